@@ -276,16 +276,14 @@ bench: bench-store ## ours, its controls and nginx's static files in turn at ful
 	mkdir -p bench/results
 	$(GO) build -o bin/bench ./bench
 	$(GO) test -c -o bin/api.test ./api
-	for scale in 0.1 0.3; do test -d tmp/catalog-$$scale || $(GO) run ./cmd/generate catalog --scale $$scale --seed 1 --gzip --out tmp/catalog-$$scale && \
-	  $(BIN) build --catalog tmp/catalog-$$scale --store $(BENCHSTORE)-$$scale >/dev/null || exit 1; done
 	taskset -c 1 bin/bench run --mix bench/mixes/typical.txt,bench/mixes/targets.txt --encodings identity,gzip,zstd \
-	  --wrap 'taskset -c 0' --wide 'taskset -c $(CORES_ALL)' --rounds $(BENCHROUNDS) --release '$(RELEASE)' \
+	  --wrap 'taskset -c 0' --wide 'taskset -c $(CORES_ALL)' --rounds $(BENCHROUNDS) \
 	  --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --admin {admin}' \
 	  --whole '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --compression whole' \
 	  --configured '$(BIN) serve --store $(BENCHSTORE) $(BENCHDEFAULTS) --admin {admin}' \
 	  --micro 'env HDQS_BENCH_STORE=$(BENCHSTORE) bin/api.test -test.run ^$$ -test.bench ^BenchmarkPlainPage$$ -test.benchtime 40x' \
-	  --also-start '$(BIN) serve --store $(BENCHSTORE)-0.1 $(BENCHSERVE);$(BIN) serve --store $(BENCHSTORE)-0.3 $(BENCHSERVE)' \
 	  --note '$(BENCHNOTE)'
+	python3 bench/trend.py '$(RELEASE)'
 
 bench-overload: bench-store ## three times the load that the server can take, and 10,000 idle connections: seven minutes
 	$(GO) build -o bin/bench ./bench
@@ -299,9 +297,8 @@ bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and 
 	test -f $(PEERS)/views/catalog.json || $(GO) run ./cmd/generate views --scale 0.65 --gzip --out $(PEERS)/views
 	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null
 	$(MAKE) $(PEERS)/tables/events.sqlite
-	bin/bench peers --mix bench/mixes/peers.txt --tables $(PEERS)/tables \
-	  --start '$(BIN) serve --store $(PEERS)/store $(BENCHSERVE) --queue-wait 30s' \
-	  --note 'Conflict events of generate views --scale 0.65; ours with --body-cache 0, so that every answer is made anew, and --queue-wait 30s: no request is refused, as with the peers. ours-gzip is the same server with Accept-Encoding: gzip. Nothing is pinned.'
+	python3 bench/peers/compare.py bin/bench '$(BIN) serve --store $(PEERS)/store $(BENCHSERVE) --queue-wait 30s' \
+	  .cache/peers/bin $(PEERS)/tables | tee tmp/peers.md
 
 $(PEERS)/tables/events.sqlite: bench/peers/make_tables.py bench/peers/events.py
 	.cache/peers/bin/python bench/peers/make_tables.py $(PEERS)/views $(PEERS)/tables
@@ -313,8 +310,7 @@ $(PEERS)/tables/events.sqlite: bench/peers/make_tables.py bench/peers/events.py
 
 bench-incumbent: bench-store ## ours against recorded figures of the public service's program: four minutes
 	$(GO) build -o bin/bench ./bench
-	bin/bench incumbent --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --queue-wait 30s' \
-	  --note 'Generated catalog at scale 1, no coding, --body-cache 0, --queue-wait 30s so that no request is refused, nothing pinned; client and server share the cores, as they did when theirs was measured.'
+	python3 bench/incumbent.py bin/bench '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --queue-wait 30s' | tee tmp/incumbent.md
 
 bench-sums: bench-store .cache/peers/installed ## sums in groups, ours against DuckDB and chDB: five minutes
 	$(GO) build -o bin/sums ./bench/sums

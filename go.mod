@@ -18,12 +18,13 @@ require (
 	github.com/minio/minio-go/v7 v7.4.1 // catalogs and stores in S3-compatible buckets
 	github.com/parquet-go/parquet-go v0.32.0 // whole tables as Parquet
 	github.com/prometheus/client_golang v1.25.0 // metrics in the form that Prometheus reads
-	github.com/prometheus/procfs v0.22.0 // CPU, memory and mappings of processes that bench and drill start
+	github.com/prometheus/procfs v0.22.0 // CPU and memory of the processes that bench and drill measure
 	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar of a load on a terminal
 	github.com/spf13/cobra v1.10.2 // commands, flags, completion
 	github.com/spf13/pflag v1.0.10 // cobra's flag sets, into which the environment variables are read
 	github.com/valyala/fasthttp v1.77.0 // HTTP server without allocations per request
 	github.com/xuri/excelize/v2 v2.11.1 // the workbook of the national risk index
+	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // what go test -bench prints, read by bench
 	golang.org/x/sync v0.24.0 // errgroup: worker pools
 	golang.org/x/sys v0.49.0 // mmap, flock, the priority of a thread
 	golang.org/x/text v0.43.0 // ill-formed UTF-8 in queries, repaired as in Python
@@ -82,7 +83,6 @@ require (
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
-	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // indirect
 	golang.org/x/term v0.47.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/ini.v1 v1.67.3 // indirect

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -204,4 +207,30 @@ func (e *experiment) beside() error {
 			r.With.P99, r.P99)
 	}
 	return nil
+}
+
+// readApart reads the large answers in a process of its own, which runs when the core of the
+// clients has nothing else to do: one process for both would measure how long its small requests
+// wait for its large ones. It stays in the session of this process, because Linux divides the
+// cores equally among sessions, whatever the priorities within them. For a server of which new
+// pages are requested, first is the number of the first of them.
+func readApart(b load.Beside, first int, duration time.Duration) (perSecond float64, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	command := exec.Command("chrt", "--idle", "0", self, "load", "--json", "--url", b.Server.URL,
+		"--target", b.Large.Target, "--encodings", b.Encoding, "--connections", strconv.Itoa(b.Readers),
+		"--duration", duration.String())
+	if b.Server.Fresh != nil {
+		command.Args = append(command.Args, "--fresh", strconv.Itoa(first))
+	}
+	command.Stderr = os.Stderr
+	out, err := command.Output()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", strings.Join(command.Args, " "), err)
+	}
+	var points [1]load.LoadPoint
+	err = json.Unmarshal(out, &points)
+	return points[0].PerSecond, err
 }

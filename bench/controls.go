@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"github.com/valyala/fasthttp"
 	"golang.org/x/sync/errgroup"
 
@@ -93,7 +94,8 @@ func checksum(flags *flag.FlagSet, args []string) error {
 				if n >= len(pieces) {
 					return nil
 				}
-				if _, err := checksumOf(pieces[n].file, pieces[n].at, buffer, table); err != nil {
+				in := io.NewSectionReader(pieces[n].file, pieces[n].at, checksumPiece)
+				if _, err := io.CopyBuffer(crc32.New(table), in, buffer); err != nil {
 					return err
 				}
 			}
@@ -106,40 +108,20 @@ func checksum(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// checksumOf returns the checksum of the piece of a file that starts at an offset.
-func checksumOf(f io.ReaderAt, at int64, buffer []byte, table *crc32.Table) (sum uint32, err error) {
-	for in := io.NewSectionReader(f, at, checksumPiece); ; {
-		n, err := in.Read(buffer)
-		sum = crc32.Update(sum, table, buffer[:n])
-		if err == io.EOF {
-			return sum, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
-}
-
-// mapped returns the files that a process has mapped into memory, other than programs and
-// libraries.
+// mapped returns the data files that a process has mapped into memory.
 func mapped(pid int) ([]string, error) {
-	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	maps, err := p.ProcMaps()
 	if err != nil {
 		return nil, err
 	}
 	var files []string
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line)
-		if len(fields) < 6 || !strings.HasPrefix(fields[5], "/") || fields[5] == program ||
-			strings.Contains(fields[1], "x") || strings.Contains(filepath.Base(fields[5]), ".so") {
-			continue
-		}
-		if info, err := os.Stat(fields[5]); err == nil && info.Mode().IsRegular() {
-			files = append(files, fields[5])
+	for _, m := range maps {
+		if strings.HasPrefix(m.Pathname, "/") && strings.HasSuffix(m.Pathname, ".seg") {
+			files = append(files, m.Pathname)
 		}
 	}
 	slices.Sort(files)
@@ -171,7 +153,7 @@ func (e *experiment) starts() error {
 	var took, ready []time.Duration
 	var ratios []float64
 	for round := range e.rounds {
-		p, err := launch(&load.Server{Name: "ours"}, e.wide, e.start, firstPlain(e.queries), time.Minute)
+		p, err := launch(&load.Server{Name: "ours"}, e.wide, e.start, firstPlain(e.queries))
 		if err != nil {
 			return err
 		}
@@ -238,15 +220,9 @@ func (e *experiment) micros() error {
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, text)
 	}
-	results, err := load.ReadMicro(bytes.NewReader(text))
+	e.report.Targets, err = load.ReadMicro(bytes.NewReader(text), "rendering", "one copy of the body in memory")
 	if err != nil {
 		return err
-	}
-	for _, m := range results {
-		if v, ok := m.Verdict("rendering", "one copy of the body in memory"); ok {
-			e.report.Targets = append(e.report.Targets, v)
-			progress("%s: %v", v.Work, v.Got)
-		}
 	}
 	if len(e.report.Targets) == 0 {
 		return fmt.Errorf("no result with a target: %s", text)

@@ -11,12 +11,9 @@ import (
 const usage = `usage: bench COMMAND [flags]
 
   load      sends a mix of queries to one server, as fast as it answers or at a rate
-  read      sends one query to one server, and prints how many answers there were per second
   pair      sends the same queries to several servers in turn and compares them
-  run       starts a server and a control, measures both, writes a report with plots
+  run       starts a server and its controls, measures them in turn, writes a report
   overload  starts a server, overloads it, and measures it beside thousands of idle connections
-  peers     starts a server and databases that answer the same questions, and compares them
-  incumbent starts a server and compares it with recorded figures of another program
   fixed     sends bodies from memory by the HTTP library of the server; a control of run
   checksum  reads and checksums files on all cores; a control of run
 
@@ -24,9 +21,8 @@ bench COMMAND -h lists the flags.
 `
 
 var commands = map[string]func(*flag.FlagSet, []string) error{
-	"load": loadOne, "read": readOne,
-	"pair": comparePairs, "peers": comparePeers, "incumbent": compareIncumbent,
-	"run": runAll, "overload": overload, "fixed": sendFixed, "checksum": checksum,
+	"load": loadOne, "pair": comparePairs, "run": runAll, "overload": overload, "fixed": sendFixed,
+	"checksum": checksum,
 }
 
 func main() {

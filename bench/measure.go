@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,8 +13,6 @@ import (
 	"hdqs/bench/load"
 )
 
-const defaultMix = "bench/mixes/typical.txt"
-
 // drive holds the flags that all commands have for requests.
 type drive struct {
 	mix         string
@@ -23,7 +22,7 @@ type drive struct {
 }
 
 func (d *drive) flags(flags *flag.FlagSet) {
-	flags.StringVar(&d.mix, "mix", defaultMix, "files of queries, separated by commas")
+	flags.StringVar(&d.mix, "mix", "bench/mixes/typical.txt", "files of queries, separated by commas")
 	flags.StringVar(&d.only, "only", "",
 		"send only queries whose name contains one of these texts, separated by commas")
 	flags.StringVar(&d.encodings, "encodings", "identity,gzip",
@@ -32,20 +31,18 @@ func (d *drive) flags(flags *flag.FlagSet) {
 }
 
 func (d *drive) queries() ([]load.Query, error) {
-	var all []load.Query
+	var some []load.Query
 	for _, path := range strings.Split(d.mix, ",") {
 		mix, err := readMix(path)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		all = append(all, mix...)
-	}
-	var some []load.Query
-	for _, q := range all {
-		for _, part := range strings.Split(d.only, ",") {
-			if strings.Contains(q.Name, part) {
-				some = append(some, q)
-				break
+		for _, q := range mix {
+			for _, part := range strings.Split(d.only, ",") {
+				if strings.Contains(q.Name, part) {
+					some = append(some, q)
+					break
+				}
 			}
 		}
 	}
@@ -73,21 +70,28 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 	server := load.Server{Name: "server"}
 	flags.StringVar(&server.URL, "url", "http://127.0.0.1:8080", "base address of the server")
 	flags.IntVar(&server.PID, "pid", 0, "process id of the server, for its CPU and memory")
+	target := flags.String("target", "", "path and query to request in place of a mix")
+	fresh := flags.Int64("fresh", -1, "number of the first page, of pages that all differ; -1: the same page")
 	rate := flags.Float64("rate", 0, "requests due per second; 0: as fast as the server answers")
 	duration := flags.Duration("duration", 5*time.Second, "duration for each coding")
+	asJSON := flags.Bool("json", false, "print JSON in place of a table")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	queries, err := d.queries()
-	if err != nil {
-		return err
+	queries := []load.Query{{Weight: 1, Name: "target", Target: *target, Status: 200}}
+	if *target == "" {
+		var err error
+		if queries, err = d.queries(); err != nil {
+			return err
+		}
 	}
-	var points []load.LoadPoint
+	if *fresh >= 0 {
+		server.Fresh = &load.Fresh{First: *fresh}
+	}
 	var r load.Report
 	for _, encoding := range d.codings() {
 		o, err := server.Run(load.Drive{
-			Queries: queries, Encoding: encoding, Connections: d.connections, Rate: *rate,
-			Duration: *duration,
+			Queries: queries, Encoding: encoding, Connections: d.connections, Rate: *rate, Duration: *duration,
 		})
 		if err != nil {
 			return err
@@ -95,12 +99,18 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 		if o.FirstWrong != "" {
 			fmt.Fprintln(os.Stderr, "first wrong answer:", o.FirstWrong)
 		}
-		points = append(points, load.Point(server.Name, encoding, d.connections, *rate, o))
+		if o.Requests == 0 {
+			return errors.New("no good answers")
+		}
+		p := load.Point(server.Name, encoding, d.connections, *rate, o)
+		if *rate > 0 {
+			r.Open = append(r.Open, p)
+		} else {
+			r.Closed = append(r.Closed, p)
+		}
 	}
-	if *rate > 0 {
-		r.Open = points
-	} else {
-		r.Closed = points
+	if *asJSON {
+		return json.NewEncoder(os.Stdout).Encode(append(r.Closed, r.Open...))
 	}
 	return r.WriteTables(os.Stdout)
 }
@@ -112,8 +122,11 @@ func comparePairs(flags *flag.FlagSet, args []string) error {
 	c := load.Comparison{Progress: progress}
 	flags.IntVar(&c.Rounds, "rounds", 5, "bursts per server")
 	flags.DurationVar(&c.Burst, "burst", time.Second, "length of a burst")
+	flags.BoolVar(&c.Unlike, "unlike", false, "measure although bodies differ")
+	asJSON := flags.Bool("json", false, "print JSON in place of a table")
 	flags.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: bench pair [flags] NAME=URL[,PID] NAME=URL[,PID] ...")
+		fmt.Fprintln(os.Stderr, "usage: bench pair [flags] NAME=URL[,PID[,MIX]] NAME=URL[,PID[,MIX]] ...\n"+
+			"A server with a MIX of its own gets its queries of the same names.")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -134,26 +147,31 @@ func comparePairs(flags *flag.FlagSet, args []string) error {
 		return err
 	}
 	c.Encodings, c.Connections = d.codings(), d.connections
-	cells, err := c.Run()
-	r := load.Report{Cells: cells}
+	err = c.Run()
+	if *asJSON {
+		return errors.Join(err, json.NewEncoder(os.Stdout).Encode(c.Cells))
+	}
+	r := load.Report{Cells: c.Cells}
 	return errors.Join(err, r.WriteTables(os.Stdout))
 }
 
 func parseServer(text string) (*load.Server, error) {
 	name, rest, ok := strings.Cut(text, "=")
 	if !ok {
-		return nil, fmt.Errorf("%q is not NAME=URL[,PID]", text)
+		return nil, fmt.Errorf("%q is not NAME=URL[,PID[,MIX]]", text)
 	}
-	s := &load.Server{Name: name}
-	url, pid, has := strings.Cut(rest, ",")
-	s.URL = strings.TrimSuffix(url, "/")
-	if has {
-		var err error
-		if s.PID, err = strconv.Atoi(pid); err != nil {
-			return nil, fmt.Errorf("%q: process id %q is not a number", text, pid)
+	words := strings.Split(rest, ",")
+	s := &load.Server{Name: name, URL: strings.TrimSuffix(words[0], "/")}
+	var err error
+	if len(words) > 1 {
+		if s.PID, err = strconv.Atoi(words[1]); err != nil {
+			return nil, fmt.Errorf("%q: process id %q is not a number", text, words[1])
 		}
 	}
-	return s, nil
+	if len(words) > 2 {
+		s.Queries, err = readMix(words[2])
+	}
+	return s, err
 }
 
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -2,15 +2,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -30,14 +30,9 @@ type process struct {
 }
 
 // launch starts a server, sets its address and process id, and waits for its first good answer. In
-// the command, {listen} becomes host:port, {port} the port, and {admin} another host:port. wrap is
-// put before it.
-func launch(s *load.Server, wrap, command string, first load.Query, patience time.Duration) (*process, error) {
+// the command, {listen} becomes host:port and {admin} another host:port. wrap is put before it.
+func launch(s *load.Server, wrap, command string, first load.Query) (*process, error) {
 	address, err := load.FreeAddress()
-	if err != nil {
-		return nil, err
-	}
-	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +43,12 @@ func launch(s *load.Server, wrap, command string, first load.Query, patience tim
 		}
 	}
 	s.URL = "http://" + address
-	command = strings.NewReplacer("{listen}", address, "{port}", port, "{admin}", admin).Replace(command)
+	command = strings.NewReplacer("{listen}", address, "{admin}", admin).Replace(command)
 	argv := append(strings.Fields(wrap), strings.Fields(command)...)
 	p := &process{Server: s, admin: admin, command: exec.Command(argv[0], argv[1:]...), ended: make(chan error, 1)}
 	p.command.Stderr = &p.stderr
 	p.command.WaitDelay = time.Second // for children that outlive it and keep our pipe open
-	begun := time.Now()
-	p.begun = begun
+	p.begun = time.Now()
 	if err := p.command.Start(); err != nil {
 		return nil, err
 	}
@@ -66,34 +60,20 @@ func launch(s *load.Server, wrap, command string, first load.Query, patience tim
 			return nil, fmt.Errorf("%s ended before it answered: %w; stderr: %s", s.Name, err, p.stderr.String())
 		default:
 		}
-		if err = p.Answers(first); err == nil {
-			p.took = time.Since(begun)
+		err := p.Answers(first)
+		if p.took = time.Since(p.begun); err == nil {
 			return p, nil
 		}
-		if time.Since(begun) > patience {
+		if p.took > startPatience {
 			stopped := p.stop()
 			return nil, errors.Join(fmt.Errorf("%s: no good answer to %s in %v: %w; stderr: %s", s.Name, first.Name,
-				patience, err, p.stderr.String()), stopped)
+				startPatience, err, p.stderr.String()), stopped)
 		}
 	}
 }
 
-// settle waits until a server uses no more CPU: one of its processes may answer while others are
-// still loading.
-func (p *process) settle(most time.Duration) error {
-	last := -1.0
-	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(time.Second) {
-		u, err := load.UsageOf(p.PID)
-		if err != nil {
-			return err
-		}
-		if last >= 0 && u.CPU-last < 0.05 {
-			return nil
-		}
-		last = u.CPU
-	}
-	return fmt.Errorf("%s still uses CPU after %v", p.Name, most)
-}
+// startPatience is how long a server may take to start.
+const startPatience = time.Minute
 
 // stop terminates a server, and kills it if that takes too long.
 func (p *process) stop() error {
@@ -128,33 +108,34 @@ func stopWhenInterrupted(stop func() error) {
 	}()
 }
 
-// writeReport writes a report and its plots to one directory, and the report as JSON to another.
-func writeReport(r *load.Report, dir, data, name string) error {
-	base := filepath.Join(dir, name)
-	var names []string
-	for kind, plot := range r.Plots() {
-		if err := writeFile(base+"-"+kind+".svg", plot.WriteSVG); err != nil {
-			return err
-		}
-		names = append(names, name+"-"+kind+".svg")
-	}
-	slices.Sort(names)
-	r.Pictures = names
-	if err := writeFile(filepath.Join(data, name+".json"), r.WriteJSON); err != nil {
-		return err
-	}
-	progress("report: %s.md", base)
-	return writeFile(base+".md", r.WriteMarkdown)
+// output holds the flags for reports.
+type output struct{ dir, data, name, note string }
+
+func (o *output) flags(flags *flag.FlagSet, name string) {
+	flags.StringVar(&o.dir, "out", "bench/results", "directory of reports")
+	flags.StringVar(&o.data, "json", "tmp/bench", "directory of the same reports as JSON, with every round")
+	flags.StringVar(&o.name, "name", name, "name of the report's files")
+	flags.StringVar(&o.note, "note", "", "note at the top of the report")
 }
 
-// writeFile writes a file. It creates the directory if there is none.
-func writeFile(path string, write func(w io.Writer) error) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.Create(path)
+// write writes a report as Markdown and as JSON.
+func (o *output) write(name string, report interface{ WriteMarkdown(io.Writer) error }) error {
+	var page bytes.Buffer
+	err := report.WriteMarkdown(&page)
+	data, err2 := json.MarshalIndent(report, "", " ")
+	path := filepath.Join(o.dir, name+".md")
+	progress("report: %s", path)
+	return errors.Join(err, err2, os.MkdirAll(o.dir, 0o755), os.MkdirAll(o.data, 0o755),
+		os.WriteFile(path, page.Bytes(), 0o644), os.WriteFile(filepath.Join(o.data, name+".json"), data, 0o644))
+}
+
+// today is the date of a report.
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
+
+func commit() string {
+	text, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {
-		return err
+		return "unknown"
 	}
-	return errors.Join(write(f), f.Close())
+	return strings.TrimSpace(string(text))
 }

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,13 +13,13 @@ import (
 	"hdqs/bench/load"
 )
 
-// experiment is the command run: its flags and state.
+// experiment holds what run and overload share, and the state of run.
 type experiment struct {
 	drive
-	record
-	nginx, wrap, wide, stores      string
+	output
+	start, wrap, wide              string
+	nginx                          string
 	whole, configured, micro       string
-	sweep, release                 string
 	rounds                         int
 	burst                          time.Duration
 	processes                      []*process
@@ -30,53 +28,52 @@ type experiment struct {
 	queries                        []load.Query
 }
 
+// flags adds the flags that run and overload share.
+func (e *experiment) flags(flags *flag.FlagSet, name string) {
+	e.drive.flags(flags)
+	e.output.flags(flags, name)
+	flags.StringVar(&e.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
+	flags.StringVar(&e.wrap, "wrap", "", "prefix of the servers' commands, such as: taskset -c 0")
+}
+
+func (e *experiment) parse(flags *flag.FlagSet, args []string) (err error) {
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if e.start == "" {
+		return errors.New("--start is missing: the command that starts the server")
+	}
+	e.queries, err = e.drive.queries()
+	return err
+}
+
 func runAll(flags *flag.FlagSet, args []string) error {
 	e := experiment{}
-	e.drive.flags(flags)
-	e.record.register(flags, "bench")
+	e.flags(flags, "bench")
 	flags.StringVar(&e.whole, "whole", "",
 		"command of the same server, compressing whole bodies by the library; control")
 	flags.StringVar(&e.configured, "configured", "",
 		"command of the same server with its default flags; {admin} in it becomes host:port of its metrics")
 	flags.StringVar(&e.micro, "micro", "", "command that runs Go benchmarks with targets")
-	flags.StringVar(&e.stores, "also-start", "",
-		"commands of servers of other sizes, separated by ;, for memory by rows")
-	flags.StringVar(&e.wrap, "wrap", "", "prefix of the servers' commands, such as: taskset -c 0")
 	flags.StringVar(&e.wide, "wide", "", "prefix of commands that may use all cores, such as: taskset -c 0-1")
 	flags.StringVar(&e.nginx, "nginx", "nginx", "program of the control; empty: no control")
-	flags.StringVar(&e.release, "release", "", "version of the program in trend.csv; empty: trend.csv stays")
-	flags.StringVar(&e.sweep, "sweep", "/api/v2/coordination-context/conflict-events?limit=%d",
-		"query for the cost by rows; empty: none")
 	flags.IntVar(&e.rounds, "rounds", 5, "rounds of each query; other parts take fewer, in proportion")
 	flags.DurationVar(&e.burst, "burst", 120*time.Millisecond, "length of a burst of one server, query and coding")
-	if err := e.record.parse(flags, args); err != nil {
+	if err := e.parse(flags, args); err != nil {
 		return err
 	}
-	var err error
-	if e.queries, err = e.drive.queries(); err != nil {
-		return err
+	e.report = load.Report{
+		Date: today(), Commit: commit(), Machine: load.ThisMachine(), Note: e.note, Connections: e.connections,
+		Rounds: e.rounds, Burst: e.burst,
 	}
-	e.report = e.record.begin()
-	e.report.Connections, e.report.Rounds, e.report.Burst = e.connections, e.rounds, e.burst
 	stopWhenInterrupted(e.stop)
-	// A run that failed still reports what it measured, but is no line of the trend.
-	if err := errors.Join(e.measure(), e.stop()); err != nil {
-		return errors.Join(err, e.record.write(&e.report))
-	}
-	return errors.Join(e.record.write(&e.report), e.trend())
-}
-
-func commit() string {
-	text, err := exec.Command("git", "describe", "--always", "--dirty").Output()
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(text))
+	// A run that failed still reports what it measured.
+	return errors.Join(e.measure(), e.stop(), e.write(e.name, &e.report))
 }
 
 // begin starts a server that runs until stop, and waits until it answers a query.
 func (e *experiment) begin(s *load.Server, command string, first load.Query) error {
-	p, err := launch(s, e.wrap, command, first, time.Minute)
+	p, err := launch(s, e.wrap, command, first)
 	if err == nil {
 		e.processes = append(e.processes, p)
 	}
@@ -116,14 +113,12 @@ func (e *experiment) measure() error {
 	}{
 		{"micro benchmarks", e.micros},
 		{"starts", e.starts},
-		{"memory of other sizes", e.sizes},
 		{"servers", e.servers},
 		{"queries", e.compare},
 		{"page faults", e.faults},
 		{"closed loops", e.closed},
 		{"open loops", e.open},
 		{"small answers beside large ones", e.beside},
-		{"cost by rows", e.byRows},
 		{"memory", e.memory},
 	} {
 		begun := time.Now()
@@ -140,32 +135,6 @@ func (e *experiment) part(bursts int) time.Duration {
 	return time.Duration(bursts*e.rounds) * e.burst / 5
 }
 
-// sizes measures the memory of servers of other sizes.
-func (e *experiment) sizes() error {
-	for _, command := range split(e.stores) {
-		s, err := e.ours("ours", command)
-		if err != nil {
-			return err
-		}
-		f := load.Footprint{Server: s.Name, Rows: s.TotalRows()}
-		fresh, err1 := load.UsageOf(s.PID)
-		_, err2 := s.Run(load.Drive{
-			Queries: e.queries, Encoding: load.Gzip, Connections: e.connections, Duration: e.part(10),
-		})
-		used, err3 := load.UsageOf(s.PID)
-		if err := errors.Join(err1, err2, err3, e.stop()); err != nil {
-			return err
-		}
-		f.Resident, f.PeakResident = fresh.Resident, used.Peak
-		e.report.Memory = append(e.report.Memory, f)
-	}
-	return nil
-}
-
-func split(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return r == ';' })
-}
-
 // servers starts ours, the same as configured, and the control that compresses whole bodies.
 func (e *experiment) servers() (err error) {
 	if e.server, err = e.ours("ours", e.start); err != nil {
@@ -176,7 +145,7 @@ func (e *experiment) servers() (err error) {
 		return err
 	}
 	e.report.Memory = append(e.report.Memory, load.Footprint{
-		Server: "ours", Rows: e.server.TotalRows(), Resident: usage.Resident,
+		Server: "ours", Resident: usage.Resident,
 	})
 	if e.configured != "" {
 		if e.byDefault, err = e.ours("configured", e.configured); err != nil {
@@ -185,7 +154,9 @@ func (e *experiment) servers() (err error) {
 		e.byDefault.Fresh = &load.Fresh{}
 	}
 	if e.whole != "" {
-		e.wholeBodies, err = e.ours("whole", e.whole)
+		if e.wholeBodies, err = e.ours("whole", e.whole); err == nil {
+			e.wholeBodies.Bounded = true
+		}
 	}
 	return err
 }
@@ -200,9 +171,10 @@ func (e *experiment) asConfigured() *load.Server {
 
 // compare measures every query beside its controls.
 func (e *experiment) compare() (err error) {
-	s := load.Suite{
-		Ours: e.server, Configured: e.byDefault, Queries: e.queries, Encodings: e.codings(), Rounds: e.rounds,
-		Burst: e.burst, Connections: e.connections, Progress: progress,
+	s := load.Comparison{
+		Servers: []*load.Server{e.server}, Configured: e.byDefault, Queries: e.queries, Encodings: e.codings(),
+		Rounds: e.rounds,
+		Burst:  e.burst, Connections: e.connections, Progress: progress,
 	}
 	dir, err := os.MkdirTemp("", "bench-files-*")
 	if err != nil {
@@ -216,18 +188,18 @@ func (e *experiment) compare() (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, control.Stop()) }()
-		s.Controls = append(s.Controls, &control.Server)
+		s.Servers = append(s.Servers, &control.Server)
 		s.Prepare = func(q load.Query) error { return control.Save(e.server, q) }
 	}
 	if e.wholeBodies != nil {
-		s.Named = append(s.Named, e.wholeBodies)
+		s.Servers = append(s.Servers, e.wholeBodies)
 	}
 	fixed, err := e.fixed(filepath.Join(dir, "fixed"))
 	if err != nil {
 		return err
 	}
 	if fixed != nil {
-		s.Named = append(s.Named, fixed)
+		s.Servers = append(s.Servers, fixed)
 	}
 	err = s.Run()
 	e.report.Cells = s.Cells
@@ -255,33 +227,8 @@ func (e *experiment) fixed(dir string) (*load.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &load.Server{Name: "fixed", Path: func(q load.Query, _ string) string { return names[q.Name] }}
+	s := &load.Server{Name: "fixed", Bounded: true, Path: func(q load.Query, _ string) string { return names[q.Name] }}
 	return s, e.begin(s, self+" fixed --listen {listen} --dir "+dir, bounded[0])
-}
-
-// byRows measures one query with 1 to 10,000 rows.
-func (e *experiment) byRows() error {
-	if e.sweep == "" {
-		return nil
-	}
-	for _, encoding := range e.codings() {
-		for _, limit := range []int{1, 10, 100, 1000, 3000, 10000} {
-			q := load.Query{
-				Weight: 1, Name: fmt.Sprintf("sweep-%d", limit), Target: fmt.Sprintf(e.sweep, limit),
-				Status: 200,
-			}
-			o, err := e.server.Run(load.Drive{
-				Queries: []load.Query{q}, Encoding: encoding, Connections: e.connections, Duration: e.part(3),
-			})
-			if err != nil {
-				return err
-			}
-			e.report.ByRows = append(e.report.ByRows, load.RowsPoint{
-				Server: "ours", Encoding: encoding, Rows: limit, CPUMicros: o.CPUPerRequest(), P50: o.Quantile(0.5),
-			})
-		}
-	}
-	return nil
 }
 
 // memory measures the memory of the server at the end.
@@ -290,26 +237,6 @@ func (e *experiment) memory() error {
 	if err != nil {
 		return err
 	}
-	e.report.Memory[len(e.report.Memory)-1].PeakResident = used.Peak
-	slices.SortFunc(e.report.Memory, func(a, b load.Footprint) int { return a.Rows - b.Rows })
+	e.report.Memory[0].PeakResident = used.Peak
 	return nil
-}
-
-// trend adds the run to trend.csv.
-func (e *experiment) trend() error {
-	if e.release == "" {
-		return nil
-	}
-	path := filepath.Join(e.out, "trend.csv")
-	var all []load.Trend
-	f, err := os.Open(path)
-	if err == nil {
-		all, err = load.ReadTrend(f)
-		f.Close()
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	all = load.Supersede(all, e.report.Trend(e.release))
-	return writeFile(path, func(w io.Writer) error { return load.WriteTrend(w, all) })
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -46,23 +47,23 @@ const (
 
 var codings = []string{Identity, Gzip, Zstd}
 
-// readBound parses a bound. ok is false for a word of another kind.
-func readBound(word string) (b Bound, ok bool, err error) {
+// readBound parses a bound.
+func readBound(word string) (b Bound, err error) {
 	what, most, is := strings.Cut(word, boundIsMost)
 	if !is {
-		return b, false, nil
+		return b, fmt.Errorf("unknown word %q", word)
 	}
 	b.Encoding, b.Measure, _ = strings.Cut(what, ":")
 	if !slices.Contains(codings, b.Encoding) {
-		return b, true, fmt.Errorf("bound %q: %q is not a coding", word, b.Encoding)
+		return b, fmt.Errorf("bound %q: %q is not a coding", word, b.Encoding)
 	}
 	if b.Most, err = strconv.ParseFloat(most, 64); err != nil || b.Most <= 0 {
-		return b, true, fmt.Errorf("bound %q: %q is not a number above 0", word, most)
+		return b, fmt.Errorf("bound %q: %q is not a number above 0", word, most)
 	}
 	if _, isGzip := b.gzipLevel(); !isGzip && b.other() == "" {
-		return b, true, fmt.Errorf("bound %q: unknown measure %q", word, b.Measure)
+		return b, fmt.Errorf("bound %q: unknown measure %q", word, b.Measure)
 	}
-	return b, true, nil
+	return b, nil
 }
 
 // other is the server or the coding that the CPU is divided by; empty for another measure.
@@ -107,7 +108,7 @@ var controls = map[string]string{
 }
 
 // judge compares the cells of a query with its bounds.
-func (s *Suite) judge(q Query, cells []Cell, plain []byte) ([]Verdict, error) {
+func (c *Comparison) judge(q Query, cells []Cell, plain []byte) ([]Verdict, error) {
 	find := func(server, encoding string) *Cell {
 		at := slices.IndexFunc(cells, func(c Cell) bool { return c.Server == server && c.Encoding == encoding })
 		if at < 0 {
@@ -117,7 +118,7 @@ func (s *Suite) judge(q Query, cells []Cell, plain []byte) ([]Verdict, error) {
 	}
 	var verdicts []Verdict
 	for _, b := range q.Bounds {
-		ours := find(s.Ours.Name, b.Encoding)
+		ours := find(c.Servers[0].Name, b.Encoding)
 		if ours == nil {
 			continue // not a coding of this run
 		}
@@ -138,25 +139,24 @@ func (s *Suite) judge(q Query, cells []Cell, plain []byte) ([]Verdict, error) {
 			verdicts = append(verdicts, v)
 			continue
 		}
-		isCoding := slices.Contains(codings, b.other())
-		divide := func(c *Cell) Ratio {
-			if c == nil {
+		divide := func(dividend *Cell) Ratio {
+			if dividend == nil {
 				return Ratio{}
 			}
 			control := find(b.other(), b.Encoding)
-			if isCoding {
-				control = find(c.Server, b.other())
+			if slices.Contains(codings, b.other()) {
+				control = find(dividend.Server, b.other())
 			}
 			if control == nil {
 				return Ratio{}
 			}
-			return ratio(c.Costs, control.Costs)
+			return ratio(dividend.Costs, control.Costs)
 		}
 		if v.Got = divide(ours); v.Got == (Ratio{}) {
 			continue // the control is absent, or does not answer this query
 		}
-		if s.Configured != nil {
-			v.Configured = divide(find(s.Configured.Name, b.Encoding))
+		if c.Configured != nil {
+			v.Configured = divide(find(c.Configured.Name, b.Encoding))
 		}
 		verdicts = append(verdicts, v)
 	}
@@ -170,27 +170,70 @@ func gzipped(plain []byte, level int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := z.Write(plain); err != nil {
-		return 0, err
-	}
-	if err := z.Close(); err != nil {
-		return 0, err
-	}
-	return b.Len(), nil
+	_, err = z.Write(plain)
+	err = errors.Join(err, z.Close())
+	return b.Len(), err
 }
 
-func writeVerdicts(b *strings.Builder, all []Verdict) {
-	if len(all) == 0 {
-		return
+// bounds formats the lowest and the highest median.
+func bounds(medians []float64) string {
+	switch r := Spread(medians); {
+	case len(medians) == 0:
+		return ""
+	case r.Low == r.High:
+		return fmt.Sprintf("%.3g", r.Low)
+	default:
+		return fmt.Sprintf("%.3g to %.3g", r.Low, r.High)
 	}
-	b.WriteString("\n## Targets\n\nThe work divided by its control, in the same rounds: median (lowest-highest). The " +
-		"server as configured has its default flags, and no page comes from its cache.\n\n" +
-		"| work | control | target | measured | as configured | met |\n|---|---|--:|--:|--:|---|\n")
+}
+
+// summary are the targets of one kind: the same coding, control and bound.
+type summary struct {
+	Verdict             // the first
+	queries             []string
+	medians, configured []float64
+	met                 int
+}
+
+// summaries groups targets by kind, in the order in which the kinds occur.
+func summaries(all []Verdict) []*summary {
+	var rows []*summary
 	for _, v := range all {
+		at := slices.IndexFunc(rows, func(s *summary) bool {
+			return s.Encoding == v.Encoding && s.Control == v.Control && s.Most == v.Most
+		})
+		if at < 0 {
+			at, rows = len(rows), append(rows, &summary{Verdict: v})
+		}
+		s := rows[at]
+		s.queries, s.medians = append(s.queries, v.Query), append(s.medians, v.Got.Median)
+		if v.Configured != (Ratio{}) {
+			s.configured = append(s.configured, v.Configured.Median)
+		}
+		if v.Met() {
+			s.met++
+		}
+	}
+	return rows
+}
+
+func (r *Report) writeTargets(b *strings.Builder) {
+	short := newTable("Targets in short", "Lowest to highest median of the answers of one kind.",
+		"work", "control", "target:", "measured:", "as configured:", "met:")
+	for _, s := range summaries(r.Targets) {
+		short.add(s.Encoding+": "+strings.Join(s.queries, ", "), s.Control, s.Most, bounds(s.medians),
+			bounds(s.configured), fmt.Sprintf("%d of %d", s.met, len(s.queries)))
+	}
+	short.write(b)
+	each := newTable("Targets", "The work divided by its control, in the same rounds: median (lowest-highest). The "+
+		"server as configured has its default flags, and no page comes from its cache.",
+		"work", "control", "target:", "measured:", "as configured:", "met")
+	for _, v := range r.Targets {
 		met := "**no**"
 		if v.Met() {
 			met = "yes"
 		}
-		fmt.Fprintf(b, "| %s | %s | %g | %v | %v | %s |\n", v.Work, v.Control, v.Most, v.Got, v.Configured, met)
+		each.add(v.Work, v.Control, v.Most, v.Got, v.Configured, met)
 	}
+	each.write(b)
 }

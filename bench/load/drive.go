@@ -4,44 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/valyala/fasthttp"
 )
-
-// The content codings that can be requested.
-const (
-	Identity = "identity"
-	Gzip     = "gzip"
-	Zstd     = "zstd"
-)
-
-// Server is a server to be measured.
-type Server struct {
-	Name string
-	URL  string
-	PID  int // of its first process; 0: unknown, CPU and memory are not measured
-
-	// Path is the path of a query's answer on a server of files, "" if it has none. nil: the
-	// query's own path.
-	Path func(q Query, encoding string) string
-
-	Translation *Translation // for a server with another interface; nil: queries are sent unchanged
-	Encoding    string       // requested from this server instead of the comparison's coding; empty: the same
-
-	// Fresh requests other pages each time; nil: queries are sent unchanged. It has no effect on
-	// conditional queries, and on those whose answer is an error.
-	Fresh *Fresh
-}
-
-// Identifier is sent with every query that is not anonymous: base64 of "hdqs
-// bench:bench@example.org".
-const Identifier = "aGRxcyBiZW5jaDpiZW5jaEBleGFtcGxlLm9yZw=="
-
-const identifierHeader = "X-CATALOG-API-APP-IDENTIFIER: " + Identifier
 
 // Drive describes a load: queries, connections, rate and duration.
 type Drive struct {
@@ -74,8 +43,8 @@ type Outcome struct {
 	Slowest    time.Duration // exact; the histogram rounds
 }
 
-// newLatencies counts durations up to an hour, each to within one per cent.
-func newLatencies() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(time.Hour), 2) }
+// newOutcome counts durations up to an hour, each to within one per cent.
+func newOutcome() *Outcome { return &Outcome{Latency: hdrhistogram.New(1, int64(time.Hour), 2)} }
 
 // Quantile is the latency that a part q of all good answers did not exceed; 0 if there are no
 // answers.
@@ -97,55 +66,41 @@ func (o *Outcome) CPUPerRequest() float64 {
 	return o.CPU * 1e6 / float64(o.Requests)
 }
 
-// prepared is a query and the bytes of its request.
+// prepared is a query and its request.
 type prepared struct {
-	query Query
-	bytes []byte
-	fresh *freshRequest // in place of bytes; nil: bytes
+	query   Query
+	request *fasthttp.Request
+	pages   *freshPages // nil: the request is sent unchanged
 }
 
-// prepare makes the requests of queries for a server, in sending order: each as often as its
-// weight, evenly spread.
-func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, error) {
-	base, err := url.Parse(s.URL)
-	if err != nil || base.Host == "" {
-		return nil, "", fmt.Errorf("load: %s: %q is not the address of a server", s.Name, s.URL)
-	}
+// prepare makes the requests of queries, in sending order: each as often as its weight, evenly
+// spread.
+func (s *Server) prepare(queries []Query, encoding string) ([]prepared, error) {
 	var kinds []prepared
 	total := 0
 	for _, q := range queries {
-		asked := s.ask(q, encoding)
-		if asked.target == "" || q.Weight == 0 {
+		if s.target(q, encoding) == "" || q.Weight == 0 {
 			continue
 		}
-		headers := []string{identifierHeader}
-		if q.Anonymous {
-			headers = nil
-		}
+		kind := prepared{query: q, request: s.request(q, encoding)}
 		if q.Conditional {
 			a, err := s.fetch(q, encoding)
 			if err != nil {
-				return nil, "", err
+				return nil, err
 			}
-			if a.etag == "" {
-				continue // impossible on a server without ETags
-			}
-			headers = append(headers, "If-None-Match: "+a.etag)
+			kind.request.Header.Set("If-None-Match", a.etag)
 		}
-		kind := prepared{query: q, bytes: request(base.Host, asked, s.coding(encoding), headers...)}
 		if s.Fresh != nil && q.Status == http.StatusOK {
-			pages, err := s.Fresh.of(s, q)
-			if err != nil {
-				return nil, "", err
+			var err error
+			if kind.pages, err = s.Fresh.of(s, q); err != nil {
+				return nil, err
 			}
-			kind.fresh = newFreshRequest(base.Host, asked, s.coding(encoding), headers)
-			kind.fresh.pages, kind.fresh.twice = pages, s.Fresh.Twice
 		}
 		kinds = append(kinds, kind)
 		total += q.Weight
 	}
 	if total == 0 {
-		return nil, "", fmt.Errorf("load: %s answers no query of the mix", s.Name)
+		return nil, fmt.Errorf("load: %s answers no query of the mix", s.Name)
 	}
 	// The next query is always the one furthest below its share.
 	order := make([]prepared, 0, total)
@@ -160,39 +115,47 @@ func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, 
 		credit[next] -= total
 		order = append(order, kinds[next])
 	}
-	return order, base.Host, nil
+	return order, nil
 }
 
 // Run sends a drive to a server.
 func (s *Server) Run(d Drive) (*Outcome, error) {
-	order, address, err := s.prepare(d.Queries, d.Encoding)
+	order, err := s.prepare(d.Queries, d.Encoding)
 	if err != nil {
 		return nil, err
 	}
 	if d.Connections < 1 {
 		return nil, errors.New("load: a drive needs at least one connection")
 	}
+	senders := make([]sender, d.Connections)
+	var next atomic.Int64
+	for i := range senders {
+		client, err := s.client()
+		if err != nil {
+			return nil, err
+		}
+		senders[i] = sender{Drive: d, client: client, order: order, next: &next, outcome: newOutcome()}
+	}
 	before, err := s.usage()
 	if err != nil {
 		return nil, err
 	}
-	var next atomic.Int64
-	outcomes := make([]Outcome, d.Connections)
 	begun := time.Now()
 	var wg sync.WaitGroup
-	for i := range outcomes {
-		outcomes[i].Latency = newLatencies()
-		wg.Go(func() { outcomes[i].ask(d, order, address, begun, &next) })
+	for i := range senders {
+		wg.Go(func() { senders[i].send(begun) })
 	}
 	wg.Wait()
-	total := &Outcome{Elapsed: time.Since(begun), Latency: newLatencies()}
+	total := newOutcome()
+	total.Elapsed = time.Since(begun)
 	after, err := s.usage()
 	if err != nil {
 		return nil, err
 	}
 	total.CPU, total.Faults = after.CPU-before.CPU, after.Faults-before.Faults
-	for i := range outcomes {
-		total.add(&outcomes[i])
+	for i := range senders {
+		senders[i].client.CloseIdleConnections()
+		total.add(senders[i].outcome)
 	}
 	return total, nil
 }
@@ -204,6 +167,8 @@ func (s *Server) usage() (Usage, error) {
 	return UsageOf(s.PID)
 }
 
+// add adds the counts of another drive, or of a connection of this one. Time and usage are those of
+// the whole drive.
 func (o *Outcome) add(other *Outcome) {
 	o.Requests += other.Requests
 	o.Wrong += other.Wrong
@@ -218,54 +183,72 @@ func (o *Outcome) add(other *Outcome) {
 	o.Slowest = max(o.Slowest, other.Slowest)
 }
 
-// ask is one connection's part of a drive. next numbers the requests of all connections.
-func (o *Outcome) ask(d Drive, order []prepared, address string, begun time.Time, next *atomic.Int64) {
-	c := client{address: address}
-	defer c.drop(nil)
-	var fresh []byte
-	for failures := 0; failures < 20; {
-		turn := next.Add(1) - 1
-		if d.Most > 0 && turn >= int64(d.Most) {
+// sender is one connection's part of a drive.
+type sender struct {
+	Drive
+	client  *fasthttp.HostClient
+	order   []prepared
+	next    *atomic.Int64 // numbers the requests of all connections
+	outcome *Outcome
+}
+
+// mostFailures is how many requests of a connection may fail before it gives up.
+const mostFailures = 20
+
+func (s *sender) send(begun time.Time) {
+	o := s.outcome
+	var request fasthttp.Request
+	var response fasthttp.Response
+	var target []byte
+	for o.Failed < mostFailures {
+		turn := s.next.Add(1) - 1
+		if s.Most > 0 && turn >= int64(s.Most) {
 			return
 		}
 		due := time.Now()
-		if d.Rate > 0 {
-			due = begun.Add(time.Duration(float64(turn) / d.Rate * float64(time.Second)))
+		if s.Rate > 0 {
+			due = begun.Add(time.Duration(float64(turn) / s.Rate * float64(time.Second)))
 		}
 		// A closed loop that starts late on a busy machine still sends one request.
-		if due.Sub(begun) >= d.Duration && (d.Rate > 0 || turn > 0) {
+		if due.Sub(begun) >= s.Duration && (s.Rate > 0 || turn > 0) {
 			return // without sleeping, which would count as time of the drive
 		}
 		time.Sleep(time.Until(due))
-		if d.Patience > 0 && time.Since(due) > d.Patience/10 {
+		if s.Patience > 0 && time.Since(due) > s.Patience/10 {
 			o.Unsent++
 			continue
 		}
-		p := &order[turn%int64(len(order))]
-		sent := p.bytes
-		if p.fresh != nil {
-			fresh = p.fresh.appendNext(fresh[:0])
-			sent = fresh
+		p := &s.order[turn%int64(len(s.order))]
+		p.request.CopyTo(&request)
+		if p.pages != nil {
+			target = p.pages.appendNext(target[:0])
+			request.SetRequestURIBytes(target)
 		}
-		r, err := c.do(sent)
-		switch {
-		case err != nil:
-			o.Failed++
-			o.note(p.query.Name + ": " + err.Error())
-			failures++
-			continue
-		case r.status != p.query.Status:
-			o.Wrong++
-			o.note(fmt.Sprintf("%s: status %d, want %d", p.query.Name, r.status, p.query.Status))
-			continue
-		}
-		took := time.Since(due)
-		if d.Patience > 0 && took > d.Patience {
-			o.Late++
-			continue
-		}
+		err := s.client.Do(&request, &response)
+		// Latency counts from when the request was due, so that a server that stalls is charged
+		// for all requests that it delays.
+		o.count(&p.query, &response, err, time.Since(due), s.Patience)
+	}
+}
+
+// count counts the answer to a request.
+func (o *Outcome) count(q *Query, r *fasthttp.Response, err error, took, patience time.Duration) {
+	wrong := ""
+	switch {
+	case err != nil:
+		o.Failed++
+		wrong = fmt.Sprintf("%s: %v", q.Name, err)
+	case r.StatusCode() != q.Status:
+		o.Wrong++
+		wrong = fmt.Sprintf("%s: status %d, want %d", q.Name, r.StatusCode(), q.Status)
+	case patience > 0 && took > patience:
+		o.Late++
+	default:
 		o.good(took)
-		o.Bytes += r.bytes
+		o.Bytes += int64(len(r.Body()))
+	}
+	if o.FirstWrong == "" {
+		o.FirstWrong = wrong
 	}
 }
 
@@ -276,10 +259,4 @@ func (o *Outcome) good(took time.Duration) {
 	}
 	o.Slowest = max(o.Slowest, took)
 	o.Requests++
-}
-
-func (o *Outcome) note(what string) {
-	if o.FirstWrong == "" {
-		o.FirstWrong = what
-	}
 }

@@ -1,10 +1,10 @@
 package load
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +31,8 @@ type freshPages struct {
 	limit, offset   int          // of the query itself
 	limits, offsets int          // different ones of each
 	next            atomic.Int64 // numbers the requests
+	prefix          string       // of their addresses
+	twice           bool
 }
 
 const (
@@ -117,6 +119,7 @@ func (f *Fresh) of(s *Server, q Query) (*freshPages, error) {
 		f.pages = map[string]*freshPages{}
 	}
 	pages := pagesOf(limit, offset, total)
+	pages.prefix, pages.twice = s.prefix(q), f.Twice
 	pages.next.Store(f.First)
 	f.pages[q.Name] = pages
 	return pages, nil
@@ -133,35 +136,21 @@ func number(values url.Values, name string, missing int) (int, error) {
 	return n, nil
 }
 
-// freshRequest is the request of a query whose limit and offset change.
-type freshRequest struct {
-	before, after []byte
-	pages         *freshPages
-	twice         bool
-}
-
-// newFreshRequest makes it of a request's parts, see request.
-func newFreshRequest(host string, a ask, encoding string, headers []string) *freshRequest {
-	path, query, _ := strings.Cut(a.target, "?")
-	var kept []string
-	for _, pair := range strings.Split(query, "&") {
+// prefix is the address of a query's pages, up to the number of its limit.
+func (s *Server) prefix(q Query) string {
+	path, query, _ := strings.Cut(q.Target, "?")
+	kept := slices.DeleteFunc(strings.Split(query, "&"), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		if pair != "" && name != "limit" && name != "offset" {
-			kept = append(kept, pair)
-		}
-	}
-	const mark = "\x00"
-	a.target = path + "?" + strings.Join(append(kept, "limit="+mark), "&")
-	before, after, _ := bytes.Cut(request(host, a, encoding, headers...), []byte(mark))
-	return &freshRequest{before: before, after: after}
+		return name == "" || name == "limit" || name == "offset"
+	})
+	return s.URL + path + "?" + strings.Join(append(kept, "limit="), "&")
 }
 
-// appendNext appends the next request.
-func (r *freshRequest) appendNext(dst []byte) []byte {
-	limit, offset := r.pages.take(r.twice)
-	dst = append(dst, r.before...)
+// appendNext appends the address of the next page.
+func (f *freshPages) appendNext(dst []byte) []byte {
+	limit, offset := f.take(f.twice)
+	dst = append(dst, f.prefix...)
 	dst = strconv.AppendInt(dst, int64(limit), 10)
 	dst = append(dst, "&offset="...)
-	dst = strconv.AppendInt(dst, int64(offset), 10)
-	return append(dst, r.after...)
+	return strconv.AppendInt(dst, int64(offset), 10)
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -16,11 +17,14 @@ type Query struct {
 	Status      int    // required
 	Conditional bool   // sent with the ETag of its own answer; then Status is 304
 	Anonymous   bool   // sent without the application identifier
+	Header      string // one more, NAME:VALUE
+	Body        string // of a POST; empty: a GET
 	Bounds      []Bound
 }
 
 // ReadMix reads a mix. Each line is a query: weight, name, path with query string, and optionally
-// status=N, conditional, anonymous and bounds. Empty lines and lines that start with # are ignored.
+// status=N, conditional, anonymous, header=NAME:VALUE, body=TEXT as in a query string, and bounds.
+// Empty lines and lines that start with # are ignored.
 func ReadMix(r io.Reader) ([]Query, error) {
 	var mix []Query
 	names := map[string]bool{}
@@ -46,24 +50,8 @@ func ReadMix(r io.Reader) ([]Query, error) {
 		}
 		names[q.Name] = true
 		for _, word := range fields[3:] {
-			switch status, is := strings.CutPrefix(word, "status="); {
-			case is:
-				if q.Status, err = strconv.Atoi(status); err != nil {
-					return nil, fmt.Errorf("mix line %d: status %q is not a number", n, status)
-				}
-			case word == "conditional":
-				q.Conditional, q.Status = true, 304
-			case word == "anonymous":
-				q.Anonymous = true
-			default:
-				bound, is, err := readBound(word)
-				if err != nil {
-					return nil, fmt.Errorf("mix line %d: %w", n, err)
-				}
-				if !is {
-					return nil, fmt.Errorf("mix line %d: unknown word %q", n, word)
-				}
-				q.Bounds = append(q.Bounds, bound)
+			if err := q.read(word); err != nil {
+				return nil, fmt.Errorf("mix line %d: %w", n, err)
 			}
 		}
 		mix = append(mix, q)
@@ -72,4 +60,27 @@ func ReadMix(r io.Reader) ([]Query, error) {
 		return nil, fmt.Errorf("mix: no queries")
 	}
 	return mix, scanner.Err()
+}
+
+// read reads a word that follows the path.
+func (q *Query) read(word string) (err error) {
+	switch name, value, _ := strings.Cut(word, "="); {
+	case name == "status":
+		if q.Status, err = strconv.Atoi(value); err != nil {
+			return fmt.Errorf("status %q is not a number", value)
+		}
+	case word == "conditional":
+		q.Conditional, q.Status = true, 304
+	case word == "anonymous":
+		q.Anonymous = true
+	case name == "header":
+		q.Header = value
+	case name == "body":
+		q.Body, err = url.QueryUnescape(value)
+	default:
+		bound, err := readBound(word)
+		q.Bounds = append(q.Bounds, bound)
+		return err
+	}
+	return err
 }

@@ -2,23 +2,25 @@ package load
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// Control is an nginx that serves the answers of another server as files: the cost of an answer
-// that needs no computation.
-type Control struct {
+// Nginx is a control that serves the answers of another server as files: the cost of an answer that
+// needs no computation.
+type Nginx struct {
 	Server
 	command *exec.Cmd
-	dir     string
+	files   string
 }
 
 const nginxConf = `%sdaemon off;
@@ -43,7 +45,7 @@ http {
 }
 `
 
-// SaveAnswers sends each query once to a server and writes the answers below dir: plain ones as
+// SaveAnswers sends each query once to a server and writes the answers into dir: plain ones as
 // NAME.json or NAME.csv and, if compressed is set, the bodies that the server sends in gzip beside
 // them as NAME.json.gz, which gzip_static serves. It returns the paths of the files from dir, by
 // the names of the queries. Queries whose answer is not a 200 are left out.
@@ -56,12 +58,9 @@ func SaveAnswers(dir string, from *Server, queries []Query, compressed bool) (ma
 		if q.Status != http.StatusOK && !q.Conditional {
 			continue
 		}
-		a, err := from.fetch(q, Identity)
+		a, err := from.must(q, Identity)
 		if err != nil {
 			return nil, err
-		}
-		if a.status != http.StatusOK {
-			return nil, fmt.Errorf("load: %s answers %s with %d", from.Name, q.Name, a.status)
 		}
 		name := q.Name + ".json"
 		if strings.HasPrefix(a.contentType, "text/csv") {
@@ -78,8 +77,8 @@ func SaveAnswers(dir string, from *Server, queries []Query, compressed bool) (ma
 		if err != nil {
 			return nil, err
 		}
-		if !zipped.coded {
-			continue // a short body
+		if bytes.Equal(zipped.sent, zipped.body) {
+			continue // too short to be compressed
 		}
 		if err := os.WriteFile(filepath.Join(dir, name+".gz"), zipped.sent, 0o644); err != nil {
 			return nil, err
@@ -90,30 +89,33 @@ func SaveAnswers(dir string, from *Server, queries []Query, compressed bool) (ma
 
 // settled sends a query until its answer stays the same: a server may compress parts of its tables
 // when they are first requested, a few at a time.
-func (s *Server) settled(q Query, encoding string) (*answer, error) {
+func (s *Server) settled(q Query, encoding string) (last *answer, err error) {
 	const enough, most = 3, 100
-	var last *answer
-	for same, n := 0, 0; ; n++ {
+	for same, n := 0, 0; n < most; n++ {
 		a, err := s.fetch(q, encoding)
 		if err != nil {
 			return nil, err
 		}
-		if same++; last == nil || !bytes.Equal(last.sent, a.sent) {
-			same = 1
+		if last == nil || !bytes.Equal(last.sent, a.sent) {
+			same = 0
 		}
-		if last = a; same == enough {
+		if last = a; same == enough-1 {
 			return a, nil
 		}
-		if n == most {
-			return nil, fmt.Errorf("load: %s answers %s (%s) with other bytes each time", s.Name, q.Name, encoding)
-		}
+		same++
 	}
+	return nil, fmt.Errorf("load: %s answers %s (%s) with other bytes each time", s.Name, q.Name, encoding)
 }
 
 // StartNginx serves the answers of another server from files below dir: the same bytes, plain and
 // in gzip. wrap is put before the command, for example taskset -c 0.
-func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query) (*Control, error) {
-	names, err := SaveAnswers(filepath.Join(dir, "files"), from, queries, true)
+func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query) (*Nginx, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	n := &Nginx{files: filepath.Join(dir, "files")}
+	names, err := SaveAnswers(n.files, from, queries, true)
 	if err != nil {
 		return nil, err
 	}
@@ -129,19 +131,14 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, user, address), 0o644); err != nil {
 		return nil, err
 	}
-	absolute, err := filepath.Abs(dir)
-	if err != nil {
+	argv := append(slices.Clone(wrap), binary, "-p", dir, "-c", conf, "-e", "stderr")
+	n.command = exec.Command(argv[0], argv[1:]...)
+	n.command.Stderr = os.Stderr
+	if err := n.command.Start(); err != nil {
 		return nil, err
 	}
-	argv := append(append([]string(nil), wrap...), binary, "-p", absolute, "-c",
-		filepath.Join(absolute, "nginx.conf"), "-e", "stderr")
-	c := &Control{dir: dir, command: exec.Command(argv[0], argv[1:]...)}
-	c.command.Stderr = os.Stderr
-	if err := c.command.Start(); err != nil {
-		return nil, err
-	}
-	c.Server = Server{
-		Name: "nginx", URL: "http://" + address, PID: c.command.Process.Pid,
+	n.Server = Server{
+		Name: "nginx", URL: "http://" + address, PID: n.command.Process.Pid,
 		Path: func(q Query, encoding string) string {
 			if encoding == Zstd {
 				return "" // Debian's nginx has no zstd module
@@ -149,24 +146,27 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 			return names[q.Name]
 		},
 	}
-	if err := WaitUntilUp(c.URL, time.Minute); err != nil {
-		return nil, err
+	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+		if _, err = n.fetch(Query{Name: "start"}, Identity); err == nil {
+			return n, nil
+		} else if time.Now().After(end) {
+			return nil, errors.Join(err, n.Stop())
+		}
 	}
-	return c, nil
 }
 
 // Save writes the answers to a query again. nginx sends them from the next request on.
-func (c *Control) Save(from *Server, q Query) error {
-	_, err := SaveAnswers(filepath.Join(c.dir, "files"), from, []Query{q}, true)
+func (n *Nginx) Save(from *Server, q Query) error {
+	_, err := SaveAnswers(n.files, from, []Query{q}, true)
 	return err
 }
 
 // Stop terminates nginx.
-func (c *Control) Stop() error {
-	if err := c.command.Process.Signal(syscall.SIGTERM); err != nil {
+func (n *Nginx) Stop() error {
+	if err := n.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	return c.command.Wait()
+	return n.command.Wait()
 }
 
 // FreeAddress returns a host:port of this machine that nothing listens on.
@@ -177,17 +177,4 @@ func FreeAddress() (string, error) {
 	}
 	defer l.Close()
 	return l.Addr().String(), nil
-}
-
-// WaitUntilUp waits until a server gives any answer.
-func WaitUntilUp(url string, most time.Duration) error {
-	var last error
-	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		response, err := plain.Get(url + "/")
-		if err == nil {
-			return response.Body.Close()
-		}
-		last = err
-	}
-	return fmt.Errorf("load: %s does not answer after %v: %w", url, most, last)
 }

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -27,16 +26,9 @@ type Report struct {
 	Cells   []Cell         `json:",omitempty"`
 	Closed  []LoadPoint    `json:",omitempty"` // the whole mix, by connections
 	Open    []LoadPoint    `json:",omitempty"` // the whole mix, by rate
-	ByRows  []RowsPoint    `json:",omitempty"`
 	Beside  []BesideResult `json:",omitempty"`
 	Faults  []Faults       `json:",omitempty"` // of the server as configured
 	Cache   CacheUse       `json:",omitzero"`
-
-	Standings []Standing `json:",omitempty"` // the first server and its peers
-	Wanted    Wanted     `json:",omitzero"`
-	Recorded  []Recorded `json:",omitempty"` // the server and recorded figures of another program
-
-	Pictures []string `json:",omitempty"` // files in the directory of the report
 }
 
 // Machine describes the machine of a run.
@@ -52,10 +44,9 @@ type StartTime struct {
 	Median, Low, High time.Duration
 }
 
-// Footprint is the memory of a server with a number of rows.
+// Footprint is the memory of a server.
 type Footprint struct {
 	Server                 string
-	Rows                   int
 	Resident, PeakResident int64 // after the start; at the end of the run
 }
 
@@ -69,7 +60,7 @@ type LoadPoint struct {
 	MegabytesPerSecond       float64
 	P50, P90, P99, P999, Max time.Duration
 	Wrong, Failed            int
-	Percentiles              []Percentile `json:",omitempty"`
+	Late, Unsent             int // with callers that wait only so long
 }
 
 // Faults are the page faults that an answer cost.
@@ -87,32 +78,15 @@ func (f *Faults) pages() float64 { return float64(f.Sent) / 4096 }
 // CacheUse is what the cache of the server as configured counted.
 type CacheUse struct{ Hits, Misses float64 }
 
-// Percentile is a point of a latency curve.
-type Percentile struct {
-	Part    float64
-	Latency time.Duration
-}
-
-// RowsPoint is the cost of an answer with a number of rows.
-type RowsPoint struct {
-	Server, Encoding string
-	Rows             int
-	CPUMicros        float64
-	P50              time.Duration
-}
-
 // Point converts an outcome to a load point.
 func Point(server, encoding string, connections int, rate float64, o *Outcome) LoadPoint {
-	p := LoadPoint{
+	return LoadPoint{
 		Server: server, Encoding: encoding, Connections: connections, Asked: rate, PerSecond: o.PerSecond(),
 		CPUMicros:          o.CPUPerRequest(),
 		MegabytesPerSecond: float64(o.Bytes) / 1e6 / o.Elapsed.Seconds(), P50: o.Quantile(0.5), P90: o.Quantile(0.9),
 		P99: o.Quantile(0.99), P999: o.Quantile(0.999), Max: o.Slowest, Wrong: o.Wrong, Failed: o.Failed,
+		Late: o.Late, Unsent: o.Unsent,
 	}
-	for _, part := range []float64{0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 1} {
-		p.Percentiles = append(p.Percentiles, Percentile{part, o.Quantile(part)})
-	}
-	return p
 }
 
 // ThisMachine describes this machine.
@@ -140,106 +114,120 @@ func ThisMachine() Machine {
 	return m
 }
 
-// WriteJSON writes the report as JSON.
-func (r *Report) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
-
-func writeJSON(w io.Writer, report any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(report)
-}
-
 // WriteMarkdown writes the report as Markdown.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# Measured %s at %s\n\n%s\n\n", r.Date, r.Commit, r.Note)
-	fmt.Fprintf(b, "%s, %d cores, Linux %s, %s; load average before the run %s. %d rounds of %v bursts",
-		r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel,
-		r.Machine.Go, r.Machine.LoadBefore, r.Rounds, r.Burst)
-	if r.Connections > 0 {
-		fmt.Fprintf(b, " in turn, %d connections", r.Connections)
-	}
-	b.WriteString("; CPU is user and system time of the server's processes.")
-	if len(r.Cells) > 0 {
-		b.WriteString(" Ratios divide the first server's figure by the named one's in the same round: median " +
-			"(lowest-highest).")
-	}
-	b.WriteString("\n")
-	for _, picture := range r.Pictures {
-		fmt.Fprintf(b, "\n![%s](%s)\n", picture, picture)
-	}
+	fmt.Fprintf(b, "%s. %d rounds of %v bursts in turn, %d connections; CPU is user and system time of the server's "+
+		"processes. Ratios divide the first server's figure by the named one's in the same round: median "+
+		"(lowest-highest).\n", r.Machine, r.Rounds, r.Burst, r.Connections)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
 	return r.WriteTables(w)
 }
 
+// String describes the machine in a report.
+func (m Machine) String() string {
+	return fmt.Sprintf("%s, %d cores, Linux %s, %s; load average before the run %s", m.CPU, m.Cores, m.Kernel, m.Go,
+		m.LoadBefore)
+}
+
+// table is a table of a report.
+type table struct {
+	head string
+	rows []string
+}
+
+// newTable begins a table. Columns whose names end with a colon are aligned to the right.
+func newTable(title, about string, columns ...string) *table {
+	head, line := "|", "|"
+	for _, c := range columns {
+		name, isNumber := strings.CutSuffix(c, ":")
+		head += " " + name + " |"
+		if isNumber {
+			line += "--:|"
+		} else {
+			line += "---|"
+		}
+	}
+	if about != "" {
+		about += "\n\n"
+	}
+	return &table{head: "\n## " + title + "\n\n" + about + head + "\n" + line + "\n"}
+}
+
+// add adds a row. Durations are rounded.
+func (t *table) add(cells ...any) {
+	row := "|"
+	for _, c := range cells {
+		switch v := c.(type) {
+		case time.Duration:
+			c = short(v)
+		case float64:
+			c = strconv.FormatFloat(v, 'g', 5, 64)
+		}
+		row += fmt.Sprintf(" %v |", c)
+	}
+	t.rows = append(t.rows, row+"\n")
+}
+
+// write writes a table that has rows.
+func (t *table) write(b *strings.Builder) {
+	if len(t.rows) > 0 {
+		b.WriteString(t.head + strings.Join(t.rows, ""))
+	}
+}
+
 // WriteTables writes the tables of the report that have rows.
 func (r *Report) WriteTables(w io.Writer) error {
 	b := &strings.Builder{}
-	if len(r.Starts) > 0 {
-		b.WriteString("\n## From start to first answer\n\n| server | median | lowest-highest |\n|---|--:|--:|\n")
-		for _, s := range r.Starts {
-			fmt.Fprintf(b, "| %s | %v | %v-%v |\n", s.Server, short(s.Median), short(s.Low), short(s.High))
-		}
+	starts := newTable("From start to first answer", "", "server", "median:", "lowest:", "highest:")
+	for _, s := range r.Starts {
+		starts.add(s.Server, s.Median, s.Low, s.High)
 	}
-	if len(r.Memory) > 0 {
-		b.WriteString("\n## Memory\n\n| server | rows | after start, MB | peak, MB | peak, bytes a row " +
-			"|\n|---|--:|--:|--:|--:|\n")
-		for _, m := range r.Memory {
-			rows, each := "unknown", ""
-			if m.Rows > 0 {
-				rows, each = strconv.Itoa(m.Rows), fmt.Sprintf("%.1f", float64(m.PeakResident)/float64(m.Rows))
-			}
-			fmt.Fprintf(b, "| %s | %s | %.0f | %.0f | %s |\n", m.Server, rows, float64(m.Resident)/1e6,
-				float64(m.PeakResident)/1e6, each)
-		}
+	starts.write(b)
+	memory := newTable("Memory", "", "server", "after start, MB:", "peak, MB:")
+	for _, m := range r.Memory {
+		memory.add(m.Server, megabytes(m.Resident), megabytes(m.PeakResident))
 	}
-	writeSummary(b, r.Targets)
-	writeVerdicts(b, r.Targets)
-	writeStandings(b, r.Standings, r.Wanted)
-	writeRecorded(b, r.Recorded)
-	if len(r.Cells) > 0 {
-		b.WriteString("\n## Query by query\n\n| query | rows | coding | server | sent, bytes | requests/s | CPU, " +
-			"µs | p50 | p99 | CPU ratio | rate ratio | faults |\n" +
-			"|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
-		for _, c := range r.Cells {
-			fmt.Fprintf(b, "| %s | %d | %s | %s | %d | %.0f | %.1f | %v | %v | %v | %v | %.1f |\n", c.Query, c.Rows,
-				c.Encoding, c.Server, c.SentBytes, c.PerSecond,
-				c.CPUMicros, short(c.P50), short(c.P99), c.CPURatio, c.RateRatio, c.Faults)
-		}
+	memory.write(b)
+	r.writeTargets(b)
+	cells := newTable("Query by query", "", "query", "rows:", "coding", "server", "sent, bytes:", "requests/s:",
+		"CPU, µs:", "p50:", "p99:", "CPU ratio:", "rate ratio:", "faults:")
+	for _, c := range r.Cells {
+		cells.add(c.Query, c.Rows, c.Encoding, c.Server, c.SentBytes, c.PerSecond, c.CPUMicros, c.P50, c.P99,
+			c.CPURatio, c.RateRatio, fmt.Sprintf("%.1f", c.Faults))
 	}
-	points(b, "The whole mix, closed loop", r.Closed)
-	points(b, "The whole mix, open loop", r.Open)
-	writeBeside(b, r.Beside)
-	writeFaults(b, r.Faults, r.Cache)
-	if len(r.ByRows) > 0 {
-		b.WriteString("\n## Cost by rows\n\n| server | coding | rows | CPU, µs | p50 |\n|---|---|--:|--:|--:|\n")
-		for _, p := range r.ByRows {
-			fmt.Fprintf(b, "| %s | %s | %d | %.1f | %v |\n", p.Server, p.Encoding, p.Rows, p.CPUMicros, short(p.P50))
-		}
+	cells.write(b)
+	points("The whole mix, closed loop", r.Closed).write(b)
+	points("The whole mix, open loop", r.Open).write(b)
+	beside := newTable("Small answers beside large ones", "The server as configured.", "small, at a rate", "large",
+		"readers:", "large/s:", "p50:", "beside:", "p99:", "beside:", "p99.9:", "beside:", "p99, beside ÷ alone:")
+	for _, s := range r.Beside {
+		beside.add(fmt.Sprintf("%s, %.0f/s", s.Small, s.Rate), s.Large+", "+s.Encoding, s.Readers, s.LargePerSecond,
+			s.Alone.P50, s.With.P50, s.Alone.P99, s.With.P99, s.Alone.P999, s.With.P999, s.P99)
 	}
+	beside.write(b)
+	r.writeFaults(b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func points(b *strings.Builder, title string, all []LoadPoint) {
-	if len(all) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\n## %s\n\n| server | coding | connections | due/s | answered/s | MB/s | CPU, µs | p50 | p90 "+
-		"| p99 | p99.9 | max | wrong | failed |\n"+
-		"|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n", title)
+func megabytes(n int64) string { return fmt.Sprintf("%.0f", float64(n)/1e6) }
+
+func points(title string, all []LoadPoint) *table {
+	t := newTable(title, "", "server", "coding", "connections:", "due/s:", "answered/s:", "MB/s:", "CPU, µs:", "p50:",
+		"p90:", "p99:", "p99.9:", "max:", "wrong:", "failed:")
 	for _, p := range all {
 		due := "closed loop"
 		if p.Asked > 0 {
 			due = fmt.Sprintf("%.0f", p.Asked)
 		}
-		fmt.Fprintf(b, "| %s | %s | %d | %s | %.0f | %.1f | %.1f | %v | %v | %v | %v | %v | %d | %d |\n", p.Server,
-			p.Encoding, p.Connections, due, p.PerSecond,
-			p.MegabytesPerSecond, p.CPUMicros, short(p.P50), short(p.P90), short(p.P99), short(p.P999), short(p.Max),
-			p.Wrong, p.Failed)
+		t.add(p.Server, p.Encoding, p.Connections, due, p.PerSecond, p.MegabytesPerSecond, p.CPUMicros, p.P50, p.P90,
+			p.P99, p.P999, p.Max, p.Wrong, p.Failed)
 	}
+	return t
 }
 
 // short rounds a duration to three digits.
@@ -251,26 +239,23 @@ func short(d time.Duration) time.Duration {
 	}
 }
 
-func writeFaults(b *strings.Builder, all []Faults, cache CacheUse) {
-	if len(all) == 0 {
-		return
+func (r *Report) writeFaults(b *strings.Builder) {
+	about := "Minor page faults of the server for an answer. New pages: no page was requested before. Twice: every " +
+		"page is requested twice, so that the cache takes it the second time, and never gives it out."
+	if r.Cache != (CacheUse{}) {
+		about += fmt.Sprintf(" In the whole run the cache had %.0f requests and answered %.0f of them.",
+			r.Cache.Hits+r.Cache.Misses, r.Cache.Hits)
 	}
-	b.WriteString("\n## Page faults as configured\n\nMinor page faults of the server for an answer. New pages: no " +
-		"page was requested before. Twice: every page is requested twice, so that the cache takes it the " +
-		"second time, and never gives it out.")
-	if cache != (CacheUse{}) {
-		fmt.Fprintf(b, " In the whole run the cache had %.0f requests and answered %.0f of them.",
-			cache.Hits+cache.Misses, cache.Hits)
-	}
-	b.WriteString("\n\n| query | coding | bytes sent | pages of memory | faults, new pages | faults, twice |\n" +
-		"|---|---|--:|--:|--:|--:|\n")
-	for _, f := range all {
+	t := newTable("Page faults as configured", about, "query", "coding", "bytes sent:", "pages of memory:",
+		"faults, new pages:", "faults, twice:")
+	for _, f := range r.Faults {
 		twice := ""
 		if f.Twice >= 0 {
 			twice = fmt.Sprintf("%.2f", f.Twice)
 		}
-		fmt.Fprintf(b, "| %s | %s | %d | %.0f | %.2f | %s |\n", f.Query, f.Encoding, f.Sent, f.pages(), f.Once, twice)
+		t.add(f.Query, f.Encoding, f.Sent, fmt.Sprintf("%.0f", f.pages()), fmt.Sprintf("%.2f", f.Once), twice)
 	}
+	t.write(b)
 }
 
 // FaultsVerdict compares the worst page faults with the pages of memory that the bodies fill.

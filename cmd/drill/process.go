@@ -205,7 +205,9 @@ func (d *drill) serve(ctx context.Context, s serving) (*replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = waitFor(ctx, "the public listener", func() bool { return !p.alive() || publicLine.MatchString(p.log.String()) })
+	err = waitFor(ctx, "the public listener", func() bool {
+		return !p.alive() || publicLine.MatchString(p.log.String())
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%w; the log:\n%s", err, p.log.last())
 	}

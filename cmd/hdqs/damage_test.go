@@ -108,8 +108,8 @@ func (d *damagedServer) end(t *testing.T) {
 	}
 }
 
-// TestTruncateUnderLoad empties served files, then halves them. The process lives, and the tables are refused until
-// the files are written again, in place or by renaming.
+// TestTruncateUnderLoad empties served files, then halves them. The process lives, and the tables
+// are refused until the files are written again, in place or by renaming.
 func TestTruncateUnderLoad(t *testing.T) {
 	parallel(t)
 	store := sampleStore(t)

@@ -74,8 +74,8 @@ func TestInterruptedLoad(t *testing.T) {
 // ends are the signals that end a server.
 var ends = []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}
 
-// TestSecondSignal: SIGTERM and SIGINT end a server with exit code 0. During a long shutdown a second
-// one ends the process at once.
+// TestSecondSignal: SIGTERM and SIGINT end a server with exit code 0. During a long shutdown a
+// second one ends the process at once.
 func TestSecondSignal(t *testing.T) {
 	parallel(t)
 	store := sampleStore(t)

@@ -209,9 +209,9 @@ func TestRepublish(t *testing.T) {
 	}
 }
 
-// TestDamagedSnapshotIsNotServed damages the channel's next snapshot, in a directory and behind a web
-// server: the server keeps the old one, logs why and counts the stage of the look that failed. It
-// serves the next one once it is repaired.
+// TestDamagedSnapshotIsNotServed damages the channel's next snapshot, in a directory and behind a
+// web server: the server keeps the old one, logs why and counts the stage of the look that failed.
+// It serves the next one once it is repaired.
 func TestDamagedSnapshotIsNotServed(t *testing.T) {
 	parallel(t)
 	whole := sampleStore(t)
@@ -255,7 +255,9 @@ func TestDamagedSnapshotIsNotServed(t *testing.T) {
 			t.Run(kind+"/"+d.name, func(t *testing.T) {
 				t.Parallel()
 				store := copyStore(t, whole)
-				args := []string{"--store", store, "--snapshot-poll", "1h", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
+				args := []string{
+					"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store, "--snapshot-poll", "1h",
+				}
 				if kind == "web" {
 					args = newFaultyServer(t, kind, store).args(t.TempDir())
 				}
