@@ -287,9 +287,7 @@ bench: bench-store ## ours, its controls and nginx's static files in turn at ful
 
 bench-overload: bench-store ## three times the load that the server can take, and 10,000 idle connections: seven minutes
 	$(GO) build -o bin/bench ./bench
-	taskset -c 1 bin/bench overload --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
-	  --wrap 'env GOMAXPROCS=1 taskset -c 0' \
-	  --note '$(BENCHNOTE)'
+	python3 bench/overload.py bin/bench 'env GOMAXPROCS=1 taskset -c 0 $(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' | tee tmp/overload.md
 
 PEERS := tmp/peers
 bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and ours on two million rows: ten minutes

@@ -1,15 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/valyala/fasthttp"
 
 	"hdqs/bench/load"
 )
@@ -153,29 +153,21 @@ func (e *experiment) find(name string) load.Query {
 
 // cacheUse reads what the cache of bodies counted.
 func cacheUse(metrics string) (use load.CacheUse, err error) {
-	client := http.Client{Timeout: 10 * time.Second}
-	response, err := client.Get(metrics)
+	_, body, err := fasthttp.Get(nil, metrics)
 	if err != nil {
 		return use, err
 	}
-	defer response.Body.Close()
-	scanner := bufio.NewScanner(response.Body)
-	for scanner.Scan() {
-		name, value, _ := strings.Cut(scanner.Text(), " ")
-		into := map[string]*float64{
-			"hdqs_body_cache_hits_total": &use.Hits, "hdqs_body_cache_misses_total": &use.Misses,
-		}[name]
-		if into == nil {
-			continue
-		}
-		if *into, err = strconv.ParseFloat(value, 64); err != nil {
-			return use, fmt.Errorf("%s: %q is not a number", name, value)
+	for _, counter := range []struct {
+		name string
+		into *float64
+	}{{"hits", &use.Hits}, {"misses", &use.Misses}} {
+		_, line, _ := strings.Cut("\n"+string(body), "\nhdqs_body_cache_"+counter.name+"_total ")
+		line, _, _ = strings.Cut(line, "\n")
+		if *counter.into, err = strconv.ParseFloat(line, 64); err != nil {
+			return use, fmt.Errorf("%s of the cache of bodies: %w", counter.name, err)
 		}
 	}
-	if use.Misses == 0 && scanner.Err() == nil {
-		return use, fmt.Errorf("%s does not say what the cache answered", metrics)
-	}
-	return use, scanner.Err()
+	return use, nil
 }
 
 // beside measures small answers beside ten connections that read large pages.

@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -62,12 +61,10 @@ func checksum(flags *flag.FlagSet, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	type piece struct {
-		file *os.File
-		at   int64
-	}
-	var pieces []piece
+	table := crc32.MakeTable(crc32.Castagnoli)
 	total := int64(0)
+	var pieces errgroup.Group
+	pieces.SetLimit(runtime.GOMAXPROCS(0))
 	for _, name := range flags.Args() {
 		f, err := os.Open(name)
 		if err != nil {
@@ -80,28 +77,14 @@ func checksum(flags *flag.FlagSet, args []string) error {
 		}
 		total += info.Size()
 		for at := int64(0); at < info.Size(); at += checksumPiece {
-			pieces = append(pieces, piece{f, at})
+			pieces.Go(func() error {
+				in := io.NewSectionReader(f, at, checksumPiece)
+				_, err := io.CopyBuffer(crc32.New(table), in, make([]byte, 256<<10))
+				return err
+			})
 		}
 	}
-	table := crc32.MakeTable(crc32.Castagnoli)
-	var next atomic.Int64
-	var all errgroup.Group
-	for range runtime.GOMAXPROCS(0) {
-		all.Go(func() error {
-			buffer := make([]byte, 256<<10)
-			for {
-				n := int(next.Add(1) - 1)
-				if n >= len(pieces) {
-					return nil
-				}
-				in := io.NewSectionReader(pieces[n].file, pieces[n].at, checksumPiece)
-				if _, err := io.CopyBuffer(crc32.New(table), in, buffer); err != nil {
-					return err
-				}
-			}
-		})
-	}
-	if err := all.Wait(); err != nil {
+	if err := pieces.Wait(); err != nil {
 		return err
 	}
 	fmt.Println(total)

@@ -13,7 +13,6 @@ const usage = `usage: bench COMMAND [flags]
   load      sends a mix of queries to one server, as fast as it answers or at a rate
   pair      sends the same queries to several servers in turn and compares them
   run       starts a server and its controls, measures them in turn, writes a report
-  overload  starts a server, overloads it, and measures it beside thousands of idle connections
   fixed     sends bodies from memory by the HTTP library of the server; a control of run
   checksum  reads and checksums files on all cores; a control of run
 
@@ -21,8 +20,7 @@ bench COMMAND -h lists the flags.
 `
 
 var commands = map[string]func(*flag.FlagSet, []string) error{
-	"load": loadOne, "pair": comparePairs, "run": runAll, "overload": overload, "fixed": sendFixed,
-	"checksum": checksum,
+	"load": loadOne, "pair": comparePairs, "run": runAll, "fixed": sendFixed, "checksum": checksum,
 }
 
 func main() {

@@ -74,6 +74,7 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 	fresh := flags.Int64("fresh", -1, "number of the first page, of pages that all differ; -1: the same page")
 	rate := flags.Float64("rate", 0, "requests due per second; 0: as fast as the server answers")
 	duration := flags.Duration("duration", 5*time.Second, "duration for each coding")
+	patience := flags.Duration("patience", 0, "how long callers wait for an answer, with --rate; 0: for ever")
 	asJSON := flags.Bool("json", false, "print JSON in place of a table")
 	if err := parse(flags, args); err != nil {
 		return err
@@ -92,6 +93,7 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 	for _, encoding := range d.codings() {
 		o, err := server.Run(load.Drive{
 			Queries: queries, Encoding: encoding, Connections: d.connections, Rate: *rate, Duration: *duration,
+			Patience: *patience,
 		})
 		if err != nil {
 			return err
@@ -112,7 +114,8 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 	if *asJSON {
 		return json.NewEncoder(os.Stdout).Encode(append(r.Closed, r.Open...))
 	}
-	return r.WriteTables(os.Stdout)
+	fmt.Print(r.Tables())
+	return nil
 }
 
 // comparePairs is the command pair.
@@ -152,7 +155,8 @@ func comparePairs(flags *flag.FlagSet, args []string) error {
 		return errors.Join(err, json.NewEncoder(os.Stdout).Encode(c.Cells))
 	}
 	r := load.Report{Cells: c.Cells}
-	return errors.Join(err, r.WriteTables(os.Stdout))
+	fmt.Print(r.Tables())
+	return err
 }
 
 func parseServer(text string) (*load.Server, error) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -84,11 +83,7 @@ func (p *process) stop() error {
 	select {
 	case err = <-p.ended:
 	case <-time.After(20 * time.Second):
-		tree, unknown := load.Tree(p.PID)
-		for _, pid := range tree {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended meanwhile
-		}
-		err = errors.Join(unknown, <-p.ended)
+		err = errors.Join(p.command.Process.Kill(), <-p.ended)
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) || errors.Is(err, exec.ErrWaitDelay) {
@@ -108,29 +103,25 @@ func stopWhenInterrupted(stop func() error) {
 	}()
 }
 
-// output holds the flags for reports.
+// output holds the flags for the report.
 type output struct{ dir, data, name, note string }
 
-func (o *output) flags(flags *flag.FlagSet, name string) {
-	flags.StringVar(&o.dir, "out", "bench/results", "directory of reports")
-	flags.StringVar(&o.data, "json", "tmp/bench", "directory of the same reports as JSON, with every round")
-	flags.StringVar(&o.name, "name", name, "name of the report's files")
+func (o *output) flags(flags *flag.FlagSet) {
+	flags.StringVar(&o.dir, "out", "bench/results", "directory of the report")
+	flags.StringVar(&o.data, "json", "tmp/bench", "directory of the same report as JSON, with every round")
+	flags.StringVar(&o.name, "name", "bench", "name of the report's files")
 	flags.StringVar(&o.note, "note", "", "note at the top of the report")
 }
 
 // write writes a report as Markdown and as JSON.
-func (o *output) write(name string, report interface{ WriteMarkdown(io.Writer) error }) error {
-	var page bytes.Buffer
-	err := report.WriteMarkdown(&page)
-	data, err2 := json.MarshalIndent(report, "", " ")
-	path := filepath.Join(o.dir, name+".md")
+func (o *output) write(report *load.Report) error {
+	data, err := json.MarshalIndent(report, "", " ")
+	path := filepath.Join(o.dir, o.name+".md")
 	progress("report: %s", path)
-	return errors.Join(err, err2, os.MkdirAll(o.dir, 0o755), os.MkdirAll(o.data, 0o755),
-		os.WriteFile(path, page.Bytes(), 0o644), os.WriteFile(filepath.Join(o.data, name+".json"), data, 0o644))
+	return errors.Join(err, os.MkdirAll(o.dir, 0o755), os.MkdirAll(o.data, 0o755),
+		os.WriteFile(path, []byte(report.Markdown()), 0o644),
+		os.WriteFile(filepath.Join(o.data, o.name+".json"), data, 0o644))
 }
-
-// today is the date of a report.
-func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
 func commit() string {
 	text, err := exec.Command("git", "describe", "--always", "--dirty").Output()

@@ -13,7 +13,7 @@ import (
 	"hdqs/bench/load"
 )
 
-// experiment holds what run and overload share, and the state of run.
+// experiment is the command run: its flags and state.
 type experiment struct {
 	drive
 	output
@@ -28,47 +28,37 @@ type experiment struct {
 	queries                        []load.Query
 }
 
-// flags adds the flags that run and overload share.
-func (e *experiment) flags(flags *flag.FlagSet, name string) {
+func runAll(flags *flag.FlagSet, args []string) (err error) {
+	e := experiment{}
 	e.drive.flags(flags)
-	e.output.flags(flags, name)
+	e.output.flags(flags)
 	flags.StringVar(&e.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
+	flags.StringVar(&e.whole, "whole", "",
+		"command of the same server, compressing whole bodies by the library; control")
+	flags.StringVar(&e.configured, "configured", "",
+		"command of the same server with its default flags; {admin} in it becomes host:port of its metrics")
+	flags.StringVar(&e.micro, "micro", "", "command that runs Go benchmarks with targets")
 	flags.StringVar(&e.wrap, "wrap", "", "prefix of the servers' commands, such as: taskset -c 0")
-}
-
-func (e *experiment) parse(flags *flag.FlagSet, args []string) (err error) {
+	flags.StringVar(&e.wide, "wide", "", "prefix of commands that may use all cores, such as: taskset -c 0-1")
+	flags.StringVar(&e.nginx, "nginx", "nginx", "program of the control; empty: no control")
+	flags.IntVar(&e.rounds, "rounds", 5, "rounds of each query; other parts take fewer, in proportion")
+	flags.DurationVar(&e.burst, "burst", 120*time.Millisecond, "length of a burst of one server, query and coding")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
 	if e.start == "" {
 		return errors.New("--start is missing: the command that starts the server")
 	}
-	e.queries, err = e.drive.queries()
-	return err
-}
-
-func runAll(flags *flag.FlagSet, args []string) error {
-	e := experiment{}
-	e.flags(flags, "bench")
-	flags.StringVar(&e.whole, "whole", "",
-		"command of the same server, compressing whole bodies by the library; control")
-	flags.StringVar(&e.configured, "configured", "",
-		"command of the same server with its default flags; {admin} in it becomes host:port of its metrics")
-	flags.StringVar(&e.micro, "micro", "", "command that runs Go benchmarks with targets")
-	flags.StringVar(&e.wide, "wide", "", "prefix of commands that may use all cores, such as: taskset -c 0-1")
-	flags.StringVar(&e.nginx, "nginx", "nginx", "program of the control; empty: no control")
-	flags.IntVar(&e.rounds, "rounds", 5, "rounds of each query; other parts take fewer, in proportion")
-	flags.DurationVar(&e.burst, "burst", 120*time.Millisecond, "length of a burst of one server, query and coding")
-	if err := e.parse(flags, args); err != nil {
+	if e.queries, err = e.drive.queries(); err != nil {
 		return err
 	}
 	e.report = load.Report{
-		Date: today(), Commit: commit(), Machine: load.ThisMachine(), Note: e.note, Connections: e.connections,
-		Rounds: e.rounds, Burst: e.burst,
+		Date: time.Now().UTC().Format(time.DateOnly), Commit: commit(), Machine: load.ThisMachine(), Note: e.note,
+		Connections: e.connections, Rounds: e.rounds, Burst: e.burst,
 	}
 	stopWhenInterrupted(e.stop)
 	// A run that failed still reports what it measured.
-	return errors.Join(e.measure(), e.stop(), e.write(e.name, &e.report))
+	return errors.Join(e.measure(), e.stop(), e.write(&e.report))
 }
 
 // begin starts a server that runs until stop, and waits until it answers a query.
@@ -173,8 +163,7 @@ func (e *experiment) asConfigured() *load.Server {
 func (e *experiment) compare() (err error) {
 	s := load.Comparison{
 		Servers: []*load.Server{e.server}, Configured: e.byDefault, Queries: e.queries, Encodings: e.codings(),
-		Rounds: e.rounds,
-		Burst:  e.burst, Connections: e.connections, Progress: progress,
+		Rounds: e.rounds, Burst: e.burst, Connections: e.connections, Progress: progress,
 	}
 	dir, err := os.MkdirTemp("", "bench-files-*")
 	if err != nil {
@@ -182,10 +171,10 @@ func (e *experiment) compare() (err error) {
 	}
 	defer os.RemoveAll(dir)
 	if e.nginx != "" {
-		control, err := load.StartNginx(e.nginx, filepath.Join(dir, "nginx"), strings.Fields(e.wrap), e.server,
+		control, failed := load.StartNginx(e.nginx, filepath.Join(dir, "nginx"), strings.Fields(e.wrap), e.server,
 			e.queries)
-		if err != nil {
-			return err
+		if failed != nil {
+			return failed
 		}
 		defer func() { err = errors.Join(err, control.Stop()) }()
 		s.Servers = append(s.Servers, &control.Server)

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -303,17 +302,14 @@ func TestReportOfARun(t *testing.T) {
 		Faults:  faults, Cache: CacheUse{Hits: 3, Misses: 97},
 		Beside: []BesideResult{{Small: "s", Large: "l", Encoding: Gzip, Rate: 1000, Readers: 10, P99: Ratio{2, 1, 3}}},
 	}
-	var b bytes.Buffer
-	if err := r.WriteMarkdown(&b); err != nil {
-		t.Fatal(err)
-	}
+	page := r.Markdown()
 	for _, want := range []string{
 		"| w | c | 2 | 1.5 (1-2) |  | yes |", "| 0.1 | 0.5 (0.5-0.5) |  | **no** |",
 		"| a | gzip | 40960 | 10 | 1.00 |  |", "| b | gzip | 81920 | 20 | 0.00 | 10.00 |",
 		"100 requests and answered 3 of them", "| s, 1000/s | l, gzip | 10 |",
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("%q is not in the report:\n%s", want, b.String())
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in the report:\n%s", want, page)
 		}
 	}
 }
@@ -329,16 +325,13 @@ func TestSummaries(t *testing.T) {
 		verdict("a", Gzip, "nginx", 1.2, 1.3), verdict("x", Identity, "fixed", 1, 0),
 		verdict("b", Gzip, "nginx", 2, 1.1), verdict("c", Gzip, "nginx", 1.4, 1.6),
 	}}
-	var b strings.Builder
-	if err := r.WriteTables(&b); err != nil {
-		t.Fatal(err)
-	}
+	page := r.Tables()
 	for _, want := range []string{
 		"| gzip: a, b, c | nginx | 1.5 | 1.2 to 2 | 1.1 to 1.6 | 1 of 3 |",
 		"| identity: x | fixed | 1.5 | 1 |  | 1 of 1 |",
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("%q is not in\n%s", want, b.String())
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in\n%s", want, page)
 		}
 	}
 }

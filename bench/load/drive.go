@@ -127,6 +127,9 @@ func (s *Server) Run(d Drive) (*Outcome, error) {
 	if d.Connections < 1 {
 		return nil, errors.New("load: a drive needs at least one connection")
 	}
+	if d.Patience > 0 && d.Rate == 0 {
+		return nil, errors.New("load: callers have patience only at a rate")
+	}
 	senders := make([]sender, d.Connections)
 	var next atomic.Int64
 	for i := range senders {

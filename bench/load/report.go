@@ -2,12 +2,13 @@ package load
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Report holds all results of a run.
@@ -91,46 +92,29 @@ func Point(server, encoding string, connections int, rate float64, o *Outcome) L
 
 // ThisMachine describes this machine.
 func ThisMachine() Machine {
-	m := Machine{Go: runtime.Version(), Cores: runtime.NumCPU(), CPU: "unknown", Kernel: "unknown"}
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		cores := 0 // all of the machine: runtime.NumCPU counts only those that this process may use
-		for line := range strings.Lines(string(text)) {
-			name, value, _ := strings.Cut(line, ":")
-			switch strings.TrimSpace(name) {
-			case "processor":
-				cores++
-			case "model name":
-				m.CPU = strings.TrimSpace(value)
-			}
+	m := Machine{Go: runtime.Version(), CPU: "unknown", Kernel: "unknown"}
+	if fs, err := procfs.NewDefaultFS(); err == nil {
+		if all, err := fs.CPUInfo(); err == nil && len(all) > 0 {
+			m.CPU, m.Cores = all[0].ModelName, len(all) // also those that this process may not use
 		}
-		m.Cores = max(cores, m.Cores)
+		if load, err := fs.LoadAvg(); err == nil {
+			m.LoadBefore = fmt.Sprintf("%.2f %.2f %.2f", load.Load1, load.Load5, load.Load15)
+		}
 	}
 	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		m.Kernel = strings.TrimSpace(string(text))
 	}
-	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		m.LoadBefore = strings.Join(strings.Fields(string(text))[:3], " ")
-	}
 	return m
 }
 
-// WriteMarkdown writes the report as Markdown.
-func (r *Report) WriteMarkdown(w io.Writer) error {
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "# Measured %s at %s\n\n%s\n\n", r.Date, r.Commit, r.Note)
-	fmt.Fprintf(b, "%s. %d rounds of %v bursts in turn, %d connections; CPU is user and system time of the server's "+
-		"processes. Ratios divide the first server's figure by the named one's in the same round: median "+
-		"(lowest-highest).\n", r.Machine, r.Rounds, r.Burst, r.Connections)
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return err
-	}
-	return r.WriteTables(w)
-}
-
-// String describes the machine in a report.
-func (m Machine) String() string {
-	return fmt.Sprintf("%s, %d cores, Linux %s, %s; load average before the run %s", m.CPU, m.Cores, m.Kernel, m.Go,
-		m.LoadBefore)
+// Markdown is the report.
+func (r *Report) Markdown() string {
+	m := r.Machine
+	return fmt.Sprintf("# Measured %s at %s\n\n%s\n\n%s, %d cores, Linux %s, %s; load average before the run %s. "+
+		"%d rounds of %v bursts in turn, %d connections; CPU is user and system time of the server's processes. "+
+		"Ratios divide the first server's figure by the named one's in the same round: median (lowest-highest).\n",
+		r.Date, r.Commit, r.Note, m.CPU, m.Cores, m.Kernel, m.Go, m.LoadBefore, r.Rounds, r.Burst,
+		r.Connections) + r.Tables()
 }
 
 // table is a table of a report.
@@ -179,8 +163,8 @@ func (t *table) write(b *strings.Builder) {
 	}
 }
 
-// WriteTables writes the tables of the report that have rows.
-func (r *Report) WriteTables(w io.Writer) error {
+// Tables are the tables of the report that have rows.
+func (r *Report) Tables() string {
 	b := &strings.Builder{}
 	starts := newTable("From start to first answer", "", "server", "median:", "lowest:", "highest:")
 	for _, s := range r.Starts {
@@ -210,8 +194,7 @@ func (r *Report) WriteTables(w io.Writer) error {
 	}
 	beside.write(b)
 	r.writeFaults(b)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.0f", float64(n)/1e6) }

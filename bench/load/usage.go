@@ -17,7 +17,7 @@ type Usage struct {
 
 // UsageOf reads /proc for a process and its live descendants.
 func UsageOf(pid int) (Usage, error) {
-	tree, err := Tree(pid)
+	tree, err := treeOf(pid)
 	if err != nil {
 		return Usage{}, err
 	}
@@ -38,8 +38,8 @@ func UsageOf(pid int) (Usage, error) {
 	return total, nil
 }
 
-// Tree returns a process, first, and all its descendants.
-func Tree(pid int) ([]int, error) {
+// treeOf returns a process, first, and all its descendants.
+func treeOf(pid int) ([]int, error) {
 	all, err := procfs.AllProcs()
 	if err != nil {
 		return nil, err
