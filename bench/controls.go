@@ -114,14 +114,14 @@ func mapped(pid int) ([]string, error) {
 // mostStart is the target of the time from start to first answer, divided by the control's.
 const mostStart = 2
 
-// untilReady waits until /readyz says yes, and returns how long that took from the start.
-func (p *process) untilReady(patience time.Duration) (time.Duration, error) {
-	for ; time.Since(p.begun) < patience; time.Sleep(500 * time.Microsecond) {
+// untilReady waits until /readyz says yes.
+func (p *process) untilReady() error {
+	for ; time.Since(p.begun) < startPatience; time.Sleep(500 * time.Microsecond) {
 		if status, _, err := fasthttp.Get(nil, "http://"+p.admin+"/readyz"); err == nil && status == fasthttp.StatusOK {
-			return time.Since(p.begun), nil
+			return nil
 		}
 	}
-	return 0, fmt.Errorf("%s is not ready after %v", p.Name, patience)
+	return fmt.Errorf("%s is not ready after %v", p.Name, startPatience)
 }
 
 // starts starts the server several times on all cores, until the first answer and until it is
@@ -131,62 +131,47 @@ func (e *experiment) starts() error {
 	if err != nil {
 		return err
 	}
-	control := append(strings.Fields(e.wide), self, "checksum")
-	files := 0
-	var took, ready []time.Duration
-	var ratios []float64
-	for round := range e.rounds {
+	var files []string
+	var took, ready, ratios []float64
+	for range e.rounds {
 		p, err := launch(&load.Server{Name: "ours"}, e.wide, e.start, firstPlain(e.queries))
 		if err != nil {
 			return err
 		}
+		took = append(took, p.took.Seconds())
 		if p.admin != "" {
-			untilReady, err := p.untilReady(time.Minute)
-			if err != nil {
-				return errors.Join(err, p.stop())
-			}
-			ready = append(ready, untilReady)
+			err = p.untilReady()
+			ready = append(ready, time.Since(p.begun).Seconds())
 		}
-		if round == 0 {
-			names, err := mapped(p.PID)
-			if err != nil {
-				return errors.Join(err, p.stop())
-			}
-			control, files = append(control, names...), len(names)
-		}
-		if err := p.stop(); err != nil {
+		var failed error
+		files, failed = mapped(p.PID)
+		if err := errors.Join(err, failed, p.stop()); err != nil {
 			return err
 		}
-		took = append(took, p.took)
-		if files == 0 {
+		if len(files) == 0 {
 			continue
 		}
+		control := append(append(strings.Fields(e.wide), self, "checksum"), files...)
 		begun := time.Now()
 		if text, err := exec.Command(control[0], control[1:]...).CombinedOutput(); err != nil {
 			return fmt.Errorf("checksums: %w: %s", err, text)
 		}
 		ratios = append(ratios, p.took.Seconds()/time.Since(begun).Seconds())
 	}
-	for name, times := range map[string][]time.Duration{"ours": took, "ours, until /readyz says yes": ready} {
-		if len(times) == 0 {
-			continue
-		}
-		slices.Sort(times)
+	first := load.Spread(took)
+	e.report.Starts = []load.StartTime{{Server: "ours", Seconds: first}}
+	if len(ready) > 0 {
 		e.report.Starts = append(e.report.Starts, load.StartTime{
-			Server: name, Median: times[len(times)/2], Low: times[0], High: times[len(times)-1],
+			Server: "ours, until /readyz says yes", Seconds: load.Spread(ready),
 		})
 	}
-	slices.SortFunc(e.report.Starts, func(a, b load.StartTime) int {
-		return strings.Compare(a.Server, b.Server)
-	})
-	middle := took[len(took)/2]
-	progress("first answer after %v, ready after %v; the first divided by checksums of %d files %v", took, ready,
-		files, load.Spread(ratios))
+	progress("first answer after %v s, ready after %v s; the first divided by checksums of %d files %v", first,
+		load.Spread(ready), len(files), load.Spread(ratios))
 	if len(ratios) > 0 {
 		e.report.Targets = append(e.report.Targets, load.Verdict{
 			Query: "start", Encoding: "time", Work: "start to first answer, all cores",
-			Control: fmt.Sprintf("reading and checksumming the same %d files by crc32, all cores", files),
-			Micros:  float64(middle.Microseconds()), Most: mostStart, Got: load.Spread(ratios),
+			Control: fmt.Sprintf("reading and checksumming the same %d files by crc32, all cores", len(files)),
+			Micros:  first.Median * 1e6, Most: mostStart, Got: load.Spread(ratios),
 		})
 	}
 	return nil

@@ -91,20 +91,19 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 	}
 	var r load.Report
 	for _, encoding := range d.codings() {
-		o, err := server.Run(load.Drive{
+		p, err := server.Point(load.Drive{
 			Queries: queries, Encoding: encoding, Connections: d.connections, Rate: *rate, Duration: *duration,
 			Patience: *patience,
 		})
 		if err != nil {
 			return err
 		}
-		if o.FirstWrong != "" {
-			fmt.Fprintln(os.Stderr, "first wrong answer:", o.FirstWrong)
+		if p.FirstWrong != "" {
+			fmt.Fprintln(os.Stderr, "first wrong answer:", p.FirstWrong)
 		}
-		if o.Requests == 0 {
+		if p.PerSecond == 0 {
 			return errors.New("no good answers")
 		}
-		p := load.Point(server.Name, encoding, d.connections, *rate, o)
 		if *rate > 0 {
 			r.Open = append(r.Open, p)
 		} else {

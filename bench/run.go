@@ -25,6 +25,7 @@ type experiment struct {
 	processes                      []*process
 	report                         load.Report
 	server, byDefault, wholeBodies *load.Server
+	twice                          load.Server // byDefault, of which each page is requested twice
 	queries                        []load.Query
 }
 
@@ -141,7 +142,8 @@ func (e *experiment) servers() (err error) {
 		if e.byDefault, err = e.ours("configured", e.configured); err != nil {
 			return err
 		}
-		e.byDefault.Fresh = &load.Fresh{}
+		e.twice = *e.byDefault
+		e.byDefault.Fresh, e.twice.Fresh = &load.Fresh{}, &load.Fresh{Twice: true}
 	}
 	if e.whole != "" {
 		if e.wholeBodies, err = e.ours("whole", e.whole); err == nil {

@@ -253,40 +253,6 @@ func TestReadMicro(t *testing.T) {
 	}
 }
 
-func TestBeside(t *testing.T) {
-	t.Parallel()
-	s := (&pages{total: 9}).start(t, "ours")
-	b := Beside{
-		Server: s, Small: Query{Name: "small", Target: "/s", Status: 200},
-		Large:    Query{Name: "large", Target: "/l", Status: 200},
-		Encoding: Gzip, Rate: 200, Readers: 2, Rounds: 2, Part: 100 * time.Millisecond,
-	}
-	b.Read = func(duration time.Duration) (float64, error) {
-		o, err := s.Run(Drive{
-			Queries: []Query{b.Large}, Encoding: b.Encoding, Connections: b.Readers, Duration: duration,
-		})
-		if err != nil {
-			return 0, err
-		}
-		return o.PerSecond(), nil
-	}
-	r, err := b.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.P99.Median <= 0 || r.LargePerSecond <= 0 || r.Alone.PerSecond <= 0 || r.With.P999 < r.With.P50 {
-		t.Errorf("%+v", r)
-	}
-	if v := r.Verdict(1e9); !v.Met() || v.Query != "small-beside-large" {
-		t.Errorf("%+v", v)
-	}
-	b.Large.Status = 404
-	b.Small.Status = 404
-	if r, err := b.Run(); err == nil {
-		t.Errorf("no error without good answers: %+v", r)
-	}
-}
-
 // TestReportOfARun writes a report with all parts of a run.
 func TestReportOfARun(t *testing.T) {
 	faults := []Faults{{"a", Gzip, 40960, 1, -1}, {"b", Gzip, 81920, 0, 10}}
@@ -300,7 +266,7 @@ func TestReportOfARun(t *testing.T) {
 	r := Report{
 		Targets: []Verdict{v, {Work: "w", Control: "c", Most: 2, Got: Ratio{1.5, 1, 2}}},
 		Faults:  faults, Cache: CacheUse{Hits: 3, Misses: 97},
-		Beside: []BesideResult{{Small: "s", Large: "l", Encoding: Gzip, Rate: 1000, Readers: 10, P99: Ratio{2, 1, 3}}},
+		Beside: []Beside{{Small: "s", Large: "l", Encoding: Gzip, Rate: 1000, Readers: 10, P99: Ratio{2, 1, 3}}},
 	}
 	page := r.Markdown()
 	for _, want := range []string{

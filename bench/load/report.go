@@ -21,15 +21,15 @@ type Report struct {
 	Rounds      int
 	Burst       time.Duration
 
-	Starts  []StartTime    `json:",omitempty"`
-	Memory  []Footprint    `json:",omitempty"`
-	Targets []Verdict      `json:",omitempty"`
-	Cells   []Cell         `json:",omitempty"`
-	Closed  []LoadPoint    `json:",omitempty"` // the whole mix, by connections
-	Open    []LoadPoint    `json:",omitempty"` // the whole mix, by rate
-	Beside  []BesideResult `json:",omitempty"`
-	Faults  []Faults       `json:",omitempty"` // of the server as configured
-	Cache   CacheUse       `json:",omitzero"`
+	Starts  []StartTime `json:",omitempty"`
+	Memory  []Footprint `json:",omitempty"`
+	Targets []Verdict   `json:",omitempty"`
+	Cells   []Cell      `json:",omitempty"`
+	Closed  []LoadPoint `json:",omitempty"` // the whole mix, by connections
+	Open    []LoadPoint `json:",omitempty"` // the whole mix, by rate
+	Beside  []Beside    `json:",omitempty"`
+	Faults  []Faults    `json:",omitempty"` // of the server as configured
+	Cache   CacheUse    `json:",omitzero"`
 }
 
 // Machine describes the machine of a run.
@@ -41,8 +41,8 @@ type Machine struct {
 
 // StartTime is the time from a server's start to its first answer with rows.
 type StartTime struct {
-	Server            string
-	Median, Low, High time.Duration
+	Server  string
+	Seconds Ratio
 }
 
 // Footprint is the memory of a server.
@@ -61,7 +61,8 @@ type LoadPoint struct {
 	MegabytesPerSecond       float64
 	P50, P90, P99, P999, Max time.Duration
 	Wrong, Failed            int
-	Late, Unsent             int // with callers that wait only so long
+	Late, Unsent             int    // with callers that wait only so long
+	FirstWrong               string `json:",omitempty"`
 }
 
 // Faults are the page faults that an answer cost.
@@ -79,15 +80,38 @@ func (f *Faults) pages() float64 { return float64(f.Sent) / 4096 }
 // CacheUse is what the cache of the server as configured counted.
 type CacheUse struct{ Hits, Misses float64 }
 
-// Point converts an outcome to a load point.
-func Point(server, encoding string, connections int, rate float64, o *Outcome) LoadPoint {
-	return LoadPoint{
-		Server: server, Encoding: encoding, Connections: connections, Asked: rate, PerSecond: o.PerSecond(),
-		CPUMicros:          o.CPUPerRequest(),
-		MegabytesPerSecond: float64(o.Bytes) / 1e6 / o.Elapsed.Seconds(), P50: o.Quantile(0.5), P90: o.Quantile(0.9),
-		P99: o.Quantile(0.99), P999: o.Quantile(0.999), Max: o.Slowest, Wrong: o.Wrong, Failed: o.Failed,
-		Late: o.Late, Unsent: o.Unsent,
+// Beside is the latency of small answers beside clients that read large ones.
+type Beside struct {
+	Small, Large, Encoding string // the small answers are not compressed
+	Rate                   float64
+	Readers                int
+	LargePerSecond         Ratio
+	Alone, With            Ratio // p99 in milliseconds
+	P99                    Ratio // with ÷ alone, by round
+}
+
+// Verdict compares the latencies with a target.
+func (b *Beside) Verdict(most float64) Verdict {
+	return Verdict{
+		Query: b.Small + "-beside-" + b.Large, Encoding: b.Encoding,
+		Work: fmt.Sprintf("p99 of %s, %.0f/s, beside %d connections that read %s in %s", b.Small, b.Rate, b.Readers,
+			b.Large, b.Encoding),
+		Control: "the same alone", Micros: b.With.Median * 1e3, Most: most, Got: b.P99,
 	}
+}
+
+// Point sends a drive to a server and returns what a report says of it.
+func (s *Server) Point(d Drive) (LoadPoint, error) {
+	o, err := s.Run(d)
+	if err != nil {
+		return LoadPoint{}, err
+	}
+	return LoadPoint{
+		Server: s.Name, Encoding: d.Encoding, Connections: d.Connections, Asked: d.Rate, PerSecond: o.PerSecond(),
+		CPUMicros: o.CPUPerRequest(), MegabytesPerSecond: float64(o.Bytes) / 1e6 / o.Elapsed.Seconds(),
+		P50: o.Quantile(0.5), P90: o.Quantile(0.9), P99: o.Quantile(0.99), P999: o.Quantile(0.999), Max: o.Slowest,
+		Wrong: o.Wrong, Failed: o.Failed, Late: o.Late, Unsent: o.Unsent, FirstWrong: o.FirstWrong,
+	}, nil
 }
 
 // ThisMachine describes this machine.
@@ -166,9 +190,9 @@ func (t *table) write(b *strings.Builder) {
 // Tables are the tables of the report that have rows.
 func (r *Report) Tables() string {
 	b := &strings.Builder{}
-	starts := newTable("From start to first answer", "", "server", "median:", "lowest:", "highest:")
+	starts := newTable("From start to first answer", "", "server", "s:")
 	for _, s := range r.Starts {
-		starts.add(s.Server, s.Median, s.Low, s.High)
+		starts.add(s.Server, s.Seconds)
 	}
 	starts.write(b)
 	memory := newTable("Memory", "", "server", "after start, MB:", "peak, MB:")
@@ -187,10 +211,10 @@ func (r *Report) Tables() string {
 	points("The whole mix, closed loop", r.Closed).write(b)
 	points("The whole mix, open loop", r.Open).write(b)
 	beside := newTable("Small answers beside large ones", "The server as configured.", "small, at a rate", "large",
-		"readers:", "large/s:", "p50:", "beside:", "p99:", "beside:", "p99.9:", "beside:", "p99, beside ÷ alone:")
+		"readers:", "large/s:", "p99, ms:", "beside, ms:", "beside ÷ alone:")
 	for _, s := range r.Beside {
 		beside.add(fmt.Sprintf("%s, %.0f/s", s.Small, s.Rate), s.Large+", "+s.Encoding, s.Readers, s.LargePerSecond,
-			s.Alone.P50, s.With.P50, s.Alone.P99, s.With.P99, s.Alone.P999, s.With.P999, s.P99)
+			s.Alone, s.With, s.P99)
 	}
 	beside.write(b)
 	r.writeFaults(b)
