@@ -314,8 +314,8 @@ bench-sums: bench-store .cache/peers/installed ## sums in groups, ours against D
 	$(GO) build -o bin/sums ./bench/sums
 	test -f $(PEERS)/views/catalog.json || $(GO) run ./cmd/generate views --scale 0.65 --gzip --out $(PEERS)/views
 	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null
-	(.cache/peers/bin/python bench/sums/compare.py $(PEERS)/store bin/sums bench/sums/events.txt && echo && \
-	  .cache/peers/bin/python bench/sums/compare.py $(BENCHSTORE) bin/sums bench/sums/catalog.txt) | tee tmp/sums.md
+	(.cache/peers/bin/python bench/sums/compare.py $(BIN) $(PEERS)/store bin/sums bench/sums/events.txt && echo && \
+	  .cache/peers/bin/python bench/sums/compare.py $(BIN) $(BENCHSTORE) bin/sums bench/sums/catalog.txt) | tee tmp/sums.md
 
 bench-export: bench-store .cache/peers/installed ## a million rows into DataFrames, ours against DuckDB and pages: a minute
 	.cache/peers/bin/python bench/export/compare.py $(BIN) $(BENCHSTORE) | tee tmp/export.md

@@ -94,7 +94,8 @@ func (e *experiment) besideLarge(small, large load.Query, encoding string) (r lo
 	}
 	return load.Beside{
 		Small: small.Name, Large: large.Name, Encoding: encoding, Rate: smallRate, Readers: readers,
-		LargePerSecond: load.Spread(rates), Alone: load.Spread(alone), With: load.Spread(with), P99: load.Spread(ratios),
+		LargePerSecond: load.Spread(rates), Alone: load.Spread(alone), With: load.Spread(with),
+		P99: load.Spread(ratios),
 	}, nil
 }
 

@@ -129,14 +129,11 @@ func cacheUse(metrics string) (use load.CacheUse, err error) {
 	if err != nil {
 		return use, err
 	}
-	for _, counter := range []struct {
-		name string
-		into *float64
-	}{{"hits", &use.Hits}, {"misses", &use.Misses}} {
-		_, line, _ := strings.Cut("\n"+string(body), "\nhdqs_body_cache_"+counter.name+"_total ")
+	for name, into := range map[string]*float64{"hits": &use.Hits, "misses": &use.Misses} {
+		_, line, _ := strings.Cut("\n"+string(body), "\nhdqs_body_cache_"+name+"_total ")
 		line, _, _ = strings.Cut(line, "\n")
-		if *counter.into, err = strconv.ParseFloat(line, 64); err != nil {
-			return use, fmt.Errorf("%s of the cache of bodies: %w", counter.name, err)
+		if *into, err = strconv.ParseFloat(line, 64); err != nil {
+			return use, fmt.Errorf("%s of the cache of bodies: %w", name, err)
 		}
 	}
 	return use, nil

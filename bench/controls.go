@@ -145,7 +145,8 @@ func (e *experiment) starts() error {
 		}
 		var failed error
 		files, failed = mapped(p.PID)
-		if err := errors.Join(err, failed, p.stop()); err != nil {
+		p.stop()
+		if err := errors.Join(err, failed); err != nil {
 			return err
 		}
 		if len(files) == 0 {

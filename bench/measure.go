@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,14 +38,11 @@ func (d *drive) queries() ([]load.Query, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		for _, q := range mix {
-			for _, part := range strings.Split(d.only, ",") {
-				if strings.Contains(q.Name, part) {
-					some = append(some, q)
-					break
-				}
-			}
-		}
+		some = append(some, slices.DeleteFunc(mix, func(q load.Query) bool {
+			return !slices.ContainsFunc(strings.Split(d.only, ","), func(part string) bool {
+				return strings.Contains(q.Name, part)
+			})
+		})...)
 	}
 	if len(some) == 0 {
 		return nil, fmt.Errorf("%s: no query name contains %q", d.mix, d.only)

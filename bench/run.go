@@ -58,8 +58,9 @@ func runAll(flags *flag.FlagSet, args []string) (err error) {
 		Connections: e.connections, Rounds: e.rounds, Burst: e.burst,
 	}
 	stopWhenInterrupted(e.stop)
+	defer e.stop()
 	// A run that failed still reports what it measured.
-	return errors.Join(e.measure(), e.stop(), e.write(&e.report))
+	return errors.Join(e.measure(), e.write(&e.report))
 }
 
 // begin starts a server that runs until stop, and waits until it answers a query.
@@ -78,22 +79,14 @@ func (e *experiment) ours(name, command string) (*load.Server, error) {
 }
 
 // stop ends all servers that were started.
-func (e *experiment) stop() error {
-	var err error
+func (e *experiment) stop() {
 	for _, p := range e.processes {
-		err = errors.Join(err, p.stop())
+		p.stop()
 	}
-	e.processes = nil
-	return err
 }
 
 func firstPlain(queries []load.Query) load.Query {
-	for _, q := range queries {
-		if q.Status == 200 {
-			return q
-		}
-	}
-	return queries[0]
+	return queries[max(0, slices.IndexFunc(queries, func(q load.Query) bool { return q.Status == 200 }))]
 }
 
 // measure runs all measurements, memory last.
@@ -135,9 +128,7 @@ func (e *experiment) servers() (err error) {
 	if err != nil {
 		return err
 	}
-	e.report.Memory = append(e.report.Memory, load.Footprint{
-		Server: "ours", Resident: usage.Resident,
-	})
+	e.report.Resident = usage.Resident
 	if e.configured != "" {
 		if e.byDefault, err = e.ours("configured", e.configured); err != nil {
 			return err
@@ -173,12 +164,12 @@ func (e *experiment) compare() (err error) {
 	}
 	defer os.RemoveAll(dir)
 	if e.nginx != "" {
-		control, failed := load.StartNginx(e.nginx, filepath.Join(dir, "nginx"), strings.Fields(e.wrap), e.server,
+		control, err := load.StartNginx(e.nginx, filepath.Join(dir, "nginx"), strings.Fields(e.wrap), e.server,
 			e.queries)
-		if failed != nil {
-			return failed
+		if err != nil {
+			return err
 		}
-		defer func() { err = errors.Join(err, control.Stop()) }()
+		defer control.Stop()
 		s.Servers = append(s.Servers, &control.Server)
 		s.Prepare = func(q load.Query) error { return control.Save(e.server, q) }
 	}
@@ -203,7 +194,7 @@ func (e *experiment) compare() (err error) {
 func (e *experiment) fixed(dir string) (*load.Server, error) {
 	var bounded []load.Query
 	for _, q := range e.queries {
-		if slices.ContainsFunc(q.Bounds, func(b load.Bound) bool { return b.Measure == "cpu/fixed" }) {
+		if slices.ContainsFunc(q.Bounds, func(b load.Bound) bool { return b.Other == "fixed" }) {
 			bounded = append(bounded, q)
 		}
 	}
@@ -225,9 +216,6 @@ func (e *experiment) fixed(dir string) (*load.Server, error) {
 // memory measures the memory of the server at the end.
 func (e *experiment) memory() error {
 	used, err := load.UsageOf(e.server.PID)
-	if err != nil {
-		return err
-	}
-	e.report.Memory[0].PeakResident = used.Peak
-	return nil
+	e.report.PeakResident = used.Peak
+	return err
 }

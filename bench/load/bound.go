@@ -18,8 +18,10 @@ import (
 //	cpu/CODING    the same divided by ours for the answer in another coding
 //	bytes/gzipN   length of the body sent, divided by that of the plain body at gzip level N
 type Bound struct {
-	Encoding, Measure string
-	Most              float64
+	Encoding string
+	Other    string // the server or the coding that the CPU is divided by; empty for bytes
+	Level    int    // of gzip, for bytes
+	Most     float64
 }
 
 // Verdict is a target and what was measured: median, minimum and maximum of the rounds.
@@ -39,62 +41,41 @@ func (v *Verdict) Met() bool {
 
 func within(r Ratio, most float64) bool { return r.Median > 0 && r.Median <= most }
 
-const (
-	perOther    = "cpu/"
-	perGzip     = "bytes/gzip"
-	boundIsMost = "<="
-)
-
 var codings = []string{Identity, Gzip, Zstd}
 
 // readBound parses a bound.
 func readBound(word string) (b Bound, err error) {
-	what, most, is := strings.Cut(word, boundIsMost)
+	what, most, is := strings.Cut(word, "<=")
 	if !is {
 		return b, fmt.Errorf("unknown word %q", word)
 	}
-	b.Encoding, b.Measure, _ = strings.Cut(what, ":")
-	if !slices.Contains(codings, b.Encoding) {
-		return b, fmt.Errorf("bound %q: %q is not a coding", word, b.Encoding)
+	coding, measure, _ := strings.Cut(what, ":")
+	if b.Encoding = coding; !slices.Contains(codings, coding) {
+		return b, fmt.Errorf("bound %q: %q is not a coding", word, coding)
 	}
 	if b.Most, err = strconv.ParseFloat(most, 64); err != nil || b.Most <= 0 {
 		return b, fmt.Errorf("bound %q: %q is not a number above 0", word, most)
 	}
-	if _, isGzip := b.gzipLevel(); !isGzip && b.other() == "" {
-		return b, fmt.Errorf("bound %q: unknown measure %q", word, b.Measure)
+	if level, is := strings.CutPrefix(measure, "bytes/gzip"); is {
+		b.Level, _ = strconv.Atoi(level) // 0 is no level
+	} else {
+		b.Other, _ = strings.CutPrefix(measure, "cpu/")
+	}
+	if b.Other == measure || b.Other == "" && (b.Level < gzip.BestSpeed || b.Level > gzip.BestCompression) {
+		return b, fmt.Errorf("bound %q: unknown measure %q", word, measure)
 	}
 	return b, nil
 }
 
-// other is the server or the coding that the CPU is divided by; empty for another measure.
-func (b *Bound) other() string {
-	name, is := strings.CutPrefix(b.Measure, perOther)
-	if !is {
-		return ""
-	}
-	return name
-}
-
-// gzipLevel is the level of a bound on bytes.
-func (b *Bound) gzipLevel() (level int, ok bool) {
-	text, ok := strings.CutPrefix(b.Measure, perGzip)
-	if !ok {
-		return 0, false
-	}
-	level, err := strconv.Atoi(text)
-	return level, err == nil && gzip.BestSpeed <= level && level <= gzip.BestCompression
-}
-
 // control describes what a bound divides by.
 func (b *Bound) control() string {
-	name := b.other()
-	if text := controls[name]; text != "" {
+	if b.Other == "" {
+		return fmt.Sprintf("length at gzip level %d", b.Level)
+	}
+	if text := controls[b.Other]; text != "" {
 		return text
 	}
-	if level, ok := b.gzipLevel(); ok {
-		return fmt.Sprintf("length at gzip level %d", level)
-	}
-	return name
+	return b.Other
 }
 
 // controls describes the controls by the names that bounds have for them.
@@ -129,8 +110,8 @@ func (c *Comparison) judge(q Query, cells []Cell, plain []byte) ([]Verdict, erro
 		if q.Conditional {
 			v.Work = q.Name + ", 304"
 		}
-		if level, ok := b.gzipLevel(); ok {
-			whole, err := gzipped(plain, level)
+		if b.Other == "" {
+			whole, err := gzipped(plain, b.Level)
 			if err != nil {
 				return verdicts, err
 			}
@@ -143,9 +124,9 @@ func (c *Comparison) judge(q Query, cells []Cell, plain []byte) ([]Verdict, erro
 			if dividend == nil {
 				return Ratio{}
 			}
-			control := find(b.other(), b.Encoding)
-			if slices.Contains(codings, b.other()) {
-				control = find(dividend.Server, b.other())
+			control := find(b.Other, b.Encoding)
+			if slices.Contains(codings, b.Other) {
+				control = find(dividend.Server, b.Other)
 			}
 			if control == nil {
 				return Ratio{}

@@ -92,7 +92,7 @@ func (c *Comparison) arms(q Query) []*arm {
 	for _, encoding := range encodings {
 		for _, s := range c.Servers {
 			bounded := slices.ContainsFunc(q.Bounds, func(b Bound) bool {
-				return b.Encoding == encoding && b.other() == s.Name
+				return b.Encoding == encoding && b.Other == s.Name
 			})
 			if s.target(q, encoding) != "" && (!s.Bounded || bounded) {
 				all = append(all, &arm{server: s, encoding: encoding})

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -179,9 +180,7 @@ func (o *Outcome) add(other *Outcome) {
 	o.Late += other.Late
 	o.Unsent += other.Unsent
 	o.Bytes += other.Bytes
-	if o.FirstWrong == "" {
-		o.FirstWrong = other.FirstWrong
-	}
+	o.FirstWrong = cmp.Or(o.FirstWrong, other.FirstWrong)
 	o.Latency.Merge(other.Latency)
 	o.Slowest = max(o.Slowest, other.Slowest)
 }
@@ -250,9 +249,7 @@ func (o *Outcome) count(q *Query, r *fasthttp.Response, err error, took, patienc
 		o.good(took)
 		o.Bytes += int64(len(r.Body()))
 	}
-	if o.FirstWrong == "" {
-		o.FirstWrong = wrong
-	}
+	o.FirstWrong = cmp.Or(o.FirstWrong, wrong)
 }
 
 // good counts a good answer.

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -37,7 +38,7 @@ type freshPages struct {
 
 const (
 	// defaultLimit is the limit of a query that names none.
-	defaultLimit = 10000
+	defaultLimit = "10000"
 
 	// farthest limits how far a page moves.
 	farthest = 20000
@@ -45,9 +46,6 @@ const (
 	// freshApart is how many pages are requested before the first of them is requested again.
 	freshApart = 64
 )
-
-// count returns how many pages there are besides the query's own.
-func (f *freshPages) count() int { return f.limits*f.offsets - 1 }
 
 // at returns limit and offset of a page. Page 0 is the query's own. The limit changes first,
 // because that changes the rows least.
@@ -76,12 +74,13 @@ func rowsOf(q Query, total int) int {
 
 // page returns limit and offset of a query.
 func (q *Query) page() (limit, offset int, err error) {
-	target, err := url.Parse(q.Target)
+	_, query, _ := strings.Cut(q.Target, "?")
+	values, err := url.ParseQuery(query)
 	if err != nil {
 		return 0, 0, err
 	}
-	limit, err1 := number(target.Query(), "limit", defaultLimit)
-	offset, err2 := number(target.Query(), "offset", 0)
+	limit, err1 := strconv.Atoi(cmp.Or(values.Get("limit"), defaultLimit))
+	offset, err2 := strconv.Atoi(cmp.Or(values.Get("offset"), "0"))
 	return limit, offset, errors.Join(err1, err2)
 }
 
@@ -123,17 +122,6 @@ func (f *Fresh) of(s *Server, q Query) (*freshPages, error) {
 	pages.next.Store(f.First)
 	f.pages[q.Name] = pages
 	return pages, nil
-}
-
-func number(values url.Values, name string, missing int) (int, error) {
-	if !values.Has(name) {
-		return missing, nil
-	}
-	n, err := strconv.Atoi(values.Get(name))
-	if err != nil {
-		return 0, fmt.Errorf("%s=%s is not a number", name, values.Get(name))
-	}
-	return n, nil
 }
 
 // prefix is the address of a query's pages, up to the number of its limit.

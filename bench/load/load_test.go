@@ -49,7 +49,7 @@ func TestMix(t *testing.T) {
 		{
 			Weight: 1, Name: "b", Target: "/z", Status: 304, Conditional: true, Anonymous: true,
 			Header: "Accept:text/csv", Body: "SELECT 1",
-			Bounds: []Bound{{Gzip, "cpu/nginx", 1.2}, {Gzip, "bytes/gzip6", 1.3}},
+			Bounds: []Bound{{Encoding: Gzip, Other: "nginx", Most: 1.2}, {Encoding: Gzip, Level: 6, Most: 1.3}},
 		},
 	}
 	if err != nil || !reflect.DeepEqual(mix, want) {
@@ -184,21 +184,17 @@ func TestNginxServesTheAnswers(t *testing.T) {
 	defer server.Close()
 	s := &Server{Name: "test", URL: server.URL, PID: os.Getpid()}
 	q := Query{Weight: 1, Name: "q", Target: "/", Status: 200, Bounds: []Bound{
-		{Identity, "cpu/nginx", 1e6},
-		{Identity, "cpu/nginx", 1e-9},
-		{Identity, "cpu/absent", 1},
-		{Gzip, "bytes/gzip6", 0.5},
+		{Encoding: Identity, Other: "nginx", Most: 1e6},
+		{Encoding: Identity, Other: "nginx", Most: 1e-9},
+		{Encoding: Identity, Other: "absent", Most: 1},
+		{Encoding: Gzip, Level: 6, Most: 0.5},
 	}}
 	control, err := StartNginx(binary, t.TempDir(), nil, s,
 		[]Query{q, {Weight: 1, Name: "bad", Target: "/bad", Status: 422}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if err := control.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	defer control.Stop()
 	file := filepath.Join(control.files, "q.json")
 	if err := os.WriteFile(file, []byte("stale"), 0o644); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,7 @@ package load
 
 import (
 	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,8 +19,9 @@ import (
 // needs no computation.
 type Nginx struct {
 	Server
-	command *exec.Cmd
-	files   string
+	cancel func() // terminates it
+	ended  chan error
+	files  string
 }
 
 const nginxConf = `%sdaemon off;
@@ -114,7 +115,7 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 	if err != nil {
 		return nil, err
 	}
-	n := &Nginx{files: filepath.Join(dir, "files")}
+	n := &Nginx{files: filepath.Join(dir, "files"), ended: make(chan error, 1)}
 	names, err := SaveAnswers(n.files, from, queries, true)
 	if err != nil {
 		return nil, err
@@ -132,13 +133,18 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 		return nil, err
 	}
 	argv := append(slices.Clone(wrap), binary, "-p", dir, "-c", conf, "-e", "stderr")
-	n.command = exec.Command(argv[0], argv[1:]...)
-	n.command.Stderr = os.Stderr
-	if err := n.command.Start(); err != nil {
+	ctx, cancel := context.WithCancel(context.Background())
+	n.cancel = cancel
+	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	command.Stderr = os.Stderr
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	if err := command.Start(); err != nil {
+		cancel()
 		return nil, err
 	}
+	go func() { n.ended <- command.Wait() }()
 	n.Server = Server{
-		Name: "nginx", URL: "http://" + address, PID: n.command.Process.Pid,
+		Name: "nginx", URL: "http://" + address, PID: command.Process.Pid,
 		Path: func(q Query, encoding string) string {
 			if encoding == Zstd {
 				return "" // Debian's nginx has no zstd module
@@ -150,7 +156,8 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 		if _, err = n.fetch(Query{Name: "start"}, Identity); err == nil {
 			return n, nil
 		} else if time.Now().After(end) {
-			return nil, errors.Join(err, n.Stop())
+			n.Stop()
+			return nil, err
 		}
 	}
 }
@@ -162,11 +169,9 @@ func (n *Nginx) Save(from *Server, q Query) error {
 }
 
 // Stop terminates nginx.
-func (n *Nginx) Stop() error {
-	if err := n.command.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	return n.command.Wait()
+func (n *Nginx) Stop() {
+	n.cancel()
+	<-n.ended
 }
 
 // FreeAddress returns a host:port of this machine that nothing listens on.

@@ -21,8 +21,9 @@ type Report struct {
 	Rounds      int
 	Burst       time.Duration
 
+	Resident, PeakResident int64 // memory of the server: after its start; at the end of the run
+
 	Starts  []StartTime `json:",omitempty"`
-	Memory  []Footprint `json:",omitempty"`
 	Targets []Verdict   `json:",omitempty"`
 	Cells   []Cell      `json:",omitempty"`
 	Closed  []LoadPoint `json:",omitempty"` // the whole mix, by connections
@@ -43,12 +44,6 @@ type Machine struct {
 type StartTime struct {
 	Server  string
 	Seconds Ratio
-}
-
-// Footprint is the memory of a server.
-type Footprint struct {
-	Server                 string
-	Resident, PeakResident int64 // after the start; at the end of the run
 }
 
 // LoadPoint is the result of the whole mix over a number of connections or at a rate.
@@ -136,9 +131,10 @@ func (r *Report) Markdown() string {
 	m := r.Machine
 	return fmt.Sprintf("# Measured %s at %s\n\n%s\n\n%s, %d cores, Linux %s, %s; load average before the run %s. "+
 		"%d rounds of %v bursts in turn, %d connections; CPU is user and system time of the server's processes. "+
-		"Ratios divide the first server's figure by the named one's in the same round: median (lowest-highest).\n",
+		"Ratios divide the first server's figure by the named one's in the same round: median (lowest-highest). "+
+		"The server's memory was %s MB after its start, and %s MB at most.\n",
 		r.Date, r.Commit, r.Note, m.CPU, m.Cores, m.Kernel, m.Go, m.LoadBefore, r.Rounds, r.Burst,
-		r.Connections) + r.Tables()
+		r.Connections, megabytes(r.Resident), megabytes(r.PeakResident)) + r.Tables()
 }
 
 // table is a table of a report.
@@ -195,11 +191,6 @@ func (r *Report) Tables() string {
 		starts.add(s.Server, s.Seconds)
 	}
 	starts.write(b)
-	memory := newTable("Memory", "", "server", "after start, MB:", "peak, MB:")
-	for _, m := range r.Memory {
-		memory.add(m.Server, megabytes(m.Resident), megabytes(m.PeakResident))
-	}
-	memory.write(b)
 	r.writeTargets(b)
 	cells := newTable("Query by query", "", "query", "rows:", "coding", "server", "sent, bytes:", "requests/s:",
 		"CPU, µs:", "p50:", "p99:", "CPU ratio:", "rate ratio:", "faults:")
@@ -210,11 +201,10 @@ func (r *Report) Tables() string {
 	cells.write(b)
 	points("The whole mix, closed loop", r.Closed).write(b)
 	points("The whole mix, open loop", r.Open).write(b)
-	beside := newTable("Small answers beside large ones", "The server as configured.", "small, at a rate", "large",
-		"readers:", "large/s:", "p99, ms:", "beside, ms:", "beside ÷ alone:")
+	beside := newTable("Small answers beside large ones", "The server as configured.", "small", "small/s:", "large",
+		"coding", "readers:", "large/s:", "p99, ms:", "beside, ms:", "beside ÷ alone:")
 	for _, s := range r.Beside {
-		beside.add(fmt.Sprintf("%s, %.0f/s", s.Small, s.Rate), s.Large+", "+s.Encoding, s.Readers, s.LargePerSecond,
-			s.Alone, s.With, s.P99)
+		beside.add(s.Small, s.Rate, s.Large, s.Encoding, s.Readers, s.LargePerSecond, s.Alone, s.With, s.P99)
 	}
 	beside.write(b)
 	r.writeFaults(b)
@@ -227,12 +217,8 @@ func points(title string, all []LoadPoint) *table {
 	t := newTable(title, "", "server", "coding", "connections:", "due/s:", "answered/s:", "MB/s:", "CPU, µs:", "p50:",
 		"p90:", "p99:", "p99.9:", "max:", "wrong:", "failed:")
 	for _, p := range all {
-		due := "closed loop"
-		if p.Asked > 0 {
-			due = fmt.Sprintf("%.0f", p.Asked)
-		}
-		t.add(p.Server, p.Encoding, p.Connections, due, p.PerSecond, p.MegabytesPerSecond, p.CPUMicros, p.P50, p.P90,
-			p.P99, p.P999, p.Max, p.Wrong, p.Failed)
+		t.add(p.Server, p.Encoding, p.Connections, p.Asked, p.PerSecond, p.MegabytesPerSecond, p.CPUMicros, p.P50,
+			p.P90, p.P99, p.P999, p.Max, p.Wrong, p.Failed)
 	}
 	return t
 }

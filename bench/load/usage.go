@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/prometheus/procfs"
@@ -16,18 +17,16 @@ type Usage struct {
 }
 
 // UsageOf reads /proc for a process and its live descendants.
-func UsageOf(pid int) (Usage, error) {
+func UsageOf(pid int) (total Usage, err error) {
 	tree, err := treeOf(pid)
 	if err != nil {
-		return Usage{}, err
+		return total, err
 	}
-	var total Usage
 	for _, p := range tree {
 		u, err := usageOfOne(p)
-		if err != nil {
-			if p == pid {
-				return Usage{}, err
-			}
+		if err != nil && p == pid {
+			return total, err
+		} else if err != nil {
 			continue // a child that has just ended
 		}
 		total.CPU += u.CPU
@@ -62,17 +61,11 @@ func usageOfOne(pid int) (u Usage, err error) {
 	if err != nil {
 		return u, err
 	}
-	stat, err := p.Stat()
-	if err != nil {
-		return u, err
-	}
-	status, err := p.NewStatus()
-	if err != nil {
-		return u, err
-	}
+	stat, err1 := p.Stat()
+	status, err2 := p.NewStatus()
 	u = Usage{Faults: int64(stat.MinFlt), Resident: int64(status.VmRSS), Peak: int64(status.VmHWM)}
 	u.CPU, err = cpuSeconds(pid)
-	return u, err
+	return u, errors.Join(err1, err2, err)
 }
 
 // cpuSeconds reads the clock of a process's CPU time: user and system time of all its threads, also

@@ -1,8 +1,8 @@
 """Compares aggregate questions with DuckDB and chDB: CPU time of each, warm, on one thread.
 
-    compare.py STORE SUMS QUESTIONS [ROUNDS]
+    compare.py HDQS STORE SUMS QUESTIONS [ROUNDS]
 
-SUMS is the program of bench/sums. It answers the questions, and writes the tables that the others
+SUMS is the program of bench/sums, which answers the questions. HDQS exports the tables that the others
 get: the same rows in the same order, with enumerations or dictionary codes for texts. The systems
 take turns: in each round, each answers each question some times, and its CPU time (getrusage) is
 divided by their number. The results are medians over the rounds. All write answers as CSV. Before
@@ -34,25 +34,23 @@ class Table:
     def use(self, names):
         self.columns = list(dict.fromkeys(self.columns + names))
 
-    def export(self, ours, directory):
-        """Writes the table as Parquet, in the order of the segment."""
-        text = os.path.join(directory, self.name + ".csv")
+    def read(self, exported, directory):
+        """Writes the exported table as one file of Parquet, in its order."""
         self.parquet = os.path.join(directory, self.name + ".parquet")
-        reply = ours.tell(f"export {self.name} {text} {','.join(self.columns)}")
-        self.rows, self.kinds = reply["rows"], reply["kinds"]
-        types = {"text": "VARCHAR", "enum": "VARCHAR", "int": "BIGINT", "decimal": "DOUBLE", "bool": "TINYINT",
-                 "time": "TIMESTAMP"}
-        columns = ", ".join(f"'{c}': '{types[self.kinds[c]]}'" for c in self.columns)
-        casts = ", ".join(f"{c}::BOOLEAN AS {c}" if self.kinds[c] == "bool" else c for c in self.columns)
-        duckdb.sql(f"COPY (SELECT {casts} FROM read_csv('{text}', header = false, columns = {{{columns}}})) "
+        rows = (f"SELECT t.*, l.has_hrp FROM read_parquet('{exported}/{self.name}/*.parquet', filename = true, "
+                f"file_row_number = true) t LEFT JOIN '{exported}/location/*.parquet' l ON location_code = l.code"
+                if "has_hrp" in self.columns else
+                f"FROM read_parquet('{exported}/{self.name}/*.parquet', filename = true, file_row_number = true)")
+        duckdb.sql(f"COPY (SELECT {', '.join(self.columns)} FROM ({rows}) ORDER BY filename, file_row_number) "
                    f"TO '{self.parquet}' (FORMAT parquet)")
+        self.kinds = {name: kind for name, kind, *_ in duckdb.sql(f"DESCRIBE FROM '{self.parquet}'").fetchall()}
+        self.rows = duckdb.sql(f"SELECT count(*) FROM '{self.parquet}'").fetchone()[0]
         nulls = duckdb.sql(f"SELECT {', '.join(f'count(*) > count({c})' for c in self.columns)} "
                            f"FROM '{self.parquet}'").fetchall()[0]
         self.nulls = dict(zip(self.columns, nulls))
-        os.remove(text)
 
     def texts(self):
-        return [c for c in self.columns if self.kinds[c] in ("text", "enum")]
+        return [c for c in self.columns if self.kinds[c] == "VARCHAR"]
 
 
 class Question:
@@ -123,8 +121,8 @@ class Duck:
 
 class Click:
     name = "chDB"
-    types = {"text": "String", "enum": "String", "int": "Int64", "decimal": "Float64", "bool": "Bool",
-             "time": "DateTime('UTC')"}
+    types = {"VARCHAR": "String", "BIGINT": "Int64", "DOUBLE": "Float64", "BOOLEAN": "Bool",
+             "TIMESTAMP": "DateTime('UTC')"}
 
     def __init__(self, tables, directory):
         self.session = chdb.session.Session(os.path.join(directory, "chdb"))
@@ -164,13 +162,10 @@ class Ours:
     def __init__(self, program, store):
         self.process = subprocess.Popen([program, store], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def tell(self, command):
-        self.process.stdin.write(command + "\n")
+    def ask(self, q, times):
+        self.process.stdin.write(f"{times} {q.table} {q.query}\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
-
-    def ask(self, q, times):
-        return self.tell(f"ask {times} {q.table} {q.query}")
 
     def answer(self, q):
         return list(csv.reader(io.StringIO(self.ask(q, 1)["csv"])))
@@ -199,18 +194,21 @@ def plain(q, rows):
     return sorted(([cell(i, v) for i, v in enumerate(row)] for row in rows), key=lambda row: [str(cell) for cell in row[: len(q.groups)]])
 
 
-def main(store, program, questions, rounds=7):
+def main(hdqs, store, program, questions, rounds=7):
     lines = [line for line in open(questions) if line.strip() and line[0] != "#"]
     tables = {t.name: t for t in (Table(line) for line in lines if line.startswith("table "))}
     asked = [Question(line) for line in lines if not line.startswith("table ")]
     for q in asked:
         tables[q.table].use(q.columns())
     directory = tempfile.mkdtemp(prefix="sums-")
+    exported = os.path.join(directory, "exported")
+    subprocess.check_call([hdqs, "export", exported, "--store", store, "--formats", "parquet"],
+                          stdout=subprocess.DEVNULL)
     ours = Ours(program, store)
     try:
         for t in tables.values():
             t.use(t.order)
-            t.export(ours, directory)
+            t.read(exported + "/latest", directory)
         systems = [ours, Duck(tables.values(), directory), Click(tables.values(), directory)]
         for q in asked:
             want = plain(q, systems[0].answer(q))

@@ -1,15 +1,12 @@
 // Command sums answers aggregate questions about the tables of a store, for bench/sums/compare.py.
-// Each line of its input is a command, and it prints one line of JSON for each:
+// Each line of its input has a number of repetitions, a table and a query. It prints a line of JSON
+// for each: the CPU seconds of all repetitions, and the answer as CSV.
 //
-//	ask TIMES TABLE QUERY       the CPU seconds of so many repetitions, and the answer as CSV
-//	export TABLE FILE COLUMNS   writes a table as CSV; its rows and the kinds of columns
-//
-//	sums STORE < commands
+//	sums STORE < questions
 package main
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -54,23 +51,18 @@ func run(args []string) error {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		words := strings.Fields(in.Text())
-		if len(words) != 4 {
-			return fmt.Errorf("command %q has %d words, want 4", in.Text(), len(words))
+		if len(words) != 3 {
+			return fmt.Errorf("question %q has %d words, want 3", in.Text(), len(words))
 		}
-		var reply map[string]any
-		if words[0] == "export" {
-			reply, err = export(opened.Segments[words[1]], words[2], strings.Split(words[3], ","))
-		} else {
-			seg := opened.Segments[words[2]]
-			if tables[words[2]] == nil {
-				if tables[words[2]], err = open(seg); err != nil {
-					return err
-				}
+		seg := opened.Segments[words[1]]
+		if tables[words[1]] == nil {
+			if tables[words[1]], err = open(seg); err != nil {
+				return err
 			}
-			reply, err = ask(tables[words[2]], seg, words[1], words[3])
 		}
+		reply, err := ask(tables[words[1]], seg, words[0], words[2])
 		if err != nil {
-			return fmt.Errorf("command %q: %w", in.Text(), err)
+			return fmt.Errorf("question %q: %w", in.Text(), err)
 		}
 		line, err := json.Marshal(reply)
 		if err != nil {
@@ -109,59 +101,6 @@ func ask(table *aggregate.Table, seg *snapshot.Segment, times, query string) (ma
 		}
 	}
 	return map[string]any{"seconds": (cpu() - before).Seconds(), "csv": string(text)}, nil
-}
-
-// export writes columns of a table as CSV.
-func export(seg *snapshot.Segment, path string, names []string) (map[string]any, error) {
-	out, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	defer out.Close()
-	var columns []*snapshot.Column
-	kinds := map[string]string{}
-	for _, name := range names {
-		c, err := seg.Column(name)
-		if err != nil {
-			return nil, err
-		}
-		columns = append(columns, c)
-		kinds[name] = c.Kind.String()
-	}
-	w := csv.NewWriter(out)
-	record := make([]string, len(columns))
-	for row := range uint32(seg.Rows()) {
-		for i, c := range columns {
-			at := row
-			if c.Group != nil {
-				at = uint32(c.Group.Codes.At(row))
-			}
-			record[i] = cell(c, at)
-		}
-		if err := w.Write(record); err != nil {
-			return nil, err
-		}
-	}
-	w.Flush()
-	if err := w.Error(); err != nil {
-		return nil, err
-	}
-	return map[string]any{"rows": seg.Rows(), "kinds": kinds}, out.Close()
-}
-
-// cell is a value as text, empty for null.
-func cell(c *snapshot.Column, at uint32) string {
-	switch {
-	case c.IsNull(at):
-		return ""
-	case c.Kind == snapshot.Text || c.Kind == snapshot.Enum:
-		return c.Text(at)
-	case c.Kind == snapshot.Decimal:
-		return c.DecString(c.Dec(at))
-	case c.Kind == snapshot.Time:
-		return time.UnixMicro(c.Int(at)).UTC().Format("2006-01-02 15:04:05")
-	}
-	return strconv.FormatInt(c.Int(at), 10)
 }
 
 // answer writes the answer as CSV. No value of these questions needs quotes.

@@ -104,21 +104,6 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
-	var l latencies
-	if got := l.quantile(0.99); got != 0 {
-		t.Errorf("nothing: %v", got)
-	}
-	for i := range 100 {
-		l = append(l, time.Duration(100-i))
-	}
-	for q, want := range map[float64]time.Duration{0: 1, 0.5: 51, 0.99: 100, 1: 100} {
-		if got := l.quantile(q); got != want {
-			t.Errorf("quantile %v: %d, want %d", q, got, want)
-		}
-	}
-}
-
 // TestRounds: what delays one round does not count, and what delays most of them does.
 func TestRounds(t *testing.T) {
 	for slow := range 6 {
