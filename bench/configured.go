@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -115,12 +116,11 @@ const (
 
 // find returns the query with a name.
 func (e *experiment) find(name string) load.Query {
-	for _, q := range e.queries {
-		if q.Name == name {
-			return q
-		}
+	at := slices.IndexFunc(e.queries, func(q load.Query) bool { return q.Name == name })
+	if at < 0 {
+		return load.Query{}
 	}
-	return load.Query{}
+	return e.queries[at]
 }
 
 // cacheUse reads what the cache of bodies counted.

@@ -32,15 +32,13 @@ type process struct {
 // launch starts a server, sets its address and process id, and waits for its first good answer. In
 // its command line, {listen} becomes host:port and {admin} another host:port. wrap is put before.
 func launch(s *load.Server, wrap, line string, first load.Query) (*process, error) {
-	address, err := load.FreeAddress()
-	if err != nil {
+	address, err1 := load.FreeAddress()
+	admin, err2 := load.FreeAddress()
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	admin := ""
-	if strings.Contains(line, "{admin}") {
-		if admin, err = load.FreeAddress(); err != nil {
-			return nil, err
-		}
+	if !strings.Contains(line, "{admin}") {
+		admin = ""
 	}
 	s.URL = "http://" + address
 	argv := strings.Fields(strings.NewReplacer("{listen}", address, "{admin}", admin).Replace(wrap + " " + line))

@@ -246,17 +246,12 @@ func (o *Outcome) count(q *Query, r *fasthttp.Response, err error, took, patienc
 	case patience > 0 && took > patience:
 		o.Late++
 	default:
-		o.good(took)
+		o.Requests++
 		o.Bytes += int64(len(r.Body()))
+		o.Slowest = max(o.Slowest, took)
+		if err := o.Latency.RecordValue(int64(min(took, time.Hour))); err != nil {
+			panic(err) // only a value out of range is refused
+		}
 	}
 	o.FirstWrong = cmp.Or(o.FirstWrong, wrong)
-}
-
-// good counts a good answer.
-func (o *Outcome) good(took time.Duration) {
-	if err := o.Latency.RecordValue(int64(min(took, time.Hour))); err != nil {
-		panic(err) // only a value out of range is refused
-	}
-	o.Slowest = max(o.Slowest, took)
-	o.Requests++
 }

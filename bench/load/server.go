@@ -2,7 +2,6 @@ package load
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -86,11 +85,9 @@ func (s *Server) client() (*fasthttp.HostClient, error) {
 	}
 	return &fasthttp.HostClient{
 		Addr: base.Host, MaxConns: 1, MaxIdemponentCallAttempts: 1, ReadTimeout: answerTimeout,
-		ReadBufferSize: 1 << 17, DisablePathNormalizing: true, Dial: dial,
+		ReadBufferSize: 1 << 17, DisablePathNormalizing: true,
 	}, nil
 }
-
-func dial(address string) (net.Conn, error) { return net.DialTimeout("tcp", address, 5*time.Second) }
 
 // answer is a whole answer, for comparison or to be served as a file.
 type answer struct {
