@@ -15,8 +15,8 @@ import (
 func TestFixtureProviderNames(t *testing.T) {
 	t.Parallel()
 	_, snap := buildFiles(t, os.DirFS(fixtureCatalog(t)))
-	w := newTwin(t, os.DirFS(fixtureCatalog(t)))
-	for role, th := range twinThemes {
+	w := newOracle(t, os.DirFS(fixtureCatalog(t)))
+	for role, th := range oracleThemes {
 		if th.place != "2" && th.place != "1" {
 			continue
 		}
@@ -55,7 +55,7 @@ func alike(lines []string) int {
 }
 
 // cells are cells of a role's files, one row in each line.
-func (w *twin) cells(role string, columns []string) (lines []string) {
+func (w *oracle) cells(role string, columns []string) (lines []string) {
 	names, _ := fs.Glob(w.files, role+"/*.csv")
 	for _, name := range names {
 		for _, r := range w.read(name) {
