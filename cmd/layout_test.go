@@ -86,7 +86,7 @@ var imports = map[string][]string{
 		"api", "api/state", "bulk", "snapshot", "snapshot/store", "internal/background", "internal/memory",
 		"internal/replica", "internal/fetch", "loader", // the last two: its tests
 	},
-	"internal/generator": {},
+	"internal/generator": {"testdata"},
 	"internal/judge":     {"testdata"},
 	"internal/ckantest":  {},
 	"internal/nginx":     {},

@@ -89,55 +89,6 @@ func keyValues(t *testing.T, path string) [][2]string {
 	return all
 }
 
-func TestHeaders(t *testing.T) {
-	t.Parallel()
-	dir, _ := sampleOf(t)
-	blocks := map[string]string{}
-	for _, s := range keyValues(t, "testdata/headers.txt") {
-		role, want := s[0], strings.NewReplacer("ADM", blocks["ADM"], "REF", blocks["REF"]).Replace(s[1])
-		if role == strings.ToUpper(role) {
-			blocks[role] = want
-			continue
-		}
-		files, _ := filepath.Glob(filepath.Join(dir, role, "*.csv"))
-		if len(files) == 0 {
-			files = []string{filepath.Join(dir, "reference", role+".csv")}
-		}
-		plain := 0
-		for _, file := range files {
-			got := strings.Join(readCSV(t, file).header, ",")
-			if got == want {
-				plain++
-			} else if !strings.Contains(got, "made_up") { // files with moved columns have this one too
-				t.Errorf("%s: header\n got %s\nwant %s", file, got, want)
-			}
-		}
-		if plain == 0 && role != "idps" {
-			t.Errorf("%s: no file with the columns in their usual order", role)
-		}
-	}
-}
-
-func TestViewColumns(t *testing.T) {
-	t.Parallel()
-	_, dir := sampleOf(t)
-	lists := keyValues(t, "testdata/views.txt")
-	views, err := filepath.Glob(filepath.Join(dir, "*_view.csv"))
-	if err != nil || len(lists) != len(views) {
-		t.Fatalf("testdata/views.txt lists %d views, the generator writes %d (%v)", len(lists), len(views), err)
-	}
-	for _, s := range lists {
-		f := readCSV(t, filepath.Join(dir, s[0]+"_view.csv"))
-		got, want := slices.Sorted(slices.Values(f.header)), slices.Sorted(slices.Values(strings.Split(s[1], ", ")))
-		if !slices.Equal(got, want) {
-			t.Errorf("%s_view: columns\n got %v\nwant %v", s[0], got, want)
-		}
-		if len(f.rows) == 0 {
-			t.Errorf("%s_view: no rows", s[0])
-		}
-	}
-}
-
 func TestEveryValueOccurs(t *testing.T) {
 	t.Parallel()
 	_, dir := sampleOf(t)

@@ -1,66 +1,44 @@
 package generator
 
-import "strings"
-
-// column is a named cell of a theme's line.
-type column struct {
-	name string
-	put  func(*line, *row)
-}
-
-const (
-	adm = "location_code,has_hrp,in_gho,provider_admin1_name,provider_admin2_name,admin1_code,admin1_name," +
-		"admin2_code,admin2_name,admin_level,"
-	ref = ",reference_period_start,reference_period_end,dataset_hdx_id,resource_hdx_id,warning,error"
-	who = "origin_location_code,origin_has_hrp,origin_in_gho,asylum_location_code,asylum_has_hrp,asylum_in_gho," +
-		"population_group,gender,age_range,min_age,max_age,population"
+import (
+	_ "embed"
+	"strings"
 )
 
-// csvHeaders are the columns of each theme's file as the catalog publishes them.
-var csvHeaders = map[string]string{
-	"conflict-events":      adm + "event_type,events,fatalities" + ref,
-	"operational-presence": adm + "org_acronym,org_name,org_type_description,sector_code,sector_name" + ref,
-	"funding": "location_code,has_hrp,in_gho,appeal_code,appeal_name,appeal_type,requirements_usd," +
-		"funding_usd,funding_pct" + ref,
-	"national-risk": "location_code,has_hrp,in_gho,risk_class,global_rank,overall_risk,hazard_exposure_risk," +
-		"vulnerability_risk," +
-		"coping_capacity_risk,meta_missing_indicators_pct,meta_avg_recentness_years,reference_period_start," +
-		"reference_period_end",
-	"humanitarian-needs":          adm + "sector_code,sector_name,category,population_status,population" + ref,
-	"refugees-persons-of-concern": who + ref,
-	"returnees":                   who + ref,
-	"idps":                        adm + "operation,assessment_type,population,reporting_round" + ref,
-	"food-security":               adm + "ipc_phase,ipc_type,population_in_phase,population_fraction_in_phase" + ref,
-	"food-prices-market-monitor": adm +
-		"market_name,market_code,lat,lon,commodity_category,commodity_name,commodity_code,unit,price_flag," +
-		"price_type,currency_code,price,usd_price" + ref,
-	"poverty-rate": "location_code,has_hrp,in_gho,provider_admin1_name,admin1_code,admin1_name,admin_level,mpi," +
-		"headcount_ratio," +
-		"intensity_of_deprivation,vulnerable_to_poverty,in_severe_poverty,reference_period_start," +
-		"reference_period_end,dataset_hdx_id,resource_hdx_id",
-	"rainfall": adm + "provider_admin1_code,provider_admin2_code,aggregation_period,rainfall," +
-		"rainfall_long_term_average," +
-		"rainfall_anomaly_pct,number_pixels,version" + ref,
-	"baseline-population": adm + "gender,age_range,min_age,max_age,population" + ref,
-	"market":              adm + "market_name,market_code,lat,lon,dataset_hdx_id,resource_hdx_id,warning,error",
+//go:embed headers.txt
+var headersText string
+
+//go:embed views.txt
+var viewsText string
+
+// columnsOf reads lines with a name and columns, and writes out the blocks that headers share.
+func columnsOf(text string) map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(text) {
+		name, columns, found := strings.Cut(strings.TrimSpace(line), ":")
+		if !found || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for column := range strings.SplitSeq(columns, ",") {
+			if column = strings.TrimSpace(column); column == "ADM" || column == "REF" {
+				all[name] = append(all[name], all[column]...)
+			} else {
+				all[name] = append(all[name], column)
+			}
+		}
+	}
+	return all
 }
 
-// tags are the cells of the row of tags in older files.
-var tags = map[string]string{
-	"location_code": "#country+code", "has_hrp": "#meta+has_hrp", "in_gho": "#meta+in_gho",
-	"provider_admin1_name": "#adm1+name+provider", "provider_admin2_name": "#adm2+name+provider",
-	"admin1_code": "#adm1+code", "admin1_name": "#adm1+name", "admin2_code": "#adm2+code", "admin2_name": "#adm2+name",
-	"admin_level": "#adm+level", "event_type": "#event+type", "events": "#indicator+event+num",
-	"fatalities":             "#affected+killed",
-	"reference_period_start": "#date+start", "reference_period_end": "#date+end",
-	"dataset_hdx_id": "#meta+dataset_id", "resource_hdx_id": "#meta+resource_id", "warning": "#meta+warning",
-	"error":     "#meta+error",
-	"operation": "#operation+name", "assessment_type": "#assessment+type", "population": "#affected+idps",
-	"reporting_round": "#round+code",
-}
+// csvHeaders are the columns of each role's files as the catalog publishes them, viewHeaders those
+// of the views.
+var csvHeaders, viewHeaders = columnsOf(headersText), columnsOf(viewsText)
+
+// printer prints a row's cell of a column.
+type printer func(*line, *row)
 
 // putCSV prints the columns of the CSV files: what upstream matched, which may be wrong.
-var putCSV = map[string]func(*line, *row){
+var putCSV = map[string]printer{
 	"location_code":        func(l *line, r *row) { l.text(r.csvCode()) },
 	"has_hrp":              func(l *line, r *row) { r.csvFlag(l, true) },
 	"in_gho":               func(l *line, r *row) { r.csvFlag(l, false) },
@@ -99,7 +77,7 @@ var putCSV = map[string]func(*line, *row){
 }
 
 // putBoth prints the columns that are the same in CSV files and views.
-var putBoth = map[string]func(*line, *row){
+var putBoth = map[string]printer{
 	"event_type":                   func(l *line, r *row) { l.text(r.kind) },
 	"events":                       func(l *line, r *row) { l.nullableInt(r.count, r.countNull) },
 	"fatalities":                   func(l *line, r *row) { l.nullableInt(r.deaths, r.deathsNull) },
@@ -198,18 +176,25 @@ func (r *row) csvClock(which int) string {
 	return " 00:00:00+00:00"
 }
 
-// bind returns the printers of a header's columns.
-func bind(header string, own map[string]func(*line, *row)) []column {
-	var all []column
-	for _, name := range strings.Split(header, ",") {
-		put := own[name]
-		if put == nil {
-			put = putBoth[name]
+// bind returns the printers of columns.
+func bind(header []string, own map[string]printer) []printer {
+	all := make([]printer, len(header))
+	for i, name := range header {
+		if all[i] = own[name]; all[i] == nil {
+			all[i] = putBoth[name]
 		}
-		if put == nil {
+		if all[i] == nil {
 			panic("generator: no printer for the column " + name)
 		}
-		all = append(all, column{name, put})
 	}
 	return all
+}
+
+// put writes the line of a row.
+func (l *line) put(columns []printer, r *row) {
+	for _, put := range columns {
+		l.cell()
+		put(l, r)
+	}
+	l.end()
 }

@@ -1,63 +1,23 @@
 package generator
 
-const (
-	places = "location_code,location_name,has_hrp,in_gho,admin1_code,admin1_name,admin1_is_unspecified," +
-		"location_ref,admin2_code,admin2_name," +
-		"admin2_is_unspecified,admin1_ref,admin_level"
-	sent   = "resource_hdx_id,admin2_ref,provider_admin1_name,provider_admin2_name,"
-	period = ",reference_period_start,reference_period_end,"
-	paths  = "resource_hdx_id,origin_location_ref,asylum_location_ref,population_group,gender,age_range,min_age," +
-		"max_age,population" + period +
-		"origin_location_code,origin_location_name,origin_has_hrp,origin_in_gho,asylum_location_code," +
-		"asylum_location_name,asylum_has_hrp,asylum_in_gho"
-)
+import "slices"
 
-// viewHeaders are the columns of the views of the themes.
-var viewHeaders = map[string]string{
-	"conflict_event": sent + "event_type,events,fatalities" + period + places,
-	"operational_presence": sent + "org_acronym,org_name,sector_code" + period +
-		"org_type_code,org_type_description,sector_name," + places,
-	"funding": "resource_hdx_id,appeal_code,location_ref,appeal_name,appeal_type,requirements_usd,funding_usd," +
-		"funding_pct" + period +
-		"location_code,location_name,has_hrp,in_gho",
-	"national_risk": "resource_hdx_id,location_ref,risk_class,global_rank,overall_risk,hazard_exposure_risk," +
-		"vulnerability_risk," +
-		"coping_capacity_risk,meta_missing_indicators_pct,meta_avg_recentness_years" + period +
-		"location_code,location_name,has_hrp,in_gho",
-	"humanitarian_needs": sent + "category,sector_code,population_status,population" + period + "sector_name," + places,
-	"refugees":           paths,
-	"returnees":          paths,
-	"idps":               sent + "assessment_type,reporting_round,operation,population" + period + places,
-	"food_security": sent + "ipc_phase,ipc_type,population_in_phase,population_fraction_in_phase" + period +
-		places,
-	"food_price": "resource_hdx_id,market_code,commodity_code,currency_code,unit,price_flag,price_type,price" + period +
-		"admin2_ref,provider_admin1_name,provider_admin2_name,market_name,lat,lon,commodity_category," +
-		"commodity_name," + places,
-	"poverty_rate": "resource_hdx_id,admin1_ref,provider_admin1_name,mpi,headcount_ratio,intensity_of_deprivation," +
-		"vulnerable_to_poverty," +
-		"in_severe_poverty" + period +
-		"location_code,location_name,has_hrp,in_gho,admin1_name,admin1_code,admin1_is_unspecified,location_ref," +
-		"poverty_level",
-	"rainfall": sent + "provider_admin1_code,provider_admin2_code,aggregation_period,rainfall," +
-		"rainfall_long_term_average," +
-		"rainfall_anomaly_pct,number_pixels,version" + period + places,
-	"population": sent + "gender,age_range,min_age,max_age,population" + period + places,
-	"wfp_market": "market_code,admin2_ref,provider_admin1_name,provider_admin2_name,market_name,lat,lon," + places,
-}
-
-// viewName is the name of a column in a view, if it differs from that of its printer.
-func viewName(view, column string) string {
-	switch {
-	case column == "poverty_level":
-		return "admin_level"
-	case view == "wfp_market" && (column == "market_code" || column == "market_name"):
-		return column[len("market_"):]
+// bindView returns the printers of a view's columns.
+func bindView(view string) []printer {
+	columns := slices.Clone(viewHeaders[view])
+	for i, column := range columns {
+		switch {
+		case view == "poverty_rate" && column == "admin_level":
+			columns[i] = "poverty_level"
+		case view == "wfp_market" && (column == "code" || column == "name"):
+			columns[i] = "market_" + column
+		}
 	}
-	return column
+	return bind(columns, putView)
 }
 
 // putView prints the columns of the views, with all joins done.
-var putView = map[string]func(*line, *row){
+var putView = map[string]printer{
 	"resource_hdx_id":        func(l *line, r *row) { l.text(r.src.id) },
 	"admin2_ref":             func(l *line, r *row) { l.int(r.at.unit.id) },
 	"admin1_ref":             func(l *line, r *row) { l.int(r.at.admin1().id) },

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,73 +22,35 @@ type Fault struct {
 	Fatal bool // the rest of the file cannot be read: its role may be refused
 }
 
-// rowFault is a valid row of a role with some cells made invalid.
+// rowFault is a valid row with some cells made invalid.
 type rowFault struct {
-	role, what string
-	cells      map[string]string
+	what  string
+	cells map[string]string
 }
 
-// rowFaults each make a loader drop exactly one row.
-var rowFaults = []rowFault{
-	{"conflict-events", "month 13", map[string]string{"reference_period_start": "2024-13-01"}},
-	{"conflict-events", "30 February", map[string]string{"reference_period_end": "2024-02-30"}},
-	{"conflict-events", "date in another order", map[string]string{"reference_period_start": "01/02/2024"}},
-	{"conflict-events", "no start", map[string]string{"reference_period_start": ""}},
-	{"conflict-events", "no end", map[string]string{"reference_period_end": ""}},
-	{"conflict-events", "end before start", map[string]string{
-		"reference_period_start": "2024-03-01",
-		"reference_period_end":   "2024-02-01",
-	}},
-	{"conflict-events", "unknown event type", map[string]string{"event_type": "riot"}},
-	{"conflict-events", "event type in capitals", map[string]string{"event_type": "DEMONSTRATION"}},
-	{"conflict-events", "negative count", map[string]string{"events": "-3"}},
-	{"conflict-events", "fraction of an event", map[string]string{"events": "12.5"}},
-	{"conflict-events", "word for a count", map[string]string{"fatalities": "many"}},
-	{"conflict-events", "count beyond 64 bits", map[string]string{"events": "99999999999999999999"}},
-	{"conflict-events", "unknown country", map[string]string{"location_code": "QQQ"}},
-	{"conflict-events", "no country", map[string]string{"location_code": ""}},
-	{"conflict-events", "bytes that are not UTF-8", map[string]string{"provider_admin1_name": "bad \xff\xfe bytes"}},
-	{"operational-presence", "acronym too long", map[string]string{"org_acronym": strings.Repeat("W", 33)}},
-	{"operational-presence", "sector code too long", map[string]string{"sector_code": strings.Repeat("S", 33)}},
-	{"funding", "negative money", map[string]string{"funding_usd": "-1"}},
-	{"funding", "no funding", map[string]string{"funding_usd": ""}},
-	{"funding", "negative share", map[string]string{"funding_pct": "-0.1"}},
-	{"funding", "thousands mark", map[string]string{"requirements_usd": "1,000,000"}},
-	{"funding", "appeal code too long", map[string]string{"appeal_code": strings.Repeat("H", 65)}},
-	{"national-risk", "class 6", map[string]string{"risk_class": "6"}},
-	{"national-risk", "class as a word", map[string]string{"risk_class": "Very High"}},
-	{"national-risk", "rank 0", map[string]string{"global_rank": "0"}},
-	{"national-risk", "rank 251", map[string]string{"global_rank": "251"}},
-	{"national-risk", "risk above 10", map[string]string{"overall_risk": "10.1"}},
-	{"national-risk", "negative risk", map[string]string{"vulnerability_risk": "-0.1"}},
-	{"national-risk", "more than all indicators missing", map[string]string{"meta_missing_indicators_pct": "100.5"}},
-	{"humanitarian-needs", "unknown status", map[string]string{"population_status": "HUH"}},
-	{"humanitarian-needs", "no population", map[string]string{"population": ""}},
-	{"humanitarian-needs", "category too long", map[string]string{"category": strings.Repeat("c", 129)}},
-	{"refugees-persons-of-concern", "unknown group", map[string]string{"population_group": "ZZZ"}},
-	{"refugees-persons-of-concern", "unknown gender", map[string]string{"gender": "F"}},
-	{"refugees-persons-of-concern", "negative age", map[string]string{"min_age": "-1"}},
-	{"refugees-persons-of-concern", "unknown asylum", map[string]string{"asylum_location_code": "XXA"}},
-	{"returnees", "age range too long", map[string]string{"age_range": strings.Repeat("9", 33)}},
-	{"returnees", "unknown origin", map[string]string{"origin_location_code": "STA"}},
-	{"idps", "negative round", map[string]string{"reporting_round": "-1"}},
-	{"idps", "no round", map[string]string{"reporting_round": ""}},
-	{"food-security", "phase 6", map[string]string{"ipc_phase": "6"}},
-	{"food-security", "more than everybody", map[string]string{"population_fraction_in_phase": "1.01"}},
-	{"food-security", "unknown type", map[string]string{"ipc_type": "past"}},
-	{"food-prices-market-monitor", "unknown flag", map[string]string{"price_flag": "forecast"}},
-	{"food-prices-market-monitor", "unknown price type", map[string]string{"price_type": "retail"}},
-	{"food-prices-market-monitor", "negative price", map[string]string{"price": "-0.01"}},
-	{"food-prices-market-monitor", "price that is no number", map[string]string{"price": "NaN"}},
-	{"food-prices-market-monitor", "decimal comma", map[string]string{"price": "1,5"}},
-	{"poverty-rate", "headcount above 100", map[string]string{"headcount_ratio": "100.0001"}},
-	{"poverty-rate", "infinite poverty", map[string]string{"mpi": "inf"}},
-	{"rainfall", "no pixels at all", map[string]string{"number_pixels": "0"}},
-	{"rainfall", "negative rain", map[string]string{"rainfall": "-0.5"}},
-	{"rainfall", "unknown aggregation", map[string]string{"aggregation_period": "weekly"}},
-	{"rainfall", "two points", map[string]string{"rainfall_long_term_average": "1.2.3"}},
-	{"baseline-population", "unknown gender", map[string]string{"gender": "male"}},
-	{"baseline-population", "exponent too large", map[string]string{"population": "1e99"}},
+//go:embed faults.txt
+var faultsText string
+
+// rowFaults reads the faults of a role. Each makes a loader drop exactly one row.
+func rowFaults(role string) (faults []rowFault) {
+	for line := range strings.Lines(faultsText) {
+		parts := strings.Split(strings.TrimSuffix(line, "\n"), "|")
+		if parts[0] != role {
+			continue
+		}
+		f := rowFault{parts[1], map[string]string{}}
+		for _, part := range parts[2:] {
+			column, cell, _ := strings.Cut(part, "=")
+			cell = strings.ReplaceAll(cell, `\xff\xfe`, "\xff\xfe")
+			if letter, times, found := strings.Cut(cell, "*"); found {
+				n, _ := strconv.Atoi(times)
+				cell = strings.Repeat(letter, n)
+			}
+			f.cells[column] = cell
+		}
+		faults = append(faults, f)
+	}
+	return faults
 }
 
 // brokenLines make a loader drop one row each. They are lines without their end.
@@ -106,7 +70,7 @@ var brokenFiles = []struct{ path, what, text string }{
 	{"returnees/zz_page.csv", "a page of HTML", "<!DOCTYPE html>\n<html><body>502 Bad Gateway</body></html>\n"},
 	{"funding/zz_columns.csv", "key columns are missing", "location_code,appeal_name\nAFG,Nothing\n"},
 	{"poverty-rate/zz_cut.csv.gz", "gzip stream cut off", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x4a\x2c\x4e"},
-	{"food-security/zz_quote.csv", "a quote that never closes", csvHeaders["food-security"] +
+	{"food-security/zz_quote.csv", "a quote that never closes", strings.Join(csvHeaders["food-security"], ",") +
 		"\nAFG,Y,Y,\"never closed,\nand on it goes\n"},
 	{"packages/zz-cut.json", "JSON cut off", `{"id": "zz", "name": "zz", "resources": [{`},
 	{"packages/zz-other.json", "JSON that is no package", `["a", "list"]`},
@@ -165,10 +129,7 @@ func writeBadRows(dir string, t *theme) ([]Fault, error) {
 	l.row(header...)
 	var faults []Fault
 	at := 1
-	for _, f := range rowFaults {
-		if f.role != t.role {
-			continue
-		}
+	for _, f := range rowFaults(t.role) {
 		bad := slices.Clone(good)
 		for column, cell := range f.cells {
 			i := slices.Index(header, column)

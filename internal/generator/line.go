@@ -1,6 +1,9 @@
 package generator
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // line builds CSV lines. It quotes only cells that need it. psql also quotes the empty string,
 // which differs from null.
@@ -31,24 +34,10 @@ func (l *line) text(s string) {
 		}
 		return
 	}
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c == ',' || c == '"' || c == '\n' || c == '\r' {
-			l.quoted(s)
-			return
-		}
+	if strings.ContainsAny(s, ",\"\n\r") {
+		s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 	}
 	l.buf = append(l.buf, s...)
-}
-
-func (l *line) quoted(s string) {
-	l.buf = append(l.buf, '"')
-	for i := 0; i < len(s); i++ {
-		if s[i] == '"' {
-			l.buf = append(l.buf, '"')
-		}
-		l.buf = append(l.buf, s[i])
-	}
-	l.buf = append(l.buf, '"')
 }
 
 // nullable writes text; empty text is null.

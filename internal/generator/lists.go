@@ -1,64 +1,40 @@
 package generator
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 )
 
-// The vocabularies that rows refer to. The last four entries of each are not in the published
-// lists: loaders have them built in.
+//go:embed currencies.txt
+var currenciesText string
+
+//go:embed org_types.txt
+var orgTypesText string
+
+//go:embed sectors.txt
+var sectorsText string
+
+// The vocabularies that rows refer to. The last four entries of the first two are not in the
+// published lists: loaders have them built in.
 var (
-	orgTypes = []pair{
-		{"431", "Academic / Research"},
-		{"433", "Donor"},
-		{"434", "Embassy"},
-		{"435", "Government"},
-		{"437", "International NGO"},
-		{"438", "International Organization"},
-		{"439", "Media"},
-		{"440", "Military"},
-		{"441", "National NGO"},
-		{"443", "Other"},
-		{"444", "Private sector"},
-		{"445", "Red Cross / Red Crescent"},
-		{"446", "Religious"},
-		{"447", "United Nations"},
-		{"501", "Civil Society"},
-		{"502", "Observer"},
-		{"503", "Development Programme"},
-		{"504", "Local NGO"},
-	}
-	sectors = []pair{
-		{"SHL", "Emergency Shelter and NFI"},
-		{"CCM", "Camp Coordination / Management"},
-		{"PRO-MIN", "Mine Action"},
-		{"FSC", "Food Security"},
-		{"WSH", "Water Sanitation Hygiene"},
-		{"LOG", "Logistics"},
-		{"PRO-CPN", "Child Protection"},
-		{"PRO", "Protection"},
-		{"EDU", "Education"},
-		{"NUT", "Nutrition"},
-		{"HEA", "Health"},
-		{"ERY", "Early Recovery"},
-		{"TEL", "Emergency Telecommunications"},
-		{"PRO-GBV", "Gender Based Violence"},
-		{"PRO-HLP", "Housing, Land and Property"},
-		{"Cash", "Cash programming"},
-		{"Hum", "Humanitarian assistance (unspecified)"},
-		{"Multi", "Multi-sector (unspecified)"},
-		{"Intersectoral", "Intersectoral"},
-	}
+	orgTypes   = pairsOf(orgTypesText)
+	sectors    = pairsOf(sectorsText)
+	currencies = pairsOf(currenciesText)
 )
+
+// pairsOf reads lines with a code and its name.
+func pairsOf(text string) (all []pair) {
+	for line := range strings.Lines(text) {
+		code, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		all = append(all, pair{code, name})
+	}
+	return all
+}
 
 const builtIn = 4 // entries at the end of both vocabularies that are not in the lists
 
 func (w *world) inventLists() {
-	w.orgTypes, w.sectors = orgTypes, sectors
-	for _, line := range strings.Split(strings.TrimSpace(currenciesText), "\n") {
-		code, name, _ := strings.Cut(line, " ")
-		w.currencies = append(w.currencies, pair{code, name})
-	}
 	w.inventOrgs(newRandom(w.seed, "orgs"))
 	w.inventCommodities(newRandom(w.seed, "commodities"))
 	w.inventMarkets(newRandom(w.seed, "markets"))

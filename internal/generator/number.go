@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -43,22 +44,9 @@ func (n number) append(b []byte) []byte {
 	case asText:
 		return append(b, oddities[n.scale]...)
 	}
-	whole, rest := n.n, int64(0)
-	if n.n < 0 {
-		b, whole = append(b, '-'), -n.n
-	}
-	unit := pow10(int(n.scale))
-	whole, rest = whole/unit, whole%unit
-	b = strconv.AppendInt(b, whole, 10)
-	if n.scale == 0 || n.form == trimmed && rest == 0 {
-		return b
-	}
-	b = append(b, '.')
-	for unit /= 10; unit > 0; unit /= 10 {
-		b = append(b, byte('0'+rest/unit))
-		if rest %= unit; rest == 0 && n.form == trimmed {
-			break
-		}
+	b = strconv.AppendFloat(b, float64(n.n)/float64(pow10(int(n.scale))), 'f', int(n.scale), 64)
+	if n.form == trimmed && n.scale > 0 {
+		b = bytes.TrimRight(bytes.TrimRight(b, "0"), ".")
 	}
 	return b
 }
@@ -69,11 +57,8 @@ func appendFloat(b []byte, f float64, bits int) []byte {
 		return strconv.AppendFloat(b, f, 'e', -1, bits)
 	}
 	before := len(b)
-	b = strconv.AppendFloat(b, f, 'f', -1, bits)
-	for _, c := range b[before:] {
-		if c == '.' {
-			return b
-		}
+	if b = strconv.AppendFloat(b, f, 'f', -1, bits); bytes.IndexByte(b[before:], '.') < 0 {
+		b = append(b, ".0"...)
 	}
-	return append(b, '.', '0')
+	return b
 }

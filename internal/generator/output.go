@@ -3,12 +3,10 @@ package generator
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"hash"
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -102,30 +100,4 @@ func (s *stream) flush(always bool) {
 		_, s.err = s.out.to.Write(s.buf)
 	}
 	s.buf = s.buf[:0]
-}
-
-// inParallel runs jobs on a few goroutines and returns the first error.
-func inParallel(workers int, jobs []func() error) error {
-	queue := make(chan func() error)
-	errs := make(chan error, len(jobs))
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for job := range queue {
-				if err := job(); err != nil {
-					errs <- err
-				}
-			}
-		})
-	}
-	for _, job := range jobs {
-		queue <- job
-	}
-	close(queue)
-	wg.Wait()
-	close(errs)
-	if err, failed := <-errs; failed {
-		return fmt.Errorf("generator: %w", err)
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -42,14 +43,7 @@ const (
 
 func (c fileCheck) tagged() bool { return c != plainSheets && c != noSheets }
 
-func (w *world) newDataset(name, title, provider, publisher string) *dataset {
-	d := &dataset{id: uuid(w.seed, "dataset/"+name), name: name, title: title, provider: provider, publisher: publisher}
-	w.datasets = append(w.datasets, d)
-	w.byName[name] = d
-	return d
-}
-
-func (w *world) addResource(d *dataset, name, format string) *resource {
+func (w *world) addResource(d *dataset, name, format string) {
 	label := d.name + "/" + name
 	id := uuid(w.seed, "resource/"+label)
 	h := hashOf(w.seed, "modified/"+label)
@@ -62,7 +56,6 @@ func (w *world) addResource(d *dataset, name, format string) *resource {
 			h>>40%60, h>>48%60, h%1000000),
 	}
 	d.resources = append(d.resources, r)
-	return r
 }
 
 // source returns the i-th resource of a dataset.
@@ -71,78 +64,54 @@ func (w *world) source(dataset string, i int) *resource { return w.byName[datase
 // stub is the form of a location's code in names of datasets.
 func (l *location) stub() string { return strings.ToLower(l.iso3) }
 
+//go:embed packages.txt
+var packagesText string
+
 func (w *world) inventPackages() {
-	for _, kind := range []string{"civilian-targeting", "demonstration", "political-violence"} {
-		d := w.newDataset(kind+"-events", "Made-up "+strings.ReplaceAll(kind, "-", " ")+" events", "event-desk",
-			"Event Desk (invented)")
-		w.addResource(d, kind+"_events_and_fatalities_by_month", "XLSX")
-		w.addResource(d, "Code book", "PDF")
+	var ofCountry []string
+	for line := range strings.Lines(packagesText) {
+		switch line = strings.TrimSuffix(line, "\n"); {
+		case strings.HasPrefix(line, "#"):
+		case strings.Contains(line, "{code}"):
+			ofCountry = append(ofCountry, line)
+		default:
+			if strings.HasPrefix(line, "cod-ab") { // after those of the countries
+				w.inventCountryPackages(ofCountry)
+			}
+			w.inventPackage(line)
+		}
 	}
-	people := w.newDataset("displacement-world", "Made-up data on forcibly displaced people of the world",
-		"refuge-office", "Refuge Office (invented)")
-	w.addResource(people, "Demographics and locations (Global)", "CSV")
-	w.addResource(people, "Solutions, returns (Global)", "CSV")
-	tracking := w.newDataset("displacement-tracking", "Made-up displacement tracking", "tracking-desk",
-		"Tracking Desk (invented)")
-	w.addResource(tracking, "Global data for admin levels 0-2", "CSV")
-	hunger := w.newDataset("acute-food-insecurity", "Made-up acute food insecurity of countries", "phase-board",
-		"Phase Board (invented)")
-	for _, name := range []string{"national long latest", "level1 long latest", "area long latest"} {
-		w.addResource(hunger, name, "CSV")
+	for _, name := range []string{"inform-risk-index-made-up", "hdx-hapi-organisations"} {
+		w.byName[name].always = true
 	}
-	risk := w.newDataset("inform-risk-index-made-up", "Risk index (all figures invented)", "risk-lab",
-		"Risk Lab (invented)")
-	risk.always = true
-	w.addResource(risk, "Method", "PDF")
-	w.addResource(risk, "Risk index 2026", "XLSX").used.Store(true)
-	w.addResource(risk, "Risk index trends", "XLSX")
-	presence := w.newDataset("hdx-hapi-organisations", "Organisations of the made-up world", "catalog-team",
-		"Catalog Team (invented)")
-	presence.always = true
-	w.addResource(presence, "Organisations", "CSV")
-	prices := w.newDataset("food-prices", "Made-up food prices", "price-watch", "Price Watch (invented)")
-	w.addResource(prices, "Global prices", "CSV")
-	odd := w.addResource(prices, "Global prices, elsewhere", "CSV")
-	odd.url = "HTTPS://Files.Example.ORG:443/a b/prices%20all.csv?x=1 2"
-	for _, l := range w.deep {
-		w.inventCountryPackages(l)
-	}
-	cod := w.newDataset("cod-ab-made-up", "Boundaries nobody refers to", "map-room", "Map Room (invented)")
-	w.addResource(cod, "Boundaries", "SHP")
-	stray := w.newDataset("hdx-hapi-stray", "A package of the service itself", "catalog-team",
-		"Catalog Team (invented)")
-	w.addResource(stray, "Never listed", "CSV")
+	w.source("inform-risk-index-made-up", 1).used.Store(true)
+	w.source("food-prices", 1).url = "HTTPS://Files.Example.ORG:443/a b/prices%20all.csv?x=1 2"
 	for i, d := range w.datasets {
 		d.envelope = i%5 == 1
 	}
 }
 
-func (w *world) inventCountryPackages(l *location) {
-	d := w.newDataset("cod-ps-"+l.stub(), l.name+" - Subnational Population (invented)", "count-office",
-		"Count Office (invented)")
-	w.addResource(d, l.stub()+"_admpop_2024.xlsx", "XLSX")
-	w.addResource(d, l.stub()+"_admpop_2024 adm0", "CSV")
-	d = w.newDataset(l.stub()+"-rainfall-subnational", l.name+": Rainfall Indicators (invented)", "rain-watch",
-		"Rain Watch (invented)")
-	w.addResource(d, l.stub()+"-rainfall-adm1-5ytd", "CSV")
-	w.addResource(d, l.stub()+"-rainfall-adm2-full", "CSV")
-	d = w.newDataset("fts-requirements-and-funding-"+l.stub(), l.name+" - Requirements, Funding (invented)",
-		"money-desk", "Money Desk, “FTS-like” (invented)")
-	w.addResource(d, "fts_requirements_funding_"+l.stub(), "csv")
-	d = w.newDataset(l.stub()+"-mpi", l.name+": Multi-dimensional Poverty (invented)", "poverty-lab",
-		"Poverty Lab, Université (invented)")
-	w.addResource(d, l.stub()+"_mpi_trends", "CSV")
-	if !l.plan {
-		return
+func (w *world) inventCountryPackages(lines []string) {
+	for _, l := range w.deep {
+		filled := strings.NewReplacer("{code}", l.stub(), "{name}", l.name)
+		for _, line := range lines {
+			line, withPlan := strings.CutPrefix(line, "+")
+			if l.plan || !withPlan {
+				w.inventPackage(filled.Replace(line))
+			}
+		}
 	}
-	d = w.newDataset(l.stub()+"-operational-presence", l.name+": Who does what, where? (invented)",
-		"ocha-like-"+l.stub(), "Field Office "+l.name+" (invented)")
-	w.addResource(d, "3W "+l.stub()+" 2025", "XLSX")
-	w.addResource(d, "3W "+l.stub()+" 2024", "XLSX")
-	d = w.newDataset(l.stub()+"-humanitarian-needs", l.name+": Humanitarian Needs (invented)", "plan-desk",
-		"Plan Desk (invented)")
-	for year := lastYear; year > lastYear-3; year-- {
-		w.addResource(d, fmt.Sprintf("%s_hpc_needs_%d", l.stub(), year), "XLSX")
+}
+
+// inventPackage adds the dataset of a line, with its resources.
+func (w *world) inventPackage(line string) {
+	f := strings.Split(line, "|")
+	d := &dataset{id: uuid(w.seed, "dataset/"+f[0]), name: f[0], title: f[1], provider: f[2], publisher: f[3]}
+	w.datasets = append(w.datasets, d)
+	w.byName[d.name] = d
+	for _, resource := range f[4:] {
+		name, format, _ := strings.Cut(resource, "=")
+		w.addResource(d, name, format)
 	}
 }
 

@@ -1,12 +1,19 @@
 package generator
 
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"hdqs/testdata"
+)
+
 // theme is one kind of data: a role in the directory catalog, a view in the database.
 type theme struct {
-	role, view            string
-	dataset               string // the catalog's own dataset, which only catalog.json names
-	category, subcategory string
-	byteOrderMark         bool // and lines end with CR LF
-	files                 func(*world) []file
+	role, view    string
+	dataset       string // the catalog's own dataset, which only catalog.json names
+	byteOrderMark bool   // and lines end with CR LF
+	files         func(*world) []file
 }
 
 // file is one CSV of a theme.
@@ -18,65 +25,54 @@ type file struct {
 }
 
 var themes = []*theme{
-	{
-		role: "conflict-events", view: "conflict_event", dataset: "conflict-event", category: coordination,
-		subcategory: "conflict-events", byteOrderMark: true, files: (*world).conflictFiles,
-	},
-	{
-		role: "operational-presence", view: "operational_presence", dataset: "operational-presence",
-		category: coordination, subcategory: "operational-presence", files: (*world).presenceFiles,
-	},
-	{
-		role: "funding", view: "funding", dataset: "funding", category: coordination, subcategory: "funding",
-		byteOrderMark: true, files: (*world).fundingFiles,
-	},
-	{
-		role: "national-risk", view: "national_risk", category: coordination, subcategory: "national-risk",
-		files: (*world).riskFiles,
-	},
-	{
-		role: "humanitarian-needs", view: "humanitarian_needs", dataset: "humanitarian-needs", category: affected,
-		subcategory: "humanitarian-needs", files: (*world).needsFiles,
-	},
-	{
-		role: "refugees-persons-of-concern", view: "refugees", dataset: "refugees", category: affected,
-		subcategory: "refugees-persons-of-concern", byteOrderMark: true, files: (*world).refugeeFiles,
-	},
-	{
-		role: "returnees", view: "returnees", dataset: "returnees", category: affected, subcategory: "returnees",
-		byteOrderMark: true, files: (*world).returneeFiles,
-	},
-	{
-		role: "idps", view: "idps", dataset: "idps", category: affected, subcategory: "idps", byteOrderMark: true,
-		files: (*world).idpFiles,
-	},
-	{
-		role: "food-security", view: "food_security", dataset: "food-security", category: food,
-		subcategory: "food-security", byteOrderMark: true, files: (*world).foodFiles,
-	},
-	{
-		role: "food-prices-market-monitor", view: "food_price", dataset: "food-price", category: food,
-		subcategory: "food-prices-market-monitor", files: (*world).priceFiles,
-	},
-	{
-		role: "poverty-rate", view: "poverty_rate", dataset: "poverty-rate", category: food,
-		subcategory: "poverty-rate", files: (*world).povertyFiles,
-	},
-	{
-		role: "rainfall", view: "rainfall", dataset: "rainfall", category: "climate", subcategory: "hazards-rainfall",
-		byteOrderMark: true, files: (*world).rainfallFiles,
-	},
-	{
-		role: "baseline-population", view: "population", dataset: "population", category: "geography-infrastructure",
-		subcategory: "baseline-population", byteOrderMark: true, files: (*world).populationFiles,
-	},
+	{"conflict-events", "conflict_event", "conflict-event", true, (*world).conflictFiles},
+	{"operational-presence", "operational_presence", "operational-presence", false, (*world).presenceFiles},
+	{"funding", "funding", "funding", true, (*world).fundingFiles},
+	{"national-risk", "national_risk", "", false, (*world).riskFiles},
+	{"humanitarian-needs", "humanitarian_needs", "humanitarian-needs", false, (*world).needsFiles},
+	{"refugees-persons-of-concern", "refugees", "refugees", true, (*world).refugeeFiles},
+	{"returnees", "returnees", "returnees", true, (*world).returneeFiles},
+	{"idps", "idps", "idps", true, (*world).idpFiles},
+	{"food-security", "food_security", "food-security", true, (*world).foodFiles},
+	{"food-prices-market-monitor", "food_price", "food-price", false, (*world).priceFiles},
+	{"poverty-rate", "poverty_rate", "poverty-rate", false, (*world).povertyFiles},
+	{"rainfall", "rainfall", "rainfall", true, (*world).rainfallFiles},
+	{"baseline-population", "population", "population", true, (*world).populationFiles},
 }
 
-const (
-	coordination = "coordination-context"
-	affected     = "affected-people"
-	food         = "food-security-nutrition-poverty"
-)
+// contract is the part of the public contract that rows must agree with.
+var contract = sync.OnceValue(func() (c struct {
+	Enums map[string]struct {
+		Values []string `json:"values_in_sort_order"`
+	}
+	Endpoints []struct{ Path, Group string }
+},
+) {
+	if err := json.Unmarshal(testdata.Contract, &c); err != nil {
+		panic(err)
+	}
+	return c
+})
+
+// enum is the values of an enumeration, in the contract's order.
+func enum(name string) []string { return contract().Enums[name].Values }
+
+// category is the group of the theme in the list of available data.
+func (t *theme) category() string {
+	for _, e := range contract().Endpoints {
+		if strings.HasSuffix(e.Path, "/"+t.role) {
+			return e.Group
+		}
+	}
+	panic("generator: the contract has no endpoint of " + t.role)
+}
+
+func (t *theme) subcategory() string {
+	if t.role == "rainfall" {
+		return "hazards-rainfall"
+	}
+	return t.role
+}
 
 // The periods of trap rows. No ordinary row starts on such a day, so keys do not collide.
 var (

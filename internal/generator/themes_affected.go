@@ -3,12 +3,9 @@ package generator
 import "fmt"
 
 var (
-	populationGroups = []string{
-		"REF", "ROC", "ASY", "OIP", "IDP", "IOC", "STA", "OOC", "HST", "RET", "RST", "NAT",
-		"RDP", "RRI", "all",
-	}
-	populationStatuses = []string{"AFF", "INN", "TGT", "REA", "all"}
-	genders            = []string{"f", "m", "x", "u", "o", "all"}
+	populationGroups   = enum("population_group")
+	populationStatuses = enum("population_status")
+	genders            = enum("gender")
 	assessments        = []string{"BA", "SA", "ETT", "SRV", "FMS", "FMC", "FMSc", "REG"}
 	needsCategories    = []string{
 		"", "total", "Children", "Adult", "Elderly", "Adult - Female", "Adult - Male", "Children - Female",
@@ -149,18 +146,24 @@ func (w *world) refugeePair(r *random, i int, one row, emit func(*row)) {
 	paths13(r, one, 4000, emit)
 }
 
+// everyGroup emits a row of each group and gender, and returns the last.
+func (w *world) everyGroup(one row, emit func(*row)) row {
+	for i, group := range populationGroups {
+		for k, gender := range genders {
+			one.kind, one.gender, one.age, one.count = group, gender, refugeeAges[(i+k)%len(refugeeAges)], i*100+k
+			one.home, one.asylum = w.deep[i%len(w.deep)], w.deep[(i+k+1)%len(w.deep)]
+			emit(&one)
+		}
+	}
+	return one
+}
+
 // refugeeTraps emits rows of every group and gender, codes that are no location, and keys that two
 // files share.
 func (w *world) refugeeTraps(from, to int, src *resource, emit func(*row)) {
 	one := row{src: src, start: trapDay + 1, end: trapEnd}
 	if to >= lastYear-1 { // in the last file
-		for i, group := range populationGroups {
-			for k, gender := range genders {
-				one.kind, one.gender, one.age, one.count = group, gender, refugeeAges[(i+k)%len(refugeeAges)], i*100+k
-				one.home, one.asylum = w.deep[i%len(w.deep)], w.deep[(i+k+1)%len(w.deep)]
-				emit(&one)
-			}
-		}
+		w.everyGroup(one, emit)
 		one.kind, one.gender, one.age, one.count = "ASY", "m", age{"18-59", 18, 59}, 77
 		one.home, one.asylum, one.src = w.byCode["TWN"], w.byCode["CIV"], w.unknown(0)
 		emit(&one)
@@ -202,14 +205,7 @@ func (w *world) returneeFiles() []file {
 				}
 			}
 			one := row{src: src, start: trapDay, end: trapEnd}
-			for i, group := range populationGroups {
-				for k, gender := range genders {
-					one.kind, one.gender, one.age, one.count = group, gender, refugeeAges[(i+k)%len(refugeeAges)],
-						i*100+k
-					one.home, one.asylum = w.deep[i%len(w.deep)], w.deep[(i+k+1)%len(w.deep)]
-					emit(&one)
-				}
-			}
+			one = w.everyGroup(one, emit)
 			one.src, one.age, one.count = w.unknown(2), age{"35-39", 35, 39}, 1
 			emit(&one)
 			one.src, one.homeCode, one.fault = src, "XKX", "Non matching country code(s) XKX"

@@ -2,7 +2,7 @@ package generator
 
 import "fmt"
 
-var eventTypes = []string{"civilian_targeting", "demonstration", "political_violence"}
+var eventTypes = enum("event_type")
 
 // conflictFiles is one file per year, sorted by event type, then month, then place. Countries
 // without a plan report as a whole.
@@ -184,21 +184,12 @@ func (w *world) fundingFiles() []file {
 func (w *world) fundingTraps(emit func(*row)) {
 	src := w.source("fts-requirements-and-funding-"+w.deep[0].stub(), 0)
 	one := row{home: w.deep[0], src: src, start: trapDay, end: trapEnd}
-	for _, a := range []appeal{
-		{
-			code: "FOVER1", name: "More than was asked", kind: "Flash appeal", needed: 1_000_000, given: 1_640_000,
-			pct: 164,
-		},
-		{code: "FZERO1", name: "Asked for nothing, got nothing", kind: "Other", pctNull: true},
-		{code: "FNULL1", name: `Appeal "without", type`, needed: 5, given: 0},
-		{
-			code: "flow%_er", name: "Größe – نداء – 呼吁", kind: "Sonstige Größe", neededNull: true, given: 7,
-			pctNull: true,
-		},
-		{
-			code: "FBIG01", name: "More than 32 bits", kind: "Other", needed: 51_000_000_000, given: 4_294_967_296,
-			pct: 8,
-		},
+	for _, a := range []appeal{ // code, name, kind, needed, given, per cent, which are null
+		{"FOVER1", "More than was asked", "Flash appeal", 1_000_000, 1_640_000, 164, false, false},
+		{"FZERO1", "Asked for nothing, got nothing", "Other", 0, 0, 0, false, true},
+		{"FNULL1", `Appeal "without", type`, "", 5, 0, 0, false, false},
+		{"flow%_er", "Größe – نداء – 呼吁", "Sonstige Größe", 0, 7, 0, true, true},
+		{"FBIG01", "More than 32 bits", "Other", 51_000_000_000, 4_294_967_296, 8, false, false},
 	} {
 		one.appeal = a
 		emit(&one)

@@ -3,8 +3,8 @@ package generator
 import "fmt"
 
 var (
-	aggregations = []string{"dekad", "1-month", "3-month"}
-	versions     = []string{"final", "preliminary", "forecast"}
+	aggregations = enum("aggregation_period")
+	versions     = []string{"final", "preliminary", "forecast"} // in the order in which they come
 )
 
 // rainfallFiles is one file for each of the last years; the newest is the first by name.

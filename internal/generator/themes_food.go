@@ -3,10 +3,10 @@ package generator
 import "fmt"
 
 var (
-	phases     = []string{"all", "3+", "1", "2", "3", "4", "5"}
-	phaseTypes = []string{"current", "first projection", "second projection"}
-	priceFlags = []string{"actual", "aggregate", "actual,aggregate"}
-	priceTypes = []string{"Farm Gate", "Producer", "Retail", "Wholesale"}
+	phases     = []string{"all", "3+", "1", "2", "3", "4", "5"} // in the order of the files
+	phaseTypes = enum("classification_type")
+	priceFlags = enum("price_flag")
+	priceTypes = enum("price_type")
 )
 
 // foodFiles is one file: analyses of a country, each with some types, the units it covers, and the
@@ -140,7 +140,7 @@ func (w *world) priceTraps(emit func(*row)) {
 					at: m.at, shown: w.traps[n%len(w.traps)], market: m,
 					commodity: w.commodities[n%len(w.commodities)], src: src,
 					measure: measures[n%len(measures)], flag: flag, trade: trade,
-					currency: w.currencies[(n*5)%len(w.currencies)].code,
+					currency: currencies[(n*5)%len(currencies)].code,
 					start:    trapDay + day(i), end: trapEnd,
 				}
 				one.values = [5]number{trim(n*37, 2), fix(n, 2)}

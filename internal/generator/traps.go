@@ -1,6 +1,10 @@
 package generator
 
-import "strings"
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
 
 // orphanCode is the second-level unit that keeps its place below a placeholder although its parent
 // is not listed.
@@ -8,101 +12,57 @@ const orphanCode = "SS0001"
 
 var trapsValid = date(2021, 11, 17)
 
-// trapCodes are lines of the list of p-codes, appended to the units of a country.
-var trapCodes = map[string][]codeLine{
-	"ECU": { // one code at two levels; second-level units directly below the country are skipped
-		{"ECU", 1, "ECMAR", "Mar Afuera", "ECU", trapsValid},
-		{"ECU", 2, "ECMAR", "Mar Afuera", "ECU", trapsValid},
-		{"ECU", 2, "ECZONA", "Zona por Aclarar: Lomas (Norte-Sur)", "ECU", trapsValid},
-	},
-	"HTI": { // one code at two levels, both valid
-		{"HTI", 1, "HT99", "Île Longue", "HTI", trapsValid},
-		{"HTI", 2, "HT99", "Île Longue-Sud", "HT99", trapsValid},
-	},
-	"SSD": {{"SSD", 2, orphanCode, "Orphan Reach", "SS00", trapsValid}},
-	"YEM": {
-		{"YEM", 1, "YE98", "محافظة النور", "YEM", trapsValid},
-		{"YEM", 2, "YE9801", `مديرية "الوادي"`, "YE98", trapsValid},
-	},
-	"MMR": {
-		{"MMR", 1, "MM98", "北山县", "MMR", trapsValid},
-		{"MMR", 2, "MM9801", "東村, 第二", "MM98", trapsValid},
-		{"MMR", 2, "MM9802", "Smile 🌊 Bay", "MM98", trapsValid},
-	},
-	"MOZ": {
-		{"MOZ", 1, "MZ98", " Lituba Bay & Nkoro ", "MOZ", trapsValid},
-		{"MOZ", 2, "MZ9801", `Vila "Nova", Sul `, "MZ98", trapsValid},
-	},
-	"COL": {
-		{"COL", 1, "CO98", `100% Alto_Bajo\Sur`, "COL", trapsValid},
-		{"COL", 2, "CO9801", `50%_Río\Ñ`, "CO98", trapsValid},
-	},
-	"UKR": {
-		{"UKR", 1, "UA98", "İĞDIR Straße ΣΊΣΥΦΟΣ", "UKR", trapsValid},
-		{"UKR", 2, "UA9801", strings.Repeat("Довге ", 85) + "ім", "UA98", trapsValid}, // 512 characters
-	},
-	"SOM": { // names that are replaced by the provider's
-		{"SOM", 1, "SO98", "unspecified", "SOM", trapsValid},
-		{"SOM", 2, "SO9801", "Unspecified", "SO98", trapsValid},
-		{"SOM", 2, "SO9802", "", "SO98", trapsValid},
-	},
-}
+//go:embed traps.txt
+var trapsText string
+
+// trapCodes are the lines of traps.txt by country.
+var trapCodes = func() map[string][]codeLine {
+	all := map[string][]codeLine{}
+	for line := range strings.Lines(trapsText) {
+		if f := strings.Split(strings.TrimSuffix(line, "\n"), "|"); len(f) == 5 {
+			all[f[0]] = append(all[f[0]], codeLine{f[0], int(f[1][0] - '0'), f[2], f[3], f[4], trapsValid})
+		}
+	}
+	return all
+}()
 
 // showTraps makes the places whose unit a CSV hides, shifts or loses.
 func (w *world) showTraps() []*place {
 	unspecified := func(iso3 string) *admin2 { return w.byCode[iso3].unspecified }
 	afghanistan := w.byCode["AFG"].units2[0]
 	ethiopia := w.byCode["ETH"].units2[0]
-	mali := w.byCode["MLI"].units2[0]
-	traps := []*place{
+	mali := w.byCode["MLI"].units2[0].parent
+	traps := []*place{ // country, names as sent, matched codes and names, level, wrong flags, unit
 		// stale codes: the row falls back to its country and keeps its names
+		{"TCD", "Batha Nord", "Yalé", "TCD01", "Batha", "TCD0101", "Yale", "2", false, unspecified("TCD")},
+		{"TCD", "Batha Sud", "", "TCD02", "Batha", "", "", "1", false, unspecified("TCD")},
 		{
-			iso3: "TCD", pa1: "Batha Nord", pa2: "Yalé", code1: "TCD01", name1: "Batha", code2: "TCD0101",
-			name2: "Yale", level: "2", unit: unspecified("TCD"),
-		},
-		{iso3: "TCD", pa1: "Batha Sud", code1: "TCD02", name1: "Batha", level: "1", unit: unspecified("TCD")},
-		{
-			iso3: "MLI", pa1: mali.parent.name, pa2: "Old Quarter", code1: mali.parent.code, name1: mali.parent.name,
-			code2: "ML999999", name2: "Old Quarter", level: "2", unit: unspecified("MLI"),
+			"MLI", mali.name, "Old Quarter", mali.code, mali.name, "ML999999", "Old Quarter", "2", false,
+			unspecified("MLI"),
 		},
 		// names without codes
-		{iso3: "UKR", pa1: "Sea of Glass", level: "2", unit: unspecified("UKR")},
-		{iso3: "SDN", pa1: "Región X", pa2: "Ville, “Y”", level: "2", unit: unspecified("SDN")},
-		{iso3: "SDN", pa2: "nobody's land", level: "2", unit: unspecified("SDN")},
-		{iso3: "NER", name1: "Only In The List", level: "1", unit: unspecified("NER")},
-		{
-			iso3: "MLI", pa1: "Kayes-like", pa2: "camp nº 4", code1: mali.parent.code, name1: mali.parent.name,
-			level: "2", unit: mali.parent.connector,
-		},
-		{
-			iso3: "MLI", pa1: "Kayes-like", pa2: " ", code1: mali.parent.code, name1: mali.parent.name, level: "2",
-			unit: mali.parent.connector,
-		},
+		{"UKR", "Sea of Glass", "", "", "", "", "", "2", false, unspecified("UKR")},
+		{"SDN", "Región X", "Ville, “Y”", "", "", "", "", "2", false, unspecified("SDN")},
+		{"SDN", "", "nobody's land", "", "", "", "", "2", false, unspecified("SDN")},
+		{"NER", "", "", "", "Only In The List", "", "", "1", false, unspecified("NER")},
+		{"MLI", "Kayes-like", "camp nº 4", mali.code, mali.name, "", "", "2", false, mali.connector},
+		{"MLI", "Kayes-like", " ", mali.code, mali.name, "", "", "2", false, mali.connector},
 		// a code without a name does not count
-		{iso3: "AFG", code2: afghanistan.code, level: "2", unit: unspecified("AFG")},
+		{"AFG", "", "", "", "", afghanistan.code, "", "2", false, unspecified("AFG")},
 		{
-			iso3: "AFG", pa1: "Somewhere", code1: afghanistan.parent.code, code2: afghanistan.code, level: "1",
-			unit: afghanistan.parent.connector,
+			"AFG", "Somewhere", "", afghanistan.parent.code, "", afghanistan.code, "", "1", false,
+			afghanistan.parent.connector,
 		},
 		// a second-level code is enough; the row belongs to the country of its unit
-		{iso3: "AFG", pa2: "No first level", code2: afghanistan.code, level: "2", unit: afghanistan},
-		{
-			iso3: "KEN", pa1: "Across", pa2: "the border", code1: "KE01", name1: "Across", code2: ethiopia.code,
-			name2: ethiopia.name, level: "2", unit: ethiopia,
-		},
+		{"AFG", "", "No first level", "", "", afghanistan.code, "", "2", false, afghanistan},
+		{"KEN", "Across", "the border", "KE01", "Across", ethiopia.code, ethiopia.name, "2", false, ethiopia},
 		// one code at two levels
-		{
-			iso3: "HTI", pa1: "Ile Longue", code1: "HT99", name1: "Île Longue", level: "1",
-			unit: w.unit1("HT99").connector,
-		},
-		{iso3: "ECU", pa1: "Mar", code1: "ECMAR", name1: "Mar Afuera", level: "1", unit: w.unit1("ECMAR").connector},
-		{
-			iso3: "ECU", pa1: "Mar", pa2: "Mar", code1: "ECMAR", name1: "Mar Afuera", code2: "ECMAR",
-			name2: "Mar Afuera", level: "2", unit: unspecified("ECU"),
-		},
+		{"HTI", "Ile Longue", "", "HT99", "Île Longue", "", "", "1", false, w.unit1("HT99").connector},
+		{"ECU", "Mar", "", "ECMAR", "Mar Afuera", "", "", "1", false, w.unit1("ECMAR").connector},
+		{"ECU", "Mar", "Mar", "ECMAR", "Mar Afuera", "ECMAR", "Mar Afuera", "2", false, unspecified("ECU")},
 		// flags that contradict the country's
-		{iso3: "CAN", level: "0", unit: unspecified("CAN"), wrongFlags: true},
-		{iso3: "CMR", level: "0", unit: unspecified("CMR"), wrongFlags: true},
+		{"CAN", "", "", "", "", "", "", "0", true, unspecified("CAN")},
+		{"CMR", "", "", "", "", "", "", "0", true, unspecified("CMR")},
 	}
 	for _, code := range []string{
 		"HT99", orphanCode, "YE9801", "MM9801", "MM9802", "MZ9801", "CO9801", "UA9801",
@@ -124,19 +84,9 @@ func (w *world) showTraps() []*place {
 }
 
 func (w *world) unit1(code string) *admin1 {
-	for _, u := range w.admin1 {
-		if u.code == code {
-			return u
-		}
-	}
-	panic("generator: no first-level unit " + code)
+	return w.admin1[slices.IndexFunc(w.admin1, func(u *admin1) bool { return u.code == code })]
 }
 
 func (w *world) unit2(code string) *admin2 {
-	for _, u := range w.admin2 {
-		if u.code == code {
-			return u
-		}
-	}
-	panic("generator: no second-level unit " + code)
+	return w.admin2[slices.IndexFunc(w.admin2, func(u *admin2) bool { return u.code == code })]
 }

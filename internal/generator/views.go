@@ -1,10 +1,13 @@
 package generator
 
 import (
+	"cmp"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // WriteViews writes the view dumps of the same world: what a database holds after all joins. Rows
@@ -22,15 +25,16 @@ func WriteViews(dir string, o Options) ([]Count, error) {
 	v := &views{world: w, dir: dir, compress: o.Compress, loaded: loaded.Format("2006-01-02 15:04:05")}
 	counts := make([]Count, len(some))
 	available := make([]map[availability]bool, len(some))
-	var jobs []func() error
+	var jobs errgroup.Group
+	jobs.SetLimit(o.workers())
 	for i, t := range some {
-		jobs = append(jobs, func() error {
+		jobs.Go(func() error {
 			counts[i].Role = t.role
 			available[i] = map[availability]bool{}
 			return v.writeTheme(t, &counts[i], available[i])
 		})
 	}
-	if err := inParallel(o.workers(), jobs); err != nil {
+	if err := jobs.Wait(); err != nil {
 		return nil, err
 	}
 	if err := v.writeLists(some, available); err != nil {
@@ -55,13 +59,13 @@ type availability struct {
 	level    int
 }
 
-func (v *views) begin(view, header string) (*stream, error) {
+func (v *views) begin(view string) (*stream, error) {
 	out, err := create(v.dir, view+"_view.csv", v.compress)
 	if err != nil {
 		return nil, err
 	}
 	s := &stream{out: out, line: line{psql: true, ends: "\n"}}
-	s.header(header)
+	s.row(viewHeaders[view]...)
 	return s, nil
 }
 
@@ -75,11 +79,8 @@ func (s *stream) finish() error {
 }
 
 func (v *views) writeTheme(t *theme, c *Count, available map[availability]bool) error {
-	columns := bind(viewHeaders[t.view], putView)
-	for i := range columns {
-		columns[i].name = viewName(t.view, columns[i].name)
-	}
-	s, err := v.begin(t.view, joinNames(columns))
+	columns := bindView(t.view)
+	s, err := v.begin(t.view)
 	if err != nil {
 		return err
 	}
@@ -102,11 +103,7 @@ func (v *views) writeTheme(t *theme, c *Count, available map[availability]bool) 
 				last = a
 			}
 		}
-		for i := range columns {
-			s.cell()
-			columns[i].put(&s.line, r)
-		}
-		s.end()
+		s.put(columns, r)
 		s.flush(false)
 	}
 	// A loader reads the files of a theme in the order of their names.
@@ -116,14 +113,6 @@ func (v *views) writeTheme(t *theme, c *Count, available map[availability]bool) 
 		f.rows(emit)
 	}
 	return s.finish()
-}
-
-func joinNames(columns []column) string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.name
-	}
-	return strings.Join(names, ",")
 }
 
 // mark records that a kept row refers to a resource and its dataset.
@@ -147,46 +136,25 @@ func (r *row) availability(view string) []availability {
 }
 
 func (v *views) writeLists(some []*theme, available []map[availability]bool) error {
-	for _, list := range []struct {
-		view, header string
-		fill         func(*stream)
-	}{
-		{
-			"location", "id,code,name,from_cods,has_hrp,in_gho,reference_period_start,reference_period_end",
-			v.viewLocations,
-		},
-		{"admin1", "id,location_ref,code,name,is_unspecified,from_cods,reference_period_start,reference_period_end," +
-			ofLocation, v.viewAdmin1},
-		{"admin2", "id,admin1_ref,code,name,is_unspecified,from_cods,reference_period_start,reference_period_end," +
-			"admin1_code,admin1_name," +
-			"admin1_is_unspecified,location_ref," + ofLocation, v.viewAdmin2},
-		{"dataset", "hdx_id,hdx_stub,title,hdx_provider_stub,hdx_provider_name", v.viewDatasets},
-		{"resource", "hdx_id,dataset_hdx_id,name,format,update_date,is_hxl,download_url,hapi_updated_date," +
-			"dataset_hdx_stub,dataset_title," +
-			"dataset_hdx_provider_stub,dataset_hdx_provider_name", v.viewResources},
-		{"org_type", "code,description", func(s *stream) { s.pairs(v.orgTypes) }},
-		{"org", "acronym,name,org_type_code,org_type_description", v.viewOrgs},
-		{"sector", "code,name", func(s *stream) { s.pairs(v.sectors) }},
-		{"currency", "code,name", func(s *stream) { s.pairs(v.currencies) }},
-		{"wfp_commodity", "code,category,name", v.viewCommodities},
-		{"wfp_market", "", v.viewMarkets},
-		{"data_availability", "id,category,subcategory,location_name,location_code,admin1_name,admin1_code," +
-			"admin2_name,admin2_code," +
-			"admin_level,hapi_updated_date", func(s *stream) { v.viewAvailability(s, some, available) }},
+	for view, fill := range map[string]func(*stream){
+		"location":          v.viewLocations,
+		"admin1":            v.viewAdmin1,
+		"admin2":            v.viewAdmin2,
+		"dataset":           v.viewDatasets,
+		"resource":          v.viewResources,
+		"org_type":          func(s *stream) { s.pairs(orgTypes) },
+		"org":               v.viewOrgs,
+		"sector":            func(s *stream) { s.pairs(sectors) },
+		"currency":          func(s *stream) { s.pairs(currencies) },
+		"wfp_commodity":     v.viewCommodities,
+		"wfp_market":        v.viewMarkets,
+		"data_availability": func(s *stream) { v.viewAvailability(s, some, available) },
 	} {
-		header := list.header
-		if header == "" {
-			columns := bind(viewHeaders[list.view], putView)
-			for i := range columns {
-				columns[i].name = viewName(list.view, columns[i].name)
-			}
-			header = joinNames(columns)
-		}
-		s, err := v.begin(list.view, header)
+		s, err := v.begin(view)
 		if err != nil {
 			return err
 		}
-		list.fill(s)
+		fill(s)
 		if err := s.finish(); err != nil {
 			return err
 		}
@@ -194,43 +162,43 @@ func (v *views) writeLists(some []*theme, available []map[availability]bool) err
 	return nil
 }
 
-const ofLocation = "location_code,location_name,has_hrp,in_gho"
+// null is a cell that is null. psql writes an empty text in another way.
+const null = "\x00"
 
-// cells writes a line, one function per cell. nil is a null cell.
-func (s *stream) cells(puts ...func()) {
-	for _, put := range puts {
+// cells writes a line.
+func (s *stream) cells(texts ...string) {
+	for _, text := range texts {
 		s.cell()
-		if put != nil {
-			put()
+		if text != null {
+			s.text(text)
 		}
 	}
 	s.end()
 	s.flush(false)
 }
 
-func (s *stream) t(v string) func()    { return func() { s.text(v) } }
-func (s *stream) n(v int) func()       { return func() { s.int(v) } }
-func (s *stream) b(v bool) func()      { return func() { s.flag(v, "t", "f") } }
-func (s *stream) d(v day) func()       { return func() { s.time(v, midnight) } }
-func (s *stream) null(v string) func() { return func() { s.nullable(v) } }
+// flag is a boolean as psql writes it.
+func flag(b bool) string { return [...]string{"f", "t"}[b2i(b)] }
+
+func atMidnight(d day) string { return d.String() + midnight }
 
 func (s *stream) pairs(all []pair) {
 	for _, p := range all {
-		s.row(p.code, p.name)
+		s.cells(p.code, p.name)
 	}
 }
 
 func (v *views) viewLocations(s *stream) {
 	for _, l := range v.locations {
-		s.cells(s.n(l.id), s.t(l.iso3), s.t(l.name), s.b(true), s.b(l.plan), s.b(l.appeal), s.d(l.start), nil)
+		s.cells(itoa(l.id), l.iso3, l.name, flag(true), flag(l.plan), flag(l.appeal), atMidnight(l.start), null)
 	}
 }
 
 func (v *views) viewAdmin1(s *stream) {
 	for _, u := range v.admin1 {
 		l := u.location
-		s.cells(s.n(u.id), s.n(l.id), s.t(u.code), s.t(u.name), s.b(u.unspecified), s.b(true), s.d(u.start), nil,
-			s.t(l.iso3), s.t(l.name), s.b(l.plan), s.b(l.appeal))
+		s.cells(itoa(u.id), itoa(l.id), u.code, u.name, flag(u.unspecified), flag(true), atMidnight(u.start), null,
+			l.iso3, l.name, flag(l.plan), flag(l.appeal))
 	}
 }
 
@@ -238,16 +206,15 @@ func (v *views) viewAdmin2(s *stream) {
 	for _, u := range v.admin2 {
 		a := u.parent
 		l := a.location
-		s.cells(s.n(u.id), s.n(a.id), s.t(u.code), s.t(u.name), s.b(u.unspecified), s.b(true), s.d(u.start), nil,
-			s.t(a.code), s.t(a.name), s.b(a.unspecified), s.n(l.id), s.t(l.iso3), s.t(l.name), s.b(l.plan),
-			s.b(l.appeal))
+		s.cells(itoa(u.id), itoa(a.id), u.code, u.name, flag(u.unspecified), flag(true), atMidnight(u.start), null,
+			a.code, a.name, flag(a.unspecified), itoa(l.id), l.iso3, l.name, flag(l.plan), flag(l.appeal))
 	}
 }
 
 func (v *views) viewDatasets(s *stream) {
 	for _, d := range v.datasets {
 		if d.always || d.used.Load() {
-			s.row(d.id, d.name, d.title, d.provider, d.publisher)
+			s.cells(d.id, d.name, d.title, d.provider, d.publisher)
 		}
 	}
 }
@@ -255,50 +222,38 @@ func (v *views) viewDatasets(s *stream) {
 func (v *views) viewResources(s *stream) {
 	for _, d := range v.datasets {
 		for _, r := range d.resources {
-			if !r.used.Load() {
-				continue
+			if r.used.Load() {
+				updated := strings.Replace(r.modified[:len("2006-01-02T15:04:05")], "T", " ", 1)
+				s.cells(r.id, d.id, r.name, strings.ToLower(r.format), updated, flag(r.check.tagged()), r.url, v.loaded,
+					d.name, d.title, d.provider, d.publisher)
 			}
-			updated := strings.Replace(r.modified[:len("2006-01-02T15:04:05")], "T", " ", 1)
-			s.cells(s.t(r.id), s.t(d.id), s.t(r.name), s.t(strings.ToLower(r.format)), s.t(updated),
-				s.b(r.check.tagged()), s.t(r.url), s.t(v.loaded),
-				s.t(d.name), s.t(d.title), s.t(d.provider), s.t(d.publisher))
 		}
 	}
 }
 
 func (v *views) viewOrgs(s *stream) {
 	for _, o := range v.orgs {
-		s.cells(s.t(o.acronym), s.t(o.name), s.null(o.kind), s.null(o.kindName))
+		s.cells(o.acronym, o.name, cmp.Or(o.kind, null), cmp.Or(o.kindName, null))
 	}
 }
 
 func (v *views) viewCommodities(s *stream) {
 	for _, c := range v.commodities {
-		s.row(c.code, c.category, c.name)
+		s.cells(c.code, c.category, c.name)
 	}
 }
 
 func (v *views) viewMarkets(s *stream) {
-	columns := bind(viewHeaders["wfp_market"], putView)
+	columns := bindView("wfp_market")
 	for _, m := range v.markets {
-		r := row{at: m.at, market: m}
-		for i := range columns {
-			s.cell()
-			columns[i].put(&s.line, &r)
-		}
-		s.end()
+		s.put(columns, &row{at: m.at, market: m})
 	}
 }
 
 func (v *views) viewAvailability(s *stream, some []*theme, available []map[availability]bool) {
 	id := 0
 	for i, t := range some {
-		all := make([]availability, 0, len(available[i]))
-		for a := range available[i] {
-			all = append(all, a)
-		}
-		sort.Slice(all, func(i, j int) bool { return all[i].before(all[j]) })
-		for _, a := range all {
+		for _, a := range slices.SortedFunc(maps.Keys(available[i]), availability.compare) {
 			id++
 			var name1, code1, name2, code2 string
 			if a.unit != nil {
@@ -307,19 +262,16 @@ func (v *views) viewAvailability(s *stream, some []*theme, available []map[avail
 			if t.view == "poverty_rate" {
 				name2, code2 = "", ""
 			}
-			s.cells(s.n(id), s.t(t.category), s.t(t.subcategory), s.t(a.location.name), s.t(a.location.iso3),
-				s.t(name1), s.t(code1),
-				s.t(name2), s.t(code2), s.n(a.level), s.t(v.loaded))
+			s.cells(itoa(id), t.category(), t.subcategory(), a.location.name, a.location.iso3, name1, code1, name2,
+				code2, itoa(a.level), v.loaded)
 		}
 	}
 }
 
-func (a availability) before(b availability) bool {
-	if a.location != b.location {
-		return a.location.id < b.location.id
+func (a availability) compare(b availability) int {
+	units := 0
+	if a.unit != nil && b.unit != nil {
+		units = a.unit.id - b.unit.id
 	}
-	if a.unit != b.unit {
-		return a.unit.id < b.unit.id
-	}
-	return a.level < b.level
+	return cmp.Or(a.location.id-b.location.id, units, a.level-b.level)
 }

@@ -1,62 +1,43 @@
 package generator
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 )
 
-// language holds syllables and words of made-up place names.
-type language struct {
-	first, middle, last []string
-	before, after       []string
-}
+//go:embed words.txt
+var wordsText string
 
-var languages = []language{
-	{ // close to West and Central Africa
-		first:  words("Ba Bo Da Ka Ko Ma Mo Na Ngo Sa Ta Wa Zi Lu"),
-		middle: words("ga la mba ndo ri so ta wé yé nga ru"),
-		last:   words("bo dou ko ma ra ssi wa gou la"), before: words("Haut- Bas- Nord- Grand-"),
-		after: words("-Est -Sud -Ville -Centre"),
-	},
-	{ // close to the Horn and the Middle East
-		first: words("Al Bar Dar Hal Jab Kas Mar Nas Qal Sha Zar"), middle: words("a i u a' ai"),
-		last: words("bad dan far kan mah rah sil wan ziya"), before: []string{"Al ", "Beit ", "Wadi "},
-		after: []string{" City", " North", " West"},
-	},
-	{ // close to Latin America
-		first: words("Ca Co Gua Ju La Ma Pa Que Sa Tu Va"), middle: words("ca li lla na ra ta zu chi ña"),
-		last: words("ca res rín ma na pa quí rá les"), before: []string{"San ", "Santa ", "El ", "Puerto "},
-		after: []string{" Alto", " del Norte", " de la Sierra"},
-	},
-	{ // close to Eastern Europe and Central Asia
-		first: words("Bor Che Dob Gor Khar Lub Mir Nov Sta Zhy Ter"), middle: words("i o e y iv en"),
-		last: words("grad ivka sk nia pil tsi chany rod myr"), before: []string{"Nova ", "Stara "},
-		after: []string{"skyi", " Raion", " Hromada"},
-	},
-	{ // close to South and South-East Asia
-		first: words("Ban Chi Kha Lam Mae Nam Pha Ra Su Tha Than"), middle: words("da ka li ma na pu ro wa"),
-		last: words("bo jung kum nagar pur rai tang wady yin"), before: []string{"North ", "East ", "Kota "},
-		after: []string{" Sadar", " Township", " Selatan"},
-	},
-}
+// wordLists are lines of words.txt by their names; each language has some of the same name.
+var wordLists = func() map[string][][]string {
+	all := map[string][][]string{}
+	for line := range strings.Lines(wordsText) {
+		if name, items, found := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); found {
+			all[name] = append(all[name], strings.Split(strings.ReplaceAll(items, "_", " "), "|"))
+		}
+	}
+	return all
+}()
 
-func words(s string) []string { return strings.Fields(s) }
+// language is the position of the syllables and words of made-up place names in their lists.
+type language int
 
 // place makes up the name of a place: about ten letters, sometimes with a word before or after it.
-func (t *language) place(r *random) string {
+func (t language) place(r *random) string {
 	var b strings.Builder
-	b.WriteString(pick(r, t.first))
+	b.WriteString(pick(r, wordLists["first"][t]))
 	for range r.between(0, 2) {
-		b.WriteString(pick(r, t.middle))
+		b.WriteString(pick(r, wordLists["middle"][t]))
 	}
-	b.WriteString(pick(r, t.last))
+	b.WriteString(pick(r, wordLists["last"][t]))
 	name := b.String()
 	switch {
 	case r.chance(12):
-		name = pick(r, t.before) + name
+		name = pick(r, wordLists["before"][t]) + name
 	case r.chance(14):
-		name += pick(r, t.after)
+		name += pick(r, wordLists["after"][t])
 	}
 	return name
 }
@@ -77,38 +58,15 @@ func asSent(r *random, name string) string {
 var accented = strings.NewReplacer("a", "á", "e", "é", "o", "ô", "i", "ï")
 
 var (
-	orgKinds = []string{
-		"Association", "Action", "Aide", "Alliance", "Centre", "Comité", "Fundación", "Initiative",
-		"Network", "Organisation", "Réseau", "Society", "Union", "Solidarité", "Relief", "Youth",
-	}
-	orgLinks = []string{"for", "of", "pour le", "de la", "para el", "and", "des"}
-	orgGoals = []string{
-		"Community Development", "Development", "Développement", "Education", "Environnement",
-		"Health", "Human Rights", "Justice", "Paix", "Protection", "Recovery", "Santé", "Self-Reliance", "Water",
-		"Women", "Agua y Vida", "Children",
-	}
-	orgPlaces = []string{
-		"", "", " International", " in the North", " du Sud", " (consortium)", " - Field Office",
-		" & Partners",
-	}
-	foodBases = []string{ // the n-th belongs to the n-th category, modulo their number
-		"Rice", "Meat", "Milk", "Sugar", "Fuel", "Oil", "Beans", "Onions",
-		"Maize", "Fish", "Cheese", "Salt", "Charcoal", "Ghee", "Lentils", "Tomatoes",
-		"Sorghum", "Eggs", "Yogurt", "Tea", "Soap", "Palm oil", "Groundnuts", "Bananas",
-	}
-	foodKinds = []string{
-		"", " (imported)", " (local)", " (white)", " (red)", " (dried)", " (fresh)",
-		" (high quality)", " (low quality, 25% broken)", " (powder)", " (vegetable)",
-		" (large, washed, packed for sale in towns)",
-	}
-	measures = []string{
-		"KG", "L", "100 KG", "Pound", "50 KG", "MT", "Unit", "Day", "1.5 KG", "Head", "90 KG",
-		"750 ML", "12.5 KG", "Dozen",
-	}
-	categories = []string{
-		"cereals and tubers", "meat, fish and eggs", "milk and dairy", "miscellaneous food",
-		"non-food", "oil and fats", "pulses and nuts", "vegetables and fruits",
-	}
+	orgKinds  = wordLists["orgKinds"][0]
+	orgLinks  = wordLists["orgLinks"][0]
+	orgGoals  = wordLists["orgGoals"][0]
+	orgPlaces = wordLists["orgPlaces"][0]
+	foodBases = wordLists["foodBases"][0] // the n-th belongs to the n-th category, modulo their number
+	foodKinds = wordLists["foodKinds"][0]
+	measures  = wordLists["measures"][0]
+
+	categories = enum("commodity_category")
 )
 
 // orgName makes up an organisation. The acronym is its initials, so acronyms repeat.

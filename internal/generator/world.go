@@ -11,9 +11,6 @@ import (
 //go:embed countries.txt
 var countriesText string
 
-//go:embed currencies.txt
-var currenciesText string
-
 // world holds everything that rows refer to.
 type world struct {
 	seed  uint64
@@ -27,10 +24,7 @@ type world struct {
 	admin2    []*admin2
 	deep      []*location // locations with units below them, those with a plan first
 
-	orgTypes    []pair
-	sectors     []pair
 	orgs        []*org
-	currencies  []pair
 	commodities []*commodity
 	markets     []*market
 	datasets    []*dataset
@@ -55,7 +49,7 @@ type location struct {
 	plan, appeal  bool   // has_hrp and in_gho
 	start         day
 	currency      string
-	language      *language
+	language      language
 	units1        []*admin1
 	units2        []*admin2
 	unspecified   *admin2 // of rows without a unit
@@ -129,7 +123,7 @@ func (w *world) readCountries() {
 		l := &location{
 			id: len(w.locations) + 1, iso3: f[0], iso2: f[1], m49: f[2], name: f[4], preferred: f[4], un: f[4],
 			plan: f[3] == "H", appeal: f[3] != "-", start: date(1974, 1, 1),
-			language: &languages[hashOf(w.seed, f[0])%uint64(len(languages))],
+			language: language(hashOf(w.seed, f[0]) % uint64(len(wordLists["first"]))),
 		}
 		switch {
 		case l.iso3 == "TWN":
@@ -140,9 +134,9 @@ func (w *world) readCountries() {
 			l.start = date(1975+i%40, 1+i%12, 1+i%28)
 		}
 		l.currency = "USD"
-		for _, line := range strings.Split(strings.TrimSpace(currenciesText), "\n") {
-			if line[:2] == l.iso2 {
-				l.currency = line[:3]
+		for _, c := range currencies {
+			if c.code[:2] == l.iso2 {
+				l.currency = c.code
 			}
 		}
 		w.locations = append(w.locations, l)
@@ -166,7 +160,7 @@ func (w *world) inventUnits() {
 		}
 	}
 	ecuador := w.byCode["ECU"]
-	if !contains(w.deep, ecuador) { // its units are a trap
+	if !slices.Contains(w.deep, ecuador) { // its units are a trap
 		w.deep = append(w.deep, ecuador)
 	}
 	share := map[*location]float64{}
@@ -275,15 +269,6 @@ func b2i(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-func contains[T comparable](all []T, one T) bool {
-	for _, x := range all {
-		if x == one {
-			return true
-		}
-	}
-	return false
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -6,8 +6,9 @@ import (
 	"runtime"
 	"slices"
 	"sort"
-	"strings"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Options select the catalog to write. The same options give the same bytes.
@@ -98,11 +99,12 @@ func Write(dir string, o Options) ([]Count, error) {
 	m := manifest{Format: 1, CatalogURL: CatalogURL, SnapshotTime: SnapshotTime, Packages: "packages/*.json"}
 	counts := make([]Count, len(some))
 	var mu sync.Mutex
-	var jobs []func() error
+	var jobs errgroup.Group
+	jobs.SetLimit(o.workers())
 	for i, t := range some {
 		counts[i].Role = t.role
 		for _, f := range t.files(w) {
-			jobs = append(jobs, func() error {
+			jobs.Go(func() error {
 				c, written, err := w.writeFile(dir, t, f, o)
 				if err != nil {
 					return err
@@ -120,7 +122,7 @@ func Write(dir string, o Options) ([]Count, error) {
 			})
 		}
 	}
-	if err := inParallel(o.workers(), jobs); err != nil {
+	if err := jobs.Wait(); err != nil {
 		return nil, err
 	}
 	lists, err := w.writeLists(dir)
@@ -167,17 +169,18 @@ func (w *world) writeFile(dir string, t *theme, f file, o Options) (Count, Writt
 		return c, Written{}, err
 	}
 	header := csvHeaders[t.role]
-	if f.moved {
-		header = moveColumns(header)
+	if f.moved { // the second half of the columns to the front, and an unknown one
+		half := len(header) / 2
+		header = slices.Concat(header[half:], []string{"made_up"}, header[:half])
 	}
 	columns := bind(header, putCSV)
 	s := &stream{out: out, line: line{ends: "\n"}}
 	if t.byteOrderMark {
 		s.buf, s.ends = append(s.buf, "\ufeff"...), "\r\n"
 	}
-	s.row(strings.Split(header, ",")...)
+	s.row(header...)
 	if f.tagged {
-		s.tagRow(columns)
+		s.row(csvHeaders["TAGS"]...)
 	}
 	rows := f.rows
 	if o.Edited > 0 {
@@ -194,11 +197,7 @@ func (w *world) writeFile(dir string, t *theme, f file, o Options) (Count, Writt
 			c.Kept++
 			r.src.mark()
 		}
-		for i := range columns {
-			s.cell()
-			columns[i].put(&s.line, r)
-		}
-		s.end()
+		s.put(columns, r)
 		s.flush(false)
 	})
 	s.flush(true)
@@ -207,20 +206,4 @@ func (w *world) writeFile(dir string, t *theme, f file, o Options) (Count, Writt
 		err = s.err
 	}
 	return c, written, err
-}
-
-// tagRow writes the row of tags that follows the header in older files.
-func (l *line) tagRow(columns []column) {
-	cells := make([]string, len(columns))
-	for i, c := range columns {
-		cells[i] = tags[c.name]
-	}
-	l.row(cells...)
-}
-
-// moveColumns moves the second half of the columns to the front and adds an unknown one.
-func moveColumns(header string) string {
-	names := strings.Split(header, ",")
-	half := len(names) / 2
-	return strings.Join(append(append(append([]string(nil), names[half:]...), "made_up"), names[:half]...), ",")
 }
