@@ -151,7 +151,9 @@ func (r *Request) readMeasures(p *Param) {
 		}
 	}
 	if ok && len(r.Measures) > maxMeasures {
-		r.fault(tooManyMeasures(p.Name, len(r.Measures)))
+		issue := tooMany(p.Name, "", len(r.Measures), maxMeasures, "measures")
+		issue.NullInput = true
+		r.fault(issue)
 	}
 }
 
@@ -244,14 +246,6 @@ func notMeasure(param, input, name, field string) Issue {
 		reason += "."
 	}
 	return valueError(param, input, reason+" "+form)
-}
-
-func tooManyMeasures(param string, count int) Issue {
-	return Issue{
-		Type: "too_long", Param: param, CtxKey: "max_length", CtxInt: maxMeasures, NullInput: true,
-		Text: fmt.Sprintf("List should have at most %d measures, not %d; send the rest in another request",
-			maxMeasures, count),
-	}
 }
 
 // groupName is the name of a group's field in group_by and in records.

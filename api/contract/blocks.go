@@ -49,31 +49,28 @@ var (
 		{Name: "end_date", Type: Day, Op: Below, Columns: []string{"reference_period_start"}},
 	}
 	loc = filters(like("location_code", 128), contains("location_name", 512))
-	a1  = filters(
-		on(like("admin1_code", 128), "stored_admin1_code"),
-		on(contains("admin1_name", 512), "stored_admin1_name", "provider_admin1_name"),
-	)
-	a2 = filters(
-		on(like("admin2_code", 128), "stored_admin2_code"),
-		on(contains("admin2_name", 512), "stored_admin2_name", "provider_admin2_name"),
-	)
+	a1  = unit("1", "provider_admin1_name")
+	a2  = unit("2", "provider_admin2_name")
 	lvl = oneOf("admin_level", adminLevel)
 
 	// a1Unit and a2Unit are for rows that have no provider names.
-	a1Unit = filters(
-		on(like("admin1_code", 128), "stored_admin1_code"),
-		on(contains("admin1_name", 512), "stored_admin1_name"),
-	)
-	a2Unit = filters(
-		on(like("admin2_code", 128), "stored_admin2_code"),
-		on(contains("admin2_name", 512), "stored_admin2_name"),
-	)
+	a1Unit = unit("1")
+	a2Unit = unit("2")
 
 	journeys = filters(
 		like("origin_location_code", 128), contains("origin_location_name", 512), flag("origin_has_hrp"), flag("origin_in_gho"),
 		like("asylum_location_code", 128), contains("asylum_location_name", 512), flag("asylum_has_hrp"), flag("asylum_in_gho"),
 	)
 )
+
+// unit is the filters by an administrative unit of a level: by its code and its names.
+func unit(level string, providerNames ...string) []Param {
+	names := append([]string{"stored_admin" + level + "_name"}, providerNames...)
+	return filters(
+		on(like("admin"+level+"_code", 128), "stored_admin"+level+"_code"),
+		on(contains("admin"+level+"_name", 512), names...),
+	)
+}
 
 // MaxLimit is the most records of one answer, and the default limit.
 const MaxLimit = 10000

@@ -48,14 +48,10 @@ func (r *Request) canonicalize() {
 				c.pairs = r.appendValue(c.pairs, param, position, &f.Value)
 			}
 			c.pairs = append(c.pairs, '&')
-		case r.plan.Kind == Export && param.Name == "output_format":
-			if r.Format != FormatCSV {
-				c.pairs = append(append(append(c.pairs, "output_format="...), r.Format...), '&')
+		case position == p.format:
+			if format := decodedView(raw.encoded()); string(format) != param.Default {
+				c.pairs = append(append(append(c.pairs, "output_format="...), format...), '&')
 			}
-		case r.CSV && param.Name == "output_format":
-			c.pairs = append(c.pairs, "output_format=csv&"...)
-		case r.GeoJSON && param.Name == "output_format":
-			c.pairs = append(c.pairs, "output_format=geojson&"...)
 		}
 		if rank < p.limitRank {
 			c.limitAt = len(c.pairs)
@@ -137,14 +133,8 @@ func appendNumber(dst []byte, value float64) []byte {
 	case value == 0:
 		return append(dst, '0') // either zero
 	}
-	from := len(dst)
-	dst = strconv.AppendFloat(dst, value, 'g', -1, 64)
-	for i := from; i < len(dst); i++ {
-		if dst[i] == '+' { // e+21: a blank in a query
-			return append(dst[:i], dst[i+1:]...)
-		}
-	}
-	return dst
+	text := strconv.FormatFloat(value, 'g', -1, 64)
+	return append(dst, strings.Replace(text, "+", "", 1)...) // e+21: a '+' is a blank in a query
 }
 
 // longestDigits is the length from which on a decimal is written with an exponent.

@@ -29,7 +29,6 @@ const (
 type ExportFormat struct {
 	Name, Type string // Type is the content type
 	extension  string // of files
-	about      string
 }
 
 // formatParam is the parameter of the format.
@@ -37,20 +36,13 @@ const formatParam = "output_format"
 
 // exportFormats are all formats.
 var exportFormats = []ExportFormat{
-	{FormatCSV, "text/csv; charset=utf-8", ".csv", "as a list has it"},
-	{
-		FormatExcelCSV, "text/csv; charset=utf-8", ".csv",
-		"for spreadsheet programs: it begins with a byte order mark, and a text that they would take for a formula " +
-			"has an apostrophe before it",
-	},
-	{
-		FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx",
-		fmt.Sprintf("a workbook of at most %d records", MaxSheetRows),
-	},
-	{FormatJSON, JSONType, ".json", "as a list has it"},
-	{FormatGeoJSON, "application/geo+json", ".geojson", "of endpoints whose records have lat and lon"},
-	{FormatArrow, "application/vnd.apache.arrow.stream", ".arrows", "an Arrow IPC stream"},
-	{FormatParquet, "application/vnd.apache.parquet", ".parquet", "a Parquet file"},
+	{FormatCSV, "text/csv; charset=utf-8", ".csv"},
+	{FormatExcelCSV, "text/csv; charset=utf-8", ".csv"},
+	{FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx"},
+	{FormatJSON, JSONType, ".json"},
+	{FormatGeoJSON, "application/geo+json", ".geojson"},
+	{FormatArrow, "application/vnd.apache.arrow.stream", ".arrows"},
+	{FormatParquet, "application/vnd.apache.parquet", ".parquet"},
 }
 
 // MaxSheetRows is the most records of a workbook: its sheet has one line more.
@@ -142,7 +134,7 @@ func formatOf(name string) ExportFormat {
 func describeExportFormats(p *Param) string {
 	var all []string
 	for _, name := range p.Enum.Values {
-		all = append(all, name+" ("+formatOf(name).about+")")
+		all = append(all, name+" ("+formatTexts[name]+")")
 	}
 	return "The format: " + strings.Join(all, ", ") + "."
 }

@@ -153,16 +153,14 @@ func used(use Use, noun string, fields []string) []Figure {
 
 func dimensions(parts ...[]Dimension) []Dimension { return slices.Concat(parts...) }
 
-func parts(field string, also ...string) []Dimension {
-	return []Dimension{{Field: field, Kind: Parts, Also: also}}
-}
-
+func parts(field string, also ...string) []Dimension { return dimension(Parts, field, also) }
 func overlapping(field string, also ...string) []Dimension {
-	return []Dimension{{Field: field, Kind: Overlapping, Also: also}}
+	return dimension(Overlapping, field, also)
 }
+func alike(field string, also ...string) []Dimension { return dimension(Alike, field, also) }
 
-func alike(field string, also ...string) []Dimension {
-	return []Dimension{{Field: field, Kind: Alike, Also: also}}
+func dimension(kind Spread, field string, also []string) []Dimension {
+	return []Dimension{{Field: field, Kind: kind, Also: also}}
 }
 
 // totals declares the values of a field that contain others.

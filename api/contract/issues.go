@@ -122,11 +122,10 @@ func emptyValue(param, input string, position int) Issue {
 	return valueError(param, input, reason)
 }
 
-func tooMany(param, input string, count int) Issue {
+func tooMany(param, input string, count, most int, what string) Issue {
 	return Issue{
-		Type: "too_long", Param: param, Input: input, CtxKey: "max_length", CtxInt: MaxValues,
-		Text: fmt.Sprintf("List should have at most %d values, not %d; send the rest in another request",
-			MaxValues, count),
+		Type: "too_long", Param: param, Input: input, CtxKey: "max_length", CtxInt: most,
+		Text: fmt.Sprintf("List should have at most %d %s, not %d; send the rest in another request", most, what, count),
 	}
 }
 

@@ -82,7 +82,7 @@ func (r *Request) readNames(p *Param) (names []string, ok bool) {
 		}
 	}
 	if count > MaxValues {
-		r.fault(tooMany(p.Name, sent, count))
+		r.fault(tooMany(p.Name, sent, count, MaxValues, "values"))
 	}
 	return names, len(r.issues) == issues
 }

@@ -23,6 +23,7 @@ var (
 	kindTexts  = section("kinds")
 
 	groupTitles = section("groups")
+	formatTexts = section("formats")
 )
 
 // section reads one section of meanings.txt. A line that is no pair of name and text is a bug.

@@ -33,9 +33,9 @@ func TestMeanings(t *testing.T) {
 // TestParamTexts checks the numbers in the texts of parameters, and that no text is of a parameter
 // that does not exist.
 func TestParamTexts(t *testing.T) {
-	for name, most := range map[string]int{"limit": MaxLimit, ofParam: MaxFacet} {
-		if !strings.Contains(paramTexts[name], " "+strconv.Itoa(most)) {
-			t.Errorf("%s: %q does not name %d", name, paramTexts[name], most)
+	for name, most := range map[string]int{"limit": MaxLimit, ofParam: MaxFacet, FormatXLSX: MaxSheetRows} {
+		if text := paramTexts[name] + formatTexts[name]; !strings.Contains(text, " "+strconv.Itoa(most)) {
+			t.Errorf("%s: %q does not name %d", name, text, most)
 		}
 	}
 	known := map[string]bool{"limit of exports": true, "output_format of points": true}

@@ -154,11 +154,11 @@ func schemaName(e *Endpoint) string {
 
 // operation is what the template fills in for the requests of a plan.
 type operation struct {
-	Tag, Summary, About, ID, Records, IdentifierHeader, Identifier string
+	Tag, Summary, About, ID, Records, OwnHeader, IdentifierHeader, Identifier string
 
-	Parameters       array
-	HasDates         bool
-	Headers, Content object
+	Parameters array
+	HasDates   bool
+	Content    object
 }
 
 // operation describes the plan's requests, with the filters of version 1 or without.
@@ -166,7 +166,7 @@ func (p *Plan) operation(earlier bool) json.RawMessage {
 	e, kind := p.Endpoint, p.Kind.name()
 	o := operation{
 		Tag: e.GroupTitle(), Summary: e.Summary + ": " + kindTexts[kind+" summary"], ID: kind + schemaName(e),
-		Records: kindTexts[kind+" records"], HasDates: p.start >= 0, Headers: p.Kind.headers(),
+		Records: kindTexts[kind+" records"], HasDates: p.start >= 0, OwnHeader: ownHeaders[p.Kind],
 		IdentifierHeader: e.names.IdentifierHeader(), Identifier: examples[IdentifierParam],
 	}
 	for i := range p.Params {
@@ -210,13 +210,12 @@ func (e *Endpoint) parameter(p *Param) object {
 			{"style", "form"}, {"explode", false}, {"schema", items}, {"example", p.listExample()},
 		}...)
 	}
-	return append(described, object{{"schema", p.schema()}, {"example", typedExample(p)}}...)
+	return append(described, object{{"schema", p.schema()}, {"example", p.Type.json(p.Example())}}...)
 }
 
-// typedExample is the example as JSON of the parameter's type.
-func typedExample(p *Param) any {
-	text := p.Example()
-	switch p.Type {
+// json is a value of the type as JSON has it.
+func (t Type) json(text string) any {
+	switch t {
 	case Integer, Number, Exact:
 		return json.Number(text)
 	case Boolean:
@@ -278,12 +277,8 @@ func (p *Param) schema() object {
 	if p.Ceiling != nil {
 		s = append(s, member{"maximum", *p.Ceiling})
 	}
-	switch {
-	case p.Default == "":
-	case p.Type == Integer:
-		s = append(s, member{"default", json.Number(p.Default)})
-	default:
-		s = append(s, member{"default", p.Default})
+	if p.Default != "" {
+		s = append(s, member{"default", p.Type.json(p.Default)})
 	}
 	return s
 }

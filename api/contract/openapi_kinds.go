@@ -17,23 +17,8 @@ func (k Kind) name() string { return cmp.Or(k.String(), "list") }
 // recordNames are the names of the schemas of records, for kinds that have one of their own.
 var recordNames = map[Kind]string{Aggregate: "Group", Facets: "Facet", Changes: "Change"}
 
-// headers refers to the header fields of the answers of a kind.
-func (k Kind) headers() object {
-	names := []string{
-		HeaderTotal, HeaderResult, HeaderSnapshot, HeaderUpdated, HeaderStale, "ETag", "Link", HeaderUnknown, HeaderHint,
-	}
-	switch k {
-	case Facets:
-		names = append(names, HeaderMore)
-	case Changes:
-		names = append(names, HeaderChanges)
-	}
-	var all object
-	for _, name := range names {
-		all = append(all, member{name, ref("headers", name)})
-	}
-	return all
-}
+// ownHeaders are the header fields that only answers of a kind have.
+var ownHeaders = map[Kind]string{Facets: HeaderMore, Changes: HeaderChanges}
 
 // componentName is the name of a filter as a component. Without the word in the middle, generated
 // Go would have two types of one name: of a field of a record, and of the filter.
@@ -158,11 +143,7 @@ func (p *Param) listedValues() []string {
 func (p *Param) listExample() array {
 	var all array
 	for _, text := range p.exampleList() {
-		if p.Type == Integer {
-			all = append(all, json.Number(text))
-		} else {
-			all = append(all, text)
-		}
+		all = append(all, p.Type.json(text))
 	}
 	return all
 }

@@ -160,20 +160,9 @@ func (s *Scanned) Identifier() []byte { return decodedView(s.raw[s.plan.identifi
 // eachPair calls do for every name and value of a query string, both still encoded. Only '&'
 // separates. A name without '=' has an empty value. Empty pairs are skipped.
 func eachPair(query []byte, do func(name, value []byte)) {
-	for len(query) > 0 {
-		pair := query
-		if i := bytes.IndexByte(query, '&'); i >= 0 {
-			pair, query = query[:i], query[i+1:]
-		} else {
-			query = nil
-		}
-		if len(pair) == 0 {
-			continue
-		}
-		if i := bytes.IndexByte(pair, '='); i >= 0 {
-			do(pair[:i], pair[i+1:])
-		} else {
-			do(pair, nil)
+	for pair := range bytes.SplitSeq(query, []byte{'&'}) {
+		if name, value, _ := bytes.Cut(pair, []byte{'='}); len(pair) > 0 {
+			do(name, value)
 		}
 	}
 }

@@ -172,7 +172,7 @@ func (r *Request) readLists(p *Param, set int) []Value {
 		}
 	}
 	if count > MaxValues {
-		r.fault(tooMany(p.Name, r.sent(set), count))
+		r.fault(tooMany(p.Name, r.sent(set), count, MaxValues, "values"))
 	}
 	if count == 0 {
 		return nil
