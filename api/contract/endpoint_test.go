@@ -20,6 +20,9 @@ func TestEndpointTable(t *testing.T) {
 			t.Errorf("%s: the path or the table %q is a duplicate", e.Path, e.Table)
 		}
 		paths[e.Path], tables[e.Table] = true, true
+		if len(e.Key) == 0 || len(e.Order) == 0 {
+			t.Errorf("%s: key %q, order %q; changes need both", e.Path, e.Key, e.Order)
+		}
 		if !strings.HasPrefix(e.Path, "/api/v2/") || groupTitles[e.Group()] == "" || e.Summary == "" {
 			t.Errorf("%s: no group title or no summary, or the path is wrong", e.Path)
 		}

@@ -125,7 +125,8 @@ func emptyValue(param, input string, position int) Issue {
 func tooMany(param, input string, count, most int, what string) Issue {
 	return Issue{
 		Type: "too_long", Param: param, Input: input, CtxKey: "max_length", CtxInt: most,
-		Text: fmt.Sprintf("List should have at most %d %s, not %d; send the rest in another request", most, what, count),
+		Text: fmt.Sprintf("List should have at most %d %s, not %d; send the rest in another request",
+			most, what, count),
 	}
 }
 

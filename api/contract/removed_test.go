@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -43,48 +42,6 @@ func TestRemovedParams(t *testing.T) {
 			if strings.ContainsAny(word, "_/") && !known[word] {
 				t.Errorf("%v: the remedy names %s, which does not exist", names, word)
 			}
-		}
-	}
-}
-
-// TestRemovedFilters checks when a removed filter is refused.
-func TestRemovedFilters(t *testing.T) {
-	at := func(endpoints []Endpoint, table string) *Plan {
-		i := slices.IndexFunc(endpoints, func(e Endpoint) bool { return e.Table == table })
-		return NewPlan(&endpoints[i], Rows)
-	}
-	for _, c := range []struct{ table, query, refused string }{
-		{"conflict_event", "location_ref=3", "location_ref"},
-		{"conflict_event", "limit=5&location%5Fref=3&x=1", "location_ref"},
-		{"conflict_event", "location_ref=", ""},
-		{"conflict_event", "resource_catalog_id=a&location_ref=3&location_ref=4", "resource_hdx_id location_ref"},
-		{"conflict_event", "sort_by=events&update_date_min=2024", "update_date_min"},
-		{"conflict_event", strings.Repeat("x=1&", 2*maxUnknownKept) + "admin2_ref=7", "admin2_ref"},
-		{"humanitarian_needs", "gender=f", "gender"},
-		{"population", "gender=f", ""},
-		{"resource", "resource_hdx_id=a&update_date_min=2024", ""},
-		{"resource", "dataset_title=a", "dataset_title"},
-		{"currency", "reference_period_start_min=2024-01-01&resource_hdx_id=a", ""},
-		{"data_availability", "hapi_updated_date_min=2024-01-01", ""},
-		{"admin1", "location_ref=1", ""},
-		{"food_security", "ipc_phase=9&location_ref=1", "ipc_phase location_ref"},
-	} {
-		var r Request
-		for range 2 { // the second time with the memory of the first
-			r.Scan(at(hapiEndpoints, c.table), []byte(c.query))
-			var names []string
-			if fault, ok := errors.AsType[*Invalid](r.Parse()); ok {
-				for _, issue := range fault.Issues {
-					names = append(names, issue.Param)
-				}
-			}
-			if strings.Join(names, " ") != c.refused {
-				t.Errorf("%s?%s: refused %v, want %s", c.table, c.query, names, c.refused)
-			}
-		}
-		r.Scan(at(Endpoints, c.table), []byte(c.query))
-		if err := r.Parse(); err != nil && !strings.Contains(c.query, "ipc_phase=9") {
-			t.Errorf("in the contract's names, %s?%s: %v", c.table, c.query, err)
 		}
 	}
 }
