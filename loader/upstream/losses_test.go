@@ -87,7 +87,7 @@ func countriesOf(head, row []string) (codes []string) {
 var owners = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for _, l := range []struct{ path, column string }{{"pcodes", "P-Code"}, {"market", "market_code"}} {
-		rows, _ := csv.NewReader(bytes.NewReader(generated()["reference/"+l.path+".csv"].Data)).ReadAll()
+		rows, _ := csv.NewReader(bytes.NewReader(generated(nil)["reference/"+l.path+".csv"].Data)).ReadAll()
 		at := slices.Index(rows[0], l.column)
 		for _, row := range rows[1:] {
 			all[row[at]] = append(all[row[at]], row[0])
@@ -101,15 +101,15 @@ var owners = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// generated is a small generated catalog.
-var generated = sync.OnceValue(func() fstest.MapFS {
+// generated is a small generated catalog with the files of these roles; nil: of all.
+func generated(roles []string) fstest.MapFS {
 	files := fstest.MapFS{}
 	dir, err := os.MkdirTemp("", "losses-")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	if _, err := generator.Write(dir, generator.Options{Seed: 1, Small: true}); err != nil {
+	if _, err := generator.Write(dir, generator.Options{Seed: 1, Small: true, Roles: roles}); err != nil {
 		panic(err)
 	}
 	err = fs.WalkDir(os.DirFS(dir), ".", func(p string, d fs.DirEntry, err error) error {
@@ -124,7 +124,7 @@ var generated = sync.OnceValue(func() fstest.MapFS {
 		panic(err)
 	}
 	return files
-})
+}
 
 // goodRow are the countries of a row that its provider has not marked in error, and whose units are
 // of the country that it names.
@@ -179,37 +179,35 @@ var losses = []loss{
 	{name: "no byte", kept: true, data: func(*testing.T, []byte, string) []byte { return nil }},
 }
 
-// world is a generated catalog, and a store that it has been loaded into.
+// world is a generated catalog of one role, and a store that it has been loaded into. It has the
+// list of risks too, since a site without it is asked for a workbook.
 type world struct {
-	mu     sync.Mutex
-	files  fstest.MapFS
-	store  *store.Store
-	first  *loader.Report
-	byRole map[string][]string // paths
-	least  map[string]string   // by role, the country with the fewest rows
+	mu    sync.Mutex
+	role  string
+	files fstest.MapFS
+	store *store.Store
+	first *loader.Report
+	paths []string // of the role's files
+	least string   // the country with the fewest rows
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, role string) *world {
 	t.Helper()
-	w := &world{files: generated(), byRole: map[string][]string{}, least: map[string]string{}}
-	for p := range w.files {
-		if role := path.Dir(p); slices.Contains(loader.Roles(), role) && role != catalogfile.PackageRole {
-			w.byRole[role] = append(w.byRole[role], p)
-		}
-	}
-	for role, paths := range w.byRole {
-		rows := map[string]int{}
-		for _, p := range paths {
-			filtered(t, w.files[p].Data, func(_ int, head, row []string) bool {
+	w := &world{role: role, files: generated([]string{role, catalogfile.RiskRole})}
+	rows := map[string]int{}
+	for p, f := range w.files {
+		if path.Dir(p) == role {
+			w.paths = append(w.paths, p)
+			filtered(t, f.Data, func(_ int, head, row []string) bool {
 				for _, code := range goodRow(head, row) {
 					rows[code]++
 				}
 				return true
 			})
 		}
-		codes := slices.Sorted(maps.Keys(rows))
-		w.least[role] = slices.MinFunc(codes, func(a, b string) int { return rows[a] - rows[b] })
 	}
+	codes := slices.Sorted(maps.Keys(rows))
+	w.least = slices.MinFunc(codes, func(a, b string) int { return rows[a] - rows[b] })
 	var err error
 	if w.store, err = store.Open(t.TempDir()); err != nil {
 		t.Fatal(err)
@@ -218,15 +216,15 @@ func newWorld(t *testing.T) *world {
 }
 
 // change returns the paths that a loss concerns, and their new content.
-func (w *world) change(t *testing.T, l loss, role string) map[string][]byte {
+func (w *world) change(t *testing.T, l loss) map[string][]byte {
 	t.Helper()
 	changed := map[string][]byte{}
 	size := func(p string) int { return len(w.files[p].Data) }
-	largest := slices.MaxFunc(w.byRole[role], func(a, b string) int { return size(a) - size(b) })
-	for _, p := range w.byRole[role] {
+	largest := slices.MaxFunc(w.paths, func(a, b string) int { return size(a) - size(b) })
+	for _, p := range w.paths {
 		if data := w.files[p].Data; p == largest || l.every {
 			if l.data != nil {
-				data = l.data(t, data, w.least[role])
+				data = l.data(t, data, w.least)
 			}
 			changed[p] = data
 		}
@@ -243,6 +241,7 @@ func (w *world) build(
 	o := loader.Options{
 		Catalog: files, CatalogName: "test", Store: w.store, Channel: channel, Parallel: 1,
 		SnapshotTime: somewhen.Add(time.Duration(n) * time.Hour),
+		AllowEmpty:   slices.DeleteFunc(generator.Roles(), func(role string) bool { return role == w.role }),
 	}
 	if s != nil {
 		o.Fetched, o.Verified = &loader.FetchReport{Source: s.Source, Kind: s.Kind}, true
@@ -262,12 +261,12 @@ func (w *world) build(
 }
 
 func (w *world) loadDirectory(
-	t *testing.T, l loss, role, channel string, n int, change func(*loader.Options),
+	t *testing.T, l loss, channel string, n int, change func(*loader.Options),
 ) *loader.Report {
 	t.Helper()
 	files := maps.Clone(w.files)
 	delete(files, "catalog.json")
-	for p, data := range w.change(t, l, role) {
+	for p, data := range w.change(t, l) {
 		files[p] = &fstest.MapFile{Data: data}
 		switch {
 		case l.gone:
@@ -285,13 +284,13 @@ func (w *world) loadDirectory(
 
 // loadSite reads a CKAN site that has had no loss yet when withCache is set.
 func (w *world) loadSite(
-	t *testing.T, l loss, role, channel string, n int, change func(*loader.Options), cache string,
+	t *testing.T, l loss, channel string, n int, change func(*loader.Options), cache string,
 ) *loader.Report {
 	t.Helper()
 	site := &ckantest.Site{Files: w.files, Override: map[string][]byte{}, Modified: map[string]string{}}
 	server := httptest.NewServer(site)
 	defer server.Close()
-	changed := w.change(t, l, role)
+	changed := w.change(t, l)
 	paths := slices.Sorted(maps.Keys(changed))
 	for p, data := range changed {
 		if l.data != nil {
@@ -343,86 +342,94 @@ func (w *world) loadSite(
 // partial and says which. What is kept stays so until the loss is allowed.
 func TestLosses(t *testing.T) {
 	t.Parallel()
-	t.Run("directory", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t)
-		w.checkLosses(t, w.loadDirectory, w.loadDirectory)
-	})
-	for _, withCache := range []bool{true, false} {
-		t.Run(fmt.Sprintf("site, cache %t", withCache), func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			cache := t.TempDir()
-			w.loadSite(t, losses[0], "idps", "unused", 0, nil, cache)
-			fresh := func(t *testing.T, l loss, role, channel string, n int, o func(*loader.Options)) *loader.Report {
-				t.Helper()
-				return w.loadSite(t, l, role, channel, n, o, t.TempDir())
+	if roles := generator.Roles(); len(roles) != len(tableOf) {
+		t.Fatalf("roles %q", roles)
+	}
+	some := []string{"conflict-events", "food-prices-market-monitor", "humanitarian-needs", catalogfile.RiskRole}
+	for role := range tableOf {
+		isSome := slices.Contains(some, role)
+		if isSome || !testing.Short() {
+			t.Run("directory/"+role, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, role)
+				w.checkLosses(t, w.loadDirectory, w.loadDirectory, !testing.Short())
+			})
+		}
+		for _, withCache := range []bool{true, false} {
+			if isSome {
+				t.Run(fmt.Sprintf("site, cache %t/%s", withCache, role), func(t *testing.T) {
+					t.Parallel()
+					checkSite(t, role, withCache)
+				})
 			}
-			again := func(t *testing.T, l loss, role, channel string, n int, o func(*loader.Options)) *loader.Report {
-				t.Helper()
-				mine := t.TempDir()
-				if err := os.CopyFS(mine, os.DirFS(cache)); err != nil {
-					t.Fatal(err)
-				}
-				return w.loadSite(t, l, role, channel, n, o, mine)
-			}
-			if !withCache {
-				again = fresh
-			}
-			w.checkLosses(t, fresh, again)
-		})
+		}
 	}
 }
 
-// loadFunc loads a catalog with a loss in a role into a channel, as the n-th load.
-type loadFunc func(t *testing.T, l loss, role, channel string, n int, change func(*loader.Options)) *loader.Report
+// checkSite is checkLosses for a CKAN site.
+func checkSite(t *testing.T, role string, withCache bool) {
+	w := newWorld(t, role)
+	fresh := func(t *testing.T, l loss, channel string, n int, o func(*loader.Options)) *loader.Report {
+		t.Helper()
+		return w.loadSite(t, l, channel, n, o, t.TempDir())
+	}
+	again := fresh
+	if withCache {
+		cache := t.TempDir()
+		w.loadSite(t, losses[0], "unused", 0, nil, cache)
+		again = func(t *testing.T, l loss, channel string, n int, o func(*loader.Options)) *loader.Report {
+			t.Helper()
+			mine := t.TempDir()
+			if err := os.CopyFS(mine, os.DirFS(cache)); err != nil {
+				t.Fatal(err)
+			}
+			return w.loadSite(t, l, channel, n, o, mine)
+		}
+	}
+	w.checkLosses(t, fresh, again, false)
+}
 
-// checkLosses checks all losses of all roles. first reads a catalog that has not been read before.
-func (w *world) checkLosses(t *testing.T, first, again loadFunc) {
-	w.first = first(t, losses[0], "idps", "stable", 0, nil)
+// loadFunc loads a catalog with a loss into a channel, as the n-th load.
+type loadFunc func(t *testing.T, l loss, channel string, n int, change func(*loader.Options)) *loader.Report
+
+// checkLosses checks all losses. first reads a catalog that has not been read before; twice also
+// loads each loss a second time.
+func (w *world) checkLosses(t *testing.T, first, again loadFunc, twice bool) {
+	t.Helper()
+	w.first = first(t, losses[0], "stable", 0, nil)
 	if w.first.Partial {
 		t.Fatalf("the whole catalog is partial: %q", w.first.Losses())
 	}
-	roles := slices.Sorted(maps.Keys(w.byRole))
-	if len(roles) != len(tableOf) {
-		t.Fatalf("roles %q", roles)
-	}
-	few := testing.Short() || t.Name() != "TestLosses/directory"
-	if few {
-		roles = []string{"conflict-events", "food-prices-market-monitor", "humanitarian-needs", "national-risk"}
-	}
-	for _, role := range roles {
-		for _, l := range losses {
-			t.Run(role+"/"+l.name, func(t *testing.T) {
-				t.Parallel()
-				channel := strings.ReplaceAll(role+"-"+l.name, " ", "-")
-				if err := w.publish(channel); err != nil {
-					t.Fatal(err)
+	for _, l := range losses {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			channel := strings.ReplaceAll(l.name, " ", "-")
+			if err := w.publish(channel); err != nil {
+				t.Fatal(err)
+			}
+			for n := 1; n <= 2 && (n == 1 || twice); n++ {
+				w.checkLoss(t, l, n, again(t, l, channel, n, nil))
+			}
+			if l.kept {
+				r := again(t, l, channel, 3, func(o *loader.Options) {
+					o.AllowShrink, o.AllowEmpty = []string{w.role}, []string{w.role}
+				})
+				if slices.ContainsFunc(r.Stale, func(s loader.Stale) bool {
+					return !strings.Contains(s.Why, "header") && !strings.Contains(s.Why, "empty body")
+				}) {
+					t.Errorf("a loss that is allowed: %q", r.Losses())
 				}
-				for n := 1; n <= 2 && (n == 1 || !few); n++ {
-					w.checkLoss(t, l, role, n, again(t, l, role, channel, n, nil))
-				}
-				if l.kept {
-					r := again(t, l, role, channel, 3, func(o *loader.Options) {
-						o.AllowShrink, o.AllowEmpty = []string{role}, []string{role}
-					})
-					if slices.ContainsFunc(r.Stale, func(s loader.Stale) bool {
-						return !strings.Contains(s.Why, "header") && !strings.Contains(s.Why, "empty body")
-					}) {
-						t.Errorf("a loss that is allowed: %q", r.Losses())
-					}
-				}
-				r := first(t, l, role, channel+"-first", 1, nil)
-				rows, said := tableIn(r, role).Rows, strings.Join(r.Losses(), "\n")
-				if rows == 0 && (!r.Partial ||
-					!slices.Contains(r.Empty, role) || !strings.Contains(said, "no rows: "+role)) {
-					t.Errorf("no row at a first load: partial %t, %q", r.Partial, said)
-				}
-				if l.renamed == "dataset" && rows > 0 {
-					t.Errorf("%d rows of a dataset with another name", rows)
-				}
-			})
-		}
+			}
+			r := first(t, l, channel+"-first", 1, nil)
+			rows, said := tableIn(r, w.role).Rows, strings.Join(r.Losses(), "\n")
+			if rows == 0 && (!r.Partial ||
+				!slices.Contains(r.Empty, w.role) || !strings.Contains(said, "no rows: "+w.role)) {
+				t.Errorf("no row at a first load: partial %t, %q", r.Partial, said)
+			}
+			if l.renamed == "dataset" && rows > 0 {
+				t.Errorf("%d rows of a dataset with another name", rows)
+			}
+		})
 	}
 }
 
@@ -455,16 +462,16 @@ func tableIn(r *loader.Report, role string) loader.TableReport {
 }
 
 // checkLoss checks the n-th load with a loss.
-func (w *world) checkLoss(t *testing.T, l loss, role string, n int, r *loader.Report) {
+func (w *world) checkLoss(t *testing.T, l loss, n int, r *loader.Report) {
 	t.Helper()
-	before, now := tableIn(w.first, role), tableIn(r, role)
+	before, now := tableIn(w.first, w.role), tableIn(r, w.role)
 	said := strings.Join(r.Losses(), "\n")
 	m, err := w.store.Manifest(r.Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
 	switch {
-	case l.fewer && n == 1 && role != catalogfile.RiskRole: // which has one row of a country
+	case l.fewer && n == 1 && w.role != catalogfile.RiskRole: // which has one row of a country
 		if now.Rows >= before.Rows || !r.Partial || !strings.Contains(said, fmt.Sprintf(
 			"fewer rows: %s: %d rows, %d before", now.Table, now.Rows, before.Rows)) {
 			t.Errorf("%d rows of %d, partial %t, %q", now.Rows, before.Rows, r.Partial, said)

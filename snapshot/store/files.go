@@ -29,7 +29,7 @@ func createSegment(dir string) (*segmentFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &segmentFile{File: f, buffer: bufio.NewWriterSize(f, 1<<20), hash: sha256.New()}, nil
+	return &segmentFile{File: f, buffer: bufio.NewWriterSize(f, 128<<10), hash: sha256.New()}, nil
 }
 
 func (s *segmentFile) Write(b []byte) (int, error) {
