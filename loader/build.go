@@ -7,12 +7,16 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -208,4 +212,193 @@ func manifestID(m *store.Manifest) string {
 	h.Write(m.State)
 	_ = json.NewEncoder(h).Encode([]any{m.Sources, m.Datasets})
 	return m.SnapshotTime.Format("20060102T150405Z") + "-" + hex.EncodeToString(h.Sum(nil))[:12]
+}
+
+// BuildCache lets a load find out, without reading the catalog, that its result would be the
+// current snapshot.
+type BuildCache struct {
+	File   string // the report of the last load; one file for each catalog, store and channel
+	Inputs string // identifies the whole content of the catalog
+}
+
+// cachedBuild is the content of the file.
+type cachedBuild struct {
+	Inputs string  `json:"inputs"`
+	Report *Report `json:"report"`
+}
+
+// maxBuildCache bounds the file.
+const maxBuildCache = 64 << 20
+
+// inputs sums up everything that decides the outcome of a load.
+func (o *Options) inputs() string {
+	h := sha256.New()
+	fmt.Fprintln(h, programSum(), o.Cache.Inputs, o.CatalogURL, o.AllowNoPCodes, o.AllowShrink, o.StrictResources,
+		o.AllowEmpty, cmp.Or(o.MaxRows, DefaultMaxRows))
+	if o.Fetched != nil {
+		for _, s := range o.Fetched.Sources {
+			if s.State == SourceStale || s.State == SourceRefused {
+				fmt.Fprintln(h, s.State, s.Role, s.Path)
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// cachedReport returns the report of the last load if this one would repeat it: the inputs are the
+// same, and the channel still shows the result. It checks that the segments exist and does not open
+// them.
+func (l *load) cachedReport(began time.Time) (*Report, bool) {
+	m := l.opts.Cache
+	if m.File == "" || m.Inputs == "" || programSum() == "" || l.previous.manifest == nil {
+		return nil, false
+	}
+	var last cachedBuild
+	f, err := os.Open(m.File)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	if json.NewDecoder(io.LimitReader(f, maxBuildCache)).Decode(&last) != nil || last.Report == nil {
+		return nil, false
+	}
+	r, current := last.Report, l.previous.manifest
+	if last.Inputs != l.opts.inputs() || r.Snapshot != current.ID || len(r.Tables) != len(current.Tables) {
+		return nil, false
+	}
+	for _, t := range current.Tables {
+		path, err := l.opts.Store.SegmentPath(t.SHA256)
+		if err != nil {
+			return nil, false
+		}
+		if info, err := os.Stat(path); err != nil || info.Size() != t.Bytes {
+			return nil, false
+		}
+	}
+	for i := range r.Resources {
+		r.Resources[i].Reused = true
+	}
+	for i := range r.Tables {
+		r.Tables[i].Reused = true
+	}
+	r.Outcome, r.Fetched, r.Seconds = "unchanged", l.opts.Fetched, time.Since(began).Seconds()
+	r.Fell = nil // the current snapshot has just these rows
+	r.setPartial()
+	return r, true
+}
+
+// saveReport keeps the report for the next load. If it cannot be written, that load reads the
+// catalog.
+func (l *load) saveReport(report *Report) {
+	m := l.opts.Cache
+	if m.File == "" || m.Inputs == "" {
+		return
+	}
+	if err := m.write(cachedBuild{Inputs: l.opts.inputs(), Report: report}); err != nil {
+		report.Notes = append(report.Notes, "the next load will read everything again: "+err.Error())
+	}
+}
+
+func (m BuildCache) write(r cachedBuild) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(m.File, data)
+}
+
+// result gathers the tables of the snapshot to be, and what is reported and remembered of them.
+// Tables are loaded concurrently; the mutex guards everything but the store.
+type result struct {
+	store *store.Store
+
+	mu         sync.Mutex
+	report     *Report
+	segments   map[string]store.SegmentRef
+	available  map[string][]available // by table
+	uses       map[string]*sourceUse  // by resource id
+	datasets   map[string]bool        // ids that rows name
+	state      loadState
+	sources    sources
+	keptPlaced string // a table that is kept and refers to places; "" when there is none
+}
+
+// newResult is an empty result whose report begins as a copy of the given one.
+func newResult(st *store.Store, base *Report) *result {
+	return &result{
+		store: st, report: base.clone(), segments: map[string]store.SegmentRef{}, available: map[string][]available{},
+		uses: map[string]*sourceUse{}, datasets: map[string]bool{},
+		sources: sources{resources: map[string]sourceResource{}, datasets: map[string]store.Dataset{}},
+		state:   loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
+	}
+}
+
+// putRows writes a table that was built row by row.
+func (r *result) putRows(b *tableBuilder) error {
+	data, found := b.finish(false)
+	return r.put(data, found)
+}
+
+// put writes a table as a segment.
+func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
+	formulas := countFormulas(data)
+	segment, err := r.store.PutSegment(data)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", data.Name, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.segments[data.Name] = segment
+	r.report.Tables = append(r.report.Tables, TableReport{
+		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, Duplicates: found,
+		FormulaTexts: formulas,
+	})
+	return nil
+}
+
+// keep takes a table over from the previous snapshot. The caller holds mu.
+func (r *result) keep(old store.SegmentRef, was roleState) {
+	r.segments[old.Table] = old
+	r.report.Tables = append(r.report.Tables, TableReport{
+		Table: old.Table, Rows: old.Rows, Bytes: old.Bytes, SHA256: old.SHA256, Reused: true,
+		Duplicates: was.Duplicates, FormulaTexts: was.FormulaTexts,
+	})
+}
+
+// keepTheme is keep for the table of a data theme. The caller holds mu.
+func (r *result) keepTheme(th *theme, old store.SegmentRef, entries []available, was roleState) {
+	r.available[old.Table] = entries
+	r.countUses(was.Uses)
+	r.state.Roles[th.role] = was
+	r.keep(old, was)
+}
+
+// addRole reports what came of reading a role. The caller holds mu.
+func (r *result) addRole(th *theme, rows *roleRows, hasFiles bool) {
+	r.report.Resources = append(r.report.Resources, rows.resources...)
+	r.report.Refused = append(r.report.Refused, rows.refused...)
+	if !hasFiles {
+		r.report.MissingRoles = append(r.report.MissingRoles, th.role)
+	}
+}
+
+// countUses adds the uses of a table to those of all tables. The caller holds mu.
+func (r *result) countUses(uses []useState) {
+	for _, u := range uses {
+		r.datasets[u.Dataset] = true
+		all := r.uses[u.Resource]
+		if all == nil {
+			all = &sourceUse{dataset: u.Dataset, resource: u.Resource}
+			r.uses[u.Resource] = all
+		}
+		all.rows += u.Rows
+		all.sum += u.sum()
+	}
+}
+
+// note adds a note to the report.
+func (r *result) note(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Notes = append(r.report.Notes, text)
 }

@@ -9,22 +9,18 @@
 // Both are built by the same table builder, so that everything that decides about rows is decided
 // once:
 //
-//	theme.go, themes_*.go   one literal for each table: columns, files, steps, dump, category
-//	tables.go               what a table declares: columns, kinds, bounds, row key, sort order
-//	catalog*.go, scan.go    the files of a directory; a file as a stream of rows
+//	theme.go, themes_*.go   one literal for each table: columns, key, order, files, steps, dump
+//	catalog.go, scan.go     the files of a directory; a file as a stream of rows, given to steps
 //	csv.go, workbook.go     the two forms of a file
-//	steps*.go               the parts of reading a row: cells to columns, joins, places
-//	source_reader.go        runs the steps of a theme over its files
+//	steps*.go               the parts of reading a row: cells to columns, places, joins
 //	views*.go               the same for view dumps
-//	lists.go, units.go      the lists of places; join tables
-//	place.go                what a record prints of its place, and its level
+//	lists.go, units.go      the lists of places, join tables; what a record prints of its place
 //	builder*.go             rows in load order; then duplicates, order, and the snapshot's form
-//	packages*.go, uri.go    the metadata tables
-//	availability.go         the list of available data, from the finished tables
-//	build.go, pass.go       the steps of a load; result.go what they make
-//	plan.go, fallback*.go   what is taken from the previous snapshot when the catalog has a fault
-//	reuse.go, state.go      what is taken from it because nothing has changed
-//	build_cache.go          a load that is skipped as a whole
+//	packages.go, uri.go     the metadata tables
+//	sources.go              the list of available data; where rows come from and how old they are
+//	build.go, pass.go       the steps of a load and what they make; a load that is skipped
+//	fallback.go, losses.go  what is taken from the previous snapshot when the catalog has a fault
+//	previous.go             what is taken from it because nothing has changed
 //	report*.go              what was read, kept, dropped, and why
 //
 // From a catalog, a row that fails a check is dropped and counted, and of two rows with one key the

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"hdqs/loader/catalogfile"
+	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
@@ -140,4 +143,258 @@ func (p *pass) keepList(th *theme, out *roleRows, why error) {
 	r.addRole(th, out, len(p.catalog.files[th.role]) > 0)
 	p.markStale(r, th.role, th.table.name, why)
 	r.keep(old, roleState{})
+}
+
+// The lists of locations and units are not kept as other tables are, since all rows are placed with
+// them. When one of them cannot be used, it is restored from the previous snapshot and the load
+// goes on as if the file still had its rows: what else is new is published.
+
+// listFault is why the list of a role cannot be used, and the file it is about, if it is about one.
+type listFault struct {
+	role, path string
+	why        error
+}
+
+// useFallback restores a list that has a fault from tables of the previous snapshot. Without such a
+// snapshot, the fault is the load's error.
+func (p *pass) useFallback(
+	ctx context.Context, f *listFault, restore func([]*snapshot.Segment) error, tables ...string,
+) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case f == nil:
+		return nil
+	case !p.plan.revised() && !p.previous.hasRows(tables[0]):
+		return f.why
+	}
+	segments := make([]*snapshot.Segment, len(tables))
+	for i, table := range tables {
+		segment, err := p.previous.open(table)
+		if err != nil {
+			return fmt.Errorf("%w; and the old one cannot be read: %w", f.why, err)
+		}
+		defer segment.Close()
+		segments[i] = segment
+	}
+	if err := restore(segments); err != nil {
+		return fmt.Errorf("%w; and the old one cannot be read: %w", f.why, err)
+	}
+	p.broken[f.role] = f.why
+	if f.path != "" {
+		p.result.report.refuse(f.role, f.path, f.why)
+	}
+	for _, table := range tables {
+		p.markStale(p.result, f.role, table, f.why)
+	}
+	return nil
+}
+
+// notFetched is the fault of a list of which a file could not be fetched and has no copy either.
+func (l *load) notFetched(role string) *listFault {
+	s, ok := l.opts.Fetched.refusedOf(role)
+	if !ok {
+		return nil
+	}
+	return &listFault{role: role, why: fmt.Errorf("list %s: %s could not be fetched: %s", role, s.Path, s.Why)}
+}
+
+// noRows is the fault of a list of places without a row that can be used. Each row of the catalog
+// is placed with it, so an empty one is as bad as none.
+func (p *pass) noRows(role string, rows int) *listFault {
+	files := p.catalog.files[role]
+	if rows > 0 || len(files) == 0 {
+		return nil
+	}
+	path := files[len(files)-1].path
+	return &listFault{role: role, path: path, why: fmt.Errorf("list %s: %s has no row that can be used", role, path)}
+}
+
+// lostRows is the fault of a list that has less than half of its previous rows.
+func (l *load) lostRows(role, table string, rows int) *listFault {
+	if err := l.shrunk(table, rows); err != nil {
+		return &listFault{role: role, why: fmt.Errorf("list %s: %w", role, err)}
+	}
+	return nil
+}
+
+// restoreCountries rebuilds the list of locations from the table that was made of it.
+func (p *pass) restoreCountries(segments []*snapshot.Segment) error {
+	countries, err := countriesIn(segments[0])
+	if err != nil {
+		return err
+	}
+	p.refs.units = newUnits()
+	for _, c := range countries {
+		if !p.refs.units.addCountry(c) {
+			return fmt.Errorf("table location has %q twice", c.code)
+		}
+	}
+	return nil
+}
+
+// countriesIn reads the table of locations.
+func countriesIn(segment *snapshot.Segment) (countries []countryUnit, err error) {
+	r := segmentReader{segment: segment}
+	code, name, start := r.column("code"), r.column("name"), r.column("reference_period_start")
+	hrp, gho := r.column("has_hrp"), r.column("in_gho")
+	if r.err != nil {
+		return nil, r.err
+	}
+	for row := range uint32(segment.Rows()) {
+		countries = append(countries, countryUnit{
+			code: rowText(code, row), name: rowText(name, row), start: rowInt(start, row),
+			hasHRP: rowInt(hrp, row) == 1, inGHO: rowInt(gho, row) == 1,
+		})
+	}
+	return countries, nil
+}
+
+// restoreFlags gives countries whose flags cannot be read those of the previous snapshot. When one
+// of them is not in it, the list cannot be used.
+func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
+	const role, table = catalogfile.LocationRole, "location"
+	last := map[string]countryUnit{}
+	if p.previous.hasRows(table) {
+		segment, err := p.previous.open(table)
+		if err != nil {
+			return &listFault{role: role, why: fmt.Errorf("list %s: the flags of the previous snapshot: %w", role, err)}
+		}
+		defer segment.Close()
+		countries, err := countriesIn(segment)
+		if err != nil {
+			return &listFault{role: role, why: fmt.Errorf("list %s: the flags of the previous snapshot: %w", role, err)}
+		}
+		for _, c := range countries {
+			last[c.code] = c
+		}
+	}
+	for _, u := range unclear {
+		if _, ok := last[u.country]; !ok {
+			return &listFault{role: role, path: u.path, why: fmt.Errorf(
+				"list %s: %s: a flag is Y, N or empty, and there is no earlier one of %s", role, u.text, u.country)}
+		}
+	}
+	for _, u := range unclear {
+		u.set(&p.refs.units.countries[p.refs.units.countryOf[u.country]], last[u.country])
+	}
+	p.markStale(p.result, role, unclear[0].path, fmt.Errorf(
+		"%d flags are not Y, N or empty and those of the last snapshot are used; the first: %s",
+		len(unclear), unclear[0].text))
+	return nil
+}
+
+// restoreUnits rebuilds the list of units from the tables of both levels, each in the order of the
+// file that it was made from. Units of locations that are not listed any more are left out.
+func (p *pass) restoreUnits(segments []*snapshot.Segment) error {
+	p.refs.units = p.refs.units.withoutUnits()
+	for i, segment := range segments {
+		r := segmentReader{segment: segment}
+		code, name, start := r.column("code"), r.column("name"), r.column("reference_period_start")
+		country := r.column("location_code")
+		parent := country // unused for level 1
+		if i == 1 {
+			parent = r.column("admin1_code")
+		}
+		if r.err != nil {
+			return r.err
+		}
+		for row := range uint32(segment.Rows()) {
+			u := listedUnit{
+				level: i + 1, code: rowText(code, row), name: rowText(name, row),
+				country: rowText(country, row), parent: rowText(parent, row), start: rowInt(start, row),
+			}
+			if _, known := p.refs.units.countryOf[u.country]; known {
+				p.refs.units.listed = append(p.refs.units.listed, u)
+			}
+		}
+	}
+	p.numberUnits()
+	return nil
+}
+
+// plan says, before any data theme is read, which lists of places a load uses: those of the
+// catalog, or those of the previous snapshot. Rows refer to places by number, and the numbers
+// follow from the lists. So a table that is kept from the previous snapshot is right only together
+// with the places it was made with.
+//
+// The plan begins with the lists of the catalog. It is revised when they would change a place's
+// number and some table is kept. Most reasons for keeping a table are known before themes are read:
+// a list that it is joined with is kept, a file could not be fetched, the catalog has no file of
+// the role. Two reasons appear only while a theme is read: a file that is broken further down, and
+// a table that lost more than half of its rows. Then the themes are read a second time.
+type plan struct {
+	keptLocations error // why the previous list of locations is used; nil when it is not
+	keptUnits     error // why the previous list of units is used
+}
+
+// revised reports whether the plan uses lists of the previous snapshot.
+func (p plan) revised() bool { return p.keptUnits != nil }
+
+// kept is why the plan uses the previous list of a role, nil when it does not.
+func (p plan) kept(role string) *listFault {
+	why := p.keptUnits
+	if role == catalogfile.LocationRole {
+		why = p.keptLocations
+	}
+	if why == nil {
+		return nil
+	}
+	return &listFault{role: role, why: why}
+}
+
+// revise is the plan for a load that keeps a table although one of the tables of places changes.
+// Units follow their locations, but locations do not follow units.
+func revise(keptTable, changedPlaces string) plan {
+	why := fmt.Errorf("table %s is kept from the current snapshot and refers to places by number, "+
+		"so the places are kept as well: table %s would change", keptTable, changedPlaces)
+	p := plan{keptUnits: why}
+	if changedPlaces == "location" {
+		p.keptLocations = why
+	}
+	return p
+}
+
+// changedPlaces is the first table of places that differs from the previous snapshot's, "" when
+// none does.
+func (p *pass) changedPlaces() string {
+	for _, table := range []string{"location", "admin1", "admin2"} {
+		if old, ok := p.previous.table(table); ok && old != p.result.segments[table] {
+			return table
+		}
+	}
+	return ""
+}
+
+// conflict is the plan that must replace the present one, because a table is kept whose places have
+// changed.
+func (p *pass) conflict() (next plan, found bool) {
+	kept, changed := p.result.keptPlaced, p.changedPlaces()
+	if p.plan.revised() || kept == "" || changed == "" {
+		return plan{}, false
+	}
+	return revise(kept, changed), true
+}
+
+// foreseeKept records the first data theme whose table will be kept whatever its files hold.
+func (p *pass) foreseeKept() {
+	for _, th := range dataThemes {
+		if p.result.keptPlaced != "" {
+			return
+		}
+		missing := len(p.catalog.files[th.role]) == 0 && p.previous.hasRows(th.table.name) && !p.opts.mayShrink(th.role)
+		if th.table.hasPlaces() && (missing || p.unusable(th, nil) != nil) {
+			p.result.keptPlaced = th.table.name
+		}
+	}
+}
+
+// hasPlaces reports whether rows of the table refer to places by number.
+func (t *table) hasPlaces() bool {
+	for _, c := range t.columns {
+		if c.name == "location_ref" || c.name == "origin_location_ref" {
+			return true
+		}
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package loader
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -223,5 +224,75 @@ func TestSourcesAfterFormat1(t *testing.T) {
 	}
 	if again := build(t, st, files, someDay); again.Outcome != "unchanged" {
 		t.Errorf("again: %s", again.Outcome)
+	}
+}
+
+// TestUnlistedCodeOfDroppedRow checks that a code that no list has is reported for the row that has
+// it only. A row that is dropped after its place was looked up must not leave its code to the next
+// row.
+func TestUnlistedCodeOfDroppedRow(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 513)
+	files := smallCatalog(t)
+	files["idps/a.csv"] = &fstest.MapFile{Data: []byte(shorthand.Replace(
+		"{ADM},operation,assessment_type,population,reporting_round,{REF}\n" +
+			"AFG,Y,Y,,,,,,,0,Op,BA,1,1,2025-01-01,2025-01-01,set,res-1,,\n" +
+			"AFG,Y,Y," + long + ",,AF99,,,,0,Op,BA,1,2,2025-01-01,2025-01-01,set,res-1,,\n" +
+			"AFG,Y,Y,,,,,,,0,Op,BA,1,3,2025-01-01,2025-01-01,set,res-1,,\n"))}
+	report := build(t, openStore(t), files, someDay)
+	for _, r := range report.Resources {
+		if r.Role != "idps" {
+			continue
+		}
+		if r.Rows.Kept != 2 || r.Rows.Dropped != 1 || r.UnknownCodes != nil {
+			t.Errorf("rows %+v, unknown codes %+v; want 2 kept, 1 dropped and no code", r.Rows, r.UnknownCodes)
+		}
+	}
+}
+
+var caseUnit = regexp.MustCompile(`(\S+?)/([^!"]*?)(!?) "([^"]*)"`)
+
+// TestPrintedPlaces compares the columns of a place with each line of the case file.
+func TestPrintedPlaces(t *testing.T) {
+	t.Parallel()
+	for _, c := range readCases(t, "testdata/place/printed.txt") {
+		given, want := c.cut(" -> ")
+		found := caseUnit.FindAllStringSubmatch(given, -1)
+		var p place
+		table, names := "poverty_rate", []string{"admin_level", "admin1_code", "admin1_name"}
+		switch len(found) {
+		case 2:
+			u := found[1]
+			p.code2, p.name2, p.placeholder2, p.provider2 = u[1], u[2], u[3] == "!", u[4]
+			table, names = "idps", append(names, "admin2_code", "admin2_name")
+			fallthrough
+		case 1:
+			u := found[0]
+			p.code1, p.name1, p.placeholder1, p.provider1 = u[1], u[2], u[3] == "!", u[4]
+		default:
+			t.Fatalf("%s: %d units in %q", c.at, len(found), given)
+		}
+		g := newTableBuilder(tableNamed(table)).group("place")
+		newPlaceVectors(g).set(p)
+		var got []string
+		for _, name := range names {
+			v := g.column(name)
+			switch {
+			case name == "admin_level":
+				got = append(got, fmt.Sprint(v.int(0)))
+			case v.isNull(0):
+				got = append(got, "null")
+			case v.text(0) == "":
+				got = append(got, "-")
+			default:
+				got = append(got, strings.ReplaceAll(v.text(0), " ", "_"))
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: prints %s, want %s", c.at, s, want)
+		}
+		if s := g.column("stored_admin1_name").text(0); s != p.name1 {
+			t.Errorf("%s: filters see level 1 as %q, want %q", c.at, s, p.name1)
+		}
 	}
 }

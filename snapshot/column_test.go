@@ -1,0 +1,211 @@
+//go:build !race
+
+package snapshot
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestBulkAgainstSingle compares reading many numbers at once with reading each.
+func TestBulkAgainstSingle(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	const rows = 9000
+	data := &TableData{Name: "numbers", Rows: rows}
+	for _, spread := range []int64{5, 1 << 40} {
+		for _, nulls := range []int{0, 3} {
+			ints := ColumnData{Name: "int" + string(rune('a'+len(data.Columns))), Kind: Int, Ints: make([]int64, rows)}
+			decs := ColumnData{
+				Name: "dec" + string(rune('a'+len(data.Columns))), Kind: Decimal,
+				Decimals: make([]Dec, rows),
+			}
+			for i := range rows {
+				ints.Ints[i] = r.Int64N(spread) - spread/2
+				decs.Decimals[i] = Dec{Mantissa: (r.Int64N(spread)-spread/2)*10 + 1, Scale: uint8(r.IntN(4))}
+				if nulls > 0 && r.IntN(nulls) == 0 {
+					ints.Ints[i], decs.Decimals[i] = NullInt, Dec{Scale: DecNull}
+				}
+			}
+			data.Columns = append(data.Columns, ints, decs)
+		}
+	}
+	var file bytes.Buffer
+	if err := WriteSegment(&file, data); err != nil {
+		t.Fatal(err)
+	}
+	seg, err := ReadSegment(file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range seg.Columns() {
+		from, n := uint32(r.IntN(rows/2)), rows/3
+		ints, decs := make([]int64, n), make([]Dec, n)
+		at, intsAt, decsAt := make([]uint32, n), make([]int64, n), make([]Dec, n)
+		for k := range at {
+			at[k] = r.Uint32N(rows)
+		}
+		if c.Kind == Int {
+			c.Ints(ints, from)
+			c.IntsAt(intsAt, at)
+		} else {
+			c.Decs(decs, from)
+			c.DecsAt(decsAt, at)
+		}
+		for k := range n {
+			if at := from + uint32(k); c.Kind == Int && ints[k] != c.Int(at) || c.Kind == Decimal &&
+				decs[k] != c.Dec(at) {
+				t.Fatalf("%s (coded: %v) at %d: %d %v, want %v %v", c.Name, c.Coded(), at, ints[k], decs[k],
+					c.IsNull(at), c.Len())
+			}
+			if at := at[k]; c.Kind == Int && intsAt[k] != c.Int(at) || c.Kind == Decimal && decsAt[k] != c.Dec(at) {
+				t.Fatalf("%s (coded: %v) at %d, gathered: %d %v, want %v %v", c.Name, c.Coded(), at, intsAt[k],
+					decsAt[k], c.IsNull(at), c.Len())
+			}
+		}
+	}
+}
+
+// TestPackedScans compares the scans of packed numbers with tests of each number.
+func TestPackedScans(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 1))
+	for round := range 2000 {
+		n, width := 1+r.IntN(700), r.IntN(58)
+		pack := newPacker(n, width)
+		numbers := make([]uint64, n)
+		for i := range numbers {
+			numbers[i] = r.Uint64() & (1<<width - 1)
+			pack.add(numbers[i])
+		}
+		p := newPacked(pack.bytes(), n, width)
+		from := r.IntN(n)
+		count := r.IntN(n - from + 1)
+		lo := numbers[r.IntN(n)]
+		if r.IntN(4) == 0 {
+			lo = r.Uint64N(2 << width)
+		}
+		more := []uint64{0, 1, r.Uint64N(1 << width), 1<<width - 1, 1<<64 - 1 - lo}[r.IntN(5)]
+		unpacked := make([]uint64, count)
+		if p.Unpack64(unpacked, uint32(from)); !slices.Equal(unpacked, numbers[from:from+count]) {
+			t.Fatalf("seed %d round %d: width %d unpacked from %d: %v, want %v", seed, round, width, from, unpacked,
+				numbers[from:from+count])
+		}
+		set := make([]uint64, 1+1<<min(width, 16)/64)
+		for i := range set {
+			set[i] = r.Uint64() & r.Uint64()
+		}
+		got, want := make([]uint64, n/64+1), make([]uint64, n/64+1)
+		got[0], want[0] = 4, 4
+		for i, v := range numbers[from : from+count] {
+			if v >= lo && v <= lo+more {
+				want[i>>6] |= 1 << (i & 63)
+			}
+		}
+		p.Within(uint32(from), count, lo, more, got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("seed %d round %d: width %d [%d,+%d] of %d from %d: %x, want %x", seed, round, width, lo, more,
+				count, from, got, want)
+		}
+		if width > 16 {
+			continue
+		}
+		clear(got)
+		clear(want)
+		for i, v := range numbers[from : from+count] {
+			want[i>>6] |= set[v>>6] >> (v & 63) & 1 << (i & 63)
+		}
+		p.In(uint32(from), count, set, got)
+		if !slices.Equal(got, want) {
+			t.Fatalf("seed %d round %d: width %d in a set: %x, want %x", seed, round, width, got, want)
+		}
+	}
+}
+
+// TestPacked compares every way of reading packed numbers with the numbers, for all widths and for
+// lengths around the ends of loads.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 11))
+	for w := range 59 {
+		width := w
+		if w == 58 {
+			width = 64
+		}
+		for _, n := range []int{0, 1, 2, 7, 8, 9, 63, 64, 65, 200, 1001} {
+			values := make([]uint64, n)
+			pack := newPacker(n, width)
+			for i := range values {
+				values[i] = r.Uint64() & (1<<width - 1)
+				pack.add(values[i])
+			}
+			data := pack.bytes()
+			p, err := openPacked(&block{encoding: encPacked, width: uint8(width), count: uint32(n)}, data, n)
+			if err != nil {
+				t.Fatalf("width %d, %d values: %v", width, n, err)
+			}
+			for i, want := range values {
+				if got := p.At(uint32(i)); got != want {
+					t.Fatalf("width %d: value %d of %d is %d, want %d", width, i, n, got, want)
+				}
+			}
+			checkUnpack(t, p, values, r)
+			checkWithin(t, p, values, r)
+		}
+	}
+}
+
+func checkUnpack(t *testing.T, p Packed, values []uint64, r *rand.Rand) {
+	t.Helper()
+	for range 20 {
+		from := r.IntN(len(values) + 1)
+		dst := make([]uint32, r.IntN(len(values)-from+1))
+		p.Unpack(dst, uint32(from))
+		for k, got := range dst {
+			if want := uint32(values[from+k]); got != want {
+				t.Fatalf("width %d: unpacked value %d of %d is %d, want %d", p.Width(), from+k, len(values), got, want)
+			}
+		}
+	}
+}
+
+func checkWithin(t *testing.T, p Packed, values []uint64, r *rand.Rand) {
+	t.Helper()
+	bounds := []uint64{0, r.Uint64() & p.mask, p.mask}
+	if len(values) > 0 {
+		top := slices.Max(values)
+		bounds = append(bounds, top, max(top, 1)-1)
+	}
+	for _, bound := range bounds {
+		want := !slices.ContainsFunc(values, func(v uint64) bool { return v > bound })
+		if got := p.within(bound, nil); got != want {
+			t.Fatalf("width %d, %d values: within %d is %v, want %v", p.Width(), len(values), bound, got, want)
+		}
+	}
+}
+
+// TestWithinFindsOne: within finds a single number that is too large, at any position.
+func TestWithinFindsOne(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{1, 3, 7, 8, 15, 19, 28, 29, 40} {
+		const n = 150
+		for at := range n {
+			pack := newPacker(n, width)
+			bound := uint64(1)<<width - 2
+			for i := range n {
+				v := bound
+				if i == at {
+					v++
+				}
+				pack.add(v)
+			}
+			if p := newPacked(pack.bytes(), n, width); p.within(bound, nil) {
+				t.Fatalf("width %d: number %d is above %d, but was not found", width, at, bound)
+			}
+		}
+	}
+}
