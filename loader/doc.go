@@ -57,6 +57,6 @@
 // those by radix takes a tenth of the time of sorting row ids by comparing columns. The ranks of
 // grouped columns cost next to nothing: there are thousands of tuples, not millions.
 //
-// encoding/csv instead of the own reader: see csvReader. A calendar of our own saved 7 ns of 27 for each date and is gone:
-// dates are parsed once for each distinct period.
+// encoding/csv instead of the own reader: see csvReader. A calendar of our own saved 7 ns of 27 for
+// each date and is gone: dates are parsed once for each distinct period.
 package loader

@@ -275,16 +275,7 @@ func (r *Remote) bulkManifest(ctx context.Context, id string) (data, signature [
 	if err := store.CheckID(id); err != nil {
 		return nil, nil, err
 	}
-	name := bulk.ManifestName(id)
-	if data, _, err = r.objects.read(ctx, name, "", bulk.MaxManifest); err != nil {
-		return nil, nil, r.wrap(name, err)
-	}
-	name = bulk.SignatureName(id)
-	signature, _, err = r.objects.read(ctx, name, "", store.MaxSignature)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, r.wrap(name, err)
-	}
-	return data, signature, nil
+	return r.signed(ctx, bulk.ManifestName(id), bulk.SignatureName(id), bulk.MaxManifest)
 }
 
 // FetchIceberg downloads the files of Iceberg tables that the local store lacks, so that a writer

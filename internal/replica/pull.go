@@ -276,14 +276,20 @@ func (r *Replica) manifest(ctx context.Context, p *store.Pointer) (m *store.Mani
 
 // manifestFile reads a manifest and its signature. The signature is nil if there is none.
 func (r *Remote) manifestFile(ctx context.Context, id string) (data, signature []byte, err error) {
-	name := store.ManifestName(id)
-	if data, _, err = r.objects.read(ctx, name, "", store.MaxManifest); err != nil {
+	return r.signed(ctx, store.ManifestName(id), store.SignatureName(id), store.MaxManifest)
+}
+
+// signed reads a file of at most limit bytes and its signature. The signature is nil if there is
+// none.
+func (r *Remote) signed(
+	ctx context.Context, name, signatureName string, limit int64,
+) (data, signature []byte, err error) {
+	if data, _, err = r.objects.read(ctx, name, "", limit); err != nil {
 		return nil, nil, r.wrap(name, err)
 	}
-	name = store.SignatureName(id)
-	signature, _, err = r.objects.read(ctx, name, "", store.MaxSignature)
+	signature, _, err = r.objects.read(ctx, signatureName, "", store.MaxSignature)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, r.wrap(name, err)
+		return nil, nil, r.wrap(signatureName, err)
 	}
 	return data, signature, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -75,13 +74,9 @@ func (r *Remote) Push(
 func (r *Remote) putSegments(
 	ctx context.Context, local *store.Store, m *store.Manifest, usable func(store.Object, store.SegmentRef) bool,
 ) error {
-	entries, err := r.objects.list(ctx, "segments")
+	listed, err := r.listed(ctx, "segments")
 	if err != nil {
-		return r.wrap("segments", err)
-	}
-	listed := map[string]store.Object{}
-	for _, e := range entries {
-		listed[e.Name] = e.Object
+		return err
 	}
 	return eachSegment(ctx, m.Tables, func(ctx context.Context, ref store.SegmentRef) error {
 		o, ok := listed[store.SegmentName(ref.SHA256)]
@@ -97,15 +92,7 @@ func (r *Remote) putSegments(
 			return fmt.Errorf("table %q: %w: %s does not have the digest in its name; build again",
 				ref.Table, snapshot.ErrCorrupt, path)
 		}
-		file, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if err := r.objects.put(ctx, store.SegmentName(ref.SHA256), file, ref.Bytes, condition{}); err != nil {
-			return r.wrap(store.SegmentName(ref.SHA256), err)
-		}
-		return nil
+		return r.putFile(ctx, store.SegmentName(ref.SHA256), path)
 	})
 }
 
@@ -152,9 +139,8 @@ func (r *Remote) putManifest(ctx context.Context, local *store.Store, p store.Po
 		if len(file.data) == 0 {
 			continue
 		}
-		body, size := bytes.NewReader(file.data), int64(len(file.data))
-		if err := r.objects.put(ctx, file.name, body, size, condition{}); err != nil {
-			return r.wrap(file.name, err)
+		if err := r.putBytes(ctx, file.name, file.data); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -187,13 +173,10 @@ func (r *Remote) putSignature(ctx context.Context, local *store.Store, id string
 	if err == nil && bytes.Equal(there, signature) {
 		return nil
 	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		err = r.objects.put(ctx, name, bytes.NewReader(signature), int64(len(signature)), condition{})
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return r.wrap(name, err)
 	}
-	return nil
+	return r.putBytes(ctx, name, signature)
 }
 
 // moveChannel replaces base by next if the remote channel is still base. It signs next if the store
@@ -262,16 +245,12 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 	if err != nil {
 		return base, err
 	}
-	entries, err := r.objects.list(ctx, "segments")
+	listed, err := r.listed(ctx, "segments")
 	if err != nil {
-		return base, r.wrap("segments", err)
-	}
-	sizes := map[string]int64{}
-	for _, e := range entries {
-		sizes[e.Name] = e.Bytes
+		return base, err
 	}
 	for _, ref := range m.Tables {
-		if n, ok := sizes[store.SegmentName(ref.SHA256)]; !ok || n != ref.Bytes {
+		if o, ok := listed[store.SegmentName(ref.SHA256)]; !ok || o.Bytes != ref.Bytes {
 			return base, r.corrupt("snapshot %s: segment %.12s of table %q is missing or does not have %d bytes",
 				id, ref.SHA256, ref.Table, ref.Bytes)
 		}

@@ -21,6 +21,7 @@ import (
 
 // bucketSource is a tree in an S3-compatible store.
 type bucketSource struct {
+	listsAll
 	at      *bucket.Location
 	retries atomic.Int64
 	max     int64         // bytes of a file
@@ -147,8 +148,6 @@ func (b *bucketSource) download(ctx context.Context, f *FileState, d destination
 	return result, part.Commit(d.to)
 }
 
-func (b *bucketSource) listsPackages() bool { return false }
-
 // read asks once for the rest of a file. again says that another attempt may get more.
 func (b *bucketSource) read(ctx context.Context, f *FileState, d destination, part *fetch.Part) (result fetch.Result,
 	again bool, err error,
@@ -233,5 +232,3 @@ func (c byteCounter) Write(p []byte) (int, error) {
 	c(int64(len(p)))
 	return len(p), nil
 }
-
-func (b *bucketSource) packages(context.Context, []string, func(*listing)) error { return nil }

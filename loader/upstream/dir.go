@@ -18,6 +18,7 @@ import (
 // dirSource is a tree on this disk. A load reads such a tree directly; here it is copied, for a
 // mirror that lists every one of its files.
 type dirSource struct {
+	listsAll
 	dir   string
 	bytes atomic.Int64
 }
@@ -83,8 +84,6 @@ func listTree(tree fs.FS) ([]catalogfile.Entry, error) {
 	return found, err
 }
 
-func (s *dirSource) listsPackages() bool { return false }
-
 func (s *dirSource) download(ctx context.Context, f *FileState, d destination) (fetch.Result, error) {
 	etag, to := d.etag, d.to
 	in, info, err := catalogfile.Open(os.DirFS(s.dir), f.link)
@@ -106,8 +105,6 @@ func (s *dirSource) download(ctx context.Context, f *FileState, d destination) (
 	}
 	return result, errors.Join(err, os.Remove(to))
 }
-
-func (s *dirSource) packages(context.Context, []string, func(*listing)) error { return nil }
 
 // cancelReader reads until its context ends.
 type cancelReader struct {

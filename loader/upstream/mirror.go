@@ -12,6 +12,7 @@ import (
 
 // mirrorSource is a tree at an HTTP address.
 type mirrorSource struct {
+	listsAll
 	base    string
 	client  *fetch.Client
 	catalog catalogfile.File
@@ -52,7 +53,3 @@ func (m *mirrorSource) download(ctx context.Context, f *FileState, d destination
 	q := fetch.Request{URL: f.link, Size: f.size, SHA256: f.SHA256, ETag: d.etag, Part: d.part, Received: d.received}
 	return m.client.Download(ctx, q, d.to)
 }
-
-func (m *mirrorSource) listsPackages() bool { return false }
-
-func (m *mirrorSource) packages(context.Context, []string, func(*listing)) error { return nil }

@@ -75,6 +75,13 @@ type source interface {
 	counts() fetch.Counts
 }
 
+// listsAll is the part of a source that is a tree: its list has the packages too.
+type listsAll struct{}
+
+func (listsAll) listsPackages() bool { return false }
+
+func (listsAll) packages(context.Context, []string, func(*listing)) error { return nil }
+
 // destination says where a download is written.
 type destination struct {
 	etag     string // of the copy that is there

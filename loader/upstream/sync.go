@@ -282,12 +282,17 @@ func (s *syncRun) keepDelisted(l *listing, last *savedListing) {
 			slices.Contains(s.options.AllowShrink, f.Role) || slices.Contains(s.options.AllowShrink, loader.AllRoles) {
 			continue
 		}
-		f.key = f.newKey()
-		if e, ok := s.cache.find(f.key); ok {
-			f.State, f.Why = Stale, "the catalog lists it no more; --allow-shrink="+f.Role+" accepts it"
-			f.use(e)
-			s.touch(f.key)
-			s.summary.Files = append(s.summary.Files, f)
-		}
+		s.keepCopy(f, "the catalog lists it no more; --allow-shrink="+f.Role+" accepts it")
+	}
+}
+
+// keepCopy uses the last copy of a file that the source did not list, if the cache has one.
+func (s *syncRun) keepCopy(f FileState, why string) {
+	f.key = f.newKey()
+	if e, ok := s.cache.find(f.key); ok {
+		f.State, f.Why = Stale, why
+		f.use(e)
+		s.touch(f.key)
+		s.summary.Files = append(s.summary.Files, f)
 	}
 }

@@ -48,12 +48,8 @@ func (s *syncRun) keepPackages(last *savedListing, why error) {
 		read[f.Path] = true
 	}
 	for _, f := range last.Files {
-		f.key = f.newKey()
-		if e, ok := s.cache.find(f.key); ok && f.Role == catalogfile.PackageRole && !read[f.Path] {
-			f.State, f.Why = Stale, why.Error()
-			f.use(e)
-			s.touch(f.key)
-			s.summary.Files = append(s.summary.Files, f)
+		if f.Role == catalogfile.PackageRole && !read[f.Path] {
+			s.keepCopy(f, why.Error())
 		}
 	}
 }
