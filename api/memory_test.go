@@ -283,20 +283,20 @@ func unzip(t *testing.T, body []byte) []byte {
 	return text
 }
 
-// TestMadeBytesOfSums: what was made for sums counts, and is given up with the snapshot.
-func TestMadeBytesOfSums(t *testing.T) {
+// TestDerivedBytesOfSums: what was made for sums counts, and is given up with the snapshot.
+func TestDerivedBytesOfSums(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1}, 600)
 	const path = "/api/v2/coordination-context/conflict-events"
 	const query = "/aggregate?group_by=event_type&measures=count,sum:events"
 	bound := s.Current.Load().Bound
-	before := bound.MadeBytes()
+	before := bound.DerivedBytes()
 	first := s.Answer("GET", path+query, nil)
 	list := bound.Lists[path]
-	if n := list.Adds.Load().Bytes(); n == 0 || bound.MadeBytes() < before+n {
-		t.Errorf("sums made %d bytes; all that was made went from %d to %d", n, before, bound.MadeBytes())
+	if n := list.Adds.Load().Bytes(); n == 0 || bound.DerivedBytes() < before+n {
+		t.Errorf("sums made %d bytes; all that was made went from %d to %d", n, before, bound.DerivedBytes())
 	}
-	bound.Forget(&state.Bound{Lists: map[string]*state.BoundList{}})
+	bound.DropDerived(&state.Bound{Lists: map[string]*state.BoundList{}})
 	if n := list.Adds.Load().Bytes(); n != 0 {
 		t.Errorf("%d bytes are left of what sums made", n)
 	}

@@ -95,7 +95,7 @@ func (s *Server) meantPath(sent string) (near, hint string) {
 // every such path of every endpoint.
 func (s *Server) nearestPath(path string) string {
 	m := s.MountOf(path)
-	if at := strings.LastIndexByte(path, '/'); at > 0 && len(s.Computations) > 0 {
+	if at := strings.LastIndexByte(path, '/'); at > 0 && len(s.RecordSources) > 0 {
 		kind := nearest.Of(path[at+1:], s.ComputedKinds())
 		endpoint := path[:at]
 		if kind != "" && s.HandlerOf(endpoint) == nil {

@@ -81,18 +81,6 @@ func TestPanicInStream(t *testing.T) {
 	}
 }
 
-// TestPanicInReadStream checks the same for callers that read the body instead of writing it out.
-func TestPanicInReadStream(t *testing.T) {
-	t.Parallel()
-	var log lockedLog
-	s := breakingServer(t, &log)
-	st := &list.BodyStream{Server: s.Lists, More: true}
-	if n, err := st.Read(make([]byte, 10)); n != 0 || !errors.Is(err, list.ErrPanicked) || s.Panics.Load() != 1 ||
-		!strings.Contains(log.String(), "AppendPart") {
-		t.Errorf("%d bytes, %v; %d panics; the log is\n%s", n, err, s.Panics.Load(), log.String())
-	}
-}
-
 // TestPanicWithoutNetwork checks that without a network, where no header was sent, such an answer
 // is an ordinary 500.
 func TestPanicWithoutNetwork(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 	"hdqs/api/state"
 )
 
-// numbered are the records of a computation for tests: the numbers of the rows that pass, and texts
+// numbered are records of a source for tests: the numbers of the rows that pass, and texts
 // that need care.
 type numbered struct{ from, n, total int }
 
@@ -101,12 +101,12 @@ func readNumbered(t *testing.T, body []byte, format string) (lines [][]string) {
 	return lines
 }
 
-// computingServer has a computation that numbers the rows that pass. It refuses a limit of 13.
+// computingServer has a record source that numbers the rows that pass. It refuses a limit of 13.
 func computingServer(t *testing.T, o state.Options, rows int) (s *Server, computed *atomic.Int64) {
 	t.Helper()
 	computed = new(atomic.Int64)
 	o.Logger, o.SkipWarmUp = slog.New(slog.DiscardHandler), true
-	s = newServer(o, []*list.Computation{{
+	s = newServer(o, []*list.RecordSource{{
 		Kind: contract.Aggregate, Version: '1',
 		Compute: func(_ *list.Lists, a *list.Reply) (list.Records, error) {
 			computed.Add(1)

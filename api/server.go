@@ -47,28 +47,28 @@ type Server struct {
 	admin   *fasthttp.Server
 }
 
-// computations are the kinds of requests besides those for rows and exports. Each has paths below
+// recordSources are the kinds of requests besides those for rows and exports. Each has paths below
 // those of the endpoints.
-var computations = []*list.Computation{
-	figures.AggregateComputation, figures.FacetsComputation,
-	figures.ChangesComputation,
+var recordSources = []*list.RecordSource{
+	figures.AggregateSource, figures.FacetsSource,
+	figures.ChangesSource,
 }
 
-// servedKinds returns the kinds of all computations, and exports.
+// servedKinds returns the kinds of all recordSources, and exports.
 func servedKinds() []contract.Kind {
 	var kinds []contract.Kind
-	for _, c := range computations {
+	for _, c := range recordSources {
 		kinds = append(kinds, c.Kind)
 	}
 	return append(kinds, contract.Export)
 }
 
 // New returns a server without a snapshot: until the first Swap, list requests get 503.
-func New(o state.Options) *Server { return newServer(o, computations) }
+func New(o state.Options) *Server { return newServer(o, recordSources) }
 
-func newServer(o state.Options, computations []*list.Computation) *Server {
+func newServer(o state.Options, recordSources []*list.RecordSource) *Server {
 	s := &Server{Site: site.New(files.New(list.New(state.New(o), servedKinds())))}
-	s.Computations = append(slices.Clone(computations), s.ExportComputation())
+	s.RecordSources = append(slices.Clone(recordSources), s.ExportSource())
 	s.Callers = wire.NewConnections(s.connectionLimits())
 	s.addRoutes()
 	s.Requests = metrics.NewRequests(s.Endpoints)
@@ -117,12 +117,12 @@ func (s *Server) connectionLimits() wire.Options {
 
 // handlePublic answers and counts a request of the public listener.
 func (s *Server) handlePublic(ctx *fasthttp.RequestCtx) {
-	rec := s.Begin(ctx)
+	entry := s.Begin(ctx)
 	s.handle(ctx)
 	if s.Draining.Load() {
 		ctx.SetConnectionClose()
 	}
-	rec.Answered(ctx)
+	entry.Answered(ctx)
 }
 
 // Metrics returns the registry of /metrics, to which the rest of the program adds metrics of its

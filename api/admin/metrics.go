@@ -53,7 +53,7 @@ var (
 	refusedDesc = metrics.NewDesc("hdqs_table_refused",
 		"Whether the table is refused, since its segment may be damaged: 1 or 0.", "table")
 
-	madeDesc = metrics.NewDesc("hdqs_made_bytes",
+	derivedDesc = metrics.NewDesc("hdqs_derived_bytes",
 		"Memory of what was made for answers from the served snapshot: fragments, stored blocks, "+
 			"lengths of rows, lists for searching.")
 )
@@ -70,7 +70,7 @@ func (c Collector) Describe(to chan<- *prometheus.Desc) {
 		connectionsDesc, faultsDesc, panicsDesc, heldDesc, logDroppedDesc, infoDesc, publishedDesc, ageDesc,
 		rowsDesc, bytesDesc, liveDesc, updatedDesc, staleDesc,
 		state.DamageDesc, refusedDesc, state.PassesDesc, state.ScrubbedDesc, state.LastPassDesc,
-		madeDesc,
+		derivedDesc,
 		state.DroppedDesc, state.SwapsRefusedDesc, state.LimitDesc,
 	} {
 		to <- desc
@@ -85,15 +85,15 @@ func (c Collector) Collect(to chan<- prometheus.Metric) {
 	}
 	var waits metrics.Sums
 	waits.Add(s.Gate.Waits())
-	waits.Add(s.Long.Waits())
+	waits.Add(s.Slow.Waits())
 	to <- waits.Metric(waitDesc)
 	cached := s.Bodies.Counts()
 	to <- metrics.Counter(hitsDesc, cached.Hits)
 	to <- metrics.Counter(missesDesc, cached.Misses)
 	to <- metrics.Counter(joinsDesc, cached.Joins)
 	to <- metrics.Gauge(cachedDesc, float64(cached.Bytes))
-	to <- metrics.Gauge(runningDesc, float64(s.Gate.Running()+s.Long.Running()))
-	to <- metrics.Gauge(waitingDesc, float64(s.Gate.Waiting()+s.Long.Waiting()))
+	to <- metrics.Gauge(runningDesc, float64(s.Gate.Running()+s.Slow.Running()))
+	to <- metrics.Gauge(waitingDesc, float64(s.Gate.Waiting()+s.Slow.Waiting()))
 	s.Exports.Collect(to)
 	to <- metrics.Gauge(budgetDesc, float64(s.Budget.Bytes()))
 	to <- metrics.Gauge(connectionsDesc, float64(s.Callers.Count()))
@@ -124,7 +124,7 @@ func (s *Admin) collectSnapshot(to chan<- prometheus.Metric) {
 	if at := v.Published(); !at.IsZero() {
 		to <- metrics.Gauge(publishedDesc, seconds(at))
 	}
-	to <- metrics.Gauge(madeDesc, float64(v.Bound.MadeBytes()))
+	to <- metrics.Gauge(derivedDesc, float64(v.Bound.DerivedBytes()))
 	to <- metrics.Gauge(liveDesc, v.Live.Seconds())
 	for _, source := range state.TableSources(manifest) {
 		if !source.Updated.IsZero() {

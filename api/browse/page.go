@@ -13,37 +13,37 @@ import (
 
 // Page is what a page shows, for its template.
 type Page struct {
-	Prefix, Title       string // of the mount; of the window
-	MadeUp              bool   // the figures are
-	Name, Summary, Note string // of the endpoint
-	AddingUp            string
-	Path                string // of the page
-	Docs, API, Twin     string // addresses: the reference, the same question, the same in the other names
-	Form                []formGroup
-	Keep                []option // parameters that the form of filters sends on
-	KeepAll             []option // those that the form of columns sends on
-	Countries           []Country
-	Chips               []link
-	Clear               string // the page without filters; empty if it has none
-	Wrong               []string
-	Ways                []link // pages with records, of one without
-	Unknown, Hint       string
-	Warnings            []warning
-	Facets              []facet
-	Total, From, To     string
-	Part                bool // not all records are shown
-	Columns             []column
-	Rows                [][]cell
-	Pages               pager
-	Sizes               []link
-	Downloads           []Download
-	Snippets            []Snippet
-	Chosen              *chosen
-	Figure              *figure // nil if there is none
-	Freshness           Freshness
-	FilterCount         int
-	LatestParam         string
-	Dataset             any // of all records, in JSON-LD
+	Prefix, Title          string // of the mount; of the window
+	MadeUp                 bool   // the figures are
+	Name, Summary, Note    string // of the endpoint
+	AddingUp               string
+	Path                   string // of the page
+	Docs, API, Counterpart string // addresses: the reference, the same question, the same in the other names
+	Form                   []formGroup
+	Keep                   []option // parameters that the form of filters sends on
+	KeepAll                []option // those that the form of columns sends on
+	Countries              []Country
+	Chips                  []link
+	Clear                  string // the page without filters; empty if it has none
+	Wrong                  []string
+	Ways                   []link // pages with records, of one without
+	Unknown, Hint          string
+	Warnings               []warning
+	Facets                 []facet
+	Total, From, To        string
+	Part                   bool // not all records are shown
+	Columns                []column
+	Rows                   [][]cell
+	Pages                  pager
+	Sizes                  []link
+	Downloads              []Download
+	Snippets               []Snippet
+	Chosen                 *chosen
+	Figure                 *figure // nil if there is none
+	Freshness              Freshness
+	FilterCount            int
+	LatestParam            string
+	Dataset                any // of all records, in JSON-LD
 }
 
 // Freshness is the age of the records. A text is empty if it is not known.
@@ -56,15 +56,15 @@ type pager struct{ First, Previous, Next, Last string }
 
 // Question is what a page is made from.
 type Question struct {
-	Prefix    string // of the mount
-	MadeUp    bool   // the figures are
-	Base      string // address of the service, without the prefix
-	Plan      *contract.Plan
-	Twin      string // path of the endpoint in the other names
-	Query     string // of the page's address
-	Freshness Freshness
-	Source    Source
-	MaxExport int // most records of a download
+	Prefix      string // of the mount
+	MadeUp      bool   // the figures are
+	Base        string // address of the service, without the prefix
+	Plan        *contract.Plan
+	Counterpart string // path of the endpoint in the other names
+	Query       string // of the page's address
+	Freshness   Freshness
+	Source      Source
+	MaxExport   int // most records of a download
 
 	Dataset any // describes all records of the endpoint; a page has it as JSON-LD
 
@@ -194,7 +194,7 @@ func (p *Page) addLinks(q *Question, s state) {
 	query := s.copy(own...)
 	e := q.Plan.Endpoint
 	p.API = address(q.Base+q.Prefix+e.Path, query)
-	p.Twin = address(q.Base+q.Twin, query)
+	p.Counterpart = address(q.Base+q.Counterpart, query)
 	for _, size := range pageSizes {
 		values := s.copy("limit", "offset", rowParam)
 		if size != pageSize {

@@ -26,8 +26,8 @@ type aggregates struct {
 	hint    string
 }
 
-// AggregateComputation answers with figures of groups.
-var AggregateComputation = &list.Computation{Kind: contract.Aggregate, Version: '1', Long: true, Compute: compute}
+// AggregateSource answers with figures of groups.
+var AggregateSource = &list.RecordSource{Kind: contract.Aggregate, Version: '1', Long: true, Compute: compute}
 
 // compute computes the figures of a request, or refuses it if they would be wrong.
 func compute(s *list.Lists, a *list.Reply) (list.Records, error) {

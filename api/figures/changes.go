@@ -12,9 +12,9 @@ import (
 	"hdqs/rowdiff"
 )
 
-// ChangesComputation answers which rows differ between a retained snapshot and the one that
+// ChangesSource answers which rows differ between a retained snapshot and the one that
 // answers.
-var ChangesComputation = &list.Computation{Kind: contract.Changes, Version: '1', Compute: findChanges}
+var ChangesSource = &list.RecordSource{Kind: contract.Changes, Version: '1', Compute: findChanges}
 
 // changeRecords are the records of a request for changes, or of a comparison of two snapshots.
 type changeRecords struct {

@@ -14,8 +14,8 @@ import (
 	"hdqs/index"
 )
 
-// FacetsComputation answers which values fields have in the rows that pass, and in how many rows.
-var FacetsComputation = &list.Computation{Kind: contract.Facets, Version: '1', Compute: findFacets}
+// FacetsSource answers which values fields have in the rows that pass, and in how many rows.
+var FacetsSource = &list.RecordSource{Kind: contract.Facets, Version: '1', Compute: findFacets}
 
 // facetFields are the fields of a record. A value is of the type of its field.
 var facetFields = []contract.Field{

@@ -174,7 +174,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 		s.answerNoBulk(ctx, fasthttp.StatusNotFound, hint)
 		return
 	}
-	list.RecordOf(ctx).NoteFile(files.id, f.path)
+	list.LogOf(ctx).NoteFile(files.id, f.path)
 	request := &ctx.Request.Header
 	if lines := request.PeekAll(fasthttp.HeaderIfMatch); len(lines) > 0 && !reply.AnyLine(lines, f.tag,
 		reply.HasStrongTag) {
@@ -215,8 +215,8 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 		File: file, From: part.First, To: part.End, Timeout: s.Public.WriteTimeout,
 		Changed: func() bool { return snapshot.WasWritten(file, opened) },
 	}
-	if rec := list.RecordOf(ctx); rec != nil {
-		rec.Streamed, body.Done = true, rec.Closed
+	if entry := list.LogOf(ctx); entry != nil {
+		entry.Streamed, body.Done = true, entry.Closed
 	}
 	wire.SendFile(ctx, body)
 }

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"slices"
 	"sync"
 
 	"hdqs/api/list"
 	"hdqs/api/reply"
-	"hdqs/api/state"
 	"hdqs/bulk"
 )
 
@@ -91,7 +89,7 @@ func (s *Files) LookForBulk(b *bulk.Bulk) error {
 	for id, v := range before.byID {
 		switch {
 		case next.byID[id] != nil:
-		case id == current || id == next.Latest || s.isRetained(id): // its files are open
+		case id == next.Latest || s.Holds(id): // its files are open
 			next.byID[id] = v
 		default:
 			next.gone[id] = true
@@ -102,13 +100,6 @@ func (s *Files) LookForBulk(b *bulk.Bulk) error {
 	}
 	s.Bulk.Store(next)
 	return err
-}
-
-// isRetained reports whether a replaced snapshot still answers.
-func (s *Files) isRetained(id string) bool {
-	s.Retained.Lock()
-	defer s.Retained.Unlock()
-	return slices.ContainsFunc(s.Retained.Entries, func(v *state.Served) bool { return v.Id == id })
 }
 
 // open returns the files of a snapshot, nil if there are none. known is also true for a snapshot

@@ -26,10 +26,10 @@ const (
 	DefaultExportTimeout = 30 * time.Minute
 )
 
-// ExportComputation answers with all rows that pass. Its body is made while it is sent
+// ExportSource answers with all rows that pass. Its body is made while it is sent
 // (export_stream.go), so it is neither cached nor shared.
-func (s *Files) ExportComputation() *list.Computation {
-	return &list.Computation{Kind: contract.Export, Version: '1', Answer: s.export}
+func (s *Files) ExportSource() *list.RecordSource {
+	return &list.RecordSource{Kind: contract.Export, Version: '1', Answer: s.export}
 }
 
 // exportMemory is about the memory of a body in each format: what is read and not yet sent.
@@ -59,9 +59,6 @@ type exported struct {
 // export answers with all rows that pass a request's filters. It takes one of the slots of exports,
 // and the slot of a query while it finds the rows.
 func (s *Files) export(a *list.Reply) error {
-	if s.Budget.IsFull() {
-		return &reply.Busy{Rule: reply.RuleBytes}
-	}
 	if !a.Ctx.Request.Header.IsHTTP11() { // has no chunks, so the end of a body could be missing unnoticed
 		s.AnswerFault(a.Ctx, fasthttp.StatusHTTPVersionNotSupported, reply.BodyVersionNotSupported)
 		a.Ctx.Response.Header.SetCanonical(reply.NameHint, []byte(hintExportVersion))
@@ -110,7 +107,7 @@ func (s *Files) prepareExport(a *list.Reply, st *exportStream) (body exportBody,
 		return body, &contract.Invalid{Issues: []contract.Issue{contract.TooManyRows(r, found.rows, most)}}
 	}
 	a.Page.Rows, a.Page.Total = found.rows, found.total
-	list.RecordOf(a.Ctx).NoteRows(&a.Page, "")
+	list.LogOf(a.Ctx).NoteRows(&a.Page, "")
 	if r.Format == contract.FormatArrow && a.List.Segment != nil {
 		return arrowBody(a, st, found)
 	}
@@ -124,10 +121,15 @@ func (s *Files) findExport(a *list.Reply) (found exported, err error) {
 	if a.List.Index == nil {
 		return found, nil
 	}
-	if !s.Gate.Enter(true) {
-		return found, &reply.Busy{Rule: reply.RuleQueries}
-	}
-	defer s.Gate.Leave()
+	err = s.Pass(func() (err error) {
+		found, err = s.countExport(a)
+		return err
+	}, s.Gate)
+	return found, err
+}
+
+// countExport finds the rows and counts them.
+func (s *Files) countExport(a *list.Reply) (found exported, err error) {
 	a.SetQuery(a.List)
 	a.Query.Limit, a.Query.Offset = 0, 0
 	if err := a.List.Index.Select(&a.Query, &a.Page); err != nil { // counts, and keeps the counts by chunk

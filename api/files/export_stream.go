@@ -27,12 +27,13 @@ import (
 // If it cannot be completed, the connection is closed without the last chunk, and a compressed body
 // has no end either, so that no client takes a part for the whole.
 type exportStream struct {
+	wire.WrittenBody
 	server  *Files
 	served  *state.Served
 	list    *state.BoundList
-	record  *list.Record // of the request; nil if it did not come over HTTP
-	conn    net.Conn     // nil likewise
-	clients []string     // that the slot counts for
+	record  *list.RequestLog // of the request; nil if it did not come over HTTP
+	conn    net.Conn         // nil likewise
+	clients []string         // that the slot counts for
 	until   time.Time
 	pace    wire.Pace
 	coding  encode.Coding
@@ -45,7 +46,6 @@ type exportStream struct {
 
 var (
 	errSlowReader = errors.New("api: an export took longer than exports may take")
-	errOnlyWriter = errors.New("api: an export can only be written")
 	errGone       = errors.New("api: the client of an export is gone")
 )
 
@@ -63,7 +63,7 @@ func (s *Files) newExportStream(a *list.Reply) (*exportStream, error) {
 	}
 	a.Served.Refs.Add(1) // the caller has one, so the count is not zero
 	st := &exportStream{server: s, served: a.Served, list: a.List, clients: clients}
-	if list.RecordOf(a.Ctx) != nil {
+	if list.LogOf(a.Ctx) != nil {
 		st.conn = a.Ctx.Conn()
 	}
 	return st, nil
@@ -76,7 +76,7 @@ func (st *exportStream) abandon() { _ = st.Close() }
 func (st *exportStream) start(a *list.Reply, body exportBody) {
 	st.write, st.coding, st.until = body.write, a.Coding, time.Now().Add(st.server.Options.ExportTimeout)
 	st.pace.Timeout = st.server.Public.WriteTimeout
-	if st.record = list.RecordOf(a.Ctx); st.record != nil {
+	if st.record = list.LogOf(a.Ctx); st.record != nil {
 		st.record.Streamed = true
 	}
 	if a.Ctx.IsHead() {
@@ -90,12 +90,6 @@ func (st *exportStream) start(a *list.Reply, body exportBody) {
 	}
 	a.Ctx.Response.SetBodyStream(st, size)
 }
-
-// SupportsBodyWriteTo implements fasthttp.BodyWriterTo.
-func (st *exportStream) SupportsBodyWriteTo() bool { return true }
-
-// Read implements io.Reader, which bodies must be.
-func (st *exportStream) Read([]byte) (int, error) { return 0, errOnlyWriter }
 
 // WriteTo sends the body, which another goroutine makes (exportMaker).
 func (st *exportStream) WriteTo(w io.Writer) (int64, error) {

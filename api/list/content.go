@@ -89,25 +89,3 @@ func (s *Lists) BaseOf(ctx *fasthttp.RequestCtx) string {
 	}
 	return "http://" + string(ctx.Host())
 }
-
-// Limited returns a handler of a page that is rendered for each request. It takes the slot of a
-// query, and is refused if the answers in flight have too many bytes.
-func (s *Lists) Limited(handler fasthttp.RequestHandler) fasthttp.RequestHandler {
-	return func(ctx *fasthttp.RequestCtx) {
-		switch {
-		case s.Budget.IsFull():
-			s.AnswerError(ctx, s.Busy(reply.RuleBytes))
-		case !s.Gate.Enter(true):
-			s.AnswerError(ctx, s.Busy(reply.RuleQueries))
-		default:
-			defer s.Gate.Leave()
-			handler(ctx)
-		}
-	}
-}
-
-// Busy counts a refusal and returns its error.
-func (s *Lists) Busy(rule string) error {
-	s.Shed.Add(rule)
-	return &reply.Busy{Rule: rule}
-}

@@ -31,14 +31,14 @@ func (s *Lists) CheckIdentifier(ctx *fasthttp.RequestCtx, m *Mount, inQuery []by
 	}
 	identifier := reply.IdentifierOf(ctx, inQuery)
 	fault := s.known.check(identifier, m.help)
-	switch rec := RecordOf(ctx); {
+	switch entry := LogOf(ctx); {
 	case fault == nil:
-		rec.noteIdentifier(metrics.Valid, identifier)
+		entry.noteIdentifier(metrics.Valid, identifier)
 		return nil
 	case len(identifier) == 0:
-		rec.noteIdentifier(metrics.Missing, nil)
+		entry.noteIdentifier(metrics.Missing, nil)
 	default:
-		rec.noteIdentifier(metrics.Invalid, nil)
+		entry.noteIdentifier(metrics.Invalid, nil)
 	}
 	if s.Options.Identifier == state.ObserveIdentifier {
 		return nil

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -57,15 +56,9 @@ func (sc *Scratch) Release() {
 
 // AnswerList answers a request for a list endpoint.
 func (s *Lists) AnswerList(ctx *fasthttp.RequestCtx, to *Route) {
-	err := s.list(ctx, to)
-	if err == nil {
-		return
+	if err := s.list(ctx, to); err != nil {
+		s.answerFailed(ctx, err)
 	}
-	if busy, ok := errors.AsType[*reply.Busy](err); ok {
-		s.Shed.Add(busy.Rule)
-		time.Sleep(s.refusals.Delay(time.Now())) // at this point the request holds no slot, bytes or snapshot
-	}
-	s.AnswerError(ctx, err)
 }
 
 // Reply is the state of an answer to a list request.
@@ -75,9 +68,9 @@ type Reply struct {
 	Endpoint        *contract.Endpoint // in the contract's names
 	Served          *state.Served
 	List            *state.BoundList
-	Computation     *Computation // nil for rows
-	Since           sinceList    // that changes are relative to
-	Path            string       // of the request, for answers that are a part of a page
+	RecordSource    *RecordSource // nil for rows
+	Since           sinceList     // that changes are relative to
+	Path            string        // of the request, for answers that are a part of a page
 	heads           *state.ListHeads
 	Coding          encode.Coding
 	refusesIdentity bool
@@ -118,14 +111,14 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		reply.SetUnknown(&ctx.Response.Header, r)
 		return nil
 	}
-	served, err := s.SnapshotOf(r)
+	served, err := s.AcquireFor(r.Snapshot)
 	if err != nil {
 		return err
 	}
 	endpoint := to.List.Endpoint.Contract()
 	list := served.Bound.Lists[endpoint.Path]
 	defer s.EndList(served, list, r.Snapshot != "", &err)
-	if r.Since != "" && !s.holds(r.Since) {
+	if r.Since != "" && !s.Holds(r.Since) {
 		return s.goneSince()
 	}
 	publication := served.Publication.Load()
@@ -134,26 +127,26 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if !ok {
 		return reply.ErrNotAcceptable
 	}
-	rec := RecordOf(ctx)
+	entry := LogOf(ctx)
 	if r.Format != "" && !IsText(r.Format) && !encode.RefusesIdentity(accept) {
 		coding = encode.Identity // compressed already, or sent faster as it is
 	}
 	a := Reply{
 		Scratch: sc, Ctx: ctx, Endpoint: endpoint, Served: served, List: list,
-		Computation: to.Computation, heads: publication.HeadsFor(list, r), Coding: coding,
+		RecordSource: to.RecordSource, heads: publication.HeadsFor(list, r), Coding: coding,
 		refusesIdentity: encode.RefusesIdentity(accept),
 	}
 	if list.IsQuarantined() {
 		return nil // EndList refuses it
 	}
 	a.makeTag()
-	if rec.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
+	if entry.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
 		return reply.ErrPrecondition
 	}
-	if rec.mayHave(wire.InRange) {
+	if entry.mayHave(wire.InRange) {
 		a.findPart(s)
 	}
-	if rec.mayHave(wire.Revalidation) && reply.NotModified(&ctx.Request.Header, sc.tag.Text(), publication.At) {
+	if entry.mayHave(wire.Revalidation) && reply.NotModified(&ctx.Request.Header, sc.tag.Text(), publication.At) {
 		s.setValidators(a.heads.NotModified.Begin(ctx), &a)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
@@ -161,20 +154,20 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if ctx.IsHead() {
 		defer a.tellNoLength()
 	}
-	if ctx.IsHead() && coding == encode.Identity && a.Computation == nil {
+	if ctx.IsHead() && coding == encode.Identity && a.RecordSource == nil {
 		_, err := s.render(&a)
 		return err
 	}
 	if a.Request.Format != "" {
 		file := a // a itself stays on the stack for other requests
-		err = a.Computation.Answer(&file)
+		err = a.RecordSource.Answer(&file)
 	} else {
 		err = s.answerBody(&a)
 	}
 	if err == nil && a.InParts {
 		s.sendPart(&a)
 	}
-	if a.Computation != nil && reply.IsInvalid(err) {
+	if a.RecordSource != nil && reply.IsInvalid(err) {
 		s.AnswerError(ctx, err)
 		reply.SetUnknown(&ctx.Response.Header, r)
 		return nil
@@ -193,8 +186,8 @@ func (a *Reply) tellNoLength() {
 // answerBody answers with a cached body or one that another request is rendering. Otherwise it
 // renders the body, if the limits allow another query.
 func (s *Lists) answerBody(a *Reply) error {
-	if s.Budget.IsFull() {
-		return &reply.Busy{Rule: reply.RuleBytes}
+	if err := s.checkBytes(); err != nil {
+		return err
 	}
 	known, err := s.Bodies.do(bodyKey{a.tag, a.Coding, a.refusesIdentity}, func() (Finished, error) {
 		if err := s.enterGate(a); err != nil {
@@ -208,23 +201,23 @@ func (s *Lists) answerBody(a *Reply) error {
 		a.Page.Rows, a.Page.Total = known.Rows, known.Total
 		known.setHeader(s.BeginList(a))
 		known.send(a.Ctx)
-		RecordOf(a.Ctx).NoteRows(&a.Page, "hit")
+		LogOf(a.Ctx).NoteRows(&a.Page, "hit")
 	}
 	return err
 }
 
 // render finds the rows and answers with them. The result is empty if other requests cannot use it.
 func (s *Lists) render(a *Reply) (Finished, error) {
-	if a.Computation != nil {
+	if a.RecordSource != nil {
 		return s.answerRecords(a)
 	}
 	if err := a.Find(a.List); err != nil {
 		return Finished{}, s.Failed(a, err)
 	}
-	if err := s.makeWay(a); err != nil {
+	if err := s.moveToSlowGate(a); err != nil {
 		return Finished{}, err
 	}
-	RecordOf(a.Ctx).NoteRows(&a.Page, "miss")
+	LogOf(a.Ctx).NoteRows(&a.Page, "miss")
 	h := s.BeginList(a)
 	if a.Ctx.IsHead() && a.Coding == encode.Identity && a.List.Segment != nil {
 		// The length of an uncompressed body is known before it is rendered. Compressed ones are
@@ -261,7 +254,7 @@ func (a *Reply) codingSent() encode.Coding {
 // parse parses the parameters. Unknown ones are errors if the client or the server is strict.
 func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	err := r.Parse()
-	RecordOf(ctx).noteRequest(r, err == nil)
+	LogOf(ctx).noteRequest(r, err == nil)
 	if err != nil {
 		return err
 	}
@@ -274,23 +267,6 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	return nil
 }
 
-// SnapshotOf acquires the snapshot that must answer.
-func (s *Lists) SnapshotOf(r *contract.Request) (*state.Served, error) {
-	if r.Snapshot == "" {
-		if v := s.Acquire(); v != nil {
-			return v, nil
-		}
-		return nil, reply.ErrNoSnapshot
-	}
-	if v := s.AcquirePinned(r.Snapshot); v != nil {
-		return v, nil
-	}
-	if id := s.CurrentID(); id != "" {
-		return nil, &reply.Gone{Current: id}
-	}
-	return nil, reply.ErrNoSnapshot
-}
-
 // makeTag computes the tag of the answer from the table's content and the canonical query, so that
 // it is known before any work and is the same in every process. The snapshot that a request names
 // is not part of it, since it does not change the answer. Whether the table is stale is: not all
@@ -300,7 +276,7 @@ func (a *Reply) makeTag() {
 	if stale := a.heads.Stale; stale != "" {
 		a.text = append(append(append(a.text, '\n'), stale...), '\n') // no query has line ends
 	}
-	if c := a.Computation; c != nil {
+	if c := a.RecordSource; c != nil {
 		a.text = append(append(append(a.text, '\n'), c.Kind.String()...), ' ', c.Version, '\n')
 	}
 	a.text = a.Request.AppendCanonical(a.text)

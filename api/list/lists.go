@@ -1,9 +1,10 @@
 // Package list answers requests for lists: it routes them, checks the identifier, parses the
 // parameters (contract), finds the rows (index), renders them (render) and compresses the result
-// (encode). What is computed of rows registers as a Computation.
+// (encode). What is computed of rows registers as a RecordSource.
 package list
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/fasthttp/router"
@@ -17,29 +18,25 @@ import (
 // Lists answers requests for lists from the snapshots of a state. Package files embeds it.
 type Lists struct {
 	*state.State
-	Router       *router.Router
-	Mounts       []*Mount
-	Computations []*Computation // see records.go
-	Endpoints    []string       // names of endpoints in metrics
+	Routes
 
 	Public  *fasthttp.Server
 	Callers *wire.Connections
 	known   KnownIdentifiers
 
-	Gate      *wire.Gate
-	Long      *wire.Gate // for answers that take long to make (long.go)
-	refusals  wire.RefusalLimiter
+	Admission
 	Bodies    *BodyCache
 	WarmLimit time.Duration // changed by tests
 }
 
-// New returns the lists of a state, without routes. kinds are those of all computations.
+// New returns the lists of a state, without routes. kinds are those of all record sources.
 func New(s *state.State, kinds []contract.Kind) *Lists {
 	o := &s.Options
 	l := &Lists{
-		State: s, Router: router.New(), Mounts: NewMounts(o, kinds), Endpoints: []string{"other"},
-		Gate: wire.NewGate(o.Queries, o.QueueWait), Long: wire.NewGate(o.Queries, o.QueueWait),
-		Bodies: newBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: WarmLimit,
+		State:     s,
+		Routes:    Routes{Router: router.New(), Mounts: NewMounts(o, kinds), Endpoints: []string{"other"}},
+		Admission: newAdmission(o, s.Budget, runtime.GOMAXPROCS(0)),
+		Bodies:    newBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: WarmLimit,
 	}
 	s.Hooks.Warm, s.Hooks.Emptied = l.Warm, l.Bodies.Empty
 	return l

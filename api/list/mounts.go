@@ -10,14 +10,14 @@ import (
 
 // Mount is a prefix of paths below which the interface is served, and the names that it has there.
 type Mount struct {
-	Prefix string // empty at the root
-	Names  contract.NameSet
-	MadeUp bool   // the figures are, so pages say it
-	Twin   *Mount // the one with the other names
-	help   string // for requests without a good identifier
-	Paths  []string
-	Kinds  []contract.Kind   // of what is computed of lists
-	Lists  map[ListKey]Route // of the contract's lists and what is computed of them
+	Prefix      string // empty at the root
+	Names       contract.NameSet
+	MadeUp      bool   // the figures are, so pages say it
+	Counterpart *Mount // the one with the other names
+	help        string // for requests without a good identifier
+	Paths       []string
+	Kinds       []contract.Kind   // of what is computed of lists
+	Lists       map[ListKey]Route // of the contract's lists and what is computed of them
 }
 
 // NewMounts returns the mounts of a server. HAPI names always have their prefix too. The root is
@@ -30,7 +30,7 @@ func NewMounts(o *state.Options, kinds []contract.Kind) []*Mount {
 	}
 	for _, m := range mounts {
 		m.Lists, m.MadeUp, m.Kinds = map[ListKey]Route{}, o.MadeUp, kinds
-		m.Twin = mounts[slices.IndexFunc(mounts, func(o *Mount) bool { return o.Names != m.Names })]
+		m.Counterpart = mounts[slices.IndexFunc(mounts, func(o *Mount) bool { return o.Names != m.Names })]
 		m.help = contract.IdentifierHelp(m.Names, m.Prefix)
 	}
 	return mounts
@@ -45,11 +45,11 @@ func (m *Mount) AllDescribed() string {
 }
 
 // MountOf returns the mount of a path.
-func (s *Lists) MountOf(path string) *Mount {
-	for _, m := range s.Mounts[1:] {
+func (r *Routes) MountOf(path string) *Mount {
+	for _, m := range r.Mounts[1:] {
 		if rest, ok := strings.CutPrefix(path, m.Prefix); ok && (rest == "" || rest[0] == '/') {
 			return m
 		}
 	}
-	return s.Mounts[0]
+	return r.Mounts[0]
 }

@@ -22,7 +22,7 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	a := &Reply{
-		Scratch: sc, Endpoint: endpoint, Served: v, List: table, Computation: to.Computation,
+		Scratch: sc, Endpoint: endpoint, Served: v, List: table, RecordSource: to.RecordSource,
 		Path: to.Mount.Prefix + to.List.Paths()[0],
 	}
 	if table.IsQuarantined() {
@@ -44,8 +44,8 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 
 // recordsOf finds the rows of a question, or computes its records.
 func (s *Lists) recordsOf(a *Reply) (Records, error) {
-	if a.Computation != nil {
-		found, err := a.Computation.Compute(s, a)
+	if a.RecordSource != nil {
+		found, err := a.RecordSource.Compute(s, a)
 		if err == nil {
 			a.Page.Rows, a.Page.Total = found.Len(), found.Total()
 		}

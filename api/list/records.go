@@ -18,15 +18,15 @@ type Records interface {
 	Header() []reply.HeaderField // fields of the answer's own, with canonical names
 }
 
-// Computation is how requests of a kind are answered.
-type Computation struct {
+// RecordSource is how requests of a kind are answered.
+type RecordSource struct {
 	Kind contract.Kind
 
 	// version is part of the entity tags. Increment it when answers change that depend on the same
 	// rows and query, so that caches drop old ones.
 	Version byte
 
-	// long computations take turns as long pages do, one for each core at a time. That bounds what
+	// long recordSources take turns as long pages do, one for each core at a time. That bounds what
 	// they hold in memory too: an aggregate of 100,000 groups can take 30 MB.
 	Long bool
 
@@ -38,15 +38,6 @@ type Computation struct {
 	Answer func(a *Reply) error
 }
 
-// ComputedKinds returns the last parts of the paths of computations.
-func (s *Lists) ComputedKinds() []string {
-	kinds := make([]string, len(s.Computations))
-	for i, c := range s.Computations {
-		kinds[i] = c.Kind.String()
-	}
-	return kinds
-}
-
 // answerRecords computes the records of a request and answers with them.
 func (s *Lists) answerRecords(a *Reply) (result Finished, err error) {
 	computed := *a // a itself stays on the stack, also where this function is not called
@@ -56,17 +47,17 @@ func (s *Lists) answerRecords(a *Reply) (result Finished, err error) {
 		}
 		defer s.endSince(&computed, &result, &err)
 	}
-	if a.Computation.Long {
+	if a.RecordSource.Long {
 		a.turn.BeginLong()
 		defer a.turn.EndLong()
 		computed.HasTurn = true
 	}
-	found, err := a.Computation.Compute(s, &computed)
+	found, err := a.RecordSource.Compute(s, &computed)
 	if err != nil {
 		return Finished{}, s.Failed(a, err)
 	}
 	a.Page.Rows, a.Page.Total = found.Len(), found.Total()
-	RecordOf(a.Ctx).NoteRows(&a.Page, "miss")
+	LogOf(a.Ctx).NoteRows(&a.Page, "miss")
 	result = Finished{Rows: a.Page.Rows, Total: a.Page.Total, header: found.Header()}
 	if computed.HasTurn {
 		found = pausing{found, a.Pause}

@@ -11,7 +11,7 @@ import (
 // connection.
 func (s *Lists) RefuseMalformed(ctx *fasthttp.RequestCtx) bool {
 	malformed, conditions := wire.Inspect(&ctx.Request.Header)
-	RecordOf(ctx).noteConditions(conditions)
+	LogOf(ctx).noteConditions(conditions)
 	if !malformed {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
@@ -12,13 +13,36 @@ import (
 
 // Route is what answers a path: a list endpoint, or a handler.
 type Route struct {
-	Mount       *Mount
-	List        *contract.Plan
-	Computation *Computation // of a list that is not of rows
-	Public      bool         // a list that needs no identifier
-	Handler     fasthttp.RequestHandler
-	Name        string // in metrics: the same for all paths of one thing
-	endpoint    int    // position in Server.endpoints
+	Mount        *Mount
+	List         *contract.Plan
+	RecordSource *RecordSource // of a list that is not of rows
+	Public       bool          // a list that needs no identifier
+	Handler      fasthttp.RequestHandler
+	Name         string // in metrics: the same for all paths of one thing
+	endpoint     int    // position in Server.endpoints
+}
+
+// Routes are what a server answers.
+type Routes struct {
+	Router        *router.Router
+	Mounts        []*Mount
+	RecordSources []*RecordSource
+	Endpoints     []string // names of endpoints in metrics
+}
+
+// HandlerOf returns the handler of a path, nil for an unknown one.
+func (r *Routes) HandlerOf(path string) fasthttp.RequestHandler {
+	handler, _ := r.Router.Lookup(fasthttp.MethodGet, path, nil)
+	return handler
+}
+
+// ComputedKinds returns the last parts of the paths of recordSources.
+func (r *Routes) ComputedKinds() []string {
+	kinds := make([]string, len(r.RecordSources))
+	for i, c := range r.RecordSources {
+		kinds[i] = c.Kind.String()
+	}
+	return kinds
 }
 
 // otherEndpoint is the position in Server.endpoints for requests for unknown paths, and for those
@@ -44,12 +68,12 @@ func (s *Lists) Add(m *Mount, path string, r Route) {
 	r.Mount, r.endpoint = m, s.endpointOf(r.Name)
 	path = m.Prefix + path
 	handler := func(ctx *fasthttp.RequestCtx) {
-		RecordOf(ctx).noteRoute(&r)
+		LogOf(ctx).noteRoute(&r)
 		s.AnswerList(ctx, &r)
 	}
 	if r.List == nil {
 		handler = func(ctx *fasthttp.RequestCtx) {
-			RecordOf(ctx).noteRoute(&r)
+			LogOf(ctx).noteRoute(&r)
 			switch {
 			case r.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > maxPageURI:
 				s.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
@@ -62,7 +86,7 @@ func (s *Lists) Add(m *Mount, path string, r Route) {
 		}
 	}
 	s.Router.ANY(path, handler)
-	if r.Computation == nil && !strings.HasSuffix(path, Wildcard) { // see nearestPath
+	if r.RecordSource == nil && !strings.HasSuffix(path, Wildcard) { // see nearestPath
 		m.Paths = append(m.Paths, path)
 	}
 }
@@ -70,12 +94,6 @@ func (s *Lists) Add(m *Mount, path string, r Route) {
 // maxPageURI is the longest accepted address of what is no list. A page repeats its address in its
 // links: some hundreds of them.
 const maxPageURI = 2 << 10
-
-// HandlerOf returns the handler of a path, nil for an unknown one.
-func (s *Lists) HandlerOf(path string) fasthttp.RequestHandler {
-	handler, _ := s.Router.Lookup(fasthttp.MethodGet, path, nil)
-	return handler
-}
 
 // ListKey names what a list route answers.
 type ListKey struct {
@@ -85,16 +103,16 @@ type ListKey struct {
 
 // AddLists registers the paths of an endpoint.
 func (s *Lists) AddLists(m *Mount, e *contract.Endpoint) {
-	add := func(c *Computation, k contract.Kind) {
+	add := func(c *RecordSource, k contract.Kind) {
 		plan := contract.NewPlan(e, k)
-		to := Route{Mount: m, List: plan, Computation: c, Name: plan.Name()}
+		to := Route{Mount: m, List: plan, RecordSource: c, Name: plan.Name()}
 		m.Lists[ListKey{e, k}] = to
 		for _, path := range plan.Paths() {
 			s.Add(m, path, to)
 		}
 	}
 	add(nil, contract.Rows)
-	for _, c := range s.Computations {
+	for _, c := range s.RecordSources {
 		add(c, c.Kind)
 	}
 }

@@ -1,8 +1,6 @@
 package list
 
 import (
-	"slices"
-
 	"hdqs/api/reply"
 	"hdqs/api/state"
 )
@@ -11,17 +9,6 @@ import (
 type sinceList struct {
 	served *state.Served
 	List   *state.BoundList
-}
-
-// holds reports whether the snapshot with an id is the current one or retained.
-func (s *Lists) holds(id string) bool {
-	if s.CurrentID() == id {
-		return true
-	}
-	s.Retained.Lock()
-	defer s.Retained.Unlock()
-	return s.CurrentID() == id || slices.ContainsFunc(s.Retained.Entries,
-		func(v *state.Served) bool { return v.Id == id })
 }
 
 // goneSince is the error of a request whose snapshot in since is not held.

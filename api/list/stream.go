@@ -9,6 +9,7 @@ import (
 	"hdqs/api/render"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/api/wire"
 	"hdqs/index"
 	"hdqs/internal/background"
 )
@@ -17,15 +18,15 @@ import (
 // still in the CPU's cache when the kernel copies it. fasthttp closes the stream, also when the
 // client disconnects. Until then the stream keeps the snapshot open.
 type BodyStream struct {
+	wire.WrittenBody
 	Body   render.Body
 	list   *state.BoundList
 	served *state.Served
 	Server *Lists
 	ranges []index.Range // of the body
-	part   *[]byte       // rendered and not yet written; nil when all is written
-	sent   int           // of part
+	part   *[]byte       // that is being written, nil between two
 	More   bool          // there is more after part
-	record *Record       // of the request; nil if it did not come over HTTP
+	record *RequestLog   // of the request; nil if it did not come over HTTP
 	bytes  int64         // sent
 	turn   background.Turn
 }
@@ -56,7 +57,7 @@ func (s *Lists) stream(a *Reply) int {
 	length := st.Body.Len() // reads the segment, which may fail
 	a.Served.Refs.Add(1)    // the caller has one, so the count is not zero
 	st.served = a.Served
-	if st.record = RecordOf(a.Ctx); st.record != nil {
+	if st.record = LogOf(a.Ctx); st.record != nil {
 		st.record.Streamed = true
 	}
 	a.Ctx.Response.SetBodyStream(st, length)
@@ -67,20 +68,12 @@ func (s *Lists) stream(a *Reply) int {
 func (st *BodyStream) Next() error {
 	st.turn.Begin()
 	defer st.turn.End()
-	st.part, st.sent = parts.Get().(*[]byte), 0
+	st.part = parts.Get().(*[]byte)
 	*st.part, st.More = st.Body.AppendPart((*st.part)[:0])
 	if st.list.IsQuarantined() {
 		return &reply.Refused{Table: st.list.Segment.Name()}
 	}
 	return nil
-}
-
-// took records that n more bytes of the part were written.
-func (st *BodyStream) took(n int) {
-	st.bytes += int64(n)
-	if st.sent += n; st.sent == len(*st.part) {
-		st.drop()
-	}
 }
 
 // drop returns the part's buffer.
@@ -110,40 +103,23 @@ func (s *Lists) RecoverBody(list *state.BoundList, err *error) {
 }
 
 // WriteTo writes what is left of the body.
-func (st *BodyStream) WriteTo(w io.Writer) (total int64, err error) {
+func (st *BodyStream) WriteTo(w io.Writer) (sent int64, err error) {
 	debug.SetPanicOnFault(true)
 	defer st.Server.RecoverBody(st.list, &err)
 	for st.part != nil || st.More {
 		if st.part == nil {
 			if err := st.Next(); err != nil {
-				return total, err
+				return st.bytes, err
 			}
 		}
-		n, err := w.Write((*st.part)[st.sent:])
-		st.took(n)
-		total += int64(n)
+		n, err := w.Write(*st.part)
+		st.bytes += int64(n)
+		st.drop()
 		if err != nil {
-			return total, err
+			return st.bytes, err
 		}
 	}
-	return total, nil
-}
-
-// Read implements io.Reader for callers that do not use WriterTo.
-func (st *BodyStream) Read(p []byte) (n int, err error) {
-	debug.SetPanicOnFault(true)
-	defer st.Server.RecoverBody(st.list, &err)
-	if st.part == nil {
-		if !st.More {
-			return 0, io.EOF
-		}
-		if err := st.Next(); err != nil {
-			return 0, err
-		}
-	}
-	n = copy(p, (*st.part)[st.sent:])
-	st.took(n)
-	return n, nil
+	return st.bytes, nil
 }
 
 // Close releases the snapshot.

@@ -45,25 +45,6 @@ type warmRequest struct {
 // one core.
 const WarmLimit = 5 * time.Second
 
-// WarmUp returns that of the served snapshot. It is zero until the warm-up has ended, and
-// if no table had changed.
-func (s *Lists) WarmUp() state.WarmUp {
-	if v := s.Current.Load(); v != nil {
-		if w := v.WarmUp.Load(); w != nil {
-			return *w
-		}
-	}
-	return state.WarmUp{}
-}
-
-// EndWarmUp ends a warm-up that is running, and later ones at once. The snapshot is served without
-// the rest, so that a program that has to end need not wait.
-func (s *Lists) EndWarmUp() { s.NoWarmUp.Store(true) }
-
-// InterruptWarmUp ends a warm-up that is running, so that its caller can look at the store again.
-// The snapshot is served without the rest.
-func (s *Lists) InterruptWarmUp() { s.CutWarmUp.Store(true) }
-
 // Warm answers the warm-up requests from a snapshot, for the tables that have changed since an
 // earlier one, the largest first. The earlier Bound may be nil. An error or a panic means that the
 // snapshot cannot be served.
@@ -138,7 +119,7 @@ func (w *WarmUp) Work() (err error) {
 			if w.ends() {
 				return nil
 			}
-			if err := w.Server.rehearse(w.Served, p, r, buffer); err != nil {
+			if err := w.rehearse(p, r, buffer); err != nil {
 				if w.isRefused(p) {
 					break
 				}
@@ -200,7 +181,8 @@ func (s *Lists) ColdPlans(b, earlier *state.Bound) []*contract.Plan {
 // rehearse answers a request from a snapshot that need not be served yet, as list does once it has
 // checked it. Identifier, limits, caches and counters are left out, and the answer is discarded.
 // Its body is in the buffer.
-func (s *Lists) rehearse(v *state.Served, p *contract.Plan, r warmRequest, buffer *wire.BodyBuffer) error {
+func (w *WarmUp) rehearse(p *contract.Plan, r warmRequest, buffer *wire.BodyBuffer) error {
+	s, v := w.Server, w.Served
 	var ctx fasthttp.RequestCtx
 	ctx.Init(new(fasthttp.Request), nil, s.Faults)
 	sc := Scratches.Get().(*Scratch)

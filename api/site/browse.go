@@ -3,7 +3,6 @@ package site
 import (
 	"errors"
 	"net/url"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -12,7 +11,6 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
-	"hdqs/api/wire"
 )
 
 // BrowsePath is the prefix of the pages of records, below a mount's.
@@ -48,56 +46,26 @@ func (s *Site) addBrowse(m *list.Mount) {
 	full := reply.NewHead(s.landingFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
 		scriptPolicy)...)...)
 	bare := reply.NewHead(s.landingFields()...)
-	endpoints, twins := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Twin.Names)
+	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
 	for i := range endpoints {
 		e := &endpoints[i]
 		question := browse.Question{
 			Prefix: m.Prefix, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
-			Twin:   m.Twin.Prefix + twins[i].Path,
-			MadeUp: m.MadeUp,
+			Counterpart: m.Counterpart.Prefix + counterparts[i].Path,
+			MadeUp:      m.MadeUp,
 		}
-		s.Add(m, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: func(ctx *fasthttp.RequestCtx) {
-			if err := s.answerBrowse(ctx, m, question, full, bare); err != nil {
-				s.AnswerError(ctx, err)
-			}
-		}})
+		s.Add(m, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+			return s.answerBrowse(ctx, m, question, full, bare)
+		}, s.Pages)})
 		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
 		download.Public, download.Name = true, BrowsePath+browse.DownloadPath[1:]
 		s.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
 	}
 }
 
-// pageWait is how long a page waits for those before it. People wait longer than programs, and on a
-// busy machine a page can take a second.
-const pageWait = 10 * time.Second
-
-// NewPageGate makes a gate for pages of records, of which one takes as long as a hundred short
-// queries. Half of the cores are for others: if all were busy with long work, the Go runtime would
-// look for new requests only every 10 ms.
-func NewPageGate(cores int) *wire.Gate { return wire.NewGate(max(1, cores/2), pageWait) }
-
-// answerBrowse answers with a page of records. It waits for other pages, and takes a slot as a
-// query does.
+// answerBrowse answers with a page of records.
 func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Question, full, bare reply.Head) error {
-	if s.Budget.IsFull() {
-		return s.Busy(reply.RuleBytes)
-	}
-	if !s.Pages.Enter(true) {
-		return s.Busy(reply.RuleQueries)
-	}
-	defer s.Pages.Leave()
-	if !s.Gate.Enter(true) {
-		return s.Busy(reply.RuleQueries)
-	}
-	defer s.Gate.Leave()
-	return s.makeBrowse(ctx, m, q, full, bare)
-}
-
-// makeBrowse makes a page of records and sends it.
-func (s *Site) makeBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Question, full, bare reply.Head) error {
-	var pinned contract.Request
-	pinned.Snapshot = string(ctx.QueryArgs().Peek(contract.SnapshotParam))
-	v, err := s.SnapshotOf(&pinned)
+	v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
 	if err != nil {
 		return err
 	}
@@ -134,10 +102,10 @@ func (s *Site) makeBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Ques
 		ctx.SetStatusCode(fasthttp.StatusSeeOther)
 		return nil
 	}
-	s.answerPage(ctx, "browse.html", page, full, bare, reply.LandingKey)
-	if len(page.Wrong) > 0 {
+	err = s.answerPage(ctx, "browse.html", page, full, bare, reply.LandingKey)
+	if len(page.Wrong) > 0 && err == nil {
 		ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
 		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 	}
-	return nil
+	return err
 }

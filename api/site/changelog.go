@@ -122,19 +122,19 @@ func (s *Site) addChangelog(m *list.Mount) {
 	full := reply.NewHead(s.PageFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
 		PagePolicy)...)...)
 	bare := reply.NewHead(s.PageFields()...)
-	s.Add(m, ChangelogPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) {
-		s.answerPage(ctx, "changelog.html", s.changelogOf(m, ""), full, bare, reply.LandingKey)
+	s.Add(m, ChangelogPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+		return s.answerPage(ctx, "changelog.html", s.changelogOf(m, ""), full, bare, reply.LandingKey)
 	})})
 	fullFeed := reply.NewHead(s.landingFields(reply.Safe("Content-Type", FeedType)...)...)
 	bareFeed := reply.NewHead(s.landingFields()...)
-	s.Add(m, FeedPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) {
+	s.Add(m, FeedPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 		body, err := feedOf(s.changelogOf(m, s.BaseOf(ctx)))
 		if err != nil {
 			s.LogFault(FeedPath, err)
-			s.AnswerError(ctx, err)
-			return
+			return err
 		}
 		s.sendPage(ctx, body, fullFeed, bareFeed, reply.LandingKey)
+		return nil
 	})})
 }
 

@@ -34,7 +34,7 @@ type docsIndex struct {
 	pageHead
 	Version, EncodePath, Header string
 	HAPI                        bool
-	Twin                        string // the index in the other names
+	Counterpart                 string // the index in the other names
 	Interactive                 string // the interactive reference in HAPI names, for links to the public service's
 	Groups                      []pageGroup
 
@@ -91,9 +91,9 @@ type endpointDocs struct {
 	SumRules       []string // what aggregates add up
 	Series         string   // of latest=true, empty without
 	Names          string   // of the mount, in words
-	TwinNames      string
-	TwinPath       string // of the endpoint in the other names
-	TwinDocs       string // its page
+	OtherNames     string
+	OtherPath      string // of the endpoint in the other names
+	OtherDocs      string // its page
 	Filters        []docsEntry
 	Common         []docsEntry // parameters that do not filter
 	Fields         []docsEntry
@@ -114,16 +114,16 @@ var nameSetTexts = map[contract.NameSet]string{
 // docsOf returns the pages of all endpoints of a mount.
 func docsOf(m *list.Mount) []*endpointDocs {
 	var all []*endpointDocs
-	endpoints, twins := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Twin.Names)
+	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
 	groups := pageGroups(m, nil)
 	for i := range endpoints {
-		e, twin := &endpoints[i], &twins[i]
+		e, counterpart := &endpoints[i], &counterparts[i]
 		d := &endpointDocs{
 			pageHead: newPageHead(m, e.Summary), pageEndpoint: newPageEndpoint(m, e),
 			Group: e.GroupTitle(), Note: e.Note, AddingUp: e.AddingUp(),
 			SumRules: e.SumRules(), Series: e.SeriesText(),
-			Names: nameSetTexts[m.Names], TwinNames: nameSetTexts[m.Twin.Names],
-			TwinPath: m.Twin.Prefix + twin.Path, TwinDocs: m.Twin.Prefix + DocsPath + "/" + twin.Name(),
+			Names: nameSetTexts[m.Names], OtherNames: nameSetTexts[m.Counterpart.Names],
+			OtherPath: m.Counterpart.Prefix + counterpart.Path, OtherDocs: m.Counterpart.Prefix + DocsPath + "/" + counterpart.Name(),
 			plan: contract.NewPlan(e, contract.Rows),
 		}
 		for _, p := range d.plan.Params {
@@ -154,7 +154,7 @@ func docsOf(m *list.Mount) []*endpointDocs {
 			}
 		}
 		d.text = strings.ToLower(strings.Join([]string{
-			d.Group, d.Path, d.Summary, d.Note, d.AddingUp, d.TwinPath,
+			d.Group, d.Path, d.Summary, d.Note, d.AddingUp, d.OtherPath,
 		}, "\n"))
 		all = append(all, d)
 	}
@@ -166,12 +166,12 @@ func docsOf(m *list.Mount) []*endpointDocs {
 func newDocsIndex(m *list.Mount, fill func(*contract.Endpoint, *pageEndpoint)) docsIndex {
 	hapi := m
 	if m.Names != contract.HAPINames {
-		hapi = m.Twin
+		hapi = m.Counterpart
 	}
 	return docsIndex{
 		pageHead: newPageHead(m, "Reference"),
 		Version:  contract.InterfaceVersion, EncodePath: m.Prefix + contract.EncodePath,
-		Header: m.Names.IdentifierHeader(), HAPI: m.Names == contract.HAPINames, Twin: m.Twin.Prefix + DocsPath,
+		Header: m.Names.IdentifierHeader(), HAPI: m.Names == contract.HAPINames, Counterpart: m.Counterpart.Prefix + DocsPath,
 		Interactive: hapi.Prefix + interactivePath,
 		Groups:      pageGroups(m, fill), MaxSearch: maxSearch,
 	}
@@ -246,13 +246,13 @@ func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.R
 			index(ctx)
 			return
 		}
-		s.Limited(func(ctx *fasthttp.RequestCtx) {
+		s.Limited(func(ctx *fasthttp.RequestCtx) error {
 			data := newDocsIndex(m, nil)
 			data.Title, data.Search = "Search: "+text, text
 			if data.TooLong = len(text) > maxSearch; !data.TooLong {
 				data.Found = search(all(), text)
 			}
-			s.answerPage(ctx, "docs.html", data, full, bare, reply.PageKey)
+			return s.answerPage(ctx, "docs.html", data, full, bare, reply.PageKey)
 		})(ctx)
 	}
 }
@@ -283,7 +283,7 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 		PagePolicy)...)...)
 	bare := reply.NewHead(s.landingFields()...)
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
-	s.Add(m, DocsPath+"/"+name, list.Route{Name: DocsPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) {
+	s.Add(m, DocsPath+"/"+name, list.Route{Name: DocsPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 		d := docs()
 		page := endpointPage{endpointDocs: *d, Base: s.BaseOf(ctx), Identifier: identifier}
 		query := exampleQuery
@@ -299,11 +299,12 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 			v.Release(s.Log)
 		}
 		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
-		s.answerPage(ctx, "endpoint.html", page, full, bare, reply.LandingKey)
+		err := s.answerPage(ctx, "endpoint.html", page, full, bare, reply.LandingKey)
 		if page.Refused {
 			ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 			ctx.Response.Header.Del("CDN-Cache-Control")
 		}
+		return err
 	})})
 }
 

@@ -126,12 +126,12 @@ type fixedPage struct {
 // fixedPages returns the pages of a mount as they are without a snapshot. They are made once for
 // all servers of the process, from embedded files and the endpoint literals.
 func fixedPages(m *list.Mount) []*fixedPage {
-	made, _ := madePages.LoadOrStore([4]any{m.Prefix, m.Names, m.Twin.Prefix, m.MadeUp},
+	made, _ := madePages.LoadOrStore([4]any{m.Prefix, m.Names, m.Counterpart.Prefix, m.MadeUp},
 		sync.OnceValue(func() []*fixedPage { return makePages(m) }))
 	return made.(func() []*fixedPage)()
 }
 
-var madePages sync.Map // of func() []*fixedPage, by prefix, names, the twin's prefix and madeUp
+var madePages sync.Map // of func() []*fixedPage, by prefix, names, the counterpart's prefix and madeUp
 
 func makePages(m *list.Mount) []*fixedPage {
 	page := func(name, contentType, policy string, write func() ([]byte, error), paths ...string) *fixedPage {
@@ -252,7 +252,7 @@ func (s *Site) AddPages(m *list.Mount) {
 		PagePolicy)...)...)
 	bare := reply.NewHead(s.landingFields()...)
 	empty := newLanding(m, nil)
-	s.Add(m, "/", list.Route{Name: "/", Handler: s.Limited(func(ctx *fasthttp.RequestCtx) {
+	s.Add(m, "/", list.Route{Name: "/", Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 		data := empty
 		if served := s.Acquire(); served != nil {
 			data = served.Keep(landingPage{m}, func() any { return newLanding(m, served.Bound) }).(landingData)
@@ -262,7 +262,7 @@ func (s *Site) AddPages(m *list.Mount) {
 		if bulk := s.Bulk.Load(); bulk != nil {
 			data.Bulk = bulk.Latest
 		}
-		s.answerPage(ctx, "landing.html", data, full, bare, reply.LandingKey)
+		return s.answerPage(ctx, "landing.html", data, full, bare, reply.LandingKey)
 	})})
 }
 
@@ -276,14 +276,16 @@ func (s *Site) landingFields(more ...string) []string {
 }
 
 // answerPage renders a template and sends it.
-func (s *Site) answerPage(ctx *fasthttp.RequestCtx, template string, data any, full, bare reply.Head, key string) {
+func (s *Site) answerPage(
+	ctx *fasthttp.RequestCtx, template string, data any, full, bare reply.Head, key string,
+) error {
 	var page bytes.Buffer
 	if err := pages().ExecuteTemplate(&page, template, data); err != nil {
 		s.LogFault(template, err)
-		s.AnswerError(ctx, err)
-		return
+		return err
 	}
 	s.sendPage(ctx, page.Bytes(), full, bare, key)
+	return nil
 }
 
 // sendPage sends the body of a page.

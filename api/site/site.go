@@ -2,18 +2,10 @@
 // served and what changed.
 package site
 
-import (
-	"runtime"
-
-	"hdqs/api/files"
-	"hdqs/api/wire"
-)
+import "hdqs/api/files"
 
 // Site answers with pages about what its files and lists serve.
-type Site struct {
-	*files.Files
-	Pages *wire.Gate // of records
-}
+type Site struct{ *files.Files }
 
 // New returns the pages about files and their lists.
-func New(f *files.Files) *Site { return &Site{Files: f, Pages: NewPageGate(runtime.GOMAXPROCS(0))} }
+func New(f *files.Files) *Site { return &Site{f} }

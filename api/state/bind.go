@@ -128,9 +128,9 @@ func (b *Bound) tableRows() map[string]int {
 	return rows
 }
 
-// MadeBytes returns the memory of what has been made for answers: fragments, stored blocks, texts
+// DerivedBytes returns the memory of what has been made for answers: fragments, stored blocks, texts
 // and lists for searching, cached sets of rows, and what sums need.
-func (b *Bound) MadeBytes() int64 {
+func (b *Bound) DerivedBytes() int64 {
 	var n int64
 	for _, list := range b.Lists {
 		if list.Segment != nil {
@@ -140,9 +140,9 @@ func (b *Bound) MadeBytes() int64 {
 	return n
 }
 
-// Forget gives up what has been made for answers, except for tables that other has too. Answers
+// DropDerived gives up what was derived for answers, except for tables that other has too. Answers
 // make it again.
-func (b *Bound) Forget(other *Bound) {
+func (b *Bound) DropDerived(other *Bound) {
 	for path, list := range b.Lists {
 		if list.Segment != nil && list != other.Lists[path] {
 			list.Index.Forget()

@@ -162,7 +162,7 @@ func (s *State) publish(next *Served, r Release) {
 	old := s.Current.Swap(next)
 	s.Retained.drop(s.Log, notCounted, func(v *Served) bool { return v.Id == next.Id })
 	if old != nil {
-		old.Bound.Forget(bound) // those who name it are few, and memory may be scarce
+		old.Bound.DropDerived(bound) // those who name it are few, and memory may be scarce
 		s.Retained.Keep(old, cmp.Or(s.Options.KeepPrevious, KeepPrevious), s.Log)
 		s.dropUnfit(next)
 	}
@@ -297,3 +297,22 @@ type WarmUp struct {
 	Requests int
 	Took     time.Duration
 }
+
+// WarmUp returns that of the served snapshot. It is zero until the warm-up has ended, and
+// if no table had changed.
+func (s *State) WarmUp() WarmUp {
+	if v := s.Current.Load(); v != nil {
+		if w := v.WarmUp.Load(); w != nil {
+			return *w
+		}
+	}
+	return WarmUp{}
+}
+
+// EndWarmUp ends a warm-up that is running, and later ones at once. The snapshot is served without
+// the rest, so that a program that has to end need not wait.
+func (s *State) EndWarmUp() { s.NoWarmUp.Store(true) }
+
+// InterruptWarmUp ends a warm-up that is running, so that its caller can look at the store again.
+// The snapshot is served without the rest.
+func (s *State) InterruptWarmUp() { s.CutWarmUp.Store(true) }

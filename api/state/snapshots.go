@@ -8,6 +8,7 @@ import (
 	"time"
 	"weak"
 
+	"hdqs/api/reply"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -44,6 +45,34 @@ func (s *Snapshots) AcquirePinned(id string) *Served {
 		return v
 	}
 	return s.Retained.acquire(id)
+}
+
+// AcquireFor is AcquirePinned for a request, which names a snapshot or else means the current one.
+func (s *Snapshots) AcquireFor(id string) (*Served, error) {
+	var v *Served
+	if id == "" {
+		v = s.Acquire()
+	} else {
+		v = s.AcquirePinned(id)
+	}
+	current := s.CurrentID()
+	switch {
+	case v != nil:
+		return v, nil
+	case id != "" && current != "":
+		return nil, &reply.Gone{Current: current}
+	}
+	return nil, reply.ErrNoSnapshot
+}
+
+// Holds reports whether the snapshot with an id is the current one or retained.
+func (s *Snapshots) Holds(id string) bool {
+	if s.CurrentID() == id {
+		return true
+	}
+	s.Retained.Lock() // the current snapshot cannot change now
+	defer s.Retained.Unlock()
+	return s.CurrentID() == id || slices.ContainsFunc(s.Retained.Entries, func(v *Served) bool { return v.Id == id })
 }
 
 // Snapshot returns a handle on the served snapshot, which the caller closes; nil if there is none.

@@ -16,6 +16,7 @@ const filePart = 1 << 20
 // Linux the kernel sends the bytes from its cache of files: they are never in the memory of the
 // process. fasthttp closes the body, also when the client disconnects.
 type FileBody struct {
+	WrittenBody
 	File     *os.File
 	From, To int64
 	Timeout  time.Duration    // for each part of a mebibyte; zero: no limit
@@ -36,8 +37,16 @@ func SendFile(ctx *fasthttp.RequestCtx, b *FileBody) {
 	ctx.Response.SetBodyStream(b, int(b.To-b.From))
 }
 
-// SupportsBodyWriteTo makes fasthttp use WriteTo.
-func (*FileBody) SupportsBodyWriteTo() bool { return true }
+// WrittenBody is embedded in bodies that fasthttp only ever writes, with their WriteTo.
+type WrittenBody struct{}
+
+// SupportsBodyWriteTo implements fasthttp.BodyWriterTo.
+func (WrittenBody) SupportsBodyWriteTo() bool { return true }
+
+// Read implements io.Reader, which bodies must be.
+func (WrittenBody) Read([]byte) (int, error) { return 0, errOnlyWritten }
+
+var errOnlyWritten = errors.New("wire: the body of an answer can only be written")
 
 // WriteTo sends what is left of the body. fasthttp passes a reader on to the connection unchanged
 // only through ReadFrom.
@@ -71,20 +80,6 @@ func (b *FileBody) WriteTo(w io.Writer) (total int64, err error) {
 		}
 	}
 	return total, nil
-}
-
-// Read implements io.Reader for callers that do not use WriterTo.
-func (b *FileBody) Read(p []byte) (int, error) {
-	if b.From == b.To {
-		return 0, io.EOF
-	}
-	n, err := b.File.ReadAt(p[:min(int64(len(p)), b.To-b.From)], b.From)
-	b.From += int64(n)
-	b.sent += int64(n)
-	if n > 0 {
-		err = nil
-	}
-	return n, err
 }
 
 // Close reports what was sent.

@@ -9,14 +9,14 @@ import (
 	"hdqs/internal/testkit"
 )
 
-var madeMetric = regexp.MustCompile(`(?m)^hdqs_made_bytes (\S+)$`)
+var derivedMetric = regexp.MustCompile(`(?m)^hdqs_derived_bytes (\S+)$`)
 
 // made returns the memory of what has been made for answers.
 func (s *server) made(t *testing.T) float64 {
 	t.Helper()
-	found := madeMetric.FindSubmatch(ask(t, "GET", s.admin+"/metrics").body)
+	found := derivedMetric.FindSubmatch(ask(t, "GET", s.admin+"/metrics").body)
 	if found == nil {
-		t.Fatal("/metrics has no hdqs_made_bytes")
+		t.Fatal("/metrics has no hdqs_derived_bytes")
 	}
 	bytes, err := strconv.ParseFloat(string(found[1]), 64)
 	if err != nil {

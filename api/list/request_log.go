@@ -14,9 +14,9 @@ import (
 	"hdqs/index"
 )
 
-// Record is what is counted of one request of the public listener. It belongs to the request's
+// RequestLog is what is counted of one request of the public listener. It belongs to the request's
 // connection, which reuses it, so that all who take part in the answer can fill in what they know.
-type Record struct {
+type RequestLog struct {
 	counts   *metrics.Shard
 	began    time.Duration // since processStart
 	endpoint int           // position in Server.endpoints
@@ -31,100 +31,102 @@ type Record struct {
 	line   *accesslog.Line // nil without an access log
 }
 
-// RecordOf returns the record of a request, nil if it did not come over HTTP.
-func RecordOf(ctx *fasthttp.RequestCtx) *Record {
+// LogOf returns the record of a request, nil if it did not come over HTTP.
+func LogOf(ctx *fasthttp.RequestCtx) *RequestLog {
 	local := wire.Local(ctx)
 	if local == nil {
 		return nil
 	}
-	rec, _ := (*local).(*Record)
-	return rec
+	entry, _ := (*local).(*RequestLog)
+	return entry
 }
 
 // Begin begins the record of a request.
-func (s *Lists) Begin(ctx *fasthttp.RequestCtx) *Record {
+func (s *Lists) Begin(ctx *fasthttp.RequestCtx) *RequestLog {
 	local := wire.Local(ctx)
 	if local == nil {
 		return nil
 	}
-	rec, ok := (*local).(*Record)
+	entry, ok := (*local).(*RequestLog)
 	if !ok {
-		rec = &Record{counts: s.Requests.Shard(), server: s}
+		entry = &RequestLog{counts: s.Requests.Shard(), server: s}
 		if s.Options.AccessLog != nil {
-			rec.line = new(accesslog.Line)
+			entry.line = new(accesslog.Line)
 		}
-		*local = rec
+		*local = entry
 	}
-	*rec = Record{counts: rec.counts, server: s, line: rec.line, began: time.Since(state.ProcessStart)}
-	if rec.line != nil {
-		*rec.line = accesslog.Line{Query: rec.line.Query[:0], Rows: -1, Total: -1}
+	*entry = RequestLog{counts: entry.counts, server: s, line: entry.line, began: time.Since(state.ProcessStart)}
+	if entry.line != nil {
+		*entry.line = accesslog.Line{Query: entry.line.Query[:0], Rows: -1, Total: -1}
 	}
-	rec.counts.Begin()
-	return rec
+	entry.counts.Begin()
+	return entry
 }
 
 // Answered counts an answer that is ready to be sent.
-func (rec *Record) Answered(ctx *fasthttp.RequestCtx) {
-	if rec == nil {
+func (entry *RequestLog) Answered(ctx *fasthttp.RequestCtx) {
+	if entry == nil {
 		return
 	}
-	rec.status = ctx.Response.StatusCode()
-	rec.counts.Count(rec.endpoint, rec.format, rec.status)
-	if rec.line != nil {
-		rec.line.ID, rec.line.Method = ctx.Response.Header.PeekBytes(reply.NameRequestID), ctx.Method()
+	entry.status = ctx.Response.StatusCode()
+	entry.counts.Count(entry.endpoint, entry.format, entry.status)
+	if entry.line != nil {
+		entry.line.ID, entry.line.Method = ctx.Response.Header.PeekBytes(reply.NameRequestID), ctx.Method()
 	}
-	if rec.ready = true; rec.Streamed {
+	if entry.ready = true; entry.Streamed {
 		return
 	}
 	bytes := 0
 	if !ctx.IsHead() {
 		bytes = len(ctx.Response.Body())
 	}
-	rec.finish(ctx.Response.Header.ContentEncoding(), int64(bytes))
+	entry.finish(ctx.Response.Header.ContentEncoding(), int64(bytes))
 }
 
 // finish counts what is known when the whole answer is made.
-func (rec *Record) finish(coding []byte, bytes int64) {
-	took := time.Since(state.ProcessStart) - rec.began
-	rec.counts.Sent(rec.endpoint, rec.status, coding, took, bytes)
-	if line := rec.line; line != nil {
-		line.Endpoint, line.Status, line.Coding = rec.server.Endpoints[rec.endpoint], rec.status, coding
+func (entry *RequestLog) finish(coding []byte, bytes int64) {
+	took := time.Since(state.ProcessStart) - entry.began
+	entry.counts.Sent(entry.endpoint, entry.status, coding, took, bytes)
+	if line := entry.line; line != nil {
+		line.Endpoint, line.Status, line.Coding = entry.server.Endpoints[entry.endpoint], entry.status, coding
 		line.Took, line.Bytes = took, bytes
-		rec.server.Options.AccessLog.Write(line)
+		entry.server.Options.AccessLog.Write(line)
 	}
 }
 
 // Closed is called when the stream of the body is closed. If that is before the answer could be
 // sent, it is another answer that will be sent.
-func (rec *Record) Closed(bytes int64) { rec.ClosedIn(nil, bytes) }
+func (entry *RequestLog) Closed(bytes int64) { entry.ClosedIn(nil, bytes) }
 
 // ClosedIn is closed for a body in a content coding.
-func (rec *Record) ClosedIn(coding []byte, bytes int64) {
-	if rec.ready {
-		rec.finish(coding, bytes)
+func (entry *RequestLog) ClosedIn(coding []byte, bytes int64) {
+	if entry.ready {
+		entry.finish(coding, bytes)
 	} else {
-		rec.Streamed = false
+		entry.Streamed = false
 	}
 }
 
 // noteConditions records which conditions the request may have.
-func (rec *Record) noteConditions(c wire.Conditions) {
-	if rec != nil {
-		rec.conditions = c
+func (entry *RequestLog) noteConditions(c wire.Conditions) {
+	if entry != nil {
+		entry.conditions = c
 	}
 }
 
 // mayHave reports whether the request may have a condition of a kind.
-func (rec *Record) mayHave(c wire.Conditions) bool { return rec == nil || rec.conditions&c != 0 }
+func (entry *RequestLog) mayHave(c wire.Conditions) bool {
+	return entry == nil || entry.conditions&c != 0
+}
 
 // noteRoute records which endpoint a request is for.
-func (rec *Record) noteRoute(r *Route) {
-	if rec == nil {
+func (entry *RequestLog) noteRoute(r *Route) {
+	if entry == nil {
 		return
 	}
-	rec.endpoint = r.endpoint
+	entry.endpoint = r.endpoint
 	if r.List != nil {
-		rec.format = metrics.JSON
+		entry.format = metrics.JSON
 	}
 }
 
@@ -135,48 +137,48 @@ var exportMetrics = map[string]metrics.Format{
 
 // noteRequest records what the parameters of a list request say. A query with errors is not logged:
 // it has no canonical form, and as it was sent it may contain an identifier.
-func (rec *Record) noteRequest(r *contract.Request, ok bool) {
-	if rec == nil {
+func (entry *RequestLog) noteRequest(r *contract.Request, ok bool) {
+	if entry == nil {
 		return
 	}
 	if format, is := exportMetrics[r.Format]; r.Format != "" && is {
-		rec.format = format
+		entry.format = format
 	} else if r.CSV {
-		rec.format = metrics.CSV
+		entry.format = metrics.CSV
 	} else if r.GeoJSON {
-		rec.format = metrics.GeoJSON
+		entry.format = metrics.GeoJSON
 	}
 	if n := r.UnknownCount(); n > 0 {
-		rec.counts.CountUnknown(rec.endpoint, n)
+		entry.counts.CountUnknown(entry.endpoint, n)
 	}
-	if rec.line != nil && ok && !r.HasIdentifierValue() {
-		rec.line.Query = r.AppendCanonical(rec.line.Query)
+	if entry.line != nil && ok && !r.HasIdentifierValue() {
+		entry.line.Query = r.AppendCanonical(entry.line.Query)
 	}
 }
 
 // NoteRows records the rows of an answer, and whether its body was in the cache.
-func (rec *Record) NoteRows(p *index.Page, cache string) {
-	if rec != nil && rec.line != nil {
-		rec.line.Rows, rec.line.Total, rec.line.Cache = p.Rows, p.Total, cache
+func (entry *RequestLog) NoteRows(p *index.Page, cache string) {
+	if entry != nil && entry.line != nil {
+		entry.line.Rows, entry.line.Total, entry.line.Cache = p.Rows, p.Total, cache
 	}
 }
 
 // NoteFile records which file of a snapshot an answer has. Both are names of ours, not what the
 // request sent.
-func (rec *Record) NoteFile(id, path string) {
-	if rec != nil && rec.line != nil {
-		rec.line.Query = append(append(append(rec.line.Query[:0], id...), '/'), path...)
+func (entry *RequestLog) NoteFile(id, path string) {
+	if entry != nil && entry.line != nil {
+		entry.line.Query = append(append(append(entry.line.Query[:0], id...), '/'), path...)
 	}
 }
 
 // noteIdentifier counts the result of a check of an identifier.
-func (rec *Record) noteIdentifier(result metrics.Identifier, identifier []byte) {
-	if rec == nil {
+func (entry *RequestLog) noteIdentifier(result metrics.Identifier, identifier []byte) {
+	if entry == nil {
 		return
 	}
-	rec.counts.CountIdentifier(result)
-	if rec.line != nil && result == metrics.Valid {
-		rec.line.App = rec.server.Options.AccessLog.Hash(identifier, applicationOf)
+	entry.counts.CountIdentifier(result)
+	if entry.line != nil && result == metrics.Valid {
+		entry.line.App = entry.server.Options.AccessLog.Hash(identifier, applicationOf)
 	}
 }
 

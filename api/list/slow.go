@@ -1,10 +1,9 @@
 package list
 
 import (
+	"hdqs/api/encode"
 	"hdqs/api/reply"
 )
-
-import "hdqs/api/encode"
 
 // A page of at least manyRuns runs of rows is compressed row by row, and in zstd every page is
 // compressed whole. With at least manyCoded rows that takes long.
@@ -13,10 +12,10 @@ const (
 	ManyCoded = 1000
 )
 
-// takesLong reports whether a page takes long before its first byte can be sent: a millisecond or
+// isExpensive reports whether a page takes long before its first byte can be sent: a millisecond or
 // more for 10,000 rows. Uncompressed pages do not, as they are made while they are sent
 // (stream.go).
-func (a *Reply) takesLong() bool {
+func (a *Reply) isExpensive() bool {
 	if a.Coding == encode.Identity || a.Page.Rows < ManyCoded {
 		return false
 	}
@@ -24,10 +23,10 @@ func (a *Reply) takesLong() bool {
 }
 
 // enterGate takes a slot for a request: one of those for long answers if it computes records.
-func (s *Lists) enterGate(a *Reply) error {
-	gate, many := s.Gate, a.Request.Limit >= manyRows
-	if a.Computation != nil {
-		gate, many = s.Long, true
+func (d *Admission) enterGate(a *Reply) error {
+	gate, many := d.Gate, a.Request.Limit >= manyRows
+	if a.RecordSource != nil {
+		gate, many = d.Slow, true
 	}
 	if !gate.Enter(many) {
 		return &reply.Busy{Rule: reply.RuleQueries}
@@ -36,17 +35,17 @@ func (s *Lists) enterGate(a *Reply) error {
 	return nil
 }
 
-// makeWay exchanges the slot of a query for one of the slots for long answers if its page takes
+// moveToSlowGate exchanges the slot of a query for one of the slots for long answers if its page takes
 // long, so that short queries find a slot. A warm-up has no slot.
-func (s *Lists) makeWay(a *Reply) error {
-	if a.gate != s.Gate || !a.takesLong() {
+func (d *Admission) moveToSlowGate(a *Reply) error {
+	if a.gate != d.Gate || !a.isExpensive() {
 		return nil
 	}
 	a.leaveGate()
-	if !s.Long.Enter(true) {
+	if !d.Slow.Enter(true) {
 		return &reply.Busy{Rule: reply.RuleQueries}
 	}
-	a.gate = s.Long
+	a.gate = d.Slow
 	return nil
 }
 
@@ -61,7 +60,7 @@ func (a *Reply) leaveGate() {
 // appendCoded appends a page in a content coding.
 func (a *Reply) appendCoded(dst []byte) []byte {
 	form := a.Form(a.List)
-	if !a.takesLong() {
+	if !a.isExpensive() {
 		return form.AppendCoded(dst, a.Coding, a.Page.Ranges)
 	}
 	a.turn.BeginLong()
