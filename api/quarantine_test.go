@@ -284,8 +284,8 @@ func TestFaultInStream(t *testing.T) {
 	}
 }
 
-// TestStreamOfQuarantined: a part of a long page that was rendered when the segment was quarantined is
-// not sent, though no fault occurred in it.
+// TestStreamOfQuarantined: a part of a long page that was rendered when the segment was quarantined
+// is not sent, though no fault occurred in it.
 func TestStreamOfQuarantined(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)

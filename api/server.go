@@ -117,12 +117,12 @@ func (s *Server) connectionLimits() wire.Options {
 
 // handlePublic answers and counts a request of the public listener.
 func (s *Server) handlePublic(ctx *fasthttp.RequestCtx) {
-	entry := s.Begin(ctx)
+	rec := s.Begin(ctx)
 	s.handle(ctx)
 	if s.Draining.Load() {
 		ctx.SetConnectionClose()
 	}
-	entry.Answered(ctx)
+	rec.Answered(ctx)
 }
 
 // Metrics returns the registry of /metrics, to which the rest of the program adds metrics of its

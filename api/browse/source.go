@@ -10,8 +10,8 @@ import (
 
 // Source answers questions about one snapshot.
 type Source interface {
-	// Ask answers a question to an endpoint, or to one of the paths below it, with the parameters of
-	// a request. Errors in the parameters are of contract.Invalid or contract.BadDay.
+	// Ask answers a question to an endpoint, or to one of the paths below it, with the parameters
+	// of a request. Errors in the parameters are of contract.Invalid or contract.BadDay.
 	Ask(e *contract.Endpoint, kind contract.Kind, params url.Values) (*Answer, error)
 }
 
@@ -35,7 +35,8 @@ type value struct {
 	null bool
 }
 
-// Text is the value of a field; ok is false for null, and for a field that the record does not have.
+// Text is the value of a field; ok is false for null, and for a field that the record does not
+// have.
 func (r Record) Text(field string) (text string, ok bool) {
 	i, known := r.at[field]
 	if !known || r.values[i].null {
@@ -44,7 +45,8 @@ func (r Record) Text(field string) (text string, ok bool) {
 	return r.values[i].text, true
 }
 
-// NewRecords makes records with the given fields. cell is a value as the renderer writes it in JSON.
+// NewRecords makes records with the given fields. cell is a value as the renderer writes it in
+// JSON.
 func NewRecords(n int, fields []string, cell func(dst []byte, record, field int) []byte) ([]Record, error) {
 	at := make(map[string]int, len(fields))
 	for i, name := range fields {

@@ -47,10 +47,6 @@ var (
 		"Access-Control-Expose-Headers", reply.ExposedOfFiles)...)
 	bulkSameHead = reply.NewHead("Cache-Control", reply.ImmutableKept, "Accept-Ranges", "bytes",
 		"Access-Control-Expose-Headers", reply.ExposedOfFiles)
-	bulkTextHead = reply.NewHead(reply.Safe("Cache-Control", reply.ImmutableKept, "Vary", "Accept-Encoding",
-		"Content-Type", contract.JSONType)...)
-	bulkListHead = reply.NewHead(reply.Safe("Cache-Control", latestKept, "Vary", "Accept-Encoding",
-		"Content-Type", contract.JSONType)...)
 	bulkMovedHead = reply.NewHead(reply.Safe("Cache-Control", latestKept, "Vary", "Range")...)
 )
 
@@ -93,7 +89,7 @@ func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
 		s.redirectBulk(ctx, m.Prefix+BulkPath+bulkIndex)
 		return
 	case id == bulkIndex && path == "":
-		s.answerBulkText(ctx, bulkListHead, inventory.index, reply.LandingKey)
+		s.answerBulkText(ctx, latestKept, inventory.index, reply.LandingKey)
 		return
 	case id == latestBulk && inventory.Latest != "":
 		file := url.URL{Path: strings.TrimLeft(path, "/")}
@@ -118,9 +114,9 @@ func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
 	case path == "":
 		s.redirectBulk(ctx, m.Prefix+BulkPath+files.id+"/"+bulkManifest)
 	case path == bulkManifest:
-		s.answerBulkText(ctx, bulkTextHead, files.manifest, bulkKey(files.id))
+		s.answerBulkText(ctx, reply.ImmutableKept, files.manifest, bulkKey(files.id))
 	case path == bulkSignature && files.signature != nil:
-		s.answerBulkText(ctx, bulkTextHead, files.signature, bulkKey(files.id))
+		s.answerBulkText(ctx, reply.ImmutableKept, files.signature, bulkKey(files.id))
 	default:
 		s.answerBulkFile(ctx, m, files, path)
 	}
@@ -158,12 +154,10 @@ func (s *Files) answerNoBulk(ctx *fasthttp.RequestCtx, status int, hint string) 
 }
 
 // answerBulkText sends a manifest, a signature or the index, in the coding that the client prefers.
-func (s *Files) answerBulkText(ctx *fasthttp.RequestCtx, full reply.Head, content *list.PageContent, key string) {
-	coding, ok := s.BeginPage(ctx, full, full, &content.Tag, key)
-	if !ok {
-		return
-	}
-	content.Send(ctx, coding)
+func (s *Files) answerBulkText(ctx *fasthttp.RequestCtx, kept string, content *list.PageContent, key string) {
+	fields := reply.Safe("Cache-Control", kept, "Vary", "Accept-Encoding", "Content-Type", contract.JSONType)
+	head := list.NewPageHead(contract.JSONType, reply.DataPolicy, key, fields...)
+	s.SendContent(ctx, &head, content)
 }
 
 // answerBulkFile sends a file or a part of it.
@@ -215,8 +209,8 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 		File: file, From: part.First, To: part.End, Timeout: s.Public.WriteTimeout,
 		Changed: func() bool { return snapshot.WasWritten(file, opened) },
 	}
-	if entry := list.LogOf(ctx); entry != nil {
-		entry.Streamed, body.Done = true, entry.Closed
+	if rec := list.LogOf(ctx); rec != nil {
+		rec.Streamed, body.Done = true, rec.Closed
 	}
 	wire.SendFile(ctx, body)
 }

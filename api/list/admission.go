@@ -58,8 +58,8 @@ func (d *Admission) Pass(work func() error, gates ...*wire.Gate) error {
 	return work()
 }
 
-// answerFailed answers with an error. Refusals are counted and sent at a limited pace; at this point
-// the request holds no slot, bytes or snapshot.
+// answerFailed answers with an error. Refusals are counted and sent at a limited pace; at this
+// point the request holds no slot, bytes or snapshot.
 func (s *Lists) answerFailed(ctx *fasthttp.RequestCtx, err error) {
 	if busy, ok := errors.AsType[*reply.Busy](err); ok {
 		s.Shed.Add(busy.Rule)

@@ -121,7 +121,7 @@ func TestCachedOnSecondRequest(t *testing.T) {
 	}
 	without := newBodyCache(-1, wire.NewBudget(0))
 	if got, m, err := without.begin(testKey(1)); got != nil || m != nil || err != nil {
-		t.Error("a disabled cache returned an entry")
+		t.Error("a disabled cache returned an rec")
 	}
 	without.end(nil, Finished{}, nil)
 }
@@ -213,7 +213,7 @@ func TestCacheLimit(t *testing.T) {
 		for key, k := range s.kept {
 			bytes += k.Size()
 			if key != k.Key {
-				t.Errorf("found the entry of key %v under key %v", k.Key, key)
+				t.Errorf("found the rec of key %v under key %v", k.Key, key)
 			}
 		}
 		if bytes != s.Bytes || bytes > s.Limit || len(s.clock) != len(s.kept) {

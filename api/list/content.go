@@ -8,6 +8,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/api/reply"
+	"hdqs/api/wire"
 )
 
 // PageContent is made when the page is first requested, so that a start does not wait for it.
@@ -34,17 +35,33 @@ func NewContent(body []byte) *PageContent {
 	}, reply.BodyTag(body)}
 }
 
-// PageFields are the header fields of pages.
-func (s *Lists) PageFields(more ...string) []string {
-	fields := append(more, "Cache-Control", s.Options.Freshness.Field(), "Vary", "Accept-Encoding")
+// PageHead is the head of a page: of the page itself, and of the answer to a client that has it.
+type PageHead struct {
+	full, bare reply.Head
+	Key        string // by which the page is purged
+}
+
+// NewPageHead returns the head of a page that caches keep as the fields say.
+func NewPageHead(contentType, policy, key string, fields ...string) PageHead {
+	safe := reply.Safe("Content-Type", contentType, "Content-Security-Policy", policy)
+	return PageHead{reply.NewHead(append(safe, fields...)...), reply.NewHead(fields...), key}
+}
+
+// PageFields say how long caches keep a page that is the same for all requested hosts.
+func (s *Lists) PageFields() []string {
+	fields := []string{"Cache-Control", s.Options.Freshness.Field(), "Vary", "Accept-Encoding"}
 	if cdn := s.Options.Freshness.CDN; cdn != "" {
 		fields = append(fields, "CDN-Cache-Control", cdn)
 	}
 	return fields
 }
 
-// Send answers with the body in a coding; short ones are sent as they are.
-func (c *PageContent) Send(ctx *fasthttp.RequestCtx, coding encode.Coding) {
+// SendContent answers with a page that is kept in each coding. Short ones are sent as they are.
+func (s *Lists) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageContent) {
+	coding, ok := s.beginPage(ctx, head, &c.Tag)
+	if !ok {
+		return
+	}
 	if len(c.bodies[encode.Identity]) <= reply.MinEncoded && !encode.RefusesIdentity(reply.AcceptEncoding(ctx)) {
 		coding = encode.Identity
 	}
@@ -54,10 +71,20 @@ func (c *PageContent) Send(ctx *fasthttp.RequestCtx, coding encode.Coding) {
 	ctx.Response.SetBodyRaw(c.bodies[coding])
 }
 
-// BeginPage writes the header of a page and chooses its coding. ok is false if the answer is
+// SendPage answers with a page that was rendered for the request.
+func (s *Lists) SendPage(ctx *fasthttp.RequestCtx, head *PageHead, body []byte) {
+	tag := reply.BodyTag(body)
+	if coding, ok := s.beginPage(ctx, head, &tag); ok {
+		sent := reply.Encoded(&ctx.Response.Header, nil, body, coding, true)
+		ctx.Response.SetBodyRaw(sent)
+		wire.ChargeOther(ctx, cap(sent))
+	}
+}
+
+// beginPage writes the header of a page and chooses its coding. ok is false if the answer is
 // complete: there is no such coding, a precondition does not hold, or the client has the page.
-func (s *Lists) BeginPage(
-	ctx *fasthttp.RequestCtx, full, bare reply.Head, tag *reply.EntityTag, key string,
+func (s *Lists) beginPage(
+	ctx *fasthttp.RequestCtx, head *PageHead, tag *reply.EntityTag,
 ) (coding encode.Coding, ok bool) {
 	if coding, ok = encode.Negotiate(reply.AcceptEncoding(ctx)); !ok {
 		s.AnswerError(ctx, reply.ErrNotAcceptable)
@@ -67,17 +94,18 @@ func (s *Lists) BeginPage(
 		s.AnswerError(ctx, reply.ErrPrecondition)
 		return coding, false
 	}
+	chosen := head.full
 	same := reply.NotModified(&ctx.Request.Header, tag.Text(), time.Time{})
 	if same {
-		full = bare
+		chosen = head.bare
 	}
-	h := full.Begin(ctx)
+	h := chosen.Begin(ctx)
 	if same {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 	}
 	s.SetSnapshot(h)
 	h.SetCanonical(reply.NameETag, tag.Text())
-	s.SetPageKeys(h, key)
+	s.SetPageKeys(h, head.Key)
 	return coding, !same
 }
 

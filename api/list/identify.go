@@ -31,14 +31,14 @@ func (s *Lists) CheckIdentifier(ctx *fasthttp.RequestCtx, m *Mount, inQuery []by
 	}
 	identifier := reply.IdentifierOf(ctx, inQuery)
 	fault := s.known.check(identifier, m.help)
-	switch entry := LogOf(ctx); {
+	switch rec := LogOf(ctx); {
 	case fault == nil:
-		entry.noteIdentifier(metrics.Valid, identifier)
+		rec.noteIdentifier(metrics.Valid, identifier)
 		return nil
 	case len(identifier) == 0:
-		entry.noteIdentifier(metrics.Missing, nil)
+		rec.noteIdentifier(metrics.Missing, nil)
 	default:
-		entry.noteIdentifier(metrics.Invalid, nil)
+		rec.noteIdentifier(metrics.Invalid, nil)
 	}
 	if s.Options.Identifier == state.ObserveIdentifier {
 		return nil

@@ -127,7 +127,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if !ok {
 		return reply.ErrNotAcceptable
 	}
-	entry := LogOf(ctx)
+	rec := LogOf(ctx)
 	if r.Format != "" && !IsText(r.Format) && !encode.RefusesIdentity(accept) {
 		coding = encode.Identity // compressed already, or sent faster as it is
 	}
@@ -140,13 +140,13 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		return nil // EndList refuses it
 	}
 	a.makeTag()
-	if entry.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
+	if rec.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
 		return reply.ErrPrecondition
 	}
-	if entry.mayHave(wire.InRange) {
+	if rec.mayHave(wire.InRange) {
 		a.findPart(s)
 	}
-	if entry.mayHave(wire.Revalidation) && reply.NotModified(&ctx.Request.Header, sc.tag.Text(), publication.At) {
+	if rec.mayHave(wire.Revalidation) && reply.NotModified(&ctx.Request.Header, sc.tag.Text(), publication.At) {
 		s.setValidators(a.heads.NotModified.Begin(ctx), &a)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
@@ -436,7 +436,8 @@ func (s *Lists) setListKeys(h *fasthttp.ResponseHeader, a *Reply) {
 	s.SendKeys(h, keys)
 }
 
-// Failed logs why a query failed, unless that is the caller's fault or damage, and returns the error.
+// Failed logs why a query failed, unless that is the caller's fault or damage, and returns the
+// error.
 func (s *Lists) Failed(a *Reply, err error) error {
 	if !reply.IsInvalid(err) && !reply.IsRefusal(err) && !errors.Is(err, index.ErrPosting) {
 		s.LogFault(a.Endpoint.Path, err)

@@ -37,8 +37,8 @@ func LogOf(ctx *fasthttp.RequestCtx) *RequestLog {
 	if local == nil {
 		return nil
 	}
-	entry, _ := (*local).(*RequestLog)
-	return entry
+	rec, _ := (*local).(*RequestLog)
+	return rec
 }
 
 // Begin begins the record of a request.
@@ -47,86 +47,86 @@ func (s *Lists) Begin(ctx *fasthttp.RequestCtx) *RequestLog {
 	if local == nil {
 		return nil
 	}
-	entry, ok := (*local).(*RequestLog)
+	rec, ok := (*local).(*RequestLog)
 	if !ok {
-		entry = &RequestLog{counts: s.Requests.Shard(), server: s}
+		rec = &RequestLog{counts: s.Requests.Shard(), server: s}
 		if s.Options.AccessLog != nil {
-			entry.line = new(accesslog.Line)
+			rec.line = new(accesslog.Line)
 		}
-		*local = entry
+		*local = rec
 	}
-	*entry = RequestLog{counts: entry.counts, server: s, line: entry.line, began: time.Since(state.ProcessStart)}
-	if entry.line != nil {
-		*entry.line = accesslog.Line{Query: entry.line.Query[:0], Rows: -1, Total: -1}
+	*rec = RequestLog{counts: rec.counts, server: s, line: rec.line, began: time.Since(state.ProcessStart)}
+	if rec.line != nil {
+		*rec.line = accesslog.Line{Query: rec.line.Query[:0], Rows: -1, Total: -1}
 	}
-	entry.counts.Begin()
-	return entry
+	rec.counts.Begin()
+	return rec
 }
 
 // Answered counts an answer that is ready to be sent.
-func (entry *RequestLog) Answered(ctx *fasthttp.RequestCtx) {
-	if entry == nil {
+func (rec *RequestLog) Answered(ctx *fasthttp.RequestCtx) {
+	if rec == nil {
 		return
 	}
-	entry.status = ctx.Response.StatusCode()
-	entry.counts.Count(entry.endpoint, entry.format, entry.status)
-	if entry.line != nil {
-		entry.line.ID, entry.line.Method = ctx.Response.Header.PeekBytes(reply.NameRequestID), ctx.Method()
+	rec.status = ctx.Response.StatusCode()
+	rec.counts.Count(rec.endpoint, rec.format, rec.status)
+	if rec.line != nil {
+		rec.line.ID, rec.line.Method = ctx.Response.Header.PeekBytes(reply.NameRequestID), ctx.Method()
 	}
-	if entry.ready = true; entry.Streamed {
+	if rec.ready = true; rec.Streamed {
 		return
 	}
 	bytes := 0
 	if !ctx.IsHead() {
 		bytes = len(ctx.Response.Body())
 	}
-	entry.finish(ctx.Response.Header.ContentEncoding(), int64(bytes))
+	rec.finish(ctx.Response.Header.ContentEncoding(), int64(bytes))
 }
 
 // finish counts what is known when the whole answer is made.
-func (entry *RequestLog) finish(coding []byte, bytes int64) {
-	took := time.Since(state.ProcessStart) - entry.began
-	entry.counts.Sent(entry.endpoint, entry.status, coding, took, bytes)
-	if line := entry.line; line != nil {
-		line.Endpoint, line.Status, line.Coding = entry.server.Endpoints[entry.endpoint], entry.status, coding
+func (rec *RequestLog) finish(coding []byte, bytes int64) {
+	took := time.Since(state.ProcessStart) - rec.began
+	rec.counts.Sent(rec.endpoint, rec.status, coding, took, bytes)
+	if line := rec.line; line != nil {
+		line.Endpoint, line.Status, line.Coding = rec.server.Endpoints[rec.endpoint], rec.status, coding
 		line.Took, line.Bytes = took, bytes
-		entry.server.Options.AccessLog.Write(line)
+		rec.server.Options.AccessLog.Write(line)
 	}
 }
 
 // Closed is called when the stream of the body is closed. If that is before the answer could be
 // sent, it is another answer that will be sent.
-func (entry *RequestLog) Closed(bytes int64) { entry.ClosedIn(nil, bytes) }
+func (rec *RequestLog) Closed(bytes int64) { rec.ClosedIn(nil, bytes) }
 
 // ClosedIn is closed for a body in a content coding.
-func (entry *RequestLog) ClosedIn(coding []byte, bytes int64) {
-	if entry.ready {
-		entry.finish(coding, bytes)
+func (rec *RequestLog) ClosedIn(coding []byte, bytes int64) {
+	if rec.ready {
+		rec.finish(coding, bytes)
 	} else {
-		entry.Streamed = false
+		rec.Streamed = false
 	}
 }
 
 // noteConditions records which conditions the request may have.
-func (entry *RequestLog) noteConditions(c wire.Conditions) {
-	if entry != nil {
-		entry.conditions = c
+func (rec *RequestLog) noteConditions(c wire.Conditions) {
+	if rec != nil {
+		rec.conditions = c
 	}
 }
 
 // mayHave reports whether the request may have a condition of a kind.
-func (entry *RequestLog) mayHave(c wire.Conditions) bool {
-	return entry == nil || entry.conditions&c != 0
+func (rec *RequestLog) mayHave(c wire.Conditions) bool {
+	return rec == nil || rec.conditions&c != 0
 }
 
 // noteRoute records which endpoint a request is for.
-func (entry *RequestLog) noteRoute(r *Route) {
-	if entry == nil {
+func (rec *RequestLog) noteRoute(r *Route) {
+	if rec == nil {
 		return
 	}
-	entry.endpoint = r.endpoint
+	rec.endpoint = r.endpoint
 	if r.List != nil {
-		entry.format = metrics.JSON
+		rec.format = metrics.JSON
 	}
 }
 
@@ -137,48 +137,48 @@ var exportMetrics = map[string]metrics.Format{
 
 // noteRequest records what the parameters of a list request say. A query with errors is not logged:
 // it has no canonical form, and as it was sent it may contain an identifier.
-func (entry *RequestLog) noteRequest(r *contract.Request, ok bool) {
-	if entry == nil {
+func (rec *RequestLog) noteRequest(r *contract.Request, ok bool) {
+	if rec == nil {
 		return
 	}
 	if format, is := exportMetrics[r.Format]; r.Format != "" && is {
-		entry.format = format
+		rec.format = format
 	} else if r.CSV {
-		entry.format = metrics.CSV
+		rec.format = metrics.CSV
 	} else if r.GeoJSON {
-		entry.format = metrics.GeoJSON
+		rec.format = metrics.GeoJSON
 	}
 	if n := r.UnknownCount(); n > 0 {
-		entry.counts.CountUnknown(entry.endpoint, n)
+		rec.counts.CountUnknown(rec.endpoint, n)
 	}
-	if entry.line != nil && ok && !r.HasIdentifierValue() {
-		entry.line.Query = r.AppendCanonical(entry.line.Query)
+	if rec.line != nil && ok && !r.HasIdentifierValue() {
+		rec.line.Query = r.AppendCanonical(rec.line.Query)
 	}
 }
 
 // NoteRows records the rows of an answer, and whether its body was in the cache.
-func (entry *RequestLog) NoteRows(p *index.Page, cache string) {
-	if entry != nil && entry.line != nil {
-		entry.line.Rows, entry.line.Total, entry.line.Cache = p.Rows, p.Total, cache
+func (rec *RequestLog) NoteRows(p *index.Page, cache string) {
+	if rec != nil && rec.line != nil {
+		rec.line.Rows, rec.line.Total, rec.line.Cache = p.Rows, p.Total, cache
 	}
 }
 
 // NoteFile records which file of a snapshot an answer has. Both are names of ours, not what the
 // request sent.
-func (entry *RequestLog) NoteFile(id, path string) {
-	if entry != nil && entry.line != nil {
-		entry.line.Query = append(append(append(entry.line.Query[:0], id...), '/'), path...)
+func (rec *RequestLog) NoteFile(id, path string) {
+	if rec != nil && rec.line != nil {
+		rec.line.Query = append(append(append(rec.line.Query[:0], id...), '/'), path...)
 	}
 }
 
 // noteIdentifier counts the result of a check of an identifier.
-func (entry *RequestLog) noteIdentifier(result metrics.Identifier, identifier []byte) {
-	if entry == nil {
+func (rec *RequestLog) noteIdentifier(result metrics.Identifier, identifier []byte) {
+	if rec == nil {
 		return
 	}
-	entry.counts.CountIdentifier(result)
-	if entry.line != nil && result == metrics.Valid {
-		entry.line.App = entry.server.Options.AccessLog.Hash(identifier, applicationOf)
+	rec.counts.CountIdentifier(result)
+	if rec.line != nil && result == metrics.Valid {
+		rec.line.App = rec.server.Options.AccessLog.Hash(identifier, applicationOf)
 	}
 }
 

@@ -35,8 +35,8 @@ func (d *Admission) enterGate(a *Reply) error {
 	return nil
 }
 
-// moveToSlowGate exchanges the slot of a query for one of the slots for long answers if its page takes
-// long, so that short queries find a slot. A warm-up has no slot.
+// moveToSlowGate exchanges the slot of a query for one of the slots for long answers if its page
+// takes long, so that short queries find a slot. A warm-up has no slot.
 func (d *Admission) moveToSlowGate(a *Reply) error {
 	if a.gate != d.Gate || !a.isExpensive() {
 		return nil

@@ -76,9 +76,10 @@ func SetUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
 	}
 }
 
-// UnknownOf returns the unknown parameters, and which ones were probably meant. Unknown parameters are ignored, so a caller who misspells a filter gets more rows than wanted. Of
-// a repeated parameter only the last value counts, and a code with a comma matches nothing, so a
-// caller who means several values gets fewer. The fields show why.
+// UnknownOf returns the unknown parameters, and which ones were probably meant. Unknown parameters
+// are ignored, so a caller who misspells a filter gets more rows than wanted. Of a repeated
+// parameter only the last value counts, and a code with a comma matches nothing, so a caller who
+// means several values gets fewer. The fields show why.
 func UnknownOf(r *contract.Request) (unknown []string, hint string) {
 	hints := r.Hints()
 	for _, name := range r.Hinted() {

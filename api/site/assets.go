@@ -24,17 +24,12 @@ var assetContents = sync.OnceValue(func() []func() *list.PageContent {
 // has them, since a proxy may pass on one prefix only.
 func (s *Site) addAssets(m *list.Mount) {
 	fields := []string{"Cache-Control", reply.ImmutableKept, "Vary", "Accept-Encoding"}
-	bare := reply.NewHead(fields...)
 	assets, contents := web.Assets(), assetContents()
 	for i := range assets {
 		a := &assets[i]
-		full := reply.NewHead(append(fields, reply.Safe("Content-Type", a.Type, "Content-Security-Policy",
-			reply.DataPolicy)...)...)
+		head := list.NewPageHead(a.Type, reply.DataPolicy, reply.PageKey, fields...)
 		s.Add(m, a.Path, list.Route{Name: "/static", Handler: func(ctx *fasthttp.RequestCtx) {
-			made := contents[i]()
-			if coding, ok := s.BeginPage(ctx, full, bare, &made.Tag, reply.PageKey); ok {
-				made.Send(ctx, coding)
-			}
+			s.SendContent(ctx, &head, contents[i]())
 		}})
 	}
 }

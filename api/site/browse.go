@@ -43,9 +43,7 @@ func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, params url.Values) (*
 
 // addBrowse registers the pages of records of a mount.
 func (s *Site) addBrowse(m *list.Mount) {
-	full := reply.NewHead(s.landingFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
-		scriptPolicy)...)...)
-	bare := reply.NewHead(s.landingFields()...)
+	head := list.NewPageHead(reply.HtmlType, scriptPolicy, reply.LandingKey, s.landingFields()...)
 	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
 	for i := range endpoints {
 		e := &endpoints[i]
@@ -54,9 +52,8 @@ func (s *Site) addBrowse(m *list.Mount) {
 			Counterpart: m.Counterpart.Prefix + counterparts[i].Path,
 			MadeUp:      m.MadeUp,
 		}
-		s.Add(m, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-			return s.answerBrowse(ctx, m, question, full, bare)
-		}, s.Pages)})
+		answer := func(ctx *fasthttp.RequestCtx) error { return s.answerBrowse(ctx, m, question, &head) }
+		s.Add(m, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: s.Limited(answer, s.Pages)})
 		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
 		download.Public, download.Name = true, BrowsePath+browse.DownloadPath[1:]
 		s.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
@@ -64,7 +61,7 @@ func (s *Site) addBrowse(m *list.Mount) {
 }
 
 // answerBrowse answers with a page of records.
-func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Question, full, bare reply.Head) error {
+func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Question, head *list.PageHead) error {
 	v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
 	if err != nil {
 		return err
@@ -102,7 +99,7 @@ func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Qu
 		ctx.SetStatusCode(fasthttp.StatusSeeOther)
 		return nil
 	}
-	err = s.answerPage(ctx, "browse.html", page, full, bare, reply.LandingKey)
+	err = s.answerPage(ctx, "browse.html", page, head)
 	if len(page.Wrong) > 0 && err == nil {
 		ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
 		ctx.Response.Header.Set("Cache-Control", reply.NoStore)

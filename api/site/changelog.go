@@ -119,21 +119,18 @@ const (
 
 // addChangelog registers the page and the feed of what changed.
 func (s *Site) addChangelog(m *list.Mount) {
-	full := reply.NewHead(s.PageFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
-		PagePolicy)...)...)
-	bare := reply.NewHead(s.PageFields()...)
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
 	s.Add(m, ChangelogPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-		return s.answerPage(ctx, "changelog.html", s.changelogOf(m, ""), full, bare, reply.LandingKey)
+		return s.answerPage(ctx, "changelog.html", s.changelogOf(m, ""), &head)
 	})})
-	fullFeed := reply.NewHead(s.landingFields(reply.Safe("Content-Type", FeedType)...)...)
-	bareFeed := reply.NewHead(s.landingFields()...)
+	feed := list.NewPageHead(FeedType, reply.DataPolicy, reply.LandingKey, s.landingFields()...)
 	s.Add(m, FeedPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 		body, err := feedOf(s.changelogOf(m, s.BaseOf(ctx)))
 		if err != nil {
 			s.LogFault(FeedPath, err)
 			return err
 		}
-		s.sendPage(ctx, body, fullFeed, bareFeed, reply.LandingKey)
+		s.SendPage(ctx, &feed, body)
 		return nil
 	})})
 }

@@ -123,8 +123,9 @@ func docsOf(m *list.Mount) []*endpointDocs {
 			Group: e.GroupTitle(), Note: e.Note, AddingUp: e.AddingUp(),
 			SumRules: e.SumRules(), Series: e.SeriesText(),
 			Names: nameSetTexts[m.Names], OtherNames: nameSetTexts[m.Counterpart.Names],
-			OtherPath: m.Counterpart.Prefix + counterpart.Path, OtherDocs: m.Counterpart.Prefix + DocsPath + "/" + counterpart.Name(),
-			plan: contract.NewPlan(e, contract.Rows),
+			OtherPath: m.Counterpart.Prefix + counterpart.Path,
+			OtherDocs: m.Counterpart.Prefix + DocsPath + "/" + counterpart.Name(),
+			plan:      contract.NewPlan(e, contract.Rows),
 		}
 		for _, p := range d.plan.Params {
 			about := e.About(&p)
@@ -171,7 +172,8 @@ func newDocsIndex(m *list.Mount, fill func(*contract.Endpoint, *pageEndpoint)) d
 	return docsIndex{
 		pageHead: newPageHead(m, "Reference"),
 		Version:  contract.InterfaceVersion, EncodePath: m.Prefix + contract.EncodePath,
-		Header: m.Names.IdentifierHeader(), HAPI: m.Names == contract.HAPINames, Counterpart: m.Counterpart.Prefix + DocsPath,
+		Header: m.Names.IdentifierHeader(), HAPI: m.Names == contract.HAPINames,
+		Counterpart: m.Counterpart.Prefix + DocsPath,
 		Interactive: hapi.Prefix + interactivePath,
 		Groups:      pageGroups(m, fill), MaxSearch: maxSearch,
 	}
@@ -236,9 +238,7 @@ func search(all []*endpointDocs, query string) []docsFound {
 // searched returns a handler that answers searches, and other requests with the index.
 func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.RequestHandler {
 	all := sync.OnceValue(func() []*endpointDocs { return docsOf(m) })
-	full := reply.NewHead(s.PageFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
-		scriptPolicy)...)...)
-	bare := reply.NewHead(s.PageFields()...)
+	head := list.NewPageHead(reply.HtmlType, scriptPolicy, reply.PageKey, s.PageFields()...)
 	return func(ctx *fasthttp.RequestCtx) {
 		query, err := url.ParseQuery(string(ctx.URI().QueryString()))
 		text := strings.Join(strings.Fields(strings.ToValidUTF8(query.Get("q"), "\ufffd")), " ")
@@ -252,7 +252,7 @@ func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.R
 			if data.TooLong = len(text) > maxSearch; !data.TooLong {
 				data.Found = search(all(), text)
 			}
-			return s.answerPage(ctx, "docs.html", data, full, bare, reply.PageKey)
+			return s.answerPage(ctx, "docs.html", data, &head)
 		})(ctx)
 	}
 }
@@ -279,9 +279,7 @@ type endpointPage struct {
 }
 
 func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpointDocs) {
-	full := reply.NewHead(s.landingFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
-		PagePolicy)...)...)
-	bare := reply.NewHead(s.landingFields()...)
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
 	s.Add(m, DocsPath+"/"+name, list.Route{Name: DocsPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 		d := docs()
@@ -299,7 +297,7 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 			v.Release(s.Log)
 		}
 		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
-		err := s.answerPage(ctx, "endpoint.html", page, full, bare, reply.LandingKey)
+		err := s.answerPage(ctx, "endpoint.html", page, &head)
 		if page.Refused {
 			ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 			ctx.Response.Header.Del("CDN-Cache-Control")

@@ -109,13 +109,12 @@ func sitemap(m *list.Mount, base string) string {
 // addTexts registers what programs that visit pages look for. They have whole addresses in them.
 func (s *Site) addTexts(m *list.Mount) {
 	add := func(path, contentType string, write func(base string) string) {
-		full := reply.NewHead(s.landingFields(reply.Safe("Content-Type", contentType)...)...)
-		bare := reply.NewHead(s.landingFields()...)
+		head := list.NewPageHead(contentType, reply.DataPolicy, reply.PageKey, s.landingFields()...)
 		const here = "{address}"
 		made := sync.OnceValue(func() string { return write(here) })
 		s.Add(m, path, list.Route{Name: path, Handler: func(ctx *fasthttp.RequestCtx) {
 			body := strings.ReplaceAll(made(), here, escapedXML(s.BaseOf(ctx)))
-			s.sendPage(ctx, []byte(body), full, bare, reply.PageKey)
+			s.SendPage(ctx, &head, []byte(body))
 		}})
 	}
 	add(LlmsPath, textType, func(base string) string { return llmsText(m, base+m.Prefix) })

@@ -15,7 +15,6 @@ import (
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/api/web"
-	"hdqs/api/wire"
 )
 
 // pages are the templates of pages. The first use parses them, so that a start does not wait.
@@ -206,27 +205,18 @@ type barePage struct {
 
 // fixed returns the handler of a page. It sends the page in the coding that the client prefers.
 func (s *Site) fixed(m *list.Mount, page *fixedPage) fasthttp.RequestHandler {
-	full := reply.NewHead(s.PageFields(
-		reply.Safe("Content-Type", page.contentType, "Content-Security-Policy", page.policy)...)...)
-	bare := reply.NewHead(s.PageFields()...)
+	head := list.NewPageHead(page.contentType, page.policy, reply.PageKey, s.PageFields()...)
+	if page.name != DocsPath {
+		return func(ctx *fasthttp.RequestCtx) { s.SendContent(ctx, &head, page.content()) }
+	}
+	head.Key = reply.LandingKey // it shows the snapshot
 	return func(ctx *fasthttp.RequestCtx) {
-		content, key := page.content, reply.PageKey
-		if page.name == DocsPath { // shows the snapshot
-			key = reply.LandingKey
-			if served := s.Acquire(); served != nil {
-				content = served.Keep(docsKey{m}, func() any {
-					return newDocs(m,
-						served.Bound)
-				}).(func() *list.PageContent)
-				served.Release(s.Log)
-			}
+		content := page.content
+		if served := s.Acquire(); served != nil {
+			content = served.Keep(docsKey{m}, func() any { return newDocs(m, served.Bound) }).(func() *list.PageContent)
+			served.Release(s.Log)
 		}
-		made := content()
-		coding, ok := s.BeginPage(ctx, full, bare, &made.Tag, key)
-		if !ok {
-			return
-		}
-		made.Send(ctx, coding)
+		s.SendContent(ctx, &head, content())
 	}
 }
 
@@ -248,9 +238,7 @@ func (s *Site) AddPages(m *list.Mount) {
 	s.addTexts(m)
 	s.addAssets(m)
 	s.AddBulk(m)
-	full := reply.NewHead(s.landingFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
-		PagePolicy)...)...)
-	bare := reply.NewHead(s.landingFields()...)
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
 	empty := newLanding(m, nil)
 	s.Add(m, "/", list.Route{Name: "/", Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 		data := empty
@@ -262,40 +250,28 @@ func (s *Site) AddPages(m *list.Mount) {
 		if bulk := s.Bulk.Load(); bulk != nil {
 			data.Bulk = bulk.Latest
 		}
-		return s.answerPage(ctx, "landing.html", data, full, bare, reply.LandingKey)
+		return s.answerPage(ctx, "landing.html", data, &head)
 	})})
 }
 
 // landingFields are pageFields, or fields that forbid caching if the page depends on the requested
 // host.
-func (s *Site) landingFields(more ...string) []string {
+func (s *Site) landingFields() []string {
 	if s.Options.BaseURL == "" {
-		return append(more, "Cache-Control", reply.NoStore, "Vary", "Accept-Encoding")
+		return []string{"Cache-Control", reply.NoStore, "Vary", "Accept-Encoding"}
 	}
-	return s.PageFields(more...)
+	return s.PageFields()
 }
 
 // answerPage renders a template and sends it.
-func (s *Site) answerPage(
-	ctx *fasthttp.RequestCtx, template string, data any, full, bare reply.Head, key string,
-) error {
+func (s *Site) answerPage(ctx *fasthttp.RequestCtx, template string, data any, head *list.PageHead) error {
 	var page bytes.Buffer
 	if err := pages().ExecuteTemplate(&page, template, data); err != nil {
 		s.LogFault(template, err)
 		return err
 	}
-	s.sendPage(ctx, page.Bytes(), full, bare, key)
+	s.SendPage(ctx, head, page.Bytes())
 	return nil
-}
-
-// sendPage sends the body of a page.
-func (s *Site) sendPage(ctx *fasthttp.RequestCtx, body []byte, full, bare reply.Head, key string) {
-	tag := reply.BodyTag(body)
-	if coding, ok := s.BeginPage(ctx, full, bare, &tag, key); ok {
-		sent := reply.Encoded(&ctx.Response.Header, nil, body, coding, true)
-		ctx.Response.SetBodyRaw(sent)
-		wire.ChargeOther(ctx, cap(sent))
-	}
 }
 
 // GroupedNumber formats a count with narrow spaces between thousands.

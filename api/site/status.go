@@ -89,10 +89,8 @@ type statusPage struct {
 
 // addStatus registers the page of a mount.
 func (s *Site) addStatus(m *list.Mount) {
-	fields := []string{"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding"}
-	full := reply.NewHead(append(fields, reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
-		PagePolicy)...)...)
-	bare := reply.NewHead(fields...)
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey,
+		"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding")
 	kept := new(statusPage)
 	s.Add(m, StatusPath, list.Route{Name: StatusPath, Handler: func(ctx *fasthttp.RequestCtx) {
 		made, err := s.statusContent(m, kept)
@@ -101,9 +99,7 @@ func (s *Site) addStatus(m *list.Mount) {
 			s.AnswerError(ctx, err)
 			return
 		}
-		if coding, ok := s.BeginPage(ctx, full, bare, &made.Tag, reply.LandingKey); ok {
-			made.Send(ctx, coding)
-		}
+		s.SendContent(ctx, &head, made)
 	}})
 }
 

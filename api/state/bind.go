@@ -128,8 +128,8 @@ func (b *Bound) tableRows() map[string]int {
 	return rows
 }
 
-// DerivedBytes returns the memory of what has been made for answers: fragments, stored blocks, texts
-// and lists for searching, cached sets of rows, and what sums need.
+// DerivedBytes returns the memory of what has been made for answers: fragments, stored blocks,
+// texts and lists for searching, cached sets of rows, and what sums need.
 func (b *Bound) DerivedBytes() int64 {
 	var n int64
 	for _, list := range b.Lists {

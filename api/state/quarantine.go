@@ -150,9 +150,9 @@ func (b *Bound) RefusedTables() []string {
 	return tables
 }
 
-// Heal replaces the quarantined segments of the current snapshot. reopen gets the snapshot and returns
-// it with new segments where it could open them (store.Store.Reopen); its error is about the
-// others. Heal returns the tables that are served again and those that are still refused.
+// Heal replaces the quarantined segments of the current snapshot. reopen gets the snapshot and
+// returns it with new segments where it could open them (store.Store.Reopen); its error is about
+// the others. Heal returns the tables that are served again and those that are still refused.
 func (s *State) Heal(
 	reopen func(*store.Snapshot) (*store.Snapshot, error),
 ) (healed, refused []string, err error) {
