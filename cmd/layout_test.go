@@ -45,8 +45,8 @@ var imports = map[string][]string{
 		"api/wire", "index", "internal/background",
 	},
 	"api/figures": {
-		"aggregate", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "rowdiff",
-		"snapshot",
+		"aggregate", "api/additivity", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index",
+		"rowdiff", "snapshot",
 	},
 	"api/files": {
 		"api/contract", "api/encode", "api/list", "api/metrics", "api/render", "api/reply", "api/state",
@@ -64,10 +64,11 @@ var imports = map[string][]string{
 		"api/files", "api/list", "api/metrics", "api/render", "api/reply", "api/site", "api/state",
 		"api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot", "snapshot/store",
 	},
-	"api/browse":          {"api/boundary", "api/chart", "api/contract"},
+	"api/browse":          {"api/additivity", "api/boundary", "api/chart", "api/contract"},
 	"api/boundary":        {"api/chart"},
 	"api/chart":           {},
 	"api/web":             {},
+	"api/additivity":      {"api/contract"},
 	"api/contract":        {"internal/nearest"}, // not even index: api maps its Op and Value
 	"api/wire":            {"api/metrics"},
 	"api/metrics":         {},

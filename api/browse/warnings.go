@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/api/additivity"
 	"hdqs/api/contract"
 )
 
@@ -72,15 +73,13 @@ func levels(q *Question, s state) (string, error) {
 
 // mixed says what is wrong with adding up rows that have several values of a dimension.
 func mixed(d *contract.Dimension, name string, values []string) string {
-	switch d.Kind {
-	case contract.Overlapping:
+	v := additivity.Check(d, values)
+	switch {
+	case v == nil:
+	case d.Kind == contract.Overlapping:
 		return name + ": some people are counted under several values."
-	case contract.Totals:
-		for _, w := range d.Totals {
-			if parts := w.Of(values); slices.Contains(values, w.Value) && len(parts) > 0 {
-				return name + ": “" + w.Value + "” contains “" + strings.Join(parts, "”, “") + "”."
-			}
-		}
+	case v.Total != "":
+		return name + ": “" + v.Total + "” contains “" + strings.Join(v.Parts, "”, “") + "”."
 	}
 	return ""
 }

@@ -47,7 +47,7 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	check := sumCheck{list: a.List, plan: r.Plan(), adder: adds}
+	check := checker{list: a.List, plan: r.Plan(), adder: adds}
 	wrong, err := check.check(r)
 	if err == nil && len(wrong) > 0 {
 		err = check.refuse(r, a.Requested(), wrong)

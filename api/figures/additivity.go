@@ -7,30 +7,31 @@ import (
 	"strings"
 	"time"
 
+	"hdqs/api/additivity"
 	"hdqs/api/contract"
 	"hdqs/api/state"
 	"hdqs/index"
 	"hdqs/snapshot"
 )
 
-// A sum over rows that contain one another, or that count the same people twice, looks like any
-// other number. So sums and means are checked before they are made: against what the endpoint
-// declares of its fields, and against the values that occur among the rows that pass the filters.
+// Sums and means are checked before they are made: against what the endpoint declares of its
+// fields, and against the values that occur among the rows that pass the filters (package
+// additivity).
 //
-// A field whose values overlap must be grouped by, or one value must be left by a filter of the
-// field: that one value is left by chance is not enough, since the next load can have two. Only if
-// the field has no filter of its own, or none that could select the value (an empty text), does it
-// not matter how the value was left.
+// A field whose values overlap must be grouped by, or a filter of the field must leave one value.
+// A single remaining value does not count unless a filter selects it, because the next load may add
+// another. Only if the field has no filter of its own, or none that could select the value (an
+// empty text), does it not matter how the value was left.
 
-// wrongSum is a reason why figures of a request would be wrong.
-type wrongSum struct {
+// violation is a reason why figures of a request would be wrong.
+type violation struct {
 	param string // that the error names
 	text  string // what is wrong and what helps
-	mend  func(d *draft)
+	fix   func(d *queryEdit)
 }
 
-// sumCheck checks requests of one endpoint, in the names of its answers.
-type sumCheck struct {
+// checker checks requests of one endpoint, in the names of its answers.
+type checker struct {
 	list  *state.BoundList
 	plan  *contract.Plan
 	adder *state.Adder
@@ -38,9 +39,9 @@ type sumCheck struct {
 }
 
 // check finds what is wrong with the sums and means of a request.
-func (c *sumCheck) check(r *contract.Request) ([]wrongSum, error) {
+func (c *checker) check(r *contract.Request) ([]violation, error) {
 	e := c.plan.Endpoint
-	var wrong []wrongSum
+	var wrong []violation
 	amount, average := "", ""
 	for _, m := range r.Measures {
 		if m.Func != contract.Sum && m.Func != contract.Mean {
@@ -83,7 +84,7 @@ func (c *sumCheck) check(r *contract.Request) ([]wrongSum, error) {
 }
 
 // notSummable is what is wrong with a measure of a number that is no amount.
-func (c *sumCheck) notSummable(m contract.Measure, figure *contract.Figure) wrongSum {
+func (c *checker) notSummable(m contract.Measure, figure *contract.Figure) violation {
 	e := c.plan.Endpoint
 	field, measure := e.Fields[m.Field].Name, e.MeasureName(m)
 	instead := []string{"min:" + field, "max:" + field}
@@ -93,11 +94,11 @@ func (c *sumCheck) notSummable(m contract.Measure, figure *contract.Figure) wron
 	case figure.Use == contract.Label:
 		instead = []string{"distinct:" + field}
 	}
-	return wrongSum{
+	return violation{
 		param: "measures",
 		text: fmt.Sprintf("%s means nothing: %s is %s. Ask for %s.",
 			measure, field, figure.Noun, strings.Join(instead, " and ")),
-		mend: func(d *draft) { d.replaceMeasure(measure, instead) },
+		fix: func(d *queryEdit) { d.replaceMeasure(measure, instead) },
 	}
 }
 
@@ -111,7 +112,7 @@ type dimensionQuestion struct {
 }
 
 // questions lists the dimensions that a request adds over, and the counts that tell their values.
-func (c *sumCheck) questions(r *contract.Request, amount, average string) ([]dimensionQuestion, []index.By) {
+func (c *checker) questions(r *contract.Request, amount, average string) ([]dimensionQuestion, []index.By) {
 	e := c.plan.Endpoint
 	var asked []dimensionQuestion
 	var by []index.By
@@ -148,79 +149,66 @@ func (c *sumCheck) questions(r *contract.Request, amount, average string) ([]dim
 	return asked, by
 }
 
-func (c *sumCheck) isGrouped(r *contract.Request, d *contract.Dimension, part contract.Part) bool {
+func (c *checker) isGrouped(r *contract.Request, d *contract.Dimension, part contract.Part) bool {
 	return slices.ContainsFunc(r.Groups, func(g contract.Group) bool {
 		return g.Part == part && c.plan.Endpoint.Fields[g.Field].Column() == d.Field
 	})
 }
 
 // judge returns what is wrong with adding over a dimension, nil if nothing is.
-func (c *sumCheck) judge(r *contract.Request, q *dimensionQuestion, counts []index.Counts) *wrongSum {
+func (c *checker) judge(r *contract.Request, q *dimensionQuestion, counts []index.Counts) *violation {
 	values := valuesOf(&counts[q.at])
-	switch q.Kind {
-	case contract.Levels:
-		if len(values) > 1 {
-			return c.grouping(q, "%s counts twice: rows of %s %s pass, and figures of one level usually contain "+
-				"those of the next. Group by %[2]s, or keep one level.", q.measure, q.field, spoken(values))
-		}
-	case contract.Alike:
-		if len(values) > 1 {
-			return c.grouping(q, "%s compares what cannot be compared: rows of %s %s pass. Group by %[2]s, or keep "+
-				"one value.", q.measure, q.field, spoken(values))
-		}
-	case contract.Totals:
-		return c.judgeTotals(r, q, values)
-	case contract.Overlapping:
+	found, all := additivity.Check(q.Dimension, values), additivity.JoinWithAnd
+	switch {
+	case q.Kind == contract.Overlapping:
 		return c.judgeOverlapping(r, q, values)
-	case contract.Stock:
+	case q.Kind == contract.Stock:
 		if q.parts < 0 || counts[q.parts].Len() < len(values) {
 			return c.judgeStock(r, q, values)
 		}
+	case found == nil:
+	case q.Kind == contract.Levels:
+		return c.grouping(q, "%s counts twice: rows of %s %s pass, and figures of one level usually contain "+
+			"those of the next. Group by %[2]s, or keep one level.", q.measure, q.field, all(values))
+	case q.Kind == contract.Alike:
+		return c.grouping(q, "%s compares what cannot be compared: rows of %s %s pass. Group by %[2]s, or keep "+
+			"one value.", q.measure, q.field, all(values))
+	case found.Total != "":
+		return c.mixes(r, q, values, found.Total+" contains "+all(found.Parts))
+	default:
+		return c.mixes(r, q, values, found.Ranges[0]+" overlaps "+found.Ranges[1])
 	}
 	return nil
 }
 
-// grouping is a wrong sum that is mended by another field to group by.
-func (c *sumCheck) grouping(q *dimensionQuestion, format string, args ...any) *wrongSum {
-	return &wrongSum{
+// grouping is a wrong sum that is applyFixes by another field to group by.
+func (c *checker) grouping(q *dimensionQuestion, format string, args ...any) *violation {
+	return &violation{
 		param: c.paramOf(q.Dimension),
 		text:  fmt.Sprintf(format, args...),
-		mend:  func(d *draft) { d.group(q.field) },
+		fix:   func(d *queryEdit) { d.group(q.field) },
 	}
 }
 
-// keeping is a wrong sum that is mended by a filter, unless remedies are to group.
-func (c *sumCheck) keeping(q *dimensionQuestion, value, format string, args ...any) *wrongSum {
+// keeping is a wrong sum that is applyFixes by a filter, unless remedies are to group.
+func (c *checker) keeping(q *dimensionQuestion, value, format string, args ...any) *violation {
 	w := c.grouping(q, format, args...)
 	w.text += fmt.Sprintf(" Send %s=%s, or group by %[1]s.", q.field, value)
 	if !c.group {
-		w.mend = func(d *draft) { c.keep(d, q.field, value) }
+		w.fix = func(d *queryEdit) { c.keep(d, q.field, value) }
 	}
 	return w
 }
 
 // keeps reports whether a filter can keep the rows that are not broken down.
-func (c *sumCheck) keeps(r *contract.Request, q *dimensionQuestion, values []string) bool {
+func (c *checker) keeps(r *contract.Request, q *dimensionQuestion, values []string) bool {
 	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) && c.covers(r, q.field, q.Keep)
 }
 
-// judgeTotals looks for values that contain others.
-func (c *sumCheck) judgeTotals(r *contract.Request, q *dimensionQuestion, values []string) *wrongSum {
-	said := ""
-	for i := range q.Totals {
-		t := &q.Totals[i]
-		if parts := t.Of(values); said == "" && len(parts) > 0 && slices.Contains(values, t.Value) {
-			said = t.Value + " contains " + spoken(parts)
-		}
-	}
-	if a, b := overlappingAges(values); said == "" && q.Ranges && a != "" {
-		said = a + " overlaps " + b
-	}
+// mixes is a wrong sum over values that contain others, or overlap, as said.
+func (c *checker) mixes(r *contract.Request, q *dimensionQuestion, values []string, said string) *violation {
 	const format = "%s counts twice: rows of several values of %s pass, of which %s."
-	switch {
-	case said == "":
-		return nil
-	case c.keeps(r, q, values):
+	if c.keeps(r, q, values) {
 		return c.keeping(q, q.Keep, format, q.measure, q.field, said)
 	}
 	return c.grouping(q, format+" Group by %[2]s, or keep values that do not contain one another.",
@@ -228,7 +216,7 @@ func (c *sumCheck) judgeTotals(r *contract.Request, q *dimensionQuestion, values
 }
 
 // judgeOverlapping looks for several values, or for one that no filter selects.
-func (c *sumCheck) judgeOverlapping(r *contract.Request, q *dimensionQuestion, values []string) *wrongSum {
+func (c *checker) judgeOverlapping(r *contract.Request, q *dimensionQuestion, values []string) *violation {
 	const format = "%s counts the same people several times: rows of %s %s pass."
 	free := !c.hasFilter(q.Dimension) || c.isFiltered(r, q.Dimension)
 	switch {
@@ -238,18 +226,19 @@ func (c *sumCheck) judgeOverlapping(r *contract.Request, q *dimensionQuestion, v
 		return c.keeping(q, values[0], "%s adds up rows of %s %s only, but no filter says so, and the next data may "+
 			"have others.", q.measure, q.field, values[0])
 	case c.keeps(r, q, values):
-		return c.keeping(q, q.Keep, format, q.measure, q.field, spoken(values))
+		return c.keeping(q, q.Keep, format, q.measure, q.field, additivity.JoinWithAnd(values))
 	}
-	return c.grouping(q, format+" Group by %[2]s, or keep one value with a filter.", q.measure, q.field, spoken(values))
+	return c.grouping(q, format+" Group by %[2]s, or keep one value with a filter.",
+		q.measure, q.field, additivity.JoinWithAnd(values))
 }
 
 // judgeStock looks for figures of several times, each of which counts everybody.
-func (c *sumCheck) judgeStock(r *contract.Request, q *dimensionQuestion, values []string) *wrongSum {
+func (c *checker) judgeStock(r *contract.Request, q *dimensionQuestion, values []string) *violation {
 	const (
 		many   = "%s counts the same people several times: rows of periods that start at %s pass"
 		advice = "Send latest=true, keep one period with start_date and end_date, or group by %s."
 	)
-	w := wrongSum{param: contract.LatestParam, mend: func(d *draft) { d.set(contract.LatestParam, "true") }}
+	w := violation{param: contract.LatestParam, fix: func(d *queryEdit) { d.set(contract.LatestParam, "true") }}
 	switch {
 	case len(values) == 0, len(values) == 1 && c.isFiltered(r, q.Dimension):
 		return nil
@@ -258,18 +247,19 @@ func (c *sumCheck) judgeStock(r *contract.Request, q *dimensionQuestion, values 
 			"may have others. "+advice, q.measure, values[0], q.field)
 	case q.parts >= 0:
 		w.text = fmt.Sprintf(many+", several of them in one group, and each counts everybody anew. Group by %s "+
-			"instead.", q.measure, spoken(values), q.field)
+			"instead.", q.measure, additivity.JoinWithAnd(values), q.field)
 		w.param = "group_by"
-		w.mend = func(d *draft) { d.groupByStart(q.field) }
+		w.fix = func(d *queryEdit) { d.groupByStart(q.field) }
 	default:
-		w.text = fmt.Sprintf(many+", and each counts everybody anew. "+advice, q.measure, spoken(values), q.field)
+		w.text = fmt.Sprintf(many+", and each counts everybody anew. "+advice,
+			q.measure, additivity.JoinWithAnd(values), q.field)
 	}
 	return &w
 }
 
 // checkFlow looks for rows of one series whose periods overlap, such as a year and one of its
 // months.
-func (c *sumCheck) checkFlow(r *contract.Request, amount string) (*wrongSum, error) {
+func (c *checker) checkFlow(r *contract.Request, amount string) (*violation, error) {
 	e := c.plan.Endpoint
 	if amount == "" || c.adder.Overlaps == nil || c.isGrouped(r, e.Dimension(contract.PeriodStart), contract.Whole) {
 		return nil, nil
@@ -288,19 +278,19 @@ func (c *sumCheck) checkFlow(r *contract.Request, amount string) (*wrongSum, err
 			c.adder.Overlaps.Period(found.A), c.adder.Overlaps.Period(found.B))
 	}
 	start, end := e.Names().Name(contract.PeriodStart), e.Names().Name(contract.PeriodEnd)
-	return &wrongSum{
+	return &violation{
 		param: "group_by",
 		text:  fmt.Sprintf("%s Group by %s and %s.", said, start, end),
-		mend: func(d *draft) {
+		fix: func(d *queryEdit) {
 			d.groupByStart(start)
 			d.group(end)
 		},
 	}, nil
 }
 
-// hint is what else to know of right sums: the newest rows of several places may be of different
-// periods, and of a place that is not counted any more they stay.
-func (c *sumCheck) hint(r *contract.Request) (string, error) {
+// hint returns a caveat for sums that are correct but easy to misread: the newest rows of several
+// places may be of different periods, and those of a place that is not counted any more stay.
+func (c *checker) hint(r *contract.Request) (string, error) {
 	e := c.plan.Endpoint
 	for i := range e.Dimensions {
 		d := &e.Dimensions[i]
@@ -319,14 +309,14 @@ func (c *sumCheck) hint(r *contract.Request) (string, error) {
 }
 
 // adds reports whether a request asks for a sum or mean.
-func (c *sumCheck) adds(r *contract.Request) bool {
+func (c *checker) adds(r *contract.Request) bool {
 	return slices.ContainsFunc(r.Measures, func(m contract.Measure) bool {
 		return m.Func == contract.Sum || m.Func == contract.Mean
 	})
 }
 
 // paramOf is the parameter that an error about a dimension names: its filter, or group_by.
-func (c *sumCheck) paramOf(d *contract.Dimension) string {
+func (c *checker) paramOf(d *contract.Dimension) string {
 	name := c.plan.Endpoint.Names().Name(d.Field)
 	if slices.ContainsFunc(c.plan.Params, func(p contract.Param) bool { return p.Name == name }) {
 		return name
@@ -341,11 +331,11 @@ func ownFilter(p *contract.Param, d *contract.Dimension) bool {
 	})
 }
 
-func (c *sumCheck) hasFilter(d *contract.Dimension) bool {
+func (c *checker) hasFilter(d *contract.Dimension) bool {
 	return slices.ContainsFunc(c.plan.Params, func(p contract.Param) bool { return ownFilter(&p, d) })
 }
 
-func (c *sumCheck) isFiltered(r *contract.Request, d *contract.Dimension) bool {
+func (c *checker) isFiltered(r *contract.Request, d *contract.Dimension) bool {
 	return slices.ContainsFunc(r.Filters, func(f contract.Filter) bool {
 		return ownFilter(&c.plan.Params[f.Param], d)
 	})
@@ -367,25 +357,4 @@ func valuesOf(c *index.Counts) []string {
 		}
 	}
 	return values
-}
-
-// mostListed is how many values an error text repeats.
-const mostListed = 6
-
-// spoken joins values as in a sentence: a, b and c.
-func spoken(values []string) string {
-	shown := make([]string, 0, mostListed+1)
-	for _, v := range values[:min(len(values), mostListed)] {
-		if v == "" {
-			v = "(empty)"
-		}
-		shown = append(shown, v)
-	}
-	if more := len(values) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("%d more", more))
-	}
-	if len(shown) == 1 {
-		return shown[0]
-	}
-	return strings.Join(shown[:len(shown)-1], ", ") + " and " + shown[len(shown)-1]
 }

@@ -11,7 +11,7 @@ import (
 
 // refuse returns the error for wrong sums: one issue for each, and in all of them the request to
 // send instead, in which nothing is wrong. The path is that of the request.
-func (c *sumCheck) refuse(r *contract.Request, path string, wrong []wrongSum) error {
+func (c *checker) refuse(r *contract.Request, path string, wrong []violation) error {
 	query, err := c.remedy(r, wrong)
 	if err != nil {
 		return err
@@ -24,14 +24,14 @@ func (c *sumCheck) refuse(r *contract.Request, path string, wrong []wrongSum) er
 	return all
 }
 
-// mostMends bounds the search for a remedy. One mend can show another trouble: after latest=true,
+// maxFixes bounds the search for a remedy. One fix can show another trouble: after latest=true,
 // say, the rows of two assessments are left. Grouping by every dimension ends the search.
-const mostMends = 8
+const maxFixes = 8
 
 // remedy is the query of a request in which nothing is wrong. First it keeps single values where
 // that leaves the same places; if no row passes then, it groups instead.
-func (c *sumCheck) remedy(r *contract.Request, wrong []wrongSum) (string, error) {
-	query, rows, err := c.mended(r, wrong)
+func (c *checker) remedy(r *contract.Request, wrong []violation) (string, error) {
+	query, rows, err := c.applyFixes(r, wrong)
 	if err != nil || rows > 0 || c.group {
 		return query, err
 	}
@@ -40,17 +40,17 @@ func (c *sumCheck) remedy(r *contract.Request, wrong []wrongSum) (string, error)
 	if wrong, err = grouping.check(r); err != nil {
 		return "", err
 	}
-	query, _, err = grouping.mended(r, wrong)
+	query, _, err = grouping.applyFixes(r, wrong)
 	return query, err
 }
 
-// mended mends a request until nothing is wrong, and counts the rows that pass then.
-func (c *sumCheck) mended(r *contract.Request, wrong []wrongSum) (query string, rows int, err error) {
-	d := draftOf(r)
+// applyFixes changes a request until nothing is wrong, and counts the rows that pass then.
+func (c *checker) applyFixes(r *contract.Request, wrong []violation) (query string, rows int, err error) {
+	d := editOf(r)
 	next := r
-	for range mostMends {
+	for range maxFixes {
 		for i := range wrong {
-			wrong[i].mend(d)
+			wrong[i].fix(d)
 		}
 		if next, err = d.request(c.plan); err != nil {
 			return "", 0, err
@@ -68,14 +68,14 @@ func (c *sumCheck) mended(r *contract.Request, wrong []wrongSum) (query string, 
 
 // covers reports whether the rows with one value are in as many countries as all rows, so that
 // keeping that value leaves none out.
-func (c *sumCheck) covers(r *contract.Request, field, value string) bool {
+func (c *checker) covers(r *contract.Request, field, value string) bool {
 	var by []index.By
 	for i := range c.plan.Endpoint.Dimensions {
 		if d := &c.plan.Endpoint.Dimensions[i]; strings.HasSuffix(d.Field, "location_code") {
 			by = append(by, index.By{Column: d.Field})
 		}
 	}
-	d := draftOf(r)
+	d := editOf(r)
 	c.keep(d, field, value)
 	kept, err := d.request(c.plan)
 	if err != nil {
@@ -89,12 +89,12 @@ func (c *sumCheck) covers(r *contract.Request, field, value string) bool {
 	return err == nil && slices.EqualFunc(all, some, func(a, b index.Counts) bool { return a.Len() == b.Len() })
 }
 
-// draft is a query that is being changed.
-type draft struct{ pairs [][2]string }
+// queryEdit is a query that is being changed.
+type queryEdit struct{ pairs [][2]string }
 
-// draftOf is the canonical query of a request, without its page.
-func draftOf(r *contract.Request) *draft {
-	d := new(draft)
+// editOf is the canonical query of a request, without its page.
+func editOf(r *contract.Request) *queryEdit {
+	d := new(queryEdit)
 	for pair := range strings.SplitSeq(string(r.AppendCanonical(nil)), "&") {
 		name, encoded, _ := strings.Cut(pair, "=")
 		if value, err := url.QueryUnescape(encoded); err == nil && name != "" && name != "offset" {
@@ -104,7 +104,7 @@ func draftOf(r *contract.Request) *draft {
 	return d
 }
 
-func (d *draft) query() string {
+func (d *queryEdit) query() string {
 	var b strings.Builder
 	for i, pair := range d.pairs {
 		if i > 0 {
@@ -117,18 +117,18 @@ func (d *draft) query() string {
 	return b.String()
 }
 
-// request parses the draft.
-func (d *draft) request(p *contract.Plan) (*contract.Request, error) {
+// request parses the changed query.
+func (d *queryEdit) request(p *contract.Plan) (*contract.Request, error) {
 	r := new(contract.Request)
 	r.Scan(p, []byte(d.query()))
 	return r, r.Parse()
 }
 
-func (d *draft) find(name string) int {
+func (d *queryEdit) find(name string) int {
 	return slices.IndexFunc(d.pairs, func(pair [2]string) bool { return pair[0] == name })
 }
 
-func (d *draft) set(name, value string) {
+func (d *queryEdit) set(name, value string) {
 	if at := d.find(name); at >= 0 {
 		d.pairs[at][1] = value
 		return
@@ -137,7 +137,7 @@ func (d *draft) set(name, value string) {
 }
 
 // list returns the values of a list, empty without one.
-func (d *draft) list(name string) []string {
+func (d *queryEdit) list(name string) []string {
 	at := d.find(name)
 	if at < 0 || d.pairs[at][1] == "" {
 		return nil
@@ -145,17 +145,17 @@ func (d *draft) list(name string) []string {
 	return strings.Split(d.pairs[at][1], ",")
 }
 
-func (d *draft) setList(name string, values []string) { d.set(name, strings.Join(values, ",")) }
+func (d *queryEdit) setList(name string, values []string) { d.set(name, strings.Join(values, ",")) }
 
 // group adds a field to those that are grouped by.
-func (d *draft) group(field string) {
+func (d *queryEdit) group(field string) {
 	if groups := d.list("group_by"); !slices.Contains(groups, field) {
 		d.setList("group_by", append(groups, field))
 	}
 }
 
 // groupByStart replaces years, quarters and months by the start of the period.
-func (d *draft) groupByStart(field string) {
+func (d *queryEdit) groupByStart(field string) {
 	groups := slices.DeleteFunc(d.list("group_by"), func(name string) bool {
 		return name == "year" || name == "quarter" || name == "month"
 	})
@@ -164,7 +164,7 @@ func (d *draft) groupByStart(field string) {
 }
 
 // keep leaves one value of a field.
-func (c *sumCheck) keep(d *draft, field, value string) {
+func (c *checker) keep(d *queryEdit, field, value string) {
 	for i := range c.plan.Params {
 		if p := &c.plan.Params[i]; p.Name == field && (p.Op == contract.Like || p.Op == contract.Contains) {
 			value = literal.Replace(value)
@@ -176,7 +176,7 @@ func (c *sumCheck) keep(d *draft, field, value string) {
 // literal makes wildcards literal.
 var literal = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-func (d *draft) replaceMeasure(measure string, instead []string) {
+func (d *queryEdit) replaceMeasure(measure string, instead []string) {
 	var all []string
 	for _, m := range d.list("measures") {
 		if m != measure {
