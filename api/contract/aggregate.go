@@ -257,14 +257,11 @@ func (e *Endpoint) groupName(g Group) string {
 }
 
 // MeasureName is a measure as measures has it.
-func (e *Endpoint) MeasureName(m Measure) string { return e.measureName(m, ":") }
-
-// measureName is a measure as in measures, with ':', or as the field of a record, with '_'.
-func (e *Endpoint) measureName(m Measure, between string) string {
+func (e *Endpoint) MeasureName(m Measure) string {
 	if m.Func == Count {
 		return funcNames[Count]
 	}
-	return funcNames[m.Func] + between + e.Fields[m.Field].Name
+	return funcNames[m.Func] + ":" + e.Fields[m.Field].Name
 }
 
 // appendGroups appends the names of groups, in their order.
@@ -291,7 +288,7 @@ func (e *Endpoint) groupField(g Group) Field {
 // measureField is the field of a record with a measure. All but counts are null if no row of the
 // group has a value.
 func (e *Endpoint) measureField(m Measure) Field {
-	name := e.measureName(m, "_")
+	name := strings.Replace(e.MeasureName(m), ":", "_", 1)
 	switch m.Func {
 	case Count, Distinct:
 		return Field{Name: name, Type: Integer}

@@ -78,10 +78,8 @@ const MaxLimit = 10000
 // pageParams are the parameters of every list endpoint that are not filters. app_identifier is
 // checked before the others (identifier.go); here only its length counts.
 var pageParams = []Param{
-	{Name: "limit", Type: Integer, Floor: new(int), Ceiling: intOf(MaxLimit), Default: "10000"},
+	{Name: "limit", Type: Integer, Floor: new(int), Ceiling: new(MaxLimit), Default: "10000"},
 	{Name: "offset", Type: Integer, Floor: new(int), Default: "0"},
 	{Name: "app_identifier", Type: String, Max: 512},
 	{Name: "output_format", Type: Choice, Enum: outputFormat, Default: "json"},
 }
-
-func intOf(n int) *int { return &n }

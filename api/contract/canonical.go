@@ -3,6 +3,7 @@ package contract
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,17 +19,19 @@ import (
 type canonicalQuery struct {
 	pairs             []byte
 	limitAt, offsetAt int
+	ranks             []int // of the parameters of the request
 }
 
 // canonicalize makes the canonical query of a valid request.
 func (r *Request) canonicalize() {
 	p, c := r.plan, &r.canonical
 	c.pairs, c.limitAt, c.offsetAt = c.pairs[:0], 0, 0
-	var ranks positions // of the parameters that were given
-	for i := r.given.next(0); i >= 0; i = r.given.next(i + 1) {
-		ranks.add(p.rank[i])
+	c.ranks = c.ranks[:0]
+	for _, position := range r.given {
+		c.ranks = append(c.ranks, p.rank[position])
 	}
-	for rank := ranks.next(0); rank >= 0; rank = ranks.next(rank + 1) {
+	slices.Sort(c.ranks)
+	for _, rank := range c.ranks {
 		position := p.byName[rank]
 		raw, param := &r.raw[position], &p.Params[position]
 		switch {

@@ -3,6 +3,7 @@ package contract
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -89,13 +90,9 @@ func kindOfFormat(format string) Kind {
 
 // ExportFormats are the formats of an endpoint's exports.
 func (e *Endpoint) ExportFormats() []ExportFormat {
-	var all []ExportFormat
-	for _, f := range exportFormats {
-		if f.Name != FormatGeoJSON || e.HasPoints() {
-			all = append(all, f)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(exportFormats), func(f ExportFormat) bool {
+		return f.Name == FormatGeoJSON && !e.HasPoints()
+	})
 }
 
 // exportPage are the page parameters of exports: all records unless there is a limit.
@@ -122,12 +119,8 @@ func (r *Request) setFormat(name string) {
 func (f *ExportFile) ExportType() string { return formatOf(f.Format).Type }
 
 func formatOf(name string) ExportFormat {
-	for _, f := range exportFormats {
-		if f.Name == name {
-			return f
-		}
-	}
-	return exportFormats[0]
+	at := slices.IndexFunc(exportFormats, func(f ExportFormat) bool { return f.Name == name })
+	return exportFormats[max(at, 0)]
 }
 
 // describeExportFormats is what the formats of exports are.

@@ -131,17 +131,12 @@ func keyOf(parts ...[]string) []string { return slices.Concat(parts...) }
 
 func figures(parts ...[]Figure) []Figure { return slices.Concat(parts...) }
 
-// amounts may be added up; noun says of what they are the number or sum.
-func amounts(noun string, fields ...string) []Figure { return used(Added, noun, fields) }
-
-// averaged may be averaged, but not added up.
+// Amounts may be added up. Averaged numbers may be averaged, but not added up, and others neither.
+// Labels are numbers that name something. noun says of what they are the number or sum.
+func amounts(noun string, fields ...string) []Figure  { return used(Added, noun, fields) }
 func averaged(noun string, fields ...string) []Figure { return used(Averaged, noun, fields) }
-
-// neither may be added up nor averaged.
-func neither(noun string, fields ...string) []Figure { return used(Apart, noun, fields) }
-
-// labels are numbers that name something.
-func labels(fields ...string) []Figure { return used(Label, "a number that names something", fields) }
+func neither(noun string, fields ...string) []Figure  { return used(Apart, noun, fields) }
+func labels(fields ...string) []Figure                { return used(Label, "a number that names something", fields) }
 
 func used(use Use, noun string, fields []string) []Figure {
 	all := make([]Figure, len(fields))

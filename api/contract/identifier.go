@@ -181,14 +181,14 @@ func appendBase64(dst, text []byte, tolerant bool) (out []byte, ok bool) {
 // EncodeIdentifier makes the identifier of an application and a contact address. issues has the
 // errors in both.
 func EncodeIdentifier(application, email string) (identifier string, issues []Issue) {
-	switch n := runeCount(application); {
+	switch n := utf8.RuneCountInString(application); {
 	case n < minApplication:
 		issues = append(issues, tooShortText("application", application, minApplication))
 	case n > maxApplication:
 		issues = append(issues, tooLong("application", application, maxApplication))
 	}
 	normal := ""
-	if runeCount(email) > maxIdentifier {
+	if utf8.RuneCountInString(email) > maxIdentifier {
 		issues = append(issues, tooLong("email", email, maxIdentifier))
 	} else {
 		var reason string

@@ -64,7 +64,7 @@ func TestIdentifiers(t *testing.T) {
 		}
 		application, email, err := DecodeIdentifier(c.value)
 		if (err == nil) != c.good || c.good &&
-			(runeCount(application) < minApplication || !strings.Contains(email, "me@example.org")) {
+			(utf8.RuneCountInString(application) < minApplication || !strings.Contains(email, "me@example.org")) {
 			t.Errorf("%.60q: decoded as %q, %q, %v", c.value, application, email, err)
 		}
 	}

@@ -136,12 +136,13 @@ func notDateTime(param, input string, fault dateTimeFault) []Issue {
 	return []Issue{
 		{
 			Type: "datetime_from_date_parsing", Param: param, Part: "datetime", Input: input,
-			Text: "Input should be a valid datetime or date, " + fault.dateTime, CtxKey: "error",
-			CtxText: fault.dateTime,
+			Text:   "Input should be a valid datetime or date, " + fault.dateTime,
+			CtxKey: "error", CtxText: fault.dateTime,
 		},
 		{
 			Type: "date_from_datetime_parsing", Param: param, Part: "date", Input: input,
-			Text: "Input should be a valid date or datetime, " + fault.date, CtxKey: "error", CtxText: fault.date,
+			Text:   "Input should be a valid date or datetime, " + fault.date,
+			CtxKey: "error", CtxText: fault.date,
 		},
 	}
 }

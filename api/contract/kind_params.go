@@ -13,9 +13,6 @@ type ParamKind struct {
 	issue func(e *Endpoint, kind, text string) Issue
 }
 
-// missing is the issue of a request without the parameter.
-func (k *ParamKind) missing(e *Endpoint) Issue { return k.issue(e, "missing", "Field required") }
-
 // kindParams returns the parameters that requests of a kind have besides filters and page.
 func kindParams(e *Endpoint, k Kind) []Param {
 	names := func(name string, kind *ParamKind, choices []string, example string) Param {

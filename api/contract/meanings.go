@@ -79,16 +79,11 @@ func (e *Endpoint) About(p *Param) string {
 	if meaning := e.Meaning(name); meaning != "" && e.hasField(name) {
 		text = meaning
 	}
-	return sentences(text, about, p.aboutTwin())
-}
-
-// aboutTwin is the parameter's other name in words, empty if it has none.
-func (p *Param) aboutTwin() string {
-	twin := p.Twin()
-	if twin == "" {
-		return ""
+	other := ""
+	if twin := p.Twin(); twin != "" {
+		other = "The name " + twin + " is accepted too."
 	}
-	return "The name " + twin + " is accepted too."
+	return sentences(text, about, other)
 }
 
 func (e *Endpoint) hasField(name string) bool {
@@ -199,9 +194,19 @@ func (p *Param) describeMatch() string {
 
 // typeTexts are the types in words.
 var typeTexts = map[Type]string{
-	String: "text", URI: "link", Choice: "one of", Integer: "integer", Number: "number", Exact: "decimal",
-	Boolean:  "true or false",
+	String: "text", URI: "link", Integer: "integer", Number: "number", Exact: "decimal", Boolean: "true or false",
 	DateTime: "date-time", Day: "date, month or year",
+}
+
+// text is the type in words, with its choices and the length of texts.
+func (t Type) text(e *Enum, limit int) string {
+	switch {
+	case t == Choice:
+		return "one of " + strings.Join(e.Values, " · ")
+	case limit > 0:
+		return fmt.Sprintf("text, at most %d characters", limit)
+	}
+	return typeTexts[t]
 }
 
 // TypeText is the type in words.
@@ -209,25 +214,15 @@ func (p *Param) TypeText() string {
 	switch {
 	case p.Own != nil && p.List:
 		return "names, with commas between them"
-	case p.Type == Choice:
-		return "one of " + strings.Join(p.Enum.Values, " · ")
 	case p.Type == DateTime:
 		return "date-time or date"
-	case p.Max > 0:
-		return fmt.Sprintf("text, at most %d characters", p.Max)
 	}
-	return typeTexts[p.Type]
+	return p.Type.text(p.Enum, p.Max)
 }
 
 // TypeText is the type in words.
 func (f *Field) TypeText() string {
-	text := typeTexts[f.Type]
-	switch {
-	case f.Type == Choice:
-		text = "one of " + strings.Join(f.Enum.Values, " · ")
-	case f.Max > 0:
-		text = fmt.Sprintf("text, at most %d characters", f.Max)
-	}
+	text := f.Type.text(f.Enum, f.Max)
 	if f.Nullable {
 		text += ", or null"
 	}

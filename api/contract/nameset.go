@@ -18,15 +18,7 @@ const (
 )
 
 // String is the set's name, contract or hapi.
-func (s NameSet) String() string {
-	if s == HAPINames {
-		return "hapi"
-	}
-	return "contract"
-}
-
-// other is the other set.
-func (s NameSet) other() NameSet { return 1 - s }
+func (s NameSet) String() string { return [...]string{"contract", "hapi"}[s] }
 
 // namePairs are the names of parameters and fields that differ, by set. Everything that reads or
 // writes a name derives it from this table.
@@ -61,7 +53,7 @@ var renamed = func() (maps [2]map[string]string) {
 	maps[ContractNames], maps[HAPINames] = map[string]string{}, map[string]string{}
 	for _, pair := range namePairs {
 		for s := range NameSet(len(pair)) {
-			maps[s][pair[s.other()]] = pair[s]
+			maps[s][pair[1-s]] = pair[s]
 		}
 	}
 	return maps

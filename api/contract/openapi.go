@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 )
@@ -22,26 +23,18 @@ type member struct {
 
 // MarshalJSON writes the members in order.
 func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	text := []byte{'{'}
 	for i, m := range o {
 		if i > 0 {
-			b.WriteByte(',')
-		}
-		key, err := json.Marshal(m.key)
-		if err != nil {
-			return nil, err
+			text = append(text, ',')
 		}
 		value, err := json.Marshal(m.value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.key, err)
 		}
-		b.Write(key)
-		b.WriteByte(':')
-		b.Write(value)
+		text = append(append(strconv.AppendQuote(text, m.key), ':'), value...)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return append(text, '}'), nil
 }
 
 // array is a JSON array.

@@ -77,7 +77,7 @@ func exportContent(e *Endpoint) (content object) {
 		case !strings.HasPrefix(kind, "text/"): // generated Python cannot read a text as binary
 			schema = append(schema, member{"format", "binary"})
 		}
-		if !content.has(kind) {
+		if !slices.ContainsFunc(content, func(m member) bool { return m.key == kind }) {
 			content = append(content, member{kind, object{{"schema", schema}}})
 		}
 	}
@@ -100,11 +100,6 @@ func (p *Plan) ExampleQuery(snapshot string) string {
 		}
 	}
 	return query + "limit=5"
-}
-
-// has reports whether the object has a key.
-func (o object) has(key string) bool {
-	return slices.ContainsFunc(o, func(m member) bool { return m.key == key })
 }
 
 // itemPattern is the form of a text in a list. A value with a comma or a backslash is possible too,

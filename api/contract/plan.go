@@ -1,8 +1,6 @@
 package contract
 
 import (
-	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 )
@@ -68,9 +66,6 @@ const (
 // NewPlan prepares an endpoint for requests of a kind.
 func NewPlan(e *Endpoint, k Kind) *Plan {
 	params := filters(withLists(e.Place), e.pageParams(k), withLists(e.Params), kindParams(e, k))
-	if len(params) > maxParams {
-		panic(fmt.Sprintf("contract: %s has %d parameters, more than maxParams", e.Path, len(params)))
-	}
 	p := &Plan{
 		Endpoint: e, Kind: k, Params: params, known: make(map[string]paramName, len(params)),
 		start: -1, end: -1, rank: make([]int, len(params)),
@@ -145,25 +140,4 @@ func (p *Plan) usualLimit() int {
 		return NoLimit
 	}
 	return MaxLimit
-}
-
-// maxParams is how many parameters a plan may have.
-const maxParams = 256
-
-// positions is a set of positions in Plan.Params, for going through the few parameters of a request
-// without looking at all of the plan's.
-type positions [maxParams / 64]uint64
-
-func (s *positions) add(position int) { s[position>>6] |= 1 << (position & 63) }
-
-// next returns the least position from one on, -1 if there is none.
-func (s *positions) next(from int) int {
-	rest := ^uint64(0) << (from & 63)
-	for word := from >> 6; word < len(s); word++ {
-		if left := s[word] & rest; left != 0 {
-			return word<<6 + bits.TrailingZeros64(left)
-		}
-		rest = ^uint64(0)
-	}
-	return -1
 }

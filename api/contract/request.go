@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Op is how a filter compares a column's value with its own. Null never matches, except for
@@ -87,7 +88,8 @@ func (r *Request) Parse() error {
 			return err
 		}
 	}
-	for position := r.given.next(0); position >= 0; position = r.given.next(position + 1) {
+	slices.Sort(r.given)
+	for _, position := range r.given {
 		param := &p.Params[position]
 		if param.Type == Day {
 			continue
@@ -115,7 +117,7 @@ func (r *Request) Parse() error {
 	}
 	for _, position := range p.required {
 		if !r.isGiven(position) {
-			r.fault(p.Params[position].Own.missing(p.Endpoint))
+			r.fault(p.Params[position].Own.issue(p.Endpoint, "missing", "Field required"))
 		}
 	}
 	if r.issues = append(r.issues, r.refused...); r.issues != nil {
@@ -242,7 +244,7 @@ func (r *Request) readChoice(p *Param, text string) (v Value, ok bool) {
 }
 
 func (r *Request) withinMax(p *Param, text string) bool {
-	if p.Max > 0 && len(text) > p.Max && runeCount(text) > p.Max {
+	if p.Max > 0 && len(text) > p.Max && utf8.RuneCountInString(text) > p.Max {
 		r.fault(tooLong(p.Name, text, p.Max))
 		return false
 	}

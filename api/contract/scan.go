@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"encoding/hex"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
@@ -20,7 +21,7 @@ type Scanned struct {
 
 	plan    *Plan
 	raw     []rawValue // by position of the parameter
-	given   positions  // of raw
+	given   []int      // positions of those that the request has
 	lists   []sentList // all values of parameters that take several
 	hinted  []int      // positions of parameters with a value that may have been meant as several
 	unknown []sentPair
@@ -64,10 +65,10 @@ type sentPair struct{ name, value []byte }
 // names, and the parameters that the endpoint does not have. The result is the kind of the request:
 // the plan's, or Export for a list in a format that only exports have. As then makes it one.
 func (s *Scanned) Scan(p *Plan, query []byte) Kind {
-	for i := s.given.next(0); i >= 0; i = s.given.next(i + 1) {
-		s.raw[i] = rawValue{}
+	for _, position := range s.given {
+		s.raw[position] = rawValue{}
 	}
-	s.given = positions{}
+	s.given = s.given[:0]
 	s.unknown, s.refused, s.Snapshot = s.unknown[:0], s.refused[:0], ""
 	s.lists, s.hinted = s.lists[:0], s.hinted[:0]
 	s.setPlan(p)
@@ -116,8 +117,10 @@ func (s *Scanned) note(sent, encoded []byte) {
 		case p.Several && raw.given[at.set] && !bytes.Equal(raw.sent[at.set], encoded):
 			s.hinted = append(s.hinted, at.position) // only the last value counts
 		}
+		if !s.isGiven(at.position) {
+			s.given = append(s.given, at.position)
+		}
 		raw.given[at.set], raw.sent[at.set] = true, encoded
-		s.given.add(at.position)
 	case string(name) == SnapshotParam:
 		s.Snapshot = string(appendDecoded(nil, encoded))
 	default:
@@ -219,27 +222,16 @@ func AppendUnescaped(dst, encoded []byte, blanks bool) []byte {
 				dst[i] = ' '
 			}
 		}
-		switch encoded = encoded[end:]; {
-		case len(encoded) > 2 && hexDigit(encoded[1]) >= 0 && hexDigit(encoded[2]) >= 0:
-			dst, encoded = append(dst, byte(hexDigit(encoded[1])<<4|hexDigit(encoded[2]))), encoded[3:]
-		case len(encoded) > 0:
-			dst, encoded = append(dst, '%'), encoded[1:]
+		if encoded = encoded[end:]; len(encoded) == 0 {
+			break
 		}
+		c, length := [1]byte{'%'}, 1
+		if len(encoded) > 2 {
+			if decoded, _ := hex.Decode(c[:], encoded[1:3]); decoded == 1 {
+				length = 3
+			}
+		}
+		dst, encoded = append(dst, c[0]), encoded[length:]
 	}
 	return dst
 }
-
-func hexDigit(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
-}
-
-// runeCount counts the code points of a decoded value.
-func runeCount(value string) int { return utf8.RuneCountInString(value) }

@@ -119,9 +119,6 @@ func FileFaults(query []byte, set NameSet) *Invalid {
 // ParamNames are the names of the endpoint's parameters, in its names.
 func (s *Scanned) ParamNames() []string { return s.plan.names }
 
-// HasUnknown reports whether the request has parameters that the endpoint does not have.
-func (s *Scanned) HasUnknown() bool { return len(s.unknown) > 0 }
-
 // HasIdentifierValue reports whether a filter's value is an application identifier, or may be an
 // e-mail address. Such a query must not be logged.
 func (r *Request) HasIdentifierValue() bool {

@@ -258,7 +258,7 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	if err != nil {
 		return err
 	}
-	if !r.HasUnknown() {
+	if r.UnknownCount() == 0 {
 		return nil
 	}
 	if preferred := reply.PrefersStrict(&ctx.Request.Header); preferred || s.Options.Strict {
