@@ -185,6 +185,15 @@ func TestTooManyGroups(t *testing.T) {
 	if last := fmt.Sprint(r.Group(rows-1, 0)); r.Len() != rows || last != "149999000" {
 		t.Errorf("%d groups, the last is %s", r.Len(), last)
 	}
+	_, err = table.Count(&index.Query{}, Group{"n", Whole})
+	if values, ok := errors.AsType[*TooManyValues](err); !ok || values.Column != "n" || values.Max != MaxNumbers {
+		t.Errorf("too many numbers are counted: %v", err)
+	}
+	for _, g := range []Group{{"no such column", Whole}, {"n", Year}} {
+		if _, err := table.Count(&index.Query{}, g); !errors.Is(err, ErrQuestion) {
+			t.Errorf("by %v: %v", g, err)
+		}
+	}
 }
 
 func TestPartsOfTimes(t *testing.T) {

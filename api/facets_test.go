@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
-	"hdqs/index"
 )
 
 // facetLine is a record of facets; its value is JSON.
@@ -319,7 +319,7 @@ func TestFacetsLeftOut(t *testing.T) {
 func TestFacetsOfManyNumbers(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/metadata/location"
-	table := sampleTable(planOf(path).Endpoint, index.MaxNumbers+1, rand.New(rand.NewPCG(1, 2)))
+	table := sampleTable(planOf(path).Endpoint, aggregate.MaxNumbers+1, rand.New(rand.NewPCG(1, 2)))
 	for i, row := range table.rows {
 		row["id"] = int64(i)
 	}

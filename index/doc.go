@@ -42,7 +42,7 @@
 //
 // # Counting by value
 //
-// Counts finds the rows that pass, a bit or less per row of the table, and counts them by code, or
+// A Counter finds the rows that pass, a bit or less per row, and counts them by code, or
 // by tuple for all columns of a group at once, in the cheapest of four ways (countScratch.choose).
 // Most columns follow the row order more or less, so runs of rows with one code are what wide
 // queries use. A query takes at most about two nanoseconds for each second row of the table and

@@ -48,12 +48,12 @@ const (
 // in place and keeps little memory of its own (Bytes). It must not be used after the segment is
 // closed.
 type Index struct {
-	rows    int
-	columns map[string]*column
-	series  *series // nil without Options.Series
-	cache   *cache
-	pool    sync.Pool // of *scratch
-	tallies sync.Pool // of *tally
+	rows     int
+	columns  map[string]*column
+	series   *series // nil without Options.Series
+	cache    *cache
+	pool     sync.Pool // of *scratch
+	counting sync.Pool // of *countScratch
 
 	searchBytes atomic.Int64 // of folded dictionaries and lists of tuples
 	searchLimit int64
@@ -85,7 +85,7 @@ type codeSpace struct {
 	bytes    int // of all frozen postings
 
 	scattered atomic.Bool     // the rows have too many runs to count by them
-	spent     atomic.Int64    // nanoseconds of counting without runs, see tally.runsOf
+	spent     atomic.Int64    // nanoseconds of counting without runs, see countScratch.runsOf
 	counting  atomic.Int64    // nanoseconds that counting by postings takes, 0 before the first time
 	checked   []atomic.Uint32 // one bit a code: openFrozen has checked its posting
 
@@ -112,7 +112,7 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 		cache: newCache(o.CacheBytes), searchLimit: int64(o.SearchBytes),
 	}
 	x.pool.New = func() any { return new(scratch) }
-	x.tallies.New = func() any { return new(tally) }
+	x.counting.New = func() any { return new(countScratch) }
 	groups := make(map[*snapshot.Group]*codeSpace, len(seg.Groups()))
 	for _, g := range seg.Groups() {
 		groups[g] = newCodeSpace(g.Codes, g.Tuples, g.Postings, true)

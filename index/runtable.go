@@ -62,7 +62,7 @@ func (t *runTable) size() int { return 80 + 4*cap(t.first) + 2*cap(t.ends) + 4*c
 
 // countRuns adds up the rows that pass by the code of the run they are in. Where few rows of a
 // chunk pass, it reads their codes.
-func (t *tally) countRuns(codes snapshot.Packed, table *runTable) {
+func (t *countScratch) countRuns(codes snapshot.Packed, table *runTable) {
 	for k := range t.rows.chunks {
 		c := &t.rows.chunks[k]
 		if c.rows == 0 {
@@ -90,7 +90,7 @@ func (t *tally) countRuns(codes snapshot.Packed, table *runTable) {
 }
 
 // countRunsInRuns counts the rows of runs of rows that pass.
-func (t *tally) countRunsInRuns(ends []uint16, codes []uint32, pairs []uint16) {
+func (t *countScratch) countRunsInRuns(ends []uint16, codes []uint32, pairs []uint16) {
 	i := 0
 	for ; len(pairs) > 1; pairs = pairs[2:] {
 		from, last := uint32(pairs[0]), uint32(pairs[0])+uint32(pairs[1])
@@ -108,7 +108,7 @@ func (t *tally) countRunsInRuns(ends []uint16, codes []uint32, pairs []uint16) {
 
 // countRunsInWords counts the rows of a bitmap. before is the number of those in the words before
 // that of a run's end.
-func (t *tally) countRunsInWords(ends []uint16, codes []uint32, words *words) {
+func (t *countScratch) countRunsInWords(ends []uint16, codes []uint32, words *words) {
 	counts := t.counts
 	before, total, word := uint32(0), uint32(0), 0
 	for i, end := range ends {

@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"hdqs/aggregate"
 	"hdqs/api/additivity"
 	"hdqs/api/contract"
 	"hdqs/api/state"
 	"hdqs/index"
-	"hdqs/snapshot"
 )
 
 // Sums and means are checked before they are made: against what the endpoint declares of its
@@ -61,12 +62,12 @@ func (c *checker) check(r *contract.Request) ([]violation, error) {
 		return wrong, nil
 	}
 	asked, by := c.questions(r, amount, average)
-	counts, err := c.list.Counts(r, by)
-	if many, ok := errors.AsType[*index.ManyNumbers](err); ok {
+	counts, err := c.counts(r, by)
+	if many, ok := errors.AsType[*aggregate.TooManyValues](err); ok {
 		i := slices.IndexFunc(asked, func(q dimensionQuestion) bool { return q.Field == many.Column })
 		q := &asked[i]
 		return append(wrong, *c.grouping(q, "%s adds up rows of more than %d values of %s. Group by %[3]s, or filter.",
-			q.measure, index.MaxNumbers, q.field)), nil
+			q.measure, many.Max, q.field)), nil
 	}
 	if err != nil {
 		return nil, err
@@ -112,10 +113,10 @@ type dimensionQuestion struct {
 }
 
 // questions lists the dimensions that a request adds over, and the counts that tell their values.
-func (c *checker) questions(r *contract.Request, amount, average string) ([]dimensionQuestion, []index.By) {
+func (c *checker) questions(r *contract.Request, amount, average string) ([]dimensionQuestion, []aggregate.Group) {
 	e := c.plan.Endpoint
 	var asked []dimensionQuestion
-	var by []index.By
+	var by []aggregate.Group
 	for i := range e.Dimensions {
 		d := &e.Dimensions[i]
 		measure := amount
@@ -137,11 +138,11 @@ func (c *checker) questions(r *contract.Request, amount, average string) ([]dime
 			continue
 		}
 		q := dimensionQuestion{Dimension: d, field: e.Names().Name(d.Field), measure: measure, at: len(by), parts: -1}
-		by = append(by, index.By{Column: d.Field})
+		by = append(by, aggregate.Group{Column: d.Field})
 		for _, part := range []contract.Part{contract.Month, contract.Quarter, contract.Year} {
 			if d.Kind == contract.Stock && q.parts < 0 && c.isGrouped(r, d, part) {
 				q.parts = len(by)
-				by = append(by, index.By{Column: d.Field, Part: indexParts[part]})
+				by = append(by, aggregate.Group{Column: d.Field, Part: aggregateParts[part]})
 			}
 		}
 		asked = append(asked, q)
@@ -156,8 +157,8 @@ func (c *checker) isGrouped(r *contract.Request, d *contract.Dimension, part con
 }
 
 // judge returns what is wrong with adding over a dimension, nil if nothing is.
-func (c *checker) judge(r *contract.Request, q *dimensionQuestion, counts []index.Counts) *violation {
-	values := valuesOf(&counts[q.at])
+func (c *checker) judge(r *contract.Request, q *dimensionQuestion, counts []*aggregate.Result) *violation {
+	values := valuesOf(counts[q.at])
 	found, all := additivity.Check(q.Dimension, values), additivity.JoinWithAnd
 	switch {
 	case q.Kind == contract.Overlapping:
@@ -297,11 +298,11 @@ func (c *checker) hint(r *contract.Request) (string, error) {
 		if d.Kind != contract.Stock || !r.Latest || !c.adds(r) || c.isGrouped(r, d, contract.Whole) {
 			continue
 		}
-		counts, err := c.list.Counts(r, []index.By{{Column: d.Field}})
+		counts, err := c.counts(r, []aggregate.Group{{Column: d.Field}})
 		if err != nil || counts[0].Len() < 2 {
 			return "", err
 		}
-		values := valuesOf(&counts[0])
+		values := valuesOf(counts[0])
 		return fmt.Sprintf("The newest rows are of %d periods, which start from %s to %s; group by %s to tell them "+
 			"apart.", len(values), values[0], values[len(values)-1], e.Names().Name(d.Field)), nil
 	}
@@ -341,19 +342,26 @@ func (c *checker) isFiltered(r *contract.Request, d *contract.Dimension) bool {
 	})
 }
 
+// counts counts the rows that pass a request's filters by each of some fields.
+func (c *checker) counts(r *contract.Request, by []aggregate.Group) ([]*aggregate.Result, error) {
+	var q index.Query
+	c.list.FillQuery(&q, r, nil)
+	return c.adder.Table.Count(&q, by...)
+}
+
 // valuesOf are the values that occur, as texts of a query.
-func valuesOf(c *index.Counts) []string {
-	values := make([]string, c.Len())
+func valuesOf(counts *aggregate.Result) []string {
+	values := make([]string, counts.Len())
 	for i := range values {
-		switch {
-		case c.IsNull(i):
+		switch v := counts.Group(i, 0); v.Kind {
+		case aggregate.Null:
 			values[i] = "null"
-		case c.Column.Kind == snapshot.Text || c.Column.Kind == snapshot.Enum:
-			values[i] = c.Text(i)
-		case c.Column.Kind == snapshot.Time:
-			values[i] = time.UnixMicro(c.Int(i)).UTC().Format(time.DateOnly)
+		case aggregate.Time:
+			values[i] = time.UnixMicro(v.Int).UTC().Format(time.DateOnly)
+		case aggregate.Bool:
+			values[i] = strconv.FormatInt(v.Int, 10)
 		default:
-			values[i] = fmt.Sprint(c.Int(i))
+			values[i] = v.String()
 		}
 	}
 	return values

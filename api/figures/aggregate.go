@@ -184,6 +184,18 @@ func (f *aggregates) Header() []reply.HeaderField {
 // rows, sums with all their digits.
 func (f *aggregates) AppendCell(dst []byte, record, field int, csv bool) []byte {
 	v := f.value(record, field)
+	if v.Kind != aggregate.Decimal || !f.exact[field] {
+		return appendFigure(dst, v, csv)
+	}
+	from := len(dst)
+	if dst = v.Append(dst); !strings.Contains(string(dst[from:]), ".") {
+		dst = append(dst, ".0"...) // a number of the same type as in records of rows
+	}
+	return dst
+}
+
+// appendFigure appends a value as records of rows have it.
+func appendFigure(dst []byte, v aggregate.Value, csv bool) []byte {
 	switch v.Kind {
 	case aggregate.Text:
 		return render.AppendText(dst, v.Text, csv)
@@ -196,16 +208,7 @@ func (f *aggregates) AppendCell(dst []byte, record, field int, csv bool) []byte 
 	case aggregate.Time:
 		return render.AppendTime(dst, v.Int, csv)
 	case aggregate.Decimal:
-		from := len(dst)
-		dst = v.Append(dst)
-		if !f.exact[field] {
-			text := string(dst[from:])
-			return render.AppendExact(dst[:from], text)
-		}
-		if !strings.Contains(string(dst[from:]), ".") {
-			dst = append(dst, ".0"...) // a number of the same type as in records of rows
-		}
-		return dst
+		return render.AppendExact(dst, v.String())
 	}
 	return render.AppendNull(dst, csv)
 }

@@ -2,16 +2,15 @@ package figures
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
 	"hdqs/api/reply"
-	"hdqs/index"
 )
 
 // FacetsSource answers which values fields have in the rows that pass, and in how many rows.
@@ -33,14 +32,13 @@ type facetRecords struct {
 
 type facetRecord struct {
 	facet *facetCounts
-	value int // number in the counts
+	value int // group of the counts
 }
 
 // facetCounts are the counts of one field.
 type facetCounts struct {
 	name   string
-	counts *index.Counts
-	values *render.Values
+	counts *aggregate.Result
 }
 
 func (f *facetRecords) Fields() []contract.Field { return facetFields }
@@ -65,35 +63,9 @@ func (f *facetRecords) AppendCell(dst []byte, record, field int, csv bool) []byt
 	case 0:
 		return render.AppendText(dst, r.facet.name, csv)
 	case 1:
-		return r.facet.appendValue(dst, r.value, csv)
+		return appendFigure(dst, r.facet.counts.Group(r.value, 0), csv)
 	}
 	return strconv.AppendInt(dst, int64(r.facet.counts.Rows(r.value)), 10)
-}
-
-// appendValue appends value i as records of rows have it.
-func (f *facetCounts) appendValue(dst []byte, i int, csv bool) []byte {
-	c := f.counts
-	if c.IsNull(i) {
-		return render.AppendNull(dst, csv)
-	}
-	switch c.Part {
-	case index.Year:
-		return strconv.AppendInt(dst, c.Int(i), 10)
-	case index.Quarter:
-		return render.AppendText(dst, fmt.Sprintf("%04d-Q%d", c.Int(i)/4, c.Int(i)%4+1), csv)
-	case index.Month:
-		return render.AppendText(dst, fmt.Sprintf("%04d-%02d", c.Int(i)/12, c.Int(i)%12+1), csv)
-	}
-	if code, coded := c.Code(i); coded {
-		return f.values.AppendCode(dst, code, csv)
-	}
-	return f.values.AppendAt(dst, c.Position(i), csv)
-}
-
-// indexParts are what of a value is counted.
-var indexParts = [...]index.Part{
-	contract.Whole: index.Whole, contract.Year: index.Year,
-	contract.Quarter: index.Quarter, contract.Month: index.Month,
 }
 
 // facets counts the values of the fields that a request asks for.
@@ -103,7 +75,11 @@ func findFacets(s *list.Lists, a *list.Reply) (list.Records, error) {
 		return found, nil
 	}
 	a.SetQuery(a.List)
-	counts, err := countFacets(a)
+	adds, err := a.List.Adder(a.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := countFacets(a, adds.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +102,7 @@ func findFacets(s *list.Lists, a *list.Reply) (list.Records, error) {
 
 // countFacets counts the values of each field. Fields that are restricted by the same filters of
 // their own are counted together, since the same rows count for them.
-func countFacets(a *list.Reply) ([]facetCounts, error) {
+func countFacets(a *list.Reply, table *aggregate.Table) ([]facetCounts, error) {
 	r := &a.Request
 	all := make([]facetCounts, len(r.Of))
 	own := make([][]int, len(r.Of)) // filters of the field itself
@@ -149,25 +125,25 @@ func countFacets(a *list.Reply) ([]facetCounts, error) {
 			}
 		}
 		var same []int
-		var by []index.By
+		var by []aggregate.Group
 		for k := i; k < len(r.Of); k++ {
 			if slices.Equal(own[i], own[k]) {
 				same = append(same, k)
-				by = append(by, index.By{
-					Column: a.Endpoint.Fields[r.Of[k].Field].Column(), Part: indexParts[r.Of[k].Part],
+				by = append(by, aggregate.Group{
+					Column: a.Endpoint.Fields[r.Of[k].Field].Column(), Part: aggregateParts[r.Of[k].Part],
 				})
 			}
 		}
-		counts, err := a.List.Index.Counts(&query, by...)
-		if many, ok := errors.AsType[*index.ManyNumbers](err); ok {
-			k := slices.IndexFunc(by, func(b index.By) bool { return b.Column == many.Column })
-			return nil, r.TooManyNumbers(r.Of[same[k]], index.MaxNumbers)
+		counts, err := table.Count(&query, by...)
+		if many, ok := errors.AsType[*aggregate.TooManyValues](err); ok {
+			k := slices.IndexFunc(by, func(b aggregate.Group) bool { return b.Column == many.Column })
+			return nil, r.TooManyNumbers(r.Of[same[k]], many.Max)
 		}
 		if err != nil {
 			return nil, err
 		}
 		for n, k := range same {
-			all[k] = facetCounts{r.FacetName(r.Of[k]), &counts[n], render.NewValues(counts[n].Column)}
+			all[k] = facetCounts{r.FacetName(r.Of[k]), counts[n]}
 		}
 	}
 	return all, nil

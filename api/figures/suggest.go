@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/aggregate"
 	"hdqs/api/contract"
-	"hdqs/index"
 )
 
 // refuse returns the error for wrong sums: one issue for each, and in all of them the request to
@@ -69,10 +69,10 @@ func (c *checker) applyFixes(r *contract.Request, wrong []violation) (query stri
 // covers reports whether the rows with one value are in as many countries as all rows, so that
 // keeping that value leaves none out.
 func (c *checker) covers(r *contract.Request, field, value string) bool {
-	var by []index.By
+	var by []aggregate.Group
 	for i := range c.plan.Endpoint.Dimensions {
 		if d := &c.plan.Endpoint.Dimensions[i]; strings.HasSuffix(d.Field, "location_code") {
-			by = append(by, index.By{Column: d.Field})
+			by = append(by, aggregate.Group{Column: d.Field})
 		}
 	}
 	d := editOf(r)
@@ -81,12 +81,12 @@ func (c *checker) covers(r *contract.Request, field, value string) bool {
 	if err != nil {
 		return false
 	}
-	all, err := c.list.Counts(r, by)
+	all, err := c.counts(r, by)
 	if err != nil {
 		return false
 	}
-	some, err := c.list.Counts(kept, by)
-	return err == nil && slices.EqualFunc(all, some, func(a, b index.Counts) bool { return a.Len() == b.Len() })
+	some, err := c.counts(kept, by)
+	return err == nil && slices.EqualFunc(all, some, func(a, b *aggregate.Result) bool { return a.Len() == b.Len() })
 }
 
 // queryEdit is a query that is being changed.

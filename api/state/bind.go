@@ -357,13 +357,6 @@ func (l *BoundList) FillQuery(q *index.Query, r *contract.Request, values []inde
 	return values
 }
 
-// Counts counts the rows that pass a request's filters by columns.
-func (l *BoundList) Counts(r *contract.Request, by []index.By) ([]index.Counts, error) {
-	var q index.Query
-	l.FillQuery(&q, r, nil)
-	return l.Index.Counts(&q, by...)
-}
-
 // CountRows counts the rows that pass a request's filters.
 func (l *BoundList) CountRows(r *contract.Request) (int, error) {
 	var q index.Query

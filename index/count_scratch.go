@@ -9,8 +9,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// tally is the memory of Counts, used again by the next.
-type tally struct {
+// countScratch is the pooled memory of a Counter.
+type countScratch struct {
 	chunk  ChunkRows
 	rows   set // that pass
 	data   []uint64
@@ -18,7 +18,7 @@ type tally struct {
 	built  bool     // runs were found for this query
 	counts []uint32 // by code, or by tuple
 	lanes  []uint32 // further counts, see spread
-	folded []uint32
+	all    []uint32 // counts of all rows, see subtractOthers
 	view   set
 	key    []byte
 	at     [tallyBatch]uint32
@@ -29,7 +29,7 @@ type tally struct {
 const tallyBatch = 256
 
 // collect sets t.rows to the rows that pass: a bit or less a row of the table.
-func (t *tally) collect(x *Index, p *Passing) {
+func (t *countScratch) collect(x *Index, p *Passing) {
 	chunks := p.Chunks()
 	t.rows.chunks = slices.Grow(t.rows.chunks[:0], chunks)[:chunks]
 	t.rows.rows, t.parts, t.built, t.data = 0, 0, false, t.data[:0]
@@ -68,7 +68,7 @@ func (t *tally) collect(x *Index, p *Passing) {
 }
 
 // append16 appends 16-bit numbers, padded to a whole word.
-func (t *tally) append16(values []uint16) {
+func (t *countScratch) append16(values []uint16) {
 	at := len(t.data)
 	t.data = slices.Grow(t.data, (len(values)+3)/4)[:at+(len(values)+3)/4]
 	copy(unsafe.Slice((*uint16)(unsafe.Pointer(&t.data[at])), len(values)), values)
@@ -86,18 +86,18 @@ const (
 	buildCost   = 1.2 // a row, to find the runs
 )
 
-// way is how a tally counts.
-type way uint8
+// strategy is how a Counter reads the rows.
+type strategy uint8
 
 const (
-	byRows     way = iota // from the codes of the rows that pass
-	byOthers              // from the counts of all rows and the codes of the rows that do not pass
-	byPostings            // from the postings
-	byRuns                // from the runs of rows with one code
+	byRows     strategy = iota // from the codes of the rows that pass
+	byOthers                   // from the counts of all rows and the codes of the rows that do not pass
+	byPostings                 // from the postings
+	byRuns                     // from the runs of rows with one code
 )
 
-// choose returns the way that is estimated to cost least.
-func (t *tally) choose(x *Index, s *codeSpace) way {
+// choose returns the strategy that is estimated to cost least.
+func (t *countScratch) choose(x *Index, s *codeSpace) strategy {
 	if t.rows.rows == 0 || t.rows.rows == x.rows {
 		return byRows
 	}
@@ -122,7 +122,7 @@ func (t *tally) choose(x *Index, s *codeSpace) way {
 
 // runsOf returns the runs of a code space, nil if they are not known. They are found once the codes
 // of rows have taken as long to read as that takes, for one code space a query.
-func (t *tally) runsOf(x *Index, s *codeSpace, cost float64) *runTable {
+func (t *countScratch) runsOf(x *Index, s *codeSpace, cost float64) *runTable {
 	if s.scattered.Load() {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (s *set) shapeCost() (cost float64) {
 }
 
 // count sets t.counts to the number of passing rows by code.
-func (t *tally) count(x *Index, s *codeSpace, by way) error {
+func (t *countScratch) count(x *Index, s *codeSpace, by strategy) error {
 	t.counts = slices.Grow(t.counts[:0], s.size)[:s.size]
 	clear(t.counts)
 	switch {
@@ -205,7 +205,7 @@ const manyLanes = 1024
 
 // spread prepares three more lanes of counts. Neighbouring rows then count in different lanes: a
 // count that was just written takes several times as long to read again.
-func (t *tally) spread(size int) {
+func (t *countScratch) spread(size int) {
 	if size > manyLanes {
 		size = 0
 	}
@@ -214,7 +214,7 @@ func (t *tally) spread(size int) {
 }
 
 // gather adds the lanes to the counts.
-func (t *tally) gather() {
+func (t *countScratch) gather() {
 	size := len(t.lanes) / 3
 	for i := range size {
 		t.counts[i] += t.lanes[i] + t.lanes[size+i] + t.lanes[2*size+i]
@@ -223,7 +223,7 @@ func (t *tally) gather() {
 }
 
 // add counts codes.
-func (t *tally) add(codes []uint32) {
+func (t *countScratch) add(codes []uint32) {
 	counts := t.counts
 	if size := len(t.lanes) / 3; size > 0 {
 		second, third, fourth := t.lanes[:size], t.lanes[size:2*size], t.lanes[2*size:]
@@ -248,7 +248,7 @@ const (
 )
 
 // countAll counts all rows of the table.
-func (t *tally) countAll(x *Index, s *codeSpace) error {
+func (t *countScratch) countAll(x *Index, s *codeSpace) error {
 	t.key = binary.LittleEndian.AppendUint32(append(t.key[:0], wholeKey), s.id)
 	if known, ok := x.cache.get(t.key).([]uint32); ok {
 		copy(t.counts, known)
@@ -276,7 +276,7 @@ func (t *tally) countAll(x *Index, s *codeSpace) error {
 }
 
 // addChunk adds the codes of the passing rows of chunk k.
-func (t *tally) addChunk(codes snapshot.Packed, k int) {
+func (t *countScratch) addChunk(codes snapshot.Packed, k int) {
 	c, base := &t.rows.chunks[k], uint32(k)<<chunkBits
 	switch c.shape {
 	case full:
@@ -301,7 +301,7 @@ func (t *tally) addChunk(codes snapshot.Packed, k int) {
 }
 
 // addRange adds the codes of n rows.
-func (t *tally) addRange(codes snapshot.Packed, from, n uint32) {
+func (t *countScratch) addRange(codes snapshot.Packed, from, n uint32) {
 	for n > 0 {
 		batch := t.codes[:min(n, tallyBatch)]
 		codes.Unpack(batch, from)
@@ -311,7 +311,7 @@ func (t *tally) addRange(codes snapshot.Packed, from, n uint32) {
 }
 
 // addWords adds the codes of the rows of a bitmap. Whole words are read in sequence.
-func (t *tally) addWords(codes snapshot.Packed, base uint32, words *words) {
+func (t *countScratch) addWords(codes snapshot.Packed, base uint32, words *words) {
 	n := 0
 	for i, w := range words {
 		first := base + uint32(i)<<6
@@ -332,14 +332,14 @@ func (t *tally) addWords(codes snapshot.Packed, base uint32, words *words) {
 }
 
 // addAt adds the codes of the first n rows of t.at.
-func (t *tally) addAt(codes snapshot.Packed, n int) {
+func (t *countScratch) addAt(codes snapshot.Packed, n int) {
 	codes.Gather(t.codes[:n], t.at[:n])
 	t.add(t.codes[:n])
 }
 
 // subtractOthers sets t.counts, which are those of all rows, to the counts of the rows that pass.
-func (t *tally) subtractOthers(x *Index, s *codeSpace) {
-	t.folded = append(t.folded[:0], t.counts...)
+func (t *countScratch) subtractOthers(x *Index, s *codeSpace) {
+	t.all = append(t.all[:0], t.counts...)
 	clear(t.counts)
 	t.spread(s.size)
 	words := &t.chunk.rows.ownWords
@@ -367,7 +367,7 @@ func (t *tally) subtractOthers(x *Index, s *codeSpace) {
 		t.addWords(s.codes, uint32(k)<<chunkBits, words)
 	}
 	t.gather()
-	for code, all := range t.folded {
+	for code, all := range t.all {
 		t.counts[code] = all - t.counts[code]
 	}
 }
@@ -397,7 +397,7 @@ func (s *set) eachRun(k int, f func(from, to uint32) bool) {
 
 // countPostings counts the passing rows in the posting of each code. The longest posting is left
 // out: it has the rest.
-func (t *tally) countPostings(x *Index, s *codeSpace) error {
+func (t *countScratch) countPostings(x *Index, s *codeSpace) error {
 	longest, rest, cost := 0, uint32(t.rows.rows), 0.0
 	for code := range t.counts {
 		if len(s.postings.Frozen(uint32(code))) > len(s.postings.Frozen(uint32(longest))) {
@@ -422,21 +422,4 @@ func (t *tally) countPostings(x *Index, s *codeSpace) error {
 	t.counts[longest] = rest
 	s.counting.Store(int64(cost) + 1)
 	return nil
-}
-
-// foldTuples adds up counts by tuple to counts by the code of a column of the group.
-func (t *tally) foldTuples(col *snapshot.Column) []uint32 {
-	size := col.Cardinality() + 1 // with null's code
-	t.folded = slices.Grow(t.folded[:0], size)[:size]
-	clear(t.folded)
-	codes := col.Codes()
-	for from := 0; from < len(t.counts); from += tallyBatch {
-		counts := t.counts[from:min(from+tallyBatch, len(t.counts))]
-		batch := t.codes[:len(counts)]
-		codes.Unpack(batch, uint32(from))
-		for i, n := range counts {
-			t.folded[batch[i]] += n
-		}
-	}
-	return t.folded
 }
