@@ -25,9 +25,9 @@ func (c *Counter) Close() {
 	c.s = nil
 }
 
-// ByCode returns the number of rows with each code of a column, null's code last, or with each tuple
-// of its group. It is nil for a column that has neither. It is valid until the next call. The error
-// is ErrFilter for a column that the table does not have, or ErrPosting.
+// ByCode returns the number of rows with each code of a column, null's code last, or with each
+// tuple of its group. It is nil for a column that has neither. It is valid until the next call. The
+// error is ErrFilter for a column that the table does not have, or ErrPosting.
 func (c *Counter) ByCode(column string) ([]uint32, error) {
 	col := c.x.columns[column]
 	switch {

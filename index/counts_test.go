@@ -14,8 +14,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// TestCountStrategies compares what each strategy counts with the codes of the rows that Scan finds,
-// read one by one, for rows of every shape.
+// TestCountStrategies compares what each strategy counts with the codes of the rows that Scan
+// finds, read one by one, for rows of every shape.
 func TestCountStrategies(t *testing.T) {
 	t.Parallel()
 	seed, tables := uint64(time.Now().UnixNano()), 0
@@ -58,8 +58,8 @@ func TestCountStrategies(t *testing.T) {
 						t.Fatal(err)
 					}
 					if !slices.Equal(counted.counts, want) {
-						t.Fatalf("seed %d: strategy %d gives %v by %s, want %v: %s", seed, by, counted.counts, name, want,
-							describe(q))
+						t.Fatalf("seed %d: strategy %d gives %v by %s, want %v: %s", seed, by, counted.counts, name,
+							want, describe(q))
 					}
 				}
 			}
