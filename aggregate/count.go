@@ -107,36 +107,38 @@ func (p *plan) countResult(counts []uint32) (*Result, error) {
 // first groups first.
 func (r *Result) Top(n int) []int {
 	n = min(n, len(r.ids))
+	rows, most := make([]uint32, len(r.ids)), uint32(0)
+	for i, id := range r.ids {
+		rows[i] = r.w.rows[id]
+		most = max(most, rows[i])
+	}
 	// The least number of rows of a group that is among the first n. Each step halves what it can
 	// be, however many groups there are.
-	least, most := uint32(0), uint32(0)
-	for _, id := range r.ids {
-		most = max(most, r.w.rows[id])
-	}
+	least := uint32(0)
 	for bit := uint32(uint64(1) << bits.Len32(most) >> 1); bit != 0 && n > 0; bit >>= 1 {
-		if r.atLeast(least|bit) >= n {
+		if atLeast(rows, least|bit) >= n {
 			least |= bit
 		}
 	}
 	top := make([]int, 0, n)
-	ties := n - r.atLeast(least+1)
-	for i, id := range r.ids {
-		if rows := r.w.rows[id]; rows > least || rows == least && ties > 0 {
+	ties := n - atLeast(rows, least+1)
+	for i, of := range rows {
+		if of > least || of == least && ties > 0 {
 			top = append(top, i)
-			if rows == least {
+			if of == least {
 				ties--
 			}
 		}
 	}
-	slices.SortStableFunc(top, func(i, k int) int { return cmp.Compare(r.Rows(k), r.Rows(i)) })
+	slices.SortStableFunc(top, func(i, k int) int { return cmp.Compare(rows[k], rows[i]) })
 	return top
 }
 
-// atLeast is the number of groups with that many rows or more.
-func (r *Result) atLeast(rows uint32) int {
+// atLeast counts the numbers of rows that are least or more.
+func atLeast(rows []uint32, least uint32) int {
 	n := 0
-	for _, id := range r.ids {
-		if r.w.rows[id] >= rows {
+	for _, r := range rows {
+		if r >= least {
 			n++
 		}
 	}

@@ -125,8 +125,10 @@ func (k *keys) digits(id uint32, dst []uint64) {
 	}
 	for i := len(k.p.inputs) - 1; i >= 0; i-- {
 		in := k.p.inputs[i]
-		dst[i] = key % in.radix
-		key /= in.radix
+		if dst[i] = key; i > 0 { // the first digit is what the others leave
+			dst[i] = key % in.radix
+			key /= in.radix
+		}
 		if in.raw != nil {
 			dst[i] = k.raw[i].keys[dst[i]]
 		}

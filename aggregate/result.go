@@ -13,7 +13,7 @@ type Result struct {
 	digits []uint64
 	group  int         // whose digits these are, -1 at first
 	parts  [][]Value   // of fields that are parts of times, by rank, once they were needed
-	last   []lastValue // of other fields
+	last   []lastValue // of other fields; nil for one field, whose values all differ
 }
 
 // lastValue is the value of a field that was asked for last: the first fields of groups that follow
@@ -26,7 +26,10 @@ type lastValue struct {
 
 // newResult puts the groups of a worker in order.
 func newResult(w *worker) (*Result, error) {
-	r := &Result{w: w, digits: make([]uint64, len(w.p.inputs)), group: -1, last: make([]lastValue, len(w.p.fields))}
+	r := &Result{w: w, digits: make([]uint64, len(w.p.inputs)), group: -1}
+	if len(w.p.fields) > 1 {
+		r.last = make([]lastValue, len(w.p.fields))
+	}
 	for _, f := range w.p.fields {
 		var values []Value
 		if f.numbers != nil {
@@ -38,6 +41,13 @@ func newResult(w *worker) (*Result, error) {
 		r.ids = []uint32{0}
 		return r, nil
 	}
+	groups := 0
+	for _, n := range w.rows {
+		if n > 0 {
+			groups++
+		}
+	}
+	r.ids = make([]uint32, 0, groups)
 	for id, n := range w.rows {
 		if n > 0 {
 			r.ids = append(r.ids, uint32(id))
@@ -143,6 +153,9 @@ func (r *Result) Group(group, field int) Value {
 			parts[rank] = f.value(rank)
 		}
 		return parts[rank]
+	}
+	if r.last == nil {
+		return f.value(rank)
 	}
 	last := &r.last[field]
 	if !last.known || last.rank != rank {
