@@ -101,7 +101,7 @@ type input struct {
 	radix  uint64   // number of digits
 	digits []uint32 // by code of the space
 	ranks  [][]uint32
-	fold   bool // the digits before are numbered anew before this one is added, see keys
+	rehash bool // the digits so far are numbered anew before this one is added, see keys
 	stride uint64
 }
 

@@ -6,20 +6,20 @@ import "math/bits"
 // inputs, as in a number with several radixes. Dense keys are the ids of groups; other keys get the
 // next free id when they first appear.
 type keys struct {
-	p      *plan
-	groups interner
-	raw    []*interner // of inputs without a space: their values
-	folds  []*interner // of inputs that fold: the keys of the inputs before
+	p        *plan
+	groups   interner
+	raw      []*interner // of inputs without a space: their values
+	rehashed []*interner // of inputs that rehash: the keys of the inputs before
 }
 
 func newKeys(p *plan) *keys {
-	k := &keys{p: p, raw: make([]*interner, len(p.inputs)), folds: make([]*interner, len(p.inputs))}
+	k := &keys{p: p, raw: make([]*interner, len(p.inputs)), rehashed: make([]*interner, len(p.inputs))}
 	for i, in := range p.inputs {
 		if in.raw != nil {
 			k.raw[i] = &interner{}
 		}
-		if in.fold {
-			k.folds[i] = &interner{}
+		if in.rehash {
+			k.rehashed[i] = &interner{}
 		}
 	}
 	return k
@@ -59,8 +59,8 @@ func (k *keys) add(b *block) error {
 	sums := b.keys[:b.n]
 	clear(sums)
 	for i, in := range k.p.inputs {
-		if in.fold {
-			if err := k.intern(k.folds[i], sums, b.scratch); err != nil {
+		if in.rehash {
+			if err := k.intern(k.rehashed[i], sums, b.scratch); err != nil {
 				return err
 			}
 			for j, id := range b.scratch[:b.n] {
@@ -132,8 +132,8 @@ func (k *keys) digits(id uint32, dst []uint64) {
 		if in.raw != nil {
 			dst[i] = k.raw[i].keys[dst[i]]
 		}
-		if in.fold {
-			key = k.folds[i].keys[key]
+		if in.rehash {
+			key = k.rehashed[i].keys[key]
 		}
 	}
 }

@@ -76,9 +76,9 @@ func (p *plan) makeInputs() {
 			in = &input{raw: fields[0], radix: uint64(p.maxGroups) + 1, ranks: make([][]uint32, 1)}
 			p.natural = false
 		}
-		// Numbering the keys so far anew leaves at most as many as there can be groups.
+		// Rehash the keys so far; at most maxGroups remain.
 		if product > math.MaxUint64/in.radix {
-			in.fold = true
+			in.rehash = true
 			p.natural = false
 			product = uint64(p.maxGroups) + 1
 		}
@@ -87,7 +87,7 @@ func (p *plan) makeInputs() {
 	}
 	p.size = product
 	p.runs = !slices.ContainsFunc(p.inputs, func(in *input) bool {
-		return in.raw != nil || in.fold || in.space.runs() == nil
+		return in.raw != nil || in.rehash || in.space.runs() == nil
 	})
 	stride := uint64(1)
 	for i := len(p.inputs) - 1; i >= 0; i-- {
@@ -105,7 +105,7 @@ const (
 // chooseDense decides whether keys are used as ids of groups, which takes memory for each key, or
 // numbered by a hash table, which takes time for each row.
 func (p *plan) chooseDense(passing *index.Passing, rows *index.ChunkRows) {
-	hasRaw := slices.ContainsFunc(p.inputs, func(in *input) bool { return in.raw != nil || in.fold })
+	hasRaw := slices.ContainsFunc(p.inputs, func(in *input) bool { return in.raw != nil || in.rehash })
 	p.dense = !hasRaw && p.size <= alwaysDense
 	if hasRaw || p.dense || p.size > maxDense {
 		return

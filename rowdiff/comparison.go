@@ -13,12 +13,12 @@ type comparison struct {
 	totals Totals
 	shared []*column // of the order: those in which rows of two matching blocks may be compared
 
-	lists    [sides]list
-	blocks   [sides]blocks
-	windows  [sides]window
-	noted    hashSet
-	suspects [sides][]suspect
-	hashes   [windowRows]uint64
+	lists      [sides]list
+	blocks     [sides]blocks
+	windows    [sides]window
+	noted      hashSet
+	candidates [sides][]candidate
+	hashes     [windowRows]uint64
 
 	// What is still to be emitted of either state, and the next block of it.
 	removed []uint32
@@ -45,8 +45,8 @@ func (c *comparison) release() {
 	for side := range sides {
 		c.lists[side].passing, c.blocks[side].byLead = nil, nil
 		c.windows[side].list, c.windows[side].words = nil, nil
-		if cap(c.suspects[side]) > mostKept {
-			c.suspects[side] = nil
+		if cap(c.candidates[side]) > mostKept {
+			c.candidates[side] = nil
 		}
 		if cap(c.blocks[side].list) > mostKept {
 			c.blocks[side].list = nil

@@ -17,8 +17,8 @@ type partner struct{ row, old uint32 }
 // noRow is no row.
 const noRow = 1<<32 - 1
 
-// suspect is a row with a key that may differ.
-type suspect struct {
+// candidate is a row whose key the other side may have with other values.
+type candidate struct {
 	hash uint64 // of the key
 	row  uint32
 }
@@ -132,24 +132,24 @@ func same(words []word, side int, row uint32, otherSide int, other uint32) bool 
 func (c *comparison) collect(side int, b *block) {
 	w := &c.windows[side]
 	w.open(&c.lists[side], side, c.t.keys, b)
-	suspects := c.suspects[side][:0]
+	candidates := c.candidates[side][:0]
 	for w.fill() {
 		for i, h := range w.hashes(c.hashes[:]) {
 			if c.noted.has(h) {
-				suspects = append(suspects, suspect{h, w.rows[i]})
+				candidates = append(candidates, candidate{h, w.rows[i]})
 			}
 		}
 		w.at = len(w.rows)
 	}
-	slices.SortFunc(suspects, func(a, b suspect) int {
+	slices.SortFunc(candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row))
 	})
-	c.suspects[side] = suspects
+	c.candidates[side] = candidates
 }
 
 // compareKeys compares the rows that were collected, key by key.
 func (c *comparison) compareKeys(f *found) {
-	old, current := c.suspects[before], c.suspects[after]
+	old, current := c.candidates[before], c.candidates[after]
 	for len(old) > 0 || len(current) > 0 {
 		hash := uint64(0)
 		switch {
@@ -166,8 +166,8 @@ func (c *comparison) compareKeys(f *found) {
 	}
 }
 
-// withHash is the number of leading suspects with a hash.
-func withHash(of []suspect, hash uint64) int {
+// withHash is the number of leading candidates with a hash.
+func withHash(of []candidate, hash uint64) int {
 	n := 0
 	for n < len(of) && of[n].hash == hash {
 		n++
@@ -177,7 +177,7 @@ func withHash(of []suspect, hash uint64) int {
 
 // compareHash compares rows whose keys have one hash. Mostly that is one key, with one row at most
 // in either state.
-func (c *comparison) compareHash(f *found, old, current []suspect) {
+func (c *comparison) compareHash(f *found, old, current []candidate) {
 	if len(old) == 1 && len(current) == 1 && c.sameKey(old[0].row, current[0].row) {
 		if !same(c.t.all, before, old[0].row, after, current[0].row) {
 			f.current = append(f.current, partner{current[0].row, old[0].row})
@@ -185,8 +185,8 @@ func (c *comparison) compareHash(f *found, old, current []suspect) {
 		return
 	}
 	var keys []sameKeys
-	for side, suspects := range [sides][]suspect{old, current} {
-		for _, s := range suspects {
+	for side, candidates := range [sides][]candidate{old, current} {
+		for _, s := range candidates {
 			at := slices.IndexFunc(keys, func(k sameKeys) bool { return k.has(c.t.keys, side, s.row) })
 			if at < 0 {
 				at = len(keys)
