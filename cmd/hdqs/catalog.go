@@ -22,34 +22,25 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// sourceFlags are the flags for downloading a catalog.
-type sourceFlags struct {
-	cache     string
-	only      []string
-	offline   bool
-	locations string
-	maxBytes  int64
-	timeout   time.Duration
-
-	allowShrink []string
-}
+// sourceFlags are the flags for downloading a catalog, with the options of a sync as their target.
+type sourceFlags struct{ upstream.Options }
 
 func (f *sourceFlags) register(fl *pflag.FlagSet) {
-	fl.StringVar(&f.cache, "cache", "",
+	fl.StringVar(&f.Cache, "cache", "",
 		"directory for the downloaded files of the catalog; default: one below --data-dir")
-	fl.StringSliceVar(&f.only, "only", nil,
+	fl.StringSliceVar(&f.Only, "only", nil,
 		"roles to download; the files of other roles are taken from the cache")
-	fl.StringSliceVar(&f.allowShrink, "allow-shrink", nil,
+	fl.StringSliceVar(&f.AllowShrink, "allow-shrink", nil,
 		"roles that may lose files, countries or more than half of their rows, as in --allow-shrink=idps; "+
 			"without a value: all roles")
 	fl.Lookup("allow-shrink").NoOptDefVal = loader.AllRoles
-	fl.BoolVar(&f.offline, "offline", false, "send no request and use the cached catalog")
-	fl.StringVar(&f.locations, "location-list", "",
+	fl.BoolVar(&f.Offline, "offline", false, "send no request and use the cached catalog")
+	fl.StringVar(&f.Location, "location-list", "",
 		"file with the list of countries, which no catalog has; default: an embedded list")
-	fl.Int64Var(&f.maxBytes, "max-download", 2<<30, "size limit of one downloaded file, in bytes")
-	fl.DurationVar(&f.timeout, "download-timeout", time.Hour, "time limit for one file, including retries")
-	bound(fl, "max-download", &f.maxBytes, 1, noLimit)
-	bound(fl, "download-timeout", &f.timeout, time.Millisecond, longestPause)
+	fl.Int64Var(&f.Fetch.MaxBytes, "max-download", 2<<30, "size limit of one downloaded file, in bytes")
+	fl.DurationVar(&f.Fetch.Total, "download-timeout", time.Hour, "time limit for one file, including retries")
+	bound(fl, "max-download", &f.Fetch.MaxBytes, 1, noLimit)
+	bound(fl, "download-timeout", &f.Fetch.Total, time.Millisecond, longestPause)
 }
 
 // checkRoles returns the error of a flag that names a role that does not exist.
@@ -65,18 +56,17 @@ func checkRoles(flag string, roles []string, more ...string) error {
 }
 
 func (f *sourceFlags) check() error {
-	if err := checkRoles("only", f.only); err != nil {
+	if err := checkRoles("only", f.Only); err != nil {
 		return err
 	}
-	return checkRoles("allow-shrink", f.allowShrink, loader.AllRoles)
+	return checkRoles("allow-shrink", f.AllowShrink, loader.AllRoles)
 }
 
 // options returns the options of a sync.
 func (f *sourceFlags) options(address, data string, web fetch.Options) (upstream.Options, error) {
-	o := upstream.Options{
-		Source: address, Cache: f.cache, Only: f.only, Location: f.locations, Offline: f.offline, Fetch: web,
-		AllowShrink: f.allowShrink,
-	}
+	o := f.Options
+	o.Source, o.Fetch = address, web
+	o.Fetch.MaxBytes, o.Fetch.Total = f.Fetch.MaxBytes, f.Fetch.Total
 	if err := f.check(); err != nil {
 		return o, err
 	}
@@ -84,9 +74,8 @@ func (f *sourceFlags) options(address, data string, web fetch.Options) (upstream
 		sum := sha256.Sum256([]byte(address))
 		o.Cache = filepath.Join(data, "catalogs", hex.EncodeToString(sum[:8]))
 	}
-	o.Fetch.MaxBytes, o.Fetch.Total = f.maxBytes, f.timeout
-	if f.locations != "" {
-		if _, err := os.Stat(f.locations); err != nil {
+	if o.Location != "" {
+		if _, err := os.Stat(o.Location); err != nil {
 			return o, exitWith(exitUsage, fmt.Errorf("--location-list: %w", err))
 		}
 	}

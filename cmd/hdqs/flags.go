@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"hdqs/api"
 )
 
 // Bounds of flags. Values beyond them are mistakes, and some would overflow in computations.
@@ -24,6 +27,62 @@ const (
 	mostAtOnce    = 1 << 24 // queries, connections, snapshots
 	noLimit       = math.MaxInt64
 )
+
+// word is a value of a flag by its name.
+type word[T any] struct {
+	name  string
+	value T
+}
+
+// words returns the names of values that print themselves.
+func words[T fmt.Stringer](values ...T) (all []word[T]) {
+	for _, v := range values {
+		all = append(all, word[T]{v.String(), v})
+	}
+	return all
+}
+
+// identifierModes are the values of --identifier.
+var identifierModes = []word[api.IdentifierMode]{
+	{"require", api.RequireIdentifier}, {"observe", api.ObserveIdentifier}, {"off", api.IgnoreIdentifier},
+}
+
+// choice is the value of a flag that is one of some words.
+type choice[T comparable] struct {
+	into *T
+	all  []word[T]
+}
+
+// choiceVar registers a flag that is one of some words. Its default is what into has.
+func choiceVar[T comparable](fl *pflag.FlagSet, into *T, name string, all []word[T], usage string) {
+	fl.Var(&choice[T]{into, all}, name, usage)
+}
+
+// Set reads the word.
+func (c *choice[T]) Set(text string) error {
+	var names []string
+	for _, w := range c.all {
+		if w.name == text {
+			*c.into = w.value
+			return nil
+		}
+		names = append(names, w.name)
+	}
+	last := len(names) - 1
+	return fmt.Errorf("want %s or %s", strings.Join(names[:last], ", "), names[last])
+}
+
+func (c *choice[T]) String() string {
+	for _, w := range c.all {
+		if w.value == *c.into {
+			return w.name
+		}
+	}
+	return ""
+}
+
+// Type is the word for a value in the help.
+func (c *choice[T]) Type() string { return "string" }
 
 // number is the type of a flag with bounds.
 type number interface {

@@ -18,15 +18,12 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// loadFlags are the choices of a load, shared by build and serve.
+// loadFlags are the choices of a load, shared by build, export and serve. Most have an option of
+// the loader as their target.
 type loadFlags struct {
+	loader.Options
 	catalog      string
-	catalogURL   string
 	snapshotTime string
-	allowNoCodes bool
-	allowEmpty   []string
-	strict       bool
-	maxRows      int
 	source       sourceFlags
 
 	damaged bool // files of the store are, so even an unchanged catalog is built again
@@ -34,31 +31,27 @@ type loadFlags struct {
 
 func (f *loadFlags) register(fl *pflag.FlagSet, catalog string) {
 	fl.StringVar(&f.catalog, "catalog", "", catalog)
-	fl.StringVar(&f.catalogURL, "catalog-url", "",
+	fl.StringVar(&f.CatalogURL, "catalog-url", "",
 		"site of the links in records; default: that of catalog.json, else "+loader.DefaultCatalogURL)
 	fl.StringVar(&f.snapshotTime, "snapshot-time", "",
 		"time of the load, such as 2026-11-21T01:02:00Z; default: that of catalog.json, else now")
-	fl.BoolVar(&f.allowNoCodes, "allow-no-pcodes", false,
+	fl.BoolVar(&f.AllowNoPCodes, "allow-no-pcodes", false,
 		"build without a list of administrative units: every row is assigned to its country only")
-	fl.StringSliceVar(&f.allowEmpty, "allow-empty", nil,
+	fl.StringSliceVar(&f.AllowEmpty, "allow-empty", nil,
 		"roles that are meant to have no row, such as idps; repeatable")
-	fl.BoolVar(&f.strict, "strict-resources", false,
+	fl.BoolVar(&f.StrictResources, "strict-resources", false,
 		"drop rows whose resource has no package, as the public service does")
-	fl.IntVar(&f.maxRows, "max-rows", loader.DefaultMaxRows,
+	fl.IntVar(&f.MaxRows, "max-rows", loader.DefaultMaxRows,
 		"the most rows that a table is built from; a file with more is refused")
-	bound(fl, "max-rows", &f.maxRows, 1, math.MaxInt32)
+	bound(fl, "max-rows", &f.MaxRows, 1, math.MaxInt32)
 	f.source.register(fl)
 }
 
 // options returns the options of a load, except its catalog.
 func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, error) {
-	o := loader.Options{
-		CatalogName: f.catalog, Store: st, Channel: channel, CatalogURL: f.catalogURL,
-		AllowNoPCodes: f.allowNoCodes, AllowShrink: f.source.allowShrink, AllowEmpty: f.allowEmpty,
-		StrictResources: f.strict,
-		MaxRows:         f.maxRows,
-	}
-	if err := checkRoles("allow-empty", f.allowEmpty); err != nil {
+	o := f.Options
+	o.CatalogName, o.Store, o.Channel, o.AllowShrink = f.catalog, st, channel, f.source.AllowShrink
+	if err := checkRoles("allow-empty", f.AllowEmpty); err != nil {
 		return o, err
 	}
 	if err := f.source.check(); err != nil {

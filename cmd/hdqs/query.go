@@ -25,12 +25,11 @@ import (
 
 func newQuery() *cobra.Command {
 	var (
-		f            = serveFlags{storeTimeout: replica.DefaultTimeout}
-		batch        string
-		showHeaders  bool
-		headers      []string
-		method       string
-		identifierBy string
+		f           = serveFlags{storeTimeout: replica.DefaultTimeout}
+		batch       string
+		showHeaders bool
+		headers     []string
+		method      string
 	)
 	cmd := &cobra.Command{
 		Use:   "query [--store DIR] 'PATH?QUERY' | --batch FILE",
@@ -47,11 +46,8 @@ UTF-8.`,
 			if (len(args) == 0) == (batch == "") {
 				return exitWith(exitUsage, errors.New("query needs either one PATH?QUERY or --batch"))
 			}
-			if f.identifier = identifierBy; f.identifier == "" {
-				f.identifier = "off"
-				if batch != "" {
-					f.identifier = "require"
-				}
+			if batch != "" && !cmd.Flags().Changed("identifier") {
+				f.answers.Identifier = api.RequireIdentifier
 			}
 			if err := checkTarget(args); err != nil {
 				return exitWith(exitUsage, err)
@@ -78,24 +74,21 @@ UTF-8.`,
 	fl.BoolVarP(&showHeaders, "include", "i", false, "print the status line and header before the body")
 	fl.StringArrayVarP(&headers, "header", "H", nil, "header line to send, as 'Name: value'; repeatable")
 	fl.StringVarP(&method, "request", "X", "GET", "method")
-	fl.StringVar(&identifierBy, "identifier", "",
-		"app identifiers: require, observe or off; default: off, with --batch require as a server does")
+	f.answers.Identifier = api.IgnoreIdentifier
+	choiceVar(fl, &f.answers.Identifier, "identifier", identifierModes,
+		"app identifiers: require, observe or off; with --batch require as a server does, unless it is set")
 	return cmd
 }
 
 // openOffline returns a server without listeners that serves the current snapshot of the store.
 func openOffline(ctx context.Context, f *serveFlags, messages io.Writer) (*api.Server, func(), error) {
-	mode, err := identifierMode(f.identifier)
-	if err != nil {
-		return nil, nil, exitWith(exitUsage, err)
-	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	w := follow.NewWaiter(nil, log)
 	store, done, err := openServed(ctx, messages, f, w)
 	if err != nil {
 		return nil, nil, err
 	}
-	server := api.New(api.Options{Identifier: mode, Logger: log, SkipWarmUp: true, MadeUp: f.sample()})
+	server := api.New(api.Options{Identifier: f.answers.Identifier, Logger: log, SkipWarmUp: true, MadeUp: f.sample()})
 	follower := follow.New(follow.Options{
 		Server: server, Source: &store.Source, Waiter: w, Timeout: f.storeTimeout, Explain: store.channelError,
 	})

@@ -36,14 +36,10 @@ type serveFlags struct {
 	scrub         time.Duration
 	ownData       bool // --data-dir was set
 	listen, admin string
-	pprof         bool
 	listenSet     bool // listen is not the default
-	identifier    string
 	logFormat     string
 	shutdownDelay time.Duration
 	drainTimeout  time.Duration
-	connections   int
-	perAddress    int
 	accessLog     accessLogFlags
 	boundaries    string
 	whose         string // the boundaries are
@@ -83,16 +79,16 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
 	fl.StringVar(&f.admin, "admin", "",
 		"address of a second listener with /healthz, /readyz and /metrics; keep it private")
-	fl.BoolVar(&f.pprof, "admin-pprof", false, "add Go's profiles to the admin listener, below /debug/pprof/")
-	fl.StringVar(&f.identifier, "identifier", "require",
+	fl.BoolVar(&f.answers.Pprof, "admin-pprof", false, "add Go's profiles to the admin listener, below /debug/pprof/")
+	choiceVar(fl, &f.answers.Identifier, "identifier", identifierModes,
 		"app identifiers: require, observe (count requests without one, but answer them) or off")
 	fl.StringVar(&f.logFormat, "log-format", "text", "messages on stderr: text, json or off")
 	fl.DurationVar(&f.shutdownDelay, "shutdown-delay", 0,
 		"how long to answer requests after SIGTERM, not ready and with 'Connection: close', before the listener closes")
 	fl.DurationVar(&f.drainTimeout, "drain-timeout", 20*time.Second,
 		"how long running requests may take after the listener has closed")
-	fl.IntVar(&f.connections, "max-connections", 0, "open connections above which new ones get 503; 0: 65536")
-	fl.IntVar(&f.perAddress, "max-connections-per-address", 0,
+	fl.IntVar(&f.answers.Connections, "max-connections", 0, "open connections above which new ones get 503; 0: 65536")
+	fl.IntVar(&f.answers.ConnectionsPerAddress, "max-connections-per-address", 0,
 		"the same for one IPv4 address or IPv6 /64; 0: no limit, which a CDN or load balancer in front needs")
 	fl.BoolVar(&f.check, "check", false, "check flags, store, snapshot and memory as serve does, "+
 		"print what would be served, and end without listening or changing a file")
@@ -109,8 +105,8 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	bound(fl, "store-timeout", &f.storeTimeout, shortestTimeout, longestTimeout)
 	bound(fl, "shutdown-delay", &f.shutdownDelay, 0, longestWait)
 	bound(fl, "drain-timeout", &f.drainTimeout, 0, longestWait)
-	bound(fl, "max-connections", &f.connections, 0, mostAtOnce)
-	bound(fl, "max-connections-per-address", &f.perAddress, 0, mostAtOnce)
+	bound(fl, "max-connections", &f.answers.Connections, 0, mostAtOnce)
+	bound(fl, "max-connections-per-address", &f.answers.ConnectionsPerAddress, 0, mostAtOnce)
 	f.load.register(fl, "catalog to build from before serving (see 'hdqs build')")
 	f.answers.register(fl)
 	f.accessLog.register(fl)
@@ -176,7 +172,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	public := &publicListeners{sockets: sockets, server: server, address: f.listen, failed: failed}
 	follower := follow.New(follow.Options{
 		Server: server, Source: &source.Source, Waiter: w, Timeout: f.storeTimeout, Metrics: polls,
-		Bulk: f.answers.bulk, Preopened: preopened, Patient: os.Getenv("NOTIFY_SOCKET") != "",
+		Bulk: f.answers.Bulk, Preopened: preopened, Patient: os.Getenv("NOTIFY_SOCKET") != "",
 		Explain: source.channelError, Answering: func() { public.open(ctx) },
 		Reloading: notify.reloading, Polled: notify.ready,
 	})
@@ -199,10 +195,12 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 
 // configure checks the flags and makes the options of the server. Its errors are wrong usage.
 func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o api.Options, err error) {
-	if o.Logger, err = newLogger(messages, f.logFormat); err != nil {
+	if err = f.answers.finish(); err != nil {
 		return p, o, err
 	}
-	if o.Identifier, err = identifierMode(f.identifier); err != nil {
+	o = f.answers.Options
+	o.MadeUp = f.sample()
+	if o.Logger, err = newLogger(messages, f.logFormat); err != nil {
 		return p, o, err
 	}
 	if err = f.checkSource(); err != nil {
@@ -210,11 +208,6 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o api.Optio
 	}
 	if f.refresh > 0 && f.load.catalog == "" {
 		return p, o, errors.New("--refresh needs --catalog; --snapshot-poll is how often --store is polled")
-	}
-	o.Connections, o.ConnectionsPerAddress, o.Pprof = f.connections, f.perAddress, f.pprof
-	o.MadeUp = f.sample()
-	if err = f.answers.fill(&o); err != nil {
-		return p, o, err
 	}
 	if o.Boundaries, err = f.readBoundaries(messages); err != nil {
 		return p, o, err
@@ -261,7 +254,7 @@ func (f *serveFlags) announce(
 	fmt.Fprintf(messages, "serving snapshot %s, opened in %s, of which %s to warm up\n", follower.Shown().ID,
 		opened.Round(time.Millisecond/10), server.WarmUp().Took.Round(time.Millisecond/10))
 	for _, l := range public.listeners {
-		printAddresses(messages, addressOf(l), f.identifier)
+		printAddresses(messages, addressOf(l), f.answers.Identifier)
 	}
 }
 
@@ -453,26 +446,14 @@ func newLogger(w io.Writer, format string) (*slog.Logger, error) {
 	return nil, fmt.Errorf("--log-format %q: want text, json or off", format)
 }
 
-func identifierMode(text string) (api.IdentifierMode, error) {
-	switch text {
-	case "require":
-		return api.RequireIdentifier, nil
-	case "observe":
-		return api.ObserveIdentifier, nil
-	case "off":
-		return api.IgnoreIdentifier, nil
-	}
-	return 0, fmt.Errorf("--identifier %q: want require, observe or off", text)
-}
-
 // printAddresses prints the address of a listener and some requests to try.
-func printAddresses(w io.Writer, base, mode string) {
+func printAddresses(w io.Writer, base string, mode api.IdentifierMode) {
 	if !strings.HasPrefix(base, "http://") {
 		fmt.Fprintf(w, "listening on %s\n", base)
 		return
 	}
 	identifier := ""
-	if mode == "require" {
+	if mode == api.RequireIdentifier {
 		text, _ := contract.EncodeIdentifier("hdqs-tryout", "tryout@example.org")
 		identifier = "app_identifier=" + text + "&"
 	}

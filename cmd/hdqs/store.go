@@ -26,26 +26,21 @@ const dataDir = "hdqs-data"
 
 // netFlags restrict web addresses. Buckets are configured by environment variables: see
 // 'hdqs build --help'.
-type netFlags struct {
-	allowHTTP, allowPrivate bool
-	hosts                   []string
-	userAgent               string
-}
+type netFlags struct{ fetch.Options }
 
 func (f *netFlags) register(fl *pflag.FlagSet) {
-	fl.BoolVar(&f.allowHTTP, "allow-http", false, "allow http:// addresses, not only https://")
-	fl.BoolVar(&f.allowPrivate, "allow-private-hosts", false,
+	fl.BoolVar(&f.AllowHTTP, "allow-http", false, "allow http:// addresses, not only https://")
+	fl.BoolVar(&f.AllowPrivate, "allow-private-hosts", false,
 		"allow web addresses in private networks and on this machine")
-	fl.StringSliceVar(&f.hosts, "allow-host", nil, "allowed hosts, exact or as .suffix; default: any public host")
-	fl.StringVar(&f.userAgent, "user-agent", "", "User-Agent of requests, such as a name and an address to write to; "+
+	fl.StringSliceVar(&f.Hosts, "allow-host", nil, "allowed hosts, exact or as .suffix; default: any public host")
+	fl.StringVar(&f.UserAgent, "user-agent", "", "User-Agent of requests, such as a name and an address to write to; "+
 		"default: hdqs with its version")
 }
 
 func (f *netFlags) options() fetch.Options {
-	return fetch.Options{
-		UserAgent: cmp.Or(f.userAgent, userAgent()), AllowHTTP: f.allowHTTP, AllowPrivate: f.allowPrivate,
-		Hosts: f.hosts,
-	}
+	o := f.Options
+	o.UserAgent = cmp.Or(o.UserAgent, userAgent())
+	return o
 }
 
 // trustFlags say whose signatures are required.
