@@ -3,9 +3,11 @@ package main_test
 import (
 	"fmt"
 	"html"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,7 +69,7 @@ func TestClientsSnippets(t *testing.T) {
 	python := filepath.Join(dir, "clients", "bin", "python")
 	pandas := filepath.Join(dir, "engines", "bin", "python") // has pyarrow too
 	script := func(name string) string { return filepath.Join("testdata", "clients", name) }
-	for language, program := range map[string][]string{
+	programs := map[string][]string{
 		"curl":          {python, script("snippets.py"), "curl"},
 		"Python":        {pandas, script("snippets.py"), "python"},
 		"DuckDB":        {python, script("snippets.py"), "duckdb"},
@@ -75,7 +77,9 @@ func TestClientsSnippets(t *testing.T) {
 		"R":             {"Rscript", script("snippets.R")},
 		"JavaScript":    {"node", script("snippets.mjs"), "javascript"},
 		"Google Sheets": {"node", script("snippets.mjs"), "sheets"},
-	} {
+	}
+	for _, language := range withoutSlowClients(slices.Sorted(maps.Keys(programs))) {
+		program := programs[language]
 		t.Run(language, func(t *testing.T) {
 			out := fetchProgram(program[0], program[1:]...)(t, plans[language].String())
 			lines := strings.Split(strings.TrimSpace(out), "\n")

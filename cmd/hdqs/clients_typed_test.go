@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,15 @@ func clientsDir(t *testing.T) string {
 		t.Skip("HDQS_CLIENTS names no folder with clients; `make clients` installs them and runs this")
 	}
 	return dir
+}
+
+// withoutSlowClients removes the clients that only "make clients" and "make nightly" run: R and
+// PyIceberg, which take long to start. They also run TestClientsGenerated.
+func withoutSlowClients(names []string) []string {
+	if os.Getenv("HDQS_CLIENTS_ALL") != "" {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "R" || name == "pyiceberg" || name == "PyIceberg" })
 }
 
 // TestClientsTyped compiles a program with the types that openapi-typescript makes of both

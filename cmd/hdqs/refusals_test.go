@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
 )
 
 var (
@@ -27,12 +28,9 @@ func TestRefusalsLeadOn(t *testing.T) {
 	t.Run("generated", func(t *testing.T) {
 		testRefusals(t, newStoreOf(t, generator.Options{Seed: 1, Small: true, Edited: 9}))
 	})
-	t.Run("real", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("takes long")
-		}
-		testRefusals(t, fixtureStore(t))
-	})
+	if testkit.Long() { // the same questions, on tables that take six times as long
+		t.Run("real", func(t *testing.T) { testRefusals(t, fixtureStore(t)) })
+	}
 }
 
 func testRefusals(t *testing.T, store string) {
