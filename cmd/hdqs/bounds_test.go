@@ -2,11 +2,7 @@ package main_test
 
 import (
 	"strings"
-	"syscall"
 	"testing"
-	"time"
-
-	"hdqs/internal/testkit"
 )
 
 // TestBounds gives flags values that would crash the program or disable it. Each is refused with
@@ -61,19 +57,4 @@ func TestBounds(t *testing.T) {
 	if o.code != 2 || !strings.Contains(o.stderr, "HDQS_MAX_QUERIES") || !strings.Contains(o.stderr, "want 0 to") {
 		t.Errorf("a variable: exit code %d, %.300q", o.code, o.stderr)
 	}
-}
-
-// TestNoPoll: with --snapshot-poll 0 the channel is read on SIGHUP only.
-func TestNoPoll(t *testing.T) {
-	parallel(t)
-	store := sampleStore(t)
-	s := serve(t, "--store", store, "--snapshot-poll", "0s")
-	before := s.snapshotID(t)
-	buildOther(t, store, "2026-11-22T01:02:00Z")
-	time.Sleep(200 * time.Millisecond)
-	if id := s.snapshotID(t); id != before {
-		t.Errorf("it serves %s without a signal", id)
-	}
-	s.signal(t, syscall.SIGHUP)
-	testkit.WaitFor(t, "the other snapshot", func() bool { return s.snapshotID(t) != before })
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -320,6 +321,52 @@ func TestHostileRows(t *testing.T) {
 		t.Errorf("exit code %d, want 5", got.code)
 	}
 	t.Logf("%d MB", peak>>20)
+}
+
+// TestBombs: files of a directory that are huge when they are read are refused, and do not use
+// memory in proportion. TestHostileMirror has those that are compressed.
+func TestBombs(t *testing.T) {
+	parallel(t)
+	dir := newCatalog(t, 1)
+	if err := os.Remove(filepath.Join(dir, "catalog.json")); err != nil {
+		t.Fatal(err)
+	}
+	head := func(path string) []byte {
+		data := testkit.ReadFile(t, filepath.Join(dir, path))
+		return data[:bytes.IndexByte(data, '\n')+1]
+	}
+	const huge = "returnees/huge.csv"
+	wants := map[string]string{
+		"humanitarian-needs/cell.csv": "row of more than 1048576 bytes",
+		"funding/wide.csv":            "at most 512",
+		huge:                          "2147483649 bytes, at most 2147483648 are read",
+	}
+	for path, content := range map[string][]byte{
+		"humanitarian-needs/cell.csv": slices.Concat(
+			head("humanitarian-needs/hdx_hapi_humanitarian_needs_global_2025.csv"),
+			[]byte{'"'}, bytes.Repeat([]byte("x"), 200*mega)),
+		"funding/wide.csv": append(bytes.Repeat([]byte("c,"), 600), head("funding/hdx_hapi_funding_global.csv")...),
+		huge:               head("returnees/hdx_hapi_returnees_global.csv"),
+	} {
+		testkit.WriteFile(t, filepath.Join(dir, path), content)
+	}
+	if err := os.Truncate(filepath.Join(dir, huge), 2<<30+1); err != nil { // a sparse file
+		t.Fatal(err)
+	}
+	got, peak := runMeasured(t, "build", "--catalog", dir, "--store", filepath.Join(t.TempDir(), "store"), "--json")
+	if got.code != 5 {
+		t.Fatalf("exit code %d: %s", got.code, got.stderr)
+	}
+	checkBounded(t, got, peak, wants[huge])
+	refused := map[string]string{}
+	for _, r := range decode[report](t, []byte(got.stdout)).Refused {
+		refused[r.Path] = r.Why
+	}
+	for path, why := range wants {
+		if !strings.Contains(refused[path], why) {
+			t.Errorf("%s: %q, want %q", path, refused[path], why)
+		}
+	}
 }
 
 // TestNamedPipes puts named pipes into a catalog. A build refuses them at once; it does not wait

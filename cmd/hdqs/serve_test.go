@@ -3,7 +3,6 @@ package main_test
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"encoding/csv"
 	"github.com/klauspost/compress/zstd"
 
 	"hdqs/api/contract"
@@ -28,30 +28,21 @@ var tiers = []string{"stored", "pieces", "whole"}
 var unpackers = map[string]func(*testing.T, []byte) []byte{"gzip": gunzip, "zstd": unzstd}
 
 // TestServeSample starts the program without a catalog, as a newcomer does, and asks for
-// everything; then with each of the other compression tiers.
+// everything. TestCompressionTiers asks the other encoders.
 func TestServeSample(t *testing.T) {
-	for i, tier := range tiers {
-		if testing.Short() && i > 0 {
-			break
-		}
-		var flags []string
-		if i > 0 {
-			flags = []string{"--compression", tier}
-		}
-		s := serve(t, flags...)
-		testkit.WaitFor(t, "Last-Modified, which is known after the first poll", func() bool {
-			return ask(t, "GET", s.base+with("/api/v2/metadata/location?limit=1")).header.Get("Last-Modified") != ""
-		})
-		t.Run("printed addresses "+tier, s.testPrinted)
-		t.Run("endpoints "+tier, s.testEndpoints)
-		t.Run("errors "+tier, s.testErrors)
-		t.Run("pages "+tier, s.testPages)
-		if code := s.stop(t); code != 0 {
-			t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, s.log)
-		}
-		if s.logged("panic") {
-			t.Errorf("a panic in the log:\n%s", s.log)
-		}
+	s := serve(t)
+	testkit.WaitFor(t, "Last-Modified, which is known after the first poll", func() bool {
+		return ask(t, "GET", s.base+with("/api/v2/metadata/location?limit=1")).header.Get("Last-Modified") != ""
+	})
+	t.Run("printed addresses", s.testPrinted)
+	t.Run("endpoints", s.testEndpoints)
+	t.Run("errors", s.testErrors)
+	t.Run("pages", s.testPages)
+	if code := s.stop(t); code != 0 {
+		t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, s.log)
+	}
+	if s.logged("panic") {
+		t.Errorf("a panic in the log:\n%s", s.log)
 	}
 }
 

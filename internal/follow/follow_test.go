@@ -137,6 +137,38 @@ func TestFollow(t *testing.T) {
 	})
 }
 
+// TestFollowWithoutInterval: with the interval 0 the channel is read on SIGHUP only.
+func TestFollowWithoutInterval(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	st, ids := newStore(t, day, day.AddDate(0, 0, 1))
+	synctest.Test(t, func(t *testing.T) {
+		f := newFollowed(st)
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := f.First(ctx); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() { f.Follow(ctx, 0); close(ended) }()
+		if err := st.Publish(channel, ids[0], time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(24 * time.Hour)
+		if f.served() != ids[1] || len(f.polls) > 0 {
+			t.Errorf("after a day: serves %s, polled %d times", f.served(), len(f.polls))
+		}
+		f.hangups <- syscall.SIGHUP
+		if err := <-f.polls; err != nil || f.served() != ids[0] {
+			t.Errorf("after SIGHUP: serves %s, %v; want %s", f.served(), err, ids[0])
+		}
+		cancel()
+		<-ended
+		if err := f.server.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestFollowMissingManifest: the old snapshot stays while a file of the next one is missing, and
 // the next poll after it is back serves it.
 func TestFollowMissingManifest(t *testing.T) {

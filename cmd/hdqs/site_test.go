@@ -1,0 +1,247 @@
+package main_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"hdqs/internal/ckantest"
+)
+
+// publishedSite is a CKAN site with a generated catalog. A fault answers in its place for one file.
+type publishedSite struct {
+	*ckantest.Site
+	files string
+	url   string
+
+	mu     sync.Mutex
+	faults map[string]func(w http.ResponseWriter, r *http.Request)
+	asked  map[string][]string // Range headers of the requests for a file
+}
+
+func newSite(t *testing.T) *publishedSite {
+	t.Helper()
+	files := newCatalog(t, 1)
+	s := &publishedSite{
+		Site:   &ckantest.Site{Files: os.DirFS(files), Override: map[string][]byte{}, Modified: map[string]string{}},
+		files:  files,
+		faults: map[string]func(http.ResponseWriter, *http.Request){}, asked: map[string][]string{},
+	}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+// ServeHTTP does not hold the site's lock while a fault answers.
+func (s *publishedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.Query().Get("path")
+	s.mu.Lock()
+	fault := s.faults[path]
+	if path != "" {
+		s.asked[path] = append(s.asked[path], r.Header.Get("Range"))
+	}
+	s.mu.Unlock()
+	if fault != nil {
+		fault(w, r)
+		return
+	}
+	s.Site.ServeHTTP(w, r)
+}
+
+// builds returns the command line of a load from the site.
+func (s *publishedSite) builds(dir string, more ...string) []string {
+	return append([]string{
+		"build", "--catalog", s.url, "--store", filepath.Join(dir, "store"), "--data-dir", dir, "--snapshot-time",
+		buildTime,
+		"--catalog-url", "https://catalog.example.org", "--allow-http", "--allow-private-hosts", "--allow-host", "127.0.0.1",
+		"--location-list", filepath.Join(s.files, "reference", "location.csv"),
+	}, more...)
+}
+
+// sourceReport is what these tests read of a report's sources.
+type sourceReport struct {
+	Outcome string
+	Partial bool
+	Stale   []struct{ Role, Path, Why string }
+	Fetched struct {
+		Kind              string
+		Requests, Retries int
+		Sources           []struct{ Role, Path, State, Why string }
+	}
+	Tables []struct {
+		Table, SHA256 string
+		Reused        bool
+	}
+}
+
+func (r *sourceReport) source(path string) (state, why string) {
+	for _, s := range r.Fetched.Sources {
+		if s.Path == path {
+			return s.State, s.Why
+		}
+	}
+	return "absent", ""
+}
+
+// siteFault is one way in which a site fails, and what a load reports about it.
+type siteFault struct {
+	path, name string
+	state      string // stale, or new when the load must succeed
+	says       string
+	answer     func(w http.ResponseWriter, r *http.Request)
+	content    func([]byte) []byte // what the site has now, when that is the fault
+}
+
+func status(code int, header ...string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+	}
+}
+
+// drip sends a byte every 100 ms.
+func drip(w http.ResponseWriter, r *http.Request) {
+	for r.Context().Err() == nil {
+		fmt.Fprint(w, "x")
+		w.(http.Flusher).Flush()
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func body(code int, text string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(code)
+		fmt.Fprint(w, text)
+	}
+}
+
+func noAnswer(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+func cutBody(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "100000")
+	fmt.Fprint(w, "location_code,has_hrp")
+}
+
+func endless(w http.ResponseWriter, r *http.Request) {
+	for r.Context().Err() == nil {
+		if _, err := w.Write(bytes.Repeat([]byte("code,name\n"), 5000)); err != nil {
+			return
+		}
+	}
+}
+
+func redirectLoop(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, r.URL.String()+"&again", http.StatusFound)
+}
+
+// windows returns the text with a byte order mark and with CR LF at the end of lines.
+func windows(data []byte) []byte {
+	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+	return append([]byte("\xef\xbb\xbf"), bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))...)
+}
+
+func redirect(to string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
+}
+
+func inHeader(old, with string) func([]byte) []byte {
+	return func(data []byte) []byte {
+		end := bytes.IndexByte(data, '\n')
+		return append(bytes.Replace(data[:end:end], []byte(old), []byte(with), 1), data[end:]...)
+	}
+}
+
+// latin1 encodes a text as Western spreadsheets do: every é is one byte.
+func latin1(data []byte) []byte {
+	data = bytes.ReplaceAll(data, []byte("e"), []byte("é"))
+	end := bytes.IndexByte(data, '\n')
+	head := bytes.ReplaceAll(data[:end:end], []byte("é"), []byte("e"))
+	return append(head, bytes.ReplaceAll(data[end:], []byte("é"), []byte("\xe9"))...)
+}
+
+func packed(data []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// siteFaults lists the faults, each of another file.
+func siteFaults() []siteFault {
+	const page = "<!DOCTYPE html>\n<html><title>Just a moment...</title></html>"
+	return []siteFault{
+		{"conflict-events/hdx_hapi_conflict_event_global_2025.csv", "500", "stale", "status 500", status(500), nil},
+		{
+			"funding/hdx_hapi_funding_global.csv", "429 for an hour", "stale", "asked to wait 1h0m0s",
+			status(429, "Retry-After", "3600"), nil,
+		},
+		{"national-risk/hdx_hapi_national_risk_global.csv", "429 for a second", "new", "", nil, bytes.Clone},
+		{
+			"humanitarian-needs/hdx_hapi_humanitarian_needs_global_2025.csv", "403 page", "stale", "status 403",
+			body(403, page), nil,
+		},
+		{
+			"refugees-persons-of-concern/hdx_hapi_refugees_global_2015_2019.csv", "202 challenge", "stale",
+			"status 202", status(202), nil,
+		},
+		{"returnees/hdx_hapi_returnees_global.csv", "no answer", "stale", "deadline", noAnswer, nil},
+		{"idps/hdx_hapi_idps_global.csv", "slow drip", "stale", "body cut after", drip, nil},
+		{
+			"food-security/hdx_hapi_food_security_global.csv", "truncated body", "stale", "body cut after 21 bytes",
+			cutBody, nil,
+		},
+		{
+			"poverty-rate/hdx_hapi_poverty_rate_global.csv", "length differs from the catalog's", "stale",
+			"the catalog says",
+			body(200, "location_code\nAFG\n"), nil,
+		},
+		{
+			"rainfall/hdx_hapi_rainfall_global_1yr.csv", "HTML with 200", "stale", "an HTML or XML page",
+			body(200, page), nil,
+		},
+		{"baseline-population/hdx_hapi_population_global_hrp.csv", "unrequested gzip", "stale", "header", nil, packed},
+		{
+			"baseline-population/hdx_hapi_population_global_non_hrp.csv", "renamed column", "stale",
+			"header lacks gender",
+			nil, inHeader(",gender,", ",sex,"),
+		},
+		{
+			"food-prices-market-monitor/hdx_hapi_food_price_global_2024.csv", "column twice", "stale",
+			`column "unit" stands twice`, nil, inHeader(",unit,", ",unit,unit,"),
+		},
+		{
+			"food-prices-market-monitor/hdx_hapi_food_price_global_2025.csv", "redirect loop", "stale",
+			"more than 5 redirects", redirectLoop, nil,
+		},
+		{
+			"operational-presence/hdx_hapi_operational_presence_global.csv", "older column name", "stale",
+			"header lacks dataset_hdx_id", nil, inHeader("dataset_hdx_id", "dataset_id"),
+		},
+		{
+			"refugees-persons-of-concern/hdx_hapi_refugees_global_2020_2024.csv", "byte order mark and CRLF", "new",
+			"", nil, windows,
+		},
+		{"reference/org.csv", "Latin-1", "stale", "look like ISO 8859-1", nil, latin1},
+		{
+			"reference/market.csv", "redirect to the metadata service", "stale", "not in the list of allowed hosts",
+			redirect("http://169.254.169.254/latest/meta-data/"), nil,
+		},
+		{
+			"reference/commodity.csv", "redirect to localhost", "stale", "not in the list of allowed hosts",
+			redirect("http://localhost:9/"), nil,
+		},
+		{"reference/currency.csv", "endless body", "stale", "size limit", endless, nil},
+		{"conflict-events/hdx_hapi_conflict_event_global_2026.csv", "502 once", "new", "", nil, bytes.Clone},
+	}
+}
