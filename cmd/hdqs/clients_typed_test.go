@@ -31,7 +31,9 @@ func withoutSlowClients(names []string) []string {
 	if os.Getenv("HDQS_CLIENTS_ALL") != "" {
 		return names
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return name == "R" || name == "pyiceberg" || name == "PyIceberg" })
+	return slices.DeleteFunc(names, func(name string) bool {
+		return name == "R" || strings.EqualFold(name, "PyIceberg")
+	})
 }
 
 // TestClientsTyped compiles a program with the types that openapi-typescript makes of both

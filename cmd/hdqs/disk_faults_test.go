@@ -175,7 +175,8 @@ func (d *diskTrial) run(t *testing.T, least int, change func()) {
 	for _, s := range slices.SortedFunc(maps.Keys(counts), func(a, b step) int {
 		return strings.Compare(a.String(), b.String())
 	}) {
-		if n := counts[s]; n > 1 && strings.HasPrefix(s.kind, "store/") && (decisive[s.call] || s.call == "write" && !d.kill) {
+		n, tried := counts[s], decisive[s.call] || s.call == "write" && !d.kill
+		if n > 1 && tried && strings.HasPrefix(s.kind, "store/") {
 			trials = append(trials, injection{s, n, faults[1]})
 		}
 	}
