@@ -3,14 +3,13 @@ package main_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"io/fs"
 
 	"hdqs/internal/ckantest"
 	"hdqs/internal/testkit"

@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,7 +15,6 @@ import (
 	"syscall"
 	"testing"
 
-	"encoding/csv"
 	"github.com/klauspost/compress/zstd"
 
 	"hdqs/api/contract"
