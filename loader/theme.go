@@ -141,8 +141,8 @@ type table struct {
 	// every row.
 	key []string
 
-	// order is the sort order, tie-breaks included; nil: that of the key. Rows that are equal in all
-	// of it keep the order they were loaded in.
+	// order is the sort order, tie-breaks included; nil: that of the key. Rows that are equal in
+	// all of it keep the order they were loaded in.
 	order []string
 }
 
