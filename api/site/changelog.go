@@ -41,8 +41,8 @@ type changedTable struct {
 	Before, After, Difference string
 }
 
-// OnPage is the change for a page below a mount.
-func OnPage(c *state.Change, m *list.Mount, base string) changeOnPage {
+// onPage is the change for a page below a mount.
+func onPage(c *state.Change, m *list.Mount, base string) changeOnPage {
 	page := changeOnPage{
 		ID: c.ID, From: c.From, To: c.To, Time: c.At.Format(time.RFC3339), Day: c.At.Format(minuteFormat),
 		Same: counted(c.Same, "table"), Datasets: c.Datasets, Base: base, Prefix: m.Prefix,
@@ -104,7 +104,7 @@ func (s *Site) changelogOf(m *list.Mount, base string) changelog {
 	}
 	if known := s.History.Load(); known != nil {
 		for _, c := range *known {
-			data.Changes = append(data.Changes, OnPage(c, m, base))
+			data.Changes = append(data.Changes, onPage(c, m, base))
 		}
 	}
 	data.Updated = updated.UTC().Format(time.RFC3339)

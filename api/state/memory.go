@@ -49,8 +49,8 @@ type Shares struct {
 	root      contract.NameSet
 }
 
-// ProgramBytes is the memory of the program itself.
-const ProgramBytes = 16 << 20
+// programBytes is the memory of the program itself.
+const programBytes = 16 << 20
 
 // HeapLimit is the part of a memory limit that is the Go runtime's, for debug.SetMemoryLimit.
 func HeapLimit(limit int64) int64 { return limit - limit/8 }
@@ -72,7 +72,7 @@ func NewShares(o *Options) Shares {
 		limit: limit, root: o.Names, Caches: heap / 16, Inflight: cmp.Or(o.InflightBytes, heap/8),
 		Bodies: cmp.Or(o.CacheBytes, min(CacheBytes, heap/16)),
 	}
-	s.Snapshots = heap - ProgramBytes - heap/8 - s.Inflight - max(0, s.Bodies)
+	s.Snapshots = heap - programBytes - heap/8 - s.Inflight - max(0, s.Bodies)
 	return s
 }
 

@@ -1,0 +1,77 @@
+package site
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/api/list"
+	"hdqs/api/state"
+	"hdqs/snapshot/store"
+)
+
+// manifestOf is a manifest with rows by table. Tables with the same number of rows are the same.
+func manifestOf(id string, rows map[string]int, datasets ...store.Dataset) *store.Manifest {
+	m := &store.Manifest{
+		Format: 2, ID: id, SnapshotTime: time.Unix(1_800_000_000, 0), CatalogURL: "https://catalog.example", Datasets: datasets,
+	}
+	for table, n := range rows {
+		m.Tables = append(m.Tables, store.SegmentRef{Table: table, Rows: n, SHA256: fmt.Sprintf("%064x", n)})
+	}
+	return m
+}
+
+// TestChange compares two manifests.
+func TestChange(t *testing.T) {
+	t.Parallel()
+	day := func(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }
+	from := manifestOf("one", map[string]int{"sector": 19, "org": 1000, "idps": 7, "unknown": 1},
+		store.Dataset{ID: "a", Title: "Gone"}, store.Dataset{ID: "b", Title: "Kept", Updated: day(1)},
+		store.Dataset{ID: "c", Name: "changed", Updated: day(1)})
+	to := manifestOf("two", map[string]int{"sector": 19, "org": 1234, "location": 249, "unknown": 0},
+		store.Dataset{ID: "b", Title: "Kept", Updated: day(1)},
+		store.Dataset{ID: "c", Name: "changed", Updated: day(2)},
+		store.Dataset{ID: "d", Title: "<b>New"})
+	from.Sources = []store.TableSource{{Table: "sector", StaleSince: day(1)}}
+	to.Sources = []store.TableSource{{Table: "org", StaleSince: day(2)}}
+	c := state.NewChange(state.Published{At: day(1), Manifest: from}, state.Published{At: day(2), Manifest: to})
+	m := list.NewMounts(&state.Options{}, nil)[0]
+	page := onPage(c, m, "")
+	want := "Compared with snapshot one, 4 tables have changed. 1 table with the same records."
+	if got := page.Summary(); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	var tables []string
+	for _, x := range page.Tables {
+		tables = append(tables, strings.Join([]string{x.Table, x.Before, x.After, x.Difference}, " "))
+	}
+	if want := []string{
+		"idps 7 0 removed", "location 0 249 new", "org 1\u202f000 1\u202f234 +234", "unknown 1 0 \u22121",
+	}; !slices.Equal(tables, want) {
+		t.Errorf("tables %q, want %q", tables, want)
+	}
+	if len(page.Stale) != 1 || page.Stale[0].Name != "org" || len(page.Fresh) != 1 || page.Fresh[0].Name != "sector" {
+		t.Errorf("stale %v, fresh %v", page.Stale, page.Fresh)
+	}
+	var datasets []string
+	for _, d := range page.Datasets {
+		datasets = append(datasets, strings.TrimSpace(strings.Join([]string{d.Title, d.What, d.Day}, " ")))
+	}
+	if want := []string{
+		"<b>New new", "Gone no longer used", "changed updated 2 November 2026",
+	}; !slices.Equal(datasets, want) {
+		t.Errorf("datasets %q, want %q", datasets, want)
+	}
+	if link := page.Datasets[2].Link; link != "https://catalog.example/dataset/changed" {
+		t.Errorf("link %s", link)
+	}
+	again := state.NewChange(state.Published{At: day(1), Manifest: to}, state.Published{At: day(2), Manifest: to})
+	if other := state.NewChange(state.Published{At: day(1), Manifest: from}, state.Published{
+		At:       day(3),
+		Manifest: to,
+	}); again.ID != c.ID || other.ID == c.ID {
+		t.Errorf("ids %s, of the same publication %s, of another %s", c.ID, again.ID, other.ID)
+	}
+}

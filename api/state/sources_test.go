@@ -1,0 +1,46 @@
+package state
+
+import (
+	"testing"
+	"time"
+)
+
+// TestPeriodText checks the text of the period of rows, also where rows have no start or no end.
+func TestPeriodText(t *testing.T) {
+	t.Parallel()
+	day := func(year int, month time.Month) time.Time { return time.Date(year, month, 3, 9, 0, 0, 0, time.UTC) }
+	first, second := Period{From: day(2019, 5), To: day(2021, 1)}, Period{From: day(2020, 2)}
+	for _, c := range []struct {
+		period Period
+		want   string
+	}{
+		{Period{}, ""},
+		{first, "3 May 2019 to 3 January 2021"},
+		{second, "the time from 3 February 2020"},
+		{Period{To: day(2021, 1)}, "the time up to 3 January 2021"},
+		{first.Join(second), "3 May 2019 to 3 January 2021"},
+		{second.Join(first), "3 May 2019 to 3 January 2021"},
+		{Period{}.Join(second), "the time from 3 February 2020"},
+		{second.Join(Period{}), "the time from 3 February 2020"},
+		{Period{From: day(2020, 1), To: day(2022, 1)}.Join(first), "3 May 2019 to 3 January 2022"},
+	} {
+		if got := c.period.Text(); got != c.want {
+			t.Errorf("%v is %q, want %q", c.period, got, c.want)
+		}
+	}
+}
+
+// TestWebLink: pages link to addresses of the web only.
+func TestWebLink(t *testing.T) {
+	t.Parallel()
+	for address, is := range map[string]bool{
+		"https://data.example/a?b=c#d": true, "http://data.example": true, "HTTPS://data.example": true, "": false,
+		"javascript:alert(1)": false, " javascript:alert(1)": false, "javascript://data.example/%0aalert(1)": false,
+		"mailto:me@data.example": false, "data:text/html,a": false, "//data.example": false, "/path": false,
+		"https:": false, "https:data.example": false, "ftp://data.example": false, "http://a b": false,
+	} {
+		if got := WebLink(address); got != address && is || got != "" && !is {
+			t.Errorf("%q: %q", address, got)
+		}
+	}
+}
