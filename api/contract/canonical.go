@@ -3,7 +3,6 @@ package contract
 import (
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,9 +27,8 @@ func (r *Request) canonicalize() {
 	c.pairs, c.limitAt, c.offsetAt = c.pairs[:0], 0, 0
 	c.ranks = c.ranks[:0]
 	for _, position := range r.given {
-		c.ranks = append(c.ranks, p.rank[position])
+		c.ranks = insert(c.ranks, p.rank[position])
 	}
-	slices.Sort(c.ranks)
 	for _, rank := range c.ranks {
 		position := p.byName[rank]
 		raw, param := &r.raw[position], &p.Params[position]

@@ -88,7 +88,6 @@ func (r *Request) Parse() error {
 			return err
 		}
 	}
-	slices.Sort(r.given)
 	for _, position := range r.given {
 		param := &p.Params[position]
 		if param.Type == Day {

@@ -21,7 +21,7 @@ type Scanned struct {
 
 	plan    *Plan
 	raw     []rawValue // by position of the parameter
-	given   []int      // positions of those that the request has
+	given   []int      // positions of those that the request has, in ascending order
 	lists   []sentList // all values of parameters that take several
 	hinted  []int      // positions of parameters with a value that may have been meant as several
 	unknown []sentPair
@@ -118,7 +118,7 @@ func (s *Scanned) note(sent, encoded []byte) {
 			s.hinted = append(s.hinted, at.position) // only the last value counts
 		}
 		if !s.isGiven(at.position) {
-			s.given = append(s.given, at.position)
+			s.given = insert(s.given, at.position)
 		}
 		raw.given[at.set], raw.sent[at.set] = true, encoded
 	case string(name) == SnapshotParam:
@@ -130,6 +130,15 @@ func (s *Scanned) note(sent, encoded []byte) {
 			s.unknown = append(s.unknown, sentPair{sent, encoded})
 		}
 	}
+}
+
+// insert adds a number to a short list in ascending order.
+func insert(to []int, n int) []int {
+	to = append(to, n)
+	for i := len(to) - 1; i > 0 && to[i-1] > n; i-- {
+		to[i-1], to[i] = n, to[i-1]
+	}
+	return to
 }
 
 // text is the decoded value of a parameter, in memory of its own: filters outlive the request in
@@ -163,9 +172,17 @@ func (s *Scanned) Identifier() []byte { return decodedView(s.raw[s.plan.identifi
 // eachPair calls do for every name and value of a query string, both still encoded. Only '&'
 // separates. A name without '=' has an empty value. Empty pairs are skipped.
 func eachPair(query []byte, do func(name, value []byte)) {
-	for pair := range bytes.SplitSeq(query, []byte{'&'}) {
-		if name, value, _ := bytes.Cut(pair, []byte{'='}); len(pair) > 0 {
-			do(name, value)
+	for len(query) > 0 {
+		pair := query
+		if i := bytes.IndexByte(query, '&'); i >= 0 {
+			pair, query = query[:i], query[i+1:]
+		} else {
+			query = nil
+		}
+		if i := bytes.IndexByte(pair, '='); i >= 0 {
+			do(pair[:i], pair[i+1:])
+		} else if len(pair) > 0 {
+			do(pair, nil)
 		}
 	}
 }
