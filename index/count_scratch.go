@@ -21,12 +21,12 @@ type countScratch struct {
 	all    []uint32 // counts of all rows, see subtractOthers
 	view   set
 	key    []byte
-	at     [tallyBatch]uint32
-	codes  [tallyBatch]uint32
+	at     [countBatch]uint32
+	codes  [countBatch]uint32
 }
 
-// tallyBatch is how many codes are read at a time.
-const tallyBatch = 256
+// countBatch is how many codes are read at a time.
+const countBatch = 256
 
 // collect sets t.rows to the rows that pass: a bit or less a row of the table.
 func (t *countScratch) collect(x *Index, p *Passing) {
@@ -76,14 +76,14 @@ func (t *countScratch) append16(values []uint16) {
 
 // Estimates of what counting costs, in nanoseconds.
 const (
-	tallyCost   = 1.5 // reading and counting the code of a row that passes
-	othersCost  = 600 // finding the rows of a chunk that do not pass
-	openCost    = 120 // opening the posting of a code
-	wordsCost   = 450 // a bitmap of a chunk
-	valueCost   = 0.8 // a row of a list of rows
-	pairCost    = 8   // a run of a posting
-	stretchCost = 4   // the rows of a run of one code
-	buildCost   = 1.2 // a row, to find the runs
+	rowCountCost = 1.5 // reading and counting the code of a row that passes
+	othersCost   = 600 // finding the rows of a chunk that do not pass
+	openCost     = 120 // opening the posting of a code
+	wordsCost    = 450 // a bitmap of a chunk
+	valueCost    = 0.8 // a row of a list of rows
+	pairCost     = 8   // a run of a posting
+	codeRunCost  = 4   // the rows of a run of one code
+	buildCost    = 1.2 // a row, to find the runs
 )
 
 // strategy is how a Counter reads the rows.
@@ -101,15 +101,15 @@ func (t *countScratch) choose(x *Index, s *codeSpace) strategy {
 	if t.rows.rows == 0 || t.rows.rows == x.rows {
 		return byRows
 	}
-	best, least := byRows, tallyCost*float64(t.rows.rows)
+	best, least := byRows, rowCountCost*float64(t.rows.rows)
 	if runs := t.runsOf(x, s, least); runs != nil {
-		if cost := stretchCost * float64(len(runs.codes)); cost < least {
+		if cost := codeRunCost * float64(len(runs.codes)); cost < least {
 			return byRuns
 		}
 		return byRows
 	}
 	if s.indexed {
-		others := tallyCost*float64(x.rows-t.rows.rows) + othersCost*float64(t.parts)
+		others := rowCountCost*float64(x.rows-t.rows.rows) + othersCost*float64(t.parts)
 		if others < least {
 			best, least = byOthers, others
 		}
@@ -288,7 +288,7 @@ func (t *countScratch) addChunk(codes snapshot.Packed, k int) {
 		}
 	case array:
 		for values := t.rows.values(c); len(values) > 0; {
-			n := min(len(values), tallyBatch)
+			n := min(len(values), countBatch)
 			for i, v := range values[:n] {
 				t.at[i] = base + uint32(v)
 			}
@@ -303,7 +303,7 @@ func (t *countScratch) addChunk(codes snapshot.Packed, k int) {
 // addRange adds the codes of n rows.
 func (t *countScratch) addRange(codes snapshot.Packed, from, n uint32) {
 	for n > 0 {
-		batch := t.codes[:min(n, tallyBatch)]
+		batch := t.codes[:min(n, countBatch)]
 		codes.Unpack(batch, from)
 		t.add(batch)
 		from, n = from+uint32(len(batch)), n-uint32(len(batch))
@@ -319,12 +319,12 @@ func (t *countScratch) addWords(codes snapshot.Packed, base uint32, words *words
 			t.addRange(codes, first, 64)
 			continue
 		}
-		if n > tallyBatch-64 {
+		if n > countBatch-64 {
 			t.addAt(codes, n)
 			n = 0
 		}
 		for ; w != 0; w &= w - 1 {
-			t.at[n&(tallyBatch-1)] = first + uint32(bits.TrailingZeros64(w))
+			t.at[n&(countBatch-1)] = first + uint32(bits.TrailingZeros64(w))
 			n++
 		}
 	}

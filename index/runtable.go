@@ -69,7 +69,7 @@ func (t *countScratch) countRuns(codes snapshot.Packed, table *runTable) {
 			continue
 		}
 		from, to := table.first[k], table.first[k+1]
-		if tallyCost*float64(c.rows) < stretchCost*float64(to-from) || c.shape == array {
+		if rowCountCost*float64(c.rows) < codeRunCost*float64(to-from) || c.shape == array {
 			t.addChunk(codes, k)
 			continue
 		}
