@@ -103,11 +103,12 @@ func (s *Scanned) setPlan(p *Plan) {
 // note records one parameter, still encoded.
 func (s *Scanned) note(sent, encoded []byte) {
 	name := sent
-	if !isPlain(name) {
+	at, known := s.plan.known[string(name)]
+	if !known && !isPlain(name) {
 		s.name = appendDecoded(s.name[:0], name)
 		name = s.name
+		at, known = s.plan.known[string(name)]
 	}
-	at, known := s.plan.known[string(name)]
 	switch {
 	case known:
 		raw := &s.raw[at.position]
