@@ -37,7 +37,7 @@ func TestJudge(t *testing.T) {
 		n                    string
 	}
 	odd := oddEdition(t, made, 23)
-	inputs := []input{{"made", made, made, allKinds, "400"}, {"odd", odd, odd, allKinds, "400"}}
+	inputs := []input{{"made", made, made, allKinds, "1500"}, {"odd", odd, odd, allKinds, "1500"}}
 	if testkit.Long() {
 		small, err := filepath.Abs("testdata/views")
 		if err != nil {
