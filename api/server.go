@@ -64,9 +64,7 @@ func servedKinds() []contract.Kind {
 }
 
 // New returns a server without a snapshot: until the first Swap, list requests get 503.
-func New(o state.Options) *Server { return newServer(o, recordSources) }
-
-func newServer(o state.Options, recordSources []*list.RecordSource) *Server {
+func New(o state.Options) *Server {
 	s := &Server{Site: site.New(files.New(list.New(state.New(o), servedKinds())))}
 	s.RecordSources = append(slices.Clone(recordSources), s.ExportSource())
 	s.Callers = wire.NewConnections(s.connectionLimits())

@@ -35,19 +35,6 @@ var identifierHelp = contract.IdentifierHelp(contract.ContractNames, "")
 
 const listTarget = "/api/v2/metadata/sector?app_identifier=" + goodIdentifier
 
-// someFilter returns a filter that excludes rows here and there.
-func someFilter(e *contract.Endpoint) string {
-	for _, p := range append(slices.Clone(e.Params), e.Place...) {
-		switch {
-		case p.Type == contract.Boolean:
-			return "&" + p.Name + "=true"
-		case p.Op == contract.Like || p.Op == contract.Contains:
-			return "&" + p.Name + "=%25a%25"
-		}
-	}
-	return ""
-}
-
 // decodeBody decodes a body with the standard library where possible. It reads one gzip member
 // only, as browsers do.
 func decodeBody(coding string, body []byte) ([]byte, error) {
