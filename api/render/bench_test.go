@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -274,88 +273,6 @@ func BenchmarkCoded(b *testing.B) {
 				})
 		}
 	}
-}
-
-// hapiFields are the fields of a bench table in HAPI names, and the columns of its CSV.
-func hapiFields(fields []Field) (hapi, csv []Field) {
-	for _, f := range fields {
-		switch f.Name {
-		case "admin_level":
-			for _, name := range []string{"provider_admin1_name", "provider_admin2_name"} {
-				csv = append(csv, Field{Name: name, Column: name})
-			}
-		case "resource_catalog_id":
-			f.Name = "resource_hdx_id"
-		}
-		hapi, csv = append(hapi, f), append(csv, f)
-	}
-	return hapi, csv
-}
-
-// BenchmarkNames compares pages under HAPI names with the same pages under the contract's, which
-// alternate, so that both get the same disturbance. The metric is the ratio of the medians.
-func BenchmarkNames(b *testing.B) {
-	for _, shape := range []string{"events", "rain"} {
-		seg, fields := benchTable(b, shape, benchRows)
-		own, err := New(seg, fields, encode.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		hapi, err := own.Renamed(hapiFields(fields))
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, sel := range []string{"contiguous", "scattered"} {
-			ranges := selection(sel)
-			for _, coding := range []encode.Coding{encode.Identity, encode.Gzip, encode.Zstd} {
-				for format, forms := range map[string][2]*Form{
-					"json": {own.JSON(), hapi.JSON()}, "csv": {own.CSV(), hapi.CSV()},
-				} {
-					name := fmt.Sprintf("shape=%s,rows=%s,coding=%s,format=%s", shape, sel, coding, format)
-					benchPair(b, name, func(which int, dst []byte) []byte {
-						return forms[which].AppendCoded(dst, coding, ranges)
-					})
-				}
-			}
-		}
-	}
-}
-
-// benchPair alternates two ways to make a body, and reports the ratio of their medians.
-func benchPair(b *testing.B, name string, appendBody func(which int, dst []byte) []byte) {
-	b.Run(name, func(b *testing.B) { runPair(b, appendBody) })
-}
-
-func runPair(b *testing.B, appendBody func(which int, dst []byte) []byte) {
-	const calls = 8
-	var times [2][]int64
-	var bodies [2][]byte
-	measure := func(which int) int64 {
-		start := cpuTime()
-		for range calls {
-			bodies[which] = appendBody(which, bodies[which][:0])
-		}
-		return cpuTime() - start
-	}
-	for range 20 / calls {
-		measure(0)
-		measure(1)
-	}
-	first := 0
-	for b.Loop() {
-		for i := range 2 {
-			which := (first + i) % 2
-			times[which] = append(times[which], measure(which))
-		}
-		first++
-	}
-	for i := range times {
-		slices.Sort(times[i])
-	}
-	middle := len(times[0]) / 2
-	b.ReportMetric(float64(times[1][middle])/float64(times[0][middle]), "hapi/contract")
-	b.ReportMetric(float64(len(bodies[1]))/float64(len(bodies[0])), "bytes/contract")
-	b.ReportMetric(float64(times[0][middle])/calls/1e3, "µs-contract")
 }
 
 func benchBody(b *testing.B, name string, appendBody func(dst []byte) []byte) {

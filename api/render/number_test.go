@@ -111,29 +111,3 @@ func TestInts(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkNumbers(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 2))
-	ints, decs := make([]int64, 1024), make([]snapshot.Dec, 1024)
-	for i := range ints {
-		ints[i] = r.Int64N(1 << r.IntN(24))
-		decs[i], _ = snapshot.ParseDec(strconv.FormatFloat(r.Float64()*1000, 'f', 4, 64))
-	}
-	buf := make([]byte, 0, 64)
-	b.Run("kind=int", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			buf = appendInt(buf[:0], ints[i&1023])
-		}
-	})
-	b.Run("kind=decimal", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			d := decs[i&1023]
-			buf = appendDec(buf[:0], d.Mantissa, d.Scale)
-		}
-	})
-	b.Run("kind=decimal,control=strconv", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			buf = strconv.AppendFloat(buf[:0], decs[i&1023].Float(), 'g', -1, 64)
-		}
-	})
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"hdqs/api/encode"
@@ -13,8 +14,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// TestAgainstTwins renders random ranges of random tables. It compares the bytes with those of the
-// naive writers, and what the standard decoders read with the values that were put in.
+// TestAgainstTwins renders random ranges of random tables in each format, whole and with some of
+// their fields. It compares bodies, their lengths, parts and codings with the naive writers.
 func TestAgainstTwins(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -24,32 +25,125 @@ func TestAgainstTwins(t *testing.T) {
 	if testing.Short() {
 		tables = 25
 	}
+	places := 0
 	for range tables {
-		rows := r.IntN(1 + r.IntN(3000))
-		tab := randomTable(t, r, rows)
+		tab := randomTable(t, r, r.IntN(1+r.IntN(3000)))
 		render, err := New(tab.seg, tab.fields, encode.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		lat, lon := tab.twoNumbers(t, r)
+		if lon != "" {
+			places++
+			if render, err = render.WithPoints(tab.fields, lat, lon); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for range 4 {
-			ranges := randomRanges(r, rows)
-			if r.IntN(4) == 0 && rows > 0 {
-				ranges = []index.Range{{From: 0, To: uint32(rows)}}
+			ranges := randomRanges(r, tab.rows)
+			if r.IntN(4) == 0 && tab.rows > 0 {
+				ranges = []index.Range{{From: 0, To: uint32(tab.rows)}}
 			}
-			body := render.AppendJSON([]byte("front"), ranges)
-			if got, want := string(body), "front"+naiveJSON(tab, ranges); got != want {
-				t.Fatalf("JSON of %v:\n got %s\nwant %s", ranges, difference(got, want), difference(want, got))
+			at := randomFields(r, len(tab.fields))
+			some := tab.fewer(at)
+			checkForm(t, render.JSON(), ranges, naiveJSON(tab, ranges))
+			checkForm(t, render.CSV(), ranges, naiveCSV(tab, ranges))
+			checkForm(t, render.Subset(render.JSON(), at), ranges, naiveJSON(some, ranges))
+			checkForm(t, render.Subset(render.CSV(), at), ranges, naiveCSV(some, ranges))
+			if lon != "" {
+				checkForm(t, render.Points(), ranges, naivePoints(tab, tab.fields, lat, lon, ranges))
+				want := naivePoints(tab, some.fields, lat, lon, ranges)
+				checkForm(t, render.Subset(render.Points(), at), ranges, want)
 			}
-			line := render.AppendCSV([]byte("front"), ranges)
-			if got, want := string(line), "front"+naiveCSV(tab, ranges); got != want {
-				t.Fatalf("CSV of %v:\n got %s\nwant %s", ranges, difference(got, want), difference(want, got))
-			}
-			checkCoded(t, render.JSON(), ranges, string(body[len("front"):]))
-			checkCoded(t, render.CSV(), ranges, string(line[len("front"):]))
-			decodeJSON(t, tab, ranges, body[len("front"):])
-			decodeCSV(t, tab, ranges, line[len("front"):])
 		}
 	}
+	if places == 0 {
+		t.Error("no table had two columns of decimals")
+	}
+}
+
+// checkForm compares a body, its parts, its length and its codings with what it must be.
+func checkForm(t *testing.T, f *Form, ranges []index.Range, want string) {
+	t.Helper()
+	got := string(f.Append([]byte("front"), ranges))
+	if got != "front"+want {
+		t.Fatalf("%v:\n got %s\nwant %s", ranges, difference(got, "front"+want), difference("front"+want, got))
+	}
+	if length := f.Length(ranges); length != len(want) {
+		t.Fatalf("%v: length %d, want %d", ranges, length, len(want))
+	}
+	var body Body
+	body.Start(f, ranges)
+	var parts []byte
+	for more := true; more; {
+		parts, more = body.AppendPart(parts)
+	}
+	if got := string(parts); got != want || body.Len() != len(want) {
+		t.Fatalf("%v: the parts are %s, want %s", ranges, difference(got, want), difference(want, got))
+	}
+	checkCoded(t, f, ranges, want)
+}
+
+// twoNumbers draws two columns of decimals for the points of a table; lon is empty without them.
+func (tab *table) twoNumbers(t *testing.T, r *rand.Rand) (lat, lon string) {
+	t.Helper()
+	for _, i := range r.Perm(len(tab.fields)) {
+		name := tab.fields[i].Column
+		c, err := tab.seg.Column(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Kind == snapshot.Decimal {
+			lat, lon = name, lat
+		}
+	}
+	return lat, lon
+}
+
+// randomFields returns the positions of some of n fields, in ascending order.
+func randomFields(r *rand.Rand, n int) []int {
+	var fields []int
+	for at := range n {
+		if r.IntN(n) < 2 {
+			fields = append(fields, at)
+		}
+	}
+	if len(fields) == 0 {
+		fields = []int{r.IntN(n)}
+	}
+	return fields
+}
+
+// fewer is a table with some of its fields.
+func (tab *table) fewer(at []int) *table {
+	other := *tab
+	other.fields = nil
+	for _, i := range at {
+		other.fields = append(other.fields, tab.fields[i])
+	}
+	other.alone = len(at) == 1
+	return &other
+}
+
+func naivePoints(tab *table, fields []Field, lat, lon string, ranges []index.Range) string {
+	var features []string
+	for _, rng := range ranges {
+		for row := rng.From; row < rng.To; row++ {
+			geometry := "null"
+			if x, y := tab.values[lon][row], tab.values[lat][row]; x != nil && y != nil {
+				geometry = `{"type":"Point","coordinates":[` + naiveJSONValue(x) + "," + naiveJSONValue(y) + "]}"
+			}
+			var properties []string
+			for _, f := range fields {
+				if f.Column != lat && f.Column != lon {
+					properties = append(properties, naiveQuote(f.Name)+":"+naiveJSONValue(tab.values[f.Column][row]))
+				}
+			}
+			features = append(features, `{"type":"Feature","geometry":`+geometry+
+				`,"properties":{`+strings.Join(properties, ",")+"}}")
+		}
+	}
+	return `{"type":"FeatureCollection","features":[` + strings.Join(features, ",") + "]}"
 }
 
 // TestManyValues renders columns with too many values for fragments.
@@ -79,10 +173,6 @@ func TestManyValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	ranges := []index.Range{{From: 0, To: 3000}, {From: uint32(n) - 5, To: uint32(n)}}
-	if got, want := string(render.AppendJSON(nil, ranges)), naiveJSON(tab, ranges); got != want {
-		t.Errorf("JSON:\n got %s\nwant %s", difference(got, want), difference(want, got))
-	}
-	if got, want := string(render.AppendCSV(nil, ranges)), naiveCSV(tab, ranges); got != want {
-		t.Errorf("CSV:\n got %s\nwant %s", difference(got, want), difference(want, got))
-	}
+	checkForm(t, render.JSON(), ranges, naiveJSON(tab, ranges))
+	checkForm(t, render.CSV(), ranges, naiveCSV(tab, ranges))
 }
