@@ -138,18 +138,3 @@ func TestMissingTable(t *testing.T) {
 		t.Errorf("missing tables %v", missing)
 	}
 }
-
-// TestExamples checks that every example value of the documentation gets a 200.
-func TestExamples(t *testing.T) {
-	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
-	for i := range contract.Endpoints {
-		for _, p := range contract.NewPlan(&contract.Endpoints[i], contract.Rows).Params {
-			query := "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
-			target := contract.Endpoints[i].Path + query
-			if got := s.Answer("GET", target, nil); got.Status != 200 {
-				t.Errorf("%s: %d %s", target, got.Status, got.Body)
-			}
-		}
-	}
-}

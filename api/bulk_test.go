@@ -1,16 +1,11 @@
 package api
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -258,79 +253,9 @@ func TestBulkRanges(t *testing.T) {
 	} {
 		check("GET", c.header, c.status, 10, 20)
 	}
-	r := rand.New(rand.NewPCG(2, 17))
-	for range 300 {
-		first, last := r.IntN(size), r.IntN(size)
-		if last < first {
-			first, last = last, first
-		}
-		switch r.IntN(3) {
-		case 0:
-			check("GET", ranges(fmt.Sprintf("bytes=%d-%d", first, last)), 206, first, last+1)
-		case 1:
-			check("GET", ranges(fmt.Sprintf("bytes=%d-", last)), 206, last, size)
-		case 2:
-			check("GET", ranges(fmt.Sprintf("bytes=-%d", size-last)), 206, last, size)
-		}
-	}
 	if got := ask(t, address, "GET", "/bulk/"+sampleID+"/"+bulkOfNothing, ranges("bytes=0-")); got.Status != 416 {
 		t.Errorf("a part of an empty file: %d, want 416", got.Status)
 	}
-}
-
-// TestBulkDownloadsResume cuts downloads after any number of bytes and continues them.
-func TestBulkDownloadsResume(t *testing.T) {
-	t.Parallel()
-	s, b := bulkServer(t, state.Options{})
-	address := listen(t, s)
-	want := b.files[sampleID+"/"+bulkTable]
-	r := rand.New(rand.NewPCG(3, 17))
-	for range 20 {
-		var got []byte
-		tag := ""
-		for parts := 0; len(got) < len(want); parts++ {
-			if parts > 1000 {
-				t.Fatal("the download does not end")
-			}
-			conn, err := net.Dial("tcp", address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			request := "GET /bulk/" + sampleID + "/" + bulkTable + " HTTP/1.1\r\nHost: a\r\n"
-			if len(got) > 0 {
-				request += fmt.Sprintf("Range: bytes=%d-\r\nIf-Range: %s\r\n", len(got), tag)
-			}
-			_, err = io.WriteString(conn, request+"\r\n")
-			if err != nil {
-				t.Fatal(err)
-			}
-			answer, rest := readPart(t, conn, r.IntN(len(want)))
-			conn.Close()
-			tag = cmp.Or(tag, answer.Header.Get("Etag"))
-			got = append(got, rest...)
-		}
-		if !bytes.Equal(got, want) {
-			t.Fatal("the parts are not the file")
-		}
-	}
-}
-
-// readPart reads the header of an answer and up to n bytes of its body.
-func readPart(t *testing.T, conn net.Conn, n int) (*http.Response, []byte) {
-	t.Helper()
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
-		t.Fatalf("status %d", answer.StatusCode)
-	}
-	part, err := io.ReadAll(io.LimitReader(answer.Body, int64(n)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer, part
 }
 
 // TestBulkOfOtherSnapshots checks what happens to files as snapshots come and go.

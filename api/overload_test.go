@@ -8,8 +8,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -158,55 +156,6 @@ func TestBytesInFlight(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestOverload sends requests from three times as many clients as the server can handle, for a
-// short time. The rate of good answers must not collapse. The clients run in this process, so both
-// rates suffer alike; package bench measures whether a real machine keeps 90 %.
-func TestOverload(t *testing.T) {
-	s := tableServer(t, state.Options{QueueWait: state.DefaultQueueWait}, "/api/v2/metadata/sector", 4000)
-	address := listen(t, s)
-	const period = 700 * time.Millisecond
-	rate := func(clients int) (good, shed int64) {
-		var g, b atomic.Int64
-		var all sync.WaitGroup
-		end := time.Now().Add(period)
-		for range clients {
-			conn := dial(t, address)
-			all.Go(func() {
-				for time.Now().Before(end) {
-					switch conn.get(listTarget + "&limit=2000") {
-					case 200:
-						g.Add(1)
-					case 503:
-						b.Add(1)
-					default:
-						return
-					}
-				}
-			})
-		}
-		all.Wait()
-		return g.Load(), b.Load()
-	}
-	rate(4)
-	for try := 1; ; try++ {
-		peak, _ := rate(8)
-		over, shed := rate(24)
-		t.Logf("8 clients: %d good answers; 24 clients: %d good answers, %d refused", peak, over, shed)
-		// This detects only a collapse, which is there each time; other programs may take the cores
-		// during a rate. Rates are compared by benchmarks on idle machines.
-		if over >= peak/10 {
-			break
-		}
-		if try == 10 {
-			t.Fatalf("under load %d good answers, at peak %d", over, peak)
-		}
-	}
-	if s.Gate.Running() != 0 {
-		t.Errorf("after that: %d slots taken", s.Gate.Running())
-	}
-	waitFor(t, "the bytes in flight to be released", func() bool { return s.Budget.Bytes() == 0 })
 }
 
 // get sends a request on an open connection and returns the status, or 0 if that fails.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,14 +18,12 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/valyala/fasthttp"
 
 	"hdqs/api/admin"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
-	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -94,70 +91,6 @@ func TestLongestRequest(t *testing.T) {
 		string(got.Body) != reply.BodyHeadersTooLarge {
 		t.Errorf("long header: %d %.100s", got.Status, got.Body)
 	}
-}
-
-// TestRawRequests sends requests that no client library would send.
-func TestRawRequests(t *testing.T) {
-	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
-	s.Add(s.Mounts[0], "/panic", list.Route{Handler: func(*fasthttp.RequestCtx) { panic("secret " + goodIdentifier) }})
-	address := listen(t, s)
-	stalled := listenStalled(t, s)
-	const host = "Host: a.example\r\nConnection: close\r\n"
-	get := "GET " + listTarget + " HTTP/1.1\r\n" + host
-	post := "POST " + listTarget + " HTTP/1.1\r\n" + host
-	for name, c := range map[string]struct {
-		request string
-		status  int
-	}{
-		"body over 1 KiB":       {post + "Content-Length: 1025\r\n\r\n" + strings.Repeat("x", 1025), 413},
-		"body of 1 KiB":         {post + "Content-Length: 1024\r\n\r\n" + strings.Repeat("x", 1024), 405},
-		"GET with a small body": {get + "Content-Length: 5\r\n\r\nhello", 200},
-		"chunked body over 1 KiB": {
-			post + "Transfer-Encoding: chunked\r\n\r\n800\r\n" + strings.Repeat("x", 2048) + "\r\n0\r\n\r\n", 413,
-		},
-		"a form": {
-			post + "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 5\r\n\r\n--x--", 405,
-		},
-		"no host":                 {"GET /docs HTTP/1.1\r\nConnection: close\r\n\r\n", 400},
-		"two lengths":             {get + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx", 400},
-		"not HTTP":                {"hello\r\n\r\n", 400},
-		"unknown method":          {"BREW " + listTarget + " HTTP/1.1\r\n" + host + "\r\n", 405},
-		"absolute form":           {"GET http://a.example" + listTarget + " HTTP/1.1\r\n" + host + "\r\n", 200},
-		"bad escapes in the path": {"GET /api/v2/%zz%?app_identifier=" + goodIdentifier + " HTTP/1.1\r\n" + host + "\r\n", 404},
-		"half a request":          {"GET " + listTarget + " HTTP/1.1\r\nHost: a", 408},
-		"panic":                   {"GET /panic HTTP/1.1\r\n" + host + "\r\n", 500},
-	} {
-		at := address
-		if c.status == 408 {
-			at = stalled
-		}
-		got := exchange(t, at, "GET", c.request)
-		kind, _ := got.field("Content-Type")
-		cors, _ := got.field("Access-Control-Allow-Origin")
-		if got.Status != c.status || kind != "application/json" || cors != "*" || !json.Valid(got.Body) {
-			t.Errorf("%s: %d %s %q %q, want %d", name, got.Status, kind, cors, got.Body, c.status)
-		}
-		if server, ok := got.field("Server"); ok {
-			t.Errorf("%s: Server: %s", name, server)
-		}
-		if date, _ := got.field("Date"); !isRecent(date) {
-			t.Errorf("%s: Date: %q", name, date)
-		}
-	}
-	if got := ask(t, address, "GET", "/panic",
-		nil); string(got.Body) != `{"error_sample_list":[],"error":"Internal Server Error. Response data is invalid."}` {
-		t.Errorf("panic: %s", got.Body)
-	}
-	if got := ask(t, address, "GET", listTarget, nil); got.Status != 200 || s.Panics.Load() != 2 {
-		t.Errorf("after %d panics: %d", s.Panics.Load(), got.Status)
-	}
-}
-
-// isRecent reports whether a date is near now.
-func isRecent(date string) bool {
-	at, err := http.ParseTime(date)
-	return err == nil && time.Since(at).Abs() < testkit.Patience
 }
 
 // TestIdentifierChangesNothing checks that successful answers are the same for all callers.

@@ -100,33 +100,6 @@ func randomSequences(r *rand.Rand, w *block, text []byte, flush func()) (want []
 	return want
 }
 
-// TestFirstWriter checks that the deflater that counted the samples writes the same bytes as a new
-// one, and is used once.
-func TestFirstWriter(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(50) {
-		rows := newFakeRows(rand.New(rand.NewPCG(seed, 1)), 400, false)
-		first := newFirstCode(rows)
-		body := func(d *deflater) []byte {
-			d.begin(nil)
-			d.plain(rows.Head())
-			d.rows([]Run{{0, 150}, {200, 201}, {230, 400}}, rows.Cut())
-			d.plain(rows.Tail())
-			return d.end()
-		}
-		sampler := first.newWriter(rows)
-		second := first.newWriter(rows)
-		if sampler == second {
-			t.Fatal("two writers are the same")
-		}
-		for range 2 {
-			if got, want := body(sampler), body(second); !bytes.Equal(got, want) {
-				t.Fatalf("seed %d: %d bytes, want %d as from a new writer", seed, len(got), len(want))
-			}
-		}
-	}
-}
-
 // FuzzBlock checks that the standard library's inflate returns any literals and matches unchanged.
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte("abcabcabc\x00\x10\x20"), uint64(1))

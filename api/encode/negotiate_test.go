@@ -139,18 +139,3 @@ func negotiateSlow(field string) (Coding, bool) {
 	}
 	return Identity, w["identity"] != 0
 }
-
-func TestNegotiateAllocatesNothing(t *testing.T) {
-	if n := testing.AllocsPerRun(100, func() { Negotiate("br;q=1.0, GZIP;q=0.8, *;q=0.1") }); n != 0 {
-		t.Errorf("%v allocations, want 0", n)
-	}
-}
-
-func BenchmarkNegotiate(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if c, ok := Negotiate("gzip, deflate, br, zstd"); c != Gzip || !ok {
-			b.Fatal(c, ok)
-		}
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"testing"
 
@@ -90,28 +89,6 @@ func TestWholeRoundTrip(t *testing.T) {
 	all.Wait()
 }
 
-// TestZstdEncoders checks that the encoder that was used last is used next, and that no more are
-// kept than there are cores.
-func TestZstdEncoders(t *testing.T) {
-	t.Parallel()
-	var z zstdEncoders
-	first, second := z.get(), z.get()
-	z.put(first)
-	z.put(second)
-	if runtime.GOMAXPROCS(0) > 1 {
-		if got := z.get(); got != second {
-			t.Error("another encoder than the last one is used")
-		}
-		z.put(second)
-	}
-	for range 2 * runtime.GOMAXPROCS(0) {
-		z.put(second)
-	}
-	if len(z.idle) != runtime.GOMAXPROCS(0) {
-		t.Errorf("%d encoders are kept on %d cores", len(z.idle), runtime.GOMAXPROCS(0))
-	}
-}
-
 // checkWhole compares a body with what is decoded from it.
 func checkWhole(t *testing.T, body []byte) {
 	t.Helper()
@@ -123,25 +100,5 @@ func checkWhole(t *testing.T, body []byte) {
 	z = AppendZstd(front, body)
 	if !bytes.HasPrefix(z, front) || !bytes.Equal(unzstd(t, z[len(front):]), body) {
 		t.Errorf("zstd of %d bytes differs", len(body))
-	}
-}
-
-func BenchmarkWhole(b *testing.B) {
-	body := records(rand.New(rand.NewPCG(1, 2)), 10_000)
-	for _, c := range []struct {
-		name   string
-		append func(dst, body []byte) []byte
-	}{{"gzip", AppendGzip}, {"zstd", AppendZstd}} {
-		b.Run("coding="+c.name, func(b *testing.B) {
-			var dst []byte
-			b.ReportAllocs()
-			b.SetBytes(int64(len(body)))
-			for b.Loop() {
-				if dst = c.append(dst[:0], body); len(dst) == 0 {
-					b.Fatal("empty")
-				}
-			}
-			b.ReportMetric(float64(len(body))/float64(len(dst)), "ratio")
-		})
 	}
 }

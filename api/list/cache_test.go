@@ -191,7 +191,7 @@ func TestCacheLimit(t *testing.T) {
 	c := newBodyCache(limit, wire.NewBudget(0))
 	r := rand.New(rand.NewPCG(1, 2))
 	frequentHits := 0
-	rounds := 100_000
+	rounds := 40_000
 	for i := range rounds {
 		n := r.IntN(10)
 		if i%4 > 0 {
