@@ -33,9 +33,8 @@ func backupLoop(t *testing.T, from, to string, restore bool) string {
 // has all its files.
 func TestBackup(t *testing.T) {
 	parallel(t)
-	o := new(objectStore) // without a server, for its commands
 	dir, files := t.TempDir(), smallCatalog(t)
-	private, public := o.newKey(t, dir, "key")
+	private, public := newKey(t, dir, "key")
 	store, backup, restored := filepath.Join(dir, "store"), filepath.Join(dir, "backup"), filepath.Join(dir, "restored")
 	build := []string{"build", "--catalog", files, "--bulk", "--sign-key", private, "--store"}
 	mustExit(t, 0, append(build, store, "--snapshot-time", buildTime)...)
@@ -64,37 +63,6 @@ func TestBackup(t *testing.T) {
 	changeRows(t, files, "poverty-rate")
 	mustExit(t, 0, append(build, restored, "--snapshot-time", "2026-11-22T00:00:00Z")...)
 	mustExit(t, 0, "verify", "--store", restored, "--require-signature", "--public-key", public)
-}
-
-// TestBucketBackup does the same with the objects of a bucket.
-func TestBucketBackup(t *testing.T) { onS3Servers(t, testBucketBackup) }
-
-func testBucketBackup(t *testing.T, o *objectStore) {
-	private, public := o.newKey(t, t.TempDir(), "key")
-	o.run(t, 0, "build", "--catalog", smallCatalog(t), "--store", storeAddress, "--data-dir", t.TempDir(), "--bulk",
-		"--sign-key", private)
-	digests := func() string {
-		t.Helper()
-		dir := t.TempDir()
-		o.run(t, 0, "query", "--store", storeAddress, "--data-dir", dir, "--require-signature", "--public-key", public,
-			"/api/v2/metadata/sector")
-		return listDigests(t, filepath.Join(dir, "store"))
-	}
-	want := digests()
-	backup := map[string][]byte{}
-	for name := range o.list(t, "store/") {
-		backup[name] = o.get(t, name)
-		o.remove(t, name)
-	}
-	o.run(t, 1, "verify", "--store", storeAddress)
-	for name, data := range backup {
-		o.put(t, name, data)
-	}
-	o.run(t, 0, "verify", "--store", storeAddress, "--require-signature", "--public-key", public)
-	if got := digests(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	o.run(t, 2, "rollback", "--store", storeAddress, "--data-dir", t.TempDir())
 }
 
 // TestLaterFormat: a manifest of a later format is refused, and a replica keeps what it serves.

@@ -1,25 +1,17 @@
 package main_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"net/http"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-
-	"hdqs/internal/testkit"
 )
 
-// TestBucketBulk writes bulk files and Iceberg tables to a bucket, from two machines, has replicas
-// serve them, and collects.
-func TestBucketBulk(t *testing.T) { onS3Servers(t, testBucketBulk) }
-
-func testBucketBulk(t *testing.T, o *objectStore) {
+// TestBucketBulk writes bulk files and Iceberg tables to a bucket, from two machines, and collects.
+// TestReplicaOfBulk serves those of a remote store.
+func TestBucketBulk(t *testing.T) {
+	o := onVersity(t)
 	files := smallCatalog(t)
 	one, two := t.TempDir(), t.TempDir()
 	build := func(data, at string) (put []string, got int) {
@@ -41,8 +33,6 @@ func testBucketBulk(t *testing.T, o *objectStore) {
 	put, _ := build(one, buildTime)
 	testOrderOfBulk(t, put)
 	first := o.inspect(t, one).ID
-	replica := o.serve(t, "--store", storeAddress, "--data-dir", t.TempDir(), "--bulk")
-	testServedBulk(t, replica, first)
 
 	// Nothing has changed.
 	if put, _ = build(one, buildTime); len(bulkData(put)) > 0 {
@@ -56,8 +46,6 @@ func testBucketBulk(t *testing.T, o *objectStore) {
 		t.Errorf("a change of funding wrote %q, after %d files were read", data, got)
 	}
 	second := o.inspect(t, two).ID
-	replica.signal(t, syscall.SIGHUP)
-	testServedBulk(t, replica, second)
 	o.testIceberg(t, first, second)
 
 	// After a collection the tables have the snapshot that stays, also after a load from a machine
@@ -70,9 +58,6 @@ func testBucketBulk(t *testing.T, o *objectStore) {
 	build(one, "2026-11-23T00:00:00Z")
 	third := o.inspect(t, one).ID
 	o.testIceberg(t, second, third)
-	replica.signal(t, syscall.SIGHUP)
-	testServedBulk(t, replica, third)
-	o.testDamagedBulk(t, third)
 }
 
 // testOrderOfBulk: bulk files are written before the channel, Iceberg tables after it, the files
@@ -102,27 +87,6 @@ func bulkData(put []string) []string {
 	return slices.DeleteFunc(slices.Clone(put), func(name string) bool {
 		return !strings.HasPrefix(name, "bulk/data/")
 	})
-}
-
-// testServedBulk waits until a replica serves the bulk files of a snapshot, and reads them.
-func testServedBulk(t *testing.T, s *server, id string) {
-	t.Helper()
-	testkit.WaitFor(t, "the bulk files of "+id, func() bool {
-		a := ask(t, "GET", s.base+"/bulk/latest/manifest.json")
-		return a.status == http.StatusFound && strings.Contains(a.header.Get("Location"), id)
-	})
-	m := decode[bulkManifest](t, ask(t, "GET", s.base+"/bulk/"+id+"/manifest.json").body)
-	if m.Snapshot != id || len(m.Tables) < 20 {
-		t.Errorf("the manifest of %s is of %s, with %d tables", id, m.Snapshot, len(m.Tables))
-	}
-	for _, table := range m.Tables {
-		for _, f := range table.Files {
-			sum := sha256.Sum256(ask(t, "GET", s.base+"/bulk/"+id+"/"+f.Path).body)
-			if hex.EncodeToString(sum[:]) != f.SHA256 {
-				t.Errorf("%s has other bytes than the manifest says", f.Path)
-			}
-		}
-	}
 }
 
 // testIceberg checks that each Iceberg table in the bucket has exactly the given snapshots, and
@@ -180,38 +144,4 @@ func (o *objectStore) testIceberg(t *testing.T, ids ...string) {
 			}
 		}
 	}
-}
-
-// testDamagedBulk: a replica does not serve a file that is damaged in the bucket, nor the
-// snapshot's others, until it is whole.
-func (o *objectStore) testDamagedBulk(t *testing.T, id string) {
-	name, file, data := "", "", t.TempDir()
-	for _, table := range decode[bulkManifest](t, o.get(t, "store/bulk/snapshots/"+id+".json")).Tables {
-		if table.Table == "funding" {
-			name, file = "store/bulk/data/funding/"+table.Files[0].SHA256+".parquet", table.Files[0].Path
-		}
-	}
-	good := o.get(t, name)
-	damaged := slices.Clone(good)
-	damaged[len(damaged)/2] ^= 1
-	o.put(t, name, damaged)
-	s := o.serve(t, "--store", storeAddress, "--data-dir", data, "--bulk")
-	testkit.WaitFor(t, "the failure in the log", func() bool { return s.logged("bulk files could not be downloaded") })
-	s.mustAnswer(t)
-	if a := ask(t, "GET", s.base+"/bulk/"+id+"/manifest.json"); a.status != http.StatusNotFound {
-		t.Errorf("the manifest with a damaged file: %d", a.status)
-	}
-	o.put(t, name, good)
-	s.signal(t, syscall.SIGHUP)
-	testServedBulk(t, s, id)
-
-	// The copy of the replica is damaged: the next poll downloads the file again.
-	testkit.WriteFile(t, filepath.Join(data, name), damaged)
-	status := func() int { return ask(t, "GET", s.base+"/bulk/"+id+"/"+file).status }
-	if got := status(); got != http.StatusServiceUnavailable {
-		t.Errorf("a damaged file of the copy: %d", got)
-	}
-	s.signal(t, syscall.SIGHUP)
-	testkit.WaitFor(t, "the file to be downloaded again", func() bool { return status() == http.StatusOK })
-	testServedBulk(t, s, id)
 }

@@ -25,17 +25,14 @@ type resumeTrial struct {
 }
 
 // TestBucketResume cuts the answer for a file of a mirror: its download continues where it stopped,
-// in the same load and in the next one, and keeps nothing of an object that was replaced.
-func TestBucketResume(t *testing.T) { onS3Servers(t, testBucketResume) }
-
-func testBucketResume(t *testing.T, o *objectStore) {
-	r := &resumeTrial{objectStore: o, files: smallCatalog(t)}
+// and keeps nothing of an object that was replaced.
+func TestBucketResume(t *testing.T) {
+	r := &resumeTrial{objectStore: onVersity(t), files: smallCatalog(t)}
 	r.name = "conflict-events/hdx_hapi_conflict_event_global_2025.csv"
 	r.run(t, 0, "mirror", "--catalog", r.files, "--to", mirrorAddress, "--data-dir", t.TempDir())
 	r.data = r.get(t, "mirror/"+r.name)
 	r.want, _ = inspect(t, smallStore(t))
 	t.Run("cut twice in one load", r.testCutTwice)
-	t.Run("killed load", r.testKilled)
 	t.Run("object replaced meanwhile", r.testReplaced)
 }
 
@@ -109,37 +106,6 @@ func (r *resumeTrial) testCutTwice(t *testing.T) {
 	}
 	if received != len(r.data) {
 		t.Errorf("%d bytes received, want %d", received, len(r.data))
-	}
-	r.mustBeWhole(t, dir)
-}
-
-// testKilled kills the load while it waits for the rest. The next load asks for the rest only.
-func (r *resumeTrial) testKilled(t *testing.T) {
-	dir := t.TempDir()
-	started := make(chan *process, 1)
-	r.cutFirst(1, func(request int) {
-		if request == 2 {
-			(<-started).kill()
-		}
-	})
-	load := r.start(t, r.load(dir)...)
-	started <- load
-	load.wait(t)
-	r.cutAnswers(nil)
-	requests := 0
-	testkit.WaitFor(t, "the end of both requests", func() bool {
-		ranges, _, _ := r.asked(t)
-		requests += len(ranges)
-		return requests == 2
-	})
-
-	r.run(t, 0, r.load(dir)...)
-	ranges, _, received := r.asked(t)
-	if want := []string{r.quarter(1)}; !slices.Equal(ranges, want) {
-		t.Errorf("requested ranges %q, want %q", ranges, want)
-	}
-	if want := len(r.data) - len(r.data)/4; received != want {
-		t.Errorf("%d bytes received, want %d", received, want)
 	}
 	r.mustBeWhole(t, dir)
 }

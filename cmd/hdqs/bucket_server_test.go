@@ -74,6 +74,14 @@ func onS3Servers(t *testing.T, test func(*testing.T, *objectStore)) {
 	}
 }
 
+// onVersity returns a bucket of the faster server, which checks signatures, for a test of what the
+// two do alike.
+func onVersity(t *testing.T) *objectStore {
+	t.Helper()
+	t.Parallel()
+	return newObjectStore(t, s3Servers[1])
+}
+
 // newObjectStore starts an S3 server, which ends with the test, and makes a bucket.
 func newObjectStore(t *testing.T, s s3Server) *objectStore {
 	t.Helper()

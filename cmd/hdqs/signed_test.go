@@ -26,16 +26,23 @@ func filesOf(t *testing.T, dir string) map[string]string {
 	return files
 }
 
+// newKey makes a pair of keys in a folder.
+func newKey(t *testing.T, dir, name string) (private, public string) {
+	t.Helper()
+	private, public = filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".pub")
+	mustExit(t, 0, "keygen", "--private", private, "--public", public)
+	return private, public
+}
+
 // TestSignedStaysSigned: no command leaves a signed channel unsigned. Without the key nothing in
 // the store changes; with it the channel moves, also back to a snapshot from before the store was
 // signed.
 func TestSignedStaysSigned(t *testing.T) {
 	parallel(t)
-	o := new(objectStore) // without a server, for its commands
 	keys, data := t.TempDir(), t.TempDir()
 	files, store := smallCatalog(t), filepath.Join(data, "store")
-	private, public := o.newKey(t, keys, "key")
-	private2, public2 := o.newKey(t, keys, "other")
+	private, public := newKey(t, keys, "key")
+	private2, public2 := newKey(t, keys, "other")
 	load := []string{"build", "--catalog", files, "--store", store, "--bulk", "--snapshot-time"}
 	mustExit(t, 0, append(load, "2026-11-21T00:00:00Z")...)
 	first, _ := inspect(t, store)
@@ -87,12 +94,36 @@ func TestSignedStaysSigned(t *testing.T) {
 	mustExit(t, 0, append(strict, public)...)
 }
 
-// TestKeysThatDoNothing: a key that would not be used is an error.
+// TestRewound: a replica refuses an older pointer for as long as the process remembers the newer
+// one.
+func TestRewound(t *testing.T) {
+	parallel(t)
+	files, store := smallCatalog(t), filepath.Join(t.TempDir(), "store")
+	private, public := newKey(t, t.TempDir(), "key")
+	load := []string{"build", "--catalog", files, "--store", store, "--sign-key", private, "--snapshot-time"}
+	mustExit(t, 0, append(load, "2026-11-21T00:00:00Z")...)
+	channel := filepath.Join(store, "channels", "stable.json")
+	old := testkit.ReadFile(t, channel)
+	changeRows(t, files, "poverty-rate")
+	mustExit(t, 0, append(load, "2026-11-22T00:00:00Z")...)
+	s := serve(t, "--store", store, "--require-signature", "--public-key", public, "--snapshot-poll", "1h")
+	testkit.ReplaceFile(t, channel, old)
+	s.signalAndWait(t, "an older file in a directory", "moved back")
+	s.mustAnswer(t)
+}
+
+// TestKeysThatDoNothing: a key that would not be used is an error, and keys are not overwritten.
 func TestKeysThatDoNothing(t *testing.T) {
 	parallel(t)
-	o := new(objectStore)
 	files, store := smallCatalog(t), smallStore(t)
-	private, public := o.newKey(t, t.TempDir(), "key")
+	private, public := newKey(t, t.TempDir(), "key")
+	if info, err := os.Stat(private); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("private key: %v %v", info, err)
+	}
+	mustExit(t, 1, "keygen", "--private", private, "--public", public+".other")
+	mustExit(t, 2, "verify", "--store", store, "--require-signature")
+	mustExit(t, 2, "verify", "--store", store, "--require-signature", "--public-key", public+".absent")
+	mustExit(t, 2, "build", "--catalog", files, "--store", store, "--sign-key", public)
 	for _, args := range [][]string{
 		{"inspect", "--store", store, "--public-key", public},
 		{"serve", "--check", "--store", store, "--public-key", public},
