@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"hdqs/internal/testkit"
 )
@@ -29,7 +28,7 @@ type damagedServer struct {
 func newDamagedServer(t *testing.T, s *server) *damagedServer {
 	t.Helper()
 	d := &damagedServer{server: s, want: s.fingerprints(t)}
-	d.callers.start(4, s, func(i int, a answer, err error, _ time.Duration) bool {
+	d.callers.start(4, s, func(i int, a answer, err error) bool {
 		switch {
 		case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 			d.torn.Add(1)

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
@@ -51,7 +50,7 @@ func TestMemoryOverSwaps(t *testing.T) {
 	s := serve(t, "--store", store, "--memory-limit", strconv.Itoa(limit), "--snapshot-poll", "1h",
 		"--queue-wait", "30s")
 	var c callers
-	c.start(4, s, func(i int, a answer, err error, _ time.Duration) bool {
+	c.start(4, s, func(i int, a answer, err error) bool {
 		if err != nil || a.status != 200 {
 			t.Errorf("%s: %d, %v", swapRequests[i].path, a.status, err)
 		}

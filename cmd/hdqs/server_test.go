@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -162,11 +161,7 @@ func ask(t *testing.T, method, url string, fields ...string) answer {
 }
 
 func tryAsk(method, url string, fields ...string) (answer, error) {
-	return tryAskContext(context.Background(), method, url, fields...)
-}
-
-func tryAskContext(ctx context.Context, method, url string, fields ...string) (answer, error) {
-	req, err := http.NewRequestWithContext(ctx, method, url, nil)
+	req, err := http.NewRequest(method, url, nil)
 	if err != nil {
 		return answer{}, err
 	}

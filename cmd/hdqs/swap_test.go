@@ -2,15 +2,10 @@ package main_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptrace"
-	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,24 +60,16 @@ type callers struct {
 // callerPause is the time between two requests of a caller.
 var callerPause = time.Duration(testkit.Trials(0, 5)) * time.Millisecond
 
-// start starts n callers. Check gets each answer, with the time until the request was sent, and
-// returns whether the caller continues.
-func (c *callers) start(
-	n int, s *server, check func(request int, a answer, err error, sending time.Duration) bool,
-) {
+// start starts n callers. Check gets each answer, and returns whether the caller continues.
+func (c *callers) start(n int, s *server, check func(request int, a answer, err error) bool) {
 	for worker := range n {
 		c.running.Go(func() {
 			for i := worker; !c.stop.Load(); i++ {
 				time.Sleep(callerPause) // the program shares its cores with other tests
 				r := swapRequests[i%len(swapRequests)]
-				began := time.Now()
-				var sending atomic.Int64
-				ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
-					WroteRequest: func(httptrace.WroteRequestInfo) { sending.Store(int64(time.Since(began))) },
-				})
-				a, err := tryAskContext(ctx, "GET", s.base+with(r.path), r.fields...)
+				a, err := tryAsk("GET", s.base+with(r.path), r.fields...)
 				c.asked.Add(1)
-				if !check(i%len(swapRequests), a, err, time.Duration(sending.Load())) {
+				if !check(i%len(swapRequests), a, err) {
 					return
 				}
 			}
@@ -116,7 +103,7 @@ func TestSwapUnderLoad(t *testing.T) {
 
 	var c callers
 	var seen [2]atomic.Int64
-	c.start(6, s, func(i int, a answer, err error, _ time.Duration) bool {
+	c.start(6, s, func(i int, a answer, err error) bool {
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", swapRequests[i].path, err)
@@ -160,21 +147,6 @@ func TestSwapUnderLoad(t *testing.T) {
 	}
 }
 
-// TestPollFindsSnapshot: the channel is polled without a signal, and a snapshot is opened once.
-func TestPollFindsSnapshot(t *testing.T) {
-	parallel(t)
-	store := sampleStore(t)
-	s := serve(t, "--store", store, "--snapshot-poll", "50ms")
-	buildOther(t, store, "2026-12-01T00:00:00Z")
-	view, _ := inspect(t, store)
-	testkit.WaitFor(t, "the new snapshot", func() bool { return s.snapshotID(t) == view.ID })
-	testkit.WaitFor(t, "the swap in the log", func() bool { return s.logged("snapshot swapped") })
-	time.Sleep(300 * time.Millisecond) // some more polls
-	if n := strings.Count(s.log.String(), "snapshot swapped"); n != 1 {
-		t.Errorf("%d swaps in the log, want 1:\n%s", n, s.log)
-	}
-}
-
 // TestRepublish publishes another snapshot and then the served one again, while a replica does not
 // poll. Its Last-Modified is that of the second publication: clients of other replicas have seen
 // the snapshot in between.
@@ -206,162 +178,6 @@ func TestRepublish(t *testing.T) {
 	})
 	if id := s.snapshotID(t); id != first.ID || s.logged("snapshot swapped") {
 		t.Errorf("snapshot %s is served, want %s without a swap:\n%s", id, first.ID, s.log)
-	}
-}
-
-// TestDamagedSnapshotIsNotServed damages the channel's next snapshot, in a directory and behind a
-// web server: the server keeps the old one, logs why and counts the stage of the look that failed.
-// It serves the next one once it is repaired.
-func TestDamagedSnapshotIsNotServed(t *testing.T) {
-	parallel(t)
-	whole := sampleStore(t)
-	both := copyStore(t, whole)
-	buildOther(t, both, "2026-12-01T00:00:00Z")
-	view, _ := inspect(t, both)
-	segment := "segments/" + filepath.Base(segmentOf(t, both, "conflict_event"))
-	manifest, pointer := "manifests/"+view.ID+".json", "channels/stable.json"
-	for _, d := range []struct {
-		name, path, stage string
-		with              func([]byte) []byte // nil: the file is missing
-	}{
-		{"segment with a flipped bit", segment, "segments", flipBit(5000)},
-		{"segment truncated", segment, "segments", truncate},
-		{"segment empty", segment, "segments", empty},
-		{"segment missing", segment, "segments", nil},
-		{"segment too long", segment, "segments", func(b []byte) []byte { return append(b, 0) }},
-		{"segment of a later version", segment, "segments", setVersion(2, 0, 0, 0)},
-		{"segment of the other byte order", segment, "segments", setVersion(0, 0, 0, 1)},
-		{"manifest of another program", manifest, "manifest", otherJSON},
-		{"manifest truncated", manifest, "manifest", truncate},
-		{"manifest missing", manifest, "manifest", nil},
-		{"manifest too long", manifest, "manifest", func(b []byte) []byte {
-			return append(b, bytes.Repeat([]byte(" "), 20<<20)...)
-		}},
-		{"pointer truncated", pointer, "channel", truncate},
-		{"pointer empty", pointer, "channel", empty},
-		{"pointer missing", pointer, "channel", nil},
-		{"pointer of another program", pointer, "channel", otherJSON},
-		{"pointer too long", pointer, "channel", func(b []byte) []byte {
-			return append(b, bytes.Repeat([]byte(" "), 1<<20)...)
-		}},
-		{"pointer with another digest", pointer, "manifest", func(b []byte) []byte {
-			return regexp.MustCompile(`[0-9a-f]{64}`).ReplaceAll(b, bytes.Repeat([]byte("0"), 64))
-		}},
-		{"dangling pointer", pointer, "manifest", func(b []byte) []byte {
-			return bytes.ReplaceAll(b, []byte(view.ID), []byte("20270101T000000Z-000000000000"))
-		}},
-	} {
-		for _, kind := range []string{"directory", "web"} {
-			t.Run(kind+"/"+d.name, func(t *testing.T) {
-				t.Parallel()
-				store := copyStore(t, whole)
-				args := []string{
-					"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store, "--snapshot-poll", "1h",
-				}
-				if kind == "web" {
-					args = newFaultyServer(t, kind, store).args(t.TempDir())
-				}
-				s := serveWith(t, nil, args...)
-				old, id := s.fingerprints(t), s.snapshotID(t)
-				if err := errors.Join(os.RemoveAll(store), os.CopyFS(store, os.DirFS(both))); err != nil {
-					t.Fatal(err)
-				}
-				path := filepath.Join(store, filepath.FromSlash(d.path))
-				if d.with != nil {
-					change(t, path, d.with)
-				} else if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
-				s.signalAndWait(t, "the refusal in the log", oldOneStays)
-				if now := s.snapshotID(t); now != id {
-					t.Errorf("snapshot %s is served, want the old %s", now, id)
-				}
-				for i, want := range old {
-					a := ask(t, "GET", s.base+with(swapRequests[i].path), swapRequests[i].fields...)
-					if fingerprint(&a) != want {
-						t.Errorf("%s: the answer has changed", swapRequests[i].path)
-					}
-				}
-				testkit.WaitFor(t, "the failed stage in the metrics", func() bool {
-					return strings.Contains(s.scrape(t), `hdqs_poll_failures_total{stage="`+d.stage+"\"} 1\n")
-				})
-				// Once the file is repaired the next SIGHUP serves the snapshot.
-				testkit.ReplaceFile(t, path, testkit.ReadFile(t, filepath.Join(both, filepath.FromSlash(d.path))))
-				s.signal(t, syscall.SIGHUP)
-				testkit.WaitFor(t, "the repaired snapshot", func() bool { return s.snapshotID(t) == view.ID })
-			})
-		}
-	}
-}
-
-// TestPointerFlips moves a channel back and forth faster than the server can follow, and signals it
-// all the time. Each answer comes from one snapshot, and in the end that of the channel is served.
-func TestPointerFlips(t *testing.T) {
-	parallel(t)
-	store := sampleStore(t)
-	first, _ := inspect(t, store)
-	buildOther(t, store, "2026-12-01T00:00:00Z")
-	second, _ := inspect(t, store)
-	s := serve(t, "--store", store, "--snapshot-poll", "20ms")
-	pointer := filepath.Join(store, "channels", "stable.json")
-	var pointers [2][]byte
-	pointers[1] = testkit.ReadFile(t, pointer)
-	mustExit(t, 0, "rollback", "--store", store)
-	pointers[0] = testkit.ReadFile(t, pointer)
-	totals := map[string]string{} // by snapshot
-	for i := range 300 {
-		testkit.ReplaceFile(t, pointer, pointers[i%2])
-		if i%3 == 0 {
-			s.signal(t, syscall.SIGHUP)
-		}
-		header := ask(t, "GET", s.base+with("/api/v2/coordination-context/conflict-events?limit=1")).header
-		id, total := header.Get("X-Snapshot-Id"), header.Get("X-Total-Count")
-		if was, seen := totals[id]; id != first.ID && id != second.ID || seen && was != total {
-			t.Fatalf("%s rows of snapshot %s, before %s", total, id, was)
-		}
-		totals[id] = total
-	}
-	for i, want := range []string{first.ID, second.ID} {
-		testkit.ReplaceFile(t, pointer, pointers[i])
-		testkit.WaitFor(t, "the snapshot of the last pointer", func() bool { return s.snapshotID(t) == want })
-	}
-	if s.logged("ERROR") || s.logged("panic") {
-		t.Errorf("%s", s.log)
-	}
-	if code := s.stop(t); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-}
-
-// TestShutdownUnderLoad sends SIGTERM during requests. Every request that the server has begun to
-// read gets its complete answer, later ones find no listener, and the exit code is 0.
-func TestShutdownUnderLoad(t *testing.T) {
-	parallel(t)
-	store := sampleStore(t)
-	for range 4 {
-		s := serve(t, "--store", store, "--shutdown-delay", "200ms", "--queue-wait", "30s")
-		want := s.fingerprints(t)
-		var c callers
-		c.start(6, s, func(i int, a answer, err error, sending time.Duration) bool {
-			if err == nil && fingerprint(&a) != want[i] {
-				t.Errorf("%s: the answer changed during the shutdown: %d, %d bytes",
-					swapRequests[i].path, a.status, len(a.body))
-			}
-			var opening *net.OpError
-			// On a busy machine the server may have closed a new connection before its request
-			// came.
-			late := sending >= lastWait && a.status == 0
-			if err != nil && (!errors.As(err, &opening) || opening.Op != "dial") && !late {
-				t.Errorf("%s, sent after %s: %v", swapRequests[i].path, sending, err)
-			}
-			return err == nil
-		})
-		time.Sleep(300 * time.Millisecond)
-		if code := s.stop(t); code != 0 {
-			t.Errorf("exit code %d\n%s", code, s.log)
-		}
-		c.running.Wait()
-		t.Logf("%d requests", c.asked.Load())
 	}
 }
 

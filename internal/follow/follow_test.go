@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	"hdqs/api"
 	"hdqs/internal/fetch"
 	"hdqs/internal/replica"
+	"hdqs/internal/testkit"
 	"hdqs/loader"
 	"hdqs/loader/sample"
 	"hdqs/snapshot/store"
@@ -169,38 +172,101 @@ func TestFollowWithoutInterval(t *testing.T) {
 	})
 }
 
-// TestFollowMissingManifest: the old snapshot stays while a file of the next one is missing, and
-// the next poll after it is back serves it.
-func TestFollowMissingManifest(t *testing.T) {
+// TestFollowDamaged damages the next snapshot of a channel. The poll fails at the stage that reads
+// the file, the old snapshot stays, and the poll after the file is mended serves the next one.
+func TestFollowDamaged(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
-	st, ids := newStore(t, day, day.AddDate(0, 0, 1))
-	if err := st.Publish(channel, ids[0], day); err != nil {
+	st, ids := newStore(t, day)
+	next := buildShorter(t, st, day.AddDate(0, 0, 1))
+	sum := next.Tables[slices.IndexFunc(next.Tables, func(r loader.TableReport) bool { return r.Table == "funding" })].SHA256
+	segment, manifest, pointer := "segments/"+sum+".seg", "manifests/"+next.Snapshot+".json", "channels/"+channel+".json"
+	half := func(b []byte) []byte { return b[:len(b)/2] }
+	empty := func([]byte) []byte { return nil }
+	foreign := func([]byte) []byte { return []byte(`{"some":"other","program":1}`) }
+	longer := func(by int) func([]byte) []byte {
+		return func(b []byte) []byte { return append(b, bytes.Repeat([]byte(" "), by)...) }
+	}
+	version := func(at int) func([]byte) []byte { // which stands after the first magic number and before the last
+		return func(b []byte) []byte { b[4+at]++; b[len(b)-8+at]++; return b }
+	}
+	replaced := func(old, by string) func([]byte) []byte {
+		return func(b []byte) []byte { return regexp.MustCompile(old).ReplaceAll(b, []byte(by)) }
+	}
+	for name, d := range map[string]struct {
+		path  string
+		stage stage
+		with  func([]byte) []byte // nil removes the file
+	}{
+		"flipped bit in a segment":      {segment, stageSegments, func(b []byte) []byte { b[len(b)/2] ^= 1; return b }},
+		"truncated segment":             {segment, stageSegments, half},
+		"empty segment":                 {segment, stageSegments, empty},
+		"missing segment":               {segment, stageSegments, nil},
+		"longer segment":                {segment, stageSegments, longer(1)},
+		"segment of a later version":    {segment, stageSegments, version(0)},
+		"segment of another byte order": {segment, stageSegments, version(3)},
+		"manifest of another program":   {manifest, stageManifest, foreign},
+		"truncated manifest":            {manifest, stageManifest, half},
+		"missing manifest":              {manifest, stageManifest, nil},
+		"longer manifest":               {manifest, stageManifest, longer(20 << 20)},
+		"truncated pointer":             {pointer, stageChannel, half},
+		"empty pointer":                 {pointer, stageChannel, empty},
+		"missing pointer":               {pointer, stageChannel, nil},
+		"pointer of another program":    {pointer, stageChannel, foreign},
+		"longer pointer":                {pointer, stageChannel, longer(1 << 20)},
+		"pointer with another digest":   {pointer, stageManifest, replaced("[0-9a-f]{64}", strings.Repeat("0", 64))},
+		"dangling pointer":              {pointer, stageManifest, replaced(next.Snapshot, "20270101T000000Z-000000000000")},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			if err := st.Publish(channel, ids[0], day); err != nil {
+				t.Fatal(err)
+			}
+			f := newFollowed(st)
+			if err := errors.Join(f.First(t.Context()), st.Publish(channel, next.Snapshot, day)); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(st.Dir(), filepath.FromSlash(d.path))
+			good := testkit.ReadFile(t, path)
+			if d.with != nil {
+				testkit.ReplaceFile(t, path, d.with(bytes.Clone(good)))
+			} else if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if changed, err := f.Poll(t.Context()); changed || err == nil || stageOf(err) != d.stage || f.served() != ids[0] {
+				t.Errorf("%s: changed %v, %v, serves %s; want an error at the stage %s, and %s",
+					name, changed, err, f.served(), d.stage, ids[0])
+			}
+			testkit.ReplaceFile(t, path, good)
+			if changed, err := f.Poll(t.Context()); !changed || err != nil || f.served() != next.Snapshot {
+				t.Errorf("%s, mended: changed %v, %v, serves %s; want %s", name, changed, err, f.served(), next.Snapshot)
+			}
+			if err := f.server.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// buildShorter publishes the sample without the last row of a table.
+func buildShorter(t *testing.T, st *store.Store, at time.Time) *loader.Report {
+	t.Helper()
+	const funding = "funding/hdx_hapi_funding_global.csv"
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, sample.FS); err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(st)
-		if err := f.First(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join(st.Dir(), "manifests", ids[1]+".json")
-		if err := errors.Join(st.Publish(channel, ids[1], time.Now()), os.Rename(file, file+"-")); err != nil {
-			t.Fatal(err)
-		}
-		if changed, err := f.Poll(t.Context()); changed || stageOf(err) != stageManifest || f.served() != ids[0] {
-			t.Errorf("a missing manifest: changed %v, %v, serves %s; want an error and %s",
-				changed, err, f.served(), ids[0])
-		}
-		if err := os.Rename(file+"-", file); err != nil {
-			t.Fatal(err)
-		}
-		if changed, err := f.Poll(t.Context()); !changed || err != nil || f.served() != ids[1] {
-			t.Errorf("the manifest is back: changed %v, %v, serves %s; want %s", changed, err, f.served(), ids[1])
-		}
-		if err := f.server.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
+	data := bytes.TrimRight(testkit.ReadFile(t, filepath.Join(dir, funding)), "\n")
+	testkit.WriteFile(t, filepath.Join(dir, funding), data[:bytes.LastIndexByte(data, '\n')+1])
+	if err := os.Remove(filepath.Join(dir, "catalog.json")); err != nil { // it has the old sum
+		t.Fatal(err)
+	}
+	report, err := loader.Build(t.Context(), loader.Options{
+		Catalog: os.DirFS(dir), CatalogName: "sample", Store: st, Channel: channel, SnapshotTime: at,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
 }
 
 // TestFirstWaits: a patient follower waits for a store that is away, with pauses that double up to
