@@ -1,10 +1,6 @@
 package rowdiff
 
-import (
-	"sync"
-
-	"hdqs/index"
-)
+import "hdqs/index"
 
 // comparison is one run of Compare.
 type comparison struct {
@@ -26,37 +22,11 @@ type comparison struct {
 	next    [sides]int
 }
 
-var comparisons = sync.Pool{New: func() any { return new(comparison) }}
-
 func newComparison(t *Tables, old, current *index.Passing, emit func(Change) error) *comparison {
-	c := comparisons.Get().(*comparison)
-	c.t, c.emit, c.totals = t, emit, Totals{}
-	c.removed, c.current, c.next = nil, nil, [sides]int{}
+	c := &comparison{t: t, emit: emit}
 	c.lists[before].start(old)
 	c.lists[after].start(current)
 	return c
-}
-
-// mostKept is the number of elements up to which memory is kept for the next comparison.
-const mostKept = 1 << 14
-
-// release keeps the memory for another comparison.
-func (c *comparison) release() {
-	for side := range sides {
-		c.lists[side].passing, c.blocks[side].byLead = nil, nil
-		c.windows[side].list, c.windows[side].words = nil, nil
-		if cap(c.candidates[side]) > mostKept {
-			c.candidates[side] = nil
-		}
-		if cap(c.blocks[side].list) > mostKept {
-			c.blocks[side].list = nil
-		}
-	}
-	if cap(c.noted.slots) > mostKept {
-		c.noted.slots = nil
-	}
-	c.t, c.emit, c.shared, c.removed, c.current = nil, nil, nil, nil, nil
-	comparisons.Put(c)
 }
 
 // run divides the rows into blocks and goes through them in the order of the table.

@@ -8,7 +8,7 @@
 // words: numbers that are equal in both states if the values are. A text's word is its code in the
 // current state, an old text's the code of the same text there (sameTexts). Columns whose rows have
 // the same codes, such as those of a group, share one word: the number of the tuple of their words
-// (interner). Both are found when a code is first met, so that what is compared decides what is
+// (classes). Both are found when a code is first met, so that what is compared decides what is
 // worked out. A word is then one lookup for a row.
 //
 // # Which rows

@@ -125,7 +125,6 @@ func (t *Tables) Differ(position int, c Change) bool {
 // the others as they are. Of rows that are equal in that, removed ones come first.
 func (t *Tables) Compare(old, current *index.Passing, emit func(Change) error) (Totals, error) {
 	c := newComparison(t, old, current, emit)
-	defer c.release()
 	err := c.run()
 	return c.totals, err
 }

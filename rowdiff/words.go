@@ -1,7 +1,7 @@
 package rowdiff
 
 import (
-	"slices"
+	"encoding/binary"
 
 	"hdqs/snapshot"
 )
@@ -18,7 +18,7 @@ type source struct {
 	own     bool      // codes are those of the only column, not the tuples of a group
 	columns []*column // whose values the codes stand for
 	classes []uint32  // by code, 0 where it is not known yet
-	tuples  *interner // of both states
+	tuples  *classes  // of both states
 
 	plain *column // nil with codes
 	scale bool    // the second word of a decimal
@@ -82,7 +82,7 @@ func plainWords(c *column) []word {
 
 // sharedWord is the word of columns whose rows have the same codes.
 func sharedWord(columns []*column) (w word) {
-	tuples := new(interner)
+	tuples := &classes{known: map[string]uint32{}}
 	for side := range w {
 		s := source{side: side, columns: columns, tuples: tuples}
 		size := 0
@@ -99,7 +99,7 @@ func sharedWord(columns []*column) (w word) {
 
 // class finds the class of a code, which is not 0.
 func (s *source) class(code uint32) uint32 {
-	words := s.tuples.buffer[:0]
+	tuple := s.tuples.tuple[:0]
 	for _, c := range s.columns {
 		var value, scale uint64
 		if s.own {
@@ -107,11 +107,17 @@ func (s *source) class(code uint32) uint32 {
 		} else {
 			value, scale = c.words(s.side, code)
 		}
-		words = append(words, value, scale)
+		tuple = binary.LittleEndian.AppendUint64(tuple, value)
+		tuple = binary.LittleEndian.AppendUint64(tuple, scale)
 	}
-	s.tuples.buffer = words
-	s.classes[code] = s.tuples.class(words)
-	return s.classes[code]
+	s.tuples.tuple = tuple
+	class, ok := s.tuples.known[string(tuple)]
+	if !ok {
+		class = uint32(len(s.tuples.known)) + 1
+		s.tuples.known[string(tuple)] = class
+	}
+	s.classes[code] = class
+	return class
 }
 
 // at is the word of a row.
@@ -195,51 +201,10 @@ func (s *source) readPlain(dst []uint64, rows []uint32, adjacent bool) {
 	}
 }
 
-// interner numbers distinct tuples of words, from 1 on.
-type interner struct {
-	width  int
-	known  []uint64 // all tuples, one after the other
-	n      int
-	slots  []uint32 // a number; 0 is free
-	buffer []uint64
-}
-
-// class is the number of a tuple.
-func (in *interner) class(tuple []uint64) uint32 {
-	if 2*(in.n+1) > len(in.slots) {
-		in.grow(len(tuple))
-	}
-	at := in.slot(tuple)
-	if in.slots[at] == 0 {
-		in.known = append(in.known, tuple...)
-		in.n++
-		in.slots[at] = uint32(in.n)
-	}
-	return in.slots[at]
-}
-
-func (in *interner) grow(width int) {
-	in.width = width
-	in.slots = make([]uint32, max(64, 2*len(in.slots)))
-	for i := range in.n {
-		in.slots[in.slot(in.tuple(i))] = uint32(i) + 1
-	}
-}
-
-func (in *interner) tuple(i int) []uint64 { return in.known[i*in.width : (i+1)*in.width] }
-
-// slot is the slot of a tuple, or the free one where it belongs.
-func (in *interner) slot(tuple []uint64) int {
-	h := uint64(0)
-	for _, w := range tuple {
-		h = mix(h, w)
-	}
-	mask := len(in.slots) - 1
-	at := int(h) & mask
-	for in.slots[at] != 0 && !slices.Equal(in.tuple(int(in.slots[at])-1), tuple) {
-		at = (at + 1) & mask
-	}
-	return at
+// classes number distinct tuples of words, from 1 on.
+type classes struct {
+	known map[string]uint32
+	tuple []byte // memory for the tuple that is looked up
 }
 
 // mix adds a word to a hash.
