@@ -195,16 +195,3 @@ func TestTooManyGroups(t *testing.T) {
 		}
 	}
 }
-
-func TestPartsOfTimes(t *testing.T) {
-	t.Parallel()
-	for day := int64(-1_000_000); day < 1_000_000; day += 37 {
-		for _, micros := range []int64{0, 1, microsPerDay - 1} {
-			at := time.UnixMicro(day*microsPerDay + micros).UTC()
-			year, month := civil(day*microsPerDay + micros)
-			if year != int64(at.Year()) || month != int(at.Month()) {
-				t.Fatalf("%v: year %d, month %d", at, year, month)
-			}
-		}
-	}
-}

@@ -3,46 +3,20 @@ package aggregate
 import (
 	"fmt"
 	"strconv"
+	"time"
 )
-
-const microsPerDay = 86_400_000_000
-
-// civil is the year and month of a time in microseconds since 1970, in UTC.
-func civil(micros int64) (year int64, month int) {
-	days := micros / microsPerDay
-	if micros%microsPerDay < 0 {
-		days--
-	}
-	// Years start in March here, so that a leap day is the last day of its year. An era is 400
-	// years, the period of the calendar.
-	days += 719_468 // from 0000-03-01 to 1970-01-01
-	const daysPerEra = 146_097
-	era := days / daysPerEra
-	if days%daysPerEra < 0 {
-		era--
-	}
-	day := days - era*daysPerEra
-	yearOfEra := (day - day/1460 + day/36_524 - day/146_096) / 365
-	dayOfYear := day - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
-	month = int((5*dayOfYear+2)/153) + 3
-	year = yearOfEra + era*400
-	if month > 12 {
-		month -= 12
-		year++
-	}
-	return year, month
-}
 
 // number is a number for the part of a time. It ascends with time.
 func (p Part) number(micros int64) int64 {
-	year, month := civil(micros)
+	t := time.UnixMicro(micros).UTC()
+	year, month := int64(t.Year()), int64(t.Month()-time.January)
 	switch p {
 	case Year:
 		return year
 	case Quarter:
-		return year*4 + int64(month-1)/3
+		return year*4 + month/3
 	case Month:
-		return year*12 + int64(month-1)
+		return year*12 + month
 	}
 	return micros
 }

@@ -24,9 +24,9 @@
 //
 // # Arrow
 //
-// Arrow streams are written here and not by arrow-go, of which the length is not known before the
-// body. A DataFrame of a million conflict events then takes 1.7 to 2.6 times as long (pandas, over
-// loopback, November 2026), see docs/measurements/columnar.md.
+// Arrow streams are written here and not by arrow-go, which does not know the length of a stream
+// before its body. A DataFrame of a million conflict events then takes 1.7 to 2.6 times as long
+// (pandas, over loopback, November 2026), see docs/measurements/columnar.md.
 //
 // # Nulls
 //

@@ -65,13 +65,13 @@ func weights(field string) (w [codings]int) {
 	rest := unset
 	for len(field) > 0 {
 		var member string
-		member, field = cutAt(field, ',')
-		name, parameters := cutAt(member, ';')
+		member, field, _ = strings.Cut(field, ",")
+		name, parameters, _ := strings.Cut(member, ";")
 		q, ok := weight(parameters)
 		if !ok {
 			continue
 		}
-		switch name = trimBlank(name); {
+		switch name = trim(name); {
 		case equalFold(name, "gzip"), equalFold(name, "x-gzip"):
 			lower(&w[Gzip], q)
 		case equalFold(name, "zstd"):
@@ -93,13 +93,13 @@ func weights(field string) (w [codings]int) {
 // weight parses the parameters of a member: none, or "q=" and a number from 0 to 1 with at most
 // three decimals.
 func weight(parameters string) (thousandths int, ok bool) {
-	parameters = trimBlank(parameters)
+	parameters = trim(parameters)
 	if parameters == "" {
 		return weightOne, true
 	}
-	key, value := cutAt(parameters, '=')
-	value = trimBlank(value)
-	if key = trimBlank(key); !equalFold(key, "q") || value == "" || len(value) > len("0.000") {
+	key, value, _ := strings.Cut(parameters, "=")
+	value = trim(value)
+	if key = trim(key); !equalFold(key, "q") || value == "" || len(value) > len("0.000") {
 		return 0, false
 	}
 	if value[0] != '0' && value[0] != '1' || len(value) > 1 && value[1] != '.' {
@@ -121,39 +121,8 @@ func lower(w *int, q int) {
 	}
 }
 
-// cutAt splits s around the first sep; after is empty when there is none.
-func cutAt(s string, sep byte) (before, after string) {
-	for i := 0; i < len(s); i++ {
-		if s[i] == sep {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
-}
+func trim(s string) string { return strings.Trim(s, " \t") }
 
-func trimBlank(s string) string {
-	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
-		s = s[1:]
-	}
-	for len(s) > 0 && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
-// equalFold compares s with a lower-case ASCII word, ignoring case.
-func equalFold(s, lower string) bool {
-	if len(s) != len(lower) {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		b := s[i]
-		if 'A' <= b && b <= 'Z' {
-			b += 'a' - 'A'
-		}
-		if b != lower[i] {
-			return false
-		}
-	}
-	return true
-}
+// equalFold compares s with a lower-case ASCII word, ignoring case. With the length compared, no
+// other letter that folds to an ASCII one is the same.
+func equalFold(s, lower string) bool { return len(s) == len(lower) && strings.EqualFold(s, lower) }

@@ -15,7 +15,7 @@ import (
 	"hdqs/api/encode"
 	"hdqs/api/render"
 	"hdqs/bulk"
-	"hdqs/index"
+	"hdqs/columnar"
 	"hdqs/snapshot/store"
 )
 
@@ -86,21 +86,7 @@ func (t *table) renderCSV(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var ranges []index.Range
-	if n := t.seg.Rows(); n > 0 {
-		ranges = []index.Range{{From: 0, To: uint32(n)}}
-	}
-	var body render.Body
-	body.Start(r.CSV(), ranges)
-	var part []byte
-	for more := true; more; {
-		if part, more = body.AppendPart(part[:0]); len(part) > 0 {
-			if _, err := w.Write(part); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return r.CSV().Write(w, columnar.All(t.seg))
 }
 
 // sourcesOf are the datasets of a table's rows.

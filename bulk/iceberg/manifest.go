@@ -1,64 +1,34 @@
 package iceberg
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed" // the schemas
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
-// mapOf returns the type of a map from column ids, which Avro has only for text keys.
-func mapOf(id, key, value int, valueType string) string {
-	k, v := strconv.Itoa(key), strconv.Itoa(value)
-	return `["null",{"type":"array","logicalType":"map","items":{"type":"record","name":"k` + k + `_v` + v +
-		`","fields":[` +
-		`{"name":"key","type":"int","field-id":` + k + `},{"name":"value","type":"` + valueType + `","field-id":` + v +
-		`}]}}],"default":null,"field-id":` + strconv.Itoa(id)
-}
+// The Avro schemas of a manifest's entries, in which "partitions" stands for the fields of
+// partitions, and of a manifest list. Maps from column ids are arrays, since those of Avro have text
+// keys only.
+var (
+	//go:embed manifest_entry.avsc
+	manifestEntry []byte
+	//go:embed manifest_list.avsc
+	manifestList []byte
 
-// entrySchema returns the Avro schema of a manifest's entries.
-func entrySchema(partitions string) string {
-	return `{"type":"record","name":"manifest_entry","fields":[` +
-		`{"name":"status","type":"int","field-id":0},` +
-		`{"name":"snapshot_id","type":["null","long"],"default":null,"field-id":1},` +
-		`{"name":"sequence_number","type":["null","long"],"default":null,"field-id":3},` +
-		`{"name":"file_sequence_number","type":["null","long"],"default":null,"field-id":4},` +
-		`{"name":"data_file","field-id":2,"type":{"type":"record","name":"r2","fields":[` +
-		`{"name":"content","type":"int","field-id":134},` +
-		`{"name":"file_path","type":"string","field-id":100},` +
-		`{"name":"file_format","type":"string","field-id":101},` +
-		`{"name":"partition","field-id":102,"type":{"type":"record","name":"r102","fields":[` + partitions + `]}},` +
-		`{"name":"record_count","type":"long","field-id":103},` +
-		`{"name":"file_size_in_bytes","type":"long","field-id":104},` +
-		`{"name":"column_sizes","type":` + mapOf(108, 117, 118, "long") + `},` +
-		`{"name":"value_counts","type":` + mapOf(109, 119, 120, "long") + `},` +
-		`{"name":"null_value_counts","type":` + mapOf(110, 121, 122, "long") + `},` +
-		`{"name":"lower_bounds","type":` + mapOf(125, 126, 127, "bytes") + `},` +
-		`{"name":"upper_bounds","type":` + mapOf(128, 129, 130, "bytes") + `}` +
-		`]}}]}`
-}
+	entrySchema, listSchema = compact(manifestEntry), compact(manifestList)
+)
 
-// listSchema is the Avro schema of a manifest list.
-const listSchema = `{"type":"record","name":"manifest_file","fields":[` +
-	`{"name":"manifest_path","type":"string","field-id":500},` +
-	`{"name":"manifest_length","type":"long","field-id":501},` +
-	`{"name":"partition_spec_id","type":"int","field-id":502},` +
-	`{"name":"content","type":"int","field-id":517},` +
-	`{"name":"sequence_number","type":"long","field-id":515},` +
-	`{"name":"min_sequence_number","type":"long","field-id":516},` +
-	`{"name":"added_snapshot_id","type":"long","field-id":503},` +
-	`{"name":"added_files_count","type":"int","field-id":504},` +
-	`{"name":"existing_files_count","type":"int","field-id":505},` +
-	`{"name":"deleted_files_count","type":"int","field-id":506},` +
-	`{"name":"added_rows_count","type":"long","field-id":512},` +
-	`{"name":"existing_rows_count","type":"long","field-id":513},` +
-	`{"name":"deleted_rows_count","type":"long","field-id":514},` +
-	`{"name":"partitions","default":null,"field-id":507,"type":["null",{"type":"array","element-id":508,` +
-	`"items":{"type":"record","name":"r508","fields":[` +
-	`{"name":"contains_null","type":"boolean","field-id":509},` +
-	`{"name":"contains_nan","type":["null","boolean"],"default":null,"field-id":518},` +
-	`{"name":"lower_bound","type":["null","bytes"],"default":null,"field-id":510},` +
-	`{"name":"upper_bound","type":["null","bytes"],"default":null,"field-id":511}]}}]}` +
-	`]}`
+// compact returns a schema without blanks.
+func compact(schema []byte) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, schema); err != nil {
+		panic(err) // the files are part of the program
+	}
+	return b.String()
+}
 
 // The status of a file in a manifest.
 const (
@@ -186,7 +156,7 @@ func manifestFile(entries []entry, schema *schemaJSON, spec *specJSON) ([]byte, 
 	for i := range entries {
 		block.appendEntry(&entries[i], len(spec.Fields) > 0)
 	}
-	return avroFile(entrySchema(partitions), []property{
+	return avroFile(strings.Replace(entrySchema, `"partitions"`, partitions, 1), []property{
 		{"schema", string(columns)},
 		{"schema-id", strconv.Itoa(schema.ID)},
 		{"partition-spec", string(fields)},
