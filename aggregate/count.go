@@ -38,7 +38,9 @@ func (t *Table) Count(q *index.Query, by ...Group) ([]*Result, error) {
 		}
 		space := plans[i].fields[0].c.space
 		if space == nil {
-			all[i], err = t.Answer(&Question{Query: q, Groups: by[i : i+1], MaxGroups: MaxNumbers})
+			all[i], err = t.Answer(&Question{
+				Query: q, Groups: by[i : i+1], Measures: plans[i].measures, MaxGroups: MaxNumbers,
+			})
 			if err := tooManyValues(g, err); err != nil {
 				return nil, err
 			}
