@@ -33,6 +33,19 @@ type Options struct {
 	// series takes least memory if the first column is one that the rows are sorted by first.
 	Series                 []string
 	PeriodStart, PeriodEnd string
+
+	// Units are the columns of places of each level, from 0 on, Level is the column with the level of
+	// a row's place, and Nested the columns in which rows agree with those whose place contains
+	// theirs, besides the period, for Query.Coarsest. Placeholder reports codes that are of no unit.
+	Units       []Unit
+	Level       string
+	Nested      []string
+	Placeholder func(code string) bool
+
+	Edition *Edition // for Query.Edition, nil without
+
+	// Same are, by column, texts that Query.Coarsest and Query.Edition take for one, "" for null too.
+	Same map[string][]string
 }
 
 // The defaults of Options. A bitmap of a whole table is an eighth of a byte a row, so the cache has
@@ -48,12 +61,15 @@ const (
 // in place and keeps little memory of its own (Bytes). It must not be used after the segment is
 // closed.
 type Index struct {
-	rows     int
-	columns  map[string]*column
-	series   *series // nil without Options.Series
-	cache    *cache
-	pool     sync.Pool // of *scratch
-	counting sync.Pool // of *countScratch
+	rows        int
+	columns     map[string]*column
+	series      *series  // nil without Options.Series
+	places      *places  // nil without Options.Nested
+	edition     *edition // nil without Options.Edition
+	seriesRules *keyRules
+	cache       *cache
+	pool        sync.Pool // of *scratch
+	counting    sync.Pool // of *countScratch
 
 	searchBytes atomic.Int64 // of folded dictionaries and lists of tuples
 	searchLimit int64
@@ -135,11 +151,27 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 		}
 		x.columns[col.Name] = c
 	}
-	var err error
-	if x.series, err = x.newSeries(&o); err != nil {
+	if err := x.prepareKeys(&o); err != nil {
 		return nil, err
 	}
 	return x, nil
+}
+
+// prepareKeys prepares what tells rows apart for the queries that keep some of the rows that pass.
+func (x *Index) prepareKeys(o *Options) error {
+	ofSeries, ofPlaces, err := x.newKeyRules(o)
+	if err != nil {
+		return err
+	}
+	x.seriesRules = ofSeries
+	if x.series, err = x.newSeries(o, ofSeries); err != nil {
+		return err
+	}
+	if x.places, err = x.newPlaces(o, ofPlaces); err != nil {
+		return err
+	}
+	x.edition, err = x.newEdition(o, ofPlaces)
+	return err
 }
 
 func newCodeSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed bool) *codeSpace {
@@ -157,7 +189,7 @@ func (x *Index) Rows() int { return x.rows }
 // Bytes is the memory of the Index without the segment's: folded dictionaries, lists of tuples,
 // the series, cached rows and totals, and a little for each column.
 func (x *Index) Bytes() int64 {
-	n := x.searchBytes.Load() + int64(x.cache.size()) + x.series.bytes()
+	n := x.searchBytes.Load() + int64(x.cache.size()) + x.series.bytes() + x.places.bytes()
 	seen := make(map[*codeSpace]bool)
 	for _, c := range x.columns {
 		n += int64(unsafe.Sizeof(*c))

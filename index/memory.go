@@ -14,7 +14,8 @@ func (x *Index) SetCacheBytes(bytes int64) { x.cache.setLimit(int(bytes)) }
 // FullBytes estimates the memory of the Index (Bytes) once all of these filters have been used,
 // with any values, without its cache of answered filters.
 func (x *Index) FullBytes(filters []Filter) int64 {
-	n := x.Bytes() - x.searchBytes.Load() - int64(x.cache.size()) + x.series.fullBytes() - x.series.bytes()
+	n := x.Bytes() - x.searchBytes.Load() - int64(x.cache.size()) + x.series.fullBytes() - x.series.bytes() +
+		x.places.fullBytes() - x.places.bytes()
 	search, seen, spaces := int64(0), map[*column]bool{}, map[*codeSpace]bool{}
 	for _, f := range filters {
 		for _, name := range f.Columns {

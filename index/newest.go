@@ -2,34 +2,6 @@ package index
 
 import "math/bits"
 
-// newestRows is a cached answer: of the rows that pass the filters of a query, the newest of each
-// series. rows is nil in an entry that only says that they were asked for before.
-type newestRows struct{ rows *set }
-
-// newest returns, of the rows that pass the filters of w, the newest of each series. The error is
-// that of Select.
-func (x *Index) newest(w *scratch) (*set, error) {
-	// No key of a filter, of a query or of merged filters starts with 254.
-	key := append(append(w.newestKey[:0], 254), w.key...)
-	w.newestKey = key
-	entry, asked := x.cache.get(key).(*newestRows)
-	if asked && entry.rows != nil {
-		return entry.rows, nil
-	}
-	lazy, err := x.bindNewest(w)
-	if err != nil {
-		return nil, err
-	}
-	found := x.findNewest(w, lazy)
-	// As with predicates, a large set is not cached at its first use.
-	if size := found.size(); asked || size <= int(x.cache.limit.Load())/largeShare {
-		x.cache.put(key, &newestRows{found}, size)
-	} else {
-		x.cache.put(key, &newestRows{}, 0)
-	}
-	return found, nil
-}
-
 // bindNewest sets w.predicates to what the filters need, as predicates does, but for tests of
 // numbers, which it returns: mostly few rows of a stretch have to be tested.
 func (x *Index) bindNewest(w *scratch) (lazy []*predicate, err error) {
@@ -189,7 +161,7 @@ func (t *stretches) keepNewest(b *builder, buf *words) {
 				if row > reach {
 					c.keep(b)
 				}
-				c.add(t.key(row), t.moment(row), row)
+				c.add(t.keys.of(row), momentOf(t.periods, row), row)
 				reach = max(reach, t.reach(row))
 			}
 		}
@@ -199,7 +171,7 @@ func (t *stretches) keepNewest(b *builder, buf *words) {
 
 // comparison finds the newest rows of series among some rows.
 type comparison struct {
-	series map[seriesKey]int32
+	series map[rowKey]int32
 	newest []moment // of each series
 	rows   []compared
 }
@@ -210,9 +182,9 @@ type compared struct {
 	moment moment
 }
 
-func (c *comparison) add(key seriesKey, m moment, row uint32) {
+func (c *comparison) add(key rowKey, m moment, row uint32) {
 	if c.series == nil {
-		c.series = make(map[seriesKey]int32)
+		c.series = make(map[rowKey]int32)
 	}
 	number, has := c.series[key]
 	if !has {

@@ -2,9 +2,7 @@ package index
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
-	"hash/maphash"
 	"math"
 	"math/bits"
 	"slices"
@@ -21,7 +19,8 @@ import (
 // is what tells rows of a series apart.
 type Overlaps struct {
 	x          *Index
-	series     []*snapshot.Column
+	first      *snapshot.Column // of the columns of a series
+	series     rowKeys
 	start, end *snapshot.Column
 
 	// crossing are the periods of the table that have a moment in common with another one. Without
@@ -65,14 +64,11 @@ const crossingBytes = 40
 // NewOverlaps prepares the search in the rows of a series. Start and end are the columns of times
 // with the first and last moment of a row's period.
 func (x *Index) NewOverlaps(series []string, start, end string) (*Overlaps, error) {
-	o := &Overlaps{x: x}
-	for _, name := range series {
-		c := x.columns[name]
-		if c == nil {
-			return nil, filterf("a series has the column %q, which the table has not", name)
-		}
-		o.series = append(o.series, c.col)
+	columns, err := x.keyColumnsOf(series)
+	if err != nil {
+		return nil, err
 	}
+	o := &Overlaps{x: x, first: columns[0].col, series: x.seriesRules.rowKeys(columns)}
 	for name, to := range map[string]**snapshot.Column{start: &o.start, end: &o.end} {
 		c := x.columns[name]
 		if c == nil || c.col.Kind != snapshot.Time {
@@ -144,18 +140,6 @@ func position(c *snapshot.Column, row uint32) uint32 {
 	return row
 }
 
-// appendSeries appends what tells the series of a row from others.
-func (o *Overlaps) appendSeries(dst []byte, row uint32) []byte {
-	for _, c := range o.series {
-		codes := c.Codes()
-		if !c.Coded() {
-			codes = c.Numbers().Packed
-		}
-		dst = binary.LittleEndian.AppendUint64(dst, codes.At(position(c, row)))
-	}
-	return dst
-}
-
 // rows are the rows of the table that overlap another one, or have the same period as another one
 // of their series, in ascending order. They are found at the first call.
 func (o *Overlaps) rows() []uint32 {
@@ -166,9 +150,9 @@ func (o *Overlaps) rows() []uint32 {
 	return o.found
 }
 
-// seriesRow is a row with a hash of what tells its series from others, and its period.
+// seriesRow is a row with the key of its series, and its period.
 type seriesRow struct {
-	hash   uint64
+	key    rowKey
 	row    uint32
 	period Period
 }
@@ -176,7 +160,7 @@ type seriesRow struct {
 // findRows compares the rows of one series. Tables are sorted by the first column of their series,
 // so that is done for one value of it after the other, and takes memory for one of them only.
 func (o *Overlaps) findRows() []uint32 {
-	f := overlapFinder{o: o, seed: maphash.MakeSeed(), meet: make([]uint64, o.x.rows/64+1)}
+	f := overlapFinder{o: o, meet: make([]uint64, o.x.rows/64+1)}
 	for _, block := range o.blocks() {
 		f.compare(block)
 	}
@@ -194,10 +178,10 @@ func (o *Overlaps) findRows() []uint32 {
 func (o *Overlaps) blocks() []Range {
 	rows := uint32(o.x.rows)
 	whole := []Range{{0, rows}}
-	if len(o.series) == 0 || !o.series[0].Coded() {
+	c := o.first
+	if !c.Coded() {
 		return whole
 	}
-	c := o.series[0]
 	seen := map[uint64]bool{}
 	var blocks []Range
 	last := uint64(0)
@@ -219,8 +203,6 @@ func (o *Overlaps) blocks() []Range {
 // overlapFinder collects the rows that overlap others.
 type overlapFinder struct {
 	o    *Overlaps
-	seed maphash.Seed
-	key  []byte
 	all  []seriesRow
 	meet []uint64 // one bit a row
 }
@@ -232,16 +214,15 @@ func (f *overlapFinder) compare(r Range) {
 	f.all = f.all[:0]
 	for row := r.From; row < r.To; row++ {
 		if o.crosses(row) {
-			f.key = o.appendSeries(f.key[:0], row)
-			f.all = append(f.all, seriesRow{maphash.Bytes(f.seed, f.key), row, o.Period(row)})
+			f.all = append(f.all, seriesRow{o.series.of(row), row, o.Period(row)})
 		}
 	}
 	slices.SortFunc(f.all, func(a, b seriesRow) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.period.From, b.period.From))
+		return cmp.Or(slices.Compare(a.key[:], b.key[:]), cmp.Compare(a.period.From, b.period.From))
 	})
 	for i, longest := 1, 0; i < len(f.all); i++ {
 		at, before := &f.all[i], &f.all[longest]
-		if at.hash != before.hash {
+		if at.key != before.key {
 			longest = i
 			continue
 		}
@@ -282,7 +263,7 @@ func (o *Overlaps) First(q *Query) (*Overlap, error) {
 	}
 	defer passing.Close()
 	var chunk ChunkRows
-	search := overlapSearch{o: o, seen: map[string][]uint32{}}
+	search := overlapSearch{o: o, seen: map[rowKey][]uint32{}}
 	for rows := o.rows(); len(rows) > 0; {
 		k := int(rows[0] >> chunkBits)
 		n := sort.Search(len(rows), func(i int) bool { return int(rows[i]>>chunkBits) > k })
@@ -306,9 +287,8 @@ func (o *Overlaps) First(q *Query) (*Overlap, error) {
 // overlapSearch is the passing rows that overlap others of the table, by series.
 type overlapSearch struct {
 	o    *Overlaps
-	seen map[string][]uint32
+	seen map[rowKey][]uint32
 	rows int
-	key  []byte
 }
 
 func (s *overlapSearch) add(row uint32) (*Overlap, error) {
@@ -316,12 +296,12 @@ func (s *overlapSearch) add(row uint32) (*Overlap, error) {
 		return nil, ErrManyOverlaps
 	}
 	p := s.o.Period(row)
-	s.key = s.o.appendSeries(s.key[:0], row)
-	for _, earlier := range s.seen[string(s.key)] {
+	key := s.o.series.of(row)
+	for _, earlier := range s.seen[key] {
 		if other := s.o.Period(earlier); other != p && p.meets(other) {
 			return &Overlap{earlier, row}, nil
 		}
 	}
-	s.seen[string(s.key)] = append(s.seen[string(s.key)], row)
+	s.seen[key] = append(s.seen[key], row)
 	return nil, nil
 }

@@ -130,7 +130,7 @@ func allOverlaps(t *testing.T, o *Overlaps, seg *snapshot.Segment, q *Query) map
 	for i, b := range rows {
 		for _, a := range rows[:i] {
 			p, other := o.Period(a), o.Period(b)
-			same := string(o.appendSeries(nil, a)) == string(o.appendSeries(nil, b))
+			same := o.series.of(a) == o.series.of(b)
 			if same && p != other && p.From <= other.To && other.From <= p.To {
 				all[Overlap{a, b}] = true
 			}

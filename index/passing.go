@@ -12,7 +12,7 @@ type Passing struct {
 	x          *Index
 	predicates []*predicate // none where every row passes
 	known      *totals      // nil if the rows were not counted before
-	newest     *set         // the rows themselves, of a query with Latest
+	kept       *set         // the rows themselves, of a query that keeps some of those that pass
 }
 
 // Passing finds the rows that pass all filters of a query, without Limit and Offset. The error is
@@ -22,7 +22,8 @@ func (x *Index) Passing(q *Query) (*Passing, error) {
 	if err := x.checkAll(q); err != nil {
 		return nil, err
 	}
-	if len(q.Filters) == 0 && !q.Latest {
+	reduces := q.reduces() && !x.keepsAll(q)
+	if len(q.Filters) == 0 && !reduces {
 		return p, nil
 	}
 	w := x.pool.Get().(*scratch)
@@ -30,8 +31,8 @@ func (x *Index) Passing(q *Query) (*Passing, error) {
 	defer w.release()
 	w.makeKeys(x, q.Filters)
 	var err error
-	if q.Latest {
-		p.newest, err = x.newest(w)
+	if reduces {
+		p.kept, err = x.kept(w, q)
 	} else {
 		p.known, _ = x.cache.get(w.key).(*totals)
 		err = x.predicates(w, false)
@@ -52,8 +53,8 @@ func (p *Passing) Chunks() int { return chunkCount(p.x.rows) }
 // Read sets into to the passing rows of chunk k, and returns their number.
 func (p *Passing) Read(k int, into *ChunkRows) int {
 	into.base = uint32(k) << chunkBits
-	if p.newest != nil {
-		into.rows.load(p.newest, &p.newest.chunks[k], chunkSize(p.x.rows, k))
+	if p.kept != nil {
+		into.rows.load(p.kept, &p.kept.chunks[k], chunkSize(p.x.rows, k))
 		return into.rows.count()
 	}
 	n := 0
@@ -70,8 +71,8 @@ func (p *Passing) Read(k int, into *ChunkRows) int {
 // Count is the number of passing rows of chunk k. The rows that into had are lost.
 func (p *Passing) Count(k int, into *ChunkRows) int {
 	switch {
-	case p.newest != nil:
-		return int(p.newest.chunks[k].rows)
+	case p.kept != nil:
+		return int(p.kept.chunks[k].rows)
 	case p.known != nil:
 		return int(p.known.before[k+1] - p.known.before[k])
 	}

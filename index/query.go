@@ -56,7 +56,18 @@ type Query struct {
 	// same series has a later period: a later end, or the same end and a later start. A null end is
 	// later than all others, a null start earlier. Options.Series says what a series is.
 	Latest bool
+
+	// Edition keeps the rows of the newest edition: see Options.Edition.
+	Edition bool
+
+	// Coarsest keeps, of the rows that pass all filters, those whose place is not contained in the
+	// place of another such row with the same period and the same values in Options.Nested. Latest
+	// and Edition then choose among the rows that it keeps.
+	Coarsest bool
 }
+
+// reduces reports whether a query keeps only some of the rows that pass its filters.
+func (q *Query) reduces() bool { return q.Latest || q.Edition || q.Coarsest }
 
 // Range is the row ids From to To-1.
 type Range struct{ From, To uint32 }

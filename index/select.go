@@ -14,7 +14,7 @@ type scratch struct {
 	keys       []byte // the filters' keys, one after the other
 	filters    []keyed
 	key        []byte // of all filters
-	newestKey  []byte // of the newest rows that pass them
+	keptKey    []byte // of a query that keeps some of them
 	predicates []*predicate
 	mergedKey  []byte // of two predicates
 	counts     []uint32
@@ -49,8 +49,8 @@ func (x *Index) Select(q *Query, p *Page) error {
 		return err
 	}
 	out := emitter{ranges: p.Ranges, left: max(q.Limit, 0), skip: q.Offset}
-	if q.Latest {
-		return x.selectNewest(q, p, &out)
+	if q.reduces() && !x.keepsAll(q) {
+		return x.selectKept(q, p, &out)
 	}
 	if len(q.Filters) == 0 {
 		p.Total = x.rows
@@ -94,13 +94,13 @@ func (w *scratch) release() {
 	clear(w.filters)
 }
 
-// selectNewest is Select for a query with Latest.
-func (x *Index) selectNewest(q *Query, p *Page, out *emitter) error {
+// selectKept is Select for a query that keeps some of the rows that pass.
+func (x *Index) selectKept(q *Query, p *Page, out *emitter) error {
 	w := x.pool.Get().(*scratch)
 	defer x.pool.Put(w)
 	defer w.release()
 	w.makeKeys(x, q.Filters)
-	rows, err := x.newest(w)
+	rows, err := x.kept(w, q)
 	if err != nil {
 		return err
 	}
@@ -112,8 +112,13 @@ func (x *Index) selectNewest(q *Query, p *Page, out *emitter) error {
 
 // checkAll returns an error if the table cannot answer the query.
 func (x *Index) checkAll(q *Query) error {
-	if q.Latest && x.series == nil {
+	switch {
+	case q.Latest && x.series == nil:
 		return filterf("the newest rows of each series are asked for, but the table has no series")
+	case q.Edition && x.edition == nil:
+		return filterf("the newest edition is asked for, but the table has no editions")
+	case q.Coarsest && x.places == nil:
+		return filterf("the rows of the coarsest places are asked for, but the table has no levels of places")
 	}
 	for i := range q.Filters {
 		if err := x.check(&q.Filters[i]); err != nil {

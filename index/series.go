@@ -17,6 +17,7 @@ import (
 // one stretch needs nothing else. Of series of several stretches, the newest of each stretch are
 // compared. This is exact for any order of rows and fast for the usual one.
 type series struct {
+	rules      *keyRules
 	rows       int
 	columns    []*column
 	end, start *column
@@ -24,19 +25,6 @@ type series struct {
 	mu   sync.Mutex // held while stretches are found
 	made atomic.Pointer[stretches]
 }
-
-// keyColumn numbers the values of rows in a column, or in several columns of one group.
-type keyColumn struct {
-	group *snapshot.Group // nil for a column of rows
-	codes snapshot.Packed
-	of    []uint32 // the number of each tuple; nil where the codes are the numbers
-	end   int      // above all numbers; 0 if there are too many to list
-	word  int      // place of the number in a seriesKey
-	shift int
-}
-
-// seriesKey is the numbers of a row side by side. Rows of one series have the same.
-type seriesKey [2]uint64
 
 // periodColumn is the share of one or both columns of the period in the moments of rows.
 type periodColumn struct {
@@ -49,18 +37,14 @@ type periodColumn struct {
 type moment uint64
 
 // newSeries returns the series of Options, nil if there are none.
-func (x *Index) newSeries(o *Options) (*series, error) {
+func (x *Index) newSeries(o *Options, rules *keyRules) (*series, error) {
 	if len(o.Series) == 0 {
 		return nil, nil
 	}
-	s := &series{rows: x.rows}
-	for _, name := range o.Series {
-		c := x.columns[name]
-		if c == nil || c.col.Kind == snapshot.Decimal {
-			return nil, filterf("a series has the column %q: the table has none of that name with texts, "+
-				"integers, booleans or times", name)
-		}
-		s.columns = append(s.columns, c)
+	s := &series{rules: rules, rows: x.rows}
+	var err error
+	if s.columns, err = x.keyColumnsOf(o.Series); err != nil {
+		return nil, err
 	}
 	for _, name := range []string{o.PeriodEnd, o.PeriodStart} {
 		if c := x.columns[name]; c == nil || c.col.Kind != snapshot.Time {
@@ -69,75 +53,15 @@ func (x *Index) newSeries(o *Options) (*series, error) {
 		}
 	}
 	s.end, s.start = x.columns[o.PeriodEnd], x.columns[o.PeriodStart]
-	if _, fits := s.keyColumns(); !fits {
-		return nil, filterf("the columns %q of a series have too many values to tell rows apart by 128 bits", o.Series)
-	}
 	return s, nil
 }
 
-// keyColumns returns the codes that tell the rows of series apart, with a place in the key for
-// each; the numbers of tuples are still missing. fits reports whether there is room for all.
-func (s *series) keyColumns() (keys []keyColumn, fits bool) {
-	seen := map[*codeSpace]bool{}
-	word, shift := 0, 0
-	for _, c := range s.columns {
-		k := keyColumn{group: c.col.Group}
-		switch {
-		case c.space == nil:
-			k.codes = c.col.Numbers().Packed
-		case seen[c.space]:
-			continue
-		default:
-			seen[c.space] = true
-			k.codes, k.end = c.space.codes, c.space.size
-		}
-		width := k.codes.Width()
-		if shift+width > 64 {
-			word, shift = word+1, 0
-		}
-		k.word, k.shift = word, shift
-		shift += width
-		keys = append(keys, k)
-	}
-	return keys, word < len(seriesKey{})
-}
-
-// numberTuples numbers the different values that the tuples of a group have in the columns of the
-// series. It returns nil if every tuple has its own.
-func (s *series) numberTuples(g *snapshot.Group) []uint32 {
-	of := make([]uint32, g.Tuples)
-	count := min(1, g.Tuples)
-	for _, c := range s.columns {
-		if c.col.Group != g {
-			continue
-		}
-		codes := c.col.Codes()
-		if !c.col.Coded() {
-			codes = c.col.Numbers().Packed
-		}
-		numbers := make(map[[2]uint64]uint32, count)
-		for tuple := range of {
-			pair := [2]uint64{uint64(of[tuple]), codes.At(uint32(tuple))}
-			number, has := numbers[pair]
-			if !has {
-				number = uint32(len(numbers))
-				numbers[pair] = number
-			}
-			of[tuple] = number
-		}
-		if count = len(numbers); count == g.Tuples {
-			return nil
-		}
-	}
-	return of
-}
-
-// periodColumns returns what gives the moments of rows: one column if end and start are of one
+// periodColumnsOf returns what gives the moments of rows: one column if end and start are of one
 // group, otherwise two.
-func (s *series) periodColumns() []periodColumn {
-	end := periodColumnOf(s.end.col, func(code, _ uint64) moment { return moment(code << 32) })
-	start := periodColumnOf(s.start.col, func(code, null uint64) moment { return moment((code + 1) % (null + 1)) })
-	if g := s.end.col.Group; g == nil || g != s.start.col.Group {
+func periodColumnsOf(ends, starts *column) []periodColumn {
+	end := periodColumnOf(ends.col, func(code, _ uint64) moment { return moment(code << 32) })
+	start := periodColumnOf(starts.col, func(code, null uint64) moment { return moment((code + 1) % (null + 1)) })
+	if g := ends.col.Group; g == nil || g != starts.col.Group {
 		return []periodColumn{end, start}
 	}
 	for i, m := range start.of {

@@ -9,7 +9,7 @@ import (
 // stretches are where the stretches of a table end. They are found in one pass over the table, when
 // the first query needs them.
 type stretches struct {
-	keys      []keyColumn
+	keys      rowKeys
 	periods   []periodColumn
 	last      []uint32 // the last row with each number of the first column; empty if not known
 	ends      *set     // the last row of each stretch
@@ -33,13 +33,7 @@ func (s *series) stretches() *stretches {
 
 // find finds the stretches.
 func (s *series) find() *stretches {
-	t := &stretches{periods: s.periodColumns()}
-	t.keys, _ = s.keyColumns()
-	for i := range t.keys {
-		if g := t.keys[i].group; g != nil {
-			t.keys[i].of = s.numberTuples(g)
-		}
-	}
+	t := &stretches{keys: s.rules.rowKeys(s.columns), periods: periodColumnsOf(s.end, s.start)}
 	t.last = make([]uint32, t.keys[0].end)
 	ends := t.findEnds(s.rows)
 	var b builder
@@ -107,7 +101,7 @@ func (t *stretches) findScattered(ends []uint64, into *builder) {
 	}
 	var block []stretch
 	counts := []int{} // stretches of each series of the block
-	series := map[seriesKey]int{}
+	series := map[rowKey]int{}
 	from, reach := uint32(0), uint32(0)
 	closeBlock := func() {
 		for i := range block {
@@ -124,7 +118,7 @@ func (t *stretches) findScattered(ends []uint64, into *builder) {
 			from = end + 1
 			return nil
 		}
-		key := t.key(end)
+		key := t.keys.of(end)
 		number, has := series[key]
 		if !has {
 			number = len(counts)
@@ -152,40 +146,12 @@ func (t *stretches) reach(row uint32) uint32 {
 
 // clearMap empties a map. Clearing one takes as long as its largest size ever asks for, so a large
 // one is replaced.
-func clearMap[V any](m *map[seriesKey]V) {
+func clearMap[V any](m *map[rowKey]V) {
 	if len(*m) < 1000 {
 		clear(*m)
 	} else {
-		*m = make(map[seriesKey]V)
+		*m = make(map[rowKey]V)
 	}
-}
-
-// read sets dst to the numbers of the rows from, from+1, ...
-func (k *keyColumn) read(dst []uint64, from uint32) {
-	k.codes.Unpack64(dst, from)
-	if k.of != nil {
-		for i, tuple := range dst {
-			dst[i] = uint64(k.of[tuple])
-		}
-	}
-}
-
-// at is the number of a row.
-func (k *keyColumn) at(row uint32) uint64 {
-	number := k.codes.At(row)
-	if k.of != nil {
-		number = uint64(k.of[number])
-	}
-	return number
-}
-
-// key tells the series of a row.
-func (t *stretches) key(row uint32) (key seriesKey) {
-	for i := range t.keys {
-		k := &t.keys[i]
-		key[k.word] |= k.at(row) << k.shift
-	}
-	return key
 }
 
 // moments sets dst to the moments of the rows from, from+1, ... It uses codes, which is as long.
@@ -200,20 +166,17 @@ func (t *stretches) moments(dst []moment, from uint32, codes []uint64) {
 	}
 }
 
-// moment is the moment of a row.
-func (t *stretches) moment(row uint32) (m moment) {
-	for i := range t.periods {
-		m |= t.periods[i].of[t.periods[i].codes.At(row)]
+// momentOf is the moment of a row.
+func momentOf(periods []periodColumn, row uint32) (m moment) {
+	for i := range periods {
+		m |= periods[i].of[periods[i].codes.At(row)]
 	}
 	return m
 }
 
 // size is the memory in bytes.
 func (t *stretches) size() int {
-	n := int(unsafe.Sizeof(*t)) + 4*cap(t.last) + t.ends.size() + t.scattered.size()
-	for i := range t.keys {
-		n += int(unsafe.Sizeof(t.keys[i])) + 4*cap(t.keys[i].of)
-	}
+	n := int(unsafe.Sizeof(*t)) + 4*cap(t.last) + t.ends.size() + t.scattered.size() + t.keys.size()
 	for i := range t.periods {
 		n += int(unsafe.Sizeof(t.periods[i])) + 8*cap(t.periods[i].of)
 	}
