@@ -9,6 +9,7 @@ var Endpoints = slices.Concat(metadata, coordination, affected, food, climate, g
 // The enums, each in its sort order.
 var (
 	adminLevel          = newEnum("admin_level", "0", "1", "2")
+	levelOrCoarsest     = &Enum{Name: "admin_level", Values: []string{"0", "1", "2", Coarsest}, Expected: adminLevel.Expected}
 	outputFormat        = newEnum("output_format", "csv", "json")
 	pointFormat         = &Enum{Name: "output_format", Values: []string{"csv", "json", "geojson"}, Expected: outputFormat.Expected}
 	gender              = newEnum("gender", "f", "m", "x", "u", "o", "all")
@@ -51,7 +52,10 @@ var (
 	loc = filters(like("location_code", 128), contains("location_name", 512))
 	a1  = unit("1", "provider_admin1_name")
 	a2  = unit("2", "provider_admin2_name")
-	lvl = oneOf("admin_level", adminLevel)
+	lvl = oneOf("admin_level", levelOrCoarsest)
+
+	// onlyLevel is for lists without periods, whose rows do not contain one another.
+	onlyLevel = oneOf("admin_level", adminLevel)
 
 	// a1Unit and a2Unit are for rows that have no provider names.
 	a1Unit = unit("1")

@@ -49,6 +49,8 @@ func (r *Request) canonicalize() {
 				c.pairs = r.appendValue(c.pairs, param, position, &f.Value)
 			}
 			c.pairs = append(c.pairs, '&')
+		case r.Coarsest && param.IsLevel() && !param.List:
+			c.pairs = append(append(append(c.pairs, param.Name...), '='), Coarsest+"&"...)
 		case position == p.format:
 			if format := decodedView(raw.encoded()); string(format) != param.Default {
 				c.pairs = append(append(append(c.pairs, "output_format="...), format...), '&')

@@ -22,6 +22,7 @@ type Endpoint struct {
 	Rounds     []string    // of Key: numbers of rounds, each of which replaces the one before
 	Figures    []Figure    // every number of a record
 	Dimensions []Dimension // every other field of a record that has an amount or an average
+	Edition    *Edition    // what is published together; nil where no edition replaces another
 
 	// Of endpoints in HAPI names (nameset_paths.go) only.
 	names     NameSet
@@ -267,4 +268,4 @@ func (e *Endpoint) Filters() []Param { return filters(e.Place, e.Params) }
 
 // IsLevel reports whether the parameter is an enum of numbers: the level of a row is an integer
 // column.
-func (p *Param) IsLevel() bool { return p.Enum == adminLevel }
+func (p *Param) IsLevel() bool { return p.Enum == adminLevel || p.Enum == levelOrCoarsest }

@@ -16,6 +16,7 @@ var affected = []Endpoint{
 		Order:      journeyOrder,
 		Figures:    figures(amounts("people", "population"), ageLabels),
 		Dimensions: dimensions(fromFile, anyGroup, genders, ageRanges, stock, betweenTwo),
+		Edition:    &Edition{Fields: []string{"population_group"}, Whole: true},
 	},
 	{
 		Path:    "/api/v2/affected-people/humanitarian-needs",
@@ -37,9 +38,10 @@ var affected = []Endpoint{
 		},
 		Figures: figures(level, amounts("people", "population")),
 		Dimensions: dimensions(
-			inUnit2, fromFile, keep("Intersectoral", overlapping("sector_code", "sector_name")), overlapping("category"), overlapping("population_status"),
-			stock,
+			inUnit2, fromFile, keep("Intersectoral", overlapping("sector_code", "sector_name")),
+			everybody([]string{"", "total"}, overlapping("category")), overlapping("population_status"), stock,
 		),
+		Edition: &Edition{Fields: []string{"population_status", "category"}},
 	},
 	{
 		Path:    "/api/v2/affected-people/idps",
@@ -60,6 +62,7 @@ var affected = []Endpoint{
 		Dimensions: dimensions(
 			inUnit2, fromFile, overlapping("reporting_round"), overlapping("assessment_type"), overlapping("operation"), stock,
 		),
+		Edition: &Edition{},
 	},
 	{
 		Path:    "/api/v2/affected-people/returnees",
@@ -75,5 +78,6 @@ var affected = []Endpoint{
 		Order:      journeyOrder,
 		Figures:    figures(amounts("people", "population"), ageLabels),
 		Dimensions: dimensions(fromFile, anyGroup, genders, ageRanges, flow, betweenTwo),
+		Edition:    &Edition{Fields: []string{"population_group"}, Whole: true},
 	},
 }

@@ -21,6 +21,7 @@ var coordination = []Endpoint{
 			"provider_admin2_name",
 		},
 		Figures: level,
+		Edition: &Edition{},
 	},
 	{
 		Path:    "/api/v2/coordination-context/funding",
@@ -39,6 +40,7 @@ var coordination = []Endpoint{
 		Dimensions: dimensions(
 			fromFile, parts("appeal_code", "appeal_name"), parts("appeal_type"), inCountry, flow,
 		),
+		Edition: &Edition{Having: "appeal_type"},
 	},
 	{
 		Path:    "/api/v2/coordination-context/conflict-events",
@@ -80,5 +82,6 @@ var coordination = []Endpoint{
 			neither("an index", "overall_risk", "hazard_exposure_risk", "vulnerability_risk", "coping_capacity_risk"),
 			neither("a fraction", "meta_missing_indicators_pct"), neither("an age of data", "meta_avg_recentness_years"),
 		),
+		Edition: &Edition{},
 	},
 }

@@ -24,6 +24,7 @@ var food = []Endpoint{
 			inUnit2, fromFile, totals("classification_phase", total("all"), total("3+", "3", "4", "5")),
 			overlapping("classification_type"), stock,
 		),
+		Edition: &Edition{Fields: []string{"classification_type"}},
 	},
 	{
 		Path:    "/api/v2/food-security-nutrition-poverty/food-prices-market-monitor",
@@ -66,5 +67,6 @@ var food = []Endpoint{
 			level, neither("an index", "mpi"),
 			neither("a percentage", "headcount_ratio", "intensity_of_deprivation", "vulnerable_to_poverty", "in_severe_poverty"),
 		),
+		Edition: &Edition{},
 	},
 }

@@ -16,5 +16,6 @@ var geography = []Endpoint{
 		},
 		Figures:    figures(level, ageLabels, amounts("people", "population")),
 		Dimensions: dimensions(inUnit2, fromFile, genders, ageRanges, stock),
+		Edition:    &Edition{},
 	},
 }

@@ -137,7 +137,7 @@ var metadata = []Endpoint{
 		Table:   "market",
 		Summary: "Markets of the price monitor",
 		Fields:  record(geo, text("code", 32), text("name", 512), null(decimals("lat", "lon"))),
-		Place:   filters(loc, a1, a2, lvl),
+		Place:   filters(loc, a1, a2, onlyLevel),
 		Params:  filters(like("code", 32), contains("name", 512), flags),
 		Key:     []string{"code"},
 		Order:   []string{"code"},
@@ -150,7 +150,7 @@ var metadata = []Endpoint{
 		Note:    "Rows have no provider names, so the names of admin units match stored names only.",
 		Fields:  record(geo, text("category", 128), text("subcategory", 128), times("api_updated_date")),
 		Params: filters(
-			like("category", 128), like("subcategory", 128), between("api_updated_date", DateTime), loc, a1Unit, a2Unit, lvl,
+			like("category", 128), like("subcategory", 128), between("api_updated_date", DateTime), loc, a1Unit, a2Unit, onlyLevel,
 		),
 		// A place has one row for each file with rows about it. Without the date, a file that was
 		// updated is a changed row.

@@ -25,12 +25,17 @@ var fieldsKind = &ParamKind{
 // Selection is what of the rows that pass is in the answer.
 type Selection struct {
 	Fields []int // positions in AllFields, in ascending order; nil for all
-	Latest bool  // only the newest rows of each series
+
+	// Which of the rows that pass the filters: those of the coarsest places (Coarsest), then the
+	// newest of each series, or those of the newest editions (LatestParam).
+	Coarsest, Latest, Edition bool
+
+	Everybody bool // only rows that count everybody (EverybodyParam)
 
 	fields []int // memory of Fields
 }
 
-func (s *Selection) reset() { s.Fields, s.Latest = nil, false }
+func (s *Selection) reset() { *s = Selection{fields: s.fields} }
 
 // FieldNames are the names of fields.
 func FieldNames(fields []Field) []string {

@@ -55,6 +55,8 @@ type Dimension struct {
 	Totals []Total  // Totals: which values contain others
 	Ranges bool     // Totals: values are also ranges of ages, which can contain or overlap others
 	Keep   string   // the value of rows that are not broken down, such as all
+
+	Everybody []string // values of rows that count everybody
 }
 
 // Total is a value that contains others.
@@ -169,6 +171,12 @@ func keep(value string, d []Dimension) []Dimension {
 	return d
 }
 
+// everybody sets the values of rows that count everybody.
+func everybody(values []string, d []Dimension) []Dimension {
+	d[0].Everybody = values
+	return d
+}
+
 // total is a value that contains the given others, all without any.
 func total(value string, parts ...string) Total { return Total{Value: value, Parts: parts} }
 
@@ -195,10 +203,10 @@ var (
 	inUnit2   = dimensions(inUnit1, parts("admin2_code", "admin2_name"))
 	fromFile  = parts("resource_catalog_id")
 
-	genders   = keep("all", totals("gender", total("all")))
+	genders   = everybody([]string{"all"}, keep("all", totals("gender", total("all"))))
 	ageRanges = []Dimension{{
 		Field: "age_range", Kind: Totals, Also: []string{"min_age", "max_age"}, Totals: []Total{total("all")},
-		Ranges: true, Keep: "all",
+		Ranges: true, Keep: "all", Everybody: []string{"all"},
 	}}
 	anyGroup   = keep("all", totals("population_group", total("all")))
 	betweenTwo = dimensions(

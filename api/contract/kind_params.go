@@ -22,10 +22,7 @@ func kindParams(e *Endpoint, k Kind) []Param {
 		}
 	}
 	fields := names(FieldsParam, fieldsKind, FieldNames(e.Fields), "")
-	var latest []Param // for endpoints whose rows are of series
-	if e.Series() != nil {
-		latest = []Param{{Name: LatestParam, Type: Boolean, Own: latestKind}}
-	}
+	latest := e.selectionParams()
 	switch k {
 	case Aggregate:
 		return filters([]Param{
@@ -101,26 +98,6 @@ func appendNames(dst []byte, names ...string) []byte {
 		dst = appendEscaped(dst, name)
 	}
 	return dst
-}
-
-// LatestParam keeps the newest rows: of those that pass all filters, the rows for which no other
-// such row of the same series (Series) has a later period. The period with the later end is later,
-// then the one with the later start; an open end is the latest.
-const LatestParam = "latest"
-
-var latestKind = &ParamKind{
-	read: func(r *Request, p *Param) {
-		text, ok := r.text(r.position), false
-		if r.Latest, ok = parseBoolean(text); !ok {
-			r.fault(notBoolean(p.Name, text))
-		}
-	},
-	write: func(r *Request, dst []byte) []byte {
-		if r.Latest {
-			dst = append(dst, "true"...)
-		}
-		return dst
-	},
 }
 
 // A request of kind Changes asks which rows differ between a retained snapshot and the one that

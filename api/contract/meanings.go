@@ -69,7 +69,7 @@ func (e *Endpoint) AddingUp() string { return e.names.text(addingUp[e.Table]) }
 func (e *Endpoint) About(p *Param) string {
 	about := e.names.text(p.Describe())
 	if p.Name == LatestParam {
-		return sentences(about, "A series is the records with the same "+e.SeriesText()+".")
+		return sentences(about, "A series is the records with the same "+e.SeriesText()+".", e.EditionText())
 	}
 	if len(p.Columns) == 0 || p.Type == Day || p.IsLevel() {
 		return about
@@ -188,6 +188,9 @@ func (p *Param) describeMatch() string {
 	}
 	if p.Earlier {
 		since = "earlier"
+	}
+	if p.Enum == levelOrCoarsest {
+		where = Coarsest
 	}
 	return sentences(matching[how], matching[where], matching[since])
 }

@@ -229,6 +229,7 @@ func (r *Request) readValue(p *Param, text string) (v Value, ok bool) {
 }
 
 // readChoice also sets the number of an enum of numbers: the level of a row is an integer column.
+// Coarsest is no filter of a row.
 func (r *Request) readChoice(p *Param, text string) (v Value, ok bool) {
 	if !p.Enum.has(text) {
 		r.fault(notInEnum(p, text))
@@ -237,6 +238,10 @@ func (r *Request) readChoice(p *Param, text string) (v Value, ok bool) {
 	}
 	v.Text = text
 	if p.IsLevel() {
+		if text == Coarsest {
+			r.Coarsest = true
+			return v, false
+		}
 		v.Int = int64(text[0] - '0')
 	}
 	return v, true

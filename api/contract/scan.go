@@ -126,6 +126,7 @@ func (s *Scanned) note(sent, encoded []byte) {
 		s.Snapshot = string(appendDecoded(nil, encoded))
 	default:
 		s.refuseList(string(name))
+		s.refuseEverybody(string(name))
 		s.refuseRemoved(name, encoded)
 		if len(s.unknown) < maxUnknownKept {
 			s.unknown = append(s.unknown, sentPair{sent, encoded})

@@ -32,6 +32,9 @@ func withLists(params []Param) []Param {
 		if p.Several {
 			p.Name += SeveralSuffix
 			p.Several, p.List = false, true
+			if p.IsLevel() {
+				p.Enum = adminLevel
+			}
 			all = append(all, p)
 		}
 	}

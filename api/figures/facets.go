@@ -105,8 +105,10 @@ func findFacets(s *list.Lists, a *list.Reply) (list.Records, error) {
 func countFacets(a *list.Reply, table *aggregate.Table) ([]facetCounts, error) {
 	r := &a.Request
 	all := make([]facetCounts, len(r.Of))
-	own := make([][]int, len(r.Of)) // filters of the field itself
+	own := make([][]int, len(r.Of))   // filters of the field itself
+	levels := make([]bool, len(r.Of)) // the field is the level, of whose filter Coarsest is a value
 	for i, f := range r.Of {
+		levels[i] = r.Plan().Endpoint.Fields[f.Field].Name == "admin_level"
 		for k := range r.Filters {
 			if r.Restricts(r.Filters[k].Param, f) {
 				own[i] = append(own[i], k)
@@ -119,6 +121,7 @@ func countFacets(a *list.Reply, table *aggregate.Table) ([]facetCounts, error) {
 		}
 		query := a.Query
 		query.Filters = nil
+		query.Coarsest = query.Coarsest && !levels[i]
 		for k := range a.Query.Filters {
 			if !slices.Contains(own[i], k) {
 				query.Filters = append(query.Filters, a.Query.Filters[k])
@@ -127,7 +130,7 @@ func countFacets(a *list.Reply, table *aggregate.Table) ([]facetCounts, error) {
 		var same []int
 		var by []aggregate.Group
 		for k := i; k < len(r.Of); k++ {
-			if slices.Equal(own[i], own[k]) {
+			if slices.Equal(own[i], own[k]) && levels[i] == levels[k] {
 				same = append(same, k)
 				by = append(by, aggregate.Group{
 					Column: a.Endpoint.Fields[r.Of[k].Field].Column(), Part: aggregateParts[r.Of[k].Part],

@@ -39,6 +39,9 @@ type BoundList struct {
 	Replaced time.Time          // when it was bound in place of other content; zero if it was the first
 	Need     need
 	Adds     atomic.Pointer[Adder] // nil until needed, and once given up
+
+	everybody []index.Filter // of rows that count everybody
+	nested    bool           // rows can be of places that contain those of others
 }
 
 // boundSet is what a list has for each set of names. The renderers share the rows, and the
@@ -197,16 +200,16 @@ func bindSegment(position int, seg *snapshot.Segment, tier encode.Tier) (*BoundL
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
-	var o index.Options
-	if o.Series = e.Series(); o.Series != nil {
-		o.PeriodStart, o.PeriodEnd = contract.PeriodStart, contract.PeriodEnd
-	}
+	o := indexOptions(e)
 	ix, err := index.OpenWith(seg, o)
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
 	h := &contract.EndpointsIn(contract.HAPINames)[position]
-	list := &BoundList{Segment: seg, Rows: seg.Rows(), period: periodOf(seg), Index: ix, Filters: bindFilters(h)}
+	list := &BoundList{
+		Segment: seg, Rows: seg.Rows(), period: periodOf(seg), Index: ix, Filters: bindFilters(h),
+		nested: o.Nested != nil, everybody: everybodyFilters(e),
+	}
 	r, err := render.New(seg, RenderFields(e.Fields), encode.Options{Tier: tier})
 	if err == nil {
 		list.Named[contract.ContractNames].Renderer, err = withPoints(r, e)
@@ -341,7 +344,8 @@ func (l *BoundList) Passing(q *index.Query) (*index.Passing, error) {
 // FillQuery sets a query to what a request asks for. It appends the values of lists to values, to
 // which the query refers.
 func (l *BoundList) FillQuery(q *index.Query, r *contract.Request, values []index.Value) []index.Value {
-	q.Limit, q.Offset, q.Latest, q.Filters = r.Limit, r.Offset, r.Latest, q.Filters[:0]
+	q.Limit, q.Offset, q.Filters = r.Limit, r.Offset, q.Filters[:0]
+	q.Latest, q.Edition, q.Coarsest = r.Latest, r.Edition, r.Coarsest && l.nested
 	for i := range r.Filters {
 		f := l.Filters[r.Filters[i].Param]
 		f.Value = index.Value(r.Filters[i].Value)
@@ -353,6 +357,9 @@ func (l *BoundList) FillQuery(q *index.Query, r *contract.Request, values []inde
 			f.Values = values[from:]
 		}
 		q.Filters = append(q.Filters, f)
+	}
+	if r.Everybody {
+		q.Filters = append(q.Filters, l.everybody...)
 	}
 	return values
 }

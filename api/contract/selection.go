@@ -1,0 +1,194 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+)
+
+// Parameters that keep some of the rows that pass all filters, by comparing these with one another:
+// first admin_level=coarsest, then latest.
+
+// Coarsest is a value of admin_level besides the levels. It keeps the rows whose place is in no place
+// of another row that passes, with the same period and the same values in Nested: those of each
+// country at the level that it is published at.
+const Coarsest = "coarsest"
+
+// LatestParam keeps the newest rows. With true these are the rows for which no other one of the same
+// series (Series) has a later period: the period with the later end is later, then the one with the
+// later start; an open end is the latest. With LatestEdition they are the rows of the newest edition.
+const (
+	LatestParam   = "latest"
+	LatestEdition = "edition"
+)
+
+// EverybodyParam keeps the rows whose dimensions have a value that means everybody.
+const EverybodyParam = "everybody"
+
+// Edition declares what is published together: rows with the same country, level and Fields are of
+// one edition if they have one period. With Coarsest, editions are of all levels.
+type Edition struct {
+	Fields []string
+
+	// Whole takes the newest period of the whole list, by Fields: of a year in which nobody went from
+	// one country to another there is no row, so the newest of that pair says nothing.
+	Whole bool
+
+	// Having takes the newest year, by its start, in which a row has a value in this field.
+	Having string
+}
+
+// EditionText says what an edition of the endpoint's records is, empty without one.
+func (e *Endpoint) EditionText() string {
+	of := e.Edition
+	if of == nil {
+		return ""
+	}
+	var fields []string
+	for _, field := range of.Fields {
+		fields = append(fields, e.names.Name(field))
+	}
+	const keeps = "edition keeps the records of the newest edition, and nothing that only an older one has. "
+	switch {
+	case of.Having != "":
+		return keeps + "That of a location_code is the newest year of reference_period_start in which a record has " +
+			"its " + of.Having + "."
+	case of.Whole:
+		return keeps + "That is the newest reference period of each " + inSentence(fields) + " in the whole list, " +
+			"whatever filters besides those of dates there are."
+	}
+	same := append([]string{"location_code"}, fields...)
+	if e.Units() != nil {
+		same = slices.Insert(same, 1, "admin_level")
+	}
+	text := keeps + "An edition is the records with the same " + inSentence(same) + " and reference period"
+	if e.CountsEverybody() && slices.Contains(of.Fields, "category") {
+		text += "; categories that mean everybody are one"
+	}
+	if e.Units() != nil {
+		text += "; with admin_level=coarsest it has all levels"
+	}
+	return text + "."
+}
+
+// latestModes are the values of LatestParam where there are editions.
+var latestModes = newEnum(LatestParam, "true", "false", LatestEdition)
+
+// selectionParams are LatestParam for endpoints whose rows are of series, and EverybodyParam for
+// those with dimensions that have such a value.
+func (e *Endpoint) selectionParams() (params []Param) {
+	if e.Series() != nil {
+		latest := Param{Name: LatestParam, Type: Boolean, Own: latestKind}
+		if e.Edition != nil {
+			latest.Type, latest.Enum = Choice, latestModes
+		}
+		params = append(params, latest)
+	}
+	if e.CountsEverybody() {
+		params = append(params, Param{Name: EverybodyParam, Type: Boolean, Own: everybodyKind})
+	}
+	return params
+}
+
+// CountsEverybody reports whether a dimension has values that mean everybody.
+func (e *Endpoint) CountsEverybody() bool {
+	return slices.ContainsFunc(e.Dimensions, func(d Dimension) bool { return d.Everybody != nil })
+}
+
+var latestKind = &ParamKind{
+	read: func(r *Request, p *Param) {
+		text, ok := r.text(r.position), false
+		if text == LatestEdition {
+			if r.Edition = true; r.plan.Endpoint.Edition == nil {
+				r.fault(noEdition(r.plan.Endpoint))
+			}
+			return
+		}
+		if r.Latest, ok = parseBoolean(text); !ok {
+			r.fault(notBoolean(p.Name, text))
+		}
+	},
+	write: func(r *Request, dst []byte) []byte {
+		switch {
+		case r.Edition:
+			dst = append(dst, LatestEdition...)
+		case r.Latest:
+			dst = append(dst, "true"...)
+		}
+		return dst
+	},
+}
+
+// noEdition is the issue of an edition of a list that has none.
+func noEdition(e *Endpoint) Issue {
+	return valueError(LatestParam, LatestEdition, "records of "+e.Name()+" are each of their own period, and no "+
+		"edition of them replaces another; keep a period with start_date and end_date, or send latest=true for the "+
+		"newest record of each series")
+}
+
+var everybodyKind = &ParamKind{
+	read: func(r *Request, p *Param) {
+		text, ok := r.text(r.position), false
+		if r.Everybody, ok = parseBoolean(text); !ok {
+			r.fault(notBoolean(p.Name, text))
+		}
+	},
+	write: func(r *Request, dst []byte) []byte {
+		if r.Everybody {
+			dst = append(dst, "true"...)
+		}
+		return dst
+	},
+}
+
+// refuseEverybody refuses EverybodyParam where no dimension has such a value.
+func (s *Scanned) refuseEverybody(name string) {
+	if name == EverybodyParam {
+		s.refuse(name, "records of "+s.plan.Endpoint.Name()+" have no category, gender or age_range, so none of them "+
+			"counts only some people; leave it out")
+	}
+}
+
+// Unit is the columns that name a place of one level: its code, what its provider calls it, and the
+// provider's own code of it.
+type Unit struct{ Code, ProviderName, ProviderCode string }
+
+// Units are the columns of the places of rows, by level. They are nil for lists without levels.
+func (e *Endpoint) Units() []Unit {
+	if !e.hasField("admin_level") {
+		return nil
+	}
+	units := []Unit{{Code: "location_code"}}
+	for _, level := range []string{"admin1", "admin2"} {
+		if !e.hasField(level + "_code") {
+			break
+		}
+		u := Unit{Code: "stored_" + level + "_code", ProviderName: "provider_" + level + "_name"}
+		if e.hasField("provider_" + level + "_code") {
+			u.ProviderCode = "provider_" + level + "_code"
+		}
+		units = append(units, u)
+	}
+	return units
+}
+
+// IsPlaceholder reports whether a code stands for a unit that is not known.
+func IsPlaceholder(code string) bool { return strings.HasSuffix(code, "-XXX") }
+
+// Nested are the columns in which a row agrees with the rows whose place contains its own: those of
+// its series but for the place. They are nil for lists of which no row contains another: those
+// without levels or periods, and those of markets, which are no places of other markets.
+func (e *Endpoint) Nested() (nested []string) {
+	units := e.Units()
+	if units == nil || e.HasPoints() {
+		return nil
+	}
+	for _, column := range e.Series() {
+		isPlace := func(u Unit) bool {
+			return column == u.Code || column == u.ProviderName || column == u.ProviderCode
+		}
+		if !slices.ContainsFunc(units, isPlace) {
+			nested = append(nested, column)
+		}
+	}
+	return nested
+}
