@@ -27,7 +27,7 @@ require (
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // what go test -bench prints, read by bench
 	golang.org/x/sync v0.24.0 // errgroup: worker pools
 	golang.org/x/sys v0.49.0 // mmap, flock, the priority of a thread
-	golang.org/x/text v0.43.0 // ill-formed UTF-8 in queries, repaired as in Python
+	golang.org/x/text v0.43.0 // ill-formed UTF-8 in queries, repaired as in Python; the codes of countries
 )
 
 require (

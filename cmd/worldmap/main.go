@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/language"
+
 	"hdqs/api/chart"
 	"hdqs/internal/atomicfile"
 )
@@ -95,12 +97,15 @@ func read(source []byte) ([]country, error) {
 		} else if err := json.Unmarshal(g.Arcs, &shapes); err != nil {
 			return nil, err
 		}
-		c := country{code: alpha3[g.ID]}
-		if c.code == "" {
-			c.code = alpha3[g.Properties.Name]
-		}
-		if c.code == "" {
-			c.code = "-"
+		c := country{code: "-"}
+		if number, err := strconv.Atoi(g.ID); err == nil {
+			region, err := language.EncodeM49(number)
+			if err != nil {
+				return nil, err
+			}
+			c.code = region.ISO3()
+		} else if g.Properties.Name == "Kosovo" { // ISO 3166-1 has no code for it
+			c.code = "XKX"
 		}
 		if c.code == "ATA" {
 			continue
