@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hdqs/api"
+	"hdqs/api/state"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -45,8 +46,8 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	server := api.New(api.Options{Identifier: api.IgnoreIdentifier})
-	if err := server.Swap(api.Release{Snapshot: snap}); err != nil {
+	server := api.New(state.Options{Identifier: state.IgnoreIdentifier})
+	if err := server.Swap(state.Release{Snapshot: snap}); err != nil {
 		log.Fatal(err)
 	}
 	answer := server.Answer("GET", "/api/v2/metadata/sector?name=water", nil)

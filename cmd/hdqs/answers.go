@@ -9,15 +9,16 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"hdqs/api"
 	"hdqs/api/contract"
 	"hdqs/api/encode"
+	"hdqs/api/files"
+	"hdqs/api/state"
 )
 
 // answerFlags are the flags for making responses, caching them, and refusing them under load. Most
 // have an option of the server as their target.
 type answerFlags struct {
-	api.Options
+	state.Options
 	inflight, bodyCache size
 }
 
@@ -32,7 +33,7 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 		"value of CDN-Cache-Control in successful responses; empty: not sent")
 	fl.DurationVar(&f.KeepPrevious, "keep-previous", 15*time.Minute,
 		fmt.Sprintf("how long requests with snapshot=ID may use a replaced snapshot, at most the last %d; 0: never",
-			api.MostPrevious))
+			state.MostPrevious))
 	fl.BoolVar(&f.Strict, "strict", false,
 		"refuse unknown parameters with 422, as 'Prefer: handling=strict' does for one request")
 	fl.BoolVar(&f.SurrogateKey, "surrogate-key", false,
@@ -40,15 +41,15 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.CacheTag, "cache-tag", false, "send purge keys as Cache-Tag")
 	fl.IntVar(&f.Queries, "max-queries", 0,
 		"list queries that run at once, and as many more that take long; 0: 4 for each core")
-	fl.DurationVar(&f.QueueWait, "queue-wait", api.DefaultQueueWait,
+	fl.DurationVar(&f.QueueWait, "queue-wait", state.DefaultQueueWait,
 		"how long a query may wait to run before it gets 503; halved under sustained overload; 0: not at all")
 	fl.Var(&f.inflight, "max-inflight-bytes",
 		"responses being sent above which requests get 503; 0: 512MiB, or less with a memory limit")
-	fl.IntVar(&f.Exports, "max-exports", api.DefaultExports,
+	fl.IntVar(&f.Exports, "max-exports", files.DefaultExports,
 		"exports (LIST/export and downloads of pages) that are sent at once, at most half of them "+
 			"to one address or app identifier; more get 503")
-	fl.IntVar(&f.ExportRows, "max-export-rows", api.DefaultExportRows, "records of one export; more get 422")
-	fl.DurationVar(&f.ExportTimeout, "export-timeout", api.DefaultExportTimeout,
+	fl.IntVar(&f.ExportRows, "max-export-rows", files.DefaultExportRows, "records of one export; more get 422")
+	fl.DurationVar(&f.ExportTimeout, "export-timeout", files.DefaultExportTimeout,
 		"longest time that an export may take; then its connection is closed")
 	f.bodyCache.auto = true
 	fl.Var(&f.bodyCache, "body-cache",
@@ -62,7 +63,7 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 		"public address of the service, such as https://HOST, for links on the landing page; "+
 			"empty: the host of the request, and caches may not keep that page")
 	fl.BoolVar(&f.Bulk, "bulk", false,
-		"serve the bulk files that the store has below "+api.BulkPath)
+		"serve the bulk files that the store has below "+files.BulkPath)
 	choiceVar(fl, &f.BulkIdentifier, "bulk-identifier", []word[bool]{{"optional", false}, {"required", true}},
 		"app identifiers of requests for bulk files: optional, or required where --identifier requires them")
 	fl.BoolVar(&f.KeepBuffers, "keep-buffers", false, "idle connections keep their buffers of 64 KiB")

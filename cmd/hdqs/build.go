@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hdqs/api"
+	"hdqs/api/reply"
 	"hdqs/internal/replica"
 	"hdqs/loader"
 	"hdqs/snapshot"
@@ -169,7 +169,7 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	switch {
 	case l.Outcome != "published":
 	case shownErr != nil && !isAbsent(shownErr): // unknown, but replicas still serve it
-		l.purge = []string{api.AllKey}
+		l.purge = []string{reply.AllKey}
 	default:
 		l.purge = purgeKeys(shown.ID, l.Snapshot, into.Manifest, messages)
 	}

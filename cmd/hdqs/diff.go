@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"hdqs/api"
 	"hdqs/api/contract"
 	"hdqs/api/figures"
 	"hdqs/api/reply"
@@ -166,7 +165,7 @@ func purgeKeys(
 		m, err := read(id)
 		if err != nil {
 			fmt.Fprintf(messages, "hdqs: purge everything, since the difference is unknown: %v\n", err)
-			return []string{api.AllKey}
+			return []string{reply.AllKey}
 		}
 		sides[i] = m
 	}
@@ -220,7 +219,7 @@ func (f *rowsFlags) check(cmd *cobra.Command, asJSON bool) error {
 // print prints the rows that differ between the snapshots of args, as diff takes them.
 func (f *rowsFlags) print(cmd *cobra.Command, st *openStore, args []string) (err error) {
 	var snaps [2]*store.Snapshot
-	var bound [2]*api.Bound
+	var bound [2]*state.Bound
 	for i := range snaps {
 		id := args[min(i, len(args)):min(i+1, len(args))] // empty: what the channel shows
 		if snaps[i], err = f.open(cmd, st, id, snaps[0]); err != nil {

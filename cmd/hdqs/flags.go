@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"hdqs/api"
+	"hdqs/api/state"
 )
 
 // Bounds of flags. Values beyond them are mistakes, and some would overflow in computations.
@@ -43,8 +43,8 @@ func words[T fmt.Stringer](values ...T) (all []word[T]) {
 }
 
 // identifierModes are the values of --identifier.
-var identifierModes = []word[api.IdentifierMode]{
-	{"require", api.RequireIdentifier}, {"observe", api.ObserveIdentifier}, {"off", api.IgnoreIdentifier},
+var identifierModes = []word[state.IdentifierMode]{
+	{"require", state.RequireIdentifier}, {"observe", state.ObserveIdentifier}, {"off", state.IgnoreIdentifier},
 }
 
 // choice is the value of a flag that is one of some words.

@@ -14,6 +14,7 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 
 	"hdqs/api"
+	"hdqs/api/state"
 	"hdqs/internal/memory"
 )
 
@@ -179,12 +180,12 @@ func checkLimits() error {
 
 // limitConnections keeps a quarter of the process's descriptors from public connections, so that
 // idle clients cannot keep the server from opening files and answering its admin listener.
-func limitConnections(o *api.Options, log *slog.Logger) error {
+func limitConnections(o *state.Options, log *slog.Logger) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return err
 	}
-	asked := cmp.Or(o.Connections, api.DefaultConnections)
+	asked := cmp.Or(o.Connections, state.DefaultConnections)
 	o.Connections = int(min(uint64(asked), limit.Cur-min(limit.Cur/4, maxReserved)))
 	if o.Connections < asked {
 		log.Info("fewer connections than --max-connections, since the process may open few files; "+

@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"strconv"
 
-	"hdqs/api"
 	"hdqs/api/state"
 	"hdqs/internal/memory"
 )
@@ -43,7 +42,7 @@ func (s *size) Type() string { return "size" }
 const leastMemory = 32 << 20
 
 // apply sets how much memory the Go runtime may use, unless the environment does, and the option.
-func (s *size) apply(o *api.Options, log *slog.Logger) error {
+func (s *size) apply(o *state.Options, log *slog.Logger) error {
 	group, err := memory.CgroupLimit()
 	if err != nil {
 		log.Warn("the memory limit of the control group could not be read", "error", err)

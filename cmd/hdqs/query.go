@@ -19,6 +19,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/internal/follow"
 	"hdqs/internal/replica"
 )
@@ -47,7 +49,7 @@ UTF-8.`,
 				return exitWith(exitUsage, errors.New("query needs either one PATH?QUERY or --batch"))
 			}
 			if batch != "" && !cmd.Flags().Changed("identifier") {
-				f.answers.Identifier = api.RequireIdentifier
+				f.answers.Identifier = state.RequireIdentifier
 			}
 			if err := checkTarget(args); err != nil {
 				return exitWith(exitUsage, err)
@@ -74,7 +76,7 @@ UTF-8.`,
 	fl.BoolVarP(&showHeaders, "include", "i", false, "print the status line and header before the body")
 	fl.StringArrayVarP(&headers, "header", "H", nil, "header line to send, as 'Name: value'; repeatable")
 	fl.StringVarP(&method, "request", "X", "GET", "method")
-	f.answers.Identifier = api.IgnoreIdentifier
+	f.answers.Identifier = state.IgnoreIdentifier
 	choiceVar(fl, &f.answers.Identifier, "identifier", identifierModes,
 		"app identifiers: require, observe or off; with --batch require as a server does, unless it is set")
 	return cmd
@@ -88,7 +90,9 @@ func openOffline(ctx context.Context, f *serveFlags, messages io.Writer) (*api.S
 	if err != nil {
 		return nil, nil, err
 	}
-	server := api.New(api.Options{Identifier: f.answers.Identifier, Logger: log, SkipWarmUp: true, MadeUp: f.sample()})
+	server := api.New(state.Options{
+		Identifier: f.answers.Identifier, Logger: log, SkipWarmUp: true, MadeUp: f.sample(),
+	})
 	follower := follow.New(follow.Options{
 		Server: server, Source: &store.Source, Waiter: w, Timeout: f.storeTimeout, Explain: store.channelError,
 	})
@@ -117,20 +121,20 @@ func checkTarget(args []string) error {
 	return fmt.Errorf("path %q: want one that begins with /", args[0])
 }
 
-func parseHeaders(lines []string) ([]api.HeaderField, error) {
-	var fields []api.HeaderField
+func parseHeaders(lines []string) ([]reply.HeaderField, error) {
+	var fields []reply.HeaderField
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
 			return nil, fmt.Errorf("--header %q: want 'Name: value'", line)
 		}
-		fields = append(fields, api.HeaderField{Name: name, Value: strings.TrimSpace(value)})
+		fields = append(fields, reply.HeaderField{Name: name, Value: strings.TrimSpace(value)})
 	}
 	return fields, nil
 }
 
 func answerOne(
-	s *api.Server, method, target string, fields []api.HeaderField, showHeaders bool, out, messages io.Writer,
+	s *api.Server, method, target string, fields []reply.HeaderField, showHeaders bool, out, messages io.Writer,
 ) error {
 	a := s.Answer(method, target, fields)
 	fmt.Fprintf(messages, "%d %s\n", a.Status, http.StatusText(a.Status))
@@ -221,11 +225,11 @@ func answerLine(s *api.Server, line string) (batchAnswer, error) {
 	if request.Method == "" {
 		request.Method = "GET"
 	}
-	var fields []api.HeaderField
+	var fields []reply.HeaderField
 	for name, value := range request.Headers {
-		fields = append(fields, api.HeaderField{Name: name, Value: value})
+		fields = append(fields, reply.HeaderField{Name: name, Value: value})
 	}
-	slices.SortFunc(fields, func(a, b api.HeaderField) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(fields, func(a, b reply.HeaderField) int { return strings.Compare(a.Name, b.Name) })
 	a := s.Answer(request.Method, request.Path, fields)
 	answer := batchAnswer{Request: raw, Status: a.Status, Headers: map[string]string{}}
 	encoded := false

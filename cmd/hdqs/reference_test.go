@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hdqs/api"
+	"hdqs/api/state"
 	"hdqs/internal/follow"
 )
 
@@ -59,7 +60,7 @@ func readDoc(t *testing.T, name string) string {
 // openAPI is the description of the interface, indented so that a change is a few lines.
 func openAPI(t *testing.T) string {
 	t.Helper()
-	server := api.New(api.Options{})
+	server := api.New(state.Options{})
 	defer server.Shutdown(t.Context())
 	a := server.Answer("GET", "/openapi.json", nil)
 	var text bytes.Buffer
@@ -123,7 +124,7 @@ var description = regexp.MustCompile(
 
 // metricTable lists the metrics of serve, as the program describes them.
 func metricTable(t *testing.T) string {
-	server := api.New(api.Options{})
+	server := api.New(state.Options{})
 	t.Cleanup(func() { _ = server.Shutdown(t.Context()) })
 	registry := server.Metrics()
 	registry.MustRegister(newBuildInfo())

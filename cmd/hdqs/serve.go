@@ -17,6 +17,7 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/contract"
+	"hdqs/api/state"
 	"hdqs/internal/background"
 	"hdqs/internal/follow"
 	"hdqs/internal/replica"
@@ -194,7 +195,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 }
 
 // configure checks the flags and makes the options of the server. Its errors are wrong usage.
-func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o api.Options, err error) {
+func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o state.Options, err error) {
 	if err = f.answers.finish(); err != nil {
 		return p, o, err
 	}
@@ -447,13 +448,13 @@ func newLogger(w io.Writer, format string) (*slog.Logger, error) {
 }
 
 // printAddresses prints the address of a listener and some requests to try.
-func printAddresses(w io.Writer, base string, mode api.IdentifierMode) {
+func printAddresses(w io.Writer, base string, mode state.IdentifierMode) {
 	if !strings.HasPrefix(base, "http://") {
 		fmt.Fprintf(w, "listening on %s\n", base)
 		return
 	}
 	identifier := ""
-	if mode == api.RequireIdentifier {
+	if mode == state.RequireIdentifier {
 		text, _ := contract.EncodeIdentifier("hdqs-tryout", "tryout@example.org")
 		identifier = "app_identifier=" + text + "&"
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"hdqs/api"
+	"hdqs/api/state"
 	"hdqs/internal/fetch"
 	"hdqs/internal/replica"
 	"hdqs/internal/testkit"
@@ -63,7 +64,7 @@ func newFollowed(st *store.Store) *followed {
 	f := &followed{hangups: make(chan os.Signal, 1), polls: make(chan error, 1)}
 	log := slog.New(slog.NewTextHandler(&f.log, nil))
 	f.Follower = New(Options{
-		Server: api.New(api.Options{Logger: log, SkipWarmUp: true}), Source: &Source{Store: st, ChannelName: channel},
+		Server: api.New(state.Options{Logger: log, SkipWarmUp: true}), Source: &Source{Store: st, ChannelName: channel},
 		Waiter: NewWaiter(f.hangups, log), Timeout: 10 * time.Second,
 		Reloading: func() { f.reloading++ }, Polled: func(_ store.Pointer, err error) { f.polls <- err },
 	})

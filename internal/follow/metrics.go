@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"hdqs/api"
+	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
 
@@ -140,9 +140,9 @@ func (m *Metrics) Begin() {
 func (m *Metrics) Ended() { m.began.Store(nil) }
 
 // end counts a poll. ended says that the process ends, which interrupts it.
-func (m *Metrics) end(changed bool, err error, ended bool) api.Poll {
+func (m *Metrics) end(changed bool, err error, ended bool) state.Poll {
 	m.Ended()
-	poll := api.Poll{At: time.Now(), Outcome: Unchanged}
+	poll := state.Poll{At: time.Now(), Outcome: Unchanged}
 	switch {
 	case ended || errors.Is(err, ErrInterrupted):
 		poll.Outcome = Interrupted

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"hdqs/api"
+	"hdqs/api/state"
 	"hdqs/bulk"
 	"hdqs/internal/background"
 	"hdqs/internal/memory"
@@ -20,7 +20,7 @@ import (
 // found is a snapshot that is ready to be served.
 type found struct {
 	snapshot *store.Snapshot      // nil if the server has it already
-	changes  []*api.Change        // by it and by those before it
+	changes  []*state.Change      // by it and by those before it
 	fetched  *replica.FetchResult // nil for a local store
 	end      func()               // of the step of a swap that began with opening; nil if there was none
 }
@@ -102,7 +102,7 @@ func (f *Follower) show(p store.Pointer, next found) (changed bool, err error) {
 		return false, nil
 	}
 	f.ReportStep("warming up snapshot " + p.ID)
-	release := api.Release{
+	release := state.Release{
 		Snapshot: snap, PublishedAt: p.PublishedAt, Changes: next.changes, Answering: f.options.Answering,
 	}
 	if f.shown.ID == "" {
@@ -122,7 +122,7 @@ func (f *Follower) show(p store.Pointer, next found) (changed bool, err error) {
 }
 
 // swap swaps, and SIGHUP ends the warm-up before it: another poll is due.
-func (f *Follower) swap(r api.Release) error {
+func (f *Follower) swap(r state.Release) error {
 	swapped := make(chan struct{})
 	var listening sync.WaitGroup
 	listening.Go(func() {
@@ -153,7 +153,7 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 
 // swapError sets the stage of a snapshot that the server refused, and says what to do about it.
 func swapError(id string, err error) error {
-	if fault, ok := errors.AsType[*api.MemoryError](err); ok {
+	if fault, ok := errors.AsType[*state.MemoryError](err); ok {
 		return atStage(stageMemory, fmt.Errorf(
 			"%w: raise the limit of the container or --memory-limit to %s, or lower --body-cache or "+
 				"--max-inflight-bytes",

@@ -1,7 +1,6 @@
 package follow
 
 import (
-	"hdqs/api"
 	"hdqs/api/state"
 	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
@@ -28,17 +27,17 @@ func (s *Source) traffic() (t replica.Traffic) {
 // already, since the server knows the changes before that.
 //
 // Manifests of open snapshots are not read again: at full scale each takes 10 ms to parse.
-func (s *Source) changesOf(c store.Channel, served string, open ...*store.Snapshot) []*api.Change {
+func (s *Source) changesOf(c store.Channel, served string, open ...*store.Snapshot) []*state.Change {
 	var (
-		changes []*api.Change
-		later   *api.Published
+		changes []*state.Change
+		later   *state.Published
 	)
 	for _, p := range append([]store.Pointer{c.Pointer}, c.Previous...) {
 		manifest, err := s.manifestOf(p.ID, open)
 		if err != nil {
 			continue // it was removed, or never downloaded
 		}
-		this := api.Published{At: p.PublishedAt, Manifest: manifest}
+		this := state.Published{At: p.PublishedAt, Manifest: manifest}
 		if later != nil {
 			changes = append(changes, state.NewChange(this, *later))
 			if p.ID == served {
