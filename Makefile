@@ -263,6 +263,11 @@ golden: ## rewrite golden files and the embedded sample; read the diff before co
 bench-catalog: ## the full-scale catalog: twelve million rows, about 170 MB
 	$(GO) run ./cmd/generate catalog --scale 1 --seed 1 --gzip --out tmp/catalog
 
+# These print and keep what they print: without pipefail the exit code would be that of tee.
+KEPT := bench-overload bench-peers bench-incumbent bench-sums bench-export bench-beside bench-bulk
+$(KEPT): SHELL := bash
+$(KEPT): .SHELLFLAGS := -o pipefail -c
+
 BENCHSTORE := tmp/store
 BENCHDEFAULTS := --listen {listen} --log-format off
 # Without the cache of finished bodies, so that each request makes its own.

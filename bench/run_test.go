@@ -171,19 +171,3 @@ func TestMappedFiles(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestCacheUse(t *testing.T) {
-	metrics := "# HELP x\nhdqs_body_cache_hits_total 12\nhdqs_body_cache_misses_total 1e+06\nother 4\n"
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, metrics)
-	}))
-	defer server.Close()
-	if use, err := cacheUse(server.URL); err != nil || use != (load.CacheUse{Hits: 12, Misses: 1e6}) {
-		t.Errorf("%+v, %v", use, err)
-	}
-	for _, metrics = range []string{"", "hdqs_body_cache_hits_total many\n"} {
-		if use, err := cacheUse(server.URL); err == nil {
-			t.Errorf("%q: %+v, no error", metrics, use)
-		}
-	}
-}

@@ -16,11 +16,7 @@ import (
 // finished answers finds none of them there. It varies limit and offset: a page that holds all rows
 // keeps them under other limits, and then loses up to one per cent of them at its start; any other
 // page gets up to one per cent shorter and moves on in its list.
-//
-// With Twice, every page is requested twice, with freshApart others between. That is still no page
-// that is in a cache, if the cache takes pages at their second request.
 type Fresh struct {
-	Twice bool
 	First int64 // number of the first page
 
 	mu    sync.Mutex
@@ -33,7 +29,6 @@ type freshPages struct {
 	limits, offsets int          // different ones of each
 	next            atomic.Int64 // numbers the requests
 	prefix          string       // of their addresses
-	twice           bool
 }
 
 const (
@@ -42,9 +37,6 @@ const (
 
 	// farthest limits how far a page moves.
 	farthest = 20000
-
-	// freshApart is how many pages are requested before the first of them is requested again.
-	freshApart = 64
 )
 
 // at returns limit and offset of a page. Page 0 is the query's own. The limit changes first,
@@ -55,13 +47,7 @@ func (f *freshPages) at(n int64) (limit, offset int) {
 }
 
 // take returns limit and offset of the next page.
-func (f *freshPages) take(twice bool) (limit, offset int) {
-	n := f.next.Add(1) - 1
-	if twice {
-		n = n/(2*freshApart)*freshApart + n%freshApart
-	}
-	return f.at(1 + n)
-}
+func (f *freshPages) take() (limit, offset int) { return f.at(f.next.Add(1)) }
 
 // rowsOf returns the number of rows of a query's page, in a list of total rows.
 func rowsOf(q Query, total int) int {
@@ -118,7 +104,7 @@ func (f *Fresh) of(s *Server, q Query) (*freshPages, error) {
 		f.pages = map[string]*freshPages{}
 	}
 	pages := pagesOf(limit, offset, total)
-	pages.prefix, pages.twice = s.prefix(q), f.Twice
+	pages.prefix = s.prefix(q)
 	pages.next.Store(f.First)
 	f.pages[q.Name] = pages
 	return pages, nil
@@ -136,7 +122,7 @@ func (s *Server) prefix(q Query) string {
 
 // appendNext appends the address of the next page.
 func (f *freshPages) appendNext(dst []byte) []byte {
-	limit, offset := f.take(f.twice)
+	limit, offset := f.take()
 	dst = append(dst, f.prefix...)
 	dst = strconv.AppendInt(dst, int64(limit), 10)
 	dst = append(dst, "&offset="...)

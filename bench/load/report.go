@@ -29,8 +29,6 @@ type Report struct {
 	Closed  []LoadPoint `json:",omitempty"` // the whole mix, by connections
 	Open    []LoadPoint `json:",omitempty"` // the whole mix, by rate
 	Beside  []Beside    `json:",omitempty"`
-	Faults  []Faults    `json:",omitempty"` // of the server as configured
-	Cache   CacheUse    `json:",omitzero"`
 }
 
 // Machine describes the machine of a run.
@@ -59,21 +57,6 @@ type LoadPoint struct {
 	Late, Unsent             int    // with callers that wait only so long
 	FirstWrong               string `json:",omitempty"`
 }
-
-// Faults are the page faults that an answer cost.
-type Faults struct {
-	Query, Encoding string
-	Sent            int64 // bytes of the body
-	// Of an answer, where every page was requested once, and where each was requested twice;
-	// negative: not measured.
-	Once, Twice float64
-}
-
-// pages is the number of pages of memory that the body fills.
-func (f *Faults) pages() float64 { return float64(f.Sent) / 4096 }
-
-// CacheUse is what the cache of the server as configured counted.
-type CacheUse struct{ Hits, Misses float64 }
 
 // Beside is the latency of small answers beside clients that read large ones.
 type Beside struct {
@@ -207,7 +190,6 @@ func (r *Report) Tables() string {
 		beside.add(s.Small, s.Rate, s.Large, s.Encoding, s.Readers, s.LargePerSecond, s.Alone, s.With, s.P99)
 	}
 	beside.write(b)
-	r.writeFaults(b)
 	return b.String()
 }
 
@@ -232,32 +214,21 @@ func short(d time.Duration) time.Duration {
 	}
 }
 
-func (r *Report) writeFaults(b *strings.Builder) {
-	about := "Minor page faults of the server for an answer. New pages: no page was requested before. Twice: every " +
-		"page is requested twice, so that the cache takes it the second time, and never gives it out."
-	if r.Cache != (CacheUse{}) {
-		about += fmt.Sprintf(" In the whole run the cache had %.0f requests and answered %.0f of them.",
-			r.Cache.Hits+r.Cache.Misses, r.Cache.Hits)
-	}
-	t := newTable("Page faults as configured", about, "query", "coding", "bytes sent:", "pages of memory:",
-		"faults, new pages:", "faults, twice:")
-	for _, f := range r.Faults {
-		twice := ""
-		if f.Twice >= 0 {
-			twice = fmt.Sprintf("%.2f", f.Twice)
-		}
-		t.add(f.Query, f.Encoding, f.Sent, fmt.Sprintf("%.0f", f.pages()), fmt.Sprintf("%.2f", f.Once), twice)
-	}
-	t.write(b)
-}
+// wholePage is the length from which a body's page faults are counted: of a shorter one they would
+// be less than one.
+const wholePage = 32 << 10
 
-// FaultsVerdict compares the worst page faults with the pages of memory that the bodies fill.
-func FaultsVerdict(all []Faults, most float64) (v Verdict, ok bool) {
+// FaultsVerdict compares the worst page faults of the server as configured with the pages of memory
+// that the bodies fill.
+func (c *Comparison) FaultsVerdict(most float64) (v Verdict, ok bool) {
 	v = Verdict{Control: "pages of memory that its body fills", Most: most}
-	for _, f := range all {
-		if r := max(f.Once, f.Twice) / f.pages(); r > v.Got.Median {
-			v.Query, v.Encoding, v.Got = f.Query+"-faults", f.Encoding, Ratio{r, r, r}
-			v.Work = fmt.Sprintf("page faults as configured, the worst: %s, %s", f.Query, f.Encoding)
+	for _, cell := range c.Cells {
+		if c.Configured == nil || cell.Server != c.Configured.Name || cell.SentBytes < wholePage {
+			continue
+		}
+		if r := cell.Faults / (float64(cell.SentBytes) / 4096); r > v.Got.Median {
+			v.Query, v.Encoding, v.Got = cell.Query+"-faults", cell.Encoding, Ratio{r, r, r}
+			v.Work = fmt.Sprintf("page faults as configured, the worst: %s, %s", cell.Query, cell.Encoding)
 		}
 	}
 	return v, v.Work != ""
