@@ -1,42 +1,61 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
+	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/browser"
 	"hdqs/internal/testkit"
 )
 
-// pageCheck is a page that axe-core checks in Chromium, and the result.
-type pageCheck struct {
-	Path   string `json:"path"`
-	Width  int    `json:"width"`
-	Scheme string `json:"scheme"`
-
-	Dark       bool     `json:"dark"`
-	Viewport   int      `json:"viewport"`
-	Content    int      `json:"content"` // its width
-	Passes     int      `json:"passes"`  // rules
-	Violations []string `json:"violations"`
+// pageChecker opens pages of a server in Chromium and runs axe-core on them.
+type pageChecker struct {
+	*browser.Page
+	t            *testing.T
+	address, axe string
 }
 
-// TestBrowserPages runs axe-core on every kind of page, on a desktop and on a phone, in light and
-// dark colours: there must be no violation of any rule, and nothing wider than the window. What is
-// dark has the same elements, so only the rules about colours are run there, and on a phone only in
-// the long form.
+func newPageChecker(t *testing.T, s *Server) pageChecker {
+	t.Helper()
+	axe := string(testkit.ReadFile(t, os.Getenv("HDQS_AXE"))) // 'make edge' sets it
+	return pageChecker{browser.Open(t), t, "http://" + listen(t, s), axe}
+}
+
+// check checks a page as it is served, in a window of a width and in light or dark colours: there
+// must be no violation of any rule, and nothing wider than the window.
+func (p pageChecker) check(path string, width int, scheme string) {
+	p.t.Helper()
+	p.Size(width, 900, width < 1000)
+	p.Media("screen", scheme)
+	p.Goto(p.address + path)
+	p.Eval(p.axe + `; ""`)
+	violations := p.Eval(`axe.run(document, {
+		rules: Object.fromEntries(axe.getRules().map((rule) => [rule.ruleId, {enabled: true}])),
+		resultTypes: ["violations"],
+	}).then((found) => found.passes.length < 20 ? "few rules were checked" : found.violations.map((v) =>
+		[v.impact, v.id, v.help, ...v.nodes.slice(0, 3).map((n) => n.html)].join(": ")).join("; "))`)
+	if violations != "" {
+		p.t.Errorf("%s at %d px, %s: %s", path, width, scheme, violations)
+	}
+	if wider := p.Eval("document.documentElement.scrollWidth - innerWidth"); wider != "0" {
+		p.t.Errorf("%s at %d px, %s: %s px wider than the window", path, width, scheme, wider)
+	}
+}
+
+// TestBrowserPages checks every kind of page on a desktop in light and dark colours, and on a phone
+// in light ones.
 func TestBrowserPages(t *testing.T) {
 	t.Parallel()
 	needEdge(t)
-	var plan []pageCheck
+	p := newPageChecker(t, changedServer(t))
 	for _, path := range []string{
 		"/", "/docs", "/identifier", "/docs?q=location", "/docs?q=nowhere", "/docs/conflict-events",
 		"/docs/food-prices-market-monitor", "/hapi/docs", "/hapi/docs/food-security",
@@ -45,82 +64,36 @@ func TestBrowserPages(t *testing.T) {
 		"/browse/humanitarian-needs?country=AFG", "/hapi/browse/food-security?by=ipc_phase&measure=records",
 		"/status", "/changelog", "/hapi/status", "/hapi/changelog",
 	} {
-		for _, width := range []int{1280, 390} {
-			for _, scheme := range []string{"light", "dark"} {
-				if width < 1280 && scheme == "dark" && !testkit.Long() {
-					continue // the colours are those of a desktop; TestBrowserLists sees dark lists on a phone
-				}
-				plan = append(plan, pageCheck{Path: path, Width: width, Scheme: scheme})
-			}
-		}
-	}
-	axe, err := os.ReadFile(os.Getenv("HDQS_AXE"))
-	if err != nil {
-		t.Fatalf("HDQS_AXE must name axe.min.js, as 'make edge' sets it: %v", err)
-	}
-	var results []pageCheck
-	result := runAxe(t, axe, plan)
-	if err := json.Unmarshal([]byte(result), &results); err != nil || len(results) != len(plan) {
-		t.Fatalf("%d results of %d: %v in %.300s", len(results), len(plan), err, result)
-	}
-	for _, r := range results {
-		name := func(format string, args ...any) {
-			t.Helper()
-			t.Errorf("%s at %d px, %s: "+format, append([]any{r.Path, r.Width, r.Scheme}, args...)...)
-		}
-		if r.Viewport != r.Width || r.Dark != (r.Scheme == "dark") {
-			name("checked at %d px, dark %v", r.Viewport, r.Dark)
-		}
-		if r.Content > r.Viewport {
-			name("the page is %d px wide", r.Content)
-		}
-		atLeast := 20
-		if r.Dark {
-			atLeast = 1 // those about colours
-		}
-		if r.Passes < atLeast {
-			name("only %d rules were checked", r.Passes)
-		}
-		for _, v := range r.Violations {
-			name("%s", v)
-		}
+		p.check(path, 1280, "light")
+		p.check(path, 1280, "dark")
+		p.check(path, 390, "light")
 	}
 }
 
-// runAxe has Chromium run axe-core on pages of a server and returns what testdata/browser/axe.html
-// posts. The pages are served once more here, without the policy that forbids scripts.
-func runAxe(t *testing.T, axe []byte, plan []pageCheck) string {
-	t.Helper()
-	s := changedServer(t)
-	script, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	harness := bytes.Replace(testkit.ReadFile(t, filepath.Join("testdata", "browser", "axe.html")),
-		[]byte("PLAN"), script, 1)
-	return browser.Posted(t, "/", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", reply.HtmlType)
-		switch r.URL.Path {
-		case "/":
-			_, _ = w.Write(harness)
-		case "/frame":
-			page := s.Answer("GET", r.FormValue("path"), []reply.HeaderField{{Name: "Host", Value: "data.example.org"}})
-			w.WriteHeader(page.Status)
-			_, _ = w.Write(bytes.Replace(page.Body, []byte("</body>"), []byte(`<script src="/axe.js"></script></body>`), 1))
-		case "/axe.js":
-			w.Header().Set("Content-Type", "text/javascript")
-			_, _ = w.Write(axe)
-		default: // what the page loads
-			answer := s.Answer("GET", r.URL.Path, []reply.HeaderField{{Name: "Host", Value: "data.example.org"}})
-			for _, f := range answer.Header {
-				if f.Name == "Content-Type" {
-					w.Header().Set(f.Name, f.Value)
-				}
-			}
-			w.WriteHeader(answer.Status)
-			_, _ = w.Write(answer.Body)
+// TestBrowserLists checks the page of records of each list with some filters on a phone in dark
+// colours, and of each third list, or in the long form of all, without filters on a desktop. Where
+// there is a time, the first has lines that a script draws. Nothing is loaded from elsewhere, and
+// nothing is done that the policies of the pages forbid.
+func TestBrowserLists(t *testing.T) {
+	t.Parallel()
+	needEdge(t)
+	p := newPageChecker(t, sampleServer(t, state.Options{}, 30))
+	for i, e := range contract.EndpointsIn(contract.ContractNames) {
+		filters, scripts := "?measure=records&by=location_code&row=0&limit=5", "0"
+		if len(e.Series()) > 0 {
+			filters, scripts = "?measure=records&limit=5", "1"
 		}
-	})
+		if i%3 == 0 || testkit.Long() {
+			p.check(site.BrowsePath+e.Name()+"?limit=5", 1280, "light")
+		}
+		p.check(site.BrowsePath+e.Name()+filters, 390, "dark")
+		if got := p.Eval(`document.querySelectorAll("#series .uplot").length`); got != scripts {
+			t.Errorf("%s: %s charts that a script draws, want %s", e.Name(), got, scripts)
+		}
+	}
+	if faults := append(p.Faults(), p.Elsewhere()...); len(faults) > 0 {
+		t.Errorf("%q", faults)
+	}
 }
 
 // TestBrowserScripts follows links to the public service's interactive reference, and makes an
@@ -165,5 +138,36 @@ func TestBrowserScripts(t *testing.T) {
 		"policy violations: 0"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestBrowserAlone: the chart that a script draws has a dot for a figure between two gaps, also in
+// a series that is too long for a mark at each figure.
+func TestBrowserAlone(t *testing.T) {
+	t.Parallel()
+	needEdge(t)
+	tables := sampleTables(t, 3)
+	for _, table := range tables {
+		for i, row := range table.rows {
+			if _, has := row["reference_period_start"]; has {
+				row["reference_period_start"] = time.Date(1994+15*i, 1, 1, 0, 0, 0, 0, time.UTC)
+			}
+		}
+	}
+	address := listen(t, serverOf(t, state.Options{}, storeSnapshot(t, "alone", sampleTime, tables)))
+	p := browser.Open(t)
+	p.Media("screen", "light")
+	p.Goto("http://" + address + "/browse/conflict-events?measure=records&by=month")
+	p.Wait(`document.querySelector("#series canvas")`)
+	const blue = `(() => {
+		const c = document.querySelector("#series canvas");
+		const all = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+		let n = 0;
+		for (let i = 0; i < all.length; i += 4) n += all[i] === 0x1f && all[i + 1] === 0x6b && all[i + 2] === 0xa3;
+		return n > 30;
+	})()`
+	p.Wait(blue)
+	if n := p.Eval(`document.querySelectorAll("#series circle").length`); n != "3" {
+		t.Errorf("%s dots without a script, want 3", n)
 	}
 }
