@@ -83,12 +83,6 @@ func bulkServer(t *testing.T, o state.Options) (*Server, *bulkDir) {
 	return s, b
 }
 
-// sentField returns the value of a header field, empty without one.
-func sentField(a *Answer, name string) string {
-	v, _ := a.field(name)
-	return v
-}
-
 func TestBulkFiles(t *testing.T) {
 	t.Parallel()
 	s, b := bulkServer(t, state.Options{})
@@ -97,9 +91,9 @@ func TestBulkFiles(t *testing.T) {
 		for _, path := range []string{bulkTable, bulkText, bulkOfNothing, "manifest.json"} {
 			want := b.files[sampleID+"/"+path]
 			moved := ask(t, address, "GET", prefix+"/bulk/latest/"+path, nil)
-			target := sentField(&moved, "Location")
+			target := headerOf(moved, "Location")
 			if moved.Status != 302 || target != prefix+"/bulk/"+sampleID+"/"+path ||
-				sentField(&moved, "Cache-Control") != "public, max-age=60" {
+				headerOf(moved, "Cache-Control") != "public, max-age=60" {
 				t.Fatalf("%s: %d to %q, %v", path, moved.Status, target, moved.Header)
 			}
 			for _, method := range []string{"GET", "HEAD"} {
@@ -107,8 +101,8 @@ func TestBulkFiles(t *testing.T) {
 				if method == "GET" && !bytes.Equal(got.Body, want) || method == "HEAD" && len(got.Body) > 0 {
 					t.Errorf("%s %s: %d bytes, want the %d of the file", method, target, len(got.Body), len(want))
 				}
-				if got.Status != 200 || sentField(&got, "Content-Length") != strconv.Itoa(len(want)) ||
-					sentField(&got, "Cache-Control") != reply.ImmutableKept {
+				if got.Status != 200 || headerOf(got, "Content-Length") != strconv.Itoa(len(want)) ||
+					headerOf(got, "Cache-Control") != reply.ImmutableKept {
 					t.Errorf("%s %s: %d %v", method, target, got.Status, got.Header)
 				}
 			}
@@ -120,8 +114,8 @@ func TestBulkFiles(t *testing.T) {
 		"Etag": `"` + hex.EncodeToString(sum[:]) + `"`, "Accept-Ranges": "bytes", "X-Snapshot-Id": sampleID,
 		"Content-Type": "application/vnd.apache.parquet", "Content-Encoding": "",
 	} {
-		if sentField(&got, name) != want {
-			t.Errorf("%s is %q, want %q", name, sentField(&got, name), want)
+		if headerOf(got, name) != want {
+			t.Errorf("%s is %q, want %q", name, headerOf(got, name), want)
 		}
 	}
 	index := ask(t, address, "GET", "/bulk/index.json", nil)
@@ -162,13 +156,13 @@ func TestBulkPartsOfLatest(t *testing.T) {
 				t.Errorf("%s %v: %d, want %d", c.path, c.header, got.Status, c.want)
 			}
 			if got.Status == 302 {
-				if sentField(&got, "Vary") != "Range" {
-					t.Errorf("%s: Vary %q, want Range", c.path, sentField(&got, "Vary"))
+				if headerOf(got, "Vary") != "Range" {
+					t.Errorf("%s: Vary %q, want Range", c.path, headerOf(got, "Vary"))
 				}
 				continue
 			}
-			_, target, _ := strings.Cut(sentField(&got, "X-Hint"), ": ")
-			if !strings.HasPrefix(target, prefix+"/bulk/"+sampleID) || sentField(&got, "Cache-Control") != "no-store" {
+			_, target, _ := strings.Cut(headerOf(got, "X-Hint"), ": ")
+			if !strings.HasPrefix(target, prefix+"/bulk/"+sampleID) || headerOf(got, "Cache-Control") != "no-store" {
 				t.Errorf("%s: the hint names %q; %v", c.path, target, got.Header)
 			}
 			file := b.files[sampleID+"/"+c.path]
@@ -206,13 +200,13 @@ func TestBulkRanges(t *testing.T) {
 		case 416:
 			wantRange = fmt.Sprintf("bytes */%d", size)
 		}
-		if sentField(&got, "Content-Range") != wantRange {
-			t.Errorf("%v: Content-Range %q, want %q", header, sentField(&got, "Content-Range"), wantRange)
+		if headerOf(got, "Content-Range") != wantRange {
+			t.Errorf("%v: Content-Range %q, want %q", header, headerOf(got, "Content-Range"), wantRange)
 		}
 		if status < 300 && method == "GET" && !bytes.Equal(got.Body, want) {
 			t.Errorf("%v: %d bytes, want %d of the file's", header, len(got.Body), len(want))
 		}
-		if status == 304 && (len(got.Body) > 0 || sentField(&got, "Etag") != tag) {
+		if status == 304 && (len(got.Body) > 0 || headerOf(got, "Etag") != tag) {
 			t.Errorf("%v: 304 with %v", header, got.Header)
 		}
 	}
@@ -281,14 +275,14 @@ func TestBulkOfOtherSnapshots(t *testing.T) {
 	latest := func(want string) {
 		t.Helper()
 		moved := status("/bulk/latest/"+bulkText, 302)
-		if got := sentField(&moved, "Location"); got != "/bulk/"+want+"/"+bulkText {
+		if got := headerOf(moved, "Location"); got != "/bulk/"+want+"/"+bulkText {
 			t.Errorf("the latest is %s, want %s", got, want)
 		}
 	}
 	status("/bulk/latest/"+bulkText, 503) // before the first look
 	look()
-	if got := status("/bulk/latest/"+bulkText, 404); !strings.Contains(sentField(&got, "X-Hint"), "--bulk") {
-		t.Errorf("the hint is %q", sentField(&got, "X-Hint"))
+	if got := status("/bulk/latest/"+bulkText, 404); !strings.Contains(headerOf(got, "X-Hint"), "--bulk") {
+		t.Errorf("the hint is %q", headerOf(got, "X-Hint"))
 	}
 	b.put(t, "first", rand.New(rand.NewPCG(4, 1)))
 	b.put(t, "older", rand.New(rand.NewPCG(4, 2)))
@@ -322,8 +316,8 @@ func TestBulkOfOtherSnapshots(t *testing.T) {
 	gone := status("/bulk/older/"+bulkText, 410)
 	none := status("/bulk/never/"+bulkText, 404)
 	for _, got := range []Answer{gone, none} {
-		if !strings.Contains(sentField(&got, "X-Hint"), "/bulk/index.json") {
-			t.Errorf("the hint is %q", sentField(&got, "X-Hint"))
+		if !strings.Contains(headerOf(got, "X-Hint"), "/bulk/index.json") {
+			t.Errorf("the hint is %q", headerOf(got, "X-Hint"))
 		}
 	}
 }
@@ -348,7 +342,7 @@ func TestBulkPathsAreKeys(t *testing.T) {
 		if got.Status != want || bytes.Contains(got.Body, []byte("secret")) {
 			t.Errorf("%s: %d, want %d", target, got.Status, want)
 		}
-		if location := sentField(&got, "Location"); strings.HasPrefix(location, "//") {
+		if location := headerOf(got, "Location"); strings.HasPrefix(location, "//") {
 			t.Errorf("%s leads to another host: %s", target, location)
 		}
 	}
@@ -367,7 +361,7 @@ func TestBulkIdentifier(t *testing.T) {
 		"/bulk/" + sampleID + "/" + bulkText: 403, "/bulk/" + sampleID + "/" + bulkText + "?" + good: 200,
 	} {
 		got := s.Answer("GET", target, nil)
-		if location := sentField(&got, "Location"); got.Status != want || strings.Contains(location, goodIdentifier) {
+		if location := headerOf(got, "Location"); got.Status != want || strings.Contains(location, goodIdentifier) {
 			t.Errorf("%s: %d to %q, want %d, and no identifier in a redirect that caches keep", target, got.Status,
 				location,
 				want)
@@ -416,7 +410,7 @@ func TestBulkIsCounted(t *testing.T) {
 		Name:  "Range",
 		Value: "bytes=100-299999",
 	}})
-	if keys := sentField(&got, "Surrogate-Key"); keys != "all snap-"+sampleID {
+	if keys := headerOf(got, "Surrogate-Key"); keys != "all snap-"+sampleID {
 		t.Errorf("purge keys %q", keys)
 	}
 	admin := listenAdmin(t, s)

@@ -14,8 +14,7 @@ import (
 // plainBody returns the decoded body of an answer.
 func plainBody(t *testing.T, a Answer) []byte {
 	t.Helper()
-	coding, _ := a.field("Content-Encoding")
-	body, err := decodeBody(coding, a.Body)
+	body, err := decodeBody(headerOf(a, "Content-Encoding"), a.Body)
 	if err != nil {
 		t.Fatal(err)
 	}

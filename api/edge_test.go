@@ -275,9 +275,7 @@ func TestEdgeAnswers(t *testing.T) {
 				"ETag", "Link", "X-Total-Count", "X-Unknown-Params", "Content-Disposition",
 				"Content-Type",
 			} {
-				a, _ := want.field(name)
-				b, _ := got.field(name)
-				same = same && a == b
+				same = same && headerOf(want, name) == headerOf(got, name)
 			}
 			if !same {
 				t.Errorf("%s: %d %.200s\nwant %d %.200s\nheaders %q\nwant %q", target, got.Status, got.Body,
@@ -474,7 +472,7 @@ func TestEdgeRange(t *testing.T) {
 		for n, header := range [][]reply.HeaderField{
 			{first},
 			{{Name: "Range", Value: "bytes=0-9"}},
-			{{Name: "Range", Value: "bytes=5-"}, {Name: "If-Range", Value: sentField(&want, "Etag")}},
+			{{Name: "Range", Value: "bytes=5-"}, {Name: "If-Range", Value: headerOf(want, "Etag")}},
 			{{Name: "Range", Value: "bytes=-3,0-1"}},
 			{},
 		} {
@@ -508,7 +506,7 @@ func TestEdgeHead(t *testing.T) {
 				body = nil
 			}
 			if got.Status != want.Status || !bytes.Equal(got.Body, body) ||
-				sentField(&got, "Etag") != sentField(&want, "Etag") {
+				headerOf(got, "Etag") != headerOf(want, "Etag") {
 				t.Errorf("%s %s: status %d, %d bytes, want %d, %d bytes", method, target, got.Status, len(got.Body),
 					want.Status, len(body))
 			}
@@ -553,7 +551,7 @@ func TestEdgeBulk(t *testing.T) {
 	for _, prefix := range []string{"", "/hapi"} {
 		moved := ask(t, g.address, "GET", prefix+"/bulk/latest/"+bulkTable, nil)
 		target := prefix + "/bulk/" + sampleID + "/" + bulkTable
-		if at := sentField(&moved, "Location"); moved.Status != 302 || !strings.HasSuffix(at, target) {
+		if at := headerOf(moved, "Location"); moved.Status != 302 || !strings.HasSuffix(at, target) {
 			t.Errorf("the latest: %d to %s, want %s", moved.Status, at, target)
 		}
 		part := ask(t, g.address, "GET", prefix+"/bulk/latest/"+bulkTable, []reply.HeaderField{{
@@ -566,8 +564,8 @@ func TestEdgeBulk(t *testing.T) {
 		tag := ""
 		for range 2 { // the second time a cache could answer
 			whole := ask(t, g.address, "GET", target, nil)
-			if tag = sentField(&whole, "Etag"); whole.Status != 200 || !bytes.Equal(whole.Body, file) || tag == "" ||
-				sentField(&whole, "Accept-Ranges") != "bytes" {
+			if tag = headerOf(whole, "Etag"); whole.Status != 200 || !bytes.Equal(whole.Body, file) || tag == "" ||
+				headerOf(whole, "Accept-Ranges") != "bytes" {
 				t.Errorf("the whole file: %d, %d bytes, %v", whole.Status, len(whole.Body), whole.Header)
 			}
 		}
@@ -592,7 +590,7 @@ func TestEdgeBulk(t *testing.T) {
 			}
 		}
 		head := ask(t, g.address, "HEAD", target, nil)
-		if length := sentField(&head, "Content-Length"); head.Status != 200 || length != fmt.Sprint(size) {
+		if length := headerOf(head, "Content-Length"); head.Status != 200 || length != fmt.Sprint(size) {
 			t.Errorf("HEAD: %d, Content-Length %s, want %d", head.Status, length, size)
 		}
 		wrong := ask(t, g.address, "GET", target+"?location_code=AFG", nil)

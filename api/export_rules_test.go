@@ -191,7 +191,7 @@ func TestExportCutShort(t *testing.T) {
 	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportTimedOut: 4})
 	request := "GET " + target("csv") + " HTTP/1.0\r\nHost: a\r\n\r\n"
 	got := exchange(t, address, "GET", request)
-	if hint := sentField(&got, "X-Hint"); got.Status != 505 || !strings.Contains(hint, "proxy_http_version") {
+	if hint := headerOf(got, "X-Hint"); got.Status != 505 || !strings.Contains(hint, "proxy_http_version") {
 		t.Errorf("HTTP/1.0: %d with the hint %q", got.Status, hint)
 	}
 }

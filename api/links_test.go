@@ -89,8 +89,7 @@ func TestLinksOfLongQueries(t *testing.T) {
 	datasets := sampleTable(planOf(path).Endpoint, 120, rand.New(rand.NewPCG(5, 6)))
 	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, []*testTable{datasets})
 	field := func(a Answer, name string) int {
-		text, _ := a.field(name)
-		n, err := strconv.Atoi(text)
+		n, err := strconv.Atoi(headerOf(a, name))
 		if a.Status != 200 || err != nil {
 			t.Fatalf("%d, %s: %v", a.Status, name, err)
 		}

@@ -61,7 +61,7 @@ func withPair(target, pair string) string {
 // repeats reports whether an identifier is in an answer that caches give to others. A redirect to
 // the path without its last slash repeats the query, and is not stored.
 func repeats(got *Answer, identifier string) bool {
-	if got.Status == 307 && sentField(got, "Cache-Control") == reply.NoStore {
+	if got.Status == 307 && headerOf(*got, "Cache-Control") == reply.NoStore {
 		return false
 	}
 	for _, text := range []string{identifier, strings.TrimRight(identifier, "="), url.QueryEscape(identifier)} {

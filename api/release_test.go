@@ -38,9 +38,8 @@ var linkForm = regexp.MustCompile(`<([^>]*)>; rel="(\w+)"`)
 
 // linksOf returns the targets of the Link field by relation.
 func linksOf(a Answer) map[string]string {
-	field, _ := a.field("Link")
 	links := map[string]string{}
-	for _, m := range linkForm.FindAllStringSubmatch(field, -1) {
+	for _, m := range linkForm.FindAllStringSubmatch(headerOf(a, "Link"), -1) {
 		links[m[2]] = m[1]
 	}
 	return links
@@ -61,8 +60,7 @@ func (p *pager) step(t *testing.T) (more bool) {
 			Name:  "Accept-Encoding",
 			Value: "gzip",
 		}})
-	coding, _ := got.field("Content-Encoding")
-	body, err := decodeBody(coding, got.Body)
+	body, err := decodeBody(headerOf(got, "Content-Encoding"), got.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +71,10 @@ func (p *pager) step(t *testing.T) (more bool) {
 	for _, row := range answer.Data {
 		p.ids = append(p.ids, row.ID)
 	}
-	id, _ := got.field(contract.HeaderSnapshot)
 	if p.snapshots == nil {
 		p.snapshots = map[string]bool{}
 	}
-	p.snapshots[id] = true
+	p.snapshots[headerOf(got, contract.HeaderSnapshot)] = true
 	next, ok := linksOf(got)["next"]
 	if !ok {
 		return false

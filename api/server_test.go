@@ -381,11 +381,10 @@ func TestLandingAndHosts(t *testing.T) {
 		if want := cmp.Or(base, "http://data.example.org") + "/api/v2/"; !bytes.Contains(ours.Body, []byte(want)) {
 			t.Errorf("base URL %q: the page has no link to %s", base, want)
 		}
-		tag, _ := ours.field("ETag")
 		if got := s.Answer("GET", "/",
 			[]reply.HeaderField{{Name: "Host", Value: "data.example.org"}, {
 				Name:  "If-None-Match",
-				Value: tag,
+				Value: headerOf(ours, "ETag"),
 			}}); got.Status != 304 {
 			t.Errorf("base URL %q, revalidated: %d", base, got.Status)
 		} else if again, _ := got.field("Cache-Control"); again != control {

@@ -44,8 +44,7 @@ func TestSourceFields(t *testing.T) {
 					{"HEAD", []reply.HeaderField{{Name: "If-None-Match", Value: tag}}, 304},
 				} {
 					got := ask(t, address, c.method, target, c.header)
-					day, _ := got.field(contract.HeaderUpdated)
-					if got.Status != c.status || day != "2026-11-17" {
+					if day := headerOf(got, contract.HeaderUpdated); got.Status != c.status || day != "2026-11-17" {
 						t.Errorf("%s %s %v: %d, updated %q", c.method, target, c.header, got.Status, day)
 					}
 					if value, has := got.field(contract.HeaderStale); value != since || has != (since != "") {
@@ -97,12 +96,11 @@ func TestSourceFieldsAfterSwap(t *testing.T) {
 		}
 		for range 2 { // rendered, then from the cache
 			got := s.Answer("GET", listTarget, []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}})
-			tag, _ := got.field("ETag")
 			value, has := got.field(contract.HeaderStale)
 			if value != want || has != (want != "") || got.Status != 200 {
 				t.Errorf("%s: %d, stale %q, want %q", id, got.Status, value, want)
 			}
-			bodies, tags = append(bodies, string(got.Body)), append(tags, tag)
+			bodies, tags = append(bodies, string(got.Body)), append(tags, headerOf(got, "ETag"))
 		}
 		got := s.Answer("GET", listTarget, []reply.HeaderField{{Name: "If-None-Match", Value: tags[len(tags)-1]}})
 		if value, has := got.field(contract.HeaderStale); value != want || has != (want != "") || got.Status != 304 {

@@ -329,8 +329,7 @@ func TestFuturePublish(t *testing.T) {
 	s := New(state.Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true}) // so that a swap takes no time
 	modified := func() string {
 		got := s.Answer("GET", listTarget, nil)
-		text, _ := got.field("Last-Modified")
-		return text
+		return headerOf(got, "Last-Modified")
 	}
 	var soon time.Time
 	for _, ahead := range []time.Duration{time.Minute, 0, 365 * 24 * time.Hour, 2 * time.Second} {
@@ -381,8 +380,7 @@ func TestAnnounce(t *testing.T) {
 		same bool
 	}{{"ETag", true}, {"X-Snapshot-Id", true}, {"Last-Modified", false}} {
 		before, _ := first.field(c.name)
-		after, _ := again.field(c.name)
-		if (before == after) != c.same {
+		if after := headerOf(again, c.name); (before == after) != c.same {
 			t.Errorf("%s: %q, then %q", c.name, before, after)
 		}
 	}
@@ -424,9 +422,7 @@ func TestRollback(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := s.Answer("GET", listTarget, nil)
-		tag, _ := got.field("ETag")
-		date, _ := got.field("Last-Modified")
-		tags, dates = append(tags, tag), append(dates, date)
+		tags, dates = append(tags, headerOf(got, "ETag")), append(dates, headerOf(got, "Last-Modified"))
 	}
 	if tags[0] != tags[2] || tags[0] == tags[1] {
 		t.Errorf("tags %q, dates %q", tags, dates)
