@@ -24,7 +24,7 @@
 // Rows are sorted, so many codes stay the same for hundreds of rows. If those of all inputs do
 // (space.runs), rows that follow each other in one group are added together: they are counted by
 // subtraction, and a sum is the difference of two prefix sums, of which there is one for every 64
-// rows, and of at most 32 rows at each end. Codes of up to 6 bits are added in pairs, by a table.
+// rows, and of at most 32 rows at each end.
 // Extremes and different values of a run come from one pass over its codes.
 //
 // Where rows that pass do not follow each other, runs still give the codes of those that lie close

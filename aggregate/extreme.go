@@ -167,7 +167,6 @@ func (e *intExtreme) value(id uint32, _ Func, _ uint32) Value {
 // decExtreme is intExtreme for all other columns without a space.
 type decExtreme struct {
 	c     *column
-	raw   snapshot.Numbers
 	max   bool
 	some  []bool
 	found []snapshot.Dec
@@ -178,9 +177,10 @@ func (e *decExtreme) grow(groups int) {
 }
 
 func (e *decExtreme) add(b *block) error {
+	raw := e.c.col.Numbers()
 	for i, token := range b.tokens(e.c) {
-		if !rawNull(&e.raw, token) {
-			e.see(b.group(i), rawDec(&e.raw, token))
+		if !raw.IsNull(token) {
+			e.see(b.group(i), raw.Dec(token))
 		}
 	}
 	return nil

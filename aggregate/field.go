@@ -3,8 +3,6 @@ package aggregate
 import (
 	"slices"
 	"sync"
-
-	"hdqs/snapshot"
 )
 
 // field is a field of the groups. Its ranks number its values in their order; null has the last.
@@ -17,13 +15,11 @@ type field struct {
 	ranks   []uint32 // by code of the space; nil if they are the same
 	n       int      // ranks without null's
 	numbers []int64  // of parts, by rank
-	raw     snapshot.Numbers
 }
 
 func newField(c *column, part Part) *field {
 	f := &field{c: c, part: part}
 	if c.space == nil {
-		f.raw = c.col.Numbers()
 		return f
 	}
 	d := c.values()
@@ -70,7 +66,7 @@ func (f *field) rank(code uint32) uint32 {
 func (f *field) value(rank uint64) Value {
 	switch {
 	case f.c.space == nil:
-		return f.c.rawValue(&f.raw, rank)
+		return f.c.rawValue(rank)
 	case rank >= uint64(f.n):
 		return Value{}
 	case f.part != Whole:
@@ -85,7 +81,7 @@ func (f *field) compare(a, b uint64) int {
 	case a == b:
 		return 0
 	case f.c.space == nil:
-		return f.c.compareRaw(&f.raw, a, b)
+		return f.c.compareRaw(a, b)
 	case a < b:
 		return -1
 	}

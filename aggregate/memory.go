@@ -27,9 +27,6 @@ func FullBytes(seg *snapshot.Segment) int64 {
 		}
 		if c.Group == nil {
 			n += 12 * rows / step
-			if coded && c.Codes().Width() <= pairWidth {
-				n += 8 << (2 * c.Codes().Width())
-			}
 		}
 	}
 	return n

@@ -47,7 +47,7 @@ func TestFullBytes(t *testing.T) {
 			for _, table := range n.tables {
 				kept += 8 * int64(len(table))
 			}
-			kept += 8*int64(len(n.counted)+len(n.pairs)+len(n.prefix)) + 4*int64(len(n.some)+len(n.prefixSome))
+			kept += 8*int64(len(n.counted)+len(n.prefix)) + 4*int64(len(n.some)+len(n.prefixSome))
 			kept += oddBytes * int64(len(n.odd))
 		}
 	}

@@ -33,15 +33,13 @@ type numeric struct {
 
 	// Of a column without a space. The integer of a packed number is its mantissa times the factor
 	// for its scale, which is 0 for null and exact texts.
-	raw     snapshot.Numbers
+	raw     *snapshot.Numbers
 	factors [1 << 5]int64
 	valued  [1 << 5]uint32 // 1, for null 0
 	textAt  uint64         // the position of the scale of exact texts; noToken without any
 
-	// Of columns with prefix sums: what add adds for a code, or for two codes that follow each
-	// other. Above countShift it counts values.
+	// Of columns with prefix sums: what add adds for a code. Above countShift it counts values.
 	counted []int64
-	pairs   []int64
 
 	prefixOnce sync.Once
 	prefix     []int64  // the sum of the rows before each step, if there is one limb and no exact text
@@ -185,14 +183,14 @@ func (c *column) rows() int {
 
 // measureRaw finds scale and limbs of a column without a space.
 func (n *numeric) measureRaw() {
-	r := &n.raw
+	r := n.raw
 	var most [snapshot.MaxScale + 1]uint64
 	var packed [blockRows]uint64
 	for from := 0; from < n.c.rows(); from += blockRows {
 		part := packed[:min(blockRows, n.c.rows()-from)]
 		r.Packed.Unpack64(part, uint32(from))
 		for _, v := range part {
-			if d := rawDec(r, v); d.Scale <= snapshot.MaxScale && !rawNull(r, v) {
+			if d := r.Dec(v); d.Scale <= snapshot.MaxScale && !r.IsNull(v) {
 				most[d.Scale] = max(most[d.Scale], absolute(d.Mantissa))
 			}
 		}
@@ -229,7 +227,7 @@ func (n *numeric) eachText(packed []uint64, f func(i int, d snapshot.Dec)) {
 // integers replaces the packed numbers of a column without a space by their integers, which must
 // fit, and counts the values in each if some is given. The integer of null or an exact text is 0.
 func (n *numeric) integers(dst []int64, packed []uint64, some []uint32) {
-	r := &n.raw
+	r := n.raw
 	mask, shift := uint64(1)<<r.ScaleBits-1, r.ScaleBits&63
 	if mask == 0 && some == nil {
 		add := uint64(r.Base) - r.First
@@ -303,7 +301,7 @@ const step = 64
 func (n *numeric) sums() bool {
 	n.prefixOnce.Do(func() {
 		rows := n.c.rows()
-		if n.limbs > 1 || n.isOdd != nil || n.raw.Scales != nil && n.textAt != noToken || n.c.col.Group != nil {
+		if n.limbs > 1 || n.isOdd != nil || n.raw != nil && len(n.raw.Scales) > 0 && n.textAt != noToken || n.c.col.Group != nil {
 			return
 		}
 		if n.c.space != nil && !n.count() {
@@ -321,17 +319,15 @@ func (n *numeric) sums() bool {
 				n.prefixSome[k+1] = n.prefixSome[k] + some
 			}
 		}
-		n.c.made.Add(8*int64(len(n.prefix)+len(n.counted)+len(n.pairs)) + 4*int64(len(n.prefixSome)))
+		n.c.made.Add(8*int64(len(n.prefix)+len(n.counted)) + 4*int64(len(n.prefixSome)))
 	})
 	return n.prefix != nil
 }
 
-const (
-	countShift = 48 // two codes' values take less, and so do those of step rows
-	pairWidth  = 6  // the widest codes that have a table for pairs: 32 KiB
-)
+// countShift is where numbers of values are counted: the values of step rows take fewer bits.
+const countShift = 48
 
-// count makes the tables for add. It returns false if values are too large for them.
+// count makes the table for add. It returns false if values are too large for them.
 func (n *numeric) count() bool {
 	n.counted = make([]int64, 1<<n.c.space.codes.Width())
 	for code, v := range n.tables[0] {
@@ -341,12 +337,6 @@ func (n *numeric) count() bool {
 		n.counted[code] = v + 1<<countShift
 		if n.some != nil && n.some[code] == 0 {
 			n.counted[code] = 0
-		}
-	}
-	if width := n.c.space.codes.Width(); width <= pairWidth {
-		n.pairs = make([]int64, 1<<(2*width))
-		for i := range n.pairs {
-			n.pairs[i] = n.counted[i&(1<<width-1)] + n.counted[i>>width]
 		}
 	}
 	return true
@@ -386,30 +376,10 @@ func (n *numeric) add(buffer *[step]uint32, from, to uint32) (sum int64, some ui
 	if n.c.space == nil {
 		return n.addPacked(from, to)
 	}
-	codes, width := n.c.space.codes, n.c.space.codes.Width()
 	total := int64(0)
-	if pairs, twice := n.pairs, uint(2*width)&63; pairs != nil {
-		mask := uint64(len(pairs) - 1)
-		for ; from+8 <= to; from += 8 {
-			word := codes.Load(from)
-			total += pairs[word&mask]
-			word >>= twice
-			total += pairs[word&mask]
-			word >>= twice
-			total += pairs[word&mask]
-			word >>= twice
-			total += pairs[word&mask]
-		}
-	}
-	if n.pairs == nil {
-		codes.Unpack(buffer[:to-from], from)
-		for _, code := range buffer[:to-from] {
-			total += n.counted[code]
-		}
-		from = to
-	}
-	for ; from < to; from++ {
-		total += n.counted[codes.At(from)]
+	n.c.space.codes.Unpack(buffer[:to-from], from)
+	for _, code := range buffer[:to-from] {
+		total += n.counted[code]
 	}
 	sum = total << (64 - countShift) >> (64 - countShift)
 	return sum, uint32((total - sum) >> countShift)

@@ -181,7 +181,7 @@ func (p *plan) newState(key stateKey) (state, error) {
 			}
 			return &intExtreme{n: n, sign: sign}, nil
 		}
-		return &decExtreme{c: c, raw: c.col.Numbers(), max: largest}, nil
+		return &decExtreme{c: c, max: largest}, nil
 	case Distinct:
 		return newDistinct(c), nil
 	}

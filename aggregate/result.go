@@ -11,25 +11,13 @@ type Result struct {
 	w      *worker
 	ids    []uint32 // of the groups, in order
 	digits []uint64
-	group  int         // whose digits these are, -1 at first
-	parts  [][]Value   // of fields that are parts of times, by rank, once they were needed
-	last   []lastValue // of other fields; nil for one field, whose values all differ
-}
-
-// lastValue is the value of a field that was asked for last: the first fields of groups that follow
-// each other are often the same.
-type lastValue struct {
-	rank  uint64
-	value Value
-	known bool
+	group  int       // whose digits these are, -1 at first
+	parts  [][]Value // of fields that are parts of times, by rank, once they were needed
 }
 
 // newResult puts the groups of a worker in order.
 func newResult(w *worker) (*Result, error) {
 	r := &Result{w: w, digits: make([]uint64, len(w.p.inputs)), group: -1}
-	if len(w.p.fields) > 1 {
-		r.last = make([]lastValue, len(w.p.fields))
-	}
 	for _, f := range w.p.fields {
 		var values []Value
 		if f.numbers != nil {
@@ -154,14 +142,7 @@ func (r *Result) Group(group, field int) Value {
 		}
 		return parts[rank]
 	}
-	if r.last == nil {
-		return f.value(rank)
-	}
-	last := &r.last[field]
-	if !last.known || last.rank != rank {
-		*last = lastValue{rank, f.value(rank), true}
-	}
-	return last.value
+	return f.value(rank)
 }
 
 // Measure is a measure of a group.

@@ -184,10 +184,10 @@ func addValues[T int64 | uint32](sums, values []T, b *block) {
 func (s *sumState) addCut(b *block) {
 	var limbs [maxLimbs]int64
 	for i, v := range b.tokens(s.n.c) {
-		if rawNull(&s.n.raw, v) {
+		if s.n.raw.IsNull(v) {
 			continue
 		}
-		d := rawDec(&s.n.raw, v)
+		d := s.n.raw.Dec(v)
 		if d.Scale == snapshot.DecText {
 			s.addOdd(b.group(i), s.n.c.col.DecString(d))
 			limbs = [maxLimbs]int64{}

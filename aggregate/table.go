@@ -211,40 +211,22 @@ func (c *column) decValue(d snapshot.Dec) Value {
 	return Value{Kind: Decimal, Int: d.Mantissa, Scale: d.Scale}
 }
 
-// rawNull reports whether a packed number of a column without a space is null.
-func rawNull(n *snapshot.Numbers, v uint64) bool {
-	if len(n.Scales) > 0 {
-		return n.Scales[v&(1<<n.ScaleBits-1)] == snapshot.DecNull
-	}
-	return n.First == 1 && v == 0
-}
-
-// rawDec is the number that is packed as v, as a decimal.
-func rawDec(n *snapshot.Numbers, v uint64) snapshot.Dec {
-	if len(n.Scales) == 0 {
-		return snapshot.Dec{Mantissa: int64(uint64(n.Base) + v - n.First)}
-	}
-	d := snapshot.Dec{Scale: n.Scales[v&(1<<n.ScaleBits-1)], Mantissa: int64(v >> n.ScaleBits)}
-	if d.Scale <= snapshot.MaxScale {
-		d.Mantissa += n.Base
-	}
-	return d
-}
-
 // rawValue is the value of a packed number of a column without a space.
-func (c *column) rawValue(n *snapshot.Numbers, v uint64) Value {
+func (c *column) rawValue(v uint64) Value {
+	n := c.col.Numbers()
 	switch {
-	case rawNull(n, v):
+	case n.IsNull(v):
 		return Value{}
 	case c.col.Kind == snapshot.Decimal:
-		return c.decValue(rawDec(n, v))
+		return c.decValue(n.Dec(v))
 	}
-	return intValue(c.col.Kind, int64(uint64(n.Base)+v-n.First))
+	return intValue(c.col.Kind, n.Int(v))
 }
 
 // compareRaw orders two packed numbers of a column without a space. Null is last.
-func (c *column) compareRaw(n *snapshot.Numbers, a, b uint64) int {
-	switch nullA, nullB := rawNull(n, a), rawNull(n, b); {
+func (c *column) compareRaw(a, b uint64) int {
+	n := c.col.Numbers()
+	switch nullA, nullB := n.IsNull(a), n.IsNull(b); {
 	case nullA && nullB:
 		return 0
 	case nullA:
@@ -252,7 +234,7 @@ func (c *column) compareRaw(n *snapshot.Numbers, a, b uint64) int {
 	case nullB:
 		return -1
 	case c.col.Kind == snapshot.Decimal:
-		return c.compareDecs(rawDec(n, a), rawDec(n, b))
+		return c.compareDecs(n.Dec(a), n.Dec(b))
 	}
 	return cmp.Compare(a, b)
 }
@@ -268,8 +250,7 @@ func (c *column) nullToken() uint64 {
 	case c.col.Kind == snapshot.Int && c.col.Nullable:
 		return 0
 	case c.col.Nullable:
-		n := c.col.Numbers()
-		for k, scale := range n.Scales {
+		for k, scale := range c.col.Numbers().Scales {
 			if scale == snapshot.DecNull {
 				return uint64(k) // whose mantissa is 0
 			}
@@ -283,6 +264,5 @@ func (c *column) tokenValue(token uint64) Value {
 	if c.space != nil {
 		return c.value(uint32(token))
 	}
-	raw := c.col.Numbers()
-	return c.rawValue(&raw, token)
+	return c.rawValue(token)
 }

@@ -151,7 +151,7 @@ func searchNumbers(first, last uint64, f func(v uint64) bool) (v uint64, ok bool
 // division and no floats.
 type numberTest struct {
 	col   *snapshot.Column
-	raw   snapshot.Numbers
+	raw   *snapshot.Numbers
 	spans []span // by index of the scale
 	mask  uint64 // of that index within a number
 	null  bool   // null passes, in a nullable column of ints
@@ -189,7 +189,7 @@ func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
 	if col.Kind != snapshot.Decimal {
 		last := min(largest, uint64(math.MaxInt64)-uint64(raw.Base)+raw.First)
 		s := spanOf(op, raw.First, last, func(n uint64) int {
-			return compareInt(int64(uint64(raw.Base)+n-raw.First), v)
+			return compareInt(raw.Int(n), v)
 		})
 		return &numberTest{col: col, raw: raw, spans: []span{s}, null: op == AtLeastOrNull && raw.First == 1}
 	}

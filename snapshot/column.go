@@ -12,7 +12,7 @@ type Column struct {
 	codes    Packed
 	postings Postings
 	dict     dictionary
-	numbers  packedNumbers
+	numbers  Numbers
 	exact    exactTexts
 	size     ColumnSize
 }
@@ -41,7 +41,7 @@ func (c *Column) IsNull(i uint32) bool {
 	if c.coded {
 		return c.Nullable && int(c.codes.At(i)) == c.dict.len()
 	}
-	return c.Nullable && c.numbers.isNull(i)
+	return c.Nullable && c.numbers.IsNull(c.numbers.Packed.At(i))
 }
 
 // Text is the value at position i of a Text or Enum column, "" for null.
@@ -60,7 +60,7 @@ func (c *Column) Int(i uint32) int64 {
 	case c.coded:
 		return c.dict.int(uint32(c.codes.At(i)))
 	}
-	return c.numbers.int(i)
+	return c.numbers.Int(c.numbers.Packed.At(i))
 }
 
 // Dec is the value at position i of a Decimal column; its scale is DecNull for null, DecText when
@@ -72,7 +72,7 @@ func (c *Column) Dec(i uint32) Dec {
 	case c.coded:
 		return c.dict.dec(uint32(c.codes.At(i)))
 	}
-	return c.numbers.dec(i)
+	return c.numbers.Dec(c.numbers.Packed.At(i))
 }
 
 // DecString is the exact text of a Dec of this column, in plain digits.
@@ -135,7 +135,7 @@ func (c *Column) DecsAt(dst []Dec, at []uint32) { c.readDecs(dst, 0, at) }
 // Load reads the packed code or number at position i, so that it is in the cache when it is needed.
 // The result has no other meaning.
 func (c *Column) Load(i uint32) uint64 {
-	packed := c.numbers.packed
+	packed := c.numbers.Packed
 	if c.coded {
 		packed = c.codes
 	}
@@ -168,7 +168,7 @@ func (c *Column) readDecs(dst []Dec, from uint32, at []uint32) {
 // unpack sets dst to the packed codes or numbers at the positions at[i], at[i+1], ..., or, if at is
 // nil, from position from+i on.
 func (c *Column) unpack(dst []uint64, i int, from uint32, at []uint32) {
-	packed := c.numbers.packed
+	packed := c.numbers.Packed
 	if c.coded {
 		packed = c.codes
 	}
@@ -192,7 +192,7 @@ func (c *Column) ints(dst []int64, packed *[bulk]uint64) {
 		case c.coded:
 			dst[k] = c.dict.int(uint32(v))
 		default:
-			dst[k] = c.numbers.intOf(v)
+			dst[k] = c.numbers.Int(v)
 		}
 	}
 }
@@ -211,6 +211,6 @@ func (c *Column) decs(dst []Dec, packed *[bulk]uint64) {
 		return
 	}
 	for k := range dst {
-		dst[k] = c.numbers.decOf(packed[k&(bulk-1)])
+		dst[k] = c.numbers.Dec(packed[k&(bulk-1)])
 	}
 }

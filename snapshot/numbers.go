@@ -2,45 +2,50 @@ package snapshot
 
 import "math/bits"
 
-// packedNumbers are the numbers of a column without a dictionary: packed differences from the
-// smallest, with 0 for null among ints, and a scale in the lowest bits of each decimal.
-type packedNumbers struct {
-	packed Packed
-	base   int64
-	// first is the packed number of base: 1 in a nullable column of ints.
-	first uint64
-
-	scales    [1 << 5]uint8 // MaxScale+1 ordinary ones, two reserved, rounded up to a power of two
-	scaleBits int
-	count     int // of scales
-	decimal   bool
+// Numbers are the packed values of an Int or Decimal column without a dictionary, for scans that
+// compare packed numbers and decode none. For a number v of Packed, with k = v mod 2^ScaleBits:
+//
+//	Int       null if First is 1 and v is 0; else Base + v - First (Scales is empty)
+//	Decimal   null, exact text or ordinary, by Scales[k]; the mantissa of an ordinary one is
+//	          Base + v>>ScaleBits, the position of an exact text is v>>ScaleBits
+type Numbers struct {
+	Packed    Packed
+	Base      int64
+	First     uint64  // the packed number of Base: 1 in a nullable column of ints
+	Scales    []uint8 // ascending
+	ScaleBits int
 }
+
+// maxScales is MaxScale+1 ordinary scales and two reserved ones, rounded up to a power of two.
+const maxScales = 1 << 5
 
 // scaledHead is the number of bytes before the numbers of a scaled block.
 const scaledHead = 24
 
-func (p *packedNumbers) isNull(i uint32) bool {
-	v := p.packed.At(i)
-	if p.decimal {
-		return p.scales[v&(1<<p.scaleBits-1)] == DecNull
+// Numbers returns the packed values of a column that is not Coded.
+func (c *Column) Numbers() *Numbers { return &c.numbers }
+
+// IsNull reports whether v is null.
+func (n *Numbers) IsNull(v uint64) bool {
+	if len(n.Scales) > 0 {
+		return n.Scales[v&(1<<n.ScaleBits-1)] == DecNull
 	}
-	return v == 0
+	return n.First == 1 && v == 0
 }
 
-func (p *packedNumbers) int(i uint32) int64 { return p.intOf(p.packed.At(i)) }
+// Int is the int that is packed as v.
+func (n *Numbers) Int(v uint64) int64 { return int64(uint64(n.Base) + v - n.First) }
 
-func (p *packedNumbers) dec(i uint32) Dec { return p.decOf(p.packed.At(i)) }
-
-// intOf returns the int that is packed as v.
-func (p *packedNumbers) intOf(v uint64) int64 { return int64(uint64(p.base) + v - p.first) }
-
-// decOf returns the decimal that is packed as v. The mantissa of null is 0, that of an exact text
-// its position.
-func (p *packedNumbers) decOf(v uint64) Dec {
-	scale := p.scales[v&(1<<(p.scaleBits&63)-1)%uint64(len(p.scales))]
-	v >>= p.scaleBits & 63
+// Dec is the number that is packed as v, as a decimal. The mantissa of null is 0, that of an exact
+// text its position.
+func (n *Numbers) Dec(v uint64) Dec {
+	if len(n.Scales) == 0 {
+		return Dec{Mantissa: n.Int(v)}
+	}
+	scale := n.Scales[v&(1<<(n.ScaleBits&63)-1)]
+	v >>= n.ScaleBits & 63
 	if scale <= MaxScale {
-		v += uint64(p.base)
+		v += uint64(n.Base)
 	}
 	return Dec{int64(v), scale}
 }
@@ -86,35 +91,34 @@ func openCodes(b *block, data []byte, n, codes int, r *reading) (Packed, error) 
 	return p, nil
 }
 
-func openInts(b *block, data []byte, n int, nullable bool, r *reading) (packedNumbers, error) {
+func openInts(b *block, data []byte, n int, nullable bool, r *reading) (Numbers, error) {
 	p, err := openPacked(b, data, n)
 	if err != nil {
-		return packedNumbers{}, err
+		return Numbers{}, err
 	}
-	num := packedNumbers{packed: p, base: b.base}
+	num := Numbers{Packed: p, Base: b.base}
 	if nullable {
-		num.first = 1
+		num.First = 1
 	}
 	if b.encoding != encPacked || b.base == NullInt {
-		return packedNumbers{}, corruptf("ints in encoding %s with base %d", b.encoding, b.base)
+		return Numbers{}, corruptf("ints in encoding %s with base %d", b.encoding, b.base)
 	}
-	most := uint64(1<<63-1) - uint64(b.base) + num.first
+	most := uint64(1<<63-1) - uint64(b.base) + num.First
 	if !p.within(most, r) {
-		return packedNumbers{}, corruptf("base %d plus a number is beyond 64 bits", b.base)
+		return Numbers{}, corruptf("base %d plus a number is beyond 64 bits", b.base)
 	}
 	return num, nil
 }
 
 func openDecimals(
 	b *block, data []byte, n int, nullable bool, exact *exactTexts, r *reading,
-) (packedNumbers, error) {
+) (Numbers, error) {
 	if b.encoding != encScaled || len(data) < scaledHead {
-		return packedNumbers{}, corruptf("decimals in encoding %s with %d bytes", b.encoding, len(data))
+		return Numbers{}, corruptf("decimals in encoding %s with %d bytes", b.encoding, len(data))
 	}
-	num := packedNumbers{base: b.base, decimal: true, count: int(data[0])}
-	count := num.count
+	num, count := Numbers{Base: b.base}, int(data[0])
 	if count > MaxScale+3 {
-		return packedNumbers{}, corruptf("%d scales, there are at most %d", count, MaxScale+3)
+		return Numbers{}, corruptf("%d scales, there are at most %d", count, MaxScale+3)
 	}
 	hasNull := false
 	for k, scale := range data[1:scaledHead] {
@@ -122,22 +126,22 @@ func openDecimals(
 		case k >= count && scale != 0,
 			k < count && scale > MaxScale && scale != DecText && scale != DecNull,
 			k > 0 && k < count && scale <= data[k]:
-			return packedNumbers{}, corruptf("scale %d of %d is %d", k, count, scale)
+			return Numbers{}, corruptf("scale %d of %d is %d", k, count, scale)
 		case k < count:
-			num.scales[k] = scale
+			num.Scales = append(num.Scales, scale)
 			hasNull = hasNull || scale == DecNull
 		}
 	}
 	if hasNull != nullable || count == 0 && n > 0 {
-		return packedNumbers{}, corruptf("%d scales for %d decimals; with null: %v, want %v", count, n, hasNull,
+		return Numbers{}, corruptf("%d scales for %d decimals; with null: %v, want %v", count, n, hasNull,
 			nullable)
 	}
 	if count > 0 {
-		num.scaleBits = bits.Len(uint(count - 1))
+		num.ScaleBits = bits.Len(uint(count - 1))
 	}
 	var err error
-	if num.packed, err = openPacked(b, data[scaledHead:], n); err != nil {
-		return packedNumbers{}, err
+	if num.Packed, err = openPacked(b, data[scaledHead:], n); err != nil {
+		return Numbers{}, err
 	}
 	return num, num.checkDecimals(exact, r)
 }
@@ -145,12 +149,12 @@ func openDecimals(
 // decimalBounds are what each position of a scale allows. Positions after the last scale allow no
 // number.
 type decimalBounds struct {
-	most            [1 << 5]uint64 // the largest number above the bits of the scale
-	known, fraction [1 << 5]bool   // of a fraction the mantissa must not end in 0
+	most            [maxScales]uint64 // the largest number above the bits of the scale
+	known, fraction [maxScales]bool   // of a fraction the mantissa must not end in 0
 }
 
-func (p *packedNumbers) bounds(exact *exactTexts) (b decimalBounds) {
-	for k, scale := range p.scales[:p.count] {
+func (p *Numbers) bounds(exact *exactTexts) (b decimalBounds) {
+	for k, scale := range p.Scales {
 		b.known[k] = true
 		switch {
 		case scale == DecText && exact.n > 0:
@@ -158,7 +162,7 @@ func (p *packedNumbers) bounds(exact *exactTexts) (b decimalBounds) {
 		case scale == DecText:
 			b.known[k] = false
 		case scale <= MaxScale:
-			b.most[k] = uint64(1<<63-1) - uint64(p.base)
+			b.most[k] = uint64(1<<63-1) - uint64(p.Base)
 			b.fraction[k] = scale > 0
 		}
 	}
@@ -166,28 +170,28 @@ func (p *packedNumbers) bounds(exact *exactTexts) (b decimalBounds) {
 }
 
 // checkDecimals checks each value: unlike codes they have three bounds at once.
-func (p *packedNumbers) checkDecimals(exact *exactTexts, r *reading) error {
+func (p *Numbers) checkDecimals(exact *exactTexts, r *reading) error {
 	b := p.bounds(exact)
-	if p.packed.width > 0 && p.packed.width <= maxLoad && p.allPass(&b, r) {
+	if p.Packed.width > 0 && p.Packed.width <= maxLoad && p.allPass(&b, r) {
 		return nil
 	}
 	return p.checkEach(&b, exact)
 }
 
 // checkEach is allPass for numbers of any width. The error is about the first that does not pass.
-func (p *packedNumbers) checkEach(b *decimalBounds, exact *exactTexts) error {
-	mask := uint64(1)<<p.scaleBits - 1
-	n := p.packed.n
-	if p.packed.width == 0 {
+func (p *Numbers) checkEach(b *decimalBounds, exact *exactTexts) error {
+	mask := uint64(1)<<p.ScaleBits - 1
+	n := p.Packed.n
+	if p.Packed.width == 0 {
 		n = min(n, 1) // all are the same, and no byte bounds their number
 	}
 	for i := range uint32(n) {
-		v := p.packed.At(i)
+		v := p.Packed.At(i)
 		k := v & mask % uint64(len(b.most))
-		v >>= p.scaleBits
-		if !b.known[k] || v > b.most[k] || b.fraction[k] && int64(uint64(p.base)+v)%10 == 0 {
-			return corruptf("decimal %d: number %d, base %d, scale %d at %d of %d, %d exact texts", i, v, p.base,
-				p.scales[k], k, p.count, exact.n)
+		v >>= p.ScaleBits
+		if !b.known[k] || v > b.most[k] || b.fraction[k] && int64(uint64(p.Base)+v)%10 == 0 {
+			return corruptf("decimal %d: number %d, base %d, scale %d of %v, %d exact texts", i, v, p.Base, k,
+				p.Scales, exact.n)
 		}
 	}
 	return nil
@@ -200,9 +204,9 @@ func (p *packedNumbers) checkEach(b *decimalBounds, exact *exactTexts) error {
 // A number is a multiple of ten if its product with the inverse of 5 modulo 2^64, rotated right by
 // one bit, is at most a tenth of 2^64. Shifted by one bit more, that bound can be subtracted from
 // it.
-func (p *packedNumbers) allPass(b *decimalBounds, r *reading) bool {
+func (p *Numbers) allPass(b *decimalBounds, r *reading) bool {
 	const inverse, multiple = 0xcccccccccccccccd, (1<<64/10)>>1 + 1
-	var room, tens [1 << 5]uint64
+	var room, tens [maxScales]uint64
 	for k := range room {
 		room[k] = min(b.most[k], 1<<62) // more than any number
 		if !b.known[k] {
@@ -213,14 +217,14 @@ func (p *packedNumbers) allPass(b *decimalBounds, r *reading) bool {
 		}
 	}
 	// Only the last digit counts. With a base that is not negative it is that of the sum.
-	base := uint64((p.base%10 + 10) % 10)
-	scale, scaleBits := uint64(1)<<p.scaleBits-1, p.scaleBits&63
+	base := uint64((p.Base%10 + 10) % 10)
+	scale, scaleBits := uint64(1)<<p.ScaleBits-1, p.ScaleBits&63
 	var space [bulk]uint64
 	var negative uint64
-	for from := 0; from < p.packed.n; from += bulk {
-		numbers := space[:min(bulk, p.packed.n-from)]
-		r.to(scaledHead + (from+len(numbers))*int(p.packed.width)/8 + packedPad)
-		p.packed.Unpack64(numbers, uint32(from))
+	for from := 0; from < p.Packed.n; from += bulk {
+		numbers := space[:min(bulk, p.Packed.n-from)]
+		r.to(scaledHead + (from+len(numbers))*int(p.Packed.width)/8 + packedPad)
+		p.Packed.Unpack64(numbers, uint32(from))
 		for _, v := range numbers {
 			k := v & scale % uint64(len(room))
 			v >>= scaleBits

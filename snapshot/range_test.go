@@ -165,10 +165,9 @@ func TestReading(t *testing.T) {
 
 // randomDecimals returns packed decimals of at most maxLoad bits. Most pass; now and then one does
 // not, for any of the reasons there are.
-func randomDecimals(r *rand.Rand) (p packedNumbers, exact exactTexts) {
-	p = packedNumbers{decimal: true}
+func randomDecimals(r *rand.Rand) (p Numbers, exact exactTexts) {
 	exact.n = r.IntN(4)
-	p.base = []int64{
+	p.Base = []int64{
 		0, r.Int64N(1000) - 500, int64(r.Uint64()), math.MaxInt64 - r.Int64N(1000), math.MinInt64 + 1 + r.Int64N(1000),
 	}[r.IntN(5)]
 	scales := []uint8{0, uint8(1 + r.IntN(MaxScale))}
@@ -177,20 +176,20 @@ func randomDecimals(r *rand.Rand) (p packedNumbers, exact exactTexts) {
 	}
 	slices.Sort(scales)
 	scales = slices.Compact(scales)
-	p.count = copy(p.scales[:], scales)
-	for 1<<p.scaleBits < p.count {
-		p.scaleBits++
+	p.Scales = scales
+	for 1<<p.ScaleBits < len(p.Scales) {
+		p.ScaleBits++
 	}
-	width := p.scaleBits + r.IntN(maxLoad-p.scaleBits) + 1
+	width := p.ScaleBits + r.IntN(maxLoad-p.ScaleBits) + 1
 	n, bad := 1+r.IntN(300), r.IntN(300)
 	b := p.bounds(&exact)
 	pack := newPacker(n, width)
 	for i := range n {
 		v := r.Uint64() & (1<<width - 1)
 		for range 100 {
-			k := v & (1<<p.scaleBits - 1)
-			high := v >> p.scaleBits
-			passes := b.known[k] && high <= b.most[k] && !(b.fraction[k] && (p.base+int64(high))%10 == 0)
+			k := v & (1<<p.ScaleBits - 1)
+			high := v >> p.ScaleBits
+			passes := b.known[k] && high <= b.most[k] && !(b.fraction[k] && (p.Base+int64(high))%10 == 0)
 			if passes == (i != bad) {
 				break
 			}
@@ -198,7 +197,7 @@ func randomDecimals(r *rand.Rand) (p packedNumbers, exact exactTexts) {
 		}
 		pack.add(v)
 	}
-	p.packed = newPacked(pack.bytes(), n, width)
+	p.Packed = newPacked(pack.bytes(), n, width)
 	return p, exact
 }
 
@@ -213,7 +212,7 @@ func TestDecimalBounds(t *testing.T) {
 		b := p.bounds(&exact)
 		err := p.checkEach(&b, &exact)
 		if got := p.allPass(&b, nil); got != (err == nil) {
-			t.Fatalf("seed %d: all of %d decimals pass: %v; %v", seed, p.packed.n, got, err)
+			t.Fatalf("seed %d: all of %d decimals pass: %v; %v", seed, p.Packed.n, got, err)
 		}
 		if err == nil {
 			passed++

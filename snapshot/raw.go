@@ -2,30 +2,6 @@ package snapshot
 
 import "encoding/binary"
 
-// Numbers are the packed values of an Int or Decimal column without a dictionary, for scans that
-// compare packed numbers and decode none. For a number v of Packed, with k = v mod 2^ScaleBits:
-//
-//	Int       null if First is 1 and v is 0; else Base + v - First (Scales is empty)
-//	Decimal   null, exact text or ordinary, by Scales[k]; the mantissa of an ordinary one is
-//	          Base + v>>ScaleBits, the position of an exact text is v>>ScaleBits
-type Numbers struct {
-	Packed    Packed
-	Base      int64
-	First     uint64
-	Scales    []uint8 // ascending
-	ScaleBits int
-}
-
-// Numbers returns the packed values of a column that is not Coded.
-func (c *Column) Numbers() Numbers {
-	p := &c.numbers
-	n := Numbers{Packed: p.packed, Base: p.base, First: p.first, ScaleBits: p.scaleBits}
-	if p.decimal {
-		n.Scales = p.scales[:p.count]
-	}
-	return n
-}
-
 // Unpack64 is Unpack for numbers of any width.
 func (p Packed) Unpack64(dst []uint64, from uint32) {
 	if p.width == 0 {

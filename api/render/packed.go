@@ -9,7 +9,7 @@ import (
 // packedNumbers are the numbers of a column without a dictionary. They are written as they are
 // unpacked, while writeInts and writeDecs convert them before.
 type packedNumbers struct {
-	snapshot.Numbers
+	*snapshot.Numbers
 	forms [maxForms]decForm // of the scales of decimals
 }
 
@@ -86,19 +86,9 @@ func (b *rowBatch) writePackedDecs(p *piece, l *lane, null []byte) int {
 			number[(start-1)&(cellSize-1)] = '-'
 			texts[k] = cell[start+int(sign):]
 		} else {
-			texts[k] = p.decText(cell, p.numbers.dec(packed), null)
+			texts[k] = p.decText(cell, p.numbers.Dec(packed), null)
 		}
 		size += len(texts[k])
 	}
 	return size
-}
-
-// dec returns the decimal that is packed as a number.
-func (n *packedNumbers) dec(packed uint64) snapshot.Dec {
-	scale := n.Scales[packed&(1<<n.ScaleBits-1)]
-	packed >>= n.ScaleBits
-	if scale <= snapshot.MaxScale {
-		packed += uint64(n.Base)
-	}
-	return snapshot.Dec{Mantissa: int64(packed), Scale: scale}
 }
