@@ -7,7 +7,7 @@ exclude github.com/molecule-man/go-brrr v1.3.0
 
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // latency percentiles of bench
-	github.com/RoaringBitmap/roaring/v2 v2.30.0 // posting bitmaps: built by the loader, read by verify and dump
+	github.com/RoaringBitmap/roaring/v2 v2.30.0 // posting bitmaps: built by the loader
 	github.com/cespare/xxhash/v2 v2.3.0 // digests in the paths of files for browsers
 	github.com/coreos/go-systemd/v22 v22.7.0 // sockets passed by systemd, and what it is told (sd_notify)
 	github.com/fasthttp/router v1.5.4 // routes of the public listener

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"golang.org/x/sys/unix"
 
 	"hdqs/snapshot"
@@ -143,8 +142,7 @@ var benchQueries = []struct {
 }
 
 // BenchmarkSelect asks for the exact total and a page of 10,000 rows: with predicates cached but
-// not totals (cache=operands), with totals cached too, and with nothing cached. impl=roaring does
-// the work of cache=operands with roaring.
+// not totals (cache=operands), with totals cached too, and with nothing cached.
 func BenchmarkSelect(b *testing.B) {
 	for _, rows := range []int{2_000_000, 10_000_000} {
 		if testing.Short() && rows > 2_000_000 {
@@ -190,57 +188,6 @@ func BenchmarkSelect(b *testing.B) {
 			}
 		}
 	}
-	// Roaring comes last: what it leaves on the heap slows cold queries by up to a tenth.
-	for _, rows := range []int{2_000_000, 10_000_000} {
-		if testing.Short() && rows > 2_000_000 {
-			continue
-		}
-		for _, query := range benchQueries {
-			b.Run(fmt.Sprintf("rows=%d/query=%s/impl=roaring", rows, query.name), func(b *testing.B) {
-				benchRoaring(b, benchSegment(b, rows), &Query{Filters: query.filters, Limit: 10_000})
-			})
-		}
-	}
-}
-
-// benchRoaring answers a query with roaring's own operations: FastAnd of the predicates that Select
-// materializes, the exact total and the first 10,000 row ids.
-func benchRoaring(b *testing.B, seg *snapshot.Segment, q *Query) {
-	x, err := Open(seg)
-	if err != nil {
-		b.Fatal(err)
-	}
-	var want Page
-	if err := x.Select(q, &want); err != nil {
-		b.Fatal(err)
-	}
-	w := new(scratch)
-	w.makeKeys(x, q.Filters)
-	if err := x.predicates(w, false); err != nil {
-		b.Fatal(err)
-	}
-	var operands []*roaring.Bitmap
-	for _, p := range w.predicates {
-		if p.set == nil {
-			if p, err = x.materialized(w, p); err != nil {
-				b.Fatal(err)
-			}
-		}
-		rows := roaring.New()
-		rows.AddMany(listSet(p.set, x.rows))
-		rows.RunOptimize()
-		operands = append(operands, rows)
-	}
-	ids, n, total := make([]uint32, q.Limit), 0, 0
-	measure(b, func() {
-		rows := roaring.FastAnd(operands...)
-		total = int(rows.GetCardinality())
-		n = rows.ManyIterator().NextMany(ids)
-	})
-	if total != want.Total || n != want.Rows {
-		b.Fatalf("%d rows of %d, want %d of %d", n, total, want.Rows, want.Total)
-	}
-	b.ReportMetric(float64(total), "total")
 }
 
 // BenchmarkContains searches a dictionary of 30,000 names and finds the rows. Only the folded

@@ -56,15 +56,18 @@ func Example() {
 		fmt.Printf("%d %q %s\n", row, name.Text(row), price.Dec(row))
 	}
 	postings, _ := name.Postings()
-	rows, err := postings.Bitmap(0) // values are sorted: code 0 is apple
+	err = postings.EachRow(0, func(row uint32) error { // values are sorted: code 0 is apple
+		fmt.Println(name.TextOf(0), "is in row", row)
+		return nil
+	})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(name.TextOf(0), rows)
 	// Output:
 	// 0 "apple" 1.25
 	// 1 "pear" 2
 	// 2 "apple" null
 	// 3 "" 0.5
-	// apple {0,2}
+	// apple is in row 0
+	// apple is in row 2
 }

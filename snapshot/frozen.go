@@ -16,8 +16,7 @@ import (
 //	header    32 bits: 15 bits of cookie, then the number of containers
 //
 // In the first three parts the containers follow each other in the order of their keys. Roaring
-// writes this form (postingWriter) and has a view of it (Postings.Bitmap). The reader here finds
-// and checks the containers, for that view and for an evaluator of its own.
+// writes this form (postingWriter). The reader here finds and checks the containers.
 const frozenCookie = 13766
 
 // ContainerType is how the rows of a container are written down.
@@ -138,6 +137,31 @@ func (f *frozen) next(i, size int, checked bool) (c Container, ok bool) {
 		c.Rows, ok = checkRuns(f.data[c.At:f.runs], size)
 	}
 	return c, ok
+}
+
+// eachRow calls yield with the rows of a container of a bitmap, until yield returns an error.
+func (c *Container) eachRow(data []byte, yield func(row uint32) error) error {
+	base := uint32(c.Key) << chunkBits
+	number := func(i uint32) uint32 { return uint32(binary.LittleEndian.Uint16(data[c.At+2*i:])) }
+	for i := range c.N {
+		var err error
+		switch c.Type {
+		case BitmapContainer:
+			word := binary.LittleEndian.Uint64(data[c.At+8*i:])
+			for ; word != 0 && err == nil; word &= word - 1 {
+				err = yield(base + 64*i + uint32(bits.TrailingZeros64(word)))
+			}
+		case ArrayContainer:
+			err = yield(base + number(i))
+		case RunContainer:
+			first := base + number(2*i)
+			err = eachOf(first, first+number(2*i+1)+1, yield)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkBitmap reports whether a bitmap has that many ones, all below size.

@@ -3,13 +3,11 @@ package snapshot
 import (
 	"encoding/binary"
 	"fmt"
-
-	"github.com/RoaringBitmap/roaring/v2"
 )
 
 // Postings are the row ids of each code, in one of two forms. Where codes never fall from row to
 // row, the rows of a code are one run, and its start is all there is (Sorted, Start). Otherwise
-// each code has a bitmap in roaring's frozen form (Frozen, Bitmap). They are views into their
+// each code has a bitmap in roaring's frozen form (Frozen). They are views into their
 // segment and must not be used after it is closed.
 type Postings struct {
 	n      int
@@ -31,18 +29,33 @@ func (p *Postings) Start(code uint32) uint32 {
 	return binary.LittleEndian.Uint32(p.starts[4*uint64(code):])
 }
 
-// Bitmap returns the rows of a code of postings that are not sorted as a roaring bitmap: a view
-// into the segment, to be read only. All of its bytes are checked first. The error is ErrCorrupt.
-func (p *Postings) Bitmap(code uint32) (*roaring.Bitmap, error) {
+// EachRow calls yield with each row of a code, ascending, until yield returns an error. All bytes of
+// a bitmap are checked first. The error is ErrCorrupt, or that of yield.
+func (p *Postings) EachRow(code uint32, yield func(row uint32) error) error {
+	if p.Sorted() {
+		return eachOf(p.Start(code), p.Start(code+1), yield)
+	}
 	data := p.Frozen(code)
-	if err := Containers(data, int(p.rows), false, func(Container) {}); err != nil {
-		return nil, fmt.Errorf("posting %d: %w", code, err)
-	}
-	rows, err := viewFrozen(data, int(p.rows))
+	var containers []Container
+	err := Containers(data, int(p.rows), false, func(c Container) { containers = append(containers, c) })
 	if err != nil {
-		return nil, corruptf("posting %d: %v", code, err)
+		return fmt.Errorf("posting %d: %w", code, err)
 	}
-	return rows, nil
+	for i := range containers {
+		if err := containers[i].eachRow(data, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func eachOf(from, to uint32, yield func(row uint32) error) error {
+	for row := from; row < to; row++ {
+		if err := yield(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Frozen is the bitmap of a code of postings that are not sorted, in roaring's frozen form. It

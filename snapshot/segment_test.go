@@ -8,11 +8,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/RoaringBitmap/roaring/v2"
 
 	"hdqs/internal/testkit"
 )
@@ -262,33 +261,25 @@ func comparePostings(p *Postings, codes Packed, count int) error {
 	if p.Len() != count {
 		return fmt.Errorf("%d postings for %d codes", p.Len(), count)
 	}
-	rows := make([]*roaring.Bitmap, count)
-	for c := range rows {
-		rows[c] = roaring.New()
-	}
+	want := make([][]uint32, count)
 	for row := range uint32(codes.Len()) {
-		rows[codes.At(row)].Add(row)
+		want[codes.At(row)] = append(want[codes.At(row)], row)
 	}
-	for c, want := range rows {
-		code := uint32(c)
-		if p.Sorted() {
-			run := roaring.New()
-			run.AddRange(uint64(p.Start(code)), uint64(p.Start(code+1)))
-			if !run.Equals(want) {
-				return fmt.Errorf("posting %d is [%d,%d), want %d rows", c, p.Start(code), p.Start(code+1),
-					want.GetCardinality())
-			}
-			continue
-		}
-		got, err := p.Bitmap(code)
-		if err != nil {
-			return err
-		}
-		if !got.Equals(want) {
-			return fmt.Errorf("posting %d has %d rows, want %d", c, got.GetCardinality(), want.GetCardinality())
+	for code := range uint32(count) {
+		if got, err := rowsOf(p, code); err != nil || !slices.Equal(got, want[code]) {
+			return fmt.Errorf("posting %d has %d rows, want %d: %w", code, len(got), len(want[code]), err)
 		}
 	}
 	return nil
+}
+
+// rowsOf are the rows of a code.
+func rowsOf(p *Postings, code uint32) (rows []uint32, err error) {
+	err = p.EachRow(code, func(row uint32) error {
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
 }
 
 // TestSegmentShared reads one segment from several goroutines, for the race detector.

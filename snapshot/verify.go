@@ -101,23 +101,7 @@ func (p *Postings) verify(codes Packed) error {
 		return nil
 	}
 	for code := range uint32(p.n) {
-		if p.Sorted() {
-			for row := p.Start(code); row < p.Start(code+1); row++ {
-				if err := has(row, code); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		rows, err := p.Bitmap(code)
-		if err != nil {
-			return err
-		}
-		rows.Iterate(func(row uint32) bool {
-			err = has(row, code)
-			return err == nil
-		})
-		if err != nil {
+		if err := p.EachRow(code, func(row uint32) error { return has(row, code) }); err != nil {
 			return err
 		}
 	}
