@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -31,6 +32,10 @@ type Overlaps struct {
 	once  sync.Once
 	found []uint32 // see rows
 	bytes atomic.Int64
+
+	nestedOnce sync.Once
+	keys       []rowKeys // by level but the last: of a place and its fields
+	mixed      []uint32  // rows that cross, of places of level 0 with rows of several levels
 }
 
 // Bytes is the memory of what was found so far.
@@ -262,26 +267,34 @@ func (o *Overlaps) First(q *Query) (*Overlap, error) {
 		return nil, err
 	}
 	defer passing.Close()
-	var chunk ChunkRows
 	search := overlapSearch{o: o, seen: map[rowKey][]uint32{}}
-	for rows := o.rows(); len(rows) > 0; {
-		k := int(rows[0] >> chunkBits)
-		n := sort.Search(len(rows), func(i int) bool { return int(rows[i]>>chunkBits) > k })
-		if passing.Read(k, &chunk) > 0 {
-			words := chunk.Words()
-			for _, row := range rows[:n] {
-				at := row - chunk.Base()
-				if words[at>>6]>>(at&63)&1 == 0 {
-					continue
-				}
-				if pair, err := search.add(row); pair != nil || err != nil {
-					return pair, err
-				}
-			}
+	for row := range passing.among(o.rows()) {
+		if pair, err := search.add(row); pair != nil || err != nil {
+			return pair, err
 		}
-		rows = rows[n:]
 	}
 	return nil, nil
+}
+
+// among yields those of some rows, in ascending order, that pass.
+func (p *Passing) among(rows []uint32) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		var chunk ChunkRows
+		for len(rows) > 0 {
+			k := int(rows[0] >> chunkBits)
+			n := sort.Search(len(rows), func(i int) bool { return int(rows[i]>>chunkBits) > k })
+			if p.Read(k, &chunk) > 0 {
+				words := chunk.Words()
+				for _, row := range rows[:n] {
+					at := row - chunk.Base()
+					if words[at>>6]>>(at&63)&1 != 0 && !yield(row) {
+						return
+					}
+				}
+			}
+			rows = rows[n:]
+		}
+	}
 }
 
 // overlapSearch is the passing rows that overlap others of the table, by series.

@@ -343,3 +343,54 @@ func TestEditionOfYear(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstNested compares the search for a row that another one contains with a comparison of all
+// pairs of rows.
+func TestFirstNested(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	found, crossing := 0, 0
+	for i := range 200 {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		rows := placedRows(r, 1+r.IntN(60))
+		x, err := OpenWith(segmentOf(t, placedTable(rows)), placedOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := x.NewOverlaps([]string{"kind"}, "start", "end")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 6 {
+			q := &Query{Coarsest: r.IntN(2) == 0, Filters: []Filter{number(AtLeast, r.Int64N(1000), "number")}}
+			var page Page
+			all := *q
+			all.Limit = len(rows)
+			if err := x.Select(&all, &page); err != nil {
+				t.Fatal(err)
+			}
+			passing := listRanges(page.Ranges)
+			contains := func(a, b uint32) bool {
+				p, other := &rows[a], &rows[b]
+				return p.contains(other) && p.sameFields(other) && p.start <= other.end && other.start <= p.end
+			}
+			want := false
+			for _, a := range passing {
+				want = want || slices.ContainsFunc(passing, func(b uint32) bool { return contains(a, b) })
+			}
+			got, err := o.FirstNested(q)
+			if err != nil || (got != nil) != want || got != nil && !contains(got.A, got.B) {
+				t.Fatalf("seed %d table %d: found %v, %v; want one %t: %s\n%+v", seed, i, got, err, want, describe(q), rows)
+			}
+			if want {
+				found++
+			}
+			if want && q.Coarsest {
+				crossing++
+			}
+		}
+	}
+	if found < 100 || found > 1100 || crossing < 20 {
+		t.Errorf("%d of 1200 queries have rows that contain others, %d of other periods: the test says little", found, crossing)
+	}
+}
