@@ -34,7 +34,18 @@ type Options struct {
 	// Proxy finds the proxy of a request; nil: HTTPS_PROXY, HTTP_PROXY and NO_PROXY do.
 	Proxy func(*http.Request) (*url.URL, error)
 	Total time.Duration // for one file: all tries and the waits between them, default 1 h
+	// Transport, if set, answers all requests, whatever their scheme and host.
+	Transport http.RoundTripper
 }
+
+// FinalError is an error of a Transport that another try does not cure.
+type FinalError struct{ error }
+
+// Unwrap returns the error.
+func (e *FinalError) Unwrap() error { return e.error }
+
+// Final marks an error of a Transport as one that another try does not cure.
+func Final(err error) error { return &FinalError{err} }
 
 const maxRedirects = 5
 
@@ -97,6 +108,9 @@ func New(o Options) *Client {
 			ForceAttemptHTTP2:      true,
 		},
 		CheckRedirect: c.checkRedirect,
+	}
+	if o.Transport != nil {
+		c.http.Transport = o.Transport
 	}
 	return c
 }
@@ -195,7 +209,8 @@ func (c *Client) request(
 	r.Header.Set("User-Agent", c.options.UserAgent)
 	response, err := c.http.Do(r)
 	if err != nil {
-		return nil, &failure{err: stripURL(err)}
+		var final *FinalError
+		return nil, &failure{err: stripURL(err), final: errors.As(err, &final)}
 	}
 	if slices.Contains(want, response.StatusCode) {
 		return response, nil

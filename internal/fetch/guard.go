@@ -38,6 +38,8 @@ func (c *Client) checkConnection(_, address string, _ syscall.RawConn) error {
 // checkURL checks the scheme, the credentials and the host of an address before DNS resolution.
 func (c *Client) checkURL(u *url.URL) error {
 	switch {
+	case c.options.Transport != nil:
+		return nil
 	case u.Scheme != "https" && !(u.Scheme == "http" && c.options.AllowHTTP):
 		return refusedf("%s: scheme %q, want https", u.Redacted(), u.Scheme)
 	case u.Hostname() == "":

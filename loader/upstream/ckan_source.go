@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"hdqs/internal/fetch"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
@@ -31,13 +30,13 @@ const (
 
 // ckanSource is a CKAN site.
 type ckanSource struct {
+	remote
 	site     *ckanSite
 	found    map[string]*ckanPackage // packages of the organization, by name
 	noMirror error                   // why the site is not read as a mirror
 }
 
-func (c *ckanSource) kind() string         { return "ckan" }
-func (c *ckanSource) counts() fetch.Counts { return c.site.client.Counts() }
+func (c *ckanSource) kind() string { return "ckan" }
 
 func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 	found, err := c.site.search(ctx, "organization:"+organization)
@@ -117,11 +116,6 @@ func (c *ckanSource) packageOf(ctx context.Context, in *loader.Input) (*ckanPack
 	}
 	c.found[in.Dataset] = p
 	return p, err
-}
-
-func (c *ckanSource) download(ctx context.Context, f *FileState, d destination) (fetch.Result, error) {
-	q := fetch.Request{URL: f.link, Size: f.size, MD5: f.md5, ETag: d.etag, Part: d.part, Received: d.received}
-	return c.site.client.Download(ctx, q, d.to)
 }
 
 func (c *ckanSource) listsPackages() bool { return true }

@@ -120,6 +120,15 @@ func (r *cancelReader) Read(p []byte) (int, error) {
 	return r.from.Read(p)
 }
 
+// byteCounter is a writer that reports how much is written to it.
+type byteCounter func(n int64)
+
+// Write counts.
+func (c byteCounter) Write(p []byte) (int, error) {
+	c(int64(len(p)))
+	return len(p), nil
+}
+
 // copyObject copies a file of at most limit bytes.
 func copyObject(from io.Reader, to string, limit int64, received func(n int64)) (result fetch.Result, err error) {
 	file, err := os.Create(to)

@@ -6,21 +6,19 @@ import (
 	"net/url"
 	"slices"
 
-	"hdqs/internal/fetch"
 	"hdqs/loader/catalogfile"
 )
 
 // mirrorSource is a tree at an HTTP address.
 type mirrorSource struct {
 	listsAll
+	remote
 	base    string
-	client  *fetch.Client
 	catalog catalogfile.File
 	fault   error // why the catalog cannot be used, nil when it can
 }
 
-func (m *mirrorSource) kind() string         { return "mirror" }
-func (m *mirrorSource) counts() fetch.Counts { return m.client.Counts() }
+func (m *mirrorSource) kind() string { return "mirror" }
 
 // readCatalog asks for catalog.json. It makes one request, so that a site that has no such file is
 // not asked again.
@@ -47,9 +45,4 @@ func (m *mirrorSource) list(context.Context) (*listing, error) {
 			m.catalog.Packages)
 	}
 	return l, nil
-}
-
-func (m *mirrorSource) download(ctx context.Context, f *FileState, d destination) (fetch.Result, error) {
-	q := fetch.Request{URL: f.link, Size: f.size, SHA256: f.SHA256, ETag: d.etag, Part: d.part, Received: d.received}
-	return m.client.Download(ctx, q, d.to)
 }

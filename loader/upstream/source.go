@@ -30,10 +30,11 @@ func openSource(ctx context.Context, o Options) (source, error) {
 	}
 	base := strings.TrimRight(o.Source, "/")
 	client := fetch.New(o.Fetch)
+	ckan := &ckanSource{remote: remote{client}, site: &ckanSite{base: base, client: client}}
 	if o.Offline {
-		return &ckanSource{site: &ckanSite{base: base, client: client}}, nil
+		return ckan, nil
 	}
-	tree := &mirrorSource{base: base, client: client}
+	tree := &mirrorSource{base: base, remote: remote{client}}
 	err := tree.readCatalog(ctx)
 	var badTree *badTreeError
 	var tooMany *catalogfile.TooManyError
@@ -48,7 +49,8 @@ func openSource(ctx context.Context, o Options) (source, error) {
 		tree.fault = err // it is a mirror, and its last good listing can be used
 		return tree, nil
 	}
-	return &ckanSource{site: &ckanSite{base: base, client: client}, noMirror: err}, nil
+	ckan.noMirror = err
+	return ckan, nil
 }
 
 // listing is what a source has: files to download, and texts that were part of its answers.
@@ -81,6 +83,18 @@ type listsAll struct{}
 func (listsAll) listsPackages() bool { return false }
 
 func (listsAll) packages(context.Context, []string, func(*listing)) error { return nil }
+
+// remote downloads the files of a source.
+type remote struct{ client *fetch.Client }
+
+func (r remote) counts() fetch.Counts { return r.client.Counts() }
+
+func (r remote) download(ctx context.Context, f *FileState, d destination) (fetch.Result, error) {
+	q := fetch.Request{
+		URL: f.link, Size: f.size, SHA256: f.SHA256, MD5: f.md5, ETag: d.etag, Part: d.part, Received: d.received,
+	}
+	return r.client.Download(ctx, q, d.to)
+}
 
 // destination says where a download is written.
 type destination struct {
