@@ -55,7 +55,7 @@ func openAccessLog(t *testing.T) (l *accesslog.Log, read func() []logged) {
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	l, read := openAccessLog(t)
-	s := testServer(t, state.Options{AccessLog: l, Logger: slog.New(slog.DiscardHandler)},
+	s := testServer(t, state.Options{AccessLog: l},
 		append(sampleTables(t, 30)[:0], numberedLocations(10_000, nil)))
 	address := listen(t, s)
 	const path, list = "/api/v2/metadata/location", "/api/v2/metadata/location?app_identifier=" + goodIdentifier

@@ -288,9 +288,7 @@ func TestBulkOfOtherSnapshots(t *testing.T) {
 	b.put(t, "older", rand.New(rand.NewPCG(4, 2)))
 	look()
 	latest("first")
-	if err := s.Swap(state.Release{Snapshot: second, PublishedAt: publishedTime}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
 	look()
 	latest("first") // the second has none yet
 	b.put(t, "second", rand.New(rand.NewPCG(4, 3)))

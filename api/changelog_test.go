@@ -37,12 +37,8 @@ func TestChangelog(t *testing.T) {
 		At:       at,
 		Manifest: first.Manifest,
 	})
-	if err := s.Swap(state.Release{Snapshot: first, PublishedAt: at, Changes: []*state.Change{known}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Swap(state.Release{Snapshot: second, PublishedAt: at.Add(time.Hour)}); err != nil { // without a history
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: first, PublishedAt: at, Changes: []*state.Change{known}})
+	mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: at.Add(time.Hour)})
 	t.Cleanup(func() { s.Current.Swap(nil).Release(s.Log) })
 	for _, m := range s.Mounts {
 		page := pageOf(t, s, m.Prefix+site.ChangelogPath)

@@ -5,7 +5,6 @@ package api
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -22,11 +21,9 @@ import (
 // changesServer serves a snapshot "after", and holds "before".
 func changesServer(t *testing.T, before, after []*testTable) *Server {
 	t.Helper()
-	s := serverOf(t, state.Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Hour},
+	s := serverOf(t, state.Options{KeepPrevious: time.Hour},
 		storeSnapshot(t, "before", sampleTime, before))
-	if err := s.Swap(state.Release{Snapshot: storeSnapshot(t, "after", sampleTime, after)}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: storeSnapshot(t, "after", sampleTime, after)})
 	return s
 }
 
@@ -207,9 +204,7 @@ func TestChangesQuarantined(t *testing.T) {
 func TestChangesOfTruncatedFile(t *testing.T) {
 	d := newDamagedServer(t)
 	tables := []*testTable{numberedLocations(50, nil)}
-	if err := d.Swap(state.Release{Snapshot: storeSnapshot(t, "after", sampleTime, tables)}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, d.Server, state.Release{Snapshot: storeSnapshot(t, "after", sampleTime, tables)})
 	list, query, _ := strings.Cut(damagedTarget, "?")
 	target := list + "/changes?" + query + "&since=" + sampleID
 	d.expect(t, 200, "GET", target)

@@ -118,9 +118,7 @@ func TestDocsExampleIsMadeOnce(t *testing.T) {
 	if again := pageOf(t, s, "/docs/conflict-events"); again != first || made() != 1 {
 		t.Errorf("the page differs, or %d examples were made", made())
 	}
-	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, 1)}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 1)})
 	if after := pageOf(t, s, "/docs/conflict-events"); after == first || made() != 1 {
 		t.Errorf("the page of another snapshot is the same, or %d examples were made", made())
 	}

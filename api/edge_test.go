@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -391,9 +390,7 @@ func TestEdgeSources(t *testing.T) {
 		if want != "" {
 			snap.Manifest.Sources[at].StaleSince = sampleStale
 		}
-		if err := g.server.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
-			t.Fatal(err)
-		}
+		mustSwap(t, g.server, state.Release{Snapshot: snap, PublishedAt: publishedTime})
 		waitFor(t, "nginx to send X-Data-Stale: "+want, func() bool {
 			got, _ := g.askCounted(t, "GET", target)
 			since, has := got.field(contract.HeaderStale)
@@ -427,7 +424,7 @@ func TestEdgeStampede(t *testing.T) {
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	needEdge(t)
-	s := sampleServer(t, state.Options{Logger: slog.New(slog.DiscardHandler)}, 30)
+	s := sampleServer(t, state.Options{}, 30)
 	api := "http://" + listen(t, s)
 	page := fmt.Sprintf(`<!doctype html><title>t</title><script>
 (async () => {

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -248,7 +247,7 @@ func TestExportSizes(t *testing.T) {
 // snapshot.
 func TestExportPanics(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{Logger: slog.New(slog.DiscardHandler)}, exportedPath, 60)
+	s := tableServer(t, state.Options{}, exportedPath, 60)
 	served := s.Current.Load()
 	s.Gate = nil // so that finding the rows panics
 	const target = exportedPath + "/export?output_format=arrow&app_identifier=" + goodIdentifier

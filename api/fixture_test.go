@@ -3,10 +3,13 @@ package api
 import (
 	"bufio"
 	"cmp"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -388,9 +391,7 @@ func serverOf(tb testing.TB, o state.Options, snap *store.Snapshot) *Server {
 	o.IdleTimeout, o.QueueWait = cmp.Or(o.IdleTimeout, testkit.Patience), cmp.Or(o.QueueWait, testkit.Patience)
 	o.SkipWarmUp = o.MemoryLimit == 0 // which takes seconds under the race detector; its own tests need it
 	s := New(o)
-	if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
-		tb.Fatal(err)
-	}
+	mustSwap(tb, s, state.Release{Snapshot: snap, PublishedAt: publishedTime})
 	tb.Cleanup(func() {
 		if old := s.Current.Swap(nil); old != nil {
 			old.Release(s.Log)
@@ -398,6 +399,30 @@ func serverOf(tb testing.TB, o state.Options, snap *store.Snapshot) *Server {
 		s.Retained.Close(s.Log)
 	})
 	return s
+}
+
+// newServer returns a server without a snapshot, which is shut down at the end of the test.
+func newServer(t *testing.T, o state.Options) *Server {
+	t.Helper()
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := New(o)
+	t.Cleanup(func() {
+		// listen has closed its listener before.
+		if err := s.Shutdown(context.Background()); err != nil && !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// mustSwap serves a snapshot.
+func mustSwap(tb testing.TB, s *Server, r state.Release) {
+	tb.Helper()
+	if err := s.Swap(r); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // readRows reads tables from text: "table NAME", then one line for each row of column=value pairs.

@@ -226,16 +226,12 @@ func TestSharedTablesCountOnce(t *testing.T) {
 		writeSnapshot(t, dir+id, id, sampleTime, table)
 	}
 	first := openSnapshot(t, dir+"a", "a")
-	if err := s.Swap(state.Release{Snapshot: first, PublishedAt: publishedTime}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s.Server, state.Release{Snapshot: first, PublishedAt: publishedTime})
 	one := state.NeedOf([]*state.Bound{s.Current.Load().Bound})
 	s.Shares.Snapshots = one + 1
 	next := openSnapshot(t, dir+"b", "b")
 	next.Segments["location"] = first.Segments["location"].Acquire() // as store.OpenAfter does
-	if err := s.Swap(state.Release{Snapshot: next, PublishedAt: publishedTime}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s.Server, state.Release{Snapshot: next, PublishedAt: publishedTime})
 	if n := s.Retained.Count(); n != 1 {
 		t.Errorf("%d snapshots are retained, want 1", n)
 	}

@@ -78,10 +78,8 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("without a snapshot: %v", m)
 	}
 	for _, id := range []string{"one", "two"} {
-		if err := s.Swap(state.Release{Snapshot: storeSnapshot(t, id, time.Now().Add(-time.Hour),
-			sampleTables(t, 30))}); err != nil {
-			t.Fatal(err)
-		}
+		mustSwap(t, s, state.Release{Snapshot: storeSnapshot(t, id, time.Now().Add(-time.Hour),
+			sampleTables(t, 30))})
 	}
 	address := listen(t, s)
 	want := map[string]float64{"hdqs_snapshots_held": 2}

@@ -76,9 +76,7 @@ func hostileServer(t *testing.T) *Server {
 		m.Sources[i].Datasets = ids[i : i+20]
 	}
 	s := serverOf(t, state.Options{BaseURL: "http://127.0.0.1"}, sampleSnapshot(t, 30))
-	if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime.Add(time.Hour)}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: publishedTime.Add(time.Hour)})
 	return s
 }
 

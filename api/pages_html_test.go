@@ -71,9 +71,7 @@ func changedServer(t *testing.T) *Server {
 	t.Helper()
 	_, second := twoSnapshots(t)
 	s := serverOf(t, state.Options{}, second)
-	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, 30), PublishedAt: publishedTime}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 30), PublishedAt: publishedTime})
 	return s
 }
 

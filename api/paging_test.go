@@ -5,7 +5,6 @@ package api
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,18 +25,14 @@ func TestPinnedPaging(t *testing.T) {
 	first := storeSnapshot(t, "first", sampleTime, []*testTable{numberedLocations(rows, nil)})
 	second := storeSnapshot(t, "second", sampleTime,
 		[]*testTable{numberedLocations(rows, func(id int) bool { return id%10 == 0 })})
-	s := New(state.Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true})
-	if err := s.Swap(state.Release{Snapshot: first, PublishedAt: publishedTime}); err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, state.Options{SkipWarmUp: true})
+	mustSwap(t, s, state.Release{Snapshot: first, PublishedAt: publishedTime})
 	address := listen(t, s)
 	pinned := &pager{address: address, target: "/api/v2/metadata/location?limit=7000&snapshot=first"}
 	loose := &pager{address: address, target: "/api/v2/metadata/location?limit=7000"}
 	for page := 0; ; page++ {
 		if page == 5 {
-			if err := s.Swap(state.Release{Snapshot: second, PublishedAt: publishedTime.AddDate(0, 0, 1)}); err != nil {
-				t.Fatal(err)
-			}
+			mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime.AddDate(0, 0, 1)})
 		}
 		more := pinned.step(t)
 		loose.step(t)
@@ -55,9 +50,6 @@ func TestPinnedPaging(t *testing.T) {
 	}
 	if len(loose.snapshots) != 2 {
 		t.Errorf("without a pin: rows from the snapshots %v", loose.snapshots)
-	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -141,9 +141,7 @@ func TestPartsAfterSwap(t *testing.T) {
 	tables[0].rows = tables[0].rows[:39]
 	for _, id := range []string{"20261121T0200Z-test", "20261121T0300Z-test"} { // the second one changes nothing
 		next := storeSnapshot(t, id, sampleTime, tables)
-		if err := s.Swap(state.Release{Snapshot: next, PublishedAt: publishedTime}); err != nil {
-			t.Fatal(err)
-		}
+		mustSwap(t, s, state.Release{Snapshot: next, PublishedAt: publishedTime})
 		now := headerOf(s.Answer("GET", changed+"?app_identifier="+goodIdentifier, nil), "ETag")
 		for what, c := range map[string][2]int{
 			"of what did not change":  {status(same, ""), 206},

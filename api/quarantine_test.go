@@ -378,9 +378,7 @@ func TestScrubOfFault(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
 	next := storeSnapshot(t, "20261121T0200Z-test", sampleTime, []*testTable{numberedLocations(10, nil)})
-	if err := d.Swap(state.Release{Snapshot: next}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, d.Server, state.Release{Snapshot: next})
 	pinned := damagedTarget + "&snapshot=" + sampleID
 	d.expect(t, 200, "GET", pinned)
 	if err := os.Truncate(d.file, 100); err != nil {
@@ -493,9 +491,7 @@ func TestHealAfterSwap(t *testing.T) {
 		d.overwrite(t, d.sound)
 		next := storeSnapshot(t, "20261121T0200Z-test", sampleTime, []*testTable{numberedLocations(10, nil)})
 		return func() (*store.Snapshot, error) {
-			if err := d.Swap(state.Release{Snapshot: next}); err != nil {
-				t.Fatal(err)
-			}
+			mustSwap(t, d.Server, state.Release{Snapshot: next})
 			return d.store.Reopen(snap)
 		}()
 	})

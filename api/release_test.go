@@ -95,16 +95,14 @@ func (p *pager) step(t *testing.T) (more bool) {
 // found by their pins at every moment.
 func TestPinAcrossSwap(t *testing.T) {
 	t.Parallel()
-	s := New(state.Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true})
+	s := newServer(t, state.Options{SkipWarmUp: true})
 	release := func(id string) state.Release {
 		return state.Release{
 			Snapshot:    storeSnapshot(t, id, sampleTime, []*testTable{numberedLocations(1, nil)}),
 			PublishedAt: publishedTime,
 		}
 	}
-	if err := s.Swap(release("a")); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, release("a"))
 	const settle = 50 * time.Millisecond // long enough for the other goroutine to block
 	bound, err := state.Bind(release("b").Snapshot)
 	if err != nil {
@@ -134,9 +132,6 @@ func TestPinAcrossSwap(t *testing.T) {
 	if err := <-swapped; err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestKeepPrevious checks that a replaced snapshot answers its pin for the time in the options and
@@ -155,9 +150,7 @@ func TestKeepPrevious(t *testing.T) {
 			Identifier: state.IgnoreIdentifier,
 		})
 		swap := func(n int) *state.Served {
-			if err := s.Swap(state.Release{Snapshot: snapshots[n], PublishedAt: publishedTime}); err != nil {
-				t.Fatal(err)
-			}
+			mustSwap(t, s, state.Release{Snapshot: snapshots[n], PublishedAt: publishedTime})
 			return s.Current.Load()
 		}
 		check := func(id string, status int) {

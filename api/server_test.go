@@ -126,9 +126,7 @@ func TestSwap(t *testing.T) {
 			storeSnapshot(t, fmt.Sprintf("snapshot-%d", n), sampleTime.AddDate(0, 0, n), sampleTables(t, 3+n%2)))
 	}
 	swap := func(n int) *state.Served {
-		if err := s.Swap(state.Release{Snapshot: snapshots[n]}); err != nil {
-			t.Fatal(err)
-		}
+		mustSwap(t, s, state.Release{Snapshot: snapshots[n]})
 		return s.Current.Load()
 	}
 	all := []*state.Served{swap(0)}
@@ -181,12 +179,10 @@ func TestSwap(t *testing.T) {
 func TestSwapKeepsSharedTables(t *testing.T) {
 	t.Parallel()
 	first, second := twoSnapshots(t)
-	s := New(state.Options{Logger: slog.New(slog.DiscardHandler)})
+	s := newServer(t, state.Options{})
 	before := make(map[string]*state.BoundList)
 	for _, snap := range []*store.Snapshot{first, second} {
-		if err := s.Swap(state.Release{Snapshot: snap}); err != nil {
-			t.Fatal(err)
-		}
+		mustSwap(t, s, state.Release{Snapshot: snap})
 		for path, list := range s.Current.Load().Bound.Lists {
 			if old := before[path]; old != nil && (old == list) == strings.HasSuffix(path, "/sector") {
 				t.Errorf("%s: bound again: %v", path, old != list)
@@ -204,9 +200,6 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 			t.Errorf("%s: %d, %s rows", contract.Endpoints[i].Path, got.Status, total)
 		}
 	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestAcquiredSnapshot checks that a replaced snapshot stays open while a request reads it.
@@ -214,9 +207,7 @@ func TestAcquiredSnapshot(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{KeepPrevious: -1}, 3)
 	old := s.Acquire()
-	if err := s.Swap(state.Release{Snapshot: storeSnapshot(t, "next", sampleTime, sampleTables(t, 4))}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: storeSnapshot(t, "next", sampleTime, sampleTables(t, 4))})
 	if old.Refs.Load() != 1 {
 		t.Fatalf("%d references", old.Refs.Load())
 	}
@@ -266,9 +257,7 @@ func TestAdmin(t *testing.T) {
 			source.Updated = time.Time{}
 		}
 	}
-	if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: publishedTime})
 	s.Polled(state.Poll{At: publishedTime, Outcome: "failed", Reason: "channel: it is empty"})
 	if got := ask(t, listen(t, s), "GET", "/api/v2/metadata/sector", nil); got.Status != 403 {
 		t.Errorf("without an identifier: %d", got.Status)

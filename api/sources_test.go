@@ -76,9 +76,7 @@ func TestSourceFieldsAfterSwap(t *testing.T) {
 		snap := storeSnapshot(t, id, sampleTime, tables)
 		at := slices.IndexFunc(snap.Manifest.Sources, func(x store.TableSource) bool { return x.Table == "sector" })
 		snap.Manifest.Sources[at].StaleSince = since
-		if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
-			t.Fatal(err)
-		}
+		mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: publishedTime})
 		want, earlier := "", 200
 		if !since.IsZero() {
 			want = "since=2026-11-18"

@@ -73,9 +73,7 @@ func TestStatusStates(t *testing.T) {
 	if kept, _ := before.field("Cache-Control"); kept != "public, max-age=5" {
 		t.Errorf("Cache-Control: %s", kept)
 	}
-	if err := s.Swap(state.Release{Snapshot: second, PublishedAt: publishedTime}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
 	s.Current.Load().Bound.Lists["/api/v2/metadata/org"].Segment.MarkSuspect()
 	text := shownText(pageOf(t, s, site.StatusPath))
 	for _, want := range []string{

@@ -221,12 +221,10 @@ func TestTagsAfterChange(t *testing.T) {
 	for i, x := range tables {
 		before := tagsOf(t, s, "&limit=3")
 		x.rows = x.rows[:len(x.rows)-1]
-		if err := s.Swap(state.Release{
+		mustSwap(t, s, state.Release{
 			Snapshot:    storeSnapshot(t, fmt.Sprintf("changed-%d", i), sampleTime, tables),
 			PublishedAt: publishedTime,
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		after := tagsOf(t, s, "&limit=3")
 		for path, tag := range before {
 			endpoint := strings.TrimSuffix(path, "&output_format=csv")
@@ -337,9 +335,7 @@ func TestFuturePublish(t *testing.T) {
 		if ahead > 0 { // measured from now, because opening the snapshot takes time
 			at = time.Now().Add(ahead).Truncate(time.Second).Add(300 * time.Millisecond)
 		}
-		if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: at}); err != nil {
-			t.Fatal(err)
-		}
+		mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: at})
 		soon = at
 		early := func() bool { return at.IsZero() || time.Now().Before(at) } // the machine may be busy
 		if text := modified(); text != "" && early() {
@@ -411,16 +407,14 @@ func TestRollback(t *testing.T) {
 		x.rows = x.rows[:5]
 	}
 	putSnapshot(t, st, "b", tables)
-	s := New(state.Options{Logger: slog.New(slog.DiscardHandler)})
+	s := newServer(t, state.Options{})
 	var tags, dates []string
 	for day, id := range []string{"a", "b", "a"} {
 		snap, err := st.Open(id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime.AddDate(0, 0, day)}); err != nil {
-			t.Fatal(err)
-		}
+		mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: publishedTime.AddDate(0, 0, day)})
 		got := s.Answer("GET", listTarget, nil)
 		tags, dates = append(tags, headerOf(got, "ETag")), append(dates, headerOf(got, "Last-Modified"))
 	}
@@ -438,9 +432,6 @@ func TestRollback(t *testing.T) {
 		Value: tags[0],
 	}}); got.Status != 304 {
 		t.Errorf("If-None-Match with the tag of the first snapshot: %d", got.Status)
-	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -32,9 +32,7 @@ func TestWarmUp(t *testing.T) {
 			SkipWarmUp: c.skip, Names: c.names,
 		})
 		s.WarmLimit = time.Hour
-		if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, rows)}); err != nil {
-			t.Fatal(err)
-		}
+		mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, rows)})
 		endpoints := contract.EndpointsIn(c.names)
 		for i := range endpoints {
 			e := &endpoints[i]
@@ -125,11 +123,9 @@ func TestReplacedSnapshotForgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), CacheBytes: -1})
+	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1})
 	s.WarmLimit = time.Hour
-	if err := s.Swap(state.Release{Snapshot: first}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: first})
 	old := s.Current.Load().Bound
 	bytesOf := func(path string) int64 {
 		list := old.Lists[path]
@@ -138,9 +134,7 @@ func TestReplacedSnapshotForgets(t *testing.T) {
 	const changed, unchanged = "/api/v2/metadata/sector", "/api/v2/metadata/org"
 	kept, made := bytesOf(unchanged), bytesOf(changed)
 	before := s.Answer("GET", changed+"?snapshot=first", nil)
-	if err := s.Swap(state.Release{Snapshot: second}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: second})
 	if got := bytesOf(unchanged); got != kept {
 		t.Errorf("the unchanged table has %d bytes, before %d", got, kept)
 	}
@@ -151,8 +145,5 @@ func TestReplacedSnapshotForgets(t *testing.T) {
 	if after.Status != 200 || !bytes.Equal(after.Body, before.Body) {
 		t.Errorf("the replaced snapshot answers with %d and %d bytes, before %d", after.Status, len(after.Body),
 			len(before.Body))
-	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -26,12 +26,10 @@ func TestWarmUpRequests(t *testing.T) {
 			sector = n
 		}
 	}
-	s := New(state.Options{Logger: slog.New(slog.DiscardHandler)})
+	s := newServer(t, state.Options{})
 	s.WarmLimit = time.Hour
 	for i, snap := range []*store.Snapshot{first, second, second.Acquire()} {
-		if err := s.Swap(state.Release{Snapshot: snap}); err != nil {
-			t.Fatal(err)
-		}
+		mustSwap(t, s, state.Release{Snapshot: snap})
 		if got, want := s.WarmUp().Requests, []int{all, sector, 0}[i]; got != want {
 			t.Errorf("before swap %d, %d requests were answered, want %d", i, got, want)
 		}
@@ -40,28 +38,20 @@ func TestWarmUpRequests(t *testing.T) {
 		slots != 0 || refs != 1 {
 		t.Errorf("%d bytes in flight, %d slots, %d references to the snapshot", bytes, slots, refs)
 	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestWarmUpLimit checks that a warm-up that takes too long ends, and that the snapshot is served.
 func TestWarmUpLimit(t *testing.T) {
 	t.Parallel()
 	var log lockedLog
-	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	s.WarmLimit = -1
-	if err := s.Swap(state.Release{Snapshot: storeSnapshot(t, "slow", sampleTime, sampleTables(t, 3))}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: storeSnapshot(t, "slow", sampleTime, sampleTables(t, 3))})
 	if !strings.Contains(log.String(), "warming up took too long") || s.WarmUp().Requests != 0 {
 		t.Errorf("the log is\n%s", log.String())
 	}
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
 		t.Errorf("then %d", got.Status)
-	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -69,27 +59,22 @@ func TestWarmUpLimit(t *testing.T) {
 // snapshot is served.
 func TestEndWarmUp(t *testing.T) {
 	t.Parallel()
-	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.WarmLimit = time.Hour
 	s.EndWarmUp()
-	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, 3)}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 3)})
 	if n := s.WarmUp().Requests; n != 0 {
 		t.Errorf("%d requests were answered", n)
 	}
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
 		t.Errorf("then %d", got.Status)
 	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestInterruptWarmUp interrupts a warm-up: that one ends, and the next one does not.
 func TestInterruptWarmUp(t *testing.T) {
 	t.Parallel()
-	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.WarmLimit = time.Hour
 	bound, err := state.Bind(sampleSnapshot(t, 3))
 	if err != nil {
@@ -102,14 +87,9 @@ func TestInterruptWarmUp(t *testing.T) {
 	if n := s.WarmUp().Requests; n != 0 {
 		t.Errorf("%d requests were answered after the interruption", n)
 	}
-	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, 4)}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 4)})
 	if s.WarmUp().Requests == 0 {
 		t.Error("the next warm-up did not answer requests")
-	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -118,7 +98,7 @@ func TestInterruptWarmUp(t *testing.T) {
 func TestAnswersBeforeWarmUp(t *testing.T) {
 	t.Parallel()
 	first, second := twoSnapshots(t)
-	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.WarmLimit = time.Hour
 	calls := 0
 	for i, snap := range []*store.Snapshot{first, second} {
@@ -139,9 +119,6 @@ func TestAnswersBeforeWarmUp(t *testing.T) {
 				s.Current.Load().Refs.Load())
 		}
 	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestFirstWarmUpFails checks that a snapshot that answered while it was warmed up is served no
@@ -149,7 +126,7 @@ func TestAnswersBeforeWarmUp(t *testing.T) {
 // can be served.
 func TestFirstWarmUpFails(t *testing.T) {
 	t.Parallel()
-	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.WarmLimit = time.Hour
 	snap := sampleSnapshot(t, 20)
 	bound, err := state.Bind(snap)
@@ -180,14 +157,9 @@ func TestFirstWarmUpFails(t *testing.T) {
 		t.Errorf("the request reads %d rows, and the snapshot has %d references", rows, reading.Refs.Load())
 	}
 	reading.Release(s.Log)
-	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, 3)}); err != nil {
-		t.Fatal(err)
-	}
+	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 3)})
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
 		t.Errorf("from another snapshot: %d", got.Status)
-	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 }
 
