@@ -25,7 +25,7 @@ func plainBody(t *testing.T, a Answer) []byte {
 // the bodies.
 func TestConcurrentRequests(t *testing.T) {
 	t.Parallel()
-	rows := trials(20_000, 5_000)
+	rows := trials(20_000, 2_000)
 	table := numberedLocations(rows, nil)
 	s := testServer(t, state.Options{Queries: 64}, []*testTable{table})
 	address := listen(t, s)

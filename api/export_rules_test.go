@@ -199,7 +199,7 @@ func TestExportCutShort(t *testing.T) {
 // notices that such a body is cut.
 func TestExportSizes(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{}, exportedPath, 30_000)
+	s := tableServer(t, state.Options{}, exportedPath, 16_000)
 	address := listen(t, s)
 	ask := func(method, more string) (*http.Response, []byte, error) {
 		t.Helper()
@@ -227,7 +227,7 @@ func TestExportSizes(t *testing.T) {
 		}
 	}
 	if response, body, err := ask("HEAD", "arrow"); err != nil || response.StatusCode != 200 || len(body) > 0 ||
-		response.Header.Get("X-Result-Count") != "30000" {
+		response.Header.Get("X-Result-Count") != "16000" {
 		t.Errorf("HEAD: %d %v, %d bytes, %v", response.StatusCode, response.Header, len(body), err)
 	}
 	// The buffers of this connection hold less than the export.

@@ -315,7 +315,8 @@ func TestScrub(t *testing.T) {
 		t.Errorf("%d passes over %d bytes, at %d", c.Passes.Load(), c.Bytes.Load(), c.Last.Load())
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for round := range 20 {
+	const rounds = 6
+	for round := range rounds {
 		data := bytes.Clone(d.sound)
 		bit := random.IntN(8 * len(data))
 		data[bit/8] ^= 1 << (bit % 8)
@@ -335,8 +336,8 @@ func TestScrub(t *testing.T) {
 		d.mustHeal(t)
 		d.expectServed(t, tag, whole)
 	}
-	if n := d.Found[state.ByChecksum].Load(); n != 20 {
-		t.Errorf("%d wrong checksums were counted, want 20", n)
+	if n := d.Found[state.ByChecksum].Load(); n != rounds {
+		t.Errorf("%d wrong checksums were counted, want %d", n, rounds)
 	}
 }
 

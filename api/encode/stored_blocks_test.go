@@ -33,7 +33,7 @@ func TestStoredAgainstPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	tables, bodies := 12, 12
 	if testing.Short() {
-		tables, bodies = 3, 4
+		tables, bodies = 2, 4
 	}
 	for range tables {
 		n := 2000 + r.IntN(8000)

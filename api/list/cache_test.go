@@ -150,7 +150,7 @@ func TestSentBodiesKeepTheirBytes(t *testing.T) {
 			var kept []held
 			var buffer, want []byte
 			seen := map[*byte]int{}
-			for range 20_000 {
+			for range testkit.Trials(20_000, 8_000) {
 				n := r.IntN(400)
 				known, m, _ := c.begin(testKey(n))
 				if known != nil {
