@@ -44,7 +44,9 @@ func TestWarmUpRequests(t *testing.T) {
 func TestWarmUpLimit(t *testing.T) {
 	t.Parallel()
 	var log lockedLog
-	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s := newServer(t, state.Options{
+		Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	s.WarmLimit = -1
 	mustSwap(t, s, state.Release{Snapshot: storeSnapshot(t, "slow", sampleTime, sampleTables(t, 3))})
 	if !strings.Contains(log.String(), "warming up took too long") || s.WarmUp().Requests != 0 {
