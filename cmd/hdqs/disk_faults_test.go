@@ -72,23 +72,6 @@ func TestKillPointsOfBulk(t *testing.T) {
 // each snapshot has.
 var ofOneTheme = generator.Options{Seed: 1, Small: true, Roles: []string{"funding"}}
 
-// memoryDir returns a folder in memory where the machine has room for it, since loads that are
-// killed need no disk, and a disk takes a third of the time.
-func memoryDir(t *testing.T) string {
-	t.Helper()
-	const memory, room = "/dev/shm", 1 << 30
-	var free syscall.Statfs_t
-	if syscall.Statfs(memory, &free) != nil || free.Bavail*uint64(free.Bsize) < room {
-		return t.TempDir()
-	}
-	dir, err := os.MkdirTemp(memory, "hdqs-test-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 // bulkLoad are flags of a load that writes bulk files. Iceberg tables have the address of the
 // store.
 var bulkLoad = []string{
@@ -109,7 +92,7 @@ func testLoadSteps(t *testing.T, least int, kill bool, more ...string) {
 	if len(more) > 0 {
 		only = "store/bulk" // the others are tried without these flags
 	}
-	whole := filepath.Join(memoryDir(t), "data")
+	whole := filepath.Join(t.TempDir(), "data")
 	d := &diskTrial{kill: kill, only: only, whole: whole, load: func(dir string) []string {
 		return append([]string{
 			"build", "--catalog", web.URL, "--store", filepath.Join(dir, "store"), "--data-dir", dir,
@@ -132,7 +115,7 @@ func TestDiskFaultsOfCopy(t *testing.T) {
 	publish(buildTime)
 	web := httptest.NewServer(http.FileServer(http.Dir(store)))
 	t.Cleanup(web.Close)
-	d := &diskTrial{whole: filepath.Join(memoryDir(t), "data"), load: func(dir string) []string {
+	d := &diskTrial{whole: filepath.Join(t.TempDir(), "data"), load: func(dir string) []string {
 		return []string{"inspect", "--store", web.URL, "--data-dir", dir, "--allow-http", "--allow-private-hosts"}
 	}}
 	d.run(t, 15, func() {
@@ -208,7 +191,7 @@ func (d *diskTrial) run(t *testing.T, least int, change func()) {
 // fresh returns a copy of the directory before the load.
 func (d *diskTrial) fresh(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(memoryDir(t), "data")
+	dir := filepath.Join(t.TempDir(), "data")
 	if err := os.CopyFS(dir, os.DirFS(d.whole)); err != nil {
 		t.Fatal(err)
 	}

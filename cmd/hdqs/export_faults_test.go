@@ -20,8 +20,8 @@ import (
 func TestExportKillPoints(t *testing.T) {
 	parallel(t)
 	files := newCatalogOf(t, ofOneTheme)
-	store := filepath.Join(memoryDir(t), "store")
-	whole := filepath.Join(memoryDir(t), "out")
+	store := filepath.Join(t.TempDir(), "store")
+	whole := filepath.Join(t.TempDir(), "out")
 	export := func(dir string) []string {
 		return []string{
 			"export", dir, "--store", store, "--data-dir", filepath.Join(dir, "data"), "--tables", "org,funding",
@@ -34,7 +34,7 @@ func TestExportKillPoints(t *testing.T) {
 	changeRows(t, files, "funding")
 	mustExit(t, 0, "build", "--catalog", files, "--store", store, "--snapshot-time", "2026-11-22T00:00:00Z")
 	fresh := func(t *testing.T) string {
-		dir := filepath.Join(memoryDir(t), "out")
+		dir := filepath.Join(t.TempDir(), "out")
 		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
 			t.Fatal(err)
 		}

@@ -118,7 +118,7 @@ func runTraced(t *testing.T, below string, inject injection, args ...string) tra
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	dir := memoryDir(t)
+	dir := t.TempDir()
 	said := [2]string{filepath.Join(dir, "out"), filepath.Join(dir, "errors")}
 	files := []*os.File{nil}
 	for _, name := range said {

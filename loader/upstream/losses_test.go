@@ -356,7 +356,7 @@ func TestLosses(t *testing.T) {
 			})
 		}
 		for _, withCache := range []bool{true, false} {
-			if isSome {
+			if role == some[0] || isSome && withCache {
 				t.Run(fmt.Sprintf("site, cache %t/%s", withCache, role), func(t *testing.T) {
 					t.Parallel()
 					checkSite(t, role, withCache)
