@@ -2,18 +2,11 @@ package main_test
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
-	"math"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"hdqs/bulk"
@@ -104,107 +97,4 @@ func testEngines(t *testing.T, folder, usual string) {
 	if err != nil {
 		t.Error(err)
 	}
-}
-
-// TestClientsCurlResumes cuts downloads after any number of bytes and has curl continue them.
-func TestClientsCurlResumes(t *testing.T) {
-	parallel(t)
-	clientsDir(t)
-	folder := filepath.Join(t.TempDir(), "store")
-	mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder, "--bulk")
-	s := serve(t, "--store", folder, "--bulk")
-	m := onlyBulkManifest(t, folder)
-	r := rand.New(rand.NewPCG(17, 17))
-	for range 8 {
-		files := m.Tables[r.IntN(len(m.Tables))].Files
-		f := files[r.IntN(len(files))]
-		whole := ask(t, "GET", s.base+"/bulk/"+m.Snapshot+"/"+f.Path).body
-		url := s.base + "/bulk/" + m.Snapshot + "/" + f.Path
-		path := filepath.Join(t.TempDir(), "file")
-		testkit.WriteFile(t, path, whole[:r.IntN(len(whole))])
-		if out, err := exec.CommandContext(t.Context(), "curl", "-sSLf", "-C", "-", "-o", path,
-			url).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		if sum := sha256.Sum256(testkit.ReadFile(t, path)); hex.EncodeToString(sum[:]) != f.SHA256 {
-			t.Errorf("%s is another file after it was continued", f.Path)
-		}
-	}
-}
-
-// TestClientsDuckDBSurvivesCuts breaks the connections of DuckDB after any number of bytes: it must
-// read the right rows or report an error, after which it can read the file again.
-func TestClientsDuckDBSurvivesCuts(t *testing.T) {
-	parallel(t)
-	dir := clientsDir(t)
-	folder := filepath.Join(t.TempDir(), "store")
-	mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder, "--bulk", "--bulk-formats",
-		"parquet")
-	s, m := serve(t, "--store", folder, "--bulk"), onlyBulkManifest(t, folder)
-	cut := cuttingProxy(t, strings.TrimPrefix(s.base, "http://"))
-	args := []string{filepath.Join("testdata", "clients", "cuts.py"), s.base, "http://" + cut}
-	for _, table := range []string{"conflict_event", "food_price", "refugees", "data_availability"} {
-		args = append(args, "/bulk/"+m.Snapshot+"/"+table+"/part-0.parquet")
-	}
-	python := filepath.Join(dir, "engines", "bin", "python")
-	out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
-	t.Logf("%s", out)
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-// onlyBulkManifest reads the manifest of the only snapshot of a store that has bulk files.
-func onlyBulkManifest(t *testing.T, store string) bulkManifest {
-	t.Helper()
-	manifests, err := filepath.Glob(filepath.Join(store, "bulk", "snapshots", "*.json"))
-	if err != nil || len(manifests) != 1 {
-		t.Fatalf("manifests %q, %v", manifests, err)
-	}
-	return readBulkManifest(t, manifests[0])
-}
-
-// cuttingProxy passes connections on to an address. Two of three break after a random number of
-// bytes of the answers. It returns its own address.
-func cuttingProxy(t *testing.T, to string) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var open sync.WaitGroup
-	t.Cleanup(func() {
-		listener.Close()
-		open.Wait()
-	})
-	r := rand.New(rand.NewPCG(17, 18))
-	open.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			most := int64(math.MaxInt64)
-			if r.IntN(3) > 0 {
-				most = 1 + int64(math.Pow(2, 17*r.Float64())) // often in the head of an answer
-			}
-			open.Go(func() { passOn(client, to, most) })
-		}
-	})
-	return listener.Addr().String()
-}
-
-// passOn passes a connection on until one side ends it, or most bytes were answered.
-func passOn(client net.Conn, to string, most int64) {
-	defer client.Close()
-	server, err := net.Dial("tcp", to)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	go func() {
-		_, _ = io.Copy(server, client) // ends with one of them
-		server.Close()
-	}()
-	_, _ = io.CopyN(client, server, most)
 }

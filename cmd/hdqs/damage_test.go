@@ -1,11 +1,10 @@
 package main_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -149,27 +148,6 @@ func TestTruncateUnderLoad(t *testing.T) {
 	d.end(t)
 }
 
-// TestCopyOverUnderLoad copies identical files over the served ones, 20 times. cp empties each file
-// before it writes it.
-func TestCopyOverUnderLoad(t *testing.T) {
-	parallel(t)
-	store := sampleStore(t)
-	backup := copyStore(t, store)
-	d := serveDamaged(t, store, "200ms")
-	for range 20 {
-		if out, err := exec.Command("cp", "-r", backup+"/.", store).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		before := d.sound.Load()
-		testkit.WaitFor(t, "some more answers", func() bool { return d.sound.Load() > before+10 })
-	}
-	testkit.WaitFor(t, "the writes to be counted", func() bool {
-		return d.metric(t, `hdqs_segment_faults_total{kind="write"}`) > 0
-	})
-	d.awaitSound(t)
-	d.end(t)
-}
-
 // TestStoreRemovedUnderLoad: when files are removed, or replaced by renaming, the served ones stay
 // as they are. No request fails.
 func TestStoreRemovedUnderLoad(t *testing.T) {
@@ -234,116 +212,53 @@ func TestLinksOfStore(t *testing.T) {
 // TestRebuildDamaged: a server that builds from a catalog builds a damaged table again by itself.
 func TestRebuildDamaged(t *testing.T) {
 	parallel(t)
-	for name, site := range map[string]func(t *testing.T) []string{
-		"directory": func(t *testing.T) []string { return []string{"--catalog", newCatalog(t, 1)} },
-		"web": func(t *testing.T) []string {
-			site := newSite(t)
-			return []string{
-				"--catalog", site.url, "--allow-http", "--allow-private-hosts",
-				"--location-list", filepath.Join(site.files, "reference", "location.csv"),
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			data := t.TempDir()
-			d := &damagedServer{server: serve(t, append(site(t), "--data-dir", data, "--scrub", "200ms")...)}
-			d.want = d.fingerprints(t)
-			local := segmentOf(t, filepath.Join(data, "store"), "conflict_event")
-			for n, harm := range []func(){
-				func() { flipBits(t, local) },
-				func() {
-					if err := os.Truncate(local, 0); err != nil {
-						t.Fatal(err)
-					}
-				},
-			} {
-				harm()
-				testkit.WaitFor(t, "the repair", func() bool {
-					return strings.Count(d.log.String(), "refused tables are served again") == n+1
-				})
-				d.awaitSound(t)
-			}
-			d.end(t)
-		})
-	}
-}
-
-// flipBits changes 64 bits of a file in place and returns a function that flips them back.
-func flipBits(t *testing.T, path string) (back func()) {
-	t.Helper()
-	sound := testkit.ReadFile(t, path)
-	damaged := append([]byte(nil), sound...)
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 64 {
-		bit := random.IntN(8 * len(damaged))
-		damaged[bit/8] ^= 1 << (bit % 8)
-	}
-	write := func(data []byte) {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err == nil {
-			_, err = f.WriteAt(data, 0)
-			err = errors.Join(err, f.Close())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(damaged)
-	return func() { write(sound) }
-}
-
-// TestBitsFlipped flips bits of a served file. Within an interval of --scrub the table is refused.
-// It is served again when the bits are right.
-func TestBitsFlipped(t *testing.T) {
-	parallel(t)
-	store := sampleStore(t)
-	const target = "/api/v2/coordination-context/conflict-events?limit=100"
-	d := &damagedServer{server: serve(t, "--store", store, "--snapshot-poll", "1h", "--scrub", "300ms")}
-	d.want = d.fingerprints(t)
-	tag := ask(t, "GET", d.base+with(target)).header.Get("ETag")
-	back := flipBits(t, segmentOf(t, store, "conflict_event"))
-	testkit.WaitFor(t, "the refusal", func() bool { return ask(t, "GET", d.base+with(target)).status == 503 })
-	if a := ask(t, "GET", d.base+with(target), "If-None-Match", tag); a.status != 503 {
-		t.Errorf("If-None-Match: %d", a.status)
-	}
-	d.mustAnswer(t) // another table
-	testkit.WaitFor(t, "a try to open the file again", func() bool { return d.logged("cannot be opened again") })
-	if n := d.metric(t, `hdqs_segment_faults_total{kind="checksum"}`); n != 1 {
-		t.Errorf("%v wrong checksums were counted", n)
-	}
-	back()
-	d.awaitSound(t)
+	data := t.TempDir()
+	d := &damagedServer{server: serve(t, "--catalog", newCatalog(t, 1), "--data-dir", data, "--scrub", "200ms")}
+	d.repairs(t, segmentOf(t, filepath.Join(data, "store"), "conflict_event"))
 	d.end(t)
 }
 
-// TestCopyDamaged damages the copy of a remote store, by flipped bits and by truncation. The
-// replica downloads the segment again by itself.
+// repairs flips bits of a served file, then empties it. Each time the server repairs it.
+func (d *damagedServer) repairs(t *testing.T, path string) {
+	t.Helper()
+	d.want = d.fingerprints(t)
+	sound := testkit.ReadFile(t, path)
+	for n, harm := range []func() error{
+		func() error { return overwrite(path, flipBit(len(sound)/2)(sound)) },
+		func() error { return os.Truncate(path, 0) },
+	} {
+		if err := harm(); err != nil {
+			t.Fatal(err)
+		}
+		testkit.WaitFor(t, "the repair", func() bool {
+			return strings.Count(d.log.String(), "refused tables are served again") == n+1
+		})
+		d.awaitSound(t)
+		if !bytes.Equal(testkit.ReadFile(t, path), sound) {
+			t.Error("the repaired file has other bytes")
+		}
+	}
+}
+
+// overwrite writes to a file in place, which is not shorter at any time.
+func overwrite(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, 0)
+	return errors.Join(err, f.Close())
+}
+
+// TestCopyDamaged damages the copy of a remote store. The replica downloads the segment again by
+// itself.
 func TestCopyDamaged(t *testing.T) {
 	parallel(t)
 	store, data := sampleStore(t), t.TempDir()
 	f := newFaultyServer(t, "web", store)
 	d := &damagedServer{server: serveWith(t, nil, f.args(data, "--scrub", "300ms")...)}
-	d.want = d.fingerprints(t)
 	testkit.WaitFor(t, "the first poll", func() bool { return d.logged("snapshot fetched") })
-	path := segmentOf(t, store, "conflict_event")
-	local := filepath.Join(data, "store", "segments", filepath.Base(path))
-	for n, harm := range []func(){
-		func() { flipBits(t, local) },
-		func() {
-			if err := os.Truncate(local, 0); err != nil {
-				t.Fatal(err)
-			}
-		},
-	} {
-		harm()
-		testkit.WaitFor(t, "the repair", func() bool {
-			return strings.Count(d.log.String(), "refused tables are served again") == n+1
-		})
-		d.awaitSound(t)
-		if string(testkit.ReadFile(t, local)) != string(testkit.ReadFile(t, path)) {
-			t.Error("the copy is not that of the store")
-		}
-	}
+	name := filepath.Base(segmentOf(t, store, "conflict_event"))
+	d.repairs(t, filepath.Join(data, "store", "segments", name))
 	d.end(t)
 }

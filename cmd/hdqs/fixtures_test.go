@@ -3,9 +3,7 @@ package main_test
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"maps"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"hdqs/internal/ckantest"
 	"hdqs/internal/testkit"
 )
 
@@ -190,67 +187,4 @@ func soundRows(t *testing.T, text []byte) int {
 		}
 	}
 	return n
-}
-
-// TestFixturesFromSite publishes the real files on a CKAN site: a load from it gives the same
-// segments as a load from their directory.
-func TestFixturesFromSite(t *testing.T) {
-	parallel(t)
-	fixtures := testkit.Fixtures(t)
-	dir := filepath.Join(t.TempDir(), "catalog")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(fixtures, "catalog"))); err != nil {
-		t.Fatal(err)
-	}
-	datasets := map[string]string{
-		"conflict-events": "conflict-event", "refugees-persons-of-concern": "refugees",
-		"food-prices-market-monitor": "food-price", "baseline-population": "population",
-	}
-	type entry struct {
-		Role    string `json:"role"`
-		Path    string `json:"path"`
-		Dataset string `json:"dataset"`
-		Size    int64  `json:"size"`
-	}
-	var resources []entry
-	paths, err := filepath.Glob(filepath.Join(dir, "*", "*.csv"))
-	if err != nil || len(paths) < len(fixtureRead) {
-		t.Fatalf("%d files, %v", len(paths), err)
-	}
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		role := filepath.Base(filepath.Dir(path))
-		e := entry{Role: role, Path: role + "/" + info.Name(), Size: info.Size()}
-		if role == "reference" {
-			e.Role = strings.TrimSuffix(info.Name(), ".csv")
-		} else if e.Dataset = "hdx-hapi-" + role; datasets[role] != "" {
-			e.Dataset = "hdx-hapi-" + datasets[role]
-		}
-		resources = append(resources, e)
-	}
-	text, err := json.Marshal(map[string]any{"format": 1, "resources": resources})
-	if err != nil {
-		t.Fatal(err)
-	}
-	testkit.WriteFile(t, filepath.Join(dir, "catalog.json"), text)
-	server := httptest.NewServer(&ckantest.Site{Files: os.DirFS(dir)})
-	defer server.Close()
-	data := t.TempDir()
-	mustExit(t, 0, "build", "--catalog", server.URL, "--store", filepath.Join(data, "store"), "--data-dir", data,
-		"--allow-http", "--allow-private-hosts", "--snapshot-time", buildTime, "--catalog-url", "https://data.humdata.org",
-		"--location-list", filepath.Join(dir, "reference", "location.csv"))
-	got, gotRows := inspect(t, filepath.Join(data, "store"))
-	want, wantRows := inspect(t, fixtureStore(t))
-	g, w := tableSums(got), tableSums(want)
-	if gotRows["dataset"] != wantRows["dataset"]+1 {
-		t.Errorf("%d datasets from the site, %d from the directory; want one more, that of the organisations",
-			gotRows["dataset"], wantRows["dataset"])
-	}
-	delete(g, "dataset")
-	delete(w, "dataset")
-	if !maps.Equal(g, w) {
-		t.Errorf("segments from the site\n%v, from the directory\n%v", g, w)
-	}
 }

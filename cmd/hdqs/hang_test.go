@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,18 +16,11 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// The ways in which a faultyServer answers.
-const (
-	answers int32 = iota
-	hangs         // accepts requests and does not answer them
-	drips         // sends a byte now and then
-)
-
 // faultyServer is a remote store, behind a web server or in a bucket, that can hang.
 type faultyServer struct {
 	flags []string // of commands that use it
 	env   []string
-	mode  atomic.Int32
+	hangs atomic.Bool // accepts requests and does not answer them
 }
 
 // newFaultyServer serves a directory as a remote store of one of the two kinds.
@@ -37,18 +29,12 @@ func newFaultyServer(t *testing.T, kind, dir string) *faultyServer {
 	f := new(faultyServer)
 	files := http.StripPrefix("/"+bucketName, http.FileServer(http.Dir(dir)))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mode := f.mode.Load()
-		if mode == answers {
-			files.ServeHTTP(w, r)
-			return
-		}
-		for r.Context().Err() == nil && f.mode.Load() == mode {
-			if mode == drips {
-				w.Header().Set("Content-Length", "10000")
-				fmt.Fprint(w, " ")
-				_ = http.NewResponseController(w).Flush()
-			}
+		hung := f.hangs.Load()
+		for r.Context().Err() == nil && f.hangs.Load() {
 			time.Sleep(20 * time.Millisecond)
+		}
+		if !hung {
+			files.ServeHTTP(w, r)
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -81,15 +67,12 @@ func startServe(t *testing.T, env []string, args ...string) *server {
 	return s
 }
 
-// remoteKinds are the kinds of remote stores that can hang.
-var remoteKinds = []string{"web", "bucket"}
-
 // TestStartWhileStoreHangs: a replica with a copy of its store serves the copy, though the store
 // does not answer. A poll that hangs is logged, SIGHUP begins another one, and the end does not
 // wait for it.
 func TestStartWhileStoreHangs(t *testing.T) {
 	parallel(t)
-	for _, kind := range remoteKinds {
+	for _, kind := range []string{"web", "bucket"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			store, data := sampleStore(t), t.TempDir()
@@ -97,7 +80,7 @@ func TestStartWhileStoreHangs(t *testing.T) {
 			serveWith(t, f.env, f.args(data)...).stop(t)
 			old, _ := inspect(t, store)
 
-			f.mode.Store(hangs)
+			f.hangs.Store(true)
 			began := time.Now()
 			s := serveWith(t, f.env, f.args(data, "--store-timeout", "5m")...)
 			t.Logf("listens after %s", time.Since(began))
@@ -113,11 +96,11 @@ func TestStartWhileStoreHangs(t *testing.T) {
 			buildOther(t, store, "2026-12-01T00:00:00Z")
 			next, _ := inspect(t, store)
 			s.signalAndWait(t, "the interruption in the log", "SIGHUP has interrupted")
-			f.mode.Store(answers)
+			f.hangs.Store(false)
 			s.signalAndWait(t, "the swap to the new snapshot", "to="+next.ID)
 			s.mustAnswer(t)
 
-			f.mode.Store(hangs)
+			f.hangs.Store(true)
 			s.signal(t, syscall.SIGHUP)
 			time.Sleep(100 * time.Millisecond)
 			if code := s.stop(t); code != 0 {
@@ -131,40 +114,31 @@ func TestStartWhileStoreHangs(t *testing.T) {
 // SIGHUP begins another poll, SIGTERM ends the process, and the timeout does.
 func TestStartWithoutCopy(t *testing.T) {
 	parallel(t)
-	for _, kind := range remoteKinds {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			f := newFaultyServer(t, kind, t.TempDir())
-			f.mode.Store(hangs)
-			s := startServe(t, f.env, f.args(t.TempDir(), "--store-timeout", "5m")...)
-			if a := ask(t, "GET", s.admin+"/healthz"); a.status != 200 {
-				t.Errorf("/healthz: %d", a.status)
-			}
-			readiness := func() (status int, reason string) {
-				a := ask(t, "GET", s.admin+"/readyz")
-				return a.status, decode[struct{ Reason string }](t, a.body).Reason
-			}
-			testkit.WaitFor(t, "the reason of /readyz", func() bool {
-				status, reason := readiness()
-				return status == 503 && strings.HasPrefix(reason, "reading channel stable")
-			})
-			for range 3 {
-				s.signalAndWait(t, "another poll", "polling again")
-			}
-			testkit.WaitFor(t, "the time in the reason", func() bool {
-				_, reason := readiness()
-				return strings.Contains(reason, "for 5s so far")
-			})
-			if code := s.stop(t); code != 130 || s.logged("panic") || s.logged("listening on") {
-				t.Errorf("exit code %d after SIGTERM, want 130\n%s", code, s.log)
-			}
-
-			short := mustExitWith(t, f.env, 3,
-				append([]string{"serve"}, f.args(t.TempDir(), "--store-timeout", "300ms")...)...)
-			if !strings.Contains(short.stderr, "300ms") {
-				t.Errorf("stderr %s, want the timeout in it", short.stderr)
-			}
-		})
+	f := newFaultyServer(t, "web", t.TempDir())
+	f.hangs.Store(true)
+	s := startServe(t, f.env, f.args(t.TempDir(), "--store-timeout", "5m")...)
+	if a := ask(t, "GET", s.admin+"/healthz"); a.status != 200 {
+		t.Errorf("/healthz: %d", a.status)
+	}
+	readiness := func() (status int, reason string) {
+		a := ask(t, "GET", s.admin+"/readyz")
+		return a.status, decode[struct{ Reason string }](t, a.body).Reason
+	}
+	testkit.WaitFor(t, "the reason of /readyz", func() bool {
+		status, reason := readiness()
+		return status == 503 && strings.HasPrefix(reason, "reading channel stable")
+	})
+	s.signalAndWait(t, "another poll", "polling again")
+	testkit.WaitFor(t, "the time in the reason", func() bool {
+		_, reason := readiness()
+		return strings.Contains(reason, "for 5s so far")
+	})
+	if code := s.stop(t); code != 130 || s.logged("panic") || s.logged("listening on") {
+		t.Errorf("exit code %d after SIGTERM, want 130\n%s", code, s.log)
+	}
+	short := mustExitWith(t, f.env, 3, append([]string{"serve"}, f.args(t.TempDir(), "--store-timeout", "300ms")...)...)
+	if !strings.Contains(short.stderr, "300ms") {
+		t.Errorf("stderr %s, want the timeout in it", short.stderr)
 	}
 }
 
@@ -180,70 +154,6 @@ func TestDeafStore(t *testing.T) {
 		"--store", "https://"+l.Addr().String(), "--allow-private-hosts", "--store-timeout", "300ms")
 	if !strings.Contains(o.stderr, "300ms") {
 		t.Errorf("stderr %s, want the timeout in it", o.stderr)
-	}
-}
-
-// TestDrippingStore: reading the channel has a limit, whatever arrives meanwhile. Once the store is
-// mended, the next poll succeeds.
-func TestDrippingStore(t *testing.T) {
-	parallel(t)
-	for _, kind := range remoteKinds {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			store := sampleStore(t)
-			f := newFaultyServer(t, kind, store)
-			s := serveWith(t, f.env, f.args(t.TempDir(), "--store-timeout", "10s")...)
-			buildOther(t, store, "2026-12-01T00:00:00Z")
-			next, _ := inspect(t, store)
-			f.mode.Store(drips)
-			s.signalAndWait(t, "the failed poll", oldOneStays)
-			s.mustAnswer(t)
-			f.mode.Store(answers)
-			s.signalAndWait(t, "the swap to the new snapshot", "to="+next.ID)
-		})
-	}
-}
-
-// TestPipeInStore: a named pipe in place of a directory store or of one of its files is refused and
-// does not hang. Once the file is back, the next poll succeeds.
-func TestPipeInStore(t *testing.T) {
-	parallel(t)
-	whole := sampleStore(t)
-	ahead := copyStore(t, whole)
-	buildOther(t, ahead, "2026-12-01T00:00:00Z")
-	next, _ := inspect(t, ahead)
-	pipe := filepath.Join(t.TempDir(), "store")
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	mustExit(t, 1, "serve", "--store", pipe, "--listen", "127.0.0.1:0")
-	for _, name := range []string{
-		"channels/stable.json", "manifests/" + next.ID + ".json",
-		"segments/" + filepath.Base(segmentOf(t, ahead, "conflict_event")),
-	} {
-		t.Run(filepath.Dir(name), func(t *testing.T) {
-			t.Parallel()
-			store := copyStore(t, whole)
-			s := serve(t, "--store", store, "--snapshot-poll", "1h")
-			if err := errors.Join(os.RemoveAll(store), os.CopyFS(store, os.DirFS(ahead))); err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join(store, name)
-			if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o644)); err != nil {
-				t.Fatal(err)
-			}
-			s.signalAndWait(t, "the failed poll", oldOneStays)
-			if !s.logged("is not a regular file") {
-				t.Errorf("log %s, want the reason", s.log)
-			}
-			s.mustAnswer(t)
-			mustExit(t, 4, "serve", "--store", store, "--listen", "127.0.0.1:0")
-			testkit.ReplaceFile(t, path, testkit.ReadFile(t, filepath.Join(ahead, name)))
-			s.signalAndWait(t, "the swap to the new snapshot", "to="+next.ID)
-			if code := s.stop(t); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-		})
 	}
 }
 

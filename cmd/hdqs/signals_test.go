@@ -121,7 +121,7 @@ func TestEndIsBounded(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	f.mode.Store(hangs)
+	f.hangs.Store(true)
 	s.signal(t, syscall.SIGHUP)
 	answers := func() string {
 		counted := regexp.MustCompile(`(?m)^hdqs_http_requests_total.*`)

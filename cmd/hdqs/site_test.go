@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"hdqs/internal/ckantest"
 )
@@ -109,39 +107,11 @@ func status(code int, header ...string) func(http.ResponseWriter, *http.Request)
 	}
 }
 
-// drip sends a byte every 100 ms.
-func drip(w http.ResponseWriter, r *http.Request) {
-	for r.Context().Err() == nil {
-		fmt.Fprint(w, "x")
-		w.(http.Flusher).Flush()
-		time.Sleep(100 * time.Millisecond)
-	}
-}
-
 func body(code int, text string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(code)
 		fmt.Fprint(w, text)
 	}
-}
-
-func noAnswer(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
-func cutBody(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Length", "100000")
-	fmt.Fprint(w, "location_code,has_hrp")
-}
-
-func endless(w http.ResponseWriter, r *http.Request) {
-	for r.Context().Err() == nil {
-		if _, err := w.Write(bytes.Repeat([]byte("code,name\n"), 5000)); err != nil {
-			return
-		}
-	}
-}
-
-func redirectLoop(w http.ResponseWriter, r *http.Request) {
-	http.Redirect(w, r, r.URL.String()+"&again", http.StatusFound)
 }
 
 // windows returns the text with a byte order mark and with CR LF at the end of lines.
@@ -169,48 +139,20 @@ func latin1(data []byte) []byte {
 	return append(head, bytes.ReplaceAll(data[end:], []byte("é"), []byte("\xe9"))...)
 }
 
-func packed(data []byte) []byte {
-	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	_, _ = w.Write(data)
-	_ = w.Close()
-	return out.Bytes()
-}
-
 // siteFaults lists the faults, each of another file.
 func siteFaults() []siteFault {
 	const page = "<!DOCTYPE html>\n<html><title>Just a moment...</title></html>"
 	return []siteFault{
 		{"conflict-events/hdx_hapi_conflict_event_global_2025.csv", "500", "stale", "status 500", status(500), nil},
-		{
-			"funding/hdx_hapi_funding_global.csv", "429 for an hour", "stale", "asked to wait 1h0m0s",
-			status(429, "Retry-After", "3600"), nil,
-		},
 		{"national-risk/hdx_hapi_national_risk_global.csv", "429 for a second", "new", "", nil, bytes.Clone},
 		{
-			"humanitarian-needs/hdx_hapi_humanitarian_needs_global_2025.csv", "403 page", "stale", "status 403",
-			body(403, page), nil,
-		},
-		{
-			"refugees-persons-of-concern/hdx_hapi_refugees_global_2015_2019.csv", "202 challenge", "stale",
-			"status 202", status(202), nil,
-		},
-		{"returnees/hdx_hapi_returnees_global.csv", "no answer", "stale", "deadline", noAnswer, nil},
-		{"idps/hdx_hapi_idps_global.csv", "slow drip", "stale", "body cut after", drip, nil},
-		{
-			"food-security/hdx_hapi_food_security_global.csv", "truncated body", "stale", "body cut after 21 bytes",
-			cutBody, nil,
-		},
-		{
-			"poverty-rate/hdx_hapi_poverty_rate_global.csv", "length differs from the catalog's", "stale",
-			"the catalog says",
+			"idps/hdx_hapi_idps_global.csv", "length differs from the catalog's", "stale", "the catalog says",
 			body(200, "location_code\nAFG\n"), nil,
 		},
 		{
 			"rainfall/hdx_hapi_rainfall_global_1yr.csv", "HTML with 200", "stale", "an HTML or XML page",
 			body(200, page), nil,
 		},
-		{"baseline-population/hdx_hapi_population_global_hrp.csv", "unrequested gzip", "stale", "header", nil, packed},
 		{
 			"baseline-population/hdx_hapi_population_global_non_hrp.csv", "renamed column", "stale",
 			"header lacks gender",
@@ -221,14 +163,6 @@ func siteFaults() []siteFault {
 			`column "unit" stands twice`, nil, inHeader(",unit,", ",unit,unit,"),
 		},
 		{
-			"food-prices-market-monitor/hdx_hapi_food_price_global_2025.csv", "redirect loop", "stale",
-			"more than 5 redirects", redirectLoop, nil,
-		},
-		{
-			"operational-presence/hdx_hapi_operational_presence_global.csv", "older column name", "stale",
-			"header lacks dataset_hdx_id", nil, inHeader("dataset_hdx_id", "dataset_id"),
-		},
-		{
 			"refugees-persons-of-concern/hdx_hapi_refugees_global_2020_2024.csv", "byte order mark and CRLF", "new",
 			"", nil, windows,
 		},
@@ -237,11 +171,6 @@ func siteFaults() []siteFault {
 			"reference/market.csv", "redirect to the metadata service", "stale", "not in the list of allowed hosts",
 			redirect("http://169.254.169.254/latest/meta-data/"), nil,
 		},
-		{
-			"reference/commodity.csv", "redirect to localhost", "stale", "not in the list of allowed hosts",
-			redirect("http://localhost:9/"), nil,
-		},
-		{"reference/currency.csv", "endless body", "stale", "size limit", endless, nil},
 		{"conflict-events/hdx_hapi_conflict_event_global_2026.csv", "502 once", "new", "", nil, bytes.Clone},
 	}
 }

@@ -262,47 +262,6 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// TestEdgePassedSocket restarts the only replica behind nginx, which systemd starts with a socket,
-// under load. No request fails.
-func TestEdgePassedSocket(t *testing.T) {
-	edge(t)
-	t.Parallel()
-	f := newFakeSystemd(t)
-	flags := []string{"--store", sampleStore(t), "--queue-wait", "30s"}
-	s := f.startReady(t, nil, flags...)
-	nginx := testkit.StartNginx(t, deployedNginx, f.address)
-	var requests, failed atomic.Int64
-	stop := make(chan struct{})
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				path := fmt.Sprintf("/api/v2/affected-people/idps?limit=%d&offset=%d", 1+i, n) // not in the cache
-				a, err := tryAsk("GET", "http://"+nginx+with(path))
-				if requests.Add(1); err != nil || a.status != http.StatusOK {
-					if failed.Add(1) < 5 {
-						t.Errorf("%s: status %d, %v, %.200s", path, a.status, err, a.body)
-					}
-				}
-			}
-		})
-	}
-	for range 5 {
-		before := requests.Load()
-		testkit.WaitFor(t, "requests", func() bool { return requests.Load() >= before+200 })
-		s.stop(t)
-		s = f.startReady(t, nil, flags...)
-	}
-	close(stop)
-	all.Wait()
-	t.Logf("%d of %d requests failed", failed.Load(), requests.Load())
-}
-
 // TestStartWaitsForStore: a service of systemd waits for a remote store that is away, and says so.
 // By hand that is an error at once.
 func TestStartWaitsForStore(t *testing.T) {
