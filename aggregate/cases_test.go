@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hdqs/index"
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -48,7 +49,7 @@ func smallTable(t *testing.T) *Table {
 			{Name: "empty", Kind: snapshot.Int, Ints: slices.Repeat([]int64{null}, 9)},
 		},
 	}
-	seg := segmentOf(t, data)
+	seg := tables.Segment(t, data)
 	x, err := index.Open(seg)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func TestTooManyGroups(t *testing.T) {
 	for i := range ints {
 		ints[i] = int64(i) * 1000
 	}
-	wide := segmentOf(t, &snapshot.TableData{
+	wide := tables.Segment(t, &snapshot.TableData{
 		Name: "wide", Rows: rows, Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: ints}},
 	})
 	x, err := index.Open(wide)

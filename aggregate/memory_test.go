@@ -15,7 +15,7 @@ import (
 func TestFullBytes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 3))
-	seg := segmentOf(t, generate(r, 50_000))
+	seg := generate(t, r, 50_000)
 	x, err := index.Open(seg)
 	if err != nil {
 		t.Fatal(err)

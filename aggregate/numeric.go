@@ -3,6 +3,7 @@ package aggregate
 import (
 	"math/big"
 	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -301,7 +302,8 @@ const step = 64
 func (n *numeric) sums() bool {
 	n.prefixOnce.Do(func() {
 		rows := n.c.rows()
-		if n.limbs > 1 || n.isOdd != nil || n.raw != nil && len(n.raw.Scales) > 0 && n.textAt != noToken || n.c.col.Group != nil {
+		hasTexts := n.isOdd != nil || n.raw != nil && len(n.raw.Scales) > 0 && n.textAt != noToken
+		if n.limbs > 1 || hasTexts || n.c.col.Group != nil {
 			return
 		}
 		if n.c.space != nil && !n.count() {
@@ -329,11 +331,12 @@ const countShift = 48
 
 // count makes the table for add. It returns false if values are too large for them.
 func (n *numeric) count() bool {
+	tooLarge := func(v int64) bool { return absolute(v) >= 1<<(countShift-1)/step }
+	if slices.ContainsFunc(n.tables[0], tooLarge) {
+		return false
+	}
 	n.counted = make([]int64, 1<<n.c.space.codes.Width())
 	for code, v := range n.tables[0] {
-		if absolute(v) >= 1<<(countShift-1)/step {
-			return false
-		}
 		n.counted[code] = v + 1<<countShift
 		if n.some != nil && n.some[code] == 0 {
 			n.counted[code] = 0

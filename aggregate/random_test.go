@@ -30,7 +30,7 @@ func TestRandomQuestionsAgainstTwin(t *testing.T) {
 		if rows > 4000 {
 			rows = 9000 // enough that some columns have no dictionary
 		}
-		seg := segmentOf(t, generate(r, rows))
+		seg := generate(t, r, rows)
 		if err := compareQuestions(seg, r, perTable); err != nil {
 			t.Fatalf("seed %d, table %d of %d rows: %v", seed, i, rows, err)
 		}

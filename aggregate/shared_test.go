@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hdqs/index"
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestShared(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))
-	seg := segmentOf(t, generate(r, 70_000))
+	seg := generate(t, r, 70_000)
 	x, err := index.Open(seg)
 	if err != nil {
 		t.Fatal(err)
@@ -59,11 +60,14 @@ func TestPauses(t *testing.T) {
 		numbers[i], runs[i] = r.Int64N(1<<40), uint32(i/10_000)
 	}
 	data := &snapshot.TableData{Name: "table", Rows: rows, Columns: []snapshot.ColumnData{
-		{Name: "kind", Kind: snapshot.Enum, Codes: randomCodes(r, rows, 2, 2), Index: true, Values: []string{"v", "w"}},
+		{
+			Name: "kind", Kind: snapshot.Enum, Index: true,
+			Codes: tables.Codes(r, rows, 2, 2), Values: []string{"v", "w"},
+		},
 		{Name: "place", Kind: snapshot.Text, Codes: runs, Values: []string{"a", "b", "c", "d", "e", "f", "g"}},
 		{Name: "number", Kind: snapshot.Int, Ints: numbers},
 	}}
-	seg := segmentOf(t, data)
+	seg := tables.Segment(t, data)
 	x, err := index.Open(seg)
 	if err != nil {
 		t.Fatal(err)

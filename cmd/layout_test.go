@@ -92,6 +92,7 @@ var imports = map[string][]string{
 	"internal/ckantest":  {},
 	"internal/nginx":     {},
 	"internal/testkit":   {"internal/nginx"},
+	"internal/tables":    {"snapshot"},
 	"internal/browser":   {"internal/testkit"},
 	"internal/nearest":   {},
 	"bench":              {"bench/load"},
@@ -114,7 +115,7 @@ var imports = map[string][]string{
 // testOnly lists the packages that every test may import.
 var testOnly = []string{
 	"internal/generator", "internal/ckantest", "internal/testkit", "internal/browser", "loader/sample",
-	"snapshot/store",
+	"internal/tables", "snapshot/store",
 }
 
 const (

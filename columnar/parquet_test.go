@@ -306,7 +306,7 @@ func checkGeo(t *testing.T, f *parquet.File, seg *snapshot.Segment) {
 func TestParquetRefusesWrongFields(t *testing.T) {
 	t.Parallel()
 	seg := randomSegment(t, rand.New(rand.NewPCG(1, 1)), 3)
-	text, err := seg.Column("row_0")
+	text, err := seg.Column("text0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 // without totals, the new totals, a slice of them, and a cache entry with its key, whatever the
 // number of rows.
 func TestAllocations(t *testing.T) {
-	seg := newRandomTable(rand.New(rand.NewPCG(1, 7)), 200_000).segment(t)
+	seg := randomSegment(t, rand.New(rand.NewPCG(1, 7)), 200_000)
 	x, err := Open(seg)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -92,7 +93,7 @@ func benchSegment(tb testing.TB, rows int) *snapshot.Segment {
 	}
 	t.Groups = []snapshot.GroupData{unit, month}
 	t.Columns = []snapshot.ColumnData{kind, random5, number, price}
-	s := segmentOf(tb, t)
+	s := tables.Segment(tb, t)
 	benchSegments.Store(rows, s)
 	return s
 }

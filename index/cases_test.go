@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -174,7 +175,7 @@ func (c *caseFile) build() {
 		}
 		data.Groups = append(data.Groups, g)
 	}
-	c.seg = segmentOf(c.t, data)
+	c.seg = tables.Segment(c.t, data)
 	var err error
 	if c.x, err = Open(c.seg); err != nil {
 		c.fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -21,7 +22,7 @@ func TestCountStrategies(t *testing.T) {
 	seed, tables := uint64(time.Now().UnixNano()), 0
 	for i, rows := range []int{64, 3000, 65_537, 140_000} {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		seg := newRandomTable(r, rows).segment(t)
+		seg := randomSegment(t, r, rows)
 		x, err := Open(seg)
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +101,7 @@ func TestFindRuns(t *testing.T) {
 				c.Codes = append(c.Codes, code)
 			}
 			data.Columns = []snapshot.ColumnData{c}
-			col, err := segmentOf(t, data).Column("text")
+			col, err := tables.Segment(t, data).Column("text")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +141,7 @@ func TestFindRuns(t *testing.T) {
 // TestCounterErrors checks that a Counter refuses what it cannot answer.
 func TestCounterErrors(t *testing.T) {
 	t.Parallel()
-	x, err := Open(newRandomTable(rand.New(rand.NewPCG(1, 1)), 10).segment(t))
+	x, err := Open(randomSegment(t, rand.New(rand.NewPCG(1, 1)), 10))
 	if err != nil {
 		t.Fatal(err)
 	}

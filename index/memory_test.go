@@ -16,10 +16,10 @@ func TestFullBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	searched := 0
 	for range 12 {
-		seg := newRandomTable(r, 1+r.IntN(5000)).segment(t)
+		seg := randomSegment(t, r, 1+r.IntN(5000))
 		x, err := OpenWith(seg, Options{
 			Series:      []string{"scattered_text0", "text1"},
-			PeriodStart: "clustered_time", PeriodEnd: []string{"clustered_time", "time"}[r.IntN(2)],
+			PeriodStart: "clustered_start", PeriodEnd: []string{"clustered_end", "start"}[r.IntN(2)],
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestFullBytes(t *testing.T) {
 func TestSetCacheBytes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	seg := newRandomTable(r, 3000).segment(t)
+	seg := randomSegment(t, r, 3000)
 	x, err := Open(seg)
 	if err != nil {
 		t.Fatal(err)

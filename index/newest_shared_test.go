@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -150,7 +151,7 @@ func TestNewestShared(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 1))
-	seg := segmentOf(t, seriesTable(r, 20_000, false))
+	seg := tables.Segment(t, seriesTable(r, 20_000, false))
 	o := Options{Series: []string{"place", "maker", "kind"}, PeriodStart: "start", PeriodEnd: "end"}
 	queries, want := make([]*Query, 8), make([]int, 8)
 	for i := range queries {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -57,9 +58,9 @@ func TestNewestOfRandomTables(t *testing.T) {
 			}
 		}
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		seg := newRandomTable(r, rows).segment(t)
+		seg := randomSegment(t, r, rows)
 		o := Options{CacheBytes: []int{0, -1, 1 << 17}[i%3]}
-		periods := []string{"time", "sorted_time", "clustered_time", "scattered_time"}
+		periods := []string{"start", "sorted_end", "clustered_start", "scattered_end"}
 		o.PeriodStart, o.PeriodEnd = periods[r.IntN(4)], periods[r.IntN(4)]
 		columns := seg.Columns()
 		for range 1 + r.IntN(4) {
@@ -97,7 +98,7 @@ func TestNewestOfSeries(t *testing.T) {
 			}
 		}
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		seg := segmentOf(t, seriesTable(r, rows, i/len(sizes)%2 == 1))
+		seg := tables.Segment(t, seriesTable(r, rows, i/len(sizes)%2 == 1))
 		o := Options{Series: []string{"place", "maker", "kind"}, PeriodStart: "start", PeriodEnd: "end"}
 		switch i % 4 {
 		case 1:
@@ -138,7 +139,7 @@ func TestLastThatPass(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 5))
-	seg := segmentOf(t, seriesTable(r, 2*chunkRows, true))
+	seg := tables.Segment(t, seriesTable(r, 2*chunkRows, true))
 	x, err := Open(seg)
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +196,7 @@ func TestLastThatPass(t *testing.T) {
 // TestNewestOptions checks which series an index refuses, and that it refuses Latest without one.
 func TestNewestOptions(t *testing.T) {
 	t.Parallel()
-	seg := segmentOf(t, seriesTable(rand.New(rand.NewPCG(1, 1)), 100, false))
+	seg := tables.Segment(t, seriesTable(rand.New(rand.NewPCG(1, 1)), 100, false))
 	for _, o := range []Options{
 		{Series: []string{"place", "nothing"}, PeriodStart: "start", PeriodEnd: "end"},
 		{Series: []string{"place"}, PeriodStart: "start", PeriodEnd: "number"},

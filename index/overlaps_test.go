@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -51,7 +52,7 @@ func TestOverlaps(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 7))
 	found := 0
 	for range 300 {
-		seg := segmentOf(t, periodTable(r, 1+r.IntN(40)))
+		seg := tables.Segment(t, periodTable(r, 1+r.IntN(40)))
 		x, err := Open(seg)
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +95,7 @@ func TestOverlapsOfChunks(t *testing.T) {
 		start.Ints, end.Ints = append(start.Ints, from), append(end.Ints, from+day/2)
 	}
 	data := &snapshot.TableData{Name: "far", Rows: rows, Columns: []snapshot.ColumnData{number, start, end}}
-	x, err := Open(segmentOf(t, data))
+	x, err := Open(tables.Segment(t, data))
 	if err != nil {
 		t.Fatal(err)
 	}

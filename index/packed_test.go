@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -36,7 +37,7 @@ func TestPackedNumbers(t *testing.T) {
 		}
 		price.Decimals = append(price.Decimals, d)
 	}
-	seg := segmentOf(t, &snapshot.TableData{Name: "case", Rows: rows, Columns: []snapshot.ColumnData{price}})
+	seg := tables.Segment(t, &snapshot.TableData{Name: "case", Rows: rows, Columns: []snapshot.ColumnData{price}})
 	if c, err := seg.Column("price"); err != nil || c.Coded() {
 		t.Fatalf("column is not packed: %v", err)
 	}

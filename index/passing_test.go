@@ -111,7 +111,7 @@ func TestPassingAgainstScan(t *testing.T) {
 			}
 		}
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		seg := newRandomTable(r, rows).segment(t)
+		seg := randomSegment(t, r, rows)
 		x, err := OpenWith(seg, limits[i%len(limits)])
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestPassingAgainstScan(t *testing.T) {
 // TestPassingErrors checks that Passing refuses what Select refuses.
 func TestPassingErrors(t *testing.T) {
 	t.Parallel()
-	seg := newRandomTable(rand.New(rand.NewPCG(1, 1)), 10).segment(t)
+	seg := randomSegment(t, rand.New(rand.NewPCG(1, 1)), 10)
 	x, err := Open(seg)
 	if err != nil {
 		t.Fatal(err)

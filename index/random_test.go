@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/big"
@@ -10,189 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
-// randomTable has every kind of column, in groups and outside, with and without nulls, postings and
-// order.
-type randomTable struct {
-	r    *rand.Rand
-	rows int
-	data *snapshot.TableData
-}
-
-func newRandomTable(r *rand.Rand, rows int) *randomTable {
-	t := &randomTable{r: r, rows: rows, data: &snapshot.TableData{Name: "random", Rows: rows}}
-	// Codes of groups: in order, in runs, or random.
-	for i, name := range []string{"sorted", "clustered", "scattered"} {
-		tuples := 1 + r.IntN([]int{3, 60, 700, 1 + rows/4}[r.IntN(4)])
-		g := snapshot.GroupData{Name: name, Tuples: tuples, Codes: t.codes(rows, tuples, i)}
-		g.Columns = t.columns(name+"_", tuples, false)
-		t.data.Groups = append(t.data.Groups, g)
-	}
-	t.data.Columns = t.columns("", rows, true)
-	return t
-}
-
-// codes draws n codes below distinct: ascending (order 0), in runs (1), or random (2).
-func (t *randomTable) codes(n, distinct, order int) []uint32 {
-	codes := make([]uint32, n)
-	code := uint32(t.r.IntN(distinct))
-	for i := range codes {
-		switch order {
-		case 0:
-			code = uint32(i * distinct / n)
-		case 1:
-			if t.r.IntN(1+n/500) == 0 {
-				code = uint32(t.r.IntN(distinct))
-			}
-		default:
-			code = uint32(min(t.r.IntN(distinct), t.r.IntN(distinct)))
-		}
-		codes[i] = code
-	}
-	return codes
-}
-
-// columns makes the columns of n rows or tuples.
-func (t *randomTable) columns(prefix string, n int, rows bool) []snapshot.ColumnData {
-	var columns []snapshot.ColumnData
-	add := func(name string, c snapshot.ColumnData) {
-		c.Name = prefix + name
-		c.Index = rows && c.Index
-		columns = append(columns, c)
-	}
-	for i := range 3 {
-		texts := t.distinctTexts(1 + t.r.IntN(300))
-		add(fmt.Sprint("text", i), snapshot.ColumnData{
-			Kind: snapshot.Text, Codes: t.withNulls(t.codes(n, len(texts), i)), Values: texts, Index: t.r.IntN(3) > 0,
-		})
-	}
-	texts := t.distinctTexts(1 + t.r.IntN(8))
-	add("enum", snapshot.ColumnData{
-		Kind: snapshot.Enum, Codes: t.withNulls(t.codes(n, len(texts), t.r.IntN(3))),
-		Values: texts, Index: true,
-	})
-	for _, c := range []struct {
-		name   string
-		kind   snapshot.Kind
-		spread int64
-	}{
-		{"level", snapshot.Int, 3},
-		{"count", snapshot.Int, 1 << 20},
-		{"big", snapshot.Int, math.MaxInt64},
-		{"flag", snapshot.Bool, 2},
-		{"time", snapshot.Time, 90},
-	} {
-		add(c.name, snapshot.ColumnData{Kind: c.kind, Ints: t.ints(n, c.spread, c.kind), Index: t.r.IntN(2) == 0})
-	}
-	for i := range 3 {
-		c := t.decimals(n, i)
-		c.Index = t.r.IntN(2) == 0
-		add(fmt.Sprint("decimal", i), c)
-	}
-	return columns
-}
-
-func (t *randomTable) distinctTexts(n int) []string {
-	seen := make(map[string]bool)
-	var texts []string
-	for range n {
-		text := randomText(t.r, textLetters, 8)
-		if !seen[text] {
-			seen[text] = true
-			texts = append(texts, text)
-		}
-	}
-	return texts
-}
-
-func (t *randomTable) withNulls(codes []uint32) []uint32 {
-	if t.r.IntN(2) == 0 {
-		for i := range codes {
-			if t.r.IntN(10) == 0 {
-				codes[i] = snapshot.NullCode
-			}
-		}
-	}
-	return codes
-}
-
-func (t *randomTable) ints(n int, spread int64, kind snapshot.Kind) []int64 {
-	ints := make([]int64, n)
-	nulls, negative := t.r.IntN(2) == 0, kind != snapshot.Bool && t.r.IntN(2) == 0
-	for i := range ints {
-		ints[i] = t.r.Int64N(spread)
-		if negative {
-			ints[i] -= spread / 2
-		}
-		if nulls && t.r.IntN(10) == 0 {
-			ints[i] = snapshot.NullInt
-		}
-	}
-	return ints
-}
-
-// decimals have one scale, mixed scales with exact texts, or any size, by variety.
-func (t *randomTable) decimals(n, variety int) snapshot.ColumnData {
-	c := snapshot.ColumnData{Kind: snapshot.Decimal, Decimals: make([]snapshot.Dec, n)}
-	nulls := t.r.IntN(2) == 0
-	for i := range c.Decimals {
-		mantissa, scale := t.r.Int64N(2_000_000)-1_000_000, 2
-		switch variety {
-		case 1:
-			scale = t.r.IntN(5)
-		case 2:
-			mantissa, scale = t.r.Int64()-math.MaxInt64/2, t.r.IntN(snapshot.MaxScale)
-		}
-		text := new(big.Rat).SetFrac(big.NewInt(mantissa),
-			new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)).FloatString(scale)
-		if variety == 1 && t.r.IntN(20) == 0 {
-			text = fmt.Sprintf("%d.1234567890123456789%d", t.r.IntN(9)-4, 1+t.r.IntN(9))
-		}
-		d, ok := snapshot.ParseDec(text)
-		if !ok {
-			plain, number := snapshot.PlainDecimal(text)
-			if !number {
-				panic("not a number: " + text)
-			}
-			d = snapshot.Dec{Mantissa: int64(len(c.Texts)), Scale: snapshot.DecText}
-			for k, have := range c.Texts {
-				if have == plain {
-					d.Mantissa = int64(k)
-				}
-			}
-			if d.Mantissa == int64(len(c.Texts)) && len(c.Texts) < 200 {
-				c.Texts = append(c.Texts, plain)
-			} else if d.Mantissa == int64(len(c.Texts)) {
-				d = snapshot.Dec{}
-			}
-		}
-		if nulls && t.r.IntN(10) == 0 {
-			d = snapshot.Dec{Scale: snapshot.DecNull}
-		}
-		c.Decimals[i] = d
-	}
-	return c
-}
-
-// segment writes the table and opens it.
-func (t *randomTable) segment(tb testing.TB) *snapshot.Segment {
+// randomSegment has texts of few characters, so that patterns match often.
+func randomSegment(tb testing.TB, r *rand.Rand, rows int) *snapshot.Segment {
 	tb.Helper()
-	return segmentOf(tb, t.data)
-}
-
-func segmentOf(tb testing.TB, data *snapshot.TableData) *snapshot.Segment {
-	tb.Helper()
-	var buf bytes.Buffer
-	if err := snapshot.WriteSegment(&buf, data); err != nil {
-		tb.Fatal(err)
-	}
-	seg, err := snapshot.ReadSegment(buf.Bytes())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return seg
+	text := func() string { return randomText(r, textLetters, 8) }
+	return tables.Segment(tb, tables.Random(r, rows, text, "sorted", "clustered", "scattered"))
 }
 
 // randomQuery has up to five filters, with values that occur, nearly occur or cannot occur.

@@ -17,7 +17,7 @@ func TestPageByScan(t *testing.T) {
 	answered, refused := 0, 0
 	for table := range 4 {
 		r := rand.New(rand.NewPCG(seed, uint64(table)))
-		seg := newRandomTable(r, []int{300, 5000, 66_000, 140_000}[table]).segment(t)
+		seg := randomSegment(t, r, []int{300, 5000, 66_000, 140_000}[table])
 		x, err := Open(seg)
 		if err != nil {
 			t.Fatal(err)

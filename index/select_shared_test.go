@@ -13,7 +13,7 @@ func TestSelectShared(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 2))
-	seg := newRandomTable(r, 70_000).segment(t)
+	seg := randomSegment(t, r, 70_000)
 	x, err := OpenWith(seg, Options{CacheBytes: 1 << 19})
 	if err != nil {
 		t.Fatal(err)

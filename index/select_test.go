@@ -40,7 +40,7 @@ func TestSelectAgainstScan(t *testing.T) {
 			seed := uint64(time.Now().UnixNano())
 			for table := range c.tables {
 				r := rand.New(rand.NewPCG(seed, uint64(table)))
-				seg := newRandomTable(r, c.rows).segment(t)
+				seg := randomSegment(t, r, c.rows)
 				x, err := OpenWith(seg, limits[table%len(limits)])
 				if err != nil {
 					t.Fatal(err)
@@ -72,7 +72,7 @@ func TestDamagedPosting(t *testing.T) {
 		tables = 1
 	}
 	for range tables {
-		seg := newRandomTable(r, 70_000).segment(t)
+		seg := randomSegment(t, r, 70_000)
 		x, err := Open(seg)
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestDamagedPosting(t *testing.T) {
 
 func TestBytes(t *testing.T) {
 	t.Parallel()
-	seg := newRandomTable(rand.New(rand.NewPCG(3, 3)), 70_000).segment(t)
+	seg := randomSegment(t, rand.New(rand.NewPCG(3, 3)), 70_000)
 	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18, SearchBytes: 20_000})
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestBytes(t *testing.T) {
 
 func TestFilterErrors(t *testing.T) {
 	t.Parallel()
-	seg := newRandomTable(rand.New(rand.NewPCG(1, 1)), 10).segment(t)
+	seg := randomSegment(t, rand.New(rand.NewPCG(1, 1)), 10)
 	x, err := Open(seg)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestFilterErrors(t *testing.T) {
 		{Columns: []string{"sorted_text1"}, Op: AtLeastOrNull},
 		{Columns: []string{"count"}, Op: Like},
 		{Columns: []string{"flag"}, Op: Contains},
-		{Columns: []string{"time", "text0"}, Op: AtLeast},
+		{Columns: []string{"start", "text0"}, Op: AtLeast},
 		{Columns: []string{"decimal0"}, Op: Contains},
 		{Columns: []string{"level"}, Op: 0},
 		{Columns: []string{"level"}, Op: 99},

@@ -29,7 +29,7 @@ func TestSeveralValues(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	for table := range 4 {
 		r := rand.New(rand.NewPCG(seed, uint64(table)))
-		seg := newRandomTable(r, []int{0, 700, 3000, 66_000}[table]).segment(t)
+		seg := randomSegment(t, r, []int{0, 700, 3000, 66_000}[table])
 		x, err := Open(seg)
 		if err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestKeysOfSeveralValues(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 4))
-	seg := newRandomTable(r, 100).segment(t)
+	seg := randomSegment(t, r, 100)
 	x, err := Open(seg)
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ func (p *Postings) Start(code uint32) uint32 {
 	return binary.LittleEndian.Uint32(p.starts[4*uint64(code):])
 }
 
-// EachRow calls yield with each row of a code, ascending, until yield returns an error. All bytes of
-// a bitmap are checked first. The error is ErrCorrupt, or that of yield.
+// EachRow calls yield with each row of a code, ascending, until yield returns an error. All bytes
+// of a bitmap are checked first. The error is ErrCorrupt, or that of yield.
 func (p *Postings) EachRow(code uint32, yield func(row uint32) error) error {
 	if p.Sorted() {
 		return eachOf(p.Start(code), p.Start(code+1), yield)

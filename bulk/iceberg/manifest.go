@@ -10,8 +10,8 @@ import (
 )
 
 // The Avro schemas of a manifest's entries, in which "partitions" stands for the fields of
-// partitions, and of a manifest list. Maps from column ids are arrays, since those of Avro have text
-// keys only.
+// partitions, and of a manifest list. Maps from column ids are arrays, since those of Avro have
+// text keys only.
 var (
 	//go:embed manifest_entry.avsc
 	manifestEntry []byte
