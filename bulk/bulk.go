@@ -3,10 +3,7 @@ package bulk
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"hdqs/snapshot/store"
 )
@@ -62,20 +59,7 @@ func (b *Bulk) ManifestFile(snapshotID string) (data, signature []byte, err erro
 func about(snapshotID string) string { return "bulk files of " + snapshotID }
 
 // Snapshots are the ids of the snapshots that have bulk files, sorted.
-func (b *Bulk) Snapshots() ([]string, error) {
-	entries, err := os.ReadDir(b.path(manifestsDir))
-	if err != nil && !os.IsNotExist(err) {
-		return nil, err
-	}
-	var ids []string
-	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), manifestExt); ok && store.CheckID(id) == nil {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids, nil
-}
+func (b *Bulk) Snapshots() ([]string, error) { return store.NamesIn(b.path(manifestsDir)) }
 
 // Path is where a file of a manifest lies.
 func (b *Bulk) Path(f *File) string { return b.path(f.Name()) }

@@ -70,7 +70,9 @@ func Collect(inventory store.Inventory, removed []string, o store.CollectOptions
 	}
 	c := &Collected{}
 	for _, object := range gone {
-		c.Manifests += bit(strings.HasSuffix(object.Name, manifestExt))
+		if strings.HasSuffix(object.Name, manifestExt) {
+			c.Manifests++
+		}
 	}
 	for _, object := range files {
 		if !used[object.Name] && !young(object) {
@@ -79,13 +81,6 @@ func Collect(inventory store.Inventory, removed []string, o store.CollectOptions
 		}
 	}
 	return c, c.remove(inventory, gone, o.DryRun)
-}
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // remove removes objects, manifests first: if it ends early, every manifest has its files.

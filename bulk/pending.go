@@ -1,13 +1,9 @@
 package bulk
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,56 +12,21 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// Pending is a file that has no name yet.
-type Pending struct {
-	file   *atomicfile.File
-	buffer *bufio.Writer
-	hash   hash.Hash
-	bytes  int64
-}
-
-// Create creates a file in a directory. The caller ends with Discard, which does nothing after
-// Commit.
-func Create(dir string) (*Pending, error) {
-	f, err := atomicfile.Create(filepath.Join(dir, "part"))
-	if err != nil {
-		return nil, err
-	}
-	return &Pending{file: f, buffer: bufio.NewWriterSize(f, 256<<10), hash: sha256.New()}, nil
-}
-
-// Write implements io.Writer.
-func (p *Pending) Write(b []byte) (int, error) {
-	p.hash.Write(b)
-	p.bytes += int64(len(b))
-	return p.buffer.Write(b)
-}
-
-// Finish sets the size and the digest of f to those of what was written.
-func (p *Pending) Finish(f *File) error {
-	f.Bytes, f.SHA256 = p.bytes, hex.EncodeToString(p.hash.Sum(nil))
-	return p.buffer.Flush()
-}
-
-// Commit names the file once it is on disk, in the directory of Create.
-func (p *Pending) Commit(path string) error { return p.file.CommitAs(path) }
-
-// Discard closes the file, and removes it if it was not committed.
-func (p *Pending) Discard() error { return p.file.Discard() }
-
 // Create creates a file of the store.
-func (b *Bulk) Create(f *File) (*Pending, error) { return Create(filepath.Dir(b.Path(f))) }
+func (b *Bulk) Create(f *File) (*store.Pending, error) {
+	return store.CreatePending(filepath.Dir(b.Path(f)))
+}
 
 // Commit names a file that Create has created.
-func (b *Bulk) Commit(p *Pending, f *File) error {
-	if err := p.Finish(f); err != nil {
+func (b *Bulk) Commit(p *store.Pending, f *File) (err error) {
+	if f.Bytes, f.SHA256, err = p.Finish(); err != nil {
 		return err
 	}
 	// A file that is there and whole keeps its pages in the page cache.
 	if b.Has(f, true) {
 		return nil
 	}
-	return p.Commit(b.Path(f))
+	return p.CommitAs(b.Path(f))
 }
 
 // Has reports whether the store has a file: by its size or, with whole, by its content.
@@ -77,34 +38,15 @@ func (b *Bulk) Take(f *File) bool { return b.Has(f, true) }
 // HasFile reports whether a path is that of a file of a manifest: by its size or, with whole, by
 // its content.
 func HasFile(path string, f *File, whole bool) bool {
-	if info, err := os.Stat(path); err != nil || info.Size() != f.Bytes {
-		return false
-	}
-	if !whole {
-		return true
-	}
-	got, err := store.HashFile(path)
-	return err == nil && got == f.SHA256
+	return store.HasFile(path, f.Bytes, f.SHA256, whole)
 }
 
 // AddFile stores a file that fill writes. It gets its name only if its content is that of f.
 func (b *Bulk) AddFile(f *File, fill func(*os.File) error) error {
-	file, err := atomicfile.Create(b.Path(f))
-	if err != nil {
-		return err
+	if err := store.AddFile(b.Path(f), f.SHA256, fill); err != nil {
+		return fmt.Errorf("bulk file %s: %w", f.Path, err)
 	}
-	defer file.Discard()
-	if err := fill(file.OS()); err != nil {
-		return err
-	}
-	got, err := store.HashFile(file.Name())
-	if err != nil {
-		return err
-	}
-	if got != f.SHA256 {
-		return corruptf("file %s has the SHA-256 %s, the manifest says %s", f.Path, got, f.SHA256)
-	}
-	return file.Commit()
+	return nil
 }
 
 // PutManifest adds a manifest whose files are in the store, and so publishes them. Writing the same

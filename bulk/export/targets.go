@@ -169,16 +169,16 @@ type tree struct {
 func (t *tree) path(f *bulk.File) string { return filepath.Join(t.new, filepath.FromSlash(f.Path)) }
 
 // Create implements Sink.
-func (t *tree) Create(f *bulk.File) (*bulk.Pending, error) {
-	return bulk.Create(filepath.Dir(t.path(f)))
+func (t *tree) Create(f *bulk.File) (*store.Pending, error) {
+	return store.CreatePending(filepath.Dir(t.path(f)))
 }
 
 // Commit implements Sink.
-func (t *tree) Commit(p *bulk.Pending, f *bulk.File) error {
-	if err := p.Finish(f); err != nil {
+func (t *tree) Commit(p *store.Pending, f *bulk.File) (err error) {
+	if f.Bytes, f.SHA256, err = p.Finish(); err != nil {
 		return err
 	}
-	return p.Commit(t.path(f))
+	return p.CommitAs(t.path(f))
 }
 
 // Take implements Sink.

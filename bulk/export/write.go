@@ -35,8 +35,8 @@ const defaultPartitionRows = 1_000_000
 // Sink is where files go: a store, or a tree of files.
 type Sink interface {
 	// Create creates a file, and Commit names it and sets its size and digest.
-	Create(f *bulk.File) (*bulk.Pending, error)
-	Commit(p *bulk.Pending, f *bulk.File) error
+	Create(f *bulk.File) (*store.Pending, error)
+	Commit(p *store.Pending, f *bulk.File) error
 	// Take reports whether a file of an earlier manifest is there, whole; it may put it in its
 	// place.
 	Take(f *bulk.File) bool
@@ -99,7 +99,7 @@ type counting struct {
 }
 
 // Commit implements Sink.
-func (c *counting) Commit(p *bulk.Pending, f *bulk.File) error {
+func (c *counting) Commit(p *store.Pending, f *bulk.File) error {
 	err := c.Sink.Commit(p, f)
 	if err == nil && c.written != nil {
 		c.one.Lock()

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 
@@ -110,17 +111,7 @@ func (s *Snapshots) AddManifest(p Pointer, data, signature []byte) error {
 // HasSegment reports whether the store has a segment: by its size or, with whole, by its content.
 func (s *Segments) HasSegment(ref SegmentRef, whole bool) bool {
 	path, err := s.SegmentPath(ref.SHA256)
-	if err != nil {
-		return false
-	}
-	if info, err := os.Stat(path); err != nil || info.Size() != ref.Bytes {
-		return false
-	}
-	if !whole {
-		return true
-	}
-	got, err := hashFile(path)
-	return err == nil && got == ref.SHA256
+	return err == nil && HasFile(path, ref.Bytes, ref.SHA256, whole)
 }
 
 // AddSegment stores a segment that fill writes to a file. The file gets its name only if its
@@ -130,20 +121,8 @@ func (s *Segments) AddSegment(ref SegmentRef, fill func(*os.File) error) error {
 	if err != nil {
 		return err
 	}
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return err
+	if err := AddFile(path, ref.SHA256, fill); err != nil {
+		return fmt.Errorf("segment of table %q: %w", ref.Table, err)
 	}
-	defer f.Discard()
-	if err := fill(f.OS()); err != nil {
-		return err
-	}
-	got, err := hashFile(f.Name())
-	if err != nil {
-		return err
-	}
-	if got != ref.SHA256 {
-		return corruptf("table %q: the segment has the SHA-256 %s, the manifest says %s", ref.Table, got, ref.SHA256)
-	}
-	return f.Commit()
+	return nil
 }

@@ -15,37 +15,68 @@ import (
 	"hdqs/internal/atomicfile"
 )
 
-// segmentFile buffers, counts and hashes the bytes of a segment that has no final name yet.
-type segmentFile struct {
+// Pending is a file that has no name yet, since that follows from its content: it buffers, counts
+// and hashes what is written. The caller ends with Discard, which does nothing after CommitAs.
+type Pending struct {
 	*atomicfile.File
 	buffer *bufio.Writer
 	hash   hash.Hash
 	bytes  int64
 }
 
-// createSegment creates a segment in the directory of segments. Its name follows from its content.
-func createSegment(dir string) (*segmentFile, error) {
-	f, err := atomicfile.Create(filepath.Join(dir, "segment"))
+// CreatePending creates a file in a directory.
+func CreatePending(dir string) (*Pending, error) {
+	f, err := atomicfile.Create(filepath.Join(dir, "part"))
 	if err != nil {
 		return nil, err
 	}
-	return &segmentFile{File: f, buffer: bufio.NewWriterSize(f, 128<<10), hash: sha256.New()}, nil
+	return &Pending{File: f, buffer: bufio.NewWriterSize(f, 256<<10), hash: sha256.New()}, nil
 }
 
-func (s *segmentFile) Write(b []byte) (int, error) {
-	s.hash.Write(b)
-	s.bytes += int64(len(b))
-	return s.buffer.Write(b)
+// Write implements io.Writer.
+func (p *Pending) Write(b []byte) (int, error) {
+	p.hash.Write(b)
+	p.bytes += int64(len(b))
+	return p.buffer.Write(b)
 }
 
-func (s *segmentFile) sum() string { return hex.EncodeToString(s.hash.Sum(nil)) }
+// Finish returns the size and the SHA-256 of what was written. CommitAs may follow, in the
+// directory of CreatePending.
+func (p *Pending) Finish() (bytes int64, hash string, err error) {
+	return p.bytes, hex.EncodeToString(p.hash.Sum(nil)), p.buffer.Flush()
+}
 
-// commitAs gives the segment its name, once it is on disk.
-func (s *segmentFile) commitAs(path string) error {
-	if err := s.buffer.Flush(); err != nil {
+// HasFile reports whether a file has a size and, with whole, a SHA-256.
+func HasFile(path string, bytes int64, hash string, whole bool) bool {
+	if info, err := os.Stat(path); err != nil || info.Size() != bytes {
+		return false
+	}
+	if !whole {
+		return true
+	}
+	got, err := hashFile(path)
+	return err == nil && got == hash
+}
+
+// AddFile stores what fill writes to a file. The file gets its name only if its content has the
+// right SHA-256.
+func AddFile(path, hash string, fill func(*os.File) error) error {
+	f, err := atomicfile.Create(path)
+	if err != nil {
 		return err
 	}
-	return s.CommitAs(path)
+	defer f.Discard()
+	if err := fill(f.OS()); err != nil {
+		return err
+	}
+	got, err := hashFile(f.Name())
+	if err != nil {
+		return err
+	}
+	if got != hash {
+		return corruptf("it has the SHA-256 %s, the manifest says %s", got, hash)
+	}
+	return f.Commit()
 }
 
 // openRegular opens a regular file for reading and refuses anything else: opening a named pipe

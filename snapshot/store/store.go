@@ -83,7 +83,7 @@ func (s *Snapshots) jsonPath(dir, name, suffix string) (string, error) {
 
 // PutSegment writes a table as a segment, unless the store has the same segment already.
 func (s *Segments) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
-	f, err := createSegment(s.folder)
+	f, err := CreatePending(s.folder)
 	if err != nil {
 		return SegmentRef{}, err
 	}
@@ -91,17 +91,16 @@ func (s *Segments) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
 	if err := snapshot.WriteSegment(f, t); err != nil {
 		return SegmentRef{}, err
 	}
-	ref := SegmentRef{Table: t.Name, SHA256: f.sum(), Rows: t.Rows, Bytes: f.bytes}
-	path, err := s.SegmentPath(ref.SHA256)
-	if err != nil {
+	ref := SegmentRef{Table: t.Name, Rows: t.Rows}
+	if ref.Bytes, ref.SHA256, err = f.Finish(); err != nil {
 		return SegmentRef{}, err
 	}
 	// An existing file may have been damaged since: it stays only if its content still has the hash
 	// in its name. Keeping it keeps its pages in the page cache.
-	if got, err := hashFile(path); err == nil && got == ref.SHA256 {
+	if s.HasSegment(ref, true) {
 		return ref, nil
 	}
-	return ref, f.commitAs(path)
+	return ref, f.CommitAs(filepath.Join(s.folder, ref.SHA256+segmentExt))
 }
 
 // PutManifest adds a manifest whose segments are in the store. Writing the same manifest again
@@ -221,8 +220,11 @@ func (s *Snapshots) Manifests() ([]string, error) { return s.names(manifestsDir)
 // Channels are the names of all channels, sorted.
 func (s *Store) Channels() ([]string, error) { return s.names(channelsDir) }
 
-func (s *Snapshots) names(dir string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(s.dir, dir))
+func (s *Snapshots) names(dir string) ([]string, error) { return NamesIn(filepath.Join(s.dir, dir)) }
+
+// NamesIn are the ids or names of which a folder has JSON files, sorted.
+func NamesIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
