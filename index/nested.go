@@ -3,9 +3,9 @@ package index
 import "slices"
 
 // FirstNested finds two passing rows of which A is of a place that contains that of B, with the same
-// values in Options.Nested, and periods that have a moment in common; nil if there are none. The
-// error is ErrManyOverlaps, or that of Passing.
-func (o *Overlaps) FirstNested(q *Query) (*Overlap, error) {
+// values in Options.Nested, and periods that have a moment in common, or any; nil if there are none.
+// The error is ErrManyOverlaps, or that of Passing.
+func (o *Overlaps) FirstNested(q *Query, anyPeriod bool) (*Overlap, error) {
 	p := o.x.places
 	if p == nil {
 		return nil, nil
@@ -22,13 +22,16 @@ func (o *Overlaps) FirstNested(q *Query) (*Overlap, error) {
 	byLevel := make([][]uint32, len(p.units))
 	n := 0
 	for row := range passing.among(o.mixed) {
+		if !anyPeriod && !o.crosses(row) {
+			continue
+		}
 		level := p.levelOf(uint32(p.group.Codes.At(row)))
 		byLevel[level] = append(byLevel[level], row)
 		if n++; n > MaxOverlaps {
 			return nil, ErrManyOverlaps
 		}
 	}
-	return o.firstCrossing(p, byLevel), nil
+	return o.firstCrossing(p, byLevel, anyPeriod), nil
 }
 
 // firstOf finds a passing row that another one of the same period contains.
@@ -64,30 +67,23 @@ func (n *nesting) firstOf(passing *Passing) *Overlap {
 	return found
 }
 
-// findMixed finds the rows of which one may contain another of a different period that overlaps its
-// own.
+// findMixed finds the rows of which one may contain another.
 func (o *Overlaps) findMixed(p *places) {
-	if len(o.crossing) == 0 {
-		return
-	}
 	for level := range len(p.units) - 1 {
 		o.keys = append(o.keys, p.rules.rowKeys(slices.Concat(p.units[level], p.fields)))
 	}
 	for _, levels := range p.rowsByLevel() {
 		for _, rows := range levels {
-			for _, row := range rows {
-				if o.crosses(row) {
-					o.mixed = append(o.mixed, row)
-				}
-			}
+			o.mixed = append(o.mixed, rows...)
 		}
 	}
 	slices.Sort(o.mixed)
 	o.bytes.Add(4 * int64(cap(o.mixed)))
 }
 
-// firstCrossing finds a row that another one of an overlapping period contains, among rows by level.
-func (o *Overlaps) firstCrossing(p *places, byLevel [][]uint32) *Overlap {
+// firstCrossing finds a row that another one of an overlapping period, or of any, contains, among
+// rows by level.
+func (o *Overlaps) firstCrossing(p *places, byLevel [][]uint32, anyPeriod bool) *Overlap {
 	type class struct {
 		level int
 		key   rowKey
@@ -98,7 +94,7 @@ func (o *Overlaps) firstCrossing(p *places, byLevel [][]uint32) *Overlap {
 			period := o.Period(row)
 			for l := range level {
 				for other, container := range outer[class{l, o.keys[l].of(row)}] {
-					if period.meets(other) {
+					if anyPeriod || period.meets(other) {
 						return &Overlap{container, row}
 					}
 				}

@@ -35,7 +35,7 @@ type Overlaps struct {
 
 	nestedOnce sync.Once
 	keys       []rowKeys // by level but the last: of a place and its fields
-	mixed      []uint32  // rows that cross, of places of level 0 with rows of several levels
+	mixed      []uint32  // rows of places of level 0 with rows of several levels
 }
 
 // Bytes is the memory of what was found so far.

@@ -77,7 +77,7 @@ var affected = []Endpoint{
 		Key:        journeyKey,
 		Order:      journeyOrder,
 		Figures:    figures(amounts("people", "population"), ageLabels),
-		Dimensions: dimensions(fromFile, anyGroup, genders, ageRanges, flow, betweenTwo),
+		Dimensions: dimensions(fromFile, anyGroup, genders, ageRanges, yearly, betweenTwo),
 		Edition:    &Edition{Fields: []string{"population_group"}, Whole: true},
 	},
 }

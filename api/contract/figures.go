@@ -36,7 +36,8 @@ type Spread uint8
 // each contains the next one. Totals are parts of which some values contain others. Overlapping
 // values count the same people. The figures of Alike can only be compared within one value, which
 // matters to averages. Flow is the period of figures that add up over time, Stock that of figures
-// of which each counts everything anew.
+// of which each counts everything anew, Yearly that of figures of a year that are not added up over
+// years.
 const (
 	Parts Spread = 1 + iota
 	Levels
@@ -45,6 +46,7 @@ const (
 	Alike
 	Flow
 	Stock
+	Yearly
 )
 
 // Dimension declares what adding over a field of a record means.
@@ -213,8 +215,9 @@ var (
 		parts("origin_location_code", "origin_location_name"), parts("asylum_location_code", "asylum_location_name"),
 	)
 
-	flow  = []Dimension{{Field: PeriodStart, Kind: Flow, Also: []string{PeriodEnd}}}
-	stock = []Dimension{{Field: PeriodStart, Kind: Stock, Also: []string{PeriodEnd}}}
+	flow   = []Dimension{{Field: PeriodStart, Kind: Flow, Also: []string{PeriodEnd}}}
+	stock  = []Dimension{{Field: PeriodStart, Kind: Stock, Also: []string{PeriodEnd}}}
+	yearly = []Dimension{{Field: PeriodStart, Kind: Yearly, Also: []string{PeriodEnd}}}
 )
 
 // SumRules says in sentences which figures NAME/aggregate adds up, and over what. They follow from
@@ -232,8 +235,11 @@ func (e *Endpoint) SumRules() []string {
 	if e.Dimensions == nil {
 		return rules
 	}
-	rule("Rows of one ", e.dimensionsOf(Levels), " only, unless grouped by it.")
-	rule("One value, kept by a filter where there is one, or grouped by: ", e.dimensionsOf(Overlapping), ".")
+	if e.dimensionsOf(Levels) != nil {
+		rules = append(rules, "No place beside one that contains it, unless grouped by admin_level: admin_level=coarsest, "+
+			"or one level.")
+	}
+	rule("One value in each group: ", e.dimensionsOf(Overlapping), ".")
 	rule("For averages one value, or grouped by: ", e.dimensionsOf(Alike), ".")
 	for i := range e.Dimensions {
 		d := &e.Dimensions[i]
@@ -242,9 +248,9 @@ func (e *Endpoint) SumRules() []string {
 		case d.Kind == Totals:
 			field := e.names.Name(d.Field)
 			rules = append(rules, "No total beside its parts, unless grouped by "+field+": "+d.totals()+".")
-		case d.Kind == Stock:
-			rules = append(rules, "One period: latest=true, start_date and end_date that leave one, or grouped by "+
-				PeriodStart+" (by year, quarter or month if each has one period).")
+		case d.Kind == Stock || d.Kind == Yearly:
+			rules = append(rules, "One period in each group: latest=edition, start_date and end_date that leave one, or "+
+				"grouped by "+PeriodStart+" (by year, quarter or month if each has one period).")
 		case d.Kind == Flow && added:
 			rules = append(rules, "Periods add up, unless those of one place overlap, such as a year and its months.")
 		}

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,12 +18,10 @@ import (
 
 // Sums and means are checked before they are made: against what the endpoint declares of its
 // fields, and against the values that occur among the rows that pass the filters (package
-// additivity).
+// additivity), after latest and admin_level=coarsest.
 //
-// A field whose values overlap must be grouped by, or a filter of the field must leave one value.
-// A single remaining value does not count unless a filter selects it, because the next load may add
-// another. Only if the field has no filter of its own, or none that could select the value (an
-// empty text), does it not matter how the value was left.
+// A field whose values overlap must have one value in each group, whether a filter leaves it, or
+// latest, or nothing else occurs.
 
 // violation is a reason why figures of a request would be wrong.
 type violation struct {
@@ -72,16 +71,25 @@ func (c *checker) check(r *contract.Request) ([]violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range asked {
-		if w := c.judge(r, &q, counts); w != nil {
+	measure := cmp.Or(amount, average)
+	checks := []func() (*violation, error){
+		func() (*violation, error) { return c.checkLowerPlace(r, measure) },
+		func() (*violation, error) { return c.checkNested(r, measure) },
+	}
+	for i := range asked {
+		checks = append(checks, func() (*violation, error) { return c.judge(r, &asked[i], counts) })
+	}
+	checks = append(checks, func() (*violation, error) { return c.checkOverlaps(r, amount) })
+	for _, check := range checks {
+		w, err := check()
+		if err != nil {
+			return nil, err
+		}
+		if w != nil {
 			wrong = append(wrong, *w)
 		}
 	}
-	w, err := c.checkFlow(r, amount)
-	if w != nil {
-		wrong = append(wrong, *w)
-	}
-	return wrong, err
+	return wrong, nil
 }
 
 // notSummable is what is wrong with a measure of a number that is no amount.
@@ -109,7 +117,6 @@ type dimensionQuestion struct {
 	field   string // its name in the request
 	measure string // that adds
 	at      int    // of its values in the counts
-	parts   int    // of the years, quarters or months that are grouped by, -1 if none
 }
 
 // questions lists the dimensions that a request adds over, and the counts that tell their values.
@@ -121,30 +128,20 @@ func (c *checker) questions(r *contract.Request, amount, average string) ([]dime
 		d := &e.Dimensions[i]
 		measure := amount
 		switch d.Kind {
-		case contract.Parts, contract.Flow:
+		case contract.Parts, contract.Flow, contract.Levels:
 			continue
 		case contract.Alike:
 			measure = average
-		case contract.Levels:
-			if amount == "" {
-				measure = average
-			}
-		case contract.Stock:
-			if r.Latest {
+		case contract.Stock, contract.Yearly:
+			if r.Edition {
 				continue
 			}
 		}
 		if measure == "" || c.isGrouped(r, d, contract.Whole) {
 			continue
 		}
-		q := dimensionQuestion{Dimension: d, field: e.Names().Name(d.Field), measure: measure, at: len(by), parts: -1}
+		q := dimensionQuestion{Dimension: d, field: e.Names().Name(d.Field), measure: measure, at: len(by)}
 		by = append(by, aggregate.Group{Column: d.Field})
-		for _, part := range []contract.Part{contract.Month, contract.Quarter, contract.Year} {
-			if d.Kind == contract.Stock && q.parts < 0 && c.isGrouped(r, d, part) {
-				q.parts = len(by)
-				by = append(by, aggregate.Group{Column: d.Field, Part: aggregateParts[part]})
-			}
-		}
 		asked = append(asked, q)
 	}
 	return asked, by
@@ -157,29 +154,54 @@ func (c *checker) isGrouped(r *contract.Request, d *contract.Dimension, part con
 }
 
 // judge returns what is wrong with adding over a dimension, nil if nothing is.
-func (c *checker) judge(r *contract.Request, q *dimensionQuestion, counts []*aggregate.Result) *violation {
+func (c *checker) judge(r *contract.Request, q *dimensionQuestion, counts []*aggregate.Result) (*violation, error) {
 	values := valuesOf(counts[q.at])
 	found, all := additivity.Check(q.Dimension, values), additivity.JoinWithAnd
 	switch {
 	case q.Kind == contract.Overlapping:
 		return c.judgeOverlapping(r, q, values)
-	case q.Kind == contract.Stock:
-		if q.parts < 0 || counts[q.parts].Len() < len(values) {
-			return c.judgeStock(r, q, values)
-		}
+	case q.Kind == contract.Stock || q.Kind == contract.Yearly:
+		return c.judgePeriods(r, q, values)
 	case found == nil:
-	case q.Kind == contract.Levels:
-		return c.grouping(q, "%s counts twice: rows of %s %s pass, and figures of one level usually contain "+
-			"those of the next. Group by %[2]s, or keep one level.", q.measure, q.field, all(values))
+		return nil, nil
 	case q.Kind == contract.Alike:
 		return c.grouping(q, "%s compares what cannot be compared: rows of %s %s pass. Group by %[2]s, or keep "+
-			"one value.", q.measure, q.field, all(values))
+			"one value.", q.measure, q.field, all(values)), nil
 	case found.Total != "":
-		return c.mixes(r, q, values, found.Total+" contains "+all(found.Parts))
+		return c.mixes(r, q, values, found.Total+" contains "+all(found.Parts)), nil
 	default:
-		return c.mixes(r, q, values, found.Ranges[0]+" overlaps "+found.Ranges[1])
+		return c.mixes(r, q, values, found.Ranges[0]+" overlaps "+found.Ranges[1]), nil
 	}
-	return nil
+}
+
+// oneInEach reports whether the rows of each group have one value in each of some columns.
+func (c *checker) oneInEach(r *contract.Request, groups []aggregate.Group, columns ...string) (bool, error) {
+	var q index.Query
+	c.list.FillQuery(&q, r, nil)
+	question := &aggregate.Question{Query: &q, Groups: groups}
+	for _, column := range columns {
+		question.Measures = append(question.Measures, aggregate.Measure{Func: aggregate.Distinct, Column: column})
+	}
+	found, err := c.adder.Table.Answer(question)
+	if err = tooMany(err); err != nil {
+		if _, is := errors.AsType[*contract.Invalid](err); is {
+			return false, nil
+		}
+		return false, err
+	}
+	for group := range found.Len() {
+		for i := range columns {
+			if found.Measure(group, i).Int > 1 {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// groupsOf are the groups of a request.
+func (c *checker) groupsOf(r *contract.Request) []aggregate.Group {
+	return questionOf(r, c.plan.Endpoint, nil).Groups
 }
 
 // grouping is a wrong sum that is applyFixes by another field to group by.
@@ -203,7 +225,7 @@ func (c *checker) keeping(q *dimensionQuestion, value, format string, args ...an
 
 // keeps reports whether a filter can keep the rows that are not broken down.
 func (c *checker) keeps(r *contract.Request, q *dimensionQuestion, values []string) bool {
-	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) && c.covers(r, q.field, q.Keep)
+	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) && c.covers(r, func(d *queryEdit) { c.keep(d, q.field, q.Keep) })
 }
 
 // mixes is a wrong sum over values that contain others, or overlap, as said.
@@ -216,54 +238,105 @@ func (c *checker) mixes(r *contract.Request, q *dimensionQuestion, values []stri
 		q.measure, q.field, said)
 }
 
-// judgeOverlapping looks for several values, or for one that no filter selects.
-func (c *checker) judgeOverlapping(r *contract.Request, q *dimensionQuestion, values []string) *violation {
-	const format = "%s counts the same people several times: rows of %s %s pass."
-	free := !c.hasFilter(q.Dimension) || c.isFiltered(r, q.Dimension)
-	switch {
-	case len(values) == 0, len(values) == 1 && (free || values[0] == ""):
-		return nil
-	case len(values) == 1:
-		return c.keeping(q, values[0], "%s adds up rows of %s %s only, but no filter says so, and the next data may "+
-			"have others.", q.measure, q.field, values[0])
-	case c.keeps(r, q, values):
-		return c.keeping(q, q.Keep, format, q.measure, q.field, additivity.JoinWithAnd(values))
-	}
-	return c.grouping(q, format+" Group by %[2]s, or keep one value with a filter.",
-		q.measure, q.field, additivity.JoinWithAnd(values))
-}
-
-// judgeStock looks for figures of several times, each of which counts everybody.
-func (c *checker) judgeStock(r *contract.Request, q *dimensionQuestion, values []string) *violation {
-	const (
-		many   = "%s counts the same people several times: rows of periods that start at %s pass"
-		advice = "Send latest=true, keep one period with start_date and end_date, or group by %s."
-	)
-	w := violation{param: contract.LatestParam, fix: func(d *queryEdit) { d.set(contract.LatestParam, "true") }}
-	switch {
-	case len(values) == 0, len(values) == 1 && c.isFiltered(r, q.Dimension):
-		return nil
-	case len(values) == 1:
-		w.text = fmt.Sprintf("%s adds up rows of one period only, from %s, but no filter says so, and the next data "+
-			"may have others. "+advice, q.measure, values[0], q.field)
-	case q.parts >= 0:
-		w.text = fmt.Sprintf(many+", several of them in one group, and each counts everybody anew. Group by %s "+
-			"instead.", q.measure, additivity.JoinWithAnd(values), q.field)
-		w.param = "group_by"
-		w.fix = func(d *queryEdit) { d.groupByStart(q.field) }
-	default:
-		w.text = fmt.Sprintf(many+", and each counts everybody anew. "+advice,
-			q.measure, additivity.JoinWithAnd(values), q.field)
-	}
-	return &w
-}
-
-// checkFlow looks for rows of one series whose periods overlap, such as a year and one of its
-// months.
-func (c *checker) checkFlow(r *contract.Request, amount string) (*violation, error) {
-	e := c.plan.Endpoint
-	if amount == "" || c.adder.Overlaps == nil || c.isGrouped(r, e.Dimension(contract.PeriodStart), contract.Whole) {
+// judgeOverlapping looks for several values in a group.
+func (c *checker) judgeOverlapping(r *contract.Request, q *dimensionQuestion, values []string) (*violation, error) {
+	if len(values) < 2 {
 		return nil, nil
+	}
+	groups := c.groupsOf(r)
+	isEverybody := r.Everybody && q.Everybody != nil
+	if isEverybody { // one value, unless a place has rows of several
+		groups = c.withPlaces(groups, q)
+	}
+	if one, err := c.oneInEach(r, groups, q.Field); one || err != nil {
+		return nil, err
+	}
+	all := additivity.JoinWithAnd(values)
+	const format = "%s counts the same people several times: rows of %s %s pass."
+	isRound := slices.Contains(c.plan.Endpoint.Rounds, q.Field)
+	switch {
+	case isRound && !r.Edition && !c.group:
+		w := c.grouping(q, format+" Send latest=edition, or group by %[2]s.", q.measure, q.field, all)
+		w.fix = setEdition
+		return w, nil
+	case q.Everybody != nil && !isEverybody && !c.group && c.covers(r, setEverybody):
+		w := c.grouping(q, format+" Send everybody=true, or group by %[2]s.", q.measure, q.field, all)
+		w.fix = setEverybody
+		return w, nil
+	case c.keeps(r, q, values):
+		return c.keeping(q, q.Keep, format, q.measure, q.field, all), nil
+	}
+	return c.grouping(q, format+" Group by %[2]s, or keep one value with a filter.", q.measure, q.field, all), nil
+}
+
+// withPlaces adds to groups what tells rows apart besides a dimension and the period.
+func (c *checker) withPlaces(groups []aggregate.Group, q *dimensionQuestion) []aggregate.Group {
+	e := c.plan.Endpoint
+	for i := range e.Fields {
+		column := e.Fields[i].Column()
+		switch d := e.Dimension(column); {
+		case d == nil || d == q.Dimension || d.Field == contract.PeriodStart || column == "resource_catalog_id":
+		default:
+			groups = append(groups, aggregate.Group{Column: column})
+		}
+	}
+	return groups
+}
+
+func setEdition(d *queryEdit)   { d.set(contract.LatestParam, contract.LatestEdition) }
+func setEverybody(d *queryEdit) { d.set(contract.EverybodyParam, "true") }
+
+// judgePeriods looks for figures of several periods in a group, each of which counts everybody.
+func (c *checker) judgePeriods(r *contract.Request, q *dimensionQuestion, values []string) (*violation, error) {
+	one, err := c.oneInEach(r, c.groupsOf(r), contract.PeriodStart, contract.PeriodEnd)
+	if !one && err == nil && r.Latest && c.plan.Endpoint.Units() != nil {
+		one, err = c.oneInEach(r, []aggregate.Group{{Column: countryColumn}, {Column: levelColumn}},
+			contract.PeriodStart, contract.PeriodEnd)
+	}
+	if one || err != nil {
+		return nil, err
+	}
+	why := "and each counts everybody anew"
+	if q.Kind == contract.Yearly {
+		why = "and each is of people who may be counted again the year after"
+	}
+	said := fmt.Sprintf("%s counts the same people several times: rows of periods that start at %s pass", q.measure,
+		additivity.JoinWithAnd(values))
+	isPart := slices.ContainsFunc(r.Groups, func(g contract.Group) bool { return g.Part != contract.Whole })
+	switch {
+	case isPart:
+		return &violation{
+			param: "group_by",
+			text:  fmt.Sprintf("%s, several of them in one group, %s. Group by %s instead.", said, why, q.field),
+			fix:   func(d *queryEdit) { d.groupByStart(q.field) },
+		}, nil
+	case r.Latest:
+		said += ", since the newest rows of some places are older than those of others"
+	}
+	return &violation{
+		param: contract.LatestParam,
+		text: fmt.Sprintf("%s, %s. Send latest=edition, keep one period with start_date and end_date, or group by %s.",
+			said, why, q.field),
+		fix: func(d *queryEdit) {
+			if setEdition(d); c.group {
+				d.groupByStart(q.field)
+			}
+		},
+	}, nil
+}
+
+// checkOverlaps looks for rows of one series whose periods overlap, such as a year and one of its
+// months.
+func (c *checker) checkOverlaps(r *contract.Request, amount string) (*violation, error) {
+	e := c.plan.Endpoint
+	byStart := c.isGrouped(r, &contract.Dimension{Field: contract.PeriodStart}, contract.Whole)
+	if amount == "" || c.adder.Overlaps == nil || !byStart && !e.AddsOverTime() {
+		return nil, nil
+	}
+	if byStart {
+		if one, err := c.oneInEach(r, c.groupsOf(r), contract.PeriodEnd); one || err != nil {
+			return nil, err
+		}
 	}
 	var q index.Query
 	c.list.FillQuery(&q, r, nil)
@@ -290,12 +363,12 @@ func (c *checker) checkFlow(r *contract.Request, amount string) (*violation, err
 }
 
 // hint returns a caveat for sums that are correct but easy to misread: the newest rows of several
-// places may be of different periods, and those of a place that is not counted any more stay.
+// places may be of different periods.
 func (c *checker) hint(r *contract.Request) (string, error) {
 	e := c.plan.Endpoint
 	for i := range e.Dimensions {
 		d := &e.Dimensions[i]
-		if d.Kind != contract.Stock || !r.Latest || !c.adds(r) || c.isGrouped(r, d, contract.Whole) {
+		if d.Kind != contract.Stock || !r.Latest && !r.Edition || !c.adds(r) || c.isGrouped(r, d, contract.Whole) {
 			continue
 		}
 		counts, err := c.counts(r, []aggregate.Group{{Column: d.Field}})
@@ -323,23 +396,6 @@ func (c *checker) paramOf(d *contract.Dimension) string {
 		return name
 	}
 	return "group_by"
-}
-
-// ownFilter reports whether a parameter filters by a dimension.
-func ownFilter(p *contract.Param, d *contract.Dimension) bool {
-	return slices.ContainsFunc(p.Columns, func(column string) bool {
-		return column == d.Field || slices.Contains(d.Also, column)
-	})
-}
-
-func (c *checker) hasFilter(d *contract.Dimension) bool {
-	return slices.ContainsFunc(c.plan.Params, func(p contract.Param) bool { return ownFilter(&p, d) })
-}
-
-func (c *checker) isFiltered(r *contract.Request, d *contract.Dimension) bool {
-	return slices.ContainsFunc(r.Filters, func(f contract.Filter) bool {
-		return ownFilter(&c.plan.Params[f.Param], d)
-	})
 }
 
 // counts counts the rows that pass a request's filters by each of some fields.

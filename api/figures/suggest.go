@@ -66,9 +66,9 @@ func (c *checker) applyFixes(r *contract.Request, wrong []violation) (query stri
 	return d.query(), rows, err
 }
 
-// covers reports whether the rows with one value are in as many countries as all rows, so that
-// keeping that value leaves none out.
-func (c *checker) covers(r *contract.Request, field, value string) bool {
+// covers reports whether the rows that pass an edited request are in as many countries as all rows,
+// so that the edit leaves none out.
+func (c *checker) covers(r *contract.Request, edit func(d *queryEdit)) bool {
 	var by []aggregate.Group
 	for i := range c.plan.Endpoint.Dimensions {
 		if d := &c.plan.Endpoint.Dimensions[i]; strings.HasSuffix(d.Field, "location_code") {
@@ -76,7 +76,7 @@ func (c *checker) covers(r *contract.Request, field, value string) bool {
 		}
 	}
 	d := editOf(r)
-	c.keep(d, field, value)
+	edit(d)
 	kept, err := d.request(c.plan)
 	if err != nil {
 		return false

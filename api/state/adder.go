@@ -14,7 +14,7 @@ type Adder struct {
 	once     sync.Once
 	made     atomic.Bool // the fields below can be read
 	Table    *aggregate.Table
-	Overlaps *index.Overlaps // of amounts that add up over time, else nil
+	Overlaps *index.Overlaps // rows that count the same; nil for lists without periods
 	err      error
 }
 
@@ -46,7 +46,7 @@ func (l *BoundList) Adder(e *contract.Endpoint) (*Adder, error) {
 		if e.HasPeriod() {
 			o = aggregate.Options{PeriodStart: contract.PeriodStart, PeriodEnd: contract.PeriodEnd}
 		}
-		if a.Table, a.err = aggregate.Open(l.Index, l.Segment, o); a.err == nil && e.AddsOverTime() {
+		if a.Table, a.err = aggregate.Open(l.Index, l.Segment, o); a.err == nil && e.Series() != nil {
 			a.Overlaps, a.err = l.Index.NewOverlaps(e.Series(), contract.PeriodStart, contract.PeriodEnd)
 		}
 	})
