@@ -300,11 +300,26 @@ func (e *Endpoint) measureField(m Measure) Field {
 	return f
 }
 
+// levelField is the level of a record's place.
+const levelField = "admin_level"
+
+// ShowsLevel reports whether groups have a field with the level of their rows, null if they have
+// several: with Coarsest, those of countries do.
+func (r *Request) ShowsLevel() bool {
+	has := func(name string) bool {
+		return slices.Contains(r.Groups, Group{Field: positionOf(r.plan.Endpoint.Fields, name)})
+	}
+	return r.Coarsest && has("location_code") && !has(levelField)
+}
+
 // AggregateFields are the fields of the records of a request of kind Aggregate.
 func (r *Request) AggregateFields() []Field {
-	fields := make([]Field, 0, len(r.Groups)+len(r.Measures))
+	fields := make([]Field, 0, len(r.Groups)+len(r.Measures)+1)
 	for _, g := range r.Groups {
 		fields = append(fields, r.plan.Endpoint.groupField(g))
+	}
+	if r.ShowsLevel() {
+		fields = append(fields, null(integers(levelField))...)
 	}
 	for _, m := range r.Measures {
 		fields = append(fields, r.plan.Endpoint.measureField(m))

@@ -40,7 +40,7 @@ func TestDimensions(t *testing.T) {
 		seen := map[string]bool{}
 		for _, d := range e.Dimensions {
 			total := d.Kind == Totals
-			if d.Kind < Parts || d.Kind > Stock || total != (d.Totals != nil) || d.Ranges && !total {
+			if d.Kind < Parts || d.Kind > Yearly || total != (d.Totals != nil) || d.Ranges && !total {
 				t.Errorf("%s: dimension %+v is inconsistent", e.Name(), d)
 			}
 			for _, name := range append([]string{d.Field}, d.Also...) {
@@ -134,7 +134,7 @@ func TestAddingUpAgrees(t *testing.T) {
 			switch d.Kind {
 			case Parts, Flow:
 				continue
-			case Stock:
+			case Stock, Yearly:
 				word = "year"
 				if !strings.Contains(advice, word) {
 					word = "date"

@@ -18,7 +18,9 @@ import (
 // aggregates are the records of a request of kind Aggregate.
 type aggregates struct {
 	fields  []contract.Field
-	groups  int // how many of the fields are groups
+	groups  int  // how many of the fields are groups
+	level   bool // the field after those is the level of the rows
+	least   int  // its measure: the least level; the next is the greatest
 	result  *aggregate.Result
 	from, n int
 	total   int
@@ -32,9 +34,10 @@ var AggregateSource = &list.RecordSource{Kind: contract.Aggregate, Version: '1',
 // compute computes the figures of a request, or refuses it if they would be wrong.
 func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	r := &a.Request
-	found := &aggregates{fields: r.AggregateFields(), groups: len(r.Groups)}
+	found := &aggregates{fields: r.AggregateFields(), groups: len(r.Groups), level: r.ShowsLevel()}
 	for i := range found.fields {
-		found.exact = append(found.exact, i >= found.groups && r.Measures[i-found.groups].Func == contract.Sum)
+		measure := found.measureAt(i)
+		found.exact = append(found.exact, measure >= 0 && r.Measures[measure].Func == contract.Sum)
 	}
 	if a.List.Segment == nil {
 		if found.groups == 0 {
@@ -64,6 +67,11 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if named != "" { // after those of the request
 		countries := aggregate.Measure{Func: aggregate.Distinct, Column: countryColumn}
 		question.Measures = append(question.Measures, countries)
+	}
+	if found.level {
+		found.least = len(question.Measures)
+		question.Measures = append(question.Measures, aggregate.Measure{Func: aggregate.Min, Column: levelColumn},
+			aggregate.Measure{Func: aggregate.Max, Column: levelColumn})
 	}
 	found.result, err = adds.Table.Answer(question)
 	if err != nil {
@@ -223,5 +231,26 @@ func (f *aggregates) value(record, field int) aggregate.Value {
 	case field < f.groups:
 		return f.result.Group(f.from+record, field)
 	}
-	return f.result.Measure(f.from+record, field-f.groups)
+	if measure := f.measureAt(field); measure >= 0 {
+		return f.result.Measure(f.from+record, measure)
+	}
+	return f.levelOf(f.from + record)
+}
+
+// measureAt is the measure of a field, -1 for the others.
+func (f *aggregates) measureAt(field int) int {
+	field -= f.groups
+	if f.level {
+		field--
+	}
+	return max(field, -1)
+}
+
+// levelOf is the level of the rows of a group, null if they have several.
+func (f *aggregates) levelOf(group int) aggregate.Value {
+	least := f.result.Measure(group, f.least)
+	if least != f.result.Measure(group, f.least+1) {
+		return aggregate.Value{}
+	}
+	return least
 }
