@@ -16,7 +16,7 @@ func TestAllocations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, form := range []*Form{render.JSON(), render.CSV()} {
+		for _, form := range []*Form{render.JSON(), render.Lines(), render.CSV()} {
 			for _, sel := range []string{"contiguous", "stretches", "scattered"} {
 				ranges := selection(sel)
 				for _, coding := range []encode.Coding{encode.Identity, encode.Gzip, encode.Zstd} {

@@ -31,6 +31,15 @@ func (jsonDialect) appendTime(dst []byte, micros int64) []byte {
 	return append(appendTime(append(dst, '"'), micros, 'T'), '"')
 }
 
+// linesDialect writes NDJSON: each record of JSON is a line. All fragments but the last of a record
+// are those of JSON.
+type linesDialect struct{ jsonDialect }
+
+func (linesDialect) head([]boundField) []byte { return nil }
+func (linesDialect) tail() []byte             { return nil }
+func (linesDialect) cut() int                 { return 0 }
+func (linesDialect) end() []byte              { return []byte("}\n") }
+
 // AppendJSONText appends s as a JSON string. It escapes only the quote, the backslash and control
 // characters below U+0020; everything else, including <, U+007F and U+2028, is unchanged.
 func AppendJSONText(dst []byte, s string) []byte {

@@ -35,7 +35,7 @@ func TestRowLengths(t *testing.T) {
 				ranges = append(ranges, index.Range{From: uint32(at), To: uint32(to)})
 				at = to
 			}
-			for _, f := range []*Form{render.JSON(), render.CSV()} {
+			for _, f := range []*Form{render.JSON(), render.Lines(), render.CSV()} {
 				want := len(f.Append(nil, ranges))
 				for range 2 {
 					if got := f.Length(ranges); got != want {

@@ -28,7 +28,7 @@ func (r *Renderer) SetBlockBytes(bytes int64) {
 func FullBytes(renderers ...*Renderer) (n int64) {
 	seen := map[*fragments]bool{}
 	for _, r := range renderers {
-		n += r.json.fullBytes(seen) + r.csv.fullBytes(seen)
+		n += r.json.fullBytes(seen) + r.lines.fullBytes(seen) + r.csv.fullBytes(seen)
 		if r.points != nil {
 			n += r.points.fullBytes(seen)
 		}

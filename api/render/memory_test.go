@@ -47,7 +47,7 @@ func TestFullBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range []*Form{render.json, render.csv} {
+		for _, f := range []*Form{render.json, render.lines, render.csv} {
 			for i := range f.pieces { // every code, also those of combinations that no row has
 				for _, fr := range []*fragments{f.pieces[i].fragments, f.pieces[i].exact} {
 					for code := 0; fr != nil && code < fr.n; code += chunkSize {

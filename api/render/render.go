@@ -21,6 +21,7 @@ type Field struct {
 type Renderer struct {
 	json   *Form
 	csv    *Form
+	lines  *Form // of JSON, one record each
 	points *Form // nil without
 
 	// What renderers of the same rows with other names share.
@@ -61,6 +62,7 @@ func (r *Renderer) Renamed(fields, csv []Field) (*Renderer, error) {
 	}
 	other := *r
 	other.json = newForm(r.seg.Rows(), boundJSON, jsonDialect{}, r.sharedJSON, r.options)
+	other.lines = newForm(r.seg.Rows(), boundJSON, linesDialect{}, r.sharedJSON, r.options)
 	other.csv = newForm(r.seg.Rows(), boundCSV, csvDialect{}, r.sharedCSV, r.options)
 	return &other, nil
 }
@@ -132,6 +134,9 @@ func bind(seg *snapshot.Segment, fields []Field) ([]boundField, error) {
 
 // JSON returns the form of JSON records.
 func (r *Renderer) JSON() *Form { return r.json }
+
+// Lines returns the form of NDJSON: JSON records, one a line.
+func (r *Renderer) Lines() *Form { return r.lines }
 
 // CSV returns the form of CSV lines.
 func (r *Renderer) CSV() *Form { return r.csv }

@@ -28,7 +28,15 @@ import (
 
 // naiveJSON writes records value by value, following the contract literally.
 func naiveJSON(tab *table, ranges []index.Range) string {
-	var records []string
+	return `{"data":[` + strings.Join(naiveRecords(tab, ranges), ",") + `]}`
+}
+
+// naiveLines writes records as NDJSON.
+func naiveLines(tab *table, ranges []index.Range) string {
+	return strings.Join(append(naiveRecords(tab, ranges), ""), "\n")
+}
+
+func naiveRecords(tab *table, ranges []index.Range) (records []string) {
 	for _, rng := range ranges {
 		for row := rng.From; row < rng.To; row++ {
 			var pairs []string
@@ -38,7 +46,7 @@ func naiveJSON(tab *table, ranges []index.Range) string {
 			records = append(records, "{"+strings.Join(pairs, ",")+"}")
 		}
 	}
-	return `{"data":[` + strings.Join(records, ",") + `]}`
+	return records
 }
 
 func naiveJSONValue(v any) string {

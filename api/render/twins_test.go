@@ -47,8 +47,10 @@ func TestAgainstTwins(t *testing.T) {
 			at := randomFields(r, len(tab.fields))
 			some := tab.fewer(at)
 			checkForm(t, render.JSON(), ranges, naiveJSON(tab, ranges))
+			checkForm(t, render.Lines(), ranges, naiveLines(tab, ranges))
 			checkForm(t, render.CSV(), ranges, naiveCSV(tab, ranges))
 			checkForm(t, render.Subset(render.JSON(), at), ranges, naiveJSON(some, ranges))
+			checkForm(t, render.Subset(render.Lines(), at), ranges, naiveLines(some, ranges))
 			checkForm(t, render.Subset(render.CSV(), at), ranges, naiveCSV(some, ranges))
 			if lon != "" {
 				checkForm(t, render.Points(), ranges, naivePoints(tab, tab.fields, lat, lon, ranges))
