@@ -282,9 +282,11 @@ func TestBrowseDownloads(t *testing.T) {
 	s := sampleServer(t, state.Options{}, 60)
 	for path, want := range map[string][]string{
 		"/browse/conflict-events?location_name=a&fields=location_name,events&limit=3": {
-			"csv", "csv-excel", "xlsx", "json", "arrow", "parquet",
+			"csv", "csv-excel", "xlsx", "json", "ndjson", "arrow", "parquet",
 		},
-		"/hapi/browse/wfp-market?offset=7": {"csv", "csv-excel", "xlsx", "json", "geojson", "arrow", "parquet"},
+		"/hapi/browse/wfp-market?offset=7": {
+			"csv", "csv-excel", "xlsx", "json", "ndjson", "geojson", "arrow", "parquet",
+		},
 	} {
 		page := browsed(s, path)
 		total := strings.ReplaceAll(string(totalPattern.FindSubmatch(page.Body)[1]), "\u202f", "")

@@ -146,7 +146,9 @@ func TestExportsOfLists(t *testing.T) {
 		}
 	}
 	const empty = "/hapi/api/v2/climate/rainfall/export?output_format="
-	for format, want := range map[string]string{"csv": "", "csv-excel": "location_code,", "json": state.EmptyJSON} {
+	for format, want := range map[string]string{
+		"csv": "", "csv-excel": "location_code,", "json": state.EmptyJSON, "ndjson": "",
+	} {
 		got := exportAnswer(t, s, empty+format)
 		if !strings.HasPrefix(string(got.Body), want) || want == "" && len(got.Body) > 0 {
 			t.Errorf("%s without a table: %.200s", format, got.Body)

@@ -47,6 +47,8 @@ func pagesOfList(t *testing.T, s *Server, path, query, format string, offset, ro
 		switch {
 		case done == 0:
 			whole = page
+		case format == "ndjson":
+			whole = append(whole, page...)
 		case format == "csv":
 			_, lines, _ := bytes.Cut(page, []byte("\r\n"))
 			whole = append(whole, lines...)
@@ -102,6 +104,7 @@ func checkExport(t *testing.T, s *Server, path string, e *contract.Endpoint, que
 	lines := pagesOfList(t, s, path, query, "csv", offset, rows)
 	for format, want := range map[string][]byte{
 		"csv": lines, "json": pagesOfList(t, s, path, query, "json", offset, rows), "geojson": nil,
+		"ndjson": pagesOfList(t, s, path, query, "ndjson", offset, rows),
 	} {
 		if format == "geojson" {
 			if !e.HasPoints() {

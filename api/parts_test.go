@@ -21,7 +21,7 @@ func partTargets() []string {
 	const points = "/api/v2/food-security-nutrition-poverty/food-prices-market-monitor"
 	var all []string
 	for _, path := range []string{points, contract.HAPIPrefix + points} {
-		for _, format := range []string{"json", "csv", "geojson"} {
+		for _, format := range []string{"json", "csv", "geojson", "ndjson"} {
 			all = append(all, path+"?output_format="+format)
 		}
 		for _, format := range planOf(points).Endpoint.ExportFormats() {

@@ -19,8 +19,8 @@ const DownloadPath = "/download"
 // downloadTexts are the formats of downloads as people call them.
 var downloadTexts = map[string]string{
 	contract.FormatCSV: "CSV", contract.FormatExcelCSV: "CSV for Excel", contract.FormatXLSX: "XLSX",
-	contract.FormatJSON: "JSON", contract.FormatGeoJSON: "GeoJSON", contract.FormatArrow: "Arrow",
-	contract.FormatParquet: "Parquet",
+	contract.FormatJSON: "JSON", contract.FormatNDJSON: "NDJSON", contract.FormatGeoJSON: "GeoJSON",
+	contract.FormatArrow: "Arrow", contract.FormatParquet: "Parquet",
 }
 
 // downloads are the files of all records that pass. Sizes are those of the shown records, times
@@ -31,6 +31,7 @@ func downloads(q *Question, s state, answer *Answer) []Download {
 	if records := answer.Records; len(records) > 0 {
 		each := func(bytes int) string { return "about " + bytesText(bytes*answer.Total/len(records)) }
 		size[contract.FormatJSON] = each(answer.Bytes)
+		size[contract.FormatNDJSON] = size[contract.FormatJSON]
 		size[contract.FormatCSV] = each(csvBytes(records))
 		size[contract.FormatExcelCSV] = size[contract.FormatCSV]
 	}

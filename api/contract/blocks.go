@@ -11,7 +11,8 @@ var (
 	adminLevel          = newEnum("admin_level", "0", "1", "2")
 	levelOrCoarsest     = &Enum{Name: "admin_level", Values: []string{"0", "1", "2", Coarsest}, Expected: adminLevel.Expected}
 	outputFormat        = newEnum("output_format", "csv", "json")
-	pointFormat         = &Enum{Name: "output_format", Values: []string{"csv", "json", "geojson"}, Expected: outputFormat.Expected}
+	listFormat          = outputFormat.with("ndjson")
+	pointFormat         = outputFormat.with("ndjson", "geojson")
 	gender              = newEnum("gender", "f", "m", "x", "u", "o", "all")
 	populationGroup     = newEnum("population_group", "REF", "ROC", "ASY", "OIP", "IDP", "IOC", "STA", "OOC", "HST", "RET", "RST", "NAT", "RDP", "RRI", "all")
 	populationStatus    = newEnum("population_status", "AFF", "INN", "TGT", "REA", "all")

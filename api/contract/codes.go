@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// FileName is the name under which a CSV or GeoJSON answer is saved: endpoint, the codes that were
-// asked for, and a date. Only letters, digits, '.' and '-' of a code get into it, so that no value
-// can end the header field early.
+// FileName is the name under which a CSV, NDJSON or GeoJSON answer is saved: endpoint, the codes
+// that were asked for, and a date. Only letters, digits, '.' and '-' of a code get into it, so that
+// no value can end the header field early.
 func (r *Request) FileName(date string) string {
 	var b strings.Builder
 	b.WriteString(r.plan.Endpoint.Name())
@@ -33,6 +33,8 @@ func (r *Request) FileName(date string) string {
 		b.WriteString(formatOf(r.Format).extension)
 	case r.GeoJSON:
 		b.WriteString(".geojson")
+	case r.NDJSON:
+		b.WriteString(".ndjson")
 	default:
 		b.WriteString(".csv")
 	}

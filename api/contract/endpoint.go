@@ -62,13 +62,17 @@ func (e *Endpoint) pageParams(k Kind) []Param {
 	if k == Export {
 		return e.exportPage()
 	}
-	if k != Rows || !e.HasPoints() {
+	if k != Rows {
 		return pageParams
+	}
+	format := listFormat
+	if e.HasPoints() {
+		format = pointFormat
 	}
 	params := slices.Clone(pageParams)
 	for i := range params {
 		if params[i].Enum == outputFormat {
-			params[i].Enum = pointFormat // an unknown format is answered as the contract says
+			params[i].Enum = format
 		}
 	}
 	return params
@@ -166,6 +170,11 @@ func newEnum(name string, values ...string) *Enum {
 	}
 	last := len(quoted) - 1
 	return &Enum{Name: name, Values: values, Expected: strings.Join(quoted[:last], ", ") + " or " + quoted[last]}
+}
+
+// with returns the enum with values that error texts do not name: their words are the contract's.
+func (e *Enum) with(values ...string) *Enum {
+	return &Enum{e.Name, slices.Concat(e.Values, values), e.Expected}
 }
 
 func (e *Enum) has(value string) bool { return slices.Contains(e.Values, value) }

@@ -21,6 +21,7 @@ const (
 	FormatExcelCSV = "csv-excel"
 	FormatXLSX     = "xlsx"
 	FormatJSON     = "json"
+	FormatNDJSON   = "ndjson"
 	FormatGeoJSON  = "geojson"
 	FormatArrow    = "arrow"
 	FormatParquet  = "parquet"
@@ -41,6 +42,7 @@ var exportFormats = []ExportFormat{
 	{FormatExcelCSV, "text/csv; charset=utf-8", ".csv"},
 	{FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx"},
 	{FormatJSON, JSONType, ".json"},
+	{FormatNDJSON, "application/x-ndjson", ".ndjson"},
 	{FormatGeoJSON, "application/geo+json", ".geojson"},
 	{FormatArrow, "application/vnd.apache.arrow.stream", ".arrows"},
 	{FormatParquet, "application/vnd.apache.parquet", ".parquet"},
@@ -111,7 +113,7 @@ func (e *Endpoint) exportPage() []Param {
 
 // setFormat sets the format of an export.
 func (r *Request) setFormat(name string) {
-	r.Format, r.GeoJSON = name, name == FormatGeoJSON
+	r.Format, r.GeoJSON, r.NDJSON = name, name == FormatGeoJSON, name == FormatNDJSON
 	r.CSV = name == FormatCSV || name == FormatExcelCSV || name == FormatXLSX
 }
 

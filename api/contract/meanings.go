@@ -145,6 +145,8 @@ func (p *Param) Describe() string {
 		return paramTexts["limit of exports"]
 	case p.Enum == pointFormat:
 		return paramTexts["output_format of points"]
+	case p.Enum == listFormat:
+		return paramTexts["output_format of lists"]
 	case p.Name == formatParam && p.Enum.has(FormatArrow):
 		return describeExportFormats(p)
 	case p.Columns == nil || p.Type == Day:

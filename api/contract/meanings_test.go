@@ -38,7 +38,9 @@ func TestParamTexts(t *testing.T) {
 			t.Errorf("%s: %q does not name %d", name, text, most)
 		}
 	}
-	known := map[string]bool{"limit of exports": true, "output_format of points": true}
+	known := map[string]bool{
+		"limit of exports": true, "output_format of lists": true, "output_format of points": true,
+	}
 	for i := range Endpoints {
 		for k := Rows; k <= Export; k++ {
 			for _, p := range NewPlan(&Endpoints[i], k).Params {

@@ -74,6 +74,8 @@ func exportContent(e *Endpoint) (content object) {
 			schema = object{{"type", "object"}, {"required", array{"data"}}, {"properties", object{{"data", data}}}}
 		case f.Name == FormatGeoJSON:
 			schema = object{{"type", "object"}, {"description", "A FeatureCollection of points."}}
+		case f.Name == FormatNDJSON:
+			schema = append(schema, member{"description", "One JSON object a line."})
 		case !strings.HasPrefix(kind, "text/"): // generated Python cannot read a text as binary
 			schema = append(schema, member{"format", "binary"})
 		}

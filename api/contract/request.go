@@ -51,6 +51,7 @@ type Request struct {
 	Offset  uint64
 	CSV     bool
 	GeoJSON bool
+	NDJSON  bool
 	Filters []Filter
 
 	// What is asked for besides rows that pass and their page. Each kind of request has some of it.
@@ -71,7 +72,7 @@ type Request struct {
 func (r *Request) Parse() error {
 	p := r.plan
 	r.Filters, r.values = r.Filters[:0], r.values[:0]
-	r.Limit, r.Offset, r.CSV, r.GeoJSON = p.usualLimit(), 0, false, false
+	r.Limit, r.Offset, r.CSV, r.GeoJSON, r.NDJSON = p.usualLimit(), 0, false, false, false
 	r.issues, r.hints = nil, nil
 	r.Selection.reset()
 	r.Aggregation.reset()
@@ -167,7 +168,7 @@ func (r *Request) readPage(p *Param, text string) {
 		if r.plan.Kind == Export {
 			r.setFormat(text)
 		} else {
-			r.CSV, r.GeoJSON = text == "csv", text == "geojson"
+			r.CSV, r.GeoJSON, r.NDJSON = text == "csv", text == "geojson", text == "ndjson"
 		}
 	default:
 		// The contract repeats an identifier that is too long, like any value; see package api.

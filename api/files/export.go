@@ -35,8 +35,8 @@ func (s *Files) ExportSource() *list.RecordSource {
 // exportMemory is about the memory of a body in each format: what is read and not yet sent.
 var exportMemory = map[string]int{
 	contract.FormatCSV: 1 << 20, contract.FormatExcelCSV: 1 << 20, contract.FormatJSON: 1 << 20,
-	contract.FormatGeoJSON: 1 << 20, contract.FormatXLSX: 2 << 20, contract.FormatArrow: 24 << 20,
-	contract.FormatParquet: 24 << 20,
+	contract.FormatNDJSON: 1 << 20, contract.FormatGeoJSON: 1 << 20, contract.FormatXLSX: 2 << 20,
+	contract.FormatArrow: 24 << 20, contract.FormatParquet: 24 << 20,
 }
 
 // hintExportVersion names the usual cause: a proxy that speaks HTTP/1.0 to the service.

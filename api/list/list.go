@@ -303,9 +303,12 @@ func (s *Lists) BeginList(a *Reply) *fasthttp.ResponseHeader {
 		heads = &a.heads.InParts
 	}
 	var h *fasthttp.ResponseHeader
-	if a.Request.CSV || a.Request.GeoJSON || a.Request.Format != "" {
+	if r := &a.Request; r.CSV || r.NDJSON || r.GeoJSON || r.Format != "" {
 		from := &heads.CSV
-		if a.Request.GeoJSON {
+		switch {
+		case r.NDJSON:
+			from = &heads.NDJSON
+		case r.GeoJSON:
 			from = &heads.Points
 		}
 		h = from.Begin(a.Ctx)
@@ -381,12 +384,13 @@ func (sc *Scratch) SetQuery(l *state.BoundList) {
 	sc.values = l.FillQuery(&sc.Query, &sc.Request, sc.values[:0])
 }
 
-// IsEmptyFile reports whether the body is empty: in HAPI names, CSV without records has no header
-// line either, as in the public service. Its clients would take a header line for a record.
+// IsEmptyFile reports whether the body is empty: that of NDJSON without records, and in HAPI names
+// that of CSV, which then has no header line either, as in the public service. Its clients would
+// take a header line for a record.
 func (sc *Scratch) IsEmptyFile() bool {
 	r := &sc.Request
-	return sc.Page.Rows == 0 && r.CSV && r.Names() == contract.HAPINames &&
-		(r.Format == "" || r.Format == contract.FormatCSV)
+	return sc.Page.Rows == 0 && (r.NDJSON || r.CSV && r.Names() == contract.HAPINames &&
+		(r.Format == "" || r.Format == contract.FormatCSV))
 }
 
 // Append renders the page.
@@ -411,6 +415,8 @@ func (sc *Scratch) Form(l *state.BoundList) *render.Form {
 	switch {
 	case sc.Request.CSV:
 		form = r.CSV()
+	case sc.Request.NDJSON:
+		form = r.Lines()
 	case sc.Request.GeoJSON:
 		form = r.Points()
 	}

@@ -70,7 +70,8 @@ func (s *Lists) sendPart(a *Reply) {
 // IsText reports whether a format is of texts, which are worth compressing.
 func IsText(format string) bool {
 	switch format {
-	case contract.FormatCSV, contract.FormatExcelCSV, contract.FormatJSON, contract.FormatGeoJSON:
+	case contract.FormatCSV, contract.FormatExcelCSV, contract.FormatJSON, contract.FormatNDJSON,
+		contract.FormatGeoJSON:
 		return true
 	}
 	return false

@@ -145,6 +145,8 @@ func (rec *RequestLog) noteRequest(r *contract.Request, ok bool) {
 		rec.format = format
 	} else if r.CSV {
 		rec.format = metrics.CSV
+	} else if r.NDJSON {
+		rec.format = metrics.NDJSON
 	} else if r.GeoJSON {
 		rec.format = metrics.GeoJSON
 	}

@@ -16,6 +16,7 @@ type Format uint8
 const (
 	Other Format = iota
 	JSON
+	NDJSON
 	CSV
 	GeoJSON
 	XLSX
@@ -24,7 +25,8 @@ const (
 )
 
 var formats = [...]string{
-	Other: "other", JSON: "json", CSV: "csv", GeoJSON: "geojson", XLSX: "xlsx", Arrow: "arrow", Parquet: "parquet",
+	Other: "other", JSON: "json", NDJSON: "ndjson", CSV: "csv", GeoJSON: "geojson", XLSX: "xlsx", Arrow: "arrow",
+	Parquet: "parquet",
 }
 
 // Identifier is the result of a check of an application identifier.

@@ -13,9 +13,10 @@ import (
 
 // Header names and values that all answers of a kind share.
 const (
-	CsvType  = "text/csv; charset=utf-8"
-	HtmlType = "text/html; charset=utf-8"
-	GeoType  = "application/geo+json"
+	CsvType   = "text/csv; charset=utf-8"
+	HtmlType  = "text/html; charset=utf-8"
+	GeoType   = "application/geo+json"
+	LinesType = "application/x-ndjson"
 
 	HeaderRequestID = "X-Request-Id"
 

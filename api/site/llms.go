@@ -28,7 +28,7 @@ func llmsText(m *list.Mount, base string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# %s\n", serviceTitle)
-	line("> Humanitarian data by place and time as JSON or CSV: %d filtered lists, in the form of HDX HAPI "+
+	line("> Humanitarian data by place and time as JSON, NDJSON or CSV: %d filtered lists, in the form of HDX HAPI "+
 		"(version %s). Every answer is exact; the header %s has the total.\n",
 		len(contract.Endpoints), contract.InterfaceVersion, contract.HeaderTotal)
 	line("Before figures are added up:\n")

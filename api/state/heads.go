@@ -17,12 +17,13 @@ type ListHeads struct {
 }
 
 // BodyHeads is a head for each form of a body.
-type BodyHeads struct{ JSON, CSV, Points reply.Head }
+type BodyHeads struct{ JSON, NDJSON, CSV, Points reply.Head }
 
 func newBodyHeads(ranges string, shared []string) BodyHeads {
 	body := append(reply.Safe("Accept-Ranges", ranges), shared...)
 	return BodyHeads{
 		JSON:   reply.NewHead(append(body, "Content-Type", contract.JSONType)...),
+		NDJSON: reply.NewHead(append(body, "Content-Type", reply.LinesType)...),
 		CSV:    reply.NewHead(append(body, "Content-Type", reply.CsvType)...),
 		Points: reply.NewHead(append(body, "Content-Type", reply.GeoType)...),
 	}
