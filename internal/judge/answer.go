@@ -37,6 +37,7 @@ const (
 const (
 	jsonType = "application/json"
 	csvType  = "text/csv; charset=utf-8"
+	lineType = "application/x-ndjson"
 	geoType  = "application/geo+json"
 	htmlType = "text/html"
 	methods  = "GET, HEAD, OPTIONS"
@@ -120,7 +121,7 @@ func (w *world) answerList(e *endpoint, kind string, q query) answer {
 	if name := badDate(e, q); name != "" {
 		return dateAnswer(name)
 	}
-	rd := &reader{contract: w.contract, q: q, places: kind == "" && hasPlaces(e)}
+	rd := &reader{contract: w.contract, q: q, formats: formatsOf(e, kind)}
 	for _, p := range inOrder(w.contract, e) {
 		rd.read(p)
 		rd.readList(p)
@@ -150,7 +151,9 @@ func (w *world) answerList(e *endpoint, kind string, q query) answer {
 	switch format, _ := q.last("output_format"); {
 	case format == "csv":
 		a.ContentType, a.File, a.Body = csvType, lastPart(e.Path), csvBody(all.fields, all.values[from:to])
-	case format == "geojson" && rd.places:
+	case format == "ndjson":
+		a.ContentType, a.File, a.Body = lineType, lastPart(e.Path), linesBody(all.fields, all.values[from:to])
+	case format == "geojson":
 		a.ContentType, a.File = geoType, lastPart(e.Path)
 		a.Body = pointsBody(all.fields, all.values[from:to], all.points[from:to])
 	default:

@@ -7,8 +7,8 @@ import (
 )
 
 // The extensions are judged from their text too: several values, fewer fields, the newest rows,
-// points, and the computed lists aggregate and facets. The text fixes no wording of errors, so a
-// refusal is compared by its status and the parameters that it names.
+// records as lines, points, and the computed lists aggregate and facets. The text fixes no wording
+// of errors, so a refusal is compared by its status and the parameters that it names.
 
 // listSuffix is the end of the name of a parameter that takes several values.
 const listSuffix = "__in"
@@ -28,6 +28,17 @@ func hasList(p *param) bool {
 
 // hasPlaces reports whether records have a place on the map.
 func hasPlaces(e *endpoint) bool { return e.field("lat") != nil && e.field("lon") != nil }
+
+// formatsOf are the formats of rows that are extensions. Computed lists have none of them.
+func formatsOf(e *endpoint, kind string) []string {
+	switch {
+	case kind != "":
+		return nil
+	case hasPlaces(e):
+		return []string{"ndjson", "geojson"}
+	}
+	return []string{"ndjson"}
+}
 
 // anyName stands for whatever parameter an error names: which one is to blame for a wrong sum is up
 // to the program.

@@ -187,7 +187,10 @@ func (a answer) differences(r request, got reply) []string {
 
 // fileEnd is the end of the name of the file in which the answer is saved.
 func (a answer) fileEnd() string {
-	if a.ContentType == geoType {
+	switch a.ContentType {
+	case lineType:
+		return ".ndjson"
+	case geoType:
 		return ".geojson"
 	}
 	return ".csv"

@@ -36,7 +36,7 @@ func (i issue) json() string {
 type reader struct {
 	contract *contract
 	q        query
-	places   bool // records have a place, so that they can be points
+	formats  []string // of rows, besides those of the contract
 	issues   []issue
 	filters  []filter
 	commas   []string // names of parameters with a comma, which may have been meant as several
@@ -151,7 +151,7 @@ func (rd *reader) readString(p *param, value string) {
 }
 
 func (rd *reader) readEnum(p *param, value string) {
-	if p.Name == "output_format" && value == "geojson" && rd.places {
+	if p.Name == "output_format" && slices.Contains(rd.formats, value) {
 		return
 	}
 	if !slices.Contains(p.Enum, value) {

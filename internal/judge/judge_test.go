@@ -65,7 +65,8 @@ func TestCases(t *testing.T) {
 			}
 		case "says":
 			cases++
-			if have := strings.TrimSuffix(fmt.Sprintf("%d %s", got.Status, got.Body), " "); have != rest {
+			body := strings.ReplaceAll(got.Body, "\n", `\n`)
+			if have := strings.TrimSuffix(fmt.Sprintf("%d %s", got.Status, body), " "); have != rest {
 				t.Errorf("cases.txt:%d:\n got %s\nwant %s", n+1, have, rest)
 			}
 		default:
@@ -221,6 +222,7 @@ func TestSeesFaults(t *testing.T) {
 		{"a count", "facets", replace(`"count":1`, `"count":2`)},
 		{"a group", "aggregate", replace(`"data":[{"`, `"data":[{},{"`)},
 		{"a field", "fields", replace(`"location_code"`, `"location_cod"`)},
+		{"a line", "ndjson", func(a *answer) { a.Body = strings.TrimSuffix(a.Body, "\n") }},
 		{"a point", "geojson", replace(`"coordinates":[`, `"coordinates":[1`)},
 		{"a hint", "in", func(a *answer) { a.Hint = "" }},
 		{"an old row", "latest", replace(`"reference_period_end":"20`, `"reference_period_end":"19`)},

@@ -48,6 +48,7 @@ var requestKinds = map[string]struct {
 	"in":         {5, (*maker).severalValues},
 	"fields":     {3, (*maker).fewerFields},
 	"latest":     {5, (*maker).newestOnly},
+	"ndjson":     {2, (*maker).asLines},
 	"geojson":    {2, (*maker).asPoints},
 	"aggregate":  {9, (*maker).aggregated},
 	"facets":     {5, (*maker).counted},
@@ -57,7 +58,7 @@ var requestKinds = map[string]struct {
 
 // The kinds that need nothing but rows: changes need an earlier state, long ones many rows.
 const (
-	extensionKinds = "in,fields,latest,geojson,aggregate,facets"
+	extensionKinds = "in,fields,latest,ndjson,geojson,aggregate,facets"
 	allKinds       = "boundary,odd,combined,identifier,route,encoding," + extensionKinds
 )
 

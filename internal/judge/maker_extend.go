@@ -139,8 +139,8 @@ func (m *maker) fewerFields() request {
 		names = names[min(1, len(names)-1):]
 	}
 	pairs = append(pairs, pair{"fields", strings.Join(names, ",")})
-	if hasPlaces(e) && m.chance(30) {
-		pairs = append(pairs, pair{"output_format", "geojson"})
+	if formats := formatsOf(e, ""); m.chance(30) {
+		pairs = append(pairs, pair{"output_format", pick(m, formats)})
 	}
 	return m.list(e, pairs)
 }
@@ -160,6 +160,11 @@ func (m *maker) newestOnly() request {
 		pairs = append(pairs, pair{"fields", strings.Join(someNames(m.rng, fieldNames(e), 6), ",")})
 	}
 	return m.list(e, pairs)
+}
+
+func (m *maker) asLines() request {
+	e := pick(m, m.endpoints)
+	return m.list(e, append(m.filters(e, 3), pair{"output_format", "ndjson"}))
 }
 
 func (m *maker) asPoints() request {

@@ -94,6 +94,15 @@ func jsonBody(names []string, records [][]any) string {
 	return `{"data":[` + strings.Join(texts, ",") + "]}"
 }
 
+// linesBody is the page as NDJSON.
+func linesBody(names []string, records [][]any) string {
+	var b strings.Builder
+	for _, values := range records {
+		b.WriteString(jsonObject(names, values) + "\n")
+	}
+	return b.String()
+}
+
 func jsonObject(names []string, values []any) string {
 	members := make([]string, len(names))
 	for i, name := range names {
