@@ -13,7 +13,7 @@ import (
 
 // places says which rows are of a place that contains the places of others. Whatever rows pass, a
 // row of Query.Coarsest is dropped if one of the rows that contain it passes. Which those are is
-// found once, when the first query needs it: most tables have few, since a country is mostly
+// found once, when the first query needs it: most tables have few, since a region is mostly
 // published at one level.
 type places struct {
 	rows   int

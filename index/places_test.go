@@ -11,14 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
 // placedRow is a row of a table like real ones, as its text says it.
 type placedRow struct {
 	level                  int
-	country, code1, code2  string
-	name1, name2, polygon1 string // as a provider calls it
+	region, code1, code2  string
+	name1, name2, polygon1 string // as a source calls it
 	kind, group            string
 	start, end             int
 	number                 int64
@@ -32,33 +33,33 @@ func placedOptions() Options {
 		Series:      []string{"code2", "name1", "name2", "polygon1", "kind", "group"},
 		PeriodStart: "start", PeriodEnd: "end",
 		Units: []Unit{
-			{Code: "country"},
+			{Code: "region"},
 			{Code: "code1", Names: []string{"name1"}, Also: []string{"polygon1"}},
 			{Code: "code2", Names: []string{"name2"}},
 		},
 		Level: "level", Nested: []string{"kind", "group"}, Placeholder: isPlaceholder,
-		Edition: &Edition{Columns: []string{"country", "group"}, Level: "level"},
+		Edition: &Edition{Columns: []string{"region", "group"}, Level: "level"},
 		Same:    map[string][]string{"group": {"", "total"}},
 	}
 }
 
-// placedRows draws rows of few countries, units and names, so that many contain others. Some units
+// placedRows draws rows of few regions, units and names, so that many contain others. Some units
 // have no code, several names, or the code of another unit; some rows are placed above their level.
 func placedRows(r *rand.Rand, n int) []placedRow {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	rows := make([]placedRow, n)
-	countries, periods := 1+r.IntN(5), 1+r.IntN(6)
+	regions, periods := 1+r.IntN(5), 1+r.IntN(6)
 	for i := range rows {
-		p := placedRow{country: string(rune('A' + r.IntN(countries))), number: r.Int64N(1000), level: r.IntN(3)}
+		p := placedRow{region: string(rune('A' + r.IntN(regions))), number: r.Int64N(1000), level: r.IntN(3)}
 		p.kind, p.group = pick("a", "b", "c"), pick("", "total", "women")
 		p.start = r.IntN(periods)
 		if p.end = p.start + r.IntN(2); r.IntN(10) == 0 {
 			p.end = math.MaxInt
 		}
-		p.code1, p.code2 = p.country+"-XXX", p.country+"-XXX-XXX"
+		p.code1, p.code2 = p.region+"-XXX", p.region+"-XXX-XXX"
 		if p.level > 0 {
 			if r.IntN(3) > 0 {
-				p.code1 = p.country + pick("1", "2")
+				p.code1 = p.region + pick("1", "2")
 				p.code2 = p.code1 + "-XXX"
 			}
 			p.name1 = pick("North", "South")
@@ -80,7 +81,7 @@ func placedRows(r *rand.Rand, n int) []placedRow {
 		}
 		rows[i] = p
 	}
-	slices.SortFunc(rows, func(a, b placedRow) int { return strings.Compare(a.country+a.code2, b.country+b.code2) })
+	slices.SortFunc(rows, func(a, b placedRow) int { return strings.Compare(a.region+a.code2, b.region+b.code2) })
 	return rows
 }
 
@@ -117,7 +118,7 @@ func placedTable(rows []placedRow) *snapshot.TableData {
 	}
 	place.Tuples, period.Tuples = len(rows), len(rows)
 	for name, of := range map[string]func(p *placedRow) string{
-		"country": func(p *placedRow) string { return p.country },
+		"region": func(p *placedRow) string { return p.region },
 		"code1":   func(p *placedRow) string { return p.code1 }, "code2": func(p *placedRow) string { return p.code2 },
 		"name1": func(p *placedRow) string { return p.name1 }, "name2": func(p *placedRow) string { return p.name2 },
 		"polygon1": func(p *placedRow) string { return p.polygon1 },
@@ -139,7 +140,7 @@ func placedTable(rows []placedRow) *snapshot.TableData {
 // contains reports whether the place of p contains that of other.
 func (p *placedRow) contains(other *placedRow) bool {
 	deeper := p.level < 1 && p.name1+p.polygon1 != "" || p.level < 2 && p.name2 != ""
-	if p.level >= other.level || deeper || p.country != other.country {
+	if p.level >= other.level || deeper || p.region != other.region {
 		return false
 	}
 	return p.level == 0 || p.code1 == other.code1 &&
@@ -197,7 +198,7 @@ func plainKept(all []placedRow, passing []uint32, q *Query) (kept []uint32) {
 	}
 	if q.Edition {
 		kept = without(kept, func(p, other *placedRow) bool {
-			return p.country == other.country && p.everybody() == other.everybody() &&
+			return p.region == other.region && p.everybody() == other.everybody() &&
 				(q.Coarsest || p.level == other.level) && p.before(other)
 		})
 	}
@@ -213,7 +214,7 @@ func TestKept(t *testing.T) {
 	for i := range 150 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		rows := placedRows(r, 1+r.IntN(200))
-		seg := segmentOf(t, placedTable(rows))
+		seg := tables.Segment(t, placedTable(rows))
 		o := placedOptions()
 		o.CacheBytes = []int{0, -1}[i%2]
 		x, err := OpenWith(seg, o)
@@ -269,7 +270,7 @@ func TestWholeEdition(t *testing.T) {
 	for i := range 60 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		rows := placedRows(r, 1+r.IntN(100))
-		seg := segmentOf(t, placedTable(rows))
+		seg := tables.Segment(t, placedTable(rows))
 		o := placedOptions()
 		o.Edition = &Edition{Columns: []string{"kind"}, Whole: true}
 		x, err := OpenWith(seg, o)
@@ -277,7 +278,7 @@ func TestWholeEdition(t *testing.T) {
 			t.Fatal(err)
 		}
 		dates := number(Below, int64(r.IntN(6)), "start")
-		q := &Query{Edition: true, Limit: len(rows), Filters: []Filter{dates, text(Equal, "A", "country")}}
+		q := &Query{Edition: true, Limit: len(rows), Filters: []Filter{dates, text(Equal, "A", "region")}}
 		var got Page
 		if err := x.Select(q, &got); err != nil {
 			t.Fatal(err)
@@ -288,7 +289,7 @@ func TestWholeEdition(t *testing.T) {
 			newer := func(other placedRow) bool {
 				return int64(other.start) < dates.Value.Int && other.kind == p.kind && p.before(&other)
 			}
-			if int64(p.start) < dates.Value.Int && p.country == "A" && !slices.ContainsFunc(rows, newer) {
+			if int64(p.start) < dates.Value.Int && p.region == "A" && !slices.ContainsFunc(rows, newer) {
 				want = append(want, uint32(row))
 			}
 		}
@@ -311,17 +312,17 @@ func TestEditionOfYear(t *testing.T) {
 	appeal := snapshot.ColumnData{
 		Name: "appeal", Kind: snapshot.Text, Values: []string{"a"}, Codes: []uint32{0, 0, snapshot.NullCode, snapshot.NullCode, 0},
 	}
-	country := snapshot.ColumnData{
-		Name: "country", Kind: snapshot.Text, Values: []string{"X", "Y"}, Codes: []uint32{0, 0, 0, 0, 1},
+	region := snapshot.ColumnData{
+		Name: "region", Kind: snapshot.Text, Values: []string{"X", "Y"}, Codes: []uint32{0, 0, 0, 0, 1},
 	}
 	start := snapshot.ColumnData{Name: "start", Kind: snapshot.Time, Ints: []int64{
 		at("2022-01-01"), at("2023-03-01"), at("2023-01-01"), at("2025-01-01"), at("2021-07-01"),
 	}}
 	end := start
 	end.Name = "end"
-	data := &snapshot.TableData{Name: "money", Rows: 5, Columns: []snapshot.ColumnData{appeal, country, start, end}}
-	x, err := OpenWith(segmentOf(t, data), Options{
-		PeriodStart: "start", PeriodEnd: "end", Edition: &Edition{Columns: []string{"country"}, Having: "appeal"},
+	data := &snapshot.TableData{Name: "money", Rows: 5, Columns: []snapshot.ColumnData{appeal, region, start, end}}
+	x, err := OpenWith(tables.Segment(t, data), Options{
+		PeriodStart: "start", PeriodEnd: "end", Edition: &Edition{Columns: []string{"region"}, Having: "appeal"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -353,7 +354,7 @@ func TestFirstNested(t *testing.T) {
 	for i := range 200 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		rows := placedRows(r, 1+r.IntN(60))
-		x, err := OpenWith(segmentOf(t, placedTable(rows)), placedOptions())
+		x, err := OpenWith(tables.Segment(t, placedTable(rows)), placedOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
