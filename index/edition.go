@@ -20,8 +20,8 @@ type Edition struct {
 	// other filters are.
 	Whole bool
 
-	// Having, if not empty, makes an edition of all rows whose period starts in one year: the newest
-	// one in which a row that passes has a value in this column.
+	// Having, if not empty, makes an edition of all rows whose period starts in one year: the
+	// newest one in which a row that passes has a value in this column.
 	Having string
 }
 

@@ -34,9 +34,10 @@ type Options struct {
 	Series                 []string
 	PeriodStart, PeriodEnd string
 
-	// Units are the columns of places of each level, from 0 on, Level is the column with the level of
-	// a row's place, and Nested the columns in which rows agree with those whose place contains
-	// theirs, besides the period, for Query.Coarsest. Placeholder reports codes that are of no unit.
+	// Units are the columns of places of each level, from 0 on, Level is the column with the level
+	// of a row's place, and Nested the columns in which rows agree with those whose place contains
+	// theirs, besides the period, for Query.Coarsest. Placeholder reports codes that are of no
+	// unit.
 	Units       []Unit
 	Level       string
 	Nested      []string
@@ -44,7 +45,8 @@ type Options struct {
 
 	Edition *Edition // for Query.Edition, nil without
 
-	// Same are, by column, texts that Query.Coarsest and Query.Edition take for one, "" for null too.
+	// Same are, by column, texts that Query.Coarsest and Query.Edition take for one, "" for null
+	// too.
 	Same map[string][]string
 }
 

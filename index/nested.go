@@ -2,9 +2,9 @@ package index
 
 import "slices"
 
-// FirstNested finds two passing rows of which A is of a place that contains that of B, with the same
-// values in Options.Nested, and periods that have a moment in common, or any; nil if there are none.
-// The error is ErrManyOverlaps, or that of Passing.
+// FirstNested finds two passing rows of which A is of a place that contains that of B, with the
+// same values in Options.Nested, and periods that have a moment in common, or any; nil if there are
+// none. The error is ErrManyOverlaps, or that of Passing.
 func (o *Overlaps) FirstNested(q *Query, anyPeriod bool) (*Overlap, error) {
 	p := o.x.places
 	if p == nil {

@@ -18,7 +18,7 @@ import (
 // placedRow is a row of a table like real ones, as its text says it.
 type placedRow struct {
 	level                  int
-	region, code1, code2  string
+	region, code1, code2   string
 	name1, name2, polygon1 string // as a source calls it
 	kind, group            string
 	start, end             int
@@ -119,7 +119,7 @@ func placedTable(rows []placedRow) *snapshot.TableData {
 	place.Tuples, period.Tuples = len(rows), len(rows)
 	for name, of := range map[string]func(p *placedRow) string{
 		"region": func(p *placedRow) string { return p.region },
-		"code1":   func(p *placedRow) string { return p.code1 }, "code2": func(p *placedRow) string { return p.code2 },
+		"code1":  func(p *placedRow) string { return p.code1 }, "code2": func(p *placedRow) string { return p.code2 },
 		"name1": func(p *placedRow) string { return p.name1 }, "name2": func(p *placedRow) string { return p.name2 },
 		"polygon1": func(p *placedRow) string { return p.polygon1 },
 	} {
