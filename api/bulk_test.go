@@ -255,7 +255,7 @@ func TestBulkRanges(t *testing.T) {
 // TestBulkOfOtherSnapshots checks what happens to files as snapshots come and go.
 func TestBulkOfOtherSnapshots(t *testing.T) {
 	t.Parallel()
-	first, second := twoSnapshots(t)
+	first, second := twoSnapshots(t, 20)
 	s, b := serverOf(t, state.Options{Bulk: true}, first), newBulkDir(t)
 	address := listen(t, s)
 	look := func() {

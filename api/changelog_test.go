@@ -27,7 +27,7 @@ func TestChangelog(t *testing.T) {
 		t.Error("without a snapshot the page does not say so")
 	}
 	checkFeed(t, s, s.Mounts[0])
-	first, second := twoSnapshots(t)
+	first, second := twoSnapshots(t, 20)
 	at := publishedTime
 	early := &store.Manifest{
 		Format: 2, ID: "zero", SnapshotTime: sampleTime, CatalogURL: "https://catalog.example",

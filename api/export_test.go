@@ -15,9 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 )
@@ -112,14 +109,14 @@ func checkExport(t *testing.T, s *Server, path string, e *contract.Endpoint, que
 			}
 			want = pagesOfList(t, s, path, query, format, offset, rows)
 		}
-		for coding, decode := range decoders {
+		for _, coding := range []string{"", "gzip", "zstd"} {
 			if coding != "" && random.IntN(3) > 0 {
 				continue
 			}
 			got := exportAnswer(t, s, ask+format, reply.HeaderField{Name: "Accept-Encoding", Value: coding})
 			counted, _ := got.field("X-Result-Count")
 			all, _ := got.field("X-Total-Count")
-			if body := decode(t, got.Body); !bytes.Equal(body, want) || counted != strconv.Itoa(rows) || all != total {
+			if body := plainBody(t, got); !bytes.Equal(body, want) || counted != strconv.Itoa(rows) || all != total {
 				t.Fatalf("%s, %s: %s rows of %s, %d bytes:\n%.300s\nwant %d of %s, %d bytes:\n%.300s",
 					ask+format, coding, counted, all, len(body), body, rows, total, len(want), want)
 			}
@@ -144,27 +141,6 @@ func checkDisposition(t *testing.T, got Answer, e *contract.Endpoint) {
 	if !strings.HasPrefix(value, `attachment; filename="`+e.Name()) || !strings.Contains(value, `.csv"`) {
 		t.Errorf("Content-Disposition %q", value)
 	}
-}
-
-// decoders undo content codings.
-var decoders = map[string]func(*testing.T, []byte) []byte{
-	"": func(_ *testing.T, b []byte) []byte { return b },
-	"gzip": func(t *testing.T, b []byte) []byte {
-		r, err := gzip.NewReader(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Multistream(false)
-		return readAll(t, r)
-	},
-	"zstd": func(t *testing.T, b []byte) []byte {
-		r, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		return readAll(t, r)
-	},
 }
 
 func readAll(t *testing.T, r io.Reader) []byte {

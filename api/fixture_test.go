@@ -222,6 +222,12 @@ func writeSnapshot(tb testing.TB, dir, id string, at time.Time, tables []*testTa
 	if err != nil {
 		tb.Fatal(err)
 	}
+	putSnapshot(tb, st, id, at, tables)
+}
+
+// putSnapshot adds a snapshot to a store.
+func putSnapshot(tb testing.TB, st *store.Store, id string, at time.Time, tables []*testTable) {
+	tb.Helper()
 	manifest := &store.Manifest{
 		Format: store.ManifestFormat, ID: id, SnapshotTime: at, CatalogURL: "https://catalog.example",
 		Datasets: []store.Dataset{sampleDataset},
@@ -337,20 +343,20 @@ var sampleDataset = store.Dataset{
 }
 
 // twoSnapshots returns two snapshots of one store that share all tables except the one of sectors.
-func twoSnapshots(t *testing.T) (first, second *store.Snapshot) {
+func twoSnapshots(t *testing.T, rows int) (first, second *store.Snapshot) {
 	t.Helper()
 	st, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := sampleTables(t, 20)
-	putSnapshot(t, st, "first", tables)
+	tables := sampleTables(t, rows)
+	putSnapshot(t, st, "first", sampleTime, tables)
 	for _, x := range tables {
 		if x.endpoint.Table == "sector" {
 			x.rows = x.rows[:7]
 		}
 	}
-	putSnapshot(t, st, "second", tables)
+	putSnapshot(t, st, "second", sampleTime, tables)
 	if first, err = st.Open("first"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestErrorHeaders checks the header of each error that testdata/http cannot produce: the names of
@@ -150,7 +150,7 @@ const logPause = time.Second
 // state how many messages were suppressed.
 func TestErrorLog(t *testing.T) {
 	t.Parallel()
-	var log lockedLog
+	var log testkit.Log
 	s := sampleServer(t, state.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, 3)
 	address, admin := listen(t, s), listenAdmin(t, s)
 	nonsense := func(n int) {
@@ -158,18 +158,19 @@ func TestErrorLog(t *testing.T) {
 			exchange(t, address, "GET", "nonsense\r\n\r\n")
 		}
 	}
+	lines := func() int { return strings.Count(log.String(), "\n") }
 	began := time.Now()
 	nonsense(200)
 	waitFor(t, "200 counted errors and a log line", func() bool {
-		return readMetrics(t, admin)["hdqs_connection_faults_total"] == 200 && log.lines() > 0 // counted first
+		return readMetrics(t, admin)["hdqs_connection_faults_total"] == 200 && lines() > 0 // counted first
 	})
-	if lines := log.lines(); lines > 1+int(time.Since(began)/logPause) {
-		t.Errorf("%d log lines in %s", lines, time.Since(began))
+	if n := lines(); n > 1+int(time.Since(began)/logPause) {
+		t.Errorf("%d log lines in %s", n, time.Since(began))
 	}
 	time.Sleep(logPause)
 	nonsense(1)
 	waitFor(t, "the number of suppressed messages in the log", func() bool {
-		reported := log.lines()
+		reported := lines()
 		for _, m := range regexp.MustCompile(`suppressed=([0-9]+)`).FindAllStringSubmatch(log.String(), -1) {
 			n, _ := strconv.Atoi(m[1])
 			reported += n
@@ -177,23 +178,3 @@ func TestErrorLog(t *testing.T) {
 		return reported == 201
 	})
 }
-
-// lockedLog collects log output.
-type lockedLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lockedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lockedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-func (l *lockedLog) lines() int { return strings.Count(l.String(), "\n") }

@@ -12,6 +12,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestIdentifierLeakKeepAlive sends 10,000 requests of every kind with one identifier over
@@ -24,7 +25,7 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 	if testing.Short() {
 		requests = 2000
 	}
-	var log lockedLog
+	var log testkit.Log
 	s := sampleServer(t, state.Options{Logger: slog.New(slog.NewJSONHandler(&log,
 		&slog.HandlerOptions{Level: slog.LevelDebug})), SurrogateKey: true, CacheTag: true}, 40)
 	s.Add(s.Mounts[0], "/api/panic", list.Route{
@@ -76,7 +77,7 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 			conn = dial(t, address)
 		}
 	}
-	if log.lines() == 0 {
+	if log.String() == "" {
 		t.Error("nothing was logged, so the log was not checked")
 	}
 	page := string(ask(t, admin, "GET", "/metrics", nil).Body)

@@ -69,7 +69,7 @@ func TestBrowserHTML(t *testing.T) {
 // changedServer serves a snapshot of the sample tables that has replaced another one.
 func changedServer(t *testing.T) *Server {
 	t.Helper()
-	_, second := twoSnapshots(t)
+	_, second := twoSnapshots(t, 20)
 	s := serverOf(t, state.Options{}, second)
 	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 30), PublishedAt: publishedTime})
 	return s

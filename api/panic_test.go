@@ -14,6 +14,7 @@ import (
 	"hdqs/api/render"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -42,7 +43,7 @@ func breakingServer(t *testing.T, log io.Writer) *Server {
 // is cut short and closes its connection. The snapshot and the bytes in flight are released.
 func TestPanicInStream(t *testing.T) {
 	t.Parallel()
-	var log lockedLog
+	var log testkit.Log
 	s := breakingServer(t, &log)
 	address := listen(t, s)
 	served := s.Current.Load()
@@ -85,7 +86,7 @@ func TestPanicInStream(t *testing.T) {
 // is an ordinary 500.
 func TestPanicWithoutNetwork(t *testing.T) {
 	t.Parallel()
-	var log lockedLog
+	var log testkit.Log
 	s := breakingServer(t, &log)
 	for _, path := range []string{"/api/break", "/api/break-later"} {
 		if got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil); got.Status != 500 ||

@@ -21,6 +21,7 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -28,7 +29,7 @@ import (
 type damagedServer struct {
 	*Server
 	store *store.Store
-	log   *lockedLog
+	log   *testkit.Log
 	file  string // of the table of locations
 	sound []byte // its content
 }
@@ -55,7 +56,7 @@ func newDamagedServer(t *testing.T) *damagedServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &damagedServer{log: new(lockedLog)}
+	d := &damagedServer{log: new(testkit.Log)}
 	if d.store, err = store.Open(own); err != nil {
 		t.Fatal(err)
 	}
@@ -465,7 +466,7 @@ func TestPanicFromDamage(t *testing.T) {
 // time.
 func TestCheckAfterPanic(t *testing.T) {
 	t.Parallel()
-	var log lockedLog
+	var log testkit.Log
 	s := breakingServer(t, &log)
 	for range 3 {
 		if got := s.Answer("GET", "/api/break?app_identifier="+goodIdentifier, nil); got.Status != 500 {

@@ -178,7 +178,7 @@ func TestSwap(t *testing.T) {
 // both snapshots share, binds the others anew, and leaves nothing that reads a closed table.
 func TestSwapKeepsSharedTables(t *testing.T) {
 	t.Parallel()
-	first, second := twoSnapshots(t)
+	first, second := twoSnapshots(t, 20)
 	s := newServer(t, state.Options{})
 	before := make(map[string]*state.BoundList)
 	for _, snap := range []*store.Snapshot{first, second} {

@@ -10,7 +10,6 @@ import (
 
 	"hdqs/api/reply"
 	"hdqs/api/state"
-	"hdqs/snapshot/store"
 )
 
 // slowClient pipelines several requests for a page and reads nothing.
@@ -94,38 +93,4 @@ func (s *Server) shedBy(rule string) int64 {
 		}
 	}
 	panic(fmt.Sprintf("no rule %q", rule))
-}
-
-// putSnapshot adds a snapshot to a store.
-func putSnapshot(t *testing.T, st *store.Store, id string, tables []*testTable) {
-	t.Helper()
-	manifest := &store.Manifest{Format: 1, ID: id, SnapshotTime: sampleTime, CatalogURL: "https://catalog.example"}
-	for _, x := range tables {
-		ref, err := st.PutSegment(x.data(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		manifest.Tables = append(manifest.Tables, ref)
-	}
-	if err := st.PutManifest(manifest); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// cells splits a CSV body into lines of cells, with their quotes.
-func cells(body string) (lines [][]string) {
-	var line []string
-	from, quoted := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == ',':
-			line, from = append(line, body[from:i]), i+1
-		case c == '\n':
-			lines, line, from = append(lines, append(line, body[from:i+1])), nil, i+1
-		}
-	}
-	return lines
 }

@@ -63,7 +63,7 @@ func TestStatusStates(t *testing.T) {
 	if text := shownText(pageOf(t, empty, site.StatusPath)); !strings.Contains(text, "No data is loaded yet.") {
 		t.Errorf("without a snapshot: %s", text)
 	}
-	first, second := twoSnapshots(t)
+	first, second := twoSnapshots(t, 20)
 	s := serverOf(t, state.Options{}, first)
 	before := s.Answer("GET", site.StatusPath, nil)
 	s.Current.Load().Bound.Lists["/api/v2/metadata/sector"].Segment.MarkSuspect()

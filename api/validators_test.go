@@ -402,11 +402,11 @@ func TestRollback(t *testing.T) {
 		t.Fatal(err)
 	}
 	tables := sampleTables(t, 6)
-	putSnapshot(t, st, "a", tables)
+	putSnapshot(t, st, "a", sampleTime, tables)
 	for _, x := range tables {
 		x.rows = x.rows[:5]
 	}
-	putSnapshot(t, st, "b", tables)
+	putSnapshot(t, st, "b", sampleTime, tables)
 	s := newServer(t, state.Options{})
 	var tags, dates []string
 	for day, id := range []string{"a", "b", "a"} {

@@ -13,7 +13,6 @@ import (
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/index"
-	"hdqs/snapshot/store"
 )
 
 // TestWarmUp checks that the first requests after a swap find all fragments made, and the lists by
@@ -103,26 +102,7 @@ func checkWarmUpFails(t *testing.T, name string, breakList func(*state.BoundList
 // replaced snapshot, except for tables that both have, and that the replaced one still answers.
 func TestReplacedSnapshotForgets(t *testing.T) {
 	t.Parallel()
-	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables := sampleTables(t, 300)
-	putSnapshot(t, st, "first", tables)
-	for _, x := range tables {
-		if x.endpoint.Table == "sector" {
-			x.rows = x.rows[:7]
-		}
-	}
-	putSnapshot(t, st, "second", tables)
-	first, err := st.Open("first")
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := st.OpenAfter("second", first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first, second := twoSnapshots(t, 300)
 	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1})
 	s.WarmLimit = time.Hour
 	mustSwap(t, s, state.Release{Snapshot: first})
@@ -145,5 +125,20 @@ func TestReplacedSnapshotForgets(t *testing.T) {
 	if after.Status != 200 || !bytes.Equal(after.Body, before.Body) {
 		t.Errorf("the replaced snapshot answers with %d and %d bytes, before %d", after.Status, len(after.Body),
 			len(before.Body))
+	}
+}
+
+// TestCachesFollowLimit: the caches of all tables together get what a snapshot's part has left.
+func TestCachesFollowLimit(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{MemoryLimit: 96 << 20}, 600)
+	caches, texts := int64(0), int64(0)
+	for _, l := range s.Current.Load().Bound.Lists {
+		caches += l.Need.Blocks + l.Need.Filters
+		texts += l.Need.Texts
+	}
+	most := max(s.Shares.Caches, s.Shares.Snapshots/2-texts)
+	if caches > most || caches < most*9/10 {
+		t.Errorf("caches of %d bytes, want about %d", caches, most)
 	}
 }

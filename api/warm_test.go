@@ -11,6 +11,7 @@ import (
 	"hdqs/api/render"
 	"hdqs/api/state"
 	"hdqs/index"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -18,7 +19,7 @@ import (
 // and of no other, and that the requests are valid.
 func TestWarmUpRequests(t *testing.T) {
 	t.Parallel()
-	first, second := twoSnapshots(t)
+	first, second := twoSnapshots(t, 20)
 	all, sector := 0, 0
 	for i := range contract.Endpoints {
 		n := len(list.WarmRequests) + len(list.WarmFilters(&contract.Endpoints[i]))
@@ -43,7 +44,7 @@ func TestWarmUpRequests(t *testing.T) {
 // TestWarmUpLimit checks that a warm-up that takes too long ends, and that the snapshot is served.
 func TestWarmUpLimit(t *testing.T) {
 	t.Parallel()
-	var log lockedLog
+	var log testkit.Log
 	s := newServer(t, state.Options{
 		Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
@@ -99,7 +100,7 @@ func TestInterruptWarmUp(t *testing.T) {
 // if the caller wants that, and that a later one does not.
 func TestAnswersBeforeWarmUp(t *testing.T) {
 	t.Parallel()
-	first, second := twoSnapshots(t)
+	first, second := twoSnapshots(t, 20)
 	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.WarmLimit = time.Hour
 	calls := 0
