@@ -1,9 +1,9 @@
 package api
 
 import (
-	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -431,101 +431,68 @@ func mustSwap(tb testing.TB, s *Server, r state.Release) {
 	}
 }
 
-// readRows reads tables from text: "table NAME", then one line for each row of column=value pairs.
-// Values with spaces are in Go quotes.
+// readRows reads tables from text: "table NAME", then an object of JSON for each row.
 func readRows(tb testing.TB, name string) map[string][]map[string]any {
-	file, err := os.Open(name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer file.Close()
+	tb.Helper()
 	tables := map[string][]map[string]any{}
-	var table string
-	columns := map[string]testColumn{}
-	lines := bufio.NewScanner(file)
-	for number := 1; lines.Scan(); number++ {
-		line := strings.TrimSpace(lines.Text())
+	table, columns := "", []testColumn(nil)
+	for number, line := range strings.Split(string(testkit.ReadFile(tb, name)), "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		if name, ok := strings.CutPrefix(line, "table "); ok {
-			table, columns = name, map[string]testColumn{}
-			at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Table == table })
-			if at < 0 {
-				tb.Fatalf("line %d: no endpoint reads table %q", number, table)
-			}
-			for _, c := range columnsOf(&contract.Endpoints[at]) {
-				columns[c.name] = c
-			}
+			at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Table == name })
+			table, columns = name, columnsOf(&contract.Endpoints[at])
 			continue
 		}
-		row := map[string]any{}
-		for name, text := range pairs(tb, number, line) {
-			c, known := columns[name]
-			if !known {
-				tb.Fatalf("line %d: table %q has no column %q", number, table, name)
-			}
-			row[name] = valueOf(tb, number, c, text)
+		var row map[string]any
+		d := json.NewDecoder(strings.NewReader(line))
+		d.UseNumber()
+		if err := d.Decode(&row); err != nil {
+			tb.Fatalf("%s:%d: %v", name, number+1, err)
 		}
-		for name := range columns {
-			if _, given := row[name]; !given && strings.HasSuffix(name, "_ref") { // no record shows these numbers
-				row[name] = int64(len(tables[table]))
+		for _, c := range columns {
+			value, given := row[c.name]
+			switch {
+			case strings.HasSuffix(c.name, "_ref"): // no record shows these numbers
+				row[c.name] = int64(len(tables[table]))
+			case !given:
+				tb.Fatalf("%s:%d: no value of %s", name, number+1, c.name)
+			default:
+				row[c.name] = typedValue(tb, c, value)
 			}
 		}
 		if len(row) != len(columns) {
-			tb.Fatalf("line %d: %d columns, table %q has %d", number, len(row), table, len(columns))
+			tb.Fatalf("%s:%d: %d columns, table %q has %d", name, number+1, len(row), table, len(columns))
 		}
 		tables[table] = append(tables[table], row)
 	}
 	return tables
 }
 
-func pairs(tb testing.TB, number int, line string) map[string]string {
-	out := map[string]string{}
-	for line != "" {
-		name, rest, ok := strings.Cut(line, "=")
-		if !ok {
-			tb.Fatalf("line %d: %q is not of the form column=value", number, line)
+// typedValue is a value of JSON as rows of tests have it.
+func typedValue(tb testing.TB, c testColumn, value any) any {
+	tb.Helper()
+	switch v := value.(type) {
+	case json.Number:
+		if c.kind == snapshot.Decimal {
+			return decimal(v)
 		}
-		value := ""
-		if strings.HasPrefix(rest, `"`) {
-			quoted, err := strconv.QuotedPrefix(rest)
-			if err != nil {
-				tb.Fatalf("line %d: %q: %v", number, rest, err)
-			}
-			value, _ = strconv.Unquote(quoted)
-			rest = rest[len(quoted):]
-		} else {
-			value, rest, _ = strings.Cut(rest, " ")
-		}
-		out[name], line = value, strings.TrimSpace(rest)
-	}
-	return out
-}
-
-func valueOf(tb testing.TB, number int, c testColumn, text string) any {
-	if text == "null" {
-		return nil
-	}
-	switch c.kind {
-	case snapshot.Int:
-		n, err := strconv.ParseInt(text, 10, 64)
+		n, err := v.Int64()
 		if err != nil {
-			tb.Fatalf("line %d: %v", number, err)
+			tb.Fatal(err)
 		}
 		return n
-	case snapshot.Bool:
-		return text == "true"
-	case snapshot.Decimal:
-		return decimal(text)
-	case snapshot.Time:
-		at, err := time.Parse("2006-01-02T15:04:05.999999", text)
-		if err != nil {
-			tb.Fatalf("line %d: %v", number, err)
+	case string:
+		if c.kind == snapshot.Time {
+			at, err := time.Parse("2006-01-02T15:04:05.999999", v)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return at
 		}
-		return at
 	}
-	return text
+	return value
 }
 
 // trials returns the number of iterations of a property test, which is smaller under -short.
