@@ -71,52 +71,6 @@ func checkComputed(t *testing.T, s *Server, target string, list Answer) {
 	}
 }
 
-// TestComputedFaults checks that computed answers have the errors of lists, and that an error that
-// is found while they are computed is the caller's.
-func TestComputedFaults(t *testing.T) {
-	t.Parallel()
-	s := sampleServer(t, state.Options{}, 50)
-	const path = "/api/v2/metadata/location/aggregate"
-	const target = path + "?app_identifier=" + goodIdentifier
-	const twice = exportedPath + "/aggregate?measures=sum:fatalities&hello=1&app_identifier=" + goodIdentifier
-	for _, x := range []struct {
-		method, target string
-		status         int
-		body           string
-	}{
-		{"GET", path, 403, "app_identifier"},
-		{"POST", target, 405, reply.BodyMethodNotAllowed},
-		{"GET", "/api/v2/metadata/agency-market/aggregate?output_format=geojson&app_identifier=" + goodIdentifier, 422, "csv"},
-		{"GET", target + "&limit=x", 422, `"loc":["query","limit"]`},
-		{"GET", twice, 422, "sum:fatalities"},
-		{"GET", twice + "&output_format=csv", 422, "sum:fatalities"},
-		{"HEAD", twice, 422, ""},
-		{"GET", target + "&snapshot=no-such", 410, "snapshot"},
-		{"GET", target + "&code__in=", 422, "code__in"},
-		{"GET", path + "/?app_identifier=" + goodIdentifier, 307, ""},
-	} {
-		got := s.Answer(x.method, x.target, nil)
-		if got.Status != x.status || !strings.Contains(string(got.Body), x.body) {
-			t.Errorf("%s %s: %d %s", x.method, x.target, got.Status, got.Body)
-		}
-		if unknown := headerOf(got, "X-Unknown-Params"); (unknown == "hello") != strings.Contains(x.target, "hello") {
-			t.Errorf("%s: unknown parameters %q", x.target, unknown)
-		}
-	}
-	for path, near := range map[string]string{
-		"/api/v2/metadata/location/agregate":                  path,
-		"/api/v2/metadata/locations/aggregate":                path,
-		"/hapi/api/v2/metadata/wfp-markets/aggregate":         "/hapi/api/v2/metadata/wfp-market/aggregate",
-		"/api/v2/coordination-context/conflict-events/fcaets": exportedPath + "/facets",
-	} {
-		got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil)
-		link, _ := got.field("Link")
-		if want := "<" + near + `>; rel="related"`; got.Status != 404 || link != want {
-			t.Errorf("%s: %d %q, want %q", path, got.Status, link, want)
-		}
-	}
-}
-
 // TestComputedRefused checks that a damaged table's computed answers are refused, the cached ones
 // too.
 func TestComputedRefused(t *testing.T) {

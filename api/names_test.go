@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -128,33 +127,6 @@ func compareNames(t *testing.T, i int, names map[string]string, target string, g
 	}
 	if tag := headerOf(got, "ETag"); tag == headerOf(want, "ETag") && want.Status == 200 {
 		t.Errorf("%s: the tag %s is that of the other form", target, tag)
-	}
-}
-
-// TestNoRecordsAsCSV checks the length of files without records: HAPI names have no header line,
-// but for csv-excel, which the public service does not have.
-func TestNoRecordsAsCSV(t *testing.T) {
-	t.Parallel()
-	address := listen(t, testServer(t, state.Options{}, sampleTables(t, 300)))
-	header := len("code,name\r\n")
-	for _, c := range []struct {
-		path         string
-		length, hapi int
-	}{
-		{"?output_format=csv", header, 0},
-		{"/export?output_format=csv", header, 0},
-		{"/export?output_format=csv-excel", len("\ufeff") + header, len("\ufeff") + header},
-	} {
-		for prefix, want := range map[string]int{"": c.length, contract.HAPIPrefix: c.hapi} {
-			target := prefix + "/api/v2/metadata/location" + c.path + "&fields=code,name&code=none&app_identifier=" + goodIdentifier
-			if got := ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) != want {
-				t.Errorf("%s: %d %q, want %d bytes", target, got.Status, got.Body, want)
-			}
-			head := ask(t, address, "HEAD", target, nil)
-			if length, has := head.field("Content-Length"); has && length != strconv.Itoa(want) || head.Status != 200 {
-				t.Errorf("HEAD %s: %d, length %s, want %d", target, head.Status, length, want)
-			}
-		}
 	}
 }
 

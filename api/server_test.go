@@ -381,24 +381,3 @@ func TestLandingAndHosts(t *testing.T) {
 		}
 	}
 }
-
-// longIdentifier returns an identifier that is valid except for its length. The length is limited
-// only in the query.
-func longIdentifier() string {
-	identifier, issues := contract.EncodeIdentifier(strings.Repeat("a", 480), "me@example.org")
-	if issues != nil || len(identifier) <= 512 {
-		panic("not a long identifier")
-	}
-	return identifier
-}
-
-// TestLongIdentifierInHeader checks that an identifier in the header may be longer than one in the
-// query.
-func TestLongIdentifierInHeader(t *testing.T) {
-	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
-	header := []reply.HeaderField{{Name: "X-CATALOG-API-APP-IDENTIFIER", Value: longIdentifier()}}
-	if got := s.Answer("GET", "/api/v2/metadata/sector", header); got.Status != 200 {
-		t.Errorf("status %d: %s", got.Status, got.Body)
-	}
-}

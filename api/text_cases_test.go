@@ -30,6 +30,7 @@ import (
 //	revalidates               a request with the answer's tag gets 304 and that tag
 //	body TEXT                 the whole body; in Go quotes when it begins with one
 //	contains TEXT             a part of the body
+//	without TEXT              no part of the body
 type textCase struct {
 	name           string
 	method, target string
@@ -42,6 +43,7 @@ type textCase struct {
 	revalidates    bool
 	body           *string
 	contains       []string
+	without        []string
 }
 
 func readTextCases(t *testing.T, name string) []textCase {
@@ -93,6 +95,8 @@ func readTextCases(t *testing.T, name string) []textCase {
 			c.body = &rest
 		case "contains":
 			c.contains = append(c.contains, rest)
+		case "without":
+			c.without = append(c.without, rest)
 		default:
 			t.Fatalf("%s:%d: unknown word %q", name, number, word)
 		}
@@ -184,6 +188,11 @@ func (c *textCase) check(t *testing.T, by string, got Answer) {
 	for _, part := range c.contains {
 		if !strings.Contains(string(got.Body), part) {
 			t.Errorf("%s: body lacks %q:\n%s", by, part, got.Body)
+		}
+	}
+	for _, part := range c.without {
+		if strings.Contains(string(got.Body), part) {
+			t.Errorf("%s: body has %q:\n%s", by, part, got.Body)
 		}
 	}
 }
