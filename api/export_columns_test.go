@@ -3,8 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -38,37 +36,28 @@ func columnValues(t *testing.T, format string, body []byte) (names []string, row
 		}
 		return table.Names, table.Rows
 	}
-	f, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
+	file, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var times []bool
-	for _, path := range f.Schema().Columns() {
-		leaf, _ := f.Schema().Lookup(path...)
+	for _, path := range file.Schema().Columns() {
+		leaf, _ := file.Schema().Lookup(path...)
 		times = append(times, strings.HasPrefix(leaf.Node.Type().String(), "TIMESTAMP"))
 		names = append(names, path[0])
 	}
-	for _, group := range f.RowGroups() {
-		from, space := group.Rows(), make([]parquet.Row, 64)
-		for {
-			n, err := from.ReadRows(space)
-			for _, row := range space[:n] {
-				var values []any
-				for i, v := range row {
-					values = append(values, parquetValue(v, times[i]))
-				}
-				rows = append(rows, values)
-			}
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+	reader := parquet.NewReader(file)
+	defer reader.Close()
+	read := make([]parquet.Row, reader.NumRows())
+	if n, err := reader.ReadRows(read); n < len(read) {
+		t.Fatalf("%d rows of %d: %v", n, len(read), err)
+	}
+	for _, row := range read {
+		var values []any
+		for i, v := range row {
+			values = append(values, parquetValue(v, times[i]))
 		}
-		if err := from.Close(); err != nil {
-			t.Fatal(err)
-		}
+		rows = append(rows, values)
 	}
 	return names, rows
 }

@@ -139,3 +139,13 @@ func exchange(tb testing.TB, address, method, request string) Answer {
 	}
 	return a
 }
+
+// plainBody returns the decoded body of an answer.
+func plainBody(t *testing.T, a Answer) []byte {
+	t.Helper()
+	body, err := decodeBody(headerOf(a, "Content-Encoding"), a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}

@@ -271,3 +271,13 @@ func (d testConn) raw(t *testing.T, method, request string) (answer string, clos
 	}
 	return head.String() + string(body), closed
 }
+
+// shedBy returns how many requests a rule has refused.
+func (s *Server) shedBy(rule string) int64 {
+	for i := range reply.Rules {
+		if reply.Rules[i].Rule == rule {
+			return s.Shed[i].Load()
+		}
+	}
+	panic(fmt.Sprintf("no rule %q", rule))
+}

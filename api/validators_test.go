@@ -253,7 +253,8 @@ func TestPurgeKeys(t *testing.T) {
 		"": "", "&location_code=afg": "AFG", "&location_code=A%25": "", "&location_code=A_G": "",
 		"&location_name=Mali":                  "",
 		"&location_code=AFG&location_code=MLI": "MLI", "&location_code=": "", "&limit=3": "", "&location_code=-": "",
-		"&location_code=..": "",
+		"&location_code=..": "", "&location_code__in=afg": "AFG", "&location_code__in=SDN,AFG": "",
+		"&location_code__in=SDN,AFG&location_code=SDN": "SDN", "&location_code__in=A%25,AFG": "",
 	} {
 		target := "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier + query
 		got := s.Answer("GET", target, nil)
@@ -432,32 +433,5 @@ func TestRollback(t *testing.T) {
 		Value: tags[0],
 	}}); got.Status != 304 {
 		t.Errorf("If-None-Match with the tag of the first snapshot: %d", got.Status)
-	}
-}
-
-// TestListKeys checks the purge keys and file names of lists.
-func TestListKeys(t *testing.T) {
-	t.Parallel()
-	s := sampleServer(t, state.Options{SurrogateKey: true}, 30)
-	var many []string
-	for i := range 20 {
-		many = append(many, fmt.Sprint("C", i))
-	}
-	for query, want := range map[string]struct{ key, file string }{
-		"location_code__in=afg":                              {"loc-AFG", "conflict-events_afg_"},
-		"location_code__in=SDN,AFG":                          {"", "conflict-events_AFG_SDN_"},
-		"location_code__in=SDN,AFG&location_code=SDN":        {"loc-SDN", "conflict-events_SDN_AFG_SDN_"},
-		"location_code__in=A%25,AFG":                         {"", "conflict-events_AFG_"},
-		"location_code__in=" + strings.Join(many, ","):       {"", "conflict-events_20-codes_"},
-		"location_code__in=x%22%0D%0A,AFG&admin_level__in=0": {"", "conflict-events_AFG_"},
-	} {
-		got := s.Answer("GET", "/api/v2/coordination-context/conflict-events?output_format=csv&app_identifier="+
-			goodIdentifier+"&"+query, nil)
-		keys, _ := got.field("Surrogate-Key")
-		file, _ := got.field("Content-Disposition")
-		if got.Status != 200 || strings.Contains(keys, "loc-") != (want.key != "") ||
-			!strings.HasSuffix(keys, want.key) || !strings.Contains(file, `"`+want.file) {
-			t.Errorf("%s: %d, keys %q, file %q", query, got.Status, keys, file)
-		}
 	}
 }

@@ -100,41 +100,6 @@ func TestCountedBits(t *testing.T) {
 	}
 }
 
-// TestCopyBits copies random bits.
-func TestCopyBits(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
-	data := make([]byte, 300+afterBits)
-	for i := range data {
-		data[i] = byte(r.Uint32())
-	}
-	bit := func(b []byte, n uint) byte { return b[n>>3] >> (n & 7) & 1 }
-	for range 20_000 {
-		from := uint(r.IntN(8 * 300))
-		to := from + uint(r.IntN(1+8*300-int(from)))
-		before := uint(r.IntN(20))
-		var w bitWriter
-		w.reserve(64)
-		w.write(0x5a5a5a&(1<<before-1), before)
-		w.copy(data, from, to)
-		if got := w.position(); got != int(before+to-from) {
-			t.Fatalf("%d bits, want %d", got, before+to-from)
-		}
-		w.reserve(64)
-		w.write(0, 8)
-		for n := range before {
-			if bit(w.out, n) != byte(uint(0x5a5a5a)>>n&1) {
-				t.Fatalf("bit %d before the copy of %d to %d changed", n, from, to)
-			}
-		}
-		for n := from; n < to; n++ {
-			if bit(w.out, before+n-from) != bit(data, n) {
-				t.Fatalf("bit %d of the copy of %d to %d differs", n-from, from, to)
-			}
-		}
-	}
-}
-
 // FuzzCopied checks that bodies with rows from row blocks decode to the plain body.
 func FuzzCopied(f *testing.F) {
 	f.Add(uint64(1), uint64(2))

@@ -2,7 +2,6 @@ package encode
 
 import (
 	"bytes"
-	"hash/crc32"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -83,83 +82,6 @@ func TestStoredBlocksAreUsed(t *testing.T) {
 	rest, ok := table.blocks.walk(run, true, 1, func(Run, *storedBlock) { stored++ })
 	if !ok || stored != 61+0+1 || rest.To-rest.From > smallRows {
 		t.Errorf("%d blocks are stored, and %v is left, want 62 and at most 32 rows", stored, rest)
-	}
-}
-
-// TestSplit checks the results of split for every small run.
-func TestSplit(t *testing.T) {
-	t.Parallel()
-	for from := uint32(0); from < 3*storedRows; from += 7 {
-		for to := from; to < 12*storedRows; to += 5 {
-			for _, last := range []bool{false, true} {
-				p, ok := split(Run{from, to}, last, 2)
-				if !ok {
-					if to-from > 4*storedRows+2*reach {
-						t.Fatalf("%d-%d: no blocks", from, to)
-					}
-					continue
-				}
-				if p.small > p.large || p.large+2*storedRows > p.largeEnd || p.largeEnd > p.end || p.end > to ||
-					last && p.end == to {
-					t.Fatalf("%d-%d, last %v: %v", from, to, last, p)
-				}
-				if p.small > 0 && p.small < from+reach || p.small == 0 && from > 0 {
-					t.Fatalf("%d-%d: the first block of %v refers to rows before the run", from, to, p)
-				}
-				if p.small%smallRows+p.end%smallRows+p.large%storedRows+p.largeEnd%storedRows != 0 {
-					t.Fatalf("%d-%d: %v are not multiples of the block sizes", from, to, p)
-				}
-			}
-		}
-	}
-}
-
-// crcMultiplySlowly is crcMultiply bit by bit.
-func crcMultiplySlowly(a, b uint32) uint32 {
-	product := uint32(0)
-	for range 32 {
-		product ^= b & -(a >> 31)
-		a <<= 1
-		b = b>>1 ^ crc32.IEEE&-(b&1)
-	}
-	return product
-}
-
-// TestCRCMultiply compares products with those computed bit by bit.
-func TestCRCMultiply(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(3, 4))
-	special := []uint32{0, 1, 1 << 31, 1 << 30, 0x11111111, 0x88888888, 0xffffffff, crc32.IEEE}
-	number := func() uint32 {
-		if r.IntN(4) == 0 {
-			return special[r.IntN(len(special))]
-		}
-		return r.Uint32()
-	}
-	for range 20_000 {
-		a, b := number(), number()
-		if got, want := crcMultiply(a, b), crcMultiplySlowly(a, b); got != want {
-			t.Fatalf("%08x times %08x is %08x, want %08x", a, b, got, want)
-		}
-	}
-}
-
-// TestCRC combines the CRCs of two texts.
-func TestCRC(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		a, b := make([]byte, r.IntN(1000)), make([]byte, r.IntN(1<<r.IntN(20)))
-		for i := range a {
-			a[i] = byte(r.Uint32())
-		}
-		for i := range b {
-			b[i] = byte(r.Uint32())
-		}
-		got := crcMultiply(crcShift(len(b)), crc32.ChecksumIEEE(a)) ^ crc32.ChecksumIEEE(b)
-		if want := crc32.ChecksumIEEE(append(a, b...)); got != want {
-			t.Fatalf("lengths %d and %d: got %08x, want %08x", len(a), len(b), got, want)
-		}
 	}
 }
 

@@ -179,14 +179,19 @@ func difference(s, other string) string {
 	return fmt.Sprintf("... %q (at %d of %d)", s[max(0, i-60):min(len(s), i+60)], i, len(s))
 }
 
-// TestConcurrentUse renders from several goroutines while fragments and blocks are being built and
-// given up.
+// TestConcurrentUse renders and measures from several goroutines while fragments, blocks and lengths
+// are being built and given up.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	tab := randomTable(t, r, 5000)
 	whole := []index.Range{{From: 0, To: 5000}}
 	want := naiveJSON(tab, whole)
+	var scattered []index.Range
+	for at := uint32(0); at < 300; at += 3 {
+		scattered = append(scattered, index.Range{From: at, To: at + 1})
+	}
+	length := len(naiveJSON(tab, scattered))
 	rounds := 10
 	if testing.Short() {
 		rounds = 3
@@ -199,8 +204,8 @@ func TestConcurrentUse(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if got := string(render.AppendJSON(nil, whole)); got != want {
-					t.Error("bodies differ")
+				if got := string(render.AppendJSON(nil, whole)); got != want || render.JSON().Length(scattered) != length {
+					t.Error("bodies or lengths differ")
 				}
 				packed, err := gzip.NewReader(bytes.NewReader(render.JSON().AppendCoded(nil, encode.Gzip, whole)))
 				if err != nil {
