@@ -66,8 +66,8 @@ func linksOn(body []byte, path string) (links []string) {
 	return links
 }
 
-// TestBrowseSeveral: each of several countries is a line of the chart over time, and counts by value
-// offer to add one or to take it away.
+// TestBrowseSeveral: each of several countries is a line of the chart over time, and counts by
+// value offer to add one or to take it away.
 func TestBrowseSeveral(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 30)

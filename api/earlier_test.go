@@ -14,8 +14,9 @@ import (
 	"hdqs/api/state"
 )
 
-// TestEarlierFilters compares the filters of version 1 below /hapi with the whole list: a start is inclusive, an end exclusive, and the provider's names
-// match a part in any case, without the names of the lists of units.
+// TestEarlierFilters compares the filters of version 1 below /hapi with the whole list: a start is
+// inclusive, an end exclusive, and the provider's names match a part in any case, without the names
+// of the lists of units.
 func TestEarlierFilters(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, state.Options{}, sampleTables(t, 200))
@@ -59,7 +60,8 @@ func TestEarlierFilters(t *testing.T) {
 				found[p.Name] += rows
 				excluded[p.Name] += len(whole) - 1 - rows
 				filter := p.Name + "=" + url.QueryEscape(sent)
-				for _, path := range []string{path, path + "/export", contract.HAPIPrefix + h.Paths()[len(h.Paths())-1]} {
+				last := contract.HAPIPrefix + h.Paths()[len(h.Paths())-1]
+				for _, path := range []string{path, path + "/export", last} {
 					got := ask(path, filter+"&output_format=csv")
 					if got.Status != 200 || !reflect.DeepEqual(cellsOf(t, got.Body), want) {
 						t.Errorf("%s?%s: %d\n%.300s\nwant %d rows", path, filter, got.Status, got.Body, rows)

@@ -24,7 +24,8 @@ var sampleLine = regexp.MustCompile(`(?m)^([a-z_]+(?:\{[^{}]+\})?) (\S+)$`)
 func readMetrics(t *testing.T, address string) map[string]float64 {
 	t.Helper()
 	got := ask(t, address, "GET", "/metrics", nil)
-	if kind := headerOf(got, "Content-Type"); got.Status != 200 || !strings.HasPrefix(kind, "text/plain; version=0.0.4") {
+	kind := headerOf(got, "Content-Type")
+	if got.Status != 200 || !strings.HasPrefix(kind, "text/plain; version=0.0.4") {
 		t.Fatalf("%d %q", got.Status, kind)
 	}
 	if faults, err := promlint.New(bytes.NewReader(got.Body)).Lint(); err != nil || len(faults) > 0 {

@@ -179,8 +179,8 @@ func difference(s, other string) string {
 	return fmt.Sprintf("... %q (at %d of %d)", s[max(0, i-60):min(len(s), i+60)], i, len(s))
 }
 
-// TestConcurrentUse renders and measures from several goroutines while fragments, blocks and lengths
-// are being built and given up.
+// TestConcurrentUse renders and measures from several goroutines while fragments, blocks and
+// lengths are being built and given up.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
@@ -204,8 +204,11 @@ func TestConcurrentUse(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if got := string(render.AppendJSON(nil, whole)); got != want || render.JSON().Length(scattered) != length {
-					t.Error("bodies or lengths differ")
+				if got := string(render.AppendJSON(nil, whole)); got != want {
+					t.Error("bodies differ")
+				}
+				if got := render.JSON().Length(scattered); got != length {
+					t.Errorf("Length is %d, want %d", got, length)
 				}
 				packed, err := gzip.NewReader(bytes.NewReader(render.JSON().AppendCoded(nil, encode.Gzip, whole)))
 				if err != nil {
