@@ -169,6 +169,18 @@ func (r *wildRequest) checkRows(t *testing.T, what string, a *answer) {
 	}
 }
 
+// jsonRows are the records of a list in JSON.
+func jsonRows(t *testing.T, body []byte) []map[string]any {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var list struct{ Data []map[string]any }
+	if err := decoder.Decode(&list); err != nil {
+		t.Fatalf("%v in %.200s", err, body)
+	}
+	return list.Data
+}
+
 // filtersBySame are filters of which each record has the value itself, but for letters' case.
 var filtersBySame = []string{
 	"location_code", "origin_location_code", "asylum_location_code", "admin_level", "price_flag", "price_type",
