@@ -17,33 +17,6 @@ import (
 // skipped without them.
 const fixtureDir = "../../shared/fixtures"
 
-// fixtureCounts are rows read, marked in error and kept, by role, as another program counted them.
-var fixtureCounts = map[string]RowCounts{
-	"conflict-events":             {Read: 20373, InError: 3, Kept: 20370},
-	"operational-presence":        {Read: 4999, InError: 32, Kept: 4967},
-	"funding":                     {Read: 136, InError: 1, Kept: 135},
-	"national-risk":               {Read: 191, Kept: 191},
-	"humanitarian-needs":          {Read: 1942, InError: 18, Kept: 1924},
-	"refugees-persons-of-concern": {Read: 13364, InError: 26, Kept: 13338},
-	"returnees":                   {Read: 2301, InError: 13, Kept: 2288},
-	"idps":                        {Read: 6854, Kept: 6854},
-	"food-security":               {Read: 21158, InError: 6105, Kept: 15053},
-	"food-prices-market-monitor":  {Read: 21730, Kept: 21730},
-	"poverty-rate":                {Read: 3166, Kept: 3166},
-	"rainfall":                    {Read: 12675, Kept: 12675},
-	"baseline-population":         {Read: 2088, InError: 2, Kept: 2086},
-}
-
-var fixtureTables = map[string]int{
-	"location": 249, "admin1": 2543, "admin2": 30687, "currency": 127, "org": 722, "org_type": 18, "sector": 19,
-	"commodity": 1072, "market": 205, "dataset": 16, "resource": 21,
-	"conflict_event": 20370, "operational_presence": 4967, "funding": 135, "national_risk": 191,
-	"humanitarian_needs": 1924,
-	"refugees":           13338, "returnees": 2288, "idps": 6854, "food_security": 15053, "food_price": 21730,
-	"poverty_rate": 3166,
-	"rainfall":     12675, "population": 2086,
-}
-
 var someDay = time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)
 
 func openStore(t testing.TB) *store.Store {

@@ -115,17 +115,3 @@ func TestDamagedStore(t *testing.T) {
 		})
 	}
 }
-
-// TestDamagedStoreIsRepaired: building the same input again replaces a damaged segment.
-func TestDamagedStoreIsRepaired(t *testing.T) {
-	parallel(t)
-	files, store := newCatalog(t, 1), sampleStore(t)
-	before := stored(t, store)
-	change(t, segmentOf(t, store, "conflict_event"), flipBit(100))
-	mustExit(t, 4, "verify", "--store", store)
-	mustExit(t, 0, "build", "--catalog", files, "--store", store, "--snapshot-time", buildTime)
-	mustExit(t, 0, "verify", "--store", store)
-	if names := differentFiles(before, stored(t, store)); len(names) > 0 {
-		t.Errorf("after the repair these files differ: %q", names)
-	}
-}

@@ -1,10 +1,7 @@
 package main_test
 
 import (
-	"bytes"
-	"encoding/csv"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -114,77 +111,4 @@ func (s *server) testLastPage(t *testing.T, e *endpoint, total int) {
 			t.Errorf("%s from %d: %d records, X-Total-Count %s", e.Path, offset, n, count)
 		}
 	}
-}
-
-// TestFixturesWithTags builds the older form of the files, which have a row of HXL tags after the
-// header.
-func TestFixturesWithTags(t *testing.T) {
-	parallel(t)
-	fixtures := testkit.Fixtures(t)
-	dir := filepath.Join(t.TempDir(), "catalog")
-	for _, folder := range []string{"reference", "packages"} {
-		from := os.DirFS(filepath.Join(fixtures, "catalog", folder))
-		if err := os.CopyFS(filepath.Join(dir, folder), from); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := map[string]int{}
-	for file, role := range map[string]string{
-		"conflict_event_global_1997": "conflict-events", "food_price_global_2024": "food-prices-market-monitor",
-		"food_security_global": "food-security", "funding_global": "funding",
-		"humanitarian_needs_global_2024": "humanitarian-needs",
-		"idps_global":                    "idps", "operational_presence_global": "operational-presence",
-		"population_global_hrp": "baseline-population",
-		"poverty_rate_global":   "poverty-rate", "rainfall_global_1yr": "rainfall", "returnees_global": "returnees",
-	} {
-		text := testkit.ReadFile(t, filepath.Join(fixtures, "hxl", "hxl_variant_"+file+".csv"))
-		testkit.WriteFile(t, filepath.Join(dir, role, file+".csv"), text)
-		want[tableOf(role)] = soundRows(t, text)
-	}
-	for file, role := range map[string]string{
-		"organization_types_beta_hxl": "org-type", "global_coordination_groups_beta_hxl": "sector",
-	} {
-		text := testkit.ReadFile(t, filepath.Join(fixtures, "hxl", file+".csv"))
-		testkit.WriteFile(t, filepath.Join(dir, "reference", role+".csv"), text)
-		want[tableOf(role)] = soundRows(t, text) + 4 // four are built in
-	}
-	store := newStore(t, dir)
-	_, rows := inspect(t, store)
-	for table, n := range want {
-		if rows[table] != n {
-			t.Errorf("%s: %d rows, want %d", table, rows[table], n)
-		}
-	}
-	// The list of admin units in that form is incomplete: rows of units that it lacks are assigned
-	// to the country, and none is lost.
-	codes := testkit.ReadFile(t, filepath.Join(fixtures, "hxl", "hxl_variant_global_pcodes_adm_1_2.csv"))
-	testkit.WriteFile(t, filepath.Join(dir, "reference", "pcodes.csv"), codes)
-	_, rows = inspect(t, newStore(t, dir))
-	if n := soundRows(t, codes); rows["admin1"]+rows["admin2"] != n {
-		t.Errorf("%d first-level and %d second-level units from %d rows", rows["admin1"], rows["admin2"], n)
-	}
-	for table, n := range want {
-		if rows[table] != n {
-			t.Errorf("%s with few codes: %d rows, want %d", table, rows[table], n)
-		}
-	}
-}
-
-// soundRows counts the rows after header and tags that are not marked as errors.
-func soundRows(t *testing.T, text []byte) int {
-	t.Helper()
-	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(lines[1][0], "#") {
-		t.Fatalf("no row of tags: %q", lines[1])
-	}
-	fault, n := slices.Index(lines[0], "error"), 0
-	for _, line := range lines[2:] {
-		if fault < 0 || line[fault] == "" {
-			n++
-		}
-	}
-	return n
 }

@@ -28,7 +28,7 @@ var tiers = []string{"stored", "pieces", "whole"}
 var unpackers = map[string]func(*testing.T, []byte) []byte{"gzip": gunzip, "zstd": unzstd}
 
 // TestServeSample starts the program without a catalog, as a newcomer does, and asks for
-// everything. TestCompressionTiers asks the other encoders.
+// everything. TestCompressionTiers asks the encoders.
 func TestServeSample(t *testing.T) {
 	s := serve(t)
 	testkit.WaitFor(t, "Last-Modified, which is known after the first poll", func() bool {
@@ -36,7 +36,6 @@ func TestServeSample(t *testing.T) {
 	})
 	t.Run("printed addresses", s.testPrinted)
 	t.Run("endpoints", s.testEndpoints)
-	t.Run("errors", s.testErrors)
 	t.Run("pages", s.testPages)
 	if code := s.stop(t); code != 0 {
 		t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, s.log)
@@ -64,10 +63,6 @@ func (s *server) testEndpoints(t *testing.T) {
 		t.Run(strings.TrimPrefix(e.Path, "/api/v2/"), func(t *testing.T) {
 			total := s.testJSON(t, &e)
 			s.testCSV(t, &e, total)
-			s.testMethods(t, &e)
-			for _, format := range []string{"json", "csv"} {
-				s.testCodings(t, with(e.Path+"?output_format="+format))
-			}
 		})
 	}
 }
@@ -139,57 +134,6 @@ func (s *server) testCSV(t *testing.T, e *endpoint, total int) {
 	}
 }
 
-func (s *server) testMethods(t *testing.T, e *endpoint) {
-	t.Helper()
-	url := s.base + with(e.Path+"?limit=3")
-	get, head := ask(t, "GET", url), ask(t, "HEAD", url)
-	if head.status != 200 || len(head.body) != 0 {
-		t.Errorf("HEAD: %d with %d bytes", head.status, len(head.body))
-	}
-	if difference := headerDifference(get.header, head.header); difference != "" {
-		t.Errorf("HEAD and GET: %s", difference)
-	}
-	if a := ask(t, "HEAD", s.base+e.Path); a.status != 403 {
-		t.Errorf("HEAD without identifier: %d, want 403", a.status)
-	}
-	options := ask(t, "OPTIONS", s.base+e.Path)
-	if options.status != 204 || options.header.Get("Allow") != "GET, HEAD, OPTIONS" || len(options.body) != 0 {
-		t.Errorf("OPTIONS: %d, Allow %q, %d bytes", options.status, options.header.Get("Allow"), len(options.body))
-	}
-	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
-		a := ask(t, method, url)
-		if a.status != 405 || a.header.Get("Allow") != "GET, HEAD, OPTIONS" ||
-			string(a.body) != `{"detail":"Method Not Allowed"}` {
-			t.Errorf("%s: %d, Allow %q, %s", method, a.status, a.header.Get("Allow"), a.body)
-		}
-	}
-}
-
-// testCodings asks for each coding and compares what it unpacks to with the plain body.
-func (s *server) testCodings(t *testing.T, path string) {
-	t.Helper()
-	plain := ask(t, "GET", s.base+path)
-	for _, coding := range []string{"gzip", "zstd", "identity"} {
-		a := ask(t, "GET", s.base+path, "Accept-Encoding", coding)
-		got := a.header.Get("Content-Encoding")
-		switch {
-		case a.header.Get("Vary") != "Accept-Encoding":
-			t.Errorf("%s: Vary is %q", coding, a.header.Get("Vary"))
-		case got == "":
-			if !bytes.Equal(a.body, plain.body) {
-				t.Errorf("%s: the body without coding is not the plain body", coding)
-			}
-			if coding != "identity" && len(plain.body) > 2048 {
-				t.Errorf("%s: %d bytes sent without coding", coding, len(plain.body))
-			}
-		case got != coding:
-			t.Errorf("%s: Content-Encoding %q", coding, got)
-		case !bytes.Equal(unpackers[coding](t, a.body), plain.body):
-			t.Errorf("%s: the unpacked body is not the plain body", coding)
-		}
-	}
-}
-
 // gunzip unpacks a body that must be exactly one gzip member, since many clients stop after one.
 func gunzip(t *testing.T, b []byte) []byte {
 	t.Helper()
@@ -240,56 +184,6 @@ func headerDifference(a, b http.Header) string {
 		}
 	}
 	return ""
-}
-
-// testErrors provokes every kind of error in the contract.
-func (s *server) testErrors(t *testing.T) {
-	const events = "/api/v2/coordination-context/conflict-events"
-	for _, c := range []struct {
-		method, path string
-		status       int
-		body         string // its beginning
-	}{
-		{"GET", events, 403, `{"error":"Missing app identifier"`},
-		{"GET", events + "?app_identifier=", 403, `{"error":"Missing app identifier"`},
-		{"GET", events + "?app_identifier=nonsense", 403, `{"error":"Invalid app identifier"`},
-		{"GET", "/api/v2/no/such/path", 403, `{"error":"Missing app identifier"`},
-		{"POST", events, 403, `{"error":"Missing app identifier"`},
-		{"GET", with("/api/v2/no/such/path"), 404, `{"detail":"Not Found"}`},
-		{"GET", with("/api/v1/coordination-context/conflict-events"), 404, `{"detail":"Not Found"}`},
-		{"GET", "/nothing", 404, `{"detail":"Not Found"}`},
-		{
-			"GET", with(events + "?start_date=2023-13&limit=x"), 400,
-			`{"detail":"Invalid start_date format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`,
-		},
-		{"GET", with(events + "?end_date=x"), 400, `{"detail":"Invalid end_date format.`},
-		{
-			"GET", with(events + "?limit=10001&admin_level=3"), 422,
-			`{"detail":[{"type":"enum","loc":["query","admin_level"],"msg":"Input should be '0', '1' or '2'","input":"3","ctx":{"expected":"'0', '1' or '2'"}},` +
-				`{"type":"less_than_equal","loc":["query","limit"],"msg":"Input should be less than or equal to 10000","input":"10001","ctx":{"le":10000}}]}`,
-		},
-		{"GET", with(events + "?offset=-1"), 422, `{"detail":[{"type":"greater_than_equal","loc":["query","offset"]`},
-		{"GET", with(events + "?has_hrp=maybe"), 422, `{"detail":[{"type":"bool_parsing"`},
-		{"GET", with("/api/v2/metadata/resource?update_date_min=x"), 422, `{"detail":[{"type":"datetime_from_date_parsing","loc":["query","update_date_min","datetime"]`},
-		{"GET", "/api/v2/encode_app_identifier", 422, `{"detail":[{"type":"missing","loc":["query","application"],"msg":"Field required","input":null}`},
-	} {
-		a := ask(t, c.method, s.base+c.path)
-		if a.status != c.status || !strings.HasPrefix(string(a.body), c.body) {
-			t.Errorf("%s %s: %d %.400s, want %d %s", c.method, c.path, a.status, a.body, c.status, c.body)
-		}
-		if a.header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s %s: Content-Type %q", c.method, c.path, a.header.Get("Content-Type"))
-		}
-	}
-	slash := ask(t, "GET", s.base+with(events+"/?limit=1"))
-	location := slash.header.Get("Location")
-	if want := with(events + "?limit=1"); slash.status != 307 || location != want || len(slash.body) != 0 {
-		t.Errorf("trailing slash: %d, Location %q, want 307, %q", slash.status, location, want)
-	}
-	byHeader := ask(t, "GET", s.base+events+"?limit=1", "X-CATALOG-API-APP-IDENTIFIER", identifier)
-	if byHeader.status != 200 {
-		t.Errorf("identifier in the header: %d", byHeader.status)
-	}
 }
 
 // testPages asks for what is not a list.

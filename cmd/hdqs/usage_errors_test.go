@@ -31,6 +31,7 @@ func TestGoldenMistakes(t *testing.T) {
 		}
 	}
 	testkit.WriteFile(t, filepath.Join(dir, "file"), []byte("text"))
+	testkit.WriteFile(t, filepath.Join(dir, "without", "reference", "location.csv"), nil)
 	if err := os.Rename(copyStore(t, store), filepath.Join(dir, "data", "store")); err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +61,9 @@ func TestGoldenMistakes(t *testing.T) {
 			env, words = append(env, words[0]), words[1:]
 		}
 		got := runWith(t, env, "", words[1:]...)
+		if got.code == 2 && got.stdout != "" {
+			t.Errorf("%s: stdout %q", line, got.stdout)
+		}
 		said := unstable.ReplaceAllString(restore.Replace(got.stderr), "")
 		fmt.Fprintf(&out, "\n$ %s\n%d\n%s", line, got.code, said)
 	}
@@ -102,6 +106,17 @@ func spoil(t *testing.T, catalog string) {
 	lines := strings.Split(string(testkit.ReadFile(t, funding)), "\n")
 	lines[1] = regexp.MustCompile(`,\d{5,},`).ReplaceAllString(lines[1], ",many,")
 	testkit.WriteFile(t, funding, []byte(strings.Join(lines, "\n")))
+}
+
+// TestIdentifier encodes and decodes an application and its address.
+func TestIdentifier(t *testing.T) {
+	t.Parallel()
+	if o := mustExit(t, 0, "identifier", "encode", "hdqs-test", "test@example.org"); o.stdout != identifier+"\n" {
+		t.Errorf("encoded as %q", o.stdout)
+	}
+	if o := mustExit(t, 0, "identifier", "decode", identifier); o.stdout != "hdqs-test\ntest@example.org\n" {
+		t.Errorf("decoded as %q", o.stdout)
+	}
 }
 
 // TestServeHelp: the help of serve lists every flag once, in groups.

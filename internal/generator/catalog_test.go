@@ -2,10 +2,7 @@ package generator
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/csv"
-	"encoding/hex"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -187,72 +184,5 @@ func TestFullScale(t *testing.T) {
 		if c.got < c.want*95/100 || c.got > c.want*105/100 {
 			t.Errorf("%d %s, want about %d", c.got, c.name, c.want)
 		}
-	}
-}
-
-// TestSmall checks that a part of the small catalog is small and complete: catalog.json lists every
-// file with its size and checksum, and every source that kept rows name, but for the unknown ones,
-// has its package.
-func TestSmall(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	counts, err := Write(dir, Options{Seed: 1, Small: true, Roles: []string{"idps", "funding"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(counts) != 2 || counts[0].Role != "funding" || counts[0].Kept < 20 || counts[1].Role != "idps" ||
-		counts[1].Kept < 20 {
-		t.Errorf("counts %+v, want at least 20 rows of funding, then as many of idps", counts)
-	}
-	var m manifest
-	text, err := os.ReadFile(filepath.Join(dir, "catalog.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	total := 0
-	for _, e := range m.Resources {
-		data, err := os.ReadFile(filepath.Join(dir, e.Path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		total += len(data)
-		if sum := sha256.Sum256(data); int64(len(data)) != e.Size || hex.EncodeToString(sum[:]) != e.SHA256 {
-			t.Errorf("%s: catalog.json has another size or checksum", e.Path)
-		}
-	}
-	var packages []byte
-	files, err := filepath.Glob(filepath.Join(dir, m.Packages))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		packages = append(packages, data...)
-	}
-	if total += len(packages); len(m.Resources) != 10 || total > 60_000 {
-		t.Errorf("%d files and %d bytes with packages, want 10 and at most 60,000", len(m.Resources), total)
-	}
-	for _, role := range []string{"funding", "idps"} {
-		file := readCSV(t, filepath.Join(dir, role, "hdx_hapi_"+role+"_global.csv"))
-		missing := map[string]bool{}
-		for _, row := range file.rows {
-			id := file.cell(row, "resource_hdx_id")
-			if file.cell(row, "error") == "" && !bytes.Contains(packages, []byte(id)) {
-				missing[id] = true
-			}
-		}
-		if len(missing) > 3 {
-			t.Errorf("%s: rows name %d resources that no package describes, want 3 at most: %v", role, len(missing),
-				missing)
-		}
-	}
-	if _, err := Write(t.TempDir(), Options{Roles: []string{"funding", "fundings"}}); err == nil {
-		t.Error("no error for an unknown role")
 	}
 }
