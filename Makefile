@@ -109,8 +109,9 @@ VERSITYGW := .cache/versitygw/$(VERSITYGW_VERSION)/versitygw
 
 whole bucket clients clients-short: export HDQS_BINARY := $(abspath $(BIN))
 
+# JudgeFixtures, like BrowserPictures below, is long and runs nightly, in soak.
 whole: build ## whole-program tests: the binary, over HTTP
-	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients|Edge|Browser)' $(WHOLE)
+	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients|Edge|Browser|JudgeFixtures)' $(WHOLE)
 
 bucket: export HDQS_MOTO := $(abspath .cache/moto/bin/moto_server)
 bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
@@ -121,8 +122,8 @@ CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packag
 
 clients clients-short engines: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 clients clients-short: export HDQS_CLIENTS := $(abspath .cache)
-clients-short: build $(filter-out %/oapi-codegen,$(CLIENTS)) $(VERSITYGW) ## the same without R, PyIceberg and generators of clients, as CI runs it
-	$(PART) 'python3-venv curl node npm chromium' $(GOTEST) -count=1 -run '^TestClients' -skip '^TestClientsGenerated$$' ./cmd/hdqs
+clients-short: build $(filter-out %/oapi-codegen,$(CLIENTS)) $(VERSITYGW) ## the same without R, PyIceberg, generators of clients and real input, as CI runs it
+	$(PART) 'python3-venv curl node npm chromium' $(GOTEST) -count=1 -run '^TestClients' -skip '^TestClients(Generated|EnginesFixtures)$$' ./cmd/hdqs
 
 clients: export HDQS_CLIENTS_ALL := 1
 clients: build $(CLIENTS) $(VERSITYGW) ## foreign clients: browsers and libraries, tables by URL, typed and generated clients, what public clients send
@@ -135,7 +136,7 @@ edge: export HDQS_EDGE := 1
 edge: export HDQS_AXE := $(abspath $(AXE))
 edge: export HDQS_VNU := $(abspath $(VNU))
 edge: $(AXE) $(VNU) ## the samples of deploy together, nginx in front of the service, pages in a browser and a checker of HTML
-	$(PART) 'nginx chromium systemd-analyze promtool npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api ./cmd/hdqs
+	$(PART) 'nginx chromium systemd-analyze promtool npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api ./cmd/hdqs
 
 pictures: build ## take the pictures of docs/pages.md again
 	HDQS_EDGE=1 HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs -update
@@ -246,6 +247,7 @@ soak: .cache/schemathesis/packages ## the long form: all tests under the race de
 	HDQS_TEST_QUERIES=2000 $(GO) test -count=1 -timeout 120m -run '^TestJudge' ./internal/judge
 	$(MAKE) vulnerabilities
 	$(MAKE) bucket clients edge
+	HDQS_EDGE=1 $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs
 	$(MAKE) engines
 	$(MAKE) build
 	.ci/schemathesis.sh $(BIN) 10

@@ -89,8 +89,9 @@ func (f *goFile) built(race bool) bool {
 	return true
 }
 
-// elsewhere are tests that run by hand only: they need a store that HDQS_TEST_STORE names.
-var elsewhere = regexp.MustCompile(`^TestSelectOnStore`)
+// elsewhere are tests that run by hand, since they need a store that HDQS_TEST_STORE names, or only
+// nightly.
+var elsewhere = regexp.MustCompile(`^Test(SelectOnStore|JudgeFixtures$|BrowserPictures$)`)
 
 var isTest = regexp.MustCompile(`^(Test|Fuzz|Example)`)
 
