@@ -113,24 +113,6 @@ func (t *rangeTest) setEnd(end int, c uint64, below bool) {
 func (t *rangeTest) any(data []byte) bool {
 	var carry, found uint64
 	flip, words := t.ends[0].flip, t.words[:t.width]
-	for len(words) >= 4 && len(data) >= 32 { // additions in a row keep the carry in the processor's flag
-		a, b, c, d := &words[0], &words[1], &words[2], &words[3]
-		i := binary.LittleEndian.Uint64(data) ^ flip
-		j := binary.LittleEndian.Uint64(data[8:]) ^ flip
-		k := binary.LittleEndian.Uint64(data[16:]) ^ flip
-		l := binary.LittleEndian.Uint64(data[24:]) ^ flip
-		lowI, lowJ, lowK, lowL := i&a.low, j&b.low, k&c.low, l&d.low
-		var sumI, sumJ, sumK, sumL uint64
-		sumI, carry = bits.Add64(lowI, a.add[0], carry)
-		sumJ, carry = bits.Add64(lowJ, b.add[0], carry)
-		sumK, carry = bits.Add64(lowK, c.add[0], carry)
-		sumL, carry = bits.Add64(lowL, d.add[0], carry)
-		found |= (i^lowI)&sumI ^ a.want[0]
-		found |= (j^lowJ)&sumJ ^ b.want[0]
-		found |= (k^lowK)&sumK ^ c.want[0]
-		found |= (l^lowL)&sumL ^ d.want[0]
-		words, data = words[4:], data[32:]
-	}
 	for i := range words {
 		w := &words[i]
 		x := binary.LittleEndian.Uint64(data[8*i:]) ^ flip
@@ -149,24 +131,6 @@ func (t *rangeTest) mask(data []byte) uint64 {
 	}
 	var carry, in uint64
 	flip, words := t.ends[0].flip, t.words[:t.width]
-	for len(words) >= 4 && len(data) >= 32 {
-		a, b, c, d := &words[0], &words[1], &words[2], &words[3]
-		i := binary.LittleEndian.Uint64(data) ^ flip
-		j := binary.LittleEndian.Uint64(data[8:]) ^ flip
-		k := binary.LittleEndian.Uint64(data[16:]) ^ flip
-		l := binary.LittleEndian.Uint64(data[24:]) ^ flip
-		lowI, lowJ, lowK, lowL := i&a.low, j&b.low, k&c.low, l&d.low
-		var sumI, sumJ, sumK, sumL uint64
-		sumI, carry = bits.Add64(lowI, a.add[0], carry)
-		sumJ, carry = bits.Add64(lowJ, b.add[0], carry)
-		sumK, carry = bits.Add64(lowK, c.add[0], carry)
-		sumL, carry = bits.Add64(lowL, d.add[0], carry)
-		in |= a.place((i ^ lowI) & sumI)
-		in |= b.place((j ^ lowJ) & sumJ)
-		in |= c.place((k ^ lowK) & sumK)
-		in |= d.place((l ^ lowL) & sumL)
-		words, data = words[4:], data[32:]
-	}
 	for i := range words {
 		w := &words[i]
 		x := binary.LittleEndian.Uint64(data[8*i:]) ^ flip
@@ -268,19 +232,6 @@ func (t *boundTest) set(width int, bound uint64) {
 func (t *boundTest) any(data []byte) bool {
 	var carry, above uint64
 	words := t.words[:t.used]
-	for len(words) >= 4 && len(data) >= 32 { // additions in a row keep the carry in the processor's flag
-		a, b, c, d := &words[0], &words[1], &words[2], &words[3]
-		i, j := binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[8:])
-		k, l := binary.LittleEndian.Uint64(data[16:]), binary.LittleEndian.Uint64(data[24:])
-		lowI, lowJ, lowK, lowL := i&a.low, j&b.low, k&c.low, l&d.low
-		var sumI, sumJ, sumK, sumL uint64
-		sumI, carry = bits.Add64(lowI, a.add, carry)
-		sumJ, carry = bits.Add64(lowJ, b.add, carry)
-		sumK, carry = bits.Add64(lowK, c.add, carry)
-		sumL, carry = bits.Add64(lowL, d.add, carry)
-		above |= (i^lowI)&sumI | (j^lowJ)&sumJ | (k^lowK)&sumK | (l^lowL)&sumL
-		words, data = words[4:], data[32:]
-	}
 	for i := range words {
 		w := &words[i]
 		x := binary.LittleEndian.Uint64(data[8*i:])
