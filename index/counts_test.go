@@ -4,15 +4,11 @@ package index
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
-
-	"hdqs/internal/tables"
-	"hdqs/snapshot"
 )
 
 // TestCountStrategies compares what each strategy counts with the codes of the rows that Scan
@@ -78,64 +74,6 @@ func countCodes(s *codeSpace, rows []uint32) []uint32 {
 		counts[s.codes.At(row)]++
 	}
 	return counts
-}
-
-// TestFindRuns compares the runs of codes with the codes.
-func TestFindRuns(t *testing.T) {
-	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	r := rand.New(rand.NewPCG(seed, 1))
-	for _, rows := range []int{1, 100, chunkRows - 1, chunkRows, chunkRows + 1, 2*chunkRows + 300} {
-		for _, runs := range []int{1, 5, rows / 100, rows / 10} {
-			data := &snapshot.TableData{Name: "runs", Rows: rows}
-			c := snapshot.ColumnData{Name: "text", Kind: snapshot.Text}
-			values := []int{1, 4, 700}[r.IntN(3)]
-			for i := range values {
-				c.Values = append(c.Values, fmt.Sprintf("%03d", i))
-			}
-			code := uint32(0)
-			for range rows {
-				if r.IntN(1+rows/(1+runs)) == 0 {
-					code = uint32(r.IntN(values))
-				}
-				c.Codes = append(c.Codes, code)
-			}
-			data.Columns = []snapshot.ColumnData{c}
-			col, err := tables.Segment(t, data).Column("text")
-			if err != nil {
-				t.Fatal(err)
-			}
-			found := findRuns(col.Codes(), rows)
-			changes := 0
-			for i := range uint32(rows) {
-				if i > 0 && (i%chunkRows == 0 || col.Codes().At(i) != col.Codes().At(i-1)) {
-					changes++
-				}
-			}
-			if found == nil {
-				if changes <= rows/fewRows {
-					t.Errorf("seed %d: no runs, though there are only %d in %d rows", seed, changes+1, rows)
-				}
-				continue
-			}
-			if len(found.codes) != changes+1 || len(found.ends) != changes+1 {
-				t.Fatalf("seed %d: %d runs, want %d", seed, len(found.codes), changes+1)
-			}
-			at := uint32(0)
-			for k := range chunkCount(rows) {
-				for i := found.first[k]; i < found.first[k+1]; i++ {
-					for end := uint32(k)<<chunkBits + uint32(found.ends[i]); at <= end; at++ {
-						if code := uint32(col.Codes().At(at)); code != found.codes[i] {
-							t.Fatalf("seed %d: row %d has code %d, its run %d", seed, at, code, found.codes[i])
-						}
-					}
-				}
-			}
-			if int(at) != rows {
-				t.Errorf("seed %d: the runs end at row %d of %d", seed, at, rows)
-			}
-		}
-	}
 }
 
 // TestCounterErrors checks that a Counter refuses what it cannot answer.

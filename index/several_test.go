@@ -4,80 +4,11 @@ package index
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 )
-
-// rowsOfPage is the rows of a page, for comparison.
-func rowsOfPage(p *Page) map[uint32]bool {
-	rows := map[uint32]bool{}
-	for _, r := range p.Ranges {
-		for row := r.From; row < r.To; row++ {
-			rows[row] = true
-		}
-	}
-	return rows
-}
-
-// TestSeveralValues checks that a filter with several values selects the union of what it selects
-// with each of them, and together with a plain filter the intersection with that.
-func TestSeveralValues(t *testing.T) {
-	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	for table := range 4 {
-		r := rand.New(rand.NewPCG(seed, uint64(table)))
-		seg := randomSegment(t, r, []int{0, 700, 3000, 66_000}[table])
-		x, err := Open(seg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		find := func(filters ...Filter) map[uint32]bool {
-			var p Page
-			q := &Query{Filters: filters, Limit: math.MaxInt}
-			if err := x.Select(q, &p); err != nil {
-				t.Fatalf("seed %d: %v: %s", seed, err, describe(q))
-			}
-			if p.Total != p.Rows {
-				t.Fatalf("seed %d: %d rows of %d: %s", seed, p.Rows, p.Total, describe(q))
-			}
-			return rowsOfPage(&p)
-		}
-		queries := 60
-		if testing.Short() {
-			queries = 15
-		}
-		for range queries {
-			f := randomFilter(r, seg)
-			f.Values = randomValues(r, seg, &f)
-			other := f
-			other.Values = nil
-			union, both := map[uint32]bool{}, map[uint32]bool{}
-			for _, v := range f.Values {
-				single := f
-				single.Value, single.Values = v, nil
-				for row := range find(single) {
-					union[row] = true
-				}
-			}
-			for row := range find(other) {
-				if union[row] {
-					both[row] = true
-				}
-			}
-			if got := find(f); fmt.Sprint(got) != fmt.Sprint(union) {
-				t.Fatalf("seed %d: %d rows, the union has %d: %s", seed, len(got), len(union),
-					describe(&Query{Filters: []Filter{f}}))
-			}
-			if got := find(f, other); fmt.Sprint(got) != fmt.Sprint(both) {
-				t.Fatalf("seed %d: %d rows with a plain filter, want %d: %s", seed, len(got), len(both),
-					describe(&Query{Filters: []Filter{f}}))
-			}
-		}
-	}
-}
 
 // TestSearchOfManyPatterns compares the passes that look for many patterns with a search for each
 // of them.

@@ -117,53 +117,6 @@ func BenchmarkOpenSegment(b *testing.B) {
 	}
 }
 
-func BenchmarkPacked(b *testing.B) {
-	const n = 1 << 20
-	for _, width := range []int{1, 8, 15, 19, 31, 45} {
-		pack := newPacker(n, width)
-		r := rand.New(rand.NewPCG(1, 1))
-		sum := uint64(0)
-		for range n {
-			v := r.Uint64N(1<<width - 1) // never the largest, so that within has to look at all
-			sum += v
-			pack.add(v)
-		}
-		p := newPacked(pack.bytes(), n, width)
-		b.Run(fmt.Sprintf("at/width=%d", width), func(b *testing.B) {
-			for b.Loop() {
-				got := uint64(0)
-				for i := range uint32(n) {
-					got += p.At(i)
-				}
-				if got != sum {
-					b.Fatalf("sum %d, want %d", got, sum)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/value")
-		})
-		b.Run(fmt.Sprintf("unpack/width=%d", width), func(b *testing.B) {
-			dst := make([]uint32, 4096)
-			for b.Loop() {
-				for from := uint32(0); from < n; from += 4096 {
-					p.Unpack(dst, from)
-				}
-			}
-			if dst[4095] != uint32(p.At(n-1)) {
-				b.Fatal("wrong value")
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/value")
-		})
-		b.Run(fmt.Sprintf("within/width=%d", width), func(b *testing.B) {
-			for b.Loop() {
-				if !p.within(1<<width-2, nil) {
-					b.Fatal("wrong answer")
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/value")
-		})
-	}
-}
-
 func TestWideTable(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer

@@ -187,25 +187,3 @@ func checkWithin(t *testing.T, p Packed, values []uint64, r *rand.Rand) {
 		}
 	}
 }
-
-// TestWithinFindsOne: within finds a single number that is too large, at any position.
-func TestWithinFindsOne(t *testing.T) {
-	t.Parallel()
-	for _, width := range []int{1, 3, 7, 8, 15, 19, 28, 29, 40} {
-		const n = 150
-		for at := range n {
-			pack := newPacker(n, width)
-			bound := uint64(1)<<width - 2
-			for i := range n {
-				v := bound
-				if i == at {
-					v++
-				}
-				pack.add(v)
-			}
-			if p := newPacked(pack.bytes(), n, width); p.within(bound, nil) {
-				t.Fatalf("width %d: number %d is above %d, but was not found", width, at, bound)
-			}
-		}
-	}
-}

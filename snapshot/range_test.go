@@ -67,46 +67,6 @@ func TestPackedRange(t *testing.T) {
 	}
 }
 
-// TestRangeBlock compares the tests of a block with tests of each number: with one end, any says
-// exactly whether one passes, with two it never misses one.
-func TestRangeBlock(t *testing.T) {
-	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	r := rand.New(rand.NewPCG(seed, 1))
-	for width := uint64(minMerged); width <= 32; width++ {
-		most := uint64(1)<<width - 1
-		for range 500 {
-			lo, more := randomRange(r, most)
-			var test rangeTest
-			if excludes := test.set(width, lo, more); !excludes {
-				if lo > 0 || more < most {
-					t.Fatalf("seed %d width %d: [%d,+%d] excludes numbers", seed, width, lo, more)
-				}
-				continue
-			}
-			pack, want := newPacker(64, int(width)), uint64(0)
-			usual := r.Uint64()
-			for i := range 64 {
-				v := usual & most
-				if r.IntN(30) == 0 {
-					v = []uint64{r.Uint64(), lo, lo - 1, lo + more, lo + more + 1}[r.IntN(5)] & most
-				}
-				if v-lo <= more {
-					want |= 1 << i
-				}
-				pack.add(v)
-			}
-			block := pack.bytes()
-			if got := test.mask(block); got != want {
-				t.Fatalf("seed %d width %d: [%d,+%d]: %x, want %x", seed, width, lo, more, got, want)
-			}
-			if any := test.any(block); any != (want != 0) && (want != 0 || !test.two) {
-				t.Fatalf("seed %d width %d: any of [%d,+%d] is %v, want %x", seed, width, lo, more, any, want)
-			}
-		}
-	}
-}
-
 // TestWithinBlocks compares the test of whole blocks with tests of each number, while the block is
 // read. Without a number above the bound all of it is read, up to its last piece.
 func TestWithinBlocks(t *testing.T) {
@@ -140,25 +100,6 @@ func TestWithinBlocks(t *testing.T) {
 				t.Fatalf("seed %d width %d: checksum %08x of %d bytes, want %08x", seed, width, read.sum, len(p.data),
 					want)
 			}
-		}
-	}
-}
-
-// TestReading compares checksums that are made in steps with those of all bytes.
-func TestReading(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
-	data := make([]byte, 5*pieceCached)
-	for i := range data {
-		data[i] = byte(r.Uint32())
-	}
-	for range 200 {
-		read := reading{data: data[r.IntN(100):][:r.IntN(4*pieceCached)]}
-		for range r.IntN(5) {
-			read.to(r.IntN(5 * pieceCached))
-		}
-		if want := crc32.Checksum(read.data, castagnoli); read.checksum() != want {
-			t.Fatalf("checksum %08x of %d bytes, want %08x", read.sum, len(read.data), want)
 		}
 	}
 }
