@@ -84,26 +84,22 @@ type op struct {
 // tooMany is the size of an op whose bits are not set.
 const tooMany = 63
 
-// block writes ops as DEFLATE blocks: immediately while direct, otherwise it gathers them.
+// block writes ops as DEFLATE blocks.
 type block struct {
-	gathered
-	direct bool
-	seen   *counts    // if not nil, counts the symbols that are written directly
-	code   *codeTable // of the block being written
+	seen *counts    // if not nil, counts the symbols
+	code *codeTable // of the block being written; nil while symbols are only counted
 
 	bits bitWriter
 }
 
-// run writes or gathers ops, whose text starts at position at.
+// run counts and writes ops, whose text starts at position at.
 func (b *block) run(ops []op, text []byte, at int) {
-	if b.direct {
-		if b.seen != nil {
-			b.seen.ops(ops, text, at)
-		}
-		b.write(ops, text, at)
-		return
+	if b.seen != nil {
+		b.seen.ops(ops, text, at)
 	}
-	b.add(ops, text, at)
+	if b.code != nil {
+		b.write(ops, text, at)
+	}
 }
 
 // write writes ops. A mispredicted branch takes as long as forty instructions, so there is no
@@ -205,20 +201,4 @@ func (t *codeTable) writeMatch(w *bitWriter, length, distance int) {
 		l := t.length[n]
 		w.write(l.bits()|dist<<(l.len()&63), l.len()+size)
 	}
-}
-
-// writeGathered writes the gathered sequences in the code of the current block.
-func (b *block) writeGathered() {
-	b.close()
-	b.bits.reserve(uint(len(b.literals))*(maxCodeLen+1) + b.matches()*64)
-	literals := b.literals
-	for _, s := range b.sequences {
-		n := s.literals()
-		b.code.writeLiterals(&b.bits, literals[:n])
-		literals = literals[n:]
-		if s.length() > 0 {
-			b.code.writeMatch(&b.bits, s.length(), s.distance())
-		}
-	}
-	b.forget()
 }

@@ -117,3 +117,7 @@ var fixedCode = func() *codeTable {
 	copy(t.litLen[:], codes[:])
 	return &t
 }()
+
+// fixedBlock is fixedCode, which needs no description: it is for a few rows, as between stored
+// blocks.
+var fixedBlock = &blockCode{table: *fixedCode, generation: fixedGeneration}

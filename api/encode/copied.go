@@ -36,7 +36,10 @@ func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 		budget = 0
 	}
 	c.blocks.open()
-	d.code, d.generation = t.code(), rowGeneration
+	if d.code = t.code(); d.open && d.generation != rowGeneration {
+		d.flush()
+	}
+	d.ensure(BatchRows)
 	for i, run := range runs {
 		end := run.To
 		if i == len(runs)-1 {
@@ -128,7 +131,6 @@ func (c *copier) find(from, end uint32) (to, retry uint32) {
 // those between them.
 func (d *deflater) encodeCopied(cut int) {
 	c := &d.copier
-	d.writeDirectly()
 	if d.pause != nil {
 		d.pause()
 	}

@@ -11,15 +11,14 @@ import (
 type deflater struct {
 	matcher
 
-	open    bool   // a block's header is written
-	batches int    // of rows since the last stored block, or the start
-	many    bool   // the rows given last fill more than one batch
-	recent  counts // sums of counts, the latest with the greatest weight
-	latest  counts // of the batch that is counted
-	code    *blockCode
-	own     blockCode // built for recent
-	made    uint32    // number of codes so far, with the first one and that of row blocks
-	counted bool      // a batch of the body was counted
+	open    bool       // a block's header is written
+	batches int        // of rows since the last stored block, or the start
+	recent  counts     // sums of counts, the latest with the greatest weight
+	latest  counts     // of the batch that is counted
+	code    *blockCode // of what is not short
+	own     blockCode  // built for recent
+	made    uint32     // number of codes so far, with the first one and that of row blocks
+	counted bool       // a batch of the body was counted
 	first   *firstCode
 	huffman huffman
 
@@ -28,9 +27,10 @@ type deflater struct {
 
 // blockCode is a code and its description in the header of a block.
 type blockCode struct {
-	table  codeTable
-	header blockHeader
-	begun  bitWriter // the encoded start of a block, made once for the first code; empty for others
+	table      codeTable
+	header     blockHeader
+	begun      bitWriter // the encoded start of a block, made once for the first code; empty for others
+	generation uint32
 }
 
 // firstCode is the code that all bodies of a table start with. It never changes, so the bytes of a
@@ -43,8 +43,8 @@ type firstCode struct {
 	sampler atomic.Pointer[deflater]
 }
 
-// firstGeneration is the generation of a first code, rowGeneration that of a code of row blocks.
-const firstGeneration, rowGeneration = 1, 2
+// The generations of first codes, of codes of row blocks, and of the fixed code.
+const firstGeneration, rowGeneration, fixedGeneration = 1, 2, 3
 
 // The first code is made from this many runs of this many rows, spread over the table. Filtered
 // pages look like them. From neighbours and single rows, pages of 100 filtered rows are larger.
@@ -52,20 +52,17 @@ const codeRuns, codeRun = 64, 12
 
 // newFirstCode builds the code from samples of rows.
 func newFirstCode(rows Rows) *firstCode {
-	first := &firstCode{}
+	first := &firstCode{blockCode: blockCode{generation: firstGeneration}}
 	var seen counts
 	d := newDeflater(rows, first)
-	d.next = func() { // counts the batch before, of which nothing is written
-		seen.add(&d.block.gathered)
-		d.block.forget()
-	}
+	d.next = func() {}
 	d.begin(nil)
-	d.rows(sampleOf(rows, codeRuns), 0)
+	d.block.seen = &seen
+	d.matcher.rows(sampleOf(rows, codeRuns), 0)
 	d.finish()
-	d.next()
 	first.blockCode.build(&d.huffman, &seen)
 	first.begin(&first.begun)
-	d.next, d.block.bits.out = d.nextBatch, nil
+	d.next, d.block.seen, d.block.bits.out = d.nextBatch, nil, nil
 	first.sampler.Store(d)
 	return first
 }
@@ -97,15 +94,15 @@ const (
 	// is first counted and later on.
 	keepFirst, keepLater = 125, 110
 
-	// newHeader is the approximate number of bits that describe a new code.
-	newHeader = 800
+	// fewRows is the number of rows up to which describing a code takes more bits than it saves.
+	fewRows = 6
 )
 
 // gzipHeader is the header of a member: DEFLATE, no name, no time, unknown system.
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 func newDeflater(rows Rows, first *firstCode) *deflater {
-	d := &deflater{first: first, made: rowGeneration}
+	d := &deflater{first: first, made: fixedGeneration}
 	d.init(rows)
 	d.next = d.nextBatch
 	return d
@@ -115,8 +112,14 @@ func newDeflater(rows Rows, first *firstCode) *deflater {
 func (d *deflater) begin(dst []byte) {
 	d.matcher.start()
 	d.counted = false
-	d.code, d.generation = &d.first.blockCode, firstGeneration
+	d.code, d.block.code, d.open = &d.first.blockCode, nil, false
 	d.block.bits = bitWriter{out: append(dst, gzipHeader...)}
+}
+
+// plain encodes text outside of the rows.
+func (d *deflater) plain(text []byte) {
+	d.ensure(0)
+	d.matcher.plain(text)
 }
 
 // end completes the member and returns dst with it.
@@ -129,18 +132,13 @@ func (d *deflater) end() []byte {
 
 // rows encodes the rows of runs without their last cut bytes.
 func (d *deflater) rows(runs []Run, cut int) {
-	d.many = rowsIn(runs) > BatchRows
+	d.ensure(rowsIn(runs))
 	d.matcher.rows(runs, cut)
 }
 
-// nextBatch decides before each batch of rows whether it is written directly or gathered, and
-// whether its symbols are counted. A single batch is gathered, as it may be shorter in another
-// code.
+// nextBatch decides before each batch of rows whether its symbols are counted.
 func (d *deflater) nextBatch() {
 	b := &d.block
-	if d.many || d.batches > 0 {
-		d.writeDirectly()
-	}
 	if b.seen != nil {
 		b.seen = nil
 		d.sample()
@@ -152,15 +150,15 @@ func (d *deflater) nextBatch() {
 	d.batches++
 }
 
-// writeDirectly starts a block for what is gathered and what follows.
-func (d *deflater) writeDirectly() {
-	b := &d.block
-	if b.direct {
-		return
+// ensure starts a block for so many rows, unless one is open.
+func (d *deflater) ensure(rows int) {
+	switch {
+	case d.open:
+	case rows <= fewRows:
+		d.beginBlock(fixedBlock)
+	default:
+		d.beginBlock(d.code)
 	}
-	d.beginBlock()
-	b.writeGathered()
-	b.direct, d.literalCode = true, b.code
 }
 
 // sample starts a new block if another code is much better for what was counted.
@@ -173,38 +171,12 @@ func (d *deflater) sample() {
 	}
 	if d.recent.cost(&d.code.table)*100 > d.recent.least()*keep {
 		d.endBlock()
-		d.build()
-		d.beginBlock()
-		d.literalCode = d.block.code
+		d.own.build(&d.huffman, &d.recent)
+		d.made++
+		d.own.generation = d.made
+		d.code = &d.own
+		d.beginBlock(d.code)
 	}
-}
-
-// short writes the few ops gathered as a block of their own, in the shortest of three codes: the
-// fixed one, the current one, or a new one.
-func (d *deflater) short() {
-	var c counts
-	c.add(&d.block.gathered)
-	fixed, kept, best := c.cost(fixedCode), c.cost(&d.code.table)+d.code.header.size, c.least()+newHeader
-	switch {
-	case best*100 < min(fixed, kept)*(200-keepFirst):
-		d.recent = c
-		d.build()
-		d.beginBlock()
-	case kept < fixed:
-		d.beginBlock()
-	default:
-		d.block.bits.reserve(64)
-		d.block.bits.write(1<<1, 3)
-		d.block.code, d.open = fixedCode, true
-	}
-	d.block.writeGathered()
-}
-
-// build switches to a code for the recent counts.
-func (d *deflater) build() {
-	d.own.build(&d.huffman, &d.recent)
-	d.made++
-	d.code, d.generation = &d.own, d.made
 }
 
 // build makes a code for counts. Symbols that were not counted have a code too.
@@ -222,10 +194,10 @@ func (b *blockCode) build(h *huffman, seen *counts) {
 	b.header.build(h, &b.table)
 }
 
-// beginBlock starts a block with the current code.
-func (d *deflater) beginBlock() {
-	d.code.begin(&d.block.bits)
-	d.block.code, d.open = &d.code.table, true
+// beginBlock starts a block with a code.
+func (d *deflater) beginBlock(c *blockCode) {
+	c.begin(&d.block.bits)
+	d.block.code, d.literalCode, d.generation, d.open = &c.table, &c.table, c.generation, true
 }
 
 // begin starts a block with the code.
@@ -236,6 +208,10 @@ func (b *blockCode) begin(w *bitWriter) {
 		return
 	}
 	w.reserve(b.header.size + 64)
+	if b.generation == fixedGeneration {
+		w.write(1<<1, 3)
+		return
+	}
 	w.write(2<<1, 3)
 	b.header.write(w)
 }
@@ -250,18 +226,11 @@ func (d *deflater) endBlock() {
 	}
 }
 
-// flush writes everything gathered and ends the block.
+// flush ends the block.
 func (d *deflater) flush() {
 	d.finish()
-	switch {
-	case d.block.empty():
-	case d.open:
-		d.block.writeGathered()
-	default:
-		d.short()
-	}
 	d.endBlock()
-	d.block.direct, d.block.seen, d.literalCode, d.batches = false, nil, nil, 0
+	d.block.seen, d.literalCode, d.batches = nil, nil, 0
 }
 
 // endDeflate adds an empty block that is marked as the last, which the blocks before it are not.

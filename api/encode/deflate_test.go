@@ -112,11 +112,13 @@ func FuzzBlock(f *testing.F) {
 		d := newDeflater(rows, newFirstCode(rows))
 		d.begin(nil)
 		d.block.bits.out = nil // DEFLATE alone
+		d.ensure(r.IntN(10))
 		want := randomSequences(r, &d.block, text, func() {
 			if r.IntN(4) > 0 {
 				d.nextBatch()
 			} else {
 				d.flush()
+				d.ensure(r.IntN(10))
 			}
 		})
 		d.endDeflate()

@@ -16,7 +16,7 @@ func TestNumbers(t *testing.T) {
 	for c := range 256 {
 		d.recent.litLen[c] = uint32(r.IntN(1 << r.IntN(16)))
 	}
-	d.build()
+	d.own.build(&d.huffman, &d.recent)
 	const digits = "0123456789.-+/,"
 	for range 100_000 {
 		n := r.IntN(20)

@@ -112,7 +112,7 @@ func (d *deflater) markRow(m *rowMark, k int) bool {
 // abandon forgets a body that is not complete.
 func (d *deflater) abandon() {
 	d.ops, d.length = d.ops[:0], 0
-	d.block.bits.out, d.literalCode = nil, nil
+	d.block.bits.out, d.block.code, d.literalCode = nil, nil, nil
 }
 
 // rowTable is the row blocks of one table.
@@ -186,7 +186,7 @@ func (d *deflater) rowCode(runs []Run) (code *blockCode, size uint) {
 		d.ops, d.from = d.ops[:0], d.at-d.length
 		d.keepPlain()
 	}
-	code = new(blockCode)
+	code = &blockCode{generation: rowGeneration}
 	code.build(&d.huffman, &seen)
 	code.begin(&code.begun)
 	return code, seen.cost(&code.table) + seen.extra() + code.header.size

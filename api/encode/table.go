@@ -87,6 +87,10 @@ func (t *Table) pieces(dst []byte, runs []Run, kept bool, pause func()) []byte {
 	d := t.writers.Get().(*deflater)
 	d.pauses(pause)
 	d.begin(dst)
+	if kept && t.copiesRows(runs) {
+		d.code = t.copied.code()
+	}
+	d.ensure(rowsIn(runs)) // also of the head
 	d.plain(t.rows.Head())
 	if kept {
 		runs = t.stored(d, runs)
