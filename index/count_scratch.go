@@ -17,8 +17,6 @@ type countScratch struct {
 	parts  int      // chunks with some rows that pass and some that do not
 	built  bool     // runs were found for this query
 	counts []uint32 // by code, or by tuple
-	lanes  []uint32 // further counts, see spread
-	all    []uint32 // counts of all rows, see subtractOthers
 	view   set
 	key    []byte
 	at     [countBatch]uint32
@@ -77,7 +75,6 @@ func (t *countScratch) append16(values []uint16) {
 // Estimates of what counting costs, in nanoseconds.
 const (
 	rowCountCost = 1.5 // reading and counting the code of a row that passes
-	othersCost   = 600 // finding the rows of a chunk that do not pass
 	openCost     = 120 // opening the posting of a code
 	wordsCost    = 450 // a bitmap of a chunk
 	valueCost    = 0.8 // a row of a list of rows
@@ -91,7 +88,6 @@ type strategy uint8
 
 const (
 	byRows     strategy = iota // from the codes of the rows that pass
-	byOthers                   // from the counts of all rows and the codes of the rows that do not pass
 	byPostings                 // from the postings
 	byRuns                     // from the runs of rows with one code
 )
@@ -101,23 +97,17 @@ func (t *countScratch) choose(x *Index, s *codeSpace) strategy {
 	if t.rows.rows == 0 || t.rows.rows == x.rows {
 		return byRows
 	}
-	best, least := byRows, rowCountCost*float64(t.rows.rows)
+	least := rowCountCost * float64(t.rows.rows)
 	if runs := t.runsOf(x, s, least); runs != nil {
 		if cost := codeRunCost * float64(len(runs.codes)); cost < least {
 			return byRuns
 		}
 		return byRows
 	}
-	if s.indexed {
-		others := rowCountCost*float64(x.rows-t.rows.rows) + othersCost*float64(t.parts)
-		if others < least {
-			best, least = byOthers, others
-		}
-		if !s.postings.Sorted() && s.countCost(x.rows, t.parts) < least {
-			return byPostings
-		}
+	if s.indexed && !s.postings.Sorted() && s.countCost(x.rows, t.parts) < least {
+		return byPostings
 	}
-	return best
+	return byRows
 }
 
 // runsOf returns the runs of a code space, nil if they are not known. They are found once the codes
@@ -185,56 +175,17 @@ func (t *countScratch) count(x *Index, s *codeSpace, by strategy) error {
 			return nil
 		}
 		fallthrough // dropped from the cache since
-	case by == byRows:
-		t.spread(s.size)
+	default:
 		for k := range t.rows.chunks {
 			t.addChunk(s.codes, k)
 		}
-		t.gather()
-	default:
-		if err := t.countAll(x, s); err != nil {
-			return err
-		}
-		t.subtractOthers(x, s)
 	}
 	return nil
-}
-
-// manyLanes is the largest number of codes that are counted in four lanes.
-const manyLanes = 1024
-
-// spread prepares three more lanes of counts. Neighbouring rows then count in different lanes: a
-// count that was just written takes several times as long to read again.
-func (t *countScratch) spread(size int) {
-	if size > manyLanes {
-		size = 0
-	}
-	t.lanes = slices.Grow(t.lanes[:0], 3*size)[:3*size]
-	clear(t.lanes)
-}
-
-// gather adds the lanes to the counts.
-func (t *countScratch) gather() {
-	size := len(t.lanes) / 3
-	for i := range size {
-		t.counts[i] += t.lanes[i] + t.lanes[size+i] + t.lanes[2*size+i]
-	}
-	t.lanes = t.lanes[:0]
 }
 
 // add counts codes.
 func (t *countScratch) add(codes []uint32) {
 	counts := t.counts
-	if size := len(t.lanes) / 3; size > 0 {
-		second, third, fourth := t.lanes[:size], t.lanes[size:2*size], t.lanes[2*size:]
-		for ; len(codes) >= 4; codes = codes[4:] {
-			c := codes[:4:4]
-			counts[c[0]]++
-			second[c[1]]++
-			third[c[2]]++
-			fourth[c[3]]++
-		}
-	}
 	for _, code := range codes {
 		counts[code]++
 	}
@@ -256,9 +207,7 @@ func (t *countScratch) countAll(x *Index, s *codeSpace) error {
 	}
 	switch {
 	case !s.indexed:
-		t.spread(s.size)
 		t.addRange(s.codes, 0, uint32(x.rows))
-		t.gather()
 	case s.postings.Sorted():
 		for code := range t.counts {
 			t.counts[code] = s.postings.Start(uint32(code)+1) - s.postings.Start(uint32(code))
@@ -335,64 +284,6 @@ func (t *countScratch) addWords(codes snapshot.Packed, base uint32, words *words
 func (t *countScratch) addAt(codes snapshot.Packed, n int) {
 	codes.Gather(t.codes[:n], t.at[:n])
 	t.add(t.codes[:n])
-}
-
-// subtractOthers sets t.counts, which are those of all rows, to the counts of the rows that pass.
-func (t *countScratch) subtractOthers(x *Index, s *codeSpace) {
-	t.all = append(t.all[:0], t.counts...)
-	clear(t.counts)
-	t.spread(s.size)
-	words := &t.chunk.rows.ownWords
-	for k := range t.rows.chunks {
-		c, size := &t.rows.chunks[k], chunkSize(x.rows, k)
-		switch c.shape {
-		case full:
-			continue
-		case empty:
-			t.addRange(s.codes, uint32(k)<<chunkBits, uint32(size))
-			continue
-		case bitmap:
-			*words = *t.rows.words(c)
-		default:
-			clear(words[:])
-			t.rows.eachRun(k, func(from, to uint32) bool {
-				fillBits(words, from, to)
-				return true
-			})
-		}
-		for i := range words {
-			words[i] = ^words[i]
-		}
-		clearBits(words, uint32(size), chunkRows)
-		t.addWords(s.codes, uint32(k)<<chunkBits, words)
-	}
-	t.gather()
-	for code, all := range t.all {
-		t.counts[code] = all - t.counts[code]
-	}
-}
-
-// eachRun calls f with the runs of rows of chunk k, in rows of the chunk, until f returns false.
-func (s *set) eachRun(k int, f func(from, to uint32) bool) {
-	switch c := &s.chunks[k]; c.shape {
-	case full:
-		f(0, c.rows)
-	case runs:
-		pairs := s.pairs(c)
-		for i := 0; i+1 < len(pairs); i += 2 {
-			if !f(uint32(pairs[i]), uint32(pairs[i])+uint32(pairs[i+1])+1) {
-				return
-			}
-		}
-	case array:
-		for _, v := range s.values(c) {
-			if !f(uint32(v), uint32(v)+1) {
-				return
-			}
-		}
-	case bitmap:
-		eachRun(s.words(c)[:], 0, chunkWords, f)
-	}
 }
 
 // countPostings counts the passing rows in the posting of each code. The longest posting is left

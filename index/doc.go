@@ -43,7 +43,7 @@
 // # Counting by value
 //
 // A Counter finds the rows that pass, a bit or less per row, and counts them by code, or
-// by tuple for all columns of a group at once, in the cheapest of four ways (countScratch.choose).
+// by tuple for all columns of a group at once, in the cheapest of three ways (countScratch.choose).
 // Most columns follow the row order more or less, so runs of rows with one code are what wide
 // queries use. A query takes at most about two nanoseconds for each second row of the table and
 // code space, and finds runs for at most one, at about one nanosecond per row.
