@@ -132,19 +132,6 @@ func (c *Column) Decs(dst []Dec, from uint32) { c.readDecs(dst, from, nil) }
 // DecsAt is Decs for the positions in at, of which there are as many as dst has elements.
 func (c *Column) DecsAt(dst []Dec, at []uint32) { c.readDecs(dst, 0, at) }
 
-// Load reads the packed code or number at position i, so that it is in the cache when it is needed.
-// The result has no other meaning.
-func (c *Column) Load(i uint32) uint64 {
-	packed := c.numbers.Packed
-	if c.coded {
-		packed = c.codes
-	}
-	if packed.width == 0 {
-		return 0
-	}
-	return packed.Load(i)
-}
-
 // readInts sets dst to the values at the positions in at, or, if at is nil, from position from on.
 func (c *Column) readInts(dst []int64, from uint32, at []uint32) {
 	var space [bulk]uint64

@@ -31,8 +31,6 @@ type rowBatch struct {
 	lanes   []lane       // one for each piece
 	joined  []joinedLane // lanes, with neighbours that are the same in all rows joined to one
 	text    []byte       // of the joined lanes
-
-	touched uint64 // sum of what touch read, which keeps it from being optimized away
 }
 
 // lane holds the texts of one piece in the batch's rows.
@@ -150,9 +148,6 @@ func (b *rowBatch) clear() { b.n, b.nparts, b.nrows = 0, 0, 0 }
 // lookUp sets the texts of the batch's rows and returns their total length.
 func (f *Form) lookUp(b *rowBatch) int {
 	size := 0
-	if b.nparts > 1 && !b.scattered() {
-		f.touch(b)
-	}
 	for i := range f.pieces {
 		p, l := &f.pieces[i], &b.lanes[i]
 		l.same = nil
@@ -176,29 +171,6 @@ func (f *Form) lookUp(b *rowBatch) int {
 		}
 	}
 	return size
-}
-
-// touch reads the first code or number of each part in all columns. They are far apart, and many
-// are in no cache: here the memory accesses overlap, while sweeps over one column after the other
-// would wait for each. Gathering single rows overlaps them anyway.
-func (f *Form) touch(b *rowBatch) {
-	sum := uint64(0)
-	for i := range f.pieces {
-		p := &f.pieces[i]
-		for k := range p.factors {
-			if codes := &p.factors[k].codes; codes.Width() > 0 {
-				for _, r := range b.parts[:b.nparts] {
-					sum += codes.Load(r.From)
-				}
-			}
-		}
-		if p.column != nil && !p.point {
-			for _, r := range b.parts[:b.nparts] {
-				sum += p.column.Load(r.From)
-			}
-		}
-	}
-	b.touched += sum
 }
 
 // join joins neighbouring lanes that are the same in all rows. In a table sorted by place, most of
