@@ -341,7 +341,7 @@ type plainFilter struct {
 func (m *maker) filters() (filters []plainFilter) {
 	for range m.r.IntN(3) {
 		var f plainFilter
-		switch m.r.IntN(6) {
+		switch m.r.IntN(3) {
 		case 0:
 			code := m.place(m.r.IntN(20))
 			f = plainFilter{
@@ -349,30 +349,12 @@ func (m *maker) filters() (filters []plainFilter) {
 				func(row testRow) bool { return row["code"] == code },
 			}
 		case 1:
-			kind := enumValues[m.r.IntN(3)]
-			f = plainFilter{
-				index.Filter{Columns: []string{"kind"}, Op: index.Equal, Value: index.Value{Text: kind}},
-				func(row testRow) bool { return row["kind"] == kind },
-			}
-		case 2:
 			least := int64(m.r.IntN(5))
 			f = plainFilter{
 				index.Filter{Columns: []string{"amount"}, Op: index.AtLeast, Value: index.Value{Int: least}},
 				func(row testRow) bool { v, ok := row["amount"].(int64); return ok && v >= least },
 			}
-		case 3:
-			end := int64(m.r.IntN(5)) * 1e12
-			f = plainFilter{
-				index.Filter{Columns: []string{"start"}, Op: index.Below, Value: index.Value{Int: end}},
-				func(row testRow) bool { return row["start"].(int64) < end },
-			}
-		case 4:
-			name := []string{"Another name", "Name of P03"}[m.r.IntN(2)]
-			f = plainFilter{
-				index.Filter{Columns: []string{"name"}, Op: index.Equal, Value: index.Value{Text: name}},
-				func(row testRow) bool { return row["name"] == name },
-			}
-		case 5:
+		case 2:
 			note := fmt.Sprint("note ", m.r.IntN(50))
 			f = plainFilter{
 				index.Filter{Columns: []string{"note", "named"}, Op: index.Equal, Value: index.Value{Text: note}},
