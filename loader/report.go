@@ -203,13 +203,7 @@ func (r *Report) refuse(role, path string, err error) {
 // reasons are the keys of a count, most frequent first.
 func reasons(m map[string]*Examples) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		if d := m[b].Count - m[a].Count; d != 0 {
-			return d
-		}
-		if a < b {
-			return -1
-		}
-		return 1
+		return cmp.Or(m[b].Count-m[a].Count, strings.Compare(a, b))
 	})
 }
 

@@ -105,10 +105,7 @@ func (l *load) newest(th *theme, r *result) (at time.Time, datasets []string) {
 // newestFile is when the newest file of a table was published, 0 when catalog.json does not say.
 func (l *load) newestFile(th *theme) int64 {
 	role := th.role
-	switch th.table.name {
-	case "location":
-		role = catalogfile.LocationRole
-	case "admin1", "admin2":
+	if th.table.name == "admin2" {
 		role = catalogfile.UnitRole
 	}
 	latest := int64(0)
@@ -145,26 +142,16 @@ func staleTables(all []Stale) map[string]staleTable {
 
 // tablesOf are the tables that a stale source concerns: the one that it names, or those of its
 // role.
-func tablesOf(s Stale) []string {
-	for _, t := range tables {
-		if t.name == s.Path {
-			return []string{t.name}
-		}
-	}
-	switch s.Role {
-	case catalogfile.LocationRole:
-		return []string{"location"}
-	case catalogfile.UnitRole:
-		return []string{"admin1", "admin2"}
-	case catalogfile.PackageRole:
-		return []string{"dataset", "resource"}
-	}
+func tablesOf(s Stale) (names []string) {
 	for _, th := range themes {
-		if th.role == s.Role && s.Role != "" {
-			return []string{th.table.name}
+		switch name := th.table.name; {
+		case name == s.Path:
+			return []string{name}
+		case roleOf(name) == s.Role && name != "data_availability":
+			names = append(names, name)
 		}
 	}
-	return nil
+	return names
 }
 
 // sameSources reports whether two manifests describe their sources alike. Why one is stale, which

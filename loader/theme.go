@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -36,9 +37,10 @@ type theme struct {
 
 	// category and subcategory are what the list of available data calls a data theme; both are
 	// empty for reference lists. They follow the path of the table's endpoint, except for rainfall,
-	// which the incumbent lists under another name.
+	// which the incumbent lists under another name. A data theme without a subcategory has its role
+	// as that.
 	category, subcategory string
-	places                []placeGroup // of a data theme: the groups that hold its places
+	places                []placeGroup // of a data theme: the groups that hold its places; nil: inPlace
 }
 
 // published says where a CKAN site publishes the files of a role: the dataset, and which of its CSV
@@ -72,6 +74,12 @@ var tables = func() []*table {
 	for _, th := range themes {
 		if th.table.order == nil {
 			th.table.order = th.table.key
+		}
+		if th.category != "" {
+			th.subcategory = cmp.Or(th.subcategory, th.role)
+			if th.places == nil {
+				th.places = inPlace
+			}
 		}
 		all = append(all, th.table)
 	}

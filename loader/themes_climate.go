@@ -32,6 +32,5 @@ var climateThemes = []*theme{
 		},
 		category:    "climate",
 		subcategory: "hazards-rainfall",
-		places:      inPlace,
 	},
 }

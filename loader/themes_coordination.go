@@ -25,9 +25,7 @@ var coordinationThemes = []*theme{
 		steps: []step{
 			readUnit2(), readOrg(), readSector(true), readOpenPeriod(), readIDs(),
 		},
-		category:    "coordination-context",
-		subcategory: "operational-presence",
-		places:      inPlace,
+		category: "coordination-context",
 	},
 	{
 		role:      "funding",
@@ -47,9 +45,7 @@ var coordinationThemes = []*theme{
 			read("appeal_type"), read("requirements_usd"), read("funding_usd"),
 			read("funding_pct"), readPeriod(), readIDs(),
 		},
-		category:    "coordination-context",
-		subcategory: "funding",
-		places:      inPlace,
+		category: "coordination-context",
 	},
 	{
 		role:      "conflict-events",
@@ -68,9 +64,7 @@ var coordinationThemes = []*theme{
 			readUnit2(), read("event_type"), read("events"), read("fatalities"), readPeriod(),
 			readIDs(),
 		},
-		category:    "coordination-context",
-		subcategory: "conflict-events",
-		places:      inPlace,
+		category: "coordination-context",
 	},
 	{
 		role:      catalogfile.RiskRole,
@@ -92,8 +86,6 @@ var coordinationThemes = []*theme{
 			read("coping_capacity_risk"), read("meta_missing_indicators_pct"),
 			read("meta_avg_recentness_years"), readPeriod(), readIDs(),
 		},
-		category:    "coordination-context",
-		subcategory: "national-risk",
-		places:      inPlace,
+		category: "coordination-context",
 	},
 }
