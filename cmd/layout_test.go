@@ -77,7 +77,7 @@ var imports = map[string][]string{
 	"api/encode":          {},
 	"internal/atomicfile": {},
 	"internal/fetch":      {"internal/atomicfile"},
-	"internal/bucket":     {},
+	"internal/bucket":     {"internal/fetch"},
 	"internal/memory":     {},
 	"internal/background": {},
 	"internal/replica": {

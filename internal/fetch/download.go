@@ -205,13 +205,13 @@ func (d *download) check() *failure {
 	var err error
 	switch {
 	case d.part.Written == 0:
-		err = errors.New("empty body, want data")
+		err = errors.New("empty body: 0 bytes, want data")
 	case d.q.Size > 0 && d.part.Written != d.q.Size:
 		err = fmt.Errorf("%d bytes, the catalog says %d", d.part.Written, d.q.Size)
 	case d.q.SHA256 != "" && !strings.EqualFold(sha, d.q.SHA256):
-		err = fmt.Errorf("sha256 %s, the catalog says %s", sha, d.q.SHA256)
+		err = fmt.Errorf("SHA-256 %s, the catalog says %s", sha, d.q.SHA256)
 	case d.q.MD5 != "" && !strings.EqualFold(sum, d.q.MD5):
-		err = fmt.Errorf("md5 %s, the catalog says %s", sum, d.q.MD5)
+		err = fmt.Errorf("MD5 %s, the catalog says %s", sum, d.q.MD5)
 	default:
 		return nil
 	}

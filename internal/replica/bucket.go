@@ -6,27 +6,33 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net/http"
-	"os"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 
 	"hdqs/internal/bucket"
 	"hdqs/internal/fetch"
-	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
 // bucketObjects accesses the objects below a prefix of a bucket.
-type bucketObjects struct{ at *bucket.Location }
+type bucketObjects struct {
+	web
+	at *bucket.Location
+}
 
 func openBucket(address string) (objects, error) {
 	at, err := bucket.Open(address)
 	if err != nil {
 		return nil, err
 	}
-	return &bucketObjects{at: at}, nil
+	o := fetch.Options{
+		Transport: at, Tries: 4, BackoffMin: 100 * time.Millisecond, Parallel: parallel, MaxBytes: math.MaxInt64,
+	}
+	return &bucketObjects{web: web{base: at.URL(""), client: fetch.New(o)}, at: at}, nil
 }
 
 func (b *bucketObjects) traffic() Traffic {
@@ -54,91 +60,9 @@ func bucketError(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
-// open reads an object from an offset.
-func (b *bucketObjects) open(ctx context.Context, name, etag string, from int64) (io.ReadCloser, string, error) {
-	var o minio.GetObjectOptions
-	if etag != "" {
-		if err := o.SetMatchETagExcept(etag); err != nil {
-			return nil, "", err
-		}
-	}
-	if from > 0 {
-		if err := o.SetRange(from, 0); err != nil {
-			return nil, "", err
-		}
-	}
-	core := minio.Core{Client: b.at.Client} // its GetObject sends one request, that of Client two
-	body, info, _, err := core.GetObject(ctx, b.at.Bucket, b.at.Key(name), o)
-	if err != nil {
-		return nil, "", bucketError(err)
-	}
-	return body, info.ETag, nil
-}
-
 func (b *bucketObjects) read(ctx context.Context, name, etag string, limit int64) ([]byte, string, error) {
-	body, version, err := b.open(ctx, name, etag, 0)
-	if err != nil {
-		return nil, "", err
-	}
-	defer body.Close()
-	data, err := io.ReadAll(io.LimitReader(body, limit+1))
-	switch {
-	case err != nil:
-		return nil, "", fmt.Errorf("%w: body cut after %d bytes: %w", ErrUnavailable, len(data), err)
-	case int64(len(data)) > limit:
-		return nil, "", fmt.Errorf("%w: the file has more than the allowed %d bytes", snapshot.ErrCorrupt, limit)
-	}
-	return data, version, nil
-}
-
-// resumes is how often a download that was cut is resumed.
-const resumes = 3
-
-func (b *bucketObjects) download(ctx context.Context, name string, ref store.SegmentRef, file *os.File) error {
-	at := int64(0)
-	for try := 0; ; try++ {
-		n, err := b.copy(ctx, name, at, ref.Bytes, file)
-		at += n
-		switch {
-		case err == nil && at != ref.Bytes:
-			return fmt.Errorf("%w: the segment has %d bytes or more, the manifest says %d",
-				snapshot.ErrCorrupt, at, ref.Bytes)
-		case err == nil:
-			return nil
-		case !errors.Is(err, ErrUnavailable) || try == resumes || ctx.Err() != nil || n == 0:
-			return err
-		}
-	}
-}
-
-// copy appends the rest of an object to a file. It reads at most one byte more than size, which
-// shows that the object is too long.
-func (b *bucketObjects) copy(ctx context.Context, name string, from, size int64, file *os.File) (int64, error) {
-	body, _, err := b.open(ctx, name, "", from)
-	if err != nil {
-		return 0, err
-	}
-	defer body.Close()
-	n, err := io.Copy(diskWriter{file}, io.LimitReader(body, size-from+1))
-	if errors.Is(err, fetch.ErrDisk) {
-		return n, err
-	}
-	if err != nil {
-		return n, fmt.Errorf("%w: body cut after %d bytes: %w", ErrUnavailable, from+n, err)
-	}
-	return n, nil
-}
-
-// diskWriter marks write errors with fetch.ErrDisk: they are no fault of the service.
-type diskWriter struct{ file *os.File }
-
-// Write implements io.Writer.
-func (d diskWriter) Write(p []byte) (int, error) {
-	n, err := d.file.Write(p)
-	if err != nil {
-		err = fmt.Errorf("%w: %w", fetch.ErrDisk, err)
-	}
-	return n, err
+	data, version, err := b.web.read(ctx, name, etag, limit)
+	return data, strings.Trim(version, `"`), err
 }
 
 func (b *bucketObjects) list(ctx context.Context, folder string) ([]entry, error) {

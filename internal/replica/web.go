@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/minio/minio-go/v7"
+
 	"hdqs/internal/fetch"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -28,10 +30,13 @@ func (w *web) traffic() Traffic {
 // webError maps an error of the client to those of objects.
 func webError(err error) error {
 	var status *fetch.StatusError
+	var answer minio.ErrorResponse
 	switch {
+	case errors.As(err, &answer):
+		return bucketError(err)
 	case errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusGone):
 		return fs.ErrNotExist
-	case errors.Is(err, fetch.ErrMismatch):
+	case errors.Is(err, fetch.ErrMismatch) || errors.Is(err, fetch.ErrTooLarge):
 		return fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
 	case errors.Is(err, fetch.ErrRefused) || errors.Is(err, fetch.ErrDisk):
 		return err
