@@ -1,6 +1,6 @@
-// Package bucket opens S3-compatible buckets by address, such as s3://bucket/prefix, and answers the
-// requests of a fetch.Client with their objects. The endpoint, the region and the credentials come
-// from the usual environment variables.
+// Package bucket opens S3-compatible buckets by address, such as s3://bucket/prefix, and answers
+// the requests of a fetch.Client with their objects. The endpoint, the region and the credentials
+// come from the usual environment variables.
 package bucket
 
 import (
