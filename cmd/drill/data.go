@@ -107,7 +107,7 @@ func (d *drill) makeStore(ctx context.Context, data *dataset, scale float64) err
 
 // copyStore copies the store of --store, of which any file may be replaced later.
 func (d *drill) copyStore(ctx context.Context, data *dataset) error {
-	if err := linkTree(d.store, data.store); err != nil {
+	if err := os.CopyFS(data.store, os.DirFS(d.store)); err != nil {
 		return err
 	}
 	// Without a channel, every snapshot can be published, also the one that it showed.
@@ -188,7 +188,7 @@ func (data *dataset) finish(ctx context.Context, d *drill) error {
 			return err
 		}
 	}
-	return data.show(data.releases[0])
+	return showIn(data.store, data.releases[0])
 }
 
 // differs counts the tables that differ between two snapshots.
@@ -201,45 +201,18 @@ func (r *release) differs(other *release) (n int) {
 	return n
 }
 
-// show makes the channel show a snapshot.
-func (data *dataset) show(r *release) error { return showIn(data.store, r) }
-
+// showIn makes the channel of a store show a snapshot.
 func showIn(store string, r *release) error {
-	return replaceFile(filepath.Join(store, channelFile), r.channel)
+	path := filepath.Join(store, channelFile)
+	return errors.Join(os.WriteFile(path+".new", r.channel, 0o644), os.Rename(path+".new", path))
 }
 
-// replaceFile puts a new file in another's place in one step.
-func replaceFile(path string, data []byte) error {
-	return errors.Join(os.WriteFile(path+".new", data, 0o644), os.Rename(path+".new", path))
-}
-
-// linkTree copies a directory with hard links, or by copying where links are not possible. Files of
-// the copy must be replaced, never written to.
-func linkTree(from, to string) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, rel)
-		switch {
-		case entry.IsDir():
-			return os.MkdirAll(target, 0o755)
-		case !entry.Type().IsRegular() || rel == "lock":
-			return nil
-		}
-		if os.Link(path, target) == nil {
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(target, data, 0o644)
-	})
+// copied makes a copy of the store that shows a snapshot.
+func (d *drill) copied(data *dataset, r *release) (store string, err error) {
+	if store, err = d.folder("store"); err != nil {
+		return "", err
+	}
+	return store, errors.Join(os.CopyFS(store, os.DirFS(data.store)), showIn(store, r))
 }
 
 // dropRows leaves out the last twentieth of the lines of each file of a role.

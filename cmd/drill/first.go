@@ -13,7 +13,7 @@ func firstSecond(ctx context.Context, d *drill, t *table) error {
 	if err != nil {
 		return err
 	}
-	if err := data.show(data.releases[0]); err != nil {
+	if err := showIn(data.store, data.releases[0]); err != nil {
 		return err
 	}
 	starts := d.times(10, 2)

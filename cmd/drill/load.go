@@ -133,15 +133,8 @@ func (r *running) within(in []period) (all latencies) {
 }
 
 // between returns how long the answers took to requests that were due in a part of the load.
-func (r *running) between(from, to time.Duration) (all latencies) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range r.samples {
-		if at := s.due.Sub(r.begun); at >= from && at < to {
-			all = append(all, s.took)
-		}
-	}
-	return all
+func (r *running) between(from, to time.Duration) latencies {
+	return r.within([]period{{r.begun.Add(from), r.begun.Add(to)}})
 }
 
 // latencies are how long answers took.

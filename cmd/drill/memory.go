@@ -68,11 +68,8 @@ func memoryLimit(ctx context.Context, d *drill, t *table) error {
 	if err != nil {
 		return err
 	}
-	store, err := d.folder("memory")
+	store, err := d.copied(data, data.all[0])
 	if err != nil {
-		return err
-	}
-	if err := errors.Join(linkTree(data.store, store), showIn(store, data.all[0])); err != nil {
 		return err
 	}
 	resident, err := residentSize(ctx, d, data, store)

@@ -127,7 +127,7 @@ func patientFlags(more ...string) []string {
 
 // learn asks a server that serves only this snapshot for its answers.
 func (data *dataset) learn(ctx context.Context, d *drill, r *release) error {
-	if err := data.show(r); err != nil {
+	if err := showIn(data.store, r); err != nil {
 		return err
 	}
 	s, err := d.serve(ctx, serving{args: patientFlags("--store", data.store)})

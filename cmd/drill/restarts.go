@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -75,36 +76,74 @@ func (r *running) answered(ctx context.Context, more int64) error {
 	return waitFor(ctx, "answers", func() bool { return r.asked.Load() >= before+more })
 }
 
-// replicaAgain starts a replica on the address of one that has ended, and waits until it is ready.
-func (d *drill) replicaAgain(ctx context.Context, s serving) (*replica, error) {
-	r, err := d.serve(ctx, s)
+func (r *replica) address() string { return strings.TrimPrefix(r.public, "http://") }
+
+// replicas are those behind an nginx, each with what starts it again at its address.
+type replicas struct {
+	*drill
+	running []*replica
+	again   []serving
+}
+
+func (d *drill) startReplicas(ctx context.Context, all ...serving) (rs *replicas, err error) {
+	rs = &replicas{d, make([]*replica, len(all)), all}
+	for i := range all {
+		if rs.running[i], err = d.serve(ctx, all[i]); err != nil {
+			return nil, err
+		}
+		if all[i].socket == nil {
+			all[i].listen = rs.running[i].address()
+		}
+	}
+	return rs, nil
+}
+
+// end ends a replica by SIGTERM.
+func (rs *replicas) end(ctx context.Context, i int) error {
+	if code, err := rs.running[i].stop(ctx); err != nil || code != 0 {
+		return fmt.Errorf("exit code %d after SIGTERM, %w", code, err)
+	}
+	return nil
+}
+
+// begin starts a replica that has ended, and waits until it is ready.
+func (rs *replicas) begin(ctx context.Context, i int) (err error) {
+	if rs.running[i], err = rs.serve(ctx, rs.again[i]); err != nil {
+		return err
+	}
+	return waitFor(ctx, "the replica to be ready", func() bool { return rs.running[i].readiness().ready })
+}
+
+// underLoad does something to replicas again and again while an nginx in front of them is asked,
+// and returns the load when it has ended.
+func (rs *replicas) underLoad(ctx context.Context, data *dataset, times int, do func(l *running, n int) error,
+) (*running, error) {
+	var addresses []string
+	for _, r := range rs.running {
+		addresses = append(addresses, r.address())
+	}
+	base, stop, err := rs.startNginx(addresses...)
 	if err != nil {
 		return nil, err
 	}
-	return r, waitFor(ctx, "the replica to be ready", func() bool { return r.readiness().ready })
-}
-
-func (r *replica) address() string { return strings.TrimPrefix(r.public, "http://") }
-
-// pair are two replicas behind an nginx.
-type pair struct {
-	replicas [2]*replica
-	again    [2]serving // starts one of them on its address
-	base     string     // of nginx
-	stop     func()     // stops nginx
-}
-
-func (d *drill) startPair(ctx context.Context, data *dataset) (p *pair, err error) {
-	p = new(pair)
-	for i := range p.replicas {
-		p.again[i] = serving{args: patientFlags("--store", data.store)}
-		if p.replicas[i], err = d.serve(ctx, p.again[i]); err != nil {
+	defer stop()
+	edge, err := rs.edgeLoad(ctx, base, data)
+	if err != nil {
+		return nil, err
+	}
+	l := edge.start(ctx)
+	defer l.cancel()
+	for n := range times {
+		if err := l.answered(ctx, 50); err != nil {
 			return nil, err
 		}
-		p.again[i].listen = p.replicas[i].address()
+		if err := do(l, n); err != nil {
+			return nil, err
+		}
 	}
-	p.base, p.stop, err = d.startNginx(p.again[0].listen, p.again[1].listen)
-	return p, err
+	err = l.answered(ctx, 50)
+	l.stop()
+	return l, err
 }
 
 // restarts restarts replicas behind nginx: two in turn, then one whose listening socket outlives
@@ -126,37 +165,22 @@ func restarts(ctx context.Context, d *drill, t *table) error {
 }
 
 func rollingRestarts(ctx context.Context, d *drill, t *table, data *dataset) error {
-	p, err := d.startPair(ctx, data)
+	usual := serving{args: patientFlags("--store", data.store)}
+	rs, err := d.startReplicas(ctx, usual, usual)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	edge, err := d.edgeLoad(ctx, p.base, data)
-	if err != nil {
-		return err
-	}
-	l := edge.start(ctx)
-	defer l.cancel()
-	rounds := d.times(20, 2)
-	for range rounds {
-		for i := range p.replicas {
-			if code, err := p.replicas[i].stop(ctx); err != nil || code != 0 {
-				return fmt.Errorf("exit code %d after SIGTERM, %w", code, err)
-			}
-			if err := l.answered(ctx, 50); err != nil {
-				return err
-			}
-			if p.replicas[i], err = d.replicaAgain(ctx, p.again[i]); err != nil {
-				return err
-			}
-			if err := l.answered(ctx, 50); err != nil {
-				return err
-			}
+	times := 2 * d.times(20, 2)
+	l, err := rs.underLoad(ctx, data, times, func(l *running, n int) error {
+		if err := errors.Join(rs.end(ctx, n%2), l.answered(ctx, 50)); err != nil {
+			return err
 		}
+		return rs.begin(ctx, n%2)
+	})
+	if err == nil {
+		t.clean(fmt.Sprintf("%d rolling restarts of two replicas", times), l, metricUp)
 	}
-	l.stop()
-	t.clean(fmt.Sprintf("%d rolling restarts of two replicas", 2*rounds), l, metricUp)
-	return nil
+	return err
 }
 
 // activatedRestarts restarts one replica that inherits its listening socket, as from a systemd
@@ -172,43 +196,24 @@ func activatedRestarts(ctx context.Context, d *drill, t *table, data *dataset) e
 		return err
 	}
 	defer socket.Close()
-	s := serving{socket: socket, args: patientFlags("--store", data.store)}
-	r, err := d.serve(ctx, s)
+	rs, err := d.startReplicas(ctx, serving{socket: socket, args: patientFlags("--store", data.store)})
 	if err != nil {
 		return err
 	}
-	if r.address() != listener.Addr().String() {
-		return fmt.Errorf("the replica listens on %s, not in the socket that was passed to it", r.public)
+	if at := rs.running[0].address(); at != listener.Addr().String() {
+		return fmt.Errorf("the replica listens on %s, not in the socket that was passed to it", at)
 	}
-	base, stop, err := d.startNginx(r.address())
-	if err != nil {
-		return err
-	}
-	defer stop()
-	edge, err := d.edgeLoad(ctx, base, data)
-	if err != nil {
-		return err
-	}
-	l := edge.start(ctx)
-	defer l.cancel()
-	rounds := d.times(20, 3)
-	for range rounds {
-		if err := l.answered(ctx, 50); err != nil {
+	times := d.times(20, 3)
+	l, err := rs.underLoad(ctx, data, times, func(*running, int) error {
+		if err := rs.end(ctx, 0); err != nil {
 			return err
 		}
-		if code, err := r.stop(ctx); err != nil || code != 0 {
-			return fmt.Errorf("exit code %d after SIGTERM, %w", code, err)
-		}
-		if r, err = d.serve(ctx, s); err != nil {
-			return err
-		}
+		return rs.begin(ctx, 0)
+	})
+	if err == nil {
+		t.clean(fmt.Sprintf("%d socket-activated restarts of one replica", times), l, metricUp)
 	}
-	if err := l.answered(ctx, 50); err != nil {
-		return err
-	}
-	l.stop()
-	t.clean(fmt.Sprintf("%d socket-activated restarts of one replica", rounds), l, metricUp)
-	return nil
+	return err
 }
 
 // kills kills one of two replicas behind nginx. Only requests that it was answering may fail.
@@ -221,36 +226,24 @@ func kills(ctx context.Context, d *drill, t *table) error {
 	if err != nil {
 		return err
 	}
-	p, err := d.startPair(ctx, data)
+	usual := serving{args: patientFlags("--store", data.store)}
+	rs, err := d.startReplicas(ctx, usual, usual)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	edge, err := d.edgeLoad(ctx, p.base, data)
-	if err != nil {
-		return err
-	}
-	l := edge.start(ctx)
-	defer l.cancel()
 	var inFlight int64
-	rounds := d.times(20, 3)
-	for n := range rounds {
-		if err := l.answered(ctx, 50); err != nil {
-			return err
-		}
+	times := d.times(20, 3)
+	l, err := rs.underLoad(ctx, data, times, func(l *running, n int) error {
 		inFlight += l.inFlight.Load()
-		if err := p.replicas[n%2].signal(syscall.SIGKILL); err != nil {
+		if err := errors.Join(rs.running[n%2].signal(syscall.SIGKILL), l.answered(ctx, 100)); err != nil {
 			return err
 		}
-		if err := l.answered(ctx, 100); err != nil {
-			return err
-		}
-		if p.replicas[n%2], err = d.replicaAgain(ctx, p.again[n%2]); err != nil {
-			return err
-		}
+		return rs.begin(ctx, n%2)
+	})
+	if err == nil {
+		t.add(fmt.Sprintf("%d kills of one of two replicas", times), l.counts(),
+			fmt.Sprintf("0 wrong, at most the %d in flight", inFlight), metricUp,
+			l.wrong() == 0 && l.failed() <= inFlight)
 	}
-	l.stop()
-	t.add(fmt.Sprintf("%d kills of one of two replicas", rounds), l.counts(),
-		fmt.Sprintf("0 wrong, at most the %d in flight", inFlight), metricUp, l.wrong() == 0 && l.failed() <= inFlight)
-	return nil
+	return err
 }

@@ -70,14 +70,8 @@ const swapsInRound = 10
 
 // swapPair swaps two snapshots back and forth in a replica of its own.
 func swapPair(ctx context.Context, d *drill, t *table, data *dataset, pair [2]*release, changed string) error {
-	store, err := d.folder("swaps")
+	store, err := d.copied(data, pair[0])
 	if err != nil {
-		return err
-	}
-	if err := linkTree(data.store, store); err != nil {
-		return err
-	}
-	if err := showIn(store, pair[0]); err != nil {
 		return err
 	}
 	r, err := d.serve(ctx, serving{args: d.settings("--store", store)})
