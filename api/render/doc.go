@@ -1,5 +1,6 @@
-// Package render turns rows of a segment into the bytes of a page: JSON records and CSV lines
-// (contract.md section 9). docs/measurements/render.md has what it costs and what was tried.
+// Package render turns rows of a segment into the bytes of a page: JSON records, which NDJSON
+// has one a line, and CSV lines (contract section 9). docs/measurements/render.md has what it costs
+// and what was tried.
 //
 // A Renderer has a Form for each output format. A form divides a row into pieces. Neighbouring
 // fields of one group are one piece, with a fragment for each tuple: its values, escaped, with key

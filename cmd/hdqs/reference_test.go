@@ -152,5 +152,15 @@ func metricTable(t *testing.T) string {
 	if len(rows) < 40 {
 		t.Errorf("only %d metrics", len(rows))
 	}
-	return "| metric | labels | means |\n|---|---|---|\n" + strings.Join(rows, "")
+	table := "| metric | labels | means |\n|---|---|---|\n" + strings.Join(rows, "")
+	collected, err := registry.(prometheus.Gatherer).Gather() // also what is not described
+	if err != nil {
+		t.Error(err)
+	}
+	for _, family := range collected {
+		if name := family.GetName(); strings.HasPrefix(name, "hdqs_") && !strings.Contains(table, "`"+name+"`") {
+			t.Errorf("%s is collected, but not in Describe", name)
+		}
+	}
+	return table
 }
