@@ -27,10 +27,10 @@ import (
 //	    the rest             snapshots
 //
 // A snapshot needs its texts, which are all that its renderers and indexes can make of its
-// dictionaries (what only the names below a prefix need counts with a quarter), and its caches of
-// stored blocks and of answered filters. The caches may grow until the snapshot has half of the
-// rest, so that two fit, but have 1/16 of the Go runtime's part in any case. Tables that snapshots
-// share count once. Pages of mapped files do not count: the kernel can drop them.
+// dictionaries (what only the names below a prefix or NDJSON need counts with a quarter), and its
+// caches of stored blocks and of answered filters. The caches may grow until the snapshot has half
+// of the rest, so that two fit, but have 1/16 of the Go runtime's part in any case. Tables that
+// snapshots share count once. Pages of mapped files do not count: the kernel can drop them.
 //
 // Before a swap, the new snapshot counts with its texts, which the warm-up makes. If there is no
 // room for that, it is not warmed up, and counts with an eighth of them: to make that room,
