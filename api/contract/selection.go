@@ -179,9 +179,10 @@ func IsPlaceholder(code string) bool { return strings.HasSuffix(code, "-XXX") }
 // without levels or periods, and those of markets, which are no places of other markets.
 func (e *Endpoint) Nested() (nested []string) {
 	units := e.Units()
-	if units == nil || e.HasPoints() {
+	if units == nil || e.HasPoints() || e.Series() == nil {
 		return nil
 	}
+	nested = []string{} // poverty rates have no other field
 	for _, column := range e.Series() {
 		isPlace := func(u Unit) bool {
 			return column == u.Code || column == u.ProviderName || column == u.ProviderCode
