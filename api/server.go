@@ -199,6 +199,7 @@ func (s *Server) addRoutes() {
 		for i := range endpoints {
 			s.AddLists(m, &endpoints[i])
 		}
+		s.AddFigures(m, figures.HeadlineSource)
 		for _, path := range contract.EncodePaths(m.Names) {
 			s.Add(m, path, list.Route{Handler: s.AnswerEncode, Name: contract.EncodePath})
 		}

@@ -44,7 +44,7 @@ func TestSourceFields(t *testing.T) {
 					{"HEAD", []reply.HeaderField{{Name: "If-None-Match", Value: tag}}, 304},
 				} {
 					got := ask(t, address, c.method, target, c.header)
-					if day := headerOf(got, contract.HeaderUpdated); got.Status != c.status || day != "2026-11-17" {
+					if day := headerOf(got, contract.HeaderUpdated); got.Status != c.status || day != "2026-11-17T23:59:59Z" {
 						t.Errorf("%s %s %v: %d, updated %q", c.method, target, c.header, got.Status, day)
 					}
 					if value, has := got.field(contract.HeaderStale); value != since || has != (since != "") {

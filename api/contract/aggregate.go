@@ -50,14 +50,16 @@ const (
 	Mean
 	Distinct
 	Latest
+	Coverage // how many of the units of administration have rows
 )
 
-var funcNames = [...]string{"count", "sum", "min", "max", "mean", "distinct", "latest"}
+var funcNames = [...]string{"count", "sum", "min", "max", "mean", "distinct", "latest", "coverage"}
 
 // String is the function's name in measures.
 func (f Func) String() string { return funcNames[f] }
 
-// Measure is one figure of a group. Field is a position in the endpoint's fields, -1 for Count.
+// Measure is one figure of a group. Field is a position in the endpoint's fields, -1 for Count and
+// Coverage, which is two figures.
 type Measure struct {
 	Func  Func
 	Field int
@@ -162,12 +164,18 @@ func (r *Request) readMeasure(p *Param, text string) (m Measure, ok bool) {
 	e := r.plan.Endpoint
 	name, field, _ := strings.Cut(text, ":")
 	f := slices.Index(funcNames[:], name)
-	if f < 0 || (Func(f) == Count) != (text == name) || Func(f) != Count && field == "" {
+	alone := f >= 0 && Func(f).isAlone()
+	if f < 0 || alone != (text == name) || !alone && field == "" {
 		r.fault(notMeasure(p.Name, text, name, field))
 		return m, false
 	}
 	m = Measure{Func: Func(f), Field: -1}
-	if m.Func == Count {
+	if m.Func == Coverage && !r.mayCover() {
+		r.fault(valueError(p.Name, text, "coverage is of the units of a country: it needs a list of places below "+
+			"countries, and group_by="+CountryParam))
+		return m, false
+	}
+	if alone {
 		return m, true
 	}
 	m.Field = positionOf(e.Fields, field)
@@ -184,6 +192,31 @@ func (r *Request) readMeasure(p *Param, text string) (m Measure, ok bool) {
 	}
 	return m, false
 }
+
+// isAlone reports whether the function has no field.
+func (f Func) isAlone() bool { return f == Count || f == Coverage }
+
+// mayCover reports whether the groups of a request are of countries whose units the list has.
+func (r *Request) mayCover() bool {
+	return r.plan.Endpoint.UnitLevels() > 0 && slices.ContainsFunc(r.Groups, func(g Group) bool {
+		return r.plan.Endpoint.Fields[g.Field].Name == CountryParam
+	})
+}
+
+// UnitLevels is the lowest level of the units that rows of the endpoint can be about, 0 if they are
+// about countries or no places.
+func (e *Endpoint) UnitLevels() int {
+	switch {
+	case slices.Contains(e.Key, UnitColumns[2]):
+		return 2
+	case slices.Contains(e.Key, UnitColumns[1]):
+		return 1
+	}
+	return 0
+}
+
+// UnitColumns are the columns with the stored codes of units, by level.
+var UnitColumns = [...]string{1: "stored_admin1_code", 2: "stored_admin2_code"}
 
 // measured are the fields that a function takes, for error texts: of sum and mean those for which
 // they mean something.
@@ -258,8 +291,8 @@ func (e *Endpoint) groupName(g Group) string {
 
 // MeasureName is a measure as measures has it.
 func (e *Endpoint) MeasureName(m Measure) string {
-	if m.Func == Count {
-		return funcNames[Count]
+	if m.Func.isAlone() {
+		return funcNames[m.Func]
 	}
 	return funcNames[m.Func] + ":" + e.Fields[m.Field].Name
 }
@@ -285,19 +318,27 @@ func (e *Endpoint) groupField(g Group) Field {
 	return f
 }
 
-// measureField is the field of a record with a measure. All but counts are null if no row of the
+// Fields of Coverage: units that have rows, and units that there are.
+const (
+	unitsField = "units"
+	knownField = "units_known"
+)
+
+// measureFields are the fields of a record with a measure. All but counts are null if no row of the
 // group has a value.
-func (e *Endpoint) measureField(m Measure) Field {
+func (e *Endpoint) measureFields(m Measure) []Field {
 	name := strings.Replace(e.MeasureName(m), ":", "_", 1)
 	switch m.Func {
 	case Count, Distinct:
-		return Field{Name: name, Type: Integer}
+		return integers(name)
 	case Mean:
-		return Field{Name: name, Type: Number, Nullable: true}
+		return null(decimals(name))
+	case Coverage:
+		return null(integers(unitsField, knownField))
 	}
 	f := e.Fields[m.Field]
 	f.Name, f.Nullable = name, true
-	return f
+	return []Field{f}
 }
 
 // levelField is the level of a record's place.
@@ -322,7 +363,7 @@ func (r *Request) AggregateFields() []Field {
 		fields = append(fields, null(integers(levelField))...)
 	}
 	for _, m := range r.Measures {
-		fields = append(fields, r.plan.Endpoint.measureField(m))
+		fields = append(fields, r.plan.Endpoint.measureFields(m)...)
 	}
 	return fields
 }

@@ -24,6 +24,12 @@ type Endpoint struct {
 	Dimensions []Dimension // every other field of a record that has an amount or an average
 	Edition    *Edition    // what is published together; nil where no edition replaces another
 
+	Provisional Provisional // which rows are
+
+	// Of headline figures (headline.go) only.
+	Headline *Headline // nil for the path of all of them
+	list     string
+
 	// Of endpoints in HAPI names (nameset_paths.go) only.
 	names     NameSet
 	contract  *Endpoint // the same endpoint in the contract's names

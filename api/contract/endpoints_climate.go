@@ -30,6 +30,7 @@ var climate = []Endpoint{
 			inUnit2, fromFile, alike("aggregation_period"), parts("provider_admin1_code"), parts("provider_admin2_code"),
 			alike("version"), flow,
 		),
-		Edition: &Edition{Fields: []string{"aggregation_period", "version"}},
+		Edition:     &Edition{Fields: []string{"aggregation_period", "version"}},
+		Provisional: NotFinal,
 	},
 }

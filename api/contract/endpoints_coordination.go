@@ -59,6 +59,7 @@ var coordination = []Endpoint{
 		Dimensions: dimensions(
 			inUnit2, fromFile, totals("event_type", total("political_violence", "civilian_targeting")), flow,
 		),
+		Provisional: Unfinished,
 	},
 	{
 		Path:    "/api/v2/coordination-context/national-risk",

@@ -12,15 +12,16 @@ var meaningsText string
 
 // Sections of meanings.txt by name. Keys are documented there.
 var (
-	meanings   = section("fields")
-	filterOnly = section("filters")
-	addingUp   = section("adding up")
-	units      = section("units")
-	examples   = section("examples")
-	removed    = section("removed filters")
-	paramTexts = section("parameters")
-	matching   = section("matching")
-	kindTexts  = section("kinds")
+	meanings    = section("fields")
+	filterOnly  = section("filters")
+	addingUp    = section("adding up")
+	units       = section("units")
+	examples    = section("examples")
+	removed     = section("removed filters")
+	paramTexts  = section("parameters")
+	matching    = section("matching")
+	kindTexts   = section("kinds")
+	figureTexts = section("figures")
 
 	groupTitles = section("groups")
 	formatTexts = section("formats")

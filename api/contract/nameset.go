@@ -96,15 +96,17 @@ const (
 
 // Header fields, content types and methods that the interface description names.
 const (
-	HeaderTotal    = "X-Total-Count"
-	HeaderResult   = "X-Result-Count"
-	HeaderSnapshot = "X-Snapshot-Id"
-	HeaderUnknown  = "X-Unknown-Params"
-	HeaderHint     = "X-Hint"
-	HeaderMore     = "X-Facet-More"
-	HeaderChanges  = "X-Changes" // of each kind: added=1, removed=2, changed=3
-	HeaderUpdated  = "X-Data-Updated"
-	HeaderStale    = "X-Data-Stale"
+	HeaderTotal       = "X-Total-Count"
+	HeaderResult      = "X-Result-Count"
+	HeaderSnapshot    = "X-Snapshot-Id"
+	HeaderUnknown     = "X-Unknown-Params"
+	HeaderHint        = "X-Hint"
+	HeaderMore        = "X-Facet-More"
+	HeaderCoverage    = "X-Coverage"
+	HeaderChanges     = "X-Changes" // of each kind: added=1, removed=2, changed=3
+	HeaderUpdated     = "X-Data-Updated"
+	HeaderStale       = "X-Data-Stale"
+	HeaderProvisional = "X-Data-Provisional"
 
 	JSONType       = "application/json"
 	AllowedMethods = "GET, HEAD, OPTIONS"

@@ -112,6 +112,10 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 			d.Schemas = append(d.Schemas, member{name, record}, member{name + "List", listSchema(name)})
 		}
 	}
+	if len(kinds) > 0 {
+		paths, schemas := figurePaths(s)
+		d.Paths, d.Schemas = append(d.Paths, paths...), append(d.Schemas, schemas...)
+	}
 	return json.Marshal(fill("", d))
 }
 
@@ -133,7 +137,7 @@ func tags() array {
 			all = append(all, object{{"name", groupTitles[group]}})
 		}
 	}
-	return append(all, object{{"name", "Utility"}})
+	return append(all, object{{"name", FiguresTag}}, object{{"name", "Utility"}})
 }
 
 // schemaName is the endpoint's name in capitals: conflict-events is ConflictEvents.
@@ -149,9 +153,10 @@ func schemaName(e *Endpoint) string {
 type operation struct {
 	Tag, Summary, About, ID, Records, OwnHeader, IdentifierHeader, Identifier string
 
-	Parameters array
-	HasDates   bool
-	Content    object
+	Parameters  array
+	HasDates    bool
+	Provisional bool
+	Content     object
 }
 
 // operation describes the plan's requests, with the filters of version 1 or without.
@@ -160,6 +165,7 @@ func (p *Plan) operation(earlier bool) json.RawMessage {
 	o := operation{
 		Tag: e.GroupTitle(), Summary: e.Summary + ": " + kindTexts[kind+" summary"], ID: kind + schemaName(e),
 		Records: kindTexts[kind+" records"], HasDates: p.start >= 0, OwnHeader: ownHeaders[p.Kind],
+		Provisional:      e.Provisional != Never && (p.Kind == Rows || p.Kind == Aggregate),
 		IdentifierHeader: e.names.IdentifierHeader(), Identifier: examples[IdentifierParam],
 	}
 	for i := range p.Params {

@@ -18,7 +18,7 @@ func (k Kind) name() string { return cmp.Or(k.String(), "list") }
 var recordNames = map[Kind]string{Aggregate: "Group", Facets: "Facet", Changes: "Change"}
 
 // ownHeaders are the header fields that only answers of a kind have.
-var ownHeaders = map[Kind]string{Facets: HeaderMore, Changes: HeaderChanges}
+var ownHeaders = map[Kind]string{Aggregate: HeaderCoverage, Facets: HeaderMore, Changes: HeaderChanges}
 
 // componentName is the name of a filter as a component. Without the word in the middle, generated
 // Go would have two types of one name: of a field of a record, and of the filter.
@@ -148,7 +148,10 @@ func (p *Param) listExample() array {
 // measurePattern is the form of a measure: there are too many for an enumeration.
 func (e *Endpoint) measurePattern() string {
 	choices := []string{Count.String()}
-	for f := Count + 1; int(f) < len(funcNames); f++ {
+	if e.UnitLevels() > 0 {
+		choices = append(choices, Coverage.String())
+	}
+	for f := Count + 1; f < Coverage; f++ {
 		if fields := e.measured(f); len(fields) > 0 {
 			choices = append(choices, f.String()+":("+strings.Join(fields, "|")+")")
 		}

@@ -24,20 +24,41 @@ type aggregates struct {
 	result  *aggregate.Result
 	from, n int
 	total   int
-	exact   []bool // by field: sums, which have all their digits
+	columns []column // by field, but for the groups
 	hint    string
+	covered *covered // nil if it is not known
+
+	provisional string // months of provisional rows that pass
+}
+
+// column is what a field of a record has: a measure, by its position, or a part of coverage.
+type column struct {
+	measure      int
+	units, known bool
+	level        bool // of the rows
+	exact        bool // a sum, which has all its digits
 }
 
 // AggregateSource answers with figures of groups.
-var AggregateSource = &list.RecordSource{Kind: contract.Aggregate, Version: '1', Long: true, Compute: compute}
+var AggregateSource = &list.RecordSource{
+	Kind: contract.Aggregate, Version: '1', Long: true, Compute: compute, Seed: coverageSeed,
+}
 
 // compute computes the figures of a request, or refuses it if they would be wrong.
 func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	r := &a.Request
 	found := &aggregates{fields: r.AggregateFields(), groups: len(r.Groups), level: r.ShowsLevel()}
-	for i := range found.fields {
-		measure := found.measureAt(i)
-		found.exact = append(found.exact, measure >= 0 && r.Measures[measure].Func == contract.Sum)
+	if found.level {
+		found.columns = append(found.columns, column{level: true})
+	}
+	measures := 0
+	for _, m := range r.Measures {
+		if m.Func == contract.Coverage {
+			found.columns = append(found.columns, column{units: true}, column{known: true})
+			continue
+		}
+		found.columns = append(found.columns, column{measure: measures, exact: m.Func == contract.Sum})
+		measures++
 	}
 	if a.List.Segment == nil {
 		if found.groups == 0 {
@@ -79,10 +100,16 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	}
 	found.total = found.result.Len()
 	found.page(r)
+	if found.covered, err = coverageOf(s, a, found, adds.Table, question.Pause); err != nil {
+		return nil, tooMany(err)
+	}
+	if found.provisional, err = a.ProvisionalMonths(); err != nil {
+		return nil, err
+	}
 	if found.hint, err = check.hint(r); err != nil {
 		return nil, err
 	}
-	if named != "" && found.mixesCountries(len(r.Measures)) {
+	if named != "" && found.mixesCountries(measures) {
 		found.hint = strings.TrimSpace(found.hint + fmt.Sprintf(" Groups of %s have records of several countries, "+
 			"which share that name; group by %s too.", named, countryColumn))
 	}
@@ -136,6 +163,7 @@ var (
 	}
 )
 
+// questionOf asks for what a request asks for, but for coverage.
 func questionOf(r *contract.Request, e *contract.Endpoint, q *index.Query) *aggregate.Question {
 	question := &aggregate.Question{Query: q}
 	for _, g := range r.Groups {
@@ -143,6 +171,9 @@ func questionOf(r *contract.Request, e *contract.Endpoint, q *index.Query) *aggr
 		question.Groups = append(question.Groups, group)
 	}
 	for _, m := range r.Measures {
+		if m.Func == contract.Coverage {
+			continue
+		}
 		measure := aggregate.Measure{Func: aggregateFuncs[m.Func]}
 		if m.Func != contract.Count {
 			measure.Column = e.Fields[m.Field].Column()
@@ -182,17 +213,21 @@ func (f *aggregates) Len() int                 { return f.n }
 func (f *aggregates) Total() int               { return f.total }
 
 func (f *aggregates) Header() []reply.HeaderField {
-	if f.hint == "" {
-		return nil
+	var fields []reply.HeaderField
+	if f.hint != "" {
+		fields = append(fields, reply.HeaderField{Name: contract.HeaderHint, Value: f.hint})
 	}
-	return []reply.HeaderField{{Name: contract.HeaderHint, Value: f.hint}}
+	if f.provisional != "" {
+		fields = append(fields, reply.HeaderField{Name: contract.HeaderProvisional, Value: f.provisional})
+	}
+	return reply.Exposed(append(fields, f.covered.header()...)...)
 }
 
 // AppendCell appends a figure. Fields of groups and single values are written as in records of
 // rows, sums with all their digits.
 func (f *aggregates) AppendCell(dst []byte, record, field int, csv bool) []byte {
 	v := f.value(record, field)
-	if v.Kind != aggregate.Decimal || !f.exact[field] {
+	if v.Kind != aggregate.Decimal || field < f.groups || !f.columns[field-f.groups].exact {
 		return appendFigure(dst, v, csv)
 	}
 	from := len(dst)
@@ -231,19 +266,16 @@ func (f *aggregates) value(record, field int) aggregate.Value {
 	case field < f.groups:
 		return f.result.Group(f.from+record, field)
 	}
-	if measure := f.measureAt(field); measure >= 0 {
-		return f.result.Measure(f.from+record, measure)
+	switch c := f.columns[field-f.groups]; {
+	case c.units:
+		return f.covered.of[f.from+record].value(false)
+	case c.known:
+		return f.covered.of[f.from+record].value(true)
+	case c.level:
+		return f.levelOf(f.from + record)
+	default:
+		return f.result.Measure(f.from+record, c.measure)
 	}
-	return f.levelOf(f.from + record)
-}
-
-// measureAt is the measure of a field, -1 for the others.
-func (f *aggregates) measureAt(field int) int {
-	field -= f.groups
-	if f.level {
-		field--
-	}
-	return max(field, -1)
 }
 
 // levelOf is the level of the rows of a group, null if they have several.

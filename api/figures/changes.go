@@ -68,11 +68,10 @@ func (c *changeRecords) Len() int                 { return len(c.page) }
 
 // Header has the totals by kind. Only here browsers need to know the field.
 func (c *changeRecords) Header() []reply.HeaderField {
-	return []reply.HeaderField{
-		{Name: contract.HeaderChanges, Value: fmt.Sprintf("added=%d, removed=%d, changed=%d",
-			c.totals[rowdiff.Added], c.totals[rowdiff.Removed], c.totals[rowdiff.Changed])},
-		{Name: "Access-Control-Expose-Headers", Value: reply.ExposedHeaders + ", " + contract.HeaderChanges},
-	}
+	return reply.Exposed(reply.HeaderField{
+		Name: contract.HeaderChanges, Value: fmt.Sprintf("added=%d, removed=%d, changed=%d",
+			c.totals[rowdiff.Added], c.totals[rowdiff.Removed], c.totals[rowdiff.Changed]),
+	})
 }
 
 // AppendCell appends a value of a record.

@@ -50,10 +50,7 @@ func (f *facetRecords) Header() []reply.HeaderField {
 	if len(f.more) == 0 {
 		return nil
 	}
-	return []reply.HeaderField{
-		{Name: contract.HeaderMore, Value: strings.Join(f.more, ", ")},
-		{Name: "Access-Control-Expose-Headers", Value: reply.ExposedHeaders + ", " + contract.HeaderMore},
-	}
+	return reply.Exposed(reply.HeaderField{Name: contract.HeaderMore, Value: strings.Join(f.more, ", ")})
 }
 
 // AppendCell appends a value of a record.

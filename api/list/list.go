@@ -3,6 +3,8 @@ package list
 import (
 	"crypto/sha256"
 	"errors"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,7 +76,8 @@ type Reply struct {
 	heads           *state.ListHeads
 	Coding          encode.Coding
 	refusesIdentity bool
-	InParts         bool             // a part is wanted, and may be sent (parts.go)
+	InParts         bool // a part is wanted, and may be sent (parts.go)
+	provisional     *state.Provisional
 	buffer          *wire.BodyBuffer // for the body; nil: the connection's
 	gate            *wire.Gate       // in which the request has a slot; nil without one
 	HasTurn         bool             // the computation may pause
@@ -116,7 +119,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		return err
 	}
 	endpoint := to.List.Endpoint.Contract()
-	list := served.Bound.Lists[endpoint.Path]
+	list := served.Bound.Lists[endpoint.List()]
 	defer s.EndList(served, list, r.Snapshot != "", &err)
 	if r.Since != "" && !s.Holds(r.Since) {
 		return s.goneSince()
@@ -138,6 +141,9 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	}
 	if list.IsQuarantined() {
 		return nil // EndList refuses it
+	}
+	if a.provisional, err = s.ProvisionalOf(served, endpoint, list); err != nil {
+		return s.Failed(&a, err)
 	}
 	a.makeTag()
 	if rec.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
@@ -219,6 +225,8 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 	}
 	LogOf(a.Ctx).NoteRows(&a.Page, "miss")
 	h := s.BeginList(a)
+	own := Finished{header: a.ownHeader()}
+	own.setHeader(h)
 	if a.Ctx.IsHead() && a.Coding == encode.Identity && a.List.Segment != nil {
 		// The length of an uncompressed body is known before it is rendered. Compressed ones are
 		// rendered as for GET, and cached, but for those below.
@@ -240,7 +248,33 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 		return Finished{}, nil
 	}
 	wire.Charge(a.Ctx, a.writeBody())
-	return Finished{Body: a.Ctx.Response.Body(), coding: a.codingSent(), Rows: a.Page.Rows, Total: a.Page.Total}, nil
+	own.Body, own.coding, own.Rows, own.Total = a.Ctx.Response.Body(), a.codingSent(), a.Page.Rows, a.Page.Total
+	return own, nil
+}
+
+// ownHeader names the periods of a page whose rows are provisional.
+func (a *Reply) ownHeader() []reply.HeaderField {
+	if !a.provisional.Any() {
+		return nil
+	}
+	months := a.provisional.Months(slices.Values(a.Page.Ranges))
+	if months == "" {
+		return nil
+	}
+	return reply.Exposed(reply.HeaderField{Name: contract.HeaderProvisional, Value: months})
+}
+
+// ProvisionalMonths are the months of all provisional rows that pass.
+func (a *Reply) ProvisionalMonths() (string, error) {
+	if !a.provisional.Any() {
+		return "", nil
+	}
+	passing, err := a.List.Passing(&a.Query)
+	if err != nil {
+		return "", err
+	}
+	defer passing.Close()
+	return a.provisional.Months(passing.Rows(0, math.MaxInt)), nil
 }
 
 // codingSent is the coding of the body that was written: short ones are sent as they are.
@@ -276,8 +310,14 @@ func (a *Reply) makeTag() {
 	if stale := a.heads.Stale; stale != "" {
 		a.text = append(append(append(a.text, '\n'), stale...), '\n') // no query has line ends
 	}
+	if a.provisional.Any() { // the table of resources changed, and not the list's
+		a.text = append(append(append(a.text, '\n'), a.provisional.Tag...), '\n')
+	}
 	if c := a.RecordSource; c != nil {
 		a.text = append(append(append(a.text, '\n'), c.Kind.String()...), ' ', c.Version, '\n')
+		if c.Seed != nil {
+			a.text = c.Seed(a.text, a.Endpoint, a.Served.Bound)
+		}
 	}
 	a.text = a.Request.AppendCanonical(a.text)
 	a.tag = reply.NewEntityTag(sha256.Sum256(a.text))

@@ -7,6 +7,7 @@ import (
 	"hdqs/api/encode"
 	"hdqs/api/render"
 	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/api/wire"
 )
 
@@ -33,6 +34,9 @@ type RecordSource struct {
 	// compute finds the records of a request. An error that is *contract.Invalid is the caller's.
 	// The table may be missing (a.list.segment is nil).
 	Compute func(s *Lists, a *Reply) (Records, error)
+
+	// Seed, if set, appends what entity tags depend on besides the list's table and the query.
+	Seed func(dst []byte, e *contract.Endpoint, b *state.Bound) []byte
 
 	// answer answers a request that asks for a file, and is set instead of compute.
 	Answer func(a *Reply) error

@@ -117,5 +117,17 @@ func (s *Lists) AddLists(m *Mount, e *contract.Endpoint) {
 	}
 }
 
+// AddFigures registers the paths of the headline figures.
+func (s *Lists) AddFigures(m *Mount, source *RecordSource) {
+	endpoints := contract.FigureEndpoints(m.Names)
+	for i := range endpoints {
+		plan := contract.NewPlan(&endpoints[i], source.Kind)
+		for _, path := range plan.Paths() {
+			s.Add(m, path, Route{List: plan, RecordSource: source, Name: contract.FiguresPath})
+			m.Paths = append(m.Paths, m.Prefix+path)
+		}
+	}
+}
+
 // Wildcard is the rest of a path.
 const Wildcard = "{rest:*}"

@@ -136,3 +136,18 @@ var (
 
 // ExposedOfFiles are the header fields of files that pages of other origins may read.
 const ExposedOfFiles = ExposedHeaders + ", Accept-Ranges, Content-Length, Content-Range"
+
+// Exposed adds the field by which browsers may read an answer's own fields. Only answers that have
+// some need it. X-Hint is exposed anyway.
+func Exposed(own ...HeaderField) []HeaderField {
+	names := ExposedHeaders
+	for _, f := range own {
+		if f.Name != contract.HeaderHint {
+			names += ", " + f.Name
+		}
+	}
+	if names == ExposedHeaders {
+		return own
+	}
+	return append(own, HeaderField{Name: "Access-Control-Expose-Headers", Value: names})
+}

@@ -37,6 +37,7 @@ type docsIndex struct {
 	Counterpart                 string // the index in the other names
 	Interactive                 string // the interactive reference in HAPI names, for links to the public service's
 	Groups                      []pageGroup
+	Figures                     []contract.Headline
 
 	Search    string // empty for the index itself
 	TooLong   bool
@@ -175,7 +176,7 @@ func newDocsIndex(m *list.Mount, fill func(*contract.Endpoint, *pageEndpoint)) d
 		Header: m.Names.IdentifierHeader(), HAPI: m.Names == contract.HAPINames,
 		Counterpart: m.Counterpart.Prefix + DocsPath,
 		Interactive: hapi.Prefix + interactivePath,
-		Groups:      pageGroups(m, fill), MaxSearch: maxSearch,
+		Groups:      pageGroups(m, fill), Figures: contract.Headlines, MaxSearch: maxSearch,
 	}
 }
 

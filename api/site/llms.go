@@ -45,7 +45,15 @@ func llmsText(m *list.Mount, base string) string {
 		m.Names.IdentifierHeader())
 	line("- Places below country level are matched by code (admin1_code); names differ between sources.")
 	line("- X-Data-Stale says that records are older than their source. Say how old the data are: X-Data-Updated.\n")
-	line("What each list allows:\n")
+	line("Figures that people ask for, each defined once:\n")
+	line("- GET %s%s/NAME?location_code=SDN has one figure with its period, provider and the request behind it. "+
+		"value is null, never 0, where nothing is known; reason says what exists nearest.", base, contract.FiguresPath)
+	line("- GET %s%s?location_code=SDN has all figures of a country.", base, contract.FiguresPath)
+	for i := range contract.Headlines {
+		h := &contract.Headlines[i]
+		line("- %s (%s): %s %s", h.Name, h.Unit, h.Reading, h.NotThis)
+	}
+	line("\nWhat each list allows:\n")
 	groups := map[string][]*contract.Endpoint{}
 	var titles []string
 	endpoints := contract.EndpointsIn(m.Names)

@@ -31,7 +31,7 @@ type sourceFields struct{ updated, stale string }
 
 func fieldsOf(s *store.TableSource) (f sourceFields) {
 	if !s.Updated.IsZero() {
-		f.updated = DayOf(s.Updated)
+		f.updated = momentOf(s.Updated)
 	}
 	if !s.StaleSince.IsZero() {
 		f.stale = "since=" + DayOf(s.StaleSince)
@@ -44,6 +44,14 @@ func fieldsOf(s *store.TableSource) (f sourceFields) {
 func SourceChanged(from, to *store.Manifest, table string) bool {
 	before, after := from.Source(table), to.Source(table)
 	return fieldsOf(&before) != fieldsOf(&after)
+}
+
+// momentOf is a time in UTC to the second. Of some sources only the day is known.
+func momentOf(at time.Time) string {
+	if at = at.UTC(); at.Equal(at.Truncate(24 * time.Hour)) {
+		return DayOf(at)
+	}
+	return at.Format("2006-01-02T15:04:05Z")
 }
 
 // DayOf is the day of a time in UTC.

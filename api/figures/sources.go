@@ -1,0 +1,101 @@
+package figures
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"hdqs/aggregate"
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/state"
+)
+
+// What answers of one list say of other lists.
+const (
+	locationsPath = "/api/v2/metadata/location"
+	resourcesPath = "/api/v2/metadata/resource"
+)
+
+// answered are the groups of an aggregate, on all pages.
+type answered struct{ *aggregates }
+
+// askList answers a request for an aggregate of a list of a snapshot, in the contract's names. The
+// list is checked like any other: damage of its table is found, and the request refused.
+func askList(s *list.Lists, v *state.Served, path string, params url.Values) (found answered, err error) {
+	at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Path == path })
+	key := list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Aggregate}
+	to := mountOf(s, contract.ContractNames).Lists[key]
+	err = s.Query(v, &to, params, func(_ *list.Reply, records list.Records) error {
+		found = answered{records.(*aggregates)}
+		return nil
+	})
+	return found, err
+}
+
+// mountOf is the first mount with a set of names.
+func mountOf(s *list.Lists, names contract.NameSet) *list.Mount {
+	return s.Mounts[slices.IndexFunc(s.Mounts, func(m *list.Mount) bool { return m.Names == names })]
+}
+
+func (t answered) len() int { return t.total }
+
+// at is a field of a group: of those that are grouped by, or a measure after them.
+func (t answered) at(group, field int) aggregate.Value {
+	return t.value(group-t.from, t.position(field))
+}
+
+// number is a field as JSON has it.
+func (t answered) number(group, field int) string {
+	return string(t.AppendCell(nil, group-t.from, t.position(field), false))
+}
+
+// position leaves out the level that some groups have before the measures.
+func (t answered) position(field int) int {
+	if t.level && field >= t.groups {
+		return field + 1
+	}
+	return field
+}
+
+// source is where rows come from. A text is empty if their sources differ or are not known.
+type source struct {
+	provider, dataset, resource string
+	updated                     int64 // in microseconds, 0 if it is not known
+}
+
+// and is what two sources have in common, with the later update.
+func (s source) and(o source) source {
+	same := func(a, b string) string {
+		if a == b {
+			return a
+		}
+		return ""
+	}
+	return source{
+		same(s.provider, o.provider), same(s.dataset, o.dataset), same(s.resource, o.resource),
+		max(s.updated, o.updated),
+	}
+}
+
+type sourcesKey struct{}
+
+// sourcesOf are the sources of a snapshot by the ids of their resources.
+func sourcesOf(s *list.Lists, v *state.Served) (map[string]source, error) {
+	if known, ok := v.Kept.Load(sourcesKey{}); ok {
+		return known.(map[string]source), nil
+	}
+	rows, err := askList(s, v, resourcesPath, url.Values{groupBy: {
+		"resource_catalog_id,dataset_catalog_provider_name,dataset_catalog_title,update_date",
+	}})
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]source{}
+	for i := range rows.len() {
+		id := strings.Clone(rows.at(i, 0).Text)
+		all[id] = source{strings.Clone(rows.at(i, 1).Text), strings.Clone(rows.at(i, 2).Text), id, rows.at(i, 3).Int}
+	}
+	v.Kept.Store(sourcesKey{}, all)
+	return all, nil
+}

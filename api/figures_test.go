@@ -1,0 +1,312 @@
+//go:build !race
+
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+)
+
+// figureTables are trapTables with lists of places, and a country whose figures are of units.
+func figureTables(t *testing.T) []*testTable {
+	t.Helper()
+	tables := trapTables(t)
+	add := func(table string, rows ...spec) {
+		for _, to := range tables {
+			if to.endpoint.Table == table {
+				for _, row := range rows {
+					to.rows = append(to.rows, fullRow(t, to, row))
+				}
+			}
+		}
+	}
+	since := spec{"reference_period_start": inYear(2000)["reference_period_start"]}
+	for i, code := range []string{"SDN", "SOM", "TCD", "HTI", "PAK", "KEN", "CAF"} {
+		add("location", with(since, spec{"id": i + 3, "code": code, "name": "Name of " + code}))
+	}
+	for i, code := range []string{"CF01", "CF02", "CF03", "HT01", "HT02"} {
+		country := map[byte]string{'C': "CAF", 'H': "HTI"}[code[0]]
+		add("admin1", with(since, spec{"id": i + 1, "code": code, "name": code, "location_code": country}))
+	}
+	for _, code := range []string{"CF01", "CF02"} {
+		add("population", people(with(inPlace("CAF", code), inYear(2024)), "all all 7")...)
+	}
+	add("population", people(with(inPlace("CAF"), inYear(2020)), "all all 70")...)
+	return tables
+}
+
+// figureAnswer asks for records.
+func figureAnswer(t *testing.T, s *Server, target string) (records []map[string]any, a Answer) {
+	t.Helper()
+	a = s.Answer("GET", target, nil)
+	var body struct{ Data []map[string]any }
+	decoder := json.NewDecoder(strings.NewReader(string(a.Body)))
+	decoder.UseNumber()
+	if err := decoder.Decode(&body); err != nil || a.Status != 200 {
+		t.Fatalf("%s: %d %v %.500s", target, a.Status, err, a.Body)
+	}
+	return body.Data, a
+}
+
+// TestFigures lists figures of the trap tables: each has a value, or a reason in words.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, figureTables(t))
+	for _, c := range []struct{ query, want string }{
+		{"people_in_need?location_code=AFG", "AFG 50 <nil>"},
+		{"people_in_need?location_code=afg", "AFG 50 <nil>"},
+		{"people_targeted?location_code=AFG", "AFG 40 <nil>"},
+		{"people_in_need?location_code=SDN", "SDN <nil> no record of SDN in the list humanitarian-needs is of " +
+			"this kind; there is, of other kinds or times: 2 records, of 2024-01"},
+		{"people_in_need?location_code=TCD", "TCD <nil> no record of TCD at any level; the list humanitarian-needs has " +
+			"such records of 2 countries, the newest of 2024-01"},
+		{"internally_displaced?location_code=AFG", "AFG 120 <nil>"},
+		{"internally_displaced?location_code=AFG&end_date=2023", "AFG 100 <nil>"},
+		{"internally_displaced?location_code=SDN", "SDN <nil> the newest records count the same people several times, " +
+			"by reporting_round, assessment_type, operation: (3, BA, One), (3, SA, One)"},
+		{"internally_displaced?location_code=AFG&end_date=2022", "AFG <nil> no record of AFG in the list idps is of " +
+			"this kind; there is, of other kinds or times: 2 records, of 2023-06 to 2024-06"},
+		{"refugees_by_asylum?location_code__in=PAK,TCD", "PAK 80 <nil>; TCD 60 <nil>"},
+		{"refugees_by_origin", "AFG 80 <nil>; SDN 60 <nil>; SOM 30 <nil>"},
+		{"returned_refugees?location_code=TCD", "TCD <nil> no record of TCD is of the newest period; there is, of this " +
+			"kind: 1 record, of 2023-01"},
+		{"overall_risk", "AFG 8.1 <nil>; MLI 7.1 <nil>"},
+		{"overall_risk?location_code=ZZZ", ""},
+		{"population?location_code=CAF", "CAF 14 <nil>"},
+		{"population?location_code=CAF&end_date=2023", "CAF 70 <nil>"},
+		{"poverty_headcount", "AFG 40.0 <nil>"},
+		{"demonstration_events?location_code=SOM", "SOM 1 <nil>"},
+		{"people_in_phase_3_or_worse?location_code__in=AFG,MLI", "AFG 20 <nil>; MLI 4 <nil>"},
+	} {
+		records, _ := figureAnswer(t, s, "/api/v2/figures/"+c.query)
+		var got []string
+		for _, r := range records {
+			got = append(got, fmt.Sprint(r["location_code"], " ", r["value"], " ", r["reason"]))
+		}
+		if got := strings.Join(got, "; "); got != c.want {
+			t.Errorf("%s:\n%s, want\n%s", c.query, got, c.want)
+		}
+	}
+}
+
+// TestFigureRequests sends the request of each figure with a value, in each set of names: it gives
+// the same number. Grouped by what the figure may be grouped by, it answers too.
+func TestFigureRequests(t *testing.T) {
+	t.Parallel()
+	for _, names := range []contract.NameSet{contract.ContractNames, contract.HAPINames} {
+		s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier, Names: names}, figureTables(t))
+		for _, prefix := range []string{"", "/hapi"} {
+			records, _ := figureAnswer(t, s, prefix+"/api/v2/figures?location_code=%25")
+			sent := 0
+			for _, r := range records {
+				request, is := r["request"].(string)
+				if r["value"] == nil || !is {
+					continue
+				}
+				sent++
+				again, _ := figureAnswer(t, s, request)
+				if len(again) != 1 || len(again[0]) != 1 {
+					t.Fatalf("%s: %v", request, again)
+				}
+				for _, value := range again[0] {
+					if value != r["value"] {
+						t.Errorf("%s: %v, the figure is %v", request, value, r["value"])
+					}
+				}
+				for _, group := range contract.HeadlineNamed(r["figure"].(string)).Groups {
+					figureAnswer(t, s, request+"&group_by="+group)
+				}
+				if hapi := prefix == "/hapi" || names == contract.HAPINames; hapi == strings.Contains(request, "classification_") ||
+					strings.HasPrefix(request, "/hapi") != (hapi && names == contract.ContractNames) {
+					if strings.Contains(request, "phase") {
+						t.Errorf("%s of %s in %s names: %s", prefix, r["figure"], names, request)
+					}
+				}
+			}
+			if sent < 20 {
+				t.Errorf("only %d requests", sent)
+			}
+		}
+	}
+}
+
+// TestFigureAnswers checks that figures are answered like lists: pages, CSV, entity tags, errors.
+func TestFigureAnswers(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{}, figureTables(t))
+	const id = "app_identifier=bXktYXBwOm1lQGV4YW1wbGUub3Jn"
+	path := "/api/v2/figures/overall_risk?" + id
+	get := func(target string, header ...reply.HeaderField) Answer { return s.Answer("GET", target, header) }
+	first := get(path + "&limit=1")
+	if link := headerOf(first, "Link"); headerOf(first, "X-Total-Count") != "2" || !strings.Contains(link, "offset=1") {
+		t.Errorf("total %s, links %s", headerOf(first, "X-Total-Count"), link)
+	}
+	tag := headerOf(first, "ETag")
+	if again := get(path+"&limit=1", reply.HeaderField{Name: "If-None-Match", Value: tag}); again.Status != 304 {
+		t.Errorf("the same again: %d", again.Status)
+	}
+	if other := get("/api/v2/figures/funding_asked?" + id + "&limit=1"); headerOf(other, "ETag") == tag {
+		t.Error("two figures have one tag")
+	}
+	if a, b := get("/api/v2/figures/funding_asked?"+id), get("/api/v2/figures/funding_received?"+id); headerOf(a, "ETag") ==
+		headerOf(b, "ETag") {
+		t.Error("two figures of a list have one tag")
+	}
+	csv := get(path + "&output_format=csv&location_code__in=AFG,SDN")
+	lines := strings.Split(strings.TrimSpace(string(csv.Body)), "\r\n")
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "location_code,value,unit,") || !strings.HasPrefix(lines[1], "AFG,8.1,") ||
+		!strings.HasPrefix(lines[2], "SDN,,") {
+		t.Errorf("CSV:\n%s", csv.Body)
+	}
+	for target, want := range map[string]int{
+		"/api/v2/figures/overall_risk":          403,
+		path + "&limit=-1":                      422,
+		path + "&output_format=xlsx":            422,
+		path + "&end_date=soon":                 400,
+		path + "&snapshot=none":                 410,
+		"/api/v2/figures/nothing?" + id:         404,
+		"/api/v2/figures?" + id:                 200,
+		"/api/v2/figures?limit=1&" + id:         200,
+		path + "&location_code=AFG,MLI":         200,
+		"/api/v2/figures/?" + id:                307,
+		path + "&location_code__in=":            422,
+		"/hapi/api/v2/figures/population?" + id: 200,
+	} {
+		if got := get(target); got.Status != want {
+			t.Errorf("%s: %d %s, want %d", target, got.Status, got.Body, want)
+		}
+	}
+	if unknown := get(path + "&country=AFG"); headerOf(unknown, "X-Unknown-Params") != "country" ||
+		!strings.Contains(headerOf(unknown, "X-Hint"), "location_code") {
+		t.Errorf("%v", unknown.Header)
+	}
+	declared, _ := figureAnswer(t, s, "/api/v2/figures?"+id)
+	if len(declared) != len(contract.Headlines) {
+		t.Errorf("%d declarations, want %d", len(declared), len(contract.Headlines))
+	}
+}
+
+// TestFiguresWithoutTables asks a server whose snapshot has no table of a figure.
+func TestFiguresWithoutTables(t *testing.T) {
+	t.Parallel()
+	var tables []*testTable
+	for _, table := range figureTables(t) {
+		if table.endpoint.Table == "location" {
+			tables = append(tables, table)
+		}
+	}
+	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	records, _ := figureAnswer(t, s, "/api/v2/figures?location_code=AFG")
+	if len(records) != len(contract.Headlines) {
+		t.Errorf("%d records", len(records))
+	}
+	for _, r := range records {
+		if r["value"] != nil || r["reason"] == nil {
+			t.Errorf("%v", r)
+		}
+	}
+}
+
+// TestCoverage checks what sums say of the units that have rows.
+func TestCoverage(t *testing.T) {
+	t.Parallel()
+	tables := figureTables(t)
+	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	const list = "/api/v2/geography-infrastructure/baseline-population/aggregate?gender=all&age_range=all&latest=true"
+	const sum = list + "&admin_level=1&measures=sum:population"
+	for query, want := range map[string]string{
+		sum + "&location_code=CAF":                                         "units=2/3",
+		sum + "&location_code=CAF&group_by=admin1_code":                    "units=2/3",
+		list + "&admin_level=0&measures=sum:population&location_code=AFG":  "", // a country, no units
+		list + "&admin_level=1&measures=count&location_code=CAF":           "", // no sum
+		sum + "&location_code=AFG":                                         "", // no list of its units
+		sum + "&location_code__in=AFG,CAF&group_by=location_code":          "units=2/3",
+		sum + "&location_code=CAF&group_by=location_code&limit=0":          "units=2/3",
+		sum + "&location_code=CAF&group_by=year,admin1_code,location_code": "units=2/3",
+	} {
+		_, a := figureAnswer(t, s, query)
+		if got := headerOf(a, contract.HeaderCoverage); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+		exposed := strings.Contains(headerOf(a, "Access-Control-Expose-Headers"), contract.HeaderCoverage)
+		if exposed != (want != "") {
+			t.Errorf("%s: exposed %t", query, exposed)
+		}
+	}
+	target := list + "&admin_level=1&group_by=location_code&measures=coverage,sum:population"
+	records, a := figureAnswer(t, s, target)
+	got := map[string]string{}
+	for _, r := range records {
+		got[r["location_code"].(string)] = fmt.Sprint(r["units"], " ", r["units_known"], " ", r["sum_population"])
+	}
+	if fmt.Sprint(got) != "map[AFG:<nil> <nil> 100 CAF:2 3 14]" {
+		t.Errorf("%v", got)
+	}
+	for _, table := range tables {
+		if table.endpoint.Table == "admin1" {
+			table.rows = table.rows[1:]
+		}
+	}
+	fewer := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	records, b := figureAnswer(t, fewer, target)
+	if headerOf(a, "ETag") == headerOf(b, "ETag") || fmt.Sprint(records[1]["units_known"]) != "2" {
+		t.Errorf("another list of units: tags %s and %s, %v", headerOf(a, "ETag"), headerOf(b, "ETag"), records)
+	}
+}
+
+// TestChangesOfPrices makes rows of prices of two years: of three things in both months, one
+// doubled, one is the same, one is half as dear again. What is in one month only does not count,
+// nor in another currency.
+func TestChangesOfPrices(t *testing.T) {
+	t.Parallel()
+	tables := figureTables(t)
+	for _, table := range tables {
+		if table.endpoint.Table != "food_price" {
+			continue
+		}
+		table.rows = nil
+		price := func(year, month int, market, commodity, currency, amount string) {
+			table.rows = append(table.rows, fullRow(t, table, with(inPlace("SDN"), inMonth(year, month), spec{
+				"market_code": market, "commodity_code": commodity, "currency_code": currency, "unit": "KG",
+				"price": decimal(amount),
+			})))
+		}
+		price(2024, 6, "1", "rice", "SDG", "200")
+		price(2023, 6, "1", "rice", "SDG", "100")
+		price(2024, 6, "1", "salt", "SDG", "10")
+		price(2023, 6, "1", "salt", "SDG", "10")
+		price(2024, 6, "2", "rice", "SDG", "150")
+		price(2023, 6, "2", "rice", "SDG", "100")
+		price(2024, 6, "3", "tea", "SDG", "9000")
+		price(2023, 6, "4", "tea", "USD", "1")
+		price(2024, 6, "4", "tea", "SDG", "900")
+		price(2024, 5, "3", "tea", "SDG", "1")
+	}
+	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	for query, want := range map[string]string{
+		"location_code=SDN":                        "50.0 3",
+		"location_code=SDN&commodity_code=rice":    "75.0 2",
+		"location_code=SDN&commodity_code=salt":    "0.0 1",
+		"location_code=SDN&commodity_code=tea":     "<nil> 2",
+		"location_code=SDN&end_date=2024-05":       "<nil> 1",
+		"commodity_code__in=rice,salt&limit=1":     "50.0 3",
+		"location_code=SDN&commodity_code=nothing": "<nil> 0",
+	} {
+		records, _ := figureAnswer(t, s, "/api/v2/figures/price_change_in_a_year?"+query)
+		if got := fmt.Sprint(records[0]["value"], " ", records[0]["rows"]); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+		for _, request := range records[0]["request"].([]any) {
+			if u, err := url.Parse(request.(string)); err != nil || s.Answer("GET", u.String(), nil).Status != 200 {
+				t.Errorf("%s: %v", request, err)
+			}
+		}
+	}
+}
