@@ -109,6 +109,11 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if found.hint, err = check.hint(r); err != nil {
 		return nil, err
 	}
+	excess, err := check.excess(r, &a.Query)
+	if err != nil {
+		return nil, err
+	}
+	found.hint = strings.TrimSpace(found.hint + excess)
 	if named != "" && found.mixesCountries(measures) {
 		found.hint = strings.TrimSpace(found.hint + fmt.Sprintf(" Groups of %s have records of several countries, "+
 			"which share that name; group by %s too.", named, countryColumn))
