@@ -99,17 +99,25 @@ func (x *Index) Encode() ([]byte, error) {
 
 // Index is the index of the manifests in the store.
 func (b *Bulk) Index() (*Index, error) {
-	ids, err := b.Snapshots()
+	all, err := b.Manifests(nil)
 	if err != nil {
 		return nil, err
 	}
-	var all []*Manifest
+	return NewIndex(all), nil
+}
+
+// Manifests are the manifests of the snapshots that are in only, or of all if that is nil.
+func (b *Bulk) Manifests(only map[string]bool) (all []*Manifest, err error) {
+	ids, err := b.Snapshots()
 	for _, id := range ids {
+		if only != nil && !only[id] {
+			continue
+		}
 		m, err := b.Manifest(id)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, m)
 	}
-	return NewIndex(all), nil
+	return all, err
 }

@@ -3,7 +3,6 @@ package columnar
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
 
 	"hdqs/snapshot"
@@ -231,9 +230,13 @@ func (a *arrowColumn) fill(dst []byte, entries []uint32) {
 	case a.flags != nil:
 		packBits(dst, a.flags, entries)
 	case a.words != nil:
-		fillWords(dst, a.words, entries)
+		for k, i := range entries {
+			binary.LittleEndian.PutUint64(dst[8*k:], a.words[i])
+		}
 	case len(dst) == 2*len(entries):
-		fillShorts(dst, a.indices, entries)
+		for k, i := range entries {
+			binary.LittleEndian.PutUint16(dst[2*k:], uint16(a.indices[i]))
+		}
 	default:
 		for k, i := range entries {
 			binary.LittleEndian.PutUint32(dst[4*k:], a.indices[i])
@@ -241,53 +244,13 @@ func (a *arrowColumn) fill(dst []byte, entries []uint32) {
 	}
 }
 
-// fillWords sets dst to elements of a table, four at a time, so that the bounds of dst are checked
-// once for four.
-func fillWords(dst []byte, table []uint64, entries []uint32) {
-	for ; len(entries) >= 4; entries = entries[4:] {
-		e, d := entries[:4:4], dst[:32:32]
-		binary.LittleEndian.PutUint64(d, table[e[0]])
-		binary.LittleEndian.PutUint64(d[8:], table[e[1]])
-		binary.LittleEndian.PutUint64(d[16:], table[e[2]])
-		binary.LittleEndian.PutUint64(d[24:], table[e[3]])
-		dst = dst[32:]
-	}
-	for k, i := range entries {
-		binary.LittleEndian.PutUint64(dst[8*k:], table[i])
-	}
-}
-
-// fillShorts is fillWords for the lower 16 bits of elements.
-func fillShorts(dst []byte, table, entries []uint32) {
-	for ; len(entries) >= 4; entries = entries[4:] {
-		e := entries[:4:4]
-		binary.LittleEndian.PutUint64(dst, uint64(uint16(table[e[0]]))|uint64(uint16(table[e[1]]))<<16|
-			uint64(uint16(table[e[2]]))<<32|uint64(table[e[3]])<<48)
-		dst = dst[8:]
-	}
-	for k, i := range entries {
-		binary.LittleEndian.PutUint16(dst[2*k:], uint16(table[i]))
-	}
-}
-
 // packBits sets the bits of dst to the elements of a table, each 1 or 0, and returns how many are
 // 1.
 func packBits(dst, table []byte, entries []uint32) (ones int) {
-	k := 0
-	for ; len(entries) >= 8; entries = entries[8:] {
-		e := entries[:8:8]
-		eight := table[e[0]] | table[e[1]]<<1 | table[e[2]]<<2 | table[e[3]]<<3 |
-			table[e[4]]<<4 | table[e[5]]<<5 | table[e[6]]<<6 | table[e[7]]<<7
-		dst[k] = eight
-		ones += bits.OnesCount8(eight)
-		k++
-	}
-	if len(entries) > 0 {
-		dst[k] = 0
-		for i, entry := range entries {
-			dst[k] |= table[entry] << i
-		}
-		ones += bits.OnesCount8(dst[k])
+	clear(dst)
+	for k, i := range entries {
+		dst[k>>3] |= table[i] << (k & 7)
+		ones += int(table[i])
 	}
 	return ones
 }

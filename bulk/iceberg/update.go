@@ -37,9 +37,12 @@ func Update(b *bulk.Bulk, dir, location string, only map[string]bool) error {
 		return err
 	}
 	u := updater{bulk: b, columns: map[string][]Column{}}
-	if err := u.readManifests(only); err != nil {
+	if u.manifests, err = b.Manifests(only); err != nil {
 		return err
 	}
+	slices.SortStableFunc(u.manifests, func(a, b *bulk.Manifest) int {
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Snapshot, b.Snapshot))
+	})
 	folder := filepath.Join(absolute, filepath.FromSlash(Folder))
 	names := u.names()
 	for _, name := range names {
@@ -98,27 +101,6 @@ type updater struct {
 	location  string              // of the store, for the table that is being made
 	manifests []*bulk.Manifest    // the oldest first
 	columns   map[string][]Column // of files, by name: snapshots share most of them
-}
-
-func (u *updater) readManifests(only map[string]bool) error {
-	ids, err := u.bulk.Snapshots()
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if only != nil && !only[id] {
-			continue
-		}
-		m, err := u.bulk.Manifest(id)
-		if err != nil {
-			return err
-		}
-		u.manifests = append(u.manifests, m)
-	}
-	slices.SortStableFunc(u.manifests, func(a, b *bulk.Manifest) int {
-		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Snapshot, b.Snapshot))
-	})
-	return nil
 }
 
 // names returns the names of all tables.
