@@ -2,6 +2,7 @@ package render
 
 import (
 	"archive/zip"
+	"embed"
 	"io"
 	"iter"
 	"strconv"
@@ -47,57 +48,26 @@ func sheetColumn(i int) string {
 	return sheetColumn(i/letters-1) + sheetColumn(i%letters)
 }
 
-const (
-	xmlHead      = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
-	sheetMain    = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-	relationship = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-	contentType  = "application/vnd.openxmlformats-officedocument.spreadsheetml."
-	packageType  = "http://schemas.openxmlformats.org/package/2006/"
-)
-
-// Styles of cells, by position in sheetStyles.
+// Styles of cells, by position in xl/styles.xml.
 const (
 	styleHead = "1"
 	styleDay  = "2"
 	styleTime = "3"
 )
 
-// sheetParts are the files of a workbook besides the sheet itself.
-var sheetParts = [][2]string{
-	{"[Content_Types].xml", xmlHead + `<Types xmlns="` + packageType + `content-types">` +
-		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
-		`<Default Extension="xml" ContentType="application/xml"/>` +
-		`<Override PartName="/xl/workbook.xml" ContentType="` + contentType + `sheet.main+xml"/>` +
-		`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="` + contentType + `worksheet+xml"/>` +
-		`<Override PartName="/xl/styles.xml" ContentType="` + contentType + `styles+xml"/></Types>`},
-	{"_rels/.rels", xmlHead + `<Relationships xmlns="` + packageType + `relationships">` +
-		`<Relationship Id="rId1" Type="` + relationship + `/officeDocument" Target="xl/workbook.xml"/>` +
-		`</Relationships>`},
-	{"xl/workbook.xml", xmlHead + `<workbook xmlns="` + sheetMain + `" xmlns:r="` + relationship + `">` +
-		`<sheets><sheet name="Records" sheetId="1" r:id="rId1"/></sheets></workbook>`},
-	{"xl/_rels/workbook.xml.rels", xmlHead + `<Relationships xmlns="` + packageType + `relationships">` +
-		`<Relationship Id="rId1" Type="` + relationship + `/worksheet" Target="worksheets/sheet1.xml"/>` +
-		`<Relationship Id="rId2" Type="` + relationship + `/styles" Target="styles.xml"/></Relationships>`},
-	{"xl/styles.xml", xmlHead + `<styleSheet xmlns="` + sheetMain + `"><numFmts count="2">` +
-		`<numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/>` +
-		`<numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/>` +
-		`</numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>` +
-		`<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
-		`<fills count="2"><fill><patternFill patternType="none"/></fill>` +
-		`<fill><patternFill patternType="gray125"/></fill></fills>` +
-		`<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>` +
-		`<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>` +
-		`<cellXfs count="4"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` +
-		`<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/>` +
-		`<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>` +
-		`<xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs>` +
-		`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`},
+// sheetParts are the files of a workbook besides the sheet itself, of the folder workbook.
+var sheetParts = []string{
+	"[Content_Types].xml", "_rels/.rels", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml",
 }
 
+//go:embed all:workbook
+var workbook embed.FS
+
 const (
-	sheetHead = xmlHead + `<worksheet xmlns="` + sheetMain + `"><sheetViews><sheetView workbookViewId="0">` +
-		`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>` +
-		`<cols>`
+	sheetHead = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n" +
+		`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews>` +
+		`<sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>` +
+		`</sheetView></sheetViews><cols>`
 	sheetTail = `</sheetData></worksheet>`
 )
 
@@ -110,12 +80,16 @@ func (s *Sheet) Write(w io.Writer, rows iter.Seq[index.Range]) error {
 	z.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(to, sheetLevel)
 	})
-	for _, part := range sheetParts {
-		to, err := z.Create(part[0])
+	for _, name := range sheetParts {
+		part, err := workbook.ReadFile("workbook/" + name)
 		if err != nil {
 			return err
 		}
-		if _, err := io.WriteString(to, part[1]); err != nil {
+		to, err := z.Create(name)
+		if err != nil {
+			return err
+		}
+		if _, err := to.Write(part); err != nil {
 			return err
 		}
 	}
