@@ -97,6 +97,9 @@ func checkExport(t *testing.T, s *Server, path string, e *contract.Endpoint, que
 		size := random.IntN(n + 2)
 		limit, rows = fmt.Sprintf("&limit=%d", size), min(size, max(0, n-offset))
 	}
+	if n > 9000 { // the end of the table is beyond the first chunk of the index
+		offset, limit, rows = n*9/10, fmt.Sprintf("&limit=%d", n/10), n/10
+	}
 	ask := fmt.Sprintf("%s/export?%s%s&offset=%d&output_format=", path, query, limit, offset)
 	lines := pagesOfList(t, s, path, query, "csv", offset, rows)
 	for format, want := range map[string][]byte{

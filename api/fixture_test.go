@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -272,6 +273,7 @@ var sampleStores struct {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	flag.Set("test.parallel", "8") // many tests wait for timers and sockets rather than a CPU
+	debug.SetGCPercent(400)        // servers of tests live shortly: a tenth of the CPU time less
 	var err error
 	if sampleStores.root, err = os.MkdirTemp("", "hdqs-api-"); err != nil {
 		panic(err)

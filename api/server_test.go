@@ -144,6 +144,7 @@ func TestSwap(t *testing.T) {
 					failed.Add(1)
 				}
 				asked.Add(1)
+				time.Sleep(200 * time.Microsecond) // the swaps need CPU too
 			}
 		})
 	}
