@@ -11,7 +11,6 @@ type Contract struct {
 	Enums   map[string]ContractEnum `json:"enums"`
 	Common  []ContractParam         `json:"common_params"`
 	Paths   []ContractEndpoint      `json:"endpoints"`
-	Other   []struct{ Path string } `json:"other_routes"`
 }
 
 // ContractEnum is a list of allowed values and the texts of the error for any other value.
@@ -40,7 +39,6 @@ type ContractParam struct {
 	Match     string   `json:"match"`
 	Columns   []string `json:"columns"`
 	Parse     string   `json:"parse"`
-	Ignored   string   `json:"ignored_when"`
 }
 
 // ContractField is a field of a record.
