@@ -18,7 +18,8 @@ func TestHeadlines(t *testing.T) {
 		}
 		seen[h.Name] = true
 		for name, text := range map[string]string{
-			"title": h.Title, "unit": h.Unit, "time": string(h.Newest), "reading": h.Reading, "what it is not": h.NotThis,
+			"title": h.Title, "unit": h.Unit, "time": string(h.Newest), "reading": h.Reading,
+			"what it is not": h.NotThis,
 		} {
 			if text == "" {
 				t.Errorf("%s has no %s", h.Name, name)

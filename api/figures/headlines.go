@@ -35,25 +35,22 @@ func headlineSeed(dst []byte, e *contract.Endpoint, b *state.Bound) []byte {
 // headlines are the records of a request for headline figures.
 type headlines struct {
 	fields  []contract.Field
-	records []headline
+	records [][]cell
 	from, n int
 }
 
-// headline is a figure of a place.
-type headline struct {
-	of                *contract.Headline
-	place             string
-	value             string // as JSON has it, empty for null
-	start, end        aggregate.Value
-	level             aggregate.Value
-	units, known      aggregate.Value
-	rows              int
-	source            source
-	updated           aggregate.Value
-	complete, hasRows bool
-	requests          []string
-	reason            string
-	refusal           string // of the aggregate
+// cell is a field of a record: a value, or what JSON and CSV have.
+type cell struct {
+	aggregate.Value
+	json, csv string
+}
+
+// textCell is a text, null if it is empty.
+func textCell(text string) cell {
+	if text == "" {
+		return cell{}
+	}
+	return cell{Value: aggregate.Value{Kind: aggregate.Text, Text: text}}
 }
 
 func (h *headlines) Fields() []contract.Field { return h.fields }
@@ -63,85 +60,81 @@ func (h *headlines) Total() int               { return len(h.records) }
 // Header implements list.Records.
 func (h *headlines) Header() []reply.HeaderField { return nil }
 
-func (h *headlines) page(r *contract.Request) {
-	h.from = len(h.records)
-	if r.Offset < uint64(h.from) {
-		h.from = int(r.Offset)
-	}
-	h.n = min(r.Limit, len(h.records)-h.from)
-}
-
 // AppendCell appends a field of a record.
 func (h *headlines) AppendCell(dst []byte, record, field int, csv bool) []byte {
-	r := &h.records[h.from+record]
-	text := func(s string) []byte {
-		if s == "" {
-			return render.AppendNull(dst, csv)
-		}
-		return render.AppendText(dst, s, csv)
+	c := &h.records[h.from+record][field]
+	switch {
+	case c.json == "":
+		return appendFigure(dst, c.Value, csv)
+	case csv:
+		return append(dst, c.csv...)
 	}
-	switch h.fields[field].Name {
-	case "figure":
-		return text(r.of.Name)
-	case contract.CountryParam:
-		return text(r.place)
-	case "value":
-		if r.value == "" {
-			return render.AppendNull(dst, csv)
-		}
-		return append(dst, r.value...)
-	case "unit":
-		return text(r.of.Unit)
-	case "period_start":
-		return appendFigure(dst, r.start, csv)
-	case "period_end":
-		return appendFigure(dst, r.end, csv)
-	case "admin_level":
-		return appendFigure(dst, r.level, csv)
-	case "units":
-		return appendFigure(dst, r.units, csv)
-	case "units_known":
-		return appendFigure(dst, r.known, csv)
-	case "rows":
-		return strconv.AppendInt(dst, int64(r.rows), 10)
-	case "provider":
-		return text(r.source.provider)
-	case "dataset":
-		return text(r.source.dataset)
-	case "resource":
-		return text(r.source.resource)
-	case "updated":
-		return appendFigure(dst, r.updated, csv)
-	case "complete":
-		if !r.hasRows {
-			return render.AppendNull(dst, csv)
-		}
-		return render.AppendBool(dst, r.complete, csv)
-	case "request":
-		return appendRequests(dst, r, csv)
-	}
-	return text(r.reason)
+	return append(dst, c.json...)
 }
 
-// appendRequests appends the request that has the value, or the list of those that it is made of,
-// in CSV with blanks between.
-func appendRequests(dst []byte, r *headline, csv bool) []byte {
-	if csv || r.of.Value == contract.Plain {
-		return render.AppendText(dst, strings.Join(r.requests, " "), csv)
-	}
-	dst = append(dst, '[')
-	for i, r := range r.requests {
-		if i > 0 {
-			dst = append(dst, ',')
+// page keeps the records of the request's page.
+func (h *headlines) page(r *contract.Request) *headlines {
+	h.from = int(min(r.Offset, uint64(len(h.records))))
+	h.n = min(r.Limit, len(h.records)-h.from)
+	return h
+}
+
+// headline is a figure of a place.
+type headline struct {
+	value        string // as JSON has it, empty for null
+	start, end   aggregate.Value
+	level        aggregate.Value
+	units, known aggregate.Value
+	rows         int
+	source       source
+	updated      aggregate.Value
+	complete     bool
+	hasRows      bool
+	reason       string
+	refusal      string // of the aggregate
+}
+
+// cells are the fields of the record of a figure.
+func (r *headline) cells(h *contract.Headline, place string, requests []string) []cell {
+	var complete aggregate.Value
+	if r.hasRows {
+		complete.Kind = aggregate.Bool
+		if r.complete {
+			complete.Int = 1
 		}
-		dst = render.AppendText(dst, r, false)
 	}
-	return append(dst, ']')
+	cells := []cell{
+		textCell(place),
+		{json: r.value, csv: r.value},
+		textCell(h.Unit),
+		{Value: r.start},
+		{Value: r.end},
+		{Value: r.level},
+		{Value: r.units},
+		{Value: r.known},
+		{Value: aggregate.Value{Kind: aggregate.Int, Int: int64(r.rows)}},
+		textCell(r.source.provider), textCell(r.source.dataset), textCell(r.source.resource),
+		{Value: r.updated},
+		{Value: complete},
+		textCell(requests[0]), textCell(r.reason),
+	}
+	if h.Value != contract.Plain { // the list of requests that it is made of
+		list := &cells[len(cells)-2]
+		list.csv = string(render.AppendText(nil, strings.Join(requests, " "), true))
+		list.json = "["
+		for i, request := range requests {
+			if i > 0 {
+				list.json += ","
+			}
+			list.json += string(render.AppendText(nil, request, false))
+		}
+		list.json += "]"
+	}
+	return cells
 }
 
 // computeHeadlines finds the records of a request for headline figures.
 func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
-	r := &a.Request
 	c, err := newHeadlineReader(s, a)
 	if err != nil {
 		return nil, err
@@ -149,7 +142,7 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if a.Endpoint.Headline == nil && !c.chosen {
 		return c.declarations(), nil
 	}
-	found := &headlines{fields: r.Plan().Endpoint.Fields}
+	found := &headlines{fields: a.Endpoint.Fields}
 	for i := range contract.Headlines {
 		h := &contract.Headlines[i]
 		if a.Endpoint.Headline != nil && a.Endpoint.Headline != h {
@@ -159,14 +152,18 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 		if err != nil {
 			return nil, err
 		}
-		found.records = append(found.records, records...)
+		for _, r := range records {
+			if a.Endpoint.Headline == nil {
+				r = append([]cell{textCell(h.Name)}, r...)
+			}
+			found.records = append(found.records, r)
+		}
 	}
-	found.page(r)
-	return found, nil
+	return found.page(&a.Request), nil
 }
 
-// read returns a figure of all places that were asked for, or of all that have one.
-func (c *headlineReader) read(h *contract.Headline) ([]headline, error) {
+// read returns the records of a figure: of all places that were asked for, or of all that have one.
+func (c *headlineReader) read(h *contract.Headline) (records [][]cell, err error) {
 	f := &figure{headlineReader: c, Headline: h, list: h.List(contract.ContractNames)}
 	if err := f.readFacts(); err != nil {
 		return nil, err
@@ -174,21 +171,17 @@ func (c *headlineReader) read(h *contract.Headline) ([]headline, error) {
 	if err := f.readValues(); err != nil {
 		return nil, err
 	}
-	var records []headline
 	for _, place := range f.places() {
 		r := f.of[place]
 		if r == nil {
-			r = &headline{}
+			r = new(headline)
 		}
-		r.of, r.place, r.requests = h, place, f.requests(place)
 		if r.value == "" && r.reason == "" {
-			reason, err := f.missing(r)
-			if err != nil {
+			if r.reason, err = f.missing(place, r); err != nil {
 				return nil, err
 			}
-			r.reason = reason
 		}
-		records = append(records, *r)
+		records = append(records, r.cells(h, place, f.requests(place)))
 	}
 	return records, nil
 }
@@ -208,42 +201,30 @@ func (f *figure) places() []string {
 
 // declarations are the records that declare the figures.
 func (c *headlineReader) declarations() list.Records {
-	names := c.names
-	d := &declarations{headlines: headlines{fields: contract.HeadlineList()}}
+	d := &headlines{fields: contract.HeadlineList()}
 	for i := range contract.Headlines {
 		h := &contract.Headlines[i]
-		e := h.List(names)
-		filters := &queryEdit{}
+		filters := new(queryEdit)
 		for _, pair := range h.Keep {
-			filters.pairs = append(filters.pairs, [2]string{names.Name(pair[0]), pair[1]})
+			filters.pairs = append(filters.pairs, [2]string{c.names.Name(pair[0]), pair[1]})
 		}
-		d.texts = append(d.texts, map[string]string{
-			"name": h.Name, "title": h.Title, "unit": h.Unit, "list": e.Path, "place": h.Place,
-			"filters": filters.query(), "newest": string(h.Newest), "measure": h.Formula(),
-			"group_by": strings.Join(append([]string{h.Place}, h.Groups...), ","),
-			"reading":  h.Reading, "not": h.NotThis, "request": c.prefix + contract.FiguresPath + "/" + h.Name,
-		})
+		var record []cell
+		for _, text := range []string{
+			h.Name, h.Title, h.Unit, h.List(c.names).Path, h.Place, filters.query(), string(h.Newest), h.Formula(),
+			strings.Join(append([]string{h.Place}, h.Groups...), ","), h.Reading, h.NotThis,
+			c.prefix + contract.FiguresPath + "/" + h.Name,
+		} {
+			record = append(record, cell{Value: aggregate.Value{Kind: aggregate.Text, Text: text}})
+		}
+		d.records = append(d.records, record)
 	}
-	d.records = make([]headline, len(d.texts))
-	d.page(&c.a.Request)
-	return d
-}
-
-// declarations are records of texts.
-type declarations struct {
-	headlines
-	texts []map[string]string
-}
-
-// AppendCell appends a field of a record.
-func (d *declarations) AppendCell(dst []byte, record, field int, csv bool) []byte {
-	return render.AppendText(dst, d.texts[d.from+record][d.fields[field].Name], csv)
+	return d.page(&c.a.Request)
 }
 
 // missing says why a figure has no value, with what exists nearest.
-func (f *figure) missing(r *headline) (string, error) {
+func (f *figure) missing(place string, r *headline) (string, error) {
 	if r.hasRows {
-		return f.undecided(r)
+		return f.undecided(place, r)
 	}
 	if f.near == nil {
 		near, err := f.readNear()
@@ -252,15 +233,15 @@ func (f *figure) missing(r *headline) (string, error) {
 		}
 		f.near = near
 	}
-	if n, has := f.near.alike[r.place]; has {
+	if n, has := f.near.alike[place]; has {
 		return fmt.Sprintf("no record of %s is of the newest period; there is, of this kind: %s, of %s",
-			r.place, n.records, n.span), nil
+			place, n.records, n.span), nil
 	}
-	if n, has := f.near.others[r.place]; has {
-		return fmt.Sprintf("no record of %s in the list %s is of this kind; there is, of other kinds or times: %s, of %s",
-			r.place, f.list.Name(), n.records, n.span), nil
+	if n, has := f.near.others[place]; has {
+		return fmt.Sprintf("no record of %s in the list %s is of this kind; there is, of other kinds or times: "+
+			"%s, of %s", place, f.list.Name(), n.records, n.span), nil
 	}
-	return fmt.Sprintf("no record of %s at any level; %s", r.place, f.near.all), nil
+	return fmt.Sprintf("no record of %s at any level; %s", place, f.near.all), nil
 }
 
 // near is what exists of a figure apart from its rows: of each place the records of the same kind,
@@ -320,7 +301,7 @@ func counted(n int64, thing string) string {
 }
 
 // undecided says why rows of a place make no value.
-func (f *figure) undecided(r *headline) (string, error) {
+func (f *figure) undecided(place string, r *headline) (string, error) {
 	var by []string
 	for i := range f.list.Dimensions {
 		if d := &f.list.Dimensions[i]; d.Kind == contract.Overlapping {
@@ -333,7 +314,7 @@ func (f *figure) undecided(r *headline) (string, error) {
 	if by == nil || f.Value != contract.Plain {
 		return r.refusal, nil
 	}
-	rows, err := f.ask(f.pairs(f.base(), [][2]string{{f.Place, r.place}}), by, "count")
+	rows, err := f.ask(f.pairs(f.base(), [][2]string{{f.Place, place}}), by, "count")
 	if err != nil {
 		return "", err
 	}

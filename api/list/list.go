@@ -142,10 +142,9 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if list.IsQuarantined() {
 		return nil // EndList refuses it
 	}
-	if a.provisional, err = s.ProvisionalOf(served, endpoint, list); err != nil {
-		return s.Failed(&a, err)
+	if err := s.makeTag(&a); err != nil {
+		return err
 	}
-	a.makeTag()
 	if rec.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
 		return reply.ErrPrecondition
 	}
@@ -305,7 +304,10 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 // it is known before any work and is the same in every process. The snapshot that a request names
 // is not part of it, since it does not change the answer. Whether the table is stale is: not all
 // caches update the header of an answer that they keep after a 304, and none removes a field.
-func (a *Reply) makeTag() {
+func (s *Lists) makeTag(a *Reply) (err error) {
+	if a.provisional, err = s.ProvisionalOf(a.Served, a.Endpoint, a.List); err != nil {
+		return err
+	}
 	a.text = append(a.text[:0], a.List.Named[a.Request.Names()].Tag[:]...)
 	if stale := a.heads.Stale; stale != "" {
 		a.text = append(append(append(a.text, '\n'), stale...), '\n') // no query has line ends
@@ -321,6 +323,7 @@ func (a *Reply) makeTag() {
 	}
 	a.text = a.Request.AppendCanonical(a.text)
 	a.tag = reply.NewEntityTag(sha256.Sum256(a.text))
+	return nil
 }
 
 // setValidators writes the header fields that successful answers and 304s share.

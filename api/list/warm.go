@@ -197,8 +197,10 @@ func (w *WarmUp) rehearse(p *contract.Plan, r warmRequest, buffer *wire.BodyBuff
 		heads: v.Publication.Load().HeadsFor(v.Bound.Lists[endpoint.Path], &sc.Request), Coding: r.coding,
 		buffer: buffer,
 	}
-	a.makeTag()
-	_, err := s.render(&a)
+	err := s.makeTag(&a)
+	if err == nil {
+		_, err = s.render(&a)
+	}
 	if s.MetDamage(a.List, nil, err) {
 		err = &reply.Refused{Table: endpoint.Table}
 	}
