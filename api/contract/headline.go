@@ -133,7 +133,7 @@ func FigureEndpoints(s NameSet) []Endpoint { return figureEndpoints[s] }
 var figureEndpoints = func() (all [2][]Endpoint) {
 	country := like(CountryParam, 128)
 	index := Endpoint{
-		Path: FiguresPath, Summary: "Headline figures", list: Endpoints[0].Path, Fields: headlinesOfPlace,
+		Path: FiguresPath, Summary: "Headline figures", list: v2Root + "metadata/location", Fields: headlinesOfPlace,
 		Place: country, Params: upTo,
 	}
 	all[ContractNames] = []Endpoint{index}
