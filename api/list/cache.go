@@ -67,6 +67,7 @@ type Finished struct {
 	coding      encode.Coding
 	Rows, Total int
 	header      []reply.HeaderField // of the answer's own
+	provisional []byte              // months of provisional rows
 }
 
 // send answers with the body. The response does not own its bytes.

@@ -224,8 +224,11 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 	}
 	LogOf(a.Ctx).NoteRows(&a.Page, "miss")
 	h := s.BeginList(a)
-	own := Finished{header: a.ownHeader()}
-	own.setHeader(h)
+	own := Finished{}
+	if a.provisional.Any() {
+		own.provisional = a.provisional.Months(slices.Values(a.Page.Ranges))
+		own.setHeader(h)
+	}
 	if a.Ctx.IsHead() && a.Coding == encode.Identity && a.List.Segment != nil {
 		// The length of an uncompressed body is known before it is rendered. Compressed ones are
 		// rendered as for GET, and cached, but for those below.
@@ -251,18 +254,6 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 	return own, nil
 }
 
-// ownHeader names the periods of a page whose rows are provisional.
-func (a *Reply) ownHeader() []reply.HeaderField {
-	if !a.provisional.Any() {
-		return nil
-	}
-	months := a.provisional.Months(slices.Values(a.Page.Ranges))
-	if months == "" {
-		return nil
-	}
-	return reply.Exposed(reply.HeaderField{Name: contract.HeaderProvisional, Value: months})
-}
-
 // ProvisionalMonths are the months of all provisional rows that pass.
 func (a *Reply) ProvisionalMonths() (string, error) {
 	if !a.provisional.Any() {
@@ -273,7 +264,7 @@ func (a *Reply) ProvisionalMonths() (string, error) {
 		return "", err
 	}
 	defer passing.Close()
-	return a.provisional.Months(passing.Rows(0, math.MaxInt)), nil
+	return string(a.provisional.Months(passing.Rows(0, math.MaxInt))), nil
 }
 
 // codingSent is the coding of the body that was written: short ones are sent as they are.
@@ -305,7 +296,7 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 // is not part of it, since it does not change the answer. Whether the table is stale is: not all
 // caches update the header of an answer that they keep after a 304, and none removes a field.
 func (s *Lists) makeTag(a *Reply) (err error) {
-	if a.provisional, err = s.ProvisionalOf(a.Served, a.Endpoint, a.List); err != nil {
+	if a.provisional, err = s.ProvisionalOf(a.Served.Bound, a.Endpoint, a.List); err != nil {
 		return err
 	}
 	a.text = append(a.text[:0], a.List.Named[a.Request.Names()].Tag[:]...)

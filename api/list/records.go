@@ -120,6 +120,9 @@ func (p pausing) AppendCell(dst []byte, record, field int, csv bool) []byte {
 
 // setHeader sets the header fields of the answer's own.
 func (f *Finished) setHeader(h *fasthttp.ResponseHeader) {
+	if len(f.provisional) > 0 {
+		h.SetCanonical(reply.NameProvisional, f.provisional)
+	}
 	for _, own := range f.header {
 		// There may be hints already, at what the request may have meant.
 		if others := h.Peek(own.Name); own.Name == contract.HeaderHint && len(others) > 0 {

@@ -20,8 +20,8 @@ const (
 
 	HeaderRequestID = "X-Request-Id"
 
-	ExposedHeaders = "Content-Disposition, ETag, Link, Retry-After, X-Data-Stale, X-Data-Updated, X-Hint, " +
-		"X-Request-Id, X-Result-Count, X-Snapshot-Id, X-Total-Count, X-Unknown-Params"
+	ExposedHeaders = "Content-Disposition, ETag, Link, Retry-After, X-Data-Provisional, X-Data-Stale, " +
+		"X-Data-Updated, X-Hint, X-Request-Id, X-Result-Count, X-Snapshot-Id, X-Total-Count, X-Unknown-Params"
 	preflightSeconds = "86400"
 
 	NoStore         = "no-store"
@@ -39,6 +39,7 @@ var (
 	NameETag        = []byte("Etag")
 	NameLink        = []byte("Link")
 	NameTotal       = []byte(contract.HeaderTotal)
+	NameProvisional = []byte(contract.HeaderProvisional)
 	NameResult      = []byte(contract.HeaderResult)
 	NameSnapshot    = []byte(contract.HeaderSnapshot)
 	nameUnknown     = []byte(contract.HeaderUnknown)
@@ -138,11 +139,11 @@ var (
 const ExposedOfFiles = ExposedHeaders + ", Accept-Ranges, Content-Length, Content-Range"
 
 // Exposed adds the field by which browsers may read an answer's own fields. Only answers that have
-// some need it. X-Hint is exposed anyway.
+// some need it. X-Hint and X-Data-Provisional are exposed anyway.
 func Exposed(own ...HeaderField) []HeaderField {
 	names := ExposedHeaders
 	for _, f := range own {
-		if f.Name != contract.HeaderHint {
+		if f.Name != contract.HeaderHint && f.Name != contract.HeaderProvisional {
 			names += ", " + f.Name
 		}
 	}

@@ -23,6 +23,8 @@ import (
 type Bound struct {
 	Snap  *store.Snapshot
 	Lists map[string]*BoundList // by path
+
+	provisional []atomic.Pointer[Provisional] // by position of the list; nil until needed
 }
 
 // BoundList is one endpoint with the rows it answers from. Segment, index and renderers are nil if
@@ -96,7 +98,10 @@ func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	b = &Bound{Snap: snap, Lists: make(map[string]*BoundList, len(lists))}
+	b = &Bound{
+		Snap: snap, Lists: make(map[string]*BoundList, len(lists)),
+		provisional: make([]atomic.Pointer[Provisional], len(lists)),
+	}
 	for i, list := range lists {
 		b.Lists[contract.Endpoints[i].Path] = list
 	}

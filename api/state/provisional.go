@@ -2,10 +2,12 @@ package state
 
 import (
 	"crypto/sha256"
+	"iter"
 	"maps"
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"hdqs/api/contract"
@@ -14,75 +16,67 @@ import (
 
 // Provisional is which rows of a list are provisional, by the month in which their period starts.
 type Provisional struct {
-	Tag    []byte // of the rows; nil without any
-	months []provisionalMonth
+	Tag    []byte   // of the rows; nil without any
+	months []string // the newest ones, after one for all before
+	codes  []uint8  // by row: the month and 1, 0 of other rows; nil without any
+	last   atomic.Pointer[monthsText]
 }
 
-type provisionalMonth struct {
-	name string
-	rows []uint64 // a bit for each row of the table
+// monthsText is a set of months, as bits, in words.
+type monthsText struct {
+	set  uint64
+	text []byte
 }
+
+// Limits of the months that are told apart: one has a bit in a set, beside that of other rows.
+const (
+	mostMonths    = 63
+	earlierMonths = "earlier"
+)
 
 // Any reports whether any row is provisional.
-func (p *Provisional) Any() bool { return p != nil && len(p.months) > 0 }
+func (p *Provisional) Any() bool { return p != nil && p.codes != nil }
 
-// Months are the months of the provisional rows among some, joined by commas. It asks for more
-// ranges until all months occur.
-func (p *Provisional) Months(ranges func(yield func(index.Range) bool)) string {
-	if !p.Any() {
-		return ""
-	}
-	seen := make([]bool, len(p.months))
-	left := len(seen)
+// Months are the months of the provisional rows among some, joined by commas, nil for none.
+func (p *Provisional) Months(ranges iter.Seq[index.Range]) []byte {
+	var set uint64
 	for r := range ranges {
-		for i := range p.months {
-			if !seen[i] && p.months[i].has(r) {
-				seen[i] = true
-				left--
-			}
+		for _, code := range p.codes[r.From:r.To] {
+			set |= 1 << code
 		}
-		if left == 0 {
-			break
-		}
+	}
+	if set &^= 1; set == 0 {
+		return nil
+	}
+	if last := p.last.Load(); last != nil && last.set == set {
+		return last.text
 	}
 	var names []string
-	for i := range p.months {
-		if seen[i] {
-			names = append(names, p.months[i].name)
+	for i, name := range p.months {
+		if set&(2<<i) != 0 {
+			names = append(names, name)
 		}
 	}
-	return strings.Join(names, ", ")
+	text := []byte(strings.Join(names, ", "))
+	p.last.Store(&monthsText{set, text})
+	return text
 }
-
-// has reports whether a row of a range is provisional.
-func (m *provisionalMonth) has(r index.Range) bool {
-	for row := r.From; row < r.To; {
-		word := m.rows[row/64] >> (row % 64)
-		if n := min(64-row%64, r.To-row); word<<(64-n) != 0 {
-			return true
-		} else {
-			row += n
-		}
-	}
-	return false
-}
-
-type provisionalKey struct{ *BoundList }
 
 // ProvisionalOf finds the provisional rows of a list, at the first request for it. It is nil for
 // lists that have none by their declaration.
-func (s *State) ProvisionalOf(v *Served, e *contract.Endpoint, l *BoundList) (*Provisional, error) {
+func (s *State) ProvisionalOf(b *Bound, e *contract.Endpoint, l *BoundList) (*Provisional, error) {
 	if e.Provisional == contract.Never || l.Segment == nil {
 		return nil, nil
 	}
-	if known, ok := v.Kept.Load(provisionalKey{l}); ok {
-		return known.(*Provisional), nil
+	kept := &b.provisional[l.position]
+	if known := kept.Load(); known != nil {
+		return known, nil
 	}
 	var queries []index.Query
 	if e.Provisional == contract.NotFinal {
 		queries = []index.Query{{Filters: []index.Filter{notFinal(e)}}}
 	} else {
-		changed, ok := s.resourceTimes(v)
+		changed, ok := s.resourceTimes(b)
 		if !ok {
 			return nil, nil // not kept: the table of resources is damaged, and is healed meanwhile
 		}
@@ -95,7 +89,7 @@ func (s *State) ProvisionalOf(v *Served, e *contract.Endpoint, l *BoundList) (*P
 	}
 	found, err := l.provisional(queries)
 	if err == nil {
-		v.Kept.Store(provisionalKey{l}, found)
+		kept.Store(found)
 	}
 	return found, err
 }
@@ -122,7 +116,7 @@ func (l *BoundList) provisional(queries []index.Query) (*Provisional, error) {
 	if err != nil {
 		return nil, err
 	}
-	months := map[string][]uint64{}
+	rows := map[string][]uint32{} // by month
 	var text []byte
 	for i := range queries {
 		passing, err := l.Index.Passing(&queries[i])
@@ -131,44 +125,42 @@ func (l *BoundList) provisional(queries []index.Query) (*Provisional, error) {
 		}
 		for r := range passing.Rows(0, math.MaxInt) {
 			for row := r.From; row < r.To; row++ {
-				text = starts.AppendRow(text[:0], row, true)
-				if len(text) < len("2026-08") {
-					continue // an open start
+				if text = starts.AppendRow(text[:0], row, true); len(text) > len("2026-08") {
+					month := string(text[:len("2026-08")])
+					rows[month] = append(rows[month], row)
 				}
-				month := text[:len("2026-08")]
-				rows := months[string(month)]
-				if rows == nil {
-					rows = make([]uint64, (l.Rows+63)/64)
-					months[string(month)] = rows
-				}
-				rows[row/64] |= 1 << (row % 64)
 			}
 		}
 		passing.Close()
 	}
 	p := new(Provisional)
-	sum := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(months)) {
-		p.months = append(p.months, provisionalMonth{name, months[name]})
-		sum.Write([]byte(name))
-		for _, word := range months[name] {
-			var bytes [8]byte
-			for k := range bytes {
-				bytes[k] = byte(word >> (8 * k))
-			}
-			sum.Write(bytes[:])
+	if len(rows) == 0 {
+		return p, nil
+	}
+	p.codes = make([]uint8, l.Rows)
+	all := slices.Sorted(maps.Keys(rows))
+	before := max(0, len(all)-mostMonths+1)
+	for i, month := range all {
+		if i == 0 && before > 1 {
+			p.months = append(p.months, earlierMonths)
+		} else if before <= 1 || i >= before {
+			p.months = append(p.months, month)
+		}
+		for _, row := range rows[month] {
+			p.codes[row] = uint8(len(p.months))
 		}
 	}
-	if p.Any() {
-		p.Tag = sum.Sum(nil)
-	}
+	sum := sha256.New()
+	sum.Write([]byte(strings.Join(all, ",")))
+	sum.Write(p.codes)
+	p.Tag = sum.Sum(nil)[:8]
 	return p, nil
 }
 
 // resourceTimes are when the resources of a snapshot were last changed, in microseconds. It is not
 // ok if their table cannot be read.
-func (s *State) resourceTimes(v *Served) (changed map[string]int64, ok bool) {
-	l := v.Bound.Lists["/api/v2/metadata/resource"]
+func (s *State) resourceTimes(b *Bound) (changed map[string]int64, ok bool) {
+	l := b.Lists["/api/v2/metadata/resource"]
 	if l.IsQuarantined() {
 		return nil, false
 	}
