@@ -134,8 +134,16 @@ func checkExport(t *testing.T, s *Server, path string, e *contract.Endpoint, que
 		compareValues(t, ask+format, names, values, records)
 	}
 	want := cellsOf(t, lines)
-	compareCells(t, ask+"csv-excel", cellsOfExcel(t, exportAnswer(t, s, ask+"csv-excel").Body), want)
-	compareCells(t, ask+"xlsx", cellsOfSheet(t, exportAnswer(t, s, ask+"xlsx").Body), want)
+	for format, got := range map[string][][]string{
+		"csv-excel": cellsOfExcel(t, exportAnswer(t, s, ask+"csv-excel").Body),
+		"xlsx":      cellsOfSheet(t, exportAnswer(t, s, ask+"xlsx").Body),
+	} {
+		if len(want) > 0 {
+			compareCells(t, ask+format, got, want)
+		} else if len(got) != 1 { // CSV below /hapi is empty without rows, sheets keep their header
+			t.Errorf("%s: %d lines, want the header alone", ask+format, len(got))
+		}
+	}
 }
 
 func checkDisposition(t *testing.T, got Answer, e *contract.Endpoint) {
