@@ -115,26 +115,3 @@ func TestEmptyTables(t *testing.T) {
 		t.Errorf("missing tables %v", missing)
 	}
 }
-
-// TestMissingTable checks that a table that is not in the snapshot is served as an empty list.
-func TestMissingTable(t *testing.T) {
-	t.Parallel()
-	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "org_type" })
-	s := testServer(t, state.Options{}, tables)
-	target := "/api/v2/metadata/org-type?app_identifier=" + goodIdentifier
-	for target, want := range map[string]string{
-		target:                               `{"data":[]}`,
-		target + "&output_format=csv&code=x": "code,description\r\n",
-	} {
-		got := s.Answer("GET", target, nil)
-		if total, _ := got.field("X-Total-Count"); got.Status != 200 || string(got.Body) != want || total != "0" {
-			t.Errorf("%s: %d %q, total %s", target, got.Status, got.Body, total)
-		}
-	}
-	if got := s.Answer("GET", target+"&code="+strings.Repeat("x", 33), nil); got.Status != 422 {
-		t.Errorf("an invalid parameter: status %d, want 422", got.Status)
-	}
-	if missing := s.Current.Load().Bound.Missing(); !slices.Equal(missing, []string{"org_type"}) {
-		t.Errorf("missing tables %v", missing)
-	}
-}

@@ -88,16 +88,3 @@ func TestComputedRefused(t *testing.T) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }
-
-// TestComputedMetrics checks that computed answers are counted under a name of their own.
-func TestComputedMetrics(t *testing.T) {
-	t.Parallel()
-	s := sampleServer(t, state.Options{}, 50)
-	address := listen(t, s)
-	ask(t, address, "GET", "/api/v2/metadata/location/aggregate?app_identifier="+goodIdentifier, nil)
-	ask(t, address, "GET", "/hapi/api/v1/metadata/location/aggregate?app_identifier="+goodIdentifier, nil)
-	series := readMetrics(t, listenAdmin(t, s))
-	if n := requestsWith(series, `endpoint="location/aggregate"`); n != 2 {
-		t.Errorf("%v requests were counted", n)
-	}
-}

@@ -199,7 +199,7 @@ func sameAnswer(a, b Answer) bool {
 }
 
 // TestHAPIMetrics checks that requests in HAPI names are counted under the endpoint's name in the
-// contract, and add no series.
+// contract, and add no series. Computed answers have names of their own.
 func TestHAPIMetrics(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 40)
@@ -207,6 +207,7 @@ func TestHAPIMetrics(t *testing.T) {
 	before := readMetrics(t, admin)
 	for _, path := range []string{
 		"/hapi/api/v2/metadata/wfp-market", "/hapi/api/v1/metadata/wfp-market", "/api/v2/metadata/agency-market",
+		"/api/v2/metadata/agency-market/aggregate", "/hapi/api/v1/metadata/wfp-market/aggregate",
 		"/hapi/api/v2/nothing", "/hapi/docs", "/hapi/", "/hapi/api/v1/util/version", "/contract/api/v2/metadata/sector",
 	} {
 		ask(t, address, "GET", path+"?app_identifier="+goodIdentifier, nil)
@@ -219,6 +220,9 @@ func TestHAPIMetrics(t *testing.T) {
 	}
 	if n := requestsWith(after, `endpoint="agency-market"`); n != 3 {
 		t.Errorf("%v requests for agency-market, want 3", n)
+	}
+	if n := requestsWith(after, `endpoint="agency-market/aggregate"`); n != 2 {
+		t.Errorf("%v requests for its aggregates, want 2", n)
 	}
 	if n := requestsWith(after, `endpoint="/docs"`); n != 1 {
 		t.Errorf("%v requests for /docs, want 1", n)
