@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -226,7 +225,11 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 	h := s.BeginList(a)
 	own := Finished{}
 	if a.provisional.Any() {
-		own.provisional = a.provisional.Months(slices.Values(a.Page.Ranges))
+		var months uint64
+		for _, r := range a.Page.Ranges {
+			months = a.provisional.Add(months, r)
+		}
+		own.provisional = a.provisional.Months(months)
 		own.setHeader(h)
 	}
 	if a.Ctx.IsHead() && a.Coding == encode.Identity && a.List.Segment != nil {
@@ -264,7 +267,11 @@ func (a *Reply) ProvisionalMonths() (string, error) {
 		return "", err
 	}
 	defer passing.Close()
-	return string(a.provisional.Months(passing.Rows(0, math.MaxInt))), nil
+	var months uint64
+	for r := range passing.Rows(0, math.MaxInt) {
+		months = a.provisional.Add(months, r)
+	}
+	return string(a.provisional.Months(months)), nil
 }
 
 // codingSent is the coding of the body that was written: short ones are sent as they are.

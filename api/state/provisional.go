@@ -2,7 +2,7 @@ package state
 
 import (
 	"crypto/sha256"
-	"iter"
+	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
@@ -30,22 +30,32 @@ type monthsText struct {
 
 // Limits of the months that are told apart: one has a bit in a set, beside that of other rows.
 const (
-	mostMonths    = 63
+	mostMonths    = 15 // of which codes have 4 bits
 	earlierMonths = "earlier"
 )
 
 // Any reports whether any row is provisional.
 func (p *Provisional) Any() bool { return p != nil && p.codes != nil }
 
-// Months are the months of the provisional rows among some, joined by commas, nil for none.
-func (p *Provisional) Months(ranges iter.Seq[index.Range]) []byte {
-	var set uint64
-	for r := range ranges {
-		for _, code := range p.codes[r.From:r.To] {
-			set |= 1 << code
+// Add adds the months of the provisional rows of a range to a set.
+func (p *Provisional) Add(set uint64, r index.Range) uint64 {
+	codes := p.codes[r.From:r.To]
+	for ; len(codes) >= 8; codes = codes[8:] { // most rows are not provisional
+		if binary.LittleEndian.Uint64(codes) != 0 {
+			for _, code := range codes[:8] {
+				set |= 1 << (code & mostMonths)
+			}
 		}
 	}
-	if set &^= 1; set == 0 {
+	for _, code := range codes {
+		set |= 1 << (code & mostMonths)
+	}
+	return set
+}
+
+// Months are the months of a set, joined by commas, nil for none.
+func (p *Provisional) Months(set uint64) []byte {
+	if set &^= 1; set == 0 { // the bit of other rows
 		return nil
 	}
 	if last := p.last.Load(); last != nil && last.set == set {
