@@ -37,17 +37,19 @@ const (
 // Any reports whether any row is provisional.
 func (p *Provisional) Any() bool { return p != nil && p.codes != nil }
 
-// Add adds the months of the provisional rows of a range to a set.
+// Add adds the months of the provisional rows of a range to a set. It looks no further than until
+// the set has all months.
 func (p *Provisional) Add(set uint64, r index.Range) uint64 {
+	all := uint64(2)<<len(p.months) - 2
 	codes := p.codes[r.From:r.To]
-	for ; len(codes) >= 8; codes = codes[8:] { // most rows are not provisional
+	for ; len(codes) >= 8 && set&all != all; codes = codes[8:] { // most rows are not provisional
 		if binary.LittleEndian.Uint64(codes) != 0 {
 			for _, code := range codes[:8] {
 				set |= 1 << (code & mostMonths)
 			}
 		}
 	}
-	for _, code := range codes {
+	for _, code := range codes[:min(len(codes), 8)] {
 		set |= 1 << (code & mostMonths)
 	}
 	return set
