@@ -47,7 +47,7 @@ const noClass = ^uint32(0)
 
 // newPlaces returns the places of Options, nil if there are none.
 func (x *Index) newPlaces(o *Options, rules *keyRules) (*places, error) {
-	if len(o.Units) == 0 {
+	if o.Level == "" {
 		return nil, nil
 	}
 	level := x.columns[o.Level]

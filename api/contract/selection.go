@@ -174,15 +174,14 @@ func (e *Endpoint) Units() []Unit {
 // IsPlaceholder reports whether a code stands for a unit that is not known.
 func IsPlaceholder(code string) bool { return strings.HasSuffix(code, "-XXX") }
 
+// Nests reports whether a row can be of a place that contains that of another. Lists without levels
+// or periods have no such rows, nor have those of markets: no market is in another.
+func (e *Endpoint) Nests() bool { return e.Units() != nil && e.Series() != nil && !e.HasPoints() }
+
 // Nested are the columns in which a row agrees with the rows whose place contains its own: those of
-// its series but for the place. They are nil for lists of which no row contains another: those
-// without levels or periods, and those of markets, which are no places of other markets.
+// its series but for the place. There may be none.
 func (e *Endpoint) Nested() (nested []string) {
 	units := e.Units()
-	if units == nil || e.HasPoints() || e.Series() == nil {
-		return nil
-	}
-	nested = []string{} // poverty rates have no other field
 	for _, column := range e.Series() {
 		isPlace := func(u Unit) bool {
 			return column == u.Code || column == u.ProviderName || column == u.ProviderCode

@@ -13,7 +13,7 @@ func TestNested(t *testing.T) {
 		"admin2": false, "market": false,
 	} {
 		at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Table == table })
-		if got := Endpoints[at].Nested() != nil; got != want {
+		if got := Endpoints[at].Nests(); got != want {
 			t.Errorf("%s: rows can contain others %t, want %t", table, got, want)
 		}
 	}

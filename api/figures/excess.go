@@ -25,20 +25,19 @@ const maxExcessGroups = 100_000
 // them, with the same period and in every other field. units selects the rows of the request.
 func (c *checker) excess(r *contract.Request, units *index.Query) (string, error) {
 	e := c.plan.Endpoint
-	nested := e.Nested()
 	measure := slices.IndexFunc(r.Measures, func(m contract.Measure) bool { return m.Func == contract.Sum })
 	byLevel := func(f index.Filter) bool { return slices.Contains(f.Columns, levelColumn) }
 	level := slices.IndexFunc(units.Filters, byLevel)
-	if nested == nil || measure < 0 || level < 0 || r.Coarsest {
+	if !e.Nests() || measure < 0 || level < 0 || r.Coarsest {
 		return "", nil
 	}
 	figure := e.Fields[r.Measures[measure].Field].Column()
 	all := index.Query{Filters: slices.Delete(slices.Clone(units.Filters), level, level+1), Coarsest: true}
-	own, err := c.sums(&all, figure, nested)
+	own, err := c.sums(&all, figure, e.Nested())
 	if own == nil || err != nil {
 		return "", err
 	}
-	some, err := c.sums(units, figure, nested)
+	some, err := c.sums(units, figure, e.Nested())
 	if some == nil || err != nil {
 		return "", err
 	}

@@ -213,7 +213,7 @@ func bindSegment(position int, seg *snapshot.Segment, tier encode.Tier) (*BoundL
 	h := &contract.EndpointsIn(contract.HAPINames)[position]
 	list := &BoundList{
 		Segment: seg, Rows: seg.Rows(), period: periodOf(seg), Index: ix, Filters: bindFilters(h),
-		nested: o.Nested != nil, everybody: everybodyFilters(e),
+		nested: e.Nests(), everybody: everybodyFilters(e),
 	}
 	r, err := render.New(seg, RenderFields(e.Fields), encode.Options{Tier: tier})
 	if err == nil {

@@ -15,8 +15,8 @@ func indexOptions(e *contract.Endpoint) (o index.Options) {
 		return o
 	}
 	o.PeriodStart, o.PeriodEnd = contract.PeriodStart, contract.PeriodEnd
-	if o.Nested = e.Nested(); o.Nested != nil {
-		o.Units, o.Level, o.Placeholder = unitsOf(e), levelColumn, contract.IsPlaceholder
+	if e.Nests() {
+		o.Nested, o.Units, o.Level, o.Placeholder = e.Nested(), unitsOf(e), levelColumn, contract.IsPlaceholder
 	}
 	o.Same = map[string][]string{}
 	for i := range e.Dimensions {

@@ -11,13 +11,13 @@ import (
 )
 
 // aggregate is the figures of the groups of the rows that pass.
-func (w *world) aggregate(e *endpoint, rd *reader, onlyNewest bool) records {
+func (w *world) aggregate(e *endpoint, rd *reader) records {
 	groups, measures := rd.readGroups(e), rd.readMeasures(e)
 	if len(rd.issues) > 0 {
 		return records{}
 	}
-	rows := w.passing(e, rd, onlyNewest)
-	if rd.wrongSum(e, groups, measures, rows, onlyNewest) {
+	rows := w.passing(e, rd)
+	if rd.wrongSum(e, groups, measures, rows) {
 		rd.refuse(anyName)
 		return records{}
 	}
@@ -25,11 +25,25 @@ func (w *world) aggregate(e *endpoint, rd *reader, onlyNewest bool) records {
 	for _, g := range groups {
 		all.fields = append(all.fields, g.name)
 	}
+	isGroup := func(name string) bool {
+		return slices.ContainsFunc(groups, func(g group) bool { return g.name == name })
+	}
+	showsLevel := rd.kept.coarsest && isGroup("location_code") && !isGroup("admin_level")
+	if showsLevel {
+		all.fields = append(all.fields, "admin_level")
+	}
 	for _, m := range measures {
 		all.fields = append(all.fields, m.name())
 	}
 	for _, g := range grouped(groups, rows) {
 		record := slices.Clone(g.values)
+		if showsLevel {
+			level := g.rows[0].at("admin_level")
+			if len(valuesOf("admin_level", g.rows)) > 1 {
+				level = nil
+			}
+			record = append(record, level)
+		}
 		for _, m := range measures {
 			record = append(record, m.of(g.rows))
 		}
@@ -277,7 +291,7 @@ func (m measure) of(rows []row) any {
 // latest is the field in the rows of the newest period, nil if they disagree.
 func (m measure) latest(rows []row) any {
 	var found any
-	for i, r := range newest(nil, rows) {
+	for i, r := range newest(func(row) string { return "" }, rows) {
 		v := r.at(m.field.Name)
 		if i > 0 && valueKey(v) != valueKey(found) {
 			return nil

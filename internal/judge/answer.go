@@ -121,21 +121,22 @@ func (w *world) answerList(e *endpoint, kind string, q query) answer {
 	if name := badDate(e, q); name != "" {
 		return dateAnswer(name)
 	}
-	rd := &reader{contract: w.contract, q: q, formats: formatsOf(e, kind)}
+	rd := &reader{contract: w.contract, q: q, formats: formatsOf(e, kind), levels: seriesOf(e) != nil}
 	for _, p := range inOrder(w.contract, e) {
 		rd.read(p)
 		rd.readList(p)
 	}
 	var all records
-	switch onlyNewest := rd.readLatest(e); kind {
+	rd.readSelection(e)
+	switch kind {
 	case "aggregate":
-		all = w.aggregate(e, rd, onlyNewest)
+		all = w.aggregate(e, rd)
 	case "facets":
-		all = w.facets(e, rd, onlyNewest)
+		all = w.facets(e, rd)
 	case "changes":
 		all = w.changes(e, rd)
 	default:
-		all = w.rowsOf(e, rd, onlyNewest)
+		all = w.rowsOf(e, rd)
 	}
 	switch {
 	case len(rd.issues) > 0:
@@ -172,7 +173,7 @@ func (w *world) answerList(e *endpoint, kind string, q query) answer {
 }
 
 // rowsOf is the rows that pass, with the fields that are asked for.
-func (w *world) rowsOf(e *endpoint, rd *reader, onlyNewest bool) (all records) {
+func (w *world) rowsOf(e *endpoint, rd *reader) (all records) {
 	fields := rd.readFields(e)
 	if len(rd.issues) > 0 {
 		return all
@@ -180,7 +181,7 @@ func (w *world) rowsOf(e *endpoint, rd *reader, onlyNewest bool) (all records) {
 	for _, f := range fields {
 		all.fields = append(all.fields, f.Name)
 	}
-	for _, r := range w.passing(e, rd, onlyNewest) {
+	for _, r := range w.passing(e, rd) {
 		var values []any
 		for _, f := range fields {
 			values = append(values, r.at(f.Name))
@@ -196,13 +197,9 @@ func dateAnswer(name string) answer {
 		` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`)
 }
 
-// passing is the rows that pass all filters, or the newest of them.
-func (w *world) passing(e *endpoint, rd *reader, onlyNewest bool) []row {
-	matches := rd.passing(w.rows[e.Path])
-	if onlyNewest {
-		matches = newest(seriesOf(e), matches)
-	}
-	return matches
+// passing is the rows that pass all filters, or those of them that are kept.
+func (w *world) passing(e *endpoint, rd *reader) []row {
+	return rd.keep(e, rd.passing(w.rows[e.Path]), w.rows[e.Path])
 }
 
 // passing keeps the rows that pass all filters.

@@ -28,7 +28,7 @@ func (w *world) changes(e *endpoint, rd *reader) records {
 		all.gone = since != w.since
 		return all
 	}
-	old, current := rd.passing(w.before.rows[e.Path]), rd.passing(w.rows[e.Path])
+	old, current := w.before.passing(e, rd), w.passing(e, rd)
 	waiting := map[string][]int{} // positions in old, by key
 	equal := map[string][]int{}   // by all values
 	for i, r := range old {

@@ -68,7 +68,7 @@ func (rd *reader) readList(p *param) {
 		rd.refuse(name)
 		return
 	}
-	one := &reader{contract: rd.contract}
+	one := &reader{contract: rd.contract, listed: true}
 	count := 0
 	for _, text := range texts {
 		for _, value := range listValues(text, p.Match == "ilike" || strings.HasPrefix(p.Match, "icontains")) {
@@ -153,7 +153,7 @@ func (rd *reader) readFields(e *endpoint) []*field {
 
 // newest keeps the rows for which no other row of the same series has a later end, or the same end
 // and a later start. An open end is the newest, an open start the oldest.
-func newest(series []string, rows []row) []row {
+func newest(key func(r row) string, rows []row) []row {
 	later := func(a, b row) bool { // a is later than b
 		for _, column := range []string{"reference_period_end", "reference_period_start"} {
 			x, closedX := a.stored[column].(time.Time)
@@ -170,7 +170,7 @@ func newest(series []string, rows []row) []row {
 	best := map[string]row{}
 	keys := make([]string, len(rows))
 	for i, r := range rows {
-		keys[i] = keyText(series, r)
+		keys[i] = key(r)
 		if b, known := best[keys[i]]; !known || later(r, b) {
 			best[keys[i]] = r
 		}
@@ -191,20 +191,6 @@ func keyText(columns []string, r row) string {
 		b.WriteString(valueKey(r.stored[column]))
 	}
 	return b.String()
-}
-
-// readLatest reports whether only the newest rows are asked for. Lists without dates have no such
-// parameter.
-func (rd *reader) readLatest(e *endpoint) bool {
-	value, sent := rd.q.last("latest")
-	if !sent || seriesOf(e) == nil {
-		return false
-	}
-	want, ok := parseBool(value)
-	if !ok {
-		rd.refuse("latest")
-	}
-	return want
 }
 
 // hint is a text that X-Hint must have: the list of a parameter whose value has a comma, which may

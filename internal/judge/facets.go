@@ -15,7 +15,7 @@ const mostNumbers = 10000
 
 // facets counts the values of fields among the rows that pass, for each field without its own
 // filter.
-func (w *world) facets(e *endpoint, rd *reader, onlyNewest bool) records {
+func (w *world) facets(e *endpoint, rd *reader) records {
 	all := records{fields: []string{"field", "value", "count"}}
 	names, sent := rd.q.names("of")
 	if !sent {
@@ -32,7 +32,7 @@ func (w *world) facets(e *endpoint, rd *reader, onlyNewest bool) records {
 			continue
 		}
 		done = append(done, name)
-		groups := grouped([]group{g}, w.passing(e, withoutFilter(e, rd, name), onlyNewest))
+		groups := grouped([]group{g}, w.passing(e, withoutFilter(e, rd, name)))
 		if g.field != nil && isNumber(g.field) && len(groups) > mostNumbers {
 			rd.refuse("of")
 			break
@@ -66,7 +66,7 @@ func restricts(param, field string) bool {
 
 // withoutFilter has all filters but those of a field.
 func withoutFilter(e *endpoint, rd *reader, field string) *reader {
-	others := &reader{contract: rd.contract}
+	others := &reader{contract: rd.contract, levels: rd.levels}
 	for _, p := range rd.q {
 		if !restricts(p.name, field) {
 			others.q = append(others.q, p)
@@ -76,5 +76,6 @@ func withoutFilter(e *endpoint, rd *reader, field string) *reader {
 		others.read(p)
 		others.readList(p)
 	}
+	others.readSelection(e)
 	return others
 }

@@ -37,6 +37,9 @@ type reader struct {
 	contract *contract
 	q        query
 	formats  []string // of rows, besides those of the contract
+	levels   bool     // admin_level can be coarsest
+	listed   bool     // the values are of a list
+	kept     selection
 	issues   []issue
 	filters  []filter
 	commas   []string // names of parameters with a comma, which may have been meant as several
@@ -138,6 +141,9 @@ func (rd *reader) read(p *param) {
 
 func (rd *reader) readString(p *param, value string) {
 	length := utf8.RuneCountInString(value)
+	if rd.listed { // backslashes that a list needs do not count
+		length -= strings.Count(value, `\`) - strings.Count(value, `\\`)
+	}
 	switch {
 	case p.MaxLength != nil && length > *p.MaxLength:
 		rd.fault(p, value, "string_too_long", fmt.Sprintf("String should have at most %d characters", *p.MaxLength),
@@ -152,6 +158,10 @@ func (rd *reader) readString(p *param, value string) {
 
 func (rd *reader) readEnum(p *param, value string) {
 	if p.Name == "output_format" && slices.Contains(rd.formats, value) {
+		return
+	}
+	if p.Match == "level_equal" && value == "coarsest" && rd.levels {
+		rd.kept.coarsest = true
 		return
 	}
 	if !slices.Contains(p.Enum, value) {

@@ -151,11 +151,11 @@ func (m *maker) newestOnly() request {
 	if row := m.anyRow(e); m.chance(40) && e.param("end_date") != nil { // as it was known then
 		pairs = append(pairs, pair{"end_date", m.fitting(e.param("end_date"), row)})
 	}
-	value := pick(m, []string{"true", "true", "true", "1", "Yes", "false"})
+	value := pick(m, []string{"true", "true", "edition", "edition", "1", "Yes", "false"})
 	if m.chance(3) {
 		value = pick(m, []string{"", "maybe", "2"})
 	}
-	pairs = append(pairs, pair{"latest", value})
+	pairs = m.someLevels(e, append(pairs, pair{"latest", value}))
 	if m.chance(20) {
 		pairs = append(pairs, pair{"fields", strings.Join(someNames(m.rng, fieldNames(e), 6), ",")})
 	}
@@ -165,6 +165,18 @@ func (m *maker) newestOnly() request {
 func (m *maker) asLines() request {
 	e := pick(m, m.endpoints)
 	return m.list(e, append(m.filters(e, 3), pair{"output_format", "ndjson"}))
+}
+
+// someLevels adds, to about half of the requests, that the coarsest places are kept, and to some that
+// only rows are kept which count everybody.
+func (m *maker) someLevels(e *endpoint, pairs []pair) []pair {
+	if e.param("admin_level") != nil && m.chance(50) {
+		pairs = append(pairs, pair{"admin_level", "coarsest"})
+	}
+	if everybodyFields[lastPart(e.Path)] != nil && m.chance(30) || m.chance(1) {
+		pairs = append(pairs, pair{"everybody", pick(m, []string{"true", "true", "true", "0", "some"})})
+	}
+	return pairs
 }
 
 func (m *maker) asPoints() request {
@@ -232,9 +244,9 @@ func (m *maker) aggregated() request {
 		pairs = append(pairs, pair{"measures", strings.Join(measures, ",")})
 	}
 	if m.chance(15) {
-		pairs = append(pairs, pair{"latest", "true"})
+		pairs = append(pairs, pair{"latest", pick(m, []string{"true", "edition"})})
 	}
-	return below(m.list(e, m.page(pairs)), e, "aggregate")
+	return below(m.list(e, m.page(m.someLevels(e, pairs))), e, "aggregate")
 }
 
 // keepApart groups by, or filters by one value of, each field whose values must not be added up.
@@ -251,7 +263,9 @@ func (m *maker) keepApart(e *endpoint, groups []string, pairs []pair) ([]string,
 		switch value, _ := row.at(f.Name).(string); {
 		case m.chance(8): // forgotten
 		case f.Name == periodStart && m.chance(50):
-			pairs = append(pairs, pair{"latest", "true"})
+			pairs = append(pairs, pair{"latest", pick(m, []string{"true", "edition"})})
+		case f.Name == "admin_level" && m.chance(40):
+			pairs = append(pairs, pair{f.Name, "coarsest"})
 		case p != nil && value != "" && m.chance(50):
 			pairs = append(pairs, pair{f.Name, value})
 		case !slices.Contains(groups, f.Name):
@@ -298,9 +312,9 @@ func (m *maker) counted() request {
 		pairs = append(pairs, pair{"of", strings.Join(names, ",")})
 	}
 	if m.chance(15) {
-		pairs = append(pairs, pair{"latest", "true"})
+		pairs = append(pairs, pair{"latest", pick(m, []string{"true", "edition"})})
 	}
-	return below(m.list(e, m.page(pairs)), e, "facets")
+	return below(m.list(e, m.page(m.someLevels(e, pairs))), e, "facets")
 }
 
 // changed is a request for what is different.
@@ -320,6 +334,9 @@ func (m *maker) changed() request {
 	if m.chance(25) {
 		pairs = append(pairs, pair{"fields", strings.Join(someNames(m.rng, fieldNames(e), 6), ",")})
 	}
-	pairs = append(pairs, pair{"output_format", "json"})
+	if m.chance(25) {
+		pairs = append(pairs, pair{"latest", pick(m, []string{"true", "edition"})})
+	}
+	pairs = append(m.someLevels(e, pairs), pair{"output_format", "json"})
 	return below(m.list(e, m.page(pairs)), e, "changes")
 }

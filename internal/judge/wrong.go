@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,40 +14,13 @@ type sumCheck struct {
 	rows   []row // that pass
 }
 
-// same are fields whose filters keep values of another one.
-var same = map[string][]string{
-	"sector_code": {"sector_name"}, "commodity_code": {"commodity_name"},
-}
-
 // isApart reports whether rows with different values of a field are in different groups.
 func (c *sumCheck) isApart(field string) bool {
 	return slices.ContainsFunc(c.groups, func(g group) bool { return g.name == field })
 }
 
-// hasFilter reports whether a field has a filter, isFiltered whether the request uses one.
-func (c *sumCheck) hasFilter(field string) bool {
-	return slices.ContainsFunc(append([]string{field}, same[field]...), func(name string) bool {
-		return c.e.param(name) != nil
-	})
-}
-
-func (c *sumCheck) isFiltered(field string) bool {
-	names := append([]string{field}, same[field]...)
-	if field == periodStart {
-		names = []string{"start_date", "end_date"}
-	}
-	for _, p := range c.rd.q {
-		for _, name := range names {
-			if c.e.param(name) != nil && p.value != "" && (p.name == name || p.name == name+listSuffix) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // wrongSum reports whether figures would be wrong.
-func (rd *reader) wrongSum(e *endpoint, groups []group, measures []measure, rows []row, onlyNewest bool) bool {
+func (rd *reader) wrongSum(e *endpoint, groups []group, measures []measure, rows []row) bool {
 	c := &sumCheck{e, rd, groups, rows}
 	amounts, averages := false, false
 	for _, m := range measures {
@@ -63,7 +37,7 @@ func (rd *reader) wrongSum(e *endpoint, groups []group, measures []measure, rows
 	if !amounts && !averages {
 		return false
 	}
-	if e.field("admin_level") != nil && !c.isApart("admin_level") && len(valuesOf("admin_level", rows)) > 1 {
+	if e.field("admin_level") != nil && (c.leavesOut() || c.nests()) {
 		return true
 	}
 	for _, field := range alike[lastPart(e.Path)] {
@@ -71,16 +45,86 @@ func (rd *reader) wrongSum(e *endpoint, groups []group, measures []measure, rows
 			return true
 		}
 	}
-	return amounts && (c.overlaps() || c.hasTotals() || c.hasPeriods(onlyNewest))
+	return amounts && (c.overlaps() || c.hasTotals() || c.hasPeriods())
 }
 
-// overlaps looks for rows that count the same people: of several values of a field, or of one value
-// that no filter keeps although the field has one.
+// leavesOut reports whether figures of lower places have rows without such a place.
+func (c *sumCheck) leavesOut() bool {
+	return c.rd.kept.coarsest && slices.ContainsFunc(c.groups, func(g group) bool {
+		return slices.ContainsFunc(c.rows, func(r row) bool {
+			level := r.stored["admin_level"].(int64)
+			return level < 1 && strings.Contains(g.name, "admin1_") || level < 2 && strings.Contains(g.name, "admin2_")
+		})
+	})
+}
+
+// nests looks for rows of which one is of a place that contains the other's. Of figures that count
+// everything anew, periods that differ may count the same too.
+func (c *sumCheck) nests() bool {
+	if c.isApart("admin_level") {
+		return false
+	}
+	always := slices.Contains(stocks, lastPart(c.e.Path)) && !(c.rd.kept.coarsest && c.rd.kept.edition) &&
+		!c.isApart(periodStart) && !c.oneInEach(c.groupKey, periodColumns...)
+	like := map[string][]row{}
+	for _, r := range c.rows {
+		like[fieldsKey(c.e, r)] = append(like[fieldsKey(c.e, r)], r)
+	}
+	for _, rows := range like {
+		if len(valuesOf("admin_level", rows)) < 2 {
+			continue
+		}
+		for _, whole := range rows {
+			for _, part := range rows {
+				if containsPlace(whole, part) && (always || sharesMoment(whole, part)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// groupKey is a text that the rows of a group have in common.
+func (c *sumCheck) groupKey(r row) string {
+	var b strings.Builder
+	for _, g := range c.groups {
+		b.WriteString(valueKey(g.of(r)))
+	}
+	return b.String()
+}
+
+// oneInEach reports whether rows with one key have one value in each of some columns.
+func (c *sumCheck) oneInEach(key func(r row) string, columns ...string) bool {
+	first := map[string]string{}
+	for _, r := range c.rows {
+		of, value := key(r), keyText(columns, r)
+		if before, known := first[of]; known && before != value {
+			return false
+		}
+		first[of] = value
+	}
+	return true
+}
+
+// overlaps looks for rows of a group that count the same people: of several values of a field. The
+// values that mean everybody are one, unless a place has rows of several of them.
 func (c *sumCheck) overlaps() bool {
 	for _, field := range overlapping[lastPart(c.e.Path)] {
-		values := valuesOf(field, c.rows)
-		chosen := !c.hasFilter(field) || c.isFiltered(field)
-		if !c.isApart(field) && (len(values) > 1 || len(values) == 1 && values[0] != "" && !chosen) {
+		key := c.groupKey
+		if field == "category" && c.rd.kept.everybody {
+			key = func(r row) string {
+				text := c.groupKey(r)
+				for _, f := range c.e.Fields {
+					if f.Name != field && f.Name != "population" && f.Name != "resource_catalog_id" &&
+						!slices.Contains(periodColumns, f.Name) {
+						text += valueKey(r.at(f.Name))
+					}
+				}
+				return text
+			}
+		}
+		if !c.isApart(field) && !c.oneInEach(key, field) {
 			return true
 		}
 	}
@@ -107,37 +151,19 @@ func (c *sumCheck) hasTotals() bool {
 
 // hasPeriods looks for figures of several times that count everything anew, and for figures of
 // times of which one is a part of another.
-func (c *sumCheck) hasPeriods(onlyNewest bool) bool {
-	if c.isApart(periodStart) {
-		return false
-	}
-	if !slices.Contains(stocks, lastPart(c.e.Path)) {
+func (c *sumCheck) hasPeriods() bool {
+	isStock := slices.Contains(stocks, lastPart(c.e.Path)) || lastPart(c.e.Path) == "returnees"
+	switch {
+	case c.isApart(periodStart):
+		return !c.oneInEach(c.groupKey, "reference_period_end") && c.hasCrossing()
+	case !isStock:
 		return c.hasCrossing()
-	}
-	if onlyNewest {
+	case c.rd.kept.edition || c.oneInEach(c.groupKey, periodColumns...):
 		return false
-	}
-	if starts := valuesOf(periodStart, c.rows); len(starts) == 0 || len(starts) == 1 && c.isFiltered(periodStart) {
-		return false
-	}
-	return !slices.ContainsFunc(c.groups, func(g group) bool {
-		return slices.Contains(periodParts, g.name) && c.hasOneStart(g.name)
-	})
-}
-
-// hasOneStart reports whether the rows of each year, quarter or month start at one time.
-func (c *sumCheck) hasOneStart(part string) bool {
-	seen := map[any]string{}
-	for _, r := range c.rows {
-		var of any
-		if at, known := r.stored[periodStart].(time.Time); known {
-			of = partOf(part, at)
-		}
-		at := valueKey(r.stored[periodStart])
-		if before, known := seen[of]; known && before != at {
-			return false
-		}
-		seen[of] = at
+	case c.rd.kept.latest && c.e.field("admin_level") != nil:
+		return !c.oneInEach(func(r row) string {
+			return valueKey(r.stored["location_code"]) + valueKey(r.stored["admin_level"])
+		}, periodColumns...)
 	}
 	return true
 }
@@ -146,7 +172,7 @@ func (c *sumCheck) hasOneStart(part string) bool {
 func (c *sumCheck) hasCrossing() bool {
 	bySeries := map[string][]row{}
 	for _, r := range c.rows {
-		text := keyText(seriesOf(c.e), r)
+		text := seriesKey(c.e, r)
 		for _, other := range bySeries[text] {
 			same := keyText(periodColumns, r) == keyText(periodColumns, other)
 			if !same && sharesMoment(r, other) {

@@ -1,0 +1,217 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// selection is what is kept of the rows that pass all filters: those of the coarsest places, and of
+// these the newest of each series or those of the newest editions.
+type selection struct {
+	coarsest, latest, edition bool
+	everybody                 bool // which is a filter, but of two values that count as one
+}
+
+// editionFields are the fields that editions have in common besides the country and its level, by
+// the last part of the path. Other lists have no editions.
+var editionFields = map[string][]string{
+	"idps": nil, "operational-presence": nil, "baseline-population": nil, "national-risk": nil, "poverty-rate": nil,
+	"humanitarian-needs": {"population_status", "category"}, "food-security": {"classification_type"},
+	"rainfall": {"aggregation_period", "version"}, "funding": nil,
+	"returnees": {"population_group"}, "refugees-persons-of-concern": {"population_group"},
+}
+
+// wholeLists are those whose newest period is that of the list.
+var wholeLists = []string{"returnees", "refugees-persons-of-concern"}
+
+// everybodyFields are the dimensions with values that mean everybody, by the last part of the path.
+var everybodyFields = map[string][]string{
+	"humanitarian-needs": {"category"}, "baseline-population": {"gender", "age_range"},
+	"returnees": {"gender", "age_range"}, "refugees-persons-of-concern": {"gender", "age_range"},
+}
+
+func meansEverybody(field string, value any) bool {
+	if field == "category" {
+		return value == nil || value == "" || value == "total"
+	}
+	return value == "all"
+}
+
+// readSelection reads latest and everybody; admin_level=coarsest has been read with the filters.
+// Lists without dates have no latest.
+func (rd *reader) readSelection(e *endpoint) {
+	name := lastPart(e.Path)
+	if value, sent := rd.q.last("latest"); sent && seriesOf(e) != nil {
+		_, has := editionFields[name]
+		ok := value == "edition" && has
+		if rd.kept.edition = ok; !ok {
+			if rd.kept.latest, ok = parseBool(value); !ok {
+				rd.refuse("latest")
+			}
+		}
+	}
+	value, sent := rd.q.last("everybody")
+	if !sent {
+		return
+	}
+	fields := everybodyFields[name]
+	only, ok := parseBool(value)
+	if !ok || fields == nil {
+		rd.refuse("everybody")
+	}
+	if rd.kept.everybody = only; only {
+		rd.filters = append(rd.filters, func(r row) bool {
+			return !slices.ContainsFunc(fields, func(field string) bool { return !meansEverybody(field, r.stored[field]) })
+		})
+	}
+}
+
+// keep returns the rows that are kept of those that pass. whole are all rows of the list.
+func (rd *reader) keep(e *endpoint, rows, whole []row) []row {
+	if rd.kept.coarsest {
+		rows = coarsest(e, rows)
+	}
+	switch {
+	case rd.kept.latest:
+		return newest(func(r row) string { return seriesKey(e, r) }, rows)
+	case !rd.kept.edition:
+		return rows
+	case lastPart(e.Path) == "funding":
+		return newestYears(rows)
+	case slices.Contains(wholeLists, lastPart(e.Path)):
+		return rd.ofWhole(e, rows, whole)
+	}
+	return newest(func(r row) string { return rd.editionKey(e, r) }, rows)
+}
+
+// editionKey is what rows of one edition have in common besides their period.
+func (rd *reader) editionKey(e *endpoint, r row) string {
+	var b strings.Builder
+	if !slices.Contains(wholeLists, lastPart(e.Path)) {
+		b.WriteString(valueKey(r.stored["location_code"]))
+		if e.field("admin_level") != nil && !rd.kept.coarsest {
+			b.WriteString(valueKey(r.stored["admin_level"]))
+		}
+	}
+	for _, field := range editionFields[lastPart(e.Path)] {
+		if v := r.stored[field]; field == "category" && meansEverybody(field, v) {
+			b.WriteString("everybody|")
+		} else {
+			b.WriteString(valueKey(v))
+		}
+	}
+	return b.String()
+}
+
+// ofWhole keeps the rows of the newest period of all rows that pass the filters of dates alone.
+func (rd *reader) ofWhole(e *endpoint, rows, whole []row) []row {
+	dates := &reader{contract: rd.contract}
+	for _, p := range rd.q {
+		if p.name == "start_date" || p.name == "end_date" {
+			dates.q = append(dates.q, p)
+		}
+	}
+	for _, p := range inOrder(rd.contract, e) {
+		if p.Name == "start_date" || p.Name == "end_date" {
+			dates.read(p)
+		}
+	}
+	periods := map[string]bool{}
+	key := func(r row) string { return rd.editionKey(e, r) }
+	for _, r := range newest(key, dates.passing(whole)) {
+		periods[key(r)+keyText(periodColumns, r)] = true
+	}
+	var kept []row
+	for _, r := range rows {
+		if periods[key(r)+keyText(periodColumns, r)] {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// newestYears keeps the money of the newest year of each country in which there is an appeal.
+func newestYears(rows []row) (kept []row) {
+	year := func(r row) int { return r.stored[periodStart].(time.Time).Year() }
+	best := map[any]int{}
+	for _, r := range rows {
+		if r.stored["appeal_type"] != nil {
+			best[r.stored["location_code"]] = max(best[r.stored["location_code"]], year(r))
+		}
+	}
+	for _, r := range rows {
+		if best[r.stored["location_code"]] == year(r) {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// hasCode reports whether the place of a row has a code of its own at a level.
+func hasCode(r row, unit string) bool {
+	code, _ := r.stored[unit+"_code"].(string)
+	return !strings.HasSuffix(code, "-XXX")
+}
+
+// seriesKey is what rows of one series have in common. A place that has a code is that code.
+func seriesKey(e *endpoint, r row) string {
+	var b strings.Builder
+	for _, column := range seriesOf(e) {
+		unit := strings.TrimSuffix(strings.TrimPrefix(column, "provider_"), "_name")
+		if strings.HasSuffix(column, "_name") && strings.HasPrefix(unit, "admin") && hasCode(r, unit) {
+			continue
+		}
+		b.WriteString(valueKey(r.stored[column]))
+	}
+	return b.String()
+}
+
+// fieldsKey is what a row has in common with those whose place contains its own, or that its own
+// contains, besides the period.
+func fieldsKey(e *endpoint, r row) string {
+	var b strings.Builder
+	b.WriteString(valueKey(r.stored["location_code"]))
+	for _, column := range seriesOf(e) {
+		v := r.stored[column]
+		switch fields := everybodyFields[lastPart(e.Path)]; {
+		case strings.Contains(column, "admin"):
+		case slices.Contains(fields, column) && meansEverybody(column, v):
+			b.WriteString("everybody|")
+		default:
+			b.WriteString(valueKey(v))
+		}
+	}
+	return b.String()
+}
+
+// containsPlace reports whether the place of a row contains that of another of the same country.
+func containsPlace(whole, part row) bool {
+	level, of := whole.stored["admin_level"].(int64), part.stored["admin_level"].(int64)
+	switch {
+	case level >= of:
+		return false
+	case level == 0:
+		return true
+	case whole.stored["admin1_code"] != part.stored["admin1_code"]:
+		return false
+	}
+	return hasCode(whole, "admin1") ||
+		whole.stored["provider_admin1_name"] == part.stored["provider_admin1_name"] &&
+			whole.stored["provider_admin1_code"] == part.stored["provider_admin1_code"]
+}
+
+// coarsest keeps the rows whose place is in no place of another row of the same fields and period.
+func coarsest(e *endpoint, rows []row) (kept []row) {
+	key := func(r row) string { return fieldsKey(e, r) + keyText(periodColumns, r) }
+	like := map[string][]row{}
+	for _, r := range rows {
+		like[key(r)] = append(like[key(r)], r)
+	}
+	for _, r := range rows {
+		if !slices.ContainsFunc(like[key(r)], func(other row) bool { return containsPlace(other, r) }) {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
