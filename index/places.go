@@ -13,8 +13,8 @@ import (
 
 // places says which rows are of a place that contains the places of others. Whatever rows pass, a
 // row of Query.Coarsest is dropped if one of the rows that contain it passes. Which those are is
-// found once, when the first query needs it: most tables have few, since a region is mostly
-// published at one level.
+// found once, when the first query needs it: most tables have few, since a place of level 0 is
+// mostly published at one level.
 type places struct {
 	rows   int
 	rules  *keyRules
