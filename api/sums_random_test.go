@@ -267,14 +267,19 @@ func (t *testTable) kept(tb testing.TB, q url.Values) []map[string]any {
 	fields := editionFields[t.endpoint.Table]
 	switch {
 	case q.Get("latest") == "true":
-		return without(rows, func(row, other map[string]any) bool { return t.sameSeries(row, other) && newer(other, row) })
+		return without(rows, func(row, other map[string]any) bool {
+			return t.sameSeries(row, other) && newer(other, row)
+		})
 	case q.Get("latest") != "edition":
 		return rows
 	case t.endpoint.Table == "funding":
 		return without(rows, func(row, other map[string]any) bool {
-			return row["location_code"] == other["location_code"] && yearOf(other) > yearOf(row) && other["appeal_type"] != nil ||
+			isAppeal := func(third map[string]any) bool {
+				return third["location_code"] == row["location_code"] && third["appeal_type"] != nil
+			}
+			return isAppeal(other) && yearOf(other) > yearOf(row) ||
 				!slices.ContainsFunc(rows, func(third map[string]any) bool {
-					return third["location_code"] == row["location_code"] && yearOf(third) == yearOf(row) && third["appeal_type"] != nil
+					return isAppeal(third) && yearOf(third) == yearOf(row)
 				})
 		})
 	case t.endpoint.Table == "refugees" || t.endpoint.Table == "returnees":
@@ -293,7 +298,8 @@ func (t *testTable) kept(tb testing.TB, q url.Values) []map[string]any {
 	}
 	return without(rows, func(row, other map[string]any) bool {
 		for _, name := range append([]string{"location_code", "admin_level"}, fields...) {
-			same := row[name] == other[name] || name == "category" && isEverybody(row[name]) && isEverybody(other[name]) ||
+			same := row[name] == other[name] ||
+				name == "category" && isEverybody(row[name]) && isEverybody(other[name]) ||
 				name == "admin_level" && q.Get(name) == "coarsest"
 			if !same {
 				return false
@@ -473,12 +479,13 @@ func (t *testTable) countsTwice(a, b map[string]any, q url.Values, rows []map[st
 		return "periods"
 	case !stock || samePeriod(a, b) || q.Get("latest") == "edition" || slices.Contains(groups, contract.PeriodStart):
 		return ""
-	case q.Get("latest") == "true" && a["location_code"] != nil && !slices.ContainsFunc(rows, func(a map[string]any) bool {
-		return slices.ContainsFunc(rows, func(b map[string]any) bool {
-			same := a["location_code"] == b["location_code"] && a["admin_level"] == b["admin_level"]
-			return same && !samePeriod(a, b)
-		})
-	}):
+	case q.Get("latest") == "true" && a["location_code"] != nil &&
+		!slices.ContainsFunc(rows, func(a map[string]any) bool {
+			return slices.ContainsFunc(rows, func(b map[string]any) bool {
+				same := a["location_code"] == b["location_code"] && a["admin_level"] == b["admin_level"]
+				return same && !samePeriod(a, b)
+			})
+		}):
 		return ""
 	}
 	return "figures of different periods"

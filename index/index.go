@@ -34,10 +34,10 @@ type Options struct {
 	Series                 []string
 	PeriodStart, PeriodEnd string
 
-	// Units are the columns of places of each level, from 0 on, Level is the column with the level of
-	// a row's place, and Nested the columns in which rows agree with those whose place contains
-	// theirs, besides the period, for Query.Coarsest, of which there may be none. Without Level there
-	// are no such queries. Placeholder reports codes that are of no unit.
+	// Units are the columns of places of each level, from 0 on, Level is the column with the level
+	// of a row's place, and Nested the columns in which rows agree with those whose place contains
+	// theirs, besides the period, for Query.Coarsest, of which there may be none. Without Level
+	// there are no such queries. Placeholder reports codes that are of no unit.
 	Units       []Unit
 	Level       string
 	Nested      []string

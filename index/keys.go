@@ -147,7 +147,8 @@ func (x *Index) newKeyRules(o *Options) (ofSeries, ofPlaces *keyRules, err error
 			c := x.columns[name]
 			if c == nil || code == nil || c.col.Group == nil || c.col.Group != code.col.Group ||
 				c.col.Kind != snapshot.Text || code.col.Kind != snapshot.Text {
-				return nil, nil, filterf("the name %q and the code %q of a place are no texts of one group", name, u.Code)
+				return nil, nil, filterf("the name %q and the code %q of a place are no texts of one group", name,
+					u.Code)
 			}
 			if ofPlaces.codeOf[c] = code; i < len(u.Names) {
 				ofSeries.codeOf[c] = code

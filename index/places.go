@@ -52,8 +52,8 @@ func (x *Index) newPlaces(o *Options, rules *keyRules) (*places, error) {
 	}
 	level := x.columns[o.Level]
 	if level == nil || level.col.Kind != snapshot.Int || level.col.Group == nil {
-		return nil, filterf("the level of a place is in the column %q: the table has no integers of a group of that name",
-			o.Level)
+		return nil, filterf("the level of a place is in the column %q: the table has no integers of a group "+
+			"of that name", o.Level)
 	}
 	p := &places{rows: x.rows, rules: rules, level: level.col, group: level.col.Group}
 	var above []string

@@ -310,7 +310,8 @@ func TestEditionOfYear(t *testing.T) {
 		return parsed.UnixMicro()
 	}
 	appeal := snapshot.ColumnData{
-		Name: "appeal", Kind: snapshot.Text, Values: []string{"a"}, Codes: []uint32{0, 0, snapshot.NullCode, snapshot.NullCode, 0},
+		Name: "appeal", Kind: snapshot.Text, Values: []string{"a"},
+		Codes: []uint32{0, 0, snapshot.NullCode, snapshot.NullCode, 0},
 	}
 	region := snapshot.ColumnData{
 		Name: "region", Kind: snapshot.Text, Values: []string{"X", "Y"}, Codes: []uint32{0, 0, 0, 0, 1},
@@ -383,7 +384,8 @@ func TestFirstNested(t *testing.T) {
 			}
 			got, err := o.FirstNested(q, anyPeriod)
 			if err != nil || (got != nil) != want || got != nil && !contains(got.A, got.B) {
-				t.Fatalf("seed %d table %d: found %v, %v; want one %t: %s\n%+v", seed, i, got, err, want, describe(q), rows)
+				t.Fatalf("seed %d table %d: found %v, %v; want one %t: %s\n%+v", seed, i, got, err, want,
+					describe(q), rows)
 			}
 			if want {
 				found++
@@ -394,6 +396,7 @@ func TestFirstNested(t *testing.T) {
 		}
 	}
 	if found < 100 || found > 1100 || crossing < 20 {
-		t.Errorf("%d of 1200 queries have rows that contain others, %d of other periods: the test says little", found, crossing)
+		t.Errorf("%d of 1200 queries have rows that contain others, %d of other periods: the test says little",
+			found, crossing)
 	}
 }

@@ -236,8 +236,8 @@ func (e *Endpoint) SumRules() []string {
 		return rules
 	}
 	if e.dimensionsOf(Levels) != nil {
-		rules = append(rules, "No place beside one that contains it, unless grouped by admin_level: admin_level=coarsest, "+
-			"or one level.")
+		rules = append(rules, "No place beside one that contains it, unless grouped by admin_level: "+
+			"admin_level=coarsest, or one level.")
 	}
 	rule("One value in each group: ", e.dimensionsOf(Overlapping), ".")
 	rule("For averages one value, or grouped by: ", e.dimensionsOf(Alike), ".")
@@ -249,8 +249,8 @@ func (e *Endpoint) SumRules() []string {
 			field := e.names.Name(d.Field)
 			rules = append(rules, "No total beside its parts, unless grouped by "+field+": "+d.totals()+".")
 		case d.Kind == Stock || d.Kind == Yearly:
-			rules = append(rules, "One period in each group: latest=edition, start_date and end_date that leave one, or "+
-				"grouped by "+PeriodStart+" (by year, quarter or month if each has one period).")
+			rules = append(rules, "One period in each group: latest=edition, start_date and end_date that leave "+
+				"one, or grouped by "+PeriodStart+" (by year, quarter or month if each has one period).")
 		case d.Kind == Flow && added:
 			rules = append(rules, "Periods add up, unless those of one place overlap, such as a year and its months.")
 		}

@@ -8,14 +8,15 @@ import (
 // Parameters that keep some of the rows that pass all filters, by comparing these with one another:
 // first admin_level=coarsest, then latest.
 
-// Coarsest is a value of admin_level besides the levels. It keeps the rows whose place is in no place
-// of another row that passes, with the same period and the same values in Nested: those of each
-// country at the level that it is published at.
+// Coarsest is a value of admin_level besides the levels. It keeps the rows whose place is in no
+// place of another row that passes, with the same period and the same values in Nested: those of
+// each country at the level that it is published at.
 const Coarsest = "coarsest"
 
-// LatestParam keeps the newest rows. With true these are the rows for which no other one of the same
-// series (Series) has a later period: the period with the later end is later, then the one with the
-// later start; an open end is the latest. With LatestEdition they are the rows of the newest edition.
+// LatestParam keeps the newest rows. With true these are the rows for which no other one of the
+// same series (Series) has a later period: the period with the later end is later, then the one
+// with the later start; an open end is the latest. With LatestEdition they are the rows of the
+// newest edition.
 const (
 	LatestParam   = "latest"
 	LatestEdition = "edition"
@@ -29,8 +30,8 @@ const EverybodyParam = "everybody"
 type Edition struct {
 	Fields []string
 
-	// Whole takes the newest period of the whole list, by Fields: of a year in which nobody went from
-	// one country to another there is no row, so the newest of that pair says nothing.
+	// Whole takes the newest period of the whole list, by Fields: of a year in which nobody went
+	// from one country to another there is no row, so the newest of that pair says nothing.
 	Whole bool
 
 	// Having takes the newest year, by its start, in which a row has a value in this field.

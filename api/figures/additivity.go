@@ -225,7 +225,8 @@ func (c *checker) keeping(q *dimensionQuestion, value, format string, args ...an
 
 // keeps reports whether a filter can keep the rows that are not broken down.
 func (c *checker) keeps(r *contract.Request, q *dimensionQuestion, values []string) bool {
-	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) && c.covers(r, func(d *queryEdit) { c.keep(d, q.field, q.Keep) })
+	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) &&
+		c.covers(r, func(d *queryEdit) { c.keep(d, q.field, q.Keep) })
 }
 
 // mixes is a wrong sum over values that contain others, or overlap, as said.

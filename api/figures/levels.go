@@ -57,8 +57,9 @@ func (c *checker) checkLowerPlace(r *contract.Request, measure string) (*violati
 	}
 	return &violation{
 		param: levelColumn,
-		text: fmt.Sprintf("%s by %s leaves places out: with %s=%s rows of level %s pass, which have no %[2]s. Send %[3]s=%[6]d, "+
-			"or group by %[7]s.", measure, field, levelColumn, contract.Coarsest, levels[0], level, countryColumn),
+		text: fmt.Sprintf("%s by %s leaves places out: with %s=%s rows of level %s pass, which have no %[2]s. "+
+			"Send %[3]s=%[6]d, or group by %[7]s.",
+			measure, field, levelColumn, contract.Coarsest, levels[0], level, countryColumn),
 		fix: func(d *queryEdit) { c.keepLevel(d, level) },
 	}, nil
 }
@@ -90,7 +91,8 @@ func (c *checker) keepLevel(d *queryEdit, level int) {
 		d.set(levelColumn, strconv.Itoa(level))
 		return
 	}
-	d.setList("group_by", slices.DeleteFunc(d.list("group_by"), func(name string) bool { return levelOfField(name) > 0 }))
+	isLower := func(name string) bool { return levelOfField(name) > 0 }
+	d.setList("group_by", slices.DeleteFunc(d.list("group_by"), isLower))
 	d.group(countryColumn)
 }
 
@@ -119,8 +121,8 @@ func (c *checker) checkNested(r *contract.Request, measure string) (*violation, 
 	}
 	said := ""
 	if found != nil {
-		said = fmt.Sprintf("%s counts twice: rows of %s pass, and of %s, which contains it", measure, c.placeOf(found.B),
-			c.placeOf(found.A))
+		said = fmt.Sprintf("%s counts twice: rows of %s pass, and of %s, which contains it", measure,
+			c.placeOf(found.B), c.placeOf(found.A))
 	} else {
 		said = fmt.Sprintf("%s may count twice: more than %d rows pass of places with rows of several levels", measure,
 			index.MaxOverlaps)

@@ -167,8 +167,8 @@ func (m *maker) asLines() request {
 	return m.list(e, append(m.filters(e, 3), pair{"output_format", "ndjson"}))
 }
 
-// someLevels adds, to about half of the requests, that the coarsest places are kept, and to some that
-// only rows are kept which count everybody.
+// someLevels adds, to about half of the requests, that the coarsest places are kept, and to some
+// that only rows are kept which count everybody.
 func (m *maker) someLevels(e *endpoint, pairs []pair) []pair {
 	if e.param("admin_level") != nil && m.chance(50) {
 		pairs = append(pairs, pair{"admin_level", "coarsest"})

@@ -62,7 +62,12 @@ func (rd *reader) readSelection(e *endpoint) {
 	}
 	if rd.kept.everybody = only; only {
 		rd.filters = append(rd.filters, func(r row) bool {
-			return !slices.ContainsFunc(fields, func(field string) bool { return !meansEverybody(field, r.stored[field]) })
+			for _, field := range fields {
+				if !meansEverybody(field, r.stored[field]) {
+					return false
+				}
+			}
+			return true
 		})
 	}
 }
