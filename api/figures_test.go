@@ -40,6 +40,8 @@ func figureTables(t *testing.T) []*testTable {
 		add("population", people(with(inPlace("CAF", code), inYear(2024)), "all all 7")...)
 	}
 	add("population", people(with(inPlace("CAF"), inYear(2020)), "all all 70")...)
+	elsewhere := with(inPlace("CAF"), spec{"admin_level": 1, "provider_admin1_name": "Elsewhere"}) // in no list of units
+	add("population", people(with(elsewhere, inYear(2024)), "all all 0")...)
 	return tables
 }
 

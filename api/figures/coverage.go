@@ -12,6 +12,7 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/index"
 )
 
 // Coverage: a sum over the units of a country is the figure of the country only if all units have
@@ -83,29 +84,21 @@ func coverageOf(
 	if err != nil {
 		return nil, err
 	}
-	q := &aggregate.Question{
-		Query: &a.Query, Measures: []aggregate.Measure{{Func: aggregate.Count}}, MaxGroups: maxCoverage, Pause: pause,
-	}
+	counter := unitCounter{table: table, query: &a.Query, pause: pause, levels: levels, known: known}
 	var kept []int // groups that are no units
 	for i, g := range questionOf(r, a.Endpoint, nil).Groups {
 		if !isUnit(g.Column) {
 			kept = append(kept, i)
-			q.Groups = append(q.Groups, g)
+			counter.groups = append(counter.groups, g)
 		}
 	}
-	own := len(q.Groups)
-	q.Groups = append(q.Groups, aggregate.Group{Column: countryColumn}, aggregate.Group{Column: levelParam})
-	for level := 1; level <= levels; level++ {
-		q.Groups = append(q.Groups, aggregate.Group{Column: contract.UnitColumns[level]})
-	}
-	rows, err := table.Answer(q)
+	byKey, err := counter.count()
 	if _, many := errors.AsType[*aggregate.TooManyGroups](err); many && !asked {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	byKey := addUnits(rows, own, known)
 	c := &covered{shown: has(contract.Sum)}
 	for i := range found.total {
 		key := ""
@@ -121,10 +114,100 @@ func coverageOf(
 	return c, nil
 }
 
-// addUnits adds up the units of countries by the first fields of rows. Of a country only the lowest
-// level counts.
-func addUnits(rows *aggregate.Result, own int, known map[string][2]int) map[string]units {
+// unitCounter counts the units that have rows, by some groups.
+type unitCounter struct {
+	table  *aggregate.Table
+	query  *index.Query
+	pause  func()
+	levels int
+	known  map[string][2]int
+	groups []aggregate.Group
+}
+
+// count counts the units by the values of the groups. Where these are of countries alone, each unit
+// is a group. Elsewhere that would be almost a group for each row, so the different codes of units
+// are counted; only in countries with rows that are in no unit, whose codes are to be left out, each
+// unit is a group.
+func (c *unitCounter) count() (map[string]units, error) {
 	byKey := map[string]units{}
+	ofCountries := !slices.ContainsFunc(c.groups, func(g aggregate.Group) bool {
+		return g.Column != countryColumn && g.Column != "location_name"
+	})
+	if ofCountries {
+		rows, err := c.eachUnit(c.query, c.groups)
+		if err == nil {
+			c.add(byKey, rows, len(c.groups), isKnownUnit, nil)
+		}
+		return byKey, err
+	}
+	places, err := c.eachUnit(c.query, nil)
+	if err != nil {
+		return nil, err
+	}
+	var odd []index.Value // countries with rows that are in no unit
+	oddCodes := map[string]bool{}
+	for i := range places.Len() {
+		code := places.Group(i, 0).Text
+		if level := int(places.Group(i, 1).Int); level > 0 && isKnownUnit(places, i, 0, level) == 0 && !oddCodes[code] {
+			oddCodes[code] = true
+			odd = append(odd, index.Value{Text: code})
+		}
+	}
+	q := c.question(c.query, c.groups)
+	for level := 1; level <= c.levels; level++ {
+		q.Measures = append(q.Measures, aggregate.Measure{Func: aggregate.Distinct, Column: contract.UnitColumns[level]})
+	}
+	rows, err := c.table.Answer(q)
+	if err != nil {
+		return nil, err
+	}
+	distinct := func(rows *aggregate.Result, i, _, level int) int { return int(rows.Measure(i, level-1).Int) }
+	c.add(byKey, rows, len(c.groups), distinct, oddCodes)
+	if len(odd) == 0 {
+		return byKey, nil
+	}
+	// A country's newest and coarsest rows do not depend on other countries.
+	query := *c.query
+	query.Filters = append(slices.Clip(query.Filters),
+		index.Filter{Columns: []string{countryColumn}, Op: index.Equal, Values: odd})
+	if rows, err = c.eachUnit(&query, c.groups); err != nil {
+		return nil, err
+	}
+	c.add(byKey, rows, len(c.groups), isKnownUnit, nil)
+	return byKey, nil
+}
+
+// question asks for groups, with the country and level after them.
+func (c *unitCounter) question(q *index.Query, groups []aggregate.Group) *aggregate.Question {
+	return &aggregate.Question{
+		Query: q, MaxGroups: maxCoverage, Pause: c.pause,
+		Groups: append(slices.Clip(groups), aggregate.Group{Column: countryColumn}, aggregate.Group{Column: levelParam}),
+	}
+}
+
+// eachUnit answers with a row for each unit of groups: the country, the level, and the codes.
+func (c *unitCounter) eachUnit(query *index.Query, groups []aggregate.Group) (*aggregate.Result, error) {
+	q := c.question(query, groups)
+	for level := 1; level <= c.levels; level++ {
+		q.Groups = append(q.Groups, aggregate.Group{Column: contract.UnitColumns[level]})
+	}
+	return c.table.Answer(q)
+}
+
+// isKnownUnit is 1 for a row of eachUnit whose code is of a unit.
+func isKnownUnit(rows *aggregate.Result, i, own, level int) int {
+	if contract.IsPlaceholder(rows.Group(i, own+1+level).Text) {
+		return 0
+	}
+	return 1
+}
+
+// add adds up the units of countries by the first fields of rows, except for some countries. Of a
+// country only the lowest level counts.
+func (c *unitCounter) add(
+	to map[string]units, rows *aggregate.Result, own int, count func(rows *aggregate.Result, i, own, level int) int,
+	except map[string]bool,
+) {
 	first := make([]aggregate.Value, own+1) // of the rows of a country: its groups, and the country
 	for i := 0; i < rows.Len(); {
 		key := ""
@@ -134,27 +217,23 @@ func addUnits(rows *aggregate.Result, own int, known map[string][2]int) map[stri
 				key += groupKey(first[k])
 			}
 		}
-		country := first[own]
-		lowest, some := int64(0), 0
+		country := first[own].Text
+		lowest, some := 0, 0
 		for ; i < rows.Len() && startsWith(rows, i, first); i++ {
-			level := rows.Group(i, own+1).Int
+			level := int(rows.Group(i, own+1).Int)
 			if level > lowest {
 				lowest, some = level, 0
 			}
-			if level == lowest && level > 0 && !strings.HasSuffix(rows.Group(i, own+1+int(level)).Text, noUnit) {
-				some++
+			if level == lowest && level > 0 {
+				some += count(rows, i, own, level)
 			}
 		}
-		if lowest > 0 {
-			all := byKey[key]
-			byKey[key] = units{all.some + some, all.known + known[country.Text][lowest-1]}
+		if lowest > 0 && !except[country] {
+			all := to[key]
+			to[key] = units{all.some + some, all.known + c.known[country][lowest-1]}
 		}
 	}
-	return byKey
 }
-
-// noUnit is the end of the codes of rows that are in no unit of a level.
-const noUnit = "-XXX"
 
 // startsWith reports whether the first fields of a row have some values.
 func startsWith(rows *aggregate.Result, row int, values []aggregate.Value) bool {
@@ -167,7 +246,7 @@ func startsWith(rows *aggregate.Result, row int, values []aggregate.Value) bool 
 }
 
 // groupKey is a value as a part of a key.
-func groupKey(v aggregate.Value) string { return fmt.Sprintf("%d%s\x00", v.Kind, v.String()) }
+func groupKey(v aggregate.Value) string { return string(v.Append([]byte{byte(v.Kind)})) + "\x00" }
 
 // isUnit reports whether a column is of a unit below countries.
 func isUnit(column string) bool { return strings.Contains(column, "admin") && column != levelParam }
