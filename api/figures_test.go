@@ -40,7 +40,7 @@ func figureTables(t *testing.T) []*testTable {
 		add("population", people(with(inPlace("CAF", code), inYear(2024)), "all all 7")...)
 	}
 	add("population", people(with(inPlace("CAF"), inYear(2020)), "all all 70")...)
-	elsewhere := with(inPlace("CAF"), spec{"admin_level": 1, "provider_admin1_name": "Elsewhere"}) // in no list of units
+	elsewhere := with(inPlace("CAF"), spec{"admin_level": 1, "provider_admin1_name": "Elsewhere"}) // in no list
 	add("population", people(with(elsewhere, inYear(2024)), "all all 0")...)
 	return tables
 }
@@ -128,7 +128,8 @@ func TestFigureRequests(t *testing.T) {
 				}
 				hapi := prefix == "/hapi" || names == contract.HAPINames
 				below := hapi && names == contract.ContractNames
-				if strings.HasPrefix(request, "/hapi") != below || hapi && strings.Contains(request, "classification_") {
+				other := hapi && strings.Contains(request, "classification_")
+				if strings.HasPrefix(request, "/hapi") != below || other {
 					t.Errorf("%s of %s where the root has %s names: %s", r["figure"], prefix, names, request)
 				}
 			}

@@ -147,15 +147,16 @@ func (c *unitCounter) count() (map[string]units, error) {
 	var odd []index.Value // countries with rows that are in no unit
 	oddCodes := map[string]bool{}
 	for i := range places.Len() {
-		code := places.Group(i, 0).Text
-		if level := int(places.Group(i, 1).Int); level > 0 && isKnownUnit(places, i, 0, level) == 0 && !oddCodes[code] {
+		code, level := places.Group(i, 0).Text, int(places.Group(i, 1).Int)
+		if level > 0 && isKnownUnit(places, i, 0, level) == 0 && !oddCodes[code] {
 			oddCodes[code] = true
 			odd = append(odd, index.Value{Text: code})
 		}
 	}
 	q := c.question(c.query, c.groups)
 	for level := 1; level <= c.levels; level++ {
-		q.Measures = append(q.Measures, aggregate.Measure{Func: aggregate.Distinct, Column: contract.UnitColumns[level]})
+		codes := aggregate.Measure{Func: aggregate.Distinct, Column: contract.UnitColumns[level]}
+		q.Measures = append(q.Measures, codes)
 	}
 	rows, err := c.table.Answer(q)
 	if err != nil {
@@ -179,10 +180,8 @@ func (c *unitCounter) count() (map[string]units, error) {
 
 // question asks for groups, with the country and level after them.
 func (c *unitCounter) question(q *index.Query, groups []aggregate.Group) *aggregate.Question {
-	return &aggregate.Question{
-		Query: q, MaxGroups: maxCoverage, Pause: c.pause,
-		Groups: append(slices.Clip(groups), aggregate.Group{Column: countryColumn}, aggregate.Group{Column: levelParam}),
-	}
+	place := []aggregate.Group{{Column: countryColumn}, {Column: levelParam}}
+	return &aggregate.Question{Query: q, MaxGroups: maxCoverage, Pause: c.pause, Groups: slices.Concat(groups, place)}
 }
 
 // eachUnit answers with a row for each unit of groups: the country, the level, and the codes.
