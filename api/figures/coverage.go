@@ -126,8 +126,8 @@ type unitCounter struct {
 
 // count counts the units by the values of the groups. Where these are of countries alone, each unit
 // is a group. Elsewhere that would be almost a group for each row, so the different codes of units
-// are counted; only in countries with rows that are in no unit, whose codes are to be left out, each
-// unit is a group.
+// are counted; only in countries with rows that are in no unit, whose codes are to be left out,
+// each unit is a group.
 func (c *unitCounter) count() (map[string]units, error) {
 	byKey := map[string]units{}
 	ofCountries := !slices.ContainsFunc(c.groups, func(g aggregate.Group) bool {
