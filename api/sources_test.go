@@ -44,8 +44,9 @@ func TestSourceFields(t *testing.T) {
 					{"HEAD", []reply.HeaderField{{Name: "If-None-Match", Value: tag}}, 304},
 				} {
 					got := ask(t, address, c.method, target, c.header)
-					if day := headerOf(got, contract.HeaderUpdated); got.Status != c.status || day != "2026-11-17T23:59:59Z" {
-						t.Errorf("%s %s %v: %d, updated %q", c.method, target, c.header, got.Status, day)
+					newest := headerOf(got, contract.HeaderUpdated)
+					if got.Status != c.status || newest != "2026-11-17T23:59:59Z" {
+						t.Errorf("%s %s %v: %d, updated %q", c.method, target, c.header, got.Status, newest)
 					}
 					if value, has := got.field(contract.HeaderStale); value != since || has != (since != "") {
 						t.Errorf("%s %s %v: stale %q, want %q", c.method, target, c.header, value, since)

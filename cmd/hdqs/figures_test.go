@@ -28,9 +28,9 @@ func compareFigures(t *testing.T, store string, endDate ...string) map[string]ma
 	return decode[map[string]map[string]string](t, []byte(lines[len(lines)-1]))
 }
 
-// TestFigures compares the headline figures of two generated catalogs, now and at the end of a year,
-// with those of a separate program. Most of them must have a value somewhere, or the comparison
-// shows nothing.
+// TestFigures compares the headline figures of two generated catalogs, now and at the end of a
+// year, with those of a separate program. Most of them must have a value somewhere, or the
+// comparison shows nothing.
 func TestFigures(t *testing.T) {
 	parallel(t)
 	for _, o := range []generator.Options{{Seed: 1}, {Seed: 2, Scale: 0.01}} {
