@@ -17,7 +17,7 @@ for _ in $(seq 600); do
 done
 [ -n "$base" ] || { cat "$log" >&2; exit 1; }
 
-# The description leaves out that lists come as CSV and GeoJSON too, since generated clients would not
+# The description leaves out that lists come as CSV, NDJSON and GeoJSON too, since generated clients would not
 # compile with several types. Here they are added, so that the types of all answers are checked. It
 # also describes whole records only, so with the parameter fields a record may lack any key.
 # Parameters that the same code reads are kept in two operations: those of the same name and schema,
@@ -58,6 +58,8 @@ for path, methods in list(api["paths"].items()):
             content["application/json"] = {"schema": {"type": "object"}}
         if "geojson" in json.dumps(parameters):
             content["application/geo+json"] = {"schema": {"type": "object"}}
+        if "ndjson" in json.dumps(parameters):
+            content["application/x-ndjson"] = {"schema": {"type": "string"}}
 for methods in api["paths"].values():
     get = methods["get"]
     if any(p.get("name") == "fields" and get["operationId"][:6] != "export" for p in get.get("parameters", [])):

@@ -209,7 +209,11 @@ func (e *Endpoint) parameter(p *Param) object {
 			{"style", "form"}, {"explode", false}, {"schema", items}, {"example", p.listExample()},
 		}...)
 	}
-	return append(described, object{{"schema", p.schema()}, {"example", p.Type.json(p.Example())}}...)
+	example := p.Type.json(p.Example())
+	if p.Enum == latestModes {
+		example = Boolean.json(p.Example())
+	}
+	return append(described, object{{"schema", p.schema()}, {"example", example}}...)
 }
 
 // json is a value of the type as JSON has it.
@@ -267,6 +271,8 @@ func (p *Param) schema() object {
 		s = object{{"anyOf", array{
 			object{{"type", "string"}, {"format", "date-time"}}, object{{"type", "string"}, {"format", "date"}},
 		}}}
+	case p.Enum == latestModes:
+		s = object{{"anyOf", array{Boolean.schema(nil, 0), append(text, member{"enum", array{LatestEdition}})}}}
 	case p.Name == SinceParam:
 		s = slices.Insert(s, 1, member{"pattern", snapshotPattern})
 	}

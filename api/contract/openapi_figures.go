@@ -55,6 +55,7 @@ func figurePaths(s NameSet) (paths, schemas object) {
 // oneFigure is an endpoint with the parameters of all headline figures.
 func oneFigure(endpoints []Endpoint) *Endpoint {
 	e := endpoints[0]
+	e.Fields = headlineFields
 	for i := range Headlines {
 		e.Params = append(e.Params[:len(e.Params):len(e.Params)], Headlines[i].Takes...)
 	}
