@@ -322,21 +322,29 @@ func (p *places) bytes() int64 {
 	return int64(size)
 }
 
-// fullBytes estimates bytes once the rows that contain others have been found. Each row of a place
-// of level 0 with several levels may be contained, contain others, and have a class of its own.
+// fullBytes estimates bytes once the rows that contain others have been found, at most. Each row of
+// a place of level 0 with several levels may be contained, unless its level is the first; contain
+// others, and have a class of its own, unless its level is the last.
 func (p *places) fullBytes() int64 {
 	if p == nil {
 		return 0
 	}
 	n := int64(unsafe.Sizeof(*p)) + int64(unsafe.Sizeof(nesting{})) + 256
 	if tops, several := p.tops(); len(several) > 0 {
-		rows := int64(0)
 		for row := range uint32(p.rows) {
-			if several[tops[p.group.Codes.At(row)]] {
-				rows++
+			tuple := uint32(p.group.Codes.At(row))
+			level := p.levelOf(tuple)
+			if level < 0 || !several[tops[tuple]] {
+				continue
+			}
+			if level > 0 {
+				n += 4
+			}
+			if level < len(p.units)-1 {
+				n += 8
 			}
 		}
-		n += 16*rows + int64(p.rows)/4
+		n += int64(p.rows) / 4
 	}
 	return n + 2*int64(chunkCount(p.rows))*int64(unsafe.Sizeof(chunk{}))
 }

@@ -156,6 +156,7 @@ type operation struct {
 	Parameters  array
 	HasDates    bool
 	Provisional bool
+	Named       bool // the path has a name, so it may not be found
 	Content     object
 }
 
