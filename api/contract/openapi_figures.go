@@ -75,7 +75,8 @@ func (p *Plan) figureOperation(id, record, about string, before ...any) any {
 	o := operation{
 		Tag: FiguresTag, Summary: p.Endpoint.Summary, About: about, ID: id, Records: kindTexts["figures records"],
 		HasDates: true, IdentifierHeader: p.Endpoint.names.IdentifierHeader(), Identifier: examples[IdentifierParam],
-		Content: object{{JSONType, object{{"schema", ref("schemas", record+"List")}}}}, Parameters: before, Named: len(before) > 0,
+		Content:    object{{JSONType, object{{"schema", ref("schemas", record+"List")}}}},
+		Parameters: before, Named: len(before) > 0,
 	}
 	for i := range p.Params {
 		o.Parameters = append(o.Parameters, p.Endpoint.parameter(&p.Params[i]))
