@@ -7,7 +7,7 @@ import (
 
 // Headline is a figure that a person asks for, such as the people in need in a country. It is one
 // aggregate of a list, or an expression over several, all of which the checks of sums allow.
-// headlines.go has one literal for each.
+// Headlines has one literal for each.
 type Headline struct {
 	Name, Title, Unit string
 

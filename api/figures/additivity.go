@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"hdqs/aggregate"
@@ -35,7 +36,8 @@ type checker struct {
 	list  *state.BoundList
 	plan  *contract.Plan
 	adder *state.Adder
-	group bool // remedies group, and do not keep one value
+	group bool   // remedies group, and do not keep one value
+	pause func() // of long computations; nil without turns
 }
 
 // check finds what is wrong with the sums and means of a request.
@@ -72,12 +74,15 @@ func (c *checker) check(r *contract.Request) ([]violation, error) {
 		return nil, err
 	}
 	measure := cmp.Or(amount, average)
+	onePeriod := sync.OnceValues(func() (bool, error) {
+		return c.oneInEach(r, c.groupsOf(r), contract.PeriodStart, contract.PeriodEnd)
+	})
 	checks := []func() (*violation, error){
 		func() (*violation, error) { return c.checkLowerPlace(r, measure) },
-		func() (*violation, error) { return c.checkNested(r, measure) },
+		func() (*violation, error) { return c.checkNested(r, measure, onePeriod) },
 	}
 	for i := range asked {
-		checks = append(checks, func() (*violation, error) { return c.judge(r, &asked[i], counts) })
+		checks = append(checks, func() (*violation, error) { return c.judge(r, &asked[i], counts, onePeriod) })
 	}
 	checks = append(checks, func() (*violation, error) { return c.checkOverlaps(r, amount) })
 	for _, check := range checks {
@@ -153,15 +158,18 @@ func (c *checker) isGrouped(r *contract.Request, d *contract.Dimension, part con
 	})
 }
 
-// judge returns what is wrong with adding over a dimension, nil if nothing is.
-func (c *checker) judge(r *contract.Request, q *dimensionQuestion, counts []*aggregate.Result) (*violation, error) {
+// judge returns what is wrong with adding over a dimension, nil if nothing is. onePeriod reports
+// whether the rows of each group have one period.
+func (c *checker) judge(
+	r *contract.Request, q *dimensionQuestion, counts []*aggregate.Result, onePeriod func() (bool, error),
+) (*violation, error) {
 	values := valuesOf(counts[q.at])
 	found, all := additivity.Check(q.Dimension, values), additivity.JoinWithAnd
 	switch {
 	case q.Kind == contract.Overlapping:
 		return c.judgeOverlapping(r, q, values)
 	case q.Kind == contract.Stock || q.Kind == contract.Yearly:
-		return c.judgePeriods(r, q, values)
+		return c.judgePeriods(r, q, values, onePeriod)
 	case found == nil:
 		return nil, nil
 	case q.Kind == contract.Alike:
@@ -178,7 +186,7 @@ func (c *checker) judge(r *contract.Request, q *dimensionQuestion, counts []*agg
 func (c *checker) oneInEach(r *contract.Request, groups []aggregate.Group, columns ...string) (bool, error) {
 	var q index.Query
 	c.list.FillQuery(&q, r, nil)
-	question := &aggregate.Question{Query: &q, Groups: groups}
+	question := &aggregate.Question{Query: &q, Groups: groups, Pause: c.pause}
 	for _, column := range columns {
 		question.Measures = append(question.Measures, aggregate.Measure{Func: aggregate.Distinct, Column: column})
 	}
@@ -288,8 +296,10 @@ func setEdition(d *queryEdit)   { d.set(contract.LatestParam, contract.LatestEdi
 func setEverybody(d *queryEdit) { d.set(contract.EverybodyParam, "true") }
 
 // judgePeriods looks for figures of several periods in a group, each of which counts everybody.
-func (c *checker) judgePeriods(r *contract.Request, q *dimensionQuestion, values []string) (*violation, error) {
-	one, err := c.oneInEach(r, c.groupsOf(r), contract.PeriodStart, contract.PeriodEnd)
+func (c *checker) judgePeriods(
+	r *contract.Request, q *dimensionQuestion, values []string, onePeriod func() (bool, error),
+) (*violation, error) {
+	one, err := onePeriod()
 	if !one && err == nil && r.Latest && c.plan.Endpoint.Units() != nil {
 		one, err = c.oneInEach(r, []aggregate.Group{{Column: countryColumn}, {Column: levelColumn}},
 			contract.PeriodStart, contract.PeriodEnd)

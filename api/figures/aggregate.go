@@ -72,6 +72,9 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 		return nil, err
 	}
 	check := checker{list: a.List, plan: r.Plan(), adder: adds}
+	if a.HasTurn {
+		check.pause = a.Pause
+	}
 	wrong, err := check.check(r)
 	if err == nil && len(wrong) > 0 {
 		err = check.refuse(r, a.Requested(), wrong)
@@ -81,9 +84,7 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	}
 	a.SetQuery(a.List)
 	question := questionOf(r, a.Endpoint, &a.Query)
-	if a.HasTurn {
-		question.Pause = a.Pause
-	}
+	question.Pause = check.pause
 	named := unitsByName(r)
 	if named != "" { // after those of the request
 		countries := aggregate.Measure{Func: aggregate.Distinct, Column: countryColumn}
@@ -122,7 +123,7 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 }
 
 // countryColumn is the country of a record, and the name of its field in both sets.
-const countryColumn = "location_code"
+const countryColumn = contract.CountryParam
 
 // unitsByName returns the name field by which a request groups places, if nothing in the groups
 // says in which country each is; empty otherwise.

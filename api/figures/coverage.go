@@ -87,7 +87,7 @@ func coverageOf(
 	counter := unitCounter{table: table, query: &a.Query, pause: pause, levels: levels, known: known}
 	var kept []int // groups that are no units
 	for i, g := range questionOf(r, a.Endpoint, nil).Groups {
-		if !isUnit(g.Column) {
+		if levelOfField(g.Column) == 0 {
 			kept = append(kept, i)
 			counter.groups = append(counter.groups, g)
 		}
@@ -180,7 +180,7 @@ func (c *unitCounter) count() (map[string]units, error) {
 
 // question asks for groups, with the country and level after them.
 func (c *unitCounter) question(q *index.Query, groups []aggregate.Group) *aggregate.Question {
-	place := []aggregate.Group{{Column: countryColumn}, {Column: levelParam}}
+	place := []aggregate.Group{{Column: countryColumn}, {Column: levelColumn}}
 	return &aggregate.Question{Query: q, MaxGroups: maxCoverage, Pause: c.pause, Groups: slices.Concat(groups, place)}
 }
 
@@ -246,9 +246,6 @@ func startsWith(rows *aggregate.Result, row int, values []aggregate.Value) bool 
 
 // groupKey is a value as a part of a key.
 func groupKey(v aggregate.Value) string { return string(v.Append([]byte{byte(v.Kind)})) + "\x00" }
-
-// isUnit reports whether a column is of a unit below countries.
-func isUnit(column string) bool { return strings.Contains(column, "admin") && column != levelParam }
 
 type unitsKey struct{}
 

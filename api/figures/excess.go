@@ -26,8 +26,10 @@ const maxExcessGroups = 100_000
 func (c *checker) excess(r *contract.Request, units *index.Query) (string, error) {
 	e := c.plan.Endpoint
 	measure := slices.IndexFunc(r.Measures, func(m contract.Measure) bool { return m.Func == contract.Sum })
-	byLevel := func(f index.Filter) bool { return slices.Contains(f.Columns, levelColumn) }
-	level := slices.IndexFunc(units.Filters, byLevel)
+	level := slices.IndexFunc(units.Filters, func(f index.Filter) bool {
+		isCountries := len(f.Values) == 0 && f.Value.Int == 0
+		return slices.Contains(f.Columns, levelColumn) && !isCountries
+	})
 	if !e.Nests() || measure < 0 || level < 0 || r.Coarsest {
 		return "", nil
 	}
@@ -41,9 +43,13 @@ func (c *checker) excess(r *contract.Request, units *index.Query) (string, error
 	if some == nil || err != nil {
 		return "", err
 	}
+	wholes := map[string]placeSum{}
+	for _, sum := range own {
+		wholes[sum.key] = sum
+	}
 	worst, hint := 0.0, ""
-	for key, sum := range some {
-		whole, has := own[key]
+	for _, sum := range some { // of several that are as far off, always the same
+		whole, has := wholes[sum.key]
 		if more := sum.number - whole.number; has && more > worst && sum.number > whole.number*excessRatio {
 			worst = more
 			hint = fmt.Sprintf(" The units of %s add up to %s, more than the %s of the place that contains them: some "+
@@ -56,14 +62,17 @@ func (c *checker) excess(r *contract.Request, units *index.Query) (string, error
 
 // placeSum is a sum over places of one country.
 type placeSum struct {
+	key           string // the country, the period and the other fields
 	country, text string
 	number        float64
 }
 
-// sums adds up a figure by country, period and some other fields, nil if there are too many groups.
-func (c *checker) sums(q *index.Query, figure string, by []string) (map[string]placeSum, error) {
+// sums adds up a figure by country, period and some other fields, in their order. It is nil if
+// there are too many groups.
+func (c *checker) sums(q *index.Query, figure string, by []string) (sums []placeSum, err error) {
 	question := &aggregate.Question{
-		Query: q, MaxGroups: maxExcessGroups, Measures: []aggregate.Measure{{Func: aggregate.Sum, Column: figure}},
+		Query: q, MaxGroups: maxExcessGroups, Pause: c.pause,
+		Measures: []aggregate.Measure{{Func: aggregate.Sum, Column: figure}},
 	}
 	for _, column := range slices.Concat([]string{countryColumn, contract.PeriodStart, contract.PeriodEnd}, by) {
 		question.Groups = append(question.Groups, aggregate.Group{Column: column})
@@ -75,7 +84,6 @@ func (c *checker) sums(q *index.Query, figure string, by []string) (map[string]p
 	if err != nil {
 		return nil, err
 	}
-	sums := map[string]placeSum{}
 	for i := range found.Len() {
 		key := ""
 		for k := range question.Groups {
@@ -86,7 +94,7 @@ func (c *checker) sums(q *index.Query, figure string, by []string) (map[string]p
 		if err != nil {
 			continue // no row of the group has a number
 		}
-		sums[key] = placeSum{country: found.Group(i, 0).String(), text: text, number: number}
+		sums = append(sums, placeSum{key: key, country: found.Group(i, 0).String(), text: text, number: number})
 	}
 	return sums, nil
 }

@@ -28,7 +28,6 @@ type headlineReader struct {
 const (
 	groupBy       = "group_by"
 	measuresParam = "measures"
-	levelParam    = "admin_level"
 	startParam    = "start_date"
 	endParam      = "end_date"
 )
@@ -80,9 +79,6 @@ type figure struct {
 	near   *near // nil until it is needed
 }
 
-// pairs joins parameters.
-func (f *figure) pairs(parts ...[][2]string) [][2]string { return slices.Concat(parts...) }
-
 // without leaves out a parameter.
 func without(pairs [][2]string, name string) [][2]string {
 	return slices.DeleteFunc(slices.Clone(pairs), func(p [2]string) bool { return p[0] == name })
@@ -92,11 +88,11 @@ func without(pairs [][2]string, name string) [][2]string {
 func (f *figure) base() [][2]string {
 	switch f.Newest {
 	case contract.NewestEdition:
-		return f.pairs(f.Keep, f.given, [][2]string{{contract.LatestParam, contract.LatestEdition}})
+		return slices.Concat(f.Keep, f.given, [][2]string{{contract.LatestParam, contract.LatestEdition}})
 	case contract.NewestMonths:
-		return f.pairs(f.Keep, without(f.given, endParam), f.window)
+		return slices.Concat(f.Keep, without(f.given, endParam), f.window)
 	}
-	return f.pairs(f.Keep, f.given)
+	return slices.Concat(f.Keep, f.given)
 }
 
 // where keeps the places that were asked for, if they are as many as a list may have.
@@ -142,7 +138,7 @@ func (f *figure) request(pairs [][2]string, groups []string, measures ...string)
 // requests are the requests of which the figure of a place is made.
 func (f *figure) requests(place string) []string {
 	at := [][2]string{{f.Place, place}}
-	base := f.pairs(at, f.base())
+	base := slices.Concat(at, f.base())
 	switch f.Value {
 	case contract.Percent:
 		return []string{f.request(base, nil, f.Measures[0]), f.request(base, nil, f.Measures[1])}
@@ -154,8 +150,8 @@ func (f *figure) requests(place string) []string {
 		}
 		month := f.months[place]
 		return []string{
-			f.request(f.pairs(at, f.inMonth(month)), f.MatchedBy(), f.Measures[0]),
-			f.request(f.pairs(at, f.inMonth(month.AddDate(-1, 0, 0))), f.MatchedBy(), f.Measures[0]),
+			f.request(slices.Concat(at, f.inMonth(month)), f.MatchedBy(), f.Measures[0]),
+			f.request(slices.Concat(at, f.inMonth(month.AddDate(-1, 0, 0))), f.MatchedBy(), f.Measures[0]),
 		}
 	}
 	return []string{f.request(base, nil, f.Measures...)}
@@ -169,7 +165,7 @@ func monthOf(v aggregate.Value) time.Time {
 // inMonth keeps the rows of a month.
 func (f *figure) inMonth(month time.Time) [][2]string {
 	text := month.Format("2006-01")
-	return f.pairs(f.Keep, without(f.given, endParam), [][2]string{{startParam, text}, {endParam, text}})
+	return slices.Concat(f.Keep, without(f.given, endParam), [][2]string{{startParam, text}, {endParam, text}})
 }
 
 // readFacts finds what is known of the rows of each place besides the value.
@@ -194,19 +190,19 @@ func (f *figure) readFacts() error {
 	case contract.YearApart:
 		return f.readNewestMonths()
 	}
-	return f.readRows(f.pairs(f.base(), f.where()))
+	return f.readRows(slices.Concat(f.base(), f.where()))
 }
 
 // readNewestMonths finds what is known of the newest month of each country.
 func (f *figure) readNewestMonths() error {
-	newest, err := f.ask(f.pairs(f.base(), f.where()), []string{f.Place}, "max:"+contract.PeriodStart)
+	newest, err := f.ask(slices.Concat(f.base(), f.where()), []string{f.Place}, "max:"+contract.PeriodStart)
 	if err != nil {
 		return err
 	}
 	for i := range newest.len() {
 		place, month := newest.at(i, 0).Text, monthOf(newest.at(i, 1))
 		f.months[place] = month
-		if err := f.readRows(f.pairs([][2]string{{f.Place, place}}, f.inMonth(month))); err != nil {
+		if err := f.readRows(slices.Concat([][2]string{{f.Place, place}}, f.inMonth(month))); err != nil {
 			return err
 		}
 	}
@@ -216,9 +212,9 @@ func (f *figure) readNewestMonths() error {
 // readRows adds what is known of rows to their places.
 func (f *figure) readRows(pairs [][2]string) error {
 	by := []string{f.Place, "resource_catalog_id"}
-	hasLevel := f.list.Dimension(levelParam) != nil || f.list.Figure(levelParam) != nil
+	hasLevel := f.list.Dimension(levelColumn) != nil || f.list.Figure(levelColumn) != nil
 	if hasLevel {
-		by = append(by, levelParam)
+		by = append(by, levelColumn)
 	}
 	if f.isOpen() {
 		by = append(by, contract.PeriodEnd)

@@ -53,10 +53,10 @@ func (f *figure) readCoverage() error {
 	for _, r := range f.of {
 		lower = lower || r.level.Int != 0 || r.level.Kind == aggregate.Null
 	}
-	if !lower || !slices.Contains(f.Keep, [2]string{levelParam, contract.Coarsest}) {
+	if !lower || !slices.Contains(f.Keep, [2]string{levelColumn, contract.Coarsest}) {
 		return nil
 	}
-	rows, err := f.ask(f.pairs(f.base(), f.where()), []string{f.Place}, "coverage")
+	rows, err := f.ask(slices.Concat(f.base(), f.where()), []string{f.Place}, "coverage")
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (f *figure) readCoverage() error {
 
 // plain reads the value of the only measure.
 func (f *figure) plain(where [][2]string) error {
-	rows, err := f.ask(f.pairs(f.base(), where), []string{f.Place}, f.Measures...)
+	rows, err := f.ask(slices.Concat(f.base(), where), []string{f.Place}, f.Measures...)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (f *figure) plain(where [][2]string) error {
 
 // percent reads the two measures of a ratio.
 func (f *figure) percent(where [][2]string) error {
-	rows, err := f.ask(f.pairs(f.base(), where), []string{f.Place}, f.Measures...)
+	rows, err := f.ask(slices.Concat(f.base(), where), []string{f.Place}, f.Measures...)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (f *figure) percent(where [][2]string) error {
 // weighted reads two means by weights, and divides the weighted sums.
 func (f *figure) weighted(where [][2]string) error {
 	measures := append([]string{"count"}, f.Measures...)
-	rows, err := f.ask(f.pairs(f.base(), where), []string{f.Place, f.Weight}, measures...)
+	rows, err := f.ask(slices.Concat(f.base(), where), []string{f.Place, f.Weight}, measures...)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (f *figure) medianChange(place string, r *headline) error {
 	by := f.MatchedBy()
 	var prices [2]map[string]*big.Rat
 	for k := range prices {
-		at := f.pairs([][2]string{{f.Place, place}}, f.inMonth(month.AddDate(-k, 0, 0)))
+		at := slices.Concat([][2]string{{f.Place, place}}, f.inMonth(month.AddDate(-k, 0, 0)))
 		rows, err := f.ask(at, by, f.Measures...)
 		if err != nil {
 			return err

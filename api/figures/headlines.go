@@ -255,9 +255,9 @@ type nearRecords struct{ records, span string }
 
 // readNear finds what exists for the places that were asked for.
 func (f *figure) readNear() (*near, error) {
-	own := without(f.pairs(f.Keep, f.given), levelParam)
+	own := without(slices.Concat(f.Keep, f.given), levelColumn)
 	byPlace := func(pairs [][2]string) (map[string]nearRecords, error) {
-		rows, err := f.ask(f.pairs(pairs, f.where()), []string{f.Place},
+		rows, err := f.ask(slices.Concat(pairs, f.where()), []string{f.Place},
 			"count", "min:"+contract.PeriodStart, "max:"+contract.PeriodStart)
 		if err != nil {
 			return nil, err
@@ -314,7 +314,7 @@ func (f *figure) undecided(place string, r *headline) (string, error) {
 	if by == nil || f.Value != contract.Plain {
 		return r.refusal, nil
 	}
-	rows, err := f.ask(f.pairs(f.base(), [][2]string{{f.Place, place}}), by, "count")
+	rows, err := f.ask(slices.Concat(f.base(), [][2]string{{f.Place, place}}), by, "count")
 	if err != nil {
 		return "", err
 	}

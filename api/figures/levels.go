@@ -96,8 +96,11 @@ func (c *checker) keepLevel(d *queryEdit, level int) {
 	d.group(countryColumn)
 }
 
-// checkNested looks for rows of which one is of a place that contains the other's.
-func (c *checker) checkNested(r *contract.Request, measure string) (*violation, error) {
+// checkNested looks for rows of which one is of a place that contains the other's. onePeriod
+// reports whether the rows of each group have one period.
+func (c *checker) checkNested(
+	r *contract.Request, measure string, onePeriod func() (bool, error),
+) (*violation, error) {
 	e := c.plan.Endpoint
 	if c.adder.Overlaps == nil || c.isGrouped(r, &contract.Dimension{Field: levelColumn}, contract.Whole) {
 		return nil, nil
@@ -107,7 +110,7 @@ func (c *checker) checkNested(r *contract.Request, measure string) (*violation, 
 	anyPeriod := isStock && !(r.Coarsest && r.Edition) &&
 		!c.isGrouped(r, &contract.Dimension{Field: contract.PeriodStart}, contract.Whole)
 	if anyPeriod {
-		one, err := c.oneInEach(r, c.groupsOf(r), contract.PeriodStart, contract.PeriodEnd)
+		one, err := onePeriod()
 		if anyPeriod = !one; err != nil {
 			return nil, err
 		}
