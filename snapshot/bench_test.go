@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // wideTable is shaped like real tables: a leading group in runs, one like organisations and one
@@ -72,9 +74,7 @@ func wideFile(tb testing.TB, rows int) string {
 		tb.Fatal(err)
 	}
 	defer f.Close()
-	if err := WriteSegment(f, wideTable(rows)); err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, WriteSegment(f, wideTable(rows)))
 	return path
 }
 
@@ -83,9 +83,7 @@ func BenchmarkWriteSegment(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var n counter
-		if err := WriteSegment(&n, table); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, WriteSegment(&n, table))
 		b.ReportMetric(float64(n)/float64(table.Rows), "B/row")
 	}
 	b.ReportMetric(float64(table.Rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
@@ -109,9 +107,7 @@ func BenchmarkOpenSegment(b *testing.B) {
 				if err != nil || s.Rows() != rows {
 					b.Fatal(err)
 				}
-				if err := s.Close(); err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(b, s.Close())
 			}
 		})
 	}
@@ -121,9 +117,7 @@ func TestWideTable(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer
 	table := wideTable(70_000)
-	if err := WriteSegment(&file, table); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, WriteSegment(&file, table))
 	s, err := ReadSegment(file.Bytes())
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// checkTable returns the first contradiction in a table.
 func checkTable(t *TableData) error {
 	if err := checkName("table", t.Name); err != nil {
 		return err
@@ -87,7 +86,6 @@ func checkGroup(g *GroupData, rows int) error {
 	return nil
 }
 
-// checkColumn checks one column of n positions.
 func checkColumn(c *ColumnData, n int) error {
 	if err := checkName("column", c.Name); err != nil {
 		return err

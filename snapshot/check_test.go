@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestWriteRefusesContradictions: a table that contradicts itself gives an error with the place,
@@ -28,9 +30,7 @@ func TestWriteRefusesContradictions(t *testing.T) {
 			},
 		}
 	}
-	if err := WriteSegment(io.Discard, good()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, WriteSegment(io.Discard, good()))
 	faults := []struct {
 		name, says string
 		edit       func(t *TableData)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // TestBulkAgainstSingle compares reading many numbers at once with reading each.
@@ -34,9 +36,7 @@ func TestBulkAgainstSingle(t *testing.T) {
 		}
 	}
 	var file bytes.Buffer
-	if err := WriteSegment(&file, data); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, WriteSegment(&file, data))
 	seg, err := ReadSegment(file.Bytes())
 	if err != nil {
 		t.Fatal(err)

@@ -8,15 +8,15 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // fileOf returns the file of a table.
 func fileOf(tb testing.TB, t *TableData) []byte {
 	tb.Helper()
 	var file bytes.Buffer
-	if err := WriteSegment(&file, t); err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, WriteSegment(&file, t))
 	return file.Bytes()
 }
 

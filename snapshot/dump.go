@@ -78,7 +78,6 @@ func (d *dumper) piece(n int, format string, args ...any) {
 	d.at += n
 }
 
-// block prints a block according to its encoding.
 func (d *dumper) block(b *block, what string) {
 	start, end := d.at, d.at+int(b.length)
 	count := int(b.count)
@@ -113,7 +112,6 @@ func (d *dumper) block(b *block, what string) {
 	d.piece(start+int(alignUp(b.length))-d.at, "padding")
 }
 
-// bitmaps prints the first few bitmaps one by one.
 func (d *dumper) bitmaps(ends, count, end int, what string) {
 	const most = 8
 	start := d.at

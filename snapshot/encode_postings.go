@@ -26,11 +26,11 @@ func postingsPayload(b *block, codes []uint32, count int) ([]byte, error) {
 	out := make([]byte, alignUp(4*uint64(count)))
 	head := len(out)
 	rows := rowsByCode(codes, starts)
-	var w postingWriter
+	var bitmap roaring.Bitmap
 	for c := range count {
 		out = append(out, make([]byte, alignUp(uint64(len(out)))-uint64(len(out)))...)
 		var err error
-		if out, err = w.append(out, rows[starts[c]:starts[c+1]]); err != nil {
+		if out, err = appendFrozen(out, &bitmap, rows[starts[c]:starts[c+1]]); err != nil {
 			return nil, fmt.Errorf("posting %d of %d: %w", c, count, err)
 		}
 		if len(out)-head > math.MaxUint32 {
@@ -70,71 +70,16 @@ func rowsByCode(codes, starts []uint32) []uint32 {
 	return rows
 }
 
-// postingWriter makes frozen roaring bitmaps, one after the other. It reuses its memory.
-type postingWriter struct {
-	bitmap roaring.Bitmap
-	words  []uint64
-}
-
-// The ways to fill a bitmap with ascending rows, measured on all postings of a catalog: AddRange is
-// fastest for a few runs, FromDense where there is a row in every second word of 64, AddMany
-// elsewhere. AddMany alone takes 1.5 times as long as the three together.
-const (
-	maxRanges     = 4
-	wordsPerRow   = 2
-	containerRows = 1 << 16
-)
-
-// append appends the frozen bitmap of rows, which ascend. The length of dst is a multiple of 8.
-func (w *postingWriter) append(dst []byte, rows []uint32) ([]byte, error) {
-	w.bitmap.Clear()
-	switch {
-	case len(rows) == 0:
-	case countRuns(rows, maxRanges) <= maxRanges:
-		w.addRanges(rows)
-	case len(rows)*wordsPerRow >= int(rows[len(rows)-1]>>6):
-		w.addDense(rows)
-	default:
-		w.bitmap.AddMany(rows)
-	}
-	w.bitmap.RunOptimize()
-	from, size := len(dst), int(w.bitmap.GetFrozenSizeInBytes())
+// appendFrozen appends the frozen bitmap of rows, which ascend. It reuses the bitmap. The length of
+// dst is a multiple of 8.
+func appendFrozen(dst []byte, bitmap *roaring.Bitmap, rows []uint32) ([]byte, error) {
+	bitmap.Clear()
+	bitmap.AddMany(rows)
+	bitmap.RunOptimize()
+	from, size := len(dst), int(bitmap.GetFrozenSizeInBytes())
 	// 8 bytes more than needed: an empty bitmap takes 4, and FreezeTo makes a pointer to a word of
 	// 8 of them, which the pointer checks of the race detector refuse at the end of an allocation.
 	dst = slices.Grow(dst, size+8)[:from+size]
-	_, err := w.bitmap.FreezeTo(dst[from:])
+	_, err := bitmap.FreezeTo(dst[from:])
 	return dst, err
-}
-
-// countRuns counts the runs of consecutive rows. It stops above limit.
-func countRuns(rows []uint32, limit int) int {
-	n := 1
-	for i := 1; i < len(rows) && n <= limit; i++ {
-		if rows[i] != rows[i-1]+1 {
-			n++
-		}
-	}
-	return n
-}
-
-func (w *postingWriter) addRanges(rows []uint32) {
-	for first := 0; first < len(rows); {
-		end := first + 1
-		for end < len(rows) && rows[end] == rows[end-1]+1 {
-			end++
-		}
-		w.bitmap.AddRange(uint64(rows[first]), uint64(rows[end-1])+1)
-		first = end
-	}
-}
-
-// addDense sets one bit for each row. The bitmap shares w.words until it is cleared.
-func (w *postingWriter) addDense(rows []uint32) {
-	size := (int(rows[len(rows)-1])/containerRows + 1) * containerRows / 64
-	w.words = slices.Grow(w.words[:0], size)[:size]
-	clear(w.words)
-	for _, row := range rows {
-		w.words[row>>6] |= 1 << (row & 63)
-	}
-	w.bitmap.FromDense(w.words, false)
 }

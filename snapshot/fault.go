@@ -23,11 +23,10 @@ var errUnreadable = fmt.Errorf(
 func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		switch fault := recover(); {
-		case fault == nil:
-		case isFault(fault):
+		fault := recover()
+		if _, ok := FaultAddress(fault); ok {
 			err = errUnreadable
-		default:
+		} else if fault != nil {
 			panic(fault)
 		}
 	}()
@@ -46,11 +45,6 @@ func FaultAddress(recovered any) (address uintptr, ok bool) {
 		return 0, false
 	}
 	return fault.Addr(), true
-}
-
-func isFault(recovered any) bool {
-	_, ok := FaultAddress(recovered)
-	return ok
 }
 
 // Contains reports whether an address is within the bytes of the segment.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // mapped maps the file of a table, which the test may change.
@@ -14,9 +16,7 @@ func mapped(t *testing.T, table *TableData) (s *Segment, path string, data []byt
 	t.Helper()
 	data = fileOf(t, table)
 	path = filepath.Join(t.TempDir(), "segment")
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, data, 0o644))
 	s, err := OpenSegment(path)
 	if err != nil {
 		t.Fatal(err)
@@ -33,12 +33,8 @@ func noPause(int) error { return nil }
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	s, path, data := mapped(t, goldenTable())
-	if err := errors.Join(s.Recheck(noPause), s.Verify()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(s.Recheck(noPause), s.Verify()))
+	testkit.Must(t, os.Truncate(path, 0))
 	before := debug.SetPanicOnFault(false)
 	for name, read := range map[string]func() error{
 		"Guard":   func() error { return Guard(func() error { touch(s); return nil }) },
@@ -72,9 +68,7 @@ func TestGuard(t *testing.T) {
 	}()
 
 	// The same mapping is right again once the file is.
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, data, 0o644))
 	if err := errors.Join(s.Recheck(noPause), s.Verify()); err != nil {
 		t.Error(err)
 	}
@@ -85,9 +79,7 @@ func TestFaultAddress(t *testing.T) {
 	t.Parallel()
 	s, path, _ := mapped(t, goldenTable())
 	other, _, _ := mapped(t, goldenTable())
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Truncate(path, 0))
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		address, ok := FaultAddress(recover())
@@ -148,9 +140,7 @@ func TestRecheckForged(t *testing.T) {
 	if len(forged) != len(data) {
 		t.Fatalf("%d bytes, want %d", len(forged), len(data))
 	}
-	if err := os.WriteFile(path, forged, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, forged, 0o644))
 	if err := s.Recheck(noPause); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
@@ -170,9 +160,7 @@ func TestReread(t *testing.T) {
 	if err != nil || fresh.IsSuspect() {
 		t.Fatalf("%v, suspect %v", err, fresh.IsSuspect())
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Close())
 	if err := compareTable(fresh, goldenTable()); err != nil {
 		t.Error(err)
 	}

@@ -82,7 +82,6 @@ const (
 	maxCount = 1<<16 - 1 // groups, columns
 )
 
-// encoding is what the bytes of a block are.
 type encoding uint8
 
 const (
@@ -127,7 +126,6 @@ type block struct {
 	offset uint64
 }
 
-// directory is the parsed footer.
 type directory struct {
 	table   string
 	rows    uint32
@@ -191,7 +189,6 @@ func appendName(dst []byte, name string) []byte {
 	return append(append(dst, byte(len(name))), name...)
 }
 
-// append encodes the directory as a footer.
 func (d *directory) append(dst []byte) []byte {
 	dst = appendName(dst, d.table)
 	dst = binary.LittleEndian.AppendUint32(dst, d.rows)

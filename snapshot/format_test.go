@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -57,28 +59,17 @@ func goldenTable() *TableData {
 func TestSegmentBytes(t *testing.T) {
 	t.Parallel()
 	var file, dump bytes.Buffer
-	if err := WriteSegment(&file, goldenTable()); err != nil {
-		t.Fatal(err)
-	}
-	if err := Dump(&dump, file.Bytes()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, WriteSegment(&file, goldenTable()))
+	testkit.Must(t, Dump(&dump, file.Bytes()))
 	golden := filepath.Join("testdata", "segment_v1.txt")
 	kept := filepath.Join("testdata", "v1", "golden.seg")
 	if *update {
 		for path, data := range map[string][]byte{golden: dump.Bytes(), kept: file.Bytes()} {
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			testkit.Must(t, os.WriteFile(path, data, 0o644))
 		}
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testkit.ReadFile(t, golden)
 	if !bytes.Equal(dump.Bytes(), want) {
 		t.Errorf("the bytes of a segment changed; run go test -update and look at the diff of %s", golden)
 	}

@@ -16,7 +16,7 @@ import (
 //	header    32 bits: 15 bits of cookie, then the number of containers
 //
 // In the first three parts the containers follow each other in the order of their keys. Roaring
-// writes this form (postingWriter). The reader here finds and checks the containers.
+// writes this form (appendFrozen). The reader here finds and checks the containers.
 const frozenCookie = 13766
 
 // ContainerType is how the rows of a container are written down.

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a file into memory, to be read only.
 func mapFile(path string) (m mapping, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -169,68 +169,26 @@ func (p *Numbers) bounds(exact *exactTexts) (b decimalBounds) {
 	return b
 }
 
-// checkDecimals checks each value: unlike codes they have three bounds at once.
+// checkDecimals checks each value: unlike codes they have three bounds at once. It reads the block
+// through r.
 func (p *Numbers) checkDecimals(exact *exactTexts, r *reading) error {
-	b := p.bounds(exact)
-	if p.Packed.width > 0 && p.Packed.width <= maxLoad && p.allPass(&b, r) {
-		return nil
-	}
-	return p.checkEach(&b, exact)
-}
-
-// checkEach is allPass for numbers of any width. The error is about the first that does not pass.
-func (p *Numbers) checkEach(b *decimalBounds, exact *exactTexts) error {
-	mask := uint64(1)<<p.ScaleBits - 1
-	n := p.Packed.n
+	b, mask, n := p.bounds(exact), uint64(1)<<p.ScaleBits-1, p.Packed.n
 	if p.Packed.width == 0 {
 		n = min(n, 1) // all are the same, and no byte bounds their number
 	}
-	for i := range uint32(n) {
-		v := p.Packed.At(i)
-		k := v & mask % uint64(len(b.most))
-		v >>= p.ScaleBits
-		if !b.known[k] || v > b.most[k] || b.fraction[k] && int64(uint64(p.Base)+v)%10 == 0 {
-			return corruptf("decimal %d: number %d, base %d, scale %d of %v, %d exact texts", i, v, p.Base, k,
-				p.Scales, exact.n)
+	var space [bulk]uint64
+	for from := 0; from < n; from += bulk {
+		numbers := space[:min(bulk, n-from)]
+		r.to(scaledHead + (from+len(numbers))*int(p.Packed.width)/8 + packedPad)
+		p.Packed.Unpack64(numbers, uint32(from))
+		for i, v := range numbers {
+			k := v & mask % maxScales
+			v >>= p.ScaleBits & 63
+			if !b.known[k] || v > b.most[k] || b.fraction[k] && int64(uint64(p.Base)+v)%10 == 0 {
+				return corruptf("decimal %d: number %d, base %d, scale %d of %v, %d exact texts", from+i, v, p.Base, k,
+					p.Scales, exact.n)
+			}
 		}
 	}
 	return nil
-}
-
-// allPass reports whether all numbers, of at most maxLoad bits, are within the bounds. It has no
-// branch for each: what is out of bounds makes a difference negative, and the highest bits of all
-// differences are collected.
-//
-// A number is a multiple of ten if its product with the inverse of 5 modulo 2^64, rotated right by
-// one bit, is at most a tenth of 2^64. Shifted by one bit more, that bound can be subtracted from
-// it.
-func (p *Numbers) allPass(b *decimalBounds, r *reading) bool {
-	const inverse, multiple = 0xcccccccccccccccd, (1<<64/10)>>1 + 1
-	var room, tens [maxScales]uint64
-	for k := range room {
-		room[k] = min(b.most[k], 1<<62) // more than any number
-		if !b.known[k] {
-			room[k] = 1<<64 - 1
-		}
-		if b.fraction[k] {
-			tens[k] = multiple
-		}
-	}
-	// Only the last digit counts. With a base that is not negative it is that of the sum.
-	base := uint64((p.Base%10 + 10) % 10)
-	scale, scaleBits := uint64(1)<<p.ScaleBits-1, p.ScaleBits&63
-	var space [bulk]uint64
-	var negative uint64
-	for from := 0; from < p.Packed.n; from += bulk {
-		numbers := space[:min(bulk, p.Packed.n-from)]
-		r.to(scaledHead + (from+len(numbers))*int(p.Packed.width)/8 + packedPad)
-		p.Packed.Unpack64(numbers, uint32(from))
-		for _, v := range numbers {
-			k := v & scale % uint64(len(room))
-			v >>= scaleBits
-			negative |= room[k] - v
-			negative |= bits.RotateLeft64((base+v)*inverse, -1)>>1 - tens[k]
-		}
-	}
-	return negative>>63 == 0
 }

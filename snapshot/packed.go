@@ -132,11 +132,11 @@ func (p Packed) within(bound uint64, r *reading) bool {
 		return true
 	}
 	i := 0
-	if p.width <= 32 && bound >= p.mask>>1 && p.n >= rangeRows {
-		var above boundTest
-		above.set(int(p.width), bound)
-		size := 8 * above.used
-		for at := 0; i+above.numbers <= p.n; i += above.numbers {
+	if p.width <= 32 && p.n >= rangeRows {
+		var above rangeTest
+		above.set(p.width, bound+1, p.mask)
+		size := 8 * int(p.width)
+		for at := 0; i+64 <= p.n; i += 64 {
 			r.to(at + size)
 			if above.any(p.data[at:]) {
 				return false
@@ -182,7 +182,6 @@ func newPacker(n, width int) *packer {
 	return &packer{out: make([]byte, 0, packedSize(n, width)), width: width}
 }
 
-// add appends one number of at most width bits.
 func (p *packer) add(v uint64) {
 	p.word |= v << p.filled
 	p.filled += p.width

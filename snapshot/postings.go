@@ -62,10 +62,7 @@ func eachOf(from, to uint32, yield func(row uint32) error) error {
 // starts at a multiple of 8 bytes of the segment. Only its place in its block has been checked, not
 // its bytes (Containers does).
 func (p *Postings) Frozen(code uint32) []byte {
-	from := uint64(0)
-	if code > 0 {
-		from = alignUp(uint64(binary.LittleEndian.Uint32(p.ends[4*uint64(code)-4:])))
-	}
+	from := p.bitmapStart(code)
 	to := uint64(binary.LittleEndian.Uint32(p.ends[4*uint64(code):]))
 	return p.frozen[from:to:to]
 }
@@ -73,13 +70,15 @@ func (p *Postings) Frozen(code uint32) []byte {
 // FrozenBytes is the number of bytes that the bitmaps of the codes from to to-1 take in the
 // segment, with the padding between them.
 func (p *Postings) FrozenBytes(from, to uint32) int {
-	end := func(code uint32) uint64 {
-		if code == 0 {
-			return 0
-		}
-		return alignUp(uint64(binary.LittleEndian.Uint32(p.ends[4*uint64(code)-4:])))
+	return int(p.bitmapStart(to) - p.bitmapStart(from))
+}
+
+// bitmapStart is where the bitmap of a code starts. The code may be Len.
+func (p *Postings) bitmapStart(code uint32) uint64 {
+	if code == 0 {
+		return 0
 	}
-	return int(end(to) - end(from))
+	return alignUp(uint64(binary.LittleEndian.Uint32(p.ends[4*uint64(code)-4:])))
 }
 
 func openPostings(b *block, data []byte, n, rows int, strict bool) (Postings, error) {

@@ -36,8 +36,8 @@ func randomRows(r *rand.Rand) *roaring.Bitmap {
 	return b
 }
 
-// TestPostingWriter compares the writer with the library used plainly, one writer for all bitmaps.
-func TestPostingWriter(t *testing.T) {
+// TestAppendFrozen compares a reused bitmap with one made for each list of rows.
+func TestAppendFrozen(t *testing.T) {
 	t.Parallel()
 	bitmaps := []*roaring.Bitmap{
 		roaring.New(), roaring.BitmapOf(7), roaring.BitmapOf(5, 6, 7),
@@ -46,10 +46,10 @@ func TestPostingWriter(t *testing.T) {
 	for seed := range uint64(300) {
 		bitmaps = append(bitmaps, randomRows(rand.New(rand.NewPCG(seed, 20))))
 	}
-	var w postingWriter
+	var reused roaring.Bitmap
 	for i, b := range bitmaps {
 		rows := b.ToArray()
-		got, err := w.append(make([]byte, 8), rows)
+		got, err := appendFrozen(make([]byte, 8), &reused, rows)
 		if err != nil {
 			t.Fatalf("bitmap %d: %v", i, err)
 		}

@@ -44,8 +44,8 @@ const (
 	minMerged = 8
 )
 
-// set makes a test of packed numbers of minMerged to 32 bits, of which lo to lo+more pass. It
-// returns false if no number is excluded.
+// set makes a test of packed numbers of 1 to 32 bits, of which lo to lo+more pass. It returns false
+// if no number is excluded. Only any is right for numbers of less than minMerged bits.
 func (t *rangeTest) set(width, lo, more uint64) bool {
 	t.width = int(width)
 	most := uint64(1)<<width - 1
@@ -193,52 +193,4 @@ func (p Packed) inRange(from uint32, n int, lo, more uint64, out []uint64) int {
 		}
 	}
 	return blocks * 64
-}
-
-// boundTest finds packed numbers above a bound. Like rangeTest, it compares all numbers of a word
-// at once, and adds words as one long integer. It takes a block of up to 32 words at a time, which
-// has whole numbers only.
-type boundTest struct {
-	words   [32]boundWord
-	used    int // words of a block
-	numbers int // in a block
-}
-
-type boundWord struct {
-	low uint64 // all bits but the highest of each number
-	add uint64 // for each number 2^width - 1 - bound
-}
-
-// set makes a test for numbers of 1 to 32 bits. The bound must be at least 2^(width-1) - 1, so that
-// no number whose highest bit is 0 is above it.
-func (t *boundTest) set(width int, bound uint64) {
-	repeat := len(t.words) / width
-	t.used, t.numbers = repeat*width, repeat*64
-	add := uint64(1)<<width - 1 - bound
-	for i := range t.numbers {
-		from, top := i*width, (i+1)*width-1
-		t.words[top/64].low |= 1 << (top % 64) // inverted below
-		t.words[from/64].add |= add << (from % 64)
-		if from/64 < top/64 {
-			t.words[top/64].add |= add >> (64 - from%64)
-		}
-	}
-	for i := range t.words {
-		t.words[i].low = ^t.words[i].low
-	}
-}
-
-// any reports whether a number of the block at the start of data is above the bound.
-func (t *boundTest) any(data []byte) bool {
-	var carry, above uint64
-	words := t.words[:t.used]
-	for i := range words {
-		w := &words[i]
-		x := binary.LittleEndian.Uint64(data[8*i:])
-		low := x & w.low
-		var sum uint64
-		sum, carry = bits.Add64(low, w.add, carry)
-		above |= (x ^ low) & sum
-	}
-	return above != 0
 }

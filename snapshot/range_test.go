@@ -4,7 +4,6 @@ package snapshot
 
 import (
 	"hash/crc32"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -101,65 +100,5 @@ func TestWithinBlocks(t *testing.T) {
 					want)
 			}
 		}
-	}
-}
-
-// randomDecimals returns packed decimals of at most maxLoad bits. Most pass; now and then one does
-// not, for any of the reasons there are.
-func randomDecimals(r *rand.Rand) (p Numbers, exact exactTexts) {
-	exact.n = r.IntN(4)
-	p.Base = []int64{
-		0, r.Int64N(1000) - 500, int64(r.Uint64()), math.MaxInt64 - r.Int64N(1000), math.MinInt64 + 1 + r.Int64N(1000),
-	}[r.IntN(5)]
-	scales := []uint8{0, uint8(1 + r.IntN(MaxScale))}
-	for range r.IntN(3) {
-		scales = append(scales, []uint8{0, 1, uint8(r.IntN(MaxScale + 1)), DecText, DecNull}[r.IntN(5)])
-	}
-	slices.Sort(scales)
-	scales = slices.Compact(scales)
-	p.Scales = scales
-	for 1<<p.ScaleBits < len(p.Scales) {
-		p.ScaleBits++
-	}
-	width := p.ScaleBits + r.IntN(maxLoad-p.ScaleBits) + 1
-	n, bad := 1+r.IntN(300), r.IntN(300)
-	b := p.bounds(&exact)
-	pack := newPacker(n, width)
-	for i := range n {
-		v := r.Uint64() & (1<<width - 1)
-		for range 100 {
-			k := v & (1<<p.ScaleBits - 1)
-			high := v >> p.ScaleBits
-			passes := b.known[k] && high <= b.most[k] && !(b.fraction[k] && (p.Base+int64(high))%10 == 0)
-			if passes == (i != bad) {
-				break
-			}
-			v = r.Uint64() & (1<<width - 1) >> r.IntN(width)
-		}
-		pack.add(v)
-	}
-	p.Packed = newPacked(pack.bytes(), n, width)
-	return p, exact
-}
-
-// TestDecimalBounds compares the check of all decimals at once with that of each.
-func TestDecimalBounds(t *testing.T) {
-	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	r := rand.New(rand.NewPCG(seed, 1))
-	passed, rounds := 0, int(fewer(20_000))
-	for range rounds {
-		p, exact := randomDecimals(r)
-		b := p.bounds(&exact)
-		err := p.checkEach(&b, &exact)
-		if got := p.allPass(&b, nil); got != (err == nil) {
-			t.Fatalf("seed %d: all of %d decimals pass: %v; %v", seed, p.Packed.n, got, err)
-		}
-		if err == nil {
-			passed++
-		}
-	}
-	if passed < rounds/10 || passed > rounds*9/10 {
-		t.Errorf("seed %d: %d of %d lists pass, want some of both", seed, passed, rounds)
 	}
 }

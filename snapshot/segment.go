@@ -22,7 +22,6 @@ type Segment struct {
 	suspect atomic.Bool
 }
 
-// mapping is the memory of a segment.
 type mapping struct {
 	data   []byte
 	file   *os.File     // that is mapped; nil if none is
@@ -50,7 +49,7 @@ func (s *Segment) Column(name string) (*Column, error) {
 	if c := s.byName[name]; c != nil {
 		return c, nil
 	}
-	return nil, noColumnf("table %q has no column %q", s.name, name)
+	return nil, fmt.Errorf("%w: table %q has no column %q", ErrNoColumn, s.name, name)
 }
 
 // Group is a tuple dictionary: Codes has the tuple of each row, and columns with this Group have
@@ -81,10 +80,6 @@ var (
 
 func corruptf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...))
-}
-
-func noColumnf(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrNoColumn, fmt.Sprintf(format, args...))
 }
 
 func tablef(format string, args ...any) error {

@@ -319,9 +319,7 @@ func TestWasWritten(t *testing.T) {
 	defer s.Close()
 	later := time.Now().Add(time.Second)
 	testkit.WriteFile(t, path, data)
-	if err := os.Chtimes(path, later, later); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Chtimes(path, later, later))
 	if !s.WasWritten() {
 		t.Error("the write is not noticed")
 	}

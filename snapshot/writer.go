@@ -54,7 +54,6 @@ func (o *blockWriter) write(b []byte) {
 	o.n += uint64(len(b))
 }
 
-// block pads and writes a payload and completes its entry.
 func (o *blockWriter) block(b *block, payload []byte) {
 	b.length = uint64(len(payload))
 	payload = append(payload, make([]byte, alignUp(b.length)-b.length)...)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"os"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // BenchmarkOpenStore opens the snapshot that channel HDQS_BENCH_CHANNEL (stable) of the store at
@@ -33,9 +35,7 @@ func BenchmarkOpenStore(b *testing.B) {
 			rows += ref.Rows
 			bytes += ref.Bytes
 		}
-		if err := snap.Close(); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, snap.Close())
 	}
 	b.ReportMetric(float64(rows), "rows")
 	b.ReportMetric(float64(bytes)/float64(max(rows, 1)), "B/row")

@@ -26,8 +26,8 @@ const maxPrevious = 16
 
 // ParseChannel parses a channel's file.
 func ParseChannel(data []byte) (c Channel, err error) {
-	if len(data) > maxPointer {
-		return Channel{}, corruptf("channel of %d bytes, at most %d are read", len(data), maxPointer)
+	if len(data) > MaxChannel {
+		return Channel{}, corruptf("channel of %d bytes, at most %d are read", len(data), MaxChannel)
 	}
 	if err := decodeStrict(data, &c); err != nil {
 		return Channel{}, corruptf("channel: %v", err)
@@ -36,9 +36,9 @@ func ParseChannel(data []byte) (c Channel, err error) {
 		return Channel{}, corruptf("channel to %s has %d previous snapshots, at most %d are possible", c.ID,
 			len(c.Previous), maxPrevious)
 	}
-	if len(c.Signature) > maxSignature {
+	if len(c.Signature) > MaxSignature {
 		return Channel{}, corruptf("channel to %s has a signature of %d bytes, at most %d are read", c.ID,
-			len(c.Signature), maxSignature)
+			len(c.Signature), MaxSignature)
 	}
 	for _, p := range append(slices.Clone(c.Previous), c.Pointer) {
 		if err := p.check(); err != nil {
@@ -49,7 +49,7 @@ func ParseChannel(data []byte) (c Channel, err error) {
 }
 
 func (p Pointer) check() error {
-	if err := checkID(p.ID); err != nil {
+	if err := CheckID(p.ID); err != nil {
 		return corruptf("channel: %v", err)
 	}
 	if err := checkHash(p.SHA256); err != nil {
@@ -156,7 +156,7 @@ func (s *Store) readChannel(name string) (Channel, error) {
 	if err != nil {
 		return Channel{}, err
 	}
-	data, err := readFile(path, maxPointer)
+	data, err := ReadFile(path, MaxChannel)
 	if err != nil {
 		return Channel{}, err
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // TestHistory: a channel keeps its previous pointers, latest first, each snapshot once, up to a
@@ -19,9 +21,7 @@ func TestHistory(t *testing.T) {
 	}
 	show := func(id string, want string) {
 		t.Helper()
-		if err := s.Publish("channel", id, noon.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Publish("channel", id, noon.Add(time.Hour)))
 		c, err := s.History("channel")
 		if err != nil {
 			t.Fatal(err)
@@ -49,9 +49,7 @@ func TestHistory(t *testing.T) {
 	}
 	// Reading a damaged channel is an error, but it can be published to.
 	path := filepath.Join(s.Dir(), channelsDir, "channel.json")
-	if err := os.WriteFile(path, []byte("{"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte("{"), 0o644))
 	if _, err := s.Channel("channel"); err == nil {
 		t.Error("a damaged channel was read")
 	}

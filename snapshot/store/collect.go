@@ -84,7 +84,7 @@ func shownBy(inventory Inventory) (map[string]bool, error) {
 		if !strings.HasSuffix(o.Name, jsonExt) || strings.HasPrefix(path.Base(o.Name), ".") {
 			continue
 		}
-		data, err := inventory.Read(o.Name, maxPointer)
+		data, err := inventory.Read(o.Name, MaxChannel)
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ type collection struct {
 func (c *collection) sort(all []Object, shown map[string]bool) error {
 	var manifests, beside []Object
 	for _, o := range all {
-		if id, ok := strings.CutSuffix(path.Base(o.Name), jsonExt); ok && checkID(id) == nil {
+		if id, ok := strings.CutSuffix(path.Base(o.Name), jsonExt); ok && CheckID(id) == nil {
 			manifests = append(manifests, o)
 		} else {
 			beside = append(beside, o)
@@ -157,9 +157,8 @@ func (c *collection) sort(all []Object, shown map[string]bool) error {
 
 func (c *collection) young(o Object) bool { return c.options.Now.Sub(o.Modified) < c.options.Grace }
 
-// use marks the segments of a manifest that remains.
 func (c *collection) use(o Object) error {
-	data, err := c.inventory.Read(o.Name, maxManifest)
+	data, err := c.inventory.Read(o.Name, MaxManifest)
 	if err != nil {
 		return err
 	}
@@ -256,7 +255,7 @@ func ignoreAbsent(err error) error {
 }
 
 func (d dirInventory) Read(name string, limit int64) ([]byte, error) {
-	return readFile(d.path(name), limit)
+	return ReadFile(d.path(name), limit)
 }
 
 func (d dirInventory) Remove(o Object) (bool, error) {

@@ -22,9 +22,7 @@ func age(t *testing.T, s *Store, now time.Time, by time.Duration) {
 		paths, _ := filepath.Glob(filepath.Join(s.Dir(), dir, "*"))
 		for _, path := range paths {
 			if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) < by {
-				if err := os.Chtimes(path, now.Add(-by), now.Add(-by)); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, os.Chtimes(path, now.Add(-by), now.Add(-by)))
 			}
 		}
 	}
@@ -35,9 +33,7 @@ func TestCollect(t *testing.T) {
 	s, now := newStore(t), time.Now()
 	put := func(id string, by time.Duration, tables ...*snapshot.TableData) {
 		putSnapshot(t, s, id, tables...)
-		if err := s.PutReport(id, []byte("{}")); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.PutReport(id, []byte("{}")))
 		age(t, s, now, by)
 	}
 	// Oldest last: each call makes files look older, and leaves files that are old enough.
@@ -45,9 +41,7 @@ func TestCollect(t *testing.T) {
 	put("kept", 50*time.Hour, smallTable("a", 1), smallTable("b", 2))
 	put("gone", 100*time.Hour, smallTable("a", 3), smallTable("b", 1))
 	put("shown", 200*time.Hour, smallTable("a", 4))
-	if err := s.Publish("channel", "shown", noon); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Publish("channel", "shown", noon))
 	o := CollectOptions{Keep: 1, Grace: 24 * time.Hour, Now: now}
 	times := map[string]time.Duration{
 		"young": time.Minute, "kept": 50 * time.Hour, "gone": 100 * time.Hour,
@@ -56,9 +50,7 @@ func TestCollect(t *testing.T) {
 	for id, by := range times { // as aging goes by folder, set each manifest's own time
 		for _, suffix := range []string{".json", ".report.json"} {
 			path := filepath.Join(s.Dir(), manifestsDir, id+suffix)
-			if err := os.Chtimes(path, now.Add(-by), now.Add(-by)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.Chtimes(path, now.Add(-by), now.Add(-by)))
 		}
 	}
 	before, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*"))
@@ -106,12 +98,8 @@ func TestCollectIsCareful(t *testing.T) {
 		s := newStore(t)
 		putSnapshot(t, s, "s1", smallTable("a", 1))
 		putSnapshot(t, s, "s2", smallTable("a", 2))
-		if err := s.Publish("channel", "s1", noon); err != nil {
-			t.Fatal(err)
-		}
-		if err := damage(s); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Publish("channel", "s1", noon))
+		testkit.Must(t, damage(s))
 		before, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*"))
 		if found, err := s.Collect(CollectOptions{Now: time.Now().Add(time.Hour)}); err == nil {
 			t.Errorf("%s: collected %+v", name, found)
@@ -134,9 +122,7 @@ func TestCollectRandom(t *testing.T) {
 			putSnapshot(t, s, id, smallTable("a", random.Int64N(4)), smallTable("b", random.Int64N(4)),
 				smallTable("c", random.Int64N(4)))
 			if random.IntN(3) == 0 {
-				if err := s.Publish(fmt.Sprint("channel", random.IntN(2)), id, noon); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, s.Publish(fmt.Sprint("channel", random.IntN(2)), id, noon))
 			}
 		}
 		keep := random.IntN(3)
@@ -153,9 +139,7 @@ func TestCollectRandom(t *testing.T) {
 			t.Errorf("%d snapshots remain, keep %d and %d channels", len(ids), keep, len(channels))
 		}
 		for _, id := range ids {
-			if err := s.Verify(id); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.Verify(id))
 			m, _ := s.Manifest(id)
 			for _, ref := range m.Tables {
 				used[ref.SHA256] = true
@@ -189,9 +173,7 @@ func TestSweep(t *testing.T) {
 			stays[path] = kept
 			testkit.WriteFile(t, path, []byte("text"))
 			if old := noon.Add(-time.Hour); name != ".young1234567" {
-				if err := os.Chtimes(path, old, old); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, os.Chtimes(path, old, old))
 			}
 			if name == ".locked1234567" {
 				f, err := os.Open(path)
@@ -205,9 +187,7 @@ func TestSweep(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Sweep(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Sweep())
 	for path, kept := range stays {
 		if _, err := os.Stat(path); (err == nil) != kept {
 			t.Errorf("%s: kept %v, want %v", path, err == nil, kept)

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"os"
 	"path"
 
 	"hdqs/internal/atomicfile"
@@ -28,25 +26,8 @@ func SignatureName(id string) string { return path.Join(manifestsDir, id+signatu
 
 // ChannelName is the name of a channel. The error is ErrName if it cannot be one.
 func ChannelName(channel string) (string, error) {
-	return path.Join(channelsDir, channel+jsonExt), checkID(channel)
+	return path.Join(channelsDir, channel+jsonExt), CheckID(channel)
 }
-
-// CheckID checks the id of a snapshot, or the name of a channel. The error is ErrName.
-func CheckID(id string) error { return checkID(id) }
-
-// ReadFile reads a regular file of at most limit bytes, for packages that keep files beside those
-// of a store.
-func ReadFile(path string, limit int64) ([]byte, error) { return readFile(path, limit) }
-
-// HashFile is the SHA-256 of a regular file.
-func HashFile(path string) (string, error) { return hashFile(path) }
-
-// The size limits of the files of a store other than segments, in bytes.
-const (
-	MaxManifest  = maxManifest  // also of a report
-	MaxChannel   = maxPointer   // of a channel
-	MaxSignature = maxSignature // of a signature
-)
 
 // ManifestFile returns the file of a manifest, byte for byte, and its SHA-256. It is checked as by
 // Manifest.
@@ -63,25 +44,33 @@ func (s *Snapshots) manifestFile(id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readFile(path, maxManifest)
+	return ReadFile(path, MaxManifest)
 }
 
 // CheckManifest parses the manifest of a pointer. It must be exactly the published one, signed as
 // the store requires.
 func (s *Snapshots) CheckManifest(p Pointer, data, signature []byte) (*Manifest, error) {
-	sum := sha256.Sum256(data)
-	if hash := hex.EncodeToString(sum[:]); hash != p.SHA256 {
+	if hash := hashOf(data); hash != p.SHA256 {
 		return nil, corruptf("manifest %s has the SHA-256 %s, published was %s", p.ID, hash, p.SHA256)
 	}
 	if err := s.checkSignature("manifest "+p.ID, data, signature); err != nil {
 		return nil, err
 	}
+	return parseAs(p.ID, data)
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func parseAs(id string, data []byte) (*Manifest, error) {
 	m, err := ParseManifest(data)
 	if err != nil {
 		return nil, err
 	}
-	if m.ID != p.ID {
-		return nil, corruptf("the manifest of %s is that of %s", p.ID, m.ID)
+	if m.ID != id {
+		return nil, corruptf("the manifest of %s is that of %s", id, m.ID)
 	}
 	return m, nil
 }
@@ -112,17 +101,4 @@ func (s *Snapshots) AddManifest(p Pointer, data, signature []byte) error {
 func (s *Segments) HasSegment(ref SegmentRef, whole bool) bool {
 	path, err := s.SegmentPath(ref.SHA256)
 	return err == nil && HasFile(path, ref.Bytes, ref.SHA256, whole)
-}
-
-// AddSegment stores a segment that fill writes to a file. The file gets its name only if its
-// content has the right hash.
-func (s *Segments) AddSegment(ref SegmentRef, fill func(*os.File) error) error {
-	path, err := s.SegmentPath(ref.SHA256)
-	if err != nil {
-		return err
-	}
-	if err := AddFile(path, ref.SHA256, fill); err != nil {
-		return fmt.Errorf("segment of table %q: %w", ref.Table, err)
-	}
-	return nil
 }

@@ -54,7 +54,7 @@ func HasFile(path string, bytes int64, hash string, whole bool) bool {
 	if !whole {
 		return true
 	}
-	got, err := hashFile(path)
+	got, err := HashFile(path)
 	return err == nil && got == hash
 }
 
@@ -69,7 +69,7 @@ func AddFile(path, hash string, fill func(*os.File) error) error {
 	if err := fill(f.OS()); err != nil {
 		return err
 	}
-	got, err := hashFile(f.Name())
+	got, err := HashFile(f.Name())
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func checkRegular(path string) error {
 	return nil
 }
 
-// readFile reads a file of at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
+// ReadFile reads a regular file of at most limit bytes.
+func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,8 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-func hashFile(path string) (string, error) {
+// HashFile is the SHA-256 of a regular file.
+func HashFile(path string) (string, error) {
 	f, err := openRegular(path)
 	if err != nil {
 		return "", err

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"hdqs/internal/atomicfile"
-	"hdqs/snapshot"
 )
 
 // Linking returns the store with a folder for hard links to the segments that it opens. When a file
@@ -48,14 +47,6 @@ func sameFile(a, b string) bool {
 	}
 	second, err := os.Stat(b)
 	return err == nil && os.SameFile(first, second)
-}
-
-// openLink opens a segment by its link.
-func (s *Segments) openLink(ref SegmentRef, cores int) (*snapshot.Segment, error) {
-	if s.links == "" {
-		return nil, fs.ErrNotExist
-	}
-	return openAs(ref, filepath.Join(s.links, ref.SHA256+segmentExt), cores)
 }
 
 // KeepLinks removes all links except those to the segments of a snapshot.

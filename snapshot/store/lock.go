@@ -105,7 +105,7 @@ func writeAt(f *os.File, data []byte) error {
 // readHolder describes the holder of a lock. The file may be read before its holder has written it.
 func readHolder(path string) string {
 	var h holder
-	data, err := readFile(path, maxPointer)
+	data, err := ReadFile(path, MaxChannel)
 	if err != nil || json.Unmarshal(data, &h) != nil || h.PID == 0 {
 		return "another process"
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"hdqs/internal/testkit"
 )
 
 // nobody is a user that is not the one of the tests.
@@ -19,9 +21,7 @@ func TestLockOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	path := filepath.Join(s.Dir(), lockName)
-	if err := os.MkdirAll(s.Dir(), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(s.Dir(), 0o755))
 	if os.Geteuid() == 0 {
 		above := filepath.Dir(s.Dir())
 		if err := errors.Join(os.Chown(s.Dir(), nobody, nobody), os.Chmod(above, 0o755),
@@ -39,9 +39,7 @@ func TestLockOfAnotherUser(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
 			release = func() error { return errors.Join(os.Remove(path), f.Close()) }
 		}
 		got := make(chan error)
@@ -62,8 +60,6 @@ func TestLockOfAnotherUser(t *testing.T) {
 		if err := <-got; held != errors.Is(err, ErrLocked) || !held && err != nil {
 			t.Errorf("held by another user: %v: %v", held, err)
 		}
-		if err := release(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, release())
 	}
 }

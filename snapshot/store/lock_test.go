@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 func TestLock(t *testing.T) {
@@ -22,16 +24,12 @@ func TestLock(t *testing.T) {
 		!strings.Contains(err.Error(), "process ") {
 		t.Errorf("second lock: %v", err)
 	}
-	if err := first.Release(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, first.Release())
 	third, err := s.Lock("third operation")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := third.Release(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, third.Release())
 	if _, err := os.Stat(filepath.Join(s.Dir(), lockName)); !os.IsNotExist(err) {
 		t.Errorf("the lock file remains: %v", err)
 	}
@@ -45,19 +43,13 @@ func TestStaleLock(t *testing.T) {
 		"", "{",
 		`{"pid":1,"host":"elsewhere","what":"load","since":"2024-03-01T12:00:00Z"}`,
 	} {
-		if err := os.MkdirAll(s.Dir(), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(s.Dir(), lockName), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(s.Dir(), 0o755))
+		testkit.Must(t, os.WriteFile(filepath.Join(s.Dir(), lockName), []byte(text), 0o644))
 		l, err := s.Lock("operation")
 		if err != nil {
 			t.Fatalf("after %q: %v", text, err)
 		}
-		if err := l.Release(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, l.Release())
 	}
 }
 

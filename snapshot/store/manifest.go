@@ -45,20 +45,24 @@ type Pointer struct {
 // still read.
 const ManifestFormat = 2
 
+// The size limits of the files of a store other than segments, in bytes.
 const (
-	// maxManifest limits the size of a manifest; the other limits are for its contents.
-	maxManifest = 64 << 20
-	maxPointer  = 16 << 10
-	maxTables   = 1000
-	maxID       = 128
+	MaxManifest  = 64 << 20 // also of a report
+	MaxChannel   = 16 << 10 // also of the lock file
+	MaxSignature = 1 << 10
+)
+
+const (
+	maxTables = 1000
+	maxID     = 128
 	// reportSuffix is between the id and .json in the name of a report's file.
 	reportSuffix = ".report"
 )
 
 // ParseManifest parses a manifest and checks all that can be checked without its segments.
 func ParseManifest(data []byte) (*Manifest, error) {
-	if len(data) > maxManifest {
-		return nil, corruptf("manifest of %d bytes, at most %d are read", len(data), maxManifest)
+	if len(data) > MaxManifest {
+		return nil, corruptf("manifest of %d bytes, at most %d are read", len(data), MaxManifest)
 	}
 	m := &Manifest{}
 	if err := decodeStrict(data, m); err != nil {
@@ -93,7 +97,7 @@ func (m *Manifest) check() error {
 	if err := checkFormat(m.Format); err != nil {
 		return err
 	}
-	if err := checkID(m.ID); err != nil {
+	if err := CheckID(m.ID); err != nil {
 		return corruptf("manifest: %v", err)
 	}
 	if year := m.SnapshotTime.Year(); m.SnapshotTime.IsZero() || year < 1 || year > 9999 {
@@ -140,15 +144,15 @@ func (m *Manifest) encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifest %s: %w", m.ID, err)
 	}
-	if len(data) >= maxManifest {
-		return nil, fmt.Errorf("manifest %s has %d bytes, at most %d can be read again", m.ID, len(data), maxManifest)
+	if len(data) >= MaxManifest {
+		return nil, fmt.Errorf("manifest %s has %d bytes, at most %d can be read again", m.ID, len(data), MaxManifest)
 	}
 	return append(data, '\n'), nil
 }
 
-// checkID checks that an id has only letters, digits and - _ . and starts with a letter or digit:
-// it becomes part of a file name.
-func checkID(id string) error {
+// CheckID checks that the id of a snapshot, or the name of a channel, has only letters, digits and
+// - _ . and starts with a letter or digit: it becomes part of a file name. The error is ErrName.
+func CheckID(id string) error {
 	ok := id != "" && len(id) <= maxID && !strings.HasSuffix(id, reportSuffix)
 	for i := 0; i < len(id) && ok; i++ {
 		c := id[i]

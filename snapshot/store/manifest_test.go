@@ -140,7 +140,7 @@ func FuzzParseChannel(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := ParseChannel(data)
 		switch {
-		case err == nil && (checkID(p.ID) != nil || checkHash(p.SHA256) != nil):
+		case err == nil && (CheckID(p.ID) != nil || checkHash(p.SHA256) != nil):
 			t.Fatalf("pointer %+v", p)
 		case err != nil && !errors.Is(err, snapshot.ErrCorrupt):
 			t.Fatal(err)

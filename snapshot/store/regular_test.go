@@ -21,16 +21,12 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	for _, pattern := range []string{"channels/current.json", "manifests/s1.json", "segments/*.seg"} {
 		s := newStore(t)
 		putSnapshot(t, s, "s1", smallTable("n", 1))
-		if err := s.Publish("current", "s1", noon); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Publish("current", "s1", noon))
 		found, err := filepath.Glob(filepath.Join(s.dir, filepath.FromSlash(pattern)))
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%s: %q, %v", pattern, found, err)
 		}
-		if err := errors.Join(os.Remove(found[0]), syscall.Mkfifo(found[0], 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, errors.Join(os.Remove(found[0]), syscall.Mkfifo(found[0], 0o644)))
 		opened, verified := make(chan error, 1), make(chan error, 1)
 		go func() {
 			p, err := s.Channel("current")
@@ -63,9 +59,7 @@ func TestAcquire(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := snap.Acquire()
-	if err := snap.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, snap.Close())
 	again, err := s.OpenAfter("s1", other)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hdqs/internal/atomicfile"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -63,26 +64,17 @@ func TestReopen(t *testing.T) {
 	if _, err := reopen(); err != nil {
 		t.Error(err)
 	}
-	sound, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := atomicfile.Write(path, []byte("damaged")); err != nil {
-		t.Fatal(err)
-	}
+	sound := testkit.ReadFile(t, path)
+	testkit.Must(t, atomicfile.Write(path, []byte("damaged")))
 	if _, err := reopen(); err != nil { // what is mapped is another file by now
 		t.Error(err)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(path))
 	if _, err := reopen(); err != nil {
 		t.Error(err)
 	}
 
-	if err := os.WriteFile(path, sound, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, sound, 0o644))
 	later, err := s.OpenAfter("one", snap)
 	if err != nil {
 		t.Fatal(err)
@@ -94,9 +86,7 @@ func TestReopen(t *testing.T) {
 
 	later.Segments["mixed"].MarkSuspect()
 	later.Segments["small"].MarkSuspect()
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Truncate(path, 0))
 	next, err = s.Reopen(later)
 	if !errors.Is(err, snapshot.ErrFault) || !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("got %v", err)
@@ -119,17 +109,12 @@ func TestLinks(t *testing.T) {
 	if !sameFile(path, link) {
 		t.Fatal("the link is not the file of the store")
 	}
-	sound, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sound := testkit.ReadFile(t, path)
 	for name, harm := range map[string]func() error{
 		"removed":  func() error { return os.Remove(path) },
 		"replaced": func() error { return atomicfile.Write(path, []byte("damaged")) },
 	} {
-		if err := harm(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, harm())
 		if _, err := plain.Open("one"); !errors.Is(err, snapshot.ErrCorrupt) {
 			t.Errorf("%s: without links %v", name, err)
 		}
@@ -145,9 +130,7 @@ func TestLinks(t *testing.T) {
 	}
 
 	// Another file with the right content gets the link.
-	if err := atomicfile.Write(path, sound); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, atomicfile.Write(path, sound))
 	again, err := s.Open("one")
 	if err != nil {
 		t.Fatal(err)
@@ -164,9 +147,7 @@ func TestLinks(t *testing.T) {
 		}
 		return len(entries)
 	}
-	if err := os.WriteFile(link+".new", nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(link+".new", nil, 0o644))
 	if err := s.KeepLinks(snap.Manifest); err != nil || names() != 2 {
 		t.Errorf("%d names after collection, %v; want the two segments", names(), err)
 	}

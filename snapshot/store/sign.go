@@ -26,7 +26,6 @@ import (
 // seen a later one (CheckStep).
 const (
 	signatureExt = ".sig"
-	maxSignature = 1 << 10
 	maxKeys      = 64 << 10
 	privateBlock = "PRIVATE KEY"
 	publicBlock  = "PUBLIC KEY"
@@ -129,7 +128,7 @@ func (s *Store) IsSigned(name string) bool {
 	if err != nil {
 		return false
 	}
-	data, err := readFile(path, maxPointer)
+	data, err := ReadFile(path, MaxChannel)
 	return err == nil && bytes.Contains(data, []byte(`"signature"`))
 }
 
@@ -188,7 +187,7 @@ func (s *Snapshots) Signature(id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readFile(path, maxSignature)
+	return ReadFile(path, MaxSignature)
 }
 
 func (s *Snapshots) putSignature(id string, signature []byte) error {
@@ -200,7 +199,7 @@ func (s *Snapshots) putSignature(id string, signature []byte) error {
 }
 
 func (s *Snapshots) signaturePath(id string) (string, error) {
-	if err := checkID(id); err != nil {
+	if err := CheckID(id); err != nil {
 		return "", err
 	}
 	return filepath.Join(s.dir, manifestsDir, id+signatureExt), nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -68,9 +69,7 @@ func TestTrusting(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Signing(key).Sign("plain"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Signing(key).Sign("plain"))
 	if _, err := s.Trusting(keys).Manifest("plain"); err != nil {
 		t.Errorf("signed afterwards: %v", err)
 	}
@@ -89,23 +88,16 @@ func TestSignatureCoversEveryByte(t *testing.T) {
 	}
 	manifest, _ := s.jsonPath(manifestsDir, "s1", "")
 	for _, path := range []string{manifest, signature} {
-		good, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		good := testkit.ReadFile(t, path)
 		for i := range len(good) - 1 { // but for the line's end
 			bad := append([]byte{}, good...)
 			bad[i] ^= 1
-			if err := os.WriteFile(path, bad, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(path, bad, 0o644))
 			if _, err := strict.Manifest("s1"); !errors.Is(err, ErrSignature) {
 				t.Fatalf("%s, byte %d: %v", path, i, err)
 			}
 		}
-		if err := os.WriteFile(path, good, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, good, 0o644))
 	}
 	if _, err := strict.Manifest("s1"); err != nil {
 		t.Error(err)
@@ -122,9 +114,7 @@ func TestSignedChannel(t *testing.T) {
 	signing := s.Signing(key)
 	for i, id := range []string{"s1", "s2", "s3"} {
 		putSnapshot(t, signing, id, smallTable("table", int64(i)))
-		if err := signing.Publish("channel", id, noon.Add(time.Duration(i)*time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, signing.Publish("channel", id, noon.Add(time.Duration(i)*time.Minute)))
 	}
 	strict := s.Trusting(keys)
 	c, err := strict.History("channel")
@@ -164,15 +154,11 @@ func TestSignedChannel(t *testing.T) {
 	}
 
 	// An unsigned channel can be signed without a move.
-	if err := s.Publish("plain", "s1", noon); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Publish("plain", "s1", noon))
 	if _, err := strict.Channel("plain"); !errors.Is(err, ErrSignature) {
 		t.Errorf("published without a key: %v", err)
 	}
-	if err := signing.SignShown("plain"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, signing.SignShown("plain"))
 	if p, err := strict.Channel("plain"); err != nil || p.ID != "s1" {
 		t.Errorf("signed afterwards: %+v, %v", p, err)
 	}
@@ -188,21 +174,14 @@ func TestStaysSigned(t *testing.T) {
 	for i, id := range []string{"s1", "s2"} {
 		putSnapshot(t, s.Signing(key), id, smallTable("table", int64(i)))
 	}
-	if err := s.Signing(key).Publish("channel", "s1", noon); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Signing(key).Publish("channel", "s1", noon))
 	path, err := s.jsonPath(channelsDir, "channel", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := testkit.ReadFile(t, path)
 	for what, file := range map[string][]byte{"whole": good, "cut": good[:len(good)-3], "not JSON": good[1:]} {
-		if err := os.WriteFile(path, file, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, file, 0o644))
 		for who, writer := range map[string]*Store{"no key": s, "another's public key": s.Trusting(others)} {
 			if err := writer.Publish("channel", "s2", noon.Add(time.Hour)); err == nil {
 				t.Errorf("%s, %s: the channel has moved", what, who)
@@ -231,35 +210,24 @@ func TestSignsWhatWasUnsigned(t *testing.T) {
 	move := func(by *Store, id string) error { return by.Publish("channel", id, noon) }
 	putSnapshot(t, s, "s1", smallTable("table", 1))
 	putSnapshot(t, signing, "s2", smallTable("table", 2))
-	if err := errors.Join(move(s, "s1"), move(signing, "s2")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(move(s, "s1"), move(signing, "s2")))
 	if err := move(s.Signing(other), "s1"); !errors.Is(err, ErrSignature) {
 		t.Errorf("by another key: %v", err)
 	}
-	if err := move(signing, "s1"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, move(signing, "s1"))
 	if err := strict.Verify("s1"); err != nil {
 		t.Errorf("after a move back: %v", err)
 	}
-	if err := errors.Join(move(signing, "s2"), move(s.Signing(other), "s1")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(move(signing, "s2"), move(s.Signing(other), "s1")))
 	if err := strict.Verify("s1"); err != nil {
 		t.Errorf("after a move by another key: %v", err)
 	}
 
 	signature, _ := s.signaturePath("s2")
 	manifest, _ := s.jsonPath(manifestsDir, "s2", "")
-	text, err := os.ReadFile(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.ReadFile(t, manifest)
 	changed := strings.Replace(string(text), `"s2"`, `"s2" `, 1)
-	if err := errors.Join(os.Remove(signature), os.WriteFile(manifest, []byte(changed), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(os.Remove(signature), os.WriteFile(manifest, []byte(changed), 0o644)))
 	if err := move(signing, "s1"); err != nil { // so that the channel is signed by the key again
 		t.Fatal(err)
 	}

@@ -3,8 +3,6 @@ package store
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,7 +73,7 @@ func (s *Segments) SegmentPath(hash string) (string, error) {
 }
 
 func (s *Snapshots) jsonPath(dir, name, suffix string) (string, error) {
-	if err := checkID(name); err != nil {
+	if err := CheckID(name); err != nil {
 		return "", err
 	}
 	return filepath.Join(s.dir, dir, name+suffix+jsonExt), nil
@@ -126,7 +124,7 @@ func (s *Snapshots) PutManifest(m *Manifest) error {
 			return err
 		}
 	}
-	switch old, err := readFile(path, maxManifest); {
+	switch old, err := ReadFile(path, MaxManifest); {
 	case err == nil && bytes.Equal(old, data):
 		return nil
 	case err == nil:
@@ -183,7 +181,7 @@ func (s *Snapshots) Report(id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readFile(path, maxManifest)
+	return ReadFile(path, MaxManifest)
 }
 
 // Manifest reads the manifest of an id. If there is none the error is fs.ErrNotExist.
@@ -193,25 +191,17 @@ func (s *Snapshots) Manifest(id string) (*Manifest, error) {
 }
 
 func (s *Snapshots) manifest(id string) (m *Manifest, hash string, err error) {
-	path, err := s.jsonPath(manifestsDir, id, "")
+	data, err := s.manifestFile(id)
+	if err == nil {
+		err = s.checkSigned(id, data)
+	}
 	if err != nil {
 		return nil, "", err
 	}
-	data, err := readFile(path, maxManifest)
-	if err != nil {
-		return nil, "", err
+	if m, err = parseAs(id, data); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", filepath.Join(s.dir, ManifestName(id)), err)
 	}
-	if err := s.checkSigned(id, data); err != nil {
-		return nil, "", err
-	}
-	if m, err = ParseManifest(data); err != nil {
-		return nil, "", fmt.Errorf("%s: %w", path, err)
-	}
-	if m.ID != id {
-		return nil, "", corruptf("%s is the manifest of %s", path, m.ID)
-	}
-	sum := sha256.Sum256(data)
-	return m, hex.EncodeToString(sum[:]), nil
+	return m, hashOf(data), nil
 }
 
 // Manifests are the ids of all snapshots, sorted.
@@ -230,7 +220,7 @@ func NamesIn(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), jsonExt); ok && checkID(name) == nil {
+		if name, ok := strings.CutSuffix(e.Name(), jsonExt); ok && CheckID(name) == nil {
 			names = append(names, name)
 		}
 	}
@@ -349,8 +339,10 @@ func (s *Segments) openRef(ref SegmentRef, cores int) (*snapshot.Segment, error)
 		s.link(path)
 		return segment, nil
 	}
-	if linked, linkErr := s.openLink(ref, cores); linkErr == nil {
-		return linked, nil
+	if s.links != "" {
+		if linked, linkErr := openAs(ref, filepath.Join(s.links, ref.SHA256+segmentExt), cores); linkErr == nil {
+			return linked, nil
+		}
 	}
 	return nil, err
 }

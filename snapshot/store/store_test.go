@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hdqs/internal/atomicfile"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -48,9 +49,7 @@ func putSnapshot(t *testing.T, s *Store, id string, tables ...*snapshot.TableDat
 		}
 		m.Tables = append(m.Tables, ref)
 	}
-	if err := s.PutManifest(m); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.PutManifest(m))
 	return m
 }
 
@@ -77,9 +76,7 @@ func mixedTable() *snapshot.TableData {
 func compareSegment(t *testing.T, s *Store, snap *Snapshot, want *snapshot.TableData) {
 	t.Helper()
 	var data bytes.Buffer
-	if err := snapshot.WriteSegment(&data, want); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, snapshot.WriteSegment(&data, want))
 	for _, ref := range snap.Manifest.Tables {
 		if ref.Table != want.Name {
 			continue
@@ -121,12 +118,8 @@ func TestStoreRoundTrip(t *testing.T) {
 	}
 	one, two := mixedTable(), smallTable("other", 5)
 	putSnapshot(t, s, "s1", one, two)
-	if err := s.Publish("current", "s1", noon); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.PutReport("s1", []byte(`{"rows": 7}`)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Publish("current", "s1", noon))
+	testkit.Must(t, s.PutReport("s1", []byte(`{"rows": 7}`)))
 	p, err := s.Channel("current")
 	if err != nil || p.ID != "s1" || !p.PublishedAt.Equal(noon) {
 		t.Fatalf("channel %+v, %v", p, err)
@@ -186,16 +179,12 @@ func TestStoreKeepsWhatItHas(t *testing.T) {
 	if same != a.Segments["same"] || b.Segments["other"] == a.Segments["other"] {
 		t.Error("segments are not shared")
 	}
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, a.Close())
 	c, err := same.Column("n")
 	if err != nil || c.Int(1) != 2 {
 		t.Errorf("shared segment after one close: %v", err)
 	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, b.Close())
 	// Writing the same manifest again changes nothing; another one with the same id is refused.
 	if err := s.PutManifest(m1); err != nil {
 		t.Error(err)
@@ -212,9 +201,7 @@ func TestStoreOpensWhatWasPublished(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	putSnapshot(t, s, "s1", smallTable("n", 1))
-	if err := s.Publish("current", "s1", noon); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Publish("current", "s1", noon))
 	p, err := s.Channel("current")
 	if err != nil {
 		t.Fatal(err)
@@ -225,10 +212,7 @@ func TestStoreOpensWhatWasPublished(t *testing.T) {
 	}
 	defer snap.Close()
 	path := filepath.Join(s.dir, manifestsDir, "s1.json")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, path)
 	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "catalog.example", "cata1og.example", 1)),
 		0o644); err != nil {
 		t.Fatal(err)
@@ -247,14 +231,9 @@ func TestStoreHealsASegment(t *testing.T) {
 	s := newStore(t)
 	ref := putSnapshot(t, s, "s1", smallTable("n", 1)).Tables[0]
 	path, _ := s.SegmentPath(ref.SHA256)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, path)
 	data[9] ^= 1
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, data, 0o644))
 	if _, err := s.Open("s1"); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Fatalf("opening a damaged segment: %v", err)
 	}

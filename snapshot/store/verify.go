@@ -42,7 +42,7 @@ func (s *Segments) verifyRef(ref SegmentRef) error {
 	if err != nil {
 		return err
 	}
-	got, err := hashFile(path)
+	got, err := HashFile(path)
 	if err != nil {
 		return fmt.Errorf("table %q: %w", ref.Table, err)
 	}
