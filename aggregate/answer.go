@@ -22,8 +22,7 @@ func (t *Table) Answer(q *Question) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer passing.Close()
-	w := newWorker(p, passing)
+	w := &worker{p: p, passing: passing, memory: memories.Get().(*memory)}
 	defer w.release()
 	p.chooseDense(passing, &w.chunk)
 	w.pause = q.Pause
@@ -60,11 +59,6 @@ var memories = sync.Pool{New: func() any {
 	return &memory{block: newBlock(), at: make([]uint32, 0, blockRows)}
 }}
 
-func newWorker(p *plan, passing *index.Passing) *worker {
-	return &worker{p: p, passing: passing, memory: memories.Get().(*memory)}
-}
-
-// rest pauses the work.
 func (w *worker) rest() {
 	if w.pause != nil {
 		w.pause()
@@ -113,7 +107,6 @@ func (w *worker) grow(groups int) {
 	}
 }
 
-// addAll adds all chunks.
 func (w *worker) addAll() error {
 	w.start()
 	for k := range w.passing.Chunks() {
@@ -121,13 +114,15 @@ func (w *worker) addAll() error {
 			return err
 		}
 	}
-	return w.finish()
+	if err := w.addRun(); err != nil { // the rows that are left
+		return err
+	}
+	return w.flush()
 }
 
 // minRange is the number of rows that follow each other from which on they are read in sequence.
 const minRange = 16
 
-// add adds the passing rows of a chunk.
 func (w *worker) add(k int) error {
 	n := w.passing.Read(k, &w.chunk)
 	if n == 0 {
@@ -241,7 +236,6 @@ func (w *worker) addRuns(from, to uint32) error {
 	return nil
 }
 
-// addRun adds the run, if there is one.
 func (w *worker) addRun() error {
 	r := w.run
 	if r.from == r.to {
@@ -276,14 +270,6 @@ func (w *worker) addSlow(from, to, id uint32) error {
 		from += n
 	}
 	return nil
-}
-
-// finish adds the rows that are left.
-func (w *worker) finish() error {
-	if err := w.addRun(); err != nil {
-		return err
-	}
-	return w.flush()
 }
 
 // flush adds the rows that do not follow each other.

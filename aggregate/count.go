@@ -1,11 +1,10 @@
 package aggregate
 
 import (
-	"cmp"
 	"errors"
 	"math"
-	"math/bits"
 	"slices"
+	"sort"
 
 	"hdqs/index"
 	"hdqs/snapshot"
@@ -108,41 +107,14 @@ func (p *plan) countResult(counts []uint32) (*Result, error) {
 // Top returns the n groups with the most rows, from the most on; of those with as many rows, the
 // first groups first.
 func (r *Result) Top(n int) []int {
-	n = min(n, len(r.ids))
-	rows, most := make([]uint32, len(r.ids)), uint32(0)
-	for i, id := range r.ids {
-		rows[i] = r.w.rows[id]
-		most = max(most, rows[i])
-	}
-	// The least number of rows of a group that is among the first n. Each step halves what it can
-	// be, however many groups there are.
-	least := uint32(0)
-	for bit := uint32(uint64(1) << bits.Len32(most) >> 1); bit != 0 && n > 0; bit >>= 1 {
-		if atLeast(rows, least|bit) >= n {
-			least |= bit
+	top := make([]int, 0, n+1)
+	for group := range r.ids {
+		if len(top) == n && (n == 0 || r.Rows(group) <= r.Rows(top[n-1])) {
+			continue
 		}
+		at := sort.Search(len(top), func(i int) bool { return r.Rows(top[i]) < r.Rows(group) })
+		top = slices.Insert(top, at, group)
+		top = top[:min(len(top), n)]
 	}
-	top := make([]int, 0, n)
-	ties := n - atLeast(rows, least+1)
-	for i, of := range rows {
-		if of > least || of == least && ties > 0 {
-			top = append(top, i)
-			if of == least {
-				ties--
-			}
-		}
-	}
-	slices.SortStableFunc(top, func(i, k int) int { return cmp.Compare(rows[k], rows[i]) })
 	return top
-}
-
-// atLeast counts the numbers of rows that are least or more.
-func atLeast(rows []uint32, least uint32) int {
-	n := 0
-	for _, r := range rows {
-		if r >= least {
-			n++
-		}
-	}
-	return n
 }

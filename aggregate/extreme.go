@@ -1,8 +1,6 @@
 package aggregate
 
 import (
-	"math"
-	"math/big"
 	"slices"
 
 	"hdqs/snapshot"
@@ -85,119 +83,51 @@ func (e *codedExtreme) value(id uint32, _ Func, _ uint32) Value {
 	}
 }
 
-// intExtreme is codedExtreme for columns without a space whose integers fit 64 bits. It keeps the
-// largest integer, or the largest negated one for Min.
-type intExtreme struct {
-	n     *numeric
-	sign  int64 // -1 for Min
-	found []int64
-	texts map[uint32]snapshot.Dec // the smallest or largest exact texts, which are few
+// rawExtreme is codedExtreme for columns without a space.
+type rawExtreme struct {
+	c       *column
+	max     bool
+	ascends bool // packed numbers order like their values
+	some    []bool
+	found   []uint64 // packed
 }
 
-// noInteger is below all integers, negated or not.
-const noInteger = math.MinInt64
-
-func (e *intExtreme) grow(groups int) {
-	before := len(e.found)
-	e.found = grown(e.found, groups)
-	for i := range e.found[before:] {
-		e.found[before+i] = noInteger
+func newRawExtreme(c *column, largest bool) *rawExtreme {
+	scales := len(c.col.Numbers().Scales)
+	if slices.Contains(c.col.Numbers().Scales, snapshot.DecNull) {
+		scales--
 	}
+	return &rawExtreme{c: c, max: largest, ascends: scales < 2}
 }
 
-func (e *intExtreme) add(b *block) error {
-	packed, values := b.tokens(e.n.c), b.values[:b.n]
-	var some []uint32
-	if e.n.c.col.Nullable {
-		some = b.scratch[:b.n]
-	}
-	e.n.integers(values, packed, some)
-	for i, v := range values {
-		values[i] = v * e.sign
-		if some != nil && some[i] == 0 {
-			values[i] = noInteger
-		}
-	}
-	e.n.eachText(packed, func(i int, d snapshot.Dec) {
-		values[i] = noInteger
-		e.seeText(b.group(i), d)
-	})
-	if b.ids == nil {
-		e.found[b.id] = max(e.found[b.id], slices.Max(values))
-		return nil
-	}
-	ids := b.ids[:len(values)]
-	for i, v := range values {
-		if have := &e.found[ids[i]]; v > *have {
-			*have = v
-		}
-	}
-	return nil
-}
-
-func (e *intExtreme) seeText(id uint32, d snapshot.Dec) {
-	if e.texts == nil {
-		e.texts = make(map[uint32]snapshot.Dec)
-	}
-	// Exact texts ascend by value.
-	if have, is := e.texts[id]; !is || d.Mantissa*e.sign > have.Mantissa*e.sign {
-		e.texts[id] = d
-	}
-}
-
-func (e *intExtreme) value(id uint32, _ Func, _ uint32) Value {
-	c := e.n.c
-	text, is := e.texts[id]
-	found := e.found[id]
-	if is && found != noInteger {
-		other := new(big.Rat).SetFrac(big.NewInt(found*e.sign), pow10(e.n.scale))
-		is = int64(c.rat(text).Cmp(other))*e.sign > 0
-	}
-	switch {
-	case is:
-		return c.decValue(text)
-	case found == noInteger:
-		return Value{}
-	case c.col.Kind == snapshot.Decimal:
-		return intDecimal(found*e.sign, e.n.scale, Decimal)
-	}
-	return intValue(c.col.Kind, found*e.sign)
-}
-
-// decExtreme is intExtreme for all other columns without a space.
-type decExtreme struct {
-	c     *column
-	max   bool
-	some  []bool
-	found []snapshot.Dec
-}
-
-func (e *decExtreme) grow(groups int) {
+func (e *rawExtreme) grow(groups int) {
 	e.some, e.found = grown(e.some, groups), grown(e.found, groups)
 }
 
-func (e *decExtreme) add(b *block) error {
+func (e *rawExtreme) add(b *block) error {
 	raw := e.c.col.Numbers()
 	for i, token := range b.tokens(e.c) {
-		if !raw.IsNull(token) {
-			e.see(b.group(i), raw.Dec(token))
+		id := b.group(i)
+		have := e.found[id]
+		switch {
+		case raw.IsNull(token) || e.some[id] && token == have:
+		case !e.some[id] || e.isAbove(token, have) == e.max:
+			e.some[id], e.found[id] = true, token
 		}
 	}
 	return nil
 }
 
-func (e *decExtreme) see(id uint32, v snapshot.Dec) {
-	if !e.some[id] || e.max == (e.c.compareDecs(v, e.found[id]) > 0) {
-		e.some[id], e.found[id] = true, v
+func (e *rawExtreme) isAbove(a, b uint64) bool {
+	if e.ascends {
+		return a > b
 	}
+	return e.c.compareRaw(a, b) > 0
 }
 
-func (e *decExtreme) value(id uint32, _ Func, _ uint32) Value {
+func (e *rawExtreme) value(id uint32, _ Func, _ uint32) Value {
 	if !e.some[id] {
 		return Value{}
 	}
-	if e.c.col.Kind == snapshot.Decimal {
-		return e.c.decValue(e.found[id])
-	}
-	return intValue(e.c.col.Kind, e.found[id].Mantissa)
+	return e.c.rawValue(e.found[id])
 }

@@ -62,7 +62,6 @@ func (f *field) rank(code uint32) uint32 {
 	return code
 }
 
-// value is the value of a rank.
 func (f *field) value(rank uint64) Value {
 	switch {
 	case f.c.space == nil:
@@ -75,7 +74,6 @@ func (f *field) value(rank uint64) Value {
 	return f.c.value(uint32(rank))
 }
 
-// compare orders two ranks by their values.
 func (f *field) compare(a, b uint64) int {
 	switch {
 	case a == b:
@@ -141,7 +139,6 @@ func (c *inputs) of(s *space, fields []*field) *input {
 	return &out
 }
 
-// newInput makes the input of the fields of a space.
 func newInput(s *space, fields []*field) *input {
 	in := &input{space: s, digits: make([]uint32, s.size), ranks: make([][]uint32, len(fields))}
 	if len(fields) == 1 {

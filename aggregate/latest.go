@@ -43,10 +43,6 @@ type newest struct {
 	differ bool
 }
 
-func newLatest(c *column, p *periods) *latest {
-	return &latest{c: c, p: p, ranks: make([]uint64, blockRows)}
-}
-
 func (l *latest) grow(groups int) { l.found = grown(l.found, groups) }
 
 func (l *latest) add(b *block) error {

@@ -39,7 +39,7 @@ type numeric struct {
 	valued  [1 << 5]uint32 // 1, for null 0
 	textAt  uint64         // the position of the scale of exact texts; noToken without any
 
-	// Of columns with prefix sums: what add adds for a code. Above countShift it counts values.
+	// For columns with prefix sums: the increment per code. Bits above countShift hold the count.
 	counted []int64
 
 	prefixOnce sync.Once
@@ -142,21 +142,15 @@ func (n *numeric) makeTables() {
 		}
 	}
 	size := n.c.space.size
-	number := func(code uint32) uint32 {
-		if d.codes != nil {
-			return d.codes[code]
-		}
-		return code
-	}
 	for j := range n.limbs {
 		table := make([]int64, size)
 		for code := range uint32(size) {
-			table[code] = values[number(code)][j]
+			table[code] = values[d.number(code)][j]
 		}
 		n.tables = append(n.tables, table)
 	}
 	for code := range uint32(size) {
-		i := number(code)
+		i := d.number(code)
 		if text, is := odd[i]; is {
 			if n.odd == nil {
 				n.odd, n.isOdd = make(map[uint32]string), make([]bool, size)
@@ -166,7 +160,7 @@ func (n *numeric) makeTables() {
 		if int(i) == d.n && n.some == nil {
 			n.some = make([]uint32, size)
 			for k := range uint32(size) {
-				if int(number(k)) < d.n {
+				if int(d.number(k)) < d.n {
 					n.some[k] = 1
 				}
 			}
@@ -174,7 +168,6 @@ func (n *numeric) makeTables() {
 	}
 }
 
-// rows is the number of rows of the table.
 func (c *column) rows() int {
 	if c.space != nil {
 		return c.space.codes.Len()

@@ -7,7 +7,6 @@ import (
 	"hdqs/index"
 )
 
-// plan is a question bound to a table.
 type plan struct {
 	t         *Table
 	fields    []*field
@@ -174,14 +173,7 @@ func (p *plan) newState(key stateKey) (state, error) {
 		if c.space != nil {
 			return newCodedExtreme(c, largest), nil
 		}
-		if n := c.numbers(); n.fits {
-			sign := int64(1)
-			if !largest {
-				sign = -1
-			}
-			return &intExtreme{n: n, sign: sign}, nil
-		}
-		return &decExtreme{c: c, max: largest}, nil
+		return newRawExtreme(c, largest), nil
 	case Distinct:
 		return newDistinct(c), nil
 	}
@@ -193,5 +185,5 @@ func (p *plan) newState(key stateKey) (state, error) {
 			p.need(period.space)
 		}
 	}
-	return newLatest(c, p.t.periodRanks()), nil
+	return &latest{c: c, p: p.t.periodRanks(), ranks: make([]uint64, blockRows)}, nil
 }

@@ -1,7 +1,7 @@
 package aggregate
 
 import (
-	"math/bits"
+	"cmp"
 	"slices"
 )
 
@@ -15,7 +15,6 @@ type Result struct {
 	parts  [][]Value // of fields that are parts of times, by rank, once they were needed
 }
 
-// newResult puts the groups of a worker in order.
 func newResult(w *worker) (*Result, error) {
 	r := &Result{w: w, digits: make([]uint64, len(w.p.inputs)), group: -1}
 	for _, f := range w.p.fields {
@@ -47,55 +46,14 @@ func newResult(w *worker) (*Result, error) {
 	switch {
 	case w.p.natural && w.p.dense:
 	case w.p.natural:
-		sortByKey(r.ids, w.keys.groups.keys)
+		keys := w.keys.groups.keys
+		slices.SortFunc(r.ids, func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
 	default:
 		r.sort()
 	}
 	return r, nil
 }
 
-// sortByKey puts ids in the order of the keys that they have.
-func sortByKey(ids []uint32, keys []uint64) {
-	most := uint64(0)
-	for _, key := range keys {
-		most = max(most, key)
-	}
-	shift := bits.Len(uint(len(keys)))
-	if bits.Len64(most)+shift > 64 {
-		slices.SortFunc(ids, func(a, b uint32) int {
-			if keys[a] < keys[b] {
-				return -1
-			}
-			return 1
-		})
-		return
-	}
-	// A key and its id fit into one number.
-	both, other := make([]uint64, len(ids)), make([]uint64, len(ids))
-	for i, id := range ids {
-		both[i] = keys[id]<<shift | uint64(id)
-	}
-	for low := shift; low < bits.Len64(most)+shift; low += 8 {
-		var ends [257]int
-		for _, v := range both {
-			ends[v>>low&255+1]++
-		}
-		for i := range 256 {
-			ends[i+1] += ends[i]
-		}
-		for _, v := range both {
-			at := &ends[v>>low&255]
-			other[*at] = v
-			*at++
-		}
-		both, other = other, both
-	}
-	for i, v := range both {
-		ids[i] = uint32(v & (1<<shift - 1))
-	}
-}
-
-// sort orders the groups by the ranks of their fields.
 func (r *Result) sort() {
 	fields := r.w.p.fields
 	ranks := make([]uint64, len(r.w.rows)*len(fields))
@@ -112,7 +70,6 @@ func (r *Result) sort() {
 	})
 }
 
-// ranks writes the rank of each field of a group.
 func (r *Result) ranks(id uint32, dst []uint64) {
 	r.w.keys.digits(id, r.digits)
 	for i, f := range r.w.p.fields {

@@ -28,7 +28,7 @@ func TestShared(t *testing.T) {
 	}
 	byHand := &twinTable{seg: seg, o: o}
 	var wait sync.WaitGroup
-	for range 6 {
+	for range 3 {
 		q := randomQuestion(r, seg)
 		rows, err := passingRows(x, q.Query)
 		if err != nil {

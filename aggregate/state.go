@@ -220,14 +220,16 @@ func (s *sumState) value(id uint32, f Func, rows uint32) Value {
 	if s.n.c.col.Kind == snapshot.Int {
 		kind = Int
 	}
-	if len(s.sums) <= 2 && s.odd[id] == nil {
-		t := total{low: uint64(s.sums[0][id]), high: uint64(s.sums[0][id] >> 63), scale: s.n.scale}
-		if len(s.sums) == 2 {
-			t.add(s.sums[1][id], s.n.width)
-		}
-		if v, ok := t.value(f, some, kind); ok {
-			return v
-		}
+	if len(s.sums) > 1 || s.odd[id] != nil {
+		return s.bigValue(id, f, some, kind)
+	}
+	sum := s.sums[0][id]
+	if f == Sum {
+		return intDecimal(sum, s.n.scale, kind)
+	}
+	const exact = 1 << 53
+	if divisor := float64(powers[s.n.scale]) * float64(some); divisor < exact && absolute(sum) < exact {
+		return Value{Kind: Float, Float: float64(sum) / divisor} // both are exact, and dividing rounds once
 	}
 	return s.bigValue(id, f, some, kind)
 }

@@ -11,9 +11,8 @@ import (
 
 // Collected is what a collection removed, or would have removed.
 type Collected struct {
-	Manifests int
-	Files     int
-	Bytes     int64
+	Files int
+	Bytes int64
 }
 
 // Collect removes the manifests of snapshots that the store does not have any more, and the files
@@ -33,7 +32,7 @@ func Collect(inventory store.Inventory, removed []string, o store.CollectOptions
 	if err != nil {
 		return nil, err
 	}
-	kept, err := snapshotsOf(inventory)
+	kept, err := idsIn(inventory, path.Dir(store.ManifestName("any")))
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +68,6 @@ func Collect(inventory store.Inventory, removed []string, o store.CollectOptions
 		}
 	}
 	c := &Collected{}
-	for _, object := range gone {
-		if strings.HasSuffix(object.Name, manifestExt) {
-			c.Manifests++
-		}
-	}
 	for _, object := range files {
 		if !used[object.Name] && !young(object) {
 			gone = append(gone, object)
@@ -105,12 +99,6 @@ func SnapshotsIn(inventory store.Inventory) (map[string]bool, error) {
 	return idsIn(inventory, manifestsDir)
 }
 
-// snapshotsOf returns the ids of the snapshots of a store.
-func snapshotsOf(inventory store.Inventory) (map[string]bool, error) {
-	return idsIn(inventory, path.Dir(store.ManifestName("any")))
-}
-
-// idsIn returns the ids of the manifests in a folder.
 func idsIn(inventory store.Inventory, folder string) (map[string]bool, error) {
 	objects, err := inventory.List(folder)
 	if err != nil {

@@ -32,7 +32,14 @@ type Link struct {
 
 const jsonType = "application/json"
 
-// NewIndex makes the index of some manifests.
+// NewestFirst sorts manifests.
+func NewestFirst(manifests []*Manifest) {
+	slices.SortFunc(manifests, func(a, b *Manifest) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.Snapshot, a.Snapshot))
+	})
+}
+
+// NewIndex makes the index of some manifests, which it sorts.
 func NewIndex(manifests []*Manifest) *Index {
 	x := &Index{
 		Type: "Catalog", Version: "1.1.0", ID: "bulk", Title: "Whole tables of snapshots",
@@ -41,11 +48,8 @@ func NewIndex(manifests []*Manifest) *Index {
 			{Rel: "self", Href: "index.json", Type: jsonType}, {Rel: "root", Href: "index.json", Type: jsonType},
 		},
 	}
-	sorted := slices.Clone(manifests)
-	slices.SortFunc(sorted, func(a, b *Manifest) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.Snapshot, a.Snapshot))
-	})
-	for _, m := range sorted {
+	NewestFirst(manifests)
+	for _, m := range manifests {
 		link := Link{
 			Rel: "item", Href: m.Snapshot + "/manifest.json", Type: jsonType, Title: "Snapshot " + m.Snapshot,
 			Snapshot: m.Snapshot, Created: m.Created, Licenses: m.licenses(),
@@ -73,37 +77,10 @@ func (m *Manifest) licenses() (names []string) {
 	return slices.Compact(names)
 }
 
-// Snapshots are the ids of the snapshots, the newest first.
-func (x *Index) Snapshots() (ids []string) {
-	for _, l := range x.Links {
-		if l.Snapshot != "" {
-			ids = append(ids, l.Snapshot)
-		}
-	}
-	return ids
-}
-
-// Without is the index without some snapshots.
-func (x *Index) Without(ids []string) *Index {
-	other := *x
-	gone := func(l Link) bool { return slices.Contains(ids, l.Snapshot) }
-	other.Links = slices.DeleteFunc(slices.Clone(x.Links), gone)
-	return &other
-}
-
 // Encode returns the index as JSON.
 func (x *Index) Encode() ([]byte, error) {
 	data, err := json.MarshalIndent(x, "", " ")
 	return append(data, '\n'), err
-}
-
-// Index is the index of the manifests in the store.
-func (b *Bulk) Index() (*Index, error) {
-	all, err := b.Manifests(nil)
-	if err != nil {
-		return nil, err
-	}
-	return NewIndex(all), nil
 }
 
 // Manifests are the manifests of the snapshots that are in only, or of all if that is nil.

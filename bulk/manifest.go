@@ -81,7 +81,6 @@ const (
 	CSV     Format = "csv"
 )
 
-// formats are those that are known.
 var formats = []Format{Parquet, CSVZstd, CSVGzip, CSV}
 
 // File is one file. Min and Max have the smallest and the largest value of codes and times in a

@@ -5,48 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"hdqs/internal/atomicfile"
 	"hdqs/snapshot/store"
 )
 
-// Create creates a file of the store.
-func (b *Bulk) Create(f *File) (*store.Pending, error) {
-	return store.CreatePending(filepath.Dir(b.Path(f)))
-}
-
-// Commit names a file that Create has created.
-func (b *Bulk) Commit(p *store.Pending, f *File) (err error) {
-	if f.Bytes, f.SHA256, err = p.Finish(); err != nil {
-		return err
-	}
-	// A file that is there and whole keeps its pages in the page cache.
-	if b.Has(f, true) {
-		return nil
-	}
-	return p.CommitAs(b.Path(f))
-}
-
 // Has reports whether the store has a file: by its size or, with whole, by its content.
 func (b *Bulk) Has(f *File, whole bool) bool { return HasFile(b.Path(f), f, whole) }
 
-// Take is Has with whole: the store keeps the files of earlier snapshots where they are.
+// Take is Has by content: the store keeps the files of earlier snapshots where they are.
 func (b *Bulk) Take(f *File) bool { return b.Has(f, true) }
 
 // HasFile reports whether a path is that of a file of a manifest: by its size or, with whole, by
 // its content.
 func HasFile(path string, f *File, whole bool) bool {
 	return store.HasFile(path, f.Bytes, f.SHA256, whole)
-}
-
-// AddFile stores a file that fill writes. It gets its name only if its content is that of f.
-func (b *Bulk) AddFile(f *File, fill func(*os.File) error) error {
-	if err := store.AddFile(b.Path(f), f.SHA256, fill); err != nil {
-		return fmt.Errorf("bulk file %s: %w", f.Path, err)
-	}
-	return nil
 }
 
 // PutManifest adds a manifest whose files are in the store, and so publishes them. Writing the same

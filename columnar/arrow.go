@@ -232,7 +232,6 @@ func (a *ArrowStream) begin() {
 	a.data = a.data[:0]
 }
 
-// add adds a buffer to a body that is kept.
 func (a *ArrowStream) add(buffer []byte) {
 	from := len(a.data)
 	if a.zstd != nil && len(buffer) > 0 {
@@ -248,7 +247,6 @@ func (a *ArrowStream) add(buffer []byte) {
 // zeros follow buffers.
 var zeros [bufferAlign]byte
 
-// writeCompressed writes a batch of few rows.
 func (a *ArrowStream) writeCompressed(w io.Writer, b *batch) error {
 	a.begin()
 	for i := range a.columns {
@@ -281,7 +279,6 @@ func (a *ArrowStream) readValid(c *arrowColumn, b *batch) []byte {
 	return c.bits
 }
 
-// read returns the values of a column.
 func (a *ArrowStream) read(c *arrowColumn, b *batch) []byte {
 	a.values = resize(a.values, c.size(b.n))
 	c.read(a.values, b)

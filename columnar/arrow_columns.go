@@ -106,7 +106,6 @@ func (a *arrowColumn) makeInts() {
 	}
 }
 
-// makeFloats makes the table of decimals.
 func (a *arrowColumn) makeFloats() {
 	c := a.field.Column
 	var decs []snapshot.Dec
@@ -131,7 +130,6 @@ func (a *arrowColumn) makeFloats() {
 	}
 }
 
-// setNull makes an entry of n null.
 func (a *arrowColumn) setNull(n, entry int) {
 	if a.valid == nil {
 		a.valid = make([]byte, n)
@@ -142,10 +140,8 @@ func (a *arrowColumn) setNull(n, entry int) {
 	a.valid[entry] = 0
 }
 
-// isTable reports whether the field has a table.
 func (a *arrowColumn) isTable() bool { return a.words != nil || a.indices != nil || a.flags != nil }
 
-// entries returns the entries of the rows of a batch.
 func (a *arrowColumn) entries(b *batch) []uint32 {
 	if a.byTuple {
 		return b.positions(a.field.Column)
@@ -153,7 +149,6 @@ func (a *arrowColumn) entries(b *batch) []uint32 {
 	return b.readCodes(a.field.Column)
 }
 
-// size is the length of the values of some rows.
 func (a *arrowColumn) size(rows int) int {
 	switch {
 	case a.flags != nil:
@@ -224,7 +219,6 @@ func (a *arrowColumn) read(dst []byte, b *batch) {
 	}
 }
 
-// fill sets dst to the values of some entries.
 func (a *arrowColumn) fill(dst []byte, entries []uint32) {
 	switch {
 	case a.flags != nil:

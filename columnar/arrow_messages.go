@@ -54,7 +54,6 @@ func appendMessage(dst, message []byte) []byte {
 	return append(append(dst, message...), make([]byte, padding)...)
 }
 
-// arrowMessage ends a message of a kind.
 func arrowMessage(b *flatbuffers.Builder, kind byte, header offset, body int) []byte {
 	b.StartObject(5)
 	b.PrependInt16Slot(0, metadataV5, 0)
@@ -131,7 +130,6 @@ func arrowType(b *flatbuffers.Builder, t Type) (kind byte, table offset) {
 	return typeInt, arrowInt(b, 64)
 }
 
-// arrowInt is the type of signed integers.
 func arrowInt(b *flatbuffers.Builder, bits int32) offset {
 	b.StartObject(2)
 	b.PrependInt32Slot(0, bits, 0)
@@ -147,7 +145,6 @@ func keyValue(b *flatbuffers.Builder, key, value string) offset {
 	return b.EndObject()
 }
 
-// offsets is a vector of tables.
 func offsets(b *flatbuffers.Builder, all []offset) offset {
 	b.StartVector(4, len(all), 4)
 	for i := len(all) - 1; i >= 0; i-- {
@@ -179,13 +176,11 @@ func (l *arrowBody) add(length int) (padding int) {
 	return padding
 }
 
-// arrowRecords is the message of a batch of rows.
 func arrowRecords(rows int, body *arrowBody) []byte {
 	b := flatbuffers.NewBuilder(4 << 10)
 	return arrowMessage(b, messageRecords, recordBatch(b, rows, body), body.size)
 }
 
-// arrowDictionary is the message of a dictionary.
 func arrowDictionary(id, texts int, body *arrowBody) []byte {
 	b := flatbuffers.NewBuilder(1 << 10)
 	data := recordBatch(b, texts, body)
@@ -222,7 +217,6 @@ func recordBatch(b *flatbuffers.Builder, rows int, body *arrowBody) offset {
 	return b.EndObject()
 }
 
-// prependPair prepends a structure of two integers.
 func prependPair(b *flatbuffers.Builder, first, second int) {
 	b.Prep(8, 16)
 	b.PrependInt64(int64(second))

@@ -71,9 +71,7 @@ func TestArrowTwin(t *testing.T) {
 		}
 		var b bytes.Buffer
 		o := ArrowOptions{Zstd: seed%4 == 1, Batch: []int{0, 8, 4096, arrowPart + 8}[r.IntN(4)]}
-		if err := writeArrow(&b, fields, slices.Values(ranges), o); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, writeArrow(&b, fields, slices.Values(ranges), o))
 		got, err := testkit.ReadArrow(b.Bytes())
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -121,9 +119,7 @@ func TestArrowRefusesPoints(t *testing.T) {
 	}
 	fields = slices.DeleteFunc(fields, func(f Field) bool { return f.Type() == Point })
 	var whole bytes.Buffer
-	if err := writeArrow(&whole, fields, All(seg), ArrowOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, writeArrow(&whole, fields, All(seg), ArrowOptions{}))
 	for range 20 {
 		to := &limited{r.IntN(whole.Len()), io.ErrShortWrite}
 		if err := writeArrow(to, fields, All(seg), ArrowOptions{}); err == nil {
@@ -161,9 +157,7 @@ func TestArrowSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := stream.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, stream.Write(&b))
 		size, ok := stream.Size()
 		if ok != test.sized || ok && size != b.Len() {
 			t.Errorf("%d ranges, %+v: size %d, %t; %d bytes written", len(test.ranges), test.o, size, ok, b.Len())

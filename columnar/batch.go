@@ -76,7 +76,6 @@ func (b *batch) reset() {
 	}
 }
 
-// rowIDs returns the ids of the rows.
 func (b *batch) rowIDs() []uint32 {
 	if len(b.rows) != b.n {
 		b.rows = slices.Grow(b.rows[:0], b.n)
@@ -120,7 +119,6 @@ const longRun = 8
 // isScattered reports whether rows are read one by one.
 func (b *batch) isScattered() bool { return b.n < longRun*len(b.ranges) }
 
-// unpack sets dst to the numbers of the rows.
 func (b *batch) unpack(dst []uint32, p snapshot.Packed) {
 	if b.isScattered() {
 		p.Gather(dst, b.rowIDs())

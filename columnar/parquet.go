@@ -189,5 +189,4 @@ func (p *parquetWriter) readPoints(b *batch, i int) {
 	}
 }
 
-// set sets a value that is not null.
 func (p *parquetWriter) set(k, i int, v parquet.Value) { p.values[k] = v.Level(0, 1, i) }

@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"hdqs/index"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -54,9 +55,7 @@ func readRows(t testing.TB, f *parquet.File) (rows [][]string) {
 				t.Fatal(err)
 			}
 		}
-		if err := from.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, from.Close())
 	}
 	return rows
 }
@@ -210,9 +209,7 @@ func checkStatistics(t *testing.T, f *parquet.File, fields []Field, rows []uint3
 				}
 				parquet.Release(page)
 			}
-			if err := pages.Close(); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, pages.Close())
 			if bounds.NullCount != nulls {
 				t.Fatalf("field %s: %d nulls counted in a row group of %d", fields[i].Name, bounds.NullCount, nulls)
 			}

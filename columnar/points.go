@@ -9,7 +9,6 @@ import (
 // pointBytes is the size of a point in WKB: the byte order, the type, and two coordinates.
 const pointBytes = 1 + 4 + 8 + 8
 
-// appendPoint appends a point in WKB, little-endian.
 func appendPoint(dst []byte, x, y float64) []byte {
 	dst = append(dst, 1)
 	dst = binary.LittleEndian.AppendUint32(dst, 1)

@@ -5,6 +5,8 @@ package index
 import (
 	"math/rand/v2"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestAllocations checks the allocations of a query: zero with predicates and totals cached;
@@ -22,17 +24,13 @@ func TestAllocations(t *testing.T) {
 	}}
 	var p Page
 	for range 3 {
-		if err := x.Select(q, &p); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, x.Select(q, &p))
 	}
 	if p.Total < 1000 {
 		t.Fatalf("total %d, too few for a meaningful test", p.Total)
 	}
 	ask := func() {
-		if err := x.Select(q, &p); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, x.Select(q, &p))
 	}
 	if n := testing.AllocsPerRun(50, ask); n > 0 {
 		t.Errorf("%v allocations with everything cached", n)

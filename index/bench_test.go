@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -157,9 +158,7 @@ func BenchmarkSelect(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if err := cold.Select(q, &want); err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, cold.Select(q, &want))
 			for _, mode := range []string{"operands", "totals", "cold"} {
 				b.Run(fmt.Sprintf("rows=%d/query=%s/cache=%s", rows, query.name, mode), func(b *testing.B) {
 					x := cold
@@ -167,9 +166,7 @@ func BenchmarkSelect(b *testing.B) {
 						x, _ = Open(seg)
 					}
 					for range 2 {
-						if err := x.Select(q, &got); err != nil {
-							b.Fatal(err)
-						}
+						testkit.Must(b, x.Select(q, &got))
 					}
 					w := new(scratch)
 					w.makeKeys(x, q.Filters)
@@ -177,9 +174,7 @@ func BenchmarkSelect(b *testing.B) {
 						if mode == "operands" {
 							x.cache.forget(w.key)
 						}
-						if err := x.Select(q, &got); err != nil {
-							b.Fatal(err)
-						}
+						testkit.Must(b, x.Select(q, &got))
 					})
 					if got.Total != want.Total || got.Rows != want.Rows || len(got.Ranges) != len(want.Ranges) {
 						b.Fatalf("total %d, want %d", got.Total, want.Total)
@@ -213,9 +208,7 @@ func BenchmarkContains(b *testing.B) {
 					case "codes":
 						c.tuplesMatching(f.Op, f.values(), codes)
 					default:
-						if err := x.Select(q, &p); err != nil {
-							b.Fatal(err)
-						}
+						testkit.Must(b, x.Select(q, &p))
 					}
 				})
 			})
@@ -246,9 +239,7 @@ func BenchmarkNumbers(b *testing.B) {
 				q := &Query{Filters: c.filters, Limit: 10_000}
 				var p Page
 				measure(b, func() {
-					if err := x.Select(q, &p); err != nil {
-						b.Fatal(err)
-					}
+					testkit.Must(b, x.Select(q, &p))
 				})
 			})
 		}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"hdqs/internal/testkit"
 )
 
 // rowsIn lists the rows of a chunk of a set.
@@ -76,9 +78,7 @@ func setOf(t *testing.T, r *rand.Rand, rows []uint32, size int) *set {
 		return rangesSet(e.ranges, size)
 	case 1: // from a frozen bitmap
 		s := new(set)
-		if err := openFrozen(s, freeze(t, rows), size, r.IntN(2) == 0); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, openFrozen(s, freeze(t, rows), size, r.IntN(2) == 0))
 		return s
 	}
 	var b builder

@@ -1,8 +1,10 @@
 package index
 
 import (
+	"iter"
 	"math/bits"
 	"sort"
+	"strings"
 
 	"hdqs/snapshot"
 )
@@ -57,16 +59,17 @@ func (s codeSet) negate(codes int) {
 	}
 }
 
-// each calls f with every code, ascending, until f returns an error.
-func (s codeSet) each(f func(code uint32) error) error {
-	for i, w := range s {
-		for ; w != 0; w &= w - 1 {
-			if err := f(uint32(i<<6 + bits.TrailingZeros64(w))); err != nil {
-				return err
+// all yields every code, ascending.
+func (s codeSet) all() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i, w := range s {
+			for ; w != 0; w &= w - 1 {
+				if !yield(uint32(i<<6 + bits.TrailingZeros64(w))) {
+					return
+				}
 			}
 		}
 	}
-	return nil
 }
 
 // valuesMatching adds the codes of a coded column's values that compare to one of values by op, and
@@ -85,20 +88,14 @@ func (c *column) valuesMatching(op Op, values []Value, into codeSet) {
 func (c *column) numbersMatching(op Op, v *Value, into codeSet) {
 	col := c.col
 	n := col.Cardinality()
-	switch col.Kind {
-	case snapshot.Decimal:
+	compare := func(i int) int { return compareInt(col.IntOf(uint32(i)), v) }
+	if col.Kind == snapshot.Decimal {
 		b := newDecBound(col, v)
-		lo := sort.Search(n, func(i int) bool { return b.compare(col.DecOf(uint32(i))) >= 0 })
-		hi := sort.Search(n, func(i int) bool { return b.compare(col.DecOf(uint32(i))) > 0 })
-		if b.nan {
-			lo, hi = n, n
-		}
-		addOrdered(op, lo, hi, n, into)
-	default:
-		lo := sort.Search(n, func(i int) bool { return v.Beyond < 0 || v.Beyond == 0 && col.IntOf(uint32(i)) >= v.Int })
-		hi := sort.Search(n, func(i int) bool { return v.Beyond < 0 || v.Beyond == 0 && col.IntOf(uint32(i)) > v.Int })
-		addOrdered(op, lo, hi, n, into)
+		compare = func(i int) int { return b.compare(col.DecOf(uint32(i))) }
 	}
+	lo := sort.Search(n, func(i int) bool { return compare(i) >= 0 })
+	hi := sort.Search(n, func(i int) bool { return compare(i) > 0 })
+	addOrdered(op, lo, hi, n, into)
 	if op == AtLeastOrNull && col.Nullable {
 		into.add(uint32(n))
 	}
@@ -136,42 +133,36 @@ func (c *column) textsMatching(op Op, values []Value, into codeSet) {
 	f.searchAny(&p, slots, into)
 }
 
-// textsEqual adds the codes of the texts that the dictionary has. Values mostly ascend, as texts
-// do: so each is looked for from the place of the one before, in steps that double.
+// textsEqual adds the codes of the texts that the dictionary has. A value with a NUL matches
+// nothing. Values mostly ascend, as texts do: so each is looked for from the place of the one
+// before, in steps that double.
 func (c *column) textsEqual(values []Value, into codeSet) {
 	n := c.col.Cardinality()
-	if c.col.Kind != snapshot.Text {
-		for i := range values {
-			for code := range uint32(n) {
-				if text := values[i].Text; c.col.TextOf(code) == text && !hasNUL(text) {
-					into.add(code)
-				}
-			}
-		}
-		return
-	}
 	at, before := 0, "" // the number of texts below before
 	for i := range values {
 		text := values[i].Text
-		if hasNUL(text) {
-			continue
+		if c.col.Kind != snapshot.Text { // in the order of their declaration
+			for at = 0; at < n && c.col.TextOf(uint32(at)) != text; {
+				at++
+			}
+		} else {
+			if text < before {
+				at = 0
+			}
+			step, end := 1, at
+			if len(values) == 1 {
+				step = n
+			}
+			for end < n && c.col.TextOf(uint32(end)) < text {
+				at = end + 1
+				end, step = min(end+step, n), 2*step
+			}
+			at += sort.Search(end-at, func(i int) bool { return c.col.TextOf(uint32(at+i)) >= text })
+			before = text
 		}
-		if text < before {
-			at = 0
-		}
-		step, end := 1, at
-		if len(values) == 1 {
-			step = n
-		}
-		for end < n && c.col.TextOf(uint32(end)) < text {
-			at = end + 1
-			end, step = min(end+step, n), 2*step
-		}
-		at += sort.Search(end-at, func(i int) bool { return c.col.TextOf(uint32(at+i)) >= text })
-		if at < n && c.col.TextOf(uint32(at)) == text {
+		if at < n && c.col.TextOf(uint32(at)) == text && strings.IndexByte(text, 0) < 0 {
 			into.add(uint32(at))
 		}
-		before = text
 	}
 }
 
@@ -196,12 +187,11 @@ func (c *column) tuplesMatching(op Op, given []Value, into codeSet) {
 	}
 	if count*manyTuples < c.col.Len() {
 		if t := c.tuplesByValue(); t != nil {
-			values.each(func(code uint32) error {
+			for code := range values.all() {
 				for _, tuple := range t.tuples[t.starts[code]:t.starts[code+1]] {
 					into.add(tuple)
 				}
-				return nil
-			})
+			}
 			return
 		}
 	}

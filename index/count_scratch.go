@@ -304,8 +304,10 @@ func (t *countScratch) countPostings(x *Index, s *codeSpace) error {
 		}
 		cost += t.view.shapeCost()
 		n := uint32(0)
+		r := &t.chunk.rows
 		for k := range t.view.chunks {
-			n += overlap(&t.rows, &t.rows.chunks[k], &t.view, &t.view.chunks[k])
+			r.load(&t.view, &t.view.chunks[k], chunkSize(x.rows, k))
+			n += uint32(r.countAnd(&t.rows, &t.rows.chunks[k]))
 		}
 		t.counts[code] = n
 		rest -= n
@@ -328,7 +330,6 @@ func (x *Index) Counter(q *Query) (*Counter, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
 	s := x.counting.Get().(*countScratch)
 	s.collect(x, rows)
 	return &Counter{x, s}, nil

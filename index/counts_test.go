@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // TestCountStrategies compares what each strategy counts with the codes of the rows that Scan
@@ -32,9 +34,7 @@ func TestCountStrategies(t *testing.T) {
 			}
 			counted.collect(x, passing)
 			var page Page
-			if err := Scan(seg, &Query{Filters: q.Filters, Limit: math.MaxInt}, &page); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, Scan(seg, &Query{Filters: q.Filters, Limit: math.MaxInt}, &page))
 			found := listRanges(page.Ranges)
 			for name, c := range x.columns {
 				if c.space == nil {
@@ -51,9 +51,7 @@ func TestCountStrategies(t *testing.T) {
 							tables++
 						}
 					}
-					if err := counted.count(x, c.space, by); err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, counted.count(x, c.space, by))
 					if !slices.Equal(counted.counts, want) {
 						t.Fatalf("seed %d: strategy %d gives %v by %s, want %v: %s", seed, by, counted.counts, name,
 							want, describe(q))

@@ -1,12 +1,9 @@
 package index
 
 import (
-	"math/bits"
+	"iter"
 	"slices"
 	"sync"
-	"time"
-
-	"hdqs/snapshot"
 )
 
 // Edition says which rows are published together, and which edition of them is the newest. Its rows
@@ -31,23 +28,19 @@ type edition struct {
 	columns, level []*column
 	having         *column
 	whole          bool
-	end, start     *column
+	period         *period
 
 	once    sync.Once  // finds the following
 	keys    [2]rowKeys // with level, and without
-	periods []periodColumn
+	moments []moment   // by tuple of periods
 }
 
 // newEdition returns the edition of Options, nil if there is none.
-func (x *Index) newEdition(o *Options, rules *keyRules) (e *edition, err error) {
+func newEdition(x *Index, o *Options, rules *keyRules) (e *edition, err error) {
 	if o.Edition == nil {
 		return nil, nil
 	}
-	e = &edition{rules: rules, whole: o.Edition.Whole, end: x.columns[o.PeriodEnd], start: x.columns[o.PeriodStart]}
-	if e.end == nil || e.start == nil || e.end.col.Kind != snapshot.Time || e.start.col.Kind != snapshot.Time {
-		return nil, filterf("an edition has the period %q to %q: the table has no times of these names",
-			o.PeriodStart, o.PeriodEnd)
-	}
+	e = &edition{rules: rules, whole: o.Edition.Whole, period: x.period}
 	if e.columns, err = x.keyColumnsOf(o.Edition.Columns); err != nil {
 		return nil, err
 	}
@@ -70,16 +63,10 @@ func (e *edition) prepare() {
 		e.keys[0] = e.rules.rowKeys(append(e.columns[:len(e.columns):len(e.columns)], e.level...))
 		e.keys[1] = e.rules.rowKeys(e.columns)
 		if e.having == nil {
-			e.periods = periodColumnsOf(e.end, e.start)
-			return
+			e.moments = e.period.moments()
+		} else {
+			e.moments = e.period.years()
 		}
-		years := periodColumnOf(e.start.col, func(code, null uint64) moment {
-			if code == null {
-				return 0
-			}
-			return moment(1<<32 + time.UnixMicro(e.start.col.IntOf(uint32(code))).UTC().Year())
-		})
-		e.periods = []periodColumn{years}
 	})
 }
 
@@ -92,31 +79,33 @@ func (x *Index) findEdition(w *scratch, coarsest bool) *set {
 		keys = e.keys[1]
 	}
 	newest := map[rowKey]moment{}
-	x.eachPassing(w, func(row uint32) {
-		if m := momentOf(e.periods, row); e.having == nil || !e.having.col.IsNull(position(e.having.col, row)) {
+	for row := range x.eachPassing(w) {
+		if e.having == nil || !e.having.col.IsNull(position(e.having.col, row)) {
 			key := keys.of(row)
-			newest[key] = max(newest[key], m)
+			newest[key] = max(newest[key], e.moments[e.period.tuple(row)])
 		}
-	})
+	}
 	b := &w.builder
 	b.reset(x.rows)
-	x.eachPassing(w, func(row uint32) {
-		if m, has := newest[keys.of(row)]; has && m == momentOf(e.periods, row) {
-			b.bitmap(int(row >> chunkBits))[row&(chunkRows-1)>>6] |= 1 << (row & 63)
+	for row := range x.eachPassing(w) {
+		if m, has := newest[keys.of(row)]; has && m == e.moments[e.period.tuple(row)] {
+			b.addRow(row)
 		}
-	})
+	}
 	return b.build()
 }
 
-// eachPassing calls do for the rows that pass w.predicates.
-func (x *Index) eachPassing(w *scratch, do func(row uint32)) {
-	for k := range chunkCount(x.rows) {
-		if x.chunk(&w.rows, w.predicates, k, false) == 0 {
-			continue
-		}
-		for i, word := range w.rows.bitmap() {
-			for ; word != 0; word &= word - 1 {
-				do(uint32(k<<chunkBits + i<<6 + bits.TrailingZeros64(word)))
+// eachPassing yields the rows that pass w.predicates.
+func (x *Index) eachPassing(w *scratch) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for k := range chunkCount(x.rows) {
+			if x.chunk(&w.rows, w.predicates, k, false) == 0 {
+				continue
+			}
+			for at := range codeSet(w.rows.bitmap()[:]).all() {
+				if !yield(uint32(k)<<chunkBits + at) {
+					return
+				}
 			}
 		}
 	}
@@ -128,7 +117,7 @@ func (x *Index) bindWhole(w *scratch, q *Query) error {
 	e := x.edition
 	var dates []Filter
 	for _, f := range q.Filters {
-		if len(f.Columns) == 1 && (f.Columns[0] == e.end.col.Name || f.Columns[0] == e.start.col.Name) {
+		if len(f.Columns) == 1 && (f.Columns[0] == e.period.end.Name || f.Columns[0] == e.period.start.Name) {
 			dates = append(dates, f)
 		}
 	}
@@ -137,7 +126,7 @@ func (x *Index) bindWhole(w *scratch, q *Query) error {
 	defer inner.release()
 	inner.makeKeys(x, dates)
 	newest, err := x.cachedRows(inner, wholeEdition, func() (*set, error) {
-		if err := x.predicates(inner, false); err != nil {
+		if err := x.predicates(inner); err != nil {
 			return nil, err
 		}
 		return x.findEdition(inner, false), nil
@@ -145,7 +134,7 @@ func (x *Index) bindWhole(w *scratch, q *Query) error {
 	if err != nil {
 		return err
 	}
-	if err := x.predicates(w, false); err != nil {
+	if err := x.predicates(w); err != nil {
 		return err
 	}
 	w.predicates = slices.Insert(w.predicates, 0, &predicate{set: newest})

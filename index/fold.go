@@ -3,7 +3,6 @@ package index
 import (
 	"encoding/binary"
 	"math/bits"
-	"strings"
 	"unsafe"
 )
 
@@ -246,6 +245,3 @@ func searchTexts(n int, text func(code uint32) string, p *patterns, into codeSet
 		}
 	}
 }
-
-// hasNUL reports whether a text has a NUL. Such a text of a filter matches nothing.
-func hasNUL(text string) bool { return strings.IndexByte(text, 0) >= 0 }

@@ -29,8 +29,9 @@ type Options struct {
 	SearchBytes int
 
 	// Series are the columns that tell the series of a row, and PeriodStart and PeriodEnd its
-	// columns of times, for Query.Latest. Without Series there are no such queries. Finding the
-	// series takes least memory if the first column is one that the rows are sorted by first.
+	// columns of times, of one group or none, for Query.Latest. Without Series there are no such
+	// queries. Finding the series takes least memory if the first column is one that the rows are
+	// sorted by first.
 	Series                 []string
 	PeriodStart, PeriodEnd string
 
@@ -63,15 +64,15 @@ const (
 // in place and keeps little memory of its own (Bytes). It must not be used after the segment is
 // closed.
 type Index struct {
-	rows        int
-	columns     map[string]*column
-	series      *series  // nil without Options.Series
-	places      *places  // nil without Options.Level
-	edition     *edition // nil without Options.Edition
-	seriesRules *keyRules
-	cache       *cache
-	pool        sync.Pool // of *scratch
-	counting    sync.Pool // of *countScratch
+	rows     int
+	columns  map[string]*column
+	series   *series  // nil without Options.Series
+	places   *places  // nil without Options.Level
+	edition  *edition // nil without Options.Edition
+	period   *period  // nil without Options.Series and Edition
+	cache    *cache
+	pool     sync.Pool // of *scratch
+	counting sync.Pool // of *countScratch
 
 	searchBytes atomic.Int64 // of folded dictionaries and lists of tuples
 	searchLimit int64
@@ -159,20 +160,24 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 	return x, nil
 }
 
-// prepareKeys prepares what tells rows apart for the queries that keep some of the rows that pass.
+// prepareKeys prepares the keys of series, places and editions.
 func (x *Index) prepareKeys(o *Options) error {
-	ofSeries, ofPlaces, err := x.newKeyRules(o)
+	ofSeries, ofPlaces, err := newKeyRules(x, o)
 	if err != nil {
 		return err
 	}
-	x.seriesRules = ofSeries
-	if x.series, err = x.newSeries(o, ofSeries); err != nil {
+	if len(o.Series) > 0 || o.Edition != nil {
+		if x.period, err = x.periodOf(o); err != nil {
+			return err
+		}
+	}
+	if x.series, err = newSeries(x, o, ofSeries); err != nil {
 		return err
 	}
-	if x.places, err = x.newPlaces(o, ofPlaces); err != nil {
+	if x.places, err = newPlaces(x, o, ofPlaces); err != nil {
 		return err
 	}
-	x.edition, err = x.newEdition(o, ofPlaces)
+	x.edition, err = newEdition(x, o, ofPlaces)
 	return err
 }
 

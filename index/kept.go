@@ -12,8 +12,10 @@ const (
 	wholeEdition // of an answer to the filters of the period alone
 )
 
-// keepsAll reports whether a query that reduces keeps all rows that pass nevertheless.
-func (x *Index) keepsAll(q *Query) bool { return !q.Latest && !q.Edition && !x.places.nests() }
+// reduces reports whether a query keeps only some of the rows that pass its filters.
+func (x *Index) reduces(q *Query) bool {
+	return q.Latest || q.Edition || q.Coarsest && x.places.nests()
+}
 
 // kept returns, of the rows that pass the filters of w, those that a query keeps. The error is that
 // of Select.
@@ -63,7 +65,7 @@ func (x *Index) findKept(w *scratch, q *Query) (found *set, err error) {
 	case q.Edition && x.edition.whole:
 		err = x.bindWhole(w, q)
 	default:
-		err = x.predicates(w, false)
+		err = x.predicates(w)
 	}
 	if err != nil {
 		return nil, err
@@ -76,15 +78,16 @@ func (x *Index) findKept(w *scratch, q *Query) (found *set, err error) {
 	case q.Latest:
 		found = x.findNewest(w, lazy)
 	case q.Edition && x.edition.whole:
-		found = x.findAll(w)
+		x.addAll(w)
+		found = w.builder.build()
 	case q.Edition:
 		found = x.findEdition(w, q.Coarsest)
 	}
 	return found, nil
 }
 
-// findAll finds the rows that pass w.predicates.
-func (x *Index) findAll(w *scratch) *set {
+// addAll sets w.builder to the rows that pass w.predicates.
+func (x *Index) addAll(w *scratch) {
 	b := &w.builder
 	b.reset(x.rows)
 	for k := range b.bitmaps {
@@ -92,5 +95,4 @@ func (x *Index) findAll(w *scratch) *set {
 			*b.bitmap(k) = *w.rows.bitmap()
 		}
 	}
-	return b.build()
 }

@@ -16,7 +16,7 @@ type Unit struct {
 	Also  []string // count as Names do for Query.Coarsest only
 }
 
-// rowKeys tells rows apart by their values in some columns.
+// rowKeys makes keys of rows from their values in some columns.
 type rowKeys []keyColumn
 
 // keyColumn numbers the values of rows in a column, or in several columns of one group.
@@ -44,13 +44,13 @@ func (x *Index) keyColumnsOf(names []string) (columns []*column, err error) {
 		columns = append(columns, c)
 	}
 	if _, fits := keyLayout(columns); !fits {
-		return nil, filterf("the columns %q have too many values to tell rows apart by 128 bits", names)
+		return nil, filterf("keys of the columns %q need more than 128 bits per row", names)
 	}
 	return columns, nil
 }
 
-// keyLayout returns the codes that tell rows apart, with a place in the key for each, without
-// numbers. fits reports whether there is room for all.
+// keyLayout returns the columns of a key, with a place in the key for each, without numbers. fits
+// reports whether there is room for all.
 func keyLayout(columns []*column) (keys rowKeys, fits bool) {
 	seen := map[*codeSpace]bool{}
 	word, shift := 0, 0
@@ -138,7 +138,7 @@ func (r *keyRules) numberTuples(g *snapshot.Group, columns []*column) []uint32 {
 }
 
 // newKeyRules returns the rules of Options for series, and those for places and editions.
-func (x *Index) newKeyRules(o *Options) (ofSeries, ofPlaces *keyRules, err error) {
+func newKeyRules(x *Index, o *Options) (ofSeries, ofPlaces *keyRules, err error) {
 	ofSeries = &keyRules{codeOf: map[*column]*column{}, placeholder: o.Placeholder}
 	ofPlaces = &keyRules{codeOf: map[*column]*column{}, placeholder: o.Placeholder, same: map[*column][]uint64{}}
 	for _, u := range o.Units {

@@ -14,14 +14,17 @@ func (o *Overlaps) FirstNested(q *Query, anyPeriod bool) (*Overlap, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer passing.Close()
-	if pair := p.nesting().firstOf(passing); pair != nil {
-		return pair, nil
+	var chunk ChunkRows
+	for _, n := range p.nestings() {
+		if pair := n.firstOf(passing, &chunk); pair != nil {
+			return pair, nil
+		}
 	}
 	o.nestedOnce.Do(func() { o.findMixed(p) })
 	byLevel := make([][]uint32, len(p.units))
 	n := 0
-	for row := range passing.among(o.mixed) {
+	for i := range passing.among(o.mixed, &chunk) {
+		row := o.mixed[i]
 		if !anyPeriod && !o.crosses(row) {
 			continue
 		}
@@ -35,43 +38,27 @@ func (o *Overlaps) FirstNested(q *Query, anyPeriod bool) (*Overlap, error) {
 }
 
 // firstOf finds a passing row that another one of the same period contains.
-func (n *nesting) firstOf(passing *Passing) *Overlap {
-	var chunk ChunkRows
-	var buf words
+func (n *nesting) firstOf(passing *Passing, chunk *ChunkRows) *Overlap {
 	first := make(map[uint32]uint32) // passing row of each class
-	before := 0
-	for k := range n.outer.rows.chunks {
-		c := &n.outer.rows.chunks[k]
-		if c.shape != empty && passing.Read(k, &chunk) > 0 {
-			n.outer.each(k, before, chunk.Words(), &buf, func(word, bit int, class uint32) {
-				first[class] = chunk.Base() + uint32(word<<6+bit)
-			})
-		}
-		before += int(c.rows)
+	for i := range passing.among(n.outer.rows, chunk) {
+		first[n.outer.classes[i]] = n.outer.rows[i]
 	}
-	var found *Overlap
-	before = 0
-	for k := 0; k < len(n.inner.rows.chunks) && len(first) > 0 && found == nil; k++ {
-		c := &n.inner.rows.chunks[k]
-		if c.shape != empty && passing.Read(k, &chunk) > 0 {
-			n.inner.each(k, before, chunk.Words(), &buf, func(word, bit int, class uint32) {
-				for ; class != noClass && found == nil; class = n.above[class] {
-					if outer, has := first[class]; has {
-						found = &Overlap{outer, chunk.Base() + uint32(word<<6+bit)}
-					}
-				}
-			})
-		}
-		before += int(c.rows)
+	if len(first) == 0 {
+		return nil
 	}
-	return found
+	for i := range passing.among(n.inner.rows, chunk) {
+		for class := n.inner.classes[i]; class != noClass; class = n.above[class] {
+			if outer, has := first[class]; has {
+				return &Overlap{outer, n.inner.rows[i]}
+			}
+		}
+	}
+	return nil
 }
 
 // findMixed finds the rows of which one may contain another.
 func (o *Overlaps) findMixed(p *places) {
-	for level := range len(p.units) - 1 {
-		o.keys = append(o.keys, p.rules.rowKeys(slices.Concat(p.units[level], p.fields)))
-	}
+	o.keys, o.named = p.keys(p.fields...), p.namedKeys(p.fields...)
 	for _, levels := range p.rowsByLevel() {
 		for _, rows := range levels {
 			o.mixed = append(o.mixed, rows...)
@@ -87,26 +74,34 @@ func (o *Overlaps) firstCrossing(p *places, byLevel [][]uint32, anyPeriod bool) 
 	type class struct {
 		level int
 		key   rowKey
+		named bool
 	}
 	outer := map[class]map[Period]uint32{} // a row of each period
 	for level, rows := range byLevel {
 		for _, row := range rows {
 			period := o.Period(row)
 			for l := range level {
-				for other, container := range outer[class{l, o.keys[l].of(row)}] {
-					if anyPeriod || period.meets(other) {
-						return &Overlap{container, row}
+				for _, key := range []class{{l, o.keys[l].of(row), false}, {l, o.named[l].of(row), true}} {
+					for other, container := range outer[key] {
+						if anyPeriod || period.meets(other) {
+							return &Overlap{container, row}
+						}
 					}
 				}
 			}
 			if level == len(o.keys) || p.isPart(row, level) {
 				continue
 			}
-			key := class{level, o.keys[level].of(row)}
-			if outer[key] == nil {
-				outer[key] = map[Period]uint32{}
+			keys := []class{{level, o.keys[level].of(row), false}}
+			if p.hasNames(uint32(p.group.Codes.At(row)), level) {
+				keys = append(keys, class{level, o.named[level].of(row), true})
 			}
-			outer[key][period] = row
+			for _, key := range keys {
+				if outer[key] == nil {
+					outer[key] = map[Period]uint32{}
+				}
+				outer[key][period] = row
+			}
 		}
 	}
 	return nil

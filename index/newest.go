@@ -161,7 +161,7 @@ func (t *stretches) keepNewest(b *builder, buf *words) {
 				if row > reach {
 					c.keep(b)
 				}
-				c.add(t.keys.of(row), momentOf(t.periods, row), row)
+				c.add(t.keys.of(row), t.moment(row), row)
 				reach = max(reach, t.reach(row))
 			}
 		}
@@ -200,25 +200,9 @@ func (c *comparison) add(key rowKey, m moment, row uint32) {
 func (c *comparison) keep(b *builder) {
 	for _, one := range c.rows {
 		if one.moment == c.newest[one.series] {
-			b.bitmaps[one.row>>chunkBits][one.row&(chunkRows-1)>>6] |= 1 << (one.row & 63)
+			b.addRow(one.row)
 		}
 	}
 	c.rows, c.newest = c.rows[:0], c.newest[:0]
 	clearMap(&c.series)
-}
-
-// page passes the rows of a set to out.
-func (x *Index) page(w *scratch, rows *set, out *emitter) {
-	for k := range rows.chunks {
-		c := &rows.chunks[k]
-		switch {
-		case out.left == 0:
-			return
-		case out.skip >= uint64(c.rows):
-			out.skip -= uint64(c.rows)
-		default:
-			w.rows.load(rows, c, chunkSize(x.rows, k))
-			out.addRows(&w.rows, uint32(k)<<chunkBits)
-		}
-	}
 }

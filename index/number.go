@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/bits"
@@ -31,14 +32,14 @@ func (b *decBound) compare(d snapshot.Dec) int {
 		if b.exact != nil {
 			return d.Rat().Cmp(b.exact)
 		}
-		return compareFloats(d.Float(), b.float)
+		return cmp.Compare(d.Float(), b.float)
 	}
 	text := b.col.DecString(d)
 	if b.exact == nil {
 		// The only error is a text beyond the range of a float64. f is then the infinity of its
 		// sign.
 		f, _ := strconv.ParseFloat(text, 64)
-		return compareFloats(f, b.float)
+		return cmp.Compare(f, b.float)
 	}
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
@@ -71,27 +72,12 @@ func (b *decBound) comparer(scale uint8) func(mantissa int64) int {
 	}
 }
 
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // compareInt returns the sign of i less a filter's value.
 func compareInt(i int64, v *Value) int {
-	switch {
-	case v.Beyond != 0:
+	if v.Beyond != 0 {
 		return -int(v.Beyond)
-	case i < v.Int:
-		return -1
-	case i > v.Int:
-		return 1
 	}
-	return 0
+	return cmp.Compare(i, v.Int)
 }
 
 // span is the packed numbers lo to lo+more, unless any is 0.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -18,7 +19,7 @@ func periodTable(r *rand.Rand, rows int) *snapshot.TableData {
 	number := snapshot.ColumnData{Name: "number", Kind: snapshot.Int, Index: true}
 	start := snapshot.ColumnData{Name: "start", Kind: snapshot.Time}
 	end := snapshot.ColumnData{Name: "end", Kind: snapshot.Time}
-	grouped, sorted, days := r.IntN(2) == 0, r.IntN(2) == 0, int64(1+r.IntN(3))
+	sorted, days := r.IntN(2) == 0, int64(1+r.IntN(3))
 	for range rows {
 		series.Codes = append(series.Codes, uint32(r.IntN(3)))
 		number.Ints = append(number.Ints, int64(r.IntN(5)))
@@ -34,17 +35,19 @@ func periodTable(r *rand.Rand, rows int) *snapshot.TableData {
 	if sorted { // as tables are
 		slices.Sort(series.Codes)
 	}
-	data := &snapshot.TableData{Name: "periods", Rows: rows, Columns: []snapshot.ColumnData{series, number}}
-	if !grouped {
-		data.Columns = append(data.Columns, start, end)
-		return data
+	return &snapshot.TableData{
+		Name: "periods", Rows: rows, Columns: []snapshot.ColumnData{series, number},
+		Groups: []snapshot.GroupData{periodGroup(start, end)},
 	}
-	group := snapshot.GroupData{Name: "period", Tuples: rows, Columns: []snapshot.ColumnData{start, end}}
-	for row := range rows {
-		group.Codes = append(group.Codes, uint32(row))
+}
+
+// periodGroup makes a group of columns of rows.
+func periodGroup(start, end snapshot.ColumnData) snapshot.GroupData {
+	g := snapshot.GroupData{Name: "period", Tuples: len(start.Ints), Columns: []snapshot.ColumnData{start, end}}
+	for row := range start.Ints {
+		g.Codes = append(g.Codes, uint32(row))
 	}
-	data.Groups = append(data.Groups, group)
-	return data
+	return g
 }
 
 // TestOverlaps compares the search with a comparison of all pairs of passing rows.
@@ -53,11 +56,13 @@ func TestOverlaps(t *testing.T) {
 	found := 0
 	for range 300 {
 		seg := tables.Segment(t, periodTable(r, 1+r.IntN(40)))
-		x, err := Open(seg)
+		x, err := OpenWith(seg, Options{
+			Series: []string{"series", "number"}[r.IntN(2):], PeriodStart: "start", PeriodEnd: "end",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := x.NewOverlaps([]string{"series", "number"}[r.IntN(2):], "start", "end")
+		o, err := x.NewOverlaps()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,12 +99,17 @@ func TestOverlapsOfChunks(t *testing.T) {
 		number.Ints = append(number.Ints, series)
 		start.Ints, end.Ints = append(start.Ints, from), append(end.Ints, from+day/2)
 	}
-	data := &snapshot.TableData{Name: "far", Rows: rows, Columns: []snapshot.ColumnData{number, start, end}}
-	x, err := Open(tables.Segment(t, data))
+	data := &snapshot.TableData{
+		Name: "far", Rows: rows, Columns: []snapshot.ColumnData{number},
+		Groups: []snapshot.GroupData{periodGroup(start, end)},
+	}
+	x, err := OpenWith(tables.Segment(t, data), Options{
+		Series: []string{"number"}, PeriodStart: "start", PeriodEnd: "end",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := x.NewOverlaps([]string{"number"}, "start", "end")
+	o, err := x.NewOverlaps()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,20 +128,18 @@ func TestOverlapsOfChunks(t *testing.T) {
 func allOverlaps(t *testing.T, o *Overlaps, seg *snapshot.Segment, q *Query) map[Overlap]bool {
 	t.Helper()
 	var page Page
-	if err := Scan(seg, q, &page); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Scan(seg, q, &page))
 	var rows []uint32
 	for _, r := range page.Ranges {
 		for row := r.From; row < r.To; row++ {
 			rows = append(rows, row)
 		}
 	}
-	all := map[Overlap]bool{}
+	all, keys := map[Overlap]bool{}, o.x.series.stretches().keys
 	for i, b := range rows {
 		for _, a := range rows[:i] {
 			p, other := o.Period(a), o.Period(b)
-			same := o.series.of(a) == o.series.of(b)
+			same := keys.of(a) == keys.of(b)
 			if same && p != other && p.From <= other.To && other.From <= p.To {
 				all[Overlap{a, b}] = true
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -67,12 +68,8 @@ func TestPackedNumbers(t *testing.T) {
 				}
 				q := &Query{Filters: []Filter{{Columns: []string{"price"}, Op: op, Value: v}}, Limit: rows}
 				var got, scan Page
-				if err := x.Select(q, &got); err != nil {
-					t.Fatal(err)
-				}
-				if err := Scan(seg, q, &scan); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, x.Select(q, &got))
+				testkit.Must(t, Scan(seg, q, &scan))
 				if !slices.Equal(listRanges(got.Ranges), want) || got.Total != len(want) {
 					t.Errorf("op %d, bound %s, exact %t: Select finds %d rows, want %d", op, bound, v.Exact != nil,
 						got.Total, len(want))

@@ -88,3 +88,19 @@ func (e *emitter) addWords(r *rowsOf, base uint32) {
 		}
 	}
 }
+
+// addSet receives the rows of a set, of a table of that many rows, by way of r.
+func (e *emitter) addSet(s *set, r *rowsOf, rows int) {
+	for k := range s.chunks {
+		c := &s.chunks[k]
+		switch {
+		case e.left == 0:
+			return
+		case e.skip >= uint64(c.rows):
+			e.skip -= uint64(c.rows)
+		default:
+			r.load(s, c, chunkSize(rows, k))
+			e.addRows(r, uint32(k)<<chunkBits)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func (x *Index) Passing(q *Query) (*Passing, error) {
 	if err := x.checkAll(q); err != nil {
 		return nil, err
 	}
-	reduces := q.reduces() && !x.keepsAll(q)
+	reduces := x.reduces(q)
 	if len(q.Filters) == 0 && !reduces {
 		return p, nil
 	}
@@ -35,7 +35,7 @@ func (x *Index) Passing(q *Query) (*Passing, error) {
 		p.kept, err = x.kept(w, q)
 	} else {
 		p.known, _ = x.cache.get(w.key).(*totals)
-		err = x.predicates(w, false)
+		err = x.predicates(w)
 		p.predicates = slices.Clone(w.predicates)
 	}
 	if err != nil {
@@ -43,9 +43,6 @@ func (x *Index) Passing(q *Query) (*Passing, error) {
 	}
 	return p, nil
 }
-
-// Close lets go of the rows.
-func (p *Passing) Close() { *p = Passing{} }
 
 // Chunks is the number of chunks of the table.
 func (p *Passing) Chunks() int { return chunkCount(p.x.rows) }
@@ -102,32 +99,9 @@ func (c *ChunkRows) All() bool { return c.rows.count() == c.rows.size }
 
 // Ranges appends the ids of the passing rows, as ascending ranges that do not touch.
 func (c *ChunkRows) Ranges(dst []Range) []Range {
-	r := &c.rows
-	switch r.shape {
-	case full:
-		return append(dst, Range{c.base, c.base + uint32(r.size)})
-	case runs:
-		for i := 0; i+1 < len(r.pairs); i += 2 {
-			from := c.base + uint32(r.pairs[i])
-			dst = append(dst, Range{from, from + uint32(r.pairs[i+1]) + 1})
-		}
-	case array:
-		n := len(dst)
-		for _, v := range r.values {
-			row := c.base + uint32(v)
-			if len(dst) > n && dst[len(dst)-1].To == row {
-				dst[len(dst)-1].To++
-			} else {
-				dst = append(dst, Range{row, row + 1})
-			}
-		}
-	case bitmap:
-		eachRun(r.words[:], r.lo, r.hi, func(from, to uint32) bool {
-			dst = append(dst, Range{c.base + from, c.base + to})
-			return true
-		})
-	}
-	return dst
+	out := emitter{ranges: dst[len(dst):], left: c.rows.size} // so nothing is joined to what dst has
+	out.addRows(&c.rows, c.base)
+	return append(dst, out.ranges...)
 }
 
 // Words is the passing rows as a bitmap: bit 0 of the first word is row Base. It must not be
@@ -143,32 +117,16 @@ func (c *ChunkRows) Words() *[chunkWords]uint64 {
 // rows. It may be called more than once. Memory is that of one chunk.
 func (p *Passing) Rows(offset uint64, limit int) iter.Seq[Range] {
 	return func(yield func(Range) bool) {
-		var (
-			chunk  ChunkRows
-			ranges []Range
-		)
-		skip, left := offset, uint64(max(0, limit))
-		for k := 0; k < p.Chunks() && left > 0; k++ {
-			if n := uint64(p.Read(k, &chunk)); n <= skip {
-				skip -= n
+		var chunk ChunkRows
+		out := emitter{skip: offset, left: max(0, limit)}
+		for k := 0; k < p.Chunks() && out.left > 0; k++ {
+			if p.Read(k, &chunk) == 0 {
 				continue
 			}
-			ranges = chunk.Ranges(ranges[:0])
-			for _, r := range ranges {
-				size := uint64(r.To - r.From)
-				if size <= skip {
-					skip -= size
-					continue
-				}
-				r.From += uint32(skip)
-				skip = 0
-				if uint64(r.To-r.From) > left {
-					r.To = r.From + uint32(left)
-				}
+			out.ranges = out.ranges[:0]
+			out.addRows(&chunk.rows, chunk.base)
+			for _, r := range out.ranges {
 				if !yield(r) {
-					return
-				}
-				if left -= uint64(r.To - r.From); left == 0 {
 					return
 				}
 			}

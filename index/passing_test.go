@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // comparePassing reads all chunks of a query in random order, from two goroutines, and compares
@@ -19,7 +21,6 @@ func comparePassing(x *Index, q *Query, want []uint32, r *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	defer p.Close()
 	if n := p.Chunks(); n != chunkCount(x.Rows()) {
 		return fmt.Errorf("%d chunks", n)
 	}
@@ -119,17 +120,13 @@ func TestPassingAgainstScan(t *testing.T) {
 		for range queries {
 			q := randomQuery(r, seg)
 			var want Page
-			if err := Scan(seg, &Query{Filters: q.Filters, Limit: math.MaxInt}, &want); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, Scan(seg, &Query{Filters: q.Filters, Limit: math.MaxInt}, &want))
 			for range 2 {
 				if err := comparePassing(x, q, listRanges(want.Ranges), r); err != nil {
 					t.Fatalf("seed %d, %d rows: %v", seed, rows, err)
 				}
 				var page Page
-				if err := x.Select(q, &page); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, x.Select(q, &page))
 			}
 		}
 	}

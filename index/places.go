@@ -2,10 +2,7 @@ package index
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"hdqs/snapshot"
@@ -25,9 +22,13 @@ type places struct {
 	fields []*column        // what rows have in common besides their place
 	period []*column
 
-	mu   sync.Mutex // held while they are found
-	made atomic.Pointer[nesting]
+	found lazy[nestings]
 }
+
+// nestings are the rows of places that contain others by their codes, and of those that do so by
+// their names only: a source may put a unit into another one than the list of codes does, or into
+// one that the list does not have.
+type nestings [2]nesting
 
 // nesting is the rows of places that contain others. Rows of one place with the same fields and
 // period are a class: a row is contained in all of a class or in none of it. The levels above are a
@@ -37,16 +38,13 @@ type nesting struct {
 	above        []uint32  // by class: that of the rows that contain those of the class, or noClass
 }
 
-// classRows are rows with their classes.
-type classRows struct {
-	rows    *set
-	classes []uint32 // of the rows, in their order
-}
+// classRows are ascending rows with their classes.
+type classRows struct{ rows, classes []uint32 }
 
 const noClass = ^uint32(0)
 
 // newPlaces returns the places of Options, nil if there are none.
-func (x *Index) newPlaces(o *Options, rules *keyRules) (*places, error) {
+func newPlaces(x *Index, o *Options, rules *keyRules) (*places, error) {
 	if o.Level == "" {
 		return nil, nil
 	}
@@ -77,22 +75,12 @@ func (x *Index) newPlaces(o *Options, rules *keyRules) (*places, error) {
 }
 
 // nests reports whether a row of the table contains another.
-func (p *places) nests() bool { return p != nil && len(p.nesting().above) > 0 }
-
-// nesting returns which rows contain others.
-func (p *places) nesting() *nesting {
-	if n := p.made.Load(); n != nil {
-		return n
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := p.made.Load()
-	if n == nil {
-		n = p.find()
-		p.made.Store(n)
-	}
-	return n
+func (p *places) nests() bool {
+	return p != nil && slices.ContainsFunc(p.nestings()[:], func(n nesting) bool { return len(n.above) > 0 })
 }
+
+// nestings returns which rows contain others.
+func (p *places) nestings() *nestings { return p.found.get(p.find) }
 
 // levelOf is the level of a place, -1 if it is none of those declared.
 func (p *places) levelOf(tuple uint32) int {
@@ -102,15 +90,10 @@ func (p *places) levelOf(tuple uint32) int {
 	return -1
 }
 
-// tops numbers the places of level 0 of all tuples. several has those with rows of several levels.
-func (p *places) tops() (tops []uint32, several map[uint32]bool) {
-	if tops = p.rules.numberTuples(p.group, p.units[0]); tops == nil {
-		for tuple := range uint32(p.group.Tuples) {
-			tops = append(tops, tuple)
-		}
-	}
-	levels := map[uint32]int{}
-	several = map[uint32]bool{}
+// rowsByLevel returns the rows of each place of level 0 that has several levels, by level.
+func (p *places) rowsByLevel() (found [][][]uint32) {
+	tops := p.rules.numberTuples(p.group, p.units[0]) // the places of level 0; nil if each tuple has its own
+	levels, several := map[uint32]int{}, map[uint32]bool{}
 	for tuple, top := range tops {
 		if level := p.levelOf(uint32(tuple)); level >= 0 {
 			if first, has := levels[top]; has && first != level {
@@ -119,12 +102,6 @@ func (p *places) tops() (tops []uint32, several map[uint32]bool) {
 			levels[top] = level
 		}
 	}
-	return tops, several
-}
-
-// rowsByLevel returns the rows of each place of level 0 that has several levels, by level.
-func (p *places) rowsByLevel() (found [][][]uint32) {
-	tops, several := p.tops()
 	if len(several) == 0 {
 		return nil
 	}
@@ -157,24 +134,85 @@ func (p *places) isPart(row uint32, level int) bool {
 	return false
 }
 
-// find finds the rows that contain others.
-func (p *places) find() *nesting {
-	f := nestingFinder{places: p, nesting: new(nesting)}
+// hasNames reports whether a tuple has a name of a place of a level.
+func (p *places) hasNames(tuple uint32, level int) bool {
+	return slices.ContainsFunc(p.names[level], func(name *column) bool { return name.col.Text(tuple) != "" })
+}
+
+// misnamed reports of each tuple whether another one has the same names of a place above or of its
+// own level, but another code. Only rows of these can contain others by name alone. It returns nil
+// if there are none.
+func (p *places) misnamed() (found []bool) {
+	names := &keyRules{same: p.rules.same}
+	for level := 1; level < len(p.units)-1; level++ {
+		named := names.numberTuples(p.group, slices.Concat(p.units[0], p.names[level]))
+		coded := p.rules.numberTuples(p.group, p.units[level])
+		first, mixed := map[uint32]uint32{}, map[uint32]bool{}
+		for tuple, name := range named {
+			code := uint32(tuple)
+			if coded != nil {
+				code = coded[tuple]
+			}
+			if _, has := first[name]; !has {
+				first[name] = code
+			}
+			if first[name] != code && p.hasNames(uint32(tuple), level) {
+				mixed[name] = true
+			}
+		}
+		if len(mixed) > 0 && found == nil {
+			found = make([]bool, p.group.Tuples)
+		}
+		for tuple, name := range named {
+			if mixed[name] {
+				found[tuple] = true
+			}
+		}
+	}
+	return found
+}
+
+// keys are the keys of rows by level but the last: of a place, and other columns.
+func (p *places) keys(other ...*column) (keys []rowKeys) {
 	for level := range len(p.units) - 1 {
-		f.keys = append(f.keys, p.rules.rowKeys(slices.Concat(p.units[level], p.fields, p.period)))
+		keys = append(keys, p.rules.rowKeys(slices.Concat(p.units[level], other)))
+	}
+	return keys
+}
+
+// namedKeys are those with the names of a place in place of its code.
+func (p *places) namedKeys(other ...*column) (keys []rowKeys) {
+	names := &keyRules{same: p.rules.same}
+	for level := range len(p.units) - 1 {
+		keys = append(keys, names.rowKeys(slices.Concat(p.units[0], p.names[level], other)))
+	}
+	return keys
+}
+
+// find finds the rows that contain others.
+func (p *places) find() *nestings {
+	same := slices.Concat(p.fields, p.period)
+	coded := nestingFinder{places: p, keys: p.keys(same...)}
+	named, misnamed := nestingFinder{places: p}, p.misnamed()
+	if misnamed != nil {
+		named.keys = p.namedKeys(same...)
 	}
 	for _, levels := range p.rowsByLevel() {
-		f.add(levels)
+		coded.add(levels)
+		named.addNamed(levels, misnamed, coded.keys)
 	}
-	f.nesting.inner, f.nesting.outer = newClassRows(p.rows, f.inner), newClassRows(p.rows, f.outer)
-	return f.nesting
+	return &nestings{coded.nesting(), named.nesting()}
 }
 
 type nestingFinder struct {
 	*places
-	keys         []rowKeys // by level but the last: of a place, the fields and the period
+	keys         []rowKeys // by level but the last
 	inner, outer []classRow
-	nesting      *nesting
+	above        []uint32
+}
+
+func (f *nestingFinder) nesting() nesting {
+	return nesting{newClassRows(f.inner), newClassRows(f.outer), f.above}
 }
 
 type classRow struct{ row, class uint32 }
@@ -216,6 +254,39 @@ func (f *nestingFinder) add(levels [][]uint32) {
 	f.keep(inner, outer, above)
 }
 
+// addNamed finds those of the rows of one place of level 0 that have the name of a place above, but
+// not its code. codes are the keys by code.
+func (f *nestingFinder) addNamed(levels [][]uint32, misnamed []bool, codes []rowKeys) {
+	isNamed := func(row uint32) bool { return misnamed[f.group.Codes.At(row)] }
+	for level := 1; level < len(f.keys); level++ {
+		var above []uint32
+		var inner, outer []classRow
+		classes := map[rowKey]uint32{}
+		codesOf := map[uint32]map[rowKey]bool{} // by class
+		for _, row := range levels[level] {
+			if !isNamed(row) || f.isPart(row, level) {
+				continue
+			}
+			key := f.keys[level].of(row)
+			class, has := classes[key]
+			if !has {
+				class = uint32(len(above))
+				classes[key], codesOf[class] = class, map[rowKey]bool{}
+				above = append(above, noClass)
+			}
+			codesOf[class][codes[level].of(row)] = true
+			outer = append(outer, classRow{row, class})
+		}
+		for _, row := range slices.Concat(levels[level+1:]...) {
+			class, has := classes[f.keys[level].of(row)]
+			if of := codesOf[class]; has && isNamed(row) && (len(of) > 1 || !of[codes[level].of(row)]) {
+				inner = append(inner, classRow{row, class})
+			}
+		}
+		f.keep(inner, outer, above)
+	}
+}
+
 // keep adds rows, without those of classes that contain nothing.
 func (f *nestingFinder) keep(inner, outer []classRow, above []uint32) {
 	numbers := make([]uint32, len(above)) // those of the classes that are kept
@@ -235,8 +306,8 @@ func (f *nestingFinder) keep(inner, outer []classRow, above []uint32) {
 		if parent != noClass {
 			parent = numbers[parent]
 		}
-		numbers[class] = uint32(len(f.nesting.above))
-		f.nesting.above = append(f.nesting.above, parent)
+		numbers[class] = uint32(len(f.above))
+		f.above = append(f.above, parent)
 	}
 	for _, one := range inner {
 		f.inner = append(f.inner, classRow{one.row, numbers[one.class]})
@@ -248,64 +319,38 @@ func (f *nestingFinder) keep(inner, outer []classRow, above []uint32) {
 	}
 }
 
-func newClassRows(rows int, all []classRow) classRows {
+func newClassRows(all []classRow) (c classRows) {
 	slices.SortFunc(all, func(a, b classRow) int { return cmp.Compare(a.row, b.row) })
-	c := classRows{classes: make([]uint32, len(all))}
-	var b builder
-	b.reset(rows)
+	c.rows, c.classes = make([]uint32, len(all)), make([]uint32, len(all))
 	for i, one := range all {
-		c.classes[i] = one.class
-		b.bitmap(int(one.row >> chunkBits))[one.row&(chunkRows-1)>>6] |= 1 << (one.row & 63)
+		c.rows[i], c.classes[i] = one.row, one.class
 	}
-	c.rows = b.build()
 	return c
-}
-
-// each calls do with the classes of those of some rows of chunk k that are among c. before is the
-// number of rows of c in the chunks before.
-func (c *classRows) each(k, before int, rows, buf *words, do func(word, bit int, class uint32)) {
-	at := before
-	for i, word := range c.rows.bits(&c.rows.chunks[k], buf) {
-		for both := word & rows[i]; both != 0; both &= both - 1 {
-			bit := bits.TrailingZeros64(both)
-			do(i, bit, c.classes[at+bits.OnesCount64(word&(1<<bit-1))])
-		}
-		at += bits.OnesCount64(word)
-	}
 }
 
 // findCoarsest finds the rows that pass w.predicates and that no other such row contains.
 func (x *Index) findCoarsest(w *scratch) *set {
-	n := x.places.nesting()
-	passed := newCodeSet(len(n.above)) // classes of which a row passes
-	before := 0
-	for k := range n.outer.rows.chunks {
-		c := &n.outer.rows.chunks[k]
-		if c.shape != empty && x.chunk(&w.rows, w.predicates, k, false) > 0 {
-			n.outer.each(k, before, w.rows.bitmap(), &w.words, func(_, _ int, class uint32) { passed.add(class) })
+	all, passing := x.places.nestings(), &Passing{x: x, predicates: w.predicates}
+	var passed [len(all)]codeSet // classes of which a row passes
+	for i := range all {
+		passed[i] = newCodeSet(len(all[i].above))
+		for k := range passing.among(all[i].outer.rows, &w.ChunkRows) {
+			passed[i].add(all[i].outer.classes[k])
 		}
-		before += int(c.rows)
 	}
 	b := &w.builder
-	b.reset(x.rows)
-	before = 0
-	for k := range n.inner.rows.chunks {
-		c := &n.inner.rows.chunks[k]
-		if x.chunk(&w.rows, w.predicates, k, false) > 0 {
-			kept := b.bitmap(k)
-			*kept = *w.rows.bitmap()
-			if c.shape != empty {
-				n.inner.each(k, before, w.rows.bitmap(), &w.words, func(word, bit int, class uint32) {
-					for ; class != noClass; class = n.above[class] {
-						if passed.has(class) {
-							kept[word] &^= 1 << bit
-							return
-						}
-					}
-				})
+	x.addAll(w)
+	for i := range all {
+		n := &all[i]
+		for k := range passing.among(n.inner.rows, &w.ChunkRows) {
+			class := n.inner.classes[k]
+			for class != noClass && !passed[i].has(class) {
+				class = n.above[class]
+			}
+			if row := n.inner.rows[k]; class != noClass {
+				b.bitmap(int(row >> chunkBits))[row&(chunkRows-1)>>6] &^= 1 << (row & 63)
 			}
 		}
-		before += int(c.rows)
 	}
 	return b.build()
 }
@@ -316,8 +361,11 @@ func (p *places) bytes() int64 {
 		return 0
 	}
 	size := int(unsafe.Sizeof(*p))
-	if n := p.made.Load(); n != nil {
-		size += int(unsafe.Sizeof(*n)) + n.inner.size() + n.outer.size() + 4*cap(n.above)
+	if all := p.found.made.Load(); all != nil {
+		size += int(unsafe.Sizeof(*all))
+		for _, n := range all {
+			size += n.inner.size() + n.outer.size() + 4*cap(n.above)
+		}
 	}
 	return int64(size)
 }
@@ -329,24 +377,24 @@ func (p *places) fullBytes() int64 {
 	if p == nil {
 		return 0
 	}
-	n := int64(unsafe.Sizeof(*p)) + int64(unsafe.Sizeof(nesting{})) + 256
-	if tops, several := p.tops(); len(several) > 0 {
-		for row := range uint32(p.rows) {
-			tuple := uint32(p.group.Codes.At(row))
-			level := p.levelOf(tuple)
-			if level < 0 || !several[tops[tuple]] {
-				continue
+	n := int64(unsafe.Sizeof(*p)) + int64(unsafe.Sizeof(nestings{})) + 512
+	misnamed := p.misnamed()
+	for _, levels := range p.rowsByLevel() {
+		for level, rows := range levels {
+			for _, row := range rows {
+				if misnamed != nil && misnamed[p.group.Codes.At(row)] {
+					n += 12
+				}
 			}
 			if level > 0 {
-				n += 4
+				n += 8 * int64(len(rows))
 			}
-			if level < len(p.units)-1 {
-				n += 8
+			if level < len(levels)-1 {
+				n += 12 * int64(len(rows))
 			}
 		}
-		n += int64(p.rows) / 4
 	}
-	return n + 2*int64(chunkCount(p.rows))*int64(unsafe.Sizeof(chunk{}))
+	return n
 }
 
-func (c *classRows) size() int { return c.rows.size() + 4*cap(c.classes) }
+func (c *classRows) size() int { return 4 * (cap(c.rows) + cap(c.classes)) }

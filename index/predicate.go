@@ -320,30 +320,24 @@ func (p *part) unite(rows int, w *scratch, negated bool) error {
 		b = &w.others
 		b.reset(rows)
 	}
-	err := codes.each(func(code uint32) error {
+	for code := range codes.all() {
 		if err := p.space.open(&w.view, code, rows); err != nil {
 			return err
 		}
 		b.add(&w.view)
-		return nil
-	})
-	if err == nil && negated {
+	}
+	if negated {
 		b.negate()
 		w.builder.addBuilder(b)
 	}
-	return err
+	return nil
 }
 
 // single returns the posting of the only code that passes, in place unless its shapes are slow to
 // combine.
 func (p *part) single(rows int, w *scratch) (*set, error) {
-	var only uint32
-	p.codes.each(func(code uint32) error {
-		only = code
-		return nil
-	})
 	view := new(set)
-	if err := p.space.open(view, only, rows); err != nil {
+	if err := p.space.open(view, uint32(p.run.lo), rows); err != nil {
 		return nil, err
 	}
 	if !view.slow() {

@@ -66,9 +66,6 @@ type Query struct {
 	Coarsest bool
 }
 
-// reduces reports whether a query keeps only some of the rows that pass its filters.
-func (q *Query) reduces() bool { return q.Latest || q.Edition || q.Coarsest }
-
 // Range is the row ids From to To-1.
 type Range struct{ From, To uint32 }
 

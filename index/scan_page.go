@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"math/bits"
 	"sync/atomic"
 )
 
@@ -35,7 +34,7 @@ func (x *Index) pageByScan(w *scratch, out *emitter) (total int, ok bool, err er
 	}
 	p := &o.parts[0]
 	if p.numbers != nil || !p.space.indexed || p.space.postings.Sorted() || p.count == 1 ||
-		x.extentsOf(p.space) == nil {
+		p.space.extentsIn(x) == nil {
 		return 0, false, nil
 	}
 	e, err := x.extent(w, o)
@@ -52,7 +51,7 @@ func (x *Index) pageByScan(w *scratch, out *emitter) (total int, ok bool, err er
 		return 0, false, nil
 	}
 	began := *out
-	scanned := x.scanPage(w, p, out, int(e.first()), most)
+	scanned := p.scanPage(x.rows, w, out, int(e.first()), most)
 	o.spent.Add(int64(scanned) * rowCost)
 	if missing := wanted - int(began.skip) - out.rows; missing > 0 {
 		if int(e.first())+scanned >= x.rows {
@@ -67,11 +66,11 @@ func (x *Index) pageByScan(w *scratch, out *emitter) (total int, ok bool, err er
 
 // scanPage tests the rows of a part from a row on, and passes them to out until the page is full or
 // about most rows were tested. It returns how many were.
-func (x *Index) scanPage(w *scratch, p *part, out *emitter, from, most int) (scanned int) {
+func (p *part) scanPage(rows int, w *scratch, out *emitter, from, most int) (scanned int) {
 	r := &w.rows
 	start := from &^ 63
-	for at := start; at < x.rows && at-start < most && out.left > 0; {
-		n := min(scanBlock, x.rows-at)
+	for at := start; at < rows && at-start < most && out.left > 0; {
+		n := min(scanBlock, rows-at)
 		r.shape, r.words, r.lo, r.hi, r.known = bitmap, &w.words, 0, (n+63)/64, -1
 		clear(w.words[:r.hi])
 		p.testRange(uint32(at), n, w.words[:r.hi])
@@ -88,56 +87,33 @@ func (x *Index) extent(w *scratch, o *predicate) (extent, error) {
 		return e, nil
 	}
 	s := o.parts[0].space
-	extents := x.extentsOf(s)
+	extents := s.extentsIn(x)
 	rows, first := uint32(0), uint32(x.rows)
-	for i, word := range o.parts[0].codes {
-		for ; word != 0; word &= word - 1 {
-			code := uint32(i<<6 + bits.TrailingZeros64(word))
-			e := extent(extents[code].Load())
-			if e == 0 {
-				if err := s.open(&w.view, code, x.rows); err != nil {
-					return 0, err
-				}
-				e = extentOf(uint32(w.view.rows), w.view.first())
-				extents[code].Store(uint64(e))
+	for code := range o.parts[0].codes.all() {
+		e := extent(extents[code].Load())
+		if e == 0 {
+			if err := s.open(&w.view, code, x.rows); err != nil {
+				return 0, err
 			}
-			rows, first = rows+e.rows(), min(first, e.first())
+			out := emitter{left: 1}
+			out.addSet(&w.view, &w.rows, x.rows)
+			e = extentOf(uint32(w.view.rows), out.ranges[0].From)
+			extents[code].Store(uint64(e))
 		}
+		rows, first = rows+e.rows(), min(first, e.first())
 	}
 	e := extentOf(rows, first)
 	o.extent.Store(uint64(e))
 	return e, nil
 }
 
-// extentsOf are the extents of all codes, of which not all are known; nil if there is no memory for
+// extentsIn are the extents of all codes, of which not all are known; nil if there is no memory for
 // them.
-func (x *Index) extentsOf(s *codeSpace) []atomic.Uint64 {
+func (s *codeSpace) extentsIn(x *Index) []atomic.Uint64 {
 	s.extentsOnce.Do(func() {
 		if x.reserve(8 * s.size) {
 			s.extents = make([]atomic.Uint64, s.size)
 		}
 	})
 	return s.extents
-}
-
-// first is the first row of a set that has one.
-func (s *set) first() uint32 {
-	for k := range s.chunks {
-		base := uint32(k) << chunkBits
-		switch c := &s.chunks[k]; c.shape {
-		case full:
-			return base
-		case runs:
-			return base + uint32(s.pairs(c)[0])
-		case array:
-			return base + uint32(s.values(c)[0])
-		case bitmap:
-			for i, word := range s.words(c) {
-				if word != 0 {
-					return base + uint32(i<<6+bits.TrailingZeros64(word))
-				}
-			}
-		}
-	}
-	return 0
 }

@@ -19,13 +19,13 @@ type scratch struct {
 	mergedKey  []byte // of two predicates
 	counts     []uint32
 
-	rows    rowsOf
-	builder builder
-	others  builder
-	view    set
-	spans   []Range
-	codes   codeSet
-	words   words
+	ChunkRows // rows of the chunk at hand
+	builder   builder
+	others    builder
+	view      set
+	spans     []Range
+	codes     codeSet
+	words     words
 }
 
 // keyed is a filter and the position of its key in scratch.keys.
@@ -49,7 +49,7 @@ func (x *Index) Select(q *Query, p *Page) error {
 		return err
 	}
 	out := emitter{ranges: p.Ranges, left: max(q.Limit, 0), skip: q.Offset}
-	if q.reduces() && !x.keepsAll(q) {
+	if x.reduces(q) {
 		return x.selectKept(q, p, &out)
 	}
 	if len(q.Filters) == 0 {
@@ -104,7 +104,7 @@ func (x *Index) selectKept(q *Query, p *Page, out *emitter) error {
 	if err != nil {
 		return err
 	}
-	x.page(w, rows, out)
+	out.addSet(rows, &w.rows, x.rows)
 	p.Total = rows.rows
 	out.finish(p)
 	return nil
@@ -212,12 +212,12 @@ func appendValueKey(dst []byte, v *Value) []byte {
 }
 
 // predicates sets w.predicates to what the filters need: materialized where that pays, smallest
-// first. If one of them matches nothing, it is the only one. known is whether the totals are known.
-func (x *Index) predicates(w *scratch, known bool) error {
+// first. If one of them matches nothing, it is the only one.
+func (x *Index) predicates(w *scratch) error {
 	if !x.bind(w) {
 		return nil
 	}
-	return x.materializeAll(w, known)
+	return x.materializeAll(w, false)
 }
 
 // bind sets w.predicates to what the filters need. It returns false if one of them matches nothing,

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // TestSelectShared runs the same few queries on one Index from many goroutines.
@@ -14,20 +16,18 @@ func TestSelectShared(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 2))
 	seg := randomSegment(t, r, 70_000)
-	x, err := OpenWith(seg, Options{CacheBytes: 1 << 19})
+	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n, rounds := 40, 20
 	if testing.Short() { // enough queries that the cache is full
-		n, rounds = 12, 2
+		n, rounds = 6, 4
 	}
 	queries, pages := make([]*Query, n), make([]Page, n)
 	for i := range queries {
 		queries[i] = randomQuery(r, seg)
-		if err := Scan(seg, queries[i], &pages[i]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, Scan(seg, queries[i], &pages[i]))
 	}
 	var wait sync.WaitGroup
 	for g := range 8 {
@@ -45,7 +45,7 @@ func TestSelectShared(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if limit := 1 << 19; x.cache.size() > limit {
+	if limit := 1 << 18; x.cache.size() > limit {
 		t.Errorf("cache takes %d bytes, the limit is %d", x.cache.size(), limit)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // TestSelectAgainstScan runs random queries on random tables, each query three times: the second
@@ -119,9 +121,7 @@ func TestBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var p Page
 	for range 500 {
-		if err := x.Select(randomQuery(r, seg), &p); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, x.Select(randomQuery(r, seg), &p))
 		if n := x.Bytes(); n > empty+1<<18+20_000 {
 			t.Fatalf("%d bytes, %d empty", n, empty)
 		}

@@ -126,6 +126,11 @@ func (b *builder) bitmap(k int) *words {
 	return b.bitmaps[k]
 }
 
+// addRow adds one row.
+func (b *builder) addRow(row uint32) {
+	b.bitmap(int(row >> chunkBits))[row&(chunkRows-1)>>6] |= 1 << (row & 63)
+}
+
 // addRange adds the rows from to to-1.
 func (b *builder) addRange(from, to uint32) {
 	perChunk([]Range{{from, to}}, func(k int, from, to uint32) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // BenchmarkSeveral compares filters with 200 values with a plain filter on the same column, both
@@ -49,17 +51,13 @@ func BenchmarkSeveral(b *testing.B) {
 					var p Page
 					q := &Query{Filters: []Filter{f}, Limit: 100}
 					for range 3 {
-						if err := x.Select(q, &p); err != nil {
-							b.Fatal(err)
-						}
+						testkit.Must(b, x.Select(q, &p))
 					}
 					measure(b, func() {
 						if !known {
 							x.Forget()
 						}
-						if err := x.Select(q, &p); err != nil {
-							b.Fatal(err)
-						}
+						testkit.Must(b, x.Select(q, &p))
 					})
 					b.ReportMetric(float64(p.Total), "rows")
 				})

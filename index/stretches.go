@@ -10,30 +10,19 @@ import (
 // the first query needs them.
 type stretches struct {
 	keys      rowKeys
-	periods   []periodColumn
+	period    *period
+	moments   []moment // by tuple of periods
 	last      []uint32 // the last row with each number of the first column; empty if not known
 	ends      *set     // the last row of each stretch
 	scattered *set     // the rows of series of several stretches
 }
 
 // stretches returns the stretches of the table.
-func (s *series) stretches() *stretches {
-	if t := s.made.Load(); t != nil {
-		return t
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.made.Load()
-	if t == nil {
-		t = s.find()
-		s.made.Store(t)
-	}
-	return t
-}
+func (s *series) stretches() *stretches { return s.found.get(s.find) }
 
 // find finds the stretches.
 func (s *series) find() *stretches {
-	t := &stretches{keys: s.rules.rowKeys(s.columns), periods: periodColumnsOf(s.end, s.start)}
+	t := &stretches{keys: s.rules.rowKeys(s.columns), period: s.period, moments: s.period.moments()}
 	t.last = make([]uint32, t.keys[0].end)
 	ends := t.findEnds(s.rows)
 	var b builder
@@ -73,7 +62,14 @@ func (t *stretches) findEnds(rows int) []uint64 {
 			}
 		}
 		moments[0] = moments[piece]
-		t.moments(moments[1:1+n], uint32(from), numbers[1:1+n])
+		if g := t.period.group; g == nil {
+			copy(moments[1:1+n], t.moments[from:])
+		} else {
+			g.Codes.Unpack64(numbers[1:1+n], uint32(from))
+			for r, tuple := range numbers[1 : 1+n] {
+				moments[1+r] = t.moments[tuple]
+			}
+		}
 		for r, d := range differs[:n] {
 			_, newer := bits.Sub64(uint64(moments[r]), uint64(moments[r+1]), 0)
 			_, same := bits.Sub64(d, 1, 0)
@@ -97,46 +93,35 @@ func (t *stretches) findEnds(rows int) []uint64 {
 func (t *stretches) findScattered(ends []uint64, into *builder) {
 	type stretch struct {
 		rows   Range
-		series int
+		series rowKey
 	}
 	var block []stretch
-	counts := []int{} // stretches of each series of the block
-	series := map[rowKey]int{}
+	counts := map[rowKey]int{} // stretches of each series of the block
 	from, reach := uint32(0), uint32(0)
 	closeBlock := func() {
-		for i := range block {
-			if counts[block[i].series] > 1 {
-				into.addRange(block[i].rows.From, block[i].rows.To)
+		for _, one := range block {
+			if counts[one.series] > 1 {
+				into.addRange(one.rows.From, one.rows.To)
 			}
 		}
-		block, counts = block[:0], counts[:0]
-		clearMap(&series)
+		block = block[:0]
+		clearMap(&counts)
 	}
-	codeSet(ends).each(func(end uint32) error {
+	for end := range codeSet(ends).all() {
 		reach = max(reach, t.reach(end))
-		if len(block) == 0 && reach == end {
-			from = end + 1
-			return nil
+		if len(block) > 0 || reach != end {
+			one := stretch{Range{from, end + 1}, t.keys.of(end)}
+			counts[one.series]++
+			block = append(block, one)
 		}
-		key := t.keys.of(end)
-		number, has := series[key]
-		if !has {
-			number = len(counts)
-			series[key] = number
-			counts = append(counts, 0)
-		}
-		counts[number]++
-		block = append(block, stretch{Range{from, end + 1}, number})
-		from = end + 1
-		if reach == end {
+		if from = end + 1; reach == end && len(block) > 0 {
 			closeBlock()
 		}
-		return nil
-	})
+	}
 	closeBlock()
 }
 
-// reach is the last row that can be of the same block as a row, so far as that row tells.
+// reach returns the last row that has the value of a row in the first column of the series.
 func (t *stretches) reach(row uint32) uint32 {
 	if len(t.last) == 0 {
 		return math.MaxUint32
@@ -154,31 +139,11 @@ func clearMap[V any](m *map[rowKey]V) {
 	}
 }
 
-// moments sets dst to the moments of the rows from, from+1, ... It uses codes, which is as long.
-func (t *stretches) moments(dst []moment, from uint32, codes []uint64) {
-	clear(dst)
-	for i := range t.periods {
-		p := &t.periods[i]
-		p.codes.Unpack64(codes, from)
-		for r, code := range codes {
-			dst[r] |= p.of[code]
-		}
-	}
-}
-
-// momentOf is the moment of a row.
-func momentOf(periods []periodColumn, row uint32) (m moment) {
-	for i := range periods {
-		m |= periods[i].of[periods[i].codes.At(row)]
-	}
-	return m
-}
+// moment is the moment of a row.
+func (t *stretches) moment(row uint32) moment { return t.moments[t.period.tuple(row)] }
 
 // size is the memory in bytes.
 func (t *stretches) size() int {
-	n := int(unsafe.Sizeof(*t)) + 4*cap(t.last) + t.ends.size() + t.scattered.size() + t.keys.size()
-	for i := range t.periods {
-		n += int(unsafe.Sizeof(t.periods[i])) + 8*cap(t.periods[i].of)
-	}
-	return n
+	n := int(unsafe.Sizeof(*t)) + 4*cap(t.last) + 8*cap(t.moments)
+	return n + t.ends.size() + t.scattered.size() + t.keys.size()
 }

@@ -2,7 +2,6 @@ package rowdiff
 
 import "hdqs/index"
 
-// comparison is one run of Compare.
 type comparison struct {
 	t      *Tables
 	emit   func(Change) error

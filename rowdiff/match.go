@@ -52,7 +52,6 @@ func (c *comparison) match(old, current *block) (f found) {
 	return f
 }
 
-// eachRow calls f with the passing rows of a block.
 func (c *comparison) eachRow(side int, b *block, f func(row uint32)) {
 	var rows [windowRows]uint32
 	for from := b.from; ; {
@@ -118,7 +117,6 @@ func (c *comparison) sameKey(old, current uint32) bool {
 	return same(c.t.keys, before, old, after, current)
 }
 
-// same reports whether two rows are equal in words.
 func same(words []word, side int, row uint32, otherSide int, other uint32) bool {
 	for k := range words {
 		if words[k][side].at(row) != words[k][otherSide].at(other) {
@@ -203,7 +201,6 @@ func (c *comparison) compareHash(f *found, old, current []candidate) {
 // sameKeys are the rows with one key, ascending.
 type sameKeys struct{ rows [sides][]uint32 }
 
-// has reports whether a row has the key.
 func (k *sameKeys) has(words []word, side int, row uint32) bool {
 	for of, rows := range k.rows {
 		if len(rows) > 0 {
@@ -261,7 +258,6 @@ func (c *comparison) withoutEqual(old, current []uint32) (oldLeft, left []uint32
 	return oldLeft, left
 }
 
-// hashSet is a set of hashes.
 type hashSet struct {
 	slots []uint64 // 0 is free
 	n     int

@@ -1,7 +1,6 @@
 package rowdiff
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"hdqs/index"
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -271,15 +271,7 @@ func (m *maker) table(t *testing.T, rows []testRow) *snapshot.Segment {
 			data.Columns = append(data.Columns, columnOf(c, rows, m.r.IntN(2) == 0))
 		}
 	}
-	var file bytes.Buffer
-	if err := snapshot.WriteSegment(&file, data); err != nil {
-		t.Fatal(err)
-	}
-	seg, err := snapshot.ReadSegment(file.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return seg
+	return tables.Segment(t, data)
 }
 
 func columnOf(c testColumn, rows []testRow, indexed bool) snapshot.ColumnData {

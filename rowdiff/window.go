@@ -64,7 +64,6 @@ type window struct {
 	read  [][windowRows]uint64 // by position in words
 }
 
-// open begins to read a block.
 func (w *window) open(l *list, side int, words []word, b *block) {
 	w.list, w.side, w.words = l, side, words
 	w.next, w.to, w.at, w.rows = b.from, b.to, 0, w.ids[:0]

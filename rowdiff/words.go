@@ -207,7 +207,6 @@ type classes struct {
 	tuple []byte // memory for the tuple that is looked up
 }
 
-// mix adds a word to a hash.
 func mix(h, w uint64) uint64 {
 	h = (h ^ w) * 0x9e3779b97f4a7c15
 	return h ^ h>>32

@@ -27,7 +27,7 @@ const csvFolder = "csv/"
 const window = 4 << 20
 
 // writeCSV writes the CSV files of a table in those of some formats that are CSV.
-func (t *table) writeCSV(ctx context.Context, to Sink, some []bulk.Format) (files []bulk.File, err error) {
+func (t *table) writeCSV(ctx context.Context, to *target, some []bulk.Format) (files []bulk.File, err error) {
 	var writers []io.Writer
 	var finish []func() error
 	for _, format := range some {
@@ -35,7 +35,7 @@ func (t *table) writeCSV(ctx context.Context, to Sink, some []bulk.Format) (file
 			continue
 		}
 		f := &bulk.File{Path: csvFolder + t.info.Table + "." + string(format), Format: format, Rows: t.seg.Rows()}
-		p, err := to.Create(f)
+		p, err := to.create(f)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func (t *table) writeCSV(ctx context.Context, to Sink, some []bulk.Format) (file
 			if err := w.Close(); err != nil {
 				return err
 			}
-			err := to.Commit(p, f)
+			err := to.commit(p, f)
 			files = append(files, *f)
 			return err
 		})
@@ -105,7 +105,7 @@ func sourcesOf(m *store.Manifest, table string) (sources []bulk.Source) {
 }
 
 // writeSources writes a line for each table and each dataset of its rows.
-func writeSources(m *store.Manifest, tables []*table, to Sink) (bulk.File, error) {
+func writeSources(m *store.Manifest, tables []*table, to *target) (bulk.File, error) {
 	f := bulk.File{Path: "sources.csv", Format: bulk.CSV}
 	lines := [][]string{{
 		"table", "dataset_id", "dataset_name", "dataset_title", "provider", "license", "license_url", "terms",
@@ -133,7 +133,7 @@ func writeSources(m *store.Manifest, tables []*table, to Sink) (bulk.File, error
 	if err := w.WriteAll(lines); err != nil {
 		return f, fmt.Errorf("%s: %w", f.Path, err)
 	}
-	p, err := to.Create(&f)
+	p, err := to.create(&f)
 	if err != nil {
 		return f, err
 	}
@@ -141,5 +141,5 @@ func writeSources(m *store.Manifest, tables []*table, to Sink) (bulk.File, error
 	if _, err := p.Write(text.Bytes()); err != nil {
 		return f, err
 	}
-	return f, to.Commit(p, &f)
+	return f, to.commit(p, &f)
 }

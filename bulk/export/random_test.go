@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -40,9 +41,7 @@ func randomStore(t testing.TB, dir string, seed uint64, rows int, id string) (*s
 		m.Tables = append(m.Tables, ref)
 		m.Sources = append(m.Sources, store.TableSource{Table: name, Datasets: []string{"d1"}})
 	}
-	if err := st.PutManifest(m); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, st.PutManifest(m))
 	snap, err := st.Open(m.ID)
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -38,7 +38,6 @@ const (
 		"Null where one of them is."
 )
 
-// table is a table that is written.
 type table struct {
 	endpoint *contract.Endpoint
 	seg      *snapshot.Segment
@@ -182,8 +181,7 @@ func (t *table) codeFields() (fields []*columnar.Field) {
 	return fields
 }
 
-// writeParquet writes the Parquet files of a table.
-func (t *table) writeParquet(ctx context.Context, to Sink) ([]bulk.File, error) {
+func (t *table) writeParquet(ctx context.Context, to *target) ([]bulk.File, error) {
 	files := make([]bulk.File, len(t.parts))
 	for i, p := range t.parts {
 		name, err := path.Join(t.info.Table, p.folder, "part-0.parquet"), error(nil)
@@ -194,9 +192,9 @@ func (t *table) writeParquet(ctx context.Context, to Sink) ([]bulk.File, error) 
 	return files, nil
 }
 
-func (t *table) writePart(ctx context.Context, name string, of *part, to Sink) (bulk.File, error) {
+func (t *table) writePart(ctx context.Context, name string, of *part, to *target) (bulk.File, error) {
 	f := bulk.File{Path: name, Format: bulk.Parquet}
-	p, err := to.Create(&f)
+	p, err := to.create(&f)
 	if err != nil {
 		return f, err
 	}
@@ -220,7 +218,7 @@ func (t *table) writePart(ctx context.Context, name string, of *part, to Sink) (
 			f.Min[field.Name], f.Max[field.Name] = least, most
 		}
 	}
-	return f, to.Commit(p, &f)
+	return f, to.commit(p, &f)
 }
 
 // stoppable is a writer until its context ends.
@@ -278,14 +276,6 @@ func (p *partition) folder() string {
 	if p.value == "" {
 		return "__HIVE_DEFAULT_PARTITION__"
 	}
-	var b strings.Builder
-	for i := range len(p.value) {
-		c := p.value[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
+	// QueryEscape keeps letters, digits and -_.~, and writes a blank as +.
+	return strings.NewReplacer("+", "%20", "~", "%7E").Replace(url.QueryEscape(p.value))
 }

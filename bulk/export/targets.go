@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hdqs/bulk"
@@ -37,7 +38,6 @@ func ToStore(ctx context.Context, b *bulk.Bulk, snap *store.Snapshot, o Options)
 	return m, b.PutManifest(m)
 }
 
-// hasAll reports whether all files of a manifest are whole.
 func hasAll(b *bulk.Bulk, m *bulk.Manifest) bool {
 	for f := range m.All {
 		if !b.Has(f, true) {
@@ -166,31 +166,18 @@ type tree struct {
 	taken    map[string]string // where earlier exports have a file, by digest
 }
 
-func (t *tree) path(f *bulk.File) string { return filepath.Join(t.new, filepath.FromSlash(f.Path)) }
-
-// Create implements Sink.
-func (t *tree) Create(f *bulk.File) (*store.Pending, error) {
-	return store.CreatePending(filepath.Dir(t.path(f)))
-}
-
-// Commit implements Sink.
-func (t *tree) Commit(p *store.Pending, f *bulk.File) (err error) {
-	if f.Bytes, f.SHA256, err = p.Finish(); err != nil {
-		return err
-	}
-	return p.CommitAs(t.path(f))
-}
+// Path implements Sink.
+func (t *tree) Path(f *bulk.File) string { return filepath.Join(t.new, filepath.FromSlash(f.Path)) }
 
 // Take implements Sink.
 func (t *tree) Take(f *bulk.File) bool {
-	from, to := t.taken[f.SHA256], t.path(f)
+	from, to := t.taken[f.SHA256], t.Path(f)
 	if !bulk.HasFile(from, f, true) || atomicfile.MkdirAll(filepath.Dir(to)) != nil {
 		return false
 	}
 	return os.Link(from, to) == nil || bulk.HasFile(to, f, true)
 }
 
-// publish adds the manifest and names the folder.
 func (t *tree) publish(m *bulk.Manifest) error {
 	data, err := m.Encode()
 	if err != nil {
@@ -244,18 +231,19 @@ func tidy(dir, id string, keep int) error {
 	if err != nil {
 		return err
 	}
-	index := bulk.NewIndex(all)
+	bulk.NewestFirst(all)
 	var gone []string
-	for _, earlier := range index.Snapshots() {
-		switch {
-		case earlier == id:
-		case keep > 0:
+	all = slices.DeleteFunc(all, func(m *bulk.Manifest) bool {
+		if m.Snapshot != id {
 			keep--
-		default:
-			gone = append(gone, earlier)
 		}
-	}
-	data, err := index.Without(gone).Encode()
+		old := m.Snapshot != id && keep < 0
+		if old {
+			gone = append(gone, m.Snapshot)
+		}
+		return old
+	})
+	data, err := bulk.NewIndex(all).Encode()
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -34,9 +35,8 @@ const defaultPartitionRows = 1_000_000
 
 // Sink is where files go: a store, or a tree of files.
 type Sink interface {
-	// Create creates a file, and Commit names it and sets its size and digest.
-	Create(f *bulk.File) (*store.Pending, error)
-	Commit(p *store.Pending, f *bulk.File) error
+	// Path is that of a file, in a folder that does not depend on its content.
+	Path(f *bulk.File) string
 	// Take reports whether a file of an earlier manifest is there, whole; it may put it in its
 	// place.
 	Take(f *bulk.File) bool
@@ -45,7 +45,7 @@ type Sink interface {
 // Write writes the bulk files of a snapshot and returns their manifest, which it does not write.
 // Tables that an earlier manifest has with the same rows, in the same form, are taken over.
 func Write(
-	ctx context.Context, snap *store.Snapshot, earlier []*bulk.Manifest, to Sink, o Options,
+	ctx context.Context, snap *store.Snapshot, earlier []*bulk.Manifest, sink Sink, o Options,
 ) (*bulk.Manifest, error) {
 	if o.Formats == nil {
 		o.Formats = Formats
@@ -53,7 +53,7 @@ func Write(
 	if o.PartitionRows == 0 {
 		o.PartitionRows = defaultPartitionRows
 	}
-	to = &counting{Sink: to, written: o.Written}
+	to := &target{Sink: sink, written: o.Written}
 	tables, err := tablesOf(snap, &o)
 	if err != nil {
 		return nil, err
@@ -91,20 +91,30 @@ func Write(
 	return m, err
 }
 
-// counting calls written after each Commit.
-type counting struct {
+// target is a Sink with what is called for each file that was written.
+type target struct {
 	Sink
 	written func(*bulk.File)
 	one     sync.Mutex
 }
 
-// Commit implements Sink.
-func (c *counting) Commit(p *store.Pending, f *bulk.File) error {
-	err := c.Sink.Commit(p, f)
-	if err == nil && c.written != nil {
-		c.one.Lock()
-		defer c.one.Unlock()
-		c.written(f)
+func (to *target) create(f *bulk.File) (*store.Pending, error) {
+	return store.CreatePending(filepath.Dir(to.Path(f)))
+}
+
+// commit names a file, and sets its size and digest.
+func (to *target) commit(p *store.Pending, f *bulk.File) (err error) {
+	if f.Bytes, f.SHA256, err = p.Finish(); err != nil {
+		return err
+	}
+	// A file that is there and whole keeps its pages in the page cache.
+	if path := to.Path(f); !bulk.HasFile(path, f, true) {
+		err = p.CommitAs(path)
+	}
+	if err == nil && to.written != nil {
+		to.one.Lock()
+		defer to.one.Unlock()
+		to.written(f)
 	}
 	return err
 }
@@ -116,10 +126,8 @@ func tablesOf(snap *store.Snapshot, o *Options) ([]*table, error) {
 		digests[ref.Table] = ref.SHA256
 	}
 	var tables []*table
-	var known []string
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
-		known = append(known, e.Table)
 		seg := snap.Segments[e.Table]
 		if seg == nil || o.Tables != nil && !slices.Contains(o.Tables, e.Table) {
 			continue
@@ -131,16 +139,10 @@ func tablesOf(snap *store.Snapshot, o *Options) ([]*table, error) {
 		t.info.Sources = sourcesOf(snap.Manifest, e.Table)
 		tables = append(tables, t)
 	}
-	for _, name := range o.Tables {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("there is no table %q; the tables are %q", name, known)
-		}
-	}
 	return tables, nil
 }
 
-// write sets the files of a table.
-func (t *table) write(ctx context.Context, earlier []*bulk.Manifest, to Sink, o *Options) error {
+func (t *table) write(ctx context.Context, earlier []*bulk.Manifest, to *target, o *Options) error {
 	files := map[bulk.Format][]bulk.File{}
 	var missing []bulk.Format
 	for _, format := range o.Formats {

@@ -21,7 +21,6 @@ type Metadata struct {
 	JSON  []byte            // the metadata file
 }
 
-// origin is where a file of a table came from.
 type origin struct {
 	snapshot, sequence int64
 	spec               int
@@ -76,7 +75,6 @@ func SnapshotID(state string) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:]) >> 1)
 }
 
-// add adds a state.
 func (b *builder) add(s *State) error {
 	if err := s.check(); err != nil {
 		return err
@@ -117,28 +115,25 @@ func (b *builder) schemaOf(s *State) int {
 	for _, f := range s.Fields {
 		m.LastColumn = max(m.LastColumn, f.ID)
 	}
-	made := newSchema(0, s.Fields)
-	at := slices.IndexFunc(m.Schemas, func(o schemaJSON) bool { return slices.Equal(o.Fields, made.Fields) })
-	if at < 0 {
-		at = len(m.Schemas)
-		made.ID = at
+	made := newSchema(len(m.Schemas), s.Fields)
+	m.CurrentSchema = slices.IndexFunc(append(m.Schemas, made), func(o schemaJSON) bool {
+		return slices.Equal(o.Fields, made.Fields)
+	})
+	if m.CurrentSchema == made.ID {
 		m.Schemas = append(m.Schemas, made)
 	}
-	m.CurrentSchema = at
-	return at
+	return m.CurrentSchema
 }
 
-// specOf makes the partitioning of a state the default.
 func (b *builder) specOf(s *State) {
 	m := &b.metadata
-	made := newSpec(0, s)
-	at := slices.IndexFunc(m.Specs, func(o specJSON) bool { return slices.Equal(o.Fields, made.Fields) })
-	if at < 0 {
-		at = len(m.Specs)
-		made.ID = at
+	made := newSpec(len(m.Specs), s)
+	m.DefaultSpec = slices.IndexFunc(append(m.Specs, made), func(o specJSON) bool {
+		return slices.Equal(o.Fields, made.Fields)
+	})
+	if m.DefaultSpec == made.ID {
 		m.Specs = append(m.Specs, made)
 	}
-	m.DefaultSpec = at
 	if s.PartitionBy != "" {
 		m.LastPartition = firstPartition
 	}
@@ -178,7 +173,6 @@ const (
 	manifestsKey = "hdqs.manifests"
 )
 
-// summary returns what engines show of a state.
 func summary(s *State, entries [3][]origin) map[string]string {
 	count := func(of []origin) (files string, rows string) {
 		var n int64
@@ -239,7 +233,6 @@ func (b *builder) manifestNames() string {
 	return strings.Join(names, " ")
 }
 
-// put adds a file and returns its path.
 func (b *builder) put(prefix string, file []byte) string {
 	sum := sha256.Sum256(file)
 	name := prefix + hex.EncodeToString(sum[:16]) + ".avro"

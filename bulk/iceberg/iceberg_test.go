@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"hdqs/internal/testkit"
 )
 
 func number(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
@@ -80,9 +82,7 @@ func build(t *testing.T, table *Table) *read {
 		t.Fatal(err)
 	}
 	r := &read{t: t, made: made}
-	if err := json.Unmarshal(made.JSON, &r.json); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(made.JSON, &r.json))
 	return r
 }
 
@@ -328,9 +328,7 @@ func TestWriteKeepsTheVersionBefore(t *testing.T) {
 			}
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, hintName), []byte("four"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, hintName), []byte("four"), 0o600))
 	if _, err := Write(dir, made[0]); err == nil || !strings.Contains(err.Error(), `"four"`) {
 		t.Errorf("error %v, want one that quotes the version", err)
 	}
@@ -356,27 +354,19 @@ func TestWriteKeepsWhatCopiesHave(t *testing.T) {
 		}
 	}
 	copied := filepath.Join(t.TempDir(), "metadata")
-	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(copied, os.DirFS(dir)))
 	entries, err := os.ReadDir(copied)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, e := range entries { // in any order
 		at := time.Unix(int64(1e9+i*7919%97), 0)
-		if err := os.Chtimes(filepath.Join(copied, e.Name()), at, at); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Chtimes(filepath.Join(copied, e.Name()), at, at))
 	}
 	for name, data := range lost.Files {
-		if err := os.WriteFile(filepath.Join(copied, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(copied, name), data, 0o600))
 	}
-	if err := os.WriteFile(filepath.Join(copied, metadataName(3)), lost.JSON, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(copied, metadataName(3)), lost.JSON, 0o600))
 	version, err := Write(copied, third)
 	if err != nil || version != 4 {
 		t.Fatalf("version %d, %v; want 4, since 3 is taken", version, err)
@@ -393,9 +383,7 @@ func TestWriteKeepsWhatCopiesHave(t *testing.T) {
 	}
 	// Metadata of an earlier release names no manifests, so nothing of it may be removed.
 	earlier := bytes.ReplaceAll(third.JSON, []byte(manifestsKey), []byte("hdqs.other"))
-	if err := os.WriteFile(filepath.Join(copied, metadataName(4)), earlier, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(copied, metadataName(4)), earlier, 0o600))
 	if _, err := Write(copied, add(5)); err != nil {
 		t.Fatal(err)
 	}
@@ -432,9 +420,7 @@ func TestExpire(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // the second time nothing changes
-			if err := Expire(dir, kept); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, Expire(dir, kept))
 		}
 		if len(stays) == 0 {
 			if _, err := os.Stat(filepath.Dir(metadata)); err == nil {

@@ -21,7 +21,6 @@ var (
 	entrySchema, listSchema = compact(manifestEntry), compact(manifestList)
 )
 
-// compact returns a schema without blanks.
 func compact(schema []byte) string {
 	var b bytes.Buffer
 	if err := json.Compact(&b, schema); err != nil {
@@ -46,7 +45,6 @@ type entry struct {
 	file     *File
 }
 
-// appendEntry appends an entry of a manifest.
 func (r *record) appendEntry(e *entry, partitioned bool) {
 	r.long(int64(e.status))
 	r.present()
@@ -112,7 +110,6 @@ type manifest struct {
 	nulls    bool     // it has nulls
 }
 
-// newManifest describes a manifest with the given entries.
 func newManifest(entries []entry, spec int, partitioned bool, sequence, snapshot int64) manifest {
 	m := manifest{spec: spec, sequence: sequence, least: sequence, snapshot: snapshot}
 	for i := range entries {
@@ -133,7 +130,6 @@ func newManifest(entries []entry, spec int, partitioned bool, sequence, snapshot
 	return m
 }
 
-// manifestFile returns the bytes of a manifest.
 func manifestFile(entries []entry, schema *schemaJSON, spec *specJSON) ([]byte, error) {
 	columns, err := json.Marshal(schema)
 	if err != nil {
@@ -166,7 +162,6 @@ func manifestFile(entries []entry, schema *schemaJSON, spec *specJSON) ([]byte, 
 	}, len(entries), block.bytes), nil
 }
 
-// listFile returns the bytes of a manifest list.
 func listFile(manifests []manifest, snapshot, parent, sequence int64) []byte {
 	var block record
 	for _, m := range manifests {

@@ -77,7 +77,6 @@ type (
 // digestKey is the property that has the SHA-256 of the metadata file as it is without it.
 const digestKey = "hdqs.sha256"
 
-// encode returns the metadata file, with its digest.
 func (m *metadataJSON) encode() ([]byte, error) {
 	m.Properties = map[string]string{}
 	text, err := json.Marshal(m)
@@ -103,7 +102,6 @@ func newSchema(id int, fields []Field) schemaJSON {
 // Ids of partition fields begin at 1000.
 const firstPartition = 1000
 
-// newSpec returns how the files of a state are partitioned.
 func newSpec(id int, s *State) specJSON {
 	spec := specJSON{ID: id, Fields: []partitionJSON{}}
 	if s.PartitionBy != "" {

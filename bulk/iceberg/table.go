@@ -47,7 +47,6 @@ type Table struct {
 	States   []State
 }
 
-// check returns what keeps a state from being written.
 func (s *State) check() error {
 	for _, f := range s.Fields {
 		if !known[f.Type] || f.ID < 1 {

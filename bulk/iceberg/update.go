@@ -103,7 +103,6 @@ type updater struct {
 	columns   map[string][]Column // of files, by name: snapshots share most of them
 }
 
-// names returns the names of all tables.
 func (u *updater) names() (names []string) {
 	for _, m := range u.manifests {
 		for i := range m.Tables {
@@ -132,7 +131,6 @@ func (u *updater) table(name string) (*Table, error) {
 	return t, fault
 }
 
-// state returns the state of a table in a snapshot.
 func (u *updater) state(m *bulk.Manifest, from *bulk.Table) (*State, error) {
 	s := &State{ID: m.Snapshot, Time: m.Created, PartitionBy: from.PartitionedBy}
 	for k, c := range from.Schema {

@@ -36,9 +36,7 @@ func putFile(t *testing.T, b *bulk.Bulk, path string, rows []cells) bulk.File {
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, w.Close())
 	sum := sha256.Sum256(data.Bytes())
 	f := bulk.File{
 		Path: path, Format: bulk.Parquet, Rows: len(rows), Bytes: int64(data.Len()), SHA256: hex.EncodeToString(sum[:]),
@@ -82,9 +80,7 @@ func TestUpdateReadsFooters(t *testing.T) {
 	testkit.WriteFile(t, filepath.Join(dir, "bulk/iceberg/gone/metadata/version-hint.text"), []byte("1"))
 	want := dir
 	for _, location := range []string{"", "s3://bucket/prefix/", ""} {
-		if err := Update(b, dir, location, nil); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, Update(b, dir, location, nil))
 		if location != "" {
 			want = "s3://bucket/prefix"
 		}
@@ -114,9 +110,7 @@ func TestUpdateReadsFooters(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "bulk/iceberg/gone")); err == nil {
 		t.Error("a table without files was not removed")
 	}
-	if err := os.Remove(b.Path(&empty)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(b.Path(&empty)))
 	if err := Update(b, dir, "", nil); err == nil || !strings.Contains(err.Error(),
 		"event/part-1.parquet of snapshot a-newer") {
 		t.Errorf("error %v, want one that names the file that is not there", err)
@@ -135,8 +129,6 @@ func readWritten(t *testing.T, dir string) *read {
 		r.made.Files[e.Name()] = testkit.ReadFile(t, filepath.Join(dir, e.Name()))
 	}
 	name := fmt.Sprintf("v%s.metadata.json", r.made.Files[hintName])
-	if err := json.Unmarshal(r.made.Files[name], &r.json); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(r.made.Files[name], &r.json))
 	return r
 }

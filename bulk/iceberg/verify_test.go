@@ -35,9 +35,7 @@ func TestVerify(t *testing.T) {
 	}
 	update := func() {
 		t.Helper()
-		if err := Update(b, dir, "", nil); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, Update(b, dir, "", nil))
 	}
 	agrees := func(what string, m *bulk.Manifest, want bool) {
 		t.Helper()
@@ -55,9 +53,7 @@ func TestVerify(t *testing.T) {
 	for _, m := range []*bulk.Manifest{first, second, third} {
 		agrees("all", m, true)
 	}
-	if err := Expire(dir, map[string]bool{"s2": true, "s3": true}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Expire(dir, map[string]bool{"s2": true, "s3": true}))
 	agrees("collected", second, true)
 	agrees("collected", third, true)
 	other := *third
@@ -109,9 +105,7 @@ func TestVerify(t *testing.T) {
 			update()
 			agrees(name+" written again", third, true)
 		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Remove(path))
 		agrees(name+" removed", third, false)
 		update()
 	}
