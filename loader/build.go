@@ -7,16 +7,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -46,7 +43,6 @@ type Options struct {
 	// Verified says that every file has the sum in catalog.json: an unchanged one is recognised
 	// without reading it.
 	Verified bool
-	Cache    BuildCache // zero: every load reads the catalog
 
 	// BeforePublish is called with the id of a new snapshot when its files are there and the
 	// channel does not show it yet. Its error is that of the load. It may be nil.
@@ -89,11 +85,8 @@ func Build(ctx context.Context, opts Options) (r *Report, err error) {
 func buildUnguarded(ctx context.Context, opts Options) (*Report, error) {
 	began := time.Now()
 	l := newLoad(opts)
-	if r, ok := l.cachedReport(began); ok {
-		return r, nil
-	}
 	read := l.readCatalog
-	if isViews(opts.Catalog) {
+	if path, err := viewFile(opts.Catalog, "location_view"); err == nil && path != "" {
 		read = l.readViews
 	}
 	r, err := read(ctx)
@@ -101,16 +94,10 @@ func buildUnguarded(ctx context.Context, opts Options) (*Report, error) {
 		return nil, err
 	}
 	l.finishStale(r)
-	if err := l.compareRows(r); err != nil {
-		return nil, err
-	}
+	l.compareRows(r)
 	r.report.Seconds = time.Since(began).Seconds()
 	r.report.finish()
-	if err := l.publish(r); err != nil {
-		return r.report, err
-	}
-	l.saveReport(r.report)
-	return r.report, nil
+	return r.report, l.publish(r)
 }
 
 // load is one run of Build: what it reads from and compares with.
@@ -214,99 +201,6 @@ func manifestID(m *store.Manifest) string {
 	return m.SnapshotTime.Format("20060102T150405Z") + "-" + hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// BuildCache lets a load find out, without reading the catalog, that its result would be the
-// current snapshot.
-type BuildCache struct {
-	File   string // the report of the last load; one file for each catalog, store and channel
-	Inputs string // identifies the whole content of the catalog
-}
-
-// cachedBuild is the content of the file.
-type cachedBuild struct {
-	Inputs string  `json:"inputs"`
-	Report *Report `json:"report"`
-}
-
-// maxBuildCache bounds the file.
-const maxBuildCache = 64 << 20
-
-// inputs sums up everything that decides the outcome of a load.
-func (o *Options) inputs() string {
-	h := sha256.New()
-	fmt.Fprintln(h, programSum(), o.Cache.Inputs, o.CatalogURL, o.AllowNoPCodes, o.AllowShrink, o.StrictResources,
-		o.AllowEmpty, cmp.Or(o.MaxRows, DefaultMaxRows))
-	if o.Fetched != nil {
-		for _, s := range o.Fetched.Sources {
-			if s.State == SourceStale || s.State == SourceRefused {
-				fmt.Fprintln(h, s.State, s.Role, s.Path)
-			}
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// cachedReport returns the report of the last load if this one would repeat it: the inputs are the
-// same, and the channel still shows the result. It checks that the segments exist and does not open
-// them.
-func (l *load) cachedReport(began time.Time) (*Report, bool) {
-	m := l.opts.Cache
-	if m.File == "" || m.Inputs == "" || programSum() == "" || l.previous.manifest == nil {
-		return nil, false
-	}
-	var last cachedBuild
-	f, err := os.Open(m.File)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	if json.NewDecoder(io.LimitReader(f, maxBuildCache)).Decode(&last) != nil || last.Report == nil {
-		return nil, false
-	}
-	r, current := last.Report, l.previous.manifest
-	if last.Inputs != l.opts.inputs() || r.Snapshot != current.ID || len(r.Tables) != len(current.Tables) {
-		return nil, false
-	}
-	for _, t := range current.Tables {
-		path, err := l.opts.Store.SegmentPath(t.SHA256)
-		if err != nil {
-			return nil, false
-		}
-		if info, err := os.Stat(path); err != nil || info.Size() != t.Bytes {
-			return nil, false
-		}
-	}
-	for i := range r.Resources {
-		r.Resources[i].Reused = true
-	}
-	for i := range r.Tables {
-		r.Tables[i].Reused = true
-	}
-	r.Outcome, r.Fetched, r.Seconds = "unchanged", l.opts.Fetched, time.Since(began).Seconds()
-	r.Fell = nil // the current snapshot has just these rows
-	r.setPartial()
-	return r, true
-}
-
-// saveReport keeps the report for the next load. If it cannot be written, that load reads the
-// catalog.
-func (l *load) saveReport(report *Report) {
-	m := l.opts.Cache
-	if m.File == "" || m.Inputs == "" {
-		return
-	}
-	if err := m.write(cachedBuild{Inputs: l.opts.inputs(), Report: report}); err != nil {
-		report.Notes = append(report.Notes, "the next load will read everything again: "+err.Error())
-	}
-}
-
-func (m BuildCache) write(r cachedBuild) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(m.File, data)
-}
-
 // result gathers the tables of the snapshot to be, and what is reported and remembered of them.
 // Tables are loaded concurrently; the mutex guards everything but the store.
 type result struct {
@@ -316,6 +210,7 @@ type result struct {
 	report     *Report
 	segments   map[string]store.SegmentRef
 	available  map[string][]available // by table
+	countries  map[string][]string    // codes, by table; not of kept tables
 	uses       map[string]*sourceUse  // by resource id
 	datasets   map[string]bool        // ids that rows name
 	state      loadState
@@ -327,28 +222,27 @@ type result struct {
 func newResult(st *store.Store, base *Report) *result {
 	return &result{
 		store: st, report: base.clone(), segments: map[string]store.SegmentRef{}, available: map[string][]available{},
-		uses: map[string]*sourceUse{}, datasets: map[string]bool{},
+		countries: map[string][]string{},
+		uses:      map[string]*sourceUse{}, datasets: map[string]bool{},
 		sources: sources{resources: map[string]sourceResource{}, datasets: map[string]store.Dataset{}},
 		state:   loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
 	}
 }
 
-// putRows writes a table that was built row by row.
 func (r *result) putRows(b *tableBuilder) error {
 	data, found := b.finish(false)
 	return r.put(data, found)
 }
 
-// put writes a table as a segment.
 func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
-	formulas := countFormulas(data)
+	formulas, countries := countFormulas(data), countriesOf(data)
 	segment, err := r.store.PutSegment(data)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", data.Name, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.segments[data.Name] = segment
+	r.segments[data.Name], r.countries[data.Name] = segment, countries
 	r.report.Tables = append(r.report.Tables, TableReport{
 		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, Duplicates: found,
 		FormulaTexts: formulas,
@@ -396,7 +290,6 @@ func (r *result) countUses(uses []useState) {
 	}
 }
 
-// note adds a note to the report.
 func (r *result) note(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,6 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
 	"hdqs/loader/sample"
 	"hdqs/snapshot/store"
 )
@@ -258,10 +259,7 @@ func TestSameInputSameBytes(t *testing.T) {
 
 func readManifest(t *testing.T, st *store.Store, id string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(st.Dir(), "manifests", id+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, filepath.Join(st.Dir(), "manifests", id+".json"))
 	return data
 }
 
@@ -445,13 +443,9 @@ func TestReportSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	var kept Report
-	if err := json.Unmarshal(data, &kept); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(data, &kept))
 	var a, b bytes.Buffer
-	if err := errors.Join(report.WriteText(&a), kept.WriteText(&b)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(report.WriteText(&a), kept.WriteText(&b)))
 	if a.String() != b.String() || !reflect.DeepEqual(report.Rows, kept.Rows) {
 		t.Errorf("kept report:\n%s\nwant:\n%s", b.String(), a.String())
 	}

@@ -16,12 +16,9 @@ import (
 //	a := newTableBuilder(tableNamed("idps"))
 //	place, population := a.group("place"), a.column("population")
 //	for each row {
-//		code, ok := place.find(key)
-//		if !ok {
+//		place.put(key, func() {
 //			place.column("location_code").setText(cell) // every column of the group
-//			code = place.add(key)
-//		}
-//		place.set(code)
+//		})
 //		if fault := population.read(cell); fault != "" {
 //			continue // reported; the next row takes the place of this one
 //		}
@@ -36,11 +33,11 @@ type tableBuilder struct {
 	own    []*vector // columns of rows
 	groups []*tuples
 	byName map[string]*vector // all columns, those of groups included
+	ranks  map[string]classes // of columns that finish has ranked
 }
 
-// newTableBuilder makes an empty builder of a table.
 func newTableBuilder(t *table) *tableBuilder {
-	a := &tableBuilder{table: t, byName: make(map[string]*vector, len(t.columns))}
+	a := &tableBuilder{table: t, byName: make(map[string]*vector, len(t.columns)), ranks: map[string]classes{}}
 	byGroup := map[string]*tuples{}
 	for i := range t.columns {
 		c := &t.columns[i]
@@ -72,7 +69,6 @@ func (b *tableBuilder) column(name string) *vector {
 	panic(fmt.Sprintf("loader: table %q declares no column %q", b.table.name, name))
 }
 
-// has reports whether the table declares the column.
 func (b *tableBuilder) has(name string) bool { return b.byName[name] != nil }
 
 // group is the tuple dictionary of this name. Asking for one that the table does not declare is a
@@ -131,7 +127,6 @@ type tuples struct {
 	rows    *int
 }
 
-// column is the group's column of this name.
 func (g *tuples) column(name string) *vector {
 	for _, v := range g.columns {
 		if v.name == name {
@@ -141,7 +136,6 @@ func (g *tuples) column(name string) *vector {
 	panic(fmt.Sprintf("loader: group %q has no column %q", g.name, name))
 }
 
-// has reports whether the group has a column of this name.
 func (g *tuples) has(name string) bool {
 	for _, v := range g.columns {
 		if v.name == name {
@@ -151,7 +145,6 @@ func (g *tuples) has(name string) bool {
 	return false
 }
 
-// find looks up the tuple with this key.
 func (g *tuples) find(key []byte) (code uint32, ok bool) {
 	code, ok = g.byKey[string(key)]
 	return code, ok
@@ -170,6 +163,16 @@ func (g *tuples) add(key []byte) uint32 {
 	g.held += len(key) + textMemory + 8*len(g.columns)
 	g.n++
 	return code
+}
+
+// put gives the current row the tuple with this key. It calls set for a new one.
+func (g *tuples) put(key []byte, set func()) {
+	code, ok := g.find(key)
+	if !ok {
+		set()
+		code = g.add(key)
+	}
+	g.set(code)
 }
 
 // set gives the current row the tuple with this code.
@@ -239,7 +242,6 @@ func (v *vector) setText(cell []byte) (ok bool) {
 	return true
 }
 
-// setString is setText for a string.
 func (v *vector) setString(s string) (ok bool) {
 	code, ok := v.byText[s]
 	if !ok {
@@ -264,7 +266,6 @@ func (v *vector) setCode(code uint32) {
 // setInt sets an Int, or a Time in microseconds.
 func (v *vector) setInt(i int64) { v.ints = append(v.ints[:*v.at], i) }
 
-// setBool sets a Bool.
 func (v *vector) setBool(b bool) {
 	i := int64(0)
 	if b {
@@ -273,7 +274,6 @@ func (v *vector) setBool(b bool) {
 	v.setInt(i)
 }
 
-// setDecimal sets a Decimal.
 func (v *vector) setDecimal(d snapshot.Dec) { v.decs = append(v.decs[:*v.at], d) }
 
 // setExact sets a Decimal that does not fit a Dec, by its exact text.
@@ -317,7 +317,6 @@ func (v *vector) copyFrom(w *vector, i int) {
 	}
 }
 
-// isNull reports whether the value at position i is null.
 func (v *vector) isNull(i int) bool {
 	switch v.kind {
 	case snapshot.Text, snapshot.Enum:
@@ -438,33 +437,12 @@ func (l *limits) hold(f float64) bool { return l == nil || l.from <= f && f <= l
 // parseInt parses an integer of at most 18 digits; older files write it with a fraction of zeros,
 // as in 12.0.
 func parseInt(cell []byte) (int64, bool) {
-	digits := cell
-	negative := false
-	if len(digits) > 0 && (digits[0] == '-' || digits[0] == '+') {
-		negative, digits = digits[0] == '-', digits[1:]
-	}
-	if dot := bytes.IndexByte(digits, '.'); dot >= 0 {
-		for _, c := range digits[dot+1:] {
-			if c != '0' {
-				return 0, false
-			}
-		}
-		digits = digits[:dot]
-	}
-	if len(digits) == 0 || len(digits) > 18 {
+	digits, fraction, _ := bytes.Cut(cell, []byte{'.'})
+	if len(bytes.Trim(fraction, "0")) > 0 || len(bytes.TrimLeft(digits, "+-")) > 18 {
 		return 0, false
 	}
-	var n int64
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	if negative {
-		n = -n
-	}
-	return n, true
+	n, err := strconv.ParseInt(string(digits), 10, 64)
+	return n, err == nil
 }
 
 // parseFlag parses the three forms of booleans in files: Y/N, True/False, t/f, in any case.

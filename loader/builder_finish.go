@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -15,14 +16,19 @@ import (
 // returns the table. The builder cannot be used afterwards.
 func (b *tableBuilder) finish(keepDuplicates bool) (*snapshot.TableData, duplicateRows) {
 	b.oneTuplePerValue()
-	var ids []uint32
-	var found duplicateRows
-	if keepDuplicates {
-		ids = b.ids(nil)
-	} else {
-		ids, found = b.dropDuplicates()
+	ids := make([]uint32, b.rows)
+	for i := range ids {
+		ids[i] = uint32(i)
 	}
-	ids = b.sorted(ids)
+	var found duplicateRows
+	sortedBy := []string{}
+	if !keepDuplicates && b.table.key != nil {
+		ids, sortedBy, found = b.dropDuplicates(ids)
+	}
+	if !slices.Equal(sortedBy, b.table.order) {
+		slices.Sort(ids)
+		sortRows(ids, b.ranked(b.table.order))
+	}
 	data := &snapshot.TableData{Name: b.table.name, Rows: len(ids)}
 	for _, g := range b.groups {
 		data.Groups = append(data.Groups, g.data(ids))
@@ -81,15 +87,7 @@ func picked[T any](values []T, positions []uint32) []T {
 func (g *tuples) data(ids []uint32) snapshot.GroupData {
 	codes := picked(g.codes, ids)
 	g.codes = nil
-	number := make([]uint32, g.n) // new code + 1
-	var first []uint32
-	for i, c := range codes {
-		if number[c] == 0 {
-			first = append(first, c)
-			number[c] = uint32(len(first))
-		}
-		codes[i] = number[c] - 1
-	}
+	first := renumber(codes, g.n)
 	d := snapshot.GroupData{Name: g.name, Codes: codes, Tuples: len(first)}
 	for _, v := range g.columns {
 		d.Columns = append(d.Columns, v.data(first))
@@ -106,7 +104,8 @@ func (v *vector) data(positions []uint32) snapshot.ColumnData {
 	case snapshot.Enum:
 		d.Codes, d.Values = v.codes, v.dict
 	case snapshot.Text:
-		d.Codes, d.Values = usedOnly(v.codes, v.dict)
+		used := renumber(v.codes, len(v.dict))
+		d.Codes, d.Values = v.codes, picked(v.dict, used)
 	case snapshot.Decimal:
 		d.Decimals, d.Texts = v.decs, v.usedTexts()
 	default:
@@ -116,21 +115,21 @@ func (v *vector) data(positions []uint32) snapshot.ColumnData {
 	return d
 }
 
-// usedOnly numbers the texts in use by first appearance, in place.
-func usedOnly(codes []uint32, dict []string) ([]uint32, []string) {
-	number := make([]uint32, len(dict)) // new code + 1
-	var used []string
+// renumber numbers codes below n by first appearance, in place. It returns the old codes in that
+// sequence.
+func renumber(codes []uint32, n int) (used []uint32) {
+	number := make([]uint32, n) // new code + 1
 	for i, c := range codes {
 		if c == snapshot.NullCode {
 			continue
 		}
 		if number[c] == 0 {
-			used = append(used, dict[c])
+			used = append(used, c)
 			number[c] = uint32(len(used))
 		}
 		codes[i] = number[c] - 1
 	}
-	return codes, used
+	return used
 }
 
 func (v *vector) usedTexts() []string {
@@ -160,84 +159,41 @@ type duplicateRows struct {
 
 const maxDuplicateExamples = 5
 
-// dropDuplicates gives the ids of the rows that stay, in load order: of the rows with one key the
-// last.
-func (b *tableBuilder) dropDuplicates() ([]uint32, duplicateRows) {
-	var found duplicateRows
-	if b.table.key == nil || b.rows < 2 {
-		return b.ids(nil), found
-	}
-	key := b.keyClasses()
-	size := 1
-	for size < 2*b.rows {
-		size *= 2
-	}
-	slots := make([]uint32, size) // row id + 1; 0 is free
-	dropped := make([]bool, b.rows)
-	for i := b.rows - 1; i >= 0; i-- {
-		row := uint32(i)
-		slot := hashRow(key, row) & uint64(size-1)
-		for slots[slot] != 0 && !sameKey(key, slots[slot]-1, row) {
-			slot = (slot + 1) & uint64(size-1)
+// dropDuplicates gives the ids of the rows that stay: of the rows with one key the last. It sorts
+// them by the key, so that such rows are neighbours. The columns of the key come in the sequence of
+// the table's order, which mostly has no others.
+func (b *tableBuilder) dropDuplicates(ids []uint32) (kept []uint32, sortedBy []string, found duplicateRows) {
+	var others []string
+	for _, name := range b.table.key {
+		if !slices.Contains(b.table.order, name) {
+			others = append(others, name)
 		}
-		switch later := slots[slot]; {
-		case later == 0:
-			slots[slot] = row + 1
-		case b.equalRows(later-1, row):
-			dropped[i] = true
+	}
+	sortedBy = slices.DeleteFunc(slices.Concat(b.table.order, others),
+		func(name string) bool { return !slices.Contains(b.table.key, name) })
+	key := b.ranked(sortedBy)
+	sortRows(ids, key)
+	last := make([]uint32, b.rows) // for each row the last one with its key
+	for i, row := range slices.Backward(ids) {
+		last[row] = row
+		if i+1 < len(ids) && sameKey(key, row, ids[i+1]) {
+			last[row] = last[ids[i+1]]
+		}
+	}
+	kept = slices.DeleteFunc(ids, func(row uint32) bool { return last[row] != row })
+	for i, later := range slices.Backward(last) {
+		switch row := uint32(i); {
+		case later == row:
+		case b.equalRows(later, row):
 			found.Identical++
 		default:
-			dropped[i] = true
 			found.Different++
 			if len(found.Examples) < maxDuplicateExamples {
 				found.Examples = append(found.Examples, b.describeKey(row))
 			}
 		}
 	}
-	return b.ids(dropped), found
-}
-
-func (b *tableBuilder) ids(dropped []bool) []uint32 {
-	ids := make([]uint32, 0, b.rows)
-	for i := range b.rows {
-		if dropped == nil || !dropped[i] {
-			ids = append(ids, uint32(i))
-		}
-	}
-	return ids
-}
-
-// keyClasses numbers the values of the key columns. Columns of one group become one number for each
-// tuple.
-func (b *tableBuilder) keyClasses() []classes {
-	var key []classes
-	isKey := map[string]bool{}
-	for _, name := range b.table.key {
-		isKey[name] = true
-	}
-	for _, g := range b.groups {
-		var in []*vector
-		for _, v := range g.columns {
-			if isKey[v.name] {
-				in = append(in, v)
-			}
-		}
-		if in != nil {
-			of, bound := classify(in, g.n)
-			key = append(key, classes{of: of, codes: g.codes[:b.rows], bound: bound})
-		}
-	}
-	for _, v := range b.own {
-		switch {
-		case !isKey[v.name]:
-		case v.kind == snapshot.Text || v.kind == snapshot.Enum:
-			key = append(key, classes{of: v.codes[:b.rows]})
-		default:
-			of, bound := v.rank(b.rows)
-			key = append(key, classes{of: of, bound: bound})
-		}
-	}
-	return key
+	return kept, sortedBy, found
 }
 
 // classify numbers the distinct combinations of values of columns, n positions, by first
@@ -249,7 +205,8 @@ func classify(columns []*vector, n int) (of []uint32, bound uint32) {
 	for i := range n {
 		key = key[:0]
 		for _, v := range columns {
-			key = v.appendKey(key, i)
+			word, scale := v.word(i)
+			key = append(binary.LittleEndian.AppendUint64(key, word), scale) // of one length for all values
 		}
 		c, ok := seen[string(key)]
 		if !ok {
@@ -261,32 +218,15 @@ func classify(columns []*vector, n int) (of []uint32, bound uint32) {
 	return of, uint32(len(seen))
 }
 
-// appendKey appends bytes of fixed length that are equal for equal values of this column and for no
-// others.
-func (v *vector) appendKey(key []byte, i int) []byte {
-	var x uint64
+// word is the value at position i as a number, which for a Decimal counts with its scale.
+func (v *vector) word(i int) (word uint64, scale uint8) {
 	switch v.kind {
 	case snapshot.Text, snapshot.Enum:
-		x = uint64(v.codes[i])
+		return uint64(v.codes[i]), 0
 	case snapshot.Decimal:
-		key = append(key, v.decs[i].Scale)
-		if v.decs[i].Scale != snapshot.DecNull {
-			x = uint64(v.decs[i].Mantissa)
-		}
-	default:
-		x = uint64(v.ints[i])
+		return uint64(v.decs[i].Mantissa), v.decs[i].Scale
 	}
-	return append(key, byte(x), byte(x>>8), byte(x>>16), byte(x>>24), byte(x>>32), byte(x>>40), byte(x>>48),
-		byte(x>>56))
-}
-
-func hashRow(key []classes, row uint32) uint64 {
-	h := uint64(0x9e3779b97f4a7c15)
-	for i := range key {
-		h = (h ^ uint64(key[i].row(row))) * 0xff51afd7ed558ccd
-		h ^= h >> 32
-	}
-	return h
+	return uint64(v.ints[i]), 0
 }
 
 func sameKey(key []classes, a, b uint32) bool {
@@ -307,19 +247,10 @@ func (b *tableBuilder) equalRows(i, j uint32) bool {
 		}
 	}
 	for _, v := range b.own {
-		switch v.kind {
-		case snapshot.Text, snapshot.Enum:
-			if v.codes[i] != v.codes[j] {
-				return false
-			}
-		case snapshot.Decimal:
-			if v.decs[i] != v.decs[j] {
-				return false
-			}
-		default:
-			if v.ints[i] != v.ints[j] {
-				return false
-			}
+		a, scaleA := v.word(int(i))
+		b, scaleB := v.word(int(j))
+		if a != b || scaleA != scaleB {
+			return false
 		}
 	}
 	return true
@@ -329,10 +260,8 @@ func (b *tableBuilder) describeKey(row uint32) string {
 	var words []string
 	for _, name := range b.table.key {
 		v, at := b.column(name), int(row)
-		for _, g := range b.groups {
-			if v.group == g.name {
-				at = int(g.codes[row])
-			}
+		if v.group != "" {
+			at = int(b.group(v.group).codes[row])
 		}
 		value := "null"
 		switch {
@@ -407,15 +336,7 @@ func (v *vector) rankTexts() (byCode []uint32, null uint32) {
 		order[i] = uint32(i)
 	}
 	if v.kind == snapshot.Text {
-		slices.SortFunc(order, func(a, b uint32) int {
-			switch x, y := v.dict[a], v.dict[b]; {
-			case x < y:
-				return -1
-			case x > y:
-				return 1
-			}
-			return 0
-		})
+		slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(v.dict[a], v.dict[b]) })
 	}
 	for rank, code := range order {
 		byCode[code] = uint32(rank)
@@ -423,14 +344,10 @@ func (v *vector) rankTexts() (byCode []uint32, null uint32) {
 	return byCode, uint32(len(v.dict))
 }
 
-// sorted puts row ids, given in load order, into the table's order. It sorts stably from the least
+// sortRows sorts row ids, given in load order, by ranked columns. It sorts stably from the least
 // significant word of the packed ranks to the most significant one, so equal rows keep their load
 // order.
-func (b *tableBuilder) sorted(ids []uint32) []uint32 {
-	parts := make([]classes, 0, len(b.table.order))
-	for _, name := range b.table.order {
-		parts = append(parts, b.ranked(name))
-	}
+func sortRows(ids []uint32, parts []classes) {
 	words := make([]uint64, len(ids))
 	for len(parts) > 0 {
 		from, width := len(parts), 0
@@ -448,22 +365,32 @@ func (b *tableBuilder) sorted(ids []uint32) []uint32 {
 		radixSort(words, ids, width)
 		parts = parts[:from]
 	}
-	return ids
 }
 
 func (c *classes) width() int { return bits.Len32(max(c.bound, 1) - 1) }
 
-func (b *tableBuilder) ranked(name string) classes {
-	for _, g := range b.groups {
-		for _, v := range g.columns {
-			if v.name == name {
-				of, bound := v.rank(g.n)
-				return classes{of: of, codes: g.codes[:b.rows], bound: bound}
-			}
+// ranked numbers the values of columns in their sort order, each column once.
+func (b *tableBuilder) ranked(names []string) []classes {
+	var columns []classes
+	for _, name := range names {
+		c, ok := b.ranks[name]
+		if !ok {
+			c = b.rank(b.column(name))
+			b.ranks[name] = c
 		}
+		columns = append(columns, c)
 	}
-	of, bound := b.column(name).rank(b.rows)
-	return classes{of: of, bound: bound}
+	return columns
+}
+
+func (b *tableBuilder) rank(v *vector) classes {
+	if v.group == "" {
+		of, bound := v.rank(b.rows)
+		return classes{of: of, bound: bound}
+	}
+	g := b.group(v.group)
+	of, bound := v.rank(g.n)
+	return classes{of: of, codes: g.codes[:b.rows], bound: bound}
 }
 
 // radixSort sorts words, and ids along with them, by the lowest width bits; equal words keep their

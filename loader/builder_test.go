@@ -307,58 +307,6 @@ func TestForgottenColumn(t *testing.T) {
 	a.commit()
 }
 
-// BenchmarkFinish drops duplicates, sorts and packs rows like those of the largest tables.
-func BenchmarkFinish(b *testing.B) {
-	const n = 1_000_000
-	t := tableNamed("conflict_event")
-	rng := rand.New(rand.NewPCG(1, 1))
-	b.ReportAllocs()
-	for b.Loop() {
-		b.StopTimer()
-		a := newTableBuilder(t)
-		fillLikeConflict(a, rng, n)
-		b.StartTimer()
-		if data, found := a.finish(false); data.Rows+found.Different+found.Identical != n {
-			b.Fatal(data.Rows, found)
-		}
-	}
-	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-}
-
-func fillLikeConflict(a *tableBuilder, rng *rand.Rand, n int) {
-	places, periods := a.group("place"), a.group("period")
-	var key [8]byte
-	for i := range n {
-		at := rng.IntN(20_000)
-		key[0], key[1] = byte(at), byte(at>>8)
-		code, ok := places.find(key[:2])
-		if !ok {
-			for _, v := range places.columns {
-				if v.kind == snapshot.Text {
-					v.setString(fmt.Sprint(v.name, at%5000))
-				} else {
-					v.setInt(int64(at))
-				}
-			}
-			code = places.add(key[:2])
-		}
-		places.set(code)
-		month := i / (n/300 + 1)
-		key[0], key[1] = byte(month), byte(month>>8)
-		if code, ok = periods.find(key[:2]); !ok {
-			periods.column("reference_period_start").setInt(int64(month) * 30 * day)
-			periods.column("reference_period_end").setInt(int64(month)*30*day + 29*day)
-			code = periods.add(key[:2])
-		}
-		periods.set(code)
-		a.column("event_type").setCode(uint32(rng.IntN(3)))
-		a.column("events").setInt(int64(rng.IntN(50)))
-		a.column("fatalities").setInt(int64(rng.IntN(50)))
-		a.column("resource_catalog_id").setString("one of few")
-		a.commit()
-	}
-}
-
 // caseColumns are the columns that the case file uses.
 var caseColumns = map[string]column{
 	"text5": text("c", 5), "text5?": text("c", 5).orNull(), "blank5?": text("c", 5).orBlank(),
@@ -440,16 +388,6 @@ func TestInstantsAgainstTime(t *testing.T) {
 		cell := time.UnixMicro(want).UTC().Format("2006-01-02 15:04:05.999999")
 		if got, ok := parseInstant([]byte(cell)); !ok || got != want {
 			t.Fatalf("%q is read as %d, %v, want %d", cell, got, ok, want)
-		}
-	}
-}
-
-// BenchmarkParseDay reads a day of a period.
-func BenchmarkParseDay(b *testing.B) {
-	cell := []byte("2024-12-31")
-	for b.Loop() {
-		if _, ok := parseDay(cell); !ok {
-			b.Fatal("not a day")
 		}
 	}
 }

@@ -3,7 +3,6 @@ package loader
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -25,7 +25,8 @@ import (
 //	-- want TABLE: COLUMN COLUMN ... --   the table's rows in order, cells separated by |
 //	-- want report --                     ROLE REASON COUNT of rows not used, oddities, codes
 //
-// base.txt has the lists for catalogs without their own; "-- no PATH --" leaves one out.
+// Lines that begin with "# " are comments. base.txt has the lists for catalogs without their own;
+// "-- no PATH --" leaves one out.
 func TestCatalogs(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/catalogs/*.txt")
@@ -72,15 +73,12 @@ type section struct {
 
 func readSections(t *testing.T, path string) []section {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, path)
 	var out []section
 	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
 		if name, ok := strings.CutPrefix(line, "-- "); ok && strings.HasSuffix(line, " --") {
 			out = append(out, section{name: strings.TrimSuffix(name, " --"), at: i + 1})
-		} else if n := len(out); n > 0 && line != "" {
+		} else if n := len(out); n > 0 && line != "" && !strings.HasPrefix(line, "# ") {
 			out[n-1].lines = append(out[n-1].lines, line)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -91,13 +92,6 @@ func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, 
 
 // readHeader takes the row just split as the names of the columns.
 func (r *csvReader) readHeader(wanted, optional []string) error {
-	known := make(map[string]bool, len(wanted)+len(optional))
-	for _, name := range wanted {
-		known[name] = true
-	}
-	for _, name := range optional {
-		known[name] = true
-	}
 	r.at = make(map[string]int, len(r.cells))
 	for i, cell := range r.cells {
 		name := strings.TrimSpace(string(cell))
@@ -106,10 +100,10 @@ func (r *csvReader) readHeader(wanted, optional []string) error {
 			continue // a column without a name cannot be asked for
 		}
 		if _, twice := r.at[name]; twice {
-			return fmt.Errorf("%s: column %q stands twice in the header", r.name, name)
+			return fmt.Errorf("%s: duplicate column %q in the header", r.name, name)
 		}
 		r.at[name] = i
-		if !known[name] {
+		if !slices.Contains(wanted, name) && !slices.Contains(optional, name) {
 			r.extra = append(r.extra, name)
 		}
 	}
@@ -134,17 +128,14 @@ func (r *csvReader) missing(wanted []string) error {
 // isTagRow reports whether a row under the header is one of hashtags: every cell that is not empty
 // begins with #, and at least one is not empty.
 func isTagRow(cells [][]byte) bool {
-	tags := 0
+	tags := false
 	for _, c := range cells {
-		switch {
-		case len(c) == 0:
-		case c[0] == '#':
-			tags++
-		default:
+		if len(c) > 0 && c[0] != '#' {
 			return false
 		}
+		tags = tags || len(c) > 0
 	}
-	return tags > 0
+	return tags
 }
 
 // read moves to the next row. The error is io.EOF after the last row, a *rowFault for a row to be
@@ -475,7 +466,6 @@ func (s *quotedRow) plainCell(w []byte, start int, eof bool) (end int) {
 	return len(w)
 }
 
-// unescape halves doubled quotes in place.
 func unescape(cell []byte) []byte {
 	out := cell[:0]
 	for i := 0; i < len(cell); i++ {

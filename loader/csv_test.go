@@ -16,6 +16,8 @@ import (
 	"testing/fstest"
 	"testing/iotest"
 	"unicode/utf8"
+
+	"hdqs/internal/testkit"
 )
 
 // TestCSVRows compares the reader with its case file, with the whole text at once and byte by byte.
@@ -244,9 +246,7 @@ func TestTooManyLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.read(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, r.read())
 	r.next = maxLines
 	if err := r.read(); err != nil {
 		t.Errorf("line %d: %v", maxLines, err)

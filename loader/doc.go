@@ -18,7 +18,7 @@
 //	builder*.go             rows in load order; then duplicates, order, and the snapshot's form
 //	packages.go, uri.go     the metadata tables
 //	sources.go              the list of available data; where rows come from and how old they are
-//	build.go, pass.go       the steps of a load and what they make; a load that is skipped
+//	build.go, pass.go       the steps of a load and what they make
 //	fallback.go, losses.go  what is taken from the previous snapshot when the catalog has a fault
 //	previous.go             what is taken from it because nothing has changed
 //	report*.go              what was read, kept, dropped, and why

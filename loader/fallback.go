@@ -102,47 +102,35 @@ func (l *load) shrunk(table string, rows int) error {
 		old.Table, old.Rows, rows, roleOf(table))
 }
 
-// keepTable keeps the previous table of a role, for a reason that is reported.
+// keepTable keeps the previous table of a role, for a reason that is reported. The tables that are
+// joined with a list are kept too, as the list's old rows are not in memory.
 func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
 	old, _ := p.previous.table(th.table.name)
-	entries, err := p.previous.available(th.table.name)
-	if err != nil {
-		return fmt.Errorf("table %s: %w; and the old one cannot be read: %w", th.table.name, why, err)
+	var entries []available
+	if th.category == "" {
+		p.broken[th.role] = why
+	} else {
+		var err error
+		if entries, err = p.previous.available(th.table.name); err != nil {
+			return fmt.Errorf("table %s: %w; and the old one cannot be read: %w", th.table.name, why, err)
+		}
 	}
-	was := p.previous.state.Roles[th.role]
 	r := p.result
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.addRole(th, out, len(p.catalog.files[th.role]) > 0)
 	p.markStale(r, th.role, th.table.name, why)
-	r.keptPlaced = th.table.name
-	r.keepTheme(th, old, entries, roleState{
-		Files: was.Files, Kept: true, Uses: was.Uses, Duplicates: was.Duplicates, FormulaTexts: was.FormulaTexts,
-	})
-	return nil
-}
-
-// brokenList is why a list cannot be used although there is a previous one, be it that it has no
-// file any more.
-func (p *pass) brokenList(th *theme, out *roleRows) error {
-	if why := p.unusable(th, out.refused); why != nil {
-		return why
-	}
-	return p.shrunk(th.table.name, out.rows.rows)
-}
-
-// keepList keeps the previous table of a list. The tables that are joined with it are kept too, as
-// the list's old rows are not in memory.
-func (p *pass) keepList(th *theme, out *roleRows, why error) {
-	old, _ := p.previous.table(th.table.name)
-	p.broken[th.role] = why
-	r := p.result
 	if th.table.hasPlaces() {
 		r.keptPlaced = th.table.name
 	}
-	r.addRole(th, out, len(p.catalog.files[th.role]) > 0)
-	p.markStale(r, th.role, th.table.name, why)
-	r.keep(old, roleState{})
+	if th.category == "" {
+		r.keep(old, roleState{})
+		return nil
+	}
+	was := p.previous.state.Roles[th.role]
+	was.Kept = true
+	r.keepTheme(th, old, entries, was)
+	return nil
 }
 
 // The lists of locations and units are not kept as other tables are, since all rows are placed with
@@ -155,10 +143,14 @@ type listFault struct {
 	why        error
 }
 
+func newListFault(role, path, format string, args ...any) *listFault {
+	return &listFault{role: role, path: path, why: fmt.Errorf("list "+role+": "+format, args...)}
+}
+
 // useFallback restores a list that has a fault from tables of the previous snapshot. Without such a
 // snapshot, the fault is the load's error.
 func (p *pass) useFallback(
-	ctx context.Context, f *listFault, restore func([]*snapshot.Segment) error, tables ...string,
+	ctx context.Context, f *listFault, restore func([]*snapshot.TableData) error, tables ...string,
 ) error {
 	switch {
 	case ctx.Err() != nil:
@@ -168,16 +160,15 @@ func (p *pass) useFallback(
 	case !p.plan.revised() && !p.previous.hasRows(tables[0]):
 		return f.why
 	}
-	segments := make([]*snapshot.Segment, len(tables))
-	for i, table := range tables {
-		segment, err := p.previous.open(table)
+	var previous []*snapshot.TableData
+	for _, table := range tables {
+		data, err := p.previous.data(table, restoredColumns[table]...)
 		if err != nil {
 			return fmt.Errorf("%w; and the old one cannot be read: %w", f.why, err)
 		}
-		defer segment.Close()
-		segments[i] = segment
+		previous = append(previous, data)
 	}
-	if err := restore(segments); err != nil {
+	if err := restore(previous); err != nil {
 		return fmt.Errorf("%w; and the old one cannot be read: %w", f.why, err)
 	}
 	p.broken[f.role] = f.why
@@ -196,7 +187,7 @@ func (l *load) notFetched(role string) *listFault {
 	if !ok {
 		return nil
 	}
-	return &listFault{role: role, why: fmt.Errorf("list %s: %s could not be fetched: %s", role, s.Path, s.Why)}
+	return newListFault(role, "", "%s could not be fetched: %s", s.Path, s.Why)
 }
 
 // noRows is the fault of a list of places without a row that can be used. Each row of the catalog
@@ -207,25 +198,28 @@ func (p *pass) noRows(role string, rows int) *listFault {
 		return nil
 	}
 	path := files[len(files)-1].path
-	return &listFault{role: role, path: path, why: fmt.Errorf("list %s: %s has no row that can be used", role, path)}
+	return newListFault(role, path, "%s has no row that can be used", path)
 }
 
 // lostRows is the fault of a list that has less than half of its previous rows.
 func (l *load) lostRows(role, table string, rows int) *listFault {
 	if err := l.shrunk(table, rows); err != nil {
-		return &listFault{role: role, why: fmt.Errorf("list %s: %w", role, err)}
+		return newListFault(role, "", "%w", err)
 	}
 	return nil
 }
 
+// restoredColumns are those from which the lists of places are restored.
+var restoredColumns = map[string][]string{
+	"location": {"code", "name", periodStart, "has_hrp", "in_gho"},
+	"admin1":   {"code", "name", periodStart, "location_code"},
+	"admin2":   {"code", "name", periodStart, "location_code", "admin1_code"},
+}
+
 // restoreCountries rebuilds the list of locations from the table that was made of it.
-func (p *pass) restoreCountries(segments []*snapshot.Segment) error {
-	countries, err := countriesIn(segments[0])
-	if err != nil {
-		return err
-	}
+func (p *pass) restoreCountries(previous []*snapshot.TableData) error {
 	p.refs.units = newUnits()
-	for _, c := range countries {
+	for _, c := range countriesIn(previous[0]) {
 		if !p.refs.units.addCountry(c) {
 			return fmt.Errorf("table location has %q twice", c.code)
 		}
@@ -234,20 +228,14 @@ func (p *pass) restoreCountries(segments []*snapshot.Segment) error {
 }
 
 // countriesIn reads the table of locations.
-func countriesIn(segment *snapshot.Segment) (countries []countryUnit, err error) {
-	r := segmentReader{segment: segment}
-	code, name, start := r.column("code"), r.column("name"), r.column("reference_period_start")
-	hrp, gho := r.column("has_hrp"), r.column("in_gho")
-	if r.err != nil {
-		return nil, r.err
-	}
-	for row := range uint32(segment.Rows()) {
+func countriesIn(data *snapshot.TableData) (countries []countryUnit) {
+	for row := range data.Rows {
 		countries = append(countries, countryUnit{
-			code: rowText(code, row), name: rowText(name, row), start: rowInt(start, row),
-			hasHRP: rowInt(hrp, row) == 1, inGHO: rowInt(gho, row) == 1,
+			code: rowText(data, "code", row), name: rowText(data, "name", row), start: rowInt(data, periodStart, row),
+			hasHRP: rowInt(data, "has_hrp", row) == 1, inGHO: rowInt(data, "in_gho", row) == 1,
 		})
 	}
-	return countries, nil
+	return countries
 }
 
 // restoreFlags gives countries whose flags cannot be read those of the previous snapshot. When one
@@ -256,23 +244,18 @@ func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
 	const role, table = catalogfile.LocationRole, "location"
 	last := map[string]countryUnit{}
 	if p.previous.hasRows(table) {
-		segment, err := p.previous.open(table)
+		data, err := p.previous.data(table, restoredColumns[table]...)
 		if err != nil {
-			return &listFault{role: role, why: fmt.Errorf("list %s: the flags of the previous snapshot: %w", role, err)}
+			return newListFault(role, "", "the flags of the previous snapshot: %w", err)
 		}
-		defer segment.Close()
-		countries, err := countriesIn(segment)
-		if err != nil {
-			return &listFault{role: role, why: fmt.Errorf("list %s: the flags of the previous snapshot: %w", role, err)}
-		}
-		for _, c := range countries {
+		for _, c := range countriesIn(data) {
 			last[c.code] = c
 		}
 	}
 	for _, u := range unclear {
 		if _, ok := last[u.country]; !ok {
-			return &listFault{role: role, path: u.path, why: fmt.Errorf(
-				"list %s: %s: a flag is Y, N or empty, and there is no earlier one of %s", role, u.text, u.country)}
+			return newListFault(role, u.path, "%s: a flag is Y, N or empty, and there is no earlier one of %s",
+				u.text, u.country)
 		}
 	}
 	for _, u := range unclear {
@@ -286,23 +269,14 @@ func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
 
 // restoreUnits rebuilds the list of units from the tables of both levels, each in the order of the
 // file that it was made from. Units of locations that are not listed any more are left out.
-func (p *pass) restoreUnits(segments []*snapshot.Segment) error {
+func (p *pass) restoreUnits(previous []*snapshot.TableData) error {
 	p.refs.units = p.refs.units.withoutUnits()
-	for i, segment := range segments {
-		r := segmentReader{segment: segment}
-		code, name, start := r.column("code"), r.column("name"), r.column("reference_period_start")
-		country := r.column("location_code")
-		parent := country // unused for level 1
-		if i == 1 {
-			parent = r.column("admin1_code")
-		}
-		if r.err != nil {
-			return r.err
-		}
-		for row := range uint32(segment.Rows()) {
+	for i, data := range previous {
+		for row := range data.Rows {
 			u := listedUnit{
-				level: i + 1, code: rowText(code, row), name: rowText(name, row),
-				country: rowText(country, row), parent: rowText(parent, row), start: rowInt(start, row),
+				level: i + 1, code: rowText(data, "code", row), name: rowText(data, "name", row),
+				country: rowText(data, "location_code", row), parent: rowText(data, "admin1_code", row),
+				start: rowInt(data, periodStart, row),
 			}
 			if _, known := p.refs.units.countryOf[u.country]; known {
 				p.refs.units.listed = append(p.refs.units.listed, u)

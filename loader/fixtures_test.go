@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/loader/sample"
 	"hdqs/snapshot/store"
 )
@@ -103,10 +104,7 @@ func (c textCase) cut(mark string) (before, after string) {
 // readCases reads a case file: one case in each line, # begins a comment, empty lines are skipped.
 func readCases(t *testing.T, path string) []textCase {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, path)
 	var cases []textCase
 	for i, line := range strings.Split(string(data), "\n") {
 		if line != "" && !strings.HasPrefix(line, "#") {

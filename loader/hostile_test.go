@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
 )
 
 // TestHostileCatalog loads a catalog full of faults: each bad row must be dropped and reported by
@@ -21,13 +22,9 @@ import (
 func TestHostileCatalog(t *testing.T) {
 	t.Parallel()
 	hostile, sound := t.TempDir(), t.TempDir()
-	faults, err := generator.WriteHostile(hostile, generator.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := generator.Write(sound, generator.Options{Seed: 1}); err != nil {
-		t.Fatal(err)
-	}
+	faults := writeHostile(t, hostile)
+	_, err := generator.Write(sound, generator.Options{Seed: 1})
+	testkit.Must(t, err)
 	// The hostile one has no catalog.json, which would name the site.
 	load := func(dir string) *Report {
 		t.Helper()
@@ -55,12 +52,12 @@ func TestHostileCatalog(t *testing.T) {
 	}
 	rows, files := 0, 0
 	for _, fault := range faults {
-		at := fault.Path
-		if files++; fault.Line > 0 {
-			rows, files, at = rows+1, files-1, fmt.Sprintf("%s:%d", fault.Path, fault.Line)
+		at := fault.path
+		if files++; fault.line > 0 {
+			rows, files, at = rows+1, files-1, fmt.Sprintf("%s:%d", fault.path, fault.line)
 		}
 		if !reported[at] {
-			t.Errorf("%s: %s: not in the report", at, fault.What)
+			t.Errorf("%s: %s: not in the report", at, fault.what)
 		}
 	}
 	if report.Rows.Dropped != rows || len(report.Refused) != files || !report.Partial {
@@ -142,9 +139,9 @@ func TestViewFaults(t *testing.T) {
 		applyChange(t, c, fsys, name, change)
 		s, report := buildViews(t, fsys)
 		var added []string
-		for line := range strings.Lines(describeReport(report)) {
-			if !strings.Contains(wants["report"], line) {
-				added = append(added, strings.TrimSpace(line))
+		for line := range strings.SplitSeq(describeReport(report), "\n") {
+			if !slices.Contains(strings.Split(wants["report"], "\n"), line) {
+				added = append(added, line)
 			}
 		}
 		got := cmp.Or(strings.Join(added, "; "), "nothing")

@@ -55,7 +55,7 @@ func (p *pass) readLocations(ctx context.Context) error {
 	const role, table = catalogfile.LocationRole, "location"
 	fault := cmp.Or(p.plan.kept(role), p.notFetched(role))
 	if fault == nil || !p.previous.hasRows(table) { // a list that was not fetched has an embedded copy
-		l := &locationReader{listReader: listReader{headers: locationHeaders}, units: p.refs.units}
+		l := &locationReader{listReader: listReader{headers: locationHeaders, units: p.refs.units}}
 		fault = p.readList(ctx, role, l)
 		if fault == nil && len(l.unclear) > 0 {
 			fault = p.restoreFlags(l.unclear)
@@ -71,6 +71,7 @@ func (p *pass) readLocations(ctx context.Context) error {
 // listReader finds the columns of a list of places.
 type listReader struct {
 	headers []string
+	units   *units
 	csv     *csvReader
 	report  *ResourceReport
 	at      []int
@@ -84,12 +85,18 @@ func (l *listReader) open(r *csvReader, report *ResourceReport) error {
 	return nil
 }
 
+func (l *listReader) rowsHeld() int { return len(l.units.countries) + len(l.units.listed) }
+
+// placeMemory is about how many bytes a country or a unit takes. There are 33,000 of them.
+const placeMemory = 400
+
+func (l *listReader) distinctHeld() int { return l.rowsHeld() * placeMemory }
+
 // cell is the value of the column at this position of headers.
 func (l *listReader) cell(i int) []byte { return l.csv.cells[l.at[i]] }
 
 type locationReader struct {
 	listReader
-	units   *units
 	unclear []unclearFlag
 }
 
@@ -155,7 +162,7 @@ func (p *pass) readUnits(ctx context.Context) error {
 				"--allow-no-pcodes loads all the same", p.catalog.name)}
 	}
 	if fault == nil {
-		fault = p.readList(ctx, role, &unitReader{listReader: listReader{headers: unitHeaders}, units: p.refs.units})
+		fault = p.readList(ctx, role, &unitReader{listReader: listReader{headers: unitHeaders, units: p.refs.units}})
 	}
 	if fault == nil {
 		p.numberUnits()
@@ -170,13 +177,8 @@ func (p *pass) readUnits(ctx context.Context) error {
 	return p.useFallback(ctx, fault, p.restoreUnits, "admin1", "admin2")
 }
 
-func (l *locationReader) rowsHeld() int { return len(l.units.countries) }
-
-func (l *locationReader) distinctHeld() int { return len(l.units.countries) * placeMemory }
-
 type unitReader struct {
 	listReader
-	units *units
 }
 
 func (l *unitReader) readRow() *rowFault {
@@ -206,13 +208,6 @@ func (l *unitReader) readRow() *rowFault {
 	l.units.listed = append(l.units.listed, u)
 	return nil
 }
-
-func (l *unitReader) rowsHeld() int { return len(l.units.listed) }
-
-// placeMemory is about how many bytes a country or a unit takes. There are 33,000 of them.
-const placeMemory = 400
-
-func (l *unitReader) distinctHeld() int { return len(l.units.listed) * placeMemory }
 
 // numberUnits numbers the units. Those that get no number are counted as skipped or dropped instead
 // of kept.
@@ -248,7 +243,7 @@ func (p *pass) readList(ctx context.Context, role string, to rowReader) *listFau
 		wanted, _, _ := headersOf(role)
 		report, err := p.scan(ctx, file, wanted, nil, to)
 		if err != nil {
-			return &listFault{role: role, path: file.path, why: fmt.Errorf("list %s: %w", role, err)}
+			return newListFault(role, file.path, "%w", err)
 		}
 		p.result.report.Resources = append(p.result.report.Resources, report)
 	}

@@ -51,7 +51,6 @@ func Roles() []string {
 	return roles
 }
 
-// roleOf is the role whose files a table is made from.
 func roleOf(table string) string {
 	for _, th := range themes {
 		if th.table.name == table && th.role != "" {
@@ -102,37 +101,64 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 
 // lostCountries is the error of a data table without a row of a country that the previous snapshot
 // has rows of.
-func (l *load) lostCountries(th *theme, entries []available) error {
+func (l *load) lostCountries(th *theme, data *snapshot.TableData) error {
 	if !l.previous.hasRows(th.table.name) || l.opts.mayShrink(th.role) {
 		return nil
 	}
-	lost := l.countriesBefore(th.table.name)
-	for _, e := range entries {
-		delete(lost, e.locationCode)
-	}
+	lost := l.countriesLost(data.Name, countriesOf(data))
 	if len(lost) == 0 {
 		return nil
 	}
 	return fmt.Errorf("table %s has no row any more of %s; --allow-shrink=%s accepts it",
-		th.table.name, someOf(slices.Sorted(maps.Keys(lost)), mostNames), th.role)
+		th.table.name, someOf(lost, mostNames), th.role)
 }
 
-// countryCodes are the codes of the countries that a table has rows of: its dictionaries hold only
-// texts that rows use.
-func countryCodes(seg *snapshot.Segment) map[string]bool {
-	found := map[string]bool{}
+// isCountry reports whether a column has codes of countries. A dictionary holds only texts that
+// rows use.
+func isCountry(name string, kind snapshot.Kind) bool {
+	return kind == snapshot.Text && strings.HasSuffix(name, "location_code")
+}
+
+// countriesOf are the codes of the countries that a table has rows of.
+func countriesOf(data *snapshot.TableData) []string {
+	var codes []string
+	columns := data.Columns
+	for _, g := range data.Groups {
+		columns = slices.Concat(columns, g.Columns)
+	}
+	for i := range columns {
+		if isCountry(columns[i].Name, columns[i].Kind) {
+			codes = append(codes, columns[i].Values...)
+		}
+	}
+	return codes
+}
+
+// countriesLost are the countries of a table of the previous snapshot that are not among the
+// present ones, none if that table cannot be read: a damaged store must not stop the load that
+// repairs it.
+func (l *load) countriesLost(table string, present []string) []string {
+	seg, err := l.previous.open(table)
+	if err != nil {
+		return nil
+	}
+	defer seg.Close()
+	lost := map[string]bool{}
 	for _, c := range seg.Columns() {
-		if c.Kind == snapshot.Text && strings.HasSuffix(c.Name, "location_code") {
+		if isCountry(c.Name, c.Kind) {
 			for code := range uint32(c.Cardinality()) {
-				found[strings.Clone(c.TextOf(code))] = true
+				lost[strings.Clone(c.TextOf(code))] = true
 			}
 		}
 	}
-	return found
+	for _, code := range present {
+		delete(lost, code)
+	}
+	return slices.Sorted(maps.Keys(lost))
 }
 
 // compareRows reports the roles without a row, and the tables that have fewer rows than before.
-func (l *load) compareRows(r *result) error {
+func (l *load) compareRows(r *result) {
 	for _, t := range r.report.Tables {
 		role := roleOf(t.Table)
 		if t.Rows == 0 && (dataTheme(role) != nil || slices.ContainsFunc(joinedLists,
@@ -146,44 +172,11 @@ func (l *load) compareRows(r *result) error {
 		fall := Fall{Table: t.Table, Before: old.Rows, Rows: t.Rows}
 		fall.Allowed = l.opts.mayShrink(role) ||
 			role == catalogfile.PackageRole && len(l.opts.AllowShrink) > 0 // these lists follow from all others
-		lost, err := l.countriesLost(t)
-		if err != nil {
-			return err
-		}
-		if fall.Countries = lost; fall.Rows < fall.Before || len(lost) > 0 {
+		fall.Countries = l.countriesLost(t.Table, r.countries[t.Table])
+		if fall.Rows < fall.Before || len(fall.Countries) > 0 {
 			r.report.Fell = append(r.report.Fell, fall)
 		}
 	}
-	return nil
-}
-
-// countriesLost are the countries of the previous form of a table that the new one has no row of.
-func (l *load) countriesLost(t TableReport) ([]string, error) {
-	path, err := l.opts.Store.SegmentPath(t.SHA256)
-	if err != nil {
-		return nil, err
-	}
-	now, err := snapshot.OpenSegment(path)
-	if err != nil {
-		return nil, err
-	}
-	defer now.Close()
-	lost := l.countriesBefore(t.Table)
-	for code := range countryCodes(now) {
-		delete(lost, code)
-	}
-	return slices.Sorted(maps.Keys(lost)), nil
-}
-
-// countriesBefore are the countries of a table of the previous snapshot, none if it cannot be read:
-// a damaged store must not stop the load that repairs it.
-func (l *load) countriesBefore(table string) map[string]bool {
-	seg, err := l.previous.open(table)
-	if err != nil {
-		return nil
-	}
-	defer seg.Close()
-	return countryCodes(seg)
 }
 
 const mostNames = 20 // in a message

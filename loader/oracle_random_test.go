@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"hdqs/internal/testkit"
 	"hdqs/loader/sample"
 )
 
@@ -101,9 +102,7 @@ func randomCatalog(t *testing.T, random *rand.Rand) fstest.MapFS {
 				records = append(records, record)
 			}
 			var b strings.Builder
-			if err := csv.NewWriter(&b).WriteAll(records); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, csv.NewWriter(&b).WriteAll(records))
 			files[fmt.Sprintf("%s/%d.csv", role, file)] = &fstest.MapFile{Data: []byte(b.String())}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -166,12 +167,7 @@ func (p *packageInfo) memory() int {
 
 // sorted are the packages by id.
 func (p *packages) sorted() []*packageInfo {
-	all := make([]*packageInfo, 0, len(p.byID))
-	for _, info := range p.byID {
-		all = append(all, info)
-	}
-	slices.SortFunc(all, func(a, b *packageInfo) int { return cmp.Compare(a.ID, b.ID) })
-	return all
+	return slices.SortedFunc(maps.Values(p.byID), func(a, b *packageInfo) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // parsePackage reads a package as the catalog's action package_show answers, with its envelope or
@@ -209,35 +205,28 @@ func (p *packages) riskResource() *resourceInfo {
 	if p.risk == nil {
 		return nil
 	}
-	for i := range p.risk.Resources {
-		if strings.EqualFold(p.risk.Resources[i].Format, "XLSX") {
-			return &p.risk.Resources[i]
-		}
-	}
-	return nil
+	return p.risk.find(func(r resourceInfo) bool { return strings.EqualFold(r.Format, "XLSX") })
 }
 
 // resource finds a resource in the package that a row names with it.
 func (p *packages) resource(dataset, id string) *resourceInfo {
-	info := p.byID[dataset]
-	if info == nil {
-		return nil
+	if info := p.byID[dataset]; info != nil {
+		return info.find(func(r resourceInfo) bool { return r.ID == id })
 	}
-	for i := range info.Resources {
-		if info.Resources[i].ID == id {
-			return &info.Resources[i]
-		}
+	return nil
+}
+
+// find returns the first resource that fits, nil when there is none.
+func (p *packageInfo) find(fits func(resourceInfo) bool) *resourceInfo {
+	if i := slices.IndexFunc(p.Resources, fits); i >= 0 {
+		return &p.Resources[i]
 	}
 	return nil
 }
 
 // modified is the time of the resource's last change, to the second.
 func (r *resourceInfo) modified() (t int64, ok bool) {
-	text := r.LastModified
-	if text == "" {
-		text = r.MetadataModified // as the catalog itself does
-	}
-	t, ok = parseInstant([]byte(text))
+	t, ok = parseInstant([]byte(cmp.Or(r.LastModified, r.MetadataModified))) // as the catalog itself does
 	return t - t%second, ok
 }
 
@@ -250,27 +239,22 @@ func (r *resourceInfo) isHXL() bool {
 	if json.Unmarshal(info, &text) == nil {
 		info = []byte(text) // JSON within JSON
 	}
+	type sheet struct {
+		Tagged bool `json:"is_hxlated"`
+	}
 	type check struct {
 		State     string `json:"state"`
 		Timestamp string `json:"timestamp"`
 		Response  struct {
-			Sheets []struct {
-				Tagged bool `json:"is_hxlated"`
-			} `json:"sheets"`
+			Sheets []sheet `json:"sheets"`
 		} `json:"hxl_proxy_response"`
 	}
-	var checks []check
 	if info = bytes.TrimSpace(info); len(info) > 0 && info[0] == '{' {
-		checks = make([]check, 1)
-		if json.Unmarshal(info, &checks[0]) != nil {
-			return true
-		}
-	} else {
-		var err error
-		checks, err = catalogfile.DecodeList[check](info, maxPackageChecks, "fs_check_info has", "checks")
-		if err != nil {
-			return true
-		}
+		info = slices.Concat([]byte("["), info, []byte("]"))
+	}
+	checks, err := catalogfile.DecodeList[check](info, maxPackageChecks, "fs_check_info has", "checks")
+	if err != nil {
+		return true
 	}
 	var newest *check
 	for i := range checks {
@@ -281,12 +265,7 @@ func (r *resourceInfo) isHXL() bool {
 	if newest == nil {
 		return true
 	}
-	for _, sheet := range newest.Response.Sheets {
-		if sheet.Tagged {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(newest.Response.Sheets, func(s sheet) bool { return s.Tagged })
 }
 
 // ownIDs are the ids for rows of a file that name no source: what catalog.json says about the file,
@@ -333,9 +312,9 @@ func (p *pass) listedPackages() listed {
 func (p *pass) setTimes(out listed) {
 	now := time.UnixMicro(p.time).UTC()
 	set := func(id string, s resourceState) {
-		s.Since = now
-		if old, ok := p.previous.state.Resources[id]; ok && old.sameForm(s) {
-			s.Since = old.Since
+		old, ok := p.previous.state.Resources[id]
+		if s.Since = old.Since; !ok || s != old {
+			s.Since = now
 		}
 		p.result.state.Resources[id] = s
 	}
@@ -351,7 +330,6 @@ func (p *pass) setTimes(out listed) {
 	}
 }
 
-// putPackages writes the lists of datasets and of resources.
 func (p *pass) putPackages(out listed) error {
 	datasets, resources := newTableBuilder(tableNamed("dataset")), newTableBuilder(tableNamed("resource"))
 	report := &ResourceReport{Role: catalogfile.PackageRole, Path: "packages"}
@@ -433,7 +411,6 @@ func (p *pass) addResource(b *tableBuilder, info *packageInfo, r *resourceInfo) 
 	return "", ""
 }
 
-// readTexts sets text columns by name.
 func readTexts(b *tableBuilder, values map[string]string) reason {
 	for name, value := range values {
 		if why := b.column(name).read([]byte(value)); why != "" {

@@ -100,8 +100,14 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 		if err != nil {
 			return nil, err
 		}
-		if why := p.brokenList(th, out); why != nil {
-			p.keepList(th, out, why)
+		why := p.unusable(th, out.refused)
+		if why == nil { // the list may have no file any more
+			why = p.shrunk(th.table.name, out.rows.rows)
+		}
+		if why != nil {
+			if err := p.keepTable(th, out, why); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		p.result.addRole(th, out, len(p.catalog.files[th.role]) > 0)
@@ -180,7 +186,6 @@ func (p *pass) readRole(ctx context.Context, th *theme) (*roleRows, error) {
 	}
 }
 
-// readFile adds the rows of one file.
 func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file resourceFile) (*ResourceReport, error) {
 	wanted, optional := th.headers()
 	f.file = sourceFile{}
@@ -210,7 +215,7 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 		return p.keepTable(th, out, why)
 	}
 	entries, uses := availableIn(data), out.uses.kept(data)
-	if why := p.lostCountries(th, entries); why != nil {
+	if why := p.lostCountries(th, data); why != nil {
 		return p.keepTable(th, out, why)
 	}
 	r := p.result
@@ -226,7 +231,6 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	return nil
 }
 
-// putAvailability writes the list of available data.
 func (p *pass) putAvailability() error {
 	var entries []available
 	for _, th := range dataThemes {

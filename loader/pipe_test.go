@@ -34,9 +34,7 @@ func TestNamedPipes(t *testing.T) {
 			if err := os.Remove(pipe); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
-			if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, syscall.Mkfifo(pipe, 0o644))
 			type outcome struct {
 				report *Report
 				err    error

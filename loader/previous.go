@@ -53,7 +53,6 @@ func openPrevious(st *store.Store, channel string) (*previous, error) {
 	return p, nil
 }
 
-// table finds a table of the snapshot.
 func (p *previous) table(name string) (ref store.SegmentRef, ok bool) {
 	if p.manifest == nil {
 		return ref, false
@@ -66,13 +65,11 @@ func (p *previous) table(name string) (ref store.SegmentRef, ok bool) {
 	return ref, false
 }
 
-// hasRows reports whether the snapshot has rows of a table.
 func (p *previous) hasRows(table string) bool {
 	old, ok := p.table(table)
 	return ok && old.Rows > 0
 }
 
-// open opens a table of the snapshot.
 func (p *previous) open(table string) (*snapshot.Segment, error) {
 	ref, _ := p.table(table)
 	path, err := p.store.SegmentPath(ref.SHA256)
@@ -95,53 +92,55 @@ func (p *previous) staleSince(role, path string, now time.Time) time.Time {
 
 // available lists the places of a table of the snapshot.
 func (p *previous) available(table string) ([]available, error) {
+	data, err := p.data(table, "resource_catalog_id")
+	if err != nil {
+		return nil, err
+	}
+	return availableIn(data), nil
+}
+
+// data reads texts and numbers of a table of the snapshot: those of its groups, and the columns of
+// rows that are named. Each of these columns has to be there.
+func (p *previous) data(table string, columns ...string) (*snapshot.TableData, error) {
 	seg, err := p.open(table)
 	if err != nil {
 		return nil, err
 	}
 	defer seg.Close()
-	entries := availableIn(placesOf(seg))
-	for i := range entries {
-		entries[i] = entries[i].clone()
-	}
-	return entries, nil
-}
-
-// placesOf reads from a segment what availableIn looks at: texts and numbers of groups, and the
-// resources of rows.
-func placesOf(seg *snapshot.Segment) *snapshot.TableData {
 	data := &snapshot.TableData{Name: seg.Name(), Rows: seg.Rows()}
 	for _, g := range seg.Groups() {
 		d := snapshot.GroupData{Name: g.Name, Tuples: g.Tuples, Codes: make([]uint32, seg.Rows())}
 		g.Codes.Unpack(d.Codes, 0)
 		for _, c := range seg.Columns() {
-			if c.Group == g && (c.Kind == snapshot.Text || c.Kind == snapshot.Int) {
+			if c.Group == g && c.Kind != snapshot.Decimal {
 				d.Columns = append(d.Columns, columnDataOf(c))
 			}
 		}
 		data.Groups = append(data.Groups, d)
 	}
-	for _, c := range seg.Columns() {
-		if c.Name == "resource_catalog_id" {
+	for _, name := range columns {
+		c, err := seg.Column(name)
+		if err != nil {
+			return nil, err
+		}
+		if c.Group == nil {
 			data.Columns = append(data.Columns, columnDataOf(c))
 		}
 	}
-	return data
+	return data, nil
 }
 
 func columnDataOf(c *snapshot.Column) snapshot.ColumnData {
 	d := snapshot.ColumnData{Name: c.Name, Kind: c.Kind}
-	if c.Kind == snapshot.Int {
+	if c.Kind != snapshot.Text && c.Kind != snapshot.Enum {
 		d.Ints = make([]int64, c.Len())
-		for i := range d.Ints {
-			d.Ints[i] = c.Int(uint32(i))
-		}
+		c.Ints(d.Ints, 0)
 		return d
 	}
 	d.Codes = make([]uint32, c.Len())
 	c.Codes().Unpack(d.Codes, 0)
 	for code := range uint32(c.Cardinality()) {
-		d.Values = append(d.Values, c.TextOf(code))
+		d.Values = append(d.Values, strings.Clone(c.TextOf(code)))
 	}
 	for i, code := range d.Codes {
 		if int(code) == c.Cardinality() {
@@ -149,45 +148,6 @@ func columnDataOf(c *snapshot.Column) snapshot.ColumnData {
 		}
 	}
 	return d
-}
-
-// clone copies the entry's texts out of the segment that they were read from.
-func (a available) clone() available {
-	texts := []*string{&a.locationCode, &a.locationName, &a.code1, &a.name1, &a.code2, &a.name2, &a.resource}
-	for _, s := range texts {
-		*s = strings.Clone(*s)
-	}
-	return a
-}
-
-// segmentReader finds columns of a segment and reads values of rows. The first column that is
-// missing is its error.
-type segmentReader struct {
-	segment *snapshot.Segment
-	err     error
-}
-
-func (r *segmentReader) column(name string) *snapshot.Column {
-	c, err := r.segment.Column(name)
-	if err != nil && r.err == nil {
-		r.err = err
-	}
-	return c
-}
-
-// rowText is the text of a row, copied so that it outlives the segment.
-func rowText(c *snapshot.Column, row uint32) string {
-	return strings.Clone(c.Text(rowPosition(c, row)))
-}
-
-func rowInt(c *snapshot.Column, row uint32) int64 { return c.Int(rowPosition(c, row)) }
-
-// rowPosition is where a column has the value of a row.
-func rowPosition(c *snapshot.Column, row uint32) uint32 {
-	if c.Group == nil {
-		return row
-	}
-	return uint32(c.Group.Codes.At(row))
 }
 
 // reuse keeps the table of a role whose files, and all that they are joined with, are those that it
@@ -237,19 +197,9 @@ func (s *scanner) sameFile(ctx context.Context, f resourceFile, was fileState) (
 		return false, ctx.Err()
 	}
 	defer from.close()
-	buf := make([]byte, csvBuffer)
-	for {
-		_, err := packedBytes{from}.Read(buf)
-		if err == io.EOF {
-			break
-		}
-		if err != nil || ctx.Err() != nil {
-			return false, ctx.Err()
-		}
-	}
+	sum, err := from.finish() // reads it to its end
 	s.progress.move(from)
-	sum, err := from.finish()
-	return err == nil && sum == was.SHA256, nil
+	return err == nil && sum == was.SHA256, ctx.Err()
 }
 
 // loadState is what a load leaves for the next one. It is kept in the manifest.
@@ -300,11 +250,6 @@ type useState struct {
 // time.
 const maxRemembered = 100_000
 
-// sameForm reports whether a resource is as it was.
-func (s resourceState) sameForm(o resourceState) bool {
-	return s.LastModified == o.LastModified && s.Size == o.Size && s.Rows == o.Rows && s.Sum == o.Sum
-}
-
 func sumText(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
 func (u useState) sum() uint64 {
@@ -312,7 +257,6 @@ func (u useState) sum() uint64 {
 	return sum
 }
 
-// stateText is the state as the manifest keeps it.
 func (r *result) stateText() (json.RawMessage, error) {
 	n := len(r.state.Resources)
 	for _, r := range r.state.Roles {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"hdqs/loader/catalogfile"
 )
 
 // The reasons of rows. Those of single values are in builder.go.
@@ -135,7 +133,6 @@ func (e *Examples) add(example string) {
 	}
 }
 
-// drop counts a row that is not used.
 func (r *ResourceReport) drop(f *rowFault) {
 	r.Rows.Dropped++
 	r.example(f)
@@ -186,7 +183,6 @@ func count(m *map[string]*Examples, reason, example string) {
 	e.add(example)
 }
 
-// add adds counts.
 func (c *RowCounts) add(d RowCounts) {
 	c.Read += d.Read
 	c.InError += d.InError
@@ -207,7 +203,6 @@ func reasons(m map[string]*Examples) []string {
 	})
 }
 
-// clone copies the report as far as a load appends to it.
 func (r *Report) clone() *Report {
 	c := *r
 	c.Refused, c.Stale, c.Notes = slices.Clone(r.Refused), slices.Clone(r.Stale), slices.Clone(r.Notes)
@@ -250,7 +245,7 @@ func (r *Report) setPartial() {
 type FetchReport struct {
 	Source   string         `json:"source"`
 	Kind     string         `json:"kind"` // ckan, mirror or s3
-	Sources  []SourceReport `json:"sources"`
+	Sources  []SourceReport `json:"sources,omitempty"`
 	Requests int64          `json:"requests"`
 	Retries  int64          `json:"retries"`
 	Bytes    int64          `json:"bytes"` // received, those of failed attempts included
@@ -306,7 +301,6 @@ func (f *FetchReport) refusedOf(role string) (SourceReport, bool) {
 	return f.Sources[i], true
 }
 
-// summary is one line about all sources.
 func (f *FetchReport) summary() string {
 	return fmt.Sprintf(
 		"%s (%s): %d sources: %d new, %d unchanged, %d stale, %d refused; "+
@@ -316,20 +310,14 @@ func (f *FetchReport) summary() string {
 		f.Requests, f.Retries, f.Bytes, f.Seconds)
 }
 
-// notable are the sources worth a line: descriptions of packages, of which there are hundreds, only
-// when they failed.
-func (f *FetchReport) notable() []SourceReport {
-	return slices.DeleteFunc(slices.Clone(f.Sources), func(s SourceReport) bool {
-		return s.Role == "package" && (s.State == SourceNew || s.State == SourceUnchanged)
-	})
-}
-
-// writeText writes the sources as a table.
 func (f *FetchReport) writeText(w io.Writer) error {
 	fmt.Fprintf(w, "catalog %s\n", f.summary())
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "source\tstate\tbytes\tseconds\tlast modified\twhy")
-	for _, s := range f.notable() {
+	for _, s := range f.Sources {
+		if s.Role == "package" && (s.State == SourceNew || s.State == SourceUnchanged) {
+			continue // there are hundreds
+		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%s\t%s\n", s.Path, s.State, s.Bytes, s.Seconds, s.LastModified, s.Why)
 	}
 	if err := t.Flush(); err != nil {
@@ -347,7 +335,11 @@ func (f *FetchReport) writeText(w io.Writer) error {
 func (r *Report) Incomplete() []string {
 	lacks := map[string][]string{}
 	note := func(role, path, what string) {
-		for _, table := range r.tablesOf(role, path) {
+		tables := tablesOf(role, path)
+		if tables == nil {
+			tables = []string{cmp.Or(path, role)}
+		}
+		for _, table := range tables {
 			if !slices.Contains(lacks[table], what) {
 				lacks[table] = append(lacks[table], what)
 			}
@@ -392,23 +384,6 @@ func (r *Report) Incomplete() []string {
 	}
 	slices.Sort(all)
 	return all
-}
-
-// tablesOf returns the tables that are made from the files of a role, or the path where that is
-// none.
-func (r *Report) tablesOf(role, path string) (names []string) {
-	for _, th := range themes {
-		if th.table.name == path || th.role != "" && th.role == role {
-			names = append(names, th.table.name)
-		}
-	}
-	if len(names) == 0 && role == catalogfile.PackageRole {
-		return []string{"dataset", "resource"}
-	}
-	if len(names) == 0 {
-		return []string{cmp.Or(path, role)}
-	}
-	return names
 }
 
 // countOf returns a number with its noun.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -95,9 +96,7 @@ func TestFormulaReport(t *testing.T) {
 			t.Fatalf("got %+v", found)
 		}
 		var text strings.Builder
-		if err := report.WriteText(&text); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, report.WriteText(&text))
 		want := `text like a formula of a spreadsheet, table idps, column operation, first: "=Op"`
 		if strings.Count(text.String(), "like a formula") != 1 || !strings.Contains(text.String(), want) {
 			t.Errorf("the report lacks %q:\n%s", want, text.String())

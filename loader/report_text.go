@@ -63,7 +63,10 @@ func (r *Report) WriteText(w io.Writer) error {
 		f.writeDetails(&b)
 	}
 	for i := range r.Tables {
-		r.Tables[i].writeFormulas(&b)
+		for _, f := range r.Tables[i].FormulaTexts {
+			fmt.Fprintf(&b, "%d × text like a formula of a spreadsheet, table %s, column %s, first: %q\n",
+				f.Rows, r.Tables[i].Table, f.Column, f.First)
+		}
 	}
 	fmt.Fprintf(&b, "snapshot %s of %s: %s\n", r.Snapshot, r.SnapshotTime.Format("2006-01-02T15:04:05Z"), r.Outcome)
 	_, err := io.WriteString(w, b.String())
@@ -131,25 +134,23 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		fmt.Fprintf(&b, "Catalog %s.\n\n", markdownText(f.summary()))
 	}
 	var lines []string
+	row := func(format string, cells ...any) { lines = append(lines, fmt.Sprintf("| "+format+" |", cells...)) }
 	for _, s := range r.Stale {
-		lines = append(lines,
-			fmt.Sprintf("| %s | stale since %s | %s |", markdownText(s.Path), s.Since.Format("2006-01-02 15:04"),
-				markdownText(s.Why)))
+		row("%s | stale since %s | %s", markdownText(s.Path), s.Since.Format("2006-01-02 15:04"), markdownText(s.Why))
 	}
 	for _, role := range r.Empty {
-		lines = append(lines, fmt.Sprintf("| %s | no rows | |", role))
+		row("%s | no rows | ", role)
 	}
 	for _, f := range r.Fell {
-		lines = append(lines, fmt.Sprintf("| %s | fewer rows | %s |", f.Table, markdownText(f.String())))
+		row("%s | fewer rows | %s", f.Table, markdownText(f.String()))
 	}
 	for _, s := range r.Refused {
-		lines = append(lines, fmt.Sprintf("| %s | refused | %s |", markdownText(s.Path), markdownText(s.Why)))
+		row("%s | refused | %s", markdownText(s.Path), markdownText(s.Why))
 	}
 	if r.Fetched != nil {
 		for _, s := range r.Fetched.Sources {
 			if s.State == SourceRefused {
-				lines = append(lines,
-					fmt.Sprintf("| %s | not fetched | %s |", markdownText(s.Path), markdownText(s.Why)))
+				row("%s | not fetched | %s", markdownText(s.Path), markdownText(s.Why))
 			}
 		}
 	}
@@ -157,16 +158,15 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	lines = nil
 	for _, f := range r.Resources {
 		for _, why := range reasons(f.Drops) {
-			lines = append(lines,
-				fmt.Sprintf("| %s | %s | %d | %s |", markdownText(f.Path), why, f.Drops[why].Count,
-					markdownText(f.Drops[why].First[0])))
+			e := f.Drops[why]
+			row("%s | %s | %d | %s", markdownText(f.Path), why, e.Count, markdownText(e.First[0]))
 		}
 	}
 	markdownTable(&b, "| rows not used in | reason | rows | first |\n|---|---|--:|---|\n", lines)
 	lines = nil
 	for _, t := range r.Tables {
 		if !t.Reused {
-			lines = append(lines, fmt.Sprintf("| %s | %d | %d | `%s` |", t.Table, t.Rows, t.Bytes, clip(t.SHA256, 12)))
+			row("%s | %d | %d | `%s`", t.Table, t.Rows, t.Bytes, clip(t.SHA256, 12))
 		}
 	}
 	markdownTable(&b, "| table made anew | rows | bytes | segment |\n|---|--:|--:|---|\n", lines)
@@ -206,8 +206,6 @@ type formulaTexts struct {
 // after it has dropped them.
 const formulaStarts = "=+-@\t\r"
 
-func isFormula(text string) bool { return text != "" && strings.IndexByte(formulaStarts, text[0]) >= 0 }
-
 // countFormulas lists the columns of a table that have such texts. Most dictionaries hold none, and
 // only the rows of those that do are counted.
 func countFormulas(data *snapshot.TableData) []formulaTexts {
@@ -233,7 +231,7 @@ func appendFormulas(found []formulaTexts, c *snapshot.ColumnData, tuples []uint3
 	marked := make(map[uint32]bool)
 	f := formulaTexts{Column: c.Name}
 	for code, text := range c.Values {
-		if isFormula(text) {
+		if text != "" && strings.IndexByte(formulaStarts, text[0]) >= 0 {
 			marked[uint32(code)] = true
 			if f.First == "" {
 				f.First = clip(text, 100)
@@ -260,12 +258,4 @@ func appendFormulas(found []formulaTexts, c *snapshot.ColumnData, tuples []uint3
 		return found
 	}
 	return append(found, f)
-}
-
-// writeFormulas writes a line for each column of a table that has such texts.
-func (t *TableReport) writeFormulas(b *strings.Builder) {
-	for _, f := range t.FormulaTexts {
-		fmt.Fprintf(b, "%d × text like a formula of a spreadsheet, table %s, column %s, first: %q\n",
-			f.Rows, t.Table, f.Column, f.First)
-	}
 }

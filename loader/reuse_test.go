@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/loader/sample"
 )
 
@@ -113,9 +114,7 @@ func TestReuseOfDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(path))
 	second := build(t, store, sample.FS, someDay)
 	if reused := reusedTables(second); !slices.Equal(reused, allThemes("idps")) {
 		t.Errorf("reused %v", reused)
@@ -179,28 +178,12 @@ func TestDamagedCurrent(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	first := build(t, store, smallCatalog(t), someDay)
-	if err := os.WriteFile(store.Dir()+"/manifests/"+first.Snapshot+".json", []byte("{"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(store.Dir()+"/manifests/"+first.Snapshot+".json", []byte("{"), 0o644))
 	second := build(t, store, smallCatalog(t), someDay.Add(time.Hour))
 	if second.Outcome != "published" || len(second.Notes) == 0 || !strings.Contains(second.Notes[0], "cannot be read") {
 		t.Errorf("%s, notes %q", second.Outcome, second.Notes)
 	}
 	openBuilt(t, store, second)
-}
-
-// TestPlacesOf reads the places of every data table from its segment.
-func TestPlacesOf(t *testing.T) {
-	t.Parallel()
-	_, snap := buildFiles(t, sample.FS)
-	for _, src := range dataThemes {
-		seg := snap.Segments[src.table.name]
-		for _, a := range availableIn(placesOf(seg)) {
-			if a.locationCode == "" || a.resource == "" {
-				t.Fatalf("%s: %+v", src.table.name, a)
-			}
-		}
-	}
 }
 
 // allowed are the roles that may shrink: all of them, or none.

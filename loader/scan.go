@@ -133,7 +133,6 @@ type sourceReader struct {
 	row  sourceRow
 }
 
-// sourceFile is the state of the current file.
 type sourceFile struct {
 	csv      *csvReader
 	report   *ResourceReport
@@ -143,7 +142,6 @@ type sourceFile struct {
 	steps    []rowStep
 }
 
-// sourceRow is the state of the current row.
 type sourceRow struct {
 	use      *sourceUse
 	unlisted string // a code in its place that no list has
@@ -165,26 +163,37 @@ func newSourceReader(t *table, steps []step, refs *references) *sourceReader {
 
 // unreadHeaders are columns that files have and nothing reads.
 var unreadHeaders = []string{
-	"warning", "error", "has_hrp", "in_gho", "usd_price", "sector_name", "org_type_description",
+	"warning", "error", "has_hrp", "in_gho", "admin_level", "usd_price", "sector_name", "org_type_description",
 	"origin_has_hrp", "origin_in_gho", "asylum_has_hrp", "asylum_in_gho", "dataset_hdx_id", "resource_hdx_id",
 }
 
-// open begins a file.
 func (f *sourceReader) open(r *csvReader, report *ResourceReport) error {
+	f.bind(r, report)
+	return checkIDs(r)
+}
+
+func (f *sourceReader) bind(r *csvReader, report *ResourceReport) {
 	f.file.csv, f.file.report = r, report
 	for _, s := range f.steps {
 		f.file.steps = append(f.file.steps, s.bind(f))
 	}
-	return checkIDs(r)
+}
+
+// readSteps sets the columns of the current row.
+func (f *sourceReader) readSteps() *rowFault {
+	for _, s := range f.file.steps {
+		if fault := s(); fault != nil {
+			return fault
+		}
+	}
+	return nil
 }
 
 // readRow adds the current row of the file to the table.
 func (f *sourceReader) readRow() *rowFault {
 	f.row = sourceRow{}
-	for _, s := range f.file.steps {
-		if fault := s(); fault != nil {
-			return fault
-		}
+	if fault := f.readSteps(); fault != nil {
+		return fault
 	}
 	f.rows.commit()
 	if f.row.use != nil {
@@ -213,21 +222,6 @@ func (f *sourceReader) odd(why reason, detail string) {
 }
 
 func quoted(cell []byte) string { return strconv.Quote(clip(string(cell), 120)) }
-
-// addUnlisted remembers a code of a new tuple that no list has; code is empty when the lists have
-// all of them.
-func (f *sourceReader) addUnlisted(tuple uint32, code string) {
-	if code != "" {
-		f.unlisted[tuple] = code
-	}
-}
-
-// notePlace marks the current row if the place that it has been given has an unlisted code.
-func (f *sourceReader) notePlace(tuple uint32) {
-	if len(f.unlisted) > 0 {
-		f.row.unlisted = f.unlisted[tuple]
-	}
-}
 
 // sourceUse counts the rows that name one resource, with a sum of their bytes that does not depend
 // on their order.
@@ -321,79 +315,56 @@ func CheckFile(ctx context.Context, fsys fs.FS, role, name string) (datasets []s
 	if !ok {
 		return nil, nil
 	}
-	c := &catalog{fsys: fsys}
-	s, err := c.openFile(resourceFile{role: role, path: name})
-	if err != nil {
-		return nil, err
-	}
-	defer s.close()
-	r, err := newCSV(path.Base(name), s, nil, slices.Concat(wanted, optional))
-	if err != nil {
-		return nil, err
-	}
 	// A file whose header has a fault is read on: the previous table, which is kept then, needs the
 	// packages of its rows.
-	fault := r.missing(wanted)
-	if fault == nil {
-		fault = checkIDs(r)
+	c := &fileCheck{wanted: wanted, datasets: map[string]bool{}}
+	s := scanner{catalog: &catalog{fsys: fsys}}
+	report, err := s.scan(ctx, resourceFile{role: role, path: name}, nil, slices.Concat(wanted, optional), c)
+	if c.header != nil {
+		err = c.header
 	}
-	check := fileCheck{csv: r, dataset: r.position("dataset_hdx_id"), datasets: map[string]bool{}}
-	rows, err := check.rows(ctx)
-	if err == nil && rows == 0 && catalogfile.IsReference(role) {
+	switch {
+	case err != nil:
+	case len(c.datasets) > catalogfile.MaxFiles:
+		err = &catalogfile.TooManyError{What: "the rows name", Limit: catalogfile.MaxFiles, Unit: "packages"}
+	case report.Rows.Read == 0 && catalogfile.IsReference(role):
 		err = fmt.Errorf("%s: a list without rows", path.Base(name))
+	case 100*report.Rows.Dropped > report.Rows.Read:
+		why := reasons(report.Drops)[0]
+		err = fmt.Errorf("%d of %d rows are broken, mostly %s, first %s",
+			report.Rows.Dropped, report.Rows.Read, why, report.Drops[why].First[0])
 	}
-	if err == nil {
-		_, err = s.finish()
-	}
-	if fault == nil {
-		fault = err
-	}
-	return slices.Sorted(maps.Keys(check.datasets)), fault
+	return slices.Sorted(maps.Keys(c.datasets)), err
 }
 
 // fileCheck reads the rows of a file for CheckFile.
 type fileCheck struct {
+	wanted   []string
+	header   error // what is wrong with the header
 	csv      *csvReader
 	dataset  int // position of the id, -1 when the file has none
 	datasets map[string]bool
 	last     string
 }
 
-func (c *fileCheck) rows(ctx context.Context) (rows int, err error) {
-	malformed := 0
-	var first *rowFault
-	for {
-		err := c.csv.read()
-		if err == io.EOF {
-			break
-		}
-		var fault *rowFault
-		switch {
-		case errors.As(err, &fault):
-			if malformed++; first == nil {
-				first = fault
-			}
-		case err != nil:
-			return rows, err
-		case c.dataset >= 0:
-			c.addDataset(c.csv.cells[c.dataset])
-		}
-		if rows++; rows%cancelCheckRows == 0 && ctx.Err() != nil {
-			return rows, ctx.Err()
-		}
-	}
-	if len(c.datasets) > catalogfile.MaxFiles {
-		return rows, &catalogfile.TooManyError{What: "the rows name", Limit: catalogfile.MaxFiles, Unit: "packages"}
-	}
-	if malformed*100 > rows {
-		return rows, fmt.Errorf("%d of %d rows are broken, first %w", malformed, rows, first)
-	}
-	return rows, nil
+func (c *fileCheck) open(r *csvReader, _ *ResourceReport) error {
+	c.csv, c.dataset = r, r.position("dataset_hdx_id")
+	c.header = cmp.Or(r.missing(c.wanted), checkIDs(r))
+	return nil
 }
+
+func (c *fileCheck) readRow() *rowFault {
+	c.addDataset(c.csv.cell(c.dataset))
+	return nil
+}
+
+func (c *fileCheck) rowsHeld() int { return 0 }
+
+func (c *fileCheck) distinctHeld() int { return 0 }
 
 // addDataset collects an id. Rows mostly name the dataset of the row before.
 func (c *fileCheck) addDataset(id []byte) {
-	if string(id) == c.last || len(id) > maxDatasetID {
+	if len(id) == 0 || string(id) == c.last || len(id) > maxDatasetID {
 		return
 	}
 	c.last = string(id)

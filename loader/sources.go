@@ -2,6 +2,7 @@ package loader
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"slices"
@@ -128,7 +129,7 @@ type staleTable struct {
 func staleTables(all []Stale) map[string]staleTable {
 	found := map[string]staleTable{}
 	for _, s := range all {
-		for _, table := range tablesOf(s) {
+		for _, table := range tablesOf(s.Role, s.Path) {
 			old, ok := found[table]
 			whole := old.whole || s.Path == table
 			if !ok || s.Since.Before(old.Since) {
@@ -140,14 +141,14 @@ func staleTables(all []Stale) map[string]staleTable {
 	return found
 }
 
-// tablesOf are the tables that a stale source concerns: the one that it names, or those of its
-// role.
-func tablesOf(s Stale) (names []string) {
+// tablesOf are the tables that a source concerns: the one that its path names, or those that are
+// made from its role.
+func tablesOf(role, path string) (names []string) {
 	for _, th := range themes {
 		switch name := th.table.name; {
-		case name == s.Path:
+		case name == path:
 			return []string{name}
-		case roleOf(name) == s.Role && name != "data_availability":
+		case roleOf(name) == role && name != availabilityName:
 			names = append(names, name)
 		}
 	}
@@ -201,22 +202,13 @@ func (s *sources) complete(described []catalogfile.Dataset) {
 		}
 		d := s.datasets[c.ID]
 		d.ID = c.ID
-		for _, text := range []struct {
-			to   *string
-			from string
-		}{
-			{&d.Name, c.Name},
-			{&d.Title, c.Title},
-			{&d.Publisher, c.Provider},
-			{&d.License, c.License},
-			{&d.LicenseURL, licenseLink(c.LicenseURL)},
-			{&d.Terms, c.Terms},
-			{&d.Caveats, c.Caveats},
-		} {
-			if *text.to == "" {
-				*text.to = clip(text.from, maxDescription)
-			}
-		}
+		d.Name = cmp.Or(d.Name, clip(c.Name, maxDescription))
+		d.Title = cmp.Or(d.Title, clip(c.Title, maxDescription))
+		d.Publisher = cmp.Or(d.Publisher, clip(c.Provider, maxDescription))
+		d.License = cmp.Or(d.License, clip(c.License, maxDescription))
+		d.LicenseURL = cmp.Or(d.LicenseURL, clip(licenseLink(c.LicenseURL), maxDescription))
+		d.Terms = cmp.Or(d.Terms, clip(c.Terms, maxDescription))
+		d.Caveats = cmp.Or(d.Caveats, clip(c.Caveats, maxDescription))
 		if at, ok := parseInstant([]byte(c.LastModified)); ok && d.Updated.IsZero() {
 			d.Updated = time.UnixMicro(at - at%second).UTC()
 		}
@@ -233,23 +225,14 @@ func licenseLink(uri string) string {
 	return link
 }
 
-// addResourceRows takes ids, datasets and times from the table of resources of view dumps.
-func (s *sources) addResourceRows(data *snapshot.TableData) {
-	ids, datasets := columnData(data.Columns, "resource_catalog_id"), columnData(data.Columns, "dataset_catalog_id")
-	times := columnData(data.Columns, "update_date")
-	for row := range data.Rows {
-		s.resources[textAt(ids, row)] = newSourceResource(textAt(datasets, row), times.Ints[row])
-	}
-}
-
 // addDatasetRows takes names and titles from the table of datasets of view dumps.
 func (s *sources) addDatasetRows(data *snapshot.TableData) {
-	text := func(column string, row int) string { return textAt(columnData(data.Columns, column), row) }
 	for row := range data.Rows {
-		id := text("dataset_catalog_id", row)
+		id := rowText(data, "dataset_catalog_id", row)
 		s.datasets[id] = store.Dataset{
-			ID: id, Name: text("dataset_catalog_stub", row), Title: text("dataset_catalog_title", row),
-			Publisher: text("catalog_provider_name", row),
+			ID: id, Name: rowText(data, "dataset_catalog_stub", row),
+			Title:     rowText(data, "dataset_catalog_title", row),
+			Publisher: rowText(data, "catalog_provider_name", row),
 		}
 	}
 }
@@ -338,6 +321,29 @@ func columnData(columns []snapshot.ColumnData, name string) *snapshot.ColumnData
 	return nil
 }
 
+// cellOf finds a column of rows or of a group, and the position in it of a row's value.
+func cellOf(data *snapshot.TableData, name string, row int) (c *snapshot.ColumnData, at int) {
+	if c := columnData(data.Columns, name); c != nil {
+		return c, row
+	}
+	for i := range data.Groups {
+		g := &data.Groups[i]
+		if c := columnData(g.Columns, name); c != nil {
+			return c, int(g.Codes[row])
+		}
+	}
+	return nil, 0
+}
+
+func rowText(data *snapshot.TableData, name string, row int) string {
+	return textAt(cellOf(data, name, row))
+}
+
+func rowInt(data *snapshot.TableData, name string, row int) int64 {
+	c, at := cellOf(data, name, row)
+	return c.Ints[at]
+}
+
 // textAt is the text at a position, "" for null and for a column that is not there.
 func textAt(c *snapshot.ColumnData, i int) string {
 	if c == nil || c.Codes[i] == snapshot.NullCode {
@@ -372,14 +378,11 @@ func availabilityTable(entries []available, updated func(resource string) int64)
 		date.setInt(at)
 		key = appendTexts(key[:0], e.locationCode, e.locationName, e.code1, e.name1, e.code2, e.name2)
 		key = append(key, byte(e.level))
-		tuple, ok := places.find(key)
-		if !ok {
+		places.put(key, func() {
 			places.column("location_code").setString(e.locationCode)
 			places.column("location_name").setString(e.locationName)
 			setPlace.setAt(place{code1: e.code1, name1: e.name1, code2: e.code2, name2: e.name2}, int(e.level))
-			tuple = places.add(key)
-		}
-		places.set(tuple)
+		})
 		b.commit()
 	}
 	data, _ := b.finish(true)

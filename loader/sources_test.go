@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -204,12 +205,8 @@ func TestSourcesAfterFormat1(t *testing.T) {
 	st := openStore(t)
 	old := *manifestOf(t, st, build(t, st, files, someDay))
 	old.Format, old.ID, old.Sources, old.Datasets = 1, "old", nil, nil
-	if err := st.PutManifest(&old); err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Publish(defaultChannel, old.ID, someDay); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, st.PutManifest(&old))
+	testkit.Must(t, st.Publish(defaultChannel, old.ID, someDay))
 	snap, err := st.Open("old")
 	if err != nil {
 		t.Fatal(err)

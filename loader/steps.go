@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -121,7 +122,12 @@ func checkPovertyIndex() step {
 		mpi, headcount := f.rows.column("mpi"), f.rows.column("headcount_ratio")
 		intensity := f.rows.column("intensity_of_deprivation")
 		return func() *rowFault {
-			if gap, ok := mpiGap(mpi, headcount, intensity, f.rows.rows); ok {
+			row := f.rows.rows
+			if mpi.isNull(row) || headcount.isNull(row) || intensity.isNull(row) {
+				return nil
+			}
+			gap := headcount.float(row)*intensity.float(row)/10_000 - mpi.float(row) // both factors are in percent
+			if math.Abs(gap) >= mpiTolerance {
 				f.odd(mpiMismatch, fmt.Sprintf("off by %.6f", gap))
 			}
 			return nil
@@ -193,7 +199,6 @@ func (k *tupleKey) vectors(columns []string, from int) []keyCell {
 	return cells
 }
 
-// readAll reads the cells into their columns.
 func (k *tupleKey) readAll(cells []keyCell) *rowFault {
 	for _, c := range cells {
 		cell := k.cell(c.at)
@@ -209,16 +214,6 @@ const mpiMismatch reason = "mpi_is_not_headcount_times_intensity"
 
 // mpiTolerance is how far an index may be from the product of its factors.
 const mpiTolerance = 0.0001
-
-// mpiGap is the difference between headcount × intensity, both in percent, and mpi in the current
-// set. ok is false when it is within the tolerance or one of the values is null.
-func mpiGap(mpi, headcount, intensity *vector, row int) (gap float64, ok bool) {
-	if mpi.isNull(row) || headcount.isNull(row) || intensity.isNull(row) {
-		return 0, false
-	}
-	gap = headcount.float(row)*intensity.float(row)/10_000 - mpi.float(row)
-	return gap, gap >= mpiTolerance || gap <= -mpiTolerance
-}
 
 // float is the Decimal at position i, which is not null.
 func (v *vector) float(i int) float64 {
@@ -277,16 +272,19 @@ var (
 		"admin1_code", "admin1_name", "admin2_code", "admin2_name",
 	}
 	unit1Headers = []string{"location_code", "provider_admin1_name", "admin1_code", "admin1_name"}
-	unitIgnored  = []string{"has_hrp", "in_gho", "admin_level"}
 )
 
 // readUnit2 sets the group place down to level 2, and further columns of the group from the cells
 // of their names.
-func readUnit2(more ...string) step {
-	wanted := slices.Concat(unit2Headers, more)
-	return step{wanted: wanted, optional: unitIgnored, bind: func(f *sourceReader) rowStep {
-		k := f.newKey(f.rows.group("place"), wanted...)
-		place, others := f.newUnit2Columns(k), k.vectors(more, len(unit2Headers))
+func readUnit2(more ...string) step { return readUnit(slices.Concat(unit2Headers, more), more) }
+
+// readUnit1 sets the group place for files that have no level 2.
+func readUnit1() step { return readUnit(unit1Headers, nil) }
+
+func readUnit(wanted, more []string) step {
+	return step{wanted: wanted, bind: func(f *sourceReader) rowStep {
+		k := f.newKey(f.rows.group("place"), slices.Concat(unit2Headers, more)...)
+		place, others := f.newPlaceColumns(k), k.vectors(more, len(unit2Headers))
 		return f.placed(k, func() (string, *rowFault) {
 			unlisted, fault := place.set()
 			if fault == nil {
@@ -297,8 +295,9 @@ func readUnit2(more ...string) step {
 	}}
 }
 
-// placed is once for a key that has the place of a row. A code that no list has is remembered for
-// the rows with the same cells.
+// placed is once for a key that has the place of a row. unlisted is a code in the place that no
+// list has, empty when the lists have all of them. It is remembered for the rows with the same
+// cells.
 func (f *sourceReader) placed(k *tupleKey, read func() (unlisted string, fault *rowFault)) rowStep {
 	return func() *rowFault {
 		if !k.known() {
@@ -307,84 +306,77 @@ func (f *sourceReader) placed(k *tupleKey, read func() (unlisted string, fault *
 				return fault
 			}
 			k.add()
-			f.addUnlisted(k.code, unlisted)
+			if unlisted != "" {
+				f.unlisted[k.code] = unlisted
+			}
 		}
-		f.notePlace(k.code)
+		if len(f.unlisted) > 0 {
+			f.row.unlisted = f.unlisted[k.code]
+		}
 		return nil
 	}
 }
 
-// unit2Columns are the columns of a place down to level 2. Its key begins with unit2Headers.
-type unit2Columns struct {
+// placeColumns are the columns of a place. Its key begins with unit2Headers, of which files without
+// level 2 lack some.
+type placeColumns struct {
 	csv       *csvReader
 	key       *tupleKey
 	units     *units
 	country   *countryColumns
-	id1, id2  *vector
+	id1       *vector
+	id2       *vector // nil when there is no level 2
 	place     *placeVectors
 	providers []keyCell
 }
 
-func (f *sourceReader) newUnit2Columns(k *tupleKey) *unit2Columns {
-	g := k.group
-	return &unit2Columns{
+func (f *sourceReader) newPlaceColumns(k *tupleKey) *placeColumns {
+	g, providers := k.group, []string{"provider_admin1_name", "provider_admin2_name"}
+	s := &placeColumns{
 		csv: f.file.csv, key: k, units: f.refs.units, country: newCountryColumns(g, ""),
-		id1: g.column("admin1_ref"), id2: g.column("admin2_ref"), place: newPlaceVectors(g),
-		providers: k.vectors([]string{"provider_admin1_name", "provider_admin2_name"}, 1),
+		id1: g.column("admin1_ref"), place: newPlaceVectors(g),
 	}
+	if g.has("admin2_ref") {
+		s.id2 = g.column("admin2_ref")
+	} else {
+		providers = providers[:1]
+	}
+	s.providers = k.vectors(providers, 1)
+	return s
 }
 
 // set fills the columns from the cells of the key. unlisted is a code in the row that no list has,
 // empty when the lists have all of them.
-func (s *unit2Columns) set() (unlisted string, fault *rowFault) {
+func (s *placeColumns) set() (unlisted string, fault *rowFault) {
 	k, u := s.key, s.units
 	country, ok := u.countryOf[string(k.cell(0))]
 	if !ok {
 		return "", s.csv.cellFault(unknownLocation, "location_code", k.cell(0))
 	}
-	at, unknown := u.find2(spot{
+	where := spot{
 		country: country, code1: k.cell(3), code2: k.cell(5),
 		named1: len(k.cell(1)) > 0 || len(k.cell(4)) > 0, named2: len(k.cell(2)) > 0 || len(k.cell(6)) > 0,
-	})
-	unit := &u.level2[at]
-	parent := &u.level1[unit.parent]
+	}
+	p := place{provider1: string(k.cell(1)), provider2: string(k.cell(2))}
+	var at1 int32
+	var unknown []byte
+	if s.id2 == nil {
+		at1, unknown = u.find1(where)
+	} else {
+		var at2 int32
+		at2, unknown = u.find2(where)
+		unit := &u.level2[at2]
+		s.id2.setInt(ref(at2))
+		p.code2, p.name2, p.placeholder2 = unit.code, unit.name, unit.placeholder
+		at1 = unit.parent
+	}
+	unit := &u.level1[at1]
 	s.country.set(u, unit.country)
-	s.id2.setInt(ref(at))
-	s.id1.setInt(ref(unit.parent))
+	s.id1.setInt(ref(at1))
+	p.code1, p.name1, p.placeholder1 = unit.code, unit.name, unit.placeholder
 	if fault := k.readAll(s.providers); fault != nil {
 		return "", fault
 	}
-	s.place.set(place{
-		code1: parent.code, name1: parent.name, placeholder1: parent.placeholder, provider1: string(k.cell(1)),
-		code2: unit.code, name2: unit.name, placeholder2: unit.placeholder, provider2: string(k.cell(2)),
-	})
+	s.place.set(p)
 	return string(unknown), nil
-}
-
-// readUnit1 sets the group place for files that have no level 2.
-func readUnit1() step { return step{wanted: unit1Headers, optional: unitIgnored, bind: bindUnit1} }
-
-func bindUnit1(f *sourceReader) rowStep {
-	u, k := f.refs.units, f.newKey(f.rows.group("place"), unit1Headers...)
-	columns, id, printed := newCountryColumns(k.group, ""), k.group.column("admin1_ref"), newPlaceVectors(k.group)
-	provider := k.vectors([]string{"provider_admin1_name"}, 1)
-	return f.placed(k, func() (string, *rowFault) {
-		country, ok := u.countryOf[string(k.cell(0))]
-		if !ok {
-			return "", f.file.csv.cellFault(unknownLocation, "location_code", k.cell(0))
-		}
-		at, unlisted := u.find1(spot{
-			country: country, code1: k.cell(2), named1: len(k.cell(1)) > 0 || len(k.cell(3)) > 0,
-		})
-		unit := &u.level1[at]
-		columns.set(u, unit.country)
-		id.setInt(ref(at))
-		if fault := k.readAll(provider); fault != nil {
-			return "", fault
-		}
-		printed.set(place{
-			code1: unit.code, name1: unit.name, placeholder1: unit.placeholder, provider1: string(k.cell(1)),
-		})
-		return string(unlisted), nil
-	})
 }

@@ -32,7 +32,6 @@ func (t *joinTable) find(key []byte) (row int, ok bool) {
 	return row, ok
 }
 
-// keyOf appends the key of these cells.
 func keyOf(key []byte, cells ...[]byte) []byte {
 	for _, c := range cells {
 		key = append(append(key, c...), 0xff)
@@ -45,7 +44,7 @@ func keyOf(key []byte, cells ...[]byte) []byte {
 func readOrgType() step {
 	const header, role = "org_type_code", "org-type"
 	return step{
-		wanted: []string{header}, optional: []string{"org_type_description"}, joins: role,
+		wanted: []string{header}, joins: role,
 		bind: func(f *sourceReader) rowStep {
 			types, at := f.refs.joins[role], f.file.csv.position(header)
 			code, description := f.rows.column(header), f.rows.column("org_type_description")
@@ -74,7 +73,7 @@ func readOrgType() step {
 // Its type is that of the list; the file's own description is not used.
 func readOrg() step {
 	return listJoin{
-		role: "org", key: []string{"org_acronym", "org_name"}, ignored: []string{"org_type_description"},
+		role: "org", key: []string{"org_acronym", "org_name"},
 		columns: []string{"org_type_code", "org_type_description"},
 		from:    []string{"org_type_code", "org_type_description"},
 	}.step()
@@ -84,7 +83,7 @@ func readOrg() step {
 // name in the file.
 func readSector(own bool) step {
 	return listJoin{
-		role: "sector", key: []string{"sector_code"}, ignored: []string{"sector_name"},
+		role: "sector", key: []string{"sector_code"},
 		columns: []string{"sector_name"}, from: []string{"name"}, own: own,
 	}.step()
 }
@@ -104,14 +103,13 @@ type listJoin struct {
 	key           []string // headers by which the list has the row, and columns of the same names
 	columns, from []string // columns that are set from these columns of the list
 	own           bool     // what the list lacks is read from the file; otherwise it is null
-	ignored       []string // further headers of files
 }
 
 func (l listJoin) step() step {
-	s := step{wanted: l.key, optional: l.ignored, joins: l.role}
+	s := step{wanted: l.key, joins: l.role}
 	headers := l.key
 	if l.own {
-		s.optional = slices.Concat(l.ignored, l.columns)
+		s.optional = l.columns
 		headers = slices.Concat(l.key, l.columns)
 	}
 	s.bind = func(f *sourceReader) rowStep {
@@ -159,7 +157,7 @@ var marketOwn = []string{"market_name", "lat", "lon"}
 // whatever the row says. The row's own are used for a market that the list lacks.
 func readMarket() step {
 	return step{
-		wanted: []string{"market_code"}, optional: slices.Concat(unit2Headers, unitIgnored, marketOwn),
+		wanted: []string{"market_code"}, optional: slices.Concat(unit2Headers, marketOwn),
 		joins: "market", bind: bindMarket,
 	}
 }
@@ -170,7 +168,7 @@ func bindMarket(f *sourceReader) rowStep {
 	csv, markets, g := f.file.csv, f.refs.joins["market"], f.rows.group("market")
 	listed := f.newKey(g, "market_code")
 	unlisted := f.newKey(g, slices.Concat(unit2Headers, []string{"market_code"}, marketOwn)...)
-	place, own := f.newUnit2Columns(unlisted), unlisted.vectors(marketOwn, len(unit2Headers)+1)
+	place, own := f.newPlaceColumns(unlisted), unlisted.vectors(marketOwn, len(unit2Headers)+1)
 	code := g.column("market_code")
 	readCode := func() *rowFault {
 		if why := code.read(listed.cell(0)); why != "" {

@@ -2,12 +2,12 @@ package loader
 
 import (
 	"encoding/json"
-	"os"
 	"path"
 	"slices"
 	"strings"
 	"testing"
 
+	"hdqs/internal/testkit"
 	"hdqs/loader/catalogfile"
 	"hdqs/snapshot"
 )
@@ -47,14 +47,9 @@ var endpointTables = map[string]string{
 
 func readContract(t *testing.T) map[string]contractEndpoint {
 	t.Helper()
-	data, err := os.ReadFile("../testdata/contract.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, "../testdata/contract.json")
 	var contract struct{ Endpoints []contractEndpoint }
-	if err := json.Unmarshal(data, &contract); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(data, &contract))
 	byTable := map[string]contractEndpoint{}
 	for _, e := range contract.Endpoints {
 		name := strings.ReplaceAll(path.Base(e.Path), "-", "_")

@@ -68,7 +68,6 @@ var themes = slices.Concat(
 // dataThemes are the themes of the data endpoints.
 var dataThemes = slices.DeleteFunc(slices.Clone(themes), func(th *theme) bool { return th.category == "" })
 
-// tables are the tables of a snapshot.
 var tables = func() []*table {
 	var all []*table
 	for _, th := range themes {
@@ -105,6 +104,9 @@ func dataTheme(role string) *theme {
 	}
 	return nil
 }
+
+// IsDataRole reports whether a role is that of a data theme.
+func IsDataRole(role string) bool { return dataTheme(role) != nil }
 
 // headers are the columns that files of the theme must have, and those that are used when they are
 // there.
@@ -154,7 +156,6 @@ type table struct {
 	order []string
 }
 
-// column declares one column of a table.
 type column struct {
 	name     string
 	kind     snapshot.Kind
@@ -210,7 +211,6 @@ func group(name string, columns ...column) []column {
 // record joins blocks of columns into the columns of a table.
 func record(blocks ...[]column) []column { return slices.Concat(blocks...) }
 
-// rows makes a block of columns of rows.
 func rows(columns ...column) []column { return columns }
 
 // Blocks that many tables share.

@@ -3,8 +3,6 @@ package loader
 import (
 	"fmt"
 	"strings"
-
-	"hdqs/snapshot"
 )
 
 // unspecified is the name of placeholder units. A row whose place is known only down to some level
@@ -87,44 +85,36 @@ func (u *units) withoutUnits() *units {
 // level 2 whose parent is no unit of level 1, and those whose code is taken. Rows restored from a
 // snapshot are not returned.
 func (u *units) number() (orphans []listedUnit, twice []*rowFault) {
-	add := func(faults []*rowFault, f *rowFault) []*rowFault {
-		if f == nil {
-			return faults
+	taken := func(codes map[string]int32, l *listedUnit) bool {
+		_, seen := codes[l.code]
+		if seen && l.fault != nil {
+			twice = append(twice, l.fault)
 		}
-		return append(faults, f)
+		return seen
 	}
 	for _, l := range u.listed {
-		if l.level != 1 {
-			continue
+		if l.level == 1 && !taken(u.of1, &l) {
+			u.of1[l.code] = int32(len(u.level1))
+			u.level1 = append(u.level1,
+				unit{code: l.code, name: l.name, country: u.countryOf[l.country], start: l.start})
 		}
-		if _, seen := u.of1[l.code]; seen {
-			twice = add(twice, l.fault)
-			continue
-		}
-		u.of1[l.code] = int32(len(u.level1))
-		u.level1 = append(u.level1, unit{code: l.code, name: l.name, country: u.countryOf[l.country], start: l.start})
 	}
 	u.real[1] = len(u.level1)
 	u.addPlaceholders1()
 	for _, l := range u.listed {
-		if l.level != 2 {
-			continue
-		}
-		if _, seen := u.of2[l.code]; seen {
-			twice = add(twice, l.fault)
+		if l.level != 2 || taken(u.of2, &l) {
 			continue
 		}
 		parent, ok := u.parentOf(l)
-		if !ok {
-			if l.fault != nil {
-				orphans = append(orphans, l)
-			}
-			continue
+		switch {
+		case ok:
+			u.of2[l.code] = int32(len(u.level2))
+			u.level2 = append(u.level2, unit{
+				code: l.code, name: l.name, country: u.level1[parent].country, parent: parent, start: l.start,
+			})
+		case l.fault != nil:
+			orphans = append(orphans, l)
 		}
-		u.of2[l.code] = int32(len(u.level2))
-		u.level2 = append(u.level2, unit{
-			code: l.code, name: l.name, country: u.level1[parent].country, parent: parent, start: l.start,
-		})
 	}
 	u.real[2] = len(u.level2)
 	u.addPlaceholders2()
@@ -232,15 +222,11 @@ func (u *units) tables() (location, admin1, admin2 *tableBuilder) {
 		setUnit(admin2, int32(i), a.code, a.name, a.start)
 		u.setCountry(admin2, a.country)
 		g, p := admin2.group("admin1"), u.level1[a.parent]
-		key := fmt.Append(nil, a.parent)
-		at, ok := g.find(key)
-		if !ok {
+		g.put(fmt.Append(nil, a.parent), func() {
 			g.column("admin1_ref").setInt(ref(a.parent))
 			g.column("admin1_code").setString(p.code)
 			g.column("admin1_name").setString(p.name)
-			at = g.add(key)
-		}
-		g.set(at)
+		})
 		admin2.commit()
 	}
 	return location, admin1, admin2
@@ -253,27 +239,19 @@ func setUnit(a *tableBuilder, at int32, code, name string, start int64) {
 	a.column("name").setString(name)
 	a.column("from_cods").setBool(true)
 	g := a.group("period")
-	key := fmt.Append(nil, start)
-	p, ok := g.find(key)
-	if !ok {
-		g.column("reference_period_start").setInt(start)
-		g.column("reference_period_end").setInt(snapshot.NullInt)
-		p = g.add(key)
-	}
-	g.set(p)
+	g.put(fmt.Append(nil, start), func() {
+		g.column(periodStart).setInt(start)
+		g.column(periodEnd).setNull()
+	})
 }
 
-// setCountry sets the group of a unit's country.
 func (u *units) setCountry(a *tableBuilder, country int32) {
 	g, c := a.group("location"), u.countries[country]
-	at, ok := g.find([]byte(c.code))
-	if !ok {
+	g.put([]byte(c.code), func() {
 		g.column("location_ref").setInt(ref(country))
 		g.column("location_code").setString(c.code)
 		g.column("location_name").setString(c.name)
-		at = g.add([]byte(c.code))
-	}
-	g.set(at)
+	})
 }
 
 // place is the place of a row: the units it is stored with, each a real one or a placeholder, and
@@ -361,14 +339,9 @@ func (u *unitVectors) set(code, name, provider string, shown bool) {
 		u.name.setNull()
 		return
 	}
-	u.code.setString(code)
-	u.name.setString(printedName(name, provider))
-}
-
-// printedName is the provider's name where the unit has no name of its own.
-func printedName(stored, provider string) string {
-	if provider != "" && (stored == "" || strings.EqualFold(stored, unspecified)) {
-		return provider
+	if provider != "" && (name == "" || strings.EqualFold(name, unspecified)) {
+		name = provider // the unit has no name of its own
 	}
-	return stored
+	u.code.setString(code)
+	u.name.setString(name)
 }

@@ -7,38 +7,32 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// normalURI is a link in the form in which it is printed: normalized as browsers do, and as the
+// badLink is the reason of a row with a link that is no http or https address with a host. Such a
+// link would be followed by clients and shown on pages, so the row is not used.
+const badLink reason = "bad_link"
+
+// webLink is a link in the form in which it is printed: normalized as browsers do, and as the
 // incumbent's library does. Scheme and host are in lower case, the default port is left out, an
 // empty path is /, dot segments are resolved, characters that an address cannot have are
-// percent-encoded, and what is encoded stays. A text that is no address with a host is left as it
-// is.
-func normalURI(uri string) string {
+// percent-encoded, and what is encoded stays. A text that is no http or https address with a host,
+// such as an empty one or a script, is left as it is, and ok is false.
+func webLink(uri string) (link string, ok bool) {
 	clean := strings.Trim(uri, controlsAndBlank)
 	clean = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(clean)
-	scheme, rest, ok := strings.Cut(clean, "://")
+	scheme, rest, _ := strings.Cut(clean, "://")
 	scheme = strings.ToLower(scheme)
-	if !ok || !isScheme(scheme) {
-		return uri
+	if scheme != "http" && scheme != "https" {
+		return uri, false
 	}
-	web := scheme == "http" || scheme == "https"
 	rest, fragment, hasFragment := strings.Cut(rest, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
-	if web {
-		rest = strings.ReplaceAll(rest, `\`, "/")
-	}
-	host, path := rest, ""
-	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
-		host, path = rest[:slash], rest[slash:]
-	}
+	host, path, _ := strings.Cut(strings.ReplaceAll(rest, `\`, "/"), "/")
 	if host, ok = normalHost(host, scheme); !ok {
-		return uri
-	}
-	if web {
-		path = resolveDots(path)
+		return uri, false
 	}
 	var b strings.Builder
 	b.WriteString(scheme + "://" + host)
-	escapeTo(&b, path, " \"<>`{}")
+	escapeTo(&b, resolveDots("/"+path), " \"<>`{}")
 	if hasQuery {
 		b.WriteByte('?')
 		escapeTo(&b, query, " \"<>'")
@@ -47,17 +41,7 @@ func normalURI(uri string) string {
 		b.WriteByte('#')
 		escapeTo(&b, fragment, " \"<>`")
 	}
-	return b.String()
-}
-
-func isScheme(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (i == 0 || (c < '0' || c > '9') && c != '+' && c != '-' && c != '.') {
-			return false
-		}
-	}
-	return s != ""
+	return b.String(), true
 }
 
 const notInHost = controlsAndBlank + "\x7f\"<>\\^`{|}"
@@ -90,9 +74,6 @@ func normalHost(host, scheme string) (normal string, ok bool) {
 // resolveDots removes . and .. from a path, also in their encoded forms. A path that ends in one
 // keeps its last slash.
 func resolveDots(path string) string {
-	if path == "" {
-		return "/"
-	}
 	if !strings.Contains(path, "/.") && !strings.Contains(path, "/%2") {
 		return path
 	}
@@ -142,26 +123,6 @@ var linkForms = map[string]map[string]string{
 	},
 }
 
-// badLink is the reason of a row with a link that is no http or https address with a host. Such a
-// link would be followed by clients and shown on pages, so the row is not used.
-const badLink reason = "bad_link"
-
-// webLink is normalURI for addresses that http or https can reach; ok is false for any other text,
-// such as an empty one or a script.
-func webLink(uri string) (link string, ok bool) {
-	link = normalURI(uri)
-	scheme, rest, _ := strings.Cut(link, "://")
-	if scheme != "http" && scheme != "https" {
-		return link, false
-	}
-	host := rest
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		host = rest[:end]
-	}
-	_, ok = normalHost(host, scheme)
-	return link, ok
-}
-
 // setLinks sets the links of the current row, whose other columns have been set. The result is what
 // is wrong with a link, "" when all are good: the site is checked before, so it is a value of the
 // row that is missing.
@@ -182,7 +143,8 @@ func setLinks(a *tableBuilder, catalogURL string) (fault string) {
 			link += form[:open] + part
 			form = form[shut+1:]
 		}
-		a.column(c.name).setString(normalURI(link + form))
+		link, _ = webLink(link + form)
+		a.column(c.name).setString(link)
 	}
 	return ""
 }

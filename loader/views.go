@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"strings"
 
+	"hdqs/loader/catalogfile"
 	"hdqs/snapshot"
 )
 
@@ -57,12 +57,6 @@ func (th *theme) viewHeader(column string) string {
 	return column
 }
 
-// isViews reports whether a directory holds view dumps rather than a catalog.
-func isViews(fsys fs.FS) bool {
-	path, err := viewFile(fsys, "location_view")
-	return err == nil && path != ""
-}
-
 // viewFile finds the dump of a view, plain before compressed; "" when there is none.
 func viewFile(fsys fs.FS, name string) (string, error) {
 	for _, ending := range []string{".csv", ".csv.gz", ".csv.zst"} {
@@ -92,7 +86,7 @@ type viewLoad struct {
 // readViews loads a directory of view dumps.
 func (l *load) readViews(ctx context.Context) (*result, error) {
 	wrap := func(err error) error { return fmt.Errorf("views %s: %w", l.opts.CatalogName, err) }
-	beside, err := readCatalogJSON(l.opts.Catalog)
+	beside, err := catalogfile.ReadCatalog(l.opts.Catalog)
 	if err != nil {
 		return nil, wrap(err)
 	}
@@ -162,7 +156,7 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 	}
 	entries := availableIn(data)
 	if why == nil && th.category != "" {
-		why = l.lostCountries(th, entries)
+		why = l.lostCountries(th, data)
 	}
 	if why != nil {
 		return l.keepTable(th, why)
@@ -173,15 +167,7 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 		l.result.sources.addDatasetRows(data)
 		l.result.mu.Unlock()
 	case "resource":
-		l.result.mu.Lock()
-		l.result.sources.addResourceRows(data)
-		l.result.mu.Unlock()
-		ids, times := columnData(data.Columns, "resource_catalog_id"), columnData(data.Columns, "api_updated_date")
-		for row, at := range times.Ints {
-			if at != snapshot.NullInt {
-				l.updated[textAt(ids, row)] = at
-			}
-		}
+		l.addResources(data)
 	}
 	l.result.mu.Lock()
 	l.result.available[data.Name] = entries
@@ -203,30 +189,17 @@ func (l *viewLoad) keepTable(th *theme, why error) error {
 			return fail(err)
 		}
 	}
-	resources := map[string]sourceResource{}
 	if old.Table == "resource" {
-		segment, err := l.previous.open(old.Table)
+		data, err := l.previous.data(old.Table,
+			"resource_catalog_id", "dataset_catalog_id", "update_date", "api_updated_date")
 		if err != nil {
 			return fail(err)
 		}
-		defer segment.Close()
-		r := segmentReader{segment: segment}
-		ids, times := r.column("resource_catalog_id"), r.column("api_updated_date")
-		datasets, modified := r.column("dataset_catalog_id"), r.column("update_date")
-		if r.err != nil {
-			return fail(r.err)
-		}
-		for row := range uint32(segment.Rows()) {
-			if !times.IsNull(rowPosition(times, row)) {
-				l.updated[rowText(ids, row)] = rowInt(times, row)
-			}
-			resources[rowText(ids, row)] = newSourceResource(rowText(datasets, row), rowInt(modified, row))
-		}
+		l.addResources(data)
 	}
 	r := l.result
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.Copy(r.sources.resources, resources)
 	if old.Table == "dataset" {
 		for _, d := range l.previous.manifest.Datasets {
 			r.sources.datasets[d.ID] = d
@@ -236,6 +209,20 @@ func (l *viewLoad) keepTable(th *theme, why error) error {
 	r.available[old.Table] = entries
 	r.keep(old, roleState{})
 	return nil
+}
+
+// addResources takes from the table of resources what other tables need of it.
+func (l *viewLoad) addResources(data *snapshot.TableData) {
+	l.result.mu.Lock()
+	defer l.result.mu.Unlock()
+	for row := range data.Rows {
+		id := rowText(data, "resource_catalog_id", row)
+		l.result.sources.resources[id] = newSourceResource(
+			rowText(data, "dataset_catalog_id", row), rowInt(data, "update_date", row))
+		if at := rowInt(data, "api_updated_date", row); at != snapshot.NullInt {
+			l.updated[id] = at
+		}
+	}
 }
 
 // addReport reports what came of a dump.
@@ -307,11 +294,7 @@ func entriesMissing(a, b *snapshot.TableData) []string {
 func describeEntry(data *snapshot.TableData, row int) string {
 	var words []string
 	for _, name := range tableNamed(availabilityName).order {
-		c, at := columnData(data.Columns, name), row
-		if c == nil {
-			g := &data.Groups[0]
-			c, at = columnData(g.Columns, name), int(g.Codes[row])
-		}
+		c, at := cellOf(data, name, row)
 		if c.Kind == snapshot.Text {
 			words = append(words, textAt(c, at))
 		} else {

@@ -59,10 +59,7 @@ func (l *load) readDump(ctx context.Context, th *theme) (*tableBuilder, *Resourc
 }
 
 func (v *viewReader) open(r *csvReader, report *ResourceReport) error {
-	v.file.csv, v.file.report = r, report
-	for _, s := range v.steps {
-		v.file.steps = append(v.file.steps, s.bind(&v.sourceReader))
-	}
+	v.bind(r, report)
 	v.hidden = r.position(v.th.view.hidden)
 	return nil
 }
@@ -79,10 +76,8 @@ func (v *viewReader) readRow() *rowFault {
 			return fault
 		}
 	}
-	for _, s := range v.file.steps {
-		if fault := s(); fault != nil {
-			return fault
-		}
+	if fault := v.readSteps(); fault != nil {
+		return fault
 	}
 	if v.addLinks {
 		if wrong := v.setLinks(); wrong != "" {
@@ -153,20 +148,14 @@ func (th *theme) viewSteps() []step {
 	return append(steps, th.checks...)
 }
 
-// mayLack reports whether a dump may lack a column. Others are wanted, also those that may be null:
-// a dump that names one differently would make every row null, and filters would let pass or hide
-// rows that they should not.
-func (th *theme) mayLack(c *column) bool {
-	_, assumed := th.view.assumed[c.name]
-	return assumed
-}
-
 // newViewColumn takes a column as it is: only a cell that cannot be read drops the row, anything
-// else is reported.
+// else is reported. Dumps may lack the columns that are assumed then. Others are wanted, also those
+// that may be null: a dump that names one differently would make every row null, and filters would
+// let pass or hide rows that they should not.
 func newViewColumn(th *theme, c *column) step {
 	s := step{bind: func(f *sourceReader) rowStep { return newViewCell(f, th, f.rows.column(c.name)) }}
 	header := []string{th.viewHeader(c.name)}
-	if th.mayLack(c) {
+	if _, assumed := th.view.assumed[c.name]; assumed {
 		s.optional = header
 	} else {
 		s.wanted = header

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,116 +17,32 @@ import (
 	"testing/fstest"
 	"time"
 
-	"hdqs/snapshot"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
-// readArchive reads the files of a case file: text between lines "-- name --"; lines that begin
-// with "# " are comments.
-func readArchive(t *testing.T, path string) map[string]string {
+// smallViews are the dumps of the small world, and what becomes of them.
+func smallViews(t *testing.T) (fsys fstest.MapFS, wants map[string]string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	name := ""
-	for _, line := range strings.SplitAfter(string(data), "\n") {
-		trimmed := strings.TrimSuffix(line, "\n")
-		switch {
-		case strings.HasPrefix(trimmed, "-- ") && strings.HasSuffix(trimmed, " --"):
-			name = strings.TrimSuffix(strings.TrimPrefix(trimmed, "-- "), " --")
-			if _, twice := files[name]; twice {
-				t.Fatalf("%s: %q occurs twice", path, name)
-			}
-			files[name] = ""
-		case name == "", strings.HasPrefix(line, "# "), trimmed == "":
-		default:
-			files[name] += line
+	sections := readSections(t, "testdata/views/all.txt")
+	wants = map[string]string{}
+	for _, s := range sections {
+		if want, ok := strings.CutPrefix(s.name, "want "); ok {
+			wants[want] = strings.Join(s.lines, "\n")
 		}
 	}
-	return files
-}
-
-// smallViews are the dumps of the small world.
-func smallViews(t *testing.T) (fstest.MapFS, map[string]string) {
-	t.Helper()
-	fsys, wants := fstest.MapFS{}, map[string]string{}
-	for name, content := range readArchive(t, "testdata/views/all.txt") {
-		if want, ok := strings.CutPrefix(name, "want "); ok {
-			wants[want] = content
-		} else {
-			fsys[name] = &fstest.MapFile{Data: []byte(content)}
-		}
-	}
-	return fsys, wants
+	return catalogOf(sections), wants
 }
 
 // buildViews loads dumps into a fresh store and opens the snapshot.
 func buildViews(t *testing.T, fsys fstest.MapFS) (*store.Snapshot, *Report) {
 	t.Helper()
-	st, err := store.Open(t.TempDir())
+	st := openStore(t)
+	report, err := Build(t.Context(), Options{Catalog: fsys, CatalogName: "dumps", Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := Build(context.Background(), Options{Catalog: fsys, CatalogName: "dumps", Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := st.Open(report.Snapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s, report
-}
-
-// printTable writes columns of a segment's rows as the case files do.
-func printTable(t *testing.T, seg *snapshot.Segment, columns []string) string {
-	t.Helper()
-	var b strings.Builder
-	for row := range uint32(seg.Rows()) {
-		for i, name := range columns {
-			c, err := seg.Column(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			at := row
-			if c.Group != nil {
-				at = uint32(c.Group.Codes.At(row))
-			}
-			if i > 0 {
-				b.WriteByte(' ')
-			}
-			b.WriteString(printCell(c, at))
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func printCell(c *snapshot.Column, at uint32) string {
-	switch {
-	case c.IsNull(at):
-		return "~"
-	case c.Kind == snapshot.Text || c.Kind == snapshot.Enum:
-		s := c.Text(at)
-		if s == "" || s == "~" || strings.ContainsAny(s, " \"") {
-			return strconv.Quote(s)
-		}
-		return s
-	case c.Kind == snapshot.Decimal:
-		return c.DecString(c.Dec(at))
-	case c.Kind == snapshot.Time:
-		return time.UnixMicro(c.Int(at)).UTC().Format("2006-01-02T15:04:05.999999")
-	case c.Kind == snapshot.Bool:
-		return strconv.FormatBool(c.Int(at) == 1)
-	}
-	return strconv.FormatInt(c.Int(at), 10)
+	return openBuilt(t, st, report), report
 }
 
 // describeReport writes what is in a report besides counts. Dumps of themes that are not generated
@@ -161,7 +76,7 @@ func describeReport(r *Report) string {
 		lines = append(lines, role+": missing")
 	}
 	slices.Sort(lines)
-	return strings.Join(append(lines, r.Notes...), "\n") + "\n"
+	return strings.Join(append(lines, r.Notes...), "\n")
 }
 
 // TestViews loads the dumps of the case file and compares every table with it.
@@ -179,8 +94,8 @@ func TestViews(t *testing.T) {
 		}
 		name, columns, _ := strings.Cut(head, ": ")
 		checked[name] = true
-		if got := printTable(t, s.Segments[name], strings.Fields(columns)); got != want {
-			t.Errorf("table %s holds\n%swant\n%s", name, got, want)
+		if got := strings.Join(segmentRows(t, s.Segments[name], strings.Fields(columns)), "\n"); got != want {
+			t.Errorf("table %s holds\n%s\nwant\n%s", name, got, want)
 		}
 	}
 	for _, th := range themes {
@@ -216,9 +131,7 @@ func TestViewsOfAnyForm(t *testing.T) {
 		var packed bytes.Buffer
 		w := gzip.NewWriter(&packed)
 		fmt.Fprint(w, text)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, w.Close())
 		other[name+".gz"] = &fstest.MapFile{Data: packed.Bytes()}
 		other[view+".hash"] = &fstest.MapFile{Data: fmt.Appendf(nil, "%x  %s\n", md5.Sum([]byte(text)), name)}
 	}
@@ -367,7 +280,7 @@ func TestAvailabilityDump(t *testing.T) {
 	}
 	fsys, _ := smallViews(t)
 	s, derived := buildViews(t, fsys)
-	want := printTable(t, s.Segments["data_availability"], columns)
+	rows := segmentRows(t, s.Segments["data_availability"], columns)
 
 	// The derived list as a database would dump it: in any order, with an id.
 	var dump bytes.Buffer
@@ -378,29 +291,13 @@ func TestAvailabilityDump(t *testing.T) {
 	}
 	header[len(header)-1] = "hapi_updated_date"
 	records := [][]string{header}
-	seg := s.Segments["data_availability"]
-	for row := seg.Rows() - 1; row >= 0; row-- {
-		record := []string{strconv.Itoa(row)}
-		for _, name := range columns {
-			c, err := seg.Column(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			at := uint32(row)
-			if c.Group != nil {
-				at = uint32(c.Group.Codes.At(at))
-			}
-			cell := printCell(c, at)
-			if text, err := strconv.Unquote(cell); err == nil {
-				cell = text
-			}
-			record = append(record, strings.Replace(cell, "T", " ", btoi(name == "api_updated_date")))
-		}
+	for i, row := range slices.Backward(rows) {
+		record := append([]string{strconv.Itoa(i)}, strings.Split(row, "|")...)
+		date := &record[len(record)-1]
+		*date = strings.Replace(*date, "T", " ", 1)
 		records = append(records, record)
 	}
-	if err := w.WriteAll(records); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, w.WriteAll(records))
 	fsys["data_availability_view.csv"] = &fstest.MapFile{Data: dump.Bytes()}
 	_, same := buildViews(t, fsys)
 	if same.Snapshot != derived.Snapshot || len(same.Notes) > 0 {
@@ -416,17 +313,10 @@ func TestAvailabilityDump(t *testing.T) {
 		!strings.Contains(differs.Notes[0], "1 only derived") {
 		t.Errorf("a dump with one other entry gives the notes %q", differs.Notes)
 	}
-	if got := printTable(t, s.Segments["data_availability"], columns); got != strings.Replace(want, "funding Alpha",
-		"funding Alfa", 1) {
+	want := strings.Replace(strings.Join(rows, "\n"), "funding|Alpha", "funding|Alfa", 1)
+	if got := strings.Join(segmentRows(t, s.Segments["data_availability"], columns), "\n"); got != want {
 		t.Errorf("the dump is not used:\n%s", got)
 	}
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func viewNamed(name string) *theme {

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"hdqs/internal/testkit"
 )
 
 const riskNames = "ISO3|INFORM RISK|RISK CLASS|Rank|HAZARD & EXPOSURE|VULNERABILITY|" +
@@ -80,9 +82,7 @@ func makeWorkbook(t testing.TB, sheetName string, rows []string, parts map[strin
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, w.Close())
 	return out.Bytes()
 }
 
@@ -252,10 +252,7 @@ func TestFixtureRiskWorkbook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	derived, err := os.ReadFile(fixtures + "catalog/national-risk/hdx_hapi_national_risk_global.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	derived := testkit.ReadFile(t, fixtures+"catalog/national-risk/hdx_hapi_national_risk_global.csv")
 	got, want := byName(t, r), byName(t, strings.NewReader(strings.TrimPrefix(string(derived), "\ufeff")))
 	if len(got) != 191 || len(got) != len(want) {
 		t.Fatalf("%d rows, the CSV has %d, want 191", len(got), len(want))
@@ -284,21 +281,6 @@ func byName(t *testing.T, r io.Reader) []map[string]string {
 		out = append(out, m)
 	}
 	return out
-}
-
-// BenchmarkRiskWorkbook reads a workbook of the size that is published: 191 countries, 40 sheets of
-// other tables.
-func BenchmarkRiskWorkbook(b *testing.B) {
-	data, err := os.ReadFile("../../shared/fixtures/other/sources/source_inform_risk_2024_v067.xlsx")
-	if err != nil {
-		b.Skip("no real workbook beside the repository")
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := riskTable(bytes.NewReader(data)); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // FuzzWorkbook checks that any bytes give a table or an error.

@@ -3,6 +3,7 @@
 package catalogfile
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -27,7 +28,10 @@ const MaxBytes = 16 << 20
 const MaxFiles = 10_000
 
 // defaultPackages is where package files lie when catalog.json has no pattern for them.
-const defaultPackages = "packages/*.json"
+const (
+	packageFolder   = "packages"
+	defaultPackages = packageFolder + "/*.json"
+)
 
 // The roles that need special treatment. A data file has the role of its theme, which is also its
 // folder.
@@ -144,12 +148,7 @@ func (f *File) Time() (time.Time, error) {
 }
 
 // PackagePattern matches the paths of package files that Resources does not list.
-func (f *File) PackagePattern() string {
-	if f.Packages == "" {
-		return defaultPackages
-	}
-	return f.Packages
-}
+func (f *File) PackagePattern() string { return cmp.Or(f.Packages, defaultPackages) }
 
 // AddPackages lists package files that are not listed yet.
 func (f *File) AddPackages(paths []string) error {

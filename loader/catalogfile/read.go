@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"reflect"
 	"strconv"
 	"strings"
@@ -72,6 +73,79 @@ func ReadFile(fsys fs.FS, path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: more than %d bytes", path, limit)
 	}
 	return data.Bytes(), nil
+}
+
+// ReadCatalog reads catalog.json. It is empty when there is none.
+func ReadCatalog(fsys fs.FS) (*File, error) {
+	data, err := ReadFile(fsys, Name, MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &File{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := Parse(data)
+	if err == nil && f.Format != 0 && f.Format != Format {
+		err = fmt.Errorf("%s: format %d, this program reads format %d", Name, f.Format, Format)
+	}
+	return f, err
+}
+
+// Find reads the catalog.json of a tree and adds the files that it does not list: its packages, and
+// when it lists no file at all, those in the folders of the roles. others is what lies in the
+// folders and is of no role.
+func Find(fsys fs.FS, isDataRole func(string) bool) (f *File, others []string, err error) {
+	if f, err = ReadCatalog(fsys); err != nil {
+		return nil, nil, err
+	}
+	if len(f.Resources) == 0 {
+		if others, err = f.addFolders(fsys, isDataRole); err != nil {
+			return nil, nil, err
+		}
+	}
+	packages, err := fs.Glob(fsys, f.PackagePattern())
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: packages %q: %w", Name, f.Packages, err)
+	}
+	return f, others, f.AddPackages(packages)
+}
+
+// addFolders adds the files of a tree that lists none.
+func (f *File) addFolders(fsys fs.FS, isDataRole func(string) bool) (others []string, err error) {
+	folders, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range folders {
+		role := folder.Name()
+		switch {
+		case role == Name, role == packageFolder, strings.HasPrefix(role, "."):
+			continue
+		case role != ReferenceFolder && !isDataRole(role):
+			others = append(others, role)
+			continue
+		}
+		files, err := fs.ReadDir(fsys, role)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			e := Entry{Role: role, Path: path.Join(role, file.Name())}
+			name, isCSV := strings.CutSuffix(TrimCompression(file.Name()), ".csv")
+			if role == ReferenceFolder {
+				e.Role = name
+			}
+			switch {
+			case strings.HasPrefix(name, "."):
+			case file.IsDir(), !isCSV && !(role == RiskRole && IsWorkbook(file.Name())),
+				role == ReferenceFolder && !IsReference(name):
+				others = append(others, e.Path)
+			default:
+				f.Resources = append(f.Resources, e)
+			}
+		}
+	}
+	return others, nil
 }
 
 // DecodeList decodes a JSON array one element at a time. An element of a few bytes may decode into
@@ -144,7 +218,6 @@ func (e *UnknownKeyError) Error() string {
 	return fmt.Sprintf("unknown key %.100q; there are %s", e.Key, strings.Join(e.Known, ", "))
 }
 
-// checkEnd refuses text after a value.
 func checkEnd(d *json.Decoder) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("text after the end")

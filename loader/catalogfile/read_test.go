@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"hdqs/internal/testkit"
 )
 
 func TestReadFile(t *testing.T) {
@@ -29,9 +31,7 @@ func TestReadFile(t *testing.T) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	dir := t.TempDir()
-	if err := os.Symlink(os.DevNull, filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Symlink(os.DevNull, filepath.Join(dir, "link")))
 	want := "link: not a regular file but a device"
 	if _, err := ReadFile(os.DirFS(dir), "link", 4); err == nil || err.Error() != want {
 		t.Errorf("a device: got %v, want %q", err, want)

@@ -42,25 +42,26 @@ func (b *bucketSource) list(ctx context.Context) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := parseTree(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.at, err)
+	c, err := catalogfile.Parse(data)
+	if err == nil {
+		err = checkTree(c)
 	}
-	found, err := b.glob(ctx, c.PackagePattern())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.at, err)
+	if err == nil {
+		err = b.addPackages(ctx, c)
 	}
-	if err := c.AddPackages(found); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.at, err)
 	}
 	return treeListing(c, b.at.URL), nil
 }
 
-// maxListed bounds the objects that glob looks at, whether or not they match.
+// maxListed bounds the objects that addPackages looks at, whether or not they match.
 const maxListed = 10 * catalogfile.MaxFiles
 
-// glob lists the objects that match a pattern, which may have * in its last part.
-func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, error) {
+// addPackages adds the objects that match the pattern of packages, which may have * in its last
+// part.
+func (b *bucketSource) addPackages(ctx context.Context, c *catalogfile.File) error {
+	pattern := c.PackagePattern()
 	ctx, cancel := context.WithCancel(ctx) // stops the client's listing when it is left early
 	defer cancel()
 	root := b.at.Key("")
@@ -72,20 +73,20 @@ func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, erro
 	for object := range b.at.Client.ListObjects(ctx, b.at.Bucket,
 		minio.ListObjectsOptions{Prefix: b.at.Key(path.Dir(pattern)) + "/"}) {
 		if object.Err != nil {
-			return nil, object.Err
+			return object.Err
 		}
 		if listed++; listed > maxListed || len(found) > catalogfile.MaxFiles {
-			return nil, fmt.Errorf("the folder of packages %q has more than %d objects, or %d that match",
+			return fmt.Errorf("the folder of packages %q has more than %d objects, or %d that match",
 				pattern, maxListed, catalogfile.MaxFiles)
 		}
 		name := strings.TrimPrefix(object.Key, root)
 		fits, err := path.Match(pattern, name)
 		if err != nil {
-			return nil, fmt.Errorf("catalog.json: packages %q: %w", pattern, err)
+			return fmt.Errorf("catalog.json: packages %q: %w", pattern, err)
 		}
 		if fits && fs.ValidPath(name) {
 			found = append(found, name)
 		}
 	}
-	return found, nil
+	return c.AddPackages(found)
 }

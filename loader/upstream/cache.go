@@ -138,6 +138,10 @@ func (c *cache) saveForNow() error {
 		return nil
 	}
 	c.saved = time.Now()
+	return c.writeIndex()
+}
+
+func (c *cache) writeIndex() error {
 	data, err := json.Marshal(c.entries)
 	if err != nil {
 		return err
@@ -152,11 +156,7 @@ func (c *cache) save(now time.Time) error {
 			delete(c.entries, key)
 		}
 	}
-	data, err := json.MarshalIndent(c.entries, "", " ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(c.indexPath(), data)
+	return c.writeIndex()
 }
 
 // tidy removes objects that the index does not name, abandoned parts, and files of a process that

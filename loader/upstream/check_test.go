@@ -17,6 +17,8 @@ import (
 	"testing/fstest"
 
 	"hdqs/internal/ckantest"
+	"hdqs/internal/testkit"
+	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 	"hdqs/loader/sample"
 )
@@ -57,30 +59,30 @@ func TestCheck(t *testing.T) {
 			sameTree(t, s.Dir)
 		}
 	}
-	state("first", New)
+	state("first", loader.SourceNew)
 	set("drifted,header\n", "2026-11-22T00:00:00")
-	state("drifted", Stale)
-	state("drifted", Stale)
+	state("drifted", loader.SourceStale)
+	state("drifted", loader.SourceStale)
 	if reads != 2 {
 		t.Errorf("the drifted file was read %d times, want once", reads-1)
 	}
 	o.Fetch.UserAgent = "hdqs/next"
-	state("drifted", Stale)
+	state("drifted", loader.SourceStale)
 	if reads != 3 {
 		t.Error("another program did not look at the drifted file")
 	}
 	set("", "2026-11-23T00:00:00")
-	state("mended", New)
-	state("mended", Unchanged)
+	state("mended", loader.SourceNew)
+	state("mended", loader.SourceUnchanged)
 
 	o.Cache = t.TempDir()
 	set("drifted,header\n", "2026-11-24T00:00:00")
-	state("first drifted", New)
-	state("first drifted", Unchanged)
+	state("first drifted", loader.SourceNew)
+	state("first drifted", loader.SourceUnchanged)
 	set("drifted,once more\n", "2026-11-25T00:00:00")
-	state("first drifted", New)
+	state("first drifted", loader.SourceNew)
 	set("", "2026-11-26T00:00:00")
-	state("mended", New)
+	state("mended", loader.SourceNew)
 }
 
 // TestDatasetsFromCheck checks that the packages of rows come from the check of a download: files
@@ -117,9 +119,7 @@ func TestDatasetsFromCheck(t *testing.T) {
 		e.Datasets, e.Scanned = nil, false
 		c.entries[key] = e
 	}
-	if err := c.saveForNow(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, c.saveForNow())
 	files := downloadsOf(server)
 	for range 2 {
 		if s := mustSync(t, o); s.Packages != first.Packages || downloadsOf(server) != files {
@@ -149,7 +149,7 @@ func TestStoppedCheck(t *testing.T) {
 		t.Fatalf("stopped: %v", err)
 	}
 	s := mustSync(t, o)
-	if f := stateOf(t, s, presence); f.State != New || f.Why != "" {
+	if f := stateOf(t, s, presence); f.State != loader.SourceNew || f.Why != "" {
 		t.Errorf("afterwards: %s, %q", f.State, f.Why)
 	}
 }
@@ -174,9 +174,7 @@ func TestRiskWorkbook(t *testing.T) {
 		t.Fatal(err)
 	}
 	var c catalogfile.File
-	if err := json.Unmarshal(files["catalog.json"].Data, &c); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(files["catalog.json"].Data, &c))
 	var kept []catalogfile.Entry
 	for _, r := range c.Resources {
 		if r.Role != catalogfile.RiskRole {
@@ -209,7 +207,7 @@ func TestRiskWorkbook(t *testing.T) {
 	s.Unlock()
 	sum := mustSync(t, Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch()})
 	const path = "national-risk/" + id + ".xlsx"
-	if f := stateOf(t, sum, path); f.State != New {
+	if f := stateOf(t, sum, path); f.State != loader.SourceNew {
 		t.Errorf("workbook: %+v", f)
 	}
 	if data, err := os.ReadFile(filepath.Join(sum.Dir, path)); err != nil || string(data) != book {
@@ -241,7 +239,7 @@ func TestStoppedSync(t *testing.T) {
 	server.Unlock()
 	s := mustSync(t, o)
 	sameTree(t, s.Dir)
-	if n := s.Count(Unchanged); n < 13 || downloadsOf(server)-before > len(s.Files)-s.Packages-13 {
+	if n := s.Count(loader.SourceUnchanged); n < 13 || downloadsOf(server)-before > len(s.Files)-s.Packages-13 {
 		t.Errorf("%d files taken up, %d asked for after %d", n, downloadsOf(server)-before, before)
 	}
 }

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,7 +35,6 @@ const (
 	maxPackageEntries = 5000                 // resources of a package
 )
 
-// ckanResources are the resources of a package.
 type ckanResources []ckanResource
 
 // UnmarshalJSON decodes the list.
@@ -71,7 +71,6 @@ func (p *ckanPackage) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(p))
 }
 
-// ckanSite calls the actions of one site.
 type ckanSite struct {
 	base   string
 	client *fetch.Client
@@ -208,12 +207,7 @@ func isAbsent(err error) bool {
 }
 
 // modified is when the data changed; sites leave last_modified empty on resources that never did.
-func (r *ckanResource) modified() string {
-	if r.LastModified != "" {
-		return r.LastModified
-	}
-	return r.MetadataModified
-}
+func (r *ckanResource) modified() string { return cmp.Or(r.LastModified, r.MetadataModified) }
 
 func (r *ckanResource) size() int64 {
 	n, err := r.Size.Int64()

@@ -28,7 +28,6 @@ const (
 	riskPackage = "name:inform-risk-index*"
 )
 
-// ckanSource is a CKAN site.
 type ckanSource struct {
 	remote
 	site     *ckanSite
@@ -81,7 +80,8 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 // newFile is the file of a resource.
 func newFile(role, path string, p *ckanPackage, r *ckanResource) FileState {
 	f := FileState{
-		Role: role, Path: path, Dataset: p.Name, ID: r.ID, LastModified: r.modified(), link: r.URL, size: r.size(),
+		SourceReport: loader.SourceReport{Role: role, Path: path, LastModified: r.modified()},
+		Dataset:      p.Name, ID: r.ID, link: r.URL, size: r.size(),
 	}
 	f.key = f.newKey()
 	return f
@@ -131,7 +131,8 @@ func (c *ckanSource) packages(ctx context.Context, datasets []string, use func(*
 				continue
 			}
 			used[p.ID] = true
-			f := FileState{Role: catalogfile.PackageRole, Path: "packages/" + p.ID + ".json", ID: p.ID}
+			f := FileState{ID: p.ID}
+			f.Role, f.Path = catalogfile.PackageRole, "packages/"+p.ID+".json"
 			f.key = f.newKey()
 			l.files = append(l.files, f)
 			l.texts[f.key] = p.raw

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"hdqs/internal/ckantest"
+	"hdqs/loader"
 	"hdqs/loader/sample"
 )
 
@@ -41,16 +42,16 @@ func TestStale(t *testing.T) {
 		}
 		server.Unlock()
 		s := mustSync(t, o)
-		if f := stateOf(t, s, conflict); f.State != Stale || f.Why == "" || s.Count(Stale) != 1 ||
-			s.Count(Refused) != 0 {
-			t.Errorf("%s: %+v, %d stale, %d refused", name, f, s.Count(Stale), s.Count(Refused))
+		stale, refused := s.Count(loader.SourceStale), s.Count(loader.SourceRefused)
+		if f := stateOf(t, s, conflict); f.State != loader.SourceStale || f.Why == "" || stale != 1 || refused != 0 {
+			t.Errorf("%s: %+v, %d stale, %d refused", name, f, stale, refused)
 		}
 		sameTree(t, s.Dir)
 
 		fresh := o
 		fresh.Cache = t.TempDir()
 		s = mustSync(t, fresh)
-		if f := stateOf(t, s, conflict); f.State != Refused || s.Count(Refused) != 1 {
+		if f := stateOf(t, s, conflict); f.State != loader.SourceRefused || s.Count(loader.SourceRefused) != 1 {
 			t.Errorf("%s, no copy: %+v", name, f)
 		}
 		if _, err := os.Stat(filepath.Join(s.Dir, conflict)); !errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +105,7 @@ func TestHostileLinks(t *testing.T) {
 			continue // not listed: nothing is asked for
 		}
 		asked++
-		if f := s.Files[at]; f.State != Refused || !strings.Contains(f.Why, "address refused") {
+		if f := s.Files[at]; f.State != loader.SourceRefused || !strings.Contains(f.Why, "address refused") {
 			t.Errorf("%q: %s: %s", to, f.State, f.Why)
 		}
 	}

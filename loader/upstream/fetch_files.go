@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hdqs/internal/fetch"
+	"hdqs/loader"
 )
 
 // fits reports whether a copy is the file as the catalog describes it. Without a digest and a time
@@ -28,7 +29,6 @@ const downloads = 16
 // workbook takes up to tens of megabytes.
 const checksAtOnce = 2
 
-// fetchAll brings all files of a listing into the cache.
 func (s *syncRun) fetchAll(ctx context.Context, l *listing) {
 	for i := range l.files {
 		s.total += l.files[i].size
@@ -55,18 +55,18 @@ func (s *syncRun) fetchOne(ctx context.Context, f FileState, text []byte) FileSt
 	switch {
 	case text != nil:
 		s.keepText(&f, old, text)
-	case have && f.State == Stale:
+	case have && f.State == loader.SourceStale:
 		f.use(old)
 	case have && (s.options.Offline || !s.wanted(f.Role) || old.fits(&f)):
-		f.State, f.Why = Unchanged, old.Suspect
+		f.State, f.Why = loader.SourceUnchanged, old.Suspect
 		f.use(old)
 		s.touch(f.key)
 	case s.rejected(&f, old) && have:
-		f.State, f.Why = Stale, old.Rejected.Why
+		f.State, f.Why = loader.SourceStale, old.Rejected.Why
 		f.use(old)
 		s.touch(f.key)
-	case s.options.Offline || f.State == Stale:
-		f.State, f.Why = Refused, "not in the cache"
+	case s.options.Offline || f.State == loader.SourceStale:
+		f.State, f.Why = loader.SourceRefused, "not in the cache"
 	default:
 		s.download(ctx, &f, old, have)
 	}
@@ -83,7 +83,7 @@ func (s *syncRun) move(path string, n int64) {
 	s.progress.Lock()
 	defer s.progress.Unlock()
 	s.done += n
-	s.options.Progress(Progress{Path: path, Done: s.done, Total: s.total})
+	s.options.Progress(loader.Progress{Path: path, Done: s.done, Total: s.total})
 }
 
 // rejected reports whether this program has already checked the present form of a file and refused
@@ -94,7 +94,6 @@ func (s *syncRun) rejected(f *FileState, old cacheEntry) bool {
 		r.By == s.options.Fetch.UserAgent
 }
 
-// newKey identifies a file in the cache.
 func (f *FileState) newKey() string { return f.Role + ":" + f.ID + ":" + f.Path }
 
 // use makes a copy in the cache the file.
@@ -117,12 +116,12 @@ func (s *syncRun) keepText(f *FileState, old cacheEntry, text []byte) {
 	e, err := s.cache.keepBytes(f.key, text)
 	if err != nil {
 		s.stop(err)
-		f.State, f.Why = Refused, err.Error()
+		f.State, f.Why = loader.SourceRefused, err.Error()
 		return
 	}
-	f.State = New
+	f.State = loader.SourceNew
 	if e.SHA256 == old.SHA256 {
-		f.State = Unchanged
+		f.State = loader.SourceUnchanged
 	}
 	f.SHA256, f.Bytes = e.SHA256, e.Bytes
 }
@@ -156,7 +155,7 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	case err == nil && result.NotModified:
 		old.LastModified, old.Size, old.Used = f.LastModified, f.size, s.began.UTC()
 		s.cache.entries[f.key] = old
-		f.State, f.Why = Unchanged, old.Suspect
+		f.State, f.Why = loader.SourceUnchanged, old.Suspect
 		f.use(old)
 		return
 	case suspect != nil && have && old.Suspect == "" && ctx.Err() == nil:
@@ -176,7 +175,7 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 			e.Suspect = suspect.Error()
 		}
 		if err = s.cache.keep(f.key, to, e); err == nil {
-			f.State, f.Why = New, e.Suspect
+			f.State, f.Why = loader.SourceNew, e.Suspect
 			f.use(e)
 			err = s.cache.saveForNow()
 		}
@@ -190,9 +189,9 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	switch {
 	case err == nil:
 	case have:
-		f.State, f.Why = Stale, err.Error()
+		f.State, f.Why = loader.SourceStale, err.Error()
 		f.use(old)
 	default:
-		f.State, f.Why = Refused, err.Error()
+		f.State, f.Why = loader.SourceRefused, err.Error()
 	}
 }

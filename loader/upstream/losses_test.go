@@ -22,6 +22,7 @@ import (
 
 	"hdqs/internal/ckantest"
 	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 	"hdqs/snapshot/store"
@@ -244,11 +245,7 @@ func (w *world) build(
 		AllowEmpty:   slices.DeleteFunc(generator.Roles(), func(role string) bool { return role == w.role }),
 	}
 	if s != nil {
-		o.Fetched, o.Verified = &loader.FetchReport{Source: s.Source, Kind: s.Kind}, true
-		for _, f := range s.Files {
-			o.Fetched.Sources = append(o.Fetched.Sources,
-				loader.SourceReport{Role: f.Role, Path: f.Path, State: f.State, Why: f.Why})
-		}
+		o.Fetched, o.Verified = &s.FetchReport, true
 	}
 	if change != nil {
 		change(&o)
@@ -319,9 +316,7 @@ func (w *world) loadSite(
 	last := filepath.Join(cache, lastListing)
 	if data, err := os.ReadFile(last); err == nil { // of another server of the same site
 		old := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
-		if err := os.WriteFile(last, old.ReplaceAll(data, []byte(server.URL)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(last, old.ReplaceAll(data, []byte(server.URL)), 0o644))
 	}
 	opts := loader.Options{}
 	if change != nil {
@@ -380,9 +375,7 @@ func checkSite(t *testing.T, role string, withCache bool) {
 		again = func(t *testing.T, l loss, channel string, n int, o func(*loader.Options)) *loader.Report {
 			t.Helper()
 			mine := t.TempDir()
-			if err := os.CopyFS(mine, os.DirFS(cache)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.CopyFS(mine, os.DirFS(cache)))
 			return w.loadSite(t, l, channel, n, o, mine)
 		}
 	}
@@ -404,9 +397,7 @@ func (w *world) checkLosses(t *testing.T, first, again loadFunc, twice bool) {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			channel := strings.ReplaceAll(l.name, " ", "-")
-			if err := w.publish(channel); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, w.publish(channel))
 			for n := 1; n <= 2 && (n == 1 || twice); n++ {
 				w.checkLoss(t, l, n, again(t, l, channel, n, nil))
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -112,10 +111,7 @@ func TestRecordedPackages(t *testing.T) {
 	}
 	byID, ids := map[string]json.RawMessage{}, []string{}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testkit.ReadFile(t, path)
 		var head struct {
 			ID     string
 			Result json.RawMessage

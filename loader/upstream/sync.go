@@ -33,36 +33,18 @@ type Options struct {
 	// Nil is loader.CheckFile.
 	Check func(ctx context.Context, role, name, file string) (datasets []string, err error)
 
-	Fetch    fetch.Options
-	Progress func(Progress) // called from several goroutines; may be nil
+	Fetch fetch.Options
+	// Progress is told how far the downloads have come. Its total sums the sizes that the catalog
+	// gives. It is called from several goroutines and may be nil.
+	Progress func(loader.Progress)
 }
-
-// Progress is how far the downloads have come. Total sums the sizes that the catalog gives.
-type Progress struct {
-	Path        string
-	Done, Total int64
-}
-
-// The states of a file after a Sync.
-const (
-	New       = "new"       // downloaded: not seen before, or changed
-	Unchanged = "unchanged" // the copy in the cache is what the catalog has
-	Stale     = "stale"     // could not be read; the last good copy is used
-	Refused   = "refused"   // could not be read, and there is no copy
-)
 
 // FileState is what happened to one file.
 type FileState struct {
-	Role         string  `json:"role"`
-	Path         string  `json:"path"`
-	Dataset      string  `json:"dataset,omitempty"`
-	ID           string  `json:"id,omitempty"`
-	LastModified string  `json:"last_modified,omitempty"`
-	State        string  `json:"state"`
-	Why          string  `json:"why,omitempty"`
-	Bytes        int64   `json:"bytes"`
-	SHA256       string  `json:"sha256,omitempty"`
-	Seconds      float64 `json:"seconds"`
+	loader.SourceReport
+	Dataset string `json:"dataset,omitempty"`
+	ID      string `json:"id,omitempty"`
+	SHA256  string `json:"sha256,omitempty"`
 
 	key      string
 	link     string
@@ -71,30 +53,12 @@ type FileState struct {
 	received int64 // of size, already in the progress
 }
 
-// Summary is what a Sync did.
+// Summary is what a Sync did, or after a dry run, which has no Sources, what it would do.
 type Summary struct {
-	Source   string      `json:"source"`
-	Kind     string      `json:"kind"` // ckan, mirror, s3 or directory
-	Dir      string      `json:"-"`    // the tree, empty after a dry run
-	Inputs   string      `json:"-"`    // a sum of everything in the tree
+	loader.FetchReport
+	Dir      string      `json:"-"` // the tree, empty after a dry run
 	Files    []FileState `json:"files"`
 	Packages int         `json:"packages"`
-	Requests int64       `json:"requests"`
-	Retries  int64       `json:"retries"`
-	Bytes    int64       `json:"bytes"` // received
-	Seconds  float64     `json:"seconds"`
-	Notes    []string    `json:"notes,omitempty"`
-}
-
-// Count is how many files are in a state.
-func (s *Summary) Count(state string) int {
-	n := 0
-	for _, f := range s.Files {
-		if f.State == state {
-			n++
-		}
-	}
-	return n
 }
 
 // ErrUnreachable marks a source of which nothing could be read, now or before.
@@ -114,9 +78,10 @@ func Sync(ctx context.Context, o Options) (*Summary, error) {
 		return nil, err
 	}
 	s := &syncRun{
-		options: o, cache: store, from: from, began: began,
-		summary: &Summary{Source: o.Source, Kind: from.kind()}, checks: make(chan struct{}, checksAtOnce),
+		options: o, cache: store, from: from, began: began, summary: &Summary{},
+		checks: make(chan struct{}, checksAtOnce),
 	}
+	s.summary.Source, s.summary.Kind = o.Source, from.kind()
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
@@ -167,7 +132,7 @@ func (s *syncRun) run(ctx context.Context) error {
 	}
 	s.url, s.snapshotTime, s.described = l.catalogURL, l.snapshotTime, l.datasets
 	if l.note != "" {
-		s.summary.Notes = append(s.summary.Notes, l.note)
+		s.note(l.note)
 	}
 	if s.options.DryRun {
 		s.dryRun(l)
@@ -186,6 +151,9 @@ func (s *syncRun) run(ctx context.Context) error {
 	}
 	if ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), s.cache.save(s.began))
+	}
+	for i := range s.summary.Files {
+		s.summary.Sources = append(s.summary.Sources, s.summary.Files[i].SourceReport)
 	}
 	return errors.Join(s.writeTree(), s.cache.save(s.began), s.cache.tidy(s.began))
 }
@@ -220,15 +188,14 @@ func (s *syncRun) list(ctx context.Context, last *savedListing) (*listing, error
 		return nil, errors.Join(ErrUnreachable, err)
 	}
 	if err != nil {
-		s.summary.Notes = append(s.summary.Notes,
-			"the catalog could not be listed, its last listing is used: "+err.Error())
+		s.note("the catalog could not be listed, its last listing is used: " + err.Error())
 	}
 	l := &listing{catalogURL: last.CatalogURL, datasets: last.Datasets}
 	for _, f := range last.Files {
 		f.key = f.newKey()
 		f.Why = ""
 		if err != nil {
-			f.State, f.Why = Stale, "the catalog could not be listed"
+			f.State, f.Why = loader.SourceStale, "the catalog could not be listed"
 		}
 		l.files = append(l.files, f)
 	}
@@ -256,9 +223,9 @@ func (s *syncRun) wanted(role string) bool {
 
 func (s *syncRun) dryRun(l *listing) {
 	for _, f := range l.files {
-		f.State, f.Bytes = New, f.size
+		f.State, f.Bytes = loader.SourceNew, f.size
 		if e, ok := s.cache.find(f.key); ok && e.fits(&f) {
-			f.State, f.Bytes = Unchanged, e.Bytes
+			f.State, f.Bytes = loader.SourceUnchanged, e.Bytes
 		}
 		s.summary.Files = append(s.summary.Files, f)
 	}
@@ -290,7 +257,7 @@ func (s *syncRun) keepDelisted(l *listing, last *savedListing) {
 func (s *syncRun) keepCopy(f FileState, why string) {
 	f.key = f.newKey()
 	if e, ok := s.cache.find(f.key); ok {
-		f.State, f.Why = Stale, why
+		f.State, f.Why = loader.SourceStale, why
 		f.use(e)
 		s.touch(f.key)
 		s.summary.Files = append(s.summary.Files, f)

@@ -17,6 +17,7 @@ import (
 	"hdqs/internal/ckantest"
 	"hdqs/internal/fetch"
 	"hdqs/internal/testkit"
+	"hdqs/loader"
 	"hdqs/loader/sample"
 )
 
@@ -109,20 +110,14 @@ func TestSyncFromCKAN(t *testing.T) {
 	server, o := site(t)
 	first := mustSync(t, o)
 	sameTree(t, first.Dir)
-	if first.Kind != "ckan" || first.Count(New) != len(first.Files) || first.Packages < 50 {
-		t.Errorf("first sync: kind %s, %d of %d files new, %d packages", first.Kind, first.Count(New), len(first.Files),
-			first.Packages)
+	if n := first.Count(loader.SourceNew); first.Kind != "ckan" || n != len(first.Files) || first.Packages < 50 {
+		t.Errorf("first sync: kind %s, %d of %d files new, %d packages",
+			first.Kind, n, len(first.Files), first.Packages)
 	}
-	data, err := os.ReadFile(filepath.Join(first.Dir, "catalog.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, filepath.Join(first.Dir, "catalog.json"))
 	// Links that run out in a minute are kept nowhere.
 	for _, name := range []string{"index.json", lastListing} {
-		text, err := os.ReadFile(filepath.Join(o.Cache, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testkit.ReadFile(t, filepath.Join(o.Cache, name))
 		data = append(data, text...)
 	}
 	if strings.Contains(string(data), "signed") {
@@ -132,8 +127,8 @@ func TestSyncFromCKAN(t *testing.T) {
 
 	second := mustSync(t, o)
 	sameTree(t, second.Dir)
-	if second.Count(Unchanged) != len(second.Files) || downloadsOf(server) != files {
-		t.Errorf("second sync: %d of %d files unchanged, %d files sent again", second.Count(Unchanged),
+	if second.Count(loader.SourceUnchanged) != len(second.Files) || downloadsOf(server) != files {
+		t.Errorf("second sync: %d of %d files unchanged, %d files sent again", second.Count(loader.SourceUnchanged),
 			len(second.Files), downloadsOf(server)-files)
 	}
 
@@ -143,8 +138,9 @@ func TestSyncFromCKAN(t *testing.T) {
 	server.Modified[presence] = "2026-11-21T00:00:00"
 	server.Unlock()
 	third := mustSync(t, o)
-	if third.Count(New) != 1 || stateOf(t, third, presence).State != New || downloadsOf(server) != files+1 {
-		t.Errorf("third sync: %d new", third.Count(New))
+	if third.Count(loader.SourceNew) != 1 || stateOf(t, third, presence).State != loader.SourceNew ||
+		downloadsOf(server) != files+1 {
+		t.Errorf("third sync: %d new", third.Count(loader.SourceNew))
 	}
 	sameTree(t, third.Dir, presence)
 }
@@ -157,8 +153,8 @@ func TestSiteAway(t *testing.T) {
 	server.Fault = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(503); return true }
 	server.Unlock()
 	s := mustSync(t, o)
-	if s.Count(Stale) != len(s.Files) || len(s.Notes) == 0 {
-		t.Errorf("%d of %d stale, notes %v", s.Count(Stale), len(s.Files), s.Notes)
+	if s.Count(loader.SourceStale) != len(s.Files) || len(s.Notes) == 0 {
+		t.Errorf("%d of %d stale, notes %v", s.Count(loader.SourceStale), len(s.Files), s.Notes)
 	}
 	sameTree(t, s.Dir)
 	o.Cache = t.TempDir()
@@ -175,7 +171,7 @@ func TestOffline(t *testing.T) {
 	o.Offline = true
 	s := mustSync(t, o)
 	sameTree(t, s.Dir)
-	if after := requestsOf(server); after != before || s.Count(Unchanged) != len(s.Files) {
+	if after := requestsOf(server); after != before || s.Count(loader.SourceUnchanged) != len(s.Files) {
 		t.Errorf("requests %s, before %s", after, before)
 	}
 }
@@ -190,12 +186,17 @@ func TestOnlyAndDryRun(t *testing.T) {
 	dry := o
 	dry.DryRun = true
 	s := mustSync(t, dry)
-	if s.Count(New) != 2 || s.Dir != "" {
-		t.Errorf("dry run: %d new, tree %q", s.Count(New), s.Dir)
+	for _, f := range s.Files {
+		if isNew := f.Path == conflict || f.Path == presence; isNew != (f.State == loader.SourceNew) {
+			t.Errorf("dry run: %s is %s", f.Path, f.State)
+		}
+	}
+	if s.Dir != "" {
+		t.Errorf("dry run: tree %q", s.Dir)
 	}
 	o.Only = []string{"conflict-events"}
 	s = mustSync(t, o)
-	if stateOf(t, s, conflict).State != New || stateOf(t, s, presence).State != Unchanged {
+	if stateOf(t, s, conflict).State != loader.SourceNew || stateOf(t, s, presence).State != loader.SourceUnchanged {
 		t.Errorf("only: %+v %+v", stateOf(t, s, conflict), stateOf(t, s, presence))
 	}
 }
@@ -241,14 +242,14 @@ func TestMirror(t *testing.T) {
 	o := Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch()}
 	s := mustSync(t, o)
 	sameTree(t, s.Dir)
-	if s.Kind != "mirror" || s.Count(New) != len(s.Files) {
-		t.Errorf("kind %s, %d new of %d", s.Kind, s.Count(New), len(s.Files))
+	if s.Kind != "mirror" || s.Count(loader.SourceNew) != len(s.Files) {
+		t.Errorf("kind %s, %d new of %d", s.Kind, s.Count(loader.SourceNew), len(s.Files))
 	}
 	corrupt = true
 	o.Cache = t.TempDir()
 	s = mustSync(t, o)
-	if f := stateOf(t, s, presence); f.State != Refused || !strings.Contains(f.Why, "bytes") && !strings.Contains(f.Why,
-		"sha256") {
+	if f := stateOf(t, s, presence); f.State != loader.SourceRefused ||
+		!strings.Contains(f.Why, "bytes") && !strings.Contains(f.Why, "sha256") {
 		t.Errorf("corrupt file: %+v", f)
 	}
 }

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"hdqs/internal/atomicfile"
+	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
 
@@ -35,15 +35,6 @@ func checkTree(c *catalogfile.File) error {
 	return nil
 }
 
-// parseTree decodes and checks a catalog.json.
-func parseTree(data []byte) (*catalogfile.File, error) {
-	c, err := catalogfile.Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	return c, checkTree(c)
-}
-
 // treeListing turns the entries of a tree into files; linkOf is the address of a path. The address
 // of a tree is not that of the catalog it was copied from: where catalog.json has none, the loader
 // uses its default.
@@ -51,8 +42,8 @@ func treeListing(c *catalogfile.File, linkOf func(string) string) *listing {
 	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime, datasets: c.Datasets}
 	for _, r := range c.Resources {
 		f := FileState{
-			Role: r.Role, Path: r.Path, Dataset: r.Dataset, ID: r.ID, LastModified: r.LastModified,
-			SHA256: strings.ToLower(r.SHA256), link: linkOf(r.Path), size: r.Size,
+			SourceReport: loader.SourceReport{Role: r.Role, Path: r.Path, LastModified: r.LastModified},
+			Dataset:      r.Dataset, ID: r.ID, SHA256: strings.ToLower(r.SHA256), link: linkOf(r.Path), size: r.Size,
 		}
 		f.key = f.newKey()
 		l.files = append(l.files, f)
@@ -76,7 +67,7 @@ func (s *syncRun) writeTree() error {
 	saved := savedListing{Source: s.options.Source, CatalogURL: s.url, Datasets: s.described}
 	linked := map[string]bool{}
 	for _, f := range s.summary.Files {
-		if f.SHA256 == "" || f.State == Refused || linked[f.Path] {
+		if f.SHA256 == "" || f.State == loader.SourceRefused || linked[f.Path] {
 			continue
 		}
 		linked[f.Path] = true
@@ -103,7 +94,6 @@ func (s *syncRun) writeTree() error {
 	if err := atomicfile.Write(filepath.Join(next, catalogfile.Name), data); err != nil {
 		return err
 	}
-	s.summary.Inputs = hexSum(data)
 	if data, err = json.MarshalIndent(saved, "", " "); err != nil {
 		return err
 	}
@@ -123,15 +113,16 @@ func (s *syncRun) nothing() error {
 	const shown = 5
 	var failed []error
 	for _, f := range s.summary.Files {
-		if f.State == Refused {
+		if f.State == loader.SourceRefused {
 			failed = append(failed, fmt.Errorf("%s: %s", f.Path, f.Why))
 		}
 	}
-	if more := len(failed) - shown; more > 0 {
+	refused := len(failed)
+	if more := refused - shown; more > 0 {
 		failed = append(failed[:shown], fmt.Errorf("and %d more", more))
 	}
 	return fmt.Errorf("%w: %d of %d files could not be downloaded:\n%w",
-		ErrUnreachable, s.summary.Count(Refused), len(s.summary.Files), errors.Join(failed...))
+		ErrUnreachable, refused, len(s.summary.Files), errors.Join(failed...))
 }
 
 // entryOf is a file's entry in catalog.json.
@@ -158,11 +149,7 @@ func addLocations(tree, file string) (e catalogfile.Entry, err error) {
 		return e, err
 	}
 	return catalogfile.Entry{
-		Role: catalogfile.LocationRole, Path: locationPath, Size: int64(len(data)), SHA256: hexSum(data),
+		Role: catalogfile.LocationRole, Path: locationPath, Size: int64(len(data)),
+		SHA256: fmt.Sprintf("%x", sha256.Sum256(data)),
 	}, nil
-}
-
-func hexSum(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
