@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 func names(t *testing.T, dir string) []string {
@@ -35,9 +37,7 @@ func TestWriteReplaces(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "directory")
 	path := filepath.Join(dir, "a.json")
 	for _, content := range []string{"first", "", "second"} {
-		if err := Write(path, []byte(content)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, Write(path, []byte(content)))
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != content {
 			t.Errorf("read %q, %v; want %q", got, err, content)
@@ -54,9 +54,7 @@ func TestFailedWriteLeavesOldFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.json")
-	if err := Write(path, []byte("old")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Write(path, []byte("old")))
 	broken := errors.New("broken reader")
 	if err := WriteFrom(path, &failingReader{err: broken}); !errors.Is(err, broken) {
 		t.Errorf("error %v, want that of the reader", err)
@@ -85,9 +83,7 @@ func (r *failingReader) Read(b []byte) (int, error) {
 func TestTargetIsDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "a.json", "full"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(filepath.Join(dir, "a.json", "full"), 0o755))
 	if err := Write(filepath.Join(dir, "a.json"), []byte("text")); err == nil {
 		t.Error("a directory was replaced by a file")
 	}
@@ -114,9 +110,7 @@ func TestCommitAs(t *testing.T) {
 	if _, err := f.Write([]byte("text")); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.CommitAs(filepath.Join(dir, "digest")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, f.CommitAs(filepath.Join(dir, "digest")))
 	if err := f.Discard(); err != nil {
 		t.Errorf("Discard after CommitAs: %v", err)
 	}
@@ -148,18 +142,14 @@ func TestSweepRemovesLeftovers(t *testing.T) {
 	leave := func(name string, at time.Time) {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.WriteFile(path, []byte("cut"), 0o600), os.Chtimes(path, at, at)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, errors.Join(os.WriteFile(path, []byte("cut"), 0o600), os.Chtimes(path, at, at)))
 	}
 	f, err := Create(filepath.Join(dir, "stable.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mine := filepath.Base(f.Name())
-	if err := f.Discard(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, f.Discard())
 	leave(mine, old)
 	leave(".tmp-123456789", old)
 	leave(".part-1234567890", old)
@@ -168,12 +158,8 @@ func TestSweepRemovesLeftovers(t *testing.T) {
 	leave(".hidden", old)
 	leave(".year2026", old)
 	leave(".young.json123456789", time.Now())
-	if err := os.Mkdir(filepath.Join(dir, ".tree-123456789"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := Sweep(dir); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(filepath.Join(dir, ".tree-123456789"), 0o755))
+	testkit.Must(t, Sweep(dir))
 	wantNames(t, dir, ".hidden", ".tree-123456789", ".year2026", ".young.json123456789", "file.json123456789")
 }
 
@@ -190,14 +176,10 @@ func TestSweepSparesWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Discard()
-		if err := os.Chtimes(f.Name(), old, old); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Chtimes(f.Name(), old, old))
 		pending = append(pending, f)
 	}
-	if err := Write(filepath.Join(dir, "b.json"), []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Write(filepath.Join(dir, "b.json"), []byte("{}")))
 	if err := pending[0].Commit(); err != nil {
 		t.Errorf("a slow writer lost its file: %v", err)
 	}

@@ -43,7 +43,6 @@ type Page struct {
 	ended     chan struct{}
 }
 
-// message is what the protocol sends in both directions.
 type message struct {
 	ID      int             `json:"id,omitempty"`
 	Session string          `json:"sessionId,omitempty"`
@@ -135,7 +134,6 @@ func (p *Page) listen(out io.Reader) {
 	}
 }
 
-// note keeps what tests ask about events.
 func (p *Page) note(m *message) {
 	var e struct {
 		Request struct {

@@ -13,6 +13,11 @@ const stall = 30 * time.Second
 // Counts are requests, failed tries included, and bytes of bodies.
 type Counts struct{ Requests, Sent, Received int64 }
 
+// Minus returns the counts since earlier ones.
+func (c Counts) Minus(earlier Counts) Counts {
+	return Counts{c.Requests - earlier.Requests, c.Sent - earlier.Sent, c.Received - earlier.Received}
+}
+
 // Counts returns the traffic of the location's client so far.
 func (l *Location) Counts() Counts {
 	t := l.traffic

@@ -28,7 +28,7 @@ type Site struct {
 	// Override replaces the content of a path. Modified replaces its last_modified.
 	Override map[string][]byte
 	Modified map[string]string
-	// Edit, if set, changes a package that has resources of catalog.json, before each answer.
+	// Edit, if set, changes a package before each answer.
 	Edit func(pkg map[string]any)
 	// Fault, if set, may respond to a request itself. It returns true if it did.
 	Fault func(w http.ResponseWriter, r *http.Request) bool
@@ -39,7 +39,6 @@ type Site struct {
 	read     *content // parsed Files; nil before the first request
 }
 
-// content is what the site reads from its files.
 type content struct {
 	entries  []entry
 	packages []json.RawMessage // as in the files, without envelopes
@@ -72,7 +71,6 @@ type entry struct {
 
 var year = regexp.MustCompile(`(\d{4})\.csv`)
 
-// open parses the files once.
 func (s *Site) open() (*content, error) {
 	if s.read != nil {
 		return s.read, nil
@@ -108,8 +106,7 @@ func (s *Site) open() (*content, error) {
 	return c, nil
 }
 
-// packages returns the datasets that catalog.json describes and the source packages. A source
-// package that gets no other resources is returned as its unchanged text.
+// packages returns the source packages and the datasets that catalog.json describes.
 func (s *Site) packages(base string) ([]object, error) {
 	c, err := s.open()
 	if err != nil {
@@ -118,17 +115,11 @@ func (s *Site) packages(base string) ([]object, error) {
 	var all []object
 	byName := map[string]object{}
 	for _, text := range c.packages {
-		var head struct {
-			ID, Name     string
-			Organization struct{ Name string }
-			Resources    []json.RawMessage
-		}
-		if err := json.Unmarshal(text, &head); err != nil {
+		var x object
+		if err := json.Unmarshal(text, &x); err != nil {
 			return nil, err
 		}
-		organization := object{"name": head.Organization.Name}
-		x := object{"id": head.ID, "name": head.Name, "organization": organization, rawText: text}
-		byName[head.Name] = x
+		byName[fmt.Sprint(x["name"])] = x
 		all = append(all, x)
 	}
 	for _, e := range c.entries {
@@ -151,12 +142,6 @@ func (s *Site) packages(base string) ([]object, error) {
 			byName[name] = x
 			all = append(all, x)
 		}
-		if text, ok := x[rawText].(json.RawMessage); ok {
-			delete(x, rawText)
-			if err := json.Unmarshal(text, &x); err != nil {
-				return nil, err
-			}
-		}
 		resources, _ := x["resources"].([]any)
 		if e.Role == "org" || e.Role == "org-type" || e.Role == "sector" {
 			resources = nil // those of a package of this name in the catalog link to other sites
@@ -164,7 +149,7 @@ func (s *Site) packages(base string) ([]object, error) {
 		x["resources"] = append(resources, s.resource(base, title, e))
 	}
 	for _, x := range all {
-		if _, unchanged := x[rawText]; !unchanged && s.Edit != nil {
+		if s.Edit != nil {
 			s.Edit(x)
 		}
 	}
@@ -172,18 +157,6 @@ func (s *Site) packages(base string) ([]object, error) {
 	return all, nil
 }
 
-// rawText is the key of the unchanged text of a package.
-const rawText = ""
-
-// response returns a package as the site sends it.
-func response(x object) any {
-	if text, ok := x[rawText]; ok {
-		return text
-	}
-	return x
-}
-
-// idOf derives an id from a name.
 func idOf(name string) string {
 	return fmt.Sprintf("made-up-%s", strings.ReplaceAll(name, " ", "-"))
 }
@@ -285,7 +258,7 @@ func (s *Site) search(w http.ResponseWriter, r *http.Request, base string) {
 	start = min(start, len(found))
 	page := []any{}
 	for _, x := range found[start:min(len(found), start+min(rows, 1000))] {
-		page = append(page, response(x))
+		page = append(page, x)
 	}
 	reply(w, http.StatusOK, object{
 		"help": base + "/help", "success": true,
@@ -300,7 +273,7 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, base string) {
 	id := r.URL.Query().Get("id")
 	for _, x := range all {
 		if err == nil && (x["id"] == id || x["name"] == id) {
-			reply(w, http.StatusOK, object{"help": base + "/help", "success": true, "result": response(x)})
+			reply(w, http.StatusOK, object{"help": base + "/help", "success": true, "result": x})
 			return
 		}
 	}

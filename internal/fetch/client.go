@@ -142,8 +142,12 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 	left := c.options.Total // waiting for a slot is not counted
 	backoff := c.options.BackoffMin
 	for n := 1; ; n++ {
-		if err := c.acquireSlot(ctx); err != nil {
-			return fmt.Errorf("fetch %s: %w", u.Redacted(), err)
+		// A slot is held during one try only, so a file that waits for its next try does not block
+		// others.
+		select {
+		case c.slots <- struct{}{}:
+		case <-ctx.Done():
+			return fmt.Errorf("fetch %s: %w", u.Redacted(), ctx.Err())
 		}
 		began := time.Now()
 		f := c.attempt(ctx, left, u, attempt)
@@ -170,17 +174,6 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 		case <-ctx.Done():
 			return fmt.Errorf("fetch %s: %w, after: %w", u.Redacted(), context.Cause(ctx), f.err)
 		}
-	}
-}
-
-// acquireSlot waits for one of the slots. A slot is held during one try only, so a file that waits
-// for its next try does not block others.
-func (c *Client) acquireSlot(ctx context.Context) error {
-	select {
-	case c.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -48,7 +48,11 @@ var ErrMismatch = errors.New("not the file that was asked for")
 // Download writes the file to path. An existing file is replaced only by a complete and checked
 // one.
 func (c *Client) Download(ctx context.Context, q Request, path string) (Result, error) {
-	part, err := c.openPart(q, path)
+	file, address := q.Part, q.URL
+	if file == "" {
+		file, address = path+".part", ""
+	}
+	part, err := OpenPart(file, address, c.options.MaxBytes, q.Size)
 	if err != nil {
 		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
 	}
@@ -66,14 +70,6 @@ func (c *Client) Download(ctx context.Context, q Request, path string) (Result, 
 		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
 	}
 	return result, nil
-}
-
-// openPart opens the file that a download to path is written to first.
-func (c *Client) openPart(q Request, path string) (*Part, error) {
-	if q.Part == "" {
-		return OpenPart(path+".part", "", c.options.MaxBytes, q.Size)
-	}
-	return OpenPart(q.Part, q.URL, c.options.MaxBytes, q.Size)
 }
 
 // DownloadTo writes to an open, empty file. Its content is complete and checked only if the error

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // TestPartOutlivesProcess checks that a second client resumes the download of the first one if the
@@ -66,9 +68,7 @@ func TestPartOutlivesProcess(t *testing.T) {
 				t.Fatal("the first download was not stopped")
 			}
 			if c.spoil != nil {
-				if err := c.spoil(part); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, c.spoil(part))
 			}
 			stopped, asked, received = false, nil, 0
 			q.URL = server.URL + c.url

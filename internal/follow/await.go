@@ -141,7 +141,6 @@ func (w *Waiter) ReportStep(text string) {
 	}
 }
 
-// discardLate waits for the result of an abandoned step and discards it.
 func discardLate[T any](w *Waiter, s Step[T], done <-chan outcome[T], began time.Time) {
 	o := <-done
 	if s.Discard != nil && o.err == nil {

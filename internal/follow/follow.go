@@ -121,7 +121,6 @@ func (f *Follower) poll(ctx context.Context) (changed bool, err error) {
 	return changed, atStage(stageKeep, f.keep(next.fetched, f.source.traffic().Minus(before)))
 }
 
-// readChannel reads the channel.
 func (f *Follower) readChannel(ctx context.Context) (v replica.Version, err error) {
 	if f.source.Remote != nil {
 		v, err = f.source.Copy.Read(ctx)
@@ -189,17 +188,15 @@ func (f *Follower) Follow(ctx context.Context, interval time.Duration) {
 
 // Refresh builds at an interval, and when files of the store are damaged and stay so. What was
 // built without an error is polled at once. build reports errors itself.
-func (f *Follower) Refresh(ctx context.Context, interval time.Duration, build func(damaged bool) error) {
+func (f *Follower) Refresh(ctx context.Context, interval time.Duration, build func() error) {
 	for {
-		damaged := true
 		select {
 		case <-ctx.Done():
 			return
 		case <-nextPoll(interval):
-			damaged = len(f.server.Refused()) > 0
 		case <-f.rebuild:
 		}
-		if build(damaged) == nil {
+		if build() == nil {
 			select {
 			case f.wake <- struct{}{}:
 			default:

@@ -104,9 +104,7 @@ func TestFollow(t *testing.T) {
 		}
 		const soonest, latest = interval * 9 / 10, interval * 11 / 10
 
-		if err := st.Publish(channel, ids[0], time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, st.Publish(channel, ids[0], time.Now()))
 		if err := next(soonest, latest); err != nil || f.served() != ids[0] {
 			t.Errorf("after a rollback: serves %s, %v; want %s", f.served(), err, ids[0])
 		}
@@ -125,9 +123,7 @@ func TestFollow(t *testing.T) {
 		if !strings.Contains(f.log.String(), "the old one stays") {
 			t.Errorf("log without the failure:\n%s", &f.log)
 		}
-		if err := os.WriteFile(path, good, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, good, 0o600))
 		f.hangups <- syscall.SIGHUP
 		if err := next(0, 0); err != nil || f.reloading != 1 {
 			t.Errorf("SIGHUP: %v, %d reloads; want a poll at once", err, f.reloading)
@@ -149,14 +145,10 @@ func TestFollowWithoutInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFollowed(st)
 		ctx, cancel := context.WithCancel(t.Context())
-		if err := f.First(ctx); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, f.First(ctx))
 		ended := make(chan struct{})
 		go func() { f.Follow(ctx, 0); close(ended) }()
-		if err := st.Publish(channel, ids[0], time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, st.Publish(channel, ids[0], time.Now()))
 		time.Sleep(24 * time.Hour)
 		if f.served() != ids[1] || len(f.polls) > 0 {
 			t.Errorf("after a day: serves %s, polled %d times", f.served(), len(f.polls))
@@ -220,13 +212,9 @@ func TestFollowDamaged(t *testing.T) {
 		"dangling pointer":              {pointer, stageManifest, replaced(next.Snapshot, "20270101T000000Z-00")},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			if err := st.Publish(channel, ids[0], day); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, st.Publish(channel, ids[0], day))
 			f := newFollowed(st)
-			if err := errors.Join(f.First(t.Context()), st.Publish(channel, next.Snapshot, day)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, errors.Join(f.First(t.Context()), st.Publish(channel, next.Snapshot, day)))
 			path := filepath.Join(st.Dir(), filepath.FromSlash(d.path))
 			good := testkit.ReadFile(t, path)
 			if d.with != nil {
@@ -255,9 +243,7 @@ func buildShorter(t *testing.T, st *store.Store, at time.Time) *loader.Report {
 	t.Helper()
 	const funding = "funding/hdx_hapi_funding_global.csv"
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, sample.FS); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(dir, sample.FS))
 	data := bytes.TrimRight(testkit.ReadFile(t, filepath.Join(dir, funding)), "\n")
 	testkit.WriteFile(t, filepath.Join(dir, funding), data[:bytes.LastIndexByte(data, '\n')+1])
 	if err := os.Remove(filepath.Join(dir, "catalog.json")); err != nil { // it has the old sum
@@ -342,5 +328,9 @@ func TestRefusedError(t *testing.T) {
 	refused, ok := errors.AsType[*RefusedError](err)
 	if !ok || refused.ID != "20261120T000000Z-1" || !errors.Is(err, fs.ErrInvalid) {
 		t.Errorf("got %v", err)
+	}
+	err = swapError("20261120T000000Z-1", &state.MemoryError{Needed: 40 << 20, Available: 20 << 20, Limit: 48 << 20})
+	if want := "--memory-limit to 88.0 MiB, or lower --body-cache"; !strings.Contains(err.Error(), want) {
+		t.Errorf("a snapshot that does not fit: %v, want %q", err, want)
 	}
 }

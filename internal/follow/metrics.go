@@ -11,7 +11,6 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// stage is the part of a poll that failed.
 type stage string
 
 // The stages of a poll, in their order. Keeping comes after the snapshot is served.
@@ -29,7 +28,6 @@ var stages = []stage{
 	stageChannel, stageManifest, stageSegments, stageOpen, stageWarm, stageMemory, stageKeep,
 }
 
-// stageError is an error of a poll with its stage.
 type stageError struct {
 	stage stage
 	error
@@ -45,7 +43,6 @@ func atStage(at stage, err error) error {
 	return &stageError{at, err}
 }
 
-// stageOf returns the stage at which a poll failed.
 func stageOf(err error) stage {
 	if _, ok := errors.AsType[*store.ManifestError](err); ok {
 		return stageManifest

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -73,12 +74,7 @@ func TestPreopen(t *testing.T) {
 // damage replaces a segment by one with another byte. A mapping of the old file stays as it is.
 func damage(t *testing.T, path string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, path)
 	data[len(data)/2]++
-	if err := errors.Join(os.Remove(path), os.WriteFile(path, data, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(os.Remove(path), os.WriteFile(path, data, 0o600)))
 }

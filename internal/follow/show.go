@@ -175,7 +175,7 @@ func (f *Follower) keep(fetched *replica.FetchResult, t replica.Traffic) error {
 	}
 	if fetched.Changed {
 		f.log.Info("snapshot fetched", "snapshot", f.shown.ID,
-			"segments", fetched.Segments, "segment_bytes", fetched.Bytes,
+			"segments", fetched.Files, "segment_bytes", fetched.Bytes,
 			"requests", t.Requests, "received_bytes", t.Received)
 		f.tidy()
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // The lines of mountinfo that the tests share.
@@ -90,12 +92,8 @@ func TestCgroupLimit(t *testing.T) {
 			root := t.TempDir()
 			write := func(file, content string) {
 				path := filepath.Join(root, file)
-				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				testkit.Must(t, os.WriteFile(path, []byte(content), 0o600))
 			}
 			if c.groups != "" {
 				write("proc/self/cgroup", c.groups)

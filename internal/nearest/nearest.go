@@ -12,12 +12,18 @@ const maxGuessed = 128
 
 // Of returns the name with the smallest edit distance from a text, empty when all differ in half of
 // the text or more. Of names at one distance it is the first.
-func Of(text string, names []string) string {
+func Of(text string, names []string) string { return Within(text, names, len(text)/2) }
+
+// Within is Of with the greatest edit distance.
+func Within(text string, names []string, most int) string {
 	if len(text) > maxGuessed {
 		return ""
 	}
-	best, least := "", len(text)/2+1
+	best, least := "", most+1
 	for _, name := range names {
+		if len(name)-len(text) >= least || len(text)-len(name) >= least {
+			continue // their distance is no less
+		}
 		if d := distance(text, name); d < least {
 			best, least = name, d
 		}

@@ -16,6 +16,9 @@ func TestOf(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
+	if got := Within("package", names, 0) + Within("packag", names, 2); got != "packages" {
+		t.Errorf("within a distance: got %q", got)
+	}
 	if got := Of("ab", []string{"ax", "ay"}); got != "ax" {
 		t.Errorf("two names as near: got %q, want the first", got)
 	}

@@ -35,10 +35,7 @@ func openBucket(address string) (objects, error) {
 	return &bucketObjects{web: web{base: at.URL(""), client: fetch.New(o)}, at: at}, nil
 }
 
-func (b *bucketObjects) traffic() Traffic {
-	c := b.at.Counts()
-	return Traffic{Requests: c.Requests, Sent: c.Sent, Received: c.Received}
-}
+func (b *bucketObjects) traffic() Traffic { return b.at.Counts() }
 
 // bucketError maps an error of the S3 client to those of objects. A missing bucket is not a missing
 // object: it is ErrUnavailable.

@@ -10,12 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"hdqs/bulk"
 	"hdqs/internal/atomicfile"
-	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
@@ -25,11 +23,6 @@ const (
 	icebergDir  = "bulk/iceberg"
 	icebergHint = "version-hint.text"
 )
-
-// refOf describes a bulk file as transfers need it.
-func refOf(f *bulk.File) store.SegmentRef {
-	return store.SegmentRef{Table: f.Path, SHA256: f.SHA256, Bytes: f.Bytes}
-}
 
 // putBulk uploads the bulk files of a snapshot that the remote store lacks, then their manifest. It
 // does nothing if the local store has none.
@@ -46,61 +39,27 @@ func (r *Remote) putBulk(ctx context.Context, local *store.Store, id, before str
 	if err != nil {
 		return err
 	}
-	inUse := map[string]bool{}
-	if earlier, err := b.Manifest(before); err == nil && !everything {
-		for f := range earlier.All {
-			inUse[f.SHA256] = true
-		}
+	var earlier []file
+	if m, err := b.Manifest(before); err == nil {
+		earlier = bulkFilesOf(m)
 	}
-	// As Push does with segments: a collection may be about to remove old files that no shown
-	// snapshot uses.
-	if err := r.putBulkFiles(ctx, b, m, func(o store.Object, f *bulk.File) bool {
-		return inUse[f.SHA256] || !everything && time.Since(o.Modified) < rewriteAge
-	}); err != nil {
-		return err
-	}
-	if len(signature) > 0 {
+	return r.putAll(ctx, local, "bulk/data", bulkFilesOf(m), earlier, everything, func() error {
 		if err := r.putBytes(ctx, bulk.SignatureName(id), signature); err != nil {
 			return err
 		}
-	}
-	if err := r.putBytes(ctx, bulk.ManifestName(id), data); err != nil {
-		return err
-	}
-	return r.putBulkFiles(ctx, b, m, func(store.Object, *bulk.File) bool { return true })
+		return r.putBytes(ctx, bulk.ManifestName(id), data)
+	})
 }
 
+// putBytes uploads a file. Without data there is none.
 func (r *Remote) putBytes(ctx context.Context, name string, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
 	if err := r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), condition{}); err != nil {
 		return r.wrap(name, err)
 	}
 	return nil
-}
-
-// putBulkFiles uploads the files of a manifest that are missing, that have another size, or for
-// which usable returns false.
-func (r *Remote) putBulkFiles(
-	ctx context.Context, b *bulk.Bulk, m *bulk.Manifest, usable func(store.Object, *bulk.File) bool,
-) error {
-	listed, err := r.listed(ctx, "bulk/data")
-	if err != nil {
-		return err
-	}
-	var refs []store.SegmentRef
-	files := map[string]*bulk.File{}
-	for f := range m.All {
-		if o, ok := listed[f.Name()]; !ok || o.Bytes != f.Bytes || !usable(o, f) {
-			refs, files[f.Path] = append(refs, refOf(f)), f
-		}
-	}
-	return eachSegment(ctx, refs, func(ctx context.Context, ref store.SegmentRef) error {
-		f := files[ref.Table]
-		if !b.Has(f, true) {
-			return fmt.Errorf("%w: %s does not have the digest in its name; build again", snapshot.ErrCorrupt,
-				b.Path(f))
-		}
-		return r.putFile(ctx, f.Name(), b.Path(f))
-	})
 }
 
 func (r *Remote) listed(ctx context.Context, folder string) (map[string]store.Object, error) {
@@ -115,7 +74,6 @@ func (r *Remote) listed(ctx context.Context, folder string) (map[string]store.Ob
 	return listed, nil
 }
 
-// putFile uploads a file.
 func (r *Remote) putFile(ctx context.Context, name, file string) error {
 	in, err := os.Open(file)
 	if err != nil {
@@ -170,7 +128,6 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 	return nil
 }
 
-// icebergFiles returns the names of the files of a store's Iceberg tables.
 func icebergFiles(local *store.Store) (names, hints []string, err error) {
 	root := filepath.Join(local.Dir(), filepath.FromSlash(icebergDir))
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -212,70 +169,33 @@ func (r *Remote) putIceberg(ctx context.Context, name, file string) error {
 	return nil
 }
 
-// BulkFetched is what FetchBulk has downloaded.
-type BulkFetched struct {
-	Files int
-	Bytes int64
-}
-
 // FetchBulk downloads the bulk files of a snapshot that the local store lacks, then their manifest.
 // With whole, the digests of files that it has are checked too. If the remote store has none of
 // that snapshot the error is fs.ErrNotExist.
-func (r *Replica) FetchBulk(ctx context.Context, id string, whole bool) (*BulkFetched, error) {
+func (r *Replica) FetchBulk(ctx context.Context, id string, whole bool) (fetched Fetched, err error) {
 	b := bulk.Open(r.local)
-	if m, err := b.Manifest(id); err == nil && hasAll(b, m, whole) {
-		return &BulkFetched{}, nil
+	if m, err := b.Manifest(id); err == nil && hasAll(r.local, bulkFilesOf(m), whole) {
+		return fetched, nil
+	}
+	if err := store.CheckID(id); err != nil {
+		return fetched, err
 	}
 	var data, signature []byte
-	err := r.limit(ctx, func(ctx context.Context) (err error) {
-		data, signature, err = r.remote.bulkManifest(ctx, id)
+	err = r.limit(ctx, func(ctx context.Context) (err error) {
+		data, signature, err = r.remote.signed(ctx, bulk.ManifestName(id), bulk.SignatureName(id), bulk.MaxManifest)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return fetched, err
 	}
 	m, err := b.CheckManifest(id, data, signature)
 	if err != nil {
-		return nil, r.remote.wrap(bulk.ManifestName(id), err)
+		return fetched, r.remote.wrap(bulk.ManifestName(id), err)
 	}
-	var refs []store.SegmentRef
-	files := map[string]*bulk.File{}
-	for f := range m.All {
-		if !b.Has(f, whole) {
-			refs, files[f.Path] = append(refs, refOf(f)), f
-		}
+	if fetched, err = r.fetchFiles(ctx, bulkFilesOf(m), whole); err != nil {
+		return fetched, err
 	}
-	var n, received atomic.Int64
-	err = eachSegment(ctx, refs, func(ctx context.Context, ref store.SegmentRef) error {
-		f := files[ref.Table]
-		err := b.AddFile(f, func(file *os.File) error { return r.remote.objects.download(ctx, f.Name(), ref, file) })
-		if err != nil {
-			return r.remote.wrap(f.Name(), missingIsCorrupt(err))
-		}
-		n.Add(1)
-		received.Add(f.Bytes)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &BulkFetched{int(n.Load()), received.Load()}, b.AddManifest(id, data, signature)
-}
-
-func hasAll(b *bulk.Bulk, m *bulk.Manifest, whole bool) bool {
-	for f := range m.All {
-		if !b.Has(f, whole) {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *Remote) bulkManifest(ctx context.Context, id string) (data, signature []byte, err error) {
-	if err := store.CheckID(id); err != nil {
-		return nil, nil, err
-	}
-	return r.signed(ctx, bulk.ManifestName(id), bulk.SignatureName(id), bulk.MaxManifest)
+	return fetched, b.AddManifest(id, data, signature)
 }
 
 // FetchIceberg downloads the files of Iceberg tables that the local store lacks, so that a writer
@@ -285,21 +205,19 @@ func (r *Replica) FetchIceberg(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var refs []store.SegmentRef
+	var lacking []file
 	for name, o := range listed {
-		file := filepath.Join(r.local.Dir(), filepath.FromSlash(name))
-		info, err := os.Stat(file)
-		same := err == nil && info.Size() == o.Bytes && strings.HasSuffix(name, ".avro") // named by content
-		if same || !filepath.IsLocal(filepath.FromSlash(name)) {
-			continue
+		f := file{store.SegmentRef{Table: name, Bytes: o.Bytes}, name}
+		same := f.isIn(r.local, false) && strings.HasSuffix(name, ".avro") // named by content
+		if !same && filepath.IsLocal(filepath.FromSlash(name)) {
+			lacking = append(lacking, f)
 		}
-		refs = append(refs, store.SegmentRef{Table: name, Bytes: o.Bytes})
 	}
-	return eachSegment(ctx, refs, func(ctx context.Context, ref store.SegmentRef) error {
-		data, _, err := r.remote.objects.read(ctx, ref.Table, "", bulk.MaxManifest)
+	return eachFile(ctx, lacking, func(ctx context.Context, f file) error {
+		data, _, err := r.remote.objects.read(ctx, f.name, "", bulk.MaxManifest)
 		if err != nil {
-			return r.remote.wrap(ref.Table, err)
+			return r.remote.wrap(f.name, err)
 		}
-		return atomicfile.Write(filepath.Join(r.local.Dir(), filepath.FromSlash(ref.Table)), data)
+		return atomicfile.Write(f.pathIn(r.local), data)
 	})
 }

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,25 +24,17 @@ func addBulk(t *testing.T, s *store.Store, of *store.Manifest, texts ...string) 
 	b := bulk.Open(s)
 	table := bulk.Table{Table: "a", Rows: of.Tables[0].Rows, Segment: of.Tables[0].SHA256, Files: []bulk.File{}}
 	for i, text := range texts {
-		f := bulk.File{Path: fmt.Sprintf("a/c=%d/part-0.parquet", i), Format: bulk.Parquet}
-		p, err := b.Create(&f)
-		if err != nil {
-			t.Fatal(err)
+		f := bulk.File{
+			Path: fmt.Sprintf("a/c=%d/part-0.parquet", i), Format: bulk.Parquet, Bytes: int64(len(text)),
+			SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(text))),
 		}
-		if _, err := p.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(b.Commit(p, &f), p.Discard()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.WriteFile(t, b.Path(&f), []byte(text))
 		table.Files = append(table.Files, f)
 	}
 	m := &bulk.Manifest{
 		Format: bulk.ManifestFormat, Snapshot: of.ID, Created: noon, Tables: []bulk.Table{table}, Files: []bulk.File{},
 	}
-	if err := b.PutManifest(m); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, b.PutManifest(m))
 	return m
 }
 
@@ -134,9 +127,7 @@ func TestBulkFetchRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	// A file that is damaged here is not uploaded.
-	if err := os.WriteFile(bulk.Open(writer).Path(&m.Tables[0].Files[1]), []byte("ANOTHER"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(bulk.Open(writer).Path(&m.Tables[0].Files[1]), []byte("ANOTHER"), 0o644))
 	_, fresh := newFakeNamed(t, "other")
 	if _, err := fresh.Push(t.Context(), writer, "stable", Version{}, false); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a damaged file was uploaded: %v", err)
@@ -175,25 +166,17 @@ func TestIcebergPushAndFetch(t *testing.T) {
 	b, r := newFake(t)
 	writer, other := newStore(t), newStore(t)
 	folder := func(s *store.Store) string { return filepath.Join(s.Dir(), "bulk", "iceberg", "a", "metadata") }
-	if err := r.PushIceberg(t.Context(), writer); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, r.PushIceberg(t.Context(), writer))
 	for name, text := range map[string]string{"v1.metadata.json": "{}", "version-hint.text": "1"} {
-		if err := os.MkdirAll(folder(writer), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(folder(writer), 0o755))
 		testkit.WriteFile(t, filepath.Join(folder(writer), name), []byte(text))
 	}
-	if err := r.PushIceberg(t.Context(), writer); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, r.PushIceberg(t.Context(), writer))
 	want := []string{"PUT bulk/iceberg/a/metadata/v1.metadata.json", "PUT bulk/iceberg/a/metadata/version-hint.text"}
 	if puts := b.take("PUT"); !slices.Equal(puts, want) {
 		t.Errorf("requests %q, want %q", puts, want)
 	}
-	if err := newReplica(r, other, "stable").FetchIceberg(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, newReplica(r, other, "stable").FetchIceberg(t.Context()))
 	for _, name := range []string{"v1.metadata.json", "version-hint.text"} {
 		a := testkit.ReadFile(t, filepath.Join(folder(writer), name))
 		b := testkit.ReadFile(t, filepath.Join(folder(other), name))

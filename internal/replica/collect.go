@@ -9,11 +9,6 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// Collect removes the files that no channel of the remote store needs, as store.Collect does.
-func (r *Remote) Collect(ctx context.Context, o store.CollectOptions) (*store.Collected, error) {
-	return store.Collect(remoteFiles{ctx: ctx, remote: r}, o)
-}
-
 // Inventory is the remote store as Collect sees it.
 func (r *Remote) Inventory(ctx context.Context) store.Inventory {
 	return remoteFiles{ctx: ctx, remote: r}

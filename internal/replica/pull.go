@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"hdqs/internal/atomicfile"
@@ -56,9 +55,8 @@ func (r *Replica) limit(ctx context.Context, f func(context.Context) error) erro
 // FetchResult is a snapshot that is complete in the local store.
 type FetchResult struct {
 	Version
-	Changed  bool  // the channel shows another snapshot than the one last kept
-	Segments int   // downloaded
-	Bytes    int64 // downloaded, of segments
+	Fetched      // segments
+	Changed bool // the channel shows another snapshot than the one last kept
 }
 
 // Fetch is Read and FetchVersion. If the channel could be read but not its snapshot, the result has
@@ -180,15 +178,7 @@ func (r *Replica) Manifest(ctx context.Context, id string) (*store.Manifest, err
 // complete reports whether the local store has all files of a snapshot and trusts its signature.
 func (r *Replica) complete(p store.Pointer) bool {
 	m, err := r.local.Published(p)
-	if err != nil {
-		return false
-	}
-	for _, ref := range m.Tables {
-		if !r.local.HasSegment(ref, false) {
-			return false
-		}
-	}
-	return true
+	return err == nil && hasAll(r.local, segmentsOf(m), false)
 }
 
 func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool) error {
@@ -204,24 +194,7 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool)
 	if err != nil {
 		return &store.ManifestError{Err: err}
 	}
-	var segments, received atomic.Int64
-	err = eachSegment(ctx, m.Tables, func(ctx context.Context, ref store.SegmentRef) error {
-		if r.local.HasSegment(ref, whole) {
-			return nil
-		}
-		name := store.SegmentName(ref.SHA256)
-		err := r.local.AddSegment(ref, func(file *os.File) error {
-			return r.remote.objects.download(ctx, name, ref, file)
-		})
-		if err != nil {
-			return r.remote.wrap(name, missingIsCorrupt(err))
-		}
-		segments.Add(1)
-		received.Add(ref.Bytes)
-		return nil
-	})
-	f.Segments, f.Bytes = int(segments.Load()), received.Load()
-	if err != nil {
+	if f.Fetched, err = r.fetchFiles(ctx, segmentsOf(m), whole); err != nil {
 		return err
 	}
 	if err := r.local.AddManifest(p, data, signature); err != nil {

@@ -8,15 +8,9 @@ import (
 	"io/fs"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
-
-// rewriteAge is the age from which Push writes a present segment again that the channel's snapshot
-// does not use: a collection may be about to remove it.
-const rewriteAge = time.Hour
 
 // Push uploads the snapshot that a channel of a local store shows: the segments that the remote
 // store lacks, then the manifest with signature and report, then the bulk files, if there are any,
@@ -40,79 +34,18 @@ func (r *Remote) Push(
 	if err != nil {
 		return base, err
 	}
-	inUse := map[string]bool{}
-	if before, err := local.Manifest(base.ID); err == nil && !everything {
-		for _, ref := range before.Tables {
-			inUse[ref.SHA256] = true
-		}
+	var earlier []file
+	if before, err := local.Manifest(base.ID); err == nil {
+		earlier = segmentsOf(before)
 	}
-	old := rewriteAge
-	if everything {
-		old = 0
-	}
-	if err := r.putSegments(ctx, local, m, func(o store.Object, ref store.SegmentRef) bool {
-		return inUse[ref.SHA256] || time.Since(o.Modified) < old
-	}); err != nil {
-		return base, err
-	}
-	if err := r.putManifest(ctx, local, p); err != nil {
-		return base, err
-	}
-	// A collection that had not seen the manifest may have removed segments meanwhile. Upload those
-	// again.
-	if err := r.putSegments(ctx, local, m, func(store.Object, store.SegmentRef) bool { return true }); err != nil {
+	publish := func() error { return r.putManifest(ctx, local, p) }
+	if err := r.putAll(ctx, local, "segments", segmentsOf(m), earlier, everything, publish); err != nil {
 		return base, err
 	}
 	if err := r.putBulk(ctx, local, p.ID, base.ID, everything); err != nil {
 		return base, err
 	}
 	return r.moveChannel(ctx, channel, base, base.Moved(p), local)
-}
-
-// putSegments uploads the segments of a manifest that are missing, that have another size, or for
-// which usable returns false.
-func (r *Remote) putSegments(
-	ctx context.Context, local *store.Store, m *store.Manifest, usable func(store.Object, store.SegmentRef) bool,
-) error {
-	listed, err := r.listed(ctx, "segments")
-	if err != nil {
-		return err
-	}
-	return eachSegment(ctx, m.Tables, func(ctx context.Context, ref store.SegmentRef) error {
-		o, ok := listed[store.SegmentName(ref.SHA256)]
-		if ok && o.Bytes == ref.Bytes && usable(o, ref) {
-			return nil
-		}
-		path, err := local.SegmentPath(ref.SHA256)
-		if err != nil {
-			return err
-		}
-		// Do not upload a damaged segment.
-		if !local.HasSegment(ref, true) {
-			return fmt.Errorf("table %q: %w: %s does not have the digest in its name; build again",
-				ref.Table, snapshot.ErrCorrupt, path)
-		}
-		return r.putFile(ctx, store.SegmentName(ref.SHA256), path)
-	})
-}
-
-// eachSegment calls do for all segments, several at once, and stops at the first error. If ctx has
-// ended, its cause is the error: those of do would look like faults of the remote store.
-func eachSegment(ctx context.Context, refs []store.SegmentRef, do func(context.Context, store.SegmentRef) error) error {
-	workers, limited := errgroup.WithContext(ctx)
-	workers.SetLimit(parallel)
-	for _, ref := range refs {
-		workers.Go(func() error {
-			if err := limited.Err(); err != nil {
-				return err
-			}
-			return do(limited, ref)
-		})
-	}
-	if err := workers.Wait(); ctx.Err() == nil {
-		return err
-	}
-	return context.Cause(ctx)
 }
 
 // putManifest uploads a manifest after its report and signature, so that a reader who finds the
@@ -136,9 +69,6 @@ func (r *Remote) putManifest(ctx context.Context, local *store.Store, p store.Po
 	}{
 		{store.ReportName(p.ID), report}, {store.SignatureName(p.ID), signature}, {store.ManifestName(p.ID), manifest},
 	} {
-		if len(file.data) == 0 {
-			continue
-		}
 		if err := r.putBytes(ctx, file.name, file.data); err != nil {
 			return err
 		}
@@ -251,8 +181,8 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 	}
 	for _, ref := range m.Tables {
 		if o, ok := listed[store.SegmentName(ref.SHA256)]; !ok || o.Bytes != ref.Bytes {
-			return base, r.corrupt("snapshot %s: segment %.12s of table %q is missing or does not have %d bytes",
-				id, ref.SHA256, ref.Table, ref.Bytes)
+			return base, fmt.Errorf("%s: %w: snapshot %s: segment %.12s of table %q is missing or does not have "+
+				"%d bytes", r.address, snapshot.ErrCorrupt, id, ref.SHA256, ref.Table, ref.Bytes)
 		}
 	}
 	if err := r.signManifest(ctx, channel, base.Channel, p, trust); err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"hdqs/internal/bucket"
 	"hdqs/internal/fetch"
-	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
@@ -33,20 +33,8 @@ var errNotModified = errors.New("replica: not modified")
 var errPrecondition = errors.New("replica: precondition failed")
 
 // Traffic counts requests, failed tries included, and bytes of bodies.
-type Traffic struct {
-	Requests int64 `json:"requests"`
-	Sent     int64 `json:"sent_bytes"`
-	Received int64 `json:"received_bytes"`
-}
+type Traffic = bucket.Counts
 
-// Minus returns the traffic since an earlier count.
-func (t Traffic) Minus(earlier Traffic) Traffic {
-	return Traffic{
-		Requests: t.Requests - earlier.Requests, Sent: t.Sent - earlier.Sent, Received: t.Received - earlier.Received,
-	}
-}
-
-// entry is an object of a listing.
 type entry struct {
 	store.Object
 	etag string
@@ -150,12 +138,6 @@ func (r *Remote) readChannel(ctx context.Context, channel, etag string) (v Versi
 	return v, nil
 }
 
-// wrap adds the address of an object to an error.
 func (r *Remote) wrap(name string, err error) error {
 	return fmt.Errorf("%s/%s: %w", r.address, name, err)
-}
-
-// corrupt returns an ErrCorrupt about the remote store.
-func (r *Remote) corrupt(format string, args ...any) error {
-	return fmt.Errorf("%s: %w: %s", r.address, snapshot.ErrCorrupt, fmt.Sprintf(format, args...))
 }

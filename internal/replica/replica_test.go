@@ -54,9 +54,7 @@ func publish(t *testing.T, s *store.Store, id string, tables ...*snapshot.TableD
 		m.Tables = append(m.Tables, ref)
 	}
 	report := []byte(`{"rows":1}`)
-	if err := errors.Join(s.PutManifest(m), s.PutReport(id, report), s.Publish("stable", id, noon)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(s.PutManifest(m), s.PutReport(id, report), s.Publish("stable", id, noon)))
 	return m
 }
 
@@ -76,9 +74,7 @@ func mustFetch(t *testing.T, replica *Replica, s *store.Store) *FetchResult {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(replica.Keep(f.Version), s.Verify(f.ID)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(replica.Keep(f.Version), s.Verify(f.ID)))
 	return f
 }
 
@@ -97,7 +93,7 @@ func TestPushAndFetch(t *testing.T) {
 		t.Errorf("requests %q", puts)
 	}
 	f := mustFetch(t, replica, reader)
-	if !f.Changed || f.Segments != 2 || f.ID != "s1" {
+	if !f.Changed || f.Files != 2 || f.ID != "s1" {
 		t.Errorf("fetched %+v", f)
 	}
 	if report, err := reader.Report("s1"); err != nil || string(report) != `{"rows":1}` {
@@ -106,7 +102,7 @@ func TestPushAndFetch(t *testing.T) {
 
 	b.take("")
 	before := r.Traffic()
-	if f = mustFetch(t, replica, reader); f.Changed || f.Segments != 0 || f.ID != "s1" {
+	if f = mustFetch(t, replica, reader); f.Changed || f.Files != 0 || f.ID != "s1" {
 		t.Errorf("fetched again %+v", f)
 	}
 	if d := r.Traffic().Minus(before); d.Requests != 1 || d.Received != 0 || len(b.take("GET")) != 1 {
@@ -120,7 +116,7 @@ func TestPushAndFetch(t *testing.T) {
 		t.Errorf("uploaded after a change: %q, want one segment", puts)
 	}
 	f = mustFetch(t, replica, reader)
-	if !f.Changed || f.Segments != 1 || f.Bytes != m.Tables[1].Bytes || f.Previous[0].ID != "s1" {
+	if !f.Changed || f.Files != 1 || f.Bytes != m.Tables[1].Bytes || f.Previous[0].ID != "s1" {
 		t.Errorf("fetched a change %+v", f)
 	}
 	if gets := b.take("GET segments"); len(gets) != 1 || gets[0] != "GET "+segment {
@@ -252,7 +248,7 @@ func TestResume(t *testing.T) {
 	f := mustFetch(t, newReplica(r, reader, "stable"), reader)
 	size := m.Tables[0].Bytes
 	want := fmt.Sprintf("[ bytes=%d- bytes=%d-]", size/3, 2*(size/3))
-	if got := fmt.Sprint(ranges); f.Segments != 1 || got != want {
+	if got := fmt.Sprint(ranges); f.Files != 1 || got != want {
 		t.Errorf("ranges %s, want %s", got, want)
 	}
 }
@@ -410,16 +406,9 @@ func TestLast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := os.ReadFile(filepath.Join(reader.Dir(), "channels", "stable.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := replica.Keep(f.Version); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(reader.Dir(), "channels", "stable.json"), before, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	before := testkit.ReadFile(t, filepath.Join(reader.Dir(), "channels", "stable.json"))
+	testkit.Must(t, replica.Keep(f.Version))
+	testkit.Must(t, os.WriteFile(filepath.Join(reader.Dir(), "channels", "stable.json"), before, 0o644))
 	if p, err := replica.Last(); err != nil || p.ID != "s1" {
 		t.Errorf("after half a Keep: %+v, %v", p, err)
 	}
@@ -444,9 +433,7 @@ func TestSignedFetch(t *testing.T) {
 	if gets := b.take("GET segments"); len(gets) != 0 {
 		t.Errorf("downloaded %q", gets)
 	}
-	if err := writer.Signing(key).Sign("s1"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, writer.Signing(key).Sign("s1"))
 	v = mustPush(t, r, writer, v)
 	_, err := replica.Fetch(t.Context())
 	if !errors.Is(err, store.ErrSignature) || !strings.Contains(err.Error(), "channel stable has no signature") {
@@ -545,7 +532,7 @@ func TestCollectRemote(t *testing.T) {
 	}
 	b.set(old)
 	o := store.CollectOptions{Grace: 24 * time.Hour}
-	found, err := r.Collect(t.Context(), o)
+	found, err := store.Collect(r.Inventory(t.Context()), o)
 	if err != nil || len(found.Manifests) != 1 || found.Segments != 1 || found.Kept != 1 {
 		t.Fatalf("%+v, %v", found, err)
 	}
@@ -568,7 +555,7 @@ func TestCollectRemote(t *testing.T) {
 			return false
 		}
 	})
-	if _, err := r.Collect(t.Context(), o); err != nil {
+	if _, err := store.Collect(r.Inventory(t.Context()), o); err != nil {
 		t.Fatal(err)
 	}
 	if !collected.Load() {
@@ -675,13 +662,13 @@ func TestWeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := newStore(t)
-	if f := mustFetch(t, newReplica(r, reader, "stable"), reader); f.Segments != 2 || cut.Load() != 2 {
+	if f := mustFetch(t, newReplica(r, reader, "stable"), reader); f.Files != 2 || cut.Load() != 2 {
 		t.Errorf("%+v, %d bodies were cut", f, cut.Load())
 	}
 	if _, err := r.Push(t.Context(), s, "stable", Version{}, false); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("push: %v", err)
 	}
-	if _, err := r.Collect(t.Context(), store.CollectOptions{}); !errors.Is(err, ErrReadOnly) {
+	if _, err := store.Collect(r.Inventory(t.Context()), store.CollectOptions{}); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("collect: %v", err)
 	}
 	o.AllowPrivate = false

@@ -1,0 +1,153 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hdqs/bulk"
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
+)
+
+// file is a file of a store that never changes: a segment, or a bulk file.
+type file struct {
+	store.SegmentRef
+	name string // in a store, with slashes
+}
+
+func segmentsOf(m *store.Manifest) (all []file) {
+	for _, ref := range m.Tables {
+		all = append(all, file{ref, store.SegmentName(ref.SHA256)})
+	}
+	return all
+}
+
+func bulkFilesOf(m *bulk.Manifest) (all []file) {
+	for f := range m.All {
+		all = append(all, file{store.SegmentRef{Table: f.Path, SHA256: f.SHA256, Bytes: f.Bytes}, f.Name()})
+	}
+	return all
+}
+
+// pathIn is where a local store has the file.
+func (f *file) pathIn(local *store.Store) string {
+	return filepath.Join(local.Dir(), filepath.FromSlash(f.name))
+}
+
+// isIn reports whether a local store has the file: by its size or, with whole, by its content.
+func (f *file) isIn(local *store.Store, whole bool) bool {
+	return store.HasFile(f.pathIn(local), f.Bytes, f.SHA256, whole)
+}
+
+// hasAll reports whether a local store has all of some files.
+func hasAll(local *store.Store, files []file, whole bool) bool {
+	return !slices.ContainsFunc(files, func(f file) bool { return !f.isIn(local, whole) })
+}
+
+// eachFile calls do for all files, several at once, and stops at the first error. If ctx has ended,
+// its cause is the error: those of do would look like faults of the remote store.
+func eachFile(ctx context.Context, files []file, do func(context.Context, file) error) error {
+	workers, limited := errgroup.WithContext(ctx)
+	workers.SetLimit(parallel)
+	for _, f := range files {
+		workers.Go(func() error {
+			if err := limited.Err(); err != nil {
+				return err
+			}
+			return do(limited, f)
+		})
+	}
+	if err := workers.Wait(); ctx.Err() == nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// rewriteAge is the age from which Push writes a present file again that the channel's snapshot
+// does not use: a collection may be about to remove it.
+const rewriteAge = time.Hour
+
+// anyAge is no such age.
+const anyAge time.Duration = math.MaxInt64
+
+// putAll uploads files before the manifest that publish uploads. earlier are those of the snapshot
+// that the channel shows, which no collection removes. With everything, files that the remote store
+// has are uploaded too.
+func (r *Remote) putAll(
+	ctx context.Context, local *store.Store, folder string, files, earlier []file, everything bool,
+	publish func() error,
+) error {
+	inUse, rewrite := map[string]bool{}, rewriteAge
+	for _, f := range earlier {
+		inUse[f.SHA256] = !everything
+	}
+	if everything {
+		rewrite = 0
+	}
+	if err := r.putFiles(ctx, local, folder, files, inUse, rewrite); err != nil {
+		return err
+	}
+	if err := publish(); err != nil {
+		return err
+	}
+	// A collection that had not seen the manifest may have removed files meanwhile. Upload those
+	// again.
+	return r.putFiles(ctx, local, folder, files, nil, anyAge)
+}
+
+// putFiles uploads those of some files in a folder that are missing, or have another size, or are
+// not in use and as old as rewrite says.
+func (r *Remote) putFiles(
+	ctx context.Context, local *store.Store, folder string, files []file, inUse map[string]bool, rewrite time.Duration,
+) error {
+	listed, err := r.listed(ctx, folder)
+	if err != nil {
+		return err
+	}
+	return eachFile(ctx, files, func(ctx context.Context, f file) error {
+		o, ok := listed[f.name]
+		if ok && o.Bytes == f.Bytes && (inUse[f.SHA256] || time.Since(o.Modified) < rewrite) {
+			return nil
+		}
+		path := f.pathIn(local)
+		if !f.isIn(local, true) { // a damaged file must not be uploaded
+			return fmt.Errorf("%w: %s does not have the digest in its name; build again", snapshot.ErrCorrupt, path)
+		}
+		return r.putFile(ctx, f.name, path)
+	})
+}
+
+// Fetched counts the files that were downloaded.
+type Fetched struct {
+	Files int
+	Bytes int64
+}
+
+// fetchFiles downloads the files that the local store lacks. With whole, the digests of those that
+// it has are checked too.
+func (r *Replica) fetchFiles(ctx context.Context, files []file, whole bool) (Fetched, error) {
+	var n, received atomic.Int64
+	err := eachFile(ctx, files, func(ctx context.Context, f file) error {
+		if f.isIn(r.local, whole) {
+			return nil
+		}
+		err := store.AddFile(f.pathIn(r.local), f.SHA256, func(to *os.File) error {
+			return r.remote.objects.download(ctx, f.name, f.SegmentRef, to)
+		})
+		if err != nil {
+			return r.remote.wrap(f.name, missingIsCorrupt(err))
+		}
+		n.Add(1)
+		received.Add(f.Bytes)
+		return nil
+	})
+	return Fetched{int(n.Load()), received.Load()}, err
+}
