@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"hdqs/internal/generator"
@@ -17,13 +16,12 @@ const usage = `usage: generate COMMAND [flags]
 
   catalog  a directory catalog (--scale 1: twelve million rows)
   views    view dumps of the same data
-  hostile  the sample with faults added
 
 generate COMMAND -h lists the flags.
 `
 
 var commands = map[string]func(string, generator.Options) ([]generator.Count, error){
-	"catalog": generator.Write, "views": generator.WriteViews, "hostile": writeHostile,
+	"catalog": generator.Write, "views": generator.WriteViews,
 }
 
 func main() {
@@ -38,12 +36,6 @@ func main() {
 	}
 }
 
-func writeHostile(dir string, o generator.Options) ([]generator.Count, error) {
-	faults, err := generator.WriteHostile(dir, o)
-	return []generator.Count{{Role: "faults", Rows: len(faults)}}, err
-}
-
-// generate writes a catalog and prints its row counts.
 func generate(
 	flags *flag.FlagSet, args []string, write func(string, generator.Options) ([]generator.Count, error),
 ) error {
@@ -51,11 +43,7 @@ func generate(
 	out := flags.String("out", "", "directory to write to")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the data")
 	flags.Float64Var(&o.Scale, "scale", 0, "0 is the sample, 1 is twelve million rows")
-	flags.BoolVar(&o.Small, "small", false, "a few rows of each theme, instead of a scale")
-	roles := flags.String("roles", "", "roles of the themes to write, separated by commas; empty: all")
-	flags.IntVar(&o.Edited, "edited", 0, "change one row in so many, as a later edition would; 0: none")
 	flags.BoolVar(&o.Compress, "gzip", false, "compress the files of the themes")
-	flags.IntVar(&o.Workers, "workers", 0, "goroutines; 0: one per core")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -67,12 +55,6 @@ func generate(
 	}
 	if o.Scale < 0 || o.Scale > 1 {
 		return fmt.Errorf("--scale %g is not between 0 and 1", o.Scale)
-	}
-	if o.Small && o.Scale != 0 {
-		return errors.New("--small and --scale exclude each other")
-	}
-	if *roles != "" {
-		o.Roles = strings.Split(*roles, ",")
 	}
 	begun := time.Now()
 	counts, err := write(*out, o)

@@ -7,9 +7,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"hdqs/internal/judge"
 )
 
-func main() { os.Exit(judge.Main(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if err := judge.Main(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "judge:", err)
+		os.Exit(1)
+	}
+}

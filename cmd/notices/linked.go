@@ -2,10 +2,7 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,21 +21,14 @@ type module struct {
 // library.
 const goLibrary = "Go runtime and standard library"
 
-// listed is what "go list -json" prints of a package.
-type listed struct {
-	ImportPath string
-	Dir        string
-	Module     *struct {
-		Path, Version, Dir string
-		Main               bool
-	}
-}
+// packageLine has, of a package of a module that is not ours, the module and the directory.
+const packageLine = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}"
 
 // linked returns the modules of a command, sorted by path. The first one is the Go library. A
 // licence counts if it is in the directory of a linked package or above it within the module: parts
 // of a module may have licences of their own.
 func linked(command string) ([]module, error) {
-	list := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Module", command)
+	list := exec.Command("go", "list", "-deps", "-f", packageLine, command)
 	// What is linked may depend on the system. The released binaries are for this one.
 	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
 	var errs bytes.Buffer
@@ -52,30 +42,20 @@ func linked(command string) ([]module, error) {
 		return nil, err
 	}
 	byPath := map[string]*module{}
-	for packages := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		switch err := packages.Decode(&p); {
-		case errors.Is(err, io.EOF):
-			modules := []module{library}
-			for _, path := range sortedKeys(byPath) {
-				modules = append(modules, *byPath[path])
-			}
-			return modules, nil
-		case err != nil:
-			return nil, fmt.Errorf("go list -deps %s: %w", command, err)
+	for line := range strings.FieldsFuncSeq(string(out), func(r rune) bool { return r == '\n' }) {
+		f := strings.Split(line, "\t")
+		if byPath[f[0]] == nil {
+			byPath[f[0]] = &module{path: f[0], version: f[1], dir: f[2]}
 		}
-		if p.Module == nil || p.Module.Main {
-			continue
-		}
-		m := byPath[p.Module.Path]
-		if m == nil {
-			m = &module{path: p.Module.Path, version: p.Module.Version, dir: p.Module.Dir}
-			byPath[m.path] = m
-		}
-		if err := m.addFiles(p.Dir); err != nil {
+		if err := byPath[f[0]].addFiles(f[3]); err != nil {
 			return nil, err
 		}
 	}
+	modules := []module{library}
+	for _, path := range sortedKeys(byPath) {
+		modules = append(modules, *byPath[path])
+	}
+	return modules, nil
 }
 
 // goModule is the Go distribution, whose licence is at its root.

@@ -2,11 +2,12 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 const (
@@ -45,10 +46,7 @@ func TestThirdParty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testkit.ReadFile(t, file)
 	if !bytes.Equal(got, want) {
 		t.Errorf("third_party.txt is stale, run: go generate ./cmd/hdqs\n%s", difference(string(got), string(want)))
 	}

@@ -1,14 +1,12 @@
 // Command worldmap turns the countries of world-atlas (Natural Earth, 1:110 million) into the paths
-// of a map, which package chart embeds, or with -outlines into lists of points, which package
-// generator embeds. "go generate ./api/chart ./internal/generator" writes the files; a test fails
-// when one is stale.
+// of a map, which package chart embeds. "go generate ./api/chart" writes the file; a test fails
+// when it is stale.
 package main
 
 import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -22,28 +20,23 @@ import (
 
 func main() {
 	out := flag.String("o", "", "file to write")
-	points := flag.Bool("outlines", false, "write points in tenths of a degree")
 	flag.Parse()
-	write := worldMap
-	if *points {
-		write = outlines
-	}
-	if err := run(flag.Arg(0), *out, write); err != nil {
+	if err := run(flag.Arg(0), *out); err != nil {
 		fmt.Fprintln(os.Stderr, "worldmap:", err)
 		os.Exit(1)
 	}
 }
 
-func run(in, out string, write func([]country) []byte) error {
+func run(in, out string) error {
 	source, err := os.ReadFile(in)
 	if err != nil {
 		return err
 	}
-	countries, err := read(source)
+	text, err := worldMap(source)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in, err)
 	}
-	return atomicfile.Write(out, write(countries))
+	return atomicfile.Write(out, text)
 }
 
 // topology is the part of TopoJSON that the source uses. Arcs are lists of points, each as steps
@@ -63,14 +56,9 @@ type topology struct {
 	Arcs [][][2]float64
 }
 
-// country is the land of a country as rings of longitude and latitude.
-type country struct {
-	code  string // "-" if it has none: N. Cyprus, Somaliland
-	rings [][][2]float64
-}
-
-// read reads the countries without Antarctica, which has no data, and a third of the height.
-func read(source []byte) ([]country, error) {
+// worldMap is a line for each country: its code, "-" if it has none (N. Cyprus, Somaliland), and
+// its path. Antarctica, which has no data and a third of the height, is left out.
+func worldMap(source []byte) ([]byte, error) {
 	var t topology
 	if err := json.Unmarshal(source, &t); err != nil {
 		return nil, err
@@ -86,7 +74,7 @@ func read(source []byte) ([]country, error) {
 			})
 		}
 	}
-	var all []country
+	var lines []string
 	for _, g := range t.Objects.Countries.Geometries {
 		var shapes [][][]int // of a MultiPolygon: polygons of rings of arcs
 		if g.Type == "Polygon" {
@@ -97,79 +85,29 @@ func read(source []byte) ([]country, error) {
 		} else if err := json.Unmarshal(g.Arcs, &shapes); err != nil {
 			return nil, err
 		}
-		c := country{code: "-"}
+		code := "-"
 		if number, err := strconv.Atoi(g.ID); err == nil {
 			region, err := language.EncodeM49(number)
 			if err != nil {
 				return nil, err
 			}
-			c.code = region.ISO3()
+			code = region.ISO3()
 		} else if g.Properties.Name == "Kosovo" { // ISO 3166-1 has no code for it
-			c.code = "XKX"
+			code = "XKX"
 		}
-		if c.code == "ATA" {
+		if code == "ATA" {
 			continue
 		}
+		var path []byte
 		for _, rings := range shapes {
 			for _, ring := range rings {
-				c.rings = append(c.rings, pointsOf(ring, arcs))
+				path = chart.AppendRing(path, pointsOf(ring, arcs))
 			}
 		}
-		all = append(all, c)
-	}
-	return all, nil
-}
-
-// worldMap is a line for each country: its code and its path.
-func worldMap(countries []country) []byte {
-	var lines []string
-	for _, c := range countries {
-		var path []byte
-		for _, ring := range c.rings {
-			path = chart.AppendRing(path, ring)
-		}
-		lines = append(lines, c.code+"\t"+string(path)+"\n")
+		lines = append(lines, code+"\t"+string(path)+"\n")
 	}
 	slices.Sort(lines)
-	return []byte(strings.Join(lines, ""))
-}
-
-// outlines is a line for each country with a code: the code, and for each ring the longitudes and
-// latitudes of its points in tenths of a degree. Rings that cross the edge of the map are left out.
-func outlines(countries []country) []byte {
-	var lines []string
-	for _, c := range countries {
-		var rings []string
-		for _, ring := range c.rings {
-			if text := outline(ring); text != "" && c.code != "-" {
-				rings = append(rings, text)
-			}
-		}
-		if len(rings) > 0 {
-			lines = append(lines, c.code+"\t"+strings.Join(rings, ";")+"\n")
-		}
-	}
-	slices.Sort(lines)
-	return []byte(strings.Join(lines, ""))
-}
-
-// outline is the points of a ring. It is empty if the ring is smaller than that, or crosses the
-// edge.
-func outline(ring [][2]float64) string {
-	var points []string
-	for i, p := range ring[1:] { // the last point is the first
-		if math.Abs(p[0]-ring[i][0]) > 180 {
-			return ""
-		}
-		at := strconv.Itoa(int(math.Round(p[0]*10))) + " " + strconv.Itoa(int(math.Round(p[1]*10)))
-		if n := len(points); n == 0 || points[n-1] != at {
-			points = append(points, at)
-		}
-	}
-	if len(points) < 3 {
-		return ""
-	}
-	return strings.Join(points, " ")
+	return []byte(strings.Join(lines, "")), nil
 }
 
 // pointsOf joins the arcs of a ring. Each begins where the one before ends.

@@ -2,34 +2,21 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
-// TestStale fails when an embedded file is not the one that the source gives.
+// TestStale fails when the embedded file is not the one that the source gives.
 func TestStale(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("../../api/web/npm/world-atlas/countries-110m.json")
+	source := testkit.ReadFile(t, "../../api/web/npm/world-atlas/countries-110m.json")
+	want, err := worldMap(source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	countries, err := read(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for folder, c := range map[string]struct {
-		name string
-		want []byte
-	}{
-		"api/chart":          {"world.txt", worldMap(countries)},
-		"internal/generator": {"outlines.txt", outlines(countries)},
-	} {
-		got, err := os.ReadFile("../../" + folder + "/" + c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, c.want) {
-			t.Errorf("%s/%s is stale, run: go generate ./%s", folder, c.name, folder)
-		}
+	got := testkit.ReadFile(t, "../../api/chart/world.txt")
+	if !bytes.Equal(got, want) {
+		t.Error("api/chart/world.txt is stale, run: go generate ./api/chart")
 	}
 }

@@ -6,11 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"hdqs/internal/testkit"
 )
 
 // sampleOf writes the sample and its views, and returns their directories.
@@ -47,10 +50,7 @@ func (f *table) cell(row []string, column string) string {
 
 func readCSV(t *testing.T, path string) *table {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.ReadFile(t, path)
 	if strings.HasSuffix(path, ".gz") {
 		z, err := gzip.NewReader(bytes.NewReader(text))
 		if err != nil {
@@ -73,10 +73,7 @@ func readCSV(t *testing.T, path string) *table {
 // keyValues reads "name: value" lines of a text file.
 func keyValues(t *testing.T, path string) [][2]string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.ReadFile(t, path)
 	var all [][2]string
 	for _, line := range strings.Split(string(text), "\n") {
 		if name, value, ok := strings.Cut(line, ": "); ok && !strings.HasPrefix(line, "#") {
@@ -112,8 +109,8 @@ func TestEveryValueOccurs(t *testing.T) {
 }
 
 func TestSameOptionsSameBytes(t *testing.T) {
-	t.Parallel()
-	write := func(o Options, make func(string, Options) ([]Count, error)) map[string]string {
+	write := func(o Options, cores int, make func(string, Options) ([]Count, error)) map[string]string {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 		dir := t.TempDir()
 		if _, err := make(dir, o); err != nil {
 			t.Fatal(err)
@@ -134,16 +131,16 @@ func TestSameOptionsSameBytes(t *testing.T) {
 		return all
 	}
 	for _, make := range []func(string, Options) ([]Count, error){Write, WriteViews} {
-		one := write(Options{Seed: 7, Scale: 0.002, Compress: true, Workers: 1}, make)
-		two := write(Options{Seed: 7, Scale: 0.002, Compress: true, Workers: 5}, make)
-		other := write(Options{Seed: 8, Scale: 0.002, Compress: true, Workers: 5}, make)
+		one := write(Options{Seed: 7, Scale: 0.002, Compress: true}, 1, make)
+		two := write(Options{Seed: 7, Scale: 0.002, Compress: true}, 5, make)
+		other := write(Options{Seed: 8, Scale: 0.002, Compress: true}, 5, make)
 		if len(one) != len(two) {
 			t.Fatalf("%d files, then %d", len(one), len(two))
 		}
 		differing := 0
 		for name, text := range one {
 			if two[name] != text {
-				t.Errorf("%s: the number of workers changes its bytes", name)
+				t.Errorf("%s: the number of cores changes its bytes", name)
 			}
 			if other[name] != text {
 				differing++

@@ -34,7 +34,6 @@ func columnsOf(text string) map[string][]string {
 // of the views.
 var csvHeaders, viewHeaders = columnsOf(headersText), columnsOf(viewsText)
 
-// printer prints a row's cell of a column.
 type printer func(*line, *row)
 
 // putCSV prints the columns of the CSV files: what upstream matched, which may be wrong.
@@ -176,7 +175,6 @@ func (r *row) csvClock(which int) string {
 	return " 00:00:00+00:00"
 }
 
-// bind returns the printers of columns.
 func bind(header []string, own map[string]printer) []printer {
 	all := make([]printer, len(header))
 	for i, name := range header {
@@ -190,7 +188,6 @@ func bind(header []string, own map[string]printer) []printer {
 	return all
 }
 
-// put writes the line of a row.
 func (l *line) put(columns []printer, r *row) {
 	for _, put := range columns {
 		l.cell()

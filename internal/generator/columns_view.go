@@ -2,7 +2,6 @@ package generator
 
 import "slices"
 
-// bindView returns the printers of a view's columns.
 func bindView(view string) []printer {
 	columns := slices.Clone(viewHeaders[view])
 	for i, column := range columns {
@@ -35,7 +34,7 @@ var putView = map[string]printer{
 	"admin2_name":            func(l *line, r *row) { l.text(r.at.unit.name) },
 	"admin2_is_unspecified":  func(l *line, r *row) { l.flag(r.at.unit.unspecified, "t", "f") },
 	"admin_level":            func(l *line, r *row) { l.int(r.at.trueLevel()) },
-	"poverty_level":          func(l *line, r *row) { l.int(r.at.trueLevel1()) },
+	"poverty_level":          func(l *line, r *row) { l.int(b2i(r.at.pa1 != "" || !r.at.unit.parent.unspecified)) },
 	"reference_period_start": func(l *line, r *row) { l.time(r.start, midnight) },
 	"reference_period_end":   func(l *line, r *row) { l.time(r.end, lastSecond) },
 	"population":             func(l *line, r *row) { l.nullableInt(r.count, r.countNull) },

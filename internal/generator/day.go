@@ -5,21 +5,18 @@ import "time"
 // day counts days since 1970-01-01.
 type day int32
 
-// noDay is an unknown date.
 const noDay day = -1 << 31
 
 func date(year, month, dayOfMonth int) day {
 	return day(time.Date(year, time.Month(month), dayOfMonth, 0, 0, 0, 0, time.UTC).Unix() / 86400)
 }
 
-// appendDay appends YYYY-MM-DD.
 func appendDay(b []byte, d day) []byte {
 	return time.Unix(int64(d)*86400, 0).UTC().AppendFormat(b, time.DateOnly)
 }
 
 func (d day) String() string { return string(appendDay(nil, d)) }
 
-// month returns the first and last day of a month.
 func month(year, m int) (first, last day) {
 	return date(year, m, 1), date(year, m+1, 1) - 1
 }

@@ -21,8 +21,6 @@
 //
 //	go run ./cmd/generate catalog --scale 1 --gzip --out DIR # twelve million rows, 170 MB
 //	go run ./cmd/generate views --scale 1 --gzip --out DIR   # the same world as view dumps
-//	go run ./cmd/generate hostile --out DIR                  # faults, listed in faults.json
-//	go run ./cmd/generate catalog --small --roles funding,idps --out DIR # about 50 KB
 //
 // The same options give the same bytes on any number of cores.
 package generator

@@ -26,7 +26,6 @@ func (l *line) end() {
 	l.begun = false
 }
 
-// text writes the bytes of a cell.
 func (l *line) text(s string) {
 	if s == "" {
 		if l.psql {
@@ -67,7 +66,6 @@ func (l *line) day(d day) {
 	}
 }
 
-// time writes a day at a time of day.
 func (l *line) time(d day, clock string) {
 	if d != noDay {
 		l.day(d)
@@ -83,7 +81,6 @@ func (l *line) flag(b bool, yes, no string) {
 	}
 }
 
-// row writes a line of text cells.
 func (l *line) row(cells ...string) {
 	for _, c := range cells {
 		l.cell()

@@ -23,7 +23,6 @@ var (
 	currencies = pairsOf(currenciesText)
 )
 
-// pairsOf reads lines with a code and its name.
 func pairsOf(text string) (all []pair) {
 	for line := range strings.Lines(text) {
 		code, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")

@@ -8,7 +8,9 @@ import (
 	"sync"
 )
 
-//go:generate go run ../../cmd/worldmap -outlines -o outlines.txt ../../api/web/npm/world-atlas/countries-110m.json
+// outlinesText has a line for each country of Natural Earth, 1:110 million: its code, and for each
+// ring the longitudes and latitudes of its points in tenths of a degree.
+//
 //go:embed outlines.txt
 var outlinesText string
 

@@ -3,6 +3,7 @@ package generator
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"hash"
 	"io"
 	"os"
@@ -11,25 +12,25 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Written describes a file that was written.
-type Written struct {
-	Path   string // below the catalog's root, with slashes
-	Bytes  int64
-	SHA256 string
+type written struct {
+	path   string // below the catalog's root, with slashes
+	size   int64
+	sha256 string
 }
 
-// output is a file being written. Bytes pass through the compressor, if there is one, and the
-// checksum.
-type output struct {
-	Written
+// stream is a file being written. It buffers lines and writes them in blocks.
+type stream struct {
+	line
+	path string
 	file *os.File
 	sum  hash.Hash
-	zip  *gzip.Writer
+	zip  *gzip.Writer // nil: the file is not compressed
 	to   io.Writer
+	err  error
 }
 
 // create opens dir/path for writing, with compress as dir/path.gz.
-func create(dir, path string, compress bool) (*output, error) {
+func create(dir, path string, compress bool) (*stream, error) {
 	if compress {
 		path += ".gz"
 	}
@@ -41,52 +42,13 @@ func create(dir, path string, compress bool) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &output{Written: Written{Path: path}, file: f, sum: sha256.New()}
-	o.to = o
+	s := &stream{line: line{ends: "\n"}, path: path, file: f, sum: sha256.New()}
+	s.to = io.MultiWriter(f, s.sum)
 	if compress {
-		o.zip, err = gzip.NewWriterLevel(o, 3)
-		if err != nil {
-			return nil, err
-		}
-		o.to = o.zip
+		s.zip, err = gzip.NewWriterLevel(s.to, 3)
+		s.to = s.zip
 	}
-	return o, nil
-}
-
-// Write writes bytes to the file, compressed ones if the file is.
-func (o *output) Write(b []byte) (int, error) {
-	o.sum.Write(b)
-	o.Bytes += int64(len(b))
-	return o.file.Write(b)
-}
-
-func (o *output) close() (Written, error) {
-	if o.zip != nil {
-		if err := o.zip.Close(); err != nil {
-			return o.Written, err
-		}
-	}
-	o.SHA256 = hex.EncodeToString(o.sum.Sum(nil))
-	return o.Written, o.file.Close()
-}
-
-// writeWhole writes a small file.
-func writeWhole(dir, path string, b []byte) (Written, error) {
-	o, err := create(dir, path, false)
-	if err != nil {
-		return Written{}, err
-	}
-	if _, err := o.Write(b); err != nil {
-		return Written{}, err
-	}
-	return o.close()
-}
-
-// stream buffers lines and writes them in blocks.
-type stream struct {
-	line
-	out *output
-	err error
+	return s, err
 }
 
 const blockSize = 1 << 18
@@ -97,7 +59,25 @@ func (s *stream) flush(always bool) {
 		return
 	}
 	if s.err == nil {
-		_, s.err = s.out.to.Write(s.buf)
+		_, s.err = s.to.Write(s.buf)
 	}
 	s.buf = s.buf[:0]
+}
+
+func (s *stream) close() (written, error) {
+	s.flush(true)
+	if s.zip != nil {
+		s.err = errors.Join(s.err, s.zip.Close())
+	}
+	size, err := s.file.Seek(0, io.SeekCurrent)
+	return written{s.path, size, hex.EncodeToString(s.sum.Sum(nil))}, errors.Join(s.err, err, s.file.Close())
+}
+
+func writeWhole(dir, path string, b []byte) (written, error) {
+	s, err := create(dir, path, false)
+	if err != nil {
+		return written{}, err
+	}
+	s.buf = b
+	return s.close()
 }

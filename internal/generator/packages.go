@@ -19,7 +19,6 @@ type dataset struct {
 	unknown             bool        // rows refer to it, but no file describes it
 }
 
-// resource is a file of a dataset.
 type resource struct {
 	id, name, format string
 	url              string
@@ -58,7 +57,6 @@ func (w *world) addResource(d *dataset, name, format string) {
 	d.resources = append(d.resources, r)
 }
 
-// source returns the i-th resource of a dataset.
 func (w *world) source(dataset string, i int) *resource { return w.byName[dataset].resources[i] }
 
 // stub is the form of a location's code in names of datasets.

@@ -28,9 +28,6 @@ func (p *place) trueLevel() int {
 	return 0
 }
 
-// trueLevel1 is the admin_level in themes with one level only.
-func (p *place) trueLevel1() int { return b2i(p.pa1 != "" || !p.unit.parent.unspecified) }
-
 // showPlaces makes the ordinary place of every location and unit, and the trap places.
 func (w *world) showPlaces() {
 	r := newRandom(w.seed, "places")

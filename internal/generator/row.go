@@ -38,7 +38,6 @@ type row struct {
 	pixels      int    // 0: null
 }
 
-// age is a range of ages. -1 is a limit that is not given.
 type age struct {
 	label    string
 	min, max int

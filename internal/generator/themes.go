@@ -2,8 +2,6 @@ package generator
 
 import (
 	"encoding/json"
-	"strings"
-	"sync"
 
 	"hdqs/testdata"
 )
@@ -16,7 +14,6 @@ type theme struct {
 	files         func(*world) []file
 }
 
-// file is one CSV of a theme.
 type file struct {
 	name   string
 	tagged bool // has a row of tags below the header
@@ -40,39 +37,21 @@ var themes = []*theme{
 	{"baseline-population", "population", "population", true, (*world).populationFiles},
 }
 
-// contract is the part of the public contract that rows must agree with.
-var contract = sync.OnceValue(func() (c struct {
+// contract has the enumerations of the public contract.
+var contract = func() (c struct {
 	Enums map[string]struct {
 		Values []string `json:"values_in_sort_order"`
 	}
-	Endpoints []struct{ Path, Group string }
 },
 ) {
 	if err := json.Unmarshal(testdata.Contract, &c); err != nil {
 		panic(err)
 	}
 	return c
-})
+}()
 
 // enum is the values of an enumeration, in the contract's order.
-func enum(name string) []string { return contract().Enums[name].Values }
-
-// category is the group of the theme in the list of available data.
-func (t *theme) category() string {
-	for _, e := range contract().Endpoints {
-		if strings.HasSuffix(e.Path, "/"+t.role) {
-			return e.Group
-		}
-	}
-	panic("generator: the contract has no endpoint of " + t.role)
-}
-
-func (t *theme) subcategory() string {
-	if t.role == "rainfall" {
-		return "hazards-rainfall"
-	}
-	return t.role
-}
+func enum(name string) []string { return contract.Enums[name].Values }
 
 // The periods of trap rows. No ordinary row starts on such a day, so keys do not collide.
 var (

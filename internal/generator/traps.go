@@ -68,7 +68,7 @@ func (w *world) showTraps() []*place {
 		"HT99", orphanCode, "YE9801", "MM9801", "MM9802", "MZ9801", "CO9801", "UA9801",
 		"SO9801", "SO9802",
 	} {
-		u := w.unit2(code)
+		u := w.admin2[slices.IndexFunc(w.admin2, func(u *admin2) bool { return u.code == code })]
 		traps = append(traps, &place{
 			iso3: u.parent.location.iso3, pa1: "as sent 1 ", pa2: "as sent 2, \"" + code + "\"", level: "2",
 			code1: u.parent.code, name1: u.parent.name, code2: u.code, name2: u.name, unit: u,
@@ -85,8 +85,4 @@ func (w *world) showTraps() []*place {
 
 func (w *world) unit1(code string) *admin1 {
 	return w.admin1[slices.IndexFunc(w.admin1, func(u *admin1) bool { return u.code == code })]
-}
-
-func (w *world) unit2(code string) *admin2 {
-	return w.admin2[slices.IndexFunc(w.admin2, func(u *admin2) bool { return u.code == code })]
 }

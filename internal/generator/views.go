@@ -2,7 +2,7 @@ package generator
 
 import (
 	"cmp"
-	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +11,8 @@ import (
 )
 
 // WriteViews writes the view dumps of the same world: what a database holds after all joins. Rows
-// are in the order in which a loader reads the files, without those that it drops.
+// are in the order in which a loader reads the files, without those that it drops. There is no dump
+// of the available data, which follows from the others.
 func WriteViews(dir string, o Options) ([]Count, error) {
 	some, err := o.themes()
 	if err != nil {
@@ -24,20 +25,18 @@ func WriteViews(dir string, o Options) ([]Count, error) {
 	}
 	v := &views{world: w, dir: dir, compress: o.Compress, loaded: loaded.Format("2006-01-02 15:04:05")}
 	counts := make([]Count, len(some))
-	available := make([]map[availability]bool, len(some))
 	var jobs errgroup.Group
-	jobs.SetLimit(o.workers())
+	jobs.SetLimit(runtime.GOMAXPROCS(0))
 	for i, t := range some {
 		jobs.Go(func() error {
 			counts[i].Role = t.role
-			available[i] = map[availability]bool{}
-			return v.writeTheme(t, &counts[i], available[i])
+			return v.writeTheme(t, &counts[i])
 		})
 	}
 	if err := jobs.Wait(); err != nil {
 		return nil, err
 	}
-	if err := v.writeLists(some, available); err != nil {
+	if err := v.writeLists(); err != nil {
 		return nil, err
 	}
 	return counts, writeManifest(dir, manifest{Format: 1, CatalogURL: CatalogURL, SnapshotTime: SnapshotTime})
@@ -50,41 +49,22 @@ type views struct {
 	loaded   string
 }
 
-// availability is a row of the data-availability view: a unit of a level for which a theme has
-// data. In national themes unit is nil. In the poverty theme, which uses the first level only, it
-// is the placeholder below the first-level unit.
-type availability struct {
-	location *location
-	unit     *admin2
-	level    int
-}
-
 func (v *views) begin(view string) (*stream, error) {
-	out, err := create(v.dir, view+"_view.csv", v.compress)
+	s, err := create(v.dir, view+"_view.csv", v.compress)
 	if err != nil {
 		return nil, err
 	}
-	s := &stream{out: out, line: line{psql: true, ends: "\n"}}
+	s.psql = true
 	s.row(viewHeaders[view]...)
 	return s, nil
 }
 
-func (s *stream) finish() error {
-	s.flush(true)
-	_, err := s.out.close()
-	if s.err != nil {
-		return s.err
-	}
-	return err
-}
-
-func (v *views) writeTheme(t *theme, c *Count, available map[availability]bool) error {
+func (v *views) writeTheme(t *theme, c *Count) error {
 	columns := bindView(t.view)
 	s, err := v.begin(t.view)
 	if err != nil {
 		return err
 	}
-	var last availability
 	emit := func(r *row) {
 		c.Rows++
 		switch {
@@ -97,12 +77,6 @@ func (v *views) writeTheme(t *theme, c *Count, available map[availability]bool) 
 		}
 		c.Kept++
 		r.src.mark()
-		for _, a := range r.availability(t.view) {
-			if a != last { // rows of a unit follow each other
-				available[a] = true
-				last = a
-			}
-		}
 		s.put(columns, r)
 		s.flush(false)
 	}
@@ -112,7 +86,8 @@ func (v *views) writeTheme(t *theme, c *Count, available map[availability]bool) 
 	for _, f := range files {
 		f.rows(emit)
 	}
-	return s.finish()
+	_, err = s.close()
+	return err
 }
 
 // mark records that a kept row refers to a resource and its dataset.
@@ -123,39 +98,26 @@ func (r *resource) mark() {
 	}
 }
 
-func (r *row) availability(view string) []availability {
-	switch {
-	case r.asylum != nil && r.asylum != r.home:
-		return []availability{{location: r.home}, {location: r.asylum}}
-	case r.home != nil:
-		return []availability{{location: r.home}}
-	case view == "poverty_rate":
-		return []availability{{r.location(), r.at.admin1().connector, r.at.trueLevel1()}}
-	}
-	return []availability{{r.location(), r.at.unit, r.at.trueLevel()}}
-}
-
-func (v *views) writeLists(some []*theme, available []map[availability]bool) error {
+func (v *views) writeLists() error {
 	for view, fill := range map[string]func(*stream){
-		"location":          v.viewLocations,
-		"admin1":            v.viewAdmin1,
-		"admin2":            v.viewAdmin2,
-		"dataset":           v.viewDatasets,
-		"resource":          v.viewResources,
-		"org_type":          func(s *stream) { s.pairs(orgTypes) },
-		"org":               v.viewOrgs,
-		"sector":            func(s *stream) { s.pairs(sectors) },
-		"currency":          func(s *stream) { s.pairs(currencies) },
-		"wfp_commodity":     v.viewCommodities,
-		"wfp_market":        v.viewMarkets,
-		"data_availability": func(s *stream) { v.viewAvailability(s, some, available) },
+		"location":      v.viewLocations,
+		"admin1":        v.viewAdmin1,
+		"admin2":        v.viewAdmin2,
+		"dataset":       v.viewDatasets,
+		"resource":      v.viewResources,
+		"org_type":      func(s *stream) { s.pairs(orgTypes) },
+		"org":           v.viewOrgs,
+		"sector":        func(s *stream) { s.pairs(sectors) },
+		"currency":      func(s *stream) { s.pairs(currencies) },
+		"wfp_commodity": v.viewCommodities,
+		"wfp_market":    v.viewMarkets,
 	} {
 		s, err := v.begin(view)
 		if err != nil {
 			return err
 		}
 		fill(s)
-		if err := s.finish(); err != nil {
+		if _, err := s.close(); err != nil {
 			return err
 		}
 	}
@@ -165,7 +127,6 @@ func (v *views) writeLists(some []*theme, available []map[availability]bool) err
 // null is a cell that is null. psql writes an empty text in another way.
 const null = "\x00"
 
-// cells writes a line.
 func (s *stream) cells(texts ...string) {
 	for _, text := range texts {
 		s.cell()
@@ -248,30 +209,4 @@ func (v *views) viewMarkets(s *stream) {
 	for _, m := range v.markets {
 		s.put(columns, &row{at: m.at, market: m})
 	}
-}
-
-func (v *views) viewAvailability(s *stream, some []*theme, available []map[availability]bool) {
-	id := 0
-	for i, t := range some {
-		for _, a := range slices.SortedFunc(maps.Keys(available[i]), availability.compare) {
-			id++
-			var name1, code1, name2, code2 string
-			if a.unit != nil {
-				name1, code1, name2, code2 = a.unit.parent.name, a.unit.parent.code, a.unit.name, a.unit.code
-			}
-			if t.view == "poverty_rate" {
-				name2, code2 = "", ""
-			}
-			s.cells(itoa(id), t.category(), t.subcategory(), a.location.name, a.location.iso3, name1, code1, name2,
-				code2, itoa(a.level), v.loaded)
-		}
-	}
-}
-
-func (a availability) compare(b availability) int {
-	units := 0
-	if a.unit != nil && b.unit != nil {
-		units = a.unit.id - b.unit.id
-	}
-	return cmp.Or(a.location.id-b.location.id, units, a.level-b.level)
 }

@@ -36,7 +36,6 @@ type world struct {
 	traps    []*place // trap places, each different from all other places
 }
 
-// pair is a code and its name.
 type pair struct{ code, name string }
 
 // location is a row of the country taxonomy. A row without an ISO code is no location and has id 0.

@@ -19,14 +19,6 @@ type Options struct {
 	Roles    []string // roles of the themes to write; nil: all
 	Edited   int      // one row in so many differs from the same catalog without edits; 0: none
 	Compress bool     // write the files of themes as .gz
-	Workers  int      // 0: one per core
-}
-
-func (o Options) workers() int {
-	if o.Workers > 0 {
-		return o.Workers
-	}
-	return runtime.GOMAXPROCS(0)
 }
 
 // Roles are the roles of the themes that the generator has rows for.
@@ -38,7 +30,6 @@ func Roles() []string {
 	return roles
 }
 
-// themes returns the themes of the options.
 func (o Options) themes() ([]*theme, error) {
 	if o.Roles == nil {
 		return themes, nil
@@ -70,7 +61,6 @@ const (
 	SnapshotTime = "2026-11-21T01:02:00Z"
 )
 
-// manifest is catalog.json.
 type manifest struct {
 	Format       int             `json:"format"`
 	CatalogURL   string          `json:"catalog_url"`
@@ -100,16 +90,16 @@ func Write(dir string, o Options) ([]Count, error) {
 	counts := make([]Count, len(some))
 	var mu sync.Mutex
 	var jobs errgroup.Group
-	jobs.SetLimit(o.workers())
+	jobs.SetLimit(runtime.GOMAXPROCS(0))
 	for i, t := range some {
 		counts[i].Role = t.role
 		for _, f := range t.files(w) {
 			jobs.Go(func() error {
-				c, written, err := w.writeFile(dir, t, f, o)
+				c, done, err := w.writeFile(dir, t, f, o)
 				if err != nil {
 					return err
 				}
-				e := manifestEntry{Role: t.role, Path: written.Path, Size: written.Bytes, SHA256: written.SHA256}
+				e := manifestEntry{Role: t.role, Path: done.path, Size: done.size, SHA256: done.sha256}
 				if t.dataset != "" { // rows of the national risk have no ids: a loader takes them from its package
 					e.Dataset, e.ID = "hdx-hapi-"+t.dataset, uuid(o.Seed, "published/"+f.name)
 					e.LastModified = "2026-11-20T09:31:02"
@@ -161,12 +151,10 @@ func (c *Count) Add(d Count) {
 	c.Rows, c.Marked, c.Duplicates, c.Kept = c.Rows+d.Rows, c.Marked+d.Marked, c.Duplicates+d.Duplicates, c.Kept+d.Kept
 }
 
-// writeFile writes one CSV of a theme.
-func (w *world) writeFile(dir string, t *theme, f file, o Options) (Count, Written, error) {
-	var c Count
-	out, err := create(dir, t.role+"/"+f.name, o.Compress)
+func (w *world) writeFile(dir string, t *theme, f file, o Options) (c Count, done written, err error) {
+	s, err := create(dir, t.role+"/"+f.name, o.Compress)
 	if err != nil {
-		return c, Written{}, err
+		return c, done, err
 	}
 	header := csvHeaders[t.role]
 	if f.moved { // the second half of the columns to the front, and an unknown one
@@ -174,7 +162,6 @@ func (w *world) writeFile(dir string, t *theme, f file, o Options) (Count, Writt
 		header = slices.Concat(header[half:], []string{"made_up"}, header[:half])
 	}
 	columns := bind(header, putCSV)
-	s := &stream{out: out, line: line{ends: "\n"}}
 	if t.byteOrderMark {
 		s.buf, s.ends = append(s.buf, "\ufeff"...), "\r\n"
 	}
@@ -200,10 +187,6 @@ func (w *world) writeFile(dir string, t *theme, f file, o Options) (Count, Writt
 		s.put(columns, r)
 		s.flush(false)
 	})
-	s.flush(true)
-	written, err := out.close()
-	if s.err != nil {
-		err = s.err
-	}
-	return c, written, err
+	done, err = s.close()
+	return c, done, err
 }

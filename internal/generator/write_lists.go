@@ -2,7 +2,6 @@ package generator
 
 import "strings"
 
-// writeLists writes the reference files.
 func (w *world) writeLists(dir string) ([]manifestEntry, error) {
 	var entries []manifestEntry
 	for role := range strings.FieldsSeq("location pcodes org org-type sector market commodity currency") {
@@ -17,12 +16,11 @@ func (w *world) writeLists(dir string) ([]manifestEntry, error) {
 		if role == "market" {
 			w.putMarkets(l)
 		}
-		written, err := writeWhole(dir, "reference/"+role+".csv", l.buf)
+		done, err := writeWhole(dir, "reference/"+role+".csv", l.buf)
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries,
-			manifestEntry{Role: role, Path: written.Path, Size: written.Bytes, SHA256: written.SHA256})
+		entries = append(entries, manifestEntry{Role: role, Path: done.path, Size: done.size, SHA256: done.sha256})
 	}
 	return entries, nil
 }

@@ -184,7 +184,7 @@ func valueKey(v any) string {
 	case nil:
 		return "null|"
 	case decimal:
-		return "d" + parseExact(v.text).text() + "|"
+		return "d" + v.exact.RatString() + "|"
 	case string:
 		return "s" + strconv.Itoa(len(v)) + ":" + v + "|"
 	case int64:
@@ -215,7 +215,7 @@ func compareValues(f *field, a, b any) int {
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	case decimal:
-		return parseExact(a.text).compare(parseExact(b.(decimal).text))
+		return a.exact.Cmp(b.(decimal).exact)
 	}
 	panic(fmt.Sprintf("no order for a %T", a))
 }
@@ -225,21 +225,6 @@ func boolInt(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// rational is the exact value of a number.
-func rational(v any) *big.Rat {
-	switch v := v.(type) {
-	case int64:
-		return new(big.Rat).SetInt64(v)
-	case decimal:
-		r, ok := new(big.Rat).SetString(v.text)
-		if !ok {
-			panic("no number: " + v.text)
-		}
-		return r
-	}
-	return nil
 }
 
 // of is the figure of a group: nil, a value of a record, an int64 or a *big.Rat. Nulls count for
@@ -279,11 +264,16 @@ func (m measure) of(rows []row) any {
 	}
 	sum := new(big.Rat)
 	for _, v := range values {
-		sum.Add(sum, rational(v))
+		switch v := v.(type) {
+		case int64:
+			sum.Add(sum, new(big.Rat).SetInt64(v))
+		case decimal:
+			sum.Add(sum, v.exact)
+		}
 	}
 	if m.function == "mean" { // rounded once
 		number, _ := sum.Quo(sum, new(big.Rat).SetInt64(int64(len(values)))).Float64()
-		return decimal{"", number}
+		return decimal{float: number}
 	}
 	return sum
 }

@@ -119,7 +119,8 @@ type records struct {
 // answerList answers a list of records, or one that is computed from the rows that pass.
 func (w *world) answerList(e *endpoint, kind string, q query) answer {
 	if name := badDate(e, q); name != "" {
-		return dateAnswer(name)
+		return jsonAnswer(400, `{"detail":"Invalid `+name+
+			` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`)
 	}
 	rd := &reader{contract: w.contract, q: q, formats: formatsOf(e, kind), levels: seriesOf(e) != nil}
 	for _, p := range inOrder(w.contract, e) {
@@ -190,11 +191,6 @@ func (w *world) rowsOf(e *endpoint, rd *reader) (all records) {
 		all.points = append(all.points, [2]any{r.at("lon"), r.at("lat")})
 	}
 	return all
-}
-
-func dateAnswer(name string) answer {
-	return jsonAnswer(400, `{"detail":"Invalid `+name+
-		` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`)
 }
 
 // passing is the rows that pass all filters, or those of them that are kept.

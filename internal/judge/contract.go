@@ -98,24 +98,5 @@ func parseContract(text []byte) (*contract, error) {
 	for _, o := range c.Other {
 		c.otherFor[o.Path] = o
 	}
-	for name, e := range c.Errors {
-		c.Errors[name] = withoutSource(e)
-	}
 	return c, nil
-}
-
-// withoutSource deletes the keys that name the source of a rule, at any depth.
-func withoutSource(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		delete(v, "src")
-		for k := range v {
-			v[k] = withoutSource(v[k])
-		}
-	case []any:
-		for i := range v {
-			v[i] = withoutSource(v[i])
-		}
-	}
-	return v
 }

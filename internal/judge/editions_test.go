@@ -19,9 +19,8 @@ import (
 )
 
 // writeEdition writes a copy of view dumps in which edit has changed the records of each view. The
-// first record is the header. Without derived, the list of availability is left out: it follows
-// from the rows.
-func writeEdition(t *testing.T, from string, derived bool, edit func(*endpoint, [][]string) [][]string) string {
+// first record is the header.
+func writeEdition(t *testing.T, from string, edit func(*endpoint, [][]string) [][]string) string {
 	t.Helper()
 	to := t.TempDir()
 	c, err := parseContract(testdata.Contract)
@@ -31,7 +30,7 @@ func writeEdition(t *testing.T, from string, derived bool, edit func(*endpoint, 
 	for _, e := range c.Paths {
 		name := dumpOf(e.Path) + ".csv"
 		text, err := readMaybeGzip(filepath.Join(from, name))
-		if errors.Is(err, fs.ErrNotExist) || !derived && lastPart(e.Path) == "data-availability" {
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
@@ -42,9 +41,7 @@ func writeEdition(t *testing.T, from string, derived bool, edit func(*endpoint, 
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := csv.NewWriter(&b).WriteAll(edit(e, records)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, csv.NewWriter(&b).WriteAll(edit(e, records)))
 		testkit.WriteFile(t, filepath.Join(to, name), b.Bytes())
 	}
 	beside, err := os.ReadFile(filepath.Join(from, "catalog.json"))
@@ -78,7 +75,7 @@ var (
 // columns in another order.
 func oddEdition(t *testing.T, from string, seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	return writeEdition(t, from, seed%2 == 0, func(e *endpoint, records [][]string) [][]string {
+	return writeEdition(t, from, func(e *endpoint, records [][]string) [][]string {
 		head, rows := records[0], records[1:]
 		for column, raw := range head {
 			name := contractName(e.Path, raw)
@@ -122,8 +119,6 @@ func isFixed(e *endpoint, raw string) bool {
 	switch {
 	case strings.HasSuffix(raw, "hdx_id"), strings.HasSuffix(raw, "stub"), raw == "download_url", name == "id",
 		strings.HasSuffix(name, "_ref"), name == "admin_level", name == "lat", name == "lon":
-		return true
-	case lastPart(e.Path) == "data-availability" && (raw == "category" || raw == "subcategory"):
 		return true
 	case f == nil:
 		return kindOf(f, name) != "text"
@@ -184,7 +179,7 @@ func variant(rng *rand.Rand, e *endpoint, head []string, rows [][]string) []stri
 // once more from some years earlier.
 func laterEdition(t *testing.T, from string, seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 2))
-	return writeEdition(t, from, false, func(e *endpoint, records [][]string) [][]string {
+	return writeEdition(t, from, func(e *endpoint, records [][]string) [][]string {
 		if e.Group == "metadata" {
 			return records
 		}

@@ -44,7 +44,6 @@ func formatsOf(e *endpoint, kind string) []string {
 // to the program.
 const anyName = "*"
 
-// refuse adds an error of an extension's parameter.
 func (rd *reader) refuse(name string) {
 	rd.issues = append(rd.issues, issue{loc: []string{"query", name}, own: true})
 }

@@ -1,6 +1,9 @@
 package judge
 
 import (
+	"encoding/base64"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,30 +69,20 @@ func goodPair(text string) bool {
 // error.
 func decodeBase64(value string) (string, bool) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-	var out []byte
-	bits, group, pads := 0, 0, 0
+	var digits []byte
+	pads := 0
 	for _, c := range []byte(value) {
-		if c == '=' {
-			if group >= 2 {
-				if pads++; group+pads >= 4 {
-					return string(out), true
-				}
+		if strings.IndexByte(alphabet, c) >= 0 {
+			digits, pads = append(digits, c), 0
+		} else if c == '=' && len(digits)%4 >= 2 {
+			if pads++; len(digits)%4+pads == 4 {
+				text, err := base64.RawStdEncoding.DecodeString(string(digits))
+				return string(text), err == nil
 			}
-			continue
 		}
-		v := strings.IndexByte(alphabet, c)
-		if v < 0 {
-			continue
-		}
-		pads = 0
-		bits = bits<<6 | v
-		if group > 0 {
-			out = append(out, byte(bits>>(6-2*group)))
-			bits &= 1<<(6-2*group) - 1
-		}
-		group = (group + 1) % 4
 	}
-	return string(out), group == 0
+	text, err := base64.StdEncoding.DecodeString(string(digits))
+	return string(text), err == nil
 }
 
 const (
@@ -119,10 +112,10 @@ func parseEmail(text string) (normal, reason string) {
 		return "", mailOther
 	case strings.Contains(local, "..") || strings.Contains(domain, ".."):
 		return "", mailTwoPoints
-	case !goodLocal(local):
+	case !localForm.MatchString(local) || strings.HasSuffix(local, "."):
 		return "", mailOther
 	case domain != "" && !strings.Contains(domain, ".") && domain[0] != '[':
-		if strings.Trim(domain, "-") != domain || !goodLabel(domain) {
+		if !labelForm.MatchString(domain) {
 			return "", mailOther
 		}
 		return "", mailNoPeriod
@@ -142,49 +135,25 @@ func bracketed(text string) (string, bool) {
 	return rest[:len(rest)-1], true
 }
 
-func goodLocal(local string) bool {
-	if utf8.RuneCountInString(local) > 64 || local[0] == '.' || local[len(local)-1] == '.' {
-		return false
-	}
-	for _, r := range local {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~.", r) {
-			return false
-		}
-	}
-	return true
-}
+const (
+	// label is a part of a domain, of up to 63 letters, digits and hyphens.
+	label = `[\p{L}\p{Nd}](?:[\p{L}\p{Nd}-]{0,61}[\p{L}\p{Nd}])?`
+	atom  = "[\\p{L}\\p{Nd}!#$%&'*+\\-/=?^_`{|}~]"
+)
 
-func goodLabel(label string) bool {
-	if label == "" || utf8.RuneCountInString(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-		return false
-	}
-	for _, r := range label {
-		if r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			return false
-		}
-	}
-	return true
-}
+var (
+	localForm  = regexp.MustCompile("^" + atom + "(?:[.]|" + atom + "){0,63}$")
+	labelForm  = regexp.MustCompile("^" + label + "$")
+	domainForm = regexp.MustCompile(`^(?:` + label + `\.)+(` + label + `)$`)
+)
 
 func goodDomain(domain string) bool {
-	labels := strings.Split(domain, ".")
-	if len(labels) < 2 || utf8.RuneCountInString(domain) > 253 {
+	parts := domainForm.FindStringSubmatch(domain)
+	if parts == nil || utf8.RuneCountInString(domain) > 253 {
 		return false
 	}
-	for _, label := range labels {
-		if !goodLabel(label) {
-			return false
-		}
-	}
-	last := labels[len(labels)-1]
-	ending, _ := utf8.DecodeLastRuneInString(last)
-	if !unicode.IsLetter(ending) {
-		return false
-	}
-	for _, reserved := range []string{"arpa", "invalid", "local", "localhost", "onion", "test"} {
-		if strings.EqualFold(last, reserved) {
-			return false
-		}
-	}
-	return true
+	ending, _ := utf8.DecodeLastRuneInString(domain)
+	reserved := []string{"arpa", "invalid", "local", "localhost", "onion", "test"}
+	return unicode.IsLetter(ending) &&
+		!slices.ContainsFunc(reserved, func(name string) bool { return strings.EqualFold(name, parts[1]) })
 }

@@ -52,13 +52,6 @@ func (rd *reader) fault(p *param, value, typ, msg, ctx string) {
 	})
 }
 
-func (rd *reader) missing(p *param) {
-	rd.issues = append(rd.issues, issue{
-		typ: "missing", msg: "Field required", loc: []string{"query", p.Name},
-		input: "null",
-	})
-}
-
 // inOrder returns the parameters of an endpoint in the order of a 422's items.
 func inOrder(c *contract, e *endpoint) []*param {
 	common := make([]*param, 0, 4)
@@ -69,7 +62,7 @@ func inOrder(c *contract, e *endpoint) []*param {
 	var places, own []*param
 	leads := lastPart(e.Path) != "data-availability" && e.param("admin_level") != nil
 	for _, p := range e.Params {
-		if leads && isPlace(p.Name) {
+		if leads && slices.Contains(placeParams, p.Name) {
 			places = append(places, p)
 		} else {
 			own = append(own, p)
@@ -86,8 +79,6 @@ var placeParams = []string{
 	"admin2_name", "admin_level",
 }
 
-func isPlace(name string) bool { return slices.Contains(placeParams, name) }
-
 func (e *endpoint) param(name string) *param {
 	for _, p := range e.Params {
 		if p.Name == name {
@@ -102,7 +93,9 @@ func (rd *reader) read(p *param) {
 	value, sent := rd.q.last(p.Name)
 	if !sent {
 		if p.Required && p.Match == "none" {
-			rd.missing(p)
+			rd.issues = append(rd.issues, issue{
+				typ: "missing", msg: "Field required", loc: []string{"query", p.Name}, input: "null",
+			})
 		}
 		return
 	}
@@ -190,7 +183,7 @@ func (rd *reader) readInteger(p *param, value string) {
 		rd.fault(p, value, "less_than_equal", fmt.Sprintf("Input should be less than or equal to %d", *p.Max),
 			fmt.Sprintf(`{"le":%d}`, *p.Max))
 	case len(p.Columns) > 0:
-		rd.filters = append(rd.filters, integerFilter(p, n))
+		rd.filters = append(rd.filters, boundFilter(p, func(v int64) int { return big.NewInt(v).Cmp(n) }))
 	}
 }
 
@@ -203,7 +196,8 @@ func (rd *reader) readNumber(p *param, value string) {
 		case word:
 			rd.fault(p, value, "finite_number", "Input should be a finite number", "")
 		default:
-			rd.filters = append(rd.filters, exactFilter(p, parseExact(number)))
+			bound := exactOf(number)
+			rd.filters = append(rd.filters, boundFilter(p, func(v decimal) int { return v.exact.Cmp(bound) }))
 		}
 		return
 	}

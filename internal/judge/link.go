@@ -1,11 +1,12 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
-// link fills a link template with the row's values.
 func (w *world) link(form string, r row) string {
 	var b strings.Builder
 	for form != "" {
@@ -25,44 +26,23 @@ func (w *world) link(form string, r row) string {
 	return normalURI(b.String())
 }
 
+// uriForm has the parts of a URI: scheme, user, host with port, path, query and fragment.
+var uriForm = regexp.MustCompile(`(?s)^(.*?)://([^/?#]*@)?([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$`)
+
 // normalURI prints a URI as section 6 of the contract says: scheme and host in lower case, no
 // default port, a path of at least "/", and percent-encoded characters where path and query allow
 // them no other way. Existing escapes are kept.
 func normalURI(uri string) string {
-	scheme, rest, found := strings.Cut(strings.TrimSpace(uri), "://")
-	if !found {
+	part := uriForm.FindStringSubmatch(strings.TrimSpace(uri))
+	if part == nil {
 		return uri
 	}
-	scheme = strings.ToLower(scheme)
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
+	scheme, host := strings.ToLower(part[1]), strings.ToLower(part[3])
+	if port := map[string]string{"http": ":80", "https": ":443"}[scheme]; port != "" {
+		host = strings.TrimSuffix(host, port)
 	}
-	host, tail := rest[:end], rest[end:]
-	user := ""
-	if at := strings.LastIndexByte(host, '@'); at >= 0 {
-		user, host = host[:at+1], host[at+1:]
-	}
-	host = strings.ToLower(host)
-	switch scheme {
-	case "http":
-		host = strings.TrimSuffix(host, ":80")
-	case "https":
-		host = strings.TrimSuffix(host, ":443")
-	}
-	tail, fragment, hasFragment := strings.Cut(tail, "#")
-	path, query, hasQuery := strings.Cut(tail, "?")
-	if path == "" {
-		path = "/"
-	}
-	out := scheme + "://" + user + host + escapeFor(path, " \"<>`{}")
-	if hasQuery {
-		out += "?" + escapeFor(query, " \"<>'")
-	}
-	if hasFragment {
-		out += "#" + escapeFor(fragment, " \"<>`")
-	}
-	return out
+	return scheme + "://" + part[2] + host + escapeFor(cmp.Or(part[4], "/"), " \"<>`{}") +
+		escapeFor(part[5], " \"<>'") + escapeFor(part[6], " \"<>`")
 }
 
 func escapeFor(part, forbidden string) string {

@@ -11,24 +11,14 @@ import (
 
 // maker generates requests. The same world and seed give the same requests.
 type maker struct {
-	w         *world
-	rng       *rand.Rand
-	endpoints []*endpoint
+	w   *world
+	rng *rand.Rand
 
 	// The values still to be sent by requests of these two kinds.
 	boundaries, oddities []request
 }
 
-// newMaker makes requests for the endpoints whose path contains only.
-func newMaker(w *world, seed uint64, only string) *maker {
-	m := &maker{w: w, rng: rand.New(rand.NewPCG(seed, 0x6a75646765))}
-	for _, e := range w.contract.Paths {
-		if strings.Contains(e.Path, only) {
-			m.endpoints = append(m.endpoints, e)
-		}
-	}
-	return m
-}
+func (m *maker) endpoint() *endpoint { return pick(m, m.w.contract.Paths) }
 
 func pick[T any](m *maker, of []T) T { return of[m.rng.IntN(len(of))] }
 
@@ -64,9 +54,6 @@ const (
 
 // requests returns n requests of the named kinds.
 func (m *maker) requests(kinds string, n int) ([]request, error) {
-	if len(m.endpoints) == 0 {
-		return nil, fmt.Errorf("no endpoint's path contains the text of --only")
-	}
 	var makers []func(*maker) request
 	for name := range strings.SplitSeq(kinds, ",") {
 		kind, known := requestKinds[name]
@@ -102,7 +89,7 @@ func (m *maker) odd() request {
 // next takes a request from a shuffled list of one for each endpoint, parameter and value.
 func (m *maker) next(list *[]request, values func(*endpoint, *param) []string) request {
 	if len(*list) == 0 {
-		for _, e := range m.endpoints {
+		for _, e := range m.w.contract.Paths {
 			*list = append(*list, m.list(e, nil))
 			for _, p := range slices.Concat(e.Params, m.w.contract.Common) {
 				for _, value := range values(e, p) {
@@ -120,10 +107,7 @@ func (m *maker) next(list *[]request, values func(*endpoint, *param) []string) r
 // long is a request for many rows: for neighbours, or for rows that share a value.
 func (m *maker) long() request {
 	const least = 600
-	e := pick(m, m.endpoints)
-	for tries := 0; len(m.w.rows[e.Path]) < least && tries < 100; tries++ {
-		e = pick(m, m.endpoints)
-	}
+	e := m.fittingEndpoint(func(e *endpoint) bool { return len(m.w.rows[e.Path]) >= least })
 	limit := least + m.rng.IntN(2500)
 	if m.chance(5) {
 		limit = 10000
@@ -141,7 +125,7 @@ func (m *maker) long() request {
 // combined is a list request with up to four filters, all from one row, so that some answers are
 // not empty. Bounds are that row's values or just above, and one request in eight has bad values.
 func (m *maker) combined() request {
-	e := pick(m, m.endpoints)
+	e := m.endpoint()
 	row := m.anyRow(e)
 	bad := m.chance(12)
 	var pairs []pair
@@ -160,7 +144,7 @@ func (m *maker) combined() request {
 	}
 	if bad && m.chance(50) {
 		name := pick(m, []string{"limit", "offset", "output_format"})
-		pairs = append(pairs, pair{name, pick(m, commonValues[name])})
+		pairs = append(pairs, pair{name, pick(m, oddValues[name])})
 	}
 	if m.chance(10) {
 		name := pick(m, []string{
@@ -268,9 +252,8 @@ func identifierOf(text string) string { return base64.StdEncoding.EncodeToString
 
 var goodOne = identifierOf("judge-app:judge@example.org")
 
-// identified returns a request that tests the identifier.
 func (m *maker) identified() request {
-	e := pick(m, m.endpoints)
+	e := m.endpoint()
 	value := pick(m, identifiers)
 	r := request{Method: pick(m, []string{"GET", "GET", "GET", "HEAD"}), Path: e.Path, Headers: map[string]string{}}
 	pairs := []pair{{"limit", "2"}}
@@ -300,17 +283,8 @@ func printable(text string) bool {
 		!strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r > 0x7e })
 }
 
-var unknownPaths = []string{
-	"/api", "/api/", "/api/v2/nothing", "/api/v1/metadata/location", "/api/metadata/location", "/apix",
-	"/nothing", "/api/v2/metadata", "/API/v2/metadata/location", "/api/v2/metadata/Location",
-	"/api/v2/metadata/location/x", "/api/v2/climate/hazards-rainfall", "/openapi.yaml", "/api/v2/util/verify-request",
-	"/api/v2/encode_app_identifier/x", "/api/v2/metadata/wfp-market", "/api/v2/util/version/",
-	"/api/v2/encode_app_identifier/", "/docs/", "/api/v2/nothing/", "/nothing/",
-}
-
-// routed returns a request that tests paths and methods.
 func (m *maker) routed() request {
-	path := pick(m, m.endpoints).Path
+	path := m.endpoint().Path
 	r := request{Method: "GET", Headers: map[string]string{}}
 	if m.chance(75) {
 		r.Headers[identifierHeader] = goodOne
@@ -318,7 +292,7 @@ func (m *maker) routed() request {
 	query := pick(m, []string{"", "?limit=1", "?a=b%20c&d=%C3%A9", "?limit=1&app_identifier=" + goodOne})
 	switch m.rng.IntN(5) {
 	case 0:
-		r.Path = pick(m, unknownPaths) + query
+		r.Path = pick(m, oddValues["path"]) + query
 	case 1:
 		r.Path = path + "/" + query
 	case 2:

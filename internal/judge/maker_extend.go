@@ -7,13 +7,26 @@ import (
 	"strings"
 )
 
-// endpoint draws one that fits, if a few tries find one.
-func (m *maker) endpoint(fits func(*endpoint) bool) *endpoint {
-	e := pick(m, m.endpoints)
-	for tries := 0; !fits(e) && tries < 60; tries++ {
-		e = pick(m, m.endpoints)
+// fittingEndpoint draws an endpoint that fits, if a few tries find one.
+func (m *maker) fittingEndpoint(fits func(*endpoint) bool) *endpoint {
+	e := m.endpoint()
+	for tries := 0; !fits(e) && tries < 100; tries++ {
+		e = m.endpoint()
 	}
 	return e
+}
+
+// sometimes adds a parameter with one of some values to so many requests of a hundred.
+func (m *maker) sometimes(percent int, pairs []pair, name string, values ...string) []pair {
+	if m.chance(percent) {
+		pairs = append(pairs, pair{name, pick(m, values)})
+	}
+	return pairs
+}
+
+// someFields draws a list of up to most different fields.
+func (m *maker) someFields(e *endpoint, most int) string {
+	return strings.Join(someNames(m.rng, fieldNames(e), most), ",")
 }
 
 // filters draws up to most filters of rows that are near each other, so that some answers are not
@@ -78,7 +91,7 @@ func escapedPattern(value string) string {
 
 // severalValues is a request with at least one list. Some of them are wrong.
 func (m *maker) severalValues() request {
-	e := pick(m, m.endpoints)
+	e := m.endpoint()
 	pairs := m.filters(e, 2)
 	p := pick(m, e.Params)
 	for tries := 0; !hasList(p) && tries < 20; tries++ {
@@ -123,7 +136,7 @@ func fieldNames(e *endpoint) []string {
 }
 
 func (m *maker) fewerFields() request {
-	e := pick(m, m.endpoints)
+	e := m.endpoint()
 	pairs := m.filters(e, 2)
 	names := someNames(m.rng, fieldNames(e), 12)
 	switch {
@@ -139,14 +152,11 @@ func (m *maker) fewerFields() request {
 		names = names[min(1, len(names)-1):]
 	}
 	pairs = append(pairs, pair{"fields", strings.Join(names, ",")})
-	if formats := formatsOf(e, ""); m.chance(30) {
-		pairs = append(pairs, pair{"output_format", pick(m, formats)})
-	}
-	return m.list(e, pairs)
+	return m.list(e, m.sometimes(30, pairs, "output_format", formatsOf(e, "")...))
 }
 
 func (m *maker) newestOnly() request {
-	e := m.endpoint(func(e *endpoint) bool { return seriesOf(e) != nil })
+	e := m.fittingEndpoint(func(e *endpoint) bool { return seriesOf(e) != nil })
 	pairs := m.filters(e, 3)
 	if row := m.anyRow(e); m.chance(40) && e.param("end_date") != nil { // as it was known then
 		pairs = append(pairs, pair{"end_date", m.fitting(e.param("end_date"), row)})
@@ -156,14 +166,11 @@ func (m *maker) newestOnly() request {
 		value = pick(m, []string{"", "maybe", "2"})
 	}
 	pairs = m.someLevels(e, append(pairs, pair{"latest", value}))
-	if m.chance(20) {
-		pairs = append(pairs, pair{"fields", strings.Join(someNames(m.rng, fieldNames(e), 6), ",")})
-	}
-	return m.list(e, pairs)
+	return m.list(e, m.sometimes(20, pairs, "fields", m.someFields(e, 6)))
 }
 
 func (m *maker) asLines() request {
-	e := pick(m, m.endpoints)
+	e := m.endpoint()
 	return m.list(e, append(m.filters(e, 3), pair{"output_format", "ndjson"}))
 }
 
@@ -180,7 +187,7 @@ func (m *maker) someLevels(e *endpoint, pairs []pair) []pair {
 }
 
 func (m *maker) asPoints() request {
-	e := m.endpoint(hasPlaces)
+	e := m.fittingEndpoint(hasPlaces)
 	return m.list(e, append(m.filters(e, 3), pair{"output_format", "geojson"}))
 }
 
@@ -197,13 +204,9 @@ func (m *maker) page(pairs []pair) []pair {
 		limit = m.rng.IntN(30)
 	}
 	pairs = append(pairs, pair{"limit", strconv.Itoa(limit)})
-	if m.chance(20) {
-		pairs = append(pairs, pair{"offset", strconv.Itoa(m.rng.IntN(20))})
-	}
-	return pairs
+	return m.sometimes(20, pairs, "offset", strconv.Itoa(m.rng.IntN(20)))
 }
 
-// groupNames are the names by which rows can be grouped.
 func groupNames(e *endpoint) []string {
 	names := fieldNames(e)
 	if e.field(periodStart) != nil {
@@ -216,7 +219,7 @@ func groupNames(e *endpoint) []string {
 // they are answered.
 func (m *maker) aggregated() request {
 	withFigures := m.chance(60)
-	e := m.endpoint(func(e *endpoint) bool { return !withFigures || e.Group != "metadata" })
+	e := m.fittingEndpoint(func(e *endpoint) bool { return !withFigures || e.Group != "metadata" })
 	pairs := m.filters(e, 3)
 	var groups []string
 	if m.chance(80) {
@@ -240,12 +243,8 @@ func (m *maker) aggregated() request {
 	if len(groups) > 0 {
 		pairs = append(pairs, pair{"group_by", strings.Join(groups, ",")})
 	}
-	if m.chance(96) {
-		pairs = append(pairs, pair{"measures", strings.Join(measures, ",")})
-	}
-	if m.chance(15) {
-		pairs = append(pairs, pair{"latest", pick(m, []string{"true", "edition"})})
-	}
+	pairs = m.sometimes(96, pairs, "measures", strings.Join(measures, ","))
+	pairs = m.sometimes(15, pairs, "latest", "true", "edition")
 	return below(m.list(e, m.page(m.someLevels(e, pairs))), e, "aggregate")
 }
 
@@ -297,9 +296,8 @@ func (m *maker) measure(e *endpoint) string {
 	return function + ":" + pick(m, fit)
 }
 
-// counted is a request for the values of fields.
 func (m *maker) counted() request {
-	e := pick(m, m.endpoints)
+	e := m.endpoint()
 	pairs := m.filters(e, 3)
 	names := someNames(m.rng, groupNames(e), 5)
 	switch {
@@ -308,18 +306,13 @@ func (m *maker) counted() request {
 	case m.chance(3):
 		names = append(names, names[0])
 	}
-	if m.chance(98) {
-		pairs = append(pairs, pair{"of", strings.Join(names, ",")})
-	}
-	if m.chance(15) {
-		pairs = append(pairs, pair{"latest", pick(m, []string{"true", "edition"})})
-	}
+	pairs = m.sometimes(98, pairs, "of", strings.Join(names, ","))
+	pairs = m.sometimes(15, pairs, "latest", "true", "edition")
 	return below(m.list(e, m.page(m.someLevels(e, pairs))), e, "facets")
 }
 
-// changed is a request for what is different.
 func (m *maker) changed() request {
-	e := pick(m, m.endpoints)
+	e := m.endpoint()
 	pairs := m.filters(e, 2)
 	since := m.w.since
 	switch {
@@ -328,15 +321,9 @@ func (m *maker) changed() request {
 	case m.chance(2):
 		since = "nothing"
 	}
-	if m.chance(98) {
-		pairs = append(pairs, pair{"since", since})
-	}
-	if m.chance(25) {
-		pairs = append(pairs, pair{"fields", strings.Join(someNames(m.rng, fieldNames(e), 6), ",")})
-	}
-	if m.chance(25) {
-		pairs = append(pairs, pair{"latest", pick(m, []string{"true", "edition"})})
-	}
+	pairs = m.sometimes(98, pairs, "since", since)
+	pairs = m.sometimes(25, pairs, "fields", m.someFields(e, 6))
+	pairs = m.sometimes(25, pairs, "latest", "true", "edition")
 	pairs = append(m.someLevels(e, pairs), pair{"output_format", "json"})
 	return below(m.list(e, m.page(pairs)), e, "changes")
 }

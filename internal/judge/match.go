@@ -4,17 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/big"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
 )
-
-// token is one step of a text pattern.
-type token struct {
-	kind byte // '%' any run, '_' any one, 'c' this character
-	char rune
-}
 
 func folded(text string) []rune {
 	runes := []rune(text)
@@ -24,52 +18,25 @@ func folded(text string) []rune {
 	return runes
 }
 
-// pattern parses wildcards. A backslash that escapes nothing is a literal.
-func pattern(text string) []token {
-	var tokens []token
+// pattern is the expression of wildcards, for folded text. A backslash that escapes nothing is a
+// literal.
+func pattern(text string) string {
+	var b strings.Builder
 	runes := folded(text)
 	for i := 0; i < len(runes); i++ {
 		switch r := runes[i]; {
-		case r == '%' || r == '_':
-			tokens = append(tokens, token{kind: byte(r)})
+		case r == '%':
+			b.WriteString(".*")
+		case r == '_':
+			b.WriteByte('.')
 		case r == '\\' && i+1 < len(runes):
 			i++
-			tokens = append(tokens, token{'c', runes[i]})
+			b.WriteString(regexp.QuoteMeta(string(runes[i])))
 		default:
-			tokens = append(tokens, token{'c', r})
+			b.WriteString(regexp.QuoteMeta(string(r)))
 		}
 	}
-	return tokens
-}
-
-// like reports whether the whole text matches the pattern. reach[j] is true if the characters read
-// so far match the first j tokens.
-func like(tokens []token, text string) bool {
-	reach := make([]bool, len(tokens)+1)
-	reach[0] = true
-	passRuns := func() {
-		for j, t := range tokens {
-			if t.kind == '%' && reach[j] {
-				reach[j+1] = true
-			}
-		}
-	}
-	passRuns()
-	for _, r := range folded(text) {
-		next := make([]bool, len(tokens)+1)
-		for j, t := range tokens {
-			switch {
-			case !reach[j]:
-			case t.kind == '%':
-				next[j] = true
-			case t.kind == '_' || t.char == r:
-				next[j+1] = true
-			}
-		}
-		reach = next
-		passRuns()
-	}
-	return reach[len(tokens)]
+	return b.String()
 }
 
 // filter reports whether a row matches a parameter.
@@ -97,11 +64,11 @@ func textFilter(p *param, value string) filter {
 	if p.Match == "exact" {
 		return func(r row) bool { return r.stored[columns[0]] == value }
 	}
-	tokens := pattern(value)
+	form := pattern(value)
 	if strings.HasPrefix(p.Match, "icontains") {
-		run := token{kind: '%'}
-		tokens = append(append([]token{run}, tokens...), run)
+		form = ".*" + form + ".*"
 	}
+	like := regexp.MustCompile(`(?s)^` + form + `$`)
 	known := map[string]bool{} // names repeat, and matching takes most of the time
 	return func(r row) bool {
 		for _, column := range columns {
@@ -111,7 +78,7 @@ func textFilter(p *param, value string) filter {
 			}
 			fits, seen := known[text]
 			if !seen {
-				fits = like(tokens, text)
+				fits = like.MatchString(string(folded(text)))
 				known[text] = fits
 			}
 			if fits {
@@ -135,11 +102,6 @@ func boundFilter[T any](p *param, compare func(T) int) filter {
 	}
 }
 
-// integerFilter compares integers of any size.
-func integerFilter(p *param, bound *big.Int) filter {
-	return boundFilter(p, func(v int64) int { return big.NewInt(v).Cmp(bound) })
-}
-
 // floatFilter orders NaN above every number, as the incumbent's database does.
 func floatFilter(p *param, bound float64) filter {
 	return boundFilter(p, func(v decimal) int {
@@ -148,10 +110,6 @@ func floatFilter(p *param, bound float64) filter {
 		}
 		return cmp.Compare(v.float, bound)
 	})
-}
-
-func exactFilter(p *param, bound exact) filter {
-	return boundFilter(p, func(v decimal) int { return parseExact(v.text).compare(bound) })
 }
 
 func timeFilter(p *param, bound time.Time) filter {

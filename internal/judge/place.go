@@ -1,15 +1,13 @@
 package judge
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
 
 // place computes what a row prints of its place: the level from the units and the provider's names,
 // and from the level which of the four stored codes and names are shown.
-func (w *world) place(e *endpoint, r row) {
+func place(e *endpoint, r row) {
 	text := func(name string) string { s, _ := r.stored[name].(string); return s }
 	level := int64(0)
 	_, hasUnit2 := r.stored["admin2_is_unspecified"]
@@ -20,10 +18,6 @@ func (w *world) place(e *endpoint, r row) {
 		level = 2
 	case text("provider_admin1_name") != "" || r.stored["admin1_is_unspecified"] == false:
 		level = 1
-	}
-	if column, ok := r.stored["admin_level"].(int64); ok && column != level {
-		w.warnings = append(w.warnings, fmt.Sprintf("%s: a row of level %d has admin_level %d", dumpOf(e.Path),
-			level, column))
 	}
 	r.stored["admin_level"] = level
 	for n, unit := range []string{"admin1", "admin2"} {
@@ -42,36 +36,12 @@ func shownName(stored, provider string) string {
 	return stored
 }
 
-// settleAvailability derives the data-availability list from the data rows. A dump of that list
-// takes precedence, but must have the same rows.
-func (w *world) settleAvailability() {
-	path := pathPrefix + "metadata/data-availability"
-	given := w.rows[path]
-	derived := w.availability(w.contract.byPath[path])
-	if given == nil {
-		w.rows[path] = derived
-		return
-	}
-	keys := func(rows []row) []string {
-		var all []string
-		for _, r := range rows {
-			all = append(all, keyText(availabilityColumns, r))
-		}
-		slices.Sort(all)
-		return all
-	}
-	if a, b := keys(given), keys(derived); !slices.Equal(a, b) {
-		w.warnings = append(w.warnings,
-			fmt.Sprintf("data_availability_view has %d rows, derived from the data are %d, and they differ", len(a),
-				len(b)))
-	}
-}
-
 var availabilityColumns = []string{
 	"category", "subcategory", "location_name", "location_code",
 	"admin1_name", "admin1_code", "admin2_name", "admin2_code", "admin_level", "api_updated_date",
 }
 
+// availability derives the list of available data from the data rows.
 func (w *world) availability(target *endpoint) []row {
 	updated := map[any]time.Time{}
 	for _, r := range w.rows[pathPrefix+"metadata/resource"] {
@@ -102,7 +72,7 @@ func (w *world) availability(target *endpoint) []row {
 		derived.stored = entry
 		if key := keyText(availabilityColumns, derived); !seen[key] {
 			seen[key] = true
-			w.place(target, derived)
+			place(target, derived)
 			rows = append(rows, derived)
 		}
 	}

@@ -94,7 +94,6 @@ func jsonBody(names []string, records [][]any) string {
 	return `{"data":[` + strings.Join(texts, ",") + "]}"
 }
 
-// linesBody is the page as NDJSON.
 func linesBody(names []string, records [][]any) string {
 	var b strings.Builder
 	for _, values := range records {
@@ -111,7 +110,6 @@ func jsonObject(names []string, values []any) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// pointsBody is the page as GeoJSON.
 func pointsBody(names []string, records [][]any, points [][2]any) string {
 	features := make([]string, len(records))
 	for i, values := range records {

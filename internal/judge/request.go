@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"maps"
 	"strings"
 	"unicode/utf8"
 )
@@ -91,7 +90,6 @@ func hexDigit(c byte) int {
 	return strings.IndexByte("0123456789abcdef", c)
 }
 
-// header returns a header by its name in any case.
 func (r request) header(name string) string {
 	for k, v := range r.Headers {
 		if strings.EqualFold(k, name) {
@@ -99,14 +97,4 @@ func (r request) header(name string) string {
 		}
 	}
 	return ""
-}
-
-// accepting returns the request with another Accept-Encoding.
-func (r request) accepting(codings string) request {
-	headers := map[string]string{}
-	maps.Copy(headers, r.Headers)
-	maps.DeleteFunc(headers, func(name, _ string) bool { return strings.EqualFold(name, "Accept-Encoding") })
-	headers["Accept-Encoding"] = codings
-	r.Headers = headers
-	return r
 }

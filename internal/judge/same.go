@@ -123,7 +123,7 @@ func plainNumber(text, other string) string {
 		return other
 	}
 	if number, word, ok := numberText(text); ok && !word {
-		return parseExact(number).text()
+		return exactOf(number).RatString()
 	}
 	return other
 }

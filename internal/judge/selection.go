@@ -136,9 +136,13 @@ func (rd *reader) ofWhole(e *endpoint, rows, whole []row) []row {
 	return kept
 }
 
-// newestYears keeps the money of the newest year of each country in which there is an appeal.
+// newestYears keeps the money of the newest year of each country in which there is an appeal. A
+// start that is not known is the oldest, in the year 1.
 func newestYears(rows []row) (kept []row) {
-	year := func(r row) int { return r.stored[periodStart].(time.Time).Year() }
+	year := func(r row) int {
+		start, _ := r.stored[periodStart].(time.Time)
+		return start.Year()
+	}
 	best := map[any]int{}
 	for _, r := range rows {
 		if r.stored["appeal_type"] != nil {
@@ -190,7 +194,8 @@ func fieldsKey(e *endpoint, r row) string {
 	return b.String()
 }
 
-// containsPlace reports whether the place of a row contains that of another of the same country.
+// containsPlace reports whether the place of a row contains that of another of the same country: by
+// its code, or as the provider calls it.
 func containsPlace(whole, part row) bool {
 	level, of := whole.stored["admin_level"].(int64), part.stored["admin_level"].(int64)
 	switch {
@@ -198,23 +203,29 @@ func containsPlace(whole, part row) bool {
 		return false
 	case level == 0:
 		return true
-	case whole.stored["admin1_code"] != part.stored["admin1_code"]:
-		return false
 	}
-	return hasCode(whole, "admin1") ||
-		whole.stored["provider_admin1_name"] == part.stored["provider_admin1_name"] &&
-			whole.stored["provider_admin1_code"] == part.stored["provider_admin1_code"]
+	name, _ := whole.stored["provider_admin1_name"].(string)
+	code, _ := whole.stored["provider_admin1_code"].(string)
+	sameCode := whole.stored["admin1_code"] == part.stored["admin1_code"]
+	sameNames := whole.stored["provider_admin1_name"] == part.stored["provider_admin1_name"] &&
+		whole.stored["provider_admin1_code"] == part.stored["provider_admin1_code"]
+	return sameCode && (sameNames || hasCode(whole, "admin1")) || sameNames && name+code != ""
 }
+
+// lowestLevel is the level of places that contain no others.
+const lowestLevel = 2
 
 // coarsest keeps the rows whose place is in no place of another row of the same fields and period.
 func coarsest(e *endpoint, rows []row) (kept []row) {
-	key := func(r row) string { return fieldsKey(e, r) + keyText(periodColumns, r) }
-	like := map[string][]row{}
-	for _, r := range rows {
-		like[key(r)] = append(like[key(r)], r)
+	keys, like := make([]string, len(rows)), map[string][]row{}
+	for i, r := range rows {
+		keys[i] = fieldsKey(e, r) + keyText(periodColumns, r)
+		if r.stored["admin_level"].(int64) < lowestLevel {
+			like[keys[i]] = append(like[keys[i]], r)
+		}
 	}
-	for _, r := range rows {
-		if !slices.ContainsFunc(like[key(r)], func(other row) bool { return containsPlace(other, r) }) {
+	for i, r := range rows {
+		if !slices.ContainsFunc(like[keys[i]], func(other row) bool { return containsPlace(other, r) }) {
 			kept = append(kept, r)
 		}
 	}

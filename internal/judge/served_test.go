@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,11 +120,7 @@ func printedValue(f *field, v any) (any, error) {
 	switch v := v.(type) {
 	case json.Number:
 		if f.Number == "decimal" {
-			number, err := v.Float64()
-			if err == nil && math.IsInf(number, 0) {
-				err = fmt.Errorf("%s is out of range", v)
-			}
-			return decimal{v.String(), number}, err
+			return newDecimal(v.String())
 		}
 		return strconv.ParseInt(v.String(), 10, 64)
 	case string:

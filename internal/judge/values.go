@@ -10,31 +10,21 @@ import (
 	"unicode"
 )
 
+var (
+	integerForm = regexp.MustCompile(`^([+-]?[0-9]+(?:_[0-9]+)*)(?:\.0+)?$`)
+	numberForm  = regexp.MustCompile(`(?i)^[+-]?(?:(inf|infinity|nan)|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)$`)
+	dateForm    = regexp.MustCompile(`^([0-9]{4})-([0-9]{2})-([0-9]{2})`)
+	unixForm    = regexp.MustCompile(`^[+-]?([0-9]{0,14})(?:\.([0-9]{0,6}))?$`)
+)
+
 // parseInteger reads an integer of any size. A sign, single underscores between digits, blanks at
 // both ends and a fraction of zeros are allowed.
 func parseInteger(text string) (*big.Int, bool) {
-	text = strings.TrimFunc(text, unicode.IsSpace)
-	if whole, fraction, found := strings.Cut(text, "."); found {
-		if fraction == "" || strings.Trim(fraction, "0") != "" {
-			return nil, false
-		}
-		text = whole
+	parts := integerForm.FindStringSubmatch(strings.TrimFunc(text, unicode.IsSpace))
+	if parts == nil {
+		return nil, false
 	}
-	digits, negative := strings.TrimPrefix(text, "+"), false
-	if digits == text {
-		digits = strings.TrimPrefix(text, "-")
-		negative = digits != text
-	}
-	for _, group := range strings.Split(digits, "_") {
-		if group == "" || strings.Trim(group, "0123456789") != "" {
-			return nil, false
-		}
-	}
-	v, ok := new(big.Int).SetString(strings.ReplaceAll(digits, "_", ""), 10)
-	if ok && negative {
-		v.Neg(v)
-	}
-	return v, ok
+	return new(big.Int).SetString(strings.ReplaceAll(parts[1], "_", ""), 10)
 }
 
 // numberText checks the forms that floats and decimals share, and returns the number without blanks
@@ -45,27 +35,12 @@ func numberText(text string) (number string, word bool, ok bool) {
 		return "", false, false
 	}
 	text = strings.ReplaceAll(text, "_", "")
-	rest := strings.TrimLeft(text, "+-")
-	if len(text)-len(rest) > 1 {
+	parts := numberForm.FindStringSubmatch(text)
+	if parts == nil {
 		return "", false, false
 	}
-	switch strings.ToLower(rest) {
-	case "inf", "infinity", "nan":
+	if parts[1] != "" {
 		return strings.ToLower(text), true, true
-	}
-	mantissa, exponent, hasExponent := strings.Cut(strings.ToLower(rest), "e")
-	if hasExponent {
-		digits := exponent
-		if digits != "" && (digits[0] == '+' || digits[0] == '-') {
-			digits = digits[1:]
-		}
-		if digits == "" || strings.Trim(digits, "0123456789") != "" {
-			return "", false, false
-		}
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	if whole+fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
-		return "", false, false
 	}
 	return text, false, true
 }
@@ -85,63 +60,26 @@ func parseFloat(text string) (float64, bool) {
 	return v, true
 }
 
-// exact is a decimal number as digits and a power of ten, so that comparing needs no expansion of
-// large exponents.
-type exact struct {
-	sign   int
-	digits string // without zeros at either end
-	scale  int    // the value is 0.digits times ten to the scale
-}
-
-// parseExact parses a number that numberText accepted.
-func parseExact(number string) exact {
-	v := exact{sign: 1}
-	if number[0] == '-' {
-		v.sign = -1
-	}
-	number = strings.ToLower(strings.TrimLeft(number, "+-"))
-	mantissa, exponent, _ := strings.Cut(number, "e")
-	shift := 0
+// exactOf is the exact value of a number that numberText accepted. An exponent beyond those of
+// stored numbers counts as the largest or the smallest, since its digits would fill the memory.
+func exactOf(number string) *big.Rat {
+	const most = 5000
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 	if exponent != "" {
-		if n, err := strconv.Atoi(exponent); err == nil {
-			shift = n
-		} else if shift = 1 << 40; exponent[0] == '-' {
-			shift = -shift
+		n, err := strconv.Atoi(exponent)
+		switch {
+		case err != nil && exponent[0] == '-', n < -most:
+			n = -most
+		case err != nil, n > most:
+			n = most
 		}
+		mantissa += "e" + strconv.Itoa(n)
 	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	all := whole + fraction
-	v.digits = strings.TrimLeft(all, "0")
-	v.scale = len(whole) - (len(all) - len(v.digits)) + shift
-	v.digits = strings.TrimRight(v.digits, "0")
-	if v.digits == "" {
-		return exact{}
+	v, ok := new(big.Rat).SetString(mantissa)
+	if !ok {
+		panic("no number: " + number)
 	}
 	return v
-}
-
-// text is the same for equal numbers, and for no others. Integers of common size have no exponent.
-func (a exact) text() string {
-	if a.sign == 0 {
-		return "0"
-	}
-	sign := "-"[:(1-a.sign)/2]
-	switch {
-	case a.scale < -20 || a.scale > 40:
-		return sign + "0." + a.digits + "e" + strconv.Itoa(a.scale)
-	case a.scale <= 0:
-		return sign + "0." + strings.Repeat("0", -a.scale) + a.digits
-	case a.scale >= len(a.digits):
-		return sign + a.digits + strings.Repeat("0", a.scale-len(a.digits))
-	}
-	return sign + a.digits[:a.scale] + "." + a.digits[a.scale:]
-}
-
-func (a exact) compare(b exact) int {
-	if a.sign < 0 && b.sign < 0 {
-		a, b = b, a
-	}
-	return cmp.Or(cmp.Compare(a.sign, b.sign), cmp.Compare(a.scale, b.scale), cmp.Compare(a.digits, b.digits))
 }
 
 func parseBool(text string) (bool, bool) {
@@ -154,19 +92,9 @@ func parseBool(text string) (bool, bool) {
 	return false, false
 }
 
-// digitsAt reads a run of ASCII digits.
-func digitsAt(text string, from, to int) (int, bool) {
-	if to > len(text) {
-		return 0, false
-	}
-	n := 0
-	for _, c := range []byte(text[from:to]) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n, true
+func digits(text string) int {
+	n, _ := strconv.Atoi(cmp.Or(text, "0"))
+	return n
 }
 
 func realDay(y, m, d int) bool {
@@ -214,12 +142,11 @@ func parseDateTime(text string) (t time.Time, reason string, ok bool) {
 	if len(text) < 10 { // the reference library counts bytes
 		return t, "input is too short", false
 	}
-	year, okYear := digitsAt(text, 0, 4)
-	month, okMonth := digitsAt(text, 5, 7)
-	day, okDay := digitsAt(text, 8, 10)
-	if !okYear || !okMonth || !okDay || text[4] != '-' || text[7] != '-' || year == 0 {
+	parts := dateForm.FindStringSubmatch(text)
+	if parts == nil || parts[1] == "0000" {
 		return t, "", false
 	}
+	year, month, day := digits(parts[1]), digits(parts[2]), digits(parts[3])
 	if month < 1 || month > 12 {
 		return t, "month value is outside expected range of 1-12", false
 	}
@@ -249,10 +176,7 @@ func clock(text string) (time.Duration, bool) {
 	if parts == nil {
 		return 0, false
 	}
-	count := func(digits string, unit time.Duration) time.Duration {
-		n, _ := strconv.Atoi(cmp.Or(digits, "0")) // only digits match
-		return time.Duration(n) * unit
-	}
+	count := func(text string, unit time.Duration) time.Duration { return time.Duration(digits(text)) * unit }
 	since := count(parts[1], time.Hour) + count(parts[2], time.Minute) + count(parts[3], time.Second)
 	since += count((parts[4] + "000000")[:6], time.Microsecond)
 	offset := count(parts[6], time.Hour) + count(parts[7], time.Minute)
@@ -264,15 +188,11 @@ func clock(text string) (time.Duration, bool) {
 
 // unixTime reads seconds since 1970, or milliseconds if the number is above 2e10.
 func unixTime(text string) (time.Time, bool) {
-	digits := strings.TrimLeft(text, "+-")
-	whole, fraction, _ := strings.Cut(digits, ".")
-	if len(text)-len(digits) > 1 || len(whole) > 14 || len(fraction) > 6 || whole+fraction == "" ||
-		strings.Trim(whole+fraction, "0123456789") != "" {
+	parts := unixForm.FindStringSubmatch(text)
+	if parts == nil || parts[1]+parts[2] == "" {
 		return time.Time{}, false
 	}
-	whole = "0" + whole
-	seconds, _ := strconv.ParseInt(whole, 10, 64)
-	micros, _ := strconv.ParseInt((fraction + "000000")[:6], 10, 64)
+	seconds, micros := int64(digits(parts[1])), int64(digits((parts[2] + "000000")[:6]))
 	if seconds >= 20_000_000_000 && (seconds > 20_000_000_000 || micros > 0) {
 		micros = seconds*1000 + micros/1000
 	} else {

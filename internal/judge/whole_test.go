@@ -16,8 +16,8 @@ const wholeTime = "2026-11-21T01:02:00Z"
 
 // TestJudge judges the real binary on dumps of made-up data, and on the same with odd contents,
 // where it also compares a later edition. In the long form also on the small dumps of testdata, the
-// files that the made-up dumps are the joins of, long tables, and each form of compression.
-// HDQS_BINARY names a binary built before.
+// files that the made-up dumps are the joins of, and long tables. HDQS_BINARY names a binary built
+// before.
 func TestJudge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the whole program")
@@ -63,9 +63,6 @@ func TestJudge(t *testing.T) {
 			flags := []string{"-views", c.views, "-seed", seed}
 			w := worldOf(t, flags...)
 			judge(t, w, serveStore(t, binary, store), append(flags, "-kinds", c.kinds, "-n", c.n)...)
-			if testkit.Long() && (c.name == "odd" || c.name == "large") {
-				judgeCompression(t, w, binary, store, flags)
-			}
 			if c.name == "odd" || testkit.Long() && c.name != "files" && c.name != "large" {
 				judgeChanges(t, w, binary, c.views, uint64(i))
 			}
@@ -76,10 +73,7 @@ func TestJudge(t *testing.T) {
 // judge sends requests about rows to a server.
 func judge(t *testing.T, w *world, base string, flags ...string) {
 	t.Helper()
-	o, err := parse(append([]string{"-parallel", "4", "-base", base}, flags...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := parse(append([]string{"-parallel", "4", "-base", base}, flags...))
 	var out strings.Builder
 	if err := o.check(w, &out); err != nil {
 		t.Errorf("%q: %v\n%s", flags, err, out.String())
@@ -90,33 +84,11 @@ func judge(t *testing.T, w *world, base string, flags ...string) {
 // worldOf reads the rows that flags name.
 func worldOf(t *testing.T, flags ...string) *world {
 	t.Helper()
-	o, err := parse(append([]string{"-snapshot-time", wholeTime}, flags...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := o.world()
+	w, err := parse(append([]string{"-snapshot-time", wholeTime}, flags...)).world()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
-}
-
-// judgeCompression judges servers with a fixed compression. Stored blocks are made little by
-// little, and are used once most blocks of a page exist, so those requests are repeated.
-func judgeCompression(t *testing.T, w *world, binary, store string, flags []string) {
-	t.Helper()
-	for _, c := range []struct {
-		tier  string
-		times int
-	}{{"stored", 4}, {"pieces", 1}, {"whole", 1}} {
-		base := serveStore(t, binary, store, "--compression", c.tier, "--body-cache", "0")
-		for _, coding := range []string{"gzip", "zstd"} {
-			for range c.times {
-				judge(t, w, base, append(flags, "-kinds", "boundary,long,long", "-n", "200",
-					"-accept-encoding", coding)...)
-			}
-		}
-	}
 }
 
 // judgeChanges compares the snapshot of dumps with that of a later edition.
@@ -167,9 +139,7 @@ func TestJudgeFixtures(t *testing.T) {
 	}
 	binary := hdqsBinary(t)
 	store, catalog := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "catalog")
-	if err := os.CopyFS(catalog, os.DirFS(filepath.Join(fixtures, "catalog"))); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(catalog, os.DirFS(filepath.Join(fixtures, "catalog"))))
 	build := []string{"build", "--catalog", catalog, "--store", store, "--snapshot-time"}
 	command(t, binary, append(build, wholeTime)...)
 	before := serveStore(t, binary, store, "--snapshot-poll", "1h")
@@ -243,9 +213,7 @@ func serveStore(t *testing.T, binary, store string, flags ...string) string {
 	defer log.Close()
 	cmd := exec.Command(binary, append([]string{"serve", "--store", store, "--listen", "127.0.0.1:0"}, flags...)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()

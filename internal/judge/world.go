@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,6 @@ type world struct {
 	catalogURL string
 	loadTime   time.Time
 	rows       map[string][]row
-	warnings   []string
 	before     *world // an earlier state, to compare with
 	since      string // the id of its snapshot
 }
@@ -54,10 +54,19 @@ func (r row) compared(e *endpoint) (key, record string) {
 	return r.texts.key, r.texts.record
 }
 
-// decimal keeps the text of an exact number beside the float it prints as.
+// decimal is a number that is stored exactly, with the float that it prints as.
 type decimal struct {
 	text  string
 	float float64
+	exact *big.Rat
+}
+
+func newDecimal(text string) (decimal, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return decimal{}, err
+	}
+	return decimal{text, v, exactOf(text)}, nil
 }
 
 // at is the value that a record prints.
@@ -73,7 +82,6 @@ const pathPrefix = "/api/v2/"
 // lastPart names the endpoint's dump and its data-availability entry.
 func lastPart(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// dumpOf names the view that holds an endpoint's rows.
 func dumpOf(path string) string {
 	switch part := lastPart(path); part {
 	case "agency-commodity":
@@ -112,7 +120,6 @@ var contractNames = map[string]map[string]string{
 	},
 }
 
-// contractName is the contract's name of a dump's column.
 func contractName(path, column string) string {
 	return cmp.Or(contractNames[lastPart(path)][column], contractNames[""][column], column)
 }
@@ -121,7 +128,9 @@ func contractName(path, column string) string {
 // catalog.json beside the dumps; without that file, links lead to the public catalog.
 func readWorld(c *contract, dir, catalogURL string, loadTime time.Time) (*world, error) {
 	w := &world{contract: c, catalogURL: catalogURL, loadTime: loadTime, rows: map[string][]row{}}
-	w.readBeside(dir)
+	if err := w.readBeside(dir); err != nil {
+		return nil, err
+	}
 	w.catalogURL = strings.TrimSuffix(w.catalogURL, "/")
 	for _, e := range c.Paths {
 		cells, err := readDump(dir, dumpOf(e.Path))
@@ -139,27 +148,31 @@ func readWorld(c *contract, dir, catalogURL string, loadTime time.Time) (*world,
 			w.rows[e.Path] = append(w.rows[e.Path], r)
 		}
 	}
-	w.settleAvailability()
+	available := pathPrefix + "metadata/data-availability"
+	if w.rows[available] == nil { // else a dump has it
+		w.rows[available] = w.availability(c.byPath[available])
+	}
 	for _, e := range c.Paths {
 		w.sort(e)
 	}
 	return w, nil
 }
 
-func (w *world) readBeside(dir string) {
+func (w *world) readBeside(dir string) error {
 	var beside struct {
 		CatalogURL string    `json:"catalog_url"`
 		Time       time.Time `json:"snapshot_time"`
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "catalog.json")); err == nil {
 		if err := json.Unmarshal(text, &beside); err != nil {
-			w.warnings = append(w.warnings, "catalog.json: "+err.Error())
+			return fmt.Errorf("catalog.json: %w", err)
 		}
 	}
 	w.catalogURL = cmp.Or(w.catalogURL, beside.CatalogURL, "https://data.humdata.org")
 	if w.loadTime.IsZero() {
 		w.loadTime = beside.Time.UTC()
 	}
+	return nil
 }
 
 // hidden reports whether a row is never served: placeholder units in the two admin lists, and
@@ -195,7 +208,7 @@ func (w *world) typed(e *endpoint, raw map[string]string) (row, error) {
 		r.stored[name] = v
 	}
 	if e.field("admin_level") != nil {
-		w.place(e, r)
+		place(e, r)
 	}
 	for _, f := range e.Fields {
 		switch {
@@ -227,8 +240,7 @@ func typedCell(e *endpoint, name, text string) (any, error) {
 		}
 		return strconv.ParseInt(whole, 10, 64)
 	case "dec":
-		v, err := strconv.ParseFloat(text, 64)
-		return decimal{text, v}, err
+		return newDecimal(text)
 	case "bool":
 		flag, known := flags[text]
 		if !known {

@@ -19,7 +19,6 @@ func (c *sumCheck) isApart(field string) bool {
 	return slices.ContainsFunc(c.groups, func(g group) bool { return g.name == field })
 }
 
-// wrongSum reports whether figures would be wrong.
 func (rd *reader) wrongSum(e *endpoint, groups []group, measures []measure, rows []row) bool {
 	c := &sumCheck{e, rd, groups, rows}
 	amounts, averages := false, false
@@ -37,7 +36,8 @@ func (rd *reader) wrongSum(e *endpoint, groups []group, measures []measure, rows
 	if !amounts && !averages {
 		return false
 	}
-	if e.field("admin_level") != nil && (c.leavesOut() || c.nests()) {
+	hasLevels := e.field("admin_level") != nil
+	if hasLevels && c.leavesOut() {
 		return true
 	}
 	for _, field := range alike[lastPart(e.Path)] {
@@ -45,7 +45,8 @@ func (rd *reader) wrongSum(e *endpoint, groups []group, measures []measure, rows
 			return true
 		}
 	}
-	return amounts && (c.overlaps() || c.hasTotals() || c.hasPeriods())
+	// The slowest last.
+	return amounts && (c.overlaps() || c.hasTotals() || c.hasPeriods()) || hasLevels && c.nests()
 }
 
 // leavesOut reports whether figures of lower places have rows without such a place.
@@ -61,7 +62,7 @@ func (c *sumCheck) leavesOut() bool {
 // nests looks for rows of which one is of a place that contains the other's. Of figures that count
 // everything anew, periods that differ may count the same too.
 func (c *sumCheck) nests() bool {
-	if c.isApart("admin_level") {
+	if c.isApart("admin_level") || len(valuesOf("admin_level", c.rows)) < 2 {
 		return false
 	}
 	always := slices.Contains(stocks, lastPart(c.e.Path)) && !(c.rd.kept.coarsest && c.rd.kept.edition) &&
@@ -75,6 +76,9 @@ func (c *sumCheck) nests() bool {
 			continue
 		}
 		for _, whole := range rows {
+			if whole.stored["admin_level"].(int64) == lowestLevel {
+				continue
+			}
 			for _, part := range rows {
 				if containsPlace(whole, part) && (always || sharesMoment(whole, part)) {
 					return true

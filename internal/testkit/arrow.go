@@ -21,7 +21,6 @@ type ArrowTable struct {
 // Micros is a timestamp: microseconds since 1970.
 type Micros int64
 
-// arrowColumn is a field of the schema.
 type arrowColumn struct {
 	kind       byte // of the union of types
 	dictionary int64
@@ -57,7 +56,7 @@ func ReadArrow(data []byte) (*ArrowTable, error) {
 		if size%8 != 0 || size > len(data) {
 			return nil, fmt.Errorf("a message of %d bytes, %d are left", size, len(data))
 		}
-		m := rootOf(data[:size])
+		m := flatbuffers.Table{Bytes: data[:size], Pos: flatbuffers.GetUOffsetT(data)}
 		length := int(slot(m, 3).int64())
 		if data = data[size:]; length%8 != 0 || length > len(data) {
 			return nil, fmt.Errorf("a body of %d bytes, %d are left", length, len(data))
@@ -77,10 +76,6 @@ func ReadArrow(data []byte) (*ArrowTable, error) {
 type member struct {
 	flatbuffers.Table
 	at flatbuffers.UOffsetT
-}
-
-func rootOf(b []byte) flatbuffers.Table {
-	return flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}
 }
 
 func slot(t flatbuffers.Table, number int) member {
@@ -184,7 +179,6 @@ func (b *arrowBody) next() (nulls int64) {
 	return b.nodes.GetInt64(at + 8)
 }
 
-// buffer is the next buffer.
 func (b *arrowBody) buffer() []byte {
 	start, _ := b.buffers.vector()
 	at := start + flatbuffers.UOffsetT(16*b.part)

@@ -27,6 +27,14 @@ func WaitFor(t testing.TB, what string, holds func() bool) {
 	}
 }
 
+// Must fails the test if there is an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // ReadFile reads a file whole.
 func ReadFile(t testing.TB, path string) []byte {
 	t.Helper()
@@ -40,21 +48,15 @@ func ReadFile(t testing.TB, path string) []byte {
 // WriteFile writes a file and makes the folders above it.
 func WriteFile(t testing.TB, path string, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	Must(t, os.WriteFile(path, data, 0o644))
 }
 
 // ReplaceFile puts a new file in another's place in one step, as every careful writer does.
 func ReplaceFile(t testing.TB, path string, data []byte) {
 	t.Helper()
 	WriteFile(t, path+".new", data)
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, os.Rename(path+".new", path))
 }
 
 // SigningKey makes a key that signs, and the public keys of readers that trust it.
