@@ -17,7 +17,6 @@ import (
 // adminClient asks admin listeners. It keeps no connections, since replicas come and go.
 var adminClient = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// get reads a page of the admin listener.
 func (r *replica) get(path string) (status int, body string, err error) {
 	req, err := http.NewRequest(http.MethodGet, r.admin+path, nil)
 	if err != nil {
@@ -52,9 +51,7 @@ func (r *replica) readiness() (now readiness) {
 }
 
 // metrics are the series of /metrics, by name and labels as they are written there.
-type metrics map[string]float64
-
-func (r *replica) metrics() (metrics, error) {
+func (r *replica) metrics() (map[string]float64, error) {
 	status, body, err := r.get("/metrics")
 	if err != nil {
 		return nil, err
@@ -62,7 +59,7 @@ func (r *replica) metrics() (metrics, error) {
 	if status != http.StatusOK {
 		return nil, fmt.Errorf("/metrics answers %d", status)
 	}
-	m := metrics{}
+	m := map[string]float64{}
 	lines := bufio.NewScanner(strings.NewReader(body))
 	for lines.Scan() {
 		line := lines.Text()
@@ -75,53 +72,6 @@ func (r *replica) metrics() (metrics, error) {
 		}
 	}
 	return m, lines.Err()
-}
-
-// sum adds up the series of a metric, which is a name and perhaps labels in braces: a series counts
-// if it has them all.
-func (m metrics) sum(metric string) (total float64, found bool) {
-	name, labels, _ := strings.Cut(strings.TrimSuffix(metric, "}"), "{")
-	for series, v := range m {
-		seriesName, rest, _ := strings.Cut(series, "{")
-		if seriesName != name {
-			continue
-		}
-		has := true
-		for _, label := range strings.Split(labels, ",") {
-			has = has && strings.Contains(rest, label)
-		}
-		if has {
-			total, found = total+v, true
-		}
-	}
-	return total, found
-}
-
-// watch compares a metric with an earlier reading.
-type watch struct {
-	replica *replica
-	metric  string
-	before  float64
-}
-
-func (r *replica) watch(metric string) (*watch, error) {
-	m, err := r.metrics()
-	if err != nil {
-		return nil, err
-	}
-	w := &watch{replica: r, metric: metric}
-	w.before, _ = m.sum(metric)
-	return w, nil
-}
-
-// by returns by how much the metric has moved. It is 0 without such a metric.
-func (w *watch) by() float64 {
-	m, err := w.replica.metrics()
-	if err != nil {
-		return 0
-	}
-	now, _ := m.sum(w.metric)
-	return now - w.before
 }
 
 // usage is what a process holds now.

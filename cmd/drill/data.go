@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,75 +31,47 @@ type dataset struct {
 
 const channelFile = "channels/stable.json"
 
-// dataset returns the store of the flags.
-func (d *drill) dataset(ctx context.Context) (*dataset, error) {
-	if d.data != nil {
-		return d.data, nil
+func (d *drill) prepare(ctx context.Context) error {
+	d.data = &dataset{store: filepath.Join(d.dir, "data")}
+	begin := d.makeStore
+	if d.store != "" {
+		begin = d.copyStore
 	}
-	if d.store == "" && d.scale == 0 {
-		data, err := d.sample(ctx)
-		d.data = data
-		return data, err
+	if err := begin(ctx, d.data); err != nil {
+		return err
 	}
-	store := filepath.Join(d.dir, "data")
-	data := &dataset{store: store}
-	var err error
-	if d.store == "" {
-		err = d.makeStore(ctx, data, d.scale)
-	} else {
-		err = d.copyStore(ctx, data)
-	}
-	if err != nil {
-		return nil, err
-	}
-	d.data = data
-	return data, data.finish(ctx, d)
-}
-
-// sample returns the store of the smallest made-up catalog.
-func (d *drill) sample(ctx context.Context) (*dataset, error) {
-	if d.small != nil {
-		return d.small, nil
-	}
-	data := &dataset{store: filepath.Join(d.dir, "sample")}
-	if err := d.makeStore(ctx, data, 0); err != nil {
-		return nil, err
-	}
-	d.small = data
-	return data, data.finish(ctx, d)
+	return d.data.finish(ctx, d)
 }
 
 // makeStore builds three snapshots: the second differs from the first by the rows of one source,
 // the third by its seed.
-func (d *drill) makeStore(ctx context.Context, data *dataset, scale float64) error {
+func (d *drill) makeStore(ctx context.Context, data *dataset) error {
 	catalogs, err := d.folder("catalogs")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(catalogs)
-	first, third := filepath.Join(catalogs, "1"), filepath.Join(catalogs, "3")
-	for i, dir := range []string{first, third} {
-		if _, err := generator.Write(dir, generator.Options{Seed: uint64(i + 1), Scale: scale}); err != nil {
+	for i, o := range []generator.Options{
+		{Seed: 1, Scale: d.scale},
+		{Seed: 1, Scale: d.scale, Roles: []string{"conflict-events"}, Edited: 20},
+		{Seed: 2, Scale: d.scale},
+	} {
+		if _, err := generator.Write(catalogs, o); err != nil {
+			return err
+		}
+		// Without the list of its files, a catalog is what is in its folders.
+		if err := os.Remove(filepath.Join(catalogs, "catalog.json")); err != nil {
+			return err
+		}
+		if err := d.run(ctx, "build", "--catalog", catalogs, "--store", data.store, "--allow-shrink",
+			"--snapshot-time", fmt.Sprintf("2026-11-21T0%d:00:00Z", i+1)); err != nil {
+			return err
+		}
+		if err := data.addShown(); err != nil {
 			return err
 		}
 	}
-	build := func(catalog string, n int) error {
-		args := []string{
-			"build", "--catalog", catalog, "--store", data.store, "--allow-shrink",
-			"--snapshot-time", fmt.Sprintf("2026-11-21T0%d:00:00Z", n),
-		}
-		if _, err := d.run(ctx, args...); err != nil {
-			return err
-		}
-		return data.addShown()
-	}
-	if err := build(first, 1); err != nil {
-		return err
-	}
-	if err := dropRows(first, "conflict-events"); err != nil {
-		return err
-	}
-	return errors.Join(build(first, 2), build(third, 3))
+	return nil
 }
 
 // copyStore copies the store of --store, of which any file may be replaced later.
@@ -123,7 +92,7 @@ func (d *drill) copyStore(ctx context.Context, data *dataset) error {
 		if strings.HasSuffix(id, ".report") {
 			continue
 		}
-		if _, err := d.run(ctx, "publish", "--store", data.store, id); err != nil {
+		if err := d.run(ctx, "publish", "--store", data.store, id); err != nil {
 			return err
 		}
 		if err := data.addShown(); err != nil {
@@ -137,7 +106,6 @@ func (d *drill) copyStore(ctx context.Context, data *dataset) error {
 	return nil
 }
 
-// addShown adds the snapshot that the channel shows.
 func (data *dataset) addShown() error {
 	channel, err := os.ReadFile(filepath.Join(data.store, channelFile))
 	if err != nil {
@@ -165,7 +133,6 @@ func (data *dataset) addShown() error {
 	return nil
 }
 
-// finish finds the pairs and the answers of each snapshot.
 func (data *dataset) finish(ctx context.Context, d *drill) error {
 	fewest, most := -1, -1
 	for i, a := range data.releases {
@@ -208,51 +175,9 @@ func showIn(store string, r *release) error {
 }
 
 // copied makes a copy of the store that shows a snapshot.
-func (d *drill) copied(data *dataset, r *release) (store string, err error) {
+func (d *drill) copied(r *release) (store string, err error) {
 	if store, err = d.folder("store"); err != nil {
 		return "", err
 	}
-	return store, errors.Join(os.CopyFS(store, os.DirFS(data.store)), showIn(store, r))
-}
-
-// dropRows leaves out the last twentieth of the lines of each file of a role.
-func dropRows(catalog, role string) error {
-	name := filepath.Join(catalog, "catalog.json")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	var listing map[string]any
-	if err := json.Unmarshal(text, &listing); err != nil {
-		return err
-	}
-	resources, _ := listing["resources"].([]any)
-	changed := 0
-	for _, r := range resources {
-		entry, _ := r.(map[string]any)
-		path, _ := entry["path"].(string)
-		if entry["role"] != role {
-			continue
-		}
-		path = filepath.Join(catalog, path)
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		lines := bytes.SplitAfter(data, []byte("\n"))
-		data = bytes.Join(lines[:len(lines)-max(2, len(lines)/20)], nil)
-		digest := sha256.Sum256(data)
-		entry["size"], entry["sha256"] = len(data), hex.EncodeToString(digest[:])
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			return err
-		}
-		changed++
-	}
-	if changed == 0 {
-		return fmt.Errorf("no resource of %s has the role %s", name, role)
-	}
-	if text, err = json.Marshal(listing); err != nil {
-		return err
-	}
-	return os.WriteFile(name, text, 0o644)
+	return store, errors.Join(os.CopyFS(store, os.DirFS(d.data.store)), showIn(store, r))
 }

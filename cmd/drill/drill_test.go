@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // TestJudge: every difference from what the named snapshot must say is noticed.
@@ -66,9 +68,7 @@ func gzipped(t *testing.T, text []byte) []byte {
 	if _, err := z.Write(text); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, z.Close())
 	return b.Bytes()
 }
 
@@ -91,9 +91,7 @@ func TestLoad(t *testing.T) {
 			}
 			return good, ""
 		}}.start(t.Context())
-		if err := l.answered(t.Context(), 100); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, l.answered(t.Context(), 100))
 		l.stop()
 		if l.asked.Load() != n.Load() || l.failed() != n.Load()/5 || l.clean() {
 			t.Errorf("rate %v: %s of %d", rate, l.counts(), n.Load())
@@ -144,39 +142,17 @@ func TestFlat(t *testing.T) {
 			held = append(held, c.held(i))
 		}
 		rows := &table{progress: io.Discard}
-		if rows.flat(new(drill), "", held, 5); rows.failed() != c.want {
+		if rows.flat(new(drill), "", held); rows.failed() != c.want {
 			t.Errorf("%s: %d rows out of bounds, want %d: %v", name, rows.failed(), c.want, rows.rows)
 		}
-	}
-}
-
-func TestMetrics(t *testing.T) {
-	m := metrics{
-		`looks_total{outcome="failed"}`:               3,
-		`looks_total{outcome="swapped",stage="open"}`: 4,
-		`looks_total_more{outcome="failed"}`:          9,
-		`plain`:                                       5,
-	}
-	for metric, want := range map[string]float64{
-		"looks_total": 7, `looks_total{outcome="failed"}`: 3, `looks_total{stage="open",outcome="swapped"}`: 4,
-		"plain": 5,
-	} {
-		if got, found := m.sum(metric); got != want || !found {
-			t.Errorf("%s: %v, want %v", metric, got, want)
-		}
-	}
-	if _, found := m.sum("looks"); found {
-		t.Error("a part of a name counts as a metric")
 	}
 }
 
 // TestBrokenProgram: a program that does not work fails the drill at once.
 func TestBrokenProgram(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "hdqs")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho broken >&2\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	o := options{binary: program, nginx: filepath.Join("..", "..", "deploy", "nginx"), short: true}
+	testkit.Must(t, os.WriteFile(program, []byte("#!/bin/sh\necho broken >&2\nexit 1\n"), 0o755))
+	o := options{binary: program, only: "swaps", short: true}
 	selected, err := o.check()
 	if err != nil {
 		t.Fatal(err)
@@ -215,9 +191,7 @@ echo "$text" > $channel
 	for _, shown := range []string{"a", "b", ""} {
 		write(channel, `{"id":"`+shown+`"}`)
 		if shown == "" {
-			if err := os.Remove(channel); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.Remove(channel))
 		}
 		d := &drill{dir: t.TempDir(), options: options{binary: program, store: store}}
 		data := &dataset{store: filepath.Join(d.dir, "data")}
@@ -249,9 +223,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("%d rows failed, want 2", rows.failed())
 	}
 	var text bytes.Buffer
-	if err := rows.write(&text); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, rows.write(&text))
 	if n := strings.Count(text.String(), "\n"); n != 6 || strings.Count(text.String(), resultFail) != 2 {
 		t.Errorf("%d lines, want 6:\n%s", n, &text)
 	}

@@ -10,8 +10,8 @@ import (
 const (
 	metricSwapped     = `hdqs_polls_total{outcome="swapped"}`
 	metricScrubs      = "hdqs_scrub_passes_total"
-	metricNoRoom      = "hdqs_swaps_refused_total"
-	metricDropped     = "hdqs_snapshots_dropped_total"
+	metricNoRoom      = `hdqs_swaps_refused_total{reason="memory"}`
+	metricDropped     = `hdqs_snapshots_dropped_total{reason="memory"}`
 	metricHeld        = "hdqs_snapshots_held"
 	metricMemory      = "process_resident_memory_bytes"
 	metricDescriptors = "process_open_fds"
@@ -64,9 +64,8 @@ const (
 	flatSlackShort = 64 << 20
 )
 
-// flat adds rows that tell whether memory, descriptors and mappings grow. Snapshots that are held
-// may differ by a number of mapped segments.
-func (t *table) flat(d *drill, name string, held []usage, segments int64) {
+// flat adds rows that tell whether memory, descriptors and mappings grow.
+func (t *table) flat(d *drill, name string, held []usage) {
 	slack, connections := int64(flatSlack), int64(4)
 	if d.short {
 		slack, connections = flatSlackShort, 20 // a busy machine opens connections late
@@ -90,9 +89,8 @@ func (t *table) flat(d *drill, name string, held []usage, segments int64) {
 		slack        int64
 		value        func(usage) int64
 	}{
-		{"descriptors", metricDescriptors, connections + segments, // each has one
-			func(u usage) int64 { return int64(u.descriptors) }},
-		{"mapped segments", metricHeld, segments, func(u usage) int64 { return int64(u.mappings) }},
+		{"descriptors", metricDescriptors, connections, func(u usage) int64 { return int64(u.descriptors) }},
+		{"mapped segments", metricHeld, 0, func(u usage) int64 { return int64(u.mappings) }},
 	} {
 		before, after := of(middle, kind.value), of(last, kind.value)
 		t.add(name+kind.name, fmt.Sprintf("%d, later %d", before, after), fmt.Sprintf("%d more", kind.slack),

@@ -9,11 +9,7 @@ import (
 // firstSecond starts replicas and asks them at the usual rate from the moment at which they are
 // ready.
 func firstSecond(ctx context.Context, d *drill, t *table) error {
-	data, err := d.dataset(ctx)
-	if err != nil {
-		return err
-	}
-	if err := showIn(data.store, data.releases[0]); err != nil {
+	if err := showIn(d.data.store, d.data.releases[0]); err != nil {
 		return err
 	}
 	starts := d.times(10, 2)
@@ -25,7 +21,7 @@ func firstSecond(ctx context.Context, d *drill, t *table) error {
 	complaints := ""
 	for range starts {
 		began := time.Now()
-		r, err := d.serve(ctx, serving{args: d.settings("--store", data.store)})
+		r, err := d.serve(ctx, serving{args: d.settings("--store", d.data.store)})
 		if err != nil {
 			return err
 		}
@@ -33,7 +29,7 @@ func firstSecond(ctx context.Context, d *drill, t *table) error {
 			return err
 		}
 		untilReady = max(untilReady, time.Since(began))
-		l := d.usualLoad(data, r.public).start(ctx)
+		l := d.usualLoad(r.public).start(ctx)
 		sleep(ctx, measured)
 		l.stop()
 		first, third := l.between(0, time.Second), l.between(2*time.Second, 3*time.Second)

@@ -96,7 +96,6 @@ func (r *running) send(ctx context.Context, client *http.Client) {
 func (r *running) wrong() int64  { return r.bad[wrong].Load() }
 func (r *running) failed() int64 { return r.bad[failed].Load() }
 
-// clean reports whether all answers were good.
 func (r *running) clean() bool { return r.wrong()+r.failed() == 0 }
 
 // counts are the bad answers of a load, and what was wrong with the first ones.
@@ -104,7 +103,6 @@ func (r *running) counts() string {
 	return fmt.Sprintf("%d wrong, %d failed of %d%s", r.wrong(), r.failed(), r.asked.Load(), r.complaints())
 }
 
-// complaints returns what was wrong with the first bad answers, after a colon.
 func (r *running) complaints() (text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +135,6 @@ func (r *running) between(from, to time.Duration) latencies {
 	return r.within([]period{{r.begun.Add(from), r.begun.Add(to)}})
 }
 
-// latencies are how long answers took.
 type latencies []time.Duration
 
 // quantile returns what a part q of them did not exceed, 0 if there are none.

@@ -1,8 +1,8 @@
 // Command drill does to real replicas what operators meet, and measures what their clients notice:
-// swaps under load, restarts and kills behind nginx, a memory limit of the kernel, starts, and a
-// long run of all of it. Faults of stores, damaged files and signals are tests of cmd/hdqs.
+// swaps under load, restarts and kills behind nginx, a memory limit of the kernel, and starts.
+// Faults of stores, damaged files and signals are tests of cmd/hdqs.
 //
-//	drill --binary bin/hdqs           # everything: about 20 minutes
+//	drill --binary bin/hdqs           # everything: about ten minutes
 //	drill --binary bin/hdqs --short   # the same with fewer repetitions: a minute
 //	drill --only swaps,restarts --store DIR
 //
@@ -21,6 +21,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -32,31 +33,26 @@ type scenario struct {
 }
 
 var scenarios = []scenario{
-	{"swaps", "swaps under load, with one and with all tables changed", swaps},
+	{"swaps", "swaps under load and scrubs, with one and with all tables changed", swaps},
 	{"restarts", "restarts of replicas behind nginx", restarts},
 	{"kill", "kill -9 of a replica behind nginx", kills},
 	{"memory", "swaps in a control group with little memory", memoryLimit},
 	{"first-second", "the first second after a start", firstSecond},
-	{"soak", "a long run with load, swaps, SIGHUPs and scrubs", soak},
 }
 
-// options are the flags.
 type options struct {
-	binary, store, nginx, json string
-	only                       string
+	binary, store, nginx, only string
 	cores                      int
 	scale                      float64
 	short                      bool
 }
 
-// drill is what the scenarios share.
 type drill struct {
 	options
-	undo      []func() error // what to undo once the processes of a scenario have ended
-	dir       string         // temporary
-	processes processes
-	data      *dataset // made when it is first needed
-	small     *dataset // the sample, for what does not depend on the amount of data
+	undo    []func() error // what to undo once the processes of a scenario have ended
+	dir     string         // temporary
+	running sync.WaitGroup // the processes, which are killed when their context ends
+	data    *dataset
 }
 
 func main() {
@@ -66,18 +62,14 @@ func main() {
 		"directory store with two snapshots or more, which is copied; empty: made-up data (see --scale)")
 	flag.Float64Var(&o.scale, "scale", 0.1, "size of the made-up data: 0 is the sample, 1 is twelve million rows")
 	flag.IntVar(&o.cores, "cores", 0, "cores of a replica: it runs on the first ones only; 0: all")
-	flag.StringVar(&o.only, "only", "", "names of scenarios, separated by commas; empty: all")
+	var names []string
+	for _, s := range scenarios {
+		names = append(names, s.name)
+	}
+	flag.StringVar(&o.only, "only", strings.Join(names, ","), "the scenarios to run")
 	flag.BoolVar(&o.short, "short", false, "fewer repetitions, the sample as data, and no bounds on latencies")
 	flag.StringVar(&o.nginx, "nginx", "deploy/nginx", "folder with the configuration of nginx")
-	flag.StringVar(&o.json, "json", "", "file to which the table is also written as JSON")
-	list := flag.Bool("list", false, "print the scenarios and end")
 	flag.Parse()
-	if *list {
-		for _, s := range scenarios {
-			fmt.Printf("%-14s %s\n", s.name, s.about)
-		}
-		return
-	}
 	selected, err := o.check()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "drill: %v\n", err)
@@ -118,13 +110,10 @@ func (o *options) check() (selected []scenario, err error) {
 			return nil, err
 		}
 	}
-	if o.only == "" {
-		return scenarios, nil
-	}
 	for _, name := range strings.Split(o.only, ",") {
 		at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("--only: no scenario is called %q; --list prints them", name)
+			return nil, fmt.Errorf("--only: no scenario is called %q; --help lists them", name)
 		}
 		selected = append(selected, scenarios[at])
 	}
@@ -139,29 +128,23 @@ func (o *options) drill(selected []scenario, result, progress io.Writer) (ok boo
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	d := &drill{options: *o, dir: dir, processes: processes{dir: dir, running: map[*process]bool{}}}
-	defer func() {
-		d.processes.killAll(true)
-		err = errors.Join(err, d.cleanUp(), os.RemoveAll(dir))
-	}()
+	d := &drill{options: *o, dir: dir}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := d.copyBinary(); err != nil {
 		return false, err
 	}
-	if _, err := d.sample(ctx); err != nil { // most scenarios use it
+	if err := d.alone(ctx, d.prepare); err != nil {
 		return false, err
 	}
 	t := &table{progress: progress}
 	for _, s := range selected {
 		t.scenario = s.name
 		began := time.Now()
-		if err := s.run(ctx, d, t); err != nil {
-			if ctx.Err() != nil {
-				return false, errors.New("interrupted")
-			}
-			t.fail(s.about, err)
+		err := d.alone(ctx, func(ctx context.Context) error { return s.run(ctx, d, t) })
+		if ctx.Err() != nil {
+			return false, errors.New("interrupted")
 		}
-		d.processes.killAll(false)
-		if err := d.cleanUp(); err != nil {
+		if err != nil {
 			t.fail(s.about, err)
 		}
 		fmt.Fprintf(progress, "%s took %s\n", s.name, time.Since(began).Round(time.Second/10))
@@ -169,24 +152,23 @@ func (o *options) drill(selected []scenario, result, progress io.Writer) (ok boo
 	if err := t.write(result); err != nil {
 		return false, err
 	}
-	if o.json != "" {
-		if err := t.writeJSON(o.json); err != nil {
-			return false, err
-		}
-	}
 	failed := t.failed()
 	fmt.Fprintf(result, "%d figures, %d out of bounds\n", len(t.rows), failed)
 	return failed == 0, nil
 }
 
-// cleanUp undoes what the scenario has left.
-func (d *drill) cleanUp() error {
-	var errs []error
+// alone runs a part of the drill, then kills the processes that it has left and undoes what it has
+// done.
+func (d *drill) alone(ctx context.Context, part func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	err := part(ctx)
+	cancel()
+	d.running.Wait()
 	for _, undo := range d.undo {
-		errs = append(errs, undo())
+		err = errors.Join(err, undo())
 	}
 	d.undo = nil
-	return errors.Join(errs...)
+	return err
 }
 
 // times returns how often something is repeated, in the long and in the short form.

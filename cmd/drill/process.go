@@ -1,98 +1,48 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
-// logBuffer collects what a process writes. It can be read while the process runs.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write appends to the log.
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-// String returns what has been written so far.
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
+// logBuffer collects what a process writes.
+type logBuffer struct{ testkit.Log }
 
 func (l *logBuffer) count(text string) int { return strings.Count(l.String(), text) }
 
-// last returns the end of the log, for messages.
 func (l *logBuffer) last() string {
 	text := l.String()
 	return text[max(0, len(text)-1500):]
 }
 
-// process is a program that we started.
 type process struct {
 	log   *logBuffer
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when it has ended
 }
 
-// processes are all that run, so that none outlives the drill.
-type processes struct {
-	dir     string // in which they run
-	mu      sync.Mutex
-	running map[*process]bool
-	closed  bool
-}
-
-// start starts a program. Its first descriptors after the usual three are the files.
-func (ps *processes) start(env []string, files []*os.File, argv ...string) (*process, error) {
+// start starts a program, which is killed at the end of ctx. Its first descriptors after the usual
+// three are the files.
+func (d *drill) start(ctx context.Context, env []string, files []*os.File, argv ...string) (*process, error) {
 	p := &process{log: new(logBuffer), ended: make(chan struct{})}
-	p.cmd = exec.Command(argv[0], argv[1:]...)
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr, p.cmd.ExtraFiles = ps.dir, env, p.log, p.log, files
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	if ps.closed {
-		return nil, errors.New("the drill is ending")
-	}
+	p.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr, p.cmd.ExtraFiles = d.dir, env, p.log, p.log, files
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	ps.running[p] = true
-	go func() {
+	d.running.Go(func() {
 		_ = p.cmd.Wait() // the exit code is looked at where it matters
-		ps.mu.Lock()
-		delete(ps.running, p)
-		ps.mu.Unlock()
 		close(p.ended)
-	}()
+	})
 	return p, nil
-}
-
-// killAll kills what runs and waits for it. With final nothing can be started later.
-func (ps *processes) killAll(final bool) {
-	ps.mu.Lock()
-	ps.closed = ps.closed || final
-	var all []*process
-	for p := range ps.running {
-		all = append(all, p)
-	}
-	ps.mu.Unlock()
-	for _, p := range all {
-		p.kill()
-	}
 }
 
 // kill ends a process at once, also one that is stopped.
@@ -129,7 +79,6 @@ func (p *process) wait(ctx context.Context, most time.Duration) (code int, err e
 	}
 }
 
-// stop sends SIGTERM and waits for the end.
 func (p *process) stop(ctx context.Context) (code int, err error) {
 	if err := p.signal(syscall.SIGTERM); err != nil {
 		return 0, err
@@ -171,7 +120,6 @@ type replica struct {
 	public, admin string // http://127.0.0.1:port
 }
 
-// serving are the settings of a replica.
 type serving struct {
 	args   []string
 	listen string   // "": a free port
@@ -186,7 +134,10 @@ var (
 
 // serve starts a replica and waits until it listens.
 func (d *drill) serve(ctx context.Context, s serving) (*replica, error) {
-	argv := append(d.pinned(), d.binary, "serve", "--admin", "127.0.0.1:0")
+	argv := []string{d.binary, "serve", "--admin", "127.0.0.1:0"}
+	if d.cores > 0 {
+		argv = append([]string{"taskset", "-c", fmt.Sprintf("0-%d", d.cores-1)}, argv...)
+	}
 	env, files := d.environment(), []*os.File(nil)
 	switch {
 	case s.socket != nil: // in the way of sd_listen_fds
@@ -201,7 +152,7 @@ func (d *drill) serve(ctx context.Context, s serving) (*replica, error) {
 	if s.before != "" {
 		argv = append([]string{"/bin/sh", "-c", s.before + `; exec "$@"`, "sh"}, argv...)
 	}
-	p, err := d.processes.start(env, files, argv...)
+	p, err := d.start(ctx, env, files, argv...)
 	if err != nil {
 		return nil, err
 	}
@@ -232,21 +183,11 @@ func (d *drill) environment() []string {
 	return env
 }
 
-// pinned returns the command that keeps a replica on its cores.
-func (d *drill) pinned() []string {
-	if d.cores == 0 {
-		return nil
-	}
-	return []string{"taskset", "-c", fmt.Sprintf("0-%d", d.cores-1)}
-}
-
-// run runs a command of the program to its end.
-func (d *drill) run(ctx context.Context, args ...string) (stdout []byte, err error) {
+func (d *drill) run(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, d.binary, args...)
-	var out, messages bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = d.dir, d.environment(), &out, &messages
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("hdqs %s: %w; it says: %s", strings.Join(args, " "), err, messages.String())
+	cmd.Dir, cmd.Env = d.dir, d.environment()
+	if messages, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("hdqs %s: %w; it says: %s", strings.Join(args, " "), err, messages)
 	}
-	return out.Bytes(), nil
+	return nil
 }

@@ -31,7 +31,6 @@ type expected struct {
 	total, form string            // X-Total-Count, Content-Type
 }
 
-// answer is a complete HTTP response.
 type answer struct {
 	status int
 	header http.Header
@@ -73,7 +72,6 @@ func newClient(connections int) *http.Client {
 	}
 }
 
-// ask sends a request to a base address.
 func ask(ctx context.Context, client *http.Client, base string, r request) (a answer, err error) {
 	joint := "?"
 	if strings.Contains(r.path, "?") {

@@ -45,8 +45,8 @@ func findProgram(name string) (string, error) {
 
 // edgeLoad asks nginx for pages that are not in its cache, and compares them with those of a
 // replica that is never restarted.
-func (d *drill) edgeLoad(ctx context.Context, base string, data *dataset) (load, error) {
-	untouched, err := d.serve(ctx, serving{args: patientFlags("--store", data.store)})
+func (d *drill) edgeLoad(ctx context.Context, base string) (load, error) {
+	untouched, err := d.serve(ctx, serving{args: patientFlags("--store", d.data.store)})
 	if err != nil {
 		return load{}, err
 	}
@@ -70,7 +70,6 @@ func (d *drill) edgeLoad(ctx context.Context, base string, data *dataset) (load,
 	return load{clients: 8, pause: d.span(2*time.Millisecond, 20*time.Millisecond), check: check}, nil
 }
 
-// answered waits for more answers.
 func (r *running) answered(ctx context.Context, more int64) error {
 	before := r.asked.Load()
 	return waitFor(ctx, "answers", func() bool { return r.asked.Load() >= before+more })
@@ -116,7 +115,7 @@ func (rs *replicas) begin(ctx context.Context, i int) (err error) {
 
 // underLoad does something to replicas again and again while an nginx in front of them is asked,
 // and returns the load when it has ended.
-func (rs *replicas) underLoad(ctx context.Context, data *dataset, times int, do func(l *running, n int) error,
+func (rs *replicas) underLoad(ctx context.Context, times int, do func(l *running, n int) error,
 ) (*running, error) {
 	var addresses []string
 	for _, r := range rs.running {
@@ -127,7 +126,7 @@ func (rs *replicas) underLoad(ctx context.Context, data *dataset, times int, do 
 		return nil, err
 	}
 	defer stop()
-	edge, err := rs.edgeLoad(ctx, base, data)
+	edge, err := rs.edgeLoad(ctx, base)
 	if err != nil {
 		return nil, err
 	}
@@ -153,25 +152,20 @@ func restarts(ctx context.Context, d *drill, t *table) error {
 		t.notRun("restarts behind nginx", "nginx is not installed")
 		return nil
 	}
-	data, err := d.sample(ctx)
-	if err != nil {
-		return err
-	}
-	if err := rollingRestarts(ctx, d, t, data); err != nil {
+	if err := rollingRestarts(ctx, d, t); err != nil {
 		t.fail("rolling restarts of two replicas", err)
 	}
-	d.processes.killAll(false)
-	return activatedRestarts(ctx, d, t, data)
+	return activatedRestarts(ctx, d, t)
 }
 
-func rollingRestarts(ctx context.Context, d *drill, t *table, data *dataset) error {
-	usual := serving{args: patientFlags("--store", data.store)}
+func rollingRestarts(ctx context.Context, d *drill, t *table) error {
+	usual := serving{args: patientFlags("--store", d.data.store)}
 	rs, err := d.startReplicas(ctx, usual, usual)
 	if err != nil {
 		return err
 	}
 	times := 2 * d.times(20, 2)
-	l, err := rs.underLoad(ctx, data, times, func(l *running, n int) error {
+	l, err := rs.underLoad(ctx, times, func(l *running, n int) error {
 		if err := errors.Join(rs.end(ctx, n%2), l.answered(ctx, 50)); err != nil {
 			return err
 		}
@@ -185,7 +179,7 @@ func rollingRestarts(ctx context.Context, d *drill, t *table, data *dataset) err
 
 // activatedRestarts restarts one replica that inherits its listening socket, as from a systemd
 // socket unit. Connections that come meanwhile wait in the socket.
-func activatedRestarts(ctx context.Context, d *drill, t *table, data *dataset) error {
+func activatedRestarts(ctx context.Context, d *drill, t *table) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -196,7 +190,7 @@ func activatedRestarts(ctx context.Context, d *drill, t *table, data *dataset) e
 		return err
 	}
 	defer socket.Close()
-	rs, err := d.startReplicas(ctx, serving{socket: socket, args: patientFlags("--store", data.store)})
+	rs, err := d.startReplicas(ctx, serving{socket: socket, args: patientFlags("--store", d.data.store)})
 	if err != nil {
 		return err
 	}
@@ -204,7 +198,7 @@ func activatedRestarts(ctx context.Context, d *drill, t *table, data *dataset) e
 		return fmt.Errorf("the replica listens on %s, not in the socket that was passed to it", at)
 	}
 	times := d.times(20, 3)
-	l, err := rs.underLoad(ctx, data, times, func(*running, int) error {
+	l, err := rs.underLoad(ctx, times, func(*running, int) error {
 		if err := rs.end(ctx, 0); err != nil {
 			return err
 		}
@@ -222,18 +216,14 @@ func kills(ctx context.Context, d *drill, t *table) error {
 		t.notRun("kill -9 behind nginx", "nginx is not installed")
 		return nil
 	}
-	data, err := d.sample(ctx)
-	if err != nil {
-		return err
-	}
-	usual := serving{args: patientFlags("--store", data.store)}
+	usual := serving{args: patientFlags("--store", d.data.store)}
 	rs, err := d.startReplicas(ctx, usual, usual)
 	if err != nil {
 		return err
 	}
 	var inFlight int64
 	times := d.times(20, 3)
-	l, err := rs.underLoad(ctx, data, times, func(l *running, n int) error {
+	l, err := rs.underLoad(ctx, times, func(l *running, n int) error {
 		inFlight += l.inFlight.Load()
 		if err := errors.Join(rs.running[n%2].signal(syscall.SIGKILL), l.answered(ctx, 100)); err != nil {
 			return err

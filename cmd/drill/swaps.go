@@ -10,21 +10,17 @@ import (
 )
 
 // usualLoad asks a replica for the dataset's requests in turn and judges each answer.
-func (d *drill) usualLoad(data *dataset, base string) load {
-	l := load{clients: 16, rate: 220, check: data.checked(base)}
+func (d *drill) usualLoad(base string) load {
+	l := load{clients: 16, rate: 220}
+	l.check = func(ctx context.Context, client *http.Client, turn int) (verdict, string) {
+		n := turn % len(d.data.requests)
+		a, err := ask(ctx, client, base, d.data.requests[n])
+		return d.data.judge(n, a, err)
+	}
 	if d.short {
 		l.rate = 60
 	}
 	return l
-}
-
-// checked returns a check that asks for the dataset's requests in turn.
-func (data *dataset) checked(base string) func(context.Context, *http.Client, int) (verdict, string) {
-	return func(ctx context.Context, client *http.Client, turn int) (verdict, string) {
-		n := turn % len(data.requests)
-		a, err := ask(ctx, client, base, data.requests[n])
-		return data.judge(n, a, err)
-	}
 }
 
 // settings are the flags of replicas under load. In the short form the machine may be busy with
@@ -49,16 +45,12 @@ func (r *replica) swapTo(ctx context.Context, store string, to *release) error {
 
 // swaps swaps two snapshots back and forth under load.
 func swaps(ctx context.Context, d *drill, t *table) error {
-	data, err := d.dataset(ctx)
-	if err != nil {
-		return err
-	}
 	for _, form := range []struct {
 		name string
 		pair [2]*release
-	}{{"one table", data.one}, {"all tables", data.all}} {
+	}{{"one table", d.data.one}, {"all tables", d.data.all}} {
 		changed := fmt.Sprintf("%d of %d tables changed", form.pair[1].differs(form.pair[0]), len(form.pair[0].tables))
-		if err := swapPair(ctx, d, t, data, form.pair, changed); err != nil {
+		if err := swapPair(ctx, d, t, form.pair, changed); err != nil {
 			return fmt.Errorf("%s: %w", form.name, err)
 		}
 	}
@@ -69,23 +61,23 @@ func swaps(ctx context.Context, d *drill, t *table) error {
 const swapsInRound = 10
 
 // swapPair swaps two snapshots back and forth in a replica of its own.
-func swapPair(ctx context.Context, d *drill, t *table, data *dataset, pair [2]*release, changed string) error {
-	store, err := d.copied(data, pair[0])
+func swapPair(ctx context.Context, d *drill, t *table, pair [2]*release, changed string) error {
+	store, err := d.copied(pair[0])
 	if err != nil {
 		return err
 	}
-	r, err := d.serve(ctx, serving{args: d.settings("--store", store)})
+	r, err := d.serve(ctx, serving{args: d.settings("--store", store, "--scrub", "500ms")})
 	if err != nil {
 		return err
 	}
-	swapped, err := r.watch(metricSwapped)
+	before, err := r.metrics()
 	if err != nil {
 		return err
 	}
 	count := d.times(100, 8)
 	pause := d.span(1500*time.Millisecond, 150*time.Millisecond)
 	after := d.span(500*time.Millisecond, 100*time.Millisecond)
-	l := d.usualLoad(data, r.public).start(ctx)
+	l := d.usualLoad(r.public).start(ctx)
 	defer l.cancel()
 	sleep(ctx, 2*pause)
 	var during, between []period
@@ -111,9 +103,14 @@ func swapPair(ctx context.Context, d *drill, t *table, data *dataset, pair [2]*r
 	l.stop()
 	name := fmt.Sprintf("%d swaps, %s: ", count, changed)
 	t.add(name+"bad answers", l.counts(), "0 wrong, 0 failed", "", l.clean() && r.alive())
-	counted := swapped.by()
+	now, err := r.metrics()
+	if err != nil {
+		return err
+	}
+	counted, passes := now[metricSwapped]-before[metricSwapped], now[metricScrubs]-before[metricScrubs]
 	t.add(name+"counted", fmt.Sprintf("%.0f", counted), fmt.Sprint(count), metricSwapped, counted == float64(count))
-	t.flat(d, name, held, 0)
+	t.report(name+"scrub passes", fmt.Sprintf("%.0f", passes)) // a swap begins another one
+	t.flat(d, name, held)
 	var tens rounds
 	for i := 0; i < count; i += swapsInRound {
 		end := min(i+swapsInRound, count)

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 )
 
@@ -17,12 +16,9 @@ const (
 
 // row is one line of the table.
 type row struct {
-	Scenario string `json:"scenario"`
-	Measured string `json:"measured"`
-	Figure   string `json:"figure"`
-	Bound    string `json:"bound"`
-	Metric   string `json:"metric"` // that moved, or had to move
-	Result   string `json:"result"`
+	scenario, measured, figure, bound string
+	metric                            string // that moved, or had to move
+	result                            string
 }
 
 // table collects the rows of a drill and prints each scenario's progress.
@@ -38,40 +34,34 @@ func (t *table) add(measured, figure, bound, metric string, ok bool) {
 	if !ok {
 		result = resultFail
 	}
-	t.put(row{Measured: measured, Figure: figure, Bound: bound, Metric: metric, Result: result})
+	t.put(row{measured: measured, figure: figure, bound: bound, metric: metric, result: result})
 }
 
 // report adds a row that is for information only.
 func (t *table) report(measured, figure string) {
-	t.put(row{Measured: measured, Figure: figure, Bound: "none", Result: resultOK})
+	t.put(row{measured: measured, figure: figure, bound: "none", result: resultOK})
 }
 
 // fail adds a row for something that ended a scenario or a part of it.
 func (t *table) fail(measured string, err error) {
-	t.put(row{Measured: measured, Figure: "could not be finished: " + err.Error(), Result: resultFail})
+	t.put(row{measured: measured, figure: "could not be finished: " + err.Error(), result: resultFail})
 }
 
 // notRun adds a row for something that this machine does not allow.
 func (t *table) notRun(measured, why string) {
-	t.put(row{Measured: measured, Figure: "not run: " + why, Result: resultNotRun})
+	t.put(row{measured: measured, figure: "not run: " + why, result: resultNotRun})
 }
 
 func (t *table) put(r row) {
-	r.Scenario = t.scenario
-	if r.Bound == "" {
-		r.Bound = "-"
-	}
-	if r.Metric == "" {
-		r.Metric = "-"
-	}
+	r.scenario, r.bound, r.metric = t.scenario, cmp.Or(r.bound, "-"), cmp.Or(r.metric, "-")
 	t.rows = append(t.rows, r)
-	fmt.Fprintf(t.progress, "%-8s %s: %s: %s\n", r.Result, r.Scenario, r.Measured, r.Figure)
+	fmt.Fprintf(t.progress, "%-8s %s: %s: %s\n", r.result, r.scenario, r.measured, r.figure)
 }
 
 // failed counts the rows out of their bound.
 func (t *table) failed() (n int) {
 	for _, r := range t.rows {
-		if r.Result == resultFail {
+		if r.result == resultFail {
 			n++
 		}
 	}
@@ -84,7 +74,7 @@ func (t *table) write(w io.Writer) error {
 	fmt.Fprintln(columns, "scenario\tmeasured\tfigure\tbound\tmetric\tresult")
 	for _, r := range t.rows {
 		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\n",
-			r.Scenario, r.Measured, oneLine(r.Figure), r.Bound, r.Metric, r.Result)
+			r.scenario, r.measured, oneLine(r.figure), r.bound, r.metric, r.result)
 	}
 	return columns.Flush()
 }
@@ -97,13 +87,4 @@ func oneLine(text string) string {
 		}
 	}
 	return text
-}
-
-// writeJSON writes the rows to a file.
-func (t *table) writeJSON(path string) error {
-	text, err := json.MarshalIndent(t.rows, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
