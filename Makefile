@@ -38,12 +38,13 @@ install: build ## the program, and the samples of deploy for systemd, nginx and 
 quick: ## vet and short tests of the packages that changed, and of those that depend on them
 	@.ci/quick
 
-# Parts run side by side, JOBS at a time; the log of each is printed when it ends, and a table of
+# Parts run side by side, JOBS at a time, which is one more than there are cores, since many tests
+# wait; the log of each is printed when it ends, and a table of
 # seconds at the end. What is missing is installed first, as root with apt-get. Elsewhere parts that
 # need it are left out with a line that names the Debian package; with CI=true, as .ci/run sets it,
 # they fail, and so does any test that is skipped, unless it reads the real input files, which are
 # no part of the repository.
-JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+JOBS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
 test: ## everything, from nothing
 	@.ci/install
 	@rm -rf tmp/parts
@@ -109,9 +110,9 @@ VERSITYGW := .cache/versitygw/$(VERSITYGW_VERSION)/versitygw
 
 whole bucket clients clients-short: export HDQS_BINARY := $(abspath $(BIN))
 
-# JudgeFixtures, like BrowserPictures below, is long and runs nightly, in soak.
+# JudgeFixtures and AddingAnEndpoint, like BrowserPictures below, are long and run nightly, in soak.
 whole: build ## whole-program tests: the binary, over HTTP
-	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients|Edge|Browser|JudgeFixtures)' $(WHOLE)
+	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients|Edge|Browser|JudgeFixtures|AddingAnEndpoint)' $(WHOLE)
 
 bucket: export HDQS_MOTO := $(abspath .cache/moto/bin/moto_server)
 bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
@@ -219,7 +220,7 @@ TYPED := cmd/hdqs/testdata/clients/typed
 # CORES=1 keeps each replica on one core and the clients on the others.
 CORES ?= 0
 DRILL ?=
-drill: build ## swaps, restarts, kills, little memory and load on real replicas: 20 minutes. CORES=1, DRILL='--only swaps --store DIR'
+drill: build ## swaps, restarts, kills, little memory and load on real replicas: ten minutes. CORES=1, DRILL='--only swaps --store DIR'
 	@.ci/install nginx
 	$(GO) build -o bin/drill ./cmd/drill
 	bin/drill --cores $(CORES) $(DRILL)
@@ -271,9 +272,8 @@ $(KEPT): SHELL := bash
 $(KEPT): .SHELLFLAGS := -o pipefail -c
 
 BENCHSTORE := tmp/store
-BENCHDEFAULTS := --listen {listen} --log-format off
 # Without the cache of finished bodies, so that each request makes its own.
-BENCHSERVE := $(BENCHDEFAULTS) --body-cache 0
+BENCHSERVE := --listen {listen} --log-format off --body-cache 0
 BENCHNOTE := Catalog at scale 1; the server on one core, without its cache of bodies, so that each answer is made anew; the clients on another core.
 bench-store: build
 	test -d tmp/catalog || $(MAKE) bench-catalog
@@ -286,13 +286,10 @@ CORES_ALL := 0-$(shell expr $$(getconf _NPROCESSORS_ONLN) - 1)
 bench: bench-store ## ours, its controls and nginx's static files in turn at full scale, into bench/results
 	mkdir -p bench/results
 	$(GO) build -o bin/bench ./bench
-	$(GO) test -c -o bin/api.test ./api
 	taskset -c 1 bin/bench run --mix bench/mixes/typical.txt,bench/mixes/targets.txt --encodings identity,gzip,zstd \
 	  --wrap 'taskset -c 0' --wide 'taskset -c $(CORES_ALL)' --rounds $(BENCHROUNDS) \
-	  --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --admin {admin}' \
+	  --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
 	  --whole '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --compression whole' \
-	  --configured '$(BIN) serve --store $(BENCHSTORE) $(BENCHDEFAULTS) --admin {admin}' \
-	  --micro 'env HDQS_BENCH_STORE=$(BENCHSTORE) bin/api.test -test.run ^$$ -test.bench ^BenchmarkPlainPage$$ -test.benchtime 40x' \
 	  --note '$(BENCHNOTE)'
 	python3 bench/trend.py '$(RELEASE)'
 
@@ -322,11 +319,10 @@ bench-incumbent: bench-store ## ours against recorded figures of the public serv
 	python3 bench/incumbent.py bin/bench '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --queue-wait 30s' | tee tmp/incumbent.md
 
 bench-sums: bench-store .cache/peers/installed ## sums in groups, ours against DuckDB and chDB: five minutes
-	$(GO) build -o bin/sums ./bench/sums
 	test -f $(PEERS)/views/catalog.json || $(GO) run ./cmd/generate views --scale 0.65 --gzip --out $(PEERS)/views
 	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null
-	(.cache/peers/bin/python bench/sums/compare.py $(BIN) $(PEERS)/store bin/sums bench/sums/events.txt && echo && \
-	  .cache/peers/bin/python bench/sums/compare.py $(BIN) $(BENCHSTORE) bin/sums bench/sums/catalog.txt) | tee tmp/sums.md
+	(.cache/peers/bin/python bench/sums/compare.py $(BIN) $(PEERS)/store bench/sums/events.txt && echo && \
+	  .cache/peers/bin/python bench/sums/compare.py $(BIN) $(BENCHSTORE) bench/sums/catalog.txt) | tee tmp/sums.md
 
 bench-export: bench-store .cache/peers/installed ## a million rows into DataFrames, ours against DuckDB and pages: a minute
 	.cache/peers/bin/python bench/export/compare.py $(BIN) $(BENCHSTORE) | tee tmp/export.md

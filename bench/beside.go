@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,10 +26,6 @@ const (
 	// lead is how long the large pages are read before and after the small requests.
 	lead = 200 * time.Millisecond
 
-	// firstFresh numbers the large pages of the first round, apart from those of other
-	// measurements, and freshStep is more than there are in a round.
-	firstFresh, freshStep = 1_000_000, 50_000
-
 	// mostBeside is the target of the p99 of small answers beside large ones, divided by that
 	// alone.
 	mostBeside = 3
@@ -37,11 +34,17 @@ const (
 // beside measures small answers at an even rate, beside connections that read large pages and
 // without them.
 func (e *experiment) beside() error {
-	small := e.find("small-three-filters")
+	find := func(name string) (found load.Query) {
+		if at := slices.IndexFunc(e.queries, func(q load.Query) bool { return q.Name == name }); at >= 0 {
+			found = e.queries[at]
+		}
+		return found
+	}
+	small := find("small-three-filters")
 	for _, c := range []struct{ name, encoding string }{
 		{"conflict-run", load.Identity}, {"conflict-scattered", load.Gzip},
 	} {
-		large := e.find(c.name)
+		large := find(c.name)
 		if small.Name == "" || large.Name == "" {
 			progress("no small answers beside %s: not among the queries", c.name)
 			continue
@@ -63,7 +66,7 @@ func (e *experiment) besideLarge(small, large load.Query, encoding string) (r lo
 	small.Weight = 1
 	part := 13 * e.burst
 	measure := func() (milliseconds float64, err error) {
-		p, err := e.asConfigured().Point(load.Drive{
+		p, err := e.server.Point(load.Drive{
 			Queries: []load.Query{small}, Encoding: load.Identity, Connections: smallConnections, Rate: smallRate,
 			Duration: part,
 		})
@@ -73,7 +76,7 @@ func (e *experiment) besideLarge(small, large load.Query, encoding string) (r lo
 		return p.P99.Seconds() * 1e3, err
 	}
 	var alone, with, ratios, rates []float64
-	for round := range max(e.rounds-2, 1) {
+	for range max(e.rounds-2, 1) {
 		usual, err := measure()
 		if err != nil {
 			return r, err
@@ -81,7 +84,7 @@ func (e *experiment) besideLarge(small, large load.Query, encoding string) (r lo
 		var perSecond float64
 		var reading errgroup.Group
 		reading.Go(func() (err error) {
-			perSecond, err = e.readApart(large, encoding, firstFresh+round*freshStep, part+2*lead)
+			perSecond, err = e.readApart(large, encoding, part+2*lead)
 			return err
 		})
 		time.Sleep(lead)
@@ -102,19 +105,15 @@ func (e *experiment) besideLarge(small, large load.Query, encoding string) (r lo
 // readApart reads the large answers in a process of its own, which runs when the core of the
 // clients has nothing else to do: one process for both would measure how long its small requests
 // wait for its large ones. It stays in the session of this process, because Linux divides the
-// cores equally among sessions, whatever the priorities within them. For a server of which new
-// pages are requested, first is the number of the first of them.
-func (e *experiment) readApart(large load.Query, encoding string, first int, length time.Duration) (float64, error) {
+// cores equally among sessions, whatever the priorities within them.
+func (e *experiment) readApart(large load.Query, encoding string, length time.Duration) (float64, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	command := exec.Command("chrt", "--idle", "0", self, "load", "--json", "--url", e.asConfigured().URL,
+	command := exec.Command("chrt", "--idle", "0", self, "load", "--json", "--url", e.server.URL,
 		"--target", large.Target, "--encodings", encoding, "--connections", strconv.Itoa(readers),
 		"--duration", length.String())
-	if e.byDefault != nil {
-		command.Args = append(command.Args, "--fresh", strconv.Itoa(first))
-	}
 	command.Stderr = os.Stderr
 	out, err := command.Output()
 	if err != nil {

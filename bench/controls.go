@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"hash/crc32"
@@ -114,39 +112,24 @@ func mapped(pid int) ([]string, error) {
 // mostStart is the target of the time from start to first answer, divided by the control's.
 const mostStart = 2
 
-// untilReady waits until /readyz says yes.
-func (p *process) untilReady() error {
-	for ; time.Since(p.begun) < startPatience; time.Sleep(500 * time.Microsecond) {
-		if status, _, err := fasthttp.Get(nil, "http://"+p.admin+"/readyz"); err == nil && status == fasthttp.StatusOK {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is not ready after %v", p.Name, startPatience)
-}
-
-// starts starts the server several times on all cores, until the first answer and until it is
-// ready. The control reads and checksums the same files in a process of its own, in turns.
+// starts starts the server several times on all cores, until the first answer. The control reads
+// and checksums the same files in a process of its own, in turns.
 func (e *experiment) starts() error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	var files []string
-	var took, ready, ratios []float64
+	var took, ratios []float64
 	for range e.rounds {
 		p, err := launch(&load.Server{Name: "ours"}, e.wide, e.start, firstPlain(e.queries))
 		if err != nil {
 			return err
 		}
 		took = append(took, p.took.Seconds())
-		if p.admin != "" {
-			err = p.untilReady()
-			ready = append(ready, time.Since(p.begun).Seconds())
-		}
-		var failed error
-		files, failed = mapped(p.PID)
+		files, err = mapped(p.PID)
 		p.stop()
-		if err := errors.Join(err, failed); err != nil {
+		if err != nil {
 			return err
 		}
 		if len(files) == 0 {
@@ -160,41 +143,14 @@ func (e *experiment) starts() error {
 		ratios = append(ratios, p.took.Seconds()/time.Since(begun).Seconds())
 	}
 	first := load.Spread(took)
-	e.report.Starts = []load.StartTime{{Server: "ours", Seconds: first}}
-	if len(ready) > 0 {
-		e.report.Starts = append(e.report.Starts, load.StartTime{
-			Server: "ours, until /readyz says yes", Seconds: load.Spread(ready),
-		})
-	}
-	progress("first answer after %v s, ready after %v s; the first divided by checksums of %d files %v", first,
-		load.Spread(ready), len(files), load.Spread(ratios))
+	e.report.Start = first
+	progress("first answer after %v s, divided by checksums of %d files %v", first, len(files), load.Spread(ratios))
 	if len(ratios) > 0 {
 		e.report.Targets = append(e.report.Targets, load.Verdict{
 			Query: "start", Encoding: "time", Work: "start to first answer, all cores",
 			Control: fmt.Sprintf("reading and checksumming the same %d files by crc32, all cores", len(files)),
 			Micros:  first.Median * 1e6, Most: mostStart, Got: load.Spread(ratios),
 		})
-	}
-	return nil
-}
-
-// micros runs the Go benchmarks that have targets.
-func (e *experiment) micros() error {
-	argv := strings.Fields(e.micro)
-	if len(argv) == 0 {
-		return nil
-	}
-	argv = append(strings.Fields(e.wrap), argv...)
-	text, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, text)
-	}
-	e.report.Targets, err = load.ReadMicro(bytes.NewReader(text), "rendering", "one copy of the body in memory")
-	if err != nil {
-		return err
-	}
-	if len(e.report.Targets) == 0 {
-		return fmt.Errorf("no result with a target: %s", text)
 	}
 	return nil
 }

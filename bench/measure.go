@@ -61,7 +61,6 @@ func readMix(path string) ([]load.Query, error) {
 
 func (d *drive) codings() []string { return strings.Split(d.encodings, ",") }
 
-// loadOne is the command load.
 func loadOne(flags *flag.FlagSet, args []string) error {
 	var d drive
 	d.flags(flags)
@@ -69,7 +68,6 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 	flags.StringVar(&server.URL, "url", "http://127.0.0.1:8080", "base address of the server")
 	flags.IntVar(&server.PID, "pid", 0, "process id of the server, for its CPU and memory")
 	target := flags.String("target", "", "path and query to request in place of a mix")
-	fresh := flags.Int64("fresh", -1, "number of the first page, of pages that all differ; -1: the same page")
 	rate := flags.Float64("rate", 0, "requests due per second; 0: as fast as the server answers")
 	duration := flags.Duration("duration", 5*time.Second, "duration for each coding")
 	patience := flags.Duration("patience", 0, "how long callers wait for an answer, with --rate; 0: for ever")
@@ -83,9 +81,6 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 		if queries, err = d.queries(); err != nil {
 			return err
 		}
-	}
-	if *fresh >= 0 {
-		server.Fresh = &load.Fresh{First: *fresh}
 	}
 	var r load.Report
 	for _, encoding := range d.codings() {
@@ -102,20 +97,15 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 		if p.PerSecond == 0 {
 			return errors.New("no good answers")
 		}
-		if *rate > 0 {
-			r.Open = append(r.Open, p)
-		} else {
-			r.Closed = append(r.Closed, p)
-		}
+		r.Loads = append(r.Loads, p)
 	}
 	if *asJSON {
-		return json.NewEncoder(os.Stdout).Encode(append(r.Closed, r.Open...))
+		return json.NewEncoder(os.Stdout).Encode(r.Loads)
 	}
 	fmt.Print(r.Tables())
 	return nil
 }
 
-// comparePairs is the command pair.
 func comparePairs(flags *flag.FlagSet, args []string) error {
 	var d drive
 	d.flags(flags)

@@ -18,32 +18,29 @@ import (
 	"hdqs/bench/load"
 )
 
-// process is a server that we started.
 type process struct {
 	*load.Server
 	cancel func() // terminates it
 	ended  chan struct{}
 	stderr bytes.Buffer
-	admin  string // host:port that stood for {admin} in the command; empty without
 	begun  time.Time
 	took   time.Duration // from its start to its first answer with rows
 }
 
-// launch starts a server, sets its address and process id, and waits for its first good answer. In
-// its command line, {listen} becomes host:port and {admin} another host:port. wrap is put before.
+// launch starts a server, sets its process id, and waits for its first good answer. In its command
+// line, {listen} becomes host:port, that of its address if it has one. wrap is put before.
 func launch(s *load.Server, wrap, line string, first load.Query) (*process, error) {
-	address, err1 := load.FreeAddress()
-	admin, err2 := load.FreeAddress()
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, err
+	address := strings.TrimPrefix(s.URL, "http://")
+	if address == "" {
+		var err error
+		if address, err = load.FreeAddress(); err != nil {
+			return nil, err
+		}
+		s.URL = "http://" + address
 	}
-	if !strings.Contains(line, "{admin}") {
-		admin = ""
-	}
-	s.URL = "http://" + address
-	argv := strings.Fields(strings.NewReplacer("{listen}", address, "{admin}", admin).Replace(wrap + " " + line))
+	argv := strings.Fields(strings.ReplaceAll(wrap+" "+line, "{listen}", address))
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{Server: s, admin: admin, begun: time.Now(), cancel: cancel, ended: make(chan struct{})}
+	p := &process{Server: s, begun: time.Now(), cancel: cancel, ended: make(chan struct{})}
 	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	command.Stderr, command.WaitDelay = &p.stderr, 20*time.Second
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
@@ -105,7 +102,6 @@ func (o *output) flags(flags *flag.FlagSet) {
 	flags.StringVar(&o.note, "note", "", "note at the top of the report")
 }
 
-// write writes a report as Markdown and as JSON.
 func (o *output) write(report *load.Report) error {
 	data, err := json.MarshalIndent(report, "", " ")
 	path := filepath.Join(o.dir, "bench.md")

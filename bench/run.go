@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"hdqs/bench/load"
@@ -17,15 +16,15 @@ import (
 type experiment struct {
 	drive
 	output
-	start, wrap, wide              string
-	nginx                          string
-	whole, configured, micro       string
-	rounds                         int
-	burst                          time.Duration
-	processes                      []*process
-	report                         load.Report
-	server, byDefault, wholeBodies *load.Server
-	queries                        []load.Query
+	start, wrap, wide   string
+	nginx               string
+	whole               string
+	rounds              int
+	burst               time.Duration
+	processes           []*process
+	report              load.Report
+	server, wholeBodies *load.Server
+	queries             []load.Query
 }
 
 func runAll(flags *flag.FlagSet, args []string) (err error) {
@@ -35,9 +34,6 @@ func runAll(flags *flag.FlagSet, args []string) (err error) {
 	flags.StringVar(&e.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
 	flags.StringVar(&e.whole, "whole", "",
 		"command of the same server, compressing whole bodies by the library; control")
-	flags.StringVar(&e.configured, "configured", "",
-		"command of the same server with its default flags; {admin} in it becomes host:port of its metrics")
-	flags.StringVar(&e.micro, "micro", "", "command that runs Go benchmarks with targets")
 	flags.StringVar(&e.wrap, "wrap", "", "prefix of the servers' commands, such as: taskset -c 0")
 	flags.StringVar(&e.wide, "wide", "", "prefix of commands that may use all cores, such as: taskset -c 0-1")
 	flags.StringVar(&e.nginx, "nginx", "nginx", "program of the control; empty: no control")
@@ -77,7 +73,6 @@ func (e *experiment) ours(name, command string) (*load.Server, error) {
 	return s, e.begin(s, command, firstPlain(e.queries))
 }
 
-// stop ends all servers that were started.
 func (e *experiment) stop() {
 	for _, p := range e.processes {
 		p.stop()
@@ -94,12 +89,10 @@ func (e *experiment) measure() error {
 		name string
 		run  func() error
 	}{
-		{"micro benchmarks", e.micros},
 		{"starts", e.starts},
 		{"servers", e.servers},
 		{"queries", e.compare},
 		{"closed loops", e.closed},
-		{"open loops", e.open},
 		{"small answers beside large ones", e.beside},
 		{"memory", e.memory},
 	} {
@@ -117,7 +110,7 @@ func (e *experiment) part(bursts int) time.Duration {
 	return time.Duration(bursts*e.rounds) * e.burst / 5
 }
 
-// servers starts ours, the same as configured, and the control that compresses whole bodies.
+// servers starts ours and the control that compresses whole bodies.
 func (e *experiment) servers() (err error) {
 	if e.server, err = e.ours("ours", e.start); err != nil {
 		return err
@@ -127,12 +120,6 @@ func (e *experiment) servers() (err error) {
 		return err
 	}
 	e.report.Resident = usage.Resident
-	if e.configured != "" {
-		if e.byDefault, err = e.ours("configured", e.configured); err != nil {
-			return err
-		}
-		e.byDefault.Fresh = &load.Fresh{}
-	}
 	if e.whole != "" {
 		if e.wholeBodies, err = e.ours("whole", e.whole); err == nil {
 			e.wholeBodies.Bounded = true
@@ -141,22 +128,10 @@ func (e *experiment) servers() (err error) {
 	return err
 }
 
-// asConfigured is the server of the measurements that have no control.
-func (e *experiment) asConfigured() *load.Server {
-	if e.byDefault != nil {
-		return e.byDefault
-	}
-	return e.server
-}
-
-// mostFaults is the target of page faults, as a part of the pages that a body fills: memory that is
-// used again has none, memory that is new has one for each page.
-const mostFaults = 0.1
-
 // compare measures every query beside its controls.
 func (e *experiment) compare() (err error) {
 	s := load.Comparison{
-		Servers: []*load.Server{e.server}, Configured: e.byDefault, Queries: e.queries, Encodings: e.codings(),
+		Servers: []*load.Server{e.server}, Queries: e.queries, Encodings: e.codings(),
 		Rounds: e.rounds, Burst: e.burst, Connections: e.connections, Progress: progress,
 	}
 	dir, err := os.MkdirTemp("", "bench-files-*")
@@ -165,14 +140,15 @@ func (e *experiment) compare() (err error) {
 	}
 	defer os.RemoveAll(dir)
 	if e.nginx != "" {
-		control, err := load.StartNginx(e.nginx, filepath.Join(dir, "nginx"), strings.Fields(e.wrap), e.server,
-			e.queries)
+		control, err := e.files(dir)
 		if err != nil {
 			return err
 		}
-		defer control.Stop()
-		s.Servers = append(s.Servers, &control.Server)
-		s.Prepare = func(q load.Query) error { return control.Save(e.server, q) }
+		s.Servers = append(s.Servers, control)
+		s.Prepare = func(q load.Query) error {
+			_, err := load.SaveAnswers(filepath.Join(dir, "files"), e.server, []load.Query{q}, true)
+			return err
+		}
 	}
 	if e.wholeBodies != nil {
 		s.Servers = append(s.Servers, e.wholeBodies)
@@ -187,10 +163,20 @@ func (e *experiment) compare() (err error) {
 	err = s.Run()
 	e.report.Cells = s.Cells
 	e.report.Targets = append(e.report.Targets, s.Verdicts...)
-	if v, ok := s.FaultsVerdict(mostFaults); ok {
-		e.report.Targets = append(e.report.Targets, v)
-	}
 	return err
+}
+
+// files starts the control in which nginx sends our answers from files below dir.
+func (e *experiment) files(dir string) (*load.Server, error) {
+	names, err := load.SaveAnswers(filepath.Join(dir, "files"), e.server, e.queries, true)
+	if err != nil {
+		return nil, err
+	}
+	s, conf, err := load.Nginx(dir, names)
+	if err != nil {
+		return nil, err
+	}
+	return s, e.begin(s, e.nginx+" -p "+dir+" -c "+conf+" -e stderr", firstPlain(e.queries))
 }
 
 // fixed starts the control that sends fixed bodies by the server's HTTP library. It is nil if no
@@ -215,6 +201,23 @@ func (e *experiment) fixed(dir string) (*load.Server, error) {
 	}
 	s := &load.Server{Name: "fixed", Bounded: true, Path: func(q load.Query, _ string) string { return names[q.Name] }}
 	return s, e.begin(s, self+" fixed --listen {listen} --dir "+dir, bounded[0])
+}
+
+// closed sends the whole mix in a closed loop, over 1 to 64 connections.
+func (e *experiment) closed() error {
+	for _, encoding := range e.codings() {
+		for connections := 1; connections <= 64; connections *= 4 {
+			p, err := e.server.Point(load.Drive{
+				Queries: e.queries, Encoding: encoding, Connections: connections, Duration: e.part(8),
+			})
+			if err != nil {
+				return err
+			}
+			e.report.Loads = append(e.report.Loads, p)
+			progress("closed loop, %s, %d connections: %.0f/s", encoding, connections, p.PerSecond)
+		}
+	}
+	return nil
 }
 
 // memory measures the memory of the server at the end.

@@ -31,19 +31,13 @@ type Verdict struct {
 	Micros          float64
 	Most            float64
 	Got             Ratio
-	Configured      Ratio // with default flags; zero if that was not measured
 }
 
 // Met reports whether a median is within the target. Without a ratio, something was not measured.
-func (v *Verdict) Met() bool {
-	return within(v.Got, v.Most) && (v.Configured == Ratio{} || within(v.Configured, v.Most))
-}
-
-func within(r Ratio, most float64) bool { return r.Median > 0 && r.Median <= most }
+func (v *Verdict) Met() bool { return v.Got.Median > 0 && v.Got.Median <= v.Most }
 
 var codings = []string{Identity, Gzip, Zstd}
 
-// readBound parses a bound.
 func readBound(word string) (b Bound, err error) {
 	what, most, is := strings.Cut(word, "<=")
 	if !is {
@@ -67,7 +61,6 @@ func readBound(word string) (b Bound, err error) {
 	return b, nil
 }
 
-// control describes what a bound divides by.
 func (b *Bound) control() string {
 	if b.Other == "" {
 		return fmt.Sprintf("length at gzip level %d", b.Level)
@@ -88,8 +81,8 @@ var controls = map[string]string{
 	Zstd:     "ours, zstd",
 }
 
-// judge compares the cells of a query with its bounds.
-func (c *Comparison) judge(q Query, cells []Cell, plain []byte) ([]Verdict, error) {
+// judge compares the cells of a query with its bounds. The first server's cells come first.
+func judge(q Query, cells []Cell, plain []byte) ([]Verdict, error) {
 	find := func(server, encoding string) *Cell {
 		at := slices.IndexFunc(cells, func(c Cell) bool { return c.Server == server && c.Encoding == encoding })
 		if at < 0 {
@@ -99,7 +92,7 @@ func (c *Comparison) judge(q Query, cells []Cell, plain []byte) ([]Verdict, erro
 	}
 	var verdicts []Verdict
 	for _, b := range q.Bounds {
-		ours := find(c.Servers[0].Name, b.Encoding)
+		ours := find(cells[0].Server, b.Encoding)
 		if ours == nil {
 			continue // not a coding of this run
 		}
@@ -120,26 +113,14 @@ func (c *Comparison) judge(q Query, cells []Cell, plain []byte) ([]Verdict, erro
 			verdicts = append(verdicts, v)
 			continue
 		}
-		divide := func(dividend *Cell) Ratio {
-			if dividend == nil {
-				return Ratio{}
-			}
-			control := find(b.Other, b.Encoding)
-			if slices.Contains(codings, b.Other) {
-				control = find(dividend.Server, b.Other)
-			}
-			if control == nil {
-				return Ratio{}
-			}
-			return ratio(dividend.Costs, control.Costs)
+		control := find(b.Other, b.Encoding)
+		if slices.Contains(codings, b.Other) {
+			control = find(ours.Server, b.Other)
 		}
-		if v.Got = divide(ours); v.Got == (Ratio{}) {
-			continue // the control is absent, or does not answer this query
+		if control != nil { // else it is absent, or does not answer this query
+			v.Got = ratio(ours.Costs, control.Costs)
+			verdicts = append(verdicts, v)
 		}
-		if c.Configured != nil {
-			v.Configured = divide(find(c.Configured.Name, b.Encoding))
-		}
-		verdicts = append(verdicts, v)
 	}
 	return verdicts, nil
 }
@@ -156,65 +137,15 @@ func gzipped(plain []byte, level int) (int, error) {
 	return b.Len(), err
 }
 
-// bounds formats the lowest and the highest median.
-func bounds(medians []float64) string {
-	switch r := Spread(medians); {
-	case len(medians) == 0:
-		return ""
-	case r.Low == r.High:
-		return fmt.Sprintf("%.3g", r.Low)
-	default:
-		return fmt.Sprintf("%.3g to %.3g", r.Low, r.High)
-	}
-}
-
-// summary are the targets of one kind: the same coding, control and bound.
-type summary struct {
-	Verdict             // the first
-	queries             []string
-	medians, configured []float64
-	met                 int
-}
-
-// summaries groups targets by kind, in the order in which the kinds occur.
-func summaries(all []Verdict) []*summary {
-	var rows []*summary
-	for _, v := range all {
-		at := slices.IndexFunc(rows, func(s *summary) bool {
-			return s.Encoding == v.Encoding && s.Control == v.Control && s.Most == v.Most
-		})
-		if at < 0 {
-			at, rows = len(rows), append(rows, &summary{Verdict: v})
-		}
-		s := rows[at]
-		s.queries, s.medians = append(s.queries, v.Query), append(s.medians, v.Got.Median)
-		if v.Configured != (Ratio{}) {
-			s.configured = append(s.configured, v.Configured.Median)
-		}
-		if v.Met() {
-			s.met++
-		}
-	}
-	return rows
-}
-
 func (r *Report) writeTargets(b *strings.Builder) {
-	short := newTable("Targets in short", "Lowest to highest median of the answers of one kind.",
-		"work", "control", "target:", "measured:", "as configured:", "met:")
-	for _, s := range summaries(r.Targets) {
-		short.add(s.Encoding+": "+strings.Join(s.queries, ", "), s.Control, s.Most, bounds(s.medians),
-			bounds(s.configured), fmt.Sprintf("%d of %d", s.met, len(s.queries)))
-	}
-	short.write(b)
-	each := newTable("Targets", "The work divided by its control, in the same rounds: median (lowest-highest). The "+
-		"server as configured has its default flags, and no page comes from its cache.",
-		"work", "control", "target:", "measured:", "as configured:", "met")
+	each := newTable("Targets", "The work divided by its control, in the same rounds: median (lowest-highest).",
+		"work", "control", "target:", "measured:", "met")
 	for _, v := range r.Targets {
 		met := "**no**"
 		if v.Met() {
 			met = "yes"
 		}
-		each.add(v.Work, v.Control, v.Most, v.Got, v.Configured, met)
+		each.add(v.Work, v.Control, v.Most, v.Got, met)
 	}
 	each.write(b)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -13,10 +12,6 @@ import (
 // within a round, so that each can be divided by any other. The order is reversed each round.
 type Comparison struct {
 	Servers []*Server // the first is compared with the others, its controls
-
-	// Configured is the same program as the first with its default flags, nil if there is none. It
-	// is asked for pages that it does not have in its cache, and only where the query has bounds.
-	Configured *Server
 
 	// Prepare is called before a query is measured, nil: nothing. What a server sends may have
 	// changed since its controls got it, because parts of its tables were compressed meanwhile.
@@ -41,7 +36,6 @@ type Cell struct {
 	SentBytes               int64   // of an answer, mean
 	PerSecond               float64 // median of the rounds
 	CPUMicros               float64 // per request, median of the rounds
-	Faults                  float64 // minor page faults per request
 	P50, P99                time.Duration
 
 	// The first server's figure divided by this one's, round by round; 0 for the first server.
@@ -58,10 +52,6 @@ type arm struct {
 	encoding string
 	outcomes []*Outcome
 }
-
-// mostFresh limits the requests of a burst for pages that were not requested before, so that they
-// suffice.
-const mostFresh = 1000
 
 // Run measures all queries. What was measured before an error stays in Cells and Verdicts.
 func (c *Comparison) Run() error {
@@ -98,14 +88,10 @@ func (c *Comparison) arms(q Query) []*arm {
 				all = append(all, &arm{server: s, encoding: encoding})
 			}
 		}
-		if c.Configured != nil && len(q.Bounds) > 0 && q.Status == http.StatusOK {
-			all = append(all, &arm{server: c.Configured, encoding: encoding})
-		}
 	}
 	return all
 }
 
-// query measures a query.
 func (c *Comparison) query(q Query) error {
 	q.Weight = 1
 	if c.Prepare != nil {
@@ -143,20 +129,17 @@ func (c *Comparison) query(q Query) error {
 		if ours != cell {
 			cell.CPURatio, cell.RateRatio = ratio(ours.Costs, cell.Costs), ratio(ours.Rates, cell.Rates)
 		}
-		c.Progress("%-28s %-8s %-9s %9.0f/s %9.1f µs CPU  %6.1f faults  %s", cell.Query, cell.Encoding, cell.Server,
-			cell.PerSecond, cell.CPUMicros, cell.Faults, cell.CPURatio)
+		c.Progress("%-28s %-8s %-9s %9.0f/s %9.1f µs CPU  %s", cell.Query, cell.Encoding, cell.Server,
+			cell.PerSecond, cell.CPUMicros, cell.CPURatio)
 	}
 	c.Cells = append(c.Cells, cells...)
-	verdicts, err := c.judge(q, cells, plain)
+	verdicts, err := judge(q, cells, plain)
 	c.Verdicts = append(c.Verdicts, verdicts...)
 	return err
 }
 
 func (c *Comparison) burst(q Query, a *arm, warmUp bool) error {
 	d := Drive{Queries: []Query{q}, Encoding: a.encoding, Connections: c.Connections, Duration: c.Burst}
-	if a.server.Fresh != nil {
-		d.Most = mostFresh
-	}
 	if warmUp {
 		d.Duration = min(d.Duration/3, 300*time.Millisecond)
 	}
@@ -180,10 +163,7 @@ func (c *Comparison) same(q Query, arms []*arm) (plain []byte, rows int, err err
 			ours[a.encoding] = got
 		}
 		if i == 0 {
-			plain = got.body
-			if total, err := strconv.Atoi(got.total); err == nil {
-				rows = rowsOf(q, total)
-			}
+			plain, rows = got.body, rowsOf(q, got.total)
 		}
 		if c.Unlike {
 			continue
@@ -197,18 +177,15 @@ func (c *Comparison) same(q Query, arms []*arm) (plain []byte, rows int, err err
 	return plain, rows, nil
 }
 
-// fill sets the figures of a cell.
 func (c *Cell) fill(rounds []*Outcome) {
 	all := newOutcome()
 	for _, o := range rounds {
 		all.add(o)
-		all.Faults += o.Faults
 		c.Rates, c.Costs = append(c.Rates, o.PerSecond()), append(c.Costs, o.CPUPerRequest())
 	}
 	c.Answers, c.Wrong, c.Failed = all.Requests, all.Wrong, all.Failed
 	c.SentBytes = all.Bytes / max(int64(all.Requests), 1)
 	c.PerSecond, c.CPUMicros = median(c.Rates), median(c.Costs)
-	c.Faults = all.FaultsPerRequest()
 	c.P50, c.P99 = all.Quantile(0.5), all.Quantile(0.99)
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +19,6 @@ type Drive struct {
 	Connections int
 	Rate        float64 // requests per second, due at even intervals; 0: closed loop
 	Duration    time.Duration
-	Most        int // requests at most; 0: as many as the duration allows
 
 	// Patience is how long callers wait for an answer after the request was due. A request for
 	// which no connection is free within a tenth of that is not sent. Zero: callers wait for ever,
@@ -36,7 +34,6 @@ type Outcome struct {
 	Late       int // answered after the caller's patience
 	Unsent     int // not sent, because no connection was free
 	FirstWrong string
-	Faults     int64 // minor page faults of the server's processes
 	Bytes      int64
 	Elapsed    time.Duration
 	CPU        float64 // seconds of the server's processes; 0 if unknown
@@ -56,9 +53,6 @@ func (o *Outcome) Quantile(q float64) time.Duration {
 // PerSecond is the rate of good answers.
 func (o *Outcome) PerSecond() float64 { return float64(o.Requests) / o.Elapsed.Seconds() }
 
-// FaultsPerRequest is the number of page faults per good answer.
-func (o *Outcome) FaultsPerRequest() float64 { return float64(o.Faults) / float64(max(o.Requests, 1)) }
-
 // CPUPerRequest is the CPU per good answer in microseconds.
 func (o *Outcome) CPUPerRequest() float64 {
 	if o.Requests == 0 {
@@ -67,11 +61,9 @@ func (o *Outcome) CPUPerRequest() float64 {
 	return o.CPU * 1e6 / float64(o.Requests)
 }
 
-// prepared is a query and its request.
 type prepared struct {
 	query   Query
 	request *fasthttp.Request
-	pages   *freshPages // nil: the request is sent unchanged
 }
 
 // prepare makes the requests of queries, in sending order: each as often as its weight, evenly
@@ -90,12 +82,6 @@ func (s *Server) prepare(queries []Query, encoding string) ([]prepared, error) {
 				return nil, err
 			}
 			kind.request.Header.Set("If-None-Match", a.etag)
-		}
-		if s.Fresh != nil && q.Status == http.StatusOK {
-			var err error
-			if kind.pages, err = s.Fresh.of(s, q); err != nil {
-				return nil, err
-			}
 		}
 		kinds = append(kinds, kind)
 		total += q.Weight
@@ -156,7 +142,7 @@ func (s *Server) Run(d Drive) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	total.CPU, total.Faults = after.CPU-before.CPU, after.Faults-before.Faults
+	total.CPU = after.CPU - before.CPU
 	for i := range senders {
 		senders[i].client.CloseIdleConnections()
 		total.add(senders[i].outcome)
@@ -201,12 +187,8 @@ func (s *sender) send(begun time.Time) {
 	o := s.outcome
 	var request fasthttp.Request
 	var response fasthttp.Response
-	var target []byte
 	for o.Failed < mostFailures {
 		turn := s.next.Add(1) - 1
-		if s.Most > 0 && turn >= int64(s.Most) {
-			return
-		}
 		due := time.Now()
 		if s.Rate > 0 {
 			due = begun.Add(time.Duration(float64(turn) / s.Rate * float64(time.Second)))
@@ -222,10 +204,6 @@ func (s *sender) send(begun time.Time) {
 		}
 		p := &s.order[turn%int64(len(s.order))]
 		p.request.CopyTo(&request)
-		if p.pages != nil {
-			target = p.pages.appendNext(target[:0])
-			request.SetRequestURIBytes(target)
-		}
 		err := s.client.Do(&request, &response)
 		// Latency counts from when the request was due, so that a server that stalls is charged
 		// for all requests that it delays.
@@ -233,7 +211,6 @@ func (s *sender) send(begun time.Time) {
 	}
 }
 
-// count counts the answer to a request.
 func (o *Outcome) count(q *Query, r *fasthttp.Response, err error, took, patience time.Duration) {
 	wrong := ""
 	switch {

@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"net/url"
@@ -60,6 +61,20 @@ func ReadMix(r io.Reader) ([]Query, error) {
 		return nil, fmt.Errorf("mix: no queries")
 	}
 	return mix, scanner.Err()
+}
+
+// rowsOf returns the number of rows of a query's page, in a list of total rows. Answers without a
+// total have none.
+func rowsOf(q Query, total string) int {
+	all, err := strconv.Atoi(total)
+	if err != nil {
+		return 0
+	}
+	_, query, _ := strings.Cut(q.Target, "?")
+	values, _ := url.ParseQuery(query)
+	limit, _ := strconv.Atoi(cmp.Or(values.Get("limit"), "10000"))
+	offset, _ := strconv.Atoi(values.Get("offset"))
+	return max(0, min(limit, all-offset))
 }
 
 // read reads a word that follows the path.

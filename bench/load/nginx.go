@@ -2,27 +2,13 @@ package load
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
-	"time"
 )
-
-// Nginx is a control that serves the answers of another server as files: the cost of an answer that
-// needs no computation.
-type Nginx struct {
-	Server
-	cancel func() // terminates it
-	ended  chan error
-	files  string
-}
 
 const nginxConf = `%sdaemon off;
 worker_processes 1;
@@ -108,70 +94,26 @@ func (s *Server) settled(q Query, encoding string) (last *answer, err error) {
 	return nil, fmt.Errorf("load: %s answers %s (%s) with other bytes each time", s.Name, q.Name, encoding)
 }
 
-// StartNginx serves the answers of another server from files below dir: the same bytes, plain and
-// in gzip. wrap is put before the command, for example taskset -c 0.
-func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query) (*Nginx, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	n := &Nginx{files: filepath.Join(dir, "files"), ended: make(chan error, 1)}
-	names, err := SaveAnswers(n.files, from, queries, true)
-	if err != nil {
-		return nil, err
-	}
+// Nginx is the control that sends the answers of another server from dir/files: the cost of an
+// answer that needs no computation. Names are the paths of the files. It also writes and returns
+// the configuration with which nginx is to be started.
+func Nginx(dir string, names map[string]string) (s *Server, conf string, err error) {
 	address, err := FreeAddress()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	user := ""
 	if os.Geteuid() == 0 {
 		user = "user root;\n" // else its workers cannot read our files
 	}
-	conf := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, user, address), 0o644); err != nil {
-		return nil, err
-	}
-	argv := append(slices.Clone(wrap), binary, "-p", dir, "-c", conf, "-e", "stderr")
-	ctx, cancel := context.WithCancel(context.Background())
-	n.cancel = cancel
-	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	command.Stderr = os.Stderr
-	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
-	if err := command.Start(); err != nil {
-		cancel()
-		return nil, err
-	}
-	go func() { n.ended <- command.Wait() }()
-	n.Server = Server{
-		Name: "nginx", URL: "http://" + address, PID: command.Process.Pid,
-		Path: func(q Query, encoding string) string {
-			if encoding == Zstd {
-				return "" // Debian's nginx has no zstd module
-			}
-			return names[q.Name]
-		},
-	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
-		if _, err = n.fetch(Query{Name: "start"}, Identity); err == nil {
-			return n, nil
-		} else if time.Now().After(end) {
-			n.Stop()
-			return nil, err
+	s = &Server{Name: "nginx", URL: "http://" + address, Path: func(q Query, encoding string) string {
+		if encoding == Zstd {
+			return "" // Debian's nginx has no zstd module
 		}
-	}
-}
-
-// Save writes the answers to a query again. nginx sends them from the next request on.
-func (n *Nginx) Save(from *Server, q Query) error {
-	_, err := SaveAnswers(n.files, from, []Query{q}, true)
-	return err
-}
-
-// Stop terminates nginx.
-func (n *Nginx) Stop() {
-	n.cancel()
-	<-n.ended
+		return names[q.Name]
+	}}
+	conf = filepath.Join(dir, "nginx.conf")
+	return s, conf, os.WriteFile(conf, fmt.Appendf(nil, nginxConf, user, address), 0o644)
 }
 
 // FreeAddress returns a host:port of this machine that nothing listens on.

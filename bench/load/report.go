@@ -23,11 +23,10 @@ type Report struct {
 
 	Resident, PeakResident int64 // memory of the server: after its start; at the end of the run
 
-	Starts  []StartTime `json:",omitempty"`
+	Start   Ratio       // seconds from the server's start to its first answer with rows
 	Targets []Verdict   `json:",omitempty"`
 	Cells   []Cell      `json:",omitempty"`
-	Closed  []LoadPoint `json:",omitempty"` // the whole mix, by connections
-	Open    []LoadPoint `json:",omitempty"` // the whole mix, by rate
+	Loads   []LoadPoint `json:",omitempty"` // the whole mix
 	Beside  []Beside    `json:",omitempty"`
 }
 
@@ -36,12 +35,6 @@ type Machine struct {
 	CPU, Kernel, Go string
 	Cores           int
 	LoadBefore      string // load average before the run
-}
-
-// StartTime is the time from a server's start to its first answer with rows.
-type StartTime struct {
-	Server  string
-	Seconds Ratio
 }
 
 // LoadPoint is the result of the whole mix over a number of connections or at a rate.
@@ -115,12 +108,11 @@ func (r *Report) Markdown() string {
 	return fmt.Sprintf("# Measured %s at %s\n\n%s\n\n%s, %d cores, Linux %s, %s; load average before the run %s. "+
 		"%d rounds of %v bursts in turn, %d connections; CPU is user and system time of the server's processes. "+
 		"Ratios divide the first server's figure by the named one's in the same round: median (lowest-highest). "+
-		"The server's memory was %s MB after its start, and %s MB at most.\n",
+		"The server's first answer came %v s after its start; its memory was %s MB then, and %s MB at most.\n",
 		r.Date, r.Commit, r.Note, m.CPU, m.Cores, m.Kernel, m.Go, m.LoadBefore, r.Rounds, r.Burst,
-		r.Connections, megabytes(r.Resident), megabytes(r.PeakResident)) + r.Tables()
+		r.Connections, r.Start, megabytes(r.Resident), megabytes(r.PeakResident)) + r.Tables()
 }
 
-// table is a table of a report.
 type table struct {
 	head string
 	rows []string
@@ -159,7 +151,6 @@ func (t *table) add(cells ...any) {
 	t.rows = append(t.rows, row+"\n")
 }
 
-// write writes a table that has rows.
 func (t *table) write(b *strings.Builder) {
 	if len(t.rows) > 0 {
 		b.WriteString(t.head + strings.Join(t.rows, ""))
@@ -169,23 +160,23 @@ func (t *table) write(b *strings.Builder) {
 // Tables are the tables of the report that have rows.
 func (r *Report) Tables() string {
 	b := &strings.Builder{}
-	starts := newTable("From start to first answer", "", "server", "s:")
-	for _, s := range r.Starts {
-		starts.add(s.Server, s.Seconds)
-	}
-	starts.write(b)
 	r.writeTargets(b)
 	cells := newTable("Query by query", "", "query", "rows:", "coding", "server", "sent, bytes:", "requests/s:",
-		"CPU, µs:", "p50:", "p99:", "CPU ratio:", "rate ratio:", "faults:")
+		"CPU, µs:", "p50:", "p99:", "CPU ratio:", "rate ratio:")
 	for _, c := range r.Cells {
 		cells.add(c.Query, c.Rows, c.Encoding, c.Server, c.SentBytes, c.PerSecond, c.CPUMicros, c.P50, c.P99,
-			c.CPURatio, c.RateRatio, fmt.Sprintf("%.1f", c.Faults))
+			c.CPURatio, c.RateRatio)
 	}
 	cells.write(b)
-	points("The whole mix, closed loop", r.Closed).write(b)
-	points("The whole mix, open loop", r.Open).write(b)
-	beside := newTable("Small answers beside large ones", "The server as configured.", "small", "small/s:", "large",
-		"coding", "readers:", "large/s:", "p99, ms:", "beside, ms:", "beside ÷ alone:")
+	loads := newTable("The whole mix", "", "server", "coding", "connections:", "due/s:", "answered/s:", "MB/s:",
+		"CPU, µs:", "p50:", "p90:", "p99:", "p99.9:", "max:", "wrong:", "failed:")
+	for _, p := range r.Loads {
+		loads.add(p.Server, p.Encoding, p.Connections, p.Asked, p.PerSecond, p.MegabytesPerSecond, p.CPUMicros, p.P50,
+			p.P90, p.P99, p.P999, p.Max, p.Wrong, p.Failed)
+	}
+	loads.write(b)
+	beside := newTable("Small answers beside large ones", "", "small", "small/s:", "large", "coding", "readers:",
+		"large/s:", "p99, ms:", "beside, ms:", "beside ÷ alone:")
 	for _, s := range r.Beside {
 		beside.add(s.Small, s.Rate, s.Large, s.Encoding, s.Readers, s.LargePerSecond, s.Alone, s.With, s.P99)
 	}
@@ -195,16 +186,6 @@ func (r *Report) Tables() string {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.0f", float64(n)/1e6) }
 
-func points(title string, all []LoadPoint) *table {
-	t := newTable(title, "", "server", "coding", "connections:", "due/s:", "answered/s:", "MB/s:", "CPU, µs:", "p50:",
-		"p90:", "p99:", "p99.9:", "max:", "wrong:", "failed:")
-	for _, p := range all {
-		t.add(p.Server, p.Encoding, p.Connections, p.Asked, p.PerSecond, p.MegabytesPerSecond, p.CPUMicros, p.P50,
-			p.P90, p.P99, p.P999, p.Max, p.Wrong, p.Failed)
-	}
-	return t
-}
-
 // short rounds a duration to three digits.
 func short(d time.Duration) time.Duration {
 	for unit := time.Duration(1); ; unit *= 10 {
@@ -212,24 +193,4 @@ func short(d time.Duration) time.Duration {
 			return d.Round(unit)
 		}
 	}
-}
-
-// wholePage is the length from which a body's page faults are counted: of a shorter one they would
-// be less than one.
-const wholePage = 32 << 10
-
-// FaultsVerdict compares the worst page faults of the server as configured with the pages of memory
-// that the bodies fill.
-func (c *Comparison) FaultsVerdict(most float64) (v Verdict, ok bool) {
-	v = Verdict{Control: "pages of memory that its body fills", Most: most}
-	for _, cell := range c.Cells {
-		if c.Configured == nil || cell.Server != c.Configured.Name || cell.SentBytes < wholePage {
-			continue
-		}
-		if r := cell.Faults / (float64(cell.SentBytes) / 4096); r > v.Got.Median {
-			v.Query, v.Encoding, v.Got = cell.Query+"-faults", cell.Encoding, Ratio{r, r, r}
-			v.Work = fmt.Sprintf("page faults as configured, the worst: %s, %s", cell.Query, cell.Encoding)
-		}
-	}
-	return v, v.Work != ""
 }

@@ -32,10 +32,6 @@ type Server struct {
 	Queries []Query
 
 	Bounded bool // asked only for what a bound of a query names it for
-
-	// Fresh requests other pages each time; nil: queries are sent unchanged. It has no effect on
-	// conditional queries, and on those whose answer is an error.
-	Fresh *Fresh
 }
 
 // Identifier is sent with every query that is not anonymous: base64 of "hdqs
@@ -53,7 +49,6 @@ func (s *Server) target(q Query, encoding string) string {
 	return q.Target
 }
 
-// request makes the unconditional request of a query.
 func (s *Server) request(q Query, encoding string) *fasthttp.Request {
 	if at := slices.IndexFunc(s.Queries, func(own Query) bool { return own.Name == q.Name }); at >= 0 {
 		q = s.Queries[at]

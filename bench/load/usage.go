@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Usage is the CPU time, page faults and memory of a process tree.
+// Usage is the CPU time and memory of a process tree.
 type Usage struct {
 	CPU      float64 // seconds, user and system
-	Faults   int64   // minor page faults
 	Resident int64   // bytes now
 	Peak     int64   // bytes, the sum of the peaks of all processes
 }
@@ -30,7 +29,6 @@ func UsageOf(pid int) (total Usage, err error) {
 			continue // a child that has just ended
 		}
 		total.CPU += u.CPU
-		total.Faults += u.Faults
 		total.Resident += u.Resident
 		total.Peak += u.Peak
 	}
@@ -61,11 +59,11 @@ func usageOfOne(pid int) (u Usage, err error) {
 	if err != nil {
 		return u, err
 	}
-	stat, err1 := p.Stat()
-	status, err2 := p.NewStatus()
-	u = Usage{Faults: int64(stat.MinFlt), Resident: int64(status.VmRSS), Peak: int64(status.VmHWM)}
-	u.CPU, err = cpuSeconds(pid)
-	return u, errors.Join(err1, err2, err)
+	status, err := p.NewStatus()
+	u = Usage{Resident: int64(status.VmRSS), Peak: int64(status.VmHWM)}
+	var failed error
+	u.CPU, failed = cpuSeconds(pid)
+	return u, errors.Join(err, failed)
 }
 
 // cpuSeconds reads the clock of a process's CPU time: user and system time of all its threads, also

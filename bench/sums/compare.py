@@ -1,33 +1,40 @@
 """Compares aggregate questions with DuckDB and chDB: CPU time of each, warm, on one thread.
 
-    compare.py HDQS STORE SUMS QUESTIONS [ROUNDS]
+    compare.py HDQS STORE QUESTIONS [ROUNDS]
 
-SUMS is the program of bench/sums, which answers the questions. HDQS exports the tables that the others
-get: the same rows in the same order, with enumerations or dictionary codes for texts. The systems
-take turns: in each round, each answers each question some times, and its CPU time (getrusage) is
-divided by their number. The results are medians over the rounds. All write answers as CSV. Before
-anything is measured, all answers are compared.
+HDQS serves the store, without its cache of bodies, and answers the questions as requests over loopback:
+its CPU time has HTTP in it, and the check that a sum is not wrong. HDQS also exports the tables that the
+others get: the same rows in the same order, with enumerations or dictionary codes for texts. The systems
+take turns: in each round, each answers each question some times, and its CPU time is divided by their
+number. The results are medians over the rounds. All write answers as CSV. Before anything is measured,
+all answers are compared.
 """
 
 import csv
+import glob
+import http.client
 import io
-import json
 import os
 import resource
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from urllib.parse import parse_qs
 
 import chdb.session
 import duckdb
 
+IDENTIFIER = "app_identifier=c3VtczpiZW5jaEBleGFtcGxlLm9yZw=="
+MOST_GROUPS = 10_000  # of one page
+
 
 class Table:
     def __init__(self, line):
-        _, self.name, order = line.split()
+        _, self.name, self.path, order = line.split()
         self.order = order.split(",")
         self.columns = []
 
@@ -37,14 +44,14 @@ class Table:
     def read(self, exported, directory):
         """Writes the exported table as one file of Parquet, in its order."""
         self.parquet = os.path.join(directory, self.name + ".parquet")
-        rows = (f"SELECT t.*, l.has_hrp FROM read_parquet('{exported}/{self.name}/*.parquet', filename = true, "
+        rows = (f"SELECT t.*, l.has_hrp FROM read_parquet('{exported}/{self.name}/**/*.parquet', filename = true, "
                 f"file_row_number = true) t LEFT JOIN '{exported}/location/*.parquet' l ON location_code = l.code"
                 if "has_hrp" in self.columns else
-                f"FROM read_parquet('{exported}/{self.name}/*.parquet', filename = true, file_row_number = true)")
+                f"FROM read_parquet('{exported}/{self.name}/**/*.parquet', filename = true, file_row_number = true)")
         duckdb.sql(f"COPY (SELECT {', '.join(self.columns)} FROM ({rows}) ORDER BY filename, file_row_number) "
                    f"TO '{self.parquet}' (FORMAT parquet)")
         self.kinds = {name: kind for name, kind, *_ in duckdb.sql(f"DESCRIBE FROM '{self.parquet}'").fetchall()}
-        self.rows = duckdb.sql(f"SELECT count(*) FROM '{self.parquet}'").fetchone()[0]
+        self.rows = duckdb.sql(f"SELECT count(*) FROM '{self.parquet}'").fetchall()[0][0]
         nulls = duckdb.sql(f"SELECT {', '.join(f'count(*) > count({c})' for c in self.columns)} "
                            f"FROM '{self.parquet}'").fetchall()[0]
         self.nulls = dict(zip(self.columns, nulls))
@@ -63,7 +70,7 @@ class Question:
 
     def columns(self):
         names = [g for g in self.groups if g not in ("year", "quarter", "month")]
-        names += [m[1] for m in self.measures if len(m) > 1] + [f for f in self.filters if f != "start_date"]
+        names += [m[1] for m in self.measures if len(m) > 1] + [f for f in self.filters if f not in ("start_date", "end_date")]
         return names + ["reference_period_start", "reference_period_end"]
 
     def sql(self, parts, count_distinct):
@@ -77,6 +84,8 @@ class Question:
         for name, value in self.filters.items():
             if name == "start_date":
                 tests.append(f"reference_period_end >= '{value}'")
+            elif name == "end_date":
+                tests.append(f"reference_period_start <= '{value}'")
             elif value in ("true", "false"):
                 tests.append(f"{name} = {value}")
             else:
@@ -159,19 +168,52 @@ class Click:
 class Ours:
     name = "ours"
 
-    def __init__(self, program, store):
-        self.process = subprocess.Popen([program, store], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, program, store, tables):
+        self.paths = {t.name: t.path for t in tables}
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = "%s:%d" % free.getsockname()
+        self.process = subprocess.Popen([program, "serve", "--store", store, "--listen", address, "--log-format", "off",
+                                         "--body-cache", "0"], stdout=subprocess.DEVNULL, env=os.environ | {"GOMAXPROCS": "1"})
+        self.connection = http.client.HTTPConnection(address)
+        while self.process.poll() is None:
+            try:
+                return self.connection.connect()
+            except OSError:
+                time.sleep(0.1)
+        sys.exit("the server ended")
 
-    def ask(self, q, times):
-        self.process.stdin.write(f"{times} {q.table} {q.query}\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+    def ask(self, q):
+        self.connection.request("GET", f"/api/v2/{self.paths[q.table]}/aggregate?{q.query}&output_format=csv"
+                                f"&limit={MOST_GROUPS}&{IDENTIFIER}")
+        answer = self.connection.getresponse()
+        body = answer.read()
+        if answer.status != 200:
+            sys.exit(f"{q.name}: {answer.status} {body.decode()}")
+        return body
 
     def answer(self, q):
-        return list(csv.reader(io.StringIO(self.ask(q, 1)["csv"])))
+        self.connection.close()  # the server may have ended it while the others were slow
+        return list(csv.reader(io.StringIO(self.ask(q).decode())))[1:]
+
+    def cpu(self):
+        """Seconds of all threads of the server. Those of Go do not end."""
+        seconds = 0
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/schedstat"):
+            with open(path) as file:
+                seconds += int(file.read().split()[0]) / 1e9
+        return seconds
 
     def run(self, q, times):
-        return self.ask(q, times)["seconds"] / times
+        self.connection.close()
+        before = self.cpu()
+        for _ in range(times):
+            self.ask(q)
+        return (self.cpu() - before) / times
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
 
 
 def cpu():
@@ -188,13 +230,15 @@ def plain(q, rows):
         if i < len(q.groups):
             if q.groups[i] == "quarter" and "Q" in text:
                 return f"{text[:4]}-{int(text[6]) * 3 - 2:02d}"
+            if q.groups[i] == "reference_period_start":
+                return text[:10]
             return text[:7] if q.groups[i] in ("quarter", "month") else text
         return float(text)
 
     return sorted(([cell(i, v) for i, v in enumerate(row)] for row in rows), key=lambda row: [str(cell) for cell in row[: len(q.groups)]])
 
 
-def main(hdqs, store, program, questions, rounds=7):
+def main(hdqs, store, questions, rounds=7):
     lines = [line for line in open(questions) if line.strip() and line[0] != "#"]
     tables = {t.name: t for t in (Table(line) for line in lines if line.startswith("table "))}
     asked = [Question(line) for line in lines if not line.startswith("table ")]
@@ -204,7 +248,7 @@ def main(hdqs, store, program, questions, rounds=7):
     exported = os.path.join(directory, "exported")
     subprocess.check_call([hdqs, "export", exported, "--store", store, "--formats", "parquet"],
                           stdout=subprocess.DEVNULL)
-    ours = Ours(program, store)
+    ours = Ours(hdqs, store, tables.values())
     try:
         for t in tables.values():
             t.use(t.order)
@@ -216,8 +260,7 @@ def main(hdqs, store, program, questions, rounds=7):
                 check(q, s.name, plain(q, s.answer(q)), want)
         report(tables.values(), asked, systems, measure(asked, systems, int(rounds)))
     finally:
-        ours.process.stdin.close()
-        ours.process.wait()
+        ours.end()
         shutil.rmtree(directory)
 
 
