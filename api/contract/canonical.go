@@ -21,7 +21,6 @@ type canonicalQuery struct {
 	ranks             []int // of the parameters of the request
 }
 
-// canonicalize makes the canonical query of a valid request.
 func (r *Request) canonicalize() {
 	p, c := r.plan, &r.canonical
 	c.pairs, c.limitAt, c.offsetAt = c.pairs[:0], 0, 0

@@ -5,14 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"hdqs/internal/testkit"
 )
 
 // TestContractEndpoints compares the endpoint table with the contract: paths and their order; type,
 // bounds, match kind and columns of each parameter; each field of each record.
 func TestContractEndpoints(t *testing.T) {
-	c := testkit.ReadContract(t, "../../testdata/contract.json")
+	c := readContract(t)
 	if c.Version != InterfaceVersion {
 		t.Errorf("version %q, want %q", InterfaceVersion, c.Version)
 	}
@@ -40,13 +38,13 @@ func TestContractEndpoints(t *testing.T) {
 
 // checkParams also checks the order of the parameters, of the place filters and of the others
 // separately.
-func checkParams(t *testing.T, c *testkit.Contract, e *Endpoint, want []testkit.ContractParam) {
+func checkParams(t *testing.T, c *publicContract, e *Endpoint, want []publicParam) {
 	t.Helper()
 	place := map[string]bool{}
 	for _, p := range e.Place {
 		place[p.Name] = true
 	}
-	var wantPlace, wantOwn []testkit.ContractParam
+	var wantPlace, wantOwn []publicParam
 	for _, p := range want {
 		if place[p.Name] {
 			wantPlace = append(wantPlace, p)
@@ -56,7 +54,7 @@ func checkParams(t *testing.T, c *testkit.Contract, e *Endpoint, want []testkit.
 	}
 	for _, part := range []struct {
 		have []Param
-		want []testkit.ContractParam
+		want []publicParam
 	}{{e.Place, wantPlace}, {e.Params, wantOwn}} {
 		if len(part.have) != len(part.want) {
 			t.Errorf("%s: %d parameters, want %d", e.Path, len(part.have), len(part.want))
@@ -70,7 +68,7 @@ func checkParams(t *testing.T, c *testkit.Contract, e *Endpoint, want []testkit.
 			checkParam(t, c, e.Path, &part.have[i], part.want[i])
 		}
 	}
-	level := slices.ContainsFunc(want, func(p testkit.ContractParam) bool { return p.Name == "admin_level" })
+	level := slices.ContainsFunc(want, func(p publicParam) bool { return p.Name == "admin_level" })
 	if level && e.Name() != "data-availability" && len(e.Place) == 0 {
 		t.Errorf("%s: place filters are among the other filters", e.Path)
 	}
@@ -89,7 +87,7 @@ var contractOps = map[string]Op{
 }
 
 // checkParam compares one parameter with the contract.
-func checkParam(t *testing.T, c *testkit.Contract, path string, p *Param, want testkit.ContractParam) {
+func checkParam(t *testing.T, c *publicContract, path string, p *Param, want publicParam) {
 	t.Helper()
 	wantType := contractTypes[want.Type]
 	if want.Parse == "decimal" {
@@ -130,7 +128,7 @@ func checkParam(t *testing.T, c *testkit.Contract, path string, p *Param, want t
 // wantColumns translates the contract's column names into ours: flags are columns of the row
 // itself, and codes and names of admin units are matched as stored, except in the lists of the
 // units themselves.
-func wantColumns(path string, p testkit.ContractParam) []string {
+func wantColumns(path string, p publicParam) []string {
 	var columns []string
 	for _, column := range p.Columns {
 		table, flag, joined := strings.Cut(column, ".")
@@ -150,7 +148,7 @@ func wantColumns(path string, p testkit.ContractParam) []string {
 }
 
 // checkFields compares the fields of a record with the contract.
-func checkFields(t *testing.T, e *Endpoint, want []testkit.ContractField) {
+func checkFields(t *testing.T, e *Endpoint, want []publicField) {
 	t.Helper()
 	if len(e.Fields) != len(want) {
 		t.Errorf("%s: %d fields, want %d", e.Path, len(e.Fields), len(want))

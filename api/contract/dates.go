@@ -11,21 +11,27 @@ import (
 // result, in microseconds, is the first instant of that span, or the first one after it if after is
 // true. A full date-time is the instant itself.
 func parseDay(text string, after bool) (micros int64, ok bool) {
-	n, years, months, days := len(text), 0, 0, 1
-	switch n {
+	years, months, days := 0, 0, 1
+	date, clock := text, ""
+	switch len(text) {
 	case len("2006"):
-		text, years, days = text+"-01-01", 1, 0
+		years, days = 1, 0
 	case len("2006-01"):
-		text, months, days = text+"-01", 1, 0
-	case len("2006-01-02"), len("2006-01-02T15:04:05"):
+		months, days = 1, 0
+	case len("2006-01-02"):
+	case len("2006-01-02T15:04:05"):
+		date, clock = text[:len("2006-01-02")], text[len("2006-01-02"):]
 	default:
 		return 0, false
 	}
-	micros, reason := parseDate(text)
+	var first [len("2006-01-02")]byte
+	copy(first[:], "2006-01-01")
+	copy(first[:], date)
+	micros, reason := parseDate(string(first[:]))
 	if reason != "" || text[:4] == "9999" {
 		return 0, false
 	}
-	if clock := text[len("2006-01-02"):]; clock != "" {
+	if clock != "" {
 		sinceMidnight, reason := parseTime(clock)
 		return micros + sinceMidnight, reason == "" && clock[0] == 'T' && clock[6] == ':'
 	}
@@ -46,37 +52,16 @@ func fixedDigits(text string) (n int, ok bool) {
 	return n, true
 }
 
-func daysIn(year, month int) int {
-	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
-}
-
-// Reasons why a text is not a date or date-time, as error texts give them.
+// Reasons why a text is not a date or date-time that several readers give.
 const (
 	tooShort      = "input is too short"
-	badYear       = "invalid character in year"
-	badMonth      = "invalid character in month"
 	badDay        = "invalid character in day"
 	badDateSep    = "invalid date separator, expected `-`"
-	monthRange    = "month value is outside expected range of 1-12"
-	dayRange      = "day value is outside expected range"
 	yearZero      = "year 0 is out of range"
 	extra         = "unexpected extra characters at the end of the input"
-	badSep        = "invalid datetime separator, expected `T`, `t`, `_` or space"
-	badTimeSep    = "invalid time separator, expected `:`"
-	badHour       = "invalid character in hour"
-	badMinute     = "invalid character in minute"
 	badSecond     = "invalid character in second"
-	hourRange     = "hour value is outside expected range of 0-23"
-	minuteRange   = "minute value is outside expected range of 0-59"
-	secondRange   = "second value is outside expected range of 0-59"
-	noFraction    = "second fraction digits missing after `.`"
-	badZoneSign   = "invalid timezone sign"
 	badZoneHour   = "invalid timezone hour"
 	badZoneMinute = "invalid timezone minute"
-	zoneMinutes   = "timezone minute value is outside expected range of 0-59"
-	zoneRange     = "timezone offset must be less than 24 hours"
-	tooEarly      = "dates before 0000 are not supported as unix timestamps"
-	tooLate       = "dates after 9999 are not supported as unix timestamps"
 )
 
 // dateTimeFault is why a text is not a date-time: the reasons of reading it as a date-time and as a
@@ -117,29 +102,32 @@ func parseDate(text string) (micros int64, reason string) {
 	day, okDay := fixedDigits(text[8:10])
 	switch {
 	case !okYear:
-		return 0, badYear
+		return 0, "invalid character in year"
 	case text[4] != '-':
 		return 0, badDateSep
 	case !okMonth:
-		return 0, badMonth
+		return 0, "invalid character in month"
 	case text[7] != '-':
 		return 0, badDateSep
 	case !okDay:
 		return 0, badDay
 	case month < 1 || month > 12:
-		return 0, monthRange
-	case day < 1 || day > daysIn(year, month):
-		return 0, dayRange
+		return 0, "month value is outside expected range of 1-12"
+	}
+	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	switch {
+	case date.Day() != day: // time.Date counts on in the next month
+		return 0, "day value is outside expected range"
 	case year == 0:
 		return 0, yearZero
 	}
-	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).UnixMicro(), ""
+	return date.UnixMicro(), ""
 }
 
 // parseTime reads what follows a date: separator, HH:MM, maybe :SS, a fraction and a zone.
 func parseTime(text string) (micros int64, reason string) {
 	if strings.IndexByte("Tt _", text[0]) < 0 {
-		return 0, badSep
+		return 0, "invalid datetime separator, expected `T`, `t`, `_` or space"
 	}
 	text = text[1:]
 	if len(text) < len("15:04") {
@@ -149,15 +137,15 @@ func parseTime(text string) (micros int64, reason string) {
 	minute, okMinute := fixedDigits(text[3:5])
 	switch {
 	case !okHour:
-		return 0, badHour
+		return 0, "invalid character in hour"
 	case text[2] != ':':
-		return 0, badTimeSep
+		return 0, "invalid time separator, expected `:`"
 	case !okMinute:
-		return 0, badMinute
+		return 0, "invalid character in minute"
 	case hour > 23:
-		return 0, hourRange
+		return 0, "hour value is outside expected range of 0-23"
 	case minute > 59:
-		return 0, minuteRange
+		return 0, "minute value is outside expected range of 0-59"
 	}
 	micros = int64(hour*3600+minute*60) * 1e6
 	text = text[5:]
@@ -182,7 +170,7 @@ func parseSeconds(text string) (micros int64, rest, reason string) {
 		return 0, "", badSecond
 	}
 	if second > 59 {
-		return 0, "", secondRange
+		return 0, "", "second value is outside expected range of 0-59"
 	}
 	micros, text = int64(second)*1e6, text[2:]
 	if text == "" || (text[0] != '.' && text[0] != ',') {
@@ -194,7 +182,7 @@ func parseSeconds(text string) (micros int64, rest, reason string) {
 		unit /= 10
 	}
 	if digits == 1 {
-		return 0, "", noFraction
+		return 0, "", "second fraction digits missing after `.`"
 	}
 	return micros, text[digits:], ""
 }
@@ -218,7 +206,7 @@ func parseZone(text string) (micros int64, reason string) {
 	case strings.HasPrefix(text, "\u2212"): // the typographic minus
 		sign, text = -sign, text[len("\u2212"):]
 	default:
-		return 0, badZoneSign
+		return 0, "invalid timezone sign"
 	}
 	if len(text) < 2 {
 		return 0, badZoneHour
@@ -236,9 +224,9 @@ func parseZone(text string) (micros int64, reason string) {
 	case !ok:
 		return 0, badZoneMinute
 	case minute > 59:
-		return 0, zoneMinutes
+		return 0, "timezone minute value is outside expected range of 0-59"
 	case hour > 23:
-		return 0, zoneRange
+		return 0, "timezone offset must be less than 24 hours"
 	case len(text) > 2:
 		return 0, extra
 	}
@@ -273,11 +261,11 @@ func unixTime(seconds float64) (micros int64, reason string) {
 	startOf := func(year int) float64 { return float64(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Unix()) }
 	switch at := math.Floor(seconds * scale / 1e6); {
 	case at < startOf(0):
-		return 0, tooEarly
+		return 0, "dates before 0000 are not supported as unix timestamps"
 	case at < startOf(1):
 		return 0, yearZero
 	case at >= startOf(10000):
-		return 0, tooLate
+		return 0, "dates after 9999 are not supported as unix timestamps"
 	}
 	whole, fraction := math.Modf(seconds)
 	return int64(whole)*int64(scale) + int64(math.Round(fraction*scale)), ""

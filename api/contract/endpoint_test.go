@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestEndpointTable checks that the endpoint table is consistent: unique names, and settings that
@@ -87,9 +89,7 @@ func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
 		t.Fatal(err)
 	}
 	var d map[string]any
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(text, &d))
 	for _, match := range regexp.MustCompile(`"\$ref":"#/([^"]+)"`).FindAllStringSubmatch(string(text), -1) {
 		var at any = d
 		for part := range strings.SplitSeq(match[1], "/") {

@@ -32,21 +32,23 @@ const (
 type ExportFormat struct {
 	Name, Type string // Type is the content type
 	extension  string // of files
+	Title      string // as people call it
+	Text       bool   // is worth compressing
+	Memory     int    // of a body, about: what is read and not yet sent
 }
 
-// formatParam is the parameter of the format.
 const formatParam = "output_format"
 
 // exportFormats are all formats.
 var exportFormats = []ExportFormat{
-	{FormatCSV, "text/csv; charset=utf-8", ".csv"},
-	{FormatExcelCSV, "text/csv; charset=utf-8", ".csv"},
-	{FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx"},
-	{FormatJSON, JSONType, ".json"},
-	{FormatNDJSON, "application/x-ndjson", ".ndjson"},
-	{FormatGeoJSON, "application/geo+json", ".geojson"},
-	{FormatArrow, "application/vnd.apache.arrow.stream", ".arrows"},
-	{FormatParquet, "application/vnd.apache.parquet", ".parquet"},
+	{FormatCSV, "text/csv; charset=utf-8", ".csv", "CSV", true, 1 << 20},
+	{FormatExcelCSV, "text/csv; charset=utf-8", ".csv", "CSV for Excel", true, 1 << 20},
+	{FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx", "XLSX", false, 2 << 20},
+	{FormatJSON, JSONType, ".json", "JSON", true, 1 << 20},
+	{FormatNDJSON, "application/x-ndjson", ".ndjson", "NDJSON", true, 1 << 20},
+	{FormatGeoJSON, "application/geo+json", ".geojson", "GeoJSON", true, 1 << 20},
+	{FormatArrow, "application/vnd.apache.arrow.stream", ".arrows", "Arrow", false, 24 << 20},
+	{FormatParquet, "application/vnd.apache.parquet", ".parquet", "Parquet", false, 24 << 20},
 }
 
 // MaxSheetRows is the most records of a workbook: its sheet has one line more.
@@ -83,14 +85,6 @@ type ExportFile struct {
 	Compressed bool // buffers of an Arrow stream
 }
 
-// kindOfFormat is the kind of a request for a list in a format: two of them only exports have.
-func kindOfFormat(format string) Kind {
-	if format == FormatArrow || format == FormatParquet {
-		return Export
-	}
-	return Rows
-}
-
 // ExportFormats are the formats of an endpoint's exports.
 func (e *Endpoint) ExportFormats() []ExportFormat {
 	return slices.DeleteFunc(slices.Clone(exportFormats), func(f ExportFormat) bool {
@@ -112,14 +106,13 @@ func (e *Endpoint) exportPage() []Param {
 	}
 }
 
-// setFormat sets the format of an export.
 func (r *Request) setFormat(name string) {
 	r.Format, r.GeoJSON, r.NDJSON = name, name == FormatGeoJSON, name == FormatNDJSON
 	r.CSV = name == FormatCSV || name == FormatExcelCSV || name == FormatXLSX
 }
 
-// ExportType is the content type of an export.
-func (f *ExportFile) ExportType() string { return formatOf(f.Format).Type }
+// ExportFormat is the format of an export.
+func (f *ExportFile) ExportFormat() ExportFormat { return formatOf(f.Format) }
 
 func formatOf(name string) ExportFormat {
 	at := slices.IndexFunc(exportFormats, func(f ExportFormat) bool { return f.Name == name })

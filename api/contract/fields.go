@@ -142,11 +142,6 @@ const ofParam = "of"
 // MaxFacet is the most values of one field in an answer.
 const MaxFacet = 200
 
-// FacetFields is what a request of kind Facets asks for.
-type FacetFields struct {
-	Of []Group // in the order asked for
-}
-
 var ofKind = &ParamKind{
 	read:  func(r *Request, p *Param) { r.Of = r.readGroups(p, r.Of) },
 	write: func(r *Request, dst []byte) []byte { return r.plan.Endpoint.appendGroups(dst, r.Of) },

@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,10 +12,15 @@ import (
 // TestHeadlines checks that each headline figure is declared whole, and asks its list for what the
 // list has, in both sets of names.
 func TestHeadlines(t *testing.T) {
+	strict := json.NewDecoder(bytes.NewReader(headlinesText))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(new([]Headline)); err != nil {
+		t.Error(err)
+	}
 	seen := map[string]bool{}
 	for i := range Headlines {
 		h := &Headlines[i]
-		if seen[h.Name] || HeadlineNamed(h.Name) != h {
+		if seen[h.Name] {
 			t.Errorf("%s is declared twice", h.Name)
 		}
 		seen[h.Name] = true
@@ -25,14 +32,22 @@ func TestHeadlines(t *testing.T) {
 				t.Errorf("%s has no %s", h.Name, name)
 			}
 		}
-		if wanted := map[Expression]int{Percent: 2, Weighted: 2}[h.Value]; len(h.Measures) != max(1, wanted) {
+		if len(h.Measures) != 2 && (len(h.Measures) != 1 || h.Weight != "") {
 			t.Errorf("%s has %d measures", h.Name, len(h.Measures))
 		}
+		kept, err := url.ParseQuery(h.Filters)
+		if err != nil {
+			t.Errorf("%s: %v", h.Name, err)
+		}
+		if h.Series != "" && len(h.Measures) != 1 {
+			t.Errorf("%s has a series of %d measures", h.Name, len(h.Measures))
+		}
 		for set := range NameSet(2) {
-			query := url.Values{groupParam: {strings.Join(append([]string{h.Place}, h.Groups...), ",")}}
+			groups := append(append([]string{h.Place}, h.Groups...), strings.Fields(h.Series)...)
+			query := url.Values{groupParam: {strings.Join(groups, ",")}}
 			query.Set(measureParam, strings.Join(h.Measures, ","))
-			for _, pair := range h.Keep {
-				query.Set(set.Name(pair[0]), pair[1])
+			for name := range kept {
+				query.Set(set.Name(name), kept.Get(name))
 			}
 			if h.Newest == NewestEdition {
 				query.Set(LatestParam, LatestEdition)

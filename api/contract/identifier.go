@@ -183,13 +183,13 @@ func appendBase64(dst, text []byte, tolerant bool) (out []byte, ok bool) {
 func EncodeIdentifier(application, email string) (identifier string, issues []Issue) {
 	switch n := utf8.RuneCountInString(application); {
 	case n < minApplication:
-		issues = append(issues, tooShortText("application", application, minApplication))
+		issues = append(issues, tooShortText.issue("application", application, minApplication))
 	case n > maxApplication:
-		issues = append(issues, tooLong("application", application, maxApplication))
+		issues = append(issues, tooLong.issue("application", application, maxApplication))
 	}
 	normal := ""
 	if utf8.RuneCountInString(email) > maxIdentifier {
-		issues = append(issues, tooLong("email", email, maxIdentifier))
+		issues = append(issues, tooLong.issue("email", email, maxIdentifier))
 	} else {
 		var reason string
 		if normal, reason = parseEmail(email); reason != "" {
@@ -229,7 +229,7 @@ func EncodeQuery(query []byte) (identifier string, issues []Issue) {
 	identifier, issues = EncodeIdentifier(texts["application"], texts["email"])
 	for i, issue := range issues {
 		if _, given := texts[issue.Param]; !given {
-			issues[i] = missing(issue.Param)
+			issues[i] = Issue{Type: "missing", Param: issue.Param, Text: "Field required", NullInput: true}
 		}
 	}
 	return identifier, issues

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
+
+	"hdqs/internal/testkit"
 )
 
 // TestIdentifiers lists values with whether they are valid identifiers, for us and for the strict
@@ -207,9 +209,7 @@ func TestIdentifierValue(t *testing.T) {
 	} {
 		var r Request
 		r.Scan(planOf("/api/v2/metadata/location"), []byte("name="+url.QueryEscape(value)))
-		if err := r.Parse(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, r.Parse())
 		if got := r.HasIdentifierValue(); got != want {
 			t.Errorf("%q: %v, want %v", value, got, want)
 		}

@@ -1,6 +1,10 @@
 package contract
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Issue is one error in one parameter.
 type Issue struct {
@@ -41,50 +45,32 @@ type Forbidden struct{ Text, Hint string }
 
 func (e *Forbidden) Error() string { return e.Text }
 
-// missing is the issue of a required parameter that is absent.
-func missing(param string) Issue {
-	return Issue{Type: "missing", Param: param, Text: "Field required", NullInput: true}
+// bound is a kind of limit on a value. The limit is in the text and, with its key, in the context.
+type bound struct{ kind, key, text string }
+
+var (
+	tooLong      = bound{"string_too_long", "max_length", "String should have at most %d characters"}
+	tooShortText = bound{"string_too_short", "min_length", "String should have at least %d characters"}
+	tooSmall     = bound{"greater_than_equal", "ge", "Input should be greater than or equal to %d"}
+	tooGreat     = bound{"less_than_equal", "le", "Input should be less than or equal to %d"}
+)
+
+// issue is the issue of a value beyond a limit.
+func (b bound) issue(param, input string, limit int) Issue {
+	return Issue{
+		Type: b.kind, Param: param, Input: input, Text: fmt.Sprintf(b.text, limit), CtxKey: b.key, CtxInt: limit,
+	}
 }
 
-func tooLong(param, input string, limit int) Issue {
-	return beyond(limit, "max_length", Issue{
-		Type: "string_too_long", Param: param, Input: input, Text: "String should have at most %d characters",
-	})
+// unread are the types and texts of issues of values that are not of a parameter's type.
+var unread = [...][2]string{
+	Integer: {"int_parsing", "Input should be a valid integer, unable to parse string as an integer"},
+	Number:  {"float_parsing", "Input should be a valid number, unable to parse string as a number"},
+	Boolean: {"bool_parsing", "Input should be a valid boolean, unable to interpret input"},
 }
 
-func tooShortText(param, input string, limit int) Issue {
-	return beyond(limit, "min_length", Issue{
-		Type: "string_too_short", Param: param, Input: input, Text: "String should have at least %d characters",
-	})
-}
-
-func tooSmall(param, input string, floor int) Issue {
-	return beyond(floor, "ge", Issue{
-		Type: "greater_than_equal", Param: param, Input: input, Text: "Input should be greater than or equal to %d",
-	})
-}
-
-func tooGreat(param, input string, ceiling int) Issue {
-	return beyond(ceiling, "le", Issue{
-		Type: "less_than_equal", Param: param, Input: input, Text: "Input should be less than or equal to %d",
-	})
-}
-
-// beyond completes the issue of a value beyond a limit, which is in the text and, with its key, in
-// the context.
-func beyond(limit int, key string, issue Issue) Issue {
-	issue.Text, issue.CtxKey, issue.CtxInt = fmt.Sprintf(issue.Text, limit), key, limit
-	return issue
-}
-
-func notInteger(param, input string) Issue {
-	const text = "Input should be a valid integer, unable to parse string as an integer"
-	return Issue{Type: "int_parsing", Param: param, Input: input, Text: text}
-}
-
-func notNumber(param, input string) Issue {
-	const text = "Input should be a valid number, unable to parse string as a number"
-	return Issue{Type: "float_parsing", Param: param, Input: input, Text: text}
+func notOfType(t Type, param, input string) Issue {
+	return Issue{Type: unread[t][0], Param: param, Input: input, Text: unread[t][1]}
 }
 
 func notDecimal(param, input string, fault decimalFault) Issue {
@@ -94,14 +80,9 @@ func notDecimal(param, input string, fault decimalFault) Issue {
 	return Issue{Type: "decimal_parsing", Param: param, Text: "Input should be a valid decimal", Input: input}
 }
 
-func notBoolean(param, input string) Issue {
-	const text = "Input should be a valid boolean, unable to interpret input"
-	return Issue{Type: "bool_parsing", Param: param, Input: input, Text: text}
-}
-
 func notInEnum(p *Param, input string) Issue {
 	text := "Input should be " + p.Enum.Expected
-	if p.List && p.Enum.hasComma() {
+	if p.List && slices.ContainsFunc(p.Enum.Values, func(v string) bool { return strings.Contains(v, ",") }) {
 		text += `; in a list, write the comma of a value as \,`
 	}
 	return Issue{

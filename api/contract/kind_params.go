@@ -1,5 +1,7 @@
 package contract
 
+import "regexp"
+
 // ParamKind is a parameter that only requests of some kinds have. It is neither a filter nor of the
 // page: it chooses what is made of the rows that pass. There is one for each of these parameters.
 type ParamKind struct {
@@ -59,7 +61,11 @@ func (r *Request) readNames(p *Param) (names []string, ok bool) {
 		}
 		sent += text
 		if text == "" {
-			r.issues = append(r.issues[:issues], p.noNames(r.plan.Endpoint))
+			issue := tooFew(p.Name, ", or leave out "+p.Name)
+			if p.Required {
+				issue = p.Own.issue(r.plan.Endpoint, "too_short", "List should have at least 1 value")
+			}
+			r.issues = append(r.issues[:issues], issue)
 			return nil, false
 		}
 		for rest, more := text, true; more; {
@@ -81,14 +87,6 @@ func (r *Request) readNames(p *Param) (names []string, ok bool) {
 	return names, len(r.issues) == issues
 }
 
-// noNames is the issue of an empty list of names.
-func (p *Param) noNames(e *Endpoint) Issue {
-	if p.Required {
-		return p.Own.issue(e, "too_short", "List should have at least 1 value")
-	}
-	return tooFew(p.Name, ", or leave out "+p.Name)
-}
-
 // appendNames appends a list of names as it is sent. Names have no commas.
 func appendNames(dst []byte, names ...string) []byte {
 	for i, name := range names {
@@ -103,11 +101,6 @@ func appendNames(dst []byte, names ...string) []byte {
 // A request of kind Changes asks which rows differ between a retained snapshot and the one that
 // answers: since=20261121T010200Z-af55ffd1ca9d. Both are filtered alike.
 
-// Comparison is what a request of kind Changes asks for.
-type Comparison struct {
-	Since string // the id of the snapshot to compare with
-}
-
 // SinceParam names the snapshot that rows are compared with.
 const SinceParam = "since"
 
@@ -118,10 +111,12 @@ const (
 	aboutSince      = "the id of the snapshot to compare with, which answers of that time have in X-Snapshot-Id"
 )
 
+var snapshotForm = regexp.MustCompile(snapshotPattern)
+
 var sinceKind = &ParamKind{
 	read: func(r *Request, p *Param) {
 		r.Since = r.text(r.position)
-		if r.withinMax(p, r.Since) && !isSnapshotID(r.Since) {
+		if r.withinMax(p, r.Since) && !snapshotForm.MatchString(r.Since) {
 			r.fault(Issue{
 				Type: "string_pattern_mismatch", Param: p.Name, Input: r.Since,
 				CtxKey: "pattern", CtxText: snapshotPattern,
@@ -133,17 +128,6 @@ var sinceKind = &ParamKind{
 	issue: func(_ *Endpoint, kind, text string) Issue {
 		return Issue{Type: kind, Param: SinceParam, Text: text + ": " + aboutSince, NullInput: true}
 	},
-}
-
-// isSnapshotID reports whether a text matches snapshotPattern.
-func isSnapshotID(text string) bool {
-	for i := range len(text) {
-		c := text[i]
-		if !isLetterOrDigit(c) && (i == 0 || c != '.' && c != '_' && c != '-') {
-			return false
-		}
-	}
-	return text != ""
 }
 
 // The kinds of change, and the fields of a record besides those of the row.

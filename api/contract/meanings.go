@@ -22,6 +22,7 @@ var (
 	matching    = section("matching")
 	kindTexts   = section("kinds")
 	figureTexts = section("figures")
+	valueWords  = wordsOf(section("words"))
 
 	groupTitles = section("groups")
 	formatTexts = section("formats")
@@ -58,6 +59,25 @@ func (e *Endpoint) Meaning(field string) string {
 	}
 	return e.names.text(text)
 }
+
+// wordsOf reads the words of values by field and value.
+func wordsOf(fields map[string]string) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for field, list := range fields {
+		all[field] = map[string]string{}
+		for pair := range strings.SplitSeq(list, " | ") {
+			value, words, found := strings.Cut(pair, " = ")
+			if !found {
+				panic("meanings.txt, words of " + field + ": " + pair)
+			}
+			all[field][value] = words
+		}
+	}
+	return all
+}
+
+// Words is a value of a field in the words of people, empty if it is said as it is.
+func Words(field, value string) string { return valueWords[ContractNames.Name(field)][value] }
 
 // Unit is the unit of the field's numbers, empty if they have none of their own.
 func (e *Endpoint) Unit(field string) string { return units[ContractNames.Name(field)] }

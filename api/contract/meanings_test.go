@@ -100,3 +100,29 @@ func TestAddingUp(t *testing.T) {
 		}
 	}
 }
+
+// TestWords finds values of enumerations without words where others of them have some, and words of
+// values that do not exist.
+func TestWords(t *testing.T) {
+	values := map[string][]string{
+		"admin_level": levelOrCoarsest.Values, "age_range": {"all"}, "assessment_type": {"BA", "SA"},
+		"latest": latestModes.Values,
+	}
+	for i := range Endpoints {
+		for _, f := range Endpoints[i].Fields {
+			if f.Enum != nil {
+				values[f.Name] = f.Enum.Values
+			}
+		}
+	}
+	for field, words := range valueWords {
+		for _, v := range values[field] {
+			if Words(field, v) == "" {
+				t.Errorf("%s: no words for %q", field, v)
+			}
+		}
+		if len(words) != len(values[field]) {
+			t.Errorf("%s: %d words for %d values", field, len(words), len(values[field]))
+		}
+	}
+}

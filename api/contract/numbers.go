@@ -166,7 +166,7 @@ func parseExact(text string) (*big.Rat, decimalFault) {
 	return exactOf(p.whole+p.fraction, exponent-int64(len(p.fraction)), negative), decimalFine
 }
 
-// exactOf is digits × 10^exponent, moved to the limits of exact comparison if beyond.
+// exactOf returns digits × 10^exponent, clamped to the range that is compared exactly.
 func exactOf(digits string, exponent int64, negative bool) *big.Rat {
 	digits = strings.TrimLeft(digits, "0")
 	if digits == "" {

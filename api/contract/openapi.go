@@ -97,7 +97,8 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 	for i := range endpoints {
 		e := &endpoints[i]
 		name := schemaName(e)
-		d.Schemas = append(d.Schemas, member{name, recordSchema(e)}, member{name + "List", listSchema(name)})
+		record := recordSchema(e.Summary, e.Fields, e.Meaning)
+		d.Schemas = append(d.Schemas, member{name, record}, member{name + "List", listSchema(name)})
 		for _, k := range append([]Kind{Rows}, kinds...) {
 			p := NewPlan(e, k)
 			d.Paths = append(d.Paths, member{p.Paths()[0], p.operation(len(kinds) > 0)})
@@ -170,7 +171,9 @@ func (p *Plan) operation(earlier bool) json.RawMessage {
 		IdentifierHeader: e.names.IdentifierHeader(), Identifier: examples[IdentifierParam],
 	}
 	for i := range p.Params {
-		if param := &p.Params[i]; p.Kind != Rows && p.sharesParam(param) {
+		param := &p.Params[i]
+		ofExport := p.Kind == Export && (param.Name == "limit" || param.Name == formatParam)
+		if p.Kind != Rows && param.Own == nil && !ofExport { // it is the endpoint's component
 			o.Parameters = append(o.Parameters, ref("parameters", componentName(e, param)))
 		} else if earlier || !param.Earlier {
 			o.Parameters = append(o.Parameters, e.parameter(param))
@@ -217,7 +220,6 @@ func (e *Endpoint) parameter(p *Param) object {
 	return append(described, object{{"schema", p.schema()}, {"example", example}}...)
 }
 
-// json is a value of the type as JSON has it.
 func (t Type) json(text string) any {
 	switch t {
 	case Integer, Number, Exact:
@@ -240,7 +242,6 @@ const (
 	exactPattern = `^[+-]?(\d+\.?\d*|\.\d+)$`
 )
 
-// schema describes the values of a type.
 func (t Type) schema(e *Enum, limit int) object {
 	s := object{{"type", "string"}}
 	switch t {
@@ -289,22 +290,22 @@ func (p *Param) schema() object {
 	return s
 }
 
-func recordSchema(e *Endpoint) object {
-	properties, required := make(object, len(e.Fields)), make(array, len(e.Fields))
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		properties[i], required[i] = member{f.Name, f.schema(e.Meaning(f.Name))}, f.Name
+// recordSchema describes records with some fields.
+func recordSchema(about string, fields []Field, meaning func(field string) string) object {
+	properties, required := make(object, len(fields)), make(array, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		properties[i], required[i] = member{f.Name, f.schema(meaning(f.Name))}, f.Name
 	}
 	return object{
 		{"type", "object"},
-		{"description", e.Summary},
+		{"description", about},
 		{"properties", properties},
 		{"required", required},
 		{"additionalProperties", false},
 	}
 }
 
-// sentences joins the texts that are not empty.
 func sentences(texts ...string) string {
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 	return strings.Join(texts, " ")

@@ -48,12 +48,6 @@ func withoutChoice(parameter object) object {
 	return parameter
 }
 
-// sharesParam reports whether the plan's parameter is the endpoint's component.
-func (p *Plan) sharesParam(param *Param) bool {
-	ofExport := p.Kind == Export && (param.Name == "limit" || param.Name == formatParam)
-	return param.Own == nil && !ofExport
-}
-
 // listSchema describes a page of records.
 func listSchema(record string) json.RawMessage {
 	return fill("page", struct {
@@ -172,33 +166,28 @@ const (
 func figurePaths(s NameSet) (paths, schemas object) {
 	endpoints := FigureEndpoints(s)
 	index, one := NewPlan(&endpoints[0], Figures), NewPlan(oneFigure(endpoints), Figures)
+	var names []string
+	for i := range Headlines {
+		names = append(names, Headlines[i].Name)
+	}
 	name := object{
 		{"name", "name"},
 		{"in", "path"},
 		{"required", true},
 		{"description", kindTexts["figures name"]},
-		{"schema", object{{"type", "string"}, {"enum", headlineNames()}}},
-		{"example", Headlines[0].Name},
+		{"schema", object{{"type", "string"}, {"enum", names}}},
+		{"example", names[0]},
 	}
 	paths = object{
 		{FiguresPath, index.figureOperation("listFigures", figuresSchema, kindTexts["figures all"])},
 		{FiguresPath + "/{name}", one.figureOperation("getFigure", figureSchema, kindTexts["figures one"], name)},
 	}
-	properties, required := object{}, array{}
-	for i := range headlineFields {
-		f := &headlineFields[i]
-		property := f.schema(figureTexts[f.Name])
-		if f.Name == "request" { // a text, or a list of texts
-			property = object{{"description", figureTexts[f.Name]}}
+	meaning := func(field string) string { return figureTexts[field] }
+	record := recordSchema(kindTexts["figures records"], headlineFields, meaning)
+	for i, property := range record[2].value.(object) {
+		if property.key == "request" { // a text, or a list of texts
+			record[2].value.(object)[i].value = object{{"description", meaning("request")}}
 		}
-		properties, required = append(properties, member{f.Name, property}), append(required, f.Name)
-	}
-	record := object{
-		{"type", "object"},
-		{"description", kindTexts["figures records"]},
-		{"properties", properties},
-		{"required", required},
-		{"additionalProperties", false},
 	}
 	either := object{
 		{"type", "object"}, {"description", kindTexts["figures either"]}, {"additionalProperties", true},
@@ -216,17 +205,9 @@ func oneFigure(endpoints []Endpoint) *Endpoint {
 	e := endpoints[0]
 	e.Fields = headlineFields
 	for i := range Headlines {
-		e.Params = append(e.Params[:len(e.Params):len(e.Params)], Headlines[i].Takes...)
+		e.Params = append(e.Params[:len(e.Params):len(e.Params)], Headlines[i].takes()...)
 	}
 	return &e
-}
-
-func headlineNames() []string {
-	names := make([]string, len(Headlines))
-	for i := range Headlines {
-		names[i] = Headlines[i].Name
-	}
-	return names
 }
 
 // figureOperation describes requests for headline figures.
@@ -245,6 +226,3 @@ func (p *Plan) figureOperation(id, record, about string, before ...any) any {
 
 // FiguresTag is the title of the headline figures.
 const FiguresTag = "Headline figures"
-
-// FigureMeaning is what a field of a headline figure's record means.
-func FigureMeaning(field string) string { return figureTexts[field] }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // describedPath is what the tests read of a path of a description.
@@ -27,9 +29,7 @@ func pathsOf(t *testing.T, s NameSet, kinds ...Kind) map[string]describedPath {
 		t.Fatal(err)
 	}
 	var d struct{ Paths map[string]describedPath }
-	if err := json.Unmarshal(body, &d); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(body, &d))
 	return d.Paths
 }
 
@@ -113,9 +113,7 @@ func TestDescribedFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(body, &described); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(body, &described))
 	for _, name := range []string{"BadDate", "Gone", "Invalid"} {
 		if described.Components.Responses[name].Headers[HeaderSnapshot] == nil {
 			t.Errorf("%s has no %s", name, HeaderSnapshot)

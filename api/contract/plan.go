@@ -28,16 +28,6 @@ var kindNames = [...]string{
 // String is the last part of the kind's paths, empty for Rows and Figures.
 func (k Kind) String() string { return kindNames[k] }
 
-// KindOf splits the path of a kind. A path without the name of one is of Rows.
-func KindOf(path string) (endpoint string, kind Kind) {
-	for k := Rows + 1; k < Figures; k++ {
-		if before, is := strings.CutSuffix(path, "/"+k.String()); is {
-			return before, k
-		}
-	}
-	return path, Rows
-}
-
 // Plan is an endpoint prepared for reading requests of one kind. It never changes, so requests
 // share it. Filters and page parameters have the same positions in the plans of all kinds.
 type Plan struct {

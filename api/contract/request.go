@@ -57,8 +57,8 @@ type Request struct {
 	// What is asked for besides rows that pass and their page. Each kind of request has some of it.
 	Selection
 	Aggregation
-	FacetFields
-	Comparison
+	Of    []Group // Facets: the fields whose values are counted, in the order asked for
+	Since string  // Changes: the id of the snapshot to compare with
 	ExportFile
 
 	values    []Value // of lists
@@ -146,11 +146,11 @@ func (r *Request) readPage(p *Param, text string) {
 		value, beyond, ok := parseInteger(text)
 		switch {
 		case !ok:
-			r.fault(notInteger(p.Name, text))
+			r.fault(notOfType(Integer, p.Name, text))
 		case value < int64(*p.Floor):
-			r.fault(tooSmall(p.Name, text, *p.Floor))
+			r.fault(tooSmall.issue(p.Name, text, *p.Floor))
 		case p.Ceiling != nil && value > int64(*p.Ceiling):
-			r.fault(tooGreat(p.Name, text, *p.Ceiling))
+			r.fault(tooGreat.issue(p.Name, text, *p.Ceiling))
 			if r.plan.Kind == Rows {
 				r.hint(p, "add /export to the path for all records at once")
 			}
@@ -199,11 +199,11 @@ func (r *Request) readValue(p *Param, text string) (v Value, ok bool) {
 		return r.readChoice(p, text)
 	case Integer:
 		if v.Int, v.Beyond, ok = parseInteger(text); !ok {
-			r.fault(notInteger(p.Name, text))
+			r.fault(notOfType(Integer, p.Name, text))
 		}
 	case Number:
 		if v.Float, ok = parseNumber(text); !ok {
-			r.fault(notNumber(p.Name, text))
+			r.fault(notOfType(Number, p.Name, text))
 		}
 	case Exact:
 		var fault decimalFault
@@ -214,7 +214,7 @@ func (r *Request) readValue(p *Param, text string) (v Value, ok bool) {
 	case Boolean:
 		var set bool
 		if set, ok = parseBoolean(text); !ok {
-			r.fault(notBoolean(p.Name, text))
+			r.fault(notOfType(Boolean, p.Name, text))
 		}
 		if set {
 			v.Int = 1
@@ -234,7 +234,9 @@ func (r *Request) readValue(p *Param, text string) (v Value, ok bool) {
 func (r *Request) readChoice(p *Param, text string) (v Value, ok bool) {
 	if !p.Enum.has(text) {
 		r.fault(notInEnum(p, text))
-		r.hintAtPlus(p, text)
+		if strings.Contains(text, " ") && p.Enum.has(strings.ReplaceAll(text, " ", "+")) {
+			r.hint(p, "a + in a query is a blank; send %2B")
+		}
 		return v, false
 	}
 	v.Text = text
@@ -250,13 +252,12 @@ func (r *Request) readChoice(p *Param, text string) (v Value, ok bool) {
 
 func (r *Request) withinMax(p *Param, text string) bool {
 	if p.Max > 0 && len(text) > p.Max && utf8.RuneCountInString(text) > p.Max {
-		r.fault(tooLong(p.Name, text, p.Max))
+		r.fault(tooLong.issue(p.Name, text, p.Max))
 		return false
 	}
 	return true
 }
 
-// filter adds a filter for the parameter being read.
 func (r *Request) filter(v Value) {
 	r.Filters = append(r.Filters, Filter{Param: r.position, Value: v})
 	r.raw[r.position].filter = len(r.Filters)
@@ -286,12 +287,5 @@ func (r *Request) hintAtName(p *Param, text string) {
 	isName := !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && c != ' ' })
 	if name != nil && isPlace && isName {
 		r.hint(p, "no code looks like this; did you mean "+name.Name+"?")
-	}
-}
-
-// hintAtPlus hints at a plus that was sent as it is, which is a blank in a query.
-func (r *Request) hintAtPlus(p *Param, text string) {
-	if strings.Contains(text, " ") && p.Enum.has(strings.ReplaceAll(text, " ", "+")) {
-		r.hint(p, "a + in a query is a blank; send %2B")
 	}
 }

@@ -3,18 +3,16 @@ package contract
 import (
 	"cmp"
 	"errors"
-	"os"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestRequests reads the requests of testdata/requests.txt. The canonical form of each must have
 // the same meaning.
 func TestRequests(t *testing.T) {
-	text, err := os.ReadFile("testdata/requests.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.ReadFile(t, "testdata/requests.txt")
 	var p *Plan
 	ran := 0
 	for number, line := range strings.Split(string(text), "\n") {
@@ -43,7 +41,7 @@ func TestRequests(t *testing.T) {
 func planNamed(t *testing.T, heading string) *Plan {
 	t.Helper()
 	path, hapi := strings.CutSuffix(heading, " hapi")
-	name, kind := KindOf(path)
+	name, kind := kindOf(path)
 	set := ContractNames
 	if hapi {
 		set = HAPINames
@@ -79,4 +77,14 @@ func readRequest(r *Request, p *Plan, query string) string {
 		text += " hint " + strings.Join(hinted, " ")
 	}
 	return text
+}
+
+// kindOf splits the path of a kind. A path without the name of one is of Rows.
+func kindOf(path string) (endpoint string, kind Kind) {
+	for k := Rows + 1; k < Figures; k++ {
+		if before, is := strings.CutSuffix(path, "/"+k.String()); is {
+			return before, k
+		}
+	}
+	return path, Rows
 }

@@ -73,12 +73,13 @@ func (s *Scanned) Scan(p *Plan, query []byte) Kind {
 	s.lists, s.hinted = s.lists[:0], s.hinted[:0]
 	s.setPlan(p)
 	eachPair(query, s.note)
-	switch format := s.raw[p.format].encoded(); {
-	case len(format) == 0 || p.Kind != Rows:
-		return p.Kind
-	default:
-		return kindOfFormat(string(decodedView(format)))
+	if format := s.raw[p.format].encoded(); len(format) > 0 && p.Kind == Rows {
+		switch string(decodedView(format)) {
+		case FormatArrow, FormatParquet: // which only exports have
+			return Export
+		}
 	}
+	return p.Kind
 }
 
 // As continues with a plan for another kind of requests for the same endpoint: it looks for the
@@ -126,7 +127,10 @@ func (s *Scanned) note(sent, encoded []byte) {
 		s.Snapshot = string(appendDecoded(nil, encoded))
 	default:
 		s.refuseList(string(name))
-		s.refuseEverybody(string(name))
+		if string(name) == EverybodyParam {
+			s.refuse(EverybodyParam, "records of "+s.plan.Endpoint.Name()+" have no category, gender or age_range, so "+
+				"none of them counts only some people; leave it out")
+		}
 		s.refuseRemoved(name, encoded)
 		if len(s.unknown) < maxUnknownKept {
 			s.unknown = append(s.unknown, sentPair{sent, encoded})
@@ -154,7 +158,6 @@ func (s *Scanned) text(position int) string {
 	return string(s.value)
 }
 
-// isGiven reports whether the request has a parameter.
 func (s *Scanned) isGiven(position int) bool {
 	return s.raw[position].given[ownSet] || s.raw[position].given[otherSet]
 }

@@ -97,15 +97,12 @@ func (e *Endpoint) CountsEverybody() bool {
 
 var latestKind = &ParamKind{
 	read: func(r *Request, p *Param) {
-		text, ok := r.text(r.position), false
-		if text == LatestEdition {
-			if r.Edition = true; r.plan.Endpoint.Edition == nil {
-				r.fault(noEdition(r.plan.Endpoint))
-			}
-			return
-		}
-		if r.Latest, ok = parseBoolean(text); !ok {
-			r.fault(notBoolean(p.Name, text))
+		if r.text(r.position) != LatestEdition {
+			r.Latest = r.readBoolean(p)
+		} else if r.Edition = true; r.plan.Endpoint.Edition == nil {
+			r.fault(valueError(LatestParam, LatestEdition, "records of "+r.plan.Endpoint.Name()+
+				" are each of their own period, and no edition of them replaces another; keep a period with "+
+				"start_date and end_date, or send latest=true for the newest record of each series"))
 		}
 	},
 	write: func(r *Request, dst []byte) []byte {
@@ -119,34 +116,24 @@ var latestKind = &ParamKind{
 	},
 }
 
-// noEdition is the issue of an edition of a list that has none.
-func noEdition(e *Endpoint) Issue {
-	return valueError(LatestParam, LatestEdition, "records of "+e.Name()+" are each of their own period, and no "+
-		"edition of them replaces another; keep a period with start_date and end_date, or send latest=true for the "+
-		"newest record of each series")
+// readBoolean reads the parameter being read.
+func (r *Request) readBoolean(p *Param) bool {
+	text := r.text(r.position)
+	set, ok := parseBoolean(text)
+	if !ok {
+		r.fault(notOfType(Boolean, p.Name, text))
+	}
+	return set
 }
 
 var everybodyKind = &ParamKind{
-	read: func(r *Request, p *Param) {
-		text, ok := r.text(r.position), false
-		if r.Everybody, ok = parseBoolean(text); !ok {
-			r.fault(notBoolean(p.Name, text))
-		}
-	},
+	read: func(r *Request, p *Param) { r.Everybody = r.readBoolean(p) },
 	write: func(r *Request, dst []byte) []byte {
 		if r.Everybody {
 			dst = append(dst, "true"...)
 		}
 		return dst
 	},
-}
-
-// refuseEverybody refuses EverybodyParam where no dimension has such a value.
-func (s *Scanned) refuseEverybody(name string) {
-	if name == EverybodyParam {
-		s.refuse(name, "records of "+s.plan.Endpoint.Name()+" have no category, gender or age_range, so none of them "+
-			"counts only some people; leave it out")
-	}
 }
 
 // Unit is the columns that name a place of one level: its code, what its provider calls it, and the
@@ -172,7 +159,7 @@ func (e *Endpoint) Units() []Unit {
 	return units
 }
 
-// IsPlaceholder reports whether a code stands for a unit that is not known.
+// IsPlaceholder reports whether a code is that of an unknown unit, which rows without one have.
 func IsPlaceholder(code string) bool { return strings.HasSuffix(code, "-XXX") }
 
 // Nests reports whether a row can be of a place that contains that of another. Lists without levels

@@ -47,11 +47,6 @@ func (p *Param) single() string { return strings.TrimSuffix(p.Name, SeveralSuffi
 // hasPattern reports whether the parameter's values may have wildcards.
 func (p *Param) hasPattern() bool { return p.Op == Like || p.Op == Contains }
 
-// hasComma reports whether a value has a comma.
-func (e *Enum) hasComma() bool {
-	return slices.ContainsFunc(e.Values, func(v string) bool { return strings.Contains(v, ",") })
-}
-
 // refuseList refuses a list of a parameter that has none: ignored, it would give more rows than
 // were asked for.
 func (s *Scanned) refuseList(name string) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ import (
 type violation struct {
 	param string // that the error names
 	text  string // what is wrong and what helps
-	fix   func(d *queryEdit)
+	fix   func(query url.Values)
 }
 
 // checker checks requests of one endpoint, in the names of its answers.
@@ -62,8 +63,12 @@ func (c *checker) check(r *contract.Request) ([]violation, error) {
 	if amount == "" && average == "" {
 		return wrong, nil
 	}
-	asked, by := c.questions(r, amount, average)
-	counts, err := c.counts(r, by)
+	asked := c.questions(r, amount, average)
+	var by []aggregate.Group
+	for _, q := range asked {
+		by = append(by, aggregate.Group{Column: q.Field})
+	}
+	counts, err := c.counts(r, by...)
 	if many, ok := errors.AsType[*aggregate.TooManyValues](err); ok {
 		i := slices.IndexFunc(asked, func(q dimensionQuestion) bool { return q.Field == many.Column })
 		q := &asked[i]
@@ -77,24 +82,19 @@ func (c *checker) check(r *contract.Request) ([]violation, error) {
 	onePeriod := sync.OnceValues(func() (bool, error) {
 		return c.oneInEach(r, c.groupsOf(r), contract.PeriodStart, contract.PeriodEnd)
 	})
-	checks := []func() (*violation, error){
-		func() (*violation, error) { return c.checkLowerPlace(r, measure) },
-		func() (*violation, error) { return c.checkNested(r, measure, onePeriod) },
-	}
-	for i := range asked {
-		checks = append(checks, func() (*violation, error) { return c.judge(r, &asked[i], counts, onePeriod) })
-	}
-	checks = append(checks, func() (*violation, error) { return c.checkOverlaps(r, amount) })
-	for _, check := range checks {
-		w, err := check()
-		if err != nil {
-			return nil, err
-		}
+	add := func(w *violation, failed error) {
 		if w != nil {
 			wrong = append(wrong, *w)
 		}
+		err = cmp.Or(err, failed)
 	}
-	return wrong, nil
+	add(c.checkLowerPlace(r, measure))
+	add(c.checkNested(r, measure, onePeriod))
+	for i := range asked {
+		add(c.judge(r, &asked[i], valuesOf(counts[i]), onePeriod))
+	}
+	add(c.checkOverlaps(r, amount))
+	return wrong, err
 }
 
 // notSummable is what is wrong with a measure of a number that is no amount.
@@ -109,10 +109,10 @@ func (c *checker) notSummable(m contract.Measure, figure *contract.Figure) viola
 		instead = []string{"distinct:" + field}
 	}
 	return violation{
-		param: "measures",
+		param: measuresParam,
 		text: fmt.Sprintf("%s means nothing: %s is %s. Ask for %s.",
 			measure, field, figure.Noun, strings.Join(instead, " and ")),
-		fix: func(d *queryEdit) { d.replaceMeasure(measure, instead) },
+		fix: func(query url.Values) { replaceMeasure(query, measure, instead) },
 	}
 }
 
@@ -121,14 +121,11 @@ type dimensionQuestion struct {
 	*contract.Dimension
 	field   string // its name in the request
 	measure string // that adds
-	at      int    // of its values in the counts
 }
 
-// questions lists the dimensions that a request adds over, and the counts that tell their values.
-func (c *checker) questions(r *contract.Request, amount, average string) ([]dimensionQuestion, []aggregate.Group) {
+// questions lists the dimensions that a request adds over.
+func (c *checker) questions(r *contract.Request, amount, average string) (asked []dimensionQuestion) {
 	e := c.plan.Endpoint
-	var asked []dimensionQuestion
-	var by []aggregate.Group
 	for i := range e.Dimensions {
 		d := &e.Dimensions[i]
 		measure := amount
@@ -142,28 +139,25 @@ func (c *checker) questions(r *contract.Request, amount, average string) ([]dime
 				continue
 			}
 		}
-		if measure == "" || c.isGrouped(r, d, contract.Whole) {
+		if measure == "" || c.isGrouped(r, d.Field) {
 			continue
 		}
-		q := dimensionQuestion{Dimension: d, field: e.Names().Name(d.Field), measure: measure, at: len(by)}
-		by = append(by, aggregate.Group{Column: d.Field})
-		asked = append(asked, q)
+		asked = append(asked, dimensionQuestion{Dimension: d, field: e.Names().Name(d.Field), measure: measure})
 	}
-	return asked, by
+	return asked
 }
 
-func (c *checker) isGrouped(r *contract.Request, d *contract.Dimension, part contract.Part) bool {
+func (c *checker) isGrouped(r *contract.Request, column string) bool {
 	return slices.ContainsFunc(r.Groups, func(g contract.Group) bool {
-		return g.Part == part && c.plan.Endpoint.Fields[g.Field].Column() == d.Field
+		return g.Part == contract.Whole && c.plan.Endpoint.Fields[g.Field].Column() == column
 	})
 }
 
 // judge returns what is wrong with adding over a dimension, nil if nothing is. onePeriod reports
 // whether the rows of each group have one period.
 func (c *checker) judge(
-	r *contract.Request, q *dimensionQuestion, counts []*aggregate.Result, onePeriod func() (bool, error),
+	r *contract.Request, q *dimensionQuestion, values []string, onePeriod func() (bool, error),
 ) (*violation, error) {
-	values := valuesOf(counts[q.at])
 	found, all := additivity.Check(q.Dimension, values), additivity.JoinWithAnd
 	switch {
 	case q.Kind == contract.Overlapping:
@@ -184,17 +178,15 @@ func (c *checker) judge(
 
 // oneInEach reports whether the rows of each group have one value in each of some columns.
 func (c *checker) oneInEach(r *contract.Request, groups []aggregate.Group, columns ...string) (bool, error) {
-	var q index.Query
-	c.list.FillQuery(&q, r, nil)
-	question := &aggregate.Question{Query: &q, Groups: groups, Pause: c.pause}
+	question := &aggregate.Question{Query: c.query(r), Groups: groups, Pause: c.pause}
 	for _, column := range columns {
 		question.Measures = append(question.Measures, aggregate.Measure{Func: aggregate.Distinct, Column: column})
 	}
 	found, err := c.adder.Table.Answer(question)
-	if err = tooMany(err); err != nil {
-		if _, is := errors.AsType[*contract.Invalid](err); is {
-			return false, nil
-		}
+	if _, many := errors.AsType[*contract.Invalid](tooMany(err)); many {
+		return false, nil
+	}
+	if err != nil {
 		return false, err
 	}
 	for group := range found.Len() {
@@ -212,21 +204,21 @@ func (c *checker) groupsOf(r *contract.Request) []aggregate.Group {
 	return questionOf(r, c.plan.Endpoint, nil).Groups
 }
 
-// grouping is a wrong sum that is applyFixes by another field to group by.
+// grouping is a wrong sum that grouping by another field mends.
 func (c *checker) grouping(q *dimensionQuestion, format string, args ...any) *violation {
 	return &violation{
 		param: c.paramOf(q.Dimension),
 		text:  fmt.Sprintf(format, args...),
-		fix:   func(d *queryEdit) { d.group(q.field) },
+		fix:   func(query url.Values) { group(query, q.field) },
 	}
 }
 
-// keeping is a wrong sum that is applyFixes by a filter, unless remedies are to group.
+// keeping is a wrong sum that a filter mends, unless remedies are to group.
 func (c *checker) keeping(q *dimensionQuestion, value, format string, args ...any) *violation {
 	w := c.grouping(q, format, args...)
 	w.text += fmt.Sprintf(" Send %s=%s, or group by %[1]s.", q.field, value)
 	if !c.group {
-		w.fix = func(d *queryEdit) { c.keep(d, q.field, value) }
+		w.fix = func(query url.Values) { c.keep(query, q.field, value) }
 	}
 	return w
 }
@@ -234,7 +226,7 @@ func (c *checker) keeping(q *dimensionQuestion, value, format string, args ...an
 // keeps reports whether a filter can keep the rows that are not broken down.
 func (c *checker) keeps(r *contract.Request, q *dimensionQuestion, values []string) bool {
 	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) &&
-		c.covers(r, func(d *queryEdit) { c.keep(d, q.field, q.Keep) })
+		c.covers(r, func(query url.Values) { c.keep(query, q.field, q.Keep) })
 }
 
 // mixes is a wrong sum over values that contain others, or overlap, as said.
@@ -278,7 +270,7 @@ func (c *checker) judgeOverlapping(r *contract.Request, q *dimensionQuestion, va
 	return c.grouping(q, format+" Group by %[2]s, or keep one value with a filter.", q.measure, q.field, all), nil
 }
 
-// withPlaces adds to groups what tells rows apart besides a dimension and the period.
+// withPlaces adds the other dimensions to groups, without the period.
 func (c *checker) withPlaces(groups []aggregate.Group, q *dimensionQuestion) []aggregate.Group {
 	e := c.plan.Endpoint
 	for i := range e.Fields {
@@ -292,8 +284,8 @@ func (c *checker) withPlaces(groups []aggregate.Group, q *dimensionQuestion) []a
 	return groups
 }
 
-func setEdition(d *queryEdit)   { d.set(contract.LatestParam, contract.LatestEdition) }
-func setEverybody(d *queryEdit) { d.set(contract.EverybodyParam, "true") }
+func setEdition(query url.Values)   { query.Set(contract.LatestParam, contract.LatestEdition) }
+func setEverybody(query url.Values) { query.Set(contract.EverybodyParam, "true") }
 
 // judgePeriods looks for figures of several periods in a group, each of which counts everybody.
 func (c *checker) judgePeriods(
@@ -317,9 +309,9 @@ func (c *checker) judgePeriods(
 	switch {
 	case isPart:
 		return &violation{
-			param: "group_by",
+			param: groupBy,
 			text:  fmt.Sprintf("%s, several of them in one group, %s. Group by %s instead.", said, why, q.field),
-			fix:   func(d *queryEdit) { d.groupByStart(q.field) },
+			fix:   func(query url.Values) { groupByStart(query, q.field) },
 		}, nil
 	case r.Latest:
 		said += ", since the newest rows of some places are older than those of others"
@@ -328,9 +320,9 @@ func (c *checker) judgePeriods(
 		param: contract.LatestParam,
 		text: fmt.Sprintf("%s, %s. Send latest=edition, keep one period with start_date and end_date, or group by %s.",
 			said, why, q.field),
-		fix: func(d *queryEdit) {
-			if setEdition(d); c.group {
-				d.groupByStart(q.field)
+		fix: func(query url.Values) {
+			if setEdition(query); c.group {
+				groupByStart(query, q.field)
 			}
 		},
 	}, nil
@@ -340,7 +332,7 @@ func (c *checker) judgePeriods(
 // months.
 func (c *checker) checkOverlaps(r *contract.Request, amount string) (*violation, error) {
 	e := c.plan.Endpoint
-	byStart := c.isGrouped(r, &contract.Dimension{Field: contract.PeriodStart}, contract.Whole)
+	byStart := c.isGrouped(r, contract.PeriodStart)
 	if amount == "" || c.adder.Overlaps == nil || !byStart && !e.AddsOverTime() {
 		return nil, nil
 	}
@@ -349,9 +341,7 @@ func (c *checker) checkOverlaps(r *contract.Request, amount string) (*violation,
 			return nil, err
 		}
 	}
-	var q index.Query
-	c.list.FillQuery(&q, r, nil)
-	found, err := c.adder.Overlaps.First(&q)
+	found, err := c.adder.Overlaps.First(c.query(r))
 	many := errors.Is(err, index.ErrManyOverlaps)
 	if err != nil && !many || err == nil && found == nil {
 		return nil, err
@@ -364,11 +354,11 @@ func (c *checker) checkOverlaps(r *contract.Request, amount string) (*violation,
 	}
 	start, end := e.Names().Name(contract.PeriodStart), e.Names().Name(contract.PeriodEnd)
 	return &violation{
-		param: "group_by",
+		param: groupBy,
 		text:  fmt.Sprintf("%s Group by %s and %s.", said, start, end),
-		fix: func(d *queryEdit) {
-			d.groupByStart(start)
-			d.group(end)
+		fix: func(query url.Values) {
+			groupByStart(query, start)
+			group(query, end)
 		},
 	}, nil
 }
@@ -379,10 +369,10 @@ func (c *checker) hint(r *contract.Request) (string, error) {
 	e := c.plan.Endpoint
 	for i := range e.Dimensions {
 		d := &e.Dimensions[i]
-		if d.Kind != contract.Stock || !r.Latest && !r.Edition || !c.adds(r) || c.isGrouped(r, d, contract.Whole) {
+		if d.Kind != contract.Stock || !r.Latest && !r.Edition || !c.adds(r) || c.isGrouped(r, d.Field) {
 			continue
 		}
-		counts, err := c.counts(r, []aggregate.Group{{Column: d.Field}})
+		counts, err := c.counts(r, aggregate.Group{Column: d.Field})
 		if err != nil || counts[0].Len() < 2 {
 			return "", err
 		}
@@ -406,14 +396,19 @@ func (c *checker) paramOf(d *contract.Dimension) string {
 	if slices.ContainsFunc(c.plan.Params, func(p contract.Param) bool { return p.Name == name }) {
 		return name
 	}
-	return "group_by"
+	return groupBy
+}
+
+// query selects the rows that pass a request's filters.
+func (c *checker) query(r *contract.Request) *index.Query {
+	q := new(index.Query)
+	c.list.FillQuery(q, r, nil)
+	return q
 }
 
 // counts counts the rows that pass a request's filters by each of some fields.
-func (c *checker) counts(r *contract.Request, by []aggregate.Group) ([]*aggregate.Result, error) {
-	var q index.Query
-	c.list.FillQuery(&q, r, nil)
-	return c.adder.Table.Count(&q, by...)
+func (c *checker) counts(r *contract.Request, by ...aggregate.Group) ([]*aggregate.Result, error) {
+	return c.adder.Table.Count(c.query(r), by...)
 }
 
 // valuesOf are the values that occur, as texts of a query.

@@ -64,7 +64,7 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 		if found.groups == 0 {
 			found.total = 1
 		}
-		found.page(r)
+		found.from, found.n = pageOf(r, found.total)
 		return found, nil
 	}
 	adds, err := a.List.Adder(a.Endpoint)
@@ -100,7 +100,7 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 		return nil, tooMany(err)
 	}
 	found.total = found.result.Len()
-	found.page(r)
+	found.from, found.n = pageOf(r, found.total)
 	if found.covered, err = coverageOf(s, a, found, adds.Table, question.Pause); err != nil {
 		return nil, tooMany(err)
 	}
@@ -205,13 +205,10 @@ func tooMany(err error) error {
 	return &contract.Invalid{Issues: []contract.Issue{{Type: "too_much", Param: param, Text: text, NullInput: true}}}
 }
 
-// page keeps the records of the request's page.
-func (f *aggregates) page(r *contract.Request) {
-	f.from = f.total
-	if r.Offset < uint64(f.total) {
-		f.from = int(r.Offset)
-	}
-	f.n = min(r.Limit, f.total-f.from)
+// pageOf returns where the page of a request begins among all records, and how many it has.
+func pageOf(r *contract.Request, total int) (from, n int) {
+	from = int(min(r.Offset, uint64(total)))
+	return from, min(r.Limit, total-from)
 }
 
 func (f *aggregates) Fields() []contract.Field { return f.fields }

@@ -63,8 +63,8 @@ func coverageSeed(dst []byte, e *contract.Endpoint, b *state.Bound) []byte {
 // unitLists are the paths of the lists of units, by level less 1.
 var unitLists = [...]string{"/api/v2/metadata/admin1", "/api/v2/metadata/admin2"}
 
-// maxCoverage is the most groups of a unit and what is grouped by. Beyond it the coverage is shown
-// only to those who ask for it, who then get the error.
+// maxCoverage is the most groups of a country, a level and what is grouped by. Beyond it the
+// coverage is shown only to those who ask for it, who then get the error.
 const maxCoverage = 500_000
 
 // coverageOf counts the units that have rows, for requests that ask for it or that add up amounts
@@ -84,15 +84,15 @@ func coverageOf(
 	if err != nil {
 		return nil, err
 	}
-	counter := unitCounter{table: table, query: &a.Query, pause: pause, levels: levels, known: known}
 	var kept []int // groups that are no units
+	var groups []aggregate.Group
 	for i, g := range questionOf(r, a.Endpoint, nil).Groups {
 		if levelOfField(g.Column) == 0 {
-			kept = append(kept, i)
-			counter.groups = append(counter.groups, g)
+			kept, groups = append(kept, i), append(groups, g)
 		}
 	}
-	byKey, err := counter.count()
+	counter := unitCounter{table: table, query: a.Query, pause: pause, levels: levels}
+	byKey, err := counter.count(groups, known)
 	if _, many := errors.AsType[*aggregate.TooManyGroups](err); many && !asked {
 		return nil, nil
 	}
@@ -101,11 +101,11 @@ func coverageOf(
 	}
 	c := &covered{shown: has(contract.Sum)}
 	for i := range found.total {
-		key := ""
+		var key []byte
 		for _, k := range kept {
-			key += groupKey(found.result.Group(i, k))
+			key = appendKey(key, found.result.Group(i, k))
 		}
-		u := byKey[key]
+		u := byKey[string(key)]
 		c.of = append(c.of, u)
 		if u.known > 0 && (c.least.known == 0 || u.some*c.least.known < c.least.some*u.known) {
 			c.least = u
@@ -114,46 +114,29 @@ func coverageOf(
 	return c, nil
 }
 
-// unitCounter counts the units that have rows, by some groups.
+// unitCounter counts the units that have rows.
 type unitCounter struct {
 	table  *aggregate.Table
-	query  *index.Query
+	query  index.Query
 	pause  func()
-	levels int
-	known  map[string][2]int
-	groups []aggregate.Group
+	levels int // that the list has codes of; rows of lower ones count for nothing
 }
 
-// count counts the units by the values of the groups. Where these are of countries alone, each unit
-// is a group. Elsewhere that would be almost a group for each row, so the different codes of units
-// are counted; only in countries with rows that are in no unit, whose codes are to be left out,
-// each unit is a group.
-func (c *unitCounter) count() (map[string]units, error) {
-	byKey := map[string]units{}
-	ofCountries := !slices.ContainsFunc(c.groups, func(g aggregate.Group) bool {
-		return g.Column != countryColumn && g.Column != "location_name"
-	})
-	if ofCountries {
-		rows, err := c.eachUnit(c.query, c.groups)
-		if err == nil {
-			c.add(byKey, rows, len(c.groups), isKnownUnit, nil)
-		}
-		return byKey, err
+// count counts the units by the values of some groups. A group for each unit would be almost one
+// for each row, so it counts the different codes. Rows that are in no unit have codes too: in the
+// countries that have such rows, it takes these off.
+func (c *unitCounter) count(groups []aggregate.Group, known map[string][2]int) (map[string]units, error) {
+	noUnits, countries, err := c.noUnits(nil)
+	if err == nil && len(countries) > 0 {
+		odd := *c // a country's newest and coarsest rows do not depend on other countries
+		odd.query.Filters = append(slices.Clip(odd.query.Filters),
+			index.Filter{Columns: []string{countryColumn}, Op: index.Equal, Values: countries})
+		noUnits, _, err = odd.noUnits(groups)
 	}
-	places, err := c.eachUnit(c.query, nil)
 	if err != nil {
 		return nil, err
 	}
-	var odd []index.Value // countries with rows that are in no unit
-	oddCodes := map[string]bool{}
-	for i := range places.Len() {
-		code, level := places.Group(i, 0).Text, int(places.Group(i, 1).Int)
-		if level > 0 && isKnownUnit(places, i, 0, level) == 0 && !oddCodes[code] {
-			oddCodes[code] = true
-			odd = append(odd, index.Value{Text: code})
-		}
-	}
-	q := c.question(c.query, c.groups)
+	q := c.question(groups)
 	for level := 1; level <= c.levels; level++ {
 		codes := aggregate.Measure{Func: aggregate.Distinct, Column: contract.UnitColumns[level]}
 		q.Measures = append(q.Measures, codes)
@@ -162,111 +145,100 @@ func (c *unitCounter) count() (map[string]units, error) {
 	if err != nil {
 		return nil, err
 	}
-	distinct := func(rows *aggregate.Result, i, _, level int) int { return int(rows.Measure(i, level-1).Int) }
-	c.add(byKey, rows, len(c.groups), distinct, oddCodes)
-	if len(odd) == 0 {
-		return byKey, nil
+	byKey, country := map[string]units{}, len(groups)
+	for i := range rows.Len() {
+		level := int(rows.Group(i, country+1).Int)
+		// Of a country only the lowest level counts, which is last.
+		if !c.hasUnits(level) || i+1 < rows.Len() && startAlike(rows, i, country+1) {
+			continue
+		}
+		key := groupKey(rows, i, country)
+		u := byKey[key]
+		u.some += int(rows.Measure(i, level-1).Int) - noUnits[groupKey(rows, i, country+2)]
+		u.known += known[rows.Group(i, country).Text][level-1]
+		byKey[key] = u
 	}
-	// A country's newest and coarsest rows do not depend on other countries.
-	query := *c.query
-	query.Filters = append(slices.Clip(query.Filters),
-		index.Filter{Columns: []string{countryColumn}, Op: index.Equal, Values: odd})
-	if rows, err = c.eachUnit(&query, c.groups); err != nil {
-		return nil, err
-	}
-	c.add(byKey, rows, len(c.groups), isKnownUnit, nil)
 	return byKey, nil
 }
 
-// question asks for groups, with the country and level after them.
-func (c *unitCounter) question(q *index.Query, groups []aggregate.Group) *aggregate.Question {
-	place := []aggregate.Group{{Column: countryColumn}, {Column: levelColumn}}
-	return &aggregate.Question{Query: q, MaxGroups: maxCoverage, Pause: c.pause, Groups: slices.Concat(groups, place)}
-}
-
-// eachUnit answers with a row for each unit of groups: the country, the level, and the codes.
-func (c *unitCounter) eachUnit(query *index.Query, groups []aggregate.Group) (*aggregate.Result, error) {
-	q := c.question(query, groups)
+// noUnits counts the codes of rows that are in no unit, by some groups, the country and the level,
+// and lists their countries.
+func (c *unitCounter) noUnits(groups []aggregate.Group) (n map[string]int, countries []index.Value, err error) {
+	q, country := c.question(groups), len(groups)
 	for level := 1; level <= c.levels; level++ {
 		q.Groups = append(q.Groups, aggregate.Group{Column: contract.UnitColumns[level]})
 	}
-	return c.table.Answer(q)
-}
-
-// isKnownUnit is 1 for a row of eachUnit whose code is of a unit.
-func isKnownUnit(rows *aggregate.Result, i, own, level int) int {
-	if contract.IsPlaceholder(rows.Group(i, own+1+level).Text) {
-		return 0
+	rows, err := c.table.Answer(q)
+	if err != nil {
+		return nil, nil, err
 	}
-	return 1
+	n = map[string]int{}
+	for i := range rows.Len() {
+		level := int(rows.Group(i, country+1).Int)
+		if !c.hasUnits(level) || !contract.IsPlaceholder(rows.Group(i, country+1+level).Text) {
+			continue
+		}
+		n[groupKey(rows, i, country+2)]++
+		if code := rows.Group(i, country).Text; len(countries) == 0 || countries[len(countries)-1].Text != code {
+			countries = append(countries, index.Value{Text: code})
+		}
+	}
+	return n, countries, nil
 }
 
-// add adds up the units of countries by the first fields of rows, except for some countries. Of a
-// country only the lowest level counts.
-func (c *unitCounter) add(
-	to map[string]units, rows *aggregate.Result, own int, count func(rows *aggregate.Result, i, own, level int) int,
-	except map[string]bool,
-) {
-	first := make([]aggregate.Value, own+1) // of the rows of a country: its groups, and the country
-	for i := 0; i < rows.Len(); {
-		key := ""
-		for k := range first {
-			first[k] = rows.Group(i, k)
-			if k < own {
-				key += groupKey(first[k])
-			}
-		}
-		country := first[own].Text
-		lowest, some := 0, 0
-		for ; i < rows.Len() && startsWith(rows, i, first); i++ {
-			level := int(rows.Group(i, own+1).Int)
-			if level > lowest {
-				lowest, some = level, 0
-			}
-			if level == lowest && level > 0 {
-				some += count(rows, i, own, level)
-			}
-		}
-		if lowest > 0 && !except[country] {
-			all := to[key]
-			to[key] = units{all.some + some, all.known + c.known[country][lowest-1]}
-		}
+// hasUnits reports whether rows of a level are of units. A list can have rows of a level of which
+// it has no column.
+func (c *unitCounter) hasUnits(level int) bool { return level > 0 && level <= c.levels }
+
+// question asks for groups, with the country and level after them.
+func (c *unitCounter) question(groups []aggregate.Group) *aggregate.Question {
+	place := []aggregate.Group{{Column: countryColumn}, {Column: levelColumn}}
+	return &aggregate.Question{
+		Query: &c.query, MaxGroups: maxCoverage, Pause: c.pause, Groups: slices.Concat(groups, place),
 	}
 }
 
-// startsWith reports whether the first fields of a row have some values.
-func startsWith(rows *aggregate.Result, row int, values []aggregate.Value) bool {
-	for k, v := range values {
-		if rows.Group(row, k) != v {
+// startAlike reports whether a row and the next one have the same first fields.
+func startAlike(rows *aggregate.Result, row, fields int) bool {
+	for k := range fields {
+		if rows.Group(row, k) != rows.Group(row+1, k) {
 			return false
 		}
 	}
 	return true
 }
 
-// groupKey is a value as a part of a key.
-func groupKey(v aggregate.Value) string { return string(v.Append([]byte{byte(v.Kind)})) + "\x00" }
+// groupKey is the first fields of a group as one key.
+func groupKey(rows *aggregate.Result, group, fields int) string {
+	var key []byte
+	for k := range fields {
+		key = appendKey(key, rows.Group(group, k))
+	}
+	return string(key)
+}
+
+func appendKey(key []byte, v aggregate.Value) []byte {
+	return append(v.Append(append(key, byte(v.Kind))), 0)
+}
 
 type unitsKey struct{}
 
 // knownUnits are how many units of levels 1 and 2 the countries of a snapshot have.
 func knownUnits(s *list.Lists, v *state.Served) (map[string][2]int, error) {
-	if known, ok := v.Kept.Load(unitsKey{}); ok {
-		return known.(map[string][2]int), nil
-	}
-	all := map[string][2]int{}
-	for level, path := range unitLists {
-		rows, err := askList(s, v, path, url.Values{groupBy: {countryColumn}})
-		if err != nil {
-			return nil, err
+	return kept(v, unitsKey{}, func() (map[string][2]int, error) {
+		all := map[string][2]int{}
+		for level, path := range unitLists {
+			rows, err := askList(s, v, path, url.Values{groupBy: {countryColumn}})
+			if err != nil {
+				return nil, err
+			}
+			for i := range rows.len() {
+				code := strings.Clone(rows.at(i, 0).Text)
+				n := all[code]
+				n[level] = int(rows.at(i, 1).Int)
+				all[code] = n
+			}
 		}
-		for i := range rows.len() {
-			code := strings.Clone(rows.at(i, 0).Text)
-			n := all[code]
-			n[level] = int(rows.at(i, 1).Int)
-			all[code] = n
-		}
-	}
-	v.Kept.Store(unitsKey{}, all)
-	return all, nil
+		return all, nil
+	})
 }

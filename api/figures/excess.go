@@ -18,9 +18,6 @@ import (
 // excessRatio is from where on a sum of units is more than their country's figure: providers round.
 const excessRatio = 1.01
 
-// maxExcessGroups is up to how many groups sums of units are compared.
-const maxExcessGroups = 100_000
-
 // excess returns a caveat for a sum of units that is more than the figure of a place that contains
 // them, with the same period and in every other field. units selects the rows of the request.
 func (c *checker) excess(r *contract.Request, units *index.Query) (string, error) {
@@ -35,66 +32,45 @@ func (c *checker) excess(r *contract.Request, units *index.Query) (string, error
 	}
 	figure := e.Fields[r.Measures[measure].Field].Column()
 	all := index.Query{Filters: slices.Delete(slices.Clone(units.Filters), level, level+1), Coarsest: true}
-	own, err := c.sums(&all, figure, e.Nested())
+	by := slices.Concat([]string{countryColumn, contract.PeriodStart, contract.PeriodEnd}, e.Nested())
+	own, err := c.sums(&all, figure, by)
 	if own == nil || err != nil {
 		return "", err
 	}
-	some, err := c.sums(units, figure, e.Nested())
+	some, err := c.sums(units, figure, by)
 	if some == nil || err != nil {
 		return "", err
 	}
-	wholes := map[string]placeSum{}
-	for _, sum := range own {
-		wholes[sum.key] = sum
+	wholes := map[string]string{}
+	for i := range own.Len() {
+		wholes[groupKey(own, i, len(by))] = own.Measure(i, 0).String()
 	}
 	worst, hint := 0.0, ""
-	for _, sum := range some { // of several that are as far off, always the same
-		whole, has := wholes[sum.key]
-		if more := sum.number - whole.number; has && more > worst && sum.number > whole.number*excessRatio {
+	for i := range some.Len() { // of several that are as far off, always the same
+		text, whole := some.Measure(i, 0).String(), wholes[groupKey(some, i, len(by))]
+		sum, err := strconv.ParseFloat(text, 64)
+		most, missing := strconv.ParseFloat(whole, 64) // of rows without numbers there is no sum
+		if more := sum - most; err == nil && missing == nil && more > worst && sum > most*excessRatio {
 			worst = more
 			hint = fmt.Sprintf(" The units of %s add up to %s, more than the %s of the place that contains them: some "+
 				"units count what others count, or it leaves some of them out. %s=%s takes its own figure.",
-				sum.country, sum.text, whole.text, levelColumn, contract.Coarsest)
+				some.Group(i, 0), text, whole, levelColumn, contract.Coarsest)
 		}
 	}
 	return hint, nil
 }
 
-// placeSum is a sum over places of one country.
-type placeSum struct {
-	key           string // the country, the period and the other fields
-	country, text string
-	number        float64
-}
-
-// sums adds up a figure by country, period and some other fields, in their order. It is nil if
-// there are too many groups.
-func (c *checker) sums(q *index.Query, figure string, by []string) (sums []placeSum, err error) {
+// sums adds up a figure by some columns. It returns nil if there are too many groups.
+func (c *checker) sums(q *index.Query, figure string, by []string) (*aggregate.Result, error) {
 	question := &aggregate.Question{
-		Query: q, MaxGroups: maxExcessGroups, Pause: c.pause,
-		Measures: []aggregate.Measure{{Func: aggregate.Sum, Column: figure}},
+		Query: q, Pause: c.pause, Measures: []aggregate.Measure{{Func: aggregate.Sum, Column: figure}},
 	}
-	for _, column := range slices.Concat([]string{countryColumn, contract.PeriodStart, contract.PeriodEnd}, by) {
+	for _, column := range by {
 		question.Groups = append(question.Groups, aggregate.Group{Column: column})
 	}
 	found, err := c.adder.Table.Answer(question)
 	if _, many := errors.AsType[*aggregate.TooManyGroups](err); many {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range found.Len() {
-		key := ""
-		for k := range question.Groups {
-			key += groupKey(found.Group(i, k))
-		}
-		text := found.Measure(i, 0).String()
-		number, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			continue // no row of the group has a number
-		}
-		sums = append(sums, placeSum{key: key, country: found.Group(i, 0).String(), text: text, number: number})
-	}
-	return sums, nil
+	return found, err
 }

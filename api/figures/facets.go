@@ -92,8 +92,8 @@ func findFacets(s *list.Lists, a *list.Reply) (list.Records, error) {
 		}
 	}
 	found.total = len(all)
-	from := int(min(a.Request.Offset, uint64(len(all))))
-	found.page = all[from : from+min(a.Request.Limit, len(all)-from)]
+	from, n := pageOf(&a.Request, len(all))
+	found.page = all[from : from+n]
 	return found, nil
 }
 

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type headlineReader struct {
 	sources map[string]source
 	chosen  bool     // some countries are asked for
 	codes   []string // theirs
-	given   [][2]string
+	given   url.Values
 }
 
 // Parameters of the lists that figures are made of.
@@ -32,23 +33,24 @@ const (
 	endParam      = "end_date"
 )
 
-func newHeadlineReader(s *list.Lists, a *list.Reply) (*headlineReader, error) {
-	c := &headlineReader{s: s, a: a, names: a.Request.Names()}
+const monthsOfYear = 12
+
+func newHeadlineReader(s *list.Lists, a *list.Reply) (c *headlineReader, err error) {
+	c = &headlineReader{s: s, a: a, names: a.Request.Names(), given: queryOf(&a.Request)}
 	c.prefix = mountOf(s, c.names).Prefix
-	var err error
 	if c.sources, err = sourcesOf(s, a.Served); err != nil {
 		return nil, err
 	}
+	c.given.Del("limit")
+	c.given.Del("output_format")
 	places := url.Values{groupBy: {"code"}}
-	for _, pair := range editOf(&a.Request).pairs {
-		switch name, isPlace := strings.CutPrefix(pair[0], contract.CountryParam); {
-		case isPlace:
-			places.Set("code"+name, pair[1])
-		case pair[0] != "limit" && pair[0] != "output_format":
-			c.given = append(c.given, pair)
+	for _, suffix := range []string{"", contract.SeveralSuffix} {
+		if param := contract.CountryParam + suffix; c.given.Has(param) {
+			places["code"+suffix], c.chosen = c.given[param], true
+			c.given.Del(param)
 		}
 	}
-	if c.chosen = len(places) > 1; !c.chosen {
+	if !c.chosen {
 		return c, nil
 	}
 	countries, err := askList(s, a.Served, locationsPath, places)
@@ -60,222 +62,211 @@ func newHeadlineReader(s *list.Lists, a *list.Reply) (*headlineReader, error) {
 	return c, err
 }
 
-// dayText is the month of a time.
-func dayText(v aggregate.Value) string {
-	if v.Kind != aggregate.Time {
-		return "an unknown time"
-	}
-	return time.UnixMicro(v.Int).UTC().Format("2006-01")
-}
-
 // figure is a headline figure that is being read.
 type figure struct {
 	*headlineReader
 	*contract.Headline
-	list   *contract.Endpoint   // in the contract's names
-	window [][2]string          // of NewestMonths
-	months map[string]time.Time // of YearApart, by place: the newest one
-	of     map[string]*headline
-	near   *near // nil until it is needed
+	list    *contract.Endpoint   // in the contract's names
+	filters url.Values           // of the declaration
+	base    url.Values           // parameters that choose the rows, but for places
+	months  map[string]time.Time // of YearApart, by place: the newest one
+	of      map[string]*headline // places with rows
+	near    *near                // nil until it is needed
 }
 
-// without leaves out a parameter.
-func without(pairs [][2]string, name string) [][2]string {
-	return slices.DeleteFunc(slices.Clone(pairs), func(p [2]string) bool { return p[0] == name })
-}
-
-// base are the parameters that choose the rows, but for places.
-func (f *figure) base() [][2]string {
-	switch f.Newest {
-	case contract.NewestEdition:
-		return slices.Concat(f.Keep, f.given, [][2]string{{contract.LatestParam, contract.LatestEdition}})
-	case contract.NewestMonths:
-		return slices.Concat(f.Keep, without(f.given, endParam), f.window)
+// read returns the records of a figure: of the countries that were asked for, or of all that have
+// rows, by code.
+func (c *headlineReader) read(h *contract.Headline) (records [][]any, err error) {
+	f := &figure{
+		headlineReader: c, Headline: h, list: h.List(contract.ContractNames), months: map[string]time.Time{},
+		of: map[string]*headline{},
 	}
-	return slices.Concat(f.Keep, f.given)
+	if f.filters, err = url.ParseQuery(h.Filters); err != nil {
+		return nil, err
+	}
+	f.base = merged(f.filters, c.given)
+	places := f.codes
+	if !f.chosen || len(places) > 0 {
+		if err := f.readRows(); err != nil {
+			return nil, err
+		}
+		if err := f.readValues(); err != nil {
+			return nil, err
+		}
+	}
+	if !f.chosen {
+		places = slices.Sorted(maps.Keys(f.of))
+	}
+	for _, place := range places {
+		record, err := f.record(place)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, record)
+	}
+	return records, nil
+}
+
+// merged are the parameters of several queries. Of those with one name the last counts.
+func merged(queries ...url.Values) url.Values {
+	all := url.Values{}
+	for _, query := range queries {
+		maps.Copy(all, query)
+	}
+	return all
+}
+
+// only is a query for the rows with a value.
+func only(param, value string) url.Values { return url.Values{param: {value}} }
+
+// between is a query for the rows of some months.
+func between(first, last time.Time) url.Values {
+	return url.Values{startParam: {first.Format("2006-01")}, endParam: {last.Format("2006-01")}}
 }
 
 // where keeps the places that were asked for, if they are as many as a list may have.
-func (f *figure) where() [][2]string {
+func (f *figure) where() url.Values {
 	switch {
 	case !f.chosen || len(f.codes) > contract.MaxValues:
 		return nil
 	case len(f.codes) == 1:
-		return [][2]string{{f.Place, f.codes[0]}}
+		return only(f.Place, f.codes[0])
 	}
-	return [][2]string{{f.Place + contract.SeveralSuffix, strings.Join(f.codes, ",")}}
+	return only(f.Place+contract.SeveralSuffix, strings.Join(f.codes, ","))
 }
 
-// ask answers a request for an aggregate of the list.
-func (f *figure) ask(pairs [][2]string, groups []string, measures ...string) (answered, error) {
-	params := url.Values{measuresParam: {strings.Join(measures, ",")}}
+// aggregateOf are the parameters of a request for an aggregate.
+func aggregateOf(params url.Values, groups []string, measures []string) url.Values {
+	params = merged(params, only(measuresParam, strings.Join(measures, ",")))
 	if len(groups) > 0 {
 		params.Set(groupBy, strings.Join(groups, ","))
 	}
-	for _, pair := range pairs {
-		params.Set(pair[0], pair[1])
-	}
+	return params
+}
+
+// ask answers a request for an aggregate of the list.
+func (f *figure) ask(params url.Values, groups []string, measures ...string) (answered, error) {
 	if f.a.HasTurn {
 		f.a.Pause()
 	}
-	return askList(f.s, f.a.Served, f.Path, params)
+	return askList(f.s, f.a.Served, f.Path, aggregateOf(params, groups, measures))
+}
+
+// renamed are parameters in the names of the answer.
+func (c *headlineReader) renamed(params url.Values) url.Values {
+	all := url.Values{}
+	for name, values := range params {
+		all[c.names.Name(name)] = values
+	}
+	return all
 }
 
 // request is a request for an aggregate, in the names of the answer.
-func (f *figure) request(pairs [][2]string, groups []string, measures ...string) string {
-	d := new(queryEdit)
-	for _, pair := range pairs {
-		d.pairs = append(d.pairs, [2]string{f.names.Name(pair[0]), pair[1]})
-	}
-	if len(groups) > 0 {
-		d.setList(groupBy, groups)
-	}
-	d.setList(measuresParam, measures)
+func (f *figure) request(params url.Values, groups []string, measures ...string) string {
 	path := f.Headline.List(f.names).Path + "/" + contract.Aggregate.String()
-	return f.prefix + path + "?" + d.query()
+	return f.prefix + path + "?" + queryText(f.renamed(aggregateOf(params, groups, measures)))
 }
 
 // requests are the requests of which the figure of a place is made.
-func (f *figure) requests(place string) []string {
-	at := [][2]string{{f.Place, place}}
-	base := slices.Concat(at, f.base())
-	switch f.Value {
-	case contract.Percent:
-		return []string{f.request(base, nil, f.Measures[0]), f.request(base, nil, f.Measures[1])}
-	case contract.Weighted:
-		return []string{f.request(base, []string{f.Weight}, append([]string{"count"}, f.Measures...)...)}
-	case contract.MedianChange:
-		if f.of[place] == nil {
-			return []string{f.request(base, nil, "count", "max:"+contract.PeriodStart)}
+func (f *figure) requests(place string) (requests []string) {
+	rows := merged(f.base, only(f.Place, place))
+	month, has := f.months[place]
+	switch {
+	case f.Newest == contract.YearApart && !has:
+		return []string{f.request(rows, nil, "count", "max:"+contract.PeriodStart)}
+	case f.Newest == contract.YearApart:
+		for years := range 2 {
+			of := month.AddDate(-years, 0, 0)
+			requests = append(requests, f.request(merged(rows, between(of, of)), f.MatchedBy(), f.Measures...))
 		}
-		month := f.months[place]
-		return []string{
-			f.request(slices.Concat(at, f.inMonth(month)), f.MatchedBy(), f.Measures[0]),
-			f.request(slices.Concat(at, f.inMonth(month.AddDate(-1, 0, 0))), f.MatchedBy(), f.Measures[0]),
+	case f.Weight != "":
+		return []string{f.request(rows, []string{f.Weight}, append([]string{"count"}, f.Measures...)...)}
+	default:
+		for _, measure := range f.Measures {
+			requests = append(requests, f.request(rows, nil, measure))
 		}
 	}
-	return []string{f.request(base, nil, f.Measures...)}
+	return requests
 }
 
+// monthOf is the month of a time.
 func monthOf(v aggregate.Value) time.Time {
-	at := time.UnixMicro(v.Int).UTC()
-	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+	year, month, _ := time.UnixMicro(v.Int).UTC().Date()
+	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// inMonth keeps the rows of a month.
-func (f *figure) inMonth(month time.Time) [][2]string {
-	text := month.Format("2006-01")
-	return slices.Concat(f.Keep, without(f.given, endParam), [][2]string{{startParam, text}, {endParam, text}})
-}
-
-// readFacts finds what is known of the rows of each place besides the value.
-func (f *figure) readFacts() error {
-	f.of, f.months = map[string]*headline{}, map[string]time.Time{}
-	if f.chosen && len(f.codes) == 0 {
-		return nil
+// dayText is the month of a time in words.
+func dayText(v aggregate.Value) string {
+	if v.Kind != aggregate.Time {
+		return "an unknown time"
 	}
+	return monthOf(v).Format("2006-01")
+}
+
+// readRows finds which rows the figure is made of, and what is known of them besides the value.
+func (f *figure) readRows() error {
+	const newest = "max:" + contract.PeriodStart
 	switch f.Newest {
+	case contract.NewestEdition:
+		f.base.Set(contract.LatestParam, contract.LatestEdition)
 	case contract.NewestMonths:
-		newest, err := f.ask(f.given, nil, "max:"+contract.PeriodStart)
-		if err != nil {
+		f.base.Del(endParam)
+		rows, err := f.ask(f.given, nil, newest)
+		if err != nil || rows.at(0, 0).Kind != aggregate.Time {
 			return err
 		}
-		if newest.at(0, 0).Kind != aggregate.Time {
-			return nil
-		}
-		last := monthOf(newest.at(0, 0))
-		f.window = [][2]string{
-			{startParam, last.AddDate(0, -11, 0).Format("2006-01")}, {endParam, last.Format("2006-01")},
-		}
+		last := monthOf(rows.at(0, 0))
+		f.base = merged(f.base, between(last.AddDate(0, 1-monthsOfYear, 0), last))
 	case contract.YearApart:
-		return f.readNewestMonths()
+		rows, err := f.ask(merged(f.base, f.where()), []string{f.Place}, newest)
+		for i := 0; err == nil && i < rows.len(); i++ {
+			place, month := rows.at(i, 0).Text, monthOf(rows.at(i, 1))
+			f.months[place] = month
+			err = f.describe(merged(f.base, only(f.Place, place), between(month, month)))
+		}
+		return err
 	}
-	return f.readRows(slices.Concat(f.base(), f.where()))
+	return f.describe(merged(f.base, f.where()))
 }
 
-// readNewestMonths finds what is known of the newest month of each country.
-func (f *figure) readNewestMonths() error {
-	newest, err := f.ask(slices.Concat(f.base(), f.where()), []string{f.Place}, "max:"+contract.PeriodStart)
+// describe finds what is known of the rows of places besides the value.
+func (f *figure) describe(params url.Values) error {
+	measures := []string{"count", "min:" + contract.PeriodStart, "max:" + contract.PeriodEnd}
+	if f.list.Units() != nil {
+		measures = append(measures, "min:"+levelColumn, "max:"+levelColumn)
+	}
+	rows, err := f.ask(params, []string{f.Place}, measures...)
 	if err != nil {
 		return err
 	}
-	for i := range newest.len() {
-		place, month := newest.at(i, 0).Text, monthOf(newest.at(i, 1))
-		f.months[place] = month
-		if err := f.readRows(slices.Concat([][2]string{{f.Place, place}}, f.inMonth(month))); err != nil {
-			return err
+	for i := range rows.len() {
+		h := &headline{rows: int(rows.at(i, 1).Int), start: rows.at(i, 2), end: rows.at(i, 3)}
+		h.months = map[string]bool{}
+		if len(measures) > 3 && rows.at(i, 4) == rows.at(i, 5) {
+			h.level = rows.at(i, 4)
 		}
+		f.of[rows.at(i, 0).Text] = h
 	}
-	return nil
-}
-
-// readRows adds what is known of rows to their places.
-func (f *figure) readRows(pairs [][2]string) error {
-	by := []string{f.Place, "resource_catalog_id"}
-	hasLevel := f.list.Dimension(levelColumn) != nil || f.list.Figure(levelColumn) != nil
-	if hasLevel {
-		by = append(by, levelColumn)
-	}
-	if f.isOpen() {
-		by = append(by, contract.PeriodEnd)
-	}
+	by := []string{f.Place, "resource_catalog_id", contract.PeriodEnd}
 	if f.Newest == contract.NewestMonths {
 		by = append(by, "month")
 	}
-	rows, err := f.ask(pairs, by, "count", "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
-	if err != nil {
+	if rows, err = f.ask(params, by, "count"); err != nil {
 		return err
 	}
-	months := map[string]map[string]bool{}
 	for i := range rows.len() {
-		place := rows.at(i, 0).Text
-		from := f.sources[rows.at(i, 1).Text]
-		r, first := f.of[place], false
-		if r == nil {
-			r, first = &headline{source: from, complete: true, hasRows: true}, true
-			f.of[place], months[place] = r, map[string]bool{}
+		h, from, end := f.of[rows.at(i, 0).Text], f.sources[rows.at(i, 1).Text], rows.at(i, 2)
+		if h.source == nil {
+			h.source = &from
 		}
-		n := len(by)
-		start, end := rows.at(i, n+1), rows.at(i, n+2)
-		if hasLevel {
-			if level := rows.at(i, 2); first {
-				r.level = level
-			} else if r.level != level {
-				r.level = aggregate.Value{}
-			}
+		h.source.join(from)
+		if end.Kind == aggregate.Null { // open
+			h.end = end
 		}
-		if f.Newest == contract.NewestMonths {
-			months[place][rows.at(i, n-1).Text] = true
-			provisional := f.list.IsUnfinished(end.Int, from.updated)
-			r.complete = r.complete && !provisional
-		}
-		r.rows += int(rows.at(i, n).Int)
-		r.source = r.source.and(from)
-		if first || start.Int < r.start.Int {
-			r.start = start
-		}
-		if r.end.Kind == aggregate.Null && !first || end.Kind == aggregate.Null {
-			r.end = aggregate.Value{} // open
-		} else if first || end.Int > r.end.Int {
-			r.end = end
-		}
-	}
-	for place, r := range f.of {
-		if r.source.updated != 0 {
-			r.updated = aggregate.Value{Kind: aggregate.Time, Int: r.source.updated}
-		}
-		if f.Newest == contract.NewestMonths {
-			r.complete = r.complete && len(months[place]) == monthsOfYear
+		h.provisional = h.provisional || f.list.IsUnfinished(end.Int, from.updated)
+		if len(by) > 3 {
+			h.months[rows.at(i, 3).Text] = true
 		}
 	}
 	return nil
 }
-
-// isOpen reports whether periods can have no end.
-func (f *figure) isOpen() bool {
-	return slices.ContainsFunc(f.list.Fields, func(field contract.Field) bool {
-		return field.Name == contract.PeriodEnd && field.Nullable
-	})
-}
-
-const monthsOfYear = 12

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -14,32 +15,38 @@ import (
 
 // readValues finds the values of all places that have rows.
 func (f *figure) readValues() error {
-	switch {
-	case len(f.of) == 0:
-		return nil
-	case f.Value == contract.MedianChange:
+	if f.Newest == contract.YearApart {
 		return f.eachPlace(f.medianChange)
 	}
-	if err := f.readCoverage(); err != nil {
-		return err
+	if f.filters.Get(levelColumn) == contract.Coarsest {
+		rows, err := f.ask(merged(f.base, f.where()), []string{f.Place}, contract.Coverage.String())
+		if err != nil {
+			return err
+		}
+		for i := range rows.len() {
+			if h := f.of[rows.at(i, 0).Text]; h != nil {
+				h.units, h.known = rows.at(i, 1), rows.at(i, 2)
+			}
+		}
 	}
-	read := map[contract.Expression]func([][2]string) error{
-		contract.Plain: f.plain, contract.Percent: f.percent, contract.Weighted: f.weighted,
-	}[f.Value]
+	read := f.measure
+	if len(f.Measures) > 1 {
+		read = f.ratio
+	}
 	err := read(f.where())
 	if _, refused := errors.AsType[*contract.Invalid](err); !refused {
 		return err
 	}
-	return f.eachPlace(func(place string, _ *headline) error { return read([][2]string{{f.Place, place}}) })
+	return f.eachPlace(func(place string, _ *headline) error { return read(only(f.Place, place)) })
 }
 
 // eachPlace calls do for each place that has rows. Where the checks of sums refuse an aggregate,
 // the place has no value.
-func (f *figure) eachPlace(do func(place string, r *headline) error) error {
-	for place, r := range f.of {
-		err := do(place, r)
+func (f *figure) eachPlace(do func(place string, h *headline) error) error {
+	for place, h := range f.of {
+		err := do(place, h)
 		if invalid, refused := errors.AsType[*contract.Invalid](err); refused {
-			r.refusal, _, _ = strings.Cut(invalid.Issues[0].Text, " Right: ")
+			h.refusal, _, _ = strings.Cut(invalid.Issues[0].Text, " Right: ")
 		} else if err != nil {
 			return err
 		}
@@ -47,114 +54,76 @@ func (f *figure) eachPlace(do func(place string, r *headline) error) error {
 	return nil
 }
 
-// readCoverage finds how many units of places of lower levels have rows.
-func (f *figure) readCoverage() error {
-	lower := false
-	for _, r := range f.of {
-		lower = lower || r.level.Int != 0 || r.level.Kind == aggregate.Null
-	}
-	if !lower || !slices.Contains(f.Keep, [2]string{levelColumn, contract.Coarsest}) {
-		return nil
-	}
-	rows, err := f.ask(slices.Concat(f.base(), f.where()), []string{f.Place}, "coverage")
+// measure reads the value of the only measure.
+func (f *figure) measure(where url.Values) error {
+	rows, err := f.ask(merged(f.base, where), []string{f.Place}, f.Measures...)
 	if err != nil {
 		return err
 	}
 	for i := range rows.len() {
-		if r := f.of[rows.at(i, 0).Text]; r != nil {
-			r.units, r.known = rows.at(i, 1), rows.at(i, 2)
+		switch h, v := f.of[rows.at(i, 0).Text], rows.at(i, 1); {
+		case v.Kind == aggregate.Null || v.Kind == aggregate.Differ:
+		case f.Whole && h.level != aggregate.Value{Kind: aggregate.Int}:
+			h.reason = "the newest records are of units of the country, not of the whole"
+		default:
+			h.value = rows.number(i, 1)
 		}
 	}
 	return nil
 }
 
-// plain reads the value of the only measure.
-func (f *figure) plain(where [][2]string) error {
-	rows, err := f.ask(slices.Concat(f.base(), where), []string{f.Place}, f.Measures...)
+// ratio reads two measures, and divides their sums, in which each row counts by its weight.
+func (f *figure) ratio(where url.Values) error {
+	by, measures := []string{f.Place}, f.Measures
+	if f.Weight != "" {
+		by, measures = append(by, f.Weight), append([]string{"count"}, measures...)
+	}
+	rows, err := f.ask(merged(f.base, where), by, measures...)
 	if err != nil {
 		return err
 	}
+	sums := map[*headline]*[2]big.Rat{}
 	for i := range rows.len() {
-		v := rows.at(i, 1)
-		r := f.of[rows.at(i, 0).Text]
-		if r == nil || v.Kind == aggregate.Null || v.Kind == aggregate.Differ {
-			continue
+		h, weight := f.of[rows.at(i, 0).Text], big.NewRat(1, 1)
+		if f.Weight != "" {
+			one, n := ratOf(rows.number(i, 1)), ratOf(rows.number(i, 2))
+			if one == nil {
+				h.reason = "some of its records have no " + f.Weight
+				continue
+			}
+			weight.Mul(one, n)
 		}
-		if f.Whole && (r.level.Kind != aggregate.Int || r.level.Int != 0) {
-			r.reason = "the newest records are of units of the country, not of the whole"
-			continue
+		if sums[h] == nil {
+			sums[h] = new([2]big.Rat)
 		}
-		r.value = rows.number(i, 1)
-	}
-	return nil
-}
-
-// percent reads the two measures of a ratio.
-func (f *figure) percent(where [][2]string) error {
-	rows, err := f.ask(slices.Concat(f.base(), where), []string{f.Place}, f.Measures...)
-	if err != nil {
-		return err
-	}
-	for i := range rows.len() {
-		part, whole := ratOf(rows.number(i, 1)), ratOf(rows.number(i, 2))
-		if r := f.of[rows.at(i, 0).Text]; r != nil {
-			r.value = percentText(part, whole)
-		}
-	}
-	return nil
-}
-
-// weighted reads two means by weights, and divides the weighted sums.
-func (f *figure) weighted(where [][2]string) error {
-	measures := append([]string{"count"}, f.Measures...)
-	rows, err := f.ask(slices.Concat(f.base(), where), []string{f.Place, f.Weight}, measures...)
-	if err != nil {
-		return err
-	}
-	sums := map[string]*[2]big.Rat{}
-	for i := range rows.len() {
-		place := rows.at(i, 0).Text
-		weight, n := ratOf(rows.number(i, 1)), ratOf(rows.number(i, 2))
-		if r := f.of[place]; r != nil && weight == nil {
-			r.reason = "some of its records have no " + f.Weight
-			continue
-		}
-		if sums[place] == nil {
-			sums[place] = new([2]big.Rat)
-		}
-		for k := range sums[place] {
-			if mean := ratOf(rows.number(i, 3+k)); mean != nil {
-				mean.Mul(mean, n).Mul(mean, weight)
-				sums[place][k].Add(&sums[place][k], mean)
+		for k := range sums[h] {
+			if v := ratOf(rows.number(i, len(by)+len(measures)-2+k)); v != nil {
+				sums[h][k].Add(&sums[h][k], v.Mul(v, weight))
 			}
 		}
 	}
-	for place, s := range sums {
-		if r := f.of[place]; r != nil && r.reason == "" {
-			r.value = percentText(&s[0], &s[1])
+	for h, s := range sums {
+		if h.reason == "" {
+			h.value = percentText(&s[0], &s[1])
 		}
 	}
 	return nil
 }
 
 // medianChange compares the newest month of a country with the same month a year before.
-func (f *figure) medianChange(place string, r *headline) error {
-	month := f.months[place]
-	by := f.MatchedBy()
+func (f *figure) medianChange(place string, h *headline) error {
+	month, by := f.months[place], f.MatchedBy()
 	var prices [2]map[string]*big.Rat
-	for k := range prices {
-		at := slices.Concat([][2]string{{f.Place, place}}, f.inMonth(month.AddDate(-k, 0, 0)))
-		rows, err := f.ask(at, by, f.Measures...)
+	for years := range prices {
+		of := month.AddDate(-years, 0, 0)
+		rows, err := f.ask(merged(f.base, only(f.Place, place), between(of, of)), by, f.Measures...)
 		if err != nil {
 			return err
 		}
-		prices[k] = map[string]*big.Rat{}
+		prices[years] = map[string]*big.Rat{}
 		for i := range rows.len() {
-			var key strings.Builder
-			for field := range by {
-				key.WriteString(rows.at(i, field).String() + "\x00")
-			}
-			prices[k][key.String()] = ratOf(rows.number(i, len(by)))
+			key := groupKey(rows.result, i, len(by))
+			prices[years][key] = ratOf(rows.number(i, len(by)))
 		}
 	}
 	var changes []*big.Rat
@@ -164,7 +133,7 @@ func (f *figure) medianChange(place string, r *headline) error {
 		}
 	}
 	if len(changes) == 0 {
-		r.reason = fmt.Sprintf("nothing of its newest month, %s, has a price in the same month a year before",
+		h.reason = fmt.Sprintf("nothing of its newest month, %s, has a price in the same month a year before",
 			month.Format("2006-01"))
 		return nil
 	}
@@ -176,7 +145,7 @@ func (f *figure) medianChange(place string, r *headline) error {
 		median.Quo(median, big.NewRat(2, 1))
 	}
 	one := big.NewRat(1, 1)
-	r.value, r.rows = percentText(new(big.Rat).Sub(median, one), one), len(changes)
+	h.value, h.rows = percentText(new(big.Rat).Sub(median, one), one), len(changes)
 	return nil
 }
 
@@ -191,13 +160,12 @@ func ratOf(text string) *big.Rat {
 
 // percentText is a ratio in per cent, rounded half away from zero. It is empty if there is none.
 func percentText(part, whole *big.Rat) string {
-	if part == nil || whole == nil || whole.Sign() == 0 {
+	if whole.Sign() == 0 {
 		return ""
 	}
 	ratio := new(big.Rat).Quo(part, whole)
 	text := ratio.Mul(ratio, big.NewRat(100, 1)).FloatString(contract.HeadlineDigits)
-	text = strings.TrimRight(text, "0")
-	text = cmp.Or(strings.TrimSuffix(text, "."), "0")
+	text = cmp.Or(strings.TrimSuffix(strings.TrimRight(text, "0"), "."), "0")
 	if !strings.Contains(text, ".") {
 		text += ".0"
 	}

@@ -3,11 +3,12 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hdqs/aggregate"
+	"hdqs/api/additivity"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
@@ -32,25 +33,23 @@ func headlineSeed(dst []byte, e *contract.Endpoint, b *state.Bound) []byte {
 	return append(dst, '\n')
 }
 
-// headlines are the records of a request for headline figures.
+// headlines are the records of a request for headline figures. A field is an aggregate.Value, a
+// number, a boolean, or a list of requests; nil is null.
 type headlines struct {
 	fields  []contract.Field
-	records [][]cell
+	records [][]any
 	from, n int
 }
 
-// cell is a field of a record: a value, or what JSON and CSV have.
-type cell struct {
-	aggregate.Value
-	json, csv string
-}
+// number is a number as JSON has it.
+type number string
 
-// textCell is a text, null if it is empty.
-func textCell(text string) cell {
+// textOf is a text, null if it is empty.
+func textOf(text string) aggregate.Value {
 	if text == "" {
-		return cell{}
+		return aggregate.Value{}
 	}
-	return cell{Value: aggregate.Value{Kind: aggregate.Text, Text: text}}
+	return aggregate.Value{Kind: aggregate.Text, Text: text}
 }
 
 func (h *headlines) Fields() []contract.Field { return h.fields }
@@ -62,75 +61,25 @@ func (h *headlines) Header() []reply.HeaderField { return nil }
 
 // AppendCell appends a field of a record.
 func (h *headlines) AppendCell(dst []byte, record, field int, csv bool) []byte {
-	c := &h.records[h.from+record][field]
-	switch {
-	case c.json == "":
-		return appendFigure(dst, c.Value, csv)
-	case csv:
-		return append(dst, c.csv...)
-	}
-	return append(dst, c.json...)
-}
-
-// page keeps the records of the request's page.
-func (h *headlines) page(r *contract.Request) *headlines {
-	h.from = int(min(r.Offset, uint64(len(h.records))))
-	h.n = min(r.Limit, len(h.records)-h.from)
-	return h
-}
-
-// headline is a figure of a place.
-type headline struct {
-	value        string // as JSON has it, empty for null
-	start, end   aggregate.Value
-	level        aggregate.Value
-	units, known aggregate.Value
-	rows         int
-	source       source
-	updated      aggregate.Value
-	complete     bool
-	hasRows      bool
-	reason       string
-	refusal      string // of the aggregate
-}
-
-// cells are the fields of the record of a figure.
-func (r *headline) cells(h *contract.Headline, place string, requests []string) []cell {
-	var complete aggregate.Value
-	if r.hasRows {
-		complete.Kind = aggregate.Bool
-		if r.complete {
-			complete.Int = 1
+	switch value := h.records[h.from+record][field].(type) {
+	case number:
+		return append(dst, value...)
+	case bool:
+		return render.AppendBool(dst, value, csv)
+	case []string:
+		if csv {
+			return render.AppendText(dst, strings.Join(value, " "), csv)
 		}
-	}
-	cells := []cell{
-		textCell(place),
-		{json: r.value, csv: r.value},
-		textCell(h.Unit),
-		{Value: r.start},
-		{Value: r.end},
-		{Value: r.level},
-		{Value: r.units},
-		{Value: r.known},
-		{Value: aggregate.Value{Kind: aggregate.Int, Int: int64(r.rows)}},
-		textCell(r.source.provider), textCell(r.source.dataset), textCell(r.source.resource),
-		{Value: r.updated},
-		{Value: complete},
-		textCell(requests[0]), textCell(r.reason),
-	}
-	if h.Value != contract.Plain { // the list of requests that it is made of
-		list := &cells[len(cells)-2]
-		list.csv = string(render.AppendText(nil, strings.Join(requests, " "), true))
-		list.json = "["
-		for i, request := range requests {
-			if i > 0 {
-				list.json += ","
-			}
-			list.json += string(render.AppendText(nil, request, false))
+		separator := byte('[')
+		for _, text := range value {
+			dst = render.AppendText(append(dst, separator), text, csv)
+			separator = ','
 		}
-		list.json += "]"
+		return append(dst, ']')
+	case aggregate.Value:
+		return appendFigure(dst, value, csv)
 	}
-	return cells
+	return render.AppendNull(dst, csv)
 }
 
 // computeHeadlines finds the records of a request for headline figures.
@@ -139,13 +88,16 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.Endpoint.Headline == nil && !c.chosen {
-		return c.declarations(), nil
-	}
+	one := a.Endpoint.Headline
 	found := &headlines{fields: a.Endpoint.Fields}
+	if one == nil && !c.chosen {
+		found.fields, found.records = contract.HeadlineList, c.declarations()
+		found.from, found.n = pageOf(&a.Request, len(found.records))
+		return found, nil
+	}
 	for i := range contract.Headlines {
 		h := &contract.Headlines[i]
-		if a.Endpoint.Headline != nil && a.Endpoint.Headline != h {
+		if one != nil && one != h {
 			continue
 		}
 		records, err := c.read(h)
@@ -153,170 +105,175 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 			return nil, err
 		}
 		for _, r := range records {
-			if a.Endpoint.Headline == nil {
-				r = append([]cell{textCell(h.Name)}, r...)
+			if one == nil {
+				r = slices.Insert(r, 0, any(textOf(h.Name)))
 			}
 			found.records = append(found.records, r)
 		}
 	}
-	return found.page(&a.Request), nil
-}
-
-// read returns the records of a figure: of all places that were asked for, or of all that have one.
-func (c *headlineReader) read(h *contract.Headline) (records [][]cell, err error) {
-	f := &figure{headlineReader: c, Headline: h, list: h.List(contract.ContractNames)}
-	if err := f.readFacts(); err != nil {
-		return nil, err
-	}
-	if err := f.readValues(); err != nil {
-		return nil, err
-	}
-	for _, place := range f.places() {
-		r := f.of[place]
-		if r == nil {
-			r = new(headline)
-		}
-		if r.value == "" && r.reason == "" {
-			if r.reason, err = f.missing(place, r); err != nil {
-				return nil, err
-			}
-		}
-		records = append(records, r.cells(h, place, f.requests(place)))
-	}
-	return records, nil
-}
-
-// places are the countries that were asked for, or those that have rows, by code.
-func (f *figure) places() []string {
-	if f.chosen {
-		return f.codes
-	}
-	var codes []string
-	for code := range f.of {
-		codes = append(codes, code)
-	}
-	slices.Sort(codes)
-	return codes
+	found.from, found.n = pageOf(&a.Request, len(found.records))
+	return found, nil
 }
 
 // declarations are the records that declare the figures.
-func (c *headlineReader) declarations() list.Records {
-	d := &headlines{fields: contract.HeadlineList()}
+func (c *headlineReader) declarations() (records [][]any) {
 	for i := range contract.Headlines {
 		h := &contract.Headlines[i]
-		filters := new(queryEdit)
-		for _, pair := range h.Keep {
-			filters.pairs = append(filters.pairs, [2]string{c.names.Name(pair[0]), pair[1]})
-		}
-		var record []cell
+		filters, _ := url.ParseQuery(h.Filters)
+		var record []any
 		for _, text := range []string{
-			h.Name, h.Title, h.Unit, h.List(c.names).Path, h.Place, filters.query(), string(h.Newest), h.Formula(),
-			strings.Join(append([]string{h.Place}, h.Groups...), ","), h.Reading, h.NotThis,
+			h.Name, h.Title, h.Unit, h.List(c.names).Path, h.Place, queryText(c.renamed(filters)), string(h.Newest),
+			h.Formula(), strings.Join(append([]string{h.Place}, h.Groups...), ","), h.Reading, h.NotThis,
 			c.prefix + contract.FiguresPath + "/" + h.Name,
 		} {
-			record = append(record, cell{Value: aggregate.Value{Kind: aggregate.Text, Text: text}})
+			record = append(record, aggregate.Value{Kind: aggregate.Text, Text: text})
 		}
-		d.records = append(d.records, record)
+		records = append(records, record)
 	}
-	return d.page(&c.a.Request)
+	return records
+}
+
+// headline is a figure of a place that has rows.
+type headline struct {
+	value        string // as JSON has it, empty for null
+	rows         int
+	start, end   aggregate.Value
+	level        aggregate.Value
+	units, known aggregate.Value
+	source       *source
+	months       map[string]bool // of NewestMonths, those with rows
+	provisional  bool
+	reason       string // why there is no value
+	refusal      string // of the aggregate
+}
+
+// record is the record of a figure. There is no headline where there are no rows.
+func (f *figure) record(place string) ([]any, error) {
+	h, has := f.of[place]
+	if !has {
+		h = &headline{source: new(source)}
+	}
+	var err error
+	if h.value == "" && h.reason == "" {
+		if h.reason, err = f.missing(place, h, has); err != nil {
+			return nil, err
+		}
+	}
+	var value, complete, request any
+	if h.value != "" {
+		value = number(h.value)
+	}
+	if has {
+		isWhole := f.Newest != contract.NewestMonths || len(h.months) == monthsOfYear
+		complete = isWhole && !h.provisional
+	}
+	requests := f.requests(place)
+	if request = requests; f.IsPlain() {
+		request = textOf(requests[0])
+	}
+	var updated aggregate.Value
+	if h.source.updated != 0 {
+		updated = aggregate.Value{Kind: aggregate.Time, Int: h.source.updated}
+	}
+	return []any{
+		textOf(place), value, textOf(f.Unit), h.start, h.end, h.level, h.units, h.known,
+		aggregate.Value{Kind: aggregate.Int, Int: int64(h.rows)},
+		textOf(h.source.provider),
+		textOf(h.source.dataset), textOf(h.source.resource), updated, complete, request, textOf(h.reason),
+	}, nil
 }
 
 // missing says why a figure has no value, with what exists nearest.
-func (f *figure) missing(place string, r *headline) (string, error) {
-	if r.hasRows {
-		return f.undecided(place, r)
+func (f *figure) missing(place string, h *headline, hasRows bool) (string, error) {
+	if hasRows {
+		return f.undecided(place, h)
 	}
 	if f.near == nil {
-		near, err := f.readNear()
-		if err != nil {
+		if err := f.readNear(); err != nil {
 			return "", err
 		}
-		f.near = near
 	}
-	if n, has := f.near.alike[place]; has {
-		return fmt.Sprintf("no record of %s is of the newest period; there is, of this kind: %s, of %s",
-			place, n.records, n.span), nil
+	if records, has := f.near.alike[place]; has {
+		return fmt.Sprintf("no record of %s is of the newest period; there is, of this kind: %s", place, records), nil
 	}
-	if n, has := f.near.others[place]; has {
-		return fmt.Sprintf("no record of %s in the list %s is of this kind; there is, of other kinds or times: "+
-			"%s, of %s", place, f.list.Name(), n.records, n.span), nil
+	if records, has := f.near.others[place]; has {
+		return fmt.Sprintf("no record of %s in the list %s is of this kind; there is, of other kinds or times: %s",
+			place, f.list.Name(), records), nil
 	}
 	return fmt.Sprintf("no record of %s at any level; %s", place, f.near.all), nil
 }
 
-// near is what exists of a figure apart from its rows: of each place the records of the same kind,
-// and all of its records, and of which countries and time there are any.
+// near is what exists besides the rows of a figure: of each place the records of the same kind and
+// all of its records, and of which countries and time there are any.
 type near struct {
-	alike, others map[string]nearRecords
+	alike, others map[string]string
 	all           string
 }
 
-type nearRecords struct{ records, span string }
+func (f *figure) readNear() (err error) {
+	kind := merged(f.filters, f.given)
+	kind.Del(levelColumn)
+	f.near = new(near)
+	if f.near.alike, err = f.recordsOf(merged(kind, f.where())); err != nil {
+		return err
+	}
+	if f.near.others, err = f.recordsOf(f.where()); err != nil {
+		return err
+	}
+	rows, err := f.ask(kind, nil, "distinct:"+f.Place, "max:"+contract.PeriodStart)
+	if err != nil {
+		return err
+	}
+	f.near.all = "the list " + f.list.Name() + " has no such record at all"
+	if countries := rows.at(0, 0).Int; countries > 0 {
+		f.near.all = fmt.Sprintf("the list %s has such records of %s, the newest of %s", f.list.Name(),
+			counted(countries, "country", "countries"), dayText(rows.at(0, 1)))
+	}
+	return nil
+}
 
-// readNear finds what exists for the places that were asked for.
-func (f *figure) readNear() (*near, error) {
-	own := without(slices.Concat(f.Keep, f.given), levelColumn)
-	byPlace := func(pairs [][2]string) (map[string]nearRecords, error) {
-		rows, err := f.ask(slices.Concat(pairs, f.where()), []string{f.Place},
-			"count", "min:"+contract.PeriodStart, "max:"+contract.PeriodStart)
-		if err != nil {
-			return nil, err
-		}
-		all := map[string]nearRecords{}
-		for i := range rows.len() {
-			n := nearRecords{counted(rows.at(i, 1).Int, "record"), dayText(rows.at(i, 2))}
-			if last := dayText(rows.at(i, 3)); last != n.span {
-				n.span += " to " + last
-			}
-			all[rows.at(i, 0).Text] = n
-		}
-		return all, nil
-	}
-	found := new(near)
-	var err error
-	if found.alike, err = byPlace(own); err != nil {
-		return nil, err
-	}
-	if found.others, err = byPlace(nil); err != nil {
-		return nil, err
-	}
-	rows, err := f.ask(own, nil, "distinct:"+f.Place, "max:"+contract.PeriodStart)
+// recordsOf says how many records there are of each place, and of which time.
+func (f *figure) recordsOf(params url.Values) (map[string]string, error) {
+	rows, err := f.ask(params, []string{f.Place}, "count", "min:"+contract.PeriodStart, "max:"+contract.PeriodStart)
 	if err != nil {
 		return nil, err
 	}
-	found.all = "the list " + f.list.Name() + " has no such record at all"
-	if countries := rows.at(0, 0).Int; countries > 0 {
-		found.all = fmt.Sprintf("the list %s has such records of %s, the newest of %s", f.list.Name(),
-			counted(countries, "country"), dayText(rows.at(0, 1)))
+	texts := map[string]string{}
+	for i := range rows.len() {
+		span, last := dayText(rows.at(i, 2)), dayText(rows.at(i, 3))
+		if last != span {
+			span += " to " + last
+		}
+		texts[rows.at(i, 0).Text] = counted(rows.at(i, 1).Int, "record", "records") + ", of " + span
 	}
-	return found, nil
+	return texts, nil
 }
 
 // counted is a number of things in words.
-func counted(n int64, thing string) string {
-	if n != 1 {
-		thing = strings.TrimSuffix(thing, "y") + map[bool]string{true: "ies", false: "s"}[strings.HasSuffix(thing, "y")]
+func counted(n int64, one, several string) string {
+	if n == 1 {
+		several = one
 	}
-	return strconv.FormatInt(n, 10) + " " + thing
+	return fmt.Sprint(n, " ", several)
 }
 
 // undecided says why rows of a place make no value.
-func (f *figure) undecided(place string, r *headline) (string, error) {
+func (f *figure) undecided(place string, h *headline) (string, error) {
 	var by []string
 	for i := range f.list.Dimensions {
 		if d := &f.list.Dimensions[i]; d.Kind == contract.Overlapping {
 			by = append(by, d.Field)
 		}
 	}
-	if r.refusal == "" {
+	if h.refusal == "" {
 		return "its records have no value for it", nil
 	}
-	if by == nil || f.Value != contract.Plain {
-		return r.refusal, nil
+	if by == nil || !f.IsPlain() {
+		return h.refusal, nil
 	}
-	rows, err := f.ask(slices.Concat(f.base(), [][2]string{{f.Place, place}}), by, "count")
-	if err != nil {
-		return "", err
+	rows, err := f.ask(merged(f.base, only(f.Place, place)), by, "count")
+	if err != nil || rows.len() < 2 {
+		return h.refusal, err
 	}
 	var all []string
 	for i := range rows.len() {
@@ -326,13 +283,6 @@ func (f *figure) undecided(place string, r *headline) (string, error) {
 		}
 		all = append(all, "("+strings.Join(values, ", ")+")")
 	}
-	const most = 6
-	if len(all) > most {
-		all = append(all[:most], fmt.Sprintf("%d more", len(all)-most))
-	}
-	if len(all) < 2 {
-		return r.refusal, nil
-	}
 	return fmt.Sprintf("the newest records count the same people several times, by %s: %s",
-		strings.Join(by, ", "), strings.Join(all, ", ")), nil
+		strings.Join(by, ", "), additivity.JoinWithAnd(all)), nil
 }

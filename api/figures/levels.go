@@ -3,6 +3,7 @@ package figures
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +19,8 @@ import (
 // levelColumn is the level of a record, and the name of its field in both sets.
 const levelColumn = "admin_level"
 
-// levelOfField is the level of the places that a field tells apart: 1 for admin1_code, 0 for
-// countries and fields that are of no place.
+// levelOfField is the level of the places that a field names: 1 for admin1_code, 0 for countries
+// and fields that name no place.
 func levelOfField(name string) int {
 	for level, unit := range []string{"admin1_", "admin2_"} {
 		if strings.Contains(name, unit) {
@@ -47,7 +48,7 @@ func (c *checker) checkLowerPlace(r *contract.Request, measure string) (*violati
 	if !r.Coarsest || level == 0 || c.plan.Endpoint.Units() == nil {
 		return nil, nil
 	}
-	counts, err := c.counts(r, []aggregate.Group{{Column: levelColumn}})
+	counts, err := c.counts(r, aggregate.Group{Column: levelColumn})
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +56,13 @@ func (c *checker) checkLowerPlace(r *contract.Request, measure string) (*violati
 	if len(levels) == 0 || levels[0] >= strconv.Itoa(level) {
 		return nil, nil
 	}
+	kept, fix := c.keepLevel(r, level)
 	return &violation{
 		param: levelColumn,
 		text: fmt.Sprintf("%s by %s leaves places out: with %s=%s rows of level %s pass, which have no %[2]s. "+
-			"Send %[3]s=%[6]d, or group by %[7]s.",
-			measure, field, levelColumn, contract.Coarsest, levels[0], level, countryColumn),
-		fix: func(d *queryEdit) { c.keepLevel(d, level) },
+			"Send %[6]s, or group by %[7]s.",
+			measure, field, levelColumn, contract.Coarsest, levels[0], kept, countryColumn),
+		fix: fix,
 	}, nil
 }
 
@@ -85,15 +87,45 @@ func (c *checker) placeOf(row uint32) (place string) {
 	return place
 }
 
-// keepLevel keeps one level, unless remedies group: then it groups by countries.
-func (c *checker) keepLevel(d *queryEdit, level int) {
-	if !c.group {
-		d.set(levelColumn, strconv.Itoa(level))
-		return
+// keepLevel keeps the rows of a level and says how. Where that leaves places out, it keeps the
+// coarsest of the rows that are not above it. Remedies that group take countries instead.
+func (c *checker) keepLevel(r *contract.Request, level int) (said string, fix func(query url.Values)) {
+	const levelsParam = levelColumn + contract.SeveralSuffix
+	at := strconv.Itoa(level)
+	said = levelColumn + "=" + at
+	if c.group {
+		return said, func(query url.Values) {
+			isLower := func(name string) bool { return levelOfField(name) > 0 }
+			setList(query, groupBy, slices.DeleteFunc(listOf(query, groupBy), isLower))
+			group(query, countryColumn)
+		}
 	}
-	isLower := func(name string) bool { return levelOfField(name) > 0 }
-	d.setList("group_by", slices.DeleteFunc(d.list("group_by"), isLower))
-	d.group(countryColumn)
+	one := func(query url.Values) { query.Set(levelColumn, at) }
+	several := func(query url.Values) {
+		levels := listOf(query, levelsParam)
+		if len(levels) == 0 {
+			levels = []string{"0", "1", "2"}
+		}
+		query.Set(levelColumn, contract.Coarsest)
+		setList(query, levelsParam, slices.DeleteFunc(levels, func(of string) bool { return of < at }))
+	}
+	whole, all, err := c.countEdited(r, several)
+	if _, some, errOne := c.countEdited(r, one); err != nil || errOne != nil || some == all {
+		return said, one
+	}
+	return levelColumn + "=coarsest&" + levelsParam + "=" + whole.Get(levelsParam), several
+}
+
+// countEdited counts the rows that pass an edited request.
+func (c *checker) countEdited(r *contract.Request, edit func(url.Values)) (query url.Values, rows int, err error) {
+	query = queryOf(r)
+	edit(query)
+	edited, err := c.parse(query)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err = c.list.CountRows(edited)
+	return query, rows, err
 }
 
 // checkNested looks for rows of which one is of a place that contains the other's. onePeriod
@@ -102,49 +134,46 @@ func (c *checker) checkNested(
 	r *contract.Request, measure string, onePeriod func() (bool, error),
 ) (*violation, error) {
 	e := c.plan.Endpoint
-	if c.adder.Overlaps == nil || c.isGrouped(r, &contract.Dimension{Field: levelColumn}, contract.Whole) {
+	if c.adder.Overlaps == nil || c.isGrouped(r, levelColumn) {
 		return nil, nil
 	}
 	isStock := slices.ContainsFunc(e.Dimensions, func(d contract.Dimension) bool { return d.Kind == contract.Stock })
 	// A figure of this year has in it who was counted in a part of the country the year before.
 	anyPeriod := isStock && !(r.Coarsest && r.Edition) &&
-		!c.isGrouped(r, &contract.Dimension{Field: contract.PeriodStart}, contract.Whole)
+		!c.isGrouped(r, contract.PeriodStart)
 	if anyPeriod {
 		one, err := onePeriod()
 		if anyPeriod = !one; err != nil {
 			return nil, err
 		}
 	}
-	var q index.Query
-	c.list.FillQuery(&q, r, nil)
-	found, err := c.adder.Overlaps.FirstNested(&q, anyPeriod)
+	found, err := c.adder.Overlaps.FirstNested(c.query(r), anyPeriod)
 	many := errors.Is(err, index.ErrManyOverlaps)
 	if err != nil && !many || err == nil && found == nil {
 		return nil, err
 	}
-	said := ""
+	said := fmt.Sprintf("%s may count twice: more than %d rows pass of places with rows of several levels", measure,
+		index.MaxOverlaps)
 	if found != nil {
 		said = fmt.Sprintf("%s counts twice: rows of %s pass, and of %s, which contains it", measure,
 			c.placeOf(found.B), c.placeOf(found.A))
-	} else {
-		said = fmt.Sprintf("%s may count twice: more than %d rows pass of places with rows of several levels", measure,
-			index.MaxOverlaps)
 	}
 	w := &violation{param: levelColumn}
 	lowest, _ := c.lowestGroup(r)
 	switch {
 	case c.group || r.Coarsest && (r.Edition || !isStock):
 		w.text = said + ". Group by admin_level."
-		w.fix = func(d *queryEdit) { d.group(levelColumn) }
+		w.fix = func(query url.Values) { group(query, levelColumn) }
 	case r.Coarsest:
 		w.text = said + ", in different periods. Send latest=edition, or group by admin_level."
 		w.fix = setEdition
 	case lowest > 0:
-		w.text = fmt.Sprintf("%s. Send admin_level=%d, or group by admin_level.", said, lowest)
-		w.fix = func(d *queryEdit) { c.keepLevel(d, lowest) }
+		var kept string
+		kept, w.fix = c.keepLevel(r, lowest)
+		w.text = fmt.Sprintf("%s. Send %s, or group by admin_level.", said, kept)
 	default:
 		w.text = said + ". Send admin_level=coarsest, keep one level, or group by admin_level."
-		w.fix = func(d *queryEdit) { d.set(levelColumn, contract.Coarsest) }
+		w.fix = func(query url.Values) { query.Set(levelColumn, contract.Coarsest) }
 	}
 	return w, nil
 }

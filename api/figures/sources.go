@@ -64,38 +64,47 @@ type source struct {
 	updated                     int64 // in microseconds, 0 if it is not known
 }
 
-// and is what two sources have in common, with the later update.
-func (s source) and(o source) source {
-	same := func(a, b string) string {
-		if a == b {
-			return a
+// join keeps what two sources have in common, with the later update.
+func (s *source) join(o source) {
+	for _, texts := range [][2]*string{
+		{&s.provider, &o.provider}, {&s.dataset, &o.dataset}, {&s.resource, &o.resource},
+	} {
+		if *texts[0] != *texts[1] {
+			*texts[0] = ""
 		}
-		return ""
 	}
-	return source{
-		same(s.provider, o.provider), same(s.dataset, o.dataset), same(s.resource, o.resource),
-		max(s.updated, o.updated),
+	s.updated = max(s.updated, o.updated)
+}
+
+// kept returns what make finds the first time that it is needed of a snapshot.
+func kept[T any](v *state.Served, key any, make func() (T, error)) (T, error) {
+	if known, ok := v.Kept.Load(key); ok {
+		return known.(T), nil
 	}
+	found, err := make()
+	if err == nil {
+		v.Kept.Store(key, found)
+	}
+	return found, err
 }
 
 type sourcesKey struct{}
 
 // sourcesOf are the sources of a snapshot by the ids of their resources.
 func sourcesOf(s *list.Lists, v *state.Served) (map[string]source, error) {
-	if known, ok := v.Kept.Load(sourcesKey{}); ok {
-		return known.(map[string]source), nil
-	}
-	rows, err := askList(s, v, resourcesPath, url.Values{groupBy: {
-		"resource_catalog_id,dataset_catalog_provider_name,dataset_catalog_title,update_date",
-	}})
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]source{}
-	for i := range rows.len() {
-		id := strings.Clone(rows.at(i, 0).Text)
-		all[id] = source{strings.Clone(rows.at(i, 1).Text), strings.Clone(rows.at(i, 2).Text), id, rows.at(i, 3).Int}
-	}
-	v.Kept.Store(sourcesKey{}, all)
-	return all, nil
+	return kept(v, sourcesKey{}, func() (map[string]source, error) {
+		rows, err := askList(s, v, resourcesPath, url.Values{groupBy: {
+			"resource_catalog_id,dataset_catalog_provider_name,dataset_catalog_title,update_date",
+		}})
+		if err != nil {
+			return nil, err
+		}
+		all := map[string]source{}
+		for i := range rows.len() {
+			id := strings.Clone(rows.at(i, 0).Text)
+			provider, dataset := strings.Clone(rows.at(i, 1).Text), strings.Clone(rows.at(i, 2).Text)
+			all[id] = source{provider, dataset, id, rows.at(i, 3).Int}
+		}
+		return all, nil
+	})
 }

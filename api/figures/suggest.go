@@ -46,13 +46,13 @@ func (c *checker) remedy(r *contract.Request, wrong []violation) (string, error)
 
 // applyFixes changes a request until nothing is wrong, and counts the rows that pass then.
 func (c *checker) applyFixes(r *contract.Request, wrong []violation) (query string, rows int, err error) {
-	d := editOf(r)
+	q := queryOf(r)
 	next := r
 	for range maxFixes {
 		for i := range wrong {
-			wrong[i].fix(d)
+			wrong[i].fix(q)
 		}
-		if next, err = d.request(c.plan); err != nil {
+		if next, err = c.parse(q); err != nil {
 			return "", 0, err
 		}
 		if wrong, err = c.check(next); err != nil {
@@ -63,131 +63,100 @@ func (c *checker) applyFixes(r *contract.Request, wrong []violation) (query stri
 		}
 	}
 	rows, err = c.list.CountRows(next)
-	return d.query(), rows, err
+	return queryText(q), rows, err
 }
 
 // covers reports whether the rows that pass an edited request are in as many countries as all rows,
 // so that the edit leaves none out.
-func (c *checker) covers(r *contract.Request, edit func(d *queryEdit)) bool {
+func (c *checker) covers(r *contract.Request, edit func(query url.Values)) bool {
 	var by []aggregate.Group
 	for i := range c.plan.Endpoint.Dimensions {
 		if d := &c.plan.Endpoint.Dimensions[i]; strings.HasSuffix(d.Field, "location_code") {
 			by = append(by, aggregate.Group{Column: d.Field})
 		}
 	}
-	d := editOf(r)
-	edit(d)
-	kept, err := d.request(c.plan)
+	q := queryOf(r)
+	edit(q)
+	kept, err := c.parse(q)
 	if err != nil {
 		return false
 	}
-	all, err := c.counts(r, by)
+	all, err := c.counts(r, by...)
 	if err != nil {
 		return false
 	}
-	some, err := c.counts(kept, by)
+	some, err := c.counts(kept, by...)
 	return err == nil && slices.EqualFunc(all, some, func(a, b *aggregate.Result) bool { return a.Len() == b.Len() })
 }
 
-// queryEdit is a query that is being changed.
-type queryEdit struct{ pairs [][2]string }
-
-// editOf is the canonical query of a request, without its page.
-func editOf(r *contract.Request) *queryEdit {
-	d := new(queryEdit)
-	for pair := range strings.SplitSeq(string(r.AppendCanonical(nil)), "&") {
-		name, encoded, _ := strings.Cut(pair, "=")
-		if value, err := url.QueryUnescape(encoded); err == nil && name != "" && name != "offset" {
-			d.pairs = append(d.pairs, [2]string{name, value})
-		}
-	}
-	return d
+// queryOf is the canonical query of a request, without its page.
+func queryOf(r *contract.Request) url.Values {
+	q, _ := url.ParseQuery(string(r.AppendCanonical(nil)))
+	q.Del("offset")
+	return q
 }
 
-func (d *queryEdit) query() string {
-	var b strings.Builder
-	for i, pair := range d.pairs {
-		if i > 0 {
-			b.WriteByte('&')
-		}
-		// Commas and colons separate what is listed; they are easier to read as they are.
-		value := strings.NewReplacer("%2C", ",", "%3A", ":", "+", "%20").Replace(url.QueryEscape(pair[1]))
-		b.WriteString(pair[0] + "=" + value)
-	}
-	return b.String()
-}
+// readable undoes escapes of what separates the values of a list: they are easier to read so.
+var readable = strings.NewReplacer("%2C", ",", "%3A", ":", "+", "%20")
 
-// request parses the changed query.
-func (d *queryEdit) request(p *contract.Plan) (*contract.Request, error) {
+// queryText is a query as errors and records name it, sorted by name.
+func queryText(q url.Values) string { return readable.Replace(q.Encode()) }
+
+// parse reads a query that was changed.
+func (c *checker) parse(q url.Values) (*contract.Request, error) {
 	r := new(contract.Request)
-	r.Scan(p, []byte(d.query()))
+	r.Scan(c.plan, []byte(q.Encode()))
 	return r, r.Parse()
 }
 
-func (d *queryEdit) find(name string) int {
-	return slices.IndexFunc(d.pairs, func(pair [2]string) bool { return pair[0] == name })
+// listOf returns the values of a list.
+func listOf(q url.Values, name string) []string {
+	return strings.FieldsFunc(q.Get(name), func(c rune) bool { return c == ',' })
 }
 
-func (d *queryEdit) set(name, value string) {
-	if at := d.find(name); at >= 0 {
-		d.pairs[at][1] = value
-		return
-	}
-	d.pairs = append(d.pairs, [2]string{name, value})
-}
-
-// list returns the values of a list, empty without one.
-func (d *queryEdit) list(name string) []string {
-	at := d.find(name)
-	if at < 0 || d.pairs[at][1] == "" {
-		return nil
-	}
-	return strings.Split(d.pairs[at][1], ",")
-}
-
-func (d *queryEdit) setList(name string, values []string) { d.set(name, strings.Join(values, ",")) }
+func setList(q url.Values, name string, values []string) { q.Set(name, strings.Join(values, ",")) }
 
 // group adds a field to those that are grouped by.
-func (d *queryEdit) group(field string) {
-	if groups := d.list("group_by"); !slices.Contains(groups, field) {
-		d.setList("group_by", append(groups, field))
+func group(q url.Values, field string) {
+	if groups := listOf(q, groupBy); !slices.Contains(groups, field) {
+		setList(q, groupBy, append(groups, field))
 	}
 }
 
 // groupByStart replaces years, quarters and months by the start of the period.
-func (d *queryEdit) groupByStart(field string) {
-	groups := slices.DeleteFunc(d.list("group_by"), func(name string) bool {
+func groupByStart(q url.Values, field string) {
+	setList(q, groupBy, slices.DeleteFunc(listOf(q, groupBy), func(name string) bool {
 		return name == "year" || name == "quarter" || name == "month"
-	})
-	d.setList("group_by", groups)
-	d.group(field)
+	}))
+	group(q, field)
 }
 
 // keep leaves one value of a field.
-func (c *checker) keep(d *queryEdit, field, value string) {
+func (c *checker) keep(q url.Values, field, value string) {
 	for i := range c.plan.Params {
 		if p := &c.plan.Params[i]; p.Name == field && (p.Op == contract.Like || p.Op == contract.Contains) {
-			value = literal.Replace(value)
+			value = wildcards.Replace(value)
 		}
 	}
-	d.set(field, value)
+	q.Set(field, value)
 }
 
-// literal makes wildcards literal.
-var literal = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+// wildcards makes wildcards literal.
+var wildcards = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-func (d *queryEdit) replaceMeasure(measure string, instead []string) {
+func replaceMeasure(q url.Values, measure string, instead []string) {
 	var all []string
-	for _, m := range d.list("measures") {
+	asked := listOf(q, measuresParam)
+	for _, m := range asked {
 		if m != measure {
 			all = append(all, m)
 			continue
 		}
 		for _, other := range instead {
-			if !slices.Contains(d.list("measures"), other) {
+			if !slices.Contains(asked, other) {
 				all = append(all, other)
 			}
 		}
 	}
-	d.setList("measures", all)
+	setList(q, measuresParam, all)
 }
