@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -22,16 +23,14 @@ type Line struct {
 }
 
 // methods are the methods that are logged by name. Others could be any text.
-var methods = [...]string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
+var methods = []string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
 
 func methodOf(name []byte) string {
 	if len(name) == 0 {
 		return "" // the request could not be read
 	}
-	for _, known := range methods {
-		if known == string(name) {
-			return known
-		}
+	if i := slices.Index(methods, string(name)); i >= 0 {
+		return methods[i]
 	}
 	return "other"
 }

@@ -146,7 +146,6 @@ func (l *Log) Close() {
 	}
 }
 
-// wants reports whether a request has a line.
 func (l *Log) wants(status int) bool {
 	return status >= 400 || uint64(rand.Uint32()) < l.threshold || l.options.Share >= 1
 }

@@ -106,9 +106,7 @@ func TestReopen(t *testing.T) {
 	l := openLog(t, Options{Path: path, Share: 1})
 	l.Write(&Line{Status: 200})
 	testkit.WaitFor(t, "the first line", func() bool { return len(lines(t, path)) == 1 })
-	if err := os.Rename(path, path+".1"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Rename(path, path+".1"))
 	l.Reopen()
 	testkit.WaitFor(t, "the new file", func() bool {
 		_, err := os.Stat(path)
@@ -182,9 +180,7 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, syscall.Mkfifo(pipe, 0o600))
 	for _, path := range []string{pipe, dir} {
 		if _, err := Open(Options{Path: path}); !errors.Is(err, errKind) {
 			t.Errorf("%s: %v", path, err)

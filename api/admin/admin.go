@@ -55,7 +55,6 @@ func answerProfile(_ *Admin, ctx *fasthttp.RequestCtx) {
 	pprofhandler.PprofHandler(ctx)
 }
 
-// answerIndex lists what the admin listener has.
 func (s *Admin) answerIndex(ctx *fasthttp.RequestCtx) {
 	profiles := "off; --admin-pprof turns them on"
 	if s.Options.Pprof {

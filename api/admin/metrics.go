@@ -54,7 +54,7 @@ var (
 		"Whether the table is refused, since its segment may be damaged: 1 or 0.", "table")
 
 	derivedDesc = metrics.NewDesc("hdqs_derived_bytes",
-		"Memory of what was made for answers from the served snapshot: fragments, stored blocks, "+
+		"Memory of caches that are derived from the served snapshot: fragments, stored blocks, "+
 			"lengths of rows, lists for searching.")
 )
 
@@ -83,10 +83,7 @@ func (c Collector) Collect(to chan<- prometheus.Metric) {
 	for i := range reply.Rules {
 		to <- metrics.Counter(shedDesc, s.Shed[i].Load(), reply.Rules[i].Reason)
 	}
-	var waits metrics.Sums
-	waits.Add(s.Gate.Waits())
-	waits.Add(s.Slow.Waits())
-	to <- waits.Metric(waitDesc)
+	to <- metrics.Durations(waitDesc, nil, s.Gate.Waits(), s.Slow.Waits())
 	cached := s.Bodies.Counts()
 	to <- metrics.Counter(hitsDesc, cached.Hits)
 	to <- metrics.Counter(missesDesc, cached.Misses)
@@ -151,5 +148,4 @@ func boolean(is bool) float64 {
 // seconds returns a time as Prometheus counts it, in seconds since 1970.
 func seconds(at time.Time) float64 { return float64(at.UnixMilli()) / 1e3 }
 
-// scrape answers with all metrics.
 func (s *Admin) scrape(ctx *fasthttp.RequestCtx) { metrics.Handler(s.Registry, s.Log)(ctx) }

@@ -1,22 +1,19 @@
 package boundary
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// rawFeature is a feature as the file has it.
 type rawFeature struct {
-	Type       string          `json:"type"`
-	Properties json.RawMessage `json:"properties"`
+	Type       string         `json:"type"`
+	Properties map[string]any `json:"properties"`
 	Geometry   *struct {
 		Type        string          `json:"type"`
 		Coordinates json.RawMessage `json:"coordinates"`
@@ -46,22 +43,10 @@ const noCode = "-99"
 // feature checks a feature. If it fails, the feature has the code as far as it is known. A feature
 // without a code has an empty one.
 func (r *reader) feature(raw *rawFeature) (f feature, err error) {
-	if n := len(raw.Properties); n > maxProperties {
-		return f, fmt.Errorf("its properties have %d bytes; at most %d are read", n, maxProperties)
-	}
-	var texts map[string]json.RawMessage
-	if raw.Properties != nil {
-		if err := json.Unmarshal(raw.Properties, &texts); err != nil {
-			return f, fmt.Errorf("its properties: %w", err)
-		}
-	}
-	properties := make(map[string]string, len(texts))
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		var text string
-		if json.Unmarshal(texts[name], &text) != nil { // numbers and others are no codes
-			continue
-		}
-		if text = strings.TrimSpace(text); text != noCode {
+	properties := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(raw.Properties)) {
+		text, is := raw.Properties[name].(string) // numbers and others are no codes
+		if text = strings.TrimSpace(text); is && text != noCode {
 			properties[strings.ToLower(name)] = text
 		}
 	}
@@ -86,14 +71,7 @@ func (r *reader) feature(raw *rawFeature) (f feature, err error) {
 	if raw.Geometry == nil {
 		return f, errors.New("it has no geometry")
 	}
-	switch raw.Geometry.Type {
-	case "Polygon":
-		f.Rings, err = r.rings(raw.Geometry.Coordinates, 1)
-	case "MultiPolygon":
-		f.Rings, err = r.rings(raw.Geometry.Coordinates, 2)
-	default:
-		return f, fmt.Errorf("its geometry is a %q; Polygon and MultiPolygon can be drawn", short(raw.Geometry.Type))
-	}
+	f.Rings, err = r.rings(raw.Geometry.Type, raw.Geometry.Coordinates)
 	if err == nil && len(f.Rings) == 0 {
 		err = errors.New("its geometry is empty")
 	}
@@ -121,74 +99,57 @@ const (
 	gap      = 0.01
 )
 
-// rings reads the rings of an area from coordinates, which are valid JSON. Rings are lists of
-// positions at a depth of 1 (Polygon) or 2 (MultiPolygon) lists. Each value is checked as it comes:
-// as slices of slices, a file of empty lists would take twenty times its length.
-func (r *reader) rings(text []byte, depth int) (rings [][][2]float64, err error) {
-	var ring [][2]float64
-	var position []float64
-	level, polygons, ringsOf := 0, 0, 0
-	where := func() string { return fmt.Sprintf("polygon %d, ring %d", polygons, ringsOf) }
-	for len(text) > 0 {
-		switch c := text[0]; {
-		case c == '[' && level < depth+2:
-			switch level++; level {
-			case depth:
-				polygons, ringsOf = polygons+1, 0
-			case depth + 1:
-				ringsOf++
+type reader struct{ points int }
+
+func (r *reader) rings(kind string, coordinates json.RawMessage) (rings [][][2]float64, err error) {
+	var polygons [][][][]float64
+	switch kind {
+	case "Polygon":
+		polygons = make([][][][]float64, 1)
+		err = json.Unmarshal(coordinates, &polygons[0])
+	case "MultiPolygon":
+		err = json.Unmarshal(coordinates, &polygons)
+	default:
+		return nil, fmt.Errorf("its geometry is a %q; Polygon and MultiPolygon can be drawn", short(kind))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the coordinates of its %s: %w", kind, err)
+	}
+	for i, polygon := range polygons {
+		for k, positions := range polygon {
+			ring, err := r.ring(positions)
+			if err != nil {
+				return nil, fmt.Errorf("polygon %d, ring %d%w", i+1, k+1, err)
 			}
-			position = position[:0]
-		case c == ']':
-			if level--; level == depth+1 {
-				ring, err = r.position(ring, position, where)
-			} else if level == depth {
-				rings, err = closed(rings, ring, where)
-				ring = nil
-			}
-		case level == depth+2 && (c == '-' || c >= '0' && c <= '9'):
-			n := bytes.IndexAny(text, ", \t\r\n]")
-			var value float64
-			if value, err = strconv.ParseFloat(string(text[:n]), 64); len(position) < 5 {
-				position = append(position, value)
-			}
-			text = text[n-1:]
-		case !strings.ContainsRune(", \t\r\n", rune(c)):
-			return nil, fmt.Errorf("the coordinates of its %s: %s has %q, where a number or a list should be",
-				[]string{1: "Polygon", 2: "MultiPolygon"}[depth], where(), short(string(text[:min(len(text), 100)])))
+			rings = append(rings, ring)
 		}
-		if err != nil {
-			return nil, err
-		}
-		text = text[1:]
 	}
 	return rings, nil
 }
 
-// position checks a position and adds it to a ring.
-func (r *reader) position(ring [][2]float64, p []float64, where func() string) ([][2]float64, error) {
-	if r.points++; r.points > maxPoints {
-		return nil, fmt.Errorf("the file has more than %d points up to here; simplify the boundaries, as a page "+
+// ring checks a ring, and closes it. The error continues the text that says which ring it is.
+func (r *reader) ring(positions [][]float64) ([][2]float64, error) {
+	if r.points += len(positions); r.points > maxPoints {
+		return nil, fmt.Errorf(": the file has more than %d points up to here; simplify the boundaries, as a page "+
 			"shows no more than a thousand points across", maxPoints)
 	}
-	if len(p) < 2 || len(p) > 4 || math.Abs(p[0]) > 180+rounding || math.Abs(p[1]) > 90+rounding {
-		return nil, fmt.Errorf("%s, position %d: %v is no longitude (-180 to 180) and latitude (-90 to 90)",
-			where(), len(ring)+1, p[:min(len(p), 4)])
+	ring := make([][2]float64, 0, len(positions)+1)
+	for i, p := range positions {
+		if len(p) < 2 || len(p) > 4 || math.Abs(p[0]) > 180+rounding || math.Abs(p[1]) > 90+rounding {
+			return nil, fmt.Errorf(", position %d: %v is no longitude (-180 to 180) and latitude (-90 to 90)",
+				i+1, p[:min(len(p), 4)])
+		}
+		ring = append(ring, [2]float64{min(max(p[0], -180), 180), min(max(p[1], -90), 90)})
 	}
-	return append(ring, [2]float64{min(max(p[0], -180), 180), min(max(p[1], -90), 90)}), nil
-}
-
-// closed checks a ring and adds it to the others.
-func closed(rings [][][2]float64, ring [][2]float64, where func() string) ([][][2]float64, error) {
 	if len(ring) < 4 {
-		return nil, fmt.Errorf("%s: %d positions are no ring, which has at least 4", where(), len(ring))
+		return nil, fmt.Errorf(": %d positions are no ring, which has at least 4", len(ring))
 	}
 	last := ring[len(ring)-1]
 	if max(math.Abs(ring[0][0]-last[0]), math.Abs(ring[0][1]-last[1])) > gap {
-		return nil, fmt.Errorf("%s: it ends at %v, not where it begins, at %v", where(), last, ring[0])
+		return nil, fmt.Errorf(": it ends at %v, not where it begins, at %v", last, ring[0])
 	}
 	if ring[0] != last {
 		ring = append(ring, ring[0])
 	}
-	return append(rings, slices.Clip(ring)), nil
+	return ring, nil
 }

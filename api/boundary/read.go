@@ -11,20 +11,12 @@ import (
 	"hdqs/api/chart"
 )
 
-// Bounds of a file. maxMember is the most bytes of a feature or of another member, which is read
-// whole, maxProperties of the properties of a feature, and maxText of a code, a name or a source.
+// Bounds of a file. maxText is the most bytes of a code, a name or a source.
 const (
-	MaxBytes    = 128 << 20
-	maxFeatures = 100_000
-	maxPoints   = 5_000_000
-	maxMember   = 32 << 20
-	maxText     = 512
-
-	maxProperties = 256 << 10
+	MaxBytes  = 128 << 20
+	maxPoints = 5_000_000
+	maxText   = 512
 )
-
-// attributionMember is the member of the collection that says whose boundaries they are.
-const attributionMember = "attribution"
 
 // feature is an area of the file.
 type feature struct {
@@ -33,192 +25,109 @@ type feature struct {
 	country string // of a unit: what units of one country have in common
 }
 
+// collection is the file.
+type collection struct {
+	Type        string            `json:"type"`
+	Attribution string            `json:"attribution"`
+	Features    []json.RawMessage `json:"features"`
+
+	CRS *struct {
+		Properties struct {
+			Name string `json:"name"`
+		} `json:"properties"`
+	} `json:"crs"`
+}
+
 // Read reads a file. source says whose boundaries they are; if it is empty, the collection's member
 // "attribution" does.
 func Read(in io.Reader, source string) (*Set, error) {
-	r := reader{
-		in: &bounded{in: in}, source: source, seen: [3]map[string]int{{}, {}, {}},
-	}
-	r.decoder = json.NewDecoder(r.in)
-	r.next()
-	if err := r.collection(); err != nil {
+	text, err := io.ReadAll(io.LimitReader(in, MaxBytes+1))
+	if err != nil {
 		return nil, err
 	}
-	if r.source == "" {
+	if len(text) > MaxBytes {
+		return nil, fmt.Errorf("the file is larger than %d bytes; simplify the boundaries, as a page shows no more "+
+			"than a thousand points across", MaxBytes)
+	}
+	var file collection
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, notJSON(err)
+	}
+	if source == "" {
+		source = strings.TrimSpace(file.Attribution)
+	}
+	switch {
+	case file.Type != "FeatureCollection":
+		return nil, fmt.Errorf("a GeoJSON FeatureCollection is wanted (RFC 7946), this has the type %q",
+			short(file.Type))
+	case len(file.Features) == 0:
+		return nil, errors.New("the collection has no feature")
+	}
+	// RFC 7946 has one coordinate system; files that are older than it may name another.
+	if file.CRS != nil {
+		name := file.CRS.Properties.Name
+		if !strings.HasSuffix(name, "CRS84") && !strings.HasSuffix(name, ":4326") {
+			return nil, fmt.Errorf("coordinates of %q: longitude and latitude of WGS 84 are wanted; "+
+				"ogr2ogr -t_srs EPSG:4326 converts them", short(name))
+		}
+	}
+	features, err := readFeatures(file.Features)
+	switch {
+	case err != nil:
+		return nil, err
+	case source == "":
 		return nil, errors.New(`nobody is named whose boundaries these are: add a member "attribution" to the ` +
 			"FeatureCollection, or use --boundaries-source")
-	}
-	if len(r.source) > maxText || !utf8.ValidString(r.source) {
+	case len(source) > maxText || !utf8.ValidString(source):
 		return nil, fmt.Errorf("the text that says whose boundaries these are has %d bytes; "+
-			"at most %d of UTF-8 are fine", len(r.source), maxText)
+			"at most %d of UTF-8 are fine", len(source), maxText)
 	}
-	return build(r.source, r.features), nil
+	return build(source, features), nil
 }
 
-// bounded is a reader with an end that is an error.
-type bounded struct {
-	in   io.Reader
-	read int
-	stop int // where the present member has to end
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	end := min(b.stop, MaxBytes)
-	if b.read >= end {
-		what, bound := "the file", MaxBytes
-		if end < MaxBytes {
-			what, bound = "a feature or another member", maxMember
-		}
-		return 0, fmt.Errorf("%s is larger than %d bytes; simplify the boundaries, as a page shows no more than "+
-			"a thousand points across", what, bound)
-	}
-	n, err := b.in.Read(p[:min(len(p), end-b.read)])
-	b.read += n
-	return n, err
-}
-
-type reader struct {
-	in       *bounded
-	decoder  *json.Decoder
-	source   string
-	features []feature
-	points   int
-	uncoded  int               // features without a code
-	seen     [3]map[string]int // numbers of features, by level and code
-}
-
-// collection reads the whole file. Members may come in any order, and there may be others.
-func (r *reader) collection() error {
-	if err := r.open('{', "the file"); err != nil {
-		return err
-	}
-	kind, listed := "", false
-	for r.next(); r.decoder.More(); r.next() {
-		name, err := r.decoder.Token()
-		if err != nil {
-			return notJSON(err)
-		}
-		switch name {
-		case "type":
-			err = r.member("type", &kind)
-		case "crs":
-			err = r.crs()
-		case attributionMember:
-			text := ""
-			if err = r.member(attributionMember, &text); r.source == "" {
-				r.source = strings.TrimSpace(text)
-			}
-		case "features":
-			if listed {
-				return errors.New(`there are two members "features"`)
-			}
-			listed = true
-			err = r.list()
-		default:
-			var other json.RawMessage
-			err = r.member(fmt.Sprint(name), &other)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	switch _, err := r.decoder.Token(); {
-	case err != nil:
-		return notJSON(err)
-	case kind != "FeatureCollection" || !listed:
-		return fmt.Errorf(`a GeoJSON FeatureCollection is wanted (RFC 7946), this has the type %q`, short(kind))
-	case len(r.features) == 0:
-		return errors.New("the collection has no feature")
-	case len(r.features) == r.uncoded:
-		return fmt.Errorf("feature 1: %w", errNoCode)
-	}
-	if _, err := r.decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more after the FeatureCollection")
-	}
-	return nil
-}
-
-func (r *reader) open(want json.Delim, what string) error {
-	switch token, err := r.decoder.Token(); {
-	case err != nil:
-		return notJSON(err)
-	case token != want:
-		return fmt.Errorf("%s should begin with %s; a GeoJSON FeatureCollection is wanted (RFC 7946)", what, want)
-	}
-	return nil
-}
-
-// next begins a member: the decoder holds no more than one in memory.
-func (r *reader) next() { r.in.stop = int(r.decoder.InputOffset()) + maxMember }
-
-func (r *reader) member(name string, into any) error {
-	if err := r.decoder.Decode(into); err != nil {
-		return fmt.Errorf("member %q: %w", short(name), notJSON(err))
-	}
-	return nil
-}
-
-// crs refuses coordinates of other systems. RFC 7946 has one; files of before may name another.
-func (r *reader) crs() error {
-	var c *struct {
-		Properties struct{ Name string } `json:"properties"`
-	}
-	if err := r.member("crs", &c); err != nil || c == nil {
-		return err
-	}
-	if name := c.Properties.Name; !strings.HasSuffix(name, "CRS84") && !strings.HasSuffix(name, ":4326") {
-		return fmt.Errorf("coordinates of %q: longitude and latitude of WGS 84 are wanted; "+
-			"ogr2ogr -t_srs EPSG:4326 converts them", short(name))
-	}
-	return nil
-}
-
-func (r *reader) list() error {
-	if err := r.open('[', `"features"`); err != nil {
-		return err
-	}
-	for r.next(); r.decoder.More(); r.next() {
-		number := len(r.features) + 1
-		if number > maxFeatures {
-			return fmt.Errorf("there are more than %d features", maxFeatures)
-		}
+// readFeatures reads the features of a file. At least one has a code, and no two have the same.
+func readFeatures(texts []json.RawMessage) (features []feature, err error) {
+	r, uncoded := new(reader), 0
+	seen := [3]map[string]int{{}, {}, {}} // numbers of features, by level and code
+	for i, text := range texts {
+		number := i + 1
 		var raw rawFeature
-		if err := r.decoder.Decode(&raw); err != nil {
-			return fmt.Errorf("feature %d: %w", number, notJSON(err))
+		if err := json.Unmarshal(text, &raw); err != nil {
+			return nil, fmt.Errorf("feature %d: %w", number, err)
 		}
 		f, err := r.feature(&raw)
+		name := fmt.Sprintf("feature %d", number)
+		if f.Code != "" {
+			name += " (" + f.Code + ")"
+		}
 		if err != nil {
-			if f.Code != "" {
-				return fmt.Errorf("feature %d (%s): %w", number, f.Code, err)
-			}
-			return fmt.Errorf("feature %d: %w", number, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if other := r.seen[f.level][f.Code]; other > 0 {
-			return fmt.Errorf("feature %d (%s): feature %d has the same code; an area is one feature, "+
-				"of several polygons where it needs them", number, f.Code, other)
+		if other := seen[f.level][f.Code]; other > 0 {
+			return nil, fmt.Errorf("%s: feature %d has the same code; an area is one feature, "+
+				"of several polygons where it needs them", name, other)
 		}
-		if r.features = append(r.features, f); f.Code == "" {
-			r.uncoded++
+		if f.Code == "" {
+			uncoded++
 		} else {
-			r.seen[f.level][f.Code] = number
+			seen[f.level][f.Code] = number
 		}
+		features = append(features, f)
 	}
-	_, err := r.decoder.Token()
-	return notJSON(err)
+	if uncoded == len(features) {
+		return nil, fmt.Errorf("feature 1: %w", errNoCode)
+	}
+	return features, nil
 }
 
-// notJSON explains errors of the decoder. Others stay as they are.
+// notJSON says where a file is no JSON.
 func notJSON(err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("no JSON at byte %d: %w", syntax.Offset, err)
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the file ends too early")
-	}
-	return err
+	return fmt.Errorf("a GeoJSON FeatureCollection is wanted (RFC 7946): %w", err)
 }
 
-// short is a text for an error.
 func short(text string) string {
 	if len(text) > 60 {
 		return strings.ToValidUTF8(text[:60], "") + "..."

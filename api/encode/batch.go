@@ -33,12 +33,6 @@ type item struct {
 	kept *keptEdits // cache entry for the edits that lead to it
 }
 
-// encodeVaried encodes the rows of a batch from the second one up to rows.
-func (d *matcher) encodeVaried(rows int) {
-	d.encodeRows(1, rows, d.vary(rows))
-	d.keepRow(rows - 1)
-}
-
 // encodeRows encodes the rows from from to to-1 of a batch, given the result of vary.
 func (d *matcher) encodeRows(from, to, after int) {
 	if from >= to {
@@ -117,7 +111,8 @@ func (d *matcher) encodeItems() {
 				e = &d.noEdits
 			}
 			if e.code != d.generation && d.literalCode != nil {
-				d.recode(e, text)
+				encodeEdits(e.list[:e.n], text, d.literalCode)
+				e.code = d.generation
 			}
 			next := e.list[0].set(o, length, back)
 			n += int(bit(length|int(e.n) != 0))
@@ -167,7 +162,6 @@ func (d *matcher) returnToRow() (at, length, back, ops int) {
 	return d.at, d.length, d.back, len(d.ops)
 }
 
-// room makes room for the ops of some items and returns it.
 func (d *matcher) room(items int) []op {
 	d.ops = slices.Grow(d.ops, maxKept*items+maxKept)
 	return d.ops[:cap(d.ops)]
@@ -187,12 +181,6 @@ func (d *matcher) different(it *item) (at, length, back, ops int) {
 		d.fragment(v.slot, v.First+v.Fragments[k], v.Texts[k], 0)
 	}
 	return d.returnToRow()
-}
-
-// recode sets the bits of cached edits, which produce text, in the current code.
-func (d *matcher) recode(e *keptEdits, text []byte) {
-	encodeEdits(e.list[:e.n], text, d.literalCode)
-	e.code = d.generation
 }
 
 // vary lists the varying lanes, marks the rows in which each differs from the previous row, and

@@ -40,7 +40,6 @@ func (w *bitWriter) align() {
 	}
 }
 
-// position returns the number of bits written.
 func (w *bitWriter) position() int { return len(w.out)*8 + int(w.nbits) }
 
 // afterBits is the number of readable bytes after bits that are copied.

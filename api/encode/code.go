@@ -31,7 +31,8 @@ const ones = 0x0101010101010101
 func pairsOf(word uint64, n int) (pairs uint64, ok bool) {
 	// Shifts by 64 and more give 0.
 	keep := uint64(1)<<(uint(max(n, 0))*8) - 1
-	// A byte below firstDigit borrows from the bytes above it, but is detected itself.
+	// A byte below firstDigit, such as a blank, borrows from the bytes above it, which may then
+	// seem right. It is found itself, so that the word is refused.
 	d := (word - firstDigit*ones) & keep
 	ok = (d|(d+ones&keep))&(0xf0*ones) == 0
 	d |= noDigit * ones &^ keep

@@ -73,7 +73,6 @@ func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 // isLong reports whether a run may consist of stored blocks. Row blocks are not made for it.
 func isLong(r Run) bool { return r.To-r.From >= leastStored*storedRows }
 
-// add adds a row to the batch.
 func (d *deflater) add(row uint32) {
 	c := &d.copier
 	if c.parts > 0 && d.part[c.parts-1].To == row {
@@ -102,12 +101,12 @@ func (c *copier) find(from, end uint32) (to, retry uint32) {
 			retry = start + rowBlockRows
 			break
 		}
-		if !b.marks[i].startsAt() {
+		if b.marks[i].head < shortMatch { // no copied run can start with the row
 			retry = to + 1
 			break
 		}
 		last := min(rowBlockRows, end-start)
-		for last > i && !b.marks[last-1].endsAt() {
+		for last > i && b.marks[last-1].end == noEnd {
 			last--
 		}
 		if last == i {

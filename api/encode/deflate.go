@@ -194,13 +194,11 @@ func (b *blockCode) build(h *huffman, seen *counts) {
 	b.header.build(h, &b.table)
 }
 
-// beginBlock starts a block with a code.
 func (d *deflater) beginBlock(c *blockCode) {
 	c.begin(&d.block.bits)
 	d.block.code, d.literalCode, d.generation, d.open = &c.table, &c.table, c.generation, true
 }
 
-// begin starts a block with the code.
 func (b *blockCode) begin(w *bitWriter) {
 	if made := &b.begun; w.nbits == 0 && made.out != nil {
 		w.out = append(w.out, made.out...)
@@ -216,7 +214,6 @@ func (b *blockCode) begin(w *bitWriter) {
 	b.header.write(w)
 }
 
-// endBlock ends the current block, if any.
 func (d *deflater) endBlock() {
 	if d.open {
 		eob := d.block.code.litLen[endOfBlock]
@@ -226,7 +223,6 @@ func (d *deflater) endBlock() {
 	}
 }
 
-// flush ends the block.
 func (d *deflater) flush() {
 	d.finish()
 	d.endBlock()

@@ -171,7 +171,6 @@ func encodeEdits(list []edit, text []byte, t *codeTable) {
 	}
 }
 
-// samePrefix returns the length of the common prefix of a and b.
 func samePrefix(a, b []byte) int {
 	b = b[:min(len(a), len(b))]
 	n := 0
@@ -199,7 +198,6 @@ func samePrefixShort(a, b []byte) int {
 	return most
 }
 
-// sameSuffix returns the length of the common suffix of a and b.
 func sameSuffix(a, b []byte) int {
 	a, b = a[max(0, len(a)-len(b)):], b[max(0, len(b)-len(a)):]
 	n := len(a)

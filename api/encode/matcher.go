@@ -176,7 +176,8 @@ func (d *matcher) encode(n, cut int) {
 	}
 	d.row(0, first)
 	if rows > 1 {
-		d.encodeVaried(rows)
+		d.encodeRows(1, rows, d.vary(rows))
+		d.keepRow(rows - 1)
 	}
 	if rows < n && n > 1 {
 		d.row(n-1, cut)

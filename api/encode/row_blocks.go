@@ -1,8 +1,6 @@
 package encode
 
 import (
-	"sync"
-
 	"github.com/klauspost/crc32"
 )
 
@@ -16,7 +14,6 @@ import (
 // the run differ from those of the block.
 const rowBlockRows = 32
 
-// rowMark is a row of a row block.
 type rowMark struct {
 	// start and end are the positions of the row's bits without the matches that reach over its
 	// start and its end. end is noEnd if all of the row is in one match.
@@ -34,12 +31,6 @@ const (
 	// maxRowText is the most text of a row block.
 	maxRowText = 1<<16 - 1
 )
-
-// startsAt reports whether a run of rows that is copied can start with the row.
-func (m *rowMark) startsAt() bool { return m.head >= shortMatch }
-
-// endsAt reports whether such a run can end with the row.
-func (m *rowMark) endsAt() bool { return m.end != noEnd }
 
 // rowBlock returns a row block of the rows from from to to-1; one without marks if they are too
 // long.
@@ -115,20 +106,11 @@ func (d *deflater) abandon() {
 	d.block.bits.out, d.block.code, d.literalCode = nil, nil, nil
 }
 
-// rowTable is the row blocks of one table.
 type rowTable struct {
 	blocks sizedBlocks
 	code   func() *blockCode // of bodies with copied rows; nil if they are much larger than others
 }
 
-func newRowTable(t *Table, cache *BlockCache) rowTable {
-	return rowTable{
-		blocks: sizedBlocks{cache: cache, rows: t.rows, size: rowBlockRows, encode: t.rowBlock},
-		code:   sync.OnceValue(t.newRowCode),
-	}
-}
-
-// rowBlock returns a row block.
 func (t *Table) rowBlock(_ Rows, from, to uint32) *storedBlock {
 	d := t.writers.Get().(*deflater)
 	b := d.rowBlock(&t.copied.code().table, from, to)
@@ -204,10 +186,6 @@ func (t *Table) copiesRows(runs []Run) bool {
 	return longest > leastCopied && rowsIn(runs) > BatchRows && t.copied.code() != nil
 }
 
-// budgetOf returns how many row blocks a body of runs may make.
-func budgetOf(runs []Run) int { return rowBudget + rowsIn(runs)/budgetRows }
-
-// rowsIn returns the number of rows of runs.
 func rowsIn(runs []Run) (n int) {
 	for _, r := range runs {
 		n += int(r.To - r.From)

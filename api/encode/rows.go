@@ -59,7 +59,6 @@ const Slack = 16
 // Run is the rows From to To-1.
 type Run struct{ From, To uint32 }
 
-// noFragment is not a fragment.
 const noFragment = math.MaxUint32
 
 // BatchRows is the number of rows that are encoded at a time. Their text is encoded while it is in

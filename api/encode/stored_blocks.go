@@ -1,6 +1,5 @@
 package encode
 
-// storedBlocks are the stored blocks of one table.
 type storedBlocks struct{ large, small sizedBlocks }
 
 func newStoredBlocks(cache *BlockCache, rows Rows, block func(rows Rows, from, to uint32) *storedBlock) storedBlocks {

@@ -21,26 +21,16 @@ type writer interface {
 	Reset(to io.Writer)
 }
 
-var gzipStreams, zstdStreams sync.Pool
+var gzipStreams = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(nil, gzipLevel)
+	if err != nil {
+		panic(err) // the level is a constant
+	}
+	return w
+}}
 
-// NewStream returns a stream in a coding other than Identity.
-func NewStream(c Coding, to io.Writer) *Stream {
-	if c == Gzip {
-		if w, ok := gzipStreams.Get().(*gzip.Writer); ok {
-			w.Reset(to)
-			return &Stream{w, &gzipStreams}
-		}
-		w, err := gzip.NewWriterLevel(to, gzipLevel)
-		if err != nil {
-			panic(err) // the level is a constant
-		}
-		return &Stream{w, &gzipStreams}
-	}
-	if w, ok := zstdStreams.Get().(*zstd.Encoder); ok {
-		w.Reset(to)
-		return &Stream{w, &zstdStreams}
-	}
-	w, err := zstd.NewWriter(to,
+var zstdStreams = sync.Pool{New: func() any {
+	w, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstdLevel),
 		zstd.WithWindowSize(wholeWindow),
 		zstd.WithEncoderConcurrency(1), // no goroutines, which could outlive the request
@@ -48,7 +38,18 @@ func NewStream(c Coding, to io.Writer) *Stream {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	return &Stream{w, &zstdStreams}
+	return w
+}}
+
+// NewStream returns a stream in a coding other than Identity.
+func NewStream(c Coding, to io.Writer) *Stream {
+	pool := &zstdStreams
+	if c == Gzip {
+		pool = &gzipStreams
+	}
+	w := pool.Get().(writer)
+	w.Reset(to)
+	return &Stream{w, pool}
 }
 
 // Close ends the stream and keeps its memory for another one.

@@ -59,7 +59,10 @@ func NewTable(rows Rows, o Options) *Table {
 	t.firstCode = sync.OnceValue(func() *firstCode { return newFirstCode(rows) })
 	t.blocks = newStoredBlocks(cache, rows, deflateBlock)
 	t.writers.New = func() any { return t.firstCode().newWriter(rows) }
-	t.copied = newRowTable(t, cache)
+	t.copied = rowTable{
+		blocks: sizedBlocks{cache: cache, rows: rows, size: rowBlockRows, encode: t.rowBlock},
+		code:   sync.OnceValue(t.newRowCode),
+	}
 	return t
 }
 
@@ -96,7 +99,7 @@ func (t *Table) pieces(dst []byte, runs []Run, kept bool, pause func()) []byte {
 		runs = t.stored(d, runs)
 	}
 	if kept && t.copiesRows(runs) {
-		d.rowsCopied(runs, t.rows.Cut(), &t.copied, budgetOf(runs))
+		d.rowsCopied(runs, t.rows.Cut(), &t.copied, rowBudget+rowsIn(runs)/budgetRows)
 	} else {
 		d.rows(runs, t.rows.Cut())
 	}
@@ -203,7 +206,6 @@ func (t *Table) whole(
 	return dst
 }
 
-// appendBody appends the plain body of the rows of runs.
 func appendBody(dst []byte, rows Rows, runs []Run) []byte {
 	dst = append(dst, rows.Head()...)
 	n := len(dst)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"hdqs/internal/testkit"
 )
 
 // gunzip decodes one member with the standard library and fails if data follows it, which clients
@@ -41,9 +43,7 @@ func unzstd(t testing.TB, b []byte) []byte {
 	}
 	defer d.Close()
 	var h zstd.Header
-	if err := h.Decode(b); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, h.Decode(b))
 	if h.WindowSize > 8<<20 {
 		t.Fatalf("window %d, want at most 8 MB", h.WindowSize)
 	}

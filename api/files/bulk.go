@@ -75,7 +75,6 @@ func (s *Files) AddBulk(m *list.Mount) {
 	s.Add(m, BulkPath+list.Wildcard, list.Route{Name: BulkPath, Handler: handler})
 }
 
-// answerBulk answers a request for bulk files.
 func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
 	inventory := s.Bulk.Load()
 	if inventory == nil {
@@ -105,9 +104,9 @@ func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
 		s.answerNoBulk(ctx, fasthttp.StatusNotFound, hintNoBulk)
 		return
 	}
-	files, known := inventory.open(id)
+	files := inventory.byID[id]
 	switch index := m.Prefix + BulkPath + bulkIndex; {
-	case files == nil && known:
+	case files == nil && inventory.gone[id]:
 		s.answerNoBulk(ctx, fasthttp.StatusGone, hintBulkIndex+index)
 	case files == nil:
 		s.answerNoBulk(ctx, fasthttp.StatusNotFound, hintBulkIndex+index)
@@ -131,7 +130,6 @@ func mayMix(ctx *fasthttp.RequestCtx, path string) bool {
 		len(header.Peek(fasthttp.HeaderIfRange)) == 0
 }
 
-// bulkKey is the purge key of the files of a snapshot.
 func bulkKey(id string) string { return "snap-" + id }
 
 // redirectBulk redirects to a path, without the query of the request: it can only have an
@@ -160,7 +158,6 @@ func (s *Files) answerBulkText(ctx *fasthttp.RequestCtx, kept string, content *l
 	s.SendContent(ctx, &head, content)
 }
 
-// answerBulkFile sends a file or a part of it.
 func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *bulkFiles, path string) {
 	f := files.byPath[path]
 	if f == nil {

@@ -136,21 +136,17 @@ func (s *Files) scrubFile(ctx context.Context, f *openFile, pace func(bytes int)
 	}
 }
 
-// bulkFilesInUse returns the files of the manifests that were read, each once.
+// bulkFilesInUse returns the files of all snapshots, each once.
 func (s *Files) bulkFilesInUse() map[*openFile]bool {
 	all := map[*openFile]bool{}
 	inventory := s.Bulk.Load()
 	if inventory == nil {
 		return all
 	}
-	for _, v := range inventory.byID {
-		v.mu.Lock()
-		if v.files != nil {
-			for _, f := range v.files.byPath {
-				all[f.openFile] = true
-			}
+	for _, files := range inventory.byID {
+		for _, f := range files.byPath {
+			all[f.openFile] = true
 		}
-		v.mu.Unlock()
 	}
 	return all
 }

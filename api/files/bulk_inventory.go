@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"sync"
 
 	"hdqs/api/list"
 	"hdqs/api/reply"
@@ -16,20 +15,10 @@ import (
 type BulkInventory struct {
 	Latest string // the latest snapshot served here that has bulk files, empty without one
 	index  *list.PageContent
-	byID   map[string]*bulkSnapshot
-	gone   map[string]bool // snapshots whose files were here earlier
+	byID   map[string]*bulkFiles
+	gone   map[string]bool // snapshots whose files were here earlier, or whose manifest cannot be read
 }
 
-// bulkSnapshot is a snapshot that has bulk files. Its manifest is read when it is first needed.
-type bulkSnapshot struct {
-	id    string
-	store *bulk.Bulk
-	mu    sync.Mutex
-	files *bulkFiles
-	known map[string]*openFile // files that other snapshots have, by name
-}
-
-// bulkFiles are the bulk files of a snapshot.
 type bulkFiles struct {
 	id                  string
 	idField             []byte
@@ -38,7 +27,6 @@ type bulkFiles struct {
 	byPath              map[string]*bulkFile
 }
 
-// bulkFile is one file of a snapshot.
 type bulkFile struct {
 	path, contentType string
 	tag, weakTag      []byte
@@ -66,76 +54,57 @@ func (s *Files) LookForBulk(b *bulk.Bulk) error {
 	if before == nil {
 		before = &BulkInventory{}
 	}
-	next := &BulkInventory{Latest: before.Latest, byID: map[string]*bulkSnapshot{}, gone: map[string]bool{}}
+	next := &BulkInventory{Latest: before.Latest, byID: map[string]*bulkFiles{}, gone: map[string]bool{}}
+	current, known := s.CurrentID(), before.openFiles()
 	for _, id := range ids {
-		if next.byID[id] = before.byID[id]; next.byID[id] == nil {
-			next.byID[id] = &bulkSnapshot{id: id, store: b, known: before.openFiles()}
+		files := before.byID[id]
+		if files == nil {
+			var fault error
+			if files, fault = readBulk(b, id, known); fault != nil {
+				if next.gone[id] = id != current; id == current {
+					err = fmt.Errorf("bulk files of %s: %w", id, fault)
+				}
+				continue
+			}
 		}
+		next.byID[id] = files
 	}
-	current := s.CurrentID()
-	if v := next.byID[current]; v != nil {
-		var files *bulkFiles
-		if files, err = v.load(); err == nil {
-			err = files.openAll()
-			next.Latest = current
-		} else {
-			err = fmt.Errorf("bulk files of %s: %w", current, err)
-			delete(next.byID, current)
-		}
+	if files := next.byID[current]; files != nil {
+		err = files.openAll()
+		next.Latest = current
 	}
 	for id := range before.gone {
 		next.gone[id] = next.byID[id] == nil
 	}
-	for id, v := range before.byID {
+	for id, files := range before.byID {
 		switch {
 		case next.byID[id] != nil:
 		case id == next.Latest || s.Holds(id): // its files are open
-			next.byID[id] = v
+			next.byID[id] = files
 		default:
 			next.gone[id] = true
 		}
 	}
 	if next.index = before.index; next.index == nil || !maps.Equal(before.byID, next.byID) {
-		next.index = newBulkIndex(next)
+		var manifests []*bulk.Manifest
+		for _, files := range next.byID {
+			manifests = append(manifests, files.entries)
+		}
+		next.index = list.MadeOnce(bulk.NewIndex(manifests).Encode)()
 	}
 	s.Bulk.Store(next)
 	return err
 }
 
-// open returns the files of a snapshot, nil if there are none. known is also true for a snapshot
-// that had files earlier.
-func (n *BulkInventory) open(id string) (files *bulkFiles, known bool) {
-	v := n.byID[id]
-	if v == nil {
-		return nil, n.gone[id]
-	}
-	files, err := v.load()
-	return files, err != nil
-}
-
 // openFiles returns the files of the latest snapshot, by name.
 func (n *BulkInventory) openFiles() map[string]*openFile {
 	known := map[string]*openFile{}
-	if v := n.byID[n.Latest]; v != nil {
-		if files, err := v.load(); err == nil {
-			for _, f := range files.byPath {
-				known[f.name] = f.openFile
-			}
+	if files := n.byID[n.Latest]; files != nil {
+		for _, f := range files.byPath {
+			known[f.name] = f.openFile
 		}
 	}
 	return known
-}
-
-// load reads the manifest of the snapshot, unless it was read before.
-func (v *bulkSnapshot) load() (files *bulkFiles, err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.files == nil {
-		if v.files, err = readBulk(v.store, v.id, v.known); err == nil {
-			v.known = nil
-		}
-	}
-	return v.files, err
 }
 
 // readBulk reads the manifest of a snapshot. It uses those of the known files that the snapshot
@@ -194,15 +163,4 @@ func (f *bulkFiles) openAll() (err error) {
 		err = fmt.Errorf("%d bulk files of %s cannot be served, among them: %w", failed, f.id, err)
 	}
 	return err
-}
-
-// newBulkIndex makes the index. Snapshots whose manifest cannot be read are not in it.
-func newBulkIndex(n *BulkInventory) *list.PageContent {
-	var manifests []*bulk.Manifest
-	for _, v := range n.byID {
-		if files, err := v.load(); err == nil {
-			manifests = append(manifests, files.entries)
-		}
-	}
-	return list.MadeOnce(bulk.NewIndex(manifests).Encode)()
 }

@@ -32,13 +32,6 @@ func (s *Files) ExportSource() *list.RecordSource {
 	return &list.RecordSource{Kind: contract.Export, Version: '1', Answer: s.export}
 }
 
-// exportMemory is about the memory of a body in each format: what is read and not yet sent.
-var exportMemory = map[string]int{
-	contract.FormatCSV: 1 << 20, contract.FormatExcelCSV: 1 << 20, contract.FormatJSON: 1 << 20,
-	contract.FormatNDJSON: 1 << 20, contract.FormatGeoJSON: 1 << 20, contract.FormatXLSX: 2 << 20,
-	contract.FormatArrow: 24 << 20, contract.FormatParquet: 24 << 20,
-}
-
 // hintExportVersion names the usual cause: a proxy that speaks HTTP/1.0 to the service.
 const hintExportVersion = "exports need HTTP/1.1; with nginx in front, set proxy_http_version 1.1"
 
@@ -71,7 +64,7 @@ func (s *Files) export(a *list.Reply) error {
 	started := false
 	defer func() { // also after a panic
 		if !started {
-			st.abandon()
+			_ = st.Close()
 		}
 	}()
 	body, err := s.prepareExport(a, st)
@@ -79,14 +72,14 @@ func (s *Files) export(a *list.Reply) error {
 		return err // list.EndList refuses it
 	}
 	h := s.BeginList(a)
-	h.SetContentType(a.Request.ExportType())
+	h.SetContentType(a.Request.ExportFormat().Type)
 	if (a.InParts || a.Ctx.IsHead()) && a.Coding == encode.Identity && a.CanBeInParts() && body.write != nil {
 		return s.exportAtOnce(a, st, body)
 	}
 	if a.Coding != encode.Identity {
 		h.SetContentEncoding(a.Coding.String())
 	}
-	wire.ChargeOther(a.Ctx, exportMemory[a.Request.Format]+body.kept)
+	wire.ChargeOther(a.Ctx, a.Request.ExportFormat().Memory+body.kept)
 	started = true
 	st.start(a, body)
 	return nil
@@ -116,7 +109,6 @@ func (s *Files) prepareExport(a *list.Reply, st *exportStream) (body exportBody,
 	return body, err
 }
 
-// findExport finds the rows of an export.
 func (s *Files) findExport(a *list.Reply) (found exported, err error) {
 	if a.List.Index == nil {
 		return found, nil
@@ -128,7 +120,6 @@ func (s *Files) findExport(a *list.Reply) (found exported, err error) {
 	return found, err
 }
 
-// countExport finds the rows and counts them.
 func (s *Files) countExport(a *list.Reply) (found exported, err error) {
 	a.SetQuery(a.List)
 	a.Query.Limit, a.Query.Offset = 0, 0
@@ -153,7 +144,7 @@ func exportWriter(a *list.Reply, found exported) (func(io.Writer) error, error) 
 		return func(io.Writer) error { return nil }, nil
 	}
 	if a.List.Segment == nil {
-		if !list.IsText(r.Format) {
+		if !r.ExportFormat().Text {
 			return nil, &contract.Invalid{Issues: []contract.Issue{contract.NoTable(r)}}
 		}
 		body := a.Scratch.Append(nil, a.List)

@@ -28,14 +28,16 @@ const exportPiece = 128 << 10
 // errNotSent ends the making of an export that can be sent no further.
 var errNotSent = errors.New("api: an export could not be sent")
 
-// newExportMaker begins to make the body of a stream.
 func newExportMaker(st *exportStream) *exportMaker {
 	m := &exportMaker{
 		st: st, piece: make([]byte, 0, exportPiece),
 		made: make(chan []byte, 1), free: make(chan []byte, 2), quit: make(chan struct{}),
 	}
 	m.free <- make([]byte, 0, exportPiece)
-	background.Start(m.run)
+	background.Start(func() {
+		defer close(m.made)
+		m.err = m.st.inTurn(m.writeBody)
+	})
 	return m
 }
 
@@ -47,11 +49,6 @@ func (m *exportMaker) stop() {
 	if m.end != nil {
 		m.end()
 	}
-}
-
-func (m *exportMaker) run() {
-	defer close(m.made)
-	m.err = m.st.inTurn(m.writeBody)
 }
 
 // inTurn runs work of an export when it is its turn, in a goroutine that package background

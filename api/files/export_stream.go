@@ -69,9 +69,6 @@ func (s *Files) newExportStream(a *list.Reply) (*exportStream, error) {
 	return st, nil
 }
 
-// abandon ends a stream that was not started.
-func (st *exportStream) abandon() { _ = st.Close() }
-
 // start makes the stream the body of the answer.
 func (st *exportStream) start(a *list.Reply, body exportBody) {
 	st.write, st.coding, st.until = body.write, a.Coding, time.Now().Add(st.server.Options.ExportTimeout)

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/valyala/fasthttp"
-
 	"hdqs/api/encode"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -68,14 +66,6 @@ type Finished struct {
 	Rows, Total int
 	header      []reply.HeaderField // of the answer's own
 	provisional []byte              // months of provisional rows
-}
-
-// send answers with the body. The response does not own its bytes.
-func (f *Finished) send(ctx *fasthttp.RequestCtx) {
-	if f.coding != encode.Identity {
-		ctx.Response.Header.SetContentEncoding(f.coding.String())
-	}
-	ctx.Response.SetBodyRaw(f.Body)
 }
 
 // cachedBody is a cached body, or one that was rendered for waiters only.

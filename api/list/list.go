@@ -130,7 +130,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		return reply.ErrNotAcceptable
 	}
 	rec := LogOf(ctx)
-	if r.Format != "" && !IsText(r.Format) && !encode.RefusesIdentity(accept) {
+	if r.Format != "" && !r.ExportFormat().Text && !encode.RefusesIdentity(accept) {
 		coding = encode.Identity // compressed already, or sent faster as it is
 	}
 	a := Reply{
@@ -204,7 +204,10 @@ func (s *Lists) answerBody(a *Reply) error {
 		wire.Send(a.Ctx, &known.Shared)
 		a.Page.Rows, a.Page.Total = known.Rows, known.Total
 		known.setHeader(s.BeginList(a))
-		known.send(a.Ctx)
+		if known.coding != encode.Identity {
+			a.Ctx.Response.Header.SetContentEncoding(known.coding.String())
+		}
+		a.Ctx.Response.SetBodyRaw(known.Body) // the response does not own its bytes
 		LogOf(a.Ctx).NoteRows(&a.Page, "hit")
 	}
 	return err
@@ -266,7 +269,6 @@ func (a *Reply) ProvisionalMonths() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer passing.Close()
 	var months uint64
 	for r := range passing.Rows(0, math.MaxInt) {
 		months = a.provisional.Add(months, r)

@@ -17,7 +17,7 @@ type Mount struct {
 	help        string // for requests without a good identifier
 	Paths       []string
 	Kinds       []contract.Kind   // of what is computed of lists
-	Lists       map[ListKey]Route // of the contract's lists and what is computed of them
+	Lists       map[ListKey]Route // of lists, what is computed of them, and figures
 }
 
 // NewMounts returns the mounts of a server. HAPI names always have their prefix too. The root is

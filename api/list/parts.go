@@ -6,7 +6,6 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"hdqs/api/contract"
 	"hdqs/api/encode"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -65,14 +64,4 @@ func (s *Lists) sendPart(a *Reply) {
 	}
 	response.Header.Set("Content-Range", string(reply.AppendContentRange(nil, part, result, length)))
 	response.Header.Set("Access-Control-Expose-Headers", reply.ExposedOfFiles)
-}
-
-// IsText reports whether a format is of texts, which are worth compressing.
-func IsText(format string) bool {
-	switch format {
-	case contract.FormatCSV, contract.FormatExcelCSV, contract.FormatJSON, contract.FormatNDJSON,
-		contract.FormatGeoJSON:
-		return true
-	}
-	return false
 }

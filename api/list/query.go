@@ -17,7 +17,7 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 		return reply.ErrNoSnapshot
 	}
 	endpoint := to.List.Endpoint.Contract()
-	table := v.Bound.Lists[endpoint.Path]
+	table := v.Bound.Lists[endpoint.List()]
 	defer s.EndList(v, table, false, &err)
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()

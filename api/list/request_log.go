@@ -17,7 +17,6 @@ import (
 // RequestLog is what is counted of one request of the public listener. It belongs to the request's
 // connection, which reuses it, so that all who take part in the answer can fill in what they know.
 type RequestLog struct {
-	counts   *metrics.Shard
 	began    time.Duration // since processStart
 	endpoint int           // position in Server.endpoints
 	format   metrics.Format
@@ -49,17 +48,17 @@ func (s *Lists) Begin(ctx *fasthttp.RequestCtx) *RequestLog {
 	}
 	rec, ok := (*local).(*RequestLog)
 	if !ok {
-		rec = &RequestLog{counts: s.Requests.Shard(), server: s}
+		rec = &RequestLog{server: s}
 		if s.Options.AccessLog != nil {
 			rec.line = new(accesslog.Line)
 		}
 		*local = rec
 	}
-	*rec = RequestLog{counts: rec.counts, server: s, line: rec.line, began: time.Since(state.ProcessStart)}
+	*rec = RequestLog{server: s, line: rec.line, began: time.Since(state.ProcessStart)}
 	if rec.line != nil {
 		*rec.line = accesslog.Line{Query: rec.line.Query[:0], Rows: -1, Total: -1}
 	}
-	rec.counts.Begin()
+	rec.server.Requests.Begin()
 	return rec
 }
 
@@ -69,7 +68,7 @@ func (rec *RequestLog) Answered(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	rec.status = ctx.Response.StatusCode()
-	rec.counts.Count(rec.endpoint, rec.format, rec.status)
+	rec.server.Requests.Count(rec.endpoint, rec.format, rec.status)
 	if rec.line != nil {
 		rec.line.ID, rec.line.Method = ctx.Response.Header.PeekBytes(reply.NameRequestID), ctx.Method()
 	}
@@ -86,7 +85,7 @@ func (rec *RequestLog) Answered(ctx *fasthttp.RequestCtx) {
 // finish counts what is known when the whole answer is made.
 func (rec *RequestLog) finish(coding []byte, bytes int64) {
 	took := time.Since(state.ProcessStart) - rec.began
-	rec.counts.Sent(rec.endpoint, rec.status, coding, took, bytes)
+	rec.server.Requests.Sent(rec.endpoint, rec.status, coding, took, bytes)
 	if line := rec.line; line != nil {
 		line.Endpoint, line.Status, line.Coding = rec.server.Endpoints[rec.endpoint], rec.status, coding
 		line.Took, line.Bytes = took, bytes
@@ -104,13 +103,6 @@ func (rec *RequestLog) ClosedIn(coding []byte, bytes int64) {
 		rec.finish(coding, bytes)
 	} else {
 		rec.Streamed = false
-	}
-}
-
-// noteConditions records which conditions the request may have.
-func (rec *RequestLog) noteConditions(c wire.Conditions) {
-	if rec != nil {
-		rec.conditions = c
 	}
 }
 
@@ -151,7 +143,7 @@ func (rec *RequestLog) noteRequest(r *contract.Request, ok bool) {
 		rec.format = metrics.GeoJSON
 	}
 	if n := r.UnknownCount(); n > 0 {
-		rec.counts.CountUnknown(rec.endpoint, n)
+		rec.server.Requests.CountUnknown(rec.endpoint, n)
 	}
 	if rec.line != nil && ok && !r.HasIdentifierValue() {
 		rec.line.Query = r.AppendCanonical(rec.line.Query)
@@ -178,23 +170,20 @@ func (rec *RequestLog) noteIdentifier(result metrics.Identifier, identifier []by
 	if rec == nil {
 		return
 	}
-	rec.counts.CountIdentifier(result)
+	rec.server.Requests.CountIdentifier(result)
 	if rec.line != nil && result == metrics.Valid {
-		rec.line.App = rec.server.Options.AccessLog.Hash(identifier, applicationOf)
+		rec.line.App = rec.server.Options.AccessLog.Hash(identifier, func(text string) string {
+			name, _, _ := contract.DecodeIdentifier(text)
+			return name
+		})
 	}
-}
-
-// applicationOf returns the application of a good identifier.
-func applicationOf(identifier string) string {
-	name, _, _ := contract.DecodeIdentifier(identifier)
-	return name
 }
 
 // CountUnread counts the answer to a request that could not be read, or to a connection that was
 // refused.
 func (s *Lists) CountUnread(ctx *fasthttp.RequestCtx) {
 	status := ctx.Response.StatusCode()
-	s.Requests.Shard().Count(otherEndpoint, metrics.Other, status)
+	s.Requests.Count(otherEndpoint, metrics.Other, status)
 	if s.Options.AccessLog != nil {
 		s.Options.AccessLog.Write(&accesslog.Line{
 			ID: ctx.Response.Header.PeekBytes(reply.NameRequestID), Endpoint: s.Endpoints[otherEndpoint],

@@ -11,7 +11,9 @@ import (
 // connection.
 func (s *Lists) RefuseMalformed(ctx *fasthttp.RequestCtx) bool {
 	malformed, conditions := wire.Inspect(&ctx.Request.Header)
-	LogOf(ctx).noteConditions(conditions)
+	if rec := LogOf(ctx); rec != nil {
+		rec.conditions = conditions
+	}
 	if !malformed {
 		return false
 	}

@@ -122,8 +122,10 @@ func (s *Lists) AddFigures(m *Mount, source *RecordSource) {
 	endpoints := contract.FigureEndpoints(m.Names)
 	for i := range endpoints {
 		plan := contract.NewPlan(&endpoints[i], source.Kind)
+		to := Route{Mount: m, List: plan, RecordSource: source, Name: contract.FiguresPath}
+		m.Lists[ListKey{&endpoints[i], source.Kind}] = to
 		for _, path := range plan.Paths() {
-			s.Add(m, path, Route{List: plan, RecordSource: source, Name: contract.FiguresPath})
+			s.Add(m, path, to)
 			m.Paths = append(m.Paths, m.Prefix+path)
 		}
 	}

@@ -30,36 +30,27 @@ func (h *Histogram) Observe(d time.Duration) {
 	h.sum.Add(int64(d))
 }
 
-// Sums are the contents of histograms, added up.
-type Sums struct {
-	buckets [len(bounds) + 1]int64
-	sum     int64
-}
-
-// Add adds a histogram.
-func (s *Sums) Add(h *Histogram) {
-	for i := range h.buckets {
-		s.buckets[i] += h.buckets[i].Load()
-	}
-	s.sum += h.sum.Load()
-}
-
 // count returns how many durations were counted.
-func (s *Sums) count() (n int64) {
-	for _, in := range s.buckets {
-		n += in
+func (h *Histogram) count() (n int64) {
+	for i := range h.buckets {
+		n += h.buckets[i].Load()
 	}
 	return n
 }
 
-// Metric returns the sums as a metric in seconds.
-func (s *Sums) Metric(desc *prometheus.Desc, labels ...string) prometheus.Metric {
-	upTo := make(map[float64]uint64, len(bounds))
-	total := uint64(0)
-	for i, bound := range bounds {
-		total += uint64(s.buckets[i])
-		upTo[bound.Seconds()] = total
+// Durations returns what histograms have counted, added up, as a metric in seconds.
+func Durations(desc *prometheus.Desc, labels []string, of ...*Histogram) prometheus.Metric {
+	upTo, total, sum := make(map[float64]uint64, len(bounds)), uint64(0), time.Duration(0)
+	for i := range len(bounds) + 1 {
+		for _, h := range of {
+			total += uint64(h.buckets[i].Load())
+		}
+		if i < len(bounds) {
+			upTo[bounds[i].Seconds()] = total
+		}
 	}
-	sum := time.Duration(s.sum).Seconds()
-	return prometheus.MustNewConstHistogram(desc, uint64(s.count()), sum, upTo, labels...)
+	for _, h := range of {
+		sum += time.Duration(h.sum.Load())
+	}
+	return prometheus.MustNewConstHistogram(desc, total, sum.Seconds(), upTo, labels...)
 }

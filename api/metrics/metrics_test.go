@@ -48,11 +48,8 @@ func TestHistogram(t *testing.T) {
 		h.Observe(d)
 		sum += d
 	}
-	var s Sums
-	s.Add(&h)
-	s.Add(&h) // two shards
 	var m dto.Metric
-	if err := s.Metric(prometheus.NewDesc("a", "b", nil, nil)).Write(&m); err != nil {
+	if err := Durations(prometheus.NewDesc("a", "b", nil, nil), nil, &h, &h).Write(&m); err != nil { // two gates
 		t.Fatal(err)
 	}
 	got := m.GetHistogram()
@@ -106,15 +103,14 @@ func TestRequests(t *testing.T) {
 	for g := range goroutines {
 		counting.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(g), 3))
-			shard := r.Shard()
 			for range each {
 				o := outcome{
 					random.IntN(len(names)), []int{200, 304, 404, 418, 503}[random.IntN(5)], Format(random.IntN(3)),
 					[]string{"", "gzip", "zstd", "br"}[random.IntN(4)],
 				}
-				shard.Begin()
-				shard.Count(o.endpoint, o.format, o.status)
-				shard.Sent(o.endpoint, o.status, []byte(o.coding), time.Millisecond, 10)
+				r.Begin()
+				r.Count(o.endpoint, o.format, o.status)
+				r.Sent(o.endpoint, o.status, []byte(o.coding), time.Millisecond, 10)
 				code, coding := codeLabel(codeOf(o.status)), codings[codingOf([]byte(o.coding))]
 				mu.Lock()
 				requests["code="+code+" endpoint="+names[o.endpoint]+" format="+formats[o.format]+" "]++

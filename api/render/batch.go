@@ -127,7 +127,6 @@ const sweep = 8
 // scattered reports whether the parts are too short for one call for each of them.
 func (b *rowBatch) scattered() bool { return b.n < sweep*b.nparts }
 
-// rowIDs returns the row ids of the batch.
 func (b *rowBatch) rowIDs() []uint32 {
 	if b.nrows == 0 {
 		n := 0
@@ -142,7 +141,6 @@ func (b *rowBatch) rowIDs() []uint32 {
 	return b.rows[:b.nrows]
 }
 
-// clear removes all rows.
 func (b *rowBatch) clear() { b.n, b.nparts, b.nrows = 0, 0, 0 }
 
 // lookUp sets the texts of the batch's rows and returns their total length.
@@ -197,12 +195,10 @@ func (b *rowBatch) join() {
 	}
 }
 
-// unpackInts returns the integers of a piece in the batch's rows.
 func (b *rowBatch) unpackInts(p *piece) []int64 {
 	return unpackValues(b, b.ints[:b.n], p.column.Ints, p.column.IntsAt)
 }
 
-// unpackDecs returns the decimals of a piece in the batch's rows.
 func (b *rowBatch) unpackDecs(p *piece) []snapshot.Dec {
 	return unpackValues(b, b.decs[:b.n], p.column.Decs, p.column.DecsAt)
 }

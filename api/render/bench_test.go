@@ -13,6 +13,8 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
+	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -159,7 +161,7 @@ func benchTable(b testing.TB, shape string, rows int) (*snapshot.Segment, []Fiel
 	for _, name := range names {
 		fields = append(fields, Field{Name: name, Column: name})
 	}
-	return segment(b, data), fields
+	return tables.Segment(b, data), fields
 }
 
 // selection returns 10,000 rows: one run, one row in twelve, or one period of every place.
@@ -198,7 +200,7 @@ func BenchmarkRender(b *testing.B) {
 			for _, c := range []struct {
 				format string
 				append func(dst []byte, ranges []index.Range) []byte
-			}{{"json", render.AppendJSON}, {"csv", render.AppendCSV}} {
+			}{{"json", render.JSON().Append}, {"csv", render.CSV().Append}} {
 				want := len(c.append(nil, ranges))
 				body := make([]byte, 0, want)
 				b.Run(fmt.Sprintf("shape=%s,rows=%s,format=%s", shape, sel, c.format), func(b *testing.B) {
@@ -214,7 +216,7 @@ func BenchmarkRender(b *testing.B) {
 				})
 			}
 		}
-		body := render.AppendJSON(nil, selection("contiguous"))
+		body := render.JSON().Append(nil, selection("contiguous"))
 		b.Run(fmt.Sprintf("shape=%s,control=copy", shape), func(b *testing.B) {
 			dst := make([]byte, len(body))
 			b.SetBytes(int64(len(body)))
@@ -260,15 +262,13 @@ func BenchmarkCoded(b *testing.B) {
 			var plain []byte
 			benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=gzip,control=level6", shape, sel),
 				func(dst []byte) []byte {
-					plain = render.AppendJSON(plain[:0], ranges)
+					plain = render.JSON().Append(plain[:0], ranges)
 					out := bytes.NewBuffer(dst)
 					level6.Reset(out)
 					if _, err := level6.Write(plain); err != nil {
 						b.Fatal(err)
 					}
-					if err := level6.Close(); err != nil {
-						b.Fatal(err)
-					}
+					testkit.Must(b, level6.Close())
 					return out.Bytes()
 				})
 		}

@@ -30,17 +30,7 @@ func (csvDialect) appendText(dst []byte, s string) []byte {
 	if !needsQuotes(s) {
 		return append(dst, s...)
 	}
-	dst = append(dst, '"')
-	for {
-		i := strings.IndexByte(s, '"')
-		if i < 0 {
-			break
-		}
-		dst = append(dst, s[:i]...)
-		dst = append(dst, '"', '"')
-		s = s[i+1:]
-	}
-	dst = append(dst, s...)
+	dst = append(append(dst, '"'), strings.ReplaceAll(s, `"`, `""`)...)
 	return append(dst, '"')
 }
 

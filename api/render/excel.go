@@ -10,7 +10,6 @@ import (
 // has written into a name, so such a text gets an apostrophe: then it is text.
 type excelDialect struct{ csvDialect }
 
-// byteOrderMark is the mark in UTF-8.
 const byteOrderMark = "\ufeff"
 
 func (d excelDialect) head(fields []boundField) []byte {

@@ -1,13 +1,13 @@
 package render
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"testing"
 
 	"hdqs/index"
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -131,7 +131,7 @@ func randomTable(t testing.TB, r *rand.Rand, rows int) *table {
 	if r.IntN(4) == 0 {
 		tab.fields[0].Name = `an "odd", name`
 	}
-	tab.seg = segment(t, data)
+	tab.seg = tables.Segment(t, data)
 	return tab
 }
 
@@ -217,19 +217,6 @@ func appendDecimalData(t testing.TB, c *snapshot.ColumnData, known map[string]ui
 		}
 	}
 	c.Decimals = append(c.Decimals, d)
-}
-
-func segment(t testing.TB, data *snapshot.TableData) *snapshot.Segment {
-	t.Helper()
-	var file bytes.Buffer
-	if err := snapshot.WriteSegment(&file, data); err != nil {
-		t.Fatal(err)
-	}
-	seg, err := snapshot.ReadSegment(file.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return seg
 }
 
 // randomRanges returns ascending ranges of rows that do not touch.

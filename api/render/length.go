@@ -23,7 +23,6 @@ type measuredLength = atomic.Uint32
 // A length that is 0 is not known, or too long.
 type rowLengths [measuredRows / 2]atomic.Uint32
 
-// rowLengthsBytes is the memory of rowLengths.
 const rowLengthsBytes = measuredRows * 2
 
 // at returns the length of a row, by its position among the rows.
@@ -108,15 +107,18 @@ func (f *Form) Length(ranges []index.Range) int {
 // addLengths returns the known lengths of the rows from to to-1, and adds the other rows to b. When
 // b is full, their lengths are part of the result.
 func (f *Form) addLengths(b *rowBatch, from, to uint32) (length int) {
-	for ; from < to; from++ {
-		if known := f.rowLengths[from/measuredRows].Load(); known != nil {
-			if n := known.at(from % measuredRows); n > 0 {
-				length += int(n)
-				continue
+	for from < to {
+		known := f.rowLengths[from/measuredRows].Load()
+		for end := min(to, from-from%measuredRows+measuredRows); from < end; from++ {
+			if known != nil {
+				if n := known.at(from % measuredRows); n > 0 {
+					length += int(n)
+					continue
+				}
 			}
-		}
-		if b.add(from, from+1); b.n == batch {
-			length += f.measureEach(b)
+			if b.add(from, from+1); b.n == batch {
+				length += f.measureEach(b)
+			}
 		}
 	}
 	return length
@@ -242,7 +244,6 @@ func (b *rowBatch) measureDecs(lengths []uint32, p *piece, null uint32) {
 	}
 }
 
-// digitCount returns the number of decimal digits of u.
 func digitCount(u uint64) int {
 	u |= 1 // 0 has one digit; other numbers keep theirs
 	// 1233/4096 is slightly more than log10(2), so n is the number of digits or one less.

@@ -24,7 +24,7 @@ func TestRowLengths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := len(render.AppendJSON(nil, ranges))
+		want := len(render.JSON().Append(nil, ranges))
 		for range 2 {
 			if got := render.JSON().Length(ranges); got != want {
 				t.Fatalf("limit %d: Length is %d, want %d", limit, got, want)

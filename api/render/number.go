@@ -43,7 +43,6 @@ func putUint(b *[cellSize]byte, i int, u uint64) int {
 // fewDigits is the number of digits computed at once. Most numbers have no more.
 const fewDigits = 8
 
-// asciiZeros is eight zeros in ASCII.
 const asciiZeros = 0x3030303030303030
 
 // eightDigits returns the digits of u, which must be below 10^8, with the most significant in the

@@ -28,7 +28,6 @@ func newPackedNumbers(c *snapshot.Column) *packedNumbers {
 	return n
 }
 
-// unpackNumbers returns the packed numbers of the batch's rows.
 func (b *rowBatch) unpackNumbers(n *packedNumbers) []uint64 {
 	return unpackValues(b, b.numbers[:b.n], n.Packed.Unpack64, n.Packed.Gather64)
 }

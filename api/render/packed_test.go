@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -64,7 +65,7 @@ func TestPackedNumbers(t *testing.T) {
 		add(ints)
 		add(decs)
 	}
-	render, err := New(segment(t, data), fields, encode.Options{})
+	render, err := New(tables.Segment(t, data), fields, encode.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

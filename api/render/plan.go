@@ -190,14 +190,12 @@ func fragmentPiece(r run, end []byte, d dialect) piece {
 		})}
 }
 
-// constantPiece returns a piece that is the same for every row.
 func constantPiece(text []byte) piece {
 	return piece{fragments: newFragments(1, 1, func(dst []byte, cuts []uint32, _ uint32) ([]byte, []uint32) {
 		return append(dst, text...), append(cuts, 0)
 	})}
 }
 
-// valuePiece returns a piece for the values of a field.
 func valuePiece(f boundField, after []byte, d dialect) piece {
 	w := newFieldWriter(f, nil, d)
 	p := piece{column: f.column, after: after, exact: w.exact, value: w.at, point: f.lon != nil}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"hdqs/api/encode"
-	"hdqs/index"
 	"hdqs/snapshot"
 )
 
@@ -143,13 +142,3 @@ func (r *Renderer) CSV() *Form { return r.csv }
 
 // Points returns the form of GeoJSON features, nil unless the renderer is one of WithPoints.
 func (r *Renderer) Points() *Form { return r.points }
-
-// AppendJSON appends the whole body {"data":[...]} of the rows of ranges.
-func (r *Renderer) AppendJSON(dst []byte, ranges []index.Range) []byte {
-	return r.json.Append(dst, ranges)
-}
-
-// AppendCSV appends the header line and one line for each row of ranges.
-func (r *Renderer) AppendCSV(dst []byte, ranges []index.Range) []byte {
-	return r.csv.Append(dst, ranges)
-}

@@ -204,7 +204,7 @@ func TestConcurrentUse(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if got := string(render.AppendJSON(nil, whole)); got != want {
+				if got := string(render.JSON().Append(nil, whole)); got != want {
 					t.Error("bodies differ")
 				}
 				if got := render.JSON().Length(scattered); got != length {
@@ -245,10 +245,10 @@ func TestNoRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(render.AppendJSON(nil, nil)); got != `{"data":[]}` {
+	if got := string(render.JSON().Append(nil, nil)); got != `{"data":[]}` {
 		t.Errorf("JSON %s", got)
 	}
-	if got := string(render.AppendCSV(nil, nil)); got != "x,y\r\n" {
+	if got := string(render.CSV().Append(nil, nil)); got != "x,y\r\n" {
 		t.Errorf("CSV %q", got)
 	}
 }

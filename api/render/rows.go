@@ -2,7 +2,6 @@ package render
 
 import "hdqs/api/encode"
 
-// encoderRows implements encode.Rows for a form.
 type encoderRows struct{ *Form }
 
 func (r encoderRows) Head() []byte   { return r.head }

@@ -1,17 +1,14 @@
 package render
 
 import (
-	"archive/zip"
 	"embed"
+	"fmt"
 	"io"
 	"iter"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/klauspost/compress/flate"
 
 	"hdqs/index"
 	"hdqs/snapshot"
@@ -55,11 +52,8 @@ const (
 	styleTime = "3"
 )
 
-// sheetParts are the files of a workbook besides the sheet itself, of the folder workbook.
-var sheetParts = []string{
-	"[Content_Types].xml", "_rels/.rels", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml",
-}
-
+// workbook has the files of a workbook besides its sheets, as templates.
+//
 //go:embed all:workbook
 var workbook embed.FS
 
@@ -76,31 +70,7 @@ const sheetLevel = 1
 
 // Write writes a workbook of rows, which are ascending ranges.
 func (s *Sheet) Write(w io.Writer, rows iter.Seq[index.Range]) error {
-	z := zip.NewWriter(w)
-	z.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) {
-		return flate.NewWriter(to, sheetLevel)
-	})
-	for _, name := range sheetParts {
-		part, err := workbook.ReadFile("workbook/" + name)
-		if err != nil {
-			return err
-		}
-		to, err := z.Create(name)
-		if err != nil {
-			return err
-		}
-		if _, err := to.Write(part); err != nil {
-			return err
-		}
-	}
-	to, err := z.Create("xl/worksheets/sheet1.xml")
-	if err != nil {
-		return err
-	}
-	if err := s.writeRows(to, rows); err != nil {
-		return err
-	}
-	return z.Close()
+	return writeWorkbook(w, sheetPart{"Records", 1, func(w io.Writer) error { return s.writeRows(w, rows) }})
 }
 
 // MaxSheetText is the longest text of a cell, in units of UTF-16.
@@ -154,7 +124,11 @@ func longTexts(c *snapshot.Column) (lengths map[uint32]int) {
 const sheetFlush = 32 << 10
 
 func (s *Sheet) writeRows(w io.Writer, rows iter.Seq[index.Range]) error {
-	out := s.appendHead(nil)
+	names := make([]string, len(s.fields))
+	for i := range s.fields {
+		names[i] = s.fields[i].name
+	}
+	out := appendSheetHead(nil, names)
 	number := 1
 	for r := range rows {
 		for row := r.From; row < r.To; row++ {
@@ -172,18 +146,18 @@ func (s *Sheet) writeRows(w io.Writer, rows iter.Seq[index.Range]) error {
 	return err
 }
 
-// appendHead appends what is before the rows, with a row of the fields' names.
-func (s *Sheet) appendHead(dst []byte) []byte {
+// appendSheetHead appends what is before the rows, with a row of names.
+func appendSheetHead(dst []byte, names []string) []byte {
 	dst = append(dst, sheetHead...)
-	for i, f := range s.fields {
-		width := max(12, min(len(f.name)+2, 40))
+	for i, name := range names {
+		width := max(12, min(len(name)+2, 40))
 		at := strconv.Itoa(i + 1)
 		dst = append(dst, `<col min="`+at+`" max="`+at+`" width="`+strconv.Itoa(width)+`" customWidth="1"/>`...)
 	}
 	dst = append(dst, `</cols><sheetData><row r="1">`...)
-	for i, f := range s.fields {
-		dst = append(dst, `<c r="`+s.columns[i]+`1" s="`+styleHead+`" t="inlineStr"><is><t>`...)
-		dst = append(appendXML(dst, f.name), `</t></is></c>`...)
+	for i, name := range names {
+		dst = append(dst, `<c r="`+sheetColumn(i)+`1" s="`+styleHead+`" t="inlineStr"><is><t>`...)
+		dst = append(appendXML(dst, name), `</t></is></c>`...)
 	}
 	return append(dst, `</row>`...)
 }
@@ -273,9 +247,7 @@ func appendXML(dst []byte, text string) []byte {
 		case r == '_' && isSheetEscape(text[i:]):
 			dst = append(dst, "_x005F_"...)
 		case r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF:
-			hex := strings.ToUpper(strconv.FormatInt(int64(r), 16))
-			dst = append(append(append(dst, "_x"...), "0000"[len(hex):]...), hex...)
-			dst = append(dst, '_')
+			dst = fmt.Appendf(dst, "_x%04X_", r)
 		default:
 			dst = utf8.AppendRune(dst, r)
 		}

@@ -67,7 +67,6 @@ func (f *fragments) lookUpPart(l *lane, codes []uint32, p *part) int {
 	return size
 }
 
-// measurePart adds the length of a part of the text of each code to lengths.
 func (f *fragments) measurePart(lengths, codes []uint32, p *part) {
 	length, last := uint32(0), ^codes[0]
 	for k, code := range codes {
@@ -206,7 +205,6 @@ func (s *subsets) bytes() (n int64) {
 	return n
 }
 
-// forget gives up all forms.
 func (s *subsets) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
+	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -171,7 +172,7 @@ func TestManyValues(t *testing.T) {
 		}
 		data.Columns = append(data.Columns, columnData(t, name, kind, tab.values[name]))
 	}
-	tab.seg = segment(t, data)
+	tab.seg = tables.Segment(t, data)
 	render, err := New(tab.seg, tab.fields, encode.Options{})
 	if err != nil {
 		t.Fatal(err)

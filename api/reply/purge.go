@@ -1,6 +1,8 @@
 package reply
 
 import (
+	"slices"
+
 	"hdqs/api/contract"
 )
 
@@ -41,11 +43,8 @@ func PurgeKeys(tables []string) []string {
 func EndpointsOf(tables []string) []*contract.Endpoint {
 	var all []*contract.Endpoint
 	for i := range contract.Endpoints {
-		for _, table := range tables {
-			if contract.Endpoints[i].Table == table {
-				all = append(all, &contract.Endpoints[i])
-				break
-			}
+		if e := &contract.Endpoints[i]; slices.Contains(tables, e.Table) {
+			all = append(all, e)
 		}
 	}
 	return all

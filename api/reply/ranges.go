@@ -2,6 +2,8 @@ package reply
 
 import (
 	"bytes"
+	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/valyala/fasthttp"
@@ -10,7 +12,6 @@ import (
 // byteRange is a part of a body: from first up to but not including end.
 type byteRange struct{ First, End int64 }
 
-// rangeResult is what a Range field asks for.
 type rangeResult int
 
 const (
@@ -59,30 +60,16 @@ func position(text []byte) (at int64, given, ok bool) {
 	if len(text) == 0 {
 		return 0, false, true
 	}
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return 0, true, false
-		}
-	}
-	at, err := strconv.ParseInt(string(text), 10, 64)
-	if err != nil {
-		at = 1<<63 - 1
-	}
-	return at, true, true
+	n, err := strconv.ParseUint(string(text), 10, 63) // of a larger number the greatest
+	return int64(n), true, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 // HasStrongTag reports whether a list of entity tags is '*' or has a strong tag, given with its
 // quotes. A weak one never matches (RFC 9110, section 8.8.3.2).
 func HasStrongTag(list, tag []byte) bool {
-	if isAny(list) {
-		return true
-	}
-	for _, one := range bytes.Split(list, []byte{','}) { // no tag of ours has a comma
-		if bytes.Equal(bytes.Trim(one, " \t"), tag) {
-			return true
-		}
-	}
-	return false
+	return isAny(list) || slices.ContainsFunc(bytes.Split(list, []byte{','}), func(one []byte) bool {
+		return bytes.Equal(bytes.Trim(one, " \t"), tag) // no tag of ours has a comma
+	})
 }
 
 // PartFor returns what to send of a body with a strong tag, which a request with If-Range wants in

@@ -71,12 +71,7 @@ func PreconditionHolds(request *fasthttp.RequestHeader, tag []byte, published ti
 // decides. published is zero if unknown.
 func NotModified(request *fasthttp.RequestHeader, tag []byte, published time.Time) bool {
 	if lines := request.PeekAll(fasthttp.HeaderIfNoneMatch); len(lines) > 0 {
-		for _, line := range lines {
-			if ListsTag(line, tag) {
-				return true
-			}
-		}
-		return false
+		return AnyLine(lines, tag, ListsTag)
 	}
 	since, ok := dateOf(request, fasthttp.HeaderIfModifiedSince)
 	return ok && !published.IsZero() && !published.After(since)

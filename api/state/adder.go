@@ -37,7 +37,7 @@ func (l *BoundList) Adder(e *contract.Endpoint) (*Adder, error) {
 		l.Adds.CompareAndSwap(nil, new(Adder))
 		a = l.Adds.Load()
 	}
-	if a == nil { // given up just now: the snapshot was replaced
+	if a == nil { // released just now by a swap
 		a = new(Adder)
 	}
 	a.once.Do(func() {
@@ -47,7 +47,7 @@ func (l *BoundList) Adder(e *contract.Endpoint) (*Adder, error) {
 			o = aggregate.Options{PeriodStart: contract.PeriodStart, PeriodEnd: contract.PeriodEnd}
 		}
 		if a.Table, a.err = aggregate.Open(l.Index, l.Segment, o); a.err == nil && e.Series() != nil {
-			a.Overlaps, a.err = l.Index.NewOverlaps(e.Series(), contract.PeriodStart, contract.PeriodEnd)
+			a.Overlaps, a.err = l.Index.NewOverlaps()
 		}
 	})
 	return a, a.err

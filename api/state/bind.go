@@ -90,7 +90,9 @@ func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound
 		default:
 			bind(i) // on the thread of the caller, which has a low priority
 			if lists[i] != nil {
-				lists[i].Replaced = replacedAt(lists[i], earlier.Lists[e.Path])
+				if lists[i].Replaced = time.Now(); lists[i].Version == earlier.Lists[e.Path].Version {
+					lists[i].Replaced = earlier.Lists[e.Path].Replaced
+				}
 			}
 		}
 	}
@@ -106,14 +108,6 @@ func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound
 		b.Lists[contract.Endpoints[i].Path] = list
 	}
 	return b, nil
-}
-
-// replacedAt is when a list was bound in place of other content.
-func replacedAt(list, earlier *BoundList) time.Time {
-	if list.Version == earlier.Version {
-		return earlier.Replaced
-	}
-	return time.Now()
 }
 
 // Missing lists the tables of endpoints that the snapshot does not have, or that have no rows.

@@ -19,14 +19,15 @@ type ListHeads struct {
 // BodyHeads is a head for each form of a body.
 type BodyHeads struct{ JSON, NDJSON, CSV, Points reply.Head }
 
+// newBodyHeads makes heads that begin with the fields that every answer sets: before fasthttp sets
+// a field, it searches for it from the first on.
 func newBodyHeads(ranges string, shared []string) BodyHeads {
-	body := append(reply.Safe("Accept-Ranges", ranges), shared...)
-	return BodyHeads{
-		JSON:   reply.NewHead(append(body, "Content-Type", contract.JSONType)...),
-		NDJSON: reply.NewHead(append(body, "Content-Type", reply.LinesType)...),
-		CSV:    reply.NewHead(append(body, "Content-Type", reply.CsvType)...),
-		Points: reply.NewHead(append(body, "Content-Type", reply.GeoType)...),
+	body := []string{contract.HeaderTotal, "", contract.HeaderResult, "", string(reply.NameETag), ""}
+	body = append(append(body, reply.Safe("Accept-Ranges", ranges)...), shared...)
+	of := func(contentType string) reply.Head {
+		return reply.NewHead(append(body, "Content-Type", contentType)...)
 	}
+	return BodyHeads{of(contract.JSONType), of(reply.LinesType), of(reply.CsvType), of(reply.GeoType)}
 }
 
 // newListHeads makes the heads for a table with a source, of a snapshot published at a given time,

@@ -47,6 +47,8 @@ type Shares struct {
 	Inflight  int64
 	Bodies    int64 // of the body cache; negative disables it
 	root      contract.NameSet
+
+	NameBytes func(*BoundList) int64 // of the names of a table that are searched; nil: none are
 }
 
 // programBytes is the memory of the program itself.
@@ -142,6 +144,9 @@ func (s *Shares) divide(b *Bound, earlier []*Bound) (err error) {
 			most := render.FullBytes(root)
 			most += (render.FullBytes(root, other) - most) / 4
 			most += l.Index.FullBytes(l.Filters) + aggregate.FullBytes(l.Segment)
+			if s.NameBytes != nil {
+				most += s.NameBytes(l)
+			}
 			l.Need = need{Texts: most, Blocks: root.BlockBytes(), Filters: l.Index.CacheBytes()}
 		}
 	})

@@ -2,7 +2,6 @@ package state
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
@@ -19,6 +18,7 @@ type Provisional struct {
 	Tag    []byte   // of the rows; nil without any
 	months []string // the newest ones, after one for all before
 	codes  []uint8  // by row: the month and 1, 0 of other rows; nil without any
+	blocks []uint16 // by blockRows rows: the set of their codes
 	last   atomic.Pointer[monthsText]
 }
 
@@ -30,26 +30,29 @@ type monthsText struct {
 
 // Limits of the months that are told apart: one has a bit in a set, beside that of other rows.
 const (
-	mostMonths    = 15 // of which codes have 4 bits
+	mostMonths    = 15 // a set of them and of 0 has 16 bits
 	earlierMonths = "earlier"
+	blockRows     = 32
 )
 
 // Any reports whether any row is provisional.
 func (p *Provisional) Any() bool { return p != nil && p.codes != nil }
 
-// Add adds the months of the provisional rows of a range to a set. It looks no further than until
-// the set has all months.
+// Add adds the months of the provisional rows of a range to a set.
 func (p *Provisional) Add(set uint64, r index.Range) uint64 {
-	all := uint64(2)<<len(p.months) - 2
-	codes := p.codes[r.From:r.To]
-	for ; len(codes) >= 8 && set&all != all; codes = codes[8:] { // most rows are not provisional
-		if binary.LittleEndian.Uint64(codes) != 0 {
-			for _, code := range codes[:8] {
-				set |= 1 << (code & mostMonths)
-			}
-		}
+	first, end := (r.From+blockRows-1)/blockRows, r.To/blockRows // the whole blocks
+	if first >= end {
+		return set | p.codesOf(r.From, r.To)
 	}
-	for _, code := range codes[:min(len(codes), 8)] {
+	for _, block := range p.blocks[first:end] {
+		set |= uint64(block)
+	}
+	return set | p.codesOf(r.From, first*blockRows) | p.codesOf(end*blockRows, r.To)
+}
+
+// codesOf is the set of the codes of some rows.
+func (p *Provisional) codesOf(from, to uint32) (set uint64) {
+	for _, code := range p.codes[from:to] {
 		set |= 1 << (code & mostMonths)
 	}
 	return set
@@ -143,7 +146,6 @@ func (l *BoundList) provisional(queries []index.Query) (*Provisional, error) {
 				}
 			}
 		}
-		passing.Close()
 	}
 	p := new(Provisional)
 	if len(rows) == 0 {
@@ -161,6 +163,10 @@ func (l *BoundList) provisional(queries []index.Query) (*Provisional, error) {
 		for _, row := range rows[month] {
 			p.codes[row] = uint8(len(p.months))
 		}
+	}
+	p.blocks = make([]uint16, 1+l.Rows/blockRows)
+	for row, code := range p.codes {
+		p.blocks[row/blockRows] |= 1 << code
 	}
 	sum := sha256.New()
 	sum.Write([]byte(strings.Join(all, ",")))

@@ -50,7 +50,8 @@ func (s *State) ReadinessOf(v *Served) Readiness {
 	r := Readiness{
 		Draining: s.Draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion,
 		Missing: []string{}, Refused: []string{}, Stale: []StaleSource{}, LastPoll: s.polled.Load(),
-		Unidentified: s.unidentified(), Panics: s.Panics.Load(),
+		Unidentified: s.Requests.Identifiers(metrics.Missing) + s.Requests.Identifiers(metrics.Invalid),
+		Panics:       s.Panics.Load(),
 	}
 	if v != nil {
 		manifest := v.Bound.Snap.Manifest
@@ -91,9 +92,4 @@ func (s *State) notReady(snapshot string) string {
 		return "no snapshot is loaded yet"
 	}
 	return ""
-}
-
-// unidentified returns how many requests had no good identifier.
-func (s *State) unidentified() int64 {
-	return s.Requests.Identifiers(metrics.Missing) + s.Requests.Identifiers(metrics.Invalid)
 }

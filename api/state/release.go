@@ -163,6 +163,7 @@ func (s *State) publish(next *Served, r Release) {
 	s.Retained.drop(s.Log, notCounted, func(v *Served) bool { return v.Id == next.Id })
 	if old != nil {
 		old.Bound.DropDerived(bound) // those who name it are few, and memory may be scarce
+		old.Kept.Clear()
 		s.Retained.Keep(old, cmp.Or(s.Options.KeepPrevious, KeepPrevious), s.Log)
 		s.dropUnfit(next)
 	}

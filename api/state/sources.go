@@ -155,21 +155,25 @@ type PageDataset struct {
 func DatasetsOf(m *store.Manifest, e *contract.Endpoint) []PageDataset {
 	var all []PageDataset
 	for _, id := range m.Source(e.Table).Datasets {
-		d, ok := m.Dataset(id)
-		if !ok {
-			d.ID = id
-		}
-		all = append(all, PageDataset{
-			Title:    TitleOf(&d),
-			Link:     DatasetLink(m, &d),
-			Provider: d.Publisher, License: cmp.Or(d.License, "licence not stated"), LicenseURL: WebLink(d.LicenseURL),
-			Terms: d.Terms, Caveats: d.Caveats, Updated: dayOnPage(d.Updated),
-		})
+		all = append(all, PageDatasetOf(m, id))
 	}
 	slices.SortFunc(all, func(a, b PageDataset) int {
 		return cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.Link, b.Link))
 	})
 	return all
+}
+
+// PageDatasetOf returns a dataset. Of one that the manifest does not have, only the id is known.
+func PageDatasetOf(m *store.Manifest, id string) PageDataset {
+	d, ok := m.Dataset(id)
+	if !ok {
+		d.ID = id
+	}
+	return PageDataset{
+		Title: TitleOf(&d), Link: DatasetLink(m, &d), Provider: d.Publisher,
+		License: cmp.Or(d.License, "licence not stated"), LicenseURL: WebLink(d.LicenseURL),
+		Terms: d.Terms, Caveats: d.Caveats, Updated: dayOnPage(d.Updated),
+	}
 }
 
 // dayOnPage is the day of a time in UTC, empty for the zero time.

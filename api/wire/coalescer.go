@@ -47,7 +47,6 @@ func (w *coalescer) write(c net.Conn, p []byte) (int, error) {
 	return int(max(n-WriteBuffer, 0)), err
 }
 
-// flush writes what is buffered.
 func (w *coalescer) flush(c net.Conn) error {
 	b := w.pending.Swap(nil)
 	if b == nil {
@@ -57,7 +56,6 @@ func (w *coalescer) flush(c net.Conn) error {
 	return err
 }
 
-// send writes the buffer and p.
 func (b *pendingWrite) send(c net.Conn, p []byte) (int64, error) {
 	b.both = [2][]byte{b.bytes[:], p}
 	b.out = b.both[:]

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/internal/testkit"
 )
 
 // testConnections returns Connections with small buffers and no limits.
@@ -62,9 +64,7 @@ func TestCoalescedWrites(t *testing.T) {
 				t.Fatalf("wrote %d of %d bytes: %v", n, len(p), err)
 			}
 		}
-		if err := server.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, server.Close())
 		if got := <-arrived; !bytes.Equal(got, want.Bytes()) {
 			t.Fatalf("received %d bytes that differ from the %d written", len(got), want.Len())
 		}

@@ -13,7 +13,6 @@ import (
 // time that they take at its usual full load.
 const DefaultWait = 50 * time.Millisecond
 
-// slotsPerCore is the default number of slots for each core.
 const slotsPerCore = 4
 
 // Gate is a concurrency limit with a bounded queue. Requests wait for a slot in the order of

@@ -74,9 +74,7 @@ func dial(t *testing.T, address string) client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
 	return client{conn, bufio.NewReader(conn)}
 }
 

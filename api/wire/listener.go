@@ -41,22 +41,16 @@ func (n *Connections) Listen(l net.Listener) *Listener {
 // it accepts those that have already connected, unless the socket is inherited, and then closes the
 // listener.
 func (l *Listener) Accept() (net.Conn, error) {
-	for pause := minPause; ; {
-		c, err := l.Listener.Accept()
+	for {
+		c, err := Patient{l.Listener, l.all.options.Logger}.Accept()
 		switch {
 		case err == nil:
 		case l.all.draining.Load():
 			_ = l.Close()
 			return nil, io.EOF
-		case isShortage(err):
-			l.all.options.Logger.Printf(logShortage)
-			time.Sleep(pause)
-			pause = min(2*pause, maxPause)
-			continue
 		default:
 			return nil, err
 		}
-		pause = minPause
 		own := l.all.wrap(c)
 		if rule := l.all.admit(own); rule != "" {
 			l.all.options.Count(rule)
@@ -81,12 +75,10 @@ func (p Patient) Accept() (net.Conn, error) {
 		if !isShortage(err) {
 			return c, err
 		}
-		p.Logger.Printf(logShortage)
+		p.Logger.Printf("no descriptor or memory for a connection")
 		time.Sleep(pause)
 	}
 }
-
-const logShortage = "no descriptor or memory for a connection"
 
 // Close closes the listener. Further calls do nothing.
 func (l *Listener) Close() error {
@@ -99,12 +91,8 @@ func (l *Listener) Close() error {
 
 // isShortage distinguishes a temporary shortage of descriptors or memory from a broken listener.
 func isShortage(err error) bool {
-	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
-		if errors.Is(err, short) {
-			return true
-		}
-	}
-	return false
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOBUFS) ||
+		errors.Is(err, syscall.ENOMEM)
 }
 
 // drain makes Accept return after a short time, or closes the listener where that is not possible.

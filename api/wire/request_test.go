@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/internal/testkit"
 )
 
 // Reference implementations of the checks, which scan hosts and header fields byte by byte.
@@ -140,9 +142,7 @@ func BenchmarkMalformed(b *testing.B) {
 		"Accept-Language: en-US,en;q=0.5\r\nReferer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\n" +
 		"X-Forwarded-Proto: https\r\n\r\n"
 	var r fasthttp.Request
-	if err := r.Read(bufio.NewReader(strings.NewReader(request))); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, r.Read(bufio.NewReader(strings.NewReader(request))))
 	b.ReportAllocs()
 	for b.Loop() {
 		if malformed, _ := Inspect(&r.Header); malformed {
