@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// body writes the rows of a table. Links are addresses of pages of ours. A template takes ten times
-// as long, and a page can have thousands of cells.
+// body writes the rows of a table. Cells name their columns, since a narrow screen shows each row
+// as a card. Links are addresses of pages of ours. A template takes ten times as long, and a page
+// can have thousands of cells.
 func body(rows [][]cell) template.HTML {
 	var b strings.Builder
 	n := 0
@@ -26,17 +27,24 @@ func body(rows [][]cell) template.HTML {
 
 func (c *cell) write(b *strings.Builder) {
 	switch {
-	case c.Number:
-		b.WriteString(`<td class="number">`)
+	case c.Null && c.Number:
+		b.WriteString(`<td class="number soft"`)
 	case c.Null:
-		b.WriteString(`<td class="soft">`)
+		b.WriteString(`<td class="soft"`)
+	case c.Number:
+		b.WriteString(`<td class="number"`)
 	default:
-		b.WriteString("<td>")
+		b.WriteString("<td")
 	}
+	attribute(b, "title", c.Exact)
+	attribute(b, "data-of", c.Label)
+	b.WriteString(">")
 	if c.Link != "" {
 		b.WriteString(`<a href="`)
 		b.WriteString(template.HTMLEscapeString(c.Link))
-		b.WriteString(`">`)
+		b.WriteString(`"`)
+		attribute(b, "aria-label", c.About)
+		b.WriteString(">")
 	}
 	if c.Name {
 		b.WriteString("<bdi>")
@@ -48,7 +56,17 @@ func (c *cell) write(b *strings.Builder) {
 	if c.Link != "" {
 		b.WriteString("</a>")
 	}
+	if c.Code != "" {
+		b.WriteString(" <small>" + template.HTMLEscapeString(c.Code) + "</small>")
+	}
 	b.WriteString("</td>")
+}
+
+// attribute writes an attribute that has a value.
+func attribute(b *strings.Builder, name, value string) {
+	if value != "" {
+		b.WriteString(" " + name + `="` + template.HTMLEscapeString(value) + `"`)
+	}
 }
 
 // Body is the rows of the figures.
@@ -57,21 +75,22 @@ func (x *figure) Body() template.HTML { return body(x.Rows) }
 // Body is the rows of the records.
 func (p *Page) Body() template.HTML { return body(p.Rows) }
 
-// CountryCodes are suggestions for a field of the form.
+// CountryCodes are suggestions for a field of the form, with the names.
 func (p *Page) CountryCodes() template.HTML {
-	var b strings.Builder
-	for _, c := range p.Countries {
-		b.WriteString(`<option value="` + template.HTMLEscapeString(c.Code) + `">`)
-		b.WriteString(template.HTMLEscapeString(c.Name) + "</option>")
-	}
-	return template.HTML(b.String()) //nolint:gosec // escaped
+	return options(p.Countries, func(c Country) (value, text string) { return c.Code, c.Name })
 }
 
 // CountryNames are the same by name.
 func (p *Page) CountryNames() template.HTML {
+	return options(p.Countries, func(c Country) (value, text string) { return c.Name, "" })
+}
+
+func options(all []Country, of func(Country) (value, text string)) template.HTML {
 	var b strings.Builder
-	for _, c := range p.Countries {
-		b.WriteString(`<option value="` + template.HTMLEscapeString(c.Name) + `"></option>`)
+	for _, c := range all {
+		value, text := of(c)
+		b.WriteString(`<option value="` + template.HTMLEscapeString(value) + `">`)
+		b.WriteString(template.HTMLEscapeString(text) + "</option>")
 	}
 	return template.HTML(b.String()) //nolint:gosec // escaped
 }

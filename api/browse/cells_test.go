@@ -9,9 +9,10 @@ import (
 )
 
 // twin writes the rows as a template does.
-var twin = template.Must(template.New("").Parse(`{{range .}}<tr>{{range .}}<td{{if .Number}} class="number"` +
-	`{{else if .Null}} class="soft"{{end}}>{{if .Link}}<a href="{{.Link}}">{{end}}{{if .Name}}<bdi>{{.Text}}</bdi>` +
-	`{{else}}{{.Text}}{{end}}{{if .Link}}</a>{{end}}</td>{{end}}</tr>` + "\n{{end}}"))
+var twin = template.Must(template.New("").Parse(`{{range .}}<tr>{{range .}}<td{{if and .Number .Null}} class="number soft"` +
+	`{{else if .Number}} class="number"{{else if .Null}} class="soft"{{end}}{{with .Exact}} title="{{.}}"{{end}}` +
+	`{{with .Label}} data-of="{{.}}"{{end}}>{{if .Link}}<a href="{{.Link}}"{{with .About}} aria-label="{{.}}"{{end}}>{{end}}{{if .Name}}<bdi>{{.Text}}</bdi>` +
+	`{{else}}{{.Text}}{{end}}{{if .Link}}</a>{{end}}{{with .Code}} <small>{{.}}</small>{{end}}</td>{{end}}</tr>` + "\n{{end}}"))
 
 // TestBody: rows are what a template makes of them.
 func TestBody(t *testing.T) {
@@ -27,7 +28,9 @@ func TestBody(t *testing.T) {
 		for i := range rows {
 			for range random.IntN(5) {
 				rows[i] = append(rows[i], cell{
-					Text: texts[random.IntN(len(texts))], Link: links[random.IntN(len(links))],
+					Text: texts[random.IntN(len(texts))], Code: texts[random.IntN(len(texts))],
+					Exact: texts[random.IntN(len(texts))], Label: texts[random.IntN(len(texts))],
+					About: texts[random.IntN(len(texts))], Link: links[random.IntN(len(links))],
 					Number: random.IntN(2) == 0, Null: random.IntN(2) == 0, Name: random.IntN(2) == 0,
 				})
 			}

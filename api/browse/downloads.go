@@ -16,13 +16,6 @@ type Download struct {
 // DownloadPath is the last part of the addresses of downloads, after that of the page.
 const DownloadPath = "/download"
 
-// downloadTexts are the formats of downloads as people call them.
-var downloadTexts = map[string]string{
-	contract.FormatCSV: "CSV", contract.FormatExcelCSV: "CSV for Excel", contract.FormatXLSX: "XLSX",
-	contract.FormatJSON: "JSON", contract.FormatNDJSON: "NDJSON", contract.FormatGeoJSON: "GeoJSON",
-	contract.FormatArrow: "Arrow", contract.FormatParquet: "Parquet",
-}
-
 // downloads are the files of all records that pass. Sizes are those of the shown records, times
 // their number.
 func downloads(q *Question, s state, answer *Answer) []Download {
@@ -38,13 +31,13 @@ func downloads(q *Question, s state, answer *Answer) []Download {
 	for _, f := range q.Plan.Endpoint.ExportFormats() {
 		values := s.copy(append(own, "limit", "offset")...)
 		values.Set(formatParam, f.Name)
-		d := Download{Text: downloadTexts[f.Name], Address: address(s.path+DownloadPath, values), Size: size[f.Name]}
+		d := Download{Text: f.Title, Address: address(s.path+DownloadPath, values), Size: size[f.Name]}
 		most := q.MaxExport
 		if f.Name == contract.FormatXLSX {
 			most = min(most, contract.MaxSheetRows)
 		}
 		if answer.Total > most {
-			d.Refused = fmt.Sprintf("has at most %s records; filter, or take another format", count(most))
+			d.Refused = fmt.Sprintf("has at most %s records; filter, or take another format", Count(most))
 		}
 		all = append(all, d)
 	}

@@ -16,15 +16,15 @@ import (
 // group is a figure of a group.
 type group struct {
 	value, name string // name is the value as people read it
+	code        string // the value, where the name says it in words
 	second      string // value of the second field over time
 	lat, lon    float64
-	placed      bool // has a place on the map
-	text        string
+	placed      bool   // has a place on the map
+	text, exact string // exact is empty if it is the text
 	number      float64
 	known       bool // has a figure
 }
 
-// groupsOf reads the groups of an answer.
 func groupsOf(records []Record, b *by, field string, countries []Country) []group {
 	names := map[string]string{}
 	if b.as == onCountries {
@@ -37,27 +37,23 @@ func groupsOf(records []Record, b *by, field string, countries []Country) []grou
 		g := &all[i]
 		g.value, _ = r.Text(b.fields[0])
 		g.name = names[g.value]
-		switch b.as {
-		case overTime:
-			if len(b.fields) > 1 {
-				g.second, _ = r.Text(b.fields[1])
-			}
-		case onUnits:
+		if b.as == asBars && g.name == "" {
+			g.name, g.code = worded(b.fields[0], g.value)
+		}
+		switch {
+		case b.as == overTime && len(b.fields) > 1:
+			g.second, _ = r.Text(b.fields[1])
+		case b.as == onUnits || b.as == onPoints:
 			g.name, _ = r.Text(b.fields[1])
-		case onPoints:
-			g.name, _ = r.Text(b.fields[1])
+		}
+		if b.as == onPoints {
 			g.lat, g.lon, g.placed = placeOf(r, b.fields[2], b.fields[3])
 		}
-		if g.name == "" {
-			g.name = g.value
-		}
-		if g.name == "" {
-			g.name = "not given"
-		}
+		g.name = cmp.Or(g.name, g.value, "not given")
 		var text string
 		if text, g.known = r.Text(field); g.known {
 			g.number, _ = strconv.ParseFloat(text, 64)
-			g.text = grouped(text)
+			g.text, g.exact = rounded(text)
 		}
 	}
 	return all
@@ -76,26 +72,21 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 	if len(groups) == 0 {
 		return
 	}
-	c := &chart.Chart{ID: "figure", Title: x.Title}
+	c := &chart.Chart{ID: cmp.Or(x.ID, "figure"), Title: x.Title, Unit: unitOf(q.Plan.Endpoint, m)}
 	first := strings.TrimSuffix(b.label, mapSuffix)
 	x.Head = []string{strings.ToUpper(first[:1]) + first[1:], m.label}
 	if b.as == overTime {
-		x.drawTime(c, groups, m, b, countries)
+		x.drawTime(c, s, groups, m, b, countries)
 		return
 	}
 	if b.as != asBars || !isEnum(q.Plan.Endpoint, b.value) {
 		sortByFigure(groups)
 	}
 	what := map[drawing]string{onCountries: "countries", onUnits: "units", onPoints: "places", asBars: "groups"}[b.as]
-	c.Description = describe(m, "of "+count(len(groups))+" "+what+", most for "+groups[0].name)
+	c.Description = describe(m, "of "+Count(len(groups))+" "+what+", most for "+groups[0].name)
 	switch b.as {
 	case onCountries:
-		world := chart.World()
-		x.Boundaries = naturalEarth
-		if q.Boundaries != nil && q.Boundaries.Countries != nil {
-			world, x.Boundaries = q.Boundaries.Countries, q.Boundaries.Source
-		}
-		x.drawMap(c, world, groups)
+		x.drawMap(c, x.world(q), groups)
 	case onUnits:
 		layer := q.Boundaries.Units(b.level, codesOf(groups))
 		if layer == nil {
@@ -108,7 +99,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 	case onPoints:
 		x.drawPoints(q, c, groups, m)
 	default:
-		c.Description = describe(m, "of "+count(len(groups))+" groups")
+		c.Description = describe(m, "of "+Count(len(groups))+" groups")
 		x.drawBars(c, groups)
 	}
 	listed := groups[:min(len(groups), maxFigures)]
@@ -118,27 +109,35 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 	link := s.linker(filter, filter+contract.SeveralSuffix, "offset", rowParam)
 	for i := range listed {
 		g := &listed[i]
-		name := cell{Text: g.name, Name: true}
+		name := cell{Text: g.name, Code: g.code, Name: true}
 		if links && g.value != "" {
-			name.Link = link(g.value)
+			name.Link, name.About = link(g.value), "Records of "+g.name
 		}
 		x.Rows = append(x.Rows, []cell{name, g.cell()})
 	}
 }
 
-// naturalEarth is whose boundaries the built-in map has.
-const naturalEarth = "Natural Earth"
+// world is the map of countries. It notes whose boundaries it has.
+func (x *figure) world(q *Question) *chart.Layer {
+	if q.Boundaries != nil && q.Boundaries.Countries != nil {
+		x.Boundaries = q.Boundaries.Source
+		return q.Boundaries.Countries
+	}
+	x.Boundaries = chart.WorldSource
+	return chart.World()
+}
 
 // cell is the figure in a table.
 func (g *group) cell() cell {
 	if !g.known {
 		return cell{Text: "–", Number: true, Null: true}
 	}
-	return cell{Text: g.text, Number: true}
+	return cell{Text: g.text, Exact: g.exact, Number: true}
 }
 
-// drawTime draws lines over time: one, or one for each value of the second field.
-func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by, countries []Country) {
+// drawTime draws lines over time: one, or one for each value of the second field. Of months it
+// draws the newest, unless the address says which or all.
+func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b *by, countries []Country) {
 	codes := secondsOf(groups)
 	names := slices.Clone(codes)
 	for _, c := range countries {
@@ -150,20 +149,27 @@ func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by, coun
 		x.Head = append([]string{strings.ToUpper(b.value[:1]) + b.value[1:]}, names...)
 	}
 	labels := axis(groups, b.value)
-	if all := len(labels); all > maxLabels {
-		labels = labels[all-maxLabels:]
-		x.Cut = append(x.Cut, "The newest "+count(maxLabels)+" of "+count(all)+" "+b.value+
-			"s are drawn and in the table.")
+	most := maxLabels
+	if b.value == "month" && !s.values.Has(spanParam) && !s.values.Has("start_date") && !s.values.Has("end_date") {
+		most = newestMonths
 	}
-	if all := len(names); all > chart.Classes {
-		x.Cut = append(x.Cut, "The "+count(chart.Classes)+" lines with the greatest figures of "+
-			count(all)+" are drawn. The table has all.")
+	if all := len(labels); all > most {
+		x.Cut = append(x.Cut, "The newest "+Count(most)+" of "+Count(all)+" "+b.value+
+			"s are drawn and in the table.")
+		if most < maxLabels {
+			x.Whole = link{"The whole period, from " + labels[max(0, all-maxLabels)] + " on", s.with(spanParam, "all")}
+		}
+		labels = labels[all-most:]
+	}
+	if all := len(names); all > maxPanels {
+		x.Cut = append(x.Cut, "The "+Count(maxPanels)+" with the greatest figures of "+
+			Count(all)+" are drawn. The table has all.")
 	}
 	at := make(map[[2]string]*group, len(groups))
 	for i := range groups {
 		at[[2]string{groups[i].value, groups[i].second}] = &groups[i]
 	}
-	series := make([]chart.Series, min(len(names), chart.Classes))
+	series := make([]chart.Series, min(len(names), maxPanels))
 	for n, name := range names[:len(series)] {
 		series[n].Name = name
 		for _, label := range labels {
@@ -173,7 +179,7 @@ func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by, coun
 			}
 			series[n].Points = append(series[n].Points, p)
 		}
-		if name != "" {
+		if name != "" && len(series) <= chart.Together {
 			x.Lines = append(x.Lines, seriesKey{chart.Class(n), name})
 		}
 	}
@@ -181,11 +187,15 @@ func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by, coun
 	if len(labels) > 0 {
 		span = "from " + labels[0] + " to " + labels[len(labels)-1]
 	}
-	if len(x.Lines) > 0 {
+	if len(b.fields) > 1 {
 		span += ", a line each for " + strings.Join(names[:len(series)], ", ")
 	}
 	c.Description = strings.Join(append([]string{describe(m, span)}, x.Cut...), " ")
-	x.Drawing, x.OverTime = chart.Lines(c, labels, series), true
+	if len(series) > chart.Together {
+		x.Drawing = chart.Panels(c, labels, series)
+	} else {
+		x.Drawing, x.OverTime = chart.Lines(c, labels, series), len(labels) >= chart.FewLabels
+	}
 	for _, label := range append(labels, "") {
 		row := []cell{{Text: label}}
 		if label == "" {
@@ -213,13 +223,12 @@ func secondsOf(groups []group) []string {
 		greatest[groups[i].second] = max(greatest[groups[i].second], groups[i].number)
 	}
 	codes := slices.Sorted(maps.Keys(greatest))
-	if len(codes) > chart.Classes {
+	if len(codes) > maxPanels {
 		slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(greatest[b], greatest[a]) })
 	}
 	return codes
 }
 
-// drawBars draws the first groups.
 func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	drawn := groups[:min(len(groups), maxBars)]
 	x.Left = len(groups) - len(drawn)
@@ -230,7 +239,6 @@ func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	x.Drawing = chart.Bars(c, bars)
 }
 
-// drawMap draws a map of areas.
 func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {
 	var areas []chart.Area
 	for _, g := range groups {
@@ -239,24 +247,21 @@ func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {
 		}
 	}
 	var missing []chart.Area
+	x.Blank = true
 	x.Drawing, x.Legend, missing = chart.Map(c, layer, areas)
 	texts := make([]string, min(len(missing), maxBars))
 	for i := range texts {
 		texts[i] = missing[i].Name + " " + missing[i].Text
 	}
 	if more := len(missing) - len(texts); more > 0 {
-		texts = append(texts, count(more)+" more")
+		texts = append(texts, Count(more)+" more")
 	}
 	x.Missing = strings.Join(texts, ", ")
 }
 
 // drawPoints draws marks at places. Counts of several places can be added up; means cannot.
 func (x *figure) drawPoints(q *Question, c *chart.Chart, groups []group, m measure) {
-	world := chart.World()
-	x.Boundaries = naturalEarth
-	if q.Boundaries != nil && q.Boundaries.Countries != nil {
-		world, x.Boundaries = q.Boundaries.Countries, q.Boundaries.Source
-	}
+	world := x.world(q)
 	var places []chart.Place
 	for i := range groups {
 		g := &groups[i]
@@ -275,7 +280,8 @@ func (x *figure) drawPoints(q *Question, c *chart.Chart, groups []group, m measu
 			for _, p := range places {
 				sum += p.Value
 			}
-			return sum, grouped(strconv.FormatFloat(sum, 'f', -1, 64))
+			text, _ = rounded(strconv.FormatFloat(sum, 'f', -1, 64))
+			return sum, text
 		}
 	}
 	x.Drawing, x.Legend = chart.Points(c, world, places, total)
@@ -288,25 +294,16 @@ func describe(m measure, what string) string {
 
 // sortByFigure puts the greatest figures first, and groups without a figure last.
 func sortByFigure(groups []group) {
-	order := make([]*group, len(groups)) // which are quicker to move
-	all := slices.Clone(groups)
-	for i := range all {
-		order[i] = &all[i]
-	}
-	slices.SortFunc(order, func(a, b *group) int {
+	slices.SortFunc(groups, func(a, b group) int {
 		switch {
-		case a.known != b.known:
-			return map[bool]int{true: -1, false: 1}[a.known]
-		case a.number > b.number:
+		case a.known && !b.known:
 			return -1
-		case a.number < b.number:
+		case b.known && !a.known:
 			return 1
 		}
-		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.value, b.value), cmp.Compare(a.lat, b.lat))
+		return cmp.Or(cmp.Compare(b.number, a.number), strings.Compare(a.name, b.name),
+			strings.Compare(a.value, b.value), cmp.Compare(a.lat, b.lat))
 	})
-	for i, g := range order {
-		groups[i] = *g
-	}
 }
 
 // isEnum reports whether the values of a field have an order of their own.
@@ -316,7 +313,6 @@ func isEnum(e *contract.Endpoint, name string) bool {
 	})
 }
 
-// codesOf are the values of groups.
 func codesOf(groups []group) []string {
 	codes := make([]string, 0, len(groups))
 	for i := range groups {

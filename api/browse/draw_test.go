@@ -2,6 +2,7 @@ package browse
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -10,8 +11,8 @@ import (
 )
 
 // TestDrawTime: a chart of more lines or months than can be read draws those with the greatest
-// figures and the newest months, and says so. The table begins with what is drawn, as the script
-// expects, and has all lines.
+// figures and the newest months, and says so. More than three lines have a chart each. The table
+// begins with what is drawn, as the script expects, and has all lines.
 func TestDrawTime(t *testing.T) {
 	t.Parallel()
 	months := func(n int) (all []string) {
@@ -22,12 +23,14 @@ func TestDrawTime(t *testing.T) {
 	}
 	for _, c := range []struct {
 		lines, months int
+		all           bool // the address asks for all months
 		cut           []string
 	}{
-		{1, 3, nil},
-		{chart.Classes, maxLabels, nil},
-		{chart.Classes + 2, 24, []string{"The 6 lines with the greatest figures of 8 are drawn. The table has all."}},
-		{2, maxLabels + 9, []string{"The newest 600 of 609 months are drawn and in the table."}},
+		{1, 9, false, nil},
+		{1, 37, false, []string{"The newest 36 of 37 months are drawn and in the table."}},
+		{chart.Classes, maxLabels, true, nil},
+		{maxPanels + 2, 24, false, []string{"The 12 with the greatest figures of 14 are drawn. The table has all."}},
+		{2, maxLabels + 9, true, []string{"The newest 600 of 609 months are drawn and in the table."}},
 	} {
 		var groups []group
 		all := months(c.months)
@@ -46,12 +49,17 @@ func TestDrawTime(t *testing.T) {
 		}
 		x, b := new(figure), by{value: "month", fields: []string{"month", "location_code"}}
 		b.fields = b.fields[:min(c.lines, 2)]
-		x.drawTime(&chart.Chart{ID: "figure"}, groups, measure{"events", "sum", "Events"}, &b, nil)
+		s, most := state{path: "/browse/x", values: url.Values{}}, newestMonths
+		if c.all {
+			s.values.Set(spanParam, "all")
+			most = maxLabels
+		}
+		x.drawTime(&chart.Chart{ID: "figure"}, s, groups, measure{"events", "sum", "Events"}, &b, nil)
 		if !slices.Equal(x.Cut, c.cut) {
 			t.Errorf("%d lines, %d months: %q, want %q", c.lines, c.months, x.Cut, c.cut)
 		}
-		drawn, drawing := min(c.lines, chart.Classes), string(x.Drawing)
-		if n := strings.Count(drawing, `class="line `); n != drawn || len(x.Rows) != min(c.months, maxLabels) {
+		drawn, drawing := min(c.lines, maxPanels), string(x.Drawing)
+		if n := strings.Count(drawing, `class="line `); n != drawn || len(x.Rows) != min(c.months, most) {
 			t.Errorf("%d lines, %d months: %d are drawn, %d rows", c.lines, c.months, n, len(x.Rows))
 		}
 		if last := x.Rows[len(x.Rows)-1][0].Text; last != all[len(all)-1] ||
@@ -65,10 +73,14 @@ func TestDrawTime(t *testing.T) {
 		for i := range want {
 			want[i] = fmt.Sprintf("L%02d", i)
 		}
-		if c.lines > chart.Classes {
+		isCut := len(c.cut) > 0 && most == newestMonths && c.lines == 1
+		if x.OverTime != (c.lines <= chart.Together) || (x.Whole.Address != "") != isCut {
+			t.Errorf("%d lines, %d months: a script draws them: %v, all: %+v", c.lines, c.months, x.OverTime, x.Whole)
+		}
+		if c.lines > maxPanels {
 			slices.Reverse(want)
 		}
-		if !slices.Equal(x.Head[1:], want) || len(x.Lines) != drawn || x.Lines[0].Name != want[0] {
+		if !slices.Equal(x.Head[1:], want) || len(x.Lines) > chart.Together {
 			t.Errorf("%d lines: %q, want %q", c.lines, x.Head[1:], want)
 		}
 	}

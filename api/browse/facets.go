@@ -13,12 +13,14 @@ import (
 type facet struct {
 	Field, Label string
 	Values       []facetValue
-	More         int // values that are not listed
+	More         int    // values that are not listed
+	All          string // the page that lists them
 	all          []facetValue
 }
 
 type facetValue struct {
 	Value, Label string
+	Code         string // the value, where the label says it in words
 	Count        string
 	Chosen       bool
 	Link         string // to the page with the value chosen, or without it
@@ -51,14 +53,14 @@ func facetFields(p *contract.Plan, s state) []string {
 }
 
 // ask counts the values of fields.
-func askFacets(source Source, p *contract.Plan, s state, names map[string]map[string]string) ([]facet, error) {
-	fields := facetFields(p, s)
+func askFacets(q *Question, s state, names map[string]map[string]string) ([]facet, error) {
+	fields := facetFields(q.Plan, s)
 	if len(fields) == 0 {
 		return nil, nil
 	}
 	values := s.filters()
 	values.Set("of", strings.Join(fields, ","))
-	answer, err := source.Ask(p.Endpoint, contract.Facets, values)
+	answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Facets, values)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +82,8 @@ func askFacets(source Source, p *contract.Plan, s state, names map[string]map[st
 		if err != nil {
 			return nil, err
 		}
-		v := facetValue{Value: text, Label: text, Count: count(n), n: n}
+		v := facetValue{Value: text, Count: Count(n), n: n}
+		v.Label, v.Code = worded(field, text)
 		if name := names[field][text]; name != "" {
 			v.Label = name
 		}
@@ -90,25 +93,29 @@ func askFacets(source Source, p *contract.Plan, s state, names map[string]map[st
 		case text == "":
 			v.Label = "empty" // a filter cannot ask for it
 		default:
-			v.Chosen, v.Link, v.Add = toggle(p, s, field, text)
+			if v.Chosen, v.Link, v.Add = toggle(q.Plan, s, field, text); v.Chosen {
+				v.Link = widened(q, v.Link)
+			}
 		}
 		f.all = append(f.all, v)
 	}
 	for i := range facets {
-		facets[i].cut()
+		facets[i].cut(s)
 	}
 	return slices.DeleteFunc(facets, func(f facet) bool { return len(f.all) == 0 }), nil
 }
 
 // cut chooses the values that the page lists: the most frequent ones and those that are chosen,
-// years in their order.
-func (f *facet) cut() {
+// years in their order. Of the field that the address says it lists all.
+func (f *facet) cut(s state) {
 	for i, v := range f.all {
-		if i < shownValues || v.Chosen {
+		if i < shownValues || v.Chosen || s.values.Get(moreParam) == f.Field {
 			f.Values = append(f.Values, v)
 		}
 	}
-	f.More = len(f.all) - len(f.Values)
+	if f.More = len(f.all) - len(f.Values); f.More > 0 {
+		f.All = s.with(moreParam, f.Field) + "#count-" + f.Field
+	}
 	if f.Field == "year" {
 		slices.SortFunc(f.Values, func(a, b facetValue) int { return strings.Compare(b.Value, a.Value) })
 	}
@@ -134,7 +141,7 @@ func toggle(p *contract.Plan, s state, field, value string) (chosen bool, link, 
 	switch {
 	case chosen:
 		return true, s.withValues(field, slices.Delete(all, at, at+1)), ""
-	case len(all) > 0 && isFilter(p, list):
+	case len(all) > 0 && isFilter(p, list) && s.values.Get(field) != contract.Coarsest:
 		add = s.withValues(field, append(all, value))
 	}
 	return false, s.with(field, value, list, ""), add

@@ -15,13 +15,19 @@ const countMeasure = "records"
 
 // figure is what a page draws of all records that pass.
 type figure struct {
+	ID            string   // unique on the page
+	Chosen        []link   // filters that were chosen for the reader, each with the page without it
+	LeftOut       []string // places of which sums would be wrong
+	Coverage      string   // that not all units have records
 	Title         string
 	Measures, Bys []option
 	Keep          []option // parameters that the form of the figure sends on
 	Drawing       template.HTML
-	OverTime      bool // a script may draw the lines too
+	OverTime      bool          // a script may draw the lines too
+	Bars          template.HTML // below a map of the same figures
 	Lines         []seriesKey
 	Legend        []chart.Shade
+	Blank         bool   // the map has areas without a figure
 	Boundaries    string // whose they are; empty without a map
 	Unmapped      string // whose boundaries have none of the units
 	Missing       string // areas that the map does not have
@@ -30,10 +36,10 @@ type figure struct {
 	Rows          [][]cell
 	Left          int      // groups that are not drawn
 	Cut           []string // what a chart over time leaves out, in words
+	Whole         link     // the page that draws all of it
 	Unlisted      int      // groups that are not in the table
 	Refused       []string // why there is no figure
-	Instead       string   // the page with the number of records, where there is no other figure
-	Ways          []link   // pages with the figure
+	Heal          string   // the page that shows the right figure, where this one is refused
 	Source        string   // the same figures as a request
 }
 
@@ -46,6 +52,9 @@ const (
 	maxBars    = 30
 	maxLabels  = 600
 	maxFigures = 600
+
+	newestMonths = 36 // are drawn first
+	maxPanels    = 12 // are drawn beside each other
 )
 
 // measure is a figure that can be drawn.
@@ -76,7 +85,35 @@ func measuresOf(e *contract.Endpoint) []measure {
 	return append(all, measure{countMeasure, "count", "Number of records"})
 }
 
-// drawFigure asks for the figure of a page and draws it.
+// offer adds a form that draws another measure, or by something else, of the records of an address.
+func (x *figure) offer(q *Question, s state, measure, by string) {
+	for _, m := range measuresOf(q.Plan.Endpoint) {
+		x.Measures = append(x.Measures, option{m.name, m.label, m.name == measure})
+	}
+	for _, b := range bysOf(q, s) {
+		x.Bys = append(x.Bys, option{b.value, b.label, b.value == by})
+	}
+	x.Keep = keptIn(s.copy(measureParam, byParam, spanParam))
+}
+
+// unitOf is what a measure counts, for an axis.
+func unitOf(e *contract.Endpoint, m measure) string {
+	if m.name == countMeasure {
+		return "records"
+	}
+	unit := e.Unit(m.name)
+	f := e.Figure(contract.ContractNames.Name(m.name))
+	switch {
+	case unit == "USD":
+		return "US$"
+	case unit == "" && f != nil && f.Use == contract.Added:
+		return f.Noun
+	case unit == "":
+		return strings.ToLower(m.label)
+	}
+	return unit
+}
+
 func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	e := q.Plan.Endpoint
 	measures, bys := measuresOf(e), bysOf(q, s)
@@ -95,40 +132,56 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 			by = other
 		}
 	}
-	x := &figure{Title: m.label + " by " + strings.TrimSuffix(by.label, mapSuffix)}
-	for _, other := range measures {
-		x.Measures = append(x.Measures, option{other.name, other.label, other == m})
-	}
-	for i := range bys {
-		x.Bys = append(x.Bys, option{bys[i].value, bys[i].label, bys[i].value == by.value})
-	}
-	for _, pair := range pairs(s.copy(measureParam, byParam)) {
-		x.Keep = append(x.Keep, option{Label: pair[0], Value: pair[1]})
-	}
+	x := &figure{ID: "figure", Title: m.label + " by " + strings.TrimSuffix(by.label, mapSuffix)}
+	x.offer(q, s, m.name, by.value)
 	values := groupsQuery(s, by.fields, m.request())
 	x.Source = address(q.Base+q.Prefix+e.Path+"/aggregate", values)
-	records, total, err := askGroups(q, values)
-	issues, isWrong := problems(err)
+	answer, err := q.Source.Ask(e, contract.Aggregate, values)
+	issues, isWrong := Problems(err)
 	if err != nil && !isWrong {
 		return nil, err
 	}
+	var records []Record
+	total := 0
+	if answer != nil {
+		records, total, x.Coverage = answer.Records, answer.Total, unitsText(answer.Coverage)
+	}
 	if len(records) < total {
-		// Without the rest, figures and their order would be wrong.
-		issues = append(issues, contract.Issue{Text: count(total) + " groups are more than a page can draw, which is " +
-			count(contract.MaxLimit) + ". Choose a country, a time, or fewer values."})
+		issues = append(issues, tooManyGroups(total))
 	}
 	if len(issues) > 0 {
 		for _, issue := range issues {
 			x.Refused = append(x.Refused, issue.Text)
 		}
-		if m.name != countMeasure {
-			x.Instead = s.with(measureParam, countMeasure)
-		}
-		x.Ways, err = withFigure(q, s, m, &by, issues[0].CtxText)
+		x.Heal, err = heal(q, s, countries)
 		return x, err
 	}
 	x.draw(q, s, groupsOf(records, &by, m.field(), countries), m, &by, countries)
 	return x, nil
+}
+
+// unitsText says in words how many units have records, as the interface says it.
+func unitsText(coverage string) string {
+	some, all, ok := strings.Cut(strings.TrimPrefix(coverage, "units="), "/")
+	if !ok || some == all {
+		return ""
+	}
+	return "Where the fewest have records, it is " + grouped(some) + " of " + grouped(all) + " provinces or districts."
+}
+
+// tooManyGroups says that an answer lacks groups, without which figures and their order would be
+// wrong.
+func tooManyGroups(total int) contract.Issue {
+	return contract.Issue{Text: Count(total) + " groups are more than a page can draw, which is " +
+		Count(contract.MaxLimit) + ". Choose a country, a time, or fewer values."}
+}
+
+// keptIn are parameters that a form sends on.
+func keptIn(values url.Values) (kept []option) {
+	for _, pair := range pairs(values) {
+		kept = append(kept, option{Label: pair[0], Value: pair[1]})
+	}
+	return kept
 }
 
 // groupsQuery asks for a measure of the records that pass, by the fields that a group has in

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"slices"
 	"strings"
 
 	"hdqs/api/contract"
@@ -13,6 +14,7 @@ type control struct {
 	Value              string
 	Options            []option // of a select
 	List               string   // id of a list of suggestions, of a text
+	Suggest, Suggested string   // kind of names that are suggested, and what of them: code or name
 	Placeholder        string
 	Wrong              string // what is wrong with the value
 }
@@ -22,44 +24,10 @@ type option struct {
 	Selected     bool
 }
 
-// formGroup is a part of the form.
 type formGroup struct {
 	Title    string
 	Controls []control
 	Open     bool // one of its controls has a value
-}
-
-// words of parameter and field names that are written otherwise in labels.
-var words = map[string]string{
-	"admin1": "admin 1", "admin2": "admin 2", "api": "API", "gho": "GHO", "hrp": "HRP", "hxl": "HXL", "id": "ID",
-	"idps": "IDPs", "lat": "latitude", "lon": "longitude", "max": "below", "min": "from", "mpi": "MPI",
-	"org": "organisation", "pct": "%", "ref": "number",
-	"stub": "short name", "url": "URL", "usd": "US$", "hdx": "HDX", "ipc": "IPC",
-}
-
-// whole names that are written otherwise in labels.
-var wholeNames = map[string]string{
-	"start_date": "Periods that end on or after", "end_date": "Periods that start on or before",
-	"location_code": "Country code", "location_name": "Country",
-	"origin_location_code": "Origin code", "origin_location_name": "Origin",
-	"asylum_location_code": "Asylum code", "asylum_location_name": "Country of asylum",
-	"reference_period_start": "Period from", "reference_period_end": "Period to",
-	"min_age": "Youngest age", "max_age": "Oldest age", "from_cods": "From COD", "latest": "Which records",
-}
-
-// label is a name in words.
-func label(name string) string {
-	if text, ok := wholeNames[name]; ok {
-		return text
-	}
-	parts := strings.Split(name, "_")
-	for i, part := range parts {
-		if word, ok := words[part]; ok {
-			parts[i] = word
-		}
-	}
-	text := strings.Join(parts, " ")
-	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // form is the filters of an endpoint with their values, places first. wrong has what is wrong with
@@ -86,16 +54,9 @@ func form(p *contract.Plan, s state, wrong map[string]string) []formGroup {
 		g.Controls = append(g.Controls, *c)
 		g.Open = g.Open || c.Value != "" || c.Wrong != ""
 	}
-	full := groups[:0]
-	for _, g := range groups {
-		if len(g.Controls) > 0 {
-			full = append(full, g)
-		}
-	}
-	return full
+	return slices.DeleteFunc(groups, func(g formGroup) bool { return len(g.Controls) == 0 })
 }
 
-// isPlace reports whether a filter is about a place.
 func isPlace(name string) bool {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "origin_"), "asylum_")
 	return strings.HasPrefix(name, "location_") || strings.HasPrefix(name, "admin") ||
@@ -122,7 +83,12 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 		c.Value = strings.Join(values, ",")
 	case p.Type == contract.Choice:
 		c.Kind = "select"
-		c.Options = choices(p.Enum.Values, c.Value)
+		c.Options = choices(p, c.Value)
+		for i := range c.Options[1:] {
+			if p.IsLevel() || p.Name == latestParam {
+				c.Options[i+1].Label = chipText(p.Name, []string{c.Options[i+1].Value})
+			}
+		}
 	case p.Type == contract.Boolean:
 		c.Kind = "select"
 		c.Options = []option{
@@ -145,26 +111,42 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 	default:
 		c.List = listOf(p.Name)
 		c.Placeholder = p.Example()
+		c.suggest(e.Contract(), contract.ContractNames.Name(p.Name))
 	}
 	return c
 }
 
+// suggest chooses the names that are suggested for a filter in the contract's name.
+func (c *control) suggest(e *contract.Endpoint, param string) {
+	if e.Group() == "metadata" && (param == "code" || param == "name") {
+		param = e.Table + "_" + param
+	}
+	for prefix, kind := range map[string]string{
+		"market_": "market", "commodity_": "commodity", "admin1_": "province", "admin2_": "district",
+		"sector_": "sector", "org_": "organisation",
+	} {
+		if rest, ok := strings.CutPrefix(param, prefix); ok && (rest == "code" || rest == "name" || rest == "acronym") {
+			c.Suggest, c.Suggested = kind, strings.Replace(rest, "acronym", "code", 1)
+		}
+	}
+}
+
 // choices are the options of an enumeration, after one for any.
-func choices(values []string, chosen string) []option {
+func choices(p *contract.Param, chosen string) []option {
 	options := []option{{"", "any", chosen == ""}}
-	for _, v := range values {
-		options = append(options, option{v, v, v == chosen})
+	for _, v := range p.Enum.Values {
+		text, code := worded(p.Name, v)
+		if code != "" {
+			text += " (" + code + ")"
+		}
+		options = append(options, option{v, text, v == chosen})
 	}
 	return options
 }
 
 // isTrue reports whether a flag that the interface accepts is set.
 func isTrue(text string) bool {
-	switch strings.ToLower(text) {
-	case "1", "true", "t", "y", "yes", "on":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"1", "true", "t", "y", "yes", "on"}, strings.ToLower(text))
 }
 
 // Ids of the lists of suggestions.

@@ -1,13 +1,13 @@
 package browse
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
 	"hdqs/api/contract"
 )
 
-// countries are all countries, for suggestions and names.
 func countries(q *Question) ([]Country, error) {
 	all, err := listOfCodes(q, "location", "name")
 	slices.SortFunc(all, func(a, b Country) int { return strings.Compare(a.Code, b.Code) })
@@ -47,6 +47,7 @@ func namesOf(q *Question, countries []Country) (map[string]map[string]string, er
 	places := byCode(countries)
 	named := map[string]map[string]string{
 		"location_code": places, "origin_location_code": places, "asylum_location_code": places,
+		levelParam: levelNames,
 	}
 	for _, t := range codeTables {
 		if !slices.ContainsFunc(q.Plan.Endpoint.Fields, func(f contract.Field) bool { return f.Name == t.field }) {
@@ -61,12 +62,33 @@ func namesOf(q *Question, countries []Country) (map[string]map[string]string, er
 	return named, nil
 }
 
-// endpointOf is the endpoint of a table.
 func endpointOf(names contract.NameSet, table string) *contract.Endpoint {
 	all := contract.EndpointsIn(names)
 	for i := range all {
 		if all[i].Table == table {
 			return &all[i]
+		}
+	}
+	return nil
+}
+
+// findCountry returns the country with a code, nil without one.
+func findCountry(all []Country, code string) *Country {
+	at := slices.IndexFunc(all, func(c Country) bool { return strings.EqualFold(c.Code, code) })
+	if at < 0 {
+		return nil
+	}
+	return &all[at]
+}
+
+// countryPage leads to the page of the only country of the records.
+func countryPage(q *Question, s state, all []Country) *link {
+	for i := range q.Plan.Endpoint.Fields {
+		name := q.Plan.Endpoint.Fields[i].Name
+		if codes := chosenOf(s, name); isCountry(name) && len(codes) == 1 {
+			if c := findCountry(all, codes[0]); c != nil {
+				return &link{c.Name, q.Prefix + "/country/" + url.PathEscape(c.Code)}
+			}
 		}
 	}
 	return nil

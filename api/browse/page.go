@@ -23,23 +23,29 @@ type Page struct {
 	Keep                   []option // parameters that the form of filters sends on
 	KeepAll                []option // those that the form of columns sends on
 	Countries              []Country
+	Country                *link // the page of the only country of the records, nil for several
 	Chips                  []link
 	Clear                  string // the page without filters; empty if it has none
 	Wrong                  []string
 	Ways                   []link // pages with records, of one without
 	Unknown, Hint          string
-	Warnings               []warning
+	Warnings               []string
+	First                  *first // nil if the address says what is drawn
 	Facets                 []facet
 	Total, From, To        string
 	Part                   bool // not all records are shown
 	Columns                []column
 	Rows                   [][]cell
+	Same                   []same // what all rows have in common
+	Unsorted               string // why the records are not sorted as the address says
 	Pages                  pager
 	Sizes                  []link
 	Downloads              []Download
 	Snippets               []Snippet
 	Chosen                 *chosen
-	Figure                 *figure // nil if there is none
+	Figure                 *figure   // nil if there is none
+	TableFirst             bool      // the figure is below the records
+	More                   []*figure // further drawings of the first view
 	Freshness              Freshness
 	FilterCount            int
 	LatestParam            string
@@ -89,19 +95,20 @@ func New(q *Question) (p *Page, clean string, err error) {
 	}
 	p = &Page{
 		Prefix: q.Prefix, Title: e.Summary, Name: e.Name(), Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(),
-		Path: path, Docs: q.Prefix + "/docs/" + e.Name(), Freshness: q.Freshness, Chips: chips(q.Plan, s),
+		Path: path, Docs: q.Prefix + "/docs/" + e.Name(), Freshness: q.Freshness, Chips: chips(q, s),
 		Dataset: q.Dataset, MadeUp: q.MadeUp,
 	}
 	if len(p.Chips) > 0 {
-		p.Clear = s.address(s.copy(append(names(q.Plan), "offset", rowParam)...))
+		p.Clear = s.address(s.copy(append(names(q.Plan), contract.EverybodyParam, "offset", rowParam)...))
 	}
 	if p.Countries, err = countries(q); err != nil {
 		return nil, "", err
 	}
+	p.Country = countryPage(q, s, p.Countries)
 	p.Columns = columnsOf(e, s.values.Get("fields"))
 	p.addLinks(q, s)
 	answer, err := q.Source.Ask(e, contract.Rows, s.question())
-	wrong, isWrong := problems(err)
+	wrong, isWrong := Problems(err)
 	if err != nil && !isWrong {
 		return nil, "", err
 	}
@@ -134,10 +141,14 @@ func names(p *contract.Plan) []string {
 
 // addRecords adds what an answer has, and counts by value.
 func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
-	e, records := q.Plan.Endpoint, answer.Records
-	offset := s.offset()
-	p.Total, p.Part = count(answer.Total), len(records) > 0 && len(records) < answer.Total
-	p.From, p.To = count(offset+1), count(offset+len(records))
+	e, offset := q.Plan.Endpoint, s.offset()
+	at, err := p.sort(q, s, answer)
+	if err != nil {
+		return err
+	}
+	records := answer.Records
+	p.Total, p.Part = Count(answer.Total), len(records) > 0 && len(records) < answer.Total
+	p.From, p.To = Count(offset+1), Count(offset+len(records))
 	p.Unknown, p.Hint = strings.Join(slices.DeleteFunc(answer.Unknown, isOwn), ", "), answer.Hint
 	switch {
 	case answer.Total == 0:
@@ -146,23 +157,55 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 		p.Ways = []link{{"The first page of " + p.Total, s.with()}}
 	}
 	row := s.linker(rowParam)
-	p.Rows = rowsOf(p.Columns, e, records, func(i int) string { return row(strconv.Itoa(offset+i)) + "#record" })
+	p.table(e, records, s.values.Has("fields"), func(i int) (address, name string) {
+		n := offset + i
+		if at != nil {
+			n = at[i]
+		}
+		return row(strconv.Itoa(n)) + "#record", "Record " + Count(n+1) + ": "
+	})
 	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer)
 	named, err := namesOf(q, p.Countries)
 	if err != nil {
 		return err
 	}
-	if p.Facets, err = askFacets(q.Source, q.Plan, s, named); err != nil {
+	if p.Facets, err = askFacets(q, s, named); err != nil {
 		return err
 	}
-	if p.Warnings, err = sumWarnings(q, s, p.Facets); err != nil {
+	p.Warnings = sumWarnings(q, s, p.Facets)
+	if err = p.addFigures(q, s); err != nil || s.values.Get(rowParam) == "" {
 		return err
 	}
-	if p.Figure, err = drawFigure(q, s, p.Countries); err != nil || s.values.Get(rowParam) == "" {
-		return err
-	}
-	p.Chosen, err = choose(q, s)
+	p.Chosen, err = choose(q, s, p.Countries)
 	return err
+}
+
+// addFigures adds what the address says is drawn, else the first view of the list.
+func (p *Page) addFigures(q *Question, s state) (err error) {
+	if p.Total == "0" {
+		return nil
+	}
+	if s.isFirst() {
+		if p.First, err = firstOf(q, s, p.Countries); err != nil {
+			return err
+		}
+	}
+	if p.First == nil {
+		p.TableFirst = s.isFirst()
+		p.Figure, err = drawFigure(q, s, p.Countries)
+		return err
+	}
+	for _, x := range p.First.Drawings {
+		if len(x.Refused) > 0 {
+			if x.Heal, err = heal(q, s, p.Countries); err != nil {
+				return err
+			}
+		}
+	}
+	if all := p.First.Drawings; len(all) > 0 {
+		p.Figure, p.More = all[0], all[1:]
+	}
+	return nil
 }
 
 // isOwn reports whether a parameter is one of pages only.
@@ -225,8 +268,8 @@ func address(path string, values url.Values) string {
 	return path + "?" + values.Encode()
 }
 
-// problems are the errors in the parameters of a question.
-func problems(err error) (all []contract.Issue, ok bool) {
+// Problems are the errors in the parameters of a question.
+func Problems(err error) (all []contract.Issue, ok bool) {
 	if invalid, ok := errors.AsType[*contract.Invalid](err); ok {
 		return invalid.Issues, true
 	}

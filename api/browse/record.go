@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ type chosen struct {
 	Close  string
 }
 
-type chosenField struct{ Label, Name, Text, About, Link string }
+type chosenField struct{ Label, Name, Text, Code, About, Link string }
 
 // sourceFields are the fields of metadata/resource that a page shows of a record's source, in the
 // contract's names, and the field with the link of the text.
@@ -29,7 +30,7 @@ var sourceFields = []struct{ name, text, link string }{
 }
 
 // choose asks for the record of a page. It is nil if there is no such record.
-func choose(q *Question, s state) (*chosen, error) {
+func choose(q *Question, s state, countries []Country) (*chosen, error) {
 	position := s.number(rowParam, -1)
 	if position < 0 {
 		return nil, nil
@@ -43,12 +44,17 @@ func choose(q *Question, s state) (*chosen, error) {
 		return nil, err
 	}
 	record := answer.Records[0]
-	x := &chosen{Number: count(position + 1), Close: s.address(s.copy(rowParam))}
+	x := &chosen{Number: Count(position + 1), Close: s.address(s.copy(rowParam))}
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		c := cellOf(f, isNumber(f) && !isCode(f.Name), record)
+		link := ""
+		if at := findCountry(countries, c.Text); at != nil && isCountry(f.Name) {
+			link = q.Prefix + "/country/" + url.PathEscape(at.Code)
+		}
 		x.Fields = append(x.Fields, chosenField{
-			Label: label(f.Name), Name: f.Name, Text: c.Text, About: e.Meaning(f.Name),
+			Label: label(f.Name), Name: f.Name, Text: cmp.Or(c.Exact, c.Text), Code: c.Code, About: e.Meaning(f.Name),
+			Link: link,
 		})
 	}
 	id := e.Names().Name("resource_catalog_id")

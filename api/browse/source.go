@@ -22,6 +22,8 @@ type Answer struct {
 	Bytes   int      // of the records of rows as JSON
 	Unknown []string // parameters that the endpoint does not have
 	Hint    string   // what was probably meant
+
+	Coverage string // of a sum of places, how many units have records: units=1/189; empty if all or unknown
 }
 
 // Record is a record as text: strings as they are, numbers and flags as they are written.

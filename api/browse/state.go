@@ -20,10 +20,13 @@ const (
 
 	measureParam = "measure" // what is drawn: a field, or records
 	byParam      = "by"      // by what: a field, or a part of the period
+	spanParam    = "span"    // all: months are drawn from the first on
+	sortParam    = "sort"    // a column that the records are sorted by, the greatest first with a minus
+	moreParam    = "more"    // a field of which all values are counted
 )
 
 // own are the parameters that the interface does not have.
-var own = []string{rowParam, columnParam, measureParam, byParam}
+var own = []string{rowParam, columnParam, measureParam, byParam, spanParam, sortParam, moreParam}
 
 // ErrAddress is the error of an address that is not encoded as addresses are.
 var ErrAddress = errors.New("browse: the address is malformed")
@@ -65,16 +68,12 @@ func readState(p *contract.Plan, path, query string) (s state, clean string, err
 			delete(values, name)
 		}
 	}
-	e := p.Endpoint
-	columns := values[columnParam]
-	split := splitCountries(values)
-	if len(columns) == 0 && !hasEmpty(values) && !values.Has(formatParam) && !split {
-		return s, "", nil
-	}
+	before := values.Encode()
+	splitCountries(values)
 	values.Del(formatParam)
-	if len(columns) > 0 {
+	if columns := values[columnParam]; len(columns) > 0 {
 		values.Del(columnParam)
-		values.Set("fields", chosenFields(e, columns))
+		values.Set("fields", chosenFields(p.Endpoint, columns))
 	}
 	for name, all := range values {
 		all = slices.DeleteFunc(all, func(v string) bool { return strings.TrimSpace(v) == "" })
@@ -82,11 +81,14 @@ func readState(p *contract.Plan, path, query string) (s state, clean string, err
 			delete(values, name)
 		}
 	}
+	if values.Encode() == before {
+		return s, "", nil
+	}
 	return s, s.address(values), nil
 }
 
 // splitCountries turns several codes of countries in one field of the form into a list.
-func splitCountries(values url.Values) (split bool) {
+func splitCountries(values url.Values) {
 	for name, all := range values {
 		if !isCountry(name) || !slices.ContainsFunc(all, func(v string) bool { return strings.Contains(v, ",") }) {
 			continue
@@ -101,12 +103,9 @@ func splitCountries(values url.Values) (split bool) {
 		} else if len(codes) > 0 {
 			values.Set(name+contract.SeveralSuffix, joinList(codes, ","))
 		}
-		split = true
 	}
-	return split
 }
 
-// isCountry reports whether a filter or field is the code of a country.
 func isCountry(name string) bool { return strings.HasSuffix(name, "location_code") }
 
 // chosenFields are the fields of the columns that were chosen, empty if they are those that are
@@ -114,10 +113,11 @@ func isCountry(name string) bool { return strings.HasSuffix(name, "location_code
 func chosenFields(e *contract.Endpoint, columns []string) string {
 	var names []string
 	usual := true
-	for _, c := range columnsOf(e, "") {
-		chosen := slices.Contains(columns, c.Name)
-		if usual = usual && chosen == c.Shown; chosen {
-			names = append(names, c.Name)
+	for i := range e.Fields {
+		name := e.Fields[i].Name
+		chosen := slices.Contains(columns, name)
+		if usual = usual && chosen != isQuiet(e, name); chosen {
+			names = append(names, name)
 		}
 	}
 	if usual {
@@ -126,22 +126,7 @@ func chosenFields(e *contract.Endpoint, columns []string) string {
 	return strings.Join(names, ",")
 }
 
-func hasEmpty(values url.Values) bool {
-	for _, all := range values {
-		if slices.ContainsFunc(all, func(v string) bool { return strings.TrimSpace(v) == "" }) {
-			return true
-		}
-	}
-	return false
-}
-
-// address is the address of the page with other parameters.
-func (s state) address(values url.Values) string {
-	if len(values) == 0 {
-		return s.path
-	}
-	return s.path + "?" + values.Encode()
-}
+func (s state) address(values url.Values) string { return address(s.path, values) }
 
 // with is the address of the first page of records after parameters have been set, given as name,
 // value, name, value. An empty value removes a parameter.
@@ -198,10 +183,8 @@ func (s state) number(name string, fallback int) int {
 	return n
 }
 
-// limit is how many records the page shows.
 func (s state) limit() int { return min(s.number("limit", pageSize), maxPage) }
 
-// offset is how many records are before those that the page shows.
 func (s state) offset() int { return s.number("offset", 0) }
 
 // question is the parameters of the request that answers with the records of the page.
@@ -215,7 +198,6 @@ func (s state) question() url.Values {
 // filters are the parameters that say which records pass, and which are the newest.
 func (s state) filters() url.Values { return s.copy(append(own, "limit", "offset", "fields")...) }
 
-// isFilter reports whether the endpoint has a filter of that name.
 func isFilter(p *contract.Plan, name string) bool {
 	return slices.ContainsFunc(p.Params, func(param contract.Param) bool {
 		return param.Name == name && len(param.Columns) > 0

@@ -1,40 +1,99 @@
 package browse
 
 import (
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hdqs/api/contract"
 )
 
-// column is a column of the table.
 type column struct {
 	Name, Label, About string
 	Number             bool // right-aligned
 	Shown              bool
+	Folded             bool   // stands above the table, since all rows have the same value
+	Sort               string // to the page sorted by the column
+	Order              string // ascending or descending, of the column by which the page is sorted
+
+	field *contract.Field
+	end   *contract.Field // of a period, whose start field is
 }
 
-// cell is a value of the table.
+// InTable reports whether the column is one of the table.
+func (c *column) InTable() bool { return c.Shown && !c.Folded }
+
+// Own is the label of the column's field alone.
+func (c *column) Own() string { return label(c.Name) }
+
 type cell struct {
 	Text   string
+	Code   string // what the text says in words
+	Exact  string // the number that the text rounds
+	Label  string // of the column
 	Number bool
 	Null   bool
 	Name   bool   // a name, which may be written from right to left
 	Link   string // to the record
+	About  string // what the link leads to, with the text in it
 }
 
-// isQuiet reports whether the table leaves out a field unless it is asked for: codes that have a
-// name beside them, and the file that a record is from. The whole record has them.
+// quiet are fields that the table leaves out unless it is asked for, besides codes that have a name
+// beside them. The whole record has them.
+var quiet = []string{"min_age", "max_age", "lat", "lon"}
+
 func isQuiet(e *contract.Endpoint, name string) bool {
-	if contract.ContractNames.Name(name) == "resource_catalog_id" {
+	own := contract.ContractNames.Name(name)
+	if own == "resource_catalog_id" {
 		return e.Table != "resource"
+	}
+	if slices.Contains(quiet, own) && len(e.Figures) > 0 {
+		return true
 	}
 	before, isCode := strings.CutSuffix(name, "_code")
 	return isCode && slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == before+"_name" })
 }
 
-// columnsOf are the fields of an endpoint; those in the address are shown.
+// Places of fields in a table. What a reader needs first is in the first screen: where, what, how
+// much, when.
+const (
+	country = iota
+	place
+	what
+	amount
+	measuredIn
+	when
+	detail
+)
+
+// rank is the place of a field in a table.
+func rank(e *contract.Endpoint, f *contract.Field) int {
+	name := contract.ContractNames.Name(f.Name)
+	figure := e.Figure(name)
+	switch {
+	case strings.HasSuffix(name, "location_code"), strings.HasSuffix(name, "location_name"),
+		len(e.Figures) == 0 && (name == "name" || strings.HasSuffix(name, "_title")):
+		return country
+	case name == contract.PeriodStart || name == contract.PeriodEnd:
+		return when
+	case strings.HasPrefix(name, "admin1_") || strings.HasPrefix(name, "admin2_") || strings.HasPrefix(name, "market_"):
+		return place
+	case name == "currency_code" || name == "unit":
+		return measuredIn
+	case strings.HasPrefix(name, "meta_"), name == "number_pixels", name == "commodity_category", name == "price_flag",
+		name == "price_type", name == "version", name == "appeal_code", name == "appeal_type",
+		strings.HasPrefix(name, "provider_"), name == "admin_level", name == "reporting_round",
+		strings.HasPrefix(name, "org_type_"), f.Type == contract.URI:
+		return detail
+	case figure != nil && figure.Use != contract.Label:
+		return amount
+	case isNumber(f):
+		return detail
+	}
+	return what
+}
+
+// columnsOf are the fields of an endpoint in the order of a table; those in the address are shown.
 func columnsOf(e *contract.Endpoint, fields string) []column {
 	var chosen []string
 	if fields != "" {
@@ -46,8 +105,10 @@ func columnsOf(e *contract.Endpoint, fields string) []column {
 		all = append(all, column{
 			Name: f.Name, Label: label(f.Name), About: e.Meaning(f.Name), Number: isNumber(f) && !isCode(f.Name),
 			Shown: slices.Contains(chosen, f.Name) || chosen == nil && !isQuiet(e, f.Name),
+			field: f,
 		})
 	}
+	slices.SortStableFunc(all, func(a, b column) int { return cmp.Compare(rank(e, a.field), rank(e, b.field)) })
 	return all
 }
 
@@ -57,25 +118,83 @@ func isNumber(f *contract.Field) bool {
 
 // isCode reports whether a number is only the name of something, so that it is not grouped.
 func isCode(name string) bool {
-	return name == "id" || strings.HasSuffix(name, "_ref") || name == "lat" || name == "lon"
+	return name == "id" || name == "lat" || name == "lon" || name == "admin_level" || strings.HasSuffix(name, "_ref")
 }
 
-// rowsOf are the cells of records. link returns the address of the record at a position.
-func rowsOf(columns []column, e *contract.Endpoint, records []Record, link func(int) string) [][]cell {
-	rows := make([][]cell, len(records))
-	for i, r := range records {
-		for c := range columns {
-			if !columns[c].Shown {
-				continue
-			}
-			x := cellOf(&e.Fields[c], columns[c].Number, r)
-			if len(rows[i]) == 0 && link != nil {
-				x.Link = link(i)
-			}
-			rows[i] = append(rows[i], x)
+// same is a value that all rows have.
+type same struct {
+	Label string
+	cell
+}
+
+// table makes the rows of records, with one column for a period, and without those in which all
+// rows have the same value: these stand above the table. link returns the address of the record at
+// a position among the records. Columns that the address names are never left out.
+func (p *Page) table(e *contract.Endpoint, records []Record, chosen bool, link func(int) (address, name string)) {
+	start := slices.IndexFunc(p.Columns, func(c column) bool { return isNamed(&c, contract.PeriodStart) })
+	end := slices.IndexFunc(p.Columns, func(c column) bool { return isNamed(&c, contract.PeriodEnd) })
+	if start >= 0 && end >= 0 {
+		p.Columns[start].Label, p.Columns[start].end = "Period", p.Columns[end].field
+		p.Columns[end].Folded = true
+	}
+	cells := make([][]cell, len(p.Columns)) // by column
+	shown := 0
+	for i := range p.Columns {
+		c := &p.Columns[i]
+		if !c.InTable() {
+			continue
+		}
+		for _, r := range records {
+			cells[i] = append(cells[i], c.cell(r))
+		}
+		shown++
+	}
+	for i := range p.Columns {
+		c := &p.Columns[i]
+		if chosen || shown < 2 || len(records) < 2 || !c.InTable() || rank(e, c.field) == amount {
+			continue
+		}
+		first := cells[i][0]
+		if slices.ContainsFunc(cells[i], func(x cell) bool { return x != first }) {
+			continue
+		}
+		c.Folded = true
+		shown--
+		if !first.Null {
+			p.Same = append(p.Same, same{c.Label, first})
 		}
 	}
-	return rows
+	p.Rows = make([][]cell, len(records))
+	for k := range records {
+		for i := range p.Columns {
+			if !p.Columns[i].InTable() {
+				continue
+			}
+			x := cells[i][k]
+			if len(p.Rows[k]) == 0 {
+				x.Link, x.About = link(k)
+				x.About += x.Text
+			}
+			p.Rows[k] = append(p.Rows[k], x)
+		}
+	}
+}
+
+func isNamed(c *column, name string) bool {
+	return c.Shown && contract.ContractNames.Name(c.Name) == name
+}
+
+// cell is the value of a record in the column.
+func (c *column) cell(r Record) cell {
+	x := cellOf(c.field, c.Number, r)
+	x.Label = c.Label
+	if c.end == nil || x.Null {
+		return x
+	}
+	from, _ := r.Text(c.field.Name)
+	to, _ := r.Text(c.end.Name)
+	x.Text = span(from, to)
+	return x
 }
 
 func cellOf(f *contract.Field, number bool, r Record) cell {
@@ -85,44 +204,14 @@ func cellOf(f *contract.Field, number bool, r Record) cell {
 	case !ok:
 		c.Text = "–"
 	case number:
-		c.Text = grouped(text)
+		c.Text, c.Exact = rounded(text)
 	case f.Type == contract.DateTime:
 		c.Text = shortTime(text)
 	case f.Type == contract.Boolean:
 		c.Text = map[bool]string{true: "yes", false: "no"}[text == "true"]
-	case strings.HasSuffix(f.Name, "name") || strings.HasSuffix(f.Name, "title"):
-		c.Name = true
+	default:
+		c.Text, c.Code = worded(f.Name, text)
+		c.Name = strings.HasSuffix(f.Name, "name") || strings.HasSuffix(f.Name, "title")
 	}
 	return c
-}
-
-// grouped is a number with narrow spaces between thousands. Its digits stay as they are.
-func grouped(text string) string {
-	whole, fraction, point := strings.Cut(text, ".")
-	if strings.ContainsAny(text, "eE") {
-		return text
-	}
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "\u2212", whole[1:]
-	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "\u202f" + whole[i:]
-	}
-	if point {
-		whole += "." + fraction
-	}
-	return sign + whole
-}
-
-// count is a count with narrow spaces between thousands.
-func count(n int) string { return grouped(strconv.Itoa(n)) }
-
-// shortTime leaves out the time of day at which periods begin and end.
-func shortTime(text string) string {
-	day, clock, found := strings.Cut(text, "T")
-	if found && (strings.HasPrefix(clock, "00:00:00") || strings.HasPrefix(clock, "23:59:59")) {
-		return day
-	}
-	return strings.Replace(text, "T", " ", 1)
 }

@@ -19,7 +19,10 @@ import (
 const hostile = `</title><script>alert(1)</script>"'><img src=x onerror=alert(1)> & ü`
 
 // used are the elements that charts are made of.
-var used = []string{"svg", "title", "desc", "path", "text", "circle", "rect", "g"}
+var used = []string{
+	"svg", "title", "desc", "path", "text", "circle", "rect", "g", "pattern", "line", "ul",
+	"li", "p", "bdi",
+}
 
 // elements counts the elements of a drawing by name, and collects its texts. It fails if the
 // drawing is not well formed, or has an element that charts do not use.
@@ -66,13 +69,13 @@ func randomSeries(random *rand.Rand, labels int) (s Series, known int) {
 }
 
 // TestLines draws random series: each known point has a mark with its figure, at a height that
-// follows the figures.
+// follows the figures. Of few labels the marks are columns.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	height := regexp.MustCompile(`cy="([-0-9.]+)"`)
 	for range 300 {
-		labels := make([]string, 1+random.IntN(maxMarks))
+		labels := make([]string, FewLabels+random.IntN(maxMarks-FewLabels))
 		for i := range labels {
 			labels[i] = fmt.Sprint(2000 + i)
 		}
@@ -102,6 +105,58 @@ func TestLines(t *testing.T) {
 			last, lastValue = y, p.Value
 			k++
 		}
+	}
+}
+
+// TestColumns: with few labels there is a column for each figure, as high as the figure is great.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(9, 10))
+	size := regexp.MustCompile(`<rect class="mark s(\d)"[^>]* height="([0-9.]+)"`)
+	for range 300 {
+		labels := make([]string, 1+random.IntN(FewLabels-1))
+		all := make([]Series, 1+random.IntN(Together))
+		var want []float64
+		for n := range all {
+			all[n], _ = randomSeries(random, len(labels))
+			for _, p := range all[n].Points {
+				if p.Known {
+					want = append(want, math.Abs(p.Value))
+				}
+			}
+		}
+		drawing := Lines(&Chart{ID: "x", Title: hostile}, labels, all)
+		elements(t, drawing)
+		columns := size.FindAllStringSubmatch(string(drawing), -1)
+		if len(columns) != len(want) {
+			t.Fatalf("%d columns for %d figures", len(columns), len(want))
+		}
+		for i := range columns {
+			for k := range columns {
+				a, _ := strconv.ParseFloat(columns[i][2], 64)
+				b, _ := strconv.ParseFloat(columns[k][2], 64)
+				if want[i] < want[k] && a > b {
+					t.Fatalf("%v is %v high, and %v is %v high", want[i], a, want[k], b)
+				}
+			}
+		}
+	}
+}
+
+// TestPanels: there is a drawing for each series, all with the same scale.
+func TestPanels(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(11, 12))
+	labels, all := make([]string, 40), make([]Series, 5)
+	for n := range all {
+		all[n], _ = randomSeries(random, len(labels))
+	}
+	drawing := Panels(&Chart{ID: "x", Title: hostile}, labels, all)
+	counts, _ := elements(t, drawing)
+	marks := regexp.MustCompile(`class="end">[^<]*`).FindAllString(string(drawing), -1)
+	if counts["svg"] != len(all) || len(marks)%len(all) != 0 ||
+		!slices.Equal(marks[:len(marks)/5], marks[len(marks)/5*4:]) {
+		t.Errorf("%v, axes %q", counts, marks)
 	}
 }
 
@@ -159,7 +214,13 @@ func TestMap(t *testing.T) {
 // checkClasses fails unless greater figures have darker classes, and equal ones the same.
 func checkClasses(t *testing.T, values []float64) {
 	t.Helper()
-	class, _ := classify(values, make([]string, len(values)))
+	class, legend := classify(values, make([]string, len(values)))
+	for n := 1; n < len(legend); n++ {
+		_, before, _ := strings.Cut(legend[n-1].Text, "less than ")
+		if from, _, _ := strings.Cut(legend[n].Text, " "); from != before {
+			t.Fatalf("the legend has a gap: %q, %q", legend[n-1].Text, legend[n].Text)
+		}
+	}
 	for i := range values {
 		for k := range values {
 			less, same := values[i] < values[k], values[i] == values[k]
@@ -211,13 +272,35 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-func TestShort(t *testing.T) {
+func TestPlain(t *testing.T) {
 	t.Parallel()
 	for x, want := range map[float64]string{
-		0: "0", 12: "12", 1500: "1.5 k", 2e6: "2 M", -3.5e9: "-3.5 G", 1e12: "1 T", 0.25: "0.25",
+		0: "0", 12: "12", 1500: "1\u202f500", 2e6: "2\u202f000\u202f000", -200000: "\u2212200\u202f000", 0.25: "0.25",
+		1234.5: "1\u202f234.5",
 	} {
-		if got := short(x); got != want {
+		if got := plain(x); got != want {
 			t.Errorf("%v is %q, want %q", x, got, want)
+		}
+	}
+	if size, word := scaleOf(6e9); size != 1e9 || word != "billion" {
+		t.Errorf("%v %s", size, word)
+	}
+}
+
+// TestBetween: classes of a map end at a number above all of one and not above any of the next.
+func TestBetween(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(13, 14))
+	for range 20_000 {
+		low := random.NormFloat64() * math.Pow(10, float64(random.IntN(12)-3))
+		high := low + random.ExpFloat64()*math.Pow(10, float64(random.IntN(12)-3))
+		if x := between(low, high); low < high && (x <= low || x > high) {
+			t.Fatalf("%v is not between %v and %v", x, low, high)
+		}
+	}
+	for _, c := range [][3]float64{{1201, 1350, 1300}, {9, 10, 10}, {0, 7.25, 7}, {1e9, 6.8e9, 6e9}, {-5, -1.5, -2}} {
+		if x := between(c[0], c[1]); x != c[2] {
+			t.Errorf("between %v and %v: %v, want %v", c[0], c[1], x, c[2])
 		}
 	}
 }
@@ -246,7 +329,7 @@ func TestLinesAlone(t *testing.T) {
 		}
 	}
 	one := []Series{{Points: []Point{{Known: true, Text: "7"}}}}
-	if counts, _ := elements(t, Lines(&Chart{ID: "x"}, make([]string, 1), one)); counts["circle"] != 1 {
+	if counts, _ := elements(t, Lines(&Chart{ID: "x"}, make([]string, 1), one)); counts["rect"] != 1 {
 		t.Errorf("a chart of one figure: %v", counts)
 	}
 }

@@ -34,7 +34,6 @@ type Shape struct {
 // box is a rectangle on the plane of a map.
 type box struct{ left, top, right, bottom float64 }
 
-// around returns the smallest box around two.
 func (b box) around(o box) box {
 	return box{min(b.left, o.left), min(b.top, o.top), max(b.right, o.right), max(b.bottom, o.bottom)}
 }
@@ -57,6 +56,9 @@ var World = sync.OnceValue(func() *Layer {
 	return l
 })
 
+// WorldSource is whose boundaries World has.
+const WorldSource = "Natural Earth"
+
 // worldHeight is the height of the map of countries without Antarctica.
 const worldHeight = 850
 
@@ -70,7 +72,7 @@ const (
 // NewWorld makes a map of countries.
 func NewWorld(shapes []Shape) *Layer {
 	l := &Layer{box: box{0, 0, Width, worldHeight}}
-	l.draw(shapes, project)
+	l.draw(shapes, project, maxLayer)
 	return l
 }
 
@@ -95,7 +97,7 @@ func NewFlat(shapes []Shape) *Layer {
 	turn := func(lon, lat float64) (x, y float64) {
 		return (turned(lon, start) - around.left) * shrink * scale, (-lat - around.top) * scale
 	}
-	l.draw(shapes, turn)
+	l.draw(shapes, turn, maxLayer)
 	return l
 }
 
@@ -149,9 +151,9 @@ const (
 )
 
 // draw makes the paths. Points and rings are left out, those that change the drawing least first,
-// until the areas have no more than maxLayer bytes. If that is not enough, points are rounded to a
+// until the areas have no more than most bytes. If that is not enough, points are rounded to a
 // grid that is made coarser.
-func (l *Layer) draw(shapes []Shape, place func(lon, lat float64) (x, y float64)) {
+func (l *Layer) draw(shapes []Shape, place func(lon, lat float64) (x, y float64), most int) {
 	outlines := make([]outline, len(shapes))
 	for i, s := range shapes {
 		for _, points := range s.Rings {
@@ -176,12 +178,12 @@ func (l *Layer) draw(shapes []Shape, place func(lon, lat float64) (x, y float64)
 				continue
 			}
 			l.areas = append(l.areas, area{s.Code, s.Name, string(path), boxOf(string(path))})
-			if size += len(path) + len(s.Name) + areaBytes; size > maxLayer {
+			if size += len(path) + len(s.Name) + areaBytes; size > most {
 				break
 			}
 		}
 		switch {
-		case size <= maxLayer:
+		case size <= most:
 			return
 		case least < mostWeight:
 			least += least / 2
@@ -191,39 +193,21 @@ func (l *Layer) draw(shapes []Shape, place func(lon, lat float64) (x, y float64)
 	}
 }
 
-// boxOf reads a path as appendRing writes it.
+// boxOf reads a path as appendRing writes it: in each ring a place, then steps.
 func boxOf(path string) box {
 	b := nowhere
-	var x, y float64
-	absolute, second := false, false
-	for i := 0; i < len(path); {
-		switch c := path[i]; c {
-		case 'M':
-			absolute = true
-			i++
-		case 'l', ' ', 'z':
-			i++
-		default:
-			end := i + 1
-			for end < len(path) && path[end] >= '0' && path[end] <= '9' {
-				end++
-			}
-			n, _ := strconv.ParseFloat(path[i:end], 64)
-			i = end
-			switch {
-			case !second && absolute:
-				x = n
-			case !second:
-				x += n
-			case absolute:
-				y, absolute = n, false
-			default:
-				y += n
-			}
-			if second = !second; !second {
-				b = b.around(box{x, y, x, y})
-			}
+	for ring := range strings.SplitSeq(path[min(1, len(path)):], "M") {
+		numbers := strings.Fields(apart.Replace(ring))
+		x, y := 0.0, 0.0
+		for ; len(numbers) > 1; numbers = numbers[2:] {
+			dx, _ := strconv.ParseFloat(numbers[0], 64)
+			dy, _ := strconv.ParseFloat(numbers[1], 64)
+			x, y = x+dx, y+dy
+			b = b.around(box{x, y, x, y})
 		}
 	}
 	return b
 }
+
+// apart sets the numbers of a path apart.
+var apart = strings.NewReplacer("M", " ", "l", " ", "z", " ", "-", " -")

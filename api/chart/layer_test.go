@@ -144,7 +144,7 @@ func TestPointsOfMeans(t *testing.T) {
 	elements(t, drawing)
 	marks := circle.FindAllStringSubmatch(string(drawing), -1)
 	if len(marks) != 2 || marks[0][1] != "several" || !strings.HasSuffix(marks[0][5], ", South and 1 more: 5 to 9") ||
-		marks[1][5] != "West: 3" || !slices.Equal(legend, []Shade{{"m1", "3", "3"}}) {
+		marks[1][5] != "West: 3" || !slices.Equal(legend, []Shade{{"m1", "3"}}) {
 		t.Errorf("marks %q, legend %v", marks, legend)
 	}
 }

@@ -20,74 +20,154 @@ type Series struct {
 	Points []Point // one for each label
 }
 
-// The size of charts over time, and their margins.
+// The sizes of charts over time, alone and beside others, and their margins.
 const (
-	lineWidth  = 720
-	lineHeight = 280
-	marginLeft = 56
-	marginTop  = 12
-	marginEnd  = 12
-	marginBase = 34
+	lineWidth   = 720
+	lineHeight  = 280
+	panelWidth  = 340
+	panelHeight = 180
+	marginLeft  = 60
+	marginTop   = 28
+	marginEnd   = 12
+	marginBase  = 34
 )
 
 // maxMarks is the most points of a chart that have a mark of their own. With more than that, only
 // those have one that no line leads to.
 const maxMarks = 240
 
-// Classes is how many series have a look of their own.
-const Classes = 6
+// Classes is how many series have a look of their own. More than Together lines in one chart cannot
+// be told apart where they cross. With fewer labels than FewLabels there are columns.
+const (
+	Classes   = 6
+	Together  = 3
+	FewLabels = 8
+)
 
 // Class is the class of the series at a position, for a legend.
 func Class(n int) string { return "s" + strconv.Itoa(n%Classes+1) }
 
-// Lines draws series over time. Each has a point for each label.
+// plane is a chart over time: places for labels and values.
+type plane struct {
+	*svg
+	labels        []string
+	width, height float64
+	low, high     float64
+	step          float64 // from label to label
+}
+
+func (p *plane) x(i int) float64 { return marginLeft + (float64(i)+0.5)*p.step }
+
+func (p *plane) y(v float64) float64 {
+	return marginTop + (p.high-v)/(p.high-p.low)*(p.height-marginTop-marginBase)
+}
+
+// Lines draws series over time, as lines or as columns. Each has a point for each label.
 func Lines(c *Chart, labels []string, series []Series) template.HTML {
-	b := start(c, lineWidth, lineHeight, "lines")
 	least, most := span(series)
+	p := newPlane(c, lineWidth, lineHeight, labels, least, most)
+	if len(labels) < FewLabels {
+		p.columns(series)
+	} else {
+		p.lines(series)
+	}
+	return p.end()
+}
+
+// Panels draws series over time in charts beside each other that have one scale.
+func Panels(c *Chart, labels []string, series []Series) template.HTML {
+	least, most := span(series)
+	var all strings.Builder
+	all.WriteString(`<ul class="panels">`)
+	for n := range series {
+		one := *c
+		one.ID += "-" + strconv.Itoa(n+1)
+		one.Title += ", " + isolated(series[n].Name)
+		all.WriteString(`<li><p><bdi>` + html.EscapeString(series[n].Name) + `</bdi></p>`)
+		p := newPlane(&one, panelWidth, panelHeight, labels, least, most)
+		if len(labels) < FewLabels {
+			p.columns(series[n : n+1])
+		} else {
+			p.lines(series[n : n+1])
+		}
+		all.WriteString(string(p.end()) + `</li>`)
+	}
+	all.WriteString(`</ul>`)
+	return template.HTML(all.String()) //nolint:gosec // every text is escaped where it is written
+}
+
+// newPlane opens a drawing with its axes: values up to most, with their unit, and labels.
+func newPlane(c *Chart, width, height int, labels []string, least, most float64) *plane {
 	marks := ticks(least, most)
-	low, high := marks[0], marks[len(marks)-1]
-	y := func(v float64) float64 {
-		return marginTop + (high-v)/(high-low)*(lineHeight-marginTop-marginBase)
+	p := &plane{
+		labels: labels, width: float64(width), height: float64(height), low: marks[0], high: marks[len(marks)-1],
+		step: float64(width-marginLeft-marginEnd) / float64(max(1, len(labels))),
 	}
-	step := 0.0
-	if len(labels) > 1 {
-		step = float64(lineWidth-marginLeft-marginEnd-16) / float64(len(labels)-1)
-	}
-	x := func(i int) float64 { return marginLeft + 8 + float64(i)*step }
+	size, word := scaleOf(max(p.high, -p.low))
+	p.svg = start(c, width, height, "lines")
+	p.text(0, 14, "unit", strings.TrimSpace(word+" "+c.Unit))
 	for _, mark := range marks {
-		b.add(`<path class="grid" d="M`, number1(marginLeft), ` `, number1(y(mark)), `H`,
-			number1(lineWidth-marginEnd), `"/>`)
-		b.text(marginLeft-6, y(mark)+4, "end", short(mark))
+		p.add(`<path class="grid" d="M`, number1(marginLeft), ` `, number1(p.y(mark)), `H`,
+			number1(p.width-marginEnd), `"/>`)
+		p.text(marginLeft-6, p.y(mark)+4, "end", plain(mark/size))
 	}
-	for i, every := 0, (len(labels)+7)/8; i < len(labels); i += every {
+	room := width / 90 // labels
+	for i, every := 0, (len(labels)+room-1)/room; i < len(labels); i += every {
 		class := "middle"
-		if i/every%2 == 1 {
+		if i/every%2 == 1 && width == lineWidth {
 			class = "middle odd" // left out on a narrow screen
 		}
-		b.text(x(i), lineHeight-10, class, labels[i])
+		p.text(p.x(i), p.height-10, class, labels[i])
 	}
+	return p
+}
+
+func (p *plane) lines(series []Series) {
 	for n, s := range series {
 		class := Class(n)
 		var path strings.Builder
 		pen := "M"
-		for i, p := range s.Points {
-			if !p.Known {
+		for i, point := range s.Points {
+			if !point.Known {
 				pen = "M"
 				continue
 			}
-			path.WriteString(pen + number1(x(i)) + " " + number1(y(p.Value)))
+			path.WriteString(pen + number1(p.x(i)) + " " + number1(p.y(point.Value)))
 			pen = "L"
 		}
-		b.add(`<path class="line `, class, `" d="`, path.String(), `"/>`)
-		for i, p := range s.Points {
-			if p.Known && (len(labels)*len(series) <= maxMarks || s.alone(i)) {
-				text := strings.TrimSpace(s.Name + " " + labels[i] + ": " + p.Text)
-				b.add(`<circle class="mark `, class, `" cx="`, number1(x(i)), `" cy="`, number1(y(p.Value)),
-					`" r="3"><title>`, html.EscapeString(text), `</title></circle>`)
+		p.add(`<path class="line `, class, `" d="`, path.String(), `"/>`)
+		for i, point := range s.Points {
+			if point.Known && (len(p.labels)*len(series) <= maxMarks || s.alone(i)) {
+				p.add(`<circle class="mark `, class, `" cx="`, number1(p.x(i)), `" cy="`, number1(p.y(point.Value)),
+					`" r="3"><title>`, html.EscapeString(s.said(p.labels, i)), `</title></circle>`)
 			}
 		}
 	}
-	return b.end()
+}
+
+// columns draws a group of columns at each label, with their figures where there is one series.
+func (p *plane) columns(series []Series) {
+	wide := min(48, p.step*0.8/float64(max(1, len(series))))
+	for n, s := range series {
+		for i, point := range s.Points {
+			if !point.Known {
+				continue
+			}
+			left := p.x(i) + (float64(n)-float64(len(series))/2)*wide
+			top, bottom := min(p.y(point.Value), p.y(0)), max(p.y(point.Value), p.y(0))
+			p.add(`<rect class="mark `, Class(n), `" x="`, number1(left), `" y="`, number1(top), `" width="`,
+				number1(wide-2), `" height="`, number1(max(1, bottom-top)), `"><title>`,
+				html.EscapeString(s.said(p.labels, i)), `</title></rect>`)
+			if len(series) == 1 && p.width == lineWidth {
+				p.text(p.x(i), top-5, "middle", point.Text)
+			}
+		}
+	}
+}
+
+// said is a figure with its series and label.
+func (s *Series) said(labels []string, i int) string {
+	return strings.TrimSpace(s.Name + " " + labels[i] + ": " + s.Points[i].Text)
 }
 
 // alone reports whether the points before and after one are gaps, so that there is no line to it.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"html"
 	"html/template"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Area is the figure of an area of a map.
@@ -17,13 +19,15 @@ type Area struct {
 }
 
 // Shade is a class of areas with similar figures, for a legend. The first has the smallest figures.
-type Shade struct{ Class, From, To string }
+type Shade struct{ Class, Text string }
 
-// shades is how many classes a map has.
-const shades = 5
+// shades is how many classes a map has. More of them cannot have three times the contrast of each
+// to the next one, which people need who see little or on a bad screen.
+const shades = 3
 
-// Map draws the areas of a layer, darker for greater figures. Where they are in one part of the
-// world, it shows that part. missing are areas that the layer does not have.
+// Map draws the areas of a layer, darker for greater figures, and on dark pages brighter. Where
+// they are in one part of the world, it shows that part. missing are areas that the layer does not
+// have.
 func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []Shade, missing []Area) {
 	values := make([]float64, len(areas))
 	texts := make([]string, len(areas))
@@ -34,6 +38,7 @@ func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []
 	class, legend := classify(values, texts)
 	view := layer.viewOf(byCode)
 	b := startIn(c, view, "map")
+	b.hatch(view)
 	drawn := make([]bool, len(areas))
 	for i := range layer.areas {
 		at := &layer.areas[i]
@@ -59,6 +64,12 @@ func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []
 	return b.end(), legend, missing
 }
 
+// hatch is what areas without a figure are filled with: no shade, since each would be a class.
+func (b *svg) hatch(view box) {
+	b.add(`<pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45) scale(`,
+		fine((view.right-view.left)/800), `)"><line y2="8"/></pattern>`)
+}
+
 // viewOf is the part of a layer that has some areas: all of it, or less than half of the world.
 func (l *Layer) viewOf(areas map[string]int) box {
 	around := nowhere
@@ -76,7 +87,6 @@ func (l *Layer) viewOf(areas map[string]int) box {
 	return l.box
 }
 
-// area draws an area of a map.
 func (b *svg) area(class, title, path string) {
 	b.add(`<path class="`, class, `" d="`, path)
 	if title == "" {
@@ -86,7 +96,8 @@ func (b *svg) area(class, title, path string) {
 	b.add(`"><title>`, html.EscapeString(title), `</title></path>`)
 }
 
-// classify shares figures out among classes: about as many in each, equal ones in one.
+// classify shares figures out among classes: about as many in each, equal ones in one. Classes of
+// the legend end where the next begins, at numbers of few digits.
 func classify(values []float64, texts []string) (class []string, legend []Shade) {
 	order := make([]int, len(values))
 	for i := range order {
@@ -94,18 +105,54 @@ func classify(values []float64, texts []string) (class []string, legend []Shade)
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	class = make([]string, len(values))
+	var firsts []int // of each class, in the order
 	for k, i := range order {
-		n := k * shades / len(values)
 		if k > 0 && values[i] == values[order[k-1]] {
 			class[i] = class[order[k-1]]
-		} else {
-			class[i] = "m" + strconv.Itoa(n+1)
+			continue
 		}
-		if last := len(legend) - 1; last >= 0 && legend[last].Class == class[i] {
-			legend[last].To = texts[i]
-		} else {
-			legend = append(legend, Shade{class[i], texts[i], texts[i]})
+		class[i] = "m" + strconv.Itoa(k*shades/len(values)+1)
+		if k == 0 || class[i] != class[order[k-1]] {
+			firsts = append(firsts, k)
 		}
 	}
+	from := ""
+	for n, k := range firsts {
+		shade := Shade{class[order[k]], "all"}
+		to := ""
+		if n+1 < len(firsts) {
+			next := firsts[n+1]
+			to = plain(between(values[order[next-1]], values[order[next]]))
+		}
+		switch {
+		case values[order[0]] == values[order[len(order)-1]]:
+			shade.Text = texts[order[0]]
+		case from == "":
+			shade.Text = "less than " + to
+		case to == "":
+			shade.Text = from + " or more"
+		default:
+			shade.Text = from + " to less than " + to
+		}
+		legend, from = append(legend, shade), to
+	}
 	return class, legend
+}
+
+// between is a number of as few digits as possible that is greater than one number and not greater
+// than another.
+func between(low, high float64) float64 {
+	for digits := 1; digits < 17; digits++ {
+		text := strconv.FormatFloat(high, 'e', digits-1, 64)
+		x, _ := strconv.ParseFloat(text, 64)
+		if x > high { // rounded up: one less at the last digit
+			_, power, _ := strings.Cut(text, "e")
+			exponent, _ := strconv.Atoi(power)
+			x -= math.Pow(10, float64(exponent-digits+1))
+		}
+		if x > low && x <= high {
+			return x
+		}
+	}
+	return high
 }

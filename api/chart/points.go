@@ -32,7 +32,7 @@ type mark struct {
 	text   string
 }
 
-// Points draws places on the part of a map of countries where they are, darker for greater figures.
+// Points draws places on the part of a map of countries where they are, with the shades of a map.
 // Places that share a square of a grid have one mark, and the grid is as coarse as it must be for
 // maxPlaces marks. total is the figure of several places together; where it is nil, there is no
 // such figure, and such marks say from where to where the figures go.

@@ -54,9 +54,26 @@ func turnedParts(ring [][2]float64) (parts [][][2]float64) {
 		for i := range part {
 			part[i][0] = min(max(part[i][0]+shift, -180), 180) // what is beyond falls on the edge
 		}
+		part = withoutRuns(part)
 		parts = append(parts, part)
 	}
 	return parts
+}
+
+// withoutRuns leaves out the points of a ring that are on the edge of the map between others on it:
+// their line would be an outline along the edge.
+func withoutRuns(ring [][2]float64) [][2]float64 {
+	isOn := func(i int) bool { return math.Abs(ring[(i+len(ring))%len(ring)][0]) == 180 }
+	var kept [][2]float64
+	for i := range ring {
+		if !isOn(i) || !isOn(i-1) || !isOn(i+1) {
+			kept = append(kept, ring[i])
+		}
+	}
+	if n := len(kept); n > 0 && kept[0] != kept[n-1] { // a ring ends where it begins
+		kept = append(kept, kept[0])
+	}
+	return kept
 }
 
 // appendRing appends a ring whose points are rounded to multiples of grid.

@@ -13,6 +13,7 @@ type Chart struct {
 	ID          string // unique on the page
 	Title       string
 	Description string // the figures in words, for who does not see the chart
+	Unit        string // of the figures, on the axis
 }
 
 // svg collects the elements of a drawing.
@@ -25,8 +26,13 @@ func start(c *Chart, width, height int, class string) *svg {
 
 // startIn opens a drawing that shows a part of the plane.
 func startIn(c *Chart, view box, class string) *svg {
-	return open(c, class, ` viewBox="`+number1(view.left)+` `+number1(view.top)+` `+
-		number1(view.right-view.left)+` `+number1(view.bottom-view.top)+`"`)
+	return open(c, class, " "+viewBox(view))
+}
+
+// viewBox is the attribute by which a drawing shows a part of the plane.
+func viewBox(b box) string {
+	return `viewBox="` + number1(b.left) + ` ` + number1(b.top) + ` ` + number1(b.right-b.left) + ` ` +
+		number1(b.bottom-b.top) + `"`
 }
 
 // open opens a drawing, whose size attributes say.
@@ -93,15 +99,29 @@ func ticks(least, most float64) []float64 {
 	}
 }
 
-// short writes a number of an axis: 1 200 000 as 1.2 M.
-func short(x float64) string {
-	for _, unit := range []struct {
+// scaleOf is what the numbers of an axis up to most are divided by, in a word that stands before
+// the unit: numbers of more than six digits cannot be compared at a glance.
+func scaleOf(most float64) (size float64, word string) {
+	for _, scale := range []struct {
 		size float64
-		name string
-	}{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}} {
-		if math.Abs(x) >= unit.size {
-			return strconv.FormatFloat(x/unit.size, 'g', 4, 64) + unit.name
+		word string
+	}{{1e12, "trillion"}, {1e9, "billion"}, {1e6, "million"}} {
+		if most >= scale.size {
+			return scale.size, scale.word
 		}
 	}
-	return strconv.FormatFloat(x, 'g', 4, 64)
+	return 1, ""
+}
+
+// plain writes a number of an axis with narrow spaces between thousands.
+func plain(x float64) string {
+	text := strconv.FormatFloat(x, 'g', 4, 64)
+	if math.Abs(x) >= 1000 && math.Abs(x) < 1e15 {
+		whole, fraction, _ := strings.Cut(strconv.FormatFloat(x, 'f', -1, 64), ".")
+		for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
+			whole = whole[:i] + "\u202f" + whole[i:]
+		}
+		text = strings.TrimSuffix(whole+"."+fraction, ".")
+	}
+	return strings.Replace(text, "-", "\u2212", 1)
 }

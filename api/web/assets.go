@@ -16,9 +16,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Templates are the templates of pages.
+// Templates are the templates of pages, and of texts for programs.
 //
-//go:embed *.html
+//go:embed *.html *.txt *.xml *.atom
 var Templates embed.FS
 
 //go:embed static npm

@@ -10,7 +10,8 @@
   const drawn = drawing.querySelectorAll("path.line").length;
   const names = [...table.tHead.rows[0].cells].slice(1, 1 + drawn).map((cell) => cell.textContent);
   const read = (cell) => {
-    const number = Number(cell.textContent.replaceAll("\u202f", "").replace("\u2212", "-"));
+    // A number that is written rounded has the exact one as its title.
+    const number = Number((cell.title || cell.textContent).replaceAll("\u202f", "").replace("\u2212", "-"));
     return cell.textContent === "–" || Number.isNaN(number) ? null : number;
   };
   const rows = [...table.tBodies[0].rows].filter((row) => month.test(row.cells[0].textContent));
@@ -49,6 +50,10 @@
   out.setAttribute("aria-live", "polite");
   const buttons = make("p", {className: "zoom"});
 
+  // As on the axis of the drawing: millions have the word in the unit.
+  const unit = drawing.querySelector(".unit").textContent;
+  const size = {million: 1e6, billion: 1e9, trillion: 1e12}[unit.split(" ")[0]] ?? 1;
+  const plain = (v) => (v / size).toLocaleString("en", {maximumFractionDigits: 3}).replaceAll(",", "\u202f");
   const dash = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [12, 3]];
   const stroke = (n) => () => color(`--s${n % 6 + 1}`);
   const axis = {stroke: () => color("--soft"), grid: {stroke: () => color("--line"), width: 1}, ticks: {show: false}, font: "12px system-ui, sans-serif"};
@@ -66,7 +71,7 @@
     }}},
     axes: [
       {...axis, size: 34, incrs: monthly ? [1, 2, 3, 6, 12, 24, 60, 120, 240] : [1, 2, 5, 10, 20, 50, 100], space: 70, values: (_, at) => at.map(label)},
-      {...axis, size: 64, values: (_, at) => at.map((v) => v.toLocaleString("en", {notation: Math.abs(v) >= 10000 ? "compact" : "standard", maximumFractionDigits: 3}).replaceAll(",", "\u202f"))},
+      {...axis, size: 64, values: (_, at) => at.map(plain)},
     ],
     series: [{}, ...names.map((name, n) => ({label: name, stroke: stroke(n), width: 2, dash: dash[n % 6], points: {show: few, filter: (_, n) => few ? null : alone[n - 1], size: 6, fill: stroke(n)}}))],
     cursor: {y: false, drag: {x: true, y: false}, points: {size: 9, fill: (_, n) => stroke(n - 1)()}},
@@ -112,7 +117,7 @@
     buttons.append(button, " ");
   }
 
-  place.append(box, out, buttons);
+  place.append(make("p", {className: "axis-unit", textContent: unit}), box, out, buttons);
   drawing.classList.add("paper");
   new ResizeObserver(([entry]) => chart.setSize({width: Math.max(200, Math.floor(entry.contentRect.width)), height: 300})).observe(box);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart.redraw(false));

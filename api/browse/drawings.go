@@ -1,0 +1,256 @@
+package browse
+
+import (
+	"maps"
+	"math/big"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"hdqs/api/chart"
+	"hdqs/api/contract"
+)
+
+// byCountry draws a headline figure as a map and bars. The table has the other figures of the list
+// that are of the same countries.
+func (v *viewer) byCountry(h *contract.Headline, records []Record, columns []string) (*figure, error) {
+	d := drawingOf(h)
+	x := &figure{ID: v.id, Title: h.Title + ", by country", Head: []string{"Country"}}
+	v.choose(x, &d, v.declared(d.Filters))
+	figures, names := map[string][]group{}, []string{h.Name}
+	for _, name := range columns {
+		if name != h.Name {
+			names = append(names, name)
+		}
+	}
+	var all []group
+	for _, name := range names {
+		other, found, ok, err := v.headline(name)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || other.Place != h.Place {
+			continue
+		}
+		x.Head = append(x.Head, other.Title)
+		for _, r := range found {
+			f := fieldsOf(r, "location_code", "value")
+			g := newGroup(f[0], v.nameOf(f[0]), f[1])
+			if name == h.Name {
+				all = append(all, g)
+			}
+			for len(figures[f[0]]) < len(x.Head)-2 {
+				figures[f[0]] = append(figures[f[0]], group{})
+			}
+			figures[f[0]] = append(figures[f[0]], g)
+		}
+	}
+	sortByFigure(all)
+	known := slices.DeleteFunc(slices.Clone(all), func(g group) bool { return !g.known })
+	if len(known) < 2 {
+		return nil, nil
+	}
+	c := &chart.Chart{ID: v.id, Title: x.Title}
+	m := measure{label: h.Title}
+	c.Description = describe(m, "of "+Count(len(known))+" countries, most for "+known[0].name)
+	x.drawMap(c, x.world(v.q), known)
+	picture := x.Drawing
+	c.ID += "-bars"
+	x.drawBars(c, known[:min(len(known), maxFirstBars)])
+	x.Drawing, x.Bars, x.Left = picture, x.Drawing, max(0, len(known)-maxFirstBars)
+	link := v.s.linker(h.Place, h.Place+contract.SeveralSuffix, "offset", rowParam)
+	x.Head = append(x.Head, "Period")
+	for i := range all {
+		row := []cell{{Text: all[i].name, Name: true}}
+		if !strings.Contains(all[i].value, ",") { // a list, as forms send it
+			row[0].Link = link(all[i].value)
+		}
+		of := figures[all[i].value]
+		for k := range len(x.Head) - 2 {
+			g := new(group)
+			if k < len(of) {
+				g = &of[k]
+			}
+			row = append(row, g.cell())
+		}
+		x.Rows = append(x.Rows, append(row, cell{}))
+	}
+	byPlace := map[string]Record{}
+	for _, r := range records {
+		place, _ := r.Text("location_code")
+		byPlace[place] = r
+	}
+	for i := range all {
+		f := fieldsOf(byPlace[all[i].value], "period_start", "period_end", "units", "units_known", "admin_level")
+		text := spanText(f[0], f[1])
+		if units := coverageText(f[2:]); units != "" {
+			text += ", from " + units
+		}
+		x.Rows[i][len(x.Head)-1] = cell{Text: text}
+	}
+	_, e := contract.HeadlineOf(h.Name, v.q.Plan.Endpoint.Names())
+	params, _ := v.paramsOf(h)
+	x.Source = address(v.q.Base+v.q.Prefix+e.Path, params)
+	return x, nil
+}
+
+// maxFirstBars is how many bars stand below a map.
+const maxFirstBars = 12
+
+// aggregate draws groups of the records that pass, nil if none does.
+func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
+	e, names := v.q.Plan.Endpoint, v.q.Plan.Endpoint.Names()
+	filters := v.declared(d.Filters)
+	if err := v.addMonths(d, filters); err != nil {
+		return nil, err
+	}
+	values := maps.Clone(v.given)
+	maps.Copy(values, filters)
+	b := &by{value: names.Name(d.By), label: byWords(d.By)}
+	switch {
+	case d.By == "month" || d.By == "year":
+		b.as = overTime
+	case isCountry(d.By):
+		b.as = onCountries
+	}
+	fields := slices.Clone(d.Group)
+	if fields == nil {
+		fields = []string{b.value}
+	}
+	lines := d.Lines
+	if country := compared(e, v.s); country != "" && b.as == overTime && len(lines) == 0 && len(d.Measures) == 1 {
+		lines = []string{country}
+	}
+	fields = append(fields, lines...)
+	sum := &rightSum{v: v, values: values, fields: fields, measures: d.Measures}
+	if err := sum.read(); err != nil {
+		return nil, err
+	}
+	title := v.titleOf(d)
+	x := &figure{ID: v.id, Title: title + ", by " + b.label}
+	v.choose(x, d, filters)
+	for _, place := range sum.left {
+		x.LeftOut = append(x.LeftOut, v.nameOf(place))
+	}
+	if x.Refused = sum.refused; len(x.Refused) > 0 {
+		return x, nil
+	}
+	groups := v.combined(d, b, sum, lines)
+	if !slices.ContainsFunc(groups, func(g group) bool { return g.known }) || b.as == onCountries && len(groups) < 2 {
+		return nil, nil
+	}
+	b.fields = []string{b.value}
+	if b.as == overTime && slices.ContainsFunc(groups, func(g group) bool { return g.second != "" }) {
+		b.fields = append(b.fields, "line")
+	}
+	x.draw(v.q, v.s, groups, measure{label: title}, b, v.countries)
+	maps.Copy(values, sum.kept)
+	query := groupsQuery(state{values: values}, fields, strings.Join(d.Measures, ","))
+	x.Source = address(v.q.Base+v.q.Prefix+e.Path+"/"+contract.Aggregate.String(), query)
+	return x, nil
+}
+
+// byWords is what a drawing is by, in words.
+func byWords(by string) string {
+	if by == "admin1_name" {
+		return "province"
+	}
+	text := strings.TrimSuffix(strings.TrimSuffix(label(by), " name"), " code")
+	return strings.ToLower(text[:1]) + text[1:]
+}
+
+// addMonths adds the first of the newest months of the list, unless the address has a first day.
+func (v *viewer) addMonths(d *contract.Drawing, filters url.Values) error {
+	if d.Months == 0 || v.given.Has("start_date") {
+		return nil
+	}
+	until := state{values: url.Values{}}
+	if end := v.given["end_date"]; len(end) > 0 {
+		until.values["end_date"] = end
+	}
+	const start = contract.PeriodStart
+	found, _, err := askGroups(v.q, groupsQuery(until, nil, "max:"+start))
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	text, _ := found[0].Text("max_" + start)
+	month, err := time.Parse("2006-01", text[:min(len(text), len("2006-01"))])
+	if err == nil {
+		filters.Set("start_date", month.AddDate(0, 1-d.Months, 0).Format("2006-01"))
+	}
+	return nil
+}
+
+// combined are the groups of a drawing. Several rows of one place in it become one.
+func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []string) (groups []group) {
+	fields := sum.fields
+	at, isDay := slices.Index(fields, b.value), false
+	if at < 0 {
+		at, isDay = slices.Index(fields, contract.PeriodStart), true
+	}
+	seen := map[[2]string][]*big.Rat{}
+	index := map[[2]string]int{}
+	for _, row := range sum.rows {
+		value, texts := row.fields[at], []string(nil)
+		if isDay {
+			value = value[:min(len(value), len("2006-01"))]
+		}
+		for i, field := range fields {
+			name := row.fields[i]
+			switch {
+			case i == at || b.as == overTime && !slices.Contains(lines, field):
+				continue
+			case isCountry(field) && len(lines) != 1:
+				name = v.nameOf(name)
+			}
+			texts = append(texts, name)
+		}
+		for k, figure := range row.figures {
+			second := strings.Join(texts, ", ")
+			if len(d.Names) > 0 {
+				second = d.Names[k]
+			}
+			g := newGroup(value, value, figure)
+			if b.as == onCountries {
+				g.name = v.nameOf(value)
+			}
+			if b.as == overTime {
+				g.second = second
+			} else if second != "" {
+				g.name += ", " + second
+			}
+			key := [2]string{value, second}
+			if number, ok := new(big.Rat).SetString(figure); ok {
+				seen[key] = append(seen[key], number)
+			}
+			if i, known := index[key]; known {
+				groups[i] = g // the newest is the last
+			} else {
+				index[key] = len(groups)
+				groups = append(groups, g)
+			}
+		}
+	}
+	for key, i := range index {
+		if d.Within == contract.WithinMedian {
+			groups[i] = newGroup(key[0], key[0], medianText(seen[key]))
+			groups[i].second = key[1]
+		}
+	}
+	return groups
+}
+
+// medianText is the median of numbers.
+func medianText(all []*big.Rat) string {
+	if len(all) == 0 {
+		return ""
+	}
+	slices.SortFunc(all, (*big.Rat).Cmp)
+	middle := all[len(all)/2]
+	if len(all)%2 == 0 {
+		middle = new(big.Rat).Add(middle, all[len(all)/2-1])
+		middle.Quo(middle, big.NewRat(2, 1))
+	}
+	return middle.FloatString(contract.HeadlineDigits)
+}

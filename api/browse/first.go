@@ -1,0 +1,445 @@
+package browse
+
+import (
+	"cmp"
+	"maps"
+	"math/big"
+	"net/url"
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// A page whose address does not say what to draw shows the first view of its list: headline figures
+// and drawings that contract.Views declares. Filters that a reader has not chosen are those of the
+// declaration; the page names them, each with a link to the page without it, whose address says
+// what is drawn.
+
+// first is the first view of a list for the filters of an address.
+type first struct {
+	Tiles    []tile
+	Chosen   []link // what was chosen for the reader of the tiles
+	Choosers []chooser
+	Drawings []*figure
+}
+
+// answers reports whether the view has a figure, and refuses nothing.
+func (f *first) answers() bool {
+	some := slices.ContainsFunc(f.Tiles, func(t tile) bool { return t.Value != "" })
+	for _, x := range f.Drawings {
+		if some = some || len(x.Rows) > 0; len(x.Refused) > 0 {
+			return false
+		}
+	}
+	return some
+}
+
+// tile is a headline figure of what is in view.
+type tile struct {
+	Title, Value, Unit string
+	Of                 string // the country, or how many there are
+	Period, Source     string
+	Coverage           string
+	Partial            []string // countries of which some units have no records
+	LeftOut            []string // places without a value, and why
+	Reading, Not       string
+	Note               string // that it is not complete
+}
+
+// chooser is a form for one value of a field, which must be chosen before anything is drawn.
+type chooser struct {
+	Name, Label string
+	Options     []option
+	Keep        []option
+}
+
+// viewer reads the first view.
+type viewer struct {
+	q         *Question
+	s         state
+	given     url.Values // filters of the address
+	names     map[string]string
+	countries []Country
+	id        string // of the drawing
+}
+
+// isFirst reports whether the address leaves it to the page what is drawn.
+func (s state) isFirst() bool { return !s.values.Has(measureParam) && !s.values.Has(byParam) }
+
+// firstOf reads the first view of a list, nil if the list has none.
+func firstOf(q *Question, s state, countries []Country) (*first, error) {
+	view := q.Plan.Endpoint.View()
+	if view == nil {
+		return nil, nil
+	}
+	v := &viewer{q: q, s: s, given: s.filters(), names: map[string]string{}, countries: countries}
+	v.given.Del(contract.SnapshotParam)
+	for _, c := range countries {
+		v.names[c.Code] = c.Name
+	}
+	f := new(first)
+	for i, field := range view.Choose {
+		c, err := v.chooser(view.Choose[:i+1])
+		if err != nil || c == nil {
+			return f, err
+		}
+		if f.Choosers = append(f.Choosers, *c); len(chosenOf(s, field)) == 0 {
+			return f, nil
+		}
+	}
+	for _, name := range view.Figures {
+		h, records, _, err := v.headline(name)
+		if err != nil {
+			return nil, err
+		}
+		if len(records) == 0 {
+			continue
+		}
+		t := v.tile(h, records)
+		if f.Tiles = append(f.Tiles, t); t.Value != "" && f.Chosen == nil {
+			d, x := drawingOf(h), new(figure)
+			v.choose(x, &d, v.declared(d.Filters))
+			f.Chosen = x.Chosen
+		}
+	}
+	has := func(l link) bool {
+		return slices.ContainsFunc(f.Drawings[0].Chosen, func(c link) bool { return c.Text == l.Text })
+	}
+	for i := range view.Drawings {
+		v.id = "figure" + strings.Repeat("-more", len(f.Drawings))
+		x, err := v.drawing(&view.Drawings[i], view.Figures)
+		if err != nil {
+			return nil, err
+		}
+		if x != nil {
+			f.Drawings = append(f.Drawings, x)
+		}
+	}
+	if len(f.Drawings) > 0 && !slices.ContainsFunc(f.Chosen, func(l link) bool { return !has(l) }) {
+		f.Chosen = nil // the drawing says it
+	}
+	return f, nil
+}
+
+// drawing reads one drawing, nil if there is nothing to draw.
+func (v *viewer) drawing(d *contract.Drawing, columns []string) (*figure, error) {
+	if d.One && !v.isOne() {
+		return nil, nil
+	}
+	if d.Figure == "" {
+		return v.aggregate(d)
+	}
+	h, records, ok, err := v.headline(d.Figure)
+	switch {
+	case err != nil || len(chosenOf(v.s, h.Place)) == 1:
+		return nil, err
+	case ok:
+		return v.byCountry(h, records, columns)
+	}
+	for _, name := range columns { // another figure of the list can be of these records
+		other, records, ok, err := v.headline(name)
+		if err != nil {
+			return nil, err
+		}
+		if ok && other.Place == h.Place {
+			return v.byCountry(other, records, columns)
+		}
+	}
+	if plain := drawingOf(h); h.IsPlain() && !h.Whole {
+		return v.aggregate(&plain)
+	}
+	return nil, nil
+}
+
+// isOne reports whether one country is chosen.
+func (v *viewer) isOne() bool {
+	return slices.ContainsFunc(v.q.Plan.Endpoint.Fields, func(f contract.Field) bool {
+		return isCountry(f.Name) && len(chosenOf(v.s, f.Name)) == 1
+	})
+}
+
+// drawingOf is the drawing by country of a figure that is one measure.
+func drawingOf(h *contract.Headline) contract.Drawing {
+	d := contract.Drawing{Title: h.Title, Filters: h.Filters, Measures: h.Measures, By: h.Place}
+	switch h.Newest {
+	case contract.NewestEdition:
+		d.Filters = strings.TrimPrefix(d.Filters+"&"+latestParam+"="+contract.LatestEdition, "&")
+	case contract.NewestMonths:
+		d.Months = 12
+	}
+	return d
+}
+
+// declared are declared filters that the address does not set, in the names of the page.
+func (v *viewer) declared(filters string) url.Values {
+	all, _ := url.ParseQuery(filters)
+	declared := url.Values{}
+	for name, values := range all {
+		name = v.q.Plan.Endpoint.Names().Name(name)
+		stem := strings.TrimSuffix(name, contract.SeveralSuffix)
+		if !v.given.Has(stem) && !v.given.Has(stem+contract.SeveralSuffix) {
+			declared[name] = values
+		}
+	}
+	return declared
+}
+
+// titleOf is the title of a drawing. Where the address chooses other records than the declaration,
+// the title is that of the figure alone.
+func (v *viewer) titleOf(d *contract.Drawing) string {
+	own, _ := url.ParseQuery(d.Filters)
+	for name := range own {
+		stem := strings.TrimSuffix(name, contract.SeveralSuffix)
+		page := v.q.Plan.Endpoint.Names().Name(stem)
+		given := slices.Concat(v.given[page], v.given[page+contract.SeveralSuffix])
+		if stem != levelParam && stem != latestParam && given != nil && !slices.Equal(given, own[name]) {
+			_, field, _ := strings.Cut(d.Measures[0], ":")
+			return label(field)
+		}
+	}
+	return d.Title
+}
+
+// headline asks for a figure with the filters of the address. It is not ok if the figure does not
+// take one of them.
+func (v *viewer) headline(name string) (h *contract.Headline, records []Record, ok bool, err error) {
+	h, e := contract.HeadlineOf(name, v.q.Plan.Endpoint.Names())
+	params, ok := v.paramsOf(h)
+	if !ok {
+		return h, nil, false, nil
+	}
+	answer, err := v.q.Source.Ask(e, contract.Figures, params)
+	if _, wrong := Problems(err); wrong {
+		return h, nil, false, nil
+	}
+	if err != nil {
+		return h, nil, false, err
+	}
+	return h, answer.Records, true, nil
+}
+
+// paramsOf are the filters of the address as a figure takes them.
+func (v *viewer) paramsOf(h *contract.Headline) (params url.Values, ok bool) {
+	own, _ := url.ParseQuery(drawingOf(h).Filters)
+	params = url.Values{}
+	for name, values := range v.given {
+		switch contractName := contract.ContractNames.Name(name); {
+		case name == h.Place:
+			params[contract.CountryParam] = values
+		case name == h.Place+contract.SeveralSuffix:
+			params[contract.CountryParam+contract.SeveralSuffix] = values
+		case name == "end_date", h.Takes != "" && name == h.Takes:
+			params[name] = values
+		case !slices.Equal(own[contractName], values):
+			return nil, false
+		}
+	}
+	return params, true
+}
+
+// fieldsOf are fields of a record; one without a value is empty.
+func fieldsOf(r Record, names ...string) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i], _ = r.Text(name)
+	}
+	return all
+}
+
+// tile is a figure of one country, or of all that are in view.
+func (v *viewer) tile(h *contract.Headline, records []Record) tile {
+	t := tile{Title: h.Title, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis}
+	sum, sources := new(big.Rat), map[string]bool{}
+	var partial []string
+	var known []group
+	var start, end string
+	for _, r := range records {
+		f := fieldsOf(r, "location_code", "value", "period_start", "period_end", "provider", "reason", "complete")
+		if f[1] == "" {
+			t.LeftOut = append(t.LeftOut, v.nameOf(f[0])+": "+f[5])
+			continue
+		}
+		number, _ := new(big.Rat).SetString(f[1])
+		sum.Add(sum, number)
+		known = append(known, newGroup(f[0], v.nameOf(f[0]), f[1]))
+		if start == "" || f[2] < start {
+			start = f[2]
+		}
+		end = max(end, f[3])
+		sources[f[4]] = true
+		if f[6] == "false" {
+			t.Note = "Not complete: months are missing, or their figures can still change."
+		}
+		if text := coverageText(fieldsOf(r, "units", "units_known", "admin_level")); text != "" {
+			partial = append(partial, v.nameOf(f[0])+" "+text)
+		}
+	}
+	if n := len(partial); n == 1 && len(records) == 1 {
+		t.Coverage = "From" + strings.TrimPrefix(partial[0], known[0].name) + "."
+	} else if n > 0 {
+		t.Partial = cutList(partial)
+	}
+	if start != "" {
+		t.Period = spanText(start, end)
+	}
+	delete(sources, "")
+	if names := slices.Sorted(maps.Keys(sources)); len(names) == 1 {
+		t.Source = names[0]
+	} else if len(names) > 1 {
+		t.Source = Count(len(names)) + " providers"
+	}
+	sortByFigure(known)
+	switch n := len(known); {
+	case n == 0:
+	case len(records) == 1:
+		t.Value, t.Of = known[0].text, known[0].name
+	case h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:"):
+		t.Value, t.Of = grouped(plainDigits(sum.FloatString(sumDigits))), Count(n)+" countries"
+	default: // no figure of several countries together
+		t.Value, t.Of = known[0].text, known[0].name+", the highest of "+Count(n)+" countries"
+	}
+	t.LeftOut = cutList(t.LeftOut)
+	return t
+}
+
+// cutList leaves out what is too much to read.
+func cutList(all []string) []string {
+	if n := len(all) - maxLeftOut; n > 0 {
+		return append(all[:maxLeftOut], "and "+Count(n)+" more countries, in the table")
+	}
+	return all
+}
+
+// maxLeftOut is how many places without a figure are named, sumDigits how many decimals a sum has.
+const (
+	maxLeftOut = 8
+	sumDigits  = 6
+)
+
+// newGroup is a group with its figure as the interface writes it, empty without one.
+func newGroup(value, name, text string) group {
+	g := group{value: value, name: cmp.Or(name, value, "not given"), known: text != ""}
+	if number, ok := new(big.Rat).SetString(text); ok {
+		g.number, _ = number.Float64()
+		g.text = grouped(plainDigits(text))
+	}
+	return g
+}
+
+// plainDigits is a number without zeros at the end of its decimals.
+func plainDigits(text string) string {
+	if !strings.Contains(text, ".") {
+		return text
+	}
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+// nameOf is the name of a country.
+func (v *viewer) nameOf(code string) string { return cmp.Or(v.names[code], code, "not given") }
+
+// spanText is a time in words. The end is empty if it is open.
+func spanText(start, end string) string {
+	from, to := shortTime(start), shortTime(end)
+	if first, whole := strings.CutSuffix(from, "-01-01"); whole && strings.HasSuffix(to, "-12-31") {
+		from, to = first, strings.TrimSuffix(to, "-12-31")
+	}
+	switch to {
+	case from:
+		return from
+	case "":
+		return "since " + from
+	}
+	return from + " to " + to
+}
+
+// coverageText says that not all units of a country have records, empty if they do.
+func coverageText(units []string) string {
+	if units[0] == "" || units[0] == units[1] {
+		return ""
+	}
+	level := map[string]string{"1": "provinces", "2": "districts"}[units[2]]
+	return grouped(units[0]) + " of " + grouped(units[1]) + " " + cmp.Or(level, "units")
+}
+
+// chooser is the form for the last of some fields, nil if no record passes.
+func (v *viewer) chooser(fields []string) (*chooser, error) {
+	field := fields[len(fields)-1]
+	by := []string{field}
+	if name := strings.TrimSuffix(field, "_code") + "_name"; !isCountry(field) {
+		by = append(by, name)
+	}
+	at := state{path: v.s.path, values: v.given}
+	at.values = at.copy(field, field+contract.SeveralSuffix)
+	groups, _, err := askGroups(v.q, groupsQuery(at, by, "count"))
+	if err != nil || len(groups) == 0 {
+		return nil, err
+	}
+	c := &chooser{Name: field, Label: strings.TrimSuffix(label(field), " code")}
+	chosen := chosenOf(v.s, field)
+	for _, r := range groups {
+		f := fieldsOf(r, by...)
+		name := v.nameOf(f[0])
+		if len(f) > 1 {
+			name = f[1]
+		}
+		if f[0] != "" {
+			c.Options = append(c.Options, option{f[0], name, slices.Contains(chosen, f[0])})
+		}
+	}
+	slices.SortStableFunc(c.Options, func(a, b option) int { return strings.Compare(a.Label, b.Label) })
+	for _, name := range append(slices.Clone(fields[:len(fields)-1]), "start_date", "end_date") {
+		for _, value := range v.given[name] {
+			c.Keep = append(c.Keep, option{Label: name, Value: value})
+		}
+	}
+	return c, nil
+}
+
+// choose adds the filters that were chosen for the reader, each with the page without it, and the
+// form that draws something else of the same records.
+func (v *viewer) choose(x *figure, d *contract.Drawing, filters url.Values) {
+	values := v.s.copy("offset", rowParam)
+	maps.Copy(values, filters)
+	values.Set(measureParam, countMeasure)
+	for _, m := range measuresOf(v.q.Plan.Endpoint) {
+		if m.request() == d.Measures[0] {
+			values.Set(measureParam, m.name)
+		}
+	}
+	values.Set(byParam, v.q.Plan.Endpoint.Names().Name(d.By))
+	all := state{path: v.s.path, values: values}
+	for _, name := range slices.Sorted(maps.Keys(filters)) {
+		x.Chosen = append(x.Chosen, link{chipText(name, filters[name]), widened(v.q, all.address(all.copy(name)))})
+	}
+	x.offer(v.q, all, values.Get(measureParam), values.Get(byParam))
+}
+
+// chipText is a filter in words.
+func chipText(name string, values []string) string {
+	text := strings.Join(values, ", ")
+	switch {
+	case name == levelParam && levelNames[text] != "":
+		return levelNames[text]
+	case name == latestParam && text == contract.LatestEdition:
+		return "Only the newest edition"
+	case name == latestParam && isTrue(text):
+		return "Only the newest records"
+	case name == latestParam:
+		return "Records of all times"
+	case name == contract.EverybodyParam:
+		return "Records that count everybody"
+	case name == "start_date":
+		return "Since " + text
+	case text == "%":
+		return label(name) + ": any"
+	}
+	return label(strings.TrimSuffix(name, contract.SeveralSuffix)) + ": " + text
+}
+
+const levelParam = "admin_level"
+
+// levelNames are the values of a filter by level in words.
+var levelNames = map[string]string{
+	contract.Coarsest: "Whole countries or their units", "0": "Whole countries", "1": "Provinces", "2": "Districts",
+}

@@ -1,0 +1,133 @@
+package browse
+
+import (
+	"maps"
+	"math/big"
+	"net/url"
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// rightSum is an aggregate without the countries that make its sums wrong, so that one odd record
+// does not blank a figure.
+type rightSum struct {
+	v                *viewer
+	values           url.Values // which records
+	fields, measures []string
+
+	rows    []figureRow
+	kept    url.Values // the filter for the countries in it, nil for all
+	left    []string   // countries that are left out
+	refused []string   // why there is none, in words
+	at      map[string]int
+}
+
+// figureRow is one group: its fields, and its figures as the interface writes them, empty for null.
+type figureRow struct{ fields, figures []string }
+
+// read asks for all records, and where that is refused, for those of countries.
+func (s *rightSum) read() error {
+	refused, err := s.ask(nil)
+	if err != nil || len(refused) == 0 {
+		return err
+	}
+	if s.refused = refused; !strings.HasPrefix(s.measures[0], "sum:") {
+		return nil
+	}
+	all := s.v.q.Plan.Endpoint.Fields
+	place := all[slices.IndexFunc(all, func(f contract.Field) bool { return isCountry(f.Name) })].Name
+	groups, _, err := askGroups(s.v.q, groupsQuery(state{values: s.values}, []string{place}, "count"))
+	if err != nil || len(groups) < 2 {
+		return err
+	}
+	var codes []string
+	for _, r := range groups {
+		if code, ok := r.Text(place); ok {
+			codes = append(codes, code)
+		}
+	}
+	if err := s.halve(place, codes); err != nil || len(s.rows) == 0 {
+		return err
+	}
+	codes = slices.DeleteFunc(codes, func(code string) bool { return slices.Contains(s.left, code) })
+	s.kept, s.refused = placesQuery(place, codes), nil
+	slices.SortFunc(s.rows, func(a, b figureRow) int { return slices.Compare(a.fields, b.fields) })
+	return nil
+}
+
+// placesQuery asks for some countries in place of those of the address.
+func placesQuery(place string, codes []string) url.Values {
+	return url.Values{place: nil, place + contract.SeveralSuffix: {joinList(codes, ",")}}
+}
+
+// halve asks for countries together, and where that is refused, for each half of them.
+func (s *rightSum) halve(place string, codes []string) error {
+	if len(codes) <= contract.MaxValues {
+		refused, err := s.ask(placesQuery(place, codes))
+		switch {
+		case err != nil || len(refused) == 0:
+			return err
+		case len(codes) == 1:
+			s.left = append(s.left, codes[0])
+			return nil
+		}
+	}
+	half := len(codes) / 2
+	if err := s.halve(place, codes[:half]); err != nil {
+		return err
+	}
+	return s.halve(place, codes[half:])
+}
+
+// ask adds the groups of some records to those there are. It returns why that is refused.
+func (s *rightSum) ask(more url.Values) (refused []string, err error) {
+	of := state{values: maps.Clone(s.values)}
+	maps.Copy(of.values, more)
+	records, total, err := askGroups(s.v.q, groupsQuery(of, s.fields, strings.Join(s.measures, ",")))
+	issues, wrong := Problems(err)
+	if err != nil && !wrong {
+		return nil, err
+	}
+	if total > len(records) {
+		issues = append(issues, tooManyGroups(total))
+	}
+	for _, issue := range issues {
+		refused = append(refused, issue.Text)
+	}
+	if len(refused) > 0 {
+		return refused, nil
+	}
+	if s.at == nil {
+		s.at = map[string]int{}
+	}
+	names := slices.Clone(s.measures)
+	for i := range names {
+		names[i] = strings.ReplaceAll(names[i], ":", "_")
+	}
+	for _, r := range records {
+		row := figureRow{fieldsOf(r, s.fields...), fieldsOf(r, names...)}
+		key := strings.Join(row.fields, "\x00")
+		if i, known := s.at[key]; known {
+			s.rows[i].add(row.figures)
+		} else {
+			s.at[key], s.rows = len(s.rows), append(s.rows, row)
+		}
+	}
+	return nil, nil
+}
+
+// add adds figures of the same group.
+func (r *figureRow) add(figures []string) {
+	for i, text := range figures {
+		sum, some := new(big.Rat).SetString(r.figures[i])
+		more, known := new(big.Rat).SetString(text)
+		switch {
+		case known && some:
+			r.figures[i] = plainDigits(sum.Add(sum, more).FloatString(sumDigits))
+		case known:
+			r.figures[i] = text
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package browse
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// maxSorted is the most records that a page sorts: what one answer of the interface can have.
+const maxSorted = contract.MaxLimit
+
+// sort puts the records of an answer in the order of a column, if the address has one, and adds the
+// links of the columns. at are the positions of the records among all that pass, in the order of
+// the interface; it is nil where that is the page's order too.
+func (p *Page) sort(q *Question, s state, answer *Answer) (at []int, err error) {
+	name, down := strings.CutPrefix(s.values.Get(sortParam), "-")
+	if answer.Total > maxSorted {
+		if name != "" {
+			p.Unsorted = "More than " + Count(maxSorted) + " records are not sorted. Choose fewer with the filters."
+		}
+		return nil, nil
+	}
+	by := -1
+	for i := range p.Columns {
+		c := &p.Columns[i]
+		// Numbers are mostly looked at from the greatest on.
+		to := map[bool]string{true: "-" + c.Name, false: c.Name}[c.Number]
+		if c.Name == name {
+			by, c.Order = i, map[bool]string{true: "descending", false: "ascending"}[down]
+			to = map[bool]string{true: c.Name, false: "-" + c.Name}[down]
+		}
+		c.Sort = s.with(sortParam, to)
+	}
+	if by < 0 || len(answer.Records) == 0 {
+		return nil, nil
+	}
+	values := s.filters()
+	values.Set("fields", name)
+	values.Set("limit", strconv.Itoa(maxSorted))
+	all, err := q.Source.Ask(q.Plan.Endpoint, contract.Rows, values)
+	if err != nil {
+		return nil, err
+	}
+	at = sorted(all.Records, name, isNumber(p.Columns[by].field), down)
+	from := min(s.offset(), len(at))
+	at = at[from:min(from+len(answer.Records), len(at))]
+	answer.Records, err = recordsAt(q, s, at)
+	return at, err
+}
+
+// sorted are the positions of records by the value of a field. Those without a value are last, and
+// equal ones in the order that they have.
+func sorted(records []Record, field string, isNumber, down bool) []int {
+	type key struct {
+		text   string
+		number float64
+		known  bool
+		at     int
+	}
+	keys := make([]key, len(records))
+	for i, r := range records {
+		k := &keys[i]
+		k.at = i
+		if k.text, k.known = r.Text(field); k.known && isNumber {
+			k.number, _ = strconv.ParseFloat(k.text, 64)
+			k.text = ""
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b key) int {
+		switch {
+		case a.known && !b.known:
+			return -1
+		case b.known && !a.known:
+			return 1
+		case down:
+			a, b = b, a
+		}
+		return cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
+	})
+	at := make([]int, len(keys))
+	for i := range keys {
+		at[i] = keys[i].at
+	}
+	return at
+}
+
+// recordsAt asks for the records at some positions: once for those next to each other.
+func recordsAt(q *Question, s state, at []int) (records []Record, err error) {
+	values := s.question()
+	for from := 0; from < len(at); {
+		to := from + 1
+		for to < len(at) && at[to] == at[to-1]+1 {
+			to++
+		}
+		values.Set("offset", strconv.Itoa(at[from]))
+		values.Set("limit", strconv.Itoa(to-from))
+		answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Rows, values)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, answer.Records...)
+		from = to
+	}
+	return records, nil
+}

@@ -1,0 +1,65 @@
+package browse
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRounded: numbers are as people write them, never further from the exact one than half of the
+// last digit, and the exact one is kept where they differ.
+func TestRounded(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"117.3076923076923": {"117.3", "117.3076923076923"}, "1780509639.0": {"1\u202f780\u202f509\u202f639", ""},
+		"0": {"0", ""}, "0.0": {"0", ""}, "8.1": {"8.1", ""}, "0.07843": {"0.0784", "0.07843"}, "-12345.67": {
+			"\u221212\u202f346", "\u221212\u202f345.67",
+		},
+		"24786370": {"24\u202f786\u202f370", ""}, "0.00004567": {"0.0000457", "0.00004567"}, "1e30": {"1e30", ""},
+		"9999.96": {"10\u202f000", "9\u202f999.96"}, "100": {"100", ""}, "1.50": {"1.5", ""},
+	} {
+		if short, exact := rounded(text); short != want[0] || exact != want[1] {
+			t.Errorf("%s: %q and %q, want %q", text, short, exact, want)
+		}
+	}
+	random := rand.New(rand.NewPCG(15, 16))
+	plain := strings.NewReplacer("\u202f", "", "\u2212", "-")
+	for range 20_000 {
+		x := random.NormFloat64() * math.Pow(10, float64(random.IntN(16)-6))
+		short, exact := rounded(strconv.FormatFloat(x, 'f', -1, 64))
+		got, err := strconv.ParseFloat(plain.Replace(short), 64)
+		if err != nil || math.Abs(got-x) > math.Abs(x)*0.006 {
+			t.Fatalf("%v is written as %s", x, short)
+		}
+		if exact != "" && plain.Replace(exact) != strconv.FormatFloat(x, 'f', -1, 64) {
+			t.Fatalf("%v is kept as %s", x, exact)
+		}
+	}
+}
+
+// TestSpan: a period is a year or a month if it is all of it, and else says both days.
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{
+		{"2024-01-01T00:00:00", "2024-12-31T23:59:59", "2024"},
+		{"2024-02-01T00:00:00", "2024-02-29T23:59:59", "2024-02"},
+		{"2024-02-01T00:00:00", "2024-02-28T23:59:59", "2024-02-01 to 2024-02-28"},
+		{"2024-01-05T00:00:00", "2024-01-05T23:59:59", "2024-01-05"},
+		{"2024-01-01T00:00:00", "2025-12-31T23:59:59", "2024-01-01 to 2025-12-31"},
+		{"2024-01-01T06:30:00", "2024-12-31T23:59:59", "2024-01-01 06:30:00 to 2024-12-31"},
+		{"2024-01-01T00:00:00", "", "since 2024-01-01"},
+	} {
+		if got := span(c[0], c[1]); got != c[2] {
+			t.Errorf("%s to %s is %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
+	for day := time.Date(1896, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2110; day = day.AddDate(0, 1, 0) {
+		last := day.AddDate(0, 1, -1).Format(time.DateOnly)
+		if got := span(day.Format(time.DateOnly), last); got != last[:7] {
+			t.Fatalf("the month until %s is %q", last, got)
+		}
+	}
+}

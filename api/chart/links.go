@@ -1,0 +1,75 @@
+package chart
+
+import (
+	"html"
+	"html/template"
+	"strconv"
+	"strings"
+)
+
+// Target is an area of a map that leads somewhere.
+type Target struct{ Code, Name, Address, Class string }
+
+// The map of links is shown small: one of its units is linksGrid of a layer, and its areas have at
+// most linksBytes.
+const (
+	linksGrid  = 2
+	linksBytes = 20_000
+)
+
+// Links draws the areas of a layer, each target a link. Whoever does not see the map has a list
+// of the same links, so the map is hidden from screen readers, and no link is reached with the tab
+// key.
+func Links(layer *Layer, targets []Target) template.HTML {
+	layer = layer.coarser(linksGrid, linksBytes)
+	b := new(svg)
+	b.add(`<svg class="chart map" aria-hidden="true" `, viewBox(layer.box), `>`)
+	byCode := map[string]*Target{}
+	for i := range targets {
+		byCode[targets[i].Code] = &targets[i]
+	}
+	for i := range layer.areas {
+		a := &layer.areas[i]
+		t := byCode[a.code]
+		if t == nil {
+			b.area("none", "", a.path)
+			continue
+		}
+		b.add(`<a href="`, html.EscapeString(t.Address), `" tabindex="-1">`)
+		b.area(t.Class, isolated(t.Name), a.path)
+		b.add(`</a>`)
+	}
+	return b.end()
+}
+
+// coarser is the layer in units of which one is several of its own, with areas of at most so many
+// bytes.
+func (l *Layer) coarser(grid float64, most int) *Layer {
+	small := &Layer{flat: true, box: box{l.box.left / grid, l.box.top / grid, l.box.right / grid, l.box.bottom / grid}}
+	var shapes []Shape
+	for i := range l.areas {
+		shape := Shape{Code: l.areas[i].code, Name: l.areas[i].name}
+		for ring := range strings.SplitSeq(l.areas[i].path, "z") {
+			var points [][2]float64
+			var at [2]int
+			for k, n := range numbersIn(ring) {
+				if at[k%2] += n; k%2 == 1 {
+					points = append(points, [2]float64{float64(at[0]), float64(at[1])})
+				}
+			}
+			shape.Rings = append(shape.Rings, points)
+		}
+		shapes = append(shapes, shape)
+	}
+	small.draw(shapes, func(x, y float64) (float64, float64) { return x / grid, y / grid }, most)
+	return small
+}
+
+// numbersIn are the numbers of a ring as appendRing writes it.
+func numbersIn(ring string) (all []int) {
+	for _, text := range strings.Fields(apart.Replace(ring)) {
+		n, _ := strconv.Atoi(text)
+		all = append(all, n)
+	}
+	return all
+}

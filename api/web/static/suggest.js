@@ -1,0 +1,33 @@
+// Offers names while somebody types into a field that has them. Without this script the fields work
+// as they are.
+"use strict";
+const from = document.currentScript.dataset.from;
+for (const input of document.querySelectorAll("input[data-suggest]:not([list])")) {
+  const names = document.createElement("datalist");
+  names.id = input.id + "-names";
+  input.after(names);
+  input.setAttribute("list", names.id);
+  const { suggest, value } = input.dataset;
+  let waits;
+  const offer = async (text) => {
+    const kind = suggest === "all" ? "" : "&kind=" + suggest;
+    const answer = await fetch(from + "?q=" + encodeURIComponent(text) + kind);
+    if (!answer.ok || input.value.trim() !== text) return;
+    const found = (await answer.json()).results;
+    names.replaceChildren(...found.map((r) => {
+      const option = document.createElement("option");
+      option.value = value === "code" ? r.code : r.name;
+      option.label = [value === "code" ? r.name : r.kind, r.within].filter(Boolean).join(", ");
+      // Browsers leave out what does not have the text, such as the name of a country for DRC.
+      if (!(option.value + option.label).toLowerCase().includes(text.toLowerCase())) option.label = text + ": " + option.label;
+      return option;
+    }));
+  };
+  input.addEventListener("input", (event) => {
+    clearTimeout(waits);
+    const isChosen = !event.inputType || event.inputType === "insertReplacementText";
+    if (isChosen && suggest === "all") return input.form.requestSubmit();
+    const text = input.value.trim();
+    if (!isChosen && text.length > 1) waits = setTimeout(offer, 150, text);
+  });
+}
