@@ -3,6 +3,7 @@ package site
 import (
 	"errors"
 	"net/url"
+	"sync"
 
 	"github.com/valyala/fasthttp"
 
@@ -24,8 +25,27 @@ type asker struct {
 	mount  *list.Mount
 }
 
+// keptFigure is the key of a headline figure of all countries. A snapshot keeps it, since every
+// first page of its list asks for it.
+type keptFigure struct{ *contract.Endpoint }
+
 // Ask implements browse.Source.
 func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, params url.Values) (*browse.Answer, error) {
+	if k != contract.Figures || len(params) > 0 {
+		return q.answer(e, k, params)
+	}
+	type answers = func() (*browse.Answer, error)
+	once := q.served.Keep(keptFigure{e}, func() any {
+		return answers(sync.OnceValues(func() (*browse.Answer, error) { return q.answer(e, k, params) }))
+	})
+	answer, err := once.(answers)()
+	if err != nil {
+		q.served.Kept.Delete(keptFigure{e}) // the next page tries again
+	}
+	return answer, err
+}
+
+func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values) (*browse.Answer, error) {
 	answer := new(browse.Answer)
 	to := q.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
 	err := q.server.Query(q.served, &to, params, func(a *list.Reply, found list.Records) (err error) {
@@ -36,14 +56,18 @@ func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, params url.Values) (*
 		}
 		answer.Total = found.Total()
 		answer.Unknown, answer.Hint = reply.UnknownOf(&a.Request)
+		for _, h := range found.Header() {
+			if h.Name == contract.HeaderCoverage {
+				answer.Coverage = h.Value
+			}
+		}
 		return err
 	})
 	return answer, err
 }
 
-// addBrowse registers the pages of records of a mount.
 func (s *Site) addBrowse(m *list.Mount) {
-	head := list.NewPageHead(reply.HtmlType, scriptPolicy, reply.LandingKey, s.landingFields()...)
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
 	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
 	for i := range endpoints {
 		e := &endpoints[i]
@@ -60,7 +84,6 @@ func (s *Site) addBrowse(m *list.Mount) {
 	}
 }
 
-// answerBrowse answers with a page of records.
 func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Question, head *list.PageHead) error {
 	v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
 	if err != nil {

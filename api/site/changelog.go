@@ -6,13 +6,13 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/browse"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 )
 
-// changelog is what the page of changes shows.
 type changelog struct {
 	pageHead
 	Base    string
@@ -48,12 +48,12 @@ func onPage(c *state.Change, m *list.Mount, base string) changeOnPage {
 		Same: counted(c.Same, "table"), Datasets: c.Datasets, Base: base, Prefix: m.Prefix,
 	}
 	if c.More > 0 {
-		page.More = GroupedNumber(c.More)
+		page.More = browse.Count(c.More)
 	}
 	page.Count = counted(len(c.Datasets)+c.More, "dataset")
 	for _, t := range c.Tables {
 		x := changedTable{
-			Lists: listsOf(m, t.Table), Table: t.Table, Before: GroupedNumber(t.Before), After: GroupedNumber(t.After),
+			Lists: listsOf(m, t.Table), Table: t.Table, Before: browse.Count(t.Before), After: browse.Count(t.After),
 		}
 		switch d := t.After - t.Before; {
 		case t.IsNew:
@@ -61,9 +61,9 @@ func onPage(c *state.Change, m *list.Mount, base string) changeOnPage {
 		case t.IsGone:
 			x.Difference = "removed"
 		case d < 0:
-			x.Difference = "\u2212" + GroupedNumber(-d)
+			x.Difference = "\u2212" + browse.Count(-d)
 		case d > 0:
-			x.Difference = "+" + GroupedNumber(d)
+			x.Difference = "+" + browse.Count(d)
 		default:
 			x.Difference = "other values"
 		}
@@ -111,13 +111,13 @@ func (s *Site) changelogOf(m *list.Mount, base string) changelog {
 	return data
 }
 
-// Paths of what changed.
+// Paths of what changed, and the media type of the feed (RFC 4287).
 const (
 	ChangelogPath = "/changelog"
 	FeedPath      = "/changelog.atom"
+	FeedType      = "application/atom+xml; charset=utf-8"
 )
 
-// addChangelog registers the page and the feed of what changed.
 func (s *Site) addChangelog(m *list.Mount) {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
 	s.Add(m, ChangelogPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
@@ -125,13 +125,8 @@ func (s *Site) addChangelog(m *list.Mount) {
 	})})
 	feed := list.NewPageHead(FeedType, reply.DataPolicy, reply.LandingKey, s.landingFields()...)
 	s.Add(m, FeedPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-		body, err := feedOf(s.changelogOf(m, s.BaseOf(ctx)))
-		if err != nil {
-			s.LogFault(FeedPath, err)
-			return err
-		}
-		s.SendPage(ctx, &feed, body)
-		return nil
+		body, err := rendered(texts(), "changelog.atom", s.changelogOf(m, s.BaseOf(ctx)))
+		return s.sendMade(ctx, &feed, FeedPath, body, err)
 	})})
 }
 
@@ -153,5 +148,5 @@ func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}
-	return GroupedNumber(n) + " " + what
+	return browse.Count(n) + " " + what
 }

@@ -29,7 +29,6 @@ const (
 	identifierPath  = "/identifier"
 )
 
-// docsIndex is what the index of the reference shows.
 type docsIndex struct {
 	pageHead
 	Version, EncodePath, Header string
@@ -77,7 +76,6 @@ type docsComputed struct {
 	Path string
 }
 
-// docsFound is what a search has found of an endpoint.
 type docsFound struct {
 	*endpointDocs
 	Entries []docsEntry
@@ -112,7 +110,6 @@ var nameSetTexts = map[contract.NameSet]string{
 	contract.ContractNames: "neutral names", contract.HAPINames: "HDX HAPI names",
 }
 
-// docsOf returns the pages of all endpoints of a mount.
 func docsOf(m *list.Mount) []*endpointDocs {
 	var all []*endpointDocs
 	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
@@ -194,9 +191,7 @@ func newDocs(m *list.Mount, b *state.Bound) func() *list.PageContent {
 
 // docsBody renders the index of a mount without a search.
 func docsBody(m *list.Mount, fill func(*contract.Endpoint, *pageEndpoint)) ([]byte, error) {
-	var b bytes.Buffer
-	err := pages().ExecuteTemplate(&b, "docs.html", newDocsIndex(m, fill))
-	return b.Bytes(), err
+	return rendered(pages(), "docs.html", newDocsIndex(m, fill))
 }
 
 // maxSearch is the maximum length of a search in bytes: each of its words is looked for in all
@@ -239,7 +234,7 @@ func search(all []*endpointDocs, query string) []docsFound {
 // searched returns a handler that answers searches, and other requests with the index.
 func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.RequestHandler {
 	all := sync.OnceValue(func() []*endpointDocs { return docsOf(m) })
-	head := list.NewPageHead(reply.HtmlType, scriptPolicy, reply.PageKey, s.PageFields()...)
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.PageKey, s.PageFields()...)
 	return func(ctx *fasthttp.RequestCtx) {
 		query, err := url.ParseQuery(string(ctx.URI().QueryString()))
 		text := strings.Join(strings.Fields(strings.ToValidUTF8(query.Get("q"), "\ufffd")), " ")
@@ -266,7 +261,6 @@ func (s *Site) addDocs(m *list.Mount) {
 	}
 }
 
-// endpointPage is an endpoint's page for one request.
 type endpointPage struct {
 	endpointDocs
 	URL        string
@@ -293,7 +287,7 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 			example, err := s.exampleOf(v, m, d.plan)
 			page.Refused = err != nil
 			if page.Answer = example.answer; page.Answer != "" {
-				query, page.Total = example.query, GroupedNumber(example.total)
+				query, page.Total = example.query, browse.Count(example.total)
 			}
 			v.Release(s.Log)
 		}

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"html/template"
-	"strconv"
+	"io"
 	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/browse"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
@@ -19,24 +20,31 @@ import (
 
 // pages are the templates of pages. The first use parses them, so that a start does not wait.
 var pages = sync.OnceValue(func() *template.Template {
-	return template.Must(
-		template.New("").Funcs(template.FuncMap{"asset": web.Path}).ParseFS(web.Templates, "*.html"))
+	funcs := template.FuncMap{"asset": web.Path, "sought": soughtOn}
+	return template.Must(template.New("").Funcs(funcs).ParseFS(web.Templates, "*.html"))
 })
+
+// rendered renders a template of pages or of texts.
+func rendered(of interface {
+	ExecuteTemplate(to io.Writer, name string, data any) error
+}, name string, data any,
+) ([]byte, error) {
+	var b bytes.Buffer
+	err := of.ExecuteTemplate(&b, name, data)
+	return b.Bytes(), err
+}
 
 // The policies of pages: they load only what this server has. swagger-ui writes style attributes
 // and has images in its style sheet.
 const (
-	PagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; " +
-		"frame-ancestors 'none'"
-	scriptPolicy      = PagePolicy + "; script-src 'self'"
+	PagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; " +
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	interactivePolicy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 		"script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
-// serviceTitle is the name of the service on pages.
 const serviceTitle = "Humanitarian Data Query Service"
 
-// pageGroup is a path group on a page.
 type pageGroup struct {
 	Title     string
 	Endpoints []pageEndpoint
@@ -91,7 +99,14 @@ type landingData struct {
 	Identifier    string
 	Bulk          string // the latest snapshot that has bulk files, empty without one
 	Groups        []pageGroup
+	World         template.HTML // a map that leads to countries
+	Boundaries    string        // whose it has
 }
+
+func (landingData) sought(s *sought) { s.Hidden = true } // the page begins with it
+
+// metadataLast moves the lists about the data behind the data.
+func metadataLast(groups []pageGroup) []pageGroup { return append(groups[1:], groups[0]) }
 
 func newLanding(m *list.Mount, b *state.Bound) landingData {
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
@@ -99,18 +114,19 @@ func newLanding(m *list.Mount, b *state.Bound) landingData {
 		pageHead: newPageHead(m, ""), Version: contract.InterfaceVersion, Identifier: identifier,
 	}
 	if b == nil {
-		data.Groups = pageGroups(m, nil)
+		data.Groups = metadataLast(pageGroups(m, nil))
 		return data
 	}
 	at := b.Snap.Manifest.SnapshotTime.UTC()
 	data.ID, data.Time, data.Day = b.Snap.Manifest.ID, at.Format(time.RFC3339), at.Format(state.DayFormat)
 	data.Source = b.SourceOfAll()
 	data.Groups = pageGroups(m, func(e *contract.Endpoint, page *pageEndpoint) {
-		page.Rows, page.Source = GroupedNumber(b.Lists[e.Path].Rows), b.SourceOf(e)
+		page.Rows, page.Source = browse.Count(b.Lists[e.Path].Rows), b.SourceOf(e)
 		if page.Source.StaleSince != "" {
 			data.Stale = append(data.Stale, page.Name)
 		}
 	})
+	data.Groups = metadataLast(data.Groups)
 	return data
 }
 
@@ -148,9 +164,9 @@ func makePages(m *list.Mount) []*fixedPage {
 		page(contract.VersionPath, contract.JSONType, reply.DataPolicy, fixed([]byte(bodyVersion)), versions...),
 		page("/api/v2", contract.JSONType, reply.DataPolicy, fixed(indexBody(m)), contract.IndexPaths(m.Names)...),
 		page("/openapi.json", contract.JSONType, reply.DataPolicy, description(m.Kinds...), m.AllDescribed()),
-		page(DocsPath, reply.HtmlType, scriptPolicy, docs, DocsPath, "/redoc"),
+		page(DocsPath, reply.HtmlType, PagePolicy, docs, DocsPath, "/redoc"),
 		page(interactivePath, reply.HtmlType, interactivePolicy, interactive, interactivePath),
-		page(identifierPath, reply.HtmlType, scriptPolicy, identifier, identifierPath),
+		page(identifierPath, reply.HtmlType, PagePolicy, identifier, identifierPath),
 	}
 	if m.Names == contract.HAPINames {
 		all = append(all, page("/openapi.json", contract.JSONType, reply.DataPolicy, description(), "/openapi.json"))
@@ -190,11 +206,9 @@ func indexBody(m *list.Mount) []byte {
 
 // bareBody renders a page that shows nothing of a snapshot.
 func bareBody(m *list.Mount, template, title string) ([]byte, error) {
-	var b bytes.Buffer
-	err := pages().ExecuteTemplate(&b, template, barePage{
+	return rendered(pages(), template, barePage{
 		pageHead: newPageHead(m, title), Header: m.Names.IdentifierHeader(), EncodePath: m.Prefix + contract.EncodePath,
 	})
-	return b.Bytes(), err
 }
 
 // barePage is what such a page shows.
@@ -233,7 +247,9 @@ func (s *Site) AddPages(m *list.Mount) {
 	}
 	s.addDocs(m)
 	s.addBrowse(m)
+	s.addCountry(m)
 	s.addStatus(m)
+	s.addSearch(m)
 	s.addChangelog(m)
 	s.addTexts(m)
 	s.addAssets(m)
@@ -244,6 +260,7 @@ func (s *Site) AddPages(m *list.Mount) {
 		data := empty
 		if served := s.Acquire(); served != nil {
 			data = served.Keep(landingPage{m}, func() any { return newLanding(m, served.Bound) }).(landingData)
+			data.World, data.Boundaries = s.worldOf(m, served)
 			served.Release(s.Log)
 		}
 		data.Base = s.BaseOf(ctx)
@@ -263,22 +280,17 @@ func (s *Site) landingFields() []string {
 	return s.PageFields()
 }
 
-// answerPage renders a template and sends it.
 func (s *Site) answerPage(ctx *fasthttp.RequestCtx, template string, data any, head *list.PageHead) error {
-	var page bytes.Buffer
-	if err := pages().ExecuteTemplate(&page, template, data); err != nil {
-		s.LogFault(template, err)
-		return err
-	}
-	s.SendPage(ctx, head, page.Bytes())
-	return nil
+	page, err := rendered(pages(), template, data)
+	return s.sendMade(ctx, head, template, page, err)
 }
 
-// GroupedNumber formats a count with narrow spaces between thousands.
-func GroupedNumber(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "\u202f" + digits[i:]
+// sendMade sends what was rendered, or logs why it could not be.
+func (s *Site) sendMade(ctx *fasthttp.RequestCtx, head *list.PageHead, name string, page []byte, err error) error {
+	if err != nil {
+		s.LogFault(name, err)
+		return err
 	}
-	return digits
+	s.SendPage(ctx, head, page)
+	return nil
 }

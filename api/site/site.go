@@ -2,10 +2,16 @@
 // served and what changed.
 package site
 
-import "hdqs/api/files"
+import (
+	"hdqs/api/files"
+	"hdqs/api/find"
+)
 
 // Site answers with pages about what its files and lists serve.
-type Site struct{ *files.Files }
+type Site struct {
+	*files.Files
+	finder *find.Finder
+}
 
 // New returns the pages about files and their lists.
-func New(f *files.Files) *Site { return &Site{f} }
+func New(f *files.Files) *Site { return &Site{f, find.New(f.Lists)} }

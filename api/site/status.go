@@ -1,13 +1,13 @@
 package site
 
 import (
-	"bytes"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/browse"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
@@ -46,7 +46,6 @@ func newStatusTime(at, now time.Time) (t statusTime) {
 	return t
 }
 
-// statusSnapshot is the served snapshot.
 type statusSnapshot struct {
 	ID, Catalog       string
 	Loaded, Published statusTime // Published is Loaded where it is not known
@@ -72,7 +71,6 @@ type statusGroup struct {
 	Tables []statusTable
 }
 
-// statusTable is the table of an endpoint.
 type statusTable struct {
 	pageEndpoint
 	Changed statusTime // its newest source
@@ -87,7 +85,6 @@ type statusPage struct {
 	until   time.Time
 }
 
-// addStatus registers the page of a mount.
 func (s *Site) addStatus(m *list.Mount) {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey,
 		"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding")
@@ -115,11 +112,11 @@ func (s *Site) statusContent(m *list.Mount, kept *statusPage) (*list.PageContent
 	if v != nil {
 		defer v.Release(s.Log)
 	}
-	var page bytes.Buffer
-	if err := pages().ExecuteTemplate(&page, "status.html", s.statusOf(m, v)); err != nil {
+	page, err := rendered(pages(), "status.html", s.statusOf(m, v))
+	if err != nil {
 		return nil, err
 	}
-	kept.content, kept.of, kept.until = list.NewContent(page.Bytes()), v, time.Now().Add(statusKept)
+	kept.content, kept.of, kept.until = list.NewContent(page), v, time.Now().Add(statusKept)
 	return kept.content, nil
 }
 
@@ -158,7 +155,7 @@ func (s *Site) statusOf(m *list.Mount, v *state.Served) statusData {
 			Changed:      newStatusTime(manifest.Source(e.Table).Updated, now),
 			Refused:      slices.Contains(r.Refused, e.Table),
 		}
-		t.Rows, t.Source = GroupedNumber(v.Bound.Lists[e.Path].Rows), v.Bound.SourceOf(e)
+		t.Rows, t.Source = browse.Count(v.Bound.Lists[e.Path].Rows), v.Bound.SourceOf(e)
 		t.Datasets = state.DatasetsOf(manifest, e)
 		if t.Source.StaleSince != "" {
 			data.Stale = append(data.Stale, t)

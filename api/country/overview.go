@@ -1,0 +1,182 @@
+// Package country makes the pages about one country: its headline figures, which lists have records
+// of it, and where these are from. Nothing here defines a figure: all are answers of the interface.
+package country
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hdqs/api/browse"
+	"hdqs/api/contract"
+)
+
+// Overview is which records a snapshot has of each country.
+type Overview struct {
+	Countries []Country // by name
+	byCode    map[string]int
+	newest    map[string]string // the newest month of a list, by path
+	datasets  map[string]string // by resource
+}
+
+// Country is a country with the lists that have records of it.
+type Country struct {
+	Code, Name   string
+	HasHRP, IsIn bool // it has a response plan; it is in the overview of plans
+	Lists        []Listed
+}
+
+// Listed is what a list has of a country.
+type Listed struct {
+	List      *contract.Endpoint // in the contract's names
+	Field     string             // with the country
+	Records   int
+	Newest    [levels]string // day on which the newest period begins, by level; empty without records
+	resources []string
+}
+
+// levels are those of countries, and of their first-level and second-level units.
+const levels = 3
+
+// shortNames are the lists in the words of a list of countries, by name.
+var shortNames = map[string]string{
+	"humanitarian-needs": "needs", "idps": "displaced people", "refugees-persons-of-concern": "refugees",
+	"returnees": "returnees", "operational-presence": "organisations", "funding": "funding",
+	"conflict-events": "conflict", "national-risk": "risk", "food-security": "food security",
+	"food-prices-market-monitor": "food prices", "poverty-rate": "poverty", "baseline-population": "population",
+	"rainfall": "rainfall",
+}
+
+// NewOverview asks which records there are. source answers in the contract's names.
+func NewOverview(source browse.Source) (*Overview, error) {
+	o := &Overview{byCode: map[string]int{}, newest: map[string]string{}, datasets: map[string]string{}}
+	locations, err := askAll(source, listOf("location"), contract.Rows, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range locations {
+		c := Country{HasHRP: textOf(r, "has_hrp") == "true", IsIn: textOf(r, "in_gho") == "true"}
+		c.Code, c.Name = textOf(r, "code"), textOf(r, "name")
+		o.Countries = append(o.Countries, c)
+	}
+	slices.SortStableFunc(o.Countries, func(a, b Country) int { return strings.Compare(a.Name, b.Name) })
+	for i := range o.Countries {
+		o.byCode[o.Countries[i].Code] = i
+	}
+	files, err := askAll(source, listOf("resource"), contract.Rows,
+		url.Values{"fields": {"resource_catalog_id,dataset_catalog_id"}})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range files {
+		o.datasets[textOf(r, resourceField)] = textOf(r, "dataset_catalog_id")
+	}
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		if !e.HasPeriod() || e.Group() == "metadata" {
+			continue
+		}
+		for _, f := range e.Fields {
+			if strings.HasSuffix(f.Name, contract.CountryParam) {
+				if err := o.add(source, e, f.Name); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return o, nil
+}
+
+const (
+	resourceField = "resource_catalog_id"
+	levelField    = "admin_level"
+)
+
+// add adds what a list has of all countries.
+func (o *Overview) add(source browse.Source, e *contract.Endpoint, field string) error {
+	groups := []string{field, resourceField}
+	if e.UnitLevels() > 0 {
+		groups = append(groups, levelField)
+	}
+	const start = contract.PeriodStart
+	records, err := askAll(source, e, contract.Aggregate, url.Values{
+		"group_by": {strings.Join(groups, ",")}, "measures": {"count,max:" + start},
+	})
+	for _, r := range records {
+		at, known := o.byCode[textOf(r, field)]
+		if !known {
+			continue
+		}
+		c := &o.Countries[at]
+		if n := len(c.Lists); n == 0 || c.Lists[n-1].List != e || c.Lists[n-1].Field != field {
+			c.Lists = append(c.Lists, Listed{List: e, Field: field})
+		}
+		l := &c.Lists[len(c.Lists)-1]
+		l.Records += numberOf(r, "count")
+		day := textOf(r, "max_"+start)
+		day = day[:min(len(day), len("2006-01-02"))]
+		level := min(numberOf(r, levelField), levels-1)
+		l.Newest[level] = max(l.Newest[level], day)
+		o.newest[e.Path] = max(o.newest[e.Path], day)
+		if id := textOf(r, resourceField); !slices.Contains(l.resources, id) {
+			l.resources = append(l.resources, id)
+		}
+	}
+	return err
+}
+
+// Find returns the country with a code, nil without one.
+func (o *Overview) Find(code string) *Country {
+	at, known := o.byCode[code]
+	if !known {
+		return nil
+	}
+	return &o.Countries[at]
+}
+
+// What are the lists with records of the country, in a few words each.
+func (c *Country) What() string {
+	var names []string
+	for i := range c.Lists {
+		if name := shortNames[c.Lists[i].List.Name()]; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// listOf is the list of a table.
+func listOf(table string) *contract.Endpoint {
+	is := func(e contract.Endpoint) bool { return e.Table == table }
+	return &contract.Endpoints[slices.IndexFunc(contract.Endpoints, is)]
+}
+
+// askAll asks for the records of all pages.
+func askAll(
+	source browse.Source, e *contract.Endpoint, k contract.Kind, params url.Values,
+) (all []browse.Record, err error) {
+	query := url.Values{}
+	maps.Copy(query, params)
+	for {
+		query.Set("offset", strconv.Itoa(len(all)))
+		answer, err := source.Ask(e, k, query)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, answer.Records...); len(answer.Records) == 0 || len(all) >= answer.Total {
+			return all, nil
+		}
+	}
+}
+
+func textOf(r browse.Record, field string) string {
+	text, _ := r.Text(field)
+	return text
+}
+
+func numberOf(r browse.Record, field string) int {
+	n, _ := strconv.Atoi(textOf(r, field))
+	return n
+}

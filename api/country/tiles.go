@@ -1,0 +1,204 @@
+package country
+
+import (
+	"encoding/json"
+	"html/template"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hdqs/api/browse"
+	"hdqs/api/chart"
+	"hdqs/api/contract"
+)
+
+// Tile is a headline figure of a country. A text is empty if it is not known.
+type Tile struct {
+	*contract.Headline
+	Value, Exact string // rounded, and as the interface answers; empty without a value
+	Period       string
+	Coverage     string
+	Provider     string
+	Mark         string // what is not complete
+	Spark        template.HTML
+	View         string // address of the records
+	API          string // address of the same figure
+	Reason       string // why there is no value, and what exists nearest
+
+	record browse.Record
+}
+
+// figureFields are the fields of a record of a figure.
+const (
+	valueField    = "value"
+	startField    = "period_start"
+	endField      = "period_end"
+	providerField = "provider"
+	unitsField    = "units"
+)
+
+// tiles are all headline figures of the country.
+func (q *Question) tiles() ([]Tile, error) {
+	figures := &contract.FigureEndpoints(q.Names)[0]
+	answer, err := q.Source.Ask(figures, contract.Figures, url.Values{contract.CountryParam: {q.Country.Code}})
+	if err != nil {
+		return nil, err
+	}
+	var all []Tile
+	for _, r := range answer.Records {
+		name := textOf(r, "figure")
+		at := slices.IndexFunc(contract.Headlines, func(h contract.Headline) bool { return h.Name == name })
+		t := Tile{
+			Headline: &contract.Headlines[at], record: r, Exact: textOf(r, valueField), Reason: textOf(r, "reason"),
+			API: q.Prefix + contract.FiguresPath + "/" + name + "?" + contract.CountryParam + "=" +
+				url.QueryEscape(q.Country.Code),
+		}
+		if t.View = q.view(&t); t.Exact != "" {
+			t.Value, t.Provider = Rounded(t.Exact), textOf(r, providerField)
+			t.Period = periodText(textOf(r, startField), textOf(r, endField))
+			t.Coverage = coverageText(textOf(r, levelField), textOf(r, unitsField), textOf(r, "units_known"))
+			if err := q.addSeries(&t); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// requestsOf are the requests that a figure is made of.
+func requestsOf(r browse.Record) (all []string) {
+	text := textOf(r, "request")
+	if json.Unmarshal([]byte(text), &all) != nil {
+		return []string{text}
+	}
+	return all
+}
+
+// view is the page of the records that a figure is made of. It is that of all records of the
+// country if there is no figure, and empty if there is none of those either.
+func (q *Question) view(t *Tile) string {
+	e := t.List(q.Names)
+	if t.Exact == "" {
+		is := func(l Listed) bool { return l.List.Path == t.Path && l.Field == t.Place }
+		if i := slices.IndexFunc(q.Country.Lists, is); i >= 0 {
+			return q.records(&q.Country.Lists[i])
+		}
+		return ""
+	}
+	_, query, _ := strings.Cut(requestsOf(t.record)[0], "?")
+	values, _ := url.ParseQuery(query)
+	values.Del("group_by")
+	values.Del("measures")
+	if function, field, _ := strings.Cut(t.Measures[0], ":"); function == "sum" || function == "mean" {
+		values.Set("measure", q.Names.Name(field))
+	}
+	return q.Prefix + "/browse/" + e.Name() + "?" + values.Encode()
+}
+
+// records is the page of all records that a list has of the country.
+func (q *Question) records(l *Listed) string {
+	at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Path == l.List.Path })
+	name := contract.EndpointsIn(q.Names)[at].Name()
+	return q.Prefix + "/browse/" + name + "?" + q.Names.Name(l.Field) + "=" + url.QueryEscape(q.Country.Code)
+}
+
+// mostMonths is how many months a line shows, and leastPoints how many figures it needs.
+const (
+	mostMonths  = 36
+	leastPoints = 3
+	monthsOf    = 12 // a figure of months
+)
+
+// addSeries adds the figures of earlier years or months, if they can be compared: of the same
+// admin level, and of as many units. A refusal of the interface leaves the line out.
+func (q *Question) addSeries(t *Tile) error {
+	known, err := q.figuresOverTime(t)
+	if _, refused := browse.Problems(err); err != nil && !refused {
+		return err
+	}
+	var points []chart.Point
+	var labels []string
+	if t.Series == "month" {
+		newest, err := time.Parse(time.DateOnly, q.Overview.newest[t.Path])
+		if err != nil {
+			return nil
+		}
+		for back := mostMonths - 1; back >= 0; back-- {
+			labels = append(labels, newest.AddDate(0, -back, 1-newest.Day()).Format("2006-01"))
+		}
+	} else if end := textOf(t.record, startField); len(end) > 4 && len(known) > 0 {
+		last, _ := strconv.Atoi(end[:4])
+		for year := last - mostMonths + 1; year <= last; year++ {
+			labels = append(labels, strconv.Itoa(year))
+		}
+	}
+	months, all := 0, 0
+	for i, label := range labels {
+		text, has := known[label]
+		if !has && len(points) == 0 {
+			continue
+		}
+		v, _ := strconv.ParseFloat(text, 64)
+		if points = append(points, chart.Point{Value: v, Text: Rounded(text), Known: has}); has {
+			all++
+		}
+		if has && i >= len(labels)-monthsOf {
+			months++
+		}
+	}
+	changing := textOf(t.record, "complete") == "false"
+	switch {
+	case changing && t.Newest == contract.NewestMonths && months < monthsOf && months > 0:
+		t.Mark, changing = strconv.Itoa(months)+" of 12 months", false
+	case changing:
+		t.Mark = "provisional"
+	}
+	for len(points) > 0 && !points[len(points)-1].Known {
+		points, labels = points[:len(points)-1], labels[:len(labels)-1]
+	}
+	if all >= leastPoints {
+		first, last := points[0].Text, points[len(points)-1].Text
+		t.Spark = chart.Spark("By "+t.Series+": "+first+" in "+labels[len(labels)-len(points)]+", "+last+" in "+
+			labels[len(labels)-1], points, changing)
+	}
+	return nil
+}
+
+// figuresOverTime are the figures by year or month, as the interface answers.
+func (q *Question) figuresOverTime(t *Tile) (map[string]string, error) {
+	if t.Series == "" {
+		return nil, nil
+	}
+	e := t.List(contract.ContractNames)
+	query, err := url.ParseQuery(t.Filters)
+	if err != nil {
+		return nil, err
+	}
+	groups, measures := []string{t.Series}, []string{t.Measures[0]}
+	if e.Units() != nil {
+		groups, measures = append([]string{t.Place}, groups...), append(measures, contract.Coverage.String())
+	}
+	query.Set(t.Place, q.Country.Code)
+	query.Set("group_by", strings.Join(groups, ","))
+	query.Set("measures", strings.Join(measures, ","))
+	if newest, err := time.Parse(time.DateOnly, q.Overview.newest[t.Path]); err == nil && t.Series == "month" {
+		query.Set("start_date", newest.AddDate(0, 1-mostMonths, 1-newest.Day()).Format("2006-01"))
+	}
+	answer, err := q.Contract.Ask(e, contract.Aggregate, query)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]string{}
+	for _, r := range answer.Records {
+		alike := textOf(r, levelField) == textOf(t.record, levelField) &&
+			textOf(r, unitsField) == textOf(t.record, unitsField)
+		text, has := r.Text(strings.ReplaceAll(t.Measures[0], ":", "_"))
+		if has && (alike || e.Units() == nil) {
+			known[textOf(r, t.Series)] = text
+		}
+	}
+	return known, nil
+}

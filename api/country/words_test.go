@@ -1,0 +1,45 @@
+package country
+
+import "testing"
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"24786370": "24.8 million", "7101895113": "7.1 billion", "17238": "17\u202f238", "999950000": "1 billion",
+		"999949999": "999.9 million", "999999": "1 million", "949000": "949\u202f000", "0": "0", "-3.25": "\u22123.3",
+		"52.328": "52.3", "8.0": "8", "14000000.0": "14 million", "": "", "1556235.0": "1.6 million", "0.04": "0",
+	} {
+		if got := Rounded(text); got != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
+	}
+	for _, c := range [][3]string{
+		{"2024-01-01T00:00:00", "2024-12-31T23:59:59", "2024"},
+		{"2012-01-01T00:00:00", "2013-12-31T23:59:59", "2012 to 2013"},
+		{"2025-01-01T00:00:00", "2025-01-31T23:59:59", "January 2025"},
+		{"2025-01-01T00:00:00", "2025-03-31T23:59:59", "January to March 2025"},
+		{"2024-02-01T00:00:00", "2025-01-31T23:59:59", "February 2024 to January 2025"},
+		{"2024-01-05T00:00:00", "2024-12-24T23:59:59", "5 January to 24 December 2024"},
+		{"2024-02-29T00:00:00", "2024-02-29T23:59:59", "29 February 2024"},
+		{"2017-11-02T00:00:00", "2018-01-31T23:59:59", "2 November 2017 to 31 January 2018"},
+		{"2024-02-29T00:00:00", "", "since 29 February 2024"},
+		{"", "", ""},
+	} {
+		if got := periodText(c[0], c[1]); got != c[2] {
+			t.Errorf("%s to %s is %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
+	for _, c := range [][4]string{
+		{"2", "1", "189", "1 of 189 districts"},
+		{"1", "17", "17", "17 of 17 provinces"},
+		{"0", "", "", "the whole country"},
+		{"", "3", "9", "3 of 9 units"},
+		{"", "", "", ""},
+		{"2", "", "", "districts"},
+		{"7", "", "", ""},
+	} {
+		if got := coverageText(c[0], c[1], c[2]); got != c[3] {
+			t.Errorf("%v is %q", c, got)
+		}
+	}
+}

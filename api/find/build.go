@@ -1,0 +1,306 @@
+package find
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/state"
+)
+
+// kindSources say where the names of each kind are: the table, its fields with the code and the
+// name, with the country or the provider, and with the province; and the filter of data lists.
+var kindSources = [kinds]struct{ kind, table, code, name, of, parent, filter string }{
+	FigureKind:   {kind: "figure"},
+	Country:      {"country", "location", "code", "name", "", "", contract.CountryParam},
+	List:         {kind: "list"},
+	Sector:       {"sector", "sector", "code", "name", "", "", "sector_code"},
+	Province:     {"province", "admin1", "code", "name", contract.CountryParam, "", "admin1_code"},
+	Commodity:    {"commodity", "commodity", "code", "name", "", "", "commodity_code"},
+	Organisation: {"organisation", "org", "acronym", "name", "", "", "org_acronym"},
+	Market:       {"market", "market", "code", "name", contract.CountryParam, "", "market_code"},
+	District:     {"district", "admin2", "code", "name", contract.CountryParam, "admin1_code", "admin2_code"},
+	Dataset: {
+		"dataset", "dataset", "dataset_catalog_id", "dataset_catalog_title", "catalog_provider_name", "",
+		"dataset_catalog_id",
+	},
+	Field: {kind: "field"},
+	File: {
+		"file", "resource", "resource_catalog_id", "name", "dataset_catalog_provider_name", "", "resource_catalog_id",
+	},
+}
+
+// languages are those in which countries have names.
+var languages = []language.Tag{language.English, language.French, language.Spanish, language.Arabic}
+
+// maxNames is the most names of a kind: four times as many districts as there are. Further ones are
+// left out.
+const maxNames = 200_000
+
+// builder makes an index of a snapshot.
+type builder struct {
+	*Index
+	lists  *list.Lists
+	served *state.Served
+	at     map[string][]int32 // entries by word
+	coded  [kinds]map[string]int32
+}
+
+func newBuilder() *builder {
+	b := &builder{Index: &Index{also: map[int32][]string{}, countries: map[string]int32{}}, at: map[string][]int32{}}
+	for k := range b.coded {
+		b.coded[k] = map[string]int32{}
+	}
+	return b
+}
+
+// BuildIndex makes the index of a snapshot. A table that cannot be read gives no names: healing it
+// ends with another snapshot in use, which gets another index.
+func BuildIndex(s *list.Lists, v *state.Served) *Index {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	b := newBuilder()
+	b.lists, b.served = s, v
+	for kind := range kinds {
+		switch kind {
+		case FigureKind:
+			b.addFigures()
+		case List:
+			b.eachList(func(e *contract.Endpoint, own entry) {
+				own.name, own.code = e.Summary, e.Name()
+				b.add(own, phrases()["lists"][e.Name()], e.GroupTitle())
+			})
+		case Field:
+			b.eachList(b.addFields)
+		default:
+			b.addTable(kind)
+		}
+	}
+	for i := range contract.Endpoints {
+		b.addRecords(i)
+	}
+	for i := range b.entries { // several organisations can have one code
+		e := &b.entries[i]
+		e.lists = b.entries[b.coded[e.kind][e.code]].lists
+	}
+	return b.finish()
+}
+
+// finish sorts the words.
+func (b *builder) finish() *Index {
+	b.nameCountries()
+	b.words = slices.Sorted(maps.Keys(b.at))
+	for _, w := range b.words {
+		b.postings = append(b.postings, slices.Clip(b.at[w]))
+		b.bytes += wordBytes + int64(len(w)) + postingBytes*int64(cap(b.at[w]))
+	}
+	for i := range b.entries {
+		e := &b.entries[i]
+		b.bytes += entryBytes + int64(len(e.name)+len(e.code)+len(e.of)+len(e.folded))
+	}
+	return b.Index
+}
+
+// add appends an entry, with the words of its name and code, other names, and texts.
+func (b *builder) add(e entry, others []string, texts ...string) {
+	id := int32(len(b.entries))
+	e.folded = folded(e.name)
+	b.entries = append(b.entries, e)
+	if _, twice := b.coded[e.kind][e.code]; !twice {
+		b.coded[e.kind][e.code] = id
+	}
+	for _, text := range slices.Concat([]string{e.name, e.code, e.of}, others, texts) {
+		for _, word := range wordsOf(text) {
+			if ids := b.at[word]; len(ids) == 0 || ids[len(ids)-1] != id {
+				b.at[word] = append(ids, id)
+			}
+		}
+	}
+	for _, other := range others {
+		b.also[id] = append(b.also[id], folded(other))
+	}
+	if code := folded(e.code); e.kind < Dataset && code != strings.ToLower(e.code) {
+		b.also[id] = append(b.also[id], code)
+	}
+}
+
+// entryOf is the entry with a code.
+func (b *builder) entryOf(kind Kind, code string) int32 {
+	if id, ok := b.coded[kind][code]; ok {
+		return id
+	}
+	return none
+}
+
+// listOf is the position of the list that a table is served as.
+func listOf(table string) int {
+	return slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Table == table })
+}
+
+// addTable adds the rows of a table as names of a kind.
+func (b *builder) addTable(kind Kind) {
+	source := &kindSources[kind]
+	at := listOf(source.table)
+	mount := b.lists.Mounts[slices.IndexFunc(b.lists.Mounts, func(m *list.Mount) bool {
+		return m.Names == contract.ContractNames
+	})]
+	to := mount.Lists[list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Rows}]
+	params := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}}
+	for from, more := 0, true; more && from < maxNames; from += contract.MaxLimit {
+		params.Set("offset", strconv.Itoa(from))
+		more = false
+		// An error is damage, which Query has noted.
+		_ = b.lists.Query(b.served, &to, params, func(_ *list.Reply, rows list.Records) error {
+			more = rows.Len() == contract.MaxLimit
+			fields := contract.FieldNames(rows.Fields())
+			for row := range rows.Len() {
+				text := func(field string) (text string) {
+					if at := slices.Index(fields, field); at >= 0 {
+						_ = json.Unmarshal(rows.AppendCell(nil, row, at, false), &text) // "" for null
+					}
+					return text
+				}
+				e := entry{kind: kind, code: text(source.code), name: text(source.name), country: none, parent: none}
+				var others []string
+				switch kind {
+				case Country:
+					others = countryNames(e.code)
+				case Sector:
+					others = phrases()["sectors"][e.code]
+				case Dataset, File:
+					e.of, e.lists = text(source.of), 1<<at
+				default:
+					e.country = b.entryOf(Country, text(source.of))
+					e.parent = b.entryOf(Province, text(source.parent))
+				}
+				if e.code != "" && e.name != "" {
+					b.add(e, others)
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// countryNames are the other names of a country.
+func countryNames(code string) []string {
+	names := slices.Clone(phrases()["countries"][code])
+	if region, err := language.ParseRegion(code); err == nil {
+		for _, l := range languages {
+			names = append(names, display.Regions(l).Name(region))
+		}
+	}
+	return names
+}
+
+// nameCountries makes the table of the names of countries.
+func (b *builder) nameCountries() {
+	for code, id := range b.coded[Country] {
+		plain, _, _ := strings.Cut(b.entries[id].name, " (") // "Iran (Islamic Republic of)"
+		for _, name := range append([]string{b.entries[id].folded, folded(code), folded(plain)}, b.also[id]...) {
+			if known, taken := b.countries[name]; !taken || id < known {
+				b.countries[name] = id
+				b.longest = max(b.longest, strings.Count(name, " ")+1)
+			}
+		}
+	}
+}
+
+// eachList calls do with the lists that have rows, and an entry of them.
+func (b *builder) eachList(do func(e *contract.Endpoint, own entry)) {
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		if b.served.Bound.Lists[e.Path].Rows > 0 {
+			do(e, entry{kind: List, lists: 1 << i, country: none, parent: none})
+		}
+	}
+}
+
+// addFigures adds the headline figures of lists that have rows.
+func (b *builder) addFigures() {
+	b.eachList(func(e *contract.Endpoint, own entry) {
+		for _, h := range contract.Headlines {
+			if own.kind = FigureKind; h.Path == e.Path {
+				own.name, own.code = h.Title, h.Name
+				b.add(own, phrases()["figures"][h.Name])
+			}
+		}
+	})
+}
+
+// addFields adds the fields of a list, unless an earlier list has them too.
+func (b *builder) addFields(e *contract.Endpoint, own entry) {
+	for _, f := range e.Fields {
+		if id := b.entryOf(Field, f.Name); id != none {
+			b.entries[id].lists |= own.lists
+			continue
+		}
+		own.kind, own.code, own.name, own.of = Field, f.Name, strings.ReplaceAll(f.Name, "_", " "), e.Meaning(f.Name)
+		b.add(own, nil)
+	}
+}
+
+// isMetadata reports whether a list is about the data.
+func isMetadata(e *contract.Endpoint) bool { return e.Group() == "metadata" }
+
+// filterOf is the filter of a list that chooses the records of a kind of names, nil without one.
+func filterOf(e *contract.Endpoint, kind Kind) *contract.Param {
+	for _, p := range e.Filters() {
+		if p.Name == kindSources[kind].filter || kind == Country && p.Name == "asylum_"+contract.CountryParam {
+			return &p
+		}
+	}
+	return nil
+}
+
+// addRecords notes which names a data list has records of: those of codes in its dictionaries.
+func (b *builder) addRecords(at int) {
+	e := &contract.Endpoints[at]
+	l := b.served.Bound.Lists[e.Path]
+	if isMetadata(e) || l.Segment == nil || !b.served.Acquire() {
+		return
+	}
+	var err error
+	defer b.lists.EndList(b.served, l, false, &err)
+	for kind := range kinds {
+		p := filterOf(e, kind)
+		if p == nil {
+			continue
+		}
+		c, fault := l.Segment.Column(p.Columns[0])
+		for code := 0; fault == nil && code < c.Cardinality(); code++ {
+			if id := b.entryOf(kind, c.TextOf(uint32(code))); id != none {
+				b.entries[id].lists |= 1 << at
+			}
+		}
+	}
+}
+
+// Costs of the index in memory, in bytes. nameBytes is the most that the name of a row takes.
+const (
+	entryBytes   = 120
+	wordBytes    = 56
+	postingBytes = 4
+	nameBytes    = 400
+)
+
+// Bytes is the memory of the index.
+func (x *Index) Bytes() int64 { return x.bytes }
+
+// FullBytes is the most memory that an index takes for the names of a table.
+func FullBytes(l *state.BoundList) int64 {
+	for kind := range kinds {
+		if l.Segment != nil && kindSources[kind].table == l.Segment.Name() {
+			return int64(min(l.Rows, maxNames)) * nameBytes
+		}
+	}
+	return 0
+}

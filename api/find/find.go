@@ -1,0 +1,254 @@
+package find
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"hdqs/api/list"
+	"hdqs/api/state"
+	"hdqs/internal/background"
+)
+
+// Bounds of a search, in bytes and words. Further ones are left out.
+const (
+	MaxBytes  = 200
+	maxWords  = 12
+	mostParts = 4 // words that are looked for one by one, where no name has all
+)
+
+// Finder answers searches from the snapshots of a server.
+type Finder struct{ lists *list.Lists }
+
+// New returns the finder of a server. From then on the index of a snapshot is made during its
+// warm-up.
+func New(s *list.Lists) *Finder {
+	f, warm := &Finder{s}, s.Hooks.Warm
+	s.Shares.NameBytes = FullBytes
+	s.Hooks.Warm = func(next *state.Served, earlier *state.Bound) error {
+		err := warm(next, earlier)
+		if err == nil && !s.Options.SkipWarmUp && !s.NoWarmUp.Load() && !s.CutWarmUp.Load() {
+			background.Run(func() { f.indexOf(next) })
+		}
+		return err
+	}
+	return f
+}
+
+type indexKey struct{}
+
+// indexOf is the index of a snapshot, made the first time.
+func (f *Finder) indexOf(v *state.Served) *Index {
+	return v.Keep(indexKey{}, func() any {
+		return sync.OnceValue(func() *Index { return BuildIndex(f.lists, v) })
+	}).(func() *Index)()
+}
+
+// Query is a search.
+type Query struct {
+	Text          string
+	Kind          string // only names of this kind; empty: all
+	Offset, Limit int
+	Brief         bool // names only: no figures are read
+}
+
+// Answer is what a search has found.
+type Answer struct {
+	Query   string   `json:"query"`
+	Instead string   `json:"instead,omitempty"` // what was searched for, as nothing has the query's words
+	Total   int      `json:"total"`
+	Kinds   []Count  `json:"kinds"`
+	Results []Result `json:"results"`
+}
+
+// JSON is the answer as programs get it.
+func (a *Answer) JSON() []byte {
+	body, err := json.Marshal(a)
+	if err != nil {
+		panic(err) // there are only texts and numbers
+	}
+	return body
+}
+
+// Count is how many results are of a kind.
+type Count struct {
+	Kind string `json:"kind"`
+	N    int    `json:"count"`
+}
+
+// Result is a name that was found, with where to see its records.
+type Result struct {
+	Kind    string  `json:"kind"`
+	Name    string  `json:"name"`
+	Code    string  `json:"code"`
+	Within  string  `json:"within,omitempty"` // the place that it is in, who provides it, or what it means
+	Address string  `json:"address"`          // of a page with records
+	Lists   []Link  `json:"lists,omitempty"`  // that have records of it
+	Figure  *Figure `json:"figure,omitempty"`
+}
+
+// Link is a page with records of a list.
+type Link struct {
+	Name    string `json:"name"`
+	Title   string `json:"title"`
+	Address string `json:"address"`
+}
+
+// search is a search that is being answered.
+type search struct {
+	*Index
+	lists  *list.Lists
+	served *state.Served
+	mount  *list.Mount
+	brief  bool
+}
+
+// hit is an entry that was found, in a country if the search names one besides.
+type hit struct {
+	key     uint64
+	id      int32
+	country int32
+}
+
+// Find answers a search from a snapshot, with addresses below a mount.
+func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) {
+	s := &search{f.indexOf(v), f.lists, v, m, q.Brief}
+	a := &Answer{Query: q.Text, Results: []Result{}, Kinds: []Count{}}
+	words := wordsOf(q.Text[:min(len(q.Text), MaxBytes)])
+	words = words[:min(len(words), maxWords)]
+	hits, err := s.hits(words)
+	if other := s.near(words); len(hits) == 0 && err == nil && other != nil {
+		hits, err = s.hits(other)
+		a.Instead = strings.Join(other, " ")
+	}
+	if len(hits) == 0 && len(words) > 1 {
+		parts := needed(words)
+		parts = parts[:min(len(parts), mostParts)]
+		for _, word := range parts {
+			one := s.match([]string{word}, true, nil)
+			hits = append(hits, hitsOf(one[:min(len(one), q.Limit)], none)...)
+		}
+		a.Instead = strings.Join(parts, ", ")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var n [kinds]int
+	for _, h := range hits {
+		n[s.entries[h.id].kind]++
+	}
+	for kind := range kinds {
+		if n[kind] > 0 {
+			a.Kinds = append(a.Kinds, Count{kind.String(), n[kind]})
+		}
+	}
+	if q.Kind != "" {
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return s.entries[h.id].kind.String() != q.Kind })
+	}
+	a.Total = len(hits)
+	from := min(max(q.Offset, 0), len(hits))
+	for _, h := range hits[from:min(from+q.Limit, len(hits))] {
+		r, err := s.result(h)
+		if err != nil {
+			return nil, err
+		}
+		a.Results = append(a.Results, r)
+	}
+	return a, nil
+}
+
+// hitsOf are the entries of keys, in a country if one is given.
+func hitsOf(keys []uint64, country int32) (hits []hit) {
+	for _, key := range keys {
+		hits = append(hits, hit{key, int32(key & idMask), country})
+	}
+	return hits
+}
+
+// hits are all entries that match, the best first, each once.
+func (s *search) hits(words []string) ([]hit, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	hits := hitsOf(s.match(words, true, nil), none)
+	mentions := s.mentions(words)
+	if mentions == nil {
+		return hits, nil
+	}
+	for _, m := range mentions {
+		isOpen := m.rest[len(m.rest)-1] == words[len(words)-1]
+		there := s.match(m.rest, isOpen, func(e *entry) bool { return s.isIn(e, m.country) })
+		hits = slices.Concat(hits, hitsOf(there, m.country), hitsOf(s.themes(m), m.country))
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.key, b.key) })
+	seen := map[[2]int32]bool{}
+	return s.withRecords(slices.DeleteFunc(hits, func(h hit) bool {
+		key := [2]int32{h.id, h.country}
+		if s.entries[h.id].country == h.country {
+			key[1] = none // the country says nothing more
+		}
+		twice := seen[key]
+		seen[key] = true
+		return twice
+	}))
+}
+
+// isIn reports whether an entry and a country may have records together: places that are in it,
+// figures, and what has lists in common with it.
+func (s *search) isIn(e *entry, country int32) bool {
+	switch e.kind {
+	case FigureKind:
+		return true
+	case List, Sector, Commodity, Organisation:
+		return e.lists&s.entries[country].lists != 0
+	}
+	return e.country == country
+}
+
+// themes are the figures of which words have another name whole among other words, such as "how
+// many people are in need of help".
+func (s *search) themes(m mention) (keys []uint64) {
+	rest := needed(m.rest)
+	isThere := func(word string) bool { return slices.Contains(rest, word) }
+	for id := range s.entries {
+		if s.entries[id].kind != FigureKind {
+			break // they are the first
+		}
+		longest := 0
+		for _, name := range append([]string{s.entries[id].folded}, s.also[int32(id)]...) {
+			words := needed(strings.Split(name, " "))
+			if len(slices.DeleteFunc(slices.Clone(words), isThere)) == 0 && len(words) < len(rest) {
+				longest = max(longest, len(words))
+			}
+		}
+		if longest > 0 {
+			keys = append(keys, hasWords<<rankBit|uint64(255-longest)<<lengthBit|uint64(id))
+		}
+	}
+	return keys
+}
+
+// mostChecked is how many hits are looked at that have records somewhere, but perhaps not in the
+// country. Others are left out.
+const mostChecked = 30
+
+// withRecords leaves out hits in a country of which there are no records there.
+func (s *search) withRecords(hits []hit) (with []hit, err error) {
+	checked := 0
+	for _, h := range hits {
+		e := &s.entries[h.id]
+		if h.country != none && (e.kind == Sector || e.kind == Commodity || e.kind == Organisation) {
+			links, err := s.links(e, h.country)
+			if err != nil {
+				return nil, err
+			}
+			if checked++; checked > mostChecked || len(links) == 0 {
+				continue
+			}
+		}
+		with = append(with, h)
+	}
+	return with, nil
+}

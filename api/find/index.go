@@ -1,0 +1,223 @@
+package find
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"hdqs/internal/nearest"
+)
+
+// Kind is what a name is of.
+type Kind uint8
+
+// The kinds, in the order in which results that match alike come.
+const (
+	FigureKind Kind = iota
+	Country
+	List
+	Sector
+	Province
+	Commodity
+	Organisation
+	Market
+	District
+	Dataset
+	Field
+	File
+	kinds
+)
+
+// String is the name of a kind.
+func (k Kind) String() string { return kindSources[k].kind }
+
+// entry is a name in the index.
+type entry struct {
+	kind    Kind
+	lists   uint32 // with records of it, a bit for each position in contract.Endpoints
+	country int32  // entry of its country, none without one
+	parent  int32  // of a district: its province
+	name    string
+	code    string
+	of      string // who provides a dataset, what a field means
+	folded  string // the name as it is compared
+}
+
+const none = -1
+
+// Index is the names of a snapshot. It never changes and does not use the snapshot's memory, so any
+// number of goroutines may share it.
+type Index struct {
+	entries   []entry
+	also      map[int32][]string // folded: other names of an entry
+	words     []string           // sorted
+	postings  [][]int32          // of each word: entries, ascending
+	countries map[string]int32   // by folded name, other name or code
+	longest   int                // words in the longest of them
+	bytes     int64
+}
+
+// Lengths from which a word may be a beginning: the last one, and others. Thousands of names have
+// a word with a given first letter.
+const (
+	lastFrom   = 2
+	prefixFrom = 3
+)
+
+// span are the words that a word of a search stands for: from whole, if it is there, to the last
+// one that begins with it.
+func (x *Index) span(word string, isOpen bool) (whole bool, from, to int) {
+	from, whole = slices.BinarySearch(x.words, word)
+	to = from
+	if whole {
+		to++
+	}
+	least := prefixFrom
+	if isOpen {
+		least = lastFrom
+	}
+	if utf8.RuneCountInString(word) < least {
+		return whole, from, to
+	}
+	for to < len(x.words) && strings.HasPrefix(x.words[to], word) {
+		to++
+	}
+	return whole, from, to
+}
+
+// match finds the entries that have all needed words, as keys in order. isOpen is set if the last
+// word may go on.
+func (x *Index) match(words []string, isOpen bool, keep func(*entry) bool) (keys []uint64) {
+	must, last := needed(words), words[len(words)-1]
+	level, begun := make([]uint8, len(x.entries)), make([]bool, len(x.entries))
+	for k, word := range must {
+		whole, from, to := x.span(word, isOpen && word == last)
+		for i := from; i < to; i++ {
+			for _, id := range x.postings[i] {
+				if level[id] == uint8(k) {
+					level[id] = uint8(k) + 1
+					begun[id] = begun[id] || i > from || !whole
+				}
+			}
+		}
+	}
+	whole := strings.Join(words, " ")
+	for id := range x.entries {
+		e := &x.entries[id]
+		if int(level[id]) == len(must) && (keep == nil || keep(e)) {
+			keys = append(keys, x.key(int32(id), whole, begun[id]))
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// How well an entry matches, the best first: it is the whole search; it begins with it; it has all
+// words; it has the beginnings of all words. Between them are entries without records, and names
+// of files and the like, which have words of many others.
+const (
+	isWhole       = 0
+	beginsWith    = 2
+	hasWords      = 4
+	hasBeginnings = 6
+	later         = 3 // is added
+)
+
+// The bits of a key: how well the entry matches, its kind, the length of its name, and the entry.
+const (
+	rankBit   = 52
+	kindBit   = 44
+	lengthBit = 36
+	idMask    = 1<<32 - 1
+)
+
+// key orders the entries that match a search.
+func (x *Index) key(id int32, whole string, begun bool) uint64 {
+	e := &x.entries[id]
+	rank := x.tier(id, whole)
+	if rank < 0 {
+		if rank = hasWords; begun {
+			rank = hasBeginnings
+		}
+	}
+	if e.lists == 0 || e.kind >= Dataset {
+		rank += later
+	}
+	return uint64(rank)<<rankBit | uint64(e.kind)<<kindBit | uint64(min(len(e.folded), 255))<<lengthBit | uint64(id)
+}
+
+// tier is isWhole or beginsWith, negative if an entry is neither.
+func (x *Index) tier(id int32, whole string) int {
+	best := none
+	for _, name := range x.also[id] {
+		switch {
+		case name == whole:
+			return isWhole
+		case begins(name, whole):
+			best = beginsWith
+		}
+	}
+	switch e := &x.entries[id]; {
+	case e.folded == whole || e.code != "" && strings.EqualFold(e.code, whole):
+		return isWhole
+	case begins(e.folded, whole):
+		return beginsWith
+	}
+	return best
+}
+
+// begins reports whether a text begins with whole words.
+func begins(text, with string) bool {
+	rest, ok := strings.CutPrefix(text, with)
+	return ok && strings.HasPrefix(rest, " ")
+}
+
+// mention is a country that a search names, with the words besides it.
+type mention struct {
+	country int32
+	rest    []string
+}
+
+// mentions are the ways in which words name a country, the longest name first. The words besides
+// must be some.
+func (x *Index) mentions(words []string) []mention {
+	var all []mention
+	for n := min(x.longest, len(words)-1); n > 0; n-- {
+		for from := 0; from+n <= len(words); from++ {
+			name := strings.Join(words[from:from+n], " ")
+			id, ok := x.countries[name]
+			if !ok || n == 1 && stopWords()[name] {
+				continue
+			}
+			all = append(all, mention{id, slices.Concat(words[:from], words[from+n:])})
+		}
+		if all != nil {
+			return all
+		}
+	}
+	return nil
+}
+
+// near returns the words with those that nothing has replaced by the nearest ones with the same
+// first letter, nil if there is no other way to read them. All words would take 10 ms.
+func (x *Index) near(words []string) []string {
+	var other []string
+	for i, word := range words {
+		_, from, to := x.span(word, i == len(words)-1)
+		if from < to || stopWords()[word] || len(word) <= prefixFrom {
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(word)
+		first, _ := slices.BinarySearch(x.words, word[:size])
+		last, _ := slices.BinarySearch(x.words, word[:size]+"\U0010ffff")
+		best := nearest.Within(word, x.words[first:last], len(word)/4)
+		if best == "" {
+			return nil
+		}
+		if other == nil {
+			other = slices.Clone(words)
+		}
+		other[i] = best
+	}
+	return other
+}

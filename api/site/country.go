@@ -1,0 +1,326 @@
+package site
+
+import (
+	"bytes"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/chart"
+	"hdqs/api/contract"
+	"hdqs/api/country"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/nearest"
+)
+
+// CountryPath is the path of the list of countries. The pages of countries are below it.
+const CountryPath = "/country"
+
+const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+// countryPage is what the page of a country shows.
+type countryPage struct {
+	pageHead
+	*country.Page
+	Snapshot, Loaded string
+	Change           *countryChange // nil where none is known
+}
+
+// countriesPage is what the list of countries shows, and what the page of an unknown one does.
+type countriesPage struct {
+	pageHead
+	*country.Overview
+	Sent string   // the name that is unknown
+	Near []string // codes of countries that may be meant
+}
+
+// countryChange is what the newest snapshot has changed in a country.
+type countryChange struct {
+	From, Day string
+	Anchor    string // on the page of changes
+	Lists     []changedList
+	More      int // lists that are not named
+	Sources   int // that are new or changed
+}
+
+// changedList is a list whose table has changed. Before and After are numbers of records of the
+// country; Before is -1 where the earlier snapshot is not served any more.
+type changedList struct {
+	country.Covered
+	Before, After int
+	Request       string // for the records that differ
+}
+
+// Keys of what a snapshot keeps for pages of countries.
+type (
+	overviewKey struct{}
+	countryKey  struct {
+		*list.Mount
+		code string
+	}
+	mapKey struct{ *list.Mount }
+)
+
+// contractMount is the first mount with the contract's names.
+func (s *Site) contractMount() *list.Mount {
+	return s.Mounts[slices.IndexFunc(s.Mounts, func(m *list.Mount) bool { return m.Names == contract.ContractNames })]
+}
+
+// keptOf returns what is kept of a snapshot under a key. An error is not kept.
+func keptOf[T any](v *state.Served, key any, make func() (T, error)) (T, error) {
+	if known, ok := v.Kept.Load(key); ok {
+		return known.(T), nil
+	}
+	made, err := make()
+	if err == nil {
+		v.Kept.Store(key, made)
+	}
+	return made, err
+}
+
+func (s *Site) overviewOf(v *state.Served) (*country.Overview, error) {
+	return keptOf(v, overviewKey{}, func() (*country.Overview, error) {
+		return country.NewOverview(&asker{s, v, s.contractMount()})
+	})
+}
+
+// addCountry registers the pages of countries of a mount.
+func (s *Site) addCountry(m *list.Mount) {
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
+	book := list.NewPageHead(workbookType, reply.DataPolicy, reply.LandingKey, s.PageFields()...)
+	add := func(path string, answer func(*fasthttp.RequestCtx, *state.Served, *country.Overview) error) {
+		s.Add(m, path, list.Route{Name: CountryPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+			v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
+			if err != nil {
+				return err
+			}
+			defer v.Release(s.Log)
+			all, err := s.overviewOf(v)
+			if err != nil {
+				return err
+			}
+			return answer(ctx, v, all)
+		}, s.Pages)})
+	}
+	add(CountryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
+		return s.answerPage(ctx, "countries.html", countriesPage{newPageHead(m, "Countries"), all, "", nil}, &head)
+	})
+	add(CountryPath+"/"+list.Wildcard, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) error {
+		_, sent, _ := strings.Cut(reply.PathOf(ctx), CountryPath+"/")
+		code, isBook := strings.CutSuffix(sent, ".xlsx")
+		at := all.Find(code)
+		switch {
+		case at == nil:
+			return s.answerNoCountry(ctx, m, all, strings.Clone(code), &head)
+		case isBook:
+			return s.answerWorkbook(ctx, m, v, at, &book)
+		}
+		return s.answerCountry(ctx, m, v, at, &head)
+	})
+}
+
+// answerNoCountry answers for a country that there is not: with a redirect if only the case of the
+// code is wrong, otherwise with the countries that may be meant.
+func (s *Site) answerNoCountry(
+	ctx *fasthttp.RequestCtx, m *list.Mount, all *country.Overview, sent string, head *list.PageHead,
+) error {
+	if c := all.Find(strings.ToUpper(sent)); c != nil {
+		h := reply.PlainHead.Begin(ctx)
+		h.Set("Location", m.Prefix+CountryPath+"/"+c.Code)
+		h.Set("Cache-Control", reply.NoStore)
+		ctx.SetStatusCode(fasthttp.StatusSeeOther)
+		return nil
+	}
+	page := countriesPage{newPageHead(m, "No such country"), all, sent, nearCountries(all, sent)}
+	err := s.answerPage(ctx, "countries.html", page, head)
+	if ctx.Response.StatusCode() == fasthttp.StatusOK {
+		ctx.SetStatusCode(fasthttp.StatusNotFound)
+		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
+	}
+	return err
+}
+
+// nearCountries are the codes of countries that a text may mean, by code or name.
+func nearCountries(all *country.Overview, sent string) (codes []string) {
+	const most = 3
+	byName := map[string]string{}
+	var names []string
+	for i := range all.Countries {
+		c := &all.Countries[i]
+		for _, name := range []string{strings.ToLower(c.Name), strings.ToLower(c.Code)} {
+			byName[name] = c.Code
+			names = append(names, name)
+		}
+	}
+	for _, name := range nearest.Several(strings.ToLower(sent), names, most) {
+		if code := byName[name]; !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	return codes
+}
+
+// countryOf is what the page of a country shows of a snapshot. It is made once for each snapshot.
+func (s *Site) countryOf(m *list.Mount, v *state.Served, at *country.Country) (*country.Page, error) {
+	return keptOf(v, countryKey{m, at.Code}, func() (*country.Page, error) {
+		all, err := s.overviewOf(v)
+		if err != nil {
+			return nil, err
+		}
+		return country.New(&country.Question{
+			Prefix: m.Prefix, Names: m.Names, Source: &asker{s, v, m}, Contract: &asker{s, v, s.contractMount()},
+			Overview: all, Country: at, Dataset: func(id string) country.Dataset {
+				d := state.PageDatasetOf(v.Bound.Snap.Manifest, id)
+				return country.Dataset{
+					Title: d.Title, Link: d.Link, Provider: d.Provider, License: d.License, LicenseURL: d.LicenseURL,
+					Updated: d.Updated,
+				}
+			},
+		})
+	})
+}
+
+func (s *Site) answerCountry(
+	ctx *fasthttp.RequestCtx, m *list.Mount, v *state.Served, at *country.Country, head *list.PageHead,
+) error {
+	page, err := s.countryOf(m, v, at)
+	if err != nil {
+		return err
+	}
+	data := countryPage{
+		pageHead: newPageHead(m, at.Name), Page: page, Snapshot: v.Id,
+		Loaded: v.Bound.Snap.Manifest.SnapshotTime.UTC().Format(state.DayFormat),
+	}
+	if data.Change, err = s.countryChange(m, v, page); err != nil {
+		return err
+	}
+	return s.answerPage(ctx, "country.html", data, head)
+}
+
+func (s *Site) answerWorkbook(
+	ctx *fasthttp.RequestCtx, m *list.Mount, v *state.Served, at *country.Country, head *list.PageHead,
+) error {
+	page, err := s.countryOf(m, v, at)
+	if err != nil {
+		return err
+	}
+	about := [][2]string{{"service", serviceTitle}, {"snapshot", v.Id}}
+	if m.MadeUp {
+		about = append(about, [2]string{
+			"figures", "These figures are made up. They are a sample to try the program with.",
+		})
+	}
+	var book bytes.Buffer
+	if err := page.WriteWorkbook(&book, about); err != nil {
+		s.LogFault(CountryPath, err)
+		return err
+	}
+	s.SendPage(ctx, head, book.Bytes())
+	if ctx.Response.StatusCode() == fasthttp.StatusOK {
+		name := "hdqs-" + at.Code + "-" + v.Date + ".xlsx"
+		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(`attachment; filename="`+name+`"`))
+	}
+	return nil
+}
+
+// mostChanged is how many changed lists a page names: its size is bounded.
+const mostChanged = 5
+
+// countryChange is what a snapshot has changed in a country, as far as it is known.
+func (s *Site) countryChange(m *list.Mount, v *state.Served, page *country.Page) (*countryChange, error) {
+	known := s.History.Load()
+	if known == nil {
+		return nil, nil
+	}
+	i := slices.IndexFunc(*known, func(c *state.Change) bool { return c.To == v.Id })
+	if i < 0 {
+		return nil, nil
+	}
+	c := (*known)[i]
+	on := onPage(c, m, "")
+	change := &countryChange{From: c.From, Day: on.Day, Anchor: on.Anchor()}
+	for _, d := range c.Datasets {
+		is := func(o country.Dataset) bool { return o.Link == d.Link && o.Title == d.Title }
+		if slices.ContainsFunc(page.Sources, is) {
+			change.Sources++
+		}
+	}
+	before := s.AcquirePinned(c.From)
+	if before != nil {
+		defer before.Release(s.Log)
+	}
+	for _, t := range c.Tables {
+		for _, covered := range page.Coverage {
+			if covered.List.Table != t.Table {
+				continue
+			}
+			if len(change.Lists) == mostChanged {
+				change.More++
+				continue
+			}
+			x := changedList{Covered: covered, Before: -1, After: covered.Records}
+			if before != nil && before.Id == c.From {
+				filter := url.Values{covered.Field: {page.Code}, "limit": {"0"}}
+				answer, err := (&asker{s, before, s.contractMount()}).Ask(covered.List, contract.Rows, filter)
+				if err != nil {
+					return nil, err
+				}
+				x.Before = answer.Total
+				x.Request = s.contractMount().Prefix + covered.List.Path + "/changes?" + covered.Field + "=" +
+					url.QueryEscape(page.Code) + "&since=" + url.QueryEscape(c.From)
+			}
+			change.Lists = append(change.Lists, x)
+		}
+	}
+	return change, nil
+}
+
+// Difference is what has changed in words.
+func (c *changedList) Difference() string {
+	switch d := c.After - c.Before; {
+	case c.Before < 0:
+		return "changed, perhaps elsewhere"
+	case d > 0:
+		return counted(d, "record") + " more"
+	case d < 0:
+		return counted(-d, "record") + " fewer"
+	}
+	return "as many records as before"
+}
+
+// worldOf is a map that leads to countries, and whose boundaries it has. Countries with a response
+// plan stand out. It is empty after an error.
+func (s *Site) worldOf(m *list.Mount, v *state.Served) (drawing template.HTML, boundaries string) {
+	layer, boundaries := chart.World(), chart.WorldSource
+	if b := s.Options.Boundaries; b != nil && b.Countries != nil {
+		layer, boundaries = b.Countries, b.Source
+	}
+	drawing, err := keptOf(v, mapKey{m}, func() (template.HTML, error) {
+		all, err := s.overviewOf(v)
+		if err != nil {
+			return "", err
+		}
+		var targets []chart.Target
+		for i := range all.Countries {
+			c := &all.Countries[i]
+			class := "other"
+			if c.HasHRP {
+				class = "plan"
+			}
+			targets = append(targets, chart.Target{
+				Code: c.Code, Name: c.Name, Class: class,
+				Address: m.Prefix + CountryPath + "/" + url.PathEscape(c.Code),
+			})
+		}
+		return chart.Links(layer, targets), nil
+	})
+	if err != nil {
+		s.LogFault(CountryPath, err)
+	}
+	return drawing, boundaries
+}

@@ -1,0 +1,264 @@
+package site
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/browse"
+	"hdqs/api/contract"
+	"hdqs/api/find"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+)
+
+// Paths of the search, and of what its field suggests while somebody types.
+const (
+	SearchPath  = "/search"
+	suggestPath = "/search/suggest"
+)
+
+// Sizes of answers.
+const (
+	foundOnPage  = 20
+	foundMissing = 5 // below a path that nothing is at
+	suggested    = 8
+)
+
+// sought is the search field in the header of a page. The zero value is an empty one.
+type sought struct {
+	Text   string
+	Hidden bool // the page has a field of its own
+	Max    int
+}
+
+// soughtOn is the search field in the header of a page.
+func soughtOn(data any) sought {
+	s := sought{Max: find.MaxBytes}
+	if page, ok := data.(interface{ sought(*sought) }); ok {
+		page.sought(&s)
+	}
+	return s
+}
+
+// searchPage is what the page of a search shows, and that of a path without a page.
+type searchPage struct {
+	pageHead
+	Text           string
+	Answer         *find.Answer // nil without words
+	Results        []foundResult
+	Total, Part    string // how many there are, and which are on the page if that is not all
+	Kinds          []kindLink
+	Previous, Next string
+	Missing        bool   // there is no page at the path
+	Near           string // the nearest path
+	Groups         []pageGroup
+}
+
+func (p searchPage) sought(s *sought) { s.Text = p.Text }
+
+// kindLink leads to the results of one kind, or of all.
+type kindLink struct {
+	Text, Count, Address string
+	Chosen               bool
+}
+
+// foundResult is a result as a page shows it.
+type foundResult struct {
+	find.Result
+	Value, Period string
+}
+
+func newFoundResult(r find.Result) foundResult {
+	f := foundResult{Result: r}
+	if figure := r.Figure; figure != nil {
+		if figure.Value != nil {
+			f.Value = groupedText(figure.Value.String())
+		}
+		f.Period = periodText(figure.Start, figure.End)
+	}
+	return f
+}
+
+// groupedText is a number with narrow spaces between thousands. A fraction of zero is left out.
+func groupedText(number string) string {
+	whole, fraction, _ := strings.Cut(number, ".")
+	if n, err := strconv.Atoi(strings.TrimPrefix(whole, "-")); err == nil {
+		if number = browse.Count(n); strings.HasPrefix(whole, "-") {
+			number = "\u2212" + number
+		}
+		if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
+			number += "." + fraction
+		}
+	}
+	return number
+}
+
+// periodText is a period in words.
+func periodText(start, end string) string {
+	var all []string
+	for _, text := range []string{start, end} {
+		if at, err := time.Parse("2006-01-02T15:04:05", text); err == nil {
+			all = append(all, at.Format("2 January 2006"))
+		}
+	}
+	if len(all) == 2 && all[0] == all[1] {
+		all = all[:1]
+	}
+	return strings.Join(all, " to ")
+}
+
+// searchAddress is the address of a search.
+func searchAddress(m *list.Mount, text, kind string, offset int) string {
+	values := url.Values{"q": {text}}
+	if kind != "" {
+		values.Set("kind", kind)
+	}
+	if offset > 0 {
+		values.Set("offset", strconv.Itoa(offset))
+	}
+	return m.Prefix + SearchPath + "?" + values.Encode()
+}
+
+// readSearch reads the parameters of a search.
+func readSearch(ctx *fasthttp.RequestCtx) (q find.Query, err error) {
+	values, err := url.ParseQuery(string(ctx.URI().QueryString()))
+	if err != nil {
+		return q, err
+	}
+	q.Text = strings.Join(strings.Fields(strings.ToValidUTF8(values.Get("q"), "\ufffd")), " ")
+	q.Kind = values.Get("kind")
+	q.Offset, _ = strconv.Atoi(values.Get("offset")) // 0, or the greatest number, where it is none
+	q.Offset = max(0, min(q.Offset, 1<<30))
+	return q, nil
+}
+
+// find answers a search from the current snapshot.
+func (s *Site) find(m *list.Mount, q find.Query) (*find.Answer, error) {
+	v, err := s.AcquireFor("")
+	if err != nil {
+		return nil, err
+	}
+	defer v.Release(s.Log)
+	return s.finder.Find(v, m, q)
+}
+
+// addSearch registers the search of a mount.
+func (s *Site) addSearch(m *list.Mount) {
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
+	json := list.NewPageHead(contract.JSONType, reply.DataPolicy, reply.LandingKey, s.PageFields()...)
+	add := func(path string, answer func(*fasthttp.RequestCtx, find.Query) error) {
+		s.Add(m, path, list.Route{Name: path, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+			q, err := readSearch(ctx)
+			if err != nil {
+				s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+				return nil
+			}
+			return answer(ctx, q)
+		})})
+	}
+	add(SearchPath, func(ctx *fasthttp.RequestCtx, q find.Query) (err error) {
+		page := searchPage{pageHead: newPageHead(m, "Search"), Text: q.Text}
+		if q.Text == "" {
+			page.Groups = pageGroups(m, nil)
+		} else {
+			err = s.addFound(m, &page, q)
+		}
+		if err != nil {
+			return err
+		}
+		return s.answerPage(ctx, "search.html", page, &head)
+	})
+	add(suggestPath, func(ctx *fasthttp.RequestCtx, q find.Query) error {
+		q.Limit, q.Brief = suggested, true
+		found, err := s.find(m, q)
+		if err == nil {
+			s.SendPage(ctx, &json, found.JSON())
+		}
+		return err
+	})
+	s.Add(m, strings.TrimSuffix(BrowsePath, "/"), list.Route{Name: "/", Handler: func(ctx *fasthttp.RequestCtx) {
+		h := reply.PlainHead.Begin(ctx)
+		h.Set("Location", m.Prefix+"/#lists")
+		h.Set("Cache-Control", reply.NoStore)
+		ctx.SetStatusCode(fasthttp.StatusTemporaryRedirect)
+	}})
+}
+
+// addFound adds what a search has found to its page.
+func (s *Site) addFound(m *list.Mount, page *searchPage, q find.Query) (err error) {
+	q.Limit = foundOnPage
+	page.Title = "Search: " + q.Text
+	if page.Answer, err = s.find(m, q); err != nil {
+		return err
+	}
+	for _, r := range page.Answer.Results {
+		page.Results = append(page.Results, newFoundResult(r))
+	}
+	all := 0
+	for _, c := range page.Answer.Kinds {
+		all += c.N
+		page.Kinds = append(page.Kinds, kindLink{
+			c.Kind, browse.Count(c.N), searchAddress(m, q.Text, c.Kind, 0), c.Kind == q.Kind,
+		})
+	}
+	page.Kinds = slices.Insert(page.Kinds, 0, kindLink{
+		"all", browse.Count(all), searchAddress(m, q.Text, "", 0), q.Kind == "",
+	})
+	page.Total = browse.Count(page.Answer.Total)
+	if n := len(page.Results); n > 0 && n < page.Answer.Total {
+		page.Part = browse.Count(q.Offset+1) + " to " + browse.Count(q.Offset+n)
+	}
+	if q.Offset > 0 {
+		page.Previous = searchAddress(m, q.Text, q.Kind, max(0, q.Offset-foundOnPage))
+	}
+	if q.Offset+foundOnPage < page.Answer.Total {
+		page.Next = searchAddress(m, q.Text, q.Kind, q.Offset+foundOnPage)
+	}
+	return nil
+}
+
+// WantsPage reports whether a request for a path that has no route is one of a person: of a
+// browser, and not for the interface.
+func (s *Site) WantsPage(ctx *fasthttp.RequestCtx, sent string) bool {
+	rest := sent[len(s.MountOf(sent).Prefix):]
+	return (ctx.IsGet() || ctx.IsHead()) && !strings.HasPrefix(rest, "/api") && !strings.HasPrefix(rest, "/bulk") &&
+		strings.Contains(string(ctx.Request.Header.Peek("Accept")), "text/html")
+}
+
+// AnswerMissing answers a person's request for a path that nothing is at: with a search for the
+// words of the path, and the nearest path.
+func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) {
+	m := s.MountOf(sent)
+	fields := []string{"Cache-Control", reply.NoStore, "Vary", "Accept"}
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, fields...)
+	s.Limited(func(ctx *fasthttp.RequestCtx) error {
+		page := searchPage{pageHead: newPageHead(m, "Not found"), Missing: true, Near: near}
+		q := find.Query{Text: missingWords(sent[len(m.Prefix):]), Limit: foundMissing, Brief: true}
+		if found, err := s.find(m, q); err == nil { // without a snapshot too, there is a page
+			page.Text = q.Text
+			for _, r := range found.Results {
+				page.Results = append(page.Results, newFoundResult(r))
+			}
+		}
+		err := s.answerPage(ctx, "search.html", page, &head)
+		if ctx.Response.StatusCode() == fasthttp.StatusOK {
+			ctx.SetStatusCode(fasthttp.StatusNotFound)
+		}
+		return err
+	})(ctx)
+}
+
+// missingWords are the words of a path, of its last part that has some.
+func missingWords(sent string) string {
+	last := path.Base(sent)
+	last = strings.TrimSuffix(last, path.Ext(last))
+	isBetween := func(r rune) bool { return strings.ContainsRune("/-_+.", r) }
+	text := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(last, ""), isBetween), " ")
+	return text[:min(len(text), find.MaxBytes)]
+}
