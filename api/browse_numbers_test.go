@@ -4,6 +4,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -24,10 +25,10 @@ import (
 
 var (
 	facetPattern  = regexp.MustCompile(`(?s)<h3 id="count-([a-z0-9_]+)">.*?</ul>`)
-	valuePattern  = regexp.MustCompile(`<li><a href="([^"]*)"><bdi>[^<]*</bdi></a>.*<span class="count">([^<]*)</span>`)
-	morePattern   = regexp.MustCompile(`<li class="soft">and (\S+) more`)
+	valuePattern  = regexp.MustCompile(`<li><a href="([^"]*)"><bdi>[^<]*</bdi></a>.*<span class="count"()>([^<]*)</span>`)
+	morePattern   = regexp.MustCompile(`rel="nofollow">and (\S+) more`)
 	figurePattern = regexp.MustCompile(`(?s)<section class="figure".*?</section>`)
-	rowPattern    = regexp.MustCompile(`<tr><td><a href="([^"]*)">.*</a></td><td class="number">([^<]*)</td></tr>`)
+	rowPattern    = regexp.MustCompile(`<tr><td><a href="([^"]*)"[^>]*>.*</a>[^\n]*</td><td class="number[^"]*"(?: title="([^"]*)")?>([^<]*)</td></tr>`)
 	sourcePattern = regexp.MustCompile(`<pre class="call"><code>([^<]*)</code></pre></details>`)
 )
 
@@ -89,8 +90,17 @@ func TestBrowseNumbers(t *testing.T) {
 		}
 		asked := request.Query()
 		asked.Set("app_identifier", goodIdentifier)
-		if asked.Encode() != filtersOf(values, "group_by", asked.Get("group_by"), "measures", asked.Get("measures"),
-			"limit", asked.Get("limit")) {
+		first := !values.Has("measure") && !values.Has("by")
+		if first && (!strings.HasSuffix(request.Path, "/aggregate") || strings.Contains(asked.Encode(), "%2C")) {
+			continue // TestBrowseFirst compares headline figures
+		}
+		for name := range values {
+			if first && asked.Get(name) != values.Get(name) && !asked.Has(name+"__in") {
+				t.Errorf("%s: the figures are those of %s", path, request)
+			}
+		}
+		if !first && asked.Encode() != filtersOf(values, "group_by", asked.Get("group_by"),
+			"measures", asked.Get("measures"), "limit", asked.Get("limit")) {
 			t.Errorf("%s: the figures are those of %s", path, request)
 		}
 		groups := answeredBy(t, s, request.Path+"?"+asked.Encode())
@@ -179,8 +189,9 @@ func checkLinked(t *testing.T, path, field, figure string, shown [][][]byte, rec
 		if !known {
 			number, known = want[escapes.Replace(value)]
 		}
-		if compared++; !known || number != plainNumber(string(m[2])) {
-			t.Errorf("%s: the page has %s of %s %q, want %q", path, m[2], field, value, number)
+		shown := cmp.Or(string(m[2]), string(m[3])) // the exact number, where there is a rounded one
+		if compared++; !known || number != plainNumber(shown) {
+			t.Errorf("%s: the page has %s of %s %q, want %q", path, shown, field, value, number)
 		}
 	}
 	return compared

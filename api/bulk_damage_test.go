@@ -31,9 +31,7 @@ func TestBulkDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		testkit.WriteFile(t, path, data)
-		if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	}
 	flip := func(data []byte) []byte {
 		data = slices.Clone(data)
@@ -64,15 +62,11 @@ func TestBulkDamaged(t *testing.T) {
 			good := b.files[sampleID+"/"+bulkTable]
 			sum := sha256.Sum256(good)
 			path := b.Path(&bulk.File{Path: bulkTable, Format: bulk.Parquet, SHA256: hex.EncodeToString(sum[:])})
-			if err := os.Chtimes(path, long, long); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.Chtimes(path, long, long))
 			if c.early {
 				c.by(t, path, c.damage(good))
 			}
-			if err := s.LookForBulk(b.Bulk); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, s.LookForBulk(b.Bulk))
 			target := "/bulk/" + sampleID + "/" + bulkTable
 			address := listen(t, s)
 			get := func(what string, status int) {

@@ -77,9 +77,7 @@ func bulkServer(t *testing.T, o state.Options) (*Server, *bulkDir) {
 	o.Bulk = true
 	s, b := sampleServer(t, o, 3), newBulkDir(t)
 	b.put(t, sampleID, rand.New(rand.NewPCG(1, 17)))
-	if err := s.LookForBulk(b.Bulk); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.LookForBulk(b.Bulk))
 	return s, b
 }
 
@@ -260,9 +258,7 @@ func TestBulkOfOtherSnapshots(t *testing.T) {
 	address := listen(t, s)
 	look := func() {
 		t.Helper()
-		if err := s.LookForBulk(b.Bulk); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.LookForBulk(b.Bulk))
 	}
 	status := func(target string, want int) Answer {
 		t.Helper()
@@ -300,9 +296,7 @@ func TestBulkOfOtherSnapshots(t *testing.T) {
 		}
 	}
 	// Files stay readable without their names, until nothing needs them.
-	if err := os.RemoveAll(filepath.Join(b.dir, "bulk")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.RemoveAll(filepath.Join(b.dir, "bulk")))
 	for _, id := range []string{"first", "second"} {
 		for range 2 {
 			if got := status("/bulk/"+id+"/"+bulkTable, 200); !bytes.Equal(got.Body, b.files[id+"/"+bulkTable]) {

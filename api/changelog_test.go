@@ -64,9 +64,28 @@ func TestChangelog(t *testing.T) {
 	}
 }
 
+// The parts of a feed that the test reads.
+type (
+	atomEntry struct {
+		ID      string   `xml:"id"`
+		Title   string   `xml:"title"`
+		Updated string   `xml:"updated"`
+		Link    atomLink `xml:"link"`
+		Summary string   `xml:"summary"`
+		Content struct {
+			Type string `xml:"type,attr"`
+			Text string `xml:",chardata"`
+		} `xml:"content"`
+	}
+	atomLink struct {
+		Relation string `xml:"rel,attr"`
+		Address  string `xml:"href,attr"`
+	}
+)
+
 // checkFeed reads the feed of a mount as XML and checks what RFC 4287 demands: one id, title and
 // time of the feed and of each entry, an author, a link to itself, ids that are IRIs and differ.
-func checkFeed(t *testing.T, s *Server, m *list.Mount) []site.AtomEntry {
+func checkFeed(t *testing.T, s *Server, m *list.Mount) []atomEntry {
 	t.Helper()
 	target := m.Prefix + site.FeedPath
 	got := s.Answer("GET", target, nil)
@@ -81,8 +100,8 @@ func checkFeed(t *testing.T, s *Server, m *list.Mount) []site.AtomEntry {
 		Author  []struct {
 			Name string `xml:"http://www.w3.org/2005/Atom name"`
 		} `xml:"http://www.w3.org/2005/Atom author"`
-		Links   []site.AtomLink  `xml:"http://www.w3.org/2005/Atom link"`
-		Entries []site.AtomEntry `xml:"http://www.w3.org/2005/Atom entry"`
+		Links   []atomLink  `xml:"http://www.w3.org/2005/Atom link"`
+		Entries []atomEntry `xml:"http://www.w3.org/2005/Atom entry"`
 	}
 	if err := xml.Unmarshal(got.Body, &feed); err != nil {
 		t.Fatalf("%s: %v\n%s", target, err, got.Body)

@@ -16,6 +16,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // changesServer serves a snapshot "after", and holds "before".
@@ -208,9 +209,7 @@ func TestChangesOfTruncatedFile(t *testing.T) {
 	list, query, _ := strings.Cut(damagedTarget, "?")
 	target := list + "/changes?" + query + "&since=" + sampleID
 	d.expect(t, 200, "GET", target)
-	if err := os.Truncate(d.file, 0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Truncate(d.file, 0))
 	for range 2 {
 		d.expect(t, 410, "GET", target)
 		d.expect(t, 200, "GET", damagedTarget)

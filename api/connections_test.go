@@ -141,9 +141,7 @@ func TestRefusedClients(t *testing.T) {
 		silent = append(silent, conn)
 	}
 	for i, conn := range silent {
-		if err := conn.SetReadDeadline(time.Now().Add(testkit.Patience)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, conn.SetReadDeadline(time.Now().Add(testkit.Patience)))
 		if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 503 ") {
 			t.Fatalf("connection %d: %.30q %v", i, answer, err)
 		}

@@ -123,7 +123,7 @@ func TestSitemap(t *testing.T) {
 	}
 	listed := string(s.Answer("GET", site.SitemapPath, nil).Body)
 	places := regexp.MustCompile(`<loc>([^<]+)</loc>`).FindAllStringSubmatch(listed, -1)
-	if len(places) != 5+2*len(contract.Endpoints) {
+	if len(places) != 6+2*len(contract.Endpoints) {
 		t.Errorf("%d addresses", len(places))
 	}
 	for _, p := range places {

@@ -193,10 +193,11 @@ func TestDocsIndex(t *testing.T) {
 // differ. The checker of the W3C reads the pages themselves (TestBrowserHTML).
 func TestLinksOfPages(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier}, 30)
 	targets := []string{"/docs?q=location", "/docs?q=nowhere"}
 	for _, m := range s.Mounts {
-		targets = append(targets, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath)
+		targets = append(targets, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath,
+			m.Prefix+site.CountryPath, m.Prefix+site.CountryPath+"/AFG")
 		for _, e := range contract.EndpointsIn(m.Names) {
 			targets = append(targets, m.Prefix+"/docs/"+e.Name())
 		}

@@ -43,9 +43,7 @@ func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
 	}
 	g.seen()
 	conn := dial(t, g.address)
-	if err := conn.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
 	if _, err := io.WriteString(conn, c.bytes(marked("case"+number))); err != nil {
 		t.Fatal(err)
 	}
@@ -127,9 +125,7 @@ func readEdge(t *testing.T, conn testConn, method string) (a edgeAnswer, ok bool
 // There is no answer if the connection has ended.
 func askNext(t *testing.T, conn testConn, mark string) (edgeAnswer, bool) {
 	t.Helper()
-	if err := conn.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
 	if _, err := io.WriteString(conn,
 		"GET "+marked(mark)+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
 		return edgeAnswer{}, false

@@ -78,9 +78,7 @@ func TestGoldenNginxParams(t *testing.T) {
 	t.Parallel()
 	const file = "../deploy/nginx/params.conf"
 	if *update {
-		if err := os.WriteFile(file, []byte(nginxParams()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(file, []byte(nginxParams()), 0o644))
 	}
 	text, err := os.ReadFile(file)
 	if err != nil || string(text) != nginxParams() {
@@ -540,9 +538,7 @@ func TestEdgeBulk(t *testing.T) {
 	t.Parallel()
 	g, b := startEdge(t, state.Options{Bulk: true}), newBulkDir(t)
 	b.put(t, sampleID, rand.New(rand.NewPCG(6, 17)))
-	if err := g.server.LookForBulk(b.Bulk); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, g.server.LookForBulk(b.Bulk))
 	file := b.files[sampleID+"/"+bulkTable]
 	size := len(file)
 	for _, prefix := range []string{"", "/hapi"} {

@@ -20,9 +20,7 @@ func recordsOf(t *testing.T, body []byte) []map[string]any {
 	var list struct{ Data []map[string]any }
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	if err := d.Decode(&list); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, d.Decode(&list))
 	return list.Data
 }
 

@@ -269,9 +269,7 @@ func silentClient(t *testing.T, address, target string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
 	if _, err := io.WriteString(conn, "GET "+target+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}

@@ -213,12 +213,8 @@ func storeSnapshot(tb testing.TB, id string, at time.Time, tables []*testTable) 
 // segments. Segments are named by their content, and most tables are in many stores.
 func writeSnapshot(tb testing.TB, dir, id string, at time.Time, tables []*testTable) {
 	tb.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(sampleStores.root, "segments"), filepath.Join(dir, "segments")); err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, os.MkdirAll(dir, 0o755))
+	testkit.Must(tb, os.Symlink(filepath.Join(sampleStores.root, "segments"), filepath.Join(dir, "segments")))
 	st, err := store.Open(dir)
 	if err != nil {
 		tb.Fatal(err)
@@ -245,9 +241,7 @@ func putSnapshot(tb testing.TB, st *store.Store, id string, at time.Time, tables
 		}
 		manifest.Sources = append(manifest.Sources, source)
 	}
-	if err := st.PutManifest(manifest); err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, st.PutManifest(manifest))
 }
 
 func openSnapshot(tb testing.TB, dir, id string) *store.Snapshot {
@@ -428,9 +422,7 @@ func newServer(t *testing.T, o state.Options) *Server {
 // mustSwap serves a snapshot.
 func mustSwap(tb testing.TB, s *Server, r state.Release) {
 	tb.Helper()
-	if err := s.Swap(r); err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, s.Swap(r))
 }
 
 // readRows reads tables from text: "table NAME", then an object of JSON for each row.

@@ -119,9 +119,7 @@ func exchange(tb testing.TB, address, method, request string) Answer {
 		tb.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, conn.SetDeadline(time.Now().Add(testkit.Patience)))
 	go send(conn, request)
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {

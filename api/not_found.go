@@ -23,9 +23,13 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 		short = path + "/"
 	}
 	if len(short) == len(path) || s.HandlerOf(short) == nil {
+		near, hint := s.meantPath(path)
+		if s.WantsPage(ctx, path) {
+			s.AnswerMissing(ctx, path, near)
+			return
+		}
 		h := reply.NotFoundHead.Begin(ctx)
 		s.FinishFault(ctx, fasthttp.StatusNotFound, reply.BodyNotFound) // the contract has no more in it
-		near, hint := s.meantPath(path)
 		if near != "" {
 			h.Set("Link", "<"+near+`>; rel="related"`)
 		}

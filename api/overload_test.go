@@ -39,9 +39,7 @@ func dial(tb testing.TB, address string) testConn {
 // request.
 func (d testConn) extend(tb testing.TB) {
 	tb.Helper()
-	if err := d.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, d.SetDeadline(time.Now().Add(testkit.Patience)))
 }
 
 // TestShedding checks that, with all slots taken, lists get a 503 that names the rule after the
@@ -76,6 +74,9 @@ func TestShedding(t *testing.T) {
 		{"GET", "/", nil, 503},
 		{"GET", "/browse/org", nil, 503},
 		{"GET", "/changelog", nil, 503},
+		{"GET", "/country/AFG", nil, 503},
+		{"GET", "/search?q=a", nil, 503},
+		{"GET", "/nowhere", browserAccept, 503},
 		{"GET", listTarget + "&limit=x", nil, 422},
 	} {
 		if got := s.Answer(c.method, c.target, c.header); got.Status != c.status {

@@ -61,8 +61,11 @@ func TestBrowserPages(t *testing.T) {
 		"/docs/food-prices-market-monitor", "/hapi/docs", "/hapi/docs/food-security",
 		"/browse/conflict-events?admin_level=2&event_type=demonstration&by=location_code&row=1",
 		"/browse/food-prices-market-monitor?by=market&measure=records", "/browse/conflict-events?start_date=never",
+		"/browse/conflict-events", "/browse/humanitarian-needs", "/browse/funding",
+		"/browse/food-prices-market-monitor", "/browse/idps?measure=population&by=month",
 		"/browse/humanitarian-needs?country=AFG", "/hapi/browse/food-security?by=ipc_phase&measure=records",
-		"/status", "/changelog", "/hapi/status", "/hapi/changelog",
+		"/country", "/country/AFG", "/hapi/country/MLI", "/country/AFX",
+		"/status", "/changelog", "/hapi/status", "/hapi/changelog", "/search", "/search?q=refugees+AFG", "/search?q=a",
 	} {
 		p.check(path, 1280, "light")
 		p.check(path, 1280, "dark")
@@ -169,5 +172,31 @@ func TestBrowserAlone(t *testing.T) {
 	p.Wait(blue)
 	if n := p.Eval(`document.querySelectorAll("#series circle").length`); n != "3" {
 		t.Errorf("%s dots without a script, want 3", n)
+	}
+}
+
+// TestBrowserSuggestions: while somebody types, the field of a search and those of forms offer
+// names, under the policies of the pages.
+func TestBrowserSuggestions(t *testing.T) {
+	t.Parallel()
+	needEdge(t)
+	address := listen(t, sampleServer(t, state.Options{}, 30))
+	p := browser.Open(t)
+	for _, c := range []struct{ page, field, text string }{
+		{"/", "find", "refug"},
+		{"/status", "find", "refug"},
+		{"/browse/food-prices-market-monitor", "f-market_code", "mali"},
+	} {
+		p.Goto("http://" + address + c.page)
+		p.Eval(`(() => {
+			const field = document.getElementById("` + c.field + `");
+			field.value = "` + c.text + `";
+			field.dispatchEvent(new InputEvent("input", {inputType: "insertText", bubbles: true}));
+			return "";
+		})()`)
+		p.Wait(`document.querySelector("#` + c.field + `-names option")`)
+	}
+	if faults := append(p.Faults(), p.Elsewhere()...); len(faults) > 0 {
+		t.Errorf("%q", faults)
 	}
 }

@@ -85,7 +85,11 @@ func hostilePaths(s *Server) []string {
 	text := func(i int) string { return url.QueryEscape(hostileTexts[i%len(hostileTexts)]) }
 	paths := []string{"/status", "/changelog", "/identifier"}
 	for n, m := range s.Mounts {
-		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+"/docs?q="+text(n), m.Prefix+"/status")
+		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+"/docs?q="+text(n), m.Prefix+"/status",
+			m.Prefix+site.CountryPath, m.Prefix+site.CountryPath+"/AFG",
+			m.Prefix+site.CountryPath+"/"+url.PathEscape(hostileTexts[n]),
+			m.Prefix+"/search?q="+text(n), m.Prefix+"/search?q=top", m.Prefix+"/search?q=a",
+			m.Prefix+"/browse/"+text(n+9))
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]
@@ -177,7 +181,9 @@ func openHostile(
 			setPolicy(w, site.PagePolicy, protected)
 			_, _ = io.WriteString(w, "<!DOCTYPE html><title>Control</title><script>top.ran='control'</script>")
 		default:
-			answer := s.Answer("GET", r.URL.RequestURI(), []reply.HeaderField{{Name: "Host", Value: "127.0.0.1"}})
+			answer := s.Answer("GET", r.URL.RequestURI(), []reply.HeaderField{
+				{Name: "Host", Value: "127.0.0.1"}, browserAccept[0],
+			})
 			if answer.Status >= 500 {
 				t.Errorf("%s: %d", r.URL.RequestURI(), answer.Status)
 			}

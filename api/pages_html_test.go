@@ -79,10 +79,13 @@ func changedServer(t *testing.T) *Server {
 func htmlPaths(s *Server) []string {
 	paths := []string{
 		"/docs/interactive", "/identifier", "/docs?q=location", "/docs?q=nowhere", "/browse/idps?country=AFG",
-		"/browse/conflict-events?admin_level=7&start_date=soon", "/browse/location?name=nowhere",
+		"/browse/conflict-events?admin_level=7&start_date=soon", "/browse/location?name=nowhere", "/search",
+		"/search?q=refugees+AFG", "/search?q=a&kind=province&offset=20", "/search?q=xyzzyqwx", "/hapi/search?q=funding",
 	}
 	for _, m := range s.Mounts {
 		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath)
+		countries := m.Prefix + site.CountryPath
+		paths = append(paths, countries, countries+"/AFG", countries+"/MLI")
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			page := m.Prefix + site.BrowsePath + endpoints[i].Name()

@@ -14,6 +14,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // identifierParams are spellings of a parameter that holds a visitor's identifier.
@@ -34,7 +35,8 @@ func visitorIdentifier(tb testing.TB, name string) (identifier string) {
 func everyPage(prefix string) (targets []string) {
 	for _, path := range []string{
 		"/", "/docs", "/docs?q=price", "/docs/org", "/docs/interactive", "/docs/identifier", "/changelog",
-		"/changelog.atom",
+		"/country", "/country/AFG", "/country/AFG.xlsx", "/country/AFX", "/country/afg",
+		"/changelog.atom", "/search?q=price", "/search/suggest?q=a",
 		"/openapi.json", "/api/v2", "/nowhere", "/docs/nowhere", "/browse/nowhere", "/bulk", "/bulk/",
 		"/bulk/index.json",
 		"/bulk/latest/manifest.json", "/bulk/" + sampleID, "/browse/org",
@@ -104,9 +106,7 @@ func TestEdgeIdentifiers(t *testing.T) {
 	t.Parallel()
 	g, b := startEdge(t, state.Options{Bulk: true, BaseURL: "http://edge.example"}), newBulkDir(t)
 	b.put(t, sampleID, rand.New(rand.NewPCG(6, 17)))
-	if err := g.server.LookForBulk(b.Bulk); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, g.server.LookForBulk(b.Bulk))
 	visitors := []string{visitorIdentifier(t, "first-visitor"), visitorIdentifier(t, "second-visitor")}
 	for _, m := range g.server.Mounts {
 		for _, target := range everyPage(m.Prefix) {
@@ -131,7 +131,9 @@ func TestPagesDoNotGrow(t *testing.T) {
 	}
 	short := strings.TrimSuffix(junk.String()[:1900], "&")
 	countries := "location_code=" + strings.Repeat("AFG,MLI,", 230)
-	for _, path := range []string{"/", "/docs", "/docs/org", "/changelog", "/browse/org", "/browse/conflict-events"} {
+	for _, path := range []string{
+		"/", "/docs", "/country/AFG", "/changelog", "/browse/org", "/browse/conflict-events",
+	} {
 		plain := s.Answer("GET", path, nil)
 		got := s.Answer("GET", path+"?"+short, nil)
 		if got.Status != 200 || len(got.Body) > len(plain.Body)+8<<10 {

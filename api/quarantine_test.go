@@ -49,9 +49,7 @@ func newDamagedServer(t *testing.T) *damagedServer {
 		numberedLocations(10_000, nil),
 		sampleTable(planOf("/api/v2/metadata/sector").Endpoint, 20, rand.New(rand.NewPCG(1, 2))),
 	})
-	if err := os.CopyFS(filepath.Join(own, "manifests"), os.DirFS(filepath.Join(dir, "manifests"))); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(filepath.Join(own, "manifests"), os.DirFS(filepath.Join(dir, "manifests"))))
 	from, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -64,9 +62,7 @@ func newDamagedServer(t *testing.T) *damagedServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(own, "segments"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(filepath.Join(own, "segments"), 0o755))
 	for _, ref := range m.Tables {
 		source, _ := from.SegmentPath(ref.SHA256)
 		target, _ := d.store.SegmentPath(ref.SHA256)
@@ -89,9 +85,7 @@ func newDamagedServer(t *testing.T) *damagedServer {
 // overwrite replaces the content of the file in place, as cp does: it is empty for a moment.
 func (d *damagedServer) overwrite(t *testing.T, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(d.file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(d.file, data, 0o644))
 }
 
 // mustHeal opens the table again and checks that it is served.
@@ -177,9 +171,7 @@ func TestTruncatedSegment(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
-	if err := os.Truncate(d.file, 0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Truncate(d.file, 0))
 	d.expect(t, 503, "GET", damagedTarget+"&code=C7")
 	d.expectRefused(t, tag)
 	if n := d.Found[state.ByFault].Load(); n != 1 || d.Panics.Load() != 0 {
@@ -214,16 +206,12 @@ func TestRemovedAndDamagedSegment(t *testing.T) {
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
 	link := d.file + ".link"
-	if err := errors.Join(os.Link(d.file, link), os.Truncate(d.file, 0), os.Remove(d.file)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(os.Link(d.file, link), os.Truncate(d.file, 0), os.Remove(d.file)))
 	d.expect(t, 503, "GET", damagedTarget+"&code=C7")
 	if _, refused, err := d.Heal(d.store.Reopen); err == nil || len(refused) != 1 {
 		t.Errorf("without a file: refused %q, %v", refused, err)
 	}
-	if err := os.WriteFile(link, d.sound, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(link, d.sound, 0o644))
 	d.mustHeal(t)
 	d.expectServed(t, tag, whole)
 }
@@ -354,9 +342,7 @@ func TestWrittenFile(t *testing.T) {
 	for _, data := range [][]byte{d.sound, append(bytes.Clone(d.sound), 0), d.sound} {
 		later = later.Add(time.Second) // than the time at which the file was opened, whatever the clock's steps
 		d.overwrite(t, data)
-		if err := os.Chtimes(d.file, later, later); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Chtimes(d.file, later, later))
 		d.CheckFiles()
 		d.CheckFiles() // a refused table is not looked at
 		d.expectRefused(t, tag)
@@ -367,9 +353,7 @@ func TestWrittenFile(t *testing.T) {
 	if n := d.Found[state.ByWrite].Load(); n != 3 {
 		t.Errorf("%d writes were counted, want 3", n)
 	}
-	if err := errors.Join(os.Rename(d.file, d.file+".away"), os.WriteFile(d.file, nil, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(os.Rename(d.file, d.file+".away"), os.WriteFile(d.file, nil, 0o644)))
 	d.CheckFiles()
 	d.expectServed(t, tag, whole) // the mapped file is the renamed one
 }
@@ -383,9 +367,7 @@ func TestScrubOfFault(t *testing.T) {
 	mustSwap(t, d.Server, state.Release{Snapshot: next})
 	pinned := damagedTarget + "&snapshot=" + sampleID
 	d.expect(t, 200, "GET", pinned)
-	if err := os.Truncate(d.file, 100); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Truncate(d.file, 100))
 	d.Scrub(context.Background(), 0)
 	if n := d.Found[state.ByFault].Load(); n != 1 {
 		t.Errorf("%d faults were counted", n)
@@ -485,9 +467,7 @@ func TestCheckAfterPanic(t *testing.T) {
 func TestHealAfterSwap(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
-	if err := os.Truncate(d.file, 0); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Truncate(d.file, 0))
 	d.expect(t, 503, "GET", damagedTarget)
 	healed, refused, err := d.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
 		d.overwrite(t, d.sound)

@@ -14,6 +14,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -129,9 +130,7 @@ func TestPinAcrossSwap(t *testing.T) {
 		t.Errorf("%s became current before the previous snapshot was retained", id)
 	}
 	s.Retained.Unlock()
-	if err := <-swapped; err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, <-swapped)
 }
 
 // TestKeepPrevious checks that a replaced snapshot answers its pin for the time in the options and
@@ -195,9 +194,7 @@ func TestKeepPrevious(t *testing.T) {
 		if first.Refs.Load() != 0 || second.Refs.Load() != 0 {
 			t.Errorf("references are left: %d, %d", first.Refs.Load(), second.Refs.Load())
 		}
-		if err := s.Shutdown(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Shutdown(t.Context()))
 		check("s3", 503)
 		time.Sleep(2 * time.Minute)
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // BenchmarkRequest measures a request through the handler of the public listener, on a connection
@@ -39,9 +40,7 @@ func BenchmarkRequest(b *testing.B) {
 				first := s.Answer("GET", c.target, nil)
 				sent += "If-None-Match: " + headerOf(first, "ETag") + "\r\n"
 			}
-			if err := ctx.Request.Read(bufio.NewReader(strings.NewReader(sent + "\r\n"))); err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, ctx.Request.Read(bufio.NewReader(strings.NewReader(sent+"\r\n"))))
 			b.ReportAllocs()
 			before := cpuTime(b)
 			for b.Loop() {
@@ -60,8 +59,6 @@ func BenchmarkRequest(b *testing.B) {
 // less than the time that passes.
 func cpuTime(b *testing.B) int64 {
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return used.Utime.Nano() + used.Stime.Nano()
 }

@@ -24,6 +24,7 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -167,9 +168,7 @@ func TestSwap(t *testing.T) {
 	if last := all[len(all)-1]; last.Refs.Load() != 1 {
 		t.Errorf("the current snapshot has %d references", last.Refs.Load())
 	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Shutdown(t.Context()))
 	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
 		t.Errorf("after Shutdown: %d", got.Status)
 	}
@@ -214,9 +213,7 @@ func TestAcquiredSnapshot(t *testing.T) {
 	}
 	var sc list.Scratch
 	sc.Request.Scan(contract.NewPlan(&contract.Endpoints[0], contract.Rows), nil)
-	if err := sc.Request.Parse(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, sc.Request.Parse())
 	list := old.Bound.Lists[contract.Endpoints[0].Path]
 	if err := sc.Find(list); err != nil || !json.Valid(sc.Append(nil, list)) {
 		t.Errorf("the replaced snapshot cannot be queried: %v", err)

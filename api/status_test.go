@@ -4,6 +4,8 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // shownText is the page without its tags and with single blanks.
@@ -24,9 +27,7 @@ func TestStatus(t *testing.T) {
 	s := sampleServer(t, state.Options{}, 30)
 	s.Polled(state.Poll{At: time.Now().Add(-90 * time.Second), Outcome: "failed", Reason: "s3://secret-bucket is away"})
 	var ready state.Readiness
-	if err := json.Unmarshal(ask(t, listenAdmin(t, s), "GET", "/readyz", nil).Body, &ready); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(ask(t, listenAdmin(t, s), "GET", "/readyz", nil).Body, &ready))
 	for _, m := range s.Mounts {
 		page := pageOf(t, s, m.Prefix+site.StatusPath)
 		text := shownText(page)
@@ -46,7 +47,7 @@ func TestStatus(t *testing.T) {
 		}
 		for _, e := range contract.EndpointsIn(m.Names) {
 			row := `<tr id="table-` + e.Name() + `"><td><a href="` + m.Prefix + "/browse/" + e.Name() + `">`
-			count := `<td class="count">` + site.GroupedNumber(ready.Rows[e.Table]) + "</td></tr>"
+			count := `<td class="count">` + inGroups(ready.Rows[e.Table]) + "</td></tr>"
 			_, rest, found := strings.Cut(page, row)
 			if line, _, _ := strings.Cut(rest, "</tr>"); !found || !strings.HasSuffix(line+"</tr>", count) {
 				t.Errorf("%s%s: no row of %s with %d records", m.Prefix, site.StatusPath, e.Name(), ready.Rows[e.Table])
@@ -83,4 +84,12 @@ func TestStatusStates(t *testing.T) {
 			t.Errorf("after the swap the page does not say %q:\n%s", want, text)
 		}
 	}
+}
+
+// inGroups is a count with narrow spaces between thousands.
+func inGroups(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return inGroups(n/1000) + fmt.Sprintf("\u202f%03d", n%1000)
 }

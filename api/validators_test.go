@@ -16,6 +16,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -358,9 +359,7 @@ func TestFuturePublish(t *testing.T) {
 		}
 		return modified() == soon.UTC().Format(http.TimeFormat)
 	})
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.Shutdown(t.Context()))
 	s.Announce(soon) // no snapshot is served any more
 }
 

@@ -13,6 +13,7 @@ import (
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/index"
+	"hdqs/internal/testkit"
 )
 
 // TestWarmUp checks that the first requests after a swap find all fragments made, and the lists by
@@ -50,9 +51,7 @@ func TestWarmUp(t *testing.T) {
 				t.Errorf("%s: the first requests made %d bytes, warm-up skipped: %v", e.Path, made, c.skip)
 			}
 		}
-		if err := s.Shutdown(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Shutdown(t.Context()))
 	}
 }
 

@@ -142,9 +142,7 @@ func TestFirstWarmUpFails(t *testing.T) {
 	if err == nil || reading == nil {
 		t.Fatalf("%v; a request could read: %v", err, reading != nil)
 	}
-	if err := snap.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, snap.Close())
 	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
 		t.Errorf("then %d", got.Status)
 	}

@@ -1,0 +1,243 @@
+//go:build !race
+
+package api
+
+import (
+	"archive/zip"
+	"bytes"
+	"html"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/site"
+	"hdqs/api/state"
+)
+
+// maxCountryPage is the most bytes of the page of a country.
+const maxCountryPage = 25_000
+
+var (
+	tilePattern = regexp.MustCompile(
+		`(?s)<li><h3><a href="[^"]*">([^<]*)</a></h3>\n<p><data value="([^"]*)" title="[^"]*">([^<]*)</data>(.*?)</li>`)
+	sparkPattern = regexp.MustCompile(`class="spark"[^>]*aria-label="[^"]*, ([^",]*) in \d{4}(?:-\d\d)?"`)
+)
+
+// countryCodes are the codes of all countries that a server knows.
+func countryCodes(t *testing.T, s *Server) (codes []string) {
+	t.Helper()
+	records, _ := figureAnswer(t, s, "/api/v2/metadata/location")
+	for _, r := range records {
+		codes = append(codes, r["code"].(string))
+	}
+	return codes
+}
+
+// TestCountryPages compares the page of each country, in both sets of names, with the answer of the
+// interface: the same values in tiles, and the same reasons where there are none. The links of a
+// tile answer, that to the interface with the same value. A line that ends with the figure's year
+// ends with the figure. No page is too large.
+func TestCountryPages(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, figureTables(t))
+	tiles, missing := 0, 0
+	for _, m := range s.Mounts {
+		for _, code := range countryCodes(t, s) {
+			path := m.Prefix + site.CountryPath + "/" + code
+			page := s.Answer("GET", path, nil)
+			if page.Status != 200 || len(page.Body) > maxCountryPage {
+				t.Fatalf("%s: %d, %d bytes", path, page.Status, len(page.Body))
+			}
+			figures, _ := figureAnswer(t, s, m.Prefix+"/api/v2/figures?location_code="+code)
+			shown, at := tilePattern.FindAllStringSubmatch(string(page.Body), -1), 0
+			for i, r := range figures {
+				if r["value"] == nil {
+					missing++
+					if text := html.UnescapeString(string(page.Body)); !strings.Contains(text, r["reason"].(string)) {
+						t.Errorf("%s does not say: %s", path, r["reason"])
+					}
+					continue
+				}
+				h := contract.Headlines[i]
+				value := r["value"].(interface{ String() string }).String()
+				if at == len(shown) {
+					t.Fatalf("%s has no tile of %s", path, h.Title)
+				}
+				tile := shown[at]
+				if html.UnescapeString(tile[1]) != h.Title || tile[2] != value {
+					t.Fatalf("%s: %s is %s, the page has %q", path, h.Title, value, tile)
+				}
+				checkTile(t, s, tile, value)
+				spark := sparkPattern.FindStringSubmatch(tile[4])
+				if spark != nil && h.Series == "year" && html.UnescapeString(spark[1]) != tile[3] {
+					t.Errorf("%s: the line of %s ends with %s, the figure is %s", path, h.Title, spark[1], tile[3])
+				}
+				at++
+				tiles++
+			}
+			if at != len(shown) {
+				t.Errorf("%s has %d tiles more than figures", path, len(shown)-at)
+			}
+		}
+	}
+	if tiles < 40 || missing < 40 {
+		t.Errorf("only %d tiles, and %d reasons", tiles, missing)
+	}
+}
+
+// checkTile follows the links of a tile.
+func checkTile(t *testing.T, s *Server, tile []string, value string) {
+	t.Helper()
+	links := hrefPattern.FindAllStringSubmatch(tile[0], -1)
+	if len(links) != 2 {
+		t.Fatalf("%s has %d links", tile[1], len(links))
+	}
+	view := html.UnescapeString(links[0][1])
+	if page := browsed(s, view); page.Status != 200 || bytes.Contains(page.Body, []byte("Ignored:")) ||
+		!bytes.Contains(page.Body, []byte(">All about <bdi>")) {
+		t.Errorf("%s leads to %s: %d", tile[1], view, page.Status)
+	}
+	again, _ := figureAnswer(t, s, html.UnescapeString(links[1][1]))
+	if len(again) != 1 || again[0]["value"].(interface{ String() string }).String() != value {
+		t.Errorf("%s: %s answers %v, want %s", tile[1], links[1][1], again, value)
+	}
+}
+
+// TestCountryAnswers checks addresses of pages of countries, and what caches need.
+func TestCountryAnswers(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{SurrogateKey: true}, figureTables(t))
+	for _, c := range []struct {
+		path   string
+		status int
+		want   string
+	}{
+		{"/country", 200, `<a href="/country/CAF"><bdi>Name of CAF</bdi></a>`},
+		{"/hapi/country", 200, `<a href="/hapi/country/CAF">`},
+		{"/country/AFG", 200, `href="/browse/humanitarian-needs?location_code=AFG">`},
+		{"/hapi/country/AFG", 200, `href="/hapi/api/v2/figures/people_in_need?location_code=AFG"`},
+		{"/country/AFG?x=%22%3E&app_identifier=secret", 200, ""},
+		{"/country/AFX", 404, `Did you mean <a href="/country/AFG">`},
+		{"/country/name%20of%20SDM", 404, `<a href="/country/SDN">`},
+		{"/country/%3Cb%3E/x", 404, "<bdi>&lt;b&gt;/x</bdi>"},
+		{"/country/ZZZ.xlsx", 404, "No such country"},
+		{"/country/afg", 303, ""},
+		{"/country/", 307, ""},
+		{"/country/AFG?snapshot=none", 410, ""},
+		{"/country/AFG?snapshot=" + sampleID, 200, ""},
+		{"/country/AFG.xlsx", 200, ""},
+		{"/sitemap.xml", 200, "/country</loc>"},
+		{"/llms.txt", 200, "/country/SDN.xlsx"},
+		{"/browse/humanitarian-needs?location_code=afg", 200, `<a href="/country/AFG">All about <bdi>`},
+		{"/browse/humanitarian-needs?row=0", 200, `<dd><a href="/country/`},
+		{"/", 200, `<a href="/country/AFG" tabindex="-1">`},
+	} {
+		got := browsed(s, c.path)
+		if got.Status != c.status || !bytes.Contains(got.Body, []byte(c.want)) ||
+			bytes.Contains(got.Body, []byte("secret")) {
+			t.Errorf("%s: %d, want %d with %s", c.path, got.Status, c.status, c.want)
+		}
+		if got.Status != 200 || !strings.Contains(c.path, "/country/") {
+			continue
+		}
+		tag := headerOf(got, "ETag")
+		again := s.Answer("GET", c.path, []reply.HeaderField{{Name: "If-None-Match", Value: tag}})
+		if again.Status != 304 || headerOf(got, "Vary") != "Accept-Encoding" ||
+			!strings.Contains(headerOf(got, "Surrogate-Key"), reply.LandingKey) ||
+			!strings.HasPrefix(headerOf(got, "Cache-Control"), "public") || headerOf(got, "X-Snapshot-Id") != sampleID {
+			t.Errorf("%s: %d, %v", c.path, again.Status, got.Header)
+		}
+	}
+	if empty := New(state.Options{}); empty.Answer("GET", "/country/AFG", nil).Status != 503 {
+		t.Error("a page of a country without a snapshot")
+	}
+}
+
+// TestCountryWorkbook checks that the workbook has each figure of the interface and the sources.
+func TestCountryWorkbook(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier, MadeUp: true}, figureTables(t))
+	book := s.Answer("GET", "/country/AFG.xlsx", nil)
+	if disposition := headerOf(book, "Content-Disposition"); !strings.Contains(disposition, `filename="hdqs-AFG-`) {
+		t.Errorf("Content-Disposition: %s", disposition)
+	}
+	files, err := zip.NewReader(bytes.NewReader(book.Body), int64(len(book.Body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sheets []string
+	for _, f := range files.File {
+		if strings.HasPrefix(f.Name, "xl/worksheets/") {
+			r, err := f.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sheets = append(sheets, html.UnescapeString(string(text)))
+		}
+	}
+	if len(sheets) != 4 {
+		t.Fatalf("%d sheets", len(sheets))
+	}
+	for sheet, wants := range [][]string{
+		{"made up", sampleID}, nil, {"/humanitarian-needs"}, {"licence_address"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(sheets[sheet], want) {
+				t.Errorf("sheet %d has no %s", sheet+1, want)
+			}
+		}
+	}
+	figures, _ := figureAnswer(t, s, "/api/v2/figures?location_code=AFG")
+	for _, r := range figures {
+		want := "<v>"
+		if r["value"] == nil {
+			want = r["reason"].(string)
+		} else {
+			want += r["value"].(interface{ String() string }).String() + "</v>"
+		}
+		rows := strings.Split(sheets[1], "<row ")
+		if !slices.ContainsFunc(rows, func(row string) bool {
+			return strings.Contains(row, ">"+r["figure"].(string)+"<") && strings.Contains(row, want)
+		}) {
+			t.Errorf("no row of %s has %s", r["figure"], want)
+		}
+	}
+}
+
+// TestCountryChanges checks that the page says which lists of a country the newest snapshot has
+// changed, with the numbers of records before and now as long as the one before is served.
+func TestCountryChanges(t *testing.T) {
+	t.Parallel()
+	tables := figureTables(t)
+	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	for _, x := range tables {
+		if x.endpoint.Table == "humanitarian_needs" {
+			targeted := func(row map[string]any) bool { return row["population_status"] == "TGT" }
+			x.rows = slices.DeleteFunc(x.rows, targeted)
+		}
+	}
+	before := s.Answer("GET", "/country/AFG", nil)
+	next := storeSnapshot(t, "20261122T000000Z-000000000002", sampleTime, tables)
+	mustSwap(t, s, state.Release{Snapshot: next, PublishedAt: publishedTime})
+	page := s.Answer("GET", "/country/AFG", nil)
+	wanted := regexp.MustCompile(`People in need by sector: [1-9]\d* records? fewer`)
+	if bytes.Contains(before.Body, []byte(`id="changes"`)) ||
+		!wanted.Match(page.Body) || bytes.Contains(page.Body, []byte("as many records")) {
+		t.Errorf("%s", page.Body)
+	}
+	link := regexp.MustCompile(`href="([^"]*/changes\?[^"]*)"`).FindStringSubmatch(string(page.Body))
+	if link == nil {
+		t.Fatal("no link to what changed")
+	}
+	if records, _ := figureAnswer(t, s, html.UnescapeString(link[1])); len(records) == 0 {
+		t.Errorf("%s has no records", link[1])
+	}
+}
