@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 const maxReadmeLines = 120
@@ -113,10 +115,7 @@ func TestDocumentLinks(t *testing.T) {
 // anchors returns the fragments by which the headings of a document are linked to.
 func anchors(t *testing.T, file string) []string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, filepath.Join("..", file))
 	var all []string
 	for _, match := range heading.FindAllStringSubmatch(string(data), -1) {
 		words := regexp.MustCompile(`[^\p{L}\p{N}_ -]`).ReplaceAllString(strings.ToLower(match[1]), "")
@@ -172,10 +171,7 @@ func alternatives(name string) []string {
 }
 
 func TestReadmeIsShort(t *testing.T) {
-	data, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, "../README.md")
 	if n := bytes.Count(data, []byte("\n")); n > maxReadmeLines {
 		t.Errorf("README.md has %d lines, more than %d: move details to docs", n, maxReadmeLines)
 	}
@@ -183,10 +179,7 @@ func TestReadmeIsShort(t *testing.T) {
 
 // TestReadmeListsPackages compares the folders with Go code to the table below "Packages".
 func TestReadmeListsPackages(t *testing.T) {
-	data, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, "../README.md")
 	_, section, found := strings.Cut(string(data), "\n## Packages\n")
 	if !found {
 		t.Fatal("README.md has no section Packages")
@@ -219,10 +212,7 @@ func TestReadmeListsPackages(t *testing.T) {
 // TestArchitectureImports compares the table below "Who imports whom" with the imports that
 // TestImportsGoOneWay allows.
 func TestArchitectureImports(t *testing.T) {
-	data, err := os.ReadFile("../docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.ReadFile(t, "../docs/architecture.md")
 	_, section, _ := strings.Cut(string(data), "\n## Who imports whom\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	lines := regexp.MustCompile(`(?m)^    ([a-z/]+)  +(.*)$`).FindAllStringSubmatch(section, -1)
@@ -245,10 +235,7 @@ func TestArchitectureImports(t *testing.T) {
 }
 
 func TestDocumentMakeTargets(t *testing.T) {
-	makefile, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	makefile := testkit.ReadFile(t, "../Makefile")
 	named := regexp.MustCompile("(?m)(?:`|^ +|^\t)make ([a-z][a-z-]*)")
 	for _, doc := range documents(t) {
 		for _, match := range named.FindAllStringSubmatch(doc.text, -1) {
@@ -325,10 +312,7 @@ func receiverName(d *ast.FuncDecl) string {
 // TestDocumentFlags checks that the program has each flag that a document names, and that commands
 // in documents have theirs. TestReference of cmd/hdqs keeps docs/flags.md.
 func TestDocumentFlags(t *testing.T) {
-	text, err := os.ReadFile("../docs/flags.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.ReadFile(t, "../docs/flags.md")
 	known := map[string]bool{"--help": true, "--version": true} // flags, and flags after their command
 	row := regexp.MustCompile("(?m)^\\| `(?:-\\w, )?(--[a-z][a-z-]*)")
 	for section := range strings.SplitSeq(string(text), "\n## ") {

@@ -3,12 +3,13 @@ package cmd
 import (
 	"go/ast"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"hdqs/internal/testkit"
 )
 
 const (
@@ -25,10 +26,7 @@ var hasAddress = regexp.MustCompile(`https?://|/api/v2/`)
 func TestWidth(t *testing.T) {
 	long := map[string][]string{} // by folder
 	for _, f := range goFiles(t) {
-		text, err := os.ReadFile(filepath.Join("..", f.path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testkit.ReadFile(t, filepath.Join("..", f.path))
 		comments, raw := commentLines(&f), rawStringLines(&f)
 		for i, line := range strings.Split(string(text), "\n") {
 			n, limit := i+1, maxCodeWidth

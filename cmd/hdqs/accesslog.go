@@ -13,7 +13,6 @@ import (
 	"hdqs/api/accesslog"
 )
 
-// accessLogFlags are the flags of the access log.
 type accessLogFlags struct {
 	path, keyFile string
 	share         float64
@@ -30,7 +29,6 @@ func (f *accessLogFlags) register(fl *pflag.FlagSet) {
 			"empty: a random key, so that hashes differ after each start", accesslog.MinKey))
 }
 
-// options checks the flags and reads the key.
 func (f *accessLogFlags) options(log *slog.Logger) (o accesslog.Options, err error) {
 	if f.share < 0 || f.share > 1 || f.share != f.share {
 		return o, exitWith(exitUsage, fmt.Errorf("--access-log-sample %v: want 0 to 1", f.share))
@@ -50,7 +48,6 @@ func (f *accessLogFlags) options(log *slog.Logger) (o accesslog.Options, err err
 	return o, nil
 }
 
-// open opens the access log, nil if there is none.
 func (f *accessLogFlags) open(log *slog.Logger) (*accesslog.Log, error) {
 	o, err := f.options(log)
 	if err != nil || f.path == "" {

@@ -23,15 +23,17 @@ type answerFlags struct {
 }
 
 func (f *answerFlags) register(fl *pflag.FlagSet) {
-	fl.DurationVar(&f.Freshness.MaxAge, "max-age", time.Minute, "how long browsers may use a response")
-	fl.DurationVar(&f.Freshness.SharedMaxAge, "s-maxage", time.Hour, "how long shared caches may use a response")
-	fl.DurationVar(&f.Freshness.StaleWhileRevalidate, "stale-while-revalidate", 24*time.Hour,
+	durationVar(fl, &f.Freshness.MaxAge, "max-age", time.Minute, 0, longestPause,
+		"how long browsers may use a response")
+	durationVar(fl, &f.Freshness.SharedMaxAge, "s-maxage", time.Hour, 0, longestPause,
+		"how long shared caches may use a response")
+	durationVar(fl, &f.Freshness.StaleWhileRevalidate, "stale-while-revalidate", 24*time.Hour, 0, longestPause,
 		"how long caches may use a stale response while they fetch a fresh one")
-	fl.DurationVar(&f.Freshness.StaleIfError, "stale-if-error", 7*24*time.Hour,
+	durationVar(fl, &f.Freshness.StaleIfError, "stale-if-error", 7*24*time.Hour, 0, longestPause,
 		"how long caches may use a stale response while this service is unavailable")
 	fl.StringVar(&f.Freshness.CDN, "cdn-cache-control", "",
 		"value of CDN-Cache-Control in successful responses; empty: not sent")
-	fl.DurationVar(&f.KeepPrevious, "keep-previous", 15*time.Minute,
+	durationVar(fl, &f.KeepPrevious, "keep-previous", 15*time.Minute, 0, longestPause,
 		fmt.Sprintf("how long requests with snapshot=ID may use a replaced snapshot, at most the last %d; 0: never",
 			state.MostPrevious))
 	fl.BoolVar(&f.Strict, "strict", false,
@@ -41,7 +43,7 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.CacheTag, "cache-tag", false, "send purge keys as Cache-Tag")
 	fl.IntVar(&f.Queries, "max-queries", 0,
 		"list queries that run at once, and as many more that take long; 0: 4 for each core")
-	fl.DurationVar(&f.QueueWait, "queue-wait", state.DefaultQueueWait,
+	durationVar(fl, &f.QueueWait, "queue-wait", state.DefaultQueueWait, 0, longestWait,
 		"how long a query may wait to run before it gets 503; halved under sustained overload; 0: not at all")
 	fl.Var(&f.inflight, "max-inflight-bytes",
 		"responses being sent above which requests get 503; 0: 512MiB, or less with a memory limit")
@@ -49,7 +51,7 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 		"exports (LIST/export and downloads of pages) that are sent at once, at most half of them "+
 			"to one address or app identifier; more get 503")
 	fl.IntVar(&f.ExportRows, "max-export-rows", files.DefaultExportRows, "records of one export; more get 422")
-	fl.DurationVar(&f.ExportTimeout, "export-timeout", files.DefaultExportTimeout,
+	durationVar(fl, &f.ExportTimeout, "export-timeout", files.DefaultExportTimeout, time.Second, longestPause,
 		"longest time that an export may take; then its connection is closed")
 	f.bodyCache.auto = true
 	fl.Var(&f.bodyCache, "body-cache",
@@ -67,18 +69,9 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	choiceVar(fl, &f.BulkIdentifier, "bulk-identifier", []word[bool]{{"optional", false}, {"required", true}},
 		"app identifiers of requests for bulk files: optional, or required where --identifier requires them")
 	fl.BoolVar(&f.KeepBuffers, "keep-buffers", false, "idle connections keep their buffers of 64 KiB")
-	for name, into := range map[string]*time.Duration{
-		"max-age": &f.Freshness.MaxAge, "s-maxage": &f.Freshness.SharedMaxAge,
-		"stale-while-revalidate": &f.Freshness.StaleWhileRevalidate, "stale-if-error": &f.Freshness.StaleIfError,
-		"keep-previous": &f.KeepPrevious,
-	} {
-		bound(fl, name, into, 0, longestPause)
-	}
 	bound(fl, "max-queries", &f.Queries, 0, mostAtOnce)
 	bound(fl, "max-exports", &f.Exports, 1, mostAtOnce)
 	bound(fl, "max-export-rows", &f.ExportRows, 1, math.MaxInt32)
-	bound(fl, "export-timeout", &f.ExportTimeout, time.Second, longestPause)
-	bound(fl, "queue-wait", &f.QueueWait, 0, longestWait)
 }
 
 // finish sets what the flags cannot set themselves, since 0 in an option means its default.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestBucketBulk writes bulk files and Iceberg tables to a bucket, from two machines, and collects.
@@ -110,9 +112,7 @@ func (o *objectStore) testIceberg(t *testing.T, ids ...string) {
 			Refs map[string]struct{ Type string }
 		}
 		text := o.get(t, folder+"/v"+string(o.get(t, hint))+".metadata.json")
-		if err := json.Unmarshal(text, &metadata); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, json.Unmarshal(text, &metadata))
 		var found []string
 		for _, s := range metadata.Snapshots {
 			found = append(found, s.Summary["hdqs.snapshot-id"])

@@ -135,18 +135,6 @@ func TestBucketLock(t *testing.T) {
 		t.Errorf("the lock file is still there: %v", err)
 	}
 	o.run(t, 0, append(load, "--data-dir", data, "--snapshot-time", "2026-11-24T00:00:00Z")...)
-
-	// A killed load leaves its lock file, which no process holds.
-	reached, release = o.pauseAtChannel()
-	changeRows(t, files, "poverty-rate")
-	slow = o.start(t, append(load, "--data-dir", data, "--snapshot-time", "2026-11-25T00:00:00Z")...)
-	<-reached
-	slow.kill()
-	close(release)
-	if _, err := os.Stat(lock); err != nil {
-		t.Errorf("a killed load has left no lock file (%v): this tests nothing", err)
-	}
-	o.run(t, 0, append(load, "--data-dir", data, "--snapshot-time", "2026-11-25T00:00:00Z")...)
 }
 
 // TestBucketMistakes: what is wrong with the way to a bucket, or with a channel there, is said.

@@ -170,9 +170,7 @@ func (o *objectStore) startServer(t *testing.T, cmd *exec.Cmd) *testkit.Log {
 	log := new(testkit.Log)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, cmd.Start())
 	o.process = cmd
 	t.Cleanup(func() {
 		o.signal(t, syscall.SIGKILL)

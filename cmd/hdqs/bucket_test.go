@@ -8,17 +8,12 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"hdqs/api/contract"
 	"hdqs/internal/testkit"
@@ -50,7 +45,6 @@ func testBucketStore(t *testing.T, o *objectStore) {
 	o.testDamage(t, files, build, replicas[1])
 	o.testRollback(t, build, replicas[1])
 	o.testCollect(t, build)
-	o.testWeb(t)
 }
 
 // testMirror mirrors twice. The second time nothing is written.
@@ -165,9 +159,8 @@ func (o *objectStore) publishChange(
 }
 
 // testChange: only the segments of changed tables are transferred, to the bucket and to each
-// replica, and no request that is made meanwhile fails.
+// replica.
 func (o *objectStore) testChange(t *testing.T, files, data string, replicas []*server) {
-	background := newAsking(replicas)
 	from, to, changed := o.publishChange(t, files, data, "poverty-rate")
 	requests := o.take(t)
 	for _, args := range [][]string{{from, to}, {from}} { // diff reads manifests only
@@ -184,18 +177,14 @@ func (o *objectStore) testChange(t *testing.T, files, data string, replicas []*s
 			t.Errorf("diff requests %q, want at most five objects and no segments", asked)
 		}
 	}
-	sent := o.segments(t, "PUT", requests, changed)
-	t.Logf("to the bucket: %d segments of %d bytes; all %d requests: %d bytes",
-		len(changed), sent, len(requests), total(requests))
+	o.segments(t, "PUT", requests, changed)
 	for i, s := range replicas {
 		s.signal(t, syscall.SIGHUP)
 		testkit.WaitFor(t, "the replica to swap", func() bool { return s.logged("snapshot swapped") })
 		if !s.logged("to=" + to) {
 			t.Errorf("replica %d did not swap to %s:\n%s", i, to, s.log)
 		}
-		requests := o.take(t)
-		got := o.segments(t, "GET", requests, changed)
-		t.Logf("to replica %d: segments of %d bytes; all %d requests: %d bytes", i, got, len(requests), total(requests))
+		o.segments(t, "GET", o.take(t), changed)
 	}
 	for _, s := range replicas { // once more, without a change
 		s.signal(t, syscall.SIGHUP)
@@ -210,16 +199,10 @@ func (o *objectStore) testChange(t *testing.T, files, data string, replicas []*s
 			t.Errorf("a request for an unchanged channel: %s with %d bytes", p, p.received)
 		}
 	}
-	if answers, failed := background.end(); failed != "" || answers == 0 {
-		t.Errorf("%d answers, last failure: %s", answers, failed)
-	}
 }
 
-// segments checks that exactly the given segments were transferred, each once and complete, and
-// returns their size.
-func (o *objectStore) segments(
-	t *testing.T, method string, requests []*proxied, want map[string]bool,
-) (bytes int64) {
+// segments checks that exactly the given segments were transferred, each once and complete.
+func (o *objectStore) segments(t *testing.T, method string, requests []*proxied, want map[string]bool) {
 	t.Helper()
 	sizes := o.list(t, "store/segments/")
 	got := map[string]bool{}
@@ -232,7 +215,6 @@ func (o *objectStore) segments(
 			t.Errorf("%s was transferred twice", hash)
 		}
 		got[hash] = true
-		bytes += sizes[p.path]
 		// A signed body has more bytes than the object.
 		if n := max(p.sent, p.received); n < sizes[p.path] || n > sizes[p.path]+4096 {
 			t.Errorf("%s: %d bytes transferred of %d", hash, n, sizes[p.path])
@@ -242,53 +224,6 @@ func (o *objectStore) segments(
 		t.Errorf("%s of the segments %v, want %v",
 			method, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 	}
-	return bytes
-}
-
-func total(requests []*proxied) (bytes int64) {
-	for _, p := range requests {
-		bytes += p.sent + p.received
-	}
-	return bytes
-}
-
-// asking sends requests to servers in the background.
-type asking struct {
-	stop    chan struct{}
-	wait    sync.WaitGroup
-	answers atomic.Int64
-	failed  atomic.Pointer[string]
-}
-
-func newAsking(servers []*server) *asking {
-	a := &asking{stop: make(chan struct{})}
-	for _, s := range servers {
-		a.wait.Go(func() {
-			for {
-				select {
-				case <-a.stop:
-					return
-				case <-time.After(time.Millisecond):
-				}
-				got, err := tryAsk("GET", s.base+with("/api/v2/food-security-nutrition-poverty/poverty-rate?limit=10"))
-				if err != nil || got.status != 200 {
-					text := fmt.Sprintf("%s: %d %v", s.base, got.status, err)
-					a.failed.Store(&text)
-				}
-				a.answers.Add(1)
-			}
-		})
-	}
-	return a
-}
-
-func (a *asking) end() (answers int64, failed string) {
-	close(a.stop)
-	a.wait.Wait()
-	if text := a.failed.Load(); text != nil {
-		failed = *text
-	}
-	return a.answers.Load(), failed
 }
 
 // testOutage: a replica goes on serving while its store cannot be reached, and starts again without
@@ -439,31 +374,4 @@ func (o *objectStore) testCollect(t *testing.T, data string) {
 	for _, channel := range []string{"stable", "canary"} {
 		o.run(t, 0, "verify", "--store", storeAddress, "--channel", channel)
 	}
-}
-
-// testWeb: a replica follows a store that any web server publishes.
-func (o *objectStore) testWeb(t *testing.T) {
-	dir := t.TempDir()
-	for name := range o.list(t, "store/") {
-		testkit.WriteFile(t, filepath.Join(dir, strings.TrimPrefix(name, "store/")), o.get(t, name))
-	}
-	web := httptest.NewServer(http.FileServer(http.Dir(dir)))
-	defer web.Close()
-	allowed := []string{"--store", web.URL, "--allow-http", "--allow-private-hosts"}
-	s := o.serve(t, append(allowed, "--data-dir", t.TempDir())...)
-	s.mustAnswer(t)
-	o.run(t, 0, append([]string{"verify"}, allowed...)...)
-	o.run(t, 3, "verify", "--store", web.URL, "--allow-http")
-	o.run(t, 3, "verify", "--store", web.URL)
-	o.run(t, 1, append([]string{"gc"}, allowed...)...)
-	segments, err := filepath.Glob(filepath.Join(dir, "segments", "*.seg"))
-	if err != nil || len(segments) == 0 {
-		t.Fatalf("%d segments, %v", len(segments), err)
-	}
-	for _, path := range segments { // the channel's are among them
-		if err := os.Truncate(path, 10); err != nil {
-			t.Fatal(err)
-		}
-	}
-	o.run(t, 4, append([]string{"serve", "--data-dir", t.TempDir()}, allowed...)...)
 }

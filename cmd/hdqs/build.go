@@ -105,7 +105,6 @@ dropped rows.`,
 	return cmd
 }
 
-// report prints the report of the load.
 func (f *buildFlags) report(l *loaded, out io.Writer) error {
 	if f.markdown != "" {
 		file, err := os.OpenFile(f.markdown, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -238,17 +237,4 @@ func isTerminal(w io.Writer) bool {
 	}
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// formatBytes formats a number of bytes for people.
-func formatBytes(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d B", n)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/memory"
 	"hdqs/loader"
 	"hdqs/loader/upstream"
 	"hdqs/snapshot/store"
@@ -38,12 +39,11 @@ func (f *sourceFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.Location, "location-list", "",
 		"file with the list of countries, which no catalog has; default: an embedded list")
 	fl.Int64Var(&f.Fetch.MaxBytes, "max-download", 2<<30, "size limit of one downloaded file, in bytes")
-	fl.DurationVar(&f.Fetch.Total, "download-timeout", time.Hour, "time limit for one file, including retries")
+	durationVar(fl, &f.Fetch.Total, "download-timeout", time.Hour, time.Millisecond, longestPause,
+		"time limit for one file, including retries")
 	bound(fl, "max-download", &f.Fetch.MaxBytes, 1, noLimit)
-	bound(fl, "download-timeout", &f.Fetch.Total, time.Millisecond, longestPause)
 }
 
-// checkRoles returns the error of a flag that names a role that does not exist.
 func checkRoles(flag string, roles []string, more ...string) error {
 	known := append(loader.Roles(), more...)
 	for _, role := range roles {
@@ -62,7 +62,6 @@ func (f *sourceFlags) check() error {
 	return checkRoles("allow-shrink", f.AllowShrink, loader.AllRoles)
 }
 
-// options returns the options of a sync.
 func (f *sourceFlags) options(address, data string, web fetch.Options) (upstream.Options, error) {
 	o := f.Options
 	o.Source, o.Fetch = address, web
@@ -96,7 +95,7 @@ func (f *sourceFlags) sync(
 	}
 	release := func() { _ = lock.Release() } // the lock ends with the process at the latest
 	bar := newProgress(messages, "downloading")
-	o.Progress = func(p upstream.Progress) { bar.update(p.Path, p.Done, p.Total) }
+	o.Progress = func(p loader.Progress) { bar.update(p.Path, p.Done, p.Total) }
 	s, err := interruptible(ctx, func() (*upstream.Summary, error) { return upstream.Sync(ctx, o) })
 	bar.finish()
 	if err != nil {
@@ -136,9 +135,11 @@ func (f *sourceFlags) plan(
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "source\tstate\tbytes\tlast modified")
 	var bytes int64
+	files := 0
 	for _, file := range s.Files {
-		if file.State == upstream.New {
+		if file.State == loader.SourceNew {
 			bytes += file.Bytes
+			files++
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", file.Path, file.State, file.Bytes, file.LastModified)
 	}
@@ -149,47 +150,18 @@ func (f *sourceFlags) plan(
 		fmt.Fprintln(out, "note:", note)
 	}
 	_, err = fmt.Fprintf(out, "would read %d of %d files, %s according to the catalog\n",
-		s.Count(upstream.New), len(s.Files), formatBytes(bytes))
+		files, len(s.Files), memory.Size(bytes))
 	return err
 }
 
-// fetched is a summary as the report of the load carries it.
-func fetched(s *upstream.Summary) *loader.FetchReport {
-	f := &loader.FetchReport{
-		Source: s.Source, Kind: s.Kind, Requests: s.Requests, Retries: s.Retries, Bytes: s.Bytes,
-		Seconds: s.Seconds, Notes: s.Notes,
-	}
-	for _, file := range s.Files {
-		f.Sources = append(f.Sources, loader.SourceReport{
-			Role: file.Role, Path: file.Path, State: file.State, Why: file.Why,
-			LastModified: file.LastModified, Bytes: file.Bytes, Seconds: file.Seconds,
-		})
-	}
-	return f
-}
-
-// buildCache is the incremental-build cache of a synced catalog, a store and a channel.
-func buildCache(s *upstream.Summary, st *store.Store, channel string) loader.BuildCache {
-	dir, err := filepath.Abs(st.Dir())
-	if err != nil {
-		return loader.BuildCache{}
-	}
-	sum := sha256.Sum256([]byte(dir + "\n" + channel))
-	return loader.BuildCache{
-		File:   filepath.Join(filepath.Dir(s.Dir), "load-"+hex.EncodeToString(sum[:8])+".json"),
-		Inputs: s.Inputs,
-	}
-}
-
-// printSync prints what was downloaded, and the files that could not be.
 func printSync(w io.Writer, s *upstream.Summary) {
 	fmt.Fprintf(w, "catalog %s: %d files: %d new, %d unchanged, %d stale, %d refused; "+
 		"%d requests, %d retries, %s in %.1f s\n",
-		s.Source, len(s.Files),
-		s.Count(upstream.New), s.Count(upstream.Unchanged), s.Count(upstream.Stale), s.Count(upstream.Refused),
-		s.Requests, s.Retries, formatBytes(s.Bytes), s.Seconds)
+		s.Source, len(s.Files), s.Count(loader.SourceNew), s.Count(loader.SourceUnchanged),
+		s.Count(loader.SourceStale), s.Count(loader.SourceRefused),
+		s.Requests, s.Retries, memory.Size(s.Bytes), s.Seconds)
 	for _, f := range s.Files {
-		if f.State == upstream.Stale || f.State == upstream.Refused {
+		if f.State == loader.SourceStale || f.State == loader.SourceRefused {
 			fmt.Fprintf(w, "  %s %s: %s\n", f.State, f.Path, f.Why)
 		}
 	}

@@ -47,10 +47,7 @@ func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) erro
 		fmt.Fprintf(out, "%s has not been loaded yet: serve loads it before it listens\n", f.load.catalog)
 		return nil
 	}
-	follower := follow.New(follow.Options{
-		Server: server, Source: &st.Source, Waiter: follow.NewWaiter(f.hangups, log), Timeout: f.storeTimeout,
-		Explain: st.channelError,
-	})
+	follower := follow.New(f.following(server, st, follow.NewWaiter(f.hangups, log)))
 	if _, err := follower.Poll(ctx); err != nil {
 		return errors.Join(ctx.Err(), storeError(err))
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // filesBelow lists the files and folders below a folder.
@@ -47,9 +49,7 @@ func TestServeCheck(t *testing.T) {
 	public := filepath.Join(keys, "public.pem")
 	mustExit(t, 0, "keygen", "--private", filepath.Join(keys, "private.pem"), "--public", public)
 	garbage := filepath.Join(t.TempDir(), "key.pub")
-	if err := os.WriteFile(garbage, []byte("no key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(garbage, []byte("no key"), 0o600))
 	data := t.TempDir()
 	web := []string{"--allow-http", "--allow-private-hosts"}
 	for name, c := range map[string]struct {

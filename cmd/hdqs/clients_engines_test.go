@@ -62,9 +62,7 @@ func addBulk(t *testing.T, folder string, rows int, formats ...bulk.Format) {
 	if _, err := export.ToStore(t.Context(), b, snap, o); err != nil {
 		t.Fatal(err)
 	}
-	if err := iceberg.Update(b, folder, "", nil); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, iceberg.Update(b, folder, "", nil))
 }
 
 // openShown opens the snapshot that a store shows.

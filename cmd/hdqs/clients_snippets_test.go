@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/internal/testkit"
 )
 
 // snippetPattern finds the programs on a page of records.
@@ -57,9 +58,7 @@ func TestClientsSnippets(t *testing.T) {
 			}
 			code = strings.ReplaceAll(code, "YOUR_APP_IDENTIFIER", id)
 			file := filepath.Join(folder, fmt.Sprintf("%d.%s", i, strings.ReplaceAll(language, " ", "")))
-			if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(file, []byte(code), 0o600))
 			if plans[language] == nil {
 				plans[language] = new(strings.Builder)
 			}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -291,10 +290,7 @@ func fetchGo(t *testing.T, plan string) string {
 
 // fetchChromium opens a page that fetches the others.
 func fetchChromium(t *testing.T, plan string) string {
-	text, err := os.ReadFile(filepath.Join("testdata", "clients", "fetch.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.ReadFile(t, filepath.Join("testdata", "clients", "fetch.html"))
 	done := make(chan string, 1)
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -318,9 +314,7 @@ func fetchChromium(t *testing.T, plan string) string {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var messages testkit.Log
 	cmd.Stderr = &messages
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, cmd.Start())
 	defer func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it has children
 		_ = cmd.Wait()

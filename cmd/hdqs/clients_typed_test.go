@@ -43,12 +43,8 @@ func TestClientsTyped(t *testing.T) {
 	packages := filepath.Join(clientsDir(t), "typed", "node_modules")
 	s := serve(t, "--store", sampleStore(t))
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients", "typed"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(packages, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients", "typed"))))
+	testkit.Must(t, os.Symlink(packages, filepath.Join(dir, "node_modules")))
 	for name, prefix := range nameSets {
 		file := s.description(t, dir, name, prefix)
 		tool(t, dir, "node", "node_modules/openapi-typescript/bin/cli.js", file, "-o", name+".ts")
@@ -103,12 +99,8 @@ func TestClientsGenerated(t *testing.T) {
 		t.Run("oapi-codegen "+set, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients", "oapi"))); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Mkdir(filepath.Join(dir, "api"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients", "oapi"))))
+			testkit.Must(t, os.Mkdir(filepath.Join(dir, "api"), 0o755))
 			generate(t, dir, filepath.Join(clients, "oapi-codegen", "oapi-codegen"), "-generate", "types,client",
 				"-package", "api", "-o", "api/client.go", s.description(t, dir, set, prefix))
 			if set == "hapi" {

@@ -10,6 +10,7 @@ import (
 
 	"hdqs/bulk"
 	"hdqs/bulk/iceberg"
+	"hdqs/internal/memory"
 	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
@@ -20,7 +21,6 @@ type collected struct {
 	BulkFiles int `json:"bulk_files"`
 }
 
-// collectAll removes snapshots and then bulk files.
 func collectAll(inventory store.Inventory, o store.CollectOptions) (*collected, error) {
 	found, err := store.Collect(inventory, o)
 	if err != nil {
@@ -120,15 +120,14 @@ published. The grace must be longer than a load takes.`,
 				bulkFiles = fmt.Sprintf(" and %d bulk files", found.BulkFiles)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %d snapshots and %d segments%s, %s; %d snapshots stay\n",
-				verb, len(found.Manifests), found.Segments, bulkFiles, formatBytes(found.Bytes), found.Kept)
+				verb, len(found.Manifests), found.Segments, bulkFiles, memory.Size(found.Bytes), found.Kept)
 			return err
 		},
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().IntVar(&o.Keep, "keep", 3, "how many snapshots that no channel shows are kept, the latest first")
-	cmd.Flags().DurationVar(&o.Grace, "grace", 24*time.Hour, "age below which nothing is removed")
+	durationVar(cmd.Flags(), &o.Grace, "grace", 24*time.Hour, 0, longestPause, "age below which nothing is removed")
 	bound(cmd.Flags(), "keep", &o.Keep, 0, mostAtOnce)
-	bound(cmd.Flags(), "grace", &o.Grace, 0, longestPause)
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "print what would be removed, and remove nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

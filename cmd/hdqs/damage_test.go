@@ -119,18 +119,14 @@ func TestTruncateUnderLoad(t *testing.T) {
 	d := serveDamaged(t, store, "0")
 	for round, restore := range []func(path string, data []byte){
 		func(path string, data []byte) {
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile(path, data, 0o644))
 		},
 		func(path string, data []byte) { testkit.ReplaceFile(t, path, data) },
 	} {
 		refused := d.refused.Load()
 		for _, path := range files {
 			size := int64(len(testkit.ReadFile(t, path)))
-			if err := os.Truncate(path, size/2*int64(round)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.Truncate(path, size/2*int64(round)))
 		}
 		testkit.WaitFor(t, "100 refusals", func() bool { return d.refused.Load() >= refused+100 })
 		testkit.WaitFor(t, "a try to open the file again", func() bool { return d.logged("cannot be opened again") })
@@ -158,9 +154,7 @@ func TestStoreRemovedUnderLoad(t *testing.T) {
 	testkit.ReplaceFile(t, path, []byte("something else"))
 	passes := d.metric(t, "hdqs_scrub_passes_total")
 	testkit.WaitFor(t, "a pass", func() bool { return d.metric(t, "hdqs_scrub_passes_total") > passes+1 })
-	if err := os.RemoveAll(store); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.RemoveAll(store))
 	passes = d.metric(t, "hdqs_scrub_passes_total")
 	testkit.WaitFor(t, "a pass", func() bool { return d.metric(t, "hdqs_scrub_passes_total") > passes+1 })
 	d.awaitSound(t)
@@ -194,9 +188,7 @@ func TestLinksOfStore(t *testing.T) {
 	s.stop(t)
 	damaged, removed := segmentOf(t, store, "conflict_event"), segmentOf(t, store, "humanitarian_needs")
 	testkit.ReplaceFile(t, damaged, []byte("damaged"))
-	if err := os.Remove(removed); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(removed))
 	s = serve(t, args...)
 	for i, got := range s.fingerprints(t) {
 		if got != want[i] {
@@ -227,9 +219,7 @@ func (d *damagedServer) repairs(t *testing.T, path string) {
 		func() error { return overwrite(path, flipBit(len(sound)/2)(sound)) },
 		func() error { return os.Truncate(path, 0) },
 	} {
-		if err := harm(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, harm())
 		testkit.WaitFor(t, "the repair", func() bool {
 			return strings.Count(d.log.String(), "refused tables are served again") == n+1
 		})

@@ -71,7 +71,6 @@ that was removed, as they were, and in "was" the old values that differ. The tot
 	return cmd
 }
 
-// snapshotDiff is the difference between two snapshots.
 type snapshotDiff struct {
 	From      string      `json:"from"`
 	To        string      `json:"to"`
@@ -142,7 +141,6 @@ func (d *snapshotDiff) print(out io.Writer) error {
 	return printPurge(out, d.Purge)
 }
 
-// printPurge prints the keys to purge at a CDN, if there are any.
 func printPurge(out io.Writer, keys []string) error {
 	if len(keys) == 0 {
 		return nil
@@ -172,7 +170,6 @@ func purgeKeys(
 	return compareSnapshots(sides[0], sides[1]).Purge
 }
 
-// rowsFlags are the flags of 'hdqs diff --rows'.
 type rowsFlags struct {
 	enabled bool
 	table   string
@@ -190,7 +187,6 @@ func (f *rowsFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.format, "format", formatJSON, "with --rows: json or csv")
 }
 
-// check checks the flags before anything is opened.
 func (f *rowsFlags) check(cmd *cobra.Command, asJSON bool) error {
 	switch {
 	case !f.enabled && (f.table != "" || cmd.Flags().Changed("format")):
@@ -206,14 +202,17 @@ func (f *rowsFlags) check(cmd *cobra.Command, asJSON bool) error {
 	case f.table == "":
 		return nil
 	}
-	var names []string
-	for i := range contract.Endpoints {
-		names = append(names, contract.Endpoints[i].Table)
-	}
-	if !slices.Contains(names, f.table) {
+	if names := tableNames(); !slices.Contains(names, f.table) {
 		return usageError(cmd, fmt.Errorf("there is no table %q%s", f.table, didYouMean("", f.table, names)))
 	}
 	return nil
+}
+
+func tableNames() (names []string) {
+	for i := range contract.Endpoints {
+		names = append(names, contract.Endpoints[i].Table)
+	}
+	return names
 }
 
 // print prints the rows that differ between the snapshots of args, as diff takes them.

@@ -192,9 +192,7 @@ func (d *diskTrial) run(t *testing.T, least int, change func()) {
 func (d *diskTrial) fresh(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
-	if err := os.CopyFS(dir, os.DirFS(d.whole)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(dir, os.DirFS(d.whole)))
 	keepTimes(t, d.whole, dir)
 	return dir
 }

@@ -24,9 +24,7 @@ func TestDiskFullAndReadOnly(t *testing.T) {
 	disk := t.TempDir()
 	mount := func(flags uintptr) {
 		t.Helper()
-		if err := syscall.Mount("tmpfs", disk, "tmpfs", flags, "size=8m"); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, syscall.Mount("tmpfs", disk, "tmpfs", flags, "size=8m"))
 	}
 	mount(0)
 	t.Cleanup(func() {
@@ -61,9 +59,7 @@ func TestDiskFullAndReadOnly(t *testing.T) {
 
 	filler := filepath.Join(disk, "filler")
 	var fs syscall.Statfs_t
-	if err := syscall.Statfs(disk, &fs); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, syscall.Statfs(disk, &fs))
 	const room = 64 << 10 // enough for some of the segments
 	testkit.WriteFile(t, filler, bytes.Repeat([]byte{1}, int(fs.Bavail)*int(fs.Bsize)-room))
 	full := load(1, 2)
@@ -80,9 +76,7 @@ func TestDiskFullAndReadOnly(t *testing.T) {
 	whole("read-only disk")
 
 	mount(syscall.MS_REMOUNT)
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(filler))
 	load(0, 2)
 	mustExit(t, 0, "verify", "--store", store)
 }

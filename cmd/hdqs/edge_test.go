@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,69 +24,6 @@ func edge(t *testing.T) {
 }
 
 var deployedNginx = filepath.Join("..", "..", "deploy", "nginx")
-
-// TestEdgeRollingRestart restarts two replicas behind nginx in turn, again and again, while clients
-// ask for answers that are not in the cache. No request fails.
-func TestEdgeRollingRestart(t *testing.T) {
-	edge(t)
-	t.Parallel()
-	store := sampleStore(t)
-	run := func(listen string) *server {
-		return serveWith(t, nil, "--listen", listen, "--admin", "127.0.0.1:0", "--store", store)
-	}
-	replicas := []*server{run("127.0.0.1:0"), run("127.0.0.1:0")}
-	addresses := make([]string, len(replicas))
-	for i, s := range replicas {
-		addresses[i] = strings.TrimPrefix(s.base, "http://")
-	}
-	nginx := testkit.StartNginx(t, deployedNginx, addresses...)
-
-	const clients = 8
-	var requests, failed atomic.Int64
-	stop := make(chan struct{})
-	var all sync.WaitGroup
-	for i := range clients {
-		all.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				path := fmt.Sprintf("/api/v2/affected-people/idps?limit=%d&offset=%d", 1+i, n) // not in the cache
-				a, err := tryAsk("GET", "http://"+nginx+with(path))
-				requests.Add(1)
-				if err != nil || a.status != 200 {
-					if failed.Add(1) < 5 {
-						t.Errorf("%s: status %d, %v, %.200s", path, a.status, err, a.body)
-					}
-				}
-				time.Sleep(time.Millisecond)
-			}
-		})
-	}
-	for range 3 {
-		for i, s := range replicas {
-			before := requests.Load()
-			s.signal(t, syscall.SIGTERM)
-			s.wait(t)
-			testkit.WaitFor(t, "requests without a replica", func() bool { return requests.Load() >= before+50 })
-			replicas[i] = run(addresses[i])
-			testkit.WaitFor(t, "the replica to be ready", func() bool {
-				a, err := tryAsk("GET", replicas[i].admin+"/readyz")
-				return err == nil && a.status == 200
-			})
-			before = requests.Load()
-			testkit.WaitFor(t, "requests with both replicas", func() bool { return requests.Load() >= before+50 })
-		}
-	}
-	close(stop)
-	all.Wait()
-	t.Logf("%d of %d requests failed", failed.Load(), requests.Load())
-	if failed.Load() > 0 {
-		t.Errorf("%d of %d requests failed, want 0", failed.Load(), requests.Load())
-	}
-}
 
 // TestEdgeUnavailable: a request goes on to the second replica when the first one answers 503 or
 // 502. When both do, the client gets that answer with its header and body.
@@ -155,9 +91,7 @@ func TestEdgeLimits(t *testing.T) {
 	defer replica.Close()
 	address := replica.Listener.Addr().String()
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(deployedNginx)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(folder, os.DirFS(deployedNginx)))
 	file := filepath.Join(folder, "hdqs.conf")
 	const exempt = "127.0.0.0/8  0;"
 	text := string(testkit.ReadFile(t, file))

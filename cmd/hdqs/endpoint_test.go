@@ -68,9 +68,7 @@ func TestAddingAnEndpoint(t *testing.T) {
 		"air-quality/hdx_hapi_air_quality_global.csv": "air-quality/any.csv",
 		"reference/pcodes.csv":                        "reference/pcodes.csv",
 	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(catalog, to)), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(catalog, to)), 0o755))
 		testkit.WriteFile(t, filepath.Join(catalog, to), testkit.ReadFile(t, filepath.Join(written, from)))
 	}
 	serving := shell(strings.Replace(commands[2], "DIR", catalog, 1))
@@ -120,9 +118,7 @@ func TestAddingAnEndpoint(t *testing.T) {
 	var description struct {
 		Paths map[string]struct{ Get struct{ Summary string } }
 	}
-	if err := json.Unmarshal([]byte(get("/openapi.json")), &description); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal([]byte(get("/openapi.json")), &description))
 	if got := description.Paths[path].Get.Summary; got != "Concentration of pollutants in the air" {
 		t.Errorf("summary in the OpenAPI document: %q", got)
 	}
@@ -150,9 +146,7 @@ func copyTree(t *testing.T) string {
 		"testdata",
 	}
 	for _, dir := range dirs {
-		if err := os.CopyFS(filepath.Join(to, dir), os.DirFS(filepath.Join(from, dir))); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.CopyFS(filepath.Join(to, dir), os.DirFS(filepath.Join(from, dir))))
 	}
 	return to
 }
@@ -196,9 +190,7 @@ func writeSections(t *testing.T, dir, text string) {
 			continue
 		}
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		testkit.WriteFile(t, file, []byte(columns.Replace(strings.TrimSpace(text[m[1]:end]))+"\n"))
 	}
 }

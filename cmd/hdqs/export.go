@@ -16,31 +16,27 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"hdqs/api/contract"
 	"hdqs/bulk"
 	"hdqs/bulk/export"
 	"hdqs/bulk/iceberg"
 	"hdqs/internal/follow"
+	"hdqs/internal/memory"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
 )
 
-// bulkFlags say which bulk files are written.
 type bulkFlags struct{ formats, tables []string }
 
 func (f *bulkFlags) register(fl *pflag.FlagSet, prefix string) {
-	var all []string
-	for _, format := range export.Formats {
-		all = append(all, string(format))
-	}
-	fl.StringSliceVar(&f.formats, prefix+"formats", all, "formats of the files of tables")
+	fl.StringSliceVar(&f.formats, prefix+"formats", formatNames(), "formats of the files of tables")
 	fl.StringSliceVar(&f.tables, prefix+"tables", nil, "tables to write; default: all")
 }
 
 func (f *bulkFlags) options() (o export.Options, err error) {
+	want := "want some of " + strings.Join(formatNames(), ", ")
 	for _, name := range f.formats {
 		if !slices.Contains(export.Formats, bulk.Format(name)) {
-			return o, exitWith(exitUsage, fmt.Errorf("format %q: want some of %s", name, formatNames()))
+			return o, exitWith(exitUsage, fmt.Errorf("format %q: %s", name, want))
 		}
 		if slices.Contains(o.Formats, bulk.Format(name)) {
 			return o, exitWith(exitUsage, fmt.Errorf("format %q is given twice", name))
@@ -48,15 +44,12 @@ func (f *bulkFlags) options() (o export.Options, err error) {
 		o.Formats = append(o.Formats, bulk.Format(name))
 	}
 	if len(o.Formats) == 0 {
-		return o, exitWith(exitUsage, fmt.Errorf("no format: want some of %s", formatNames()))
+		return o, exitWith(exitUsage, errors.New("no format: "+want))
 	}
 	if len(f.tables) > 0 {
 		o.Tables = f.tables
 	}
-	var known []string
-	for i := range contract.Endpoints {
-		known = append(known, contract.Endpoints[i].Table)
-	}
+	known := tableNames()
 	for _, name := range f.tables {
 		if !slices.Contains(known, name) {
 			return o, exitWith(exitUsage, fmt.Errorf("there is no table %q%s; want some of %s", name,
@@ -66,12 +59,11 @@ func (f *bulkFlags) options() (o export.Options, err error) {
 	return o, nil
 }
 
-func formatNames() string {
-	var names []string
+func formatNames() (names []string) {
 	for _, f := range export.Formats {
 		names = append(names, string(f))
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func newExport() *cobra.Command {
@@ -124,14 +116,12 @@ stale, or checks dropped rows.`,
 	return cmd
 }
 
-// exported is what an export has written.
 type exported struct {
 	Snapshot string                        `json:"snapshot"`
 	Path     string                        `json:"path,omitempty"`
 	Formats  map[bulk.Format]formatSummary `json:"formats"`
 }
 
-// formatSummary counts the files of a format.
 type formatSummary struct {
 	Files   int   `json:"files"`
 	Bytes   int64 `json:"bytes"`
@@ -160,7 +150,7 @@ func (r *exported) printFormats(out io.Writer) error {
 	fmt.Fprintln(table, "FORMAT\tFILES\tWRITTEN\tSIZE")
 	for _, format := range append(slices.Clone(export.Formats), bulk.CSV) {
 		if s, ok := r.Formats[format]; ok {
-			fmt.Fprintf(table, "%s\t%d\t%d\t%s\n", format, s.Files, s.Written, formatBytes(s.Bytes))
+			fmt.Fprintf(table, "%s\t%d\t%d\t%s\n", format, s.Files, s.Written, memory.Size(s.Bytes))
 		}
 	}
 	return table.Flush()

@@ -35,9 +35,7 @@ func TestExportKillPoints(t *testing.T) {
 	mustExit(t, 0, "build", "--catalog", files, "--store", store, "--snapshot-time", "2026-11-22T00:00:00Z")
 	fresh := func(t *testing.T) string {
 		dir := filepath.Join(t.TempDir(), "out")
-		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.CopyFS(dir, os.DirFS(whole)))
 		return dir
 	}
 	dir := fresh(t)

@@ -42,7 +42,6 @@ func words[T fmt.Stringer](values ...T) (all []word[T]) {
 	return all
 }
 
-// identifierModes are the values of --identifier.
 var identifierModes = []word[state.IdentifierMode]{
 	{"require", state.RequireIdentifier}, {"observe", state.ObserveIdentifier}, {"off", state.IgnoreIdentifier},
 }
@@ -58,7 +57,6 @@ func choiceVar[T comparable](fl *pflag.FlagSet, into *T, name string, all []word
 	fl.Var(&choice[T]{into, all}, name, usage)
 }
 
-// Set reads the word.
 func (c *choice[T]) Set(text string) error {
 	var names []string
 	for _, w := range c.all {
@@ -81,7 +79,6 @@ func (c *choice[T]) String() string {
 	return ""
 }
 
-// Type is the word for a value in the help.
 func (c *choice[T]) Type() string { return "string" }
 
 // number is the type of a flag with bounds.
@@ -105,13 +102,19 @@ func bound[T number](fl *pflag.FlagSet, name string, into *T, least, most T) {
 	f.Value = &bounded[T]{Value: f.Value, into: into, least: least, most: most}
 }
 
+func durationVar(
+	fl *pflag.FlagSet, into *time.Duration, name string, value, least, most time.Duration, usage string,
+) {
+	fl.DurationVar(into, name, value, usage)
+	bound(fl, name, into, least, most)
+}
+
 // boundOrZero is bound for a flag that may also be 0, with a meaning of its own.
 func boundOrZero[T number](fl *pflag.FlagSet, name string, into *T, least, most T) {
 	bound(fl, name, into, least, most)
 	fl.Lookup(name).Value.(*bounded[T]).orZero = true
 }
 
-// Set parses and checks the text of the flag.
 func (b *bounded[T]) Set(text string) error {
 	if b.Value.Set(text) != nil {
 		if b.Type() == "duration" {

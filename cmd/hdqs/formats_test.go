@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api/contract"
 	"hdqs/internal/testkit"
 )
 
@@ -55,13 +56,12 @@ func TestOldFormats(t *testing.T) {
 func listDigests(t *testing.T, store string) string {
 	t.Helper()
 	var requests, digests strings.Builder
-	lists := testkit.ReadContract(t, "../../testdata/contract.json").Paths
-	for _, list := range lists {
+	for _, list := range contract.Endpoints {
 		fmt.Fprintln(&requests, list.Path+"?output_format=csv&limit=10000&app_identifier="+identifier)
 	}
 	o := runWith(t, nil, requests.String(), "query", "--store", store, "--batch", "-")
 	answers := json.NewDecoder(strings.NewReader(o.stdout))
-	for _, list := range lists {
+	for _, list := range contract.Endpoints {
 		var answer batchAnswer
 		if err := answers.Decode(&answer); err != nil || answer.Status != 200 || answer.Body == nil {
 			t.Fatalf("%s: status %d, %v\n%s", list.Path, answer.Status, err, o.stderr)
@@ -89,9 +89,7 @@ func unpack(t *testing.T, archive, dir string) {
 		}
 		path := filepath.Join(dir, filepath.FromSlash(header.Name))
 		if header.FileInfo().IsDir() {
-			if err := os.MkdirAll(path, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.MkdirAll(path, 0o755))
 			continue
 		}
 		data, err := io.ReadAll(files)

@@ -170,9 +170,7 @@ func TestDeadFileSystem(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "store")
 	point := func(to string) {
 		t.Helper()
-		if err := errors.Join(os.Symlink(to, link+".new"), os.Rename(link+".new", link)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, errors.Join(os.Symlink(to, link+".new"), os.Rename(link+".new", link)))
 	}
 	point(old)
 	s := serve(t, "--store", link, "--snapshot-poll", "1h", "--store-timeout", "10s")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hdqs/internal/memory"
 	"hdqs/loader"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -167,7 +168,6 @@ func viewColumn(c *snapshot.Column) columnView {
 	return v
 }
 
-// describe adds what the manifest says about the rows of the table.
 func (t *tableView) describe(s store.TableSource) {
 	if !s.Updated.IsZero() {
 		t.Updated = &s.Updated
@@ -178,7 +178,6 @@ func (t *tableView) describe(s store.TableSource) {
 	t.Datasets = s.Datasets
 }
 
-// span returns the first and the last day of a time column.
 func span(seg *snapshot.Segment, name string) (first, last string) {
 	c, err := seg.Column(name)
 	if err != nil {
@@ -199,7 +198,6 @@ func dayOf(at *time.Time) string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// printDatasets prints what is known about the datasets that rows come from.
 func (v snapshotView) printDatasets(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "dataset\tprovider\tlicence\tupdated\ttables\ttitle")
@@ -224,7 +222,7 @@ func (v snapshotView) print(out io.Writer) error {
 	if v.PublishedAt != nil {
 		fmt.Fprintf(out, ", published %s", v.PublishedAt.Format(time.RFC3339))
 	}
-	fmt.Fprintf(out, "\n%d rows in %d tables, %s\n", v.Rows, len(v.Tables), formatBytes(v.Bytes))
+	fmt.Fprintf(out, "\n%d rows in %d tables, %s\n", v.Rows, len(v.Tables), memory.Size(v.Bytes))
 	for _, s := range v.Stale {
 		fmt.Fprintf(out, "stale since %s: %s: %s\n", s.Since.Format(time.RFC3339), escape(s.Path, ""), escape(s.Why,
 			""))

@@ -70,7 +70,7 @@ func (j *journey) filter() {
 	j.TabTo(`x.name === "location_code"`)
 	j.Type("TCD, COL")
 	j.TabTo(`x.name === "admin_level"`)
-	j.Type("2")
+	j.Type("D") // districts
 	j.TabTo(`x.tagName === "SUMMARY" && x.textContent === "What"`)
 	j.Press("Enter")
 	j.TabTo(`x.name === "event_type"`)
@@ -83,7 +83,7 @@ func (j *journey) filter() {
 
 // chart reads the figures over time: with arrow keys where there are scripts, else from the table.
 func (j *journey) chart() {
-	j.says(`document.querySelector("#figure-heading").textContent`, "Events by month and country")
+	j.says(`document.querySelector("#figure-heading").textContent`, "Deaths in political violence, by month")
 	visible := `getComputedStyle(document.querySelector("#series > svg")).display !== "none"`
 	const row = `[...document.querySelector("#figures").tBodies[0].rows].at(-1)`
 	if j.scripts {
@@ -120,14 +120,15 @@ func (j *journey) drawMap() {
 	j.TabTo(`x.id === "by"`)
 	j.Type("c")
 	j.Follow(`x.textContent === "Draw"`, "Enter")
-	j.says(`document.querySelector("#figure-heading").textContent`, "Events by country")
+	j.says(`document.querySelector("#figure-heading").textContent`, "Fatalities by country")
 	const areas = `[...document.querySelectorAll(".map path:not(.none) title")]`
 	j.says(areas+`.map((x) => x.textContent.split(":")[0]).sort().join()`, "Chad,Colombia")
 	j.TabTo(`x.tagName === "SUMMARY" && x.textContent === "The figures as a table"`)
 	j.Press("Enter")
 	j.Follow(`x.closest("#figures") && x.textContent === "Chad"`, "Enter")
 	j.says("location.search",
-		"?admin_level=2&by=location_code&event_type=political_violence&location_code=TCD&measure=events")
+		"?admin_level=2&by=location_code&event_type=political_violence&location_code=TCD&measure=fatalities"+
+			"&start_date=2023-03")
 }
 
 // program copies the program in Python.

@@ -56,7 +56,6 @@ func (p passedSockets) check(f *serveFlags) error {
 	return nil
 }
 
-// serveAdmin opens the admin listeners and serves them.
 func (p passedSockets) serveAdmin(server *api.Server, address string, failed chan<- error) ([]net.Listener, error) {
 	if address != "" {
 		l, err := net.Listen("tcp", address)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -25,8 +24,6 @@ type loadFlags struct {
 	catalog      string
 	snapshotTime string
 	source       sourceFlags
-
-	damaged bool // files of the store are, so even an unchanged catalog is built again
 }
 
 func (f *loadFlags) register(fl *pflag.FlagSet, catalog string) {
@@ -47,7 +44,6 @@ func (f *loadFlags) register(fl *pflag.FlagSet, catalog string) {
 	f.source.register(fl)
 }
 
-// options returns the options of a load, except its catalog.
 func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, error) {
 	o := f.Options
 	o.CatalogName, o.Store, o.Channel, o.AllowShrink = f.catalog, st, channel, f.source.AllowShrink
@@ -89,29 +85,17 @@ func (f *loadFlags) prepare(into *openStore, holder string) (loader.Options, fun
 	return o, release, err
 }
 
-// loaded is the result of a load.
 type loaded struct {
 	*loader.Report
-	summary *upstream.Summary // nil for a local catalog
-	purge   []string          // keys of the responses that the load has changed
+	purge []string // keys of the responses that the load has changed
 }
-
-var errStale = errors.New("a source could not be read: see the messages")
 
 // partial returns the error of a load that succeeded except for some sources or rows.
 func (l *loaded) partial() error {
-	switch {
-	case l.Partial:
-		return exitWith(exitPartial,
-			fmt.Errorf("partial, see the report: %s", strings.Join(l.Incomplete(), ", ")))
-	case l.summary != nil && isPartial(l.summary):
-		return exitWith(exitPartial, errStale)
+	if !l.Partial {
+		return nil
 	}
-	return nil
-}
-
-func isPartial(s *upstream.Summary) bool {
-	return s.Count(upstream.Stale)+s.Count(upstream.Refused) > 0
+	return exitWith(exitPartial, fmt.Errorf("partial, see the report: %s", strings.Join(l.Incomplete(), ", ")))
 }
 
 // run downloads the catalog, unless it is local, and loads it. The caller holds the lock of the
@@ -127,11 +111,8 @@ func (f *loadFlags) run(
 			return nil, err
 		}
 		defer release()
-		l.summary, dir = s, s.Dir
-		o.Fetched, o.Verified = fetched(s), true
-		if !f.damaged {
-			o.Cache = buildCache(s, o.Store, o.Channel)
-		}
+		dir = s.Dir
+		o.Fetched, o.Verified = &s.FetchReport, true
 	}
 	o.Catalog = os.DirFS(dir)
 	bar := newProgress(messages, "loading")

@@ -91,7 +91,6 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 	return root
 }
 
-// printJSON prints a value as indented JSON.
 func printJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

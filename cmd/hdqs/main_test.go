@@ -175,9 +175,7 @@ func generated(t *testing.T, o generator.Options) string {
 func newCatalogOf(t *testing.T, o generator.Options) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "catalog")
-	if err := os.CopyFS(dir, os.DirFS(generated(t, o))); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(dir, os.DirFS(generated(t, o))))
 	return dir
 }
 
@@ -240,9 +238,7 @@ func sampleStore(t *testing.T) string {
 func copyStore(t *testing.T, store string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "store")
-	if err := os.CopyFS(to, os.DirFS(store)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.CopyFS(to, os.DirFS(store)))
 	return to
 }
 

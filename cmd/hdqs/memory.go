@@ -35,7 +35,6 @@ func (s *size) String() string {
 	return strconv.FormatInt(s.bytes, 10)
 }
 
-// Type is the word for a value in the help.
 func (s *size) Type() string { return "size" }
 
 // leastMemory is the least limit that leaves something for a snapshot.

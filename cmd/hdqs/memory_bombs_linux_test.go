@@ -86,7 +86,9 @@ func bombs() []bomb {
 	}}
 	docs := bomb{name: "documents", paths: []string{
 		"/", "/docs", "/docs/conflict-events", "/docs/rainfall", "/openapi.json", "/hapi/openapi.json", "/llms.txt",
-		"/sitemap.xml", "/status", "/changelog", "/changelog.atom", "/docs/interactive",
+		"/sitemap.xml", "/status", "/changelog", "/changelog.atom", "/country", "/country/SDN", "/country/SDN.xlsx",
+		"/docs/interactive",
+		"/search?q=a", "/search?q=people+in+need+sudan", "/search/suggest?q=a",
 	}}
 	var junk strings.Builder
 	for i := 0; junk.Len() < 38<<10; i++ {

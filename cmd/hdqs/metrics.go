@@ -20,7 +20,6 @@ func newBuildInfo() prometheus.Collector {
 	return info
 }
 
-// loadMetrics counts loads of a catalog.
 type loadMetrics struct {
 	follow.Outcomes
 	seconds prometheus.Gauge
@@ -38,7 +37,6 @@ func newLoadMetrics(to prometheus.Registerer) *loadMetrics {
 	return m
 }
 
-// end counts a load that began at a time.
 func (m *loadMetrics) end(ctx context.Context, began time.Time, l *loaded, err error) {
 	m.seconds.Set(time.Since(began).Seconds())
 	switch {

@@ -129,9 +129,7 @@ func TestAccessLogOfServe(t *testing.T) {
 		strings.Contains(first, identifier) {
 		t.Errorf("the line %q", first)
 	}
-	if err := os.Rename(path, path+".1"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Rename(path, path+".1"))
 	s.signal(t, syscall.SIGHUP)
 	testkit.WaitFor(t, "a new file", func() bool {
 		_, err := os.Stat(path)

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hdqs/internal/memory"
 	"hdqs/internal/replica"
+	"hdqs/loader"
 	"hdqs/loader/upstream"
 )
 
@@ -55,9 +57,9 @@ mirrored, but a source was stale or refused.`,
 				return storeError(err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "mirrored %d files to %s: %d written, %s\n",
-				copied.Files, to, copied.Sent, formatBytes(copied.Bytes))
-			if isPartial(s) {
-				return exitWith(exitPartial, errStale)
+				copied.Files, to, copied.Sent, memory.Size(copied.Bytes))
+			if s.Count(loader.SourceStale)+s.Count(loader.SourceRefused) > 0 {
+				return exitWith(exitPartial, errors.New("a source could not be read: see the messages"))
 			}
 			return nil
 		},

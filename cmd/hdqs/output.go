@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"github.com/schollz/progressbar/v3"
+
+	"hdqs/internal/memory"
 )
 
 // printable is where commands print: control characters become \u escapes, but for line ends and
@@ -16,7 +18,6 @@ import (
 // act on it. In JSON such an escape is the same text.
 type printable struct{ io.Writer }
 
-// Write implements io.Writer.
 func (p printable) Write(b []byte) (int, error) {
 	if _, err := io.WriteString(p.Writer, escape(string(b), "\n\t")); err != nil {
 		return 0, err
@@ -72,7 +73,6 @@ func newProgress(w io.Writer, stage string) *progress {
 	return p
 }
 
-// update sets how many of all bytes are done, and the file that is being read.
 func (p *progress) update(path string, done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,15 +90,15 @@ func (p *progress) update(path string, done, total int64) {
 
 // rateText describes the progress, the rate and the time left, as far as they are known.
 func rateText(done, total int64, took time.Duration) string {
-	text := formatBytes(done)
+	text := memory.Size(done)
 	if total > 0 {
-		text += " of " + formatBytes(total)
+		text += " of " + memory.Size(total)
 	}
 	rate := float64(done) / took.Seconds()
 	if rate < 1 {
 		return text
 	}
-	text += ", " + formatBytes(int64(rate)) + "/s"
+	text += ", " + memory.Size(int64(rate)) + "/s"
 	if left := total - done; left > 0 {
 		text += fmt.Sprintf(", %s left", time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second))
 	}

@@ -28,9 +28,7 @@ func TestPrintsNoControlCharacters(t *testing.T) {
 		testkit.WriteFile(t, path, []byte(text))
 	}
 	funding := pathOf(t, files, "funding/*.csv")
-	if err := os.Rename(funding, strings.TrimSuffix(funding, ".csv")+"\x1b[2J.csv"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Rename(funding, strings.TrimSuffix(funding, ".csv")+"\x1b[2J.csv"))
 	build := []string{"build", "--catalog", files, "--store", store, "--snapshot-time", buildTime}
 	built := runWith(t, nil, "", build...)
 	mustExit(t, 0, "inspect", "--store", store)

@@ -23,14 +23,7 @@ func newPublish() *cobra.Command {
 serve it: those that 'hdqs diff' prints for the two snapshots.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := f.openExisting()
-			if err == nil {
-				err = sign.apply(st)
-			}
-			if err != nil {
-				return err
-			}
-			return st.publish(cmd, func(store.Channel) (string, error) { return args[0], nil })
+			return f.publish(cmd, &sign, func(store.Channel) (string, error) { return args[0], nil })
 		},
 	}
 	f.register(cmd.Flags())
@@ -56,14 +49,7 @@ The time of publication becomes that of the rollback; no rows change. Replicas w
 'hdqs publish'.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			st, err := f.openExisting()
-			if err == nil {
-				err = sign.apply(st)
-			}
-			if err != nil {
-				return err
-			}
-			return st.publish(cmd, func(c store.Channel) (string, error) {
+			return f.publish(cmd, &sign, func(c store.Channel) (string, error) {
 				if to != "" {
 					return to, nil
 				}
@@ -82,8 +68,17 @@ The time of publication becomes that of the rollback; no rows change. Replicas w
 }
 
 // publish moves the channel to the snapshot that choose picks, and prints the keys to purge.
-func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (string, error)) error {
+func (f *storeFlags) publish(
+	cmd *cobra.Command, sign *signFlags, choose func(store.Channel) (string, error),
+) error {
 	ctx, out, messages := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+	s, err := f.openExisting()
+	if err == nil {
+		err = sign.apply(s)
+	}
+	if err != nil {
+		return err
+	}
 	if s.Remote == nil {
 		release, err := s.lock("publish")
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestPurgeKeys: every command that moves a channel prints the keys that `hdqs diff` gives for the
@@ -64,9 +66,7 @@ func TestPurgeKeys(t *testing.T) {
 
 	// Without the old manifest everything may have changed. That does not prevent a publication.
 	third, _ := inspect(t, store)
-	if err := os.Remove(filepath.Join(store, "manifests", third.ID+".json")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(filepath.Join(store, "manifests", third.ID+".json")))
 	o := mustExit(t, 0, "publish", "--store", store, first.ID)
 	if keys := purged(o.stdout); !slices.Equal(keys, []string{"all"}) || !strings.Contains(o.stderr, third.ID) {
 		t.Errorf("without the old manifest: %q, %s", keys, o.stderr)

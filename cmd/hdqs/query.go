@@ -93,10 +93,7 @@ func openOffline(ctx context.Context, f *serveFlags, messages io.Writer) (*api.S
 	server := api.New(state.Options{
 		Identifier: f.answers.Identifier, Logger: log, SkipWarmUp: true, MadeUp: f.sample(),
 	})
-	follower := follow.New(follow.Options{
-		Server: server, Source: &store.Source, Waiter: w, Timeout: f.storeTimeout, Explain: store.channelError,
-	})
-	if err := follower.FirstAnswered(ctx); err != nil {
+	if err := follow.New(f.following(server, store, w)).FirstAnswered(ctx); err != nil {
 		done()
 		return nil, nil, storeError(err)
 	}
@@ -156,7 +153,6 @@ func answerOne(
 	return nil
 }
 
-// batchRequest is a line of a batch that is a JSON object.
 type batchRequest struct {
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`

@@ -19,6 +19,7 @@ import (
 	"hdqs/api"
 	"hdqs/api/state"
 	"hdqs/internal/follow"
+	"hdqs/internal/testkit"
 )
 
 // TestReference compares docs/flags.md with the flags of all commands, the table of docs/metrics.md
@@ -39,9 +40,7 @@ func TestReference(t *testing.T) {
 		"metrics.md":   before + begin + "\n" + metricTable(t) + "\n" + end + after,
 	} {
 		if flag.Lookup("update").Value.String() == "true" {
-			if err := os.WriteFile("../../docs/"+name, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile("../../docs/"+name, []byte(want), 0o644))
 		} else if readDoc(t, name) != want {
 			t.Errorf("docs/%s is not what the program has: go test ./cmd/hdqs -run TestReference -update", name)
 		}
@@ -50,10 +49,7 @@ func TestReference(t *testing.T) {
 
 func readDoc(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.ReadFile(t, "../../docs/"+name)
 	return string(text)
 }
 

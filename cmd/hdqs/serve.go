@@ -23,7 +23,6 @@ import (
 	"hdqs/internal/replica"
 	"hdqs/loader"
 	"hdqs/loader/sample"
-	"hdqs/loader/upstream"
 	"hdqs/snapshot/store"
 )
 
@@ -73,7 +72,7 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	fl.DurationVar(&f.refresh, "refresh", 0, "interval between two builds from --catalog; 0: build once")
 	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute,
 		"interval between two checks of the channel for a new snapshot; 0: never; SIGHUP checks at once")
-	fl.DurationVar(&f.storeTimeout, "store-timeout", replica.DefaultTimeout,
+	durationVar(fl, &f.storeTimeout, "store-timeout", replica.DefaultTimeout, shortestTimeout, longestTimeout,
 		"longest time for reading the store's channel, and a manifest of a remote store")
 	fl.DurationVar(&f.scrub, "scrub", 10*time.Minute,
 		"how soon changed bytes of a served segment are noticed, by comparing all with their checksums; 0: never")
@@ -84,9 +83,9 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	choiceVar(fl, &f.answers.Identifier, "identifier", identifierModes,
 		"app identifiers: require, observe (count requests without one, but answer them) or off")
 	fl.StringVar(&f.logFormat, "log-format", "text", "messages on stderr: text, json or off")
-	fl.DurationVar(&f.shutdownDelay, "shutdown-delay", 0,
+	durationVar(fl, &f.shutdownDelay, "shutdown-delay", 0, 0, longestWait,
 		"how long to answer requests after SIGTERM, not ready and with 'Connection: close', before the listener closes")
-	fl.DurationVar(&f.drainTimeout, "drain-timeout", 20*time.Second,
+	durationVar(fl, &f.drainTimeout, "drain-timeout", 20*time.Second, 0, longestWait,
 		"how long running requests may take after the listener has closed")
 	fl.IntVar(&f.answers.Connections, "max-connections", 0, "open connections above which new ones get 503; 0: 65536")
 	fl.IntVar(&f.answers.ConnectionsPerAddress, "max-connections-per-address", 0,
@@ -103,9 +102,6 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	boundOrZero(fl, "refresh", &f.refresh, shortestPoll, longestPause)
 	boundOrZero(fl, "snapshot-poll", &f.poll, shortestPoll, longestPause)
 	boundOrZero(fl, "scrub", &f.scrub, shortestScrub, longestPause)
-	bound(fl, "store-timeout", &f.storeTimeout, shortestTimeout, longestTimeout)
-	bound(fl, "shutdown-delay", &f.shutdownDelay, 0, longestWait)
-	bound(fl, "drain-timeout", &f.drainTimeout, 0, longestWait)
 	bound(fl, "max-connections", &f.answers.Connections, 0, mostAtOnce)
 	bound(fl, "max-connections-per-address", &f.answers.ConnectionsPerAddress, 0, mostAtOnce)
 	f.load.register(fl, "catalog to build from before serving (see 'hdqs build')")
@@ -171,12 +167,10 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	defer closeSource()
 	polls.Ended()
 	public := &publicListeners{sockets: sockets, server: server, address: f.listen, failed: failed}
-	follower := follow.New(follow.Options{
-		Server: server, Source: &source.Source, Waiter: w, Timeout: f.storeTimeout, Metrics: polls,
-		Bulk: f.answers.Bulk, Preopened: preopened, Patient: os.Getenv("NOTIFY_SOCKET") != "",
-		Explain: source.channelError, Answering: func() { public.open(ctx) },
-		Reloading: notify.reloading, Polled: notify.ready,
-	})
+	o := f.following(server, source, w)
+	o.Metrics, o.Bulk, o.Preopened, o.Patient = polls, f.answers.Bulk, preopened, os.Getenv("NOTIFY_SOCKET") != ""
+	o.Answering, o.Reloading, o.Polled = func() { public.open(ctx) }, notify.reloading, notify.ready
+	follower := follow.New(o)
 	began := time.Now()
 	defer context.AfterFunc(ctx, server.EndWarmUp)()
 	if err := f.first(ctx, server, follower, public); err != nil {
@@ -192,6 +186,12 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	f.announce(messages, server, follower, public, opened)
 	notify.ready(follower.Shown(), nil)
 	return f.run(ctx, server, source, follower, notify, public.failed)
+}
+
+func (f *serveFlags) following(server *api.Server, st *openStore, w *follow.Waiter) follow.Options {
+	return follow.Options{
+		Server: server, Source: &st.Source, Waiter: w, Timeout: f.storeTimeout, Explain: st.channelError,
+	}
 }
 
 // configure checks the flags and makes the options of the server. Its errors are wrong usage.
@@ -219,7 +219,6 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o state.Opt
 	return p, o, errors.Join(p.check(f), checkAddress("listen", &f.listen), checkAddress("admin", &f.admin))
 }
 
-// checkSource checks the flags that say what openServed opens.
 func (f *serveFlags) checkSource() error {
 	switch {
 	case f.store != "" && f.load.catalog != "":
@@ -277,8 +276,7 @@ func (f *serveFlags) run(
 		go server.ScrubEvery(background, f.scrub)
 	}
 	if f.load.catalog != "" {
-		go follower.Refresh(background, f.refresh, func(damaged bool) error {
-			f.load.damaged = damaged
+		go follower.Refresh(background, f.refresh, func() error {
 			return f.rebuild(background, source, notify.log)
 		})
 	}
@@ -309,7 +307,6 @@ func shutDown(server *api.Server, log *slog.Logger, f *serveFlags, followed <-ch
 	}
 }
 
-// sample reports whether the embedded sample is served.
 func (f *serveFlags) sample() bool { return f.store == "" && f.load.catalog == "" }
 
 // openServed opens the store to serve: the one of --store, one built from --catalog, or one built
@@ -427,8 +424,8 @@ func (f *serveFlags) rebuild(ctx context.Context, st *openStore, log *slog.Logge
 		return err
 	}
 	stale := 0
-	if l.summary != nil {
-		stale = l.summary.Count(upstream.Stale) + l.summary.Count(upstream.Refused)
+	if l.Fetched != nil {
+		stale = l.Fetched.Count(loader.SourceStale) + l.Fetched.Count(loader.SourceRefused)
 	}
 	log.Info("refreshed", "outcome", l.Outcome, "snapshot", l.Snapshot, "partial", l.partial() != nil,
 		"stale", stale, "seconds", l.Seconds)
@@ -447,7 +444,6 @@ func newLogger(w io.Writer, format string) (*slog.Logger, error) {
 	return nil, fmt.Errorf("--log-format %q: want text, json or off", format)
 }
 
-// printAddresses prints the address of a listener and some requests to try.
 func printAddresses(w io.Writer, base string, mode state.IdentifierMode) {
 	if !strings.HasPrefix(base, "http://") {
 		fmt.Fprintf(w, "listening on %s\n", base)

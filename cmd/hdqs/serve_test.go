@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -15,17 +14,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"hdqs/api/contract"
 	"hdqs/internal/testkit"
 )
-
-// tiers are the values of `hdqs serve --compression`; the first is the default.
-var tiers = []string{"stored", "pieces", "whole"}
-
-// unpackers are the codings with the functions that undo them.
-var unpackers = map[string]func(*testing.T, []byte) []byte{"gzip": gunzip, "zstd": unzstd}
 
 // TestServeSample starts the program without a catalog, as a newcomer does, and asks for
 // everything. TestCompressionTiers asks the encoders.
@@ -132,36 +123,6 @@ func (s *server) testCSV(t *testing.T, e *endpoint, total int) {
 	if !bytes.HasSuffix(a.body, []byte("\r\n")) || bytes.Count(a.body, []byte("\r\n")) < len(lines) {
 		t.Errorf("CSV: not all lines end in CR LF")
 	}
-}
-
-// gunzip unpacks a body that must be exactly one gzip member, since many clients stop after one.
-func gunzip(t *testing.T, b []byte) []byte {
-	t.Helper()
-	in := bytes.NewReader(b)
-	r, err := gzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Multistream(false)
-	out, err := io.ReadAll(r)
-	if err != nil || in.Len() != 0 {
-		t.Fatalf("gzip: %v, %d bytes after the member", err, in.Len())
-	}
-	return out
-}
-
-func unzstd(t *testing.T, b []byte) []byte {
-	t.Helper()
-	d, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	out, err := d.DecodeAll(b, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // headerDifference describes a difference between two headers, apart from fields that vary.

@@ -34,9 +34,7 @@ func startCommand(t *testing.T, env []string, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{log: new(testkit.Log), cmd: cmd, ended: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = environment(env...), p.log, p.log
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, p.cmd.Start())
 	go func() {
 		_ = p.cmd.Wait()
 		close(p.ended)
@@ -52,9 +50,7 @@ func (p *process) kill() {
 
 func (p *process) signal(t *testing.T, sig os.Signal) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(sig); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, p.cmd.Process.Signal(sig))
 }
 
 // stop sends SIGTERM and returns the exit code.

@@ -112,9 +112,7 @@ func TestEndIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
 	for range 64 { // more than the buffers of both sides hold
 		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", with(conflictPath))
 	}

@@ -160,7 +160,7 @@ func siteFaults() []siteFault {
 		},
 		{
 			"food-prices-market-monitor/hdx_hapi_food_price_global_2024.csv", "column twice", "stale",
-			`column "unit" stands twice`, nil, inHeader(",unit,", ",unit,unit,"),
+			`duplicate column "unit"`, nil, inHeader(",unit,", ",unit,unit,"),
 		},
 		{
 			"refugees-persons-of-concern/hdx_hapi_refugees_global_2020_2024.csv", "byte order mark and CRLF", "new",

@@ -30,9 +30,7 @@ func TestRemovedSource(t *testing.T) {
 	before := ask(t, "GET", s.base+with(idpsPath))
 
 	content := testkit.ReadFile(t, names[0])
-	if err := os.Remove(names[0]); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(names[0]))
 	built := mustExit(t, 5, "build", "--catalog", files, "--store", store, "--snapshot-time", "2026-11-22T01:02:00Z")
 	if !strings.HasSuffix(built.stdout, "\npurge: landing ep-idps\n") {
 		t.Errorf("the build ends with %q", built.stdout[max(0, len(built.stdout)-200):])

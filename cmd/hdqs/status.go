@@ -100,8 +100,8 @@ table is stale, or if its last poll of the store failed.`,
 	cmd.Flags().StringSliceVar(&admins, "admin", nil, "address of an admin listener: HOST:PORT, PORT of this "+
 		"machine, or a URL")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for the replicas")
-	bound(cmd.Flags(), "timeout", &timeout, shortestTimeout, longestTimeout)
+	durationVar(cmd.Flags(), &timeout, "timeout", 5*time.Second, shortestTimeout, longestTimeout,
+		"how long to wait for the replicas")
 	return cmd
 }
 
@@ -128,7 +128,6 @@ func getStatus(ctx context.Context, url string) (code int, header http.Header, b
 	return res.StatusCode, res.Header, body, err
 }
 
-// askStatus asks one replica.
 func askStatus(ctx context.Context, address string, admin bool) (s replicaStatus) {
 	s = replicaStatus{Address: address, State: stateGood, Reasons: []string{}, Listener: "public"}
 	base := strings.TrimRight(address, "/")
@@ -173,7 +172,6 @@ func (s *replicaStatus) askPublic(ctx context.Context, base string) error {
 	return nil
 }
 
-// askAdmin reads /readyz and /metrics.
 func (s *replicaStatus) askAdmin(ctx context.Context, base string) error {
 	_, _, body, err := getStatus(ctx, base+"/readyz")
 	if err != nil {
@@ -228,32 +226,26 @@ func (s *replicaStatus) askAdmin(ctx context.Context, base string) error {
 
 // readMetrics reads the few metrics that matter here. A sample is a line: name{labels} value.
 func (s *replicaStatus) readMetrics(text string) {
+	counts := map[string]*int64{
+		"hdqs_http_in_flight": &s.InFlight, "hdqs_http_in_flight_bytes": &s.InFlightBytes,
+		"process_resident_memory_bytes": &s.MemoryBytes, "hdqs_memory_limit_bytes": &s.MemoryLimitBytes,
+		"hdqs_swaps_refused_total": &s.SwapsRefused, // the only one with several samples
+	}
 	for line := range strings.Lines(text) {
 		name, number, ok := strings.Cut(strings.TrimSpace(line), " ")
 		value, err := strconv.ParseFloat(number, 64)
 		if !ok || err != nil || strings.HasPrefix(name, "#") {
 			continue
 		}
-		n := int64(value)
 		family, labels, _ := strings.Cut(name, "{")
-		switch family {
-		case "hdqs_http_in_flight":
-			s.InFlight = n
-		case "hdqs_http_in_flight_bytes":
-			s.InFlightBytes = n
-		case "process_resident_memory_bytes":
-			s.MemoryBytes = n
-		case "hdqs_memory_limit_bytes":
-			s.MemoryLimitBytes = n
-		case "hdqs_swaps_refused_total":
-			s.SwapsRefused += n
-		case "hdqs_http_shed_total":
-			if reason := strings.Split(labels, `"`); n > 0 && len(reason) > 1 {
-				if s.Shed == nil {
-					s.Shed = map[string]int64{}
-				}
-				s.Shed[reason[1]] = n
+		if to := counts[family]; to != nil {
+			*to += int64(value)
+		}
+		if reason := strings.Split(labels, `"`); family == "hdqs_http_shed_total" && value > 0 && len(reason) > 1 {
+			if s.Shed == nil {
+				s.Shed = map[string]int64{}
 			}
+			s.Shed[reason[1]] = int64(value)
 		}
 	}
 }

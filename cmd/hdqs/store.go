@@ -21,7 +21,6 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// dataDir is the default directory for downloads and snapshots.
 const dataDir = "hdqs-data"
 
 // netFlags restrict web addresses. Buckets are configured by environment variables: see
@@ -75,7 +74,6 @@ func (f *trustFlags) apply(st *store.Store) (*store.Store, error) {
 	return st.Trusting(keys), nil
 }
 
-// signFlags hold the key that signs snapshots and channels.
 type signFlags struct{ key string }
 
 func (f *signFlags) register(fl *pflag.FlagSet) {
@@ -99,7 +97,6 @@ func (f *signFlags) apply(into *openStore) error {
 	return nil
 }
 
-// storeFlags select a store and one of its channels.
 type storeFlags struct {
 	store, channel, dataDir string
 	trust                   trustFlags
@@ -222,7 +219,6 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 	return m, storeError(err)
 }
 
-// lock locks the local store, or the copy of a remote one, for a command that changes it.
 func (s *openStore) lock(holder string) (release func(), err error) {
 	l, err := s.Lock(holder)
 	if err != nil {
@@ -249,7 +245,6 @@ func storeError(err error) error {
 	return err
 }
 
-// isAbsent reports whether an error is about a missing channel.
 func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // temporaryDir makes a temporary directory that is locked until remove is called or the process

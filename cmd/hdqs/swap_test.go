@@ -193,9 +193,7 @@ func TestShutdownWaitsForSlowReader(t *testing.T) {
 	}
 	defer conn.Close()
 	// A small buffer keeps most of the answer in the server. A very small one only slows TCP down.
-	if err := conn.(*net.TCPConn).SetReadBuffer(32 << 10); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(32<<10))
 	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", with("/api/v2/coordination-context/conflict-events"))
 	var got bytes.Buffer
 	chunk := make([]byte, 16<<10)
@@ -206,9 +204,7 @@ func TestShutdownWaitsForSlowReader(t *testing.T) {
 	got.Write(chunk[:n])
 	s.signal(t, syscall.SIGTERM)
 	for {
-		if err := conn.SetReadDeadline(time.Now().Add(testkit.Patience)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, conn.SetReadDeadline(time.Now().Add(testkit.Patience)))
 		time.Sleep(time.Millisecond)
 		n, err := conn.Read(chunk)
 		got.Write(chunk[:n])

@@ -88,9 +88,7 @@ func (f *fakeSystemd) start(t *testing.T, env []string, args ...string) *process
 		"LISTEN_FDNAMES="+strings.Join(f.names, ":"))
 	p.cmd.ExtraFiles = f.sockets
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, p.cmd.Start())
 	go func() {
 		_ = p.cmd.Wait()
 		close(p.ended)

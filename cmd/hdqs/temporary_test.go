@@ -31,9 +31,7 @@ func TestLeftovers(t *testing.T) {
 	running := begin()
 	folders(2) // the first may be that of a process that is starting
 	for _, path := range folders(2) {
-		if err := os.Chtimes(filepath.Join(path, "lock"), old, old); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Chtimes(filepath.Join(path, "lock"), old, old))
 	}
 	last := begin()
 	if _, err := os.Stat(first); err == nil {
@@ -51,9 +49,7 @@ func TestLeftovers(t *testing.T) {
 	store := smallStore(t)
 	left := filepath.Join(store, "segments", ".segment123456789")
 	testkit.WriteFile(t, left, []byte("half"))
-	if err := os.Chtimes(left, old, old); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Chtimes(left, old, old))
 	mustExit(t, 0, "gc", "--store", store, "--dry-run")
 	if _, err := os.Stat(left); err != nil {
 		t.Error(err)

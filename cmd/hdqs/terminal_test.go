@@ -60,9 +60,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	cmd.Env, cmd.Stderr = environment("COLUMNS=200"), program
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, cmd.Start())
 	program.Close()
 	seen, _ := io.ReadAll(screen) // ends with an error when the program has closed its side
 	if err := cmd.Wait(); err != nil {

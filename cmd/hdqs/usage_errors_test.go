@@ -26,15 +26,11 @@ func TestGoldenMistakes(t *testing.T) {
 	mustExit(t, 0, "build", "--catalog", catalog, "--store", store, "--snapshot-time", buildTime)
 	first, _ := inspect(t, store)
 	for _, name := range []string{"empty", "data"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	testkit.WriteFile(t, filepath.Join(dir, "file"), []byte("text"))
 	testkit.WriteFile(t, filepath.Join(dir, "without", "reference", "location.csv"), nil)
-	if err := os.Rename(copyStore(t, store), filepath.Join(dir, "data", "store")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Rename(copyStore(t, store), filepath.Join(dir, "data", "store")))
 	testkit.WriteFile(t, filepath.Join(dir, "batch"), []byte("api/v2/metadata/sector\n"))
 	partial := newCatalog(t, 1)
 	spoil(t, partial)
@@ -98,9 +94,7 @@ var unstable = regexp.MustCompile(`(?m)^time=.*\n| since \d{4}-\d\d-\d\dT[\d:]+Z
 // number.
 func spoil(t *testing.T, catalog string) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(catalog, "catalog.json")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Remove(filepath.Join(catalog, "catalog.json")))
 	testkit.WriteFile(t, pathOf(t, catalog, "poverty-rate/*.csv"), []byte("<html>later</html>\n"))
 	funding := pathOf(t, catalog, "funding/*.csv")
 	lines := strings.Split(string(testkit.ReadFile(t, funding)), "\n")

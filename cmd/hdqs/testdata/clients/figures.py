@@ -86,13 +86,16 @@ def coarsest(rows, *same):
     """Rows whose place is in no place of another row with the same values and period."""
     def key(row, *place):
         return (row["location_code"], *place, *(row[f] for f in same), *period(row))
+    def names(r):
+        called = r["provider_admin1_name"], r.get("provider_admin1_code")
+        return {unit1(r), called} if any(called) else {unit1(r)}
     countries = {key(r) for r in rows if r["admin_level"] == "0"}
-    provinces = {key(r, unit1(r)) for r in rows if r["admin_level"] == "1"}
+    provinces = {key(r, name) for r in rows if r["admin_level"] == "1" for name in names(r)}
     kept = []
     for r in rows:
         if r["admin_level"] != "0" and key(r) in countries:
             continue
-        if r["admin_level"] == "2" and key(r, unit1(r)) in provinces:
+        if r["admin_level"] == "2" and any(key(r, name) in provinces for name in names(r)):
             continue
         kept.append(r)
     return kept

@@ -1,0 +1,222 @@
+package main_test
+
+import (
+	"encoding/json"
+	"html"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hdqs/internal/testkit"
+)
+
+var (
+	viewTotal = regexp.MustCompile(`<p class="total"[^>]*><strong>([^<]+)</strong>`)
+	viewTile  = regexp.MustCompile(
+		`(?s)<div class="tile"><h2>([^<]*)</h2>\s*<p class="value[^"]*">(?:<strong>([^<]*)</strong>)?`)
+	viewHeal   = regexp.MustCompile(`<a class="button" href="([^"]*)">Show the right figure</a>`)
+	viewLink   = regexp.MustCompile(`href="(/browse/[^"]+)"`)
+	viewOption = regexp.MustCompile(`(?s)<select id="choose-commodity_code".*?<option value="([^"]+)"`)
+)
+
+// refusedFigure is on pages that refuse a figure.
+const refusedFigure = "No figure, since it would be wrong."
+
+// view is a page of records.
+func (s *server) view(t *testing.T, path string) string {
+	t.Helper()
+	a := ask(t, "GET", s.base+path)
+	if a.status != 200 {
+		t.Fatalf("%s: %d %.300s", path, a.status, a.body)
+	}
+	return string(a.body)
+}
+
+// tilesOf are the headline figures of a page by title, NaN without a value.
+func tilesOf(page string) map[string]float64 {
+	tiles := map[string]float64{}
+	for _, m := range viewTile.FindAllStringSubmatch(page, -1) {
+		value, err := strconv.ParseFloat(strings.NewReplacer("\u202f", "", "\u2212", "-").Replace(m[2]), 64)
+		if err != nil {
+			value = math.NaN()
+		}
+		tiles[html.UnescapeString(m[1])] = value
+	}
+	return tiles
+}
+
+// headlineOf is the declaration of a headline figure.
+type headlineOf struct{ Name, Title, List, Place, Measure string }
+
+// headlineValues are the values of a figure by country.
+func (s *server) headlineValues(t *testing.T, name, query string) map[string]*float64 {
+	t.Helper()
+	a := ask(t, "GET", s.base+with("/api/v2/figures/"+name+"?"+query+"&limit=10000"))
+	var body struct {
+		Data []struct {
+			Place string `json:"location_code"`
+			Value *float64
+		}
+	}
+	if err := json.Unmarshal(a.body, &body); err != nil || a.status != 200 {
+		t.Fatalf("%s?%s: %d %v", name, query, a.status, err)
+	}
+	values := map[string]*float64{}
+	for _, r := range body.Data {
+		values[r.Place] = r.Value
+	}
+	return values
+}
+
+// TestFirstViews compares the headline figures of pages, of all records and of each country, with
+// those of the interface.
+func TestFirstViews(t *testing.T) {
+	parallel(t)
+	t.Run("made up", func(t *testing.T) {
+		parallel(t)
+		s := serve(t)
+		s.testFirstViews(t)
+		s.testWalk(t)
+	})
+	t.Run("real", func(t *testing.T) {
+		parallel(t)
+		s := serve(t, "--store", fixtureStore(t))
+		s.testFirstViews(t)
+		s.testWalk(t)
+		for path, want := range map[string]map[string]float64{
+			"humanitarian-needs?location_code=SDN": {"People in need": 24786370},
+			"humanitarian-needs?location_code=AFG": {"People in need": 23666389, "People reached": 18400000},
+			"conflict-events": {
+				"Events of political violence": 1146, "Deaths in political violence": 979,
+			},
+			"funding": {
+				"Funding asked for": 7101895113, "Funding received for appeals": 1235081958,
+			},
+			"national-risk?location_code=AFG": {"Risk of humanitarian crises": 8.1},
+		} {
+			tiles := tilesOf(s.view(t, "/browse/"+path))
+			for title, value := range want {
+				if tiles[title] != value {
+					t.Errorf("%s: %s is %v, want %v", path, title, tiles[title], value)
+				}
+			}
+		}
+		if page := s.view(t, "/browse/conflict-events"); !strings.Contains(page, "42 of 140 districts") {
+			t.Error("the page does not say of how many districts figures are")
+		}
+		const wrong = "/browse/humanitarian-needs?admin_level=2&by=location_code&location_code=SDN&measure=population"
+		const right = "/browse/humanitarian-needs?location_code=SDN"
+		if m := viewHeal.FindStringSubmatch(s.view(t, wrong)); m == nil || m[1] != right {
+			t.Errorf("%s is healed by %q", wrong, m)
+		}
+	})
+}
+
+func (s *server) testFirstViews(t *testing.T) {
+	t.Helper()
+	a := ask(t, "GET", s.base+with("/api/v2/figures?limit=1000"))
+	declared := decode[struct{ Data []headlineOf }](t, a.body).Data
+	lists, compared, sums := map[string]bool{}, 0, 0
+	for _, h := range declared {
+		path := "/browse/" + h.List[strings.LastIndex(h.List, "/")+1:]
+		whole := tilesOf(s.view(t, path))
+		lists[path] = true
+		some, sum := 0, 0.0
+		for place, value := range s.headlineValues(t, h.Name, "") {
+			query := "?" + h.Place + "=" + place
+			page := s.view(t, path+query)
+			if m := viewOption.FindStringSubmatch(page); m != nil {
+				value = s.headlineValues(t, h.Name, "location_code="+place+"&commodity_code="+m[1])[place]
+				page = s.view(t, path+query+"&commodity_code="+m[1])
+			}
+			got, shown := tilesOf(page)[h.Title]
+			switch {
+			case !shown && h.Name == "funding_received_all": // beside what was asked for it would mislead
+			case value == nil && shown && math.IsNaN(got):
+				compared++
+			case value == nil || got != *value:
+				t.Errorf("%s%s: %s is %v, shown %t, want %v", path, query, h.Title, got, shown, value)
+			default:
+				compared, some, sum = compared+1, some+1, sum+*value
+			}
+		}
+		if got, shown := whole[h.Title]; shown && some > 1 && strings.HasPrefix(h.Measure, "sum:") &&
+			!strings.Contains(h.Measure, " ") {
+			if sums++; math.Abs(got-sum) > 1e-9*math.Abs(sum) {
+				t.Errorf("%s: %s is %v, the countries have %v", path, h.Title, got, sum)
+			}
+		}
+	}
+	t.Logf("%d lists, %d figures, %d sums", len(lists), compared, sums)
+	if len(lists) != 13 || compared < 300 || sums < 10 {
+		t.Error("too little was compared")
+	}
+	for path := range lists {
+		if page := s.view(t, path); strings.Contains(page, refusedFigure) ||
+			!strings.Contains(page, `class="chart`) && !strings.Contains(page, `id="choose-`) {
+			t.Errorf("%s opens without a figure", path)
+		}
+	}
+}
+
+// testWalk follows random links of pages to pages. Each has records, and one that refuses a figure
+// has a button that leads to a page with a figure and without a refusal.
+func (s *server) testWalk(t *testing.T) {
+	t.Helper()
+	paths := viewLink.FindAllStringSubmatch(s.view(t, "/"), -1)
+	random := rand.New(rand.NewPCG(30, 1))
+	at, refused := "", 0
+	for i := range testkit.Trials(1000, 150) {
+		if i%10 == 0 {
+			at = paths[random.IntN(len(paths))][1]
+		}
+		page := s.view(t, at)
+		if total := viewTotal.FindStringSubmatch(page); total == nil || total[1] == "0" {
+			t.Fatalf("%s: %q records", at, total)
+		}
+		if strings.Contains(page, refusedFigure) {
+			refused++
+			s.testHealed(t, at, page)
+		}
+		var links []string
+		for _, m := range viewLink.FindAllStringSubmatch(page, -1) {
+			if link, _, _ := strings.Cut(html.UnescapeString(m[1]), "#"); !strings.Contains(link, "/download?") {
+				links = append(links, link)
+			}
+		}
+		at = links[random.IntN(len(links))]
+	}
+	t.Logf("%d refused", refused)
+	// Chips and forms lead to refusals: these do for certain.
+	for _, path := range []string{
+		"humanitarian-needs?measure=population&by=location_code", "idps?measure=population&by=month",
+		"food-security?measure=population_in_phase&by=year", "baseline-population?measure=population&by=location_code",
+	} {
+		page := s.view(t, "/browse/"+path)
+		if !strings.Contains(page, refusedFigure) {
+			t.Errorf("%s is not refused", path)
+		}
+		s.testHealed(t, "/browse/"+path, page)
+	}
+}
+
+// testHealed checks the button of a page that refuses a figure.
+func (s *server) testHealed(t *testing.T, at, page string) {
+	t.Helper()
+	for _, m := range viewHeal.FindAllStringSubmatch(page, -1) {
+		address := html.UnescapeString(m[1])
+		right := s.view(t, address)
+		total := viewTotal.FindStringSubmatch(right)
+		if total == nil || total[1] == "0" || strings.Contains(right, refusedFigure) ||
+			!strings.Contains(right, `class="tile"`) && !strings.Contains(right, `class="chart`) &&
+				!strings.Contains(right, `id="choose-`) {
+			t.Errorf("%s: the right figure at %s has %q records", at, address, total)
+		}
+	}
+	if strings.Count(page, refusedFigure) != len(viewHeal.FindAllString(page, -1)) {
+		t.Errorf("%s: a figure is refused without a button", at)
+	}
+}
