@@ -24,7 +24,6 @@ require (
 	github.com/spf13/pflag v1.0.10 // cobra's flag sets, into which the environment variables are read
 	github.com/valyala/fasthttp v1.77.0 // HTTP server without allocations per request
 	github.com/xuri/excelize/v2 v2.11.1 // the workbook of the national risk index
-	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // what go test -bench prints, read by bench
 	golang.org/x/sync v0.24.0 // errgroup: worker pools
 	golang.org/x/sys v0.49.0 // mmap, flock, the priority of a thread
 	golang.org/x/text v0.43.0 // ill-formed UTF-8 in queries, repaired as in Python; the codes of countries
@@ -35,6 +34,7 @@ require (
 	github.com/molecule-man/go-brrr v1.0.1 // indirect; pinned for fasthttp
 	golang.org/x/exp/typeparams v0.0.0-20260811152304-ee035b5b010f // indirect
 	golang.org/x/mod v0.41.0 // indirect
+	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // indirect; benchstat
 	golang.org/x/tools v0.51.0 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
 	mvdan.cc/gofumpt v0.12.0 // indirect
