@@ -160,7 +160,7 @@ func TestBrowserAlone(t *testing.T) {
 	address := listen(t, serverOf(t, state.Options{}, storeSnapshot(t, "alone", sampleTime, tables)))
 	p := browser.Open(t)
 	p.Media("screen", "light")
-	p.Goto("http://" + address + "/browse/conflict-events?measure=records&by=month")
+	p.Goto("http://" + address + "/browse/conflict-events?measure=records&by=month&span=all")
 	p.Wait(`document.querySelector("#series canvas")`)
 	const blue = `(() => {
 		const c = document.querySelector("#series canvas");
