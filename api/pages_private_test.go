@@ -46,6 +46,10 @@ func everyPage(prefix string) (targets []string) {
 		"/browse/conflict-events?by=location_code&measure=events", "/browse/conflict-events?admin_level=0&latest=true",
 		"/browse/conflict-events?row=1", "/browse/conflict-events?limit=x",
 		"/browse/idps?location_code=AFG&by=admin1_code",
+		"/figure/conflict-events.csv?by=location_code&measure=records", "/figure/conflict-events.xlsx",
+		"/figure/humanitarian-needs.csv?limit=x", "/figure/idps.csv?location_code=AFG,MLI",
+		"/embed/conflict-events?by=location_code&measure=records&x=1", "/embed/conflict-events?measure=fatalities",
+		"/oembed?url=http://example.org/browse/conflict-events", "/oembed?url=x",
 		"/api/v2/metadata/org?limit=2", "/api/v2/metadata/org?limit=x", "/api/v2/metadata/org/facets?fields=org_type_code",
 		"/api/v2/coordination-context/conflict-events/aggregate?group_by=location_code&measures=count",
 	} {

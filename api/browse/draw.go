@@ -102,7 +102,10 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 		c.Description = describe(m, "of "+Count(len(groups))+" groups")
 		x.drawBars(c, groups)
 	}
-	listed := groups[:min(len(groups), maxFigures)]
+	listed := groups
+	if !q.AllFigures {
+		listed = groups[:min(len(groups), maxFigures)]
+	}
 	x.Unlisted = len(groups) - len(listed)
 	filter := b.fields[0]
 	links := isFilter(q.Plan, filter)
@@ -114,6 +117,9 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 			name.Link, name.About = link(g.value), "Records of "+g.name
 		}
 		x.Rows = append(x.Rows, []cell{name, g.cell()})
+		if b.as != asBars {
+			x.Codes = append(x.Codes, g.value)
+		}
 	}
 }
 
@@ -160,6 +166,7 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 			x.Whole = link{"The whole period, from " + labels[max(0, all-maxLabels)] + " on", s.with(spanParam, "all")}
 		}
 		labels = labels[all-most:]
+		x.span = labels[0] + " to " + labels[most-1]
 	}
 	if all := len(names); all > maxPanels {
 		x.Cut = append(x.Cut, "The "+Count(maxPanels)+" with the greatest figures of "+
@@ -231,12 +238,11 @@ func secondsOf(groups []group) []string {
 
 func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	drawn := groups[:min(len(groups), maxBars)]
-	x.Left = len(groups) - len(drawn)
-	bars := make([]chart.Bar, len(drawn))
+	x.Left, x.AllBars = len(groups)-len(drawn), make([]chart.Bar, len(drawn))
 	for i, g := range drawn {
-		bars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text}
+		x.AllBars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text}
 	}
-	x.Drawing = chart.Bars(c, bars)
+	x.Drawing = chart.Bars(c, x.AllBars)
 }
 
 func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {

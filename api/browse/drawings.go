@@ -75,24 +75,43 @@ func (v *viewer) byCountry(h *contract.Headline, records []Record, columns []str
 			row = append(row, g.cell())
 		}
 		x.Rows = append(x.Rows, append(row, cell{}))
+		x.Codes = append(x.Codes, all[i].value)
 	}
+	period := x.addPeriods(records)
+	_, e := contract.HeadlineOf(h.Name, v.q.Plan.Endpoint.Names())
+	params, _ := v.paramsOf(h)
+	x.Source = address(v.q.Base+v.q.Prefix+e.Path, params)
+	filters := v.declared(d.Filters)
+	maps.Copy(filters, v.given)
+	if err := x.tell(v.q, filters, h.Unit); err != nil {
+		return nil, err
+	}
+	x.About.Period, x.About.Places = period, Count(len(known))+" countries"
+	return x, nil
+}
+
+// addPeriods writes the time and the coverage of the records of countries into the last column of a
+// table. It returns the time of all.
+func (x *figure) addPeriods(records []Record) string {
 	byPlace := map[string]Record{}
 	for _, r := range records {
 		place, _ := r.Text("location_code")
 		byPlace[place] = r
 	}
-	for i := range all {
-		f := fieldsOf(byPlace[all[i].value], "period_start", "period_end", "units", "units_known", "admin_level")
+	start, end := "", ""
+	for i, code := range x.Codes {
+		f := fieldsOf(byPlace[code], "period_start", "period_end", "units", "units_known", "admin_level")
 		text := spanText(f[0], f[1])
 		if units := coverageText(f[2:]); units != "" {
 			text += ", from " + units
 		}
 		x.Rows[i][len(x.Head)-1] = cell{Text: text}
+		if start == "" || f[0] != "" && f[0] < start {
+			start = f[0]
+		}
+		end = max(end, f[1])
 	}
-	_, e := contract.HeadlineOf(h.Name, v.q.Plan.Endpoint.Names())
-	params, _ := v.paramsOf(h)
-	x.Source = address(v.q.Base+v.q.Prefix+e.Path, params)
-	return x, nil
+	return spanText(start, end)
 }
 
 // maxFirstBars is how many bars stand below a map.
@@ -148,7 +167,8 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	maps.Copy(values, sum.kept)
 	query := groupsQuery(state{values: values}, fields, strings.Join(d.Measures, ","))
 	x.Source = address(v.q.Base+v.q.Prefix+e.Path+"/"+contract.Aggregate.String(), query)
-	return x, nil
+	_, field, _ := strings.Cut(d.Measures[0], ":")
+	return x, x.tell(v.q, values, unitOf(e, measure{name: names.Name(field), label: title}))
 }
 
 // byWords is what a drawing is by, in words.

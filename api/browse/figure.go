@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"html/template"
 	"net/url"
 	"strconv"
@@ -41,6 +42,11 @@ type figure struct {
 	Refused       []string // why there is no figure
 	Heal          string   // the page that shows the right figure, where this one is refused
 	Source        string   // the same figures as a request
+	About         *about
+	Codes         []string    // of the names in the table, empty without codes
+	AllBars       []chart.Bar // that could be drawn
+
+	span string // the time that a chart shows, where that is not all of it
 }
 
 // seriesKey is a line of the legend of a chart over time.
@@ -157,7 +163,16 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 		return x, err
 	}
 	x.draw(q, s, groupsOf(records, &by, m.field(), countries), m, &by, countries)
-	return x, nil
+	return x, x.tell(q, s.filters(), unitOf(e, m))
+}
+
+// tell adds what a reader must know of a figure of some records.
+func (x *figure) tell(q *Question, values url.Values, unit string) (err error) {
+	if x.About, err = q.about(values); err != nil {
+		return err
+	}
+	x.About.Unit, x.About.Period = unit, cmp.Or(x.span, x.About.Period)
+	return nil
 }
 
 // unitsText says in words how many units have records, as the interface says it.

@@ -434,7 +434,9 @@ func chipText(name string, values []string) string {
 	case text == "%":
 		return label(name) + ": any"
 	}
-	return label(strings.TrimSuffix(name, contract.SeveralSuffix)) + ": " + text
+	name = strings.TrimSuffix(name, contract.SeveralSuffix)
+	text, _ = worded(name, text)
+	return label(name) + ": " + text
 }
 
 const levelParam = "admin_level"

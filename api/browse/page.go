@@ -49,7 +49,8 @@ type Page struct {
 	Freshness              Freshness
 	FilterCount            int
 	LatestParam            string
-	Dataset                any // of all records, in JSON-LD
+	Dataset                any    // of all records, in JSON-LD
+	Share                  *Share // nil without a figure
 }
 
 // Freshness is the age of the records. A text is empty if it is not known.
@@ -79,6 +80,13 @@ type Question struct {
 
 	// License returns the licence of a dataset and the address of its text, empty if not known.
 	License func(dataset string) (title, address string)
+
+	AllFigures bool // tables of figures have all groups
+
+	// What one page has asked for.
+	countries []Country
+	resources map[string]resource
+	abouts    map[string]*about
 }
 
 // Country is a country for suggestions.
@@ -104,6 +112,7 @@ func New(q *Question) (p *Page, clean string, err error) {
 	if p.Countries, err = countries(q); err != nil {
 		return nil, "", err
 	}
+	q.countries = p.Countries
 	p.Country = countryPage(q, s, p.Countries)
 	p.Columns = columnsOf(e, s.values.Get("fields"))
 	p.addLinks(q, s)
@@ -125,6 +134,7 @@ func New(q *Question) (p *Page, clean string, err error) {
 		}
 	}
 	p.Form = form(q.Plan, s, wrongByParam(wrong))
+	p.share(q, s)
 	return p, "", nil
 }
 

@@ -3,6 +3,7 @@ package site
 import (
 	"errors"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/valyala/fasthttp"
@@ -66,34 +67,83 @@ func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values)
 	return answer, err
 }
 
+// view is a page of records: what its route and its mount say of it.
+type view struct {
+	*list.Mount
+	question browse.Question
+}
+
 func (s *Site) addBrowse(m *list.Mount) {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
 	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
+	views := map[string]*view{}
 	for i := range endpoints {
 		e := &endpoints[i]
-		question := browse.Question{
+		of := &view{m, browse.Question{
 			Prefix: m.Prefix, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
 			Counterpart: m.Counterpart.Prefix + counterparts[i].Path,
 			MadeUp:      m.MadeUp,
-		}
-		answer := func(ctx *fasthttp.RequestCtx) error { return s.answerBrowse(ctx, m, question, &head) }
+		}}
+		answer := func(ctx *fasthttp.RequestCtx) error { return s.answerBrowse(ctx, of, &head) }
 		s.Add(m, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: s.Limited(answer, s.Pages)})
 		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
 		download.Public, download.Name = true, BrowsePath+browse.DownloadPath[1:]
 		s.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
+		s.addFigure(of)
+		views[e.Name()] = of
 	}
+	s.addOEmbed(m, views)
 }
 
-func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Question, head *list.PageHead) error {
+func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, of *view, head *list.PageHead) error {
+	return s.withPage(ctx, of, BrowsePath, "", func(_ *state.Served, page *browse.Page) error {
+		err := s.answerPage(ctx, "browse.html", page, head)
+		if len(page.Wrong) > 0 && err == nil {
+			ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
+			ctx.Response.Header.Set("Cache-Control", reply.NoStore)
+		}
+		return err
+	})
+}
+
+// withPage makes the page that a request asks for, and calls answer with it. A query that says the
+// same in another way is redirected to the one that links have, below another path than that of
+// pages and with the ending of a file.
+func (s *Site) withPage(
+	ctx *fasthttp.RequestCtx, of *view, below, ending string, answer func(*state.Served, *browse.Page) error,
+) error {
 	v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
 	if err != nil {
 		return err
 	}
 	defer v.Release(s.Log)
+	page, clean, err := s.pageOf(ctx, v, of, string(ctx.URI().QueryString()), below == browse.FigurePath)
+	switch {
+	case errors.Is(err, browse.ErrAddress):
+		s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+		return nil
+	case err != nil:
+		return err
+	case clean != "":
+		name := of.question.Plan.Endpoint.Name()
+		h := reply.PlainHead.Begin(ctx)
+		h.Set("Location", of.Prefix+below+name+ending+strings.TrimPrefix(clean, of.Prefix+BrowsePath+name))
+		h.Set("Cache-Control", reply.NoStore)
+		ctx.SetStatusCode(fasthttp.StatusSeeOther)
+		return nil
+	}
+	return answer(v, page)
+}
+
+// pageOf makes the page of a query. all tells whether tables of figures have all groups.
+func (s *Site) pageOf(
+	ctx *fasthttp.RequestCtx, v *state.Served, of *view, query string, all bool,
+) (page *browse.Page, clean string, err error) {
+	q := of.question
 	e := q.Plan.Endpoint
-	q.Query, q.Base = string(ctx.URI().QueryString()), s.BaseOf(ctx)
+	q.Query, q.Base, q.AllFigures = query, s.BaseOf(ctx), all
 	q.MaxExport = s.Options.ExportRows
-	ask := &asker{s, v, m}
+	ask := &asker{s, v, of.Mount}
 	q.Source, q.Boundaries = ask, s.Options.Boundaries
 	q.License = func(dataset string) (title, address string) {
 		d, _ := v.Bound.Snap.Manifest.Dataset(dataset)
@@ -104,28 +154,8 @@ func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Qu
 		Snapshot: v.Id, Loaded: v.Bound.Snap.Manifest.SnapshotTime.UTC().Format(state.DayFormat),
 		Period: source.Period, Updated: source.Updated, StaleSince: source.StaleSince,
 	}
-	q.Dataset, err = ask.linkedOf(e, q.Base)
-	if err != nil {
-		return err
+	if q.Dataset, err = ask.linkedOf(e, q.Base); err != nil {
+		return nil, "", err
 	}
-	page, clean, err := browse.New(&q)
-	switch {
-	case errors.Is(err, browse.ErrAddress):
-		s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
-		return nil
-	case err != nil:
-		return err
-	case clean != "":
-		h := reply.PlainHead.Begin(ctx)
-		h.Set("Location", clean)
-		h.Set("Cache-Control", reply.NoStore)
-		ctx.SetStatusCode(fasthttp.StatusSeeOther)
-		return nil
-	}
-	err = s.answerPage(ctx, "browse.html", page, head)
-	if len(page.Wrong) > 0 && err == nil {
-		ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
-		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
-	}
-	return err
+	return browse.New(&q)
 }

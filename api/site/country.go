@@ -9,6 +9,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/browse"
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/country"
@@ -27,6 +28,7 @@ const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetm
 type countryPage struct {
 	pageHead
 	*country.Page
+	Share            *browse.Share
 	Snapshot, Loaded string
 	Change           *countryChange // nil where none is known
 }
@@ -35,8 +37,9 @@ type countryPage struct {
 type countriesPage struct {
 	pageHead
 	*country.Overview
-	Sent string   // the name that is unknown
-	Near []string // codes of countries that may be meant
+	Share *browse.Share
+	Sent  string   // the name that is unknown
+	Near  []string // codes of countries that may be meant
 }
 
 // countryChange is what the newest snapshot has changed in a country.
@@ -108,7 +111,7 @@ func (s *Site) addCountry(m *list.Mount) {
 		}, s.Pages)})
 	}
 	add(CountryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
-		return s.answerPage(ctx, "countries.html", countriesPage{newPageHead(m, "Countries"), all, "", nil}, &head)
+		return s.answerPage(ctx, "countries.html", countriesPage{newPageHead(m, "Countries"), all, nil, "", nil}, &head)
 	})
 	add(CountryPath+"/"+list.Wildcard, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) error {
 		_, sent, _ := strings.Cut(reply.PathOf(ctx), CountryPath+"/")
@@ -136,7 +139,7 @@ func (s *Site) answerNoCountry(
 		ctx.SetStatusCode(fasthttp.StatusSeeOther)
 		return nil
 	}
-	page := countriesPage{newPageHead(m, "No such country"), all, sent, nearCountries(all, sent)}
+	page := countriesPage{newPageHead(m, "No such country"), all, nil, sent, nearCountries(all, sent)}
 	err := s.answerPage(ctx, "countries.html", page, head)
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
 		ctx.SetStatusCode(fasthttp.StatusNotFound)
@@ -209,14 +212,8 @@ func (s *Site) answerWorkbook(
 	if err != nil {
 		return err
 	}
-	about := [][2]string{{"service", serviceTitle}, {"snapshot", v.Id}}
-	if m.MadeUp {
-		about = append(about, [2]string{
-			"figures", "These figures are made up. They are a sample to try the program with.",
-		})
-	}
 	var book bytes.Buffer
-	if err := page.WriteWorkbook(&book, about); err != nil {
+	if err := page.WriteWorkbook(&book, aboutBook(m, v)); err != nil {
 		s.LogFault(CountryPath, err)
 		return err
 	}
@@ -226,6 +223,17 @@ func (s *Site) answerWorkbook(
 		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(`attachment; filename="`+name+`"`))
 	}
 	return nil
+}
+
+// aboutBook says in a workbook where it is from.
+func aboutBook(m *list.Mount, v *state.Served) [][2]string {
+	about := [][2]string{{"service", browse.ServiceTitle}, {"snapshot", v.Id}}
+	if m.MadeUp {
+		about = append(about, [2]string{
+			"figures", "These figures are made up. They are a sample to try the program with.",
+		})
+	}
+	return about
 }
 
 // mostChanged is how many changed lists a page names: its size is bounded.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/browse"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
@@ -29,7 +30,7 @@ const (
 var texts = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"xml":   escapedXML,
-		"title": func() string { return serviceTitle }, "rules": sumRules,
+		"title": func() string { return browse.ServiceTitle }, "rules": sumRules,
 		"change": func(c changeOnPage) (string, error) {
 			text, err := rendered(pages(), "change", &c)
 			return string(text), err

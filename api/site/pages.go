@@ -20,9 +20,22 @@ import (
 
 // pages are the templates of pages. The first use parses them, so that a start does not wait.
 var pages = sync.OnceValue(func() *template.Template {
-	funcs := template.FuncMap{"asset": web.Path, "sought": soughtOn}
+	funcs := template.FuncMap{"asset": web.Path, "sought": soughtOn, "shared": sharedOf}
 	return template.Must(template.New("").Funcs(funcs).ParseFS(web.Templates, "*.html"))
 })
+
+// sharedOf is what a page says of itself elsewhere, nil for nothing.
+func sharedOf(data any) *browse.Share {
+	switch page := data.(type) {
+	case *browse.Page:
+		return page.Share
+	case countryPage:
+		return page.Share
+	case countriesPage:
+		return page.Share
+	}
+	return nil
+}
 
 // rendered renders a template of pages or of texts.
 func rendered(of interface {
@@ -42,8 +55,6 @@ const (
 	interactivePolicy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 		"script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-
-const serviceTitle = "Humanitarian Data Query Service"
 
 type pageGroup struct {
 	Title     string

@@ -1,0 +1,169 @@
+package browse
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// about is what a reader must know of a figure to use it.
+type about struct {
+	Unit, Period, Places string
+	Providers            []string
+	Licenses             []link
+	More                 int // providers that are not named
+}
+
+// maxProviders is how many providers and licences a figure names.
+const maxProviders = 4
+
+// resource is the dataset of a file, and who provides it.
+type resource struct{ dataset, provider string }
+
+// about asks where the records that pass some filters come from, and of when and where they are. A
+// page asks once for all of its figures of the same records.
+func (q *Question) about(values url.Values) (*about, error) {
+	key := values.Encode()
+	if known := q.abouts[key]; known != nil {
+		a := *known
+		return &a, nil
+	}
+	e, names := q.Plan.Endpoint, q.Plan.Endpoint.Names()
+	a, of := new(about), state{values: values}
+	var groups, measures []string
+	file := names.Name("resource_catalog_id")
+	has := func(name string) bool {
+		return slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == name })
+	}
+	if has(file) && e.Table != "resource" {
+		groups = []string{file}
+	}
+	if has(contract.PeriodStart) {
+		measures = []string{"min:" + contract.PeriodStart, "max:" + contract.PeriodEnd}
+	}
+	found, _, err := askGroups(q, groupsQuery(of, groups, strings.Join(append(measures, "count"), ",")))
+	if err != nil {
+		return nil, err
+	}
+	start, end := "", ""
+	var files []string
+	for _, r := range found {
+		f := fieldsOf(r, "min_"+contract.PeriodStart, "max_"+contract.PeriodEnd, file)
+		if start == "" || f[0] != "" && f[0] < start {
+			start = f[0]
+		}
+		end, files = max(end, f[1]), append(files, f[2])
+	}
+	if start != "" {
+		a.Period = spanText(start, end)
+	}
+	if len(groups) > 0 {
+		if err := a.addSources(q, files); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.addPlaces(q, of); err != nil {
+		return nil, err
+	}
+	if q.abouts == nil {
+		q.abouts = map[string]*about{}
+	}
+	kept := *a
+	q.abouts[key] = &kept
+	return a, nil
+}
+
+// addSources adds the providers and licences of files.
+func (a *about) addSources(q *Question, files []string) error {
+	if q.resources == nil {
+		names := q.Plan.Endpoint.Names()
+		fields := []string{"resource_catalog_id", "dataset_catalog_id", "dataset_catalog_provider_name"}
+		for i := range fields {
+			fields[i] = names.Name(fields[i])
+		}
+		answer, err := q.Source.Ask(endpointOf(names, "resource"), contract.Aggregate,
+			groupsQuery(state{values: url.Values{}}, fields, "count"))
+		if err != nil {
+			return err
+		}
+		q.resources = map[string]resource{}
+		for _, r := range answer.Records {
+			f := fieldsOf(r, fields...)
+			q.resources[f[0]] = resource{f[1], f[2]}
+		}
+	}
+	providers, licenses := map[string]bool{}, map[string]string{}
+	for _, file := range files {
+		of := q.resources[file]
+		if of.provider != "" {
+			providers[of.provider] = true
+		}
+		if title, address := q.License(of.dataset); title != "" {
+			licenses[title] = address
+		}
+	}
+	a.Providers = slices.Sorted(maps.Keys(providers))
+	if a.More = max(0, len(a.Providers)-maxProviders); a.More > 0 {
+		a.Providers = a.Providers[:maxProviders]
+	}
+	for _, title := range slices.Sorted(maps.Keys(licenses)) {
+		if len(a.Licenses) < maxProviders {
+			a.Licenses = append(a.Licenses, link{title, licenses[title]})
+		}
+	}
+	return nil
+}
+
+// addPlaces adds the countries that are chosen, or how many have records.
+func (a *about) addPlaces(q *Question, of state) error {
+	for i := range q.Plan.Endpoint.Fields {
+		field := q.Plan.Endpoint.Fields[i].Name
+		if !isCountry(field) {
+			continue
+		}
+		codes := chosenOf(of, field)
+		if len(codes) == 1 {
+			a.Places = q.countryName(codes[0])
+			return nil
+		}
+		found, _, err := askGroups(q, groupsQuery(of, nil, "distinct:"+field))
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		n, _ := found[0].Text("distinct_" + field)
+		if a.Places = grouped(n) + " countries"; n == "1" {
+			a.Places = "1 country"
+		}
+		return nil
+	}
+	return nil
+}
+
+// countryName is the name of a country.
+func (q *Question) countryName(code string) string {
+	if c := findCountry(q.countries, code); c != nil && c.Name != "" {
+		return c.Name
+	}
+	return code
+}
+
+// Source are the providers in words.
+func (a *about) Source() string {
+	text := strings.Join(a.Providers, ", ")
+	if a.More > 0 {
+		text += " and " + Count(a.More) + " more"
+	}
+	return text
+}
+
+// License are the licences in words.
+func (a *about) License() string {
+	var titles []string
+	for _, l := range a.Licenses {
+		titles = append(titles, l.Text)
+	}
+	return strings.Join(titles, ", ")
+}

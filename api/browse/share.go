@@ -1,0 +1,250 @@
+package browse
+
+import (
+	"cmp"
+	"encoding/json"
+	"html"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"hdqs/api/contract"
+)
+
+// Paths of what leaves the site: figures as files and pages for frames, which the name of a list
+// follows, and descriptions of frames.
+const (
+	FigurePath = "/figure/"
+	EmbedPath  = "/embed/"
+	OEmbedPath = "/oembed"
+)
+
+// Kinds are the files of a figure.
+var Kinds = []string{"csv", "xlsx"}
+
+// Share is what a view says of itself elsewhere: in previews of links, frames and citations.
+type Share struct {
+	Title, Filters string // of the view; its filters in words
+	Description    string
+	Address        string // of the view
+	Cited          string // of the view with its snapshot
+	Image, Frame   string // addresses of the picture and of the page for frames, empty without a figure
+	OEmbed         string // address of the description of the frame
+	Files          []link
+	Embed          string // code of the frame
+	Citations      []citation
+	MadeUp         bool
+}
+
+type citation struct{ Style, Text string }
+
+// ServiceTitle is what citations say that published a figure.
+const ServiceTitle = "Humanitarian Data Query Service"
+
+// longestTitle is the most bytes of a title with its filters.
+const longestTitle = 200
+
+// FrameHeight is the height of a frame in pixels, unless a site asks for another one.
+const FrameHeight = "560"
+
+// share adds how the view is called, shared and cited.
+func (p *Page) share(q *Question, s state) {
+	values := s.copy(append(own, "limit", "offset", "fields")...)
+	for _, name := range []string{measureParam, byParam, spanParam} {
+		if all := s.values[name]; len(all) > 0 {
+			values[name] = all
+		}
+	}
+	x, e := p.Figure, q.Plan.Endpoint
+	given := filtersText(q, s, nil)
+	r := &Share{MadeUp: q.MadeUp, Title: e.Summary, Filters: given, Address: q.Base + s.address(values)}
+	p.Share = r
+	if drawn := x != nil && len(x.Refused) == 0 && len(x.Rows) > 0; drawn {
+		if len(s.copy(contract.SnapshotParam)) > 0 {
+			r.Title = x.Title
+		}
+		r.Filters = filtersText(q, s, x)
+		files := func(kind string) string { return address(q.Prefix+FigurePath+e.Name()+"."+kind, values) }
+		for _, kind := range Kinds {
+			r.Files = append(r.Files, link{strings.ToUpper(kind), files(kind)})
+		}
+		r.Frame = q.Base + address(q.Prefix+EmbedPath+e.Name(), values)
+		r.OEmbed = q.Base + address(q.Prefix+OEmbedPath, url.Values{"url": {r.Address}, "format": {"json"}})
+	}
+	p.Title = cutText(strings.TrimSuffix(r.Title+": "+given, ": "), longestTitle)
+	if r.Title != e.Summary {
+		p.Title += " · " + e.Summary
+	}
+	r.Description = cmp.Or(r.Filters, e.Summary+": figures, records and their sources.")
+	if r.Frame == "" {
+		return
+	}
+	r.Embed = Frame(r.Frame, p.Title, "100%", FrameHeight)
+	r.Description = strings.TrimPrefix(r.Filters+". ", ". ") + x.About.text()
+	pinned := state{q.Base + s.path, values, nil}
+	r.Cited = pinned.with(contract.SnapshotParam, q.Freshness.Snapshot)
+	r.cite(q, x, strings.TrimSuffix(x.Title+": "+r.Filters, ": "))
+}
+
+// Frame is the code that shows a page in a frame of another page.
+func Frame(address, title, width, height string) string {
+	return `<iframe src="` + html.EscapeString(address) + `" title="` + html.EscapeString(title) + `" width="` + width +
+		`" height="` + height + `" style="border:0" loading="lazy"></iframe>`
+}
+
+// cutText is the beginning of a text that is too long.
+func cutText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// filtersText is the filters of an address in words, and those that were chosen for the reader of a
+// figure.
+func filtersText(q *Question, s state, x *figure) string {
+	var all []string
+	for _, pair := range pairs(s.filters()) {
+		name, isList := strings.CutSuffix(pair[0], contract.SeveralSuffix)
+		values := []string{pair[1]}
+		if isList {
+			values = splitLists(values)
+		}
+		for i := range values {
+			if isCountry(name) {
+				values[i] = q.countryName(values[i])
+			} else {
+				values[i], _ = worded(name, values[i])
+			}
+		}
+		switch text := strings.Join(values, ", "); {
+		case name == contract.SnapshotParam:
+		case name == levelParam || name == latestParam || name == contract.EverybodyParam:
+			all = append(all, chipText(name, []string{pair[1]}))
+		case name == contract.CountryParam:
+			all = slices.Insert(all, 0, text)
+		default:
+			all = append(all, label(name)+": "+text)
+		}
+	}
+	if x != nil {
+		for _, chosen := range x.Chosen {
+			all = append(all, chosen.Text)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// text is a figure's facts as sentences.
+func (a *about) text() string {
+	var b strings.Builder
+	for _, pair := range a.Facts() {
+		b.WriteString(pair[0] + ": " + pair[1] + ". ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Facts are names and texts of what is known of a figure.
+func (a *about) Facts() [][2]string {
+	return slices.DeleteFunc([][2]string{
+		{"Unit", a.Unit}, {"Period", a.Period}, {"Places", a.Places},
+		{"Provider", a.Source()}, {"Licence", a.License()},
+	}, func(fact [2]string) bool { return fact[1] == "" })
+}
+
+// cite adds citations of a figure. They name its providers as authors, and the snapshot, whose
+// figures stay as they are.
+func (r *Share) cite(q *Question, x *figure, title string) {
+	author := cmp.Or(x.About.Source(), ServiceTitle)
+	if r.MadeUp {
+		title = "[Made-up sample] " + title
+	}
+	title = cutText(title, 2*longestTitle)
+	day, _ := time.Parse("2 January 2006", q.Freshness.Loaded)
+	id := q.Freshness.Snapshot
+	note := ""
+	if license := x.About.License(); license != "" {
+		note = " Licence: " + license + "."
+	}
+	var authors []string
+	for _, name := range append(slices.Clone(x.About.Providers), ServiceTitle) {
+		authors = append(authors, "{"+texText(name)+"}")
+	}
+	if n := len(authors); n > 1 {
+		authors = authors[:n-1]
+	}
+	if x.About.More > 0 {
+		authors = append(authors, "others")
+	}
+	field := func(name, value string) string { return "  " + name + " = {" + value + "},\n" }
+	r.Citations = []citation{
+		{"Text", author + ", “" + title + "”, " + ServiceTitle + ", snapshot " + id + " of " + q.Freshness.Loaded +
+			"." + note + " " + r.Cited},
+		{"APA", author + ". (" + day.Format("2006, January 2") + "). " + title + " (Snapshot " + id +
+			") [Data set]. " + ServiceTitle + ". " + r.Cited},
+		{"BibTeX", "@misc{hdqs-" + q.Plan.Endpoint.Name() + "-" + day.Format("20060102") + ",\n" +
+			field("author", strings.Join(authors, " and ")) + field("title", "{"+texText(title)+"}") +
+			field("year", day.Format("2006")) + field("month", day.Format("1")) +
+			field("howpublished", ServiceTitle+", snapshot "+texText(id)) +
+			field("note", texText(strings.TrimSpace(note))) +
+			field("url", strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C").Replace(r.Cited)) + "}"},
+	}
+}
+
+// texText is a text in which nothing is a command of TeX.
+func texText(text string) string {
+	return strings.NewReplacer(
+		`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "%", `\%`, "#", `\#`, "&", `\&`, "_", `\_`, "$", `\$`,
+		"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "\u202f", `\,`,
+	).Replace(text)
+}
+
+// NoFigure says why the page has no figure, empty if it has one.
+func (p *Page) NoFigure() []string {
+	x := p.Figure
+	switch {
+	case len(p.Wrong) > 0:
+		return p.Wrong
+	case p.Unknown != "":
+		return []string{strings.TrimSpace("This list has no filter " + p.Unknown + ". " + p.Hint)}
+	case p.Total == "0":
+		return []string{"No record passes these filters."}
+	case x != nil && len(x.Refused) > 0:
+		return x.Refused
+	case x != nil && len(x.Rows) > 0:
+		return nil
+	case p.First != nil && len(p.First.Choosers) > 0:
+		last := p.First.Choosers[len(p.First.Choosers)-1]
+		return []string{"Choose one value of " + last.Name + " first."}
+	}
+	return []string{"There is nothing to draw of these records."}
+}
+
+// Table is the figures as a table: texts, exact numbers, and nil where there is none. Where names
+// have codes, these come first.
+func (x *figure) Table() (head []string, rows [][]any) {
+	plain := strings.NewReplacer("\u202f", "", "\u2212", "-")
+	head = x.Head
+	if len(x.Codes) > 0 {
+		head = append([]string{"Code"}, head...)
+	}
+	for i, cells := range x.Rows {
+		var row []any
+		if len(x.Codes) > 0 {
+			row = append(row, x.Codes[i])
+		}
+		for k := range cells {
+			switch c := &cells[k]; {
+			case c.Null:
+				row = append(row, nil)
+			case c.Number:
+				row = append(row, json.Number(plain.Replace(cmp.Or(c.Exact, c.Text))))
+			default:
+				row = append(row, c.Text)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return head, rows
+}

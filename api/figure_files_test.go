@@ -1,0 +1,253 @@
+//go:build !race
+
+package api
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"html"
+	"io"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/api/contract"
+	"hdqs/api/site"
+	"hdqs/api/state"
+)
+
+// figureQuery is a view of conflict events whose figures may be added up.
+const figureQuery = "?admin_level=2&by=location_code&event_type=political_violence&measure=fatalities"
+
+// TestFigureTables: the figures of a view as CSV and as a workbook are those of the interface, for
+// every list and every measure and part that its page offers, and what the page refuses, the files
+// refuse.
+func TestFigureTables(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{}, 30)
+	choices := regexp.MustCompile(`(?s)<select id="(measure|by)"[^>]*>(.*?)</select>`)
+	value := regexp.MustCompile(`<option value="([^"]*)"`)
+	call := regexp.MustCompile(`<p class="soft">(?:The same|[^<]* The interface)[^<]*</p><pre class="call"><code>([^<]*)`)
+	drawn, refused := 0, 0
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		page := browsed(s, site.BrowsePath+e.Name()+"?measure=records")
+		offered := map[string][]string{}
+		for _, m := range choices.FindAllStringSubmatch(string(page.Body), -1) {
+			for _, v := range value.FindAllStringSubmatch(m[2], -1) {
+				offered[m[1]] = append(offered[m[1]], v[1])
+			}
+		}
+		for _, measure := range offered["measure"] {
+			for _, by := range offered["by"] {
+				query := "?" + url.Values{"measure": {measure}, "by": {by}, "span": {"all"}}.Encode()
+				page := browsed(s, site.BrowsePath+e.Name()+query)
+				file := browsed(s, "/figure/"+e.Name()+".csv"+query)
+				source := call.FindSubmatch(page.Body)
+				if source == nil {
+					if refused++; file.Status != 422 || !bytes.Contains(file.Body, []byte("no_figure")) {
+						t.Errorf("%s%s: no figure, but %d %.200s", e.Name(), query, file.Status, file.Body)
+					}
+					continue
+				}
+				drawn++
+				at, err := url.Parse(html.UnescapeString(string(source[1])))
+				if err != nil || file.Status != 200 {
+					t.Fatalf("%s%s: %v %d %.200s", e.Name(), query, err, file.Status, file.Body)
+				}
+				answer := s.Answer("GET", at.Path+"?"+at.RawQuery+"&app_identifier="+goodIdentifier, nil)
+				want := numbersOf(t, answer.Body, strings.ReplaceAll(at.Query().Get("measures"), ":", "_"))
+				if got := csvNumbers(t, file.Body); !slices.Equal(got, want) {
+					t.Errorf("%s%s: the file has %q, the interface %q", e.Name(), query, got, want)
+				}
+			}
+		}
+	}
+	if drawn < 50 || refused < 10 {
+		t.Errorf("%d figures, %d refused", drawn, refused)
+	}
+}
+
+// numbersOf are the figures of an aggregate, sorted, as plain numbers.
+func numbersOf(t *testing.T, body []byte, field string) (all []string) {
+	t.Helper()
+	var answer struct{ Data []map[string]json.RawMessage }
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Fatal(err)
+	}
+	for _, record := range answer.Data {
+		if text := string(record[field]); text != "null" {
+			if strings.Contains(text, ".") {
+				text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+			}
+			all = append(all, text)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// csvNumbers are the numbers of a figure as CSV, sorted. They are its last column, or all but the
+// first.
+func csvNumbers(t *testing.T, body []byte) (all []string) {
+	t.Helper()
+	lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines[1:] {
+		if text := line[len(line)-1]; text != "" {
+			all = append(all, text)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestFigureBook: a workbook has the same figures, and a sheet that says what they are.
+func TestFigureBook(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{}, 30)
+	book := browsed(s, "/figure/conflict-events.xlsx"+figureQuery)
+	files, err := zip.NewReader(bytes.NewReader(book.Body), int64(len(book.Body)))
+	if err != nil {
+		t.Fatalf("%d %v", book.Status, err)
+	}
+	var text strings.Builder
+	for _, f := range files.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(&text, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, number := range csvNumbers(t, browsed(s, "/figure/conflict-events.csv"+figureQuery).Body) {
+		if !strings.Contains(text.String(), "<v>"+number+"</v>") {
+			t.Errorf("the workbook lacks %s", number)
+		}
+	}
+	for _, want := range []string{"Kind of event: political violence", "unit", "period", sampleID, "snapshot="} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the workbook lacks %q", want)
+		}
+	}
+}
+
+// TestEmbed: a page for frames may be in pages of others, and no other page may. It leads back to
+// its view, and says why it has no figure.
+func TestEmbed(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
+	const policy = "Content-Security-Policy"
+	frame := browsed(s, "/embed/conflict-events"+figureQuery+"&row=1&limit=7&utm_source=x")
+	if frame.Status != 422 || !bytes.Contains(frame.Body, []byte("no filter utm_source")) {
+		t.Errorf("a filter that there is not: %d %.300s", frame.Status, frame.Body)
+	}
+	frame = browsed(s, "/embed/conflict-events"+figureQuery+"&row=1&limit=7")
+	if !strings.Contains(headerOf(frame, policy), "frame-ancestors *;") &&
+		!strings.HasSuffix(headerOf(frame, policy), "frame-ancestors *") {
+		t.Errorf("the policy of the frame is %q", headerOf(frame, policy))
+	}
+	back := `<a href="https://hdqs.example/browse/conflict-events` + html.EscapeString(figureQuery) + `"`
+	for _, want := range []string{back, "<svg", "Kind of event: political violence", `class="soft about"`} {
+		if frame.Status != 200 || !bytes.Contains(frame.Body, []byte(want)) {
+			t.Errorf("%d, the frame lacks %q: %s", frame.Status, want, frame.Body)
+		}
+	}
+	if bytes.Contains(frame.Body, []byte("<script")) || bytes.Contains(frame.Body, []byte("row=1")) {
+		t.Error("the frame has a script, or a link with what is no part of the figure")
+	}
+	for _, target := range everyPage("") {
+		page := browsed(s, target)
+		is := strings.Contains(headerOf(page, policy), "frame-ancestors *")
+		if is != strings.HasPrefix(target, "/embed/") {
+			t.Errorf("%s: %q", target, headerOf(page, policy))
+		}
+	}
+	wrong := browsed(s, "/embed/humanitarian-needs?by=location_code&measure=population")
+	if wrong.Status != 422 || bytes.Contains(wrong.Body, []byte("<svg")) {
+		t.Errorf("a wrong sum: %d %.300s", wrong.Status, wrong.Body)
+	}
+}
+
+// TestOEmbed: the description that a page names has its frame, in the size that was asked for.
+func TestOEmbed(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
+	page := browsed(s, site.BrowsePath+"conflict-events"+figureQuery)
+	link := regexp.MustCompile(`json\+oembed" href="https://hdqs.example([^"]+)`).FindSubmatch(page.Body)
+	if link == nil {
+		t.Fatal("the page names no description")
+	}
+	var frame struct {
+		Type, Version, Title, HTML string
+		Width, Height              int
+	}
+	got := browsed(s, html.UnescapeString(string(link[1]))+"&maxwidth=500&maxheight=9999")
+	if err := json.Unmarshal(got.Body, &frame); err != nil || got.Status != 200 {
+		t.Fatalf("%d %v %s", got.Status, err, got.Body)
+	}
+	src := regexp.MustCompile(`src="https://hdqs.example([^"]+)"`).FindStringSubmatch(frame.HTML)
+	if src == nil || browsed(s, html.UnescapeString(src[1])).Status != 200 || frame.Type != "rich" ||
+		frame.Version != "1.0" || frame.Width != 500 || frame.Height != 560 ||
+		!strings.Contains(frame.HTML, `width="500" height="560"`) || !strings.Contains(frame.Title, "Kind of event") {
+		t.Errorf("%+v", frame)
+	}
+	for _, c := range []struct {
+		query  string
+		status int
+	}{
+		{"url=" + url.QueryEscape("https://hdqs.example/figure/conflict-events.csv"+figureQuery), 200},
+		{"url=" + url.QueryEscape("https://hdqs.example/embed/conflict-events?location_code=AFG,MLI&by=month&measure=records"), 200},
+		{"url=" + url.QueryEscape("https://hdqs.example/browse/conflict-events"+figureQuery) + "&format=xml", 501},
+		{"url=https://other.example/browse/conflict-events", 404},
+		{"url=https://hdqs.example/docs/conflict-events", 404},
+		{"", 404},
+		{"url=%25", 404},
+		{"url=" + url.QueryEscape("https://hdqs.example/browse/org?x=1"), 422},
+		{"url=" + url.QueryEscape("https://hdqs.example/browse/org?%zz"), 400},
+		{"url=" + url.QueryEscape("https://hdqs.example/browse/org?snapshot=nowhere"), 410},
+	} {
+		if got := browsed(s, "/oembed?"+c.query); got.Status != c.status {
+			t.Errorf("%s: %d, want %d: %s", c.query, got.Status, c.status, got.Body)
+		}
+	}
+}
+
+// TestShare: a view is called by what it shows, says where its figures come from, and is cited with
+// its snapshot, whose address answers.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
+	page := browsed(s, site.BrowsePath+"conflict-events"+figureQuery)
+	query := strings.Replace(figureQuery, "political_violence", "demonstration", 1)
+	other := browsed(s, site.BrowsePath+"conflict-events"+query)
+	title := regexp.MustCompile("<title>[^<]*</title>")
+	if a, b := title.Find(page.Body), title.Find(other.Body); bytes.Equal(a, b) ||
+		!bytes.Contains(a, []byte("Fatalities by country: Districts; Kind of event: political violence")) {
+		t.Errorf("titles %q and %q", a, b)
+	}
+	for _, want := range []string{
+		`<meta property="og:title"`, `<meta name="twitter:card"`, "Unit: <bdi>", "Period: <bdi>", "Places: <bdi>",
+		"@misc{hdqs-conflict-events-", "[Data set]", `src=&#34;https://hdqs.example/embed/conflict-events?`,
+	} {
+		if !bytes.Contains(page.Body, []byte(want)) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	cited := regexp.MustCompile(`https://hdqs\.example(/browse/[^ "<]*snapshot=[^ "<}]*)`).FindAllSubmatch(page.Body, -1)
+	if len(cited) < 3 {
+		t.Fatalf("%d addresses with a snapshot", len(cited))
+	}
+	for _, m := range cited {
+		if got := browsed(s, html.UnescapeString(string(m[1]))); got.Status != 200 {
+			t.Errorf("%s: %d", m[1], got.Status)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package site
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/browse"
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+)
+
+// Figures that leave the site: the first drawing of a view as a file, in a frame of another site,
+// and described for sites that make such frames (oEmbed). They are read as the view is, so that
+// they show and refuse the same.
+
+// framePolicy is the policy of pages for frames, which alone may be in pages of others.
+var framePolicy = strings.Replace(PagePolicy, "frame-ancestors 'none'", "frame-ancestors *", 1)
+
+// figureFile is a kind of file of a figure.
+type figureFile struct {
+	kind string
+	head list.PageHead
+	make maker
+}
+
+type maker func(s *Site, v *state.Served, of *view, page *browse.Page) ([]byte, error)
+
+func (s *Site) addFigure(of *view) {
+	name := of.question.Plan.Endpoint.Name()
+	fields := s.landingFields()
+	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, fields...)
+	s.Add(of.Mount, browse.EmbedPath+name, list.Route{
+		Name: browse.EmbedPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+			return s.withPage(ctx, of, browse.EmbedPath, "", func(_ *state.Served, page *browse.Page) error {
+				err := s.answerPage(ctx, "embed.html", page, &frame)
+				if len(page.NoFigure()) > 0 && err == nil {
+					ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
+					ctx.Response.Header.Set("Cache-Control", reply.NoStore)
+				}
+				return err
+			})
+		}, s.Pages),
+	})
+	file := func(kind, contentType string, make maker) *figureFile {
+		return &figureFile{kind, list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, fields...), make}
+	}
+	for _, f := range []*figureFile{file("csv", reply.CsvType, figureCSV), file("xlsx", workbookType, figureBook)} {
+		ending := "." + f.kind
+		s.Add(of.Mount, browse.FigurePath+name+ending, list.Route{
+			Name: browse.FigurePath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+				return s.withPage(ctx, of, browse.FigurePath, ending, func(v *state.Served, page *browse.Page) error {
+					return s.answerFigure(ctx, v, of, page, f)
+				})
+			}, s.Pages),
+		})
+	}
+}
+
+// answerFigure answers with a file, or says why there is none as the interface says what is wrong
+// with a request.
+func (s *Site) answerFigure(
+	ctx *fasthttp.RequestCtx, v *state.Served, of *view, page *browse.Page, f *figureFile,
+) error {
+	if len(page.NoFigure()) > 0 {
+		return noFigure(page)
+	}
+	body, err := f.make(s, v, of, page)
+	if err != nil {
+		s.LogFault(browse.FigurePath, err)
+		return err
+	}
+	s.SendPage(ctx, &f.head, body)
+	if ctx.Response.StatusCode() == fasthttp.StatusOK {
+		name := fmt.Sprintf("inline; filename=\"hdqs-%s-%s.%s\"", page.Name, v.Date, f.kind)
+		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(name))
+	}
+	return nil
+}
+
+// noFigure is the error of a page without a figure.
+func noFigure(page *browse.Page) error {
+	all := new(contract.Invalid)
+	for _, text := range page.NoFigure() {
+		all.Issues = append(all.Issues, contract.Issue{Type: "no_figure", Param: "measure", Text: text})
+	}
+	return all
+}
+
+// figureCSV is a figure as lines of CSV.
+func figureCSV(_ *Site, _ *state.Served, _ *view, page *browse.Page) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.UseCRLF = true
+	head, rows := page.Figure.Table()
+	_ = w.Write(head) // a buffer takes all
+	for _, row := range rows {
+		line := make([]string, len(row))
+		for i, x := range row {
+			if x != nil {
+				line[i] = fmt.Sprint(x)
+			}
+		}
+		_ = w.Write(line)
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+// figureBook is a figure as a workbook, with a sheet about it.
+func figureBook(_ *Site, v *state.Served, of *view, page *browse.Page) ([]byte, error) {
+	figures := &render.Table{Name: "Figures"}
+	figures.Head, figures.Rows = page.Figure.Table()
+	for _, row := range figures.Rows {
+		for i := range row {
+			if n, ok := row[i].(json.Number); ok {
+				row[i] = render.Number(n)
+			}
+		}
+	}
+	about := &render.Table{Name: "About", Head: []string{"title", page.Figure.Title}, Rows: [][]any{
+		{"filters", page.Share.Filters},
+	}}
+	for _, fact := range page.Figure.About.Facts() {
+		about.Rows = append(about.Rows, []any{strings.ToLower(fact[0]), fact[1]})
+	}
+	for _, pair := range aboutBook(of.Mount, v) {
+		about.Rows = append(about.Rows, []any{pair[0], pair[1]})
+	}
+	about.Rows = append(about.Rows, []any{"address", page.Share.Cited})
+	var book bytes.Buffer
+	err := render.WriteTables(&book, figures, about)
+	return book.Bytes(), err
+}
+
+// oEmbed is the description of a frame (oembed.com).
+type oEmbed struct {
+	Type            string `json:"type"`
+	Version         string `json:"version"`
+	Title           string `json:"title"`
+	Provider        string `json:"provider_name"`
+	ProviderURL     string `json:"provider_url"`
+	HTML            string `json:"html"`
+	Width           int    `json:"width"`
+	Height          int    `json:"height"`
+	Thumbnail       string `json:"thumbnail_url,omitempty"`
+	ThumbnailWidth  int    `json:"thumbnail_width,omitempty"`
+	ThumbnailHeight int    `json:"thumbnail_height,omitempty"`
+}
+
+// The size of a frame where a site does not say what it has room for, and the smallest one.
+const (
+	frameWidth = 800
+	frameLeast = 240
+)
+
+// addOEmbed registers the description of frames. It takes the address of a view, of its frame or of
+// a file of its figure.
+func (s *Site) addOEmbed(m *list.Mount, views map[string]*view) {
+	head := list.NewPageHead(contract.JSONType, reply.DataPolicy, reply.LandingKey, s.landingFields()...)
+	s.Add(m, browse.OEmbedPath, list.Route{
+		Name: browse.OEmbedPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+			args := ctx.QueryArgs()
+			if format := string(args.Peek("format")); format != "" && format != "json" {
+				s.AnswerFault(ctx, fasthttp.StatusNotImplemented, `{"detail":"There is only format=json"}`)
+				return nil
+			}
+			at, err := url.Parse(string(args.Peek("url")))
+			var of *view
+			if err == nil && at.Scheme+"://"+at.Host == s.BaseOf(ctx) {
+				of = views[viewOf(strings.TrimPrefix(at.Path, m.Prefix))]
+			}
+			if of == nil {
+				s.AnswerFault(ctx, fasthttp.StatusNotFound, bodyNoView)
+				return nil
+			}
+			return s.answerOEmbed(ctx, of, at, &head)
+		}, s.Pages),
+	})
+}
+
+const bodyNoView = `{"detail":"url is not the address of a view, which is that of this service with /browse/NAME"}`
+
+// viewOf is the list of a path of a view or its figure, empty for other paths.
+func viewOf(path string) string {
+	if name, isPage := strings.CutPrefix(path, BrowsePath); isPage {
+		return name
+	}
+	if name, isFrame := strings.CutPrefix(path, browse.EmbedPath); isFrame {
+		return name
+	}
+	name, _ := strings.CutPrefix(path, browse.FigurePath)
+	name, _, _ = strings.Cut(name, ".")
+	return name
+}
+
+func (s *Site) answerOEmbed(ctx *fasthttp.RequestCtx, of *view, at *url.URL, head *list.PageHead) error {
+	v, err := s.AcquireFor(at.Query().Get(contract.SnapshotParam))
+	if err != nil {
+		return err
+	}
+	defer v.Release(s.Log)
+	page, clean, err := s.pageOf(ctx, v, of, at.RawQuery, false)
+	if clean != "" {
+		_, query, _ := strings.Cut(clean, "?")
+		page, _, err = s.pageOf(ctx, v, of, query, false)
+	}
+	switch {
+	case errors.Is(err, browse.ErrAddress):
+		s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+		return nil
+	case err != nil:
+		return err
+	case len(page.NoFigure()) > 0:
+		return noFigure(page)
+	}
+	room := func(name string, usual int) int {
+		if n, err := strconv.Atoi(string(ctx.QueryArgs().Peek(name))); err == nil {
+			return max(frameLeast, min(n, usual))
+		}
+		return usual
+	}
+	height, _ := strconv.Atoi(browse.FrameHeight)
+	width, height := room("maxwidth", frameWidth), room("maxheight", height)
+	frame := oEmbed{
+		Type: "rich", Version: "1.0", Title: page.Title, Provider: browse.ServiceTitle,
+		ProviderURL: s.BaseOf(ctx) + of.Prefix + "/",
+		HTML:        browse.Frame(page.Share.Frame, page.Title, strconv.Itoa(width), strconv.Itoa(height)),
+		Width:       width, Height: height,
+	}
+	body, err := json.Marshal(frame)
+	return s.sendMade(ctx, head, browse.OEmbedPath, body, err)
+}
