@@ -58,7 +58,7 @@ func (q *Question) about(values url.Values) (*about, error) {
 		end, files = max(end, f[1]), append(files, f[2])
 	}
 	if start != "" {
-		a.Period = spanText(start, end)
+		a.Period = Period(start, end)
 	}
 	if len(groups) > 0 {
 		if err := a.addSources(q, files); err != nil {

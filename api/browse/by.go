@@ -80,7 +80,7 @@ func bysOf(q *Question, s state) []by {
 }
 
 // nounOf is a field with codes of countries in words: country, asylum.
-func nounOf(field string) string { return strings.ToLower(strings.TrimSuffix(label(field), " code")) }
+func nounOf(field string) string { return strings.ToLower(nounLabel(field)) }
 
 // maxCompared is the most countries of which each is a line of its own, or a column of the table.
 // The figures of more of them are added up.

@@ -21,6 +21,7 @@ type group struct {
 	lat, lon    float64
 	placed      bool   // has a place on the map
 	text, exact string // exact is empty if it is the text
+	sent        string // the figure as the interface writes it
 	number      float64
 	known       bool // has a figure
 }
@@ -54,6 +55,7 @@ func groupsOf(records []Record, b *by, field string, countries []Country) []grou
 		if text, g.known = r.Text(field); g.known {
 			g.number, _ = strconv.ParseFloat(text, 64)
 			g.text, g.exact = rounded(text)
+			g.sent = text
 		}
 	}
 	return all
@@ -182,7 +184,7 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 		for _, label := range labels {
 			p := chart.Point{}
 			if g := at[[2]string{label, codes[n]}]; g != nil {
-				p = chart.Point{Value: g.number, Text: g.text, Known: g.known}
+				p = chart.Point{Value: g.number, Text: g.text, Known: g.known, Changing: x.isChanging(label)}
 			}
 			series[n].Points = append(series[n].Points, p)
 		}
@@ -197,6 +199,9 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 	if len(b.fields) > 1 {
 		span += ", a line each for " + strings.Join(names[:len(series)], ", ")
 	}
+	if len(x.Changing) > 0 {
+		x.Cut = append(x.Cut, "Dashed: the source can still change the figures of "+strings.Join(x.Changing, ", ")+".")
+	}
 	c.Description = strings.Join(append([]string{describe(m, span)}, x.Cut...), " ")
 	if len(series) > chart.Together {
 		x.Drawing = chart.Panels(c, labels, series)
@@ -207,6 +212,8 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 		row := []cell{{Text: label}}
 		if label == "" {
 			row[0].Text = "not given"
+		} else if x.isChanging(label) {
+			row[0].Code = "can change"
 		}
 		some := false
 		for _, code := range codes {
@@ -220,6 +227,11 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 			x.Rows = append(x.Rows, row)
 		}
 	}
+}
+
+// isChanging reports whether a month or year has figures that can still change.
+func (x *figure) isChanging(label string) bool {
+	return slices.ContainsFunc(x.Changing, func(month string) bool { return strings.HasPrefix(month, label) })
 }
 
 // secondsOf are the second values of groups. If they are more than can be drawn, those with the

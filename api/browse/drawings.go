@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"maps"
 	"math/big"
 	"net/url"
@@ -101,7 +102,7 @@ func (x *figure) addPeriods(records []Record) string {
 	start, end := "", ""
 	for i, code := range x.Codes {
 		f := fieldsOf(byPlace[code], "period_start", "period_end", "units", "units_known", "admin_level")
-		text := spanText(f[0], f[1])
+		text := Period(f[0], f[1])
 		if units := coverageText(f[2:]); units != "" {
 			text += ", from " + units
 		}
@@ -111,7 +112,7 @@ func (x *figure) addPeriods(records []Record) string {
 		}
 		end = max(end, f[1])
 	}
-	return spanText(start, end)
+	return Period(start, end)
 }
 
 // maxFirstBars is how many bars stand below a map.
@@ -147,7 +148,7 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		return nil, err
 	}
 	title := v.titleOf(d)
-	x := &figure{ID: v.id, Title: title + ", by " + b.label}
+	x := &figure{ID: v.id, Title: title + ", by " + b.label, Changing: sum.changing}
 	v.choose(x, d, filters)
 	for _, place := range sum.left {
 		x.LeftOut = append(x.LeftOut, v.nameOf(place))
@@ -163,12 +164,13 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	if b.as == overTime && slices.ContainsFunc(groups, func(g group) bool { return g.second != "" }) {
 		b.fields = append(b.fields, "line")
 	}
-	x.draw(v.q, v.s, groups, measure{label: title}, b, v.countries)
+	_, field, _ := strings.Cut(d.Measures[0], ":")
+	m := measure{name: names.Name(field), label: title}
+	x.draw(v.q, v.s, groups, m, b, v.countries)
 	maps.Copy(values, sum.kept)
 	query := groupsQuery(state{values: values}, fields, strings.Join(d.Measures, ","))
 	x.Source = address(v.q.Base+v.q.Prefix+e.Path+"/"+contract.Aggregate.String(), query)
-	_, field, _ := strings.Cut(d.Measures[0], ":")
-	return x, x.tell(v.q, values, unitOf(e, measure{name: names.Name(field), label: title}))
+	return x, x.tell(v.q, values, unitOf(e, m))
 }
 
 // byWords is what a drawing is by, in words.
@@ -232,13 +234,16 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 				second = d.Names[k]
 			}
 			g := newGroup(value, value, figure)
-			if b.as == onCountries {
+			switch b.as {
+			case onCountries:
 				g.name = v.nameOf(value)
-			}
-			if b.as == overTime {
+			case overTime:
 				g.second = second
-			} else if second != "" {
-				g.name += ", " + second
+			default:
+				if g.name, g.code = worded(b.value, value); second != "" {
+					g.name += ", " + second
+				}
+				g.name = cmp.Or(g.name, "not given")
 			}
 			key := [2]string{value, second}
 			if number, ok := new(big.Rat).SetString(figure); ok {

@@ -53,7 +53,7 @@ func facetFields(p *contract.Plan, s state) []string {
 }
 
 // ask counts the values of fields.
-func askFacets(q *Question, s state, names map[string]map[string]string) ([]facet, error) {
+func askFacets(q *Question, s state) ([]facet, error) {
 	fields := facetFields(q.Plan, s)
 	if len(fields) == 0 {
 		return nil, nil
@@ -67,7 +67,7 @@ func askFacets(q *Question, s state, names map[string]map[string]string) ([]face
 	byField := map[string]*facet{}
 	facets := make([]facet, len(fields))
 	for i, field := range fields {
-		facets[i] = facet{Field: field, Label: strings.TrimSuffix(label(field), " code")}
+		facets[i] = facet{Field: field, Label: nounLabel(field)}
 		byField[field] = &facets[i]
 	}
 	for _, r := range answer.Records {
@@ -84,7 +84,7 @@ func askFacets(q *Question, s state, names map[string]map[string]string) ([]face
 		}
 		v := facetValue{Value: text, Count: Count(n), n: n}
 		v.Label, v.Code = worded(field, text)
-		if name := names[field][text]; name != "" {
+		if name := q.named[field][text]; name != "" {
 			v.Label = name
 		}
 		switch {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,9 @@ type figure struct {
 	Cut           []string // what a chart over time leaves out, in words
 	Whole         link     // the page that draws all of it
 	Unlisted      int      // groups that are not in the table
+	Several       int      // groups without a figure, since their records have several
+	Others        link     // the page with countries that are published at other levels
+	Changing      []string // months whose figures their source can still change
 	Refused       []string // why there is no figure
 	Heal          string   // the page that shows the right figure, where this one is refused
 	Source        string   // the same figures as a request
@@ -76,6 +80,19 @@ func (m measure) request() string {
 
 func (m measure) field() string { return strings.ReplaceAll(m.request(), ":", "_") }
 
+// only is the function of ratings and rates, which are neither added up nor averaged: a figure of
+// records that all have the same one.
+const only = "min"
+
+// requests are all measures that are asked for. least is the name of the smallest figure of several
+// that must be the same.
+func (m measure) requests() (request, most string) {
+	if m.function != only {
+		return m.request(), ""
+	}
+	return m.request() + ",max:" + m.name, "max_" + m.name
+}
+
 // measuresOf are the figures of an endpoint that mean something over several records.
 func measuresOf(e *contract.Endpoint) []measure {
 	var all []measure
@@ -86,6 +103,16 @@ func measuresOf(e *contract.Endpoint) []measure {
 			all = append(all, measure{name, "sum", label(name)})
 		case contract.Averaged:
 			all = append(all, measure{name, "mean", "Mean of " + strings.ToLower(label(name))})
+		case contract.Apart:
+			i := slices.IndexFunc(e.Fields, func(x contract.Field) bool { return x.Name == name })
+			if rank(e, &e.Fields[i]) == amount {
+				all = append(all, measure{name, only, label(name)})
+			}
+		}
+	}
+	for _, h := range contract.Headlines {
+		if field, distinct := strings.CutPrefix(h.Measures[0], "distinct:"); distinct && h.Path == e.Contract().Path {
+			all = append(all, measure{e.Names().Name(field), "distinct", h.Title})
 		}
 	}
 	return append(all, measure{countMeasure, "count", "Number of records"})
@@ -140,7 +167,8 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	}
 	x := &figure{ID: "figure", Title: m.label + " by " + strings.TrimSuffix(by.label, mapSuffix)}
 	x.offer(q, s, m.name, by.value)
-	values := groupsQuery(s, by.fields, m.request())
+	request, most := m.requests()
+	values := groupsQuery(s, by.fields, request)
 	x.Source = address(q.Base+q.Prefix+e.Path+"/aggregate", values)
 	answer, err := q.Source.Ask(e, contract.Aggregate, values)
 	issues, isWrong := Problems(err)
@@ -151,6 +179,7 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	total := 0
 	if answer != nil {
 		records, total, x.Coverage = answer.Records, answer.Total, unitsText(answer.Coverage)
+		x.Changing = answer.Provisional
 	}
 	if len(records) < total {
 		issues = append(issues, tooManyGroups(total))
@@ -162,7 +191,23 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 		x.Heal, err = heal(q, s, countries)
 		return x, err
 	}
-	x.draw(q, s, groupsOf(records, &by, m.field(), countries), m, &by, countries)
+	groups := groupsOf(records, &by, m.field(), countries)
+	for i, r := range records {
+		if text, ok := r.Text(most); ok && groups[i].known && text != groups[i].sent {
+			groups[i].known = false
+			x.Several++
+		}
+	}
+	if x.Several > 0 && x.Several == len(groups) {
+		x.Refused = append(x.Refused, m.label+": the records have several values, which are not added up or averaged. "+
+			"Choose a level, and only the newest edition.")
+		x.Heal, err = heal(q, s, countries)
+		return x, err
+	}
+	x.draw(q, s, groups, m, &by, countries)
+	if err := x.addOthers(q, s, &by, request, total); err != nil {
+		return nil, err
+	}
 	return x, x.tell(q, s.filters(), unitOf(e, m))
 }
 
@@ -173,6 +218,23 @@ func (x *figure) tell(q *Question, values url.Values, unit string) (err error) {
 	}
 	x.About.Unit, x.About.Period = unit, cmp.Or(x.span, x.About.Period)
 	return nil
+}
+
+// addOthers says how many countries are only published at other levels than the one that is chosen.
+func (x *figure) addOthers(q *Question, s state, by *by, request string, total int) error {
+	if level := s.values.Get(levelParam); by.as != onCountries || level == "" || level == contract.Coarsest {
+		return nil
+	}
+	wide := state{s.path, s.copy(levelParam, levelParam+contract.SeveralSuffix, "offset", rowParam), nil}
+	wide.values.Set(levelParam, contract.Coarsest)
+	_, all, err := askGroups(q, groupsQuery(wide, by.fields, request))
+	if _, refused := Problems(err); refused {
+		return nil
+	}
+	if all > total {
+		x.Others = link{Count(all-total) + " more countries have records at other levels only: show all", wide.with()}
+	}
+	return err
 }
 
 // unitsText says in words how many units have records, as the interface says it.

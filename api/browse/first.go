@@ -38,6 +38,7 @@ func (f *first) answers() bool {
 // tile is a headline figure of what is in view.
 type tile struct {
 	Title, Value, Unit string
+	Exact              string // the number that the value rounds
 	Of                 string // the country, or how many there are
 	Period, Source     string
 	Coverage           string
@@ -281,7 +282,7 @@ func (v *viewer) tile(h *contract.Headline, records []Record) tile {
 		t.Partial = cutList(partial)
 	}
 	if start != "" {
-		t.Period = spanText(start, end)
+		t.Period = Period(start, end)
 	}
 	delete(sources, "")
 	if names := slices.Sorted(maps.Keys(sources)); len(names) == 1 {
@@ -293,11 +294,13 @@ func (v *viewer) tile(h *contract.Headline, records []Record) tile {
 	switch n := len(known); {
 	case n == 0:
 	case len(records) == 1:
-		t.Value, t.Of = known[0].text, known[0].name
+		t.Value, t.Exact, t.Of = known[0].text, known[0].exact, known[0].name
 	case h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:"):
-		t.Value, t.Of = grouped(plainDigits(sum.FloatString(sumDigits))), Count(n)+" countries"
+		t.Value, t.Exact = rounded(plainDigits(sum.FloatString(sumDigits)))
+		t.Of = Count(n) + " countries"
 	default: // no figure of several countries together
-		t.Value, t.Of = known[0].text, known[0].name+", the highest of "+Count(n)+" countries"
+		t.Value, t.Exact = known[0].text, known[0].exact
+		t.Of = known[0].name + ", the highest of " + Count(n) + " countries"
 	}
 	t.LeftOut = cutList(t.LeftOut)
 	return t
@@ -322,7 +325,7 @@ func newGroup(value, name, text string) group {
 	g := group{value: value, name: cmp.Or(name, value, "not given"), known: text != ""}
 	if number, ok := new(big.Rat).SetString(text); ok {
 		g.number, _ = number.Float64()
-		g.text = grouped(plainDigits(text))
+		g.text, g.exact = rounded(plainDigits(text))
 	}
 	return g
 }
@@ -337,21 +340,6 @@ func plainDigits(text string) string {
 
 // nameOf is the name of a country.
 func (v *viewer) nameOf(code string) string { return cmp.Or(v.names[code], code, "not given") }
-
-// spanText is a time in words. The end is empty if it is open.
-func spanText(start, end string) string {
-	from, to := shortTime(start), shortTime(end)
-	if first, whole := strings.CutSuffix(from, "-01-01"); whole && strings.HasSuffix(to, "-12-31") {
-		from, to = first, strings.TrimSuffix(to, "-12-31")
-	}
-	switch to {
-	case from:
-		return from
-	case "":
-		return "since " + from
-	}
-	return from + " to " + to
-}
 
 // coverageText says that not all units of a country have records, empty if they do.
 func coverageText(units []string) string {
@@ -375,7 +363,7 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 	if err != nil || len(groups) == 0 {
 		return nil, err
 	}
-	c := &chooser{Name: field, Label: strings.TrimSuffix(label(field), " code")}
+	c := &chooser{Name: field, Label: nounLabel(field)}
 	chosen := chosenOf(v.s, field)
 	for _, r := range groups {
 		f := fieldsOf(r, by...)
@@ -388,6 +376,9 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 		}
 	}
 	slices.SortStableFunc(c.Options, func(a, b option) int { return strings.Compare(a.Label, b.Label) })
+	if len(chosen) == 0 {
+		c.Options = slices.Insert(c.Options, 0, option{Label: "Choose one", Selected: true})
+	}
 	for _, name := range append(slices.Clone(fields[:len(fields)-1]), "start_date", "end_date") {
 		for _, value := range v.given[name] {
 			c.Keep = append(c.Keep, option{Label: name, Value: value})
@@ -403,24 +394,26 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters url.Values) {
 	maps.Copy(values, filters)
 	values.Set(measureParam, countMeasure)
 	for _, m := range measuresOf(v.q.Plan.Endpoint) {
-		if m.request() == d.Measures[0] {
+		if _, field, _ := strings.Cut(d.Measures[0], ":"); m.name == v.q.Plan.Endpoint.Names().Name(field) {
 			values.Set(measureParam, m.name)
 		}
 	}
 	values.Set(byParam, v.q.Plan.Endpoint.Names().Name(d.By))
 	all := state{path: v.s.path, values: values}
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
-		x.Chosen = append(x.Chosen, link{chipText(name, filters[name]), widened(v.q, all.address(all.copy(name)))})
+		x.Chosen = append(x.Chosen, link{chipText(v.q.named, name, filters[name]), widened(v.q, all.address(all.copy(name)))})
 	}
 	x.offer(v.q, all, values.Get(measureParam), values.Get(byParam))
 }
 
 // chipText is a filter in words.
-func chipText(name string, values []string) string {
+func chipText(named map[string]map[string]string, name string, values []string) string {
+	field, isList := strings.CutSuffix(name, contract.SeveralSuffix)
+	if isList {
+		values = splitLists(values)
+	}
 	text := strings.Join(values, ", ")
 	switch {
-	case name == levelParam && levelNames[text] != "":
-		return levelNames[text]
 	case name == latestParam && text == contract.LatestEdition:
 		return "Only the newest edition"
 	case name == latestParam && isTrue(text):
@@ -434,9 +427,16 @@ func chipText(name string, values []string) string {
 	case text == "%":
 		return label(name) + ": any"
 	}
-	name = strings.TrimSuffix(name, contract.SeveralSuffix)
-	text, _ = worded(name, text)
-	return label(name) + ": " + text
+	words := make([]string, len(values))
+	for i, value := range values {
+		if words[i] = named[field][value]; words[i] == "" {
+			words[i], _ = worded(field, value)
+		}
+	}
+	if text = strings.Join(words, ", "); field == levelParam {
+		return text
+	}
+	return nounLabel(field) + ": " + text
 }
 
 const levelParam = "admin_level"

@@ -27,7 +27,8 @@ type option struct {
 type formGroup struct {
 	Title    string
 	Controls []control
-	Open     bool // one of its controls has a value
+	InUse    int  // controls that have a value
+	Open     bool // one of them is wrong; others would push the figures out of a phone's first screen
 }
 
 // form is the filters of an endpoint with their values, places first. wrong has what is wrong with
@@ -52,7 +53,9 @@ func form(p *contract.Plan, s state, wrong map[string]string) []formGroup {
 			g = &groups[0]
 		}
 		g.Controls = append(g.Controls, *c)
-		g.Open = g.Open || c.Value != "" || c.Wrong != ""
+		if g.Open = g.Open || c.Wrong != ""; c.Value != "" {
+			g.InUse++
+		}
 	}
 	return slices.DeleteFunc(groups, func(g formGroup) bool { return len(g.Controls) == 0 })
 }
@@ -86,7 +89,7 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 		c.Options = choices(p, c.Value)
 		for i := range c.Options[1:] {
 			if p.IsLevel() || p.Name == latestParam {
-				c.Options[i+1].Label = chipText(p.Name, []string{c.Options[i+1].Value})
+				c.Options[i+1].Label = chipText(nil, p.Name, []string{c.Options[i+1].Value})
 			}
 		}
 	case p.Type == contract.Boolean:

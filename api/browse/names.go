@@ -9,14 +9,14 @@ import (
 )
 
 func countries(q *Question) ([]Country, error) {
-	all, err := listOfCodes(q, "location", "name")
+	all, err := listOfCodes(q, "location", "name", nil)
 	slices.SortFunc(all, func(a, b Country) int { return strings.Compare(a.Code, b.Code) })
 	return all, err
 }
 
-// listOfCodes are the codes of a table with their names.
-func listOfCodes(q *Question, table, name string) ([]Country, error) {
-	answer, err := q.Source.Ask(endpointOf(q.Plan.Endpoint.Names(), table), contract.Rows, nil)
+// listOfCodes are the codes of records of a table with their names.
+func listOfCodes(q *Question, table, name string, filter url.Values) ([]Country, error) {
+	answer, err := q.Source.Ask(endpointOf(q.Plan.Endpoint.Names(), table), contract.Rows, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -33,10 +33,12 @@ var codeTables = []struct{ field, table, name string }{
 	{"sector_code", "sector", "name"},
 	{"org_type_code", "org_type", "description"},
 	{"currency_code", "currency", "name"},
+	{"admin1_code", "admin1", "name"},
 }
 
-// namesOf are the names of codes that the endpoint's records have, by field.
-func namesOf(q *Question, countries []Country) (map[string]map[string]string, error) {
+// namesOf are the names of codes that the endpoint's records have, by field. Those of provinces are
+// of the country that is chosen.
+func namesOf(q *Question, s state, countries []Country) (map[string]map[string]string, error) {
 	byCode := func(all []Country) map[string]string {
 		names := make(map[string]string, len(all))
 		for _, c := range all {
@@ -53,7 +55,14 @@ func namesOf(q *Question, countries []Country) (map[string]map[string]string, er
 		if !slices.ContainsFunc(q.Plan.Endpoint.Fields, func(f contract.Field) bool { return f.Name == t.field }) {
 			continue
 		}
-		codes, err := listOfCodes(q, t.table, t.name)
+		var filter url.Values
+		if t.field == "admin1_code" {
+			if len(s.values["location_code"]) != 1 {
+				continue
+			}
+			filter = url.Values{"location_code": s.values["location_code"]}
+		}
+		codes, err := listOfCodes(q, t.table, t.name, filter)
 		if err != nil {
 			return nil, err
 		}

@@ -87,6 +87,7 @@ type Question struct {
 	countries []Country
 	resources map[string]resource
 	abouts    map[string]*about
+	named map[string]map[string]string // names of codes, by field
 }
 
 // Country is a country for suggestions.
@@ -103,16 +104,19 @@ func New(q *Question) (p *Page, clean string, err error) {
 	}
 	p = &Page{
 		Prefix: q.Prefix, Title: e.Summary, Name: e.Name(), Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(),
-		Path: path, Docs: q.Prefix + "/docs/" + e.Name(), Freshness: q.Freshness, Chips: chips(q, s),
+		Path: path, Docs: q.Prefix + "/docs/" + e.Name(), Freshness: q.Freshness,
 		Dataset: q.Dataset, MadeUp: q.MadeUp,
-	}
-	if len(p.Chips) > 0 {
-		p.Clear = s.address(s.copy(append(names(q.Plan), contract.EverybodyParam, "offset", rowParam)...))
 	}
 	if p.Countries, err = countries(q); err != nil {
 		return nil, "", err
 	}
 	q.countries = p.Countries
+	if q.named, err = namesOf(q, s, p.Countries); err != nil {
+		return nil, "", err
+	}
+	if p.Chips = chips(q, s); len(p.Chips) > 0 {
+		p.Clear = s.address(s.copy(append(names(q.Plan), contract.EverybodyParam, "offset", rowParam)...))
+	}
 	p.Country = countryPage(q, s, p.Countries)
 	p.Columns = columnsOf(e, s.values.Get("fields"))
 	p.addLinks(q, s)
@@ -175,11 +179,7 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 		return row(strconv.Itoa(n)) + "#record", "Record " + Count(n+1) + ": "
 	})
 	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer)
-	named, err := namesOf(q, p.Countries)
-	if err != nil {
-		return err
-	}
-	if p.Facets, err = askFacets(q, s, named); err != nil {
+	if p.Facets, err = askFacets(q, s); err != nil {
 		return err
 	}
 	p.Warnings = sumWarnings(q, s, p.Facets)

@@ -21,7 +21,9 @@ type rightSum struct {
 	kept    url.Values // the filter for the countries in it, nil for all
 	left    []string   // countries that are left out
 	refused []string   // why there is none, in words
-	at      map[string]int
+
+	changing []string // months whose figures can still change
+	at       map[string]int
 }
 
 // figureRow is one group: its fields, and its figures as the interface writes them, empty for null.
@@ -85,13 +87,17 @@ func (s *rightSum) halve(place string, codes []string) error {
 func (s *rightSum) ask(more url.Values) (refused []string, err error) {
 	of := state{values: maps.Clone(s.values)}
 	maps.Copy(of.values, more)
-	records, total, err := askGroups(s.v.q, groupsQuery(of, s.fields, strings.Join(s.measures, ",")))
+	query := groupsQuery(of, s.fields, strings.Join(s.measures, ","))
+	answer, err := s.v.q.Source.Ask(s.v.q.Plan.Endpoint, contract.Aggregate, query)
 	issues, wrong := Problems(err)
 	if err != nil && !wrong {
 		return nil, err
 	}
-	if total > len(records) {
-		issues = append(issues, tooManyGroups(total))
+	if answer == nil {
+		answer = new(Answer)
+	}
+	if answer.Total > len(answer.Records) {
+		issues = append(issues, tooManyGroups(answer.Total))
 	}
 	for _, issue := range issues {
 		refused = append(refused, issue.Text)
@@ -106,7 +112,8 @@ func (s *rightSum) ask(more url.Values) (refused []string, err error) {
 	for i := range names {
 		names[i] = strings.ReplaceAll(names[i], ":", "_")
 	}
-	for _, r := range records {
+	s.changing = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.changing, answer.Provisional))))
+	for _, r := range answer.Records {
 		row := figureRow{fieldsOf(r, s.fields...), fieldsOf(r, names...)}
 		key := strings.Join(row.fields, "\x00")
 		if i, known := s.at[key]; known {

@@ -106,26 +106,12 @@ func cutText(text string, most int) string {
 func filtersText(q *Question, s state, x *figure) string {
 	var all []string
 	for _, pair := range pairs(s.filters()) {
-		name, isList := strings.CutSuffix(pair[0], contract.SeveralSuffix)
-		values := []string{pair[1]}
-		if isList {
-			values = splitLists(values)
-		}
-		for i := range values {
-			if isCountry(name) {
-				values[i] = q.countryName(values[i])
-			} else {
-				values[i], _ = worded(name, values[i])
-			}
-		}
-		switch text := strings.Join(values, ", "); {
-		case name == contract.SnapshotParam:
-		case name == levelParam || name == latestParam || name == contract.EverybodyParam:
-			all = append(all, chipText(name, []string{pair[1]}))
-		case name == contract.CountryParam:
-			all = slices.Insert(all, 0, text)
+		switch text := chipText(q.named, pair[0], []string{pair[1]}); strings.TrimSuffix(pair[0], contract.SeveralSuffix) {
+		case contract.SnapshotParam:
+		case contract.CountryParam:
+			all = slices.Insert(all, 0, strings.TrimPrefix(text, nounLabel(contract.CountryParam)+": "))
 		default:
-			all = append(all, label(name)+": "+text)
+			all = append(all, text)
 		}
 	}
 	if x != nil {

@@ -23,6 +23,8 @@ type Answer struct {
 	Unknown []string // parameters that the endpoint does not have
 	Hint    string   // what was probably meant
 
+	Provisional []string // months whose figures their source can still change
+
 	Coverage string // of a sum of places, how many units have records: units=1/189; empty if all or unknown
 }
 

@@ -81,7 +81,7 @@ func rank(e *contract.Endpoint, f *contract.Field) int {
 	case name == "currency_code" || name == "unit":
 		return measuredIn
 	case strings.HasPrefix(name, "meta_"), name == "number_pixels", name == "commodity_category", name == "price_flag",
-		name == "price_type", name == "version", name == "appeal_code", name == "appeal_type",
+		name == "price_type", name == "version", name == "appeal_code", name == "appeal_type", name == "global_rank",
 		strings.HasPrefix(name, "provider_"), name == "admin_level", name == "reporting_round",
 		strings.HasPrefix(name, "org_type_"), f.Type == contract.URI:
 		return detail
@@ -160,7 +160,7 @@ func (p *Page) table(e *contract.Endpoint, records []Record, chosen bool, link f
 		}
 		c.Folded = true
 		shown--
-		if !first.Null {
+		if !first.Null && first.Text != "" {
 			p.Same = append(p.Same, same{c.Label, first})
 		}
 	}

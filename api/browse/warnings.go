@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -30,6 +29,9 @@ func sumWarnings(q *Question, s state, facets []facet) (all []string) {
 	return all
 }
 
+// saidParts is how many parts of a total are named.
+const saidParts = 3
+
 // mixed says what is wrong with adding up rows that have several values of a dimension.
 func mixed(d *contract.Dimension, name string, values []string) string {
 	v := additivity.Check(d, values)
@@ -40,7 +42,16 @@ func mixed(d *contract.Dimension, name string, values []string) string {
 	case d.Kind == contract.Overlapping:
 		return name + ": some people are counted under several values."
 	case v.Total != "":
-		return name + ": “" + v.Total + "” contains “" + strings.Join(v.Parts, "”, “") + "”."
+		said := make([]string, 0, saidParts+1)
+		for _, part := range v.Parts[:min(len(v.Parts), saidParts)] {
+			text, _ := worded(d.Field, part)
+			said = append(said, "“"+text+"”")
+		}
+		if more := len(v.Parts) - saidParts; more > 0 {
+			said = append(said, Count(more)+" more")
+		}
+		total, _ := worded(d.Field, v.Total)
+		return name + ": “" + total + "” contains " + strings.Join(said, ", ") + "."
 	}
 	return ""
 }
@@ -51,15 +62,7 @@ func chips(q *Question, s state) []link {
 	var all []link
 	add := func(name string, values url.Values) {
 		if v := values[name]; len(v) > 0 {
-			field, isList := strings.CutSuffix(name, contract.SeveralSuffix)
-			if isList {
-				v = splitLists(v)
-			}
-			text := label(field) + ": " + strings.Join(v, ", ")
-			if name == levelParam || name == latestParam || name == contract.EverybodyParam {
-				text = chipText(name, v)
-			}
-			all = append(all, link{cmp.Or(text, v[0]), widened(q, s.with(name, ""))})
+			all = append(all, link{chipText(q.named, name, v), widened(q, s.with(name, ""))})
 		}
 	}
 	for i := range p.Params {

@@ -78,6 +78,9 @@ func label(name string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
+// nounLabel is the label of a field with codes without the word: Country, Sector.
+func nounLabel(field string) string { return strings.TrimSuffix(label(field), " code") }
+
 // worded is a value as people say it. code is the value if it is one that people quote, such as INN
 // or phase 3.
 func worded(field, value string) (text, code string) {
@@ -134,6 +137,12 @@ func rounded(text string) (short, exact string) {
 		return exact, ""
 	}
 	return grouped(strconv.FormatFloat(x, 'f', digits, 64)), exact
+}
+
+// Number is a number as people read it.
+func Number(text string) string {
+	short, _ := rounded(text)
+	return short
 }
 
 // Count is a count with narrow spaces between thousands.

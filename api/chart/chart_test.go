@@ -333,3 +333,23 @@ func TestLinesAlone(t *testing.T) {
 		t.Errorf("a chart of one figure: %v", counts)
 	}
 }
+
+// TestClassesOfMany: where most areas have the smallest figure, the others still have two classes, and
+// the greatest figures always have the last one.
+func TestClassesOfMany(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{[]float64{0, 0, 0, 0, 0, 0, 5, 30}, "m1 m1 m1 m1 m1 m1 m2 m3"},
+		{[]float64{0, 0, 0, 7}, "m1 m1 m1 m3"},
+		{[]float64{3, 9}, "m1 m3"},
+		{[]float64{4, 4}, "m1 m1"},
+	} {
+		class, _ := classify(c.values, make([]string, len(c.values)))
+		if got := strings.Join(class, " "); got != c.want {
+			t.Errorf("%v are %s, want %s", c.values, got, c.want)
+		}
+	}
+}

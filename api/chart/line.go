@@ -12,6 +12,8 @@ type Point struct {
 	Value float64
 	Text  string // the figure as pages write it
 	Known bool
+
+	Changing bool // it can still change
 }
 
 // Series is a line of a chart.
@@ -125,24 +127,45 @@ func newPlane(c *Chart, width, height int, labels []string, least, most float64)
 func (p *plane) lines(series []Series) {
 	for n, s := range series {
 		class := Class(n)
-		var path strings.Builder
-		pen := "M"
-		for i, point := range s.Points {
-			if !point.Known {
-				pen = "M"
-				continue
-			}
-			path.WriteString(pen + number1(p.x(i)) + " " + number1(p.y(point.Value)))
-			pen = "L"
+		path, changing := p.paths(&s)
+		p.add(`<path class="line `, class, `" d="`, path, `"/>`)
+		if changing != "" {
+			p.add(`<path class="line `, class, ` changing" d="`, changing, `"/>`)
 		}
-		p.add(`<path class="line `, class, `" d="`, path.String(), `"/>`)
 		for i, point := range s.Points {
 			if point.Known && (len(p.labels)*len(series) <= maxMarks || s.alone(i)) {
-				p.add(`<circle class="mark `, class, `" cx="`, number1(p.x(i)), `" cy="`, number1(p.y(point.Value)),
+				p.add(`<circle class="mark `, class, point.look(), `" cx="`, number1(p.x(i)), `" cy="`, number1(p.y(point.Value)),
 					`" r="3"><title>`, html.EscapeString(s.said(p.labels, i)), `</title></circle>`)
 			}
 		}
 	}
+}
+
+// paths are the line of a series, and the parts of it that lead to figures that can still change.
+func (p *plane) paths(s *Series) (path, changing string) {
+	pen := "M"
+	for i, point := range s.Points {
+		at := number1(p.x(i)) + " " + number1(p.y(point.Value))
+		switch {
+		case !point.Known:
+			pen = "M"
+			continue
+		case point.Changing && pen == "L":
+			changing += "M" + number1(p.x(i-1)) + " " + number1(p.y(s.Points[i-1].Value)) + "L" + at
+			pen = "M"
+		}
+		path += pen + at
+		pen = "L"
+	}
+	return path, changing
+}
+
+// look is the class of a mark.
+func (p *Point) look() string {
+	if p.Changing {
+		return " changing"
+	}
+	return ""
 }
 
 // columns draws a group of columns at each label, with their figures where there is one series.
@@ -155,7 +178,7 @@ func (p *plane) columns(series []Series) {
 			}
 			left := p.x(i) + (float64(n)-float64(len(series))/2)*wide
 			top, bottom := min(p.y(point.Value), p.y(0)), max(p.y(point.Value), p.y(0))
-			p.add(`<rect class="mark `, Class(n), `" x="`, number1(left), `" y="`, number1(top), `" width="`,
+			p.add(`<rect class="mark `, Class(n), point.look(), `" x="`, number1(left), `" y="`, number1(top), `" width="`,
 				number1(wide-2), `" height="`, number1(max(1, bottom-top)), `"><title>`,
 				html.EscapeString(s.said(p.labels, i)), `</title></rect>`)
 			if len(series) == 1 && p.width == lineWidth {

@@ -105,6 +105,12 @@ func classify(values []float64, texts []string) (class []string, legend []Shade)
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	class = make([]string, len(values))
+	// Where the smallest figure is that of more areas than a class has, such as 0, the others are shared
+	// out among the other classes.
+	same := 0
+	for same < len(order) && values[order[same]] == values[order[0]] {
+		same++
+	}
 	var firsts []int // of each class, in the order
 	for k, i := range order {
 		if k > 0 && values[i] == values[order[k-1]] {
@@ -112,9 +118,15 @@ func classify(values []float64, texts []string) (class []string, legend []Shade)
 			continue
 		}
 		class[i] = "m" + strconv.Itoa(k*shades/len(values)+1)
+		if k > 0 && same*shades > len(values) {
+			class[i] = "m" + strconv.Itoa((k-same)*(shades-1)/(len(values)-same)+2)
+		}
 		if k == 0 || class[i] != class[order[k-1]] {
 			firsts = append(firsts, k)
 		}
+	}
+	for k := len(order) - 1; len(firsts) > 1 && k >= firsts[len(firsts)-1]; k-- {
+		class[order[k]] = "m" + strconv.Itoa(shades) // the greatest figures stand out the most
 	}
 	from := ""
 	for n, k := range firsts {

@@ -161,7 +161,7 @@ func cellOf(t *Tile, f *contract.Field) any {
 	case f.Name == "request":
 		return strings.Join(requestsOf(t.record), "\n")
 	case f.Type == contract.DateTime:
-		if at, err := time.Parse(timeFormat, text); err == nil {
+		if at, err := time.Parse(browse.TimeFormat, text); err == nil {
 			return at
 		}
 	case f.Type == contract.Boolean:

@@ -57,7 +57,7 @@ func (q *Question) tiles() ([]Tile, error) {
 		}
 		if t.View = q.view(&t); t.Exact != "" {
 			t.Value, t.Provider = Rounded(t.Exact), textOf(r, providerField)
-			t.Period = periodText(textOf(r, startField), textOf(r, endField))
+			t.Period = browse.Period(textOf(r, startField), textOf(r, endField))
 			t.Coverage = coverageText(textOf(r, levelField), textOf(r, unitsField), textOf(r, "units_known"))
 			if err := q.addSeries(&t); err != nil {
 				return nil, err

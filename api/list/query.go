@@ -32,6 +32,9 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 	if err := a.Request.Parse(); err != nil {
 		return err
 	}
+	if a.provisional, err = s.ProvisionalOf(v.Bound, endpoint, table); err != nil {
+		return s.Failed(a, err)
+	}
 	found, err := s.recordsOf(a)
 	if err == nil {
 		err = read(a, found)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -78,39 +77,11 @@ func newFoundResult(r find.Result) foundResult {
 	f := foundResult{Result: r}
 	if figure := r.Figure; figure != nil {
 		if figure.Value != nil {
-			f.Value = groupedText(figure.Value.String())
+			f.Value = browse.Number(figure.Value.String())
 		}
-		f.Period = periodText(figure.Start, figure.End)
+		f.Period = browse.Period(figure.Start, figure.End)
 	}
 	return f
-}
-
-// groupedText is a number with narrow spaces between thousands. A fraction of zero is left out.
-func groupedText(number string) string {
-	whole, fraction, _ := strings.Cut(number, ".")
-	if n, err := strconv.Atoi(strings.TrimPrefix(whole, "-")); err == nil {
-		if number = browse.Count(n); strings.HasPrefix(whole, "-") {
-			number = "\u2212" + number
-		}
-		if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
-			number += "." + fraction
-		}
-	}
-	return number
-}
-
-// periodText is a period in words.
-func periodText(start, end string) string {
-	var all []string
-	for _, text := range []string{start, end} {
-		if at, err := time.Parse("2006-01-02T15:04:05", text); err == nil {
-			all = append(all, at.Format("2 January 2006"))
-		}
-	}
-	if len(all) == 2 && all[0] == all[1] {
-		all = all[:1]
-	}
-	return strings.Join(all, " to ")
 }
 
 // searchAddress is the address of a search.

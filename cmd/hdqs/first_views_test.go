@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"math"
@@ -16,7 +17,7 @@ import (
 var (
 	viewTotal = regexp.MustCompile(`<p class="total"[^>]*><strong>([^<]+)</strong>`)
 	viewTile  = regexp.MustCompile(
-		`(?s)<div class="tile"><h2>([^<]*)</h2>\s*<p class="value[^"]*">(?:<strong>([^<]*)</strong>)?`)
+		`(?s)<div class="tile"><h2>([^<]*)</h2>\s*<p class="value[^"]*">(?:<strong(?: title="([^"]*)")?>([^<]*)</strong>)?`)
 	viewHeal   = regexp.MustCompile(`<a class="button" href="([^"]*)">Show the right figure</a>`)
 	viewLink   = regexp.MustCompile(`href="(/browse/[^"]+)"`)
 	viewOption = regexp.MustCompile(`(?s)<select id="choose-commodity_code".*?<option value="([^"]+)"`)
@@ -39,7 +40,7 @@ func (s *server) view(t *testing.T, path string) string {
 func tilesOf(page string) map[string]float64 {
 	tiles := map[string]float64{}
 	for _, m := range viewTile.FindAllStringSubmatch(page, -1) {
-		value, err := strconv.ParseFloat(strings.NewReplacer("\u202f", "", "\u2212", "-").Replace(m[2]), 64)
+		value, err := strconv.ParseFloat(strings.NewReplacer("\u202f", "", "\u2212", "-").Replace(cmp.Or(m[2], m[3])), 64)
 		if err != nil {
 			value = math.NaN()
 		}

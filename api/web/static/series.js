@@ -7,30 +7,33 @@
   const drawing = place.querySelector("svg"), title = drawing.querySelector("title").textContent;
   const month = /^(\d{4,})(?:-(\d\d))?$/;
   // The table can have more columns than are drawn, which are the first.
-  const drawn = drawing.querySelectorAll("path.line").length;
+  const drawn = drawing.querySelectorAll("path.line:not(.changing)").length;
   const names = [...table.tHead.rows[0].cells].slice(1, 1 + drawn).map((cell) => cell.textContent);
   const read = (cell) => {
     // A number that is written rounded has the exact one as its title.
     const number = Number((cell.title || cell.textContent).replaceAll("\u202f", "").replace("\u2212", "-"));
     return cell.textContent === "–" || Number.isNaN(number) ? null : number;
   };
-  const rows = [...table.tBodies[0].rows].filter((row) => month.test(row.cells[0].textContent));
+  const timeOf = (row) => row.cells[0].firstChild.data.trim(); // a month that can change has a word behind it
+  const rows = [...table.tBodies[0].rows].filter((row) => month.test(timeOf(row)));
   if (rows.length < 2) return; // nothing to enlarge
 
   // Every month or year between the first and the last, so that what has no figure is a gap.
   const parts = (text) => month.exec(text).slice(1).map(Number);
-  const monthly = rows[0].cells[0].textContent.includes("-");
+  const monthly = timeOf(rows[0]).includes("-");
   const index = (text) => {
     const [y, m] = parts(text);
     return monthly ? y * 12 + m - 1 : y;
   };
-  const first = index(rows[0].cells[0].textContent), last = index(rows.at(-1).cells[0].textContent);
+  const first = index(timeOf(rows[0])), last = index(timeOf(rows.at(-1)));
   const label = (i) => monthly ? `${Math.floor(i / 12)}-${String(i % 12 + 1).padStart(2, "0")}` : String(i);
   const xs = Array.from({length: last - first + 1}, (_, i) => first + i);
   const texts = names.map(() => xs.map(() => null));
   const values = names.map(() => xs.map(() => null));
+  const changing = new Set();
   for (const row of rows) {
-    const at = index(row.cells[0].textContent) - first;
+    const at = index(timeOf(row)) - first;
+    if (row.cells[0].querySelector("small")) changing.add(at);
     names.forEach((_, n) => {
       values[n][at] = read(row.cells[n + 1]);
       texts[n][at] = row.cells[n + 1].textContent;
@@ -39,6 +42,10 @@
   // No line leads to a figure between two gaps, so it has a mark also where others have none.
   const few = xs.length * names.length <= 240;
   const alone = values.map((all) => xs.map((_, i) => i).filter((i) => all[i] !== null && (all[i - 1] ?? null) === null && (all[i + 1] ?? null) === null));
+
+  // Figures that can still change are a line of their own, which is dashed.
+  const settled = values.map((all) => all.map((v, i) => changing.has(i) ? null : v));
+  const unsettled = changing.size === 0 ? [] : values.map((all) => all.map((v, i) => changing.has(i) || changing.has(i + 1) ? v : null));
 
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
@@ -73,12 +80,13 @@
       {...axis, size: 34, incrs: monthly ? [1, 2, 3, 6, 12, 24, 60, 120, 240] : [1, 2, 5, 10, 20, 50, 100], space: 70, values: (_, at) => at.map(label)},
       {...axis, size: 64, values: (_, at) => at.map(plain)},
     ],
-    series: [{}, ...names.map((name, n) => ({label: name, stroke: stroke(n), width: 2, dash: dash[n % 6], points: {show: few, filter: (_, n) => few ? null : alone[n - 1], size: 6, fill: stroke(n)}}))],
-    cursor: {y: false, drag: {x: true, y: false}, points: {size: 9, fill: (_, n) => stroke(n - 1)()}},
+    series: [{}, ...names.map((name, n) => ({label: name, stroke: stroke(n), width: 2, dash: dash[n % 6], points: {show: few, filter: (_, n) => few ? null : alone[n - 1], size: 6, fill: stroke(n)}})),
+      ...unsettled.map((_, n) => ({stroke: stroke(n), width: 2, dash: [3, 4], points: {show: true, filter: () => [...changing], size: 6, fill: () => color("--back")}}))],
+    cursor: {y: false, drag: {x: true, y: false}, points: {size: 9, fill: (_, n) => stroke((n - 1) % names.length)()}},
     hooks: {setCursor: [(u) => {
       if (u.cursor.idx !== null && u.cursor.idx !== undefined && u.cursor.left >= 0) say(u.cursor.idx);
     }]},
-  }, [xs, ...values], box);
+  }, [xs, ...settled, ...unsettled], box);
 
   const show = (from, to) => chart.setScale("x", {min: Math.max(first, from), max: Math.min(last, to)});
   const all = () => show(first, last);
