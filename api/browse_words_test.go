@@ -8,8 +8,8 @@ import (
 	"hdqs/api/state"
 )
 
-// TestBrowseProvisional: months whose figures can still change are dashed, and said to be so, in the
-// chart that an address asks for and in the first view.
+// TestBrowseProvisional: months whose figures can still change are dashed, and said to be so, in
+// the chart that an address asks for and in the first view.
 func TestBrowseProvisional(t *testing.T) {
 	t.Parallel()
 	within := time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC)

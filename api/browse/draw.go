@@ -208,6 +208,11 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 	} else {
 		x.Drawing, x.OverTime = chart.Lines(c, labels, series), len(labels) >= chart.FewLabels
 	}
+	x.Rows = x.timeRows(labels, codes, at)
+}
+
+// timeRows are the rows of the table of figures over time.
+func (x *figure) timeRows(labels, codes []string, at map[[2]string]*group) (rows [][]cell) {
 	for _, label := range append(labels, "") {
 		row := []cell{{Text: label}}
 		if label == "" {
@@ -224,9 +229,10 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 			row = append(row, g.cell())
 		}
 		if some {
-			x.Rows = append(x.Rows, row)
+			rows = append(rows, row)
 		}
 	}
+	return rows
 }
 
 // isChanging reports whether a month or year has figures that can still change.

@@ -401,7 +401,8 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters url.Values) {
 	values.Set(byParam, v.q.Plan.Endpoint.Names().Name(d.By))
 	all := state{path: v.s.path, values: values}
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
-		x.Chosen = append(x.Chosen, link{chipText(v.q.named, name, filters[name]), widened(v.q, all.address(all.copy(name)))})
+		text := chipText(v.q.named, name, filters[name])
+		x.Chosen = append(x.Chosen, link{text, widened(v.q, all.address(all.copy(name)))})
 	}
 	x.offer(v.q, all, values.Get(measureParam), values.Get(byParam))
 }

@@ -334,8 +334,8 @@ func TestLinesAlone(t *testing.T) {
 	}
 }
 
-// TestClassesOfMany: where most areas have the smallest figure, the others still have two classes, and
-// the greatest figures always have the last one.
+// TestClassesOfMany: where most areas have the smallest figure, the others still have two classes,
+// and the greatest figures always have the last one.
 func TestClassesOfMany(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

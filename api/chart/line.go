@@ -134,8 +134,8 @@ func (p *plane) lines(series []Series) {
 		}
 		for i, point := range s.Points {
 			if point.Known && (len(p.labels)*len(series) <= maxMarks || s.alone(i)) {
-				p.add(`<circle class="mark `, class, point.look(), `" cx="`, number1(p.x(i)), `" cy="`, number1(p.y(point.Value)),
-					`" r="3"><title>`, html.EscapeString(s.said(p.labels, i)), `</title></circle>`)
+				p.add(`<circle class="mark `, class, point.look(), `" cx="`, number1(p.x(i)), `" cy="`,
+					number1(p.y(point.Value)), `" r="3"><title>`, html.EscapeString(s.said(p.labels, i)), `</title></circle>`)
 			}
 		}
 	}
@@ -178,8 +178,8 @@ func (p *plane) columns(series []Series) {
 			}
 			left := p.x(i) + (float64(n)-float64(len(series))/2)*wide
 			top, bottom := min(p.y(point.Value), p.y(0)), max(p.y(point.Value), p.y(0))
-			p.add(`<rect class="mark `, Class(n), point.look(), `" x="`, number1(left), `" y="`, number1(top), `" width="`,
-				number1(wide-2), `" height="`, number1(max(1, bottom-top)), `"><title>`,
+			p.add(`<rect class="mark `, Class(n), point.look(), `" x="`, number1(left), `" y="`, number1(top),
+				`" width="`, number1(wide-2), `" height="`, number1(max(1, bottom-top)), `"><title>`,
 				html.EscapeString(s.said(p.labels, i)), `</title></rect>`)
 			if len(series) == 1 && p.width == lineWidth {
 				p.text(p.x(i), top-5, "middle", point.Text)

@@ -105,8 +105,8 @@ func classify(values []float64, texts []string) (class []string, legend []Shade)
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	class = make([]string, len(values))
-	// Where the smallest figure is that of more areas than a class has, such as 0, the others are shared
-	// out among the other classes.
+	// Where the smallest figure is that of more areas than a class has, such as 0, the others are
+	// shared out among the other classes.
 	same := 0
 	for same < len(order) && values[order[same]] == values[order[0]] {
 		same++

@@ -40,7 +40,8 @@ func (s *server) view(t *testing.T, path string) string {
 func tilesOf(page string) map[string]float64 {
 	tiles := map[string]float64{}
 	for _, m := range viewTile.FindAllStringSubmatch(page, -1) {
-		value, err := strconv.ParseFloat(strings.NewReplacer("\u202f", "", "\u2212", "-").Replace(cmp.Or(m[2], m[3])), 64)
+		text := strings.NewReplacer("\u202f", "", "\u2212", "-").Replace(cmp.Or(m[2], m[3]))
+		value, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			value = math.NaN()
 		}
