@@ -135,7 +135,8 @@ func (p *plane) lines(series []Series) {
 		for i, point := range s.Points {
 			if point.Known && (len(p.labels)*len(series) <= maxMarks || s.alone(i)) {
 				p.add(`<circle class="mark `, class, point.look(), `" cx="`, number1(p.x(i)), `" cy="`,
-					number1(p.y(point.Value)), `" r="3"><title>`, html.EscapeString(s.said(p.labels, i)), `</title></circle>`)
+					number1(p.y(point.Value)), `" r="3"><title>`, html.EscapeString(s.said(p.labels, i)),
+					`</title></circle>`)
 			}
 		}
 	}
