@@ -87,7 +87,7 @@ type Question struct {
 	countries []Country
 	resources map[string]resource
 	abouts    map[string]*about
-	named map[string]map[string]string // names of codes, by field
+	named     map[string]map[string]string // names of codes, by field
 }
 
 // Country is a country for suggestions.

@@ -106,7 +106,8 @@ func cutText(text string, most int) string {
 func filtersText(q *Question, s state, x *figure) string {
 	var all []string
 	for _, pair := range pairs(s.filters()) {
-		switch text := chipText(q.named, pair[0], []string{pair[1]}); strings.TrimSuffix(pair[0], contract.SeveralSuffix) {
+		text := chipText(q.named, pair[0], []string{pair[1]})
+		switch strings.TrimSuffix(pair[0], contract.SeveralSuffix) {
 		case contract.SnapshotParam:
 		case contract.CountryParam:
 			all = slices.Insert(all, 0, strings.TrimPrefix(text, nounLabel(contract.CountryParam)+": "))
@@ -134,8 +135,11 @@ func (a *about) text() string {
 // Facts are names and texts of what is known of a figure.
 func (a *about) Facts() [][2]string {
 	return slices.DeleteFunc([][2]string{
-		{"Unit", a.Unit}, {"Period", a.Period}, {"Places", a.Places},
-		{"Provider", a.Source()}, {"Licence", a.License()},
+		{"Unit", a.Unit},
+		{"Period", a.Period},
+		{"Places", a.Places},
+		{"Provider", a.Source()},
+		{"Licence", a.License()},
 	}, func(fact [2]string) bool { return fact[1] == "" })
 }
 
