@@ -89,8 +89,8 @@ UNITS  = $(filter-out hdqs/cmd hdqs/cmd/% hdqs/internal/judge hdqs/internal/gene
 # Left to edge, and a test of a store that HDQS_TEST_STORE names.
 ELSEWHERE := ^Test(Edge|Browser|SelectOnStore)
 
-# Packages that start no goroutines, in their tests neither.
-SEQUENTIAL := hdqs/api/additivity hdqs/api/boundary hdqs/api/browse hdqs/api/chart hdqs/api/contract hdqs/api/site hdqs/bulk/iceberg hdqs/columnar hdqs/internal/nearest hdqs/loader/catalogfile hdqs/rowdiff
+# Packages that start no goroutines, in their tests neither, and the tools of benchmarks.
+SEQUENTIAL := hdqs/bench hdqs/bench/load hdqs/api/additivity hdqs/api/boundary hdqs/api/browse hdqs/api/chart hdqs/api/contract hdqs/api/site hdqs/bulk/iceberg hdqs/columnar hdqs/internal/nearest hdqs/loader/catalogfile hdqs/rowdiff
 
 # Five to ten times slower than without. Files whose tests it would change, or which are long and have
 # no goroutines, are not built with it.
@@ -110,9 +110,10 @@ VERSITYGW := .cache/versitygw/$(VERSITYGW_VERSION)/versitygw
 
 whole bucket clients clients-short: export HDQS_BINARY := $(abspath $(BIN))
 
-# JudgeFixtures and AddingAnEndpoint, like BrowserPictures below, are long and run nightly, in soak.
+# JudgeFixtures, AddingAnEndpoint and faults of disks under bulk files and copies, like
+# BrowserPictures below, are long and run nightly, in soak.
 whole: build ## whole-program tests: the binary, over HTTP
-	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients|Edge|Browser|JudgeFixtures|AddingAnEndpoint)' $(WHOLE)
+	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients|Edge|Browser|JudgeFixtures|AddingAnEndpoint|(DiskFaults|KillPoints)Of)' $(WHOLE)
 
 bucket: export HDQS_MOTO := $(abspath .cache/moto/bin/moto_server)
 bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
