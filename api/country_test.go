@@ -121,7 +121,7 @@ func TestCountryAnswers(t *testing.T) {
 		{"/country/AFG", 200, `href="/browse/humanitarian-needs?location_code=AFG">`},
 		{"/hapi/country/AFG", 200, `href="/hapi/api/v2/figures/people_in_need?location_code=AFG"`},
 		{"/country/AFG?x=%22%3E&app_identifier=secret", 200, ""},
-		{"/country/AFX", 404, `Did you mean <a href="/country/AFG">`},
+		{"/country/AFX", 404, `Did you mean: <a href="/country/AFG">`},
 		{"/country/name%20of%20SDM", 404, `<a href="/country/SDN">`},
 		{"/country/%3Cb%3E/x", 404, "<bdi>&lt;b&gt;/x</bdi>"},
 		{"/country/ZZZ.xlsx", 404, "No such country"},

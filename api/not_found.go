@@ -19,7 +19,7 @@ import (
 // trailing slashes, or is a prefix without its slash; otherwise with 404.
 func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	short := strings.TrimRight(path, "/")
-	if path == s.MountOf(path).Prefix {
+	if path == s.RootOf(path) {
 		short = path + "/"
 	}
 	if len(short) == len(path) || s.HandlerOf(short) == nil {

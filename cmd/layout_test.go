@@ -49,15 +49,15 @@ var imports = map[string][]string{
 		"rowdiff", "snapshot",
 	},
 	"api/find": {
-		"api/contract", "api/list", "api/state", "internal/background", "internal/nearest",
+		"api/contract", "api/lang", "api/list", "api/state", "internal/background", "internal/nearest",
 	},
 	"api/files": {
 		"api/contract", "api/encode", "api/list", "api/metrics", "api/render", "api/reply", "api/state",
 		"api/wire", "bulk", "columnar", "index", "internal/background", "snapshot",
 	},
 	"api/site": {
-		"api/browse", "api/chart", "api/contract", "api/country", "api/files", "api/find", "api/list", "api/render",
-		"api/reply", "api/state", "api/web", "api/wire", "internal/nearest", "snapshot/store",
+		"api/browse", "api/chart", "api/contract", "api/country", "api/files", "api/find", "api/lang", "api/list",
+		"api/render", "api/reply", "api/state", "api/web", "api/wire", "internal/nearest", "snapshot/store",
 	},
 	"api/admin": {
 		"api/contract", "api/files", "api/metrics", "api/reply", "api/state",
@@ -67,10 +67,11 @@ var imports = map[string][]string{
 		"api/files", "api/list", "api/metrics", "api/render", "api/reply", "api/site", "api/state",
 		"api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot", "snapshot/store",
 	},
-	"api/browse":          {"api/additivity", "api/boundary", "api/chart", "api/contract"},
-	"api/country":         {"api/browse", "api/chart", "api/contract", "api/render"},
+	"api/browse":          {"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang"},
+	"api/country":         {"api/browse", "api/chart", "api/contract", "api/lang", "api/render"},
 	"api/boundary":        {"api/chart"},
-	"api/chart":           {},
+	"api/chart":           {"api/lang"},
+	"api/lang":            {},
 	"api/web":             {},
 	"api/additivity":      {"api/contract"},
 	"api/contract":        {"internal/nearest"}, // not even index: api maps its Op and Value

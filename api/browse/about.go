@@ -4,9 +4,11 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // about is what a reader must know of a figure to use it.
@@ -58,7 +60,7 @@ func (q *Question) about(values url.Values) (*about, error) {
 		end, files = max(end, f[1]), append(files, f[2])
 	}
 	if start != "" {
-		a.Period = Period(start, end)
+		a.Period = q.Language.Period(start, end)
 	}
 	if len(groups) > 0 {
 		if err := a.addSources(q, files); err != nil {
@@ -134,9 +136,8 @@ func (a *about) addPlaces(q *Question, of state) error {
 			return err
 		}
 		n, _ := found[0].Text("distinct_" + field)
-		if a.Places = grouped(n) + " countries"; n == "1" {
-			a.Places = "1 country"
-		}
+		count, _ := strconv.Atoi(n)
+		a.Places = q.Language.T("%s countries", lang.Count(count))
 		return nil
 	}
 	return nil
@@ -151,10 +152,10 @@ func (q *Question) countryName(code string) string {
 }
 
 // Source are the providers in words.
-func (a *about) Source() string {
+func (a *about) Source(l *lang.Language) string {
 	text := strings.Join(a.Providers, ", ")
 	if a.More > 0 {
-		text += " and " + Count(a.More) + " more"
+		text += " " + l.T("and %s more", lang.Count(a.More))
 	}
 	return text
 }

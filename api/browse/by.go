@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // drawing is how figures are drawn.
@@ -20,41 +21,39 @@ const (
 
 // by is what figures can be drawn by.
 type by struct {
-	value, label string
+	value, label string // label is what it is called in a title
 	as           drawing
 	fields       []string // that the records of one figure have in common; the first is its value
 	level        int      // of the units
 }
 
-// mapSuffix is in the labels of what is drawn on a map.
-const mapSuffix = " (map)"
-
 // bysOf are what figures can be drawn by: time, countries, units of one country, places,
 // enumerations and short lists.
 func bysOf(q *Question, s state) []by {
 	e := q.Plan.Endpoint
+	l := q.Language
 	has := func(name string) bool {
 		return slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == name })
 	}
 	var all []by
 	if len(e.Series()) > 0 {
 		for _, part := range []string{"month", "year"} {
-			b := by{value: part, label: part, as: overTime, fields: []string{part}}
+			b := by{value: part, label: l.T(part), as: overTime, fields: []string{part}}
 			if field := compared(e, s); field != "" {
 				b.fields = append(b.fields, field)
-				b.label += " and " + nounOf(field)
+				b.label = l.T("%[1]s and %[2]s", b.label, nounOf(l, field))
 			}
 			all = append(all, b)
 		}
 	}
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		b := by{value: f.Name, fields: []string{f.Name}, label: strings.ToLower(label(f.Name))}
+		b := by{value: f.Name, fields: []string{f.Name}, label: strings.ToLower(label(l, f.Name))}
 		switch {
 		case isCountry(f.Name):
-			b.as, b.label = onCountries, nounOf(f.Name)+mapSuffix
+			b.as, b.label = onCountries, nounOf(l, f.Name)
 		case f.Name == "admin1_code" || f.Name == "admin2_code":
-			b.as, b.level, b.label = onUnits, int(f.Name[5]-'0'), strings.TrimSuffix(b.label, " code")+mapSuffix
+			b.as, b.level, b.label = onUnits, int(f.Name[5]-'0'), nounOf(l, f.Name)
 			b.fields = append(b.fields, strings.TrimSuffix(f.Name, "code")+"name")
 			if q.Boundaries == nil || !q.Boundaries.Has(b.level) || len(chosenOf(s, "location_code")) != 1 {
 				continue
@@ -72,15 +71,23 @@ func bysOf(q *Question, s state) []by {
 			code, name = "code", "name"
 		}
 		all = append(all, by{
-			value: "market", label: "market" + mapSuffix, as: onPoints,
+			value: "market", label: l.T("market"), as: onPoints,
 			fields: []string{code, name, contract.LatField, contract.LonField},
 		})
 	}
 	return all
 }
 
-// nounOf is a field with codes of countries in words: country, asylum.
-func nounOf(field string) string { return strings.ToLower(nounLabel(field)) }
+// nounOf is a field in the middle of a title.
+func nounOf(l *lang.Language, field string) string { return strings.ToLower(nounLabel(l, field)) }
+
+// choice is what figures are drawn by, in a list of choices.
+func (b *by) choice(l *lang.Language) string {
+	if b.as == asBars || b.as == overTime {
+		return b.label
+	}
+	return l.T("%s (map)", b.label)
+}
 
 // maxCompared is the most countries of which each is a line of its own, or a column of the table.
 // The figures of more of them are added up.

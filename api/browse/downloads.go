@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // Download is all records of a question as a file.
@@ -22,22 +23,25 @@ func downloads(q *Question, s state, answer *Answer) []Download {
 	var all []Download
 	size := map[string]string{}
 	if records := answer.Records; len(records) > 0 {
-		each := func(bytes int) string { return "about " + bytesText(bytes*answer.Total/len(records)) }
+		each := func(bytes int) string {
+			return q.Language.T("about %s", bytesText(q.Language, bytes*answer.Total/len(records)))
+		}
 		size[contract.FormatJSON] = each(answer.Bytes)
 		size[contract.FormatNDJSON] = size[contract.FormatJSON]
 		size[contract.FormatCSV] = each(csvBytes(records))
 		size[contract.FormatExcelCSV] = size[contract.FormatCSV]
 	}
+	path := q.Root + "/browse/" + q.Plan.Endpoint.Name() + DownloadPath // files have no language
 	for _, f := range q.Plan.Endpoint.ExportFormats() {
 		values := s.copy(append(own, "limit", "offset")...)
 		values.Set(formatParam, f.Name)
-		d := Download{Text: f.Title, Address: address(s.path+DownloadPath, values), Size: size[f.Name]}
+		d := Download{Text: q.Language.T(f.Title), Address: address(path, values), Size: size[f.Name]}
 		most := q.MaxExport
 		if f.Name == contract.FormatXLSX {
 			most = min(most, contract.MaxSheetRows)
 		}
 		if answer.Total > most {
-			d.Refused = fmt.Sprintf("has at most %s records; filter, or take another format", Count(most))
+			d.Refused = q.Language.T("has at most %s records; filter, or take another format", Count(most))
 		}
 		all = append(all, d)
 	}
@@ -56,15 +60,15 @@ func csvBytes(records []Record) (n int) {
 }
 
 // bytesText is a number of bytes with two digits that count.
-func bytesText(n int) string {
-	units := []string{"bytes", "kB", "MB", "GB"}
+func bytesText(l *lang.Language, n int) string {
+	units := []string{l.T("bytes"), "kB", "MB", "GB"}
 	value, unit := float64(n), 0
 	for value >= 1000 && unit+1 < len(units) {
 		value, unit = value/1000, unit+1
 	}
 	text := fmt.Sprintf("%.0f", value)
 	if unit > 0 && value < 10 {
-		text = fmt.Sprintf("%.1f", value)
+		text = l.Number(fmt.Sprintf("%.1f", value))
 	}
 	return text + "\u00a0" + units[unit]
 }

@@ -8,9 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"hdqs/api/chart"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // group is a figure of a group.
@@ -26,7 +29,7 @@ type group struct {
 	known       bool // has a figure
 }
 
-func groupsOf(records []Record, b *by, field string, countries []Country) []group {
+func groupsOf(l *lang.Language, records []Record, b *by, field string, countries []Country) []group {
 	names := map[string]string{}
 	if b.as == onCountries {
 		for _, c := range countries {
@@ -39,7 +42,7 @@ func groupsOf(records []Record, b *by, field string, countries []Country) []grou
 		g.value, _ = r.Text(b.fields[0])
 		g.name = names[g.value]
 		if b.as == asBars && g.name == "" {
-			g.name, g.code = worded(b.fields[0], g.value)
+			g.name, g.code = worded(l, b.fields[0], g.value)
 		}
 		switch {
 		case b.as == overTime && len(b.fields) > 1:
@@ -50,11 +53,11 @@ func groupsOf(records []Record, b *by, field string, countries []Country) []grou
 		if b.as == onPoints {
 			g.lat, g.lon, g.placed = placeOf(r, b.fields[2], b.fields[3])
 		}
-		g.name = cmp.Or(g.name, g.value, "not given")
+		g.name = cmp.Or(g.name, g.value, l.T("not given"))
 		var text string
 		if text, g.known = r.Text(field); g.known {
 			g.number, _ = strconv.ParseFloat(text, 64)
-			g.text, g.exact = rounded(text)
+			g.text, g.exact = rounded(l, text)
 			g.sent = text
 		}
 	}
@@ -74,9 +77,11 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 	if len(groups) == 0 {
 		return
 	}
-	c := &chart.Chart{ID: cmp.Or(x.ID, "figure"), Title: x.Title, Unit: unitOf(q.Plan.Endpoint, m)}
-	first := strings.TrimSuffix(b.label, mapSuffix)
-	x.Head = []string{strings.ToUpper(first[:1]) + first[1:], m.label}
+	l := q.Language
+	c := &chart.Chart{
+		ID: cmp.Or(x.ID, "figure"), Title: x.Title, Unit: unitOf(l, q.Plan.Endpoint, m), Language: l,
+	}
+	x.Head = []string{capital(b.label), m.label}
 	if b.as == overTime {
 		x.drawTime(c, s, groups, m, b, countries)
 		return
@@ -84,8 +89,11 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 	if b.as != asBars || !isEnum(q.Plan.Endpoint, b.value) {
 		sortByFigure(groups)
 	}
-	what := map[drawing]string{onCountries: "countries", onUnits: "units", onPoints: "places", asBars: "groups"}[b.as]
-	c.Description = describe(m, "of "+Count(len(groups))+" "+what+", most for "+groups[0].name)
+	what := map[drawing]string{
+		onCountries: "%[1]s countries, most for %[2]s", onUnits: "%[1]s units, most for %[2]s",
+		onPoints: "%[1]s places, most for %[2]s", asBars: "%[1]s groups",
+	}[b.as]
+	c.Description = describe(l, m, l.T(what, lang.Count(len(groups)), groups[0].name))
 	switch b.as {
 	case onCountries:
 		x.drawMap(c, x.world(q), groups)
@@ -101,7 +109,6 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 	case onPoints:
 		x.drawPoints(q, c, groups, m)
 	default:
-		c.Description = describe(m, "of "+Count(len(groups))+" groups")
 		x.drawBars(c, groups)
 	}
 	listed := groups
@@ -116,7 +123,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 		g := &listed[i]
 		name := cell{Text: g.name, Code: g.code, Name: true}
 		if links && g.value != "" {
-			name.Link, name.About = link(g.value), "Records of "+g.name
+			name.Link, name.About = link(g.value), l.T("Records of %s", g.name)
 		}
 		x.Rows = append(x.Rows, []cell{name, g.cell()})
 		if b.as != asBars {
@@ -143,9 +150,15 @@ func (g *group) cell() cell {
 	return cell{Text: g.text, Exact: g.exact, Number: true}
 }
 
+var newestDrawn = map[string]string{
+	"month": "The newest %[1]s of %[2]s months are drawn and in the table.",
+	"year":  "The newest %[1]s of %[2]s years are drawn and in the table.",
+}
+
 // drawTime draws lines over time: one, or one for each value of the second field. Of months it
 // draws the newest, unless the address says which or all.
 func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b *by, countries []Country) {
+	l := c.Language
 	codes := secondsOf(groups)
 	names := slices.Clone(codes)
 	for _, c := range countries {
@@ -154,7 +167,7 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 		}
 	}
 	if len(b.fields) > 1 {
-		x.Head = append([]string{strings.ToUpper(b.value[:1]) + b.value[1:]}, names...)
+		x.Head = append([]string{capital(l.T(b.value))}, names...)
 	}
 	labels := axis(groups, b.value)
 	most := maxLabels
@@ -162,17 +175,16 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 		most = newestMonths
 	}
 	if all := len(labels); all > most {
-		x.Cut = append(x.Cut, "The newest "+Count(most)+" of "+Count(all)+" "+b.value+
-			"s are drawn and in the table.")
+		x.Cut = append(x.Cut, l.T(newestDrawn[b.value], lang.Count(most), lang.Count(all)))
 		if most < maxLabels {
-			x.Whole = link{"The whole period, from " + labels[max(0, all-maxLabels)] + " on", s.with(spanParam, "all")}
+			x.Whole = link{l.T("The whole period, from %s on", labels[max(0, all-maxLabels)]), s.with(spanParam, "all")}
 		}
 		labels = labels[all-most:]
-		x.span = labels[0] + " to " + labels[most-1]
+		x.span = l.T("%s to %s", labels[0], labels[most-1])
 	}
 	if all := len(names); all > maxPanels {
-		x.Cut = append(x.Cut, "The "+Count(maxPanels)+" with the greatest figures of "+
-			Count(all)+" are drawn. The table has all.")
+		x.Cut = append(x.Cut, l.T("The %[1]s with the greatest figures of %[2]s are drawn. The table has all.",
+			lang.Count(maxPanels), lang.Count(all)))
 	}
 	at := make(map[[2]string]*group, len(groups))
 	for i := range groups {
@@ -194,31 +206,32 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 	}
 	span := ""
 	if len(labels) > 0 {
-		span = "from " + labels[0] + " to " + labels[len(labels)-1]
+		span = l.T("%s to %s", labels[0], labels[len(labels)-1])
 	}
 	if len(b.fields) > 1 {
-		span += ", a line each for " + strings.Join(names[:len(series)], ", ")
+		span += l.T(", a line each for %s", strings.Join(names[:len(series)], ", "))
 	}
 	if len(x.Changing) > 0 {
-		x.Cut = append(x.Cut, "Dashed: the source can still change the figures of "+strings.Join(x.Changing, ", ")+".")
+		const text = "Dashed: the source can still change the figures of %s."
+		x.Cut = append(x.Cut, l.T(text, strings.Join(x.Changing, ", ")))
 	}
-	c.Description = strings.Join(append([]string{describe(m, span)}, x.Cut...), " ")
+	c.Description = strings.Join(append([]string{describe(l, m, span)}, x.Cut...), " ")
 	if len(series) > chart.Together {
 		x.Drawing = chart.Panels(c, labels, series)
 	} else {
 		x.Drawing, x.OverTime = chart.Lines(c, labels, series), len(labels) >= chart.FewLabels
 	}
-	x.Rows = x.timeRows(labels, codes, at)
+	x.Rows = x.timeRows(l, labels, codes, at)
 }
 
 // timeRows are the rows of the table of figures over time.
-func (x *figure) timeRows(labels, codes []string, at map[[2]string]*group) (rows [][]cell) {
+func (x *figure) timeRows(l *lang.Language, labels, codes []string, at map[[2]string]*group) (rows [][]cell) {
 	for _, label := range append(labels, "") {
 		row := []cell{{Text: label}}
 		if label == "" {
-			row[0].Text = "not given"
+			row[0].Text = l.T("not given")
 		} else if x.isChanging(label) {
-			row[0].Code = "can change"
+			row[0].Code = l.T("can change")
 		}
 		some := false
 		for _, code := range codes {
@@ -278,7 +291,7 @@ func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {
 		texts[i] = missing[i].Name + " " + missing[i].Text
 	}
 	if more := len(missing) - len(texts); more > 0 {
-		texts = append(texts, Count(more)+" more")
+		texts = append(texts, c.Language.T("%s more", lang.Count(more)))
 	}
 	x.Missing = strings.Join(texts, ", ")
 }
@@ -304,7 +317,7 @@ func (x *figure) drawPoints(q *Question, c *chart.Chart, groups []group, m measu
 			for _, p := range places {
 				sum += p.Value
 			}
-			text, _ = rounded(strconv.FormatFloat(sum, 'f', -1, 64))
+			text, _ = rounded(q.Language, strconv.FormatFloat(sum, 'f', -1, 64))
 			return sum, text
 		}
 	}
@@ -312,8 +325,14 @@ func (x *figure) drawPoints(q *Question, c *chart.Chart, groups []group, m measu
 }
 
 // describe is a chart in words.
-func describe(m measure, what string) string {
-	return m.label + " " + what + ". The table below has all figures."
+func describe(l *lang.Language, m measure, what string) string {
+	return l.T("%[1]s: %[2]s. The table below has all figures.", m.label, what)
+}
+
+// capital is a text that begins with a capital letter.
+func capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // sortByFigure puts the greatest figures first, and groups without a figure last.

@@ -11,13 +11,18 @@ import (
 
 	"hdqs/api/chart"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // byCountry draws a headline figure as a map and bars. The table has the other figures of the list
 // that are of the same countries.
 func (v *viewer) byCountry(h *contract.Headline, records []Record, columns []string) (*figure, error) {
 	d := drawingOf(h)
-	x := &figure{ID: v.id, Title: h.Title + ", by country", Head: []string{"Country"}}
+	l := v.q.Language
+	x := &figure{
+		ID: v.id, Title: l.T("%[1]s, by %[2]s", l.T(h.Title), nounOf(l, "location_code")),
+		Head: []string{nounLabel(l, "location_code")},
+	}
 	v.choose(x, &d, v.declared(d.Filters))
 	figures, names := map[string][]group{}, []string{h.Name}
 	for _, name := range columns {
@@ -34,10 +39,10 @@ func (v *viewer) byCountry(h *contract.Headline, records []Record, columns []str
 		if !ok || other.Place != h.Place {
 			continue
 		}
-		x.Head = append(x.Head, other.Title)
+		x.Head = append(x.Head, l.T(other.Title))
 		for _, r := range found {
 			f := fieldsOf(r, "location_code", "value")
-			g := newGroup(f[0], v.nameOf(f[0]), f[1])
+			g := newGroup(l, f[0], v.nameOf(f[0]), f[1])
 			if name == h.Name {
 				all = append(all, g)
 			}
@@ -52,16 +57,16 @@ func (v *viewer) byCountry(h *contract.Headline, records []Record, columns []str
 	if len(known) < 2 {
 		return nil, nil
 	}
-	c := &chart.Chart{ID: v.id, Title: x.Title}
-	m := measure{label: h.Title}
-	c.Description = describe(m, "of "+Count(len(known))+" countries, most for "+known[0].name)
+	c := &chart.Chart{ID: v.id, Title: x.Title, Language: l}
+	c.Description = describe(l, measure{label: l.T(h.Title)},
+		l.T("%[1]s countries, most for %[2]s", lang.Count(len(known)), known[0].name))
 	x.drawMap(c, x.world(v.q), known)
 	picture := x.Drawing
 	c.ID += "-bars"
 	x.drawBars(c, known[:min(len(known), maxFirstBars)])
 	x.Drawing, x.Bars, x.Left = picture, x.Drawing, max(0, len(known)-maxFirstBars)
 	link := v.s.linker(h.Place, h.Place+contract.SeveralSuffix, "offset", rowParam)
-	x.Head = append(x.Head, "Period")
+	x.Head = append(x.Head, l.T("Period"))
 	for i := range all {
 		row := []cell{{Text: all[i].name, Name: true}}
 		if !strings.Contains(all[i].value, ",") { // a list, as forms send it
@@ -78,22 +83,22 @@ func (v *viewer) byCountry(h *contract.Headline, records []Record, columns []str
 		x.Rows = append(x.Rows, append(row, cell{}))
 		x.Codes = append(x.Codes, all[i].value)
 	}
-	period := x.addPeriods(records)
+	period := x.addPeriods(l, records)
 	_, e := contract.HeadlineOf(h.Name, v.q.Plan.Endpoint.Names())
 	params, _ := v.paramsOf(h)
-	x.Source = address(v.q.Base+v.q.Prefix+e.Path, params)
+	x.Source = address(v.q.Base+v.q.Root+e.Path, params)
 	filters := v.declared(d.Filters)
 	maps.Copy(filters, v.given)
-	if err := x.tell(v.q, filters, h.Unit); err != nil {
+	if err := x.tell(v.q, filters, l.T(h.Unit)); err != nil {
 		return nil, err
 	}
-	x.About.Period, x.About.Places = period, Count(len(known))+" countries"
+	x.About.Period, x.About.Places = period, l.T("%s countries", lang.Count(len(known)))
 	return x, nil
 }
 
 // addPeriods writes the time and the coverage of the records of countries into the last column of a
 // table. It returns the time of all.
-func (x *figure) addPeriods(records []Record) string {
+func (x *figure) addPeriods(l *lang.Language, records []Record) string {
 	byPlace := map[string]Record{}
 	for _, r := range records {
 		place, _ := r.Text("location_code")
@@ -102,9 +107,9 @@ func (x *figure) addPeriods(records []Record) string {
 	start, end := "", ""
 	for i, code := range x.Codes {
 		f := fieldsOf(byPlace[code], "period_start", "period_end", "units", "units_known", "admin_level")
-		text := Period(f[0], f[1])
-		if units := coverageText(f[2:]); units != "" {
-			text += ", from " + units
+		text := l.Period(f[0], f[1])
+		if units := coverageText(l, f[2:]); units != "" {
+			text = l.T("%[1]s, from %[2]s", text, units)
 		}
 		x.Rows[i][len(x.Head)-1] = cell{Text: text}
 		if start == "" || f[0] != "" && f[0] < start {
@@ -112,7 +117,7 @@ func (x *figure) addPeriods(records []Record) string {
 		}
 		end = max(end, f[1])
 	}
-	return Period(start, end)
+	return l.Period(start, end)
 }
 
 // maxFirstBars is how many bars stand below a map.
@@ -127,7 +132,8 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	}
 	values := maps.Clone(v.given)
 	maps.Copy(values, filters)
-	b := &by{value: names.Name(d.By), label: byWords(d.By)}
+	l := v.q.Language
+	b := &by{value: names.Name(d.By), label: byWords(l, d.By)}
 	switch {
 	case d.By == "month" || d.By == "year":
 		b.as = overTime
@@ -148,7 +154,7 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		return nil, err
 	}
 	title := v.titleOf(d)
-	x := &figure{ID: v.id, Title: title + ", by " + b.label, Changing: sum.changing}
+	x := &figure{ID: v.id, Title: l.T("%[1]s, by %[2]s", title, b.label), Changing: sum.changing}
 	v.choose(x, d, filters)
 	for _, place := range sum.left {
 		x.LeftOut = append(x.LeftOut, v.nameOf(place))
@@ -169,17 +175,16 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	x.draw(v.q, v.s, groups, m, b, v.countries)
 	maps.Copy(values, sum.kept)
 	query := groupsQuery(state{values: values}, fields, strings.Join(d.Measures, ","))
-	x.Source = address(v.q.Base+v.q.Prefix+e.Path+"/"+contract.Aggregate.String(), query)
-	return x, x.tell(v.q, values, unitOf(e, m))
+	x.Source = address(v.q.Base+v.q.Root+e.Path+"/"+contract.Aggregate.String(), query)
+	return x, x.tell(v.q, values, unitOf(l, e, m))
 }
 
 // byWords is what a drawing is by, in words.
-func byWords(by string) string {
-	if by == "admin1_name" {
-		return "province"
+func byWords(l *lang.Language, by string) string {
+	if by == "month" || by == "year" {
+		return l.T(by)
 	}
-	text := strings.TrimSuffix(strings.TrimSuffix(label(by), " name"), " code")
-	return strings.ToLower(text[:1]) + text[1:]
+	return nounOf(l, by)
 }
 
 // addMonths adds the first of the newest months of the list, unless the address has a first day.
@@ -231,19 +236,19 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 		for k, figure := range row.figures {
 			second := strings.Join(texts, ", ")
 			if len(d.Names) > 0 {
-				second = d.Names[k]
+				second = v.q.Language.T(d.Names[k])
 			}
-			g := newGroup(value, value, figure)
+			g := newGroup(v.q.Language, value, value, figure)
 			switch b.as {
 			case onCountries:
 				g.name = v.nameOf(value)
 			case overTime:
 				g.second = second
 			default:
-				if g.name, g.code = worded(b.value, value); second != "" {
+				if g.name, g.code = worded(v.q.Language, b.value, value); second != "" {
 					g.name += ", " + second
 				}
-				g.name = cmp.Or(g.name, "not given")
+				g.name = cmp.Or(g.name, v.q.Language.T("not given"))
 			}
 			key := [2]string{value, second}
 			if number, ok := new(big.Rat).SetString(figure); ok {
@@ -259,7 +264,7 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 	}
 	for key, i := range index {
 		if d.Within == contract.WithinMedian {
-			groups[i] = newGroup(key[0], key[0], medianText(seen[key]))
+			groups[i] = newGroup(v.q.Language, key[0], key[0], medianText(seen[key]))
 			groups[i].second = key[1]
 		}
 	}

@@ -67,7 +67,7 @@ func askFacets(q *Question, s state) ([]facet, error) {
 	byField := map[string]*facet{}
 	facets := make([]facet, len(fields))
 	for i, field := range fields {
-		facets[i] = facet{Field: field, Label: nounLabel(field)}
+		facets[i] = facet{Field: field, Label: nounLabel(q.Language, field)}
 		byField[field] = &facets[i]
 	}
 	for _, r := range answer.Records {
@@ -83,15 +83,15 @@ func askFacets(q *Question, s state) ([]facet, error) {
 			return nil, err
 		}
 		v := facetValue{Value: text, Count: Count(n), n: n}
-		v.Label, v.Code = worded(field, text)
+		v.Label, v.Code = worded(q.Language, field, text)
 		if name := q.named[field][text]; name != "" {
 			v.Label = name
 		}
 		switch {
 		case !known:
-			v.Label = "not given"
+			v.Label = q.Language.T("not given")
 		case text == "":
-			v.Label = "empty" // a filter cannot ask for it
+			v.Label = q.Language.T("empty") // a filter cannot ask for it
 		default:
 			if v.Chosen, v.Link, v.Add = toggle(q.Plan, s, field, text); v.Chosen {
 				v.Link = widened(q, v.Link)

@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/chart"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // countMeasure is the measure that every list has.
@@ -94,45 +95,45 @@ func (m measure) requests() (request, most string) {
 }
 
 // measuresOf are the figures of an endpoint that mean something over several records.
-func measuresOf(e *contract.Endpoint) []measure {
+func measuresOf(l *lang.Language, e *contract.Endpoint) []measure {
 	var all []measure
 	for _, f := range e.Figures {
 		name := e.Names().Name(f.Field)
 		switch f.Use {
 		case contract.Added:
-			all = append(all, measure{name, "sum", label(name)})
+			all = append(all, measure{name, "sum", label(l, name)})
 		case contract.Averaged:
-			all = append(all, measure{name, "mean", "Mean of " + strings.ToLower(label(name))})
+			all = append(all, measure{name, "mean", l.T("Mean of %s", strings.ToLower(label(l, name)))})
 		case contract.Apart:
 			i := slices.IndexFunc(e.Fields, func(x contract.Field) bool { return x.Name == name })
 			if rank(e, &e.Fields[i]) == amount {
-				all = append(all, measure{name, only, label(name)})
+				all = append(all, measure{name, only, label(l, name)})
 			}
 		}
 	}
 	for _, h := range contract.Headlines {
 		if field, distinct := strings.CutPrefix(h.Measures[0], "distinct:"); distinct && h.Path == e.Contract().Path {
-			all = append(all, measure{e.Names().Name(field), "distinct", h.Title})
+			all = append(all, measure{e.Names().Name(field), "distinct", l.T(h.Title)})
 		}
 	}
-	return append(all, measure{countMeasure, "count", "Number of records"})
+	return append(all, measure{countMeasure, "count", l.T("Number of records")})
 }
 
 // offer adds a form that draws another measure, or by something else, of the records of an address.
 func (x *figure) offer(q *Question, s state, measure, by string) {
-	for _, m := range measuresOf(q.Plan.Endpoint) {
+	for _, m := range measuresOf(q.Language, q.Plan.Endpoint) {
 		x.Measures = append(x.Measures, option{m.name, m.label, m.name == measure})
 	}
 	for _, b := range bysOf(q, s) {
-		x.Bys = append(x.Bys, option{b.value, b.label, b.value == by})
+		x.Bys = append(x.Bys, option{b.value, b.choice(q.Language), b.value == by})
 	}
 	x.Keep = keptIn(s.copy(measureParam, byParam, spanParam))
 }
 
 // unitOf is what a measure counts, for an axis.
-func unitOf(e *contract.Endpoint, m measure) string {
+func unitOf(l *lang.Language, e *contract.Endpoint, m measure) string {
 	if m.name == countMeasure {
-		return "records"
+		return l.T("records")
 	}
 	unit := e.Unit(m.name)
 	f := e.Figure(contract.ContractNames.Name(m.name))
@@ -140,16 +141,17 @@ func unitOf(e *contract.Endpoint, m measure) string {
 	case unit == "USD":
 		return "US$"
 	case unit == "" && f != nil && f.Use == contract.Added:
-		return f.Noun
+		return l.T(f.Noun)
 	case unit == "":
 		return strings.ToLower(m.label)
 	}
-	return unit
+	return l.T(unit)
 }
 
 func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	e := q.Plan.Endpoint
-	measures, bys := measuresOf(e), bysOf(q, s)
+	l := q.Language
+	measures, bys := measuresOf(l, e), bysOf(q, s)
 	if len(bys) == 0 {
 		return nil, nil
 	}
@@ -165,11 +167,11 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 			by = other
 		}
 	}
-	x := &figure{ID: "figure", Title: m.label + " by " + strings.TrimSuffix(by.label, mapSuffix)}
+	x := &figure{ID: "figure", Title: l.T("%[1]s by %[2]s", m.label, by.label)}
 	x.offer(q, s, m.name, by.value)
 	request, most := m.requests()
 	values := groupsQuery(s, by.fields, request)
-	x.Source = address(q.Base+q.Prefix+e.Path+"/aggregate", values)
+	x.Source = address(q.Base+q.Root+e.Path+"/aggregate", values)
 	answer, err := q.Source.Ask(e, contract.Aggregate, values)
 	issues, isWrong := Problems(err)
 	if err != nil && !isWrong {
@@ -178,7 +180,7 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	var records []Record
 	total := 0
 	if answer != nil {
-		records, total, x.Coverage = answer.Records, answer.Total, unitsText(answer.Coverage)
+		records, total, x.Coverage = answer.Records, answer.Total, unitsText(l, answer.Coverage)
 		x.Changing = answer.Provisional
 	}
 	if len(records) < total {
@@ -186,12 +188,12 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	}
 	if len(issues) > 0 {
 		for _, issue := range issues {
-			x.Refused = append(x.Refused, issue.Text)
+			x.Refused = append(x.Refused, issue.Text) // the template retells it
 		}
 		x.Heal, err = heal(q, s, countries)
 		return x, err
 	}
-	groups := groupsOf(records, &by, m.field(), countries)
+	groups := groupsOf(l, records, &by, m.field(), countries)
 	for i, r := range records {
 		if text, ok := r.Text(most); ok && groups[i].known && text != groups[i].sent {
 			groups[i].known = false
@@ -199,8 +201,8 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 		}
 	}
 	if x.Several > 0 && x.Several == len(groups) {
-		x.Refused = append(x.Refused, m.label+": the records have several values, which are not added up or averaged. "+
-			"Choose a level, and only the newest edition.")
+		x.Refused = append(x.Refused, l.T("%s: the records have several values, which are not added up or averaged.",
+			m.label)+" "+l.T("Choose a level, and only the newest edition."))
 		x.Heal, err = heal(q, s, countries)
 		return x, err
 	}
@@ -208,7 +210,7 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	if err := x.addOthers(q, s, &by, request, total); err != nil {
 		return nil, err
 	}
-	return x, x.tell(q, s.filters(), unitOf(e, m))
+	return x, x.tell(q, s.filters(), unitOf(l, e, m))
 }
 
 // tell adds what a reader must know of a figure of some records.
@@ -225,25 +227,27 @@ func (x *figure) addOthers(q *Question, s state, by *by, request string, total i
 	if level := s.values.Get(levelParam); by.as != onCountries || level == "" || level == contract.Coarsest {
 		return nil
 	}
-	wide := state{s.path, s.copy(levelParam, levelParam+contract.SeveralSuffix, "offset", rowParam), nil}
+	wide := state{path: s.path, values: s.copy(levelParam, levelParam+contract.SeveralSuffix, "offset", rowParam)}
 	wide.values.Set(levelParam, contract.Coarsest)
 	_, all, err := askGroups(q, groupsQuery(wide, by.fields, request))
 	if _, refused := Problems(err); refused {
 		return nil
 	}
 	if all > total {
-		x.Others = link{Count(all-total) + " more countries have records at other levels only: show all", wide.with()}
+		const text = "%s more countries have records at other levels only: show all"
+		x.Others = link{q.Language.T(text, lang.Count(all-total)), wide.with()}
 	}
 	return err
 }
 
 // unitsText says in words how many units have records, as the interface says it.
-func unitsText(coverage string) string {
+func unitsText(l *lang.Language, coverage string) string {
 	some, all, ok := strings.Cut(strings.TrimPrefix(coverage, "units="), "/")
 	if !ok || some == all {
 		return ""
 	}
-	return "Where the fewest have records, it is " + grouped(some) + " of " + grouped(all) + " provinces or districts."
+	const text = "Where the fewest have records, it is %[1]s of %[2]s provinces or districts."
+	return l.T(text, l.Number(some), l.Number(all))
 }
 
 // tooManyGroups says that an answer lacks groups, without which figures and their order would be

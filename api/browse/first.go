@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // A page whose address does not say what to draw shows the first view of its list: headline figures
@@ -196,10 +197,10 @@ func (v *viewer) titleOf(d *contract.Drawing) string {
 		given := slices.Concat(v.given[page], v.given[page+contract.SeveralSuffix])
 		if stem != levelParam && stem != latestParam && given != nil && !slices.Equal(given, own[name]) {
 			_, field, _ := strings.Cut(d.Measures[0], ":")
-			return label(field)
+			return label(v.q.Language, field)
 		}
 	}
-	return d.Title
+	return v.q.Language.T(d.Title)
 }
 
 // headline asks for a figure with the filters of the address. It is not ok if the figure does not
@@ -250,7 +251,8 @@ func fieldsOf(r Record, names ...string) []string {
 
 // tile is a figure of one country, or of all that are in view.
 func (v *viewer) tile(h *contract.Headline, records []Record) tile {
-	t := tile{Title: h.Title, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis}
+	l := v.q.Language
+	t := tile{Title: l.T(h.Title), Unit: l.T(h.Unit), Reading: l.T(h.Reading), Not: l.T(h.NotThis)}
 	sum, sources := new(big.Rat), map[string]bool{}
 	var partial []string
 	var known []group
@@ -258,37 +260,38 @@ func (v *viewer) tile(h *contract.Headline, records []Record) tile {
 	for _, r := range records {
 		f := fieldsOf(r, "location_code", "value", "period_start", "period_end", "provider", "reason", "complete")
 		if f[1] == "" {
-			t.LeftOut = append(t.LeftOut, v.nameOf(f[0])+": "+f[5])
+			reason, _ := l.Retell(f[5])
+			t.LeftOut = append(t.LeftOut, v.nameOf(f[0])+": "+reason)
 			continue
 		}
 		number, _ := new(big.Rat).SetString(f[1])
 		sum.Add(sum, number)
-		known = append(known, newGroup(f[0], v.nameOf(f[0]), f[1]))
+		known = append(known, newGroup(l, f[0], v.nameOf(f[0]), f[1]))
 		if start == "" || f[2] < start {
 			start = f[2]
 		}
 		end = max(end, f[3])
 		sources[f[4]] = true
 		if f[6] == "false" {
-			t.Note = "Not complete: months are missing, or their figures can still change."
+			t.Note = l.T("Not complete: months are missing, or their figures can still change.")
 		}
-		if text := coverageText(fieldsOf(r, "units", "units_known", "admin_level")); text != "" {
+		if text := coverageText(l, fieldsOf(r, "units", "units_known", "admin_level")); text != "" {
 			partial = append(partial, v.nameOf(f[0])+" "+text)
 		}
 	}
 	if n := len(partial); n == 1 && len(records) == 1 {
-		t.Coverage = "From" + strings.TrimPrefix(partial[0], known[0].name) + "."
+		t.Coverage = l.T("From %s.", strings.TrimPrefix(partial[0], known[0].name+" "))
 	} else if n > 0 {
-		t.Partial = cutList(partial)
+		t.Partial = cutList(l, partial)
 	}
 	if start != "" {
-		t.Period = Period(start, end)
+		t.Period = l.Period(start, end)
 	}
 	delete(sources, "")
 	if names := slices.Sorted(maps.Keys(sources)); len(names) == 1 {
 		t.Source = names[0]
 	} else if len(names) > 1 {
-		t.Source = Count(len(names)) + " providers"
+		t.Source = l.T("%s providers", lang.Count(len(names)))
 	}
 	sortByFigure(known)
 	switch n := len(known); {
@@ -296,20 +299,20 @@ func (v *viewer) tile(h *contract.Headline, records []Record) tile {
 	case len(records) == 1:
 		t.Value, t.Exact, t.Of = known[0].text, known[0].exact, known[0].name
 	case h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:"):
-		t.Value, t.Exact = rounded(plainDigits(sum.FloatString(sumDigits)))
-		t.Of = Count(n) + " countries"
+		t.Value, t.Exact = rounded(l, plainDigits(sum.FloatString(sumDigits)))
+		t.Of = l.T("%s countries", lang.Count(n))
 	default: // no figure of several countries together
 		t.Value, t.Exact = known[0].text, known[0].exact
-		t.Of = known[0].name + ", the highest of " + Count(n) + " countries"
+		t.Of = l.T("%[2]s, the highest of %[1]s countries", lang.Count(n), known[0].name)
 	}
-	t.LeftOut = cutList(t.LeftOut)
+	t.LeftOut = cutList(l, t.LeftOut)
 	return t
 }
 
 // cutList leaves out what is too much to read.
-func cutList(all []string) []string {
+func cutList(l *lang.Language, all []string) []string {
 	if n := len(all) - maxLeftOut; n > 0 {
-		return append(all[:maxLeftOut], "and "+Count(n)+" more countries, in the table")
+		return append(all[:maxLeftOut], l.T("and %s more countries, in the table", lang.Count(n)))
 	}
 	return all
 }
@@ -321,11 +324,11 @@ const (
 )
 
 // newGroup is a group with its figure as the interface writes it, empty without one.
-func newGroup(value, name, text string) group {
-	g := group{value: value, name: cmp.Or(name, value, "not given"), known: text != ""}
+func newGroup(l *lang.Language, value, name, text string) group {
+	g := group{value: value, name: cmp.Or(name, value, l.T("not given")), known: text != ""}
 	if number, ok := new(big.Rat).SetString(text); ok {
 		g.number, _ = number.Float64()
-		g.text, g.exact = rounded(plainDigits(text))
+		g.text, g.exact = rounded(l, plainDigits(text))
 	}
 	return g
 }
@@ -339,15 +342,17 @@ func plainDigits(text string) string {
 }
 
 // nameOf is the name of a country.
-func (v *viewer) nameOf(code string) string { return cmp.Or(v.names[code], code, "not given") }
+func (v *viewer) nameOf(code string) string {
+	return cmp.Or(v.names[code], code, v.q.Language.T("not given"))
+}
 
 // coverageText says that not all units of a country have records, empty if they do.
-func coverageText(units []string) string {
+func coverageText(l *lang.Language, units []string) string {
 	if units[0] == "" || units[0] == units[1] {
 		return ""
 	}
-	level := map[string]string{"1": "provinces", "2": "districts"}[units[2]]
-	return grouped(units[0]) + " of " + grouped(units[1]) + " " + cmp.Or(level, "units")
+	text := map[string]string{"1": "%[1]s of %[2]s provinces", "2": "%[1]s of %[2]s districts"}[units[2]]
+	return l.T(cmp.Or(text, "%[1]s of %[2]s units"), l.Number(units[0]), l.Number(units[1]))
 }
 
 // chooser is the form for the last of some fields, nil if no record passes.
@@ -363,7 +368,7 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 	if err != nil || len(groups) == 0 {
 		return nil, err
 	}
-	c := &chooser{Name: field, Label: nounLabel(field)}
+	c := &chooser{Name: field, Label: nounLabel(v.q.Language, field)}
 	chosen := chosenOf(v.s, field)
 	for _, r := range groups {
 		f := fieldsOf(r, by...)
@@ -393,7 +398,7 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters url.Values) {
 	values := v.s.copy("offset", rowParam)
 	maps.Copy(values, filters)
 	values.Set(measureParam, countMeasure)
-	for _, m := range measuresOf(v.q.Plan.Endpoint) {
+	for _, m := range measuresOf(v.q.Language, v.q.Plan.Endpoint) {
 		if _, field, _ := strings.Cut(d.Measures[0], ":"); m.name == v.q.Plan.Endpoint.Names().Name(field) {
 			values.Set(measureParam, m.name)
 		}
@@ -401,14 +406,14 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters url.Values) {
 	values.Set(byParam, v.q.Plan.Endpoint.Names().Name(d.By))
 	all := state{path: v.s.path, values: values}
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
-		text := chipText(v.q.named, name, filters[name])
+		text := chipText(v.q.Language, v.q.named, name, filters[name])
 		x.Chosen = append(x.Chosen, link{text, widened(v.q, all.address(all.copy(name)))})
 	}
 	x.offer(v.q, all, values.Get(measureParam), values.Get(byParam))
 }
 
 // chipText is a filter in words.
-func chipText(named map[string]map[string]string, name string, values []string) string {
+func chipText(l *lang.Language, named map[string]map[string]string, name string, values []string) string {
 	field, isList := strings.CutSuffix(name, contract.SeveralSuffix)
 	if isList {
 		values = splitLists(values)
@@ -416,28 +421,28 @@ func chipText(named map[string]map[string]string, name string, values []string) 
 	text := strings.Join(values, ", ")
 	switch {
 	case name == latestParam && text == contract.LatestEdition:
-		return "Only the newest edition"
+		return l.T("Only the newest edition")
 	case name == latestParam && isTrue(text):
-		return "Only the newest records"
+		return l.T("Only the newest records")
 	case name == latestParam:
-		return "Records of all times"
+		return l.T("Records of all times")
 	case name == contract.EverybodyParam:
-		return "Records that count everybody"
+		return l.T("Records that count everybody")
 	case name == "start_date":
-		return "Since " + text
+		return l.T("Since %s", text)
 	case text == "%":
-		return label(name) + ": any"
+		return label(l, name) + ": " + l.T("any")
 	}
 	words := make([]string, len(values))
 	for i, value := range values {
 		if words[i] = named[field][value]; words[i] == "" {
-			words[i], _ = worded(field, value)
+			words[i], _ = worded(l, field, value)
 		}
 	}
 	if text = strings.Join(words, ", "); field == levelParam {
 		return text
 	}
-	return nounLabel(field) + ": " + text
+	return nounLabel(l, field) + ": " + text
 }
 
 const levelParam = "admin_level"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // control is one field of the form.
@@ -34,7 +35,8 @@ type formGroup struct {
 // form is the filters of an endpoint with their values, places first. wrong has what is wrong with
 // a value by the parameter's name.
 func form(p *contract.Plan, s state, wrong map[string]string) []formGroup {
-	groups := []formGroup{{Title: "Place"}, {Title: "Time"}, {Title: "What"}}
+	l := s.language
+	groups := []formGroup{{Title: l.T("Place")}, {Title: l.T("Time")}, {Title: l.T("What")}}
 	for i := range p.Params {
 		param := &p.Params[i]
 		if len(param.Columns) == 0 && param.Name != latestParam {
@@ -70,7 +72,8 @@ func isPlace(name string) bool {
 // values have one only while they are used: they come from links and addresses.
 func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) *control {
 	values := s.values[p.Name]
-	c := &control{Name: p.Name, Label: label(p.Name), About: e.About(p), Kind: "text", Wrong: wrong}
+	l := s.language
+	c := &control{Name: p.Name, Label: label(l, p.Name), About: e.About(p), Kind: "text", Wrong: wrong}
 	if len(values) > 0 {
 		c.Value = values[len(values)-1]
 	}
@@ -82,32 +85,35 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 		if len(values) == 0 || isCountry(field) && len(s.values[field]) == 0 {
 			return nil
 		}
-		c.Label = "Any of: " + label(strings.TrimSuffix(p.Name, contract.SeveralSuffix))
+		c.Label = l.T("Any of: %s", label(l, field))
 		c.Value = strings.Join(values, ",")
 	case p.Type == contract.Choice:
 		c.Kind = "select"
-		c.Options = choices(p, c.Value)
+		c.Options = choices(l, p, c.Value)
 		for i := range c.Options[1:] {
 			if p.IsLevel() || p.Name == latestParam {
-				c.Options[i+1].Label = chipText(nil, p.Name, []string{c.Options[i+1].Value})
+				c.Options[i+1].Label = chipText(l, nil, p.Name, []string{c.Options[i+1].Value})
 			}
 		}
 	case p.Type == contract.Boolean:
 		c.Kind = "select"
 		c.Options = []option{
-			{"", "any", c.Value == ""},
-			{"true", "yes", isTrue(c.Value)},
-			{"false", "no", c.Value != "" && !isTrue(c.Value)},
+			{"", l.T("any"), c.Value == ""},
+			{"true", l.T("yes"), isTrue(c.Value)},
+			{"false", l.T("no"), c.Value != "" && !isTrue(c.Value)},
 		}
 	case p.Type == contract.Day:
-		c.Placeholder = "2024, 2024-05 or 2024-05-31"
+		c.Placeholder = l.T("2024, 2024-05 or 2024-05-31")
 	case p.Type == contract.DateTime:
 		c.Placeholder = "2024-05-31"
 	case p.Type == contract.Integer || p.Type == contract.Number || p.Type == contract.Exact:
 		c.Kind = "number"
 	case isCountry(p.Name):
-		c.Label += "s"
-		c.List, c.Placeholder = listOf(p.Name), "AFG or AFG, SDN, TCD"
+		c.Label = l.T("Country codes")
+		if p.Name != contract.CountryParam {
+			c.Label = l.T("%s, several", c.Label)
+		}
+		c.List, c.Placeholder = listOf(p.Name), l.T("AFG or AFG, SDN, TCD")
 		if len(values) == 0 {
 			c.Value = joinList(splitLists(s.values[p.Name+contract.SeveralSuffix]), ", ")
 		}
@@ -135,10 +141,10 @@ func (c *control) suggest(e *contract.Endpoint, param string) {
 }
 
 // choices are the options of an enumeration, after one for any.
-func choices(p *contract.Param, chosen string) []option {
-	options := []option{{"", "any", chosen == ""}}
+func choices(l *lang.Language, p *contract.Param, chosen string) []option {
+	options := []option{{"", l.T("any"), chosen == ""}}
 	for _, v := range p.Enum.Values {
-		text, code := worded(p.Name, v)
+		text, code := worded(l, p.Name, v)
 		if code != "" {
 			text += " (" + code + ")"
 		}

@@ -24,6 +24,9 @@ func listOfCodes(q *Question, table, name string, filter url.Values) ([]Country,
 	for i, r := range answer.Records {
 		all[i].Code, _ = r.Text("code")
 		all[i].Name, _ = r.Text(name)
+		if table == "location" {
+			all[i].Name = q.Language.Country(all[i].Code, all[i].Name)
+		}
 	}
 	return all, nil
 }
@@ -47,9 +50,13 @@ func namesOf(q *Question, s state, countries []Country) (map[string]map[string]s
 		return names
 	}
 	places := byCode(countries)
+	levels := map[string]string{}
+	for level, name := range levelNames {
+		levels[level] = q.Language.T(name)
+	}
 	named := map[string]map[string]string{
 		"location_code": places, "origin_location_code": places, "asylum_location_code": places,
-		levelParam: levelNames,
+		levelParam: levels,
 	}
 	for _, t := range codeTables {
 		if !slices.ContainsFunc(q.Plan.Endpoint.Fields, func(f contract.Field) bool { return f.Name == t.field }) {

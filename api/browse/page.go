@@ -9,12 +9,12 @@ import (
 
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // Page is what a page shows, for its template.
 type Page struct {
-	Prefix, Title          string // of the mount; of the window
-	MadeUp                 bool   // the figures are
+	lang.Head
 	Name, Summary, Note    string // of the endpoint
 	AddingUp               string
 	Path                   string // of the page
@@ -33,7 +33,8 @@ type Page struct {
 	First                  *first // nil if the address says what is drawn
 	Facets                 []facet
 	Total, From, To        string
-	Part                   bool // not all records are shown
+	All                    lang.Count // of Total
+	Part                   bool       // not all records are shown
 	Columns                []column
 	Rows                   [][]cell
 	Same                   []same // what all rows have in common
@@ -63,8 +64,7 @@ type pager struct{ First, Previous, Next, Last string }
 
 // Question is what a page is made from.
 type Question struct {
-	Prefix      string // of the mount
-	MadeUp      bool   // the figures are
+	lang.Head
 	Base        string // address of the service, without the prefix
 	Plan        *contract.Plan
 	Counterpart string // path of the endpoint in the other names
@@ -96,16 +96,16 @@ type Country struct{ Code, Name string }
 // New makes a page. If clean is not empty, the page is at that address. A page with an error in its
 // parameters says what is wrong with them and has no records.
 func New(q *Question) (p *Page, clean string, err error) {
-	e := q.Plan.Endpoint
+	e, l := q.Plan.Endpoint, q.Language
 	path := q.Prefix + "/browse/" + e.Name()
-	s, clean, err := readState(q.Plan, path, q.Query)
+	s, clean, err := readState(q.Plan, q.Language, path, q.Query)
 	if err != nil || clean != "" {
 		return nil, clean, err
 	}
 	p = &Page{
-		Prefix: q.Prefix, Title: e.Summary, Name: e.Name(), Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(),
-		Path: path, Docs: q.Prefix + "/docs/" + e.Name(), Freshness: q.Freshness,
-		Dataset: q.Dataset, MadeUp: q.MadeUp,
+		Head: q.At(l.T(e.Summary), strings.TrimPrefix(s.address(s.values), q.Prefix)), Name: e.Name(),
+		Summary: l.T(e.Summary), Note: e.Note, AddingUp: l.T(e.AddingUp()),
+		Path: path, Docs: q.Root + "/docs/" + e.Name(), Freshness: q.Freshness, Dataset: q.Dataset,
 	}
 	if p.Countries, err = countries(q); err != nil {
 		return nil, "", err
@@ -118,7 +118,7 @@ func New(q *Question) (p *Page, clean string, err error) {
 		p.Clear = s.address(s.copy(append(names(q.Plan), contract.EverybodyParam, "offset", rowParam)...))
 	}
 	p.Country = countryPage(q, s, p.Countries)
-	p.Columns = columnsOf(e, s.values.Get("fields"))
+	p.Columns = columnsOf(l, e, s.values.Get("fields"))
 	p.addLinks(q, s)
 	answer, err := q.Source.Ask(e, contract.Rows, s.question())
 	wrong, isWrong := Problems(err)
@@ -127,17 +127,19 @@ func New(q *Question) (p *Page, clean string, err error) {
 	}
 	without := []string{"offset", rowParam}
 	for _, w := range wrong {
-		p.Wrong = append(p.Wrong, label(w.Param)+": "+w.Text)
+		text, _ := l.Retell(w.Text)
+		p.Wrong = append(p.Wrong, label(l, w.Param)+": "+text)
 		without = append(without, w.Param)
 	}
 	if isWrong {
-		p.Ways = withRecords(q, link{"The page without that", s.address(s.copy(without...))}, link{"All records", path})
+		rest := link{l.T("The page without that"), s.address(s.copy(without...))}
+		p.Ways = withRecords(q, rest, link{l.T("All records"), path})
 	} else {
 		if err := p.addRecords(q, s, answer); err != nil {
 			return nil, "", err
 		}
 	}
-	p.Form = form(q.Plan, s, wrongByParam(wrong))
+	p.Form = form(q.Plan, s, wrongByParam(l, wrong))
 	p.share(q, s)
 	return p, "", nil
 }
@@ -161,22 +163,24 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 		return err
 	}
 	records := answer.Records
-	p.Total, p.Part = Count(answer.Total), len(records) > 0 && len(records) < answer.Total
+	p.All = lang.Count(answer.Total)
+	p.Total, p.Part = p.All.String(), len(records) > 0 && len(records) < answer.Total
 	p.From, p.To = Count(offset+1), Count(offset+len(records))
 	p.Unknown, p.Hint = strings.Join(slices.DeleteFunc(answer.Unknown, isOwn), ", "), answer.Hint
 	switch {
 	case answer.Total == 0:
-		p.Ways = withRecords(q, append(slices.Clone(p.Chips), link{"all filters", s.path})...)
+		p.Ways = withRecords(q, append(slices.Clone(p.Chips), link{q.Language.T("all filters"), s.path})...)
 	case len(records) == 0:
-		p.Ways = []link{{"The first page of " + p.Total, s.with()}}
+		p.Ways = []link{{q.Language.T("The first page of %s", p.Total), s.with()}}
 	}
 	row := s.linker(rowParam)
+	before, after, _ := strings.Cut(q.Language.T("Record %s:", "\x00"), "\x00")
 	p.table(e, records, s.values.Has("fields"), func(i int) (address, name string) {
 		n := offset + i
 		if at != nil {
 			n = at[i]
 		}
-		return row(strconv.Itoa(n)) + "#record", "Record " + Count(n+1) + ": "
+		return row(strconv.Itoa(n)) + "#record", before + Count(n+1) + after + " "
 	})
 	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer)
 	if p.Facets, err = askFacets(q, s); err != nil {
@@ -246,7 +250,7 @@ func (p *Page) addLinks(q *Question, s state) {
 	filters := s.copy(append(own, "limit", "offset")...)
 	query := s.copy(own...)
 	e := q.Plan.Endpoint
-	p.API = address(q.Base+q.Prefix+e.Path, query)
+	p.API = address(q.Base+q.Root+e.Path, query)
 	p.Counterpart = address(q.Base+q.Counterpart, query)
 	for _, size := range pageSizes {
 		values := s.copy("limit", "offset", rowParam)
@@ -268,7 +272,7 @@ func (p *Page) addLinks(q *Question, s state) {
 			p.KeepAll = append(p.KeepAll, hidden)
 		}
 	}
-	p.Snippets = Snippets(q.Base+q.Prefix+e.Path, filters)
+	p.Snippets = Snippets(q.Base+q.Root+e.Path, filters)
 }
 
 func address(path string, values url.Values) string {
@@ -289,10 +293,10 @@ func Problems(err error) (all []contract.Issue, ok bool) {
 	return nil, false
 }
 
-func wrongByParam(issues []contract.Issue) map[string]string {
+func wrongByParam(l *lang.Language, issues []contract.Issue) map[string]string {
 	texts := map[string]string{}
 	for _, issue := range issues {
-		texts[issue.Param] = issue.Text
+		texts[issue.Param], _ = l.Retell(issue.Text)
 	}
 	return texts
 }

@@ -47,14 +47,15 @@ func choose(q *Question, s state, countries []Country) (*chosen, error) {
 	x := &chosen{Number: Count(position + 1), Close: s.address(s.copy(rowParam))}
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		c := cellOf(f, isNumber(f) && !isCode(f.Name), record)
+		c := cellOf(q.Language, f, isNumber(f) && !isCode(f.Name), record)
 		link := ""
-		if at := findCountry(countries, c.Text); at != nil && isCountry(f.Name) {
+		if at := findCountry(countries, cmp.Or(c.Code, c.Text)); at != nil && isCountry(f.Name) {
 			link = q.Prefix + "/country/" + url.PathEscape(at.Code)
 		}
 		x.Fields = append(x.Fields, chosenField{
-			Label: label(f.Name), Name: f.Name, Text: cmp.Or(c.Exact, c.Text), Code: c.Code, About: e.Meaning(f.Name),
-			Link: link,
+			Label: label(q.Language, f.Name), Name: f.Name, Text: cmp.Or(c.Exact, c.Text), Code: c.Code,
+			About: meaning(q.Language, e, f.Name),
+			Link:  link,
 		})
 	}
 	id := e.Names().Name("resource_catalog_id")
@@ -77,7 +78,7 @@ func sourceOf(q *Question, resource string) ([]chosenField, error) {
 	var all []chosenField
 	for _, f := range sourceFields {
 		i := slices.IndexFunc(e.Fields, func(field contract.Field) bool { return field.Name == names.Name(f.name) })
-		c := cellOf(&e.Fields[i], false, record)
+		c := cellOf(q.Language, &e.Fields[i], false, record)
 		if c.Null {
 			continue
 		}
@@ -85,11 +86,11 @@ func sourceOf(q *Question, resource string) ([]chosenField, error) {
 		if f.link != "" {
 			link = webLink(record, names.Name(f.link))
 		}
-		all = append(all, chosenField{Label: f.text, Text: c.Text, Link: link})
+		all = append(all, chosenField{Label: q.Language.T(f.text), Text: c.Text, Link: link})
 	}
 	if id, ok := record.Text(names.Name("dataset_catalog_id")); ok {
 		if title, address := q.License(id); title != "" {
-			all = append(all, chosenField{Label: "Licence", Text: title, Link: address})
+			all = append(all, chosenField{Label: q.Language.T("Licence"), Text: title, Link: address})
 		}
 	}
 	return all, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // Paths of what leaves the site: figures as files and pages for frames, which the name of a list
@@ -50,6 +51,7 @@ const FrameHeight = "560"
 
 // share adds how the view is called, shared and cited.
 func (p *Page) share(q *Question, s state) {
+	l := q.Language
 	values := s.copy(append(own, "limit", "offset", "fields")...)
 	for _, name := range []string{measureParam, byParam, spanParam} {
 		if all := s.values[name]; len(all) > 0 {
@@ -58,14 +60,14 @@ func (p *Page) share(q *Question, s state) {
 	}
 	x, e := p.Figure, q.Plan.Endpoint
 	given := filtersText(q, s, nil)
-	r := &Share{MadeUp: q.MadeUp, Title: e.Summary, Filters: given, Address: q.Base + s.address(values)}
+	r := &Share{MadeUp: q.MadeUp, Title: p.Summary, Filters: given, Address: q.Base + s.address(values)}
 	p.Share = r
 	if drawn := x != nil && len(x.Refused) == 0 && len(x.Rows) > 0; drawn {
 		if len(s.copy(contract.SnapshotParam)) > 0 {
 			r.Title = x.Title
 		}
 		r.Filters = filtersText(q, s, x)
-		files := func(kind string) string { return address(q.Prefix+FigurePath+e.Name()+"."+kind, values) }
+		files := func(kind string) string { return address(q.Root+FigurePath+e.Name()+"."+kind, values) }
 		for _, kind := range Kinds {
 			r.Files = append(r.Files, link{strings.ToUpper(kind), files(kind)})
 		}
@@ -73,16 +75,16 @@ func (p *Page) share(q *Question, s state) {
 		r.OEmbed = q.Base + address(q.Prefix+OEmbedPath, url.Values{"url": {r.Address}, "format": {"json"}})
 	}
 	p.Title = cutText(strings.TrimSuffix(r.Title+": "+given, ": "), longestTitle)
-	if r.Title != e.Summary {
-		p.Title += " · " + e.Summary
+	if r.Title != p.Summary {
+		p.Title += " · " + p.Summary
 	}
-	r.Description = cmp.Or(r.Filters, e.Summary+": figures, records and their sources.")
+	r.Description = cmp.Or(r.Filters, l.T("%s: figures, records and their sources.", p.Summary))
 	if r.Frame == "" {
 		return
 	}
 	r.Embed = Frame(r.Frame, p.Title, "100%", FrameHeight)
-	r.Description = strings.TrimPrefix(r.Filters+". ", ". ") + x.About.text()
-	pinned := state{q.Base + s.path, values, nil}
+	r.Description = strings.TrimPrefix(r.Filters+". ", ". ") + x.About.text(l)
+	pinned := state{path: q.Base + s.path, values: values}
 	r.Cited = pinned.with(contract.SnapshotParam, q.Freshness.Snapshot)
 	r.cite(q, x, strings.TrimSuffix(x.Title+": "+r.Filters, ": "))
 }
@@ -106,11 +108,11 @@ func cutText(text string, most int) string {
 func filtersText(q *Question, s state, x *figure) string {
 	var all []string
 	for _, pair := range pairs(s.filters()) {
-		text := chipText(q.named, pair[0], []string{pair[1]})
+		text := chipText(q.Language, q.named, pair[0], []string{pair[1]})
 		switch strings.TrimSuffix(pair[0], contract.SeveralSuffix) {
 		case contract.SnapshotParam:
 		case contract.CountryParam:
-			all = slices.Insert(all, 0, strings.TrimPrefix(text, nounLabel(contract.CountryParam)+": "))
+			all = slices.Insert(all, 0, strings.TrimPrefix(text, nounLabel(q.Language, contract.CountryParam)+": "))
 		default:
 			all = append(all, text)
 		}
@@ -124,41 +126,43 @@ func filtersText(q *Question, s state, x *figure) string {
 }
 
 // text is a figure's facts as sentences.
-func (a *about) text() string {
+func (a *about) text(l *lang.Language) string {
 	var b strings.Builder
-	for _, pair := range a.Facts() {
+	for _, pair := range a.Facts(l) {
 		b.WriteString(pair[0] + ": " + pair[1] + ". ")
 	}
 	return strings.TrimSpace(b.String())
 }
 
 // Facts are names and texts of what is known of a figure.
-func (a *about) Facts() [][2]string {
+func (a *about) Facts(l *lang.Language) [][2]string {
 	return slices.DeleteFunc([][2]string{
-		{"Unit", a.Unit},
-		{"Period", a.Period},
-		{"Places", a.Places},
-		{"Provider", a.Source()},
-		{"Licence", a.License()},
+		{l.T("Unit"), a.Unit},
+		{l.T("Period"), a.Period},
+		{l.T("Places"), a.Places},
+		{l.T("Provider"), a.Source(l)},
+		{l.T("Licence"), a.License()},
 	}, func(fact [2]string) bool { return fact[1] == "" })
 }
 
 // cite adds citations of a figure. They name its providers as authors, and the snapshot, whose
 // figures stay as they are.
 func (r *Share) cite(q *Question, x *figure, title string) {
-	author := cmp.Or(x.About.Source(), ServiceTitle)
+	l := q.Language
+	service := l.T(ServiceTitle)
+	author := cmp.Or(x.About.Source(l), service)
 	if r.MadeUp {
-		title = "[Made-up sample] " + title
+		title = l.T("[Made-up sample] %s", title)
 	}
 	title = cutText(title, 2*longestTitle)
-	day, _ := time.Parse("2 January 2006", q.Freshness.Loaded)
+	day, _ := time.Parse(time.DateOnly, q.Freshness.Loaded)
 	id := q.Freshness.Snapshot
 	note := ""
 	if license := x.About.License(); license != "" {
-		note = " Licence: " + license + "."
+		note = " " + l.T("Licence") + ": " + license + "."
 	}
 	var authors []string
-	for _, name := range append(slices.Clone(x.About.Providers), ServiceTitle) {
+	for _, name := range append(slices.Clone(x.About.Providers), service) {
 		authors = append(authors, "{"+texText(name)+"}")
 	}
 	if n := len(authors); n > 1 {
@@ -169,14 +173,14 @@ func (r *Share) cite(q *Question, x *figure, title string) {
 	}
 	field := func(name, value string) string { return "  " + name + " = {" + value + "},\n" }
 	r.Citations = []citation{
-		{"Text", author + ", “" + title + "”, " + ServiceTitle + ", snapshot " + id + " of " + q.Freshness.Loaded +
-			"." + note + " " + r.Cited},
+		{l.T("Text"), author + ", " + l.T("“%s”", title) + ", " + service + ", " +
+			l.T("snapshot %[1]s of %[2]s", id, l.Day(day)) + "." + note + " " + r.Cited},
 		{"APA", author + ". (" + day.Format("2006, January 2") + "). " + title + " (Snapshot " + id +
-			") [Data set]. " + ServiceTitle + ". " + r.Cited},
+			") [Data set]. " + service + ". " + r.Cited},
 		{"BibTeX", "@misc{hdqs-" + q.Plan.Endpoint.Name() + "-" + day.Format("20060102") + ",\n" +
 			field("author", strings.Join(authors, " and ")) + field("title", "{"+texText(title)+"}") +
 			field("year", day.Format("2006")) + field("month", day.Format("1")) +
-			field("howpublished", ServiceTitle+", snapshot "+texText(id)) +
+			field("howpublished", service+", snapshot "+texText(id)) +
 			field("note", texText(strings.TrimSpace(note))) +
 			field("url", strings.NewReplacer("{", "%7B", "}", "%7D", `\`, "%5C").Replace(r.Cited)) + "}"},
 	}
@@ -197,18 +201,24 @@ func (p *Page) NoFigure() []string {
 	case len(p.Wrong) > 0:
 		return p.Wrong
 	case p.Unknown != "":
-		return []string{strings.TrimSpace("This list has no filter " + p.Unknown + ". " + p.Hint)}
+		hint, _ := p.Language.Retell(p.Hint)
+		return []string{strings.TrimSpace(p.Language.T("This list has no filter %s.", p.Unknown) + " " + hint)}
 	case p.Total == "0":
-		return []string{"No record passes these filters."}
+		return []string{p.Language.T("No record passes these filters.")}
 	case x != nil && len(x.Refused) > 0:
-		return x.Refused
+		var all []string
+		for _, text := range x.Refused {
+			text, _ = p.Language.Retell(text)
+			all = append(all, text)
+		}
+		return all
 	case x != nil && len(x.Rows) > 0:
 		return nil
 	case p.First != nil && len(p.First.Choosers) > 0:
 		last := p.First.Choosers[len(p.First.Choosers)-1]
-		return []string{"Choose one value of " + last.Name + " first."}
+		return []string{p.Language.T("Choose one value of %s first.", last.Name)}
 	}
-	return []string{"There is nothing to draw of these records."}
+	return []string{p.Language.T("There is nothing to draw of these records.")}
 }
 
 // Table is the figures as a table: texts, exact numbers, and nil where there is none. Where names

@@ -19,7 +19,8 @@ func (p *Page) sort(q *Question, s state, answer *Answer) (at []int, err error) 
 	name, down := strings.CutPrefix(s.values.Get(sortParam), "-")
 	if answer.Total > maxSorted {
 		if name != "" {
-			p.Unsorted = "More than " + Count(maxSorted) + " records are not sorted. Choose fewer with the filters."
+			const text = "More than %s records are not sorted. Choose fewer with the filters."
+			p.Unsorted = p.Language.T(text, Count(maxSorted))
 		}
 		return nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 // Parameters of pages that the interface does not have.
@@ -45,9 +46,10 @@ const maxPage = 500
 
 // state is the address of a page.
 type state struct {
-	path    string // of the page
-	values  url.Values
-	unknown url.Values // parameters without a meaning, which no link repeats
+	path     string // of the page
+	language *lang.Language
+	values   url.Values
+	unknown  url.Values // parameters without a meaning, which no link repeats
 }
 
 // readState reads the query of a page. If a form sent it, with parameters that have no value or one
@@ -55,12 +57,12 @@ type state struct {
 //
 // Links of the page have only parameters with a meaning, and no identifier: caches give the page to
 // others, and a link for each value would repeat whatever was sent.
-func readState(p *contract.Plan, path, query string) (s state, clean string, err error) {
+func readState(p *contract.Plan, l *lang.Language, path, query string) (s state, clean string, err error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return s, "", fmt.Errorf("%w: %w", ErrAddress, err)
 	}
-	s = state{path, values, url.Values{}}
+	s = state{path, l, values, url.Values{}}
 	values.Del(contract.IdentifierParam)
 	for name, all := range values {
 		if !p.Knows(name) && !slices.Contains(own, name) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 type column struct {
@@ -16,15 +17,13 @@ type column struct {
 	Sort               string // to the page sorted by the column
 	Order              string // ascending or descending, of the column by which the page is sorted
 
+	Own   string // the label of the column's field alone
 	field *contract.Field
 	end   *contract.Field // of a period, whose start field is
 }
 
 // InTable reports whether the column is one of the table.
 func (c *column) InTable() bool { return c.Shown && !c.Folded }
-
-// Own is the label of the column's field alone.
-func (c *column) Own() string { return label(c.Name) }
 
 type cell struct {
 	Text   string
@@ -94,7 +93,7 @@ func rank(e *contract.Endpoint, f *contract.Field) int {
 }
 
 // columnsOf are the fields of an endpoint in the order of a table; those in the address are shown.
-func columnsOf(e *contract.Endpoint, fields string) []column {
+func columnsOf(l *lang.Language, e *contract.Endpoint, fields string) []column {
 	var chosen []string
 	if fields != "" {
 		chosen = strings.Split(fields, ",")
@@ -103,9 +102,10 @@ func columnsOf(e *contract.Endpoint, fields string) []column {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		all = append(all, column{
-			Name: f.Name, Label: label(f.Name), About: e.Meaning(f.Name), Number: isNumber(f) && !isCode(f.Name),
-			Shown: slices.Contains(chosen, f.Name) || chosen == nil && !isQuiet(e, f.Name),
-			field: f,
+			Name: f.Name, Label: label(l, f.Name), Own: label(l, f.Name), About: meaning(l, e, f.Name),
+			Number: isNumber(f) && !isCode(f.Name),
+			Shown:  slices.Contains(chosen, f.Name) || chosen == nil && !isQuiet(e, f.Name),
+			field:  f,
 		})
 	}
 	slices.SortStableFunc(all, func(a, b column) int { return cmp.Compare(rank(e, a.field), rank(e, b.field)) })
@@ -134,7 +134,7 @@ func (p *Page) table(e *contract.Endpoint, records []Record, chosen bool, link f
 	start := slices.IndexFunc(p.Columns, func(c column) bool { return isNamed(&c, contract.PeriodStart) })
 	end := slices.IndexFunc(p.Columns, func(c column) bool { return isNamed(&c, contract.PeriodEnd) })
 	if start >= 0 && end >= 0 {
-		p.Columns[start].Label, p.Columns[start].end = "Period", p.Columns[end].field
+		p.Columns[start].Label, p.Columns[start].end = p.Language.T("Period"), p.Columns[end].field
 		p.Columns[end].Folded = true
 	}
 	cells := make([][]cell, len(p.Columns)) // by column
@@ -145,7 +145,7 @@ func (p *Page) table(e *contract.Endpoint, records []Record, chosen bool, link f
 			continue
 		}
 		for _, r := range records {
-			cells[i] = append(cells[i], c.cell(r))
+			cells[i] = append(cells[i], c.cell(p.Language, r))
 		}
 		shown++
 	}
@@ -185,32 +185,36 @@ func isNamed(c *column, name string) bool {
 }
 
 // cell is the value of a record in the column.
-func (c *column) cell(r Record) cell {
-	x := cellOf(c.field, c.Number, r)
+func (c *column) cell(l *lang.Language, r Record) cell {
+	x := cellOf(l, c.field, c.Number, r)
 	x.Label = c.Label
 	if c.end == nil || x.Null {
 		return x
 	}
 	from, _ := r.Text(c.field.Name)
 	to, _ := r.Text(c.end.Name)
-	x.Text = span(from, to)
+	x.Text = span(l, from, to)
 	return x
 }
 
-func cellOf(f *contract.Field, number bool, r Record) cell {
+func cellOf(l *lang.Language, f *contract.Field, number bool, r Record) cell {
 	text, ok := r.Text(f.Name)
 	c := cell{Text: text, Number: number, Null: !ok}
 	switch {
 	case !ok:
 		c.Text = "–"
 	case number:
-		c.Text, c.Exact = rounded(text)
+		c.Text, c.Exact = rounded(l, text)
 	case f.Type == contract.DateTime:
 		c.Text = shortTime(text)
 	case f.Type == contract.Boolean:
-		c.Text = map[bool]string{true: "yes", false: "no"}[text == "true"]
+		c.Text = l.T(map[bool]string{true: "yes", false: "no"}[text == "true"])
 	default:
-		c.Text, c.Code = worded(f.Name, text)
+		c.Text, c.Code = worded(l, f.Name, text)
+		if before, isCountry := strings.CutSuffix(f.Name, "location_name"); isCountry && !l.IsEnglish() {
+			code, _ := r.Text(before + "location_code")
+			c.Text = l.Country(code, text)
+		}
 		c.Name = strings.HasSuffix(f.Name, "name") || strings.HasSuffix(f.Name, "title")
 	}
 	return c

@@ -7,6 +7,7 @@ import (
 
 	"hdqs/api/additivity"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 type link struct{ Text, Address string }
@@ -22,7 +23,7 @@ func sumWarnings(q *Question, s state, facets []facet) (all []string) {
 		if i < 0 {
 			continue
 		}
-		if text := mixed(&d, facets[i].Label, facets[i].distinct(s.values)); text != "" {
+		if text := mixed(q.Language, &d, facets[i].Label, facets[i].distinct(s.values)); text != "" {
 			all = append(all, text)
 		}
 	}
@@ -33,25 +34,25 @@ func sumWarnings(q *Question, s state, facets []facet) (all []string) {
 const saidParts = 3
 
 // mixed says what is wrong with adding up rows that have several values of a dimension.
-func mixed(d *contract.Dimension, name string, values []string) string {
+func mixed(l *lang.Language, d *contract.Dimension, name string, values []string) string {
 	v := additivity.Check(d, values)
 	switch {
 	case v == nil:
 	case d.Kind == contract.Levels:
-		return "Several levels: the figure of a place contains those of its units, where both have records."
+		return l.T("Several levels: the figure of a place contains those of its units, where both have records.")
 	case d.Kind == contract.Overlapping:
-		return name + ": some people are counted under several values."
+		return l.T("%s: some people are counted under several values.", name)
 	case v.Total != "":
 		said := make([]string, 0, saidParts+1)
 		for _, part := range v.Parts[:min(len(v.Parts), saidParts)] {
-			text, _ := worded(d.Field, part)
-			said = append(said, "“"+text+"”")
+			text, _ := worded(l, d.Field, part)
+			said = append(said, l.T("“%s”", text))
 		}
 		if more := len(v.Parts) - saidParts; more > 0 {
-			said = append(said, Count(more)+" more")
+			said = append(said, l.T("%s more", lang.Count(more)))
 		}
-		total, _ := worded(d.Field, v.Total)
-		return name + ": “" + total + "” contains " + strings.Join(said, ", ") + "."
+		total, _ := worded(l, d.Field, v.Total)
+		return l.T("%[1]s: “%[2]s” contains %[3]s.", name, total, strings.Join(said, ", "))
 	}
 	return ""
 }
@@ -62,7 +63,7 @@ func chips(q *Question, s state) []link {
 	var all []link
 	add := func(name string, values url.Values) {
 		if v := values[name]; len(v) > 0 {
-			all = append(all, link{chipText(q.named, name, v), widened(q, s.with(name, ""))})
+			all = append(all, link{chipText(q.Language, q.named, name, v), widened(q, s.with(name, ""))})
 		}
 	}
 	for i := range p.Params {

@@ -21,7 +21,7 @@ func TestRounded(t *testing.T) {
 		"24786370": {"24\u202f786\u202f370", ""}, "0.00004567": {"0.0000457", "0.00004567"}, "1e30": {"1e30", ""},
 		"9999.96": {"10\u202f000", "9\u202f999.96"}, "100": {"100", ""}, "1.50": {"1.5", ""},
 	} {
-		if short, exact := rounded(text); short != want[0] || exact != want[1] {
+		if short, exact := rounded(nil, text); short != want[0] || exact != want[1] {
 			t.Errorf("%s: %q and %q, want %q", text, short, exact, want)
 		}
 	}
@@ -29,7 +29,7 @@ func TestRounded(t *testing.T) {
 	plain := strings.NewReplacer("\u202f", "", "\u2212", "-")
 	for range 20_000 {
 		x := random.NormFloat64() * math.Pow(10, float64(random.IntN(16)-6))
-		short, exact := rounded(strconv.FormatFloat(x, 'f', -1, 64))
+		short, exact := rounded(nil, strconv.FormatFloat(x, 'f', -1, 64))
 		got, err := strconv.ParseFloat(plain.Replace(short), 64)
 		if err != nil || math.Abs(got-x) > math.Abs(x)*0.006 {
 			t.Fatalf("%v is written as %s", x, short)
@@ -52,13 +52,13 @@ func TestSpan(t *testing.T) {
 		{"2024-01-01T06:30:00", "2024-12-31T23:59:59", "2024-01-01 06:30:00 to 2024-12-31"},
 		{"2024-01-01T00:00:00", "", "since 2024-01-01"},
 	} {
-		if got := span(c[0], c[1]); got != c[2] {
+		if got := span(nil, c[0], c[1]); got != c[2] {
 			t.Errorf("%s to %s is %q, want %q", c[0], c[1], got, c[2])
 		}
 	}
 	for day := time.Date(1896, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2110; day = day.AddDate(0, 1, 0) {
 		last := day.AddDate(0, 1, -1).Format(time.DateOnly)
-		if got := span(day.Format(time.DateOnly), last); got != last[:7] {
+		if got := span(nil, day.Format(time.DateOnly), last); got != last[:7] {
 			t.Fatalf("the month until %s is %q", last, got)
 		}
 	}

@@ -214,7 +214,7 @@ func TestMap(t *testing.T) {
 // checkClasses fails unless greater figures have darker classes, and equal ones the same.
 func checkClasses(t *testing.T, values []float64) {
 	t.Helper()
-	class, legend := classify(values, make([]string, len(values)))
+	class, legend := classify(nil, values, make([]string, len(values)))
 	for n := 1; n < len(legend); n++ {
 		_, before, _ := strings.Cut(legend[n-1].Text, "less than ")
 		if from, _, _ := strings.Cut(legend[n].Text, " "); from != before {
@@ -278,11 +278,11 @@ func TestPlain(t *testing.T) {
 		0: "0", 12: "12", 1500: "1\u202f500", 2e6: "2\u202f000\u202f000", -200000: "\u2212200\u202f000", 0.25: "0.25",
 		1234.5: "1\u202f234.5",
 	} {
-		if got := plain(x); got != want {
+		if got := plain(nil, x); got != want {
 			t.Errorf("%v is %q, want %q", x, got, want)
 		}
 	}
-	if size, word := scaleOf(6e9); size != 1e9 || word != "billion" {
+	if size, word := scaleOf(6e9); size != 1e9 || word != "billion %s" {
 		t.Errorf("%v %s", size, word)
 	}
 }
@@ -347,7 +347,7 @@ func TestClassesOfMany(t *testing.T) {
 		{[]float64{3, 9}, "m1 m3"},
 		{[]float64{4, 4}, "m1 m1"},
 	} {
-		class, _ := classify(c.values, make([]string, len(c.values)))
+		class, _ := classify(nil, c.values, make([]string, len(c.values)))
 		if got := strings.Join(class, " "); got != c.want {
 			t.Errorf("%v are %s, want %s", c.values, got, c.want)
 		}

@@ -105,13 +105,14 @@ func newPlane(c *Chart, width, height int, labels []string, least, most float64)
 		labels: labels, width: float64(width), height: float64(height), low: marks[0], high: marks[len(marks)-1],
 		step: float64(width-marginLeft-marginEnd) / float64(max(1, len(labels))),
 	}
-	size, word := scaleOf(max(p.high, -p.low))
+	size, format := scaleOf(max(p.high, -p.low))
 	p.svg = start(c, width, height, "lines")
-	p.text(0, 14, "unit", strings.TrimSpace(word+" "+c.Unit))
+	p.add(`<text x="0" y="14" class="unit" data-size="`, strconv.FormatFloat(size, 'f', -1, 64), `">`,
+		html.EscapeString(strings.TrimSpace(c.Language.T(format, c.Unit))), `</text>`)
 	for _, mark := range marks {
 		p.add(`<path class="grid" d="M`, number1(marginLeft), ` `, number1(p.y(mark)), `H`,
 			number1(p.width-marginEnd), `"/>`)
-		p.text(marginLeft-6, p.y(mark)+4, "end", plain(mark/size))
+		p.text(marginLeft-6, p.y(mark)+4, "end", plain(c.Language, mark/size))
 	}
 	room := width / 90 // labels
 	for i, every := 0, (len(labels)+room-1)/room; i < len(labels); i += every {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hdqs/api/lang"
 )
 
 // Area is the figure of an area of a map.
@@ -35,7 +37,7 @@ func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []
 	for i := range areas {
 		values[i], texts[i], byCode[areas[i].Code] = areas[i].Value, areas[i].Text, i
 	}
-	class, legend := classify(values, texts)
+	class, legend := classify(c.Language, values, texts)
 	view := layer.viewOf(byCode)
 	b := startIn(c, view, "map")
 	b.hatch(view)
@@ -51,7 +53,7 @@ func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []
 			drawn[k] = true
 			b.area(class[k], isolated(areas[k].Name)+": "+areas[k].Text, at.path)
 		case at.name != "":
-			b.area("none", at.name, at.path)
+			b.area("none", c.Language.Country(at.code, at.name), at.path)
 		default:
 			b.area("none", "", at.path)
 		}
@@ -98,7 +100,7 @@ func (b *svg) area(class, title, path string) {
 
 // classify shares figures out among classes: about as many in each, equal ones in one. Classes of
 // the legend end where the next begins, at numbers of few digits.
-func classify(values []float64, texts []string) (class []string, legend []Shade) {
+func classify(l *lang.Language, values []float64, texts []string) (class []string, legend []Shade) {
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
@@ -130,21 +132,21 @@ func classify(values []float64, texts []string) (class []string, legend []Shade)
 	}
 	from := ""
 	for n, k := range firsts {
-		shade := Shade{class[order[k]], "all"}
+		shade := Shade{class[order[k]], l.T("all")}
 		to := ""
 		if n+1 < len(firsts) {
 			next := firsts[n+1]
-			to = plain(between(values[order[next-1]], values[order[next]]))
+			to = plain(l, between(values[order[next-1]], values[order[next]]))
 		}
 		switch {
 		case values[order[0]] == values[order[len(order)-1]]:
 			shade.Text = texts[order[0]]
 		case from == "":
-			shade.Text = "less than " + to
+			shade.Text = l.T("less than %s", to)
 		case to == "":
-			shade.Text = from + " or more"
+			shade.Text = l.T("%s or more", from)
 		default:
-			shade.Text = from + " to less than " + to
+			shade.Text = l.T("%[1]s to less than %[2]s", from, to)
 		}
 		legend, from = append(legend, shade), to
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hdqs/api/lang"
 )
 
 // Place is the figure of a place on a map.
@@ -65,7 +67,7 @@ func Points(
 		}
 		values, texts = append(values, m.value), append(texts, m.text)
 	}
-	class, legend := classify(values, texts)
+	class, legend := classify(c.Language, values, texts)
 	radius := (view.right - view.left) / 160
 	for i := range marks {
 		m, shade, size := &marks[i], "several", radius
@@ -76,7 +78,7 @@ func Points(
 			size *= 1.5
 		}
 		b.add(`<circle class="`, shade, `" cx="`, fine(m.x), `" cy="`, fine(m.y), `" r="`, fine(size), `"><title>`,
-			html.EscapeString(m.title()), `</title></circle>`)
+			html.EscapeString(m.title(c.Language)), `</title></circle>`)
 	}
 	return b.end(), legend
 }
@@ -144,7 +146,7 @@ func squaresOf(places []Place, at [][2]float64, size float64, squares map[[2]int
 }
 
 // title names the places that a mark shows, with their figures.
-func (m *mark) title() string {
+func (m *mark) title(l *lang.Language) string {
 	if len(m.places) == 1 {
 		return isolated(m.places[0].Name) + ": " + m.text
 	}
@@ -163,15 +165,15 @@ func (m *mark) title() string {
 	}
 	text := strings.Join(names, ", ")
 	if more := len(m.places) - len(names); more > 0 {
-		text += " and " + strconv.Itoa(more) + " more"
+		text += " " + l.T("and %s more", lang.Count(more))
 	}
 	switch {
 	case m.text != "":
 		return text + ": " + m.text
 	case least.Text == most.Text:
-		return text + ": " + least.Text + " each"
+		return text + ": " + l.T("%s each", least.Text)
 	}
-	return text + ": " + least.Text + " to " + most.Text
+	return text + ": " + l.T("%s to %s", least.Text, most.Text)
 }
 
 // fine writes a place on a map that may be shown many times larger than the whole world.

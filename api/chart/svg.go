@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"hdqs/api/lang"
 )
 
 // Chart says what is drawn.
@@ -14,6 +16,7 @@ type Chart struct {
 	Title       string
 	Description string // the figures in words, for who does not see the chart
 	Unit        string // of the figures, on the axis
+	Language    *lang.Language
 }
 
 // svg collects the elements of a drawing.
@@ -99,29 +102,22 @@ func ticks(least, most float64) []float64 {
 	}
 }
 
-// scaleOf is what the numbers of an axis up to most are divided by, in a word that stands before
+// scaleOf is what the numbers of an axis up to most are divided by, and a format that says so with
 // the unit: numbers of more than six digits cannot be compared at a glance.
-func scaleOf(most float64) (size float64, word string) {
-	for _, scale := range []struct {
-		size float64
-		word string
-	}{{1e12, "trillion"}, {1e9, "billion"}, {1e6, "million"}} {
-		if most >= scale.size {
-			return scale.size, scale.word
+func scaleOf(most float64) (size float64, format string) {
+	for _, scale := range lang.Scales {
+		if most >= scale.Size {
+			return scale.Size, scale.Axis
 		}
 	}
-	return 1, ""
+	return 1, "%s"
 }
 
-// plain writes a number of an axis with narrow spaces between thousands.
-func plain(x float64) string {
+// plain writes a number of an axis.
+func plain(l *lang.Language, x float64) string {
 	text := strconv.FormatFloat(x, 'g', 4, 64)
 	if math.Abs(x) >= 1000 && math.Abs(x) < 1e15 {
-		whole, fraction, _ := strings.Cut(strconv.FormatFloat(x, 'f', -1, 64), ".")
-		for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
-			whole = whole[:i] + "\u202f" + whole[i:]
-		}
-		text = strings.TrimSuffix(whole+"."+fraction, ".")
+		text = strconv.FormatFloat(x, 'f', -1, 64)
 	}
-	return strings.Replace(text, "-", "\u2212", 1)
+	return strings.Replace(l.Number(text), "-", "\u2212", 1)
 }

@@ -24,6 +24,10 @@ var (
 	figureTexts = section("figures")
 	valueWords  = wordsOf(section("words"))
 
+	fieldLabels   = section("labels")
+	wordsOfLabels = section("words of labels")
+	shortNames    = section("short names")
+
 	groupTitles = section("groups")
 	formatTexts = section("formats")
 )
@@ -78,6 +82,24 @@ func wordsOf(fields map[string]string) map[string]map[string]string {
 
 // Words is a value of a field in the words of people, empty if it is said as it is.
 func Words(field, value string) string { return valueWords[ContractNames.Name(field)][value] }
+
+// LabelOf is the name of a field or a parameter as people say it.
+func LabelOf(name string) string {
+	if text, ok := fieldLabels[ContractNames.Name(name)]; ok {
+		return text
+	}
+	words := strings.Split(name, "_")
+	for i, word := range words {
+		if other, ok := wordsOfLabels[word]; ok {
+			words[i] = other
+		}
+	}
+	text := strings.Join(words, " ")
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// ShortName is what the list has in a few words, empty for metadata.
+func (e *Endpoint) ShortName() string { return shortNames[e.Contract().Name()] }
 
 // Unit is the unit of the field's numbers, empty if they have none of their own.
 func (e *Endpoint) Unit(field string) string { return units[ContractNames.Name(field)] }

@@ -40,15 +40,6 @@ type Listed struct {
 // levels are those of countries, and of their first-level and second-level units.
 const levels = 3
 
-// shortNames are the lists in the words of a list of countries, by name.
-var shortNames = map[string]string{
-	"humanitarian-needs": "needs", "idps": "displaced people", "refugees-persons-of-concern": "refugees",
-	"returnees": "returnees", "operational-presence": "organisations", "funding": "funding",
-	"conflict-events": "conflict", "national-risk": "risk", "food-security": "food security",
-	"food-prices-market-monitor": "food prices", "poverty-rate": "poverty", "baseline-population": "population",
-	"rainfall": "rainfall",
-}
-
 // NewOverview asks which records there are. source answers in the contract's names.
 func NewOverview(source browse.Source) (*Overview, error) {
 	o := &Overview{byCode: map[string]int{}, newest: map[string]string{}, datasets: map[string]string{}}
@@ -137,14 +128,13 @@ func (o *Overview) Find(code string) *Country {
 }
 
 // What are the lists with records of the country, in a few words each.
-func (c *Country) What() string {
-	var names []string
+func (c *Country) What() (names []string) {
 	for i := range c.Lists {
-		if name := shortNames[c.Lists[i].List.Name()]; !slices.Contains(names, name) {
+		if name := c.Lists[i].List.ShortName(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // listOf is the list of a table.

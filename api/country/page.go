@@ -9,12 +9,15 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/render"
 )
 
 // Question is what a page is made from.
 type Question struct {
-	Prefix   string // of the mount
+	Prefix   string // of pages
+	Root     string // of the interface
+	Language *lang.Language
 	Names    contract.NameSet
 	Source   browse.Source // in these names
 	Contract browse.Source // in the contract's names
@@ -72,12 +75,12 @@ func New(q *Question) (*Page, error) {
 	var datasets []string
 	for i := range q.Country.Lists {
 		l := &q.Country.Lists[i]
-		c := Covered{l, l.List.Summary, q.records(l)}
+		c := Covered{l, q.Language.T(l.List.Summary), q.records(l)}
 		switch {
 		case strings.HasPrefix(l.Field, "origin"):
-			c.Title += ": those from here"
+			c.Title += ": " + q.Language.T("those from here")
 		case strings.HasPrefix(l.Field, "asylum"):
-			c.Title += ": those who live here"
+			c.Title += ": " + q.Language.T("those who live here")
 		}
 		p.Coverage = append(p.Coverage, c)
 		for _, resource := range l.resources {
@@ -161,7 +164,7 @@ func cellOf(t *Tile, f *contract.Field) any {
 	case f.Name == "request":
 		return strings.Join(requestsOf(t.record), "\n")
 	case f.Type == contract.DateTime:
-		if at, err := time.Parse(browse.TimeFormat, text); err == nil {
+		if at, err := time.Parse(timeFormat, text); err == nil {
 			return at
 		}
 	case f.Type == contract.Boolean:

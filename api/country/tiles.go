@@ -52,13 +52,14 @@ func (q *Question) tiles() ([]Tile, error) {
 		at := slices.IndexFunc(contract.Headlines, func(h contract.Headline) bool { return h.Name == name })
 		t := Tile{
 			Headline: &contract.Headlines[at], record: r, Exact: textOf(r, valueField), Reason: textOf(r, "reason"),
-			API: q.Prefix + contract.FiguresPath + "/" + name + "?" + contract.CountryParam + "=" +
+			API: q.Root + contract.FiguresPath + "/" + name + "?" + contract.CountryParam + "=" +
 				url.QueryEscape(q.Country.Code),
 		}
 		if t.View = q.view(&t); t.Exact != "" {
-			t.Value, t.Provider = Rounded(t.Exact), textOf(r, providerField)
-			t.Period = browse.Period(textOf(r, startField), textOf(r, endField))
-			t.Coverage = coverageText(textOf(r, levelField), textOf(r, unitsField), textOf(r, "units_known"))
+			t.Value, t.Provider = q.Language.Rounded(t.Exact), textOf(r, providerField)
+			t.Period = q.Language.Period(textOf(r, startField), textOf(r, endField))
+			units := textOf(r, unitsField)
+			t.Coverage = coverageText(q.Language, textOf(r, levelField), units, textOf(r, "units_known"))
 			if err := q.addSeries(&t); err != nil {
 				return nil, err
 			}
@@ -142,7 +143,7 @@ func (q *Question) addSeries(t *Tile) error {
 			continue
 		}
 		v, _ := strconv.ParseFloat(text, 64)
-		if points = append(points, chart.Point{Value: v, Text: Rounded(text), Known: has}); has {
+		if points = append(points, chart.Point{Value: v, Text: q.Language.Rounded(text), Known: has}); has {
 			all++
 		}
 		if has && i >= len(labels)-monthsOf {
@@ -152,17 +153,20 @@ func (q *Question) addSeries(t *Tile) error {
 	changing := textOf(t.record, "complete") == "false"
 	switch {
 	case changing && t.Newest == contract.NewestMonths && months < monthsOf && months > 0:
-		t.Mark, changing = strconv.Itoa(months)+" of 12 months", false
+		t.Mark, changing = q.Language.T("%s of 12 months", strconv.Itoa(months)), false
 	case changing:
-		t.Mark = "provisional"
+		t.Mark = q.Language.T("provisional")
 	}
 	for len(points) > 0 && !points[len(points)-1].Known {
 		points, labels = points[:len(points)-1], labels[:len(labels)-1]
 	}
 	if all >= leastPoints {
 		first, last := points[0].Text, points[len(points)-1].Text
-		t.Spark = chart.Spark("By "+t.Series+": "+first+" in "+labels[len(labels)-len(points)]+", "+last+" in "+
-			labels[len(labels)-1], points, changing)
+		text := map[string]string{
+			"month": "By month: %[1]s in %[2]s, %[3]s in %[4]s", "year": "By year: %[1]s in %[2]s, %[3]s in %[4]s",
+		}[t.Series]
+		said := q.Language.T(text, first, labels[len(labels)-len(points)], last, labels[len(labels)-1])
+		t.Spark = chart.Spark(said, points, changing)
 	}
 	return nil
 }

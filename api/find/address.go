@@ -14,10 +14,10 @@ import (
 // result is what is shown of a hit.
 func (s *search) result(h hit) (r Result, err error) {
 	e := &s.entries[h.id]
-	r = Result{Kind: e.kind.String(), Name: e.name, Code: e.code, Within: e.of}
+	r = Result{Kind: e.kind.String(), Name: s.nameOf(e), Code: e.code, Within: e.of}
 	var country []string
 	if h.country != none && e.country == none {
-		r.Name += ", " + s.entries[h.country].name
+		r.Name += ", " + s.nameOf(&s.entries[h.country])
 		country = []string{contract.CountryParam, s.entries[h.country].code}
 	}
 	switch at := bits.TrailingZeros32(e.lists); {
@@ -39,10 +39,21 @@ func (s *search) result(h hit) (r Result, err error) {
 	}
 	for _, id := range []int32{e.parent, e.country} {
 		if id != none {
-			r.Within = strings.TrimPrefix(r.Within+", "+s.entries[id].name, ", ")
+			r.Within = strings.TrimPrefix(r.Within+", "+s.nameOf(&s.entries[id]), ", ")
 		}
 	}
 	return r, err
+}
+
+// nameOf is the name of an entry in the language of the search, where it has one.
+func (s *search) nameOf(e *entry) string {
+	switch e.kind {
+	case Country:
+		return s.Country(e.code, e.name)
+	case FigureKind, List:
+		return s.T(e.name)
+	}
+	return e.name
 }
 
 // entryAddress is the page of an entry: the first with records of it, or its own record.
@@ -149,7 +160,7 @@ func (s *search) address(at int, pairs ...string) string {
 		}
 		values.Set(s.mount.Names.Name(name), value)
 	}
-	address := s.mount.Prefix + "/browse/" + contract.EndpointsIn(s.mount.Names)[at].Name()
+	address := s.page("/browse/") + contract.EndpointsIn(s.mount.Names)[at].Name()
 	if len(values) > 0 {
 		address += "?" + values.Encode()
 	}
@@ -158,7 +169,7 @@ func (s *search) address(at int, pairs ...string) string {
 
 // countryAddress is the page of a country, or its entry in the list of countries.
 func (s *search) countryAddress(code string) string {
-	if page := s.mount.Prefix + "/country/" + url.PathEscape(code); s.lists.HandlerOf(page) != nil {
+	if page := s.page("/country/") + url.PathEscape(code); s.lists.HandlerOf(page) != nil {
 		return page
 	}
 	return s.address(listOf("location"), "code", code)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/list"
 )
 
@@ -30,6 +31,7 @@ type Figure struct {
 // figureKey is the key of a figure in what a snapshot keeps.
 type figureKey struct {
 	mount         *list.Mount
+	language      *lang.Language
 	name, country string
 }
 
@@ -38,7 +40,7 @@ func (s *search) figure(name, country string) (*Figure, error) {
 	endpoints := contract.FigureEndpoints(s.mount.Names)
 	endpoint := &endpoints[slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Name() == name })]
 	h := endpoint.Contract().Headline
-	key := figureKey{s.mount, name, country}
+	key := figureKey{s.mount, s.Language, name, country}
 	if known, ok := s.served.Kept.Load(key); ok && !s.served.Bound.Lists[h.Path].IsQuarantined() {
 		return known.(*Figure), nil
 	}
@@ -99,5 +101,5 @@ func (s *search) view(request []byte) string {
 		values.Del(p)
 	}
 	name := strings.TrimSuffix(path, "/"+contract.Aggregate.String())
-	return s.mount.Prefix + "/browse" + name[strings.LastIndexByte(name, '/'):] + "?" + values.Encode()
+	return s.page("/browse") + name[strings.LastIndexByte(name, '/'):] + "?" + values.Encode()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/state"
 	"hdqs/internal/background"
@@ -51,7 +52,8 @@ type Query struct {
 	Text          string
 	Kind          string // only names of this kind; empty: all
 	Offset, Limit int
-	Brief         bool // names only: no figures are read
+	Brief         bool           // names only: no figures are read
+	Language      *lang.Language // of names and of the addresses of pages
 }
 
 // Answer is what a search has found.
@@ -103,7 +105,11 @@ type search struct {
 	served *state.Served
 	mount  *list.Mount
 	brief  bool
+	*lang.Language
 }
+
+// page is an address of a page.
+func (s *search) page(path string) string { return s.mount.Prefix + s.Path + path }
 
 // hit is an entry that was found, in a country if the search names one besides.
 type hit struct {
@@ -114,7 +120,10 @@ type hit struct {
 
 // Find answers a search from a snapshot, with addresses below a mount.
 func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) {
-	s := &search{f.indexOf(v), f.lists, v, m, q.Brief}
+	if q.Language == nil {
+		q.Language = lang.All()[0]
+	}
+	s := &search{f.indexOf(v), f.lists, v, m, q.Brief, q.Language}
 	a := &Answer{Query: q.Text, Results: []Result{}, Kinds: []Count{}}
 	words := wordsOf(q.Text[:min(len(q.Text), MaxBytes)])
 	words = words[:min(len(words), maxWords)]

@@ -13,6 +13,7 @@ type Mount struct {
 	Prefix      string // empty at the root
 	Names       contract.NameSet
 	MadeUp      bool   // the figures are, so pages say it
+	BaseURL     string // address of the service, empty if it is not known
 	Counterpart *Mount // the one with the other names
 	help        string // for requests without a good identifier
 	Paths       []string
@@ -29,7 +30,7 @@ func NewMounts(o *state.Options, kinds []contract.Kind) []*Mount {
 		mounts = append(mounts, &Mount{Prefix: contract.ContractPrefix, Names: contract.ContractNames})
 	}
 	for _, m := range mounts {
-		m.Lists, m.MadeUp, m.Kinds = map[ListKey]Route{}, o.MadeUp, kinds
+		m.Lists, m.MadeUp, m.BaseURL, m.Kinds = map[ListKey]Route{}, o.MadeUp, o.BaseURL, kinds
 		m.Counterpart = mounts[slices.IndexFunc(mounts, func(o *Mount) bool { return o.Names != m.Names })]
 		m.help = contract.IdentifierHelp(m.Names, m.Prefix)
 	}

@@ -70,37 +70,41 @@ func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values)
 	return answer, err
 }
 
-// view is a page of records: what its route and its mount say of it.
+// view is a page of records: what its route and its place say of it.
 type view struct {
-	*list.Mount
+	place
 	question browse.Question
 }
 
-func (s *Site) addBrowse(m *list.Mount) {
+func (s *Site) addBrowse(p place) {
+	m := p.Mount
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
 	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
 	views := map[string]*view{}
 	for i := range endpoints {
 		e := &endpoints[i]
-		of := &view{m, browse.Question{
-			Prefix: m.Prefix, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
+		of := &view{p, browse.Question{
+			Head: p.head("", "").Head, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
 			Counterpart: m.Counterpart.Prefix + counterparts[i].Path,
-			MadeUp:      m.MadeUp,
 		}}
 		answer := func(ctx *fasthttp.RequestCtx) error { return s.answerBrowse(ctx, of, &head) }
-		s.Add(m, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: s.Limited(answer, s.Pages)})
+		s.add(p, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: s.Limited(answer, s.Pages)})
+		views[e.Name()] = of
+		s.addFrame(of)
+		if !p.IsEnglish() {
+			continue // files have no language
+		}
 		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
 		download.Public, download.Name = true, BrowsePath+browse.DownloadPath[1:]
 		s.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
 		s.addFigure(of)
-		views[e.Name()] = of
 	}
-	s.addOEmbed(m, views)
+	s.addOEmbed(p, views)
 }
 
 func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, of *view, head *list.PageHead) error {
 	return s.withPage(ctx, of, BrowsePath, "", func(_ *state.Served, page *browse.Page) error {
-		err := s.answerPage(ctx, "browse.html", page, head)
+		err := s.answerPage(ctx, of.Language, "browse.html", page, head)
 		if len(page.Wrong) > 0 && err == nil {
 			ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
 			ctx.Response.Header.Set("Cache-Control", reply.NoStore)
@@ -130,7 +134,7 @@ func (s *Site) withPage(
 	case clean != "":
 		name := of.question.Plan.Endpoint.Name()
 		h := reply.PlainHead.Begin(ctx)
-		h.Set("Location", of.Prefix+below+name+ending+strings.TrimPrefix(clean, of.Prefix+BrowsePath+name))
+		h.Set("Location", of.root()+below+name+ending+strings.TrimPrefix(clean, of.root()+BrowsePath+name))
 		h.Set("Cache-Control", reply.NoStore)
 		ctx.SetStatusCode(fasthttp.StatusSeeOther)
 		return nil
@@ -154,7 +158,7 @@ func (s *Site) pageOf(
 	}
 	source := v.Bound.SourceOf(e.Contract())
 	q.Freshness = browse.Freshness{
-		Snapshot: v.Id, Loaded: v.Bound.Snap.Manifest.SnapshotTime.UTC().Format(state.DayFormat),
+		Snapshot: v.Id, Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
 		Period: source.Period, Updated: source.Updated, StaleSince: source.StaleSince,
 	}
 	if q.Dataset, err = ask.linkedOf(e, q.Base); err != nil {

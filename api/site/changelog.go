@@ -8,6 +8,7 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -25,6 +26,7 @@ type changelog struct {
 // changeOnPage is a change in the names of a mount.
 type changeOnPage struct {
 	ID, From, To, Time, Day string
+	language                *lang.Language
 	Tables                  []changedTable
 	Stale, Fresh            []pageEndpoint
 	Same                    string
@@ -41,45 +43,44 @@ type changedTable struct {
 	Before, After, Difference string
 }
 
-// onPage is the change for a page below a mount.
-func onPage(c *state.Change, m *list.Mount, base string) changeOnPage {
+// onPage is the change for a page of a place.
+func onPage(c *state.Change, p place, base string) changeOnPage {
 	page := changeOnPage{
-		ID: c.ID, From: c.From, To: c.To, Time: c.At.Format(time.RFC3339), Day: c.At.Format(minuteFormat),
-		Same: counted(c.Same, "table"), Datasets: c.Datasets, Base: base, Prefix: m.Prefix,
+		ID: c.ID, From: c.From, To: c.To, Time: c.At.Format(time.RFC3339), Day: p.Minute(c.At), language: p.Language,
+		Same:     p.T("%s tables with the same records.", lang.Count(c.Same)),
+		Datasets: c.Datasets, Base: base, Prefix: p.root(),
 	}
 	if c.More > 0 {
 		page.More = browse.Count(c.More)
 	}
-	page.Count = counted(len(c.Datasets)+c.More, "dataset")
+	page.Count = p.T("%s datasets", lang.Count(len(c.Datasets)+c.More))
 	for _, t := range c.Tables {
 		x := changedTable{
-			Lists: listsOf(m, t.Table), Table: t.Table, Before: browse.Count(t.Before), After: browse.Count(t.After),
+			Lists: listsOf(p.Mount, t.Table), Table: t.Table,
+			Before: browse.Count(t.Before), After: browse.Count(t.After),
 		}
 		switch d := t.After - t.Before; {
 		case t.IsNew:
-			x.Difference = "new"
+			x.Difference = p.T("new")
 		case t.IsGone:
-			x.Difference = "removed"
+			x.Difference = p.T("removed")
 		case d < 0:
 			x.Difference = "\u2212" + browse.Count(-d)
 		case d > 0:
 			x.Difference = "+" + browse.Count(d)
 		default:
-			x.Difference = "other values"
+			x.Difference = p.T("other values")
 		}
 		page.Tables = append(page.Tables, x)
 	}
 	for _, table := range c.Stale {
-		page.Stale = append(page.Stale, listsOf(m, table)...)
+		page.Stale = append(page.Stale, listsOf(p.Mount, table)...)
 	}
 	for _, table := range c.Fresh {
-		page.Fresh = append(page.Fresh, listsOf(m, table)...)
+		page.Fresh = append(page.Fresh, listsOf(p.Mount, table)...)
 	}
 	return page
 }
-
-// minuteFormat is a time as pages show it.
-const minuteFormat = "2 January 2006, 15:04 UTC"
 
 // listsOf are the endpoints of a table below a mount.
 func listsOf(m *list.Mount, table string) []pageEndpoint {
@@ -93,18 +94,20 @@ func listsOf(m *list.Mount, table string) []pageEndpoint {
 	return all
 }
 
-// changelogOf is what the page or the feed of a mount shows now.
-func (s *Site) changelogOf(m *list.Mount, base string) changelog {
-	data := changelog{pageHead: newPageHead(m, "What changed"), Base: base, Self: base + m.Prefix + FeedPath}
+// changelogOf is what the page or the feed of a place shows now.
+func (s *Site) changelogOf(p place, base string) changelog {
+	data := changelog{
+		pageHead: p.head(p.T("What changed"), ChangelogPath), Base: base, Self: base + p.Prefix + FeedPath,
+	}
 	updated := time.Time{}
 	if v := s.Acquire(); v != nil {
 		now := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
-		data.Served, updated = newStatusSnapshot(v), now.Time()
+		data.Served, updated = newStatusSnapshot(p, v), now.Time()
 		v.Release(s.Log)
 	}
 	if known := s.History.Load(); known != nil {
 		for _, c := range *known {
-			data.Changes = append(data.Changes, onPage(c, m, base))
+			data.Changes = append(data.Changes, onPage(c, p, base))
 		}
 	}
 	data.Updated = updated.UTC().Format(time.RFC3339)
@@ -118,35 +121,26 @@ const (
 	FeedType      = "application/atom+xml; charset=utf-8"
 )
 
-func (s *Site) addChangelog(m *list.Mount) {
+func (s *Site) addChangelog(p place) {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
-	s.Add(m, ChangelogPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-		return s.answerPage(ctx, "changelog.html", s.changelogOf(m, ""), &head)
+	s.add(p, ChangelogPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+		return s.answerPage(ctx, p.Language, "changelog.html", s.changelogOf(p, ""), &head)
 	})})
+	if !p.IsEnglish() {
+		return
+	}
 	feed := list.NewPageHead(FeedType, reply.DataPolicy, reply.LandingKey, s.landingFields()...)
-	s.Add(m, FeedPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-		body, err := rendered(texts(), "changelog.atom", s.changelogOf(m, s.BaseOf(ctx)))
+	s.add(p, FeedPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+		body, err := rendered(texts(), "changelog.atom", s.changelogOf(p, s.BaseOf(ctx)))
 		return s.sendMade(ctx, &feed, FeedPath, body, err)
 	})})
 }
 
 // Summary is the change in a sentence.
 func (c *changeOnPage) Summary() string {
-	verb := " have"
-	if len(c.Tables) == 1 {
-		verb = " has"
-	}
-	return "Compared with snapshot " + c.From + ", " + counted(len(c.Tables), "table") + verb + " changed. " +
-		c.Same + " with the same records."
+	const changed = "Compared with snapshot %[2]s, %[1]s tables have changed."
+	return c.language.T(changed, lang.Count(len(c.Tables)), c.From) + " " + c.Same
 }
 
 // Anchor is the id of the change on the page.
 func (c *changeOnPage) Anchor() string { return "change-" + c.ID[strings.LastIndexByte(c.ID, ':')+1:] }
-
-// counted is a number with what is counted.
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return browse.Count(n) + " " + what
-}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/state"
 	"hdqs/snapshot/store"
@@ -38,7 +39,7 @@ func TestChange(t *testing.T) {
 	to.Sources = []store.TableSource{{Table: "org", StaleSince: day(2)}}
 	c := state.NewChange(state.Published{At: day(1), Manifest: from}, state.Published{At: day(2), Manifest: to})
 	m := list.NewMounts(&state.Options{}, nil)[0]
-	page := onPage(c, m, "")
+	page := onPage(c, place{m, lang.All()[0]}, "")
 	want := "Compared with snapshot one, 4 tables have changed. 1 table with the same records."
 	if got := page.Summary(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -60,7 +61,7 @@ func TestChange(t *testing.T) {
 		datasets = append(datasets, strings.TrimSpace(strings.Join([]string{d.Title, d.What, d.Day}, " ")))
 	}
 	if want := []string{
-		"<b>New new", "Gone no longer used", "changed updated 2 November 2026",
+		"<b>New new", "Gone no longer used", "changed updated 2026-11-02",
 	}; !slices.Equal(datasets, want) {
 		t.Errorf("datasets %q, want %q", datasets, want)
 	}

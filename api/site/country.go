@@ -13,6 +13,7 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/country"
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -55,6 +56,7 @@ type countryChange struct {
 // country; Before is -1 where the earlier snapshot is not served any more.
 type changedList struct {
 	country.Covered
+	language      *lang.Language
 	Before, After int
 	Request       string // for the records that differ
 }
@@ -63,10 +65,10 @@ type changedList struct {
 type (
 	overviewKey struct{}
 	countryKey  struct {
-		*list.Mount
+		place
 		code string
 	}
-	mapKey struct{ *list.Mount }
+	mapKey place
 )
 
 // contractMount is the first mount with the contract's names.
@@ -92,12 +94,12 @@ func (s *Site) overviewOf(v *state.Served) (*country.Overview, error) {
 	})
 }
 
-// addCountry registers the pages of countries of a mount.
-func (s *Site) addCountry(m *list.Mount) {
+// addCountry registers the pages of countries of a place. Workbooks are in English.
+func (s *Site) addCountry(p place) {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
 	book := list.NewPageHead(workbookType, reply.DataPolicy, reply.LandingKey, s.PageFields()...)
 	add := func(path string, answer func(*fasthttp.RequestCtx, *state.Served, *country.Overview) error) {
-		s.Add(m, path, list.Route{Name: CountryPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+		s.add(p, path, list.Route{Name: CountryPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 			v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
 			if err != nil {
 				return err
@@ -111,7 +113,8 @@ func (s *Site) addCountry(m *list.Mount) {
 		}, s.Pages)})
 	}
 	add(CountryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
-		return s.answerPage(ctx, "countries.html", countriesPage{newPageHead(m, "Countries"), all, nil, "", nil}, &head)
+		return s.answerPage(ctx, p.Language, "countries.html",
+			countriesPage{p.head(p.T("Countries"), CountryPath), all, nil, "", nil}, &head)
 	})
 	add(CountryPath+"/"+list.Wildcard, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) error {
 		_, sent, _ := strings.Cut(reply.PathOf(ctx), CountryPath+"/")
@@ -119,28 +122,28 @@ func (s *Site) addCountry(m *list.Mount) {
 		at := all.Find(code)
 		switch {
 		case at == nil:
-			return s.answerNoCountry(ctx, m, all, strings.Clone(code), &head)
+			return s.answerNoCountry(ctx, p, all, strings.Clone(code), &head)
 		case isBook:
-			return s.answerWorkbook(ctx, m, v, at, &book)
+			return s.answerWorkbook(ctx, place{p.Mount, lang.All()[0]}, v, at, &book)
 		}
-		return s.answerCountry(ctx, m, v, at, &head)
+		return s.answerCountry(ctx, p, v, at, &head)
 	})
 }
 
 // answerNoCountry answers for a country that there is not: with a redirect if only the case of the
 // code is wrong, otherwise with the countries that may be meant.
 func (s *Site) answerNoCountry(
-	ctx *fasthttp.RequestCtx, m *list.Mount, all *country.Overview, sent string, head *list.PageHead,
+	ctx *fasthttp.RequestCtx, p place, all *country.Overview, sent string, head *list.PageHead,
 ) error {
 	if c := all.Find(strings.ToUpper(sent)); c != nil {
 		h := reply.PlainHead.Begin(ctx)
-		h.Set("Location", m.Prefix+CountryPath+"/"+c.Code)
+		h.Set("Location", p.root()+CountryPath+"/"+c.Code)
 		h.Set("Cache-Control", reply.NoStore)
 		ctx.SetStatusCode(fasthttp.StatusSeeOther)
 		return nil
 	}
-	page := countriesPage{newPageHead(m, "No such country"), all, nil, sent, nearCountries(all, sent)}
-	err := s.answerPage(ctx, "countries.html", page, head)
+	page := countriesPage{p.head(p.T("No such country"), ""), all, nil, sent, nearCountries(all, sent)}
+	err := s.answerPage(ctx, p.Language, "countries.html", page, head)
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
 		ctx.SetStatusCode(fasthttp.StatusNotFound)
 		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
@@ -169,14 +172,15 @@ func nearCountries(all *country.Overview, sent string) (codes []string) {
 }
 
 // countryOf is what the page of a country shows of a snapshot. It is made once for each snapshot.
-func (s *Site) countryOf(m *list.Mount, v *state.Served, at *country.Country) (*country.Page, error) {
-	return keptOf(v, countryKey{m, at.Code}, func() (*country.Page, error) {
+func (s *Site) countryOf(p place, v *state.Served, at *country.Country) (*country.Page, error) {
+	return keptOf(v, countryKey{p, at.Code}, func() (*country.Page, error) {
 		all, err := s.overviewOf(v)
 		if err != nil {
 			return nil, err
 		}
 		return country.New(&country.Question{
-			Prefix: m.Prefix, Names: m.Names, Source: &asker{s, v, m}, Contract: &asker{s, v, s.contractMount()},
+			Prefix: p.root(), Root: p.Prefix, Language: p.Language, Names: p.Names,
+			Source: &asker{s, v, p.Mount}, Contract: &asker{s, v, s.contractMount()},
 			Overview: all, Country: at, Dataset: func(id string) country.Dataset {
 				d := state.PageDatasetOf(v.Bound.Snap.Manifest, id)
 				return country.Dataset{
@@ -189,31 +193,32 @@ func (s *Site) countryOf(m *list.Mount, v *state.Served, at *country.Country) (*
 }
 
 func (s *Site) answerCountry(
-	ctx *fasthttp.RequestCtx, m *list.Mount, v *state.Served, at *country.Country, head *list.PageHead,
+	ctx *fasthttp.RequestCtx, p place, v *state.Served, at *country.Country, head *list.PageHead,
 ) error {
-	page, err := s.countryOf(m, v, at)
+	page, err := s.countryOf(p, v, at)
 	if err != nil {
 		return err
 	}
 	data := countryPage{
-		pageHead: newPageHead(m, at.Name), Page: page, Snapshot: v.Id,
-		Loaded: v.Bound.Snap.Manifest.SnapshotTime.UTC().Format(state.DayFormat),
+		pageHead: p.head(p.Country(at.Code, at.Name), CountryPath+"/"+url.PathEscape(at.Code)),
+		Page:     page, Snapshot: v.Id,
+		Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
 	}
-	if data.Change, err = s.countryChange(m, v, page); err != nil {
+	if data.Change, err = s.countryChange(p, v, page); err != nil {
 		return err
 	}
-	return s.answerPage(ctx, "country.html", data, head)
+	return s.answerPage(ctx, p.Language, "country.html", data, head)
 }
 
 func (s *Site) answerWorkbook(
-	ctx *fasthttp.RequestCtx, m *list.Mount, v *state.Served, at *country.Country, head *list.PageHead,
+	ctx *fasthttp.RequestCtx, p place, v *state.Served, at *country.Country, head *list.PageHead,
 ) error {
-	page, err := s.countryOf(m, v, at)
+	page, err := s.countryOf(p, v, at)
 	if err != nil {
 		return err
 	}
 	var book bytes.Buffer
-	if err := page.WriteWorkbook(&book, aboutBook(m, v)); err != nil {
+	if err := page.WriteWorkbook(&book, aboutBook(p.Mount, v)); err != nil {
 		s.LogFault(CountryPath, err)
 		return err
 	}
@@ -240,7 +245,7 @@ func aboutBook(m *list.Mount, v *state.Served) [][2]string {
 const mostChanged = 5
 
 // countryChange is what a snapshot has changed in a country, as far as it is known.
-func (s *Site) countryChange(m *list.Mount, v *state.Served, page *country.Page) (*countryChange, error) {
+func (s *Site) countryChange(p place, v *state.Served, page *country.Page) (*countryChange, error) {
 	known := s.History.Load()
 	if known == nil {
 		return nil, nil
@@ -250,7 +255,7 @@ func (s *Site) countryChange(m *list.Mount, v *state.Served, page *country.Page)
 		return nil, nil
 	}
 	c := (*known)[i]
-	on := onPage(c, m, "")
+	on := onPage(c, p, "")
 	change := &countryChange{From: c.From, Day: on.Day, Anchor: on.Anchor()}
 	for _, d := range c.Datasets {
 		is := func(o country.Dataset) bool { return o.Link == d.Link && o.Title == d.Title }
@@ -271,7 +276,7 @@ func (s *Site) countryChange(m *list.Mount, v *state.Served, page *country.Page)
 				change.More++
 				continue
 			}
-			x := changedList{Covered: covered, Before: -1, After: covered.Records}
+			x := changedList{Covered: covered, language: p.Language, Before: -1, After: covered.Records}
 			if before != nil && before.Id == c.From {
 				filter := url.Values{covered.Field: {page.Code}, "limit": {"0"}}
 				answer, err := (&asker{s, before, s.contractMount()}).Ask(covered.List, contract.Rows, filter)
@@ -292,23 +297,23 @@ func (s *Site) countryChange(m *list.Mount, v *state.Served, page *country.Page)
 func (c *changedList) Difference() string {
 	switch d := c.After - c.Before; {
 	case c.Before < 0:
-		return "changed, perhaps elsewhere"
+		return c.language.T("changed, perhaps elsewhere")
 	case d > 0:
-		return counted(d, "record") + " more"
+		return c.language.T("%s records more", lang.Count(d))
 	case d < 0:
-		return counted(-d, "record") + " fewer"
+		return c.language.T("%s records fewer", lang.Count(-d))
 	}
-	return "as many records as before"
+	return c.language.T("as many records as before")
 }
 
 // worldOf is a map that leads to countries, and whose boundaries it has. Countries with a response
 // plan stand out. It is empty after an error.
-func (s *Site) worldOf(m *list.Mount, v *state.Served) (drawing template.HTML, boundaries string) {
+func (s *Site) worldOf(p place, v *state.Served) (drawing template.HTML, boundaries string) {
 	layer, boundaries := chart.World(), chart.WorldSource
 	if b := s.Options.Boundaries; b != nil && b.Countries != nil {
 		layer, boundaries = b.Countries, b.Source
 	}
-	drawing, err := keptOf(v, mapKey{m}, func() (template.HTML, error) {
+	drawing, err := keptOf(v, mapKey(p), func() (template.HTML, error) {
 		all, err := s.overviewOf(v)
 		if err != nil {
 			return "", err
@@ -321,8 +326,8 @@ func (s *Site) worldOf(m *list.Mount, v *state.Served) (drawing template.HTML, b
 				class = "plan"
 			}
 			targets = append(targets, chart.Target{
-				Code: c.Code, Name: c.Name, Class: class,
-				Address: m.Prefix + CountryPath + "/" + url.PathEscape(c.Code),
+				Code: c.Code, Name: p.Country(c.Code, c.Name), Class: class,
+				Address: p.root() + CountryPath + "/" + url.PathEscape(c.Code),
 			})
 		}
 		return chart.Links(layer, targets), nil

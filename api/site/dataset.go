@@ -154,7 +154,7 @@ func (q *asker) askPlaces(e *contract.Endpoint) ([]linkedThing, error) {
 		return nil, err
 	}
 	if n := len(found.Records); n > mostLinked {
-		return []linkedThing{{Type: "Place", Name: counted(n, "place") + " with codes of ISO 3166"}}, nil
+		return []linkedThing{{Type: "Place", Name: browse.Count(n) + " places" + " with codes of ISO 3166"}}, nil
 	}
 	all := contract.EndpointsIn(e.Names())
 	locations := slices.IndexFunc(all, func(e contract.Endpoint) bool { return e.Table == "location" })

@@ -13,6 +13,7 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -46,14 +47,46 @@ type docsIndex struct {
 
 // pageHead is what the head of every page needs.
 type pageHead struct {
-	Prefix  string
-	Title   string
+	lang.Head
 	OpenAPI string // path of the description of everything
-	MadeUp  bool   // the figures are
 }
 
+// newPageHead is the head of a page that is in English only.
 func newPageHead(m *list.Mount, title string) pageHead {
-	return pageHead{m.Prefix, title, m.Prefix + m.AllDescribed(), m.MadeUp}
+	return place{m, lang.All()[0]}.head(title, "")
+}
+
+// place is where pages are: a mount in a language.
+type place struct {
+	*list.Mount
+	*lang.Language
+}
+
+// head is the head of the page at a path, with its query, below the place.
+func (p place) head(title, here string) pageHead {
+	head := lang.NewHead(p.Language, p.Prefix, p.BaseURL, here, title, p.MadeUp)
+	return pageHead{head, p.Prefix + p.AllDescribed()}
+}
+
+// root is the prefix of the pages.
+func (p place) root() string { return p.Prefix + p.Path }
+
+// add registers a path below the place.
+func (s *Site) add(p place, path string, r list.Route) { s.Add(p.Mount, p.Path+path, r) }
+
+// RootOf is the prefix of the pages of a path: that of its mount and its language.
+func (s *Site) RootOf(path string) string { return s.placeOf(path).root() }
+
+// placeOf returns the place of a path.
+func (s *Site) placeOf(path string) place {
+	m := s.MountOf(path)
+	all := lang.All()
+	for _, l := range all[1:] {
+		if rest, is := strings.CutPrefix(path[len(m.Prefix):], l.Path); is && (rest == "" || rest[0] == '/') {
+			return place{m, l}
+		}
+	}
+	return place{m, all[0]}
 }
 
 // docsEntry is a parameter or a field on a page.
@@ -191,7 +224,7 @@ func newDocs(m *list.Mount, b *state.Bound) func() *list.PageContent {
 
 // docsBody renders the index of a mount without a search.
 func docsBody(m *list.Mount, fill func(*contract.Endpoint, *pageEndpoint)) ([]byte, error) {
-	return rendered(pages(), "docs.html", newDocsIndex(m, fill))
+	return rendered(pagesIn(lang.All()[0]), "docs.html", newDocsIndex(m, fill))
 }
 
 // maxSearch is the maximum length of a search in bytes: each of its words is looked for in all
@@ -248,7 +281,7 @@ func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.R
 			if data.TooLong = len(text) > maxSearch; !data.TooLong {
 				data.Found = search(all(), text)
 			}
-			return s.answerPage(ctx, "docs.html", data, &head)
+			return s.answerPage(ctx, lang.All()[0], "docs.html", data, &head)
 		})(ctx)
 	}
 }
@@ -281,7 +314,7 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 		page := endpointPage{endpointDocs: *d, Base: s.BaseOf(ctx), Identifier: identifier}
 		query := exampleQuery
 		if v := s.Acquire(); v != nil {
-			page.SnapshotID, page.Day = v.Id, v.Bound.Snap.Manifest.SnapshotTime.UTC().Format(state.DayFormat)
+			page.SnapshotID, page.Day = v.Id, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime)
 			e := d.plan.Endpoint.Contract()
 			page.Source, page.Datasets = v.Bound.SourceOf(e), state.DatasetsOf(v.Bound.Snap.Manifest, e)
 			example, err := s.exampleOf(v, m, d.plan)
@@ -292,7 +325,7 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 			v.Release(s.Log)
 		}
 		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
-		err := s.answerPage(ctx, "endpoint.html", page, &head)
+		err := s.answerPage(ctx, lang.All()[0], "endpoint.html", page, &head)
 		if page.Refused {
 			ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 			ctx.Response.Header.Del("CDN-Cache-Control")

@@ -36,14 +36,13 @@ type figureFile struct {
 
 type maker func(s *Site, v *state.Served, of *view, page *browse.Page) ([]byte, error)
 
-func (s *Site) addFigure(of *view) {
-	name := of.question.Plan.Endpoint.Name()
-	fields := s.landingFields()
-	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, fields...)
-	s.Add(of.Mount, browse.EmbedPath+name, list.Route{
+// addFrame registers the page for frames.
+func (s *Site) addFrame(of *view) {
+	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, s.landingFields()...)
+	s.add(of.place, browse.EmbedPath+of.question.Plan.Endpoint.Name(), list.Route{
 		Name: browse.EmbedPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 			return s.withPage(ctx, of, browse.EmbedPath, "", func(_ *state.Served, page *browse.Page) error {
-				err := s.answerPage(ctx, "embed.html", page, &frame)
+				err := s.answerPage(ctx, of.Language, "embed.html", page, &frame)
 				if len(page.NoFigure()) > 0 && err == nil {
 					ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
 					ctx.Response.Header.Set("Cache-Control", reply.NoStore)
@@ -52,6 +51,11 @@ func (s *Site) addFigure(of *view) {
 			})
 		}, s.Pages),
 	})
+}
+
+// addFigure registers the files of a figure.
+func (s *Site) addFigure(of *view) {
+	name, fields := of.question.Plan.Endpoint.Name(), s.landingFields()
 	file := func(kind, contentType string, make maker) *figureFile {
 		return &figureFile{kind, list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, fields...), make}
 	}
@@ -131,7 +135,7 @@ func figureBook(_ *Site, v *state.Served, of *view, page *browse.Page) ([]byte, 
 	about := &render.Table{Name: "About", Head: []string{"title", page.Figure.Title}, Rows: [][]any{
 		{"filters", page.Share.Filters},
 	}}
-	for _, fact := range page.Figure.About.Facts() {
+	for _, fact := range page.Figure.About.Facts(nil) {
 		about.Rows = append(about.Rows, []any{strings.ToLower(fact[0]), fact[1]})
 	}
 	for _, pair := range aboutBook(of.Mount, v) {
@@ -166,9 +170,9 @@ const (
 
 // addOEmbed registers the description of frames. It takes the address of a view, of its frame or of
 // a file of its figure.
-func (s *Site) addOEmbed(m *list.Mount, views map[string]*view) {
+func (s *Site) addOEmbed(p place, views map[string]*view) {
 	head := list.NewPageHead(contract.JSONType, reply.DataPolicy, reply.LandingKey, s.landingFields()...)
-	s.Add(m, browse.OEmbedPath, list.Route{
+	s.add(p, browse.OEmbedPath, list.Route{
 		Name: browse.OEmbedPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 			args := ctx.QueryArgs()
 			if format := string(args.Peek("format")); format != "" && format != "json" {
@@ -178,7 +182,7 @@ func (s *Site) addOEmbed(m *list.Mount, views map[string]*view) {
 			at, err := url.Parse(string(args.Peek("url")))
 			var of *view
 			if err == nil && at.Scheme+"://"+at.Host == s.BaseOf(ctx) {
-				of = views[viewOf(strings.TrimPrefix(at.Path, m.Prefix))]
+				of = views[viewOf(strings.TrimPrefix(at.Path, p.root()))]
 			}
 			if of == nil {
 				s.AnswerFault(ctx, fasthttp.StatusNotFound, bodyNoView)
@@ -234,7 +238,7 @@ func (s *Site) answerOEmbed(ctx *fasthttp.RequestCtx, of *view, at *url.URL, hea
 	width, height := room("maxwidth", frameWidth), room("maxheight", height)
 	frame := oEmbed{
 		Type: "rich", Version: "1.0", Title: page.Title, Provider: browse.ServiceTitle,
-		ProviderURL: s.BaseOf(ctx) + of.Prefix + "/",
+		ProviderURL: s.BaseOf(ctx) + of.root() + "/",
 		HTML:        browse.Frame(page.Share.Frame, page.Title, strconv.Itoa(width), strconv.Itoa(height)),
 		Width:       width, Height: height,
 	}

@@ -11,6 +11,7 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/web"
@@ -32,7 +33,7 @@ var texts = sync.OnceValue(func() *template.Template {
 		"xml":   escapedXML,
 		"title": func() string { return browse.ServiceTitle }, "rules": sumRules,
 		"change": func(c changeOnPage) (string, error) {
-			text, err := rendered(pages(), "change", &c)
+			text, err := rendered(pagesIn(lang.All()[0]), "change", &c)
 			return string(text), err
 		},
 	}).ParseFS(web.Templates, "*.txt", "*.xml", "*.atom"))

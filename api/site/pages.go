@@ -2,9 +2,12 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"html/template"
 	"io"
+	"io/fs"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,17 +15,63 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/api/web"
 )
 
-// pages are the templates of pages. The first use parses them, so that a start does not wait.
-var pages = sync.OnceValue(func() *template.Template {
-	funcs := template.FuncMap{"asset": web.Path, "sought": soughtOn, "shared": sharedOf}
-	return template.Must(template.New("").Funcs(funcs).ParseFS(web.Templates, "*.html"))
+// pagesIn are the templates of pages in a language. The first use parses them, so that a start does
+// not wait.
+func pagesIn(l *lang.Language) *template.Template { return parsedPages()[l]() }
+
+var parsedPages = sync.OnceValue(func() map[*lang.Language]func() *template.Template {
+	all := map[*lang.Language]func() *template.Template{}
+	for _, l := range lang.All() {
+		all[l] = sync.OnceValue(func() *template.Template { return parsePages(l) })
+	}
+	return all
 })
+
+func parsePages(l *lang.Language) *template.Template {
+	parsed := template.New("").Funcs(template.FuncMap{
+		"asset": web.Path, "sought": soughtOn, "shared": sharedOf, "language": func() *lang.Language { return l },
+		"t": l.T, "day": l.DayOf, "between": l.Between, "country": l.Country,
+		"count":   func(n int) lang.Count { return lang.Count(n) },
+		"records": func(n lang.Count) template.HTML { return strong(l.T("%s records", n), n.String()) },
+		"retell":  func(text string) template.HTML { return retold(l, text) },
+		"english": func() template.HTMLAttr {
+			if l.IsEnglish() {
+				return ""
+			}
+			return ` hreflang="en"`
+		},
+	})
+	names, err := fs.Glob(web.Templates, "*.html")
+	for _, name := range names {
+		source, failed := fs.ReadFile(web.Templates, name)
+		if err = cmp.Or(err, failed); err == nil {
+			_, err = parsed.New(name).Parse(l.Template(string(source)))
+		}
+	}
+	return template.Must(parsed, err)
+}
+
+// strong is a text in which a part stands out.
+func strong(text, part string) template.HTML {
+	text, part = template.HTMLEscapeString(text), template.HTMLEscapeString(part)
+	return template.HTML(strings.Replace(text, part, "<strong>"+part+"</strong>", 1)) //nolint:gosec // escaped
+}
+
+// retold is what the interface says in English, in a language if that is known.
+func retold(l *lang.Language, text string) template.HTML {
+	text, ok := l.Retell(text)
+	if text = template.HTMLEscapeString(text); !ok {
+		text = `<span lang="en" dir="ltr">` + text + `</span>`
+	}
+	return template.HTML(text) //nolint:gosec // escaped
+}
 
 // sharedOf is what a page says of itself elsewhere, nil for nothing.
 func sharedOf(data any) *browse.Share {
@@ -95,23 +144,23 @@ func pageGroups(m *list.Mount, fill func(e *contract.Endpoint, page *pageEndpoin
 
 // Keys of what a snapshot keeps for pages.
 type (
-	landingPage struct{ *list.Mount }
+	landingPage place
 	docsKey     struct{ *list.Mount }
 )
 
 // landingData is what the landing page shows of a snapshot.
 type landingData struct {
 	pageHead
-	ID, Time, Day string
-	Source        state.PageSource // of all tables together
-	Stale         []string         // names of endpoints whose table is older than its source
-	Version       string
-	Base          string
-	Identifier    string
-	Bulk          string // the latest snapshot that has bulk files, empty without one
-	Groups        []pageGroup
-	World         template.HTML // a map that leads to countries
-	Boundaries    string        // whose it has
+	ID, Time   string
+	Source     state.PageSource // of all tables together
+	Stale      []string         // names of endpoints whose table is older than its source
+	Version    string
+	Base       string
+	Identifier string
+	Bulk       string // the latest snapshot that has bulk files, empty without one
+	Groups     []pageGroup
+	World      template.HTML // a map that leads to countries
+	Boundaries string        // whose it has
 }
 
 func (landingData) sought(s *sought) { s.Hidden = true } // the page begins with it
@@ -119,19 +168,19 @@ func (landingData) sought(s *sought) { s.Hidden = true } // the page begins with
 // metadataLast moves the lists about the data behind the data.
 func metadataLast(groups []pageGroup) []pageGroup { return append(groups[1:], groups[0]) }
 
-func newLanding(m *list.Mount, b *state.Bound) landingData {
+func newLanding(p place, b *state.Bound) landingData {
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
 	data := landingData{
-		pageHead: newPageHead(m, ""), Version: contract.InterfaceVersion, Identifier: identifier,
+		pageHead: p.head("", "/"), Version: contract.InterfaceVersion, Identifier: identifier,
 	}
 	if b == nil {
-		data.Groups = metadataLast(pageGroups(m, nil))
+		data.Groups = metadataLast(pageGroups(p.Mount, nil))
 		return data
 	}
 	at := b.Snap.Manifest.SnapshotTime.UTC()
-	data.ID, data.Time, data.Day = b.Snap.Manifest.ID, at.Format(time.RFC3339), at.Format(state.DayFormat)
+	data.ID, data.Time = b.Snap.Manifest.ID, at.Format(time.RFC3339)
 	data.Source = b.SourceOfAll()
-	data.Groups = pageGroups(m, func(e *contract.Endpoint, page *pageEndpoint) {
+	data.Groups = pageGroups(p.Mount, func(e *contract.Endpoint, page *pageEndpoint) {
 		page.Rows, page.Source = browse.Count(b.Lists[e.Path].Rows), b.SourceOf(e)
 		if page.Source.StaleSince != "" {
 			data.Stale = append(data.Stale, page.Name)
@@ -152,12 +201,12 @@ type fixedPage struct {
 // fixedPages returns the pages of a mount as they are without a snapshot. They are made once for
 // all servers of the process, from embedded files and the endpoint literals.
 func fixedPages(m *list.Mount) []*fixedPage {
-	made, _ := madePages.LoadOrStore([4]any{m.Prefix, m.Names, m.Counterpart.Prefix, m.MadeUp},
+	made, _ := madePages.LoadOrStore([5]any{m.Prefix, m.Names, m.Counterpart.Prefix, m.MadeUp, m.BaseURL},
 		sync.OnceValue(func() []*fixedPage { return makePages(m) }))
 	return made.(func() []*fixedPage)()
 }
 
-var madePages sync.Map // of func() []*fixedPage, by prefix, names, the counterpart's prefix and madeUp
+var madePages sync.Map // of func() []*fixedPage, by what a mount says of itself
 
 func makePages(m *list.Mount) []*fixedPage {
 	page := func(name, contentType, policy string, write func() ([]byte, error), paths ...string) *fixedPage {
@@ -169,15 +218,22 @@ func makePages(m *list.Mount) []*fixedPage {
 	}
 	docs := func() ([]byte, error) { return docsBody(m, nil) }
 	versions := contract.VersionPaths(m.Names)
-	interactive := func() ([]byte, error) { return bareBody(m, "interactive.html", "Interactive reference") }
-	identifier := func() ([]byte, error) { return bareBody(m, "identifier.html", "Application identifier") }
+	english := lang.All()[0]
+	interactive := func() ([]byte, error) {
+		return bareBody(place{m, english}, "interactive.html", "Interactive reference", "")
+	}
 	all := []*fixedPage{
 		page(contract.VersionPath, contract.JSONType, reply.DataPolicy, fixed([]byte(bodyVersion)), versions...),
 		page("/api/v2", contract.JSONType, reply.DataPolicy, fixed(indexBody(m)), contract.IndexPaths(m.Names)...),
 		page("/openapi.json", contract.JSONType, reply.DataPolicy, description(m.Kinds...), m.AllDescribed()),
 		page(DocsPath, reply.HtmlType, PagePolicy, docs, DocsPath, "/redoc"),
 		page(interactivePath, reply.HtmlType, interactivePolicy, interactive, interactivePath),
-		page(identifierPath, reply.HtmlType, PagePolicy, identifier, identifierPath),
+	}
+	for _, l := range lang.All() {
+		identifier := func() ([]byte, error) {
+			return bareBody(place{m, l}, "identifier.html", l.T("Application identifier"), identifierPath)
+		}
+		all = append(all, page(identifierPath, reply.HtmlType, PagePolicy, identifier, l.Path+identifierPath))
 	}
 	if m.Names == contract.HAPINames {
 		all = append(all, page("/openapi.json", contract.JSONType, reply.DataPolicy, description(), "/openapi.json"))
@@ -216,9 +272,9 @@ func indexBody(m *list.Mount) []byte {
 }
 
 // bareBody renders a page that shows nothing of a snapshot.
-func bareBody(m *list.Mount, template, title string) ([]byte, error) {
-	return rendered(pages(), template, barePage{
-		pageHead: newPageHead(m, title), Header: m.Names.IdentifierHeader(), EncodePath: m.Prefix + contract.EncodePath,
+func bareBody(p place, template, title, here string) ([]byte, error) {
+	return rendered(pagesIn(p.Language), template, barePage{
+		pageHead: p.head(title, here), Header: p.Names.IdentifierHeader(), EncodePath: p.Prefix + contract.EncodePath,
 	})
 }
 
@@ -257,28 +313,35 @@ func (s *Site) AddPages(m *list.Mount) {
 		}
 	}
 	s.addDocs(m)
-	s.addBrowse(m)
-	s.addCountry(m)
-	s.addStatus(m)
-	s.addSearch(m)
-	s.addChangelog(m)
 	s.addTexts(m)
 	s.addAssets(m)
 	s.AddBulk(m)
+	for _, l := range lang.All() {
+		p := place{m, l}
+		s.addLanding(p)
+		s.addBrowse(p)
+		s.addCountry(p)
+		s.addStatus(p)
+		s.addSearch(p)
+		s.addChangelog(p)
+	}
+}
+
+func (s *Site) addLanding(p place) {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
-	empty := newLanding(m, nil)
-	s.Add(m, "/", list.Route{Name: "/", Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+	empty := newLanding(p, nil)
+	s.add(p, "/", list.Route{Name: "/", Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 		data := empty
 		if served := s.Acquire(); served != nil {
-			data = served.Keep(landingPage{m}, func() any { return newLanding(m, served.Bound) }).(landingData)
-			data.World, data.Boundaries = s.worldOf(m, served)
+			data = served.Keep(landingPage(p), func() any { return newLanding(p, served.Bound) }).(landingData)
+			data.World, data.Boundaries = s.worldOf(p, served)
 			served.Release(s.Log)
 		}
 		data.Base = s.BaseOf(ctx)
 		if bulk := s.Bulk.Load(); bulk != nil {
 			data.Bulk = bulk.Latest
 		}
-		return s.answerPage(ctx, "landing.html", data, &head)
+		return s.answerPage(ctx, p.Language, "landing.html", data, &head)
 	})})
 }
 
@@ -291,8 +354,10 @@ func (s *Site) landingFields() []string {
 	return s.PageFields()
 }
 
-func (s *Site) answerPage(ctx *fasthttp.RequestCtx, template string, data any, head *list.PageHead) error {
-	page, err := rendered(pages(), template, data)
+func (s *Site) answerPage(
+	ctx *fasthttp.RequestCtx, l *lang.Language, template string, data any, head *list.PageHead,
+) error {
+	page, err := rendered(pagesIn(l), template, data)
 	return s.sendMade(ctx, head, template, page, err)
 }
 

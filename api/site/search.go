@@ -12,6 +12,7 @@ import (
 	"hdqs/api/browse"
 	"hdqs/api/contract"
 	"hdqs/api/find"
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 )
@@ -73,19 +74,19 @@ type foundResult struct {
 	Value, Period string
 }
 
-func newFoundResult(r find.Result) foundResult {
+func newFoundResult(l *lang.Language, r find.Result) foundResult {
 	f := foundResult{Result: r}
 	if figure := r.Figure; figure != nil {
 		if figure.Value != nil {
-			f.Value = browse.Number(figure.Value.String())
+			f.Value = browse.Number(l, figure.Value.String())
 		}
-		f.Period = browse.Period(figure.Start, figure.End)
+		f.Period = l.Period(figure.Start, figure.End)
 	}
 	return f
 }
 
 // searchAddress is the address of a search.
-func searchAddress(m *list.Mount, text, kind string, offset int) string {
+func searchAddress(p place, text, kind string, offset int) string {
 	values := url.Values{"q": {text}}
 	if kind != "" {
 		values.Set("kind", kind)
@@ -93,7 +94,7 @@ func searchAddress(m *list.Mount, text, kind string, offset int) string {
 	if offset > 0 {
 		values.Set("offset", strconv.Itoa(offset))
 	}
-	return m.Prefix + SearchPath + "?" + values.Encode()
+	return p.root() + SearchPath + "?" + values.Encode()
 }
 
 // readSearch reads the parameters of a search.
@@ -110,21 +111,22 @@ func readSearch(ctx *fasthttp.RequestCtx) (q find.Query, err error) {
 }
 
 // find answers a search from the current snapshot.
-func (s *Site) find(m *list.Mount, q find.Query) (*find.Answer, error) {
+func (s *Site) find(p place, q find.Query) (*find.Answer, error) {
 	v, err := s.AcquireFor("")
 	if err != nil {
 		return nil, err
 	}
 	defer v.Release(s.Log)
-	return s.finder.Find(v, m, q)
+	q.Language = p.Language
+	return s.finder.Find(v, p.Mount, q)
 }
 
-// addSearch registers the search of a mount.
-func (s *Site) addSearch(m *list.Mount) {
+// addSearch registers the search of a place.
+func (s *Site) addSearch(p place) {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
 	json := list.NewPageHead(contract.JSONType, reply.DataPolicy, reply.LandingKey, s.PageFields()...)
 	add := func(path string, answer func(*fasthttp.RequestCtx, find.Query) error) {
-		s.Add(m, path, list.Route{Name: path, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+		s.add(p, path, list.Route{Name: path, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
 			q, err := readSearch(ctx)
 			if err != nil {
 				s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
@@ -134,62 +136,66 @@ func (s *Site) addSearch(m *list.Mount) {
 		})})
 	}
 	add(SearchPath, func(ctx *fasthttp.RequestCtx, q find.Query) (err error) {
-		page := searchPage{pageHead: newPageHead(m, "Search"), Text: q.Text}
+		page := searchPage{pageHead: p.head(p.T("Search"), SearchPath), Text: q.Text}
 		if q.Text == "" {
-			page.Groups = pageGroups(m, nil)
+			page.Groups = pageGroups(p.Mount, nil)
 		} else {
-			err = s.addFound(m, &page, q)
+			err = s.addFound(p, &page, q)
 		}
 		if err != nil {
 			return err
 		}
-		return s.answerPage(ctx, "search.html", page, &head)
+		return s.answerPage(ctx, p.Language, "search.html", page, &head)
 	})
 	add(suggestPath, func(ctx *fasthttp.RequestCtx, q find.Query) error {
 		q.Limit, q.Brief = suggested, true
-		found, err := s.find(m, q)
+		found, err := s.find(p, q)
 		if err == nil {
+			for i := range found.Results {
+				found.Results[i].Kind = p.T(found.Results[i].Kind) // which the field shows
+			}
 			s.SendPage(ctx, &json, found.JSON())
 		}
 		return err
 	})
-	s.Add(m, strings.TrimSuffix(BrowsePath, "/"), list.Route{Name: "/", Handler: func(ctx *fasthttp.RequestCtx) {
+	s.add(p, strings.TrimSuffix(BrowsePath, "/"), list.Route{Name: "/", Handler: func(ctx *fasthttp.RequestCtx) {
 		h := reply.PlainHead.Begin(ctx)
-		h.Set("Location", m.Prefix+"/#lists")
+		h.Set("Location", p.root()+"/#lists")
 		h.Set("Cache-Control", reply.NoStore)
 		ctx.SetStatusCode(fasthttp.StatusTemporaryRedirect)
 	}})
 }
 
 // addFound adds what a search has found to its page.
-func (s *Site) addFound(m *list.Mount, page *searchPage, q find.Query) (err error) {
+func (s *Site) addFound(p place, page *searchPage, q find.Query) (err error) {
 	q.Limit = foundOnPage
-	page.Title = "Search: " + q.Text
-	if page.Answer, err = s.find(m, q); err != nil {
+	here := strings.TrimPrefix(searchAddress(p, q.Text, q.Kind, q.Offset), p.root())
+	page.pageHead = p.head(p.T("Search: %s", q.Text), here)
+	if page.Answer, err = s.find(p, q); err != nil {
 		return err
 	}
 	for _, r := range page.Answer.Results {
-		page.Results = append(page.Results, newFoundResult(r))
+		page.Results = append(page.Results, newFoundResult(p.Language, r))
 	}
 	all := 0
 	for _, c := range page.Answer.Kinds {
 		all += c.N
 		page.Kinds = append(page.Kinds, kindLink{
-			c.Kind, browse.Count(c.N), searchAddress(m, q.Text, c.Kind, 0), c.Kind == q.Kind,
+			c.Kind, browse.Count(c.N), searchAddress(p, q.Text, c.Kind, 0), c.Kind == q.Kind,
 		})
 	}
 	page.Kinds = slices.Insert(page.Kinds, 0, kindLink{
-		"all", browse.Count(all), searchAddress(m, q.Text, "", 0), q.Kind == "",
+		"all", browse.Count(all), searchAddress(p, q.Text, "", 0), q.Kind == "",
 	})
 	page.Total = browse.Count(page.Answer.Total)
 	if n := len(page.Results); n > 0 && n < page.Answer.Total {
-		page.Part = browse.Count(q.Offset+1) + " to " + browse.Count(q.Offset+n)
+		page.Part = p.T("%s to %s", lang.Count(q.Offset+1), lang.Count(q.Offset+n))
 	}
 	if q.Offset > 0 {
-		page.Previous = searchAddress(m, q.Text, q.Kind, max(0, q.Offset-foundOnPage))
+		page.Previous = searchAddress(p, q.Text, q.Kind, max(0, q.Offset-foundOnPage))
 	}
 	if q.Offset+foundOnPage < page.Answer.Total {
-		page.Next = searchAddress(m, q.Text, q.Kind, q.Offset+foundOnPage)
+		page.Next = searchAddress(p, q.Text, q.Kind, q.Offset+foundOnPage)
 	}
 	return nil
 }
@@ -205,19 +211,19 @@ func (s *Site) WantsPage(ctx *fasthttp.RequestCtx, sent string) bool {
 // AnswerMissing answers a person's request for a path that nothing is at: with a search for the
 // words of the path, and the nearest path.
 func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) {
-	m := s.MountOf(sent)
+	p := s.placeOf(sent)
 	fields := []string{"Cache-Control", reply.NoStore, "Vary", "Accept"}
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, fields...)
 	s.Limited(func(ctx *fasthttp.RequestCtx) error {
-		page := searchPage{pageHead: newPageHead(m, "Not found"), Missing: true, Near: near}
-		q := find.Query{Text: missingWords(sent[len(m.Prefix):]), Limit: foundMissing, Brief: true}
-		if found, err := s.find(m, q); err == nil { // without a snapshot too, there is a page
+		page := searchPage{pageHead: p.head(p.T("Not found"), ""), Missing: true, Near: near}
+		q := find.Query{Text: missingWords(sent[len(p.Prefix):]), Limit: foundMissing, Brief: true}
+		if found, err := s.find(p, q); err == nil { // without a snapshot too, there is a page
 			page.Text = q.Text
 			for _, r := range found.Results {
-				page.Results = append(page.Results, newFoundResult(r))
+				page.Results = append(page.Results, newFoundResult(p.Language, r))
 			}
 		}
-		err := s.answerPage(ctx, "search.html", page, &head)
+		err := s.answerPage(ctx, p.Language, "search.html", page, &head)
 		if ctx.Response.StatusCode() == fasthttp.StatusOK {
 			ctx.SetStatusCode(fasthttp.StatusNotFound)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -37,12 +38,12 @@ type statusData struct {
 // statusTime is a time as people and programs read it.
 type statusTime struct{ Time, Text, Age string }
 
-func newStatusTime(at, now time.Time) (t statusTime) {
+func newStatusTime(p place, at, now time.Time) (t statusTime) {
 	if at.IsZero() {
 		return t
 	}
-	t.Time, t.Text = at.UTC().Format(time.RFC3339), at.UTC().Format(minuteFormat)
-	t.Age = ageText(now.Sub(at))
+	t.Time, t.Text = at.UTC().Format(time.RFC3339), p.Minute(at)
+	t.Age = ageText(p, now.Sub(at))
 	return t
 }
 
@@ -51,11 +52,11 @@ type statusSnapshot struct {
 	Loaded, Published statusTime // Published is Loaded where it is not known
 }
 
-func newStatusSnapshot(v *state.Served) *statusSnapshot {
+func newStatusSnapshot(at place, v *state.Served) *statusSnapshot {
 	m, now := v.Bound.Snap.Manifest, time.Now()
 	p := state.Published{At: v.Published(), Manifest: m}
 	return &statusSnapshot{
-		m.ID, m.CatalogURL, newStatusTime(m.SnapshotTime, now), newStatusTime(p.Time(), now),
+		m.ID, m.CatalogURL, newStatusTime(at, m.SnapshotTime, now), newStatusTime(at, p.Time(), now),
 	}
 }
 
@@ -85,12 +86,12 @@ type statusPage struct {
 	until   time.Time
 }
 
-func (s *Site) addStatus(m *list.Mount) {
+func (s *Site) addStatus(p place) {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey,
 		"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding")
 	kept := new(statusPage)
-	s.Add(m, StatusPath, list.Route{Name: StatusPath, Handler: func(ctx *fasthttp.RequestCtx) {
-		made, err := s.statusContent(m, kept)
+	s.add(p, StatusPath, list.Route{Name: StatusPath, Handler: func(ctx *fasthttp.RequestCtx) {
+		made, err := s.statusContent(p, kept)
 		if err != nil {
 			s.LogFault(StatusPath, err)
 			s.AnswerError(ctx, err)
@@ -102,7 +103,7 @@ func (s *Site) addStatus(m *list.Mount) {
 
 // statusContent is the page as it is now, or was a few seconds ago with the same snapshot. So many
 // requests cost no more than one.
-func (s *Site) statusContent(m *list.Mount, kept *statusPage) (*list.PageContent, error) {
+func (s *Site) statusContent(p place, kept *statusPage) (*list.PageContent, error) {
 	kept.Lock()
 	defer kept.Unlock()
 	if now := s.Current.Load(); kept.of == now && time.Now().Before(kept.until) {
@@ -112,7 +113,7 @@ func (s *Site) statusContent(m *list.Mount, kept *statusPage) (*list.PageContent
 	if v != nil {
 		defer v.Release(s.Log)
 	}
-	page, err := rendered(pages(), "status.html", s.statusOf(m, v))
+	page, err := rendered(pagesIn(p.Language), "status.html", s.statusOf(p, v))
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +121,11 @@ func (s *Site) statusContent(m *list.Mount, kept *statusPage) (*list.PageContent
 	return kept.content, nil
 }
 
-// statusOf is what the page of a mount shows of a snapshot, nil for none.
-func (s *Site) statusOf(m *list.Mount, v *state.Served) statusData {
+// statusOf is what the page of a place shows of a snapshot, nil for none.
+func (s *Site) statusOf(p place, v *state.Served) statusData {
 	r, now := s.ReadinessOf(v), time.Now()
 	data := statusData{
-		pageHead: newPageHead(m, "Status"), Now: newStatusTime(now, now), State: "Requests are answered.",
+		pageHead: p.head(p.T("Status"), StatusPath), Now: newStatusTime(p, now, now), State: "Requests are answered.",
 	}
 	switch {
 	case r.Snapshot == "":
@@ -135,24 +136,24 @@ func (s *Site) statusOf(m *list.Mount, v *state.Served) statusData {
 		data.State = "Requests are answered, but those for some tables are not."
 	}
 	if poll := r.LastPoll; poll != nil {
-		data.Poll = &statusPoll{newStatusTime(poll.At, now), poll.Outcome}
+		data.Poll = &statusPoll{newStatusTime(p, poll.At, now), poll.Outcome}
 	}
 	data.Held = s.Retained.Ids()
 	if v == nil {
 		return data
 	}
-	data.Served = newStatusSnapshot(v)
+	data.Served = newStatusSnapshot(p, v)
 	manifest := v.Bound.Snap.Manifest
 	data.Datasets = len(manifest.Datasets)
-	for _, g := range pageGroups(m, nil) {
+	for _, g := range pageGroups(p.Mount, nil) {
 		data.Groups = append(data.Groups, statusGroup{Title: g.Title})
 	}
-	endpoints := contract.EndpointsIn(m.Names)
+	endpoints := contract.EndpointsIn(p.Names)
 	for i := range endpoints {
 		e := endpoints[i].Contract()
 		t := statusTable{
-			pageEndpoint: newPageEndpoint(m, &endpoints[i]),
-			Changed:      newStatusTime(manifest.Source(e.Table).Updated, now),
+			pageEndpoint: newPageEndpoint(p.Mount, &endpoints[i]),
+			Changed:      newStatusTime(p, manifest.Source(e.Table).Updated, now),
 			Refused:      slices.Contains(r.Refused, e.Table),
 		}
 		t.Rows, t.Source = browse.Count(v.Bound.Lists[e.Path].Rows), v.Bound.SourceOf(e)
@@ -169,15 +170,15 @@ func (s *Site) statusOf(m *list.Mount, v *state.Served) statusData {
 	return data
 }
 
-// ageText is a duration in its largest whole unit.
-func ageText(d time.Duration) string {
+// ageText says how long ago something was, in the largest whole unit.
+func ageText(p place, d time.Duration) string {
 	for _, u := range []struct {
 		length time.Duration
-		name   string
-	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		text   string
+	}{{24 * time.Hour, "%s days ago"}, {time.Hour, "%s hours ago"}, {time.Minute, "%s minutes ago"}} {
 		if d >= u.length {
-			return counted(int(d/u.length), u.name)
+			return p.T(u.text, lang.Count(d/u.length))
 		}
 	}
-	return counted(int(max(0, d)/time.Second), "second")
+	return p.T("%s seconds ago", lang.Count(max(0, d)/time.Second))
 }

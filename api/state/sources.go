@@ -57,9 +57,6 @@ func momentOf(at time.Time) string {
 // DayOf is the day of a time in UTC.
 func DayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
-// DayFormat is a day as pages show it.
-const DayFormat = "2 January 2006"
-
 // Period is the time that the rows of a table are about: the earliest start and the latest end of
 // their reference periods, zero if no row has one.
 type Period struct{ From, To time.Time }
@@ -92,19 +89,6 @@ func (p Period) Join(o Period) Period {
 	return p
 }
 
-// Text is empty if nothing is known.
-func (p Period) Text() string {
-	switch {
-	case p.From.IsZero() && p.To.IsZero():
-		return ""
-	case p.To.IsZero():
-		return "the time from " + p.From.Format(DayFormat)
-	case p.From.IsZero():
-		return "the time up to " + p.To.Format(DayFormat)
-	}
-	return p.From.Format(DayFormat) + " to " + p.To.Format(DayFormat)
-}
-
 // Coverage is the period of an endpoint's rows, unknown for metadata: when a place or a code came
 // into use says nothing about figures.
 func (b *Bound) Coverage(e *contract.Endpoint) Period {
@@ -116,7 +100,7 @@ func (b *Bound) Coverage(e *contract.Endpoint) Period {
 
 // PageSource is what pages show of the age of rows. A text is empty if it is not known.
 type PageSource struct {
-	Period     string // that they cover
+	Period     string // that they cover, as ISO 8601 has it
 	Updated    string // day on which their newest source was changed
 	StaleSince string // day since which they are older than their source, empty if they are not
 }
@@ -124,7 +108,7 @@ type PageSource struct {
 // SourceOf returns what pages show of an endpoint, without its datasets.
 func (b *Bound) SourceOf(e *contract.Endpoint) PageSource {
 	s := b.Snap.Manifest.Source(e.Table)
-	return PageSource{b.Coverage(e).Text(), dayOnPage(s.Updated), dayOnPage(s.StaleSince)}
+	return PageSource{b.Coverage(e).Interval(), dayOnPage(s.Updated), dayOnPage(s.StaleSince)}
 }
 
 // SourceOfAll returns what pages show of all tables together.
@@ -140,7 +124,7 @@ func (b *Bound) SourceOfAll() PageSource {
 			updated = at
 		}
 	}
-	return PageSource{Period: covered.Text(), Updated: dayOnPage(updated)}
+	return PageSource{Period: covered.Interval(), Updated: dayOnPage(updated)}
 }
 
 // PageDataset is what pages show of a dataset. A text is empty if it is not known.
@@ -181,7 +165,7 @@ func dayOnPage(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
-	return at.UTC().Format(DayFormat)
+	return DayOf(at)
 }
 
 // WebLink returns an address that pages may link to: one of the web, empty for any other.

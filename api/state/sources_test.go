@@ -15,16 +15,16 @@ func TestPeriodText(t *testing.T) {
 		want   string
 	}{
 		{Period{}, ""},
-		{first, "3 May 2019 to 3 January 2021"},
-		{second, "the time from 3 February 2020"},
-		{Period{To: day(2021, 1)}, "the time up to 3 January 2021"},
-		{first.Join(second), "3 May 2019 to 3 January 2021"},
-		{second.Join(first), "3 May 2019 to 3 January 2021"},
-		{Period{}.Join(second), "the time from 3 February 2020"},
-		{second.Join(Period{}), "the time from 3 February 2020"},
-		{Period{From: day(2020, 1), To: day(2022, 1)}.Join(first), "3 May 2019 to 3 January 2022"},
+		{first, "2019-05-03/2021-01-03"},
+		{second, "2020-02-03/.."},
+		{Period{To: day(2021, 1)}, "../2021-01-03"},
+		{first.Join(second), "2019-05-03/2021-01-03"},
+		{second.Join(first), "2019-05-03/2021-01-03"},
+		{Period{}.Join(second), "2020-02-03/.."},
+		{second.Join(Period{}), "2020-02-03/.."},
+		{Period{From: day(2020, 1), To: day(2022, 1)}.Join(first), "2019-05-03/2022-01-03"},
 	} {
-		if got := c.period.Text(); got != c.want {
+		if got := c.period.Interval(); got != c.want {
 			t.Errorf("%v is %q, want %q", c.period, got, c.want)
 		}
 	}

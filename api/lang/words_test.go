@@ -1,9 +1,19 @@
-package browse
+package lang
 
 import "testing"
 
-func TestPeriod(t *testing.T) {
+func TestWords(t *testing.T) {
 	t.Parallel()
+	var english *Language
+	for text, want := range map[string]string{
+		"24786370": "24.8 million", "7101895113": "7.1 billion", "17238": "17\u202f238", "999950000": "1 billion",
+		"999949999": "999.9 million", "999999": "1 million", "949000": "949\u202f000", "0": "0", "-3.25": "\u22123.3",
+		"52.328": "52.3", "8.0": "8", "14000000.0": "14 million", "": "", "1556235.0": "1.6 million", "0.04": "0",
+	} {
+		if got := english.Rounded(text); got != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
+	}
 	for _, c := range [][3]string{
 		{"2024-01-01T00:00:00", "2024-12-31T23:59:59", "2024"},
 		{"2012-01-01T00:00:00", "2013-12-31T23:59:59", "2012 to 2013"},
@@ -16,7 +26,7 @@ func TestPeriod(t *testing.T) {
 		{"2024-02-29T00:00:00", "", "since 29 February 2024"},
 		{"", "", ""},
 	} {
-		if got := Period(c[0], c[1]); got != c[2] {
+		if got := english.Period(c[0], c[1]); got != c[2] {
 			t.Errorf("%s to %s is %q, want %q", c[0], c[1], got, c[2])
 		}
 	}

@@ -1,0 +1,162 @@
+package lang
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+	"golang.org/x/text/message"
+	"golang.org/x/text/message/catalog"
+	"golang.org/x/text/number"
+)
+
+//go:embed *.json
+var files embed.FS
+
+// Language is a language of pages. Nil is English.
+type Language struct {
+	Code string // such as fr; of the attribute lang
+	Name string // in the language itself
+	Dir  string // ltr, or rtl
+	Path string // between the prefix of a mount and the path of a page, such as /fr; empty for English
+
+	tag     language.Tag
+	texts   map[string]string // without those that depend on a number
+	printer *message.Printer
+	regions display.Namer
+	decimal string // mark
+	retold  func() []telling
+}
+
+// All are the languages, English first.
+var All = sync.OnceValue(func() []*Language {
+	all := []*Language{
+		{Code: "en", Name: "English", Dir: "ltr"},
+		{Code: "fr", Name: "Français", Dir: "ltr", Path: "/fr"},
+		{Code: "es", Name: "Español", Dir: "ltr", Path: "/es"},
+		{Code: "ar", Name: "العربية", Dir: "rtl", Path: "/ar"},
+	}
+	messages := catalog.NewBuilder(catalog.Fallback(language.English))
+	for _, l := range all {
+		l.read(messages)
+	}
+	return all
+})
+
+// read reads the file of a language.
+func (l *Language) read(messages *catalog.Builder) {
+	l.tag, l.texts = language.Make(l.Code), map[string]string{}
+	source, err := files.ReadFile(l.Code + ".json")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	var file struct {
+		Texts  map[string]any    // plain ones, or forms by plural category
+		Retold map[string]string // sentences of the interface
+	}
+	if err := json.Unmarshal(source, &file); err != nil {
+		panic(l.Code + ".json: " + err.Error())
+	}
+	l.retold = sync.OnceValue(func() []telling { return tellings(file.Retold) })
+	for key, value := range file.Texts {
+		switch value := value.(type) {
+		case string:
+			l.texts[key] = value
+			err = messages.SetString(l.tag, key, value)
+		case map[string]any:
+			var cases []any
+			for _, form := range slices.Sorted(maps.Keys(value)) {
+				if form != "other" {
+					cases = append(cases, form, value[form])
+				}
+			}
+			err = messages.Set(l.tag, key, plural.Selectf(1, "%d", append(cases, "other", value["other"])...))
+		}
+		if err != nil {
+			panic(fmt.Sprintf("%s.json, %q: %v", l.Code, key, err))
+		}
+	}
+	l.printer = message.NewPrinter(l.tag, message.Catalog(messages))
+	l.regions = display.Regions(l.tag)
+	half := message.NewPrinter(language.Make(l.Code + "-u-nu-latn")).Sprint(number.Decimal(0.5))
+	l.decimal = strings.Trim(half, "05")
+}
+
+// or is the language, English for nil.
+func (l *Language) or() *Language {
+	if l == nil {
+		return All()[0]
+	}
+	return l
+}
+
+// IsEnglish reports whether the language is the source of all others.
+func (l *Language) IsEnglish() bool { return l.or().Path == "" }
+
+// IsRTL reports whether the language is written from right to left.
+func (l *Language) IsRTL() bool { return l.or().Dir == "rtl" }
+
+// T is a text in the language, with arguments as fmt has them. The form of a text that has several
+// depends on the first argument, a Count.
+func (l *Language) T(key string, args ...any) string {
+	l = l.or()
+	if len(args) > 0 {
+		return l.printer.Sprintf(key, args...)
+	}
+	if text, known := l.texts[key]; known {
+		return text
+	}
+	return key
+}
+
+// inTemplate is a text in a template.
+var inTemplate = regexp.MustCompile(`(?s)\[\[(.+?)\]\]`)
+
+// Keys are the texts of a template.
+func Keys(template string) (keys []string) {
+	for _, found := range inTemplate.FindAllStringSubmatch(template, -1) {
+		keys = append(keys, oneLine(found[1]))
+	}
+	return keys
+}
+
+// oneLine has one blank between words, as keys do.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Template is the source of a template with its texts in the language.
+func (l *Language) Template(source string) string {
+	return inTemplate.ReplaceAllStringFunc(source, func(found string) string {
+		text := found[2 : len(found)-2]
+		if l.IsEnglish() {
+			return text
+		}
+		return l.T(oneLine(text))
+	})
+}
+
+// Country is the name of a country with a code of ISO 3166. name is that which the data have: it is
+// that of the UN in English, and that of the pages where no other is known.
+func (l *Language) Country(code, name string) string {
+	if l.IsEnglish() {
+		return name
+	}
+	if text, known := l.texts[name]; known {
+		return text
+	}
+	region, err := language.ParseRegion(code)
+	if err != nil || len(code) != len("AFG") || !region.IsCountry() {
+		return name
+	}
+	if text := l.regions.Name(region); text != "" {
+		return text
+	}
+	return name
+}

@@ -1,0 +1,152 @@
+package lang
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+)
+
+// Count is a number of things. As a text it has narrow spaces between thousands.
+type Count int
+
+// String implements fmt.Stringer.
+func (c Count) String() string { return (*Language)(nil).Number(strconv.Itoa(int(c))) }
+
+// PluralForm implements plural.Interface.
+func (c Count) PluralForm(t language.Tag, _ int) (form plural.Form, n int) {
+	n = int(max(c, -c)) % 10_000_000
+	return plural.Cardinal.MatchPlural(t, n, 0, 0, 0, 0), n
+}
+
+// Number is a number as pages write it, without zeros at the end of a fraction. One with an
+// exponent stays as it is.
+func (l *Language) Number(text string) string {
+	if strings.ContainsAny(text, "eE") {
+		return text
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "\u2212", whole[1:]
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "\u202f" + whole[i:]
+	}
+	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
+		whole += l.or().decimal + fraction
+	}
+	return sign + whole
+}
+
+// Scales are the powers of ten that have a name, the greatest first: in a number, and before the
+// unit of an axis.
+var Scales = []struct {
+	Size       float64
+	Text, Axis string
+}{
+	{1e12, "%s trillion", "trillion %s"}, {1e9, "%s billion", "billion %s"}, {1e6, "%s million", "million %s"},
+}
+
+// Rounded is a number as people read it: 24.8 million.
+func (l *Language) Rounded(text string) string {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return text
+	}
+	sign := ""
+	if v < 0 {
+		sign, v = "\u2212", -v
+	}
+	for _, s := range Scales {
+		if v >= s.Size-s.Size/2e4 { // which one decimal rounds up to it
+			return sign + l.T(s.Text, l.oneDecimal(v/s.Size))
+		}
+	}
+	if v >= 1000 {
+		return sign + Count(math.Round(v)).String()
+	}
+	return sign + l.oneDecimal(v)
+}
+
+// oneDecimal rounds half away from zero, as figures are rounded.
+func (l *Language) oneDecimal(v float64) string {
+	return l.Number(strconv.FormatFloat(math.Round(v*10)/10, 'f', 1, 64))
+}
+
+// Day is the day of a time in UTC, empty for the zero time.
+func (l *Language) Day(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	at = at.UTC()
+	return l.T("day %[1]s, month %[2]s, year %[3]s", at.Format("2"), l.month(at), at.Format("2006"))
+}
+
+func (l *Language) month(at time.Time) string { return l.T(at.Format("January")) }
+
+// Minute is a time in UTC.
+func (l *Language) Minute(at time.Time) string {
+	return l.T("%[1]s, %[2]s UTC", l.Day(at), at.UTC().Format("15:04"))
+}
+
+// DayOf is a day that begins with its form of ISO 8601. Another text stays as it is.
+func (l *Language) DayOf(text string) string {
+	at, err := time.Parse(time.DateOnly, text[:min(len(text), len(time.DateOnly))])
+	if err != nil {
+		return text
+	}
+	return l.Day(at)
+}
+
+// Between is the time between two days as ISO 8601 has it, with two dots for an open end.
+func (l *Language) Between(interval string) string {
+	from, to, both := strings.Cut(interval, "/")
+	switch {
+	case !both:
+		return ""
+	case to == "..":
+		return l.T("the time from %s", l.DayOf(from))
+	case from == "..":
+		return l.T("the time up to %s", l.DayOf(to))
+	}
+	return l.T("%s to %s", l.DayOf(from), l.DayOf(to))
+}
+
+// Period is the time of a figure in words, as short as it can be: 2024, or January to March 2025.
+func (l *Language) Period(from, to string) string {
+	const instant = "2006-01-02T15:04:05"
+	start, err := time.Parse(instant, from)
+	if err != nil {
+		return ""
+	}
+	end, err := time.Parse(instant, to)
+	if err != nil {
+		return l.T("since %s", l.Day(start))
+	}
+	month := func(at time.Time) string { return l.T("month %[1]s, year %[2]s", l.month(at), at.Format("2006")) }
+	next := end.AddDate(0, 0, 1)
+	isMonths := start.Day() == 1 && next.Day() == 1
+	isYears := isMonths && start.Month() == time.January && end.Month() == time.December
+	sameYear := start.Year() == end.Year()
+	first, last := l.Day(start), l.Day(end)
+	switch {
+	case isYears:
+		first, last = start.Format("2006"), end.Format("2006")
+	case isMonths && sameYear && start.Month() != end.Month():
+		first, last = l.month(start), month(end)
+	case isMonths:
+		first, last = month(start), month(end)
+	case sameYear && end.Sub(start) >= 24*time.Hour:
+		first = l.T("day %[1]s, month %[2]s", start.Format("2"), l.month(start))
+	case end.Sub(start) < 24*time.Hour:
+		return first
+	}
+	if first == last {
+		return first
+	}
+	return l.T("%s to %s", first, last)
+}
