@@ -86,7 +86,7 @@ func (s *Server) listener(
 	return &fasthttp.Server{
 		Handler:                      handler,
 		ErrorHandler:                 unread,
-		HeaderReceived:               wire.LimitExpectation(maxBody),
+		HeaderReceived:               s.limitBody,
 		ConnState:                    wire.NoteState,
 		Logger:                       s.Faults,
 		SecureErrorLogMessage:        true,
@@ -109,7 +109,7 @@ func (s *Server) listener(
 func (s *Server) connectionLimits() wire.Options {
 	return wire.Options{
 		Connections: s.Options.Connections, PerClient: s.Options.ConnectionsPerAddress, ReadBuffer: readBuffer,
-		MaxBody: maxBody, Budget: s.Budget, Refuse: s.refuse, Count: s.Shed.Add, Logger: s.Faults,
+		MaxBody: s.mostBody(), Budget: s.Budget, Refuse: s.refuse, Count: s.Shed.Add, Logger: s.Faults,
 	}
 }
 
@@ -204,5 +204,8 @@ func (s *Server) addRoutes() {
 			s.Add(m, path, list.Route{Handler: s.AnswerEncode, Name: contract.EncodePath})
 		}
 		s.AddPages(m)
+	}
+	if s.Options.Agents {
+		s.addAgents()
 	}
 }

@@ -59,12 +59,13 @@ var imports = map[string][]string{
 		"api/browse", "api/chart", "api/contract", "api/country", "api/files", "api/find", "api/lang", "api/list",
 		"api/render", "api/reply", "api/state", "api/web", "api/wire", "internal/nearest", "snapshot/store",
 	},
+	"api/mcp": {"api/contract", "api/find", "api/site", "internal/nearest"},
 	"api/admin": {
 		"api/contract", "api/files", "api/metrics", "api/reply", "api/state",
 	},
 	"api": {
 		"api/accesslog", "api/admin", "api/boundary", "api/contract", "api/encode", "api/figures", "api/find",
-		"api/files", "api/list", "api/metrics", "api/render", "api/reply", "api/site", "api/state",
+		"api/files", "api/list", "api/mcp", "api/metrics", "api/render", "api/reply", "api/site", "api/state",
 		"api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot", "snapshot/store",
 	},
 	"api/browse":          {"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang"},

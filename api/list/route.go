@@ -18,6 +18,7 @@ type Route struct {
 	RecordSource *RecordSource // of a list that is not of rows
 	Public       bool          // a list that needs no identifier
 	Handler      fasthttp.RequestHandler
+	Post         bool   // the handler answers any method, POST too
 	Name         string // in metrics: the same for all paths of one thing
 	endpoint     int    // position in Server.endpoints
 }
@@ -78,7 +79,7 @@ func (s *Lists) Add(m *Mount, path string, r Route) {
 			case r.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > maxPageURI:
 				s.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
 			case !s.Identified(ctx, path):
-			case !ctx.IsGet() && !ctx.IsHead():
+			case !r.Post && !ctx.IsGet() && !ctx.IsHead():
 				s.AnswerError(ctx, reply.ErrMethodNotAllowed)
 			default:
 				r.Handler(ctx)

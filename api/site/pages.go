@@ -313,6 +313,7 @@ func (s *Site) AddPages(m *list.Mount) {
 		}
 	}
 	s.addDocs(m)
+	s.addSources(m)
 	s.addTexts(m)
 	s.addAssets(m)
 	s.AddBulk(m)

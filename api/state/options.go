@@ -108,6 +108,10 @@ type Options struct {
 	// requests.
 	Bulk, BulkIdentifier bool
 
+	// Agents answers agents at /mcp, to whom the program is of a Version.
+	Agents  bool
+	Version string
+
 	// KeepBuffers lets idle connections keep their read buffers of 64 KiB. Otherwise an idle
 	// connection has 1.2 KiB, and needs no more system calls (package wire).
 	KeepBuffers bool

@@ -200,7 +200,7 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o state.Opt
 		return p, o, err
 	}
 	o = f.answers.Options
-	o.MadeUp = f.sample()
+	o.MadeUp, o.Version = f.sample(), release
 	if o.Logger, err = newLogger(messages, f.logFormat); err != nil {
 		return p, o, err
 	}

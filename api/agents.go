@@ -1,0 +1,76 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/mcp"
+	"hdqs/api/reply"
+	"hdqs/api/wire"
+)
+
+// Agents is what answers agents from the snapshot that is served. version is that of the program.
+func (s *Server) Agents(version string) *mcp.Server {
+	named := slices.IndexFunc(s.Mounts, func(m *list.Mount) bool { return m.Names == contract.ContractNames })
+	return mcp.New(mcp.Options{
+		Asker: inProcess{s}, Prefix: s.Mounts[named].Prefix, Version: version, Log: s.Log,
+		Limit: func(work func() error) error { return s.Pass(work, s.Pages) },
+	})
+}
+
+// inProcess answers what agents ask. Each question has the gate that it would have over HTTP.
+type inProcess struct{ *Server }
+
+// Ask implements mcp.Asker.
+func (s inProcess) Ask(_ context.Context, target string, header http.Header) (*mcp.Reply, error) {
+	var fields []reply.HeaderField
+	for name, values := range header {
+		fields = append(fields, reply.HeaderField{Name: name, Value: values[0]})
+	}
+	a := s.Answer(fasthttp.MethodGet, target, fields)
+	r := &mcp.Reply{Status: a.Status, Header: http.Header{}, Body: a.Body}
+	for _, f := range a.Header {
+		r.Header.Set(f.Name, f.Value)
+	}
+	return r, nil
+}
+
+// addAgents registers the path of agents.
+func (s *Server) addAgents() {
+	answer := s.Agents(s.Options.Version).Handler(s.BaseOf)
+	s.Add(s.Mounts[0], mcp.Path, list.Route{Name: mcp.Path, Post: true, Handler: func(ctx *fasthttp.RequestCtx) {
+		h := &ctx.Request.Header
+		if why := mcp.Foreign(string(h.Host()), string(h.Peek("Origin")), s.Options.BaseURL); why != "" {
+			s.AnswerFault(ctx, fasthttp.StatusForbidden, `{"detail":"Forbidden: `+why+`"}`)
+			return
+		}
+		reply.FaultHead.Begin(ctx)
+		s.SetSnapshot(&ctx.Response.Header)
+		answer(ctx)
+		wire.Charge(ctx, len(ctx.Response.Body()))
+	}})
+}
+
+// mostBody is the longest body of any request.
+func (s *Server) mostBody() int {
+	if s.Options.Agents {
+		return mcp.MaxBody
+	}
+	return maxBody
+}
+
+// limitBody lets messages of agents be longer than other requests.
+func (s *Server) limitBody(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig) {
+	most := maxBody
+	if s.Options.Agents && string(h.RequestURI()) == mcp.Path {
+		most, c.MaxRequestBodySize = mcp.MaxBody, mcp.MaxBody
+	}
+	wire.LimitExpectation(most)(h)
+	return c
+}
+

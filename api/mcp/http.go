@@ -1,0 +1,99 @@
+package mcp
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttpadaptor"
+)
+
+// MaxBody is the longest message that is read over HTTP. Clients send what they are with each one.
+const MaxBody = 32 << 10
+
+// Handler answers messages over HTTP, each by itself, so that any replica can answer any of them.
+// base is the address of the service for a request.
+func (s *Server) Handler(base func(*fasthttp.RequestCtx) string) fasthttp.RequestHandler {
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.Server },
+		&mcp.StreamableHTTPOptions{
+			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxBody,
+			DisableLocalhostProtection: true, // Foreign is stricter
+		})
+	return func(ctx *fasthttp.RequestCtx) {
+		var r http.Request
+		if err := fasthttpadaptor.ConvertRequest(ctx, &r, true); err != nil {
+			ctx.SetStatusCode(fasthttp.StatusBadRequest)
+			return
+		}
+		w := recorder{header: http.Header{}, status: http.StatusOK}
+		handler.ServeHTTP(&w, r.WithContext(WithBase(ctx, base(ctx))))
+		for name, values := range w.header {
+			ctx.Response.Header.Set(name, strings.Join(values, ", "))
+		}
+		ctx.SetStatusCode(w.status)
+		ctx.Response.SetBodyRaw(w.body.Bytes())
+	}
+}
+
+// recorder keeps an answer.
+type recorder struct {
+	header http.Header
+	status int
+	begun  bool
+	body   bytes.Buffer
+}
+
+func (w *recorder) Header() http.Header { return w.header }
+
+func (w *recorder) WriteHeader(status int) {
+	if !w.begun {
+		w.status, w.begun = status, true
+	}
+}
+
+func (w *recorder) Write(p []byte) (int, error) {
+	w.begun = true
+	return w.body.Write(p)
+}
+
+// Foreign says why a request may be one that a page of somebody else has made a browser send, by a
+// name that it has pointed at this machine; empty if it is not. Host must be an address, this
+// machine, or the host of base, the public address of the service. An Origin must be of the same
+// host, or both of this machine.
+func Foreign(host, origin, base string) string {
+	public := ""
+	if u, err := url.Parse(base); err == nil {
+		public = u.Host
+	}
+	name := hostName(host)
+	if net.ParseIP(name) == nil && !isHere(name) && !strings.EqualFold(host, public) {
+		return "Host is no address, not localhost, and not that of --base-url"
+	}
+	if origin == "" {
+		return ""
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" || !strings.EqualFold(u.Host, host) && !strings.EqualFold(u.Host, public) &&
+		!(isHere(hostName(u.Host)) && isHere(name)) {
+		return "Origin is of another host"
+	}
+	return ""
+}
+
+// hostName is a host without its port.
+func hostName(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.Trim(host, "[]")
+}
+
+// isHere reports whether a name is of the machine itself.
+func isHere(name string) bool {
+	ip := net.ParseIP(name)
+	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
+}
