@@ -16,6 +16,7 @@ require (
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library
 	github.com/klauspost/crc32 v1.3.0 // checksum of gzip: twice the speed of hash/crc32 with AVX-512, else the same
 	github.com/minio/minio-go/v7 v7.4.1 // catalogs and stores in S3-compatible buckets
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // agents ask by the Model Context Protocol
 	github.com/parquet-go/parquet-go v0.32.0 // whole tables as Parquet
 	github.com/prometheus/client_golang v1.25.0 // metrics in the form that Prometheus reads
 	github.com/prometheus/procfs v0.22.0 // CPU and memory of the processes that bench and drill measure
@@ -62,7 +63,6 @@ require (
 	github.com/minio/crc64nvme v1.1.1 // indirect
 	github.com/minio/md5-simd v1.1.2 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
-	github.com/modelcontextprotocol/go-sdk v1.8.0 // indirect
 	github.com/mschoch/smat v0.2.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/parquet-go/bitpack v1.0.0 // indirect

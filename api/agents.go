@@ -52,6 +52,7 @@ func (s *Server) addAgents() {
 		reply.FaultHead.Begin(ctx)
 		s.SetSnapshot(&ctx.Response.Header)
 		answer(ctx)
+		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 		wire.Charge(ctx, len(ctx.Response.Body()))
 	}})
 }
@@ -73,4 +74,3 @@ func (s *Server) limitBody(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig)
 	wire.LimitExpectation(most)(h)
 	return c
 }
-

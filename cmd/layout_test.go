@@ -112,7 +112,7 @@ var imports = map[string][]string{
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
 		"bulk", "bulk/export", "bulk/iceberg", "loader/upstream", "api", "api/files", "api/reply", "api/state",
-		"api/figures", "api/boundary", "api/contract", "api/encode", "api/accesslog",
+		"api/figures", "api/mcp", "api/boundary", "api/contract", "api/encode", "api/accesslog",
 		"internal/nearest", "internal/memory", "internal/background", "internal/follow",
 	},
 }

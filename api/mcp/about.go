@@ -2,13 +2,14 @@ package mcp
 
 import (
 	"cmp"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"hdqs/api/contract"
 	"hdqs/api/find"
@@ -16,24 +17,13 @@ import (
 )
 
 const (
-	sourcesPath   = site.SourcesPath
 	resourceField = "resource_catalog_id"
 	levelField    = "admin_level"
 
 	mostSources = 8   // that an answer names
 	mostAsked   = 200 // values of one parameter
 	mostValues  = 12  // that are named as nearest
-	mostFiles   = 1000
 )
-
-// cited is a source of records.
-type cited struct {
-	Dataset  string `json:"dataset"`
-	Provider string `json:"provider,omitempty"`
-	License  string `json:"license"`
-	Updated  string `json:"updated,omitempty"`
-	Link     string `json:"link,omitempty"`
-}
 
 // scope is what is known of the records that pass filters, whatever page of them is shown.
 type scope struct {
@@ -43,29 +33,23 @@ type scope struct {
 	resources []string
 }
 
-// hasField reports whether records of a list have a field.
 func hasField(e *contract.Endpoint, name string) bool {
 	return slices.Contains(contract.FieldNames(e.Fields), name)
 }
 
 // scopeOf counts the records that pass, by level and source file, in one aggregate.
 func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err error) {
-	params := maps.Clone(filters)
-	var groups []string
-	for _, field := range []string{levelField, resourceField} {
-		if hasField(e, field) {
-			groups = append(groups, field)
-		}
+	params, groups := maps.Clone(filters), []string{levelField, resourceField}
+	groups = slices.DeleteFunc(groups, func(field string) bool { return !hasField(e, field) })
+	params.Set("group_by", strings.Join(groups, ","))
+	if len(groups) == 0 {
+		params.Del("group_by")
 	}
-	measures := "count"
+	params.Set("measures", "count")
 	if e.HasPeriod() {
-		measures += ",min:" + contract.PeriodStart + ",max:" + contract.PeriodEnd
+		params.Set("measures", "count,min:"+contract.PeriodStart+",max:"+contract.PeriodEnd)
 	}
-	params.Set("measures", measures)
-	if len(groups) > 0 {
-		params.Set("group_by", strings.Join(groups, ","))
-	}
-	params.Set("limit", strconv.Itoa(mostFiles))
+	params.Set("limit", strconv.Itoa(mostRows))
 	var found struct {
 		Data []struct {
 			Level    *int   `json:"admin_level"`
@@ -73,11 +57,9 @@ func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err e
 			Count    int    `json:"count"`
 			From     string `json:"min_reference_period_start"`
 			To       string `json:"max_reference_period_end"`
-		} `json:"data"`
+		}
 	}
-	if _, err := c.ask(e.Path+"/aggregate", params, &found); err != nil {
-		return s, err
-	}
+	_, err = c.ask(e.Path+"/aggregate", params, &found)
 	for _, g := range found.Data {
 		s.records += g.Count
 		if g.Level != nil && !slices.Contains(s.levels, *g.Level) {
@@ -92,92 +74,68 @@ func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err e
 		s.to = max(s.to, g.To)
 	}
 	slices.Sort(s.levels)
-	return s, nil
+	return s, err
 }
 
 // describe adds to an answer what is known of its records.
 func (c *call) describe(a *Answer, e *contract.Endpoint, s scope) error {
 	a.Levels, a.From, a.To = s.levels, s.from, s.to
-	sources, err := c.sourcesOf(e)
-	if err != nil {
-		return err
+	type fileOf struct {
+		Dataset string `json:"dataset_catalog_id"`
 	}
-	a.Updated, a.Stale = cmp.Or(a.Updated, sources.Updated), sources.Stale
-	if !hasField(e, resourceField) {
-		a.cite(sources.Datasets)
-		return nil
-	}
-	params := url.Values{}
-	asked := s.resources[:min(len(s.resources), mostAsked)]
-	var ids []string
-	if len(asked) > 0 {
-		params.Set(resourceField+contract.SeveralSuffix, strings.Join(asked, ","))
-		params.Set("limit", strconv.Itoa(mostAsked))
-		var found struct {
-			Data []struct {
-				Dataset string `json:"dataset_catalog_id"`
-			} `json:"data"`
-		}
-		if _, err := c.ask(listNamed("resource").Path, params, &found); err != nil {
+	var found struct{ Data []fileOf }
+	if len(s.resources) > 0 {
+		of := strings.Join(s.resources[:min(len(s.resources), mostAsked)], ",")
+		params := url.Values{resourceField + contract.SeveralSuffix: {of}, "limit": {strconv.Itoa(mostAsked)}}
+		_, err := c.ask(listNamed("resource").Path, params, &found)
+		if _, odd := errors.AsType[*refusal](err); err != nil && !odd { // an id that is none
 			return err
 		}
-		for _, r := range found.Data {
-			ids = append(ids, r.Dataset)
+	}
+	return c.cite(a, e, func(d *site.SourceDataset) bool {
+		return !hasField(e, resourceField) || slices.Contains(found.Data, fileOf{d.ID})
+	})
+}
+
+// timeText is a time as answers have it, empty if it is not known.
+func timeText(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}
+
+// cite names the sources of a list that are used, and how old they are.
+func (c *call) cite(a *Answer, e *contract.Endpoint, used func(*site.SourceDataset) bool) error {
+	var all site.Sources
+	if _, err := c.ask(site.SourcesPath, url.Values{"list": {e.Name()}}, &all); err != nil {
+		return err
+	}
+	of := all.Lists[0]
+	a.Updated, a.Stale = timeText(of.Updated), timeText(of.StaleSince)
+	for i := range of.Datasets {
+		if d := &of.Datasets[i]; used(d) {
+			a.Sources = append(a.Sources, cited{d.Title, d.Publisher, d.License, timeText(d.Updated), d.Link})
 		}
 	}
-	a.cite(slices.DeleteFunc(sources.Datasets, func(d site.DatasetInfo) bool { return !slices.Contains(ids, d.ID) }))
+	if more := len(a.Sources) - mostSources; more > 0 {
+		a.Sources = a.Sources[:mostSources]
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%d more datasets are sources: the tool source has all", more))
+	}
+	if len(a.Sources) == 0 {
+		a.License = "not known: no dataset of the catalog has the source files of these records"
+	}
 	return nil
 }
 
-// cite names sources.
-func (a *Answer) cite(all []site.DatasetInfo) {
-	for i, d := range all {
-		if i == mostSources {
-			a.Warnings = append(a.Warnings,
-				fmt.Sprintf("%d more datasets are sources of these records: the tool source has all", len(all)-i))
-			break
-		}
-		a.Sources = append(a.Sources, cited{d.Title, d.Provider, d.License, d.Updated, d.Link})
-	}
-	if len(all) == 0 {
-		a.License = "not known: the source files of these records are in no list of datasets"
-	}
-}
-
-// sourcesOf are the sources of a list.
-func (c *call) sourcesOf(e *contract.Endpoint) (*site.ListSources, error) {
-	var all site.Sources
-	if _, err := c.ask(sourcesPath, url.Values{"list": {e.Name()}}, &all); err != nil {
-		return nil, err
-	}
-	if len(all.Lists) != 1 {
-		return nil, fmt.Errorf("%s has %d lists of the name %s", sourcesPath, len(all.Lists), e.Name())
-	}
-	return &all.Lists[0], nil
-}
-
-// nothing says that no record passes the filters of the call, and what passes without one of them.
-func (c *call) nothing(a *Answer, e *contract.Endpoint) error {
-	params, err := c.params()
-	if err != nil {
-		return err
-	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		if !slices.Contains(selection, name) {
-			parts = append(parts, name+"="+params.Get(name))
-		}
-	}
-	n := &Nothing{Statement: "no record of " + e.Name() + " exists in this snapshot"}
-	if len(parts) > 0 {
-		n.Statement = "no record of " + e.Name() + " passes " + strings.Join(parts, " and ")
-	}
-	a.Nothing = n
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		if slices.Contains(selection, name) {
-			continue
-		}
-		if err := c.nearestWithout(n, e, params, name); err != nil {
+// nothing says that no record passes filters, and what passes without each of them, or without any.
+func (c *call) nothing(a *Answer, e *contract.Endpoint, params url.Values) (err error) {
+	filters := slices.DeleteFunc(slices.Sorted(maps.Keys(params)), func(name string) bool {
+		return slices.Contains(selection, name)
+	})
+	a.Nothing = new(Nothing)
+	for _, name := range filters {
+		if err = c.nearestWithout(a.Nothing, e, params, name); err != nil {
 			return err
 		}
 		if a.Instead == nil {
@@ -186,128 +144,113 @@ func (c *call) nothing(a *Answer, e *contract.Endpoint) error {
 			}
 		}
 	}
-	if len(n.Nearest) == 0 && len(parts) > 0 {
-		err = c.nearestWithout(n, e, params, slices.Sorted(maps.Keys(params))...)
+	if len(a.Nothing.Nearest) == 0 && len(filters) > 1 {
+		err = c.nearestWithout(a.Nothing, e, params, filters...)
 	}
-	if a.Instead == nil {
-		for _, near := range n.Nearest {
-			if len(n.Nearest) == 1 {
-				a.Instead = near.Call
-			}
-		}
+	a.Nothing.Statement = "no record of " + e.Name() + " exists here"
+	if len(filters) > 0 {
+		a.Nothing.Statement = "no record of " + e.Name() + " passes " + without(params, filters)
 	}
-	if len(n.Nearest) > 0 {
-		near := n.Nearest[0]
-		n.Statement += fmt.Sprintf("; without %s there are %d records", near.Without, near.Records)
-		if len(near.Values) > 0 {
-			n.Statement += ", of " + strings.Join(near.Values, ", ")
+	for _, near := range a.Nothing.Nearest {
+		a.Nothing.Statement += fmt.Sprintf("; without %s there are %d records", near.Without, near.Records)
+		if near.Values != nil {
+			a.Nothing.Statement += ", of " + strings.Join(near.Values, ", ")
 		}
-		if near.From != "" {
-			n.Statement += ", from " + near.From[:10] + " to " + near.To[:min(len(near.To), 10)]
+		if near.From != "" && near.To != "" {
+			a.Nothing.Statement += ", from " + near.From[:10] + " to " + near.To[:10]
 		}
 	}
 	return err
 }
 
+// without are filters in words.
+func without(params url.Values, names []string) string {
+	var all []string
+	for _, name := range names {
+		all = append(all, name+"="+params.Get(name))
+	}
+	return strings.Join(all, " and ")
+}
+
 // nearestWithout adds what passes without some of the filters.
 func (c *call) nearestWithout(n *Nothing, e *contract.Endpoint, params url.Values, names ...string) error {
-	rest, filters := maps.Clone(params), maps.Clone(c.args.Filters)
-	var without []string
+	rest, dropped := maps.Clone(params), slices.Clone(names)
 	for _, name := range names {
-		without = append(without, name+"="+params.Get(name))
 		rest.Del(name)
-		delete(filters, name)
-		delete(filters, strings.TrimSuffix(name, contract.SeveralSuffix))
+		dropped = append(dropped, strings.TrimSuffix(name, contract.SeveralSuffix))
 	}
 	s, err := c.scopeOf(e, rest)
 	if err != nil || s.records == 0 {
 		return err
 	}
 	near := existing{
-		Without: strings.Join(without, "&"), Records: s.records, Levels: s.levels, From: s.from, To: s.to,
-		Call: c.withFilters(filters),
+		Without: without(params, names), Records: s.records, Levels: s.levels, From: s.from, To: s.to,
+		Call: c.withFilter("", nil, dropped...),
 	}
-	field := strings.TrimSuffix(names[0], contract.SeveralSuffix)
+	field := dropped[len(names)]
 	if !hasField(e, field) {
 		field = contract.CountryParam
 	}
+	var found struct{ Data []map[string]any }
 	if hasField(e, field) {
-		rest.Set("of", field)
-		var found struct {
-			Data []struct {
-				Value json.RawMessage `json:"value"`
-			} `json:"data"`
-		}
-		if _, err := c.ask(e.Path+"/facets", rest, &found); err != nil {
+		rest.Set("group_by", field)
+		rest.Set("measures", "count")
+		rest.Set("limit", strconv.Itoa(mostRows))
+		if _, err := c.ask(e.Path+"/aggregate", rest, &found); err != nil {
 			return err
 		}
-		for i, v := range found.Data {
-			if i < mostValues {
-				near.Values = append(near.Values, strings.Trim(string(v.Value), `"`))
-			} else {
-				near.More++
-			}
-		}
 	}
+	slices.SortStableFunc(found.Data, func(a, b map[string]any) int {
+		return cmp.Compare(b["count"].(float64), a["count"].(float64))
+	})
+	for _, group := range found.Data[:min(len(found.Data), mostValues)] {
+		near.Values = append(near.Values, textOf(group[field]))
+	}
+	near.More = len(found.Data) - len(near.Values)
 	n.Nearest = append(n.Nearest, near)
 	return nil
 }
 
 // kindsOf are the kinds of names that filters match, by what the name of the filter begins with.
-var kindsOf = []struct{ prefix, kind string }{
-	{"location", "country"},
-	{"asylum_location", "country"},
-	{"origin_location", "country"},
-	{"admin1", "province"},
-	{"admin2", "district"},
-	{"sector", "sector"},
-	{"commodity", "commodity"},
-	{"market", "market"},
-	{"org_acronym", "organisation"},
-	{"org_name", "organisation"},
+var kindsOf = [][2]string{
+	{"location_", "country"},
+	{"asylum_location_", "country"},
+	{"origin_location_", "country"},
+	{"admin1_", "province"},
+	{"admin2_", "district"},
+	{"sector_", "sector"},
+	{"commodity_", "commodity"},
+	{"market_", "market"},
+	{"org_", "organisation"},
 }
 
-// meantBy is the call with the code in place of a name, or the name in place of a code, nil if a
-// filter's value is neither.
+// meantBy is the call with the code that a filter's value means, a name or another spelling of the
+// code; nil if it means none.
 func (c *call) meantBy(e *contract.Endpoint, name, value string) (*Call, error) {
-	for _, k := range kindsOf {
-		if !strings.HasPrefix(name, k.prefix) {
-			continue
-		}
-		hit, err := c.findOne(value, k.kind)
-		if err != nil || hit == nil {
-			return nil, err
-		}
-		plain := strings.TrimSuffix(name, contract.SeveralSuffix)
-		code := strings.TrimSuffix(plain, "_name")
-		if code != plain {
-			code += "_code"
-		}
-		if hit.Code == value && code == plain || !slices.Contains(filterNames(e), code) {
-			return nil, nil
-		}
-		filters := maps.Clone(c.args.Filters)
-		delete(filters, name)
-		delete(filters, plain)
-		filters[code] = hit.Code
-		return c.withFilters(filters), nil
-	}
-	return nil, nil
-}
-
-// findOne is the name of a kind that a text is, by name or code; nil without one.
-func (c *call) findOne(text, kind string) (*find.Result, error) {
-	if text == "" {
+	at := slices.IndexFunc(kindsOf, func(k [2]string) bool { return strings.HasPrefix(name, k[0]) })
+	if at < 0 {
 		return nil, nil
 	}
+	hit, err := c.findOne(value, kindsOf[at][1])
+	field := kindsOf[at][0] + "code"
+	if field == "org_code" {
+		field = "org_acronym"
+	}
+	if err != nil || hit == nil || hit.Code == value && name == field || !slices.Contains(filterNames(e), field) {
+		return nil, err
+	}
+	return c.withFilter(field, hit.Code, name, strings.TrimSuffix(name, contract.SeveralSuffix)), nil
+}
+
+// findOne is the name of a kind that a text is most probably, nil without one.
+func (c *call) findOne(text, kind string) (*find.Result, error) {
 	var found find.Answer
 	if _, err := c.ask(searchPath, url.Values{"q": {text}, "kind": {kind}}, &found); err != nil {
 		return nil, err
 	}
-	for i := range found.Results {
-		if r := &found.Results[i]; strings.EqualFold(r.Code, text) || strings.EqualFold(r.Name, text) {
-			return r, nil
-		}
+	is := func(r find.Result) bool { return strings.EqualFold(r.Code, text) || strings.EqualFold(r.Name, text) }
+	if at := slices.IndexFunc(found.Results, is); at >= 0 {
+		return &found.Results[at], nil
 	}
 	if len(found.Results) > 0 {
 		return &found.Results[0], nil

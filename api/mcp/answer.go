@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"strconv"
+	"maps"
 	"unicode"
 	"unicode/utf8"
 )
@@ -13,28 +12,28 @@ import (
 // mostBytes is the length of the longest answer, which has no more characters than bytes.
 const mostBytes = 50_000
 
-// mostRead is the longest answer of a replica elsewhere that is read.
-const mostRead = 64 << 20
-
-func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, mostRead)) }
-
 // Call is a call of a tool.
 type Call struct {
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`
 }
 
-// Answer is what every tool but find answers. Fields that do not apply are left out.
+// Answer is what every tool answers. Fields that do not apply are left out.
 type Answer struct {
 	List     string            `json:"list,omitempty"`
 	Figure   string            `json:"figure,omitempty"`
+	Reading  string            `json:"reading,omitempty"` // how to read the figure, and what it is not
+	NotThis  string            `json:"not,omitempty"`
+	Query    string            `json:"query,omitempty"`
+	Searched string            `json:"searched_instead,omitempty"`
+	Kinds    any               `json:"kinds,omitempty"`
 	Total    int               `json:"total"` // of all pages
 	Shown    int               `json:"shown"`
 	Cut      string            `json:"cut,omitempty"` // why not all are shown
 	Next     *Call             `json:"next,omitempty"`
-	Units    map[string]string `json:"units,omitempty"` // by field
-	Records  *int              `json:"records,omitempty"`
-	Levels   []int             `json:"admin_levels,omitempty"`
+	Units    map[string]string `json:"units,omitempty"`        // by field
+	Records  *int              `json:"records,omitempty"`      // that were counted or added up
+	Levels   []int             `json:"admin_levels,omitempty"` // of all records, as are the following
 	From     string            `json:"period_start,omitempty"`
 	To       string            `json:"period_end,omitempty"`
 	Coverage string            `json:"coverage,omitempty"`
@@ -46,20 +45,10 @@ type Answer struct {
 	Warnings []string          `json:"warnings,omitempty"`
 	Instead  *Call             `json:"instead,omitempty"` // what was probably meant
 	Nothing  *Nothing          `json:"nothing,omitempty"`
-	Reading  string            `json:"reading,omitempty"`
-	NotThis  string            `json:"not,omitempty"`
 	Snapshot string            `json:"snapshot"`
-	URL      string            `json:"url"`
-
-	// Of find only.
-	Query  string `json:"query,omitempty"`
-	Sought string `json:"searched_instead,omitempty"`
-	Kinds  any    `json:"kinds,omitempty"`
+	URL      string            `json:"url"` // of a request that gives the same
 
 	Rows []json.RawMessage `json:"-"`
-	name string            // of the rows
-	next map[string]any    // arguments of the next page, but for offset
-	from int               // the offset
 }
 
 // Nothing says that there is nothing, and what there is instead.
@@ -80,49 +69,43 @@ type existing struct {
 	Call    *Call    `json:"call,omitempty"`
 }
 
-// fit leaves out rows until the answer is short enough, and says how to go on.
-func (a *Answer) fit(c *call) {
-	if a.name == "" {
-		a.name = "rows"
-	}
-	space := mostBytes - len(marshal(a)) - 400 // for what is added here
-	n := 0
-	for n < len(a.Rows) && space >= len(a.Rows[n])+1 {
-		space -= visibleLength(a.Rows[n]) + 1
-		if space < 0 {
-			break
-		}
-		n++
-	}
-	cut := n < len(a.Rows)
-	a.Rows, a.Shown = a.Rows[:n], n
-	if a.from+n >= a.Total {
-		return
-	}
-	a.Cut = fmt.Sprintf("rows %d to %d of %d", a.from+1, a.from+n, a.Total)
-	if n == 0 {
-		a.Cut = fmt.Sprintf("none of %d rows", a.Total)
-	}
-	if cut {
-		a.Cut += ": an answer has at most " + strconv.Itoa(mostBytes) + " characters"
-	}
-	if a.next != nil && n > 0 {
-		a.next["offset"] = a.from + n
-		a.Next = &Call{c.args.tool, a.next}
-	}
+// cited is a source of records.
+type cited struct {
+	Dataset  string `json:"dataset"`
+	Provider string `json:"provider,omitempty"`
+	License  string `json:"license"`
+	Updated  string `json:"updated,omitempty"`
+	Link     string `json:"link,omitempty"`
 }
 
-// json is the answer with its rows, which come last.
-func (a *Answer) json() []byte {
-	body := bytes.TrimSuffix(marshal(a), []byte("}"))
-	body = append(append(append(body, `,"`...), a.name...), `":[`...)
-	for i, row := range a.Rows {
-		if i > 0 {
-			body = append(body, ',')
+// render is the answer as JSON with its rows, which come last and are cut where it is too long.
+func (a *Answer) render(c *call) []byte {
+	const added = 1000 // the most that is written below
+	next := maps.Clone(c.sent)
+	space, n := mostBytes-added-len(visible(marshal(a)))-len(marshal(next)), 0
+	var rows []byte
+	for ; n < len(a.Rows); n++ {
+		row := visible(a.Rows[n])
+		if len(rows)+len(row)+1 > space {
+			break
 		}
-		body = append(body, row...)
+		rows = append(append(rows, row...), ',')
 	}
-	return append(body, "]}"...)
+	from := c.args.Offset
+	if a.Shown = n; from+n < a.Total {
+		a.Cut = fmt.Sprintf("rows %d to %d of %d", from+1, from+n, a.Total)
+		if n < len(a.Rows) {
+			a.Cut += fmt.Sprintf(": an answer has at most %d characters", mostBytes)
+		}
+		next["offset"] = from + n
+		a.Next = &Call{c.tool, next}
+	}
+	name := "rows"
+	if c.tool == "find" {
+		name = "results"
+	}
+	body := append(bytes.TrimSuffix(visible(marshal(a)), []byte("}")), `,"`+name+`":[`...)
+	return append(append(body, bytes.TrimSuffix(rows, []byte(","))...), "]}"...)
 }
 
 // marshal is a value as JSON, with < and > as they are.
@@ -137,9 +120,9 @@ func marshal(v any) []byte {
 }
 
 // isHidden reports whether a sign is one that no reader sees, or that changes how others are shown.
-// Texts with hidden instructions are written with them.
+// Instructions can be hidden in such signs.
 func isHidden(r rune) bool {
-	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) || unicode.Is(unicode.Variation_Selector, r)
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector)
 }
 
 // visible is JSON in which hidden signs are escaped. As JSON it has the same values.
@@ -153,14 +136,10 @@ func visible(body []byte) []byte {
 		case !isHidden(r):
 			b = utf8.AppendRune(b, r)
 		case r > 0xffff:
-			high, low := (r-0x10000)>>10+0xd800, (r-0x10000)&0x3ff+0xdc00
-			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+			b = fmt.Appendf(b, `\u%04x\u%04x`, (r-0x10000)>>10+0xd800, (r-0x10000)&0x3ff+0xdc00)
 		default:
 			b = fmt.Appendf(b, `\u%04x`, r)
 		}
 	}
 	return b
 }
-
-// visibleLength is the length of visible.
-func visibleLength(body []byte) int { return len(visible(body)) }

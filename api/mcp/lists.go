@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,249 +14,184 @@ import (
 	"hdqs/api/site"
 )
 
-// rows answers with records of a list.
-func rows(c *call) (*Answer, error) {
-	e, err := c.list()
+// records are the bodies of lists, and of what is computed of them.
+type records struct{ Data []json.RawMessage }
+
+// records asks for a page of records, of a list or of figures, and begins the answer.
+func (c *call) records(e *contract.Endpoint, path string, params url.Values) (*Answer, error) {
+	a := &Answer{Units: map[string]string{}, URL: c.address(path, params)}
+	var found records
+	reply, err := c.ask(path, params, &found)
 	if err != nil {
 		return nil, err
 	}
-	filters, err := c.params()
+	h := reply.Header
+	a.Rows, a.Partial, a.Coverage = found.Data, h.Get(contract.HeaderProvisional), h.Get(contract.HeaderCoverage)
+	if hint := h.Get(contract.HeaderHint); hint != "" {
+		a.Warnings = append(a.Warnings, hint)
+	}
+	if e != nil {
+		a.List = e.Name()
+		for _, f := range e.Figures {
+			if f.Use != contract.Label {
+				a.Units[f.Field] = unitOf(e, f.Field)
+			}
+		}
+	}
+	a.Total, err = strconv.Atoi(h.Get(contract.HeaderTotal))
+	return a, err
+}
+
+// unitOf is the unit of a field, or what it counts or is.
+func unitOf(e *contract.Endpoint, field string) string {
+	unit := e.Unit(field)
+	if f := e.Figure(field); f != nil {
+		unit = cmp.Or(unit, f.Noun)
+	}
+	return unit
+}
+
+// rows answers with records of a list.
+func rows(c *call) (*Answer, error) {
+	e, filters, err := c.question()
 	if err != nil {
 		return nil, err
 	}
 	params := maps.Clone(filters)
-	if len(c.args.Fields) > 0 {
-		params.Set(contract.FieldsParam, strings.Join(c.args.Fields, ","))
+	if c.page(params, 50); len(c.args.Fields) > 0 {
+		params.Set("fields", strings.Join(c.args.Fields, ","))
 	}
-	from := c.page(params, usualRows)
-	var found records
-	reply, err := c.ask(e.Path, params, &found)
+	a, err := c.records(e, e.Path, params)
 	if err != nil {
 		return nil, err
 	}
-	total, err := strconv.Atoi(reply.Header.Get(contract.HeaderTotal))
-	if err != nil {
-		return nil, err
-	}
-	a := &Answer{
-		List: e.Name(), Total: total, Rows: found.Data, from: from, next: maps.Clone(c.args.sent), Units: unitsOf(e),
-		URL: c.address(e.Path, params), Partial: reply.Header.Get(contract.HeaderProvisional),
-	}
-	if total == 0 {
-		return a, c.nothing(a, e)
+	if a.Total == 0 {
+		return a, c.nothing(a, e, filters)
 	}
 	s, err := c.scopeOf(e, filters)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.levels) > 1 && !filters.Has(levelField) && len(e.Figures) > 0 {
-		level := maps.Clone(c.args.Filters)
-		if level == nil {
-			level = map[string]any{}
-		}
-		level[levelField] = contract.Coarsest
 		a.Warnings = append(a.Warnings, "these records are of several admin levels: those of a country or province "+
-			"contain those of its parts. Do not add them up; instead keeps each place once")
-		a.Instead = c.withFilters(level)
-	}
-	if from >= total {
-		a.Warnings = append(a.Warnings, fmt.Sprintf("offset %d is after the last of %d records", from, total))
+			"contain those of its parts. Do not add them up; the call in instead keeps each place once")
+		a.Instead = c.withFilter(levelField, contract.Coarsest)
 	}
 	return a, c.describe(a, e, s)
 }
 
 // aggregate answers with groups of records.
 func aggregate(c *call) (*Answer, error) {
-	e, err := c.list()
+	e, filters, err := c.question()
 	if err != nil {
 		return nil, err
 	}
-	filters, err := c.params()
-	if err != nil {
-		return nil, err
-	}
-	params := maps.Clone(filters)
-	measures := c.args.Measures
+	params, measures := maps.Clone(filters), c.args.Measures
 	if len(measures) == 0 {
 		measures = names{contract.Count.String()}
 	}
 	params.Set("measures", strings.Join(measures, ","))
-	if len(c.args.GroupBy) > 0 {
+	if c.page(params, 200); len(c.args.GroupBy) > 0 {
 		params.Set("group_by", strings.Join(c.args.GroupBy, ","))
 	}
-	from := c.page(params, usualGroups)
-	path := e.Path + "/" + contract.Aggregate.String()
-	var found records
-	reply, err := c.ask(path, params, &found)
+	a, err := c.records(e, e.Path+"/aggregate", params)
 	if err != nil {
 		return nil, err
 	}
-	total, err := strconv.Atoi(reply.Header.Get(contract.HeaderTotal))
-	if err != nil {
-		return nil, err
+	a.Units = map[string]string{}
+	for _, m := range measures {
+		function, field, _ := strings.Cut(m, ":")
+		if name := strings.Replace(m, ":", "_", 1); field == "" {
+			a.Units[name] = "records"
+		} else if function == "distinct" {
+			a.Units[name] = "different values"
+		} else if unit := unitOf(e, field); unit != "" {
+			a.Units[name] = unit
+		}
 	}
 	s, err := c.scopeOf(e, filters)
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{
-		List: e.Name(), Total: total, Rows: found.Data, from: from, next: maps.Clone(c.args.sent), Records: &s.records,
-		URL: c.address(path, params), Coverage: reply.Header.Get(contract.HeaderCoverage),
-		Partial: reply.Header.Get(contract.HeaderProvisional), Units: map[string]string{},
-	}
-	for _, m := range measures {
-		function, field, ok := strings.Cut(m, ":")
-		if unit := e.Unit(field); ok && unit != "" && function != "distinct" {
-			a.Units[function+"_"+field] = unit
-		} else if m == contract.Count.String() || function == "distinct" {
-			a.Units[strings.Replace(m, ":", "_", 1)] = "records"
-			if ok {
-				a.Units[function+"_"+field] = "different values"
-			}
-		}
-	}
-	if hint := reply.Header.Get(contract.HeaderHint); hint != "" {
-		a.Warnings = append(a.Warnings, hint)
-	}
-	if s.records == 0 {
+	if a.Records = &s.records; s.records == 0 {
 		a.Total, a.Rows = 0, nil // a sum of nothing is no number
-		return a, c.nothing(a, e)
+		return a, c.nothing(a, e, filters)
 	}
 	return a, c.describe(a, e, s)
 }
 
-// unitsOf are the units of a list's figures, by field.
-func unitsOf(e *contract.Endpoint) map[string]string {
-	units := map[string]string{}
-	for _, f := range e.Figures {
-		if unit := e.Unit(f.Field); unit != "" {
-			units[f.Field] = unit
-		}
-	}
-	return units
-}
-
 // changes answers with what changed in a list since a snapshot.
 func changes(c *call) (*Answer, error) {
-	e, err := c.list()
+	e, params, err := c.question()
 	if err != nil {
 		return nil, err
 	}
-	params, err := c.params()
-	if err != nil {
+	var held site.Sources
+	if _, err := c.ask(site.SourcesPath, url.Values{"list": {e.Name()}}, &held); err != nil {
 		return nil, err
 	}
-	var all site.Sources
-	if _, err := c.ask(sourcesPath, map[string][]string{"list": {e.Name()}}, &all); err != nil {
-		return nil, err
-	}
-	a := &Answer{List: e.Name(), next: maps.Clone(c.args.sent), Updated: all.Lists[0].Updated, Stale: all.Lists[0].Stale}
 	since := c.args.Since
-	if since == "" && len(all.Earlier) > 0 {
-		since = all.Earlier[0]
+	if since == "" && len(held.Earlier) > 0 {
+		since = held.Earlier[0]
 	}
-	path := e.Path + "/" + contract.Changes.String()
-	if since == "" || since == all.Snapshot {
-		a.URL = c.address(sourcesPath, map[string][]string{"list": {e.Name()}})
-		a.Nothing = &Nothing{Statement: "snapshot " + all.Snapshot + ", loaded " + all.Loaded + ", is compared with none: " +
-			"no earlier one is held here. Keep its id, and ask for changes since it later"}
-		a.cite(all.Lists[0].Datasets)
-		return a, nil
-	}
+	c.page(params, 50)
 	params.Set(contract.SinceParam, since)
-	a.from = c.page(params, usualRows)
-	a.URL = c.address(path, params)
-	var found records
-	reply, err := c.ask(path, params, &found)
+	every := func(*site.SourceDataset) bool { return true }
+	if since == "" || since == held.Snapshot {
+		a := &Answer{List: e.Name(), URL: c.address(site.SourcesPath, url.Values{"list": {e.Name()}})}
+		a.Nothing = &Nothing{Statement: "no earlier snapshot is held here to compare " + held.Snapshot + ", loaded " +
+			held.Loaded + ", with. Keep its id, and ask for changes since it later"}
+		return a, c.cite(a, e, every)
+	}
+	c.sent["since"] = since // of the next page too
+	a, err := c.records(e, e.Path+"/changes", params)
+	if refused, ok := errors.AsType[*refusal](err); ok && len(held.Earlier) > 0 {
+		refused.Message += "; snapshots that are held: " + strings.Join(held.Earlier, ", ")
+	}
 	if err != nil {
-		if refused, ok := err.(*refusal); ok && len(all.Earlier) > 0 {
-			refused.Message += "; snapshots that are held: " + strings.Join(all.Earlier, ", ")
-		}
 		return nil, err
 	}
-	if a.Total, err = strconv.Atoi(reply.Header.Get(contract.HeaderTotal)); err != nil {
-		return nil, err
-	}
-	a.Rows, a.next["since"], a.Units = found.Data, since, unitsOf(e)
 	if a.Total == 0 {
 		a.Nothing = &Nothing{Statement: "no such record of " + e.Name() + " has changed since " + since}
 	}
-	a.cite(all.Lists[0].Datasets)
-	return a, nil
+	return a, c.cite(a, e, every)
 }
 
-// source answers with the sources of lists.
+// source answers with the sources of a list, or with all lists.
 func source(c *call) (*Answer, error) {
-	params := map[string][]string{}
+	params := url.Values{}
 	if c.args.List != "" {
 		e, err := c.list()
 		if err != nil {
 			return nil, err
 		}
-		params["list"] = []string{e.Name()}
+		params.Set("list", e.Name())
 	}
 	var all site.Sources
-	if _, err := c.ask(sourcesPath, params, &all); err != nil {
+	if _, err := c.ask(site.SourcesPath, params, &all); err != nil {
 		return nil, err
 	}
-	a := &Answer{URL: c.address(sourcesPath, params)}
-	seen := map[string]bool{}
-	for i := range all.Lists {
-		l := &all.Lists[i]
-		if c.args.List == "" && c.args.Dataset == "" {
+	a := &Answer{URL: c.address(site.SourcesPath, params)}
+	for _, l := range all.Lists {
+		if c.args.List == "" {
 			l.Datasets = nil
-			a.Rows = append(a.Rows, marshal(struct {
-				*site.ListSources
-				Datasets int `json:"datasets"`
-			}{l, len(l.Datasets)}))
+			a.Rows = append(a.Rows, marshal(l))
 			continue
 		}
-		a.List, a.Updated, a.Stale = l.List, l.Updated, l.Stale
+		a.List, a.Updated, a.Stale = l.List, timeText(l.Updated), timeText(l.StaleSince)
 		for _, d := range l.Datasets {
-			if is := d.ID == c.args.Dataset || containsWords(d.Title, c.args.Dataset); seen[d.ID] || !is {
-				continue
-			}
-			seen[d.ID] = true
+			parts := []string{d.Publisher, d.Title, timeText(d.Updated), d.License, d.Link, "snapshot " + all.Snapshot}
+			parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 			a.Rows = append(a.Rows, marshal(struct {
-				site.DatasetInfo
+				site.SourceDataset
 				Citation string `json:"citation"`
-			}{d, citation(&d, &all)}))
+			}{d, strings.Join(parts, ". ")}))
 		}
 	}
-	if c.args.Dataset != "" && c.args.List == "" {
-		a.List, a.Updated, a.Stale = "", "", ""
-	}
-	if a.Total = len(a.Rows); a.Total == 0 {
-		a.Nothing = &Nothing{Statement: "no dataset is known as the source of " + c.args.List}
-		if c.args.Dataset != "" {
-			a.Nothing.Statement = fmt.Sprintf("no dataset here has the id or the words %q", c.args.Dataset)
-			a.Instead = &Call{"find", map[string]any{"words": c.args.Dataset, "kind": "dataset"}}
-		}
+	a.Total = len(a.Rows)
+	a.Rows = a.Rows[min(max(0, c.args.Offset), a.Total):]
+	if a.Total == 0 {
+		a.Nothing = &Nothing{Statement: "no dataset of the catalog is known as the source of " + c.args.List}
 	}
 	return a, nil
-}
-
-// containsWords reports whether a title has all words of a text.
-func containsWords(title, text string) bool {
-	title = strings.ToLower(title)
-	return !slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(word string) bool {
-		return !strings.Contains(title, word)
-	})
-}
-
-// citation is how a dataset is cited.
-func citation(d *site.DatasetInfo, all *site.Sources) string {
-	parts := []string{d.Provider, d.Title}
-	if d.Updated != "" {
-		parts = append(parts, "updated "+d.Updated[:10])
-	}
-	parts = append(parts, d.License, d.Link, "read from snapshot "+all.Snapshot)
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ". ")
-}
-
-// object is a record as a map, for its fields.
-func object(row json.RawMessage) map[string]any {
-	of := map[string]any{}
-	_ = json.Unmarshal(row, &of) // which was read from JSON
-	return of
 }

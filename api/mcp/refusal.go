@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -27,143 +28,104 @@ type problem struct {
 }
 
 func (r *refusal) Error() string { return r.Message }
-func (r *refusal) json() []byte  { return marshal(r) }
 
 // issue is a violation in the body of a 422.
 type issue struct {
-	Type  string   `json:"type"`
-	Where []string `json:"loc"`
-	Text  string   `json:"msg"`
-	Ctx   struct {
-		Instead  string `json:"instead"`
-		Expected string `json:"expected"`
-	} `json:"ctx"`
+	Where []any  `json:"loc"`
+	Text  string `json:"msg"`
+	Ctx   struct{ Instead, Expected string }
 }
 
 // refused makes a refusal of an answer of the interface.
 func (c *call) refused(reply *Reply) error {
-	switch reply.Status {
-	case http.StatusUnprocessableEntity:
-		var body struct {
-			Detail []issue `json:"detail"`
-		}
-		if json.Unmarshal(reply.Body, &body) == nil && len(body.Detail) > 0 {
-			return c.invalid(body.Detail)
-		}
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		return &refusal{
-			Message: "The service is busy; send the same call again in " + reply.Header.Get("Retry-After") + " seconds",
-			Instead: &Call{c.args.tool, c.args.sent},
-		}
-	}
-	var body struct {
-		Detail string `json:"detail"`
-	}
+	var body struct{ Detail json.RawMessage }
+	var issues []issue
+	r := &refusal{gone: reply.Status == http.StatusGone}
 	_ = json.Unmarshal(reply.Body, &body) // without a text there is the status
-	if body.Detail == "" {
-		body.Detail = http.StatusText(reply.Status)
+	if json.Unmarshal(body.Detail, &issues) == nil && len(issues) > 0 {
+		return c.invalid(issues)
 	}
-	r := &refusal{Message: body.Detail, gone: reply.Status == http.StatusGone}
+	_ = json.Unmarshal(body.Detail, &r.Message)
+	r.Message = cmp.Or(r.Message, http.StatusText(reply.Status))
 	switch {
-	case reply.Status == http.StatusBadRequest && c.hasDates():
-		r.Message += ". Dates are YYYY-MM-DD, YYYY-MM or YYYY"
-		r.Instead = c.withoutDates()
+	case reply.Status == http.StatusServiceUnavailable || reply.Status == http.StatusTooManyRequests:
+		r.Message = "the service is busy; send the same call again in " + reply.Header.Get("Retry-After") + " seconds"
+		r.Instead = &Call{c.tool, c.sent}
 	case r.gone && c.args.Since != "":
-		r.Instead = c.with("since", "")
-		delete(r.Instead.Arguments, "since")
+		r.Instead = c.with("since", nil, "since")
+	case reply.Status == http.StatusBadRequest && c.args.EndDate != "":
+		r.Message += ". Dates are YYYY-MM-DD, YYYY-MM or YYYY"
+		r.Instead = c.with("end_date", yearOf(c.args.EndDate))
+	case reply.Status == http.StatusBadRequest:
+		r.Message += ". Dates are YYYY-MM-DD, YYYY-MM or YYYY"
+		filters := map[string]any{}
+		for name, value := range c.args.Filters {
+			if filters[name] = value; strings.HasSuffix(name, "_date") {
+				filters[name] = yearOf(textOf(value))
+			}
+		}
+		r.Instead = c.with("filters", filters)
 	}
 	return r
 }
 
-// dates are filters and arguments with a day.
-var dates = []string{"start_date", "end_date"}
-
-func (c *call) hasDates() bool {
-	return c.args.EndDate != "" || c.args.Filters["start_date"] != nil || c.args.Filters["end_date"] != nil
+// yearOf is the first year in a text, or a year of the kind that is wanted.
+func yearOf(text string) string {
+	for i := 0; i+4 <= len(text); i++ {
+		if part := text[i : i+4]; strings.Trim(part, "0123456789") == "" && part > "1900" && part < "2100" {
+			return part
+		}
+	}
+	return "2024"
 }
 
-// withoutDates is the call whose dates are cut to their year, where they have one.
-func (c *call) withoutDates() *Call {
-	year := func(value any) (string, bool) {
-		text, _ := textOf(value)
-		for i := 0; i+4 <= len(text); i++ {
-			if part := text[i : i+4]; strings.Trim(part, "0123456789") == "" && (part[:2] == "19" || part[:2] == "20") {
-				return part, true
-			}
-		}
-		return "", false
-	}
-	if c.args.EndDate != "" {
-		if y, ok := year(c.args.EndDate); ok {
-			return c.with("end_date", y)
-		}
-		return nil
-	}
-	filters := maps.Clone(c.args.Filters)
-	for _, name := range dates {
-		if value, has := filters[name]; has {
-			if y, ok := year(value); ok {
-				filters[name] = y
-			} else {
-				return nil
-			}
-		}
-	}
-	return c.withFilters(filters)
-}
-
-// invalid makes a refusal of violations. The call that is right is the one that the interface names,
-// or this one with the names and values that were meant.
-func (c *call) invalid(all []issue) error {
-	r := &refusal{Message: "refused"}
-	filters, mended := maps.Clone(c.args.Filters), 0
-	for _, i := range all {
-		name := ""
-		if len(i.Where) > 0 {
-			name = i.Where[len(i.Where)-1]
-		}
+// invalid makes a refusal of violations. The call that is right is the one that the interface
+// names, or this one with the names and values that were meant.
+func (c *call) invalid(issues []issue) error {
+	r := &refusal{}
+	mended, filters := 0, map[string]any{}
+	maps.Copy(filters, c.args.Filters)
+	for _, i := range issues {
+		name, _ := i.Where[len(i.Where)-1].(string)
 		text, _, _ := strings.Cut(i.Text, " Right: ")
 		r.Problems = append(r.Problems, problem{name, text})
-		if r.Instead == nil && i.Ctx.Instead != "" {
-			r.Instead = c.callOf(i.Ctx.Instead)
+		if u, err := url.Parse(i.Ctx.Instead); err == nil && r.Instead == nil {
+			r.Instead = callFor(u.Path, u.Query())
 		}
 		value, isFilter := filters[name]
-		if !isFilter {
-			continue
-		}
-		if _, meant, ok := strings.Cut(text, "did you mean "); ok {
-			meant = strings.FieldsFunc(meant, func(r rune) bool { return r == ' ' || r == '?' })[0]
-			if _, taken := filters[meant]; !taken {
-				delete(filters, name)
-				filters[meant] = value
+		meant := meantName(text)
+		if meant == "" && i.Ctx.Expected != "" && isFilter {
+			if filters[name] = meantValue(name, textOf(value), i.Ctx.Expected); filters[name] != "" {
 				mended++
 			}
-		} else if was, _ := textOf(value); i.Ctx.Expected != "" {
-			meant := meantOf(name, was, i.Ctx.Expected)
-			if meant != "" {
-				filters[name] = meant
-				mended++
-			}
+		} else if _, taken := filters[meant]; meant != "" && isFilter && !taken {
+			delete(filters, name)
+			filters[meant] = value
+			mended++
 		}
 	}
-	r.Message = r.Problems[0].Message
-	if len(r.Problems) == 1 {
-		r.Message = r.Problems[0].Argument + ": " + r.Message
+	if r.Message = r.Problems[0].Argument + ": " + r.Problems[0].Message; len(r.Problems) == 1 {
 		r.Problems = nil
 	}
-	switch {
-	case r.Instead != nil:
-	case mended == len(all):
-		r.Instead = c.withFilters(filters)
-	case c.args.List != "":
-		r.Instead = &Call{"find", map[string]any{"words": c.args.List, "kind": "list"}} // which has all names
+	if r.Instead == nil && mended == len(issues) {
+		r.Instead = c.with("filters", filters)
+	} else if r.Instead == nil && c.args.List != "" { // the list's entry has all names
+		r.Instead = &Call{"find", map[string]any{"words": c.args.List, "kind": "list"}}
 	}
 	return r
 }
 
-// meantOf is the value of an enumeration that was probably meant: 'a', 'b' or 'c'.
-func meantOf(name, value, expected string) string {
-	if name == "admin_level" {
+// meantName is the name that a message says was meant, empty without one.
+func meantName(text string) string {
+	_, meant, _ := strings.Cut(text, "did you mean ")
+	meant, _, _ = strings.Cut(meant, "?")
+	meant, _, _ = strings.Cut(meant, " ")
+	return meant
+}
+
+// meantValue is the value of an enumeration, given as 'a', 'b' or 'c', that was probably meant.
+func meantValue(name, value, expected string) string {
+	if name == levelField {
 		return contract.Coarsest
 	}
 	var all []string
@@ -173,26 +135,10 @@ func meantOf(name, value, expected string) string {
 		}
 	}
 	value = strings.ReplaceAll(strings.ToLower(value), " ", "_")
-	for _, one := range all {
-		if strings.EqualFold(one, value) || len(value) > 2 && strings.HasPrefix(strings.ToLower(one), value[:3]) {
-			return one
-		}
-	}
-	return nearest.Of(value, all)
+	return cmp.Or(nearest.Of(value, all), nearest.Of(strings.ToUpper(value), all))
 }
 
-// callOf is the call of a tool that asks a request of the interface. It is nil for what no tool
-// asks.
-func (c *call) callOf(request string) *Call {
-	u, err := url.Parse(request)
-	if err != nil {
-		return nil
-	}
-	params := u.Query()
-	return callFor(u.Path, params)
-}
-
-// callFor is callOf of a path and its parameters.
+// callFor is the call of a tool that asks a request of the interface, nil if no tool asks it.
 func callFor(at string, params url.Values) *Call {
 	tool := "rows"
 	switch base := path.Base(at); base {
@@ -212,12 +158,9 @@ func callFor(at string, params url.Values) *Call {
 			arguments[name] = strings.Split(value, ",")
 		case name == "since":
 			arguments[name] = value
-		case name == "limit" || name == "offset" || name == contract.SnapshotParam || name == "app_identifier":
+		case name == "limit" || name == "offset" || name == contract.SnapshotParam:
 		case isSeveral && !strings.Contains(value, `\`):
 			filters[several] = strings.Split(value, ",")
-			if !strings.Contains(value, ",") && several != "sector_code" {
-				filters[several] = value
-			}
 		default:
 			filters[name] = value
 		}

@@ -1,0 +1,325 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hdqs/api/contract"
+	"hdqs/api/mcp"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/testkit"
+)
+
+// agent connects a client of a revision of the protocol.
+func agent(t *testing.T, address, revision string) *sdk.ClientSession {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: "http://" + address + mcp.Path, DisableStandaloneSSE: true, MaxRetries: -1,
+	}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
+	testkit.Must(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// told is what a tool has answered, as text.
+func told(t *testing.T, session *sdk.ClientSession, tool string, arguments any) (text string, refused bool) {
+	t.Helper()
+	r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	testkit.Must(t, err)
+	text = r.Content[0].(*sdk.TextContent).Text
+	if structured, _ := json.Marshal(r.StructuredContent); !r.IsError {
+		var a, b any
+		if json.Unmarshal(structured, &a) != nil || json.Unmarshal([]byte(text), &b) != nil {
+			t.Fatalf("%s: %s", tool, text)
+		}
+		if left, right := marshalled(a), marshalled(b); left != right {
+			t.Errorf("%s: the structured content is %.300s, the text %.300s", tool, left, right)
+		}
+	}
+	return text, r.IsError
+}
+
+func marshalled(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+// toldAnswer is an answer that is no refusal.
+func toldAnswer(t *testing.T, session *sdk.ClientSession, tool string, arguments any) (a mcp.Answer) {
+	t.Helper()
+	text, refused := told(t, session, tool, arguments)
+	if err := json.Unmarshal([]byte(text), &a); err != nil || refused {
+		t.Fatalf("%s %v: %s", tool, arguments, text)
+	}
+	var rows struct{ Rows, Results []json.RawMessage }
+	testkit.Must(t, json.Unmarshal([]byte(text), &rows))
+	a.Rows = append(rows.Rows, rows.Results...)
+	return a
+}
+
+// TestAgents: clients of each revision get the same tools in the same bytes from servers of all
+// kinds, at most 7 KB, and the answers that plain requests get.
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	var lists []string
+	for _, o := range []state.Options{
+		{Agents: true},
+		{Agents: true, Names: contract.HAPINames, BaseURL: "http://127.0.0.1"},
+		{Agents: true, Identifier: state.IgnoreIdentifier, Strict: true},
+	} {
+		s := sampleServer(t, o, 30)
+		address := listen(t, s)
+		for _, revision := range []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
+			session := agent(t, address, revision)
+			if got := session.InitializeResult().ProtocolVersion; got != revision {
+				t.Errorf("asked for revision %s, got %s", revision, got)
+			}
+			a := toldAnswer(t, session, "rows", map[string]any{"list": "idps", "limit": 3})
+			path := strings.TrimPrefix(a.URL, "http://"+address)
+			path = strings.TrimPrefix(path, o.BaseURL)
+			plain := s.Answer("GET", path, named)
+			var of struct{ Data []json.RawMessage }
+			if json.Unmarshal(plain.Body, &of) != nil || marshalled(of.Data) != marshalled(a.Rows) ||
+				headerOf(plain, contract.HeaderTotal) != marshalled(a.Total) || a.Snapshot != sampleID {
+				t.Errorf("%s: %d %.200s, the tool %.200s of %d in %s", path, plain.Status, plain.Body, a.Rows, a.Total,
+					a.Snapshot)
+			}
+			read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "hdqs://coverage"})
+			if err != nil || !strings.Contains(read.Contents[0].Text, `"list":"idps"`) {
+				t.Errorf("coverage: %v", err)
+			}
+		}
+		lists = append(lists, rawTools(t, address))
+	}
+	slices.Sort(lists)
+	if lists = slices.Compact(lists); len(lists) != 1 || len(lists[0]) > 7000 {
+		t.Errorf("%d lists of tools, the first of %d bytes; want one of at most 7000", len(lists), len(lists[0]))
+	}
+	if !strings.Contains(lists[0], `"ttlMs":3600000,"cacheScope":"public"`) {
+		t.Errorf("nothing says how long the tools may be kept: %.300s", lists[0])
+	}
+}
+
+// named is a header with an identifier.
+var named = []reply.HeaderField{{Name: contract.ContractNames.IdentifierHeader(), Value: goodIdentifier}}
+
+// post sends a message of the newest revision.
+func post(t *testing.T, address, body string, header ...string) (int, string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+address+mcp.Path, strings.NewReader(body))
+	testkit.Must(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+	}
+	answer, err := http.DefaultClient.Do(r)
+	testkit.Must(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	testkit.Must(t, err)
+	return answer.StatusCode, string(text), answer.Header
+}
+
+const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"}}`
+
+func rawTools(t *testing.T, address string) string {
+	t.Helper()
+	status, text, _ := post(t, address, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+meta+`}}`,
+		"Mcp-Method", "tools/list")
+	if status != 200 {
+		t.Fatalf("tools/list: %d %s", status, text)
+	}
+	return text
+}
+
+// TestAgentsAtTheDoor: who is let in, and that the answer to who is not says why.
+func TestAgentsAtTheDoor(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	var lock sync.Mutex
+	s := sampleServer(t, state.Options{
+		Agents: true, BaseURL: "https://data.example.org", Logger: slog.New(slog.NewTextHandler(locked{&lock, &log}, nil)),
+	}, 30)
+	address := listen(t, s)
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`
+	listen := strings.ReplaceAll(list, "tools/list", "subscriptions/listen")
+	for _, c := range []struct {
+		status int
+		body   string
+		header []string
+	}{
+		{200, list, nil},
+		{200, list, []string{"Host", "data.example.org", "Origin", "https://data.example.org"}},
+		{200, list, []string{"Host", "localhost", "Origin", "http://localhost:6274"}},
+		{200, list, []string{"Host", "[::1]:80"}},
+		{403, list, []string{"Host", "rebound.example"}},
+		{403, list, []string{"Origin", "https://foreign.example"}},
+		{403, list, []string{"Origin", "null"}},
+		{403, list, []string{"Host", "data.example.org", "Origin", "http://localhost"}},
+		{404, listen, []string{"Mcp-Method", "subscriptions/listen"}},
+		{400, "{", nil},
+		{400, list, []string{"Mcp-Protocol-Version", "1999-01-01\x7f"[:10]}},
+		{415, list, []string{"Content-Type", "text/plain"}},
+		{413, list + strings.Repeat(" ", mcp.MaxBody), nil},
+	} {
+		status, text, h := post(t, address, c.body, append([]string{"Mcp-Method", "tools/list"}, c.header...)...)
+		isListen := c.body == listen && (status == 404 || strings.Contains(text, "-32601"))
+		if status != c.status && !isListen {
+			t.Errorf("%.40s with %q: %d %.200s, want %d", c.body, c.header, status, text, c.status)
+		}
+		if status == 403 && !strings.Contains(text, "Host") && !strings.Contains(text, "Origin") {
+			t.Errorf("%q: %s says not why", c.header, text)
+		}
+		if h.Get("Cache-Control") != reply.NoStore && status != 413 {
+			t.Errorf("%q: Cache-Control %q", c.header, h.Get("Cache-Control"))
+		}
+	}
+	host := []reply.HeaderField{{Name: "Host", Value: "localhost"}}
+	if a := s.Answer("GET", mcp.Path, host); a.Status != 405 || headerOf(a, "Allow") != "POST" {
+		t.Errorf("GET: %d, Allow %q", a.Status, headerOf(a, "Allow"))
+	}
+	if a := sampleServer(t, state.Options{}, 30).Answer("GET", mcp.Path, nil); a.Status != 404 {
+		t.Errorf("without the option: %d, want 404", a.Status)
+	}
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"figure","arguments":{"countries":` +
+		`["x\nlevel=ERROR msg=forged\u001b[2J"],"figure":"\r\nforged"},` + meta + `}}`
+	_, text, _ := post(t, address, call, "Mcp-Method", "tools/call", "Mcp-Name", "figure")
+	lock.Lock()
+	defer lock.Unlock()
+	if logged := log.String(); strings.Contains(logged, "forged") || strings.Contains(logged, "rebound") ||
+		!strings.Contains(text, `"isError":true`) {
+		t.Errorf("the log has bytes of requests: %s\nanswer %s", logged, text)
+	}
+}
+
+// locked is a writer of several goroutines.
+type locked struct {
+	*sync.Mutex
+	io.Writer
+}
+
+func (l locked) Write(p []byte) (int, error) {
+	l.Lock()
+	defer l.Unlock()
+	return l.Writer.Write(p)
+}
+
+// TestAgentsHostile: texts that look like instructions or markup come back as the values that they
+// are, whatever tool reads them, and without a sign that no reader sees.
+func TestAgentsHostile(t *testing.T) {
+	t.Parallel()
+	s := hostileServer(t)
+	server := s.Agents("test")
+	client, transport := sdk.NewInMemoryTransports()
+	go func() { _ = server.Run(t.Context(), transport) }()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), client, nil)
+	testkit.Must(t, err)
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		for tool, arguments := range map[string]map[string]any{
+			"rows": {"list": e.Name(), "limit": 1000}, "source": {"list": e.Name()},
+			"aggregate": {"list": e.Name(), "group_by": []string{e.Fields[0].Name}},
+		} {
+			text, refused := told(t, session, tool, arguments)
+			isHidden := func(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Zl) }
+			if hidden := strings.IndexFunc(text, isHidden); refused || hidden >= 0 || len(text) > 50_000 {
+				t.Errorf("%s of %s: refused %t, a hidden sign at %d, %d bytes: %.300s", tool, e.Name(), refused, hidden,
+					len(text), text)
+			}
+			if tool != "rows" {
+				continue
+			}
+			var got, want struct {
+				Data, Rows []any
+				URL        string
+			}
+			testkit.Must(t, json.Unmarshal([]byte(text), &got))
+			testkit.Must(t, json.Unmarshal(s.Answer("GET", got.URL, named).Body, &want))
+			if marshalled(got.Rows) != marshalled(want.Data[:len(got.Rows)]) {
+				t.Errorf("%s: cells differ from those of the plain answer", e.Name())
+			}
+		}
+	}
+	for _, text := range hostileTexts {
+		for tool, arguments := range map[string]map[string]any{
+			"find": {"words": text}, "figure": {"countries": []string{text}, "figure": text}, "changes": {"list": text},
+			"rows": {"list": "idps", "filters": map[string]any{"location_name": text, "operation": text}},
+		} {
+			told(t, session, tool, arguments) // which checks that it is JSON
+		}
+	}
+}
+
+// TestAgentsFlood: calls beyond the slots of pages wait or are refused, and plain requests beside
+// them are answered.
+func TestAgentsFlood(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{Agents: true}, 30)
+	address := listen(t, s)
+	inside := make(chan struct{})
+	release := make(chan struct{})
+	for range max(1, runtime.GOMAXPROCS(0)/2) { // all slots
+		go func() {
+			_ = s.Pass(func() error {
+				inside <- struct{}{}
+				<-release
+				return nil
+			}, s.Pages)
+		}()
+		<-inside
+	}
+	var calls sync.WaitGroup
+	for range 20 {
+		calls.Go(func() {
+			session := agent(t, address, "2025-06-18")
+			told(t, session, "find", map[string]any{"words": "refugees"})
+		})
+	}
+	waitFor(t, "calls to wait", func() bool { return s.Pages.Waiting() > 0 })
+	for range 50 { // while no call has a slot
+		if a := ask(t, address, "GET", "/api/v2/affected-people/idps?limit=1", named); a.Status != 200 {
+			t.Errorf("beside waiting calls: %d %s", a.Status, a.Body)
+		}
+	}
+	close(release)
+	calls.Wait()
+}
+
+// TestAgentsElsewhere: a command that asks a replica over HTTP answers with its address.
+func TestAgentsElsewhere(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{}, 30)
+	base := "http://" + listen(t, s)
+	server := mcp.New(mcp.Options{
+		Asker: &mcp.Remote{Base: base}, Log: slog.New(slog.DiscardHandler),
+		Limit: func(work func() error) error { return work() },
+	})
+	client, transport := sdk.NewInMemoryTransports()
+	go func() { _ = server.Run(mcp.WithBase(context.Background(), base), transport) }()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), client, nil)
+	testkit.Must(t, err)
+	a := toldAnswer(t, session, "aggregate", map[string]any{"list": "idps", "measures": "count,max:population"})
+	if !strings.HasPrefix(a.URL, base+"/api/v2/") || len(a.Rows) != 1 || a.Units["max_population"] != "people" {
+		t.Errorf("%+v", a)
+	}
+}
