@@ -48,6 +48,8 @@ func (c *call) refused(reply *Reply) error {
 	_ = json.Unmarshal(body.Detail, &r.Message)
 	r.Message = cmp.Or(r.Message, http.StatusText(reply.Status))
 	switch {
+	case reply.Status == http.StatusNotFound:
+		r.Message = "the service does not have what this tool asks for: its version is another"
 	case reply.Status == http.StatusServiceUnavailable || reply.Status == http.StatusTooManyRequests:
 		r.Message = "the service is busy; send the same call again in " + reply.Header.Get("Retry-After") + " seconds"
 		r.Instead = &Call{c.tool, c.sent}
