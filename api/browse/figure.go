@@ -22,6 +22,8 @@ type figure struct {
 	Chosen        []link   // filters that were chosen for the reader, each with the page without it
 	LeftOut       []string // places of which sums would be wrong
 	Coverage      string   // that not all units have records
+	National      []string // countries of which this is not the figure of the whole country, with that one
+	Coarsest      string   // the page with those
 	Title         string
 	Measures, Bys []option
 	Keep          []option // parameters that the form of the figure sends on
@@ -207,6 +209,9 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 		return x, err
 	}
 	x.draw(q, s, groups, m, &by, countries)
+	if err := x.addNational(q, s, s.filters(), by.fields, m.request(), countries); err != nil {
+		return nil, err
+	}
 	if err := x.addOthers(q, s, &by, request, total); err != nil {
 		return nil, err
 	}

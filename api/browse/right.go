@@ -29,7 +29,8 @@ type rightSum struct {
 // figureRow is one group: its fields, and its figures as the interface writes them, empty for null.
 type figureRow struct{ fields, figures []string }
 
-// read asks for all records, and where that is refused, for those of countries.
+// read asks for all records, and where that is refused, for those of the countries that are right
+// by themselves. What is wrong over countries, such as figures of several years, stays refused.
 func (s *rightSum) read() error {
 	refused, err := s.ask(nil)
 	if err != nil || len(refused) == 0 {
@@ -40,6 +41,9 @@ func (s *rightSum) read() error {
 	}
 	all := s.v.q.Plan.Endpoint.Fields
 	place := all[slices.IndexFunc(all, func(f contract.Field) bool { return isCountry(f.Name) })].Name
+	if i := slices.IndexFunc(s.fields, isCountry); i >= 0 {
+		place = s.fields[i]
+	}
 	groups, _, err := askGroups(s.v.q, groupsQuery(state{values: s.values}, []string{place}, "count"))
 	if err != nil || len(groups) < 2 {
 		return err
@@ -50,13 +54,40 @@ func (s *rightSum) read() error {
 			codes = append(codes, code)
 		}
 	}
-	if err := s.halve(place, codes); err != nil || len(s.rows) == 0 {
+	if err := s.halve(place, codes); err != nil {
 		return err
 	}
 	codes = slices.DeleteFunc(codes, func(code string) bool { return slices.Contains(s.left, code) })
-	s.kept, s.refused = placesQuery(place, codes), nil
+	if s.rows, s.at = nil, nil; len(codes) == 0 {
+		return nil
+	}
+	s.kept = placesQuery(place, codes)
+	s.refused, err = s.together(place, codes)
 	slices.SortFunc(s.rows, func(a, b figureRow) int { return slices.Compare(a.fields, b.fields) })
-	return nil
+	return err
+}
+
+// together asks for countries at once. Where they are more than a request takes, it asks for each
+// two parts of them first: of whatever is wrong there are two rows, which are in one of these.
+func (s *rightSum) together(place string, codes []string) (refused []string, err error) {
+	if len(codes) <= contract.MaxValues {
+		return s.ask(placesQuery(place, codes))
+	}
+	parts := slices.Collect(slices.Chunk(codes, contract.MaxValues/2))
+	for i, part := range parts {
+		for _, other := range parts[i+1:] {
+			refused, err = s.ask(placesQuery(place, slices.Concat(part, other)))
+			if s.rows, s.at = nil, nil; err != nil || len(refused) > 0 {
+				return refused, err
+			}
+		}
+	}
+	for _, part := range parts {
+		if refused, err = s.ask(placesQuery(place, part)); err != nil || len(refused) > 0 {
+			return refused, err
+		}
+	}
+	return nil, nil
 }
 
 // placesQuery asks for some countries in place of those of the address.

@@ -109,6 +109,15 @@ func TestFirstViews(t *testing.T) {
 		if page := s.view(t, "/browse/conflict-events"); !strings.Contains(page, "42 of 140 districts") {
 			t.Error("the page does not say of how many districts figures are")
 		}
+		// The newest records of pairs of countries are of several years.
+		mixed := s.view(t, "/browse/refugees-persons-of-concern?latest=true")
+		s.testHealed(t, "refugees", mixed)
+		if !strings.Contains(mixed, refusedFigure) || strings.Contains(mixed, "1\u202f419\u202f609") {
+			t.Error("refugees of several years are added up")
+		}
+		if page := s.view(t, "/browse/food-security?admin_level=1"); !strings.Contains(page, "17\u202f213\u202f584") {
+			t.Error("the page of provinces does not name the figure of the country")
+		}
 		const wrong = "/browse/humanitarian-needs?admin_level=2&by=location_code&location_code=SDN&measure=population"
 		const right = "/browse/humanitarian-needs?location_code=SDN"
 		if m := viewHeal.FindStringSubmatch(s.view(t, wrong)); m == nil || m[1] != right {

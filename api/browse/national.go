@@ -1,0 +1,66 @@
+package browse
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// addNational names countries of which sums of the units of one level, which the address asks for,
+// differ from the figure of the whole country.
+func (x *figure) addNational(
+	q *Question, s state, filters url.Values, fields []string, measure string, countries []Country,
+) error {
+	const place = "location_code"
+	level := filters.Get(levelParam)
+	if level != "1" && level != "2" || !strings.HasPrefix(measure, "sum:") {
+		return nil
+	}
+	if !slices.Contains(fields, place) {
+		fields = append(slices.Clone(fields), place)
+	}
+	read := func(level string) (figures map[string]string, of map[string][]string, err error) {
+		at := state{values: maps.Clone(filters)}
+		at.values.Set(levelParam, level)
+		records, _, err := askGroups(q, groupsQuery(at, fields, measure))
+		if _, wrong := Problems(err); wrong {
+			return nil, nil, nil // there is no such figure
+		}
+		figures, of = map[string]string{}, map[string][]string{}
+		for _, r := range records {
+			key := strings.Join(fieldsOf(r, fields...), "\x00")
+			code, _ := r.Text(place)
+			figures[key], _ = r.Text(strings.ReplaceAll(measure, ":", "_"))
+			of[code] = append(of[code], key)
+		}
+		return figures, of, err
+	}
+	shown, keys, err := read(level)
+	if err != nil {
+		return err
+	}
+	whole, of, err := read(contract.Coarsest)
+	if err != nil {
+		return err
+	}
+	for _, c := range countries {
+		differs := func(key string) bool { return whole[key] != shown[key] }
+		switch own := of[c.Code]; {
+		case len(own) == 0 || !slices.ContainsFunc(slices.Concat(own, keys[c.Code]), differs) || len(keys[c.Code]) == 0:
+		case len(own) == 1:
+			x.National = append(x.National, c.Name+": "+q.Language.Number(plainDigits(whole[own[0]])))
+		default:
+			x.National = append(x.National, c.Name)
+		}
+	}
+	if len(x.National) > maxLeftOut {
+		x.National = append(x.National[:maxLeftOut], "…")
+	}
+	if len(x.National) > 0 {
+		x.Coarsest = s.with(levelParam, contract.Coarsest)
+	}
+	return nil
+}
