@@ -268,6 +268,7 @@ func secondsOf(groups []group) []string {
 }
 
 func (x *figure) drawBars(c *chart.Chart, groups []group) {
+	groups = slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !g.known })
 	drawn := groups[:min(len(groups), maxBars)]
 	x.Left, x.AllBars = len(groups)-len(drawn), make([]chart.Bar, len(drawn))
 	for i, g := range drawn {

@@ -157,6 +157,8 @@ def condition(law, name, values):
         return "%s in (%s)" % (name[:-4], ", ".join(quoted(v) for all in values for v in all.split(",")))
     if name.endswith("_min"):
         return "cast(nullif(%s, '') as decimal(38,18)) >= %s" % (name[:-4], values[0])
+    if name == "sector_code":  # matches a part
+        return "contains(sector_code, %s)" % quoted(values[0])
     if values == ["%"]:
         return "%s <> ''" % name
     if name in law.columns:
@@ -436,6 +438,8 @@ class Reader(HTMLParser):
         if tag == "option":
             self.options.setdefault(self.select, []).append(a["value"])
         self.in_total = tag == "p" and "total" in classes or self.in_total and tag == "strong"
+        if tag == "strong" and isinstance(self.at, dict) and "title" in self.at and "title" in a:
+            self.at["value"] = a["title"]
         if tag in ("h2", "strong", "th", "td", "code", "title", "p", "li"):
             self.text = ""
         if not isinstance(self.at, dict):
@@ -460,7 +464,7 @@ class Reader(HTMLParser):
         if tag == "a" and self.cell is not None:
             self.cell["href"] = a["href"]
         if tag == "small" and self.cell is not None:
-            self.text = ""
+            self.text, self.cell["lead"] = "", self.cell["text"].strip()
 
     def handle_data(self, data):
         if self.text is not None:
@@ -567,7 +571,7 @@ def check_marks(where, figure):
     """What is drawn is what the table has."""
     if "market_code" in figure["source"]:  # neighbours share a mark
         return
-    shown = {" ".join(row[0]["text"].split()): [number(c["text"]) for c in row[1:]] for row in figure["rows"]}
+    shown = {" ".join(row[0].get("lead", row[0]["text"]).split()): [number(c["text"]) for c in row[1:]] for row in figure["rows"]}
     for mark in figure["marks"]:
         name, _, text = re.sub("[\u2066-\u2069]", "", mark).rpartition(": ")
         value = number(text)
@@ -603,7 +607,7 @@ def check_aggregate(where, law, params, figure):
     reduced = {}
     for key, values in rows:
         label = key[0][:7] if first == "reference_period_start" else key[0]
-        if "price_flag" in groups:  # of the markets of a month
+        if groups[:2] == ["month", "market_code"]:  # of the markets of a month
             rest = tuple(v for g, v in zip(groups, key) if g in ("currency_code", "unit", "price_type", "location_code"))
         elif "reporting_round" in groups:
             rest = tuple(v for g, v in zip(groups, key) if g not in (first, "reporting_round"))
@@ -614,7 +618,7 @@ def check_aggregate(where, law, params, figure):
     for key, all in reduced.items():
         for k in range(len(measures)):
             known = sorted(v[k] for v in all if v[k] is not None)
-            if "price_flag" in groups and known:
+            if groups[:2] == ["month", "market_code"] and known:
                 half = len(known) // 2
                 known = [round(known[half] if len(known) % 2 else (known[half - 1] + known[half]) / 2, 3)]
             elif len(all) > 1:
@@ -622,7 +626,7 @@ def check_aggregate(where, law, params, figure):
             want.setdefault(key[0], []).extend(known)
     got = {}
     for row in figure["rows"]:
-        key = row[0]["text"].strip() if is_time else key_of(row, first)
+        key = row[0].get("lead", row[0]["text"].strip()) if is_time else key_of(row, first)
         values = [exact(c) for c in row[1:]]
         for v in values:
             if isinstance(v, str):
@@ -791,7 +795,9 @@ def check_view(law, view):
         return
     measure, by, figure = view["measure"][0], view["by"][0], page.figures[0]
     function = "count" if measure == "records" else "sum:" if measure in law.sums else "mean:"
-    if measure not in ("records", *law.sums, *law.means):
+    if measure == "org_acronym":
+        function, asked = "distinct:", "distinct:" + measure
+    elif measure not in ("records", *law.sums, *law.means):
         function, asked = "min:", "min:%s,max:%s" % (measure, measure)
     else:
         asked = function + measure if function != "count" else function
