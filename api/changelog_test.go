@@ -48,7 +48,7 @@ func TestChangelog(t *testing.T) {
 		if newer < 0 || older < newer || strings.Count(page, `<section`) != 2 {
 			t.Errorf("%s%s:\n%s", m.Prefix, site.ChangelogPath, text)
 		}
-		if want := "sector 20 7 \u221213"; !strings.Contains(text, want) {
+		if want := " 20 7 \u221213"; !strings.Contains(text, want) {
 			t.Errorf("%s%s does not say %q:\n%s", m.Prefix, site.ChangelogPath, want, text)
 		}
 		entries := checkFeed(t, s, m)

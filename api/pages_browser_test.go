@@ -66,6 +66,7 @@ func TestBrowserPages(t *testing.T) {
 		"/browse/humanitarian-needs?country=AFG", "/hapi/browse/food-security?by=ipc_phase&measure=records",
 		"/country", "/country/AFG", "/hapi/country/MLI", "/country/AFX",
 		"/status", "/changelog", "/hapi/status", "/hapi/changelog", "/search", "/search?q=refugees+AFG", "/search?q=a",
+		"/changelog?since=2001-01-01", "/changelog?since=2001-01-01&list=idps&kind=added",
 	} {
 		p.check(path, 1280, "light")
 		p.check(path, 1280, "dark")

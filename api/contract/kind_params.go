@@ -130,16 +130,17 @@ var sinceKind = &ParamKind{
 	},
 }
 
-// The kinds of change, and the fields of a record besides those of the row.
+// The kinds of change.
 var changeKinds = newEnum("change", "added", "removed", "changed")
 
+// The fields of a record of a change besides those of the row.
 const (
-	changeField = "change"
-	wasField    = "was"
+	ChangeField = "change"
+	WasField    = "was"
 )
 
 // ChangeFields are the fields of a record of a change to a record with some fields: what has
 // happened to it, its values, and the old ones where they differ, as a JSON object.
 func ChangeFields(fields []Field) []Field {
-	return record(choice(changeField, changeKinds), fields, null(text(wasField, 0)))
+	return record(choice(ChangeField, changeKinds), fields, null(text(WasField, 0)))
 }

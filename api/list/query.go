@@ -32,6 +32,12 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 	if err := a.Request.Parse(); err != nil {
 		return err
 	}
+	if a.Request.Since != "" {
+		if err := s.openSince(a); err != nil {
+			return err
+		}
+		defer s.endSince(a, new(Finished), &err)
+	}
 	if a.provisional, err = s.ProvisionalOf(v.Bound, endpoint, table); err != nil {
 		return s.Failed(a, err)
 	}

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ type changelog struct {
 	Updated string // the newest change, or the served snapshot
 	Served  *statusSnapshot
 	Changes []changeOnPage
+	Asked   *changesSince // nil for all
 }
 
 // changeOnPage is a change in the names of a mount.
@@ -35,6 +37,15 @@ type changeOnPage struct {
 	More                    string // how many others, empty if all are listed
 	Base                    string // before links: empty on the page
 	Prefix                  string
+	at                      time.Time
+}
+
+// since is the day since which changes are shown, empty for all.
+func (c *changelog) since() string {
+	if c.Asked == nil {
+		return ""
+	}
+	return c.Asked.Since
 }
 
 type changedTable struct {
@@ -48,7 +59,7 @@ func onPage(c *state.Change, p place, base string) changeOnPage {
 	page := changeOnPage{
 		ID: c.ID, From: c.From, To: c.To, Time: c.At.Format(time.RFC3339), Day: p.Minute(c.At), language: p.Language,
 		Same:     p.T("%s tables with the same records.", lang.Count(c.Same)),
-		Datasets: c.Datasets, Base: base, Prefix: p.root(),
+		Datasets: c.Datasets, Base: base, Prefix: p.root(), at: c.At,
 	}
 	if c.More > 0 {
 		page.More = browse.Count(c.More)
@@ -124,8 +135,19 @@ const (
 func (s *Site) addChangelog(p place) {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
 	s.add(p, ChangelogPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-		return s.answerPage(ctx, p.Language, "changelog.html", s.changelogOf(p, ""), &head)
-	})})
+		data := s.changelogOf(p, "")
+		if v := s.Acquire(); v != nil {
+			defer v.Release(s.Log)
+			var err error
+			if data.Asked, err = s.changesOf(ctx, p, v); err != nil {
+				return err
+			}
+		}
+		if day, err := time.Parse(time.DateOnly, data.since()); err == nil {
+			data.Changes = slices.DeleteFunc(data.Changes, func(c changeOnPage) bool { return c.at.Before(day) })
+		}
+		return s.answerPage(ctx, p.Language, "changelog.html", data, &head)
+	}, s.Pages)})
 	if !p.IsEnglish() {
 		return
 	}

@@ -47,18 +47,10 @@ type countriesPage struct {
 type countryChange struct {
 	From, Day string
 	Anchor    string // on the page of changes
-	Lists     []changedList
-	More      int // lists that are not named
-	Sources   int // that are new or changed
-}
-
-// changedList is a list whose table has changed. Before and After are numbers of records of the
-// country; Before is -1 where the earlier snapshot is not served any more.
-type changedList struct {
-	country.Covered
-	language      *lang.Language
-	Before, After int
-	Request       string // for the records that differ
+	Lists     []country.Covered
+	Records   string // the page of the records that differ, empty where the earlier snapshot is gone
+	More      int    // lists that are not named
+	Sources   int    // that are new or changed
 }
 
 // Keys of what a snapshot keeps for pages of countries.
@@ -204,9 +196,7 @@ func (s *Site) answerCountry(
 		Page:     page, Snapshot: v.Id,
 		Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
 	}
-	if data.Change, err = s.countryChange(p, v, page); err != nil {
-		return err
-	}
+	data.Change = s.countryChange(p, v, page)
 	return s.answerPage(ctx, p.Language, "country.html", data, head)
 }
 
@@ -245,14 +235,14 @@ func aboutBook(m *list.Mount, v *state.Served) [][2]string {
 const mostChanged = 5
 
 // countryChange is what a snapshot has changed in a country, as far as it is known.
-func (s *Site) countryChange(p place, v *state.Served, page *country.Page) (*countryChange, error) {
+func (s *Site) countryChange(p place, v *state.Served, page *country.Page) *countryChange {
 	known := s.History.Load()
 	if known == nil {
-		return nil, nil
+		return nil
 	}
 	i := slices.IndexFunc(*known, func(c *state.Change) bool { return c.To == v.Id })
 	if i < 0 {
-		return nil, nil
+		return nil
 	}
 	c := (*known)[i]
 	on := onPage(c, p, "")
@@ -263,10 +253,6 @@ func (s *Site) countryChange(p place, v *state.Served, page *country.Page) (*cou
 			change.Sources++
 		}
 	}
-	before := s.AcquirePinned(c.From)
-	if before != nil {
-		defer before.Release(s.Log)
-	}
 	for _, t := range c.Tables {
 		for _, covered := range page.Coverage {
 			if covered.List.Table != t.Table {
@@ -276,34 +262,14 @@ func (s *Site) countryChange(p place, v *state.Served, page *country.Page) (*cou
 				change.More++
 				continue
 			}
-			x := changedList{Covered: covered, language: p.Language, Before: -1, After: covered.Records}
-			if before != nil && before.Id == c.From {
-				filter := url.Values{covered.Field: {page.Code}, "limit": {"0"}}
-				answer, err := (&asker{s, before, s.contractMount()}).Ask(covered.List, contract.Rows, filter)
-				if err != nil {
-					return nil, err
-				}
-				x.Before = answer.Total
-				x.Request = s.contractMount().Prefix + covered.List.Path + "/changes?" + covered.Field + "=" +
-					url.QueryEscape(page.Code) + "&since=" + url.QueryEscape(c.From)
-			}
-			change.Lists = append(change.Lists, x)
+			change.Lists = append(change.Lists, covered)
 		}
 	}
-	return change, nil
-}
-
-// Difference is what has changed in words.
-func (c *changedList) Difference() string {
-	switch d := c.After - c.Before; {
-	case c.Before < 0:
-		return c.language.T("changed, perhaps elsewhere")
-	case d > 0:
-		return c.language.T("%s records more", lang.Count(d))
-	case d < 0:
-		return c.language.T("%s records fewer", lang.Count(-d))
+	if len(change.Lists) > 0 && s.Holds(c.From) {
+		query := url.Values{contract.SinceParam: {c.From}, contract.CountryParam: {page.Code}}
+		change.Records = p.root() + ChangelogPath + "?" + query.Encode()
 	}
-	return c.language.T("as many records as before")
+	return change
 }
 
 // worldOf is a map that leads to countries, and whose boundaries it has. Countries with a response

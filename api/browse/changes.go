@@ -1,0 +1,46 @@
+package browse
+
+import (
+	"encoding/json"
+	"strings"
+
+	"hdqs/api/contract"
+	"hdqs/api/lang"
+)
+
+// NewChanges is a table of records of a list that differ between two snapshots, as answers to
+// changes have them. Rows that were changed end with what was there before.
+func NewChanges(l *lang.Language, e *contract.Endpoint, records []Record) *Page {
+	p := &Page{Columns: columnsOf(l, e, "")}
+	p.table(e, records, false, func(int) (address, name string) { return "", "" })
+	before := column{Label: l.T("Before")}
+	for i, r := range records {
+		if was, ok := r.Text(contract.WasField); ok {
+			before.Shown = true
+			p.Rows[i] = append(p.Rows[i], cell{Text: wasText(l, e, was), Label: before.Label})
+		}
+	}
+	p.Columns = append(p.Columns, before)
+	return p
+}
+
+// wasText is the values of a record that differ, in the words of pages.
+func wasText(l *lang.Language, e *contract.Endpoint, was string) string {
+	var before map[string]json.RawMessage
+	if json.Unmarshal([]byte(was), &before) != nil {
+		return ""
+	}
+	var all []string
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		text, known := before[f.Name]
+		if !known {
+			continue
+		}
+		r := Record{map[string]int{f.Name: 0}, make([]value, 1)}
+		if r.values[0].read(string(text)) == nil {
+			all = append(all, label(l, f.Name)+" "+cellOf(l, f, isNumber(f) && !isCode(f.Name), r).Text)
+		}
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,242 @@
+package site
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/browse"
+	"hdqs/api/contract"
+	"hdqs/api/country"
+	"hdqs/api/lang"
+	"hdqs/api/state"
+)
+
+// Parameters of the page of changes, besides the day or the snapshot since which they are.
+const (
+	listParam = "list"
+	kindParam = "kind" // added, removed or changed
+)
+
+// The most countries that a list names, and the most records of one table.
+const (
+	mostPlaces  = 12
+	mostRecords = 200
+)
+
+// changesSince is what differs between an earlier snapshot, which is still kept, and the current
+// one.
+type changesSince struct {
+	Since, Country, List, Kind string          // as they were asked for
+	Base                       *statusSnapshot // that is compared with, nil if there is none
+	Late                       bool            // it is of after the day that was asked for
+	Files                      string          // the page of the files that were changed since then
+	Lists                      []listChanges
+	Records                    *browse.Page // of one list and kind
+	Title                      string       // of the records
+	Left                       string       // how many are not shown
+}
+
+// listChanges are the numbers of records that differ.
+type listChanges struct {
+	pageEndpoint
+	All    string // all of them, empty where they are told by place
+	Places []placeChanges
+	More   string // places that are not named
+	Each   string // address of the page that names them
+}
+
+// placeChanges are the numbers of a place, each with the page of its records.
+type placeChanges struct {
+	Name    string
+	Numbers [3]numberLink
+}
+
+type numberLink struct{ Text, Address, About string }
+
+// changeKinds are the kinds, in the order of a table.
+var changeKinds = [3]string{"added", "removed", "changed"}
+
+// kindTitles are the titles of records of a kind.
+var kindTitles = map[string]string{
+	"added": "%s records were added", "removed": "%s records were removed", "changed": "%s records were changed",
+}
+
+// changesOf reads what an address asks for. It is nil if that is nothing.
+func (s *Site) changesOf(ctx *fasthttp.RequestCtx, p place, v *state.Served) (*changesSince, error) {
+	text := func(name string) string { return strings.Clone(strings.TrimSpace(string(ctx.QueryArgs().Peek(name)))) }
+	c := &changesSince{
+		Since: text(contract.SinceParam), Country: text(contract.CountryParam), List: text(listParam),
+		Kind: text(kindParam),
+	}
+	if c.Since == "" {
+		return nil, nil
+	}
+	all, err := s.overviewOf(v)
+	if err != nil {
+		return nil, err
+	}
+	if code := strings.ToUpper(c.Country); all.Find(c.Country) == nil && all.Find(code) != nil {
+		c.Country = code
+	}
+	base := s.AcquirePinned(c.Since)
+	if day, err := time.Parse(time.DateOnly, c.Since); err == nil {
+		base, c.Late = s.heldAt(day.AddDate(0, 0, 1))
+		c.Files = p.root() + BrowsePath + "resource?update_date_min=" + url.QueryEscape(c.Since)
+	}
+	if base == nil {
+		return c, nil
+	}
+	defer base.Release(s.Log)
+	c.Base = newStatusSnapshot(p, base)
+	endpoints := contract.EndpointsIn(p.Names)
+	data := slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Group() != "metadata" })
+	for i := range endpoints {
+		e := &endpoints[(i+data)%len(endpoints)] // metadata last
+		path := e.Contract().Path
+		if c.List != "" && c.List != e.Name() || base.Bound.Lists[path].Version == v.Bound.Lists[path].Version {
+			continue
+		}
+		if err := s.addChanges(c, p, v, base, e, all); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// heldAt is the snapshot that is kept and was served at a time, or else the oldest one that is
+// kept. late says that it is that one. It is nil if none is.
+func (s *Site) heldAt(at time.Time) (base *state.Served, late bool) {
+	for _, id := range s.Retained.Ids() { // the newest first
+		v := s.AcquirePinned(id)
+		if v == nil {
+			continue
+		}
+		if base != nil {
+			base.Release(s.Log)
+		}
+		published := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
+		if base, late = v, published.Time().After(at); !late {
+			break
+		}
+	}
+	return base, late
+}
+
+// addChanges adds those of a list: by country, or of the one that was asked for.
+func (s *Site) addChanges(
+	c *changesSince, p place, v, base *state.Served, e *contract.Endpoint, all *country.Overview,
+) error {
+	field := placeField(e)
+	params := url.Values{contract.SinceParam: {base.Id}, "limit": {strconv.Itoa(contract.MaxLimit)}}
+	if c.Country != "" && field == "" {
+		return nil
+	}
+	answer, err := (&asker{s, v, p.Mount}).Ask(e, contract.Changes, params)
+	if err == nil && c.Country != "" && answer.Total > len(answer.Records) {
+		params.Set(field, c.Country)
+		answer, err = (&asker{s, v, p.Mount}).Ask(e, contract.Changes, params)
+	}
+	if err != nil {
+		return err
+	}
+	if answer.Total == len(answer.Records) {
+		answer.Records = slices.DeleteFunc(answer.Records, func(r browse.Record) bool {
+			code, _ := r.Text(field)
+			return c.Country != "" && code != c.Country
+		})
+		answer.Total = len(answer.Records)
+	}
+	if answer.Total == 0 {
+		return nil
+	}
+	l := listChanges{pageEndpoint: newPageEndpoint(p.Mount, e)}
+	address := func(name, value string, more ...string) string {
+		values := url.Values{contract.SinceParam: {c.Since}, listParam: {e.Name()}}
+		if c.Country != "" {
+			values.Set(contract.CountryParam, c.Country)
+		}
+		for i := 0; i < len(more); i += 2 {
+			values.Set(more[i], more[i+1])
+		}
+		values.Set(name, value)
+		return p.root() + ChangelogPath + "?" + values.Encode()
+	}
+	if l.Each = address(listParam, e.Name()); answer.Total > len(answer.Records) {
+		l.All = browse.Count(answer.Total)
+	} else {
+		to := func(code, kind string) string {
+			if code == "" {
+				return address(kindParam, kind)
+			}
+			return address(kindParam, kind, contract.CountryParam, code)
+		}
+		l.addPlaces(p, answer.Records, field, c.List != "" || c.Country != "", all, to)
+	}
+	c.Lists = append(c.Lists, l)
+	if c.List != "" && slices.Contains(changeKinds[:], c.Kind) {
+		records := slices.DeleteFunc(answer.Records, func(r browse.Record) bool {
+			kind, _ := r.Text(contract.ChangeField)
+			return kind != c.Kind
+		})
+		c.Title = p.T(kindTitles[c.Kind], lang.Count(len(records)))
+		if left := len(records) - mostRecords; left > 0 {
+			c.Left, records = browse.Count(left), records[:mostRecords]
+		}
+		c.Records = browse.NewChanges(p.Language, e, records)
+	}
+	return nil
+}
+
+// placeField is the field of a list with codes of countries that it can be filtered by, empty
+// without one.
+func placeField(e *contract.Endpoint) string {
+	for i := range e.Fields {
+		if name := e.Fields[i].Name; strings.HasSuffix(name, contract.CountryParam) {
+			return name
+		}
+	}
+	return ""
+}
+
+// addPlaces counts records by country and kind. The countries with the most records are first.
+func (l *listChanges) addPlaces(
+	p place, records []browse.Record, field string, whole bool, all *country.Overview,
+	address func(code, kind string) string,
+) {
+	counts := map[string]*[3]int{}
+	for _, r := range records {
+		code, _ := r.Text(field)
+		kind, _ := r.Text(contract.ChangeField)
+		if counts[code] == nil {
+			counts[code] = new([3]int)
+		}
+		counts[code][slices.Index(changeKinds[:], kind)]++
+	}
+	sum := func(n *[3]int) int { return n[0] + n[1] + n[2] }
+	codes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(sum(counts[b]), sum(counts[a])), strings.Compare(a, b))
+	})
+	if more := len(codes) - mostPlaces; more > 0 && !whole {
+		l.More, codes = browse.Count(more), codes[:mostPlaces]
+	}
+	for _, code := range codes {
+		of := placeChanges{Name: cmp.Or(code, p.T("all places"))}
+		if at := all.Find(code); at != nil {
+			of.Name = p.Country(at.Code, at.Name)
+		}
+		for i, kind := range changeKinds {
+			if n := counts[code][i]; n > 0 {
+				about := p.T(l.Summary) + ", " + of.Name + ": " + p.T(kindTitles[kind], lang.Count(n))
+				of.Numbers[i] = numberLink{browse.Count(n), address(code, kind), about}
+			}
+		}
+		l.Places = append(l.Places, of)
+	}
+}
