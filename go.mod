@@ -11,6 +11,7 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // digests in the paths of files for browsers
 	github.com/coreos/go-systemd/v22 v22.7.0 // sockets passed by systemd, and what it is told (sd_notify)
 	github.com/fasthttp/router v1.5.4 // routes of the public listener
+	github.com/go-text/typesetting v0.3.5 // letters in pictures, shaped: Arabic is joined and runs from right to left
 	github.com/google/flatbuffers v25.12.19+incompatible // messages of Arrow streams
 	github.com/google/renameio/v2 v2.0.2 // files replaced in one step, see internal/atomicfile
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library
@@ -25,6 +26,7 @@ require (
 	github.com/spf13/pflag v1.0.10 // cobra's flag sets, into which the environment variables are read
 	github.com/valyala/fasthttp v1.77.0 // HTTP server without allocations per request
 	github.com/xuri/excelize/v2 v2.11.1 // the workbook of the national risk index
+	golang.org/x/image v0.46.0 // pictures: areas with smooth edges
 	golang.org/x/sync v0.24.0 // errgroup: worker pools
 	golang.org/x/sys v0.49.0 // mmap, flock, the priority of a thread
 	golang.org/x/text v0.43.0 // ill-formed UTF-8 in queries, repaired as in Python; the codes of countries

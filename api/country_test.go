@@ -110,7 +110,7 @@ func checkTile(t *testing.T, s *Server, tile []string, value string) {
 // TestCountryAnswers checks addresses of pages of countries, and what caches need.
 func TestCountryAnswers(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{SurrogateKey: true}, figureTables(t))
+	s := testServer(t, state.Options{SurrogateKey: true, BaseURL: "https://hdqs.example"}, figureTables(t))
 	for _, c := range []struct {
 		path   string
 		status int

@@ -8,6 +8,8 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"html"
+	"image"
+	"image/png"
 	"io"
 	"net/url"
 	"regexp"
@@ -49,12 +51,19 @@ func TestFigureTables(t *testing.T) {
 				file := browsed(s, "/figure/"+e.Name()+".csv"+query)
 				source := call.FindSubmatch(page.Body)
 				if source == nil {
-					if refused++; file.Status != 422 || !bytes.Contains(file.Body, []byte("no_figure")) {
+					raster := browsed(s, "/figure/"+e.Name()+".png"+query)
+					if refused++; raster.Status != 422 || file.Status != 422 ||
+						!bytes.Contains(file.Body, []byte("no_figure")) {
 						t.Errorf("%s%s: no figure, but %d %.200s", e.Name(), query, file.Status, file.Body)
 					}
 					continue
 				}
 				drawn++
+				picture := browsed(s, "/figure/"+e.Name()+".svg"+query)
+				if picture.Status != 200 || !bytes.HasPrefix(picture.Body, []byte("<svg xmlns=")) ||
+					!bytes.Contains(picture.Body, []byte("Humanitarian Data Query Service</text>")) {
+					t.Errorf("%s%s: %d %.300s", e.Name(), query, picture.Status, picture.Body)
+				}
 				at, err := url.Parse(html.UnescapeString(string(source[1])))
 				if err != nil || file.Status != 200 {
 					t.Fatalf("%s%s: %v %d %.200s", e.Name(), query, err, file.Status, file.Body)
@@ -137,6 +146,49 @@ func TestFigureBook(t *testing.T) {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the workbook lacks %q", want)
 		}
+	}
+}
+
+// TestFigurePictures: the picture of a view is the one that its page names, in the size that it
+// says, and is the same when it is asked for again; a country has one too.
+func TestFigurePictures(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
+	named := regexp.MustCompile(`<meta property="og:image" content="https://hdqs.example([^"]+)"`)
+	for _, path := range []string{
+		site.BrowsePath + "conflict-events" + figureQuery, site.BrowsePath + "conflict-events",
+		site.BrowsePath + "funding", "/country/AFG",
+	} {
+		page := browsed(s, path)
+		at := named.FindSubmatch(page.Body)
+		if at == nil {
+			t.Fatalf("%s names no picture", path)
+		}
+		first := browsed(s, html.UnescapeString(string(at[1])))
+		again := browsed(s, html.UnescapeString(string(at[1])))
+		pixels, err := png.Decode(bytes.NewReader(first.Body))
+		if err != nil || pixels.Bounds() != image.Rect(0, 0, 1200, 630) || len(first.Body) > 150<<10 {
+			t.Errorf("%s: %d, %d bytes, %v", at[1], first.Status, len(first.Body), err)
+		}
+		if !bytes.Equal(first.Body, again.Body) || headerOf(first, "Content-Type") != "image/png" {
+			t.Errorf("%s: another picture the second time, or %s", at[1], headerOf(first, "Content-Type"))
+		}
+	}
+	for _, path := range []string{
+		site.BrowsePath + "humanitarian-needs?by=location_code&measure=population", site.BrowsePath + "org?x=1",
+		site.BrowsePath + "conflict-events?event_type=none", site.BrowsePath + "conflict-events?start_date=never",
+	} {
+		if page := browsed(s, path); named.Match(page.Body) {
+			t.Errorf("%s names a picture, which is refused", path)
+		}
+	}
+	hostile := "/figure/conflict-events.svg?by=month&measure=records&provider_admin1_name=" +
+		url.QueryEscape("</title><script>\x00\x1b\u202e&'\"")
+	if got := browsed(s, hostile); bytes.Contains(got.Body, []byte("<script")) || got.Status == 500 {
+		t.Errorf("%d %.500s", got.Status, got.Body)
+	}
+	if got := browsed(s, "/figure/conflict-events.png?event_type="+strings.Repeat("x", 2100)); got.Status != 414 {
+		t.Errorf("a long address: %d", got.Status)
 	}
 }
 

@@ -34,6 +34,13 @@ func TestMadeUp(t *testing.T) {
 				path, other.Status, page.Status)
 		}
 	}
+	for _, path := range []string{"/figure/conflict-events.svg", "/embed/conflict-events"} {
+		page, other := browsed(sample, path), browsed(honest, path)
+		if !bytes.Contains(page.Body, []byte("These figures are made up")) ||
+			bytes.Contains(other.Body, []byte("These figures")) || other.Status != 200 {
+			t.Errorf("%s does not say that figures are made up, or says it of others", path)
+		}
+	}
 	for _, path := range []string{"/", "/docs", site.StatusPath} {
 		if page := browsed(empty, path); !bytes.Contains(page.Body, []byte(says)) {
 			t.Errorf("%s without a snapshot does not say it", path)

@@ -47,6 +47,7 @@ func everyPage(prefix string) (targets []string) {
 		"/browse/conflict-events?row=1", "/browse/conflict-events?limit=x",
 		"/browse/idps?location_code=AFG&by=admin1_code",
 		"/figure/conflict-events.csv?by=location_code&measure=records", "/figure/conflict-events.xlsx",
+		"/figure/conflict-events.svg", "/figure/conflict-events.png", "/country/AFG.png",
 		"/figure/humanitarian-needs.csv?limit=x", "/figure/idps.csv?location_code=AFG,MLI",
 		"/embed/conflict-events?by=location_code&measure=records&x=1", "/embed/conflict-events?measure=fatalities",
 		"/oembed?url=http://example.org/browse/conflict-events", "/oembed?url=x",

@@ -57,7 +57,8 @@ var imports = map[string][]string{
 	},
 	"api/site": {
 		"api/browse", "api/chart", "api/contract", "api/country", "api/files", "api/find", "api/lang", "api/list",
-		"api/render", "api/reply", "api/state", "api/web", "api/wire", "internal/nearest", "snapshot/store",
+		"api/picture", "api/render", "api/reply", "api/state", "api/web", "api/wire", "internal/nearest",
+		"snapshot/store",
 	},
 	"api/mcp": {"api/contract", "api/find", "api/site", "internal/nearest"},
 	"api/admin": {
@@ -69,6 +70,7 @@ var imports = map[string][]string{
 		"api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot", "snapshot/store",
 	},
 	"api/browse":          {"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang"},
+	"api/picture":         {"api/chart", "api/lang", "api/web"},
 	"api/country":         {"api/browse", "api/chart", "api/contract", "api/lang", "api/render"},
 	"api/boundary":        {"api/chart"},
 	"api/chart":           {"api/lang"},

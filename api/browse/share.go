@@ -21,13 +21,14 @@ const (
 	OEmbedPath = "/oembed"
 )
 
-// Kinds are the files of a figure.
-var Kinds = []string{"csv", "xlsx"}
+// Kinds are the files of a figure. Pictures have a language, tables have none.
+var Kinds = []string{"svg", "png", "csv", "xlsx"}
 
 // Share is what a view says of itself elsewhere: in previews of links, frames and citations.
 type Share struct {
 	Title, Filters string // of the view; its filters in words
 	Description    string
+	Facts          string // of the figure, as sentences
 	Address        string // of the view
 	Cited          string // of the view with its snapshot
 	Image, Frame   string // addresses of the picture and of the page for frames, empty without a figure
@@ -67,11 +68,17 @@ func (p *Page) share(q *Question, s state) {
 			r.Title = x.Title
 		}
 		r.Filters = filtersText(q, s, x)
-		files := func(kind string) string { return address(q.Root+FigurePath+e.Name()+"."+kind, values) }
+		files := func(kind string) string {
+			prefix := q.Root
+			if kind == "svg" || kind == "png" {
+				prefix = q.Prefix
+			}
+			return address(prefix+FigurePath+e.Name()+"."+kind, values)
+		}
 		for _, kind := range Kinds {
 			r.Files = append(r.Files, link{strings.ToUpper(kind), files(kind)})
 		}
-		r.Frame = q.Base + address(q.Prefix+EmbedPath+e.Name(), values)
+		r.Image, r.Frame = q.Base+files("png"), q.Base+address(q.Prefix+EmbedPath+e.Name(), values)
 		r.OEmbed = q.Base + address(q.Prefix+OEmbedPath, url.Values{"url": {r.Address}, "format": {"json"}})
 	}
 	p.Title = cutText(strings.TrimSuffix(r.Title+": "+given, ": "), longestTitle)
@@ -83,7 +90,8 @@ func (p *Page) share(q *Question, s state) {
 		return
 	}
 	r.Embed = Frame(r.Frame, p.Title, "100%", FrameHeight)
-	r.Description = strings.TrimPrefix(r.Filters+". ", ". ") + x.About.text(l)
+	r.Facts = x.About.text(l)
+	r.Description = strings.TrimPrefix(r.Filters+". ", ". ") + r.Facts
 	pinned := state{path: q.Base + s.path, values: values}
 	r.Cited = pinned.with(contract.SnapshotParam, q.Freshness.Snapshot)
 	r.cite(q, x, strings.TrimSuffix(x.Title+": "+r.Filters, ": "))
@@ -219,6 +227,31 @@ func (p *Page) NoFigure() []string {
 		return []string{p.Language.T("Choose one value of %s first.", last.Name)}
 	}
 	return []string{p.Language.T("There is nothing to draw of these records.")}
+}
+
+// Limits says what a figure is not, what it leaves out, and whose boundaries it has.
+func (x *figure) Limits(l *lang.Language) (all []string) {
+	listed := func(text string, names []string, between string) {
+		if len(names) > 0 {
+			all = append(all, text+" "+strings.Join(names, between)+".")
+		}
+	}
+	listed(l.T("This is not the figure of the whole country:"), x.National, "; ")
+	all = append(all, x.Cut...)
+	if x.Coverage != "" {
+		all = append(all, x.Coverage)
+	}
+	listed(l.T("Left out, since their records count the same more than once:"), x.LeftOut, ", ")
+	if x.Several > 0 {
+		all = append(all, l.T("%s have records with several values: no figure.", Count(x.Several)))
+	}
+	if x.Missing != "" {
+		listed(l.T("Not on this map, or too small for it:"), []string{x.Missing}, "")
+	}
+	if x.Boundaries != "" {
+		listed(l.T("Boundaries:"), []string{x.Boundaries}, "")
+	}
+	return all
 }
 
 // Table is the figures as a table: texts, exact numbers, and nil where there is none. Where names

@@ -91,19 +91,19 @@ func (s *Site) addBrowse(p place) {
 		s.add(p, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: s.Limited(answer, s.Pages)})
 		views[e.Name()] = of
 		s.addFrame(of)
+		s.addFigure(of)
 		if !p.IsEnglish() {
-			continue // files have no language
+			continue // tables have no language
 		}
 		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
 		download.Public, download.Name = true, BrowsePath+browse.DownloadPath[1:]
 		s.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
-		s.addFigure(of)
 	}
 	s.addOEmbed(p, views)
 }
 
 func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, of *view, head *list.PageHead) error {
-	return s.withPage(ctx, of, BrowsePath, "", func(_ *state.Served, page *browse.Page) error {
+	return s.served(ctx, of, BrowsePath, func(page *browse.Page) error {
 		err := s.answerPage(ctx, of.Language, "browse.html", page, head)
 		if len(page.Wrong) > 0 && err == nil {
 			ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
@@ -113,17 +113,23 @@ func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, of *view, head *list.PageH
 	})
 }
 
-// withPage makes the page that a request asks for, and calls answer with it. A query that says the
-// same in another way is redirected to the one that links have, below another path than that of
-// pages and with the ending of a file.
-func (s *Site) withPage(
-	ctx *fasthttp.RequestCtx, of *view, below, ending string, answer func(*state.Served, *browse.Page) error,
-) error {
+// served makes the page that a request asks for, of the snapshot that it names or of the current
+// one.
+func (s *Site) served(ctx *fasthttp.RequestCtx, of *view, below string, answer func(*browse.Page) error) error {
 	v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
 	if err != nil {
 		return err
 	}
 	defer v.Release(s.Log)
+	return s.withPage(ctx, v, of, below, "", answer)
+}
+
+// withPage makes the page that a request asks for, and calls answer with it. A query that says the
+// same in another way is redirected to the one that links have, below another path than that of
+// pages and with the ending of a file.
+func (s *Site) withPage(
+	ctx *fasthttp.RequestCtx, v *state.Served, of *view, below, ending string, answer func(*browse.Page) error,
+) error {
 	page, clean, err := s.pageOf(ctx, v, of, string(ctx.URI().QueryString()), below == browse.FigurePath)
 	switch {
 	case errors.Is(err, browse.ErrAddress):
@@ -139,7 +145,7 @@ func (s *Site) withPage(
 		ctx.SetStatusCode(fasthttp.StatusSeeOther)
 		return nil
 	}
-	return answer(v, page)
+	return answer(page)
 }
 
 // pageOf makes the page of a query. all tells whether tables of figures have all groups.

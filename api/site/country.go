@@ -88,7 +88,10 @@ func (s *Site) overviewOf(v *state.Served) (*country.Overview, error) {
 
 // addCountry registers the pages of countries of a place. Workbooks are in English.
 func (s *Site) addCountry(p place) {
-	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
+	countries := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
+	card := &figureFile{kind: "png"}
+	card.head = list.NewPageHead(pngType, reply.DataPolicy, reply.LandingKey, s.landingFields()...)
 	book := list.NewPageHead(workbookType, reply.DataPolicy, reply.LandingKey, s.PageFields()...)
 	add := func(path string, answer func(*fasthttp.RequestCtx, *state.Served, *country.Overview) error) {
 		s.add(p, path, list.Route{Name: CountryPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
@@ -106,17 +109,26 @@ func (s *Site) addCountry(p place) {
 	}
 	add(CountryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
 		return s.answerPage(ctx, p.Language, "countries.html",
-			countriesPage{p.head(p.T("Countries"), CountryPath), all, nil, "", nil}, &head)
+			countriesPage{p.head(p.T("Countries"), CountryPath), all, nil, "", nil}, &countries)
 	})
 	add(CountryPath+"/"+list.Wildcard, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) error {
 		_, sent, _ := strings.Cut(reply.PathOf(ctx), CountryPath+"/")
 		code, isBook := strings.CutSuffix(sent, ".xlsx")
+		code, isCard := strings.CutSuffix(code, ".png")
 		at := all.Find(code)
 		switch {
 		case at == nil:
 			return s.answerNoCountry(ctx, p, all, strings.Clone(code), &head)
 		case isBook:
 			return s.answerWorkbook(ctx, place{p.Mount, lang.All()[0]}, v, at, &book)
+		case isCard:
+			return s.kept(ctx, "hdqs-"+at.Code, card, func(v *state.Served) ([]byte, error) {
+				page, err := s.countryOf(p, v, at)
+				if err != nil {
+					return nil, err
+				}
+				return cardOfCountry(p, page, s.shareOf(ctx, p, page)).PNG()
+			})
 		}
 		return s.answerCountry(ctx, p, v, at, &head)
 	})
@@ -193,11 +205,24 @@ func (s *Site) answerCountry(
 	}
 	data := countryPage{
 		pageHead: p.head(p.Country(at.Code, at.Name), CountryPath+"/"+url.PathEscape(at.Code)),
-		Page:     page, Snapshot: v.Id,
+		Page:     page, Snapshot: v.Id, Share: s.shareOf(ctx, p, page),
 		Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
 	}
 	data.Change = s.countryChange(p, v, page)
 	return s.answerPage(ctx, p.Language, "country.html", data, head)
+}
+
+// shareOf is what the page of a country says of itself elsewhere.
+func (s *Site) shareOf(ctx *fasthttp.RequestCtx, p place, page *country.Page) *browse.Share {
+	address := s.BaseOf(ctx) + p.root() + CountryPath + "/" + page.Code
+	share := &browse.Share{
+		Title: p.T("%s: headline figures", p.Country(page.Code, page.Name)), Address: address, MadeUp: p.MadeUp,
+		Description: p.T("Each figure with its period and provider, the lists that have records, and their sources."),
+	}
+	if len(page.Tiles) > 0 {
+		share.Image = address + ".png"
+	}
+	return share
 }
 
 func (s *Site) answerWorkbook(

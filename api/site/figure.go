@@ -34,14 +34,14 @@ type figureFile struct {
 	make maker
 }
 
-type maker func(s *Site, v *state.Served, of *view, page *browse.Page) ([]byte, error)
+type maker func(v *state.Served, of *view, page *browse.Page) ([]byte, error)
 
 // addFrame registers the page for frames.
 func (s *Site) addFrame(of *view) {
 	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, s.landingFields()...)
 	s.add(of.place, browse.EmbedPath+of.question.Plan.Endpoint.Name(), list.Route{
 		Name: browse.EmbedPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-			return s.withPage(ctx, of, browse.EmbedPath, "", func(_ *state.Served, page *browse.Page) error {
+			return s.served(ctx, of, browse.EmbedPath, func(page *browse.Page) error {
 				err := s.answerPage(ctx, of.Language, "embed.html", page, &frame)
 				if len(page.NoFigure()) > 0 && err == nil {
 					ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
@@ -59,35 +59,64 @@ func (s *Site) addFigure(of *view) {
 	file := func(kind, contentType string, make maker) *figureFile {
 		return &figureFile{kind, list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, fields...), make}
 	}
-	for _, f := range []*figureFile{file("csv", reply.CsvType, figureCSV), file("xlsx", workbookType, figureBook)} {
-		ending := "." + f.kind
-		s.Add(of.Mount, browse.FigurePath+name+ending, list.Route{
+	files := []*figureFile{
+		file("svg", "image/svg+xml", figureSVG), file("png", pngType, figurePNG),
+		file("csv", reply.CsvType, figureCSV), file("xlsx", workbookType, figureBook),
+	}
+	if !of.IsEnglish() {
+		files = files[:2] // tables have no language
+	}
+	for _, f := range files {
+		s.add(of.place, browse.FigurePath+name+"."+f.kind, list.Route{
 			Name: browse.FigurePath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-				return s.withPage(ctx, of, browse.FigurePath, ending, func(v *state.Served, page *browse.Page) error {
-					return s.answerFigure(ctx, v, of, page, f)
-				})
+				return s.answerFigure(ctx, of, f)
 			}, s.Pages),
 		})
 	}
 }
 
+const pngType = "image/png"
+
 // answerFigure answers with a file, or says why there is none as the interface says what is wrong
 // with a request.
-func (s *Site) answerFigure(
-	ctx *fasthttp.RequestCtx, v *state.Served, of *view, page *browse.Page, f *figureFile,
+func (s *Site) answerFigure(ctx *fasthttp.RequestCtx, of *view, f *figureFile) error {
+	name := of.question.Plan.Endpoint.Name()
+	return s.kept(ctx, "hdqs-"+name, f, func(v *state.Served) (body []byte, err error) {
+		err = s.withPage(ctx, v, of, browse.FigurePath, "."+f.kind, func(page *browse.Page) error {
+			if len(page.NoFigure()) > 0 {
+				return noFigure(page)
+			}
+			body, err = f.make(v, of, page)
+			return err
+		})
+		return body, err
+	})
+}
+
+// kept answers with a file that was made of the same request to the same snapshot before, else with
+// what make returns; nothing is an answer of its own.
+func (s *Site) kept(
+	ctx *fasthttp.RequestCtx, name string, f *figureFile, make func(v *state.Served) ([]byte, error),
 ) error {
-	if len(page.NoFigure()) > 0 {
-		return noFigure(page)
-	}
-	body, err := f.make(s, v, of, page)
+	v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
 	if err != nil {
-		s.LogFault(browse.FigurePath, err)
 		return err
+	}
+	defer v.Release(s.Log)
+	key := v.Id + " " + s.BaseOf(ctx) + " " + string(ctx.RequestURI())
+	body := s.drawn.get(key)
+	if body == nil {
+		if body, err = make(v); err != nil || body == nil {
+			return err
+		}
+		if f.kind == "png" {
+			s.drawn.put(key, body)
+		}
 	}
 	s.SendPage(ctx, &f.head, body)
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
-		name := fmt.Sprintf("inline; filename=\"hdqs-%s-%s.%s\"", page.Name, v.Date, f.kind)
-		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(name))
+		disposition := `inline; filename="` + name + "-" + v.Date + "." + f.kind + `"`
+		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(disposition))
 	}
 	return nil
 }
@@ -102,7 +131,7 @@ func noFigure(page *browse.Page) error {
 }
 
 // figureCSV is a figure as lines of CSV.
-func figureCSV(_ *Site, _ *state.Served, _ *view, page *browse.Page) ([]byte, error) {
+func figureCSV(_ *state.Served, _ *view, page *browse.Page) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true
@@ -122,7 +151,7 @@ func figureCSV(_ *Site, _ *state.Served, _ *view, page *browse.Page) ([]byte, er
 }
 
 // figureBook is a figure as a workbook, with a sheet about it.
-func figureBook(_ *Site, v *state.Served, of *view, page *browse.Page) ([]byte, error) {
+func figureBook(v *state.Served, of *view, page *browse.Page) ([]byte, error) {
 	figures := &render.Table{Name: "Figures"}
 	figures.Head, figures.Rows = page.Figure.Table()
 	for _, row := range figures.Rows {

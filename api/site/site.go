@@ -11,7 +11,8 @@ import (
 type Site struct {
 	*files.Files
 	finder *find.Finder
+	drawn  pictures
 }
 
 // New returns the pages about files and their lists.
-func New(f *files.Files) *Site { return &Site{f, find.New(f.Lists)} }
+func New(f *files.Files) *Site { return &Site{Files: f, finder: find.New(f.Lists)} }

@@ -42,6 +42,17 @@ func (a *Asset) Body() []byte {
 	return body
 }
 
+// Font reads the font of that name. There must be one. Pages have the fonts of their browser;
+// pictures have these.
+func Font(name string) []byte {
+	for _, family := range []string{"noto-sans", "noto-sans-arabic"} {
+		if body, err := files.ReadFile("npm/@fontsource/" + family + "/" + name + ".woff"); err == nil {
+			return body
+		}
+	}
+	panic("there is no font " + name)
+}
+
 // mediaTypes are the types of assets. Other files are not served.
 var mediaTypes = map[string]string{
 	".css": "text/css; charset=utf-8",

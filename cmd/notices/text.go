@@ -39,9 +39,13 @@ var kinds = []struct {
 	{"MPL-2.0", []string{"Mozilla Public License Version 2.0"}},
 	{"BSD-3-Clause", []string{redistribution, "contributors may be used to endorse"}},
 	{"BSD-2-Clause", []string{redistribution}},
+	{"OFL-1.1", []string{"SIL Open Font License, Version 1.1", "obtaining a copy of the Font Software"}},
 	{"MIT", []string{"Permission is hereby granted, free of charge, to any person obtaining a copy"}},
 	{"ISC", []string{"Permission to use, copy, modify, and/or distribute this software"}},
 }
+
+// within are licences whose words are also in a longer one.
+var within = map[string]string{"BSD-2-Clause": "BSD-3-Clause", "MIT": "OFL-1.1"}
 
 // kindsOf names the known licences in a text.
 func kindsOf(text string) []string {
@@ -49,7 +53,7 @@ func kindsOf(text string) []string {
 	var names []string
 	for _, kind := range kinds {
 		missing := slices.ContainsFunc(kind.words, func(words string) bool { return !strings.Contains(text, words) })
-		if !missing && !(kind.name == "BSD-2-Clause" && slices.Contains(names, "BSD-3-Clause")) {
+		if !missing && !slices.Contains(names, within[kind.name]) {
 			names = append(names, kind.name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +29,7 @@ func vendored(web string) ([]module, error) {
 		name, version, files := fields[0], fields[1], fields[4:]
 		m := module{path: "npm: " + name, version: version, dir: filepath.Join(web, "npm", name)}
 		for _, file := range files {
-			if extension := filepath.Ext(file); extension != ".js" && extension != ".css" && extension != ".json" {
+			if !slices.Contains([]string{".js", ".css", ".json", ".woff"}, filepath.Ext(file)) {
 				m.files = append(m.files, filepath.Join(m.dir, file))
 			}
 		}

@@ -1,0 +1,239 @@
+package picture
+
+import (
+	"bytes"
+	"html/template"
+	"math"
+	"strings"
+
+	"hdqs/api/chart"
+	"hdqs/api/lang"
+)
+
+// Width and Height are the size of a picture: that of previews of links.
+const (
+	Width  = 1200
+	Height = 630
+)
+
+// Card is what a picture shows.
+type Card struct {
+	Language       *lang.Language
+	MadeUp         string // that the figures are made up, empty if they are not
+	Title, Filters string
+	Chart          template.HTML // a drawing of package chart, or several in a list
+	Bars           []chart.Bar   // in place of a chart
+	Tiles          []Tile        // in place of both
+	More           int           // bars that are not among them
+	Legend         []Key
+	Notes          string // what is left out, and whose boundaries there are
+	Facts          string // unit, period, places, provider, licence
+	Service        string
+	Address        string // of the view
+}
+
+// Tile is a single figure.
+type Tile struct{ Title, Value, Unit, About string }
+
+// Key is a line of the legend: of an area, or of a line.
+type Key struct {
+	Class, Text string
+	Line        bool
+}
+
+// The margins of a picture, and the sizes of its letters.
+const (
+	margin   = 48
+	inner    = Width - 2*margin
+	bandHigh = 44
+	barWide  = 850 // of bars in their own units
+)
+
+var (
+	titled  = &style{fill: ink, size: 34, bold: true}
+	filters = &style{fill: soft, size: 21}
+	noted   = &style{fill: soft, size: 15}
+	facts   = &style{fill: ink, size: 17}
+	banner  = &style{fill: ink, size: 20, bold: true}
+	keyed   = &style{fill: ink, size: 17}
+	service = &style{fill: ink, size: 17, bold: true}
+	source  = &style{fill: soft, size: 16, anchor: "end"}
+)
+
+// SVG is the card as a drawing.
+func (c *Card) SVG() ([]byte, error) {
+	d := newDrawing(strings.TrimSpace(c.Title + " " + c.Filters))
+	if err := c.draw(d, newLetters()); err != nil {
+		return nil, err
+	}
+	d.add("</svg>")
+	return []byte(d.String()), nil
+}
+
+// PNG is the card as pixels.
+func (c *Card) PNG() ([]byte, error) {
+	to := newCanvas(newLetters())
+	if err := c.draw(to, to.letters); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err := to.write(&b)
+	return b.Bytes(), err
+}
+
+// paragraph writes lines of text from a height on, and returns the height below them.
+func (c *Card) paragraph(to sink, l *letters, top float64, s *style, text string, lines int) float64 {
+	own, x := *s, float64(margin)
+	if own.rtl = c.Language.IsRTL(); own.rtl {
+		x = Width - margin
+	}
+	for _, part := range l.wrapped(text, &own, inner, lines) {
+		to.text(point{x, top + s.size}, &own, part)
+		top += math.Round(s.size * 1.3)
+	}
+	return top
+}
+
+// heightOf is how high a paragraph is.
+func heightOf(l *letters, s *style, text string, lines int) float64 {
+	if text == "" {
+		return 0
+	}
+	return float64(len(l.wrapped(text, s, inner, lines))) * math.Round(s.size*1.3)
+}
+
+// draw draws from above: what it is; from below: where it is from; and between them the chart.
+func (c *Card) draw(to sink, l *letters) error {
+	to.shape([]ring{rectangle(0, 0, Width, Height)}, &style{fill: back}, "")
+	top := 28.0
+	if c.MadeUp != "" {
+		to.shape([]ring{rectangle(0, 0, Width, bandHigh)}, &style{fill: warn}, "")
+		to.shape([]ring{rectangle(0, bandHigh, Width, 2)}, &style{fill: warnEdge}, "")
+		to.text(point{margin, 29}, banner, c.MadeUp)
+		top += bandHigh - 12
+	}
+	top = c.paragraph(to, l, top, titled, c.Title, 2)
+	if c.Filters != "" {
+		top = c.paragraph(to, l, top+2, filters, c.Filters, 2)
+	}
+	low := Height - 50.0
+	to.shape([]ring{rectangle(margin, low, inner, 1)}, &style{fill: line}, "")
+	to.text(point{margin, low + 28}, service, c.Service)
+	room := inner - l.width(c.Service, service) - 24
+	if cut := l.wrapped(c.Address, source, room, 1); len(cut) > 0 {
+		to.text(point{Width - margin, low + 28}, source, cut[0])
+	}
+	low -= heightOf(l, facts, c.Facts, 2) + 6
+	c.paragraph(to, l, low, facts, c.Facts, 2)
+	notes := c.Notes
+	bars := c.Bars
+	if len(bars) > 0 {
+		most := int((low - 12 - top - heightOf(l, noted, "x", 1)) / inner * barWide / barStep)
+		if n := min(len(bars), max(1, most)); n < len(bars) || c.More > 0 {
+			notes = strings.TrimSpace(c.Language.T("And %s more.", lang.Count(len(bars)-n+c.More)) + " " + notes)
+			bars = bars[:n]
+		}
+	}
+	low -= heightOf(l, noted, notes, 2)
+	c.paragraph(to, l, low, noted, notes, 2)
+	if len(c.Legend) > 0 {
+		low -= 30
+		c.legend(to, l, low)
+	}
+	in := area{margin, top + 8, inner, low - top - 18}
+	switch {
+	case len(bars) > 0:
+		in.draw(to, chart.Bars(&chart.Chart{ID: "p", Language: c.Language}, bars))
+	case len(c.Tiles) > 0:
+		c.tiles(to, l, in)
+	default:
+		return in.draw(to, c.Chart)
+	}
+	return nil
+}
+
+// barStep is the height of a bar of package chart.
+const barStep = 36
+
+// legend writes keys beside each other, as many as there is room for.
+func (c *Card) legend(to sink, l *letters, top float64) {
+	x := float64(margin)
+	for _, k := range c.Legend {
+		width := l.width(k.Text, keyed)
+		if x+width+38 > Width-margin {
+			return
+		}
+		s := styleOf([]string{"path", "map", k.Class})
+		shape := rectangle(x, top+4, 30, 18)
+		if k.Line {
+			s = styleOf([]string{"line", k.Class}).enlarged(1.5)
+			shape = ring{points: []point{{x, top + 13}, {x + 30, top + 13}}}
+		}
+		to.shape([]ring{shape}, s, "")
+		to.text(point{x + 38, top + 19}, keyed, k.Text)
+		x += width + 66
+	}
+}
+
+// draw draws charts into an area: one, or several beside each other, each below its name.
+func (in area) draw(to sink, drawing template.HTML) error {
+	root, err := read(string(drawing))
+	if err != nil {
+		return err
+	}
+	charts := root.all("svg")
+	if len(charts) == 1 && charts[0].attr("viewBox") == "" {
+		scale := in.width / barWide
+		charts[0].drawAt(to, matrix{scale, in.x, in.y}, barWide, strings.Fields(charts[0].attr("class")))
+		return nil
+	}
+	if len(charts) == 1 {
+		charts[0].draw(to, in, 0.5)
+		return nil
+	}
+	names := root.all("bdi")
+	columns, best := 1, 0.0
+	const gap, head = 16, 24
+	for n := 1; n <= len(charts); n++ { // as many as make them largest
+		rows := float64((len(charts) + n - 1) / n)
+		view := charts[0].size()
+		scale := min((in.width/float64(n)-gap)/view[2], (in.height/rows-head)/view[3])
+		if scale > best {
+			columns, best = n, scale
+		}
+	}
+	rows := (len(charts) + columns - 1) / columns
+	wide, high := in.width/float64(columns), in.height/float64(rows)
+	for i, chart := range charts {
+		x, y := in.x+float64(i%columns)*wide, in.y+float64(i/columns)*high
+		if i < len(names) {
+			to.text(point{x, y + 16}, &style{fill: ink, size: 17, bold: true}, names[i].said())
+		}
+		chart.draw(to, area{x, y + head, wide - gap, high - head}, 0)
+	}
+	return nil
+}
+
+// tiles draws single figures, at most six.
+func (c *Card) tiles(to sink, l *letters, in area) {
+	all := c.Tiles[:min(len(c.Tiles), 6)]
+	columns := min(3, len(all))
+	rows := (len(all) + columns - 1) / columns
+	wide, high := in.width/float64(columns), min(190, in.height/float64(rows))
+	for i, t := range all {
+		x, y := in.x+float64(i%columns)*wide, in.y+float64(i/columns)*high
+		put := func(down float64, s *style, text string) {
+			lines := 1
+			if s == noted {
+				lines = 2
+			}
+			for n, part := range l.wrapped(text, s, wide-24, lines) {
+				to.text(point{x, y + down + 20*float64(n)}, s, part)
+			}
+		}
+		put(28, &style{fill: ink, size: 20}, t.Title)
+		put(76, &style{fill: ink, size: 42, bold: true}, t.Value)
+		put(106, &style{fill: ink, size: 18}, t.Unit)
+		put(132, noted, t.About)
+	}
+}

@@ -1,0 +1,282 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-text/typesetting/di"
+	"github.com/go-text/typesetting/font"
+
+	"hdqs/api/chart"
+)
+
+// hostile is a text that would run a script if it were not escaped, with what XML cannot contain.
+const hostile = "</title><script>alert(1)</script>\x00\x1b\xff\ufffe \"'><img src=x onerror=alert(1)> & سوريا\n\u202e"
+
+// cards are pictures of every kind of drawing.
+func cards() map[string]*Card {
+	labels := []string{"2020", "2021", "2022"}
+	series := func(n int) (all []chart.Series) {
+		for range n {
+			one := chart.Series{Name: hostile}
+			for k := range labels {
+				one.Points = append(one.Points, chart.Point{Value: float64(k), Text: "1", Known: k != 1})
+			}
+			all = append(all, one)
+		}
+		return all
+	}
+	c := &chart.Chart{ID: "x", Title: hostile, Description: hostile, Unit: hostile}
+	areas := []chart.Area{{Code: "AFG", Name: hostile, Value: 9, Text: "9"}, {Code: "SDN", Value: 1, Text: "1"}}
+	world, legend, _ := chart.Map(c, chart.World(), areas)
+	points, _ := chart.Points(c, chart.World(), []chart.Place{{Name: hostile, Lat: 34, Lon: 69, Text: "1"}}, nil)
+	var keys []Key
+	for _, shade := range legend {
+		keys = append(keys, Key{Class: shade.Class, Text: shade.Text})
+	}
+	long := make([]string, 40)
+	line := chart.Series{Points: make([]chart.Point, 40)}
+	for i := range long {
+		long[i], line.Points[i] = "2020-01", chart.Point{Value: float64(i % 7), Known: i%5 > 0}
+	}
+	return map[string]*Card{
+		"columns": {Chart: chart.Lines(c, labels, series(2))},
+		"lines":   {Chart: chart.Lines(c, long, []chart.Series{line, line}), Legend: []Key{{"s2", hostile, true}}},
+		"panels":  {Chart: chart.Panels(c, labels, series(12))},
+		"map":     {Chart: world, Legend: keys},
+		"points":  {Chart: points},
+		"bars":    {Bars: []chart.Bar{{Name: "a", Value: 2, Text: "2"}, {Name: hostile, Value: 1, Text: "1"}}},
+		"tiles":   {Tiles: []Tile{{hostile, "1", "people", hostile}, {Title: "b"}, {Title: "c"}, {Title: "d"}}},
+		"nothing": {},
+	}
+}
+
+// dressed is a card with texts around it, as long as they get.
+func dressed(c *Card) *Card {
+	c.MadeUp, c.Title, c.Filters = "made up", hostile, strings.Repeat(hostile, 30)
+	c.Notes, c.Facts, c.Service, c.Address = c.Filters, c.Filters, "service", strings.Repeat("https://example.org/", 90)
+	return c
+}
+
+// recorder notes what is drawn.
+type recorder struct {
+	shapes []struct {
+		rings []ring
+		style style
+	}
+	texts []string
+	view  *area
+}
+
+func (r *recorder) shape(rings []ring, s *style, _ string) {
+	r.shapes = append(r.shapes, struct {
+		rings []ring
+		style style
+	}{rings, *s})
+}
+func (r *recorder) text(_ point, _ *style, text string) { r.texts = append(r.texts, text) }
+func (r *recorder) clip(to *area)                       { r.view = to }
+
+// TestCards: every kind of picture is a PNG of the right size that is not blank and not long, and
+// an SVG that is well formed, without scripts; both are of the same shapes.
+func TestCards(t *testing.T) {
+	t.Parallel()
+	for name, c := range cards() {
+		dressed(c)
+		raw, err := c.PNG()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		pixels, err := png.Decode(bytes.NewReader(raw))
+		if err != nil || pixels.Bounds() != image.Rect(0, 0, 1200, 630) || len(raw) > 150<<10 {
+			t.Errorf("%s: %v, %d bytes", name, err, len(raw))
+		}
+		if seen := coloursIn(pixels); len(seen) < 20 {
+			t.Errorf("%s has only %d colours", name, len(seen))
+		}
+		text, err := c.SVG()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		counts := elementsOf(t, name, text)
+		r := new(recorder)
+		if err := c.draw(r, newLetters()); err != nil {
+			t.Fatal(err)
+		}
+		if counts["path"] != len(r.shapes)+1 || counts["text"] != len(r.texts) || counts["script"]+counts["img"] > 0 ||
+			r.view != nil {
+			t.Errorf("%s: the drawing has %v, want %d shapes and %d texts", name, counts, len(r.shapes), len(r.texts))
+		}
+	}
+}
+
+func coloursIn(pixels image.Image) map[color.Color]int {
+	seen := map[color.Color]int{}
+	for y := range Height {
+		for x := range Width {
+			seen[pixels.At(x, y)]++
+		}
+	}
+	return seen
+}
+
+// elementsOf counts the elements of a drawing.
+func elementsOf(t *testing.T, name string, text []byte) map[string]int {
+	t.Helper()
+	counts := map[string]int{}
+	d := xml.NewDecoder(bytes.NewReader(text))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return counts
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if x, is := token.(xml.StartElement); is {
+			counts[x.Name.Local]++
+		}
+	}
+}
+
+// TestPixels: in the middle of each bar and column is its colour, so that a picture shows what its
+// drawing says.
+func TestPixels(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"columns", "bars", "panels"} {
+		c := cards()[name]
+		r, to := new(recorder), newCanvas(newLetters())
+		if err := errors.Join(c.draw(r, newLetters()), c.draw(to, to.letters)); err != nil {
+			t.Fatal(err)
+		}
+		checked := 0
+		for _, x := range r.shapes {
+			if len(x.rings) != 1 || len(x.rings[0].points) != 4 || x.style.fill != mark && x.style.fill != "#b4470b" {
+				continue
+			}
+			a, b := x.rings[0].points[0], x.rings[0].points[2]
+			if b.x-a.x < 4 || b.y-a.y < 4 {
+				continue
+			}
+			checked++
+			got := to.RGBAAt(int(a.x+b.x)/2, int(a.y+b.y)/2)
+			if want := paint(x.style.fill).At(0, 0); got != want {
+				t.Errorf("%s: %v is at %v, want %v", name, got, a, want)
+			}
+		}
+		if checked == 0 {
+			t.Errorf("%s: no bar was looked at", name)
+		}
+	}
+}
+
+// TestArabic: letters are joined and run from right to left, also beside Latin ones.
+func TestArabic(t *testing.T) {
+	t.Parallel()
+	l := newLetters()
+	glyphs := func(text string) (all []font.GID, direction di.Direction) {
+		for _, run := range l.line(text, facts) {
+			for _, g := range run.Glyphs {
+				all = append(all, g.GlyphID)
+			}
+			direction = run.Direction
+		}
+		return all, direction
+	}
+	alone, direction := glyphs("ب")
+	joined, _ := glyphs("ببب")
+	_, other := glyphs("b")
+	if slices.Contains(joined, alone[len(alone)-1]) || len(joined) != 3*len(alone) || direction == other {
+		t.Errorf("alone %v, joined %v, in direction %v", alone, joined, direction)
+	}
+	for _, text := range []string{"Côte d’Ivoire", "Türkiye, Ağrı", "سوريا", "Львів", "1\u202f234 − 5 … “x”"} {
+		for _, of := range []*style{facts, titled} {
+			for _, run := range l.line(text, of) {
+				for _, g := range run.Glyphs {
+					if g.GlyphID == 0 {
+						t.Errorf("%q has a letter that no font has", text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestWrapped: lines have all of a text, in order, or end with an ellipsis.
+func TestWrapped(t *testing.T) {
+	t.Parallel()
+	l := newLetters()
+	text := strings.Repeat("people in need of help ", 30)
+	all := l.wrapped(text, facts, inner, 99)
+	if got := strings.Join(all, " "); got != strings.TrimSpace(text) || len(all) < 3 {
+		t.Errorf("%d lines: %q", len(all), got)
+	}
+	for _, text := range []string{text, strings.Repeat("x", 900), strings.Repeat("سوريا ", 90)} {
+		for lines := 1; lines < 3; lines++ {
+			all := l.wrapped(text, facts, inner, lines)
+			if len(all) != lines || !strings.HasSuffix(all[lines-1], "…") {
+				t.Errorf("%q", all)
+			}
+			for _, line := range all {
+				if width := l.width(line, facts); width > inner+20 || width < inner/2 {
+					t.Errorf("a line of %v: %q", width, line)
+				}
+			}
+		}
+	}
+}
+
+func TestPathOf(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[string]string{
+		"M10 20l300 0 0 30-300 0z":       "M10 20L310 20L310 50L10 50z",
+		"M1 2H5V9h-1v-.5":                "M1 2L5 2L5 9L4 9L4 8.5",
+		"M3 29L25 3M69 16h0":             "M3 29L25 3M69 16L69 16",
+		"m1 1 2 2zm10 10 1 0z":           "M1 1L3 3zM11 11L12 11z",
+		"":                               "",
+		"M1":                             "M1 0",
+		"Q1 2 nonsense":                  "M1 2",
+		"M0 0L" + strings.Repeat("-", 9): "M0 0L0 0L0 0L0 0L0 0L0 0",
+	} {
+		to := newDrawing("")
+		before := to.Len()
+		to.shape(pathOf(d, matrix{scale: 1}), &style{fill: none}, "")
+		got, _, _ := strings.Cut(strings.TrimPrefix(to.String()[before:], `<path d="`), `"`)
+		if got != want {
+			t.Errorf("%q is %q, want %q", d, got, want)
+		}
+	}
+}
+
+// FuzzDrawing: whatever a drawing says, there is a picture or an error, in a bounded time.
+func FuzzDrawing(f *testing.F) {
+	f.Add("M10 20l300 0 0 30-300 0z", "0 0 10 10", "line s2", "5%")
+	f.Add("M1e999 -1H5V9", "0 0 0 0", "map none", "-1")
+	f.Add(hostile, hostile, "text", "1")
+	f.Add("zzzz", "1 2", "text end", "NaN")
+	f.Fuzz(func(t *testing.T, d, view, class, x string) {
+		quote := strings.NewReplacer("<", "", "&", "", `"`, "").Replace
+		drawing := `<svg class="chart ` + quote(class) + `" viewBox="` + quote(view) + `"><path class="` + quote(class) + `" d="` +
+			quote(d) + `"/><rect x="` + quote(x) + `" width="1e9" height="3"/><circle r="` + quote(x) + `"/><text x="` + quote(x) +
+			`" class="` + quote(class) + `">` + quote(d) + `</text></svg>`
+		l := newLetters()
+		for lines := 1; lines < 4 && len(d) < 1000; lines++ {
+			if all := l.wrapped(d, facts, 300, lines); len(all) > lines {
+				t.Errorf("%q is %q", d, all)
+			}
+		}
+		root, err := read(drawing)
+		if err != nil || len(d) > 1000 || len(view) > 100 {
+			return
+		}
+		root.all("svg")[0].draw(newCanvas(l), area{0, 0, Width, Height}, 0.5)
+	})
+}

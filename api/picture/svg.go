@@ -1,0 +1,75 @@
+package picture
+
+import (
+	"html"
+	"strings"
+)
+
+// drawing is a picture as SVG: without classes and style sheets, so that programs for pictures read
+// it.
+type drawing struct{ strings.Builder }
+
+func newDrawing(title string) *drawing {
+	d := new(drawing)
+	d.add(`<svg xmlns="http://www.w3.org/2000/svg" width="`, digits(Width), `" height="`, digits(Height),
+		`" viewBox="0 0 `, digits(Width), ` `, digits(Height), `" role="img" font-family="`, fontFamily, `">`,
+		`<title>`, html.EscapeString(clean(title)), `</title>`,
+		`<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse">`,
+		`<path d="M0 6L6 0" stroke="`, edge, `" stroke-width="0.75"/></pattern></defs>`)
+	return d
+}
+
+const fontFamily = "Noto Sans, Noto Sans Arabic, system-ui, sans-serif"
+
+func (d *drawing) add(parts ...string) {
+	for _, p := range parts {
+		d.WriteString(p)
+	}
+}
+
+func (d *drawing) clip(to *area) {
+	if to == nil {
+		d.add("</g>")
+		return
+	}
+	d.add(`<clipPath id="view"><rect x="`, digits(to.x), `" y="`, digits(to.y), `" width="`, digits(to.width),
+		`" height="`, digits(to.height), `"/></clipPath><g clip-path="url(#view)">`)
+}
+
+func (d *drawing) shape(rings []ring, s *style, title string) {
+	d.add(`<path d="`)
+	for _, r := range rings {
+		for i, p := range r.points {
+			d.add([]string{"M", "L"}[min(i, 1)], digits(p.x), " ", digits(p.y))
+		}
+		if r.closed {
+			d.add("z")
+		}
+	}
+	d.add(`" fill="`, s.fill, `"`)
+	if s.stroke != "" {
+		d.add(` stroke="`, s.stroke, `" stroke-width="`, digits(s.width), `" stroke-linejoin="round"`)
+	}
+	if s.dash != "" {
+		d.add(` stroke-dasharray="`, s.dash, `"`)
+	}
+	if title == "" {
+		d.add("/>")
+		return
+	}
+	d.add("><title>", html.EscapeString(clean(title)), "</title></path>")
+}
+
+func (d *drawing) text(at point, s *style, text string) {
+	d.add(`<text x="`, digits(at.x), `" y="`, digits(at.y), `" font-size="`, digits(s.size), `" fill="`, s.fill, `"`)
+	if s.anchor != "" {
+		d.add(` text-anchor="`, s.anchor, `"`)
+	}
+	if s.rtl {
+		d.add(` direction="rtl"`)
+	}
+	if s.bold {
+		d.add(` font-weight="600"`)
+	}
+	d.add(">", html.EscapeString(clean(text)), "</text>")
+}

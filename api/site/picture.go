@@ -1,0 +1,98 @@
+package site
+
+import (
+	"strings"
+	"sync"
+
+	"hdqs/api/browse"
+	"hdqs/api/country"
+	"hdqs/api/picture"
+	"hdqs/api/state"
+)
+
+// newCard is a picture of a place, with its language and the mark of figures that are made up.
+func newCard(p place, share *browse.Share) *picture.Card {
+	c := &picture.Card{Language: p.Language, Title: share.Title, Service: browse.ServiceTitle, Address: share.Address}
+	if p.MadeUp {
+		c.MadeUp = p.T("These figures are made up: a sample to try the program with.")
+	}
+	return c
+}
+
+// cardOf is the picture of a page's first drawing.
+func cardOf(of *view, page *browse.Page) *picture.Card {
+	x, c := page.Figure, newCard(of.place, page.Share)
+	c.Title, c.Filters, c.Facts, c.Chart = x.Title, page.Share.Filters, page.Share.Facts, x.Drawing
+	if x.Bars == "" { // there is no map of the same
+		c.Bars, c.More = x.AllBars, x.Left
+	}
+	for _, shade := range x.Legend {
+		c.Legend = append(c.Legend, picture.Key{Class: shade.Class, Text: shade.Text})
+	}
+	if x.Blank {
+		c.Legend = append(c.Legend, picture.Key{Class: "none", Text: of.T("no figure")})
+	}
+	for _, line := range x.Lines {
+		c.Legend = append(c.Legend, picture.Key{Class: line.Class, Text: line.Name, Line: true})
+	}
+	c.Notes = strings.Join(x.Limits(of.Language), " ")
+	return c
+}
+
+// cardOfCountry is the picture of a country's headline figures.
+func cardOfCountry(p place, page *country.Page, share *browse.Share) *picture.Card {
+	c := newCard(p, share)
+	for i := range page.Tiles {
+		t := &page.Tiles[i]
+		about := t.Period
+		for _, more := range []string{t.Coverage, t.Mark, t.Provider} {
+			if more != "" {
+				about += ", " + more
+			}
+		}
+		c.Tiles = append(c.Tiles, picture.Tile{Title: t.Title, Value: t.Value, Unit: t.Unit, About: about})
+	}
+	return c
+}
+
+// Pictures that were drawn are kept for those who ask for them again, such as the programs that
+// show previews of a link: at most so many bytes, the newest ones.
+const maxPictures = 4 << 20
+
+type pictures struct {
+	sync.Mutex
+	bodies map[string][]byte
+	order  []string
+	bytes  int
+}
+
+func (p *pictures) get(key string) []byte {
+	p.Lock()
+	defer p.Unlock()
+	return p.bodies[key]
+}
+
+func (p *pictures) put(key string, body []byte) {
+	p.Lock()
+	defer p.Unlock()
+	if p.bodies[key] != nil || len(body) > maxPictures {
+		return
+	}
+	if p.bodies == nil {
+		p.bodies = map[string][]byte{}
+	}
+	p.bodies[key], p.order = body, append(p.order, key)
+	for p.bytes += len(key) + len(body); p.bytes > maxPictures; p.order = p.order[1:] {
+		oldest := p.order[0]
+		p.bytes -= len(oldest) + len(p.bodies[oldest])
+		delete(p.bodies, oldest)
+	}
+}
+
+func figureSVG(_ *state.Served, of *view, page *browse.Page) ([]byte, error) {
+	return cardOf(of, page).SVG()
+}
+
+func figurePNG(_ *state.Served, of *view, page *browse.Page) ([]byte, error) {
+	return cardOf(of, page).PNG()
+}
