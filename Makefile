@@ -120,7 +120,7 @@ bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 bucket: build .cache/moto/packages $(VERSITYGW) ## whole-program tests of stores and catalogs in a bucket, against two S3 servers
 	$(PART) python3-venv $(GOTEST) -count=1 -parallel=3 -run '^TestBucket' ./cmd/hdqs
 
-CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packages .cache/typed/packages .cache/oapi-codegen/oapi-codegen
+CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packages .cache/typed/packages .cache/agents/packages .cache/oapi-codegen/oapi-codegen
 
 clients clients-short engines: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 clients clients-short: export HDQS_CLIENTS := $(abspath .cache)
@@ -209,6 +209,13 @@ TYPED := cmd/hdqs/testdata/clients/typed
 .cache/typed/packages: $(TYPED)/package.json $(TYPED)/package-lock.json
 	@.ci/install --check npm >/dev/null || exit 0; \
 	  mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm ci --silent --no-audit --no-fund && touch $(@F)
+
+# Clients of agents, and what checks the definitions of tools.
+AGENTS := cmd/hdqs/testdata/clients/agents
+.cache/agents/packages: .ci/venv .ci/constraints.txt $(AGENTS)/package.json $(AGENTS)/package-lock.json
+	@.ci/venv $(@D) mcp==2.3.0 tdqs==0.1.0
+	@.ci/install --check npm >/dev/null || exit 0; \
+	  cp $(AGENTS)/package*.json $(@D) && cd $(@D) && npm ci --silent --no-audit --no-fund
 
 # With the modules that generated code needs.
 .cache/oapi-codegen/oapi-codegen: cmd/hdqs/testdata/clients/oapi/go.sum

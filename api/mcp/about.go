@@ -78,8 +78,11 @@ func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err e
 }
 
 // describe adds to an answer what is known of its records.
-func (c *call) describe(a *Answer, e *contract.Endpoint, s scope) error {
+func (c *call) describe(a *Answer, e *contract.Endpoint, filters url.Values, s scope) error {
 	a.Levels, a.From, a.To = s.levels, s.from, s.to
+	if err := c.missing(a, e, filters); err != nil {
+		return err
+	}
 	type fileOf struct {
 		Dataset string `json:"dataset_catalog_id"`
 	}
@@ -231,15 +234,56 @@ func (c *call) meantBy(e *contract.Endpoint, name, value string) (*Call, error) 
 	if at < 0 {
 		return nil, nil
 	}
-	hit, err := c.findOne(value, kindsOf[at][1])
-	field := kindsOf[at][0] + "code"
+	field, plain := kindsOf[at][0]+"code", strings.TrimSuffix(name, contract.SeveralSuffix)
 	if field == "org_code" {
 		field = "org_acronym"
 	}
-	if err != nil || hit == nil || hit.Code == value && name == field || !slices.Contains(filterNames(e), field) {
-		return nil, err
+	values := []string{value}
+	if plain != name {
+		values = strings.Split(value, ",")
 	}
-	return c.withFilter(field, hit.Code, name, strings.TrimSuffix(name, contract.SeveralSuffix)), nil
+	var codes []string
+	for _, one := range values {
+		hit, err := c.findOne(one, kindsOf[at][1])
+		if err != nil || hit == nil {
+			return nil, err
+		}
+		codes = append(codes, hit.Code)
+	}
+	if slices.Equal(codes, values) && plain == field || !slices.Contains(filterNames(e), field) {
+		return nil, nil
+	}
+	if len(codes) == 1 {
+		return c.withFilter(field, codes[0], name, plain), nil
+	}
+	return c.withFilter(field, codes, name, plain), nil
+}
+
+// missing warns of values of a filter of several that no record has: the answer would look as if it
+// were of all of them.
+func (c *call) missing(a *Answer, e *contract.Endpoint, filters url.Values) error {
+	for _, name := range slices.Sorted(maps.Keys(filters)) {
+		field, isSeveral := strings.CutSuffix(name, contract.SeveralSuffix)
+		if !isSeveral || !hasField(e, field) {
+			continue
+		}
+		params := maps.Clone(filters)
+		params.Set("group_by", field)
+		params.Set("measures", "count")
+		params.Set("limit", strconv.Itoa(mostRows))
+		var found struct{ Data []map[string]any }
+		if _, err := c.ask(e.Path+"/aggregate", params, &found); err != nil {
+			return err
+		}
+		for one := range strings.SplitSeq(filters.Get(name), ",") {
+			has := func(group map[string]any) bool { return strings.EqualFold(textOf(group[field]), one) }
+			if !slices.ContainsFunc(found.Data, has) && !strings.Contains(one, `\`) {
+				warning := fmt.Sprintf("no record has %s=%q: the answer is without it", field, one)
+				a.Warnings = append(a.Warnings, warning)
+			}
+		}
+	}
+	return nil
 }
 
 // findOne is the name of a kind that a text is most probably, nil without one.

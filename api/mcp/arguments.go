@@ -45,10 +45,10 @@ func (n *names) UnmarshalJSON(data []byte) error {
 // to another question.
 func (c *call) read(t *tool, sent json.RawMessage) error {
 	c.tool, c.sent = t.Name, map[string]any{}
-	if len(sent) == 0 {
+	if len(sent) == 0 || string(sent) == "null" {
 		return nil
 	}
-	if json.Unmarshal(sent, &c.sent) != nil || c.sent == nil {
+	if json.Unmarshal(sent, &c.sent) != nil {
 		return &refusal{Message: "the arguments are no JSON object"}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.sent)) {

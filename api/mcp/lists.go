@@ -77,7 +77,7 @@ func rows(c *call) (*Answer, error) {
 			"contain those of its parts. Do not add them up; the call in instead keeps each place once")
 		a.Instead = c.withFilter(levelField, contract.Coarsest)
 	}
-	return a, c.describe(a, e, s)
+	return a, c.describe(a, e, filters, s)
 }
 
 // aggregate answers with groups of records.
@@ -117,7 +117,7 @@ func aggregate(c *call) (*Answer, error) {
 		a.Total, a.Rows = 0, nil // a sum of nothing is no number
 		return a, c.nothing(a, e, filters)
 	}
-	return a, c.describe(a, e, s)
+	return a, c.describe(a, e, filters, s)
 }
 
 // changes answers with what changed in a list since a snapshot.

@@ -56,10 +56,8 @@ func (c *call) refused(reply *Reply) error {
 	case r.gone && c.args.Since != "":
 		r.Instead = c.with("since", nil, "since")
 	case reply.Status == http.StatusBadRequest && c.args.EndDate != "":
-		r.Message += ". Dates are YYYY-MM-DD, YYYY-MM or YYYY"
 		r.Instead = c.with("end_date", yearOf(c.args.EndDate))
 	case reply.Status == http.StatusBadRequest:
-		r.Message += ". Dates are YYYY-MM-DD, YYYY-MM or YYYY"
 		filters := map[string]any{}
 		for name, value := range c.args.Filters {
 			if filters[name] = value; strings.HasSuffix(name, "_date") {
@@ -71,14 +69,14 @@ func (c *call) refused(reply *Reply) error {
 	return r
 }
 
-// yearOf is the first year in a text, or a year of the kind that is wanted.
+// yearOf is the first year in a text, and the form that is wanted if there is none.
 func yearOf(text string) string {
 	for i := 0; i+4 <= len(text); i++ {
 		if part := text[i : i+4]; strings.Trim(part, "0123456789") == "" && part > "1900" && part < "2100" {
 			return part
 		}
 	}
-	return "2024"
+	return "YYYY-MM-DD"
 }
 
 // invalid makes a refusal of violations. The call that is right is the one that the interface

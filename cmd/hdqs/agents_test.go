@@ -1,0 +1,456 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hdqs/internal/testkit"
+)
+
+// scripted is an agent without a model: it knows a question's words, and goes on only with what the
+// tools' answers say.
+type scripted struct {
+	*testing.T
+	session *mcp.ClientSession
+}
+
+// said is what answers say to it.
+type said struct {
+	refused  bool
+	text     string
+	Total    int
+	Instead  *saidCall
+	Warnings []string
+	Rows     []map[string]json.RawMessage
+	Results  []found
+	Nothing  *struct {
+		Statement string
+		Nearest   []struct {
+			Records int
+			Values  []string
+			Call    *saidCall
+		}
+	}
+	Levels   []int `json:"admin_levels"`
+	Snapshot string
+	URL      string
+}
+
+// saidCall is a call that an answer names.
+type saidCall struct {
+	Tool      string
+	Arguments map[string]any
+}
+
+// found is a result of find.
+type found struct {
+	Kind, Name, Code string
+	Use              []struct {
+		Tool      string
+		Lists     []string
+		Arguments map[string]any
+	}
+}
+
+func newScripted(t *testing.T, address string) scripted {
+	t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "scripted"}, nil).Connect(context.Background(),
+		&mcp.StreamableClientTransport{Endpoint: address + "/mcp", DisableStandaloneSSE: true}, nil)
+	testkit.Must(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	return scripted{t, session}
+}
+
+func (s scripted) call(tool string, arguments map[string]any) (a said) {
+	s.Helper()
+	r, err := s.session.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	testkit.Must(s, err)
+	a.text, a.refused = r.Content[0].(*mcp.TextContent).Text, r.IsError
+	if err := json.Unmarshal([]byte(a.text), &a); err != nil {
+		s.Fatalf("%s %v: %s", tool, arguments, a.text)
+	}
+	return a
+}
+
+// follow sends the call and then, while it is refused or nothing passes, the one that is named
+// instead.
+func (s scripted) follow(tool string, arguments map[string]any) (a said) {
+	s.Helper()
+	for range 4 {
+		a = s.call(tool, arguments)
+		next := a.Instead
+		if next == nil && a.Nothing != nil && len(a.Nothing.Nearest) > 0 {
+			next = a.Nothing.Nearest[0].Call
+		}
+		if !a.refused && a.Total > 0 || next == nil {
+			return a
+		}
+		if tool, arguments = next.Tool, next.Arguments; tool == "rows or aggregate" {
+			tool = "rows"
+		}
+	}
+	return a
+}
+
+// useOf is what a result says to do for a list; nil arguments if it says nothing of it.
+func (f *found) useOf(list string) map[string]any {
+	for _, u := range f.Use {
+		if u.Tool == "figure" && list == "" || slices.Contains(u.Lists, list) {
+			arguments := maps.Clone(u.Arguments)
+			if list != "" {
+				arguments["list"] = list
+			}
+			return arguments
+		}
+	}
+	return nil
+}
+
+// named is the result of a kind with exactly a name.
+func (s scripted) named(kind, name string) *found {
+	s.Helper()
+	for offset := 0; offset < 40; offset += 8 {
+		a := s.call("find", map[string]any{"words": name, "kind": kind, "offset": offset})
+		for i := range a.Results {
+			if a.Results[i].Name == name {
+				return &a.Results[i]
+			}
+		}
+		if offset+8 >= a.Total {
+			break
+		}
+	}
+	return nil
+}
+
+// knownCountry is a country with what a separate program knows of it.
+type knownCountry struct {
+	code, name string
+	figures    map[string]string // values by name
+}
+
+// TestAgentsScore asks 300 questions about the countries of the real input, in two halves without a
+// common country, and compares the answers with those of programs that do not know the tools: the
+// one of TestFigures, and counts and sums over the CSV of whole lists.
+func TestAgentsScore(t *testing.T) {
+	parallel(t)
+	store := fixtureStore(t)
+	values := compareFigures(t, store)
+	server := serve(t, "--store", store, "--mcp")
+	s := newScripted(t, server.base)
+	titles := map[string]string{}
+	for _, row := range s.call("figure", nil).Rows {
+		titles[unquoted(row["name"])] = unquoted(row["title"])
+	}
+	var halves [2][]*knownCountry
+	for i, row := range readCSV(t, server, "/api/v2/metadata/location") {
+		c := &knownCountry{row["code"], row["name"], map[string]string{}}
+		for name, of := range values {
+			if of[c.code] != "" {
+				c.figures[name] = of[c.code]
+			}
+		}
+		halves[i%2] = append(halves[i%2], c)
+	}
+	conflicts := readCSV(t, server, conflictPath)
+	for half, countries := range halves {
+		asked, right := 0, 0
+		score := func(ok bool, question string, got any, want string) {
+			if asked++; ok {
+				right++
+			} else {
+				t.Errorf("half %d: %s: %v, want %s", half, question, got, want)
+			}
+		}
+		s.askFigures(countries, titles, score, 90)
+		s.askConflicts(countries, conflicts, score, 60)
+		if asked != 150 || right != 150 {
+			t.Errorf("half %d: %d of %d questions right, want 150 of 150", half, right, asked)
+		}
+	}
+}
+
+// askFigures asks for headline figures in words, of each figure in turn.
+func (s scripted) askFigures(
+	countries []*knownCountry, titles map[string]string, score func(bool, string, any, string), most int,
+) {
+	s.Helper()
+	var asked []string
+	for round := 0; len(asked) < most && round < 200; round++ {
+		for _, name := range slices.Sorted(maps.Keys(titles)) {
+			at := slices.IndexFunc(countries, func(c *knownCountry) bool {
+				return c.figures[name] != "" && !slices.Contains(asked, name+c.code)
+			})
+			if at < 0 || len(asked) == most {
+				continue
+			}
+			c := countries[at]
+			asked = append(asked, name+c.code)
+			question := titles[name] + ", " + c.name
+			var arguments map[string]any
+			if hit := s.named("figure", question); hit != nil {
+				arguments = hit.useOf("")
+			} else if figure, country := s.named("figure", titles[name]), s.named("country", c.name); figure != nil &&
+				country != nil {
+				arguments = country.useOf("")
+				arguments["figure"] = figure.Code
+			}
+			a := s.follow("figure", arguments)
+			got := ""
+			if len(a.Rows) == 1 {
+				got = string(a.Rows[0]["value"])
+			}
+			isPlain := sameNumber(got, c.figures[name]) && len(a.Rows[0]["unit"]) > 4 && a.URL != "" && a.Snapshot != ""
+			score(isPlain, question, a.text, c.figures[name])
+		}
+	}
+}
+
+// askConflicts asks how many records and how many fatalities a country has.
+func (s scripted) askConflicts(
+	countries []*knownCountry, rows []map[string]string, score func(bool, string, any, string), most int,
+) {
+	s.Helper()
+	asked := 0
+	for _, c := range countries {
+		counted, fatalities, levels := 0, 0, map[string]bool{}
+		for _, row := range rows {
+			if row["location_code"] == c.code {
+				levels[row["admin_level"]] = true
+				if counted++; row["event_type"] == "political_violence" {
+					n, _ := strconv.Atoi(row["fatalities"])
+					fatalities += n
+				}
+			}
+		}
+		if counted == 0 || len(levels) > 1 || asked >= most {
+			continue // a sum over several levels has another oracle
+		}
+		use := map[string]any(nil)
+		if hit := s.named("country", c.name); hit != nil {
+			use = hit.useOf("conflict-events")
+		}
+		if use == nil {
+			score(false, "conflict-events, "+c.name, "no result of find leads there", strconv.Itoa(counted))
+			asked++
+			continue
+		}
+		question := "records of conflict events, " + c.name
+		a := s.call("rows", use)
+		score(a.Total == counted, question, a.text[:min(len(a.text), 300)], strconv.Itoa(counted))
+		if asked++; asked == most {
+			return
+		}
+		use["group_by"], use["measures"] = []string{"event_type"}, []string{"sum:fatalities"}
+		a = s.follow("aggregate", use)
+		got := ""
+		for _, row := range a.Rows {
+			if unquoted(row["event_type"]) == "political_violence" {
+				got = string(row["sum_fatalities"])
+			}
+		}
+		if got == "" && fatalities == 0 {
+			got = "0" // the country has no such row
+		}
+		want := strconv.Itoa(fatalities)
+		score(got == want, "fatalities in political violence, "+c.name, a.text, want)
+		asked++
+	}
+}
+
+// sameNumber reports whether two texts are one number to nine digits.
+func sameNumber(a, b string) bool {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return errX == nil && errY == nil && fmt.Sprintf("%.9g", x) == fmt.Sprintf("%.9g", y)
+}
+
+func unquoted(value json.RawMessage) (text string) {
+	_ = json.Unmarshal(value, &text) // "" for what is no text
+	return text
+}
+
+// readCSV reads a whole list.
+func readCSV(t *testing.T, s *server, path string) (rows []map[string]string) {
+	t.Helper()
+	for offset := 0; ; offset += 10000 {
+		a := ask(t, "GET", s.base+with(fmt.Sprintf("%s?limit=10000&offset=%d", path, offset)))
+		page := decode[struct{ Data []map[string]any }](t, a.body).Data
+		for _, record := range page {
+			row := map[string]string{}
+			for name, value := range record {
+				row[name] = fmt.Sprint(value)
+			}
+			rows = append(rows, row)
+		}
+		if len(page) < 10000 {
+			return rows
+		}
+	}
+}
+
+// TestAgentsNothing asks 100 questions about what does not exist: no answer has a number, each says
+// so, and names what exists nearest.
+func TestAgentsNothing(t *testing.T) {
+	parallel(t)
+	store := fixtureStore(t)
+	values := compareFigures(t, store)
+	server := serve(t, "--store", store, "--mcp")
+	s := newScripted(t, server.base)
+	asked := 0
+	for _, name := range []string{
+		"people_in_need", "internally_displaced", "refugees_by_asylum", "population", "funding_asked",
+		"people_in_phase_3_or_worse", "organisations_present", "rainfall_percent_of_normal", "returned_idps",
+	} {
+		of := 0
+		for code := range values["overall_risk"] {
+			if values["overall_risk"][code] == "" || values[name][code] != "" || of == 5 {
+				continue
+			}
+			of++
+			asked++
+			a := s.call("figure", map[string]any{"figure": name, "countries": []string{code}})
+			if a.Nothing == nil || len(a.Rows) != 1 || string(a.Rows[0]["value"]) != "null" ||
+				!strings.Contains(a.Nothing.Statement, code) ||
+				!strings.ContainsAny(unquoted(a.Rows[0]["reason"]), "0123456789") {
+				t.Errorf("%s of %s: %s", name, code, a.text)
+			}
+		}
+	}
+	lists := map[string]string{
+		"idps": "population", "humanitarian-needs": "population", "food-security": "population_in_phase",
+		"funding": "funding_usd", "operational-presence": "", "baseline-population": "population",
+		"food-prices-market-monitor": "", "rainfall": "",
+	}
+	for list, field := range lists {
+		for _, filters := range []map[string]any{
+			{"location_code": "FRA", "admin_level": "coarsest"},
+			{"location_code": "NZL"},
+			{"start_date": "2090-01-01"},
+			{"end_date": "1900-01-01"},
+			{"location_code": []string{"ISL", "NOR"}},
+			{"location_name": "Atlantis"},
+			{"location_code": "DNK", "start_date": "2091"},
+		} {
+			if asked++; list == "funding" {
+				delete(filters, "admin_level")
+			}
+			tool, arguments := "rows", map[string]any{"list": list, "filters": filters}
+			if field != "" && asked%2 == 0 {
+				tool, arguments["measures"] = "aggregate", []string{"max:" + field}
+			}
+			a := s.call(tool, arguments)
+			isNothing := !a.refused && a.Total == 0 && len(a.Rows) == 0 && a.Nothing != nil
+			if !isNothing || len(a.Nothing.Nearest) == 0 || a.Nothing.Nearest[0].Records == 0 ||
+				a.Nothing.Nearest[0].Call == nil {
+				t.Errorf("%s %v: %s", tool, arguments, a.text)
+				continue
+			}
+			next := a.Nothing.Nearest[0].Call
+			if there := s.call(next.Tool, next.Arguments); there.refused || there.Total == 0 {
+				t.Errorf("%s %v: the nearest call %v gives %s", tool, arguments, next, there.text)
+			}
+		}
+	}
+	if asked < 100 {
+		t.Errorf("%d questions, want 100", asked)
+	}
+}
+
+// TestAgentsTraps makes mistakes that agents make. Each answer is a refusal or a warning with the
+// call that is right, or with what exists, and that call has records.
+func TestAgentsTraps(t *testing.T) {
+	parallel(t)
+	server := serve(t, "--store", fixtureStore(t), "--mcp")
+	s := newScripted(t, server.base)
+	traps := 0
+	for line := range strings.Lines(string(testkit.ReadFile(t, filepath.Join("testdata", "agents_traps.txt")))) {
+		tool, text, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || tool == "#" {
+			continue
+		}
+		traps++
+		arguments := decode[map[string]any](t, []byte(text))
+		a := s.call(tool, arguments)
+		isNearest := a.Nothing != nil && len(a.Nothing.Nearest) > 0 && a.Nothing.Nearest[0].Call != nil
+		if a.Instead == nil && !isNearest || !a.refused && len(a.Warnings) == 0 && a.Nothing == nil {
+			t.Errorf("%s: no error and no warning with a call: %s", line, a.text[:min(len(a.text), 600)])
+			continue
+		}
+		if right := s.follow(tool, arguments); right.refused || right.Total == 0 {
+			t.Errorf("%s: what is named leads to %s", line, right.text)
+		}
+	}
+	if traps < 60 {
+		t.Errorf("%d traps, want 60", traps)
+	}
+}
+
+// TestEdgeAgents: behind the sample nginx any of two replicas answers each message, also while
+// their snapshot is replaced.
+func TestEdgeAgents(t *testing.T) {
+	edge(t)
+	t.Parallel()
+	store := sampleStore(t)
+	var replicas []*server
+	var addresses []string
+	for range 2 {
+		r := serve(t, "--store", store, "--mcp", "--base-url", "http://127.0.0.1")
+		replicas = append(replicas, r)
+		addresses = append(addresses, strings.TrimPrefix(r.base, "http://"))
+	}
+	address := "http://" + testkit.StartNginx(t, deployedNginx, addresses...)
+	snapshots := map[string]bool{}
+	s := newScripted(t, address)
+	for n := range 40 {
+		if n == 20 {
+			buildOther(t, store, "2026-11-22T00:00:00Z")
+			for _, r := range replicas {
+				r.signalAndWait(t, "another snapshot", "swapped")
+			}
+		}
+		a := s.follow("rows", map[string]any{"list": "idps", "limit": 5})
+		snapshots[a.Snapshot] = true
+		if a.refused || len(a.Rows) == 0 {
+			t.Errorf("call %d: %s", n, a.text)
+		}
+	}
+	if len(snapshots) != 2 {
+		t.Errorf("answers of snapshots %v, want two", snapshots)
+	}
+}
+
+// TestClientsAgents asks with the clients of Python and TypeScript, of three revisions, and has the
+// definitions of the tools checked.
+func TestClientsAgents(t *testing.T) {
+	parallel(t)
+	packages := filepath.Join(clientsDir(t), "agents")
+	program := t.TempDir()
+	testkit.Must(t, os.CopyFS(program, os.DirFS(filepath.Join("testdata", "clients", "agents"))))
+	testkit.Must(t, os.Symlink(filepath.Join(packages, "node_modules"), filepath.Join(program, "node_modules")))
+	address := serve(t, "--store", sampleStore(t), "--mcp").base + "/mcp"
+	for _, c := range []struct{ program, argument, want string }{
+		{filepath.Join(packages, "bin", "python"), filepath.Join(program, "agents.py"), "2025-11-25\n2026-07-28\n"},
+		{"node", filepath.Join(program, "agents.mjs"), "2025-06-18\n2025-11-25\n2026-07-28\n"},
+	} {
+		output, err := exec.Command(c.program, c.argument, address).CombinedOutput()
+		if err != nil || string(output) != c.want {
+			t.Errorf("%s: %v\n%s", c.argument, err, output)
+		}
+	}
+	lint := exec.Command(filepath.Join(packages, "bin", "tdqs"), "lint", "--url", address, "--fail-on", "warning")
+	if output, err := lint.CombinedOutput(); err != nil || !strings.Contains(string(output), "0 errors, 0 warnings") {
+		t.Errorf("tdqs lint: %v\n%s", err, output)
+	}
+}
