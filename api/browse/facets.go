@@ -94,7 +94,10 @@ func askFacets(q *Question, s state) ([]facet, error) {
 			v.Label = q.Language.T("empty") // a filter cannot ask for it
 		default:
 			if v.Chosen, v.Link, v.Add = toggle(q.Plan, s, field, text); v.Chosen {
-				v.Link = widened(q, v.Link)
+				several := len(chosenOf(s, field)) > 1
+				if v.Link = widened(q, v.Link); several && len(withRecords(q, link{Address: v.Link})) == 0 {
+					v.Link = widened(q, s.with(field, "", field+contract.SeveralSuffix, "")) // the others have none
+				}
 			}
 		}
 		f.all = append(f.all, v)

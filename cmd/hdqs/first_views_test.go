@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"html"
 	"math"
-	"math/rand/v2"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
-	"hdqs/internal/testkit"
 )
 
 var (
@@ -19,7 +17,6 @@ var (
 	viewTile  = regexp.MustCompile(
 		`(?s)<div class="tile"><h2>([^<]*)</h2>\s*<p class="value[^"]*">(?:<strong(?: title="([^"]*)")?>([^<]*)</strong>)?`)
 	viewHeal   = regexp.MustCompile(`<a class="button" href="([^"]*)">Show the right figure</a>`)
-	viewLink   = regexp.MustCompile(`href="(/browse/[^"]+)"`)
 	viewOption = regexp.MustCompile(`(?s)<select id="choose-commodity_code".*?<option value="([^"]+)"`)
 )
 
@@ -81,13 +78,13 @@ func TestFirstViews(t *testing.T) {
 		parallel(t)
 		s := serve(t)
 		s.testFirstViews(t)
-		s.testWalk(t)
+		s.testRefused(t)
 	})
 	t.Run("real", func(t *testing.T) {
 		parallel(t)
 		s := serve(t, "--store", fixtureStore(t))
 		s.testFirstViews(t)
-		s.testWalk(t)
+		s.testRefused(t)
 		for path, want := range map[string]map[string]float64{
 			"humanitarian-needs?location_code=SDN": {"People in need": 24786370},
 			"humanitarian-needs?location_code=AFG": {"People in need": 23666389, "People reached": 18400000},
@@ -173,35 +170,9 @@ func (s *server) testFirstViews(t *testing.T) {
 	}
 }
 
-// testWalk follows random links of pages to pages. Each has records, and one that refuses a figure
-// has a button that leads to a page with a figure and without a refusal.
-func (s *server) testWalk(t *testing.T) {
+// testRefused opens pages that refuse a figure.
+func (s *server) testRefused(t *testing.T) {
 	t.Helper()
-	paths := viewLink.FindAllStringSubmatch(s.view(t, "/"), -1)
-	random := rand.New(rand.NewPCG(30, 1))
-	at, refused := "", 0
-	for i := range testkit.Trials(1000, 150) {
-		if i%10 == 0 {
-			at = paths[random.IntN(len(paths))][1]
-		}
-		page := s.view(t, at)
-		if total := viewTotal.FindStringSubmatch(page); total == nil || total[1] == "0" {
-			t.Fatalf("%s: %q records", at, total)
-		}
-		if strings.Contains(page, refusedFigure) {
-			refused++
-			s.testHealed(t, at, page)
-		}
-		var links []string
-		for _, m := range viewLink.FindAllStringSubmatch(page, -1) {
-			if link, _, _ := strings.Cut(html.UnescapeString(m[1]), "#"); !strings.Contains(link, "/download?") {
-				links = append(links, link)
-			}
-		}
-		at = links[random.IntN(len(links))]
-	}
-	t.Logf("%d refused", refused)
-	// Chips and forms lead to refusals: these do for certain.
 	for _, path := range []string{
 		"humanitarian-needs?measure=population&by=location_code", "idps?measure=population&by=month",
 		"food-security?measure=population_in_phase&by=year", "baseline-population?measure=population&by=location_code",
