@@ -34,6 +34,8 @@ type Language struct {
 	regions display.Namer
 	decimal string // mark
 	retold  func() []telling
+
+	countries map[string]string
 }
 
 // All are the languages, English first.
@@ -61,10 +63,13 @@ func (l *Language) read(messages *catalog.Builder) {
 	var file struct {
 		Texts  map[string]any    // plain ones, or forms by plural category
 		Retold map[string]string // sentences of the interface
+
+		Countries map[string]string // names of the UN where those of CLDR differ, by code
 	}
 	if err := json.Unmarshal(source, &file); err != nil {
 		panic(l.Code + ".json: " + err.Error())
 	}
+	l.countries = file.Countries
 	l.retold = sync.OnceValue(func() []telling { return tellings(file.Retold) })
 	for key, value := range file.Texts {
 		switch value := value.(type) {
@@ -148,7 +153,7 @@ func (l *Language) Country(code, name string) string {
 	if l.IsEnglish() {
 		return name
 	}
-	if text, known := l.texts[name]; known {
+	if text, known := l.countries[code]; known {
 		return text
 	}
 	region, err := language.ParseRegion(code)

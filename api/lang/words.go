@@ -113,7 +113,7 @@ func (l *Language) Between(interval string) string {
 	case from == "..":
 		return l.T("the time up to %s", l.DayOf(to))
 	}
-	return l.T("%s to %s", l.DayOf(from), l.DayOf(to))
+	return l.T("days %s to %s", l.DayOf(from), l.DayOf(to))
 }
 
 // Period is the time of a figure in words, as short as it can be: 2024, or January to March 2025.
@@ -145,8 +145,11 @@ func (l *Language) Period(from, to string) string {
 	case end.Sub(start) < 24*time.Hour:
 		return first
 	}
-	if first == last {
+	switch {
+	case first == last:
 		return first
+	case isMonths:
+		return l.T("%s to %s", first, last)
 	}
-	return l.T("%s to %s", first, last)
+	return l.T("days %s to %s", first, last)
 }

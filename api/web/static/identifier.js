@@ -11,10 +11,10 @@ form.addEventListener("submit", (event) => {
   const application = form.elements.application.value.trim();
   const email = form.elements.email.value.trim();
   if ([...application].length < 4 || application.includes(":")) {
-    return show("The name of the application needs at least 4 characters, and no colon.", true);
+    return show(form.dataset.name, true);
   }
   if (!form.elements.email.validity.valid || email === "") {
-    return show("The address must be a complete e-mail address, such as me@example.org.", true);
+    return show(form.dataset.address, true);
   }
   const bytes = new TextEncoder().encode(application + ":" + email);
   show(btoa(String.fromCharCode(...bytes)), false);

@@ -11,7 +11,7 @@
   const names = [...table.tHead.rows[0].cells].slice(1, 1 + drawn).map((cell) => cell.textContent);
   const read = (cell) => {
     // A number that is written rounded has the exact one as its title.
-    const number = Number((cell.title || cell.textContent).replaceAll("\u202f", "").replace("\u2212", "-"));
+    const number = Number((cell.title || cell.textContent).replaceAll("\u202f", "").replace("\u2212", "-").replace(",", "."));
     return cell.textContent === "–" || Number.isNaN(number) ? null : number;
   };
   const timeOf = (row) => row.cells[0].firstChild.data.trim(); // a month that can change has a word behind it
@@ -51,23 +51,23 @@
   const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
   const box = make("div", {className: "series", tabIndex: 0});
   box.setAttribute("role", "application");
-  box.setAttribute("aria-roledescription", "chart");
-  box.setAttribute("aria-label", `${title}. Arrow keys: from figure to figure; Home and End: first and last; plus and minus: zoom; 0: all.`);
-  const out = make("p", {className: "read-out", textContent: "Point at the chart, or choose it and press the arrow keys."});
+  box.setAttribute("aria-roledescription", place.dataset.chart);
+  box.setAttribute("aria-label", `${title}. ${place.dataset.keys}`);
+  const out = make("p", {className: "read-out", textContent: place.dataset.hint});
   out.setAttribute("aria-live", "polite");
   const buttons = make("p", {className: "zoom"});
 
   // As on the axis of the drawing: millions have the word in the unit.
-  const unit = drawing.querySelector(".unit").textContent;
-  const size = {million: 1e6, billion: 1e9, trillion: 1e12}[unit.split(" ")[0]] ?? 1;
-  const plain = (v) => (v / size).toLocaleString("en", {maximumFractionDigits: 3}).replaceAll(",", "\u202f");
+  const {textContent: unit, dataset: {size}} = drawing.querySelector(".unit");
+  const digits = new Intl.NumberFormat(document.documentElement.lang + "-u-nu-latn", {maximumFractionDigits: 3, useGrouping: "always"});
+  const plain = (v) => digits.formatToParts(v / size).map((part) => part.type === "group" ? "\u202f" : part.value).join("");
   const dash = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [12, 3]];
   const stroke = (n) => () => color(`--s${n % 6 + 1}`);
   const axis = {stroke: () => color("--soft"), grid: {stroke: () => color("--line"), width: 1}, ticks: {show: false}, font: "12px system-ui, sans-serif"};
   let cursor = -1;
   const say = (i) => {
     cursor = i;
-    const figures = names.map((name, n) => (names.length > 1 ? name + " " : "") + (texts[n][i] === null || values[n][i] === null ? "no figure" : texts[n][i]));
+    const figures = names.map((name, n) => (names.length > 1 ? name + " " : "") + (texts[n][i] === null || values[n][i] === null ? place.dataset.none : texts[n][i]));
     out.textContent = `${label(xs[i])}: ${figures.join(" · ")}`;
   };
   const chart = new uPlot({
@@ -119,7 +119,7 @@
     event.preventDefault();
     keys[event.key]();
   });
-  for (const [text, act] of [["Zoom in", () => zoom(.5)], ["Zoom out", () => zoom(2)], ["Whole period", all]]) {
+  for (const [text, act] of [[place.dataset.in, () => zoom(.5)], [place.dataset.out, () => zoom(2)], [place.dataset.all, all]]) {
     const button = make("button", {type: "button", textContent: text});
     button.addEventListener("click", act);
     buttons.append(button, " ");

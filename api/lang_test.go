@@ -1,0 +1,256 @@
+package api
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/api/contract"
+	"hdqs/api/lang"
+	"hdqs/api/web"
+)
+
+// langFile is a file of texts.
+type langFile struct {
+	Texts  map[string]any
+	Retold map[string]string
+}
+
+func readLang(t *testing.T, code string) (f langFile) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("lang", code+".json"))
+	if err == nil {
+		err = json.Unmarshal(text, &f)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// forms are the texts of a key: one, or one for each plural category.
+func forms(value any) (all []string) {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case map[string]any:
+		for _, form := range slices.Sorted(maps.Keys(value)) {
+			all = append(all, value[form].(string))
+		}
+	}
+	return all
+}
+
+// inTemplates are texts that actions of templates say: {{t "text"}}.
+var inTemplates = regexp.MustCompile(`[{(]t "([^"]+)"`)
+
+// templateKeys are the texts of templates.
+func templateKeys(t *testing.T, keys map[string]bool) {
+	t.Helper()
+	names, err := fs.Glob(web.Templates, "*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		source, err := fs.ReadFile(web.Templates, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range lang.Keys(string(source)) {
+			keys[key] = true
+		}
+		for _, found := range inTemplates.FindAllStringSubmatch(string(source), -1) {
+			keys[found[1]] = true
+		}
+	}
+}
+
+// goKeys are the texts that calls of T in Go have, and all texts of Go in the packages of pages, of
+// which some are said by way of a variable.
+func goKeys(t *testing.T) (said, all map[string]bool) {
+	t.Helper()
+	said, all = map[string]bool{}, map[string]bool{}
+	text := func(e ast.Expr) (string, bool) {
+		lit, ok := e.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return "", false
+		}
+		value, err := strconv.Unquote(lit.Value)
+		return value, err == nil
+	}
+	for _, dir := range []string{
+		"browse", "chart", "country", "find", "lang", "site", "state", "../internal/follow", "../loader",
+	} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				if e, ok := n.(ast.Expr); ok {
+					if value, ok := text(e); ok {
+						all[value] = true
+					}
+				}
+				call, ok := n.(*ast.CallExpr)
+				if !ok || len(call.Args) == 0 {
+					return true
+				}
+				if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "T" {
+					if value, ok := text(call.Args[0]); ok {
+						said[value] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	return said, all
+}
+
+// dataKeys are the texts that declarations have: of figures, views, lists, fields and values.
+func dataKeys(keys map[string]bool) {
+	add := func(texts ...string) {
+		for _, text := range texts {
+			if text != "" {
+				keys[text] = true
+			}
+		}
+	}
+	for _, h := range contract.Headlines {
+		add(h.Title, h.Unit, h.Reading, h.NotThis)
+	}
+	for _, v := range contract.Views {
+		for _, d := range v.Drawings {
+			add(append(d.Names, d.Title)...)
+		}
+	}
+	for month := time.January; month <= time.December; month++ {
+		add(month.String())
+	}
+	for _, set := range []contract.NameSet{contract.ContractNames, contract.HAPINames} {
+		endpoints := contract.EndpointsIn(set)
+		for i := range endpoints {
+			e := &endpoints[i]
+			add(e.Summary, e.GroupTitle(), e.ShortName(), e.AddingUp())
+			for _, f := range e.ExportFormats() {
+				add(f.Title)
+			}
+			for _, f := range e.Figures {
+				if f.Use == contract.Added {
+					add(f.Noun)
+				}
+			}
+			names := contract.FieldNames(e.Fields)
+			for _, p := range contract.NewPlan(e, contract.Rows).Params {
+				if len(p.Columns) > 0 || p.Name == contract.LatestParam {
+					names = append(names, p.Name)
+				}
+				if p.Enum != nil {
+					for _, value := range p.Enum.Values {
+						add(contract.Words(p.Name, value))
+					}
+				}
+			}
+			for _, f := range e.Fields {
+				if unit := e.Unit(f.Name); len(unit) > 3 {
+					add(unit)
+				}
+				if f.Enum != nil {
+					for _, value := range f.Enum.Values {
+						add(contract.Words(f.Name, value))
+					}
+				}
+			}
+			for _, name := range names {
+				name = strings.TrimSuffix(name, contract.SeveralSuffix)
+				if !strings.HasSuffix(name, "_min") && !strings.HasSuffix(name, "_max") {
+					label := contract.LabelOf(name)
+					add(label, strings.TrimSuffix(label, " code"))
+				}
+			}
+		}
+	}
+}
+
+// TestTexts: each language has every text of the pages, and none besides, with the same
+// placeholders, actions and tags.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	needed, dir := map[string]bool{}, os.Getenv("HDQS_TEXTS")
+	templateKeys(t, needed)
+	dataKeys(needed)
+	said, literal := goKeys(t)
+	maps.Copy(needed, said)
+	if dir != "" {
+		text, _ := json.MarshalIndent(slices.Sorted(maps.Keys(needed)), "", "")
+		if err := os.WriteFile(dir, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, l := range lang.All()[1:] {
+		file := readLang(t, l.Code)
+		for _, key := range slices.Sorted(maps.Keys(needed)) {
+			if file.Texts[key] == nil {
+				t.Errorf("%s.json lacks %q", l.Code, key)
+			}
+		}
+		for key, value := range file.Texts {
+			if !needed[key] && !literal[key] {
+				t.Errorf("%s.json has %q, which no page says", l.Code, key)
+			}
+			for _, form := range forms(value) {
+				sameParts(t, l.Code, key, form)
+			}
+		}
+	}
+}
+
+// Parts of texts that translations repeat: actions and tags, and arguments, which a form of a
+// plural may leave out.
+var (
+	kept      = regexp.MustCompile(`\{\{[^}]*\}\}|<[^>]*>`)
+	arguments = regexp.MustCompile(`%(?:\[(\d)\])?[sdv]`)
+)
+
+func sameParts(t *testing.T, code, key, form string) {
+	t.Helper()
+	want, got := kept.FindAllString(key, -1), kept.FindAllString(form, -1)
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		t.Errorf("%s.json, %q: %q has %q, want %q", code, key, form, got, want)
+	}
+	count := func(text string) int {
+		most := 0
+		for i, found := range arguments.FindAllStringSubmatch(text, -1) {
+			n, err := strconv.Atoi(found[1])
+			if err != nil {
+				n = i + 1
+			}
+			most = max(most, n)
+		}
+		return most
+	}
+	if count(form) > count(key) {
+		t.Errorf("%s.json, %q: %q has more arguments", code, key, form)
+	}
+}
