@@ -245,11 +245,11 @@ func (x *figure) Limits(l *lang.Language) (all []string) {
 	if x.Several > 0 {
 		all = append(all, l.T("%s have records with several values: no figure.", Count(x.Several)))
 	}
-	if x.Missing != "" {
-		listed(l.T("Not on this map, or too small for it:"), []string{x.Missing}, "")
-	}
 	if x.Boundaries != "" {
 		listed(l.T("Boundaries:"), []string{x.Boundaries}, "")
+	}
+	if x.Missing != "" {
+		listed(l.T("Not on this map, or too small for it:"), []string{x.Missing}, "")
 	}
 	return all
 }

@@ -62,8 +62,8 @@ var (
 
 // SVG is the card as a drawing.
 func (c *Card) SVG() ([]byte, error) {
-	d := newDrawing(strings.TrimSpace(c.Title + " " + c.Filters))
-	if err := c.draw(d, newLetters()); err != nil {
+	d := newDrawing(strings.TrimSpace(c.Title+" "+c.Filters), newLetters())
+	if err := c.draw(d, d.letters); err != nil {
 		return nil, err
 	}
 	d.add("</svg>")

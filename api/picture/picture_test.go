@@ -246,7 +246,7 @@ func TestPathOf(t *testing.T) {
 		"Q1 2 nonsense":                  "M1 2",
 		"M0 0L" + strings.Repeat("-", 9): "M0 0L0 0L0 0L0 0L0 0L0 0",
 	} {
-		to := newDrawing("")
+		to := newDrawing("", nil)
 		before := to.Len()
 		to.shape(pathOf(d, matrix{scale: 1}), &style{fill: none}, "")
 		got, _, _ := strings.Cut(strings.TrimPrefix(to.String()[before:], `<path d="`), `"`)

@@ -7,10 +7,15 @@ import (
 
 // drawing is a picture as SVG: without classes and style sheets, so that programs for pictures read
 // it.
-type drawing struct{ strings.Builder }
+//
+// Texts are as wide as in our fonts, whatever fonts there are where it is shown.
+type drawing struct {
+	strings.Builder
+	*letters
+}
 
-func newDrawing(title string) *drawing {
-	d := new(drawing)
+func newDrawing(title string, l *letters) *drawing {
+	d := &drawing{letters: l}
 	d.add(`<svg xmlns="http://www.w3.org/2000/svg" width="`, digits(Width), `" height="`, digits(Height),
 		`" viewBox="0 0 `, digits(Width), ` `, digits(Height), `" role="img" font-family="`, fontFamily, `">`,
 		`<title>`, html.EscapeString(clean(title)), `</title>`,
@@ -62,6 +67,9 @@ func (d *drawing) shape(rings []ring, s *style, title string) {
 
 func (d *drawing) text(at point, s *style, text string) {
 	d.add(`<text x="`, digits(at.x), `" y="`, digits(at.y), `" font-size="`, digits(s.size), `" fill="`, s.fill, `"`)
+	if width := d.width(text, s); width > 0 {
+		d.add(` textLength="`, digits(width), `" lengthAdjust="spacingAndGlyphs"`)
+	}
 	if s.anchor != "" {
 		d.add(` text-anchor="`, s.anchor, `"`)
 	}
