@@ -14,7 +14,8 @@ import (
 func TestFigureFiles(t *testing.T) {
 	parallel(t)
 	s := serve(t, "--store", fixtureStore(t))
-	const violence = "conflict-events?admin_level=coarsest&event_type=political_violence&start_date=2025-01&by=location_code"
+	const violence = "conflict-events?admin_level=coarsest&event_type=political_violence&start_date=2025-01" +
+		"&by=location_code"
 	for _, c := range []struct {
 		view, code string // the code of a country, empty for the sum of all
 		want       int
