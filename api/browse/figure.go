@@ -189,6 +189,9 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 		issues = append(issues, tooManyGroups(total))
 	}
 	if len(issues) > 0 {
+		if x, err := drawUnits(q, s, &by, countries); x != nil || err != nil {
+			return x, err
+		}
 		for _, issue := range issues {
 			x.Refused = append(x.Refused, issue.Text) // the template retells it
 		}
@@ -216,6 +219,23 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 		return nil, err
 	}
 	return x, x.tell(q, s.filters(), unitOf(l, e, m))
+}
+
+// drawUnits draws by province or district the records of that level, where the address asks for
+// whole countries or their units. It is nil if that is no remedy.
+func drawUnits(q *Question, s state, by *by, countries []Country) (*figure, error) {
+	level := strings.TrimPrefix(by.value[:min(len(by.value), len("admin1"))], "admin")
+	if s.values.Get(levelParam) != contract.Coarsest || level != "1" && level != "2" {
+		return nil, nil
+	}
+	at := state{path: s.path, values: s.copy(levelParam)}
+	at.values.Set(levelParam, level)
+	x, err := drawFigure(q, at, countries)
+	if err != nil || len(x.Refused) > 0 || len(x.Rows) == 0 {
+		return nil, err
+	}
+	x.Chosen = []link{{chipText(q.Language, nil, levelParam, []string{level}), at.with(levelParam, "")}}
+	return x, nil
 }
 
 // tell adds what a reader must know of a figure of some records.
