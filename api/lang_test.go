@@ -143,6 +143,7 @@ func dataKeys(keys map[string]bool) {
 			add(append(d.Names, d.Title)...)
 		}
 	}
+	add("Year") // the label of a count
 	for month := time.January; month <= time.December; month++ {
 		add(month.String())
 	}

@@ -382,7 +382,7 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 	}
 	slices.SortStableFunc(c.Options, func(a, b option) int { return strings.Compare(a.Label, b.Label) })
 	if len(chosen) == 0 {
-		c.Options = slices.Insert(c.Options, 0, option{Label: "Choose one", Selected: true})
+		c.Options = slices.Insert(c.Options, 0, option{Label: v.q.Language.T("Choose one"), Selected: true})
 	}
 	for _, name := range append(slices.Clone(fields[:len(fields)-1]), "start_date", "end_date") {
 		for _, value := range v.given[name] {
