@@ -90,7 +90,7 @@ func goKeys(t *testing.T) (said, all map[string]bool) {
 		return value, err == nil
 	}
 	for _, dir := range []string{
-		"browse", "chart", "country", "find", "lang", "site", "state", "../internal/follow", "../loader",
+		"browse", "chart", "country", "find", "lang", "picture", "site", "state", "../internal/follow", "../loader",
 	} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {

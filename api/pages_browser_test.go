@@ -64,7 +64,8 @@ func TestBrowserPages(t *testing.T) {
 		"/browse/conflict-events", "/browse/humanitarian-needs", "/browse/funding",
 		"/browse/food-prices-market-monitor", "/browse/idps?measure=population&by=month",
 		"/browse/humanitarian-needs?country=AFG", "/hapi/browse/food-security?by=ipc_phase&measure=records",
-		"/country", "/country/AFG", "/hapi/country/MLI", "/country/AFX",
+		"/country", "/country/AFG", "/hapi/country/MLI", "/country/AFX", "/embed/conflict-events",
+		"/ar/embed/conflict-events?by=location_code&measure=records", "/embed/org?x=1",
 		"/status", "/changelog", "/hapi/status", "/hapi/changelog", "/search", "/search?q=refugees+AFG", "/search?q=a",
 		"/changelog?since=2001-01-01", "/changelog?since=2001-01-01&list=idps&kind=added",
 	} {

@@ -81,6 +81,8 @@ func htmlPaths(s *Server) []string {
 		"/docs/interactive", "/identifier", "/docs?q=location", "/docs?q=nowhere", "/browse/idps?country=AFG",
 		"/browse/conflict-events?admin_level=7&start_date=soon", "/browse/location?name=nowhere", "/search",
 		"/search?q=refugees+AFG", "/search?q=a&kind=province&offset=20", "/search?q=xyzzyqwx", "/hapi/search?q=funding",
+		"/embed/conflict-events", "/hapi/embed/conflict-events?by=location_code&measure=records",
+		"/embed/humanitarian-needs?by=location_code&measure=population",
 		"/changelog?since=2001-01-01", "/hapi/changelog?since=2001-01-01&list=idps&kind=added", "/changelog?since=x",
 	}
 	for _, m := range s.Mounts {
