@@ -122,7 +122,7 @@ var imports = map[string][]string{
 // testOnly lists the packages that every test may import.
 var testOnly = []string{
 	"internal/generator", "internal/ckantest", "internal/testkit", "internal/browser", "loader/sample",
-	"internal/tables", "snapshot/store",
+	"internal/tables", "snapshot/store", "api/lang", "api/web",
 }
 
 const (
