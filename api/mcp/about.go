@@ -194,24 +194,30 @@ func (c *call) nearestWithout(n *Nothing, e *contract.Endpoint, params url.Value
 	if !hasField(e, field) {
 		field = contract.CountryParam
 	}
-	var found struct{ Data []map[string]any }
 	if hasField(e, field) {
-		rest.Set("group_by", field)
-		rest.Set("measures", "count")
-		rest.Set("limit", strconv.Itoa(mostRows))
-		if _, err := c.ask(e.Path+"/aggregate", rest, &found); err != nil {
-			return err
-		}
+		near.Values, err = c.valuesOf(e, field, rest)
 	}
+	near.More = max(0, len(near.Values)-mostValues)
+	near.Values = near.Values[:len(near.Values)-near.More]
+	n.Nearest = append(n.Nearest, near)
+	return err
+}
+
+// valuesOf are the values of a field among the records that pass, the most frequent first.
+func (c *call) valuesOf(e *contract.Endpoint, field string, filters url.Values) (values []string, err error) {
+	params := maps.Clone(filters)
+	params.Set("group_by", field)
+	params.Set("measures", "count")
+	params.Set("limit", strconv.Itoa(mostRows))
+	var found struct{ Data []map[string]any }
+	_, err = c.ask(e.Path+"/aggregate", params, &found)
 	slices.SortStableFunc(found.Data, func(a, b map[string]any) int {
 		return cmp.Compare(b["count"].(float64), a["count"].(float64))
 	})
-	for _, group := range found.Data[:min(len(found.Data), mostValues)] {
-		near.Values = append(near.Values, textOf(group[field]))
+	for _, group := range found.Data {
+		values = append(values, textOf(group[field]))
 	}
-	near.More = len(found.Data) - len(near.Values)
-	n.Nearest = append(n.Nearest, near)
-	return nil
+	return values, err
 }
 
 // kindsOf are the kinds of names that filters match, by what the name of the filter begins with.
@@ -267,17 +273,13 @@ func (c *call) missing(a *Answer, e *contract.Endpoint, filters url.Values) erro
 		if !isSeveral || !hasField(e, field) {
 			continue
 		}
-		params := maps.Clone(filters)
-		params.Set("group_by", field)
-		params.Set("measures", "count")
-		params.Set("limit", strconv.Itoa(mostRows))
-		var found struct{ Data []map[string]any }
-		if _, err := c.ask(e.Path+"/aggregate", params, &found); err != nil {
+		values, err := c.valuesOf(e, field, filters)
+		if err != nil {
 			return err
 		}
 		for one := range strings.SplitSeq(filters.Get(name), ",") {
-			has := func(group map[string]any) bool { return strings.EqualFold(textOf(group[field]), one) }
-			if !slices.ContainsFunc(found.Data, has) && !strings.Contains(one, `\`) {
+			is := func(value string) bool { return strings.EqualFold(value, one) }
+			if !slices.ContainsFunc(values, is) && !strings.Contains(one, `\`) {
 				warning := fmt.Sprintf("no record has %s=%q: the answer is without it", field, one)
 				a.Warnings = append(a.Warnings, warning)
 			}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"hdqs/api/contract"
 	"hdqs/internal/nearest"
 )
@@ -43,7 +45,7 @@ func (n *names) UnmarshalJSON(data []byte) error {
 
 // read reads the arguments of a tool. Unknown ones are refused: one that is ignored gives an answer
 // to another question.
-func (c *call) read(t *tool, sent json.RawMessage) error {
+func (c *call) read(t *mcp.Tool, sent json.RawMessage) error {
 	c.tool, c.sent = t.Name, map[string]any{}
 	if len(sent) == 0 || string(sent) == "null" {
 		return nil
@@ -51,23 +53,23 @@ func (c *call) read(t *tool, sent json.RawMessage) error {
 	if json.Unmarshal(sent, &c.sent) != nil {
 		return &refusal{Message: "the arguments are no JSON object"}
 	}
+	known := argumentsOf(t)
 	for _, name := range slices.Sorted(maps.Keys(c.sent)) {
-		if _, known := t.arguments[name]; !known {
-			return c.unknown(t, name)
+		if known[name] == "" {
+			return c.unknown(slices.Sorted(maps.Keys(known)), name)
 		}
 	}
 	err := json.Unmarshal(sent, &c.args)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		field := strings.ToLower(wrong.Field)
-		return &refusal{Message: fmt.Sprintf("%s is a %s; want a %s", field, wrong.Value, t.arguments[field].Type)}
+		return &refusal{Message: fmt.Sprintf("%s is a %s; want a %s", field, wrong.Value, known[field])}
 	}
 	return err
 }
 
 // unknown refuses an argument. A filter that stands beside filters is put in its place.
-func (c *call) unknown(t *tool, name string) error {
-	all := slices.Sorted(maps.Keys(t.arguments))
-	r := &refusal{Message: fmt.Sprintf("%s has no argument %q; it has %s", t.Name, name, strings.Join(all, ", "))}
+func (c *call) unknown(all []string, name string) error {
+	r := &refusal{Message: fmt.Sprintf("%s has no argument %q; it has %s", c.tool, name, strings.Join(all, ", "))}
 	list, _ := c.sent["list"].(string)
 	if e := listNamed(list); e != nil && slices.Contains(filterNames(e), name) {
 		filters, _ := c.sent["filters"].(map[string]any)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"net/http"
 	"net/url"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/valyala/fasthttp"
-	"github.com/valyala/fasthttp/fasthttpadaptor"
 )
 
 // MaxBody is the longest message that is read over HTTP. Clients send what they are with each one.
@@ -24,13 +24,20 @@ func (s *Server) Handler(base func(*fasthttp.RequestCtx) string) fasthttp.Reques
 			DisableLocalhostProtection: true, // Foreign is stricter
 		})
 	return func(ctx *fasthttp.RequestCtx) {
-		var r http.Request
-		if err := fasthttpadaptor.ConvertRequest(ctx, &r, true); err != nil {
-			ctx.SetStatusCode(fasthttp.StatusBadRequest)
+		// The library may go on with a message after it has answered, when buffers and context
+		// are those of another request. So it gets copies.
+		body := bytes.NewReader(bytes.Clone(ctx.PostBody()))
+		of := WithBase(context.Background(), base(ctx))
+		r, err := http.NewRequestWithContext(of, string(ctx.Method()), Path, body)
+		if err != nil {
+			ctx.SetStatusCode(fasthttp.StatusBadRequest) // a method that is none
 			return
 		}
+		for name, value := range ctx.Request.Header.All() {
+			r.Header.Add(string(name), string(value))
+		}
 		w := recorder{header: http.Header{}, status: http.StatusOK}
-		handler.ServeHTTP(&w, r.WithContext(WithBase(ctx, base(ctx))))
+		handler.ServeHTTP(&w, r)
 		for name, values := range w.header {
 			ctx.Response.Header.Set(name, strings.Join(values, ", "))
 		}

@@ -51,73 +51,65 @@ func unitOf(e *contract.Endpoint, field string) string {
 	return unit
 }
 
-// rows answers with records of a list.
+// rows answers with records of a list, or for aggregate with groups of them.
 func rows(c *call) (*Answer, error) {
 	e, filters, err := c.question()
 	if err != nil {
 		return nil, err
 	}
-	params := maps.Clone(filters)
-	if c.page(params, 50); len(c.args.Fields) > 0 {
-		params.Set("fields", strings.Join(c.args.Fields, ","))
+	params, measures, path, usual := maps.Clone(filters), c.args.Measures, e.Path, 50
+	isSum := c.tool == "aggregate"
+	if isSum {
+		path, usual = path+"/aggregate", 200
+		if len(measures) == 0 {
+			measures = names{contract.Count.String()}
+		}
 	}
-	a, err := c.records(e, e.Path, params)
+	for name, values := range map[string]names{
+		"fields": c.args.Fields, "group_by": c.args.GroupBy, "measures": measures,
+	} {
+		if len(values) > 0 {
+			params.Set(name, strings.Join(values, ","))
+		}
+	}
+	c.page(params, usual)
+	a, err := c.records(e, path, params)
 	if err != nil {
 		return nil, err
-	}
-	if a.Total == 0 {
-		return a, c.nothing(a, e, filters)
 	}
 	s, err := c.scopeOf(e, filters)
 	if err != nil {
 		return nil, err
 	}
-	if len(s.levels) > 1 && !filters.Has(levelField) && len(e.Figures) > 0 {
+	if isSum {
+		a.Records, a.Units = &s.records, unitsOf(e, measures)
+	} else if len(s.levels) > 1 && !filters.Has(levelField) && len(e.Figures) > 0 {
 		a.Warnings = append(a.Warnings, "these records are of several admin levels: those of a country or province "+
 			"contain those of its parts. Do not add them up; the call in instead keeps each place once")
 		a.Instead = c.withFilter(levelField, contract.Coarsest)
 	}
-	return a, c.describe(a, e, filters, s)
-}
-
-// aggregate answers with groups of records.
-func aggregate(c *call) (*Answer, error) {
-	e, filters, err := c.question()
-	if err != nil {
-		return nil, err
-	}
-	params, measures := maps.Clone(filters), c.args.Measures
-	if len(measures) == 0 {
-		measures = names{contract.Count.String()}
-	}
-	params.Set("measures", strings.Join(measures, ","))
-	if c.page(params, 200); len(c.args.GroupBy) > 0 {
-		params.Set("group_by", strings.Join(c.args.GroupBy, ","))
-	}
-	a, err := c.records(e, e.Path+"/aggregate", params)
-	if err != nil {
-		return nil, err
-	}
-	a.Units = map[string]string{}
-	for _, m := range measures {
-		function, field, _ := strings.Cut(m, ":")
-		if name := strings.Replace(m, ":", "_", 1); field == "" {
-			a.Units[name] = "records"
-		} else if function == "distinct" {
-			a.Units[name] = "different values"
-		} else if unit := unitOf(e, field); unit != "" {
-			a.Units[name] = unit
-		}
-	}
-	s, err := c.scopeOf(e, filters)
-	if err != nil {
-		return nil, err
-	}
-	if a.Records = &s.records; s.records == 0 {
+	if s.records == 0 {
 		a.Total, a.Rows = 0, nil // a sum of nothing is no number
 		return a, c.nothing(a, e, filters)
 	}
 	return a, c.describe(a, e, filters, s)
+}
+
+// unitsOf are the units of measures, by the fields of their values.
+func unitsOf(e *contract.Endpoint, measures names) map[string]string {
+	units := map[string]string{}
+	for _, m := range measures {
+		function, field, _ := strings.Cut(m, ":")
+		switch name := strings.Replace(m, ":", "_", 1); {
+		case field == "":
+			units[name] = "records"
+		case function == "distinct":
+			units[name] = "different values"
+		case unitOf(e, field) != "":
+			units[name] = unitOf(e, field)
+		}
+	}
+	return units
 }
 
 // changes answers with what changed in a list since a snapshot.
