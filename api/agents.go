@@ -19,7 +19,6 @@ func (s *Server) Agents(version string) *mcp.Server {
 	named := slices.IndexFunc(s.Mounts, func(m *list.Mount) bool { return m.Names == contract.ContractNames })
 	return mcp.New(mcp.Options{
 		Asker: inProcess{s}, Prefix: s.Mounts[named].Prefix, Version: version, Log: s.Log,
-		Limit: func(work func() error) error { return s.Pass(work, s.Pages) },
 	})
 }
 
@@ -40,20 +39,25 @@ func (s inProcess) Ask(_ context.Context, target string, header http.Header) (*m
 	return r, nil
 }
 
-// addAgents registers the path of agents.
+// addAgents registers the path of agents. A message has a slot of pages, since it can ask for as
+// much as a page does.
 func (s *Server) addAgents() {
 	answer := s.Agents(s.Options.Version).Handler(s.BaseOf)
+	limited := s.LimitedBy(func(ctx *fasthttp.RequestCtx) error {
+		reply.FaultHead.Begin(ctx)
+		s.SetSnapshot(&ctx.Response.Header)
+		answer(ctx)
+		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
+		wire.Charge(ctx, len(ctx.Response.Body()))
+		return nil
+	}, s.Pages)
 	s.Add(s.Mounts[0], mcp.Path, list.Route{Name: mcp.Path, Post: true, Handler: func(ctx *fasthttp.RequestCtx) {
 		h := &ctx.Request.Header
 		if why := mcp.Foreign(string(h.Host()), string(h.Peek("Origin")), s.Options.BaseURL); why != "" {
 			s.AnswerFault(ctx, fasthttp.StatusForbidden, `{"detail":"Forbidden: `+why+`"}`)
 			return
 		}
-		reply.FaultHead.Begin(ctx)
-		s.SetSnapshot(&ctx.Response.Header)
-		answer(ctx)
-		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
-		wire.Charge(ctx, len(ctx.Response.Body()))
+		limited(ctx)
 	}})
 }
 

@@ -312,7 +312,6 @@ func TestAgentsElsewhere(t *testing.T) {
 	base := "http://" + listen(t, s)
 	server := mcp.New(mcp.Options{
 		Asker: &mcp.Remote{Base: base}, Log: slog.New(slog.DiscardHandler),
-		Limit: func(work func() error) error { return work() },
 	})
 	client, transport := sdk.NewInMemoryTransports()
 	go func() { _ = server.Run(mcp.WithBase(context.Background(), base), transport) }()

@@ -71,8 +71,13 @@ func (s *Lists) answerFailed(ctx *fasthttp.RequestCtx, err error) {
 // Limited returns a handler of a page that is rendered for each request, with a slot of a query and
 // of other gates before it.
 func (s *Lists) Limited(handler func(*fasthttp.RequestCtx) error, before ...*wire.Gate) fasthttp.RequestHandler {
+	return s.LimitedBy(handler, append(before, s.Gate)...)
+}
+
+// LimitedBy is Limited with the slots of some gates only.
+func (s *Lists) LimitedBy(handler func(*fasthttp.RequestCtx) error, gates ...*wire.Gate) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		if err := s.Pass(func() error { return handler(ctx) }, append(before, s.Gate)...); err != nil {
+		if err := s.Pass(func() error { return handler(ctx) }, gates...); err != nil {
 			s.answerFailed(ctx, err)
 		}
 	}

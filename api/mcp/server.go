@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -59,10 +60,9 @@ var answerers = map[string]func(*call) (*Answer, error){
 // Options are what a server needs.
 type Options struct {
 	Asker   Asker
-	Prefix  string                        // of paths with the contract's names
-	Version string                        // of the program
-	Limit   func(work func() error) error // lets a call in, or refuses it
-	Log     *slog.Logger                  // gets faults of ours, and no byte of a request
+	Prefix  string       // of paths with the contract's names
+	Version string       // of the program
+	Log     *slog.Logger // gets faults of ours, and no byte of a request
 }
 
 // Server answers agents.
@@ -70,13 +70,14 @@ type Server struct {
 	*mcp.Server
 	asker  Asker
 	prefix string
-	limit  func(work func() error) error
 	log    *slog.Logger
+	turns  chan struct{} // of calls, as many as pages: one message can have a hundred
 }
 
 // New returns a server with all tools and resources.
 func New(o Options) *Server {
-	s := &Server{asker: o.Asker, prefix: o.Prefix, limit: o.Limit, log: o.Log}
+	turns := make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+	s := &Server{asker: o.Asker, prefix: o.Prefix, log: o.Log, turns: turns}
 	s.Server = mcp.NewServer(
 		&mcp.Implementation{Name: "hdqs", Title: "Humanitarian Data Query Service", Version: o.Version},
 		&mcp.ServerOptions{
@@ -154,7 +155,7 @@ func (s *Server) answer(ctx context.Context, t *mcp.Tool, arguments json.RawMess
 	return body, err
 }
 
-// do lets work in and survives it. It runs on a goroutine of the library, where nobody else
+// do does work in turn, and survives it. It runs on a goroutine of the library, where nobody else
 // recovers.
 func (s *Server) do(work func() error) (err error) {
 	defer func() {
@@ -162,5 +163,7 @@ func (s *Server) do(work func() error) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
 		}
 	}()
-	return s.limit(work)
+	s.turns <- struct{}{}
+	defer func() { <-s.turns }()
+	return work()
 }

@@ -36,8 +36,7 @@ embedded sample, whose figures are all made up.`,
 			case base != "":
 				server = mcp.New(mcp.Options{
 					Asker: &mcp.Remote{Base: base, UserAgent: userAgent()}, Version: release,
-					Limit: func(work func() error) error { return work() },
-					Log:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
+					Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 				})
 			default:
 				offline, done, err := openOffline(cmd.Context(), &f, cmd.ErrOrStderr())
