@@ -282,3 +282,72 @@ func (s *Server) shedBy(rule string) int64 {
 	}
 	panic(fmt.Sprintf("no rule %q", rule))
 }
+
+// TestHalfRequests: clients that send a part of a long request hold its buffer until it is complete.
+// When they hold as many as there may be, more of them are refused, and short requests are answered.
+func TestHalfRequests(t *testing.T) {
+	t.Parallel()
+	const most = 2
+	s := sampleServer(t, state.Options{InflightBytes: 2 * most * readBuffer}, 3)
+	address := listen(t, s)
+	head := "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\nX-Long: " + strings.Repeat("a", 2000)
+	held := s.Callers.Waiting
+	var half []testConn
+	for n := range int64(most) {
+		half = append(half, dial(t, address))
+		_, err := io.WriteString(half[n], head)
+		testkit.Must(t, err)
+		testkit.WaitFor(t, "a request that is not complete", func() bool { return held() == (n+1)*readBuffer })
+	}
+	refused := dial(t, address)
+	_, err := io.WriteString(refused, head)
+	testkit.Must(t, err)
+	if body, _ := io.ReadAll(refused.reader); !bytes.Contains(body, []byte(`"rule":"requests that are not complete"`)) ||
+		!bytes.HasPrefix(body, []byte("HTTP/1.1 503 ")) {
+		t.Errorf("got %s", body)
+	}
+	if status := ask(t, address, "GET", listTarget, nil).Status; status != 200 {
+		t.Errorf("a short request: %d", status)
+	}
+	_, err = io.WriteString(half[0], "\r\n\r\n")
+	testkit.Must(t, err)
+	if line, _ := half[0].reader.ReadString('\n'); line != "HTTP/1.1 200 OK\r\n" {
+		t.Errorf("a request that was completed: %q", line)
+	}
+	half[1].Close()
+	testkit.WaitFor(t, "the buffers", func() bool { return held() == 0 })
+}
+
+// TestBytesOfWaiting: requests that wait for the same page, which no cache keeps, are let in before
+// any answer is in flight. Those that find the bytes taken when it is their turn are refused.
+func TestBytesOfWaiting(t *testing.T) {
+	t.Parallel()
+	const clients, parts = 60, 4 // parts of pages that may be in flight
+	s := testServer(t, state.Options{
+		Queries: 1, QueueWait: testkit.Patience, CacheBytes: -1, InflightBytes: parts << 20,
+	}, []*testTable{numberedLocations(60000, nil)})
+	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 64 << 10}) })
+	if !s.Gate.Enter(false) {
+		t.Fatal("no free slot")
+	}
+	target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
+	var all []testConn
+	for range clients {
+		all = append(all, dial(t, address))
+		for range 8 { // more than the sockets' buffers hold
+			fmt.Fprintf(all[len(all)-1], "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
+		}
+	}
+	waitFor(t, "the requests", func() bool { return s.Gate.Waiting() > 0 && s.Callers.Count() == clients })
+	s.Gate.Leave()
+	answered := 0
+	for _, c := range all {
+		line, err := c.reader.ReadString('\n')
+		if testkit.Must(t, err); line == "HTTP/1.1 200 OK\r\n" {
+			answered++
+		}
+	}
+	if most := parts<<20/(640<<10) + 2; answered == 0 || answered > most {
+		t.Errorf("%d of %d answers, want at most %d", answered, clients, most)
+	}
+}

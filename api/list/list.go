@@ -198,6 +198,9 @@ func (s *Lists) answerBody(a *Reply) error {
 			return Finished{}, err
 		}
 		defer a.leaveGate()
+		if err := s.checkBytes(); err != nil { // again, since a request may have waited for others
+			return Finished{}, err
+		}
 		return s.render(a)
 	})
 	if known != nil {
