@@ -109,7 +109,8 @@ func (s *Server) listener(
 func (s *Server) connectionLimits() wire.Options {
 	return wire.Options{
 		Connections: s.Options.Connections, PerClient: s.Options.ConnectionsPerAddress, ReadBuffer: readBuffer,
-		MaxBody: s.mostBody(), Budget: s.Budget, Refuse: s.refuse, Count: s.Shed.Add, Logger: s.Faults,
+		MaxBody: s.mostBody(), Budget: s.Budget, Requests: wire.NewBudget(s.Shares.Inflight / 2),
+		Refuse: s.refuse, Count: s.Shed.Add, Logger: s.Faults,
 	}
 }
 
@@ -185,8 +186,11 @@ var unreadBodies = map[int]string{
 // answerUnread answers a request that could not be read to its end, and closes its connection.
 func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 	defer s.Recovered(ctx)
-	status := wire.UnreadStatus(ctx, err)
-	s.AnswerFault(ctx, status, unreadBodies[status])
+	if status := wire.UnreadStatus(ctx, err); status == fasthttp.StatusServiceUnavailable {
+		s.AnswerError(ctx, &reply.Busy{Rule: wire.RuleRequests})
+	} else {
+		s.AnswerFault(ctx, status, unreadBodies[status])
+	}
 	wire.CutShort(ctx.Conn())
 	ctx.Response.SkipBody = wire.IsHead(ctx)
 }

@@ -71,6 +71,7 @@ var Rules = [...]struct{ Rule, Reason string }{
 	{RuleClient, "client"},
 	{wire.RuleConnections, "connections"},
 	{wire.RuleAddress, "address"},
+	{wire.RuleRequests, "requests"},
 }
 
 // ShedCounts counts refusals, by position in rules.

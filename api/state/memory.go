@@ -21,7 +21,8 @@ import (
 //
 //	1/8 of the limit     the kernel, and at least so much of the page cache
 //	7/8                  the Go runtime (GOMEMLIMIT), and of that:
-//	    16 MiB and 1/8       the program and what queries need while they run
+//	    16 MiB and 1/8       the program, what queries need while they run, and requests that
+//	                         are not complete, which have half as much as answers in flight
 //	    1/8                  answers in flight
 //	    1/16, ≤ 64 MiB       finished bodies
 //	    the rest             snapshots

@@ -74,7 +74,7 @@ func (c *conn) readAhead(p []byte) (int, error) {
 		return n, nil
 	}
 	if len(p) != 1 {
-		n, err := c.receive(p)
+		n, err := c.receiveRest(p)
 		c.request.note(p[:n])
 		return n, err
 	}
@@ -86,6 +86,25 @@ func (c *conn) readAhead(p []byte) (int, error) {
 	p[0] = c.early[0]
 	c.from, c.to = 1, n
 	return 1, err
+}
+
+// errManyRequests ends the reading of a request while too many others are not complete.
+var errManyRequests = errors.New("wire: too many requests are not complete")
+
+// receiveRest reads into the read buffer. It counts that while it waits for the rest of a request:
+// thousands of clients that never send it would otherwise take all memory.
+func (c *conn) receiveRest(p []byte) (int, error) {
+	if c.idle {
+		return c.receive(p)
+	}
+	waiting := c.all.options.Requests
+	if waiting.IsFull() {
+		c.request.refused = true
+		return 0, errManyRequests
+	}
+	waiting.Add(int64(c.all.options.ReadBuffer))
+	defer waiting.Add(-int64(c.all.options.ReadBuffer))
+	return c.receive(p)
 }
 
 // receive reads from the network. A draining connection waits for the next request for a short time

@@ -33,8 +33,9 @@ type Options struct {
 	// ReadBuffer and MaxBody are the ReadBufferSize and MaxRequestBodySize of the fasthttp.Server.
 	ReadBuffer, MaxBody int
 
-	// Budget counts the memory of answers until they are written.
-	Budget *Budget
+	// Budget counts the memory of answers until they are written, Requests the read buffers in
+	// which requests wait for their rest. Without Requests that has the default limit.
+	Budget, Requests *Budget
 
 	// Refuse writes the answer to a connection over a limit, and Count counts the connection, which
 	// may be closed before it can be answered. rule is RuleConnections or RuleAddress.
@@ -53,6 +54,7 @@ type Options struct {
 const (
 	RuleConnections = "connections"
 	RuleAddress     = "connections of one address"
+	RuleRequests    = "requests that are not complete"
 )
 
 // Connections is the set of open connections of a server. It limits and drains them.
@@ -81,6 +83,9 @@ func NewConnections(o Options) *Connections {
 	o.Connections = cmp.Or(o.Connections, DefaultConnections)
 	o.DrainWait = cmp.Or(o.DrainWait, drainWait)
 	o.LingerTime = cmp.Or(o.LingerTime, lingerTime)
+	if o.Requests == nil {
+		o.Requests = NewBudget(0)
+	}
 	return &Connections{
 		options: o, open: map[*conn]struct{}{}, perClient: map[netip.Prefix]int{},
 		refusing: make(chan struct{}, maxRefusing), lingering: make(chan struct{}, maxLingering),
@@ -91,6 +96,9 @@ func NewConnections(o Options) *Connections {
 // and a body in which each byte is a chunk of its own, with as many size digits as fasthttp accepts
 // and room for an extension.
 func (n *Connections) maxRequest() int { return n.options.ReadBuffer + 32*n.options.MaxBody }
+
+// Waiting returns the bytes of the read buffers in which requests wait for their rest.
+func (n *Connections) Waiting() int64 { return n.options.Requests.Bytes() }
 
 // Wrap returns the connection with what fasthttp lacks (see conn). It is counted once it is
 // admitted.

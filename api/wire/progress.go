@@ -17,6 +17,7 @@ import "bytes"
 type progress struct {
 	given   int  // bytes that fasthttp has read
 	tooLong bool // the request exceeded the maximum
+	refused bool // too many others are not complete
 	line    int  // bytes since the last line end
 	ended   bool // the last read ended with an empty line
 	more    bool // the bytes seem to contain more than one request

@@ -26,6 +26,8 @@ func UnreadStatus(ctx *fasthttp.RequestCtx, err error) int {
 	var network net.Error
 	c, _ := ctx.Conn().(*conn)
 	switch {
+	case c != nil && c.request.refused:
+		return fasthttp.StatusServiceUnavailable
 	case c != nil && c.request.tooLong:
 		return fasthttp.StatusRequestEntityTooLarge
 	case errors.As(err, &small) && c != nil && c.request.line >= c.all.options.ReadBuffer &&

@@ -103,6 +103,7 @@ func bombs() []bomb {
 		pages, exports, groups, browse, docs, unknown,
 		{name: "idle connections", raw: " ", many: 4000},
 		{name: "half requests", raw: header + strings.Repeat("a", 12<<10), many: 4000},
+		{name: "long half requests", raw: header + strings.Repeat("a", 60<<10), many: 4000},
 		{
 			name: "pages that nobody reads", raw: "GET " + rainPath + "?limit=10000 HTTP/1.1\r\nHost: a\r\n\r\n",
 			many: 400,
