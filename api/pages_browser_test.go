@@ -36,6 +36,12 @@ func (p pageChecker) check(path string, width int, scheme string) {
 	p.Size(width, 900, width < 1000)
 	p.Media("screen", scheme)
 	p.Goto(p.address + path)
+	p.violations(path, width, scheme)
+}
+
+// violations checks the page as it is now.
+func (p pageChecker) violations(path string, width int, scheme string) {
+	p.t.Helper()
 	p.Eval(p.axe + `; ""`)
 	violations := p.Eval(`axe.run(document, {
 		rules: Object.fromEntries(axe.getRules().map((rule) => [rule.ruleId, {enabled: true}])),
@@ -72,6 +78,28 @@ func TestBrowserPages(t *testing.T) {
 		p.check(path, 1280, "light")
 		p.check(path, 1280, "dark")
 		p.check(path, 390, "light")
+	}
+}
+
+// TestBrowserInteractive checks the interactive reference before and after it is loaded, with an
+// endpoint open: what swagger-ui leaves without a name gets one.
+func TestBrowserInteractive(t *testing.T) {
+	t.Parallel()
+	needEdge(t)
+	p := newPageChecker(t, sampleServer(t, state.Options{}, 5))
+	const open = "#/Affected%20people/get_idps_api_v2_affected_people_idps_get"
+	for _, scheme := range []string{"light", "dark"} {
+		p.check("/hapi/docs/interactive", 1280, scheme)
+		if got := p.Eval(`document.querySelectorAll("script[src*=swagger]").length`); got != "0" {
+			t.Error("swagger-ui is loaded before somebody asks for it")
+		}
+		p.Eval(`document.querySelector("#swagger-ui button").click(); ""`)
+		p.Wait(`document.querySelectorAll("h3.opblock-tag[aria-level]").length > 3`)
+		p.violations("/hapi/docs/interactive, loaded", 1280, scheme)
+		p.Goto(p.address + "/hapi/docs") // a step to a fragment of the same page would load nothing
+		p.Goto(p.address + "/hapi/docs/interactive" + open)
+		p.Wait(`document.querySelector(".opblock.is-open td.col_header[role]") !== null`)
+		p.violations("/hapi/docs/interactive"+open, 1280, scheme)
 	}
 }
 

@@ -34,6 +34,7 @@ const (
 // one.
 type changesSince struct {
 	Since, Country, List, Kind string          // as they were asked for
+	Day                        string          // since, if it is one
 	Base                       *statusSnapshot // that is compared with, nil if there is none
 	Late                       bool            // it is of after the day that was asked for
 	Files                      string          // the page of the files that were changed since then
@@ -87,6 +88,7 @@ func (s *Site) changesOf(ctx *fasthttp.RequestCtx, p place, v *state.Served) (*c
 	}
 	base := s.AcquirePinned(c.Since)
 	if day, err := time.Parse(time.DateOnly, c.Since); err == nil {
+		c.Day = c.Since
 		base, c.Late = s.heldAt(day.AddDate(0, 0, 1))
 		c.Files = p.root() + BrowsePath + "resource?update_date_min=" + url.QueryEscape(c.Since)
 	}
