@@ -283,8 +283,9 @@ func (s *Server) shedBy(rule string) int64 {
 	panic(fmt.Sprintf("no rule %q", rule))
 }
 
-// TestHalfRequests: clients that send a part of a long request hold its buffer until it is complete.
-// When they hold as many as there may be, more of them are refused, and short requests are answered.
+// TestHalfRequests: clients that send a part of a long request hold its buffer until it is
+// complete. When they hold as many as there may be, more of them are refused, and short requests
+// are answered.
 func TestHalfRequests(t *testing.T) {
 	t.Parallel()
 	const most = 2
