@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"html"
 	"image"
 	"image/png"
@@ -302,5 +303,22 @@ func TestShare(t *testing.T) {
 		if got := browsed(s, html.UnescapeString(string(m[1]))); got.Status != 200 {
 			t.Errorf("%s: %d", m[1], got.Status)
 		}
+	}
+}
+
+// TestPictureOfQuarantined: a picture that was kept is not sent once a table of it is refused.
+func TestPictureOfQuarantined(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{}, figureTables(t))
+	const target = "/figure/humanitarian-needs.png?by=location_code&measure=records"
+	if got := browsed(s, target); got.Status != 200 {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	v := s.Acquire()
+	list := v.Bound.Lists["/api/v2/affected-people/humanitarian-needs"]
+	s.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, errors.New("a test"))
+	v.Release(s.Log)
+	if got := browsed(s, target); got.Status != 503 {
+		t.Errorf("a picture of a refused table: %d", got.Status)
 	}
 }

@@ -104,6 +104,9 @@ func (s *Site) kept(
 	}
 	defer v.Release(s.Log)
 	key := v.Id + " " + s.BaseOf(ctx) + " " + string(ctx.RequestURI())
+	for i := range s.Found { // what was made of a table before it was refused may be wrong
+		key += " " + strconv.FormatInt(s.Found[i].Load(), 10)
+	}
 	body := s.drawn.get(key)
 	if body == nil {
 		if body, err = make(v); err != nil || body == nil {
