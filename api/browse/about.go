@@ -153,7 +153,7 @@ func (q *Question) countryName(code string) string {
 
 // Source are the providers in words.
 func (a *about) Source(l *lang.Language) string {
-	text := strings.Join(a.Providers, ", ")
+	text := l.List(a.Providers)
 	if a.More > 0 {
 		text += " " + l.T("and %s more", lang.Count(a.More))
 	}

@@ -213,7 +213,7 @@ func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b 
 	}
 	if len(x.Changing) > 0 {
 		const text = "Dashed: the source can still change the figures of %s."
-		x.Cut = append(x.Cut, l.T(text, strings.Join(x.Changing, ", ")))
+		x.Cut = append(x.Cut, l.T(text, l.List(x.Changing)))
 	}
 	c.Description = strings.Join(append([]string{describe(l, m, span)}, x.Cut...), " ")
 	if len(series) > chart.Together {
@@ -294,7 +294,7 @@ func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {
 	if more := len(missing) - len(texts); more > 0 {
 		texts = append(texts, c.Language.T("%s more", lang.Count(more)))
 	}
-	x.Missing = strings.Join(texts, ", ")
+	x.Missing = c.Language.List(texts)
 }
 
 // drawPoints draws marks at places. Counts of several places can be added up; means cannot.

@@ -237,7 +237,7 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 			texts = append(texts, name)
 		}
 		for k, figure := range row.figures {
-			second := strings.Join(texts, ", ")
+			second := v.q.Language.List(texts)
 			if len(d.Names) > 0 {
 				second = v.q.Language.T(d.Names[k])
 			}

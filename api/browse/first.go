@@ -439,7 +439,7 @@ func chipText(l *lang.Language, named map[string]map[string]string, name string,
 			words[i], _ = worded(l, field, value)
 		}
 	}
-	if text = strings.Join(words, ", "); field == levelParam {
+	if text = l.List(words); field == levelParam {
 		return text
 	}
 	return nounLabel(l, field) + ": " + text

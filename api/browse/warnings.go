@@ -3,7 +3,6 @@ package browse
 import (
 	"net/url"
 	"slices"
-	"strings"
 
 	"hdqs/api/additivity"
 	"hdqs/api/contract"
@@ -52,7 +51,7 @@ func mixed(l *lang.Language, d *contract.Dimension, name string, values []string
 			said = append(said, l.T("%s more", lang.Count(more)))
 		}
 		total, _ := worded(l, d.Field, v.Total)
-		return l.T("%[1]s: “%[2]s” contains %[3]s.", name, total, strings.Join(said, ", "))
+		return l.T("%[1]s: “%[2]s” contains %[3]s.", name, total, l.List(said))
 	}
 	return ""
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"hdqs/api/lang"
 )
@@ -163,7 +162,7 @@ func (m *mark) title(l *lang.Language) string {
 			most = p
 		}
 	}
-	text := strings.Join(names, ", ")
+	text := l.List(names)
 	if more := len(m.places) - len(names); more > 0 {
 		text += " " + l.T("and %s more", lang.Count(more))
 	}

@@ -119,5 +119,5 @@ func plain(l *lang.Language, x float64) string {
 	if math.Abs(x) >= 1000 && math.Abs(x) < 1e15 {
 		text = strconv.FormatFloat(x, 'f', -1, 64)
 	}
-	return strings.Replace(l.Number(text), "-", "\u2212", 1)
+	return strings.Replace(l.Number(text), "-", "\u2212", 1) // of an exponent
 }

@@ -113,6 +113,9 @@ func (l *Language) IsRTL() bool { return l.or().Dir == "rtl" }
 // depends on the first argument, a Count.
 func (l *Language) T(key string, args ...any) string {
 	l = l.or()
+	if l.IsRTL() {
+		args = isolated(args)
+	}
 	if len(args) > 0 {
 		return l.printer.Sprintf(key, args...)
 	}
@@ -121,6 +124,24 @@ func (l *Language) T(key string, args ...any) string {
 	}
 	return key
 }
+
+// fromLeft is what is written from left to right, also among words that are not: without isolation
+// a day such as 2024-05-31 would be read as 31-05-2024.
+var fromLeft = regexp.MustCompile(`[A-Za-z]|\d-\d`)
+
+// isolated are the arguments of a text with direction, for a language from right to left.
+func isolated(args []any) []any {
+	all := slices.Clone(args)
+	for i, arg := range all {
+		if text, ok := arg.(string); ok && fromLeft.MatchString(text) && !strings.HasPrefix(text, "\u2068") {
+			all[i] = "\u2068" + text + "\u2069"
+		}
+	}
+	return all
+}
+
+// List is some texts with commas between them.
+func (l *Language) List(texts []string) string { return strings.Join(texts, l.T(",")+" ") }
 
 // inTemplate is a text in a template.
 var inTemplate = regexp.MustCompile(`(?s)\[\[(.+?)\]\]`)
@@ -140,10 +161,10 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 func (l *Language) Template(source string) string {
 	return inTemplate.ReplaceAllStringFunc(source, func(found string) string {
 		text := found[2 : len(found)-2]
-		if l.IsEnglish() {
-			return text
+		if told, known := l.or().texts[oneLine(text)]; known {
+			return told
 		}
-		return l.T(oneLine(text))
+		return text
 	})
 }
 

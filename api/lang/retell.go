@@ -65,6 +65,9 @@ func (l *Language) sentence(text string) (retold string, ok bool) {
 			}
 			args = append(args, arg)
 		}
+		if l.IsRTL() {
+			args = isolated(args)
+		}
 		return fmt.Sprintf(t.format, args...), true
 	}
 	return text, false

@@ -31,7 +31,7 @@ func (l *Language) Number(text string) string {
 	whole, fraction, _ := strings.Cut(text, ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
-		sign, whole = "\u2212", whole[1:]
+		sign, whole = l.minus(), whole[1:]
 	}
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "\u202f" + whole[i:]
@@ -40,6 +40,15 @@ func (l *Language) Number(text string) string {
 		whole += l.or().decimal + fraction
 	}
 	return sign + whole
+}
+
+// minus is the sign of negative numbers. From right to left it has a mark before it, without which
+// it would stand behind the number.
+func (l *Language) minus() string {
+	if l.IsRTL() {
+		return "\u200e\u2212"
+	}
+	return "\u2212"
 }
 
 // Scales are the powers of ten that have a name, the greatest first: in a number, and before the
@@ -59,7 +68,7 @@ func (l *Language) Rounded(text string) string {
 	}
 	sign := ""
 	if v < 0 {
-		sign, v = "\u2212", -v
+		sign, v = l.minus(), -v
 	}
 	for _, s := range Scales {
 		if v >= s.Size-s.Size/2e4 { // which one decimal rounds up to it

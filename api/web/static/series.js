@@ -11,7 +11,7 @@
   const names = [...table.tHead.rows[0].cells].slice(1, 1 + drawn).map((cell) => cell.textContent);
   const read = (cell) => {
     // A number that is written rounded has the exact one as its title.
-    const number = Number((cell.title || cell.textContent).replaceAll("\u202f", "").replace("\u2212", "-").replace(",", "."));
+    const number = Number((cell.title || cell.textContent).replaceAll("\u202f", "").replace(/\u200e?\u2212/, "-").replace(",", "."));
     return cell.textContent === "–" || Number.isNaN(number) ? null : number;
   };
   const timeOf = (row) => row.cells[0].firstChild.data.trim(); // a month that can change has a word behind it
