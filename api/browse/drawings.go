@@ -162,6 +162,7 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	if x.Refused = sum.refused; len(x.Refused) > 0 {
 		return x, nil
 	}
+	x.Coverage = unitsText(l, sum.units)
 	groups := v.combined(d, b, sum, lines)
 	if !slices.ContainsFunc(groups, func(g group) bool { return g.known }) || b.as == onCountries && len(groups) < 2 {
 		return nil, nil

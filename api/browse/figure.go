@@ -22,6 +22,7 @@ type figure struct {
 	Chosen        []link   // filters that were chosen for the reader, each with the page without it
 	LeftOut       []string // places of which sums would be wrong
 	Coverage      string   // that not all units have records
+	units         string   // the same as the interface says it
 	National      []string // countries of which this is not the figure of the whole country, with that one
 	Coarsest      string   // the page with those
 	Title         string
@@ -182,6 +183,7 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	var records []Record
 	total := 0
 	if answer != nil {
+		x.units = answer.Coverage
 		records, total, x.Coverage = answer.Records, answer.Total, unitsText(l, answer.Coverage)
 		x.Changing = answer.Provisional
 	}
@@ -221,17 +223,18 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	return x, x.tell(q, s.filters(), unitOf(l, e, m))
 }
 
-// drawUnits draws by province or district the records of that level, where the address asks for
-// whole countries or their units. It is nil if that is no remedy.
+// drawUnits draws by province or district the records of that level, where the address asks for a
+// whole country or its units. It is nil if no unit of that level has records, or they are refused.
 func drawUnits(q *Question, s state, by *by, countries []Country) (*figure, error) {
 	level := strings.TrimPrefix(by.value[:min(len(by.value), len("admin1"))], "admin")
-	if s.values.Get(levelParam) != contract.Coarsest || level != "1" && level != "2" {
+	isOne := len(chosenOf(s, "location_code")) == 1
+	if !isOne || s.values.Get(levelParam) != contract.Coarsest || level != "1" && level != "2" {
 		return nil, nil
 	}
 	at := state{path: s.path, values: s.copy(levelParam)}
 	at.values.Set(levelParam, level)
 	x, err := drawFigure(q, at, countries)
-	if err != nil || len(x.Refused) > 0 || len(x.Rows) == 0 {
+	if err != nil || len(x.Refused) > 0 || len(x.Rows) == 0 || strings.HasPrefix(x.units, "units=0/") {
 		return nil, err
 	}
 	x.Chosen = []link{{chipText(q.Language, nil, levelParam, []string{level}), at.with(levelParam, "")}}

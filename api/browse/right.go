@@ -21,6 +21,7 @@ type rightSum struct {
 	kept    url.Values // the filter for the countries in it, nil for all
 	left    []string   // countries that are left out
 	refused []string   // why there is none, in words
+	units   string     // of how many units it is, as the interface says it
 
 	changing []string // months whose figures can still change
 	at       map[string]int
@@ -136,7 +137,7 @@ func (s *rightSum) ask(more url.Values) (refused []string, err error) {
 	if len(refused) > 0 {
 		return refused, nil
 	}
-	if s.at == nil {
+	if s.units = answer.Coverage; s.at == nil {
 		s.at = map[string]int{}
 	}
 	names := slices.Clone(s.measures)
