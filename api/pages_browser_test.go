@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/reply"
 	"hdqs/api/site"
 	"hdqs/api/state"
@@ -78,6 +79,30 @@ func TestBrowserPages(t *testing.T) {
 		p.check(path, 1280, "light")
 		p.check(path, 1280, "dark")
 		p.check(path, 390, "light")
+	}
+}
+
+// TestBrowserLanguages checks some kinds of pages from right to left, and in the long form all kinds
+// in each language.
+func TestBrowserLanguages(t *testing.T) {
+	t.Parallel()
+	needEdge(t)
+	s := changedServer(t)
+	p := newPageChecker(t, s)
+	if !testkit.Long() {
+		for _, path := range []string{
+			"/ar/", "/ar/country/AFG", "/ar/browse/humanitarian-needs?row=1", "/ar/search?q=refugees+AFG",
+		} {
+			p.check(path, 1280, "light")
+			p.check(path, 390, "dark")
+		}
+		return
+	}
+	for _, l := range lang.All()[1:] {
+		for _, path := range languagePaths(contract.ContractNames) {
+			p.check(l.Path+path, 1280, "light")
+			p.check(l.Path+path, 390, "dark")
+		}
 	}
 }
 

@@ -85,6 +85,8 @@ func htmlPaths(s *Server) []string {
 		"/embed/humanitarian-needs?by=location_code&measure=population",
 		"/changelog?since=2001-01-01", "/hapi/changelog?since=2001-01-01&list=idps&kind=added", "/changelog?since=x",
 	}
+	paths = append(paths, "/fr/", "/es/country/AFG", "/ar/", "/ar/country/AFG", "/ar/identifier", "/ar/status",
+		"/ar/browse/humanitarian-needs?row=0", "/fr/browse/food-security", "/hapi/es/search?q=refugees+AFG")
 	for _, m := range s.Mounts {
 		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath)
 		countries := m.Prefix + site.CountryPath

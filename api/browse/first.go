@@ -261,7 +261,7 @@ func (v *viewer) tile(h *contract.Headline, records []Record) tile {
 		f := fieldsOf(r, "location_code", "value", "period_start", "period_end", "provider", "reason", "complete")
 		if f[1] == "" {
 			reason, _ := l.Retell(f[5])
-			t.LeftOut = append(t.LeftOut, v.nameOf(f[0])+": "+reason)
+			t.LeftOut = append(t.LeftOut, l.T("%[1]s: %[2]s", v.nameOf(f[0]), reason))
 			continue
 		}
 		number, _ := new(big.Rat).SetString(f[1])
@@ -431,7 +431,7 @@ func chipText(l *lang.Language, named map[string]map[string]string, name string,
 	case name == "start_date":
 		return l.T("Since %s", text)
 	case text == "%":
-		return label(l, name) + ": " + l.T("any")
+		return l.T("%[1]s: %[2]s", label(l, name), l.T("any"))
 	}
 	words := make([]string, len(values))
 	for i, value := range values {
@@ -442,7 +442,7 @@ func chipText(l *lang.Language, named map[string]map[string]string, name string,
 	if text = l.List(words); field == levelParam {
 		return text
 	}
-	return nounLabel(l, field) + ": " + text
+	return l.T("%[1]s: %[2]s", nounLabel(l, field), text)
 }
 
 const levelParam = "admin_level"

@@ -128,7 +128,7 @@ func New(q *Question) (p *Page, clean string, err error) {
 	without := []string{"offset", rowParam}
 	for _, w := range wrong {
 		text, _ := l.Retell(w.Text)
-		p.Wrong = append(p.Wrong, label(l, w.Param)+": "+text)
+		p.Wrong = append(p.Wrong, l.T("%[1]s: %[2]s", label(l, w.Param), text))
 		without = append(without, w.Param)
 	}
 	if isWrong {

@@ -116,11 +116,12 @@ func cutText(text string, most int) string {
 func filtersText(q *Question, s state, x *figure) string {
 	var all []string
 	for _, pair := range pairs(s.filters()) {
+		before := q.Language.T("%[1]s: %[2]s", nounLabel(q.Language, contract.CountryParam), "")
 		text := chipText(q.Language, q.named, pair[0], []string{pair[1]})
 		switch strings.TrimSuffix(pair[0], contract.SeveralSuffix) {
 		case contract.SnapshotParam:
 		case contract.CountryParam:
-			all = slices.Insert(all, 0, strings.TrimPrefix(text, nounLabel(q.Language, contract.CountryParam)+": "))
+			all = slices.Insert(all, 0, strings.TrimPrefix(text, before))
 		default:
 			all = append(all, text)
 		}
@@ -137,7 +138,7 @@ func filtersText(q *Question, s state, x *figure) string {
 func (a *about) text(l *lang.Language) string {
 	var b strings.Builder
 	for _, pair := range a.Facts(l) {
-		b.WriteString(pair[0] + ": " + pair[1] + ". ")
+		b.WriteString(l.T("%[1]s: %[2]s", pair[0], pair[1]) + ". ")
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -167,7 +168,7 @@ func (r *Share) cite(q *Question, x *figure, title string) {
 	id := q.Freshness.Snapshot
 	note := ""
 	if license := x.About.License(); license != "" {
-		note = " " + l.T("Licence") + ": " + license + "."
+		note = " " + l.T("%[1]s: %[2]s", l.T("Licence"), license) + "."
 	}
 	var authors []string
 	for _, name := range append(slices.Clone(x.About.Providers), service) {

@@ -113,11 +113,8 @@ func (l *Language) IsRTL() bool { return l.or().Dir == "rtl" }
 // depends on the first argument, a Count.
 func (l *Language) T(key string, args ...any) string {
 	l = l.or()
-	if l.IsRTL() {
-		args = isolated(args)
-	}
 	if len(args) > 0 {
-		return l.printer.Sprintf(key, args...)
+		return l.printer.Sprintf(key, l.isolatedIn(args)...)
 	}
 	if text, known := l.texts[key]; known {
 		return text
@@ -129,19 +126,38 @@ func (l *Language) T(key string, args ...any) string {
 // a day such as 2024-05-31 would be read as 31-05-2024.
 var fromLeft = regexp.MustCompile(`[A-Za-z]|\d-\d`)
 
-// isolated are the arguments of a text with direction, for a language from right to left.
-func isolated(args []any) []any {
-	all := slices.Clone(args)
-	for i, arg := range all {
-		if text, ok := arg.(string); ok && fromLeft.MatchString(text) && !strings.HasPrefix(text, "\u2068") {
-			all[i] = "\u2068" + text + "\u2069"
+// isolated is a text as it stands among words from right to left.
+func isolated(text string) string {
+	if !fromLeft.MatchString(text) || strings.Contains(text, "\u2068") {
+		return text
+	}
+	return "\u2068" + text + "\u2069"
+}
+
+// isolatedIn are the arguments of a text as they stand in a language.
+func (l *Language) isolatedIn(args []any) []any {
+	if !l.IsRTL() {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = isolated(text)
 		}
 	}
-	return all
+	return args
 }
 
 // List is some texts with commas between them.
-func (l *Language) List(texts []string) string { return strings.Join(texts, l.T(",")+" ") }
+func (l *Language) List(texts []string) string {
+	if l.IsRTL() {
+		texts = slices.Clone(texts)
+		for i, text := range texts {
+			texts[i] = isolated(text)
+		}
+	}
+	return strings.Join(texts, l.T(",")+" ")
+}
 
 // inTemplate is a text in a template.
 var inTemplate = regexp.MustCompile(`(?s)\[\[(.+?)\]\]`)

@@ -65,10 +65,7 @@ func (l *Language) sentence(text string) (retold string, ok bool) {
 			}
 			args = append(args, arg)
 		}
-		if l.IsRTL() {
-			args = isolated(args)
-		}
-		return fmt.Sprintf(t.format, args...), true
+		return fmt.Sprintf(t.format, l.isolatedIn(args)...), true
 	}
 	return text, false
 }
