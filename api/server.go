@@ -18,6 +18,7 @@ import (
 	"hdqs/api/files"
 	"hdqs/api/list"
 	"hdqs/api/metrics"
+	"hdqs/api/odata"
 	"hdqs/api/reply"
 	"hdqs/api/site"
 	"hdqs/api/state"
@@ -212,4 +213,5 @@ func (s *Server) addRoutes() {
 	if s.Options.Agents {
 		s.addAgents()
 	}
+	odata.New(s.Lists).AddRoutes()
 }

@@ -206,7 +206,7 @@ func BenchmarkContains(b *testing.B) {
 					case "texts":
 						c.textsMatching(f.Op, f.values(), codes)
 					case "codes":
-						c.tuplesMatching(f.Op, f.values(), codes)
+						c.tuplesMatching(f, f.values(), codes)
 					default:
 						testkit.Must(b, x.Select(q, &p))
 					}

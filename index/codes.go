@@ -72,9 +72,14 @@ func (s codeSet) all() iter.Seq[uint32] {
 	}
 }
 
-// valuesMatching adds the codes of a coded column's values that compare to one of values by op, and
-// the code of null if null passes.
-func (c *column) valuesMatching(op Op, values []Value, into codeSet) {
+// valuesMatching adds the codes of a coded column's values that pass a filter, whose values are
+// given, and the code of null if null passes.
+func (c *column) valuesMatching(f *Filter, values []Value, into codeSet) {
+	op := f.Op
+	if op == Tested {
+		c.testedValues(f.Test, into)
+		return
+	}
 	if c.col.Kind == snapshot.Text || c.col.Kind == snapshot.Enum {
 		c.textsMatching(op, values, into)
 		return
@@ -166,10 +171,10 @@ func (c *column) textsEqual(values []Value, into codeSet) {
 	}
 }
 
-// tuplesMatching adds the tuples of the column's group whose value compares to one of given by op.
-func (c *column) tuplesMatching(op Op, given []Value, into codeSet) {
+// tuplesMatching adds the tuples of the column's group whose value passes a filter.
+func (c *column) tuplesMatching(f *Filter, given []Value, into codeSet) {
 	if !c.col.Coded() {
-		for _, t := range numberTests(c.col, op, given) {
+		for _, t := range c.numberTests(f, given) {
 			for tuple := range uint32(c.col.Len()) {
 				if t.passesAt(tuple) {
 					into.add(tuple)
@@ -180,7 +185,7 @@ func (c *column) tuplesMatching(op Op, given []Value, into codeSet) {
 	}
 	n := c.col.Cardinality()
 	values := newCodeSet(n + 1)
-	c.valuesMatching(op, given, values)
+	c.valuesMatching(f, given, values)
 	count := values.count()
 	if count == 0 {
 		return

@@ -148,6 +148,14 @@ type numberTest struct {
 // maxMemberBits is the most bits of packed numbers that are listed in a set, of 128 KiB.
 const maxMemberBits = 20
 
+// numberTests returns tests of which a number that passes a filter passes at least one.
+func (c *column) numberTests(f *Filter, values []Value) []*numberTest {
+	if f.Op == Tested {
+		return numbersTested(c.col, f.Test)
+	}
+	return numberTests(c.col, f.Op, values)
+}
+
 // numberTests returns tests of which a number that compares to one of values by op passes at least
 // one: a single test wherever that can be, so that rows are read once.
 func numberTests(col *snapshot.Column, op Op, values []Value) []*numberTest {

@@ -52,16 +52,16 @@ func (x *Index) prepare(f *Filter, key []byte) *predicate {
 	for _, name := range f.Columns {
 		c := x.columns[name]
 		if c.space == nil {
-			for _, test := range numberTests(c.col, f.Op, values) {
+			for _, test := range c.numberTests(f, values) {
 				o.parts = append(o.parts, part{numbers: test})
 			}
 			continue
 		}
 		p := o.partOf(c.space)
 		if c.col.Group != nil {
-			c.tuplesMatching(f.Op, values, p.codes)
+			c.tuplesMatching(f, values, p.codes)
 		} else {
-			c.valuesMatching(f.Op, values, p.codes)
+			c.valuesMatching(f, values, p.codes)
 		}
 	}
 	kept := o.parts[:0]

@@ -3,7 +3,7 @@ package index
 import "math/big"
 
 // Op is how a filter compares a column's value with its own. Null never matches, except for
-// AtLeastOrNull.
+// AtLeastOrNull, and Tested as the test says.
 type Op uint8
 
 // The comparisons. match.go has the rules for texts. In parentheses are the names in the contract.
@@ -14,6 +14,7 @@ const (
 	AtLeast                     // >= (ge)
 	Below                       // < (lt, overlap_end)
 	AtLeastOrNull               // >= or null (overlap_start)
+	Tested                      // the value passes Filter.Test
 )
 
 // Value is what a filter compares with. The column's kind and the op decide which field counts:
@@ -29,12 +30,13 @@ type Value struct {
 }
 
 // Filter restricts rows: at least one of Columns must compare to Value by Op, or to at least one of
-// Values where there are any. A row must pass all filters of a query.
+// Values where there are any, or pass Test. A row must pass all filters of a query.
 type Filter struct {
 	Columns []string
 	Op      Op
 	Value   Value
 	Values  []Value
+	Test    *Test // of Tested only
 }
 
 // values are the values of which a row must have one.

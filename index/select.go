@@ -137,6 +137,9 @@ func (x *Index) check(f *Filter) error {
 		if c == nil {
 			return filterf("the table has no column %q", name)
 		}
+		if f.Op == Tested && f.Test.fits(c.col) {
+			continue
+		}
 		if err := c.check(f.Op); err != nil {
 			return err
 		}
@@ -185,6 +188,9 @@ func (x *Index) appendKey(dst []byte, f *Filter) []byte {
 	dst = binary.AppendUvarint(append(dst, kind), uint64(len(f.Columns)))
 	for _, name := range f.Columns {
 		dst = binary.AppendUvarint(dst, uint64(x.columns[name].id))
+	}
+	if f.Op == Tested {
+		return append(binary.AppendUvarint(dst, uint64(len(f.Test.Key))), f.Test.Key...)
 	}
 	if len(f.Values) == 0 {
 		return appendValueKey(dst, &f.Value)

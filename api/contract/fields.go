@@ -38,6 +38,9 @@ type Selection struct {
 
 func (s *Selection) reset() { *s = Selection{fields: s.fields} }
 
+// IsDay reports whether the times of a column are days: the ends of the period of a record.
+func IsDay(column string) bool { return column == PeriodStart || column == PeriodEnd }
+
 // FieldNames are the names of fields.
 func FieldNames(fields []Field) []string {
 	names := make([]string, len(fields))

@@ -137,7 +137,7 @@ func (t *Table) newRowCode() *blockCode {
 	code, size := d.rowCode(runs)
 	t.writers.Put(d)
 	buffer := bodyBuffers.Get().(*[]byte)
-	*buffer = t.whole((*buffer)[:0], runs, AppendGzip, nil)
+	*buffer = t.whole((*buffer)[:0], t.frame(), runs, AppendGzip, nil)
 	whole := uint(len(*buffer)) * 8
 	bodyBuffers.Put(buffer)
 	if size*100 > whole*maxCopied {

@@ -60,7 +60,7 @@ func TestCopiedAgainstPlain(t *testing.T) {
 			if again := copiedBody(table, runs); !bytes.Equal(got, again) {
 				t.Fatalf("the same rows take %d and %d bytes", len(got), len(again))
 			}
-			if got := gunzip(t, table.pieces(nil, runs, false, nil)); !bytes.Equal(got, want) {
+			if got := gunzip(t, table.pieces(nil, table.frame(), runs, false, nil)); !bytes.Equal(got, want) {
 				t.Fatalf("rows that are encoded differ: %v", runs)
 			}
 		}

@@ -74,19 +74,30 @@ const leastStored = 3
 // member, in zstd as one frame with its content size. It may overwrite runs. Before each batch of
 // rows that it encodes, and before it compresses a whole body, it calls pause, unless that is nil.
 func (t *Table) Append(dst []byte, runs []Run, coding Coding, pause func()) []byte {
+	return t.AppendBetween(dst, t.frame(), runs, coding, pause)
+}
+
+// Frame is the text of a body before and after its rows.
+type Frame struct{ Head, Tail []byte }
+
+// frame is that of the table's bodies.
+func (t *Table) frame() Frame { return Frame{t.rows.Head(), t.rows.Tail()} }
+
+// AppendBetween is Append with another text before and after the rows.
+func (t *Table) AppendBetween(dst []byte, f Frame, runs []Run, coding Coding, pause func()) []byte {
 	switch {
 	case coding == Zstd:
-		return t.whole(dst, runs, AppendZstd, pause)
+		return t.whole(dst, f, runs, AppendZstd, pause)
 	case t.tier == Pieces:
-		return t.pieces(dst, runs, false, pause)
+		return t.pieces(dst, f, runs, false, pause)
 	case t.tier == Stored && (t.blocks.mostlyStored(runs, leastStored) || t.tryPieces()):
-		return t.pieces(dst, runs, true, pause)
+		return t.pieces(dst, f, runs, true, pause)
 	}
-	return t.whole(dst, runs, AppendGzip, pause)
+	return t.whole(dst, f, runs, AppendGzip, pause)
 }
 
 // pieces encodes a gzip body from pieces, and with kept also from stored blocks and row blocks.
-func (t *Table) pieces(dst []byte, runs []Run, kept bool, pause func()) []byte {
+func (t *Table) pieces(dst []byte, f Frame, runs []Run, kept bool, pause func()) []byte {
 	d := t.writers.Get().(*deflater)
 	d.pauses(pause)
 	d.begin(dst)
@@ -94,7 +105,7 @@ func (t *Table) pieces(dst []byte, runs []Run, kept bool, pause func()) []byte {
 		d.code = t.copied.code()
 	}
 	d.ensure(rowsIn(runs)) // also of the head
-	d.plain(t.rows.Head())
+	d.plain(f.Head)
 	if kept {
 		runs = t.stored(d, runs)
 	}
@@ -103,7 +114,7 @@ func (t *Table) pieces(dst []byte, runs []Run, kept bool, pause func()) []byte {
 	} else {
 		d.rows(runs, t.rows.Cut())
 	}
-	d.plain(t.rows.Tail())
+	d.plain(f.Tail)
 	dst = d.end()
 	d.pauses(nil)
 	t.writers.Put(d)
@@ -165,9 +176,9 @@ func (t *Table) tryPieces() bool {
 		for _, sample := range trialRows {
 			a, b := 0, 0
 			for _, runs := range sampleRuns(t.rows.Len(), sample, sample) {
-				body = t.pieces(body[:0], runs, false, nil)
+				body = t.pieces(body[:0], t.frame(), runs, false, nil)
 				a += len(body)
-				body = t.whole(body[:0], runs, AppendGzip, nil)
+				body = t.whole(body[:0], t.frame(), runs, AppendGzip, nil)
 				b += len(body)
 			}
 			t.piecesGood = a*100 <= b*maxPieces
@@ -194,10 +205,10 @@ func (t *Table) loose(w *deflater, run []Run, after bool) {
 
 // whole renders a body and compresses it.
 func (t *Table) whole(
-	dst []byte, runs []Run, compress func(dst, body []byte) []byte, pause func(),
+	dst []byte, f Frame, runs []Run, compress func(dst, body []byte) []byte, pause func(),
 ) []byte {
 	body := bodyBuffers.Get().(*[]byte)
-	*body = appendBody((*body)[:0], t.rows, runs)
+	*body = appendBody((*body)[:0], t.rows, f, runs)
 	if pause != nil {
 		pause()
 	}
@@ -206,11 +217,11 @@ func (t *Table) whole(
 	return dst
 }
 
-func appendBody(dst []byte, rows Rows, runs []Run) []byte {
-	dst = append(dst, rows.Head()...)
+func appendBody(dst []byte, rows Rows, f Frame, runs []Run) []byte {
+	dst = append(dst, f.Head...)
 	n := len(dst)
 	if dst = rows.AppendRows(dst, runs); len(dst) > n {
 		dst = dst[:len(dst)-rows.Cut()]
 	}
-	return append(dst, rows.Tail()...)
+	return append(dst, f.Tail...)
 }

@@ -58,9 +58,9 @@ func (d *Admission) Pass(work func() error, gates ...*wire.Gate) error {
 	return work()
 }
 
-// answerFailed answers with an error. Refusals are counted and sent at a limited pace; at this
+// AnswerFailed answers with an error. Refusals are counted and sent at a limited pace; at this
 // point the request holds no slot, bytes or snapshot.
-func (s *Lists) answerFailed(ctx *fasthttp.RequestCtx, err error) {
+func (s *Lists) AnswerFailed(ctx *fasthttp.RequestCtx, err error) {
 	if busy, ok := errors.AsType[*reply.Busy](err); ok {
 		s.Shed.Add(busy.Rule)
 		time.Sleep(s.refusals.Delay(time.Now()))
@@ -78,7 +78,7 @@ func (s *Lists) Limited(handler func(*fasthttp.RequestCtx) error, before ...*wir
 func (s *Lists) LimitedBy(handler func(*fasthttp.RequestCtx) error, gates ...*wire.Gate) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if err := s.Pass(func() error { return handler(ctx) }, gates...); err != nil {
-			s.answerFailed(ctx, err)
+			s.AnswerFailed(ctx, err)
 		}
 	}
 }

@@ -35,6 +35,7 @@ type Scratch struct {
 	Body    []byte // uncompressed bytes of a compressed body
 	turn    background.Turn
 	Pause   func() // Pause of turn
+	view    *View  // nil for lists as they are
 }
 
 // Scratches pools the memory of requests.
@@ -52,13 +53,14 @@ func (sc *Scratch) Release() {
 	if cap(sc.Body) > maxScratchBody {
 		sc.Body = nil
 	}
+	sc.view = nil
 	Scratches.Put(sc)
 }
 
 // AnswerList answers a request for a list endpoint.
 func (s *Lists) AnswerList(ctx *fasthttp.RequestCtx, to *Route) {
 	if err := s.list(ctx, to); err != nil {
-		s.answerFailed(ctx, err)
+		s.AnswerFailed(ctx, err)
 	}
 }
 
@@ -113,7 +115,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		reply.SetUnknown(&ctx.Response.Header, r)
 		return nil
 	}
-	served, err := s.AcquireFor(r.Snapshot)
+	served, err := s.acquireFor(sc)
 	if err != nil {
 		return err
 	}
@@ -147,18 +149,22 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if rec.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
 		return reply.ErrPrecondition
 	}
-	if rec.mayHave(wire.InRange) {
+	if rec.mayHave(wire.InRange) && sc.view == nil {
 		a.findPart(s)
 	}
 	if rec.mayHave(wire.Revalidation) && reply.NotModified(&ctx.Request.Header, sc.tag.Text(), publication.At) {
-		s.setValidators(a.heads.NotModified.Begin(ctx), &a)
+		h := a.heads.NotModified.Begin(ctx)
+		if sc.view != nil {
+			sc.view.Finish(h)
+		}
+		s.setValidators(h, &a)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
 	}
 	if ctx.IsHead() {
 		defer a.tellNoLength()
 	}
-	if ctx.IsHead() && coding == encode.Identity && a.RecordSource == nil {
+	if ctx.IsHead() && coding == encode.Identity && a.RecordSource == nil && !sc.isWritten() {
 		_, err := s.render(&a)
 		return err
 	}
@@ -238,7 +244,7 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 		own.provisional = a.provisional.Months(months)
 		own.setHeader(h)
 	}
-	if a.Ctx.IsHead() && a.Coding == encode.Identity && a.List.Segment != nil {
+	if a.Ctx.IsHead() && a.Coding == encode.Identity && a.List.Segment != nil && !a.isWritten() {
 		// The length of an uncompressed body is known before it is rendered. Compressed ones are
 		// rendered as for GET, and cached, but for those below.
 		if !a.IsEmptyFile() {
@@ -253,7 +259,7 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 		h.SetContentLength(-1)
 		return Finished{}, nil
 	}
-	if a.Coding == encode.Identity && !a.InParts && a.List.Segment != nil &&
+	if a.Coding == encode.Identity && !a.InParts && a.List.Segment != nil && !a.isWritten() &&
 		a.Form(a.List).SizeHint(a.Page.Rows) >= MinStreamed {
 		wire.ChargeOther(a.Ctx, s.stream(a))
 		return Finished{}, nil
@@ -325,6 +331,9 @@ func (s *Lists) makeTag(a *Reply) (err error) {
 		}
 	}
 	a.text = a.Request.AppendCanonical(a.text)
+	if a.view != nil {
+		a.text = append(append(a.text, '\n'), a.view.Key...)
+	}
 	a.tag = reply.NewEntityTag(sha256.Sum256(a.text))
 	return nil
 }
@@ -365,11 +374,14 @@ func (s *Lists) BeginList(a *Reply) *fasthttp.ResponseHeader {
 	} else {
 		h = heads.JSON.Begin(a.Ctx)
 	}
+	if a.view != nil {
+		a.view.Finish(h)
+	}
 	a.text = strconv.AppendInt(a.text[:0], int64(a.Page.Total), 10)
 	h.SetCanonical(reply.NameTotal, a.text)
 	a.text = strconv.AppendInt(a.text[:0], int64(a.Page.Rows), 10)
 	h.SetCanonical(reply.NameResult, a.text)
-	if a.text = reply.AppendLinks(a.text[:0], &a.Request, a.Page.Total); len(a.text) > 0 {
+	if a.text = reply.AppendLinks(a.text[:0], &a.Request, a.Page.Total); len(a.text) > 0 && a.view == nil {
 		h.SetCanonical(reply.NameLink, a.text)
 	}
 	s.setValidators(h, a)
@@ -405,7 +417,7 @@ func (a *Reply) writeBody() int {
 // inPieces reports whether the encoder makes the body from its pieces: one that is longer than
 // minEncoded, of more rows than it takes at a time. For fewer rows the library is about as fast.
 func (a *Reply) inPieces() bool {
-	if a.Coding == encode.Identity || a.List.Segment == nil || a.Page.Rows <= encode.BatchRows {
+	if a.Coding == encode.Identity || a.List.Segment == nil || a.Page.Rows <= encode.BatchRows || a.isWritten() {
 		return false
 	}
 	many := manyRows
@@ -428,6 +440,9 @@ func (sc *Scratch) Find(l *state.BoundList) error {
 // SetQuery sets the query to what the request asks for. Its filters are in the request's order.
 func (sc *Scratch) SetQuery(l *state.BoundList) {
 	sc.values = l.FillQuery(&sc.Query, &sc.Request, sc.values[:0])
+	if sc.view != nil {
+		sc.Query.Filters = append(sc.Query.Filters, sc.view.Filters...)
+	}
 }
 
 // IsEmptyFile reports whether the body is empty: that of NDJSON without records, and in HAPI names
@@ -442,6 +457,11 @@ func (sc *Scratch) IsEmptyFile() bool {
 // Append renders the page.
 func (sc *Scratch) Append(dst []byte, l *state.BoundList) []byte {
 	switch {
+	case sc.isWritten():
+		return sc.view.Write(dst, sc, l)
+	case sc.view != nil && l.Segment == nil:
+		head, tail := sc.view.Around(sc, l)
+		return append(append(dst, head...), tail...)
 	case sc.IsEmptyFile():
 		return dst
 	case l.Segment == nil && sc.Request.CSV:
@@ -457,6 +477,9 @@ func (sc *Scratch) Append(dst []byte, l *state.BoundList) []byte {
 // Form returns the renderer of the requested format, in the names of the request's path.
 func (sc *Scratch) Form(l *state.BoundList) *render.Form {
 	r := l.Named[sc.Request.Names()].Renderer
+	if sc.view != nil {
+		return sc.viewForm(r, l)
+	}
 	form := r.JSON()
 	switch {
 	case sc.Request.CSV:

@@ -23,7 +23,7 @@ func (a *Reply) CanBeInParts() bool { return a.Request.Format == "" || a.Page.Ro
 
 // strongTag is the tag of the answer if that is strong, nil otherwise.
 func (a *Reply) strongTag() []byte {
-	if a.Coding != encode.Identity {
+	if a.Coding != encode.Identity || a.view != nil {
 		return nil
 	}
 	return a.tag.Strong()

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ type Route struct {
 	Public       bool          // a list that needs no identifier
 	Handler      fasthttp.RequestHandler
 	Post         bool   // the handler answers any method, POST too
+	MaxURI       int    // longest address of what is no list; 0 for that of pages
 	Name         string // in metrics: the same for all paths of one thing
 	endpoint     int    // position in Server.endpoints
 }
@@ -76,7 +78,7 @@ func (s *Lists) Add(m *Mount, path string, r Route) {
 		handler = func(ctx *fasthttp.RequestCtx) {
 			LogOf(ctx).noteRoute(&r)
 			switch {
-			case r.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > maxPageURI:
+			case r.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > cmp.Or(r.MaxURI, maxPageURI):
 				s.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
 			case !s.Identified(ctx, path):
 			case !r.Post && !ctx.IsGet() && !ctx.IsHead():

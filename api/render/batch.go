@@ -154,6 +154,8 @@ func (f *Form) lookUp(b *rowBatch) int {
 			size += p.fragments.lookUpPart(l, b.unpack(l.codes, p.factors), p.part)
 		case p.fragments != nil:
 			size += p.fragments.lookUp(l, b.unpack(l.codes, p.factors))
+		case p.number:
+			size += b.writeNumbers(l)
 		case p.numbers != nil && p.column.Kind == snapshot.Int:
 			size += b.writePackedInts(p, l, f.null)
 		case p.numbers != nil:

@@ -28,8 +28,9 @@ func newFieldWriter(f boundField, before []byte, d dialect) fieldWriter {
 		w.at = func(dst []byte, i uint32) []byte { return d.appendBool(dst, c.Int(i) != 0) }
 		w.code = func(dst []byte, code uint32) []byte { return d.appendBool(dst, c.IntOf(code) != 0) }
 	case snapshot.Time:
-		w.at = func(dst []byte, i uint32) []byte { return d.appendTime(dst, c.Int(i)) }
-		w.code = func(dst []byte, code uint32) []byte { return d.appendTime(dst, c.IntOf(code)) }
+		appendTime := f.times.writer(d)
+		w.at = func(dst []byte, i uint32) []byte { return appendTime(dst, c.Int(i)) }
+		w.code = func(dst []byte, code uint32) []byte { return appendTime(dst, c.IntOf(code)) }
 	case snapshot.Int:
 		w.at = func(dst []byte, i uint32) []byte { return appendInt(dst, c.Int(i)) }
 		w.code = func(dst []byte, code uint32) []byte { return appendInt(dst, c.IntOf(code)) }

@@ -12,12 +12,16 @@ import (
 // Form renders the rows of one segment in one output format. It holds the text around the rows and
 // the pieces of a row. It may be used concurrently, like its Renderer.
 type Form struct {
+	*rowForm
+	head, tail []byte
+}
+
+// rowForm is what forms have in common that differ only in the text around the rows.
+type rowForm struct {
 	rows    int
 	fields  []boundField
 	dialect dialect
 
-	head   []byte
-	tail   []byte
 	cut    int
 	null   []byte
 	pieces []piece
@@ -42,10 +46,9 @@ func newForm(rows int, fields []boundField, d dialect, shared sharedFragments, o
 }
 
 func newFormOf(rows int, fields []boundField, d dialect, pieces []piece, o encode.Options) *Form {
-	f := &Form{
-		rows: rows, fields: fields, dialect: d,
-		head: d.head(fields), tail: d.tail(), cut: d.cut(), null: d.null(), pieces: pieces, cache: o.Cache,
-	}
+	f := &Form{&rowForm{
+		rows: rows, fields: fields, dialect: d, cut: d.cut(), null: d.null(), pieces: pieces, cache: o.Cache,
+	}, d.head(fields), d.tail()}
 	f.bodySize.Store(uint64(guess * 16 * len(fields)))
 	f.ids = make([]uint32, 1, len(f.pieces)+1)
 	for i := range f.pieces {
@@ -60,6 +63,9 @@ func newFormOf(rows int, fields []boundField, d dialect, pieces []piece, o encod
 	f.table = encode.NewTable(encoderRows{f}, o)
 	return f
 }
+
+// Framed returns the form with another text around the rows. It shares all that the form has.
+func (f *Form) Framed(head, tail []byte) *Form { return &Form{f.rowForm, head, tail} }
 
 // Head returns the text of a body before its rows.
 func (f *Form) Head() []byte { return f.head }
@@ -150,7 +156,7 @@ func (f *Form) AppendCodedPausing(dst []byte, coding encode.Coding, ranges []ind
 	for _, r := range ranges {
 		*runs = append(*runs, encode.Run(r))
 	}
-	dst = f.table.Append(dst, *runs, coding, pause)
+	dst = f.table.AppendBetween(dst, encode.Frame{Head: f.head, Tail: f.tail}, *runs, coding, pause)
 	f.runs.Put(runs)
 	return dst
 }

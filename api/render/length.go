@@ -174,6 +174,8 @@ func (f *Form) measure(b *rowBatch) []uint32 {
 			p.fragments.measurePart(lengths, b.unpack(l.codes, p.factors), p.part)
 		case p.fragments != nil:
 			p.fragments.measure(lengths, b.unpack(l.codes, p.factors))
+		case p.number:
+			same += uint32(RowKeyDigits + len(p.after))
 		case !p.point && p.column.Kind == snapshot.Int:
 			b.measureInts(lengths, p, uint32(len(f.null)))
 			same += uint32(len(p.after))

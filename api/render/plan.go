@@ -22,6 +22,7 @@ type piece struct {
 	exact   *fragments                        // texts of the column's decimals that do not fit a Dec
 	value   func(dst []byte, i uint32) []byte // appends the non-null value at a position
 	point   bool                              // value appends points, and nulls
+	number  bool                              // the value is the row's number, see RowKeyDigits
 }
 
 // factor is one of the columns that form a code in mixed radix, the last one the least significant.
@@ -87,7 +88,7 @@ type sharedFragments map[string]*fragments
 func (s sharedFragments) piece(r run, end []byte, d dialect, split bool) piece {
 	key := fmt.Appendf(nil, "%q %t", end, split)
 	for i, f := range r.fields {
-		key = fmt.Appendf(key, " %q %q", d.before(r.first+i, f.name), f.column.Name)
+		key = fmt.Appendf(key, " %q %q %d", d.before(r.first+i, f.name), f.column.Name, f.times)
 	}
 	p := fragmentPiece(r, end, d)
 	if known := s[string(key)]; known != nil {
@@ -197,6 +198,9 @@ func constantPiece(text []byte) piece {
 }
 
 func valuePiece(f boundField, after []byte, d dialect) piece {
+	if f.column == rowNumbers {
+		return piece{column: f.column, after: append([]byte{'"'}, after...), number: true}
+	}
 	w := newFieldWriter(f, nil, d)
 	p := piece{column: f.column, after: after, exact: w.exact, value: w.at, point: f.lon != nil}
 	if !p.point {

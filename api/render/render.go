@@ -23,6 +23,8 @@ type Renderer struct {
 	lines  *Form // of JSON, one record each
 	points *Form // nil without
 
+	entities *Form // nil without
+
 	// What renderers of the same rows with other names share.
 	seg                                 *snapshot.Segment
 	options                             encode.Options
@@ -103,6 +105,7 @@ type boundField struct {
 	name   string
 	column *snapshot.Column
 	lon    *snapshot.Column // nil unless the field is a point
+	times  timeForm         // of a time
 }
 
 func bind(seg *snapshot.Segment, fields []Field) ([]boundField, error) {

@@ -106,7 +106,7 @@ func (f *Form) subset(positions []int, o encode.Options) *Form {
 		switch last := len(pieces) - 1; {
 		case len(text) == 0:
 		case last >= 0 && pieces[last].fragments == nil:
-			pieces[last].after = text
+			pieces[last].after = append(slices.Clip(pieces[last].after), text...)
 		default:
 			pieces = append(pieces, constantPiece(text))
 		}
@@ -117,7 +117,9 @@ func (f *Form) subset(positions []int, o encode.Options) *Form {
 		p := f.pieces[from]
 		if p.fragments == nil {
 			constant(before)
-			p.after = nil
+			if p.after = nil; p.number {
+				p.after = []byte{'"'}
+			}
 			pieces = append(pieces, p)
 			continue
 		}

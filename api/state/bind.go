@@ -53,6 +53,12 @@ type boundSet struct {
 	Renderer *render.Renderer
 }
 
+// shortVersion is how much of a version tells the contents of a table apart.
+const shortVersion = 12
+
+// ShortVersion is the version of the table's content as keys of rows have it.
+func (l *BoundList) ShortVersion() string { return l.Version[:min(shortVersion, len(l.Version))] }
+
 // NameSets is the number of sets of names.
 const NameSets = 2
 
@@ -174,6 +180,12 @@ func bindList(position int, seg *snapshot.Segment, version string, tier encode.T
 		return nil, err
 	}
 	list.position, list.Version = position, version
+	if named := &list.Named[contract.HAPINames]; named.Renderer != nil {
+		fields := RenderFields(contract.EndpointsIn(contract.HAPINames)[position].Fields)
+		if named.Renderer, err = named.Renderer.WithEntities(fields, list.ShortVersion(), contract.IsDay); err != nil {
+			return nil, err
+		}
+	}
 	for s := range list.Named {
 		list.Named[s].Tag = reply.TagSeed(&contract.EndpointsIn(contract.NameSet(s))[position], version)
 	}

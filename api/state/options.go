@@ -112,6 +112,10 @@ type Options struct {
 	Agents  bool
 	Version string
 
+	// ODataIdentifier refuses OData requests that have no valid application identifier, if Identifier
+	// refuses other requests.
+	ODataIdentifier bool
+
 	// KeepBuffers lets idle connections keep their read buffers of 64 KiB. Otherwise an idle
 	// connection has 1.2 KiB, and needs no more system calls (package wire).
 	KeepBuffers bool

@@ -65,6 +65,26 @@ func (s *Snapshots) AcquireFor(id string) (*Served, error) {
 	return nil, reply.ErrNoSnapshot
 }
 
+// AcquireVersion is AcquirePinned for the newest snapshot that has a version of a list's table; nil if
+// there is none.
+func (s *Snapshots) AcquireVersion(list, version string) *Served {
+	has := func(v *Served) bool { return v != nil && v.Bound.Lists[list].ShortVersion() == version && v.Acquire() }
+	if v := s.Current.Load(); has(v) {
+		return v
+	}
+	s.Retained.Lock() // the current snapshot cannot change now
+	defer s.Retained.Unlock()
+	if v := s.Current.Load(); has(v) {
+		return v
+	}
+	for _, v := range slices.Backward(s.Retained.Entries) {
+		if has(v) {
+			return v
+		}
+	}
+	return nil
+}
+
 // Holds reports whether the snapshot with an id is the current one or retained.
 func (s *Snapshots) Holds(id string) bool {
 	if s.CurrentID() == id {

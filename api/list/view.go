@@ -1,0 +1,77 @@
+package list
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/index"
+)
+
+// View is another way to ask for rows of a list, and another text around them. All else is as with
+// lists: limits, validators, compression, what is kept and counted.
+type View struct {
+	Version string         // of the table that must answer; empty for the current one
+	Filters []index.Filter // besides those of the request
+	Key     []byte         // what the answer depends on besides the table's content, the query's page and the view's form
+	Fields  []int          // positions in the form of entities, ascending; nil for all
+
+	Around func(sc *Scratch, l *state.BoundList) (head, tail []byte) // of the rows
+	Write  func(dst []byte, sc *Scratch, l *state.BoundList) []byte  // the whole body; nil for entities
+	form   *render.Form                                              // of the rows that were found, between their text
+	Finish func(h *fasthttp.ResponseHeader)                          // sets header fields of its own
+}
+
+// Answer answers a request through a view, with the page parameters in query. It returns the error to
+// answer with.
+func (s *Lists) Answer(ctx *fasthttp.RequestCtx, to *Route, query []byte, v *View) error {
+	sc := Scratches.Get().(*Scratch)
+	defer sc.Release()
+	sc.view = v
+	sc.Request.Scan(to.List, query)
+	return s.scanned(ctx, to, sc)
+}
+
+// acquireFor takes a reference to the snapshot that must answer.
+func (s *Lists) acquireFor(sc *Scratch) (*state.Served, error) {
+	if sc.view == nil || sc.view.Version == "" {
+		return s.AcquireFor(sc.Request.Snapshot)
+	}
+	list := sc.Request.Plan().Endpoint.Contract().List()
+	if v := s.AcquireVersion(list, sc.view.Version); v != nil {
+		return v, nil
+	}
+	if current := s.CurrentID(); current != "" {
+		return nil, &reply.Gone{Current: current}
+	}
+	return nil, reply.ErrNoSnapshot
+}
+
+// isWritten reports whether a view writes the body itself.
+func (sc *Scratch) isWritten() bool { return sc.view != nil && sc.view.Write != nil }
+
+// viewForm is the form of a view's rows.
+func (sc *Scratch) viewForm(r *render.Renderer, l *state.BoundList) *render.Form {
+	if sc.view.form != nil {
+		return sc.view.form
+	}
+	form := r.Entities()
+	if sc.view.Fields != nil {
+		form = r.Subset(form, sc.view.Fields)
+	}
+	sc.view.form = form.Framed(sc.view.Around(sc, l))
+	return sc.view.form
+}
+
+// RowsOf are the rows that a view found, one by one, and their ids.
+func RowsOf(sc *Scratch, l *state.BoundList) (Records, []uint32, error) {
+	if l.Segment == nil {
+		return &rowRecords{a: &Reply{Scratch: sc}}, nil, nil
+	}
+	found, err := newRowRecords(&Reply{Scratch: sc, List: l})
+	if err != nil {
+		return nil, nil, err
+	}
+	return found, found.(*rowRecords).rows, nil
+}

@@ -1,0 +1,149 @@
+package odata
+
+import (
+	"strings"
+	"time"
+)
+
+// verdict is the result of a condition. Functions of null are unknown, and so is their negation;
+// comparisons with null are not: null eq null is yes, null gt 5 is no.
+type verdict uint8
+
+// The verdicts.
+const (
+	no verdict = iota
+	yes
+	unknown
+)
+
+func verdictOf(b bool) verdict {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// eval asks a node of a record, of which get gives the value of a property.
+func (n *node) eval(get func(property int) value) verdict {
+	switch n.op {
+	case constant:
+		return verdictOf(n.literals[0].int != 0)
+	case not:
+		switch n.kids[0].eval(get) {
+		case yes:
+			return no
+		case no:
+			return yes
+		}
+		return unknown
+	case and, or:
+		stop, all := no, yes
+		if n.op == or {
+			stop, all = yes, no
+		}
+		for _, kid := range n.kids {
+			switch v := kid.eval(get); v {
+			case stop:
+				return stop
+			case unknown:
+				all = unknown
+			}
+		}
+		return all
+	}
+	return n.holds(n.function.of(get(n.property)))
+}
+
+// holds asks a comparison of a value.
+func (n *node) holds(v value) verdict {
+	switch n.op {
+	case is:
+		if v.kind == null {
+			return unknown
+		}
+		return verdictOf(v.int != 0)
+	case in:
+		for i := range n.literals {
+			if equal(&v, &n.literals[i]) {
+				return yes
+			}
+		}
+		return no
+	case eq, ne:
+		return verdictOf(equal(&v, &n.literals[0]) == (n.op == eq))
+	}
+	literal := &n.literals[0]
+	if v.kind == null || literal.kind == null {
+		if n.op >= contains {
+			return unknown
+		}
+		return no
+	}
+	switch n.op {
+	case contains:
+		return verdictOf(strings.Contains(v.text, literal.text))
+	case startsWith:
+		return verdictOf(strings.HasPrefix(v.text, literal.text))
+	case endsWith:
+		return verdictOf(strings.HasSuffix(v.text, literal.text))
+	}
+	sign := v.compare(literal)
+	switch n.op {
+	case gt:
+		return verdictOf(sign > 0)
+	case ge:
+		return verdictOf(sign >= 0)
+	case lt:
+		return verdictOf(sign < 0)
+	}
+	return verdictOf(sign <= 0)
+}
+
+func equal(a, b *value) bool {
+	if a.kind == null || b.kind == null {
+		return a.kind == b.kind
+	}
+	return a.compare(b) == 0
+}
+
+// of applies the function to a value.
+func (f function) of(v value) value {
+	if v.kind == null {
+		return v
+	}
+	switch f {
+	case year, month, dayOfMonth:
+		y, m, d := time.UnixMicro(v.int).UTC().Date()
+		return value{kind: integer, int: [...]int64{year: int64(y), month: int64(m), dayOfMonth: int64(d)}[f]}
+	case date:
+		return value{kind: day, int: dayOf(v.int)}
+	case toLower:
+		v.text = strings.ToLower(v.text)
+	case toUpper:
+		v.text = strings.ToUpper(v.text)
+	}
+	return v
+}
+
+// append appends the node as text: nodes that mean different things have different texts.
+func (n *node) append(dst []byte, s *set) []byte {
+	switch n.op {
+	case and, or, not:
+		dst = append(append(dst, opNames[n.op]...), '(')
+		for i, kid := range n.kids {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = kid.append(dst, s)
+		}
+		return append(dst, ')')
+	case constant:
+		return n.literals[0].append(dst)
+	}
+	dst = append(append(dst, opNames[n.op]...), '(')
+	dst = append(append(append(dst, functionNames[n.function]...), ' '), s.properties[n.property].name...)
+	for i := range n.literals {
+		dst = n.literals[i].append(append(dst, ','))
+	}
+	return append(dst, ')')
+}

@@ -1,0 +1,81 @@
+package odata
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+)
+
+// Files that open a set in other programs: Power BI takes a list of connections (.pbids), Excel a
+// connection with a query (.odc).
+const (
+	connectionFile = "hdqs.pbids"
+	workbookEnding = ".odc"
+)
+
+// Query is the query of Power Query that reads a set. base is the address of the service.
+func Query(base, set string) string {
+	return "let\n  Source = OData.Feed(\"" + base + "\", null, [Implementation = \"2.0\"]),\n" +
+		"  Records = Source{[Name = \"" + set + "\", Signature = \"table\"]}[Data]\nin\n  Records"
+}
+
+// answerFile answers with such a file.
+func (s *Service) answerFile(ctx *fasthttp.RequestCtx, name string) error {
+	if _, err := readOptions(ctx, nil); err != nil {
+		return err
+	}
+	base := s.BaseOf(ctx) + Root
+	body, contentType := []byte(nil), contract.JSONType
+	if name == connectionFile {
+		details := map[string]any{"protocol": "odata", "address": map[string]string{"url": base}}
+		connection := map[string]any{"details": details, "options": map[string]any{}, "mode": "Import"}
+		var err error
+		if body, err = json.Marshal(map[string]any{"version": "0.1", "connections": []any{connection}}); err != nil {
+			return err
+		}
+	} else {
+		of, err := s.setOf(strings.TrimSuffix(name, workbookEnding))
+		if err != nil {
+			return err
+		}
+		body, contentType = connection(base, of), "text/x-ms-odc; charset=utf-8"
+	}
+	s.SendPage(ctx, s.head(contentType, false), body)
+	h := &ctx.Response.Header
+	h.SetCanonical(reply.NameDisposition, fmt.Appendf(nil, "attachment; filename=%q", name))
+	s.policy(h, false)
+	return nil
+}
+
+// connection is a connection of Excel to a set, as Excel writes it (Data, Queries & Connections,
+// Export).
+func connection(base string, of *set) []byte {
+	query := `<Mashup xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ` +
+		`xmlns="http://schemas.microsoft.com/DataMashup"><Client>EXCEL</Client><Version>2.55.5010.641</Version>` +
+		`<MinVersion>1.5.3296.0</MinVersion><Culture>en-US</Culture><SafeCombine>true</SafeCombine><Items>` +
+		`<Query Name="` + of.name + `"><Formula><![CDATA[` + Query(base, of.name) + `]]></Formula>` +
+		`<IsParameterQuery xsi:nil="true"/><IsDirectQuery xsi:nil="true"/></Query></Items></Mashup>`
+	return fmt.Appendf(nil, `<html xmlns:o="urn:schemas-microsoft-com:office:office" xmlns="http://www.w3.org/TR/REC-html40">
+<head>
+<meta http-equiv="Content-Type" content="text/x-ms-odc; charset=utf-8"/>
+<meta name="ProgId" content="ODC.Database"/>
+<meta name="SourceType" content="OLEDB"/>
+<title>Query - %[1]s</title>
+<xml id="docprops"><o:DocumentProperties><o:Description>%[2]s</o:Description><o:Name>Query - %[1]s</o:Name></o:DocumentProperties></xml>
+<xml id="msodc"><odc:OfficeDataConnection xmlns:odc="urn:schemas-microsoft-com:office:odc">
+<odc:PowerQueryConnection odc:Type="OLEDB">
+<odc:ConnectionString>Provider=Microsoft.Mashup.OleDb.1;Data Source=$Workbook$;Location=%[1]s;Extended Properties=&quot;&quot;</odc:ConnectionString>
+<odc:CommandType>SQL</odc:CommandType>
+<odc:CommandText>SELECT * FROM [%[1]s]</odc:CommandText>
+</odc:PowerQueryConnection>
+<odc:PowerQueryMashupData>%[3]s</odc:PowerQueryMashupData>
+</odc:OfficeDataConnection></xml>
+</head>
+</html>
+`, of.name, xmlText(of.title), xmlText(query))
+}

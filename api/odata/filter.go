@@ -1,0 +1,401 @@
+package odata
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"hdqs/internal/nearest"
+)
+
+// op is what a node of a $filter does.
+type op uint8
+
+// The operations. The ones from is on have a property.
+const (
+	and op = iota
+	or
+	not
+	constant // the only literal
+	is       // the property is true
+	eq
+	ne
+	gt
+	ge
+	lt
+	le
+	in
+	contains
+	startsWith
+	endsWith
+)
+
+// opNames are the operations as they are written.
+var opNames = [...]string{
+	"and", "or", "not", "", "", "eq", "ne", "gt", "ge", "lt", "le", "in", "contains", "startswith", "endswith",
+}
+
+// mirrored is an operation with its sides exchanged.
+var mirrored = map[op]op{eq: eq, ne: ne, gt: lt, ge: le, lt: gt, le: ge}
+
+// function is what is applied to a property before it is compared.
+type function uint8
+
+// The functions.
+const (
+	itself function = iota
+	year
+	month
+	dayOfMonth
+	date
+	toLower
+	toUpper
+)
+
+var functionNames = [...]string{"", "year", "month", "day", "date", "tolower", "toupper"}
+
+// node is a part of a $filter.
+type node struct {
+	op       op
+	kids     []*node
+	property int
+	function function
+	literals []value
+}
+
+// Bounds of a $filter. Each comparison may be asked of each value of a dictionary.
+const (
+	maxNodes    = 100
+	maxLiterals = 1000
+	maxDepth    = 30
+)
+
+// works says what a $filter may have.
+const works = "a $filter may have eq, ne, gt, ge, lt, le, in, contains, startswith, endswith, and, or, not, year, " +
+	"month, day, date, tolower and toupper"
+
+// parser reads a $filter by recursive descent. A fault ends it.
+type parser struct {
+	set      *set
+	rest     string
+	token    string
+	depth    int
+	nodes    int
+	literals int
+}
+
+// parseFilter reads a $filter of a set.
+func parseFilter(s *set, filter string) (n *node, err error) {
+	p := &parser{set: s, rest: filter}
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case *fault:
+			n, err = nil, f
+		default:
+			panic(f)
+		}
+	}()
+	p.next()
+	n = p.or()
+	if p.token != "" {
+		p.fail("%s is not expected there", quoted(p.token))
+	}
+	return n, nil
+}
+
+func (p *parser) fail(format string, args ...any) {
+	panic(badRequest("$filter: "+format+"; "+works, args...))
+}
+
+// quoted is a token as faults name it.
+func quoted(token string) string {
+	const most = 60
+	if len(token) > most {
+		token = strings.ToValidUTF8(token[:most], "") + "..."
+	}
+	return `"` + token + `"`
+}
+
+// next reads a token: a text with its quotes, a word, number or date, or a sign.
+func (p *parser) next() string {
+	before := p.token
+	p.rest = strings.TrimLeft(p.rest, " \t")
+	if p.rest == "" {
+		p.token = ""
+		return before
+	}
+	end := 1
+	switch c := p.rest[0]; {
+	case c == '\'':
+		for {
+			at := strings.IndexByte(p.rest[end:], '\'')
+			if at < 0 {
+				p.fail("a text has no quote at its end")
+			}
+			if end += at + 1; end == len(p.rest) || p.rest[end] != '\'' {
+				break
+			}
+			end++ // two quotes are one within the text
+		}
+	case isWord(c):
+		for end < len(p.rest) && isWord(p.rest[end]) {
+			end++
+		}
+	}
+	p.token, p.rest = p.rest[:end], p.rest[end:]
+	return before
+}
+
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_.-+:/@$", c) >= 0 ||
+		c >= 0x80
+}
+
+// is reports whether the token is a word, in any case.
+func (p *parser) is(word string) bool { return strings.EqualFold(p.token, word) }
+
+func (p *parser) expect(sign string) {
+	if p.token != sign {
+		p.fail("%s is missing before %s", quoted(sign), quoted(p.token))
+	}
+	p.next()
+}
+
+func (p *parser) made(n *node) *node {
+	if p.nodes++; p.nodes > maxNodes {
+		panic(badRequest("$filter has more than %d comparisons; for several values of one property use in", maxNodes))
+	}
+	return n
+}
+
+func (p *parser) or() *node  { return p.joined(or, (*parser).and) }
+func (p *parser) and() *node { return p.joined(and, (*parser).unary) }
+
+// joined reads parts with a word between them.
+func (p *parser) joined(o op, part func(*parser) *node) *node {
+	n := part(p)
+	if !p.is(opNames[o]) {
+		return n
+	}
+	all := &node{op: o, kids: []*node{n}}
+	for p.is(opNames[o]) {
+		p.next()
+		all.kids = append(all.kids, part(p))
+	}
+	return all
+}
+
+func (p *parser) unary() *node {
+	if p.depth++; p.depth > maxDepth {
+		panic(badRequest("$filter has more than %d parentheses within one another; write it flat", maxDepth))
+	}
+	defer func() { p.depth-- }()
+	switch {
+	case p.is("not"):
+		p.next()
+		return p.made(&node{op: not, kids: []*node{p.unary()}})
+	case p.token == "(":
+		p.next()
+		n := p.or()
+		p.expect(")")
+		return n
+	}
+	return p.made(p.comparison())
+}
+
+// side is one side of a comparison: a property or a literal.
+type side struct {
+	literal  *value
+	property int
+	function function
+}
+
+// comparison reads a function with two parts, a comparison, or a property or literal that is true.
+func (p *parser) comparison() *node {
+	for o := contains; o <= endsWith; o++ {
+		if p.is(opNames[o]) {
+			p.next()
+			p.expect("(")
+			left := p.side()
+			p.expect(",")
+			right := p.side()
+			p.expect(")")
+			return p.test(o, left, right)
+		}
+	}
+	left := p.side()
+	o := slices.IndexFunc(opNames[:], func(name string) bool { return name != "" && p.is(name) })
+	switch o := op(max(o, 0)); {
+	case o == in:
+		p.next()
+		return p.list(left)
+	case o >= eq && o <= le:
+		p.next()
+		return p.test(o, left, p.side())
+	}
+	switch {
+	case left.literal != nil && left.literal.kind == boolean:
+		return &node{op: constant, literals: []value{*left.literal}}
+	case left.literal != nil || p.typeOf(left) != boolean:
+		p.fail("%s is not expected where a comparison is", quoted(p.token))
+	}
+	return &node{op: is, property: left.property}
+}
+
+// side reads a literal, a property, or a function of a property.
+func (p *parser) side() side {
+	token := p.next()
+	switch {
+	case token == "":
+		p.fail("it ends where a property or a value is expected")
+	case token[0] == '\'':
+		return p.literal(value{kind: text, text: strings.ReplaceAll(token[1:len(token)-1], "''", "'")})
+	case token == "null":
+		return p.literal(value{})
+	case strings.EqualFold(token, "true"):
+		return p.literal(value{kind: boolean, int: 1})
+	case strings.EqualFold(token, "false"):
+		return p.literal(value{kind: boolean})
+	case token[0] >= '0' && token[0] <= '9' || token[0] == '-' || token[0] == '.':
+		v, ok := literalOf(token)
+		if !ok {
+			p.fail("%s is no number, date (2024-05-17) or time (2024-05-17T10:20:30Z)", quoted(token))
+		}
+		return p.literal(v)
+	case p.token == "(":
+		f := slices.IndexFunc(functionNames[:], func(name string) bool { return strings.EqualFold(name, token) })
+		if f <= 0 {
+			panic(notImplemented("$filter: there is no function %s; %s", quoted(token), works))
+		}
+		p.next()
+		s := p.side()
+		p.expect(")")
+		if s.literal != nil || s.function != itself {
+			panic(notImplemented("$filter: %s can be asked of a property only", token))
+		}
+		return p.applied(s, function(f))
+	}
+	return side{property: p.propertyOf(token)}
+}
+
+func (p *parser) literal(v value) side {
+	if p.literals++; p.literals > maxLiterals {
+		panic(badRequest("$filter has more than %d values", maxLiterals))
+	}
+	return side{literal: &v}
+}
+
+// propertyOf is the property of a name.
+func (p *parser) propertyOf(name string) int {
+	at := p.set.indexOf(name)
+	switch {
+	case at < 0 && strings.ContainsAny(name, "/@$"):
+		panic(notImplemented("$filter: %s is not known; properties have no parts, and there are no parameters", quoted(name)))
+	case at < 0 && slices.ContainsFunc([]string{"add", "sub", "mul", "div", "mod", "has"}, p.is):
+		panic(notImplemented("$filter: there is no %s; %s", name, works))
+	case at < 0:
+		panic(badRequest("$filter: there is no property %s; %s", quoted(name), p.set.near(name)))
+	case p.set.properties[at].isKey():
+		panic(notImplemented("$filter: %s cannot be filtered; ask for %s('KEY')", name, p.set.name))
+	}
+	return at
+}
+
+// applied is a function of a property.
+func (p *parser) applied(s side, f function) side {
+	of := p.set.properties[s.property]
+	dated := of.kind == day || of.kind == instant
+	if f <= date && !dated || f >= toLower && of.kind != text {
+		p.fail("%s cannot be asked of %s, which is %s", functionNames[f], of.name, kindNames[of.kind])
+	}
+	s.function = f
+	return s
+}
+
+// typeOf is what a side is.
+func (p *parser) typeOf(s side) kind {
+	switch {
+	case s.literal != nil:
+		return s.literal.kind
+	case s.function == date:
+		return day
+	case s.function >= year && s.function <= dayOfMonth:
+		return integer
+	}
+	return p.set.properties[s.property].kind
+}
+
+// test is a comparison of two sides.
+func (p *parser) test(o op, left, right side) *node {
+	switch {
+	case left.literal != nil && right.literal != nil:
+		n := &node{op: o, literals: []value{*right.literal}}
+		p.check(n.op, left, right)
+		verdict := value{kind: boolean}
+		if n.holds(*left.literal) == yes {
+			verdict.int = 1
+		}
+		return &node{op: constant, literals: []value{verdict}}
+	case left.literal == nil && right.literal == nil:
+		panic(notImplemented("$filter: two properties cannot be compared; compare %s with a value",
+			p.set.properties[left.property].name))
+	case left.literal != nil && o >= contains:
+		panic(notImplemented("$filter: %s needs a property first and then a text", opNames[o]))
+	case left.literal != nil:
+		return p.test(mirrored[o], right, left)
+	}
+	p.check(o, left, right)
+	return &node{op: o, property: left.property, function: left.function, literals: []value{*right.literal}}
+}
+
+// check refuses sides that cannot be compared.
+func (p *parser) check(o op, left, right side) {
+	a, b := p.typeOf(left), p.typeOf(right)
+	number := func(k kind) bool { return k == integer || k == float }
+	moment := func(k kind) bool { return k == day || k == instant }
+	same := a == b || number(a) && number(b) || moment(a) && moment(b)
+	switch {
+	case o >= contains:
+		same = a == text && b == text
+	case a == null || b == null:
+		same = true
+	case a == boolean && o != eq && o != ne && o != in:
+		same = false
+	}
+	if !same {
+		p.fail("%s cannot be compared with %s by %s", kindNames[a], kindNames[b], opNames[o])
+	}
+}
+
+// list reads the values after in.
+func (p *parser) list(left side) *node {
+	if left.literal != nil {
+		panic(notImplemented("$filter: in needs a property before it"))
+	}
+	n := &node{op: in, property: left.property, function: left.function}
+	p.expect("(")
+	for {
+		s := p.side()
+		if s.literal == nil {
+			panic(notImplemented("$filter: the list after in can have values only"))
+		}
+		p.check(in, left, s)
+		n.literals = append(n.literals, *s.literal)
+		if p.token != "," {
+			break
+		}
+		p.next()
+	}
+	p.expect(")")
+	return n
+}
+
+// near says which properties a wrong name may have meant.
+func (s *set) near(name string) string {
+	names := s.names()
+	if near := nearest.Of(strings.ToLower(name), names); near != "" {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	return "the properties are " + strings.Join(names, ", ")
+}

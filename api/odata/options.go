@@ -1,0 +1,278 @@
+package odata
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+)
+
+// level is how much control information an answer has (odata.metadata).
+type level uint8
+
+// The levels.
+const (
+	minimal level = iota
+	none
+	full
+)
+
+var levelNames = [...]string{"minimal", "none", "full"}
+
+// form is how an answer is written.
+type form struct {
+	level  level
+	quoted bool // IEEE754Compatible: whole numbers are texts
+	xml    bool // of $metadata
+	byName bool // it is in the address ($format), and not only in Accept
+}
+
+// contentType is the content type of JSON answers of the form.
+func (f form) contentType() string {
+	t := contract.JSONType + ";odata.metadata=" + levelNames[f.level]
+	if f.quoted {
+		t += ";IEEE754Compatible=true"
+	}
+	return t
+}
+
+// options are the query options of a request.
+type options struct {
+	filter    *node
+	selected  []int // properties, ascending; nil for all
+	top       int64 // -1 without
+	skip      uint64
+	count     bool
+	form      form
+	state     string // of the data, by the $skiptoken; empty for the current one
+	pageSize  int
+	preferred bool // the page's size is by Prefer
+}
+
+// notHere are system query options that are not here, with what to do instead.
+var notHere = map[string]string{
+	"expand": "there are no navigation properties", "search": "use contains in $filter",
+	"apply":   "sums are sets of their own, where adding up is right",
+	"compute": "compute in the client", "levels": "there are no navigation properties",
+	"index": "use $skip", "schemaversion": "there is one version of the schema", "deltatoken": "changes are at LIST/changes",
+	"id": "ask for SET('KEY')",
+}
+
+// readOptions reads the query options. Names may be without their $, as in OData 4.01. Unknown ones
+// are refused: a filter that is not applied gives wrong rows. s is nil for documents.
+func readOptions(ctx *fasthttp.RequestCtx, s *set, known ...string) (o options, err error) {
+	o.top, o.pageSize = -1, contract.MaxLimit
+	format := ""
+	given := map[string]string{}
+	for pair := range bytes.SplitSeq(ctx.URI().QueryString(), []byte{'&'}) {
+		if len(pair) == 0 {
+			continue
+		}
+		before, after, _ := strings.Cut(string(pair), "=")
+		name, err1 := url.QueryUnescape(before)
+		text, err2 := url.QueryUnescape(after)
+		short := strings.ToLower(strings.TrimPrefix(name, "$"))
+		_, twice := given[short]
+		instead, isOther := notHere[short]
+		switch {
+		case err1 != nil || err2 != nil:
+			return o, badRequest("the query has a %% that is not followed by two hexadecimal digits")
+		case name == contract.IdentifierParam:
+			continue
+		case isOther && !slices.Contains(known, short):
+			return o, notImplemented("%s is not here: %s", name, instead)
+		case !slices.Contains(known, short):
+			return o, badRequest("there is no query option %s; this address takes %s", quoted(name), listed(known))
+		case twice:
+			return o, badRequest("%s is given twice", name)
+		}
+		given[short] = text
+	}
+	for _, name := range known { // in this order
+		text, has := given[name]
+		if !has {
+			continue
+		}
+		if name == "format" {
+			format = text
+		} else if err := o.read(s, name, text); err != nil {
+			return o, err
+		}
+	}
+	if o.form, err = formOf(string(ctx.Request.Header.Peek(fasthttp.HeaderAccept)), format); err != nil {
+		return o, err
+	}
+	if size := pageSizePreferred(&ctx.Request.Header); size > 0 {
+		o.pageSize, o.preferred = min(size, o.pageSize), true
+	}
+	return o, nil
+}
+
+func listed(known []string) string { return "$" + strings.Join(known, ", $") }
+
+func (o *options) read(s *set, name, text string) (err error) {
+	switch name {
+	case "filter":
+		o.filter, err = parseFilter(s, text)
+	case "select":
+		o.selected, err = s.selection(text)
+	case "orderby":
+		err = s.checkOrder(text)
+	case "count":
+		if o.count, err = strconv.ParseBool(text); err != nil || len(text) < len("true") {
+			return badRequest("$count is true or false")
+		}
+	case "top", "skip":
+		n, err := strconv.ParseUint(text, 10, 62)
+		if err != nil {
+			return badRequest("$%s is a whole number from 0 on, not %s", name, quoted(text))
+		}
+		if name == "top" {
+			o.top = int64(n)
+		} else {
+			o.skip = n
+		}
+	case "skiptoken":
+		state, at, found := strings.Cut(text, "~")
+		n, err := strconv.ParseUint(at, 10, 62)
+		if err != nil || !found || state == "" || strings.Trim(state, tokenBytes) != "" {
+			return badRequest("this $skiptoken is none that @odata.nextLink had; begin again with the first page")
+		}
+		o.state, o.skip = state, n
+	}
+	return err
+}
+
+// tokenBytes are the bytes of versions and of ids of snapshots.
+const tokenBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+// selection reads a $select.
+func (s *set) selection(text string) (all []int, err error) {
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
+		if name == "*" {
+			return nil, nil
+		}
+		at := s.indexOf(strings.TrimPrefix(name, namespace+"."+s.name+"/"))
+		if at < 0 {
+			return nil, badRequest("$select: there is no property %s; %s", quoted(name), s.near(name))
+		}
+		all = append(all, at)
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) == len(s.properties) {
+		return nil, nil
+	}
+	return all, nil
+}
+
+// checkOrder accepts a $orderby that is the order of the rows.
+func (s *set) checkOrder(text string) error {
+	for i, part := range strings.Split(text, ",") {
+		name, direction, _ := strings.Cut(strings.TrimSpace(part), " ")
+		at := s.indexOf(name)
+		switch {
+		case at < 0:
+			return badRequest("$orderby: there is no property %s; %s", quoted(name), s.near(name))
+		case direction != "" && !strings.EqualFold(strings.TrimSpace(direction), "asc"):
+			return s.noOrder()
+		case s.properties[at].isKey():
+			return nil // nothing after the key matters
+		case i >= len(s.sorted) || s.sorted[i] != at:
+			return s.noOrder()
+		}
+	}
+	return nil
+}
+
+func (s *set) noOrder() error {
+	order := fmt.Sprintf("%s by row_key", s.name)
+	if len(s.sorted) > 0 {
+		order += " and by"
+		for _, at := range s.sorted {
+			order += " " + s.properties[at].name
+		}
+	}
+	return notImplemented("$orderby: rows come in the order of the table only, which sorts %s, ascending; leave "+
+		"$orderby out and sort in the client", order)
+}
+
+// formOf is how an answer is written to a client that sends a value of Accept, or $format.
+func formOf(accept, format string) (f form, err error) {
+	switch format {
+	case "":
+	case "json":
+		accept = contract.JSONType
+	case "xml":
+		accept = xmlType
+	default:
+		accept = format
+	}
+	f, ok := bestForm(accept)
+	if f.byName = format != ""; !ok {
+		return f, &fault{
+			fasthttp.StatusNotAcceptable, "NotAcceptable",
+			"answers are application/json, with odata.metadata=minimal, none or full; $metadata is also application/xml",
+		}
+	}
+	return f, nil
+}
+
+const xmlType = "application/xml"
+
+// bestForm is the form that a value of Accept prefers; the first one of equal weights. $metadata is
+// XML wherever that is accepted: clients that read both name JSON first, for the other answers.
+func bestForm(accept string) (best form, ok bool) {
+	if strings.TrimSpace(accept) == "" {
+		return form{xml: true}, true
+	}
+	weight, xml := 0.0, false
+	for part := range strings.SplitSeq(accept, ",") {
+		params := strings.Split(part, ";")
+		f, q := form{}, 1.0
+		for _, p := range params[1:] {
+			name, v, _ := strings.Cut(strings.ToLower(strings.TrimSpace(p)), "=")
+			switch v = strings.Trim(v, `"`); strings.TrimPrefix(name, "odata.") {
+			case "q":
+				q, _ = strconv.ParseFloat(v, 64)
+			case "metadata":
+				f.level = level(max(slices.Index(levelNames[:], v), 0))
+			case "ieee754compatible":
+				f.quoted = v == "true"
+			}
+		}
+		switch strings.ToLower(strings.TrimSpace(params[0])) {
+		case contract.JSONType:
+		case xmlType, "text/html", "text/plain", "application/*", "*/*":
+			xml = xml || q > 0
+		default:
+			continue
+		}
+		if q > weight {
+			best, weight, ok = f, q, true
+		}
+	}
+	best.xml = xml
+	return best, ok
+}
+
+// pageSizePreferred is the most records of a page that a client prefers; 0 without a preference.
+func pageSizePreferred(h *fasthttp.RequestHeader) int {
+	for _, line := range h.PeekAll("Prefer") {
+		for preference := range strings.SplitSeq(string(line), ",") {
+			name, text, _ := strings.Cut(strings.TrimSpace(preference), "=")
+			if name = strings.ToLower(strings.TrimSpace(name)); name == "odata.maxpagesize" || name == "maxpagesize" {
+				if n, err := strconv.Atoi(strings.Trim(strings.TrimSpace(text), `"`)); err == nil && n > 0 {
+					return n
+				}
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,186 @@
+package odata
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/list"
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+)
+
+// request is a request for records of a set.
+type request struct {
+	*Service
+	*set
+	options
+	ctx       *fasthttp.RequestCtx
+	base      string // of the service
+	onlyCount bool
+	key       string // of the only record; empty for several
+}
+
+// limit is the most records of the page.
+func (a *request) limit() int {
+	if a.top >= 0 && a.top < int64(a.pageSize) {
+		return int(a.top)
+	}
+	return a.pageSize
+}
+
+// answerRows answers with rows of a list.
+func (a *request) answerRows() error {
+	filters, err := a.compile(a.filter)
+	if err != nil {
+		return err
+	}
+	v := &list.View{
+		Version: a.state, Filters: filters, Fields: a.selected, Around: a.around, Finish: a.finish, Key: a.meaning(),
+	}
+	limit, offset := a.limit(), a.skip
+	switch {
+	case a.onlyCount:
+		limit, offset = 0, 0
+		v.Write = func(dst []byte, sc *list.Scratch, _ *state.BoundList) []byte {
+			return strconv.AppendInt(dst, int64(sc.Page.Total), 10)
+		}
+	case a.key != "":
+		if v.Version, offset, err = a.rowOf(); err != nil {
+			return err
+		}
+		limit = 1
+		v.Write = a.writeRows
+	case a.form.level == full || a.form.quoted:
+		v.Write = a.writeRows
+	}
+	query := fmt.Appendf(nil, "limit=%d&offset=%d", limit, offset)
+	to := a.list
+	to.Public = true
+	return a.Lists.Answer(a.ctx, &to, query, v)
+}
+
+// meaning is what the answer depends on besides the table and the page.
+func (a *request) meaning() []byte {
+	key := fmt.Appendf(nil, "odata 1 %s %s %v %t %d %d %v %t %q ", a.base, a.name, a.selected, a.count, a.top, a.pageSize,
+		a.form, a.onlyCount, a.key)
+	if a.filter != nil {
+		key = a.filter.append(key, a.set)
+	}
+	return append(append(key, ' '), a.link()...)
+}
+
+// rowOf is the version and number of the row with the key.
+func (a *request) rowOf() (version string, row uint64, err error) {
+	at := strings.LastIndexByte(a.key, '-')
+	if at > 0 && len(a.key)-at-1 == render.RowKeyDigits {
+		row, err = strconv.ParseUint(a.key[at+1:], 10, 64)
+	}
+	if at <= 0 || len(a.key)-at-1 != render.RowKeyDigits || err != nil || row > math.MaxUint32 {
+		return "", 0, notFound("%s has no row with the key %s", a.name, quoted(a.key))
+	}
+	path := a.endpoint.Contract().Path
+	v := a.AcquireVersion(path, a.key[:at])
+	if v == nil {
+		return "", 0, &reply.Gone{Current: a.CurrentID()}
+	}
+	defer v.Release(a.Log)
+	if row >= uint64(v.Bound.Lists[path].Rows) {
+		return "", 0, notFound("%s has no row with the key %s", a.name, quoted(a.key))
+	}
+	return a.key[:at], row, nil
+}
+
+// finish sets the header fields of an answer with records.
+func (a *request) finish(h *fasthttp.ResponseHeader) {
+	contentType := a.form.contentType()
+	if a.onlyCount {
+		contentType = "text/plain"
+	}
+	h.SetContentType(contentType)
+	h.Set(headerVersion, version)
+	if a.preferred {
+		h.Set("Preference-Applied", "odata.maxpagesize="+strconv.Itoa(a.pageSize))
+	}
+	a.policy(h, a.varies())
+}
+
+// around is the text around the rows of a page.
+func (a *request) around(sc *list.Scratch, l *state.BoundList) (head, tail []byte) {
+	return a.before(sc.Page.Total), a.after(l.ShortVersion(), sc.Page.Rows, sc.Page.Total)
+}
+
+// context is the address of what the answer is, in $metadata.
+func (a *request) context() string {
+	context := a.base + "$metadata#" + a.name
+	if a.selected != nil {
+		names := make([]string, len(a.selected))
+		for i, at := range a.selected {
+			names[i] = a.properties[at].name
+		}
+		context += "(" + strings.Join(names, ",") + ")"
+	}
+	return context
+}
+
+func (a *request) before(total int) []byte {
+	head := []byte{'{'}
+	if a.form.level != none {
+		head = append(render.AppendJSONText(append(head, `"@odata.context":`...), a.context()), ',')
+	}
+	if a.count {
+		head = append(head, `"@odata.count":`...)
+		if a.form.quoted {
+			head = fmt.Appendf(head, `"%d",`, total)
+		} else {
+			head = fmt.Appendf(head, `%d,`, total)
+		}
+	}
+	return append(head, `"value":[`...)
+}
+
+// after has the address of the next page. It names the state of the data, so that all pages are of
+// one.
+func (a *request) after(state string, rows, total int) []byte {
+	next := a.skip + uint64(rows)
+	if rows == 0 || next >= uint64(total) || a.top >= 0 && a.top <= int64(rows) {
+		return []byte("]}")
+	}
+	link := a.link()
+	if a.top >= 0 {
+		link += "$top=" + strconv.FormatInt(a.top-int64(rows), 10) + "&"
+	}
+	link += "$skiptoken=" + state + "~" + strconv.FormatUint(next, 10)
+	return append(render.AppendJSONText([]byte(`],"@odata.nextLink":`), link), '}')
+}
+
+// link is the address of the set with the options that the next page has too.
+func (a *request) link() string {
+	link := a.base + a.name + "?"
+	for _, name := range []string{"$filter", "$select", "$orderby", "$count", "$format"} {
+		for _, sent := range []string{name, name[1:]} {
+			if text := a.ctx.QueryArgs().Peek(sent); len(text) > 0 {
+				link += name + "=" + url.QueryEscape(string(text)) + "&"
+			}
+		}
+	}
+	return link
+}
+
+// writeRows writes rows one by one, with what forms of entities do not have.
+func (a *request) writeRows(dst []byte, sc *list.Scratch, l *state.BoundList) []byte {
+	rows, ids, err := list.RowsOf(sc, l)
+	if err != nil {
+		panic(err) // the columns are bound
+	}
+	version := l.ShortVersion()
+	key := func(i int) string {
+		return string(render.AppendRowNumber([]byte(version+"-"), ids[i]))
+	}
+	return a.write(dst, rows, key, version)
+}

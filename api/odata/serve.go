@@ -1,0 +1,207 @@
+package odata
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/internal/nearest"
+)
+
+// Root is the path of the service, and begins those of all its documents.
+const Root = above + "v4/"
+
+// above begins the paths that are routed here: one with and one without a slash at its end could not
+// both have a route.
+const above = "/odata/"
+
+// Answers say 4.0, whatever version the client has: they are the same in 4.0 and 4.01, and so one
+// cached answer serves clients that take no other. Requests may be written in either.
+const (
+	headerVersion = "OData-Version"
+	version       = "4.0"
+	headerMaximum = "OData-MaxVersion"
+)
+
+// maxURI is the longest address. Power Query sends at most 2,048 characters.
+const maxURI = 8 << 10
+
+// Service answers OData requests from the lists of a server.
+type Service struct {
+	*list.Lists
+	mount *list.Mount // of the lists in HAPI names
+	sets  []*set
+	docs  [2]func() *list.PageContent // $metadata in XML and JSON
+}
+
+// New returns a service for lists whose routes are registered.
+func New(l *list.Lists) *Service {
+	at := slices.IndexFunc(l.Mounts, func(m *list.Mount) bool { return m.Names == contract.HAPINames })
+	s := &Service{Lists: l, mount: l.Mounts[at]}
+	endpoints := contract.EndpointsIn(contract.HAPINames)
+	for i := range endpoints {
+		s.sets = append(s.sets, listSet(s.mount.Lists[list.ListKey{Endpoint: &endpoints[i], Kind: contract.Rows}]))
+	}
+	s.sets = append(s.sets, s.computedSets()...)
+	s.docs = [2]func() *list.PageContent{
+		list.MadeOnce(func() ([]byte, error) { return metadataXML(s.sets), nil }),
+		list.MadeOnce(func() ([]byte, error) { return metadataJSON(s.sets) }),
+	}
+	return s
+}
+
+// AddRoutes registers the paths of the service, at the root only.
+func (s *Service) AddRoutes() {
+	route := list.Route{Name: Root, Handler: s.handle, MaxURI: maxURI}
+	s.Add(s.Mounts[0], above+list.Wildcard, route)
+}
+
+func (s *Service) handle(ctx *fasthttp.RequestCtx) {
+	if err := s.answer(ctx); err != nil {
+		s.answerFault(ctx, err)
+	}
+}
+
+func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
+	if s.Options.ODataIdentifier {
+		inQuery := contract.QueryIdentifier(ctx.URI().QueryString())
+		if err := s.CheckIdentifier(ctx, s.mount, inQuery); err != nil {
+			return err
+		}
+	}
+	if most := string(ctx.Request.Header.Peek(headerMaximum)); most != "" && !strings.HasPrefix(most, "4.") {
+		return badRequest("answers have OData version 4.0, and the client takes at most %s", quoted(most))
+	}
+	path, isHere := strings.CutPrefix(reply.PathOf(ctx)+"/", Root)
+	switch path = strings.TrimSuffix(path, "/"); {
+	case !isHere:
+		return notFound("the service is at %s", Root)
+	case path == "":
+		return s.answerDocument(ctx)
+	case path == "$metadata":
+		return s.answerMetadata(ctx)
+	case strings.HasPrefix(path, "$"):
+		return notImplemented("%s is not here; ask for sets one by one", quoted(path))
+	case strings.HasSuffix(path, workbookEnding), path == connectionFile:
+		return s.answerFile(ctx, path)
+	}
+	name, rest := path, ""
+	if at := strings.IndexAny(path, "(/"); at >= 0 {
+		name, rest = path[:at], path[at:]
+	}
+	of, err := s.setOf(name)
+	if err != nil {
+		return err
+	}
+	known := []string{"format", "select"}
+	switch {
+	case rest == "" || rest == "()":
+		known = []string{"format", "select", "filter", "orderby", "top", "skip", "count", "skiptoken"}
+	case rest == "/$count":
+		known = []string{"format", "filter"}
+	}
+	o, err := readOptions(ctx, of, known...)
+	if err != nil {
+		return err
+	}
+	a := &request{Service: s, set: of, options: o, ctx: ctx, base: s.BaseOf(ctx) + Root}
+	switch key, isKey := keyIn(rest); {
+	case rest == "/$count":
+		a.onlyCount = true
+	case isKey:
+		a.key = key
+	case rest != "" && rest != "()":
+		return notImplemented("%s has no parts that can be asked for: use $select", quoted(path))
+	}
+	if of.make != nil {
+		return a.answerComputed()
+	}
+	return a.answerRows()
+}
+
+// setOf is the set with a name.
+func (s *Service) setOf(name string) (*set, error) {
+	names := make([]string, len(s.sets))
+	for i, of := range s.sets {
+		if names[i] = of.name; of.name == name {
+			return of, nil
+		}
+	}
+	if near := nearest.Of(strings.ReplaceAll(strings.ToLower(name), "-", "_"), names); near != "" {
+		return nil, notFound("there is no set %s; did you mean %s?", quoted(name), near)
+	}
+	return nil, notFound("there is no set %s; the sets are %s", quoted(name), strings.Join(names, ", "))
+}
+
+// keyIn is the key in the rest of a path: ('KEY') or (row_key='KEY').
+func keyIn(rest string) (key string, ok bool) {
+	key, ok = strings.CutPrefix(rest, "(")
+	if key, closed := strings.CutSuffix(key, ")"); ok && closed {
+		key = strings.TrimPrefix(strings.ReplaceAll(key, " ", ""), "row_key=")
+		if len(key) > 2 && key[0] == '\'' && key[len(key)-1] == '\'' {
+			return strings.ReplaceAll(key[1:len(key)-1], "''", "'"), true
+		}
+	}
+	return "", false
+}
+
+// policy sets what caches may do with an answer. What differs by Accept or Prefer alone is not kept,
+// so that no cache must tell answers apart by them: others are the same for all clients.
+func (s *Service) policy(h *fasthttp.ResponseHeader, varies bool) {
+	switch {
+	case varies:
+		h.Set("Cache-Control", reply.NoStore)
+	case s.Options.BaseURL == "": // addresses in the body are those of the host that was asked
+		h.Set("Cache-Control", "private, max-age=60")
+	default:
+		return
+	}
+	h.Del("CDN-Cache-Control")
+}
+
+// heads are the heads of documents.
+func (s *Service) head(contentType string, varies bool) *list.PageHead {
+	head := list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, append(s.PageFields(), headerVersion, version)...)
+	return &head
+}
+
+// answerMetadata answers with $metadata.
+func (s *Service) answerMetadata(ctx *fasthttp.RequestCtx) error {
+	o, err := readOptions(ctx, nil, "format")
+	if err != nil {
+		return err
+	}
+	at, contentType := 0, xmlType
+	if !o.form.xml {
+		at, contentType = 1, contract.JSONType
+	}
+	s.SendContent(ctx, s.head(contentType, false), s.docs[at]())
+	if !o.form.xml && !o.form.byName {
+		s.policy(&ctx.Response.Header, true)
+	}
+	return nil
+}
+
+// answerDocument answers with the service document.
+func (s *Service) answerDocument(ctx *fasthttp.RequestCtx) error {
+	o, err := readOptions(ctx, nil, "format")
+	if err != nil {
+		return err
+	}
+	body, err := serviceDocument(s.BaseOf(ctx)+Root, o.form, s.sets)
+	if err != nil {
+		return err
+	}
+	s.SendPage(ctx, s.head(o.form.contentType(), false), body)
+	s.policy(&ctx.Response.Header, o.varies())
+	return nil
+}
+
+// varies reports whether the answer depends on Accept or Prefer.
+func (o *options) varies() bool {
+	return o.preferred || !o.form.byName && (o.form.level != minimal || o.form.quoted)
+}

@@ -1,0 +1,132 @@
+package odata
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"hdqs/api/render"
+)
+
+// cells are the values of the records of a page.
+type cells interface {
+	Len() int
+	Total() int
+	AppendCell(dst []byte, record, field int, csv bool) []byte
+}
+
+// write writes records of a page one by one: the slow twin of the forms of entities, and the only way
+// for control information, for whole numbers as texts, and for records that are computed. key gives
+// the key of a record.
+func (a *request) write(dst []byte, found cells, key func(int) string, state string) []byte {
+	if a.key != "" {
+		return a.writeOne(dst, found, key)
+	}
+	dst = append(dst, a.before(found.Total())...)
+	for i := range found.Len() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(a.properTo(append(dst, '{'), found, i, key(i)), '}')
+	}
+	return append(dst, a.after(state, found.Len(), found.Total())...)
+}
+
+// writeOne writes the only record of an answer.
+func (a *request) writeOne(dst []byte, found cells, key func(int) string) []byte {
+	dst = append(dst, '{')
+	if a.form.level != none {
+		dst = append(render.AppendJSONText(append(dst, `"@odata.context":`...), a.context()+"/$entity"), ',')
+	}
+	return append(a.properTo(dst, found, 0, key(0)), '}')
+}
+
+// properTo appends the properties of a record, with its control information.
+func (a *request) properTo(dst []byte, found cells, record int, key string) []byte {
+	isFull := a.form.level == full
+	if isFull {
+		dst = render.AppendJSONText(append(dst, `"@odata.type":`...), "#"+namespace+"."+a.name)
+		id := a.name + "('" + strings.ReplaceAll(key, "'", "''") + "')"
+		dst = append(render.AppendJSONText(append(dst, `,"@odata.id":`...), id), ',')
+	}
+	for i, n := 0, 0; i < len(a.properties); i++ {
+		if a.selected != nil {
+			if n == len(a.selected) || a.selected[n] != i {
+				continue
+			}
+		}
+		if n++; n > 1 {
+			dst = append(dst, ',')
+		}
+		p := &a.properties[i]
+		if isFull && (p.kind == integer || p.kind == day || p.kind == instant) {
+			dst = append(append(append(dst, '"'), p.name...), `@odata.type":"#`...)
+			dst = append(append(dst, strings.TrimPrefix(p.edm(), "Edm.")...), `",`...)
+		}
+		dst = append(append(append(dst, '"'), p.name...), `":`...)
+		if p.isKey() {
+			dst = render.AppendJSONText(dst, key)
+		} else {
+			dst = a.form.appendCell(dst, p, found.AppendCell(nil, record, i, false))
+		}
+	}
+	return dst
+}
+
+// appendCell appends a value that is given as lists have it.
+func (f form) appendCell(dst []byte, p *property, cell []byte) []byte {
+	switch isText := len(cell) > 0 && cell[0] == '"'; {
+	case p.kind == day && isText:
+		return append(append(dst, cell[:len(`"2024-05-17`)]...), '"')
+	case p.kind == instant && isText:
+		return append(append(dst, cell[:len(cell)-1]...), `Z"`...)
+	case p.kind == integer && f.quoted && cell[0] != 'n':
+		return append(append(append(dst, '"'), cell...), '"')
+	case p.kind == text && len(cell) > 0 && cell[0] == '[': // several requests of a figure
+		return render.AppendJSONText(dst, strings.Join(textsOf(cell), " "))
+	}
+	return append(dst, cell...)
+}
+
+// textsOf reads a list of texts.
+func textsOf(cell []byte) (all []string) {
+	if err := json.Unmarshal(cell, &all); err != nil {
+		panic(err) // we wrote it
+	}
+	return all
+}
+
+// valueOf reads a value that is given as lists have it.
+func (p *property) valueOf(cell []byte) value {
+	if len(cell) == 0 || bytes.Equal(cell, []byte("null")) {
+		return value{}
+	}
+	switch p.kind {
+	case text:
+		if cell[0] == '[' {
+			return value{kind: text, text: strings.Join(textsOf(cell), " ")}
+		}
+		v := value{kind: text}
+		if err := json.Unmarshal(cell, &v.text); err != nil {
+			panic(err) // we wrote it
+		}
+		return v
+	case boolean:
+		v := value{kind: boolean}
+		if cell[0] == 't' {
+			v.int = 1
+		}
+		return v
+	case day, instant:
+		v, _ := literalOf(string(cell[1:len(cell)-1]) + "Z")
+		if v.kind = p.kind; p.kind == day {
+			v.int = dayOf(v.int)
+		}
+		return v
+	}
+	v, _ := literalOf(string(cell))
+	if p.kind == float {
+		v = value{kind: float, float: v.asFloat()}
+	}
+	return v
+}
