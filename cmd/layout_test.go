@@ -61,13 +61,17 @@ var imports = map[string][]string{
 		"snapshot/store",
 	},
 	"api/mcp": {"api/contract", "api/find", "api/site", "internal/nearest"},
+	"api/odata": {
+		"api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
+	},
 	"api/admin": {
 		"api/contract", "api/files", "api/metrics", "api/reply", "api/state",
 	},
 	"api": {
 		"api/accesslog", "api/admin", "api/boundary", "api/contract", "api/encode", "api/figures", "api/find",
-		"api/files", "api/list", "api/mcp", "api/metrics", "api/render", "api/reply", "api/site", "api/state",
-		"api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot", "snapshot/store",
+		"api/files", "api/list", "api/mcp", "api/metrics", "api/odata", "api/render", "api/reply", "api/site",
+		"api/state", "api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot",
+		"snapshot/store",
 	},
 	"api/browse":          {"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang"},
 	"api/picture":         {"api/chart", "api/lang", "api/web"},

@@ -8,8 +8,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// Test is a condition of a caller's own on the values of one column. It is asked about each distinct
-// value once, not about rows, so that it costs what other filters cost.
+// Test is a condition of a caller's own on the values of one column. It is asked about each
+// distinct value once, not about rows, so that it costs what other filters cost.
 type Test struct {
 	Key  string // tests with the same key are the same test
 	Null bool   // null passes

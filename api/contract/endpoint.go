@@ -101,8 +101,8 @@ func (e *Endpoint) Group() string {
 // Name is the last part of the path.
 func (e *Endpoint) Name() string { return e.Path[strings.LastIndexByte(e.Path, '/')+1:] }
 
-// SetName is the name of the list among the entity sets of OData, which have no hyphens. It is made of
-// the name in HAPI names.
+// SetName is the name of the list among the entity sets of OData, which have no hyphens. It is made
+// of the name in HAPI names.
 func (e *Endpoint) SetName() string { return strings.ReplaceAll(e.Name(), "-", "_") }
 
 // Type is what a field or parameter holds.

@@ -192,7 +192,9 @@ func (t *Table) AppendGzip(dst []byte, runs []Run) []byte { return t.Append(dst,
 func (t *Table) AppendZstd(dst []byte, runs []Run) []byte { return t.Append(dst, runs, Zstd, nil) }
 
 // body returns the plain body of rows.
-func body(rows Rows, runs []Run) []byte { return appendBody(nil, rows, Frame{rows.Head(), rows.Tail()}, runs) }
+func body(rows Rows, runs []Run) []byte {
+	return appendBody(nil, rows, Frame{rows.Head(), rows.Tail()}, runs)
+}
 
 // randomRuns returns ascending runs of rows that do not touch.
 func randomRuns(r *rand.Rand, rows int) []Run {

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"math"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
 	"hdqs/api/encode"
-	"hdqs/api/render"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/api/wire"
@@ -153,12 +151,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		a.findPart(s)
 	}
 	if rec.mayHave(wire.Revalidation) && reply.NotModified(&ctx.Request.Header, sc.tag.Text(), publication.At) {
-		h := a.heads.NotModified.Begin(ctx)
-		if sc.view != nil {
-			sc.view.Finish(h)
-		}
-		s.setValidators(h, &a)
-		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		s.answerSame(&a)
 		return nil
 	}
 	if ctx.IsHead() {
@@ -183,6 +176,16 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		return nil
 	}
 	return err
+}
+
+// answerSame answers that the client has the body already.
+func (s *Lists) answerSame(a *Reply) {
+	h := a.heads.NotModified.Begin(a.Ctx)
+	if a.view != nil {
+		a.view.Finish(h)
+	}
+	s.setValidators(h, a)
+	a.Ctx.SetStatusCode(fasthttp.StatusNotModified)
 }
 
 // tellNoLength sets the length of an empty file, which fasthttp leaves out for HEAD.
@@ -388,45 +391,6 @@ func (s *Lists) BeginList(a *Reply) *fasthttp.ResponseHeader {
 	return h
 }
 
-// writeBody renders the body, directly into the answer's buffer unless it must be complete before
-// it is compressed. It returns the memory of the buffer, which may be more than the length of the
-// body.
-func (a *Reply) writeBody() int {
-	h := &a.Ctx.Response.Header
-	pieces := a.inPieces()
-	buffer := a.buffer
-	if buffer == nil {
-		buffer = wire.Buffer(a.Ctx, pieces || a.Page.Rows >= manyRows)
-	}
-	dst := buffer.Bytes[:0]
-	switch {
-	case a.Coding == encode.Identity:
-		dst = a.Scratch.Append(dst, a.List)
-	case pieces:
-		h.SetContentEncoding(a.Coding.String())
-		dst = a.appendCoded(dst)
-	default:
-		a.Body = a.Scratch.Append(a.Body[:0], a.List)
-		dst = reply.Encoded(h, dst, a.Body, a.Coding, a.refusesIdentity)
-	}
-	buffer.Bytes = dst
-	a.Ctx.Response.SetBodyRaw(dst)
-	return cap(dst)
-}
-
-// inPieces reports whether the encoder makes the body from its pieces: one that is longer than
-// minEncoded, of more rows than it takes at a time. For fewer rows the library is about as fast.
-func (a *Reply) inPieces() bool {
-	if a.Coding == encode.Identity || a.List.Segment == nil || a.Page.Rows <= encode.BatchRows || a.isWritten() {
-		return false
-	}
-	many := manyRows
-	if a.Request.Fields != nil {
-		many = reply.MinEncoded / 2 // a line of CSV with one field can be only its end
-	}
-	return a.Page.Rows >= many || a.Form(a.List).Length(a.Page.Ranges) > reply.MinEncoded
-}
-
 // Find queries the index and fills the page.
 func (sc *Scratch) Find(l *state.BoundList) error {
 	sc.Page.Ranges, sc.Page.Rows, sc.Page.Total = sc.Page.Ranges[:0], 0, 0
@@ -443,56 +407,6 @@ func (sc *Scratch) SetQuery(l *state.BoundList) {
 	if sc.view != nil {
 		sc.Query.Filters = append(sc.Query.Filters, sc.view.Filters...)
 	}
-}
-
-// IsEmptyFile reports whether the body is empty: that of NDJSON without records, and in HAPI names
-// that of CSV, which then has no header line either, as in the public service. Its clients would
-// take a header line for a record.
-func (sc *Scratch) IsEmptyFile() bool {
-	r := &sc.Request
-	return sc.Page.Rows == 0 && (r.NDJSON || r.CSV && r.Names() == contract.HAPINames &&
-		(r.Format == "" || r.Format == contract.FormatCSV))
-}
-
-// Append renders the page.
-func (sc *Scratch) Append(dst []byte, l *state.BoundList) []byte {
-	switch {
-	case sc.isWritten():
-		return sc.view.Write(dst, sc, l)
-	case sc.view != nil && l.Segment == nil:
-		head, tail := sc.view.Around(sc, l)
-		return append(append(dst, head...), tail...)
-	case sc.IsEmptyFile():
-		return dst
-	case l.Segment == nil && sc.Request.CSV:
-		return append(append(dst, strings.Join(contract.FieldNames(sc.Request.AnswerFields()), ",")...), "\r\n"...)
-	case l.Segment == nil && sc.Request.GeoJSON:
-		return append(dst, state.EmptyPoints...)
-	case l.Segment == nil:
-		return append(dst, state.EmptyJSON...)
-	}
-	return sc.Form(l).Append(dst, sc.Page.Ranges)
-}
-
-// Form returns the renderer of the requested format, in the names of the request's path.
-func (sc *Scratch) Form(l *state.BoundList) *render.Form {
-	r := l.Named[sc.Request.Names()].Renderer
-	if sc.view != nil {
-		return sc.viewForm(r, l)
-	}
-	form := r.JSON()
-	switch {
-	case sc.Request.CSV:
-		form = r.CSV()
-	case sc.Request.NDJSON:
-		form = r.Lines()
-	case sc.Request.GeoJSON:
-		form = r.Points()
-	}
-	if sc.Request.Fields != nil {
-		return r.Subset(form, sc.Request.Fields)
-	}
-	return form
 }
 
 // setListKeys writes the keys of a list.

@@ -14,17 +14,18 @@ import (
 type View struct {
 	Version string         // of the table that must answer; empty for the current one
 	Filters []index.Filter // besides those of the request
-	Key     []byte         // what the answer depends on besides the table's content, the query's page and the view's form
+	Key     []byte         // what the answer depends on besides the table and the page
 	Fields  []int          // positions in the form of entities, ascending; nil for all
 
 	Around func(sc *Scratch, l *state.BoundList) (head, tail []byte) // of the rows
-	Write  func(dst []byte, sc *Scratch, l *state.BoundList) []byte  // the whole body; nil for entities
-	form   *render.Form                                              // of the rows that were found, between their text
+	Write  func(dst []byte, sc *Scratch, l *state.BoundList) []byte  // the body; nil for entities
 	Finish func(h *fasthttp.ResponseHeader)                          // sets header fields of its own
+
+	form *render.Form // of the rows that were found, between their text
 }
 
-// Answer answers a request through a view, with the page parameters in query. It returns the error to
-// answer with.
+// Answer answers a request through a view, with the page parameters in query. It returns the error
+// to answer with.
 func (s *Lists) Answer(ctx *fasthttp.RequestCtx, to *Route, query []byte, v *View) error {
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()

@@ -7,7 +7,8 @@ import (
 	"hdqs/index"
 )
 
-// conditions are the parts of a $filter that a record must meet all. not (a or b) is not a and not b.
+// conditions are the parts of a $filter that a record must meet all. not (a or b) is not a and not
+// b.
 func conditions(n *node) []*node {
 	switch {
 	case n == nil:
@@ -63,9 +64,10 @@ func (s *set) compile(n *node) (filters []index.Filter, err error) {
 			filters = append(filters, s.filtersOf(part, of)...)
 		case part.eval(nil) != yes:
 			nothing := func(string) bool { return false }
-			column := s.properties[slices.IndexFunc(s.properties, func(p property) bool { return p.kind == text })].column
+			at := slices.IndexFunc(s.properties, func(p property) bool { return p.kind == text })
 			filters = append(filters, index.Filter{
-				Columns: []string{column}, Op: index.Tested, Test: &index.Test{Key: "nothing", Text: nothing},
+				Columns: []string{s.properties[at].column}, Op: index.Tested,
+				Test: &index.Test{Key: "nothing", Text: nothing},
 			})
 		}
 	}
@@ -145,7 +147,8 @@ func (n *node) first() value {
 	return value{}
 }
 
-// equals appends the texts of which a property must have one; nil if that is not what the node says.
+// equals appends the texts of which a property must have one; nil if that is not what the node
+// says.
 func equals(n *node, values []index.Value) []index.Value {
 	switch {
 	case n.op == or:
@@ -167,8 +170,8 @@ func equals(n *node, values []index.Value) []index.Value {
 	return values
 }
 
-// between is a comparison with what is from one number on and before the next. same is the operation
-// for exactly that number; 0 if it is more than one.
+// between is a comparison with what is from one number on and before the next. same is the
+// operation for exactly that number; 0 if it is more than one.
 func between(o op, from, next int64, same index.Op) []index.Filter {
 	at := func(o index.Op, n int64) index.Filter { return index.Filter{Op: o, Value: index.Value{Int: n}} }
 	switch {

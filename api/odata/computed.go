@@ -15,8 +15,8 @@ import (
 	"hdqs/api/state"
 )
 
-// Clients do not ask a server to group or add up: Power Query never does, whatever the server can. So
-// there are sets of headline figures, and of sums that the checks of sums allow. Each is made of
+// Clients do not ask a server to group or add up: Power Query never does, whatever the server can.
+// So there are sets of headline figures, and of sums that the checks of sums allow. Each is made of
 // requests that a client could send, once a snapshot.
 
 // maker makes the records of a set.
@@ -101,12 +101,14 @@ var sums = []sum{
 		"group_by=location_code,location_name,year&measures=sum:requirements_usd,sum:funding_usd,count",
 	},
 	{
-		"refugees_by_asylum_country", "Refugees and others by country of asylum and year", "refugees-persons-of-concern",
+		"refugees_by_asylum_country", "Refugees and others by country of asylum and year",
+		"refugees-persons-of-concern",
 		"gender=all&age_range=all&group_by=asylum_location_code,asylum_location_name,population_group," + period +
 			"&measures=sum:population,count",
 	},
 	{
-		"refugees_by_origin_country", "Refugees and others by country of origin and year", "refugees-persons-of-concern",
+		"refugees_by_origin_country", "Refugees and others by country of origin and year",
+		"refugees-persons-of-concern",
 		"gender=all&age_range=all&group_by=origin_location_code,origin_location_name,population_group," + period +
 			"&measures=sum:population,count",
 	},
@@ -114,10 +116,12 @@ var sums = []sum{
 		"needs_by_country_sector", "People in need, targeted and reached by country and sector, newest edition",
 		"humanitarian-needs",
 		"admin_level=coarsest&latest=edition&everybody=true" +
-			"&group_by=location_code,location_name,sector_code,sector_name,population_status&measures=sum:population,count",
+			"&group_by=location_code,location_name,sector_code,sector_name,population_status" +
+			"&measures=sum:population,count",
 	},
 	{
-		"food_security_by_country_phase", "People by country and phase of food insecurity, newest edition", "food-security",
+		"food_security_by_country_phase", "People by country and phase of food insecurity, newest edition",
+		"food-security",
 		"admin_level=coarsest&latest=edition&ipc_type=current&group_by=location_code,location_name,ipc_phase" +
 			"&measures=sum:population_in_phase,count",
 	},
@@ -148,7 +152,8 @@ func (s *Service) computedSets() (all []*set) {
 		return t, nil
 	}
 	counts := &set{
-		name: "record_counts", title: "Records by list and country", about: "How many records each list has of a country.",
+		name: "record_counts", title: "Records by list and country",
+		about: "How many records each list has of a country.",
 		properties: []property{
 			{name: "list", kind: text, about: "The set of the list."},
 			{name: contract.CountryParam, kind: text, about: "The country."},
@@ -181,7 +186,8 @@ func (s *Service) computedSets() (all []*set) {
 // sumSet is the set of a sum.
 func (s *Service) sumSet(of *sum) *set {
 	endpoints := contract.EndpointsIn(contract.HAPINames)
-	e := &endpoints[slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Contract().Name() == of.list })]
+	at := slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Contract().Name() == of.list })
+	e := &endpoints[at]
 	query, err := url.ParseQuery(of.query)
 	if err != nil {
 		panic(err) // it is ours
@@ -285,7 +291,7 @@ func (a *request) answerTable(v *state.Served, t *table) error {
 	} else {
 		body = a.write(nil, found, func(i int) string { return t.keys[found.rows[i]] }, v.Id)
 	}
-	a.SendPage(a.ctx, a.Service.head(contentType, false), body)
+	a.SendPage(a.ctx, a.Service.head(contentType), body)
 	h := &a.ctx.Response.Header
 	h.SetCanonical(reply.NameSnapshot, []byte(v.Id))
 	a.policy(h, a.varies())

@@ -1,6 +1,7 @@
 package odata
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -45,12 +46,15 @@ func (s *Service) answerFile(ctx *fasthttp.RequestCtx, name string) error {
 		}
 		body, contentType = connection(base, of), "text/x-ms-odc; charset=utf-8"
 	}
-	s.SendPage(ctx, s.head(contentType, false), body)
+	s.SendPage(ctx, s.head(contentType), body)
 	h := &ctx.Response.Header
 	h.SetCanonical(reply.NameDisposition, fmt.Appendf(nil, "attachment; filename=%q", name))
 	s.policy(h, false)
 	return nil
 }
+
+//go:embed connection.odc
+var connectionText string
 
 // connection is a connection of Excel to a set, as Excel writes it (Data, Queries & Connections,
 // Export).
@@ -60,22 +64,6 @@ func connection(base string, of *set) []byte {
 		`<MinVersion>1.5.3296.0</MinVersion><Culture>en-US</Culture><SafeCombine>true</SafeCombine><Items>` +
 		`<Query Name="` + of.name + `"><Formula><![CDATA[` + Query(base, of.name) + `]]></Formula>` +
 		`<IsParameterQuery xsi:nil="true"/><IsDirectQuery xsi:nil="true"/></Query></Items></Mashup>`
-	return fmt.Appendf(nil, `<html xmlns:o="urn:schemas-microsoft-com:office:office" xmlns="http://www.w3.org/TR/REC-html40">
-<head>
-<meta http-equiv="Content-Type" content="text/x-ms-odc; charset=utf-8"/>
-<meta name="ProgId" content="ODC.Database"/>
-<meta name="SourceType" content="OLEDB"/>
-<title>Query - %[1]s</title>
-<xml id="docprops"><o:DocumentProperties><o:Description>%[2]s</o:Description><o:Name>Query - %[1]s</o:Name></o:DocumentProperties></xml>
-<xml id="msodc"><odc:OfficeDataConnection xmlns:odc="urn:schemas-microsoft-com:office:odc">
-<odc:PowerQueryConnection odc:Type="OLEDB">
-<odc:ConnectionString>Provider=Microsoft.Mashup.OleDb.1;Data Source=$Workbook$;Location=%[1]s;Extended Properties=&quot;&quot;</odc:ConnectionString>
-<odc:CommandType>SQL</odc:CommandType>
-<odc:CommandText>SELECT * FROM [%[1]s]</odc:CommandText>
-</odc:PowerQueryConnection>
-<odc:PowerQueryMashupData>%[3]s</odc:PowerQueryMashupData>
-</odc:OfficeDataConnection></xml>
-</head>
-</html>
-`, of.name, xmlText(of.title), xmlText(query))
+	return []byte(strings.NewReplacer("{name}", of.name, "{title}", xmlText(of.title), "{query}", xmlText(query)).
+		Replace(connectionText))
 }

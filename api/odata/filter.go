@@ -148,8 +148,8 @@ func (p *parser) next() string {
 }
 
 func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_.-+:/@$", c) >= 0 ||
-		c >= 0x80
+	isLetter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+	return isLetter || c >= '0' && c <= '9' || strings.IndexByte("_.-+:/@$", c) >= 0
 }
 
 // is reports whether the token is a word, in any case.
@@ -291,7 +291,8 @@ func (p *parser) propertyOf(name string) int {
 	at := p.set.indexOf(name)
 	switch {
 	case at < 0 && strings.ContainsAny(name, "/@$"):
-		panic(notImplemented("$filter: %s is not known; properties have no parts, and there are no parameters", quoted(name)))
+		panic(notImplemented("$filter: %s is not known; properties have no parts, and there are no parameters",
+			quoted(name)))
 	case at < 0 && slices.ContainsFunc([]string{"add", "sub", "mul", "div", "mod", "has"}, p.is):
 		panic(notImplemented("$filter: there is no %s; %s", name, works))
 	case at < 0:

@@ -146,7 +146,8 @@ func metadataXML(sets []*set) []byte {
 		fmt.Fprintf(&b, `<edmx:Reference Uri="%s"><edmx:Include Namespace="%s" Alias="%s"/></edmx:Reference>`+"\n",
 			v.address(".xml"), v.namespace, v.alias)
 	}
-	fmt.Fprintf(&b, "<edmx:DataServices>\n<Schema Namespace=%q xmlns=\"http://docs.oasis-open.org/odata/ns/edm\">\n", namespace)
+	fmt.Fprintf(&b, "<edmx:DataServices>\n<Schema Namespace=%q xmlns=%q>\n", namespace,
+		"http://docs.oasis-open.org/odata/ns/edm")
 	for _, s := range sets {
 		fmt.Fprintf(&b, "<EntityType Name=%q>\n<Key><PropertyRef Name=%q/></Key>\n", s.name, render.RowKeyField)
 		for i := range s.properties {

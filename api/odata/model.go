@@ -84,7 +84,8 @@ func withKey(properties []property, about string) []property {
 	return append(properties, property{name: render.RowKeyField, kind: text, about: about})
 }
 
-const aboutRowKey = "Which row of which state of the table it is: good as long as that state is held. Keys sort as rows do."
+const aboutRowKey = "Which row of which state of the table it is: good as long as that state is held. " +
+	"Keys sort as rows do."
 
 // listSet is the set of the rows of a list.
 func listSet(to list.Route) *set {
@@ -96,8 +97,8 @@ func listSet(to list.Route) *set {
 		s.properties = append(s.properties, p)
 	}
 	s.properties = withKey(s.properties, aboutRowKey)
-	// Rows can be sorted by what they are sorted by, as far as it is printed and OData would sort it
-	// alike: enums have an order of their own, and nulls come last here and first there.
+	// Rows can be sorted by what they are sorted by, as far as it is printed and OData would sort
+	// it alike: enums have an order of their own, and nulls come last here and first there.
 	for _, column := range e.Order {
 		at := slices.IndexFunc(s.properties, func(p property) bool { return p.column == column })
 		if at < 0 || s.properties[at].nullable || e.Fields[at].Type == contract.Choice {

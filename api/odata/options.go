@@ -60,8 +60,9 @@ var notHere = map[string]string{
 	"expand": "there are no navigation properties", "search": "use contains in $filter",
 	"apply":   "sums are sets of their own, where adding up is right",
 	"compute": "compute in the client", "levels": "there are no navigation properties",
-	"index": "use $skip", "schemaversion": "there is one version of the schema", "deltatoken": "changes are at LIST/changes",
-	"id": "ask for SET('KEY')",
+	"index": "use $skip", "schemaversion": "there is one version of the schema",
+	"deltatoken": "changes are at LIST/changes",
+	"id":         "ask for SET('KEY')",
 }
 
 // readOptions reads the query options. Names may be without their $, as in OData 4.01. Unknown ones
@@ -218,7 +219,7 @@ func formOf(accept, format string) (f form, err error) {
 	if f.byName = format != ""; !ok {
 		return f, &fault{
 			fasthttp.StatusNotAcceptable, "NotAcceptable",
-			"answers are application/json, with odata.metadata=minimal, none or full; $metadata is also application/xml",
+			"answers are application/json, with odata.metadata=minimal, none or full; $metadata is also " + xmlType,
 		}
 	}
 	return f, nil

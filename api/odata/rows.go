@@ -67,8 +67,8 @@ func (a *request) answerRows() error {
 
 // meaning is what the answer depends on besides the table and the page.
 func (a *request) meaning() []byte {
-	key := fmt.Appendf(nil, "odata 1 %s %s %v %t %d %d %v %t %q ", a.base, a.name, a.selected, a.count, a.top, a.pageSize,
-		a.form, a.onlyCount, a.key)
+	key := fmt.Appendf(nil, "odata 1 %s %s %v %t %d %d %v %t %q ", a.base, a.name, a.selected, a.count, a.top,
+		a.pageSize, a.form, a.onlyCount, a.key)
 	if a.filter != nil {
 		key = a.filter.append(key, a.set)
 	}

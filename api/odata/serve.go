@@ -15,8 +15,8 @@ import (
 // Root is the path of the service, and begins those of all its documents.
 const Root = above + "v4/"
 
-// above begins the paths that are routed here: one with and one without a slash at its end could not
-// both have a route.
+// above begins the paths that are routed here: one with and one without a slash at its end could
+// not both have a route.
 const above = "/odata/"
 
 // Answers say 4.0, whatever version the client has: they are the same in 4.0 and 4.01, and so one
@@ -149,13 +149,14 @@ func keyIn(rest string) (key string, ok bool) {
 	return "", false
 }
 
-// policy sets what caches may do with an answer. What differs by Accept or Prefer alone is not kept,
-// so that no cache must tell answers apart by them: others are the same for all clients.
+// policy sets what caches may do with an answer. What differs by Accept or Prefer alone is not
+// kept, so that no cache must tell answers apart by them: others are the same for all clients.
 func (s *Service) policy(h *fasthttp.ResponseHeader, varies bool) {
 	switch {
 	case varies:
 		h.Set("Cache-Control", reply.NoStore)
-	case s.Options.BaseURL == "": // addresses in the body are those of the host that was asked
+	case s.Options.BaseURL == "", s.Options.ODataIdentifier:
+		// Addresses in the body are those of the host that was asked; or not everybody may have it.
 		h.Set("Cache-Control", "private, max-age=60")
 	default:
 		return
@@ -163,9 +164,10 @@ func (s *Service) policy(h *fasthttp.ResponseHeader, varies bool) {
 	h.Del("CDN-Cache-Control")
 }
 
-// heads are the heads of documents.
-func (s *Service) head(contentType string, varies bool) *list.PageHead {
-	head := list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, append(s.PageFields(), headerVersion, version)...)
+// head is the head of a document.
+func (s *Service) head(contentType string) *list.PageHead {
+	fields := append(s.PageFields(), headerVersion, version)
+	head := list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, fields...)
 	return &head
 }
 
@@ -179,7 +181,7 @@ func (s *Service) answerMetadata(ctx *fasthttp.RequestCtx) error {
 	if !o.form.xml {
 		at, contentType = 1, contract.JSONType
 	}
-	s.SendContent(ctx, s.head(contentType, false), s.docs[at]())
+	s.SendContent(ctx, s.head(contentType), s.docs[at]())
 	if !o.form.xml && !o.form.byName {
 		s.policy(&ctx.Response.Header, true)
 	}
@@ -196,7 +198,7 @@ func (s *Service) answerDocument(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	s.SendPage(ctx, s.head(o.form.contentType(), false), body)
+	s.SendPage(ctx, s.head(o.form.contentType()), body)
 	s.policy(&ctx.Response.Header, o.varies())
 	return nil
 }

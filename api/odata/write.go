@@ -15,9 +15,9 @@ type cells interface {
 	AppendCell(dst []byte, record, field int, csv bool) []byte
 }
 
-// write writes records of a page one by one: the slow twin of the forms of entities, and the only way
-// for control information, for whole numbers as texts, and for records that are computed. key gives
-// the key of a record.
+// write writes records of a page one by one: the slow twin of the forms of entities, and the only
+// way for control information, for whole numbers as texts, and for records that are computed. key
+// gives the key of a record.
 func (a *request) write(dst []byte, found cells, key func(int) string, state string) []byte {
 	if a.key != "" {
 		return a.writeOne(dst, found, key)

@@ -60,9 +60,9 @@ func AppendZoned(dst []byte, micros int64) []byte {
 	return append(appendTime(append(dst, '"'), micros, 'T'), `Z"`...)
 }
 
-// entitiesDialect writes rows as JSON objects with a key after the other fields. What is around them
-// differs from answer to answer (Form.Framed). All fragments but those of times and the last are
-// those of JSON.
+// entitiesDialect writes rows as JSON objects with a key after the other fields. What is around
+// them differs from answer to answer (Form.Framed). All fragments but those of times and the last
+// are those of JSON.
 type entitiesDialect struct {
 	jsonDialect
 	version string // of the table, with which keys begin
@@ -76,9 +76,9 @@ func (d entitiesDialect) before(i int, name string) []byte {
 	return text
 }
 
-// WithEntities returns a renderer that also writes rows as entities, whose keys begin with a version
-// of the table. Times are written with their zone, but for those that days names: only their day. One
-// goroutine at a time may call it.
+// WithEntities returns a renderer that also writes rows as entities, whose keys begin with a
+// version of the table. Times are written with their zone, but for those that days names: only
+// their day. One goroutine at a time may call it.
 func (r *Renderer) WithEntities(fields []Field, version string, days func(column string) bool) (*Renderer, error) {
 	bound, err := bind(r.seg, fields)
 	if err != nil {

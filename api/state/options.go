@@ -112,8 +112,8 @@ type Options struct {
 	Agents  bool
 	Version string
 
-	// ODataIdentifier refuses OData requests that have no valid application identifier, if Identifier
-	// refuses other requests.
+	// ODataIdentifier refuses OData requests that have no valid application identifier, if
+	// Identifier refuses other requests.
 	ODataIdentifier bool
 
 	// KeepBuffers lets idle connections keep their read buffers of 64 KiB. Otherwise an idle

@@ -65,8 +65,8 @@ func (s *Snapshots) AcquireFor(id string) (*Served, error) {
 	return nil, reply.ErrNoSnapshot
 }
 
-// AcquireVersion is AcquirePinned for the newest snapshot that has a version of a list's table; nil if
-// there is none.
+// AcquireVersion is AcquirePinned for the newest snapshot that has a version of a list's table; nil
+// if there is none.
 func (s *Snapshots) AcquireVersion(list, version string) *Served {
 	has := func(v *Served) bool { return v != nil && v.Bound.Lists[list].ShortVersion() == version && v.Acquire() }
 	if v := s.Current.Load(); has(v) {

@@ -1,0 +1,101 @@
+package list
+
+import (
+	"strings"
+
+	"hdqs/api/contract"
+	"hdqs/api/encode"
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/api/wire"
+)
+
+// writeBody renders the body, directly into the answer's buffer unless it must be complete before
+// it is compressed. It returns the memory of the buffer, which may be more than the length of the
+// body.
+func (a *Reply) writeBody() int {
+	h := &a.Ctx.Response.Header
+	pieces := a.inPieces()
+	buffer := a.buffer
+	if buffer == nil {
+		buffer = wire.Buffer(a.Ctx, pieces || a.Page.Rows >= manyRows)
+	}
+	dst := buffer.Bytes[:0]
+	switch {
+	case a.Coding == encode.Identity:
+		dst = a.Scratch.Append(dst, a.List)
+	case pieces:
+		h.SetContentEncoding(a.Coding.String())
+		dst = a.appendCoded(dst)
+	default:
+		a.Body = a.Scratch.Append(a.Body[:0], a.List)
+		dst = reply.Encoded(h, dst, a.Body, a.Coding, a.refusesIdentity)
+	}
+	buffer.Bytes = dst
+	a.Ctx.Response.SetBodyRaw(dst)
+	return cap(dst)
+}
+
+// inPieces reports whether the encoder makes the body from its pieces: one that is longer than
+// minEncoded, of more rows than it takes at a time. For fewer rows the library is about as fast.
+func (a *Reply) inPieces() bool {
+	if a.Coding == encode.Identity || a.List.Segment == nil || a.Page.Rows <= encode.BatchRows || a.isWritten() {
+		return false
+	}
+	many := manyRows
+	if a.Request.Fields != nil {
+		many = reply.MinEncoded / 2 // a line of CSV with one field can be only its end
+	}
+	return a.Page.Rows >= many || a.Form(a.List).Length(a.Page.Ranges) > reply.MinEncoded
+}
+
+// IsEmptyFile reports whether the body is empty: that of NDJSON without records, and in HAPI names
+// that of CSV, which then has no header line either, as in the public service. Its clients would
+// take a header line for a record.
+func (sc *Scratch) IsEmptyFile() bool {
+	r := &sc.Request
+	return sc.Page.Rows == 0 && (r.NDJSON || r.CSV && r.Names() == contract.HAPINames &&
+		(r.Format == "" || r.Format == contract.FormatCSV))
+}
+
+// Append renders the page.
+func (sc *Scratch) Append(dst []byte, l *state.BoundList) []byte {
+	switch {
+	case sc.isWritten():
+		return sc.view.Write(dst, sc, l)
+	case sc.view != nil && l.Segment == nil:
+		head, tail := sc.view.Around(sc, l)
+		return append(append(dst, head...), tail...)
+	case sc.IsEmptyFile():
+		return dst
+	case l.Segment == nil && sc.Request.CSV:
+		return append(append(dst, strings.Join(contract.FieldNames(sc.Request.AnswerFields()), ",")...), "\r\n"...)
+	case l.Segment == nil && sc.Request.GeoJSON:
+		return append(dst, state.EmptyPoints...)
+	case l.Segment == nil:
+		return append(dst, state.EmptyJSON...)
+	}
+	return sc.Form(l).Append(dst, sc.Page.Ranges)
+}
+
+// Form returns the renderer of the requested format, in the names of the request's path.
+func (sc *Scratch) Form(l *state.BoundList) *render.Form {
+	r := l.Named[sc.Request.Names()].Renderer
+	if sc.view != nil {
+		return sc.viewForm(r, l)
+	}
+	form := r.JSON()
+	switch {
+	case sc.Request.CSV:
+		form = r.CSV()
+	case sc.Request.NDJSON:
+		form = r.Lines()
+	case sc.Request.GeoJSON:
+		form = r.Points()
+	}
+	if sc.Request.Fields != nil {
+		return r.Subset(form, sc.Request.Fields)
+	}
+	return form
+}

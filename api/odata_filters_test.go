@@ -1,0 +1,339 @@
+//go:build !race
+
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/api/contract"
+)
+
+// odataTree is a random condition on one field of a record: as text, and as what it means.
+type odataTree struct {
+	text string
+	// holds is 1 for true, 0 for false and -1 for neither.
+	holds func(v any) int
+}
+
+// odataTrees makes conditions of the values that a list has.
+type odataTrees struct {
+	*rand.Rand
+	field  contract.Field
+	values []any // that occur
+}
+
+func (r *odataTrees) value() any {
+	if r.IntN(12) == 0 {
+		return nil
+	}
+	return r.values[r.IntN(len(r.values))]
+}
+
+func odataTruth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// literal is a value as a $filter has it.
+func (r *odataTrees) literal(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		if r.field.Type == contract.DateTime {
+			if !contract.IsDay(r.field.Column()) {
+				return v + "Z"
+			}
+			return v[:10]
+		}
+		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+	}
+	return fmt.Sprint(v)
+}
+
+// order compares two values of one field; times as texts, days by their day.
+func (r *odataTrees) order(a, b any) int {
+	if x, isNumber := a.(json.Number); isNumber {
+		p, _ := x.Float64()
+		q, _ := b.(json.Number).Float64()
+		switch {
+		case p < q:
+			return -1
+		case p > q:
+			return 1
+		}
+		return 0
+	}
+	p, q := fmt.Sprint(a), fmt.Sprint(b)
+	if contract.IsDay(r.field.Column()) {
+		p, q = p[:10], q[:10]
+	}
+	if r.field.Type == contract.DateTime && !contract.IsDay(r.field.Column()) { // .5 after no fraction
+		at := func(s string) string {
+			x, _ := time.Parse("2006-01-02T15:04:05", s)
+			return x.Format("2006-01-02T15:04:05.000000")
+		}
+		p, q = at(p), at(q)
+	}
+	return strings.Compare(p, q)
+}
+
+// tree makes a condition.
+func (r *odataTrees) tree(depth int) odataTree {
+	if depth > 0 {
+		switch r.IntN(5) {
+		case 0, 1:
+			return r.joined(depth, r.IntN(2) == 0)
+		case 2:
+			kid := r.tree(depth - 1)
+			return odataTree{"not (" + kid.text + ")", func(v any) int {
+				if x := kid.holds(v); x >= 0 {
+					return 1 - x
+				}
+				return -1
+			}}
+		}
+	}
+	name, typ := r.field.Name, r.field.Type
+	isText := typ == contract.String || typ == contract.Choice || typ == contract.URI
+	switch k := r.IntN(8); {
+	case k == 0:
+		return r.list()
+	case k == 1 && typ == contract.DateTime:
+		at, isDate := r.value().(string)
+		if !isDate {
+			break
+		}
+		want, _ := strconv.Atoi(at[5:7])
+		return odataTree{fmt.Sprintf("month(%s) eq %d", name, want), func(v any) int {
+			s, has := v.(string)
+			return odataTruth(has && s[5:7] == at[5:7])
+		}}
+	case k < 4 && isText:
+		return r.within()
+	}
+	op, v := []string{"eq", "ne", "gt", "ge", "lt", "le"}[r.IntN(6)], r.value()
+	if typ == contract.Boolean {
+		op = []string{"eq", "ne"}[r.IntN(2)]
+	}
+	text := fmt.Sprintf("%s %s %s", name, op, r.literal(v))
+	if r.IntN(5) == 0 {
+		mirrored, isOrder := map[string]string{"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}[op]
+		if !isOrder {
+			mirrored = op
+		}
+		text = fmt.Sprintf("%s %s %s", r.literal(v), strings.ToUpper(mirrored), name)
+	}
+	return odataTree{text, func(x any) int {
+		same := x == nil && v == nil || x != nil && v != nil && r.order(x, v) == 0
+		switch {
+		case op == "eq" || op == "ne":
+			return odataTruth(same == (op == "eq"))
+		case x == nil || v == nil:
+			return 0
+		}
+		sign := r.order(x, v)
+		return odataTruth(op[0] == 'g' && sign > 0 || op[0] == 'l' && sign < 0 || op[1] == 'e' && sign == 0)
+	}}
+}
+
+func (r *odataTrees) joined(depth int, all bool) odataTree {
+	a, b := r.tree(depth-1), r.tree(depth-1)
+	if all {
+		return odataTree{"(" + a.text + ") and (" + b.text + ")", func(v any) int {
+			switch x, y := a.holds(v), b.holds(v); {
+			case x == 0 || y == 0:
+				return 0
+			case x < 0 || y < 0:
+				return -1
+			}
+			return 1
+		}}
+	}
+	return odataTree{"(" + a.text + " or " + b.text + ")", func(v any) int {
+		switch x, y := a.holds(v), b.holds(v); {
+		case x == 1 || y == 1:
+			return 1
+		case x < 0 || y < 0:
+			return -1
+		}
+		return 0
+	}}
+}
+
+func (r *odataTrees) list() odataTree {
+	var all []any
+	var texts []string
+	for range 1 + r.IntN(4) {
+		v := r.value()
+		all, texts = append(all, v), append(texts, r.literal(v))
+	}
+	return odataTree{r.field.Name + " in (" + strings.Join(texts, ",") + ")", func(x any) int {
+		return odataTruth(slices.ContainsFunc(all, func(v any) bool {
+			return x == nil && v == nil || x != nil && v != nil && r.order(x, v) == 0
+		}))
+	}}
+}
+
+// within is a function of texts.
+func (r *odataTrees) within() odataTree {
+	part, isText := r.value().(string)
+	if !isText {
+		part = "a"
+	}
+	if letters := []rune(part); len(letters) > 2 {
+		from := r.IntN(len(letters) - 1)
+		part = string(letters[from : from+1+r.IntN(len(letters)-from)])
+	}
+	lower := r.IntN(3) == 0
+	of := r.field.Name
+	if lower {
+		of, part = "tolower("+of+")", strings.ToLower(part)
+	}
+	at := r.IntN(3)
+	quoted := "'" + strings.ReplaceAll(part, "'", "''") + "'"
+	text := []string{"contains", "startswith", "endswith"}[at] + "(" + of + "," + quoted + ")"
+	return odataTree{text, func(v any) int {
+		s, has := v.(string)
+		if !has {
+			return -1
+		}
+		if lower {
+			s = strings.ToLower(s)
+		}
+		tests := []func(string, string) bool{strings.Contains, strings.HasPrefix, strings.HasSuffix}
+		return odataTruth(tests[at](s, part))
+	}}
+}
+
+// TestODataFilters compares random filters with what they mean, record by record of the plain list.
+func TestODataFilters(t *testing.T) {
+	t.Parallel()
+	s := odataServer(t, 300)
+	random := rand.New(rand.NewPCG(11, 12))
+	endpoints := contract.EndpointsIn(contract.HAPINames)
+	lists, found := make([][]map[string]any, len(endpoints)), 0
+	for n := range odataTreeCount() {
+		at := n % len(endpoints)
+		e := &endpoints[at]
+		if lists[at] == nil {
+			a := s.Answer("GET", contract.HAPIPrefix+e.Path+"?app_identifier="+goodIdentifier, nil)
+			lists[at] = readOData(t, bytes.Replace(a.Body, []byte(`"data"`), []byte(`"value"`), 1)).Value
+		}
+		var parts []string
+		var trees []odataTree
+		var fields []string
+		for range 1 + random.IntN(3) {
+			r := &odataTrees{Rand: random, field: e.Fields[random.IntN(len(e.Fields))]}
+			for _, record := range lists[at] {
+				if v := record[r.field.Name]; v != nil {
+					r.values = append(r.values, v)
+				}
+			}
+			if r.values == nil {
+				continue
+			}
+			tree := r.tree(random.IntN(4))
+			parts, trees, fields = append(parts, "("+tree.text+")"), append(trees, tree), append(fields, r.field.Name)
+		}
+		if parts == nil {
+			continue
+		}
+		var want []string
+		for i, record := range lists[at] {
+			passes := true
+			for k, tree := range trees {
+				passes = passes && tree.holds(record[fields[k]]) == 1
+			}
+			if passes {
+				want = append(want, fmt.Sprintf("%010d", i))
+			}
+		}
+		filter := strings.Join(parts, " and ")
+		a, page := askOData(t, s, e.SetName(), "$filter", filter, "$count", "true", "$select", "row_key")
+		if a.Status != 200 {
+			t.Fatalf("%s, %s: %d %s", e.SetName(), filter, a.Status, a.Body)
+		}
+		var got []string
+		for _, record := range page.Value {
+			key := record["row_key"].(string)
+			got = append(got, key[strings.LastIndexByte(key, '-')+1:])
+		}
+		if !slices.Equal(got, want) || *page.Count != len(want) {
+			t.Fatalf("%s, %s: rows %v, count %d, want %v", e.SetName(), filter, got, *page.Count, want)
+		}
+		found += min(1, len(want)) * min(1, 300-len(want))
+	}
+	if found < odataTreeCount()/4 {
+		t.Errorf("only %d filters kept some rows and not all", found)
+	}
+}
+
+// odataTreeCount is how many filters are compared: all of them nightly.
+func odataTreeCount() int {
+	if os.Getenv("HDQS_CLIENTS_ALL") != "" {
+		return 5000
+	}
+	return 2000
+}
+
+// TestODataParameters compares filters with the parameters of lists that mean the same.
+func TestODataParameters(t *testing.T) {
+	t.Parallel()
+	s := odataServer(t, 300)
+	compared := 0
+	endpoints := contract.EndpointsIn(contract.HAPINames)
+	for i := range endpoints {
+		e := &endpoints[i]
+		for _, p := range e.Filters() {
+			at := slices.IndexFunc(e.Fields, func(f contract.Field) bool {
+				return slices.Equal(p.Columns, []string{f.Column()})
+			})
+			if at < 0 || p.Type == contract.Day {
+				continue
+			}
+			ops := map[contract.Op]string{contract.Equal: "eq", contract.AtLeast: "ge", contract.Below: "lt"}
+			op, v := ops[p.Op], "5"
+			switch {
+			case op == "":
+				continue
+			case p.Type == contract.String:
+				v = "AFG"
+			case p.Type == contract.Choice:
+				v = p.Enum.Values[0]
+			case p.Type == contract.Boolean:
+				v = "true"
+			case p.Type == contract.DateTime:
+				v = "2024-01-02T00:00:00Z"
+			}
+			literal := v
+			if f := e.Fields[at]; f.Type == contract.String || f.Type == contract.Choice {
+				literal = "'" + v + "'"
+			}
+			target := contract.HAPIPrefix + e.Path + "?app_identifier=" + goodIdentifier
+			target += "&" + p.Name + "=" + url.QueryEscape(v)
+			want := headerOf(s.Answer("GET", target, nil), contract.HeaderTotal)
+			filter := e.Fields[at].Name + " " + op + " " + literal
+			a, page := askOData(t, s, e.SetName(), "$filter", filter, "$count", "true", "$top", "0")
+			if a.Status != 200 || strconv.Itoa(*page.Count) != want {
+				t.Errorf("%s: %s: %d %s, want %s records", e.SetName(), filter, a.Status, a.Body, want)
+			}
+			compared++
+		}
+	}
+	if compared < 60 {
+		t.Errorf("only %d parameters were compared", compared)
+	}
+}
