@@ -15,6 +15,13 @@ type telling struct {
 	format   string
 }
 
+// argument is what stands in place of an argument: no end of a sentence.
+const argument = `((?:[^.]|\.\S)+?)`
+
+// leastLetters is how many letters a sentence has besides its arguments. What has fewer, such as
+// "and", is only said within arguments.
+const leastLetters = 7
+
 // tellings are the sentences of a file, those with the most letters first: a sentence can be the
 // end of another.
 func tellings(formats map[string]string) (all []telling) {
@@ -23,8 +30,8 @@ func tellings(formats map[string]string) (all []telling) {
 		for i := range parts {
 			parts[i] = regexp.QuoteMeta(parts[i])
 		}
-		sentence := regexp.MustCompile("^" + strings.Join(parts, "(.+?)") + "$")
-		all = append(all, telling{sentence, len(key), format})
+		sentence := regexp.MustCompile("^" + strings.Join(parts, argument) + "$")
+		all = append(all, telling{sentence, len(strings.ReplaceAll(key, "%s", "")), format})
 	}
 	slices.SortFunc(all, func(a, b telling) int {
 		return cmp.Or(cmp.Compare(b.letters, a.letters), strings.Compare(a.format, b.format))
@@ -36,15 +43,15 @@ func tellings(formats map[string]string) (all []telling) {
 // retold, and so are arguments that are sentences. It is not ok if one is not known.
 func (l *Language) Retell(text string) (retold string, ok bool) {
 	l = l.or()
-	if l.IsEnglish() {
+	if l.IsEnglish() || text == "" {
 		return text, true
 	}
-	if retold, ok = l.sentence(text); ok {
+	if retold, ok = l.sentence(text, leastLetters); ok {
 		return retold, true
 	}
 	var all []string
 	for one := range strings.SplitAfterSeq(text, ". ") {
-		if retold, ok = l.sentence(strings.TrimSpace(one)); !ok {
+		if retold, ok = l.sentence(strings.TrimSpace(one), leastLetters); !ok {
 			return text, false
 		}
 		all = append(all, retold)
@@ -52,15 +59,19 @@ func (l *Language) Retell(text string) (retold string, ok bool) {
 	return strings.Join(all, " "), true
 }
 
-func (l *Language) sentence(text string) (retold string, ok bool) {
+// sentence retells a sentence, or a part of one, with at least so many letters besides arguments.
+func (l *Language) sentence(text string, letters int) (retold string, ok bool) {
 	for _, t := range l.retold() {
+		if t.letters < letters {
+			break
+		}
 		found := t.sentence.FindStringSubmatch(text)
 		if found == nil {
 			continue
 		}
 		var args []any
 		for _, arg := range found[1:] {
-			if more, ok := l.sentence(arg); ok {
+			if more, ok := l.sentence(arg, 0); ok {
 				arg = more
 			}
 			args = append(args, arg)

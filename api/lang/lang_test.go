@@ -1,0 +1,186 @@
+package lang
+
+import (
+	"strings"
+	"sync"
+	"testing"
+)
+
+func named(t *testing.T, code string) *Language {
+	t.Helper()
+	for _, l := range All() {
+		if l.Code == code {
+			return l
+		}
+	}
+	t.Fatal("there is no language " + code)
+	return nil
+}
+
+// TestPlurals: the form of a text is that of its number in the language.
+func TestPlurals(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code string
+		n    Count
+		want string
+	}{
+		{"en", 0, "0 records"},
+		{"en", 1, "1 record"},
+		{"en", 12345, "12\u202f345 records"},
+		{"fr", 0, "0 enregistrement"},
+		{"fr", 1, "1 enregistrement"},
+		{"fr", 2, "2 enregistrements"},
+		{"es", 0, "0 registros"},
+		{"es", 1, "1 registro"},
+		{"ar", 0, "0 سجل"},
+		{"ar", 2, "سجلان (2)"},
+		{"ar", 3, "3 سجلات"},
+		{"ar", 11, "11 سجلًا"},
+		{"ar", 100, "100 سجل"},
+		{"ar", 103, "103 سجلات"},
+	} {
+		if got := named(t, c.code).T("%s records", c.n); got != c.want {
+			t.Errorf("%s, %d: %q, want %q", c.code, int(c.n), got, c.want)
+		}
+	}
+	if got := (*Language)(nil).T("no such text, %[2]s and %[1]s", "a", "b"); got != "no such text, b and a" {
+		t.Error(got)
+	}
+}
+
+// TestNumbers: numbers have the decimal mark of the language, the same digits in all, and a minus
+// that stands before them also from right to left.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string][3]string{
+		"en": {"\u22121\u202f234.5", "24.8 million", "7.1 billion"},
+		"fr": {"\u22121\u202f234,5", "24,8 millions", "7,1 milliards"},
+		"es": {"\u22121\u202f234,5", "24,8 millones", "7,1 mil millones"},
+		"ar": {"\u200e\u22121\u202f234.5", "24.8 مليون", "7.1 مليار"},
+	} {
+		l := named(t, code)
+		if got := [3]string{l.Number("-1234.50"), l.Rounded("24786370"), l.Rounded("7101895113")}; got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}
+
+// TestTimes: days and periods are written as the language writes them.
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string][3]string{
+		"en": {"2 March 2025", "January to March 2025", "3 May 2019 to 3 January 2021"},
+		"fr": {"2 mars 2025", "janvier à mars 2025", "du 3 mai 2019 au 3 janvier 2021"},
+		"es": {"2 de marzo de 2025", "enero a marzo de 2025", "del 3 de mayo de 2019 al 3 de enero de 2021"},
+		"ar": {"2 مارس 2025", "يناير إلى مارس 2025", "من 3 مايو 2019 إلى 3 يناير 2021"},
+	} {
+		l := named(t, code)
+		got := [3]string{
+			l.DayOf("2025-03-02T00:00:00Z"), l.Period("2025-01-01T00:00:00", "2025-03-31T23:59:59"),
+			l.Between("2019-05-03/2021-01-03"),
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+	for interval, want := range map[string]string{
+		"": "", "2020-02-03/..": "the time from 3 February 2020", "../2020-02-03": "the time up to 3 February 2020",
+	} {
+		if got := (*Language)(nil).Between(interval); got != want {
+			t.Errorf("%s: %q, want %q", interval, got, want)
+		}
+	}
+}
+
+// TestFromRightToLeft: what is written from left to right is isolated among Arabic words.
+func TestFromRightToLeft(t *testing.T) {
+	t.Parallel()
+	l := named(t, "ar")
+	for text, want := range map[string]string{
+		l.T("%s to %s", "2024-05-01", "2024-05-31"): "\u20682024-05-01\u2069 إلى \u20682024-05-31\u2069",
+		l.T("%s to %s", "2012", "2013"):             "2012 إلى 2013",
+		l.List([]string{"Kabul", "كابول"}):          "\u2068Kabul\u2069، كابول",
+		named(t, "fr").T("%s to %s", "a-1", "b"):    "a-1 à b",
+	} {
+		if text != want {
+			t.Errorf("%q, want %q", text, want)
+		}
+	}
+}
+
+// TestCountry: names are those of CLDR or the UN by code, and the data's where none is known.
+func TestCountry(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][4]string{
+		{"en", "SDN", "Sudan", "Sudan"},
+		{"fr", "SDN", "Sudan", "Soudan"},
+		{"ar", "SDN", "Sudan", "السودان"},
+		{"es", "PSE", "State of Palestine", "Estado de Palestina"},
+		{"fr", "XKX", "Kosovo", "Kosovo"},
+		{"fr", "QQQ", "Some land", "Some land"},
+		{"fr", "", "Some land", "Some land"},
+		{"ar", "001", "World", "World"},
+	} {
+		if got := named(t, c[0]).Country(c[1], c[2]); got != c[3] {
+			t.Errorf("%s: %s", c, got)
+		}
+	}
+}
+
+// TestRetell: sentences of the interface are retold with what they are about, one by one, and only
+// if all are known.
+func TestRetell(t *testing.T) {
+	t.Parallel()
+	l := named(t, "fr")
+	for text, want := range map[string]string{
+		"no record of SDN at any level; the list idps has no such record at all": "aucun enregistrement de SDN à aucun niveau ; " +
+			"la liste idps n'a aucun enregistrement de ce type",
+		"sum:x counts twice: rows of several values of gender pass, of which all contains f and m. Group by gender, or keep " +
+			"values that do not contain one another.": "sum:x compte deux fois : des lignes de plusieurs valeurs de gender passent, " +
+			"dont all contient f et m. Groupez par gender, ou gardez des valeurs qui ne se contiennent pas l'une l'autre.",
+	} {
+		if got, ok := l.Retell(text); got != want || !ok {
+			t.Errorf("%q, %v, want %q", got, ok, want)
+		}
+	}
+	const unknown = "Group by gender, or filter. Nobody has said this yet."
+	if got, ok := l.Retell(unknown); ok || got != unknown {
+		t.Errorf("%q, %v", got, ok)
+	}
+	if got, ok := (*Language)(nil).Retell(unknown); !ok || got != unknown {
+		t.Errorf("%q, %v", got, ok)
+	}
+}
+
+// TestTemplate: texts of templates are put in once, and may have lines and actions.
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	const source = "<h1>[[Countries]]</h1><p>[[Loaded\n on {{day .}}.]]</p>[[nobody knows this]]"
+	for code, want := range map[string]string{
+		"en": "<h1>Countries</h1><p>Loaded\n on {{day .}}.</p>nobody knows this",
+		"fr": "<h1>Pays</h1><p>Chargé le {{day .}}.</p>nobody knows this",
+	} {
+		if got := named(t, code).Template(source); got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+	if keys := strings.Join(Keys(source), "|"); keys != "Countries|Loaded on {{day .}}.|nobody knows this" {
+		t.Error(keys)
+	}
+}
+
+// TestConcurrent: a language says texts to many at once.
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for n := range 500 {
+				named(t, "ar").T("%s records", Count(n))
+				named(t, "fr").Retell("no record of SDN at any level; x")
+			}
+		})
+	}
+	all.Wait()
+}
