@@ -82,8 +82,8 @@ func TestBrowserPages(t *testing.T) {
 	}
 }
 
-// TestBrowserLanguages checks some kinds of pages from right to left, and in the long form all kinds
-// in each language.
+// TestBrowserLanguages checks some kinds of pages from right to left, and in the long form all of
+// them in each language.
 func TestBrowserLanguages(t *testing.T) {
 	t.Parallel()
 	needEdge(t)

@@ -134,11 +134,11 @@ func TestRetell(t *testing.T) {
 	t.Parallel()
 	l := named(t, "fr")
 	for text, want := range map[string]string{
-		"no record of SDN at any level; the list idps has no such record at all": "aucun enregistrement de SDN à aucun niveau ; " +
-			"la liste idps n'a aucun enregistrement de ce type",
-		"sum:x counts twice: rows of several values of gender pass, of which all contains f and m. Group by gender, or keep " +
-			"values that do not contain one another.": "sum:x compte deux fois : des lignes de plusieurs valeurs de gender passent, " +
-			"dont all contient f et m. Groupez par gender, ou gardez des valeurs qui ne se contiennent pas l'une l'autre.",
+		"no record of SDN at any level; the list idps has no such record at all": "aucun enregistrement de SDN " +
+			"à aucun niveau ; la liste idps n'a aucun enregistrement de ce type",
+		"sum:x counts twice: rows of several values of gender pass, of which all contains f and m. " +
+			"Group by gender, or keep one value.": "sum:x compte deux fois : des lignes de plusieurs valeurs " +
+			"de gender passent, dont all contient f et m. Groupez par gender, ou gardez une seule valeur.",
 	} {
 		if got, ok := l.Retell(text); got != want || !ok {
 			t.Errorf("%q, %v, want %q", got, ok, want)

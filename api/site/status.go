@@ -125,7 +125,8 @@ func (s *Site) statusContent(p place, kept *statusPage) (*list.PageContent, erro
 func (s *Site) statusOf(p place, v *state.Served) statusData {
 	r, now := s.ReadinessOf(v), time.Now()
 	data := statusData{
-		pageHead: p.head(p.T("Status of the service"), StatusPath), Now: newStatusTime(p, now, now), State: "Requests are answered.",
+		pageHead: p.head(p.T("Status of the service"), StatusPath), Now: newStatusTime(p, now, now),
+		State: "Requests are answered.",
 	}
 	switch {
 	case r.Snapshot == "":
