@@ -1,10 +1,10 @@
 package main_test
 
 import (
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -78,11 +78,9 @@ func checkFoundFigure(t *testing.T, s *server, query, name string) {
 	}](t, ask(t, "GET", s.base+with(contract.FiguresPath+"/"+name+request)).body).Data[0]
 	want := "There is no figure:"
 	if number, has := record.Value.(float64); has {
-		digits := strings.NewReplacer("\u202f", "", "\u2212", "-")
-		_, shown, _ := strings.Cut(page, `<p class="headline"><strong>`)
-		shown, _, _ = strings.Cut(shown, "<")
-		var got float64
-		if _, err := fmt.Sscan(digits.Replace(shown), &got); err != nil || got != number {
+		_, shown, _ := strings.Cut(page, `<p class="headline"><strong><data value="`)
+		shown, _, _ = strings.Cut(shown, `"`)
+		if got, err := strconv.ParseFloat(shown, 64); err != nil || got != number {
 			t.Errorf("%q: %q on the page, the interface has %v", query, shown, number)
 		}
 		want = `<p class="headline">`
