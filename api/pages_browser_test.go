@@ -92,6 +92,7 @@ func TestBrowserLanguages(t *testing.T) {
 	if !testkit.Long() {
 		for _, path := range []string{
 			"/ar/", "/ar/country/AFG", "/ar/browse/humanitarian-needs?row=1", "/ar/search?q=refugees+AFG",
+			"/ar/changelog?since=2001-01-01",
 		} {
 			p.check(path, 1280, "light")
 			p.check(path, 390, "dark")

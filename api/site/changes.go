@@ -235,7 +235,8 @@ func (l *listChanges) addPlaces(
 		}
 		for i, kind := range changeKinds {
 			if n := counts[code][i]; n > 0 {
-				about := p.T(l.Summary) + ", " + of.Name + ": " + p.T(kindTitles[kind], lang.Count(n))
+				where, what := p.List([]string{p.T(l.Summary), of.Name}), p.T(kindTitles[kind], lang.Count(n))
+				about := p.T("%[1]s: %[2]s", where, what)
 				of.Numbers[i] = numberLink{browse.Count(n), address(code, kind), about}
 			}
 		}
