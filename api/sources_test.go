@@ -127,7 +127,7 @@ func TestSourcesOnPages(t *testing.T) {
 		landing, docs := s.Answer("GET", prefix+"/", nil), s.Answer("GET", prefix+"/docs", nil)
 		for _, want := range []string{
 			"Records cover <strong>", "The newest source was changed on <strong>17 November 2026</strong>",
-			`<strong>Older than their sources:</strong> <a href="` + prefix + `/docs/org">org</a>.`,
+			`<strong>Older than their sources:</strong> <a href="` + prefix + `/docs/org"><bdi>org</bdi></a>.`,
 			`<strong class="age">Older than its source since 18 November 2026.</strong>`,
 			`<span class="age">Last update 17 November 2026.</span>`,
 		} {
@@ -149,7 +149,7 @@ func TestSourcesOnPages(t *testing.T) {
 			`<a href="https://catalog.example/dataset/made-up-figures" rel="noreferrer">` +
 				`<bdi>Figures &lt;made up&gt; &amp; more</bdi></a>`,
 			`<bdi>Example Agency</bdi> · <a href="https://license.example/by" rel="noreferrer">` +
-				`Creative Commons Attribution</a> · last update 17 November 2026`,
+				`<bdi>Creative Commons Attribution</bdi></a> · last update 17 November 2026`,
 		} {
 			if !strings.Contains(string(org.Body), want) {
 				t.Errorf("%s/docs/org lacks %q", prefix, want)
