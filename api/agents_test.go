@@ -162,6 +162,7 @@ func TestAgentsAtTheDoor(t *testing.T) {
 	}, 30)
 	address := listen(t, s)
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`
+	const old = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	listen := strings.ReplaceAll(list, "tools/list", "subscriptions/listen")
 	for _, c := range []struct {
 		status int
@@ -181,6 +182,8 @@ func TestAgentsAtTheDoor(t *testing.T) {
 		{400, list, []string{"Mcp-Protocol-Version", "1999-01-01\x7f"[:10]}},
 		{415, list, []string{"Content-Type", "text/plain"}},
 		{413, list + strings.Repeat(" ", mcp.MaxBody), nil},
+		{200, "[" + old + strings.Repeat(","+old, 7) + "]", []string{"Mcp-Protocol-Version", "2025-03-26"}},
+		{400, "[" + old + strings.Repeat(","+old, 8) + "]", []string{"Mcp-Protocol-Version", "2025-03-26"}},
 	} {
 		status, text, h := post(t, address, c.body, append([]string{"Mcp-Method", "tools/list"}, c.header...)...)
 		isListen := c.body == listen && (status == 404 || strings.Contains(text, "-32601"))
@@ -266,6 +269,22 @@ func TestAgentsHostile(t *testing.T) {
 			"rows": {"list": "idps", "filters": map[string]any{"location_name": text, "operation": text}},
 		} {
 			told(t, session, tool, arguments) // which checks that it is JSON
+		}
+	}
+}
+
+// TestAgentsFilters: no filter is ignored, and no answer tells an identifier.
+func TestAgentsFilters(t *testing.T) {
+	t.Parallel()
+	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 0)), "2025-06-18")
+	for _, filters := range []map[string]any{
+		{"location_code": []string{"AFG"}, "location_code__in": []string{"TCD"}},
+		{"location_code": "AFG", "location_code__in": "AFG,TCD"},
+		{"location_code": "AFG", contract.IdentifierParam: goodIdentifier},
+	} {
+		text, refused := told(t, session, "rows", map[string]any{"list": "idps", "filters": filters})
+		if !refused || strings.Contains(text, goodIdentifier) {
+			t.Errorf("%v: refused %t, %.200s", filters, refused, text)
 		}
 	}
 }

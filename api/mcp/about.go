@@ -49,7 +49,7 @@ func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err e
 	if e.HasPeriod() {
 		params.Set("measures", "count,min:"+contract.PeriodStart+",max:"+contract.PeriodEnd)
 	}
-	params.Set("limit", strconv.Itoa(mostRows))
+	params.Set("limit", strconv.Itoa(contract.MaxLimit))
 	var found struct {
 		Data []struct {
 			Level    *int   `json:"admin_level"`
@@ -208,7 +208,7 @@ func (c *call) valuesOf(e *contract.Endpoint, field string, filters url.Values) 
 	params := maps.Clone(filters)
 	params.Set("group_by", field)
 	params.Set("measures", "count")
-	params.Set("limit", strconv.Itoa(mostRows))
+	params.Set("limit", strconv.Itoa(contract.MaxLimit))
 	var found struct{ Data []map[string]any }
 	_, err = c.ask(e.Path+"/aggregate", params, &found)
 	slices.SortStableFunc(found.Data, func(a, b map[string]any) int {

@@ -154,7 +154,10 @@ func filterNames(e *contract.Endpoint) (all []string) {
 }
 
 // noFilters are parameters that are arguments of their own, or have no use here.
-var noFilters = []string{"limit", "offset", "output_format", "fields", "group_by", "measures", "since", "of"}
+var noFilters = []string{
+	"limit", "offset", "output_format", "fields", "group_by", "measures", "since", "of", contract.SnapshotParam,
+	contract.IdentifierParam, // which answers would tell with their address
+}
 
 var listEscape = strings.NewReplacer(`\`, `\\`, `,`, `\,`)
 
@@ -167,6 +170,10 @@ func (c *call) question() (*contract.Endpoint, url.Values, error) {
 	}
 	for name, value := range c.args.Filters {
 		var all []string
+		plain, isSeveral := strings.CutSuffix(name, contract.SeveralSuffix)
+		if _, twice := c.args.Filters[plain]; isSeveral && twice {
+			return nil, nil, &refusal{Message: fmt.Sprintf("%s and %s are one filter; want one of them", plain, name)}
+		}
 		several, isList := value.([]any)
 		for _, one := range several {
 			all = append(all, listEscape.Replace(textOf(one)))
@@ -177,7 +184,7 @@ func (c *call) question() (*contract.Endpoint, url.Values, error) {
 		case isObject:
 			return nil, nil, &refusal{Message: fmt.Sprintf("the filter %q is an object; want a value or values", name)}
 		case isList:
-			params.Set(strings.TrimSuffix(name, contract.SeveralSuffix)+contract.SeveralSuffix, strings.Join(all, ","))
+			params.Set(plain+contract.SeveralSuffix, strings.Join(all, ","))
 		case value != nil:
 			params.Set(name, textOf(value))
 		}

@@ -66,7 +66,8 @@ func figure(c *call) (*Answer, error) {
 
 // describeFigure adds period and sources, and says what is not known.
 func (c *call) describeFigure(a *Answer, h *contract.Headline, rows []json.RawMessage) error {
-	known, titles, reason := 0, "", "no record is of that time"
+	known, reason := 0, "no record is of that time"
+	var titles []string
 	for _, row := range rows {
 		var r headline
 		_ = json.Unmarshal(row, &r) // which was read before
@@ -77,7 +78,7 @@ func (c *call) describeFigure(a *Answer, h *contract.Headline, rows []json.RawMe
 			reason = r.Reason
 		default:
 			known++
-			titles += r.Dataset + "\n"
+			titles = append(titles, r.Dataset)
 			if a.From == "" || r.From < a.From {
 				a.From = r.From
 			}
@@ -102,8 +103,13 @@ func (c *call) describeFigure(a *Answer, h *contract.Headline, rows []json.RawMe
 	if h == nil || known == 0 {
 		return nil
 	}
+	named := slices.DeleteFunc(titles, func(title string) bool { return title == "" })
+	if more := known - len(named); more > 0 {
+		a.Warnings = append(a.Warnings, fmt.Sprintf(
+			"the datasets of %d values are several or not known: sources does not have them", more))
+	}
 	return c.cite(a, h.List(contract.ContractNames), func(d *site.SourceDataset) bool {
-		return strings.Contains(titles, d.Title) // a figure of several has their titles in one text
+		return slices.Contains(named, d.Title)
 	})
 }
 

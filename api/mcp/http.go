@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -15,6 +17,10 @@ import (
 // MaxBody is the longest message that is read over HTTP. Clients send what they are with each one.
 const MaxBody = 32 << 10
 
+// mostMessages is how many messages a request may have. They share one slot of pages, and hundreds
+// would keep people from all pages.
+const mostMessages = 8
+
 // Handler answers messages over HTTP, each by itself, so that any replica can answer any of them.
 // base is the address of the service for a request.
 func (s *Server) Handler(base func(*fasthttp.RequestCtx) string) fasthttp.RequestHandler {
@@ -26,9 +32,15 @@ func (s *Server) Handler(base func(*fasthttp.RequestCtx) string) fasthttp.Reques
 	return func(ctx *fasthttp.RequestCtx) {
 		// The library may go on with a message after it has answered, when buffers and context
 		// are those of another request. So it gets copies.
-		body := bytes.NewReader(bytes.Clone(ctx.PostBody()))
+		body := bytes.Clone(ctx.PostBody())
+		var several []json.RawMessage
+		if json.Unmarshal(body, &several) == nil && len(several) > mostMessages {
+			ctx.SetStatusCode(fasthttp.StatusBadRequest)
+			ctx.Response.SetBodyString(fmt.Sprintf(`{"detail":"A request may have %d messages"}`, mostMessages))
+			return
+		}
 		of := WithBase(context.Background(), base(ctx))
-		r, err := http.NewRequestWithContext(of, string(ctx.Method()), Path, body)
+		r, err := http.NewRequestWithContext(of, string(ctx.Method()), Path, bytes.NewReader(body))
 		if err != nil {
 			ctx.SetStatusCode(fasthttp.StatusBadRequest) // a method that is none
 			return

@@ -42,6 +42,7 @@ type said struct {
 			Call    *saidCall
 		}
 	}
+	Sources  []struct{ Dataset string }
 	Levels   []int `json:"admin_levels"`
 	Snapshot string
 	URL      string
@@ -391,6 +392,12 @@ func TestAgentsTraps(t *testing.T) {
 		if right := s.follow(tool, arguments); right.refused || right.Total == 0 {
 			t.Errorf("%s: what is named leads to %s", line, right.text)
 		}
+	}
+	const of, want = "people_in_need", "South Sudan: Humanitarian Needs (invented)" // ends like Sudan's
+	sample := newScripted(t, serve(t, "--mcp").base)
+	cited := sample.call("figure", map[string]any{"figure": of, "countries": []string{"SSD"}})
+	if len(cited.Sources) != 1 || cited.Sources[0].Dataset != want {
+		t.Errorf("sources of %s in South Sudan: %+v", of, cited.Sources)
 	}
 	if traps < 60 {
 		t.Errorf("%d traps, want 60", traps)
