@@ -306,19 +306,27 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestPictureOfQuarantined: a picture that was kept is not sent once a table of it is refused.
+// TestPictureOfQuarantined: pictures and figures that were kept are not sent once a table of theirs
+// is refused.
 func TestPictureOfQuarantined(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, state.Options{}, figureTables(t))
-	const target = "/figure/humanitarian-needs.png?by=location_code&measure=records"
-	if got := browsed(s, target); got.Status != 200 {
-		t.Fatalf("%d %s", got.Status, got.Body)
+	targets := []string{
+		"/figure/humanitarian-needs.png?by=location_code&measure=records", "/figure/humanitarian-needs.png",
+		"/browse/humanitarian-needs", "/country/AFG", "/fr/country/AFG", "/country/AFG.png", "/country/AFG.xlsx",
+	}
+	for _, target := range targets {
+		if got := browsed(s, target); got.Status != 200 {
+			t.Fatalf("%s: %d %s", target, got.Status, got.Body)
+		}
 	}
 	v := s.Acquire()
 	list := v.Bound.Lists["/api/v2/affected-people/humanitarian-needs"]
 	s.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, errors.New("a test"))
 	v.Release(s.Log)
-	if got := browsed(s, target); got.Status != 503 {
-		t.Errorf("a picture of a refused table: %d", got.Status)
+	for _, target := range targets {
+		if got := browsed(s, target); got.Status != 503 {
+			t.Errorf("%s of a refused table: %d", target, got.Status)
+		}
 	}
 }

@@ -122,7 +122,7 @@ func (s *Site) addCountry(p place) {
 		case isBook:
 			return s.answerWorkbook(ctx, place{p.Mount, lang.All()[0]}, v, at, &book)
 		case isCard:
-			return s.kept(ctx, "hdqs-"+at.Code, card, func(v *state.Served) ([]byte, error) {
+			return s.kept(ctx, v, "hdqs-"+at.Code, card, func() ([]byte, error) {
 				page, err := s.countryOf(p, v, at)
 				if err != nil {
 					return nil, err
@@ -177,7 +177,11 @@ func nearCountries(all *country.Overview, sent string) (codes []string) {
 
 // countryOf is what the page of a country shows of a snapshot. It is made once for each snapshot.
 func (s *Site) countryOf(p place, v *state.Served, at *country.Country) (*country.Page, error) {
-	return keptOf(v, countryKey{p, at.Code}, func() (*country.Page, error) {
+	key := countryKey{p, at.Code}
+	if len(v.Bound.RefusedTables()) > 0 {
+		v.Kept.Delete(key) // it may have been made of rows that are refused now
+	}
+	return keptOf(v, key, func() (*country.Page, error) {
 		all, err := s.overviewOf(v)
 		if err != nil {
 			return nil, err

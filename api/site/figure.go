@@ -81,7 +81,12 @@ const pngType = "image/png"
 // with a request.
 func (s *Site) answerFigure(ctx *fasthttp.RequestCtx, of *view, f *figureFile) error {
 	name := of.question.Plan.Endpoint.Name()
-	return s.kept(ctx, "hdqs-"+name, f, func(v *state.Served) (body []byte, err error) {
+	v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
+	if err != nil {
+		return err
+	}
+	defer v.Release(s.Log)
+	return s.kept(ctx, v, "hdqs-"+name, f, func() (body []byte, err error) {
 		err = s.withPage(ctx, v, of, browse.FigurePath, "."+f.kind, func(page *browse.Page) error {
 			if len(page.NoFigure()) > 0 {
 				return noFigure(page)
@@ -96,20 +101,15 @@ func (s *Site) answerFigure(ctx *fasthttp.RequestCtx, of *view, f *figureFile) e
 // kept answers with a file that was made of the same request to the same snapshot before, else with
 // what make returns; nothing is an answer of its own.
 func (s *Site) kept(
-	ctx *fasthttp.RequestCtx, name string, f *figureFile, make func(v *state.Served) ([]byte, error),
-) error {
-	v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
-	if err != nil {
-		return err
-	}
-	defer v.Release(s.Log)
+	ctx *fasthttp.RequestCtx, v *state.Served, name string, f *figureFile, make func() ([]byte, error),
+) (err error) {
 	key := v.Id + " " + s.BaseOf(ctx) + " " + string(ctx.RequestURI())
 	for i := range s.Found { // what was made of a table before it was refused may be wrong
 		key += " " + strconv.FormatInt(s.Found[i].Load(), 10)
 	}
 	body := s.drawn.get(key)
 	if body == nil {
-		if body, err = make(v); err != nil || body == nil {
+		if body, err = make(); err != nil || body == nil {
 			return err
 		}
 		if f.kind == "png" {
