@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -218,6 +217,9 @@ func (r *odataTrees) within() odataTree {
 	}}
 }
 
+// odataFilters is how many filters are compared.
+const odataFilters = 5000
+
 // TestODataFilters compares random filters with what they mean, record by record of the plain list.
 func TestODataFilters(t *testing.T) {
 	t.Parallel()
@@ -225,7 +227,7 @@ func TestODataFilters(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	endpoints := contract.EndpointsIn(contract.HAPINames)
 	lists, found := make([][]map[string]any, len(endpoints)), 0
-	for n := range odataTreeCount() {
+	for n := range odataFilters {
 		at := n % len(endpoints)
 		e := &endpoints[at]
 		if lists[at] == nil {
@@ -276,17 +278,9 @@ func TestODataFilters(t *testing.T) {
 		}
 		found += min(1, len(want)) * min(1, 300-len(want))
 	}
-	if found < odataTreeCount()/4 {
+	if found < odataFilters/4 {
 		t.Errorf("only %d filters kept some rows and not all", found)
 	}
-}
-
-// odataTreeCount is how many filters are compared: all of them nightly.
-func odataTreeCount() int {
-	if os.Getenv("HDQS_CLIENTS_ALL") != "" {
-		return 5000
-	}
-	return 2000
 }
 
 // TestODataParameters compares filters with the parameters of lists that mean the same.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/binary"
 	"time"
 
 	"hdqs/snapshot"
@@ -22,10 +23,9 @@ func AppendRowNumber(dst []byte, row uint32) []byte {
 
 // putRowNumber writes the number at the end of a cell.
 func putRowNumber(to *[cellSize]byte, row uint32) {
-	for at := cellSize - 1; at >= cellSize-RowKeyDigits; at-- {
-		to[at] = '0' + byte(row%10)
-		row /= 10
-	}
+	high := row / 1e8 * 2 // two digits
+	to[cellSize-RowKeyDigits], to[cellSize-RowKeyDigits+1] = pairs[high], pairs[high+1]
+	binary.LittleEndian.PutUint64(to[cellSize-8:], eightDigits(uint64(row%1e8)))
 }
 
 // rowNumbers stands for the column of a field whose value is the number of the row.

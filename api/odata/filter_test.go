@@ -1,0 +1,140 @@
+package odata
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/api/render"
+	"hdqs/index"
+)
+
+// fuzzSet has a property of each kind.
+var fuzzSet = &set{name: "things", properties: []property{
+	{name: "name", kind: text, column: "name"},
+	{name: "number", kind: integer, column: "number", nullable: true},
+	{name: "share", kind: float, column: "share"},
+	{name: "flag", kind: boolean, column: "flag"},
+	{name: "start", kind: day, column: "start"},
+	{name: "at", kind: instant, column: "at"},
+	{name: render.RowKeyField, kind: text},
+}}
+
+// FuzzFilter reads filters, and asks each condition of values near those that it names: what the
+// index is asked must say the same as the condition.
+func FuzzFilter(f *testing.F) {
+	for _, filter := range []string{
+		"name eq 'it''s'", "name in ('a','b') or name eq 'c'", "number gt 5 and number le 9", "5 lt number",
+		"number eq 2.5", "number ne null", "not (number lt 3 or share ge -1.5e3)", "share gt 0.1", "flag", "not flag",
+		"flag eq true", "year(start) eq 2024", "start ge 2024-02-29", "start le 2024-02-29T12:00:00Z",
+		"at gt 2024-01-01T00:00:00.000001+02:00", "date(at) eq 2024-01-01", "contains(tolower(name),'x')",
+		"not startswith(name,'')", "endswith(name,'é')", "true", "1 eq 2", "null eq null", "number in (1,null)",
+		"(((number eq 1)))", "name eq 'a", "number eq 9223372036854775807", "number gt 9223372036854775807",
+		"number ge -9223372036854775808", "share eq 1e308", "month(at) in (1,2)", "not not (flag and number eq 1)",
+	} {
+		f.Add(filter)
+	}
+	f.Fuzz(func(t *testing.T, filter string) {
+		n, err := parseFilter(fuzzSet, filter)
+		if err != nil {
+			if _, is := err.(*fault); !is {
+				t.Fatalf("%q: %v is no fault", filter, err)
+			}
+			return
+		}
+		if _, err := fuzzSet.compile(n); err != nil {
+			return
+		}
+		for _, part := range conditions(n) {
+			property := -1
+			var values []value
+			part.walk(func(c *node) {
+				if c.op == constant {
+					return
+				}
+				property = c.property
+				for _, l := range c.literals {
+					values = append(values, near(&l, fuzzSet.properties[property].kind)...)
+				}
+			})
+			if property < 0 {
+				continue
+			}
+			filters := fuzzSet.filtersOf(part, property)
+			for _, v := range append(values, value{}) {
+				asked := v
+				if v.kind == day {
+					asked.int = dayOf(v.int)
+				}
+				want := part.eval(func(int) value { return asked }) == yes
+				got := !slices.ContainsFunc(filters, func(f index.Filter) bool { return !passes(&f, v) })
+				if got != want {
+					t.Fatalf("%q asks %v of %+v: %t, want %t", filter, filters, v, got, want)
+				}
+			}
+		}
+	})
+}
+
+// near are values of a kind near a literal.
+func near(l *value, k kind) (all []value) {
+	switch k {
+	case text:
+		for _, s := range []string{l.text, l.text + "x", "x" + l.text, strings.ToUpper(l.text), ""} {
+			all = append(all, value{kind: text, text: s})
+		}
+	case float:
+		f := l.asFloat()
+		for _, x := range []float64{f, math.Nextafter(f, math.Inf(1)), math.Nextafter(f, math.Inf(-1)), f + 1, 0} {
+			all = append(all, value{kind: float, float: x})
+		}
+	case boolean:
+		all = []value{{kind: boolean}, {kind: boolean, int: 1}}
+	default:
+		n := l.int
+		if l.kind == float && math.Abs(l.float) < 1<<62 {
+			n = int64(l.float)
+		}
+		for _, d := range []int64{0, 1, -1, microsPerDay, -microsPerDay, microsPerDay / 2} {
+			if x := n + d; (k == integer || x > -1<<56 && x < 1<<56) && (d > 0) == (x > n) {
+				all = append(all, value{kind: k, int: x})
+			}
+		}
+	}
+	return all
+}
+
+// passes is what a filter of the index says of a value, which is as it is stored.
+func passes(f *index.Filter, v value) bool {
+	if f.Op == index.Tested {
+		switch t := f.Test; {
+		case v.kind == null:
+			return t.Null
+		case v.kind == text:
+			return t.Text(v.text)
+		case v.kind == float:
+			return t.Float(v.float)
+		default:
+			return t.Int(v.int)
+		}
+	}
+	if v.kind == null {
+		return false
+	}
+	values := f.Values
+	if values == nil {
+		values = []index.Value{f.Value}
+	}
+	return slices.ContainsFunc(values, func(x index.Value) bool {
+		bound := value{kind: v.kind, text: x.Text, int: x.Int, float: x.Float}
+		switch sign := v.compare(&bound); f.Op {
+		case index.AtLeast:
+			return sign >= 0
+		case index.Below:
+			return sign < 0
+		default:
+			return sign == 0
+		}
+	})
+}
