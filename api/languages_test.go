@@ -115,7 +115,7 @@ func readHTML(t *testing.T, page []byte) (h htmlTexts) {
 
 // sameWords are texts that are the same in English and another language.
 var sameWords = regexp.MustCompile(`^(?:CSV|JSON|NDJSON|XLSX|Parquet|Arrow|GeoJSON|OpenAPI|llms\.txt|API|APA|BibTeX|Python|curl|R|JavaScript|` +
-	`DuckDB|Power Query|Google Sheets|PNG|SVG|changelog\.atom|US\$|Natural Earth)$`)
+	`DuckDB|Power Query|Google Sheets|OData|PNG|SVG|changelog\.atom|US\$|Natural Earth)$`)
 
 // englishTexts are the texts in English, and parts of them with two words or more: what stands
 // between arguments, actions and tags.

@@ -272,7 +272,7 @@ func (p *Page) addLinks(q *Question, s state) {
 			p.KeepAll = append(p.KeepAll, hidden)
 		}
 	}
-	p.Snippets = Snippets(q.Base+q.Root+e.Path, filters)
+	p.Snippets = Snippets(q.Base+q.Root+e.Path, q.Base+contract.ODataRoot, e.SetName(), filters)
 }
 
 func address(path string, values url.Values) string {

@@ -45,14 +45,17 @@ func scriptText(text string) string {
 func mText(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
 
 // Snippets are programs that read all records of a list with these parameters, in several
-// languages. base is the address of the list. All but one ask for an export, which is one answer
-// however many records there are.
-func Snippets(base string, filters url.Values) (all []Snippet) {
-	for _, language := range []string{
-		"curl", "Python", "R", "JavaScript", "DuckDB", "Power Query", "Google Sheets",
-	} {
+// languages. base is the address of the list, and feed that of OData, which is for all records only:
+// filters of lists match otherwise. All but two ask for an export, which is one answer however many
+// records there are.
+func Snippets(base, feed, set string, filters url.Values) (all []Snippet) {
+	languages := []string{"curl", "Python", "R", "JavaScript", "DuckDB", "Power Query", "Google Sheets"}
+	if len(filters) == 0 {
+		languages = append(languages, "OData")
+	}
+	for _, language := range languages {
 		var code strings.Builder
-		if err := snippetTexts().ExecuteTemplate(&code, language, list{base, filters}); err != nil {
+		if err := snippetTexts().ExecuteTemplate(&code, language, list{base, filters, feed, set}); err != nil {
 			panic(err) // the programs are part of this one
 		}
 		all = append(all, Snippet{language, code.String()})
@@ -62,8 +65,9 @@ func Snippets(base string, filters url.Values) (all []Snippet) {
 
 // list is what a program reads.
 type list struct {
-	address string
-	filters url.Values
+	address   string
+	filters   url.Values
+	Feed, Set string
 }
 
 // Path is the address of exports of the list.

@@ -103,7 +103,10 @@ func (e *Endpoint) Name() string { return e.Path[strings.LastIndexByte(e.Path, '
 
 // SetName is the name of the list among the entity sets of OData, which have no hyphens. It is made
 // of the name in HAPI names.
-func (e *Endpoint) SetName() string { return strings.ReplaceAll(e.Name(), "-", "_") }
+func (e *Endpoint) SetName() string {
+	at := slices.IndexFunc(Endpoints, func(other Endpoint) bool { return other.Path == e.Contract().Path })
+	return strings.ReplaceAll(hapiEndpoints[at].Name(), "-", "_")
+}
 
 // Type is what a field or parameter holds.
 type Type uint8

@@ -81,6 +81,9 @@ const (
 	ContractPrefix = "/contract"
 )
 
+// ODataRoot is the path of the OData service, at the root only.
+const ODataRoot = "/odata/v4/"
+
 // Paths beside the list endpoints.
 const (
 	EncodePath  = "/api/v2/encode_app_identifier"

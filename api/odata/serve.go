@@ -13,7 +13,7 @@ import (
 )
 
 // Root is the path of the service, and begins those of all its documents.
-const Root = above + "v4/"
+const Root = contract.ODataRoot
 
 // above begins the paths that are routed here: one with and one without a slash at its end could
 // not both have a route.

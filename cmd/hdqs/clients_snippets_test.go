@@ -48,10 +48,22 @@ func TestClientsSnippets(t *testing.T) {
 		wants[fmt.Sprint(i)] = ask(t, "GET", s.base+with(list)).header.Get("X-Total-Count")
 		body := ask(t, "GET", s.base+"/browse/"+page).body
 		programs := snippetPattern.FindAllStringSubmatch(string(body), -1)
-		if len(programs) != 7 {
-			t.Fatalf("%s has %d programs, want 7", page, len(programs))
+		want := 7
+		if query == "" {
+			want++ // the feed of OData, which needs no identifier
+		}
+		if len(programs) != want {
+			t.Fatalf("%s has %d programs, want %d", page, len(programs), want)
 		}
 		for _, program := range programs {
+			if program[1] == "OData" {
+				if set := odataSet.FindStringSubmatch(html.UnescapeString(program[2])); set == nil {
+					t.Errorf("%s: the program in OData names no set: %s", page, program[2])
+				} else if n := string(ask(t, "GET", s.base+"/odata/v4/"+set[1]+"/$count").body); n != wants[fmt.Sprint(i)] {
+					t.Errorf("%s: the set %s has %s records, want %s", page, set[1], n, wants[fmt.Sprint(i)])
+				}
+				continue
+			}
 			language, code := program[1], html.UnescapeString(program[2])
 			if strings.Count(code, "YOUR_APP_IDENTIFIER") == 0 {
 				t.Fatalf("%s: the program in %s has no place for an identifier", page, language)
@@ -94,6 +106,9 @@ func TestClientsSnippets(t *testing.T) {
 		})
 	}
 }
+
+// odataSet matches the set that a program reads.
+var odataSet = regexp.MustCompile(`OData\.Feed\("[^"]+/odata/v4/", null, .*\n.*\[Name = "([a-z_0-9]+)"`)
 
 // listPathOf is the path of the list of that name.
 func listPathOf(t *testing.T, name string) string {

@@ -63,6 +63,26 @@ func TestClientsTyped(t *testing.T) {
 	}
 }
 
+// TestClientsOData compiles a program with the types that odata2ts makes of the schema of OData, under
+// tsc --strict, and runs it.
+func TestClientsOData(t *testing.T) {
+	parallel(t)
+	packages := filepath.Join(clientsDir(t), "typed", "node_modules")
+	s := serve(t, "--store", sampleStore(t))
+	dir := t.TempDir()
+	testkit.Must(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients", "odata"))))
+	testkit.Must(t, os.Symlink(packages, filepath.Join(dir, "node_modules")))
+	testkit.WriteFile(t, filepath.Join(dir, "metadata.xml"), ask(t, "GET", s.base+"/odata/v4/$metadata").body)
+	tool(t, dir, "node", "node_modules/@odata2ts/odata2ts/lib/run-cli.js", "-s", "metadata.xml", "-o", "model",
+		"--mode", "models")
+	tool(t, dir, "node", "node_modules/typescript/bin/tsc", "-p", ".")
+	got := tool(t, dir, "node", "out/program.js", s.base+"/odata/v4/")
+	events := s.list(t, conflictPath+"?location_code=AFG")
+	if want := fmt.Sprintf("%d\t%d\ttrue\n", len(events), sumOf(t, events, "fatalities")); got != want {
+		t.Errorf("the program printed %q, want %q", got, want)
+	}
+}
+
 // TestClientsGenerated makes clients of both interface descriptions with widely used generators.
 // None may report an error; Go and TypeScript must compile, R must parse, and the clients in Python
 // and Go ask for a list.
