@@ -11,9 +11,10 @@ import (
 	"hdqs/api/state"
 )
 
-// BenchmarkODataPage compares pages of 10,000 records by OData with those of the list, of the snapshot
-// that BenchmarkPlainPage reads: neighbouring rows and scattered ones, plain and compressed. Both take
-// turns. Metric ratio is the median of the rounds, of processor time; it should be at most 1.2.
+// BenchmarkODataPage compares pages of 10,000 records by OData with those of the list, of the
+// snapshot that BenchmarkPlainPage reads: neighbouring rows and scattered ones, plain and
+// compressed. Both take turns. Metric ratio is the median of the rounds, of processor time; it
+// should be at most 1.2.
 func BenchmarkODataPage(b *testing.B) {
 	dir := os.Getenv("HDQS_BENCH_STORE")
 	if dir == "" {

@@ -45,9 +45,9 @@ func scriptText(text string) string {
 func mText(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
 
 // Snippets are programs that read all records of a list with these parameters, in several
-// languages. base is the address of the list, and feed that of OData, which is for all records only:
-// filters of lists match otherwise. All but two ask for an export, which is one answer however many
-// records there are.
+// languages. base is the address of the list, and feed that of OData, which is for all records
+// only: filters of lists match otherwise. All but two ask for an export, which is one answer
+// however many records there are.
 func Snippets(base, feed, set string, filters url.Values) (all []Snippet) {
 	languages := []string{"curl", "Python", "R", "JavaScript", "DuckDB", "Power Query", "Google Sheets"}
 	if len(filters) == 0 {

@@ -57,9 +57,12 @@ func TestClientsSnippets(t *testing.T) {
 		}
 		for _, program := range programs {
 			if program[1] == "OData" {
-				if set := odataSet.FindStringSubmatch(html.UnescapeString(program[2])); set == nil {
-					t.Errorf("%s: the program in OData names no set: %s", page, program[2])
-				} else if n := string(ask(t, "GET", s.base+"/odata/v4/"+set[1]+"/$count").body); n != wants[fmt.Sprint(i)] {
+				set := odataSet.FindStringSubmatch(html.UnescapeString(program[2]))
+				if set == nil {
+					t.Fatalf("%s: the program in OData names no set: %s", page, program[2])
+				}
+				n := string(ask(t, "GET", s.base+"/odata/v4/"+set[1]+"/$count").body)
+				if n != wants[fmt.Sprint(i)] {
 					t.Errorf("%s: the set %s has %s records, want %s", page, set[1], n, wants[fmt.Sprint(i)])
 				}
 				continue

@@ -63,8 +63,8 @@ func TestClientsTyped(t *testing.T) {
 	}
 }
 
-// TestClientsOData compiles a program with the types that odata2ts makes of the schema of OData, under
-// tsc --strict, and runs it.
+// TestClientsOData compiles a program with the types that odata2ts makes of the schema of OData,
+// under tsc --strict, and runs it.
 func TestClientsOData(t *testing.T) {
 	parallel(t)
 	packages := filepath.Join(clientsDir(t), "typed", "node_modules")
