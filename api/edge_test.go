@@ -592,3 +592,35 @@ func TestEdgeBulk(t *testing.T) {
 		}
 	}
 }
+
+// TestEdgeOData checks that answers of OData are kept, but those that Accept chooses: these are asked
+// of the service also where another one is kept.
+func TestEdgeOData(t *testing.T) {
+	t.Parallel()
+	g := startEdge(t, state.Options{BaseURL: odataBase})
+	full := []reply.HeaderField{{Name: "Accept", Value: "application/json;odata.metadata=full"}}
+	inJSON := []reply.HeaderField{{Name: "Accept", Value: "application/json"}}
+	const set = "/odata/v4/org?$top=2&$filter=name%20ne%20'x'"
+	const schema = "/odata/v4/$metadata"
+	for i, c := range []struct {
+		target string
+		header []reply.HeaderField
+		cache  string
+		has    string
+	}{
+		{set, nil, "MISS", `{"@odata.context":`},
+		{set, nil, "HIT", `{"@odata.context":`},
+		{set, full, "BYPASS", `"@odata.id":`},
+		{set, inJSON, "HIT", `{"@odata.context":`},
+		{schema, nil, "MISS", "<edmx:Edmx"},
+		{schema, nil, "HIT", "<edmx:Edmx"},
+		{schema, inJSON, "BYPASS", `"$Version"`},
+		{schema, nil, "HIT", "<edmx:Edmx"},
+	} {
+		got := ask(t, g.address, "GET", c.target, c.header)
+		cache := headerOf(got, "X-Cache")
+		if got.Status != 200 || cache != c.cache || !strings.Contains(string(got.Body), c.has) {
+			t.Errorf("request %d: %d, %s, want %s: %.200s", i, got.Status, cache, c.cache, got.Body)
+		}
+	}
+}
