@@ -593,8 +593,8 @@ func TestEdgeBulk(t *testing.T) {
 	}
 }
 
-// TestEdgeOData checks that answers of OData are kept, but those that Accept chooses: these are asked
-// of the service also where another one is kept.
+// TestEdgeOData checks that answers of OData are kept, but those that Accept chooses: these are
+// asked of the service also where another one is kept.
 func TestEdgeOData(t *testing.T) {
 	t.Parallel()
 	g := startEdge(t, state.Options{BaseURL: odataBase})

@@ -236,18 +236,26 @@ func (s *Service) collect(
 	return nil
 }
 
-// keptTable is the key of a set's table.
-type keptTable struct{ *set }
+// keptTable is the key of a set's table. Another one is made after damage was found in any table:
+// what was made before may be wrong.
+type keptTable struct {
+	*set
+	found int64
+}
 
 // tableOf is the table of a set, made once a snapshot.
 func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
 	type making = func() (*table, error)
-	once := v.Keep(keptTable{of}, func() any {
+	key := keptTable{set: of}
+	for i := range s.Found {
+		key.found += s.Found[i].Load()
+	}
+	once := v.Keep(key, func() any {
 		return making(sync.OnceValues(func() (*table, error) { return of.make(v) }))
 	})
 	t, err := once.(making)()
 	if err != nil {
-		v.Kept.Delete(keptTable{of}) // the next request tries again
+		v.Kept.Delete(key) // the next request tries again
 	}
 	return t, err
 }
