@@ -232,7 +232,11 @@ func (c *Card) tiles(to sink, l *letters, in area) {
 			}
 		}
 		put(28, &style{fill: ink, size: 20}, t.Title)
-		put(76, &style{fill: ink, size: 42, bold: true}, t.Value)
+		value := &style{fill: ink, size: 42, bold: true}
+		for value.size > 12 && l.width(t.Value, value) > wide-24 {
+			value.size--
+		}
+		to.text(point{x, y + 76}, value, t.Value) // a number is never cut
 		put(106, &style{fill: ink, size: 18}, t.Unit)
 		put(132, noted, t.About)
 	}

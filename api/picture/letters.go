@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -136,10 +137,23 @@ func (l *letters) wrapped(text string, s *style, width float64, lines int) (all 
 			end = max(end, line[k].Runes.Offset+line[k].Runes.Count)
 		}
 		if end = min(end, len(runes)-left); i == len(shaped)-1 && left > 0 {
-			return append(all, strings.TrimSpace(string(runes[at:len(runes)-left]))+"…")
+			return append(all, whole(strings.TrimSpace(string(runes[at:len(runes)-left])))+"…")
 		}
 		all = append(all, strings.TrimSpace(string(runes[at:end])))
 		at = end
 	}
 	return all
+}
+
+// itemEnd is the end of an item of a list, or of a sentence.
+var itemEnd = regexp.MustCompile(`[,;:.،] `)
+
+// whole is the beginning of a text without an item that may end within a number: 2.9 mil would be
+// read as another number than 2.9 million.
+func whole(cut string) string {
+	ends := itemEnd.FindAllStringIndex(cut, -1)
+	if n := len(ends); n > 0 && strings.ContainsFunc(cut[ends[n-1][1]:], unicode.IsDigit) {
+		return cut[:ends[n-1][0]]
+	}
+	return strings.TrimRight(cut, "0123456789.,\u202f\u2212-")
 }

@@ -269,3 +269,24 @@ func FuzzDrawing(f *testing.F) {
 		root.all("svg")[0].draw(newCanvas(l), area{0, 0, Width, Height}, 0.5)
 	})
 }
+
+// TestNumbersAreWhole: what is too long is not cut within a number, nor before the word for its
+// power of ten.
+func TestNumbersAreWhole(t *testing.T) {
+	t.Parallel()
+	items := []string{"Kiribati 5.3", "Tonga 2.9 million", "Nauru 1\u202f234.5"}
+	l, s := newLetters(), &style{size: 20}
+	for width := 60.0; width < 500; width++ {
+		line := l.wrapped(strings.Join(items, ", "), s, width, 1)[0]
+		for item := range strings.SplitSeq(strings.TrimSuffix(line, "…"), ", ") {
+			if strings.ContainsAny(item, "0123456789") && !slices.Contains(items, item) {
+				t.Errorf("%g: %q", width, line)
+			}
+		}
+	}
+	c := &Card{Tiles: []Tile{{Value: "888,8 mil millones"}, {Value: "2"}, {Value: "3"}}}
+	drawn, err := c.SVG()
+	if err != nil || !bytes.Contains(drawn, []byte(">888,8 mil millones<")) {
+		t.Errorf("a tile without its whole value: %v", err)
+	}
+}
