@@ -8,7 +8,7 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # Without the folder's name in what is compiled, another checkout finds it in the build cache.
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
-.PHONY: build run install quick test parts browsers clients-short nightly downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
+.PHONY: build run install release release-check quick test parts browsers clients-short nightly downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
   golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-export bench-beside bench-pages bench-compare bench-overload \
   drill drill-short soak pictures vendor vendored vulnerabilities clean
 
@@ -31,6 +31,22 @@ install: build ## the program, and the samples of deploy for systemd, nginx and 
 	for file in serve build; do test -e $(ETC)/hdqs/$$file.env || install -m 600 deploy/systemd/$$file.env $(ETC)/hdqs; done
 	test -e $(ETC)/nginx/conf.d/hdqs.conf || install -m 644 deploy/nginx/hdqs.conf $(ETC)/nginx/conf.d
 	test -e $(ETC)/prometheus/prometheus.yml || install -m 644 deploy/prometheus/prometheus.yml $(ETC)/prometheus
+
+RELEASE := $(shell sed -n 's/^const release = "\(.*\)"/\1/p' cmd/hdqs/version.go)
+NFPM_VERSION := v2.43.4
+NFPM := .cache/nfpm/$(NFPM_VERSION)/nfpm
+# The commit without its tag, which another clone may not have. HDQS_RELEASE_KEY names the private key.
+COMMIT  := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
+TARGETS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
+PACKING  = $(RELEASE) $(COMMIT) $(shell git log -1 --format=%ct 2>/dev/null || echo 0) $(TARGETS)
+release: export NFPM := $(abspath $(NFPM))
+release: $(NFPM) ## archives, deb, rpm, images, lists of modules, checksums and signature, into dist
+	.ci/release $(abspath dist) $(PACKING)
+
+release-check: export NFPM := $(abspath $(NFPM))
+release-check: $(NFPM) ## as root: two builds are equal, packages and image answer, lists are right: minutes
+	@.ci/install curl python3 openssl cpio rpm2cpio
+	.ci/release-check $(PACKING)
 
 # Under a minute once the build cache is warm. BASE=revision compares with another revision than the
 # merge base with the default branch. Whole-program tests start only a few of their servers with
@@ -172,6 +188,9 @@ $(VNU):
 	@if .ci/install --check npm >/dev/null; then mkdir -p .cache/vnu/$(VNU_VERSION) && cd .cache/vnu/$(VNU_VERSION) && \
 	  npm pack --silent vnu-jar@$(VNU_VERSION) >/dev/null && tar -xzmf vnu-jar-$(VNU_VERSION).tgz package/build/dist/vnu.jar; fi
 
+$(NFPM):
+	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
+
 # Built once, in a minute and a half.
 $(VERSITYGW):
 	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 $(GO) install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
@@ -263,7 +282,7 @@ soak: .cache/schemathesis/packages ## the long form: all tests under the race de
 	$(MAKE) fuzz FUZZTIME=5m
 
 nightly: ## what takes hours: drill and soak, with the long forms of all tests
-	@status=0; for part in drill soak; do $(MAKE) $$part || status=1; done; exit $$status
+	@status=0; for part in drill soak release-check; do $(MAKE) $$part || status=1; done; exit $$status
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it
 	$(GO) test $$(grep -rl --include='*_test.go' '"update", false' . | xargs -n 1 dirname | sort -u) \
@@ -289,7 +308,6 @@ bench-store: build
 
 # Fewer rounds show that everything runs; their figures say little.
 BENCHROUNDS ?= 5
-RELEASE := $(shell sed -n 's/^const release = "\(.*\)"/\1/p' cmd/hdqs/version.go)
 CORES_ALL := 0-$(shell expr $$(getconf _NPROCESSORS_ONLN) - 1)
 bench: bench-store ## ours, its controls and nginx's static files in turn at full scale, into bench/results
 	mkdir -p bench/results

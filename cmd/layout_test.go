@@ -114,12 +114,13 @@ var imports = map[string][]string{
 	"cmd/generate":       {"internal/generator"},
 	"cmd/judge":          {"internal/judge"},
 	"cmd/notices":        {"internal/atomicfile"},
+	"cmd/release":        {"internal/atomicfile"},
 	"cmd/worldmap":       {"api/chart", "internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
 		"bulk", "bulk/export", "bulk/iceberg", "loader/upstream", "api", "api/files", "api/reply", "api/state",
 		"api/figures", "api/mcp", "api/boundary", "api/contract", "api/encode", "api/accesslog",
-		"internal/nearest", "internal/memory", "internal/background", "internal/follow",
+		"internal/atomicfile", "internal/nearest", "internal/memory", "internal/background", "internal/follow",
 	},
 }
 

@@ -9,7 +9,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/coreos/go-systemd/v22/activation"
 
@@ -159,20 +158,18 @@ const (
 
 // checkLimits returns an error where the process would end with a stack trace sooner or later.
 func checkLimits() error {
-	var files, addresses syscall.Rlimit
-	err := errors.Join(syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files),
-		syscall.Getrlimit(syscall.RLIMIT_AS, &addresses))
+	files, addresses, err := memory.ProcessLimits()
 	switch {
 	case err != nil:
 		return err
-	case files.Cur < leastOpenFiles:
+	case files < leastOpenFiles:
 		return fmt.Errorf("this process may open %d files, serve needs %d: raise LimitNOFILE= of the unit or ulimit -n",
-			files.Cur, leastOpenFiles)
-	case addresses.Cur < leastAddresses:
+			files, leastOpenFiles)
+	case addresses < leastAddresses:
 		return fmt.Errorf("the address space of this process is limited to %s, serve needs %s and room for the "+
 			"segments: "+
 			"remove LimitAS= of the unit or ulimit -v, and limit memory with MemoryMax= or --memory-limit",
-			memory.Size(int64(addresses.Cur)), memory.Size(leastAddresses))
+			memory.Size(int64(addresses)), memory.Size(leastAddresses))
 	}
 	return nil
 }
@@ -180,16 +177,16 @@ func checkLimits() error {
 // limitConnections keeps a quarter of the process's descriptors from public connections, so that
 // idle clients cannot keep the server from opening files and answering its admin listener.
 func limitConnections(o *state.Options, log *slog.Logger) error {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+	files, _, err := memory.ProcessLimits()
+	if err != nil {
 		return err
 	}
 	asked := cmp.Or(o.Connections, state.DefaultConnections)
-	o.Connections = int(min(uint64(asked), limit.Cur-min(limit.Cur/4, maxReserved)))
+	o.Connections = int(min(uint64(asked), files-min(files/4, maxReserved)))
 	if o.Connections < asked {
 		log.Info("fewer connections than --max-connections, since the process may open few files; "+
 			"raise LimitNOFILE= of the unit or ulimit -n", "connections", o.Connections, "wanted", asked,
-			"open_files", limit.Cur)
+			"open_files", files)
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -65,6 +67,9 @@ func run(args []string) int {
 	return exitFailed
 }
 
+// moreCommands are those of builds with a tag.
+var moreCommands []*cobra.Command
+
 func newRoot(hangups <-chan os.Signal) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "hdqs",
@@ -73,6 +78,9 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkSystem(runtime.GOOS, cmd.Name()); err != nil {
+				return err
+			}
 			warnOfVariables(cmd.Root(), os.Environ(), cmd.ErrOrStderr())
 			return applyEnvironment(cmd.Flags())
 		},
@@ -85,10 +93,24 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 	root.AddCommand(newServe(hangups), newStatus(), newBuild(), newQuery(), newMCP(), newInspect(), newVerify(),
 		newDiff(), newExport(), newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(), newIdentifier(),
 		newLicenses())
+	root.AddCommand(moreCommands...)
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)
 	}
 	return root
+}
+
+// writers are the commands that write or follow stores. On Windows a file that is open keeps its
+// name, so what they do to a store would end halfway.
+var writers = []string{"serve", "build", "publish", "rollback", "mirror", "gc"}
+
+// checkSystem refuses those commands on Windows.
+func checkSystem(system, command string) error {
+	if system != "windows" || !slices.Contains(writers, command) {
+		return nil
+	}
+	return exitWith(exitUsage, fmt.Errorf("%s does not run on Windows: use Linux, such as WSL or the container image; "+
+		"query, export, inspect, verify, diff, mcp and identifier run here", command))
 }
 
 func printJSON(w io.Writer, v any) error {

@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"hdqs/internal/atomicfile"
 	"hdqs/internal/fetch"
 	"hdqs/internal/follow"
 	"hdqs/internal/replica"
@@ -270,10 +270,8 @@ func temporaryDir(kind string) (dir string, remove func(), err error) {
 func removeDead(dir string) {
 	info, err := os.Lstat(dir)
 	lockFile, lockErr := os.Lstat(filepath.Join(dir, "lock"))
-	if err != nil || lockErr != nil || !info.IsDir() || time.Since(lockFile.ModTime()) < time.Minute {
-		return
-	}
-	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != os.Getuid() {
+	if err != nil || lockErr != nil || !info.IsDir() || time.Since(lockFile.ModTime()) < time.Minute ||
+		!atomicfile.IsOwn(info) {
 		return
 	}
 	if lock, err := store.LockDir(dir, "removal"); err == nil {

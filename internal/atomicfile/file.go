@@ -8,13 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/google/renameio/v2"
 )
 
 // File is a file that does not have its final name yet.
 type File struct {
-	pending *renameio.PendingFile
+	pending *pendingFile
 	lock    *os.File // a second descriptor: the library closes the first one before it renames the file
 	path    string
 	written int64
@@ -31,9 +29,7 @@ func Create(path string) (*File, error) {
 	if err := Sweep(dir); err != nil {
 		return nil, err
 	}
-	// Without WithTempDir the library writes files of its own to find out whether os.TempDir would
-	// do.
-	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir))
+	pending, err := newPending(path)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +125,7 @@ func MkdirAll(dir string) error {
 
 // Symlink makes or replaces a symbolic link in one step.
 func Symlink(to, path string) error {
-	if err := renameio.Symlink(to, path); err != nil {
+	if err := replaceLink(to, path); err != nil {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))

@@ -1,12 +1,27 @@
+//go:build unix
+
 package atomicfile
 
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"syscall"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 )
+
+type pendingFile = renameio.PendingFile
+
+// Without WithTempDir the library writes files of its own to find out whether os.TempDir would do.
+func newPending(path string) (*pendingFile, error) {
+	return renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)))
+}
+
+func replaceLink(to, path string) error { return renameio.Symlink(to, path) }
 
 // TryLock locks a file for as long as it stays open, and fails at once when another open file has
 // the lock.
@@ -34,4 +49,10 @@ func SyncDir(dir string) error {
 	}
 	defer d.Close() // opened for reading
 	return d.Sync()
+}
+
+// IsOwn reports whether a file belongs to the user of this process.
+func IsOwn(info fs.FileInfo) bool {
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(owner.Uid) == os.Getuid()
 }
