@@ -35,7 +35,7 @@ install: build ## the program, and the samples of deploy for systemd, nginx and 
 RELEASE := $(shell sed -n 's/^const release = "\(.*\)"/\1/p' cmd/hdqs/version.go)
 NFPM_VERSION := v2.43.4
 NFPM := .cache/nfpm/$(NFPM_VERSION)/nfpm
-# The commit without its tag, which another clone may not have. HDQS_RELEASE_KEY names the private key.
+# The commit without its tag, which another clone may not have. RELEASE_KEY names the private key.
 COMMIT  := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
 TARGETS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 PACKING  = $(RELEASE) $(COMMIT) $(shell git log -1 --format=%ct 2>/dev/null || echo 0) $(TARGETS)

@@ -160,3 +160,19 @@ func metricTable(t *testing.T) string {
 	}
 	return table
 }
+
+// TestCheckSystem: every command that reads runs on Windows, and no other.
+func TestCheckSystem(t *testing.T) {
+	t.Parallel()
+	reads := []string{
+		"status", "query", "mcp", "inspect", "verify", "diff", "export", "keygen", "identifier", "licenses",
+	}
+	for _, cmd := range newRoot(nil).Commands() {
+		if err := checkSystem("windows", cmd.Name()); (err == nil) != slices.Contains(reads, cmd.Name()) {
+			t.Errorf("%s on Windows: %v", cmd.Name(), err)
+		}
+		if err := checkSystem("linux", cmd.Name()); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -28,14 +28,17 @@ const packageLine = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{
 // licence counts if it is in the directory of a linked package or above it within the module: parts
 // of a module may have licences of their own.
 func linked(command string) ([]module, error) {
-	list := exec.Command("go", "list", "-deps", "-f", packageLine, command)
-	// What is linked may depend on the system. The released binaries are for this one.
-	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
-	var errs bytes.Buffer
-	list.Stderr = &errs
-	out, err := list.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list -deps %s: %w: %s", command, err, bytes.TrimSpace(errs.Bytes()))
+	var out []byte
+	for _, system := range []string{"linux", "darwin", "windows"} { // those of `make release`
+		list := exec.Command("go", "list", "-deps", "-f", packageLine, command)
+		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
+		var errs bytes.Buffer
+		list.Stderr = &errs
+		lines, err := list.Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list -deps %s: %w: %s", command, err, bytes.TrimSpace(errs.Bytes()))
+		}
+		out = append(out, lines...)
 	}
 	library, err := goModule()
 	if err != nil {

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+// TestRelease packs a small program and reads everything back. What it writes twice is equal.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	source, out := t.TempDir(), t.TempDir()
+	testkit.WriteFile(t, filepath.Join(source, "main.go"), []byte("package main\n\nfunc main() {}\n"))
+	binary := filepath.Join(source, "hdqs")
+	build := exec.Command("go", "build", "-o", binary, filepath.Join(source, "main.go"))
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	r := release{version: "1.2.3", commit: "abc", made: time.Unix(1700000000, 0).UTC(), machine: "amd64"}
+	for _, r.system = range []string{"linux", "windows"} {
+		testkit.Must(t, r.write(binary, out, []string{filepath.Join(source, "main.go")}))
+		again := t.TempDir()
+		testkit.Must(t, r.write(binary, again, []string{filepath.Join(source, "main.go")}))
+		names, err := os.ReadDir(again)
+		if err != nil || len(names) < 3 {
+			t.Fatalf("%v, %v", names, err)
+		}
+		for _, name := range names {
+			one, two := filepath.Join(out, name.Name()), filepath.Join(again, name.Name())
+			if !bytes.Equal(testkit.ReadFile(t, one), testkit.ReadFile(t, two)) {
+				t.Errorf("%s differs", name.Name())
+			}
+		}
+	}
+	program := testkit.ReadFile(t, binary)
+	packed, err := gzip.NewReader(bytes.NewReader(testkit.ReadFile(t, filepath.Join(out, "hdqs_1.2.3_linux_amd64.tar.gz"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := untar(t, packed)["hdqs_1.2.3_linux_amd64/hdqs"]; !bytes.Equal(got, program) {
+		t.Errorf("tar.gz: the program has %d bytes, want %d", len(got), len(program))
+	}
+	archive, err := zip.OpenReader(filepath.Join(out, "hdqs_1.2.3_windows_amd64.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	if f := archive.File[1]; f.UncompressedSize64 != uint64(len(program)) || f.Mode() != 0o755 {
+		t.Errorf("zip: %+v", f.FileHeader)
+	}
+	checkImage(t, untar(t, bytes.NewReader(testkit.ReadFile(t, filepath.Join(out, "hdqs_1.2.3_linux_amd64_image.tar")))),
+		program)
+}
+
+// checkImage follows the digests from the index to the program.
+func checkImage(t *testing.T, files map[string][]byte, program []byte) {
+	t.Helper()
+	type reference struct {
+		Digest string
+		Size   int
+	}
+	follow := func(from reference, into any) {
+		t.Helper()
+		data := files["blobs/"+strings.Replace(from.Digest, ":", "/", 1)]
+		if digest(data) != from.Digest || len(data) != from.Size {
+			t.Fatalf("%s has %d bytes, want %d", from.Digest, len(data), from.Size)
+		}
+		if into != nil {
+			testkit.Must(t, json.Unmarshal(data, into))
+		}
+	}
+	var index struct{ Manifests []reference }
+	testkit.Must(t, json.Unmarshal(files["index.json"], &index))
+	var manifest struct {
+		Config reference
+		Layers []reference
+	}
+	follow(index.Manifests[0], &manifest)
+	var config struct {
+		Config struct{ User string }
+		RootFS struct {
+			Layers []string `json:"diff_ids"`
+		}
+	}
+	follow(manifest.Config, &config)
+	follow(manifest.Layers[0], nil)
+	var legacy []struct{ Layers []string }
+	testkit.Must(t, json.Unmarshal(files["manifest.json"], &legacy))
+	unpacked, err := gzip.NewReader(bytes.NewReader(files[legacy[0].Layers[0]]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer, err := io.ReadAll(unpacked)
+	if err != nil || digest(layer) != config.RootFS.Layers[0] || config.Config.User != "65532:65532" {
+		t.Errorf("%v, config %+v", err, config)
+	}
+	in := untar(t, bytes.NewReader(layer))
+	if !bytes.Equal(in["usr/bin/hdqs"], program) ||
+		bytes.Count(in["etc/ssl/certs/ca-certificates.crt"], []byte("BEGIN CERTIFICATE")) < 50 {
+		t.Error("the layer lacks the program or certificates")
+	}
+}
+
+func untar(t *testing.T, from io.Reader) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	for r := tar.NewReader(from); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files[h.Name], err = io.ReadAll(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
