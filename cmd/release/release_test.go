@@ -44,11 +44,12 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	program := testkit.ReadFile(t, binary)
-	packed, err := gzip.NewReader(bytes.NewReader(testkit.ReadFile(t, filepath.Join(out, "hdqs_1.2.3_linux_amd64.tar.gz"))))
+	const name = "hdqs_1.2.3_linux_amd64"
+	packed, err := gzip.NewReader(bytes.NewReader(testkit.ReadFile(t, filepath.Join(out, name+".tar.gz"))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := untar(t, packed)["hdqs_1.2.3_linux_amd64/hdqs"]; !bytes.Equal(got, program) {
+	if got := untar(t, packed)[name+"/hdqs"]; !bytes.Equal(got, program) {
 		t.Errorf("tar.gz: the program has %d bytes, want %d", len(got), len(program))
 	}
 	archive, err := zip.OpenReader(filepath.Join(out, "hdqs_1.2.3_windows_amd64.zip"))
@@ -59,8 +60,8 @@ func TestRelease(t *testing.T) {
 	if f := archive.File[1]; f.UncompressedSize64 != uint64(len(program)) || f.Mode() != 0o755 {
 		t.Errorf("zip: %+v", f.FileHeader)
 	}
-	checkImage(t, untar(t, bytes.NewReader(testkit.ReadFile(t, filepath.Join(out, "hdqs_1.2.3_linux_amd64_image.tar")))),
-		program)
+	image := testkit.ReadFile(t, filepath.Join(out, name+"_image.tar"))
+	checkImage(t, untar(t, bytes.NewReader(image)), program)
 }
 
 // checkImage follows the digests from the index to the program.
