@@ -330,3 +330,27 @@ func TestPictureOfQuarantined(t *testing.T) {
 		}
 	}
 }
+
+// TestFigureFormulas: no text of a figure as CSV is one that spreadsheet programs run.
+func TestFigureFormulas(t *testing.T) {
+	t.Parallel()
+	s, harmless := hostileServer(t), 0
+	for _, by := range []string{"org_name", "org_acronym", "sector_name", "admin1_name"} {
+		body := browsed(s, "/figure/operational-presence.csv?measure=records&by="+by).Body
+		lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range lines {
+			if strings.HasPrefix(line[0], "'") {
+				harmless++
+			}
+			if strings.ContainsAny(line[0][:min(1, len(line[0]))], "=+-@\t\r") {
+				t.Errorf("by %s: %q", by, line)
+			}
+		}
+	}
+	if harmless == 0 {
+		t.Error("no text was like a formula")
+	}
+}

@@ -17,10 +17,15 @@ func (d excelDialect) head(fields []boundField) []byte {
 }
 
 func (d excelDialect) appendText(dst []byte, s string) []byte {
+	return d.csvDialect.appendText(dst, Harmless(s))
+}
+
+// Harmless is a text that no spreadsheet program runs.
+func Harmless(s string) string {
 	if isFormula(s) {
-		s = "'" + s
+		return "'" + s
 	}
-	return d.csvDialect.appendText(dst, s)
+	return s
 }
 
 // isFormula reports whether spreadsheet programs may take a text for a formula. They skip line ends

@@ -143,7 +143,11 @@ func figureCSV(_ *state.Served, _ *view, page *browse.Page) ([]byte, error) {
 	for _, row := range rows {
 		line := make([]string, len(row))
 		for i, x := range row {
-			if x != nil {
+			switch x := x.(type) {
+			case nil:
+			case string:
+				line[i] = render.Harmless(x) // people open it in spreadsheet programs
+			default:
 				line[i] = fmt.Sprint(x)
 			}
 		}
