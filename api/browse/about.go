@@ -37,13 +37,10 @@ func (q *Question) about(values url.Values) (*about, error) {
 	a, of := new(about), state{values: values}
 	var groups, measures []string
 	file := names.Name("resource_catalog_id")
-	has := func(name string) bool {
-		return slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == name })
-	}
-	if has(file) && e.Table != "resource" {
+	if e.HasField(file) && e.Table != "resource" {
 		groups = []string{file}
 	}
-	if has(contract.PeriodStart) {
+	if e.HasField(contract.PeriodStart) {
 		measures = []string{"min:" + contract.PeriodStart, "max:" + contract.PeriodEnd}
 	}
 	found, _, err := askGroups(q, groupsQuery(of, groups, strings.Join(append(measures, "count"), ",")))
@@ -86,7 +83,7 @@ func (a *about) addSources(q *Question, files []string) error {
 		for i := range fields {
 			fields[i] = names.Name(fields[i])
 		}
-		answer, err := q.Source.Ask(endpointOf(names, "resource"), contract.Aggregate,
+		answer, err := q.Source.Ask(contract.EndpointOf("resource", names), contract.Aggregate,
 			groupsQuery(state{values: url.Values{}}, fields, "count"))
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"slices"
 	"strings"
 
 	"hdqs/api/contract"
@@ -32,9 +31,6 @@ type by struct {
 func bysOf(q *Question, s state) []by {
 	e := q.Plan.Endpoint
 	l := q.Language
-	has := func(name string) bool {
-		return slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == name })
-	}
 	var all []by
 	if len(e.Series()) > 0 {
 		for _, part := range []string{"month", "year"} {
@@ -67,7 +63,7 @@ func bysOf(q *Question, s state) []by {
 	}
 	if e.HasPoints() {
 		code, name := "market_code", "market_name"
-		if !has(code) {
+		if !e.HasField(code) {
 			code, name = "code", "name"
 		}
 		all = append(all, by{

@@ -2,12 +2,12 @@ package browse
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -377,25 +377,14 @@ func axis(groups []group, by string) (labels []string) {
 		}
 		last = groups[i].value
 	}
-	for at := first; at != "" && len(at) == len(last) && at <= last; at = after(at, by) {
-		labels = append(labels, at)
+	form, months := "2006-01", 1
+	if by == "year" {
+		form, months = "2006", 12
+	}
+	at, err := time.Parse(form, first)
+	end, failed := time.Parse(form, last)
+	for ; err == nil && failed == nil && !at.After(end); at = at.AddDate(0, months, 0) {
+		labels = append(labels, at.Format(form))
 	}
 	return labels
-}
-
-// after is the month or year after another.
-func after(at, by string) string {
-	yearText, monthText, _ := strings.Cut(at, "-")
-	year, err := strconv.Atoi(yearText)
-	if err != nil {
-		return ""
-	}
-	if by == "year" {
-		return fmt.Sprintf("%04d", year+1)
-	}
-	month, err := strconv.Atoi(monthText)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%04d-%02d", year+month/12, month%12+1)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hdqs/api/chart"
 )
@@ -16,8 +17,8 @@ import (
 func TestDrawTime(t *testing.T) {
 	t.Parallel()
 	months := func(n int) (all []string) {
-		for at := "1999-12"; len(all) < n; at = after(at, "month") {
-			all = append(all, at)
+		for at := time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC); len(all) < n; at = at.AddDate(0, 1, 0) {
+			all = append(all, at.Format("2006-01"))
 		}
 		return all
 	}

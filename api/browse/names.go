@@ -16,7 +16,7 @@ func countries(q *Question) ([]Country, error) {
 
 // listOfCodes are the codes of records of a table with their names.
 func listOfCodes(q *Question, table, name string, filter url.Values) ([]Country, error) {
-	answer, err := q.Source.Ask(endpointOf(q.Plan.Endpoint.Names(), table), contract.Rows, filter)
+	answer, err := q.Source.Ask(contract.EndpointOf(table, q.Plan.Endpoint.Names()), contract.Rows, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func namesOf(q *Question, s state, countries []Country) (map[string]map[string]s
 		levelParam: levels,
 	}
 	for _, t := range codeTables {
-		if !slices.ContainsFunc(q.Plan.Endpoint.Fields, func(f contract.Field) bool { return f.Name == t.field }) {
+		if !q.Plan.Endpoint.HasField(t.field) {
 			continue
 		}
 		var filter url.Values
@@ -76,16 +76,6 @@ func namesOf(q *Question, s state, countries []Country) (map[string]map[string]s
 		named[t.field] = byCode(codes)
 	}
 	return named, nil
-}
-
-func endpointOf(names contract.NameSet, table string) *contract.Endpoint {
-	all := contract.EndpointsIn(names)
-	for i := range all {
-		if all[i].Table == table {
-			return &all[i]
-		}
-	}
-	return nil
 }
 
 // findCountry returns the country with a code, nil without one.

@@ -68,7 +68,7 @@ func choose(q *Question, s state, countries []Country) (*chosen, error) {
 // sourceOf asks for the file that a record is from.
 func sourceOf(q *Question, resource string) ([]chosenField, error) {
 	names := q.Plan.Endpoint.Names()
-	e := endpointOf(names, "resource")
+	e := contract.EndpointOf("resource", names)
 	query := url.Values{names.Name("resource_catalog_id"): {resource}, "limit": {"1"}}
 	answer, err := q.Source.Ask(e, contract.Rows, query)
 	if err != nil || len(answer.Records) == 0 {
@@ -82,11 +82,8 @@ func sourceOf(q *Question, resource string) ([]chosenField, error) {
 		if c.Null {
 			continue
 		}
-		link := ""
-		if f.link != "" {
-			link = webLink(record, names.Name(f.link))
-		}
-		all = append(all, chosenField{Label: q.Language.T(f.text), Text: c.Text, Link: link})
+		address, _ := record.Text(names.Name(f.link))
+		all = append(all, chosenField{Label: q.Language.T(f.text), Text: c.Text, Link: contract.WebLink(address)})
 	}
 	if id, ok := record.Text(names.Name("dataset_catalog_id")); ok {
 		if title, address := q.License(id); title != "" {
@@ -94,15 +91,4 @@ func sourceOf(q *Question, resource string) ([]chosenField, error) {
 		}
 	}
 	return all, nil
-}
-
-// webLink returns the address in a field of a record if it begins with http or https and has a
-// host, else an empty text.
-func webLink(r Record, field string) string {
-	text, _ := r.Text(field)
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return text
 }

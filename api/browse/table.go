@@ -50,7 +50,7 @@ func isQuiet(e *contract.Endpoint, name string) bool {
 		return true
 	}
 	before, isCode := strings.CutSuffix(name, "_code")
-	return isCode && slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == before+"_name" })
+	return isCode && e.HasField(before+"_name")
 }
 
 // Places of fields in a table. What a reader needs first is in the first screen: where, what, how

@@ -3,6 +3,7 @@ package browse
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
@@ -104,22 +105,14 @@ func span(l *lang.Language, start, end string) string {
 	case len(start) != 10 || len(end) != 10:
 	case start[:4] == end[:4] && start[4:] == "-01-01" && end[4:] == "-12-31":
 		return start[:4]
-	case start[:8] == end[:8] && start[8:] == "01" && end[8:] == lastDay(start):
+	case start[:8] == end[:8] && start[8:] == "01" && isLastDay(end):
 		return start[:7]
 	}
 	return l.T("%s to %s", start, end)
 }
 
-// lastDay is the last day of the month of a day.
-func lastDay(day string) string {
-	switch day[5:7] {
-	case "02":
-		if year, _ := strconv.Atoi(day[:4]); year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return "29"
-		}
-		return "28"
-	case "04", "06", "09", "11":
-		return "30"
-	}
-	return "31"
+// isLastDay reports whether a day is the last one of its month.
+func isLastDay(day string) bool {
+	at, err := time.Parse(time.DateOnly, day)
+	return err == nil && at.AddDate(0, 0, 1).Day() == 1
 }

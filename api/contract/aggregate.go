@@ -100,7 +100,7 @@ const maxMeasures = 32
 // exampleGroup is a name that group_by and of take.
 func (e *Endpoint) exampleGroup() string {
 	for _, name := range [...]string{"location_code", "origin_location_code", "code"} {
-		if e.hasField(name) {
+		if e.HasField(name) {
 			return name
 		}
 	}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -59,8 +60,11 @@ const (
 )
 
 // HasPoints reports whether records have a place on the map, so that they can be sent as GeoJSON.
-func (e *Endpoint) HasPoints() bool {
-	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Name == LatField })
+func (e *Endpoint) HasPoints() bool { return e.HasField(LatField) }
+
+// HasField reports whether records have a field of that name.
+func (e *Endpoint) HasField(name string) bool {
+	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Name == name })
 }
 
 // pageParams are the page parameters, with the formats that the endpoint has for a kind.
@@ -291,3 +295,12 @@ func (e *Endpoint) Filters() []Param { return filters(e.Place, e.Params) }
 // IsLevel reports whether the parameter is an enum of numbers: the level of a row is an integer
 // column.
 func (p *Param) IsLevel() bool { return p.Enum == adminLevel || p.Enum == levelOrCoarsest }
+
+// WebLink returns an address that pages may link to: one of the web, empty for any other.
+func WebLink(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return address
+}

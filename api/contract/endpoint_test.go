@@ -153,3 +153,18 @@ func TestDayPattern(t *testing.T) {
 		}
 	}
 }
+
+// TestWebLink: pages link to addresses of the web only.
+func TestWebLink(t *testing.T) {
+	t.Parallel()
+	for address, is := range map[string]bool{
+		"https://data.example/a?b=c#d": true, "http://data.example": true, "HTTPS://data.example": true, "": false,
+		"javascript:alert(1)": false, " javascript:alert(1)": false, "javascript://data.example/%0aalert(1)": false,
+		"mailto:me@data.example": false, "data:text/html,a": false, "//data.example": false, "/path": false,
+		"https:": false, "https:data.example": false, "ftp://data.example": false, "http://a b": false,
+	} {
+		if got := WebLink(address); got != address && is || got != "" && !is {
+			t.Errorf("%q: %q", address, got)
+		}
+	}
+}

@@ -44,7 +44,7 @@ func TestDimensions(t *testing.T) {
 				t.Errorf("%s: dimension %+v is inconsistent", e.Name(), d)
 			}
 			for _, name := range append([]string{d.Field}, d.Also...) {
-				if seen[name] || !e.hasField(name) {
+				if seen[name] || !e.HasField(name) {
 					t.Errorf("%s: dimension field %s is a duplicate or no field", e.Name(), name)
 				}
 				seen[name] = true

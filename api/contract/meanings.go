@@ -3,7 +3,6 @@ package contract
 import (
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -112,25 +111,21 @@ func (e *Endpoint) AddingUp() string { return e.names.text(addingUp[e.Table]) }
 func (e *Endpoint) About(p *Param) string {
 	about := e.names.text(p.Describe())
 	if p.Name == LatestParam {
-		return sentences(about, "A series is the records with the same "+e.SeriesText()+".", e.EditionText())
+		return Sentences(about, "A series is the records with the same "+e.SeriesText()+".", e.EditionText())
 	}
 	if len(p.Columns) == 0 || p.Type == Day || p.IsLevel() {
 		return about
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(p.single(), "_min"), "_max")
 	text := e.names.text(filterOnly[ContractNames.Name(p.single())])
-	if meaning := e.Meaning(name); meaning != "" && e.hasField(name) {
+	if meaning := e.Meaning(name); meaning != "" && e.HasField(name) {
 		text = meaning
 	}
 	other := ""
 	if twin := p.Twin(); twin != "" {
 		other = "The name " + twin + " is accepted too."
 	}
-	return sentences(text, about, other)
-}
-
-func (e *Endpoint) hasField(name string) bool {
-	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Name == name })
+	return Sentences(text, about, other)
 }
 
 // Example is a value that the parameter accepts.
@@ -237,7 +232,7 @@ func (p *Param) describeMatch() string {
 	if p.Enum == levelOrCoarsest {
 		where = Coarsest
 	}
-	return sentences(matching[how], matching[where], matching[since])
+	return Sentences(matching[how], matching[where], matching[since])
 }
 
 // typeTexts are the types in words.

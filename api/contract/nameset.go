@@ -185,6 +185,15 @@ func EndpointsIn(s NameSet) []Endpoint {
 	return hapiEndpoints
 }
 
+// EndpointOf is the endpoint of a table in the names of a set, nil without one.
+func EndpointOf(table string, s NameSet) *Endpoint {
+	at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Table == table })
+	if at < 0 {
+		return nil
+	}
+	return &EndpointsIn(s)[at]
+}
+
 var hapiEndpoints = func() []Endpoint {
 	all := make([]Endpoint, len(Endpoints))
 	for i := range Endpoints {

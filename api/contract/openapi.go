@@ -199,7 +199,7 @@ func (p *Plan) operation(earlier bool) json.RawMessage {
 	if p.Kind != Rows && p.Kind != Export {
 		o.Records += " With output_format=csv they come as text/csv instead."
 	}
-	o.About = sentences(about...)
+	o.About = Sentences(about...)
 	return fill("operation", o)
 }
 
@@ -306,7 +306,8 @@ func recordSchema(about string, fields []Field, meaning func(field string) strin
 	}
 }
 
-func sentences(texts ...string) string {
+// Sentences are texts after each other, without those that are empty.
+func Sentences(texts ...string) string {
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 	return strings.Join(texts, " ")
 }

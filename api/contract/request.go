@@ -283,7 +283,7 @@ func (r *Request) hintAtName(p *Param, text string) {
 	}
 	name := r.plan.find(thing + "name")
 	isPlace := strings.HasSuffix(thing, "location_") || strings.HasPrefix(thing, "admin") ||
-		thing == "" && r.plan.Endpoint.hasField("from_cods")
+		thing == "" && r.plan.Endpoint.HasField("from_cods")
 	isName := !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && c != ' ' })
 	if name != nil && isPlace && isName {
 		r.hint(p, "no code looks like this; did you mean "+name.Name+"?")

@@ -142,16 +142,16 @@ type Unit struct{ Code, ProviderName, ProviderCode string }
 
 // Units are the columns of the places of rows, by level. They are nil for lists without levels.
 func (e *Endpoint) Units() []Unit {
-	if !e.hasField("admin_level") {
+	if !e.HasField("admin_level") {
 		return nil
 	}
 	units := []Unit{{Code: "location_code"}}
 	for _, level := range []string{"admin1", "admin2"} {
-		if !e.hasField(level + "_code") {
+		if !e.HasField(level + "_code") {
 			break
 		}
 		u := Unit{Code: "stored_" + level + "_code", ProviderName: "provider_" + level + "_name"}
-		if e.hasField("provider_" + level + "_code") {
+		if e.HasField("provider_" + level + "_code") {
 			u.ProviderCode = "provider_" + level + "_code"
 		}
 		units = append(units, u)

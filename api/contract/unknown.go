@@ -177,7 +177,7 @@ func (s *Scanned) Thing() string {
 func earlierFilters(e *Endpoint) []Param {
 	var all []Param
 	for _, field := range []string{PeriodStart, PeriodEnd} {
-		if e.hasField(field) {
+		if e.HasField(field) {
 			all = append(all, between(field, DateTime)...)
 		}
 	}
@@ -201,7 +201,7 @@ func removedOf(p *Plan) map[string]string {
 	remedies := map[string]string{}
 	for names, text := range removed {
 		of, remedy, _ := strings.Cut(text, ": ")
-		if p.find(of) == nil && !p.Endpoint.hasField(of) {
+		if p.find(of) == nil && !p.Endpoint.HasField(of) {
 			continue
 		}
 		for name := range strings.FieldsSeq(names) {

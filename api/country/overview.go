@@ -43,7 +43,7 @@ const levels = 3
 // NewOverview asks which records there are. source answers in the contract's names.
 func NewOverview(source browse.Source) (*Overview, error) {
 	o := &Overview{byCode: map[string]int{}, newest: map[string]string{}, datasets: map[string]string{}}
-	locations, err := askAll(source, listOf("location"), contract.Rows, nil)
+	locations, err := askAll(source, contract.EndpointOf("location", contract.ContractNames), contract.Rows, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func NewOverview(source browse.Source) (*Overview, error) {
 	for i := range o.Countries {
 		o.byCode[o.Countries[i].Code] = i
 	}
-	files, err := askAll(source, listOf("resource"), contract.Rows,
+	files, err := askAll(source, contract.EndpointOf("resource", contract.ContractNames), contract.Rows,
 		url.Values{"fields": {"resource_catalog_id,dataset_catalog_id"}})
 	if err != nil {
 		return nil, err
@@ -135,12 +135,6 @@ func (c *Country) What() (names []string) {
 		}
 	}
 	return names
-}
-
-// listOf is the list of a table.
-func listOf(table string) *contract.Endpoint {
-	is := func(e contract.Endpoint) bool { return e.Table == table }
-	return &contract.Endpoints[slices.IndexFunc(contract.Endpoints, is)]
 }
 
 // askAll asks for the records of all pages.

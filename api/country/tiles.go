@@ -101,8 +101,7 @@ func (q *Question) view(t *Tile) string {
 
 // records is the page of all records that a list has of the country.
 func (q *Question) records(l *Listed) string {
-	at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Path == l.List.Path })
-	name := contract.EndpointsIn(q.Names)[at].Name()
+	name := contract.EndpointOf(l.List.Table, q.Names).Name()
 	return q.Prefix + "/browse/" + name + "?" + q.Names.Name(l.Field) + "=" + url.QueryEscape(q.Country.Code)
 }
 

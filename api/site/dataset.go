@@ -93,11 +93,7 @@ func (d *LinkedDataset) addSources(m *store.Manifest, ids []string) {
 		if !ok {
 			continue
 		}
-		license := state.WebLink(source.LicenseURL)
-		if license == "" {
-			license = source.License
-		}
-		if license != "" && !slices.Contains(d.License, license) && len(d.License) < mostLinked {
+		if license := cmp.Or(contract.WebLink(source.LicenseURL), source.License); license != "" && !slices.Contains(d.License, license) && len(d.License) < mostLinked {
 			d.License = append(d.License, license)
 		}
 		provider := linkedThing{Type: "Organization", Name: source.Publisher}
@@ -112,11 +108,7 @@ func (d *LinkedDataset) addSources(m *store.Manifest, ids []string) {
 
 // descriptionOf is what an endpoint's records are, and how they may be added up.
 func descriptionOf(e *contract.Endpoint) string {
-	text := e.Summary + ". Records can be filtered, and read as CSV or JSON."
-	for _, more := range append(nonEmpty(e.Note), nonEmpty(e.AddingUp())...) {
-		text += " " + more
-	}
-	return text
+	return contract.Sentences(e.Summary+". Records can be filtered, and read as CSV or JSON.", e.Note, e.AddingUp())
 }
 
 // linkedOf describes an endpoint from a snapshot.
@@ -134,19 +126,12 @@ type placesKey string
 // placesOf are the countries of an endpoint's records, or how many there are if they are more than
 // a few. They are counted once for each snapshot.
 func (q *asker) placesOf(e *contract.Endpoint) ([]linkedThing, error) {
-	if known, ok := q.served.Kept.Load(placesKey(e.Contract().Path)); ok {
-		return known.([]linkedThing), nil
-	}
-	places, err := q.askPlaces(e)
-	if err == nil {
-		q.served.Kept.Store(placesKey(e.Contract().Path), places)
-	}
-	return places, err
+	return keptOf(q.served, placesKey(e.Contract().Path), func() ([]linkedThing, error) { return q.askPlaces(e) })
 }
 
 func (q *asker) askPlaces(e *contract.Endpoint) ([]linkedThing, error) {
 	const field = "location_code"
-	if !slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == field }) {
+	if !e.HasField(field) {
 		return nil, nil
 	}
 	found, err := q.Ask(e, contract.Facets, url.Values{"of": {field}})
@@ -156,9 +141,7 @@ func (q *asker) askPlaces(e *contract.Endpoint) ([]linkedThing, error) {
 	if n := len(found.Records); n > mostLinked {
 		return []linkedThing{{Type: "Place", Name: browse.Count(n) + " places" + " with codes of ISO 3166"}}, nil
 	}
-	all := contract.EndpointsIn(e.Names())
-	locations := slices.IndexFunc(all, func(e contract.Endpoint) bool { return e.Table == "location" })
-	countries, err := q.Ask(&all[locations], contract.Rows, nil)
+	countries, err := q.Ask(contract.EndpointOf("location", e.Names()), contract.Rows, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package site
 import (
 	"bytes"
 	"encoding/xml"
-	"strings"
 	"sync"
 	"text/template"
 
@@ -58,15 +57,7 @@ func llmsText(m *list.Mount, host string) ([]byte, error) {
 
 // sumRules are what an endpoint allows of sums, in sentences.
 func sumRules(e *contract.Endpoint) string {
-	return strings.Join(append(e.SumRules(), nonEmpty(e.AddingUp())...), " ")
-}
-
-// nonEmpty is a list of one text, or of none.
-func nonEmpty(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return []string{text}
+	return contract.Sentences(append(e.SumRules(), e.AddingUp())...)
 }
 
 // robotsText keeps crawlers out of the endless combinations of filters.

@@ -155,7 +155,7 @@ func PageDatasetOf(m *store.Manifest, id string) PageDataset {
 	}
 	return PageDataset{
 		Title: TitleOf(&d), Link: DatasetLink(m, &d), Provider: d.Publisher,
-		License: cmp.Or(d.License, "licence not stated"), LicenseURL: WebLink(d.LicenseURL),
+		License: cmp.Or(d.License, "licence not stated"), LicenseURL: contract.WebLink(d.LicenseURL),
 		Terms: d.Terms, Caveats: d.Caveats, Updated: dayOnPage(d.Updated),
 	}
 }
@@ -168,21 +168,12 @@ func dayOnPage(at time.Time) string {
 	return DayOf(at)
 }
 
-// WebLink returns an address that pages may link to: one of the web, empty for any other.
-func WebLink(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return address
-}
-
 // TitleOf is how pages name a dataset.
 func TitleOf(d *store.Dataset) string { return cmp.Or(d.Title, d.Name, d.ID) }
 
 // DatasetLink is the address of a dataset in its catalog, empty if the catalog has none.
 func DatasetLink(m *store.Manifest, d *store.Dataset) string {
-	return WebLink(strings.TrimRight(m.CatalogURL, "/") + "/dataset/" + url.PathEscape(cmp.Or(d.Name, d.ID)))
+	return contract.WebLink(strings.TrimRight(m.CatalogURL, "/") + "/dataset/" + url.PathEscape(cmp.Or(d.Name, d.ID)))
 }
 
 // Interval is the period as ISO 8601 has it, with two dots for an open end.
