@@ -38,14 +38,10 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 		}
 		return
 	}
-	h := reply.PlainHead.Begin(ctx)
-	s.SetSnapshot(h)
 	if query := ctx.URI().QueryString(); len(query) > 0 {
 		short += "?" + string(query)
 	}
-	h.Set("Location", short)
-	h.Set("Cache-Control", reply.NoStore)
-	ctx.SetStatusCode(fasthttp.StatusTemporaryRedirect)
+	s.SetSnapshot(reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, short))
 }
 
 // listsByName are the positions of endpoints by the last part of their paths, in both sets of names

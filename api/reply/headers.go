@@ -118,6 +118,15 @@ func (h Head) Begin(ctx *fasthttp.RequestCtx) *fasthttp.ResponseHeader {
 	return &ctx.Response.Header
 }
 
+// Redirect answers with another address, which no cache keeps.
+func Redirect(ctx *fasthttp.RequestCtx, status int, to string) *fasthttp.ResponseHeader {
+	h := PlainHead.Begin(ctx)
+	h.Set("Location", to)
+	h.Set("Cache-Control", NoStore)
+	ctx.SetStatusCode(status)
+	return h
+}
+
 // Heads that depend neither on options nor on the snapshot.
 var (
 	PlainHead    = NewHead(Safe()...)

@@ -87,7 +87,10 @@ func (s *Site) addBrowse(p place) {
 			Head: p.head("", "").Head, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
 			Counterpart: m.Counterpart.Prefix + counterparts[i].Path,
 		}}
-		answer := func(ctx *fasthttp.RequestCtx) error { return s.answerBrowse(ctx, of, &head) }
+		answer := func(ctx *fasthttp.RequestCtx) error {
+			wrong := func(page *browse.Page) []string { return page.Wrong }
+			return s.answerView(ctx, of, BrowsePath, "browse.html", &head, wrong)
+		}
 		s.add(p, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: s.Limited(answer, s.Pages)})
 		views[e.Name()] = of
 		s.addFrame(of)
@@ -102,26 +105,36 @@ func (s *Site) addBrowse(p place) {
 	s.addOEmbed(p, views)
 }
 
-func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, of *view, head *list.PageHead) error {
-	return s.served(ctx, of, BrowsePath, func(page *browse.Page) error {
-		err := s.answerPage(ctx, of.Language, "browse.html", page, head)
-		if len(page.Wrong) > 0 && err == nil {
-			ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
-			ctx.Response.Header.Set("Cache-Control", reply.NoStore)
-		}
-		return err
-	})
+// snapshotIn is the id of the snapshot that a request names, empty for the current one.
+func snapshotIn(ctx *fasthttp.RequestCtx) string {
+	return string(ctx.QueryArgs().Peek(contract.SnapshotParam))
 }
 
-// served makes the page that a request asks for, of the snapshot that it names or of the current
-// one.
-func (s *Site) served(ctx *fasthttp.RequestCtx, of *view, below string, answer func(*browse.Page) error) error {
-	v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
+// withSnapshot calls answer with the snapshot of an id.
+func (s *Site) withSnapshot(id string, answer func(*state.Served) error) error {
+	v, err := s.AcquireFor(id)
 	if err != nil {
 		return err
 	}
 	defer v.Release(s.Log)
-	return s.withPage(ctx, v, of, below, "", answer)
+	return answer(v)
+}
+
+// answerView answers with a page that shows what a request asks for. One that has an error is of no
+// use to caches.
+func (s *Site) answerView(
+	ctx *fasthttp.RequestCtx, of *view, below, template string, head *list.PageHead, errors func(*browse.Page) []string,
+) error {
+	return s.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+		return s.withPage(ctx, v, of, below, "", func(page *browse.Page) error {
+			err := s.answerPage(ctx, of.Language, template, page, head)
+			if len(errors(page)) > 0 && err == nil {
+				ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
+				ctx.Response.Header.Set("Cache-Control", reply.NoStore)
+			}
+			return err
+		})
+	})
 }
 
 // withPage makes the page that a request asks for, and calls answer with it. A query that says the
@@ -139,10 +152,8 @@ func (s *Site) withPage(
 		return err
 	case clean != "":
 		name := of.question.Plan.Endpoint.Name()
-		h := reply.PlainHead.Begin(ctx)
-		h.Set("Location", of.root()+below+name+ending+strings.TrimPrefix(clean, of.root()+BrowsePath+name))
-		h.Set("Cache-Control", reply.NoStore)
-		ctx.SetStatusCode(fasthttp.StatusSeeOther)
+		query := strings.TrimPrefix(clean, of.root()+BrowsePath+name)
+		reply.Redirect(ctx, fasthttp.StatusSeeOther, of.root()+below+name+ending+query)
 		return nil
 	}
 	return answer(page)
@@ -160,7 +171,7 @@ func (s *Site) pageOf(
 	q.Source, q.Boundaries = ask, s.Options.Boundaries
 	q.License = func(dataset string) (title, address string) {
 		d, _ := v.Bound.Snap.Manifest.Dataset(dataset)
-		return d.License, state.WebLink(d.LicenseURL)
+		return d.License, contract.WebLink(d.LicenseURL)
 	}
 	source := v.Bound.SourceOf(e.Contract())
 	q.Freshness = browse.Freshness{

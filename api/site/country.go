@@ -95,16 +95,13 @@ func (s *Site) addCountry(p place) {
 	book := list.NewPageHead(workbookType, reply.DataPolicy, reply.LandingKey, s.PageFields()...)
 	add := func(path string, answer func(*fasthttp.RequestCtx, *state.Served, *country.Overview) error) {
 		s.add(p, path, list.Route{Name: CountryPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-			v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
-			if err != nil {
-				return err
-			}
-			defer v.Release(s.Log)
-			all, err := s.overviewOf(v)
-			if err != nil {
-				return err
-			}
-			return answer(ctx, v, all)
+			return s.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+				all, err := s.overviewOf(v)
+				if err != nil {
+					return err
+				}
+				return answer(ctx, v, all)
+			})
 		}, s.Pages)})
 	}
 	add(CountryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
@@ -140,10 +137,7 @@ func (s *Site) answerNoCountry(
 	ctx *fasthttp.RequestCtx, p place, all *country.Overview, sent string, head *list.PageHead,
 ) error {
 	if c := all.Find(strings.ToUpper(sent)); c != nil {
-		h := reply.PlainHead.Begin(ctx)
-		h.Set("Location", p.root()+CountryPath+"/"+c.Code)
-		h.Set("Cache-Control", reply.NoStore)
-		ctx.SetStatusCode(fasthttp.StatusSeeOther)
+		reply.Redirect(ctx, fasthttp.StatusSeeOther, p.root()+CountryPath+"/"+c.Code)
 		return nil
 	}
 	page := countriesPage{p.head(p.T("No such country"), ""), all, nil, sent, nearCountries(all, sent)}
@@ -241,11 +235,7 @@ func (s *Site) answerWorkbook(
 		s.LogFault(CountryPath, err)
 		return err
 	}
-	s.SendPage(ctx, head, book.Bytes())
-	if ctx.Response.StatusCode() == fasthttp.StatusOK {
-		name := "hdqs-" + at.Code + "-" + v.Date + ".xlsx"
-		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(`attachment; filename="`+name+`"`))
-	}
+	s.sendFile(ctx, head, book.Bytes(), "attachment", "hdqs-"+at.Code+"-"+v.Date+".xlsx")
 	return nil
 }
 

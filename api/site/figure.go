@@ -41,14 +41,7 @@ func (s *Site) addFrame(of *view) {
 	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, s.landingFields()...)
 	s.add(of.place, browse.EmbedPath+of.question.Plan.Endpoint.Name(), list.Route{
 		Name: browse.EmbedPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-			return s.served(ctx, of, browse.EmbedPath, func(page *browse.Page) error {
-				err := s.answerPage(ctx, of.Language, "embed.html", page, &frame)
-				if len(page.NoFigure()) > 0 && err == nil {
-					ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
-					ctx.Response.Header.Set("Cache-Control", reply.NoStore)
-				}
-				return err
-			})
+			return s.answerView(ctx, of, browse.EmbedPath, "embed.html", &frame, (*browse.Page).NoFigure)
 		}, s.Pages),
 	})
 }
@@ -81,20 +74,17 @@ const pngType = "image/png"
 // with a request.
 func (s *Site) answerFigure(ctx *fasthttp.RequestCtx, of *view, f *figureFile) error {
 	name := of.question.Plan.Endpoint.Name()
-	v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
-	if err != nil {
-		return err
-	}
-	defer v.Release(s.Log)
-	return s.kept(ctx, v, "hdqs-"+name, f, func() (body []byte, err error) {
-		err = s.withPage(ctx, v, of, browse.FigurePath, "."+f.kind, func(page *browse.Page) error {
-			if len(page.NoFigure()) > 0 {
-				return noFigure(page)
-			}
-			body, err = f.make(v, of, page)
-			return err
+	return s.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+		return s.kept(ctx, v, "hdqs-"+name, f, func() (body []byte, err error) {
+			err = s.withPage(ctx, v, of, browse.FigurePath, "."+f.kind, func(page *browse.Page) error {
+				if len(page.NoFigure()) > 0 {
+					return noFigure(page)
+				}
+				body, err = f.make(v, of, page)
+				return err
+			})
+			return body, err
 		})
-		return body, err
 	})
 }
 
@@ -116,12 +106,16 @@ func (s *Site) kept(
 			s.drawn.put(key, body)
 		}
 	}
-	s.SendPage(ctx, &f.head, body)
-	if ctx.Response.StatusCode() == fasthttp.StatusOK {
-		disposition := `inline; filename="` + name + "-" + v.Date + "." + f.kind + `"`
-		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(disposition))
-	}
+	s.sendFile(ctx, &f.head, body, "inline", name+"-"+v.Date+"."+f.kind)
 	return nil
+}
+
+// sendFile sends a file with the name under which a browser saves it.
+func (s *Site) sendFile(ctx *fasthttp.RequestCtx, head *list.PageHead, body []byte, disposition, name string) {
+	s.SendPage(ctx, head, body)
+	if ctx.Response.StatusCode() == fasthttp.StatusOK {
+		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(disposition+`; filename="`+name+`"`))
+	}
 }
 
 // noFigure is the error of a page without a figure.
@@ -183,21 +177,6 @@ func figureBook(v *state.Served, of *view, page *browse.Page) ([]byte, error) {
 	return book.Bytes(), err
 }
 
-// oEmbed is the description of a frame (oembed.com).
-type oEmbed struct {
-	Type            string `json:"type"`
-	Version         string `json:"version"`
-	Title           string `json:"title"`
-	Provider        string `json:"provider_name"`
-	ProviderURL     string `json:"provider_url"`
-	HTML            string `json:"html"`
-	Width           int    `json:"width"`
-	Height          int    `json:"height"`
-	Thumbnail       string `json:"thumbnail_url,omitempty"`
-	ThumbnailWidth  int    `json:"thumbnail_width,omitempty"`
-	ThumbnailHeight int    `json:"thumbnail_height,omitempty"`
-}
-
 // The size of a frame where a site does not say what it has room for, and the smallest one.
 const (
 	frameWidth = 800
@@ -224,7 +203,9 @@ func (s *Site) addOEmbed(p place, views map[string]*view) {
 				s.AnswerFault(ctx, fasthttp.StatusNotFound, bodyNoView)
 				return nil
 			}
-			return s.answerOEmbed(ctx, of, at, &head)
+			return s.withSnapshot(at.Query().Get(contract.SnapshotParam), func(v *state.Served) error {
+				return s.answerOEmbed(ctx, v, of, at, &head)
+			})
 		}, s.Pages),
 	})
 }
@@ -244,12 +225,10 @@ func viewOf(path string) string {
 	return name
 }
 
-func (s *Site) answerOEmbed(ctx *fasthttp.RequestCtx, of *view, at *url.URL, head *list.PageHead) error {
-	v, err := s.AcquireFor(at.Query().Get(contract.SnapshotParam))
-	if err != nil {
-		return err
-	}
-	defer v.Release(s.Log)
+// answerOEmbed answers with the description of the frame of a view (oembed.com).
+func (s *Site) answerOEmbed(
+	ctx *fasthttp.RequestCtx, v *state.Served, of *view, at *url.URL, head *list.PageHead,
+) error {
 	page, clean, err := s.pageOf(ctx, v, of, at.RawQuery, false)
 	if clean != "" {
 		_, query, _ := strings.Cut(clean, "?")
@@ -272,12 +251,10 @@ func (s *Site) answerOEmbed(ctx *fasthttp.RequestCtx, of *view, at *url.URL, hea
 	}
 	height, _ := strconv.Atoi(browse.FrameHeight)
 	width, height := room("maxwidth", frameWidth), room("maxheight", height)
-	frame := oEmbed{
-		Type: "rich", Version: "1.0", Title: page.Title, Provider: browse.ServiceTitle,
-		ProviderURL: s.BaseOf(ctx) + of.root() + "/",
-		HTML:        browse.Frame(page.Share.Frame, page.Title, strconv.Itoa(width), strconv.Itoa(height)),
-		Width:       width, Height: height,
-	}
-	body, err := json.Marshal(frame)
+	body, err := json.Marshal(map[string]any{
+		"type": "rich", "version": "1.0", "title": page.Title, "width": width, "height": height,
+		"provider_name": browse.ServiceTitle, "provider_url": s.BaseOf(ctx) + of.root() + "/",
+		"html": browse.Frame(page.Share.Frame, page.Title, strconv.Itoa(width), strconv.Itoa(height)),
+	})
 	return s.sendMade(ctx, head, browse.OEmbedPath, body, err)
 }

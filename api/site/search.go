@@ -159,10 +159,7 @@ func (s *Site) addSearch(p place) {
 		return err
 	})
 	s.add(p, strings.TrimSuffix(BrowsePath, "/"), list.Route{Name: "/", Handler: func(ctx *fasthttp.RequestCtx) {
-		h := reply.PlainHead.Begin(ctx)
-		h.Set("Location", p.root()+"/#lists")
-		h.Set("Cache-Control", reply.NoStore)
-		ctx.SetStatusCode(fasthttp.StatusTemporaryRedirect)
+		reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, p.root()+"/#lists")
 	}})
 }
 

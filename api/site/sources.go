@@ -70,15 +70,9 @@ func (s *Site) sourcesOf(m *list.Mount, v *state.Served, name string) *Sources {
 func (s *Site) addSources(m *list.Mount) {
 	head := list.NewPageHead(contract.JSONType, reply.DataPolicy, reply.LandingKey, s.PageFields()...)
 	s.Add(m, SourcesPath, list.Route{Name: SourcesPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-		v, err := s.AcquireFor(string(ctx.QueryArgs().Peek(contract.SnapshotParam)))
-		if err != nil {
-			return err
-		}
-		defer v.Release(s.Log)
-		body, err := json.Marshal(s.sourcesOf(m, v, string(ctx.QueryArgs().Peek("list"))))
-		if err == nil {
-			s.SendPage(ctx, &head, body)
-		}
-		return err
+		return s.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+			body, err := json.Marshal(s.sourcesOf(m, v, string(ctx.QueryArgs().Peek("list"))))
+			return s.sendMade(ctx, &head, SourcesPath, body, err)
+		})
 	})})
 }
