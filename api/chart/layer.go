@@ -193,20 +193,31 @@ func (l *Layer) draw(shapes []Shape, place func(lon, lat float64) (x, y float64)
 	}
 }
 
-// boxOf reads a path as appendRing writes it: in each ring a place, then steps.
+// boxOf is the box around a path.
 func boxOf(path string) box {
 	b := nowhere
-	for ring := range strings.SplitSeq(path[min(1, len(path)):], "M") {
-		numbers := strings.Fields(apart.Replace(ring))
-		x, y := 0.0, 0.0
-		for ; len(numbers) > 1; numbers = numbers[2:] {
-			dx, _ := strconv.ParseFloat(numbers[0], 64)
-			dy, _ := strconv.ParseFloat(numbers[1], 64)
-			x, y = x+dx, y+dy
-			b = b.around(box{x, y, x, y})
+	for _, points := range ringsOf(path) {
+		for _, p := range points {
+			b = b.around(box{p[0], p[1], p[0], p[1]})
 		}
 	}
 	return b
+}
+
+// ringsOf reads a path as appendRing writes it: in each ring a place, then steps.
+func ringsOf(path string) (rings [][][2]float64) {
+	for ring := range strings.SplitSeq(path[min(1, len(path)):], "M") {
+		numbers := strings.Fields(apart.Replace(ring))
+		var points [][2]float64
+		for x, y := 0, 0; len(numbers) > 1; numbers = numbers[2:] {
+			dx, _ := strconv.Atoi(numbers[0])
+			dy, _ := strconv.Atoi(numbers[1])
+			x, y = x+dx, y+dy
+			points = append(points, [2]float64{float64(x), float64(y)})
+		}
+		rings = append(rings, points)
+	}
+	return rings
 }
 
 // apart sets the numbers of a path apart.

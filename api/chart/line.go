@@ -106,7 +106,7 @@ func newPlane(c *Chart, width, height int, labels []string, least, most float64)
 		step: float64(width-marginLeft-marginEnd) / float64(max(1, len(labels))),
 	}
 	size, format := scaleOf(max(p.high, -p.low))
-	p.svg = start(c, width, height, "lines")
+	p.svg = startIn(c, box{0, 0, p.width, p.height}, "lines")
 	p.add(`<text x="0" y="14" class="unit" data-size="`, strconv.FormatFloat(size, 'f', -1, 64), `">`,
 		html.EscapeString(strings.TrimSpace(c.Language.T(format, c.Unit))), `</text>`)
 	for _, mark := range marks {

@@ -3,8 +3,6 @@ package chart
 import (
 	"html"
 	"html/template"
-	"strconv"
-	"strings"
 )
 
 // Target is an area of a map that leads somewhere.
@@ -48,28 +46,9 @@ func (l *Layer) coarser(grid float64, most int) *Layer {
 	small := &Layer{flat: true, box: box{l.box.left / grid, l.box.top / grid, l.box.right / grid, l.box.bottom / grid}}
 	var shapes []Shape
 	for i := range l.areas {
-		shape := Shape{Code: l.areas[i].code, Name: l.areas[i].name}
-		for ring := range strings.SplitSeq(l.areas[i].path, "z") {
-			var points [][2]float64
-			var at [2]int
-			for k, n := range numbersIn(ring) {
-				if at[k%2] += n; k%2 == 1 {
-					points = append(points, [2]float64{float64(at[0]), float64(at[1])})
-				}
-			}
-			shape.Rings = append(shape.Rings, points)
-		}
-		shapes = append(shapes, shape)
+		a := &l.areas[i]
+		shapes = append(shapes, Shape{a.code, a.name, ringsOf(a.path)})
 	}
 	small.draw(shapes, func(x, y float64) (float64, float64) { return x / grid, y / grid }, most)
 	return small
-}
-
-// numbersIn are the numbers of a ring as appendRing writes it.
-func numbersIn(ring string) (all []int) {
-	for _, text := range strings.Fields(apart.Replace(ring)) {
-		n, _ := strconv.Atoi(text)
-		all = append(all, n)
-	}
-	return all
 }

@@ -22,15 +22,8 @@ type Chart struct {
 // svg collects the elements of a drawing.
 type svg struct{ strings.Builder }
 
-// start opens a drawing of a size in its own units.
-func start(c *Chart, width, height int, class string) *svg {
-	return startIn(c, box{0, 0, float64(width), float64(height)}, class)
-}
-
 // startIn opens a drawing that shows a part of the plane.
-func startIn(c *Chart, view box, class string) *svg {
-	return open(c, class, " "+viewBox(view))
-}
+func startIn(c *Chart, view box, class string) *svg { return open(c, class, " "+viewBox(view)) }
 
 // viewBox is the attribute by which a drawing shows a part of the plane.
 func viewBox(b box) string {
