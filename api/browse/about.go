@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"slices"
@@ -125,7 +126,10 @@ func (a *about) addPlaces(q *Question, of state) error {
 		}
 		codes := chosenOf(of, field)
 		if len(codes) == 1 {
-			a.Places = q.countryName(codes[0])
+			a.Places = codes[0]
+			if c := q.country(codes[0]); c != nil {
+				a.Places = cmp.Or(c.Name, codes[0])
+			}
 			return nil
 		}
 		found, _, err := askGroups(q, groupsQuery(of, nil, "distinct:"+field))
@@ -138,14 +142,6 @@ func (a *about) addPlaces(q *Question, of state) error {
 		return nil
 	}
 	return nil
-}
-
-// countryName is the name of a country.
-func (q *Question) countryName(code string) string {
-	if c := findCountry(q.countries, code); c != nil && c.Name != "" {
-		return c.Name
-	}
-	return code
 }
 
 // Source are the providers in words.

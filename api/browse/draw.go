@@ -29,22 +29,17 @@ type group struct {
 	known       bool // has a figure
 }
 
-func groupsOf(l *lang.Language, records []Record, b *by, field string, countries []Country) []group {
-	names := map[string]string{}
-	if b.as == onCountries {
-		for _, c := range countries {
-			names[c.Code] = c.Name
-		}
-	}
+func groupsOf(q *Question, records []Record, b *by, field string) []group {
+	l := q.Language
 	all := make([]group, len(records))
 	for i, r := range records {
 		g := &all[i]
 		g.value, _ = r.Text(b.fields[0])
-		g.name = names[g.value]
-		if b.as == asBars && g.name == "" {
-			g.name, g.code = worded(l, b.fields[0], g.value)
-		}
 		switch {
+		case b.as == onCountries:
+			g.name = q.nameOf(g.value)
+		case b.as == asBars:
+			g.name, g.code = worded(l, b.fields[0], g.value)
 		case b.as == overTime && len(b.fields) > 1:
 			g.second, _ = r.Text(b.fields[1])
 		case b.as == onUnits || b.as == onPoints:
@@ -73,7 +68,7 @@ func placeOf(r Record, latField, lonField string) (lat, lon float64, ok bool) {
 	return lat, lon, hasLat && hasLon && err == nil && err2 == nil && math.Abs(lat) <= 90 && math.Abs(lon) <= 180
 }
 
-func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, countries []Country) {
+func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 	if len(groups) == 0 {
 		return
 	}
@@ -83,7 +78,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 	}
 	x.Head = []string{capital(b.label), m.label}
 	if b.as == overTime {
-		x.drawTime(c, s, groups, m, b, countries)
+		x.drawTime(q, c, s, groups, m, b)
 		return
 	}
 	if b.as != asBars || !isEnum(q.Plan.Endpoint, b.value) {
@@ -157,14 +152,12 @@ var newestDrawn = map[string]string{
 
 // drawTime draws lines over time: one, or one for each value of the second field. Of months it
 // draws the newest, unless the address says which or all.
-func (x *figure) drawTime(c *chart.Chart, s state, groups []group, m measure, b *by, countries []Country) {
+func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, m measure, b *by) {
 	l := c.Language
 	codes := secondsOf(groups)
 	names := slices.Clone(codes)
-	for _, c := range countries {
-		if i := slices.Index(codes, c.Code); i >= 0 && c.Name != "" {
-			names[i] = c.Name
-		}
+	for i, code := range codes {
+		names[i] = q.nameOf(code)
 	}
 	if len(b.fields) > 1 {
 		x.Head = append([]string{capital(l.T(b.value))}, names...)

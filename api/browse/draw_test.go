@@ -55,7 +55,7 @@ func TestDrawTime(t *testing.T) {
 			s.values.Set(spanParam, "all")
 			most = maxLabels
 		}
-		x.drawTime(&chart.Chart{ID: "figure"}, s, groups, measure{"events", "sum", "Events"}, &b, nil)
+		x.drawTime(new(Question), &chart.Chart{ID: "figure"}, s, groups, measure{"events", "sum", "Events"}, &b)
 		if !slices.Equal(x.Cut, c.cut) {
 			t.Errorf("%d lines, %d months: %q, want %q", c.lines, c.months, x.Cut, c.cut)
 		}

@@ -173,11 +173,11 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	}
 	_, field, _ := strings.Cut(d.Measures[0], ":")
 	m := measure{name: names.Name(field), label: title}
-	x.draw(v.q, v.s, groups, m, b, v.countries)
+	x.draw(v.q, v.s, groups, m, b)
 	maps.Copy(values, sum.kept)
 	query := groupsQuery(state{values: values}, fields, strings.Join(d.Measures, ","))
 	x.Source = address(v.q.Base+v.q.Root+e.Path+"/"+contract.Aggregate.String(), query)
-	if err := x.addNational(v.q, v.s, values, fields, d.Measures[0], v.countries); err != nil {
+	if err := x.addNational(v.q, v.s, values, fields, d.Measures[0]); err != nil {
 		return nil, err
 	}
 	return x, x.tell(v.q, values, unitOf(l, e, m))

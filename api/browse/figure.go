@@ -151,7 +151,7 @@ func unitOf(l *lang.Language, e *contract.Endpoint, m measure) string {
 	return l.T(unit)
 }
 
-func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
+func drawFigure(q *Question, s state) (*figure, error) {
 	e := q.Plan.Endpoint
 	l := q.Language
 	measures, bys := measuresOf(l, e), bysOf(q, s)
@@ -191,16 +191,16 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 		issues = append(issues, tooManyGroups(total))
 	}
 	if len(issues) > 0 {
-		if x, err := drawUnits(q, s, &by, countries); x != nil || err != nil {
+		if x, err := drawUnits(q, s, &by); x != nil || err != nil {
 			return x, err
 		}
 		for _, issue := range issues {
 			x.Refused = append(x.Refused, issue.Text) // the template retells it
 		}
-		x.Heal, err = heal(q, s, countries)
+		x.Heal, err = heal(q, s)
 		return x, err
 	}
-	groups := groupsOf(l, records, &by, m.field(), countries)
+	groups := groupsOf(q, records, &by, m.field())
 	for i, r := range records {
 		if text, ok := r.Text(most); ok && groups[i].known && text != groups[i].sent {
 			groups[i].known = false
@@ -210,11 +210,11 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	if x.Several > 0 && x.Several == len(groups) {
 		x.Refused = append(x.Refused, l.T("%s: the records have several values, which are not added up or averaged.",
 			m.label)+" "+l.T("Choose a level, and only the newest edition."))
-		x.Heal, err = heal(q, s, countries)
+		x.Heal, err = heal(q, s)
 		return x, err
 	}
-	x.draw(q, s, groups, m, &by, countries)
-	if err := x.addNational(q, s, s.filters(), by.fields, m.request(), countries); err != nil {
+	x.draw(q, s, groups, m, &by)
+	if err := x.addNational(q, s, s.filters(), by.fields, m.request()); err != nil {
 		return nil, err
 	}
 	if err := x.addOthers(q, s, &by, request, total); err != nil {
@@ -225,7 +225,7 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 
 // drawUnits draws by province or district the records of that level, where the address asks for a
 // whole country or its units. It is nil if no unit of that level has records, or they are refused.
-func drawUnits(q *Question, s state, by *by, countries []Country) (*figure, error) {
+func drawUnits(q *Question, s state, by *by) (*figure, error) {
 	level := strings.TrimPrefix(by.value[:min(len(by.value), len("admin1"))], "admin")
 	isOne := len(chosenOf(s, "location_code")) == 1
 	if !isOne || s.values.Get(levelParam) != contract.Coarsest || level != "1" && level != "2" {
@@ -233,7 +233,7 @@ func drawUnits(q *Question, s state, by *by, countries []Country) (*figure, erro
 	}
 	at := state{path: s.path, values: s.copy(levelParam)}
 	at.values.Set(levelParam, level)
-	x, err := drawFigure(q, at, countries)
+	x, err := drawFigure(q, at)
 	if err != nil || len(x.Refused) > 0 || len(x.Rows) == 0 || strings.HasPrefix(x.units, "units=0/") {
 		return nil, err
 	}

@@ -58,28 +58,23 @@ type chooser struct {
 
 // viewer reads the first view.
 type viewer struct {
-	q         *Question
-	s         state
-	given     url.Values // filters of the address
-	names     map[string]string
-	countries []Country
-	id        string // of the drawing
+	q     *Question
+	s     state
+	given url.Values // filters of the address
+	id    string     // of the drawing
 }
 
 // isFirst reports whether the address leaves it to the page what is drawn.
 func (s state) isFirst() bool { return !s.values.Has(measureParam) && !s.values.Has(byParam) }
 
 // firstOf reads the first view of a list, nil if the list has none.
-func firstOf(q *Question, s state, countries []Country) (*first, error) {
+func firstOf(q *Question, s state) (*first, error) {
 	view := q.Plan.Endpoint.View()
 	if view == nil {
 		return nil, nil
 	}
-	v := &viewer{q: q, s: s, given: s.filters(), names: map[string]string{}, countries: countries}
+	v := &viewer{q: q, s: s, given: s.filters()}
 	v.given.Del(contract.SnapshotParam)
-	for _, c := range countries {
-		v.names[c.Code] = c.Name
-	}
 	f := new(first)
 	for i, field := range view.Choose {
 		c, err := v.chooser(view.Choose[:i+1])
@@ -343,7 +338,7 @@ func plainDigits(text string) string {
 
 // nameOf is the name of a country.
 func (v *viewer) nameOf(code string) string {
-	return cmp.Or(v.names[code], code, v.q.Language.T("not given"))
+	return cmp.Or(v.q.nameOf(code), v.q.Language.T("not given"))
 }
 
 // coverageText says that not all units of a country have records, empty if they do.

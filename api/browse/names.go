@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ var codeTables = []struct{ field, table, name string }{
 
 // namesOf are the names of codes that the endpoint's records have, by field. Those of provinces are
 // of the country that is chosen.
-func namesOf(q *Question, s state, countries []Country) (map[string]map[string]string, error) {
+func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 	byCode := func(all []Country) map[string]string {
 		names := make(map[string]string, len(all))
 		for _, c := range all {
@@ -49,7 +50,7 @@ func namesOf(q *Question, s state, countries []Country) (map[string]map[string]s
 		}
 		return names
 	}
-	places := byCode(countries)
+	places := byCode(q.countries)
 	levels := map[string]string{}
 	for level, name := range levelNames {
 		levels[level] = q.Language.T(name)
@@ -78,21 +79,26 @@ func namesOf(q *Question, s state, countries []Country) (map[string]map[string]s
 	return named, nil
 }
 
-// findCountry returns the country with a code, nil without one.
-func findCountry(all []Country, code string) *Country {
-	at := slices.IndexFunc(all, func(c Country) bool { return strings.EqualFold(c.Code, code) })
+// nameOf is the name of a country, or the code of one without.
+func (q *Question) nameOf(code string) string {
+	return cmp.Or(q.named[contract.CountryParam][code], code)
+}
+
+// country returns the country with a code in any case, nil without one.
+func (q *Question) country(code string) *Country {
+	at := slices.IndexFunc(q.countries, func(c Country) bool { return strings.EqualFold(c.Code, code) })
 	if at < 0 {
 		return nil
 	}
-	return &all[at]
+	return &q.countries[at]
 }
 
 // countryPage leads to the page of the only country of the records.
-func countryPage(q *Question, s state, all []Country) *link {
+func countryPage(q *Question, s state) *link {
 	for i := range q.Plan.Endpoint.Fields {
 		name := q.Plan.Endpoint.Fields[i].Name
 		if codes := chosenOf(s, name); isCountry(name) && len(codes) == 1 {
-			if c := findCountry(all, codes[0]); c != nil {
+			if c := q.country(codes[0]); c != nil {
 				return &link{c.Name, q.Prefix + "/country/" + url.PathEscape(c.Code)}
 			}
 		}

@@ -12,7 +12,7 @@ import (
 // addNational names countries of which sums of the units of one level, which the address asks for,
 // differ from the figure of the whole country.
 func (x *figure) addNational(
-	q *Question, s state, filters url.Values, fields []string, measure string, countries []Country,
+	q *Question, s state, filters url.Values, fields []string, measure string,
 ) error {
 	const place = "location_code"
 	level := filters.Get(levelParam)
@@ -46,7 +46,7 @@ func (x *figure) addNational(
 	if err != nil {
 		return err
 	}
-	for _, c := range countries {
+	for _, c := range q.countries {
 		differs := func(key string) bool { return whole[key] != shown[key] }
 		switch own := of[c.Code]; {
 		case len(own) == 0 || !slices.ContainsFunc(slices.Concat(own, keys[c.Code]), differs) || len(keys[c.Code]) == 0:

@@ -111,13 +111,13 @@ func New(q *Question) (p *Page, clean string, err error) {
 		return nil, "", err
 	}
 	q.countries = p.Countries
-	if q.named, err = namesOf(q, s, p.Countries); err != nil {
+	if q.named, err = namesOf(q, s); err != nil {
 		return nil, "", err
 	}
 	if p.Chips = chips(q, s); len(p.Chips) > 0 {
 		p.Clear = s.address(s.copy(append(names(q.Plan), contract.EverybodyParam, "offset", rowParam)...))
 	}
-	p.Country = countryPage(q, s, p.Countries)
+	p.Country = countryPage(q, s)
 	p.Columns = columnsOf(l, e, s.values.Get("fields"))
 	p.addLinks(q, s)
 	answer, err := q.Source.Ask(e, contract.Rows, s.question())
@@ -190,7 +190,7 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 	if err = p.addFigures(q, s); err != nil || s.values.Get(rowParam) == "" {
 		return err
 	}
-	p.Chosen, err = choose(q, s, p.Countries)
+	p.Chosen, err = choose(q, s)
 	return err
 }
 
@@ -200,18 +200,18 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 		return nil
 	}
 	if s.isFirst() {
-		if p.First, err = firstOf(q, s, p.Countries); err != nil {
+		if p.First, err = firstOf(q, s); err != nil {
 			return err
 		}
 	}
 	if p.First == nil {
 		p.TableFirst = s.isFirst()
-		p.Figure, err = drawFigure(q, s, p.Countries)
+		p.Figure, err = drawFigure(q, s)
 		return err
 	}
 	for _, x := range p.First.Drawings {
 		if len(x.Refused) > 0 {
-			if x.Heal, err = heal(q, s, p.Countries); err != nil {
+			if x.Heal, err = heal(q, s); err != nil {
 				return err
 			}
 		}

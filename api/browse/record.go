@@ -30,7 +30,7 @@ var sourceFields = []struct{ name, text, link string }{
 }
 
 // choose asks for the record of a page. It is nil if there is no such record.
-func choose(q *Question, s state, countries []Country) (*chosen, error) {
+func choose(q *Question, s state) (*chosen, error) {
 	position := s.number(rowParam, -1)
 	if position < 0 {
 		return nil, nil
@@ -49,7 +49,7 @@ func choose(q *Question, s state, countries []Country) (*chosen, error) {
 		f := &e.Fields[i]
 		c := cellOf(q.Language, f, isNumber(f) && !isCode(f.Name), record)
 		link := ""
-		if at := findCountry(countries, cmp.Or(c.Code, c.Text)); at != nil && isCountry(f.Name) {
+		if at := q.country(cmp.Or(c.Code, c.Text)); at != nil && isCountry(f.Name) {
 			link = q.Prefix + "/country/" + url.PathEscape(at.Code)
 		}
 		x.Fields = append(x.Fields, chosenField{

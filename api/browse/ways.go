@@ -24,7 +24,7 @@ func withRecords(q *Question, links ...link) []link {
 // heal is the page that shows the right figure of what a refused page is about: of the same
 // records, else of the same places and times, else of the same places, else of all. Each is read
 // before it is offered.
-func heal(q *Question, s state, countries []Country) (string, error) {
+func heal(q *Question, s state) (string, error) {
 	given := s.filters()
 	narrowest := state{path: s.path, values: maps.Clone(given)}
 	for _, name := range []string{levelParam, latestParam, contract.EverybodyParam} {
@@ -42,7 +42,7 @@ func heal(q *Question, s state, countries []Country) (string, error) {
 	}
 	for _, values := range []url.Values{narrowest.values, times, places, {}} {
 		at := state{path: s.path, values: values}
-		page, err := firstOf(q, at, countries)
+		page, err := firstOf(q, at)
 		if err != nil {
 			return "", err
 		}
