@@ -93,7 +93,8 @@ func (d *LinkedDataset) addSources(m *store.Manifest, ids []string) {
 		if !ok {
 			continue
 		}
-		if license := cmp.Or(contract.WebLink(source.LicenseURL), source.License); license != "" && !slices.Contains(d.License, license) && len(d.License) < mostLinked {
+		license := cmp.Or(contract.WebLink(source.LicenseURL), source.License)
+		if license != "" && !slices.Contains(d.License, license) && len(d.License) < mostLinked {
 			d.License = append(d.License, license)
 		}
 		provider := linkedThing{Type: "Organization", Name: source.Publisher}
