@@ -48,7 +48,6 @@ type Page struct {
 	TableFirst             bool      // the figure is below the records
 	More                   []*figure // further drawings of the first view
 	Freshness              Freshness
-	FilterCount            int
 	LatestParam            string
 	Dataset                any    // of all records, in JSON-LD
 	Share                  *Share // nil without a figure
