@@ -29,6 +29,7 @@ install: build ## the program, and the samples of deploy for systemd, nginx and 
 	install -m 644 deploy/prometheus/hdqs.rules.yml $(ETC)/prometheus
 	install -d $(ETC)/hdqs
 	for file in serve build; do test -e $(ETC)/hdqs/$$file.env || install -m 600 deploy/systemd/$$file.env $(ETC)/hdqs; done
+	test -e $(ETC)/hdqs/hdqs.yaml || $(BIN) init $(ETC)/hdqs/hdqs.yaml
 	test -e $(ETC)/nginx/conf.d/hdqs.conf || install -m 644 deploy/nginx/hdqs.conf $(ETC)/nginx/conf.d
 	test -e $(ETC)/prometheus/prometheus.yml || install -m 644 deploy/prometheus/prometheus.yml $(ETC)/prometheus
 

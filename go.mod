@@ -26,6 +26,7 @@ require (
 	github.com/spf13/pflag v1.0.10 // cobra's flag sets, into which the environment variables are read
 	github.com/valyala/fasthttp v1.77.0 // HTTP server without allocations per request
 	github.com/xuri/excelize/v2 v2.11.1 // the workbook of the national risk index
+	go.yaml.in/yaml/v3 v3.0.5 // the file of settings; minio-go links it anyway
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d // public authorities, for the image of a container
 	golang.org/x/image v0.46.0 // pictures: areas with smooth edges
 	golang.org/x/sync v0.24.0 // errgroup: worker pools
@@ -90,7 +91,6 @@ require (
 	github.com/xuri/nfp v0.0.2-0.20250530014748-2ddeb826f9a9 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect

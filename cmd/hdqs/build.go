@@ -93,6 +93,7 @@ dropped rows.`,
 	}
 	fl := cmd.Flags()
 	f.register(fl)
+	configFlag(fl)
 	f.sign.register(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print the report as JSON")
 	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to, for the page of a CI job")

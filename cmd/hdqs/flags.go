@@ -1,14 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
 
 	"hdqs/api/state"
 )
@@ -161,6 +166,7 @@ var serveGroups = []flagGroup{
 	}},
 	{"Messages and logs", []string{"log-format", "access-log", "access-log-sample", "access-log-key-file"}},
 	{"End", []string{"shutdown-delay", "drain-timeout"}},
+	{"Instead of flags", []string{"config"}},
 	{"Instead of serving", []string{"check"}},
 	{"Trust and network", []string{
 		"require-signature", "public-key", "allow-host", "allow-http", "allow-private-hosts", "user-agent",
@@ -201,4 +207,203 @@ func groupFlags(cmd *cobra.Command, groups []flagGroup) {
 		_, err := fmt.Fprintf(out, "\nOther flags:\n%s", rest.FlagUsages())
 		return err
 	})
+}
+
+func configFlag(fl *pflag.FlagSet) {
+	fl.String("config", "", "YAML file of settings that are neither flags nor variables here: 'hdqs init' writes one")
+}
+
+// configured are the commands that read a file of settings.
+var configured = []string{"serve", "build"}
+
+// setting is a flag of a command in a file of settings.
+type setting struct {
+	command    string // empty: of each command that has the flag
+	key, value *yaml.Node
+}
+
+// applyConfig sets the flags that neither the command line nor a variable has set from the file of
+// --config. A key that no command has is an error: a setting that is not applied, such as a
+// misspelled require-signature, is worse than a server that does not start.
+func applyConfig(cmd *cobra.Command) error {
+	file := cmd.Flags().Lookup("config")
+	if file == nil || file.Value.String() == "" {
+		return nil
+	}
+	path := file.Value.String()
+	all, err := readConfig(path)
+	if err != nil {
+		return exitWith(exitUsage, fmt.Errorf("--config: %w", err))
+	}
+	for _, s := range all {
+		if err := s.check(cmd.Root()); err != nil {
+			return exitWith(exitUsage, fmt.Errorf("%s:%d: %w", path, s.key.Line, err))
+		}
+		flag := cmd.Flags().Lookup(s.key.Value)
+		if flag == nil || flag.Changed || s.command != "" && s.command != cmd.Name() {
+			continue
+		}
+		if err := s.apply(cmd.Flags(), flag); err != nil {
+			return exitWith(exitUsage, fmt.Errorf("%s:%d: %w", path, s.key.Line, err))
+		}
+	}
+	return nil
+}
+
+// readConfig returns the settings of a file, those of one command first: they win, since a flag is
+// set once.
+func readConfig(path string) (all []setting, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var document, more yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		return nil, nil // comments only
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: want one document, it goes on after ---", path)
+	}
+	var common []setting
+	seen := map[string]bool{}
+	var visit func(command string, node *yaml.Node) error
+	visit = func(command string, node *yaml.Node) error {
+		if node.Kind == yaml.ScalarNode && node.Tag == "!!null" {
+			return nil // a part whose lines are all comments
+		}
+		if node.Kind != yaml.MappingNode {
+			return fmt.Errorf("%s:%d: want lines such as store: /var/lib/hdqs/store", path, node.Line)
+		}
+		for i := 0; i < len(node.Content); i += 2 {
+			s := setting{command, node.Content[i], node.Content[i+1]}
+			name := command + "/" + s.key.Value
+			if seen[name] {
+				return fmt.Errorf("%s:%d: %q is there twice: remove one", path, s.key.Line, s.key.Value)
+			}
+			seen[name] = true
+			switch {
+			case command == "" && slices.Contains(configured, s.key.Value):
+				if err := visit(s.key.Value, s.value); err != nil {
+					return err
+				}
+			case command == "":
+				common = append(common, s)
+			default:
+				all = append(all, s)
+			}
+		}
+		return nil
+	}
+	err = visit("", document.Content[0])
+	return append(all, common...), err
+}
+
+// check refuses a key that is no flag of the command, or of any that reads the file.
+func (s setting) check(root *cobra.Command) error {
+	var names []string
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == s.command || s.command == "" && slices.Contains(configured, cmd.Name()) {
+			cmd.Flags().VisitAll(func(f *pflag.Flag) {
+				if !isForCommandLine(f) {
+					names = append(names, f.Name)
+				}
+			})
+		}
+	}
+	if slices.Contains(names, s.key.Value) {
+		return nil
+	}
+	return fmt.Errorf("no flag has the name %q%s", s.key.Value, didYouMean("", s.key.Value, names))
+}
+
+// isForCommandLine reports whether a flag makes no sense in a file.
+func isForCommandLine(f *pflag.Flag) bool {
+	return f.Hidden || slices.Contains([]string{"config", "check", "help", "dry-run"}, f.Name)
+}
+
+func (s setting) apply(fl *pflag.FlagSet, flag *pflag.Flag) error {
+	list, isList := flag.Value.(pflag.SliceValue)
+	switch {
+	case s.value.Kind == yaml.SequenceNode && isList:
+		var texts []string
+		if err := s.value.Decode(&texts); err != nil {
+			return fmt.Errorf("%s: want a list of texts", flag.Name)
+		}
+		flag.Changed = true
+		return list.Replace(texts)
+	case s.value.Kind != yaml.ScalarNode || s.value.Tag == "!!null":
+		return fmt.Errorf("%s: want a value after the colon, or no line", flag.Name)
+	}
+	return fl.Set(flag.Name, s.value.Value)
+}
+
+func newInit() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [FILE]",
+		Short: "Writes a file of settings in which every flag of serve and build is a comment",
+		Long: `Writes a file of settings, hdqs.yaml unless FILE is given (- is stdout), for 'serve --config' and
+'build --config'. Each flag is there with its meaning and its default, as a comment.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := "hdqs.yaml"
+			if len(args) > 0 {
+				path = args[0]
+			}
+			text := configTemplate(cmd.Root())
+			if path == "-" {
+				_, err := io.WriteString(cmd.OutOrStdout(), text)
+				return err
+			}
+			if err := writeNew(path, []byte(text), 0o644); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: next 'hdqs serve --config %s --check'\n", path, path)
+			return err
+		},
+	}
+}
+
+// configTemplate is made from the flags themselves. Those of both commands come first.
+func configTemplate(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString(`# Settings of 'hdqs serve --config' and 'hdqs build --config', with their defaults. Remove the # before
+# those that you change. Names are those of flags; flags and variables (HDQS_DATA_DIR) win. A name that
+# no flag has is an error. What only one command should use stands, indented, below serve: or build:.
+# Keep secrets elsewhere: this file needs none. 'hdqs serve --config FILE --check' checks it.
+`)
+	flags := map[string]*pflag.FlagSet{}
+	for _, cmd := range root.Commands() {
+		flags[cmd.Name()] = cmd.Flags()
+	}
+	line := func(indent string, f *pflag.Flag) {
+		if f == nil || isForCommandLine(f) {
+			return
+		}
+		_, usage := pflag.UnquoteUsage(f)
+		value := f.DefValue
+		if value == "" {
+			value = `""`
+		}
+		fmt.Fprintf(&b, "\n%s# %s\n%s#%s: %s\n", indent, usage, indent, f.Name, value)
+	}
+	shown := map[string]bool{}
+	for _, group := range serveGroups {
+		if group.flags[0] != "config" && group.flags[0] != "check" {
+			fmt.Fprintf(&b, "\n## %s\n", group.title)
+		}
+		for _, name := range group.flags {
+			shown[name] = true
+			line("", flags["serve"].Lookup(name))
+		}
+	}
+	b.WriteString("\n## Only of loads\nbuild:\n")
+	flags["build"].VisitAll(func(f *pflag.Flag) {
+		if !shown[f.Name] {
+			line("  ", f)
+		}
+	})
+	return b.String()
 }

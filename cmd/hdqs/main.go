@@ -82,7 +82,10 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 				return err
 			}
 			warnOfVariables(cmd.Root(), os.Environ(), cmd.ErrOrStderr())
-			return applyEnvironment(cmd.Flags())
+			if err := applyEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			return applyConfig(cmd)
 		},
 		// Without Args the library would report an unknown command as an error without exit code.
 		Args: usageArgs(nil),
@@ -92,7 +95,7 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(hangups), newStatus(), newBuild(), newQuery(), newMCP(), newInspect(), newVerify(),
 		newDiff(), newExport(), newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(), newIdentifier(),
-		newLicenses())
+		newInit(), newLicenses())
 	root.AddCommand(moreCommands...)
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)

@@ -165,7 +165,8 @@ func metricTable(t *testing.T) string {
 func TestCheckSystem(t *testing.T) {
 	t.Parallel()
 	reads := []string{
-		"status", "query", "mcp", "inspect", "verify", "diff", "export", "keygen", "identifier", "licenses",
+		"status", "query", "mcp", "inspect", "verify", "diff", "export", "keygen", "identifier", "init",
+		"licenses",
 	}
 	for _, cmd := range newRoot(nil).Commands() {
 		if err := checkSystem("windows", cmd.Name()); (err == nil) != slices.Contains(reads, cmd.Name()) {

@@ -69,6 +69,7 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	f.register(fl)
+	configFlag(fl)
 	fl.DurationVar(&f.refresh, "refresh", 0, "interval between two builds from --catalog; 0: build once")
 	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute,
 		"interval between two checks of the channel for a new snapshot; 0: never; SIGHUP checks at once")

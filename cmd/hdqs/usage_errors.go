@@ -52,8 +52,6 @@ func usageError(cmd *cobra.Command, err error) error {
 
 // elsewhere says what to do in place of flags that other servers have.
 var elsewhere = map[string]string{
-	"config": "there is no file of settings: use flags, or variables such as HDQS_DATA_DIR, which systemd and " +
-		"containers read from a file",
 	"port": "use --listen HOST:PORT or --listen PORT", "host": "use --listen HOST:PORT",
 	"bind":     "use --listen HOST:PORT",
 	"tls-cert": "TLS ends in front of it, at a CDN or nginx", "tls-key": "TLS ends in front of it, at a CDN or nginx",
