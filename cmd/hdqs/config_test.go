@@ -45,7 +45,7 @@ func TestInit(t *testing.T) {
 			t.Fatalf("%s: %v", command, err)
 		}
 		flags.VisitAll(func(f *pflag.Flag) {
-			if f.Changed == isForCommandLine(f) && f.Name != "config" || f.Name != "config" && f.Value.String() != f.DefValue {
+			if f.Name != "config" && (f.Changed == isForCommandLine(f) || f.Value.String() != f.DefValue) {
 				t.Errorf("%s --%s: changed %t, value %q, default %q", command, f.Name, f.Changed, f.Value, f.DefValue)
 			}
 		})

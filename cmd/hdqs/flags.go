@@ -369,10 +369,10 @@ func newInit() *cobra.Command {
 // configTemplate is made from the flags themselves. Those of both commands come first.
 func configTemplate(root *cobra.Command) string {
 	var b strings.Builder
-	b.WriteString(`# Settings of 'hdqs serve --config' and 'hdqs build --config', with their defaults. Remove the # before
-# those that you change. Names are those of flags; flags and variables (HDQS_DATA_DIR) win. A name that
-# no flag has is an error. What only one command should use stands, indented, below serve: or build:.
-# Keep secrets elsewhere: this file needs none. 'hdqs serve --config FILE --check' checks it.
+	b.WriteString(`# Settings of 'hdqs serve --config' and 'hdqs build --config', with their defaults. Remove the #
+# before those that you change. Names are those of flags; flags and variables (HDQS_DATA_DIR) win.
+# A name that no flag has is an error. What only one command should use stands, indented, below
+# serve: or build:. This file needs no secrets. 'hdqs serve --config FILE --check' checks it.
 `)
 	flags := map[string]*pflag.FlagSet{}
 	for _, cmd := range root.Commands() {
