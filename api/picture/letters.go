@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-text/typesetting/di"
 	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/font/opentype/tables"
 	"github.com/go-text/typesetting/language"
 	"github.com/go-text/typesetting/shaping"
 	"golang.org/x/image/math/fixed"
@@ -24,6 +25,7 @@ var fonts = sync.OnceValue(func() (all struct{ plain, bold []*font.Font }) {
 		if err != nil {
 			panic(name + ": " + err.Error()) // an embedded file
 		}
+		listCoverage(face.Font)
 		return face.Font
 	}
 	for _, name := range []string{
@@ -35,6 +37,49 @@ var fonts = sync.OnceValue(func() (all struct{ plain, bold []*font.Font }) {
 	all.bold = append([]*font.Font{read("noto-sans-latin-600-normal")}, all.plain...)
 	return all
 })
+
+// listCoverage writes what the substitutions of a font are for as single letters. The library takes
+// it for less than it is where it has ranges, one of 64 letters or more: then half of the Arabic
+// letters, such as noon and yeh, had the form of the end of a word everywhere.
+func listCoverage(f *font.Font) {
+	for _, lookup := range f.GSUB.Lookups {
+		for i, table := range lookup.Subtables {
+			switch t := table.(type) {
+			case tables.MultipleSubs:
+				t.Coverage = listed(t.Coverage)
+				lookup.Subtables[i] = t
+			case tables.LigatureSubs:
+				t.Coverage = listed(t.Coverage)
+				lookup.Subtables[i] = t
+			case tables.SingleSubs:
+				switch data := t.Data.(type) {
+				case tables.SingleSubstData1:
+					data.Coverage = listed(data.Coverage)
+					t.Data = data
+				case tables.SingleSubstData2:
+					data.Coverage = listed(data.Coverage)
+					t.Data = data
+				}
+				lookup.Subtables[i] = t
+			}
+		}
+	}
+}
+
+// listed is a set of letters without ranges, in the same order.
+func listed(of tables.Coverage) tables.Coverage {
+	ranges, is := of.(tables.Coverage2)
+	if !is {
+		return of
+	}
+	var all tables.Coverage1
+	for _, r := range ranges.Ranges {
+		for glyph := int(r.StartGlyphID); glyph <= int(r.EndGlyphID); glyph++ {
+			all.Glyphs = append(all.Glyphs, tables.GlyphID(glyph))
+		}
+	}
+	return all
+}
 
 // faces are the fonts of a text. One goroutine uses them.
 type faces []*font.Face

@@ -180,11 +180,13 @@ func TestArabic(t *testing.T) {
 		}
 		return all, direction
 	}
-	alone, direction := glyphs("ب")
-	joined, _ := glyphs("ببب")
 	_, other := glyphs("b")
-	if slices.Contains(joined, alone[len(alone)-1]) || len(joined) != 3*len(alone) || direction == other {
-		t.Errorf("alone %v, joined %v, in direction %v", alone, joined, direction)
+	for _, letter := range []string{"ب", "ت", "س", "ف", "ل", "م", "ن", "ه", "ي"} {
+		alone, direction := glyphs(letter)
+		joined, _ := glyphs(strings.Repeat(letter, 3))
+		if slices.Contains(joined, alone[len(alone)-1]) || len(joined) != 3*len(alone) || direction == other {
+			t.Errorf("%s alone %v, joined %v, in direction %v", letter, alone, joined, direction)
+		}
 	}
 	for _, text := range []string{"Côte d’Ivoire", "Türkiye, Ağrı", "سوريا", "Львів", "1\u202f234 − 5 … “x”"} {
 		for _, of := range []*style{facts, titled} {

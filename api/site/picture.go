@@ -1,6 +1,7 @@
 package site
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -44,13 +45,11 @@ func cardOfCountry(p place, page *country.Page, share *browse.Share) *picture.Ca
 	c := newCard(p, share)
 	for i := range page.Tiles {
 		t := &page.Tiles[i]
-		about := t.Period
-		for _, more := range []string{t.Coverage, t.Mark, t.Provider} {
-			if more != "" {
-				about += ", " + more
-			}
-		}
-		c.Tiles = append(c.Tiles, picture.Tile{Title: t.Title, Value: t.Value, Unit: t.Unit, About: about})
+		about := []string{t.Period, t.Coverage, t.Mark, t.Provider}
+		about = slices.DeleteFunc(about, func(text string) bool { return text == "" })
+		c.Tiles = append(c.Tiles, picture.Tile{
+			Title: p.T(t.Title), Value: t.Value, Unit: p.T(t.Unit), About: p.List(about),
+		})
 	}
 	return c
 }
