@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-text/typesetting/di"
 	"github.com/go-text/typesetting/font"
@@ -124,6 +125,17 @@ func written(text string) []rune {
 	}, clean(text)))
 }
 
+// isRTL reports whether a text is read from right to left, which its first letter tells. Otherwise
+// "3 to 6" would have its numbers in the other order.
+func isRTL(text string) bool {
+	at := strings.IndexFunc(text, unicode.IsLetter)
+	if at < 0 {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(text[at:])
+	return unicode.In(first, unicode.Arabic, unicode.Hebrew)
+}
+
 // shaped is a text as lines of letters, each at most so wide, and at most so many. What is too long
 // ends with an ellipsis; left is how much of it is left out.
 func (l *letters) shaped(text []rune, s *style, width float64, lines int) (all []shaping.Line, left int) {
@@ -134,7 +146,7 @@ func (l *letters) shaped(text []rune, s *style, width float64, lines int) (all [
 		Text: text, RunEnd: len(text), Direction: di.DirectionLTR, Size: fixed.Int26_6(s.size * 64),
 		Script: language.Latin, Language: "en",
 	}
-	if s.rtl {
+	if s.rtl || isRTL(string(text)) {
 		input.Direction = di.DirectionRTL
 	}
 	of := l.plain

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-text/typesetting/di"
 	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/shaping"
 
 	"hdqs/api/chart"
 )
@@ -187,6 +188,12 @@ func TestArabic(t *testing.T) {
 		if slices.Contains(joined, alone[len(alone)-1]) || len(joined) != 3*len(alone) || direction == other {
 			t.Errorf("%s alone %v, joined %v, in direction %v", letter, alone, joined, direction)
 		}
+	}
+	const fromTo = "من 3 إلى 6"
+	line := l.line(fromTo, keyed)
+	first := slices.MinFunc(line, func(a, b shaping.Output) int { return int(a.VisualIndex - b.VisualIndex) })
+	if end := first.Runes.Offset + first.Runes.Count; end != len([]rune(fromTo)) {
+		t.Errorf("%s: on the left is what ends at %d", fromTo, end)
 	}
 	for _, text := range []string{"Côte d’Ivoire", "Türkiye, Ağrı", "سوريا", "Львів", "1\u202f234 − 5 … “x”"} {
 		for _, of := range []*style{facts, titled} {

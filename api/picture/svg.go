@@ -79,5 +79,8 @@ func (d *drawing) text(at point, s *style, text string) {
 	if s.bold {
 		d.add(` font-weight="600"`)
 	}
-	d.add(">", html.EscapeString(clean(text)), "</text>")
+	if text = clean(text); !s.rtl && isRTL(text) {
+		text = "\u2067" + text + "\u2069"
+	}
+	d.add(">", html.EscapeString(text), "</text>")
 }
