@@ -176,7 +176,9 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	x.draw(v.q, v.s, groups, m, b)
 	maps.Copy(values, sum.kept)
 	query := groupsQuery(state{values: values}, fields, strings.Join(d.Measures, ","))
-	x.Source = address(v.q.Base+v.q.Root+e.Path+"/"+contract.Aggregate.String(), query)
+	if !sum.isLong {
+		x.Source = address(v.q.Base+v.q.Root+e.Path+"/"+contract.Aggregate.String(), query)
+	}
 	if err := x.addNational(v.q, v.s, values, fields, d.Measures[0]); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ type rightSum struct {
 
 	rows    []figureRow
 	kept    url.Values // the filter for the countries in it, nil for all
+	isLong  bool       // it has more countries than a request of others may name
 	left    []string   // countries that are left out
 	refused []string   // why there is none, in words
 	units   string     // of how many units it is, as the interface says it
@@ -62,33 +63,10 @@ func (s *rightSum) read() error {
 	if s.rows, s.at = nil, nil; len(codes) == 0 {
 		return nil
 	}
-	s.kept = placesQuery(place, codes)
-	s.refused, err = s.together(place, codes)
+	s.kept, s.isLong = placesQuery(place, codes), len(codes) > contract.MaxValues
+	s.refused, err = s.ask(s.kept)
 	slices.SortFunc(s.rows, func(a, b figureRow) int { return slices.Compare(a.fields, b.fields) })
 	return err
-}
-
-// together asks for countries at once. Where they are more than a request takes, it asks for each
-// two parts of them first: of whatever is wrong there are two rows, which are in one of these.
-func (s *rightSum) together(place string, codes []string) (refused []string, err error) {
-	if len(codes) <= contract.MaxValues {
-		return s.ask(placesQuery(place, codes))
-	}
-	parts := slices.Collect(slices.Chunk(codes, contract.MaxValues/2))
-	for i, part := range parts {
-		for _, other := range parts[i+1:] {
-			refused, err = s.ask(placesQuery(place, slices.Concat(part, other)))
-			if s.rows, s.at = nil, nil; err != nil || len(refused) > 0 {
-				return refused, err
-			}
-		}
-	}
-	for _, part := range parts {
-		if refused, err = s.ask(placesQuery(place, part)); err != nil || len(refused) > 0 {
-			return refused, err
-		}
-	}
-	return nil, nil
 }
 
 // placesQuery asks for some countries in place of those of the address.
@@ -98,15 +76,13 @@ func placesQuery(place string, codes []string) url.Values {
 
 // halve asks for countries together, and where that is refused, for each half of them.
 func (s *rightSum) halve(place string, codes []string) error {
-	if len(codes) <= contract.MaxValues {
-		refused, err := s.ask(placesQuery(place, codes))
-		switch {
-		case err != nil || len(refused) == 0:
-			return err
-		case len(codes) == 1:
-			s.left = append(s.left, codes[0])
-			return nil
-		}
+	refused, err := s.ask(placesQuery(place, codes))
+	switch {
+	case err != nil || len(refused) == 0:
+		return err
+	case len(codes) == 1:
+		s.left = append(s.left, codes[0])
+		return nil
 	}
 	half := len(codes) / 2
 	if err := s.halve(place, codes[:half]); err != nil {

@@ -159,7 +159,7 @@ func (r *Request) readLists(p *Param, set int) []Value {
 		for rest, more := text, true; more; {
 			var one string
 			one, rest, more = cutValue(rest, p.hasPattern())
-			if count++; count > MaxValues || len(r.issues) >= faults {
+			if count++; count > MaxValues && !r.IsOwn || len(r.issues) >= faults {
 				continue // only counts
 			}
 			if one == "" {
@@ -169,7 +169,7 @@ func (r *Request) readLists(p *Param, set int) []Value {
 			}
 		}
 	}
-	if count > MaxValues {
+	if count > MaxValues && !r.IsOwn {
 		r.fault(tooMany(p.Name, r.sent(set), count, MaxValues, "values"))
 	}
 	if count == 0 {

@@ -198,3 +198,27 @@ func TestLongLists(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnLists: a page may name more countries than a request from outside.
+func TestOwnLists(t *testing.T) {
+	t.Parallel()
+	at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Table == "conflict_event" })
+	plan := NewPlan(&Endpoints[at], Aggregate)
+	var codes []string
+	for i := range MaxValues + 1 {
+		codes = append(codes, fmt.Sprintf("C%d", i))
+	}
+	query := []byte("measures=count&location_code__in=" + strings.Join(codes, ","))
+	var r Request
+	if r.Scan(plan, query); r.Parse() == nil {
+		t.Error("a list that is too long is not refused")
+	}
+	r.Scan(plan, query)
+	r.IsOwn = true
+	if err := r.Parse(); err != nil || len(r.Filters[0].Values) != len(codes) {
+		t.Errorf("%v, %d filters", err, len(r.Filters))
+	}
+	if r.Scan(plan, query); r.Parse() == nil {
+		t.Error("the next request may be as long")
+	}
+}

@@ -29,6 +29,7 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 		return nil // EndList refuses it
 	}
 	a.Request.Scan(to.List, []byte(params.Encode()))
+	a.Request.IsOwn = true
 	if err := a.Request.Parse(); err != nil {
 		return err
 	}
