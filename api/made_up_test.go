@@ -15,7 +15,8 @@ import (
 // page of another server does, and the other answers of both are the same.
 func TestMadeUp(t *testing.T) {
 	t.Parallel()
-	const says = `role="note"><strong>These figures are made up.</strong> They are a sample to try the program with.</p>`
+	const note = `role="note"><strong>` // in any language
+	const says = note + `These figures are made up.</strong> They are a sample to try the program with.</p>`
 	honest, sample := sampleServer(t, state.Options{}, 30), sampleServer(t, state.Options{MadeUp: true}, 30)
 	empty := New(state.Options{MadeUp: true})
 	paths := append(htmlPaths(honest), "/hapi/docs/interactive", "/hapi/identifier", "/hapi/docs?q=location",
@@ -25,11 +26,12 @@ func TestMadeUp(t *testing.T) {
 		if !strings.HasPrefix(headerOf(page, "Content-Type"), "text/html") {
 			t.Errorf("%s: %q", path, headerOf(page, "Content-Type"))
 		}
-		if n, at := bytes.Count(page.Body, []byte(says)), bytes.Index(page.Body, []byte(says)); n != 1 ||
-			at > bytes.Index(page.Body, []byte("<main")) {
+		inEnglish := !strings.Contains(path, "/fr/") && !strings.Contains(path, "/es/") && !strings.Contains(path, "/ar/")
+		if n, at := bytes.Count(page.Body, []byte(note)), bytes.Index(page.Body, []byte(note)); n != 1 ||
+			at > bytes.Index(page.Body, []byte("<main")) || inEnglish && !bytes.Contains(page.Body, []byte(says)) {
 			t.Errorf("%s says %d times that the figures are made up", path, n)
 		}
-		if bytes.Contains(other.Body, []byte("These figures")) || other.Status != page.Status {
+		if bytes.Contains(other.Body, []byte(note)) || other.Status != page.Status {
 			t.Errorf("%s says of real figures that they are made up, or is %d in place of %d",
 				path, other.Status, page.Status)
 		}

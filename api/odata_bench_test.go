@@ -11,6 +11,8 @@ import (
 	"hdqs/api/state"
 )
 
+const odataBase = "https://odata.example"
+
 // BenchmarkODataPage compares pages of 10,000 records by OData with those of the list, of the
 // snapshot that BenchmarkPlainPage reads: neighbouring rows and scattered ones, plain and
 // compressed. Both take turns. Metric ratio is the median of the rounds, of processor time; it

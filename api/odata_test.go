@@ -22,8 +22,6 @@ import (
 	"hdqs/internal/testkit"
 )
 
-const odataBase = "https://odata.example"
-
 func odataServer(t *testing.T, rows int) *Server {
 	return sampleServer(t, state.Options{BaseURL: odataBase}, rows)
 }

@@ -152,7 +152,8 @@ func (p *Page) Downloaded(ending string) (name string, content []byte) {
 			p.t.Fatal(err)
 		}
 		for _, f := range files {
-			if strings.HasSuffix(f.Name(), ending) { // others are not complete yet
+			// Others are not complete yet, nor is one without bytes, which only keeps the name.
+			if info, err := f.Info(); err == nil && info.Size() > 0 && strings.HasSuffix(f.Name(), ending) {
 				name = f.Name()
 			}
 		}
