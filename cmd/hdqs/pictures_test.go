@@ -73,6 +73,7 @@ func TestBrowserPictures(t *testing.T) {
 				p.Eval(`document.querySelector("` + x.then + `").scrollIntoView()`)
 			}
 			if x.name == "interactive" {
+				p.Eval(`document.querySelector("#swagger-ui button").click(); ""`)
 				p.Wait(`document.querySelector(".opblock-tag")`)
 			}
 			if width := p.Eval("document.documentElement.scrollWidth - innerWidth"); width != "0" {
