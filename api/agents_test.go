@@ -273,7 +273,7 @@ func TestAgentsHostile(t *testing.T) {
 	}
 }
 
-// TestAgentsFilters: no filter is ignored, and no answer tells an identifier.
+// TestAgentsFilters: no filter is ignored, and no answer contains an identifier.
 func TestAgentsFilters(t *testing.T) {
 	t.Parallel()
 	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 0)), "2025-06-18")

@@ -78,8 +78,8 @@ func requestsOf(r browse.Record) (all []string) {
 	return all
 }
 
-// view is the page of the records that a figure is made of. It is that of all records of the
-// country if there is no figure, and empty if there is none of those either.
+// view is the page of the records that a figure is made of. Without a figure it is the page of all
+// records of the country, and without records it is empty.
 func (q *Question) view(t *Tile) string {
 	e := t.List(q.Names)
 	if t.Exact == "" {

@@ -64,8 +64,8 @@ const (
 	prefixFrom = 3
 )
 
-// span are the words that a word of a search stands for: from whole, if it is there, to the last
-// one that begins with it.
+// span is the range of indexed words that a word of a search matches. whole reports whether the
+// first of them is the word itself; the others begin with it.
 func (x *Index) span(word string, isOpen bool) (whole bool, from, to int) {
 	from, whole = slices.BinarySearch(x.words, word)
 	to = from

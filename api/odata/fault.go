@@ -33,7 +33,7 @@ func notFound(format string, args ...any) *fault {
 	return &fault{fasthttp.StatusNotFound, "NotFound", fmt.Sprintf(format, args...)}
 }
 
-// goneText tells a client what to do whose snapshot is gone.
+// goneText says what to do when the snapshot of a refresh is no longer held.
 const goneText = "The data was replaced since the first page, and what this page would be of is not held any " +
 	"longer. Begin again with the first page: a page of the new data would mix two states."
 

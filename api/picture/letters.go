@@ -125,8 +125,8 @@ func written(text string) []rune {
 	}, clean(text)))
 }
 
-// isRTL reports whether a text is read from right to left, which its first letter tells. Otherwise
-// "3 to 6" would have its numbers in the other order.
+// isRTL reports whether a text is read from right to left. The first letter decides: by the first
+// character, "3 to 6" would have its numbers in the other order.
 func isRTL(text string) bool {
 	at := strings.IndexFunc(text, unicode.IsLetter)
 	if at < 0 {

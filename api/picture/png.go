@@ -38,8 +38,8 @@ func (c *canvas) clip(to *area) {
 	}
 }
 
-// write writes the picture with at most 256 colours, the most frequent ones: smooth edges have
-// thousands, which nobody tells apart and which make it three times as long.
+// write writes the picture with its 256 most frequent colours. Smooth edges have thousands that
+// look the same and make the file three times as long.
 func (c *canvas) write(w io.Writer) error {
 	counts, from := map[color.RGBA]int{}, 0
 	for i := 4; i <= len(c.Pix); i += 4 { // pixels beside each other are mostly the same
