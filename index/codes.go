@@ -30,13 +30,7 @@ func (s codeSet) addRange(from, to int) {
 	}
 }
 
-func (s codeSet) count() int {
-	n := 0
-	for _, w := range s {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
+func (s codeSet) count() int { return countBits(s) }
 
 // run returns the codes, of which there are count, as a span if they are consecutive.
 func (s codeSet) run(count int) (codes span) {
@@ -93,13 +87,17 @@ func (c *column) valuesMatching(f *Filter, values []Value, into codeSet) {
 func (c *column) numbersMatching(op Op, v *Value, into codeSet) {
 	col := c.col
 	n := col.Cardinality()
-	compare := func(i int) int { return compareInt(col.IntOf(uint32(i)), v) }
+	var lo, hi int
 	if col.Kind == snapshot.Decimal {
 		b := newDecBound(col, v)
-		compare = func(i int) int { return b.compare(col.DecOf(uint32(i))) }
+		lo = sort.Search(n, func(i int) bool { return b.compare(col.DecOf(uint32(i))) >= 0 })
+		hi = sort.Search(n, func(i int) bool { return b.compare(col.DecOf(uint32(i))) > 0 })
+	} else if v.Beyond == 0 { // each search with a comparison of its own, which the compiler inlines
+		lo = sort.Search(n, func(i int) bool { return col.IntOf(uint32(i)) >= v.Int })
+		hi = lo + sort.Search(n-lo, func(i int) bool { return col.IntOf(uint32(lo+i)) > v.Int })
+	} else if v.Beyond > 0 {
+		lo, hi = n, n
 	}
-	lo := sort.Search(n, func(i int) bool { return compare(i) >= 0 })
-	hi := sort.Search(n, func(i int) bool { return compare(i) > 0 })
 	addOrdered(op, lo, hi, n, into)
 	if op == AtLeastOrNull && col.Nullable {
 		into.add(uint32(n))

@@ -56,9 +56,19 @@ func (e *emitter) addRows(r *rowsOf, base uint32) {
 		n := min(e.skip, uint64(len(r.values)))
 		e.skip -= n
 		values := r.values[n:]
-		for _, v := range values[:min(len(values), e.left)] {
-			e.append(base+uint32(v), base+uint32(v)+1)
+		values = values[:min(len(values), e.left)]
+		e.left -= len(values)
+		e.rows += len(values)
+		ranges := e.ranges // rather than append, which stores three fields for each row
+		for _, v := range values {
+			row := base + uint32(v)
+			if n := len(ranges); n > 0 && ranges[n-1].To == row {
+				ranges[n-1].To++
+			} else {
+				ranges = append(ranges, Range{row, row + 1})
+			}
 		}
+		e.ranges = ranges
 	case bitmap:
 		e.addWords(r, base)
 	}

@@ -135,8 +135,9 @@ func (p Packed) within(bound uint64, r *reading) bool {
 	if p.width <= 32 && p.n >= rangeRows {
 		var above rangeTest
 		above.set(p.width, bound+1, p.mask)
-		size := 8 * int(p.width)
-		for at := 0; i+64 <= p.n; i += 64 {
+		count := above.repeat()
+		size := count / 8 * int(p.width)
+		for at := 0; i+count <= p.n; i += count {
 			r.to(at + size)
 			if above.any(p.data[at:]) {
 				return false

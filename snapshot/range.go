@@ -13,6 +13,7 @@ import (
 // of a word do not disturb each other. Words are added as one long integer, since a number may
 // begin in one and end in the next. A smaller c is turned into a large one by inverting all bits.
 type rangeTest struct {
+	used  int // words that any reads at a time
 	words [32]rangeWord
 	width int
 	ends  [2]rangeEnd
@@ -47,7 +48,7 @@ const (
 // set makes a test of packed numbers of 1 to 32 bits, of which lo to lo+more pass. It returns false
 // if no number is excluded. Only any is right for numbers of less than minMerged bits.
 func (t *rangeTest) set(width, lo, more uint64) bool {
-	t.width = int(width)
+	t.width, t.used = int(width), int(width)
 	most := uint64(1)<<width - 1
 	hi := lo + min(more, most-lo)
 	if lo == 0 && hi == most {
@@ -108,11 +109,39 @@ func (t *rangeTest) setEnd(end int, c uint64, below bool) {
 	}
 }
 
+// repeat makes any take more than 64 numbers of few bits at a time, and returns how many.
+func (t *rangeTest) repeat() int {
+	n := len(t.words) / t.width
+	for i := t.width; i < n*t.width; i++ {
+		t.words[i] = t.words[i-t.width]
+	}
+	t.used = n * t.width
+	return n * 64
+}
+
 // any reports whether one of the 64 numbers at the start of data may be in the range. It only heeds
 // the first end.
 func (t *rangeTest) any(data []byte) bool {
 	var carry, found uint64
-	flip, words := t.ends[0].flip, t.words[:t.width]
+	flip, words := t.ends[0].flip, t.words[:t.used]
+	for len(words) >= 4 && len(data) >= 32 { // additions in a row keep the carry in the processor's flag
+		a, b, c, d := &words[0], &words[1], &words[2], &words[3]
+		i := binary.LittleEndian.Uint64(data) ^ flip
+		j := binary.LittleEndian.Uint64(data[8:]) ^ flip
+		k := binary.LittleEndian.Uint64(data[16:]) ^ flip
+		l := binary.LittleEndian.Uint64(data[24:]) ^ flip
+		lowI, lowJ, lowK, lowL := i&a.low, j&b.low, k&c.low, l&d.low
+		var sumI, sumJ, sumK, sumL uint64
+		sumI, carry = bits.Add64(lowI, a.add[0], carry)
+		sumJ, carry = bits.Add64(lowJ, b.add[0], carry)
+		sumK, carry = bits.Add64(lowK, c.add[0], carry)
+		sumL, carry = bits.Add64(lowL, d.add[0], carry)
+		found |= (i^lowI)&sumI ^ a.want[0]
+		found |= (j^lowJ)&sumJ ^ b.want[0]
+		found |= (k^lowK)&sumK ^ c.want[0]
+		found |= (l^lowL)&sumL ^ d.want[0]
+		words, data = words[4:], data[32:]
+	}
 	for i := range words {
 		w := &words[i]
 		x := binary.LittleEndian.Uint64(data[8*i:]) ^ flip
@@ -131,6 +160,24 @@ func (t *rangeTest) mask(data []byte) uint64 {
 	}
 	var carry, in uint64
 	flip, words := t.ends[0].flip, t.words[:t.width]
+	for len(words) >= 4 && len(data) >= 32 {
+		a, b, c, d := &words[0], &words[1], &words[2], &words[3]
+		i := binary.LittleEndian.Uint64(data) ^ flip
+		j := binary.LittleEndian.Uint64(data[8:]) ^ flip
+		k := binary.LittleEndian.Uint64(data[16:]) ^ flip
+		l := binary.LittleEndian.Uint64(data[24:]) ^ flip
+		lowI, lowJ, lowK, lowL := i&a.low, j&b.low, k&c.low, l&d.low
+		var sumI, sumJ, sumK, sumL uint64
+		sumI, carry = bits.Add64(lowI, a.add[0], carry)
+		sumJ, carry = bits.Add64(lowJ, b.add[0], carry)
+		sumK, carry = bits.Add64(lowK, c.add[0], carry)
+		sumL, carry = bits.Add64(lowL, d.add[0], carry)
+		in |= a.place((i ^ lowI) & sumI)
+		in |= b.place((j ^ lowJ) & sumJ)
+		in |= c.place((k ^ lowK) & sumK)
+		in |= d.place((l ^ lowL) & sumL)
+		words, data = words[4:], data[32:]
+	}
 	for i := range words {
 		w := &words[i]
 		x := binary.LittleEndian.Uint64(data[8*i:]) ^ flip

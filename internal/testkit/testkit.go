@@ -27,10 +27,11 @@ func WaitFor(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Must fails the test if there is an error.
+// Must fails the test if there is an error. Without one it costs nothing, as benchmarks call it
+// too: Helper alone takes 100 ns.
 func Must(t testing.TB, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }
