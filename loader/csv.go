@@ -121,8 +121,11 @@ func (r *csvReader) missing(wanted []string) error {
 	if missing == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: header lacks %s; it has %s",
-		r.name, strings.Join(missing, ", "), clip(strings.Join(r.header, ","), 200))
+	has := "it has " + clip(strings.Join(r.header, ", "), 200)
+	if len(r.extra) > 0 { // those that were renamed are among them
+		has = fmt.Sprintf("it has %s, which nothing reads", clip(strings.Join(r.extra, ", "), 200))
+	}
+	return fmt.Errorf("%s: header lacks %s; %s", r.name, strings.Join(missing, ", "), has)
 }
 
 // isTagRow reports whether a row under the header is one of hashtags: every cell that is not empty

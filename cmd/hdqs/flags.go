@@ -170,6 +170,7 @@ var serveGroups = []flagGroup{
 	{"Instead of serving", []string{"check"}},
 	{"Trust and network", []string{
 		"require-signature", "public-key", "allow-host", "allow-http", "allow-private-hosts", "user-agent",
+		"longest-wait", "request-pause",
 	}},
 	{"Loads, with --catalog", []string{
 		"catalog-url", "snapshot-time", "allow-no-pcodes", "allow-shrink", "allow-empty", "strict-resources",

@@ -34,6 +34,10 @@ func (f *netFlags) register(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.Hosts, "allow-host", nil, "allowed hosts, exact or as .suffix; default: any public host")
 	fl.StringVar(&f.UserAgent, "user-agent", "", "User-Agent of requests, such as a name and an address to write to; "+
 		"default: hdqs with its version")
+	durationVar(fl, &f.BackoffMax, "longest-wait", time.Minute, time.Second, longestPause,
+		"longest Retry-After of a site that a request waits for")
+	durationVar(fl, &f.Pause, "request-pause", 0, 0, time.Minute,
+		"least time between the beginnings of two requests to a host, for sites that ask for a slower pace")
 }
 
 func (f *netFlags) options() fetch.Options {

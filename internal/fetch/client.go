@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -29,6 +28,7 @@ type Options struct {
 	Tries        int           // per file, default 5
 	BackoffMin   time.Duration // before the second try, doubled for each further one; default 1 s
 	BackoffMax   time.Duration // default 60 s; a longer Retry-After ends the tries
+	Pause        time.Duration // least time between the beginnings of two requests to a host
 	Stall        time.Duration // longest time without a byte, default 60 s; see MinRate
 	MinRate      int64         // bytes a second over each Stall, default 256; slower bodies are retried
 	// Proxy finds the proxy of a request; nil: HTTPS_PROXY, HTTP_PROXY and NO_PROXY do.
@@ -58,6 +58,9 @@ type Client struct {
 	retries  atomic.Int64
 	bytes    atomic.Int64
 	proxies  sync.Map // addresses of proxies, which were chosen here and may be private
+
+	mu     sync.Mutex
+	visits map[string]visits // by host
 }
 
 // Counts are what a Client has done since New.
@@ -79,7 +82,7 @@ func New(o Options) *Client {
 	o.Stall = cmp.Or(o.Stall, time.Minute)
 	o.MinRate = cmp.Or(o.MinRate, 256)
 	o.Total = cmp.Or(o.Total, time.Hour)
-	c := &Client{options: o, slots: make(chan struct{}, o.Parallel)}
+	c := &Client{options: o, slots: make(chan struct{}, o.Parallel), visits: map[string]visits{}}
 	if o.Proxy == nil {
 		o.Proxy = http.ProxyFromEnvironment
 	}
@@ -139,7 +142,7 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 	if err := c.checkURL(u); err != nil {
 		return err
 	}
-	left := c.options.Total // waiting for a slot is not counted
+	left := c.options.Total // waiting for a slot or a pause is not counted
 	backoff := c.options.BackoffMin
 	for n := 1; ; n++ {
 		// A slot is held during one try only, so a file that waits for its next try does not block
@@ -149,6 +152,10 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 		case <-ctx.Done():
 			return fmt.Errorf("fetch %s: %w", u.Redacted(), ctx.Err())
 		}
+		if err := c.visit(ctx, u.Host); err != nil {
+			<-c.slots
+			return fmt.Errorf("fetch %s: %w", u.Redacted(), err)
+		}
 		began := time.Now()
 		f := c.attempt(ctx, left, u, attempt)
 		left -= time.Since(began)
@@ -157,18 +164,24 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 			return nil
 		case f.final || errors.Is(f.err, ErrRefused) || errors.Is(f.err, ErrDisk),
 			n == c.options.Tries, ctx.Err() != nil:
+			c.giveUp(u, f.err)
 			return fmt.Errorf("fetch %s (try %d of %d): %w", u.Redacted(), n, c.options.Tries, f.err)
 		case f.after > c.options.BackoffMax:
+			c.giveUp(u, f.err)
 			return fmt.Errorf("fetch %s: asked to wait %s, longer than the allowed %s: %w",
 				u.Redacted(), f.after, c.options.BackoffMax, f.err)
 		}
 		wait := max(f.after, backoff/2+rand.N(backoff/2+1))
 		backoff = min(2*backoff, c.options.BackoffMax)
 		if left -= wait; left <= 0 {
+			c.giveUp(u, f.err)
 			return fmt.Errorf("fetch %s (try %d of %d): the time limit of %s for one file is used up: %w",
 				u.Redacted(), n, c.options.Tries, c.options.Total, f.err)
 		}
 		c.retries.Add(1)
+		if f.after > 0 {
+			c.rest(u.Host, f.after)
+		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -211,10 +224,7 @@ func (c *Client) request(
 	start, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
 	response.Body.Close()
 	f := statusFailure(response, u)
-	if code := response.StatusCode; code == http.StatusNotAcceptable || code == http.StatusTooManyRequests ||
-		code == http.StatusForbidden && bytes.Contains(bytes.ToLower(start), []byte("bot activity")) {
-		f.err = fmt.Errorf("%w: %w", f.err, errBlocked)
-	}
+	f.blockedBy(response, start)
 	return nil, f
 }
 
@@ -227,9 +237,6 @@ func stripURL(err error) error {
 	}
 	return err
 }
-
-var errBlocked = errors.New("the site blocks this address or this program; wait, send requests from another address " +
-	"(HTTPS_PROXY), or say who you are with --user-agent")
 
 // StatusError is a response with an unexpected status.
 type StatusError struct{ Code int }

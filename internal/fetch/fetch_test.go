@@ -477,30 +477,120 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestBlocked: a site that takes a load for a bot is named as such, with what to do.
+// TestBlocked: a site that takes a load for a bot is named as such, with what to do, and is not
+// asked again for the next file. What else is refused is refused for that file only.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		status int
-		body   string
-		says   bool
+		status   int
+		body     string
+		blocked  bool
+		requests int64 // of two files
 	}{
-		{403, "<html>Blocked due to Bot Activity</html>", true},
-		{406, "", true},
-		{429, "", true},
-		{403, "Access denied", false},
-		{404, "Blocked due to bot activity", false},
-		{500, "", false},
+		{403, "<html>Blocked due to Bot Activity</html>", true, 1},
+		{403, "Blocked due to bot activity", true, 1},
+		{403, "<!DOCTYPE html><title>Forbidden</title>", true, 2}, // perhaps of one file
+		{406, "", true, 1},
+		{429, "", true, 3}, // the tries of the first file
+		{403, "Access denied", false, 2},
+		{403, `<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>`, false, 2},
+		{403, `{"success": false, "error": {"__type": "Authorization Error"}}`, false, 2},
+		{404, "Blocked due to bot activity", false, 2},
 	} {
-		server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
+		server, requests := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(c.status)
 			fmt.Fprint(w, c.body)
 		})
-		_, _, err := fetchFile(t, testOptions(), Request{URL: server.URL})
-		var status *StatusError
-		if !errors.As(err, &status) || status.Code != c.status ||
-			strings.Contains(err.Error(), "--user-agent") != c.says {
-			t.Errorf("%d %q: %v", c.status, c.body, err)
+		o := testOptions()
+		o.Tries, o.BackoffMax = 3, testkit.Patience // of the block as well
+		client := New(o)
+		for file := range int64(2) {
+			_, err := client.Download(t.Context(), Request{URL: server.URL}, filepath.Join(t.TempDir(), "f"))
+			var status *StatusError
+			if !errors.As(err, &status) || status.Code != c.status || IsBlocked(err) != c.blocked ||
+				strings.Contains(err.Error(), "--user-agent") != (c.blocked && (file == 0 || c.requests == 2)) {
+				t.Errorf("%d %q: %v", c.status, c.body, err)
+			}
 		}
+		if got := requests.Load(); got != c.requests {
+			t.Errorf("%d %q: %d requests for two files, want %d", c.status, c.body, got, c.requests)
+		}
+	}
+}
+
+// TestBlockEnds: a program that runs for long asks again when the block may have ended.
+func TestBlockEnds(t *testing.T) {
+	t.Parallel()
+	server, _ := serve(t, func(n int64, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			w.WriteHeader(http.StatusNotAcceptable)
+			return
+		}
+		fmt.Fprint(w, content)
+	})
+	o := testOptions()
+	o.BackoffMax = time.Millisecond
+	client := New(o)
+	if _, _, err := client.Read(t.Context(), Request{URL: server.URL}, 1<<20); !IsBlocked(err) {
+		t.Fatalf("first: %v", err)
+	}
+	time.Sleep(2 * time.Millisecond) // longer than the block
+	if _, _, err := client.Read(t.Context(), Request{URL: server.URL}, 1<<20); err != nil {
+		t.Errorf("after the block: %v", err)
+	}
+}
+
+// TestRetryAfterOfAll: while a site asks to wait no other file is asked for, and a longer wait than
+// is allowed ends the load's requests to it.
+func TestRetryAfterOfAll(t *testing.T) {
+	t.Parallel()
+	server, requests := serve(t, func(n int64, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		fmt.Fprint(w, content)
+	})
+	o := testOptions()
+	o.BackoffMax, o.Parallel = testkit.Patience, 1
+	client, began := New(o), time.Now()
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			if _, _, err := client.Read(t.Context(), Request{URL: server.URL}, 1<<20); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took < time.Second {
+				t.Errorf("a file was asked for after %s, the site asked to wait a second", took)
+			}
+		})
+	}
+	group.Wait()
+	if got := requests.Load(); got != 4 {
+		t.Errorf("%d requests for three files and one refusal", got)
+	}
+	o.BackoffMax = time.Millisecond
+	requests.Store(0)
+	_, _, err := New(o).Read(t.Context(), Request{URL: server.URL}, 1<<20)
+	if !IsBlocked(err) || !strings.Contains(err.Error(), "wait 1s") || requests.Load() != 1 {
+		t.Errorf("too long a wait: %d requests, %v", requests.Load(), err)
+	}
+}
+
+// TestPause: requests to a host begin no sooner after each other than Options.Pause.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content) })
+	o := testOptions()
+	o.Pause = 20 * time.Millisecond
+	client, began := New(o), time.Now()
+	for range 4 {
+		if _, _, err := client.Read(t.Context(), Request{URL: server.URL}, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := time.Since(began); took < 3*o.Pause {
+		t.Errorf("four requests in %s, with pauses of %s", took, o.Pause)
 	}
 }

@@ -201,9 +201,11 @@ func (s *ckanSite) byID(ctx context.Context, ids []string, use func([]*ckanPacka
 }
 
 // isAbsent reports whether the site answered that it does not have something, or not for everyone.
+// A block says nothing about what there is.
 func isAbsent(err error) bool {
 	var status *fetch.StatusError
-	return errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusForbidden)
+	return errors.As(err, &status) && !fetch.IsBlocked(err) &&
+		(status.Code == http.StatusNotFound || status.Code == http.StatusForbidden)
 }
 
 // modified is when the data changed; sites leave last_modified empty on resources that never did.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/internal/fetch"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
@@ -39,6 +40,12 @@ func (c *ckanSource) kind() string { return "ckan" }
 
 func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 	found, err := c.site.search(ctx, "organization:"+organization)
+	switch { // of a site that blocks requests it is not known what it is
+	case fetch.IsBlocked(c.noMirror) && fetch.IsBlocked(err):
+		return nil, c.noMirror
+	case fetch.IsBlocked(err):
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("no mirror: %w; no CKAN site: %w", c.noMirror, err)
 	}
@@ -111,7 +118,7 @@ func (c *ckanSource) packageOf(ctx context.Context, in *loader.Input) (*ckanPack
 		return p, nil
 	}
 	p, err := c.site.show(ctx, in.Dataset)
-	if err != nil && (in.Optional || isAbsent(err)) {
+	if err != nil && !fetch.IsBlocked(err) && (in.Optional || isAbsent(err)) {
 		p, err = nil, nil
 	}
 	c.found[in.Dataset] = p
