@@ -162,6 +162,14 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return base, err
 	}
+	return r.Move(ctx, channel, base, id, store.PublishAt(at), trust)
+}
+
+// Move is Publish for any change of a channel that is still base; otherwise the error is
+// ErrConflict.
+func (r *Remote) Move(
+	ctx context.Context, channel string, base Version, id string, next store.Next, trust *store.Store,
+) (Version, error) {
 	if base.ID != "" {
 		if err := trust.CheckChannel(channel, base.Channel); err != nil {
 			return base, fmt.Errorf("%s: %w", r.address, err)
@@ -170,7 +178,7 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 	if err := trust.CheckMove(channel, base.Signature != ""); err != nil {
 		return base, fmt.Errorf("%s: %w", r.address, err)
 	}
-	p := store.Pointer{ID: id, PublishedAt: at.UTC()}
+	p := store.Pointer{ID: id}
 	m, err := r.manifest(ctx, &p, trust)
 	if err != nil {
 		return base, err
@@ -188,7 +196,13 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 	if err := r.signManifest(ctx, channel, base.Channel, p, trust); err != nil {
 		return base, err
 	}
-	return r.moveChannel(ctx, channel, base, base.Moved(p), trust)
+	return r.moveChannel(ctx, channel, base, next(base.Channel, p), trust)
+}
+
+// PutReplica stores the report of a replica under its store.ReplicaName. A store that can only be
+// read gives ErrReadOnly.
+func (r *Remote) PutReplica(ctx context.Context, name string, report []byte) error {
+	return r.putBytes(ctx, name, report)
 }
 
 // signManifest signs a manifest that has no signature, if the local store has a key.

@@ -603,6 +603,43 @@ func TestPublishRemote(t *testing.T) {
 	}
 }
 
+// TestMoveFrom: a channel of a bucket that was moved meanwhile is not moved again, and reports of
+// replicas are objects. Behind a web server there are none.
+func TestMoveFrom(t *testing.T) {
+	t.Parallel()
+	_, r := newFake(t)
+	s := newStore(t)
+	publish(t, s, "s1", table("a", 1))
+	v := mustPush(t, r, s, Version{})
+	publish(t, s, "s2", table("a", 2))
+	mustPush(t, r, s, v)
+	next := store.PublishAt(noon.Add(time.Hour))
+	if now, err := r.Move(t.Context(), "stable", v, "s1", next, s); !errors.Is(err, ErrConflict) {
+		t.Errorf("moved from s1, which it does not show: %+v, %v", now, err)
+	}
+	now, err := r.Read(t.Context(), "stable")
+	testkit.Must(t, err)
+	canary := store.CanaryOf("stable")
+	if c, err := r.Move(t.Context(), canary, Version{}, "s1", store.StartCanary(now.Channel, 5, noon), s); err != nil ||
+		!c.IsOf(now.Channel) || c.ID != "s1" {
+		t.Errorf("canary %+v, %v", c, err)
+	}
+	if c, err := r.Move(t.Context(), canary, Version{}, "s2", next, s); !errors.Is(err, ErrConflict) {
+		t.Errorf("a second canary: %+v, %v", c, err)
+	}
+	name, err := store.ReplicaName("stable", "r1")
+	testkit.Must(t, errors.Join(err, r.PutReplica(t.Context(), name, []byte("{}"))))
+	listed, err := r.Inventory(t.Context()).List(store.ReplicasDir + "/stable")
+	if err != nil || len(listed) != 1 || listed[0].Name != name {
+		t.Errorf("reports %+v, %v", listed, err)
+	}
+	web, err := Open("https://store.example.org", fetch.Options{})
+	testkit.Must(t, err)
+	if err := web.PutReplica(t.Context(), name, []byte("{}")); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("behind a web server: %v", err)
+	}
+}
+
 // TestPublishSigned: a signed channel of a bucket is not moved without the key, neither by a push
 // nor by a publication, and one with the key signs a manifest that has no signature.
 func TestPublishSigned(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 type Channel struct {
 	Pointer
 	Previous  []Pointer `json:"previous,omitempty"`
+	Canary    *Canary   `json:"canary,omitempty"`    // nil for a channel that all replicas follow
 	Signature string    `json:"signature,omitempty"` // of the fields above and the channel's name, in base64
 }
 
@@ -36,11 +37,18 @@ func ParseChannel(data []byte) (c Channel, err error) {
 		return Channel{}, corruptf("channel to %s has %d previous snapshots, at most %d are possible", c.ID,
 			len(c.Previous), maxPrevious)
 	}
+	all := append(slices.Clone(c.Previous), c.Pointer)
+	if c.Canary != nil {
+		if c.Canary.Percent < 1 || c.Canary.Percent > 100 {
+			return Channel{}, corruptf("channel to %s is for %d %% of replicas, want 1 to 100", c.ID, c.Canary.Percent)
+		}
+		all = append(all, c.Canary.Of)
+	}
 	if len(c.Signature) > MaxSignature {
 		return Channel{}, corruptf("channel to %s has a signature of %d bytes, at most %d are read", c.ID,
 			len(c.Signature), MaxSignature)
 	}
-	for _, p := range append(slices.Clone(c.Previous), c.Pointer) {
+	for _, p := range all {
 		if err := p.check(); err != nil {
 			return Channel{}, err
 		}
@@ -85,8 +93,25 @@ func (c Channel) Encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
+// Next makes a channel that shows a snapshot out of what the channel shows now, which is zero if
+// there is no such channel.
+type Next func(before Channel, p Pointer) Channel
+
+// PublishAt is the Next of a publication.
+func PublishAt(at time.Time) Next {
+	return func(before Channel, p Pointer) Channel {
+		p.PublishedAt = at
+		return before.Moved(p)
+	}
+}
+
 // Publish moves a channel to a snapshot of the store. A signed channel is moved only with a key.
 func (s *Store) Publish(channel, id string, at time.Time) error {
+	return s.Move(channel, id, PublishAt(at))
+}
+
+// Move is Publish for any change of a channel.
+func (s *Store) Move(channel, id string, next Next) error {
 	path, err := s.jsonPath(channelsDir, channel, "")
 	if err != nil {
 		return err
@@ -105,11 +130,11 @@ func (s *Store) Publish(channel, id string, at time.Time) error {
 		!errors.Is(err, ErrSignature) {
 		return err
 	}
-	p := Pointer{ID: id, PublishedAt: at, SHA256: hash}
+	p := Pointer{ID: id, SHA256: hash}
 	if err := s.signFor(channel, before, p); err != nil {
 		return err
 	}
-	data, err := s.SignChannel(channel, before.Moved(p)).Encode()
+	data, err := s.SignChannel(channel, next(before, p)).Encode()
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,24 @@ func Collect(inventory Inventory, o CollectOptions) (*Collected, error) {
 	if err := c.sort(manifests, shown); err != nil {
 		return nil, err
 	}
-	return c.found, c.remove(segments)
+	if err := c.remove(segments); err != nil {
+		return c.found, err
+	}
+	return c.found, c.forget()
+}
+
+// forgetAfter is how long the report of a replica is kept that is not renewed.
+const forgetAfter = 7 * 24 * time.Hour
+
+// forget removes the reports of replicas that are no more.
+func (c *collection) forget() error {
+	reports, err := c.inventory.List(ReplicasDir)
+	for _, o := range reports {
+		if err == nil && c.options.Now.Sub(o.Modified) > max(forgetAfter, c.options.Grace) {
+			_, err = c.removeOne(o)
+		}
+	}
+	return err
 }
 
 // shownBy returns the snapshots that channels point to. Previous ones are kept by number only

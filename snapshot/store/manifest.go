@@ -41,6 +41,11 @@ type Pointer struct {
 	SHA256      string    `json:"sha256"` // of the manifest's file
 }
 
+// Same reports whether two pointers are of one publication.
+func (p Pointer) Same(q Pointer) bool {
+	return p.ID == q.ID && p.SHA256 == q.SHA256 && p.PublishedAt.Equal(q.PublishedAt)
+}
+
 // ManifestFormat is the format of new manifests. Format 1 had no sources and no datasets; it is
 // still read.
 const ManifestFormat = 2

@@ -137,11 +137,16 @@ func FuzzParseManifest(f *testing.F) {
 
 func FuzzParseChannel(f *testing.F) {
 	f.Add([]byte(`{"id": "s1", "published_at": "2024-03-01T12:00:00Z", "sha256": "` + strings.Repeat("00", 32) + `"}`))
+	pointer := `"id": "s1", "published_at": "2024-03-01T12:00:00Z", "sha256": "` + strings.Repeat("00", 32) + `"`
+	f.Add([]byte(`{` + pointer + `, "canary": {"percent": 10, "of": {` + pointer + `}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := ParseChannel(data)
 		switch {
 		case err == nil && (CheckID(p.ID) != nil || checkHash(p.SHA256) != nil):
 			t.Fatalf("pointer %+v", p)
+		case err == nil && p.Canary != nil &&
+			(p.Canary.Percent < 1 || p.Canary.Percent > 100 || p.Canary.Of.check() != nil):
+			t.Fatalf("canary %+v", p.Canary)
 		case err != nil && !errors.Is(err, snapshot.ErrCorrupt):
 			t.Fatal(err)
 		}

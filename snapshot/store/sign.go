@@ -158,9 +158,16 @@ func (s *Store) SignShown(name string) error {
 func (c Channel) signedText(name string) []byte {
 	text := fmt.Appendf(nil, "channel %s\n", name)
 	for _, p := range append([]Pointer{c.Pointer}, c.Previous...) {
-		text = fmt.Appendf(text, "%s %s %s\n", p.ID, p.SHA256, p.PublishedAt.UTC().Format(time.RFC3339Nano))
+		text = p.appendText(text)
+	}
+	if c.Canary != nil {
+		text = c.Canary.Of.appendText(fmt.Appendf(text, "canary %d\n", c.Canary.Percent))
 	}
 	return text
+}
+
+func (p Pointer) appendText(text []byte) []byte {
+	return fmt.Appendf(text, "%s %s %s\n", p.ID, p.SHA256, p.PublishedAt.UTC().Format(time.RFC3339Nano))
 }
 
 // CheckChannel checks the signature of a channel, if the store requires signatures. The error is
@@ -173,8 +180,7 @@ func (k *Keys) CheckChannel(name string, c Channel) error {
 // signatures: an old pointer is signed, but can be put back by someone without a key. A rollback is
 // a step forward, with a new time. The error is ErrSignature.
 func (k *Keys) CheckStep(from, to Pointer) error {
-	same := from.ID == to.ID && from.SHA256 == to.SHA256 && from.PublishedAt.Equal(to.PublishedAt)
-	if !k.strict || from.ID == "" || same || to.PublishedAt.After(from.PublishedAt) {
+	if !k.strict || from.ID == "" || from.Same(to) || to.PublishedAt.After(from.PublishedAt) {
 		return nil
 	}
 	return fmt.Errorf("%w: the channel was moved back, to %s of %s, after it had shown %s of %s", ErrSignature,
