@@ -32,6 +32,11 @@ type Options struct {
 	Preopened *Preopened // the first snapshot, if it was opened before; may be nil
 	Patient   bool       // First waits for a store that is away
 
+	// Replica is the name under which the follower reports to the store and may follow a canary.
+	// Empty: it does neither.
+	Replica string
+	Version string // of the program, for reports
+
 	// Explain adds to an error about a channel that is missing which channels there are. It runs
 	// as a part of reading the channel. nil: errors stay as they are.
 	Explain func(context.Context, error) error
@@ -56,12 +61,20 @@ type Follower struct {
 	rebuild chan struct{} // has an element when files of the store are damaged
 	bulk    bulkCopy
 	shown   store.Pointer
+	last    map[bool]store.Pointer // that was shown, of the main channel (false) and of its canary
+	canary  replica.Version        // as it was last read
+
+	interval time.Duration // of polls
+	reported reported
 }
 
 // New returns a follower that has not polled yet.
 func New(o Options) *Follower {
 	if o.Source.Copy != nil {
 		o.Source.Copy.Timeout = o.Timeout
+		if o.Source.Canary != nil {
+			o.Source.Canary.Timeout = o.Timeout
+		}
 	}
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
@@ -78,6 +91,7 @@ func New(o Options) *Follower {
 	return &Follower{
 		Waiter: o.Waiter, options: o, server: o.Server, source: o.Source, metrics: o.Metrics,
 		wake: make(chan struct{}, 1), polled: make(chan struct{}, 1), rebuild: make(chan struct{}, 1),
+		last: map[bool]store.Pointer{},
 	}
 }
 
@@ -88,46 +102,57 @@ func (f *Follower) Shown() store.Pointer { return f.shown }
 // stays. Each poll is counted.
 func (f *Follower) Poll(ctx context.Context) (changed bool, err error) {
 	f.metrics.Begin()
-	changed, err = f.poll(ctx)
+	c, changed, err := f.poll(ctx)
 	f.server.Polled(f.metrics.end(changed, err, ctx.Err() != nil))
+	if !errors.Is(err, ErrInterrupted) { // by another poll, which will report
+		f.report(ctx, c, err)
+	}
 	f.fetchBulk(ctx, f.shown.ID)
 	return changed, err
 }
 
-func (f *Follower) poll(ctx context.Context) (changed bool, err error) {
-	before := f.source.traffic()
-	version, err := await(ctx, f.Waiter, Step[replica.Version]{
-		Name: "reading channel " + f.source.ChannelName, Timeout: f.options.Timeout, Run: f.readChannel,
+func (f *Follower) poll(ctx context.Context) (c choice, changed bool, err error) {
+	before, last := f.source.traffic(), f.canary
+	c, err = await(ctx, f.Waiter, Step[choice]{
+		Name: "reading channel " + f.source.ChannelName, Timeout: f.options.Timeout,
+		Run: func(ctx context.Context) (choice, error) { return f.choose(ctx, last) },
 	})
+	if err == nil {
+		f.canary = c.canary
+		err = f.source.CheckStep(f.last[c.isCanary], c.Pointer)
+	}
 	if err != nil {
-		return false, atStage(stageChannel, err)
+		return choice{}, false, atStage(stageChannel, err)
 	}
 	shown, earlier := f.shown, f.server.Snapshot() // a handle for a step that may be abandoned
 	next, err := await(ctx, f.Waiter, Step[found]{
-		Name: "fetching or opening snapshot " + version.ID,
+		Name: "fetching or opening snapshot " + c.ID,
 		Run: func(ctx context.Context) (found, error) {
 			defer closeSnapshot(earlier)
-			return f.find(ctx, version, shown, earlier)
+			return f.find(ctx, c, shown, earlier)
 		},
 		Discard: func(n found) { closeSnapshot(n.snapshot); n.endStep() },
 	})
 	defer func() { next.endStep() }()
 	if err != nil {
-		return false, atStage(stageSegments, err)
+		return c, false, atStage(stageSegments, err)
 	}
-	if changed, err = f.show(version.Pointer, next); err != nil || next.fetched == nil {
-		return changed, atStage(stageOpen, err)
+	if changed, err = f.show(c.Pointer, next); err == nil {
+		f.last[c.isCanary] = c.Pointer
 	}
-	return changed, atStage(stageKeep, f.keep(next.fetched, f.source.traffic().Minus(before)))
+	if err != nil || next.fetched == nil {
+		return c, changed, atStage(stageOpen, err)
+	}
+	return c, changed, atStage(stageKeep, f.keep(c.from, next.fetched, f.source.traffic().Minus(before)))
 }
 
-func (f *Follower) readChannel(ctx context.Context) (v replica.Version, err error) {
-	if f.source.Remote != nil {
-		v, err = f.source.Copy.Read(ctx)
-	} else {
-		v.Channel, err = f.source.History(f.source.ChannelName)
+// readChannel reads a channel by its copy, or that of a local store.
+func (f *Follower) readChannel(ctx context.Context, from *replica.Replica, name string) (v replica.Version, err error) {
+	if from != nil {
+		return from.Read(ctx)
 	}
-	return v, f.options.Explain(ctx, err)
+	v.Channel, err = f.source.History(name)
+	return v, err
 }
 
 func (f *Follower) pollAndLog(ctx context.Context) error {
@@ -164,6 +189,7 @@ func nextPoll(after time.Duration) <-chan time.Time {
 
 // Follow polls at the interval, at every SIGHUP and when woken, until ctx ends.
 func (f *Follower) Follow(ctx context.Context, interval time.Duration) {
+	f.interval = interval
 	for {
 		if f.again {
 			f.options.Reloading()

@@ -34,7 +34,7 @@ func (n found) endStep() {
 // find opens the snapshot of a channel, which it downloads first from a remote store. It may be
 // abandoned, so it reads and changes no field of the follower that changes.
 func (f *Follower) find(
-	ctx context.Context, v replica.Version, shown store.Pointer, earlier *store.Snapshot,
+	ctx context.Context, v choice, shown store.Pointer, earlier *store.Snapshot,
 ) (n found, err error) {
 	defer func() {
 		if err != nil {
@@ -47,7 +47,7 @@ func (f *Follower) find(
 		}
 	}()
 	if f.source.Remote != nil {
-		if n.fetched, err = f.source.Copy.FetchVersion(ctx, v, false); err != nil {
+		if n.fetched, err = v.from.FetchVersion(ctx, v.Version, false); err != nil {
 			return n, err
 		}
 	}
@@ -62,7 +62,7 @@ func (f *Follower) find(
 		// Either the local copy of a segment is damaged, which this repairs, or the remote one, and
 		// this fails.
 		f.log.Warn("the local copy of the snapshot is damaged; downloading damaged segments again", "error", err)
-		if n.fetched, err = f.source.Copy.FetchVersion(ctx, v, true); err == nil {
+		if n.fetched, err = v.from.FetchVersion(ctx, v.Version, true); err == nil {
 			n.snapshot, err = f.open(v.Pointer, shown, earlier)
 		}
 	}
@@ -71,9 +71,6 @@ func (f *Follower) find(
 
 // open opens a snapshot of the local store. It returns nil if it is the one that is shown.
 func (f *Follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store.Snapshot, error) {
-	if err := f.source.CheckStep(shown, p); err != nil {
-		return nil, atStage(stageChannel, err)
-	}
 	if p.ID == shown.ID && p.SHA256 == shown.SHA256 {
 		return nil, nil
 	}
@@ -169,8 +166,8 @@ func closeSnapshot(s *store.Snapshot) {
 }
 
 // keep makes a served snapshot the one that is served after a restart without the remote store.
-func (f *Follower) keep(fetched *replica.FetchResult, t replica.Traffic) error {
-	if err := f.source.Copy.Keep(fetched.Version); err != nil {
+func (f *Follower) keep(from *replica.Replica, fetched *replica.FetchResult, t replica.Traffic) error {
+	if err := from.Keep(fetched.Version); err != nil {
 		return err
 	}
 	if fetched.Changed {

@@ -12,6 +12,7 @@ type Source struct {
 	ChannelName string
 	Remote      *replica.Remote  // nil for a local store
 	Copy        *replica.Replica // nil for a local store
+	Canary      *replica.Replica // of the channel's canary; nil for a local store
 }
 
 // traffic returns the traffic with the remote store so far.

@@ -66,7 +66,9 @@ func (f *Follower) showKept() (store.Pointer, error) {
 	snap, err := f.open(p, store.Pointer{}, nil)
 	if err == nil {
 		kept, _ := f.source.History(f.source.ChannelName) // for changes only
-		_, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(kept, "")})
+		if _, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(kept, "")}); err == nil {
+			f.last[false] = p
+		}
 	}
 	return p, err
 }
