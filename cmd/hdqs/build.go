@@ -23,6 +23,7 @@ type buildFlags struct {
 	load   loadFlags
 	bulk   bulkFlags
 	sign   signFlags
+	limits limitFlags
 	asJSON bool
 
 	withBulk        bool
@@ -53,6 +54,9 @@ AWS_SECRET_ACCESS_KEY, the shared credentials file, or the role of the machine.
 With --bulk the tables are also written as Parquet and compressed CSV, before the channel moves: see
 'hdqs export'. Files of unchanged tables are used again.
 
+With --max-change the channel stays where it is if rows, places or headline figures differ too much
+from what it shows: see 'hdqs publish'.
+
 Only changed tables are written. The report of the load is printed to stdout, as a table or with
 --json, and stored with the manifest. On stdout the purge keys follow, as 'hdqs diff' prints them:
 purge them at the CDN once replicas serve the new snapshot.
@@ -72,6 +76,9 @@ dropped rows.`,
 				if !f.withBulk && cmd.Flags().Changed(name) {
 					return exitWith(exitUsage, fmt.Errorf("--%s needs --bulk", name))
 				}
+			}
+			if err := f.limits.read(); err != nil {
+				return exitWith(exitUsage, err)
 			}
 			if f.dryRun && f.sign.key != "" {
 				return exitWith(exitUsage, errors.New("--sign-key signs nothing with --dry-run"))
@@ -95,6 +102,7 @@ dropped rows.`,
 	f.register(fl)
 	configFlag(fl)
 	f.sign.register(fl)
+	f.limits.register(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print the report as JSON")
 	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to, for the page of a CI job")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print which files would be downloaded, and download none")
@@ -155,7 +163,14 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err != nil {
 		return nil, err
 	}
-	o.BeforePublish = write
+	o.BeforePublish = func(id string) error {
+		if f.limits.isSet() && shown.ID != "" {
+			if err := f.limits.compare(ctx, f.channel, shown.ID, id, into.OpenAfter); err != nil {
+				return err
+			}
+		}
+		return write(id)
+	}
 	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
 	if err == nil && l.Outcome != "published" {
 		err = write(l.Snapshot) // an earlier load may have had no --bulk

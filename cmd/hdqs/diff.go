@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -221,7 +222,7 @@ func (f *rowsFlags) print(cmd *cobra.Command, st *openStore, args []string) (err
 	var bound [2]*state.Bound
 	for i := range snaps {
 		id := args[min(i, len(args)):min(i+1, len(args))] // empty: what the channel shows
-		if snaps[i], err = f.open(cmd, st, id, snaps[0]); err != nil {
+		if snaps[i], err = st.openNamed(cmd.Context(), id, snaps[0], cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, snaps[i].Close()) }()
@@ -246,19 +247,20 @@ func (f *rowsFlags) print(cmd *cobra.Command, st *openStore, args []string) (err
 	return nil
 }
 
-// open opens a snapshot, sharing what it has in common with an earlier one, if there is one.
-func (f *rowsFlags) open(
-	cmd *cobra.Command, st *openStore, args []string, earlier *store.Snapshot,
+// openNamed opens the snapshot with the id in args, or what the channel shows, sharing what it has
+// in common with an earlier one, if there is one.
+func (s *openStore) openNamed(
+	ctx context.Context, args []string, earlier *store.Snapshot, messages io.Writer,
 ) (*store.Snapshot, error) {
-	id, p, err := st.find(cmd.Context(), args, cmd.ErrOrStderr())
+	id, p, err := s.find(ctx, args, messages)
 	if err != nil {
 		return nil, err
 	}
 	var snap *store.Snapshot
 	if p.ID != "" {
-		snap, err = st.OpenPointer(p, earlier)
+		snap, err = s.OpenPointer(p, earlier)
 	} else {
-		snap, err = st.OpenAfter(id, earlier)
+		snap, err = s.OpenAfter(id, earlier)
 	}
 	return snap, storeError(err)
 }

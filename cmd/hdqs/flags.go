@@ -147,8 +147,8 @@ type flagGroup struct {
 // serveGroups order the flags of serve as an operator comes to need them.
 var serveGroups = []flagGroup{
 	{"What is served", []string{
-		"store", "channel", "catalog", "refresh", "data-dir", "snapshot-poll", "store-timeout", "keep-previous",
-		"scrub",
+		"store", "channel", "replica", "catalog", "refresh", "data-dir", "snapshot-poll", "store-timeout",
+		"keep-previous", "scrub",
 	}},
 	{"Where it listens", []string{"listen", "admin", "admin-pprof", "base-url"}},
 	{"Requests and answers", []string{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/threshold"
 	"hdqs/loader"
 	"hdqs/loader/upstream"
 	"hdqs/snapshot/store"
@@ -156,4 +158,76 @@ func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 		var zero T
 		return zero, fmt.Errorf("a file could not be read: %w", ctx.Err())
 	}
+}
+
+// limitFlags say which changes are accepted before a channel moves.
+type limitFlags struct {
+	most, exceptions string
+	rules            threshold.Rules
+}
+
+func (f *limitFlags) register(fl *pflag.FlagSet) {
+	fl.StringVar(&f.most, "max-change", "", "largest change of rows, places and headline figures, in all and by "+
+		"country, in per cent of the smaller number: 100% lets a number double or halve; empty: not compared")
+	fl.StringVar(&f.exceptions, "exceptions", "", "file with other bounds for tables, figures and countries, one "+
+		"a line: NAME COUNTRY BOUND [until YYYY-MM-DD], as in 'idps SOM any until 2026-12-31'; * is any")
+}
+
+func (f *limitFlags) isSet() bool { return f.most != "" }
+
+// read reads the values of the flags. Its errors are wrong usage.
+func (f *limitFlags) read() (err error) {
+	if f.most == "" {
+		if f.exceptions != "" {
+			return errors.New("--exceptions needs --max-change")
+		}
+		return nil
+	}
+	if f.rules.Most, err = threshold.ParseBound(f.most); err != nil {
+		return fmt.Errorf("--max-change %w", err)
+	}
+	if f.exceptions == "" {
+		return nil
+	}
+	file, err := os.Open(f.exceptions)
+	if err != nil {
+		return fmt.Errorf("--exceptions: %w", err)
+	}
+	defer file.Close()
+	if f.rules.Exceptions, err = threshold.ParseExceptions(file); err != nil {
+		return fmt.Errorf("--exceptions %s: %w", f.exceptions, err)
+	}
+	return nil
+}
+
+// mostExcesses is how many changes an error names.
+const mostExcesses = 20
+
+// compare returns an error that names the changes that are too large.
+func (f *limitFlags) compare(
+	ctx context.Context, channel, from, to string,
+	open func(id string, earlier *store.Snapshot) (*store.Snapshot, error),
+) (err error) {
+	var snaps [2]*store.Snapshot
+	for i, id := range []string{from, to} {
+		if snaps[i], err = open(id, snaps[0]); err != nil {
+			return fmt.Errorf("--max-change: snapshot %s cannot be compared: %w", id, err)
+		}
+		defer func() { err = errors.Join(err, snaps[i].Close()) }()
+	}
+	all, err := threshold.Compare(ctx, snaps[0], snaps[1], f.rules, time.Now())
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "channel %s stays at %s, since %d numbers differ too much in %s:\n", channel, from, len(all), to)
+	for i := range all[:min(len(all), mostExcesses)] {
+		fmt.Fprintf(&b, "  %s\n", all[i].String())
+	}
+	if more := len(all) - mostExcesses; more > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", more)
+	}
+	fmt.Fprintf(&b, "If they are right, raise --max-change %s, or name them in the file of --exceptions with lines "+
+		"such as\n  %s until %s", f.most, all[0].Line(), time.Now().AddDate(0, 0, 1).Format(time.DateOnly))
+	return errors.New(b.String())
 }

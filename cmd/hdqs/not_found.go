@@ -107,7 +107,7 @@ func (s *openStore) snapshots(ctx context.Context) (ids []string, err error) {
 		slices.Reverse(ids) // they begin with the time of the snapshot
 		return ids, err
 	}
-	c, err := s.history(ctx)
+	c, err := s.read(ctx, s.ChannelName)
 	for _, p := range append([]store.Pointer{c.Pointer}, c.Previous...) {
 		if p.ID != "" {
 			ids = append(ids, p.ID)

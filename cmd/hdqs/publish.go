@@ -2,115 +2,361 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"hdqs/internal/fleet"
+	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
 
+// publishFlags say what is published, and how carefully.
+type publishFlags struct {
+	storeFlags
+	sign   signFlags
+	limits limitFlags
+	from   string
+	canary []string
+	shares []int // of replicas, in per cent, from canary
+	hold   fleet.Hold
+	isHeld bool
+}
+
 func newPublish() *cobra.Command {
-	var (
-		f    storeFlags
-		sign signFlags
-	)
+	f := publishFlags{hold: fleet.Hold{Pause: time.Second}}
 	cmd := &cobra.Command{
 		Use:   "publish --store DST [--channel NAME] ID",
 		Short: "Moves a channel to a snapshot of the store",
 		Long: `Moves a channel to a snapshot of the store, and prints the keys to purge at the CDN once replicas
-serve it: those that 'hdqs diff' prints for the two snapshots.`,
-		Args: cobra.ExactArgs(1),
+serve it: those that 'hdqs diff' prints for the two snapshots.
+
+With --max-change it is compared with what the channel shows, and the channel stays if rows, places or
+headline figures differ by more, in all or in a country. With --canary some replicas get it first, and
+with --hold it waits until these have served it for a time. If one refuses it, or they do not serve it
+within --give-up, they go back, and the channel has never moved. Replicas take part that have a name
+(serve --replica) and can write to the store. --hold without --canary waits for all of them.
+
+Exit codes: 0 the channel or the canary has moved, 1 it stays or went back, 2 wrong usage, 3 the store
+could not be reached, 4 the store is damaged or not signed.`,
+		Example: `  hdqs publish --store /srv/store --max-change 50% --exceptions accepted.txt --from next
+  hdqs publish --store /srv/store --canary 10%,100% --hold 10m 20261122T010200Z-1a2b3c4d`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.publish(cmd, &sign, func(store.Channel) (string, error) { return args[0], nil })
+			f.isHeld = cmd.Flags().Changed("hold")
+			if err := f.check(args); err != nil {
+				return exitWith(exitUsage, err)
+			}
+			return f.run(cmd, args)
 		},
 	}
-	f.register(cmd.Flags())
-	sign.register(cmd.Flags())
+	fl := cmd.Flags()
+	f.register(fl)
+	f.sign.register(fl)
+	f.limits.register(fl)
+	fl.StringVar(&f.from, "from", "", "publish what this channel shows, in place of ID")
+	fl.StringSliceVar(&f.canary, "canary", nil, "per cent of the replicas that get the snapshot first, by a number "+
+		"that their names give; several are steps, such as 10%,100%")
+	durationVar(fl, &f.hold.For, "hold", 0, 0, longestWait,
+		"wait until the replicas of each step have served the snapshot for so long without a fault, then go on")
+	durationVar(fl, &f.hold.Most, "give-up", 30*time.Minute, time.Second, longestWait,
+		"with --hold: how long a step may take, after which its replicas go back")
 	return cmd
+}
+
+func (f *publishFlags) check(args []string) error {
+	if (len(args) == 0) == (f.from == "") {
+		return errors.New("publish needs the ID of a snapshot, or --from CHANNEL")
+	}
+	for _, name := range []string{f.channel, f.from} {
+		if strings.HasSuffix(name, store.CanaryOf("")) {
+			return fmt.Errorf("channel %s is that of a canary: name the channel that it is of", name)
+		}
+	}
+	if f.isHeld && len(f.canary) == 0 {
+		f.canary = []string{"100"}
+	}
+	for _, text := range f.canary {
+		n, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
+		if err != nil || n < 1 || n > 100 {
+			return fmt.Errorf("--canary %q: want 1%% to 100%%", text)
+		}
+		if len(f.shares) > 0 && f.shares[len(f.shares)-1] >= n {
+			return fmt.Errorf("--canary %s: want each step larger than the one before", strings.Join(f.canary, ","))
+		}
+		f.shares = append(f.shares, n)
+	}
+	if !f.isHeld && len(f.shares) > 1 {
+		return errors.New("--canary with several steps needs --hold")
+	}
+	return f.limits.read()
+}
+
+func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
+	s, release, err := f.begin("publish", &f.sign)
+	if err != nil {
+		return err
+	}
+	defer func() { release() }()
+	id := strings.Join(args, "")
+	if f.from != "" {
+		v, err := s.read(cmd.Context(), f.from)
+		if err != nil {
+			return storeError(fmt.Errorf("--from %s: %w", f.from, err))
+		}
+		id = v.ID
+	}
+	shown, err := s.toMove(cmd, id)
+	if err != nil {
+		return err
+	}
+	if f.limits.isSet() && shown.ID == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "hdqs: channel %s shows nothing yet: there is nothing to compare %s with\n",
+			f.channel, id)
+	} else if f.limits.isSet() {
+		open := func(id string, earlier *store.Snapshot) (*store.Snapshot, error) {
+			return s.openNamed(cmd.Context(), []string{id}, earlier, cmd.ErrOrStderr())
+		}
+		if err := f.limits.compare(cmd.Context(), f.channel, shown.ID, id, open); err != nil {
+			return err
+		}
+	}
+	if len(f.shares) == 0 {
+		return s.moveMain(cmd, shown, id)
+	}
+	if shown.ID == "" {
+		return exitWith(exitUsage, fmt.Errorf("channel %s shows nothing yet, so that there is nothing that replicas "+
+			"could go back to: publish the first snapshot without --canary and --hold", f.channel))
+	}
+	for _, percent := range f.shares {
+		if err := f.step(cmd, s, shown, id, percent, &release); err != nil {
+			return err
+		}
+	}
+	if !f.isHeld {
+		return nil
+	}
+	return s.moveMain(cmd, shown, id)
+}
+
+// step moves the canary and waits for a verdict. Nobody has the lock meanwhile: a load may go on,
+// and ends the canary if it moves the channel.
+func (f *publishFlags) step(
+	cmd *cobra.Command, s *openStore, shown replica.Version, id string, percent int, release *func(),
+) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	inventory := s.inventory(ctx)
+	seen, err := fleet.Read(inventory, f.channel, time.Now())
+	if err != nil {
+		return storeError(fmt.Errorf("the reports of replicas cannot be read: %w", err))
+	}
+	names := fleet.Canaries(seen, percent)
+	if len(names) == 0 {
+		return noCanary(f.channel, seen, percent)
+	}
+	name := store.CanaryOf(f.channel)
+	canary, err := s.read(ctx, name)
+	if err != nil && !isAbsent(err) && s.Remote != nil { // a damaged file of a directory is replaced
+		return storeError(err)
+	}
+	if !canary.IsOf(shown.Channel) || canary.ID != id || canary.Canary.Percent != percent { // else a watch goes on
+		next := store.StartCanary(shown.Channel, percent, time.Now())
+		if canary, err = s.move(ctx, name, canary, id, next); err != nil {
+			return s.snapshotError(ctx, id, err)
+		}
+	}
+	fmt.Fprintf(out, "canary of channel %s: %s for %d %% of replicas: %s; the others stay at %s\n", f.channel, id,
+		percent, strings.Join(names, ", "), shown.ID)
+	if !f.isHeld {
+		_, err := fmt.Fprintf(out, "to go on: hdqs publish ID; to end it: hdqs rollback --canary\n")
+		return err
+	}
+	(*release)()
+	*release = func() {}
+	watched, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	judge := fleet.Judge{Pointer: canary.Pointer, Replicas: names}
+	verdict, reasons, err := judge.Watch(watched, f.hold, func() ([]fleet.Seen, error) {
+		if err := s.unmoved(ctx, shown, canary); err != nil {
+			if errors.Is(err, replica.ErrConflict) {
+				stop(err)
+			}
+			return nil, err
+		}
+		return fleet.Read(inventory, f.channel, time.Now())
+	})
+	if err != nil {
+		return storeError(context.Cause(watched))
+	}
+	if *release, err = s.lockWhenFree(ctx, "publish"); err == nil {
+		err = s.unmoved(ctx, shown, canary)
+	}
+	if err != nil || verdict == fleet.Served {
+		return storeError(err)
+	}
+	if _, err := s.move(ctx, name, canary, shown.ID, store.EndCanary(time.Now())); err != nil {
+		return errors.Join(storeError(err), fmt.Errorf("the canary %s could not be ended", id))
+	}
+	what := "was not served by all its replicas within --give-up " + f.hold.Most.String()
+	if verdict == fleet.Refused {
+		what = "is refused"
+	}
+	return fmt.Errorf("snapshot %s %s, its canary went back to %s, and channel %s has not moved:\n  %s", id, what,
+		shown.ID, f.channel, strings.Join(reasons, "\n  "))
+}
+
+// noCanary is the error of a canary that would have no replica.
+func noCanary(channel string, seen []fleet.Seen, percent int) error {
+	if least := fleet.Enough(seen); least > 0 {
+		return exitWith(exitUsage, fmt.Errorf("--canary %d%%: none of the replicas that report to channel %s is among "+
+			"them; %d%% has one", percent, channel, least))
+	}
+	why := "none has ever written a report: start them with --replica NAME, and with a store that they can write to"
+	if len(seen) > 0 {
+		var all []string
+		for i := range seen {
+			all = append(all, seen[i].Replica+": "+seen[i].Unknown())
+		}
+		why = strings.Join(all, "; ")
+	}
+	return fmt.Errorf("no replica of channel %s is known now, so that none could prove the snapshot: %s", channel, why)
 }
 
 func newRollback() *cobra.Command {
 	var (
-		f    storeFlags
-		sign signFlags
-		to   string
+		f      storeFlags
+		sign   signFlags
+		to     string
+		canary bool
 	)
 	cmd := &cobra.Command{
-		Use:   "rollback --store DST [--channel NAME] [--to ID]",
+		Use:   "rollback --store DST [--channel NAME] [--to ID | --canary]",
 		Short: "Moves a channel back to an earlier snapshot",
 		Long: `Moves a channel back to the snapshot that it showed before the current one, or to the one named by
 --to. A channel remembers its last 16 snapshots. The current one is remembered too, so a second
-rollback undoes the first.
+rollback undoes the first. With --canary only the replicas of a canary go back.
 
 The time of publication becomes that of the rollback; no rows change. Replicas with
 --require-signature follow only if the rollback is signed. The keys to purge are printed as by
 'hdqs publish'.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.publish(cmd, &sign, func(c store.Channel) (string, error) {
-				if to != "" {
-					return to, nil
-				}
-				if len(c.Previous) == 0 {
-					return "", fmt.Errorf("channel %s has shown nothing before %s: name a snapshot with --to",
-						f.channel, c.ID)
-				}
-				return c.Previous[0].ID, nil
-			})
+			if canary && to != "" {
+				return exitWith(exitUsage, errors.New("--canary goes back to what the channel shows: want it or --to"))
+			}
+			s, release, err := f.begin("rollback", &sign)
+			if err != nil {
+				return err
+			}
+			defer release()
+			shown, err := s.toMove(cmd, to)
+			if err != nil {
+				return err
+			}
+			switch {
+			case canary:
+				return s.endCanary(cmd, shown)
+			case to == "" && len(shown.Previous) == 0:
+				return fmt.Errorf("channel %s has shown nothing before %s: name a snapshot with --to", f.channel,
+					shown.ID)
+			case to == "":
+				to = shown.Previous[0].ID
+			}
+			return s.moveMain(cmd, shown, to)
 		},
 	}
 	f.register(cmd.Flags())
 	sign.register(cmd.Flags())
 	cmd.Flags().StringVar(&to, "to", "", "id of the snapshot; default: the one before the current one")
+	cmd.Flags().BoolVar(&canary, "canary", false, "move the replicas of the channel's canary to what the channel shows")
 	return cmd
 }
 
-// publish moves the channel to the snapshot that choose picks, and prints the keys to purge.
-func (f *storeFlags) publish(
-	cmd *cobra.Command, sign *signFlags, choose func(store.Channel) (string, error),
-) error {
-	ctx, out, messages := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-	s, err := f.openExisting()
-	if err == nil {
+// endCanary moves the replicas of a canary back.
+func (s *openStore) endCanary(cmd *cobra.Command, shown replica.Version) error {
+	ctx, name := cmd.Context(), store.CanaryOf(s.ChannelName)
+	canary, err := s.read(ctx, name)
+	switch {
+	case err != nil && !isAbsent(err):
+		return storeError(err)
+	case !canary.IsOf(shown.Channel) || canary.ID == shown.ID:
+		return fmt.Errorf("channel %s has no canary now", s.ChannelName)
+	}
+	if _, err := s.move(ctx, name, canary, shown.ID, store.EndCanary(time.Now())); err != nil {
+		return storeError(err)
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "canary of channel %s: %s, before %s\n", s.ChannelName, shown.ID, canary.ID)
+	return err
+}
+
+// begin opens a store to move channels of it, and locks it if it is local.
+func (f *storeFlags) begin(holder string, sign *signFlags) (s *openStore, release func(), err error) {
+	if s, err = f.openExisting(); err == nil {
 		err = sign.apply(s)
 	}
-	if err != nil {
-		return err
+	if err != nil || s.Remote != nil {
+		return s, func() {}, err
 	}
-	if s.Remote == nil {
-		release, err := s.lock("publish")
+	release, err = s.lock(holder)
+	return s, release, err
+}
+
+// lockWhenFree waits for the lock of a local store, which a load may have.
+func (s *openStore) lockWhenFree(ctx context.Context, holder string) (release func(), err error) {
+	for {
+		if s.Remote != nil {
+			return func() {}, nil
+		}
+		if release, err = s.lock(holder); !errors.Is(err, store.ErrLocked) {
+			return release, err
+		}
+		select {
+		case <-ctx.Done():
+			return func() {}, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// toMove reads the channel before it moves to a snapshot, if that is known.
+func (s *openStore) toMove(cmd *cobra.Command, id string) (replica.Version, error) {
+	shown, err := s.read(cmd.Context(), s.ChannelName)
+	if err != nil && !isAbsent(err) {
+		return shown, storeError(err)
+	}
+	if err := s.checkMove(shown.Channel, cmd.ErrOrStderr()); err != nil {
+		return shown, err
+	}
+	if id != "" && id == shown.ID {
+		return shown, fmt.Errorf("channel %s shows %s already", s.ChannelName, id)
+	}
+	return shown, nil
+}
+
+// unmoved returns ErrConflict if the channel or its canary was moved since.
+func (s *openStore) unmoved(ctx context.Context, shown, canary replica.Version) error {
+	for name, was := range map[string]replica.Version{s.ChannelName: shown, store.CanaryOf(s.ChannelName): canary} {
+		now, err := s.read(ctx, name)
 		if err != nil {
 			return err
 		}
-		defer release()
-	}
-	before, err := s.history(ctx)
-	if err != nil && !isAbsent(err) {
-		return storeError(err)
-	}
-	if err := s.checkMove(before, messages); err != nil {
-		return err
-	}
-	id, err := choose(before)
-	if err == nil && id == before.ID {
-		err = fmt.Errorf("channel %s shows %s already", s.ChannelName, id)
-	}
-	if err != nil {
-		return err
-	}
-	if s.Remote == nil {
-		// Verify all bytes, not only the directory of each segment, before everyone is served from
-		// them.
-		if err := s.Verify(id); err != nil {
-			return s.snapshotError(ctx, id, err)
+		if !now.Same(was.Pointer) {
+			return fmt.Errorf("channel %s: %w, to %s: the canary %s is not watched any more", name, replica.ErrConflict,
+				now.ID, canary.ID)
 		}
-		err = s.Publish(s.ChannelName, id, time.Now())
-	} else {
-		_, err = s.Remote.Publish(ctx, s.ChannelName, id, time.Now(), s.Store)
 	}
-	if err != nil {
+	return nil
+}
+
+// moveMain moves the channel, and prints the keys to purge.
+func (s *openStore) moveMain(cmd *cobra.Command, before replica.Version, id string) error {
+	ctx, out, messages := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if _, err := s.move(ctx, s.ChannelName, before, id, store.PublishAt(time.Now())); err != nil {
 		return s.snapshotError(ctx, id, err)
 	}
 	line := fmt.Sprintf("channel %s: %s", s.ChannelName, id)
@@ -124,6 +370,23 @@ func (f *storeFlags) publish(
 	return printPurge(out, purgeKeys(before.ID, id, read, messages))
 }
 
+// move moves a channel to a snapshot. That of a directory is verified first, all bytes and not only
+// the directory of each segment: everyone will be served from them.
+func (s *openStore) move(
+	ctx context.Context, channel string, base replica.Version, id string, next store.Next,
+) (now replica.Version, err error) {
+	if s.Remote != nil {
+		return s.Remote.Move(ctx, channel, base, id, next, s.Store)
+	}
+	if err = s.Verify(id); err == nil {
+		err = s.Move(channel, id, next)
+	}
+	if err == nil {
+		now.Channel, err = s.History(channel)
+	}
+	return now, err
+}
+
 // checkMove returns an error before a signed channel is moved without a key, and warns of another
 // key than that of its last move.
 func (s *openStore) checkMove(before store.Channel, messages io.Writer) error {
@@ -135,10 +398,18 @@ func (s *openStore) checkMove(before store.Channel, messages io.Writer) error {
 	return storeError(s.CheckMove(s.ChannelName, signed))
 }
 
-func (s *openStore) history(ctx context.Context) (store.Channel, error) {
+// read reads a channel of the store.
+func (s *openStore) read(ctx context.Context, channel string) (v replica.Version, err error) {
 	if s.Remote == nil {
-		return s.History(s.ChannelName)
+		v.Channel, err = s.History(channel)
+		return v, err
 	}
-	v, err := s.Remote.Read(ctx, s.ChannelName)
-	return v.Channel, err
+	return s.Remote.Read(ctx, channel)
+}
+
+func (s *openStore) inventory(ctx context.Context) store.Inventory {
+	if s.Remote == nil {
+		return s.Inventory()
+	}
+	return s.Remote.Inventory(ctx)
 }

@@ -36,6 +36,7 @@ type serveFlags struct {
 	scrub         time.Duration
 	ownData       bool // --data-dir was set
 	listen, admin string
+	replica       string
 	listenSet     bool // listen is not the default
 	logFormat     string
 	shutdownDelay time.Duration
@@ -77,6 +78,8 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 		"longest time for reading the store's channel, and a manifest of a remote store")
 	fl.DurationVar(&f.scrub, "scrub", 10*time.Minute,
 		"how soon changed bytes of a served segment are noticed, by comparing all with their checksums; 0: never")
+	fl.StringVar(&f.replica, "replica", "", "name of this replica, no other's: it reports to the store under it, and "+
+		"may get snapshots first: see 'hdqs publish --canary'; empty: neither")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
 	fl.StringVar(&f.admin, "admin", "",
 		"address of a second listener with /healthz, /readyz and /metrics; keep it private")
@@ -171,6 +174,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	o := f.following(server, source, w)
 	o.Metrics, o.Bulk, o.Preopened, o.Patient = polls, f.answers.Bulk, preopened, os.Getenv("NOTIFY_SOCKET") != ""
 	o.Answering, o.Reloading, o.Polled = func() { public.open(ctx) }, notify.reloading, notify.ready
+	o.Replica, o.Version = f.replica, release
 	follower := follow.New(o)
 	began := time.Now()
 	defer context.AfterFunc(ctx, server.EndWarmUp)()
@@ -224,6 +228,10 @@ func (f *serveFlags) checkSource() error {
 	switch {
 	case f.store != "" && f.load.catalog != "":
 		return errors.New("--store and --catalog: want one of them")
+	case f.replica != "" && f.store == "":
+		return errors.New("--replica needs --store, to which it reports")
+	case f.replica != "" && store.CheckID(f.replica) != nil:
+		return fmt.Errorf("--replica %w", store.CheckID(f.replica))
 	case f.store == "" && (f.trust.require || f.trust.publicKey != ""):
 		return errors.New("--require-signature and --public-key need --store: " +
 			"a snapshot of --catalog or of the sample is not signed")

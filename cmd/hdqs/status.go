@@ -17,7 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hdqs/internal/fleet"
 	"hdqs/internal/memory"
+	"hdqs/snapshot/store"
 )
 
 // The states of a replica, the worst last.
@@ -63,17 +65,31 @@ func newStatus() *cobra.Command {
 		admins  []string
 		asJSON  bool
 		timeout time.Duration
+		isFleet bool
+		f       storeFlags
 	)
 	cmd := &cobra.Command{
-		Use:   "status [URL...] [--admin ADDR]...",
+		Use:   "status [URL...] [--admin ADDR]... | --fleet --store SRC",
 		Short: "Prints what replicas serve and how they fare",
 		Long: `Prints what replicas serve and how they fare. The admin listener of a replica reports everything,
 its public URL only which snapshot is served. With several addresses their snapshots are compared.
 The exit code is 0 if all is good, 1 if a replica is not ready or degraded or the snapshots differ,
 and 3 if a replica does not answer. A replica is degraded if it refuses a table, if a source of a
-table is stale, or if its last poll of the store failed.`,
-		Example: "  hdqs status --admin 127.0.0.1:18080\n  hdqs status https://a.example.org https://b.example.org",
+table is stale, or if its last poll of the store failed.
+
+With --fleet it asks no replica, but reads what those with a name (serve --replica) have written into
+the store: what each serves and since when, and why not what the channel shows. One whose report is
+overdue is unknown. The exit code is 0 if there are reports, all are good, and no canary has waited
+for a day.`,
+		Example: "  hdqs status --admin 127.0.0.1:18080\n  hdqs status https://a.example.org https://b.example.org\n" +
+			"  hdqs status --fleet --store s3://bucket/prefix",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case isFleet && len(args)+len(admins) > 0:
+				return exitWith(exitUsage, errors.New("--fleet reads a store: want it, or replicas to ask"))
+			case isFleet:
+				return f.printFleet(cmd, asJSON)
+			}
 			if len(args)+len(admins) == 0 {
 				return exitWith(exitUsage, errors.New("status needs the URL of a replica or --admin ADDR"))
 			}
@@ -100,6 +116,8 @@ table is stale, or if its last poll of the store failed.`,
 	cmd.Flags().StringSliceVar(&admins, "admin", nil, "address of an admin listener: HOST:PORT, PORT of this "+
 		"machine, or a URL")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&isFleet, "fleet", false, "print what replicas have reported to --store")
+	f.register(cmd.Flags())
 	durationVar(cmd.Flags(), &timeout, "timeout", 5*time.Second, shortestTimeout, longestTimeout,
 		"how long to wait for the replicas")
 	return cmd
@@ -324,4 +342,99 @@ func (s *replicaStatus) print(out io.Writer) {
 	if s.SwapsRefused > 0 || s.Panics > 0 {
 		fmt.Fprintf(out, "  since the start: %d swaps refused for memory, %d panics\n", s.SwapsRefused, s.Panics)
 	}
+}
+
+// fleetStatus is what the replicas of a channel have reported.
+type fleetStatus struct {
+	Channel  string         `json:"channel"`
+	Shown    store.Pointer  `json:"shown"`
+	Canary   *canaryStatus  `json:"canary,omitempty"` // that some replicas follow now
+	Replicas []memberStatus `json:"replicas"`
+}
+
+type canaryStatus struct {
+	store.Pointer
+	Percent int `json:"percent"`
+}
+
+type memberStatus struct {
+	fleet.Report
+	State      fleet.State `json:"state"`
+	Why        string      `json:"why,omitempty"`
+	AgeSeconds int64       `json:"age_seconds"` // of the report
+}
+
+// longestCanary is the age from which a canary has been forgotten.
+const longestCanary = 24 * time.Hour
+
+func (f *storeFlags) printFleet(cmd *cobra.Command, asJSON bool) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	s, err := f.openExisting()
+	if err != nil {
+		return err
+	}
+	shown, err := s.read(ctx, f.channel)
+	if err != nil {
+		return storeError(s.channelError(ctx, err))
+	}
+	canary, err := s.read(ctx, store.CanaryOf(f.channel))
+	if err != nil && !isAbsent(err) {
+		return storeError(err)
+	}
+	now := time.Now()
+	seen, err := fleet.Read(s.inventory(ctx), f.channel, now)
+	if err != nil {
+		return storeError(fmt.Errorf("all replicas are unknown, since their reports cannot be read: %w", err))
+	}
+	all := fleetStatus{Channel: f.channel, Shown: shown.Pointer, Replicas: []memberStatus{}}
+	good := len(seen) > 0
+	if canary.IsOf(shown.Channel) && canary.ID != shown.ID {
+		all.Canary = &canaryStatus{canary.Pointer, canary.Canary.Percent}
+		good = good && now.Sub(canary.PublishedAt) < longestCanary
+	}
+	for i := range seen {
+		m := memberStatus{Report: seen[i].Report, AgeSeconds: int64(seen[i].Age.Seconds())}
+		m.State, m.Why = seen[i].State(shown.Channel, canary.Channel)
+		good = good && m.State == fleet.Good
+		all.Replicas = append(all.Replicas, m)
+	}
+	if asJSON {
+		err = printJSON(out, all)
+	} else {
+		err = all.print(out)
+	}
+	if err == nil && !good {
+		err = &exitError{code: exitFailed, err: errors.New("not all is good"), quiet: true}
+	}
+	return err
+}
+
+func (s *fleetStatus) print(out io.Writer) error {
+	fmt.Fprintf(out, "channel %s: %s of %s\n", s.Channel, s.Shown.ID, s.Shown.PublishedAt.Format(time.RFC3339))
+	if s.Canary != nil {
+		fmt.Fprintf(out, "canary: %s of %s, for %d %% of the replicas; to go on: hdqs publish ID; to end it: "+
+			"hdqs rollback --canary\n", s.Canary.ID, s.Canary.PublishedAt.Format(time.RFC3339), s.Canary.Percent)
+	}
+	if len(s.Replicas) == 0 {
+		_, err := fmt.Fprintln(out, "no replica has reported: all are unknown")
+		return err
+	}
+	counts := map[fleet.State]int{}
+	for _, m := range s.Replicas {
+		counts[m.State]++
+		fmt.Fprintf(out, "%s: %s", m.Replica, m.State)
+		if m.Shown.ID != "" {
+			fmt.Fprintf(out, ", %s since %s", m.Shown.ID, m.Since.Format(time.RFC3339))
+		}
+		fmt.Fprintln(out)
+		if m.Why != "" {
+			fmt.Fprintf(out, "  %s\n", m.Why)
+		}
+	}
+	var parts []string
+	for _, state := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
+	}
+	_, err := fmt.Fprintf(out, "replicas: %s\n", strings.Join(parts, ", "))
+	return err
 }

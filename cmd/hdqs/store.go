@@ -135,6 +135,7 @@ func (f *storeFlags) open() (*openStore, error) {
 		return nil, exitWith(exitUsage, err)
 	}
 	s.Copy = replica.NewReplica(s.Remote, s.Store, f.channel)
+	s.Canary = replica.NewReplica(s.Remote, s.Store, store.CanaryOf(f.channel))
 	return s, nil
 }
 

@@ -1,0 +1,222 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+	"hdqs/loader/sample"
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
+)
+
+// sampleCatalog is the sample with the records of displaced people changed: change returns false
+// for those that are left out.
+func sampleCatalog(t *testing.T, change func(cell func(string) *string) bool) string {
+	t.Helper()
+	dir := t.TempDir()
+	testkit.Must(t, os.CopyFS(dir, sample.FS))
+	testkit.Must(t, os.Remove(filepath.Join(dir, "catalog.json"))) // it has the old sums
+	path := filepath.Join(dir, "idps", "hdx_hapi_idps_global.csv")
+	all, err := csv.NewReader(bytes.NewReader(testkit.ReadFile(t, path))).ReadAll()
+	testkit.Must(t, err)
+	kept := all[:1]
+	for _, record := range all[1:] {
+		if change(func(name string) *string { return &record[slices.Index(all[0], name)] }) {
+			kept = append(kept, record)
+		}
+	}
+	var text bytes.Buffer
+	testkit.Must(t, csv.NewWriter(&text).WriteAll(kept))
+	testkit.WriteFile(t, path, text.Bytes())
+	return dir
+}
+
+func buildSample(t *testing.T, code int, catalog, store, at string, more ...string) cmdResult {
+	t.Helper()
+	args := []string{"build", "--catalog", catalog, "--store", store, "--snapshot-time", at, "--allow-shrink=idps"}
+	return mustExit(t, code, append(args, more...)...)
+}
+
+// TestBadLoad: a load that has lost a country and figures that are ten times too high do not move
+// the channel, neither by build nor by publish. The message names what is wrong and what accepts
+// it.
+func TestBadLoad(t *testing.T) {
+	parallel(t)
+	good := sampleCatalog(t, func(func(string) *string) bool { return true })
+	bad := sampleCatalog(t, func(cell func(string) *string) bool {
+		if *cell("location_code") == "ABW" {
+			*cell("population") += "0"
+		}
+		return *cell("location_code") != "AFG"
+	})
+	dir := filepath.Join(t.TempDir(), "store")
+	buildSample(t, 0, good, dir, "2026-11-21T00:00:00Z", "--max-change", "50%") // nothing to compare with
+	channel := filepath.Join(dir, "channels", "stable.json")
+	before := testkit.ReadFile(t, channel)
+	shown, _ := inspect(t, dir)
+	want := []string{
+		"channel stable stays at " + shown.ID, "idps, AFG: rows: 14 before, 0 after, more than 50 % apart",
+		"internally_displaced, ABW: 91267 before, 912670 after, more than 50 % apart",
+		"raise --max-change 50%", "--exceptions", "idps AFG any until ",
+	}
+	stopped := func(what string, o cmdResult) {
+		t.Helper()
+		for _, text := range want {
+			if !strings.Contains(o.stderr, text) {
+				t.Errorf("%s: no %q in\n%s", what, text, o.stderr)
+			}
+		}
+		if !bytes.Equal(testkit.ReadFile(t, channel), before) {
+			t.Errorf("%s: the channel has moved", what)
+		}
+	}
+	stopped("build", buildSample(t, 1, bad, dir, "2026-11-22T00:00:00Z", "--max-change", "50%"))
+	buildSample(t, 0, bad, dir, "2026-11-22T00:00:00Z", "--channel", "next")
+	publish := []string{"publish", "--store", dir, "--from", "next", "--max-change", "50%"}
+	stopped("publish", mustExit(t, 1, publish...))
+	stopped("canary", mustExit(t, 1, append(publish, "--canary", "10%")...))
+	exceptions := filepath.Join(t.TempDir(), "exceptions.txt")
+	testkit.WriteFile(t, exceptions, []byte("* AFG any # no survey this year\ninternally_displaced ABW 900%\n"))
+	mustExit(t, 0, append(publish, "--exceptions", exceptions)...)
+	if now, _ := inspect(t, dir); now.ID == shown.ID {
+		t.Error("an accepted snapshot was not published")
+	}
+	testkit.WriteFile(t, exceptions, []byte("internally_displaced ABW\n"))
+	o := mustExit(t, 2, append(publish, "--exceptions", exceptions)...)
+	if !strings.Contains(o.stderr, "exceptions.txt: line 1: ") {
+		t.Error(o.stderr)
+	}
+}
+
+type fleetView struct {
+	Shown    struct{ ID string }
+	Canary   *struct{ ID string }
+	Replicas []struct {
+		Replica, State, Why string
+		Shown               struct{ ID string }
+	}
+}
+
+// TestHold runs replicas and publishes with a watch: what they refuse goes back to all of them
+// without a person and the channel has not moved; what they serve is promoted, and until then the
+// others do not show it.
+func TestHold(t *testing.T) {
+	parallel(t)
+	dir := filepath.Join(t.TempDir(), "store")
+	catalog := sampleCatalog(t, func(func(string) *string) bool { return true })
+	buildSample(t, 0, catalog, dir, "2026-11-21T00:00:00Z")
+	first, _ := inspect(t, dir)
+	catalog = sampleCatalog(t, func(cell func(string) *string) bool { return *cell("location_code") != "AFG" })
+	buildSample(t, 0, catalog, dir, "2026-11-22T00:00:00Z", "--channel", "next")
+	o := mustExit(t, 0, "inspect", "--store", dir, "--channel", "next", "--json")
+	second := decode[snapshotView](t, []byte(o.stdout))
+	fleet := func(code int) fleetView {
+		t.Helper()
+		return decode[fleetView](t, []byte(mustExit(t, code, "status", "--fleet", "--store", dir, "--json").stdout))
+	}
+	publish := []string{"publish", "--store", dir, "--hold", "1ms"}
+	if o := mustExit(t, 1, append(publish, second.ID)...); !strings.Contains(o.stderr, "--replica NAME") {
+		t.Errorf("without replicas: %s", o.stderr)
+	}
+	if v := fleet(1); len(v.Replicas) != 0 || v.Canary != nil {
+		t.Errorf("without replicas: %+v", v)
+	}
+	poll := []string{"--store", dir, "--snapshot-poll", "20ms", "--replica"}
+	low := named(func(bucket int) bool { return bucket < 50 })
+	high := named(func(bucket int) bool { return bucket >= 50 })
+	a, b := serve(t, append(poll, low)...), serve(t, append(poll, high)...)
+	both := func(v fleetView, id string) bool {
+		return len(v.Replicas) == 2 && v.Replicas[0].Shown.ID == id && v.Replicas[1].Shown.ID == id
+	}
+	testkit.WaitFor(t, "reports", func() bool { return len(reporting(t, dir)) == 2 })
+	if v := fleet(0); !both(v, first.ID) {
+		t.Errorf("at first: %+v", v)
+	}
+
+	unfit := putUnfit(t, dir, first.ID)
+	o = mustExit(t, 1, append(publish, unfit)...)
+	if !strings.Contains(o.stderr, "snapshot "+unfit+" is refused, its canary went back to "+first.ID) ||
+		!strings.Contains(o.stderr, "refuses it (open): ") {
+		t.Error(o.stderr)
+	}
+	if now, _ := inspect(t, dir); now.ID != first.ID {
+		t.Errorf("the channel shows %s", now.ID)
+	}
+	testkit.WaitFor(t, "the rollback", func() bool {
+		v := decode[fleetView](t, []byte(run(t, "status", "--fleet", "--store", dir, "--json").stdout))
+		return both(v, first.ID) && v.Canary == nil && v.Replicas[0].State == "good" && v.Replicas[1].State == "good"
+	})
+	if a.snapshotID(t) != first.ID || b.snapshotID(t) != first.ID {
+		t.Errorf("served %s, %s", a.snapshotID(t), b.snapshotID(t))
+	}
+
+	o = mustExit(t, 2, "publish", "--store", dir, "--canary", "1%", second.ID)
+	if !strings.Contains(o.stderr, "% has one") {
+		t.Error(o.stderr)
+	}
+	mustExit(t, 0, "publish", "--store", dir, "--canary", "50%", second.ID)
+	a.waitFor(t, "the canary", func() bool { return a.snapshotID(t) == second.ID })
+	for range 2 { // the first may have begun before
+		moved := time.Now()
+		b.waitFor(t, "a later poll", func() bool {
+			type polled struct {
+				LastPoll struct{ At time.Time } `json:"last_poll"`
+			}
+			return decode[polled](t, ask(t, "GET", b.admin+"/readyz").body).LastPoll.At.After(moved)
+		})
+	}
+	if id := b.snapshotID(t); id != first.ID {
+		t.Errorf("the other replica serves %s", id)
+	}
+	mustExit(t, 0, "rollback", "--store", dir, "--canary")
+	a.waitFor(t, "the end of the canary", func() bool { return a.snapshotID(t) == first.ID })
+	mustExit(t, 1, "rollback", "--store", dir, "--canary") // there is none now
+	mustExit(t, 0, append(publish, "--canary", "50%,100%", second.ID)...)
+	if now, _ := inspect(t, dir); now.ID != second.ID || a.snapshotID(t) != second.ID || b.snapshotID(t) != second.ID {
+		t.Errorf("promoted: the channel shows %s, replicas %s, %s", now.ID, a.snapshotID(t), b.snapshotID(t))
+	}
+}
+
+// named finds the name of a replica by its number.
+func named(fits func(bucket int) bool) string {
+	for i := 0; ; i++ {
+		if name := fmt.Sprintf("r%d", i); fits(store.Bucket(name)) {
+			return name
+		}
+	}
+}
+
+// reporting are the names of replicas that have reported.
+func reporting(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := store.NamesIn(filepath.Join(dir, store.ReplicasDir, "stable"))
+	testkit.Must(t, err)
+	return names
+}
+
+// putUnfit adds a snapshot whose files are sound and which no server can serve: a table lacks its
+// columns.
+func putUnfit(t *testing.T, dir, like string) string {
+	t.Helper()
+	st, err := store.Open(dir)
+	testkit.Must(t, err)
+	m, err := st.Manifest(like)
+	testkit.Must(t, err)
+	unfit := *m
+	unfit.ID, unfit.SnapshotTime, unfit.Tables = "unfit", time.Now(), slices.Clone(m.Tables)
+	at := slices.IndexFunc(unfit.Tables, func(r store.SegmentRef) bool { return r.Table == "idps" })
+	unfit.Tables[at], err = st.PutSegment(&snapshot.TableData{
+		Name: "idps", Rows: 1, Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: []int64{1}}},
+	})
+	testkit.Must(t, err)
+	testkit.Must(t, st.PutManifest(&unfit))
+	return unfit.ID
+}
