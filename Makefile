@@ -154,8 +154,9 @@ api-conformance: build .cache/schemathesis/packages ## schemathesis against the 
 edge: export HDQS_EDGE := 1
 edge: export HDQS_AXE := $(abspath $(AXE))
 edge: export HDQS_VNU := $(abspath $(VNU))
-edge: $(AXE) $(VNU) ## the samples of deploy together, nginx in front of the service, pages in a browser and a checker of HTML
-	$(PART) 'nginx chromium systemd-analyze promtool npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api ./cmd/hdqs
+edge: export HDQS_WORKERD := $(abspath .cache/workerd)
+edge: $(AXE) $(VNU) .cache/workerd/packages ## the samples of deploy together, caches in front of the service, pages in a browser and a checker of HTML
+	$(PART) 'nginx varnishd gcc chromium systemd-analyze prometheus node npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api ./cmd/hdqs
 
 pictures: build ## take the pictures of docs/pages.md again
 	HDQS_EDGE=1 HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs -update
@@ -229,6 +230,12 @@ TYPED := cmd/hdqs/testdata/clients/typed
 .cache/typed/packages: $(TYPED)/package.json $(TYPED)/package-lock.json
 	@.ci/install --check npm >/dev/null || exit 0; \
 	  mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm ci --silent --no-audit --no-fund && touch $(@F)
+
+# The runtime of Cloudflare's Workers.
+WORKERD := api/testdata/edge
+.cache/workerd/packages: $(WORKERD)/package.json $(WORKERD)/package-lock.json
+	@.ci/install --check npm >/dev/null || exit 0; \
+	  mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm ci --silent --ignore-scripts --no-audit --no-fund && touch $(@F)
 
 # Clients of agents, and what checks the definitions of tools.
 AGENTS := cmd/hdqs/testdata/clients/agents

@@ -22,7 +22,7 @@ import (
 // on the connections that it keeps open to us.
 func TestEdgeRawCases(t *testing.T) {
 	t.Parallel()
-	g := startEdge(t, state.Options{})
+	g := startEdge(t, fronts[0], state.Options{})
 	for i, c := range allRawCases(t) {
 		t.Run(c.name, func(t *testing.T) { c.checkEdge(t, g, strconv.Itoa(i)) })
 	}

@@ -107,16 +107,17 @@ func TestNoIdentifierInAnswers(t *testing.T) {
 
 // TestEdgeIdentifiers checks that visitors behind one cache see nothing of each other's
 // identifiers.
-func TestEdgeIdentifiers(t *testing.T) {
-	t.Parallel()
-	g, b := startEdge(t, state.Options{Bulk: true, BaseURL: "http://edge.example"}), newBulkDir(t)
+func TestEdgeIdentifiers(t *testing.T) { onFronts(t, testEdgeIdentifiers) }
+
+func testEdgeIdentifiers(t *testing.T, f *front) {
+	g, b := startEdge(t, f, state.Options{Bulk: true, BaseURL: "http://edge.example"}), newBulkDir(t)
 	b.put(t, sampleID, rand.New(rand.NewPCG(6, 17)))
 	testkit.Must(t, g.server.LookForBulk(b.Bulk))
 	visitors := []string{visitorIdentifier(t, "first-visitor"), visitorIdentifier(t, "second-visitor")}
 	for _, m := range g.server.Mounts {
 		for _, target := range everyPage(m.Prefix) {
 			for i, mine := range visitors {
-				got := ask(t, g.address, "GET", withPair(target, "app_identifier="+url.QueryEscape(mine)), nil)
+				got := g.ask(t, "GET", withPair(target, "app_identifier="+url.QueryEscape(mine)), nil)
 				if got.Status >= 500 || repeats(&got, visitors[1-i]) || repeats(&got, mine) {
 					t.Errorf("%s: %d, %v %.300s", target, got.Status, got.Header, got.Body)
 				}

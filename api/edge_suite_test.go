@@ -1,0 +1,264 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/testkit"
+)
+
+// TestPlainParameters holds what all caches of deploy rely on when they sort parameters of lists:
+// their names, in both sets, have only letters that are written in one way.
+func TestPlainParameters(t *testing.T) {
+	t.Parallel()
+	for _, name := range parameterNames() {
+		if !isPlain.MatchString(name) {
+			t.Errorf("the caches of deploy do not sort the parameter %q", name)
+		}
+	}
+}
+
+// TestEdgePoison: nobody can make a cache keep an answer that another caller would not get, by
+// headers, repeated or encoded names, or another host. The first request of each pair tries, the
+// second is an ordinary one, whose answer must be the service's.
+func TestEdgePoison(t *testing.T) { onFronts(t, testEdgePoison) }
+
+func testEdgePoison(t *testing.T, f *front) {
+	g := startEdge(t, f, state.Options{})
+	list := strings.Replace(listTarget, "?", "?limit=5&", 1)
+	for _, c := range []struct {
+		target string
+		header []reply.HeaderField
+		then   string
+	}{
+		{"/", []reply.HeaderField{{Name: "X-Forwarded-Host", Value: "evil.example"}}, "/"},
+		{"/", []reply.HeaderField{{Name: "X-Forwarded-Proto", Value: "evil"}, {Name: "Forwarded", Value: "host=evil.example"}}, "/"},
+		{"/docs", []reply.HeaderField{{Name: "Host", Value: "evil.example"}}, "/docs"},
+		{list, []reply.HeaderField{{Name: "X-Original-URL", Value: "/evil"}, {Name: "X-Rewrite-URL", Value: "/evil"}}, list},
+		{list, []reply.HeaderField{{Name: "X-HTTP-Method-Override", Value: "HEAD"}}, list},
+		{list, []reply.HeaderField{{Name: "Origin", Value: "https://evil.example"}, {Name: "Cookie", Value: "a=b"}}, list},
+		{list, []reply.HeaderField{{Name: "Range", Value: "bytes=0-3"}}, list},
+		{list, []reply.HeaderField{{Name: "If-None-Match", Value: "*"}}, list},
+		{list, []reply.HeaderField{{Name: "Prefer", Value: "handling=strict"}}, list},
+		{list, []reply.HeaderField{{Name: "X-Edge-Try", Value: "stale"}, {Name: "X-Edge-Key", Value: "/"}, {Name: "X-Edge-Label", Value: "x"}}, list},
+		{list, []reply.HeaderField{{Name: "Accept", Value: "application/json;odata.metadata=full"}}, list},
+		{list + "&limit=2", nil, list}, // the last value counts
+		{list + "&limit=2", nil, listTarget + "&limit=2&limit=5"},
+		{list, nil, list + "&limit=2"},
+		{listTarget + "&limit=2&limit=5", nil, list + "&limit=2"},
+		{list + "&Limit=2", nil, list},   // names have no capitals
+		{list + "&l%69mit=2", nil, list}, // another spelling of the name
+		{list + "&l%69mit=2", nil, listTarget + "&l%69mit=2&limit=5"},
+		{list + "%26offset=3", nil, list + "&offset=3"},
+		{list + ";offset=3", nil, list + "&offset=3"},
+		{list + "#&offset=3", nil, list},
+		{strings.Replace(list, "/sector", "/%73ector", 1) + "&offset=1", nil, list + "&offset=1"},
+		{strings.Replace(list, "/sector?", "/sector%3F", 1), nil, list},
+		{strings.Replace(list, "/sector?", "//sector?", 1), nil, list},
+		{strings.Replace(list, "/sector?", "/sector/?", 1), nil, list},
+		{"/hapi" + list, nil, list},
+		{list, nil, "/hapi" + list},
+		{"http://evil.example/docs", nil, "/docs"},
+		{list + "&app_identifier=%26output_format%3Dcsv", nil, list},
+		{list + "&a=b&output_format=csv", nil, list + "&a=b%26output_format%3Dcsv"},
+	} {
+		g.ask(t, "GET", c.target, c.header)
+		want := g.server.Answer("GET", c.then, nil)
+		for range 2 {
+			got := g.ask(t, "GET", c.then, nil)
+			same := got.Status == want.Status
+			if c.then == "/" { // it has the address that was asked
+				want = got
+			}
+			same = same && bytes.Equal(got.Body, want.Body)
+			for _, name := range []string{"ETag", "Link", "X-Total-Count", "X-Unknown-Params", "Content-Type", "Content-Range"} {
+				same = same && strings.TrimPrefix(headerOf(got, name), "W/") == strings.TrimPrefix(headerOf(want, name), "W/")
+			}
+			if !same || bytes.Contains(got.Body, []byte("evil")) {
+				t.Errorf("%s after %s %v: %d %v %.200s\nwant %d %.200s", c.then, c.target, c.header, got.Status, got.Header,
+					got.Body, want.Status, want.Body)
+			}
+		}
+	}
+	// What cannot be an identifier does not get a kept answer: the service says what is wrong.
+	for _, wrong := range []string{"", "x", "a name", "%22%3E", "../../etc", strings.Repeat("%", 9)} {
+		target := strings.Replace(list, goodIdentifier, wrong, 1)
+		if got := g.ask(t, "GET", target, nil); got.Status != 403 && got.Status != 400 {
+			t.Errorf("%s: %d, want 403", target, got.Status)
+		}
+	}
+}
+
+// TestEdgeNameSets: an answer with names of one set is never sent to who asks in the other one, and a
+// parameter of the other set has the effect that the service gives it.
+func TestEdgeNameSets(t *testing.T) { onFronts(t, testEdgeNameSets) }
+
+func testEdgeNameSets(t *testing.T, f *front) {
+	g := startEdge(t, f, state.Options{})
+	random := rand.New(rand.NewPCG(3, 9))
+	for _, i := range random.Perm(len(contract.Endpoints))[:12] {
+		var targets []string
+		for _, m := range g.server.Mounts {
+			e := &contract.EndpointsIn(m.Names)[i]
+			for _, p := range contract.NewPlan(e, contract.Rows).Params {
+				if p.Name != contract.IdentifierParam && random.IntN(6) == 0 {
+					// The same parameters below every prefix.
+					for _, other := range g.server.Mounts {
+						at := &contract.EndpointsIn(other.Names)[i]
+						targets = append(targets, other.Prefix+at.Path+"?"+p.Name+"="+url.QueryEscape(p.Example())+"&limit=3&app_identifier="+goodIdentifier)
+					}
+				}
+			}
+		}
+		random.Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
+		for _, target := range append(targets, targets...) {
+			want, got := g.server.Answer("GET", target, nil), g.ask(t, "GET", target, nil)
+			if got.Status != want.Status || !bytes.Equal(got.Body, want.Body) ||
+				headerOf(got, "X-Unknown-Params") != headerOf(want, "X-Unknown-Params") {
+				t.Errorf("%s: %d %.200s\nwant %d %.200s", target, got.Status, got.Body, want.Status, want.Body)
+			}
+		}
+	}
+}
+
+// TestEdgePurge: what a publication names is purged, and nothing else.
+func TestEdgePurge(t *testing.T) { onFronts(t, testEdgePurge) }
+
+func testEdgePurge(t *testing.T, f *front) {
+	g := startEdge(t, f, state.Options{BaseURL: "http://edge.example"})
+	with := func(path string) string { return path + "?limit=4&app_identifier=" + goodIdentifier }
+	targets := []string{
+		with("/api/v2/affected-people/idps"), with("/hapi/api/v2/affected-people/idps"),
+		with("/api/v2/affected-people/idps") + "&location_code=AFG", with("/api/v2/affected-people/refugees-persons-of-concern"),
+		with("/api/v2/metadata/sector"), with("/api/v2/metadata/sector") + "&snapshot=" + sampleID, "/", "/docs",
+	}
+	keep := func() {
+		for _, target := range targets {
+			if got := g.ask(t, "GET", target, nil); got.Status != 200 {
+				t.Fatalf("%s: %d", target, got.Status)
+			}
+		}
+		g.seen()
+	}
+	for _, tables := range [][]string{{"idps"}, {"sector"}, {"refugees_persons_of_concern", "idps"}} {
+		keep()
+		keys := reply.PurgeKeys(tables) // which publish, rollback and build print
+		g.purge(keys)
+		for _, target := range targets {
+			want := int64(0)
+			own := strings.Fields(headerOf(g.server.Answer("GET", target, nil), "Surrogate-Key"))
+			if slices.ContainsFunc(own, func(k string) bool { return slices.Contains(keys, k) }) {
+				want = 1
+			}
+			got, n := g.askCounted(t, "GET", target)
+			if got.Status != 200 || n != want {
+				t.Errorf("after a purge of %q: %s with the keys %q: %d, %d requests, want %d", keys, target, own,
+					got.Status, n, want)
+			}
+		}
+	}
+}
+
+// TestEdgeMessages: messages of agents pass through, each to the service.
+func TestEdgeMessages(t *testing.T) { onFronts(t, testEdgeMessages) }
+
+func testEdgeMessages(t *testing.T, f *front) {
+	g := startEdge(t, f, state.Options{Agents: true, Version: "test"})
+	const message = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	post := func(address string) (int, string) {
+		req, err := http.NewRequest("POST", "http://"+address+"/mcp", strings.NewReader(message))
+		testkit.Must(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		res, err := http.DefaultClient.Do(req)
+		testkit.Must(t, err)
+		defer res.Body.Close()
+		var body bytes.Buffer
+		_, err = body.ReadFrom(res.Body)
+		testkit.Must(t, err)
+		return res.StatusCode, body.String()
+	}
+	for n := range int64(3) {
+		status, body := post(g.address)
+		if status != 200 || !strings.Contains(body, `"tools":[`) || g.requests.Load() != n+1 {
+			t.Errorf("message %d: %d, %d requests: %.300s", n, status, g.requests.Load(), body)
+		}
+	}
+	for range 2 {
+		if got, n := g.askCounted(t, "GET", "/mcp"); got.Status < 400 || n != 1 {
+			t.Errorf("GET: %d, %d requests", got.Status, n)
+		}
+	}
+	for _, method := range []string{"POST", "DELETE", "PUT", "PURGE"} {
+		if got := g.ask(t, method, listTarget, nil); got.Status != 405 {
+			t.Errorf("%s of a list: %d, want 405", method, got.Status)
+		}
+	}
+}
+
+// TestEdgeCloudFront runs the function of deploy/cloudfront with Node.js, which is not CloudFront:
+// callers of one answer have one address, and nothing that counts is lost.
+func TestEdgeCloudFront(t *testing.T) {
+	needEdge(t)
+	t.Parallel()
+	const list = "/api/v2/metadata/sector"
+	function := string(testkit.ReadFile(t, "../deploy/cloudfront/function.js"))
+	type value struct {
+		Value      string  `json:"value"`
+		MultiValue []value `json:"multiValue,omitempty"`
+	}
+	one := func(text string) value { return value{Value: text} }
+	for _, c := range []struct {
+		uri        string
+		query      map[string]value
+		want, sent string
+	}{
+		{list, map[string]value{"limit": one("5"), "code": one("a"), "app_identifier": one("bXktYXBwOm1lQGV4YW1wbGUub3Jn")}, "code,limit", "bXktYXBwOm1lQGV4YW1wbGUub3Jn"},
+		{list, map[string]value{"code": one("a"), "app_identifier": one("bXktYXBwOm1lQGV4YW1wbGUub3%3D"), "limit": one("5")}, "code,limit", "bXktYXBwOm1lQGV4YW1wbGUub3="},
+		{list, map[string]value{"app_identifier": one("x")}, "app_identifier", ""},
+		{list, map[string]value{"limit": {"2", []value{one("5"), one("2")}}, "code": one("a")}, "code,limit", ""},
+		{list, map[string]value{"l%69mit": one("2"), "a": one("b")}, "a,l%69mit", ""},
+	} {
+		event, err := json.Marshal(map[string]any{"request": map[string]any{
+			"uri": c.uri, "querystring": c.query, "headers": map[string]value{"range": one("bytes=0-3")},
+		}})
+		testkit.Must(t, err)
+		command := exec.Command(testkit.Program(t, "node", "nodejs"), "-e", function+`
+const got = handler(`+string(event)+`);
+console.log(JSON.stringify([Object.keys(got.querystring).join(","), got.querystring, got.headers]));`)
+		out, err := command.Output()
+		testkit.Must(t, err)
+		var got struct {
+			names   string
+			query   map[string]value
+			headers map[string]value
+		}
+		testkit.Must(t, json.Unmarshal(out, &[]any{&got.names, &got.query, &got.headers}))
+		names := strings.Split(got.names, ",")
+		sorted := slices.IsSorted(names)
+		if plain := !strings.Contains(c.want, "%") && c.query["limit"].MultiValue == nil; plain != sorted && plain {
+			t.Errorf("%s is not sorted", got.names)
+		}
+		slices.Sort(names)
+		if strings.Join(names, ",") != c.want || got.headers["x-catalog-api-app-identifier"].Value != c.sent ||
+			got.headers["range"].Value != "" {
+			t.Errorf("%v: %s with the headers %v, want %s and the identifier %q", c.query, got.names, got.headers, c.want,
+				c.sent)
+		}
+		for name, v := range got.query {
+			if v.Value != c.query[name].Value || len(v.MultiValue) != len(c.query[name].MultiValue) {
+				t.Errorf("%v: %s is %v", c.query, name, v)
+			}
+		}
+	}
+}
