@@ -404,15 +404,15 @@ func TestAgentsTraps(t *testing.T) {
 	}
 }
 
-// TestEdgeAgents: behind the sample nginx any of two replicas answers each message, also while
-// their snapshot is replaced.
+// TestEdgeAgents: behind the sample nginx any of three replicas answers each message, also while
+// their snapshot is replaced, in one after the other.
 func TestEdgeAgents(t *testing.T) {
 	edge(t)
 	t.Parallel()
 	store := sampleStore(t)
 	var replicas []*server
 	var addresses []string
-	for range 2 {
+	for range 3 {
 		r := serve(t, "--store", store, "--mcp", "--base-url", "http://127.0.0.1")
 		replicas = append(replicas, r)
 		addresses = append(addresses, strings.TrimPrefix(r.base, "http://"))
@@ -421,11 +421,11 @@ func TestEdgeAgents(t *testing.T) {
 	snapshots := map[string]bool{}
 	s := newScripted(t, address)
 	for n := range 40 {
-		if n == 20 {
+		if n == 16 {
 			buildOther(t, store, "2026-11-22T00:00:00Z")
-			for _, r := range replicas {
-				r.signalAndWait(t, "another snapshot", "swapped")
-			}
+		}
+		if at := n/4 - 4; n%4 == 0 && at >= 0 && at < len(replicas) {
+			replicas[at].signalAndWait(t, "another snapshot", "swapped")
 		}
 		a := s.follow("rows", map[string]any{"list": "idps", "limit": 5})
 		snapshots[a.Snapshot] = true
@@ -435,6 +435,11 @@ func TestEdgeAgents(t *testing.T) {
 	}
 	if len(snapshots) != 2 {
 		t.Errorf("answers of snapshots %v, want two", snapshots)
+	}
+	for i, r := range replicas {
+		if !strings.Contains(r.scrape(t), `hdqs_http_requests_total{code="200",endpoint="/mcp"`) {
+			t.Errorf("replica %d has answered no message", i+1)
+		}
 	}
 }
 

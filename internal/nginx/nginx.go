@@ -50,7 +50,7 @@ type Options struct {
 	Binary   string    // of nginx
 	Deployed string    // the folder deploy/nginx
 	Dir      string    // an existing folder for configuration and cache
-	Replicas []string  // the addresses of one or two replicas
+	Replicas []string  // the addresses of one or more replicas
 	TLS      string    // a folder with fullchain.pem and privkey.pem; empty: no TLS
 	Log      io.Writer // gets what nginx writes to standard error
 }
@@ -110,9 +110,11 @@ func (o *Options) configure(address, redirect string) error {
 	if o.TLS != "" {
 		listen = "listen " + address + " ssl http2;"
 	}
+	others := o.Replicas[min(1, len(o.Replicas)-1):]
 	changes := []string{
-		firstReplica, o.Replicas[0], secondReplica, o.Replicas[len(o.Replicas)-1], "listen 443 ssl http2;", listen,
-		"listen 80;", "listen " + redirect + ";", "/var/cache/nginx/hdqs", filepath.Join(o.Dir, "cache"),
+		firstReplica, o.Replicas[0], secondReplica, strings.Join(others, " max_fails=0;\n\tserver "),
+		"listen 443 ssl http2;", listen, "listen 80;", "listen " + redirect + ";",
+		"/var/cache/nginx/hdqs", filepath.Join(o.Dir, "cache"),
 		"/etc/letsencrypt/live/hdqs.example.org/fullchain.pem", o.TLS + "/fullchain.pem",
 		"/etc/letsencrypt/live/hdqs.example.org/privkey.pem", o.TLS + "/privkey.pem",
 	}

@@ -6,7 +6,7 @@ import (
 	"hdqs/internal/nginx"
 )
 
-// StartNginx starts an nginx in front of one or two replicas and returns its address. It uses the
+// StartNginx starts an nginx in front of replicas and returns its address. It uses the
 // files in deployed, the folder deploy/nginx.
 func StartNginx(t testing.TB, deployed string, replicas ...string) string {
 	t.Helper()
