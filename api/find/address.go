@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/bits"
 	"net/url"
-	"slices"
 	"strings"
 
 	"hdqs/api/contract"
@@ -151,8 +150,8 @@ func (s *search) address(at int, pairs ...string) string {
 		if p := filterOf(e, Country); name == contract.CountryParam && p != nil {
 			name = p.Name
 		}
-		isOf := func(p contract.Param) bool { return p.Name == name && p.Op != contract.Equal }
-		if slices.ContainsFunc(e.Filters(), isOf) {
+		isPattern := func(p *contract.Param) bool { return p.Name == name && p.Op != contract.Equal }
+		if filterWhere(e, isPattern) != nil {
 			value = pattern.Replace(value)
 		}
 		if name == "sector_code" { // the plain parameter takes a part for the whole

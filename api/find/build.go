@@ -253,9 +253,19 @@ func isMetadata(e *contract.Endpoint) bool { return e.Group() == "metadata" }
 
 // filterOf is the filter of a list that chooses the records of a kind of names, nil without one.
 func filterOf(e *contract.Endpoint, kind Kind) *contract.Param {
-	for _, p := range e.Filters() {
-		if p.Name == kindSources[kind].filter || kind == Country && p.Name == "asylum_"+contract.CountryParam {
-			return &p
+	return filterWhere(e, func(p *contract.Param) bool {
+		return p.Name == kindSources[kind].filter || kind == Country && p.Name == "asylum_"+contract.CountryParam
+	})
+}
+
+// filterWhere is the first filter of a list that is as wanted, nil without one. A search asks for
+// hundreds, and Filters copies them all.
+func filterWhere(e *contract.Endpoint, is func(*contract.Param) bool) *contract.Param {
+	for _, some := range [][]contract.Param{e.Place, e.Params} {
+		for i := range some {
+			if is(&some[i]) {
+				return &some[i]
+			}
 		}
 	}
 	return nil

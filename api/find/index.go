@@ -3,6 +3,7 @@ package find
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"hdqs/internal/nearest"
@@ -45,8 +46,8 @@ type entry struct {
 
 const none = -1
 
-// Index is the names of a snapshot. It never changes and does not use the snapshot's memory, so any
-// number of goroutines may share it.
+// Index is the names of a snapshot. Its names never change and do not use the snapshot's memory, so
+// any number of goroutines may share it.
 type Index struct {
 	entries   []entry
 	also      map[int32][]string // folded: other names of an entry
@@ -55,6 +56,13 @@ type Index struct {
 	countries map[string]int32   // by folded name, other name or code
 	longest   int                // words in the longest of them
 	bytes     int64
+	levels    sync.Pool // of *levels, all zero
+}
+
+// levels are how many words of a search each entry has, while it is matched.
+type levels struct {
+	of  []uint8
+	ids []int32 // with any
 }
 
 // Lengths from which a word may be a beginning: the last one, and others. Thousands of names have
@@ -85,29 +93,43 @@ func (x *Index) span(word string, isOpen bool) (whole bool, from, to int) {
 	return whole, from, to
 }
 
+// begun marks an entry of which only the beginning of a word was found.
+const begun = 1 << 7
+
 // match finds the entries that have all needed words, as keys in order. isOpen is set if the last
 // word may go on.
 func (x *Index) match(words []string, isOpen bool, keep func(*entry) bool) (keys []uint64) {
 	must, last := needed(words), words[len(words)-1]
-	level, begun := make([]uint8, len(x.entries)), make([]bool, len(x.entries))
+	found, _ := x.levels.Get().(*levels)
+	if found == nil {
+		found = &levels{of: make([]uint8, len(x.entries))}
+	}
 	for k, word := range must {
 		whole, from, to := x.span(word, isOpen && word == last)
 		for i := from; i < to; i++ {
 			for _, id := range x.postings[i] {
-				if level[id] == uint8(k) {
-					level[id] = uint8(k) + 1
-					begun[id] = begun[id] || i > from || !whole
+				if found.of[id]&^begun != uint8(k) {
+					continue
+				}
+				if k == 0 {
+					found.ids = append(found.ids, id)
+				}
+				if found.of[id]++; i > from || !whole {
+					found.of[id] |= begun
 				}
 			}
 		}
 	}
 	whole := strings.Join(words, " ")
-	for id := range x.entries {
-		e := &x.entries[id]
-		if int(level[id]) == len(must) && (keep == nil || keep(e)) {
-			keys = append(keys, x.key(int32(id), whole, begun[id]))
+	for _, id := range found.ids {
+		level := found.of[id]
+		found.of[id] = 0
+		if int(level&^begun) == len(must) && (keep == nil || keep(&x.entries[id])) {
+			keys = append(keys, x.key(id, whole, level&begun != 0))
 		}
 	}
+	found.ids = found.ids[:0]
+	x.levels.Put(found)
 	slices.Sort(keys)
 	return keys
 }
@@ -132,11 +154,11 @@ const (
 )
 
 // key orders the entries that match a search.
-func (x *Index) key(id int32, whole string, begun bool) uint64 {
+func (x *Index) key(id int32, whole string, isBegun bool) uint64 {
 	e := &x.entries[id]
 	rank := x.tier(id, whole)
 	if rank < 0 {
-		if rank = hasWords; begun {
+		if rank = hasWords; isBegun {
 			rank = hasBeginnings
 		}
 	}

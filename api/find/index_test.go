@@ -97,6 +97,24 @@ func TestPhrases(t *testing.T) {
 	}
 }
 
+// plainMatch is match, entry by entry.
+func plainMatch(x *Index, words []string) (keys []uint64) {
+	for id := range int32(len(x.entries)) {
+		hasAll, isBegun := true, false
+		for _, word := range needed(words) {
+			whole, from, to := x.span(word, word == words[len(words)-1])
+			first := slices.IndexFunc(x.postings[from:to], func(ids []int32) bool { return slices.Contains(ids, id) })
+			hasAll = hasAll && first >= 0
+			isBegun = isBegun || first > 0 || !whole
+		}
+		if hasAll {
+			keys = append(keys, x.key(id, strings.Join(words, " "), isBegun))
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
 // FuzzHits searches for any text: whatever is found has each needed word, or its beginning, and the
 // words of a text are those of its words.
 func FuzzHits(f *testing.F) {
@@ -114,6 +132,11 @@ func FuzzHits(f *testing.F) {
 		}
 		words = words[:min(len(words), maxWords)]
 		x.near(words)
+		if len(words) > 0 {
+			if got, want := x.match(words, true, nil), plainMatch(x, words); !slices.Equal(got, want) {
+				t.Errorf("%q: keys %x, want %x", text, got, want)
+			}
+		}
 		s := &search{Index: x}
 		hits, err := s.hits(words)
 		if err != nil {
