@@ -9,7 +9,7 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
 .PHONY: build run install release release-check quick test parts browsers clients-short nightly downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
-  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-export bench-beside bench-pages bench-compare bench-overload \
+  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-export bench-beside bench-agents bench-pages bench-compare bench-overload \
   drill drill-short soak pictures vendor vendored vulnerabilities clean
 
 build: ## the static binary
@@ -302,7 +302,7 @@ bench-catalog: ## the full-scale catalog: twelve million rows, about 170 MB
 	$(GO) run ./cmd/generate catalog --scale 1 --seed 1 --gzip --out tmp/catalog
 
 # These print and keep what they print: without pipefail the exit code would be that of tee.
-KEPT := bench-overload bench-peers bench-incumbent bench-sums bench-export bench-beside bench-bulk
+KEPT := bench-overload bench-peers bench-incumbent bench-sums bench-export bench-beside bench-agents bench-bulk
 $(KEPT): SHELL := bash
 $(KEPT): .SHELLFLAGS := -o pipefail -c
 
@@ -363,6 +363,9 @@ bench-export: bench-store .cache/peers/installed ## a million rows into DataFram
 
 bench-beside: bench-store ## short queries beside eight exports and without: five minutes
 	python3 bench/export/beside.py $(BIN) $(BENCHSTORE) | tee tmp/beside.md
+
+bench-agents: bench-store ## short queries beside a flood of calls by agents and without: three minutes
+	python3 bench/agents.py $(BIN) $(BENCHSTORE) | tee tmp/agents.md
 
 bench-bulk: bench-store $(CLIENTS) ## what DuckDB reads of large tables by URL for one country: requests and bytes, two minutes
 	test -d $(BENCHSTORE)/bulk || $(BIN) build --catalog tmp/catalog --store $(BENCHSTORE) --bulk --bulk-formats parquet >/dev/null

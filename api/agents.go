@@ -14,8 +14,9 @@ import (
 	"hdqs/api/wire"
 )
 
-// Agents is what answers agents from the snapshot that is served. version is that of the program.
-func (s *Server) Agents(version string) *mcp.Server {
+// NewAgents returns what answers agents from the snapshot that is served. version is that of the
+// program.
+func (s *Server) NewAgents(version string) *mcp.Server {
 	named := slices.IndexFunc(s.Mounts, func(m *list.Mount) bool { return m.Names == contract.ContractNames })
 	return mcp.New(mcp.Options{
 		Asker: inProcess{s}, Prefix: s.Mounts[named].Prefix, Version: version, Log: s.Log,
@@ -39,10 +40,10 @@ func (s inProcess) Ask(_ context.Context, target string, header http.Header) (*m
 	return r, nil
 }
 
-// addAgents registers the path of agents. A message has a slot of pages, since it can ask for as
-// much as a page does.
+// addAgents registers the path of agents. Messages have slots of their own, so that people do not
+// wait for a flood of them.
 func (s *Server) addAgents() {
-	answer := s.Agents(s.Options.Version).Handler(s.BaseOf)
+	answer := s.NewAgents(s.Options.Version).Handler(s.BaseOf)
 	limited := s.LimitedBy(func(ctx *fasthttp.RequestCtx) error {
 		reply.FaultHead.Begin(ctx)
 		s.SetSnapshot(&ctx.Response.Header)
@@ -50,7 +51,7 @@ func (s *Server) addAgents() {
 		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 		wire.Charge(ctx, len(ctx.Response.Body()))
 		return nil
-	}, s.Pages)
+	}, s.Agents)
 	s.Add(s.Mounts[0], mcp.Path, list.Route{Name: mcp.Path, Post: true, Handler: func(ctx *fasthttp.RequestCtx) {
 		h := &ctx.Request.Header
 		if why := mcp.Foreign(string(h.Host()), string(h.Peek("Origin")), s.Options.BaseURL); why != "" {

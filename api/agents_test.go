@@ -232,7 +232,7 @@ func (l locked) Write(p []byte) (int, error) {
 func TestAgentsHostile(t *testing.T) {
 	t.Parallel()
 	s := hostileServer(t)
-	server := s.Agents("test")
+	server := s.NewAgents("test")
 	client, transport := sdk.NewInMemoryTransports()
 	go func() { _ = server.Run(t.Context(), transport) }()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), client, nil)
@@ -289,8 +289,8 @@ func TestAgentsFilters(t *testing.T) {
 	}
 }
 
-// TestAgentsFlood: calls beyond the slots of pages wait or are refused, and plain requests beside
-// them are answered.
+// TestAgentsFlood: calls beyond the slots of agents wait or are refused, and plain requests and
+// pages beside them are answered.
 func TestAgentsFlood(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{Agents: true}, 30)
@@ -303,7 +303,7 @@ func TestAgentsFlood(t *testing.T) {
 				inside <- struct{}{}
 				<-release
 				return nil
-			}, s.Pages)
+			}, s.Agents)
 		}()
 		<-inside
 	}
@@ -326,10 +326,12 @@ func TestAgentsFlood(t *testing.T) {
 			}
 		})
 	}
-	waitFor(t, "calls to wait", func() bool { return s.Pages.Waiting() > 0 })
+	waitFor(t, "calls to wait", func() bool { return s.Agents.Waiting() > 0 })
 	for range 50 { // while no call has a slot
-		if a := ask(t, address, "GET", "/api/v2/affected-people/idps?limit=1", named); a.Status != 200 {
-			t.Errorf("beside waiting calls: %d %s", a.Status, a.Body)
+		for _, target := range []string{"/api/v2/affected-people/idps?limit=1", "/browse/idps"} {
+			if a := ask(t, address, "GET", target, named); a.Status != 200 {
+				t.Errorf("%s beside waiting calls: %d %s", target, a.Status, a.Body)
+			}
 		}
 	}
 	close(release)

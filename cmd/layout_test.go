@@ -60,7 +60,7 @@ var imports = map[string][]string{
 		"api/picture", "api/render", "api/reply", "api/state", "api/web", "api/wire", "internal/nearest",
 		"snapshot/store",
 	},
-	"api/mcp": {"api/contract", "api/find", "api/site", "internal/nearest"},
+	"api/mcp": {"api/contract", "api/find", "api/site", "internal/background", "internal/nearest"},
 	"api/odata": {
 		"api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
 	},

@@ -18,6 +18,9 @@ type Admission struct {
 	Slow  *wire.Gate // for answers that take long to make (slow.go)
 	Pages *wire.Gate // for pages of records, before Gate
 
+	// Agents is for messages of agents, whose calls pass the gates of what they ask as well.
+	Agents *wire.Gate
+
 	budget   *wire.Budget
 	refusals wire.RefusalLimiter
 }
@@ -32,7 +35,7 @@ const pageWait = 10 * time.Second
 func newAdmission(o *state.Options, budget *wire.Budget, cores int) Admission {
 	return Admission{
 		Gate: wire.NewGate(o.Queries, o.QueueWait), Slow: wire.NewGate(o.Queries, o.QueueWait),
-		Pages: wire.NewGate(max(1, cores/2), pageWait), budget: budget,
+		Pages: wire.NewGate(max(1, cores/2), pageWait), Agents: wire.NewGate(max(1, cores/2), pageWait), budget: budget,
 	}
 }
 

@@ -122,7 +122,8 @@ func marshal(v any) []byte {
 // isHidden reports whether a sign is one that no reader sees, or that changes how others are shown.
 // Instructions can be hidden in such signs.
 func isHidden(r rune) bool {
-	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector)
+	return r > unicode.MaxASCII &&
+		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector)
 }
 
 // visible is JSON in which hidden signs are escaped. As JSON it has the same values.

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hdqs/internal/background"
 )
 
 // Path is where the server answers agents over HTTP.
@@ -71,13 +72,11 @@ type Server struct {
 	asker  Asker
 	prefix string
 	log    *slog.Logger
-	turns  chan struct{} // of calls, as many as pages: one message can have a hundred
 }
 
 // New returns a server with all tools and resources.
 func New(o Options) *Server {
-	turns := make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
-	s := &Server{asker: o.Asker, prefix: o.Prefix, log: o.Log, turns: turns}
+	s := &Server{asker: o.Asker, prefix: o.Prefix, log: o.Log}
 	s.Server = mcp.NewServer(
 		&mcp.Implementation{Name: "hdqs", Title: "Humanitarian Data Query Service", Version: o.Version},
 		&mcp.ServerOptions{
@@ -155,15 +154,15 @@ func (s *Server) answer(ctx context.Context, t *mcp.Tool, arguments json.RawMess
 	return body, err
 }
 
-// do does work in turn, and survives it. It runs on a goroutine of the library, where nobody else
-// recovers.
+// do does work with a low priority, and survives it. It runs where nobody else recovers.
 func (s *Server) do(work func() error) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
-		}
-	}()
-	s.turns <- struct{}{}
-	defer func() { <-s.turns }()
-	return work()
+	background.Low(func() {
+		defer func() {
+			if fault := recover(); fault != nil {
+				err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+			}
+		}()
+		err = work()
+	})
+	return err
 }

@@ -13,6 +13,7 @@ wait for it. So the readers run only when a core has nothing else to do, and the
 The bytes of exports are counted when they end, so a part at full speed has to be longer than one takes.
 """
 
+import contextlib
 import http.client
 import os
 import statistics
@@ -90,31 +91,39 @@ def wait(port):
     raise SystemExit(f"no answer at port {port}")
 
 
-def main():
-    programs, store = sys.argv[1].split(","), sys.argv[2]
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 10
-    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 8
+@contextlib.contextmanager
+def serving(programs, store, *flags):
+    """The ports of servers of some programs, each of which has answered for a while."""
     servers = {PORT + i: subprocess.Popen(
         [program, "serve", "--store", store, "--listen", f"127.0.0.1:{PORT + i}", "--admin", f"127.0.0.1:{PORT + i + 100}",
-         "--body-cache", "0", "--max-exports", "16", "--log-format", "off"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i, program in enumerate(programs)}
+         "--body-cache", "0", "--log-format", "off", *flags], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for i, program in enumerate(programs)}
     try:
         for port in servers:
             wait(port)
             short_queries(port, 2)
-        parts = {port: [] for port in servers}
-        for turn in range(rounds):
-            for port in sorted(servers, reverse=turn % 2 == 1):
-                parts[port].append([(*short_queries(port, seconds), 0), *(beside_exports(port, seconds, limit) for limit in LIMITS)])
-        print("| program | exports, MB a second | p50, ms | p99, ms | ratio of the p99 |\n|---|--:|--:|--:|--:|")
-        for port, program in zip(servers, programs):
-            for i in range(1 + len(LIMITS)):
-                p50, p99, rate = (statistics.median(r[i][figure] for r in parts[port]) for figure in range(3))
-                ratio = statistics.median(r[i][1] / r[0][1] for r in parts[port])
-                print(f"| {program} | {rate:.0f} | {p50:.2f} | {p99:.2f} | {ratio:.1f} |")
+        yield list(servers)
     finally:
         for server in servers.values():
             server.terminate()
             server.wait()
+
+
+def main():
+    programs, store = sys.argv[1].split(","), sys.argv[2]
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 10
+    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 8
+    with serving(programs, store, "--max-exports", "16") as ports:
+        parts = {port: [] for port in ports}
+        for turn in range(rounds):
+            for port in sorted(ports, reverse=turn % 2 == 1):
+                parts[port].append([(*short_queries(port, seconds), 0), *(beside_exports(port, seconds, limit) for limit in LIMITS)])
+        print("| program | exports, MB a second | p50, ms | p99, ms | ratio of the p99 |\n|---|--:|--:|--:|--:|")
+        for port, program in zip(ports, programs):
+            for i in range(1 + len(LIMITS)):
+                p50, p99, rate = (statistics.median(r[i][figure] for r in parts[port]) for figure in range(3))
+                ratio = statistics.median(r[i][1] / r[0][1] for r in parts[port])
+                print(f"| {program} | {rate:.0f} | {p50:.2f} | {p99:.2f} | {ratio:.1f} |")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ embedded sample, whose figures are all made up.`,
 					return err
 				}
 				defer done()
-				server = offline.Agents(release)
+				server = offline.NewAgents(release)
 			}
 			return server.Run(mcp.WithBase(cmd.Context(), base), &sdk.StdioTransport{})
 		},
