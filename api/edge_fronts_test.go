@@ -177,10 +177,12 @@ func startVarnish(t *testing.T, replica string) started {
 	}}
 }
 
-// startWorker runs deploy/cloudflare with workerd, which asks a service for what its Cache API keeps.
+// startWorker runs deploy/cloudflare with workerd, which asks a service for what its Cache API
+// keeps.
 func startWorker(t *testing.T, replica string) started {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(os.Getenv("HDQS_WORKERD"), "node_modules/@cloudflare/workerd-*/bin/workerd"))
+	packages := filepath.Join(os.Getenv("HDQS_WORKERD"), "node_modules")
+	found, err := filepath.Glob(filepath.Join(packages, "@cloudflare", "workerd-*", "bin", "workerd"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("HDQS_WORKERD names no folder with workerd, as 'make edge' does: %v", err)
 	}
@@ -197,8 +199,8 @@ func startWorker(t *testing.T, replica string) started {
 }
 
 // cacheAPI keeps what a Worker puts into the Cache API, by the rules that Cloudflare documents: for
-// as long as the answer's Cache-Control says, for GET only, never a part, and without looking at Vary.
-// Answers are purged by the tags in their Cache-Tag.
+// as long as the answer's Cache-Control says, for GET only, never a part, and without looking at
+// Vary. Answers are purged by the tags in their Cache-Tag.
 type cacheAPI struct {
 	t    testing.TB
 	mu   sync.Mutex

@@ -36,22 +36,28 @@ func TestEdgePoison(t *testing.T) { onFronts(t, testEdgePoison) }
 func testEdgePoison(t *testing.T, f *front) {
 	g := startEdge(t, f, state.Options{})
 	list := strings.Replace(listTarget, "?", "?limit=5&", 1)
+	with := func(pairs ...string) (header []reply.HeaderField) {
+		for i := 0; i < len(pairs); i += 2 {
+			header = append(header, reply.HeaderField{Name: pairs[i], Value: pairs[i+1]})
+		}
+		return header
+	}
 	for _, c := range []struct {
 		target string
 		header []reply.HeaderField
 		then   string
 	}{
-		{"/", []reply.HeaderField{{Name: "X-Forwarded-Host", Value: "evil.example"}}, "/"},
-		{"/", []reply.HeaderField{{Name: "X-Forwarded-Proto", Value: "evil"}, {Name: "Forwarded", Value: "host=evil.example"}}, "/"},
-		{"/docs", []reply.HeaderField{{Name: "Host", Value: "evil.example"}}, "/docs"},
-		{list, []reply.HeaderField{{Name: "X-Original-URL", Value: "/evil"}, {Name: "X-Rewrite-URL", Value: "/evil"}}, list},
-		{list, []reply.HeaderField{{Name: "X-HTTP-Method-Override", Value: "HEAD"}}, list},
-		{list, []reply.HeaderField{{Name: "Origin", Value: "https://evil.example"}, {Name: "Cookie", Value: "a=b"}}, list},
-		{list, []reply.HeaderField{{Name: "Range", Value: "bytes=0-3"}}, list},
-		{list, []reply.HeaderField{{Name: "If-None-Match", Value: "*"}}, list},
-		{list, []reply.HeaderField{{Name: "Prefer", Value: "handling=strict"}}, list},
-		{list, []reply.HeaderField{{Name: "X-Edge-Try", Value: "stale"}, {Name: "X-Edge-Key", Value: "/"}, {Name: "X-Edge-Label", Value: "x"}}, list},
-		{list, []reply.HeaderField{{Name: "Accept", Value: "application/json;odata.metadata=full"}}, list},
+		{"/", with("X-Forwarded-Host", "evil.example"), "/"},
+		{"/", with("X-Forwarded-Proto", "evil", "Forwarded", "host=evil.example"), "/"},
+		{"/docs", with("Host", "evil.example"), "/docs"},
+		{list, with("X-Original-URL", "/evil", "X-Rewrite-URL", "/evil"), list},
+		{list, with("X-HTTP-Method-Override", "HEAD"), list},
+		{list, with("Origin", "https://evil.example", "Cookie", "a=b"), list},
+		{list, with("Range", "bytes=0-3"), list},
+		{list, with("If-None-Match", "*"), list},
+		{list, with("Prefer", "handling=strict"), list},
+		{list, with("X-Edge-Try", "stale", "X-Edge-Key", "/", "X-Edge-Label", "x"), list},
+		{list, with("Accept", "application/json;odata.metadata=full"), list},
 		{list + "&limit=2", nil, list}, // the last value counts
 		{list + "&limit=2", nil, listTarget + "&limit=2&limit=5"},
 		{list, nil, list + "&limit=2"},
@@ -81,12 +87,15 @@ func testEdgePoison(t *testing.T, f *front) {
 				want = got
 			}
 			same = same && bytes.Equal(got.Body, want.Body)
-			for _, name := range []string{"ETag", "Link", "X-Total-Count", "X-Unknown-Params", "Content-Type", "Content-Range"} {
-				same = same && strings.TrimPrefix(headerOf(got, name), "W/") == strings.TrimPrefix(headerOf(want, name), "W/")
+			for _, name := range []string{
+				"ETag", "Link", "X-Total-Count", "X-Unknown-Params", "Content-Type", "Content-Range",
+			} {
+				mine, theirs := headerOf(got, name), headerOf(want, name)
+				same = same && strings.TrimPrefix(mine, "W/") == strings.TrimPrefix(theirs, "W/")
 			}
 			if !same || bytes.Contains(got.Body, []byte("evil")) {
-				t.Errorf("%s after %s %v: %d %v %.200s\nwant %d %.200s", c.then, c.target, c.header, got.Status, got.Header,
-					got.Body, want.Status, want.Body)
+				t.Errorf("%s after %s %v: %d %v %.200s\nwant %d %.200s", c.then, c.target, c.header,
+					got.Status, got.Header, got.Body, want.Status, want.Body)
 			}
 		}
 	}
@@ -99,8 +108,8 @@ func testEdgePoison(t *testing.T, f *front) {
 	}
 }
 
-// TestEdgeNameSets: an answer with names of one set is never sent to who asks in the other one, and a
-// parameter of the other set has the effect that the service gives it.
+// TestEdgeNameSets: an answer with names of one set is never sent to who asks in the other one, and
+// a parameter of the other set has the effect that the service gives it.
 func TestEdgeNameSets(t *testing.T) { onFronts(t, testEdgeNameSets) }
 
 func testEdgeNameSets(t *testing.T, f *front) {
@@ -115,7 +124,8 @@ func testEdgeNameSets(t *testing.T, f *front) {
 					// The same parameters below every prefix.
 					for _, other := range g.server.Mounts {
 						at := &contract.EndpointsIn(other.Names)[i]
-						targets = append(targets, other.Prefix+at.Path+"?"+p.Name+"="+url.QueryEscape(p.Example())+"&limit=3&app_identifier="+goodIdentifier)
+						targets = append(targets, other.Prefix+at.Path+"?"+p.Name+"="+url.QueryEscape(p.Example())+
+							"&limit=3&app_identifier="+goodIdentifier)
 					}
 				}
 			}
@@ -139,8 +149,8 @@ func testEdgePurge(t *testing.T, f *front) {
 	with := func(path string) string { return path + "?limit=4&app_identifier=" + goodIdentifier }
 	targets := []string{
 		with("/api/v2/affected-people/idps"), with("/hapi/api/v2/affected-people/idps"),
-		with("/api/v2/affected-people/idps") + "&location_code=AFG", with("/api/v2/affected-people/refugees-persons-of-concern"),
-		with("/api/v2/metadata/sector"), with("/api/v2/metadata/sector") + "&snapshot=" + sampleID, "/", "/docs",
+		with("/api/v2/affected-people/idps") + "&location_code=AFG",
+		with("/api/v2/affected-people/refugees-persons-of-concern"), with("/api/v2/metadata/sector"), with("/api/v2/metadata/sector") + "&snapshot=" + sampleID, "/", "/docs",
 	}
 	keep := func() {
 		for _, target := range targets {
@@ -211,7 +221,7 @@ func testEdgeMessages(t *testing.T, f *front) {
 func TestEdgeCloudFront(t *testing.T) {
 	needEdge(t)
 	t.Parallel()
-	const list = "/api/v2/metadata/sector"
+	const list, label = "/api/v2/metadata/sector", contract.IdentifierParam
 	function := string(testkit.ReadFile(t, "../deploy/cloudfront/function.js"))
 	type value struct {
 		Value      string  `json:"value"`
@@ -223,9 +233,17 @@ func TestEdgeCloudFront(t *testing.T) {
 		query      map[string]value
 		want, sent string
 	}{
-		{list, map[string]value{"limit": one("5"), "code": one("a"), "app_identifier": one("bXktYXBwOm1lQGV4YW1wbGUub3Jn")}, "code,limit", "bXktYXBwOm1lQGV4YW1wbGUub3Jn"},
-		{list, map[string]value{"code": one("a"), "app_identifier": one("bXktYXBwOm1lQGV4YW1wbGUub3%3D"), "limit": one("5")}, "code,limit", "bXktYXBwOm1lQGV4YW1wbGUub3="},
-		{list, map[string]value{"app_identifier": one("x")}, "app_identifier", ""},
+		{
+			list,
+			map[string]value{"limit": one("5"), "code": one("a"), label: one(goodIdentifier)},
+			"code,limit", goodIdentifier,
+		},
+		{
+			list,
+			map[string]value{"code": one("a"), label: one("bXktYXBwOm1l%3D"), "limit": one("5")},
+			"code,limit", "bXktYXBwOm1l=",
+		},
+		{list, map[string]value{label: one("x")}, "app_identifier", ""},
 		{list, map[string]value{"limit": {"2", []value{one("5"), one("2")}}, "code": one("a")}, "code,limit", ""},
 		{list, map[string]value{"l%69mit": one("2"), "a": one("b")}, "a,l%69mit", ""},
 	} {
@@ -252,8 +270,8 @@ console.log(JSON.stringify([Object.keys(got.querystring).join(","), got.querystr
 		slices.Sort(names)
 		if strings.Join(names, ",") != c.want || got.headers["x-catalog-api-app-identifier"].Value != c.sent ||
 			got.headers["range"].Value != "" {
-			t.Errorf("%v: %s with the headers %v, want %s and the identifier %q", c.query, got.names, got.headers, c.want,
-				c.sent)
+			t.Errorf("%v: %s with the headers %v, want %s and the identifier %q", c.query, got.names, got.headers,
+				c.want, c.sent)
 		}
 		for name, v := range got.query {
 			if v.Value != c.query[name].Value || len(v.MultiValue) != len(c.query[name].MultiValue) {

@@ -64,8 +64,8 @@ var isPlain = regexp.MustCompile("^[a-z0-9_]+$")
 
 // nginxParams generates deploy/nginx/params.conf: variables that hold a query's parameters in a
 // fixed order, for the cache key. A query is normalized only if that loses nothing: all its names
-// are known and in the right case, each occurs once, and each has a value. nginx cannot sort, so it needs
-// the names; the others sort what is plain.
+// are known and in the right case, each occurs once, and each has a value. nginx cannot sort, so it
+// needs the names; the others sort what is plain.
 func nginxParams() string {
 	names := parameterNames()
 	var b strings.Builder
@@ -97,7 +97,8 @@ func TestGoldenNginxParams(t *testing.T) {
 	}
 }
 
-// origin is a server behind a cache with a configuration of ours. It counts the requests that reach it.
+// origin is a server behind a cache with a configuration of ours. It counts the requests that reach
+// it.
 type origin struct {
 	front    *front
 	server   *Server
@@ -149,8 +150,8 @@ func startEdge(t *testing.T, f *front, o state.Options) *origin {
 	return g
 }
 
-// askCounted sends a request to the cache, and also returns how many requests reached the origin for
-// it.
+// askCounted sends a request to the cache, and also returns how many requests reached the origin
+// for it.
 func (g *origin) askCounted(t *testing.T, method, target string, header ...reply.HeaderField) (Answer, int64) {
 	t.Helper()
 	before := g.requests.Load()
