@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
@@ -34,7 +33,7 @@ func New(s *state.State, kinds []contract.Kind) *Lists {
 	o := &s.Options
 	l := &Lists{
 		State:     s,
-		Routes:    Routes{Router: router.New(), Mounts: NewMounts(o, kinds), Endpoints: []string{"other"}},
+		Routes:    newRoutes(NewMounts(o, kinds)),
 		Admission: newAdmission(o, s.Budget, runtime.GOMAXPROCS(0)),
 		Bodies:    newBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: WarmLimit,
 	}

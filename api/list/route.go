@@ -27,16 +27,43 @@ type Route struct {
 
 // Routes are what a server answers.
 type Routes struct {
-	Router        *router.Router
+	routers       map[string]*router.Router // by what trunkOf returns
 	Mounts        []*Mount
 	RecordSources []*RecordSource
 	Endpoints     []string // names of endpoints in metrics
 }
 
+func newRoutes(mounts []*Mount) Routes {
+	return Routes{routers: map[string]*router.Router{}, Mounts: mounts, Endpoints: []string{"other"}}
+}
+
 // HandlerOf returns the handler of a path, nil for an unknown one.
 func (r *Routes) HandlerOf(path string) fasthttp.RequestHandler {
-	handler, _ := r.Router.Lookup(fasthttp.MethodGet, path, nil)
-	return handler
+	if at := r.routers[r.trunkOf(path)]; at != nil {
+		handler, _ := at.Lookup(fasthttp.MethodGet, path, nil)
+		return handler
+	}
+	return nil
+}
+
+// trunkOf is a path up to the end of its first part below its mount. Each has a router of its own:
+// one that gets a route sorts all that it has, so that one for all would take longer to fill than
+// the rest of a server.
+func (r *Routes) trunkOf(path string) string {
+	end := min(len(r.MountOf(path).Prefix)+1, len(path)) // with a slash
+	if at := strings.IndexByte(path[end:], '/'); at >= 0 {
+		return path[:end+at]
+	}
+	return path
+}
+
+// handle registers the handler of a path.
+func (r *Routes) handle(path string, handler fasthttp.RequestHandler) {
+	trunk := r.trunkOf(path)
+	if r.routers[trunk] == nil {
+		r.routers[trunk] = router.New()
+	}
+	r.routers[trunk].ANY(path, handler)
 }
 
 // ComputedKinds returns the last parts of the paths of recordSources.
@@ -88,7 +115,7 @@ func (s *Lists) Add(m *Mount, path string, r Route) {
 			}
 		}
 	}
-	s.Router.ANY(path, handler)
+	s.handle(path, handler)
 	if r.RecordSource == nil && !strings.HasSuffix(path, Wildcard) { // see nearestPath
 		m.Paths = append(m.Paths, path)
 	}
