@@ -19,6 +19,7 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/metrics"
 	"hdqs/api/odata"
+	"hdqs/api/ogc"
 	"hdqs/api/reply"
 	"hdqs/api/site"
 	"hdqs/api/state"
@@ -214,4 +215,5 @@ func (s *Server) addRoutes() {
 		s.addAgents()
 	}
 	odata.New(s.Lists).AddRoutes()
+	ogc.New(s.Lists).AddRoutes()
 }

@@ -64,12 +64,16 @@ var imports = map[string][]string{
 	"api/odata": {
 		"api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
 	},
+	"api/ogc": {
+		"api/boundary", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
+	},
 	"api/admin": {
 		"api/contract", "api/files", "api/metrics", "api/reply", "api/state",
 	},
 	"api": {
 		"api/accesslog", "api/admin", "api/boundary", "api/contract", "api/encode", "api/figures", "api/find",
-		"api/files", "api/list", "api/mcp", "api/metrics", "api/odata", "api/render", "api/reply", "api/site",
+		"api/files", "api/list", "api/mcp", "api/metrics", "api/odata", "api/ogc", "api/render", "api/reply",
+		"api/site",
 		"api/state", "api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot",
 		"snapshot/store",
 	},

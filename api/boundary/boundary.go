@@ -2,6 +2,7 @@ package boundary
 
 import (
 	"slices"
+	"strings"
 
 	"hdqs/api/chart"
 )
@@ -12,8 +13,18 @@ type Set struct {
 	Countries *chart.Layer // nil if the file has none
 	Features  [3]int       // by level
 	Uncoded   int          // features without a code, which are land without figures
+	Areas     [3][]Area    // by level, those with a code, by code
 	units     [3][]country // by level; that of countries is empty
 }
+
+// Area is a country or a unit as the file has it.
+type Area struct {
+	Code, Name, Country string
+	Polygons            []Polygon
+}
+
+// Polygon is an outer ring and its holes, of longitude and latitude. A ring ends where it begins.
+type Polygon [][][2]float64
 
 // country is the units of a country at one level.
 type country struct {
@@ -58,6 +69,7 @@ func build(source string, features []feature) *Set {
 			f.Code = noUnit
 		} else {
 			s.Features[f.level]++
+			s.Areas[f.level] = append(s.Areas[f.level], Area{f.Code, f.Name, f.country, f.polygons})
 		}
 		if f.level == 0 {
 			countries = append(countries, f.Shape)
@@ -67,6 +79,9 @@ func build(source string, features []feature) *Set {
 	}
 	if s.Features[0] > 0 {
 		s.Countries = chart.NewWorld(countries)
+	}
+	for _, areas := range s.Areas {
+		slices.SortFunc(areas, func(a, b Area) int { return strings.Compare(a.Code, b.Code) })
 	}
 	for level := 1; level < len(byCountry); level++ {
 		for _, shapes := range byCountry[level] {

@@ -71,7 +71,10 @@ func (r *reader) feature(raw *rawFeature) (f feature, err error) {
 	if raw.Geometry == nil {
 		return f, errors.New("it has no geometry")
 	}
-	f.Rings, err = r.rings(raw.Geometry.Type, raw.Geometry.Coordinates)
+	f.polygons, err = r.polygons(raw.Geometry.Type, raw.Geometry.Coordinates)
+	for _, p := range f.polygons {
+		f.Rings = append(f.Rings, p...)
+	}
 	if err == nil && len(f.Rings) == 0 {
 		err = errors.New("its geometry is empty")
 	}
@@ -101,7 +104,7 @@ const (
 
 type reader struct{ points int }
 
-func (r *reader) rings(kind string, coordinates json.RawMessage) (rings [][][2]float64, err error) {
+func (r *reader) polygons(kind string, coordinates json.RawMessage) (all []Polygon, err error) {
 	var polygons [][][][]float64
 	switch kind {
 	case "Polygon":
@@ -116,6 +119,7 @@ func (r *reader) rings(kind string, coordinates json.RawMessage) (rings [][][2]f
 		return nil, fmt.Errorf("the coordinates of its %s: %w", kind, err)
 	}
 	for i, polygon := range polygons {
+		var rings Polygon
 		for k, positions := range polygon {
 			ring, err := r.ring(positions)
 			if err != nil {
@@ -123,8 +127,11 @@ func (r *reader) rings(kind string, coordinates json.RawMessage) (rings [][][2]f
 			}
 			rings = append(rings, ring)
 		}
+		if len(rings) > 0 {
+			all = append(all, rings)
+		}
 	}
-	return rings, nil
+	return all, nil
 }
 
 // ring checks a ring, and closes it. The error continues the text that says which ring it is.

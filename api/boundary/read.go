@@ -23,6 +23,8 @@ type feature struct {
 	chart.Shape
 	level   int
 	country string // of a unit: what units of one country have in common
+
+	polygons []Polygon // whose rings are those of the shape
 }
 
 // collection is the file.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -49,6 +50,14 @@ var Headlines = func() (all []Headline) {
 	}
 	return all
 }()
+
+// AllHeadlines are all headline figures, one by one.
+func AllHeadlines() (all []*Headline) {
+	for i := range Headlines {
+		all = append(all, &Headlines[i])
+	}
+	return all
+}
 
 // HeadlineDigits is how many decimals a value has that is not one measure. Others are exact.
 const HeadlineDigits = 3
@@ -149,6 +158,25 @@ var figureEndpoints = func() (all [2][]Endpoint) {
 	}
 	return all
 }()
+
+// OfUnits is the endpoint of a headline figure of units of a level, in place of countries: the same
+// rows of that level, by unit. It is nil where the figure has no units. It has no path of its own.
+func (h *Headline) OfUnits(level int, s NameSet) *Endpoint {
+	const coarsest = "admin_level=" + Coarsest
+	digit := strconv.Itoa(level)
+	of := *h
+	of.Place, of.Filters = "admin"+digit+"_code", strings.Replace(h.Filters, coarsest, "admin_level="+digit, 1)
+	if h.Whole || of.Filters == h.Filters || !h.List(ContractNames).HasField(of.Place) {
+		return nil
+	}
+	_, e := HeadlineOf(h.Name, s)
+	units, inContract := *e, *e.Contract()
+	units.Headline, inContract.Headline = &of, &of
+	if e.contract != nil {
+		units.contract = &inContract
+	}
+	return &units
+}
 
 // List is the path of the list whose table the endpoint's records are made of: its own, but for
 // headline figures.

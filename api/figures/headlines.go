@@ -95,11 +95,11 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 		found.from, found.n = pageOf(&a.Request, len(found.records))
 		return found, nil
 	}
-	for i := range contract.Headlines {
-		h := &contract.Headlines[i]
-		if one != nil && one != h {
-			continue
-		}
+	asked := []*contract.Headline{one}
+	if one == nil {
+		asked = contract.AllHeadlines()
+	}
+	for _, h := range asked {
 		records, err := c.read(h)
 		if err != nil {
 			return nil, err

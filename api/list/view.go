@@ -16,6 +16,7 @@ type View struct {
 	Filters []index.Filter // besides those of the request
 	Key     []byte         // what the answer depends on besides the table and the page
 	Fields  []int          // positions in the form of entities, ascending; nil for all
+	Points  bool           // rows are features, not entities
 
 	Around func(sc *Scratch, l *state.BoundList) (head, tail []byte) // of the rows
 	Write  func(dst []byte, sc *Scratch, l *state.BoundList) []byte  // the body; nil for entities
@@ -58,6 +59,9 @@ func (sc *Scratch) viewForm(r *render.Renderer, l *state.BoundList) *render.Form
 		return sc.view.form
 	}
 	form := r.Entities()
+	if sc.view.Points {
+		form = r.Features()
+	}
 	if sc.view.Fields != nil {
 		form = r.Subset(form, sc.view.Fields)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
@@ -219,45 +218,12 @@ func (s *Service) collect(
 	v *state.Served, e *contract.Endpoint, k contract.Kind, query url.Values, first string, groups int, to *table,
 ) error {
 	route := s.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
-	for offset, total := 0, 1; offset < total; offset += contract.MaxLimit {
-		page := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}, "offset": {strconv.Itoa(offset)}}
-		for name, values := range query {
-			page[name] = values
-		}
-		err := s.Query(v, &route, page, func(_ *list.Reply, found list.Records) error {
-			to.add(first, found, groups)
-			total = found.Total()
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// keptTable is the key of a set's table. Another one is made after damage was found in any table:
-// what was made before may be wrong.
-type keptTable struct {
-	*set
-	found int64
+	return s.QueryAll(v, &route, query, func(found list.Records) { to.add(first, found, groups) })
 }
 
 // tableOf is the table of a set, made once a snapshot.
 func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
-	type making = func() (*table, error)
-	key := keptTable{set: of}
-	for i := range s.Found {
-		key.found += s.Found[i].Load()
-	}
-	once := v.Keep(key, func() any {
-		return making(sync.OnceValues(func() (*table, error) { return of.make(v) }))
-	})
-	t, err := once.(making)()
-	if err != nil {
-		v.Kept.Delete(key) // the next request tries again
-	}
-	return t, err
+	return list.MadeOf(s.Lists, v, of, func() (*table, error) { return of.make(v) })
 }
 
 // answerComputed answers with records of a set that is computed.

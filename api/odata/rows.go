@@ -2,7 +2,6 @@ package odata
 
 import (
 	"fmt"
-	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"hdqs/api/list"
 	"hdqs/api/render"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 )
 
@@ -77,23 +75,11 @@ func (a *request) meaning() []byte {
 
 // rowOf is the version and number of the row with the key.
 func (a *request) rowOf() (version string, row uint64, err error) {
-	at := strings.LastIndexByte(a.key, '-')
-	if at > 0 && len(a.key)-at-1 == render.RowKeyDigits {
-		row, err = strconv.ParseUint(a.key[at+1:], 10, 64)
+	version, row, found, err := a.RowOf(a.endpoint, a.key)
+	if err == nil && !found {
+		err = notFound("%s has no row with the key %s", a.name, quoted(a.key))
 	}
-	if at <= 0 || len(a.key)-at-1 != render.RowKeyDigits || err != nil || row > math.MaxUint32 {
-		return "", 0, notFound("%s has no row with the key %s", a.name, quoted(a.key))
-	}
-	path := a.endpoint.Contract().Path
-	v := a.AcquireVersion(path, a.key[:at])
-	if v == nil {
-		return "", 0, &reply.Gone{Current: a.CurrentID()}
-	}
-	defer v.Release(a.Log)
-	if row >= uint64(v.Bound.Lists[path].Rows) {
-		return "", 0, notFound("%s has no row with the key %s", a.name, quoted(a.key))
-	}
-	return a.key[:at], row, nil
+	return version, row, err
 }
 
 // finish sets the header fields of an answer with records.

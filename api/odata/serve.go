@@ -149,19 +149,9 @@ func keyIn(rest string) (key string, ok bool) {
 	return "", false
 }
 
-// policy sets what caches may do with an answer. What differs by Accept or Prefer alone is not
-// kept, so that no cache must tell answers apart by them: others are the same for all clients.
+// policy sets what caches may do with an answer.
 func (s *Service) policy(h *fasthttp.ResponseHeader, varies bool) {
-	switch {
-	case varies:
-		h.Set("Cache-Control", reply.NoStore)
-	case s.Options.BaseURL == "", s.Options.ODataIdentifier:
-		// Addresses in the body are those of the host that was asked; or not everybody may have it.
-		h.Set("Cache-Control", "private, max-age=60")
-	default:
-		return
-	}
-	h.Del("CDN-Cache-Control")
+	s.SetPolicy(h, varies, s.Options.ODataIdentifier)
 }
 
 // head is the head of a document.

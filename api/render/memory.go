@@ -36,6 +36,9 @@ func FullBytes(renderers ...*Renderer) (n int64) {
 		if r.points != nil {
 			n += r.points.fullBytes(seen)
 		}
+		if r.features != nil {
+			n += r.features.fullBytes(seen) / linesPart
+		}
 		if r.entities != nil {
 			n += r.entities.fullBytes(seen) / linesPart
 		}

@@ -1,6 +1,10 @@
 package render
 
-import "hdqs/snapshot"
+import (
+	"slices"
+
+	"hdqs/snapshot"
+)
 
 // pointsDialect writes a GeoJSON FeatureCollection (RFC 7946): each row is a feature whose
 // geometry, the first field, is a point, and whose properties are the other fields.
@@ -53,10 +57,42 @@ func (r *Renderer) WithPoints(fields []Field, lat, lon string) (*Renderer, error
 		bound = append(bound, others...)
 	}
 	other := *r
-	other.properties = positions
+	other.properties, other.pointFields = positions, bound
 	other.points = newForm(r.seg.Rows(), bound, pointsDialect{properties: len(properties)}, r.sharedPoints, r.options)
 	return &other, nil
 }
+
+// featuresDialect writes points that have an id after their properties. What is around them differs
+// from answer to answer (Form.Framed). All fragments but the last are those of points.
+type featuresDialect struct {
+	pointsDialect
+	version string // of the table, with which ids begin
+}
+
+func (d featuresDialect) before(i int, name string) []byte {
+	if name == RowKeyField {
+		return append(append([]byte(`},"id":"`), d.version...), '-')
+	}
+	return d.pointsDialect.before(i, name)
+}
+
+func (featuresDialect) end() []byte { return []byte(`},`) }
+
+// WithFeatures returns a renderer that also writes points with ids, which are the keys of rows, if
+// it is one of WithPoints. One goroutine at a time may call it.
+func (r *Renderer) WithFeatures(version string) *Renderer {
+	if r.points == nil {
+		return r
+	}
+	other := *r
+	bound := append(slices.Clip(r.pointFields), boundField{name: RowKeyField, column: rowNumbers})
+	d := featuresDialect{pointsDialect{properties: len(bound) - 2}, version}
+	other.features = newForm(r.seg.Rows(), bound, d, r.sharedPoints, r.options)
+	return &other
+}
+
+// Features returns the form of points with ids, nil unless the renderer is one of WithFeatures.
+func (r *Renderer) Features() *Form { return r.features }
 
 // newPointWriter writes points of two columns, which are null where one of them is. Both have the
 // same group, or positions are row ids.

@@ -24,6 +24,7 @@ type Renderer struct {
 	points *Form // nil without
 
 	entities *Form // nil without
+	features *Form // nil without
 
 	// What renderers of the same rows with other names share.
 	seg                                 *snapshot.Segment
@@ -31,7 +32,8 @@ type Renderer struct {
 	sharedJSON, sharedCSV, sharedPoints sharedFragments
 	subsets                             *subsets
 
-	properties []int // of points: the position of each field of a record among the form's, 0 without
+	properties  []int // of points: the position of each field of a record among the form's, 0 without
+	pointFields []boundField
 }
 
 // New binds the fields of a record to a segment's columns. The error joins all faults, not only the

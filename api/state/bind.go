@@ -185,6 +185,7 @@ func bindList(position int, seg *snapshot.Segment, version string, tier encode.T
 		if named.Renderer, err = named.Renderer.WithEntities(fields, list.ShortVersion(), contract.IsDay); err != nil {
 			return nil, err
 		}
+		named.Renderer = named.Renderer.WithFeatures(list.ShortVersion())
 	}
 	for s := range list.Named {
 		list.Named[s].Tag = reply.TagSeed(&contract.EndpointsIn(contract.NameSet(s))[position], version)

@@ -74,6 +74,8 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 		"app identifiers of requests for bulk files: optional, or required where --identifier requires them")
 	choiceVar(fl, &f.ODataIdentifier, "odata-identifier", []word[bool]{{"optional", false}, {"required", true}},
 		"app identifiers of OData requests: optional, or required where --identifier requires them")
+	choiceVar(fl, &f.OGCIdentifier, "ogc-identifier", []word[bool]{{"optional", false}, {"required", true}},
+		"app identifiers of requests for features: optional, or required where --identifier requires them")
 	fl.BoolVar(&f.Agents, "mcp", false,
 		"answer agents by the Model Context Protocol at /mcp; behind a proxy it needs --base-url")
 	fl.BoolVar(&f.KeepBuffers, "keep-buffers", false, "idle connections keep their buffers of 64 KiB")

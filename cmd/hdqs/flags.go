@@ -153,7 +153,7 @@ var serveGroups = []flagGroup{
 	{"Where it listens", []string{"listen", "admin", "admin-pprof", "base-url"}},
 	{"Requests and answers", []string{
 		"identifier", "strict", "names", "compression", "boundaries", "boundaries-source",
-		"bulk", "bulk-identifier", "odata-identifier", "mcp",
+		"bulk", "bulk-identifier", "odata-identifier", "ogc-identifier", "mcp",
 	}},
 	{"Limits", []string{
 		"max-queries", "queue-wait", "max-inflight-bytes", "memory-limit", "max-connections",

@@ -1,0 +1,93 @@
+package list
+
+import (
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+)
+
+// What services have in common that serve lists in other forms.
+
+// onceKey is the key of what is made once. Another one is made after damage was found in any table:
+// what was made before may be wrong.
+type onceKey struct {
+	key   any
+	found int64
+}
+
+// MadeOf is what is made of lists once a snapshot. After an error the next request tries again.
+func MadeOf[T any](s *Lists, v *state.Served, key any, make func() (T, error)) (T, error) {
+	of := onceKey{key: key}
+	for i := range s.Found {
+		of.found += s.Found[i].Load()
+	}
+	made := v.Keep(of, func() any { return sync.OnceValues(make) })
+	t, err := made.(func() (T, error))()
+	if err != nil {
+		v.Kept.Delete(of)
+	}
+	return t, err
+}
+
+// QueryAll is Query for all records, page by page.
+func (s *Lists) QueryAll(v *state.Served, to *Route, query url.Values, read func(Records)) error {
+	for offset, total := 0, 1; offset < total; offset += contract.MaxLimit {
+		page := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}, "offset": {strconv.Itoa(offset)}}
+		for name, values := range query {
+			page[name] = values
+		}
+		err := s.Query(v, to, page, func(_ *Reply, found Records) error {
+			read(found)
+			total = found.Total()
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RowOf is the version of a list's table and the row that a key names (render.RowKeyField). It is
+// not found if the key is of no row. The error says that the version is not held any longer.
+func (s *Lists) RowOf(e *contract.Endpoint, key string) (version string, row uint64, found bool, err error) {
+	at := strings.LastIndexByte(key, '-')
+	if at <= 0 || len(key)-at-1 != render.RowKeyDigits {
+		return "", 0, false, nil
+	}
+	if row, err = strconv.ParseUint(key[at+1:], 10, 64); err != nil || row > math.MaxUint32 {
+		return "", 0, false, nil
+	}
+	path := e.Contract().Path
+	v := s.AcquireVersion(path, key[:at])
+	if v == nil {
+		return "", 0, false, &reply.Gone{Current: s.CurrentID()}
+	}
+	defer v.Release(s.Log)
+	return key[:at], row, row < uint64(v.Bound.Lists[path].Rows), nil
+}
+
+// SetPolicy sets what caches may do with an answer that has addresses in it. What differs by Accept
+// or Prefer alone is not kept, so that no cache must tell answers apart by them: others are the
+// same for all clients. private is an answer that not everybody may have.
+func (s *Lists) SetPolicy(h *fasthttp.ResponseHeader, varies, private bool) {
+	switch {
+	case varies:
+		h.Set("Cache-Control", reply.NoStore)
+	case s.Options.BaseURL == "", private:
+		// Addresses in the body are those of the host that was asked; or not everybody may have it.
+		h.Set("Cache-Control", "private, max-age=60")
+	default:
+		return
+	}
+	h.Del("CDN-Cache-Control")
+}

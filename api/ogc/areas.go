@@ -1,0 +1,311 @@
+package ogc
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/boundary"
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/render"
+	"hdqs/api/state"
+)
+
+// area is a feature of a level: a place that has boundaries, a figure, or both.
+type area struct {
+	*boundary.Area        // without polygons where there are no boundaries
+	figure         []byte // properties as JSON, each after a comma
+}
+
+// maxPoints ends a page of areas, so that it is some megabytes: the next link leads on.
+const maxPoints = 200_000
+
+// versionOf tells boundaries from others.
+func versionOf(s *boundary.Set) string {
+	h := fnv.New64a()
+	for _, areas := range s.Areas {
+		for i := range areas {
+			fmt.Fprintf(h, "%q %q %v ", areas[i].Code, areas[i].Name, len(areas[i].Polygons))
+			h.Write(appendGeometry(nil, areas[i].Polygons))
+		}
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// answerAreas answers with areas, or with the one that has an id.
+func (a *request) answerAreas(c *collection, o *options, id string) error {
+	snapshot, version, _ := strings.Cut(o.state, ".")
+	if o.state != "" && version != a.version {
+		return &fault{fasthttp.StatusGone, "Gone", "The boundaries were replaced. Begin again with the first page."}
+	}
+	return a.Pass(func() error {
+		v, err := a.AcquireFor(snapshot)
+		if err != nil {
+			return err
+		}
+		defer v.Release(a.Log)
+		all, err := list.MadeOf(a.Lists, v, c, func() ([]area, error) { return a.areasOf(v, c) })
+		if err != nil {
+			return err
+		}
+		body, found := a.writeAreas(all, o, v.Id)
+		contentType := geoJSONType
+		if id != "" {
+			if !found {
+				return notFound("%s has no feature %s", c.id, quoted(id))
+			}
+			body = a.withLinks(body, c)
+		}
+		p := page{Title: c.title, About: c.about, Fields: contract.FieldNames(c.fields)}
+		if a.html {
+			if err := p.readFeatures(body, a.base+"collections/"+c.id+"/items"); err != nil {
+				return err
+			}
+		}
+		return a.sendBody(body, contentType, p)
+	}, a.Slow)
+}
+
+// writeAreas writes a page of areas, or the only one that is asked for by its code. found reports
+// whether there is any.
+func (a *request) writeAreas(all []area, o *options, snapshot string) (body []byte, found bool) {
+	total, rows, points := 0, 0, 0
+	var features []byte
+	full := false
+	for i := range all {
+		x := &all[i]
+		if !o.passes(x) {
+			continue
+		}
+		if uint64(total) >= o.skip && !full {
+			if rows > 0 {
+				features = append(features, ',')
+			}
+			features = x.appendFeature(features)
+			rows++
+			for _, p := range x.Polygons {
+				for _, ring := range p {
+					points += len(ring)
+				}
+			}
+			full = rows == o.limit || points >= maxPoints
+		}
+		total++
+	}
+	if o.one {
+		return features, rows > 0
+	}
+	body = append(a.before(o, rows, total, snapshot+"."+a.version), features...)
+	return append(body, "]}"...), rows > 0
+}
+
+// passes reports whether an area passes the filters.
+func (o *options) passes(x *area) bool {
+	for name, want := range o.equal {
+		if got := map[string]string{"code": x.Code, "name": x.Name, "country": x.Country}[name]; got != want {
+			return false
+		}
+	}
+	touches := func(b box) bool {
+		return slices.ContainsFunc(x.Polygons, func(p boundary.Polygon) bool { return b.touches(p) })
+	}
+	return o.boxes == nil || slices.ContainsFunc(o.boxes, touches)
+}
+
+func (x *area) appendFeature(dst []byte) []byte {
+	text := func(name, value string) {
+		dst = append(append(dst, name...), "null"...)
+		if value != "" {
+			dst = render.AppendJSONText(dst[:len(dst)-len("null")], value)
+		}
+	}
+	text(`{"type":"Feature","id":`, x.Code)
+	dst = appendGeometry(append(dst, `,"geometry":`...), x.Polygons)
+	text(`,"properties":{"code":`, x.Code)
+	text(`,"name":`, x.Name)
+	text(`,"country":`, x.Country)
+	return append(append(dst, x.figure...), "}}"...)
+}
+
+// appendGeometry appends polygons as GeoJSON.
+func appendGeometry(dst []byte, polygons []boundary.Polygon) []byte {
+	if len(polygons) == 0 {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, `{"type":"MultiPolygon","coordinates":[`...)
+	for i, p := range polygons {
+		dst = append(dst, ",["[1-min(i, 1):]...)
+		for k, ring := range p {
+			dst = append(dst, ",["[1-min(k, 1):]...)
+			for n, point := range ring {
+				dst = append(dst, ",["[1-min(n, 1):]...)
+				dst = append(strconv.AppendFloat(dst, point[0], 'f', -1, 64), ',')
+				dst = append(strconv.AppendFloat(dst, point[1], 'f', -1, 64), ']')
+			}
+			dst = append(dst, ']')
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, "]}"...)
+}
+
+// areasOf are the areas of a collection by code: those that have boundaries, with their figures or
+// why there is none, and places with a figure that have no boundaries.
+func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error) {
+	figures := map[string][]byte{}
+	areas := a.boundaries.Areas[c.level]
+	if c.endpoint != nil {
+		if err := a.addFigures(v, c, nil, figures); err != nil {
+			return nil, err
+		}
+		if c.level == 0 { // those that have none say why, if they are countries
+			var missing []string
+			for i := range areas {
+				if code := areas[i].Code; figures[code] == nil && isCountry(code) {
+					missing = append(missing, code)
+				}
+			}
+			for some := range slices.Chunk(missing, contract.MaxValues) {
+				query := url.Values{contract.CountryParam + contract.SeveralSuffix: {strings.Join(some, ",")}}
+				if err := a.addFigures(v, c, query, figures); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for i := range areas {
+		x := area{&areas[i], nil}
+		if c.endpoint != nil {
+			if x.figure = figures[x.Code]; x.figure == nil {
+				x.figure = noFigure(c)
+			}
+			delete(figures, x.Code)
+		}
+		all = append(all, x)
+	}
+	for _, code := range slices.Sorted(maps.Keys(figures)) {
+		all = append(all, area{&boundary.Area{Code: code}, figures[code]})
+	}
+	// Those with a value come first: clients take the types of properties from the first features.
+	slices.SortStableFunc(all, func(a, b area) int {
+		return cmp.Or(-cmp.Compare(a.hasValue(), b.hasValue()), strings.Compare(a.Code, b.Code))
+	})
+	return all, nil
+}
+
+// hasValue is 1 if the figure of a place has a value.
+func (x *area) hasValue() int {
+	if x.figure == nil || bytes.HasPrefix(x.figure, []byte(`,"value":null`)) {
+		return 0
+	}
+	return 1
+}
+
+// isCountry reports whether a code can be that of a country.
+func isCountry(code string) bool {
+	return len(code) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// addFigures adds the records of a figure by place.
+func (a *request) addFigures(v *state.Served, c *collection, query url.Values, to map[string][]byte) error {
+	return a.QueryAll(v, &c.route, query, func(found list.Records) {
+		fields := found.Fields()
+		for i := range found.Len() {
+			var place string // the first field
+			if json.Unmarshal(found.AppendCell(nil, i, 0, false), &place); place == "" {
+				continue // rows of a level that are of no unit
+			}
+			var text []byte
+			for f := 1; f < len(fields); f++ {
+				text = append(append(append(text, `,"`...), fields[f].Name...), `":`...)
+				text = found.AppendCell(text, i, f, false)
+			}
+			to[place] = text
+		}
+	})
+}
+
+// noFigure is the figure of a place of which nothing is known.
+func noFigure(c *collection) (text []byte) {
+	for _, f := range c.fields[len(areaFields):] {
+		text = append(append(append(text, `,"`...), f.Name...), `":`...)
+		switch h := c.endpoint.Headline; f.Name {
+		case "unit":
+			text = render.AppendJSONText(text, h.Unit)
+		case "rows":
+			text = append(text, '0')
+		case "reason":
+			text = render.AppendJSONText(text, fmt.Sprintf("no record of this place at level %d in the list %s "+
+				"is of this figure", c.level, h.List(contract.HAPINames).Name()))
+		default:
+			text = append(text, "null"...)
+		}
+	}
+	return text
+}
+
+// boxIn is the box around the features.
+func (c *collection) boxIn(s *Service) [4]float64 {
+	if c.level == ofList {
+		return [4]float64{-180, -90, 180, 90}
+	}
+	around := [4]float64{180, 90, -180, -90}
+	for i := range s.boundaries.Areas[c.level] {
+		for _, p := range s.boundaries.Areas[c.level][i].Polygons {
+			for _, point := range p[0] {
+				around[0], around[1] = min(around[0], point[0]), min(around[1], point[1])
+				around[2], around[3] = max(around[2], point[0]), max(around[3], point[1])
+			}
+		}
+	}
+	return around
+}
+
+// touches reports whether a polygon has a point in common with the box: an edge of it does, or the
+// box is inside.
+func (b box) touches(p boundary.Polygon) bool {
+	inside := false
+	for _, ring := range p {
+		for i := 1; i < len(ring); i++ {
+			from, to := ring[i-1], ring[i]
+			if b.meets(from, to) {
+				return true
+			}
+			// Is a corner inside? Count the edges to the east of it.
+			if (from[1] > b[1]) != (to[1] > b[1]) &&
+				b[0] < from[0]+(b[1]-from[1])/(to[1]-from[1])*(to[0]-from[0]) {
+				inside = !inside
+			}
+		}
+	}
+	return inside
+}
+
+// meets reports whether an edge has a point in common with the box: the part of it that is between
+// the box's meridians and that between its parallels overlap.
+func (b box) meets(from, to [2]float64) bool {
+	first, last := 0.0, 1.0
+	for axis := range 2 {
+		low, high, step := b[axis]-from[axis], b[axis+2]-from[axis], to[axis]-from[axis]
+		if step == 0 {
+			if low > 0 || high < 0 {
+				return false
+			}
+			continue
+		}
+		enter, leave := low/step, high/step
+		first, last = max(first, math.Min(enter, leave)), min(last, math.Max(enter, leave))
+	}
+	return first <= last
+}

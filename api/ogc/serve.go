@@ -1,0 +1,276 @@
+package ogc
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/boundary"
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/internal/nearest"
+)
+
+// Root is the path of the service, and begins those of all its documents.
+const Root = "/ogc/"
+
+// Types of answers.
+const (
+	htmlType    = "text/html; charset=utf-8"
+	jsonType    = contract.JSONType
+	geoJSONType = "application/geo+json"
+	openAPIType = "application/vnd.oai.openapi+json;version=3.0"
+	schemaType  = "application/schema+json"
+)
+
+// maxURI is the longest address: that of a page with many parameters.
+const maxURI = 8 << 10
+
+// queryablesRel is the relation of the link to what a collection can be filtered by.
+const queryablesRel = "http://www.opengis.net/def/rel/ogc/1.0/queryables"
+
+// conformance is what the service keeps to, whole.
+var conformance = []string{
+	"http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core",
+	"http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/geojson",
+	"http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/html",
+	"http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/oas30",
+	"http://www.opengis.net/spec/ogcapi-features-3/1.0/conf/queryables",
+}
+
+// Service answers requests for features from the lists of a server.
+type Service struct {
+	*list.Lists
+	mount       *list.Mount // of the lists in HAPI names
+	boundaries  *boundary.Set
+	version     string // of the boundaries
+	collections []*collection
+}
+
+// New returns a service for lists whose routes are registered.
+func New(l *list.Lists) *Service {
+	at := slices.IndexFunc(l.Mounts, func(m *list.Mount) bool { return m.Names == contract.HAPINames })
+	s := &Service{Lists: l, mount: l.Mounts[at], boundaries: l.Options.Boundaries}
+	s.addLists()
+	if s.boundaries != nil {
+		s.version = versionOf(s.boundaries)
+		s.addAreas()
+	}
+	return s
+}
+
+// AddRoutes registers the paths of the service, at the root only.
+func (s *Service) AddRoutes() {
+	route := list.Route{Name: Root, Handler: s.handle, MaxURI: maxURI}
+	s.Add(s.Mounts[0], strings.TrimSuffix(Root, "/"), route)
+	s.Add(s.Mounts[0], Root+list.Wildcard, route)
+}
+
+// link is a link as JSON has it.
+type link struct {
+	Rel   string `json:"rel"`
+	Type  string `json:"type"`
+	Title string `json:"title,omitempty"`
+	Href  string `json:"href"`
+}
+
+// request is a request for a document.
+type request struct {
+	*Service
+	ctx   *fasthttp.RequestCtx
+	base  string     // of the service, with a slash at its end
+	path  string     // below it
+	sent  url.Values // parameters, without that of the form and the identifier
+	html  bool
+	named bool // the form is in the address, and not only in Accept
+}
+
+func (s *Service) handle(ctx *fasthttp.RequestCtx) {
+	if err := s.answer(ctx); err != nil {
+		s.answerFault(ctx, err)
+	}
+}
+
+func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
+	if s.Options.OGCIdentifier {
+		inQuery := contract.QueryIdentifier(ctx.URI().QueryString())
+		if err := s.CheckIdentifier(ctx, s.mount, inQuery); err != nil {
+			return err
+		}
+	}
+	path := strings.TrimSuffix(strings.TrimPrefix(reply.PathOf(ctx)+"/", Root), "/")
+	a := &request{Service: s, ctx: ctx, base: s.BaseOf(ctx) + Root, path: path}
+	if err := a.readQuery(); err != nil {
+		return err
+	}
+	parts := strings.Split(path, "/")
+	if len(parts) == 3 && parts[0] == "collections" && parts[2] == "items" {
+		c, err := s.collectionOf(parts[1])
+		if err != nil {
+			return err
+		}
+		return a.answerItems(c)
+	}
+	for name := range a.sent {
+		return invalid("there is no parameter %s here; this address takes f only", quoted(name))
+	}
+	switch {
+	case path == "":
+		return a.answerLanding()
+	case path == "conformance":
+		return a.send(object{"conformsTo": conformance, "links": a.links(jsonType)}, jsonType,
+			page{Title: "Conformance", About: "What the service keeps to."})
+	case path == "api":
+		return a.send(s.description(a.base), openAPIType, page{Title: "Description of the interface (OpenAPI 3.0)"})
+	case path == "collections":
+		return a.answerCollections()
+	case len(parts) < 2 || parts[0] != "collections":
+		return notFound("there is no %s here; begin at %s", quoted(path), Root)
+	}
+	c, err := s.collectionOf(parts[1])
+	switch {
+	case err != nil:
+		return err
+	case len(parts) == 2:
+		described := a.describe(c)
+		return a.send(described, jsonType, page{Title: c.title, About: c.about, Entries: described["links"].([]link)})
+	case len(parts) == 3 && parts[2] == "queryables":
+		return a.send(c.queryables(a.base), schemaType, page{Title: c.title + ": what it can be filtered by"})
+	case len(parts) == 4 && parts[2] == "items":
+		return a.answerItem(c, parts[3])
+	}
+	return notFound("there is no %s; of a collection there are items and queryables", quoted(path))
+}
+
+// readQuery reads the parameters.
+func (a *request) readQuery() (err error) {
+	if a.sent, err = url.ParseQuery(string(a.ctx.URI().QueryString())); err != nil {
+		return invalid("the query cannot be read: %v", err)
+	}
+	for name, values := range a.sent {
+		if len(values) > 1 {
+			return invalid("the parameter %s is given twice", quoted(name))
+		}
+	}
+	accept := string(a.ctx.Request.Header.Peek(fasthttp.HeaderAccept))
+	a.html = strings.Contains(accept, "text/html") && !strings.Contains(accept, "json")
+	if form := a.sent.Get("f"); a.sent.Has("f") {
+		if a.html, a.named = form == "html", true; form != "json" && form != "html" {
+			return invalid("f is %s; want json or html", quoted(form))
+		}
+	}
+	a.sent.Del("f")
+	a.sent.Del(contract.IdentifierParam)
+	return nil
+}
+
+// at is the address of a document.
+func (a *request) at(path string) string { return strings.TrimSuffix(a.base+path, "/") }
+
+// addressOf is the address of this document with other parameters.
+func (a *request) addressOf(query url.Values) string {
+	address := a.at(a.path)
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	return address
+}
+
+// with are parameters and one more.
+func with(query url.Values, name, value string) url.Values {
+	all := url.Values{name: {value}}
+	for name, values := range query {
+		if _, has := all[name]; !has {
+			all[name] = values
+		}
+	}
+	return all
+}
+
+// links are those of a document to itself, and to its other form.
+func (a *request) links(contentType string) []link {
+	self := link{"self", contentType, "this document", a.addressOf(with(a.sent, "f", "json"))}
+	other := link{"alternate", "text/html", "this document as a page", a.addressOf(with(a.sent, "f", "html"))}
+	if a.html {
+		self, other = other, self
+		self.Rel, other.Rel = "self", "alternate"
+	}
+	return []link{self, other}
+}
+
+func (a *request) answerLanding() error {
+	const title = "Humanitarian data on the map"
+	about := "Places with humanitarian data, as OGC API - Features: markets, and where the operator has given " +
+		"boundaries, countries and their units with headline figures."
+	links := append(
+		a.links(jsonType),
+		link{"service-desc", openAPIType, "description of the interface", a.at("api")},
+		link{"service-doc", "text/html", "description of the interface as a page", a.at("api?f=html")},
+		link{"conformance", jsonType, "what the service keeps to", a.at("conformance")},
+		link{"data", jsonType, "collections", a.at("collections")},
+	)
+	doc := object{"title": title, "description": about, "links": links}
+	return a.send(doc, jsonType, page{Title: title, About: about, Entries: links})
+}
+
+func (a *request) answerCollections() error {
+	links := a.links(jsonType)
+	var all []any
+	entries := slices.Clone(links)
+	for _, c := range a.collections {
+		all = append(all, a.describe(c))
+		entries = append(entries, link{Title: c.title, Href: a.at("collections/" + c.id + "?f=html")})
+	}
+	doc := object{"links": links, "collections": all}
+	return a.send(doc, jsonType, page{Title: "Collections", Entries: entries})
+}
+
+// send answers with a document, in the form that was asked for.
+func (a *request) send(doc any, contentType string, p page) error {
+	body, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return a.sendBody(body, contentType, p)
+}
+
+func (a *request) sendBody(body []byte, contentType string, p page) error {
+	if a.html {
+		var err error
+		if body, err = p.render(body, a.at("")); err != nil {
+			return err
+		}
+		contentType = htmlType
+	}
+	head := list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, a.PageFields()...)
+	a.SendPage(a.ctx, &head, body)
+	a.policy(&a.ctx.Response.Header)
+	return nil
+}
+
+// policy sets what caches may do with an answer.
+func (a *request) policy(h *fasthttp.ResponseHeader) {
+	a.SetPolicy(h, a.html && !a.named, a.Options.OGCIdentifier)
+}
+
+// collectionOf is the collection with an id.
+func (s *Service) collectionOf(id string) (*collection, error) {
+	ids := make([]string, len(s.collections))
+	for i, c := range s.collections {
+		if ids[i] = c.id; c.id == id {
+			return c, nil
+		}
+	}
+	if near := nearest.Of(strings.ReplaceAll(strings.ToLower(id), "-", "_"), ids); near != "" {
+		return nil, notFound("there is no collection %s; did you mean %s?", quoted(id), near)
+	}
+	if s.boundaries == nil {
+		return nil, notFound("there is no collection %s; there are %s. Areas need boundaries, which the operator "+
+			"gives with --boundaries", quoted(id), strings.Join(ids, " and "))
+	}
+	return nil, notFound("there is no collection %s; see %scollections", quoted(id), Root)
+}

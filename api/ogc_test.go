@@ -1,0 +1,488 @@
+//go:build !race
+
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/api/boundary"
+	"hdqs/api/contract"
+	"hdqs/api/ogc"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/testkit"
+)
+
+// ogcPage is an answer with features.
+type ogcPage struct {
+	Matched  int          `json:"numberMatched"`
+	Returned int          `json:"numberReturned"`
+	Stamp    time.Time    `json:"timeStamp"`
+	Features []ogcFeature `json:"features"`
+	Links    []ogcLink    `json:"links"`
+}
+
+type ogcLink struct{ Rel, Type, Href string }
+
+type ogcFeature struct {
+	Type       string         `json:"type"`
+	ID         string         `json:"id"`
+	Geometry   any            `json:"geometry"`
+	Properties map[string]any `json:"properties"`
+	Links      []ogcLink      `json:"links"`
+}
+
+// readJSON reads an answer that must be good.
+func readJSON(t *testing.T, s *Server, target string, into any) Answer {
+	t.Helper()
+	a := s.Answer("GET", strings.TrimPrefix(target, odataBase), nil)
+	d := json.NewDecoder(bytes.NewReader(a.Body))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil || a.Status != 200 {
+		t.Fatalf("%s: %d %v %.500s", target, a.Status, err, a.Body)
+	}
+	return a
+}
+
+// linkOf is the address of a link, empty without one.
+func linkOf(links []ogcLink, rel string) string {
+	at := slices.IndexFunc(links, func(l ogcLink) bool { return l.Rel == rel })
+	if at < 0 {
+		return ""
+	}
+	return links[at].Href
+}
+
+// allFeatures follows the links to the next pages.
+func allFeatures(t *testing.T, s *Server, target string) (all []ogcFeature, matched int) {
+	t.Helper()
+	for target != "" {
+		var page ogcPage
+		readJSON(t, s, target, &page)
+		if page.Returned != len(page.Features) || page.Stamp.IsZero() {
+			t.Fatalf("%s: %d features of %d, timeStamp %s", target, len(page.Features), page.Returned, page.Stamp)
+		}
+		all, matched, target = append(all, page.Features...), page.Matched, linkOf(page.Links, "next")
+	}
+	return all, matched
+}
+
+// TestOGCRows compares the features of lists with the GeoJSON of pages: all of them by links, and
+// those that filters choose with what a program finds in the rows.
+func TestOGCRows(t *testing.T) {
+	t.Parallel()
+	const rows = 300
+	s := sampleServer(t, state.Options{BaseURL: odataBase, Identifier: state.IgnoreIdentifier}, rows)
+	lists := 0
+	endpoints := contract.EndpointsIn(contract.HAPINames)
+	for i := range endpoints {
+		e := &endpoints[i]
+		if !e.HasPoints() {
+			continue
+		}
+		lists++
+		items := ogc.Root + "collections/" + e.SetName() + "/items"
+		var plain ogcPage
+		readJSON(t, s, "/hapi"+e.Path+"?output_format=geojson", &plain)
+		all, matched := allFeatures(t, s, items+"?limit=37")
+		if len(all) != rows || matched != rows || len(plain.Features) != rows {
+			t.Fatalf("%s: %d features of %d, want %d", e.Path, len(all), matched, rows)
+		}
+		seen := map[string]bool{}
+		for i, f := range all {
+			seen[f.ID] = true
+			var one ogcFeature
+			readJSON(t, s, items+"/"+f.ID, &one)
+			if linkOf(one.Links, "collection") != odataBase+strings.TrimSuffix(items, "/items") {
+				t.Fatalf("%s has the links %v", f.ID, one.Links)
+			}
+			if one.Links = nil; !reflect.DeepEqual(one, f) {
+				t.Fatalf("%s: alone it is %v, on a page %v", f.ID, one, f)
+			}
+			if f.ID = ""; !reflect.DeepEqual(f, plain.Features[i]) {
+				t.Fatalf("%s: feature %d is\n%v\nand in GeoJSON\n%v", e.Path, i, f, plain.Features[i])
+			}
+		}
+		if len(seen) != rows {
+			t.Errorf("%s: %d ids of %d features", e.Path, len(seen), rows)
+		}
+		testOGCFilters(t, s, items, e, all)
+	}
+	if lists < 2 {
+		t.Errorf("only %d lists have points", lists)
+	}
+}
+
+// testOGCFilters asks for features by values of properties, by boxes and by times.
+func testOGCFilters(t *testing.T, s *Server, items string, e *contract.Endpoint, all []ogcFeature) {
+	r := rand.New(rand.NewPCG(3, 4))
+	found := 0
+	check := func(query url.Values, passes func(f *ogcFeature) bool) {
+		t.Helper()
+		query.Set("limit", strconv.Itoa(1+r.IntN(200)))
+		got, matched := allFeatures(t, s, items+"?"+query.Encode())
+		var want []ogcFeature
+		for i := range all {
+			if passes(&all[i]) {
+				want = append(want, all[i])
+			}
+		}
+		found += len(want)
+		if matched != len(want) || !slices.EqualFunc(got, want, func(a, b ogcFeature) bool { return a.ID == b.ID }) {
+			t.Fatalf("%s?%s: %d features of %d, want %d", items, query.Encode(), len(got), matched, len(want))
+		}
+	}
+	for range 60 {
+		of := all[r.IntN(len(all))].Properties
+		f := e.Fields[r.IntN(len(e.Fields))].Name
+		value, has := of[f]
+		if !has || value == nil {
+			continue
+		}
+		same := func(x *ogcFeature) bool {
+			return x.Properties[f] != nil && fmt.Sprint(x.Properties[f]) == fmt.Sprint(value)
+		}
+		if number, is := value.(json.Number); is {
+			want, _ := number.Float64()
+			same = func(x *ogcFeature) bool {
+				other, is := x.Properties[f].(json.Number)
+				got, _ := other.Float64()
+				return is && got == want
+			}
+		}
+		check(url.Values{f: {fmt.Sprint(value)}}, same)
+	}
+	place := func(f *ogcFeature) (lon, lat float64, has bool) {
+		geometry, has := f.Geometry.(map[string]any)
+		if has {
+			at := geometry["coordinates"].([]any)
+			lon, _ = at[0].(json.Number).Float64()
+			lat, _ = at[1].(json.Number).Float64()
+		}
+		return lon, lat, has
+	}
+	for range 40 {
+		lon, lat, _ := place(&all[r.IntN(len(all))])
+		west, east := lon-r.Float64()*40*float64(r.IntN(2)), lon+r.Float64()*40
+		south, north := lat-r.Float64()*20, lat+r.Float64()*20*float64(r.IntN(2))
+		if r.IntN(3) == 0 {
+			west, east = east, west // across the antimeridian
+		}
+		check(url.Values{"bbox": {fmt.Sprintf("%v,%v,%v,%v", west, south, east, north)}}, func(f *ogcFeature) bool {
+			lon, lat, has := place(f)
+			inside := west <= lon && lon <= east
+			if west > east {
+				inside = west <= lon || lon <= east
+			}
+			return has && inside && south <= lat && lat <= north
+		})
+	}
+	if found == 0 {
+		t.Errorf("%s: no filter found a feature", items)
+	}
+	if !e.HasField(contract.PeriodStart) {
+		check(url.Values{"datetime": {"2024-01-01"}}, func(*ogcFeature) bool { return true })
+		return
+	}
+	for range 40 {
+		of := all[r.IntN(len(all))].Properties
+		from, next := of[contract.PeriodStart].(string), "9999"
+		datetime := from + "Z/.."
+		if r.IntN(2) == 0 {
+			from, next = from[:10], from[:10]+"T23:59:59.999999" // a day
+			datetime = from
+		}
+		check(url.Values{"datetime": {datetime}}, func(f *ogcFeature) bool {
+			end, _ := f.Properties[contract.PeriodEnd].(string)
+			return (end == "" || end >= from) && f.Properties[contract.PeriodStart].(string) <= next
+		})
+	}
+}
+
+// ogcBoundaries are squares of places, one of which no list has. SOM and CF02 are without.
+func ogcBoundaries(t *testing.T) *boundary.Set {
+	t.Helper()
+	var features []string
+	for i, code := range []string{"AFG", "SDN", "PAK", "TCD", "CAF", "HTI", "ATL", "CF01", "CF03", "HT01", "ZZ01"} {
+		of := fmt.Sprintf(`"iso3":%q,"adm0_name":"Land %s"`, code, code)
+		if len(code) == 4 {
+			of = fmt.Sprintf(`"ADM1_PCODE":%q,"ADM1_EN":"Unit %s","ADM0_PCODE":%q`, code, code, code[:2])
+		}
+		x := i * 10
+		features = append(features, fmt.Sprintf(`{"type":"Feature","properties":{%s},"geometry":{"type":"Polygon",`+
+			`"coordinates":[[[%d,0],[%d,0],[%d,5],[%d,5],[%d,0]]]}}`, of, x, x+5, x+5, x, x))
+	}
+	text := `{"type":"FeatureCollection","attribution":"a test","features":[` + strings.Join(features, ",") + `]}`
+	set, err := boundary.Read(strings.NewReader(text), "")
+	testkit.Must(t, err)
+	return set
+}
+
+// TestOGCAreas compares areas with the figures that their records name: the request of each gives
+// the same number, a place without a value says why, and none is left out.
+func TestOGCAreas(t *testing.T) {
+	t.Parallel()
+	o := state.Options{BaseURL: odataBase, Identifier: state.IgnoreIdentifier, Boundaries: ogcBoundaries(t)}
+	s := testServer(t, o, figureTables(t))
+	var listed struct{ Collections []struct{ ID string } }
+	readJSON(t, s, ogc.Root+"collections", &listed)
+	values, units := 0, 0
+	for _, c := range listed.Collections {
+		level, figure, has := strings.Cut(c.ID, "_")
+		if !strings.HasPrefix(level, "admin") {
+			continue
+		}
+		items := ogc.Root + "collections/" + c.ID + "/items"
+		all, matched := allFeatures(t, s, items+"?limit=2")
+		codes := map[string]bool{}
+		for _, f := range all {
+			codes[f.ID] = true
+			var one ogcFeature
+			readJSON(t, s, items+"/"+f.ID, &one)
+			if one.Links = nil; !reflect.DeepEqual(one, f) {
+				t.Fatalf("%s: alone it is %v, on a page %v", f.ID, one, f)
+			}
+			p := f.Properties
+			if !has {
+				continue
+			}
+			if p["value"] == nil {
+				if reason, _ := p["reason"].(string); len(reason) < 20 {
+					t.Errorf("%s, %s: no value, and the reason is %q", c.ID, f.ID, reason)
+				}
+				continue
+			}
+			values++
+			request, plain := p["request"].(string)
+			if !plain { // made of several
+				continue
+			}
+			if level != "admin0" {
+				units++
+			}
+			got, _ := figureAnswer(t, s, request)
+			number := ""
+			for name, v := range got[0] {
+				if strings.Contains(name, "_") && !strings.HasSuffix(name, "_known") || name == "count" {
+					number = fmt.Sprint(v)
+				}
+			}
+			if number != fmt.Sprint(p["value"]) {
+				t.Errorf("%s, %s: %v, and %s gives %v", c.ID, f.ID, p["value"], request, got)
+			}
+		}
+		want := 7 // countries
+		if level == "admin1" {
+			want = 4
+		}
+		for _, code := range []string{"AFG", "SDN", "PAK", "TCD", "CAF", "HTI", "ATL", "CF01", "CF03", "HT01", "ZZ01"} {
+			if len(code) == 3 == (level == "admin0") && !codes[code] {
+				t.Errorf("%s has no %s", c.ID, code)
+			}
+		}
+		if len(codes) != len(all) || matched != len(all) || len(all) < want {
+			t.Errorf("%s: %d features of %d with %d codes", c.ID, len(all), matched, len(codes))
+		}
+		if level != "admin0" || !has {
+			continue
+		}
+		plain, _ := figureAnswer(t, s, "/hapi/api/v2/figures/"+figure)
+		for _, record := range plain {
+			at := slices.IndexFunc(all, func(f ogcFeature) bool { return f.ID == record["location_code"] })
+			if at < 0 || !reflect.DeepEqual(all[at].Properties["value"], record["value"]) {
+				t.Errorf("%s has another %v", c.ID, record)
+			}
+		}
+	}
+	if values < 10 || units < 2 {
+		t.Errorf("only %d values were compared, %d of units", values, units)
+	}
+	population, _ := allFeatures(t, s, ogc.Root+"collections/admin1_population/items")
+	for _, code := range []string{"CF01", "CF02"} { // the latter has no boundaries
+		at := slices.IndexFunc(population, func(f ogcFeature) bool { return f.ID == code })
+		if at < 0 || fmt.Sprint(population[at].Properties["value"]) != "7" ||
+			(population[at].Geometry == nil) != (code == "CF02") {
+			t.Errorf("the population of %s is not as it is in the list: %v", code, population)
+		}
+	}
+	for query, want := range map[string]string{
+		"code=SDN": "SDN", "name=Land+AFG": "AFG", "country=SDN": "SDN", "code=sdn": "", "bbox=15,2,21,3": "SDN PAK",
+		"bbox=21,1,22,2": "PAK", "bbox=55,-5,5,6": "ATL", "bbox=16,0,19,5": "", "bbox=11,1,12,2&name=x": "",
+	} {
+		var got []string
+		all, _ := allFeatures(t, s, ogc.Root+"collections/admin0/items?limit=1&"+query)
+		for _, f := range all {
+			got = append(got, f.ID)
+		}
+		slices.Sort(got)
+		words := strings.Fields(want)
+		if slices.Sort(words); query == "bbox=55,-5,5,6" {
+			words = []string{"AFG", "ATL", "HTI"}
+		}
+		if !slices.Equal(got, words) {
+			t.Errorf("%s: %v, want %v", query, got, words)
+		}
+	}
+}
+
+// TestOGCAcrossSwap follows links across a swap: all pages are of one state, or 410.
+func TestOGCAcrossSwap(t *testing.T) {
+	t.Parallel()
+	for _, kept := range []time.Duration{testkit.Patience, -1} {
+		o := state.Options{BaseURL: odataBase, Boundaries: ogcBoundaries(t), KeepPrevious: kept}
+		first, second := twoSnapshots(t, 30)
+		s := serverOf(t, o, first)
+		var page ogcPage
+		readJSON(t, s, ogc.Root+"collections/admin0_overall_risk/items?limit=2", &page)
+		mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
+		next := linkOf(page.Links, "next")
+		if kept > 0 {
+			rest, _ := allFeatures(t, s, next)
+			if got := len(page.Features) + len(rest); got != page.Matched {
+				t.Errorf("%d features, want %d", got, page.Matched)
+			}
+			continue
+		}
+		a := s.Answer("GET", strings.TrimPrefix(next, odataBase), nil)
+		if a.Status != 410 || !strings.Contains(string(a.Body), "Begin again") {
+			t.Errorf("%d %s, want 410", a.Status, a.Body)
+		}
+	}
+}
+
+// TestOGCShapes asks for documents in both forms, and for what is refused.
+func TestOGCShapes(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{BaseURL: odataBase, Boundaries: ogcBoundaries(t)}, 30)
+	const prices = "/collections/food_prices_market_monitor"
+	for _, c := range []struct {
+		target, accept string
+		status         int
+		has            string
+	}{
+		{"", "", 200, `"rel":"service-desc"`},
+		{"", "text/html,application/xhtml+xml", 200, "<h1>"},
+		{"?f=json", "text/html", 200, `"rel":"conformance"`},
+		{"?f=xml", "", 400, "want json or html"},
+		{"?x=1", "", 400, `no parameter \"x\"`},
+		{"/conformance", "", 200, "/conf/geojson"},
+		{"/api", "", 200, `"openapi":"3.0.3"`},
+		{"/api?f=html", "", 200, "openapi"},
+		{"/collections", "", 200, `"id":"admin0_people_in_need"`},
+		{"/collections?f=html", "", 200, "People in need"},
+		{prices, "", 200, `"bbox"`},
+		{prices + "?f=html", "", 200, "<ul>"},
+		{prices + "/queryables", "", 200, `"price_min"`},
+		{prices + "/items?f=html", "", 200, "30 features of 30"},
+		{prices + "/items?f=html&limit=2", "", 200, "token="},
+		{prices + "/items?limit=99999", "", 200, `"numberReturned":30`},
+		{prices + "/items?limit=0", "", 400, "want a number from 1"},
+		{prices + "/items?limit=x", "", 400, "want a number from 1"},
+		{prices + "/items?unknown=1", "", 400, "no parameter"},
+		{prices + "/items?limit=1&limit=2", "", 400, "given twice"},
+		{prices + "/items?price_min=x", "", 400, "price_min is"},
+		{prices + "/items?start_date=x", "", 400, "start_date is no date"},
+		{prices + "/items?price=x", "", 400, "is no number"},
+		{prices + "/items?fields=price", "", 400, "no parameter"},
+		{prices + "/items?bbox=1,2,3", "", 400, "west,south,east,north"},
+		{prices + "/items?bbox=1,9,3,2", "", 400, "south at most north"},
+		{prices + "/items?bbox=1,2,NaN,4", "", 400, "west,south,east,north"},
+		{prices + "/items?bbox=-180,-90,0,180,90,9", "", 200, `"numberMatched"`},
+		{prices + "/items?datetime=x", "", 400, "want a time"},
+		{prices + "/items?datetime=2025-01-01/2024-01-01", "", 400, "want a time"},
+		{prices + "/items?datetime=../..", "", 200, `"numberMatched":30`},
+		{prices + "/items?token=x", "", 400, "first page"},
+		{prices + "/items?token=x~1", "", 410, "Begin again"},
+		{prices + "/items/x", "", 404, "no feature"},
+		{prices + "/parts", "", 404, "items and queryables"},
+		{"/collections/food-prices-market-monitor/items", "", 404, "did you mean food_prices_market_monitor"},
+		{"/collections/admin0/items/XXX", "", 404, "no feature"},
+		{"/collections/admin0/items/AFG?f=html", "", 200, "1 feature"},
+		{"/collections/admin0/items?token=a.b~1", "", 410, "boundaries were replaced"},
+		{"/collections/admin0/items?price=1", "", 400, "no parameter"},
+		{"/nothing", "", 404, "begin at"},
+	} {
+		var header []reply.HeaderField
+		if c.accept != "" {
+			header = append(header, reply.HeaderField{Name: "Accept", Value: c.accept})
+		}
+		a := s.Answer("GET", strings.TrimSuffix(ogc.Root, "/")+c.target, header)
+		if a.Status != c.status || !strings.Contains(string(a.Body), c.has) {
+			t.Errorf("%s: %d without %q: %.300s", c.target, a.Status, c.has, a.Body)
+		}
+		isPage := strings.HasPrefix(headerOf(a, "Content-Type"), "text/html")
+		if want := bytes.HasPrefix(a.Body, []byte("<!DOCTYPE html>")); isPage != want {
+			t.Errorf("%s: the type is %s", c.target, headerOf(a, "Content-Type"))
+		}
+		if !isPage && !json.Valid(a.Body) {
+			t.Errorf("%s: no JSON: %.200s", c.target, a.Body)
+		}
+		if c.status == 200 {
+			for _, coding := range []string{"gzip", "zstd"} {
+				coded := s.Answer("GET", strings.TrimSuffix(ogc.Root, "/")+c.target,
+					append(header, reply.HeaderField{Name: "Accept-Encoding", Value: coding}))
+				if got := plainBody(t, coded); len(got) != len(a.Body) {
+					t.Errorf("%s, %s: another body: %.300s", c.target, coding, got)
+				}
+			}
+		}
+	}
+	strict := sampleServer(t, state.Options{OGCIdentifier: true}, 30)
+	if a := strict.Answer("GET", "/ogc"+prices+"/items", nil); a.Status != 403 {
+		t.Errorf("without an identifier: %d", a.Status)
+	}
+}
+
+// TestOGCDescribed compares the described parameters with those that are taken.
+func TestOGCDescribed(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{BaseURL: odataBase, Boundaries: ogcBoundaries(t)}, 30)
+	var described struct {
+		Paths map[string]struct {
+			Get struct {
+				Parameters []struct{ Name, In string }
+			}
+		}
+	}
+	readJSON(t, s, ogc.Root+"api", &described)
+	paths := 0
+	for path, of := range described.Paths {
+		id, isItems := strings.CutSuffix(path, "/items")
+		if !isItems {
+			continue
+		}
+		paths++
+		var queryables struct{ Properties map[string]any }
+		readJSON(t, s, strings.TrimSuffix(ogc.Root, "/")+id+"/queryables", &queryables)
+		named := 1 // geometry
+		for _, p := range of.Get.Parameters {
+			if p.Name == "" { // shared
+				continue
+			}
+			named++
+			if queryables.Properties[p.Name] == nil {
+				t.Errorf("%s: %s is no queryable", path, p.Name)
+			}
+			if a := s.Answer("GET", strings.TrimSuffix(ogc.Root, "/")+path+"?"+p.Name+"=1", nil); a.Status != 200 &&
+				strings.Contains(string(a.Body), "no parameter") {
+				t.Errorf("%s: %s is described and not taken: %s", path, p.Name, a.Body)
+			}
+		}
+		if named != len(queryables.Properties) {
+			t.Errorf("%s: %d parameters, %d queryables", path, named, len(queryables.Properties))
+		}
+	}
+	if paths < 20 {
+		t.Errorf("only %d collections are described", paths)
+	}
+}
