@@ -5,11 +5,11 @@ import "math/bits"
 // distinct keeps which values a group has: while that takes little memory, as one bit for each
 // number of the coding, null's included, else as pairs of a group and a number.
 type distinct struct {
-	c      *column
-	d      *coding // nil for a column without a space, whose numbers are those of values
-	words  int     // of the bits of a group
-	bits   []uint64
-	groups int
+	c     *column
+	d     *coding    // nil for a column without a space, whose numbers are those of values
+	words int        // of the bits of a group
+	bits  [][]uint64 // by group, nil for one without rows
+	used  int        // words of all groups
 
 	pairs  *interner // group<<32 + number; nil while there are bits
 	count  []uint32  // by group, once there are pairs
@@ -33,23 +33,33 @@ func newDistinct(c *column) *distinct {
 }
 
 func (d *distinct) grow(groups int) {
-	if d.pairs == nil && groups*d.words > maxBits {
-		d.toPairs()
-	}
-	d.groups = groups
 	if d.pairs == nil {
-		d.bits = grown(d.bits, groups*d.words)
+		d.bits = grown(d.bits, groups)
 	} else {
 		d.count = grown(d.count, groups)
 	}
 }
 
+// bitsOf are the bits of a group; nil if all would take more than maxBits, and there are pairs now.
+func (d *distinct) bitsOf(id uint32) []uint64 {
+	if d.bits[id] == nil {
+		if d.used += d.words; d.used > maxBits {
+			d.toPairs()
+			return nil
+		}
+		d.bits[id] = make([]uint64, d.words)
+	}
+	return d.bits[id]
+}
+
 // toPairs replaces the bits.
 func (d *distinct) toPairs() {
-	d.pairs, d.count = &interner{}, make([]uint32, d.groups)
-	for i, word := range d.bits {
-		for ; word != 0; word &= word - 1 {
-			d.see(uint32(i/d.words), uint32(i%d.words*64+bits.TrailingZeros64(word)))
+	d.pairs, d.count = &interner{}, make([]uint32, len(d.bits))
+	for id, of := range d.bits {
+		for i, word := range of {
+			for ; word != 0; word &= word - 1 {
+				d.see(uint32(id), uint32(i*64+bits.TrailingZeros64(word)))
+			}
 		}
 	}
 	d.bits = nil
@@ -75,15 +85,18 @@ func (d *distinct) add(b *block) error {
 		return d.check()
 	}
 	lastID, lastCode := ^uint32(0), uint32(0)
+	var of []uint64 // the bits of lastID
 	for i, code := range b.codesOf(d.c.space) {
 		id := b.group(i)
 		if id == lastID && code == lastCode {
 			continue
 		}
+		if id != lastID && d.pairs == nil {
+			of = d.bitsOf(id)
+		}
 		lastID, lastCode = id, code
-		number := d.d.number(code)
-		if d.pairs == nil {
-			d.bits[int(id)*d.words+int(number>>6)] |= 1 << (number & 63)
+		if number := d.d.number(code); d.pairs == nil {
+			of[number>>6] |= 1 << (number & 63)
 		} else {
 			d.see(id, number)
 		}
@@ -103,7 +116,7 @@ func (d *distinct) value(id uint32, _ Func, _ uint32) Value {
 		return Value{Kind: Int, Int: int64(d.count[id])}
 	}
 	n := 0
-	for k, word := range d.bits[int(id)*d.words : int(id+1)*d.words] {
+	for k, word := range d.bits[id] {
 		if k == d.d.n/64 {
 			word &^= 1 << (d.d.n & 63)
 		}

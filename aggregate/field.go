@@ -110,7 +110,7 @@ type inputs struct {
 
 // inputBytes is how much the inputs of a table may take: little for a short one, which answers soon
 // without them.
-func inputBytes(rows int) int { return min(1<<19, 16*rows) }
+func inputBytes(rows int) int { return min(1<<20, 16*rows) }
 
 // of returns a copy of the input of the fields of a space.
 func (c *inputs) of(s *space, fields []*field) *input {
@@ -156,34 +156,54 @@ func newInput(s *space, fields []*field) *input {
 }
 
 // combine numbers the combinations of several fields: of the first two, then of those with the
-// third, and so on.
+// third, and so on. It orders codes by counting, since to compare tens of thousands of them takes
+// longer than most answers.
 func (in *input) combine(fields []*field) {
-	keys := make([]uint64, len(in.digits))
-	for k, f := range fields {
-		for code := range keys {
-			keys[code] = uint64(in.digits[code])<<32 | uint64(f.rank(uint32(code)))
-		}
-		distinct := slices.Clone(keys)
-		slices.Sort(distinct)
-		distinct = slices.Compact(distinct)
-		for code, key := range keys {
-			at, _ := slices.BinarySearch(distinct, key)
-			in.digits[code] = uint32(at)
-		}
-		for earlier := range k {
-			ranks := make([]uint32, len(distinct))
-			for digit, key := range distinct {
-				ranks[digit] = in.ranks[earlier][key>>32]
-			}
-			in.ranks[earlier] = ranks
-		}
-		in.ranks[k] = make([]uint32, len(distinct))
-		for digit, key := range distinct {
-			in.ranks[k][digit] = uint32(key)
-		}
-		in.radix = uint64(len(distinct))
+	if in.radix = 1; len(in.digits) == 0 {
+		return
 	}
-	in.radix = max(in.radix, 1)
+	natural := make([]uint32, len(in.digits))
+	for code := range natural {
+		natural[code] = uint32(code)
+	}
+	byRank, byBoth := slices.Clone(natural), slices.Clone(natural)
+	for k, f := range fields {
+		of := f.ranks
+		if of == nil {
+			of = natural
+		}
+		sortByCount(byRank, natural, of)
+		sortByCount(byBoth, byRank, in.digits)
+		ranks := make([][]uint32, len(fields))
+		var digit, rank, n uint32 // of the code before; how many combinations there are so far
+		for _, code := range byBoth {
+			if d, r := in.digits[code], of[code]; n == 0 || d != digit || r != rank {
+				digit, rank = d, r
+				for earlier := range k {
+					ranks[earlier] = append(ranks[earlier], in.ranks[earlier][d])
+				}
+				ranks[k] = append(ranks[k], r)
+				n++
+			}
+			in.digits[code] = n - 1
+		}
+		in.ranks, in.radix = ranks, max(uint64(n), 1)
+	}
+}
+
+// sortByCount sets dst to codes in the order of their keys. Codes of one key stay in their order.
+func sortByCount(dst, codes, keys []uint32) {
+	next := make([]uint32, uint64(slices.Max(keys))+2) // by key: where the next code with it goes
+	for _, code := range codes {
+		next[keys[code]+1]++
+	}
+	for key := range next[1:] {
+		next[key+1] += next[key]
+	}
+	for _, code := range codes {
+		dst[next[keys[code]]] = code
+		next[keys[code]]++
+	}
 }
 
 // rank is the rank of a field in a digit.
