@@ -220,16 +220,30 @@ func (f *figure) readNear() (err error) {
 	if f.near.others, err = f.recordsOf(f.where()); err != nil {
 		return err
 	}
+	if len(f.given) > 0 {
+		f.near.all, err = f.recordsOfAll(kind)
+	} else {
+		f.near.all, err = kept(f.a.Served, allKey{f.Headline}, func() (string, error) { return f.recordsOfAll(kind) })
+	}
+	return err
+}
+
+// allKey is the key of what a snapshot keeps of the records of a figure, which do not depend on who
+// asks: to count those of all countries takes longer than the figure of one.
+type allKey struct{ *contract.Headline }
+
+// recordsOfAll says of which countries and time there are records of the kind of a figure.
+func (f *figure) recordsOfAll(kind url.Values) (string, error) {
 	rows, err := f.ask(kind, nil, "distinct:"+f.Place, "max:"+contract.PeriodStart)
 	if err != nil {
-		return err
+		return "", err
 	}
-	f.near.all = "the list " + f.list.Name() + " has no such record at all"
-	if countries := rows.at(0, 0).Int; countries > 0 {
-		f.near.all = fmt.Sprintf("the list %s has such records of %s, the newest of %s", f.list.Name(),
-			counted(countries, "country", "countries"), dayText(rows.at(0, 1)))
+	countries := rows.at(0, 0).Int
+	if countries == 0 {
+		return "the list " + f.list.Name() + " has no such record at all", nil
 	}
-	return nil
+	return fmt.Sprintf("the list %s has such records of %s, the newest of %s", f.list.Name(),
+		counted(countries, "country", "countries"), dayText(rows.at(0, 1))), nil
 }
 
 // recordsOf says how many records there are of each place, and of which time.
