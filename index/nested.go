@@ -1,7 +1,5 @@
 package index
 
-import "slices"
-
 // FirstNested finds two passing rows of which A is of a place that contains that of B, with the
 // same values in Options.Nested, and periods that have a moment in common, or any; nil if there are
 // none. The error is ErrManyOverlaps, or that of Passing.
@@ -59,12 +57,13 @@ func (n *nesting) firstOf(passing *Passing, chunk *ChunkRows) *Overlap {
 // findMixed finds the rows of which one may contain another.
 func (o *Overlaps) findMixed(p *places) {
 	o.keys, o.named = p.keys(p.fields...), p.namedKeys(p.fields...)
-	for _, levels := range p.rowsByLevel() {
-		for _, rows := range levels {
-			o.mixed = append(o.mixed, rows...)
+	if at, n := p.mixed(); n > 0 {
+		for row, tuple := range p.tuples() {
+			if at[tuple] >= 0 {
+				o.mixed = append(o.mixed, row)
+			}
 		}
 	}
-	slices.Sort(o.mixed)
 	o.bytes.Add(4 * int64(cap(o.mixed)))
 }
 

@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"unsafe"
 
@@ -90,34 +91,62 @@ func (p *places) levelOf(tuple uint32) int {
 	return -1
 }
 
-// rowsByLevel returns the rows of each place of level 0 that has several levels, by level.
-func (p *places) rowsByLevel() (found [][][]uint32) {
+// mixed numbers the places of level 0 with rows of several levels, n of them. at has for each tuple
+// of one of them its number times the number of levels, plus its level, and -1 for other tuples.
+func (p *places) mixed() (at []int, n int) {
 	tops := p.rules.numberTuples(p.group, p.units[0]) // the places of level 0; nil if each tuple has its own
-	levels, several := map[uint32]int{}, map[uint32]bool{}
+	first, numbers := map[uint32]int{}, map[uint32]int{}
+	at = make([]int, len(tops))
 	for tuple, top := range tops {
-		if level := p.levelOf(uint32(tuple)); level >= 0 {
-			if first, has := levels[top]; has && first != level {
-				several[top] = true
-			}
-			levels[top] = level
+		level := p.levelOf(uint32(tuple))
+		if at[tuple] = level; level < 0 {
+			continue
+		}
+		if of, has := first[top]; !has {
+			first[top] = level
+		} else if _, has := numbers[top]; !has && of != level {
+			numbers[top] = len(numbers)
 		}
 	}
-	if len(several) == 0 {
+	for tuple, top := range tops {
+		if number, has := numbers[top]; !has {
+			at[tuple] = -1
+		} else if at[tuple] >= 0 {
+			at[tuple] += number * len(p.units)
+		}
+	}
+	return at, len(numbers)
+}
+
+// tuples yields all rows with their tuples.
+func (p *places) tuples() iter.Seq2[uint32, uint32] {
+	return func(yield func(row, tuple uint32) bool) {
+		var block [1024]uint32
+		for from := 0; from < p.rows; from += len(block) {
+			tuples := block[:min(len(block), p.rows-from)]
+			p.group.Codes.Unpack(tuples, uint32(from))
+			for i, tuple := range tuples {
+				if !yield(uint32(from+i), tuple) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// rowsByLevel returns the rows of each place of level 0 that has several levels, by level.
+func (p *places) rowsByLevel() [][][]uint32 {
+	at, n := p.mixed()
+	if n == 0 {
 		return nil
 	}
-	of := make(map[uint32][][]uint32, len(several))
-	for row := range uint32(p.rows) {
-		tuple := uint32(p.group.Codes.At(row))
-		level := p.levelOf(tuple)
-		if top := tops[tuple]; several[top] && level >= 0 {
-			if of[top] == nil {
-				of[top] = make([][]uint32, len(p.units))
-				found = append(found, of[top])
-			}
-			of[top][level] = append(of[top][level], row)
+	found := make([][]uint32, n*len(p.units))
+	for row, tuple := range p.tuples() {
+		if i := at[tuple]; i >= 0 {
+			found[i] = append(found[i], row)
 		}
 	}
-	return found
+	return slices.Collect(slices.Chunk(found, len(p.units)))
 }
 
 // isPart reports whether a row of a level has names of a lower one: it stands for a place that no

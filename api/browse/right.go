@@ -56,7 +56,7 @@ func (s *rightSum) read() error {
 			codes = append(codes, code)
 		}
 	}
-	if err := s.halve(place, codes); err != nil {
+	if err := s.halve(place, codes, len(codes) == len(groups)); err != nil {
 		return err
 	}
 	codes = slices.DeleteFunc(codes, func(code string) bool { return slices.Contains(s.left, code) })
@@ -74,21 +74,24 @@ func placesQuery(place string, codes []string) url.Values {
 	return url.Values{place: nil, place + contract.SeveralSuffix: {joinList(codes, ",")}}
 }
 
-// halve asks for countries together, and where that is refused, for each half of them.
-func (s *rightSum) halve(place string, codes []string) error {
-	refused, err := s.ask(placesQuery(place, codes))
-	switch {
-	case err != nil || len(refused) == 0:
-		return err
-	case len(codes) == 1:
+// halve asks for countries together, unless they are known to be refused. Where they are refused,
+// it asks for each half of them.
+func (s *rightSum) halve(place string, codes []string, isRefused bool) error {
+	if !isRefused {
+		refused, err := s.ask(placesQuery(place, codes))
+		if err != nil || len(refused) == 0 {
+			return err
+		}
+	}
+	if len(codes) == 1 {
 		s.left = append(s.left, codes[0])
 		return nil
 	}
 	half := len(codes) / 2
-	if err := s.halve(place, codes[:half]); err != nil {
+	if err := s.halve(place, codes[:half], false); err != nil {
 		return err
 	}
-	return s.halve(place, codes[half:])
+	return s.halve(place, codes[half:], false)
 }
 
 // ask adds the groups of some records to those there are. It returns why that is refused.
