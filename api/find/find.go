@@ -249,11 +249,12 @@ func (s *search) withRecords(hits []hit) (with []hit, err error) {
 	for _, h := range hits {
 		e := &s.entries[h.id]
 		if h.country != none && (e.kind == Sector || e.kind == Commodity || e.kind == Organisation) {
-			links, err := s.links(e, h.country)
-			if err != nil {
-				return nil, err
+			if checked++; checked > mostChecked {
+				continue
 			}
-			if checked++; checked > mostChecked || len(links) == 0 {
+			if links, err := s.links(e, h.country); err != nil {
+				return nil, err
+			} else if len(links) == 0 {
 				continue
 			}
 		}
