@@ -239,9 +239,10 @@ def wrongs(law, params, function, groups):
             and a.age_range <> 'all' and b.age_range <> 'all' and a.min_age <> '' and b.min_age <> ''
             and cast(a.min_age as int) <= coalesce(try_cast(b.max_age as int), 999)
             and cast(b.min_age as int) <= coalesce(try_cast(a.max_age as int), 999)""" % same)
-    if law.time == "stock" and latest != "edition":
-        apart = ["country", "lvl"] if latest == "true" else []
-        any_of("several periods", "select 1 from passing %s having count(distinct (ps, pe)) > 1" % group_of(*apart))
+    several = "select 1 from passing %s having count(distinct (ps, pe)) > 1"
+    is_one = lambda by: not DB.execute("select exists(%s)" % (several % by)).fetchone()[0]
+    if law.time == "stock" and latest != "edition" and not (latest == "true" and is_one("group by country, lvl")):
+        any_of("several periods", several % group_of())
     if law.time == "yearly":
         any_of("several years", "select 1 from passing %s having count(distinct ps[1:4]) > 1" % group_of())
     meets = "a.country = b.country and a.split = b.split and a.ps <= b.pe and b.ps <= a.pe"
@@ -255,6 +256,9 @@ def wrongs(law, params, function, groups):
         any_of("periods of one place overlap", """select 1 from passing a join passing b on %s and a.rid < b.rid
             and a.series = b.series and a.lvl = b.lvl and a.province = b.province and a.district = b.district
             and (a.ps, a.pe) <> (b.ps, b.pe)""" % meets)
+    pinned = params.get("admin_level") == ["coarsest"] and latest == "edition" or "reference_period_start" in groups
+    if law.time == "stock" and not pinned and not is_one(group_of()):  # who was counted in a part is in a later whole
+        meets = "a.country = b.country and a.split = b.split"
     if "admin_level" not in groups and "admin_level" in law.columns:
         any_of("a place and one that contains it", """select 1 from passing a join passing b on %s and b.lvl < a.lvl
             and not b.deeper and (b.lvl = 0 or b.province = a.province
@@ -423,7 +427,7 @@ class Page:
         for section in find('<section class="figure".*?</section>'):
             rows = [[cell(*c) for c in find("<t[dh]([^>]*)>(.*?)</t[dh]>", row)] for row in find("<tr>(.*?)</tr>", section)]
             self.figures.append({
-                "units": units_of(" ".join(find('<p class="soft">(Where[^<]*)<', section))), "head": rows[:1], "rows": rows[1:], "warned": '<p class="warning">' in section,
+                "units": units_of(" ".join(find('<p class="soft">(Where[^<]*)<', section))), "head": rows[:1], "rows": rows[1:], "warned": '<p class="warning">This is not' in section,
                 "source": html.unescape(first('<pre class="call"><code>([^<]*)', section) or ""),
                 "button": html.unescape(first('<a class="button" href="([^"]*)"', section) or ""),
                 "marks": [html.unescape(m) for m in find("<title>([^<]*)</title>", section)]})
