@@ -101,9 +101,13 @@ var imports = map[string][]string{
 	},
 	"internal/follow": {
 		"api", "api/state", "bulk", "snapshot", "snapshot/store", "internal/background", "internal/memory",
-		"internal/replica", "internal/fleet", "internal/fetch", "loader", // the last two: its tests
+		"internal/replica", "internal/fleet", "internal/history", "internal/fetch", "loader", // the last two: its tests
 	},
 	"internal/fleet": {"snapshot/store"},
+	"internal/history": {
+		"api/contract", "api/figures", "api/state", "snapshot", "snapshot/store",
+		"loader", // its tests
+	},
 	"internal/threshold": {
 		"api", "api/contract", "api/state", "internal/nearest", "snapshot", "snapshot/store",
 		"loader", // its tests
@@ -130,7 +134,7 @@ var imports = map[string][]string{
 		"bulk", "bulk/export", "bulk/iceberg", "loader/upstream", "api", "api/files", "api/reply", "api/state",
 		"api/figures", "api/mcp", "api/boundary", "api/contract", "api/encode", "api/accesslog",
 		"internal/atomicfile", "internal/nearest", "internal/memory", "internal/background", "internal/follow",
-		"internal/fleet", "internal/threshold",
+		"internal/fleet", "internal/history", "internal/threshold",
 	},
 }
 

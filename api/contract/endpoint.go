@@ -62,6 +62,17 @@ const (
 // HasPoints reports whether records have a place on the map, so that they can be sent as GeoJSON.
 func (e *Endpoint) HasPoints() bool { return e.HasField(LatField) }
 
+// CountryField is the first field with codes of countries, by which the list can be filtered; empty
+// without one.
+func (e *Endpoint) CountryField() string {
+	for i := range e.Fields {
+		if name := e.Fields[i].Name; strings.HasSuffix(name, CountryParam) {
+			return name
+		}
+	}
+	return ""
+}
+
 // HasField reports whether records have a field of that name.
 func (e *Endpoint) HasField(name string) bool {
 	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Name == name })

@@ -37,7 +37,9 @@ type changeOnPage struct {
 	More                    string // how many others, empty if all are listed
 	Base                    string // before links: empty on the page
 	Prefix                  string
+	Counted                 bool // the numbers of rows are known
 	at                      time.Time
+	counts                  state.RowCounts
 }
 
 // since is the day since which changes are shown, empty for all.
@@ -52,6 +54,8 @@ type changedTable struct {
 	Lists                     []pageEndpoint // made of the table
 	Table                     string         // where there are none
 	Before, After, Difference string
+
+	Rows [3]string // that were added, removed and changed
 }
 
 // onPage is the change for a page of a place.
@@ -59,7 +63,7 @@ func onPage(c *state.Change, p place, base string) changeOnPage {
 	page := changeOnPage{
 		ID: c.ID, From: c.From, To: c.To, Time: c.At.Format(time.RFC3339), Day: p.Minute(c.At), language: p.Language,
 		Same:     p.T("%s tables with the same records.", lang.Count(c.Same)),
-		Datasets: c.Datasets, Base: base, Prefix: p.root(), at: c.At,
+		Datasets: c.Datasets, Base: base, Prefix: p.root(), at: c.At, counts: c.Counts,
 	}
 	if c.More > 0 {
 		page.More = browse.Count(c.More)
@@ -91,6 +95,23 @@ func onPage(c *state.Change, p place, base string) changeOnPage {
 		page.Fresh = append(page.Fresh, listsOf(p.Mount, table)...)
 	}
 	return page
+}
+
+// count adds the numbers of rows that differ, of a country or of all.
+func (c *changeOnPage) count(country string) {
+	c.Counted = c.counts != nil
+	for i := range c.Tables {
+		places := c.counts[c.Tables[i].Table]
+		n, known := places[country]
+		for kind := range n {
+			switch {
+			case n[kind] > 0:
+				c.Tables[i].Rows[kind] = browse.Count(n[kind])
+			case known || len(places) != 1: // else they are known of all countries together only
+				c.Tables[i].Rows[kind] = "0"
+			}
+		}
+	}
 }
 
 // listsOf are the endpoints of a table below a mount.
@@ -145,6 +166,9 @@ func (s *Site) addChangelog(p place) {
 		}
 		if day, err := time.Parse(time.DateOnly, data.since()); err == nil {
 			data.Changes = slices.DeleteFunc(data.Changes, func(c changeOnPage) bool { return c.at.Before(day) })
+			for i := range data.Changes {
+				data.Changes[i].count(data.Asked.Country)
+			}
 		}
 		return s.answerPage(ctx, p.Language, "changelog.html", data, &head)
 	}, s.Pages)})

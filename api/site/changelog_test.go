@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -74,5 +75,40 @@ func TestChange(t *testing.T) {
 		Manifest: to,
 	}); again.ID != c.ID || other.ID == c.ID {
 		t.Errorf("ids %s, of the same publication %s, of another %s", c.ID, again.ID, other.ID)
+	}
+}
+
+// TestCount: numbers of rows are those of the country that is asked for, 0 where all countries are
+// known and this is none of them, and not known where only the whole table is.
+func TestCount(t *testing.T) {
+	t.Parallel()
+	from := manifestOf("one", map[string]int{"idps": 7, "org": 5, "sector": 3})
+	to := manifestOf("two", map[string]int{"idps": 8, "org": 6, "sector": 4})
+	change := state.NewChange(state.Published{Manifest: from}, state.Published{Manifest: to})
+	m := list.NewMounts(&state.Options{}, nil)[0]
+	numbers := func(country string) map[string][3]string {
+		page, found := onPage(change, place{m, lang.All()[0]}, ""), map[string][3]string{}
+		page.count(country)
+		if page.Counted != (change.Counts != nil) {
+			t.Errorf("counted: %t", page.Counted)
+		}
+		for _, x := range page.Tables {
+			found[x.Table] = x.Rows
+		}
+		return found
+	}
+	unknown := [3]string{}
+	numbers("")
+	change.Counts = state.RowCounts{
+		"idps": {"": {1200, 0, 3}, "AFG": {1200, 0, 2}, "SOM": {0, 0, 1}}, "org": {"": {1, 0, 0}},
+	}
+	for country, want := range map[string]map[string][3]string{
+		"":    {"idps": {"1\u202f200", "0", "3"}, "org": {"1", "0", "0"}, "sector": {"0", "0", "0"}},
+		"SOM": {"idps": {"0", "0", "1"}, "org": unknown, "sector": {"0", "0", "0"}},
+		"YEM": {"idps": {"0", "0", "0"}, "org": unknown, "sector": {"0", "0", "0"}},
+	} {
+		if got := numbers(country); !maps.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", country, got, want)
+		}
 	}
 }

@@ -135,7 +135,7 @@ func (s *Site) heldAt(at time.Time) (base *state.Served, late bool) {
 func (s *Site) addChanges(
 	c *changesSince, p place, v, base *state.Served, e *contract.Endpoint, all *country.Overview,
 ) error {
-	field := placeField(e)
+	field := e.CountryField()
 	params := url.Values{contract.SinceParam: {base.Id}, "limit": {strconv.Itoa(contract.MaxLimit)}}
 	if c.Country != "" && field == "" {
 		return nil
@@ -194,17 +194,6 @@ func (s *Site) addChanges(
 		c.Records = browse.NewChanges(p.Language, e, records)
 	}
 	return nil
-}
-
-// placeField is the field of a list with codes of countries that it can be filtered by, empty
-// without one.
-func placeField(e *contract.Endpoint) string {
-	for i := range e.Fields {
-		if name := e.Fields[i].Name; strings.HasSuffix(name, contract.CountryParam) {
-			return name
-		}
-	}
-	return ""
 }
 
 // addPlaces counts records by country and kind. The countries with the most records are first.

@@ -26,7 +26,7 @@ func (p *Published) Time() time.Time {
 }
 
 // Change is what differs between two snapshots that a channel has shown one after the other. It has
-// no memory of their manifests.
+// no memory of their manifests. Stores keep it as JSON, so that names of fields stay.
 type Change struct {
 	ID       string // a URN that depends on the publication only, so that it is the same everywhere
 	From, To string // ids of snapshots
@@ -38,7 +38,13 @@ type Change struct {
 	Same     int      // tables with the same rows
 	Datasets []DatasetChange
 	More     int // datasets that are not listed
+
+	Counts RowCounts // of rows that differ; nil if they are not known
 }
+
+// RowCounts are the numbers of rows that were added, removed and changed, by table and then by
+// country. Those of the empty country are of the whole table; others may not be known.
+type RowCounts map[string]map[string][3]int
 
 type tableChange struct {
 	Table         string
@@ -61,10 +67,7 @@ const (
 
 // NewChange compares two snapshots.
 func NewChange(from, to Published) *Change {
-	c := &Change{From: from.Manifest.ID, To: to.Manifest.ID, At: to.Time()}
-	sum := sha256.Sum256([]byte("hdqs publication\n" + c.To + "\n" + c.At.Format(time.RFC3339Nano)))
-	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // version 8 of RFC 9562
-	c.ID = fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+	c := (&Change{From: from.Manifest.ID, To: to.Manifest.ID}).PublishedAt(to.Time())
 	changed, same := store.Compare(from.Manifest, to.Manifest)
 	c.Same = len(same)
 	for _, t := range changed {
@@ -82,6 +85,15 @@ func NewChange(from, to Published) *Change {
 		}
 	}
 	c.compareDatasets(from.Manifest, to.Manifest)
+	return c
+}
+
+// PublishedAt sets the time of the publication, and the id that depends on it.
+func (c *Change) PublishedAt(at time.Time) *Change {
+	c.At = at
+	sum := sha256.Sum256([]byte("hdqs publication\n" + c.To + "\n" + c.At.Format(time.RFC3339Nano)))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // version 8 of RFC 9562
+	c.ID = fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 	return c
 }
 

@@ -23,7 +23,7 @@ type buildFlags struct {
 	load   loadFlags
 	bulk   bulkFlags
 	sign   signFlags
-	limits limitFlags
+	review reviewFlags
 	asJSON bool
 
 	withBulk        bool
@@ -77,7 +77,7 @@ dropped rows.`,
 					return exitWith(exitUsage, fmt.Errorf("--%s needs --bulk", name))
 				}
 			}
-			if err := f.limits.read(); err != nil {
+			if err := f.review.read(); err != nil {
 				return exitWith(exitUsage, err)
 			}
 			if f.dryRun && f.sign.key != "" {
@@ -102,7 +102,7 @@ dropped rows.`,
 	f.register(fl)
 	configFlag(fl)
 	f.sign.register(fl)
-	f.limits.register(fl)
+	f.review.register(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print the report as JSON")
 	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to, for the page of a CI job")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print which files would be downloaded, and download none")
@@ -164,10 +164,8 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 		return nil, err
 	}
 	o.BeforePublish = func(id string) error {
-		if f.limits.isSet() && shown.ID != "" {
-			if err := f.limits.compare(ctx, f.channel, shown.ID, id, into.OpenAfter); err != nil {
-				return err
-			}
+		if err := f.review.review(ctx, into, shown.ID, id, into.OpenAfter, messages); err != nil {
+			return err
 		}
 		return write(id)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hdqs/api/contract"
+	"hdqs/internal/history"
 	"hdqs/internal/memory"
 	"hdqs/loader"
 	"hdqs/snapshot"
@@ -247,4 +250,95 @@ func (v snapshotView) print(out io.Writer) error {
 		}
 	}
 	return w.Flush()
+}
+
+func newHistory() *cobra.Command {
+	var (
+		f     storeFlags
+		table string
+		row   []string
+	)
+	cmd := &cobra.Command{
+		Use:   "history --store SRC --table NAME --row FIELD=VALUE...",
+		Short: "Prints the versions of a row in the snapshots that a channel has shown",
+		Long: `Prints the versions of a row, the newest first, one JSON object a line: as the channel shows it now,
+with "change":"none", then each change as requests for changes have it, with the snapshot that it came
+with and when that was published. A row is named by values of its fields; repeat --row
+until it is the only one. A change is printed if the row fits after it or before it.
+
+The changes between two snapshots are read from what build --keep-changes and publish --keep-changes
+have kept, or found by comparing the two, if the store has both. Otherwise a message names the two.
+The exit code is 1 if no row fits, and 5 if some changes are not known.`,
+		Example: "  hdqs history --store /srv/store --table national_risk --row location_code=AFG",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Table == table })
+			if at < 0 {
+				return usageError(cmd, fmt.Errorf("there is no table %q%s", table, didYouMean("", table, tableNames())))
+			}
+			h := &history.Row{Endpoint: &contract.Endpoints[at], Out: exact(cmd.OutOrStdout())}
+			names := contract.FieldNames(h.Endpoint.Fields)
+			for _, text := range row {
+				if field, ok := h.Name(text); !ok {
+					near := didYouMean("", field, names)
+					return usageError(cmd, fmt.Errorf("--row %q: want FIELD=VALUE%s", text, near))
+				}
+			}
+			if len(row) == 0 {
+				return usageError(cmd, errors.New("history needs --row FIELD=VALUE"))
+			}
+			st, err := f.openExisting()
+			if err != nil {
+				return err
+			}
+			return printHistory(cmd, st, h)
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&table, "table", "", "table of the row")
+	cmd.Flags().StringArrayVar(&row, "row", nil, "value of a field of the row, as in location_code=AFG; repeatable")
+	return cmd
+}
+
+func printHistory(cmd *cobra.Command, st *openStore, h *history.Row) error {
+	ctx, messages := cmd.Context(), cmd.ErrOrStderr()
+	shown, err := st.read(ctx, st.ChannelName)
+	if err == nil {
+		err = st.CheckChannel(st.ChannelName, shown.Channel)
+	}
+	if err != nil {
+		return storeError(st.channelError(ctx, err))
+	}
+	open := func(id string, earlier *store.Snapshot) (*store.Snapshot, error) {
+		return st.openNamed(ctx, []string{id}, earlier, messages)
+	}
+	snap, err := open(shown.ID, nil)
+	if err != nil {
+		return err
+	}
+	defer snap.Close()
+	if err := h.Current(snap, shown.Pointer); err != nil {
+		return err
+	}
+	unknown, later := 0, shown.Pointer
+	for _, p := range shown.Previous {
+		err := h.Kept(st.inventory(ctx), &st.Keys, p, later)
+		if err != nil && ctx.Err() == nil {
+			err = withPair(p.ID, later.ID, open, func(from, to *store.Snapshot) error {
+				return h.Between(from, to, later)
+			})
+		}
+		if err != nil {
+			fmt.Fprintf(messages, "hdqs: what changed between %s and %s is not known: %v\n", p.ID, later.ID, err)
+			unknown++
+		}
+		later = p
+	}
+	switch {
+	case h.Found == 0:
+		return fmt.Errorf("no row of %s has these values, now or before", h.Endpoint.Table)
+	case unknown > 0:
+		return &exitError{code: exitPartial, err: errors.New("not all is known"), quiet: true}
+	}
+	return nil
 }

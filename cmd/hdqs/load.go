@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/history"
 	"hdqs/internal/threshold"
 	"hdqs/loader"
 	"hdqs/loader/upstream"
@@ -204,23 +205,14 @@ func (f *limitFlags) read() (err error) {
 const mostExcesses = 20
 
 // compare returns an error that names the changes that are too large.
-func (f *limitFlags) compare(
-	ctx context.Context, channel, from, to string,
-	open func(id string, earlier *store.Snapshot) (*store.Snapshot, error),
-) (err error) {
-	var snaps [2]*store.Snapshot
-	for i, id := range []string{from, to} {
-		if snaps[i], err = open(id, snaps[0]); err != nil {
-			return fmt.Errorf("--max-change: snapshot %s cannot be compared: %w", id, err)
-		}
-		defer func() { err = errors.Join(err, snaps[i].Close()) }()
-	}
-	all, err := threshold.Compare(ctx, snaps[0], snaps[1], f.rules, time.Now())
+func (f *limitFlags) compare(ctx context.Context, channel string, before, after *store.Snapshot) error {
+	all, err := threshold.Compare(ctx, before, after, f.rules, time.Now())
 	if err != nil || len(all) == 0 {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "channel %s stays at %s, since %d numbers differ too much in %s:\n", channel, from, len(all), to)
+	fmt.Fprintf(&b, "channel %s stays at %s, since %d numbers differ too much in %s:\n", channel, before.Manifest.ID,
+		len(all), after.Manifest.ID)
 	for i := range all[:min(len(all), mostExcesses)] {
 		fmt.Fprintf(&b, "  %s\n", all[i].String())
 	}
@@ -230,4 +222,96 @@ func (f *limitFlags) compare(
 	fmt.Fprintf(&b, "If they are right, raise --max-change %s, or name them in the file of --exceptions with lines "+
 		"such as\n  %s until %s", f.most, all[0].Line(), time.Now().AddDate(0, 0, 1).Format(time.DateOnly))
 	return errors.New(b.String())
+}
+
+// reviewFlags say what is done with two snapshots before a channel moves from one to the other.
+type reviewFlags struct {
+	limitFlags
+	keep int
+}
+
+func (f *reviewFlags) register(fl *pflag.FlagSet) {
+	f.limitFlags.register(fl)
+	fl.IntVar(&f.keep, "keep-changes", 0, "of how many publications the store keeps what they changed, for "+
+		"'hdqs history' and pages of what changed; 0: nothing is written")
+	bound(fl, "keep-changes", &f.keep, 0, mostAtOnce)
+}
+
+// review compares the snapshots, and keeps what differs. That this fails keeps no snapshot from
+// being published.
+func (f *reviewFlags) review(
+	ctx context.Context, s *openStore, from, to string,
+	open func(id string, earlier *store.Snapshot) (*store.Snapshot, error), messages io.Writer,
+) (err error) {
+	switch {
+	case from == "" && f.isSet():
+		fmt.Fprintf(messages, "hdqs: channel %s shows nothing yet: there is nothing to compare %s with\n",
+			s.ChannelName, to)
+		return nil
+	case from == "" || from == to || !f.isSet() && f.keep == 0:
+		return nil
+	}
+	compared := false
+	err = withPair(from, to, open, func(before, after *store.Snapshot) error {
+		compared = true
+		if f.isSet() {
+			if err := f.compare(ctx, s.ChannelName, before, after); err != nil {
+				return err
+			}
+		}
+		if f.keep > 0 {
+			if err := s.keepChanges(ctx, before, after, f.keep); err != nil {
+				fmt.Fprintf(messages, "hdqs: warning: --keep-changes: %v\n", err)
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil && !compared && f.isSet():
+		return fmt.Errorf("--max-change: %s and %s cannot be compared: %w", from, to, err)
+	case err != nil && !compared:
+		fmt.Fprintf(messages, "hdqs: warning: --keep-changes: %v\n", err)
+		return nil
+	}
+	return err
+}
+
+// withPair opens two snapshots and closes them afterwards.
+func withPair(
+	from, to string, open func(id string, earlier *store.Snapshot) (*store.Snapshot, error),
+	do func(before, after *store.Snapshot) error,
+) error {
+	before, err := open(from, nil)
+	if err != nil {
+		return err
+	}
+	defer before.Close()
+	after, err := open(to, before)
+	if err != nil {
+		return err
+	}
+	defer after.Close()
+	return do(before, after)
+}
+
+// keepChanges writes what differs between two snapshots, the rows first.
+func (s *openStore) keepChanges(ctx context.Context, from, to *store.Snapshot, keep int) error {
+	text, rows, err := history.Make(from, to, &s.Keys)
+	if err != nil {
+		return err
+	}
+	put := func(name string, data []byte) error { return s.PutFile(name, data) }
+	if s.Remote != nil {
+		put = func(name string, data []byte) error { return s.Remote.PutFile(ctx, name, data) }
+	}
+	if rows != nil {
+		err = put(history.RowsName(from.Manifest.ID, to.Manifest.ID), rows)
+	}
+	if err == nil {
+		err = put(history.Name(from.Manifest.ID, to.Manifest.ID), text)
+	}
+	if err == nil {
+		err = history.Prune(s.inventory(ctx), keep)
+	}
+	return err
 }

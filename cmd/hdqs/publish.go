@@ -20,7 +20,7 @@ import (
 type publishFlags struct {
 	storeFlags
 	sign   signFlags
-	limits limitFlags
+	review reviewFlags
 	from   string
 	canary []string
 	shares []int // of replicas, in per cent, from canary
@@ -58,7 +58,7 @@ could not be reached, 4 the store is damaged or not signed.`,
 	fl := cmd.Flags()
 	f.register(fl)
 	f.sign.register(fl)
-	f.limits.register(fl)
+	f.review.register(fl)
 	fl.StringVar(&f.from, "from", "", "publish what this channel shows, in place of ID")
 	fl.StringSliceVar(&f.canary, "canary", nil, "per cent of the replicas that get the snapshot first, by a number "+
 		"that their names give; several are steps, such as 10%,100%")
@@ -94,7 +94,7 @@ func (f *publishFlags) check(args []string) error {
 	if !f.isHeld && len(f.shares) > 1 {
 		return errors.New("--canary with several steps needs --hold")
 	}
-	return f.limits.read()
+	return f.review.read()
 }
 
 func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
@@ -115,16 +115,11 @@ func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.limits.isSet() && shown.ID == "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "hdqs: channel %s shows nothing yet: there is nothing to compare %s with\n",
-			f.channel, id)
-	} else if f.limits.isSet() {
-		open := func(id string, earlier *store.Snapshot) (*store.Snapshot, error) {
-			return s.openNamed(cmd.Context(), []string{id}, earlier, cmd.ErrOrStderr())
-		}
-		if err := f.limits.compare(cmd.Context(), f.channel, shown.ID, id, open); err != nil {
-			return err
-		}
+	open := func(id string, earlier *store.Snapshot) (*store.Snapshot, error) {
+		return s.openNamed(cmd.Context(), []string{id}, earlier, cmd.ErrOrStderr())
+	}
+	if err := f.review.review(cmd.Context(), s, shown.ID, id, open, cmd.ErrOrStderr()); err != nil {
+		return err
 	}
 	if len(f.shares) == 0 {
 		return s.moveMain(cmd, shown, id)

@@ -96,6 +96,51 @@ func TestBadLoad(t *testing.T) {
 	}
 }
 
+// TestHistory: what publications changed is known after their snapshots have been removed, to
+// history and, after a start, to the page of what changed.
+func TestHistory(t *testing.T) {
+	parallel(t)
+	dir := filepath.Join(t.TempDir(), "store")
+	key, public := newKey(t, t.TempDir(), "key")
+	for i, population := range []string{"1", "22", "333", "4444"} {
+		catalog := sampleCatalog(t, func(cell func(string) *string) bool {
+			if *cell("location_code") == "BFA" { // one row
+				*cell("population") = population
+			}
+			return true
+		})
+		at := fmt.Sprintf("2026-11-2%dT00:00:00Z", i)
+		buildSample(t, 0, catalog, dir, at, "--keep-changes", "2", "--sign-key", key)
+	}
+	mustExit(t, 0, "gc", "--store", dir, "--keep", "0", "--grace", "0s")
+	find := []string{"history", "--store", dir, "--table", "idps", "--row", "location_code=BFA"}
+	o := mustExit(t, 5, append(find, "--require-signature", "--public-key", public)...)
+	var got []string
+	for line := range strings.Lines(o.stdout) {
+		v := decode[struct {
+			Snapshot, Change string
+			Population       int
+		}](t, []byte(line))
+		got = append(got, fmt.Sprint(v.Snapshot[:8], " ", v.Change, " ", v.Population))
+	}
+	want := []string{"20261123 none 4444", "20261123 changed 4444", "20261122 changed 333"}
+	if !slices.Equal(got, want) || strings.Count(o.stderr, "is not known") != 1 {
+		t.Errorf("%q, want %q\n%s", got, want, o.stderr)
+	}
+	o = mustExit(t, 2, "history", "--store", dir, "--table", "idps", "--row", "location_cod=BFA")
+	if !strings.Contains(o.stderr, "location_code") {
+		t.Error(o.stderr)
+	}
+	mustExit(t, 1, "history", "--store", dir, "--table", "idps", "--row", "location_code=XXX")
+
+	s := serve(t, "--store", dir, "--require-signature", "--public-key", public)
+	page := string(ask(t, "GET", s.base+"/changelog?since=2026-11-01&location_code=BFA").body)
+	const numbers = `<td class="count">0</td><td class="count">0</td><td class="count">1</td></tr>`
+	if strings.Count(page, numbers) < 2 || strings.Count(page, `<section aria-labelledby="change-`) != 2 {
+		t.Errorf("the page of what changed:\n%s", page)
+	}
+}
+
 type fleetView struct {
 	Shown    struct{ ID string }
 	Canary   *struct{ ID string }

@@ -38,7 +38,7 @@ func TestRead(t *testing.T) {
 	put := func(file string, age time.Duration, text []byte) {
 		t.Helper()
 		name, err := store.ReplicaName("stable", file)
-		testkit.Must(t, errors.Join(err, s.PutReplica(name, text)))
+		testkit.Must(t, errors.Join(err, s.PutFile(name, text)))
 		at := time.Now().Add(-age)
 		testkit.Must(t, os.Chtimes(filepath.Join(s.Dir(), name), at, at))
 	}

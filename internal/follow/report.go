@@ -115,9 +115,9 @@ func (s *Source) putReport(ctx context.Context, r *fleet.Report, text []byte) er
 	case err != nil:
 		return err
 	case s.Remote != nil:
-		return s.Remote.PutReplica(ctx, name, text)
+		return s.Remote.PutFile(ctx, name, text)
 	}
-	return s.PutReplica(name, text)
+	return s.PutFile(name, text)
 }
 
 // isRefusal reports whether a poll failed since the snapshot cannot be served here, and not for the

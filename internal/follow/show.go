@@ -41,8 +41,12 @@ func (f *Follower) find(
 			n.endStep()
 			n.end = nil
 		} else if n.snapshot != nil {
+			var remote store.Inventory
+			if f.source.Remote != nil {
+				remote = f.source.Remote.Inventory(ctx)
+			}
 			background.Beside(func() {
-				n.changes = f.source.changesOf(v.Channel, shown.ID, n.snapshot, earlier)
+				n.changes = f.source.changesOf(remote, v.Channel, shown.ID, n.snapshot, earlier)
 			})
 		}
 	}()

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"hdqs/api/state"
+	"hdqs/internal/history"
 	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
@@ -24,31 +25,61 @@ func (s *Source) traffic() (t replica.Traffic) {
 }
 
 // changesOf compares the snapshots that a channel has shown, the newest first, each with the one
-// before it, as far as the local store has their manifests. It ends at the snapshot that is served
-// already, since the server knows the changes before that.
+// before it, as far as what differs is kept or the local store has their manifests. It ends at the
+// snapshot that is served already, since the server knows the changes before that.
 //
-// Manifests of open snapshots are not read again: at full scale each takes 10 ms to parse.
-func (s *Source) changesOf(c store.Channel, served string, open ...*store.Snapshot) []*state.Change {
-	var (
-		changes []*state.Change
-		later   *state.Published
-	)
-	for _, p := range append([]store.Pointer{c.Pointer}, c.Previous...) {
-		manifest, err := s.manifestOf(p.ID, open)
-		if err != nil {
+// What is kept is read from the remote store too, if that is not nil. Manifests of open snapshots
+// are not read again: at full scale each takes 10 ms to parse.
+func (s *Source) changesOf(
+	remote store.Inventory, c store.Channel, served string, open ...*store.Snapshot,
+) (changes []*state.Change) {
+	all := append([]store.Pointer{c.Pointer}, c.Previous...)
+	later := 0 // the last one that was compared
+	manifest, _ := s.manifestOf(all[0].ID, open)
+	for i := 1; i < len(all) && all[later].ID != served; i++ {
+		p, to := all[i], all[later]
+		kept := s.keptChange(remote, p.ID, to.ID)
+		before, err := s.manifestOf(p.ID, open)
+		switch {
+		case kept != nil:
+			changes = append(changes, kept.PublishedAt(to.PublishedAt.UTC()))
+		case err != nil && manifest != nil:
 			continue // it was removed, or never downloaded
+		case err == nil && manifest != nil:
+			was := state.Published{At: p.PublishedAt, Manifest: before}
+			changes = append(changes, state.NewChange(was, state.Published{At: to.PublishedAt, Manifest: manifest}))
 		}
-		this := state.Published{At: p.PublishedAt, Manifest: manifest}
-		if later != nil {
-			changes = append(changes, state.NewChange(this, *later))
-			if p.ID == served {
-				break
-			}
-		}
-		later = &this
+		later, manifest = i, before
 	}
 	return changes
 }
+
+// keptChange is what the store has kept of two snapshots, nil if it has not. That of a remote store
+// is copied, so that the next start has it.
+func (s *Source) keptChange(remote store.Inventory, from, to string) *state.Change {
+	name := history.Name(from, to)
+	data, err := s.Inventory().Read(name, history.MaxChange)
+	copied := isAbsent(err) && remote != nil
+	if copied {
+		data, err = remote.Read(name, history.MaxChange)
+	}
+	if err != nil {
+		return nil
+	}
+	kept, err := history.Parse(from, to, data, &s.Keys)
+	if err != nil {
+		return nil // it is told without the numbers of rows
+	}
+	if copied {
+		if err := s.PutFile(name, data); err == nil {
+			_ = history.Prune(s.Inventory(), mostKept) // the next one tries again
+		}
+	}
+	return kept.Change
+}
+
+// mostKept is how many changes a copy of a remote store has, as many as a server shows.
+const mostKept = 40
 
 // manifestOf returns the manifest of a snapshot that is open, or reads it.
 func (s *Source) manifestOf(id string, open []*store.Snapshot) (*store.Manifest, error) {

@@ -1,8 +1,15 @@
 package follow
 
 import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
+	"hdqs/internal/history"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -15,5 +22,76 @@ func TestManifestOfOpenSnapshot(t *testing.T) {
 		if err != nil || m != open[i+1].Manifest {
 			t.Errorf("manifest %q: %v, %v", id, m, err)
 		}
+	}
+}
+
+// remoteFiles is a remote store that counts what is read from it.
+type remoteFiles struct {
+	store.Inventory
+	files map[string][]byte
+	reads int
+}
+
+func (r *remoteFiles) Read(name string, _ int64) ([]byte, error) {
+	r.reads++
+	if data := r.files[name]; data != nil {
+		return data, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+// TestKeptChanges: changes of snapshots that were removed are those that were kept, from the store
+// or from a remote one, which is read once. What is damaged or not signed counts as not kept.
+func TestKeptChanges(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	st, ids := newStore(t, day, day.AddDate(0, 0, 1), day.AddDate(0, 0, 2))
+	s := &Source{Store: st, ChannelName: channel}
+	c, err := st.History(channel)
+	testkit.Must(t, err)
+	want := s.changesOf(nil, c, "")
+	if len(want) != 2 || want[0].From != ids[1] || want[1].From != ids[0] || want[0].Counts != nil {
+		t.Fatalf("%d changes: %+v", len(want), want)
+	}
+	key, keys := testkit.SigningKey(t)
+	files := map[string][]byte{}
+	for i := range 2 {
+		var snaps [2]*store.Snapshot
+		for k := range snaps {
+			snaps[k], err = st.Open(ids[i+k])
+			testkit.Must(t, err)
+			defer closeSnapshot(snaps[k])
+		}
+		files[history.Name(ids[i], ids[i+1])], _, err = history.Make(snaps[0], snaps[1], &st.Signing(key).Keys)
+		testkit.Must(t, err)
+	}
+	for _, id := range ids[:2] {
+		testkit.Must(t, os.Remove(filepath.Join(st.Dir(), "manifests", id+".json")))
+	}
+	if got := s.changesOf(nil, c, ""); len(got) != 0 {
+		t.Errorf("without manifests: %d changes", len(got))
+	}
+	remote := &remoteFiles{files: files}
+	check := func(what string, from store.Inventory, reads int) {
+		t.Helper()
+		got := s.changesOf(from, c, "")
+		if len(got) != 2 || remote.reads != reads {
+			t.Fatalf("%s: %d changes, %d reads, want %d", what, len(got), remote.reads, reads)
+		}
+		for i := range got {
+			if got[i].ID != want[i].ID || !got[i].At.Equal(want[i].At) || got[i].Counts == nil {
+				t.Errorf("%s: %+v, want %+v", what, got[i], want[i])
+			}
+		}
+	}
+	check("remote", remote, 2)
+	check("copied", nil, 2)
+	s.Store = st.Trusting(keys)
+	check("signed", remote, 2)
+	name := history.Name(ids[1], ids[2])
+	forged := bytes.Replace(files[name], []byte(ids[1]), []byte(ids[0]), 1)
+	testkit.Must(t, st.PutFile(name, forged))
+	if got := s.changesOf(nil, c, ""); len(got) != 1 || got[0].To != ids[1] {
+		t.Errorf("forged: %d changes", len(got))
 	}
 }

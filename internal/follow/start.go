@@ -66,7 +66,7 @@ func (f *Follower) showKept() (store.Pointer, error) {
 	snap, err := f.open(p, store.Pointer{}, nil)
 	if err == nil {
 		kept, _ := f.source.History(f.source.ChannelName) // for changes only
-		if _, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(kept, "")}); err == nil {
+		if _, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(nil, kept, "")}); err == nil {
 			f.last[false] = p
 		}
 	}

@@ -199,10 +199,10 @@ func (r *Remote) Move(
 	return r.moveChannel(ctx, channel, base, next(base.Channel, p), trust)
 }
 
-// PutReplica stores the report of a replica under its store.ReplicaName. A store that can only be
-// read gives ErrReadOnly.
-func (r *Remote) PutReplica(ctx context.Context, name string, report []byte) error {
-	return r.putBytes(ctx, name, report)
+// PutFile stores a file that is no part of a snapshot, such as the report of a replica. A store
+// that can only be read gives ErrReadOnly.
+func (r *Remote) PutFile(ctx context.Context, name string, data []byte) error {
+	return r.putBytes(ctx, name, data)
 }
 
 // signManifest signs a manifest that has no signature, if the local store has a key.

@@ -628,14 +628,14 @@ func TestMoveFrom(t *testing.T) {
 		t.Errorf("a second canary: %+v, %v", c, err)
 	}
 	name, err := store.ReplicaName("stable", "r1")
-	testkit.Must(t, errors.Join(err, r.PutReplica(t.Context(), name, []byte("{}"))))
+	testkit.Must(t, errors.Join(err, r.PutFile(t.Context(), name, []byte("{}"))))
 	listed, err := r.Inventory(t.Context()).List(store.ReplicasDir + "/stable")
 	if err != nil || len(listed) != 1 || listed[0].Name != name {
 		t.Errorf("reports %+v, %v", listed, err)
 	}
 	web, err := Open("https://store.example.org", fetch.Options{})
 	testkit.Must(t, err)
-	if err := web.PutReplica(t.Context(), name, []byte("{}")); !errors.Is(err, ErrReadOnly) {
+	if err := web.PutFile(t.Context(), name, []byte("{}")); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("behind a web server: %v", err)
 	}
 }

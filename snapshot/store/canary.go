@@ -79,7 +79,7 @@ func ReplicaName(channel, replica string) (string, error) {
 	return ReplicasDir + "/" + channel + "/" + replica + jsonExt, nil
 }
 
-// PutReplica stores the report of a replica under its ReplicaName.
-func (s *Store) PutReplica(name string, report []byte) error {
-	return atomicfile.Write(filepath.Join(s.dir, filepath.FromSlash(name)), report)
+// PutFile stores a file that is no part of a snapshot, such as a report, under its name in a store.
+func (s *Store) PutFile(name string, data []byte) error {
+	return atomicfile.Write(filepath.Join(s.dir, filepath.FromSlash(name)), data)
 }

@@ -111,7 +111,7 @@ func TestReplicaReports(t *testing.T) {
 	for name, age := range map[string]time.Duration{"new": time.Hour, "old": forgetAfter + time.Hour} {
 		path, err := ReplicaName("stable", name)
 		testkit.Must(t, err)
-		testkit.Must(t, s.PutReplica(path, []byte("{}")))
+		testkit.Must(t, s.PutFile(path, []byte("{}")))
 		at := time.Now().Add(-age)
 		testkit.Must(t, os.Chtimes(filepath.Join(s.Dir(), path), at, at))
 	}
