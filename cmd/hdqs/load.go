@@ -268,7 +268,8 @@ func (f *reviewFlags) review(
 	})
 	switch {
 	case err != nil && !compared && f.isSet():
-		return fmt.Errorf("--max-change: %s and %s cannot be compared: %w", from, to, err)
+		return fmt.Errorf("--max-change: %s and %s cannot be compared; without the flag it can be published all the "+
+			"same: %w", from, to, err)
 	case err != nil && !compared:
 		fmt.Fprintf(messages, "hdqs: warning: --keep-changes: %v\n", err)
 		return nil

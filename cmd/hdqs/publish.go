@@ -29,7 +29,7 @@ type publishFlags struct {
 }
 
 func newPublish() *cobra.Command {
-	f := publishFlags{hold: fleet.Hold{Pause: time.Second}}
+	var f publishFlags
 	cmd := &cobra.Command{
 		Use:   "publish --store DST [--channel NAME] ID",
 		Short: "Moves a channel to a snapshot of the store",
@@ -94,6 +94,7 @@ func (f *publishFlags) check(args []string) error {
 	if !f.isHeld && len(f.shares) > 1 {
 		return errors.New("--canary with several steps needs --hold")
 	}
+	f.hold.Pause = min(max(f.hold.For/20, time.Second), 10*time.Second)
 	return f.review.read()
 }
 

@@ -86,7 +86,10 @@ func Make(from, to *store.Snapshot, keys *store.Keys) (text, rows []byte, err er
 	}
 	body, err := json.Marshal(kept)
 	signature := bytes.TrimSpace(keys.SignText(Name(change.From, change.To), body))
-	return slices.Concat(signature, []byte("\n"), body), rows, err
+	if text = slices.Concat(signature, []byte("\n"), body); err == nil && len(text) > MaxChange {
+		err = fmt.Errorf("what changed takes %d bytes, at most %d can be read again", len(text), MaxChange)
+	}
+	return text, rows, err
 }
 
 // counter counts rows by country, and passes them on as long as they are not too many. Each write
