@@ -137,12 +137,12 @@ bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 bucket: build .cache/moto/packages $(VERSITYGW) ## whole-program tests of stores and catalogs in a bucket, against two S3 servers
 	$(PART) python3-venv $(GOTEST) -count=1 -parallel=3 -run '^TestBucket' ./cmd/hdqs
 
-CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packages .cache/typed/packages .cache/agents/packages .cache/oapi-codegen/oapi-codegen
+CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packages .cache/catalogs/packages .cache/typed/packages .cache/agents/packages .cache/oapi-codegen/oapi-codegen
 
 clients clients-short engines: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 clients clients-short: export HDQS_CLIENTS := $(abspath .cache)
 clients-short: build $(filter-out %/oapi-codegen,$(CLIENTS)) $(VERSITYGW) ## the same without R, PyIceberg, generators of clients and real input, as CI runs it
-	$(PART) 'python3-venv curl node npm chromium' $(GOTEST) -count=1 -run '^TestClients' -skip '^TestClients(Generated|EnginesFixtures)$$' ./cmd/hdqs
+	$(PART) 'python3-venv curl node npm chromium' $(GOTEST) -count=1 -run '^TestClients' -skip '^TestClients(Generated|EnginesFixtures|CatalogsFixtures)$$' ./cmd/hdqs
 
 clients: export HDQS_CLIENTS_ALL := 1
 clients: build $(CLIENTS) $(VERSITYGW) ## foreign clients: browsers and libraries, tables by URL, typed and generated clients, what public clients send
@@ -205,6 +205,11 @@ $(VERSITYGW):
 .cache/engines/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) duckdb==1.5.5 duckdb-extension-httpfs==1.5.5 duckdb-extension-iceberg==1.5.5 duckdb-extension-avro==1.5.5 \
 	  polars==2.1.0 pandas==3.1.1 pyarrow==26.0.1 pyiceberg==0.12.0 openpyxl==3.1.5
+
+# Readers of catalogs of files: STAC, Frictionless, Croissant.
+.cache/catalogs/packages: .ci/venv .ci/constraints.txt
+	@.ci/venv $(@D) duckdb==1.5.5 duckdb-extension-httpfs==1.5.5 pystac==1.15.2 jsonschema==4.26.0 frictionless==5.21.0 \
+	  mlcroissant==1.1.1 pandas==3.1.1 pyarrow==26.0.1
 
 # Spark, which takes minutes, and ClickHouse's engine, which is 400 MB.
 .cache/spark/packages: .ci/venv .ci/constraints.txt

@@ -13,4 +13,9 @@
 // last, so whoever finds it finds its files. It gives each file a path that says what is in it,
 // such as conflict_event/location_code=AFG/part-0.parquet, and the place in the store follows from
 // path and digest (File.Name).
+//
+// # Catalogs
+//
+// Documents describes the files of a manifest to readers of catalogs: STAC, Frictionless,
+// Croissant.
 package bulk

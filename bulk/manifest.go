@@ -79,9 +79,21 @@ const (
 	CSVZstd Format = "csv.zst"
 	CSVGzip Format = "csv.gz"
 	CSV     Format = "csv"
+
+	// HAPIParquet is Parquet as OCHA publishes it (docs/cloud-native.md): other paths, the names of
+	// HDX HAPI, times as text.
+	HAPIParquet Format = "hapi-parquet"
 )
 
-var formats = []Format{Parquet, CSVZstd, CSVGzip, CSV}
+var formats = []Format{Parquet, CSVZstd, CSVGzip, CSV, HAPIParquet}
+
+// extension is how names of files end.
+func (f Format) extension() string {
+	if f == HAPIParquet {
+		f = Parquet
+	}
+	return "." + string(f)
+}
 
 // File is one file. Min and Max have the smallest and the largest value of codes and times in a
 // Parquet file, by the name of the field; a field without values is in neither.
@@ -237,9 +249,9 @@ func (f *File) check() error {
 	switch {
 	case !slices.Contains(formats, f.Format):
 		return fmt.Errorf("format %.40q is not one of %q", f.Format, formats)
-	case !validPath(f.Path) || !strings.HasSuffix(f.Path, "."+string(f.Format)):
-		return fmt.Errorf("the path is not up to %d letters, digits and - _ . = %% in folders, ending in .%s",
-			maxPath, f.Format)
+	case !validPath(f.Path) || !strings.HasSuffix(f.Path, f.Format.extension()):
+		return fmt.Errorf("the path is not up to %d letters, digits and - _ . = %% in folders, ending in %s",
+			maxPath, f.Format.extension())
 	case f.Rows < 0 || f.Bytes < 0:
 		return fmt.Errorf("%d rows in %d bytes", f.Rows, f.Bytes)
 	case !isDigest(f.SHA256):
@@ -250,7 +262,7 @@ func (f *File) check() error {
 
 // Name is the file's name in a store, with slashes.
 func (f *File) Name() string {
-	return path.Join(dataDir, path.Dir(f.Path), f.SHA256+"."+string(f.Format))
+	return path.Join(dataDir, path.Dir(f.Path), f.SHA256+f.Format.extension())
 }
 
 // validPath accepts only paths that stay below their folder: no part is empty or starts with a dot.

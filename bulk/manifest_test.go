@@ -107,6 +107,12 @@ func FuzzManifest(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(good)
+	catalogs, err := described().Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(catalogs)
+	f.Add([]byte(strings.ReplaceAll(string(catalogs), "affected-people/idps", "-")))
 	for _, change := range [][2]string{
 		{"org/part-0", "org/../part-0"},
 		{"org/part-0", "/org/part-0"},
@@ -136,6 +142,9 @@ func FuzzManifest(f *testing.F) {
 					t.Fatalf("%q leaves its folder", name)
 				}
 			}
+		}
+		if _, err := m.Documents(""); err != nil {
+			t.Fatal(err)
 		}
 		again, err := m.Encode()
 		if err != nil {

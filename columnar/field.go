@@ -16,6 +16,8 @@ type Field struct {
 	Lon     *snapshot.Column // the field is a point: Column is its latitude, this its longitude
 	Meaning string           // what the values mean, for the file's metadata
 	Unit    string           // of the values, empty if they have none
+
+	TimeText bool // times become text, as 2006-01-02T15:04:05; in Parquet only
 }
 
 // Type is what the values of an output column are.
@@ -54,7 +56,8 @@ func (f *Field) Type() Type {
 	switch {
 	case f.Lon != nil:
 		return Point
-	case f.Column.Kind == snapshot.Text || f.Column.Kind == snapshot.Enum:
+	case f.Column.Kind == snapshot.Text || f.Column.Kind == snapshot.Enum,
+		f.Column.Kind == snapshot.Time && f.TimeText:
 		return String
 	case f.Column.Kind == snapshot.Bool:
 		return Boolean

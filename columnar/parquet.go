@@ -44,7 +44,14 @@ func WriteParquet(w io.Writer, fields []Field, rows Rows, o ParquetOptions) (int
 	if o.RowGroup == 0 {
 		o.RowGroup = RowGroup
 	}
-	p := &parquetWriter{fields: fields, bounds: make([]box, len(fields))}
+	p := &parquetWriter{fields: fields, bounds: make([]box, len(fields)), times: make([][]string, len(fields))}
+	for i, f := range fields {
+		if f.TimeText {
+			for code := range f.Column.Cardinality() {
+				p.times[i] = append(p.times[i], formatTime(f.Column.IntOf(uint32(code))))
+			}
+		}
+	}
 	options, err := p.options(&o)
 	if err != nil {
 		return 0, err
@@ -82,7 +89,8 @@ type parquetWriter struct {
 	values []parquet.Value
 	floats []float64
 	points []byte
-	bounds []box // of points, by field
+	bounds []box      // of points, by field
+	times  [][]string // texts of times by code, by field
 }
 
 func (p *parquetWriter) options(o *ParquetOptions) ([]parquet.WriterOption, error) {
@@ -134,12 +142,15 @@ func (p *parquetWriter) read(b *batch, i int) {
 	p.values = resize(p.values, b.n)
 	switch c := f.Column; f.Type() {
 	case String:
-		null := uint32(c.Cardinality())
+		null, texts := uint32(c.Cardinality()), c.TextOf
+		if f.TimeText {
+			texts = func(code uint32) string { return p.times[i][code] }
+		}
 		for k, code := range b.readCodes(c) {
 			if code == null {
 				p.values[k] = parquet.NullValue()
 			} else {
-				p.set(k, i, parquet.ByteArrayValue(viewOf(c.TextOf(code))))
+				p.set(k, i, parquet.ByteArrayValue(viewOf(texts(code))))
 			}
 		}
 	case Boolean:

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -106,6 +107,12 @@ func wantValue(f *Field, row uint32) string {
 	switch c.Kind {
 	case snapshot.Text, snapshot.Enum:
 		return strconv.Quote(c.Text(i))
+	case snapshot.Time:
+		if at := time.UnixMicro(c.Int(i)).UTC(); f.TimeText && at.Nanosecond() == 0 {
+			return strconv.Quote(at.Format("2006-01-02T15:04:05"))
+		} else if f.TimeText {
+			return strconv.Quote(at.Format("2006-01-02T15:04:05.000000"))
+		}
 	case snapshot.Decimal:
 		f, _ := number(c)
 		return strconv.FormatFloat(f, 'g', -1, 64)
@@ -122,6 +129,11 @@ func TestParquetTwin(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		seg := randomSegment(t, r, []int{0, 1, 3, 300, 6000}[seed%5])
 		fields := allFields(t, r, seg)
+		for _, c := range seg.Columns() {
+			if c.Kind == snapshot.Time {
+				fields = append(fields, Field{Name: c.Name + " as text", Column: c, TimeText: true})
+			}
+		}
 		text := slices.IndexFunc(fields, func(f Field) bool { return f.Type() == String })
 		fields[0], fields[text] = fields[text], fields[0]
 		ranges := randomRanges(r, seg.Rows())

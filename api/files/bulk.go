@@ -10,6 +10,7 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/wire"
+	"hdqs/bulk"
 	"hdqs/snapshot"
 )
 
@@ -19,7 +20,8 @@ import (
 //	/bulk/latest/...                a redirect to the same path of the latest of them
 //	/bulk/ID/manifest.json          what files a snapshot has, with paths relative to it
 //	/bulk/ID/manifest.sig           its signature, if it has one
-//	/bulk/ID/PATH                   a file of the manifest
+//	/bulk/ID/PATH                   a file of the manifest, or a document for catalogs
+//	/bulk/PATH                      the same as /bulk/latest/PATH, for readers of OCHA's tree
 //
 // What a request asks for is looked up in manifests that were read before; no part of its path ever
 // becomes the name of a file. Columns have the contract's names below every mount: a second set of
@@ -83,6 +85,14 @@ func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
 	}
 	rest := strings.TrimPrefix(reply.PathOf(ctx)[len(m.Prefix+bulkRoot):], "/")
 	id, path, _ := strings.Cut(rest, "/")
+	latest := inventory.byID[inventory.Latest]
+	if latest != nil && rest == bulk.Collection && latest.has(latestCollection) {
+		s.answerBulkText(ctx, latestKept, latest.documents()[latestCollection], reply.LandingKey)
+		return
+	}
+	if latest != nil && inventory.byID[id] == nil && latest.has(rest) {
+		id, path = latestBulk, rest
+	}
 	switch {
 	case id == "":
 		s.redirectBulk(ctx, m.Prefix+BulkPath+bulkIndex)
@@ -116,6 +126,8 @@ func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
 		s.answerBulkText(ctx, reply.ImmutableKept, files.manifest, bulkKey(files.id))
 	case path == bulkSignature && files.signature != nil:
 		s.answerBulkText(ctx, reply.ImmutableKept, files.signature, bulkKey(files.id))
+	case files.byPath[path] == nil && files.documents()[path] != nil:
+		s.answerBulkText(ctx, reply.ImmutableKept, files.documents()[path], bulkKey(files.id))
 	default:
 		s.answerBulkFile(ctx, m, files, path)
 	}
@@ -123,10 +135,16 @@ func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
 
 // mayMix reports whether a part of a file of the latest snapshot is asked for, without a condition.
 // A client that reads several parts would get those of two files if a new snapshot came between
-// them, and not every client notices. Manifests are small, and a mixture of two is not JSON.
+// them, and not every client notices. Manifests and documents are small, and a mixture of two is
+// not JSON. The first four bytes, by which clients find out whether a Parquet file is there, are
+// the same in all of them.
 func mayMix(ctx *fasthttp.RequestCtx, path string) bool {
 	header := &ctx.Request.Header
-	return path != bulkManifest && len(header.Peek(fasthttp.HeaderRange)) > 0 &&
+	if strings.HasSuffix(path, ".json") ||
+		strings.HasSuffix(path, ".parquet") && string(header.Peek(fasthttp.HeaderRange)) == "bytes=0-3" {
+		return false
+	}
+	return len(header.Peek(fasthttp.HeaderRange)) > 0 &&
 		len(header.Peek(fasthttp.HeaderIfRange)) == 0
 }
 

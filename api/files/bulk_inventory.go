@@ -1,10 +1,12 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"sync"
 
 	"hdqs/api/list"
 	"hdqs/api/reply"
@@ -25,6 +27,9 @@ type bulkFiles struct {
 	entries             *bulk.Manifest
 	manifest, signature *list.PageContent
 	byPath              map[string]*bulkFile
+
+	// documents describe the files to catalogs, by path. They are made when one is asked for.
+	documents func() map[string]*list.PageContent
 }
 
 type bulkFile struct {
@@ -36,7 +41,7 @@ type bulkFile struct {
 // contentTypes are the media types of the formats.
 var contentTypes = map[bulk.Format]string{
 	bulk.Parquet: "application/vnd.apache.parquet", bulk.CSVZstd: "application/zstd", bulk.CSVGzip: "application/gzip",
-	bulk.CSV: reply.CsvType,
+	bulk.CSV: reply.CsvType, bulk.HAPIParquet: "application/vnd.apache.parquet",
 }
 
 // LookForBulk looks which snapshots of a store have bulk files. The caller does so after each Swap,
@@ -60,7 +65,7 @@ func (s *Files) LookForBulk(b *bulk.Bulk) error {
 		files := before.byID[id]
 		if files == nil {
 			var fault error
-			if files, fault = readBulk(b, id, known); fault != nil {
+			if files, fault = readBulk(b, id, known, s.Options.BaseURL); fault != nil {
 				if next.gone[id] = id != current; id == current {
 					err = fmt.Errorf("bulk files of %s: %w", id, fault)
 				}
@@ -109,7 +114,7 @@ func (n *BulkInventory) openFiles() map[string]*openFile {
 
 // readBulk reads the manifest of a snapshot. It uses those of the known files that the snapshot
 // has.
-func readBulk(b *bulk.Bulk, id string, known map[string]*openFile) (*bulkFiles, error) {
+func readBulk(b *bulk.Bulk, id string, known map[string]*openFile, base string) (*bulkFiles, error) {
 	data, signature, err := b.ManifestFile(id)
 	if err != nil {
 		return nil, err
@@ -128,6 +133,7 @@ func readBulk(b *bulk.Bulk, id string, known map[string]*openFile) (*bulkFiles, 
 		id: id, idField: []byte(id), entries: manifest, manifest: text(data),
 		byPath: map[string]*bulkFile{},
 	}
+	files.documents = sync.OnceValue(func() map[string]*list.PageContent { return documentsOf(manifest, base) })
 	if signature != nil {
 		files.signature = text(signature)
 	}
@@ -142,6 +148,36 @@ func readBulk(b *bulk.Bulk, id string, known map[string]*openFile) (*bulkFiles, 
 	}
 	return files, nil
 }
+
+// documentsOf are what describes files to catalogs. An error is a bug: what they are made of is
+// ours.
+func documentsOf(m *bulk.Manifest, base string) map[string]*list.PageContent {
+	if base != "" {
+		base += BulkPath + m.Snapshot + "/"
+	}
+	texts, err := m.Documents(base)
+	if err != nil {
+		panic(err)
+	}
+	documents := map[string]*list.PageContent{}
+	for name, text := range texts {
+		documents[name] = list.NewContent(text)
+	}
+	if text := texts[bulk.Collection]; text != nil {
+		// Readers of STAC resolve links against the address that they asked for, not that of a
+		// redirect.
+		from, to := []byte(`"href": "./`), []byte(`"href": "./`+m.Snapshot+"/")
+		documents[latestCollection] = list.NewContent(bytes.ReplaceAll(text, from, to))
+	}
+	return documents
+}
+
+// latestCollection is the collection for where the latest snapshot is found: its links are to the
+// paths of that snapshot, which do not move. No file has a path like this.
+const latestCollection = "/" + bulk.Collection
+
+// has reports whether a snapshot has a file or a document at a path.
+func (f *bulkFiles) has(path string) bool { return f.byPath[path] != nil || f.documents()[path] != nil }
 
 // openAll opens all files. It returns the first error, and how many files have one.
 func (f *bulkFiles) openAll() (err error) {

@@ -6,6 +6,9 @@
 // for each country. The CSV files have the bytes that the interface would send, with one header
 // line.
 //
+// If they are asked for, there are Parquet files in the layout that OCHA publishes as well: by
+// level, with the names of HDX HAPI and times as text.
+//
 // # Unchanged tables
 //
 // The files of a table depend on its rows and on how they are written. The manifest has a digest of

@@ -613,7 +613,16 @@ func checkTree(t *testing.T, dir string, m *bulk.Manifest) {
 	if err != nil || got.Snapshot != m.Snapshot {
 		t.Fatalf("latest is %v, %v; want %s", got, err, m.Snapshot)
 	}
-	n := 1
+	documents, err := m.Documents("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range documents {
+		if got := testkit.ReadFile(t, filepath.Join(dir, m.Snapshot, name)); !bytes.Equal(got, text) {
+			t.Errorf("%s is not what the manifest gives", name)
+		}
+	}
+	n := 1 + len(documents)
 	for f := range m.All {
 		n++
 		if !bulk.HasFile(filepath.Join(dir, m.Snapshot, filepath.FromSlash(f.Path)), f, true) {

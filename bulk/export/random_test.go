@@ -66,6 +66,14 @@ func randomTable(r *rand.Rand, e *contract.Endpoint, rows int) *snapshot.TableDa
 	slices.Sort(group.Codes)
 	for i := range e.Fields {
 		f := &e.Fields[i]
+		if f.Name == levelField { // never null: files are divided by it
+			levels := snapshot.ColumnData{Name: f.Name, Kind: snapshot.Int}
+			for range rows {
+				levels.Ints = append(levels.Ints, r.Int64N(3))
+			}
+			data.Columns = append(data.Columns, levels)
+			continue
+		}
 		if rows > 0 && (strings.HasPrefix(f.Name, "location_") || strings.HasPrefix(f.Name, "admin1_")) {
 			group.Columns = append(group.Columns, randomValues(r, f, group.Tuples))
 		} else {

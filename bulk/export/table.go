@@ -31,6 +31,9 @@ const partitionField = "location_code"
 // order of markets, stay in it: by time first they would have 1.6 times the bytes.
 const timeField = contract.PeriodStart
 
+// partName is the name of a Parquet file in a folder of its own.
+const partName = "part-0.parquet"
+
 // pointField is the field of the points of records that have a latitude and a longitude.
 const (
 	pointField   = "geometry"
@@ -40,6 +43,7 @@ const (
 
 type table struct {
 	endpoint *contract.Endpoint
+	hapi     *contract.Endpoint // the same under the names of HDX HAPI
 	seg      *snapshot.Segment
 	fields   []columnar.Field
 	parts    []part
@@ -47,7 +51,7 @@ type table struct {
 }
 
 func newTable(e, hapi *contract.Endpoint, seg *snapshot.Segment, digest string, o *Options) (*table, error) {
-	t := &table{endpoint: e, seg: seg, info: bulk.Table{
+	t := &table{endpoint: e, hapi: hapi, seg: seg, info: bulk.Table{
 		Table: e.Table, Endpoint: e.Path, Title: e.Summary, Rows: seg.Rows(), Segment: digest,
 	}}
 	for i := range e.Fields {
@@ -170,10 +174,10 @@ func (t *table) orderFields() (fields []columnar.Field) {
 	return fields
 }
 
-// codeFields are the fields with codes, which are looked up by value.
-func (t *table) codeFields() (fields []*columnar.Field) {
-	for i := range t.fields {
-		f := &t.fields[i]
+// codesOf are the fields with codes, which are looked up by value.
+func codesOf(all []columnar.Field) (fields []*columnar.Field) {
+	for i := range all {
+		f := &all[i]
 		if f.Type() == columnar.String && (f.Name == "code" || strings.HasSuffix(f.Name, "_code")) {
 			fields = append(fields, f)
 		}
@@ -184,32 +188,34 @@ func (t *table) codeFields() (fields []*columnar.Field) {
 func (t *table) writeParquet(ctx context.Context, to *target) ([]bulk.File, error) {
 	files := make([]bulk.File, len(t.parts))
 	for i, p := range t.parts {
-		name, err := path.Join(t.info.Table, p.folder, "part-0.parquet"), error(nil)
-		if files[i], err = t.writePart(ctx, name, &p, to); err != nil {
+		f := bulk.File{Path: path.Join(t.info.Table, p.folder, partName), Format: bulk.Parquet}
+		var err error
+		if files[i], err = t.writePart(ctx, f, t.fields, &p, t.info.SortedBy, to); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
 }
 
-func (t *table) writePart(ctx context.Context, name string, of *part, to *target) (bulk.File, error) {
-	f := bulk.File{Path: name, Format: bulk.Parquet}
+func (t *table) writePart(
+	ctx context.Context, f bulk.File, fields []columnar.Field, of *part, sortedBy []string, to *target,
+) (bulk.File, error) {
 	p, err := to.create(&f)
 	if err != nil {
 		return f, err
 	}
 	defer p.Discard()
-	o := columnar.ParquetOptions{SortedBy: t.info.SortedBy, Metadata: map[string]string{"title": t.info.Title}}
-	bounded := t.codeFields()
+	o := columnar.ParquetOptions{SortedBy: sortedBy, Metadata: map[string]string{"title": t.info.Title}}
+	bounded := codesOf(fields)
 	for _, code := range bounded {
 		o.Bloom = append(o.Bloom, code.Name)
 	}
-	if f.Rows, err = columnar.WriteParquet(stoppable{ctx, p}, t.fields, of.rows, o); err != nil {
+	if f.Rows, err = columnar.WriteParquet(stoppable{ctx, p}, fields, of.rows, o); err != nil {
 		return f, err
 	}
-	for i := range t.fields {
-		if t.fields[i].Type() == columnar.Timestamp {
-			bounded = append(bounded, &t.fields[i])
+	for i := range fields {
+		if fields[i].TimeText || fields[i].Type() == columnar.Timestamp {
+			bounded = append(bounded, &fields[i])
 		}
 	}
 	f.Min, f.Max = map[string]string{}, map[string]string{}

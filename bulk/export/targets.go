@@ -73,7 +73,7 @@ func contents(m *bulk.Manifest) (formats []bulk.Format, tables []string) {
 		}
 	}
 	formats = []bulk.Format{}
-	for _, f := range Formats {
+	for _, f := range AllFormats {
 		if has[f] {
 			formats = append(formats, f)
 		}
@@ -184,6 +184,13 @@ func (t *tree) publish(m *bulk.Manifest) error {
 		return err
 	}
 	if err := atomicfile.Write(filepath.Join(t.new, manifestName), data); err != nil {
+		return err
+	}
+	documents, err := m.Documents("")
+	for name, text := range documents {
+		err = errors.Join(err, atomicfile.Write(filepath.Join(t.new, filepath.FromSlash(name)), text))
+	}
+	if err != nil {
 		return err
 	}
 	// The names of the folders of partitions; atomicfile has synced those in them.

@@ -19,7 +19,7 @@ import (
 
 // Options are what is written. The zero value is everything.
 type Options struct {
-	Formats       []bulk.Format // nil means Formats
+	Formats       []bulk.Format // of AllFormats; nil means Formats
 	Tables        []string      // nil means all
 	PartitionRows int           // tables with more rows have a file for each country; 0 means a million
 
@@ -28,8 +28,12 @@ type Options struct {
 	Written func(f *bulk.File)
 }
 
-// Formats are the formats that tables are written in.
-var Formats = []bulk.Format{bulk.Parquet, bulk.CSVZstd, bulk.CSVGzip}
+// Formats are the formats that tables are written in unless others are asked for. AllFormats are
+// those that there are.
+var (
+	Formats    = []bulk.Format{bulk.Parquet, bulk.CSVZstd, bulk.CSVGzip}
+	AllFormats = append(slices.Clone(Formats), bulk.HAPIParquet)
+)
 
 const defaultPartitionRows = 1_000_000
 
@@ -156,6 +160,13 @@ func (t *table) write(ctx context.Context, earlier []*bulk.Manifest, to *target,
 			return err
 		}
 		files[bulk.Parquet] = written
+	}
+	if slices.Contains(missing, bulk.HAPIParquet) {
+		written, err := t.writeHAPI(ctx, to)
+		if err != nil {
+			return err
+		}
+		files[bulk.HAPIParquet] = written
 	}
 	written, err := t.writeCSV(ctx, to, missing)
 	if err != nil {

@@ -28,14 +28,15 @@ import (
 type bulkFlags struct{ formats, tables []string }
 
 func (f *bulkFlags) register(fl *pflag.FlagSet, prefix string) {
-	fl.StringSliceVar(&f.formats, prefix+"formats", formatNames(), "formats of the files of tables")
+	fl.StringSliceVar(&f.formats, prefix+"formats", formatNames(export.Formats),
+		"formats of the files of tables; hapi-parquet is Parquet in the layout and the names of HDX HAPI")
 	fl.StringSliceVar(&f.tables, prefix+"tables", nil, "tables to write; default: all")
 }
 
 func (f *bulkFlags) options() (o export.Options, err error) {
-	want := "want some of " + strings.Join(formatNames(), ", ")
+	want := "want some of " + strings.Join(formatNames(export.AllFormats), ", ")
 	for _, name := range f.formats {
-		if !slices.Contains(export.Formats, bulk.Format(name)) {
+		if !slices.Contains(export.AllFormats, bulk.Format(name)) {
 			return o, exitWith(exitUsage, fmt.Errorf("format %q: %s", name, want))
 		}
 		if slices.Contains(o.Formats, bulk.Format(name)) {
@@ -59,8 +60,8 @@ func (f *bulkFlags) options() (o export.Options, err error) {
 	return o, nil
 }
 
-func formatNames() (names []string) {
-	for _, f := range export.Formats {
+func formatNames(formats []bulk.Format) (names []string) {
+	for _, f := range formats {
 		names = append(names, string(f))
 	}
 	return names
@@ -148,7 +149,7 @@ func (r *exported) print(out io.Writer) error {
 func (r *exported) printFormats(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "FORMAT\tFILES\tWRITTEN\tSIZE")
-	for _, format := range append(slices.Clone(export.Formats), bulk.CSV) {
+	for _, format := range append(slices.Clone(export.AllFormats), bulk.CSV) {
 		if s, ok := r.Formats[format]; ok {
 			fmt.Fprintf(table, "%s\t%d\t%d\t%s\n", format, s.Files, s.Written, memory.Size(s.Bytes))
 		}
