@@ -113,7 +113,7 @@ func checkSystem(system, command string) error {
 		return nil
 	}
 	return exitWith(exitUsage, fmt.Errorf("%s does not run on Windows: use Linux, such as WSL or the container image; "+
-		"query, export, inspect, verify, diff, mcp and identifier run here", command))
+		"query, export, inspect, verify, diff, history, mcp and identifier run here", command))
 }
 
 func printJSON(w io.Writer, v any) error {

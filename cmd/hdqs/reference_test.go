@@ -165,7 +165,7 @@ func metricTable(t *testing.T) string {
 func TestCheckSystem(t *testing.T) {
 	t.Parallel()
 	reads := []string{
-		"status", "query", "mcp", "inspect", "verify", "diff", "export", "keygen", "identifier", "init",
+		"status", "query", "mcp", "inspect", "verify", "diff", "history", "export", "keygen", "identifier", "init",
 		"licenses",
 	}
 	for _, cmd := range newRoot(nil).Commands() {

@@ -292,8 +292,8 @@ func TestBucketHold(t *testing.T) {
 		}
 		first := build("1", "2026-11-21T00:00:00Z")
 		second := build("2", "2026-11-22T00:00:00Z", "--channel", "next")
-		r := o.serve(t, "--store", storeAddress, "--data-dir", t.TempDir(), "--snapshot-poll", "50ms", "--replica", "r1",
-			"--admin", "127.0.0.1:0")
+		r := o.serve(t, "--store", storeAddress, "--data-dir", t.TempDir(), "--snapshot-poll", "50ms",
+			"--replica", "r1", "--admin", "127.0.0.1:0")
 		r.waitFor(t, "a report", func() bool { return len(o.list(t, "store/replicas/stable/")) == 1 })
 
 		local := filepath.Join(data, "store")
