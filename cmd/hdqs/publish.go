@@ -189,7 +189,9 @@ func (f *publishFlags) step(
 	if err != nil {
 		return storeError(context.Cause(watched))
 	}
-	if *release, err = s.lockWhenFree(ctx, "publish"); err == nil {
+	unlock, err := s.lockWhenFree(ctx, "publish")
+	if err == nil {
+		*release = unlock
 		err = s.unmoved(ctx, shown, canary)
 	}
 	if err != nil || verdict == fleet.Served {

@@ -230,6 +230,32 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// TestHoldMoved: a watch ends when another publisher moves the channel, and does not touch what that
+// has published.
+func TestHoldMoved(t *testing.T) {
+	parallel(t)
+	dir := filepath.Join(t.TempDir(), "store")
+	catalog := sampleCatalog(t, func(func(string) *string) bool { return true })
+	var ids []string
+	for _, at := range []string{"2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z", "2026-11-23T00:00:00Z"} {
+		buildSample(t, 0, catalog, dir, at, "--catalog-url", "https://"+at[:10]+".example.org")
+		view, _ := inspect(t, dir)
+		ids = append(ids, view.ID)
+	}
+	r := serve(t, "--store", dir, "--snapshot-poll", "20ms", "--replica", "r1")
+	r.waitFor(t, "a report", func() bool { return len(reporting(t, dir)) == 1 })
+	hold := start(t, nil, "publish", "--store", dir, "--hold", "1h", "--give-up", "2h", ids[1])
+	hold.waitFor(t, "the canary", func() bool { return r.snapshotID(t) == ids[1] })
+	mustExit(t, 0, "publish", "--store", dir, ids[0])
+	if code := hold.wait(t); code != 1 || !hold.logged("moved by someone else") {
+		t.Errorf("exit code %d: %s", code, hold.log)
+	}
+	r.waitFor(t, "the other publication", func() bool { return r.snapshotID(t) == ids[0] })
+	if view, _ := inspect(t, dir); view.ID != ids[0] {
+		t.Errorf("the channel shows %s, want %s", view.ID, ids[0])
+	}
+}
+
 // named finds the name of a replica by its number.
 func named(fits func(bucket int) bool) string {
 	for i := 0; ; i++ {
