@@ -230,8 +230,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestHoldMoved: a watch ends when another publisher moves the channel, and does not touch what that
-// has published.
+// TestHoldMoved: a watch ends when another publisher moves the channel, and does not touch what
+// that has published.
 func TestHoldMoved(t *testing.T) {
 	parallel(t)
 	dir := filepath.Join(t.TempDir(), "store")
