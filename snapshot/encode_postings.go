@@ -12,6 +12,12 @@ import (
 // postingsPayload encodes the rows of each code below count: as starts where codes never fall from
 // row to row, else as one roaring bitmap for each code.
 func postingsPayload(b *block, codes []uint32, count int) ([]byte, error) {
+	return postingsWithin(b, codes, count, nil, math.MaxUint32)
+}
+
+// postingsWithin is postingsPayload with room for as many row ids as there are codes, or nil. Bitmaps
+// of more than limit bytes are an error.
+func postingsWithin(b *block, codes []uint32, count int, room []uint32, limit uint64) ([]byte, error) {
 	b.count = uint32(count)
 	starts, sorted := startsOf(codes, count)
 	if sorted {
@@ -25,7 +31,12 @@ func postingsPayload(b *block, codes []uint32, count int) ([]byte, error) {
 	b.encoding = encFrozen
 	out := make([]byte, alignUp(4*uint64(count)))
 	head := len(out)
-	rows := rowsByCode(codes, starts)
+	if room == nil {
+		room = make([]uint32, len(codes))
+	} else {
+		out = slices.Grow(out, max(0, int(limit)-head))
+	}
+	rows := rowsByCode(codes, starts, room)
 	var bitmap roaring.Bitmap
 	for c := range count {
 		out = append(out, make([]byte, alignUp(uint64(len(out)))-uint64(len(out)))...)
@@ -33,9 +44,9 @@ func postingsPayload(b *block, codes []uint32, count int) ([]byte, error) {
 		if out, err = appendFrozen(out, &bitmap, rows[starts[c]:starts[c+1]]); err != nil {
 			return nil, fmt.Errorf("posting %d of %d: %w", c, count, err)
 		}
-		if len(out)-head > math.MaxUint32 {
+		if uint64(len(out)-head) > limit {
 			return nil, tablef("bitmaps of %d of %d codes take %d bytes, at most %d are possible", c+1, count,
-				len(out)-head, math.MaxUint32)
+				len(out)-head, limit)
 		}
 		binary.LittleEndian.PutUint32(out[4*c:], uint32(len(out)-head))
 	}
@@ -59,9 +70,10 @@ func startsOf(codes []uint32, count int) (starts []uint32, sorted bool) {
 	return starts, sorted
 }
 
-// rowsByCode are the row ids sorted by code; those of code c are at [starts[c], starts[c+1]).
-func rowsByCode(codes, starts []uint32) []uint32 {
-	rows := make([]uint32, len(codes))
+// rowsByCode are the row ids sorted by code; those of code c are at [starts[c], starts[c+1]). There is
+// room for them in rows.
+func rowsByCode(codes, starts, rows []uint32) []uint32 {
+	rows = rows[:len(codes)]
 	at := append([]uint32(nil), starts...)
 	for row, c := range codes {
 		rows[at[c]] = uint32(row)
