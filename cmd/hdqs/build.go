@@ -24,6 +24,7 @@ type buildFlags struct {
 	bulk   bulkFlags
 	sign   signFlags
 	review reviewFlags
+	deltas deltaFlag
 	asJSON bool
 
 	withBulk        bool
@@ -109,6 +110,7 @@ dropped rows.`,
 	f.load.register(fl, "catalog to load")
 	fl.BoolVar(&f.withBulk, "bulk", false, "write the tables as files for other programs too, beside the store's own")
 	f.bulk.register(fl, "bulk-")
+	f.deltas.register(fl)
 	fl.StringVar(&f.icebergLocation, "iceberg-location", "", "address of the store for readers of its Iceberg tables, "+
 		"such as s3://BUCKET/PREFIX; default: that of --store")
 	return cmd
@@ -155,9 +157,9 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err != nil {
 		return nil, err
 	}
-	shown, shownErr := base.Pointer, error(nil)
+	shown, shownErr := base.Channel, error(nil)
 	if into.Remote == nil {
-		shown, shownErr = into.Channel(f.channel)
+		shown, shownErr = into.History(f.channel)
 	}
 	write, err := f.bulkOf(ctx, into, messages)
 	if err != nil {
@@ -167,6 +169,7 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 		if err := f.review.review(ctx, into, shown.ID, id, into.OpenAfter, messages); err != nil {
 			return err
 		}
+		f.deltas.write(into, shown, id, messages)
 		return write(id)
 	}
 	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages)

@@ -21,6 +21,7 @@ type publishFlags struct {
 	storeFlags
 	sign   signFlags
 	review reviewFlags
+	deltas deltaFlag
 	from   string
 	canary []string
 	shares []int // of replicas, in per cent, from canary
@@ -59,6 +60,7 @@ could not be reached, 4 the store is damaged or not signed.`,
 	f.register(fl)
 	f.sign.register(fl)
 	f.review.register(fl)
+	f.deltas.register(fl)
 	fl.StringVar(&f.from, "from", "", "publish what this channel shows, in place of ID")
 	fl.StringSliceVar(&f.canary, "canary", nil, "per cent of the replicas that get the snapshot first, by a number "+
 		"that their names give; several are steps, such as 10%,100%")
@@ -121,6 +123,9 @@ func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := f.review.review(cmd.Context(), s, shown.ID, id, open, cmd.ErrOrStderr()); err != nil {
 		return err
+	}
+	if s.Remote == nil {
+		f.deltas.write(s, shown.Channel, id, cmd.ErrOrStderr())
 	}
 	if len(f.shares) == 0 {
 		return s.moveMain(cmd, shown, id)

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"hdqs/api"
+	"hdqs/internal/background"
 	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
@@ -73,8 +74,9 @@ func New(o Options) *Follower {
 	if o.Source.Copy != nil {
 		o.Source.Copy.Timeout = o.Timeout
 		if o.Source.Canary != nil {
-			o.Source.Canary.Timeout = o.Timeout
+			o.Source.Canary.Timeout, o.Source.Canary.Beside = o.Timeout, background.Run
 		}
+		o.Source.Copy.Beside = background.Run
 	}
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(prometheus.NewRegistry())
@@ -134,6 +136,7 @@ func (f *Follower) poll(ctx context.Context) (c choice, changed bool, err error)
 		Discard: func(n found) { closeSnapshot(n.snapshot); n.endStep() },
 	})
 	defer func() { next.endStep() }()
+	f.countFetched(next.fetched)
 	if err != nil {
 		return c, false, atStage(stageSegments, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"hdqs/api/state"
+	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
 
@@ -100,7 +101,16 @@ type Metrics struct {
 	Outcomes
 	failures *prometheus.CounterVec
 	began    atomic.Pointer[time.Time] // of the poll that runs
+
+	segments, bytes *prometheus.CounterVec // downloaded, by form
+	fallbacks       prometheus.Counter
 }
+
+// The forms in which segments are downloaded.
+const (
+	formDelta = "delta"
+	formWhole = "whole"
+)
 
 // NewMetrics registers the metrics of polls.
 func NewMetrics(to prometheus.Registerer) *Metrics {
@@ -114,10 +124,30 @@ func NewMetrics(to prometheus.Registerer) *Metrics {
 	for _, at := range stages {
 		m.failures.WithLabelValues(string(at))
 	}
-	to.MustRegister(m.failures, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	m.segments = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "hdqs_fetched_segments_total",
+		Help: "Segments of tables that polls have downloaded from a remote store, as deltas or whole.",
+	}, []string{"form"})
+	m.bytes = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "hdqs_fetched_segment_bytes_total", Help: "Bytes of these segments, or of their deltas.",
+	}, []string{"form"})
+	m.fallbacks = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "hdqs_delta_fallbacks_total", Help: "Deltas that could not be used, so that whole segments were downloaded.",
+	})
+	m.count(&replica.Fetched{})
+	to.MustRegister(m.segments, m.bytes, m.fallbacks, m.failures, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "hdqs_poll_running_seconds", Help: "How long the present poll of the store has taken; 0 if none runs.",
 	}, m.running))
 	return m
+}
+
+// count counts what was downloaded.
+func (m *Metrics) count(f *replica.Fetched) {
+	m.segments.WithLabelValues(formDelta).Add(float64(f.Deltas))
+	m.bytes.WithLabelValues(formDelta).Add(float64(f.DeltaBytes))
+	m.segments.WithLabelValues(formWhole).Add(float64(f.Files - f.Deltas))
+	m.bytes.WithLabelValues(formWhole).Add(float64(f.Bytes))
+	m.fallbacks.Add(float64(f.Fallbacks))
 }
 
 func (m *Metrics) running() float64 {

@@ -177,10 +177,23 @@ func (f *Follower) keep(from *replica.Replica, fetched *replica.FetchResult, t r
 	if fetched.Changed {
 		f.log.Info("snapshot fetched", "snapshot", f.shown.ID,
 			"segments", fetched.Files, "segment_bytes", fetched.Bytes,
+			"by_delta", fetched.Deltas, "delta_bytes", fetched.DeltaBytes,
 			"requests", t.Requests, "received_bytes", t.Received)
 		f.tidy()
 	}
 	return nil
+}
+
+// countFetched counts what a poll has downloaded of segments; nil is nothing.
+func (f *Follower) countFetched(fetched *replica.FetchResult) {
+	if fetched == nil {
+		return
+	}
+	f.metrics.count(&fetched.Fetched)
+	if fetched.Fault != nil {
+		f.log.Warn("deltas could not be used; whole segments were downloaded", "deltas", fetched.Fallbacks,
+			"one", fetched.Fault)
+	}
 }
 
 // The copy of a remote store keeps the snapshot before the served one. The grace protects files of

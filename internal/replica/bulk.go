@@ -192,7 +192,7 @@ func (r *Replica) FetchBulk(ctx context.Context, id string, whole bool) (fetched
 	if err != nil {
 		return fetched, r.remote.wrap(bulk.ManifestName(id), err)
 	}
-	if fetched, err = r.fetchFiles(ctx, bulkFilesOf(m), whole); err != nil {
+	if fetched, err = r.fetchFiles(ctx, bulkFilesOf(m), whole, nil); err != nil {
 		return fetched, err
 	}
 	return fetched, b.AddManifest(id, data, signature)

@@ -2,12 +2,14 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -127,17 +129,44 @@ func (r *Remote) putFiles(
 
 // Fetched counts the files that were downloaded.
 type Fetched struct {
-	Files int
-	Bytes int64
+	Files int   // with those that deltas made
+	Bytes int64 // of the files that were downloaded as they are
+
+	Deltas     int   // files that deltas made
+	DeltaBytes int64 // of the deltas
+
+	// Fallbacks are deltas that could not be used, so that the files were downloaded. Fault is what
+	// was wrong with one of them.
+	Fallbacks int
+	Fault     error
 }
 
-// fetchFiles downloads the files that the local store lacks. With whole, the digests of those that
-// it has are checked too.
-func (r *Replica) fetchFiles(ctx context.Context, files []file, whole bool) (Fetched, error) {
-	var n, received atomic.Int64
-	err := eachFile(ctx, files, func(ctx context.Context, f file) error {
+// fetchFiles downloads the files that the local store lacks, by deltas if there are any. With whole,
+// the digests of those that it has are checked too.
+func (r *Replica) fetchFiles(
+	ctx context.Context, files []file, whole bool, deltas map[string]store.Delta,
+) (n Fetched, err error) {
+	var mu sync.Mutex
+	count := func(add func()) {
+		mu.Lock()
+		defer mu.Unlock()
+		add()
+	}
+	err = eachFile(ctx, files, func(ctx context.Context, f file) error {
 		if f.isIn(r.local, whole) {
 			return nil
+		}
+		if d, ok := deltas[f.SHA256]; ok {
+			size, err := r.addByDelta(ctx, d)
+			switch {
+			case err == nil:
+				count(func() { n.Files, n.Deltas, n.DeltaBytes = n.Files+1, n.Deltas+1, n.DeltaBytes+size })
+				return nil
+			case ctx.Err() != nil:
+				return err
+			case !errors.Is(err, fs.ErrNotExist): // often there is none
+				count(func() { n.Fallbacks, n.Fault = n.Fallbacks+1, r.remote.wrap(d.Name(), err) })
+			}
 		}
 		err := store.AddFile(f.pathIn(r.local), f.SHA256, func(to *os.File) error {
 			return r.remote.objects.download(ctx, f.name, f.SegmentRef, to)
@@ -145,9 +174,8 @@ func (r *Replica) fetchFiles(ctx context.Context, files []file, whole bool) (Fet
 		if err != nil {
 			return r.remote.wrap(f.name, missingIsCorrupt(err))
 		}
-		n.Add(1)
-		received.Add(f.Bytes)
+		count(func() { n.Files, n.Bytes = n.Files+1, n.Bytes+f.Bytes })
 		return nil
 	})
-	return Fetched{int(n.Load()), received.Load()}, err
+	return n, err
 }

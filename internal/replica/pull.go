@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"hdqs/internal/atomicfile"
@@ -30,6 +31,11 @@ type Replica struct {
 	// with its signature and its report may take. NewReplica sets DefaultTimeout. Segments have no
 	// such limit: a download fails when it stalls.
 	Timeout time.Duration
+
+	// Beside runs the work of deltas, which computes for long. NewReplica sets a plain call.
+	Beside func(work func())
+
+	making sync.Mutex // held while a delta makes a segment
 }
 
 // DefaultTimeout is long enough for two lost connections and short enough to wait for.
@@ -38,7 +44,9 @@ const DefaultTimeout = 10 * time.Second
 // NewReplica returns a Replica. If the local store requires signatures, the replica checks them
 // before it downloads a segment.
 func NewReplica(remote *Remote, local *store.Store, channel string) *Replica {
-	return &Replica{remote: remote, local: local, channel: channel, Timeout: DefaultTimeout}
+	return &Replica{
+		remote: remote, local: local, channel: channel, Timeout: DefaultTimeout, Beside: func(work func()) { work() },
+	}
 }
 
 // limit runs f, which reads small files, for at most the Timeout.
@@ -194,7 +202,11 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool)
 	if err != nil {
 		return &store.ManifestError{Err: err}
 	}
-	if f.Fetched, err = r.fetchFiles(ctx, segmentsOf(m), whole); err != nil {
+	var deltas map[string]store.Delta
+	if !whole { // otherwise something is damaged
+		deltas = r.deltas(m)
+	}
+	if f.Fetched, err = r.fetchFiles(ctx, segmentsOf(m), whole, deltas); err != nil {
 		return err
 	}
 	if err := r.local.AddManifest(p, data, signature); err != nil {

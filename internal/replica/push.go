@@ -13,8 +13,8 @@ import (
 )
 
 // Push uploads the snapshot that a channel of a local store shows: the segments that the remote
-// store lacks, then the manifest with signature and report, then the bulk files, if there are any,
-// then the channel. The channel is written only if it is still base; otherwise the error is
+// store lacks, then the manifest with signature and report, then the deltas and bulk files, if there
+// are any, then the channel. The channel is written only if it is still base; otherwise the error is
 // ErrConflict. With everything, files that the remote store has are uploaded too, because they may
 // be damaged.
 func (r *Remote) Push(
@@ -40,6 +40,9 @@ func (r *Remote) Push(
 	}
 	publish := func() error { return r.putManifest(ctx, local, p) }
 	if err := r.putAll(ctx, local, "segments", segmentsOf(m), earlier, everything, publish); err != nil {
+		return base, err
+	}
+	if err := r.putDeltas(ctx, local, m); err != nil {
 		return base, err
 	}
 	if err := r.putBulk(ctx, local, p.ID, base.ID, everything); err != nil {

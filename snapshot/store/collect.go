@@ -46,14 +46,18 @@ type Collected struct {
 }
 
 // Collect removes the snapshots that no channel points to, except the latest Keep, with their
-// reports and signatures, and the segments that no remaining snapshot names. It removes nothing if
-// it cannot read all that decides what remains.
+// reports and signatures, and the segments that no remaining snapshot names, with the deltas that
+// make them. It removes nothing if it cannot read all that decides what remains.
 func Collect(inventory Inventory, o CollectOptions) (*Collected, error) {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
 	// List segments before manifests: a snapshot published in between is then among the manifests.
 	segments, err := inventory.List(segmentsDir)
+	if err != nil {
+		return nil, err
+	}
+	deltas, err := inventory.List(deltasDir)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +73,7 @@ func Collect(inventory Inventory, o CollectOptions) (*Collected, error) {
 	if err := c.sort(manifests, shown); err != nil {
 		return nil, err
 	}
-	if err := c.remove(segments); err != nil {
+	if err := c.remove(segments, deltas); err != nil {
 		return c.found, err
 	}
 	return c.found, c.forget()
@@ -191,7 +195,7 @@ func (c *collection) use(o Object) error {
 
 // remove removes manifests before segments: if it ends early, every remaining manifest has all its
 // segments.
-func (c *collection) remove(segments []Object) error {
+func (c *collection) remove(segments, deltas []Object) error {
 	for _, o := range c.removed {
 		if _, err := c.removeOne(o); err != nil {
 			return err
@@ -207,6 +211,14 @@ func (c *collection) remove(segments []Object) error {
 		}
 		if removed {
 			c.found.Segments++
+		}
+	}
+	for _, o := range deltas {
+		if segment, ok := deltaTarget(o.Name); !ok || c.used[segment] || c.young(o) {
+			continue
+		}
+		if _, err := c.removeOne(o); err != nil {
+			return err
 		}
 	}
 	return nil

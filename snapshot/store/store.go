@@ -26,7 +26,9 @@ const (
 	segmentsDir  = "segments"  // <sha256>.seg
 	manifestsDir = "manifests" // <id>.json, <id>.report.json, <id>.sig
 	channelsDir  = "channels"  // <name>.json
+	deltasDir    = "deltas"    // <sha256>-<sha256>.delta
 	segmentExt   = ".seg"
+	deltaExt     = ".delta"
 	jsonExt      = ".json"
 )
 

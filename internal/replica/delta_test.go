@@ -1,0 +1,187 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"hdqs/internal/fetch"
+	"hdqs/internal/testkit"
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
+)
+
+// wideTable is a table whose segment is large enough for a delta. The first value is seed.
+func wideTable(name string, seed int64) *snapshot.TableData {
+	ints := make([]int64, 20_000)
+	for i := range ints {
+		ints[i] = int64(i * i * 7919 % 1_000_003)
+	}
+	ints[0] = seed
+	return &snapshot.TableData{Name: name, Rows: len(ints), Columns: []snapshot.ColumnData{
+		{Name: "n", Kind: snapshot.Int, Ints: ints}, {Name: "m", Kind: snapshot.Int, Ints: ints},
+	}}
+}
+
+// publishNext publishes a snapshot and writes the deltas to it.
+func publishNext(t *testing.T, s *store.Store, before *store.Manifest, id string, tables ...*snapshot.TableData) *store.Manifest {
+	t.Helper()
+	m := publish(t, s, id, tables...)
+	if n, err := s.PutDeltas(before, m); err != nil || n.Files == 0 {
+		t.Fatalf("wrote %+v, %v", n, err)
+	}
+	return m
+}
+
+// TestFetchByDelta: a replica with the segment before downloads a delta, from a bucket and from a
+// web server, and a new replica the whole segment.
+func TestFetchByDelta(t *testing.T) {
+	t.Parallel()
+	b, bucket := newFake(t)
+	writer := newStore(t)
+	first := publish(t, writer, "s1", wideTable("a", 1), wideTable("b", 1))
+	v := mustPush(t, bucket, writer, Version{})
+	server := httptest.NewServer(http.FileServer(http.Dir(writer.Dir())))
+	t.Cleanup(server.Close)
+	web, err := Open(server.URL, fetch.Options{AllowHTTP: true, AllowPrivate: true})
+	testkit.Must(t, err)
+	readers := []*store.Store{newStore(t), newStore(t)}
+	replicas := []*Replica{newReplica(bucket, readers[0], "stable"), newReplica(web, readers[1], "stable")}
+	for i, replica := range replicas {
+		if f := mustFetch(t, replica, readers[i]); f.Files != 2 || f.Deltas != 0 || f.Fallbacks != 0 {
+			t.Errorf("fetched first %+v", f.Fetched)
+		}
+	}
+	b.take("")
+	second := publishNext(t, writer, first, "s2", wideTable("a", 2), wideTable("b", 1))
+	v = mustPush(t, bucket, writer, v)
+	d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
+	puts := b.take("PUT")
+	at, last := slices.Index(puts, "PUT "+d.Name()), slices.Index(puts, "PUT channels/stable.json")
+	if at < 0 || at > last {
+		t.Errorf("uploaded %q, want the delta before the channel", puts)
+	}
+	info, err := os.Stat(filepath.Join(writer.Dir(), filepath.FromSlash(d.Name())))
+	testkit.Must(t, err)
+	for i, replica := range replicas {
+		beside := 0
+		replica.Beside = func(work func()) { beside++; work() }
+		before := replica.remote.Traffic()
+		f := mustFetch(t, replica, readers[i])
+		if f.Files != 1 || f.Deltas != 1 || f.DeltaBytes != info.Size() || f.Bytes != 0 || f.Fallbacks != 0 || beside != 1 {
+			t.Errorf("fetched by a delta of %d bytes: %+v, %d runs", info.Size(), f.Fetched, beside)
+		}
+		if !readers[i].HasSegment(d.To, true) {
+			t.Error("the segment is not there")
+		}
+		if n := replica.remote.Traffic().Minus(before).Received; n > second.Tables[0].Bytes/10 {
+			t.Errorf("received %d bytes, the segment has %d", n, second.Tables[0].Bytes)
+		}
+	}
+	b.take("")
+	if mustPush(t, bucket, writer, v); len(b.take("PUT")) > 0 {
+		t.Error("a second push uploads something")
+	}
+	fresh := newStore(t)
+	if f := mustFetch(t, newReplica(bucket, fresh, "stable"), fresh); f.Files != 2 || f.Deltas != 0 || f.Fallbacks != 0 {
+		t.Errorf("a new replica fetched %+v", f.Fetched)
+	}
+	if gets := b.take("GET deltas"); len(gets) > 0 {
+		t.Errorf("a new replica asked for %q", gets)
+	}
+}
+
+// TestDeltaFaults: whatever a delta is, the replica gets exactly the segment of the manifest.
+func TestDeltaFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		fault     func(delta []byte) []byte // nil: there is none
+		own       func(t *testing.T, file string)
+		fallbacks int
+	}{
+		{name: "damaged", fault: func(b []byte) []byte { return flip(bytes.Clone(b)) }, fallbacks: 1},
+		{name: "cut off", fault: func(b []byte) []byte { return b[:len(b)/2] }, fallbacks: 1},
+		{name: "empty", fault: func([]byte) []byte { return nil }, fallbacks: 1},
+		{name: "larger than the segment", fault: zeros(1 << 20), fallbacks: 1},
+		{name: "missing"},
+		{
+			name: "of a damaged segment", fault: func(b []byte) []byte { return b }, fallbacks: 1,
+			own: func(t *testing.T, file string) {
+				data, err := os.ReadFile(file)
+				testkit.Must(t, err)
+				data[len(data)/2] ^= 1
+				testkit.Must(t, os.WriteFile(file, data, 0o600))
+			},
+		},
+		{name: "of a segment that is gone", fault: func(b []byte) []byte { return b }, own: func(t *testing.T, file string) {
+			testkit.Must(t, os.Remove(file))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b, r := newFakeNamed(t, "deltafaults"+string(rune('a'+len(c.name))))
+			key, keys := testkit.SigningKey(t)
+			writer, reader := newStore(t).Signing(key), newStore(t).Trusting(keys)
+			first := publish(t, writer, "s1", wideTable("a", 1))
+			v := mustPush(t, r, writer, Version{})
+			replica := newReplica(r, reader, "stable")
+			mustFetch(t, replica, reader)
+			second := publishNext(t, writer, first, "s2", wideTable("a", 2))
+			mustPush(t, r, writer, v)
+			d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
+			b.set(func(b *fakeBucket) {
+				o := b.objects[d.Name()]
+				if delete(b.objects, d.Name()); c.fault != nil {
+					o.data = c.fault(o.data)
+					b.objects[d.Name()] = o
+				}
+			})
+			if c.own != nil {
+				path, err := reader.SegmentPath(d.From.SHA256)
+				testkit.Must(t, err)
+				c.own(t, path)
+			}
+			f := mustFetch(t, replica, reader)
+			if f.Deltas != 0 || f.Fallbacks != c.fallbacks || (f.Fault != nil) != (c.fallbacks > 0) || f.Bytes != d.To.Bytes {
+				t.Errorf("%+v, want the whole segment and %d fallbacks", f.Fetched, c.fallbacks)
+			}
+			if !reader.HasSegment(d.To, true) {
+				t.Error("the segment is not that of the manifest")
+			}
+		})
+	}
+}
+
+// TestDeltaInterrupted: the end of the context is no fault of a delta.
+func TestDeltaInterrupted(t *testing.T) {
+	t.Parallel()
+	b, r := newFake(t)
+	writer, reader := newStore(t), newStore(t)
+	first := publish(t, writer, "s1", wideTable("a", 1))
+	v := mustPush(t, r, writer, Version{})
+	replica := newReplica(r, reader, "stable")
+	mustFetch(t, replica, reader)
+	second := publishNext(t, writer, first, "s2", wideTable("a", 2))
+	mustPush(t, r, writer, v)
+	ctx, cancel := context.WithCancel(t.Context())
+	d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
+	b.set(func(b *fakeBucket) {
+		b.fault = func(_ http.ResponseWriter, _ *http.Request, name string) bool {
+			if name == d.Name() {
+				cancel()
+			}
+			return false
+		}
+	})
+	f, err := replica.Fetch(ctx)
+	if !errors.Is(err, context.Canceled) || f == nil || f.Fallbacks != 0 {
+		t.Errorf("%+v, %v; want the end of the context", f, err)
+	}
+}

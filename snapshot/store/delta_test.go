@@ -1,0 +1,113 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+	"hdqs/snapshot"
+)
+
+// wideTable is a table whose segment is large enough for a delta. The first value is seed.
+func wideTable(name string, seed int64) *snapshot.TableData {
+	ints := make([]int64, 20_000)
+	for i := range ints {
+		ints[i] = int64(i * i * 7919 % 1_000_003)
+	}
+	ints[0] = seed
+	return &snapshot.TableData{Name: name, Rows: len(ints), Columns: []snapshot.ColumnData{
+		{Name: "n", Kind: snapshot.Int, Ints: ints}, {Name: "m", Kind: snapshot.Int, Ints: ints},
+	}}
+}
+
+func TestDeltas(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	before := putSnapshot(t, s, "s1", wideTable("a", 1), wideTable("b", 1), smallTable("c", 1))
+	after := putSnapshot(t, s, "s2", wideTable("a", 2), wideTable("b", 1), smallTable("c", 2), wideTable("d", 1))
+	written, err := s.PutDeltas(before, after)
+	if err != nil || written.Files != 1 || written.Whole != after.Tables[0].Bytes || written.Bytes > written.Whole/50 {
+		t.Fatalf("%+v, %v; want one small delta", written, err)
+	}
+	d := Delta{before.Tables[0], after.Tables[0]}
+	names, err := s.DeltasTo(after)
+	if err != nil || len(names) != 1 || names[0] != d.Name() {
+		t.Errorf("deltas %q, %v", names, err)
+	}
+	if names, err = s.DeltasTo(before); err != nil || len(names) != 0 {
+		t.Errorf("deltas to the first snapshot %q, %v", names, err)
+	}
+	file := filepath.Join(s.Dir(), filepath.FromSlash(d.Name()))
+	delta, err := os.ReadFile(file)
+	testkit.Must(t, err)
+
+	// Another store that has the first segment gets the second one. It must be exactly that.
+	other := newStore(t)
+	putSnapshot(t, other, "s1", wideTable("a", 1))
+	if err := other.AddByDelta(Delta{d.From, before.Tables[1]}, delta); !errors.Is(err, snapshot.ErrCorrupt) {
+		t.Errorf("a delta to another segment: %v, want ErrCorrupt", err)
+	}
+	if other.HasSegment(d.To, false) {
+		t.Error("the store has the segment already")
+	}
+	if err := other.AddByDelta(d, delta); err != nil || !other.HasSegment(d.To, true) {
+		t.Errorf("the delta was not applied: %v", err)
+	}
+	if err := newStore(t).AddByDelta(d, delta); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without the first segment: %v", err)
+	}
+
+	// What is there is not made again; what cannot be made is not an error.
+	testkit.Must(t, os.WriteFile(file, []byte("x"), 0o600))
+	if written, err = s.PutDeltas(before, after); err != nil || written.Bytes != 1 {
+		t.Errorf("made again: %+v, %v", written, err)
+	}
+	empty := newStore(t)
+	putSnapshot(t, empty, "s2", wideTable("a", 2))
+	if written, err = empty.PutDeltas(before, after); err != nil || written.Files != 0 {
+		t.Errorf("without the first segments: %+v, %v", written, err)
+	}
+}
+
+// TestCollectDeltas: a delta stays as long as the segment that it makes.
+func TestCollectDeltas(t *testing.T) {
+	t.Parallel()
+	s, now := newStore(t), time.Now()
+	manifests := []*Manifest{
+		putSnapshot(t, s, "s1", wideTable("a", 1)), putSnapshot(t, s, "s2", wideTable("a", 2)),
+		putSnapshot(t, s, "s3", wideTable("a", 3)),
+	}
+	for i := range 2 {
+		if _, err := s.PutDeltas(manifests[i], manifests[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stray := filepath.Join(s.Dir(), deltasDir, "notes.txt")
+	testkit.Must(t, os.WriteFile(stray, nil, 0o600))
+	testkit.Must(t, s.Publish("channel", "s3", noon))
+	o := CollectOptions{Grace: time.Hour, Now: now.Add(time.Minute)}
+	if _, err := s.Collect(o); err != nil || !exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {
+		t.Errorf("a young delta was removed, %v", err)
+	}
+	o.Now = now.Add(2 * time.Hour)
+	if _, err := s.Collect(o); err != nil {
+		t.Fatal(err)
+	}
+	if exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {
+		t.Error("a delta to a segment that was removed is still there")
+	}
+	if !exists(s, Delta{manifests[1].Tables[0], manifests[2].Tables[0]}) {
+		t.Error("the delta to the shown segment was removed")
+	}
+	if _, err := os.Stat(stray); err != nil {
+		t.Errorf("another file was removed: %v", err)
+	}
+}
+
+func exists(s *Store, d Delta) bool {
+	_, err := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(d.Name())))
+	return err == nil
+}
