@@ -11,11 +11,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ApplyDelta writes the segment of so many bytes that a delta makes from the segment in a file. Any
-// bytes of both give an error or so many bytes, of which the caller checks the digest. One piece is
-// made at a time, and no list takes more bytes than the new segment. (The list of new codes for old
-// ones takes no more than the old one.)
-func ApplyDelta(w io.Writer, path string, delta []byte, size int64) (err error) {
+// DeltaApplier makes segments by deltas, one at a time. It uses its memory again.
+type DeltaApplier struct {
+	space    [partCount][]byte
+	postings postingsMaker
+}
+
+// Apply writes the segment of so many bytes that a delta makes from the segment in a file. Any bytes
+// of both give an error or so many bytes, of which the caller checks the digest. One piece is made
+// at a time, and no list takes more bytes than the new segment. (The list of new codes for old ones
+// takes no more than the old one.)
+func (p *DeltaApplier) Apply(w io.Writer, path string, delta []byte, size int64) (err error) {
 	m, err := mapFile(path)
 	if err != nil {
 		return err
@@ -23,15 +29,15 @@ func ApplyDelta(w io.Writer, path string, delta []byte, size int64) (err error) 
 	if m.unmap != nil {
 		defer func() { err = errors.Join(err, m.unmap()) }()
 	}
-	return Guard(func() error { return applyDelta(w, m.data, delta, size) })
+	return Guard(func() error { return p.apply(w, m.data, delta, size) })
 }
 
-func applyDelta(w io.Writer, a, delta []byte, size int64) error {
+func (p *DeltaApplier) apply(w io.Writer, a, delta []byte, size int64) error {
 	content, err := readContent(delta, size)
 	if err != nil {
 		return err
 	}
-	x := &applying{deltaReader: deltaReader{rest: content}}
+	x := &applying{DeltaApplier: p, deltaReader: deltaReader{rest: content}}
 	if x.a, err = readRaw(a); err != nil {
 		return err
 	}
@@ -86,9 +92,9 @@ func readContent(delta []byte, size int64) ([]byte, error) {
 
 // applying makes b from a.
 type applying struct {
+	*DeltaApplier
 	a, b *raw
 	deltaReader
-	postingsMaker
 	rows   []byte   // alignment
 	tuples [][]byte // alignment of each group
 	out    *blockWriter
@@ -129,6 +135,14 @@ func (x *applying) piece(b *piece) error {
 	return x.out.err
 }
 
+// room is space for the payload of a part. It has that of the same part of the piece before.
+func (x *applying) room(which int, size uint64) []byte {
+	if uint64(cap(x.space[which])) < size {
+		x.space[which] = make([]byte, 0, size)
+	}
+	return x.space[which][:0]
+}
+
 // part makes the payload of a block. numbers are the payload of the codes that postings need.
 func (x *applying) part(c *change, which int, numbers []byte) ([]byte, error) {
 	a, b, form := c.a.blocks[which], c.b.blocks[which], x.uvarint()
@@ -138,7 +152,7 @@ func (x *applying) part(c *change, which int, numbers []byte) ([]byte, error) {
 	case form == formBytes:
 		return x.bytes(b.length), nil
 	case form == formPostings && which == partPostings:
-		return x.postings(c.b, numbers)
+		return postingsOf(&x.postings, x.room(which, b.length+frozenRoom), c.b, numbers)
 	case a == nil:
 		return nil, corruptf("form %d of a part that the old segment does not have", form)
 	case form == formSame:
@@ -146,7 +160,7 @@ func (x *applying) part(c *change, which int, numbers []byte) ([]byte, error) {
 	case form == formNumbers && which == partNumbers:
 		return x.numbers(c)
 	case form == formEntries && which != partNumbers && which != partPostings:
-		payload, alignment, err := x.entries(a, b)
+		payload, alignment, err := x.entries(a, b, x.room(which, b.length))
 		if which == partDictionary {
 			c.entries = alignment
 		}
@@ -175,7 +189,7 @@ func (x *applying) numbers(c *change) ([]byte, error) {
 	}
 	next := x.exceptions(c.b.n)
 	at := next()
-	pack := &packer{out: make([]byte, 0, b.length), width: int(b.width)}
+	pack := &packer{out: x.room(partNumbers, b.length), width: int(b.width)}
 	pack.out = append(pack.out, head...)
 	guess := prediction{from: from, alignment: c.positions, translate: translate}
 	mask := newPacked(nil, 0, int(b.width)).mask
@@ -212,12 +226,12 @@ func (x *applying) exceptions(n int) func() int {
 }
 
 // entries makes a dictionary, or exact texts, and returns the alignment of its entries.
-func (x *applying) entries(a, b *block) (payload, alignment []byte, err error) {
+func (x *applying) entries(a, b *block, space []byte) (payload, alignment []byte, err error) {
 	from, err := openEntries(a, x.a.bytes(a))
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := newEntries(b)
+	out, err := newEntries(b, space)
 	if err != nil || out.size != from.size {
 		return nil, nil, corruptf("entries in encoding %s from encoding %s: %v", b.encoding, a.encoding, err)
 	}
@@ -262,7 +276,7 @@ type entryList struct {
 	end     int // of the bytes of texts
 }
 
-func newEntries(b *block) (*entryList, error) {
+func newEntries(b *block, space []byte) (*entryList, error) {
 	l := &entryList{}
 	if b.encoding != encTexts {
 		e, err := openEntries(b, nil)
@@ -273,7 +287,8 @@ func newEntries(b *block) (*entryList, error) {
 	} else if l.n = int(b.count); 4*(uint64(l.n)+1) > b.length {
 		return nil, corruptf("%d texts in %d bytes", l.n, b.length)
 	}
-	l.payload = make([]byte, b.length)
+	l.payload = space[:b.length]
+	clear(l.payload)
 	return l, nil
 }
 
@@ -297,11 +312,12 @@ func (l *entryList) add(entry []byte) bool {
 	return true
 }
 
-// postingsMaker makes postings again. It uses its memory for one piece after the other.
-type postingsMaker struct{ codes, rows []uint32 }
+// rowsAtOnce is how many row ids are sorted at a time for postings that are made again: the fewer,
+// the less memory, and the more often codes are read.
+const rowsAtOnce = 1 << 20
 
-// postings makes the postings of a piece from the payload of its codes.
-func (m *postingsMaker) postings(p *piece, numbers []byte) ([]byte, error) {
+// postingsOf makes the postings of a piece from the payload of its codes, in space.
+func postingsOf(m *postingsMaker, space []byte, p *piece, numbers []byte) ([]byte, error) {
 	packed, _, err := packedOf(p.blocks[partNumbers], numbers, p.n)
 	if err != nil {
 		return nil, err
@@ -309,19 +325,10 @@ func (m *postingsMaker) postings(p *piece, numbers []byte) ([]byte, error) {
 	if p.codes() > p.n {
 		return nil, corruptf("postings of %d codes of %d rows", p.codes(), p.n)
 	}
-	if len(m.codes) < p.n {
-		m.codes, m.rows = make([]uint32, p.n), make([]uint32, p.n)
-	}
-	codes := m.codes[:p.n]
-	packed.Unpack(codes, 0)
-	for _, c := range codes {
-		if int64(c) >= int64(p.codes()) {
-			return nil, corruptf("code %d of %d", c, p.codes())
-		}
-	}
+	m.unpack, m.n, m.batch = packed.Unpack, p.n, rowsAtOnce
 	b := p.blocks[partPostings]
 	made := block{}
-	payload, err := postingsWithin(&made, codes, p.codes(), m.rows, min(b.length, math.MaxUint32))
+	payload, err := m.make(&made, space, p.codes(), min(b.length, math.MaxUint32))
 	if err == nil && (made.encoding != b.encoding || made.count != b.count) {
 		return nil, corruptf("%d postings in encoding %s, want %d in %s", made.count, made.encoding, b.count, b.encoding)
 	}

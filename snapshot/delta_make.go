@@ -81,9 +81,9 @@ func deltaContent(a, b []byte) (content []byte, err error) {
 
 // making describes b as made from a.
 type making struct {
-	a, b *raw
-	seed maphash.Seed
-	postingsMaker
+	a, b    *raw
+	seed    maphash.Seed
+	sorter  postingsMaker
 	content []byte
 	rows    []byte   // alignment
 	tuples  [][]byte // alignment of each group
@@ -105,7 +105,7 @@ func (m *making) part(c *change, which int) {
 		m.form(formSame)
 		return
 	case which == partPostings:
-		made, err := m.postings(c.b, m.b.bytes(c.b.blocks[partNumbers]))
+		made, err := postingsOf(&m.sorter, nil, c.b, m.b.bytes(c.b.blocks[partNumbers]))
 		if err == nil && bytes.Equal(made, payload) {
 			m.form(formPostings)
 			return

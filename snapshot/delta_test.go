@@ -104,7 +104,7 @@ func madeDelta(tb testing.TB, a, b []byte) ([]byte, error) {
 	if err := WriteDelta(&delta, segmentA, segmentB); err != nil {
 		return nil, err
 	}
-	if err := applyDelta(&made, a, delta.Bytes(), int64(len(b))); err != nil {
+	if err := new(DeltaApplier).apply(&made, a, delta.Bytes(), int64(len(b))); err != nil {
 		tb.Fatalf("a delta of %d bytes for %d: %v", delta.Len(), len(b), err)
 	}
 	if !bytes.Equal(made.Bytes(), b) {
@@ -221,7 +221,7 @@ func TestDeltaOfAnotherSegment(t *testing.T) {
 	refused := 0
 	for i, other := range others {
 		var made bytes.Buffer
-		if err := applyDelta(&made, other, delta, int64(len(b))); err != nil {
+		if err := new(DeltaApplier).apply(&made, other, delta, int64(len(b))); err != nil {
 			refused++
 		} else if i < 5 && bytes.Equal(made.Bytes(), b) {
 			t.Errorf("segment %d gives the same bytes as the right one", i)
@@ -243,7 +243,7 @@ func TestDeltaFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.seg")
 	testkit.Must(t, os.WriteFile(path, a, 0o600))
 	var made bytes.Buffer
-	if err := ApplyDelta(&made, path, delta, int64(len(b))); err != nil || !bytes.Equal(made.Bytes(), b) {
+	if err := new(DeltaApplier).Apply(&made, path, delta, int64(len(b))); err != nil || !bytes.Equal(made.Bytes(), b) {
 		t.Errorf("%d bytes, %v; want %d", made.Len(), err, len(b))
 	}
 	later := bytes.Clone(delta)
@@ -252,11 +252,11 @@ func TestDeltaFile(t *testing.T) {
 		delta []byte
 		size  int
 	}{{later, len(b)}, {delta[:20], len(b)}, {delta, len(b) - 8}, {delta, len(b) + 8}, {delta, 0}, {nil, len(b)}} {
-		if err := ApplyDelta(&made, path, c.delta, int64(c.size)); !errors.Is(err, ErrCorrupt) {
+		if err := new(DeltaApplier).Apply(&made, path, c.delta, int64(c.size)); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("a delta of %d bytes for %d: %v, want ErrCorrupt", len(c.delta), c.size, err)
 		}
 	}
-	if err := ApplyDelta(&made, path+"2", delta, int64(len(b))); !errors.Is(err, os.ErrNotExist) {
+	if err := new(DeltaApplier).Apply(&made, path+"2", delta, int64(len(b))); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 	if err := WriteDelta(&fullWriter{}, mustRead(t, a), mustRead(t, b)); err == nil {
@@ -318,7 +318,7 @@ func FuzzApplyDelta(f *testing.F) {
 		var out counter
 		var begin, end runtime.MemStats
 		runtime.ReadMemStats(&begin)
-		err := applyDelta(&out, a, delta, int64(size))
+		err := new(DeltaApplier).apply(&out, a, delta, int64(size))
 		runtime.ReadMemStats(&end)
 		if err == nil && int64(out) != int64(size) {
 			t.Errorf("%d bytes, want %d", out, size)

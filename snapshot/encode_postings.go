@@ -12,75 +12,117 @@ import (
 // postingsPayload encodes the rows of each code below count: as starts where codes never fall from
 // row to row, else as one roaring bitmap for each code.
 func postingsPayload(b *block, codes []uint32, count int) ([]byte, error) {
-	return postingsWithin(b, codes, count, nil, math.MaxUint32)
+	m := postingsMaker{unpack: func(dst []uint32, from uint32) { copy(dst, codes[from:]) }, n: len(codes)}
+	return m.make(b, nil, count, math.MaxUint32)
 }
 
-// postingsWithin is postingsPayload with room for as many row ids as there are codes, or nil. Bitmaps
-// of more than limit bytes are an error.
-func postingsWithin(b *block, codes []uint32, count int, room []uint32, limit uint64) ([]byte, error) {
+// postingsMaker makes the postings of n codes. It reads them several times, some at a time.
+type postingsMaker struct {
+	unpack func(dst []uint32, from uint32)
+	n      int
+
+	batch int // row ids that are sorted at a time; 0: all
+	space []uint32
+	rows  []uint32
+}
+
+func (m *postingsMaker) each(do func(row uint32, codes []uint32)) {
+	m.space = slices.Grow(m.space[:0], codesAtOnce)[:codesAtOnce]
+	for row := 0; row < m.n; row += codesAtOnce {
+		codes := m.space[:min(codesAtOnce, m.n-row)]
+		m.unpack(codes, uint32(row))
+		do(uint32(row), codes)
+	}
+}
+
+// codesAtOnce is how many codes are unpacked at a time.
+const codesAtOnce = 4096
+
+// make appends the payload to out, which is empty. Bitmaps of more than limit bytes are an error.
+func (m *postingsMaker) make(b *block, out []byte, count int, limit uint64) ([]byte, error) {
 	b.count = uint32(count)
-	starts, sorted := startsOf(codes, count)
+	starts, sorted, err := m.starts(count)
+	if err != nil {
+		return nil, err
+	}
 	if sorted {
 		b.encoding = encStarts
-		out := make([]byte, 0, 4*len(starts))
 		for _, s := range starts {
 			out = binary.LittleEndian.AppendUint32(out, s)
 		}
 		return out, nil
 	}
 	b.encoding = encFrozen
-	out := make([]byte, alignUp(4*uint64(count)))
-	head := len(out)
-	if room == nil {
-		room = make([]uint32, len(codes))
-	} else {
-		out = slices.Grow(out, max(0, int(limit)-head))
-	}
-	rows := rowsByCode(codes, starts, room)
+	head := int(alignUp(4 * uint64(count)))
+	out = append(out, make([]byte, head)...)
 	var bitmap roaring.Bitmap
-	for c := range count {
-		out = append(out, make([]byte, alignUp(uint64(len(out)))-uint64(len(out)))...)
-		var err error
-		if out, err = appendFrozen(out, &bitmap, rows[starts[c]:starts[c+1]]); err != nil {
-			return nil, fmt.Errorf("posting %d of %d: %w", c, count, err)
+	for from := 0; from < count; {
+		to := m.sort(starts, from)
+		for c := from; c < to; c++ {
+			out = append(out, make([]byte, alignUp(uint64(len(out)))-uint64(len(out)))...)
+			rows := m.rows[starts[c]-starts[from] : starts[c+1]-starts[from]]
+			if out, err = appendFrozen(out, &bitmap, rows); err != nil {
+				return nil, fmt.Errorf("posting %d of %d: %w", c, count, err)
+			}
+			if uint64(len(out)-head) > limit {
+				return nil, tablef("bitmaps of %d of %d codes take %d bytes, at most %d are possible", c+1, count,
+					len(out)-head, limit)
+			}
+			binary.LittleEndian.PutUint32(out[4*c:], uint32(len(out)-head))
 		}
-		if uint64(len(out)-head) > limit {
-			return nil, tablef("bitmaps of %d of %d codes take %d bytes, at most %d are possible", c+1, count,
-				len(out)-head, limit)
-		}
-		binary.LittleEndian.PutUint32(out[4*c:], uint32(len(out)-head))
+		from = to
 	}
 	return out, nil
 }
 
-// startsOf counts the rows with a smaller code, for each code, and reports whether rows are sorted
-// by code.
-func startsOf(codes []uint32, count int) (starts []uint32, sorted bool) {
+// starts counts the rows with a smaller code, for each code, and reports whether rows are sorted by
+// code.
+func (m *postingsMaker) starts(count int) (starts []uint32, sorted bool, err error) {
 	starts = make([]uint32, count+1)
 	sorted = true
 	last := uint32(0)
-	for _, c := range codes {
-		starts[c+1]++
-		sorted = sorted && c >= last
-		last = c
-	}
+	m.each(func(row uint32, codes []uint32) {
+		for _, c := range codes {
+			if int64(c) >= int64(count) {
+				err = tablef("a code is %d of %d", c, count)
+				return
+			}
+			starts[c+1]++
+			sorted = sorted && c >= last
+			last = c
+		}
+	})
 	for c := range count {
 		starts[c+1] += starts[c]
 	}
-	return starts, sorted
+	return starts, sorted, err
 }
 
-// rowsByCode are the row ids sorted by code; those of code c are at [starts[c], starts[c+1]). There is
-// room for them in rows.
-func rowsByCode(codes, starts, rows []uint32) []uint32 {
-	rows = rows[:len(codes)]
-	at := append([]uint32(nil), starts...)
-	for row, c := range codes {
-		rows[at[c]] = uint32(row)
-		at[c]++
+// sort sets rows to the row ids with the codes from one to another, sorted by code, and returns the
+// other code: there are at most batch of them, unless one code has more.
+func (m *postingsMaker) sort(starts []uint32, from int) (to int) {
+	to = len(starts) - 1
+	if m.batch > 0 {
+		for to = from + 1; to < len(starts)-1 && int(starts[to+1]-starts[from]) <= m.batch; to++ {
+		}
 	}
-	return rows
+	n := int(starts[to] - starts[from])
+	m.rows = slices.Grow(m.rows[:0], n)[:n]
+	at := slices.Clone(starts[from:to])
+	first := starts[from]
+	m.each(func(row uint32, codes []uint32) {
+		for k, c := range codes {
+			if i := int(c) - from; uint(i) < uint(len(at)) {
+				m.rows[at[i]-first] = row + uint32(k)
+				at[i]++
+			}
+		}
+	})
+	return to
 }
+
+// frozenRoom is how many bytes more than needed must follow a bitmap while it is made.
+const frozenRoom = 8
 
 // appendFrozen appends the frozen bitmap of rows, which ascend. It reuses the bitmap. The length of
 // dst is a multiple of 8.
@@ -89,9 +131,9 @@ func appendFrozen(dst []byte, bitmap *roaring.Bitmap, rows []uint32) ([]byte, er
 	bitmap.AddMany(rows)
 	bitmap.RunOptimize()
 	from, size := len(dst), int(bitmap.GetFrozenSizeInBytes())
-	// 8 bytes more than needed: an empty bitmap takes 4, and FreezeTo makes a pointer to a word of
-	// 8 of them, which the pointer checks of the race detector refuse at the end of an allocation.
-	dst = slices.Grow(dst, size+8)[:from+size]
+	// An empty bitmap takes 4 bytes, and FreezeTo makes a pointer to a word of 8 of them, which the
+	// pointer checks of the race detector refuse at the end of an allocation.
+	dst = slices.Grow(dst, size+frozenRoom)[:from+size]
 	_, err := bitmap.FreezeTo(dst[from:])
 	return dst, err
 }

@@ -44,7 +44,7 @@ func (r *Replica) addByDelta(ctx context.Context, d store.Delta) (size int64, er
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	r.Beside(func() { err = r.local.AddByDelta(d, delta) })
+	r.Beside(func() { err = r.local.AddByDelta(d, delta, &r.applier) })
 	if err != nil {
 		return 0, fmt.Errorf("table %s: %w", d.To.Table, err)
 	}

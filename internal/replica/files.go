@@ -146,6 +146,13 @@ type Fetched struct {
 func (r *Replica) fetchFiles(
 	ctx context.Context, files []file, whole bool, deltas map[string]store.Delta,
 ) (n Fetched, err error) {
+	if len(deltas) > 0 {
+		defer func() {
+			r.making.Lock()
+			defer r.making.Unlock()
+			r.applier = snapshot.DeltaApplier{} // gives up its memory
+		}()
+	}
 	var mu sync.Mutex
 	count := func(add func()) {
 		mu.Lock()

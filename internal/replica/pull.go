@@ -35,7 +35,8 @@ type Replica struct {
 	// Beside runs the work of deltas, which computes for long. NewReplica sets a plain call.
 	Beside func(work func())
 
-	making sync.Mutex // held while a delta makes a segment
+	making  sync.Mutex // held while a delta makes a segment
+	applier snapshot.DeltaApplier
 }
 
 // DefaultTimeout is long enough for two lost connections and short enough to wait for.

@@ -128,7 +128,7 @@ func (s *Store) putDelta(d Delta) (size int64, err error) {
 		return 0, err
 	}
 	hash := sha256.New()
-	if err := snapshot.ApplyDelta(hash, path, delta.Bytes(), d.To.Bytes); err != nil {
+	if err := new(snapshot.DeltaApplier).Apply(hash, path, delta.Bytes(), d.To.Bytes); err != nil {
 		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != d.To.SHA256 {
@@ -153,7 +153,7 @@ func (s *Store) makeDelta(d Delta, to *bytes.Buffer) error {
 
 // AddByDelta stores a segment that a delta makes from one of the store. It gets its name only if it
 // has the right digest.
-func (s *Segments) AddByDelta(d Delta, delta []byte) error {
+func (s *Segments) AddByDelta(d Delta, delta []byte, applier *snapshot.DeltaApplier) error {
 	from, err := s.SegmentPath(d.From.SHA256)
 	if err != nil {
 		return err
@@ -163,6 +163,6 @@ func (s *Segments) AddByDelta(d Delta, delta []byte) error {
 		return err
 	}
 	return AddFile(to, d.To.SHA256, func(f *os.File) error {
-		return snapshot.ApplyDelta(f, from, delta, d.To.Bytes)
+		return applier.Apply(f, from, delta, d.To.Bytes)
 	})
 }

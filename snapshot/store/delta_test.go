@@ -47,16 +47,16 @@ func TestDeltas(t *testing.T) {
 	// Another store that has the first segment gets the second one. It must be exactly that.
 	other := newStore(t)
 	putSnapshot(t, other, "s1", wideTable("a", 1))
-	if err := other.AddByDelta(Delta{d.From, before.Tables[1]}, delta); !errors.Is(err, snapshot.ErrCorrupt) {
+	if err := other.AddByDelta(Delta{d.From, before.Tables[1]}, delta, new(snapshot.DeltaApplier)); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a delta to another segment: %v, want ErrCorrupt", err)
 	}
 	if other.HasSegment(d.To, false) {
 		t.Error("the store has the segment already")
 	}
-	if err := other.AddByDelta(d, delta); err != nil || !other.HasSegment(d.To, true) {
+	if err := other.AddByDelta(d, delta, new(snapshot.DeltaApplier)); err != nil || !other.HasSegment(d.To, true) {
 		t.Errorf("the delta was not applied: %v", err)
 	}
-	if err := newStore(t).AddByDelta(d, delta); !errors.Is(err, os.ErrNotExist) {
+	if err := newStore(t).AddByDelta(d, delta, new(snapshot.DeltaApplier)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without the first segment: %v", err)
 	}
 
