@@ -10,8 +10,8 @@ import (
 // that a replica downloads little. docs/measurements/deltas.md has what it saves and what was
 // tried.
 //
-// Two segments of nearly the same rows share few bytes. One row more in the middle moves all bits of
-// packed numbers after it, and all row ids in bitmaps. One name more in a dictionary changes all
+// Two segments of nearly the same rows share few bytes. One row more in the middle moves all bits
+// of packed numbers after it, and all row ids in bitmaps. One name more in a dictionary changes all
 // codes after it. So a delta compares values, not bytes:
 //
 //   - An alignment says for each row of B which row of A it probably was. So there is one for the
@@ -21,21 +21,22 @@ import (
 //     the exceptions.
 //   - Postings follow from codes. They are made again, with the writer of segments.
 //
-// A reader with another version of that writer, or with another A, gets other bytes. It compares the
-// digest of B, which the manifest has, and downloads B if it differs.
+// A reader with another version of that writer, or with another A, gets other bytes. It compares
+// the digest of B, which the manifest has, and downloads B if it differs.
 //
 //	delta     magic "HSDL" · version u32 · one zstd frame with the content
 //	content   length of B's footer uv · B's footer · alignment of rows
 //	          per group of B:   alignment of its tuples · its codes · their postings
-//	          per column of B:  dictionary, if it is coded · codes or numbers · exact texts · postings
+//	          per column of B:  dictionary, if it is coded · codes or numbers · exact texts ·
+//	                            postings
 //	alignment length uv · runs: count<<1 uv, then how far the first position in A is from the end
 //	          of the last such run, zigzag uv; or count<<1|1 uv for a run that is not in A
 //	part      0 · the bytes of the block
 //	          1: those of the same block of A
-//	          2 · head of a scaled block · exceptions to predicted numbers · per exception: how far
-//	              it is from the prediction, zigzag uv
-//	          3 · alignment of the entries · exceptions to copied entries · per exception of texts:
-//	              length uv · the bytes of all exceptions
+//	          2 · head of a scaled block · exceptions to predicted numbers · per exception: how
+//	              far it is from the prediction, zigzag uv
+//	          3 · alignment of the entries · exceptions to copied entries · for texts a list of
+//	              their lengths uv · the bytes of all exceptions
 //	          4: postings made from the codes
 //	exceptions  count uv · length of the next list uv · per exception: positions since the last uv
 //

@@ -17,10 +17,10 @@ type DeltaApplier struct {
 	postings postingsMaker
 }
 
-// Apply writes the segment of so many bytes that a delta makes from the segment in a file. Any bytes
-// of both give an error or so many bytes, of which the caller checks the digest. One piece is made
-// at a time, and no list takes more bytes than the new segment. (The list of new codes for old ones
-// takes no more than the old one.)
+// Apply writes the segment of so many bytes that a delta makes from the segment in a file. Any
+// bytes of both give an error or so many bytes, of which the caller checks the digest. One piece is
+// made at a time, and no list takes more bytes than the new segment. (The list of new codes for old
+// ones takes no more than the old one.)
 func (p *DeltaApplier) Apply(w io.Writer, path string, delta []byte, size int64) (err error) {
 	m, err := mapFile(path)
 	if err != nil {
@@ -330,7 +330,8 @@ func postingsOf(m *postingsMaker, space []byte, p *piece, numbers []byte) ([]byt
 	made := block{}
 	payload, err := m.make(&made, space, p.codes(), min(b.length, math.MaxUint32))
 	if err == nil && (made.encoding != b.encoding || made.count != b.count) {
-		return nil, corruptf("%d postings in encoding %s, want %d in %s", made.count, made.encoding, b.count, b.encoding)
+		return nil, corruptf("%d postings in encoding %s, want %d in %s", made.count, made.encoding, b.count,
+			b.encoding)
 	}
 	return payload, err
 }

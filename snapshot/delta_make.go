@@ -12,8 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ErrNoDelta marks segments between which there is no delta, or none that is smaller than the second
-// one.
+// ErrNoDelta marks segments between which there is no delta, or none that is smaller than the
+// second one.
 var ErrNoDelta = errors.New("snapshot: no delta")
 
 // WriteDelta writes the delta that makes segment b from segment a.
@@ -26,7 +26,8 @@ func WriteDelta(w io.Writer, a, b *Segment) error {
 		if len(content) >= len(b.data) { // as readers require
 			return ErrNoDelta
 		}
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
+		z, err := zstd.NewWriter(nil,
+			zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
 		if err != nil {
 			return fmt.Errorf("zstd: %w", err)
 		}

@@ -4,7 +4,9 @@
 //
 // WriteSegment encodes a table in memory (TableData) as a segment, one file. format.go has the
 // layout of its bytes, and Dump prints them. OpenSegment maps a segment and returns its columns.
-// Package store keeps the segments of whole snapshots in a directory.
+// Package store keeps the segments of whole snapshots in a directory. WriteDelta describes a
+// segment by an earlier one of the table, and DeltaApplier makes it again: delta.go says how. For a
+// load that changes 1 % of all rows that is 0.4 % of the bytes, for one more name 0.06 %.
 //
 // # Lifetimes and sharing
 //

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hdqs/api/reply"
 	"hdqs/internal/replica"
@@ -108,12 +109,16 @@ dropped rows.`,
 	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to, for the page of a CI job")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print which files would be downloaded, and download none")
 	f.load.register(fl, "catalog to load")
+	f.registerBulk(fl)
+	f.deltas.register(fl)
+	return cmd
+}
+
+func (f *buildFlags) registerBulk(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.withBulk, "bulk", false, "write the tables as files for other programs too, beside the store's own")
 	f.bulk.register(fl, "bulk-")
-	f.deltas.register(fl)
 	fl.StringVar(&f.icebergLocation, "iceberg-location", "", "address of the store for readers of its Iceberg tables, "+
 		"such as s3://BUCKET/PREFIX; default: that of --store")
-	return cmd
 }
 
 func (f *buildFlags) report(l *loaded, out io.Writer) error {

@@ -33,7 +33,8 @@ func (f *deltaFlag) write(into *openStore, shown store.Channel, id string, messa
 		}
 		var written store.WrittenDeltas
 		var errs []error
-		for _, p := range append([]store.Pointer{shown.Pointer}, shown.Previous...)[:min(f.count, 1+len(shown.Previous))] {
+		last := append([]store.Pointer{shown.Pointer}, shown.Previous...)
+		for _, p := range last[:min(f.count, len(last))] {
 			from, err := into.Manifest(p.ID)
 			if isAbsent(err) || p.ID == id {
 				continue // it was removed
@@ -52,7 +53,7 @@ func (f *deltaFlag) write(into *openStore, shown store.Channel, id string, messa
 		return errors.Join(errs...)
 	}()
 	if err != nil {
-		fmt.Fprintf(messages, "hdqs: warning: deltas to %s could not be written, replicas will download whole segments: %v\n",
-			id, err)
+		fmt.Fprintf(messages, "hdqs: warning: deltas to %s could not be written, "+
+			"replicas will download whole segments: %v\n", id, err)
 	}
 }

@@ -132,7 +132,8 @@ func NewMetrics(to prometheus.Registerer) *Metrics {
 		Name: "hdqs_fetched_segment_bytes_total", Help: "Bytes of these segments, or of their deltas.",
 	}, []string{"form"})
 	m.fallbacks = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "hdqs_delta_fallbacks_total", Help: "Deltas that could not be used, so that whole segments were downloaded.",
+		Name: "hdqs_delta_fallbacks_total",
+		Help: "Deltas that could not be used, so that whole segments were downloaded.",
 	})
 	m.count(&replica.Fetched{})
 	to.MustRegister(m.segments, m.bytes, m.fallbacks, m.failures, prometheus.NewGaugeFunc(prometheus.GaugeOpts{

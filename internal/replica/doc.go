@@ -15,8 +15,12 @@
 // which the channel was last moved and refuses an older version of it. Only a writer with a key can
 // return to an earlier snapshot.
 //
-// Only files that the other side lacks are transferred. Checking an unchanged channel takes one
-// request with If-None-Match and a response without a body.
+// Only files that the other side lacks are transferred. Of a table of which the reader has an
+// earlier segment, it asks for a delta to the new one. A delta need not be trusted, since the
+// digest of what it makes is checked as that of a download is; on any fault the whole segment
+// follows.
+//
+// Checking an unchanged channel takes one request with If-None-Match and a response without a body.
 //
 // # Collection
 //

@@ -141,8 +141,8 @@ type Fetched struct {
 	Fault     error
 }
 
-// fetchFiles downloads the files that the local store lacks, by deltas if there are any. With whole,
-// the digests of those that it has are checked too.
+// fetchFiles downloads the files that the local store lacks, by deltas if there are any. With
+// whole, the digests of those that it has are checked too.
 func (r *Replica) fetchFiles(
 	ctx context.Context, files []file, whole bool, deltas map[string]store.Delta,
 ) (n Fetched, err error) {

@@ -13,10 +13,10 @@ import (
 )
 
 // Push uploads the snapshot that a channel of a local store shows: the segments that the remote
-// store lacks, then the manifest with signature and report, then the deltas and bulk files, if there
-// are any, then the channel. The channel is written only if it is still base; otherwise the error is
-// ErrConflict. With everything, files that the remote store has are uploaded too, because they may
-// be damaged.
+// store lacks, then the manifest with signature and report, then the deltas and bulk files, if
+// there are any, then the channel. The channel is written only if it is still base; otherwise the
+// error is ErrConflict. With everything, files that the remote store has are uploaded too, because
+// they may be damaged.
 func (r *Remote) Push(
 	ctx context.Context, local *store.Store, channel string, base Version, everything bool,
 ) (Version, error) {

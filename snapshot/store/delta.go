@@ -25,8 +25,8 @@ import (
 // and a reader without it takes the whole segment.
 type Delta struct{ From, To SegmentRef }
 
-// minDelta is the size of a segment from which deltas are made. Below it, a request takes as long as
-// the bytes.
+// minDelta is the size of a segment from which deltas are made. Below it, a request takes as long
+// as the bytes.
 const minDelta = 64 << 10
 
 // DeltasOf are the deltas between two snapshots that can be of use: those of tables that both have,

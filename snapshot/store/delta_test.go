@@ -47,7 +47,8 @@ func TestDeltas(t *testing.T) {
 	// Another store that has the first segment gets the second one. It must be exactly that.
 	other := newStore(t)
 	putSnapshot(t, other, "s1", wideTable("a", 1))
-	if err := other.AddByDelta(Delta{d.From, before.Tables[1]}, delta, new(snapshot.DeltaApplier)); !errors.Is(err, snapshot.ErrCorrupt) {
+	wrong := Delta{d.From, before.Tables[1]}
+	if err := other.AddByDelta(wrong, delta, new(snapshot.DeltaApplier)); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a delta to another segment: %v, want ErrCorrupt", err)
 	}
 	if other.HasSegment(d.To, false) {

@@ -1,8 +1,8 @@
 // Package store keeps snapshots in a directory.
 //
-// A store has three folders: segments, named by the SHA-256 of their content; manifests, each of
-// which names the segments of one snapshot; and channels, each of which points to the manifest to
-// serve.
+// A store has four folders: segments, named by the SHA-256 of their content; manifests, each of
+// which names the segments of one snapshot; channels, each of which points to the manifest to
+// serve; and deltas, each of which makes a segment from an earlier one of the table.
 //
 // Readers need no lock. A file gets its final name when it is complete and on disk, and only
 // channels are ever replaced. Writers take Lock, one at a time. A channel keeps its previous
