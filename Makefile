@@ -123,6 +123,8 @@ AXE_VERSION := 4.14.1
 AXE := .cache/axe/$(AXE_VERSION)/package/axe.min.js
 VNU_VERSION := 26.9.27
 VNU := .cache/vnu/$(VNU_VERSION)/package/build/dist/vnu.jar
+KUSTOMIZE_VERSION := v5.7.1
+KUSTOMIZE := .cache/kustomize/$(KUSTOMIZE_VERSION)/kustomize
 VERSITYGW := .cache/versitygw/$(VERSITYGW_VERSION)/versitygw
 
 whole bucket clients clients-short: export HDQS_BINARY := $(abspath $(BIN))
@@ -155,8 +157,10 @@ edge: export HDQS_EDGE := 1
 edge: export HDQS_AXE := $(abspath $(AXE))
 edge: export HDQS_VNU := $(abspath $(VNU))
 edge: export HDQS_WORKERD := $(abspath .cache/workerd)
-edge: $(AXE) $(VNU) .cache/workerd/packages ## the samples of deploy together, caches in front of the service, pages in a browser and a checker of HTML
-	$(PART) 'nginx varnishd gcc chromium systemd-analyze prometheus node npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api ./cmd/hdqs
+edge: export HDQS_KUSTOMIZE := $(abspath $(KUSTOMIZE))
+edge: export HDQS_KUBERNETES := $(abspath .cache/kubernetes/bin/kubernetes-validate)
+edge: $(AXE) $(VNU) $(KUSTOMIZE) .cache/kubernetes/packages .cache/workerd/packages ## the samples of deploy together, caches in front of the service, pages in a browser and a checker of HTML
+	$(PART) 'nginx varnishd gcc chromium systemd-analyze prometheus python3-venv node npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api ./cmd/hdqs
 
 pictures: build ## take the pictures of docs/pages.md again
 	HDQS_EDGE=1 HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs -update
@@ -175,7 +179,7 @@ vulnerabilities: ## known vulnerabilities in code that is called, of modules and
 	  $(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) -db $(VULNDB) $(PACKAGES); \
 	else echo "vulnerabilities: left out, since $(VULNDB) cannot be reached"; fi
 
-downloads: .cache/moto/packages $(VERSITYGW) $(AXE) $(VNU) $(filter-out %/oapi-codegen,$(CLIENTS)) .cache/schemathesis/packages
+downloads: .cache/moto/packages $(VERSITYGW) $(KUSTOMIZE) .cache/kubernetes/packages .cache/workerd/packages $(AXE) $(VNU) $(filter-out %/oapi-codegen,$(CLIENTS)) .cache/schemathesis/packages
 
 .cache/moto/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) 'moto[server]==5.2.5'
@@ -235,6 +239,13 @@ TYPED := cmd/hdqs/testdata/clients/typed
 .cache/typed/packages: $(TYPED)/package.json $(TYPED)/package-lock.json
 	@.ci/install --check npm >/dev/null || exit 0; \
 	  mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm ci --silent --no-audit --no-fund && touch $(@F)
+
+$(KUSTOMIZE):
+	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 $(GO) install sigs.k8s.io/kustomize/kustomize/v5@$(KUSTOMIZE_VERSION)
+
+# The schemas of Kubernetes.
+.cache/kubernetes/packages: .ci/venv .ci/constraints.txt
+	@.ci/venv $(@D) kubernetes-validate==1.37.0
 
 # The runtime of Cloudflare's Workers.
 WORKERD := api/testdata/edge
