@@ -2,6 +2,7 @@ package boundary
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdqs/api/chart"
@@ -94,4 +95,26 @@ func build(source string, features []feature) *Set {
 		}
 	}
 	return s
+}
+
+// AppendGeometry appends polygons as GeoJSON.
+func AppendGeometry(dst []byte, polygons []Polygon) []byte {
+	if len(polygons) == 0 {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, `{"type":"MultiPolygon","coordinates":[`...)
+	for i, p := range polygons {
+		dst = append(dst, ",["[1-min(i, 1):]...)
+		for k, ring := range p {
+			dst = append(dst, ",["[1-min(k, 1):]...)
+			for n, point := range ring {
+				dst = append(dst, ",["[1-min(n, 1):]...)
+				dst = append(strconv.AppendFloat(dst, point[0], 'f', -1, 64), ',')
+				dst = append(strconv.AppendFloat(dst, point[1], 'f', -1, 64), ']')
+			}
+			dst = append(dst, ']')
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, "]}"...)
 }

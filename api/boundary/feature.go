@@ -29,9 +29,9 @@ var (
 		{"admin2_code", "adm2_pcode", "admin2pcod", "admin2pcode"},
 	}
 	nameNames = [3][]string{
-		{"location_name", "adm0_name", "adm0_en", "admin0name", "name"},
-		{"admin1_name", "adm1_name", "adm1_en", "admin1name", "name"},
-		{"admin2_name", "adm2_name", "adm2_en", "admin2name", "name"},
+		{"location_name", "adm0_name", "adm0_en", "admin0name", "adm0_name1", "adm0_fr", "adm0_es", "adm0_pt", "name"},
+		{"admin1_name", "adm1_name", "adm1_en", "admin1name", "adm1_name1", "adm1_fr", "adm1_es", "adm1_pt", "name"},
+		{"admin2_name", "adm2_name", "adm2_en", "admin2name", "adm2_name1", "adm2_fr", "adm2_es", "adm2_pt", "name"},
 	}
 	// countryNames say which units are of one country.
 	countryNames = append([]string{"adm0_pcode", "admin0pcod"}, codeNames[0]...)
@@ -43,13 +43,7 @@ const noCode = "-99"
 // feature checks a feature. If it fails, the feature has the code as far as it is known. A feature
 // without a code has an empty one.
 func (r *reader) feature(raw *rawFeature) (f feature, err error) {
-	properties := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(raw.Properties)) {
-		text, is := raw.Properties[name].(string) // numbers and others are no codes
-		if text = strings.TrimSpace(text); is && text != noCode {
-			properties[strings.ToLower(name)] = text
-		}
-	}
+	properties := textsOf(raw.Properties)
 	for f.level = 2; f.level > 0 && first(properties, codeNames[f.level]) == ""; f.level-- {
 	}
 	f.Code = first(properties, codeNames[f.level])
@@ -79,6 +73,18 @@ func (r *reader) feature(raw *rawFeature) (f feature, err error) {
 		err = errors.New("its geometry is empty")
 	}
 	return f, err
+}
+
+// textsOf are the properties that are texts, by their names in lower case.
+func textsOf(given map[string]any) map[string]string {
+	properties := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		text, is := given[name].(string) // numbers and others are no codes
+		if text = strings.TrimSpace(text); is && text != noCode {
+			properties[strings.ToLower(name)] = text
+		}
+	}
+	return properties
 }
 
 // errNoCode says which properties are codes.
@@ -118,6 +124,11 @@ func (r *reader) polygons(kind string, coordinates json.RawMessage) (all []Polyg
 	if err != nil {
 		return nil, fmt.Errorf("the coordinates of its %s: %w", kind, err)
 	}
+	return r.check(polygons)
+}
+
+// check checks polygons, and closes their rings.
+func (r *reader) check(polygons [][][][]float64) (all []Polygon, err error) {
 	for i, polygon := range polygons {
 		var rings Polygon
 		for k, positions := range polygon {

@@ -58,20 +58,8 @@ func Read(in io.Reader, source string) (*Set, error) {
 	if source == "" {
 		source = strings.TrimSpace(file.Attribution)
 	}
-	switch {
-	case file.Type != "FeatureCollection":
-		return nil, fmt.Errorf("a GeoJSON FeatureCollection is wanted (RFC 7946), this has the type %q",
-			short(file.Type))
-	case len(file.Features) == 0:
-		return nil, errors.New("the collection has no feature")
-	}
-	// RFC 7946 has one coordinate system; files that are older than it may name another.
-	if file.CRS != nil {
-		name := file.CRS.Properties.Name
-		if !strings.HasSuffix(name, "CRS84") && !strings.HasSuffix(name, ":4326") {
-			return nil, fmt.Errorf("coordinates of %q: longitude and latitude of WGS 84 are wanted; "+
-				"ogr2ogr -t_srs EPSG:4326 converts them", short(name))
-		}
+	if err := file.check(); err != nil {
+		return nil, err
 	}
 	features, err := readFeatures(file.Features)
 	switch {
@@ -85,6 +73,26 @@ func Read(in io.Reader, source string) (*Set, error) {
 			"at most %d of UTF-8 are fine", len(source), maxText)
 	}
 	return build(source, features), nil
+}
+
+// check checks what the file says of all features.
+func (file *collection) check() error {
+	switch {
+	case file.Type != "FeatureCollection":
+		return fmt.Errorf("a GeoJSON FeatureCollection is wanted (RFC 7946), this has the type %q",
+			short(file.Type))
+	case len(file.Features) == 0:
+		return errors.New("the collection has no feature")
+	}
+	// RFC 7946 has one coordinate system; files that are older than it may name another.
+	if file.CRS != nil {
+		name := file.CRS.Properties.Name
+		if !strings.HasSuffix(name, "CRS84") && !strings.HasSuffix(name, ":4326") {
+			return fmt.Errorf("coordinates of %q: longitude and latitude of WGS 84 are wanted; "+
+				"ogr2ogr -t_srs EPSG:4326 converts them", short(name))
+		}
+	}
+	return nil
 }
 
 // readFeatures reads the features of a file. At least one has a code, and no two have the same.

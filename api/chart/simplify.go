@@ -240,3 +240,54 @@ func (o *outline) appendPath(path []byte, least int64, grid int) []byte {
 	}
 	return path
 }
+
+// perDegree is how many units of the plane a degree has when areas are simplified: a step is about
+// a metre.
+const perDegree = 1e5 / fineness
+
+// Simplify returns the rings of areas with fewer points. Left out are points and rings that change
+// an area by less than a square of so many degrees does; a ring that is left out is nil. Each area
+// keeps its largest ring. Neighbours keep the same points of their border.
+func Simplify(areas [][][][2]float64, degrees float64) [][][][2]float64 {
+	outlines, at := make([]outline, len(areas)), make([][]int, len(areas))
+	place := func(lon, lat float64) (x, y float64) { return lon * perDegree, lat * perDegree }
+	for i, rings := range areas {
+		for k, points := range rings {
+			if r := (ring{points: steps(points, place)}); len(r.points) > 2 {
+				outlines[i].rings, at[i] = append(outlines[i].rings, r), append(at[i], k)
+			}
+		}
+	}
+	weigh(outlines)
+	side := degrees * perDegree * fineness
+	least := int64(side * side)
+	all := make([][][][2]float64, len(areas))
+	for i := range outlines {
+		all[i] = make([][][2]float64, len(areas[i]))
+		for n := range outlines[i].rings {
+			all[i][at[i][n]] = outlines[i].rings[n].simplified(2 * least)
+		}
+	}
+	return all
+}
+
+// simplified is a ring in degrees, without what weighs less than least; nil if it is left out. One
+// that would be no area keeps all points.
+func (r *ring) simplified(least int64) (points [][2]float64) {
+	if !r.keep && r.size < least {
+		return nil
+	}
+	for _, from := range []int64{least, 0} {
+		points = points[:0]
+		for k, p := range r.points {
+			if r.weight[k] >= from {
+				const steps = fineness * perDegree
+				points = append(points, [2]float64{float64(p[0]) / steps, float64(p[1]) / steps})
+			}
+		}
+		if len(points) > 2 {
+			break
+		}
+	}
+	return append(points, points[0])
+}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -90,5 +91,43 @@ func TestBordersStayShared(t *testing.T) {
 	with, without := outlines[3].appendPath(nil, 1, 1), outlines[3].appendPath(nil, 50, 1)
 	if slices.Equal(with, without) || slices.Contains(without[1:], 'M') {
 		t.Errorf("the islet stays: %s", without)
+	}
+}
+
+// TestSimplify: two neighbours have the same points along their border, all of their own, and
+// islets are left out, but never an area.
+func TestSimplify(t *testing.T) {
+	t.Parallel()
+	var border [][2]float64
+	for i := range 201 {
+		border = append(border, [2]float64{1 + 0.01*math.Sin(float64(i)), float64(i) / 100})
+	}
+	back := slices.Clone(border)
+	slices.Reverse(back)
+	left := append(slices.Concat(border, [][2]float64{{0, 2}, {0, 0}}), border[0])
+	right := append(slices.Concat(back, [][2]float64{{2, 0}, {2, 2}}), back[0])
+	islet := [][2]float64{{5, 5}, {5.001, 5}, {5.001, 5.001}, {5, 5}}
+	alone := [][2]float64{{7, 7}, {7.001, 7}, {7.001, 7.001}, {7, 7}}
+	all := Simplify([][][][2]float64{{left, islet}, {right}, {alone}}, 0.05)
+	on := func(ring [][2]float64) (points [][2]float64) {
+		for _, p := range ring[:len(ring)-1] {
+			if p[0] > 0.9 && p[0] < 1.1 {
+				points = append(points, p)
+			}
+		}
+		slices.SortFunc(points, func(a, b [2]float64) int { return cmp.Compare(a[1], b[1]) })
+		return points
+	}
+	a, b := on(all[0][0]), on(all[1][0])
+	if !slices.Equal(a, b) || len(a) < 2 || len(a) > 50 {
+		t.Errorf("the border has %d and %d points of %d: %v %v", len(a), len(b), len(border), a, b)
+	}
+	if all[0][1] != nil || len(all[2][0]) != 4 {
+		t.Errorf("the islet is %v beside an area, and alone %v", all[0][1], all[2][0])
+	}
+	for _, ring := range [][][2]float64{all[0][0], all[1][0], all[2][0]} {
+		if ring[0] != ring[len(ring)-1] {
+			t.Errorf("%v does not end where it begins", ring)
+		}
 	}
 }

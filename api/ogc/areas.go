@@ -37,7 +37,7 @@ func versionOf(s *boundary.Set) string {
 	for _, areas := range s.Areas {
 		for i := range areas {
 			fmt.Fprintf(h, "%q %q %v ", areas[i].Code, areas[i].Name, len(areas[i].Polygons))
-			h.Write(appendGeometry(nil, areas[i].Polygons))
+			h.Write(boundary.AppendGeometry(nil, areas[i].Polygons))
 		}
 	}
 	return strconv.FormatUint(h.Sum64(), 36)
@@ -131,33 +131,11 @@ func (x *area) appendFeature(dst []byte) []byte {
 		}
 	}
 	text(`{"type":"Feature","id":`, x.Code)
-	dst = appendGeometry(append(dst, `,"geometry":`...), x.Polygons)
+	dst = boundary.AppendGeometry(append(dst, `,"geometry":`...), x.Polygons)
 	text(`,"properties":{"code":`, x.Code)
 	text(`,"name":`, x.Name)
 	text(`,"country":`, x.Country)
 	return append(append(dst, x.figure...), "}}"...)
-}
-
-// appendGeometry appends polygons as GeoJSON.
-func appendGeometry(dst []byte, polygons []boundary.Polygon) []byte {
-	if len(polygons) == 0 {
-		return append(dst, "null"...)
-	}
-	dst = append(dst, `{"type":"MultiPolygon","coordinates":[`...)
-	for i, p := range polygons {
-		dst = append(dst, ",["[1-min(i, 1):]...)
-		for k, ring := range p {
-			dst = append(dst, ",["[1-min(k, 1):]...)
-			for n, point := range ring {
-				dst = append(dst, ",["[1-min(n, 1):]...)
-				dst = append(strconv.AppendFloat(dst, point[0], 'f', -1, 64), ',')
-				dst = append(strconv.AppendFloat(dst, point[1], 'f', -1, 64), ']')
-			}
-			dst = append(dst, ']')
-		}
-		dst = append(dst, ']')
-	}
-	return append(dst, "]}"...)
 }
 
 // areasOf are the areas of a collection by code: those that have boundaries, with their figures or

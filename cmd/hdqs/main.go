@@ -94,8 +94,8 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(hangups), newStatus(), newBuild(), newQuery(), newMCP(), newInspect(), newVerify(),
-		newDiff(), newHistory(), newExport(), newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(),
-		newIdentifier(), newInit(), newLicenses())
+		newDiff(), newHistory(), newExport(), newPublish(), newRollback(), newCollect(), newMirror(), newBoundaries(),
+		newKeygen(), newIdentifier(), newInit(), newLicenses())
 	root.AddCommand(moreCommands...)
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)
