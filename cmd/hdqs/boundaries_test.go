@@ -44,7 +44,8 @@ func TestBoundaries(t *testing.T) {
 	defer web.Close()
 	named := filepath.Join(dir, "afg_adm1.geojson")
 	testkit.Must(t, os.Rename(filepath.Join(dir, "afg", "adm1.geojson"), named))
-	mustExit(t, 0, "boundaries", "--from", web.URL+"/afg_adm1.geojson", "--out", file, "--allow-http", "--allow-private-hosts")
+	mustExit(t, 0, "boundaries", "--from", web.URL+"/afg_adm1.geojson", "--out", file, "--allow-http",
+		"--allow-private-hosts")
 	fromWeb, err := os.ReadFile(file)
 	testkit.Must(t, err)
 	if string(fromDir) != string(fromWeb) {
