@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -150,7 +151,9 @@ func (r *Replica) fetchFiles(
 		defer func() {
 			r.making.Lock()
 			defer r.making.Unlock()
-			r.applier = snapshot.DeltaApplier{} // gives up its memory
+			if r.applier = (snapshot.DeltaApplier{}); n.Deltas > 0 {
+				runtime.GC() // a swap may follow, which collects no garbage until its end
+			}
 		}()
 	}
 	var mu sync.Mutex
