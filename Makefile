@@ -9,7 +9,7 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
 .PHONY: build run install release release-check quick test parts browsers clients-short nightly downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
-  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-export bench-beside bench-agents bench-pages bench-compare bench-overload \
+  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-export bench-beside bench-agents bench-pages bench-fleet bench-hollow bench-compare bench-overload \
   drill drill-short soak pictures vendor vendored vulnerabilities clean
 
 build: ## the static binary
@@ -386,6 +386,13 @@ bench-agents: bench-store ## short queries beside a flood of calls by agents and
 bench-bulk: bench-store $(CLIENTS) ## what DuckDB reads of large tables by URL for one country: requests and bytes, two minutes
 	test -d $(BENCHSTORE)/bulk || $(BIN) build --catalog tmp/catalog --store $(BENCHSTORE) --bulk --bulk-formats parquet >/dev/null
 	.cache/engines/bin/python bench/bulk/part.py $(BIN) $(BENCHSTORE) | tee tmp/bulk.md
+
+# STORE is a store with two snapshots of the full-scale catalog, ID the one that its channel does not show.
+bench-fleet: build ## STORE=dir ID=snapshot: eight replicas follow its publication, with deltas and without: two minutes
+	python3 bench/fleet.py $(BIN) $(STORE) $(ID)
+
+bench-hollow: build ## STORE=dir ID=snapshot: snapshot and delta of one table by Netflix Hollow: a minute
+	sh bench/peers/hollow/run.sh $(BIN) $(STORE) $(ID)
 
 bench-pages: build .cache/peers/installed ## a page of records against the same page of Datasette: five minutes
 	test -f $(PEERS)/views/catalog.json || $(GO) run ./cmd/generate views --scale 0.65 --gzip --out $(PEERS)/views

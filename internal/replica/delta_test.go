@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -104,7 +105,7 @@ func TestFetchByDelta(t *testing.T) {
 // TestDeltaFaults: whatever a delta is, the replica gets exactly the segment of the manifest.
 func TestDeltaFaults(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name      string
 		fault     func(delta []byte) []byte // nil: there is none
 		own       func(t *testing.T, file string)
@@ -131,7 +132,7 @@ func TestDeltaFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, r := newFakeNamed(t, "deltafaults"+string(rune('a'+len(c.name))))
+			b, r := newFakeNamed(t, fmt.Sprintf("deltafaults%d", i))
 			key, keys := testkit.SigningKey(t)
 			writer, reader := newStore(t).Signing(key), newStore(t).Trusting(keys)
 			first := publish(t, writer, "s1", wideTable("a", 1))
