@@ -1,8 +1,12 @@
 package main_test
 
 import (
+	bin "encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +15,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 
 	"hdqs/internal/testkit"
 )
@@ -54,6 +60,74 @@ func TestBoundaries(t *testing.T) {
 	s := serve(t, "--store", sampleStore(t), "--boundaries", file)
 	if body := ask(t, "GET", s.base+"/ogc/collections/admin1/items").body; !strings.Contains(string(body), `"AF02"`) {
 		t.Errorf("the server has %s", body)
+	}
+}
+
+// countryRow and unitRow are rows of GeoParquet files of boundaries.
+type countryRow struct {
+	Name     string `parquet:"adm0_name"`
+	Code     string `parquet:"adm0_pcode"`
+	Geometry []byte `parquet:"geometry"`
+}
+
+type unitRow struct {
+	Name     string `parquet:"adm1_name"`
+	Code     string `parquet:"adm1_pcode"`
+	Geometry []byte `parquet:"geometry"`
+}
+
+func writeParquet[R any](t *testing.T, to io.Writer, row R) {
+	w := parquet.NewGenericWriter[R](to)
+	_, err := w.Write([]R{row})
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBoundariesCatalog reads a catalog of the web, whose countries have no level below the first:
+// all that it links to, or those that are asked for.
+func TestBoundariesCatalog(t *testing.T) {
+	parallel(t)
+	shape := bin.LittleEndian.AppendUint32([]byte{1}, 3) // a polygon with one ring of four positions
+	shape = bin.LittleEndian.AppendUint32(bin.LittleEndian.AppendUint32(shape, 1), 4)
+	for _, v := range []float64{1, 1, 2, 1, 2, 2, 1, 1} {
+		shape = bin.LittleEndian.AppendUint64(shape, math.Float64bits(v))
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		code, of, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/cod/"), "/")
+		switch {
+		case code == "catalog.json":
+			fmt.Fprint(w, `{"links":[{"rel":"child","href":"./afg/catalog.json"},
+				{"rel":"child","href":"./som/catalog.json"},{"rel":"child","href":"./global/catalog.json"},
+				{"rel":"self","href":"./xyz/catalog.json"}]}`)
+		case of == "latest/adm0/original.parquet" && code != "tcd":
+			writeParquet(t, w, countryRow{"Land", strings.ToUpper(code[:2]), shape})
+		case of == "latest/adm1/original.parquet":
+			writeParquet(t, w, unitRow{"One", strings.ToUpper(code[:2]) + "01", shape})
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer web.Close()
+	file := filepath.Join(t.TempDir(), "b.geojson")
+	args := []string{
+		"boundaries", "--from", web.URL + "/cod/catalog.json", "--out", file, "--allow-http", "--allow-private-hosts",
+	}
+	if got := mustExit(t, 0, args...).stdout; !strings.Contains(got, "2 countries, 2 first-level units, 0 ") {
+		t.Errorf("of all: %q", got)
+	}
+	got := mustExit(t, 0, append(args, "--countries", "AFG")...).stdout
+	if !strings.Contains(got, "1 countries, 1 first-level units, 0 ") {
+		t.Errorf("of one: %q", got)
+	}
+	text, err := os.ReadFile(file)
+	testkit.Must(t, err)
+	if !strings.Contains(string(text), `"location_code":"AFG"`) {
+		t.Errorf("the file is %s", text)
+	}
+	failed := mustExit(t, 3, append(args, "--countries", "TCD")...)
+	if !strings.Contains(failed.stderr, "tcd/latest/adm0/original.parquet") {
+		t.Errorf("of a country without boundaries: %q", failed.stderr)
 	}
 }
 
