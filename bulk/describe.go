@@ -53,26 +53,17 @@ func (t *Table) of(format Format) (files []*File) {
 	return files
 }
 
-// licenses are the addresses of the licences of a table's rows, each once.
-func (t *Table) licenses() []string {
-	byURL := map[string]bool{}
-	for _, s := range t.Sources {
-		if s.LicenseURL != "" {
-			byURL[s.LicenseURL] = true
-		}
+// distinct are the texts that some sources have, each once.
+func distinct(sources []Source, text func(s Source) string) []string {
+	texts := map[string]bool{}
+	for _, s := range sources {
+		texts[text(s)] = true
 	}
-	return slices.Sorted(maps.Keys(byURL))
+	delete(texts, "")
+	return slices.Sorted(maps.Keys(texts))
 }
 
-func (t *Table) providers() []string {
-	names := map[string]bool{}
-	for _, s := range t.Sources {
-		if s.Provider != "" {
-			names[s.Provider] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
-}
+func licenseURL(s Source) string { return s.LicenseURL }
 
 // dataPackage is a Frictionless data package of the CSV files that its readers unpack, or without
 // them of the Parquet files.
@@ -134,7 +125,7 @@ func (t *Table) resource(name string, f *File, format string, r object) object {
 		}
 		sources = append(sources, object{"title": text})
 	}
-	for _, url := range t.licenses() {
+	for _, url := range distinct(t.Sources, licenseURL) {
 		licenses = append(licenses, object{"path": url})
 	}
 	if sources != nil {
@@ -173,14 +164,10 @@ var croissantTypes = map[string]string{
 // croissant describes each table by one file with all of its rows: Parquet, or CSV if the Parquet
 // files are by country.
 func (m *Manifest) croissant(base string) object {
-	files, records, licenses := list{}, list{}, map[string]bool{}
+	files, records, sources := list{}, list{}, []Source{}
 	for i := range m.Tables {
 		t := &m.Tables[i]
-		for _, s := range t.Sources {
-			if name := cmp.Or(s.LicenseURL, s.License); name != "" {
-				licenses[name] = true
-			}
-		}
+		sources = append(sources, t.Sources...)
 		whole, encoding := t.of(Parquet), "application/x-parquet"
 		if len(whole) != 1 {
 			whole, encoding = t.of(CSVGzip), "text/csv"
@@ -214,8 +201,9 @@ func (m *Manifest) croissant(base string) object {
 		"datePublished": m.Created.Format(time.RFC3339), "distribution": files, "recordSet": records,
 		"citeAs": title + ", " + m.Snapshot,
 	}
-	if len(licenses) > 0 {
-		dataset["license"] = slices.Sorted(maps.Keys(licenses))
+	named := func(s Source) string { return cmp.Or(s.LicenseURL, s.License) }
+	if licenses := distinct(sources, named); len(licenses) > 0 {
+		dataset["license"] = licenses
 	}
 	return dataset
 }

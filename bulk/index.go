@@ -65,16 +65,12 @@ func NewIndex(manifests []*Manifest) *Index {
 	return x
 }
 
-func (m *Manifest) licenses() (names []string) {
+func (m *Manifest) licenses() []string {
+	var sources []Source
 	for _, t := range m.Tables {
-		for _, s := range t.Sources {
-			if s.License != "" {
-				names = append(names, s.License)
-			}
-		}
+		sources = append(sources, t.Sources...)
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return distinct(sources, func(s Source) string { return s.License })
 }
 
 // Encode returns the index as JSON.

@@ -133,7 +133,7 @@ func (m *Manifest) item(t *Table, files []*File, theme, dataset string) (object,
 		properties["datetime"], properties["start_datetime"], properties["end_datetime"] = nil, times[0], times[1]
 	}
 	var providers list
-	for _, name := range t.providers() {
+	for _, name := range distinct(t.Sources, func(s Source) string { return s.Provider }) {
 		providers = append(providers, object{"name": name, "roles": list{"producer"}})
 	}
 	if providers != nil {
@@ -143,7 +143,7 @@ func (m *Manifest) item(t *Table, files []*File, theme, dataset string) (object,
 		link("root", "../"+Collection, jsonType, title), link("parent", "./"+Collection, jsonType, titleOf(theme)),
 		link("collection", "./"+Collection, jsonType, titleOf(theme)),
 	}
-	for _, url := range t.licenses() {
+	for _, url := range distinct(t.Sources, licenseURL) {
 		links = append(links, link("license", url, "", ""))
 	}
 	href := func(f *File) string { return "./" + strings.TrimPrefix(f.Path, theme+"/") }
