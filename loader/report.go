@@ -283,6 +283,23 @@ func (f *FetchReport) Count(state string) int {
 	return n
 }
 
+// Trouble is why the catalog could not be read whole, in one text: the longest of what is said
+// about it and its files, since that says what to do. It is empty if nothing is said.
+func (f *FetchReport) Trouble() (why string) {
+	said := slices.Clone(f.Notes)
+	for _, s := range f.Sources {
+		if s.State == SourceStale || s.State == SourceRefused {
+			said = append(said, s.Why)
+		}
+	}
+	for _, text := range said {
+		if len(text) > len(why) {
+			why = text
+		}
+	}
+	return why
+}
+
 // complete reports whether every source was read or has not changed. A catalog that was not fetched
 // is complete.
 func (f *FetchReport) complete() bool {

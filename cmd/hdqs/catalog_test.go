@@ -176,6 +176,11 @@ func TestServeFromSite(t *testing.T) {
 	if now := total(); now != changed {
 		t.Errorf("%s rows while the site fails, %s before", now, changed)
 	}
+	set([]byte("<html>"), "2026-11-23T12:00:00", status(406))
+	testkit.WaitFor(t, "a refresh that names the block", func() bool { return s.logged("say who you are") })
+	if now := total(); now != changed {
+		t.Errorf("%s rows while the site refuses, %s before", now, changed)
+	}
 	set(data, "2026-11-24T00:00:00", nil)
 	testkit.WaitFor(t, "the first rows again", func() bool { return total() == before })
 	if code := s.stop(t); code != 0 {

@@ -432,12 +432,16 @@ func (f *serveFlags) rebuild(ctx context.Context, st *openStore, log *slog.Logge
 		log.Error("refresh failed; the served snapshot stays", "catalog", f.load.catalog, "error", err)
 		return err
 	}
-	stale := 0
+	stale, why := 0, ""
 	if l.Fetched != nil {
 		stale = l.Fetched.Count(loader.SourceStale) + l.Fetched.Count(loader.SourceRefused)
+		why = l.Fetched.Trouble()
 	}
 	log.Info("refreshed", "outcome", l.Outcome, "snapshot", l.Snapshot, "partial", l.partial() != nil,
 		"stale", stale, "seconds", l.Seconds)
+	if stale > 0 {
+		log.Warn("the catalog could not be read whole; the last good form of its files is served", "why", why)
+	}
 	return nil
 }
 
