@@ -42,7 +42,7 @@ func generate(
 	var o generator.Options
 	out := flags.String("out", "", "directory to write to")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the data")
-	flags.Float64Var(&o.Scale, "scale", 0, "0 is the sample, 1 is twelve million rows")
+	flags.Float64Var(&o.Scale, "scale", 0, "0 is the sample, 1 is twelve million rows, 16 the most")
 	flags.BoolVar(&o.Compress, "gzip", false, "compress the files of the themes")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -53,8 +53,8 @@ func generate(
 	if *out == "" {
 		return errors.New("--out is missing: a directory to write to")
 	}
-	if o.Scale < 0 || o.Scale > 1 {
-		return fmt.Errorf("--scale %g is not between 0 and 1", o.Scale)
+	if o.Scale < 0 || o.Scale > 16 {
+		return fmt.Errorf("--scale %g is not between 0 and 16", o.Scale)
 	}
 	begun := time.Now()
 	counts, err := write(*out, o)
