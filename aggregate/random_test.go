@@ -8,9 +8,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"hdqs/index"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -21,7 +21,7 @@ func TestRandomQuestionsAgainstTwin(t *testing.T) {
 	if testing.Short() {
 		questions = 200
 	}
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	sizes := []int{1, 7, 100, 100, 900, 900, 900, 2000, 9000}
 	const perTable = 25
 	for i := range questions / perTable {

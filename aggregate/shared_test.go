@@ -12,7 +12,7 @@ import (
 )
 
 // TestShared compares the answers of a table that several goroutines share, of rows of two chunks,
-// with those of the twin.
+// with those of one that nobody shares.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))
@@ -26,22 +26,25 @@ func TestShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	byHand := &twinTable{seg: seg, o: o}
+	alone, err := Open(x, seg, o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var wait sync.WaitGroup
 	for range 3 {
 		q := randomQuestion(r, seg)
-		rows, err := passingRows(x, q.Query)
+		answer, err := alone.Answer(q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := byHand.answer(q, rows)
+		want := lines(answer, q)
 		for range 2 {
 			wait.Go(func() {
 				got, err := table.Answer(q)
 				if err != nil {
 					t.Error(err)
 				} else if have := lines(got, q); !slices.Equal(have, want) {
-					t.Errorf("%+v: %d groups are not the %d of the twin", q, len(have), len(want))
+					t.Errorf("%+v: %d groups are not the %d of one alone", q, len(have), len(want))
 				}
 			})
 		}

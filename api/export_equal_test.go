@@ -5,7 +5,6 @@ package api
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"hdqs/api/contract"
 	"hdqs/api/state"
@@ -17,7 +16,7 @@ import (
 func TestExportsEqualPages(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 400)
-	random := rand.New(rand.NewPCG(5, uint64(time.Now().UnixNano())))
+	random := rand.New(rand.NewPCG(5, testkit.Seed()))
 	for _, m := range s.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
@@ -34,7 +33,7 @@ func TestExportsOverChunks(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/coordination-context/conflict-events"
 	s := tableServer(t, state.Options{}, path, 70_000)
-	random := rand.New(rand.NewPCG(6, uint64(time.Now().UnixNano())))
+	random := rand.New(rand.NewPCG(6, testkit.Seed()))
 	e := planOf(path).Endpoint
 	for range testkit.Trials(8, 1) {
 		checkExport(t, s, path, e, randomExport(e, random), random)

@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestNDJSON compares random pages as NDJSON with the same pages as JSON, byte by byte, in both
@@ -19,7 +19,7 @@ import (
 func TestNDJSON(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, state.Options{}, sampleTables(t, 300))
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 3))
 	lines, empty := 0, 0

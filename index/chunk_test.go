@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -114,7 +113,7 @@ func freezeBitmap(t testing.TB, m *roaring.Bitmap) []byte {
 // and counts with plain lists.
 func TestChunkAgainstLists(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 3))
 	shapes := make(map[string]int)
 	var never []string // pairs of shapes not intersected yet
@@ -167,7 +166,7 @@ func TestChunkAgainstLists(t *testing.T) {
 // TestPage cuts pages out of chunks of all shapes.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 4))
 	for round := range 1000 {
 		size := []int{chunkRows, 5000, 100}[r.IntN(3)]

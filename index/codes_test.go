@@ -1,16 +1,19 @@
+//go:build !race
+
 package index
 
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // TestCodeRun: a set of codes is a span exactly if its count is that of the codes from its first to
 // its last.
 func TestCodeRun(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 5000 {
 		size := 1 + r.IntN(300)

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"hdqs/internal/testkit"
 )
@@ -17,7 +16,7 @@ import (
 // finds, read one by one, for rows of every shape.
 func TestCountStrategies(t *testing.T) {
 	t.Parallel()
-	seed, tables := uint64(time.Now().UnixNano()), 0
+	seed, tables := testkit.Seed(), 0
 	for i, rows := range []int{64, 3000, 65_537, 140_000} {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		seg := randomSegment(t, r, rows)

@@ -8,10 +8,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -30,7 +30,7 @@ func listSet(s *set, rows int) []uint32 {
 // alignment.
 func TestFrozenAgainstRoaring(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 5))
 	for round := range 100 {
 		rows := 1 + r.IntN(5*chunkRows)

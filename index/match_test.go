@@ -10,8 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
+
+	"hdqs/internal/testkit"
 )
 
 // matchCase is a line of testdata/match.txt.
@@ -97,7 +98,7 @@ func TestMatchCases(t *testing.T) {
 // expressions.
 func TestSearchAgainstTwin(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 3000 {
 		texts := make([]string, r.IntN(40))

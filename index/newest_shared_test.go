@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -149,7 +149,7 @@ func numbered(format string, n int) []string {
 // TestNewestShared asks a new index from several goroutines at once.
 func TestNewestShared(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 1))
 	seg := tables.Segment(t, seriesTable(r, 20_000, false))
 	o := Options{Series: []string{"place", "maker", "kind"}, PeriodStart: "start", PeriodEnd: "end"}

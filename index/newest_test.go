@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hdqs/internal/tables"
 	"hdqs/internal/testkit"
@@ -49,7 +48,7 @@ func compareNewest(x *Index, seg *snapshot.Segment, o *Options, q *Query, r *ran
 // and periods are of random columns.
 func TestNewestOfRandomTables(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	sizes := []int{0, 1, 2, 64, 65, 500, 4097, 66_000, 131_200}
 	for i := range 3 * len(sizes) {
 		rows := sizes[i%len(sizes)]
@@ -88,7 +87,7 @@ func TestNewestOfRandomTables(t *testing.T) {
 // TestNewestOfSeries asks tables like real ones for the newest rows, in order and garbled.
 func TestNewestOfSeries(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	sizes := []int{1, 100, 3000, 65_536, 140_000}
 	fewer := 0
 	for i := range 4 * len(sizes) {
@@ -137,7 +136,7 @@ func TestNewestOfSeries(t *testing.T) {
 // last of those rows of which all were tested.
 func TestLastThatPass(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 5))
 	seg := tables.Segment(t, seriesTable(r, 2*chunkRows, true))
 	x, err := Open(seg)

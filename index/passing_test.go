@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"hdqs/internal/testkit"
 )
@@ -102,7 +101,7 @@ func compareChunk(p *Passing, chunk *ChunkRows, k int, counting bool, all []uint
 // and after Select has counted the rows.
 func TestPassingAgainstScan(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	limits := []Options{{}, {CacheBytes: -1, SearchBytes: -1}}
 	for i, rows := range []int{0, 1, 64, 3000, 65_536, 65_537, 140_000} {
 		queries := 60

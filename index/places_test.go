@@ -211,7 +211,7 @@ func plainKept(all []placedRow, passing []uint32, q *Query) (kept []uint32) {
 // rows.
 func TestKept(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	dropped := map[bool]int{}
 	for i := range 150 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -264,7 +264,7 @@ func TestKept(t *testing.T) {
 // newest year in which a row has a value.
 func TestWholeEdition(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	for i := range 60 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		rows := placedRows(r, 1+r.IntN(100))
@@ -347,7 +347,7 @@ func TestEditionOfYear(t *testing.T) {
 // pairs of rows.
 func TestFirstNested(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	found, crossing := 0, 0
 	for i := range 200 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"hdqs/internal/testkit"
 )
@@ -15,7 +14,7 @@ import (
 // whatever the estimates say.
 func TestPageByScan(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	answered, refused := 0, 0
 	for table := range 4 {
 		r := rand.New(rand.NewPCG(seed, uint64(table)))

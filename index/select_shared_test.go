@@ -5,18 +5,22 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"hdqs/internal/testkit"
 )
 
-// TestSelectShared runs the same few queries on one Index from many goroutines.
+// TestSelectShared runs the same few queries on one Index from many goroutines, and compares with
+// one that nobody shares.
 func TestSelectShared(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 2))
 	seg := randomSegment(t, r, 70_000)
 	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := Open(seg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +31,7 @@ func TestSelectShared(t *testing.T) {
 	queries, pages := make([]*Query, n), make([]Page, n)
 	for i := range queries {
 		queries[i] = randomQuery(r, seg)
-		testkit.Must(t, Scan(seg, queries[i], &pages[i]))
+		testkit.Must(t, alone.Select(queries[i], &pages[i]))
 	}
 	var wait sync.WaitGroup
 	for g := range 8 {

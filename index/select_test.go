@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"hdqs/internal/testkit"
 )
@@ -39,7 +38,7 @@ func TestSelectAgainstScan(t *testing.T) {
 			c.tables, c.queries = (c.tables+2)/3, (c.queries+4)/5
 		}
 		t.Run(fmt.Sprintf("rows=%d", c.rows), func(t *testing.T) {
-			seed := uint64(time.Now().UnixNano())
+			seed := testkit.Seed()
 			for table := range c.tables {
 				r := rand.New(rand.NewPCG(seed, uint64(table)))
 				seg := randomSegment(t, r, c.rows)
@@ -67,7 +66,7 @@ func TestSelectAgainstScan(t *testing.T) {
 // table does not have.
 func TestDamagedPosting(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 8))
 	damaged, tables := 0, 6
 	if testing.Short() {

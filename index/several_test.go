@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // TestSearchOfManyPatterns compares the passes that look for many patterns with a search for each
@@ -15,7 +16,7 @@ import (
 func TestSearchOfManyPatterns(t *testing.T) {
 	t.Parallel()
 	kinds := 0
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 3))
 	for range 200 {
 		texts := make([]string, 1+r.IntN(300))
@@ -76,7 +77,7 @@ func TestSearchOfManyPatterns(t *testing.T) {
 // the values are divided.
 func TestKeysOfSeveralValues(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 4))
 	seg := randomSegment(t, r, 100)
 	x, err := Open(seg)

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"hdqs/internal/testkit"
 )
@@ -72,7 +71,7 @@ func TestBulkAgainstSingle(t *testing.T) {
 // TestPackedScans compares the scans of packed numbers with tests of each number.
 func TestPackedScans(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 1))
 	for round := range 2000 {
 		n, width := 1+r.IntN(700), r.IntN(58)

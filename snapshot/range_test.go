@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // randomRange returns a range of numbers up to most, as a first number and how many more: at both
@@ -24,7 +25,7 @@ func randomRange(r *rand.Rand, most uint64) (lo, more uint64) {
 // for few to many numbers in the range.
 func TestPackedRange(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 1))
 	for width := uint64(1); width <= 33; width++ {
 		for round := range 60 {
@@ -70,7 +71,7 @@ func TestPackedRange(t *testing.T) {
 // read. Without a number above the bound all of it is read, up to its last piece.
 func TestWithinBlocks(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 1))
 	for width := 1; width <= 40; width++ {
 		for range 60 {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // TestValues parses every text of testdata/values.txt.
@@ -162,7 +164,7 @@ func TestExactBounds(t *testing.T) {
 // TestUnescaped compares the decoding of queries and paths with that of one byte after the other.
 func TestUnescaped(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	r := rand.New(rand.NewPCG(testkit.Seed(), 1))
 	const alphabet = "%%%+ab2CcfFg\xc3\x00"
 	for range 20_000 {
 		encoded := make([]byte, r.IntN(20))

@@ -130,6 +130,15 @@ func isFile(path string) bool {
 // Long reports whether tests run in their long form, as `make soak` has them run.
 func Long() bool { return os.Getenv("HDQS_TEST_LONG") != "" }
 
+// Seed starts random numbers: the same each time, so that a failure is one of the change that is
+// tested. The long form has another one each time.
+func Seed() uint64 {
+	if Long() {
+		return uint64(time.Now().UnixNano())
+	}
+	return 1
+}
+
 // Trials returns how often something is repeated: all times in the long form, and fewer elsewhere.
 func Trials(all, fewer int) int {
 	if Long() {

@@ -1,0 +1,125 @@
+//go:build !race
+
+package api
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"hdqs/api/find"
+	"hdqs/api/reply"
+	"hdqs/api/site"
+	"hdqs/api/state"
+)
+
+// TestSearchPages: what the pages of searches say, also for texts that would be markup.
+func TestSearchPages(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{}, 30)
+	for _, m := range s.Mounts {
+		for query, want := range map[string]string{
+			"":             "<h2>Data lists</h2>",
+			"q=":           "<h2>Data lists</h2>",
+			"q=refugees":   `<a href="` + m.Prefix + `/browse/refugees-persons-of-concern">`,
+			"q=xyzzyqwx":   "Try fewer or other words",
+			"q=%3Cb%3E%22": "&lt;b&gt;&#34;",
+			"q=afg&kind=field&offset=99999999999999999999": "Search",
+			"q=" + strings.Repeat("refugees+", 150):        "Search",
+			"q=%ff%00afg":                                  "Search",
+		} {
+			a := s.Answer("GET", m.Prefix+site.SearchPath+"?"+query, nil)
+			isPage := a.Status == 200 && headerOf(a, "Content-Type") == reply.HtmlType
+			if !isPage || !strings.Contains(string(a.Body), want) {
+				t.Errorf("%s %s: %d, without %q", m.Prefix, query, a.Status, want)
+			}
+			if strings.Contains(string(a.Body), "<b>") {
+				t.Errorf("%s: markup of the search is on the page", query)
+			}
+		}
+	}
+	if a := s.Answer("GET", site.SearchPath+"?q=%zz", nil); a.Status != 400 {
+		t.Errorf("a malformed query: %d, want 400", a.Status)
+	}
+	if a := s.Answer("GET", "/browse?x=1", nil); a.Status != 307 || headerOf(a, "Location") != "/#lists" {
+		t.Errorf("/browse: %d to %q", a.Status, headerOf(a, "Location"))
+	}
+}
+
+// TestMissingPages: a browser gets a page for an unknown path, with the nearest one and what a
+// search for its words finds; programs get JSON, and everybody does below the interface's path.
+func TestMissingPages(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier}, 30)
+	for path, wants := range map[string][]string{
+		"/browse/conflict-event":   {`<a class="path" href="/browse/conflict-events">`, `value="conflict event"`},
+		"/browse/refugees":         {`<a href="/browse/refugees-persons-of-concern">`},
+		"/hapi/browse/idp":         {`href="/hapi/browse/idps"`},
+		"/changelogs":              {`href="/changelog"`},
+		"/wp-login.php":            {"There is no page here"},
+		"/%3Cscript%3Ealert(1)%3C": {"There is no page here"},
+	} {
+		a := s.Answer("GET", path, browserAccept)
+		kept := headerOf(a, "Cache-Control")
+		if a.Status != 404 || headerOf(a, "Content-Type") != reply.HtmlType || kept != reply.NoStore {
+			t.Errorf("%s: %d %s", path, a.Status, headerOf(a, "Content-Type"))
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(a.Body), want) {
+				t.Errorf("%s: without %q", path, want)
+			}
+		}
+		if strings.Contains(string(a.Body), "<script>") {
+			t.Errorf("%s: markup of the path is on the page", path)
+		}
+		if a := s.Answer("GET", path, nil); a.Status != 404 || string(a.Body) != reply.BodyNotFound {
+			t.Errorf("%s for a program: %d %.100s", path, a.Status, a.Body)
+		}
+	}
+	for _, path := range []string{"/api/v2/nothing", "/hapi/api/v2/nothing", "/bulk/nothing"} {
+		if a := s.Answer("GET", path, browserAccept); a.Status != 404 || headerOf(a, "Content-Type") == reply.HtmlType {
+			t.Errorf("%s: %d %s", path, a.Status, headerOf(a, "Content-Type"))
+		}
+	}
+	if a := newServer(t, state.Options{}).Answer("GET", "/browse/x", browserAccept); a.Status != 404 {
+		t.Errorf("without a snapshot: %d", a.Status)
+	}
+}
+
+// TestSearchAnswersItself: each result of many searches leads to a page that answers, of records
+// where it is one of records.
+func TestSearchAnswersItself(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{}, 30)
+	asked := map[string]bool{}
+	for _, q := range []string{
+		"afg", "mali", "côte", "a_b", "50%", "back", "refugees", "funding", "code", "population", "x",
+	} {
+		prefix := s.Mounts[len(asked)%len(s.Mounts)].Prefix
+		a := s.Answer("GET", prefix+"/search/suggest?q="+url.QueryEscape(q), nil)
+		var found find.Answer
+		if err := json.Unmarshal(a.Body, &found); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range found.Results {
+			addresses := []string{r.Address}
+			for _, l := range r.Lists {
+				addresses = append(addresses, l.Address)
+			}
+			for _, address := range addresses {
+				if address, _, _ = strings.Cut(address, "#"); asked[address] {
+					continue
+				}
+				asked[address] = true
+				page := s.Answer("GET", address, nil)
+				if page.Status != 200 && page.Status != 303 || strings.Contains(string(page.Body), "No record passes") {
+					t.Errorf("%q: %s %s: %d", q, r.Kind, address, page.Status)
+				}
+			}
+		}
+	}
+	if len(asked) < 20 {
+		t.Errorf("only %d addresses were found", len(asked))
+	}
+}
