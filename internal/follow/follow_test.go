@@ -187,7 +187,7 @@ func TestFollowDamaged(t *testing.T) {
 	replaced := func(old, by string) func([]byte) []byte {
 		return func(b []byte) []byte { return regexp.MustCompile(old).ReplaceAll(b, []byte(by)) }
 	}
-	for name, d := range map[string]struct {
+	cases := map[string]struct {
 		path  string
 		stage stage
 		with  func([]byte) []byte // nil removes the file
@@ -210,11 +210,13 @@ func TestFollowDamaged(t *testing.T) {
 		"longer pointer":                {pointer, stageChannel, longer(1 << 20)},
 		"pointer with another digest":   {pointer, stageManifest, replaced("[0-9a-f]{64}", strings.Repeat("0", 64))},
 		"dangling pointer":              {pointer, stageManifest, replaced(next.Snapshot, "20270101T000000Z-00")},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			testkit.Must(t, st.Publish(channel, ids[0], day))
-			f := newFollowed(st)
-			testkit.Must(t, errors.Join(f.First(t.Context()), st.Publish(channel, next.Snapshot, day)))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		testkit.Must(t, st.Publish(channel, ids[0], day))
+		f := newFollowed(st)
+		testkit.Must(t, f.First(t.Context()))
+		for name, d := range cases {
+			testkit.Must(t, st.Publish(channel, next.Snapshot, day))
 			path := filepath.Join(st.Dir(), filepath.FromSlash(d.path))
 			good := testkit.ReadFile(t, path)
 			if d.with != nil {
@@ -231,11 +233,15 @@ func TestFollowDamaged(t *testing.T) {
 			if changed, err = f.Poll(t.Context()); !changed || err != nil || f.served() != next.Snapshot {
 				t.Errorf("%s, mended: changed %v, %v, serves %s", name, changed, err, f.served())
 			}
-			if err := f.server.Shutdown(t.Context()); err != nil {
-				t.Error(err)
+			testkit.Must(t, st.Publish(channel, ids[0], day))
+			if changed, err = f.Poll(t.Context()); !changed || err != nil || f.served() != ids[0] {
+				t.Fatalf("%s, back: changed %v, %v, serves %s", name, changed, err, f.served())
 			}
-		})
-	}
+		}
+		if err := f.server.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // buildShorter publishes the sample without the last row of a table.
