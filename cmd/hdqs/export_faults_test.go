@@ -15,8 +15,8 @@ import (
 )
 
 // TestExportKillPoints kills an export with SIGKILL before each kind of step, or makes the step
-// fail as on a full disk: in turn, or in the long form both. The last whole export stays, or the new one is whole, and the next export
-// ends without leftovers.
+// fail as on a full disk: in turn, or in the long form both. The last whole export stays, or the
+// new one is whole, and the next export ends without leftovers.
 func TestExportKillPoints(t *testing.T) {
 	parallel(t)
 	files := newCatalogOf(t, ofOneTheme)
