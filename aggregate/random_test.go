@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hdqs/index"
+	"hdqs/internal/tables"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
@@ -127,4 +128,44 @@ func compareLines(have, want []string) error {
 		}
 	}
 	return nil
+}
+
+// TestManyDistinct counts the values of so many groups that their bits would take too much memory,
+// and of a value that is null.
+func TestManyDistinct(t *testing.T) {
+	t.Parallel()
+	const rows, groups = 24_000, 8000
+	group := snapshot.ColumnData{Name: "group", Kind: snapshot.Text, Codes: make([]uint32, rows)}
+	value := snapshot.ColumnData{Name: "value", Kind: snapshot.Text, Codes: make([]uint32, rows)}
+	for i := range uint32(rows) {
+		group.Codes[i], value.Codes[i] = i%groups, i/2
+		if i%7 == 0 {
+			value.Codes[i] = snapshot.NullCode
+		}
+		if i < groups {
+			group.Values = append(group.Values, fmt.Sprint("g", i))
+		}
+		value.Values = append(value.Values, fmt.Sprint("v", i))
+	}
+	data := &snapshot.TableData{Name: "many", Rows: rows, Columns: []snapshot.ColumnData{group, value}}
+	seg := tables.Segment(t, data)
+	x, err := index.Open(seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := Open(x, seg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words := table.columns["value"].values().n/64 + 1; words*groups <= maxBits {
+		t.Fatalf("%d words for each of %d groups are not too many", words, groups)
+	}
+	all := make([]uint32, rows)
+	for i := range all {
+		all[i] = uint32(i)
+	}
+	q := &Question{Query: &index.Query{}, Groups: []Group{{"group", Whole}}, Measures: []Measure{{Distinct, "value"}}}
+	if err := compareAnswer(table, &twinTable{seg: seg}, q, all); err != nil {
+		t.Error(err)
+	}
 }
