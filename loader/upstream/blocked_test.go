@@ -57,7 +57,7 @@ func TestBlockedFromTheStart(t *testing.T) {
 	t.Parallel()
 	for name, block := range blocks {
 		server, o := site(t)
-		o.Fetch.BackoffMax = 50 * time.Millisecond
+		o.Fetch.BackoffMax = time.Minute // a block lasts until the end of the sync
 		full := mustSync(t, o)
 		asked := 0
 		server.Lock()
@@ -96,7 +96,7 @@ func TestBlockedWhileListing(t *testing.T) {
 				pkg["organization"] = map[string]any{"name": "itos"}
 			}
 		}
-		o.Fetch.BackoffMax = 50 * time.Millisecond
+		o.Fetch.BackoffMax = time.Minute // a block lasts until the end of the sync
 		full := mustSync(t, o)
 		server.Lock()
 		server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
