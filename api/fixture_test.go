@@ -339,7 +339,7 @@ var sampleDataset = store.Dataset{
 }
 
 // twoSnapshots returns two snapshots of one store that share all tables except the one of sectors.
-func twoSnapshots(t *testing.T, rows int) (first, second *store.Snapshot) {
+func twoSnapshots(t testing.TB, rows int) (first, second *store.Snapshot) {
 	t.Helper()
 	st, err := store.Open(t.TempDir())
 	if err != nil {

@@ -48,7 +48,7 @@ func askOData(t *testing.T, s *Server, set string, pairs ...string) (Answer, oda
 	return a, page
 }
 
-func readOData(t *testing.T, body []byte) (page odataPage) {
+func readOData(t testing.TB, body []byte) (page odataPage) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()

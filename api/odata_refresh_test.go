@@ -1,0 +1,222 @@
+//go:build !race
+
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hdqs/api/contract"
+	"hdqs/api/odata"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/testkit"
+	"hdqs/snapshot/store"
+)
+
+// largeList is a list of few columns.
+const largeList = "/api/v2/metadata/sector"
+
+// largeName is the name that a row of a state has.
+func largeName(of string, row int) string { return of + " " + strconv.Itoa(row%997) }
+
+// largeSnapshots are two snapshots of a table with many rows, all of which differ.
+func largeSnapshots(t *testing.T, rows int) (first, second *store.Snapshot) {
+	t.Helper()
+	st, err := store.Open(t.TempDir())
+	testkit.Must(t, err)
+	e := planOf(largeList).Endpoint
+	for _, of := range []string{"first", "second"} {
+		table := sampleTable(e, 997, rand.New(rand.NewPCG(1, 2)))
+		for i, row := range table.rows {
+			row["name"] = largeName(of, i)
+		}
+		once := table.rows
+		table.rows = make([]map[string]any, 0, rows)
+		for i := range rows { // rows of one table share their values
+			table.rows = append(table.rows, once[i%len(once)])
+		}
+		putSnapshot(t, st, of, sampleTime, []*testTable{table})
+		rows -= 1234
+	}
+	first, err = st.Open("first")
+	testkit.Must(t, err)
+	second, err = st.OpenAfter("second", first)
+	testkit.Must(t, err)
+	return first, second
+}
+
+// refresh reads all pages of the large list, as a client does. It calls read after each page, and
+// returns the state that all rows are of, and how many there were before the end or a 410.
+func refresh(s *Server, options string, pageSize int, read func(pages int)) (of string, rows int, err error) {
+	size := []reply.HeaderField{{Name: "Prefer", Value: "odata.maxpagesize=" + strconv.Itoa(pageSize)}}
+	version := ""
+	for link, pages := odata.Root+"sector"+options, 1; link != ""; pages++ {
+		a := s.Answer("GET", strings.TrimPrefix(link, odataBase), size)
+		if a.Status == 410 && pages > 1 {
+			return of, rows, errGone
+		}
+		var page struct {
+			Next  string `json:"@odata.nextLink"`
+			Value []struct {
+				Key  string `json:"row_key"`
+				Name string
+			}
+		}
+		if err := json.Unmarshal(a.Body, &page); a.Status != 200 || err != nil {
+			return of, rows, fmt.Errorf("page %d: %d %v %.300s", pages, a.Status, err, a.Body)
+		}
+		for _, row := range page.Value {
+			at := strings.LastIndexByte(row.Key, '-')
+			if of == "" {
+				of, _, _ = strings.Cut(row.Name, " ")
+				version = row.Key[:at]
+			}
+			if n, err := strconv.Atoi(row.Key[at+1:]); row.Name != largeName(of, rows) || row.Key[:at] != version || n != rows {
+				return of, rows, fmt.Errorf("page %d: row %d of %s %s is %v %v", pages, rows, of, version, row, err)
+			}
+			rows++
+		}
+		if len(page.Value) > pageSize || page.Next != "" && len(page.Value) < pageSize {
+			return of, rows, fmt.Errorf("page %d has %d rows", pages, len(page.Value))
+		}
+		link = page.Next
+		read(pages)
+	}
+	return of, rows, nil
+}
+
+var errGone = fmt.Errorf("410")
+
+// TestODataRefresh: a refresh of many rows across a swap has the rows of one state, each once and in
+// order, or ends with 410. It has never rows of two.
+func TestODataRefresh(t *testing.T) {
+	t.Parallel()
+	rows, pageSize := 30_000, 500
+	if testkit.Long() {
+		rows, pageSize = 1_000_000, contract.MaxLimit
+	}
+	for _, kept := range []time.Duration{testkit.Patience, -1} {
+		first, second := largeSnapshots(t, rows)
+		s := serverOf(t, state.Options{BaseURL: odataBase, KeepPrevious: kept, CacheBytes: -1}, first)
+		const readers = 4
+		var reading sync.WaitGroup
+		half, swapped := make(chan struct{}, readers), make(chan struct{})
+		for i := range readers {
+			isWaiting := i%2 == 0 // for the swap, after half of the pages; the others race it
+			reading.Go(func() {
+				options := []string{"", "?$select=row_key,name", "?$count=true", "?$filter=true"}[i]
+				of, n, err := refresh(s, options, pageSize, func(pages int) {
+					if pages == rows/pageSize/2 {
+						half <- struct{}{}
+						if isWaiting {
+							<-swapped
+						}
+					}
+				})
+				if isWhole := n == map[string]int{"first": rows, "second": rows - 1234}[of]; err == nil && !isWhole {
+					t.Errorf("refresh %d: %d rows of %s", i, n, of)
+				}
+				wantGone := isWaiting && kept < 0
+				if isGone := err == errGone; err != nil && (!isGone || kept > 0) || wantGone && !isGone {
+					t.Errorf("refresh %d, kept %v: %v after %d rows of %s", i, kept, err, n, of)
+				}
+				if isWaiting && of != "first" {
+					t.Errorf("refresh %d began in %s", i, of)
+				}
+			})
+		}
+		for range readers / 2 {
+			<-half
+		}
+		mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
+		close(swapped)
+		if of, n, err := refresh(s, "", pageSize, func(int) {}); err != nil || of != "second" || n != rows-1234 {
+			t.Errorf("after the swap: %d rows of %s, %v", n, of, err)
+		}
+		reading.Wait()
+	}
+}
+
+// FuzzODataSkipToken asks for pages with any $skiptoken. It is refused, or leads to the rows from
+// its number on of the state that it names, and through the links to all of them up to the last.
+func FuzzODataSkipToken(f *testing.F) {
+	first, second := twoSnapshots(f, 30)
+	s := serverOf(f, state.Options{BaseURL: odataBase, KeepPrevious: testkit.Patience}, first)
+	whole := map[string][]string{} // keys and names of rows by state
+	read := func(t testing.TB, target string) (rows []string) {
+		for target != "" {
+			a := s.Answer("GET", strings.TrimPrefix(target, odataBase),
+				[]reply.HeaderField{{Name: "Prefer", Value: "odata.maxpagesize=7"}})
+			if a.Status != 200 && len(rows) == 0 {
+				return []string{strconv.Itoa(a.Status)}
+			}
+			page := readOData(t, a.Body)
+			if a.Status != 200 || len(page.Value) > 7 {
+				t.Fatalf("%s: %d, %d rows, %.300s", target, a.Status, len(page.Value), a.Body)
+			}
+			for _, row := range page.Value {
+				rows = append(rows, fmt.Sprint(row["row_key"], row["name"]))
+			}
+			target = page.Next
+		}
+		return rows
+	}
+	for range 2 {
+		rows := read(f, odata.Root+"sector")
+		of, _, _ := strings.Cut(rows[0], "-")
+		whole[of] = rows
+		if len(whole) == 1 {
+			mustSwap(f, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
+		}
+	}
+	if len(whole) != 2 {
+		f.Fatalf("%d states, want 2", len(whole))
+	}
+	for of := range whole {
+		for _, token := range []string{"~0", "~7", "~30", "~31", "~007", "~-1", "~+7", "~4611686018427387904", "~7~7", "", "~"} {
+			f.Add(of + token)
+			f.Add(of[1:] + token)
+		}
+	}
+	f.Add("\xff~1")
+	f.Add("a b~1&$filter=false")
+	f.Fuzz(func(t *testing.T, token string) {
+		got := read(t, odata.Root+"sector?$skiptoken="+escapedToken(token))
+		of, at, _ := strings.Cut(token, "~")
+		n, err := strconv.ParseUint(at, 10, 62)
+		want := []string(nil)
+		switch rows := whole[of]; {
+		case err != nil || of == "" || strings.ContainsFunc(of, isNoTokenSign):
+			want = []string{"400"}
+		case rows == nil:
+			want = []string{"410"}
+		case n < uint64(len(rows)):
+			want = rows[n:]
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", token, got, want)
+		}
+	})
+}
+
+// escapedToken writes every byte of a token as a query has any byte.
+func escapedToken(token string) string {
+	var b strings.Builder
+	for i := range len(token) {
+		fmt.Fprintf(&b, "%%%02x", token[i])
+	}
+	return b.String()
+}
+
+func isNoTokenSign(r rune) bool {
+	isLetter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+	return !isLetter && r != '.' && r != '_' && r != '-'
+}
