@@ -52,7 +52,8 @@ type options struct {
 	form      form
 	state     string // of the data, by the $skiptoken; empty for the current one
 	pageSize  int
-	preferred bool // the page's size is by Prefer
+	preferred bool   // the page's size is by Prefer
+	kept      string // what the next page has too, as in a query
 }
 
 // notHere are system query options that are not here, with what to do instead.
@@ -99,6 +100,9 @@ func readOptions(ctx *fasthttp.RequestCtx, s *set, known ...string) (o options, 
 		text, has := given[name]
 		if !has {
 			continue
+		}
+		if name != "top" && name != "skip" && name != "skiptoken" {
+			o.kept += "$" + name + "=" + url.QueryEscape(text) + "&"
 		}
 		if name == "format" {
 			format = text

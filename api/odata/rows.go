@@ -2,7 +2,6 @@ package odata
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -20,6 +19,7 @@ type request struct {
 	options
 	ctx       *fasthttp.RequestCtx
 	base      string // of the service
+	link      string // of the set with the options that the next page has too
 	onlyCount bool
 	key       string // of the only record; empty for several
 }
@@ -65,12 +65,8 @@ func (a *request) answerRows() error {
 
 // meaning is what the answer depends on besides the table and the page.
 func (a *request) meaning() []byte {
-	key := fmt.Appendf(nil, "odata 1 %s %s %v %t %d %d %v %t %q ", a.base, a.name, a.selected, a.count, a.top,
-		a.pageSize, a.form, a.onlyCount, a.key)
-	if a.filter != nil {
-		key = a.filter.append(key, a.set)
-	}
-	return append(append(key, ' '), a.link()...)
+	return fmt.Appendf(nil, "odata 2 %s %d %d %d %t %t %q", a.link, a.top, a.pageSize, a.form.level, a.form.quoted,
+		a.onlyCount, a.key)
 }
 
 // rowOf is the version and number of the row with the key.
@@ -137,25 +133,12 @@ func (a *request) after(state string, rows, total int) []byte {
 	if rows == 0 || next >= uint64(total) || a.top >= 0 && a.top <= int64(rows) {
 		return []byte("]}")
 	}
-	link := a.link()
+	link := a.link
 	if a.top >= 0 {
 		link += "$top=" + strconv.FormatInt(a.top-int64(rows), 10) + "&"
 	}
 	link += "$skiptoken=" + state + "~" + strconv.FormatUint(next, 10)
 	return append(render.AppendJSONText([]byte(`],"@odata.nextLink":`), link), '}')
-}
-
-// link is the address of the set with the options that the next page has too.
-func (a *request) link() string {
-	link := a.base + a.name + "?"
-	for _, name := range []string{"$filter", "$select", "$orderby", "$count", "$format"} {
-		for _, sent := range []string{name, name[1:]} {
-			if text := a.ctx.QueryArgs().Peek(sent); len(text) > 0 {
-				link += name + "=" + url.QueryEscape(string(text)) + "&"
-			}
-		}
-	}
-	return link
 }
 
 // writeRows writes rows one by one, with what forms of entities do not have.

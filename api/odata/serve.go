@@ -109,6 +109,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 		return err
 	}
 	a := &request{Service: s, set: of, options: o, ctx: ctx, base: s.BaseOf(ctx) + Root}
+	a.link = a.base + of.name + "?" + o.kept
 	switch key, isKey := keyIn(rest); {
 	case rest == "/$count":
 		a.onlyCount = true
