@@ -148,7 +148,7 @@ clients-short: build $(filter-out %/oapi-codegen,$(CLIENTS)) $(VERSITYGW) ## the
 
 clients: export HDQS_CLIENTS_ALL := 1
 clients: build $(CLIENTS) $(VERSITYGW) ## foreign clients: browsers and libraries, tables by URL, typed and generated clients, what public clients send
-	$(PART) 'python3-venv curl node npm chromium Rscript' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
+	$(PART) 'python3-venv curl node npm chromium Rscript ssconvert' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
 
 api-conformance: build .cache/schemathesis/packages ## schemathesis against the running server
 	$(PART) python3-venv .ci/schemathesis.sh $(BIN)
