@@ -28,6 +28,9 @@ func (f *deltaFlag) write(into *openStore, shown store.Channel, id string, messa
 	}
 	err := func() error {
 		to, err := into.Manifest(id)
+		if isAbsent(err) {
+			return nil // an error of what publishes it
+		}
 		if err != nil {
 			return err
 		}
@@ -47,8 +50,8 @@ func (f *deltaFlag) write(into *openStore, shown store.Channel, id string, messa
 			errs = append(errs, err)
 		}
 		if written.Files > 0 {
-			fmt.Fprintf(messages, "deltas to %s: %d files of %s, for segments of %s\n",
-				id, written.Files, memory.Size(written.Bytes), memory.Size(written.Whole))
+			fmt.Fprintf(messages, "deltas to %s: %s, for segments of %s\n",
+				id, memory.Size(written.Bytes), memory.Size(written.Whole))
 		}
 		return errors.Join(errs...)
 	}()

@@ -35,7 +35,7 @@ func (p *process) anonymousBytes(t *testing.T) int64 {
 // and their memory is free at once, not only when --keep-previous is over.
 func TestMemoryOverSwaps(t *testing.T) {
 	parallel(t)
-	const limit = 100 << 20
+	const limit = 108 << 20
 	swaps := testkit.Trials(8, 4)
 	store := newStoreOf(t, generator.Options{Seed: 1, Scale: 0.1})
 	pointer := filepath.Join(store, "channels", "stable.json")
