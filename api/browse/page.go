@@ -42,6 +42,7 @@ type Page struct {
 	Pages                  pager
 	Sizes                  []link
 	Downloads              []Download
+	OData, Set             string // the service that spreadsheets ask, and the name of the list there
 	Snippets               []Snippet
 	Chosen                 *chosen
 	Figure                 *figure   // nil if there is none
@@ -182,6 +183,7 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 		return row(strconv.Itoa(n)) + "#record", before + Count(n+1) + after + " "
 	})
 	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer)
+	p.OData, p.Set = q.Root+contract.ODataRoot, q.Plan.Endpoint.SetName()
 	if p.Facets, err = askFacets(q, s); err != nil {
 		return err
 	}
