@@ -242,7 +242,7 @@ func TestLanguages(t *testing.T) {
 }
 
 // noLanguage is what has no language.
-var noLanguage = regexp.MustCompile(`^/(?:hapi/|contract/)?(?:docs|openapi\.json|llms\.txt|api/|changelog\.atom|figure/|bulk/|country/\w+\.xlsx|browse/[\w-]+/download)`)
+var noLanguage = regexp.MustCompile(`^/(?:hapi/|contract/)?(?:docs|openapi\.json|llms\.txt|api/|changelog\.atom|figure/|bulk/|odata/|country/\w+\.xlsx|browse/[\w-]+/download)`)
 
 // staysIn reports whether a link leads to a page in the language, to what has no language, or to
 // another server.
