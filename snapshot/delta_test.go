@@ -203,7 +203,7 @@ func TestDeltas(t *testing.T) {
 }
 
 // TestDeltaOfAnotherSegment applies deltas to other segments, and to damaged ones: they give an
-// error or bytes that the digest tells from the right ones.
+// error, or bytes with another digest than the right ones.
 func TestDeltaOfAnotherSegment(t *testing.T) {
 	t.Parallel()
 	before, after := nightly(3000), nightly(3000)

@@ -1,8 +1,11 @@
 package list
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +19,38 @@ import (
 )
 
 // What services have in common that serve lists in other forms.
+
+// HAPIMount is that of the lists in HAPI names.
+func (s *Lists) HAPIMount() *Mount {
+	at := slices.IndexFunc(s.Mounts, func(m *Mount) bool { return m.Names == contract.HAPINames })
+	return s.Mounts[at]
+}
+
+// Fault is an error that is the caller's: its status, and what is wrong in words.
+type Fault struct {
+	Status     int
+	Code, Text string
+}
+
+func (f *Fault) Error() string { return f.Text }
+
+// Faultf is a fault with a text as of fmt.Sprintf.
+func Faultf(status int, code, format string, args ...any) *Fault {
+	return &Fault{status, code, fmt.Sprintf(format, args...)}
+}
+
+// FaultOf is an error of lists as a fault.
+func FaultOf(err error) *Fault {
+	if f, is := errors.AsType[*Fault](err); is {
+		return f
+	}
+	status, body := reply.ErrorAnswer(err)
+	if _, is := errors.AsType[*reply.Gone](err); is {
+		return &Fault{status, "Gone", "The data was replaced since the first page, and what this page would be of " +
+			"is not held any longer. Begin again with the first page: a page of the new data would mix two states."}
+	}
+	return &Fault{status, "Error", string(body)}
+}
 
 // onceKey is the key of what is made once. Another one is made after damage was found in any table:
 // what was made before may be wrong.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/api/list"
 	"hdqs/internal/nearest"
 )
 
@@ -90,7 +91,7 @@ func parseFilter(s *set, filter string) (n *node, err error) {
 	defer func() {
 		switch f := recover().(type) {
 		case nil:
-		case *fault:
+		case *list.Fault:
 			n, err = nil, f
 		default:
 			panic(f)

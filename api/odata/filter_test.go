@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api/list"
 	"hdqs/api/render"
 	"hdqs/index"
 )
@@ -38,7 +39,7 @@ func FuzzFilter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, filter string) {
 		n, err := parseFilter(fuzzSet, filter)
 		if err != nil {
-			if _, is := err.(*fault); !is {
+			if _, is := err.(*list.Fault); !is {
 				t.Fatalf("%q: %v is no fault", filter, err)
 			}
 			return

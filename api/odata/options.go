@@ -11,6 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
 )
 
 // level is how much control information an answer has (odata.metadata).
@@ -221,10 +222,8 @@ func formOf(accept, format string) (f form, err error) {
 	}
 	f, ok := bestForm(accept)
 	if f.byName = format != ""; !ok {
-		return f, &fault{
-			fasthttp.StatusNotAcceptable, "NotAcceptable",
-			"answers are application/json, with odata.metadata=minimal, none or full; $metadata is also " + xmlType,
-		}
+		return f, list.Faultf(fasthttp.StatusNotAcceptable, "NotAcceptable",
+			"answers are application/json, with odata.metadata=minimal, none or full; $metadata is also %s", xmlType)
 	}
 	return f, nil
 }

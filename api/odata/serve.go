@@ -1,7 +1,6 @@
 package odata
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -40,8 +39,7 @@ type Service struct {
 
 // New returns a service for lists whose routes are registered.
 func New(l *list.Lists) *Service {
-	at := slices.IndexFunc(l.Mounts, func(m *list.Mount) bool { return m.Names == contract.HAPINames })
-	s := &Service{Lists: l, mount: l.Mounts[at]}
+	s := &Service{Lists: l, mount: l.HAPIMount()}
 	endpoints := contract.EndpointsIn(contract.HAPINames)
 	for i := range endpoints {
 		s.sets = append(s.sets, listSet(s.mount.Lists[list.ListKey{Endpoint: &endpoints[i], Kind: contract.Rows}]))

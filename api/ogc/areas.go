@@ -31,7 +31,7 @@ type area struct {
 // maxPoints ends a page of areas, so that it is some megabytes: the next link leads on.
 const maxPoints = 200_000
 
-// versionOf tells boundaries from others.
+// versionOf is a digest of boundaries: others have another one.
 func versionOf(s *boundary.Set) string {
 	h := fnv.New64a()
 	for _, areas := range s.Areas {
@@ -47,7 +47,8 @@ func versionOf(s *boundary.Set) string {
 func (a *request) answerAreas(c *collection, o *options, id string) error {
 	snapshot, version, _ := strings.Cut(o.state, ".")
 	if o.state != "" && version != a.version {
-		return &fault{fasthttp.StatusGone, "Gone", "The boundaries were replaced. Begin again with the first page."}
+		return list.Faultf(fasthttp.StatusGone, "Gone",
+			"The boundaries were replaced. Begin again with the first page.")
 	}
 	return a.Pass(func() error {
 		v, err := a.AcquireFor(snapshot)

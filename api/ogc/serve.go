@@ -53,8 +53,7 @@ type Service struct {
 
 // New returns a service for lists whose routes are registered.
 func New(l *list.Lists) *Service {
-	at := slices.IndexFunc(l.Mounts, func(m *list.Mount) bool { return m.Names == contract.HAPINames })
-	s := &Service{Lists: l, mount: l.Mounts[at], boundaries: l.Options.Boundaries}
+	s := &Service{Lists: l, mount: l.HAPIMount(), boundaries: l.Options.Boundaries}
 	s.addLists()
 	if s.boundaries != nil {
 		s.version = versionOf(s.boundaries)

@@ -78,8 +78,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestCount: numbers of rows are those of the country that is asked for, 0 where all countries are
-// known and this is none of them, and not known where only the whole table is.
+// TestCount: numbers of rows are those of the country that is asked for. A country without changes
+// has 0 if the changes were counted by country, and no number if only those of the table are known.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	from := manifestOf("one", map[string]int{"idps": 7, "org": 5, "sector": 3})

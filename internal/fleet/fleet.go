@@ -1,5 +1,5 @@
-// Package fleet tells how the replicas of a channel fare, from the reports that they write into the
-// store, and judges a canary by them.
+// Package fleet reads the reports that the replicas of a channel write into the store: what each
+// serves and whether it is well. It judges a canary by them.
 //
 // What a replica says of a publication names the pointer of that, so that a report of an earlier
 // one proves nothing. Ages are by the clock of the store, which dates its objects, and not by those

@@ -39,7 +39,7 @@ func Enough(seen []Seen) (percent int) {
 	return percent
 }
 
-// Judge tells what reports say of a publication, and why.
+// Judge decides by reports whether a publication is served or refused, and gives the reasons.
 type Judge struct {
 	Pointer  store.Pointer
 	Replicas []string // which must serve it

@@ -68,7 +68,7 @@ func (s *Source) keptChange(remote store.Inventory, from, to string) *state.Chan
 	}
 	kept, err := history.Parse(from, to, data, &s.Keys)
 	if err != nil {
-		return nil // it is told without the numbers of rows
+		return nil // the change is then shown without numbers of rows
 	}
 	if copied {
 		if err := s.PutFile(name, data); err == nil {
