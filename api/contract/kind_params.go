@@ -130,8 +130,8 @@ var sinceKind = &ParamKind{
 	},
 }
 
-// The kinds of change.
-var changeKinds = newEnum("change", "added", "removed", "changed")
+// ChangeKinds are the kinds of change, in the order of tables of their numbers.
+var ChangeKinds = newEnum("change", "added", "removed", "changed")
 
 // The fields of a record of a change besides those of the row.
 const (
@@ -142,5 +142,5 @@ const (
 // ChangeFields are the fields of a record of a change to a record with some fields: what has
 // happened to it, its values, and the old ones where they differ, as a JSON object.
 func ChangeFields(fields []Field) []Field {
-	return record(choice(ChangeField, changeKinds), fields, null(text(WasField, 0)))
+	return record(choice(ChangeField, ChangeKinds), fields, null(text(WasField, 0)))
 }

@@ -61,9 +61,6 @@ type placeChanges struct {
 
 type numberLink struct{ Text, Address, About string }
 
-// changeKinds are the kinds, in the order of a table.
-var changeKinds = [3]string{"added", "removed", "changed"}
-
 // kindTitles are the titles of records of a kind.
 var kindTitles = map[string]string{
 	"added": "%s records were added", "removed": "%s records were removed", "changed": "%s records were changed",
@@ -182,7 +179,7 @@ func (s *Site) addChanges(
 		l.addPlaces(p, answer.Records, field, c.List != "" || c.Country != "", all, to)
 	}
 	c.Lists = append(c.Lists, l)
-	if c.List != "" && slices.Contains(changeKinds[:], c.Kind) {
+	if c.List != "" && slices.Contains(contract.ChangeKinds.Values, c.Kind) {
 		records := slices.DeleteFunc(answer.Records, func(r browse.Record) bool {
 			kind, _ := r.Text(contract.ChangeField)
 			return kind != c.Kind
@@ -208,7 +205,7 @@ func (l *listChanges) addPlaces(
 		if counts[code] == nil {
 			counts[code] = new([3]int)
 		}
-		counts[code][slices.Index(changeKinds[:], kind)]++
+		counts[code][slices.Index(contract.ChangeKinds.Values, kind)]++
 	}
 	sum := func(n *[3]int) int { return n[0] + n[1] + n[2] }
 	codes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
@@ -222,7 +219,7 @@ func (l *listChanges) addPlaces(
 		if at := all.Find(code); at != nil {
 			of.Name = p.Country(at.Code, at.Name)
 		}
-		for i, kind := range changeKinds {
+		for i, kind := range contract.ChangeKinds.Values {
 			if n := counts[code][i]; n > 0 {
 				where, what := p.List([]string{p.T(l.Summary), of.Name}), p.T(kindTitles[kind], lang.Count(n))
 				about := p.T("%[1]s: %[2]s", where, what)

@@ -72,6 +72,14 @@ const (
 // match its endpoint.
 func Bind(snap *store.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
 
+// BindPair binds both of two snapshots that are compared.
+func BindPair(from, to *store.Snapshot) (bound [2]*Bound, err error) {
+	if bound[0], err = Bind(from); err == nil {
+		bound[1], err = Bind(to)
+	}
+	return bound, err
+}
+
 // bindAfter reuses what an earlier Bound has for segments that both snapshots share, so that a
 // refresh of one small table opens one index. Without an earlier one it uses all cores.
 func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound, err error) {

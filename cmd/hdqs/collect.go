@@ -84,10 +84,8 @@ published. The grace must be longer than a load takes.`,
 			if err != nil {
 				return err
 			}
-			inventory := st.Inventory()
-			if st.Remote != nil {
-				inventory = st.Remote.Inventory(cmd.Context())
-			} else {
+			inventory := st.SourceInventory(cmd.Context())
+			if st.Remote == nil {
 				release, err := st.lock("gc")
 				if err != nil {
 					return err

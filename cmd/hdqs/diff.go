@@ -219,16 +219,16 @@ func tableNames() (names []string) {
 // print prints the rows that differ between the snapshots of args, as diff takes them.
 func (f *rowsFlags) print(cmd *cobra.Command, st *openStore, args []string) (err error) {
 	var snaps [2]*store.Snapshot
-	var bound [2]*state.Bound
 	for i := range snaps {
 		id := args[min(i, len(args)):min(i+1, len(args))] // empty: what the channel shows
 		if snaps[i], err = st.openNamed(cmd.Context(), id, snaps[0], cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, snaps[i].Close()) }()
-		if bound[i], err = state.Bind(snaps[i]); err != nil {
-			return err
-		}
+	}
+	bound, err := state.BindPair(snaps[0], snaps[1])
+	if err != nil {
+		return err
 	}
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]

@@ -302,18 +302,14 @@ func (s *openStore) keepChanges(ctx context.Context, from, to *store.Snapshot, k
 	if err != nil {
 		return err
 	}
-	put := func(name string, data []byte) error { return s.PutFile(name, data) }
-	if s.Remote != nil {
-		put = func(name string, data []byte) error { return s.Remote.PutFile(ctx, name, data) }
-	}
 	if rows != nil {
-		err = put(history.RowsName(from.Manifest.ID, to.Manifest.ID), rows)
+		err = s.PutSourceFile(ctx, history.RowsName(from.Manifest.ID, to.Manifest.ID), rows)
 	}
 	if err == nil {
-		err = put(history.Name(from.Manifest.ID, to.Manifest.ID), text)
+		err = s.PutSourceFile(ctx, history.Name(from.Manifest.ID, to.Manifest.ID), text)
 	}
 	if err == nil {
-		err = history.Prune(s.inventory(ctx), keep)
+		err = history.Prune(s.SourceInventory(ctx), keep)
 	}
 	return err
 }

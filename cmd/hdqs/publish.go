@@ -151,7 +151,7 @@ func (f *publishFlags) step(
 	cmd *cobra.Command, s *openStore, shown replica.Version, id string, percent int, release *func(),
 ) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	inventory := s.inventory(ctx)
+	inventory := s.SourceInventory(ctx)
 	seen, err := fleet.Read(inventory, f.channel, time.Now())
 	if err != nil {
 		return storeError(fmt.Errorf("the reports of replicas cannot be read: %w", err))
@@ -408,11 +408,4 @@ func (s *openStore) read(ctx context.Context, channel string) (v replica.Version
 		return v, err
 	}
 	return s.Remote.Read(ctx, channel)
-}
-
-func (s *openStore) inventory(ctx context.Context) store.Inventory {
-	if s.Remote == nil {
-		return s.Inventory()
-	}
-	return s.Remote.Inventory(ctx)
 }

@@ -111,13 +111,10 @@ func (f *Follower) report(ctx context.Context, c choice, failed error) {
 
 func (s *Source) putReport(ctx context.Context, r *fleet.Report, text []byte) error {
 	name, err := store.ReplicaName(r.Channel, r.Replica)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.Remote != nil:
-		return s.Remote.PutFile(ctx, name, text)
 	}
-	return s.PutFile(name, text)
+	return s.PutSourceFile(ctx, name, text)
 }
 
 // isRefusal reports whether a poll failed since the snapshot cannot be served here, and not for the

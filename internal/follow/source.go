@@ -1,6 +1,8 @@
 package follow
 
 import (
+	"context"
+
 	"hdqs/api/state"
 	"hdqs/internal/history"
 	"hdqs/internal/replica"
@@ -14,6 +16,22 @@ type Source struct {
 	Remote      *replica.Remote  // nil for a local store
 	Copy        *replica.Replica // nil for a local store
 	Canary      *replica.Replica // of the channel's canary; nil for a local store
+}
+
+// SourceInventory lists the store itself, and not its copy.
+func (s *Source) SourceInventory(ctx context.Context) store.Inventory {
+	if s.Remote != nil {
+		return s.Remote.Inventory(ctx)
+	}
+	return s.Inventory()
+}
+
+// PutSourceFile writes a file into the store itself, and not into its copy.
+func (s *Source) PutSourceFile(ctx context.Context, name string, data []byte) error {
+	if s.Remote != nil {
+		return s.Remote.PutFile(ctx, name, data)
+	}
+	return s.PutFile(name, data)
 }
 
 // traffic returns the traffic with the remote store so far.

@@ -50,11 +50,9 @@ type Kept struct {
 
 // Make compares two open snapshots. rows is nil if there are too many to keep.
 func Make(from, to *store.Snapshot, keys *store.Keys) (text, rows []byte, err error) {
-	var bound [2]*state.Bound
-	for i, snap := range []*store.Snapshot{from, to} {
-		if bound[i], err = state.Bind(snap); err != nil {
-			return nil, nil, err
-		}
+	bound, err := state.BindPair(from, to)
+	if err != nil {
+		return nil, nil, err
 	}
 	change := state.NewChange(state.Published{Manifest: from.Manifest}, state.Published{Manifest: to.Manifest})
 	change.ID, change.Counts = "", state.RowCounts{}
@@ -122,7 +120,7 @@ func (c *counter) Write(lines []byte) (int, error) {
 			return 0, err
 		}
 		if n := c.counts[place]; place != "" {
-			n[slices.Index([]string{"added", "removed", "changed"}, kind)]++
+			n[slices.Index(contract.ChangeKinds.Values, kind)]++
 			c.counts[place] = n
 		}
 	}

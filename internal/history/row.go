@@ -69,14 +69,11 @@ func (r *Row) Current(snap *store.Snapshot, p store.Pointer) error {
 // Between prints the changes of the row from one snapshot to the next, which was published as p.
 func (r *Row) Between(from, to *store.Snapshot, p store.Pointer) error {
 	r.publishedAs(p)
-	var bound [2]*state.Bound
-	for i, snap := range []*store.Snapshot{from, to} {
-		var err error
-		if bound[i], err = state.Bind(snap); err != nil {
-			return err
-		}
+	bound, err := state.BindPair(from, to)
+	if err != nil {
+		return err
 	}
-	_, err := figures.WriteChanges(r, bound[0], bound[1], r.Endpoint, false)
+	_, err = figures.WriteChanges(r, bound[0], bound[1], r.Endpoint, false)
 	return err
 }
 
