@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,18 +23,7 @@ func sampleCatalog(t *testing.T, change func(cell func(string) *string) bool) st
 	dir := t.TempDir()
 	testkit.Must(t, os.CopyFS(dir, sample.FS))
 	testkit.Must(t, os.Remove(filepath.Join(dir, "catalog.json"))) // it has the old sums
-	path := filepath.Join(dir, "idps", "hdx_hapi_idps_global.csv")
-	all, err := csv.NewReader(bytes.NewReader(testkit.ReadFile(t, path))).ReadAll()
-	testkit.Must(t, err)
-	kept := all[:1]
-	for _, record := range all[1:] {
-		if change(func(name string) *string { return &record[slices.Index(all[0], name)] }) {
-			kept = append(kept, record)
-		}
-	}
-	var text bytes.Buffer
-	testkit.Must(t, csv.NewWriter(&text).WriteAll(kept))
-	testkit.WriteFile(t, path, text.Bytes())
+	testkit.ChangeCSV(t, filepath.Join(dir, "idps", "hdx_hapi_idps_global.csv"), change)
 	return dir
 }
 

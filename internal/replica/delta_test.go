@@ -13,22 +13,11 @@ import (
 	"testing"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/tables"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
-
-// wideTable is a table whose segment is large enough for a delta. The first value is seed.
-func wideTable(name string, seed int64) *snapshot.TableData {
-	ints := make([]int64, 20_000)
-	for i := range ints {
-		ints[i] = int64(i * i * 7919 % 1_000_003)
-	}
-	ints[0] = seed
-	return &snapshot.TableData{Name: name, Rows: len(ints), Columns: []snapshot.ColumnData{
-		{Name: "n", Kind: snapshot.Int, Ints: ints}, {Name: "m", Kind: snapshot.Int, Ints: ints},
-	}}
-}
 
 // publishNext publishes a snapshot and writes the deltas to it.
 func publishNext(
@@ -48,7 +37,7 @@ func TestFetchByDelta(t *testing.T) {
 	t.Parallel()
 	b, bucket := newFake(t)
 	writer := newStore(t)
-	first := publish(t, writer, "s1", wideTable("a", 1), wideTable("b", 1))
+	first := publish(t, writer, "s1", tables.Wide("a", 1), tables.Wide("b", 1))
 	v := mustPush(t, bucket, writer, Version{})
 	server := httptest.NewServer(http.FileServer(http.Dir(writer.Dir())))
 	t.Cleanup(server.Close)
@@ -62,7 +51,7 @@ func TestFetchByDelta(t *testing.T) {
 		}
 	}
 	b.take("")
-	second := publishNext(t, writer, first, "s2", wideTable("a", 2), wideTable("b", 1))
+	second := publishNext(t, writer, first, "s2", tables.Wide("a", 2), tables.Wide("b", 1))
 	v = mustPush(t, bucket, writer, v)
 	d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
 	puts := b.take("PUT")
@@ -135,11 +124,11 @@ func TestDeltaFaults(t *testing.T) {
 			b, r := newFakeNamed(t, fmt.Sprintf("deltafaults%d", i))
 			key, keys := testkit.SigningKey(t)
 			writer, reader := newStore(t).Signing(key), newStore(t).Trusting(keys)
-			first := publish(t, writer, "s1", wideTable("a", 1))
+			first := publish(t, writer, "s1", tables.Wide("a", 1))
 			v := mustPush(t, r, writer, Version{})
 			replica := newReplica(r, reader, "stable")
 			mustFetch(t, replica, reader)
-			second := publishNext(t, writer, first, "s2", wideTable("a", 2))
+			second := publishNext(t, writer, first, "s2", tables.Wide("a", 2))
 			mustPush(t, r, writer, v)
 			d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
 			b.set(func(b *fakeBucket) {
@@ -171,11 +160,11 @@ func TestDeltaInterrupted(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	first := publish(t, writer, "s1", wideTable("a", 1))
+	first := publish(t, writer, "s1", tables.Wide("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	replica := newReplica(r, reader, "stable")
 	mustFetch(t, replica, reader)
-	second := publishNext(t, writer, first, "s2", wideTable("a", 2))
+	second := publishNext(t, writer, first, "s2", tables.Wide("a", 2))
 	mustPush(t, r, writer, v)
 	ctx, cancel := context.WithCancel(t.Context())
 	d := store.Delta{From: first.Tables[0], To: second.Tables[0]}

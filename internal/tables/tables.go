@@ -168,3 +168,15 @@ func Segment(tb testing.TB, data *snapshot.TableData) *snapshot.Segment {
 	}
 	return seg
 }
+
+// Wide is a table whose segment is large enough for a delta. The first value is seed.
+func Wide(name string, seed int64) *snapshot.TableData {
+	ints := make([]int64, 20_000)
+	for i := range ints {
+		ints[i] = int64(i * i * 7919 % 1_000_003)
+	}
+	ints[0] = seed
+	return &snapshot.TableData{Name: name, Rows: len(ints), Columns: []snapshot.ColumnData{
+		{Name: "n", Kind: snapshot.Int, Ints: ints}, {Name: "m", Kind: snapshot.Int, Ints: ints},
+	}}
+}

@@ -5,9 +5,11 @@ package testkit
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/csv"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -145,4 +147,21 @@ func Trials(all, fewer int) int {
 		return all
 	}
 	return fewer
+}
+
+// ChangeCSV changes the records of a CSV file: change gets the cells by the names in the header,
+// and returns false for a record that is left out.
+func ChangeCSV(t testing.TB, path string, change func(cell func(name string) *string) bool) {
+	t.Helper()
+	all, err := csv.NewReader(bytes.NewReader(ReadFile(t, path))).ReadAll()
+	Must(t, err)
+	kept := all[:1]
+	for _, record := range all[1:] {
+		if change(func(name string) *string { return &record[slices.Index(all[0], name)] }) {
+			kept = append(kept, record)
+		}
+	}
+	var text bytes.Buffer
+	Must(t, csv.NewWriter(&text).WriteAll(kept))
+	WriteFile(t, path, text.Bytes())
 }

@@ -1,8 +1,6 @@
 package threshold
 
 import (
-	"bytes"
-	"encoding/csv"
 	"math"
 	"os"
 	"path/filepath"
@@ -30,18 +28,7 @@ func build(
 	dir := t.TempDir()
 	testkit.Must(t, os.CopyFS(dir, sample.FS))
 	testkit.Must(t, os.Remove(filepath.Join(dir, "catalog.json"))) // it has the old sums
-	path := filepath.Join(dir, file)
-	all, err := csv.NewReader(bytes.NewReader(testkit.ReadFile(t, path))).ReadAll()
-	testkit.Must(t, err)
-	kept := all[:1]
-	for _, record := range all[1:] {
-		if change(func(name string) *string { return &record[slices.Index(all[0], name)] }) {
-			kept = append(kept, record)
-		}
-	}
-	var text bytes.Buffer
-	testkit.Must(t, csv.NewWriter(&text).WriteAll(kept))
-	testkit.WriteFile(t, path, text.Bytes())
+	testkit.ChangeCSV(t, filepath.Join(dir, file), change)
 	report, err := loader.Build(t.Context(), loader.Options{
 		Catalog: os.DirFS(dir), CatalogName: "sample", Store: st, Channel: "next", SnapshotTime: at,
 		AllowShrink: []string{loader.AllRoles},

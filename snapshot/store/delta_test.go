@@ -7,27 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/tables"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
-// wideTable is a table whose segment is large enough for a delta. The first value is seed.
-func wideTable(name string, seed int64) *snapshot.TableData {
-	ints := make([]int64, 20_000)
-	for i := range ints {
-		ints[i] = int64(i * i * 7919 % 1_000_003)
-	}
-	ints[0] = seed
-	return &snapshot.TableData{Name: name, Rows: len(ints), Columns: []snapshot.ColumnData{
-		{Name: "n", Kind: snapshot.Int, Ints: ints}, {Name: "m", Kind: snapshot.Int, Ints: ints},
-	}}
-}
-
 func TestDeltas(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	before := putSnapshot(t, s, "s1", wideTable("a", 1), wideTable("b", 1), smallTable("c", 1))
-	after := putSnapshot(t, s, "s2", wideTable("a", 2), wideTable("b", 1), smallTable("c", 2), wideTable("d", 1))
+	before := putSnapshot(t, s, "s1", tables.Wide("a", 1), tables.Wide("b", 1), smallTable("c", 1))
+	after := putSnapshot(t, s, "s2", tables.Wide("a", 2), tables.Wide("b", 1), smallTable("c", 2), tables.Wide("d", 1))
 	written, err := s.PutDeltas(before, after)
 	if err != nil || written.Files != 1 || written.Whole != after.Tables[0].Bytes || written.Bytes > written.Whole/50 {
 		t.Fatalf("%+v, %v; want one small delta", written, err)
@@ -46,7 +35,7 @@ func TestDeltas(t *testing.T) {
 
 	// Another store that has the first segment gets the second one. It must be exactly that.
 	other := newStore(t)
-	putSnapshot(t, other, "s1", wideTable("a", 1))
+	putSnapshot(t, other, "s1", tables.Wide("a", 1))
 	wrong := Delta{d.From, before.Tables[1]}
 	if err := other.AddByDelta(wrong, delta, new(snapshot.DeltaApplier)); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a delta to another segment: %v, want ErrCorrupt", err)
@@ -67,7 +56,7 @@ func TestDeltas(t *testing.T) {
 		t.Errorf("made again: %+v, %v", written, err)
 	}
 	empty := newStore(t)
-	putSnapshot(t, empty, "s2", wideTable("a", 2))
+	putSnapshot(t, empty, "s2", tables.Wide("a", 2))
 	if written, err = empty.PutDeltas(before, after); err != nil || written.Files != 0 {
 		t.Errorf("without the first segments: %+v, %v", written, err)
 	}
@@ -78,8 +67,8 @@ func TestCollectDeltas(t *testing.T) {
 	t.Parallel()
 	s, now := newStore(t), time.Now()
 	manifests := []*Manifest{
-		putSnapshot(t, s, "s1", wideTable("a", 1)), putSnapshot(t, s, "s2", wideTable("a", 2)),
-		putSnapshot(t, s, "s3", wideTable("a", 3)),
+		putSnapshot(t, s, "s1", tables.Wide("a", 1)), putSnapshot(t, s, "s2", tables.Wide("a", 2)),
+		putSnapshot(t, s, "s3", tables.Wide("a", 3)),
 	}
 	for i := range 2 {
 		if _, err := s.PutDeltas(manifests[i], manifests[i+1]); err != nil {
