@@ -9,7 +9,7 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
 .PHONY: build run install release release-check quick test parts browsers clients-short nightly downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
-  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-export bench-beside bench-agents bench-pages bench-fleet bench-hollow bench-compare bench-overload \
+  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-export bench-beside bench-agents bench-pages bench-fleet bench-hollow bench-compare bench-overload bench-swaps \
   drill drill-short soak pictures vendor vendored vulnerabilities clean
 
 build: ## the static binary
@@ -268,18 +268,16 @@ AGENTS := cmd/hdqs/testdata/clients/agents
 .cache/schemathesis/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) schemathesis==4.32.5
 
-# CORES=1 keeps each replica on one core and the clients on the others.
-CORES ?= 0
-DRILL ?=
-drill: build ## swaps, restarts, kills, little memory and load on real replicas: ten minutes. CORES=1, DRILL='--only swaps --store DIR'
-	@.ci/install nginx
-	$(GO) build -o bin/drill ./cmd/drill
-	bin/drill --cores $(CORES) $(DRILL)
+# Tests that do to real replicas what operators meet. They are part of whole and edge too.
+DRILL := ^Test(SwapUnderLoad|MemoryOverSwaps|PassedSocket|ShutdownOfKeepAliveConnections|EdgeRestarts)$$
+drill: export HDQS_TEST_LONG := 1
+drill: drill-short bench-swaps ## swaps, restarts, kills and little memory on real replicas, in the long form, and what swaps and starts delay: ten minutes
 
-drill-short: build ## the same with fewer repetitions and without bounds on latencies: a minute
+drill-short: export HDQS_BINARY := $(abspath $(BIN))
+drill-short: export HDQS_EDGE := 1
+drill-short: build ## the same with fewer repetitions and without latencies: a minute
 	@.ci/install nginx
-	$(GO) build -o bin/drill ./cmd/drill
-	bin/drill --cores $(CORES) --short $(DRILL)
+	$(GO) test -count=1 -timeout 60m -run '$(DRILL)' ./cmd/hdqs
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz test for FUZZTIME
@@ -342,6 +340,19 @@ bench: bench-store ## ours, its controls and nginx's static files in turn at ful
 	  --whole '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --compression whole' \
 	  --note '$(BENCHNOTE)'
 	python3 bench/trend.py '$(RELEASE)'
+
+SWAPS := tmp/swaps
+SWAPSERVE := $(BIN) serve --store $(SWAPS)/store --listen {listen} --log-format off --snapshot-poll 1h
+# STORE is a directory store whose channel has shown two snapshots; it is copied.
+bench-swaps: build ## latencies right after a start and while all tables are swapped, on one core: three minutes. STORE=dir
+	$(GO) build -o bin/bench ./bench
+	rm -rf $(SWAPS)/store && mkdir -p $(SWAPS)
+	$(if $(STORE),cp -r $(STORE) $(SWAPS)/store,for seed in 1 2; do \
+	  $(GO) run ./cmd/generate catalog --scale 0.1 --seed $$seed --out $(SWAPS)/catalog-$$seed && \
+	  $(BIN) build --catalog $(SWAPS)/catalog-$$seed --store $(SWAPS)/store --allow-shrink \
+	    --snapshot-time 2026-11-21T0$$seed:00:00Z >/dev/null || exit; done)
+	taskset -c 1 bin/bench swaps --mix bench/mixes/short.txt --encodings identity,gzip --wrap 'taskset -c 0' \
+	  --start '$(SWAPSERVE)' --swap '$(BIN) rollback --store $(SWAPS)/store'
 
 bench-overload: bench-store ## three times the load that the server can take, and 10,000 idle connections: seven minutes
 	$(GO) build -o bin/bench ./bench

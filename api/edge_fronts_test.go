@@ -72,15 +72,15 @@ func (f *front) same(t *testing.T, got, want Answer) bool {
 // startNginxFront: nginx has no purge by key, but its files have the heads of answers.
 func startNginxFront(t *testing.T, replica string) started {
 	t.Helper()
-	address, dir := testkit.StartNginxIn(t, "../deploy/nginx", replica)
+	nginx := testkit.StartNginx(t, "../deploy/nginx", "", replica)
 	text := string(testkit.ReadFile(t, "../docs/caching.md"))
 	line := regexp.MustCompile("(?m)^    (grep -.*)$").FindStringSubmatch(text)
 	if line == nil {
 		t.Fatal("docs/caching.md has no command that purges nginx's cache by key")
 	}
-	return started{address: address, purge: func(keys []string) {
+	return started{address: nginx.Address, purge: func(keys []string) {
 		t.Helper()
-		command := strings.ReplaceAll(line[1], "/var/cache/nginx/hdqs", filepath.Join(dir, "cache"))
+		command := strings.ReplaceAll(line[1], "/var/cache/nginx/hdqs", filepath.Join(nginx.Dir, "cache"))
 		command = strings.ReplaceAll(command, "landing ep-idps", strings.Join(keys, " "))
 		if out, err := exec.Command("/bin/sh", "-c", command).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out)

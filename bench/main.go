@@ -13,6 +13,7 @@ const usage = `usage: bench COMMAND [flags]
   load      sends a mix of queries to one server, as fast as it answers or at a rate
   pair      sends the same queries to several servers in turn and compares them
   run       starts a server and its controls, measures them in turn, writes a report
+  swaps     measures answers after starts of a server and while it swaps its data
   fixed     sends bodies from memory by the HTTP library of the server; a control of run
   checksum  reads and checksums files on all cores; a control of run
 
@@ -20,7 +21,7 @@ bench COMMAND -h lists the flags.
 `
 
 var commands = map[string]func(*flag.FlagSet, []string) error{
-	"load": loadOne, "pair": comparePairs, "run": runAll, "fixed": sendFixed, "checksum": checksum,
+	"load": loadOne, "pair": comparePairs, "run": runAll, "swaps": runSwaps, "fixed": sendFixed, "checksum": checksum,
 }
 
 func main() {

@@ -10,10 +10,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,8 +37,19 @@ func TestMain(m *testing.M) {
 	if listen == "" {
 		os.Exit(m.Run())
 	}
+	swaps := make(chan os.Signal, 1)
+	signal.Notify(swaps, syscall.SIGHUP)
+	var state atomic.Int64
+	go func() {
+		for range swaps {
+			if os.Getenv("BENCH_STILL") == "" {
+				state.Add(1)
+			}
+		}
+	}()
 	fmt.Fprintln(os.Stderr, http.ListenAndServe(listen, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("ETag", fmt.Sprintf(`"%d"`, state.Load()))
 		w.Header().Set("X-Total-Count", "1000000")
 		fmt.Fprint(w, `{"data":[{"a":1,"b":"x"}]}`)
 	})))
@@ -89,6 +103,36 @@ func TestRun(t *testing.T) {
 	}
 	if err := run("--whole", "false"); err == nil {
 		t.Error("no error for a server that ends at once")
+	}
+}
+
+// TestSwaps: a server that swaps its data is measured, and one that does not, or that answers with
+// errors, is an error.
+func TestSwaps(t *testing.T) {
+	t.Parallel()
+	mix := filepath.Join(t.TempDir(), "mix.txt")
+	run := func(start, swap, queries string) string {
+		testkit.WriteFile(t, mix, []byte(queries))
+		err := runSwaps(flag.NewFlagSet("swaps", flag.ContinueOnError), []string{
+			"--start", start, "--swap", swap, "--mix", mix, "--encodings", "identity", "--rounds", "2",
+			"--window", "50ms",
+		})
+		return fmt.Sprint(err)
+	}
+	const queries = "1 list /?limit=100\n1 cached /c conditional\n"
+	// How much a swap of this server delays answers is up to what else the machine does.
+	if got := run(fake(t), "true", queries); got != "<nil>" && got != "a target is not met" {
+		t.Error(got)
+	}
+	for _, c := range []struct{ start, swap, queries, want string }{
+		{"env BENCH_STILL=1 " + fake(t), "true", queries, "all answers are those of before"},
+		{fake(t), "false", queries, "false: exit status 1"},
+		{fake(t), "true", queries + "1 gone /gone status=404\n", "status 200, want 404"},
+		{"", "true", queries, "--start and --swap are missing"},
+	} {
+		if got := run(c.start, c.swap, c.queries); !strings.Contains(got, c.want) {
+			t.Errorf("%q is not in %q", c.want, got)
+		}
 	}
 }
 

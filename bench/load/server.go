@@ -137,3 +137,12 @@ func (s *Server) Answers(q Query) error {
 	_, err := s.must(q, Identity)
 	return err
 }
+
+// ETag is the entity tag of the server's answer to a query.
+func (s *Server) ETag(q Query) (string, error) {
+	a, err := s.must(q, Identity)
+	if err != nil {
+		return "", err
+	}
+	return a.etag, nil
+}

@@ -417,7 +417,7 @@ func TestEdgeAgents(t *testing.T) {
 		replicas = append(replicas, r)
 		addresses = append(addresses, strings.TrimPrefix(r.base, "http://"))
 	}
-	address := "http://" + testkit.StartNginx(t, deployedNginx, addresses...)
+	address := "http://" + testkit.StartNginx(t, deployedNginx, "", addresses...).Address
 	snapshots := map[string]bool{}
 	s := newScripted(t, address)
 	for n := range 40 {

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,7 +45,7 @@ func TestEdgeUnavailable(t *testing.T) {
 		defer s.Close()
 		addresses = append(addresses, s.Listener.Addr().String())
 	}
-	nginx := testkit.StartNginx(t, deployedNginx, addresses...)
+	nginx := testkit.StartNginx(t, deployedNginx, "", addresses...).Address
 	for _, c := range []struct {
 		first, second int64
 		want          int
@@ -74,6 +76,71 @@ func TestEdgeUnavailable(t *testing.T) {
 	}
 }
 
+// TestEdgeRestarts ends and starts two replicas in turn behind nginx, and then kills them. Every
+// answer is that of a replica which goes on meanwhile. No request fails because of a restart, and
+// because of a kill at most those that the replica was answering.
+func TestEdgeRestarts(t *testing.T) {
+	edge(t)
+	parallel(t)
+	const clients = 8
+	store := sampleStore(t)
+	start := func(address string) *server {
+		return serve(t, "--store", store, "--listen", address, "--snapshot-poll", "0", "--queue-wait", "30s")
+	}
+	untouched := start("127.0.0.1:0")
+	replicas := [2]*server{start("127.0.0.1:0"), start("127.0.0.1:0")}
+	addressOf := func(s *server) string { return strings.TrimPrefix(s.base, "http://") }
+	nginx := testkit.StartNginx(t, deployedNginx, "", addressOf(replicas[0]), addressOf(replicas[1]))
+	for _, c := range []struct {
+		signal       syscall.Signal
+		times, loses int
+	}{{syscall.SIGTERM, testkit.Trials(40, 4), 0}, {syscall.SIGKILL, testkit.Trials(20, 3), clients}} {
+		var asked, failed atomic.Int64
+		var all sync.WaitGroup
+		stop := make(chan struct{})
+		for range clients {
+			all.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					case <-time.After(callerPause):
+					}
+					n := asked.Add(1) // a page that is not in the cache of nginx
+					page := with(fmt.Sprintf("%s?limit=%d&offset=%d", conflictPath, int64(c.signal)*100+n/500, n%500))
+					want := ask(t, "GET", untouched.base+page)
+					if got, err := tryAsk("GET", "http://"+nginx.Address+page); err != nil || got.status != http.StatusOK {
+						failed.Add(1)
+						t.Logf("%v: %s: %d, %v", c.signal, page, got.status, err)
+					} else if !bytes.Equal(got.body, want.body) {
+						t.Errorf("%v: %s: another body: %.200s", c.signal, page, got.body)
+					}
+				}
+			})
+		}
+		answered := func(more int64) {
+			before := asked.Load()
+			testkit.WaitFor(t, "answers", func() bool { return asked.Load() >= before+more })
+		}
+		for n := range c.times {
+			answered(50)
+			r := replicas[n%2]
+			r.signal(t, c.signal)
+			if code := r.wait(t); code != 0 && c.signal == syscall.SIGTERM {
+				t.Errorf("exit code %d\n%s", code, r.log)
+			}
+			answered(100)
+			replicas[n%2] = start(addressOf(r))
+		}
+		answered(50)
+		close(stop)
+		all.Wait()
+		if n := int(failed.Load()); n > c.loses*c.times {
+			t.Errorf("%v: %d of %d requests failed, want at most %d", c.signal, n, asked.Load(), c.loses*c.times)
+		}
+	}
+}
+
 // TestEdgeLimits: an address that asks too often, or has too many requests running, gets 429 that
 // says why and when to come back. Others, and addresses that the configuration leaves out, do not.
 func TestEdgeLimits(t *testing.T) {
@@ -99,8 +166,8 @@ func TestEdgeLimits(t *testing.T) {
 		t.Fatalf("%s has no %q", file, exempt)
 	}
 	testkit.WriteFile(t, file, []byte(strings.ReplaceAll(text, exempt, "127.0.0.0/8  1;")))
-	limited := "http://" + testkit.StartNginx(t, folder, address)
-	free := "http://" + testkit.StartNginx(t, deployedNginx, address)
+	limited := "http://" + testkit.StartNginx(t, folder, "", address).Address
+	free := "http://" + testkit.StartNginx(t, deployedNginx, "", address).Address
 
 	refused := func(a answer) bool {
 		if a.status != http.StatusTooManyRequests {

@@ -152,7 +152,7 @@ func inGroup(t *testing.T, p *process, limit int) {
 	if _, err := os.Stat(root + "/memory"); err == nil {
 		root, file = root+"/memory", "memory.limit_in_bytes"
 	}
-	dir := filepath.Join(root, fmt.Sprintf("hdqs-test-%d", os.Getpid()))
+	dir := filepath.Join(root, fmt.Sprintf("hdqs-%s-%d", t.Name(), os.Getpid()))
 	err := os.Mkdir(dir, 0o755)
 	if err == nil {
 		t.Cleanup(func() {

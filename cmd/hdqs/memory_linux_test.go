@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,7 +32,8 @@ func (p *process) anonymousBytes(t *testing.T) int64 {
 }
 
 // TestMemoryOverSwaps swaps between two snapshots under load, with a limit that has room for only
-// one beside its replacement. The process stays below the limit: replaced snapshots are dropped,
+// one beside its replacement, where the system allows in a control group of that size. The process
+// stays below the limit: replaced snapshots are dropped,
 // and their memory is free at once, not only when --keep-previous is over.
 func TestMemoryOverSwaps(t *testing.T) {
 	parallel(t)
@@ -47,6 +49,7 @@ func TestMemoryOverSwaps(t *testing.T) {
 
 	s := serve(t, "--store", store, "--memory-limit", strconv.Itoa(limit), "--snapshot-poll", "1h",
 		"--queue-wait", "30s")
+	inGroup(t, s.process, limit)
 	var c callers
 	c.start(4, s, func(i int, a answer, err error) bool {
 		if err != nil || a.status != 200 {
@@ -54,15 +57,22 @@ func TestMemoryOverSwaps(t *testing.T) {
 		}
 		return err == nil
 	})
-	most := int64(0)
+	mapped := func() int {
+		return bytes.Count(testkit.ReadFile(t, fmt.Sprintf("/proc/%d/maps", s.cmd.Process.Pid)), []byte(".seg"))
+	}
+	most, mappings := int64(0), 0
 	for i := range swaps {
 		testkit.Must(t, os.WriteFile(pointer, pointers[i%2], 0o600))
 		s.signalAndWait(t, "a swap", "snapshot swapped")
 		before := c.asked.Load()
 		testkit.WaitFor(t, "requests to the new snapshot", func() bool { return c.asked.Load() > before+60 })
 		most = max(most, s.anonymousBytes(t))
+		if i == 1 {
+			mappings = mapped()
+		}
 	}
 	c.end()
+	testkit.WaitFor(t, "no more mapped segments than after two swaps", func() bool { return mapped() <= mappings })
 	t.Logf("at most %d MiB of %d MiB", most>>20, limit>>20)
 	if most > limit {
 		t.Errorf("%d bytes in use, the limit is %d", most, limit)

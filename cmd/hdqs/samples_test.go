@@ -22,7 +22,6 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/internal/nginx"
 	"hdqs/internal/testkit"
 )
 
@@ -173,15 +172,7 @@ func TestEdgeSamples(t *testing.T) {
 func (s *samples) startTLS(t *testing.T, replicas []string) (base, plain string, get func(string) answer) {
 	t.Helper()
 	certificate, pool := selfMade(t)
-	log := new(testkit.Log)
-	front, err := nginx.Start(nginx.Options{
-		Binary: testkit.Program(t, "nginx", "nginx-light"), Deployed: deployedNginx, Dir: t.TempDir(),
-		Replicas: replicas, TLS: certificate, Log: log,
-	})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, log)
-	}
-	t.Cleanup(front.Stop)
+	front := testkit.StartNginx(t, deployedNginx, certificate, replicas...)
 	old := &tls.Config{
 		RootCAs: pool, ServerName: selfMadeName, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
 	}
