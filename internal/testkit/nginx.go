@@ -42,10 +42,11 @@ type Nginx struct {
 	Dir      string // has the folder of its cache
 }
 
-// StartNginx starts an nginx in front of one or more replicas. Of the configuration in deployed, the
-// folder deploy/nginx, it changes only this: the addresses of the replicas, the ports 443 and 80,
-// and the folders of the cache and of the certificate. With one replica the line of the second one
-// is left out, without a folder with fullchain.pem and privkey.pem the lines of TLS.
+// StartNginx starts an nginx in front of one or more replicas, until the test ends. Of the
+// configuration in deployed, the folder deploy/nginx, it changes only this: the addresses of the
+// replicas, the ports 443 and 80, and the folders of the cache and of the certificate. With one
+// replica the line of the second one is left out, without a folder with fullchain.pem and
+// privkey.pem the lines of TLS.
 func StartNginx(t testing.TB, deployed, tls string, replicas ...string) *Nginx {
 	t.Helper()
 	n := &Nginx{Address: freeAddress(t), Redirect: freeAddress(t), Dir: t.TempDir()}
