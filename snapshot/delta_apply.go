@@ -152,7 +152,7 @@ func (x *applying) part(c *change, which int, numbers []byte) ([]byte, error) {
 	case form == formBytes:
 		return x.bytes(b.length), nil
 	case form == formPostings && which == partPostings:
-		return postingsOf(&x.postings, x.room(which, b.length+frozenRoom), c.b, numbers)
+		return postingsOf(&x.postings, x.room(which, b.length), c.b, numbers)
 	case a == nil:
 		return nil, corruptf("form %d of a part that the old segment does not have", form)
 	case form == formSame:
@@ -314,7 +314,7 @@ func (l *entryList) add(entry []byte) bool {
 
 // rowsAtOnce is how many row ids are sorted at a time for postings that are made again: the fewer,
 // the less memory, and the more often codes are read.
-const rowsAtOnce = 1 << 20
+const rowsAtOnce = 4 << 20
 
 // postingsOf makes the postings of a piece from the payload of its codes, in space.
 func postingsOf(m *postingsMaker, space []byte, p *piece, numbers []byte) ([]byte, error) {
@@ -325,7 +325,7 @@ func postingsOf(m *postingsMaker, space []byte, p *piece, numbers []byte) ([]byt
 	if p.codes() > p.n {
 		return nil, corruptf("postings of %d codes of %d rows", p.codes(), p.n)
 	}
-	m.unpack, m.n, m.batch = packed.Unpack, p.n, rowsAtOnce
+	m.unpack, m.n, m.batch = packed.Unpack, p.n, max(rowsAtOnce, p.n/4)
 	b := p.blocks[partPostings]
 	made := block{}
 	payload, err := m.make(&made, space, p.codes(), min(b.length, math.MaxUint32))

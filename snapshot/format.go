@@ -62,10 +62,9 @@ const (
 
 	// The log of format versions.
 	//
-	// 1: first format. Since November 2026 roaring writes the bitmaps: a container of 2r+1 rows in
-	//    r
-	// runs is now an array, not runs, and takes 2 bytes more. Programs from before and after read
-	// both, so the version stayed.
+	// 1: first format. Since November 2026 containers have the types that roaring gives them: 2r+1
+	//    rows in r runs are an array, not runs, and take 2 bytes more. Programs from before and
+	//    after read both, so the version stayed.
 	formatV1    = 1
 	formatWrite = formatV1
 )

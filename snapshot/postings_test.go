@@ -36,23 +36,39 @@ func randomRows(r *rand.Rand) *roaring.Bitmap {
 	return b
 }
 
-// TestAppendFrozen compares a reused bitmap with one made for each list of rows.
+// runsOf makes a bitmap with so many runs, and so many rows in all.
+func runsOf(runs, rows uint32) *roaring.Bitmap {
+	b := roaring.New()
+	for at := uint32(0); runs > 0; runs-- {
+		length := rows / runs
+		b.AddRange(uint64(at), uint64(at+length))
+		at, rows = at+length+1, rows-length
+	}
+	return b
+}
+
+// TestAppendFrozen compares frozen bitmaps with those of the library.
 func TestAppendFrozen(t *testing.T) {
 	t.Parallel()
 	bitmaps := []*roaring.Bitmap{
 		roaring.New(), roaring.BitmapOf(7), roaring.BitmapOf(5, 6, 7),
 		roaring.BitmapOf(1<<16-1, 1<<16),
 	}
+	for _, runs := range []uint32{1, 2, 3, 7, 1023, 1024, 2047, 2048, 2054, 2055, 2056, 2057, 8000} {
+		for rows := 2*runs - 2; rows <= 2*runs+3; rows++ {
+			bitmaps = append(bitmaps, runsOf(runs, max(rows, runs)), runsOf(runs, 4*runs+rows))
+		}
+	}
+	for rows := uint32(4094); rows < 4099; rows++ {
+		bitmaps = append(bitmaps, runsOf(rows, rows))
+	}
 	for seed := range uint64(300) {
 		bitmaps = append(bitmaps, randomRows(rand.New(rand.NewPCG(seed, 20))))
 	}
-	var reused roaring.Bitmap
+	var reused freezer
 	for i, b := range bitmaps {
 		rows := b.ToArray()
-		got, err := appendFrozen(make([]byte, 8), &reused, rows)
-		if err != nil {
-			t.Fatalf("bitmap %d: %v", i, err)
-		}
+		got := reused.append(make([]byte, 8), rows)
 		plain := roaring.BitmapOf(rows...)
 		plain.RunOptimize()
 		var want bytes.Buffer
