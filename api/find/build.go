@@ -51,12 +51,12 @@ type builder struct {
 	*Index
 	lists  *list.Lists
 	served *state.Served
-	at     map[string][]int32 // entries by word
+	at     map[string]*[]int32 // entries by word
 	coded  [kinds]map[string]int32
 }
 
 func newBuilder() *builder {
-	b := &builder{Index: &Index{also: map[int32][]string{}, countries: map[string]int32{}}, at: map[string][]int32{}}
+	b := &builder{Index: &Index{also: map[int32][]string{}, countries: map[string]int32{}}, at: map[string]*[]int32{}}
 	for k := range b.coded {
 		b.coded[k] = map[string]int32{}
 	}
@@ -99,8 +99,9 @@ func (b *builder) finish() *Index {
 	b.nameCountries()
 	b.words = slices.Sorted(maps.Keys(b.at))
 	for _, w := range b.words {
-		b.postings = append(b.postings, slices.Clip(b.at[w]))
-		b.bytes += wordBytes + int64(len(w)) + postingBytes*int64(cap(b.at[w]))
+		ids := *b.at[w]
+		b.postings = append(b.postings, slices.Clip(ids))
+		b.bytes += wordBytes + int64(len(w)) + postingBytes*int64(cap(ids))
 	}
 	for i := range b.entries {
 		e := &b.entries[i]
@@ -111,24 +112,32 @@ func (b *builder) finish() *Index {
 
 // add appends an entry, with the words of its name and code, other names, and texts.
 func (b *builder) add(e entry, others []string, texts ...string) {
-	id := int32(len(b.entries))
-	e.folded = folded(e.name)
+	id, words := int32(len(b.entries)), wordsOf(e.name)
+	e.folded = strings.Join(words, " ")
 	b.entries = append(b.entries, e)
 	if _, twice := b.coded[e.kind][e.code]; !twice {
 		b.coded[e.kind][e.code] = id
 	}
-	for _, text := range slices.Concat([]string{e.name, e.code, e.of}, others, texts) {
-		for _, word := range wordsOf(text) {
-			if ids := b.at[word]; len(ids) == 0 || ids[len(ids)-1] != id {
-				b.at[word] = append(ids, id)
-			}
+	for _, text := range slices.Concat([]string{e.code, e.of}, others, texts) {
+		words = append(words, wordsOf(text)...)
+	}
+	for _, word := range words {
+		ids := b.at[word]
+		if ids == nil {
+			ids = new([]int32)
+			b.at[word] = ids
+		}
+		if n := len(*ids); n == 0 || (*ids)[n-1] != id {
+			*ids = append(*ids, id)
 		}
 	}
 	for _, other := range others {
 		b.also[id] = append(b.also[id], folded(other))
 	}
-	if code := folded(e.code); e.kind < Dataset && code != strings.ToLower(e.code) {
-		b.also[id] = append(b.also[id], code)
+	if e.kind < Dataset {
+		if code := folded(e.code); code != strings.ToLower(e.code) {
+			b.also[id] = append(b.also[id], code)
+		}
 	}
 }
 

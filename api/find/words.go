@@ -72,6 +72,8 @@ func wordsOf(text string) []string {
 	}
 	for _, r := range norm.NFKD.String(strings.ToValidUTF8(text, " ")) {
 		switch r = unicode.ToLower(r); {
+		case 'a' <= r && r <= 'z': // no look-ups for most
+			word.WriteByte(byte(r))
 		case letters[r] != "":
 			word.WriteString(letters[r])
 		case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Lm, r), isApostrophe(r):

@@ -127,12 +127,11 @@ func notFinal(e *contract.Endpoint) index.Filter {
 
 // provisional finds the rows that pass one of some queries, by month.
 func (l *BoundList) provisional(queries []index.Query) (*Provisional, error) {
-	starts, err := l.Values(contract.PeriodStart)
+	starts, err := l.Segment.Column(contract.PeriodStart)
 	if err != nil {
 		return nil, err
 	}
-	rows := map[string][]uint32{} // by month
-	var text []byte
+	byStart := map[int64][]uint32{} // rows
 	for i := range queries {
 		passing, err := l.Index.Passing(&queries[i])
 		if err != nil {
@@ -140,12 +139,21 @@ func (l *BoundList) provisional(queries []index.Query) (*Provisional, error) {
 		}
 		for r := range passing.Rows(0, math.MaxInt) {
 			for row := r.From; row < r.To; row++ {
-				if text = starts.AppendRow(text[:0], row, true); len(text) > len("2026-08") {
-					month := string(text[:len("2026-08")])
-					rows[month] = append(rows[month], row)
+				position := row
+				if starts.Group != nil {
+					position = uint32(starts.Group.Codes.At(row))
+				}
+				if !starts.IsNull(position) {
+					at := starts.Int(position)
+					byStart[at] = append(byStart[at], row)
 				}
 			}
 		}
+	}
+	rows := map[string][]uint32{} // by month
+	for at, some := range byStart {
+		month := time.UnixMicro(at).UTC().Format("2006-01")
+		rows[month] = append(rows[month], some...)
 	}
 	p := new(Provisional)
 	if len(rows) == 0 {

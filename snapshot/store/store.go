@@ -32,14 +32,15 @@ const (
 	jsonExt      = ".json"
 )
 
-// Store is a directory of segments, manifests and channels. It has no state of its own: any number
-// of goroutines and processes may use one directory at once. Its own methods are those of channels
+// Store is a directory of segments, manifests and channels, which it reads anew for each call: any
+// number of goroutines and processes may use one directory at once. Its own methods are those of channels
 // and of the directory as a whole.
 type Store struct{ Snapshots }
 
 // Snapshots are the manifests of a store with what is beside them: reports and signatures.
 type Snapshots struct {
-	dir string
+	dir    string
+	recent *recentManifests
 	Keys
 	Segments
 }
@@ -60,7 +61,8 @@ func Open(dir string) (*Store, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("store %s is not a directory", dir)
 	}
-	return &Store{Snapshots{dir: dir, Segments: Segments{folder: filepath.Join(dir, segmentsDir)}}}, nil
+	segments := Segments{folder: filepath.Join(dir, segmentsDir)}
+	return &Store{Snapshots{dir: dir, recent: new(recentManifests), Segments: segments}}, nil
 }
 
 // Dir is the store's directory.
@@ -186,7 +188,8 @@ func (s *Snapshots) Report(id string) ([]byte, error) {
 	return ReadFile(path, MaxManifest)
 }
 
-// Manifest reads the manifest of an id. If there is none the error is fs.ErrNotExist.
+// Manifest reads the manifest of an id. If there is none the error is fs.ErrNotExist. Callers share
+// it, and must not change it.
 func (s *Snapshots) Manifest(id string) (*Manifest, error) {
 	m, _, err := s.manifest(id)
 	return m, err
@@ -200,10 +203,11 @@ func (s *Snapshots) manifest(id string) (m *Manifest, hash string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if m, err = parseAs(id, data); err != nil {
+	hash = hashOf(data)
+	if m, err = s.recent.parse(id, hash, data); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", filepath.Join(s.dir, ManifestName(id)), err)
 	}
-	return m, hashOf(data), nil
+	return m, hash, nil
 }
 
 // Manifests are the ids of all snapshots, sorted.
