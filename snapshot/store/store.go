@@ -33,8 +33,8 @@ const (
 )
 
 // Store is a directory of segments, manifests and channels, which it reads anew for each call: any
-// number of goroutines and processes may use one directory at once. Its own methods are those of channels
-// and of the directory as a whole.
+// number of goroutines and processes may use one directory at once. Its own methods are those of
+// channels and of the directory as a whole.
 type Store struct{ Snapshots }
 
 // Snapshots are the manifests of a store with what is beside them: reports and signatures.
