@@ -222,7 +222,7 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 	if at < 0 {
 		at, isDay = slices.Index(fields, contract.PeriodStart), true
 	}
-	seen := map[[2]string][]*big.Rat{}
+	seen := map[[2]string][]string{}
 	index := map[[2]string]int{}
 	for _, row := range sum.rows {
 		value, texts := row.fields[at], []string(nil)
@@ -257,9 +257,7 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 				g.name = cmp.Or(g.name, v.q.Language.T("not given"))
 			}
 			key := [2]string{value, second}
-			if number, ok := new(big.Rat).SetString(figure); ok {
-				seen[key] = append(seen[key], number)
-			}
+			seen[key] = append(seen[key], figure)
 			if i, known := index[key]; known {
 				groups[i] = g // the newest is the last
 			} else {
@@ -277,8 +275,14 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 	return groups
 }
 
-// medianText is the median of numbers.
-func medianText(all []*big.Rat) string {
+// medianText is the median of the texts that are numbers.
+func medianText(texts []string) string {
+	var all []*big.Rat
+	for _, text := range texts {
+		if number, ok := new(big.Rat).SetString(text); ok {
+			all = append(all, number)
+		}
+	}
 	if len(all) == 0 {
 		return ""
 	}

@@ -56,7 +56,13 @@ func (s *rightSum) read() error {
 			codes = append(codes, code)
 		}
 	}
-	if err := s.halve(place, codes, len(codes) == len(groups)); err != nil {
+	find := func() ([]string, error) { return s.halve(place, codes, len(codes) == len(groups)) }
+	if query := groupsQuery(state{values: s.values}, s.fields, s.measure()); len(s.v.given) > 0 {
+		s.left, err = find()
+	} else { // it takes longer than all else on the page of a list
+		s.left, err = s.v.q.Source.Keep(s.v.q.Plan.Endpoint.Path+"?"+query.Encode(), find)
+	}
+	if err != nil {
 		return err
 	}
 	codes = slices.DeleteFunc(codes, func(code string) bool { return slices.Contains(s.left, code) })
@@ -74,31 +80,34 @@ func placesQuery(place string, codes []string) url.Values {
 	return url.Values{place: nil, place + contract.SeveralSuffix: {joinList(codes, ",")}}
 }
 
-// halve asks for countries together, unless they are known to be refused. Where they are refused,
-// it asks for each half of them.
-func (s *rightSum) halve(place string, codes []string, isRefused bool) error {
+// halve are the countries that are to be left out. It asks for countries together, unless they are
+// known to be refused. Where they are refused, it asks for each half of them.
+func (s *rightSum) halve(place string, codes []string, isRefused bool) (left []string, err error) {
 	if !isRefused {
 		refused, err := s.ask(placesQuery(place, codes))
 		if err != nil || len(refused) == 0 {
-			return err
+			return nil, err
 		}
 	}
 	if len(codes) == 1 {
-		s.left = append(s.left, codes[0])
-		return nil
+		return slices.Clone(codes), nil
 	}
 	half := len(codes) / 2
-	if err := s.halve(place, codes[:half], false); err != nil {
-		return err
+	left, err = s.halve(place, codes[:half], false)
+	if err != nil {
+		return nil, err
 	}
-	return s.halve(place, codes[half:], false)
+	more, err := s.halve(place, codes[half:], false)
+	return append(slices.Clip(left), more...), err
 }
+
+func (s *rightSum) measure() string { return strings.Join(s.measures, ",") }
 
 // ask adds the groups of some records to those there are. It returns why that is refused.
 func (s *rightSum) ask(more url.Values) (refused []string, err error) {
 	of := state{values: maps.Clone(s.values)}
 	maps.Copy(of.values, more)
-	query := groupsQuery(of, s.fields, strings.Join(s.measures, ","))
+	query := groupsQuery(of, s.fields, s.measure())
 	answer, err := s.v.q.Source.Ask(s.v.q.Plan.Endpoint, contract.Aggregate, query)
 	issues, wrong := Problems(err)
 	if err != nil && !wrong {

@@ -37,7 +37,7 @@ const monthsOfYear = 12
 
 func newHeadlineReader(s *list.Lists, a *list.Reply) (c *headlineReader, err error) {
 	c = &headlineReader{s: s, a: a, names: a.Request.Names(), given: queryOf(&a.Request)}
-	c.prefix = mountOf(s, c.names).Prefix
+	c.prefix = s.MountIn(c.names).Prefix
 	if c.sources, err = sourcesOf(s, a.Served); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,8 @@ type figure struct {
 	base    url.Values           // parameters that choose the rows, but for places
 	months  map[string]time.Time // of YearApart, by place: the newest one
 	of      map[string]*headline // places with rows
-	near    *near                // nil until it is needed
+	// What exists of places besides these rows, in words; nil until it is needed.
+	alike, others map[string]string
 }
 
 // read returns the records of a figure: of the countries that were asked for, or of all that have
@@ -90,8 +91,10 @@ func (c *headlineReader) read(h *contract.Headline) (records [][]any, err error)
 		if err := f.readRows(); err != nil {
 			return nil, err
 		}
-		if err := f.readValues(); err != nil {
-			return nil, err
+		if len(f.of) > 0 {
+			if err := f.readValues(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if !f.chosen {
@@ -231,37 +234,39 @@ func (f *figure) readRows() error {
 
 // describe finds what is known of the rows of places besides the value.
 func (f *figure) describe(params url.Values) error {
-	measures := []string{"count", "min:" + contract.PeriodStart, "max:" + contract.PeriodEnd}
-	if f.list.Units() != nil {
-		measures = append(measures, "min:"+levelColumn, "max:"+levelColumn)
-	}
-	rows, err := f.ask(params, []string{f.Place}, measures...)
-	if err != nil {
-		return err
-	}
-	for i := range rows.len() {
-		h := &headline{rows: int(rows.at(i, 1).Int), start: rows.at(i, 2), end: rows.at(i, 3)}
-		h.months = map[string]bool{}
-		if len(measures) > 3 && rows.at(i, 4) == rows.at(i, 5) {
-			h.level = rows.at(i, 4)
-		}
-		f.of[rows.at(i, 0).Text] = h
-	}
 	by := []string{f.Place, "resource_catalog_id", contract.PeriodEnd}
 	if f.Newest == contract.NewestMonths {
 		by = append(by, "month")
 	}
-	if rows, err = f.ask(params, by, "count"); err != nil {
+	measures := []string{"count", "min:" + contract.PeriodStart}
+	if f.list.Units() != nil {
+		measures = append(measures, "min:"+levelColumn, "max:"+levelColumn)
+	}
+	rows, err := f.ask(params, by, measures...)
+	if err != nil {
 		return err
 	}
 	for i := range rows.len() {
-		h, from, end := f.of[rows.at(i, 0).Text], f.sources[rows.at(i, 1).Text], rows.at(i, 2)
-		if h.source == nil {
-			h.source = &from
+		place, from, end := rows.at(i, 0).Text, f.sources[rows.at(i, 1).Text], rows.at(i, 2)
+		measure := func(k int) aggregate.Value { return rows.at(i, len(by)+k) }
+		h := f.of[place]
+		if h == nil {
+			h = &headline{source: &from, start: measure(1), end: end, months: map[string]bool{}}
+			if len(measures) > 2 {
+				h.level = measure(2)
+			}
+			f.of[place] = h
 		}
 		h.source.join(from)
-		if end.Kind == aggregate.Null { // open
+		h.rows += int(measure(0).Int)
+		if start := measure(1); h.start.Kind == aggregate.Null || start.Kind != aggregate.Null && start.Int < h.start.Int {
+			h.start = start
+		}
+		if end.Kind == aggregate.Null || h.end.Kind != aggregate.Null && end.Int > h.end.Int { // null: open
 			h.end = end
+		}
+		if len(measures) > 2 && (measure(2) != h.level || measure(3) != h.level) {
+			h.level = aggregate.Value{}
 		}
 		h.provisional = h.provisional || f.list.IsUnfinished(end.Int, from.updated)
 		if len(by) > 3 {

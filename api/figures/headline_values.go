@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"net/url"
 	"slices"
@@ -18,27 +19,29 @@ func (f *figure) readValues() error {
 	if f.Newest == contract.YearApart {
 		return f.eachPlace(f.medianChange)
 	}
-	if f.filters.Get(levelColumn) == contract.Coarsest {
-		rows, err := f.ask(merged(f.base, f.where()), []string{f.Place}, contract.Coverage.String())
-		if err != nil {
-			return err
-		}
-		for i := range rows.len() {
-			if h := f.of[rows.at(i, 0).Text]; h != nil {
-				h.units, h.known = rows.at(i, 1), rows.at(i, 2)
-			}
-		}
-	}
 	read := f.measure
 	if len(f.Measures) > 1 {
 		read = f.ratio
 	}
 	err := read(f.where())
-	if _, refused := errors.AsType[*contract.Invalid](err); !refused {
+	if _, refused := errors.AsType[*contract.Invalid](err); refused {
+		err = f.eachPlace(func(place string, _ *headline) error { return read(only(f.Place, place)) })
+	}
+	isUnknown := func(h *headline) bool { return h.known.Kind == aggregate.Null }
+	if err != nil || !f.isCoarsest() || !slices.ContainsFunc(slices.Collect(maps.Values(f.of)), isUnknown) {
 		return err
 	}
-	return f.eachPlace(func(place string, _ *headline) error { return read(only(f.Place, place)) })
+	rows, err := f.ask(merged(f.base, f.where()), []string{f.Place}, contract.Coverage.String())
+	for i := 0; err == nil && i < rows.len(); i++ {
+		if h := f.of[rows.at(i, 0).Text]; h != nil {
+			h.units, h.known = rows.at(i, 1), rows.at(i, 2)
+		}
+	}
+	return err
 }
+
+// isCoarsest reports whether the figure is of units where there is none of the country.
+func (f *figure) isCoarsest() bool { return f.filters.Get(levelColumn) == contract.Coarsest }
 
 // eachPlace calls do for each place that has rows. Where the checks of sums refuse an aggregate,
 // the place has no value.
@@ -61,7 +64,11 @@ func (f *figure) measure(where url.Values) error {
 		return err
 	}
 	for i := range rows.len() {
-		switch h, v := f.of[rows.at(i, 0).Text], rows.at(i, 1); {
+		h, v := f.of[rows.at(i, 0).Text], rows.at(i, 1)
+		if rows.covered != nil && f.isCoarsest() {
+			h.units, h.known = rows.covered.of[i].value(false), rows.covered.of[i].value(true)
+		}
+		switch {
 		case v.Kind == aggregate.Null || v.Kind == aggregate.Differ:
 		case f.Whole && h.level != aggregate.Value{Kind: aggregate.Int}:
 			h.reason = "the newest records are of units of the country, not of the whole"

@@ -188,44 +188,28 @@ func (f *figure) missing(place string, h *headline, hasRows bool) (string, error
 	if hasRows {
 		return f.undecided(place, h)
 	}
-	if f.near == nil {
-		if err := f.readNear(); err != nil {
-			return "", err
-		}
-	}
-	if records, has := f.near.alike[place]; has {
-		return fmt.Sprintf("no record of %s is of the newest period; there is, of this kind: %s", place, records), nil
-	}
-	if records, has := f.near.others[place]; has {
-		return fmt.Sprintf("no record of %s in the list %s is of this kind; there is, of other kinds or times: %s",
-			place, f.list.Name(), records), nil
-	}
-	return fmt.Sprintf("no record of %s at any level; %s", place, f.near.all), nil
-}
-
-// near is what exists besides the rows of a figure: of each place the records of the same kind and
-// all of its records, and of which countries and time there are any.
-type near struct {
-	alike, others map[string]string
-	all           string
-}
-
-func (f *figure) readNear() (err error) {
 	kind := merged(f.filters, f.given)
 	kind.Del(levelColumn)
-	f.near = new(near)
-	if f.near.alike, err = f.recordsOf(merged(kind, f.where())); err != nil {
-		return err
+	for _, of := range []struct {
+		records *map[string]string // of each place
+		rows    url.Values
+		format  string
+	}{
+		{&f.alike, kind, "no record of %[1]s is of the newest period; there is, of this kind: %[3]s"},
+		{&f.others, nil, "no record of %[1]s in the list %[2]s is of this kind; there is, of other kinds or times: %[3]s"},
+	} {
+		if *of.records == nil {
+			var err error
+			if *of.records, err = f.recordsOf(merged(of.rows, f.where())); err != nil {
+				return "", err
+			}
+		}
+		if records, has := (*of.records)[place]; has {
+			return fmt.Sprintf(of.format, place, f.list.Name(), records), nil
+		}
 	}
-	if f.near.others, err = f.recordsOf(f.where()); err != nil {
-		return err
-	}
-	if len(f.given) > 0 {
-		f.near.all, err = f.recordsOfAll(kind)
-	} else {
-		f.near.all, err = kept(f.a.Served, allKey{f.Headline}, func() (string, error) { return f.recordsOfAll(kind) })
-	}
-	return err
+	all, err := f.recordsOfAll(kind)
+	return fmt.Sprintf("no record of %s at any level; %s", place, all), err
 }
 
 // allKey is the key of what a snapshot keeps of the records of a figure, which do not depend on who
@@ -234,6 +218,13 @@ type allKey struct{ *contract.Headline }
 
 // recordsOfAll says of which countries and time there are records of the kind of a figure.
 func (f *figure) recordsOfAll(kind url.Values) (string, error) {
+	if len(f.given) > 0 {
+		return f.askAll(kind)
+	}
+	return list.MadeOf(f.s, f.a.Served, allKey{f.Headline}, func() (string, error) { return f.askAll(kind) })
+}
+
+func (f *figure) askAll(kind url.Values) (string, error) {
 	rows, err := f.ask(kind, nil, "distinct:"+f.Place, "max:"+contract.PeriodStart)
 	if err != nil {
 		return "", err

@@ -25,17 +25,12 @@ type answered struct{ *aggregates }
 func askList(s *list.Lists, v *state.Served, path string, params url.Values) (found answered, err error) {
 	at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Path == path })
 	key := list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Aggregate}
-	to := mountOf(s, contract.ContractNames).Lists[key]
+	to := s.MountIn(contract.ContractNames).Lists[key]
 	err = s.Query(v, &to, params, func(_ *list.Reply, records list.Records) error {
 		found = answered{records.(*aggregates)}
 		return nil
 	})
 	return found, err
-}
-
-// mountOf is the first mount with a set of names.
-func mountOf(s *list.Lists, names contract.NameSet) *list.Mount {
-	return s.Mounts[slices.IndexFunc(s.Mounts, func(m *list.Mount) bool { return m.Names == names })]
 }
 
 func (t answered) len() int { return t.total }
@@ -76,23 +71,11 @@ func (s *source) join(o source) {
 	s.updated = max(s.updated, o.updated)
 }
 
-// kept returns what make finds the first time that it is needed of a snapshot.
-func kept[T any](v *state.Served, key any, make func() (T, error)) (T, error) {
-	if known, ok := v.Kept.Load(key); ok {
-		return known.(T), nil
-	}
-	found, err := make()
-	if err == nil {
-		v.Kept.Store(key, found)
-	}
-	return found, err
-}
-
 type sourcesKey struct{}
 
 // sourcesOf are the sources of a snapshot by the ids of their resources.
 func sourcesOf(s *list.Lists, v *state.Served) (map[string]source, error) {
-	return kept(v, sourcesKey{}, func() (map[string]source, error) {
+	return list.MadeOf(s, v, sourcesKey{}, func() (map[string]source, error) {
 		rows, err := askList(s, v, resourcesPath, url.Values{groupBy: {
 			"resource_catalog_id,dataset_catalog_provider_name,dataset_catalog_title,update_date",
 		}})

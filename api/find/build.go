@@ -158,10 +158,7 @@ func listOf(table string) int {
 func (b *builder) addTable(kind Kind) {
 	source := &kindSources[kind]
 	at := listOf(source.table)
-	mount := b.lists.Mounts[slices.IndexFunc(b.lists.Mounts, func(m *list.Mount) bool {
-		return m.Names == contract.ContractNames
-	})]
-	to := mount.Lists[list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Rows}]
+	to := b.lists.MountIn(contract.ContractNames).Lists[list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Rows}]
 	params := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}}
 	for from, more := 0, true; more && from < maxNames; from += contract.MaxLimit {
 		params.Set("offset", strconv.Itoa(from))

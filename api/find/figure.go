@@ -35,15 +35,17 @@ type figureKey struct {
 	name, country string
 }
 
-// figure reads a headline figure of a country, as a request for it does.
+// figure is a headline figure of a country, which is read once.
 func (s *search) figure(name, country string) (*Figure, error) {
+	key := figureKey{s.mount, s.Language, name, country}
+	return list.MadeOf(s.lists, s.served, key, func() (*Figure, error) { return s.readFigure(name, country) })
+}
+
+// readFigure reads a headline figure of a country, as a request for it does.
+func (s *search) readFigure(name, country string) (*Figure, error) {
 	endpoints := contract.FigureEndpoints(s.mount.Names)
 	endpoint := &endpoints[slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Name() == name })]
 	h := endpoint.Contract().Headline
-	key := figureKey{s.mount, s.Language, name, country}
-	if known, ok := s.served.Kept.Load(key); ok && !s.served.Bound.Lists[h.Path].IsQuarantined() {
-		return known.(*Figure), nil
-	}
 	to := s.mount.Lists[list.ListKey{Endpoint: endpoint, Kind: contract.Figures}]
 	params := url.Values{s.mount.Names.Name(contract.CountryParam): {pattern.Replace(country)}}
 	f := &Figure{
@@ -78,11 +80,7 @@ func (s *search) figure(name, country string) (*Figure, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.served.Kept.Store(key, f)
-	return f, nil
+	return f, err
 }
 
 // view is the page of the rows that a request for an aggregate adds up, or the first of several.

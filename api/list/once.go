@@ -20,10 +20,9 @@ import (
 
 // What services have in common that serve lists in other forms.
 
-// HAPIMount is that of the lists in HAPI names.
-func (s *Lists) HAPIMount() *Mount {
-	at := slices.IndexFunc(s.Mounts, func(m *Mount) bool { return m.Names == contract.HAPINames })
-	return s.Mounts[at]
+// MountIn is the first mount with a set of names.
+func (s *Lists) MountIn(names contract.NameSet) *Mount {
+	return s.Mounts[slices.IndexFunc(s.Mounts, func(m *Mount) bool { return m.Names == names })]
 }
 
 // Fault is an error that is the caller's: its status, and what is wrong in words.

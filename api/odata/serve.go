@@ -39,7 +39,7 @@ type Service struct {
 
 // New returns a service for lists whose routes are registered.
 func New(l *list.Lists) *Service {
-	s := &Service{Lists: l, mount: l.HAPIMount()}
+	s := &Service{Lists: l, mount: l.MountIn(contract.HAPINames)}
 	endpoints := contract.EndpointsIn(contract.HAPINames)
 	for i := range endpoints {
 		s.sets = append(s.sets, listSet(s.mount.Lists[list.ListKey{Endpoint: &endpoints[i], Kind: contract.Rows}]))

@@ -53,7 +53,7 @@ type Service struct {
 
 // New returns a service for lists whose routes are registered.
 func New(l *list.Lists) *Service {
-	s := &Service{Lists: l, mount: l.HAPIMount(), boundaries: l.Options.Boundaries}
+	s := &Service{Lists: l, mount: l.MountIn(contract.HAPINames), boundaries: l.Options.Boundaries}
 	s.addLists()
 	if s.boundaries != nil {
 		s.version = versionOf(s.boundaries)

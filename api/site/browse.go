@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/url"
 	"strings"
-	"sync"
 
 	"github.com/valyala/fasthttp"
 
@@ -35,15 +34,15 @@ func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, params url.Values) (*
 	if k != contract.Figures || len(params) > 0 {
 		return q.answer(e, k, params)
 	}
-	type answers = func() (*browse.Answer, error)
-	once := q.served.Keep(keptFigure{e}, func() any {
-		return answers(sync.OnceValues(func() (*browse.Answer, error) { return q.answer(e, k, params) }))
-	})
-	answer, err := once.(answers)()
-	if err != nil {
-		q.served.Kept.Delete(keptFigure{e}) // the next page tries again
-	}
-	return answer, err
+	return list.MadeOf(q.server.Lists, q.served, keptFigure{e}, func() (*browse.Answer, error) { return q.answer(e, k, params) })
+}
+
+// leftKey is the key of what browse.Source keeps.
+type leftKey string
+
+// Keep implements browse.Source.
+func (q *asker) Keep(key string, find func() ([]string, error)) ([]string, error) {
+	return list.MadeOf(q.server.Lists, q.served, leftKey(key), find)
 }
 
 func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values) (*browse.Answer, error) {

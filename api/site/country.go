@@ -63,26 +63,9 @@ type (
 	mapKey place
 )
 
-// contractMount is the first mount with the contract's names.
-func (s *Site) contractMount() *list.Mount {
-	return s.Mounts[slices.IndexFunc(s.Mounts, func(m *list.Mount) bool { return m.Names == contract.ContractNames })]
-}
-
-// keptOf returns what is kept of a snapshot under a key. An error is not kept.
-func keptOf[T any](v *state.Served, key any, make func() (T, error)) (T, error) {
-	if known, ok := v.Kept.Load(key); ok {
-		return known.(T), nil
-	}
-	made, err := make()
-	if err == nil {
-		v.Kept.Store(key, made)
-	}
-	return made, err
-}
-
 func (s *Site) overviewOf(v *state.Served) (*country.Overview, error) {
-	return keptOf(v, overviewKey{}, func() (*country.Overview, error) {
-		return country.NewOverview(&asker{s, v, s.contractMount()})
+	return list.MadeOf(s.Lists, v, overviewKey{}, func() (*country.Overview, error) {
+		return country.NewOverview(&asker{s, v, s.MountIn(contract.ContractNames)})
 	})
 }
 
@@ -171,18 +154,14 @@ func nearCountries(all *country.Overview, sent string) (codes []string) {
 
 // countryOf is what the page of a country shows of a snapshot. It is made once for each snapshot.
 func (s *Site) countryOf(p place, v *state.Served, at *country.Country) (*country.Page, error) {
-	key := countryKey{p, at.Code}
-	if len(v.Bound.RefusedTables()) > 0 {
-		v.Kept.Delete(key) // it may have been made of rows that are refused now
-	}
-	return keptOf(v, key, func() (*country.Page, error) {
+	return list.MadeOf(s.Lists, v, countryKey{p, at.Code}, func() (*country.Page, error) {
 		all, err := s.overviewOf(v)
 		if err != nil {
 			return nil, err
 		}
 		return country.New(&country.Question{
 			Prefix: p.root(), Root: p.Prefix, Language: p.Language, Names: p.Names,
-			Source: &asker{s, v, p.Mount}, Contract: &asker{s, v, s.contractMount()},
+			Source: &asker{s, v, p.Mount}, Contract: &asker{s, v, s.MountIn(contract.ContractNames)},
 			Overview: all, Country: at, Dataset: func(id string) country.Dataset {
 				d := state.PageDatasetOf(v.Bound.Snap.Manifest, id)
 				return country.Dataset{
@@ -298,7 +277,7 @@ func (s *Site) worldOf(p place, v *state.Served) (drawing template.HTML, boundar
 	if b := s.Options.Boundaries; b != nil && b.Countries != nil {
 		layer, boundaries = b.Countries, b.Source
 	}
-	drawing, err := keptOf(v, mapKey(p), func() (template.HTML, error) {
+	drawing, err := list.MadeOf(s.Lists, v, mapKey(p), func() (template.HTML, error) {
 		all, err := s.overviewOf(v)
 		if err != nil {
 			return "", err

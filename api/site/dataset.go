@@ -127,7 +127,8 @@ type placesKey string
 // placesOf are the countries of an endpoint's records, or how many there are if they are more than
 // a few. They are counted once for each snapshot.
 func (q *asker) placesOf(e *contract.Endpoint) ([]linkedThing, error) {
-	return keptOf(q.served, placesKey(e.Contract().Path), func() ([]linkedThing, error) { return q.askPlaces(e) })
+	key := placesKey(e.Contract().Path)
+	return list.MadeOf(q.server.Lists, q.served, key, func() ([]linkedThing, error) { return q.askPlaces(e) })
 }
 
 func (q *asker) askPlaces(e *contract.Endpoint) ([]linkedThing, error) {

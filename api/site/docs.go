@@ -347,17 +347,9 @@ type example struct {
 type exampleKey struct{ *contract.Plan }
 
 // exampleOf returns the example of an endpoint's page. Requests for pages pass no limit on queries,
-// so each example of a snapshot is made once. One whose table is quarantined is not used.
+// so each example of a snapshot is made once.
 func (s *Site) exampleOf(v *state.Served, m *list.Mount, p *contract.Plan) (example, error) {
-	known, ok := v.Kept.Load(exampleKey{p})
-	if ok && !v.Bound.Lists[p.Endpoint.Contract().Path].IsQuarantined() {
-		return known.(example), nil
-	}
-	x, err := s.example(v, m, p)
-	if err == nil {
-		v.Kept.Store(exampleKey{p}, x)
-	}
-	return x, err
+	return list.MadeOf(s.Lists, v, exampleKey{p}, func() (example, error) { return s.example(v, m, p) })
 }
 
 // example answers a small request from a snapshot: for the first records of the country that the
