@@ -34,7 +34,8 @@ func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, params url.Values) (*
 	if k != contract.Figures || len(params) > 0 {
 		return q.answer(e, k, params)
 	}
-	return list.MadeOf(q.server.Lists, q.served, keptFigure{e}, func() (*browse.Answer, error) { return q.answer(e, k, params) })
+	ask := func() (*browse.Answer, error) { return q.answer(e, k, params) }
+	return list.MadeOf(q.server.Lists, q.served, keptFigure{e}, ask)
 }
 
 // leftKey is the key of what browse.Source keeps.
