@@ -259,7 +259,8 @@ func (f *figure) describe(params url.Values) error {
 		}
 		h.source.join(from)
 		h.rows += int(measure(0).Int)
-		if start := measure(1); h.start.Kind == aggregate.Null || start.Kind != aggregate.Null && start.Int < h.start.Int {
+		start := measure(1)
+		if h.start.Kind == aggregate.Null || start.Kind != aggregate.Null && start.Int < h.start.Int {
 			h.start = start
 		}
 		if end.Kind == aggregate.Null || h.end.Kind != aggregate.Null && end.Int > h.end.Int { // null: open

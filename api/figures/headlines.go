@@ -196,7 +196,8 @@ func (f *figure) missing(place string, h *headline, hasRows bool) (string, error
 		format  string
 	}{
 		{&f.alike, kind, "no record of %[1]s is of the newest period; there is, of this kind: %[3]s"},
-		{&f.others, nil, "no record of %[1]s in the list %[2]s is of this kind; there is, of other kinds or times: %[3]s"},
+		{&f.others, nil, "no record of %[1]s in the list %[2]s is of this kind; there is, of other kinds or times: " +
+			"%[3]s"},
 	} {
 		if *of.records == nil {
 			var err error

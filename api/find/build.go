@@ -158,7 +158,8 @@ func listOf(table string) int {
 func (b *builder) addTable(kind Kind) {
 	source := &kindSources[kind]
 	at := listOf(source.table)
-	to := b.lists.MountIn(contract.ContractNames).Lists[list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Rows}]
+	mount := b.lists.MountIn(contract.ContractNames)
+	to := mount.Lists[list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Rows}]
 	params := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}}
 	for from, more := 0, true; more && from < maxNames; from += contract.MaxLimit {
 		params.Set("offset", strconv.Itoa(from))
