@@ -1,8 +1,11 @@
 package judge
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // request is one HTTP request. Path is everything after the host, as sent.
@@ -39,55 +42,17 @@ func readQuery(text string) query {
 	return q
 }
 
+var escapeForm = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
 // decodePart undoes the form encoding. A percent sign that starts no escape is kept, and bytes that
-// are not UTF-8 become U+FFFD.
+// are not UTF-8 become U+FFFD, as in the incumbent's decoder.
 func decodePart(text string) string {
-	var raw []byte
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '+':
-			raw = append(raw, ' ')
-		case text[i] == '%' && i+2 < len(text) && hexDigit(text[i+1]) >= 0 && hexDigit(text[i+2]) >= 0:
-			raw = append(raw, byte(hexDigit(text[i+1])<<4|hexDigit(text[i+2])))
-			i += 2
-		default:
-			raw = append(raw, text[i])
-		}
-	}
-	var b strings.Builder
-	for len(raw) > 0 {
-		r, size := utf8.DecodeRune(raw)
-		if r == utf8.RuneError && size == 1 {
-			size = brokenLength(raw)
-		}
-		b.WriteRune(r)
-		raw = raw[size:]
-	}
-	return b.String()
-}
-
-// brokenLength is the number of bytes that one U+FFFD replaces: as many as could start a character,
-// as in the incumbent's decoder.
-func brokenLength(raw []byte) int {
-	for n := min(3, len(raw)); n > 1; n-- {
-		start := raw[:n:n]
-		for end := 0; end < 0x40; end++ { // some continuation would complete it
-			for _, rest := range [][]byte{{0x80 | byte(end)}, {0x80 | byte(end), 0x80}} {
-				whole := append(start, rest...)
-				if r, size := utf8.DecodeRune(whole); r != utf8.RuneError && size == len(whole) {
-					return n
-				}
-			}
-		}
-	}
-	return 1
-}
-
-func hexDigit(c byte) int {
-	if c >= 'A' && c <= 'F' {
-		c += 'a' - 'A'
-	}
-	return strings.IndexByte("0123456789abcdef", c)
+	raw := escapeForm.ReplaceAllStringFunc(strings.ReplaceAll(text, "+", " "), func(escape string) string {
+		code, _ := strconv.ParseUint(escape[1:], 16, 8)
+		return string([]byte{byte(code)})
+	})
+	repaired, _ := unicode.UTF8.NewDecoder().String(raw) // it has no errors
+	return repaired
 }
 
 func (r request) header(name string) string {
