@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -49,20 +48,15 @@ func (e *experiment) beside() error {
 			progress("no small answers beside %s: not among the queries", c.name)
 			continue
 		}
-		r, err := e.besideLarge(small, large, c.encoding)
-		if err != nil {
+		if err := e.besideLarge(small, large, c.encoding); err != nil {
 			return err
 		}
-		e.report.Beside = append(e.report.Beside, r)
-		e.report.Targets = append(e.report.Targets, r.Verdict(mostBeside))
-		progress("%s beside %s, %s: p99 %v ms alone, %v ms beside, %v times", r.Small, r.Large, r.Encoding, r.Alone,
-			r.With, r.P99)
 	}
 	return nil
 }
 
 // besideLarge takes turns in short rounds.
-func (e *experiment) besideLarge(small, large load.Query, encoding string) (r load.Beside, err error) {
+func (e *experiment) besideLarge(small, large load.Query, encoding string) error {
 	small.Weight = 1
 	part := 13 * e.burst
 	measure := func() (milliseconds float64, err error) {
@@ -75,51 +69,43 @@ func (e *experiment) besideLarge(small, large load.Query, encoding string) (r lo
 		}
 		return p.P99.Seconds() * 1e3, err
 	}
-	var alone, with, ratios, rates []float64
+	var alone, with []float64
 	for range max(e.rounds-2, 1) {
 		usual, err := measure()
 		if err != nil {
-			return r, err
-		}
-		var perSecond float64
-		var reading errgroup.Group
-		reading.Go(func() (err error) {
-			perSecond, err = e.readApart(large, encoding, part+2*lead)
 			return err
-		})
+		}
+		var reading errgroup.Group
+		reading.Go(func() error { return e.readApart(large, encoding, part+2*lead) })
 		time.Sleep(lead)
 		beside, err := measure()
 		if err := errors.Join(err, reading.Wait()); err != nil {
-			return r, err
+			return err
 		}
 		alone, with = append(alone, usual), append(with, beside)
-		ratios, rates = append(ratios, beside/usual), append(rates, perSecond)
 	}
-	return load.Beside{
-		Small: small.Name, Large: large.Name, Encoding: encoding, Rate: smallRate, Readers: readers,
-		LargePerSecond: load.Spread(rates), Alone: load.Spread(alone), With: load.Spread(with),
-		P99: load.Spread(ratios),
-	}, nil
+	e.delayed(load.Verdict{
+		Query: small.Name + "-beside-" + large.Name, Encoding: encoding, Most: mostBeside, Control: "the same alone",
+		Work: fmt.Sprintf("p99 of %s, %d/s, beside %d connections that read %s in %s", small.Name, smallRate, readers,
+			large.Name, encoding),
+	}, with, alone)
+	return nil
 }
 
 // readApart reads the large answers in a process of its own, which runs when the core of the
 // clients has nothing else to do: one process for both would measure how long its small requests
 // wait for its large ones. It stays in the session of this process, because Linux divides the
 // cores equally among sessions, whatever the priorities within them.
-func (e *experiment) readApart(large load.Query, encoding string, length time.Duration) (float64, error) {
+func (e *experiment) readApart(large load.Query, encoding string, length time.Duration) error {
 	self, err := os.Executable()
 	if err != nil {
-		return 0, err
+		return err
 	}
-	command := exec.Command("chrt", "--idle", "0", self, "load", "--json", "--url", e.server.URL,
+	command := exec.Command("chrt", "--idle", "0", self, "load", "--url", e.server.URL,
 		"--target", large.Target, "--encodings", encoding, "--connections", strconv.Itoa(readers),
 		"--duration", length.String())
-	command.Stderr = os.Stderr
-	out, err := command.Output()
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", strings.Join(command.Args, " "), err)
+	if text, err := command.CombinedOutput(); err != nil { // also without a good answer
+		return fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err, text)
 	}
-	var points [1]load.LoadPoint
-	err = json.Unmarshal(out, &points)
-	return points[0].PerSecond, err
+	return nil
 }

@@ -71,18 +71,16 @@ func (e *experiment) p99(s *load.Server, encoding string) (milliseconds float64,
 	return p.P99.Seconds() * 1e3, err
 }
 
-// delayed reports how much something delays answers: the p99 with it and without it, by round.
-func (e *experiment) delayed(work, control, encoding string, with, without []float64) {
+// delayed reports how much something delays answers: the p99 in milliseconds with it and without
+// it, by round.
+func (e *experiment) delayed(v load.Verdict, with, without []float64) {
 	ratios := make([]float64, len(with))
 	for i := range with {
 		ratios[i] = with[i] / without[i]
 	}
-	v := load.Verdict{
-		Query: work, Encoding: encoding, Work: fmt.Sprintf("p99 of %s, %s, %d/s", work, encoding, usualRate),
-		Control: control, Micros: load.Spread(with).Median * 1e3, Most: mostDelayed, Got: load.Spread(ratios),
-	}
+	v.Micros, v.Got = load.Spread(with).Median*1e3, load.Spread(ratios)
 	e.report.Targets = append(e.report.Targets, v)
-	progress("%s: %v ms, else %v ms, %v times", v.Work, load.Spread(with), load.Spread(without), v.Got)
+	progress("%s: %v ms, %s: %v ms, %v times", v.Work, load.Spread(with), v.Control, load.Spread(without), v.Got)
 }
 
 // firstSeconds compares the first window after a start with the third.
@@ -102,7 +100,10 @@ func (e *experiment) firstSeconds(encoding string) error {
 		}
 		first, third = append(first, now), append(third, usual)
 	}
-	e.delayed("answers right after a start", "answers two windows later", encoding, first, third)
+	e.delayed(load.Verdict{
+		Query: "start", Encoding: encoding, Work: fmt.Sprintf("p99 right after a start, %d/s, %s", usualRate, encoding),
+		Control: "two windows later", Most: mostDelayed,
+	}, first, third)
 	return nil
 }
 
@@ -136,7 +137,10 @@ func (e *experiment) swaps(encoding string, command []string) error {
 		}
 		during, before = append(during, now), append(before, usual)
 	}
-	e.delayed("answers right after a swap", "answers right before it", encoding, during, before)
+	e.delayed(load.Verdict{
+		Query: "swap", Encoding: encoding, Work: fmt.Sprintf("p99 right after a swap, %d/s, %s", usualRate, encoding),
+		Control: "right before it", Most: mostDelayed,
+	}, during, before)
 	return nil
 }
 

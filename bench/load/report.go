@@ -27,7 +27,6 @@ type Report struct {
 	Targets []Verdict   `json:",omitempty"`
 	Cells   []Cell      `json:",omitempty"`
 	Loads   []LoadPoint `json:",omitempty"` // the whole mix
-	Beside  []Beside    `json:",omitempty"`
 }
 
 // Machine describes the machine of a run.
@@ -49,26 +48,6 @@ type LoadPoint struct {
 	Wrong, Failed            int
 	Late, Unsent             int    // with callers that wait only so long
 	FirstWrong               string `json:",omitempty"`
-}
-
-// Beside is the latency of small answers beside clients that read large ones.
-type Beside struct {
-	Small, Large, Encoding string // the small answers are not compressed
-	Rate                   float64
-	Readers                int
-	LargePerSecond         Ratio
-	Alone, With            Ratio // p99 in milliseconds
-	P99                    Ratio // with ÷ alone, by round
-}
-
-// Verdict compares the latencies with a target.
-func (b *Beside) Verdict(most float64) Verdict {
-	return Verdict{
-		Query: b.Small + "-beside-" + b.Large, Encoding: b.Encoding,
-		Work: fmt.Sprintf("p99 of %s, %.0f/s, beside %d connections that read %s in %s", b.Small, b.Rate, b.Readers,
-			b.Large, b.Encoding),
-		Control: "the same alone", Micros: b.With.Median * 1e3, Most: most, Got: b.P99,
-	}
 }
 
 // Point sends a drive to a server and returns what a report says of it.
@@ -175,12 +154,6 @@ func (r *Report) Tables() string {
 			p.P90, p.P99, p.P999, p.Max, p.Wrong, p.Failed)
 	}
 	loads.write(b)
-	beside := newTable("Small answers beside large ones", "", "small", "small/s:", "large", "coding", "readers:",
-		"large/s:", "p99, ms:", "beside, ms:", "beside ÷ alone:")
-	for _, s := range r.Beside {
-		beside.add(s.Small, s.Rate, s.Large, s.Encoding, s.Readers, s.LargePerSecond, s.Alone, s.With, s.P99)
-	}
-	beside.write(b)
 	return b.String()
 }
 
