@@ -32,7 +32,7 @@ const measureFile = "HDQS_TEST_MEASURE"
 // least that of the one that started it.
 func measure(file string) int {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = environment(), os.Stdout, os.Stderr
+	cmd.Env, cmd.Stdout, cmd.Stderr = environment("GOGC="), os.Stdout, os.Stderr
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		fmt.Fprintln(os.Stderr, err)

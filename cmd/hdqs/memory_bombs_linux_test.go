@@ -129,7 +129,8 @@ func TestMemoryUnderBombs(t *testing.T) {
 	}
 	const limit, clients = 200 << 20, 40
 	store := newStoreOf(t, generator.Options{Seed: 1, Scale: 0.1})
-	s := serve(t, "--store", store, "--memory-limit", strconv.Itoa(limit), "--identifier", "off")
+	s := serveWith(t, usualGarbage, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store,
+		"--memory-limit", strconv.Itoa(limit), "--identifier", "off")
 	inGroup(t, s.process, limit)
 	for _, b := range bombs() {
 		for _, addresses := range []int{clients, 1}[:testkit.Trials(2, 1)] {

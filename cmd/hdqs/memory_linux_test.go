@@ -14,6 +14,9 @@ import (
 	"hdqs/internal/testkit"
 )
 
+// usualGarbage lets the program choose how often it collects garbage, where GOGC is set for tests.
+var usualGarbage = []string{"GOGC="}
+
 var anonymous = regexp.MustCompile(`(?m)^RssAnon:\s+(\d+) kB$`)
 
 // anonymousBytes returns the memory of the process without the pages of mapped files.
@@ -47,8 +50,8 @@ func TestMemoryOverSwaps(t *testing.T) {
 		"--allow-shrink")
 	pointers[1] = testkit.ReadFile(t, pointer)
 
-	s := serve(t, "--store", store, "--memory-limit", strconv.Itoa(limit), "--snapshot-poll", "1h",
-		"--queue-wait", "30s")
+	s := serveWith(t, usualGarbage, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store,
+		"--memory-limit", strconv.Itoa(limit), "--snapshot-poll", "1h")
 	inGroup(t, s.process, limit)
 	var c callers
 	c.start(4, s, func(i int, a answer, err error) bool {
