@@ -147,7 +147,7 @@ type knownCountry struct {
 func TestAgentsScore(t *testing.T) {
 	parallel(t)
 	store := fixtureStore(t)
-	values := compareFigures(t, store)
+	values := figuresOfReal(t, store)
 	server := serve(t, "--store", store, "--mcp")
 	s := newScripted(t, server.base)
 	titles := map[string]string{}
@@ -306,7 +306,7 @@ func readCSV(t *testing.T, s *server, path string) (rows []map[string]string) {
 func TestAgentsNothing(t *testing.T) {
 	parallel(t)
 	store := fixtureStore(t)
-	values := compareFigures(t, store)
+	values := figuresOfReal(t, store)
 	server := serve(t, "--store", store, "--mcp")
 	s := newScripted(t, server.base)
 	asked := 0

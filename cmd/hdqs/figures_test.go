@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"hdqs/internal/generator"
@@ -26,6 +27,22 @@ func compareFigures(t *testing.T, store string, endDate ...string) map[string]ma
 	}
 	t.Log(lines[len(lines)-2])
 	return decode[map[string]map[string]string](t, []byte(lines[len(lines)-1]))
+}
+
+var realFigures struct {
+	sync.Mutex
+	values map[string]map[string]string
+}
+
+// figuresOfReal are the values of the real input, which are compared once for all tests.
+func figuresOfReal(t *testing.T, store string) map[string]map[string]string {
+	t.Helper()
+	realFigures.Lock()
+	defer realFigures.Unlock()
+	if realFigures.values == nil {
+		realFigures.values = compareFigures(t, store)
+	}
+	return realFigures.values
 }
 
 // TestFigures compares the headline figures of two generated catalogs with those of a separate
@@ -93,7 +110,7 @@ var totalsOfFixtures = map[string]float64{
 func TestFiguresOfFixtures(t *testing.T) {
 	parallel(t)
 	store := fixtureStore(t)
-	values := compareFigures(t, store)
+	values := figuresOfReal(t, store)
 	for name, want := range decode[map[string]map[string]string](t, []byte(figuresOfFixtures)) {
 		known, total := 0, 0.0
 		for code, value := range values[name] {
