@@ -53,7 +53,7 @@ func newDamagedServer(t *testing.T, s *server) *damagedServer {
 func serveDamaged(t *testing.T, store, scrub string) *damagedServer {
 	t.Helper()
 	return newDamagedServer(t, serve(t,
-		"--store", store, "--snapshot-poll", "1h", "--scrub", scrub, "--queue-wait", "30s"))
+		"--store", store, "--snapshot-poll", "1h", "--scrub", scrub))
 }
 
 // awaitSound waits until all requests are answered as before the damage.

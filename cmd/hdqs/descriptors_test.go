@@ -15,7 +15,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 	parallel(t)
 	const files = 200
 	s := listening(t, startCommand(t, nil, exec.Command("sh", "-c", `ulimit -n 200 && exec "$0" "$@"`, binary,
-		"serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--identifier", "off", "--queue-wait", "30s")))
+		"serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--identifier", "off")))
 	if !s.logged("connections=150 wanted=65536 open_files=200") {
 		t.Errorf("the log does not name the limit of connections\n%s", s.log)
 	}

@@ -101,7 +101,7 @@ func TestShutdownOfKeepAliveConnections(t *testing.T) {
 	parallel(t)
 	const callers = 50
 	for _, delay := range []string{"0s", "300ms"} {
-		s := serve(t, "--shutdown-delay", delay, "--queue-wait", "30s")
+		s := serve(t, "--shutdown-delay", delay)
 		var asked, closing, late atomic.Int64
 		c := keepAliveCaller{
 			address: strings.TrimPrefix(s.base, "http://"), asked: &asked, closing: &closing, late: &late,

@@ -88,8 +88,7 @@ func TestSwapUnderLoad(t *testing.T) {
 	parallel(t)
 	swaps := testkit.Trials(40, 15)
 	store := sampleStore(t)
-	// No refusals where there are fewer cores than callers.
-	s := serve(t, "--store", store, "--queue-wait", "30s", "--scrub", "100ms")
+	s := serve(t, "--store", store, "--scrub", "100ms")
 	first, firstID := s.fingerprints(t), s.snapshotID(t)
 
 	// The second snapshot's answers come from a copy of the store, into which it is built first.

@@ -122,7 +122,7 @@ func (f *fakeSystemd) count(line string) int { return strings.Count("\n"+f.told.
 func TestPassedSocket(t *testing.T) {
 	parallel(t)
 	store, f := sampleStore(t), newFakeSystemd(t)
-	flags := []string{"--store", store, "--queue-wait", "30s", "--snapshot-poll", "0"}
+	flags := []string{"--store", store, "--snapshot-poll", "0"}
 	s := f.startReady(t, nil, flags...)
 	if !s.logged("listening on http://" + f.address) {
 		t.Errorf("the address of the passed socket is not printed:\n%s", s.log)
