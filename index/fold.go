@@ -65,39 +65,8 @@ func (f *foldedTexts) searchAny(p *patterns, slots textSlots, into codeSet) {
 			}
 		}
 	}
-	for _, length := range p.lengths {
-		f.searchStarts(p, length, into)
-	}
 	if len(p.windows) > 0 {
 		f.searchWindows(p, into)
-	}
-}
-
-// mayEnd reports whether the bytes from to to-1 may be a text that is marked by its tailHash.
-func (f *foldedTexts) mayEnd(marked codeSet, from, to int) bool {
-	return to < 8 || marked.has(tailHash(binary.LittleEndian.Uint64(f.bytes[to-8:]), to-from))
-}
-
-// searchStarts adds the codes of the texts that match one of the patterns whose first length bytes
-// are literal.
-func (f *foldedTexts) searchStarts(p *patterns, length int, into codeSet) {
-	start, found := "", []*pattern(nil) // neighbours often begin alike
-	for code := range len(f.starts) - 1 {
-		from := int(f.starts[code])
-		if from+length >= int(f.starts[code+1]) || !f.mayEnd(p.startMarked, from, from+length) {
-			continue
-		}
-		text := f.text(code)
-		if text[:length] != start {
-			start = text[:length]
-			found = p.prefixes[start]
-		}
-		for _, one := range found {
-			if one.match(text) {
-				into.add(uint32(code))
-				break
-			}
-		}
 	}
 }
 

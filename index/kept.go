@@ -58,13 +58,9 @@ func (x *Index) cachedRows(w *scratch, mode byte, find func() (*set, error)) (*s
 
 // findKept finds the rows to keep: first those of the coarsest places, then the newest of them.
 func (x *Index) findKept(w *scratch, q *Query) (found *set, err error) {
-	var lazy []*predicate
-	switch {
-	case q.Latest && !q.Coarsest:
-		lazy, err = x.bindNewest(w)
-	case q.Edition && x.edition.whole:
+	if q.Edition && x.edition.whole {
 		err = x.bindWhole(w, q)
-	default:
+	} else {
 		err = x.predicates(w)
 	}
 	if err != nil {
@@ -76,7 +72,7 @@ func (x *Index) findKept(w *scratch, q *Query) (found *set, err error) {
 	}
 	switch {
 	case q.Latest:
-		found = x.findNewest(w, lazy)
+		found = x.findNewest(w)
 	case q.Edition && x.edition.whole:
 		x.addAll(w)
 		found = w.builder.build()

@@ -2,32 +2,13 @@ package index
 
 import "math/bits"
 
-// bindNewest sets w.predicates to what the filters need, as predicates does, but for tests of
-// numbers, which it returns: mostly few rows of a stretch have to be tested.
-func (x *Index) bindNewest(w *scratch) (lazy []*predicate, err error) {
-	if !x.bind(w) {
-		return nil, nil
-	}
-	rest := w.predicates[:0]
-	for _, o := range w.predicates {
-		if o.set == nil && o.cost >= cheapCost && len(o.parts) == 1 && o.parts[0].numbers != nil {
-			lazy = append(lazy, o)
-		} else {
-			rest = append(rest, o)
-		}
-	}
-	w.predicates = rest
-	return lazy, x.materializeAll(w, false)
-}
-
-// findNewest finds the newest rows of each series among those that pass w.predicates and lazy.
-func (x *Index) findNewest(w *scratch, lazy []*predicate) *set {
+// findNewest finds the newest rows of each series among those that pass w.predicates.
+func (x *Index) findNewest(w *scratch) *set {
 	t := x.series.stretches()
 	b := &w.builder
 	b.reset(x.rows)
 	// From the last row to the first: of each stretch stays the first row met.
 	met := uint64(0) // 1 if one was met in the stretch of the row at hand
-	misses, wait := 0, 0
 	for k := chunkCount(x.rows) - 1; k >= 0; k-- {
 		ends := &t.ends.chunks[k]
 		if x.chunk(&w.rows, w.predicates, k, false) == 0 {
@@ -36,76 +17,10 @@ func (x *Index) findNewest(w *scratch, lazy []*predicate) *set {
 			}
 			continue
 		}
-		base := uint32(k) << chunkBits
-		if wait--; len(lazy) > 0 && wait < 0 {
-			still, few := lastThatPass(b.bitmap(k), w.rows.bitmap(), t.ends.bits(ends, &w.words), met, base, lazy)
-			if few {
-				met = still
-				continue
-			}
-			misses++
-			wait = 1 << misses
-		}
-		for _, o := range lazy {
-			w.rows.test(o, base)
-		}
 		met = lastOfEach(b.bitmap(k), w.rows.bitmap(), t.ends.bits(ends, &w.words), met)
 	}
 	t.keepNewest(b, &w.words)
 	return b.build()
-}
-
-// fewTests is how many rows of a chunk are tested alone at most. If more have to, all are tested in
-// sequence, which is faster, and so are those of the next chunks, twice as many after each time.
-const fewTests = chunkRows / 24
-
-// lastThatPass is lastOfEach for rows that must also pass lazy predicates. base is the first row of
-// the chunk. It tests the rows of a stretch from the last one on until one passes. It stops halfway
-// and returns false when it has tested fewTests.
-func lastThatPass(
-	kept, passing, ends *words, met uint64, base uint32, lazy []*predicate,
-) (stillMet uint64, few bool) {
-	tested := 0
-	for i := chunkWords - 1; i >= 0; i-- {
-		e, found := ends[i], uint64(0)
-		rest := passing[i]
-		if met > 0 {
-			rest &= upTo(e) // those above the last end are of the stretch that was met
-		}
-		for rest != 0 {
-			top := bits.Len64(rest) - 1
-			if tested++; tested > fewTests {
-				return 0, false
-			}
-			if !passesAll(lazy, base+uint32(i<<6+top)) {
-				rest &^= 1 << top
-				continue
-			}
-			found |= 1 << top
-			rest &= upTo(e & (1<<top - 1)) // no others of its stretch
-		}
-		kept[i] = found
-		if e != 0 {
-			met = 0
-			found &= e ^ (e - 1) // the first end and all rows before it
-		}
-		if found != 0 {
-			met = 1
-		}
-	}
-	return met, true
-}
-
-// upTo has the highest one of a word and all bits below it.
-func upTo(word uint64) uint64 { return 1<<bits.Len64(word) - 1 }
-
-func passesAll(predicates []*predicate, row uint32) bool {
-	for _, o := range predicates {
-		if !o.passes(row) {
-			return false
-		}
-	}
-	return true
 }
 
 // lastOfEach sets kept to the last row of passing in each stretch; ends has the last row of each.

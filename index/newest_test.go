@@ -5,7 +5,6 @@ package index
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -129,70 +128,6 @@ func TestNewestOfSeries(t *testing.T) {
 	}
 	if fewer < 10 {
 		t.Errorf("only %d queries had older rows to leave out: the test shows nothing", fewer)
-	}
-}
-
-// TestLastThatPass compares the search for the last rows of stretches that pass a filter with the
-// last of those rows of which all were tested.
-func TestLastThatPass(t *testing.T) {
-	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 5))
-	seg := tables.Segment(t, seriesTable(r, 2*chunkRows, true))
-	x, err := Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 300 {
-		var lazy []*predicate
-		for range 1 + r.IntN(2) {
-			values := []Value{{Int: r.Int64N(1000)}, {Text: "b"}}
-			filters := []Filter{
-				{Columns: []string{"number"}, Op: AtLeast, Value: values[0]},
-				{Columns: []string{"number"}, Op: Below, Value: values[0]},
-				{Columns: []string{"kind"}, Op: Equal, Value: values[1]},
-			}
-			lazy = append(lazy, x.prepare(&filters[r.IntN(3)], nil))
-		}
-		var passing, ends, tested, want, got words
-		sparse := [2]int{1 << r.IntN(9), 1 << r.IntN(12)} // one row in so many
-		for row := range chunkRows {
-			if r.IntN(sparse[0]) == 0 {
-				passing[row>>6] |= 1 << (row & 63)
-			}
-			if r.IntN(sparse[1]) == 0 {
-				ends[row>>6] |= 1 << (row & 63)
-			}
-		}
-		base := uint32(r.IntN(2)) << chunkBits
-		for i, word := range passing {
-			tested[i] = word
-			for _, o := range lazy {
-				tested[i] = o.testWord(base+uint32(i)<<6, tested[i])
-			}
-			for at := range 64 {
-				passes := word>>at&1 != 0 && passesAll(lazy, base+uint32(i<<6+at))
-				if passes != (tested[i]>>at&1 != 0) {
-					t.Fatalf("seed %d: row %d passes alone: %t", seed, i<<6+at, passes)
-				}
-			}
-		}
-		met := uint64(r.IntN(2))
-		wantMet := lastOfEach(&want, &tested, &ends, met)
-		gotMet, few := lastThatPass(&got, &passing, &ends, met, base, lazy)
-		if !few {
-			rows := 0
-			for _, word := range passing {
-				rows += bits.OnesCount64(word)
-			}
-			if rows <= fewTests {
-				t.Fatalf("seed %d: stopped although only %d rows are tested", seed, rows)
-			}
-			continue
-		}
-		if got != want || gotMet != wantMet {
-			t.Fatalf("seed %d: the rows, or whether one was met (%d), differ: want %d", seed, gotMet, wantMet)
-		}
 	}
 }
 

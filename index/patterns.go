@@ -2,7 +2,6 @@ package index
 
 import (
 	"encoding/binary"
-	"slices"
 	"unsafe"
 )
 
@@ -15,14 +14,9 @@ type patterns struct {
 	// the Like patterns without wildcards, folded, which are looked up.
 	literals []string
 
-	// The others are divided by what their matches must have. Those that begin with literal text
-	// are found by it: prefixes has them by that text, lengths its lengths, and startMarked a bit
-	// for each by tailHash. Others with a literal of windowSize bytes anywhere are found by its
-	// last bytes: windows has them by those, and windowMarked a bit for each by windowHash. What
-	// remains is searched one by one.
-	prefixes     map[string][]*pattern
-	lengths      []int
-	startMarked  codeSet
+	// The others with a literal of windowSize bytes anywhere are found by its last bytes: windows
+	// has them by those, and windowMarked a bit for each by windowHash. What remains is searched
+	// one by one.
 	windows      map[uint32][]*pattern
 	windowMarked codeSet
 	single       []*pattern
@@ -82,20 +76,13 @@ func compilePatterns(op Op, values []Value) patterns {
 	return p
 }
 
-// divide finds out what the matches of each pattern must have.
+// divide finds out which bytes the matches of each pattern must have.
 func (p *patterns) divide() {
 	p.single = nil
-	p.prefixes, p.startMarked = make(map[string][]*pattern), newCodeSet(1<<tailBits)
 	p.windows, p.windowMarked = make(map[uint32][]*pattern), newCodeSet(1<<windowBits)
 	for _, one := range p.others {
-		literal, _ := one.literal()
-		switch start := one.start(); {
+		switch literal, _ := one.literal(); {
 		case one.never:
-		case start != "":
-			if p.prefixes[start] = append(p.prefixes[start], one); !slices.Contains(p.lengths, len(start)) {
-				p.lengths = append(p.lengths, len(start))
-			}
-			p.startMarked.add(hashTail([]byte(start)))
 		case len(literal) >= windowSize:
 			window := binary.LittleEndian.Uint32([]byte(literal[len(literal)-windowSize:]))
 			p.windows[window] = append(p.windows[window], one)
@@ -104,25 +91,6 @@ func (p *patterns) divide() {
 			p.single = append(p.single, one)
 		}
 	}
-}
-
-// hashTail is the tailHash of a text.
-func hashTail(text []byte) uint32 {
-	var tail [8]byte
-	copy(tail[max(0, 8-len(text)):], text[max(0, len(text)-8):])
-	return tailHash(binary.LittleEndian.Uint64(tail[:]), len(text))
-}
-
-// tailBits is the number of bits of a tailHash.
-const tailBits = 14
-
-// tailHash is a hash of a text's length and last eight bytes, the last of which is the highest in
-// tail. If the text is shorter, the lower bytes of tail do not count.
-func tailHash(tail uint64, length int) uint32 {
-	if length < 8 {
-		tail = tail >> (8 * (8 - length)) << (8 * (8 - length))
-	}
-	return uint32((tail + uint64(length)) * 0x9E3779B97F4A7C15 >> (64 - tailBits))
 }
 
 // literalSet is the literals as a set.

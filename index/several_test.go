@@ -55,7 +55,7 @@ func TestSearchOfManyPatterns(t *testing.T) {
 			f.search(compilePattern(op, v.Text), want)
 		}
 		p := compilePatterns(op, values)
-		for _, n := range []int{len(p.literals), len(p.prefixes), len(p.windows), len(p.single)} {
+		for _, n := range []int{len(p.literals), len(p.windows), len(p.single)} {
 			kinds += min(n, 1)
 		}
 		slots := newTextSlots(f)
