@@ -11,7 +11,7 @@ type comparison struct {
 	lists      [sides]list
 	blocks     [sides]blocks
 	windows    [sides]window
-	noted      hashSet
+	noted      map[uint64]bool // hashes of keys
 	candidates [sides][]candidate
 	hashes     [windowRows]uint64
 
@@ -22,7 +22,7 @@ type comparison struct {
 }
 
 func newComparison(t *Tables, old, current *index.Passing, emit func(Change) error) *comparison {
-	c := &comparison{t: t, emit: emit}
+	c := &comparison{t: t, emit: emit, noted: map[uint64]bool{}}
 	c.lists[before].start(old)
 	c.lists[after].start(current)
 	return c

@@ -39,9 +39,11 @@ func (c *comparison) match(old, current *block) (f found) {
 		c.eachRow(before, old, func(row uint32) { f.removed = append(f.removed, row) })
 		return f
 	}
-	c.noted.reset()
+	if len(c.noted) > 0 { // clearing takes as long as its largest size ever asks for
+		c.noted = map[uint64]bool{}
+	}
 	c.sideBySide(old, current)
-	if c.noted.n == 0 {
+	if len(c.noted) == 0 {
 		return f
 	}
 	c.collect(before, old)
@@ -108,7 +110,7 @@ func (c *comparison) note(side int, w *window) {
 	for k := range c.t.keys {
 		h = mix(h, c.t.keys[k][side].at(w.rows[w.at]))
 	}
-	c.noted.add(h)
+	c.noted[h] = true
 	w.at++
 }
 
@@ -133,7 +135,7 @@ func (c *comparison) collect(side int, b *block) {
 	candidates := c.candidates[side][:0]
 	for w.fill() {
 		for i, h := range w.hashes(c.hashes[:]) {
-			if c.noted.has(h) {
+			if c.noted[h] {
 				candidates = append(candidates, candidate{h, w.rows[i]})
 			}
 		}
@@ -256,55 +258,4 @@ func (c *comparison) withoutEqual(old, current []uint32) (oldLeft, left []uint32
 		}
 	}
 	return oldLeft, left
-}
-
-type hashSet struct {
-	slots []uint64 // 0 is free
-	n     int
-}
-
-const leastSlots = 64
-
-func (s *hashSet) reset() {
-	if s.slots == nil {
-		s.slots = make([]uint64, leastSlots)
-	}
-	s.slots = s.slots[:leastSlots]
-	clear(s.slots)
-	s.n = 0
-}
-
-// slot is the slot of a hash, or the free one where it belongs.
-func (s *hashSet) slot(h uint64) int {
-	mask := len(s.slots) - 1
-	at := int(h) & mask
-	for s.slots[at] != 0 && s.slots[at] != h {
-		at = (at + 1) & mask
-	}
-	return at
-}
-
-// add adds a hash. 0 counts as 1.
-func (s *hashSet) add(h uint64) {
-	h = max(h, 1)
-	at := s.slot(h)
-	if s.slots[at] == h {
-		return
-	}
-	s.slots[at] = h
-	if s.n++; 2*s.n > len(s.slots) {
-		s.grow()
-	}
-}
-
-func (s *hashSet) has(h uint64) bool { return s.slots[s.slot(max(h, 1))] != 0 }
-
-func (s *hashSet) grow() {
-	old := s.slots
-	s.slots = make([]uint64, 2*len(old))
-	for _, h := range old {
-		if h != 0 {
-			s.slots[s.slot(h)] = h
-		}
-	}
 }
