@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"math/bits"
 	"slices"
-	"strings"
 	"sync"
 	"unsafe"
 
@@ -27,10 +26,10 @@ type numeric struct {
 	fits  bool // all integers have 64 bits
 
 	// Of a column of a space, by code of the space.
-	tables [][]int64         // for each limb
-	some   []uint32          // 1 for a value, 0 for null; nil without nulls
-	odd    map[uint32]string // exact texts
-	isOdd  []bool            // by code; nil without exact texts
+	tables [][]int64               // for each limb
+	some   []uint32                // 1 for a value, 0 for null; nil without nulls
+	odd    map[uint32]snapshot.Dec // exact texts
+	isOdd  []bool                  // by code; nil without exact texts
 
 	// Of a column without a space. The integer of a packed number is its mantissa times the factor
 	// for its scale, which is 0 for null and exact texts.
@@ -47,7 +46,7 @@ type numeric struct {
 	prefixSome []uint32 // and the number of their values, if there are nulls
 }
 
-// oddBytes is about what an exact text takes in a map, which refers to the segment.
+// oddBytes is about what an exact text takes in a map.
 const oddBytes = 40
 
 // maxLimbs is enough for 63 bits times 10^18, which take 123, and for 2^31 rows.
@@ -128,42 +127,31 @@ func (n *numeric) makeTables() {
 		}
 	}
 	n.measure(&most)
-	values := make([][maxLimbs]int64, d.n+1)
-	var odd map[uint32]string
-	for i := range uint32(d.n) {
-		v := n.c.dec(i)
-		if v.Scale == snapshot.DecText {
-			if odd == nil {
-				odd = make(map[uint32]string)
-			}
-			odd[i] = n.c.col.DecString(v)
-		} else {
-			n.cut(v, &values[i])
-		}
-	}
 	size := n.c.space.size
-	for j := range n.limbs {
-		table := make([]int64, size)
-		for code := range uint32(size) {
-			table[code] = values[d.number(code)][j]
-		}
-		n.tables = append(n.tables, table)
+	for range n.limbs {
+		n.tables = append(n.tables, make([]int64, size))
 	}
 	for code := range uint32(size) {
-		i := d.number(code)
-		if text, is := odd[i]; is {
-			if n.odd == nil {
-				n.odd, n.isOdd = make(map[uint32]string), make([]bool, size)
+		number := d.number(code)
+		if int(number) == d.n { // null
+			if n.some == nil {
+				n.some = slices.Repeat([]uint32{1}, size)
 			}
-			n.odd[code], n.isOdd[code] = text, true
+			n.some[code] = 0
+			continue
 		}
-		if int(i) == d.n && n.some == nil {
-			n.some = make([]uint32, size)
-			for k := range uint32(size) {
-				if int(d.number(k)) < d.n {
-					n.some[k] = 1
-				}
+		v := n.c.dec(number)
+		if v.Scale == snapshot.DecText {
+			if n.odd == nil {
+				n.odd, n.isOdd = make(map[uint32]snapshot.Dec), make([]bool, size)
 			}
+			n.odd[code], n.isOdd[code] = v, true
+			continue
+		}
+		var limbs [maxLimbs]int64
+		n.cut(v, &limbs)
+		for j, table := range n.tables {
+			table[code] = limbs[j]
 		}
 	}
 }
@@ -275,18 +263,6 @@ var powers = func() (p [snapshot.MaxScale + 1]int64) {
 	}
 	return p
 }()
-
-// rat is the exact value of a decimal of the column.
-func (c *column) rat(d snapshot.Dec) *big.Rat {
-	if d.Scale != snapshot.DecText {
-		return d.Rat()
-	}
-	r, ok := new(big.Rat).SetString(strings.Clone(c.col.DecString(d)))
-	if !ok {
-		panic("aggregate: exact text is not a number: " + c.col.DecString(d))
-	}
-	return r
-}
 
 // step is how many rows are between two prefix sums: 12 bytes for so many rows, at most.
 const step = 64

@@ -115,11 +115,8 @@ func addTable[T int64 | uint32](sums, table []T, codes []uint32, b *block) {
 	}
 }
 
-func (s *sumState) addOdd(id uint32, text string) {
-	r, ok := new(big.Rat).SetString(text)
-	if !ok {
-		panic("aggregate: exact text is not a number: " + text)
-	}
+func (s *sumState) addOdd(id uint32, d snapshot.Dec) {
+	r := s.n.c.col.Rat(d)
 	if s.odd == nil {
 		s.odd = make(map[uint32]*big.Rat)
 	}
@@ -136,7 +133,7 @@ func (s *sumState) addRaw(b *block) {
 		return
 	}
 	packed := b.tokens(s.n.c)
-	s.n.eachText(packed, func(i int, d snapshot.Dec) { s.addOdd(b.group(i), s.n.c.col.DecString(d)) })
+	s.n.eachText(packed, func(i int, d snapshot.Dec) { s.addOdd(b.group(i), d) })
 	var some []uint32
 	if s.nullable {
 		some = b.scratch[:b.n]
@@ -189,7 +186,7 @@ func (s *sumState) addCut(b *block) {
 		}
 		d := s.n.raw.Dec(v)
 		if d.Scale == snapshot.DecText {
-			s.addOdd(b.group(i), s.n.c.col.DecString(d))
+			s.addOdd(b.group(i), d)
 			limbs = [maxLimbs]int64{}
 		} else {
 			s.n.cut(d, &limbs)

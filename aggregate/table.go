@@ -77,11 +77,7 @@ func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 		case col.Group != nil:
 			c.space = groups[col.Group]
 		case col.Coded():
-			size := col.Cardinality()
-			if col.Nullable {
-				size++
-			}
-			c.space = &space{codes: col.Codes(), size: size, runsLeft: &t.runsLeft}
+			c.space = &space{codes: col.Codes(), size: col.CodeCount(), runsLeft: &t.runsLeft}
 		}
 		t.columns[col.Name] = c
 	}
@@ -154,20 +150,9 @@ func (c *column) number() coding {
 // compare orders the values at two positions of an Int or Decimal column, which are not null.
 func (c *column) compare(a, b uint32) int {
 	if c.col.Kind == snapshot.Decimal {
-		return c.compareDecs(c.col.Dec(a), c.col.Dec(b))
+		return c.col.CompareDecs(c.col.Dec(a), c.col.Dec(b))
 	}
 	return cmp.Compare(c.col.Int(a), c.col.Int(b))
-}
-
-// compareDecs orders two values of the column, which are not null.
-func (c *column) compareDecs(a, b snapshot.Dec) int {
-	switch {
-	case a.Scale == snapshot.DecText && b.Scale == snapshot.DecText: // exact texts ascend by value
-		return cmp.Compare(a.Mantissa, b.Mantissa)
-	case a.Scale == snapshot.DecText || b.Scale == snapshot.DecText:
-		return c.rat(a).Cmp(c.rat(b))
-	}
-	return a.Compare(b)
 }
 
 // value is the value with a number of the coding.
@@ -234,7 +219,7 @@ func (c *column) compareRaw(a, b uint64) int {
 	case nullB:
 		return -1
 	case c.col.Kind == snapshot.Decimal:
-		return c.compareDecs(n.Dec(a), n.Dec(b))
+		return c.col.CompareDecs(n.Dec(a), n.Dec(b))
 	}
 	return cmp.Compare(a, b)
 }

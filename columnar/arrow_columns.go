@@ -122,7 +122,7 @@ func (a *arrowColumn) makeFloats() {
 	}
 	a.words = make([]uint64, len(decs))
 	for i, d := range decs {
-		if v := floatOf(c, d); math.IsNaN(v) {
+		if v := c.Float(d); math.IsNaN(v) {
 			a.setNull(len(decs), i)
 		} else {
 			a.words[i] = math.Float64bits(v)

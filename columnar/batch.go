@@ -2,9 +2,7 @@ package columnar
 
 import (
 	"iter"
-	"math"
 	"slices"
-	"strconv"
 
 	"hdqs/index"
 	"hdqs/snapshot"
@@ -167,22 +165,9 @@ func (b *batch) readFloats(dst []float64, c *snapshot.Column) []float64 {
 		c.DecsAt(b.decs, b.positions(c))
 	}
 	for _, d := range b.decs {
-		dst = append(dst, floatOf(c, d))
+		dst = append(dst, c.Float(d))
 	}
 	return dst
-}
-
-// floatOf is a decimal of a column as a float, NaN for null. An exact text is rounded to the
-// nearest float, which can be infinite.
-func floatOf(c *snapshot.Column, d snapshot.Dec) float64 {
-	switch d.Scale {
-	case snapshot.DecNull:
-		return math.NaN()
-	case snapshot.DecText:
-		f, _ := strconv.ParseFloat(c.DecString(d), 64) // in plain digits, so only its range can be wrong
-		return f
-	}
-	return d.Float()
 }
 
 func resize[T any](s []T, n int) []T {

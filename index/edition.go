@@ -80,7 +80,7 @@ func (x *Index) findEdition(w *scratch, coarsest bool) *set {
 	}
 	newest := map[rowKey]moment{}
 	for row := range x.eachPassing(w) {
-		if e.having == nil || !e.having.col.IsNull(position(e.having.col, row)) {
+		if e.having == nil || !e.having.col.IsNull(e.having.col.Position(row)) {
 			key := keys.of(row)
 			newest[key] = max(newest[key], e.moments[e.period.tuple(row)])
 		}

@@ -142,12 +142,8 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 		case col.Group != nil:
 			c.space = groups[col.Group]
 		case col.Coded():
-			size := col.Cardinality()
-			if col.Nullable {
-				size++
-			}
 			p, ok := col.Postings()
-			c.space = newCodeSpace(col.Codes(), size, p, ok)
+			c.space = newCodeSpace(col.Codes(), col.CodeCount(), p, ok)
 		}
 		if c.space != nil {
 			c.space.id = c.id // of a group, that of its last column

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"strconv"
 
 	"hdqs/snapshot"
 )
@@ -28,24 +27,10 @@ func (b *decBound) compare(d snapshot.Dec) int {
 	if b.nan {
 		return -1
 	}
-	if d.Scale != snapshot.DecText {
-		if b.exact != nil {
-			return d.Rat().Cmp(b.exact)
-		}
-		return cmp.Compare(d.Float(), b.float)
+	if b.exact != nil {
+		return b.col.Rat(d).Cmp(b.exact)
 	}
-	text := b.col.DecString(d)
-	if b.exact == nil {
-		// The only error is a text beyond the range of a float64. f is then the infinity of its
-		// sign.
-		f, _ := strconv.ParseFloat(text, 64)
-		return cmp.Compare(f, b.float)
-	}
-	r, ok := new(big.Rat).SetString(text)
-	if !ok {
-		panic("index: exact text is not a number: " + text)
-	}
-	return r.Cmp(b.exact)
+	return cmp.Compare(b.col.Float(d), b.float)
 }
 
 // comparer is compare for the mantissas of one ordinary scale. An exact bound costs one division,

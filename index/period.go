@@ -28,15 +28,7 @@ func (x *Index) periodOf(o *Options) (*period, error) {
 }
 
 // tuple is the tuple of a row.
-func (p *period) tuple(row uint32) uint32 { return position(p.start, row) }
-
-// position is where a column has the value of a row.
-func position(c *snapshot.Column, row uint32) uint32 {
-	if c.Group != nil {
-		return uint32(c.Group.Codes.At(row))
-	}
-	return row
-}
+func (p *period) tuple(row uint32) uint32 { return p.start.Position(row) }
 
 // moment orders the periods of rows: by end, where null is the last, then by start, where null is
 // the first. The end is in its upper half, the start in the lower.

@@ -3,7 +3,6 @@ package index
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"hdqs/snapshot"
 )
@@ -48,7 +47,7 @@ func (c *column) testedValues(t *Test, into codeSet) {
 		case snapshot.Text, snapshot.Enum:
 			passes = t.Text(col.TextOf(code))
 		case snapshot.Decimal:
-			passes = t.Float(floatOf(col, col.DecOf(code)))
+			passes = t.Float(col.Float(col.DecOf(code)))
 		default:
 			passes = t.Int(col.IntOf(code))
 		}
@@ -59,15 +58,6 @@ func (c *column) testedValues(t *Test, into codeSet) {
 	if t.Null && col.Nullable {
 		into.add(uint32(col.Cardinality()))
 	}
-}
-
-// floatOf is a decimal of a column as the nearest float64.
-func floatOf(col *snapshot.Column, d snapshot.Dec) float64 {
-	if d.Scale != snapshot.DecText {
-		return d.Float()
-	}
-	f, _ := strconv.ParseFloat(col.DecString(d), 64) // beyond its range it is an infinity
-	return f
 }
 
 // numbersTested returns tests of a column without a dictionary, of which a number that passes t

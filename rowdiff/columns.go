@@ -104,11 +104,8 @@ const nullText = ^uint64(0)
 func (c *column) words(side int, position uint32) (word, scale uint64) {
 	col := c.sides[side]
 	switch {
-	case isText(col):
-		if col.IsNull(position) {
-			return nullText, 0
-		}
-		return c.textWord(side, uint32(col.Codes().At(position))), 0
+	case col.Coded():
+		return c.codeWords(side, uint32(col.Codes().At(position)))
 	case col.Kind == snapshot.Decimal:
 		return c.decWords(side, col.Dec(position))
 	}
@@ -155,12 +152,7 @@ func (c *column) decWords(side int, d snapshot.Dec) (word, scale uint64) {
 // declared, nulls last.
 func (c *column) compare(old, current uint32) int {
 	a, b := c.sides[before], c.sides[after]
-	if a.Group != nil {
-		old = uint32(a.Group.Codes.At(old))
-	}
-	if b.Group != nil {
-		current = uint32(b.Group.Codes.At(current))
-	}
+	old, current = a.Position(old), b.Position(current)
 	switch nullA, nullB := a.IsNull(old), b.IsNull(current); {
 	case nullA && nullB:
 		return 0

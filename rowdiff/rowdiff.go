@@ -107,10 +107,7 @@ func (t *Tables) Differ(position int, c Change) bool {
 	v := t.values[position]
 	var words [sides][2]uint64
 	for side, row := range [sides]uint32{c.Old, c.New} {
-		if group := v.sides[side].Group; group != nil {
-			row = uint32(group.Codes.At(row))
-		}
-		words[side][0], words[side][1] = v.words(side, row)
+		words[side][0], words[side][1] = v.words(side, v.sides[side].Position(row))
 	}
 	return words[before] != words[after]
 }

@@ -129,10 +129,7 @@ func (s *source) at(row uint32) uint64 {
 		}
 		return uint64(s.class(code))
 	}
-	if group := s.plain.sides[s.side].Group; group != nil {
-		row = uint32(group.Codes.At(row))
-	}
-	value, scale := s.plain.words(s.side, row)
+	value, scale := s.plain.words(s.side, s.plain.sides[s.side].Position(row))
 	if s.scale {
 		return scale
 	}

@@ -1,5 +1,11 @@
 package snapshot
 
+import (
+	"math"
+	"math/big"
+	"strconv"
+)
+
 // Column is one attribute. Its positions are row ids, or tuple numbers when Group is set.
 type Column struct {
 	Name     string
@@ -20,6 +26,14 @@ type Column struct {
 // Len is the number of positions: the segment's rows, or the group's tuples.
 func (c *Column) Len() int { return c.n }
 
+// Position is where the column has the value of a row.
+func (c *Column) Position(row uint32) uint32 {
+	if c.Group != nil {
+		return uint32(c.Group.Codes.At(row))
+	}
+	return row
+}
+
 // Coded reports whether the column is stored as codes into a dictionary. Text, Enum, Bool and Time
 // always are, Int and Decimal where values repeat often enough. Codes order like values (Enum: as
 // declared). Null has the code Cardinality, so nulls sort last.
@@ -28,6 +42,14 @@ func (c *Column) Coded() bool { return c.coded }
 // Cardinality is the number of distinct non-null values of a coded column (for Enum: of declared
 // values).
 func (c *Column) Cardinality() int { return c.dict.len() }
+
+// CodeCount is the number of codes of a coded column, with that of null if it is nullable.
+func (c *Column) CodeCount() int {
+	if c.Nullable {
+		return c.dict.len() + 1
+	}
+	return c.dict.len()
+}
 
 // Codes are the codes of a coded column by position.
 func (c *Column) Codes() Packed { return c.codes }
@@ -82,6 +104,25 @@ func (c *Column) DecString(d Dec) string {
 	}
 	return d.String()
 }
+
+// Float is the float64 nearest to a Dec of this column. It is NaN for null, and infinite for an
+// exact text beyond its range.
+func (c *Column) Float(d Dec) float64 {
+	switch d.Scale {
+	case DecNull:
+		return math.NaN()
+	case DecText:
+		f, _ := strconv.ParseFloat(c.DecString(d), 64) // in plain digits, so only its range can be wrong
+		return f
+	}
+	return d.Float()
+}
+
+// Rat is the exact value of a Dec of this column that is not null.
+func (c *Column) Rat(d Dec) *big.Rat { return c.exact.rat(d) }
+
+// CompareDecs orders two Decs of this column that are not null.
+func (c *Column) CompareDecs(a, b Dec) int { return c.exact.compare(a, b) }
 
 // ExactTexts is the number of exact texts of the column. The mantissas of its DecText values are
 // below it.

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/big"
 	"strings"
@@ -216,11 +217,17 @@ func (e *exactTexts) string(d Dec) string {
 }
 
 // compare orders two values that check accepts.
-func (e *exactTexts) compare(a, b Dec) int {
-	if a.Scale != DecText && b.Scale != DecText {
-		return a.Compare(b)
+func (e *exactTexts) compare(a, b Dec) int { return compareDecs(a, b, e.rat) }
+
+// compareDecs orders two values of a column whose exact texts ascend by value.
+func compareDecs(a, b Dec, rat func(Dec) *big.Rat) int {
+	switch {
+	case a.Scale == DecText && b.Scale == DecText:
+		return cmp.Compare(a.Mantissa, b.Mantissa)
+	case a.Scale == DecText || b.Scale == DecText:
+		return rat(a).Cmp(rat(b))
 	}
-	return e.rat(a).Cmp(e.rat(b))
+	return a.Compare(b)
 }
 
 func (e *exactTexts) rat(d Dec) *big.Rat {

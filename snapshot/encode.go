@@ -103,23 +103,30 @@ func sortTexts(c *ColumnData) (values []string, number []uint32, err error) {
 			used[code] = true
 		}
 	}
-	var order []uint32
-	for code, is := range used {
-		if is {
-			order = append(order, uint32(code))
-		}
-	}
-	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(c.Values[a], c.Values[b]) })
+	order, number := ranked(used, func(a, b uint32) int { return strings.Compare(c.Values[a], c.Values[b]) })
 	values = make([]string, len(order))
-	number = make([]uint32, len(c.Values))
 	for i, code := range order {
 		values[i] = c.Values[code]
-		number[code] = uint32(i)
 		if i > 0 && values[i-1] == values[i] {
 			return nil, nil, tablef("text %.40q is a duplicate", values[i])
 		}
 	}
 	return values, number, nil
+}
+
+// ranked sorts the positions that are used, and returns the place of each in that order.
+func ranked(used []bool, compare func(a, b uint32) int) (order, place []uint32) {
+	for at, is := range used {
+		if is {
+			order = append(order, uint32(at))
+		}
+	}
+	slices.SortFunc(order, compare)
+	place = make([]uint32, len(used))
+	for i, at := range order {
+		place[at] = uint32(i)
+	}
+	return order, place
 }
 
 func textsPayload(b *block, values []string) []byte {
@@ -172,14 +179,9 @@ func distinct[T comparable](values []T, null func(T) bool, limit int) (codes []u
 // sortCodes sorts the values that distinct found and renumbers their codes. Null gets the code
 // after the last.
 func sortCodes[T any](codes []uint32, found []T, compare func(a, b T) int) (sorted []T, null bool) {
-	order := make([]uint32, len(found))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(a, b uint32) int { return compare(found[a], found[b]) })
-	number := make([]uint32, len(found))
-	for i, code := range order {
-		number[code] = uint32(i)
+	all := slices.Repeat([]bool{true}, len(found))
+	order, number := ranked(all, func(a, b uint32) int { return compare(found[a], found[b]) })
+	for _, code := range order {
 		sorted = append(sorted, found[code])
 	}
 	for i, code := range codes {
@@ -273,12 +275,7 @@ type decColumn struct {
 	scaleBits int
 }
 
-func (d *decColumn) compare(a, b Dec) int {
-	if a.Scale != DecText && b.Scale != DecText {
-		return a.Compare(b)
-	}
-	return d.rat(a).Cmp(d.rat(b))
-}
+func (d *decColumn) compare(a, b Dec) int { return compareDecs(a, b, d.rat) }
 
 func (d *decColumn) rat(v Dec) *big.Rat {
 	if v.Scale == DecText {

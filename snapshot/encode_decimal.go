@@ -74,20 +74,16 @@ func (d *decColumn) sortExact(c *ColumnData, used []bool) error {
 		return nil
 	}
 	rats := make([]*big.Rat, len(c.Texts))
-	var order []uint32
 	for i, is := range used {
 		if is {
 			rats[i] = ratOf(c.Texts[i])
-			order = append(order, uint32(i))
 		}
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return rats[a].Cmp(rats[b]) })
-	number := make([]int64, len(c.Texts))
+	order, place := ranked(used, func(a, b uint32) int { return rats[a].Cmp(rats[b]) })
 	for i, at := range order {
 		if i > 0 && c.Texts[order[i-1]] == c.Texts[at] {
 			return tablef("exact text %.40q is a duplicate", c.Texts[at])
 		}
-		number[at] = int64(i)
 		d.exact = append(d.exact, c.Texts[at])
 		d.rats = append(d.rats, rats[at])
 	}
@@ -95,7 +91,7 @@ func (d *decColumn) sortExact(c *ColumnData, used []bool) error {
 	for i := range d.values {
 		switch v := &d.values[i]; v.Scale {
 		case DecText:
-			v.Mantissa = number[v.Mantissa]
+			v.Mantissa = int64(place[v.Mantissa])
 		case DecNull:
 			v.Mantissa = 0
 		}

@@ -217,10 +217,7 @@ func (c *Column) open(e *columnEntry, parts [][]byte, rows int, first *reading) 
 	if err := c.openDictionary(&blocks[1], parts[1]); err != nil {
 		return err
 	}
-	codes := c.dict.n
-	if c.Nullable {
-		codes++
-	}
+	codes := c.CodeCount()
 	if c.codes, err = openCodes(&blocks[0], parts[0], c.n, codes, first); err != nil {
 		return err
 	}

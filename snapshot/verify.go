@@ -42,10 +42,7 @@ func (c *Column) verify() error {
 	if !c.coded {
 		return c.verifyNumbers()
 	}
-	codes := c.dict.len()
-	if c.Nullable {
-		codes++
-	}
+	codes := c.CodeCount()
 	seen := make([]bool, codes)
 	for i := range uint32(c.n) {
 		seen[c.codes.At(i)] = true

@@ -56,20 +56,11 @@ func (t *table) writeHAPI(ctx context.Context, to *target) (files []bulk.File, e
 // levelsOf are the rows of each level.
 func levelsOf(seg *snapshot.Segment, c *snapshot.Column) (levels [3][]index.Range, err error) {
 	for row := range uint32(seg.Rows()) {
-		at := row
-		if c.Group != nil {
-			at = uint32(c.Group.Codes.At(row))
-		}
-		n := c.Int(at)
+		n := c.Int(c.Position(row))
 		if n < 0 || n >= int64(len(levels)) { // null too
 			return levels, fmt.Errorf("row %d has the %s %d, want 0 to %d", row, levelField, n, len(levels)-1)
 		}
-		level := &levels[n]
-		if k := len(*level) - 1; k >= 0 && (*level)[k].To == row {
-			(*level)[k].To++
-		} else {
-			*level = append(*level, index.Range{From: row, To: row + 1})
-		}
+		levels[n] = appendRow(levels[n], row)
 	}
 	return levels, nil
 }

@@ -260,21 +260,22 @@ func partitions(c *snapshot.Column) []partition {
 		n = c.Group.Codes.Len()
 	}
 	for row := range uint32(n) {
-		at := row
-		if c.Group != nil {
-			at = uint32(c.Group.Codes.At(row))
-		}
-		p := &all[c.Codes().At(at)]
+		p := &all[c.Codes().At(c.Position(row))]
 		if p.value == "" {
 			p = &all[last]
 		}
-		if k := len(p.ranges) - 1; k >= 0 && p.ranges[k].To == row {
-			p.ranges[k].To++
-		} else {
-			p.ranges = append(p.ranges, index.Range{From: row, To: row + 1})
-		}
+		p.ranges = appendRow(p.ranges, row)
 	}
 	return slices.DeleteFunc(all, func(p partition) bool { return len(p.ranges) == 0 })
+}
+
+// appendRow appends a row to ascending ranges.
+func appendRow(ranges []index.Range, row uint32) []index.Range {
+	if k := len(ranges) - 1; k >= 0 && ranges[k].To == row {
+		ranges[k].To++
+		return ranges
+	}
+	return append(ranges, index.Range{From: row, To: row + 1})
 }
 
 // folder is how Hive and everything after it writes a value in the name of a folder.
