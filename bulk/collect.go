@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"time"
 
 	"hdqs/snapshot/store"
 )
@@ -20,9 +19,7 @@ type Collected struct {
 // the snapshots that were removed there, which a dry run leaves. It removes nothing if it cannot
 // read all that decides what remains.
 func Collect(inventory store.Inventory, removed []string, o store.CollectOptions) (*Collected, error) {
-	if o.Now.IsZero() {
-		o.Now = time.Now()
-	}
+	r := store.NewRemoval(inventory, o)
 	// Files are listed before manifests: those of one that is published in between are then in use.
 	files, err := inventory.List(dataDir)
 	if err != nil {
@@ -39,7 +36,6 @@ func Collect(inventory store.Inventory, removed []string, o store.CollectOptions
 	for _, id := range removed {
 		delete(kept, id)
 	}
-	young := func(o2 store.Object) bool { return o.Now.Sub(o2.Modified) < o.Grace }
 	var gone []store.Object
 	used := map[string]bool{}
 	for _, object := range beside {
@@ -48,7 +44,7 @@ func Collect(inventory store.Inventory, removed []string, o store.CollectOptions
 		if !isManifest {
 			id = strings.TrimSuffix(base, signatureExt)
 		}
-		if !kept[id] && !young(object) {
+		if !kept[id] && !r.Young(object) {
 			gone = append(gone, object)
 			continue
 		}
@@ -67,31 +63,12 @@ func Collect(inventory store.Inventory, removed []string, o store.CollectOptions
 			used[f.Name()] = true
 		}
 	}
-	c := &Collected{}
-	for _, object := range files {
-		if !used[object.Name] && !young(object) {
-			gone = append(gone, object)
-			c.Files++
-		}
+	// Manifests first: if this ends early, every manifest has its files.
+	if _, err := r.Remove(gone...); err != nil {
+		return nil, err
 	}
-	return c, c.remove(inventory, gone, o.DryRun)
-}
-
-// remove removes objects, manifests first: if it ends early, every manifest has its files.
-func (c *Collected) remove(inventory store.Inventory, gone []store.Object, dryRun bool) error {
-	for _, o := range gone {
-		removed := true
-		if !dryRun {
-			var err error
-			if removed, err = inventory.Remove(o); err != nil {
-				return err
-			}
-		}
-		if removed {
-			c.Bytes += o.Bytes
-		}
-	}
-	return nil
+	n, err := r.Unused(files, func(o store.Object) bool { return used[o.Name] })
+	return &Collected{Files: n, Bytes: r.Bytes}, err
 }
 
 // SnapshotsIn returns the ids of the snapshots that have bulk files.

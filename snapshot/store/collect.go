@@ -49,9 +49,6 @@ type Collected struct {
 // reports and signatures, and the segments that no remaining snapshot names, with the deltas that
 // make them. It removes nothing if it cannot read all that decides what remains.
 func Collect(inventory Inventory, o CollectOptions) (*Collected, error) {
-	if o.Now.IsZero() {
-		o.Now = time.Now()
-	}
 	// List segments before manifests: a snapshot published in between is then among the manifests.
 	segments, err := inventory.List(segmentsDir)
 	if err != nil {
@@ -69,14 +66,54 @@ func Collect(inventory Inventory, o CollectOptions) (*Collected, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := collection{inventory: inventory, options: o, found: &Collected{}, used: map[string]bool{}}
+	c := collection{Removal: NewRemoval(inventory, o), found: &Collected{}, used: map[string]bool{}}
 	if err := c.sort(manifests, shown); err != nil {
 		return nil, err
 	}
-	if err := c.remove(segments, deltas); err != nil {
-		return c.found, err
+	err = c.remove(segments, deltas)
+	c.found.Bytes = c.Bytes
+	return c.found, err
+}
+
+// Removal removes files of a store that nothing uses.
+type Removal struct {
+	Bytes     int64 // of what was removed, or would have been
+	inventory Inventory
+	options   CollectOptions
+}
+
+// NewRemoval returns a Removal that has removed nothing.
+func NewRemoval(inventory Inventory, o CollectOptions) *Removal {
+	if o.Now.IsZero() {
+		o.Now = time.Now()
 	}
-	return c.found, c.forget()
+	return &Removal{inventory: inventory, options: o}
+}
+
+// Young reports whether a file may belong to a snapshot that is about to be published.
+func (r *Removal) Young(o Object) bool { return r.options.Now.Sub(o.Modified) < r.options.Grace }
+
+// Remove removes files, and returns how many. Those that were rewritten since they were listed
+// stay.
+func (r *Removal) Remove(gone ...Object) (files int, err error) {
+	for _, o := range gone {
+		removed := true
+		if !r.options.DryRun {
+			if removed, err = r.inventory.Remove(o); err != nil {
+				return files, err
+			}
+		}
+		if removed {
+			r.Bytes += o.Bytes
+			files++
+		}
+	}
+	return files, nil
+}
+
+// Unused removes those files that are neither young nor used.
+func (r *Removal) Unused(all []Object, used func(o Object) bool) (files int, err error) {
+	return r.Remove(slices.DeleteFunc(all, func(o Object) bool { return r.Young(o) || used(o) })...)
 }
 
 // forgetAfter is how long the report of a replica is kept that is not renewed.
@@ -85,11 +122,10 @@ const forgetAfter = 7 * 24 * time.Hour
 // forget removes the reports of replicas that are no more.
 func (c *collection) forget() error {
 	reports, err := c.inventory.List(ReplicasDir)
-	for _, o := range reports {
-		if err == nil && c.options.Now.Sub(o.Modified) > max(forgetAfter, c.options.Grace) {
-			_, err = c.removeOne(o)
-		}
+	if err != nil {
+		return err
 	}
+	_, err = c.Unused(reports, func(o Object) bool { return c.options.Now.Sub(o.Modified) <= forgetAfter })
 	return err
 }
 
@@ -119,11 +155,10 @@ func shownBy(inventory Inventory) (map[string]bool, error) {
 }
 
 type collection struct {
-	inventory Inventory
-	options   CollectOptions
-	found     *Collected
-	used      map[string]bool // names of segments to keep
-	removed   []Object        // in the manifests' folder, manifests first
+	*Removal
+	found   *Collected
+	used    map[string]bool // names of segments to keep
+	removed []Object        // in the manifests' folder, manifests first
 }
 
 // sort finds the manifests to remove, and the segments of those that remain.
@@ -143,7 +178,7 @@ func (c *collection) sort(all []Object, shown map[string]bool) error {
 	for _, o := range manifests {
 		id := strings.TrimSuffix(path.Base(o.Name), jsonExt)
 		switch {
-		case shown[id] || c.young(o):
+		case shown[id] || c.Young(o):
 		case spare > 0:
 			spare--
 		default:
@@ -169,14 +204,12 @@ func (c *collection) sort(all []Object, shown map[string]bool) error {
 		if !report {
 			id, signature = strings.CutSuffix(base, signatureExt)
 		}
-		if (report || signature) && !stays[id] && !c.young(o) {
+		if (report || signature) && !stays[id] && !c.Young(o) {
 			c.removed = append(c.removed, o)
 		}
 	}
 	return nil
 }
-
-func (c *collection) young(o Object) bool { return c.options.Now.Sub(o.Modified) < c.options.Grace }
 
 func (c *collection) use(o Object) error {
 	data, err := c.inventory.Read(o.Name, MaxManifest)
@@ -195,44 +228,24 @@ func (c *collection) use(o Object) error {
 
 // remove removes manifests before segments: if it ends early, every remaining manifest has all its
 // segments.
-func (c *collection) remove(segments, deltas []Object) error {
-	for _, o := range c.removed {
-		if _, err := c.removeOne(o); err != nil {
-			return err
-		}
+func (c *collection) remove(segments, deltas []Object) (err error) {
+	if _, err = c.Remove(c.removed...); err != nil {
+		return err
 	}
-	for _, o := range segments {
-		if !strings.HasSuffix(o.Name, segmentExt) || c.used[o.Name] || c.young(o) {
-			continue
-		}
-		removed, err := c.removeOne(o)
-		if err != nil {
-			return err
-		}
-		if removed {
-			c.found.Segments++
-		}
+	c.found.Segments, err = c.Unused(segments, func(o Object) bool {
+		return !strings.HasSuffix(o.Name, segmentExt) || c.used[o.Name]
+	})
+	if err != nil {
+		return err
 	}
-	for _, o := range deltas {
-		if segment, ok := deltaTarget(o.Name); !ok || c.used[segment] || c.young(o) {
-			continue
-		}
-		if _, err := c.removeOne(o); err != nil {
-			return err
-		}
+	_, err = c.Unused(deltas, func(o Object) bool {
+		segment, ok := deltaTarget(o.Name)
+		return !ok || c.used[segment]
+	})
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-func (c *collection) removeOne(o Object) (bool, error) {
-	removed, err := true, error(nil)
-	if !c.options.DryRun {
-		removed, err = c.inventory.Remove(o)
-	}
-	if removed && err == nil {
-		c.found.Bytes += o.Bytes
-	}
-	return removed, err
+	return c.forget()
 }
 
 // Collect is the function of this name for the store's directory. The caller must have its Lock.
