@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -40,18 +41,31 @@ func (s inProcess) Ask(_ context.Context, target string, header http.Header) (*m
 	return r, nil
 }
 
+// Messages of agents have a tenth of the time of their slots: others wait for what the library of
+// the protocol does with each, and for the collection of its garbage, wherever its tool runs. Each
+// counts as a little longer than it took, for its garbage.
+const (
+	agentParts  = 10
+	garbageTime = 2 * time.Millisecond
+)
+
 // addAgents registers the path of agents. Messages have slots of their own, so that people do not
 // wait for a flood of them.
 func (s *Server) addAgents() {
 	answer := s.NewAgents(s.Options.Version).Handler(s.BaseOf)
 	limited := s.LimitedBy(func(ctx *fasthttp.RequestCtx) error {
+		if !s.Agents.Enter(true) {
+			return &reply.Busy{Rule: reply.RuleQueries}
+		}
+		began := time.Now()
+		defer func() { s.Agents.LeaveLater(time.Since(began)+garbageTime, agentParts) }()
 		reply.FaultHead.Begin(ctx)
 		s.SetSnapshot(&ctx.Response.Header)
 		answer(ctx)
 		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 		wire.Charge(ctx, len(ctx.Response.Body()))
 		return nil
-	}, s.Agents)
+	})
 	s.Add(s.Mounts[0], mcp.Path, list.Route{Name: mcp.Path, Post: true, Handler: func(ctx *fasthttp.RequestCtx) {
 		h := &ctx.Request.Header
 		if why := mcp.Foreign(string(h.Host()), string(h.Peek("Origin")), s.Options.BaseURL); why != "" {

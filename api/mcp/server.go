@@ -12,8 +12,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"hdqs/internal/background"
 )
 
 // Path is where the server answers agents over HTTP.
@@ -154,15 +152,12 @@ func (s *Server) answer(ctx context.Context, t *mcp.Tool, arguments json.RawMess
 	return body, err
 }
 
-// do does work with a low priority, and survives it. It runs where nobody else recovers.
+// do does work, and survives it. It runs where nobody else recovers.
 func (s *Server) do(work func() error) (err error) {
-	background.Low(func() {
-		defer func() {
-			if fault := recover(); fault != nil {
-				err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
-			}
-		}()
-		err = work()
-	})
-	return err
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+		}
+	}()
+	return work()
 }

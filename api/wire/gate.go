@@ -30,6 +30,7 @@ type Gate struct {
 	each     atomic.Int64 // nanoseconds of wait for each request ahead in the queue, smoothed
 	overload overloadWindow
 	waits    metrics.Histogram
+	rests    Rate
 }
 
 // NewGate returns a gate. Zero slots are 4 for each core. wait is the longest wait for a slot: zero
@@ -54,6 +55,20 @@ func (g *Gate) Enter(long bool) bool {
 
 // Leave returns a slot.
 func (g *Gate) Leave() { <-g.slots }
+
+// restBurst is how much time of work and rests passes without a rest after a pause.
+const restBurst = 5 * time.Second
+
+// LeaveLater returns a slot after work that took some time. Before that the slot rests, so that all
+// of them together work in one part of the time, of so many parts. What comes at once after a pause
+// has no rests.
+func (g *Gate) LeaveLater(took time.Duration, parts int) {
+	if rest := g.rests.Delay(time.Now(), took*time.Duration(parts)/time.Duration(cap(g.slots)), restBurst); rest > 0 {
+		time.AfterFunc(rest, g.Leave)
+	} else {
+		g.Leave()
+	}
+}
 
 // Running returns how many slots are taken.
 func (g *Gate) Running() int { return len(g.slots) }

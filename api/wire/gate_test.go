@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,6 +108,55 @@ func TestGateWait(t *testing.T) {
 		start = time.Now()
 		if impatient.Enter(false) || time.Since(start) != 0 {
 			t.Error("a gate without a queue did not refuse at once")
+		}
+	})
+}
+
+// TestGateRests checks that slots rest after work, so that they work in one of so many parts of the
+// time, but for what comes at once after a pause; and that no rest is longer than the longest.
+func TestGateRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const slots, parts, work = 2, 10, 10 * time.Millisecond
+		g := NewGate(slots, time.Minute)
+		do := func(took time.Duration) (waited time.Duration) {
+			start := time.Now()
+			if !g.Enter(false) {
+				t.Fatal("no slot")
+			}
+			waited = time.Since(start)
+			time.Sleep(took)
+			g.LeaveLater(took, parts)
+			return waited
+		}
+		g.rests.last.Store(monotonic(time.Now().Add(-time.Minute)))
+		for i := range 100 { // 10 ms that count as 50
+			if waited := do(work); waited != 0 {
+				t.Fatalf("piece %d of a burst waited for %v", i, waited)
+			}
+		}
+		const n = 4 * 50
+		start := time.Now()
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for range 50 {
+					do(work)
+				}
+			})
+		}
+		all.Wait()
+		took, want := time.Since(start), n*work*parts/slots
+		if took < want*8/10 || took > want*11/10 {
+			t.Errorf("%d pieces of %v took %v, want about %v", n, work, took, want)
+		}
+		do(time.Minute)
+		do(time.Minute)
+		if waited := do(0); waited > maxDelay {
+			t.Errorf("a rest of %v, want at most %v", waited, maxDelay)
+		}
+		time.Sleep(time.Minute)
+		if g.Running() != 0 {
+			t.Errorf("%d slots are taken after all rests", g.Running())
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // TestRefusalLimiter checks that a burst of refusals is sent at once, that further ones are evenly
-// spaced, and that none is delayed by more than maxRefusalDelay.
+// spaced, and that none is delayed by more than maxDelay.
 func TestRefusalLimiter(t *testing.T) {
 	var l RefusalLimiter
 	// Long after time zero, which the limiter takes as the time of the last refusal.
@@ -20,7 +20,7 @@ func TestRefusalLimiter(t *testing.T) {
 		}
 	}
 	last := time.Duration(0)
-	for range int(maxRefusalDelay / every) {
+	for range int(maxDelay / every) {
 		delay := l.Delay(start)
 		if step := delay - last; step < 0 || step > every+time.Microsecond {
 			t.Fatalf("a delay of %v after one of %v, want steps of %v", delay, last, every)
@@ -30,10 +30,10 @@ func TestRefusalLimiter(t *testing.T) {
 	for range 10 {
 		last = l.Delay(start)
 	}
-	if last != maxRefusalDelay {
-		t.Errorf("the longest delay is %v, want %v", last, maxRefusalDelay)
+	if last != maxDelay {
+		t.Errorf("the longest delay is %v, want %v", last, maxDelay)
 	}
-	if delay := l.Delay(start.Add(maxRefusalDelay + refusalBurst + time.Second)); delay != 0 {
+	if delay := l.Delay(start.Add(maxDelay + refusalBurst + time.Second)); delay != 0 {
 		t.Errorf("after a pause the first refusal is delayed by %v", delay)
 	}
 }

@@ -2,10 +2,7 @@ package background
 
 import (
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,39 +14,6 @@ func niceValue(t *testing.T) int {
 		t.Error(err)
 	}
 	return 20 - value
-}
-
-// TestLow checks that work runs with a low priority and one thread more, and never more of it than
-// half of the cores can do.
-func TestLow(t *testing.T) {
-	var running, ran atomic.Int64
-	want := max(niceValue(t), lowPriority)
-	var all sync.WaitGroup
-	for range 20 {
-		all.Go(func() {
-			Low(func() {
-				if n := running.Add(1); n > int64(max(1, Turns()/2)) {
-					t.Errorf("%d pieces of work at once, of %d cores", n, Turns())
-				}
-				runtime.Gosched() // others could begin
-				if got, threads := niceValue(t), runtime.GOMAXPROCS(0); got != want || threads <= Turns() {
-					t.Errorf("the work has the nice value %d and %d threads, want %d and more than %d", got, threads,
-						want, Turns())
-				}
-				running.Add(-1)
-				ran.Add(1)
-			})
-		})
-	}
-	all.Wait()
-	if ran.Load() != 20 {
-		t.Errorf("%d pieces of work were done, want 20", ran.Load())
-	}
-	for isMore := true; isMore; time.Sleep(time.Millisecond) { // which other tests would see
-		more.Lock()
-		isMore = more.running > 0
-		more.Unlock()
-	}
 }
 
 // TestRun checks that work runs with a low priority, also while the Go runtime uses one thread
