@@ -27,9 +27,10 @@ const (
 
 // scope is what is known of the records that pass filters, whatever page of them is shown.
 type scope struct {
+	Levels    []int  `json:"admin_levels,omitempty"`
+	From      string `json:"period_start,omitempty"`
+	To        string `json:"period_end,omitempty"`
 	records   int
-	levels    []int
-	from, to  string
 	resources []string
 }
 
@@ -62,24 +63,24 @@ func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err e
 	_, err = c.ask(e.Path+"/aggregate", params, &found)
 	for _, g := range found.Data {
 		s.records += g.Count
-		if g.Level != nil && !slices.Contains(s.levels, *g.Level) {
-			s.levels = append(s.levels, *g.Level)
+		if g.Level != nil && !slices.Contains(s.Levels, *g.Level) {
+			s.Levels = append(s.Levels, *g.Level)
 		}
 		if g.Resource != "" && !slices.Contains(s.resources, g.Resource) {
 			s.resources = append(s.resources, g.Resource)
 		}
-		if g.From != "" && (s.from == "" || g.From < s.from) {
-			s.from = g.From
+		if g.From != "" && (s.From == "" || g.From < s.From) {
+			s.From = g.From
 		}
-		s.to = max(s.to, g.To)
+		s.To = max(s.To, g.To)
 	}
-	slices.Sort(s.levels)
+	slices.Sort(s.Levels)
 	return s, err
 }
 
 // describe adds to an answer what is known of its records.
 func (c *call) describe(a *Answer, e *contract.Endpoint, filters url.Values, s scope) error {
-	a.Levels, a.From, a.To = s.levels, s.from, s.to
+	a.scope = s
 	if err := c.missing(a, e, filters); err != nil {
 		return err
 	}
@@ -187,8 +188,7 @@ func (c *call) nearestWithout(n *Nothing, e *contract.Endpoint, params url.Value
 		return err
 	}
 	near := existing{
-		Without: without(params, names), Records: s.records, Levels: s.levels, From: s.from, To: s.to,
-		Call: c.withFilter("", nil, dropped...),
+		Without: without(params, names), scope: s, Records: s.records, Call: c.withFilter("", nil, dropped...),
 	}
 	field := dropped[len(names)]
 	if !hasField(e, field) {

@@ -31,11 +31,9 @@ type Answer struct {
 	Shown    int               `json:"shown"`
 	Cut      string            `json:"cut,omitempty"` // why not all are shown
 	Next     *Call             `json:"next,omitempty"`
-	Units    map[string]string `json:"units,omitempty"`        // by field
-	Records  *int              `json:"records,omitempty"`      // that were counted or added up
-	Levels   []int             `json:"admin_levels,omitempty"` // of all records, as are the following
-	From     string            `json:"period_start,omitempty"`
-	To       string            `json:"period_end,omitempty"`
+	Units    map[string]string `json:"units,omitempty"`   // by field
+	Records  *int              `json:"records,omitempty"` // that were counted or added up
+	scope                      // of all records
 	Coverage string            `json:"coverage,omitempty"`
 	Updated  string            `json:"updated,omitempty"`
 	Stale    string            `json:"stale_since,omitempty"`
@@ -63,10 +61,8 @@ type existing struct {
 	Records int      `json:"records"`
 	Values  []string `json:"values,omitempty"` // that the field of the filter has
 	More    int      `json:"more_values,omitempty"`
-	Levels  []int    `json:"admin_levels,omitempty"`
-	From    string   `json:"period_start,omitempty"`
-	To      string   `json:"period_end,omitempty"`
-	Call    *Call    `json:"call,omitempty"`
+	scope
+	Call *Call `json:"call,omitempty"`
 }
 
 // cited is a source of records.

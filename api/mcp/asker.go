@@ -77,7 +77,7 @@ func (c *call) ask(path string, params url.Values, into any) (*Reply, error) {
 	header := http.Header{}
 	header.Set(contract.ContractNames.IdentifierHeader(), identifier)
 	header.Set("Prefer", "handling=strict")
-	r, err := c.asker.Ask(c.Context, c.prefix+path+"?"+pinned.Encode(), header)
+	r, err := c.of.Asker.Ask(c.Context, c.of.Prefix+path+"?"+pinned.Encode(), header)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ type baseKey struct{}
 // address is the request that gives an answer, whole where the address of the service is known.
 func (c *call) address(path string, params url.Values) string {
 	base, _ := c.Value(baseKey{}).(string)
-	return base + strings.TrimSuffix(c.prefix+path+"?"+params.Encode(), "?")
+	return base + strings.TrimSuffix(c.of.Prefix+path+"?"+params.Encode(), "?")
 }
 
 // WithBase is a context of calls whose answers name the service by an address.

@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttpadaptor"
 )
 
 // MaxBody is the longest message that is read over HTTP. Clients send what they are with each one.
@@ -24,59 +23,31 @@ const mostMessages = 8
 // Handler answers messages over HTTP, each by itself, so that any replica can answer any of them.
 // base is the address of the service for a request.
 func (s *Server) Handler(base func(*fasthttp.RequestCtx) string) fasthttp.RequestHandler {
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.Server },
-		&mcp.StreamableHTTPOptions{
+	handler := fasthttpadaptor.NewFastHTTPHandler(mcp.NewStreamableHTTPHandler(
+		func(*http.Request) *mcp.Server { return s.Server }, &mcp.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxBody,
 			DisableLocalhostProtection: true, // Foreign is stricter
-		})
+		}))
 	return func(ctx *fasthttp.RequestCtx) {
-		// The library may go on with a message after it has answered, when buffers and context
-		// are those of another request. So it gets copies.
-		body := bytes.Clone(ctx.PostBody())
 		var several []json.RawMessage
-		if json.Unmarshal(body, &several) == nil && len(several) > mostMessages {
+		if json.Unmarshal(ctx.PostBody(), &several) == nil && len(several) > mostMessages {
 			ctx.SetStatusCode(fasthttp.StatusBadRequest)
 			ctx.Response.SetBodyString(fmt.Sprintf(`{"detail":"A request may have %d messages"}`, mostMessages))
 			return
 		}
-		of := WithBase(context.Background(), base(ctx))
-		r, err := http.NewRequestWithContext(of, string(ctx.Method()), Path, bytes.NewReader(body))
-		if err != nil {
-			ctx.SetStatusCode(fasthttp.StatusBadRequest) // a method that is none
-			return
+		// The library may go on with a message after it has answered, when buffers and context
+		// are those of another request. So it gets copies.
+		var own fasthttp.RequestCtx
+		own.Init(&ctx.Request, nil, nil)
+		own.Response.Header.SetNoDefaultContentType(true)
+		own.SetUserValue(baseKey{}, base(ctx))
+		handler(&own)
+		for name, value := range own.Response.Header.All() {
+			ctx.Response.Header.SetBytesKV(name, value)
 		}
-		for name, value := range ctx.Request.Header.All() {
-			r.Header.Add(string(name), string(value))
-		}
-		w := recorder{header: http.Header{}, status: http.StatusOK}
-		handler.ServeHTTP(&w, r)
-		for name, values := range w.header {
-			ctx.Response.Header.Set(name, strings.Join(values, ", "))
-		}
-		ctx.SetStatusCode(w.status)
-		ctx.Response.SetBodyRaw(w.body.Bytes())
+		ctx.SetStatusCode(own.Response.StatusCode())
+		ctx.Response.SetBodyRaw(own.Response.Body())
 	}
-}
-
-// recorder keeps an answer.
-type recorder struct {
-	header http.Header
-	status int
-	begun  bool
-	body   bytes.Buffer
-}
-
-func (w *recorder) Header() http.Header { return w.header }
-
-func (w *recorder) WriteHeader(status int) {
-	if !w.begun {
-		w.status, w.begun = status, true
-	}
-}
-
-func (w *recorder) Write(p []byte) (int, error) {
-	w.begun = true
-	return w.body.Write(p)
 }
 
 // Foreign says why a request may be one that a page of somebody else has made a browser send, by a

@@ -19,7 +19,7 @@ type refusal struct {
 	Message  string    `json:"error"`
 	Problems []problem `json:"problems,omitempty"`
 	Instead  *Call     `json:"instead,omitempty"`
-	gone     bool      // the snapshot is
+	again    bool      // the snapshot of earlier questions is gone
 }
 
 type problem struct {
@@ -40,7 +40,8 @@ type issue struct {
 func (c *call) refused(reply *Reply) error {
 	var body struct{ Detail json.RawMessage }
 	var issues []issue
-	r := &refusal{gone: reply.Status == http.StatusGone}
+	isGone := reply.Status == http.StatusGone
+	r := &refusal{again: isGone && c.snapshot != ""}
 	_ = json.Unmarshal(reply.Body, &body) // without a text there is the status
 	if json.Unmarshal(body.Detail, &issues) == nil && len(issues) > 0 {
 		return c.invalid(issues)
@@ -53,7 +54,7 @@ func (c *call) refused(reply *Reply) error {
 	case reply.Status == http.StatusServiceUnavailable || reply.Status == http.StatusTooManyRequests:
 		r.Message = "the service is busy; send the same call again in " + reply.Header.Get("Retry-After") + " seconds"
 		r.Instead = &Call{c.tool, c.sent}
-	case r.gone && c.args.Since != "":
+	case isGone && c.args.Since != "":
 		r.Instead = c.with("since", nil, "since")
 	case reply.Status == http.StatusBadRequest && c.args.EndDate != "":
 		r.Instead = c.with("end_date", yearOf(c.args.EndDate))

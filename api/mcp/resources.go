@@ -24,23 +24,16 @@ func (s *Server) addResources() {
 		},
 	} {
 		s.AddResource(r, func(ctx context.Context, _ *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			var body []byte
-			err := s.do(func() error {
-				c := &call{Server: s, Context: ctx}
-				reply, err := s.asker.Ask(ctx, s.prefix+path, http.Header{})
-				if err == nil && reply.Status != http.StatusOK {
-					err = c.refused(reply)
-				}
-				if err == nil {
-					body = visible(reply.Body)
-				}
-				return err
-			})
+			c := &call{Server: s, Context: ctx}
+			reply, err := s.of.Asker.Ask(ctx, s.of.Prefix+path, http.Header{})
+			if err == nil && reply.Status != http.StatusOK {
+				err = c.refused(reply)
+			}
 			if err != nil {
 				return nil, err
 			}
 			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
-				{URI: r.URI, MIMEType: r.MIMEType, Text: string(body)},
+				{URI: r.URI, MIMEType: r.MIMEType, Text: string(visible(reply.Body))},
 			}}, nil
 		})
 	}

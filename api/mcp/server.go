@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"strings"
@@ -67,14 +66,12 @@ type Options struct {
 // Server answers agents.
 type Server struct {
 	*mcp.Server
-	asker  Asker
-	prefix string
-	log    *slog.Logger
+	of Options
 }
 
 // New returns a server with all tools and resources.
 func New(o Options) *Server {
-	s := &Server{asker: o.Asker, prefix: o.Prefix, log: o.Log}
+	s := &Server{of: o}
 	s.Server = mcp.NewServer(
 		&mcp.Implementation{Name: "hdqs", Title: "Humanitarian Data Query Service", Version: o.Version},
 		&mcp.ServerOptions{
@@ -89,7 +86,7 @@ func New(o Options) *Server {
 				}
 			},
 		})
-	s.AddReceivingMiddleware(onlyDeclared)
+	s.AddReceivingMiddleware(s.guard)
 	for _, t := range tools {
 		s.AddTool(t, s.handler(t))
 	}
@@ -97,28 +94,41 @@ func New(o Options) *Server {
 	return s
 }
 
-// onlyDeclared refuses what the server has not declared, but the library answers. A client that
-// listens for news would wait for ever: nothing changes while a request lasts.
-func onlyDeclared(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+// guard refuses what the server has not declared, but the library answers: a client that listens for
+// news would wait for ever, as nothing changes while a request lasts. And it survives what panics
+// where nobody else recovers.
+func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
 		switch of, _, _ := strings.Cut(method, "/"); of {
 		case "subscriptions", "prompts", "completion", "logging":
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: method + " is not offered"}
 		}
+		defer func() {
+			if fault := recover(); fault != nil {
+				s.of.Log.Error("a message failed", "panic", fault, "stack", string(debug.Stack()))
+				err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: unavailable}
+			}
+		}()
 		return next(ctx, method, r)
 	}
 }
 
-// handler answers calls of a tool.
+const unavailable = "this cannot be answered at the moment; try again later"
+
+// handler answers calls of a tool. If the snapshot is replaced and gone between two of its
+// questions, they are all asked again.
 func (s *Server) handler(t *mcp.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		body, err := s.answer(ctx, t, r.Params.Arguments)
+		if refused, ok := errors.AsType[*refusal](err); ok && refused.again {
+			body, err = s.answer(ctx, t, r.Params.Arguments)
+		}
 		result := &mcp.CallToolResult{StructuredContent: json.RawMessage(body)}
 		if err != nil {
 			refused, ok := errors.AsType[*refusal](err)
 			if !ok {
-				refused = &refusal{Message: "this cannot be answered at the moment; try again later"}
-				s.log.Error("a tool failed", "tool", t.Name, "error", err)
+				refused = &refusal{Message: unavailable}
+				s.of.Log.Error("a tool failed", "tool", t.Name, "error", err)
 			}
 			body = visible(marshal(refused))
 			result.IsError, result.StructuredContent = true, nil
@@ -128,36 +138,16 @@ func (s *Server) handler(t *mcp.Tool) mcp.ToolHandler {
 	}
 }
 
-// answer answers a call. If the snapshot is replaced and gone between two of its questions, they
-// are all asked again.
-func (s *Server) answer(ctx context.Context, t *mcp.Tool, arguments json.RawMessage) (body []byte, err error) {
-	err = s.do(func() error {
-		for again := range 2 {
-			c := &call{Server: s, Context: ctx}
-			if err := c.read(t, arguments); err != nil {
-				return err
-			}
-			a, err := answerers[t.Name](c)
-			if err == nil {
-				a.Snapshot = c.snapshot
-				body = a.render(c)
-				return nil
-			}
-			if refused, ok := errors.AsType[*refusal](err); !ok || !refused.gone || c.snapshot == "" || again > 0 {
-				return err
-			}
-		}
-		return nil
-	})
-	return body, err
-}
-
-// do does work, and survives it. It runs where nobody else recovers.
-func (s *Server) do(work func() error) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
-		}
-	}()
-	return work()
+// answer answers a call.
+func (s *Server) answer(ctx context.Context, t *mcp.Tool, arguments json.RawMessage) ([]byte, error) {
+	c := &call{Server: s, Context: ctx}
+	if err := c.read(t, arguments); err != nil {
+		return nil, err
+	}
+	a, err := answerers[t.Name](c)
+	if err != nil {
+		return nil, err
+	}
+	a.Snapshot = c.snapshot
+	return a.render(c), nil
 }
