@@ -94,9 +94,9 @@ func New(o Options) *Server {
 	return s
 }
 
-// guard refuses what the server has not declared, but the library answers: a client that listens for
-// news would wait for ever, as nothing changes while a request lasts. And it survives what panics
-// where nobody else recovers.
+// guard refuses what the server has not declared, but the library answers: a client that listens
+// for news would wait for ever, as nothing changes while a request lasts. It survives panics, which
+// happen where nobody else recovers.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
 		switch of, _, _ := strings.Cut(method, "/"); of {
