@@ -157,7 +157,8 @@ func (d *matcher) encode(n, cut int) {
 	d.run()
 }
 
-// encodeRows encodes the rows from from to to-1 of a batch, the last one without its last cut bytes.
+// encodeRows encodes the rows from from to to-1 of a batch, the last one without its last cut
+// bytes.
 func (d *matcher) encodeRows(from, to, cut int) {
 	for k := from; k < to-1; k++ {
 		d.row(k, 0)
