@@ -27,18 +27,17 @@ var errTooLong = errors.New("wire: a request is longer than any that is read")
 //   - It stops reading when a request exceeds the maximum length (progress).
 //   - It can drain: during a shutdown it waits only briefly for the next request (Connections.End).
 //   - It lingers when it is closed before its last request was read completely (linger.go).
-//   - It joins the two writes of a long answer (coalescer), and counts what the answer holds in
-//     memory until it is written (lease).
+//   - It counts what an answer holds in memory until it is written (lease).
 //
 // One goroutine reads and writes. Close may be called by any.
 type conn struct {
 	net.Conn
 	all    *Connections
 	client netip.Prefix // the client that the connection counts for; invalid without a limit per client
-	out    coalescer
 	lease  lease
 
 	readBy  time.Time // the read deadline that fasthttp has set
+	writeBy time.Time // the write deadline of the connection
 	idle    bool      // no byte of the next request has arrived
 	last    bool      // this is the last wait for a request: the connection drains
 	cut     atomic.Bool
@@ -50,14 +49,10 @@ type conn struct {
 	early    [firstRead]byte
 }
 
-// Read reads the request. The answer before it is flushed first, since fasthttp reads on only after
-// it has written that answer.
+// Read reads the request. fasthttp reads on only after it has written the answer before it.
 func (c *conn) Read(p []byte) (int, error) {
 	c.lease.settle()
 	c.lease.returnBuffer()
-	if err := c.out.flush(c.Conn); err != nil {
-		return 0, err
-	}
 	if c.request.isFull(c.all.maxRequest()) {
 		return 0, errTooLong
 	}
@@ -146,21 +141,27 @@ func (c *conn) SetReadDeadline(at time.Time) error {
 	return c.Conn.SetReadDeadline(at)
 }
 
-// Write writes through the coalescer.
-func (c *conn) Write(p []byte) (int, error) { return c.out.write(c.Conn, p) }
+// deadlineSlack is how much earlier than its deadline a write may time out.
+const deadlineSlack = time.Second
 
-// SetWriteDeadline sets a deadline unless the present one is less than deadlineSlack earlier.
-func (c *conn) SetWriteDeadline(at time.Time) error { return c.out.setDeadline(c.Conn, at) }
+// SetWriteDeadline keeps the present deadline if it is only a little earlier: fasthttp sets one for
+// each answer, and moving a timer costs as much as a header field.
+func (c *conn) SetWriteDeadline(at time.Time) error {
+	if early := at.Sub(c.writeBy); early >= 0 && early < deadlineSlack && !at.IsZero() {
+		return nil
+	}
+	c.writeBy = at
+	return c.Conn.SetWriteDeadline(at)
+}
 
 // Close closes the connection and releases what it holds. If the last request was not read
 // completely, the first Close lingers.
 func (c *conn) Close() error {
-	err := c.out.flush(c.Conn)
 	c.lease.settle()
-	if err == nil && c.cut.Swap(false) && c.linger() {
+	if c.cut.Swap(false) && c.linger() {
 		return nil
 	}
-	err = errors.Join(err, c.Conn.Close())
+	err := c.Conn.Close()
 	c.all.remove(c)
 	return err
 }

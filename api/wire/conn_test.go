@@ -1,88 +1,15 @@
 package wire
 
 import (
-	"bytes"
-	"io"
-	"math/rand/v2"
 	"net"
 	"testing"
 
 	"github.com/valyala/fasthttp"
-
-	"hdqs/internal/testkit"
 )
 
 // testConnections returns Connections with small buffers and no limits.
 func testConnections() *Connections {
 	return NewConnections(Options{ReadBuffer: 4096, MaxBody: 16, Budget: NewBudget(0)})
-}
-
-// pair opens a TCP connection and returns its client side, and its server side as the listener
-// wraps it.
-func pair(t *testing.T) (client net.Conn, server *conn) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
-	accepted, err := testConnections().Listen(l).Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { accepted.Close() })
-	return client, accepted.(*conn)
-}
-
-// TestCoalescedWrites writes random data in pieces of lengths around the write buffer's size, and
-// compares what the client receives.
-func TestCoalescedWrites(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 50 {
-		client, server := pair(t)
-		var want bytes.Buffer
-		arrived := make(chan []byte)
-		go func() {
-			got, _ := io.ReadAll(client)
-			arrived <- got
-		}()
-		for range r.IntN(30) {
-			lengths := []int{1, 100, WriteBuffer - 1, WriteBuffer, WriteBuffer, WriteBuffer, WriteBuffer + 1, 100_000}
-			p := make([]byte, lengths[r.IntN(len(lengths))])
-			for i := range p {
-				p[i] = byte(r.Uint32())
-			}
-			want.Write(p)
-			n, err := server.Write(p)
-			clear(p) // fasthttp reuses its buffer
-			if n != len(p) || err != nil {
-				t.Fatalf("wrote %d of %d bytes: %v", n, len(p), err)
-			}
-		}
-		testkit.Must(t, server.Close())
-		if got := <-arrived; !bytes.Equal(got, want.Bytes()) {
-			t.Fatalf("received %d bytes that differ from the %d written", len(got), want.Len())
-		}
-	}
-}
-
-// TestFlushedByRead checks that a buffered write is flushed when the connection starts to read the
-// next request.
-func TestFlushedByRead(t *testing.T) {
-	t.Parallel()
-	client, server := pair(t)
-	if _, err := server.Write(make([]byte, WriteBuffer)); err != nil {
-		t.Fatal(err)
-	}
-	go server.Read(make([]byte, 1))
-	if n, err := io.ReadFull(client, make([]byte, WriteBuffer)); err != nil {
-		t.Fatalf("received %d bytes: %v", n, err)
-	}
 }
 
 // TestLeasedBuffer checks that a connection uses the same buffer for successive answers of one

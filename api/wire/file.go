@@ -115,9 +115,6 @@ func (w onlyWriter) ReadFrom(r io.Reader) (int64, error) {
 
 // ReadFrom sends what a reader has: a part of a file without copying it, if the system can.
 func (c *conn) ReadFrom(r io.Reader) (n int64, err error) {
-	if err := c.out.flush(c.Conn); err != nil {
-		return 0, err
-	}
 	if limited, ok := r.(*io.LimitedReader); ok {
 		if file, ok := limited.R.(*fileReader); ok {
 			n, err = sendFile(c.Conn, file, limited.N)

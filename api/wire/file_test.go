@@ -69,7 +69,7 @@ func TestFilePartsAreSent(t *testing.T) {
 	file, data := openNumbers(t, 5<<20)
 	c := NewConnections(Options{Budget: NewBudget(0)}).wrap(server)
 	const from, to = 12345, 4<<20 + 17
-	header := bytes.Repeat([]byte{'h'}, WriteBuffer) // which the connection keeps until more comes
+	header := bytes.Repeat([]byte{'h'}, WriteBuffer)
 	go func() {
 		defer c.Close()
 		if _, err := c.Write(header); err != nil {

@@ -9,7 +9,11 @@ import (
 
 // answerMemory is about the memory that an unread answer occupies besides its body: a stack, the
 // request and response of fasthttp, and the write buffers.
-const answerMemory = 20 << 10
+const answerMemory = 12<<10 + WriteBuffer
+
+// WriteBuffer is the WriteBufferSize of the fasthttp.Server. Longer answers take two system calls,
+// each of which wakes the client.
+const WriteBuffer = 16 << 10
 
 // maxBufferKept is the largest body buffer that is reused.
 const maxBufferKept = 8 << 20
