@@ -37,8 +37,8 @@ func (f *Form) Length(ranges []index.Range) int {
 	return length
 }
 
-// addLengths adds the rows from from to to-1 to b, and returns the length of those that have left it
-// since it was full.
+// addLengths adds the rows from from to to-1 to b, and returns the length of those that have left
+// it since it was full.
 func (f *Form) addLengths(b *rowBatch, from, to uint32) (length int) {
 	for from < to {
 		if from = b.add(from, to); b.n == batch {

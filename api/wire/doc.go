@@ -55,10 +55,10 @@
 //
 // # Tried
 //
-// Joining the two writes of an answer that is longer than fasthttp's write buffer into one (net.Buffers)
-// was worth 15 to 18 % of the CPU of answers of 8 to 40 KiB with a buffer of 4 KiB, client included.
-// A buffer of 16 KiB does without: the CPU of typical requests in gzip is 1.01 to 1.02 of that, and
-// 1.07 with 4 KiB. It is held only while an answer is written.
+// Joining the two writes of an answer that is longer than fasthttp's write buffer into one
+// (net.Buffers) was worth 15 to 18 % of the CPU of answers of 8 to 40 KiB with a buffer of 4 KiB,
+// client included. A buffer of 16 KiB does without: the CPU of typical requests in gzip is 1.01 to
+// 1.02 of that, and 1.07 with 4 KiB. It is held only while an answer is written.
 //
 // A pool of timers for requests that wait at the gate is not worth it: only those requests need a
 // timer, and they wait for milliseconds.
