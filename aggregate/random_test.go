@@ -44,7 +44,7 @@ func compareQuestions(seg *snapshot.Segment, r *rand.Rand, questions int) error 
 	if err != nil {
 		return err
 	}
-	other, err := index.OpenWith(seg, index.Options{CacheBytes: -1, SearchBytes: -1})
+	other, err := index.OpenWith(seg, index.Options{CacheBytes: -1})
 	if err != nil {
 		return err
 	}

@@ -124,16 +124,11 @@ func (c *column) textsMatching(op Op, values []Value, into codeSet) {
 		return
 	}
 	p := compilePatterns(op, values)
-	f := c.foldedTexts()
-	if f == nil {
-		searchTexts(c.col.Cardinality(), c.col.TextOf, &p, into)
-		return
-	}
 	var slots textSlots
 	if len(p.literals) > 0 {
-		slots = c.textSlots(f)
+		slots = c.textSlots()
 	}
-	f.searchAny(&p, slots, into)
+	c.foldedTexts().searchAny(&p, slots, into)
 }
 
 // textsEqual adds the codes of the texts that the dictionary has. A value with a NUL matches
@@ -189,14 +184,13 @@ func (c *column) tuplesMatching(f *Filter, given []Value, into codeSet) {
 		return
 	}
 	if count*manyTuples < c.col.Len() {
-		if t := c.tuplesByValue(); t != nil {
-			for code := range values.all() {
-				for _, tuple := range t.tuples[t.starts[code]:t.starts[code+1]] {
-					into.add(tuple)
-				}
+		t := c.tuplesByValue()
+		for code := range values.all() {
+			for _, tuple := range t.tuples[t.starts[code]:t.starts[code+1]] {
+				into.add(tuple)
 			}
-			return
 		}
+		return
 	}
 	c.col.Codes().In(0, c.col.Len(), values, into)
 }

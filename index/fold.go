@@ -12,25 +12,22 @@ import (
 // cannot match across two texts. It never changes.
 type foldedTexts struct {
 	bytes  []byte
-	starts []uint32    // of each text, and one more: text i ends at starts[i+1]-1
-	counts [256]uint32 // how often each byte occurs
+	starts []int    // of each text, and one more: text i ends at starts[i+1]-1
+	counts [256]int // how often each byte occurs
 }
 
-// foldTexts folds n texts. It returns nil when they are longer than limit bytes together.
-func foldTexts(n int, text func(code uint32) string, limit int) *foldedTexts {
+// foldTexts folds n texts.
+func foldTexts(n int, text func(code uint32) string) *foldedTexts {
 	size := 1
 	for i := range n {
 		size += len(text(uint32(i))) + 1
 	}
-	if size > limit {
-		return nil
-	}
-	f := &foldedTexts{bytes: make([]byte, 1, size), starts: make([]uint32, n+1)}
+	f := &foldedTexts{bytes: make([]byte, 1, size), starts: make([]int, n+1)}
 	for i := range n {
-		f.starts[i] = uint32(len(f.bytes))
+		f.starts[i] = len(f.bytes)
 		f.bytes = append(appendFold(f.bytes, text(uint32(i))), 0)
 	}
-	f.starts[n] = uint32(len(f.bytes))
+	f.starts[n] = len(f.bytes)
 	for _, c := range f.bytes {
 		f.counts[c]++
 	}
@@ -38,7 +35,7 @@ func foldTexts(n int, text func(code uint32) string, limit int) *foldedTexts {
 }
 
 // size is the memory in bytes.
-func (f *foldedTexts) size() int { return cap(f.bytes) + 4*cap(f.starts) }
+func (f *foldedTexts) size() int { return cap(f.bytes) + 8*cap(f.starts) }
 
 // text returns one folded text.
 func (f *foldedTexts) text(code int) string {
@@ -46,24 +43,13 @@ func (f *foldedTexts) text(code int) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// searchAny adds the codes of the texts that match one of several patterns. slots may be nil.
+// searchAny adds the codes of the texts that match one of several patterns. slots finds literals.
 func (f *foldedTexts) searchAny(p *patterns, slots textSlots, into codeSet) {
 	for _, one := range p.single {
 		f.search(one, into)
 	}
-	switch {
-	case len(p.literals) == 0:
-	case slots != nil:
-		for _, text := range p.literals {
-			slots.find(f, text, into)
-		}
-	default:
-		set := p.literalSet()
-		for code := range len(f.starts) - 1 {
-			if _, has := set[f.text(code)]; has {
-				into.add(uint32(code))
-			}
-		}
+	for _, text := range p.literals {
+		slots.find(f, text, into)
 	}
 	if len(p.windows) > 0 {
 		f.searchWindows(p, into)
@@ -83,13 +69,13 @@ func (f *foldedTexts) searchWindows(p *patterns, into codeSet) {
 		if len(found) == 0 {
 			continue
 		}
-		for int(f.starts[code+1]) <= at {
+		for f.starts[code+1] <= at {
 			code++
 		}
 		for _, one := range found {
 			if one.match(f.text(code)) {
 				into.add(uint32(code))
-				at = int(f.starts[code+1]) - 2 // the rest of the text does not matter
+				at = f.starts[code+1] - 2 // the rest of the text does not matter
 				break
 			}
 		}
@@ -109,7 +95,7 @@ func (f *foldedTexts) search(p *pattern, into codeSet) {
 		}
 	case whole && p.openHead && p.openTail:
 		f.searchLiteral(lit, nil, into)
-	case whole && !p.openHead && !p.openTail && int(f.counts[0]) == len(f.starts): // no text has a NUL
+	case whole && !p.openHead && !p.openTail && f.counts[0] == len(f.starts): // no text has a NUL
 		f.searchLiteral("\x00"+lit+"\x00", nil, into)
 	default:
 		f.searchLiteral(lit, func(code int) bool { return p.match(f.text(code)) }, into)
@@ -138,7 +124,7 @@ func (f *foldedTexts) searchLiteral(needle string, accept func(code int) bool, i
 			at++
 			continue
 		}
-		for int(f.starts[code+1]) <= at+min(1, len(needle)-1) {
+		for f.starts[code+1] <= at+min(1, len(needle)-1) {
 			code++
 		}
 		if accept == nil || accept(code) {
@@ -146,7 +132,7 @@ func (f *foldedTexts) searchLiteral(needle string, accept func(code int) bool, i
 		}
 		// Continue after this text, but with its closing NUL: the needle of a whole text starts
 		// with one.
-		at = max(int(f.starts[code+1])-1, at+1)
+		at = max(f.starts[code+1]-1, at+1)
 	}
 }
 
@@ -201,19 +187,6 @@ func (f *foldedTexts) rarest(needle string) (k1, k2 int) {
 		k2 = k1
 	}
 	return k1, k2
-}
-
-// searchTexts is searchAny for a dictionary that is too large to keep folded.
-func searchTexts(n int, text func(code uint32) string, p *patterns, into codeSet) {
-	var buf []byte
-	literals := p.literalSet()
-	for code := range uint32(n) {
-		buf = appendFold(buf[:0], text(code))
-		_, has := literals[string(buf)]
-		if has || p.match(unsafe.String(unsafe.SliceData(buf), len(buf))) {
-			into.add(code)
-		}
-	}
 }
 
 // textSlots finds folded texts by their hash: a table with open addressing of codes plus 1, of

@@ -24,9 +24,6 @@ type Options struct {
 	// CacheBytes bounds the cache of answered filters: their rows, and totals. 0 means two bytes a
 	// row, at least 1 MiB and at most 24 MiB; negative disables the cache.
 	CacheBytes int
-	// SearchBytes bounds the memory for searching dictionaries: texts in folded form for Like and
-	// Contains, and lists of tuples by value. 0 means 32 MiB; negative disables both.
-	SearchBytes int
 
 	// Series are the columns that tell the series of a row, and PeriodStart and PeriodEnd its
 	// columns of times, of one group or none, for Query.Latest. Without Series there are no such
@@ -54,10 +51,9 @@ type Options struct {
 // The defaults of Options. A bitmap of a whole table is an eighth of a byte a row, so the cache has
 // room for sixteen of the widest filters.
 const (
-	cacheBytesPerRow   = 2
-	minCacheBytes      = 1 << 20
-	maxCacheBytes      = 24 << 20
-	defaultSearchBytes = 32 << 20
+	cacheBytesPerRow = 2
+	minCacheBytes    = 1 << 20
+	maxCacheBytes    = 24 << 20
 )
 
 // Index answers queries on one segment. Any number of goroutines may share it. It reads the segment
@@ -74,8 +70,7 @@ type Index struct {
 	pool     sync.Pool // of *scratch
 	counting sync.Pool // of *countScratch
 
-	searchBytes atomic.Int64 // of folded dictionaries and lists of tuples
-	searchLimit int64
+	searchBytes atomic.Int64 // of folded dictionaries, lists of tuples and extents
 }
 
 // column is a column as filters use it.
@@ -84,13 +79,10 @@ type column struct {
 	id    uint32
 	space *codeSpace // nil for numbers of rows without a dictionary
 
-	index      *Index
-	foldOnce   sync.Once
-	folded     *foldedTexts
-	slotsOnce  sync.Once
-	slots      textSlots
-	tuplesOnce sync.Once
-	tuples     *tupleLists
+	index  *Index
+	folded lazy[foldedTexts]
+	slots  lazy[textSlots]
+	tuples lazy[tupleLists]
 }
 
 // codeSpace is a kind of code that rows have: the codes of a column, or the tuple numbers of a
@@ -108,8 +100,7 @@ type codeSpace struct {
 	counting  atomic.Int64    // nanoseconds that counting by postings takes, 0 before the first time
 	checked   []atomic.Uint32 // one bit a code: openFrozen has checked its posting
 
-	extentsOnce sync.Once
-	extents     []atomic.Uint64 // by code, 0 until needed; see extent
+	extents lazy[[]atomic.Uint64] // by code, 0 until needed; see extent
 }
 
 // Open makes an Index of a segment with the default options.
@@ -123,12 +114,9 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = cacheBytes(seg.Rows())
 	}
-	if o.SearchBytes == 0 {
-		o.SearchBytes = defaultSearchBytes
-	}
 	x := &Index{
 		rows: seg.Rows(), columns: make(map[string]*column, len(seg.Columns())),
-		cache: newCache(o.CacheBytes), searchLimit: int64(o.SearchBytes),
+		cache: newCache(o.CacheBytes),
 	}
 	x.pool.New = func() any { return new(scratch) }
 	x.counting.New = func() any { return new(countScratch) }
@@ -207,47 +195,31 @@ func (x *Index) Bytes() int64 {
 // Forget drops the cached rows and totals.
 func (x *Index) Forget() { x.cache.clear() }
 
-// foldedTexts returns the column's dictionary in folded form, made at the first call; nil when the
-// limit is reached.
+// foldedTexts returns the column's dictionary in folded form, made at the first call.
 func (c *column) foldedTexts() *foldedTexts {
-	c.foldOnce.Do(func() {
-		left := c.index.searchLimit - c.index.searchBytes.Load()
-		if f := foldTexts(c.col.Cardinality(), c.col.TextOf, int(left)); f != nil && c.index.reserve(f.size()) {
-			c.folded = f
-		}
+	return c.folded.get(func() *foldedTexts {
+		f := foldTexts(c.col.Cardinality(), c.col.TextOf)
+		c.index.searchBytes.Add(int64(f.size()))
+		return f
 	})
-	return c.folded
 }
 
-// textSlots returns the table to look up folded texts, made at the first call; nil when the limit
-// is reached.
-func (c *column) textSlots(f *foldedTexts) textSlots {
-	c.slotsOnce.Do(func() {
-		if c.index.reserve(4 * slotCount(len(f.starts)-1)) {
-			c.slots = newTextSlots(f)
-		}
+// textSlots returns the table to look up folded texts, made at the first call.
+func (c *column) textSlots() textSlots {
+	return *c.slots.get(func() *textSlots {
+		slots := newTextSlots(c.foldedTexts())
+		c.index.searchBytes.Add(4 * int64(len(slots)))
+		return &slots
 	})
-	return c.slots
 }
 
-// tuplesByValue returns the tuples of the column's group by value, made at the first call; nil when
-// the limit is reached.
+// tuplesByValue returns the tuples of the column's group by value, made at the first call.
 func (c *column) tuplesByValue() *tupleLists {
-	c.tuplesOnce.Do(func() {
-		if t := listTuples(c.col.Codes(), c.col.Cardinality()); c.index.reserve(t.size()) {
-			c.tuples = t
-		}
+	return c.tuples.get(func() *tupleLists {
+		t := listTuples(c.col.Codes(), c.col.Cardinality())
+		c.index.searchBytes.Add(int64(t.size()))
+		return t
 	})
-	return c.tuples
-}
-
-// reserve adds size to the memory for searching and reports whether it is within the limit.
-func (x *Index) reserve(size int) bool {
-	if x.searchBytes.Add(int64(size)) <= x.searchLimit {
-		return true
-	}
-	x.searchBytes.Add(-int64(size))
-	return false
 }
 
 // check returns an error if the column cannot answer an op.
@@ -309,7 +281,7 @@ func (x *Index) FullBytes(filters []Filter) int64 {
 			if f.Op == Like || f.Op == Contains {
 				// The texts with a NUL and a start each. Folding makes some longer, which can take
 				// half as much again.
-				search += c.col.Size().Dictionary*3/2 + 5*(values+1) + 256
+				search += c.col.Size().Dictionary*3/2 + 9*(values+1) + 256
 				search += 4 * int64(slotCount(int(values)))
 			}
 			if !spaces[c.space] {
@@ -321,5 +293,5 @@ func (x *Index) FullBytes(filters []Filter) int64 {
 			}
 		}
 	}
-	return n + min(search, x.searchLimit)
+	return n + search
 }

@@ -42,7 +42,7 @@ func TestFullBytes(t *testing.T) {
 		if full < used {
 			t.Errorf("estimate %d, in use %d, %d of them before the first query", full, used, idle)
 		}
-		if full < idle || full > idle+defaultSearchBytes {
+		if full < idle || full > idle+(32<<20) {
 			t.Errorf("estimate %d for an index of %d bytes", full, idle)
 		}
 	}

@@ -102,7 +102,7 @@ func compareChunk(p *Passing, chunk *ChunkRows, k int, counting bool, all []uint
 func TestPassingAgainstScan(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed()
-	limits := []Options{{}, {CacheBytes: -1, SearchBytes: -1}}
+	limits := []Options{{}, {CacheBytes: -1}}
 	for i, rows := range []int{0, 1, 64, 3000, 65_536, 65_537, 140_000} {
 		queries := 60
 		if testing.Short() {

@@ -8,8 +8,6 @@ import (
 // patterns are the values of a Like or Contains filter. A text matches one of several. They never
 // change once compiled.
 type patterns struct {
-	others []*pattern // all but literals
-
 	// Where there are many values, a pass over the dictionary for each takes too long. literals are
 	// the Like patterns without wildcards, folded, which are looked up.
 	literals []string
@@ -49,12 +47,13 @@ func compilePatterns(op Op, values []Value) patterns {
 		}
 		return true
 	}
+	var others []*pattern
 	var folded []byte // of all literals
 	var ends []int
 	for i := range values {
 		text := values[i].Text
 		if !isLiteral(text) {
-			p.others = append(p.others, compilePattern(op, text))
+			others = append(others, compilePattern(op, text))
 			continue
 		}
 		if ends == nil {
@@ -70,17 +69,17 @@ func compilePatterns(op Op, values []Value) patterns {
 			p.literals[i], from = all[from:end], end
 		}
 	}
-	if p.single = p.others; len(p.others) > 0 && len(values) >= manyLiterals {
-		p.divide()
+	if p.single = others; len(others) > 0 && len(values) >= manyLiterals {
+		p.divide(others)
 	}
 	return p
 }
 
 // divide finds out which bytes the matches of each pattern must have.
-func (p *patterns) divide() {
+func (p *patterns) divide(others []*pattern) {
 	p.single = nil
 	p.windows, p.windowMarked = make(map[uint32][]*pattern), newCodeSet(1<<windowBits)
-	for _, one := range p.others {
+	for _, one := range others {
 		switch literal, _ := one.literal(); {
 		case one.never:
 		case len(literal) >= windowSize:
@@ -91,23 +90,4 @@ func (p *patterns) divide() {
 			p.single = append(p.single, one)
 		}
 	}
-}
-
-// literalSet is the literals as a set.
-func (p *patterns) literalSet() map[string]struct{} {
-	set := make(map[string]struct{}, len(p.literals))
-	for _, text := range p.literals {
-		set[text] = struct{}{}
-	}
-	return set
-}
-
-// match reports whether folded text matches a pattern that is not a literal.
-func (p *patterns) match(folded string) bool {
-	for _, one := range p.others {
-		if one.match(folded) {
-			return true
-		}
-	}
-	return false
 }

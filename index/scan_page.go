@@ -33,8 +33,7 @@ func (x *Index) pageByScan(w *scratch, out *emitter) (total int, ok bool, err er
 		return 0, false, nil
 	}
 	p := &o.parts[0]
-	if p.numbers != nil || !p.space.indexed || p.space.postings.Sorted() || p.count == 1 ||
-		p.space.extentsIn(x) == nil {
+	if p.numbers != nil || !p.space.indexed || p.space.postings.Sorted() || p.count == 1 {
 		return 0, false, nil
 	}
 	e, err := x.extent(w, o)
@@ -107,13 +106,11 @@ func (x *Index) extent(w *scratch, o *predicate) (extent, error) {
 	return e, nil
 }
 
-// extentsIn are the extents of all codes, of which not all are known; nil if there is no memory for
-// them.
+// extentsIn are the extents of all codes, of which not all are known.
 func (s *codeSpace) extentsIn(x *Index) []atomic.Uint64 {
-	s.extentsOnce.Do(func() {
-		if x.reserve(8 * s.size) {
-			s.extents = make([]atomic.Uint64, s.size)
-		}
+	return *s.extents.get(func() *[]atomic.Uint64 {
+		x.searchBytes.Add(8 * int64(s.size))
+		made := make([]atomic.Uint64, s.size)
+		return &made
 	})
-	return s.extents
 }

@@ -16,7 +16,7 @@ import (
 // memory limits.
 func TestSelectAgainstScan(t *testing.T) {
 	t.Parallel()
-	limits := []Options{{}, {CacheBytes: -1, SearchBytes: -1}, {CacheBytes: 1 << 17, SearchBytes: 500}}
+	limits := []Options{{}, {CacheBytes: -1}, {CacheBytes: 1 << 17}}
 	for _, c := range []struct{ rows, tables, queries int }{
 		{0, 3, 10},
 		{1, 6, 30},
@@ -112,7 +112,7 @@ func TestDamagedPosting(t *testing.T) {
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	seg := randomSegment(t, rand.New(rand.NewPCG(3, 3)), 70_000)
-	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18, SearchBytes: 20_000})
+	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18})
 	if err != nil {
 		t.Fatal(err)
 	}
