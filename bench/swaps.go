@@ -49,15 +49,13 @@ func runSwaps(flags *flag.FlagSet, args []string) (err error) {
 		return err
 	}
 	for _, encoding := range e.codings() {
-		if err := errors.Join(e.swaps(encoding, strings.Fields(*swap)), e.firstSeconds(encoding)); err != nil {
-			return err
-		}
+		err = errors.Join(err, e.swaps(encoding, strings.Fields(*swap)), e.firstSeconds(encoding))
 	}
-	fmt.Print(e.report.Tables())
+	fmt.Print(e.report.Tables()) // also after a failure
 	if slices.ContainsFunc(e.report.Targets, func(v load.Verdict) bool { return !v.Met() }) {
-		return errors.New("a target is not met")
+		err = errors.Join(err, errors.New("a target is not met"))
 	}
-	return nil
+	return err
 }
 
 // p99 measures a server under the usual load, of which every answer must be good.
