@@ -55,7 +55,9 @@
 //
 // Ranking each column of the order once, packing the ranks of a row into 64-bit words and sorting
 // those by radix takes a tenth of the time of sorting row ids by comparing columns. The ranks of
-// grouped columns cost next to nothing: there are thousands of tuples, not millions.
+// grouped columns cost next to nothing: there are thousands of tuples, not millions. Sorting ids by
+// their ranks with package slices, 45 lines less, takes 1.2 times the CPU of a whole load (4.2 s
+// against 3.5 s at scale 0.3).
 //
 // encoding/csv instead of the own reader: see csvReader. A calendar of our own saved 7 ns of 27 for
 // each date and is gone: dates are parsed once for each distinct period.
