@@ -138,7 +138,7 @@ func serveAnswers(t *testing.T, w *world, spoil func(r request, a *answer)) stri
 			a.Body = strings.TrimSuffix(a.Body, "}") + `,"hint":"read on"}`
 		}
 		body := []byte(a.Body)
-		if coding := wantedCoding(r.header("Accept-Encoding")); coding != "" && a.Total != nil && len(body) > 1024 {
+		if coding := coding(r, len(body)); coding != "" && a.Total != nil {
 			h.Set("Content-Encoding", coding)
 			body = packed(t, coding, body)
 		}
