@@ -50,7 +50,9 @@ func (o *oddPlaces) Keep(key string, find func() ([]string, error)) ([]string, e
 func TestRightSum(t *testing.T) {
 	t.Parallel()
 	places := []string{"AFG", "COD", "MLI", "NGA", "SDN", "SOM", "TCD", "UKR", "YEM"}
-	for _, odd := range [][]string{nil, {"AFG"}, {"SDN"}, {"YEM"}, {"AFG", "COD", "NGA"}, {"COD", "SOM", "YEM"}, places} {
+	for _, odd := range [][]string{
+		nil, {"AFG"}, {"SDN"}, {"YEM"}, {"AFG", "COD", "NGA"}, {"COD", "SOM", "YEM"}, places,
+	} {
 		o := &oddPlaces{places: places, odd: odd, kept: map[string][]string{}}
 		e := contract.EndpointOf("conflict_event", contract.ContractNames)
 		q := &Question{Plan: contract.NewPlan(e, contract.Rows), Source: o}

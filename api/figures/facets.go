@@ -9,7 +9,6 @@ import (
 	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/list"
-	"hdqs/api/render"
 	"hdqs/api/reply"
 )
 
@@ -23,51 +22,16 @@ var facetFields = []contract.Field{
 	{Name: "count", Type: contract.Integer},
 }
 
-// facetRecords are the records of a request for facets: one for each value of a field.
-type facetRecords struct {
-	page  []facetRecord
-	total int
-	more  []string // name=values that were left out
-}
-
-type facetRecord struct {
-	facet *facetCounts
-	value int // group of the counts
-}
-
 // facetCounts are the counts of one field.
 type facetCounts struct {
 	name   string
 	counts *aggregate.Result
 }
 
-func (f *facetRecords) Fields() []contract.Field { return facetFields }
-func (f *facetRecords) Total() int               { return f.total }
-func (f *facetRecords) Len() int                 { return len(f.page) }
-
-// Header lists how many values were left out. Only then browsers need to know the field.
-func (f *facetRecords) Header() []reply.HeaderField {
-	if len(f.more) == 0 {
-		return nil
-	}
-	return reply.Exposed(reply.HeaderField{Name: contract.HeaderMore, Value: strings.Join(f.more, ", ")})
-}
-
-// AppendCell appends a value of a record.
-func (f *facetRecords) AppendCell(dst []byte, record, field int, csv bool) []byte {
-	r := f.page[record]
-	switch field {
-	case 0:
-		return render.AppendText(dst, r.facet.name, csv)
-	case 1:
-		return appendFigure(dst, r.facet.counts.Group(r.value, 0), csv)
-	}
-	return strconv.AppendInt(dst, int64(r.facet.counts.Rows(r.value)), 10)
-}
-
-// facets counts the values of the fields that a request asks for.
-func findFacets(s *list.Lists, a *list.Reply) (list.Records, error) {
-	found := new(facetRecords)
+// findFacets counts the values of the fields that a request asks for. A header field lists how many
+// values were left out; only then browsers need to know it.
+func findFacets(_ *list.Lists, a *list.Reply) (list.Records, error) {
+	found := &table{fields: facetFields}
 	if a.List.Segment == nil {
 		return found, nil
 	}
@@ -80,20 +44,21 @@ func findFacets(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []facetRecord
-	for i := range counts {
-		f := &counts[i]
+	var more []string
+	for _, f := range counts {
 		top := f.counts.Top(contract.MaxFacet)
 		for _, value := range top {
-			all = append(all, facetRecord{f, value})
+			n := aggregate.Value{Kind: aggregate.Int, Int: int64(f.counts.Rows(value))}
+			found.records = append(found.records, []any{textOf(f.name), f.counts.Group(value, 0), n})
 		}
-		if more := f.counts.Len() - len(top); more > 0 {
-			found.more = append(found.more, f.name+"="+strconv.Itoa(more))
+		if left := f.counts.Len() - len(top); left > 0 {
+			more = append(more, f.name+"="+strconv.Itoa(left))
 		}
 	}
-	found.total = len(all)
-	from, n := pageOf(&a.Request, len(all))
-	found.page = all[from : from+n]
+	if len(more) > 0 {
+		found.header = reply.Exposed(reply.HeaderField{Name: contract.HeaderMore, Value: strings.Join(more, ", ")})
+	}
+	found.from, found.n = pageOf(&a.Request, len(found.records))
 	return found, nil
 }
 

@@ -33,12 +33,13 @@ func headlineSeed(dst []byte, e *contract.Endpoint, b *state.Bound) []byte {
 	return append(dst, '\n')
 }
 
-// headlines are the records of a request for headline figures. A field is an aggregate.Value, a
-// number, a boolean, or a list of requests; nil is null.
-type headlines struct {
+// table are records that are there. A field is an aggregate.Value, a number, a boolean, or a list
+// of requests; nil is null.
+type table struct {
 	fields  []contract.Field
 	records [][]any
-	from, n int
+	from, n int // of the page
+	header  []reply.HeaderField
 }
 
 // number is a number as JSON has it.
@@ -52,16 +53,16 @@ func textOf(text string) aggregate.Value {
 	return aggregate.Value{Kind: aggregate.Text, Text: text}
 }
 
-func (h *headlines) Fields() []contract.Field { return h.fields }
-func (h *headlines) Len() int                 { return h.n }
-func (h *headlines) Total() int               { return len(h.records) }
+func (t *table) Fields() []contract.Field { return t.fields }
+func (t *table) Len() int                 { return t.n }
+func (t *table) Total() int               { return len(t.records) }
 
 // Header implements list.Records.
-func (h *headlines) Header() []reply.HeaderField { return nil }
+func (t *table) Header() []reply.HeaderField { return t.header }
 
 // AppendCell appends a field of a record.
-func (h *headlines) AppendCell(dst []byte, record, field int, csv bool) []byte {
-	switch value := h.records[h.from+record][field].(type) {
+func (t *table) AppendCell(dst []byte, record, field int, csv bool) []byte {
+	switch value := t.records[t.from+record][field].(type) {
 	case number:
 		return append(dst, value...)
 	case bool:
@@ -89,7 +90,7 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 		return nil, err
 	}
 	one := a.Endpoint.Headline
-	found := &headlines{fields: a.Endpoint.Fields}
+	found := &table{fields: a.Endpoint.Fields}
 	if one == nil && !c.chosen {
 		found.fields, found.records = contract.HeadlineList, c.declarations()
 		found.from, found.n = pageOf(&a.Request, len(found.records))

@@ -60,7 +60,7 @@ type onceKey struct {
 
 // MadeOf is what is made of lists once a snapshot. After an error the next request tries again.
 func MadeOf[T any](s *Lists, v *state.Served, key any, make func() (T, error)) (T, error) {
-	of := onceKey{key: key}
+	of := onceKey{key: key, found: int64(len(v.Bound.RefusedTables()))} // one may be refused just now
 	for i := range s.Found {
 		of.found += s.Found[i].Load()
 	}

@@ -72,13 +72,16 @@ func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values)
 
 // view is a page of records: what its route and its place say of it.
 type view struct {
-	place
+	pages
 	question browse.Question
 }
 
-func (s *Site) addBrowse(p place) {
+// name is that of the list in addresses.
+func (of *view) name() string { return of.question.Plan.Endpoint.Name() }
+
+func (p pages) addBrowse() {
 	m := p.Mount
-	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
+	head := p.hostHead(reply.HtmlType)
 	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
 	views := map[string]*view{}
 	for i := range endpoints {
@@ -87,22 +90,21 @@ func (s *Site) addBrowse(p place) {
 			Head: p.head("", "").Head, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
 			Counterpart: m.Counterpart.Prefix + counterparts[i].Path,
 		}}
-		answer := func(ctx *fasthttp.RequestCtx) error {
+		p.add(BrowsePath+e.Name(), BrowsePath, func(ctx *fasthttp.RequestCtx) error {
 			wrong := func(page *browse.Page) []string { return page.Wrong }
-			return s.answerView(ctx, of, BrowsePath, "browse.html", &head, wrong)
-		}
-		s.add(p, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: s.Limited(answer, s.Pages)})
+			return of.answerView(ctx, BrowsePath, "browse.html", &head, wrong)
+		}, p.Pages)
 		views[e.Name()] = of
-		s.addFrame(of)
-		s.addFigure(of)
+		of.addFrame()
+		of.addFigure()
 		if !p.IsEnglish() {
 			continue // tables have no language
 		}
 		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
 		download.Public, download.Name = true, BrowsePath+browse.DownloadPath[1:]
-		s.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
+		p.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
 	}
-	s.addOEmbed(p, views)
+	p.addOEmbed(views)
 }
 
 // snapshotIn is the id of the snapshot that a request names, empty for the current one.
@@ -122,12 +124,12 @@ func (s *Site) withSnapshot(id string, answer func(*state.Served) error) error {
 
 // answerView answers with a page that shows what a request asks for. One that has an error is of no
 // use to caches.
-func (s *Site) answerView(
-	ctx *fasthttp.RequestCtx, of *view, below, template string, head *list.PageHead, errors func(*browse.Page) []string,
+func (of *view) answerView(
+	ctx *fasthttp.RequestCtx, below, template string, head *list.PageHead, errors func(*browse.Page) []string,
 ) error {
-	return s.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
-		return s.withPage(ctx, v, of, below, "", func(page *browse.Page) error {
-			err := s.answerPage(ctx, of.Language, template, page, head)
+	return of.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+		return of.withPage(ctx, v, below, "", func(page *browse.Page) error {
+			err := of.answerPage(ctx, template, page, head)
 			if len(errors(page)) > 0 && err == nil {
 				ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
 				ctx.Response.Header.Set("Cache-Control", reply.NoStore)
@@ -140,35 +142,34 @@ func (s *Site) answerView(
 // withPage makes the page that a request asks for, and calls answer with it. A query that says the
 // same in another way is redirected to the one that links have, below another path than that of
 // pages and with the ending of a file.
-func (s *Site) withPage(
-	ctx *fasthttp.RequestCtx, v *state.Served, of *view, below, ending string, answer func(*browse.Page) error,
+func (of *view) withPage(
+	ctx *fasthttp.RequestCtx, v *state.Served, below, ending string, answer func(*browse.Page) error,
 ) error {
-	page, clean, err := s.pageOf(ctx, v, of, string(ctx.URI().QueryString()), below == browse.FigurePath)
+	page, clean, err := of.pageOf(ctx, v, string(ctx.URI().QueryString()), below == browse.FigurePath)
 	switch {
 	case errors.Is(err, browse.ErrAddress):
-		s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+		of.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
 		return nil
 	case err != nil:
 		return err
 	case clean != "":
-		name := of.question.Plan.Endpoint.Name()
-		query := strings.TrimPrefix(clean, of.root()+BrowsePath+name)
-		reply.Redirect(ctx, fasthttp.StatusSeeOther, of.root()+below+name+ending+query)
+		query := strings.TrimPrefix(clean, of.root()+BrowsePath+of.name())
+		reply.Redirect(ctx, fasthttp.StatusSeeOther, of.root()+below+of.name()+ending+query)
 		return nil
 	}
 	return answer(page)
 }
 
 // pageOf makes the page of a query. all tells whether tables of figures have all groups.
-func (s *Site) pageOf(
-	ctx *fasthttp.RequestCtx, v *state.Served, of *view, query string, all bool,
+func (of *view) pageOf(
+	ctx *fasthttp.RequestCtx, v *state.Served, query string, all bool,
 ) (page *browse.Page, clean string, err error) {
 	q := of.question
 	e := q.Plan.Endpoint
-	q.Query, q.Base, q.AllFigures = query, s.BaseOf(ctx), all
-	q.MaxExport = s.Options.ExportRows
-	ask := &asker{s, v, of.Mount}
-	q.Source, q.Boundaries = ask, s.Options.Boundaries
+	q.Query, q.Base, q.AllFigures = query, of.BaseOf(ctx), all
+	q.MaxExport = of.Options.ExportRows
+	ask := &asker{of.Site, v, of.Mount}
+	q.Source, q.Boundaries = ask, of.Options.Boundaries
 	q.License = func(dataset string) (title, address string) {
 		d, _ := v.Bound.Snap.Manifest.Dataset(dataset)
 		return d.License, contract.WebLink(d.LicenseURL)

@@ -127,19 +127,19 @@ func listsOf(m *list.Mount, table string) []pageEndpoint {
 }
 
 // changelogOf is what the page or the feed of a place shows now.
-func (s *Site) changelogOf(p place, base string) changelog {
+func (p pages) changelogOf(base string) changelog {
 	data := changelog{
 		pageHead: p.head(p.T("What changed"), ChangelogPath), Base: base, Self: base + p.Prefix + FeedPath,
 	}
 	updated := time.Time{}
-	if v := s.Acquire(); v != nil {
+	if v := p.Acquire(); v != nil {
 		now := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
-		data.Served, updated = newStatusSnapshot(p, v), now.Time()
-		v.Release(s.Log)
+		data.Served, updated = newStatusSnapshot(p.place, v), now.Time()
+		v.Release(p.Log)
 	}
-	if known := s.History.Load(); known != nil {
+	if known := p.History.Load(); known != nil {
 		for _, c := range *known {
-			data.Changes = append(data.Changes, onPage(c, p, base))
+			data.Changes = append(data.Changes, onPage(c, p.place, base))
 		}
 	}
 	data.Updated = updated.UTC().Format(time.RFC3339)
@@ -153,14 +153,14 @@ const (
 	FeedType      = "application/atom+xml; charset=utf-8"
 )
 
-func (s *Site) addChangelog(p place) {
-	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
-	s.add(p, ChangelogPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-		data := s.changelogOf(p, "")
-		if v := s.Acquire(); v != nil {
-			defer v.Release(s.Log)
+func (p pages) addChangelog() {
+	head := p.sharedHead(reply.HtmlType)
+	p.add(ChangelogPath, ChangelogPath, func(ctx *fasthttp.RequestCtx) error {
+		data := p.changelogOf("")
+		if v := p.Acquire(); v != nil {
+			defer v.Release(p.Log)
 			var err error
-			if data.Asked, err = s.changesOf(ctx, p, v); err != nil {
+			if data.Asked, err = p.changesOf(ctx, v); err != nil {
 				return err
 			}
 		}
@@ -170,16 +170,16 @@ func (s *Site) addChangelog(p place) {
 				data.Changes[i].count(data.Asked.Country)
 			}
 		}
-		return s.answerPage(ctx, p.Language, "changelog.html", data, &head)
-	}, s.Pages)})
+		return p.answerPage(ctx, "changelog.html", data, &head)
+	}, p.Pages)
 	if !p.IsEnglish() {
 		return
 	}
-	feed := list.NewPageHead(FeedType, reply.DataPolicy, reply.LandingKey, s.landingFields()...)
-	s.add(p, FeedPath, list.Route{Name: ChangelogPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-		body, err := rendered(texts(), "changelog.atom", s.changelogOf(p, s.BaseOf(ctx)))
-		return s.sendMade(ctx, &feed, FeedPath, body, err)
-	})})
+	feed := p.hostHead(FeedType)
+	p.add(FeedPath, ChangelogPath, func(ctx *fasthttp.RequestCtx) error {
+		body, err := rendered(texts(), "changelog.atom", p.changelogOf(p.BaseOf(ctx)))
+		return p.sendMade(ctx, &feed, FeedPath, body, err)
+	})
 }
 
 // Summary is the change in a sentence.

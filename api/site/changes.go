@@ -67,7 +67,7 @@ var kindTitles = map[string]string{
 }
 
 // changesOf reads what an address asks for. It is nil if that is nothing.
-func (s *Site) changesOf(ctx *fasthttp.RequestCtx, p place, v *state.Served) (*changesSince, error) {
+func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSince, error) {
 	text := func(name string) string { return strings.Clone(strings.TrimSpace(string(ctx.QueryArgs().Peek(name)))) }
 	c := &changesSince{
 		Since: text(contract.SinceParam), Country: text(contract.CountryParam), List: text(listParam),
@@ -76,24 +76,24 @@ func (s *Site) changesOf(ctx *fasthttp.RequestCtx, p place, v *state.Served) (*c
 	if c.Since == "" {
 		return nil, nil
 	}
-	all, err := s.overviewOf(v)
+	all, err := p.overviewOf(v)
 	if err != nil {
 		return nil, err
 	}
 	if code := strings.ToUpper(c.Country); all.Find(c.Country) == nil && all.Find(code) != nil {
 		c.Country = code
 	}
-	base := s.AcquirePinned(c.Since)
+	base := p.AcquirePinned(c.Since)
 	if day, err := time.Parse(time.DateOnly, c.Since); err == nil {
 		c.Day = c.Since
-		base, c.Late = s.heldAt(day.AddDate(0, 0, 1))
+		base, c.Late = p.heldAt(day.AddDate(0, 0, 1))
 		c.Files = p.root() + BrowsePath + "resource?update_date_min=" + url.QueryEscape(c.Since)
 	}
 	if base == nil {
 		return c, nil
 	}
-	defer base.Release(s.Log)
-	c.Base = newStatusSnapshot(p, base)
+	defer base.Release(p.Log)
+	c.Base = newStatusSnapshot(p.place, base)
 	endpoints := contract.EndpointsIn(p.Names)
 	data := slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Group() != "metadata" })
 	for i := range endpoints {
@@ -102,7 +102,7 @@ func (s *Site) changesOf(ctx *fasthttp.RequestCtx, p place, v *state.Served) (*c
 		if c.List != "" && c.List != e.Name() || base.Bound.Lists[path].Version == v.Bound.Lists[path].Version {
 			continue
 		}
-		if err := s.addChanges(c, p, v, base, e, all); err != nil {
+		if err := p.addChanges(c, v, base, e, all); err != nil {
 			return nil, err
 		}
 	}
@@ -129,18 +129,18 @@ func (s *Site) heldAt(at time.Time) (base *state.Served, late bool) {
 }
 
 // addChanges adds those of a list: by country, or of the one that was asked for.
-func (s *Site) addChanges(
-	c *changesSince, p place, v, base *state.Served, e *contract.Endpoint, all *country.Overview,
+func (p pages) addChanges(
+	c *changesSince, v, base *state.Served, e *contract.Endpoint, all *country.Overview,
 ) error {
 	field := e.CountryField()
 	params := url.Values{contract.SinceParam: {base.Id}, "limit": {strconv.Itoa(contract.MaxLimit)}}
 	if c.Country != "" && field == "" {
 		return nil
 	}
-	answer, err := (&asker{s, v, p.Mount}).Ask(e, contract.Changes, params)
+	answer, err := (&asker{p.Site, v, p.Mount}).Ask(e, contract.Changes, params)
 	if err == nil && c.Country != "" && answer.Total > len(answer.Records) {
 		params.Set(field, c.Country)
-		answer, err = (&asker{s, v, p.Mount}).Ask(e, contract.Changes, params)
+		answer, err = (&asker{p.Site, v, p.Mount}).Ask(e, contract.Changes, params)
 	}
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (s *Site) addChanges(
 			}
 			return address(kindParam, kind, contract.CountryParam, code)
 		}
-		l.addPlaces(p, answer.Records, field, c.List != "" || c.Country != "", all, to)
+		l.addPlaces(p.place, answer.Records, field, c.List != "" || c.Country != "", all, to)
 	}
 	c.Lists = append(c.Lists, l)
 	if c.List != "" && slices.Contains(contract.ChangeKinds.Values, c.Kind) {

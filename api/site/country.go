@@ -13,7 +13,6 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/country"
-	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -70,25 +69,24 @@ func (s *Site) overviewOf(v *state.Served) (*country.Overview, error) {
 }
 
 // addCountry registers the pages of countries of a place. Workbooks are in English.
-func (s *Site) addCountry(p place) {
-	countries := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
-	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
-	card := &figureFile{kind: "png"}
-	card.head = list.NewPageHead(pngType, reply.DataPolicy, reply.LandingKey, s.landingFields()...)
-	book := list.NewPageHead(workbookType, reply.DataPolicy, reply.LandingKey, s.PageFields()...)
+func (p pages) addCountry() {
+	countries := p.sharedHead(reply.HtmlType)
+	head := p.hostHead(reply.HtmlType)
+	card := &figureFile{kind: "png", head: p.hostHead(pngType)}
+	book := p.sharedHead(workbookType)
 	add := func(path string, answer func(*fasthttp.RequestCtx, *state.Served, *country.Overview) error) {
-		s.add(p, path, list.Route{Name: CountryPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-			return s.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
-				all, err := s.overviewOf(v)
+		p.add(path, CountryPath, func(ctx *fasthttp.RequestCtx) error {
+			return p.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+				all, err := p.overviewOf(v)
 				if err != nil {
 					return err
 				}
 				return answer(ctx, v, all)
 			})
-		}, s.Pages)})
+		}, p.Pages)
 	}
 	add(CountryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
-		return s.answerPage(ctx, p.Language, "countries.html",
+		return p.answerPage(ctx, "countries.html",
 			countriesPage{p.head(p.T("Countries"), CountryPath), all, nil, "", nil}, &countries)
 	})
 	add(CountryPath+"/"+list.Wildcard, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) error {
@@ -98,33 +96,33 @@ func (s *Site) addCountry(p place) {
 		at := all.Find(code)
 		switch {
 		case at == nil:
-			return s.answerNoCountry(ctx, p, all, strings.Clone(code), &head)
+			return p.answerNoCountry(ctx, all, strings.Clone(code), &head)
 		case isBook:
-			return s.answerWorkbook(ctx, place{p.Mount, lang.All()[0]}, v, at, &book)
+			return p.english(p.Mount).answerWorkbook(ctx, v, at, &book)
 		case isCard:
-			return s.kept(ctx, v, "hdqs-"+at.Code, card, func() ([]byte, error) {
-				page, err := s.countryOf(p, v, at)
+			return p.kept(ctx, v, "hdqs-"+at.Code, card, func() ([]byte, error) {
+				page, err := p.countryOf(v, at)
 				if err != nil {
 					return nil, err
 				}
-				return cardOfCountry(p, page, s.shareOf(ctx, p, page)).PNG()
+				return cardOfCountry(p.place, page, p.shareOf(ctx, page)).PNG()
 			})
 		}
-		return s.answerCountry(ctx, p, v, at, &head)
+		return p.answerCountry(ctx, v, at, &head)
 	})
 }
 
 // answerNoCountry answers for a country that there is not: with a redirect if only the case of the
 // code is wrong, otherwise with the countries that may be meant.
-func (s *Site) answerNoCountry(
-	ctx *fasthttp.RequestCtx, p place, all *country.Overview, sent string, head *list.PageHead,
+func (p pages) answerNoCountry(
+	ctx *fasthttp.RequestCtx, all *country.Overview, sent string, head *list.PageHead,
 ) error {
 	if c := all.Find(strings.ToUpper(sent)); c != nil {
 		reply.Redirect(ctx, fasthttp.StatusSeeOther, p.root()+CountryPath+"/"+c.Code)
 		return nil
 	}
 	page := countriesPage{p.head(p.T("No such country"), ""), all, nil, sent, nearCountries(all, sent)}
-	err := s.answerPage(ctx, p.Language, "countries.html", page, head)
+	err := p.answerPage(ctx, "countries.html", page, head)
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
 		ctx.SetStatusCode(fasthttp.StatusNotFound)
 		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
@@ -153,15 +151,15 @@ func nearCountries(all *country.Overview, sent string) (codes []string) {
 }
 
 // countryOf is what the page of a country shows of a snapshot. It is made once for each snapshot.
-func (s *Site) countryOf(p place, v *state.Served, at *country.Country) (*country.Page, error) {
-	return list.MadeOf(s.Lists, v, countryKey{p, at.Code}, func() (*country.Page, error) {
-		all, err := s.overviewOf(v)
+func (p pages) countryOf(v *state.Served, at *country.Country) (*country.Page, error) {
+	return list.MadeOf(p.Files.Lists, v, countryKey{p.place, at.Code}, func() (*country.Page, error) {
+		all, err := p.overviewOf(v)
 		if err != nil {
 			return nil, err
 		}
 		return country.New(&country.Question{
 			Prefix: p.root(), Root: p.Prefix, Language: p.Language, Names: p.Names,
-			Source: &asker{s, v, p.Mount}, Contract: &asker{s, v, s.MountIn(contract.ContractNames)},
+			Source: &asker{p.Site, v, p.Mount}, Contract: &asker{p.Site, v, p.MountIn(contract.ContractNames)},
 			Overview: all, Country: at, Dataset: func(id string) country.Dataset {
 				d := state.PageDatasetOf(v.Bound.Snap.Manifest, id)
 				return country.Dataset{
@@ -173,25 +171,25 @@ func (s *Site) countryOf(p place, v *state.Served, at *country.Country) (*countr
 	})
 }
 
-func (s *Site) answerCountry(
-	ctx *fasthttp.RequestCtx, p place, v *state.Served, at *country.Country, head *list.PageHead,
+func (p pages) answerCountry(
+	ctx *fasthttp.RequestCtx, v *state.Served, at *country.Country, head *list.PageHead,
 ) error {
-	page, err := s.countryOf(p, v, at)
+	page, err := p.countryOf(v, at)
 	if err != nil {
 		return err
 	}
 	data := countryPage{
 		pageHead: p.head(p.Country(at.Code, at.Name), CountryPath+"/"+url.PathEscape(at.Code)),
-		Page:     page, Snapshot: v.Id, Share: s.shareOf(ctx, p, page),
+		Page:     page, Snapshot: v.Id, Share: p.shareOf(ctx, page),
 		Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
 	}
-	data.Change = s.countryChange(p, v, page)
-	return s.answerPage(ctx, p.Language, "country.html", data, head)
+	data.Change = p.countryChange(v, page)
+	return p.answerPage(ctx, "country.html", data, head)
 }
 
 // shareOf is what the page of a country says of itself elsewhere.
-func (s *Site) shareOf(ctx *fasthttp.RequestCtx, p place, page *country.Page) *browse.Share {
-	address := s.BaseOf(ctx) + p.root() + CountryPath + "/" + page.Code
+func (p pages) shareOf(ctx *fasthttp.RequestCtx, page *country.Page) *browse.Share {
+	address := p.BaseOf(ctx) + p.root() + CountryPath + "/" + page.Code
 	share := &browse.Share{
 		Title: p.T("%s: headline figures", p.Country(page.Code, page.Name)), Address: address, MadeUp: p.MadeUp,
 		Description: p.T("Each figure with its period and provider, the lists that have records, and their sources."),
@@ -202,19 +200,19 @@ func (s *Site) shareOf(ctx *fasthttp.RequestCtx, p place, page *country.Page) *b
 	return share
 }
 
-func (s *Site) answerWorkbook(
-	ctx *fasthttp.RequestCtx, p place, v *state.Served, at *country.Country, head *list.PageHead,
+func (p pages) answerWorkbook(
+	ctx *fasthttp.RequestCtx, v *state.Served, at *country.Country, head *list.PageHead,
 ) error {
-	page, err := s.countryOf(p, v, at)
+	page, err := p.countryOf(v, at)
 	if err != nil {
 		return err
 	}
 	var book bytes.Buffer
 	if err := page.WriteWorkbook(&book, aboutBook(p.Mount, v)); err != nil {
-		s.LogFault(CountryPath, err)
+		p.LogFault(CountryPath, err)
 		return err
 	}
-	s.sendFile(ctx, head, book.Bytes(), "attachment", "hdqs-"+at.Code+"-"+v.Date+".xlsx")
+	p.sendFile(ctx, head, book.Bytes(), "attachment", "hdqs-"+at.Code+"-"+v.Date+".xlsx")
 	return nil
 }
 
@@ -233,8 +231,8 @@ func aboutBook(m *list.Mount, v *state.Served) [][2]string {
 const mostChanged = 5
 
 // countryChange is what a snapshot has changed in a country, as far as it is known.
-func (s *Site) countryChange(p place, v *state.Served, page *country.Page) *countryChange {
-	known := s.History.Load()
+func (p pages) countryChange(v *state.Served, page *country.Page) *countryChange {
+	known := p.History.Load()
 	if known == nil {
 		return nil
 	}
@@ -243,7 +241,7 @@ func (s *Site) countryChange(p place, v *state.Served, page *country.Page) *coun
 		return nil
 	}
 	c := (*known)[i]
-	on := onPage(c, p, "")
+	on := onPage(c, p.place, "")
 	change := &countryChange{From: c.From, Day: on.Day, Anchor: on.Anchor()}
 	for _, d := range c.Datasets {
 		is := func(o country.Dataset) bool { return o.Link == d.Link && o.Title == d.Title }
@@ -263,7 +261,7 @@ func (s *Site) countryChange(p place, v *state.Served, page *country.Page) *coun
 			change.Lists = append(change.Lists, covered)
 		}
 	}
-	if len(change.Lists) > 0 && s.Holds(c.From) {
+	if len(change.Lists) > 0 && p.Holds(c.From) {
 		query := url.Values{contract.SinceParam: {c.From}, contract.CountryParam: {page.Code}}
 		change.Records = p.root() + ChangelogPath + "?" + query.Encode()
 	}
@@ -272,13 +270,13 @@ func (s *Site) countryChange(p place, v *state.Served, page *country.Page) *coun
 
 // worldOf is a map that leads to countries, and whose boundaries it has. Countries with a response
 // plan stand out. It is empty after an error.
-func (s *Site) worldOf(p place, v *state.Served) (drawing template.HTML, boundaries string) {
+func (p pages) worldOf(v *state.Served) (drawing template.HTML, boundaries string) {
 	layer, boundaries := chart.World(), chart.WorldSource
-	if b := s.Options.Boundaries; b != nil && b.Countries != nil {
+	if b := p.Options.Boundaries; b != nil && b.Countries != nil {
 		layer, boundaries = b.Countries, b.Source
 	}
-	drawing, err := list.MadeOf(s.Lists, v, mapKey(p), func() (template.HTML, error) {
-		all, err := s.overviewOf(v)
+	drawing, err := list.MadeOf(p.Files.Lists, v, mapKey(p.place), func() (template.HTML, error) {
+		all, err := p.overviewOf(v)
 		if err != nil {
 			return "", err
 		}
@@ -297,7 +295,7 @@ func (s *Site) worldOf(p place, v *state.Served) (drawing template.HTML, boundar
 		return chart.Links(layer, targets), nil
 	})
 	if err != nil {
-		s.LogFault(CountryPath, err)
+		p.LogFault(CountryPath, err)
 	}
 	return drawing, boundaries
 }

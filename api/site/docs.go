@@ -17,6 +17,7 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/api/wire"
 )
 
 // The reference of a mount is an index, which can be searched, and a page for each endpoint. The
@@ -71,22 +72,32 @@ func (p place) head(title, here string) pageHead {
 // root is the prefix of the pages.
 func (p place) root() string { return p.Prefix + p.Path }
 
-// add registers a path below the place.
-func (s *Site) add(p place, path string, r list.Route) { s.Add(p.Mount, p.Path+path, r) }
+// pages are the pages of a place.
+type pages struct {
+	*Site
+	place
+}
+
+// english are the pages of a mount in English.
+func (s *Site) english(m *list.Mount) pages { return pages{s, place{m, lang.All()[0]}} }
+
+// add registers a path below the place. What is at it is made for each request.
+func (p pages) add(path, name string, answer func(*fasthttp.RequestCtx) error, before ...*wire.Gate) {
+	p.Add(p.Mount, p.Path+path, list.Route{Name: name, Handler: p.Limited(answer, before...)})
+}
 
 // RootOf is the prefix of the pages of a path: that of its mount and its language.
-func (s *Site) RootOf(path string) string { return s.placeOf(path).root() }
+func (s *Site) RootOf(path string) string { return s.pagesAt(path).root() }
 
-// placeOf returns the place of a path.
-func (s *Site) placeOf(path string) place {
+// pagesAt are the pages of a path.
+func (s *Site) pagesAt(path string) pages {
 	m := s.MountOf(path)
-	all := lang.All()
-	for _, l := range all[1:] {
+	for _, l := range lang.All()[1:] {
 		if rest, is := strings.CutPrefix(path[len(m.Prefix):], l.Path); is && (rest == "" || rest[0] == '/') {
-			return place{m, l}
+			return pages{s, place{m, l}}
 		}
 	}
-	return place{m, all[0]}
+	return s.english(m)
 }
 
 // docsEntry is a parameter or a field on a page.
@@ -281,7 +292,7 @@ func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.R
 			if data.TooLong = len(text) > maxSearch; !data.TooLong {
 				data.Found = search(all(), text)
 			}
-			return s.answerPage(ctx, lang.All()[0], "docs.html", data, &head)
+			return s.english(m).answerPage(ctx, "docs.html", data, &head)
 		})(ctx)
 	}
 }
@@ -307,9 +318,9 @@ type endpointPage struct {
 }
 
 func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpointDocs) {
-	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
+	head := s.hostHead(reply.HtmlType)
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
-	s.Add(m, DocsPath+"/"+name, list.Route{Name: DocsPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+	s.english(m).add(DocsPath+"/"+name, DocsPath, func(ctx *fasthttp.RequestCtx) error {
 		d := docs()
 		page := endpointPage{endpointDocs: *d, Base: s.BaseOf(ctx), Identifier: identifier}
 		query := exampleQuery
@@ -325,13 +336,13 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 			v.Release(s.Log)
 		}
 		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
-		err := s.answerPage(ctx, lang.All()[0], "endpoint.html", page, &head)
+		err := s.english(m).answerPage(ctx, "endpoint.html", page, &head)
 		if page.Refused {
 			ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 			ctx.Response.Header.Del("CDN-Cache-Control")
 		}
 		return err
-	})})
+	})
 }
 
 // exampleQuery limits an example to its first records.

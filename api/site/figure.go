@@ -34,37 +34,33 @@ type figureFile struct {
 	make maker
 }
 
-type maker func(v *state.Served, of *view, page *browse.Page) ([]byte, error)
+type maker func(*state.Served, *browse.Page) ([]byte, error)
 
 // addFrame registers the page for frames.
-func (s *Site) addFrame(of *view) {
-	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, s.landingFields()...)
-	s.add(of.place, browse.EmbedPath+of.question.Plan.Endpoint.Name(), list.Route{
-		Name: browse.EmbedPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-			return s.answerView(ctx, of, browse.EmbedPath, "embed.html", &frame, (*browse.Page).NoFigure)
-		}, s.Pages),
-	})
+func (of *view) addFrame() {
+	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, of.landingFields()...)
+	of.add(browse.EmbedPath+of.name(), browse.EmbedPath, func(ctx *fasthttp.RequestCtx) error {
+		return of.answerView(ctx, browse.EmbedPath, "embed.html", &frame, (*browse.Page).NoFigure)
+	}, of.Pages)
 }
 
 // addFigure registers the files of a figure.
-func (s *Site) addFigure(of *view) {
-	name, fields := of.question.Plan.Endpoint.Name(), s.landingFields()
+func (of *view) addFigure() {
 	file := func(kind, contentType string, make maker) *figureFile {
-		return &figureFile{kind, list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, fields...), make}
+		return &figureFile{kind, of.hostHead(contentType), make}
 	}
 	files := []*figureFile{
-		file("svg", "image/svg+xml", figureSVG), file("png", pngType, figurePNG),
-		file("csv", reply.CsvType, figureCSV), file("xlsx", workbookType, figureBook),
+		file("svg", "image/svg+xml", func(_ *state.Served, x *browse.Page) ([]byte, error) { return of.card(x).SVG() }),
+		file("png", pngType, func(_ *state.Served, x *browse.Page) ([]byte, error) { return of.card(x).PNG() }),
+		file("csv", reply.CsvType, figureCSV), file("xlsx", workbookType, of.figureBook),
 	}
 	if !of.IsEnglish() {
 		files = files[:2] // tables have no language
 	}
 	for _, f := range files {
-		s.add(of.place, browse.FigurePath+name+"."+f.kind, list.Route{
-			Name: browse.FigurePath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-				return s.answerFigure(ctx, of, f)
-			}, s.Pages),
-		})
+		of.add(browse.FigurePath+of.name()+"."+f.kind, browse.FigurePath, func(ctx *fasthttp.RequestCtx) error {
+			return of.answerFigure(ctx, f)
+		}, of.Pages)
 	}
 }
 
@@ -72,15 +68,14 @@ const pngType = "image/png"
 
 // answerFigure answers with a file, or says why there is none as the interface says what is wrong
 // with a request.
-func (s *Site) answerFigure(ctx *fasthttp.RequestCtx, of *view, f *figureFile) error {
-	name := of.question.Plan.Endpoint.Name()
-	return s.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
-		return s.kept(ctx, v, "hdqs-"+name, f, func() (body []byte, err error) {
-			err = s.withPage(ctx, v, of, browse.FigurePath, "."+f.kind, func(page *browse.Page) error {
+func (of *view) answerFigure(ctx *fasthttp.RequestCtx, f *figureFile) error {
+	return of.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+		return of.kept(ctx, v, "hdqs-"+of.name(), f, func() (body []byte, err error) {
+			err = of.withPage(ctx, v, browse.FigurePath, "."+f.kind, func(page *browse.Page) error {
 				if len(page.NoFigure()) > 0 {
 					return noFigure(page)
 				}
-				body, err = f.make(v, of, page)
+				body, err = f.make(v, page)
 				return err
 			})
 			return body, err
@@ -128,7 +123,7 @@ func noFigure(page *browse.Page) error {
 }
 
 // figureCSV is a figure as lines of CSV.
-func figureCSV(_ *state.Served, _ *view, page *browse.Page) ([]byte, error) {
+func figureCSV(_ *state.Served, page *browse.Page) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true
@@ -152,7 +147,7 @@ func figureCSV(_ *state.Served, _ *view, page *browse.Page) ([]byte, error) {
 }
 
 // figureBook is a figure as a workbook, with a sheet about it.
-func figureBook(v *state.Served, of *view, page *browse.Page) ([]byte, error) {
+func (of *view) figureBook(v *state.Served, page *browse.Page) ([]byte, error) {
 	figures := &render.Table{Name: "Figures"}
 	figures.Head, figures.Rows = page.Figure.Table()
 	for _, row := range figures.Rows {
@@ -185,29 +180,27 @@ const (
 
 // addOEmbed registers the description of frames. It takes the address of a view, of its frame or of
 // a file of its figure.
-func (s *Site) addOEmbed(p place, views map[string]*view) {
-	head := list.NewPageHead(contract.JSONType, reply.DataPolicy, reply.LandingKey, s.landingFields()...)
-	s.add(p, browse.OEmbedPath, list.Route{
-		Name: browse.OEmbedPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
-			args := ctx.QueryArgs()
-			if format := string(args.Peek("format")); format != "" && format != "json" {
-				s.AnswerFault(ctx, fasthttp.StatusNotImplemented, `{"detail":"There is only format=json"}`)
-				return nil
-			}
-			at, err := url.Parse(string(args.Peek("url")))
-			var of *view
-			if err == nil && at.Scheme+"://"+at.Host == s.BaseOf(ctx) {
-				of = views[viewOf(strings.TrimPrefix(at.Path, p.root()))]
-			}
-			if of == nil {
-				s.AnswerFault(ctx, fasthttp.StatusNotFound, bodyNoView)
-				return nil
-			}
-			return s.withSnapshot(at.Query().Get(contract.SnapshotParam), func(v *state.Served) error {
-				return s.answerOEmbed(ctx, v, of, at, &head)
-			})
-		}, s.Pages),
-	})
+func (p pages) addOEmbed(views map[string]*view) {
+	head := p.hostHead(contract.JSONType)
+	p.add(browse.OEmbedPath, browse.OEmbedPath, func(ctx *fasthttp.RequestCtx) error {
+		args := ctx.QueryArgs()
+		if format := string(args.Peek("format")); format != "" && format != "json" {
+			p.AnswerFault(ctx, fasthttp.StatusNotImplemented, `{"detail":"There is only format=json"}`)
+			return nil
+		}
+		at, err := url.Parse(string(args.Peek("url")))
+		var of *view
+		if err == nil && at.Scheme+"://"+at.Host == p.BaseOf(ctx) {
+			of = views[viewOf(strings.TrimPrefix(at.Path, p.root()))]
+		}
+		if of == nil {
+			p.AnswerFault(ctx, fasthttp.StatusNotFound, bodyNoView)
+			return nil
+		}
+		return p.withSnapshot(at.Query().Get(contract.SnapshotParam), func(v *state.Served) error {
+			return of.answerOEmbed(ctx, v, at, &head)
+		})
+	}, p.Pages)
 }
 
 const bodyNoView = `{"detail":"url is not the address of a view, which is that of this service with /browse/NAME"}`
@@ -226,17 +219,17 @@ func viewOf(path string) string {
 }
 
 // answerOEmbed answers with the description of the frame of a view (oembed.com).
-func (s *Site) answerOEmbed(
-	ctx *fasthttp.RequestCtx, v *state.Served, of *view, at *url.URL, head *list.PageHead,
+func (of *view) answerOEmbed(
+	ctx *fasthttp.RequestCtx, v *state.Served, at *url.URL, head *list.PageHead,
 ) error {
-	page, clean, err := s.pageOf(ctx, v, of, at.RawQuery, false)
+	page, clean, err := of.pageOf(ctx, v, at.RawQuery, false)
 	if clean != "" {
 		_, query, _ := strings.Cut(clean, "?")
-		page, _, err = s.pageOf(ctx, v, of, query, false)
+		page, _, err = of.pageOf(ctx, v, query, false)
 	}
 	switch {
 	case errors.Is(err, browse.ErrAddress):
-		s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+		of.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
 		return nil
 	case err != nil:
 		return err
@@ -253,8 +246,8 @@ func (s *Site) answerOEmbed(
 	width, height := room("maxwidth", frameWidth), room("maxheight", height)
 	body, err := json.Marshal(map[string]any{
 		"type": "rich", "version": "1.0", "title": page.Title, "width": width, "height": height,
-		"provider_name": browse.ServiceTitle, "provider_url": s.BaseOf(ctx) + of.root() + "/",
+		"provider_name": browse.ServiceTitle, "provider_url": of.BaseOf(ctx) + of.root() + "/",
 		"html": browse.Frame(page.Share.Frame, page.Title, strconv.Itoa(width), strconv.Itoa(height)),
 	})
-	return s.sendMade(ctx, head, browse.OEmbedPath, body, err)
+	return of.sendMade(ctx, head, browse.OEmbedPath, body, err)
 }

@@ -318,32 +318,50 @@ func (s *Site) AddPages(m *list.Mount) {
 	s.addAssets(m)
 	s.AddBulk(m)
 	for _, l := range lang.All() {
-		p := place{m, l}
-		s.addLanding(p)
-		s.addBrowse(p)
-		s.addCountry(p)
-		s.addStatus(p)
-		s.addSearch(p)
-		s.addChangelog(p)
+		p := pages{s, place{m, l}}
+		p.addLanding()
+		p.addBrowse()
+		p.addCountry()
+		p.addStatus()
+		p.addSearch()
+		p.addChangelog()
 	}
 }
 
-func (s *Site) addLanding(p place) {
-	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.landingFields()...)
-	empty := newLanding(p, nil)
-	s.add(p, "/", list.Route{Name: "/", Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+func (p pages) addLanding() {
+	head := p.hostHead(reply.HtmlType)
+	empty := newLanding(p.place, nil)
+	p.add("/", "/", func(ctx *fasthttp.RequestCtx) error {
 		data := empty
-		if served := s.Acquire(); served != nil {
-			data = served.Keep(landingPage(p), func() any { return newLanding(p, served.Bound) }).(landingData)
-			data.World, data.Boundaries = s.worldOf(p, served)
-			served.Release(s.Log)
+		if served := p.Acquire(); served != nil {
+			made := served.Keep(landingPage(p.place), func() any { return newLanding(p.place, served.Bound) })
+			data = made.(landingData)
+			data.World, data.Boundaries = p.worldOf(served)
+			served.Release(p.Log)
 		}
-		data.Base = s.BaseOf(ctx)
-		if bulk := s.Bulk.Load(); bulk != nil {
+		data.Base = p.BaseOf(ctx)
+		if bulk := p.Bulk.Load(); bulk != nil {
 			data.Bulk = bulk.Latest
 		}
-		return s.answerPage(ctx, p.Language, "landing.html", data, &head)
-	})})
+		return p.answerPage(ctx, "landing.html", data, &head)
+	})
+}
+
+// head is the head of what is the same for all requested hosts, and hostHead that of what is not.
+func (s *Site) sharedHead(contentType string) list.PageHead {
+	return headOf(contentType, s.PageFields())
+}
+
+func (s *Site) hostHead(contentType string) list.PageHead {
+	return headOf(contentType, s.landingFields())
+}
+
+func headOf(contentType string, fields []string) list.PageHead {
+	policy := reply.DataPolicy
+	if contentType == reply.HtmlType {
+		policy = PagePolicy
+	}
+	return list.NewPageHead(contentType, policy, reply.LandingKey, fields...)
 }
 
 // landingFields are pageFields, or fields that forbid caching if the page depends on the requested
@@ -355,11 +373,9 @@ func (s *Site) landingFields() []string {
 	return s.PageFields()
 }
 
-func (s *Site) answerPage(
-	ctx *fasthttp.RequestCtx, l *lang.Language, template string, data any, head *list.PageHead,
-) error {
-	page, err := rendered(pagesIn(l), template, data)
-	return s.sendMade(ctx, head, template, page, err)
+func (p pages) answerPage(ctx *fasthttp.RequestCtx, template string, data any, head *list.PageHead) error {
+	page, err := rendered(pagesIn(p.Language), template, data)
+	return p.sendMade(ctx, head, template, page, err)
 }
 
 // sendMade sends what was rendered, or logs why it could not be.

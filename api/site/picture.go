@@ -8,7 +8,6 @@ import (
 	"hdqs/api/browse"
 	"hdqs/api/country"
 	"hdqs/api/picture"
-	"hdqs/api/state"
 )
 
 // newCard is a picture of a place, with its language and the mark of figures that are made up.
@@ -20,8 +19,8 @@ func newCard(p place, share *browse.Share) *picture.Card {
 	return c
 }
 
-// cardOf is the picture of a page's first drawing.
-func cardOf(of *view, page *browse.Page) *picture.Card {
+// card is the picture of a page's first drawing.
+func (of *view) card(page *browse.Page) *picture.Card {
 	x, c := page.Figure, newCard(of.place, page.Share)
 	c.Title, c.Filters, c.Facts, c.Chart = x.Title, page.Share.Filters, page.Share.Facts, x.Drawing
 	if x.Bars == "" { // there is no map of the same
@@ -86,12 +85,4 @@ func (p *pictures) put(key string, body []byte) {
 		p.bytes -= len(oldest) + len(p.bodies[oldest])
 		delete(p.bodies, oldest)
 	}
-}
-
-func figureSVG(_ *state.Served, of *view, page *browse.Page) ([]byte, error) {
-	return cardOf(of, page).SVG()
-}
-
-func figurePNG(_ *state.Served, of *view, page *browse.Page) ([]byte, error) {
-	return cardOf(of, page).PNG()
 }

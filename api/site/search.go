@@ -86,7 +86,7 @@ func newFoundResult(l *lang.Language, r find.Result) foundResult {
 }
 
 // searchAddress is the address of a search.
-func searchAddress(p place, text, kind string, offset int) string {
+func (p place) searchAddress(text, kind string, offset int) string {
 	values := url.Values{"q": {text}}
 	if kind != "" {
 		values.Set("kind", kind)
@@ -111,64 +111,65 @@ func readSearch(ctx *fasthttp.RequestCtx) (q find.Query, err error) {
 }
 
 // find answers a search from the current snapshot.
-func (s *Site) find(p place, q find.Query) (*find.Answer, error) {
-	v, err := s.AcquireFor("")
+func (p pages) find(q find.Query) (*find.Answer, error) {
+	v, err := p.AcquireFor("")
 	if err != nil {
 		return nil, err
 	}
-	defer v.Release(s.Log)
+	defer v.Release(p.Log)
 	q.Language = p.Language
-	return s.finder.Find(v, p.Mount, q)
+	return p.finder.Find(v, p.Mount, q)
 }
 
 // addSearch registers the search of a place.
-func (s *Site) addSearch(p place) {
-	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, s.PageFields()...)
-	json := list.NewPageHead(contract.JSONType, reply.DataPolicy, reply.LandingKey, s.PageFields()...)
+func (p pages) addSearch() {
+	head := p.sharedHead(reply.HtmlType)
+	json := p.sharedHead(contract.JSONType)
 	add := func(path string, answer func(*fasthttp.RequestCtx, find.Query) error) {
-		s.add(p, path, list.Route{Name: path, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+		p.add(path, path, func(ctx *fasthttp.RequestCtx) error {
 			q, err := readSearch(ctx)
 			if err != nil {
-				s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+				p.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
 				return nil
 			}
 			return answer(ctx, q)
-		})})
+		})
 	}
 	add(SearchPath, func(ctx *fasthttp.RequestCtx, q find.Query) (err error) {
 		page := searchPage{pageHead: p.head(p.T("Search"), SearchPath), Text: q.Text}
 		if q.Text == "" {
 			page.Groups = pageGroups(p.Mount, nil)
 		} else {
-			err = s.addFound(p, &page, q)
+			err = p.addFound(&page, q)
 		}
 		if err != nil {
 			return err
 		}
-		return s.answerPage(ctx, p.Language, "search.html", page, &head)
+		return p.answerPage(ctx, "search.html", page, &head)
 	})
 	add(suggestPath, func(ctx *fasthttp.RequestCtx, q find.Query) error {
 		q.Limit, q.Brief = suggested, true
-		found, err := s.find(p, q)
+		found, err := p.find(q)
 		if err == nil {
 			for i := range found.Results {
 				found.Results[i].Kind = p.T(found.Results[i].Kind) // which the field shows
 			}
-			s.SendPage(ctx, &json, found.JSON())
+			p.SendPage(ctx, &json, found.JSON())
 		}
 		return err
 	})
-	s.add(p, strings.TrimSuffix(BrowsePath, "/"), list.Route{Name: "/", Handler: func(ctx *fasthttp.RequestCtx) {
+	toLists := func(ctx *fasthttp.RequestCtx) {
 		reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, p.root()+"/#lists")
-	}})
+	}
+	p.Add(p.Mount, p.Path+strings.TrimSuffix(BrowsePath, "/"), list.Route{Name: "/", Handler: toLists})
 }
 
 // addFound adds what a search has found to its page.
-func (s *Site) addFound(p place, page *searchPage, q find.Query) (err error) {
+func (p pages) addFound(page *searchPage, q find.Query) (err error) {
 	q.Limit = foundOnPage
-	here := strings.TrimPrefix(searchAddress(p, q.Text, q.Kind, q.Offset), p.root())
+	here := strings.TrimPrefix(p.searchAddress(q.Text, q.Kind, q.Offset), p.root())
 	page.pageHead = p.head(p.T("Search: %s", q.Text), here)
-	if page.Answer, err = s.find(p, q); err != nil {
+	if page.Answer, err = p.find(q); err != nil {
 		return err
 	}
 	for _, r := range page.Answer.Results {
@@ -178,21 +179,21 @@ func (s *Site) addFound(p place, page *searchPage, q find.Query) (err error) {
 	for _, c := range page.Answer.Kinds {
 		all += c.N
 		page.Kinds = append(page.Kinds, kindLink{
-			c.Kind, browse.Count(c.N), searchAddress(p, q.Text, c.Kind, 0), c.Kind == q.Kind,
+			c.Kind, browse.Count(c.N), p.searchAddress(q.Text, c.Kind, 0), c.Kind == q.Kind,
 		})
 	}
 	page.Kinds = slices.Insert(page.Kinds, 0, kindLink{
-		"all", browse.Count(all), searchAddress(p, q.Text, "", 0), q.Kind == "",
+		"all", browse.Count(all), p.searchAddress(q.Text, "", 0), q.Kind == "",
 	})
 	page.Total = browse.Count(page.Answer.Total)
 	if n := len(page.Results); n > 0 && n < page.Answer.Total {
 		page.Part = p.T("%s to %s", lang.Count(q.Offset+1), lang.Count(q.Offset+n))
 	}
 	if q.Offset > 0 {
-		page.Previous = searchAddress(p, q.Text, q.Kind, max(0, q.Offset-foundOnPage))
+		page.Previous = p.searchAddress(q.Text, q.Kind, max(0, q.Offset-foundOnPage))
 	}
 	if q.Offset+foundOnPage < page.Answer.Total {
-		page.Next = searchAddress(p, q.Text, q.Kind, q.Offset+foundOnPage)
+		page.Next = p.searchAddress(q.Text, q.Kind, q.Offset+foundOnPage)
 	}
 	return nil
 }
@@ -208,19 +209,19 @@ func (s *Site) WantsPage(ctx *fasthttp.RequestCtx, sent string) bool {
 // AnswerMissing answers a person's request for a path that nothing is at: with a search for the
 // words of the path, and the nearest path.
 func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) {
-	p := s.placeOf(sent)
+	p := s.pagesAt(sent)
 	fields := []string{"Cache-Control", reply.NoStore, "Vary", "Accept"}
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, fields...)
 	s.Limited(func(ctx *fasthttp.RequestCtx) error {
 		page := searchPage{pageHead: p.head(p.T("Not found"), ""), Missing: true, Near: near}
 		q := find.Query{Text: missingWords(sent[len(p.Prefix):]), Limit: foundMissing, Brief: true}
-		if found, err := s.find(p, q); err == nil { // without a snapshot too, there is a page
+		if found, err := p.find(q); err == nil { // without a snapshot too, there is a page
 			page.Text = q.Text
 			for _, r := range found.Results {
 				page.Results = append(page.Results, newFoundResult(p.Language, r))
 			}
 		}
-		err := s.answerPage(ctx, p.Language, "search.html", page, &head)
+		err := p.answerPage(ctx, "search.html", page, &head)
 		if ctx.Response.StatusCode() == fasthttp.StatusOK {
 			ctx.SetStatusCode(fasthttp.StatusNotFound)
 		}

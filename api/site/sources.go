@@ -7,7 +7,6 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
@@ -68,11 +67,11 @@ func (s *Site) sourcesOf(m *list.Mount, v *state.Served, name string) *Sources {
 
 // addSources registers the sources of a mount.
 func (s *Site) addSources(m *list.Mount) {
-	head := list.NewPageHead(contract.JSONType, reply.DataPolicy, reply.LandingKey, s.PageFields()...)
-	s.Add(m, SourcesPath, list.Route{Name: SourcesPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) error {
+	head := s.sharedHead(contract.JSONType)
+	s.english(m).add(SourcesPath, SourcesPath, func(ctx *fasthttp.RequestCtx) error {
 		return s.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
 			body, err := json.Marshal(s.sourcesOf(m, v, string(ctx.QueryArgs().Peek("list"))))
 			return s.sendMade(ctx, &head, SourcesPath, body, err)
 		})
-	})})
+	})
 }

@@ -86,34 +86,34 @@ type statusPage struct {
 	until   time.Time
 }
 
-func (s *Site) addStatus(p place) {
+func (p pages) addStatus() {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey,
 		"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding")
 	kept := new(statusPage)
-	s.add(p, StatusPath, list.Route{Name: StatusPath, Handler: func(ctx *fasthttp.RequestCtx) {
-		made, err := s.statusContent(p, kept)
+	p.Add(p.Mount, p.Path+StatusPath, list.Route{Name: StatusPath, Handler: func(ctx *fasthttp.RequestCtx) {
+		made, err := p.statusContent(kept)
 		if err != nil {
-			s.LogFault(StatusPath, err)
-			s.AnswerError(ctx, err)
+			p.LogFault(StatusPath, err)
+			p.AnswerError(ctx, err)
 			return
 		}
-		s.SendContent(ctx, &head, made)
+		p.SendContent(ctx, &head, made)
 	}})
 }
 
 // statusContent is the page as it is now, or was a few seconds ago with the same snapshot. So many
 // requests cost no more than one.
-func (s *Site) statusContent(p place, kept *statusPage) (*list.PageContent, error) {
+func (p pages) statusContent(kept *statusPage) (*list.PageContent, error) {
 	kept.Lock()
 	defer kept.Unlock()
-	if now := s.Current.Load(); kept.of == now && time.Now().Before(kept.until) {
+	if now := p.Current.Load(); kept.of == now && time.Now().Before(kept.until) {
 		return kept.content, nil
 	}
-	v := s.Acquire()
+	v := p.Acquire()
 	if v != nil {
-		defer v.Release(s.Log)
+		defer v.Release(p.Log)
 	}
-	page, err := rendered(pagesIn(p.Language), "status.html", s.statusOf(p, v))
+	page, err := rendered(pagesIn(p.Language), "status.html", p.statusOf(v))
 	if err != nil {
 		return nil, err
 	}
@@ -122,10 +122,10 @@ func (s *Site) statusContent(p place, kept *statusPage) (*list.PageContent, erro
 }
 
 // statusOf is what the page of a place shows of a snapshot, nil for none.
-func (s *Site) statusOf(p place, v *state.Served) statusData {
-	r, now := s.ReadinessOf(v), time.Now()
+func (p pages) statusOf(v *state.Served) statusData {
+	r, now := p.ReadinessOf(v), time.Now()
 	data := statusData{
-		pageHead: p.head(p.T("Status of the service"), StatusPath), Now: newStatusTime(p, now, now),
+		pageHead: p.head(p.T("Status of the service"), StatusPath), Now: newStatusTime(p.place, now, now),
 		State: "Requests are answered.",
 	}
 	switch {
@@ -137,13 +137,13 @@ func (s *Site) statusOf(p place, v *state.Served) statusData {
 		data.State = "Requests are answered, but those for some tables are not."
 	}
 	if poll := r.LastPoll; poll != nil {
-		data.Poll = &statusPoll{newStatusTime(p, poll.At, now), poll.Outcome}
+		data.Poll = &statusPoll{newStatusTime(p.place, poll.At, now), poll.Outcome}
 	}
-	data.Held = s.Retained.Ids()
+	data.Held = p.Retained.Ids()
 	if v == nil {
 		return data
 	}
-	data.Served = newStatusSnapshot(p, v)
+	data.Served = newStatusSnapshot(p.place, v)
 	manifest := v.Bound.Snap.Manifest
 	data.Datasets = len(manifest.Datasets)
 	for _, g := range pageGroups(p.Mount, nil) {
@@ -154,7 +154,7 @@ func (s *Site) statusOf(p place, v *state.Served) statusData {
 		e := endpoints[i].Contract()
 		t := statusTable{
 			pageEndpoint: newPageEndpoint(p.Mount, &endpoints[i]),
-			Changed:      newStatusTime(p, manifest.Source(e.Table).Updated, now),
+			Changed:      newStatusTime(p.place, manifest.Source(e.Table).Updated, now),
 			Refused:      slices.Contains(r.Refused, e.Table),
 		}
 		t.Rows, t.Source = browse.Count(v.Bound.Lists[e.Path].Rows), v.Bound.SourceOf(e)
