@@ -355,3 +355,44 @@ func TestAgentsElsewhere(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// faulty fails as no server does: the first question panics, the second is answered, and of the
+// third the snapshot is gone.
+type faulty struct {
+	mcp.Asker
+	asked []string
+}
+
+func (f *faulty) Ask(ctx context.Context, target string, header http.Header) (*mcp.Reply, error) {
+	switch f.asked = append(f.asked, target); len(f.asked) {
+	case 1:
+		panic("at the first question")
+	case 3:
+		return &mcp.Reply{Status: 410, Header: http.Header{}, Body: []byte(`{"detail":"gone"}`)}, nil
+	}
+	return f.Asker.Ask(ctx, target, header)
+}
+
+// TestAgentsFaults: a panic costs one call, and when a snapshot goes between two questions, all are
+// asked again of the one that is there.
+func TestAgentsFaults(t *testing.T) {
+	t.Parallel()
+	f := &faulty{Asker: &mcp.Remote{Base: "http://" + listen(t, sampleServer(t, state.Options{}, 30))}}
+	var log bytes.Buffer
+	server := mcp.New(mcp.Options{Asker: f, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	client, transport := sdk.NewInMemoryTransports()
+	go func() { _ = server.Run(t.Context(), transport) }()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), client, nil)
+	testkit.Must(t, err)
+	call := &sdk.CallToolParams{Name: "rows", Arguments: map[string]any{"list": "idps", "limit": 1}}
+	if _, err = session.CallTool(t.Context(), call); err == nil || !strings.Contains(err.Error(), "at the moment") {
+		t.Errorf("a call that panics: %v", err)
+	}
+	if logged := log.String(); !strings.Contains(logged, "at the first question") {
+		t.Errorf("the log has no panic: %s", logged)
+	}
+	a := toldAnswer(t, session, "rows", call.Arguments)
+	if len(a.Rows) != 1 || len(f.asked) < 5 || f.asked[3] != f.asked[1] || !strings.Contains(f.asked[2], contract.SnapshotParam) {
+		t.Errorf("%d rows after the questions %q", len(a.Rows), f.asked)
+	}
+}
