@@ -392,7 +392,8 @@ func TestAgentsFaults(t *testing.T) {
 		t.Errorf("the log has no panic: %s", logged)
 	}
 	a := toldAnswer(t, session, "rows", call.Arguments)
-	if len(a.Rows) != 1 || len(f.asked) < 5 || f.asked[3] != f.asked[1] || !strings.Contains(f.asked[2], contract.SnapshotParam) {
+	isAgain := len(f.asked) > 4 && f.asked[3] == f.asked[1] && strings.Contains(f.asked[2], contract.SnapshotParam)
+	if len(a.Rows) != 1 || !isAgain {
 		t.Errorf("%d rows after the questions %q", len(a.Rows), f.asked)
 	}
 }
