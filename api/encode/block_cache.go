@@ -19,13 +19,18 @@ const (
 	reach      = 32
 )
 
-// BlockCache bounds the memory of the stored blocks of any number of tables.
+// BlockCache bounds the memory of the stored blocks of any number of tables, and of other memory
+// that is reserved in it.
 type BlockCache struct {
 	limit atomic.Int64
 	used  atomic.Int64
+	other atomic.Int64 // what was reserved; used counts it too
 	lists atomic.Int64 // lists of blocks, which stay as long as the tables; used does not count them
 	mu    sync.Mutex
 	users []*sizedBlocks
+
+	// forget frees the memory that callers of Join have reserved.
+	forget []func() int64
 }
 
 // DefaultCacheBytes is the default limit of a BlockCache. It suffices for about three million rows
@@ -48,18 +53,60 @@ func (c *BlockCache) SetLimit(bytes int64) {
 	if c.used.Load() > bytes {
 		c.sweep()
 	}
+	if c.used.Load() > bytes {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.forgetOther()
+	}
 }
 
-// Bytes is the memory of the blocks that are cached.
+// Join adds a function that frees all memory that its caller has reserved, and returns how many
+// bytes that was.
+func (c *BlockCache) Join(forget func() int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget = append(c.forget, forget)
+}
+
+// Reserve counts bytes that are no blocks towards the limit. It returns false, and counts nothing,
+// if they would exceed the limit, or if all that is reserved would exceed half of it: the rest is
+// for blocks.
+func (c *BlockCache) Reserve(bytes int64) bool {
+	limit := c.limit.Load()
+	if c.other.Add(bytes) > limit/2 {
+		c.other.Add(-bytes)
+		return false
+	}
+	if c.used.Add(bytes) > limit {
+		c.Release(bytes)
+		return false
+	}
+	return true
+}
+
+// Release is the opposite of Reserve.
+func (c *BlockCache) Release(bytes int64) {
+	c.other.Add(-bytes)
+	c.used.Add(-bytes)
+}
+
+func (c *BlockCache) forgetOther() {
+	for _, forget := range c.forget {
+		c.Release(forget())
+	}
+}
+
+// Bytes is the memory of the blocks that are cached, and what was reserved.
 func (c *BlockCache) Bytes() int64 { return c.used.Load() }
 
 // ListBytes is the memory of the lists of blocks.
 func (c *BlockCache) ListBytes() int64 { return c.lists.Load() }
 
-// Forget gives up all blocks.
+// Forget gives up all blocks, and what was reserved.
 func (c *BlockCache) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.forgetOther()
 	for _, user := range c.users {
 		for i := range user.groups {
 			g := user.groups[i].Load()

@@ -113,3 +113,24 @@ func FuzzStored(f *testing.F) {
 		}
 	})
 }
+
+// TestReserve checks that reserved memory leaves half of a cache to blocks, and that what is
+// refused is not counted.
+func TestReserve(t *testing.T) {
+	t.Parallel()
+	c := NewBlockCache(100)
+	for _, step := range []struct {
+		bytes int64
+		fits  bool
+		used  int64
+	}{{30, true, 30}, {30, false, 30}, {20, true, 50}, {1, false, 50}} {
+		if got := c.Reserve(step.bytes); got != step.fits || c.Bytes() != step.used {
+			t.Errorf("%d bytes: %v, and %d are counted; want %v and %d", step.bytes, got, c.Bytes(), step.fits,
+				step.used)
+		}
+	}
+	c.Release(50)
+	if c.Bytes() != 0 || !c.Reserve(50) {
+		t.Errorf("%d bytes after all are released", c.Bytes())
+	}
+}

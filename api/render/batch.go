@@ -27,6 +27,7 @@ type rowBatch struct {
 	ints    [batch]int64
 	decs    [batch]snapshot.Dec
 	numbers [batch]uint64
+	lengths [batch]uint32
 	lanes   []lane       // one for each piece
 	joined  []joinedLane // lanes, with neighbours that are the same in all rows joined to one
 	text    []byte       // of the joined lanes

@@ -39,3 +39,19 @@ func TestBodiesInParts(t *testing.T) {
 		}
 	}
 }
+
+// TestDigitCount checks the least and the greatest number of each number of digits.
+func TestDigitCount(t *testing.T) {
+	t.Parallel()
+	for n, power := range powersOfTen {
+		if got := digitCount(power); got != n+1 {
+			t.Errorf("digitCount(%d) is %d, want %d", power, got, n+1)
+		}
+		if got := digitCount(power - 1); got != max(n, 1) {
+			t.Errorf("digitCount(%d) is %d, want %d", power-1, got, max(n, 1))
+		}
+	}
+	if got := digitCount(1<<64 - 1); got != 20 {
+		t.Errorf("digitCount(1<<64 - 1) is %d, want 20", got)
+	}
+}

@@ -27,9 +27,11 @@ type rowForm struct {
 	pieces []piece
 	ids    []uint32 // number of each piece's first fragment for the encoder; the last element is the total
 	table  *encode.Table
+	cache  *encode.BlockCache // of the table
 
-	measured sync.Once
-	lengths  []atomic.Uint32 // of each measuredRows rows; 0 before it is computed
+	measured   sync.Once
+	lengths    []measuredLength             // of each measuredRows rows; 0 before it is computed
+	rowLengths []atomic.Pointer[rowLengths] // of measuredRows rows each; nil before they are measured
 
 	bodySize atomic.Uint64 // bytes per row of the last body with rows, times 16
 	batches  sync.Pool     // of *rowBatch
@@ -45,7 +47,7 @@ func newForm(rows int, fields []boundField, d dialect, shared sharedFragments, o
 
 func newFormOf(rows int, fields []boundField, d dialect, pieces []piece, o encode.Options) *Form {
 	f := &Form{&rowForm{
-		rows: rows, fields: fields, dialect: d, cut: d.cut(), null: d.null(), pieces: pieces,
+		rows: rows, fields: fields, dialect: d, cut: d.cut(), null: d.null(), pieces: pieces, cache: o.Cache,
 	}, d.head(fields), d.tail()}
 	f.bodySize.Store(uint64(guess * 16 * len(fields)))
 	f.ids = make([]uint32, 1, len(f.pieces)+1)

@@ -51,7 +51,7 @@ func (f *Form) fullBytes(seen map[*fragments]bool) int64 {
 	const (
 		// Pointers to the stored blocks of 128 and of 32 rows, in two codings, and to row blocks.
 		pointersPerRow = 2*(8.0/128+8.0/32) + 8.0/32
-		lengthPerRow   = 4.0 / measuredRows
+		lengthPerRow   = (4.0 + 8.0) / measuredRows // and a pointer to those of single rows
 	)
 	n := int64(float64(f.rows) * (pointersPerRow + lengthPerRow))
 	for i := range f.pieces {

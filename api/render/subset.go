@@ -67,6 +67,24 @@ func (f *fragments) lookUpPart(l *lane, codes []uint32, p *part) int {
 	return size
 }
 
+func (f *fragments) measurePart(lengths, codes []uint32, p *part) {
+	length, last := uint32(0), ^codes[0]
+	for k, code := range codes {
+		if code != last {
+			last = code
+			c := f.chunks[code>>chunkBits].Load()
+			if c == nil {
+				c = f.fill(code >> chunkBits)
+			}
+			from, to := p.cut(c, code&(chunkSize-1), f.fields)
+			if length = to - from; length == 0 {
+				length = uint32(len(p.empty))
+			}
+		}
+		lengths[k] += length
+	}
+}
+
 // subset returns a form of some fields of a record, which are given by their positions in f.
 func (f *Form) subset(positions []int, o encode.Options) *Form {
 	fields := make([]boundField, len(positions))

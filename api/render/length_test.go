@@ -1,0 +1,62 @@
+package render
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"hdqs/api/encode"
+	"hdqs/index"
+)
+
+// TestRowLengths measures single rows with memory for all lengths, for some, and for none. The
+// lengths stay right, and their memory within its limit, and it is given up.
+func TestRowLengths(t *testing.T) {
+	t.Parallel()
+	tab := randomTable(t, rand.New(rand.NewPCG(3, 1)), 1000)
+	var ranges []index.Range
+	for at := uint32(0); at < 1000; at += 3 {
+		ranges = append(ranges, index.Range{From: at, To: at + 1})
+	}
+	for _, limit := range []int64{1 << 20, 3 * rowLengthsBytes, 1} {
+		cache := encode.NewBlockCache(limit)
+		render, err := New(tab.seg, tab.fields, encode.Options{Cache: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := len(render.JSON().Append(nil, ranges))
+		for range 2 {
+			if got := render.JSON().Length(ranges); got != want {
+				t.Fatalf("limit %d: Length is %d, want %d", limit, got, want)
+			}
+		}
+		if kept := cache.Bytes(); kept > limit || kept == 0 && limit > 1 {
+			t.Errorf("%d bytes are kept, want at most %d", kept, limit)
+		}
+		if render.Forget(); cache.Bytes() != 0 {
+			t.Errorf("%d bytes are kept after Forget", cache.Bytes())
+		}
+		cache.SetLimit(1 << 20)
+		if render.JSON().Length(ranges[:1]); cache.Bytes() != rowLengthsBytes {
+			t.Errorf("%d bytes are kept for one row, want %d", cache.Bytes(), rowLengthsBytes)
+		}
+		if cache.SetLimit(rowLengthsBytes - 1); cache.Bytes() != 0 {
+			t.Errorf("%d bytes are kept above the limit", cache.Bytes())
+		}
+	}
+}
+
+// TestLongRowLengths keeps lengths of two bytes only, and those of neighbours apart.
+func TestLongRowLengths(t *testing.T) {
+	t.Parallel()
+	var l rowLengths
+	l.set(6, math.MaxUint16)
+	l.set(7, math.MaxUint16+1)
+	l.set(8, 3)
+	l.set(9, 4)
+	for i, want := range map[uint32]uint32{5: 0, 6: math.MaxUint16, 7: 0, 8: 3, 9: 4, 10: 0} {
+		if got := l.at(i); got != want {
+			t.Errorf("the length of row %d is %d, want %d", i, got, want)
+		}
+	}
+}
