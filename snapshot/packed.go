@@ -132,9 +132,10 @@ func (p Packed) within(bound uint64, r *reading) bool {
 		return true
 	}
 	i := 0
-	if p.width <= 32 && p.n >= aboveRows {
-		var above aboveTest
-		count := above.set(int(p.width), bound+1)
+	if p.width <= 32 && p.n >= rangeRows {
+		var above rangeTest
+		above.set(p.width, bound+1, p.mask)
+		count := above.repeat()
 		size := count / 8 * int(p.width)
 		for at := 0; i+count <= p.n; i += count {
 			r.to(at + size)

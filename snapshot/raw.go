@@ -59,11 +59,15 @@ func (p Packed) Within(from uint32, n int, lo, more uint64, out []uint64) {
 	if lo > p.mask {
 		return
 	}
+	at := 0
+	if n >= rangeRows && from&63 == 0 && p.width >= minMerged {
+		at = p.inRange(from, n, lo, more, out)
+	}
 	lo32, more32 := uint32(lo), uint32(min(more, p.mask-lo))
 	each := perLoad(p.width)
-	bit, step := uint64(from)*p.width, each*p.width
+	bit, step := (uint64(from)+uint64(at))*p.width, each*p.width
 	width, mask := p.width&63, uint32(p.mask)
-	for at := 0; at < n; at += 64 {
+	for ; at < n; at += 64 {
 		// A value outside the span gives a negative 64-bit difference, so its sign bit is the
 		// answer.
 		var outside uint64

@@ -21,8 +21,8 @@ func randomRange(r *rand.Rand, most uint64) (lo, more uint64) {
 	return lo, min(more, 1<<64-1-lo)
 }
 
-// TestPackedRange compares scans for a range with tests of each number, for few to many numbers in
-// the range.
+// TestPackedRange compares scans that are long enough for a rangeTest with tests of each number,
+// for few to many numbers in the range.
 func TestPackedRange(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed()
@@ -32,7 +32,7 @@ func TestPackedRange(t *testing.T) {
 			most := uint64(1)<<width - 1
 			lo, more := randomRange(r, most)
 			in := func(v uint64) bool { return v >= lo && v-lo <= more }
-			n, rarely := aboveRows+r.IntN(12*aboveRows), 1+r.IntN(1000)
+			n, rarely := rangeRows+r.IntN(12*rangeRows), 1+r.IntN(1000)
 			pack := newPacker(n, int(width))
 			numbers := make([]uint64, n)
 			for i := range numbers {
@@ -77,7 +77,7 @@ func TestWithinBlocks(t *testing.T) {
 		for range 60 {
 			most := uint64(1)<<width - 1
 			bound := most - r.Uint64N(most>>r.IntN(width)+1)
-			n, at := aboveRows+r.IntN(4*aboveRows), -1
+			n, at := rangeRows+r.IntN(4*rangeRows), -1
 			values := make([]uint64, n)
 			for i := range values {
 				values[i] = []uint64{r.Uint64N(bound + 1), bound, most >> 1 & bound, 0}[r.IntN(4)]
