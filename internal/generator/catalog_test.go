@@ -160,7 +160,7 @@ func TestFullScale(t *testing.T) {
 	w := newWorld(Options{Seed: 1, Scale: 1})
 	total := 0
 	for _, th := range themes {
-		for _, f := range th.files(w) {
+		for _, f := range th.filesOf(w) {
 			f.rows(func(*row) { total++ })
 		}
 	}

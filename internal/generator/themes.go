@@ -9,9 +9,10 @@ import (
 // theme is one kind of data: a role in the directory catalog, a view in the database.
 type theme struct {
 	role, view    string
-	dataset       string // the catalog's own dataset, which only catalog.json names
-	byteOrderMark bool   // and lines end with CR LF
-	files         func(*world) []file
+	dataset       string                   // the catalog's own dataset, which only catalog.json names
+	byteOrderMark bool                     // and lines end with CR LF
+	files         func(*world) []file      // nil: one file
+	rows          func(*world, func(*row)) // of that file
 }
 
 type file struct {
@@ -22,19 +23,27 @@ type file struct {
 }
 
 var themes = []*theme{
-	{"conflict-events", "conflict_event", "conflict-event", true, (*world).conflictFiles},
-	{"operational-presence", "operational_presence", "operational-presence", false, (*world).presenceFiles},
-	{"funding", "funding", "funding", true, (*world).fundingFiles},
-	{"national-risk", "national_risk", "", false, (*world).riskFiles},
-	{"humanitarian-needs", "humanitarian_needs", "humanitarian-needs", false, (*world).needsFiles},
-	{"refugees-persons-of-concern", "refugees", "refugees", true, (*world).refugeeFiles},
-	{"returnees", "returnees", "returnees", true, (*world).returneeFiles},
-	{"idps", "idps", "idps", true, (*world).idpFiles},
-	{"food-security", "food_security", "food-security", true, (*world).foodFiles},
-	{"food-prices-market-monitor", "food_price", "food-price", false, (*world).priceFiles},
-	{"poverty-rate", "poverty_rate", "poverty-rate", false, (*world).povertyFiles},
-	{"rainfall", "rainfall", "rainfall", true, (*world).rainfallFiles},
-	{"baseline-population", "population", "population", true, (*world).populationFiles},
+	{"conflict-events", "conflict_event", "conflict-event", true, (*world).conflictFiles, nil},
+	{"operational-presence", "operational_presence", "operational-presence", false, nil, (*world).presenceRows},
+	{"funding", "funding", "funding", true, nil, (*world).fundingRows},
+	{"national-risk", "national_risk", "", false, nil, (*world).riskRows},
+	{"humanitarian-needs", "humanitarian_needs", "humanitarian-needs", false, (*world).needsFiles, nil},
+	{"refugees-persons-of-concern", "refugees", "refugees", true, (*world).refugeeFiles, nil},
+	{"returnees", "returnees", "returnees", true, nil, (*world).returneeRows},
+	{"idps", "idps", "idps", true, (*world).idpFiles, nil},
+	{"food-security", "food_security", "food-security", true, nil, (*world).foodRows},
+	{"food-prices-market-monitor", "food_price", "food-price", false, (*world).priceFiles, nil},
+	{"poverty-rate", "poverty_rate", "poverty-rate", false, nil, (*world).povertyRows},
+	{"rainfall", "rainfall", "rainfall", true, (*world).rainfallFiles, nil},
+	{"baseline-population", "population", "population", true, (*world).populationFiles, nil},
+}
+
+// filesOf are the files of a theme. The only one of many has the name of the view.
+func (t *theme) filesOf(w *world) []file {
+	if t.files != nil {
+		return t.files(w)
+	}
+	return []file{{name: "hdx_hapi_" + t.view + "_global.csv", rows: func(emit func(*row)) { t.rows(w, emit) }}}
 }
 
 // contract has the enumerations of the public contract.

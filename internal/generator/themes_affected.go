@@ -184,84 +184,78 @@ func (w *world) refugeeTraps(from, to int, src *resource, emit func(*row)) {
 	emit(&one)
 }
 
-func (w *world) returneeFiles() []file {
-	return []file{{
-		name: "hdx_hapi_returnees_global.csv",
-		rows: func(emit func(*row)) {
-			src := w.source("displacement-world", 1)
-			for year := w.sizes.returneeFrom; year < lastYear; year++ {
-				r := newRandom(w.seed, fmt.Sprintf("returnees/%d", year))
-				for i := range w.sizes.returneePairs {
-					one := row{src: src, start: date(year, 1, 1), end: date(year, 12, 31), kind: "RET"}
-					one.home = w.deep[i%len(w.deep)]
-					one.asylum = w.locations[(i*31+i/len(w.deep))%len(w.locations)]
-					if i%3 == 2 {
-						one.kind, one.asylum = "RDP", one.home
-					}
-					if i%3 == 2 && i/len(w.deep) > 0 {
-						one.kind, one.asylum = "RRI", w.locations[(i*43+1)%len(w.locations)]
-					}
-					paths13(r, one, 9000, emit)
-				}
+func (w *world) returneeRows(emit func(*row)) {
+	src := w.source("displacement-world", 1)
+	for year := w.sizes.returneeFrom; year < lastYear; year++ {
+		r := newRandom(w.seed, fmt.Sprintf("returnees/%d", year))
+		for i := range w.sizes.returneePairs {
+			one := row{src: src, start: date(year, 1, 1), end: date(year, 12, 31), kind: "RET"}
+			one.home = w.deep[i%len(w.deep)]
+			one.asylum = w.locations[(i*31+i/len(w.deep))%len(w.locations)]
+			if i%3 == 2 {
+				one.kind, one.asylum = "RDP", one.home
 			}
-			one := row{src: src, start: trapDay, end: trapEnd}
-			one = w.everyGroup(one, emit)
-			one.src, one.age, one.count = w.unknown(2), age{"35-39", 35, 39}, 1
-			emit(&one)
-			one.src, one.homeCode, one.fault = src, "XKX", "Non matching country code(s) XKX"
-			emit(&one)
-		},
-	}}
+			if i%3 == 2 && i/len(w.deep) > 0 {
+				one.kind, one.asylum = "RRI", w.locations[(i*43+1)%len(w.locations)]
+			}
+			paths13(r, one, 9000, emit)
+		}
+	}
+	one := row{src: src, start: trapDay, end: trapEnd}
+	one = w.everyGroup(one, emit)
+	one.src, one.age, one.count = w.unknown(2), age{"35-39", 35, 39}, 1
+	emit(&one)
+	one.src, one.homeCode, one.fault = src, "XKX", "Non matching country code(s) XKX"
+	emit(&one)
 }
 
-// idpFiles is one file: rounds of operations, one day each.
 func (w *world) idpFiles() []file {
-	return []file{{
-		name: "hdx_hapi_idps_global.csv", moved: true,
-		rows: func(emit func(*row)) {
-			r := newRandom(w.seed, "idps")
-			src := w.source("displacement-tracking", 0)
-			made, operation := 0, 0
-			for made < w.sizes.idpRows {
-				l := w.deep[operation*5%len(w.deep)]
-				units := w.placesOf(l, 2)
-				if operation%4 == 3 {
-					units = w.placesOf(l, 1)
+	return []file{{name: "hdx_hapi_idps_global.csv", moved: true, rows: w.idpRows}}
+}
+
+// idpRows are rounds of operations, one day each.
+func (w *world) idpRows(emit func(*row)) {
+	r := newRandom(w.seed, "idps")
+	src := w.source("displacement-tracking", 0)
+	made, operation := 0, 0
+	for made < w.sizes.idpRows {
+		l := w.deep[operation*5%len(w.deep)]
+		units := w.placesOf(l, 2)
+		if operation%4 == 3 {
+			units = w.placesOf(l, 1)
+		}
+		one := row{src: src, kind: assessmentOf(operation), operation: fmt.Sprintf("Operation %d", operation+1)}
+		switch operation % 5 {
+		case 0:
+			one.operation += ", returns"
+		case 2:
+			one.operation = "Opération n° " + itoa(operation) + ` "Sud"`
+		}
+		day0 := date(2017+operation%6, 1, 31)
+		for round := range 4 + operation%12 {
+			one.round, one.start = round+1, day0+day(round*91)
+			one.end = one.start
+			for _, at := range units {
+				if r.chance(20) {
+					continue
 				}
-				one := row{src: src, kind: assessmentOf(operation), operation: fmt.Sprintf("Operation %d", operation+1)}
-				switch operation % 5 {
-				case 0:
-					one.operation += ", returns"
-				case 2:
-					one.operation = "Opération n° " + itoa(operation) + ` "Sud"`
+				one.at, one.count, one.warning = at, r.skewed(30_000), ""
+				if r.chance(2) {
+					one.warning = warnings[0]
 				}
-				day0 := date(2017+operation%6, 1, 31)
-				for round := range 4 + operation%12 {
-					one.round, one.start = round+1, day0+day(round*91)
-					one.end = one.start
-					for _, at := range units {
-						if r.chance(20) {
-							continue
-						}
-						one.at, one.count, one.warning = at, r.skewed(30_000), ""
-						if r.chance(2) {
-							one.warning = warnings[0]
-						}
-						emit(&one)
-						made++
-					}
-				}
-				operation++
+				emit(&one)
+				made++
 			}
-			w.trapRows(src, emit, func(r *row, i int) {
-				r.kind, r.operation, r.round, r.count = assessments[i%len(assessments)], "Traps, all of them", i, i*11
-				r.end = r.start
-				if i == 9 {
-					r.operation = ""
-				}
-			})
-		},
-	}}
+		}
+		operation++
+	}
+	w.trapRows(src, emit, func(r *row, i int) {
+		r.kind, r.operation, r.round, r.count = assessments[i%len(assessments)], "Traps, all of them", i, i*11
+		r.end = r.start
+		if i == 9 {
+			r.operation = ""
+		}
+	})
 }
 
 // assessmentOf is the kind of assessment of an operation, mostly the first.

@@ -77,47 +77,42 @@ func (w *world) conflictYear(r *random, year, months int, units []*place, emit f
 	}
 }
 
-// presenceFiles is one file: who does what, where, by country with a plan.
-func (w *world) presenceFiles() []file {
-	return []file{{
-		name: "hdx_hapi_operational_presence_global.csv",
-		rows: func(emit func(*row)) {
-			r := newRandom(w.seed, "presence")
-			var plans []*location
-			for _, l := range w.deep {
-				if l.plan {
-					plans = append(plans, l)
-				}
-			}
-			for i, l := range plans {
-				rows := w.sizes.presence / len(plans)
-				start, end := date(2024, 1+i%12, 1), date(2025, 3+i%9, 30)
-				switch i % 7 {
-				case 3:
-					end = noDay
-				case 5:
-					end = date(2029, 12, 30)
-				}
-				units := append(w.placesOf(l, 2), w.placesOf(l, 1)...)
-				units = append(units, w.placesOf(l, 0)...)
-				src := w.source(l.stub()+"-operational-presence", i%2)
-				w.presenceOf(r, rows, units, row{src: src, start: start, end: end}, emit)
-			}
-			src := w.source(plans[0].stub()+"-operational-presence", b2i(len(plans) > 3))
-			w.trapRows(src, emit, func(r *row, i int) {
-				r.org, r.sector = w.orgs[i%len(oddOrgs)], sectors[i%len(sectors)]
-				if i%4 == 1 {
-					r.end = noDay
-				}
-			})
-			for i := range w.orgs[:len(oddOrgs)+len(orgTypes)] { // every odd organisation and every type
-				emit(&row{
-					at: w.national[w.deep[0].id-1], src: src, start: trapDay + 2, end: trapEnd, org: w.orgs[i],
-					sector: sectors[i%len(sectors)],
-				})
-			}
-		},
-	}}
+// presenceRows are who does what, where, by country with a plan.
+func (w *world) presenceRows(emit func(*row)) {
+	r := newRandom(w.seed, "presence")
+	var plans []*location
+	for _, l := range w.deep {
+		if l.plan {
+			plans = append(plans, l)
+		}
+	}
+	for i, l := range plans {
+		rows := w.sizes.presence / len(plans)
+		start, end := date(2024, 1+i%12, 1), date(2025, 3+i%9, 30)
+		switch i % 7 {
+		case 3:
+			end = noDay
+		case 5:
+			end = date(2029, 12, 30)
+		}
+		units := append(w.placesOf(l, 2), w.placesOf(l, 1)...)
+		units = append(units, w.placesOf(l, 0)...)
+		src := w.source(l.stub()+"-operational-presence", i%2)
+		w.presenceOf(r, rows, units, row{src: src, start: start, end: end}, emit)
+	}
+	src := w.source(plans[0].stub()+"-operational-presence", b2i(len(plans) > 3))
+	w.trapRows(src, emit, func(r *row, i int) {
+		r.org, r.sector = w.orgs[i%len(oddOrgs)], sectors[i%len(sectors)]
+		if i%4 == 1 {
+			r.end = noDay
+		}
+	})
+	for i := range w.orgs[:len(oddOrgs)+len(orgTypes)] { // every odd organisation and every type
+		emit(&row{
+			at: w.national[w.deep[0].id-1], src: src, start: trapDay + 2, end: trapEnd, org: w.orgs[i],
+			sector: sectors[i%len(sectors)],
+		})
+	}
 }
 
 // presenceOf spreads rows over units: an organisation works in a few sectors, in neighbouring
@@ -151,34 +146,29 @@ func (w *world) presenceOf(r *random, rows int, units []*place, like row, emit f
 
 var appealKinds = []string{"Humanitarian response plan", "Flash appeal", "Regional response plan", "CAP", "Other"}
 
-func (w *world) fundingFiles() []file {
-	return []file{{
-		name: "hdx_hapi_funding_global.csv",
-		rows: func(emit func(*row)) {
-			r := newRandom(w.seed, "funding")
-			for _, l := range w.deep {
-				src := w.source("fts-requirements-and-funding-"+l.stub(), 0)
-				for year := lastYear + 1; year >= w.sizes.fundingFrom; year-- {
-					one := row{home: l, src: src, start: date(year, 1, 1), end: date(year, 12, 31)}
-					one.appeal = appeal{code: "Not specified", name: "Not specified", given: 1000 +
-						r.skewed(90_000_000), neededNull: true, pctNull: true}
-					emit(&one)
-					if !l.plan && !r.chance(30) {
-						continue
-					}
-					needed := 1_000_000 + r.skewed(2_000_000_000)
-					given := int(float64(needed) * r.unit() * 0.9)
-					one.appeal = appeal{
-						code: fmt.Sprintf("H%s%02d", l.iso3, year%100),
-						name: fmt.Sprintf("%s Response Plan %d (invented)", l.name, year),
-						kind: pick(r, appealKinds), needed: needed, given: given, pct: given * 100 / needed,
-					}
-					emit(&one)
-				}
+func (w *world) fundingRows(emit func(*row)) {
+	r := newRandom(w.seed, "funding")
+	for _, l := range w.deep {
+		src := w.source("fts-requirements-and-funding-"+l.stub(), 0)
+		for year := lastYear + 1; year >= w.sizes.fundingFrom; year-- {
+			one := row{home: l, src: src, start: date(year, 1, 1), end: date(year, 12, 31)}
+			one.appeal = appeal{code: "Not specified", name: "Not specified", given: 1000 +
+				r.skewed(90_000_000), neededNull: true, pctNull: true}
+			emit(&one)
+			if !l.plan && !r.chance(30) {
+				continue
 			}
-			w.fundingTraps(emit)
-		},
-	}}
+			needed := 1_000_000 + r.skewed(2_000_000_000)
+			given := int(float64(needed) * r.unit() * 0.9)
+			one.appeal = appeal{
+				code: fmt.Sprintf("H%s%02d", l.iso3, year%100),
+				name: fmt.Sprintf("%s Response Plan %d (invented)", l.name, year),
+				kind: pick(r, appealKinds), needed: needed, given: given, pct: given * 100 / needed,
+			}
+			emit(&one)
+		}
+	}
+	w.fundingTraps(emit)
 }
 
 func (w *world) fundingTraps(emit func(*row)) {
@@ -203,31 +193,26 @@ func (w *world) fundingTraps(emit func(*row)) {
 	emit(&one)
 }
 
-func (w *world) riskFiles() []file {
-	return []file{{
-		name: "hdx_hapi_national_risk_global.csv",
-		rows: func(emit func(*row)) {
-			r := newRandom(w.seed, "risk")
-			src := w.source("inform-risk-index-made-up", 1)
-			for i := range w.sizes.riskCountries {
-				l := w.locations[i*len(w.locations)/w.sizes.riskCountries]
-				overall := 5 + r.below(91)
-				risk := &riskRow{class: 1 + i%5, rank: 1 + i*113%w.sizes.riskCountries}
-				for k := range risk.risks {
-					risk.risks[k] = fix(min(100, max(0, overall+r.between(-5, 5))), 1)
-				}
-				risk.missing = floating(float64(r.below(18)) / 51)
-				risk.recentness = floating(float64(r.below(60)) / 67)
-				switch i {
-				case 1:
-					risk.missing, risk.recentness = number{}, number{}
-				case 2:
-					risk.missing, risk.recentness = fix(0, 0), floating(1.25e-5)
-				case 3:
-					risk.risks = [4]number{fix(0, 0), fix(10, 0), fix(100, 1), fix(0, 1)}
-				}
-				emit(&row{home: l, src: src, risk: risk, start: date(2026, 1, 1), end: date(2026, 12, 31)})
-			}
-		},
-	}}
+func (w *world) riskRows(emit func(*row)) {
+	r := newRandom(w.seed, "risk")
+	src := w.source("inform-risk-index-made-up", 1)
+	for i := range w.sizes.riskCountries {
+		l := w.locations[i*len(w.locations)/w.sizes.riskCountries]
+		overall := 5 + r.below(91)
+		risk := &riskRow{class: 1 + i%5, rank: 1 + i*113%w.sizes.riskCountries}
+		for k := range risk.risks {
+			risk.risks[k] = fix(min(100, max(0, overall+r.between(-5, 5))), 1)
+		}
+		risk.missing = floating(float64(r.below(18)) / 51)
+		risk.recentness = floating(float64(r.below(60)) / 67)
+		switch i {
+		case 1:
+			risk.missing, risk.recentness = number{}, number{}
+		case 2:
+			risk.missing, risk.recentness = fix(0, 0), floating(1.25e-5)
+		case 3:
+			risk.risks = [4]number{fix(0, 0), fix(10, 0), fix(100, 1), fix(0, 1)}
+		}
+		emit(&row{home: l, src: src, risk: risk, start: date(2026, 1, 1), end: date(2026, 12, 31)})
+	}
 }

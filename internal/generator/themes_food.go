@@ -9,37 +9,32 @@ var (
 	priceTypes = enum("price_type")
 )
 
-// foodFiles is one file: analyses of a country, each with some types, the units it covers, and the
-// seven phases. Upstream marks nearly a third of the rows as faulty.
-func (w *world) foodFiles() []file {
-	return []file{{
-		name: "hdx_hapi_food_security_global.csv",
-		rows: func(emit func(*row)) {
-			r := newRandom(w.seed, "food")
-			made := 0
-			for analysis := 0; made < w.sizes.foodAnalyses; analysis++ {
-				countries := min(40, len(w.deep))
-				l := w.deep[analysis%countries]
-				start := date(2017, 1, 1) + day(analysis/countries*61)
-				units := append(w.placesOf(l, 0), w.placesOf(l, 1)...)
-				units = append(units, w.placesOf(l, 2)...)
-				units = units[:min(len(units), 1+r.below(len(units)), w.sizes.foodAnalyses-made)]
-				for kind := range 1 + r.below(3) {
-					first := start + day(kind*92)
-					for _, at := range units {
-						src := w.source("acute-food-insecurity", int(at.level[0]-'0'))
-						w.foodUnit(r, row{at: at, src: src, start: first, end: first + 90, state: phaseTypes[kind]},
-							emit)
-					}
-				}
-				made += len(units)
+// foodRows are analyses of a country, each with some types, the units it covers, and the seven
+// phases. Upstream marks nearly a third of the rows as faulty.
+func (w *world) foodRows(emit func(*row)) {
+	r := newRandom(w.seed, "food")
+	made := 0
+	for analysis := 0; made < w.sizes.foodAnalyses; analysis++ {
+		countries := min(40, len(w.deep))
+		l := w.deep[analysis%countries]
+		start := date(2017, 1, 1) + day(analysis/countries*61)
+		units := append(w.placesOf(l, 0), w.placesOf(l, 1)...)
+		units = append(units, w.placesOf(l, 2)...)
+		units = units[:min(len(units), 1+r.below(len(units)), w.sizes.foodAnalyses-made)]
+		for kind := range 1 + r.below(3) {
+			first := start + day(kind*92)
+			for _, at := range units {
+				src := w.source("acute-food-insecurity", int(at.level[0]-'0'))
+				w.foodUnit(r, row{at: at, src: src, start: first, end: first + 90, state: phaseTypes[kind]},
+					emit)
 			}
-			w.trapRows(w.source("acute-food-insecurity", 2), emit, func(r *row, i int) {
-				r.kind, r.state, r.count = phases[i%7], phaseTypes[i%3], i*100
-				r.values[0] = trim(i*3%101, 2)
-			})
-		},
-	}}
+		}
+		made += len(units)
+	}
+	w.trapRows(w.source("acute-food-insecurity", 2), emit, func(r *row, i int) {
+		r.kind, r.state, r.count = phases[i%7], phaseTypes[i%3], i*100
+		r.values[0] = trim(i*3%101, 2)
+	})
 }
 
 func (w *world) foodUnit(r *random, one row, emit func(*row)) {
@@ -170,38 +165,33 @@ func (w *world) priceTraps(emit func(*row)) {
 	emit(&one)
 }
 
-// povertyFiles is one file: surveys of countries and their first-level units.
-func (w *world) povertyFiles() []file {
-	return []file{{
-		name: "hdx_hapi_poverty_rate_global.csv",
-		rows: func(emit func(*row)) {
-			r := newRandom(w.seed, "poverty")
-			for i, l := range w.deep[:min(w.sizes.povertyCountries, len(w.deep))] {
-				src := w.source(l.stub()+"-mpi", 0)
-				for _, at := range append(w.placesOf(l, 0), w.placesOf(l, 1)...) {
-					for survey := range 1 + i%2 {
-						w.survey(r, row{
-							at: at, src: src, start: date(2012+survey*6+i%3, 1, 1),
-							end: date(2013+survey*6+i%3, 12, 31), clock: byte(1 + i%2),
-						}, emit)
-					}
-				}
-			}
-			for i, p := range w.traps {
-				// A loader uses the first level only. A place known by its second level would get
-				// that of its first.
-				if p.name2 != "" || p.pa2 != "" || p.code2 != "" {
-					continue
-				}
+// povertyRows are surveys of countries and their first-level units.
+func (w *world) povertyRows(emit func(*row)) {
+	r := newRandom(w.seed, "poverty")
+	for i, l := range w.deep[:min(w.sizes.povertyCountries, len(w.deep))] {
+		src := w.source(l.stub()+"-mpi", 0)
+		for _, at := range append(w.placesOf(l, 0), w.placesOf(l, 1)...) {
+			for survey := range 1 + i%2 {
 				w.survey(r, row{
-					at: p, src: w.source(w.deep[0].stub()+"-mpi", 0), start: trapDay, end: trapEnd,
-					clock: byte(1 + i%2),
+					at: at, src: src, start: date(2012+survey*6+i%3, 1, 1),
+					end: date(2013+survey*6+i%3, 12, 31), clock: byte(1 + i%2),
 				}, emit)
 			}
-			nameless := &place{iso3: "ETH", pa1: " ", level: "1", unit: w.byCode["ETH"].unspecified}
-			w.survey(r, row{at: nameless, src: w.unknown(0), start: trapDay, end: trapEnd, clock: 1}, emit)
-		},
-	}}
+		}
+	}
+	for i, p := range w.traps {
+		// A loader uses the first level only. A place known by its second level would get
+		// that of its first.
+		if p.name2 != "" || p.pa2 != "" || p.code2 != "" {
+			continue
+		}
+		w.survey(r, row{
+			at: p, src: w.source(w.deep[0].stub()+"-mpi", 0), start: trapDay, end: trapEnd,
+			clock: byte(1 + i%2),
+		}, emit)
+	}
+	nameless := &place{iso3: "ETH", pa1: " ", level: "1", unit: w.byCode["ETH"].unspecified}
+	w.survey(r, row{at: nameless, src: w.unknown(0), start: trapDay, end: trapEnd, clock: 1}, emit)
 }
 
 func (w *world) survey(r *random, one row, emit func(*row)) {

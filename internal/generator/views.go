@@ -81,7 +81,7 @@ func (v *views) writeTheme(t *theme, c *Count) error {
 		s.flush(false)
 	}
 	// A loader reads the files of a theme in the order of their names.
-	files := t.files(v.world)
+	files := t.filesOf(v.world)
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	for _, f := range files {
 		f.rows(emit)

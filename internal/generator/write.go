@@ -93,7 +93,7 @@ func Write(dir string, o Options) ([]Count, error) {
 	jobs.SetLimit(runtime.GOMAXPROCS(0))
 	for i, t := range some {
 		counts[i].Role = t.role
-		for _, f := range t.files(w) {
+		for _, f := range t.filesOf(w) {
 			jobs.Go(func() error {
 				c, done, err := w.writeFile(dir, t, f, o)
 				if err != nil {
