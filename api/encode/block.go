@@ -2,6 +2,7 @@ package encode
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 )
 
@@ -36,6 +37,14 @@ var lengthSymbol, lengthExtra = func() (symbol [maxMatch + 1]uint16, extra [maxM
 	return symbol, extra
 }()
 
+// logFractions are the binary logarithms of 64 numbers from 1 to 2, in units of 1/256.
+var logFractions = func() (f [64]uint16) {
+	for i := range f {
+		f[i] = uint16(math.Round(math.Log2(1+(float64(i)+0.5)/64) * (1 << logBits)))
+	}
+	return f
+}()
+
 // distSymbol returns the symbol of a distance, given the distance less 1.
 func distSymbol(d uint32) uint32 {
 	if d < 4 {
@@ -65,10 +74,15 @@ func firstMatch(length int) int {
 
 // op is an output of the matcher: a match, then literals.
 type op struct {
+	bits     uint64 // the literals in the code of the block
+	size     uint32 // number of bits, or tooMany
 	length   uint32 // of the match; below shortMatch it is written as literals
 	distance uint32
 	plain    uint32 // number of literals
 }
+
+// tooMany is the size of an op whose bits are not set.
+const tooMany = 63
 
 // block writes ops as DEFLATE blocks.
 type block struct {
@@ -88,21 +102,72 @@ func (b *block) run(ops []op, text []byte, at int) {
 	}
 }
 
-// write writes ops, whose text starts at position at.
+// write writes ops. A mispredicted branch takes as long as forty instructions, so there is no
+// branch on the length of a match: one above maxMatch is written in two parts, and for others the
+// first part has no bits.
 func (b *block) write(ops []op, text []byte, at int) {
 	n := uint(len(text) - at)
 	b.bits.reserve(n*(maxCodeLen+1) + (n/maxMatch+2*uint(len(ops)))*maxMatchBits)
+	t := b.code
+	// The writer's state is kept in local variables, and so in registers.
+	w := b.bits
+	out, to, acc, nbits := w.out[:cap(w.out)], len(w.out), w.acc, w.nbits
 	for i := range ops {
 		x := &ops[i]
-		from := at
-		at += int(x.length)
-		if x.length >= shortMatch {
-			b.code.writeMatch(&b.bits, int(x.length), int(x.distance))
-			from = at
+		length, distance := uint(x.length), x.distance-1
+		at += int(length)
+		if length < shortMatch || length > 2*maxMatch || x.size == tooMany {
+			w.out, w.acc, w.nbits = out[:to], acc, nbits
+			t.write(&w, x, text, at)
+			to, acc, nbits = len(w.out), w.acc, w.nbits
+			at += int(x.plain)
+			continue
 		}
 		at += int(x.plain)
-		b.code.writeLiterals(&b.bits, text[from:at])
+		symbol := distSymbol(distance) & 31
+		c, extra := t.dist[symbol], uint(distExtra[symbol])
+		dist, size := c.bits()|uint64(distance&(1<<(extra&31)-1))<<(c.len()&63), c.len()+extra
+		first := min(length-minMatch, maxMatch) & uint(int(maxMatch-length)>>63)
+		mask := uint(int(-first) >> 63)
+		c = t.length[first]
+		bits, n := (c.bits()|dist<<(c.len()&63))&uint64(mask), (c.len()+size)&mask
+		c = t.length[length-first]
+		rest, m := c.bits()|dist<<(c.len()&63), c.len()+size
+		if n+m+uint(x.size) > maxBits {
+			acc |= bits << (nbits & 63)
+			nbits += n
+			binary.LittleEndian.PutUint64(out[to:], acc)
+			to += int(nbits >> 3)
+			acc >>= nbits &^ 7 & 63
+			nbits &= 7
+			acc |= rest << (nbits & 63)
+			nbits += m
+			binary.LittleEndian.PutUint64(out[to:], acc)
+			to += int(nbits >> 3)
+			acc >>= nbits &^ 7 & 63
+			nbits &= 7
+			bits, n, rest, m = 0, 0, 0, 0
+		}
+		bits |= rest<<(n&63) | x.bits<<((n+m)&63)
+		acc |= bits << (nbits & 63)
+		nbits += n + m + uint(x.size)
+		binary.LittleEndian.PutUint64(out[to:], acc)
+		to += int(nbits >> 3)
+		acc >>= nbits &^ 7 & 63
+		nbits &= 7
 	}
+	b.bits = bitWriter{out[:to], acc, nbits}
+}
+
+// write writes an op of any size, whose match ends at position at of the text.
+func (t *codeTable) write(w *bitWriter, x *op, text []byte, at int) {
+	end := at + int(x.plain)
+	if x.length >= shortMatch {
+		t.writeMatch(w, int(x.length), int(x.distance))
+	} else {
+		at -= int(x.length)
+	}
+	t.writeLiterals(w, text[at:end])
 }
 
 func (t *codeTable) writeLiterals(w *bitWriter, text []byte) {
@@ -118,12 +183,10 @@ func (t *codeTable) writeLiterals(w *bitWriter, text []byte) {
 		acc >>= nbits &^ 7 & 63
 		nbits &= 7
 	}
-	for _, l := range text { // at most three, which fit beside what is left
-		acc |= t.litLen[l].bits() << (nbits & 63)
-		nbits += t.litLen[l].len()
+	*w = bitWriter{out[:to], acc, nbits}
+	for _, l := range text {
+		w.write(t.litLen[l].bits(), t.litLen[l].len())
 	}
-	binary.LittleEndian.PutUint64(out[to:], acc)
-	*w = bitWriter{out[:to+int(nbits>>3)], acc >> (nbits &^ 7 & 63), nbits & 7}
 }
 
 func (t *codeTable) writeMatch(w *bitWriter, length, distance int) {

@@ -36,7 +36,7 @@ func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 		budget = 0
 	}
 	c.blocks.open()
-	if d.code = t.code(); d.open && d.block.code != &d.code.table {
+	if d.code = t.code(); d.open && d.generation != rowGeneration {
 		d.flush()
 	}
 	d.ensure(BatchRows)
@@ -136,11 +136,23 @@ func (d *deflater) encodeCopied(cut int) {
 	d.drop()
 	d.text = d.batch.Append(d.text, d.lanes, d.part[:c.parts])
 	d.text = d.text[:len(d.text)-cut]
-	from, done := d.at, 0
+	from, n, rows, first := d.at, c.n, c.n, 0
+	if cut > 0 {
+		rows--
+	}
+	if n == 1 {
+		first = cut
+	}
+	d.row(0, first)
+	after := 0
+	if n > 1 {
+		after = d.vary(n)
+	}
+	done := 1
 	for i := range c.copies {
 		x := &c.copies[i]
 		if x.after+1 >= done {
-			d.encodeRows(done, x.after+1, 0)
+			d.encodeRows(done, x.after+1, after)
 			d.accountFrom(from)
 			done = x.after + 2
 		}
@@ -150,7 +162,13 @@ func (d *deflater) encodeCopied(cut int) {
 			from = d.at
 		}
 	}
-	d.encodeRows(done, c.n, cut)
+	d.encodeRows(done, rows, after)
+	if n > 1 {
+		d.keepRow(rows - 1)
+	}
+	if rows < n && n > 1 {
+		d.row(n-1, cut)
+	}
 	d.accountFrom(from)
 	d.keepPlain()
 	d.run()
@@ -193,5 +211,4 @@ func (d *deflater) skipRow(x *copied) {
 	d.at += d.back
 	d.base -= uint32(d.back)
 	d.from = d.at - d.length
-	d.keepRow(x.after + 1)
 }

@@ -1,6 +1,6 @@
 package encode
 
-import "math"
+import "math/bits"
 
 // counts holds the frequency of each symbol of DEFLATE.
 type counts struct {
@@ -73,17 +73,28 @@ func (c *counts) extra() (size uint) {
 	return size
 }
 
-// least returns about the number of their bits in the best code.
+// least returns the approximate number of their bits in the best code.
 func (c *counts) least() uint { return entropy(c.litLen[:litLenCodes]) + entropy(c.dist[:distCodes]) }
 
-// entropy returns the sum of n·log2(total/n).
+// entropy returns approximately the sum of n·log2(total/n).
 func entropy(counts []uint32) uint {
-	total, sum := 0.0, 0.0
+	total, sum := uint64(0), uint64(0)
 	for _, n := range counts {
 		if n > 0 {
-			total += float64(n)
-			sum += float64(n) * math.Log2(float64(n))
+			total += uint64(n)
+			sum += uint64(n) * log2(n)
 		}
 	}
-	return uint(max(total*math.Log2(max(total, 1))-sum, 0))
+	if total == 0 {
+		return 0
+	}
+	return uint(total*log2(uint32(total))-sum) >> logBits
+}
+
+const logBits = 8
+
+// log2 returns the binary logarithm of n, in units of 1/256.
+func log2(n uint32) uint64 {
+	k := bits.Len32(n) - 1
+	return uint64(k)<<logBits + uint64(logFractions[n<<(31-k)<<1>>(32-6)])
 }

@@ -1,6 +1,9 @@
 package encode
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync/atomic"
+)
 
 // deflater writes the ops of its matcher as a gzip member, in the code that all bodies of the table
 // start with. One batch of rows in sampleEvery is counted, from batch firstSample on; when a code
@@ -14,8 +17,9 @@ type deflater struct {
 	latest  counts     // of the batch that is counted
 	code    *blockCode // of what is not short
 	own     blockCode  // built for recent
+	made    uint32     // number of codes so far, with the first one and that of row blocks
 	counted bool       // a batch of the body was counted
-	first   *blockCode // of all bodies at their start
+	first   *firstCode
 	huffman huffman
 
 	copier copier
@@ -23,19 +27,32 @@ type deflater struct {
 
 // blockCode is a code and its description in the header of a block.
 type blockCode struct {
-	table  codeTable
-	header blockHeader
+	table      codeTable
+	header     blockHeader
+	begun      bitWriter // the encoded start of a block, made once for the first code; empty for others
+	generation uint32
 }
+
+// firstCode is the code that all bodies of a table start with. It never changes, so the bytes of a
+// body depend on earlier requests only in which of its rows are copied (copied.go).
+type firstCode struct {
+	blockCode
+
+	// sampler is the deflater that counted the samples, for the first body. It has found the edits
+	// that bodies need, and its buffers have grown.
+	sampler atomic.Pointer[deflater]
+}
+
+// The generations of first codes, of codes of row blocks, and of the fixed code.
+const firstGeneration, rowGeneration, fixedGeneration = 1, 2, 3
 
 // The first code is made from this many runs of this many rows, spread over the table. Filtered
 // pages look like them. From neighbours and single rows, pages of 100 filtered rows are larger.
 const codeRuns, codeRun = 64, 12
 
-// newFirstCode builds the code that all bodies of a table start with from samples of rows. It never
-// changes, so the bytes of a body depend on earlier requests only in which of its rows are copied
-// (copied.go).
-func newFirstCode(rows Rows) *blockCode {
-	first := new(blockCode)
+// newFirstCode builds the code from samples of rows.
+func newFirstCode(rows Rows) *firstCode {
+	first := &firstCode{blockCode: blockCode{generation: firstGeneration}}
 	var seen counts
 	d := newDeflater(rows, first)
 	d.next = func() {}
@@ -43,7 +60,10 @@ func newFirstCode(rows Rows) *blockCode {
 	d.block.seen = &seen
 	d.matcher.rows(sampleOf(rows, codeRuns), 0)
 	d.finish()
-	first.build(&d.huffman, &seen)
+	first.blockCode.build(&d.huffman, &seen)
+	first.begin(&first.begun)
+	d.next, d.block.seen, d.block.bits.out = d.nextBatch, nil, nil
+	first.sampler.Store(d)
 	return first
 }
 
@@ -54,6 +74,14 @@ func sampleOf(rows Rows, count uint32) (runs []Run) {
 		runs = append(runs, Run{at, min(at+codeRun, n)})
 	}
 	return runs
+}
+
+// newWriter returns a deflater for bodies that start with the code.
+func (f *firstCode) newWriter(rows Rows) *deflater {
+	if d := f.sampler.Swap(nil); d != nil {
+		return d
+	}
+	return newDeflater(rows, f)
 }
 
 const (
@@ -73,8 +101,8 @@ const (
 // gzipHeader is the header of a member: DEFLATE, no name, no time, unknown system.
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
-func newDeflater(rows Rows, first *blockCode) *deflater {
-	d := &deflater{first: first}
+func newDeflater(rows Rows, first *firstCode) *deflater {
+	d := &deflater{first: first, made: fixedGeneration}
 	d.init(rows)
 	d.next = d.nextBatch
 	return d
@@ -84,7 +112,7 @@ func newDeflater(rows Rows, first *blockCode) *deflater {
 func (d *deflater) begin(dst []byte) {
 	d.matcher.start()
 	d.counted = false
-	d.code, d.block.code, d.open = d.first, nil, false
+	d.code, d.block.code, d.open = &d.first.blockCode, nil, false
 	d.block.bits = bitWriter{out: append(dst, gzipHeader...)}
 }
 
@@ -144,6 +172,8 @@ func (d *deflater) sample() {
 	if d.recent.cost(&d.code.table)*100 > d.recent.least()*keep {
 		d.endBlock()
 		d.own.build(&d.huffman, &d.recent)
+		d.made++
+		d.own.generation = d.made
 		d.code = &d.own
 		d.beginBlock(d.code)
 	}
@@ -165,15 +195,23 @@ func (b *blockCode) build(h *huffman, seen *counts) {
 }
 
 func (d *deflater) beginBlock(c *blockCode) {
-	d.block.code, d.open = &c.table, true
-	w := &d.block.bits
-	w.reserve(c.header.size + 64)
-	if c == fixedBlock {
+	c.begin(&d.block.bits)
+	d.block.code, d.literalCode, d.generation, d.open = &c.table, &c.table, c.generation, true
+}
+
+func (b *blockCode) begin(w *bitWriter) {
+	if made := &b.begun; w.nbits == 0 && made.out != nil {
+		w.out = append(w.out, made.out...)
+		w.acc, w.nbits = made.acc, made.nbits
+		return
+	}
+	w.reserve(b.header.size + 64)
+	if b.generation == fixedGeneration {
 		w.write(1<<1, 3)
 		return
 	}
 	w.write(2<<1, 3)
-	c.header.write(w)
+	b.header.write(w)
 }
 
 func (d *deflater) endBlock() {
@@ -188,7 +226,7 @@ func (d *deflater) endBlock() {
 func (d *deflater) flush() {
 	d.finish()
 	d.endBlock()
-	d.block.seen, d.batches = nil, 0
+	d.block.seen, d.literalCode, d.batches = nil, nil, 0
 }
 
 // endDeflate adds an empty block that is marked as the last, which the blocks before it are not.

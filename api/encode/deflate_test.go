@@ -75,7 +75,7 @@ func randomSequences(r *rand.Rand, w *block, text []byte, flush func()) (want []
 		if r.IntN(30) == 0 {
 			n = len(text)
 		}
-		ops := []op{{plain: uint32(n)}}
+		ops := []op{{plain: uint32(n), size: tooMany}}
 		w.run(ops, text[:n], 0)
 		want = append(want, text[:n]...)
 		text = text[n:]

@@ -25,9 +25,10 @@
 //   - Pieces: all other rows. The renderer says which fragments the text consists of, so nothing is
 //     searched for. A fragment that equals the previous row's extends the current match. One that
 //     occurred within the window becomes a match. A new one becomes an edit of the previous row's
-//     text, computed field by field (matcher.go, edit.go). DEFLATE is written immediately, in a
-//     code that all bodies of the table start with; from 1,024 rows on, one batch in 64 is counted
-//     to see whether another code is shorter (deflate.go).
+//     text, computed field by field and cached for the next time that the one follows the other
+//     (matcher.go, batch.go, edit.go). DEFLATE is written immediately, in a code that all bodies of
+//     the table start with; from 1,024 rows on, one batch in 64 is counted to see whether another
+//     code is shorter (deflate.go).
 //   - Whole: the rendered body through klauspost's gzip level 1. This is for tables of free text,
 //     where a sample from pieces is more than 25 % larger, and for bodies that are not rows of a
 //     table (AppendGzip, AppendZstd).

@@ -9,8 +9,13 @@ import (
 // edit is a step in turning one text into another: keep some bytes, then replace old bytes by plain
 // ones.
 type edit struct {
-	same, plain, old uint16 // numbers of bytes
+	code             editCode // of the plain bytes
+	same, plain, old uint16   // numbers of bytes
 }
+
+// editCode holds the plain bytes of an edit in the code of a block, above six bits with their
+// number of bits, or tooMany.
+type editCode uint64
 
 // edits turn the text of one fragment into that of another.
 type edits struct {
@@ -20,14 +25,66 @@ type edits struct {
 	list  [maxEdits]edit
 }
 
+// keptEdits is a cache entry: few edits that turn the text of fragment from into that of fragment
+// to.
+type keptEdits struct {
+	from, to uint32
+	code     uint32 // generation of the code in which the edits have their bits
+	rest     uint16
+	n        uint8
+	cheap    uint8 // 1 if the edits are cheap, else 0
+	list     [maxKept]edit
+}
+
 const (
 	// maxEdits is the most edits of a text; the last one takes in what would be more. No record has
 	// more fields.
 	maxEdits = 16
 
+	// maxKept is the most edits that are cached: periods differ at both ends, most other fragments
+	// in one place.
+	maxKept = 2
+
 	// maxEdited is the longest text that is compared.
 	maxEdited = math.MaxUint16
+
+	// editorBits is the logarithm of the cache size: there are some thousand pairs of successive
+	// periods.
+	editorBits = 12
 )
+
+const (
+	editCodeBits = 6
+	maxEditCode  = maxBits
+)
+
+// editor caches the edits between pairs of fragments: mostly the same pairs follow each other
+// throughout a body, and in other bodies. A pair evicts another one with the same hash.
+type editor struct{ kept []keptEdits }
+
+func (e *editor) init() {
+	e.kept = make([]keptEdits, 1<<editorBits)
+	for i := range e.kept {
+		e.kept[i].from = noFragment
+	}
+}
+
+// at returns the cache entry for the edits from one fragment to another.
+func (e *editor) at(from, to uint32) *keptEdits {
+	return &e.kept[(from*0x9e3779b1^to*0x85ebca6b)>>(32-editorBits)]
+}
+
+// keep caches edits if they are few, otherwise that they are not, as 0 edits.
+func (k *keptEdits) keep(from, to uint32, e *edits) {
+	if e.n > maxKept {
+		*k = keptEdits{from: from, to: to}
+		return
+	}
+	*k = keptEdits{
+		from: from, to: to, rest: uint16(e.rest), n: uint8(e.n), cheap: bit(e.cheap()),
+		list: [maxKept]edit(e.list[:]),
+	}
+}
 
 // cheap reports whether the edits take no more bits than a reference to an earlier occurrence.
 func (e *edits) cheap() bool { return e.n == 1 && e.plain <= shortMatch || e.n == 2 && e.plain <= 2 }
@@ -35,7 +92,7 @@ func (e *edits) cheap() bool { return e.n == 1 && e.plain <= shortMatch || e.n =
 // compare sets e to the edits from old to text, whose fields start at oldCuts and cuts. Each field
 // is compared from both ends, so that an insertion in one does not hide that the next is the same.
 func (e *edits) compare(old, text []byte, oldCuts, cuts []uint32) {
-	e.n, e.plain = 0, 0
+	e.n, e.plain, e.list[1] = 0, 0, edit{}
 	same, at, oldAt := 0, 0, 0
 	for f := 0; f < len(cuts); f++ {
 		p := samePrefix(text[at:], old[oldAt:])
@@ -75,6 +132,45 @@ func (e *edits) add(same, plain, old int) {
 	e.plain += plain
 }
 
+// set sets an op to an edit that follows length matching bytes at distance back, and returns the
+// distance after it. It sets each field on its own: the compiler would build a composite literal on
+// the stack and read it back before its parts are written.
+func (x *edit) set(o *op, length, back int) int {
+	x.put(o, length+int(x.same), back)
+	return back + int(x.plain) - int(x.old)
+}
+
+// put sets an op to a match and the edit's literals.
+func (x *edit) put(o *op, length, distance int) {
+	o.bits = uint64(x.code >> editCodeBits)
+	o.size = uint32(x.code % (1 << editCodeBits))
+	o.length = uint32(length)
+	o.distance = uint32(distance)
+	o.plain = uint32(x.plain)
+}
+
+// encodeEdits sets the bits of the plain bytes of edits, which produce text, in a code.
+func encodeEdits(list []edit, text []byte, t *codeTable) {
+	at := 0
+	for i := range list {
+		x := &list[i]
+		at += int(x.same)
+		bits, size := uint64(0), uint(0)
+		for _, l := range text[at : at+int(x.plain)] {
+			if size > maxEditCode {
+				break
+			}
+			bits |= t.litLen[l].bits() << (size & 63)
+			size += t.litLen[l].len()
+		}
+		x.code = tooMany
+		if size <= maxEditCode {
+			x.code = editCode(bits<<editCodeBits) | editCode(size)
+		}
+		at += int(x.plain)
+	}
+}
+
 func samePrefix(a, b []byte) int {
 	b = b[:min(len(a), len(b))]
 	n := 0
@@ -87,6 +183,19 @@ func samePrefix(a, b []byte) int {
 		n++
 	}
 	return n
+}
+
+// samePrefixShort returns the length of the common prefix of two texts with Slack readable bytes
+// after them.
+func samePrefixShort(a, b []byte) int {
+	most := min(len(a), len(b))
+	for n := 0; n < most; n += 8 {
+		x := binary.LittleEndian.Uint64(a[n:n+8:n+8]) ^ binary.LittleEndian.Uint64(b[n:n+8:n+8])
+		if x != 0 {
+			return min(n+bits.TrailingZeros64(x)>>3, most)
+		}
+	}
+	return most
 }
 
 func sameSuffix(a, b []byte) int {

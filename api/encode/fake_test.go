@@ -68,8 +68,6 @@ func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 					text = append(text[:0], "null"...)
 				case 1:
 					text = append(text, bytes.Repeat([]byte(":x,"), r.IntN(20))...)
-				case 2:
-					text = text[:0]
 				}
 				if odd && r.IntN(200) == 0 {
 					text = append(text, bytes.Repeat([]byte{byte(r.Uint32())}, r.IntN(1<<r.IntN(17)))...)
@@ -92,7 +90,7 @@ func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 			if s == slots-1 {
 				text = append(text, end...)
 			}
-			text = append(make([]byte, 0, len(text)), text...)
+			text = append(make([]byte, 0, len(text)+Slack), text...)
 			slot.texts = append(slot.texts, text)
 			slot.cuts = append(slot.cuts, cuts)
 		}
@@ -170,7 +168,7 @@ func (b *fakeBatch) Append(dst []byte, lanes []Lane, runs []Run) []byte {
 				text := s.texts[code]
 				if s.plain {
 					at := len(space)
-					space = append(space, text...)
+					space = append(append(space, text...), make([]byte, Slack)...)
 					text = space[at : at+len(text)]
 				}
 				codes, texts = append(codes, code), append(texts, text)

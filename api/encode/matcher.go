@@ -2,6 +2,7 @@ package encode
 
 import (
 	"math"
+	"slices"
 
 	"github.com/klauspost/crc32"
 )
@@ -18,26 +19,39 @@ type matcher struct {
 	crc  uint32 // of the body so far
 	next func() // called before each batch of rows
 
-	rowsOf Rows
-	batch  Batch
-	part   [BatchRows]Run // of the rows, one batch
-	lanes  []Lane
-	last   []uint32 // position of each fragment's last occurrence before the previous row
-	slots  []slot
+	rowsOf  Rows
+	batch   Batch
+	part    [BatchRows]Run // of the rows, one batch
+	lanes   []Lane
+	varying []varying
+	last    []uint32 // position of each fragment's last occurrence before the previous row
+	slots   []slot
 
-	// back is the distance to the corresponding byte of the previous row, and about noRow if there
-	// is no previous row.
+	// back is the distance to the corresponding byte of the previous row, and beyond the window if
+	// there is no previous row.
 	back int
 
 	// The current match, which ends at position at.
 	length, distance int
 
-	ops  []op // not yet given to the block
-	from int  // start of their text, including that of the match that was current at the start
+	ops   []op // not yet given to the block
+	from  int  // start of their text, including that of the match that was current at the start
+	items []item
 
 	pause func() // called before each batch; nil: none
 
-	block block // which the ops are written to
+	fetched uint32 // sum of the results of lookUp, which keeps it from being optimized away
+
+	block  block // which the ops are written to
+	editor editor
+
+	noEdits keptEdits // of a piece that is a match with its last occurrence
+
+	// literalCode is the code in which ops have the bits of their literals, nil if they have none;
+	// generation numbers the codes, from firstGeneration up.
+	literalCode *codeTable
+	generation  uint32
+
 	edits edits
 }
 
@@ -45,13 +59,11 @@ type matcher struct {
 type slot struct {
 	text     []byte
 	fragment uint32
+	fields   int    // number of fields of the slot's fragments; 0 before it is computed
 	plain    []byte // memory for a plain text
 }
 
 const (
-	// noRow is far beyond the window, also after texts of other lengths than those before.
-	noRow = math.MaxInt32
-
 	// shortMatch is the shortest match: fewer bytes take fewer bits as literals.
 	shortMatch = 5
 
@@ -66,8 +78,10 @@ const (
 // init allocates the memory for a table's rows.
 func (d *matcher) init(rows Rows) {
 	d.rowsOf, d.batch = rows, rows.NewBatch()
-	d.lanes, d.slots = make([]Lane, rows.Slots()), make([]slot, rows.Slots())
+	d.lanes, d.slots, d.varying = make([]Lane, rows.Slots()), make([]slot, rows.Slots()), make([]varying, 0,
+		rows.Slots())
 	d.last = make([]uint32, rows.Fragments())
+	d.editor.init()
 	d.base = maxDistance + 1
 	d.start()
 }
@@ -88,7 +102,7 @@ func (d *matcher) pauses(pause func()) { d.pause = pause }
 
 // forgetRow makes the next row one without a previous row.
 func (d *matcher) forgetRow() {
-	d.back = noRow
+	d.back = math.MaxInt32
 	for s := range d.slots {
 		d.slots[s].fragment, d.slots[s].text = noFragment, nil
 	}
@@ -150,27 +164,31 @@ func (d *matcher) drop() {
 	}
 }
 
-// encode encodes a batch of n rows, the last one without its last cut bytes.
+// encode encodes a batch of n rows, the last one without its last cut bytes. The first row and a
+// last one that is cut are encoded slot by slot, the others only where lanes vary.
 func (d *matcher) encode(n, cut int) {
-	d.encodeRows(0, n, cut)
+	rows, first := n, 0
+	if cut > 0 {
+		rows--
+	}
+	if n == 1 {
+		first = cut
+	}
+	d.row(0, first)
+	if rows > 1 {
+		d.encodeRows(1, rows, d.vary(rows))
+		d.keepRow(rows - 1)
+	}
+	if rows < n && n > 1 {
+		d.row(n-1, cut)
+	}
 	d.keepPlain()
 	d.run()
 }
 
-// encodeRows encodes the rows from from to to-1 of a batch, the last one without its last cut
-// bytes.
-func (d *matcher) encodeRows(from, to, cut int) {
-	for k := from; k < to-1; k++ {
-		d.row(k, 0)
-	}
-	if from < to {
-		d.row(to-1, cut)
-	}
-}
-
 // row encodes row k of a batch without its last cut bytes.
 func (d *matcher) row(k, cut int) {
-	start, same := d.at, 0 // same bytes of the previous row are not encoded yet
+	start := d.at
 	for s := range d.lanes {
 		l := &d.lanes[s]
 		text, number := l.Same, 0
@@ -182,39 +200,44 @@ func (d *matcher) row(k, cut int) {
 			cut = 0
 		}
 		text = text[:len(text)-cut]
-		fragment := uint32(noFragment)
-		if l.Fragments != nil {
-			if fragment = l.First + l.Fragments[number]; fragment == d.slots[s].fragment {
-				same += len(text)
-				continue
-			}
-		}
-		d.extend(same)
-		if same = 0; l.Fragments == nil {
+		if l.Fragments == nil {
 			d.plainPiece(s, text, l.After, cut)
+		} else if f := l.First + l.Fragments[number]; f == d.slots[s].fragment {
+			d.extend(len(text))
 		} else {
-			d.fragment(s, fragment, text, cut)
+			d.fragment(s, f, text, cut)
 		}
 	}
-	d.extend(same)
 	if d.back > maxDistance {
 		d.back = d.at - start
 	}
 }
 
-// literal ends the current match, and encodes the next n bytes as literals.
-func (d *matcher) literal(n int) {
-	d.ops = append(d.ops, op{uint32(d.length), uint32(d.distance), uint32(n)})
+// op ends the current match and adds an op with it and n literals, whose bits the caller sets. It
+// sets each field on its own: the compiler would build a composite literal on the stack and read it
+// back before its parts are written.
+func (d *matcher) op(n int) *op {
+	if len(d.ops) == cap(d.ops) {
+		d.ops = slices.Grow(d.ops, 1)
+	}
+	d.ops = d.ops[:len(d.ops)+1]
+	x := &d.ops[len(d.ops)-1]
+	x.length, x.distance, x.plain = uint32(d.length), uint32(d.distance), uint32(n)
 	d.length = 0
 	d.at += n
+	return x
 }
 
 // settle ends the current match.
 func (d *matcher) settle() {
 	if d.length > 0 {
-		d.literal(0)
+		x := d.op(0)
+		x.bits, x.size = 0, 0
 	}
 }
+
+// literal encodes the next n bytes as literals.
+func (d *matcher) literal(n int) { d.op(n).size = tooMany }
 
 // finish ends the current match and passes it to the block.
 func (d *matcher) finish() {
@@ -260,7 +283,7 @@ func (d *matcher) refer(n, distance int) {
 func (d *matcher) plainPiece(s int, text []byte, after, cut int) {
 	old := d.slots[s].text
 	d.slots[s].text = text
-	if d.back >= noRow/2 {
+	if old == nil {
 		d.literal(len(text))
 		return
 	}
@@ -294,8 +317,11 @@ func (d *matcher) fragment(s int, fragment uint32, text []byte, cut int) {
 			e := &d.edits
 			cuts, oldCuts := d.rowsOf.Cuts(s, fragment, old)
 			e.compare(oldText, text, oldCuts, cuts)
+			if cut == 0 && e.n > 0 {
+				d.editor.at(old, fragment).keep(old, fragment, e)
+			}
 			if distance > maxDistance || e.cheap() {
-				d.apply(e)
+				d.apply(e, text)
 				return
 			}
 		}
@@ -308,14 +334,22 @@ func (d *matcher) fragment(s int, fragment uint32, text []byte, cut int) {
 	}
 }
 
-// apply encodes the text of a fragment by edits of the previous row's.
-func (d *matcher) apply(e *edits) {
-	for _, x := range e.list[:e.n] {
-		d.extend(int(x.same))
-		d.literal(int(x.plain))
-		d.back += int(x.plain) - int(x.old)
+// apply encodes a text by edits.
+func (d *matcher) apply(e *edits, text []byte) {
+	if d.literalCode != nil {
+		encodeEdits(e.list[:e.n], text, d.literalCode)
 	}
-	d.extend(e.rest)
+	if d.distance != d.back {
+		d.settle()
+	}
+	at, back, length := len(d.ops), d.back, d.length
+	d.ops = slices.Grow(d.ops, maxEdits)[:at+e.n]
+	for i := range e.list[:e.n] {
+		back = e.list[i].set(&d.ops[at+i], length, back)
+		length = 0
+	}
+	d.distance, d.back, d.length = back, back, length+e.rest
+	d.at += len(text)
 }
 
 // skip accounts for n bytes that were added to the body by others. Call prime before the next rows.
@@ -330,7 +364,15 @@ func (d *matcher) skip(n uint32) {
 func (d *matcher) prime(row uint32) {
 	d.part[0] = Run{row, row + 1}
 	d.text = d.batch.Append(d.text[:0], d.lanes, d.part[:1])
-	d.keepRow(0)
+	for s := range d.lanes {
+		l, slot := &d.lanes[s], &d.slots[s]
+		if slot.text = l.Same; slot.text == nil {
+			slot.text = l.Texts[0]
+		}
+		if l.Fragments != nil {
+			slot.fragment = l.First + l.Fragments[0]
+		}
+	}
 	d.keepPlain()
 	d.at = len(d.text)
 	d.from = d.at
@@ -338,26 +380,15 @@ func (d *matcher) prime(row uint32) {
 	d.back = d.at
 }
 
-// keepRow makes row k of a batch the previous row of what follows.
-func (d *matcher) keepRow(k int) {
-	for s := range d.lanes {
-		l, slot := &d.lanes[s], &d.slots[s]
-		text, number := l.Same, 0
-		if text == nil {
-			text, number = l.Texts[k], k
-		}
-		if slot.text = text; l.Fragments != nil {
-			slot.fragment = l.First + l.Fragments[number]
-		}
-	}
-}
+// zeros are the readable bytes after a text.
+var zeros [Slack]byte
 
 // keepPlain copies the plain texts of the last row, which the next batch overwrites.
 func (d *matcher) keepPlain() {
 	for i := range d.lanes {
 		if s := &d.slots[i]; d.lanes[i].Fragments == nil {
-			s.plain = append(s.plain[:0], s.text...)
-			s.text = s.plain
+			s.plain = append(append(s.plain[:0], s.text...), zeros[:]...)
+			s.text = s.plain[:len(s.text)]
 		}
 	}
 }

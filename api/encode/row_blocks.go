@@ -39,7 +39,7 @@ func (d *deflater) rowBlock(code *codeTable, from, to uint32) *storedBlock {
 	defer d.abandon()
 	w := &d.block.bits
 	w.out = w.out[:0]
-	d.block.code = code
+	d.literalCode, d.block.code, d.generation = code, code, rowGeneration
 	if from > 0 {
 		d.prime(from - 1)
 	}
@@ -103,7 +103,7 @@ func (d *deflater) markRow(m *rowMark, k int) bool {
 // abandon forgets a body that is not complete.
 func (d *deflater) abandon() {
 	d.ops, d.length = d.ops[:0], 0
-	d.block.bits.out, d.block.code = nil, nil
+	d.block.bits.out, d.block.code, d.literalCode = nil, nil, nil
 }
 
 type rowTable struct {
@@ -168,8 +168,9 @@ func (d *deflater) rowCode(runs []Run) (code *blockCode, size uint) {
 		d.ops, d.from = d.ops[:0], d.at-d.length
 		d.keepPlain()
 	}
-	code = new(blockCode)
+	code = &blockCode{generation: rowGeneration}
 	code.build(&d.huffman, &seen)
+	code.begin(&code.begun)
 	return code, seen.cost(&code.table) + seen.extra() + code.header.size
 }
 

@@ -85,7 +85,7 @@ func TestCountedBits(t *testing.T) {
 		for range r.IntN(20) {
 			x := op{
 				length: uint32(r.IntN(1 << r.IntN(11))), distance: uint32(1 + r.IntN(1<<r.IntN(16))),
-				plain: uint32(r.IntN(20)),
+				plain: uint32(r.IntN(20)), size: tooMany,
 			}
 			size += int(x.length + x.plain)
 			ops = append(ops, x)

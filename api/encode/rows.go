@@ -39,7 +39,7 @@ type Batch interface {
 }
 
 // Lane holds the pieces of a batch's rows in one slot: texts of fragments, which never change, or
-// plain texts, which the next Append may overwrite.
+// plain texts, which the next Append may overwrite. Slack bytes after each text are readable.
 type Lane struct {
 	Same  []byte   // the text of all rows, if they have the same fragment
 	Texts [][]byte // otherwise, the text of each row
@@ -52,6 +52,9 @@ type Lane struct {
 	// After is the number of bytes at the end of a plain text that are the same in every row.
 	After int
 }
+
+// Slack is the number of readable bytes after each text of a Lane.
+const Slack = 16
 
 // Run is the rows From to To-1.
 type Run struct{ From, To uint32 }

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -57,10 +58,25 @@ func AppendGzip(dst, body []byte) []byte {
 // 3 % smaller.
 const zstdLevel = zstd.SpeedFastest
 
-// wholeEncoders pools encoders. One takes 3 to 6 ms for its first body, in which it allocates 3 MB,
-// and then a tenth of that. The library's own list uses the one that has waited longest, and the
-// first bodies would be slow on each core.
-var wholeEncoders = sync.Pool{New: func() any {
+// zstdEncoders are idle encoders. An encoder takes 3 to 6 ms for its first body, in which it
+// allocates 3 MB, and then a tenth of that. So they are kept, and the one that was used last is
+// used next: the library's own list uses the one that has waited longest, and the first bodies
+// would be slow on each core.
+type zstdEncoders struct {
+	mu   sync.Mutex
+	idle []*zstd.Encoder
+}
+
+var wholeEncoders zstdEncoders
+
+func (z *zstdEncoders) get() *zstd.Encoder {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if n := len(z.idle); n > 0 {
+		e := z.idle[n-1]
+		z.idle = z.idle[:n-1]
+		return e
+	}
 	e, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstdLevel),
 		zstd.WithWindowSize(wholeWindow), // shorter bodies are a single segment, whose window is their length
@@ -71,12 +87,21 @@ var wholeEncoders = sync.Pool{New: func() any {
 		panic(err) // the options are constants
 	}
 	return e
-}}
+}
+
+// put keeps an encoder, unless there is one for each core already.
+func (z *zstdEncoders) put(e *zstd.Encoder) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if len(z.idle) < runtime.GOMAXPROCS(0) {
+		z.idle = append(z.idle, e)
+	}
+}
 
 // AppendZstd appends body as one zstd frame with its content size.
 func AppendZstd(dst, body []byte) []byte {
-	e := wholeEncoders.Get().(*zstd.Encoder)
+	e := wholeEncoders.get()
 	dst = e.EncodeAll(body, dst)
-	wholeEncoders.Put(e)
+	wholeEncoders.put(e)
 	return dst
 }
