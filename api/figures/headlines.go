@@ -189,6 +189,21 @@ func (f *figure) missing(place string, h *headline, hasRows bool) (string, error
 	if hasRows {
 		return f.undecided(place, h)
 	}
+	if len(f.given) > 0 {
+		return f.absent(place)
+	}
+	return kept(f.a.Served, absentKey{f.Headline, place}, func() (string, error) { return f.absent(place) })
+}
+
+// absentKey is the key of what a snapshot keeps of a place without rows: to look for those of other
+// kinds and times takes longer than a figure.
+type absentKey struct {
+	*contract.Headline
+	place string
+}
+
+// absent says what exists besides the rows of a figure, of which a place has none.
+func (f *figure) absent(place string) (string, error) {
 	kind := merged(f.filters, f.given)
 	kind.Del(levelColumn)
 	for _, of := range []struct {

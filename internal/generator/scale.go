@@ -81,6 +81,10 @@ var full = sizes{
 // lastYear is the year of SnapshotTime.
 const lastYear = 2026
 
+// mostPlaces is how many times as many places there are at the most: the world gets more rows, but
+// few more provinces and districts.
+const mostPlaces = 4
+
 // sized returns the sizes that the options ask for. A scale between 0 and 1 keeps the years and has
 // less of everything in them.
 func sized(o Options) sizes {
@@ -93,11 +97,14 @@ func sized(o Options) sizes {
 	scale := o.Scale
 	s := full
 	for _, n := range []*int{
-		&s.admin1, &s.admin2, &s.orgs, &s.markets, &s.commodities, &s.conflictUnits, &s.presence, &s.needsRows,
-		&s.refugeePairs, &s.returneePairs, &s.idpRows, &s.foodAnalyses, &s.priceSeries, &s.rainUnits1, &s.rainUnits2,
+		&s.orgs, &s.markets, &s.commodities, &s.conflictUnits, &s.presence, &s.needsRows, &s.refugeePairs,
+		&s.returneePairs, &s.idpRows, &s.foodAnalyses, &s.priceSeries, &s.rainUnits1, &s.rainUnits2,
 		&s.populationUnits,
 	} {
 		*n = max(10, int(float64(*n)*scale))
+	}
+	for _, n := range []*int{&s.admin1, &s.admin2} {
+		*n = max(10, int(float64(*n)*min(scale, mostPlaces)))
 	}
 	s.admin1 = max(s.admin1, 2*sample.deepCountries)
 	s.orgs, s.markets = max(s.orgs, sample.orgs), max(s.markets, sample.markets)
