@@ -193,7 +193,12 @@ func (c *change) translate(headA, headB []byte) (func([]uint64), error) {
 		return nil, nil
 	}
 	codes, err := newCodes(c.entries, c.a.entries, c.b.entries)
-	return translateCodes(codes), err
+	for old, code := range codes {
+		if uint32(old) != code {
+			return translateCodes(codes), err
+		}
+	}
+	return nil, err
 }
 
 // eachRun calls do for the runs of an alignment between so many positions of A and n of B. from is
@@ -246,6 +251,10 @@ type prediction struct {
 	alignment []byte
 	translate func([]uint64) // numbers of A to those of B; nil: they are the same
 	last      uint64
+
+	// copied copies numbers of A that are right, at most so many, and returns how many. It may be
+	// nil.
+	copied func(from, at, most int) int
 }
 
 // each calls do for n predicted numbers, some at a time. do replaces them by the right ones.
@@ -254,6 +263,14 @@ func (p *prediction) each(n int, do func(at int, some []uint64) error) error {
 	return eachRun(p.alignment, p.from.n, n, func(from, at, count int) error {
 		for end := at + count; at < end; {
 			some := space[:min(end-at, len(space))]
+			if p.copied != nil && from >= 0 {
+				if n := p.copied(from, at, end-at); n > 0 {
+					from, at = from+n, at+n
+					p.last = p.from.At(uint32(from - 1))
+					continue
+				}
+				some = some[:1]
+			}
 			if from < 0 {
 				for k := range some {
 					some[k] = p.last

@@ -192,6 +192,13 @@ func (x *applying) numbers(c *change) ([]byte, error) {
 	pack := &packer{out: x.room(partNumbers, b.length), width: int(b.width)}
 	pack.out = append(pack.out, head...)
 	guess := prediction{from: from, alignment: c.positions, translate: translate}
+	if translate == nil && from.Width() == pack.width && pack.width <= maxLoad {
+		guess.copied = func(first, start, most int) int {
+			most = min(most, at-start)
+			pack.copy(from, first, most)
+			return most
+		}
+	}
 	mask := newPacked(nil, 0, int(b.width)).mask
 	err = guess.each(c.b.n, func(start int, some []uint64) error {
 		for ; at < start+len(some); at = next() {

@@ -183,13 +183,24 @@ func newPacker(n, width int) *packer {
 	return &packer{out: make([]byte, 0, packedSize(n, width)), width: width}
 }
 
-func (p *packer) add(v uint64) {
+func (p *packer) add(v uint64) { p.addBits(v, p.width) }
+
+func (p *packer) addBits(v uint64, n int) {
 	p.word |= v << p.filled
-	p.filled += p.width
+	p.filled += n
 	if p.filled >= 64 {
 		p.out = binary.LittleEndian.AppendUint64(p.out, p.word)
 		p.filled -= 64
-		p.word = v >> (p.width - p.filled)
+		p.word = v >> (n - p.filled)
+	}
+}
+
+// copy adds some numbers of an array of the same width, of at most maxLoad bits.
+func (p *packer) copy(of Packed, from, n int) {
+	for n > 0 {
+		some := min(n, maxLoad/p.width)
+		p.addBits(of.Load(uint32(from))&(1<<(some*p.width)-1), some*p.width)
+		from, n = from+some, n-some
 	}
 }
 
