@@ -192,7 +192,7 @@ func (f *figure) missing(place string, h *headline, hasRows bool) (string, error
 	if len(f.given) > 0 {
 		return f.absent(place)
 	}
-	return kept(f.a.Served, absentKey{f.Headline, place}, func() (string, error) { return f.absent(place) })
+	return list.MadeOf(f.s, f.a.Served, absentKey{f.Headline, place}, func() (string, error) { return f.absent(place) })
 }
 
 // absentKey is the key of what a snapshot keeps of a place without rows: to look for those of other

@@ -42,8 +42,8 @@ func generate(
 	var o generator.Options
 	out := flags.String("out", "", "directory to write to")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the data")
-	flags.Float64Var(&o.Scale, "scale", 0, "0 is the sample, 1 is twelve million rows; 16, the most, is ten times the rows "+
-		"and four times the places of 1")
+	flags.Float64Var(&o.Scale, "scale", 0, "0 is the sample, 1 is twelve million rows; 16, the most, is ten times "+
+		"the rows and four times the places of 1")
 	flags.BoolVar(&o.Compress, "gzip", false, "compress the files of the themes")
 	if err := flags.Parse(args); err != nil {
 		return err
