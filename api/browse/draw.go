@@ -33,30 +33,37 @@ func groupsOf(q *Question, records []Record, b *by, field string) []group {
 	l := q.Language
 	all := make([]group, len(records))
 	for i, r := range records {
-		g := &all[i]
-		g.value, _ = r.Text(b.fields[0])
+		value, _ := r.Text(b.fields[0])
+		name, code := "", ""
 		switch {
 		case b.as == onCountries:
-			g.name = q.nameOf(g.value)
+			name = q.nameOf(value)
 		case b.as == asBars:
-			g.name, g.code = worded(l, b.fields[0], g.value)
-		case b.as == overTime && len(b.fields) > 1:
-			g.second, _ = r.Text(b.fields[1])
+			name, code = worded(l, b.fields[0], value)
 		case b.as == onUnits || b.as == onPoints:
-			g.name, _ = r.Text(b.fields[1])
+			name, _ = r.Text(b.fields[1])
+		}
+		text, _ := r.Text(field)
+		g := newGroup(l, value, name, text)
+		if g.code = code; b.as == overTime && len(b.fields) > 1 {
+			g.second, _ = r.Text(b.fields[1])
 		}
 		if b.as == onPoints {
 			g.lat, g.lon, g.placed = placeOf(r, b.fields[2], b.fields[3])
 		}
-		g.name = cmp.Or(g.name, g.value, l.T("not given"))
-		var text string
-		if text, g.known = r.Text(field); g.known {
-			g.number, _ = strconv.ParseFloat(text, 64)
-			g.text, g.exact = rounded(l, text)
-			g.sent = text
-		}
+		all[i] = g
 	}
 	return all
+}
+
+// newGroup is a group with its figure as the interface writes it, empty without one.
+func newGroup(l *lang.Language, value, name, text string) group {
+	g := group{value: value, name: cmp.Or(name, value, l.T("not given")), sent: text, known: text != ""}
+	if number, err := strconv.ParseFloat(text, 64); err == nil {
+		g.number = number
+		g.text, g.exact = rounded(l, text)
+	}
+	return g
 }
 
 // placeOf reads a place. Without one, or with one that is not on the globe, ok is false.
@@ -332,15 +339,20 @@ func capital(text string) string {
 // sortByFigure puts the greatest figures first, and groups without a figure last.
 func sortByFigure(groups []group) {
 	slices.SortFunc(groups, func(a, b group) int {
-		switch {
-		case a.known && !b.known:
-			return -1
-		case b.known && !a.known:
-			return 1
-		}
-		return cmp.Or(cmp.Compare(b.number, a.number), strings.Compare(a.name, b.name),
+		return cmp.Or(knownFirst(a.known, b.known), cmp.Compare(b.number, a.number), strings.Compare(a.name, b.name),
 			strings.Compare(a.value, b.value), cmp.Compare(a.lat, b.lat))
 	})
+}
+
+// knownFirst orders what has a value before what has none.
+func knownFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }
 
 // isEnum reports whether the values of a field have an order of their own.

@@ -171,7 +171,7 @@ func (s state) withValues(field string, values []string) string {
 
 // distinct is how many values occur among the records that pass all filters, the field's own too.
 func (f *facet) distinct(values url.Values) []string {
-	own := slices.Concat(values[f.Field], splitLists(values[f.Field+contract.SeveralSuffix]))
+	own := chosenOf(state{values: values}, f.Field)
 	var all []string
 	for _, v := range f.all {
 		if len(own) == 0 || slices.Contains(own, v.Value) {

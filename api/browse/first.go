@@ -318,16 +318,6 @@ const (
 	sumDigits  = 6
 )
 
-// newGroup is a group with its figure as the interface writes it, empty without one.
-func newGroup(l *lang.Language, value, name, text string) group {
-	g := group{value: value, name: cmp.Or(name, value, l.T("not given")), known: text != ""}
-	if number, ok := new(big.Rat).SetString(text); ok {
-		g.number, _ = number.Float64()
-		g.text, g.exact = rounded(l, plainDigits(text))
-	}
-	return g
-}
-
 // plainDigits is a number without zeros at the end of its decimals.
 func plainDigits(text string) string {
 	if !strings.Contains(text, ".") {

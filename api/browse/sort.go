@@ -71,15 +71,11 @@ func sorted(records []Record, field string, isNumber, down bool) []int {
 		}
 	}
 	slices.SortStableFunc(keys, func(a, b key) int {
-		switch {
-		case a.known && !b.known:
-			return -1
-		case b.known && !a.known:
-			return 1
-		case down:
+		first := knownFirst(a.known, b.known)
+		if down {
 			a, b = b, a
 		}
-		return cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
+		return cmp.Or(first, cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
 	})
 	at := make([]int, len(keys))
 	for i := range keys {

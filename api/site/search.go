@@ -74,15 +74,18 @@ type foundResult struct {
 	Value, Period string
 }
 
-func newFoundResult(l *lang.Language, r find.Result) foundResult {
-	f := foundResult{Result: r}
-	if figure := r.Figure; figure != nil {
-		if figure.Value != nil {
-			f.Value = browse.Number(l, figure.Value.String())
+func foundResults(l *lang.Language, found *find.Answer) (all []foundResult) {
+	for _, r := range found.Results {
+		f := foundResult{Result: r}
+		if figure := r.Figure; figure != nil {
+			if figure.Value != nil {
+				f.Value = browse.Number(l, figure.Value.String())
+			}
+			f.Period = l.Period(figure.Start, figure.End)
 		}
-		f.Period = l.Period(figure.Start, figure.End)
+		all = append(all, f)
 	}
-	return f
+	return all
 }
 
 // searchAddress is the address of a search.
@@ -172,9 +175,7 @@ func (p pages) addFound(page *searchPage, q find.Query) (err error) {
 	if page.Answer, err = p.find(q); err != nil {
 		return err
 	}
-	for _, r := range page.Answer.Results {
-		page.Results = append(page.Results, newFoundResult(p.Language, r))
-	}
+	page.Results = foundResults(p.Language, page.Answer)
 	all := 0
 	for _, c := range page.Answer.Kinds {
 		all += c.N
@@ -216,10 +217,7 @@ func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) {
 		page := searchPage{pageHead: p.head(p.T("Not found"), ""), Missing: true, Near: near}
 		q := find.Query{Text: missingWords(sent[len(p.Prefix):]), Limit: foundMissing, Brief: true}
 		if found, err := p.find(q); err == nil { // without a snapshot too, there is a page
-			page.Text = q.Text
-			for _, r := range found.Results {
-				page.Results = append(page.Results, newFoundResult(p.Language, r))
-			}
+			page.Text, page.Results = q.Text, foundResults(p.Language, found)
 		}
 		err := p.answerPage(ctx, "search.html", page, &head)
 		if ctx.Response.StatusCode() == fasthttp.StatusOK {
