@@ -38,19 +38,25 @@ func hasField(e *contract.Endpoint, name string) bool {
 	return slices.Contains(contract.FieldNames(e.Fields), name)
 }
 
-// scopeOf counts the records that pass, by level and source file, in one aggregate.
-func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err error) {
-	params, groups := maps.Clone(filters), []string{levelField, resourceField}
-	groups = slices.DeleteFunc(groups, func(field string) bool { return !hasField(e, field) })
-	params.Set("group_by", strings.Join(groups, ","))
-	if len(groups) == 0 {
+// groups asks for measures of the records that pass, in groups by fields.
+func (c *call) groups(e *contract.Endpoint, filters url.Values, by, measures string, into any) error {
+	params := maps.Clone(filters)
+	if params.Set("group_by", by); by == "" {
 		params.Del("group_by")
 	}
-	params.Set("measures", "count")
-	if e.HasPeriod() {
-		params.Set("measures", "count,min:"+contract.PeriodStart+",max:"+contract.PeriodEnd)
-	}
+	params.Set("measures", measures)
 	params.Set("limit", strconv.Itoa(contract.MaxLimit))
+	_, err := c.ask(e.Path+"/aggregate", params, into)
+	return err
+}
+
+// scopeOf counts the records that pass, by level and source file, in one aggregate.
+func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err error) {
+	groups, measures := []string{levelField, resourceField}, "count"
+	groups = slices.DeleteFunc(groups, func(field string) bool { return !hasField(e, field) })
+	if e.HasPeriod() {
+		measures = "count,min:" + contract.PeriodStart + ",max:" + contract.PeriodEnd
+	}
 	var found struct {
 		Data []struct {
 			Level    *int   `json:"admin_level"`
@@ -60,7 +66,7 @@ func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err e
 			To       string `json:"max_reference_period_end"`
 		}
 	}
-	_, err = c.ask(e.Path+"/aggregate", params, &found)
+	err = c.groups(e, filters, strings.Join(groups, ","), measures, &found)
 	for _, g := range found.Data {
 		s.records += g.Count
 		if g.Level != nil && !slices.Contains(s.Levels, *g.Level) {
@@ -205,12 +211,8 @@ func (c *call) nearestWithout(n *Nothing, e *contract.Endpoint, params url.Value
 
 // valuesOf are the values of a field among the records that pass, the most frequent first.
 func (c *call) valuesOf(e *contract.Endpoint, field string, filters url.Values) (values []string, err error) {
-	params := maps.Clone(filters)
-	params.Set("group_by", field)
-	params.Set("measures", "count")
-	params.Set("limit", strconv.Itoa(contract.MaxLimit))
 	var found struct{ Data []map[string]any }
-	_, err = c.ask(e.Path+"/aggregate", params, &found)
+	err = c.groups(e, filters, field, "count", &found)
 	slices.SortStableFunc(found.Data, func(a, b map[string]any) int {
 		return cmp.Compare(b["count"].(float64), a["count"].(float64))
 	})
@@ -248,16 +250,9 @@ func (c *call) meantBy(e *contract.Endpoint, name, value string) (*Call, error) 
 	if plain != name {
 		values = strings.Split(value, ",")
 	}
-	var codes []string
-	for _, one := range values {
-		hit, err := c.findOne(one, kindsOf[at][1])
-		if err != nil || hit == nil {
-			return nil, err
-		}
-		codes = append(codes, hit.Code)
-	}
-	if slices.Equal(codes, values) && plain == field || !slices.Contains(filterNames(e), field) {
-		return nil, nil
+	codes, err := c.codesOf(values, kindsOf[at][1])
+	if codes == nil || slices.Equal(codes, values) && plain == field || !slices.Contains(filterNames(e), field) {
+		return nil, err
 	}
 	if len(codes) == 1 {
 		return c.withFilter(field, codes[0], name, plain), nil
@@ -288,18 +283,16 @@ func (c *call) missing(a *Answer, e *contract.Endpoint, filters url.Values) erro
 	return nil
 }
 
-// findOne is the name of a kind that a text is most probably, nil without one.
-func (c *call) findOne(text, kind string) (*find.Result, error) {
-	var found find.Answer
-	if _, err := c.ask(searchPath, url.Values{"q": {text}, "kind": {kind}}, &found); err != nil {
-		return nil, err
+// codesOf are the codes that texts most probably mean, of names of a kind; nil if one means none.
+func (c *call) codesOf(texts []string, kind string) (codes []string, err error) {
+	for _, text := range texts {
+		var found find.Answer
+		_, err := c.ask(searchPath, url.Values{"q": {text}, "kind": {kind}}, &found)
+		if err != nil || len(found.Results) == 0 {
+			return nil, err
+		}
+		is := func(r find.Result) bool { return strings.EqualFold(r.Code, text) || strings.EqualFold(r.Name, text) }
+		codes = append(codes, found.Results[max(0, slices.IndexFunc(found.Results, is))].Code)
 	}
-	is := func(r find.Result) bool { return strings.EqualFold(r.Code, text) || strings.EqualFold(r.Name, text) }
-	if at := slices.IndexFunc(found.Results, is); at >= 0 {
-		return &found.Results[at], nil
-	}
-	if len(found.Results) > 0 {
-		return &found.Results[0], nil
-	}
-	return nil, nil
+	return codes, nil
 }

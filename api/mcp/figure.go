@@ -116,36 +116,28 @@ func (c *call) describeFigure(a *Answer, h *contract.Headline, rows []json.RawMe
 // checkCountries refuses what is no code of a country: an answer would look as if nothing were
 // known of the country that is meant.
 func (c *call) checkCountries() error {
-	var found struct{ Data []struct{ Code string } }
-	meant := slices.Clone(c.args.Countries)
-	if len(meant) == 0 {
+	type place struct{ Code string }
+	var found struct{ Data []place }
+	params := url.Values{"limit": {strconv.Itoa(mostRows)}, "fields": {"code"}}
+	if len(c.args.Countries) == 0 {
 		return nil
 	}
-	params := url.Values{"limit": {strconv.Itoa(mostRows)}, "fields": {"code"}}
 	if _, err := c.ask(listNamed("location").Path, params, &found); err != nil {
 		return err
 	}
-	var r *refusal
-	for i, code := range meant {
-		if slices.ContainsFunc(found.Data, func(l struct{ Code string }) bool { return l.Code == code }) {
+	for _, code := range c.args.Countries {
+		if slices.Contains(found.Data, place{code}) {
 			continue
 		}
-		if r == nil {
-			r = &refusal{Message: fmt.Sprintf("%q is no code of a country here; want three capital letters", code)}
-		}
-		hit, err := c.findOne(code, "country")
+		codes, err := c.codesOf(c.args.Countries, "country")
 		if err != nil {
 			return err
 		}
-		if hit == nil {
+		r := &refusal{Message: fmt.Sprintf("%q is no code of a country here; want three capital letters", code)}
+		if r.Instead = c.with("countries", codes); codes == nil {
 			r.Instead = &Call{"find", map[string]any{"words": code, "kind": "country"}}
-			return r
 		}
-		meant[i] = hit.Code
+		return r
 	}
-	if r == nil {
-		return nil
-	}
-	r.Instead = c.with("countries", meant)
-	return r
+	return nil
 }
