@@ -135,7 +135,9 @@ func TestBrowserInteractive(t *testing.T) {
 		}
 		p.Eval(`document.querySelector("#swagger-ui button").click(); ""`)
 		p.Wait(`document.querySelectorAll("h3.opblock-tag[aria-level]").length > 3`)
-		p.violations("/hapi/docs/interactive, loaded", 1280, scheme)
+		if testkit.Long() { // with an endpoint open, the page has all of it
+			p.violations("/hapi/docs/interactive, loaded", 1280, scheme)
+		}
 		p.Goto(p.address + "/hapi/docs") // a step to a fragment of the same page would load nothing
 		p.Goto(p.address + "/hapi/docs/interactive" + open)
 		p.Wait(`document.querySelector(".opblock.is-open td.col_header[role]") !== null`)

@@ -28,7 +28,8 @@ type trapCheck struct {
 // TestWrongSumFixtures asks the real input for figures that would count people, money or events
 // twice or leave some out. Each request must be refused, and the request that the refusal names be
 // right, or be answered with the right figure. The judge finds out what is right from the rows; the
-// figures in the list are from a program that knows nothing of sums.
+// figures in the list are from a program that knows nothing of sums. All are asked for; the judge
+// answers each third request too, in the long form each.
 func TestWrongSumFixtures(t *testing.T) {
 	fixtures := testkit.Fixtures(t)
 	if testing.Short() {
@@ -97,7 +98,7 @@ func (c *trapCheck) check() bool {
 func (c *trapCheck) judge(path string) reply {
 	c.Helper()
 	got := c.get(path)
-	if !c.judged[path] {
+	if !c.judged[path] && (testkit.Long() || len(c.judged)%3 == 0) {
 		r := request{Method: "GET", Path: path, Headers: map[string]string{identifierHeader: goodOne}}
 		for _, differs := range c.w.answer(r).differences(r, got) {
 			c.errorf("%s: %s", path, differs)
