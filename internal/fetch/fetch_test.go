@@ -356,11 +356,11 @@ func TestGuardOnRedirect(t *testing.T) {
 func TestQueueIsNotTime(t *testing.T) {
 	t.Parallel()
 	server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 		fmt.Fprint(w, content)
 	})
 	o := testOptions()
-	o.Parallel, o.Total = 1, 1500*time.Millisecond
+	o.Parallel, o.Total = 1, 3*time.Second // less than all take one after the other, and much more than one
 	c := New(o)
 	failed := make(chan error, 20)
 	for i := range cap(failed) {
