@@ -3,7 +3,6 @@ package bulk
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 
 	"hdqs/snapshot/store"
 )
@@ -45,10 +44,10 @@ func (b *Bulk) ManifestFile(snapshotID string) (data, signature []byte, err erro
 	if err := store.CheckID(snapshotID); err != nil {
 		return nil, nil, err
 	}
-	if data, err = store.ReadFile(b.path(ManifestName(snapshotID)), MaxManifest); err != nil {
+	if data, err = store.ReadFile(b.store.Path(ManifestName(snapshotID)), MaxManifest); err != nil {
 		return nil, nil, err
 	}
-	signature, err = store.ReadFile(b.path(SignatureName(snapshotID)), store.MaxSignature)
+	signature, err = store.ReadFile(b.store.Path(SignatureName(snapshotID)), store.MaxSignature)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
@@ -59,11 +58,7 @@ func (b *Bulk) ManifestFile(snapshotID string) (data, signature []byte, err erro
 func about(snapshotID string) string { return "bulk files of " + snapshotID }
 
 // Snapshots are the ids of the snapshots that have bulk files, sorted.
-func (b *Bulk) Snapshots() ([]string, error) { return store.NamesIn(b.path(manifestsDir)) }
+func (b *Bulk) Snapshots() ([]string, error) { return store.NamesIn(b.store.Path(manifestsDir)) }
 
 // Path is where a file of a manifest lies.
-func (b *Bulk) Path(f *File) string { return b.path(f.Name()) }
-
-func (b *Bulk) path(name string) string {
-	return filepath.Join(b.store.Dir(), filepath.FromSlash(name))
-}
+func (b *Bulk) Path(f *File) string { return b.store.Path(f.Name()) }

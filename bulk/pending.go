@@ -79,11 +79,11 @@ func (b *Bulk) addManifest(m *Manifest, data, signature []byte) error {
 	}
 	// The signature comes first, so that a reader never finds the manifest without it.
 	if len(signature) > 0 {
-		if err := atomicfile.Write(b.path(SignatureName(m.Snapshot)), signature); err != nil {
+		if err := atomicfile.Write(b.store.Path(SignatureName(m.Snapshot)), signature); err != nil {
 			return err
 		}
 	}
-	path := b.path(ManifestName(m.Snapshot))
+	path := b.store.Path(ManifestName(m.Snapshot))
 	switch old, err := store.ReadFile(path, MaxManifest); {
 	case err == nil && bytes.Equal(old, data):
 		return nil

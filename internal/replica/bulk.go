@@ -104,7 +104,7 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 		return err
 	}
 	for _, name := range names {
-		file := filepath.Join(local.Dir(), filepath.FromSlash(name))
+		file := local.Path(name)
 		if _, ok := listed[name]; ok {
 			continue // a name depends on the content, or FetchIceberg has read the file
 		}
@@ -113,7 +113,7 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 		}
 	}
 	for _, name := range hints {
-		if err := r.putFile(ctx, name, filepath.Join(local.Dir(), filepath.FromSlash(name))); err != nil {
+		if err := r.putFile(ctx, name, local.Path(name)); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 }
 
 func icebergFiles(local *store.Store) (names, hints []string, err error) {
-	root := filepath.Join(local.Dir(), filepath.FromSlash(icebergDir))
+	root := local.Path(icebergDir)
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") {
 			return err
@@ -214,9 +214,9 @@ func (r *Replica) FetchIceberg(ctx context.Context) error {
 		}
 	}
 	return eachFile(ctx, lacking, func(ctx context.Context, f file) error {
-		data, _, err := r.remote.objects.read(ctx, f.name, "", bulk.MaxManifest)
+		data, err := r.remote.read(ctx, f.name, bulk.MaxManifest)
 		if err != nil {
-			return r.remote.wrap(f.name, err)
+			return err
 		}
 		return atomicfile.Write(f.pathIn(r.local), data)
 	})

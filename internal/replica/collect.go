@@ -35,11 +35,7 @@ func (f remoteFiles) List(folder string) ([]store.Object, error) {
 
 // Read returns a file of at most limit bytes.
 func (f remoteFiles) Read(name string, limit int64) ([]byte, error) {
-	data, _, err := f.remote.objects.read(f.ctx, name, "", limit)
-	if err != nil {
-		return nil, f.remote.wrap(name, err)
-	}
-	return data, nil
+	return f.remote.read(f.ctx, name, limit)
 }
 
 // Remove deletes an object unless it was rewritten since it was listed: Push rewrites the old

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"path/filepath"
 
 	"hdqs/snapshot/store"
 )
@@ -65,7 +64,7 @@ func (r *Remote) putDeltas(ctx context.Context, local *store.Store, m *store.Man
 		if _, there := listed[name]; there {
 			continue
 		}
-		if err := r.putFile(ctx, name, filepath.Join(local.Dir(), filepath.FromSlash(name))); err != nil {
+		if err := r.putFile(ctx, name, local.Path(name)); err != nil {
 			return err
 		}
 	}

@@ -270,14 +270,13 @@ func (r *Remote) manifestFile(ctx context.Context, id string) (data, signature [
 func (r *Remote) signed(
 	ctx context.Context, name, signatureName string, limit int64,
 ) (data, signature []byte, err error) {
-	if data, _, err = r.objects.read(ctx, name, "", limit); err != nil {
-		return nil, nil, r.wrap(name, err)
+	if data, err = r.read(ctx, name, limit); err != nil {
+		return nil, nil, err
 	}
-	signature, _, err = r.objects.read(ctx, signatureName, "", store.MaxSignature)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, r.wrap(signatureName, err)
+	if signature, err = r.read(ctx, signatureName, store.MaxSignature); errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	return data, signature, nil
+	return data, signature, err
 }
 
 // manifest reads the manifest with the id of p and sets the digest of p.

@@ -102,12 +102,12 @@ func (r *Remote) putSignature(ctx context.Context, local *store.Store, id string
 		return err
 	}
 	name := store.SignatureName(id)
-	there, _, err := r.objects.read(ctx, name, "", store.MaxSignature)
+	there, err := r.read(ctx, name, store.MaxSignature)
 	if err == nil && bytes.Equal(there, signature) {
 		return nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return r.wrap(name, err)
+		return err
 	}
 	return r.putBytes(ctx, name, signature)
 }

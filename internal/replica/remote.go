@@ -138,6 +138,15 @@ func (r *Remote) readChannel(ctx context.Context, channel, etag string) (v Versi
 	return v, nil
 }
 
+// read returns a file of at most limit bytes.
+func (r *Remote) read(ctx context.Context, name string, limit int64) ([]byte, error) {
+	data, _, err := r.objects.read(ctx, name, "", limit)
+	if err != nil {
+		return nil, r.wrap(name, err)
+	}
+	return data, nil
+}
+
 func (r *Remote) wrap(name string, err error) error {
 	return fmt.Errorf("%s/%s: %w", r.address, name, err)
 }

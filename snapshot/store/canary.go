@@ -4,10 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"path/filepath"
 	"time"
-
-	"hdqs/internal/atomicfile"
 )
 
 // Canary restricts a channel to a part of the replicas of another channel, the main one, and to the
@@ -77,9 +74,4 @@ func ReplicaName(channel, replica string) (string, error) {
 		}
 	}
 	return ReplicasDir + "/" + channel + "/" + replica + jsonExt, nil
-}
-
-// PutFile stores a file that is no part of a snapshot, such as a report, under its name in a store.
-func (s *Store) PutFile(name string, data []byte) error {
-	return atomicfile.Write(filepath.Join(s.dir, filepath.FromSlash(name)), data)
 }

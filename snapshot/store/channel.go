@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"time"
 
-	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
 )
 
@@ -112,7 +112,7 @@ func (s *Store) Publish(channel, id string, at time.Time) error {
 
 // Move is Publish for any change of a channel.
 func (s *Store) Move(channel, id string, next Next) error {
-	path, err := s.jsonPath(channelsDir, channel, "")
+	name, err := ChannelName(channel)
 	if err != nil {
 		return err
 	}
@@ -138,12 +138,12 @@ func (s *Store) Move(channel, id string, next Next) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(path, data)
+	return s.PutFile(name, data)
 }
 
 // AddChannel stores a channel exactly as it is in the store its snapshot comes from.
-func (s *Store) AddChannel(name string, c Channel) error {
-	path, err := s.jsonPath(channelsDir, name, "")
+func (s *Store) AddChannel(channel string, c Channel) error {
+	name, err := ChannelName(channel)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s *Store) AddChannel(name string, c Channel) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(path, data)
+	return s.PutFile(name, data)
 }
 
 // Channel reads what a channel points to. Without the channel the error is fs.ErrNotExist.
@@ -176,18 +176,19 @@ func (s *Store) History(name string) (Channel, error) {
 	return c, nil
 }
 
-func (s *Store) readChannel(name string) (Channel, error) {
-	path, err := s.jsonPath(channelsDir, name, "")
-	if err != nil {
-		return Channel{}, err
-	}
-	data, err := ReadFile(path, MaxChannel)
+func (s *Store) readChannel(channel string) (Channel, error) {
+	data, err := s.channelFile(channel)
 	if err != nil {
 		return Channel{}, err
 	}
 	c, err := ParseChannel(data)
 	if err != nil {
-		return Channel{}, fmt.Errorf("%s: %w", path, err)
+		return Channel{}, fmt.Errorf("%s: %w", filepath.Join(s.dir, channelsDir, channel+jsonExt), err)
 	}
 	return c, nil
+}
+
+func (s *Store) channelFile(channel string) ([]byte, error) {
+	name, _ := ChannelName(channel) // read checks it
+	return s.read(channel, name, MaxChannel)
 }

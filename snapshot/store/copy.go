@@ -6,8 +6,6 @@ import (
 	"errors"
 	"path"
 	"sync"
-
-	"hdqs/internal/atomicfile"
 )
 
 // The parts for copying a snapshot between stores. Names are relative to the store's root and have
@@ -41,11 +39,7 @@ func (s *Snapshots) ManifestFile(id string) (data []byte, hash string, err error
 }
 
 func (s *Snapshots) manifestFile(id string) ([]byte, error) {
-	path, err := s.jsonPath(manifestsDir, id, "")
-	if err != nil {
-		return nil, err
-	}
-	return ReadFile(path, MaxManifest)
+	return s.read(id, ManifestName(id), MaxManifest)
 }
 
 // CheckManifest parses the manifest of a pointer. It must be exactly the published one, signed as
@@ -112,11 +106,7 @@ func (s *Snapshots) AddManifest(p Pointer, data, signature []byte) error {
 			return err
 		}
 	}
-	path, err := s.jsonPath(manifestsDir, m.ID, "")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(path, data)
+	return s.PutFile(ManifestName(m.ID), data)
 }
 
 // HasSegment reports whether the store has a segment: by its size or, with whole, by its content.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -108,7 +107,7 @@ func (s *Store) PutDeltas(from, to *Manifest) (WrittenDeltas, error) {
 }
 
 func (s *Store) putDelta(d Delta) (size int64, err error) {
-	file := filepath.Join(s.dir, filepath.FromSlash(d.Name()))
+	file := s.Path(d.Name())
 	if info, err := os.Stat(file); err == nil {
 		return info.Size(), nil
 	}

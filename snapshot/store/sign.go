@@ -10,11 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"hdqs/internal/atomicfile"
 )
 
 // A signature is an ed25519 signature of the bytes of a manifest's file, in base64 with a line end.
@@ -124,11 +121,7 @@ func (k *Keys) CheckMove(name string, signed bool) error {
 
 // IsSigned reports whether a channel has a signature, valid or not, also if its file is damaged.
 func (s *Store) IsSigned(name string) bool {
-	path, err := s.jsonPath(channelsDir, name, "")
-	if err != nil {
-		return false
-	}
-	data, err := ReadFile(path, MaxChannel)
+	data, err := s.channelFile(name)
 	return err == nil && bytes.Contains(data, []byte(`"signature"`))
 }
 
@@ -189,26 +182,12 @@ func (k *Keys) CheckStep(from, to Pointer) error {
 
 // Signature reads the signature file of a manifest. Without one the error is fs.ErrNotExist.
 func (s *Snapshots) Signature(id string) ([]byte, error) {
-	path, err := s.signaturePath(id)
-	if err != nil {
-		return nil, err
-	}
-	return ReadFile(path, MaxSignature)
+	return s.read(id, SignatureName(id), MaxSignature)
 }
 
+// putSignature writes the signature of a manifest that was read or is about to be written.
 func (s *Snapshots) putSignature(id string, signature []byte) error {
-	path, err := s.signaturePath(id)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(path, signature)
-}
-
-func (s *Snapshots) signaturePath(id string) (string, error) {
-	if err := CheckID(id); err != nil {
-		return "", err
-	}
-	return filepath.Join(s.dir, manifestsDir, id+signatureExt), nil
+	return s.PutFile(SignatureName(id), signature)
 }
 
 // checkSigned checks the signature in the store, if the store requires signatures.

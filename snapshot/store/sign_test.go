@@ -82,12 +82,7 @@ func TestSignatureCoversEveryByte(t *testing.T) {
 	key, keys := newTestKeys(t)
 	putSnapshot(t, s.Signing(key), "s1", smallTable("table", 1))
 	strict := s.Trusting(keys)
-	signature, err := s.signaturePath("s1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, _ := s.jsonPath(manifestsDir, "s1", "")
-	for _, path := range []string{manifest, signature} {
+	for _, path := range []string{s.Path(ManifestName("s1")), s.Path(SignatureName("s1"))} {
 		good := testkit.ReadFile(t, path)
 		for i := range len(good) - 1 { // but for the line's end
 			bad := append([]byte{}, good...)
@@ -175,10 +170,7 @@ func TestStaysSigned(t *testing.T) {
 		putSnapshot(t, s.Signing(key), id, smallTable("table", int64(i)))
 	}
 	testkit.Must(t, s.Signing(key).Publish("channel", "s1", noon))
-	path, err := s.jsonPath(channelsDir, "channel", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := s.Path("channels/channel.json")
 	good := testkit.ReadFile(t, path)
 	for what, file := range map[string][]byte{"whole": good, "cut": good[:len(good)-3], "not JSON": good[1:]} {
 		testkit.Must(t, os.WriteFile(path, file, 0o644))
@@ -223,8 +215,7 @@ func TestSignsWhatWasUnsigned(t *testing.T) {
 		t.Errorf("after a move by another key: %v", err)
 	}
 
-	signature, _ := s.signaturePath("s2")
-	manifest, _ := s.jsonPath(manifestsDir, "s2", "")
+	signature, manifest := s.Path(SignatureName("s2")), s.Path(ManifestName("s2"))
 	text := testkit.ReadFile(t, manifest)
 	changed := strings.Replace(string(text), `"s2"`, `"s2" `, 1)
 	testkit.Must(t, errors.Join(os.Remove(signature), os.WriteFile(manifest, []byte(changed), 0o644)))

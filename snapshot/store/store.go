@@ -76,11 +76,20 @@ func (s *Segments) SegmentPath(hash string) (string, error) {
 	return filepath.Join(s.folder, hash+segmentExt), nil
 }
 
-func (s *Snapshots) jsonPath(dir, name, suffix string) (string, error) {
-	if err := CheckID(name); err != nil {
-		return "", err
+// Path is where the store has a file, by its name with slashes.
+func (s *Snapshots) Path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
+
+// PutFile stores a file under its name. Files of a snapshot have functions of their own.
+func (s *Snapshots) PutFile(name string, data []byte) error {
+	return atomicfile.Write(s.Path(name), data)
+}
+
+// read reads a file whose name has an id.
+func (s *Snapshots) read(id, name string, limit int64) ([]byte, error) {
+	if err := CheckID(id); err != nil {
+		return nil, err
 	}
-	return filepath.Join(s.dir, dir, name+suffix+jsonExt), nil
+	return ReadFile(s.Path(name), limit)
 }
 
 // PutSegment writes a table as a segment, unless the store has the same segment already.
@@ -112,10 +121,6 @@ func (s *Snapshots) PutManifest(m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	path, err := s.jsonPath(manifestsDir, m.ID, "")
-	if err != nil {
-		return err
-	}
 	if err := s.checkSegments(m); err != nil {
 		return err
 	}
@@ -128,7 +133,7 @@ func (s *Snapshots) PutManifest(m *Manifest) error {
 			return err
 		}
 	}
-	switch old, err := ReadFile(path, MaxManifest); {
+	switch old, err := s.manifestFile(m.ID); {
 	case err == nil && bytes.Equal(old, data):
 		return nil
 	case err == nil:
@@ -136,7 +141,7 @@ func (s *Snapshots) PutManifest(m *Manifest) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return atomicfile.Write(path, data)
+	return s.PutFile(ManifestName(m.ID), data)
 }
 
 // checkSegments checks that each segment of a manifest has a file of the right size.
@@ -169,23 +174,18 @@ func (s *Segments) syncSegments(m *Manifest) error {
 
 // PutReport stores a JSON text beside the manifest of an id. The snapshot does not depend on it.
 func (s *Snapshots) PutReport(id string, report []byte) error {
-	path, err := s.jsonPath(manifestsDir, id, reportSuffix)
-	if err != nil {
+	if err := CheckID(id); err != nil {
 		return err
 	}
 	if !json.Valid(report) {
 		return fmt.Errorf("report of %s is not JSON", id)
 	}
-	return atomicfile.Write(path, report)
+	return s.PutFile(ReportName(id), report)
 }
 
 // Report reads what PutReport stored. Without one the error is fs.ErrNotExist.
 func (s *Snapshots) Report(id string) ([]byte, error) {
-	path, err := s.jsonPath(manifestsDir, id, reportSuffix)
-	if err != nil {
-		return nil, err
-	}
-	return ReadFile(path, MaxManifest)
+	return s.read(id, ReportName(id), MaxManifest)
 }
 
 // Manifest reads the manifest of an id. If there is none the error is fs.ErrNotExist. Callers share
