@@ -16,8 +16,7 @@ type comparison struct {
 	hashes     [windowRows]uint64
 
 	// What is still to be emitted of either state, and the next block of it.
-	removed []uint32
-	current []partner
+	pending found
 	next    [sides]int
 }
 
@@ -32,34 +31,28 @@ func newComparison(t *Tables, old, current *index.Passing, emit func(Change) err
 func (c *comparison) run() error {
 	c.divide()
 	for {
-		switch side, block := c.upcoming(); {
-		case block:
+		side, block := c.upcoming()
+		if block {
 			c.take(side)
-		case side == before && len(c.removed) > 0:
-			row := c.removed[0]
-			c.removed = c.removed[1:]
-			if err := c.send(Change{Kind: Removed, Old: row}); err != nil {
-				return err
-			}
-		case side == after && len(c.current) > 0:
-			p := c.current[0]
-			c.current = c.current[1:]
-			change := Change{Kind: Changed, Old: p.old, New: p.row}
-			if p.old == noRow {
-				change = Change{Kind: Added, New: p.row}
-			}
-			if err := c.send(change); err != nil {
-				return err
-			}
-		default:
+			continue
+		}
+		if len(c.pending[side]) == 0 {
 			return nil
 		}
+		p := c.pending[side][0]
+		c.pending[side] = c.pending[side][1:]
+		change := Change{Kind: Changed, Old: p.old, New: p.row}
+		switch {
+		case side == before:
+			change = Change{Kind: Removed, Old: p.row}
+		case p.old == noRow:
+			change = Change{Kind: Added, New: p.row}
+		}
+		c.totals[change.Kind]++
+		if err := c.emit(change); err != nil {
+			return err
+		}
 	}
-}
-
-func (c *comparison) send(change Change) error {
-	c.totals[change.Kind]++
-	return c.emit(change)
 }
 
 // divide finds the blocks. Rows of a state that are not sorted by the first column of the key are
@@ -93,14 +86,10 @@ func (c *comparison) divide() {
 func (c *comparison) upcoming() (side int, block bool) {
 	var rows [sides]uint32
 	var has, blocked [sides]bool
-	if has[before] = len(c.removed) > 0; has[before] {
-		rows[before] = c.removed[0]
-	}
-	if has[after] = len(c.current) > 0; has[after] {
-		rows[after] = c.current[0].row
-	}
-	for side := range sides {
-		if all := c.blocks[side].list; !has[side] && c.next[side] < len(all) {
+	for side, pending := range c.pending {
+		if all := c.blocks[side].list; len(pending) > 0 {
+			has[side], rows[side] = true, pending[0].row
+		} else if c.next[side] < len(all) {
 			has[side], blocked[side], rows[side] = true, true, all[c.next[side]].from
 		}
 	}
@@ -124,24 +113,11 @@ func (c *comparison) take(side int) {
 		pair[other] = &c.blocks[other].list[at]
 	}
 	f := c.match(pair[before], pair[after])
-	both := ok && at == c.next[other] && c.isIdle(other)
-	if both {
+	c.pending[side] = f[side]
+	if ok && at == c.next[other] && len(c.pending[other]) == 0 {
 		c.next[other]++
+		c.pending[other] = f[other]
 	}
-	if side == before || both {
-		c.removed = f.removed
-	}
-	if side == after || both {
-		c.current = f.current
-	}
-}
-
-// isIdle reports whether nothing of a state's former blocks is left to emit.
-func (c *comparison) isIdle(side int) bool {
-	if side == before {
-		return len(c.removed) == 0
-	}
-	return len(c.current) == 0
 }
 
 // compareOrder compares an old with a current row by columns of the order. If a state has no table

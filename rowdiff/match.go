@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// found is what differs between two blocks.
-type found struct {
-	removed []uint32  // rows of the old one, ascending
-	current []partner // rows of the current one that are added or changed, ascending
-}
+// found is what differs between two blocks: rows of the old one that are removed, and rows of the
+// current one that are added or changed, both ascending.
+type found [sides][]partner
 
-// partner is a current row with the old row that it was; none for one that was added.
+func (f *found) add(side int, row, old uint32) { f[side] = append(f[side], partner{row, old}) }
+
+// partner is a current row with the old row that it was; none for one that was added or removed.
 type partner struct{ row, old uint32 }
 
 // noRow is no row.
@@ -33,10 +33,10 @@ type candidate struct {
 func (c *comparison) match(old, current *block) (f found) {
 	switch {
 	case old == nil:
-		c.eachRow(after, current, func(row uint32) { f.current = append(f.current, partner{row, noRow}) })
+		c.eachRow(after, current, func(row uint32) { f.add(after, row, noRow) })
 		return f
 	case current == nil:
-		c.eachRow(before, old, func(row uint32) { f.removed = append(f.removed, row) })
+		c.eachRow(before, old, func(row uint32) { f.add(before, row, noRow) })
 		return f
 	}
 	if len(c.noted) > 0 { // clearing takes as long as its largest size ever asks for
@@ -49,8 +49,9 @@ func (c *comparison) match(old, current *block) (f found) {
 	c.collect(before, old)
 	c.collect(after, current)
 	c.compareKeys(&f)
-	slices.Sort(f.removed)
-	slices.SortFunc(f.current, func(a, b partner) int { return cmp.Compare(a.row, b.row) })
+	for _, rows := range f {
+		slices.SortFunc(rows, func(a, b partner) int { return cmp.Compare(a.row, b.row) })
+	}
 	return f
 }
 
@@ -180,7 +181,7 @@ func withHash(of []candidate, hash uint64) int {
 func (c *comparison) compareHash(f *found, old, current []candidate) {
 	if len(old) == 1 && len(current) == 1 && c.sameKey(old[0].row, current[0].row) {
 		if !same(c.t.all, before, old[0].row, after, current[0].row) {
-			f.current = append(f.current, partner{current[0].row, old[0].row})
+			f.add(after, current[0].row, old[0].row)
 		}
 		return
 	}
@@ -219,11 +220,13 @@ func (c *comparison) compareRows(f *found, old, current []uint32) {
 	}
 	n := min(len(old), len(current))
 	for i := range n {
-		f.current = append(f.current, partner{current[i], old[i]})
+		f.add(after, current[i], old[i])
 	}
-	f.removed = append(f.removed, old[n:]...)
+	for _, row := range old[n:] {
+		f.add(before, row, noRow)
+	}
 	for _, row := range current[n:] {
-		f.current = append(f.current, partner{row, noRow})
+		f.add(after, row, noRow)
 	}
 }
 
