@@ -119,7 +119,7 @@ func searchNumbers(first, last uint64, f func(v uint64) bool) (v uint64, ok bool
 
 // numberTest tests the rows of a column without a dictionary. For each scale (ints have one) the
 // packed numbers that pass are one span, since rounding to float64 keeps order. So a test takes no
-// division and no floats.
+// division and no floats. Both ends of a span have its scale in the low bits, as all numbers there.
 type numberTest struct {
 	col   *snapshot.Column
 	raw   *snapshot.Numbers
@@ -192,6 +192,7 @@ func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
 				return compare(int64(uint64(raw.Base) + n))
 			})
 		}
+		s.lo, s.more = s.lo<<raw.ScaleBits|uint64(i), s.more<<raw.ScaleBits
 	}
 	return t
 }
@@ -235,7 +236,7 @@ func (t *numberTest) passes(n uint64) bool {
 	if t.members != nil {
 		return t.members.has(uint32(n))
 	}
-	return t.spans[n&t.mask].has(n>>t.raw.ScaleBits) || t.null && n == 0
+	return t.spans[n&t.mask].has(n) || t.null && n == 0
 }
 
 // passesAt tests the value at a position.
@@ -260,56 +261,25 @@ func (t *numberTest) testRange(from uint32, n int, out []uint64) {
 	if t.never() {
 		return
 	}
-	var bounds scaleBounds
-	bounds.set(t)
 	var numbers [256]uint64
 	for done := 0; done < n; done += len(numbers) {
 		part := numbers[:min(len(numbers), n-done)]
 		t.raw.Packed.Unpack64(part, from+uint32(done))
 		for i := 0; i < len(part); i += 64 {
-			out[(done+i)>>6] |= bounds.word(part[i:min(i+64, len(part))])
-		}
-	}
-}
-
-// scaleBounds are the packed numbers that pass, with their scale in the low bits, so that a test
-// needs no shift and no question whether a scale has any.
-type scaleBounds struct {
-	of   [maxScales]struct{ lo, more uint64 }
-	mask uint64
-	null uint64 // 1 if the number 0 passes whatever its bounds are
-}
-
-// maxScales is above all indexes of a scale.
-const maxScales = 32
-
-func (b *scaleBounds) set(t *numberTest) {
-	b.mask = t.mask
-	if t.null {
-		b.null = 1
-	}
-	for i := range t.spans {
-		s, o := &t.spans[i], &b.of[i]
-		switch {
-		case s.any != 0:
-			o.lo, o.more = s.lo<<t.raw.ScaleBits|uint64(i), s.more<<t.raw.ScaleBits
-		case t.mask != 0:
-			o.lo = uint64(i) ^ 1 // of another scale, so no number is equal
-		default:
-			o.lo = 0 // only null passes
+			out[(done+i)>>6] |= t.word(part[i:min(i+64, len(part))])
 		}
 	}
 }
 
 // word returns a word with bit i set if numbers[i], of at most 64, passes.
-func (b *scaleBounds) word(numbers []uint64) (inside uint64) {
-	mask := b.mask
+func (t *numberTest) word(numbers []uint64) (inside uint64) {
+	mask, spans := t.mask, t.spans
 	for i, n := range numbers {
-		o := &b.of[n&mask&(maxScales-1)]
-		_, outside := bits.Sub64(o.more, n-o.lo, 0)
-		inside |= (outside ^ 1) << (i & 63)
+		s := &spans[n&mask]
+		_, outside := bits.Sub64(s.more, n-s.lo, 0)
+		inside |= (s.any &^ outside) << (i & 63)
 	}
-	if b.null != 0 {
+	if t.null {
 		for i, n := range numbers {
 			if n == 0 {
 				inside |= 1 << i

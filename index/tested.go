@@ -125,7 +125,7 @@ func nullTest(col *snapshot.Column) *numberTest {
 	t := &numberTest{col: col, raw: raw, spans: make([]span, 1<<raw.ScaleBits), mask: 1<<raw.ScaleBits - 1}
 	for i, scale := range raw.Scales {
 		if scale == snapshot.DecNull {
-			t.spans[i].any = 1
+			t.spans[i] = span{uint64(i), 0, 1}
 		}
 	}
 	return t
