@@ -74,11 +74,7 @@ func (c *checker) placeOf(row uint32) (place string) {
 			if err != nil {
 				continue
 			}
-			at := row
-			if column.Group != nil {
-				at = uint32(column.Group.Codes.At(row))
-			}
-			if text := column.Text(at); text != "" && (name != u.Code || !contract.IsPlaceholder(text)) {
+			if text := column.Text(column.Position(row)); text != "" && (name != u.Code || !contract.IsPlaceholder(text)) {
 				place = text
 				break
 			}

@@ -100,12 +100,7 @@ func newPointWriter(f boundField, before []byte, d dialect) fieldWriter {
 	lat, lon := newFieldWriter(boundField{column: f.column}, nil, d), newFieldWriter(boundField{column: f.lon}, nil, d)
 	at := func(_ *snapshot.Column, i uint32) uint32 { return i }
 	if f.column.Group != f.lon.Group {
-		at = func(c *snapshot.Column, row uint32) uint32 {
-			if c.Group != nil {
-				return uint32(c.Group.Codes.At(row))
-			}
-			return row
-		}
+		at = (*snapshot.Column).Position
 	}
 	null := d.null()
 	return fieldWriter{column: f.column, before: before, null: null, at: func(dst []byte, i uint32) []byte {

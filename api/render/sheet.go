@@ -87,11 +87,7 @@ func (s *Sheet) LongText(rows iter.Seq[index.Range]) (field string, length int) 
 		}
 		for r := range rows {
 			for row := r.From; row < r.To; row++ {
-				at := row
-				if c.Group != nil {
-					at = uint32(c.Group.Codes.At(row))
-				}
-				if n := lengths[uint32(c.Codes().At(at))]; n > 0 {
+				if n := lengths[uint32(c.Codes().At(c.Position(row)))]; n > 0 {
 					return s.fields[i].name, n
 				}
 			}
@@ -168,10 +164,7 @@ func (s *Sheet) appendRow(dst []byte, row uint32, number int) []byte {
 	dst = append(dst, `">`...)
 	for i := range s.fields {
 		c := s.fields[i].column
-		at := row
-		if c.Group != nil {
-			at = uint32(c.Group.Codes.At(row))
-		}
+		at := c.Position(row)
 		if c.IsNull(at) {
 			continue
 		}

@@ -116,11 +116,9 @@ func (b *builder) schemaOf(s *State) int {
 		m.LastColumn = max(m.LastColumn, f.ID)
 	}
 	made := newSchema(len(m.Schemas), s.Fields)
-	m.CurrentSchema = slices.IndexFunc(append(m.Schemas, made), func(o schemaJSON) bool {
-		return slices.Equal(o.Fields, made.Fields)
-	})
-	if m.CurrentSchema == made.ID {
-		m.Schemas = append(m.Schemas, made)
+	same := func(o schemaJSON) bool { return slices.Equal(o.Fields, made.Fields) }
+	if m.CurrentSchema = slices.IndexFunc(m.Schemas, same); m.CurrentSchema < 0 {
+		m.CurrentSchema, m.Schemas = made.ID, append(m.Schemas, made)
 	}
 	return m.CurrentSchema
 }
@@ -128,11 +126,9 @@ func (b *builder) schemaOf(s *State) int {
 func (b *builder) specOf(s *State) {
 	m := &b.metadata
 	made := newSpec(len(m.Specs), s)
-	m.DefaultSpec = slices.IndexFunc(append(m.Specs, made), func(o specJSON) bool {
-		return slices.Equal(o.Fields, made.Fields)
-	})
-	if m.DefaultSpec == made.ID {
-		m.Specs = append(m.Specs, made)
+	same := func(o specJSON) bool { return slices.Equal(o.Fields, made.Fields) }
+	if m.DefaultSpec = slices.IndexFunc(m.Specs, same); m.DefaultSpec < 0 {
+		m.DefaultSpec, m.Specs = made.ID, append(m.Specs, made)
 	}
 	if s.PartitionBy != "" {
 		m.LastPartition = firstPartition
