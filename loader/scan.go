@@ -32,8 +32,9 @@ type rowReader interface {
 	distinctHeld() int
 }
 
-// maxDistinct bounds the distinct texts and tuples of a role, in bytes. Rows take little memory as
-// long as they repeat the texts of others, as those of published tables do: the most is 18 MB.
+// maxDistinct bounds the distinct texts and tuples of a role, in bytes, for DefaultMaxRows. Rows
+// take little memory as long as they repeat the texts of others, as those of published tables do:
+// the most is 18 MB.
 const maxDistinct = 64 << 20
 
 // cancelCheckRows is how many rows are read between two looks at the context.
@@ -99,9 +100,10 @@ func (s *scanner) scan(
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if n := to.distinctHeld(); n > maxDistinct {
-				return nil, fmt.Errorf("%s:%d: the distinct texts of this role take %d bytes, at most %d are held",
-					file.path, r.line, n, maxDistinct)
+			most := maxDistinct * max(1, s.maxRows/DefaultMaxRows)
+			if n := to.distinctHeld(); n > most {
+				return nil, fmt.Errorf("%s:%d: the distinct texts of this role take %d bytes, at most %d are held; "+
+					"each %d of --max-rows give room for %d", file.path, r.line, n, most, DefaultMaxRows, maxDistinct)
 			}
 			s.progress.move(from)
 		}
