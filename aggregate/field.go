@@ -109,8 +109,8 @@ type inputs struct {
 }
 
 // inputBytes is how much the inputs of a table may take: little for a short one, which answers soon
-// without them.
-func inputBytes(rows int) int { return min(1<<20, 16*rows) }
+// without them, and a byte a row for a long one, whose places are many.
+func inputBytes(rows int) int { return min(max(1<<20, rows), 16*rows) }
 
 // of returns a copy of the input of the fields of a space.
 func (c *inputs) of(s *space, fields []*field) *input {
