@@ -74,16 +74,15 @@ func (s *set) compile(n *node) (filters []index.Filter, err error) {
 	return filters, nil
 }
 
-// filtersOf is a condition on one property: comparisons that the index has itself, or else a test
-// that is asked of each distinct value.
+// filtersOf is a condition on one property: a list of texts, which clients send long ones of and
+// the index looks up, or else a test that is asked of each distinct value.
 func (s *set) filtersOf(n *node, at int) []index.Filter {
 	p := &s.properties[at]
 	columns := []string{p.column}
-	if own := plain(n, p); own != nil {
-		for i := range own {
-			own[i].Columns = columns
+	if p.kind == text {
+		if values := equals(n, nil); values != nil {
+			return []index.Filter{{Op: index.Equal, Columns: columns, Values: values}}
 		}
-		return own
 	}
 	get := func(v value) func(int) value { return func(int) value { return v } }
 	holds := func(v value) bool { return n.eval(get(v)) == yes }
@@ -113,40 +112,6 @@ func (s *set) filtersOf(n *node, at int) []index.Filter {
 	return []index.Filter{{Op: index.Tested, Columns: columns, Test: t}}
 }
 
-// plain is a condition as comparisons of the index, without columns; nil if it needs a test.
-func plain(n *node, p *property) []index.Filter {
-	if n.function != itself || len(n.literals) == 0 && n.op != or {
-		return nil
-	}
-	switch p.kind {
-	case text:
-		if values := equals(n, nil); values != nil {
-			return []index.Filter{{Op: index.Equal, Values: values}}
-		}
-	case integer, instant:
-		if l := n.first(); l.kind != null && l.kind != float && l.int > -1<<62 && l.int < 1<<62 {
-			return between(n.op, l.int, l.int+1, index.Equal)
-		}
-	case day:
-		if l := n.first(); l.kind != null && l.int == dayOf(l.int) {
-			return between(n.op, l.int, l.int+microsPerDay, 0)
-		}
-	case float:
-		if l := n.first(); l.kind != null && !math.IsInf(math.Nextafter(l.asFloat(), math.Inf(1)), 0) {
-			return betweenFloats(n.op, l.asFloat())
-		}
-	}
-	return nil
-}
-
-// first is the literal of a node with one, null for others.
-func (n *node) first() value {
-	if len(n.literals) == 1 {
-		return n.literals[0]
-	}
-	return value{}
-}
-
 // equals appends the texts of which a property must have one; nil if that is not what the node
 // says.
 func equals(n *node, values []index.Value) []index.Value {
@@ -168,44 +133,4 @@ func equals(n *node, values []index.Value) []index.Value {
 		values = append(values, index.Value{Text: n.literals[i].text})
 	}
 	return values
-}
-
-// between is a comparison with what is from one number on and before the next. same is the
-// operation for exactly that number; 0 if it is more than one.
-func between(o op, from, next int64, same index.Op) []index.Filter {
-	at := func(o index.Op, n int64) index.Filter { return index.Filter{Op: o, Value: index.Value{Int: n}} }
-	switch {
-	case o == eq && same != 0:
-		return []index.Filter{at(same, from)}
-	case o == eq:
-		return []index.Filter{at(index.AtLeast, from), at(index.Below, next)}
-	case o == ge:
-		return []index.Filter{at(index.AtLeast, from)}
-	case o == gt:
-		return []index.Filter{at(index.AtLeast, next)}
-	case o == lt:
-		return []index.Filter{at(index.Below, from)}
-	case o == le:
-		return []index.Filter{at(index.Below, next)}
-	}
-	return nil
-}
-
-func betweenFloats(o op, f float64) []index.Filter {
-	at := func(o index.Op, f float64) []index.Filter {
-		return []index.Filter{{Op: o, Value: index.Value{Float: f}}}
-	}
-	switch next := math.Nextafter(f, math.Inf(1)); o {
-	case eq:
-		return at(index.Equal, f)
-	case ge:
-		return at(index.AtLeast, f)
-	case gt:
-		return at(index.AtLeast, next)
-	case lt:
-		return at(index.Below, f)
-	case le:
-		return at(index.Below, next)
-	}
-	return nil
 }

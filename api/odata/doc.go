@@ -4,9 +4,9 @@
 // # From a request to rows
 //
 // A $filter is read into a tree (filter.go) and divided into conditions that a row must meet all,
-// each of one property (compile.go). Comparisons that the index has become its filters. Other
-// conditions become a test that is asked of each distinct value of the column, once, so all of them
-// mean exactly what OData says: texts match as they are printed, with their case. What cannot be so
+// each of one property (compile.go). Lists of texts become filters that the index has. All other
+// conditions become a test that is asked of each distinct value of the column, once, so they mean
+// exactly what OData says: texts match as they are printed, with their case. What cannot be so
 // divided is refused, never widened. Rows are found, written, compressed and kept as those of lists
 // are (list.View): only the text around them differs, and the key after them (render.Form.Framed).
 //

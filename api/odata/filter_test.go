@@ -120,22 +120,5 @@ func passes(f *index.Filter, v value) bool {
 			return t.Int(v.int)
 		}
 	}
-	if v.kind == null {
-		return false
-	}
-	values := f.Values
-	if values == nil {
-		values = []index.Value{f.Value}
-	}
-	return slices.ContainsFunc(values, func(x index.Value) bool {
-		bound := value{kind: v.kind, text: x.Text, int: x.Int, float: x.Float}
-		switch sign := v.compare(&bound); f.Op {
-		case index.AtLeast:
-			return sign >= 0
-		case index.Below:
-			return sign < 0
-		default:
-			return sign == 0
-		}
-	})
+	return v.kind == text && slices.Contains(f.Values, index.Value{Text: v.text})
 }
