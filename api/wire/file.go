@@ -90,8 +90,8 @@ func openAgain(f *os.File, from int64) (own *os.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	controlErr := raw.Control(func(fd uintptr) { own, err = os.Open(fmt.Sprintf("/proc/self/fd/%d", fd)) })
-	if err = errors.Join(controlErr, err); err != nil {
+	failed := raw.Control(func(fd uintptr) { own, err = os.Open(fmt.Sprintf("/proc/self/fd/%d", fd)) })
+	if err = errors.Join(failed, err); err != nil {
 		return nil, err
 	}
 	if _, err = own.Seek(from, io.SeekStart); err != nil {
@@ -109,6 +109,6 @@ func (b *FileBody) Close() error {
 	return nil
 }
 
-// ReadFrom sends what a reader has: a part of a file without copying it, if the system can. fasthttp
-// passes a reader on to the connection unchanged only through this.
+// ReadFrom sends what a reader has: a part of a file without copying it, if the system can.
+// fasthttp passes a reader on to the connection unchanged only through this.
 func (c *conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
