@@ -407,20 +407,24 @@ func (p *places) fullBytes() int64 {
 		return 0
 	}
 	n := int64(unsafe.Sizeof(*p)) + int64(unsafe.Sizeof(nestings{})) + 512
+	at, mixed := p.mixed()
+	if mixed == 0 {
+		return n
+	}
 	misnamed := p.misnamed()
-	for _, levels := range p.rowsByLevel() {
-		for level, rows := range levels {
-			for _, row := range rows {
-				if misnamed != nil && misnamed[p.group.Codes.At(row)] {
-					n += 12
-				}
-			}
-			if level > 0 {
-				n += 8 * int64(len(rows))
-			}
-			if level < len(levels)-1 {
-				n += 12 * int64(len(rows))
-			}
+	for _, tuple := range p.tuples() {
+		if at[tuple] < 0 {
+			continue
+		}
+		level := at[tuple] % len(p.units)
+		if level > 0 {
+			n += 8
+		}
+		if level < len(p.units)-1 {
+			n += 12
+		}
+		if misnamed != nil && misnamed[tuple] {
+			n += 12
 		}
 	}
 	return n
