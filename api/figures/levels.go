@@ -74,7 +74,8 @@ func (c *checker) placeOf(row uint32) (place string) {
 			if err != nil {
 				continue
 			}
-			if text := column.Text(column.Position(row)); text != "" && (name != u.Code || !contract.IsPlaceholder(text)) {
+			text := column.Text(column.Position(row))
+			if text != "" && (name != u.Code || !contract.IsPlaceholder(text)) {
 				place = text
 				break
 			}
