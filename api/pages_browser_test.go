@@ -127,22 +127,28 @@ func TestBrowserInteractive(t *testing.T) {
 	t.Parallel()
 	needEdge(t)
 	p := newPageChecker(t, sampleServer(t, state.Options{}, 5))
-	const open = "#/Affected%20people/get_idps_api_v2_affected_people_idps_get"
-	for _, scheme := range []string{"light", "dark"} {
-		p.check("/hapi/docs/interactive", 1280, scheme)
-		if got := p.Eval(`document.querySelectorAll("script[src*=swagger]").length`); got != "0" {
-			t.Error("swagger-ui is loaded before somebody asks for it")
+	both := func(path string) {
+		for _, scheme := range []string{"light", "dark"} {
+			p.Media("screen", scheme)
+			p.violations(path, 1280, scheme)
 		}
-		p.Eval(`document.querySelector("#swagger-ui button").click(); ""`)
-		p.Wait(`document.querySelectorAll("h3.opblock-tag[aria-level]").length > 3`)
-		if testkit.Long() { // with an endpoint open, the page has all of it
-			p.violations("/hapi/docs/interactive, loaded", 1280, scheme)
-		}
-		p.Goto(p.address + "/hapi/docs") // a step to a fragment of the same page would load nothing
-		p.Goto(p.address + "/hapi/docs/interactive" + open)
-		p.Wait(`document.querySelector(".opblock.is-open td.col_header[role]") !== null`)
-		p.violations("/hapi/docs/interactive"+open, 1280, scheme)
 	}
+	const open = "#/Affected%20people/get_idps_api_v2_affected_people_idps_get"
+	p.Size(1280, 900, false)
+	p.Goto(p.address + "/hapi/docs/interactive")
+	both("/hapi/docs/interactive")
+	if got := p.Eval(`document.querySelectorAll("script[src*=swagger]").length`); got != "0" {
+		t.Error("swagger-ui is loaded before somebody asks for it")
+	}
+	p.Eval(`document.querySelector("#swagger-ui button").click(); ""`)
+	p.Wait(`document.querySelectorAll("h3.opblock-tag[aria-level]").length > 3`)
+	if testkit.Long() { // with an endpoint open, the page has all of it
+		both("/hapi/docs/interactive, loaded")
+	}
+	p.Goto(p.address + "/hapi/docs") // a step to a fragment of the same page would load nothing
+	p.Goto(p.address + "/hapi/docs/interactive" + open)
+	p.Wait(`document.querySelector(".opblock.is-open td.col_header[role]") !== null`)
+	both("/hapi/docs/interactive" + open)
 }
 
 // TestBrowserLists checks the page of records of each list with some filters on a phone in dark
