@@ -261,21 +261,26 @@ func (t *numberTest) testRange(from uint32, n int, out []uint64) {
 	if t.never() {
 		return
 	}
+	var spans [maxScales]span
+	copy(spans[:], t.spans)
 	var numbers [256]uint64
 	for done := 0; done < n; done += len(numbers) {
 		part := numbers[:min(len(numbers), n-done)]
 		t.raw.Packed.Unpack64(part, from+uint32(done))
 		for i := 0; i < len(part); i += 64 {
-			out[(done+i)>>6] |= t.word(part[i:min(i+64, len(part))])
+			out[(done+i)>>6] |= t.word(&spans, part[i:min(i+64, len(part))])
 		}
 	}
 }
 
+// maxScales is above all indexes of a scale.
+const maxScales = 32
+
 // word returns a word with bit i set if numbers[i], of at most 64, passes.
-func (t *numberTest) word(numbers []uint64) (inside uint64) {
-	mask, spans := t.mask, t.spans
+func (t *numberTest) word(spans *[maxScales]span, numbers []uint64) (inside uint64) {
+	mask := t.mask
 	for i, n := range numbers {
-		s := &spans[n&mask]
+		s := &spans[n&mask%maxScales]
 		_, outside := bits.Sub64(s.more, n-s.lo, 0)
 		inside |= (s.any &^ outside) << (i & 63)
 	}
