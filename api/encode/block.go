@@ -2,7 +2,6 @@ package encode
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 )
 
@@ -35,14 +34,6 @@ var lengthSymbol, lengthExtra = func() (symbol [maxMatch + 1]uint16, extra [maxM
 	}
 	symbol[maxMatch], extra[maxMatch] = 285, 0
 	return symbol, extra
-}()
-
-// logFractions are the binary logarithms of 64 numbers from 1 to 2, in units of 1/256.
-var logFractions = func() (f [64]uint16) {
-	for i := range f {
-		f[i] = uint16(math.Round(math.Log2(1+(float64(i)+0.5)/64) * (1 << logBits)))
-	}
-	return f
 }()
 
 // distSymbol returns the symbol of a distance, given the distance less 1.

@@ -1,6 +1,6 @@
 package encode
 
-import "math/bits"
+import "math"
 
 // counts holds the frequency of each symbol of DEFLATE.
 type counts struct {
@@ -73,28 +73,17 @@ func (c *counts) extra() (size uint) {
 	return size
 }
 
-// least returns the approximate number of their bits in the best code.
+// least returns about the number of their bits in the best code.
 func (c *counts) least() uint { return entropy(c.litLen[:litLenCodes]) + entropy(c.dist[:distCodes]) }
 
-// entropy returns approximately the sum of n·log2(total/n).
+// entropy returns the sum of n·log2(total/n).
 func entropy(counts []uint32) uint {
-	total, sum := uint64(0), uint64(0)
+	total, sum := 0.0, 0.0
 	for _, n := range counts {
 		if n > 0 {
-			total += uint64(n)
-			sum += uint64(n) * log2(n)
+			total += float64(n)
+			sum += float64(n) * math.Log2(float64(n))
 		}
 	}
-	if total == 0 {
-		return 0
-	}
-	return uint(total*log2(uint32(total))-sum) >> logBits
-}
-
-const logBits = 8
-
-// log2 returns the binary logarithm of n, in units of 1/256.
-func log2(n uint32) uint64 {
-	k := bits.Len32(n) - 1
-	return uint64(k)<<logBits + uint64(logFractions[n<<(31-k)<<1>>(32-6)])
+	return uint(max(total*math.Log2(max(total, 1))-sum, 0))
 }

@@ -1,9 +1,6 @@
 package encode
 
-import (
-	"encoding/binary"
-	"sync/atomic"
-)
+import "encoding/binary"
 
 // deflater writes the ops of its matcher as a gzip member, in the code that all bodies of the table
 // start with. One batch of rows in sampleEvery is counted, from batch firstSample on; when a code
@@ -19,7 +16,7 @@ type deflater struct {
 	own     blockCode  // built for recent
 	made    uint32     // number of codes so far, with the first one and that of row blocks
 	counted bool       // a batch of the body was counted
-	first   *firstCode
+	first   *blockCode // of all bodies at their start
 	huffman huffman
 
 	copier copier
@@ -33,16 +30,6 @@ type blockCode struct {
 	generation uint32
 }
 
-// firstCode is the code that all bodies of a table start with. It never changes, so the bytes of a
-// body depend on earlier requests only in which of its rows are copied (copied.go).
-type firstCode struct {
-	blockCode
-
-	// sampler is the deflater that counted the samples, for the first body. It has found the edits
-	// that bodies need, and its buffers have grown.
-	sampler atomic.Pointer[deflater]
-}
-
 // The generations of first codes, of codes of row blocks, and of the fixed code.
 const firstGeneration, rowGeneration, fixedGeneration = 1, 2, 3
 
@@ -50,9 +37,11 @@ const firstGeneration, rowGeneration, fixedGeneration = 1, 2, 3
 // pages look like them. From neighbours and single rows, pages of 100 filtered rows are larger.
 const codeRuns, codeRun = 64, 12
 
-// newFirstCode builds the code from samples of rows.
-func newFirstCode(rows Rows) *firstCode {
-	first := &firstCode{blockCode: blockCode{generation: firstGeneration}}
+// newFirstCode builds the code that all bodies of a table start with from samples of rows. It never
+// changes, so the bytes of a body depend on earlier requests only in which of its rows are copied
+// (copied.go).
+func newFirstCode(rows Rows) *blockCode {
+	first := &blockCode{generation: firstGeneration}
 	var seen counts
 	d := newDeflater(rows, first)
 	d.next = func() {}
@@ -60,10 +49,8 @@ func newFirstCode(rows Rows) *firstCode {
 	d.block.seen = &seen
 	d.matcher.rows(sampleOf(rows, codeRuns), 0)
 	d.finish()
-	first.blockCode.build(&d.huffman, &seen)
+	first.build(&d.huffman, &seen)
 	first.begin(&first.begun)
-	d.next, d.block.seen, d.block.bits.out = d.nextBatch, nil, nil
-	first.sampler.Store(d)
 	return first
 }
 
@@ -74,14 +61,6 @@ func sampleOf(rows Rows, count uint32) (runs []Run) {
 		runs = append(runs, Run{at, min(at+codeRun, n)})
 	}
 	return runs
-}
-
-// newWriter returns a deflater for bodies that start with the code.
-func (f *firstCode) newWriter(rows Rows) *deflater {
-	if d := f.sampler.Swap(nil); d != nil {
-		return d
-	}
-	return newDeflater(rows, f)
 }
 
 const (
@@ -101,7 +80,7 @@ const (
 // gzipHeader is the header of a member: DEFLATE, no name, no time, unknown system.
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
-func newDeflater(rows Rows, first *firstCode) *deflater {
+func newDeflater(rows Rows, first *blockCode) *deflater {
 	d := &deflater{first: first, made: fixedGeneration}
 	d.init(rows)
 	d.next = d.nextBatch
@@ -112,7 +91,7 @@ func newDeflater(rows Rows, first *firstCode) *deflater {
 func (d *deflater) begin(dst []byte) {
 	d.matcher.start()
 	d.counted = false
-	d.code, d.block.code, d.open = &d.first.blockCode, nil, false
+	d.code, d.block.code, d.open = d.first, nil, false
 	d.block.bits = bitWriter{out: append(dst, gzipHeader...)}
 }
 

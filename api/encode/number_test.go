@@ -12,7 +12,7 @@ import (
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	d := newDeflater(newFakeRows(r, 1, false), &firstCode{})
+	d := newDeflater(newFakeRows(r, 1, false), &blockCode{})
 	for c := range 256 {
 		d.recent.litLen[c] = uint32(r.IntN(1 << r.IntN(16)))
 	}

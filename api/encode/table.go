@@ -43,7 +43,7 @@ type Table struct {
 	trial      sync.Once
 	piecesGood bool // result of the trial
 
-	firstCode func() *firstCode
+	firstCode func() *blockCode
 }
 
 // bodyBuffers pools buffers of whole bodies.
@@ -56,9 +56,9 @@ func NewTable(rows Rows, o Options) *Table {
 		cache = NewBlockCache(0)
 	}
 	t := &Table{rows: rows, tier: o.Tier}
-	t.firstCode = sync.OnceValue(func() *firstCode { return newFirstCode(rows) })
+	t.firstCode = sync.OnceValue(func() *blockCode { return newFirstCode(rows) })
 	t.blocks = newStoredBlocks(cache, rows, deflateBlock)
-	t.writers.New = func() any { return t.firstCode().newWriter(rows) }
+	t.writers.New = func() any { return newDeflater(rows, t.firstCode()) }
 	t.copied = rowTable{
 		blocks: sizedBlocks{cache: cache, rows: rows, size: rowBlockRows, encode: t.rowBlock},
 		code:   sync.OnceValue(t.newRowCode),
