@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -118,6 +119,8 @@ func (s *syncRun) nothing() error {
 		}
 	}
 	refused := len(failed)
+	// The longest say what helps. Once a site has blocked one request, the others are not sent.
+	slices.SortStableFunc(failed, func(a, b error) int { return cmp.Compare(len(b.Error()), len(a.Error())) })
 	if more := refused - shown; more > 0 {
 		failed = append(failed[:shown], fmt.Errorf("and %d more", more))
 	}
