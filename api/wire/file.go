@@ -2,7 +2,6 @@ package wire
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -51,11 +50,6 @@ var errOnlyWritten = errors.New("wire: the body of an answer can only be written
 
 // WriteTo sends what is left of the body.
 func (b *FileBody) WriteTo(w io.Writer) (total int64, err error) {
-	file := io.Reader(io.NewSectionReader(b.File, b.From, b.To-b.From))
-	if own, err := openAgain(b.File, b.From); err == nil {
-		defer own.Close()
-		file = own
-	}
 	pace := Pace{Timeout: b.Timeout}
 	for b.From < b.To {
 		began := time.Now()
@@ -68,7 +62,7 @@ func (b *FileBody) WriteTo(w io.Writer) (total int64, err error) {
 			return total, errChanged
 		}
 		part := min(b.To-b.From, filePart)
-		n, err := io.Copy(w, &io.LimitedReader{R: file, N: part})
+		n, err := io.Copy(w, &io.LimitedReader{R: &fileReader{b.File, b.From}, N: part})
 		b.From += n
 		b.sent += n
 		total += n
@@ -83,23 +77,6 @@ func (b *FileBody) WriteTo(w io.Writer) (total int64, err error) {
 	return total, nil
 }
 
-// openAgain opens a file once more, at a position of its own, also if its name is gone: the kernel
-// sends from that position. Only Linux can do this.
-func openAgain(f *os.File, from int64) (own *os.File, err error) {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	failed := raw.Control(func(fd uintptr) { own, err = os.Open(fmt.Sprintf("/proc/self/fd/%d", fd)) })
-	if err = errors.Join(failed, err); err != nil {
-		return nil, err
-	}
-	if _, err = own.Seek(from, io.SeekStart); err != nil {
-		return nil, errors.Join(err, own.Close())
-	}
-	return own, nil
-}
-
 // Close reports what was sent.
 func (b *FileBody) Close() error {
 	if b.Done != nil {
@@ -109,6 +86,30 @@ func (b *FileBody) Close() error {
 	return nil
 }
 
+// fileReader reads a file from an offset of its own. A file that is opened again has one too, but
+// takes a descriptor, and slow clients could then take all that the process may have.
+type fileReader struct {
+	file *os.File
+	at   int64
+}
+
+func (r *fileReader) Read(p []byte) (int, error) {
+	n, err := r.file.ReadAt(p, r.at)
+	r.at += int64(n)
+	return n, err
+}
+
 // ReadFrom sends what a reader has: a part of a file without copying it, if the system can.
 // fasthttp passes a reader on to the connection unchanged only through this.
-func (c *conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
+func (c *conn) ReadFrom(r io.Reader) (n int64, err error) {
+	if limited, ok := r.(*io.LimitedReader); ok {
+		if file, ok := limited.R.(*fileReader); ok {
+			n, err = sendFile(c.Conn, file, limited.N)
+			if limited.N -= n; err != nil || limited.N == 0 {
+				return n, err
+			}
+		}
+	}
+	copied, err := io.Copy(c.Conn, r)
+	return n + copied, err
+}

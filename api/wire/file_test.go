@@ -86,15 +86,42 @@ func TestFilePartsAreSent(t *testing.T) {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
 	if runtime.GOOS == "linux" {
-		own, err := openAgain(file, from)
-		if err != nil {
-			t.Fatal(err)
+		server, client := connected(t)
+		go io.Copy(io.Discard, client) //nolint:errcheck // ends with the connection
+		if n, err := sendFile(server, &fileReader{file, from}, to-from); n != to-from || err != nil {
+			t.Errorf("sendfile sent %d bytes, %v; want %d", n, err, to-from)
 		}
-		defer own.Close()
-		before, err := file.Seek(0, io.SeekCurrent)
-		if n, err2 := io.ReadAll(own); err != nil || err2 != nil || !bytes.Equal(n, data[from:]) || before != 0 {
-			t.Errorf("the file that was opened again has %d bytes, %v, %v", len(n), err, err2)
+	}
+}
+
+// TestFileTakesNoDescriptor: while a file is sent, the process has it open once, whoever reads it
+// slowly.
+func TestFileTakesNoDescriptor(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	server, client := connected(t)
+	go io.Copy(io.Discard, client) //nolint:errcheck // ends with the connection
+	file, data := openNumbers(t, 3*filePart)
+	asked := 0
+	body := &FileBody{File: file, To: int64(len(data)), Changed: func() bool {
+		asked++
+		open := 0
+		all, err := os.ReadDir("/proc/self/fd")
+		testkit.Must(t, err)
+		for _, e := range all {
+			if name, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && name == file.Name() {
+				open++
+			}
 		}
+		if open != 1 {
+			t.Errorf("before part %d the file is open %d times, want once", asked, open)
+		}
+		return false
+	}}
+	n, err := body.WriteTo(NewConnections(Options{Budget: NewBudget(0)}).wrap(server))
+	if n != int64(len(data)) || err != nil || asked != 3 {
+		t.Errorf("sent %d bytes in %d parts, %v", n, asked, err)
 	}
 }
 
