@@ -333,6 +333,9 @@ func postingsOf(m *postingsMaker, space []byte, p *piece, numbers []byte) ([]byt
 		return nil, corruptf("postings of %d codes of %d rows", p.codes(), p.n)
 	}
 	m.unpack, m.n, m.batch = packed.Unpack, p.n, max(rowsAtOnce, p.n/4)
+	if m.bitmaps == nil {
+		m.bitmaps = new(freezer)
+	}
 	b := p.blocks[partPostings]
 	made := block{}
 	payload, err := m.make(&made, space, p.codes(), min(b.length, math.MaxUint32))

@@ -2,14 +2,19 @@ package snapshot
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
 )
 
 // postingsPayload encodes the rows of each code below count: as starts where codes never fall from
 // row to row, else as one roaring bitmap for each code.
 func postingsPayload(b *block, codes []uint32, count int) ([]byte, error) {
-	m := postingsMaker{unpack: func(dst []uint32, from uint32) { copy(dst, codes[from:]) }, n: len(codes)}
+	m := postingsMaker{
+		unpack: func(dst []uint32, from uint32) { copy(dst, codes[from:]) }, n: len(codes), bitmaps: new(roaringWriter),
+	}
 	return m.make(b, nil, count, math.MaxUint32)
 }
 
@@ -21,7 +26,10 @@ type postingsMaker struct {
 	batch int // row ids that are sorted at a time; 0: all
 	space []uint32
 	rows  []uint32
-	freezer
+
+	bitmaps interface {
+		append(dst []byte, rows []uint32) ([]byte, error)
+	}
 }
 
 func (m *postingsMaker) each(do func(row uint32, codes []uint32)) {
@@ -58,7 +66,9 @@ func (m *postingsMaker) make(b *block, out []byte, count int, limit uint64) ([]b
 		for c := from; c < to; c++ {
 			out = append(out, make([]byte, alignUp(uint64(len(out)))-uint64(len(out)))...)
 			rows := m.rows[starts[c]-starts[from] : starts[c+1]-starts[from]]
-			out = m.append(out, rows)
+			if out, err = m.bitmaps.append(out, rows); err != nil {
+				return nil, fmt.Errorf("posting %d of %d: %w", c, count, err)
+			}
 			if uint64(len(out)-head) > limit {
 				return nil, tablef("bitmaps of %d of %d codes take %d bytes, at most %d are possible", c+1, count,
 					len(out)-head, limit)
@@ -116,98 +126,22 @@ func (m *postingsMaker) sort(starts []uint32, from int) (to int) {
 	return to
 }
 
-// freezer writes frozen bitmaps. It uses its memory again.
-type freezer struct{ chunks []chunk }
+// roaringWriter writes frozen bitmaps with the library, which defines the form. It uses a bitmap
+// again.
+type roaringWriter struct{ roaring.Bitmap }
 
-// chunk is a container that is to be written.
-type chunk struct {
-	rows  []uint32
-	count int // rows less one, or the number of runs
-	ContainerType
-}
+// frozenRoom is how many bytes more than needed must follow a bitmap while it is made.
+const frozenRoom = 8
 
-// The bytes that roaring counts for a container besides its content when it chooses a type.
-const (
-	besideBitmap = 32
-	besideRuns   = 2
-)
-
-// append appends the frozen bitmap of rows, which ascend. Its containers have the types that
-// roaring gives them: those of stored segments, of which deltas must make the same bytes.
-func (f *freezer) append(dst []byte, rows []uint32) []byte {
-	f.chunks = f.chunks[:0]
-	bitmaps, runs, arrays := 0, 0, 0 // bytes
-	for len(rows) > 0 {
-		c, pairs := chunkOf(rows)
-		rows = rows[len(c.rows):]
-		switch n := len(c.rows); {
-		case besideRuns+4*pairs < min(besideBitmap+bitmapBytes, 2*n):
-			c.ContainerType, c.count = RunContainer, pairs
-			runs += 4 * pairs
-		case n <= MaxArray:
-			c.ContainerType, c.count = ArrayContainer, n-1
-			arrays += 2 * n
-		default:
-			c.ContainerType, c.count = BitmapContainer, n-1
-			bitmaps += bitmapBytes
-		}
-		f.chunks = append(f.chunks, c)
-	}
-	from, n := len(dst), len(f.chunks)
-	keys := bitmaps + runs + arrays
-	size := keys + containerHead*n + 4
-	dst = slices.Grow(dst, size)[:from+size]
-	out := dst[from:]
-	clear(out[:bitmaps])
-	atArray, atRun, at := out[bitmaps+runs:keys], out[bitmaps:bitmaps+runs], out[:bitmaps]
-	for i, c := range f.chunks {
-		switch c.ContainerType {
-		case BitmapContainer:
-			for _, row := range c.rows {
-				at[row&(chunkRows-1)>>3] |= 1 << (row & 7)
-			}
-			at = at[bitmapBytes:]
-		case ArrayContainer:
-			for k, row := range c.rows {
-				binary.LittleEndian.PutUint16(atArray[2*k:], uint16(row))
-			}
-			atArray = atArray[2*len(c.rows):]
-		default:
-			atRun = putRuns(atRun, c.rows)
-		}
-		binary.LittleEndian.PutUint16(out[keys+2*i:], uint16(c.rows[0]>>chunkBits))
-		binary.LittleEndian.PutUint16(out[keys+2*(n+i):], uint16(c.count))
-		out[keys+4*n+i] = byte(c.ContainerType)
-	}
-	binary.LittleEndian.PutUint32(out[size-4:], frozenCookie|uint32(n)<<15)
-	return dst
-}
-
-// chunkOf returns the first rows that are in one chunk, and how many runs they are.
-func chunkOf(rows []uint32) (c chunk, runs int) {
-	key, next := rows[0]>>chunkBits, rows[0]-1
-	for i, row := range rows {
-		if row>>chunkBits != key {
-			rows = rows[:i]
-			break
-		}
-		if row != next {
-			runs++
-		}
-		next = row + 1
-	}
-	return chunk{rows: rows}, runs
-}
-
-// putRuns writes rows as runs and returns what is left of dst.
-func putRuns(dst []byte, rows []uint32) []byte {
-	for i := 0; i < len(rows); {
-		first := i
-		for i++; i < len(rows) && rows[i] == rows[i-1]+1; i++ {
-		}
-		binary.LittleEndian.PutUint16(dst, uint16(rows[first]))
-		binary.LittleEndian.PutUint16(dst[2:], uint16(i-first-1))
-		dst = dst[4:]
-	}
-	return dst
+// append appends the frozen bitmap of rows, which ascend. The length of dst is a multiple of 8.
+func (w *roaringWriter) append(dst []byte, rows []uint32) ([]byte, error) {
+	w.Clear()
+	w.AddMany(rows)
+	w.RunOptimize()
+	from, size := len(dst), int(w.GetFrozenSizeInBytes())
+	// An empty bitmap takes 4 bytes, and FreezeTo makes a pointer to a word of 8 of them, which the
+	// pointer checks of the race detector refuse at the end of an allocation.
+	dst = slices.Grow(dst, size+frozenRoom)[:from+size]
+	_, err := w.FreezeTo(dst[from:])
+	return dst, err
 }

@@ -15,8 +15,9 @@ import (
 //	types     1 byte a container: 1 bitmap, 2 array, 3 runs
 //	header    32 bits: 15 bits of cookie, then the number of containers
 //
-// In the first three parts the containers follow each other in the order of their keys. The
-// freezer writes this form. The reader here finds and checks the containers.
+// In the first three parts the containers follow each other in the order of their keys. Roaring
+// writes this form in a load (roaringWriter), the freezer in a replica. The reader here finds and
+// checks the containers.
 const frozenCookie = 13766
 
 // ContainerType is how the rows of a container are written down.

@@ -66,9 +66,16 @@ func TestAppendFrozen(t *testing.T) {
 		bitmaps = append(bitmaps, randomRows(rand.New(rand.NewPCG(seed, 20))))
 	}
 	var reused freezer
+	var loader roaringWriter
 	for i, b := range bitmaps {
 		rows := b.ToArray()
-		got := reused.append(make([]byte, 8), rows)
+		got, err := reused.append(make([]byte, 8), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loaded, err := loader.append(make([]byte, 8), rows); err != nil || !bytes.Equal(loaded, got) {
+			t.Errorf("bitmap %d: a load writes %d bytes, %v, a replica %d others", i, len(loaded), err, len(got))
+		}
 		plain := roaring.BitmapOf(rows...)
 		plain.RunOptimize()
 		var want bytes.Buffer

@@ -76,6 +76,7 @@ func TestLinkedLibraries(t *testing.T) {
 	}
 	packages := strings.Fields(string(out))
 	for _, want := range []string{
+		"github.com/RoaringBitmap/roaring/v2",
 		"github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zstd",
 		"github.com/valyala/fasthttp", "github.com/fasthttp/router",
 	} {
