@@ -4,7 +4,7 @@
 
 HDQS is the program. STORE is a store of which the channel stable shows one snapshot and which has the
 snapshot ID too, as after 'hdqs build --channel next'; it is copied. A web server in this process serves the
-copy to so many replicas (8), which poll it every second. Then ID is published, twice, each time to new
+copy to so many replicas (8), which poll it four times a second. Then ID is published, twice, each time to new
 replicas: with deltas and without.
 
 Prints a line for each form: seconds from the move of the channel until the first and the last replica
@@ -54,7 +54,7 @@ class Replica:
         self.log = open(folder + ".log", "w")
         self.process = subprocess.Popen(
             [hdqs, "serve", "--store", store, "--allow-http", "--allow-private-hosts", "--data-dir", folder,
-             "--snapshot-poll", "1s", "--listen", "127.0.0.1:%d" % free_port(), "--admin", self.admin],
+             "--snapshot-poll", "250ms", "--listen", "127.0.0.1:%d" % free_port(), "--admin", self.admin],
             stdout=self.log, stderr=self.log)
         self.own_peak, self.arriving, self.arrived_peak = 0, [], 0
         self.folder = folder
@@ -105,10 +105,10 @@ def wait(replicas, want, began):
     while len(seen) < len(replicas):
         for r in replicas:
             r.sample()
-            if turn % 5 == 0 and r not in seen and r.shows() == want:
+            if turn % 2 == 0 and r not in seen and r.shows() == want:
                 seen[r] = time.time() - began
         turn += 1
-        time.sleep(0.02)
+        time.sleep(0.05)
     return sorted(seen.values())
 
 
