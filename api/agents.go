@@ -46,7 +46,7 @@ func (s inProcess) Ask(_ context.Context, target string, header http.Header) (*m
 // counts as a little longer than it took, for its garbage.
 const (
 	agentParts  = 10
-	garbageTime = 2 * time.Millisecond
+	garbageTime = 3 * time.Millisecond
 )
 
 // addAgents registers the path of agents. Messages have slots of their own, so that people do not
