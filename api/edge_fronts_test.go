@@ -111,39 +111,6 @@ func replaceOnce(t *testing.T, file string, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// run starts a program and waits until it takes connections.
-func runFront(t *testing.T, address string, command *exec.Cmd) {
-	t.Helper()
-	log := new(testkit.Log)
-	command.Stdout, command.Stderr = log, log
-	testkit.Must(t, command.Start())
-	ended := make(chan struct{})
-	go func() {
-		_ = command.Wait() // it is ended
-		close(ended)
-	}()
-	t.Cleanup(func() {
-		_ = command.Process.Signal(os.Interrupt) // it may have ended; varnishd ends its child
-		<-ended
-		if t.Failed() {
-			text := log.String()
-			t.Logf("%s: %s", command.Path, text[:min(len(text), 3000)])
-		}
-	})
-	testkit.WaitFor(t, filepath.Base(command.Path)+" to listen", func() bool {
-		select {
-		case <-ended:
-			t.Fatalf("%s ended: %v\n%s", command.Path, command.ProcessState, log)
-		default:
-		}
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			return false
-		}
-		return conn.Close() == nil
-	})
-}
-
 // startVarnish runs deploy/varnish with the parameters that its first lines name.
 func startVarnish(t *testing.T, replica string) started {
 	t.Helper()
@@ -161,7 +128,7 @@ func startVarnish(t *testing.T, replica string) started {
 		Replace(command[1] + " " + command[2])
 	run := exec.Command(testkit.Program(t, "varnishd", "varnish"), append(strings.Fields(arguments), "-F", "-j", "none",
 		"-n", filepath.Join(dir, "work"), "-p", "cc_command=exec gcc -w -O0 -fpic -shared -pthread -o %o %s")...)
-	runFront(t, public, run)
+	testkit.RunListening(t, public, run)
 	return started{address: public, purge: func(keys []string) {
 		t.Helper()
 		for _, c := range []struct {
@@ -195,7 +162,7 @@ func startWorker(t *testing.T, replica string) started {
 		"127.0.0.1:8081", address, "http://127.0.0.1:8080", "http://"+replica)
 	testkit.WriteFile(t, filepath.Join(dir, "workerd.capnp"), []byte(config))
 	testkit.WriteFile(t, filepath.Join(dir, "worker.js"), testkit.ReadFile(t, "../deploy/cloudflare/worker.js"))
-	runFront(t, address, exec.Command(found[0], "serve", filepath.Join(dir, "workerd.capnp")))
+	testkit.RunListening(t, address, exec.Command(found[0], "serve", filepath.Join(dir, "workerd.capnp")))
 	return started{address: address, purge: kept.purge, puts: kept.puts.Load}
 }
 

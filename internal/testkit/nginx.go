@@ -53,36 +53,8 @@ func StartNginx(t testing.TB, deployed, tls string, replicas ...string) *Nginx {
 	WriteFile(t, filepath.Join(n.Dir, "nginx.conf"), []byte(nginxConf))
 	WriteFile(t, filepath.Join(n.Dir, "hdqs", "params.conf"), ReadFile(t, filepath.Join(deployed, "params.conf")))
 	WriteFile(t, filepath.Join(n.Dir, "hdqs.conf"), []byte(n.site(t, deployed, tls, replicas)))
-	var log Log
-	command := exec.Command(Program(t, "nginx", "nginx-light"), "-p", n.Dir, "-c", filepath.Join(n.Dir, "nginx.conf"),
-		"-e", "stderr")
-	command.Stderr = &log
-	Must(t, command.Start())
-	ended := make(chan struct{})
-	go func() {
-		_ = command.Wait() // it is killed
-		close(ended)
-	}()
-	t.Cleanup(func() {
-		_ = command.Process.Kill() // it may have ended
-		<-ended
-		if t.Failed() {
-			text := log.String()
-			t.Logf("nginx: %s", text[:min(len(text), 2000)])
-		}
-	})
-	WaitFor(t, "nginx to listen", func() bool {
-		select {
-		case <-ended:
-			t.Fatalf("nginx has ended at its start: %v", command.ProcessState)
-		default:
-		}
-		conn, err := net.Dial("tcp", n.Address)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
+	RunListening(t, n.Address, exec.Command(Program(t, "nginx", "nginx-light"), "-p", n.Dir, "-c",
+		filepath.Join(n.Dir, "nginx.conf"), "-e", "stderr"))
 	return n
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/csv"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -147,6 +148,40 @@ func Trials(all, fewer int) int {
 		return all
 	}
 	return fewer
+}
+
+// RunListening starts a program and waits until it takes connections at an address. The program is
+// ended with the test; if that has failed, its messages are logged.
+func RunListening(t testing.TB, address string, command *exec.Cmd) {
+	t.Helper()
+	log := new(Log)
+	command.Stdout, command.Stderr = log, log
+	Must(t, command.Start())
+	ended := make(chan struct{})
+	go func() {
+		_ = command.Wait() // it is ended
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = command.Process.Signal(os.Interrupt) // it may have ended; varnishd ends its child
+		<-ended
+		if t.Failed() {
+			text := log.String()
+			t.Logf("%s: %s", command.Path, text[:min(len(text), 3000)])
+		}
+	})
+	WaitFor(t, filepath.Base(command.Path)+" to listen", func() bool {
+		select {
+		case <-ended:
+			t.Fatalf("%s ended: %v\n%s", command.Path, command.ProcessState, log)
+		default:
+		}
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			return false
+		}
+		return conn.Close() == nil
+	})
 }
 
 // ChangeCSV changes the records of a CSV file: change gets the cells by the names in the header,
