@@ -69,6 +69,15 @@ func (e *experiment) p99(s *load.Server, encoding string) (milliseconds float64,
 	return p.P99.Seconds() * 1e3, err
 }
 
+// afterwards reports the p99 right after something that has happened to a server, and of the same
+// server at another time.
+func (e *experiment) afterwards(what, encoding, usually string, after, usual []float64) {
+	e.delayed(load.Verdict{
+		Query: what, Encoding: encoding, Control: usually, Most: mostDelayed,
+		Work: fmt.Sprintf("p99 right after a %s, %d/s, %s", what, usualRate, encoding),
+	}, after, usual)
+}
+
 // delayed reports how much something delays answers: the p99 in milliseconds with it and without
 // it, by round.
 func (e *experiment) delayed(v load.Verdict, with, without []float64) {
@@ -98,10 +107,7 @@ func (e *experiment) firstSeconds(encoding string) error {
 		}
 		first, third = append(first, now), append(third, usual)
 	}
-	e.delayed(load.Verdict{
-		Query: "start", Encoding: encoding, Work: fmt.Sprintf("p99 right after a start, %d/s, %s", usualRate, encoding),
-		Control: "two windows later", Most: mostDelayed,
-	}, first, third)
+	e.afterwards("start", encoding, "two windows later", first, third)
 	return nil
 }
 
@@ -135,10 +141,7 @@ func (e *experiment) swaps(encoding string, command []string) error {
 		}
 		during, before = append(during, now), append(before, usual)
 	}
-	e.delayed(load.Verdict{
-		Query: "swap", Encoding: encoding, Work: fmt.Sprintf("p99 right after a swap, %d/s, %s", usualRate, encoding),
-		Control: "right before it", Most: mostDelayed,
-	}, during, before)
+	e.afterwards("swap", encoding, "right before it", during, before)
 	return nil
 }
 
