@@ -139,11 +139,7 @@ func (l *BoundList) provisional(queries []index.Query) (*Provisional, error) {
 		}
 		for r := range passing.Rows(0, math.MaxInt) {
 			for row := r.From; row < r.To; row++ {
-				position := row
-				if starts.Group != nil {
-					position = uint32(starts.Group.Codes.At(row))
-				}
-				if !starts.IsNull(position) {
+				if position := starts.Position(row); !starts.IsNull(position) {
 					at := starts.Int(position)
 					byStart[at] = append(byStart[at], row)
 				}
