@@ -40,7 +40,8 @@ func (f *figure) readValues() error {
 	return err
 }
 
-// isCoarsest reports whether the figure is of units where there is none of the country.
+// isCoarsest reports whether provinces or districts are added up where a country has no record of
+// its own.
 func (f *figure) isCoarsest() bool { return f.filters.Get(levelColumn) == contract.Coarsest }
 
 // eachPlace calls do for each place that has rows. Where the checks of sums refuse an aggregate,

@@ -347,7 +347,8 @@ func (p pages) addLanding() {
 	})
 }
 
-// head is the head of what is the same for all requested hosts, and hostHead that of what is not.
+// sharedHead is the head of what is the same for all requested hosts, and hostHead that of what is
+// not.
 func (s *Site) sharedHead(contentType string) list.PageHead {
 	return headOf(contentType, s.PageFields())
 }
