@@ -14,6 +14,8 @@ import subprocess
 import sys
 import traceback
 
+from leave import leave
+
 MODULES = {"DuckDB": "duckdb", "chDB": "chdb", "Spark": "pyspark"}
 
 
@@ -89,6 +91,7 @@ def main():
         except Exception:  # of an engine, which may be of any kind
             answer["error"] = traceback.format_exc(limit=-2)[-1500:]
         print(json.dumps(answer), flush=True)
+    leave()
 
 
 main()

@@ -21,6 +21,8 @@ import time
 import urllib.parse
 import urllib.request
 
+from leave import leave
+
 BASE, STORE = sys.argv[1], os.path.abspath(sys.argv[2])
 IDENTIFIER = "ZW5naW5lczplbmdpbmVzQGV4YW1wbGUub3Jn"
 PAGE, PAGED = 10_000, 100_000
@@ -362,7 +364,7 @@ def main():
         for line in found:
             print(f"  {engine}: {line}"[:600])
         failed += len(found)
-    sys.exit(failed > 0)
+    leave(int(failed > 0))
 
 
 main()

@@ -8,6 +8,8 @@ import pathlib
 import sys
 import urllib.request
 
+from leave import leave
+
 
 def pandas(url, field):
     import pandas as pd
@@ -63,6 +65,7 @@ def main():
     for line in sys.stdin:
         rows, total, nulls, columns = read(*line.rstrip("\n").split("\t"))
         print(rows, f"{float(total):.6f}", nulls, ",".join(columns), sep="\t", flush=True)
+    leave()
 
 
 main()
