@@ -123,12 +123,13 @@ func (c *column) textsMatching(op Op, values []Value, into codeSet) {
 		c.textsEqual(values, into)
 		return
 	}
-	p := compilePatterns(op, values)
+	folded := c.foldedTexts()
+	p := compilePatterns(op, values, folded.sorted)
 	var slots textSlots
 	if len(p.literals) > 0 {
 		slots = c.textSlots()
 	}
-	c.foldedTexts().searchAny(&p, slots, into)
+	folded.searchAny(&p, slots, into)
 }
 
 // textsEqual adds the codes of the texts that the dictionary has. A value with a NUL matches

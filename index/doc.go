@@ -10,8 +10,9 @@
 // a dictionary become spans of packed numbers (numberTest), so no row is decoded.
 //
 // A filter with several values selects the union of their codes, which is found before any row is
-// looked up. Whole texts are looked up in a hash table of the dictionary (textSlots); one pass over
-// the dictionary finds most other patterns (foldedTexts.searchAny). If it is the only filter, its
+// looked up. Whole texts are looked up in a hash table of the dictionary (textSlots), beginnings in
+// the dictionary if it is sorted when folded; one pass over it finds most other patterns
+// (foldedTexts.searchAny). If it is the only filter, its
 // rows are counted by the lengths of their postings, and those of the page are found by reading
 // codes, so no postings are united (pageByScan).
 //

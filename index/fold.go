@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
+	"sort"
+	"strings"
 	"unsafe"
 )
 
@@ -13,6 +15,7 @@ import (
 type foldedTexts struct {
 	bytes  []byte
 	starts []int    // of each text, and one more: text i ends at starts[i+1]-1
+	sorted bool     // the texts are in order in folded form, too
 	counts [256]int // how often each byte occurs
 }
 
@@ -22,12 +25,15 @@ func foldTexts(n int, text func(code uint32) string) *foldedTexts {
 	for i := range n {
 		size += len(text(uint32(i))) + 1
 	}
-	f := &foldedTexts{bytes: make([]byte, 1, size), starts: make([]int, n+1)}
+	f := &foldedTexts{bytes: make([]byte, 1, size), starts: make([]int, n+1), sorted: true}
 	for i := range n {
 		f.starts[i] = len(f.bytes)
 		f.bytes = append(appendFold(f.bytes, text(uint32(i))), 0)
 	}
 	f.starts[n] = len(f.bytes)
+	for i := 1; i < n && f.sorted; i++ {
+		f.sorted = f.text(i-1) <= f.text(i)
+	}
 	for _, c := range f.bytes {
 		f.counts[c]++
 	}
@@ -87,6 +93,14 @@ func (f *foldedTexts) search(p *pattern, into codeSet) {
 	lit, whole := p.literal()
 	switch {
 	case p.never || len(f.starts) == 1:
+	case f.sorted && p.start() != "":
+		start, n := p.start(), len(f.starts)-1
+		code := sort.Search(n, func(code int) bool { return f.text(code) >= start })
+		for ; code < n && strings.HasPrefix(f.text(code), start); code++ {
+			if p.match(f.text(code)) {
+				into.add(uint32(code))
+			}
+		}
 	case lit == "":
 		for code := range len(f.starts) - 1 {
 			if p.match(f.text(code)) {

@@ -103,6 +103,14 @@ func (p *pattern) literal() (lit string, whole bool) {
 	return lit, whole
 }
 
+// start returns the literal text with which every match begins, if there is any.
+func (p *pattern) start() string {
+	if p.openHead || len(p.parts) == 0 || p.parts[0].pieces[0].skip > 0 {
+		return ""
+	}
+	return p.parts[0].pieces[0].lit
+}
+
 // match reports whether folded text matches. Each part is placed leftmost, one after the other. A
 // part has a fixed length in runes, so the leftmost place also ends first, and backtracking is
 // never needed.

@@ -32,8 +32,8 @@ func windowHash(window uint32) uint32 { return window * 0x9E3779B1 >> (32 - wind
 // windowBits is the number of bits of a windowHash.
 const windowBits = 16
 
-// compilePatterns compiles the values of a Like or Contains filter.
-func compilePatterns(op Op, values []Value) patterns {
+// compilePatterns compiles the values of a Like or Contains filter. sorted is that of the dictionary.
+func compilePatterns(op Op, values []Value, sorted bool) patterns {
 	var p patterns
 	isLiteral := func(text string) bool {
 		if op != Like || len(values) < manyLiterals || text == "" {
@@ -70,19 +70,20 @@ func compilePatterns(op Op, values []Value) patterns {
 		}
 	}
 	if p.single = others; len(others) > 0 && len(values) >= manyLiterals {
-		p.divide(others)
+		p.divide(others, sorted)
 	}
 	return p
 }
 
-// divide finds out which bytes the matches of each pattern must have.
-func (p *patterns) divide(others []*pattern) {
+// divide finds out which bytes the matches of each pattern must have. Where texts are sorted, those
+// that begin with a literal are looked up one by one.
+func (p *patterns) divide(others []*pattern, sorted bool) {
 	p.single = nil
 	p.windows, p.windowMarked = make(map[uint32][]*pattern), newCodeSet(1<<windowBits)
 	for _, one := range others {
 		switch literal, _ := one.literal(); {
 		case one.never:
-		case len(literal) >= windowSize:
+		case len(literal) >= windowSize && !(sorted && one.start() != ""):
 			window := binary.LittleEndian.Uint32([]byte(literal[len(literal)-windowSize:]))
 			p.windows[window] = append(p.windows[window], one)
 			p.windowMarked.add(windowHash(window))

@@ -26,6 +26,9 @@ func TestSearchOfManyPatterns(t *testing.T) {
 				texts[i] = fmt.Sprintf("AF%04d", r.IntN(400))
 			}
 		}
+		if r.IntN(2) == 0 {
+			sortFolded(texts)
+		}
 		f := foldTexts(len(texts), func(i uint32) string { return texts[i] })
 		values := make([]Value, manyLiterals+r.IntN(100))
 		for i := range values {
@@ -54,7 +57,7 @@ func TestSearchOfManyPatterns(t *testing.T) {
 		for _, v := range values {
 			f.search(compilePattern(op, v.Text), want)
 		}
-		p := compilePatterns(op, values)
+		p := compilePatterns(op, values, f.sorted)
 		for _, n := range []int{len(p.literals), len(p.windows), len(p.single)} {
 			kinds += min(n, 1)
 		}
