@@ -32,7 +32,8 @@ func windowHash(window uint32) uint32 { return window * 0x9E3779B1 >> (32 - wind
 // windowBits is the number of bits of a windowHash.
 const windowBits = 16
 
-// compilePatterns compiles the values of a Like or Contains filter. sorted is that of the dictionary.
+// compilePatterns compiles the values of a Like or Contains filter. sorted is that of the
+// dictionary.
 func compilePatterns(op Op, values []Value, sorted bool) patterns {
 	var p patterns
 	isLiteral := func(text string) bool {
