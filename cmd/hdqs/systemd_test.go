@@ -124,9 +124,9 @@ func TestPassedSocket(t *testing.T) {
 	store, f := sampleStore(t), newFakeSystemd(t)
 	flags := []string{"--store", store, "--snapshot-poll", "0"}
 	s := f.startReady(t, nil, flags...)
-	if !s.logged("listening on http://" + f.address) {
-		t.Errorf("the address of the passed socket is not printed:\n%s", s.log)
-	}
+	s.waitFor(t, "printed address of the passed socket", func() bool { // READY=1 takes another way
+		return s.logged("listening on http://" + f.address)
+	})
 	var asked, closing, late atomic.Int64
 	stop := make(chan struct{})
 	var all [2]sync.WaitGroup
