@@ -1,6 +1,7 @@
 package find
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -161,6 +162,7 @@ func (b *builder) addTable(kind Kind) {
 	mount := b.lists.MountIn(contract.ContractNames)
 	to := mount.Lists[list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Rows}]
 	params := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}}
+	var cell []byte
 	for from, more := 0, true; more && from < maxNames; from += contract.MaxLimit {
 		params.Set("offset", strconv.Itoa(from))
 		more = false
@@ -170,9 +172,15 @@ func (b *builder) addTable(kind Kind) {
 			fields := contract.FieldNames(rows.Fields())
 			for row := range rows.Len() {
 				text := func(field string) (text string) {
-					if at := slices.Index(fields, field); at >= 0 {
-						_ = json.Unmarshal(rows.AppendCell(nil, row, at, false), &text) // "" for null
+					at := slices.Index(fields, field)
+					if at < 0 {
+						return ""
 					}
+					cell = rows.AppendCell(cell[:0], row, at, false)
+					if cell[0] == '"' && bytes.IndexByte(cell, '\\') < 0 { // as nearly all are
+						return string(cell[1 : len(cell)-1])
+					}
+					_ = json.Unmarshal(cell, &text) // "" for null
 					return text
 				}
 				e := entry{kind: kind, code: text(source.code), name: text(source.name), country: none, parent: none}

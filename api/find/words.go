@@ -72,8 +72,10 @@ func wordsOf(text string) []string {
 	}
 	for _, r := range norm.NFKD.String(strings.ToValidUTF8(text, " ")) {
 		switch r = unicode.ToLower(r); {
-		case 'a' <= r && r <= 'z': // no look-ups for most
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9': // no look-ups for most
 			word.WriteByte(byte(r))
+		case r == ' ':
+			end()
 		case letters[r] != "":
 			word.WriteString(letters[r])
 		case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Lm, r), isApostrophe(r):
