@@ -88,17 +88,6 @@ func startNginxFront(t *testing.T, replica string) started {
 	}}
 }
 
-// freePort returns an address whose port is free.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // replaceOnce replaces each text, which must be there once.
 func replaceOnce(t *testing.T, file string, pairs ...string) string {
 	t.Helper()
@@ -115,11 +104,12 @@ func replaceOnce(t *testing.T, file string, pairs ...string) string {
 func startVarnish(t *testing.T, replica string) started {
 	t.Helper()
 	const file = "../deploy/varnish/hdqs.vcl"
-	_, port, _ := net.SplitHostPort(replica)
+	host, port, _ := net.SplitHostPort(replica)
 	vcl := replaceOnce(t, file, `"8080"`, `"`+port+`"`, `"8090"`, `"`+port+`"`)
+	vcl = strings.ReplaceAll(vcl, `.host = "127.0.0.1"`, `.host = "`+host+`"`)
 	dir := t.TempDir()
 	testkit.WriteFile(t, filepath.Join(dir, "hdqs.vcl"), []byte(vcl))
-	public, purge := freePort(t), freePort(t)
+	public, purge := testkit.FreeAddress(t), testkit.FreeAddress(t)
 	command := regexp.MustCompile(`(?m)^#   varnishd (.*) \\\n#     (.*)$`).FindStringSubmatch(vcl)
 	if command == nil {
 		t.Fatalf("%s does not say how to start varnishd", file)
@@ -157,7 +147,7 @@ func startWorker(t *testing.T, replica string) started {
 	kept := &cacheAPI{t: t, kept: map[string]keptAnswer{}}
 	cache := httptest.NewServer(kept)
 	t.Cleanup(cache.Close)
-	dir, address := t.TempDir(), freePort(t)
+	dir, address := t.TempDir(), testkit.FreeAddress(t)
 	config := replaceOnce(t, "../deploy/cloudflare/workerd.capnp", "127.0.0.1:8070", cache.Listener.Addr().String(),
 		"127.0.0.1:8081", address, "http://127.0.0.1:8080", "http://"+replica)
 	testkit.WriteFile(t, filepath.Join(dir, "workerd.capnp"), []byte(config))

@@ -135,7 +135,7 @@ func startEdge(t *testing.T, f *front, o state.Options) *origin {
 		g.mu.Unlock()
 		handler(ctx)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(testkit.OwnHost(), "0")) // no other's after stop
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/url"
 	"os/exec"
 	"path/filepath"
@@ -101,10 +100,7 @@ func startPrometheus(t *testing.T, replicas []*server) string {
 	testkit.WriteFile(t, filepath.Join(dir, "prometheus.yml"), []byte(strings.NewReplacer(pairs...).Replace(config)))
 	testkit.WriteFile(t, filepath.Join(dir, "hdqs.rules.yml"),
 		testkit.ReadFile(t, filepath.Join(deployed, "prometheus", "hdqs.rules.yml")))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	testkit.Must(t, err)
-	address := l.Addr().String()
-	testkit.Must(t, l.Close())
+	address := testkit.FreeAddress(t)
 	log := new(testkit.Log)
 	command := exec.Command(testkit.Program(t, "prometheus", "prometheus"),
 		"--config.file="+filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"),

@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -88,7 +89,8 @@ func TestEdgeRestarts(t *testing.T) {
 		return serve(t, "--store", store, "--listen", address, "--snapshot-poll", "0", "--queue-wait", "30s")
 	}
 	untouched := start("127.0.0.1:0")
-	replicas := [2]*server{start("127.0.0.1:0"), start("127.0.0.1:0")}
+	own := func() string { return net.JoinHostPort(testkit.OwnHost(), "0") } // free during a restart
+	replicas := [2]*server{start(own()), start(own())}
 	addressOf := func(s *server) string { return strings.TrimPrefix(s.base, "http://") }
 	nginx := testkit.StartNginx(t, deployedNginx, "", addressOf(replicas[0]), addressOf(replicas[1]))
 	for _, c := range []struct {

@@ -1,9 +1,6 @@
 package testkit
 
 import (
-	"fmt"
-	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -49,7 +46,7 @@ type Nginx struct {
 // privkey.pem the lines of TLS.
 func StartNginx(t testing.TB, deployed, tls string, replicas ...string) *Nginx {
 	t.Helper()
-	n := &Nginx{Address: freeAddress(t), Redirect: freeAddress(t), Dir: t.TempDir()}
+	n := &Nginx{Address: FreeAddress(t), Redirect: FreeAddress(t), Dir: t.TempDir()}
 	WriteFile(t, filepath.Join(n.Dir, "nginx.conf"), []byte(nginxConf))
 	WriteFile(t, filepath.Join(n.Dir, "hdqs", "params.conf"), ReadFile(t, filepath.Join(deployed, "params.conf")))
 	WriteFile(t, filepath.Join(n.Dir, "hdqs.conf"), []byte(n.site(t, deployed, tls, replicas)))
@@ -93,17 +90,4 @@ func withoutLine(text, start string) string {
 	before, after, _ := strings.Cut(text, "\t"+start)
 	_, after, _ = strings.Cut(after, "\n")
 	return before + after
-}
-
-// freeAddress returns an address with a free port. The IP address differs from process to process,
-// so no other program takes the port before nginx does.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	pid := os.Getpid()
-	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 100+pid>>14&0x7f, pid>>7&0x7f, 1+pid&0x7f))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

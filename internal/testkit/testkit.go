@@ -6,12 +6,14 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/csv"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -148,6 +150,27 @@ func Trials(all, fewer int) int {
 		return all
 	}
 	return fewer
+}
+
+var ownHosts atomic.Uint32
+
+// OwnHost returns an address of the loopback interface that nothing else uses: it differs from
+// process to process and from call to call. So a port of it stays free until the test takes it,
+// also while what listens there is started again.
+func OwnHost() string {
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.%d", 100+pid>>7&0x7f, pid&0x7f, 1+ownHosts.Add(1)%254)
+}
+
+// FreeAddress returns an address of its own with a free port, for programs that must be told one.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", net.JoinHostPort(OwnHost(), "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 // RunListening starts a program and waits until it takes connections at an address. The program is
