@@ -91,9 +91,8 @@ func TestEdgeSamples(t *testing.T) {
 
 	mirror := httptest.NewServer(http.FileServer(http.Dir(newCatalog(t, 1))))
 	defer mirror.Close()
-	host := fmt.Sprintf("127.%d.%d.%d", 100+os.Getpid()>>14&0x7f, os.Getpid()>>7&0x7f, 130+os.Getpid()&0x7f)
 	here := strings.NewReplacer(
-		"/var/lib/hdqs", s.path("var/lib/hdqs"), "/etc/hdqs", s.path("etc/hdqs"), "127.0.0.1", host,
+		"/var/lib/hdqs", s.path("var/lib/hdqs"), "/etc/hdqs", s.path("etc/hdqs"), "127.0.0.1", testkit.OwnHost(),
 		"/usr/local/bin/hdqs", s.path("usr/local/bin/hdqs"), "https://data.humdata.org", mirror.URL)
 	build := s.unit(t, "hdqs-build.service", "")
 	web := []string{"HDQS_ALLOW_HTTP=true", "HDQS_ALLOW_PRIVATE_HOSTS=true"}
@@ -123,10 +122,11 @@ func TestEdgeSamples(t *testing.T) {
 		args := strings.Fields(here.Replace(setting(t, unit, "ExecStart")))
 		env := variablesOf(testkit.ReadFile(t, s.path(setting(t, unit, "EnvironmentFile"))), here)
 		p := f.startReady(t, env, args[2:]...)
-		found := adminLine.FindStringSubmatch(p.log.String())
-		if found == nil {
-			t.Fatalf("no admin listener:\n%s", p.log)
-		}
+		var found []string
+		p.waitFor(t, "admin listener", func() bool { // READY=1 takes another way
+			found = adminLine.FindStringSubmatch(p.log.String())
+			return found != nil
+		})
 		admin = append(admin, strings.TrimPrefix(found[1], "http://"))
 	}
 
