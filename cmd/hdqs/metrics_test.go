@@ -83,7 +83,7 @@ func TestMetricsOfLooks(t *testing.T) {
 	parallel(t)
 	store := filepath.Join(t.TempDir(), "store")
 	mustExit(t, 0, "build", "--catalog", filepath.Join("..", "..", "loader", "sample", "catalog"), "--store", store)
-	s := serve(t, "--store", store)
+	s := serve(t, "--store", store, "--snapshot-poll", "0") // none but those of SIGHUP, which are counted
 	channel := filepath.Join(store, "channels", "stable.json")
 	good := testkit.ReadFile(t, channel)
 	has := func(line string) bool { return strings.Contains(s.scrape(t), line+"\n") }
