@@ -209,6 +209,9 @@ func TestPartialRequestDuringShutdown(t *testing.T) {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
 			s := sampleServer(t, state.Options{KeepBuffers: keep}, 3)
+			limits := s.connectionLimits()
+			limits.DrainWait = time.Second // in which a busy machine reads what has arrived
+			s.Callers = wire.NewConnections(limits)
 			address := listen(t, s)
 			idle, half, unused := dial(t, address), dial(t, address), dial(t, address)
 			for _, conn := range []testConn{idle, half} {
@@ -220,10 +223,9 @@ func TestPartialRequestDuringShutdown(t *testing.T) {
 				t.Fatal(err)
 			}
 			waitFor(t, "three connections", func() bool { return s.Callers.Count() == 3 })
-			time.Sleep(20 * time.Millisecond)
 			ended := startShutdown(s)
 			waitFor(t, "the shutdown to begin", s.Callers.Draining)
-			time.Sleep(2 * drainWait)
+			time.Sleep(2 * limits.DrainWait)
 			if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
 				!closed {
 				t.Errorf("keep=%v: a request completed during shutdown: %.60q, close: %v", keep, answer, closed)
