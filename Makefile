@@ -8,6 +8,11 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # Without the folder's name in what is compiled, another checkout finds it in the build cache.
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
+# Registries may be away for a minute: npm tries again after 10 s and then each minute, pip after 1, 2,
+# 4 and up to 64 s. By themselves they give up sooner, pip after 8 s.
+export npm_config_fetch_retries := 4
+export PIP_RETRIES := 9
+
 .PHONY: build run install release release-check quick test parts browsers clients-short nightly downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
   golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-export bench-beside bench-agents bench-pages bench-fleet bench-hollow bench-compare bench-overload bench-swaps \
   drill drill-short soak pictures vendor vendored vulnerabilities clean
@@ -227,7 +232,7 @@ $(VERSITYGW):
 
 ICEBERG_JAR := .cache/iceberg/iceberg-spark-runtime-4.0_2.13-1.10.0.jar
 $(ICEBERG_JAR):
-	@mkdir -p $(@D) && curl -sSf -o $@.part https://repo1.maven.org/maven2/org/apache/iceberg/iceberg-spark-runtime-4.0_2.13/1.10.0/$(@F) && \
+	@mkdir -p $(@D) && curl -sSf --retry 7 -o $@.part https://repo1.maven.org/maven2/org/apache/iceberg/iceberg-spark-runtime-4.0_2.13/1.10.0/$(@F) && \
 	  echo "0480f1248e0a8b50ae2a730d7ad3e1a727351c362ca63f4a0c35182087a49323  $@.part" | sha256sum -c --quiet && mv $@.part $@
 
 engines: export HDQS_CLIENTS := $(abspath .cache)
