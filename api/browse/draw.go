@@ -125,7 +125,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 		g := &listed[i]
 		name := cell{Text: g.name, Code: g.code, Name: true}
 		if links && g.value != "" {
-			name.Link, name.About = link(g.value), l.T("Records of %s", g.name)
+			name.Link, name.About = link(exactly(q.Plan, filter, g.value)), l.T("Records of %s", g.name)
 		}
 		x.Rows = append(x.Rows, []cell{name, g.cell()})
 		if b.as != asBars {

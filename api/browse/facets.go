@@ -93,7 +93,7 @@ func askFacets(q *Question, s state) ([]facet, error) {
 		case text == "":
 			v.Label = q.Language.T("empty") // a filter cannot ask for it
 		default:
-			if v.Chosen, v.Link, v.Add = toggle(q.Plan, s, field, text); v.Chosen {
+			if v.Chosen, v.Link, v.Add = toggle(q.Plan, s, field, exactly(q.Plan, field, text)); v.Chosen {
 				several := len(chosenOf(s, field)) > 1
 				if v.Link = widened(q, v.Link); several && len(withRecords(q, link{Address: v.Link})) == 0 {
 					v.Link = widened(q, s.with(field, "", field+contract.SeveralSuffix, "")) // the others have none

@@ -200,8 +200,21 @@ func (s state) question() url.Values {
 // filters are the parameters that say which records pass, and which are the newest.
 func (s state) filters() url.Values { return s.copy(append(own, "limit", "offset", "fields")...) }
 
-func isFilter(p *contract.Plan, name string) bool {
-	return slices.ContainsFunc(p.Params, func(param contract.Param) bool {
-		return param.Name == name && len(param.Columns) > 0
-	})
+func isFilter(p *contract.Plan, name string) bool { return filterOf(p, name) != nil }
+
+// exactly is the value of a filter that asks for a text as it is.
+func exactly(p *contract.Plan, name, text string) string {
+	if filter := filterOf(p, name); filter != nil {
+		return filter.Exactly(text)
+	}
+	return text
+}
+
+func filterOf(p *contract.Plan, name string) *contract.Param {
+	for i := range p.Params {
+		if one := &p.Params[i]; one.Name == name && len(one.Columns) > 0 {
+			return one
+		}
+	}
+	return nil
 }

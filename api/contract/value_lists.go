@@ -47,6 +47,17 @@ func (p *Param) single() string { return strings.TrimSuffix(p.Name, SeveralSuffi
 // hasPattern reports whether the parameter's values may have wildcards.
 func (p *Param) hasPattern() bool { return p.Op == Like || p.Op == Contains }
 
+// PatternEscapes writes a text so that none of it is a wildcard.
+var PatternEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// Exactly is the value that asks for a text as it is.
+func (p *Param) Exactly(text string) string {
+	if p.hasPattern() {
+		return PatternEscapes.Replace(text)
+	}
+	return text
+}
+
 // refuseList refuses a list of a parameter that has none: ignored, it would give more rows than
 // were asked for.
 func (s *Scanned) refuseList(name string) {

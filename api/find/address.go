@@ -139,9 +139,6 @@ func (s *search) has(at int, address string) (has bool, err error) {
 	return has, err
 }
 
-// pattern keeps wildcards from being some.
-var pattern = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
 // address is the page of records of a list, with filters by names in the contract.
 func (s *search) address(at int, pairs ...string) string {
 	e, values := &contract.Endpoints[at], url.Values{}
@@ -150,9 +147,8 @@ func (s *search) address(at int, pairs ...string) string {
 		if p := filterOf(e, Country); name == contract.CountryParam && p != nil {
 			name = p.Name
 		}
-		isPattern := func(p *contract.Param) bool { return p.Name == name && p.Op != contract.Equal }
-		if filterWhere(e, isPattern) != nil {
-			value = pattern.Replace(value)
+		if p := filterWhere(e, func(p *contract.Param) bool { return p.Name == name }); p != nil {
+			value = p.Exactly(value)
 		}
 		if name == "sector_code" { // the plain parameter takes a part for the whole
 			name, value = name+contract.SeveralSuffix, strings.ReplaceAll(pairs[i+1], ",", `\,`)
