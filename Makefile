@@ -280,7 +280,7 @@ AGENTS := cmd/hdqs/testdata/clients/agents
 	@.ci/venv $(@D) schemathesis==4.32.5
 
 # Tests that do to real replicas what operators meet. They are part of whole and edge too.
-DRILL := ^Test(SwapUnderLoad|MemoryOverSwaps|PassedSocket|ShutdownOfKeepAliveConnections|EdgeRestarts)$$
+DRILL := ^Test(SwapUnderLoad|MemoryOverSwaps|MemoryUnderBombs|PassedSocket|ShutdownOfKeepAliveConnections|EdgeRestarts)$$
 drill: export HDQS_TEST_LONG := 1
 drill: drill-short bench-swaps ## swaps, restarts, kills and little memory on real replicas, in the long form, and what swaps and starts delay: ten minutes
 
@@ -302,24 +302,30 @@ fuzz: ## every fuzz test for FUZZTIME
 SOAK ?= 3
 soak: export HDQS_TEST_LONG := 1
 soak: export GOGC := 400
-soak: .cache/schemathesis/packages ## the long form: all tests under the race detector, property tests SOAK times with other seeds, checks of pointers, 2,000 of each kind to the judge, more of schemathesis, fuzzing
+soak: soak-whole soak-units soak-judge vulnerabilities bucket clients edge soak-pictures engines soak-conformance fuzz ## the long form: all tests under the race detector, property tests SOAK times with other seeds, checks of pointers, 2,000 of each kind to the judge, more of schemathesis, fuzzing
+
+.PHONY: soak-whole soak-units soak-judge soak-pictures soak-conformance
+soak-whole:
 	$(GO) test -race -count=1 -timeout 60m $(WHOLE)
+
+soak-units:
 	$(GO) test -race -count=1 -timeout 120m $(filter-out $(filter-out hdqs/bench%,$(SEQUENTIAL)),$(UNITS))
 	HDQS_TEST_LONG= $(GO) test -short -count=1 -timeout 60m -gcflags=hdqs/...=-d=checkptr $(UNITS)
 	$(GO) test -count=$(SOAK) -timeout 120m $(UNITS)
+
+soak-judge:
 	HDQS_TEST_QUERIES=2000 $(GO) test -count=1 -timeout 120m -run '^TestJudge' ./internal/judge
-	$(MAKE) vulnerabilities
-	$(MAKE) bucket clients edge
+
+soak-pictures:
 	HDQS_EDGE=1 $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs
-	$(MAKE) engines
-	$(MAKE) build
+
+soak-conformance: build .cache/schemathesis/packages
 	.ci/schemathesis.sh $(BIN) 5
-	$(MAKE) fuzz
 
 # Of 90 minutes on two quiet cores, fuzz tests take 14, and each of SOAK passes three. A longer night:
 # make nightly FUZZTIME=5m SOAK=10
 nightly: ## an hour and a half: drill, soak and release-check, with the long forms of all tests
-	@status=0; for part in drill soak release-check; do $(MAKE) $$part || status=1; done; exit $$status
+	@status=0; for part in drill soak release-check; do $(MAKE) --keep-going $$part || status=1; done; exit $$status
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it
 	$(GO) test $$(grep -rl --include='*_test.go' '"update", false' . | xargs -n 1 dirname | sort -u) \

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	viewTotal = regexp.MustCompile(`<p class="total"[^>]*><strong>([^<]+)</strong>`)
+	viewTotal = regexp.MustCompile(`<p class="total"[^>]*>[^<]*<strong>([^<]+)</strong>`)
 	viewTile  = regexp.MustCompile(
 		`(?s)<div class="tile"><h2>([^<]*)</h2>\s*<p class="value[^"]*">(?:<strong(?: title="([^"]*)")?>([^<]*)</strong>)?`)
 	viewHeal   = regexp.MustCompile(`<a class="button" href="([^"]*)">Show the right figure</a>`)

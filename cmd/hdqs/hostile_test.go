@@ -396,21 +396,19 @@ func TestNamedPipes(t *testing.T) {
 func TestInterruptedWait(t *testing.T) {
 	parallel(t)
 	dir := newCatalog(t, 1)
-	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
-	defer server.Close()
 	data := t.TempDir()
 	pipe := filepath.Join(data, "locations.csv")
 	testkit.Must(t, syscall.Mkfifo(pipe, 0o644))
 	catalog := withFile(t, dir, "idps", "idps/a.csv")
-	mirror := &hostileMirror{http.FileServer(http.Dir(dir)), map[string]func(w io.Writer){
+	server := httptest.NewServer(&hostileMirror{http.FileServer(http.Dir(dir)), map[string]func(w io.Writer){
 		"/catalog.json": func(w io.Writer) {
 			var text bytes.Buffer
 			catalog(&text)
 			_, _ = io.WriteString(w, strings.Replace(text.String(), "reference/location.csv", "other/location.csv", 1))
 		},
 		"/other/location.csv": func(w io.Writer) { _, _ = io.WriteString(w, "no list\n") },
-	}}
-	server.Config.Handler = mirror
+	}})
+	defer server.Close()
 	p := start(t, nil, "build", "--catalog", server.URL, "--store", filepath.Join(data, "store"), "--data-dir", data,
 		"--allow-http", "--allow-private-hosts", "--location-list", pipe)
 	testkit.WaitFor(t, "the build to wait", func() bool {

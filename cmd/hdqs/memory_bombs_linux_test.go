@@ -127,6 +127,7 @@ func TestMemoryUnderBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
+	withoutRaces(t)
 	const limit, clients = 200 << 20, 40
 	store := newStoreOf(t, generator.Options{Seed: 1, Scale: 0.1})
 	s := serveWith(t, usualGarbage, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store,

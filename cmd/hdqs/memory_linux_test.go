@@ -34,12 +34,22 @@ func (p *process) anonymousBytes(t *testing.T) int64 {
 	return n << 10
 }
 
+// withoutRaces leaves out a test of memory under the race detector, with which the server takes
+// several times as much.
+func withoutRaces(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("the race detector takes more memory than the limit")
+	}
+}
+
 // TestMemoryOverSwaps swaps between two snapshots under load, with a limit that has room for only
 // one beside its replacement, where the system allows in a control group of that size. The process
 // stays below the limit: replaced snapshots are dropped,
 // and their memory is free at once, not only when --keep-previous is over.
 func TestMemoryOverSwaps(t *testing.T) {
 	parallel(t)
+	withoutRaces(t)
 	const limit = 108 << 20
 	swaps := testkit.Trials(8, 4)
 	store := newStoreOf(t, generator.Options{Seed: 1, Scale: 0.1})

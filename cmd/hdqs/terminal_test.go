@@ -47,6 +47,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	site, dir := newSite(t), t.TempDir()
 	const slow = "idps/hdx_hapi_idps_global.csv"
 	data := testkit.ReadFile(t, filepath.Join(site.files, slow))
+	site.mu.Lock()
 	site.faults[slow] = func(w http.ResponseWriter, _ *http.Request) { // a file that takes a second
 		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 		for part := range 8 {
@@ -55,6 +56,7 @@ func TestProgressOnTerminal(t *testing.T) {
 			time.Sleep(120 * time.Millisecond)
 		}
 	}
+	site.mu.Unlock()
 	screen, program := terminal(t)
 	cmd := exec.CommandContext(t.Context(), binary, site.builds(dir, "--json")...)
 	cmd.Env, cmd.Stderr = environment("COLUMNS=200"), program
