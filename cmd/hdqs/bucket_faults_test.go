@@ -58,8 +58,9 @@ func TestBucketKill(t *testing.T) {
 // killAt runs a command and kills it at its nth PUT of a path with the given part.
 func (o *objectStore) killAt(t *testing.T, part string, nth int, args []string) {
 	t.Helper()
-	load := o.start(t, args...)
+	var load *process
 	var mu sync.Mutex
+	mu.Lock() // until the process is known
 	o.beforeEach(func(r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -71,6 +72,8 @@ func (o *objectStore) killAt(t *testing.T, part string, nth int, args []string) 
 			panic(http.ErrAbortHandler)
 		}
 	})
+	load = o.start(t, args...)
+	mu.Unlock()
 	<-load.ended
 	o.beforeEach(nil)
 	if load.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
