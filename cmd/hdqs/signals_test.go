@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
 )
 
@@ -61,8 +62,9 @@ func TestHangupNeverEnds(t *testing.T) {
 // served, and the exit code says that the command was interrupted.
 func TestInterruptedLoad(t *testing.T) {
 	parallel(t)
+	catalog := generated(t, generator.Options{Seed: 1, Scale: 0.1}) // takes six times as long as the sample
 	for _, sig := range ends {
-		s := startServe(t, nil, "--catalog", newCatalog(t, 1), "--data-dir", t.TempDir(),
+		s := startServe(t, nil, "--catalog", catalog, "--data-dir", t.TempDir(),
 			"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 		s.signal(t, sig)
 		if code := s.wait(t); code != 130 || !s.logged("hdqs: interrupted") {
