@@ -27,6 +27,8 @@ import mlcroissant
 import pystac
 import pystac.validation
 
+from leave import leave
+
 BASE, TREE = sys.argv[1].rstrip("/") + "/hapi", sys.argv[2]
 IDENTIFIER = "Y2F0YWxvZ3M6Y2F0YWxvZ3NAZXhhbXBsZS5vcmc="
 failures = 0
@@ -271,4 +273,4 @@ def moving():
 LATEST = get(f"{BASE}/bulk/latest/manifest.json")[0].removesuffix("/manifest.json")
 for part_of_the_test in (stac, packages, croissant, explorer, moving):
     part_of_the_test()
-sys.exit(failures > 0)
+leave(int(failures > 0))
