@@ -200,21 +200,15 @@ func (s state) question() url.Values {
 // filters are the parameters that say which records pass, and which are the newest.
 func (s state) filters() url.Values { return s.copy(append(own, "limit", "offset", "fields")...) }
 
-func isFilter(p *contract.Plan, name string) bool { return filterOf(p, name) != nil }
+func isFilter(p *contract.Plan, name string) bool {
+	param := p.Param(name)
+	return param != nil && len(param.Columns) > 0
+}
 
 // exactly is the value of a filter that asks for a text as it is.
 func exactly(p *contract.Plan, name, text string) string {
-	if filter := filterOf(p, name); filter != nil {
-		return filter.Exactly(text)
+	if param := p.Param(name); param != nil {
+		return param.Exactly(text)
 	}
 	return text
-}
-
-func filterOf(p *contract.Plan, name string) *contract.Param {
-	for i := range p.Params {
-		if one := &p.Params[i]; one.Name == name && len(one.Columns) > 0 {
-			return one
-		}
-	}
-	return nil
 }

@@ -94,8 +94,8 @@ func NewPlan(e *Endpoint, k Kind) *Plan {
 	return p
 }
 
-// find returns the parameter with a name in the plan's set, nil if there is none.
-func (p *Plan) find(name string) *Param {
+// Param returns the parameter with a name in the plan's set, nil if there is none.
+func (p *Plan) Param(name string) *Param {
 	if at, known := p.known[name]; known && at.set == ownSet {
 		return &p.Params[at.position]
 	}

@@ -281,7 +281,7 @@ func (r *Request) hintAtName(p *Param, text string) {
 	if !isCode {
 		return
 	}
-	name := r.plan.find(thing + "name")
+	name := r.plan.Param(thing + "name")
 	isPlace := strings.HasSuffix(thing, "location_") || strings.HasPrefix(thing, "admin") ||
 		thing == "" && r.plan.Endpoint.HasField("from_cods")
 	isName := !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && c != ' ' })

@@ -201,7 +201,7 @@ func removedOf(p *Plan) map[string]string {
 	remedies := map[string]string{}
 	for names, text := range removed {
 		of, remedy, _ := strings.Cut(text, ": ")
-		if p.find(of) == nil && !p.Endpoint.HasField(of) {
+		if p.Param(of) == nil && !p.Endpoint.HasField(of) {
 			continue
 		}
 		for name := range strings.FieldsSeq(names) {

@@ -90,7 +90,7 @@ func (p *Plan) insteadOfList(param *Param) string {
 		thing, end = end[:at], end[at:]
 	}
 	for _, code := range codeNames[end] {
-		if code := p.find(thing + code); code != nil && code.Several {
+		if code := p.Param(thing + code); code != nil && code.Several {
 			return "use " + code.Name + SeveralSuffix + " for several"
 		}
 	}

@@ -67,7 +67,7 @@ func TestUnlisted(t *testing.T) {
 					}
 					remedies++
 					list, _, _ := strings.Cut(use, " ")
-					if p := p.find(list); p == nil || !p.List {
+					if p := p.Param(list); p == nil || !p.List {
 						t.Error(fault.Issues[0].Text)
 					}
 				}
