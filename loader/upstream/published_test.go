@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hdqs/internal/fetch"
 	"hdqs/internal/testkit"
@@ -169,6 +170,7 @@ func texts(byID map[string]json.RawMessage, ids []string) (all []json.RawMessage
 func TestNothingDownloaded(t *testing.T) {
 	t.Parallel()
 	server, o := site(t)
+	o.Fetch.BackoffMax = time.Minute // the block lasts until the end of the sync
 	server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasPrefix(r.URL.Path, "/dataset/") {
 			return false
