@@ -9,7 +9,7 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
 # Registries may be away for a minute: npm tries again after 10 s and then each minute, pip after 1, 2,
-# 4 and up to 64 s. By themselves they give up sooner, pip after 8 s.
+# 4 and up to 64 s. By themselves they give up sooner, pip after 8 s, and Go at once: see .ci/again.
 export npm_config_fetch_retries := 4
 export PIP_RETRIES := 9
 
@@ -69,6 +69,7 @@ quick: ## vet and short tests of the packages that changed, and of those that de
 JOBS ?= $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
 test: ## everything, from nothing
 	@.ci/install
+	-@.ci/again $(GO) mod download
 	@rm -rf tmp/parts
 	@echo "Parts run $(JOBS) at a time. The log of each is printed when it ends."
 	@began=$$(date +%s); $(MAKE) --no-print-directory build || exit; \
@@ -206,11 +207,11 @@ $(VNU):
 	  npm pack --silent vnu-jar@$(VNU_VERSION) >/dev/null && tar -xzmf vnu-jar-$(VNU_VERSION).tgz package/build/dist/vnu.jar; fi
 
 $(NFPM):
-	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
+	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 .ci/again $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
 
 # Built once, in a minute and a half.
 $(VERSITYGW):
-	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 $(GO) install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
+	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 .ci/again $(GO) install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
 
 .cache/clients/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) requests==2.34.2 httpx==0.28.1 zstandard==0.25.0 pandas==3.1.1 polars==1.35.2 duckdb==1.5.5 \
@@ -252,7 +253,7 @@ TYPED := cmd/hdqs/testdata/clients/typed
 	  mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm ci --silent --no-audit --no-fund && touch $(@F)
 
 $(KUSTOMIZE):
-	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 $(GO) install sigs.k8s.io/kustomize/kustomize/v5@$(KUSTOMIZE_VERSION)
+	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 .ci/again $(GO) install sigs.k8s.io/kustomize/kustomize/v5@$(KUSTOMIZE_VERSION)
 
 # The schemas of Kubernetes.
 .cache/kubernetes/packages: .ci/venv .ci/constraints.txt
@@ -273,8 +274,8 @@ AGENTS := cmd/hdqs/testdata/clients/agents
 
 # With the modules that generated code needs.
 .cache/oapi-codegen/oapi-codegen: cmd/hdqs/testdata/clients/oapi/go.sum
-	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 $(GO) install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
-	cd $(<D) && $(GO) mod download && touch $(abspath $@)
+	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 .ci/again $(GO) install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
+	cd $(<D) && $(abspath .ci/again) $(GO) mod download && touch $(abspath $@)
 
 .cache/schemathesis/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) schemathesis==4.32.5
