@@ -64,12 +64,19 @@ func TestInterruptedLoad(t *testing.T) {
 	parallel(t)
 	catalog := generated(t, generator.Options{Seed: 1, Scale: 0.1}) // takes six times as long as the sample
 	for _, sig := range ends {
-		s := startServe(t, nil, "--catalog", catalog, "--data-dir", t.TempDir(),
-			"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-		s.signal(t, sig)
-		if code := s.wait(t); code != 130 || !s.logged("hdqs: interrupted") {
-			t.Errorf("%v: exit code %d, want 130\n%s", sig, code, s.log)
-		}
+		testkit.WaitFor(t, "a signal that comes before the first snapshot", func() bool {
+			s := startServe(t, nil, "--catalog", catalog, "--data-dir", t.TempDir(),
+				"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+			s.signal(t, sig)
+			code := s.wait(t)
+			if publicLine.MatchString(s.log.String()) {
+				return false
+			}
+			if code != 130 || !s.logged("hdqs: interrupted") {
+				t.Errorf("%v: exit code %d, want 130\n%s", sig, code, s.log)
+			}
+			return true
+		})
 	}
 }
 
