@@ -8,22 +8,17 @@ import (
 	"strings"
 )
 
-// encodeColumn encodes one checked column as blocks. group is the number of its group, counted from
-// 1.
+// encodeColumn encodes one column as blocks. group is the number of its group, counted from 1.
 func encodeColumn(c *ColumnData, group int) part {
 	e := &columnEntry{name: c.Name, kind: c.Kind, group: uint16(group), blocks: make([]block, 0, 4)}
 	p := part{column: e}
-	var err error
 	switch c.Kind {
 	case Text, Enum:
-		err = encodeTexts(&p, c)
+		encodeTexts(&p, c)
 	case Decimal:
-		err = encodeDecimals(&p, c)
+		encodeDecimals(&p, c)
 	default:
-		err = encodeInts(&p, c)
-	}
-	if err != nil {
-		p.err = tablef("column %q: %v", c.Name, err)
+		encodeInts(&p, c)
 	}
 	return p
 }
@@ -43,7 +38,7 @@ func (p *part) next(encode func(b *block) []byte) {
 // coded adds codes, the dictionary, exact texts and postings. The code of null is count.
 func (p *part) coded(c *ColumnData, codes []uint32, count int, null bool, dictionary func(b *block) []byte,
 	exact []string,
-) (err error) {
+) {
 	e := p.column
 	e.flags |= flagCoded
 	if null {
@@ -55,12 +50,8 @@ func (p *part) coded(c *ColumnData, codes []uint32, count int, null bool, dictio
 	p.exact(exact)
 	if c.Index {
 		e.flags |= flagIndexed
-		p.next(func(b *block) (payload []byte) {
-			payload, err = postingsPayload(b, codes, count)
-			return payload
-		})
+		p.next(func(b *block) []byte { return postingsPayload(b, codes, count) })
 	}
-	return err
 }
 
 func (p *part) exact(texts []string) {
@@ -71,47 +62,34 @@ func (p *part) exact(texts []string) {
 }
 
 // encodeTexts encodes the values that occur in sorted order, those of Enum as declared.
-func encodeTexts(p *part, c *ColumnData) error {
-	values, number := c.Values, []uint32(nil)
-	if c.Kind == Text {
-		var err error
-		if values, number, err = sortTexts(c); err != nil {
-			return err
-		}
-	}
-	null := false
-	codes := make([]uint32, len(c.Codes))
-	for i, code := range c.Codes {
-		switch {
-		case code == NullCode:
-			null = true
-			codes[i] = uint32(len(values))
-		case number != nil:
-			codes[i] = number[code]
-		default:
-			codes[i] = code
-		}
-	}
-	return p.coded(c, codes, len(values), null, func(b *block) []byte { return textsPayload(b, values) }, nil)
-}
-
-// sortTexts returns the texts in use, sorted, and the new number of each old one.
-func sortTexts(c *ColumnData) (values []string, number []uint32, err error) {
+func encodeTexts(p *part, c *ColumnData) {
 	used := make([]bool, len(c.Values))
+	null := false
 	for _, code := range c.Codes {
-		if code != NullCode {
+		if code == NullCode {
+			null = true
+		} else {
 			used[code] = true
 		}
 	}
-	order, number := ranked(used, func(a, b uint32) int { return strings.Compare(c.Values[a], c.Values[b]) })
-	values = make([]string, len(order))
+	compare := func(a, b uint32) int { return strings.Compare(c.Values[a], c.Values[b]) }
+	if c.Kind == Enum {
+		used, compare = slices.Repeat([]bool{true}, len(c.Values)), cmp.Compare[uint32]
+	}
+	order, number := ranked(used, compare)
+	values := make([]string, len(order))
 	for i, code := range order {
 		values[i] = c.Values[code]
-		if i > 0 && values[i-1] == values[i] {
-			return nil, nil, tablef("text %.40q is a duplicate", values[i])
+	}
+	codes := make([]uint32, len(c.Codes))
+	for i, code := range c.Codes {
+		if code == NullCode {
+			codes[i] = uint32(len(values))
+		} else {
+			codes[i] = number[code]
 		}
 	}
-	return values, number, nil
+	p.coded(c, codes, len(values), null, func(b *block) []byte { return textsPayload(b, values) }, nil)
 }
 
 // ranked sorts the positions that are used, and returns the place of each in that order.
@@ -208,7 +186,7 @@ func codedLimit(n, width, bytes int) int {
 }
 
 // encodeInts encodes ints with a dictionary if that is smaller or wanted, else packed.
-func encodeInts(p *part, c *ColumnData) error {
+func encodeInts(p *part, c *ColumnData) {
 	low, high, some, null := int64(0), int64(0), false, false
 	for _, v := range c.Ints {
 		switch {
@@ -231,7 +209,8 @@ func encodeInts(p *part, c *ColumnData) error {
 	codes, found, ok := distinct(c.Ints, func(v int64) bool { return v == NullInt }, limit)
 	if ok {
 		values, null := sortCodes(codes, found, cmp.Compare[int64])
-		return p.coded(c, codes, len(values), null, func(b *block) []byte { return intsPayload(b, values) }, nil)
+		p.coded(c, codes, len(values), null, func(b *block) []byte { return intsPayload(b, values) }, nil)
+		return
 	}
 	first := uint64(0)
 	if null {
@@ -250,7 +229,6 @@ func encodeInts(p *part, c *ColumnData) error {
 		}
 		return pack.bytes()
 	})
-	return nil
 }
 
 func intsPayload(b *block, values []int64) []byte {

@@ -9,11 +9,8 @@ import (
 
 // encodeDecimals encodes decimals with a dictionary if that is smaller, wanted, or the only way,
 // else scaled.
-func encodeDecimals(p *part, c *ColumnData) error {
-	d, err := prepareDecimals(c)
-	if err != nil {
-		return err
-	}
+func encodeDecimals(p *part, c *ColumnData) {
+	d := prepareDecimals(c)
 	width := bits.Len64(d.span) + d.scaleBits
 	limit := len(c.Decimals)
 	if !c.Index && width <= 64 {
@@ -22,19 +19,14 @@ func encodeDecimals(p *part, c *ColumnData) error {
 	codes, found, ok := distinct(d.values, func(v Dec) bool { return v.Scale == DecNull }, limit)
 	if !ok {
 		d.scaled(p, width)
-		return nil
+		return
 	}
 	values, null := sortCodes(codes, found, d.compare)
-	for i := 1; i < len(values); i++ {
-		if d.compare(values[i-1], values[i]) == 0 {
-			return tablef("value %s has two forms", values[i])
-		}
-	}
-	return p.coded(c, codes, len(values), null, func(b *block) []byte { return decimalsPayload(b, values) }, d.exact)
+	p.coded(c, codes, len(values), null, func(b *block) []byte { return decimalsPayload(b, values) }, d.exact)
 }
 
 // prepareDecimals sorts the exact texts in use and finds the bounds of the ordinary values.
-func prepareDecimals(c *ColumnData) (*decColumn, error) {
+func prepareDecimals(c *ColumnData) *decColumn {
 	d := &decColumn{values: c.Decimals}
 	used := make([]bool, len(c.Texts))
 	var scales [256]bool
@@ -60,18 +52,16 @@ func prepareDecimals(c *ColumnData) (*decColumn, error) {
 	if len(d.scales) > 0 {
 		d.scaleBits = bits.Len(uint(len(d.scales) - 1))
 	}
-	if err := d.sortExact(c, used); err != nil {
-		return nil, err
-	}
+	d.sortExact(c, used)
 	d.span = max(uint64(high)-uint64(d.low), uint64(max(len(d.exact)-1, 0)))
-	return d, nil
+	return d
 }
 
 // sortExact sorts the exact texts in use and adapts the values that refer to them.
-func (d *decColumn) sortExact(c *ColumnData, used []bool) error {
+func (d *decColumn) sortExact(c *ColumnData, used []bool) {
 	if !slices.Contains(used, true) && !slices.ContainsFunc(c.Decimals,
 		func(v Dec) bool { return v.Scale == DecNull && v.Mantissa != 0 }) {
-		return nil
+		return
 	}
 	rats := make([]*big.Rat, len(c.Texts))
 	for i, is := range used {
@@ -80,10 +70,7 @@ func (d *decColumn) sortExact(c *ColumnData, used []bool) error {
 		}
 	}
 	order, place := ranked(used, func(a, b uint32) int { return rats[a].Cmp(rats[b]) })
-	for i, at := range order {
-		if i > 0 && c.Texts[order[i-1]] == c.Texts[at] {
-			return tablef("exact text %.40q is a duplicate", c.Texts[at])
-		}
+	for _, at := range order {
 		d.exact = append(d.exact, c.Texts[at])
 		d.rats = append(d.rats, rats[at])
 	}
@@ -96,7 +83,6 @@ func (d *decColumn) sortExact(c *ColumnData, used []bool) error {
 			v.Mantissa = 0
 		}
 	}
-	return nil
 }
 
 func (d *decColumn) scaled(p *part, width int) {

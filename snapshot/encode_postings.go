@@ -11,11 +11,15 @@ import (
 
 // postingsPayload encodes the rows of each code below count: as starts where codes never fall from
 // row to row, else as one roaring bitmap for each code.
-func postingsPayload(b *block, codes []uint32, count int) ([]byte, error) {
+func postingsPayload(b *block, codes []uint32, count int) []byte {
 	m := postingsMaker{
 		unpack: func(dst []uint32, from uint32) { copy(dst, codes[from:]) }, n: len(codes), bitmaps: new(roaringWriter),
 	}
-	return m.make(b, nil, count, math.MaxUint32)
+	payload, err := m.make(b, nil, count, math.MaxUint32)
+	if err != nil {
+		panic(err) // a code above the last
+	}
+	return payload
 }
 
 // postingsMaker makes the postings of n codes. It reads them several times, some at a time.
@@ -70,7 +74,7 @@ func (m *postingsMaker) make(b *block, out []byte, count int, limit uint64) ([]b
 				return nil, fmt.Errorf("posting %d of %d: %w", c, count, err)
 			}
 			if uint64(len(out)-head) > limit {
-				return nil, tablef("bitmaps of %d of %d codes take %d bytes, at most %d are possible", c+1, count,
+				return nil, corruptf("bitmaps of %d of %d codes take %d bytes, at most %d are possible", c+1, count,
 					len(out)-head, limit)
 			}
 			binary.LittleEndian.PutUint32(out[4*c:], uint32(len(out)-head))
@@ -89,7 +93,7 @@ func (m *postingsMaker) starts(count int) (starts []uint32, sorted bool, err err
 	m.each(func(row uint32, codes []uint32) {
 		for _, c := range codes {
 			if int64(c) >= int64(count) {
-				err = tablef("a code is %d of %d", c, count)
+				err = corruptf("a code is %d of %d", c, count)
 				return
 			}
 			starts[c+1]++

@@ -75,12 +75,6 @@ const (
 	MinSegmentBytes = int64(headerSize + tailSize)
 )
 
-// The limits of a segment. They bound the work of a reader, not what is sensible.
-const (
-	maxName  = 255
-	maxCount = 1<<16 - 1 // groups, columns
-)
-
 type encoding uint8
 
 const (

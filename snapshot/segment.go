@@ -74,14 +74,8 @@ var (
 	ErrCorrupt = errors.New("snapshot: corrupt")
 	// ErrNoColumn marks a column name that a segment does not have.
 	ErrNoColumn = errors.New("snapshot: no such column")
-	// ErrTable marks a TableData that contradicts itself.
-	ErrTable = errors.New("snapshot: invalid table")
 )
 
 func corruptf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...))
-}
-
-func tablef(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrTable, fmt.Sprintf(format, args...))
 }

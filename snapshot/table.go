@@ -1,6 +1,9 @@
 package snapshot
 
-import "math"
+import (
+	"math"
+	"unicode/utf8"
+)
 
 // Kind is what the values of a column are.
 type Kind uint8
@@ -73,4 +76,9 @@ func (k Kind) String() string {
 		return kindNames[k]
 	}
 	return "unknown"
+}
+
+// ValidName reports whether a table, group or column can have this name: 1 to 255 bytes of UTF-8.
+func ValidName(name string) bool {
+	return name != "" && len(name) <= math.MaxUint8 && utf8.ValidString(name)
 }

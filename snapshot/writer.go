@@ -6,20 +6,14 @@ import (
 	"runtime"
 )
 
-// WriteSegment writes a table as a segment. Equal tables give equal bytes. The error is ErrTable
-// for a table that contradicts itself, else the writer's.
+// WriteSegment writes a table as a segment. Equal tables give equal bytes. The error is the
+// writer's. A table that contradicts itself panics, or gives bytes that are ErrCorrupt to read.
 func WriteSegment(w io.Writer, t *TableData) error {
-	if err := checkTable(t); err != nil {
-		return err
-	}
 	out := &blockWriter{w: w}
 	out.write(appendHeader(nil))
 	d := &directory{table: t.Name, rows: uint32(t.Rows)}
 	// Parts are encoded on all cores and written in their order.
 	for part := range inOrder(partsOf(t)) {
-		if part.err != nil {
-			return part.err
-		}
 		for i := range part.payloads {
 			out.block(part.blocks[i], part.payloads[i])
 		}
@@ -67,7 +61,6 @@ type part struct {
 	column   *columnEntry
 	blocks   []*block // entries of the payloads
 	payloads [][]byte
-	err      error
 }
 
 // partsOf lists what to encode: the groups, their columns, the columns of rows.
@@ -151,11 +144,7 @@ func encodeGroup(name string, codes []uint32, tuples int) part {
 	var p part
 	p.group = e
 	p.add(&e.codes, codesPayload(&e.codes, codes, tuples))
-	postings, err := postingsPayload(&e.postings, codes, tuples)
-	if err != nil {
-		p.err = tablef("group %q: %v", name, err)
-	}
-	p.add(&e.postings, postings)
+	p.add(&e.postings, postingsPayload(&e.postings, codes, tuples))
 	return p
 }
 

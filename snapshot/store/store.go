@@ -92,7 +92,9 @@ func (s *Snapshots) read(id, name string, limit int64) ([]byte, error) {
 	return ReadFile(s.Path(name), limit)
 }
 
-// PutSegment writes a table as a segment, unless the store has the same segment already.
+// PutSegment writes a table as a segment, unless the store has the same segment already. A file has
+// its name once it has been opened like one of a snapshot, so nobody is told of one that is not
+// valid.
 func (s *Segments) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
 	f, err := CreatePending(s.folder)
 	if err != nil {
@@ -110,6 +112,13 @@ func (s *Segments) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
 	// in its name. Keeping it keeps its pages in the page cache.
 	if s.HasSegment(ref, true) {
 		return ref, nil
+	}
+	written, err := openAs(ref, f.Name(), runtime.GOMAXPROCS(0))
+	if err == nil {
+		err = written.Close()
+	}
+	if err != nil {
+		return SegmentRef{}, err
 	}
 	return ref, f.CommitAs(filepath.Join(s.folder, ref.SHA256+segmentExt))
 }

@@ -110,6 +110,20 @@ func compareSegment(t *testing.T, s *Store, snap *Snapshot, want *snapshot.Table
 	}
 }
 
+// TestPutSegmentReadsBack: a table whose segment cannot be read gets no file.
+func TestPutSegmentReadsBack(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	table := smallTable("t", 5)
+	table.Rows = 3
+	if ref, err := s.PutSegment(table); !errors.Is(err, snapshot.ErrCorrupt) {
+		t.Errorf("%+v, %v, want ErrCorrupt", ref, err)
+	}
+	if files, err := os.ReadDir(s.folder); err != nil || len(files) > 0 {
+		t.Errorf("the folder has %d files, %v", len(files), err)
+	}
+}
+
 func TestStoreRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
