@@ -7,32 +7,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
 )
 
-// object is a JSON object whose keys keep their order, so that records are described in the order
-// in which they are sent.
-type object []member
+// Object is a JSON object whose members keep their order, so that records are described in the
+// order in which they are sent.
+type Object []Member
 
-type member struct {
-	key   string
-	value any
-}
+// Member is a key, which is a text, and its value.
+type Member = [2]any
 
 // MarshalJSON writes the members in order.
-func (o object) MarshalJSON() ([]byte, error) {
+func (o Object) MarshalJSON() ([]byte, error) {
 	text := []byte{'{'}
 	for i, m := range o {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		value, err := json.Marshal(m.value)
+		value, err := json.Marshal(m[1])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.key, err)
+			return nil, fmt.Errorf("%s: %w", m[0], err)
 		}
-		text = append(append(strconv.AppendQuote(text, m.key), ':'), value...)
+		text = append(fmt.Appendf(text, "%q:", m[0]), value...)
 	}
 	return append(text, '}'), nil
 }
@@ -40,7 +37,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 // array is a JSON array.
 type array []any
 
-func ref(kind, name string) object { return object{{"$ref", "#/components/" + kind + "/" + name}} }
+func ref(kind, name string) Object { return Object{{"$ref", "#/components/" + kind + "/" + name}} }
 
 // DescriptionOfAll is the path of the description in HAPI names that has all paths: some programs
 // make a tool of each, so the usual one has only those of the public service.
@@ -55,7 +52,7 @@ var openAPITemplate = template.Must(template.New("").Funcs(template.FuncMap{
 		text, err := json.Marshal(value)
 		return string(text), err
 	},
-	"members": func(o object) (string, error) {
+	"members": func(o Object) (string, error) {
 		text, err := o.MarshalJSON()
 		return strings.TrimPrefix(strings.TrimSuffix(string(text), "}"), "{"), err
 	},
@@ -67,7 +64,7 @@ type openAPI struct {
 	About                                          string // what to add about the paths
 	AllPaths                                       string // path of the description of all; empty in that one
 	Tags                                           array
-	Paths, Schemas, Parameters                     object
+	Paths, Schemas, Parameters                     Object
 	EncodePath, EncodeID, VersionPath, VersionID   string
 	MinApplication, MaxApplication, MaxIdentifier  int
 	EmailPattern, AllowedMethods, IdentifierHeader string
@@ -98,10 +95,10 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 		e := &endpoints[i]
 		name := schemaName(e)
 		record := recordSchema(e.Summary, e.Fields, e.Meaning)
-		d.Schemas = append(d.Schemas, member{name, record}, member{name + "List", listSchema(name)})
+		d.Schemas = append(d.Schemas, Member{name, record}, Member{name + "List", listSchema(name)})
 		for _, k := range append([]Kind{Rows}, kinds...) {
 			p := NewPlan(e, k)
-			d.Paths = append(d.Paths, member{p.Paths()[0], p.operation(len(kinds) > 0)})
+			d.Paths = append(d.Paths, Member{p.Paths()[0], p.operation(len(kinds) > 0)})
 		}
 		if len(kinds) > 0 {
 			d.Parameters = append(d.Parameters, filterComponents(e)...)
@@ -110,7 +107,7 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 	for _, k := range kinds {
 		if name := recordNames[k]; name != "" {
 			record := fill(k.String(), kindTexts[k.name()+" records"])
-			d.Schemas = append(d.Schemas, member{name, record}, member{name + "List", listSchema(name)})
+			d.Schemas = append(d.Schemas, Member{name, record}, Member{name + "List", listSchema(name)})
 		}
 	}
 	if len(kinds) > 0 {
@@ -135,10 +132,10 @@ func tags() array {
 	for i := range Endpoints {
 		if group := Endpoints[i].Group(); !seen[group] {
 			seen[group] = true
-			all = append(all, object{{"name", groupTitles[group]}})
+			all = append(all, Object{{"name", groupTitles[group]}})
 		}
 	}
-	return append(all, object{{"name", FiguresTag}}, object{{"name", "Utility"}})
+	return append(all, Object{{"name", FiguresTag}}, Object{{"name", "Utility"}})
 }
 
 // schemaName is the endpoint's name in capitals: conflict-events is ConflictEvents.
@@ -158,7 +155,7 @@ type operation struct {
 	HasDates    bool
 	Provisional bool
 	Named       bool // the path has a name, so it may not be found
-	Content     object
+	Content     Object
 }
 
 // operation describes the plan's requests, with the filters of version 1 or without.
@@ -182,7 +179,7 @@ func (p *Plan) operation(earlier bool) json.RawMessage {
 	// Only JSON is declared. With a second type, generated clients give callers "list or text", and
 	// typed languages refuse to compile that.
 	list := ref("schemas", cmp.Or(recordNames[p.Kind], schemaName(e))+"List")
-	o.Content = object{{JSONType, object{{"schema", list}}}}
+	o.Content = Object{{JSONType, Object{{"schema", list}}}}
 	about := []string{p.About()}
 	switch p.Kind {
 	case Rows:
@@ -203,13 +200,13 @@ func (p *Plan) operation(earlier bool) json.RawMessage {
 	return fill("operation", o)
 }
 
-func (e *Endpoint) parameter(p *Param) object {
-	described := object{
+func (e *Endpoint) parameter(p *Param) Object {
+	described := Object{
 		{"name", p.Name}, {"in", "query"}, {"required", p.Required}, {"description", e.About(p)},
 	}
 	if p.List {
-		items := object{{"type", "array"}, {"items", e.itemSchema(p)}, {"minItems", 1}, {"maxItems", MaxValues}}
-		return append(described, object{
+		items := Object{{"type", "array"}, {"items", e.itemSchema(p)}, {"minItems", 1}, {"maxItems", MaxValues}}
+		return append(described, Object{
 			{"style", "form"}, {"explode", false}, {"schema", items}, {"example", p.listExample()},
 		}...)
 	}
@@ -217,7 +214,7 @@ func (e *Endpoint) parameter(p *Param) object {
 	if p.Enum == latestModes {
 		example = Boolean.json(p.Example())
 	}
-	return append(described, object{{"schema", p.schema()}, {"example", example}}...)
+	return append(described, Object{{"schema", p.schema()}, {"example", example}}...)
 }
 
 func (t Type) json(text string) any {
@@ -242,62 +239,62 @@ const (
 	exactPattern = `^[+-]?(\d+\.?\d*|\.\d+)$`
 )
 
-func (t Type) schema(e *Enum, limit int) object {
-	s := object{{"type", "string"}}
+func (t Type) schema(e *Enum, limit int) Object {
+	s := Object{{"type", "string"}}
 	switch t {
 	case Choice:
-		s = append(s, member{"enum", e.Values})
+		s = append(s, Member{"enum", e.Values})
 	case Integer:
-		s = object{{"type", "integer"}}
+		s = Object{{"type", "integer"}}
 	case Number:
-		s = object{{"type", "number"}}
+		s = Object{{"type", "number"}}
 	case Boolean:
-		s = object{{"type", "boolean"}}
+		s = Object{{"type", "boolean"}}
 	case Day:
-		s = append(s, member{"pattern", dayPattern})
+		s = append(s, Member{"pattern", dayPattern})
 	case URI:
-		s = append(s, object{{"format", "uri"}, {"minLength", 1}, {"maxLength", maxURIField}}...)
+		s = append(s, Object{{"format", "uri"}, {"minLength", 1}, {"maxLength", maxURIField}}...)
 	}
 	if limit > 0 {
-		s = append(s, member{"maxLength", limit})
+		s = append(s, Member{"maxLength", limit})
 	}
 	return s
 }
 
-func (p *Param) schema() object {
-	text, s := object{{"type", "string"}}, p.Type.schema(p.Enum, p.Max)
+func (p *Param) schema() Object {
+	text, s := Object{{"type", "string"}}, p.Type.schema(p.Enum, p.Max)
 	switch {
 	case p.Type == Exact:
-		s = object{{"anyOf", array{Number.schema(nil, 0), append(text, member{"pattern", exactPattern})}}}
+		s = Object{{"anyOf", array{Number.schema(nil, 0), append(text, Member{"pattern", exactPattern})}}}
 	case p.Type == DateTime:
-		s = object{{"anyOf", array{
-			object{{"type", "string"}, {"format", "date-time"}}, object{{"type", "string"}, {"format", "date"}},
+		s = Object{{"anyOf", array{
+			Object{{"type", "string"}, {"format", "date-time"}}, Object{{"type", "string"}, {"format", "date"}},
 		}}}
 	case p.Enum == latestModes:
-		s = object{{"anyOf", array{Boolean.schema(nil, 0), append(text, member{"enum", array{LatestEdition}})}}}
+		s = Object{{"anyOf", array{Boolean.schema(nil, 0), append(text, Member{"enum", array{LatestEdition}})}}}
 	case p.Name == SinceParam:
-		s = slices.Insert(s, 1, member{"pattern", snapshotPattern})
+		s = slices.Insert(s, 1, Member{"pattern", snapshotPattern})
 	}
 	if p.Floor != nil {
-		s = append(s, member{"minimum", *p.Floor})
+		s = append(s, Member{"minimum", *p.Floor})
 	}
 	if p.Ceiling != nil {
-		s = append(s, member{"maximum", *p.Ceiling})
+		s = append(s, Member{"maximum", *p.Ceiling})
 	}
 	if p.Default != "" {
-		s = append(s, member{"default", p.Type.json(p.Default)})
+		s = append(s, Member{"default", p.Type.json(p.Default)})
 	}
 	return s
 }
 
 // recordSchema describes records with some fields.
-func recordSchema(about string, fields []Field, meaning func(field string) string) object {
-	properties, required := make(object, len(fields)), make(array, len(fields))
+func recordSchema(about string, fields []Field, meaning func(field string) string) Object {
+	properties, required := make(Object, len(fields)), make(array, len(fields))
 	for i := range fields {
 		f := &fields[i]
-		properties[i], required[i] = member{f.Name, f.schema(meaning(f.Name))}, f.Name
+		properties[i], required[i] = Member{f.Name, f.schema(meaning(f.Name))}, f.Name
 	}
-	return object{
+	return Object{
 		{"type", "object"},
 		{"description", about},
 		{"properties", properties},
@@ -312,17 +309,17 @@ func Sentences(texts ...string) string {
 	return strings.Join(texts, " ")
 }
 
-func (f *Field) schema(meaning string) object {
+func (f *Field) schema(meaning string) Object {
 	s := f.Type.schema(f.Enum, f.Max)
 	if f.Type == DateTime {
 		// Not format date-time: RFC 3339 requires a zone, which records do not have (contract
 		// section 9).
-		s = append(s, member{"pattern", dateTimePattern})
+		s = append(s, Member{"pattern", dateTimePattern})
 	}
 	if f.Nullable {
-		s = object{{"anyOf", array{s, object{{"type", "null"}}}}}
+		s = Object{{"anyOf", array{s, Object{{"type", "null"}}}}}
 	}
-	return append(s, member{"description", meaning})
+	return append(s, Member{"description", meaning})
 }
 
 // maxURIField is the longest URI of a record.

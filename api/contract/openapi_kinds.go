@@ -25,12 +25,12 @@ var ownHeaders = map[Kind]string{Aggregate: HeaderCoverage, Facets: HeaderMore, 
 func componentName(e *Endpoint, p *Param) string { return schemaName(e) + "_filter_" + p.Name }
 
 // filterComponents describes the parameters that the operations of an endpoint's kinds share.
-func filterComponents(e *Endpoint) object {
-	var all object
+func filterComponents(e *Endpoint) Object {
+	var all Object
 	p := NewPlan(e, Facets) // any kind but Rows
 	for i := range p.Params {
 		if param := &p.Params[i]; param.Own == nil {
-			all = append(all, member{componentName(e, param), withoutChoice(e.parameter(param))})
+			all = append(all, Member{componentName(e, param), withoutChoice(e.parameter(param))})
 		}
 	}
 	return all
@@ -38,11 +38,11 @@ func filterComponents(e *Endpoint) object {
 
 // withoutChoice keeps the first of several forms of a parameter. Of a choice in a component,
 // generated Go does not compile.
-func withoutChoice(parameter object) object {
+func withoutChoice(parameter Object) Object {
 	for i, m := range parameter {
-		schema, is := m.value.(object)
-		if is && schema[0].key == "anyOf" {
-			parameter[i].value = schema[0].value.(array)[0]
+		schema, is := m[1].(Object)
+		if is && schema[0][0] == "anyOf" {
+			parameter[i][1] = schema[0][1].(array)[0]
 		}
 	}
 	return parameter
@@ -58,23 +58,23 @@ func listSchema(record string) json.RawMessage {
 
 // exportContent describes the formats of exports. The first is that without output_format, which
 // generated clients take.
-func exportContent(e *Endpoint) (content object) {
+func exportContent(e *Endpoint) (content Object) {
 	for _, f := range e.ExportFormats() {
 		kind, _, _ := strings.Cut(f.Type, ";")
-		schema := object{{"type", "string"}}
+		schema := Object{{"type", "string"}}
 		switch {
 		case f.Name == FormatJSON:
-			data := object{{"type", "array"}, {"items", ref("schemas", schemaName(e))}}
-			schema = object{{"type", "object"}, {"required", array{"data"}}, {"properties", object{{"data", data}}}}
+			data := Object{{"type", "array"}, {"items", ref("schemas", schemaName(e))}}
+			schema = Object{{"type", "object"}, {"required", array{"data"}}, {"properties", Object{{"data", data}}}}
 		case f.Name == FormatGeoJSON:
-			schema = object{{"type", "object"}, {"description", "A FeatureCollection of points."}}
+			schema = Object{{"type", "object"}, {"description", "A FeatureCollection of points."}}
 		case f.Name == FormatNDJSON:
-			schema = append(schema, member{"description", "One JSON object a line."})
+			schema = append(schema, Member{"description", "One JSON object a line."})
 		case !strings.HasPrefix(kind, "text/"): // generated Python cannot read a text as binary
-			schema = append(schema, member{"format", "binary"})
+			schema = append(schema, Member{"format", "binary"})
 		}
-		if !slices.ContainsFunc(content, func(m member) bool { return m.key == kind }) {
-			content = append(content, member{kind, object{{"schema", schema}}})
+		if !slices.ContainsFunc(content, func(m Member) bool { return m[0] == kind }) {
+			content = append(content, Member{kind, Object{{"schema", schema}}})
 		}
 	}
 	return content
@@ -103,16 +103,16 @@ func (p *Plan) ExampleQuery(snapshot string) string {
 const itemPattern = `^[^,\\]+$`
 
 // itemSchema is the schema of a value of a list, as it is sent.
-func (e *Endpoint) itemSchema(p *Param) object {
+func (e *Endpoint) itemSchema(p *Param) Object {
 	s := p.schema()
 	switch p.Type {
 	case String:
 		if p.Name == measureParam {
-			return append(s, member{"pattern", e.measurePattern()})
+			return append(s, Member{"pattern", e.measurePattern()})
 		}
-		s = append(s, member{"pattern", itemPattern})
+		s = append(s, Member{"pattern", itemPattern})
 	case Choice:
-		s[1].value = p.listedValues()
+		s[1][1] = p.listedValues()
 	}
 	return s
 }
@@ -163,36 +163,36 @@ const (
 )
 
 // figurePaths describes the paths of the headline figures, and the schemas of their records.
-func figurePaths(s NameSet) (paths, schemas object) {
+func figurePaths(s NameSet) (paths, schemas Object) {
 	endpoints := FigureEndpoints(s)
 	index, one := NewPlan(&endpoints[0], Figures), NewPlan(oneFigure(endpoints), Figures)
 	var names []string
 	for i := range Headlines {
 		names = append(names, Headlines[i].Name)
 	}
-	name := object{
+	name := Object{
 		{"name", "name"},
 		{"in", "path"},
 		{"required", true},
 		{"description", kindTexts["figures name"]},
-		{"schema", object{{"type", "string"}, {"enum", names}}},
+		{"schema", Object{{"type", "string"}, {"enum", names}}},
 		{"example", names[0]},
 	}
-	paths = object{
+	paths = Object{
 		{FiguresPath, index.figureOperation("listFigures", figuresSchema, kindTexts["figures all"])},
 		{FiguresPath + "/{name}", one.figureOperation("getFigure", figureSchema, kindTexts["figures one"], name)},
 	}
 	meaning := func(field string) string { return figureTexts[field] }
 	record := recordSchema(kindTexts["figures records"], headlineFields, meaning)
-	for i, property := range record[2].value.(object) {
-		if property.key == "request" { // a text, or a list of texts
-			record[2].value.(object)[i].value = object{{"description", meaning("request")}}
+	for i, property := range record[2][1].(Object) {
+		if property[0] == "request" { // a text, or a list of texts
+			record[2][1].(Object)[i][1] = Object{{"description", meaning("request")}}
 		}
 	}
-	either := object{
+	either := Object{
 		{"type", "object"}, {"description", kindTexts["figures either"]}, {"additionalProperties", true},
 	}
-	return paths, object{
+	return paths, Object{
 		{figureSchema, record},
 		{figureSchema + "List", listSchema(figureSchema)},
 		{figuresSchema, either},
@@ -215,7 +215,7 @@ func (p *Plan) figureOperation(id, record, about string, before ...any) any {
 	o := operation{
 		Tag: FiguresTag, Summary: p.Endpoint.Summary, About: about, ID: id, Records: kindTexts["figures records"],
 		HasDates: true, IdentifierHeader: p.Endpoint.names.IdentifierHeader(), Identifier: examples[IdentifierParam],
-		Content:    object{{JSONType, object{{"schema", ref("schemas", record+"List")}}}},
+		Content:    Object{{JSONType, Object{{"schema", ref("schemas", record+"List")}}}},
 		Parameters: before, Named: len(before) > 0,
 	}
 	for i := range p.Params {

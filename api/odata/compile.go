@@ -53,8 +53,8 @@ func (s *set) compile(n *node) (filters []index.Filter, err error) {
 				of = c.property
 			case of != c.property:
 				err = notImplemented("$filter: or and not can be about one property only, and this one is about %s "+
-					"and %s; ask once for each, or filter by one of them", s.properties[of].name,
-					s.properties[c.property].name)
+					"and %s; ask once for each, or filter by one of them", s.Properties[of].Name,
+					s.Properties[c.property].Name)
 			}
 		})
 		switch {
@@ -64,9 +64,9 @@ func (s *set) compile(n *node) (filters []index.Filter, err error) {
 			filters = append(filters, s.filtersOf(part, of)...)
 		case part.eval(nil) != yes:
 			nothing := func(string) bool { return false }
-			at := slices.IndexFunc(s.properties, func(p property) bool { return p.kind == text })
+			at := slices.IndexFunc(s.Properties, func(p property) bool { return p.kind == text })
 			filters = append(filters, index.Filter{
-				Columns: []string{s.properties[at].column}, Op: index.Tested,
+				Columns: []string{s.Properties[at].column}, Op: index.Tested,
 				Test: &index.Test{Key: "nothing", Text: nothing},
 			})
 		}
@@ -77,7 +77,7 @@ func (s *set) compile(n *node) (filters []index.Filter, err error) {
 // filtersOf is a condition on one property: a list of texts, which clients send long ones of and
 // the index looks up, or else a test that is asked of each distinct value.
 func (s *set) filtersOf(n *node, at int) []index.Filter {
-	p := &s.properties[at]
+	p := &s.Properties[at]
 	columns := []string{p.column}
 	if p.kind == text {
 		if values := equals(n, nil); values != nil {

@@ -132,13 +132,13 @@ const aboutComputedKey = "What the record is about: stays the same from load to 
 func (s *Service) computedSets() (all []*set) {
 	figures := contract.FigureEndpoints(contract.HAPINames)
 	of := &set{
-		name: "figures", title: "Headline figures by country",
-		about: "The figures of people, money and risk that are asked for most, each with the request that gives it.",
+		Name: "figures", title: "Headline figures by country",
+		About: "The figures of people, money and risk that are asked for most, each with the request that gives it.",
 	}
-	of.properties = append(of.properties, property{name: "figure", kind: text, about: "Which figure it is."})
+	of.Properties = append(of.Properties, property{Name: "figure", kind: text, About: "Which figure it is."})
 	for i := range figures[1].Fields {
 		f := &figures[1].Fields[i]
-		of.properties = append(of.properties, propertyOf(f, figures[1].Meaning(f.Name)))
+		of.Properties = append(of.Properties, propertyOf(f, figures[1].Meaning(f.Name)))
 	}
 	of.make = func(v *state.Served) (*table, error) {
 		t := new(table)
@@ -151,12 +151,12 @@ func (s *Service) computedSets() (all []*set) {
 		return t, nil
 	}
 	counts := &set{
-		name: "record_counts", title: "Records by list and country",
-		about: "How many records each list has of a country.",
-		properties: []property{
-			{name: "list", kind: text, about: "The set of the list."},
-			{name: contract.CountryParam, kind: text, about: "The country."},
-			{name: "count", kind: integer, about: "How many records there are."},
+		Name: "record_counts", title: "Records by list and country",
+		About: "How many records each list has of a country.",
+		Properties: []property{
+			{Name: "list", kind: text, About: "The set of the list."},
+			{Name: contract.CountryParam, kind: text, About: "The country."},
+			{Name: "count", kind: integer, About: "How many records there are."},
 		},
 	}
 	counts.make = func(v *state.Served) (*table, error) {
@@ -166,7 +166,7 @@ func (s *Service) computedSets() (all []*set) {
 				continue
 			}
 			query := url.Values{"group_by": {contract.CountryParam}, "measures": {"count"}}
-			if err := s.collect(v, of.endpoint, contract.Aggregate, query, of.name, 1, t); err != nil {
+			if err := s.collect(v, of.endpoint, contract.Aggregate, query, of.Name, 1, t); err != nil {
 				return nil, err
 			}
 		}
@@ -177,7 +177,7 @@ func (s *Service) computedSets() (all []*set) {
 		all = append(all, s.sumSet(&sums[i]))
 	}
 	for _, of := range all {
-		of.properties = withKey(of.properties, aboutComputedKey)
+		of.Properties = withKey(of.Properties, aboutComputedKey)
 	}
 	return all
 }
@@ -192,8 +192,8 @@ func (s *Service) sumSet(of *sum) *set {
 		panic(err) // it is ours
 	}
 	made := &set{
-		name: of.name, title: of.title,
-		about: "Made of " + e.SetName() + " with " + of.query + "; sums that would count twice are not offered.",
+		Name: of.name, title: of.title,
+		About: "Made of " + e.SetName() + " with " + of.query + "; sums that would count twice are not offered.",
 	}
 	var r contract.Request
 	to := s.mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
@@ -203,7 +203,7 @@ func (s *Service) sumSet(of *sum) *set {
 	}
 	fields := r.AggregateFields()
 	for i := range fields {
-		made.properties = append(made.properties, propertyOf(&fields[i], e.Meaning(fields[i].Name)))
+		made.Properties = append(made.Properties, propertyOf(&fields[i], e.Meaning(fields[i].Name)))
 	}
 	groups := len(strings.Split(query.Get("group_by"), ","))
 	made.make = func(v *state.Served) (*table, error) {
@@ -246,7 +246,7 @@ func (a *request) answerTable(v *state.Served, t *table) error {
 	found := &records{table: t}
 	limit := a.limit()
 	for i := range t.len() {
-		get := func(property int) value { return a.properties[property].valueOf(t.cell(i, property)) }
+		get := func(property int) value { return a.Properties[property].valueOf(t.cell(i, property)) }
 		switch {
 		case a.key != "" && a.key != t.keys[i], a.filter != nil && a.filter.eval(get) != yes:
 			continue
@@ -256,7 +256,7 @@ func (a *request) answerTable(v *state.Served, t *table) error {
 		found.total++
 	}
 	if a.key != "" && len(found.rows) == 0 {
-		return notFound("%s has no record with the key %s", a.name, quoted(a.key))
+		return notFound("%s has no record with the key %s", a.Name, quoted(a.key))
 	}
 	var body []byte
 	contentType := a.form.contentType()

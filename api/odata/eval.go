@@ -141,7 +141,7 @@ func (n *node) append(dst []byte, s *set) []byte {
 		return n.literals[0].append(dst)
 	}
 	dst = append(append(dst, opNames[n.op]...), '(')
-	dst = append(append(append(dst, functionNames[n.function]...), ' '), s.properties[n.property].name...)
+	dst = append(append(append(dst, functionNames[n.function]...), ' '), s.Properties[n.property].Name...)
 	for i := range n.literals {
 		dst = n.literals[i].append(append(dst, ','))
 	}

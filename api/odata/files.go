@@ -62,8 +62,8 @@ func connection(base string, of *set) []byte {
 	query := `<Mashup xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ` +
 		`xmlns="http://schemas.microsoft.com/DataMashup"><Client>EXCEL</Client><Version>2.55.5010.641</Version>` +
 		`<MinVersion>1.5.3296.0</MinVersion><Culture>en-US</Culture><SafeCombine>true</SafeCombine><Items>` +
-		`<Query Name="` + of.name + `"><Formula><![CDATA[` + Query(base, of.name) + `]]></Formula>` +
+		`<Query Name="` + of.Name + `"><Formula><![CDATA[` + Query(base, of.Name) + `]]></Formula>` +
 		`<IsParameterQuery xsi:nil="true"/><IsDirectQuery xsi:nil="true"/></Query></Items></Mashup>`
-	return []byte(strings.NewReplacer("{name}", of.name, "{title}", xmlText(of.title), "{query}", xmlText(query)).
+	return []byte(strings.NewReplacer("{name}", of.Name, "{title}", xmlText(of.title), "{query}", xmlText(query)).
 		Replace(connectionText))
 }

@@ -298,18 +298,18 @@ func (p *parser) propertyOf(name string) int {
 		panic(notImplemented("$filter: there is no %s; %s", name, works))
 	case at < 0:
 		panic(badRequest("$filter: there is no property %s; %s", quoted(name), p.set.near(name)))
-	case p.set.properties[at].isKey():
-		panic(notImplemented("$filter: %s cannot be filtered; ask for %s('KEY')", name, p.set.name))
+	case p.set.Properties[at].isKey():
+		panic(notImplemented("$filter: %s cannot be filtered; ask for %s('KEY')", name, p.set.Name))
 	}
 	return at
 }
 
 // applied is a function of a property.
 func (p *parser) applied(s side, f function) side {
-	of := p.set.properties[s.property]
+	of := p.set.Properties[s.property]
 	dated := of.kind == day || of.kind == instant
 	if f <= date && !dated || f >= toLower && of.kind != text {
-		p.fail("%s cannot be asked of %s, which is %s", functionNames[f], of.name, kindNames[of.kind])
+		p.fail("%s cannot be asked of %s, which is %s", functionNames[f], of.Name, kindNames[of.kind])
 	}
 	s.function = f
 	return s
@@ -325,7 +325,7 @@ func (p *parser) typeOf(s side) kind {
 	case s.function >= year && s.function <= dayOfMonth:
 		return integer
 	}
-	return p.set.properties[s.property].kind
+	return p.set.Properties[s.property].kind
 }
 
 // test is a comparison of two sides.
@@ -341,7 +341,7 @@ func (p *parser) test(o op, left, right side) *node {
 		return &node{op: constant, literals: []value{verdict}}
 	case left.literal == nil && right.literal == nil:
 		panic(notImplemented("$filter: two properties cannot be compared; compare %s with a value",
-			p.set.properties[left.property].name))
+			p.set.Properties[left.property].Name))
 	case left.literal != nil && o >= contains:
 		panic(notImplemented("$filter: %s needs a property first and then a text", opNames[o]))
 	case left.literal != nil:

@@ -12,14 +12,14 @@ import (
 )
 
 // fuzzSet has a property of each kind.
-var fuzzSet = &set{name: "things", properties: []property{
-	{name: "name", kind: text, column: "name"},
-	{name: "number", kind: integer, column: "number", nullable: true},
-	{name: "share", kind: float, column: "share"},
-	{name: "flag", kind: boolean, column: "flag"},
-	{name: "start", kind: day, column: "start"},
-	{name: "at", kind: instant, column: "at"},
-	{name: render.RowKeyField, kind: text},
+var fuzzSet = &set{Name: "things", Properties: []property{
+	{Name: "name", kind: text, column: "name"},
+	{Name: "number", kind: integer, column: "number", Nullable: true},
+	{Name: "share", kind: float, column: "share"},
+	{Name: "flag", kind: boolean, column: "flag"},
+	{Name: "start", kind: day, column: "start"},
+	{Name: "at", kind: instant, column: "at"},
+	{Name: render.RowKeyField, kind: text},
 }}
 
 // FuzzFilter reads filters, and asks each condition of values near those that it names: what the
@@ -56,7 +56,7 @@ func FuzzFilter(f *testing.F) {
 				}
 				property = c.property
 				for _, l := range c.literals {
-					values = append(values, near(&l, fuzzSet.properties[property].kind)...)
+					values = append(values, near(&l, fuzzSet.Properties[property].kind)...)
 				}
 			})
 			if property < 0 {

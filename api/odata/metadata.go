@@ -2,43 +2,45 @@ package odata
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
-	"strconv"
 	"strings"
+	"text/template"
 
+	"hdqs/api/contract"
 	"hdqs/api/render"
 )
 
 // vocabulary is a vocabulary of annotations.
-type vocabulary struct{ alias, namespace string }
+type vocabulary struct{ Alias, Namespace string }
 
 var vocabularies = []vocabulary{
 	{"Core", "Org.OData.Core.V1"}, {"Capabilities", "Org.OData.Capabilities.V1"},
 }
 
-// address is where the vocabulary is described.
-func (v vocabulary) address(ending string) string {
-	return "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/" + v.namespace + ending
+// Address is where the vocabulary is described.
+func (v vocabulary) Address(ending string) string {
+	return "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/" + v.Namespace + ending
 }
 
-// annotation says something of the service, a set or a property. Its value is a boolean, a text, a
-// word of an enumeration, texts, paths of properties, or a record of annotations.
-type annotation struct {
-	term  string
-	value any
-}
-
+// Annotations say something of the service, a set or a property: by their terms, a boolean, a text,
+// a word of an enumeration, texts, paths of properties, or a record of annotations.
 type (
+	object = contract.Object
+	member = contract.Member
+
 	word  string   // of the enumeration that the term has
 	paths []string // of properties
-	group []annotation
 )
 
+// XML is the word with its namespace.
+func (w word) XML() string { return "Org.OData." + strings.Replace(string(w), ".", ".V1.", 1) }
+
 // serviceAnnotations say what works everywhere.
-func serviceAnnotations() []annotation {
-	return []annotation{
+func serviceAnnotations() object {
+	return object{
 		{"Capabilities.ConformanceLevel", word("Capabilities.ConformanceLevelType/Minimal")},
 		{"Capabilities.SupportedFormats", []string{
 			"application/json;odata.metadata=minimal;IEEE754Compatible=false",
@@ -58,203 +60,116 @@ func serviceAnnotations() []annotation {
 	}
 }
 
-// annotations say what works with a set.
-func (s *set) annotations() []annotation {
+// Annotations say what works with a set.
+func (s *set) Annotations() object {
 	var unsorted paths
-	for i := range s.properties {
-		if p := &s.properties[i]; !p.isKey() && (len(s.sorted) == 0 || s.sorted[0] != i) {
-			unsorted = append(unsorted, p.name)
+	for i := range s.Properties {
+		if p := &s.Properties[i]; !p.isKey() && (len(s.sorted) == 0 || s.sorted[0] != i) {
+			unsorted = append(unsorted, p.Name)
 		}
 	}
 	ascending := paths{render.RowKeyField}
 	for _, at := range s.sorted {
-		ascending = append(ascending, s.properties[at].name)
+		ascending = append(ascending, s.Properties[at].Name)
 	}
-	return []annotation{
+	return object{
 		{"Core.Description", s.title},
 		{"Capabilities.TopSupported", true},
 		{"Capabilities.SkipSupported", true},
-		{"Capabilities.CountRestrictions", group{{"Countable", true}}},
-		{"Capabilities.FilterRestrictions", group{
+		{"Capabilities.CountRestrictions", object{{"Countable", true}}},
+		{"Capabilities.FilterRestrictions", object{
 			{"Filterable", true}, {"NonFilterableProperties", paths{render.RowKeyField}},
 		}},
-		{"Capabilities.SortRestrictions", group{
+		{"Capabilities.SortRestrictions", object{
 			{"Sortable", true}, {"AscendingOnlyProperties", ascending}, {"NonSortableProperties", unsorted},
 		}},
-		{"Capabilities.SelectSupport", group{{"Supported", true}, {"Expandable", false}}},
-		{"Capabilities.ExpandRestrictions", group{{"Expandable", false}}},
-		{"Capabilities.SearchRestrictions", group{{"Searchable", false}}},
-		{"Capabilities.ChangeTracking", group{{"Supported", false}}},
-		{"Capabilities.InsertRestrictions", group{{"Insertable", false}}},
-		{"Capabilities.UpdateRestrictions", group{{"Updatable", false}}},
-		{"Capabilities.DeleteRestrictions", group{{"Deletable", false}}},
+		{"Capabilities.SelectSupport", object{{"Supported", true}, {"Expandable", false}}},
+		{"Capabilities.ExpandRestrictions", object{{"Expandable", false}}},
+		{"Capabilities.SearchRestrictions", object{{"Searchable", false}}},
+		{"Capabilities.ChangeTracking", object{{"Supported", false}}},
+		{"Capabilities.InsertRestrictions", object{{"Insertable", false}}},
+		{"Capabilities.UpdateRestrictions", object{{"Updatable", false}}},
+		{"Capabilities.DeleteRestrictions", object{{"Deletable", false}}},
 	}
 }
+
+//go:embed metadata.xml.tmpl
+var metadataText string
+
+var metadataTemplate = template.Must(template.New("").Funcs(template.FuncMap{"xml": xmlText}).Parse(metadataText))
 
 // xmlText is a text within an attribute or element.
 func xmlText(text string) string {
-	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes all
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a builder takes all
 	return b.String()
 }
 
-// writeXML writes an annotation, or the value of a property of a record.
-func (a *annotation) writeXML(b *strings.Builder, element, name string) {
-	open := "<" + element + " " + name + `="` + a.term + `"`
-	end := "</" + element + ">"
-	switch v := a.value.(type) {
-	case bool:
-		fmt.Fprintf(b, `%s Bool="%t"/>`, open, v)
-	case word:
-		fmt.Fprintf(b, `%s EnumMember="%s"/>`, open, "Org.OData."+strings.Replace(string(v), ".", ".V1.", 1))
-	case string:
-		fmt.Fprintf(b, `%s String="%s"/>`, open, xmlText(v))
-	case []string:
-		b.WriteString(open + "><Collection>")
-		for _, text := range v {
-			b.WriteString("<String>" + xmlText(text) + "</String>")
-		}
-		b.WriteString("</Collection>" + end)
-	case paths:
-		b.WriteString(open + "><Collection>")
-		for _, path := range v {
-			b.WriteString("<PropertyPath>" + path + "</PropertyPath>")
-		}
-		b.WriteString("</Collection>" + end)
-	case group:
-		b.WriteString(open + "><Record>")
-		for i := range v {
-			v[i].writeXML(b, "PropertyValue", "Property")
-		}
-		b.WriteString("</Record>" + end)
-	}
-}
-
-func writeAnnotations(b *strings.Builder, all []annotation) {
-	for i := range all {
-		all[i].writeXML(b, "Annotation", "Term")
-		b.WriteByte('\n')
-	}
-}
-
 // metadataXML is the schema in XML.
-func metadataXML(sets []*set) []byte {
-	var b strings.Builder
-	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>` + "\n" +
-		`<edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">` + "\n")
-	for _, v := range vocabularies {
-		fmt.Fprintf(&b, `<edmx:Reference Uri="%s"><edmx:Include Namespace="%s" Alias="%s"/></edmx:Reference>`+"\n",
-			v.address(".xml"), v.namespace, v.alias)
-	}
-	fmt.Fprintf(&b, "<edmx:DataServices>\n<Schema Namespace=%q xmlns=%q>\n", namespace,
-		"http://docs.oasis-open.org/odata/ns/edm")
-	for _, s := range sets {
-		fmt.Fprintf(&b, "<EntityType Name=%q>\n<Key><PropertyRef Name=%q/></Key>\n", s.name, render.RowKeyField)
-		for i := range s.properties {
-			p := &s.properties[i]
-			fmt.Fprintf(&b, "<Property Name=%q Type=%q Nullable=\"%t\"", p.name, p.edm(), p.nullable)
-			if p.max > 0 {
-				b.WriteString(` MaxLength="` + strconv.Itoa(p.max) + `"`)
-			}
-			if p.kind == instant {
-				b.WriteString(` Precision="6"`)
-			}
-			b.WriteByte('>')
-			if p.about != "" {
-				(&annotation{"Core.Description", p.about}).writeXML(&b, "Annotation", "Term")
-			}
-			b.WriteString("</Property>\n")
-		}
-		if s.about != "" {
-			writeAnnotations(&b, []annotation{{"Core.Description", s.about}})
-		}
-		b.WriteString("</EntityType>\n")
-	}
-	b.WriteString("<EntityContainer Name=\"Container\">\n")
-	for _, s := range sets {
-		fmt.Fprintf(&b, "<EntitySet Name=%q EntityType=\"%s.%s\">\n", s.name, namespace, s.name)
-		writeAnnotations(&b, s.annotations())
-		b.WriteString("</EntitySet>\n")
-	}
-	writeAnnotations(&b, serviceAnnotations())
-	b.WriteString("</EntityContainer>\n</Schema>\n</edmx:DataServices>\n</edmx:Edmx>\n")
-	return []byte(b.String())
-}
-
-// object is a JSON object whose members keep their order.
-type object []annotation
-
-// MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i, m := range o {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		b = append(append(render.AppendJSONText(b, m.term), ':'), value...)
-	}
-	return append(b, '}'), nil
+func metadataXML(sets []*set) ([]byte, error) {
+	var b bytes.Buffer
+	err := metadataTemplate.Execute(&b, struct {
+		Vocabularies   []vocabulary
+		Namespace, Key string
+		Sets           []*set
+		Service        object
+	}{vocabularies, namespace, render.RowKeyField, sets, serviceAnnotations()})
+	return b.Bytes(), err
 }
 
 // inJSON are annotations as members of what they say something of.
-func inJSON(all []annotation) (o object) {
-	for _, a := range all {
-		switch v := a.value.(type) {
-		case group:
-			a.value = object(v)
-		case word:
-			_, a.value, _ = strings.Cut(string(v), "/")
+func inJSON(all object) object {
+	in := make(object, len(all))
+	for i, a := range all {
+		if v, is := a[1].(word); is {
+			_, a[1], _ = strings.Cut(string(v), "/")
 		}
-		o = append(o, annotation{"@" + a.term, a.value})
+		in[i] = member{fmt.Sprint("@", a[0]), a[1]}
 	}
-	return o
+	return in
 }
 
 // metadataJSON is the schema in JSON.
 func metadataJSON(sets []*set) ([]byte, error) {
 	var references, types object
 	for _, v := range vocabularies {
-		references = append(references, annotation{v.address(".json"), object{{
-			"$Include", []object{{{"$Namespace", v.namespace}, {"$Alias", v.alias}}},
+		references = append(references, member{v.Address(".json"), object{{
+			"$Include", []object{{{"$Namespace", v.Namespace}, {"$Alias", v.Alias}}},
 		}}})
 	}
 	container := object{{"$Kind", "EntityContainer"}}
 	for _, s := range sets {
 		t := object{{"$Kind", "EntityType"}, {"$Key", []string{render.RowKeyField}}}
-		for i := range s.properties {
-			p := &s.properties[i]
-			member := object{{"$Type", p.edm()}}
-			if p.nullable {
-				member = append(member, annotation{"$Nullable", true})
+		for i := range s.Properties {
+			p := &s.Properties[i]
+			about := object{{"$Type", p.EDM()}}
+			if p.Nullable {
+				about = append(about, member{"$Nullable", true})
 			}
-			if p.max > 0 {
-				member = append(member, annotation{"$MaxLength", p.max})
+			if p.Max > 0 {
+				about = append(about, member{"$MaxLength", p.Max})
 			}
 			if p.kind == instant {
-				member = append(member, annotation{"$Precision", 6})
+				about = append(about, member{"$Precision", 6})
 			}
-			if p.about != "" {
-				member = append(member, annotation{"@Core.Description", p.about})
+			if p.About != "" {
+				about = append(about, member{"@Core.Description", p.About})
 			}
-			t = append(t, annotation{p.name, member})
+			t = append(t, member{p.Name, about})
 		}
-		if s.about != "" {
-			t = append(t, annotation{"@Core.Description", s.about})
+		if s.About != "" {
+			t = append(t, member{"@Core.Description", s.About})
 		}
-		types = append(types, annotation{s.name, t})
-		of := object{{"$Collection", true}, {"$Type", namespace + "." + s.name}}
-		container = append(container, annotation{s.name, append(of, inJSON(s.annotations())...)})
+		types = append(types, member{s.Name, t})
+		of := object{{"$Collection", true}, {"$Type", namespace + "." + s.Name}}
+		container = append(container, member{s.Name, append(of, inJSON(s.Annotations())...)})
 	}
 	container = append(container, inJSON(serviceAnnotations())...)
 	return json.Marshal(object{
 		{"$Version", "4.01"},
 		{"$EntityContainer", namespace + ".Container"},
 		{"$Reference", references},
-		{namespace, append(types, annotation{"Container", container})},
+		{namespace, append(types, member{"Container", container})},
 	})
 }
 
@@ -262,7 +177,7 @@ func metadataJSON(sets []*set) ([]byte, error) {
 func serviceDocument(base string, f form, sets []*set) ([]byte, error) {
 	var all []object
 	for _, s := range sets {
-		all = append(all, object{{"name", s.name}, {"title", s.title}, {"kind", "EntitySet"}, {"url", s.name}})
+		all = append(all, object{{"name", s.Name}, {"title", s.title}, {"kind", "EntitySet"}, {"url", s.Name}})
 	}
 	document := object{{"value", all}}
 	if f.level != none {

@@ -14,16 +14,16 @@ const namespace = "hdqs"
 
 // property is a property of entities.
 type property struct {
-	name     string
+	Name     string
 	kind     kind
-	nullable bool
-	max      int    // of a text: most characters, 0 without limit
+	Nullable bool
+	Max      int    // of a text: most characters, 0 without limit
 	column   string // of the table; empty for the key and for sets that are computed
-	about    string
+	About    string
 }
 
 // isKey reports whether it is the key.
-func (p *property) isKey() bool { return p.name == render.RowKeyField }
+func (p *property) isKey() bool { return p.Name == render.RowKeyField }
 
 // edmTypes are the types of properties by kind.
 var edmTypes = [...]string{
@@ -31,12 +31,15 @@ var edmTypes = [...]string{
 	instant: "Edm.DateTimeOffset",
 }
 
-func (p *property) edm() string { return edmTypes[p.kind] }
+func (p *property) EDM() string { return edmTypes[p.kind] }
+
+// IsTime reports whether it is a time of a day.
+func (p *property) IsTime() bool { return p.kind == instant }
 
 // set is an entity set: the rows of a list, or records that are computed of some.
 type set struct {
-	name, title, about string
-	properties         []property // the key is the last
+	Name, title, About string
+	Properties         []property // the key is the last
 	sorted             []int      // properties by which the rows are sorted, and can be asked to be
 
 	list     list.Route         // of the rows of a list
@@ -45,13 +48,13 @@ type set struct {
 }
 
 func (s *set) indexOf(name string) int {
-	return slices.IndexFunc(s.properties, func(p property) bool { return p.name == name })
+	return slices.IndexFunc(s.Properties, func(p property) bool { return p.Name == name })
 }
 
 func (s *set) names() []string {
-	names := make([]string, len(s.properties))
-	for i := range s.properties {
-		names[i] = s.properties[i].name
+	names := make([]string, len(s.Properties))
+	for i := range s.Properties {
+		names[i] = s.Properties[i].Name
 	}
 	return names
 }
@@ -76,12 +79,12 @@ func kindOf(f *contract.Field) kind {
 
 // propertyOf is a field as a property.
 func propertyOf(f *contract.Field, about string) property {
-	return property{name: f.Name, kind: kindOf(f), nullable: f.Nullable, max: f.Max, about: about}
+	return property{Name: f.Name, kind: kindOf(f), Nullable: f.Nullable, Max: f.Max, About: about}
 }
 
 // withKey adds the key.
 func withKey(properties []property, about string) []property {
-	return append(properties, property{name: render.RowKeyField, kind: text, about: about})
+	return append(properties, property{Name: render.RowKeyField, kind: text, About: about})
 }
 
 const aboutRowKey = "Which row of which state of the table it is: good as long as that state is held. " +
@@ -90,18 +93,18 @@ const aboutRowKey = "Which row of which state of the table it is: good as long a
 // listSet is the set of the rows of a list.
 func listSet(to list.Route) *set {
 	e := to.List.Endpoint
-	s := &set{name: e.SetName(), title: e.Summary, about: e.Note, list: to, endpoint: e}
+	s := &set{Name: e.SetName(), title: e.Summary, About: e.Note, list: to, endpoint: e}
 	for i := range e.Fields {
 		p := propertyOf(&e.Fields[i], e.Meaning(e.Fields[i].Name))
 		p.column = e.Fields[i].Column()
-		s.properties = append(s.properties, p)
+		s.Properties = append(s.Properties, p)
 	}
-	s.properties = withKey(s.properties, aboutRowKey)
+	s.Properties = withKey(s.Properties, aboutRowKey)
 	// Rows can be sorted by what they are sorted by, as far as it is printed and OData would sort
 	// it alike: enums have an order of their own, and nulls come last here and first there.
 	for _, column := range e.Order {
-		at := slices.IndexFunc(s.properties, func(p property) bool { return p.column == column })
-		if at < 0 || s.properties[at].nullable || e.Fields[at].Type == contract.Choice {
+		at := slices.IndexFunc(s.Properties, func(p property) bool { return p.column == column })
+		if at < 0 || s.Properties[at].Nullable || e.Fields[at].Type == contract.Choice {
 			break
 		}
 		s.sorted = append(s.sorted, at)

@@ -165,14 +165,14 @@ func (s *set) selection(text string) (all []int, err error) {
 		if name == "*" {
 			return nil, nil
 		}
-		at := s.indexOf(strings.TrimPrefix(name, namespace+"."+s.name+"/"))
+		at := s.indexOf(strings.TrimPrefix(name, namespace+"."+s.Name+"/"))
 		if at < 0 {
 			return nil, badRequest("$select: there is no property %s; %s", quoted(name), s.near(name))
 		}
 		all = append(all, at)
 	}
 	slices.Sort(all)
-	if all = slices.Compact(all); len(all) == len(s.properties) {
+	if all = slices.Compact(all); len(all) == len(s.Properties) {
 		return nil, nil
 	}
 	return all, nil
@@ -188,7 +188,7 @@ func (s *set) checkOrder(text string) error {
 			return badRequest("$orderby: there is no property %s; %s", quoted(name), s.near(name))
 		case direction != "" && !strings.EqualFold(strings.TrimSpace(direction), "asc"):
 			return s.noOrder()
-		case s.properties[at].isKey():
+		case s.Properties[at].isKey():
 			return nil // nothing after the key matters
 		case i >= len(s.sorted) || s.sorted[i] != at:
 			return s.noOrder()
@@ -198,11 +198,11 @@ func (s *set) checkOrder(text string) error {
 }
 
 func (s *set) noOrder() error {
-	order := fmt.Sprintf("%s by row_key", s.name)
+	order := fmt.Sprintf("%s by row_key", s.Name)
 	if len(s.sorted) > 0 {
 		order += " and by"
 		for _, at := range s.sorted {
-			order += " " + s.properties[at].name
+			order += " " + s.Properties[at].Name
 		}
 	}
 	return notImplemented("$orderby: rows come in the order of the table only, which sorts %s, ascending; leave "+

@@ -73,7 +73,7 @@ func (a *request) meaning() []byte {
 func (a *request) rowOf() (version string, row uint64, err error) {
 	version, row, found, err := a.RowOf(a.endpoint, a.key)
 	if err == nil && !found {
-		err = notFound("%s has no row with the key %s", a.name, quoted(a.key))
+		err = notFound("%s has no row with the key %s", a.Name, quoted(a.key))
 	}
 	return version, row, err
 }
@@ -99,11 +99,11 @@ func (a *request) around(sc *list.Scratch, l *state.BoundList) (head, tail []byt
 
 // context is the address of what the answer is, in $metadata.
 func (a *request) context() string {
-	context := a.base + "$metadata#" + a.name
+	context := a.base + "$metadata#" + a.Name
 	if a.selected != nil {
 		names := make([]string, len(a.selected))
 		for i, at := range a.selected {
-			names[i] = a.properties[at].name
+			names[i] = a.Properties[at].Name
 		}
 		context += "(" + strings.Join(names, ",") + ")"
 	}

@@ -46,7 +46,7 @@ func New(l *list.Lists) *Service {
 	}
 	s.sets = append(s.sets, s.computedSets()...)
 	s.docs = [2]func() *list.PageContent{
-		list.MadeOnce(func() ([]byte, error) { return metadataXML(s.sets), nil }),
+		list.MadeOnce(func() ([]byte, error) { return metadataXML(s.sets) }),
 		list.MadeOnce(func() ([]byte, error) { return metadataJSON(s.sets) }),
 	}
 	return s
@@ -107,7 +107,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 		return err
 	}
 	a := &request{Service: s, set: of, options: o, ctx: ctx, base: s.BaseOf(ctx) + Root}
-	a.link = a.base + of.name + "?" + o.kept
+	a.link = a.base + of.Name + "?" + o.kept
 	switch key, isKey := keyIn(rest); {
 	case rest == "/$count":
 		a.onlyCount = true
@@ -126,7 +126,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 func (s *Service) setOf(name string) (*set, error) {
 	names := make([]string, len(s.sets))
 	for i, of := range s.sets {
-		if names[i] = of.name; of.name == name {
+		if names[i] = of.Name; of.Name == name {
 			return of, nil
 		}
 	}

@@ -45,11 +45,11 @@ func (a *request) writeOne(dst []byte, found cells, key func(int) string) []byte
 func (a *request) properTo(dst []byte, found cells, record int, key string) []byte {
 	isFull := a.form.level == full
 	if isFull {
-		dst = render.AppendJSONText(append(dst, `"@odata.type":`...), "#"+namespace+"."+a.name)
-		id := a.name + "('" + strings.ReplaceAll(key, "'", "''") + "')"
+		dst = render.AppendJSONText(append(dst, `"@odata.type":`...), "#"+namespace+"."+a.Name)
+		id := a.Name + "('" + strings.ReplaceAll(key, "'", "''") + "')"
 		dst = append(render.AppendJSONText(append(dst, `,"@odata.id":`...), id), ',')
 	}
-	for i, n := 0, 0; i < len(a.properties); i++ {
+	for i, n := 0, 0; i < len(a.Properties); i++ {
 		if a.selected != nil {
 			if n == len(a.selected) || a.selected[n] != i {
 				continue
@@ -58,12 +58,12 @@ func (a *request) properTo(dst []byte, found cells, record int, key string) []by
 		if n++; n > 1 {
 			dst = append(dst, ',')
 		}
-		p := &a.properties[i]
+		p := &a.Properties[i]
 		if isFull && (p.kind == integer || p.kind == day || p.kind == instant) {
-			dst = append(append(append(dst, '"'), p.name...), `@odata.type":"#`...)
-			dst = append(append(dst, strings.TrimPrefix(p.edm(), "Edm.")...), `",`...)
+			dst = append(append(append(dst, '"'), p.Name...), `@odata.type":"#`...)
+			dst = append(append(dst, strings.TrimPrefix(p.EDM(), "Edm.")...), `",`...)
 		}
-		dst = append(append(append(dst, '"'), p.name...), `":`...)
+		dst = append(append(append(dst, '"'), p.Name...), `":`...)
 		if p.isKey() {
 			dst = render.AppendJSONText(dst, key)
 		} else {
