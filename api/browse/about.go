@@ -136,8 +136,7 @@ func (a *about) addPlaces(q *Question, of state) error {
 		if err != nil || len(found) == 0 {
 			return err
 		}
-		n, _ := found[0].Text("distinct_" + field)
-		count, _ := strconv.Atoi(n)
+		count, _ := strconv.Atoi(found[0].Value("distinct_" + field))
 		a.Places = q.Language.T("%s countries", lang.Count(count))
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 
 // NewChanges is a table of records of a list that differ between two snapshots, as answers to
 // changes have them. Rows that were changed end with what was there before.
-func NewChanges(l *lang.Language, e *contract.Endpoint, records []Record) *Page {
+func NewChanges(l *lang.Language, e *contract.Endpoint, records []contract.Record) *Page {
 	p := &Page{Columns: columnsOf(l, e, "")}
 	p.table(e, records, false, func(int) (address, name string) { return "", "" })
 	before := column{Label: l.T("Before")}
@@ -37,9 +37,10 @@ func wasText(l *lang.Language, e *contract.Endpoint, was string) string {
 		if !known {
 			continue
 		}
-		r := Record{map[string]int{f.Name: 0}, make([]value, 1)}
-		if r.values[0].read(string(text)) == nil {
-			all = append(all, label(l, f.Name)+" "+cellOf(l, f, isNumber(f) && !isCode(f.Name), r).Text)
+		write := func(dst []byte, _, _ int) []byte { return append(dst, text...) }
+		r, err := contract.NewRecords(1, []string{f.Name}, write)
+		if err == nil {
+			all = append(all, label(l, f.Name)+" "+cellOf(l, f, isNumber(f) && !isCode(f.Name), r[0]).Text)
 		}
 	}
 	return strings.Join(all, "; ")

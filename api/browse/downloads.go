@@ -28,7 +28,7 @@ func downloads(q *Question, s state, answer *Answer) []Download {
 		}
 		size[contract.FormatJSON] = each(answer.Bytes)
 		size[contract.FormatNDJSON] = size[contract.FormatJSON]
-		size[contract.FormatCSV] = each(csvBytes(records))
+		size[contract.FormatCSV] = each(contract.CSVBytes(records))
 		size[contract.FormatExcelCSV] = size[contract.FormatCSV]
 	}
 	path := q.Root + "/browse/" + q.Plan.Endpoint.Name() + DownloadPath // files have no language
@@ -46,17 +46,6 @@ func downloads(q *Question, s state, answer *Answer) []Download {
 		all = append(all, d)
 	}
 	return all
-}
-
-// csvBytes is about the length of records as lines of CSV.
-func csvBytes(records []Record) (n int) {
-	for _, r := range records {
-		for _, v := range r.values {
-			n += len(v.text) + 1
-		}
-		n++
-	}
-	return n
 }
 
 // bytesText is a number of bytes with two digits that count.

@@ -29,12 +29,11 @@ type group struct {
 	known       bool // has a figure
 }
 
-func groupsOf(q *Question, records []Record, b *by, field string) []group {
+func groupsOf(q *Question, records []contract.Record, b *by, field string) []group {
 	l := q.Language
 	all := make([]group, len(records))
 	for i, r := range records {
-		value, _ := r.Text(b.fields[0])
-		name, code := "", ""
+		value, name, code := r.Value(b.fields[0]), "", ""
 		switch {
 		case b.as == onCountries:
 			name = q.nameOf(value)
@@ -43,8 +42,7 @@ func groupsOf(q *Question, records []Record, b *by, field string) []group {
 		case b.as == onUnits || b.as == onPoints:
 			name, _ = r.Text(b.fields[1])
 		}
-		text, _ := r.Text(field)
-		g := newGroup(l, value, name, text)
+		g := newGroup(l, value, name, r.Value(field))
 		if g.code = code; b.as == overTime && len(b.fields) > 1 {
 			g.second, _ = r.Text(b.fields[1])
 		}
@@ -67,7 +65,7 @@ func newGroup(l *lang.Language, value, name, text string) group {
 }
 
 // placeOf reads a place. Without one, or with one that is not on the globe, ok is false.
-func placeOf(r Record, latField, lonField string) (lat, lon float64, ok bool) {
+func placeOf(r contract.Record, latField, lonField string) (lat, lon float64, ok bool) {
 	latText, hasLat := r.Text(latField)
 	lonText, hasLon := r.Text(lonField)
 	lat, err := strconv.ParseFloat(latText, 64)

@@ -16,7 +16,7 @@ import (
 
 // byCountry draws a headline figure as a map and bars. The table has the other figures of the list
 // that are of the same countries.
-func (v *viewer) byCountry(h *contract.Headline, records []Record, columns []string) (*figure, error) {
+func (v *viewer) byCountry(h *contract.Headline, records []contract.Record, columns []string) (*figure, error) {
 	d := drawingOf(h)
 	l := v.q.Language
 	x := &figure{
@@ -98,11 +98,10 @@ func (v *viewer) byCountry(h *contract.Headline, records []Record, columns []str
 
 // addPeriods writes the time and the coverage of the records of countries into the last column of a
 // table. It returns the time of all.
-func (x *figure) addPeriods(l *lang.Language, records []Record) string {
-	byPlace := map[string]Record{}
+func (x *figure) addPeriods(l *lang.Language, records []contract.Record) string {
+	byPlace := map[string]contract.Record{}
 	for _, r := range records {
-		place, _ := r.Text("location_code")
-		byPlace[place] = r
+		byPlace[r.Value("location_code")] = r
 	}
 	start, end := "", ""
 	for i, code := range x.Codes {

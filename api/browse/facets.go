@@ -25,7 +25,6 @@ type facetValue struct {
 	Chosen       bool
 	Link         string // to the page with the value chosen, or without it
 	Add          string // to the page with the value beside those that are chosen
-	n            int
 }
 
 // shownValues is how many values of a facet the page lists.
@@ -77,12 +76,11 @@ func askFacets(q *Question, s state) ([]facet, error) {
 			continue
 		}
 		text, known := r.Text("value")
-		number, _ := r.Text("count")
-		n, err := strconv.Atoi(number)
+		n, err := strconv.Atoi(r.Value("count"))
 		if err != nil {
 			return nil, err
 		}
-		v := facetValue{Value: text, Count: Count(n), n: n}
+		v := facetValue{Value: text, Count: Count(n)}
 		v.Label, v.Code = worded(q.Language, field, text)
 		if name := q.named[field][text]; name != "" {
 			v.Label = name

@@ -27,7 +27,7 @@ func (o *oddPlaces) Ask(_ *contract.Endpoint, _ contract.Kind, params url.Values
 		return nil, &contract.Invalid{Issues: []contract.Issue{{Text: "It counts twice."}}}
 	}
 	fields := []string{"location_code", strings.ReplaceAll(params.Get("measures"), ":", "_")}
-	records, err := NewRecords(len(places), fields, func(dst []byte, record, field int) []byte {
+	records, err := contract.NewRecords(len(places), fields, func(dst []byte, record, field int) []byte {
 		if field == 0 {
 			return append(dst, `"`+places[record]+`"`...)
 		}

@@ -130,7 +130,9 @@ type same struct {
 // table makes the rows of records, with one column for a period, and without those in which all
 // rows have the same value: these stand above the table. link returns the address of the record at
 // a position among the records. Columns that the address names are never left out.
-func (p *Page) table(e *contract.Endpoint, records []Record, chosen bool, link func(int) (address, name string)) {
+func (p *Page) table(
+	e *contract.Endpoint, records []contract.Record, chosen bool, link func(int) (address, name string),
+) {
 	start := slices.IndexFunc(p.Columns, func(c column) bool { return isNamed(&c, contract.PeriodStart) })
 	end := slices.IndexFunc(p.Columns, func(c column) bool { return isNamed(&c, contract.PeriodEnd) })
 	if start >= 0 && end >= 0 {
@@ -185,19 +187,17 @@ func isNamed(c *column, name string) bool {
 }
 
 // cell is the value of a record in the column.
-func (c *column) cell(l *lang.Language, r Record) cell {
+func (c *column) cell(l *lang.Language, r contract.Record) cell {
 	x := cellOf(l, c.field, c.Number, r)
 	x.Label = c.Label
 	if c.end == nil || x.Null {
 		return x
 	}
-	from, _ := r.Text(c.field.Name)
-	to, _ := r.Text(c.end.Name)
-	x.Text = span(l, from, to)
+	x.Text = span(l, r.Value(c.field.Name), r.Value(c.end.Name))
 	return x
 }
 
-func cellOf(l *lang.Language, f *contract.Field, number bool, r Record) cell {
+func cellOf(l *lang.Language, f *contract.Field, number bool, r contract.Record) cell {
 	text, ok := r.Text(f.Name)
 	c := cell{Text: text, Number: number, Null: !ok}
 	switch {
@@ -212,8 +212,7 @@ func cellOf(l *lang.Language, f *contract.Field, number bool, r Record) cell {
 	default:
 		c.Text, c.Code = worded(l, f.Name, text)
 		if before, isCountry := strings.CutSuffix(f.Name, "location_name"); isCountry && !l.IsEnglish() {
-			code, _ := r.Text(before + "location_code")
-			c.Text = l.Country(code, text)
+			c.Text = l.Country(r.Value(before+"location_code"), text)
 		}
 		c.Name = strings.HasSuffix(f.Name, "name") || strings.HasSuffix(f.Name, "title")
 	}

@@ -48,8 +48,8 @@ func NewOverview(source browse.Source) (*Overview, error) {
 		return nil, err
 	}
 	for _, r := range locations {
-		c := Country{HasHRP: textOf(r, "has_hrp") == "true", IsIn: textOf(r, "in_gho") == "true"}
-		c.Code, c.Name = textOf(r, "code"), textOf(r, "name")
+		c := Country{HasHRP: r.Value("has_hrp") == "true", IsIn: r.Value("in_gho") == "true"}
+		c.Code, c.Name = r.Value("code"), r.Value("name")
 		o.Countries = append(o.Countries, c)
 	}
 	slices.SortStableFunc(o.Countries, func(a, b Country) int { return strings.Compare(a.Name, b.Name) })
@@ -62,7 +62,7 @@ func NewOverview(source browse.Source) (*Overview, error) {
 		return nil, err
 	}
 	for _, r := range files {
-		o.datasets[textOf(r, resourceField)] = textOf(r, "dataset_catalog_id")
+		o.datasets[r.Value(resourceField)] = r.Value("dataset_catalog_id")
 	}
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
@@ -96,7 +96,7 @@ func (o *Overview) add(source browse.Source, e *contract.Endpoint, field string)
 		"group_by": {strings.Join(groups, ",")}, "measures": {"count,max:" + start},
 	})
 	for _, r := range records {
-		at, known := o.byCode[textOf(r, field)]
+		at, known := o.byCode[r.Value(field)]
 		if !known {
 			continue
 		}
@@ -105,13 +105,15 @@ func (o *Overview) add(source browse.Source, e *contract.Endpoint, field string)
 			c.Lists = append(c.Lists, Listed{List: e, Field: field})
 		}
 		l := &c.Lists[len(c.Lists)-1]
-		l.Records += numberOf(r, "count")
-		day := textOf(r, "max_"+start)
+		n, _ := strconv.Atoi(r.Value("count"))
+		l.Records += n
+		day := r.Value("max_" + start)
 		day = day[:min(len(day), len("2006-01-02"))]
-		level := min(numberOf(r, levelField), levels-1)
+		level, _ := strconv.Atoi(r.Value(levelField))
+		level = min(level, levels-1)
 		l.Newest[level] = max(l.Newest[level], day)
 		o.newest[e.Path] = max(o.newest[e.Path], day)
-		if id := textOf(r, resourceField); !slices.Contains(l.resources, id) {
+		if id := r.Value(resourceField); !slices.Contains(l.resources, id) {
 			l.resources = append(l.resources, id)
 		}
 	}
@@ -140,7 +142,7 @@ func (c *Country) What() (names []string) {
 // askAll asks for the records of all pages.
 func askAll(
 	source browse.Source, e *contract.Endpoint, k contract.Kind, params url.Values,
-) (all []browse.Record, err error) {
+) (all []contract.Record, err error) {
 	query := url.Values{}
 	maps.Copy(query, params)
 	for {
@@ -153,14 +155,4 @@ func askAll(
 			return all, nil
 		}
 	}
-}
-
-func textOf(r browse.Record, field string) string {
-	text, _ := r.Text(field)
-	return text
-}
-
-func numberOf(r browse.Record, field string) int {
-	n, _ := strconv.Atoi(textOf(r, field))
-	return n
 }

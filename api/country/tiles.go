@@ -1,7 +1,6 @@
 package country
 
 import (
-	"encoding/json"
 	"html/template"
 	"net/url"
 	"slices"
@@ -27,7 +26,7 @@ type Tile struct {
 	API          string // address of the same figure
 	Reason       string // why there is no value, and what exists nearest
 
-	record browse.Record
+	record contract.Record
 }
 
 // figureFields are the fields of a record of a figure.
@@ -48,18 +47,18 @@ func (q *Question) tiles() ([]Tile, error) {
 	}
 	var all []Tile
 	for _, r := range answer.Records {
-		name := textOf(r, "figure")
+		name := r.Value("figure")
 		at := slices.IndexFunc(contract.Headlines, func(h contract.Headline) bool { return h.Name == name })
 		t := Tile{
-			Headline: &contract.Headlines[at], record: r, Exact: textOf(r, valueField), Reason: textOf(r, "reason"),
+			Headline: &contract.Headlines[at], record: r, Exact: r.Value(valueField), Reason: r.Value("reason"),
 			API: q.Root + contract.FiguresPath + "/" + name + "?" + contract.CountryParam + "=" +
 				url.QueryEscape(q.Country.Code),
 		}
 		if t.View = q.view(&t); t.Exact != "" {
-			t.Value, t.Provider = q.Language.Rounded(t.Exact), textOf(r, providerField)
-			t.Period = q.Language.Period(textOf(r, startField), textOf(r, endField))
-			units := textOf(r, unitsField)
-			t.Coverage = coverageText(q.Language, textOf(r, levelField), units, textOf(r, "units_known"))
+			t.Value, t.Provider = q.Language.Rounded(t.Exact), r.Value(providerField)
+			t.Period = q.Language.Period(r.Value(startField), r.Value(endField))
+			units := r.Value(unitsField)
+			t.Coverage = coverageText(q.Language, r.Value(levelField), units, r.Value("units_known"))
 			if err := q.addSeries(&t); err != nil {
 				return nil, err
 			}
@@ -67,15 +66,6 @@ func (q *Question) tiles() ([]Tile, error) {
 		all = append(all, t)
 	}
 	return all, nil
-}
-
-// requestsOf are the requests that a figure is made of.
-func requestsOf(r browse.Record) (all []string) {
-	text := textOf(r, "request")
-	if json.Unmarshal([]byte(text), &all) != nil {
-		return []string{text}
-	}
-	return all
 }
 
 // view is the page of the records that a figure is made of. Without a figure it is the page of all
@@ -89,10 +79,7 @@ func (q *Question) view(t *Tile) string {
 		}
 		return ""
 	}
-	_, query, _ := strings.Cut(requestsOf(t.record)[0], "?")
-	values, _ := url.ParseQuery(query)
-	values.Del("group_by")
-	values.Del("measures")
+	values := t.record.RowsQuery()
 	if function, field, _ := strings.Cut(t.Measures[0], ":"); function == "sum" || function == "mean" {
 		values.Set("measure", q.Names.Name(field))
 	}
@@ -129,7 +116,7 @@ func (q *Question) addSeries(t *Tile) error {
 		for back := mostMonths - 1; back >= 0; back-- {
 			labels = append(labels, newest.AddDate(0, -back, 1-newest.Day()).Format("2006-01"))
 		}
-	} else if end := textOf(t.record, startField); len(end) > 4 && len(known) > 0 {
+	} else if end := t.record.Value(startField); len(end) > 4 && len(known) > 0 {
 		last, _ := strconv.Atoi(end[:4])
 		for year := last - mostMonths + 1; year <= last; year++ {
 			labels = append(labels, strconv.Itoa(year))
@@ -149,7 +136,7 @@ func (q *Question) addSeries(t *Tile) error {
 			months++
 		}
 	}
-	changing := textOf(t.record, "complete") == "false"
+	changing := t.record.Value("complete") == "false"
 	switch {
 	case changing && t.Newest == contract.NewestMonths && months < monthsOf && months > 0:
 		t.Mark, changing = q.Language.T("%s of 12 months", strconv.Itoa(months)), false
@@ -196,11 +183,11 @@ func (q *Question) figuresOverTime(t *Tile) (map[string]string, error) {
 	}
 	known := map[string]string{}
 	for _, r := range answer.Records {
-		alike := textOf(r, levelField) == textOf(t.record, levelField) &&
-			textOf(r, unitsField) == textOf(t.record, unitsField)
+		alike := r.Value(levelField) == t.record.Value(levelField) &&
+			r.Value(unitsField) == t.record.Value(unitsField)
 		text, has := r.Text(strings.ReplaceAll(t.Measures[0], ":", "_"))
 		if has && (alike || e.Units() == nil) {
-			known[textOf(r, t.Series)] = text
+			known[r.Value(t.Series)] = text
 		}
 	}
 	return known, nil

@@ -1,8 +1,6 @@
 package find
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"net/url"
 	"runtime/debug"
@@ -162,28 +160,16 @@ func (b *builder) addTable(kind Kind) {
 	mount := b.lists.MountIn(contract.ContractNames)
 	to := mount.Lists[list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Rows}]
 	params := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}}
-	var cell []byte
 	for from, more := 0, true; more && from < maxNames; from += contract.MaxLimit {
 		params.Set("offset", strconv.Itoa(from))
 		more = false
 		// An error is damage, which Query has noted.
 		_ = b.lists.Query(b.served, &to, params, func(_ *list.Reply, rows list.Records) error {
 			more = rows.Len() == contract.MaxLimit
-			fields := contract.FieldNames(rows.Fields())
-			for row := range rows.Len() {
-				text := func(field string) (text string) {
-					at := slices.Index(fields, field)
-					if at < 0 {
-						return ""
-					}
-					cell = rows.AppendCell(cell[:0], row, at, false)
-					if cell[0] == '"' && bytes.IndexByte(cell, '\\') < 0 { // as nearly all are
-						return string(cell[1 : len(cell)-1])
-					}
-					_ = json.Unmarshal(cell, &text) // "" for null
-					return text
-				}
-				e := entry{kind: kind, code: text(source.code), name: text(source.name), country: none, parent: none}
+			records, err := list.TextsOf(rows)
+			for _, r := range records {
+				e := entry{kind: kind, country: none, parent: none} // which does not keep the page
+				e.code, e.name = strings.Clone(r.Value(source.code)), strings.Clone(r.Value(source.name))
 				var others []string
 				switch kind {
 				case Country:
@@ -191,16 +177,16 @@ func (b *builder) addTable(kind Kind) {
 				case Sector:
 					others = phrases()["sectors"][e.code]
 				case Dataset, File:
-					e.of, e.lists = text(source.of), 1<<at
+					e.of, e.lists = strings.Clone(r.Value(source.of)), 1<<at
 				default:
-					e.country = b.entryOf(Country, text(source.of))
-					e.parent = b.entryOf(Province, text(source.parent))
+					e.country = b.entryOf(Country, r.Value(source.of))
+					e.parent = b.entryOf(Province, r.Value(source.parent))
 				}
 				if e.code != "" && e.name != "" {
 					b.add(e, others)
 				}
 			}
-			return nil
+			return err
 		})
 	}
 }

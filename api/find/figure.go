@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
-	"strings"
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
@@ -53,51 +52,22 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 		Request: s.mount.Prefix + endpoint.Path + "?" + params.Encode(),
 	}
 	err := s.lists.Query(s.served, &to, params, func(_ *list.Reply, rows list.Records) error {
-		fields := contract.FieldNames(rows.Fields())
-		for row := range rows.Len() {
-			cell := func(field string) []byte {
-				return rows.AppendCell(nil, row, slices.Index(fields, s.mount.Names.Name(field)), false)
-			}
-			var place string
-			if err := json.Unmarshal(cell(contract.CountryParam), &place); err != nil || place != country {
+		records, err := list.TextsOf(rows)
+		for _, r := range records {
+			if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
 				continue // a code that differs in case
 			}
-			if err := json.Unmarshal(cell("value"), &f.Value); err != nil {
-				return err
+			if value, known := r.Text("value"); known {
+				f.Value = new(json.Number(value))
 			}
-			for field, to := range map[string]*string{
-				"period_start": &f.Start, "period_end": &f.End, "provider": &f.Provider, "dataset": &f.Dataset,
-				"reason": &f.Reason,
-			} {
-				if err := json.Unmarshal(cell(field), to); err != nil {
-					return err
-				}
-			}
-			f.Complete = string(cell("complete")) == "true"
-			if string(cell("rows")) != "0" {
-				f.View = s.view(cell("request"))
+			f.Start, f.End = r.Value("period_start"), r.Value("period_end")
+			f.Provider, f.Dataset, f.Reason = r.Value("provider"), r.Value("dataset"), r.Value("reason")
+			f.Complete = r.Value("complete") == "true"
+			if r.Value("rows") != "0" { // the page of the rows that it is made of, or of the first of several
+				f.View = s.page("/browse/"+h.List(s.mount.Names).Name()) + "?" + r.RowsQuery().Encode()
 			}
 		}
-		return nil
+		return err
 	})
 	return f, err
-}
-
-// view is the page of the rows that a request for an aggregate adds up, or the first of several.
-func (s *search) view(request []byte) string {
-	var one string
-	var several []string
-	if json.Unmarshal(request, &one) != nil && json.Unmarshal(request, &several) == nil && len(several) > 0 {
-		one = several[0]
-	}
-	path, query, _ := strings.Cut(one, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil || path == "" {
-		return ""
-	}
-	for _, p := range []string{"group_by", "measures"} {
-		values.Del(p)
-	}
-	name := strings.TrimSuffix(path, "/"+contract.Aggregate.String())
-	return s.page("/browse") + name[strings.LastIndexByte(name, '/'):] + "?" + values.Encode()
 }

@@ -19,6 +19,12 @@ type Records interface {
 	Header() []reply.HeaderField // fields of the answer's own, with canonical names
 }
 
+// TextsOf are the records of a page as text.
+func TextsOf(found Records) ([]contract.Record, error) {
+	return contract.NewRecords(found.Len(), contract.FieldNames(found.Fields()),
+		func(dst []byte, record, field int) []byte { return found.AppendCell(dst, record, field, false) })
+}
+
 // RecordSource is how requests of a kind are answered.
 type RecordSource struct {
 	Kind contract.Kind

@@ -50,8 +50,7 @@ func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values)
 	answer := new(browse.Answer)
 	to := q.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
 	err := q.server.Query(q.served, &to, params, func(a *list.Reply, found list.Records) (err error) {
-		answer.Records, err = browse.NewRecords(found.Len(), contract.FieldNames(found.Fields()),
-			func(dst []byte, record, field int) []byte { return found.AppendCell(dst, record, field, false) })
+		answer.Records, err = list.TextsOf(found)
 		if k == contract.Rows && found.Len() > 0 {
 			answer.Bytes = a.Form(a.List).Length(a.Page.Ranges)
 		}

@@ -146,9 +146,8 @@ func (p pages) addChanges(
 		return err
 	}
 	if answer.Total == len(answer.Records) {
-		answer.Records = slices.DeleteFunc(answer.Records, func(r browse.Record) bool {
-			code, _ := r.Text(field)
-			return c.Country != "" && code != c.Country
+		answer.Records = slices.DeleteFunc(answer.Records, func(r contract.Record) bool {
+			return c.Country != "" && r.Value(field) != c.Country
 		})
 		answer.Total = len(answer.Records)
 	}
@@ -180,9 +179,8 @@ func (p pages) addChanges(
 	}
 	c.Lists = append(c.Lists, l)
 	if c.List != "" && slices.Contains(contract.ChangeKinds.Values, c.Kind) {
-		records := slices.DeleteFunc(answer.Records, func(r browse.Record) bool {
-			kind, _ := r.Text(contract.ChangeField)
-			return kind != c.Kind
+		records := slices.DeleteFunc(answer.Records, func(r contract.Record) bool {
+			return r.Value(contract.ChangeField) != c.Kind
 		})
 		c.Title = p.T(kindTitles[c.Kind], lang.Count(len(records)))
 		if left := len(records) - mostRecords; left > 0 {
@@ -195,13 +193,12 @@ func (p pages) addChanges(
 
 // addPlaces counts records by country and kind. The countries with the most records are first.
 func (l *listChanges) addPlaces(
-	p place, records []browse.Record, field string, whole bool, all *country.Overview,
+	p place, records []contract.Record, field string, whole bool, all *country.Overview,
 	address func(code, kind string) string,
 ) {
 	counts := map[string]*[3]int{}
 	for _, r := range records {
-		code, _ := r.Text(field)
-		kind, _ := r.Text(contract.ChangeField)
+		code, kind := r.Value(field), r.Value(contract.ChangeField)
 		if counts[code] == nil {
 			counts[code] = new([3]int)
 		}

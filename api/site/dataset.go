@@ -149,12 +149,11 @@ func (q *asker) askPlaces(e *contract.Endpoint) ([]linkedThing, error) {
 	}
 	names := map[string]string{}
 	for _, c := range countries.Records {
-		code, _ := c.Text("code")
-		names[code], _ = c.Text("name")
+		names[c.Value("code")] = c.Value("name")
 	}
 	var places []linkedThing
 	for _, r := range found.Records {
-		code, _ := r.Text("value")
+		code := r.Value("value")
 		places = append(places, linkedThing{Type: "Place", Name: cmp.Or(names[code], code), Identifier: code})
 	}
 	slices.SortFunc(places, func(a, b linkedThing) int { return strings.Compare(a.Name, b.Name) })

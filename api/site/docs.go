@@ -400,21 +400,11 @@ func (s *Site) askExample(
 			return err
 		}
 		x = example{query, indented.String(), found.Total()}
-		country, err = firstText(found, countryField)
+		records, err := list.TextsOf(found)
+		if err == nil {
+			country = records[0].Value(countryField)
+		}
 		return err
 	})
 	return x, country, err
-}
-
-// firstText is the text of a field in the first record, empty if it has none.
-func firstText(found list.Records, field string) (string, error) {
-	names := contract.FieldNames(found.Fields())
-	records, err := browse.NewRecords(1, names, func(dst []byte, record, field int) []byte {
-		return found.AppendCell(dst, record, field, false)
-	})
-	if err != nil {
-		return "", err
-	}
-	text, _ := records[0].Text(field)
-	return text, nil
 }
