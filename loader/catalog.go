@@ -37,7 +37,8 @@ type catalog struct {
 
 	described []catalogfile.Dataset // what catalog.json says about datasets
 
-	notes []string // what is not read
+	notes  []string  // what is not read
+	unread []Refusal // of these, what may have rows; the other files of its role are read
 }
 
 // resourceFile is one file of a catalog, with what catalog.json says about it.
@@ -71,8 +72,14 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 		c.url = strings.TrimRight(m.CatalogURL, "/")
 	}
 	c.described = m.Datasets
-	for _, path := range others {
-		c.notes = append(c.notes, path+" is no file of a known role and is not read")
+	for _, other := range others {
+		role, file, _ := strings.Cut(other, "/")
+		if IsDataRole(role) && (strings.HasSuffix(file, "/") || strings.Contains(strings.ToLower(file), ".csv")) {
+			c.unread = append(c.unread, Refusal{role, other, other + " is not read: want files in the folder " + role +
+				" itself, with names that end in .csv, .csv.gz or .csv.zst"})
+			continue
+		}
+		c.notes = append(c.notes, other+" is no file of a known role and is not read")
 	}
 	c.take(m.Resources)
 	slices.SortStableFunc(c.packages, func(a, b resourceFile) int { return strings.Compare(a.path, b.path) })

@@ -196,7 +196,11 @@ func (r *Report) Losses() (lines []string) {
 			fmt.Sprintf("stale since %s: %s: %s", s.Since.Format("2006-01-02T15:04:05Z"), s.Path, s.Why))
 	}
 	for _, role := range r.Empty {
-		lines = append(lines, fmt.Sprintf("no rows: %s; --allow-empty %s accepts it", role, role))
+		line := fmt.Sprintf("no rows: %s; --allow-empty %s accepts it", role, role)
+		if i := slices.IndexFunc(r.Refused, func(f Refusal) bool { return f.Role == role }); i >= 0 {
+			line = fmt.Sprintf("no rows: %s; refused: %s", role, r.Refused[i].Why) // which --allow-empty does not mend
+		}
+		lines = append(lines, line)
 	}
 	for _, f := range r.Fell {
 		lines = append(lines, "fewer rows: "+f.String())

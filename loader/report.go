@@ -15,6 +15,7 @@ import (
 const (
 	raggedRow       reason = "ragged_row"
 	rowTooLong      reason = "row_too_long"
+	blankError      reason = "blank_error"
 	invalidUTF8     reason = "invalid_utf8"
 	misplacedQuote  reason = "misplaced_quote"
 	unknownLocation reason = "unknown_location"

@@ -45,6 +45,21 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
+// TestLossesOfEmptyRoles: --allow-empty is named only where it mends what is wrong.
+func TestLossesOfEmptyRoles(t *testing.T) {
+	t.Parallel()
+	r := &Report{
+		Empty:   []string{"idps", "funding"},
+		Refused: []Refusal{{Role: "funding", Path: "funding/a.csv", Why: "funding/a.csv: no header row"}},
+	}
+	want := []string{
+		"no rows: idps; --allow-empty idps accepts it", "no rows: funding; refused: funding/a.csv: no header row",
+	}
+	if got := r.Losses(); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 // TestFormulaTexts counts rows of texts that begin like a formula, in columns of rows and of
 // groups.
 func TestFormulaTexts(t *testing.T) {

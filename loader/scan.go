@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -82,7 +83,11 @@ func (s *scanner) scan(
 			report.drop(fault)
 			continue
 		case inError >= 0 && len(r.cells[inError]) > 0:
-			report.Rows.InError++
+			if blank := r.cells[inError]; len(bytes.TrimSpace(blank)) == 0 {
+				report.drop(r.cellFault(blankError, "error", blank)) // nobody meant it: a line that ends in two CR
+			} else {
+				report.Rows.InError++
+			}
 			continue
 		}
 		switch fault := to.readRow(); {

@@ -392,6 +392,23 @@ func TestNamedPipes(t *testing.T) {
 	}
 }
 
+// TestUnreadFiles: what may have rows and is not read is named, by a build with exit code 5.
+func TestUnreadFiles(t *testing.T) {
+	parallel(t)
+	dir := newCatalog(t, 1)
+	testkit.Must(t, os.Remove(filepath.Join(dir, "catalog.json")))
+	testkit.WriteFile(t, filepath.Join(dir, "idps", "2027.csv.zip"), []byte("PK"))
+	got := run(t, "build", "--catalog", dir, "--store", filepath.Join(t.TempDir(), "store"))
+	if got.code != 5 || !strings.Contains(got.stderr, "idps (refused)") ||
+		!strings.Contains(got.stdout, "refused: idps/2027.csv.zip is not read: want files in the folder idps") {
+		t.Errorf("build: exit code %d, %s\n%s", got.code, got.stderr, got.stdout)
+	}
+	got = run(t, "mirror", "--catalog", dir, "--to", filepath.Join(t.TempDir(), "to"), "--data-dir", t.TempDir())
+	if got.code != 0 || !strings.Contains(got.stderr, "not copied, since a load does not read them: idps/2027.csv.zip") {
+		t.Errorf("mirror: exit code %d, %s", got.code, got.stderr)
+	}
+}
+
 // TestInterruptedWait sends a signal to a build that waits for a file that never comes.
 func TestInterruptedWait(t *testing.T) {
 	parallel(t)

@@ -93,7 +93,7 @@ func ReadCatalog(fsys fs.FS) (*File, error) {
 
 // Find reads the catalog.json of a tree and adds the files that it does not list: its packages, and
 // when it lists no file at all, those in the folders of the roles. others is what lies in the
-// folders and is of no role.
+// folders and is not read; folders in them end in a slash.
 func Find(fsys fs.FS, isDataRole func(string) bool) (f *File, others []string, err error) {
 	if f, err = ReadCatalog(fsys); err != nil {
 		return nil, nil, err
@@ -131,13 +131,15 @@ func (f *File) addFolders(fsys fs.FS, isDataRole func(string) bool) (others []st
 		}
 		for _, file := range files {
 			e := Entry{Role: role, Path: path.Join(role, file.Name())}
-			name, isCSV := strings.CutSuffix(TrimCompression(file.Name()), ".csv")
+			name, isCSV := strings.CutSuffix(strings.ToLower(TrimCompression(file.Name())), ".csv")
 			if role == ReferenceFolder {
 				e.Role = name
 			}
 			switch {
 			case strings.HasPrefix(name, "."):
-			case file.IsDir(), !isCSV && !(role == RiskRole && IsWorkbook(file.Name())),
+			case file.IsDir():
+				others = append(others, e.Path+"/")
+			case !isCSV && !(role == RiskRole && IsWorkbook(file.Name())),
 				role == ReferenceFolder && !IsReference(name):
 				others = append(others, e.Path)
 			default:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 
 	"hdqs/internal/fetch"
@@ -26,7 +27,7 @@ func (s *dirSource) kind() string { return "directory" }
 func (s *dirSource) counts() fetch.Counts { return fetch.Counts{Bytes: s.bytes.Load()} }
 
 func (s *dirSource) list(context.Context) (*listing, error) {
-	c, _, err := catalogfile.Find(os.DirFS(s.dir), loader.IsDataRole)
+	c, others, err := catalogfile.Find(os.DirFS(s.dir), loader.IsDataRole)
 	if err == nil {
 		err = c.CheckPaths()
 	}
@@ -36,7 +37,11 @@ func (s *dirSource) list(context.Context) (*listing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.dir, err)
 	}
-	return treeListing(c, func(p string) string { return p }), nil
+	l := treeListing(c, func(p string) string { return p })
+	if len(others) > 0 {
+		l.note = "not copied, since a load does not read them: " + strings.Join(others, ", ")
+	}
+	return l, nil
 }
 
 func (s *dirSource) download(ctx context.Context, f *FileState, d destination) (result fetch.Result, err error) {
