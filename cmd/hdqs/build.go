@@ -82,6 +82,9 @@ dropped rows.`,
 			if err := f.review.read(); err != nil {
 				return exitWith(exitUsage, err)
 			}
+			if err := checkMoved(f.channel); err != nil {
+				return err
+			}
 			if f.dryRun && f.sign.key != "" {
 				return exitWith(exitUsage, errors.New("--sign-key signs nothing with --dry-run"))
 			}
@@ -90,11 +93,19 @@ dropped rows.`,
 					cmd.Context(), f.load.catalog, f.dataDir, f.net.options(), cmd.OutOrStdout(), f.asJSON,
 				)
 			}
+			var summary *os.File
+			if f.markdown != "" { // now, since an error after the publication would say that there was none
+				var err error
+				if summary, err = os.OpenFile(f.markdown, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+					return exitWith(exitUsage, fmt.Errorf("--markdown: %w", err))
+				}
+				defer summary.Close()
+			}
 			l, err := f.build(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			if err := f.report(l, cmd.OutOrStdout()); err != nil {
+			if err := f.report(l, summary, cmd.OutOrStdout()); err != nil {
 				return err
 			}
 			return l.partial()
@@ -121,13 +132,9 @@ func (f *buildFlags) registerBulk(fl *pflag.FlagSet) {
 		"such as s3://BUCKET/PREFIX; default: that of --store")
 }
 
-func (f *buildFlags) report(l *loaded, out io.Writer) error {
-	if f.markdown != "" {
-		file, err := os.OpenFile(f.markdown, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-		if err != nil {
-			return fmt.Errorf("--markdown: %w", err)
-		}
-		if err := errors.Join(l.WriteMarkdown(file), file.Close()); err != nil {
+func (f *buildFlags) report(l *loaded, summary *os.File, out io.Writer) error {
+	if summary != nil {
+		if err := l.WriteMarkdown(summary); err != nil {
 			return fmt.Errorf("--markdown %s: %w", f.markdown, err)
 		}
 	}

@@ -249,7 +249,7 @@ func applyConfig(cmd *cobra.Command) error {
 			continue
 		}
 		if err := s.apply(cmd.Flags(), flag); err != nil {
-			return exitWith(exitUsage, fmt.Errorf("%s:%d: %w", path, s.key.Line, err))
+			return exitWith(exitUsage, fmt.Errorf("%s:%d: %w", path, s.key.Line, wanted(err)))
 		}
 	}
 	return nil
@@ -376,8 +376,8 @@ func configTemplate(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(`# Settings of 'hdqs serve --config' and 'hdqs build --config', with their defaults. Remove the #
 # before those that you change. Names are those of flags; flags and variables (HDQS_DATA_DIR) win.
-# A name that no flag has is an error. What only one command should use stands, indented, below
-# serve: or build:. This file needs no secrets. 'hdqs serve --config FILE --check' checks it.
+# A name that no flag has is an error. Write what only one command should use below serve: or
+# build:, indented. This file needs no secrets. 'hdqs serve --config FILE --check' checks it.
 `)
 	flags := map[string]*pflag.FlagSet{}
 	for _, cmd := range root.Commands() {

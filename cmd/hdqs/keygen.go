@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ key, then remove the old public key.`,
 				return err
 			}
 			if err := writeNew(public, open, 0o644); err != nil {
-				return err
+				return errors.Join(err, os.Remove(private)) // which is of no use without it
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "private key: %s\npublic key: %s\n", private, public)
 			return err
@@ -45,11 +46,17 @@ key, then remove the old public key.`,
 // writeNew writes a file that must not exist: to overwrite a key would make its signatures useless.
 func writeNew(path string, data []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already and is not overwritten: name another file, or remove it", path)
+	}
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		os.Remove(path) // an empty file of settings would be read as one without settings
+	}
+	return err
 }
 
 func newIdentifier() *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -75,10 +76,8 @@ func (f *publishFlags) check(args []string) error {
 	if (len(args) == 0) == (f.from == "") {
 		return errors.New("publish needs the ID of a snapshot, or --from CHANNEL")
 	}
-	for _, name := range []string{f.channel, f.from} {
-		if strings.HasSuffix(name, store.CanaryOf("")) {
-			return fmt.Errorf("channel %s is that of a canary: name the channel that it is of", name)
-		}
+	if err := checkMoved(f.channel, f.from); err != nil {
+		return err
 	}
 	if f.isHeld && len(f.canary) == 0 {
 		f.canary = []string{"100"}
@@ -100,6 +99,16 @@ func (f *publishFlags) check(args []string) error {
 	return f.review.read()
 }
 
+// checkMoved refuses channels that only --canary moves.
+func checkMoved(channels ...string) error {
+	for _, name := range channels {
+		if strings.HasSuffix(name, store.CanaryOf("")) {
+			return exitWith(exitUsage, fmt.Errorf("channel %s is that of a canary: name the channel that it is of", name))
+		}
+	}
+	return nil
+}
+
 func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
 	s, release, err := f.begin("publish", &f.sign)
 	if err != nil {
@@ -110,7 +119,9 @@ func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
 	if f.from != "" {
 		v, err := s.read(cmd.Context(), f.from)
 		if err != nil {
-			return storeError(fmt.Errorf("--from %s: %w", f.from, err))
+			from := *s
+			from.ChannelName = f.from
+			return storeError(fmt.Errorf("--from: %w", from.channelError(cmd.Context(), err)))
 		}
 		id = v.ID
 	}
@@ -262,6 +273,8 @@ The time of publication becomes that of the rollback; no rows change. Replicas w
 				return err
 			}
 			switch {
+			case shown.ID == "":
+				return s.channelError(cmd.Context(), fs.ErrNotExist)
 			case canary:
 				return s.endCanary(cmd, shown)
 			case to == "" && len(shown.Previous) == 0:
@@ -299,7 +312,10 @@ func (s *openStore) endCanary(cmd *cobra.Command, shown replica.Version) error {
 
 // begin opens a store to move channels of it, and locks it if it is local.
 func (f *storeFlags) begin(holder string, sign *signFlags) (s *openStore, release func(), err error) {
-	if s, err = f.openExisting(); err == nil {
+	if err = checkMoved(f.channel); err == nil {
+		s, err = f.openExisting()
+	}
+	if err == nil {
 		err = sign.apply(s)
 	}
 	if err != nil || s.Remote != nil {

@@ -124,6 +124,9 @@ func (f *storeFlags) open() (*openStore, error) {
 	if f.store == "" {
 		return nil, exitWith(exitUsage, errors.New("--store is missing: want a directory or an address"))
 	}
+	if err := store.CheckID(f.channel); err != nil {
+		return nil, exitWith(exitUsage, fmt.Errorf("--channel: %w", err))
+	}
 	if !replica.IsRemote(f.store) {
 		return f.openLocal(f.store)
 	}
