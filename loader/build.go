@@ -117,8 +117,8 @@ func newLoad(opts Options) *load {
 	l.maxRows = cmp.Or(opts.MaxRows, DefaultMaxRows)
 	var err error
 	if l.previous, err = openPrevious(opts.Store, opts.Channel); err != nil {
-		l.report.Notes = append(l.report.Notes, fmt.Sprintf(
-			"the current snapshot of %s cannot be read and is not compared with: %v", opts.Channel, err))
+		l.report.refuse("", "snapshot of "+opts.Channel, fmt.Errorf(
+			"the current snapshot of %s cannot be read, so that no loss of rows can be seen: %w", opts.Channel, err))
 	}
 	return l
 }

@@ -180,8 +180,9 @@ func TestDamagedCurrent(t *testing.T) {
 	first := build(t, store, smallCatalog(t), someDay)
 	testkit.Must(t, os.WriteFile(store.Dir()+"/manifests/"+first.Snapshot+".json", []byte("{"), 0o644))
 	second := build(t, store, smallCatalog(t), someDay.Add(time.Hour))
-	if second.Outcome != "published" || len(second.Notes) == 0 || !strings.Contains(second.Notes[0], "cannot be read") {
-		t.Errorf("%s, notes %q", second.Outcome, second.Notes)
+	if second.Outcome != "published" || len(second.Refused) == 0 || !second.Partial ||
+		!strings.Contains(second.Refused[0].Why, "cannot be read, so that no loss of rows can be seen") {
+		t.Errorf("%s, refused %v", second.Outcome, second.Refused)
 	}
 	openBuilt(t, store, second)
 }

@@ -82,12 +82,11 @@ func (s *scanner) scan(
 		case err != nil:
 			report.drop(fault)
 			continue
-		case inError >= 0 && len(r.cells[inError]) > 0:
-			if blank := r.cells[inError]; len(bytes.TrimSpace(blank)) == 0 {
-				report.drop(r.cellFault(blankError, "error", blank)) // nobody meant it: a line that ends in two CR
-			} else {
-				report.Rows.InError++
-			}
+		case inError >= 0 && len(bytes.TrimSpace(r.cells[inError])) > 0:
+			report.Rows.InError++
+			continue
+		case inError >= 0 && len(r.cells[inError]) > 0: // nobody meant it, as after a line that ends in two CR
+			report.drop(r.cellFault(blankError, "error", r.cells[inError]))
 			continue
 		}
 		switch fault := to.readRow(); {

@@ -303,7 +303,7 @@ func (o *objectStore) testDamage(t *testing.T, files, data string, s *server) {
 
 	// A load finds and repairs the damage, though none of its tables has changed.
 	o.put(t, segment, flip(o.get(t, segment)))
-	repair := o.run(t, 0, "build", "--catalog", mirrorAddress, "--store", storeAddress, "--data-dir", t.TempDir())
+	repair := o.run(t, 5, "build", "--catalog", mirrorAddress, "--store", storeAddress, "--data-dir", t.TempDir())
 	if !strings.Contains(repair.stderr, "damaged and will be replaced") {
 		t.Errorf("a load onto a damaged store: %s", repair.stderr)
 	}

@@ -82,9 +82,6 @@ dropped rows.`,
 			if err := f.review.read(); err != nil {
 				return exitWith(exitUsage, err)
 			}
-			if err := checkMoved(f.channel); err != nil {
-				return err
-			}
 			if f.dryRun && f.sign.key != "" {
 				return exitWith(exitUsage, errors.New("--sign-key signs nothing with --dry-run"))
 			}
@@ -93,19 +90,11 @@ dropped rows.`,
 					cmd.Context(), f.load.catalog, f.dataDir, f.net.options(), cmd.OutOrStdout(), f.asJSON,
 				)
 			}
-			var summary *os.File
-			if f.markdown != "" { // now, since an error after the publication would say that there was none
-				var err error
-				if summary, err = os.OpenFile(f.markdown, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
-					return exitWith(exitUsage, fmt.Errorf("--markdown: %w", err))
-				}
-				defer summary.Close()
-			}
 			l, err := f.build(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			if err := f.report(l, summary, cmd.OutOrStdout()); err != nil {
+			if err := f.report(l, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
 				return err
 			}
 			return l.partial()
@@ -132,10 +121,14 @@ func (f *buildFlags) registerBulk(fl *pflag.FlagSet) {
 		"such as s3://BUCKET/PREFIX; default: that of --store")
 }
 
-func (f *buildFlags) report(l *loaded, summary *os.File, out io.Writer) error {
-	if summary != nil {
-		if err := l.WriteMarkdown(summary); err != nil {
-			return fmt.Errorf("--markdown %s: %w", f.markdown, err)
+func (f *buildFlags) report(l *loaded, out, messages io.Writer) error {
+	if f.markdown != "" {
+		file, err := os.OpenFile(f.markdown, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err == nil {
+			err = errors.Join(l.WriteMarkdown(file), file.Close())
+		}
+		if err != nil { // no failure: the snapshot has been published
+			fmt.Fprintf(messages, "hdqs: warning: --markdown: %v\n", err)
 		}
 	}
 	if f.asJSON {
@@ -194,11 +187,15 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err != nil {
 		return nil, storeError(err)
 	}
+	if damaged {
+		l.Refused, l.Partial = append(l.Refused, loader.Refusal{Path: "snapshot of " + f.channel, Why: "damaged"}), true
+	}
 	switch {
 	case l.Outcome != "published":
 	case shownErr != nil && !isAbsent(shownErr): // unknown, but replicas still serve it
 		l.purge = []string{reply.AllKey}
 	default:
+		into.noteNew(shown.ID, messages)
 		l.purge = purgeKeys(shown.ID, l.Snapshot, into.Manifest, messages)
 	}
 	if f.sign.key != "" { // does nothing unless an earlier load did not sign

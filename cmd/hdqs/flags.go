@@ -249,7 +249,7 @@ func applyConfig(cmd *cobra.Command) error {
 			continue
 		}
 		if err := s.apply(cmd.Flags(), flag); err != nil {
-			return exitWith(exitUsage, fmt.Errorf("%s:%d: %w", path, s.key.Line, wanted(err)))
+			return exitWith(exitUsage, fmt.Errorf("%s:%d: %w", path, s.key.Line, err))
 		}
 	}
 	return nil

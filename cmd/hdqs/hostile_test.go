@@ -404,7 +404,7 @@ func TestUnreadFiles(t *testing.T) {
 		t.Errorf("build: exit code %d, %s\n%s", got.code, got.stderr, got.stdout)
 	}
 	got = run(t, "mirror", "--catalog", dir, "--to", filepath.Join(t.TempDir(), "to"), "--data-dir", t.TempDir())
-	if got.code != 0 || !strings.Contains(got.stderr, "not copied, since a load does not read them: idps/2027.csv.zip") {
+	if got.code != 0 || !strings.Contains(got.stderr, "since a load does not read them: idps/2027.csv.zip") {
 		t.Errorf("mirror: exit code %d, %s", got.code, got.stderr)
 	}
 }

@@ -274,14 +274,15 @@ The exit code is 1 if no row fits, and 5 if some changes are not known.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Table == table })
 			if at < 0 {
-				return usageError(cmd, fmt.Errorf("--table: there is no table %q%s", table, didYouMean("", table, tableNames())))
+				near := didYouMean("", table, tableNames())
+				return usageError(cmd, fmt.Errorf("--table: there is no table %q%s", table, near))
 			}
 			h := &history.Row{Endpoint: &contract.Endpoints[at], Out: exact(cmd.OutOrStdout())}
 			names := contract.FieldNames(h.Endpoint.Fields)
 			for _, text := range row {
 				if field, ok := h.Name(text); !ok {
-					near := didYouMean("", field, names)
-					return usageError(cmd, fmt.Errorf("--row %q: want FIELD=VALUE with a field of %s%s", text, table, near))
+					near := table + didYouMean("", field, names)
+					return usageError(cmd, fmt.Errorf("--row %q: want FIELD=VALUE with a field of %s", text, near))
 				}
 			}
 			if len(row) == 0 {

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,5 +71,46 @@ func TestLosses(t *testing.T) {
 	o = mustExit(t, 2, "serve", "--store", store, "--refresh", "1h")
 	if !strings.Contains(o.stderr, "--refresh needs --catalog") {
 		t.Errorf("--refresh: %s", o.stderr)
+	}
+}
+
+// TestLossesUnseen: a load that cannot read what the channel shows says that it has compared with
+// nothing, with exit code 5. A channel that is new in a store with other snapshots is named.
+func TestLossesUnseen(t *testing.T) {
+	parallel(t)
+	files, kept := newCatalog(t, 1), sampleStore(t)
+	shown, _ := inspect(t, kept)
+	for name, damage := range map[string]func(store string) error{
+		"a damaged channel": func(store string) error {
+			return os.WriteFile(filepath.Join(store, "channels", "stable.json"), []byte("{"), 0o644)
+		},
+		"a lost manifest": func(store string) error {
+			return os.Remove(filepath.Join(store, "manifests", shown.ID+".json"))
+		},
+	} {
+		store := copyStore(t, kept)
+		testkit.Must(t, damage(store))
+		o := mustExitWith(t, noneEmpty, 5, "build", "--catalog", files, "--store", store, "--snapshot-time", buildTime)
+		if !strings.Contains(o.stderr, "partial, see the report: snapshot of stable (refused)") ||
+			!strings.Contains(o.stdout, "cannot be read, so that no loss of rows can be seen: ") {
+			t.Errorf("%s: %s\n%s", name, o.stderr, o.stdout)
+		}
+	}
+	testkit.Must(t, os.Remove(filepath.Join(kept, "channels", "stable.json")))
+	const isNew = "channel stable is new, although the store has other snapshots"
+	o := mustExit(t, 0, "publish", "--store", kept, shown.ID)
+	if strings.Contains(o.stderr, isNew) {
+		t.Errorf("the only snapshot: %s", o.stderr)
+	}
+	other := newCatalog(t, 2)
+	build := []string{"build", "--catalog", other, "--store", kept, "--snapshot-time", "2026-11-28T01:02:00Z"}
+	mustExitWith(t, noneEmpty, 0, append(build, "--allow-shrink")...)
+	o = mustExit(t, 0, "publish", "--store", kept, "--channel", "stabel", shown.ID)
+	if !strings.Contains(o.stderr, strings.ReplaceAll(isNew, "stable", "stabel")) {
+		t.Errorf("a mistyped channel: %s", o.stderr)
+	}
+	testkit.Must(t, os.Remove(filepath.Join(kept, "channels", "stable.json")))
+	if o = mustExitWith(t, noneEmpty, 0, build...); !strings.Contains(o.stderr, isNew) {
+		t.Errorf("a channel whose file is gone: %s", o.stderr)
 	}
 }

@@ -43,12 +43,8 @@ mirrored, but a source was stale or refused.`,
 				target = remote.Tree()
 			}
 			if !upstream.IsRemote(catalog) {
-				from, err := os.Stat(catalog)
-				if err != nil {
+				if _, err := os.Stat(catalog); err != nil {
 					return fmt.Errorf("catalog: %w", err)
-				}
-				if at, err := os.Stat(to); err == nil && os.SameFile(from, at) { // its catalog.json would hide later files
-					return exitWith(exitUsage, fmt.Errorf("--to %s is the folder of --catalog: want another one", to))
 				}
 			}
 			s, release, err := source.sync(cmd.Context(), catalog, data, net.options(), cmd.ErrOrStderr())

@@ -76,7 +76,7 @@ func (f *publishFlags) check(args []string) error {
 	if (len(args) == 0) == (f.from == "") {
 		return errors.New("publish needs the ID of a snapshot, or --from CHANNEL")
 	}
-	if err := checkMoved(f.channel, f.from); err != nil {
+	if err := refuseCanary(f.from); err != nil {
 		return err
 	}
 	if f.isHeld && len(f.canary) == 0 {
@@ -97,16 +97,6 @@ func (f *publishFlags) check(args []string) error {
 	}
 	f.hold.Pause = min(max(f.hold.For/20, time.Second), 10*time.Second)
 	return f.review.read()
-}
-
-// checkMoved refuses channels that only --canary moves.
-func checkMoved(channels ...string) error {
-	for _, name := range channels {
-		if strings.HasSuffix(name, store.CanaryOf("")) {
-			return exitWith(exitUsage, fmt.Errorf("channel %s is that of a canary: name the channel that it is of", name))
-		}
-	}
-	return nil
 }
 
 func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
@@ -312,10 +302,7 @@ func (s *openStore) endCanary(cmd *cobra.Command, shown replica.Version) error {
 
 // begin opens a store to move channels of it, and locks it if it is local.
 func (f *storeFlags) begin(holder string, sign *signFlags) (s *openStore, release func(), err error) {
-	if err = checkMoved(f.channel); err == nil {
-		s, err = f.openExisting()
-	}
-	if err == nil {
+	if s, err = f.openExisting(); err == nil {
 		err = sign.apply(s)
 	}
 	if err != nil || s.Remote != nil {
@@ -385,8 +372,18 @@ func (s *openStore) moveMain(cmd *cobra.Command, before replica.Version, id stri
 	if _, err := fmt.Fprintln(out, line); err != nil {
 		return err
 	}
+	s.noteNew(before.ID, messages)
 	read := func(id string) (*store.Manifest, error) { return s.manifest(ctx, []string{id}, messages) }
 	return printPurge(out, purgeKeys(before.ID, id, read, messages))
+}
+
+// noteNew says that a channel had shown nothing, in a store with other snapshots: its name may be
+// mistyped, or its file lost, and then no load could see what it lost.
+func (s *openStore) noteNew(before string, messages io.Writer) {
+	if ids, _ := s.Manifests(); before == "" && len(ids) > 1 {
+		fmt.Fprintf(messages, "hdqs: channel %s is new, although the store has other snapshots: "+
+			"there was nothing to compare with\n", s.ChannelName)
+	}
 }
 
 // move moves a channel to a snapshot. That of a directory is verified first, all bytes and not only

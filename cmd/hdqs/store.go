@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -124,8 +125,8 @@ func (f *storeFlags) open() (*openStore, error) {
 	if f.store == "" {
 		return nil, exitWith(exitUsage, errors.New("--store is missing: want a directory or an address"))
 	}
-	if err := store.CheckID(f.channel); err != nil {
-		return nil, exitWith(exitUsage, fmt.Errorf("--channel: %w", err))
+	if err := refuseCanary(f.channel); err != nil {
+		return nil, err
 	}
 	if !replica.IsRemote(f.store) {
 		return f.openLocal(f.store)
@@ -140,6 +141,14 @@ func (f *storeFlags) open() (*openStore, error) {
 	s.Copy = replica.NewReplica(s.Remote, s.Store, f.channel)
 	s.Canary = replica.NewReplica(s.Remote, s.Store, store.CanaryOf(f.channel))
 	return s, nil
+}
+
+// refuseCanary refuses channels that only --canary moves.
+func refuseCanary(name string) error {
+	if main, ok := strings.CutSuffix(name, store.CanaryOf("")); ok {
+		return exitWith(exitUsage, fmt.Errorf("channel %s is that of a canary: name %s, which it is of", name, main))
+	}
+	return nil
 }
 
 func (f *storeFlags) openLocal(dir string) (*openStore, error) {

@@ -62,7 +62,7 @@ var elsewhere = map[string]string{
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
-		return usageError(cmd, wanted(err))
+		return usageError(cmd, err)
 	}
 	name := unknown.GetSpecifiedName()
 	if letters := unknown.GetSpecifiedShortnames(); len(letters) > 1 { // -store
@@ -84,14 +84,6 @@ func flagError(cmd *cobra.Command, err error) error {
 		hint = ": it is a flag of " + strings.Join(others, ", ")
 	}
 	return usageError(cmd, fmt.Errorf("%w%s", err, hint))
-}
-
-// wanted replaces what Go's parser says of a wrong value of a switch.
-func wanted(err error) error {
-	if flag, _, ok := strings.Cut(err.Error(), "strconv.ParseBool:"); ok {
-		return errors.New(flag + "want true or false")
-	}
-	return err
 }
 
 // didYouMean returns a hint at the nearest name, empty if none is near.
@@ -148,7 +140,7 @@ func applyEnvironment(flags *pflag.FlagSet) error {
 			return
 		}
 		if setErr := flags.Set(f.Name, value); setErr != nil {
-			err = exitWith(exitUsage, fmt.Errorf("%s: %w", name, wanted(setErr)))
+			err = exitWith(exitUsage, fmt.Errorf("%s: %w", name, setErr))
 		}
 	})
 	return err
