@@ -80,18 +80,12 @@ Nothing younger than --grace is removed, since it may belong to a snapshot that 
 published. The grace must be longer than a load takes.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			st, err := f.openExisting()
+			st, release, err := f.begin("gc", &signFlags{})
 			if err != nil {
 				return err
 			}
+			defer release()
 			inventory := st.SourceInventory(cmd.Context())
-			if st.Remote == nil {
-				release, err := st.lock("gc")
-				if err != nil {
-					return err
-				}
-				defer release()
-			}
 			found, err := collectAll(inventory, o)
 			if err != nil {
 				return storeError(err)

@@ -212,8 +212,8 @@ func (f *limitFlags) compare(ctx context.Context, channel string, before, after 
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "channel %s stays at %s, since %d numbers differ too much in %s:\n", channel, before.Manifest.ID,
-		len(all), after.Manifest.ID)
+	fmt.Fprintf(&b, "channel %s stays at %s, since %s differs too much in these numbers (%d):\n", channel,
+		before.Manifest.ID, after.Manifest.ID, len(all))
 	for i := range all[:min(len(all), mostExcesses)] {
 		fmt.Fprintf(&b, "  %s\n", all[i].String())
 	}
