@@ -397,3 +397,77 @@ func TestAgentsFaults(t *testing.T) {
 		t.Errorf("%d rows after the questions %q", len(a.Rows), f.asked)
 	}
 }
+
+// TestAgentsArguments: each argument means what it says on all pages, with all digits, or is refused.
+func TestAgentsArguments(t *testing.T) {
+	t.Parallel()
+	address := listen(t, sampleServer(t, state.Options{Agents: true}, 0))
+	session := agent(t, address, "2025-06-18")
+	for _, c := range []struct{ tool, arguments, want string }{
+		{"rows", `{"list":"idps","limit":0}`, "limit is 0; want 1 or more"},
+		{"rows", `{"list":"idps","limit":-5}`, "limit is -5; want 1 or more"},
+		{"rows", `{"list":"idps","offset":-3}`, "offset is -3; want 0 or more"},
+		{"source", `{"offset":-4}`, "offset is -4; want 0 or more"},
+		{"find", `{"words":"sudan","offset":-1}`, "offset is -1; want 0 or more"},
+		{"find", `{"words":"` + strings.Repeat("long ", 500) + `"}`, "send fewer or shorter values"},
+		{"rows", `{"list":"admin1","filters":{"code":["A\\_01"]}}`, "has a backslash in an array"},
+		{"rows", `{"list":"idps","filters":{"admin_level":1e400}}`, "admin_level: Input should be"},
+	} {
+		text, refused := told(t, session, c.tool, json.RawMessage(c.arguments))
+		if !refused || !strings.Contains(text, c.want) {
+			t.Errorf("%s %s: refused %t, %.300s; want %q", c.tool, c.arguments, refused, text, c.want)
+		}
+	}
+	for _, c := range []struct{ arguments, want string }{
+		{`{"list":"baseline-population","filters":{"population_min":9007199254740993}}`, "population_min=9007199254740993"},
+		{`{"list":"idps","filters":{"admin_level":1.0}}`, "?admin_level=1&limit=50"},
+		{`{"list":"idps","filters":{"location_code":"AFG"},"filters":{"admin_level":"1"}}`, "?admin_level=1&limit=50"},
+	} {
+		if a := toldAnswer(t, session, "rows", json.RawMessage(c.arguments)); !strings.HasSuffix(a.URL, c.want) {
+			t.Errorf("%s: %s, want %s at its end", c.arguments, a.URL, c.want)
+		}
+	}
+	a := toldAnswer(t, session, "figure", map[string]any{"figure": "people_in_need", "end_date": "1990"})
+	if body := marshalled(a.Nothing); !strings.Contains(body, "without") || strings.Contains(body, `"records"`) {
+		t.Errorf("records without the date were not counted: %s", body)
+	}
+}
+
+// TestAgentsPages: pages have each record once, and every tool takes the call that leads to the next
+// one.
+func TestAgentsPages(t *testing.T) {
+	t.Parallel()
+	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 300)), "2025-06-18")
+	tools, err := session.ListTools(t.Context(), nil)
+	testkit.Must(t, err)
+	for _, tool := range tools.Tools {
+		if !strings.Contains(marshalled(tool.InputSchema), `"offset":`) {
+			t.Errorf("%s has no offset, which the call in next has", tool.Name)
+		}
+	}
+	for _, first := range []mcp.Call{
+		{Tool: "rows", Arguments: map[string]any{"list": "returnees", "limit": 1000}},
+		{Tool: "aggregate", Arguments: map[string]any{"list": "location", "group_by": "name", "limit": 7}},
+		{Tool: "find", Arguments: map[string]any{"words": "name"}},
+	} {
+		seen, pages, total := map[string]int{}, 0, 0
+		for next := &first; next != nil && pages < 200; pages++ {
+			a := toldAnswer(t, session, next.Tool, next.Arguments)
+			for _, row := range a.Rows {
+				seen[marshalled(row)]++
+			}
+			next, total = a.Next, a.Total
+		}
+		if len(seen) != total || pages < 2 {
+			t.Errorf("%s: %d records on %d pages, want %d on several", first.Tool, len(seen), pages, total)
+		}
+	}
+	for tool, arguments := range map[string]map[string]any{"figure": {"figure": "overall_risk"}, "source": {}} {
+		all := toldAnswer(t, session, tool, arguments)
+		arguments["offset"] = 7
+		rest := toldAnswer(t, session, tool, arguments)
+		if len(all.Rows) != all.Total || rest.Total != all.Total || marshalled(rest.Rows) != marshalled(all.Rows[7:]) {
+			t.Errorf("%s: %d records of %d after 7, want %d", tool, len(rest.Rows), rest.Total, all.Total-7)
+		}
+	}
+}

@@ -58,8 +58,8 @@ type Nothing struct {
 // existing is what there is without one of the filters.
 type existing struct {
 	Without string   `json:"without"`
-	Records int      `json:"records"`
-	Values  []string `json:"values,omitempty"` // that the field of the filter has
+	Records int      `json:"records,omitempty"` // of lists
+	Values  []string `json:"values,omitempty"`  // that the field of the filter has
 	More    int      `json:"more_values,omitempty"`
 	scope
 	Call *Call `json:"call,omitempty"`

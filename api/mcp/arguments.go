@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (c *call) read(t *mcp.Tool, sent json.RawMessage) error {
 	if len(sent) == 0 || string(sent) == "null" {
 		return nil
 	}
-	if json.Unmarshal(sent, &c.sent) != nil {
+	if decode(sent, &c.sent) != nil {
 		return &refusal{Message: "the arguments are no JSON object"}
 	}
 	known := argumentsOf(t)
@@ -59,12 +60,27 @@ func (c *call) read(t *mcp.Tool, sent json.RawMessage) error {
 			return c.unknown(slices.Sorted(maps.Keys(known)), name)
 		}
 	}
-	err := json.Unmarshal(sent, &c.args)
+	err := decode(marshal(c.sent), &c.args) // in which no name is there twice
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		field := strings.ToLower(wrong.Field)
 		return &refusal{Message: fmt.Sprintf("%s is a %s; want a %s", field, wrong.Value, known[field])}
 	}
+	for name, least := range map[string]int64{"limit": 1, "offset": 0} {
+		sent, _ := c.sent[name].(json.Number)
+		if n, bad := sent.Int64(); bad == nil && n < least {
+			return &refusal{
+				Message: fmt.Sprintf("%s is %d; want %d or more", name, n, least), Instead: c.with(name, nil, name),
+			}
+		}
+	}
 	return err
+}
+
+// decode reads JSON whose numbers keep all digits.
+func decode(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(into)
 }
 
 // unknown refuses an argument. A filter that stands beside filters is put in its place.
@@ -159,8 +175,6 @@ var noFilters = []string{
 	contract.IdentifierParam, // which answers would tell with their address
 }
 
-var listEscape = strings.NewReplacer(`\`, `\\`, `,`, `\,`)
-
 // question is the list that the call names, with its filters as parameters of a request.
 func (c *call) question() (*contract.Endpoint, url.Values, error) {
 	params := url.Values{}
@@ -176,9 +190,12 @@ func (c *call) question() (*contract.Endpoint, url.Values, error) {
 		}
 		several, isList := value.([]any)
 		for _, one := range several {
-			all = append(all, listEscape.Replace(textOf(one)))
+			all = append(all, strings.ReplaceAll(textOf(one), ",", `\,`))
 		}
 		switch _, isObject := value.(map[string]any); {
+		case slices.ContainsFunc(several, func(one any) bool { return strings.Contains(textOf(one), `\`) }):
+			return nil, nil, &refusal{Message: fmt.Sprintf("the filter %q has a backslash in an array, where it would mean "+
+				"something else; send that value alone", name)}
 		case slices.Contains(noFilters, name):
 			return nil, nil, &refusal{Message: name + " is no filter: it is an argument of its own, or not needed"}
 		case isObject:
@@ -197,6 +214,11 @@ func textOf(value any) string {
 	if text, ok := value.(string); ok {
 		return text
 	}
+	if n, ok := value.(json.Number); ok && strings.ContainsAny(n.String(), ".eE") {
+		if x, err := n.Float64(); err == nil {
+			value = x // 2.0 is a whole number
+		}
+	}
 	return string(marshal(value))
 }
 
@@ -206,7 +228,7 @@ func (c *call) page(params url.Values, usual int) {
 		usual = min(c.args.Limit, mostRows)
 	}
 	params.Set("limit", strconv.Itoa(usual))
-	if c.args.Offset = max(0, c.args.Offset); c.args.Offset > 0 {
+	if c.args.Offset > 0 {
 		params.Set("offset", strconv.Itoa(c.args.Offset))
 	}
 }

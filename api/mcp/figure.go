@@ -60,7 +60,7 @@ func figure(c *call) (*Answer, error) {
 		a.Reading, a.NotThis, a.Units["value"] = h.Reading, h.NotThis, h.Unit
 	}
 	all := a.Rows
-	a.Rows = all[min(max(0, c.args.Offset), len(all)):]
+	a.Rows = all[min(c.args.Offset, len(all)):]
 	return a, c.describeFigure(a, h, all)
 }
 

@@ -41,7 +41,6 @@ func search(c *call) (*Answer, error) {
 	if strings.TrimSpace(c.args.Words) == "" {
 		return nil, &refusal{Message: "words are empty; want what to look for, such as a place, a sector or a theme"}
 	}
-	c.args.Offset = max(0, c.args.Offset)
 	params := url.Values{"q": {c.args.Words}, "offset": {strconv.Itoa(c.args.Offset)}}
 	if c.args.Kind != "" {
 		params.Set("kind", c.args.Kind)

@@ -181,7 +181,7 @@ func source(c *call) (*Answer, error) {
 		}
 	}
 	a.Total = len(a.Rows)
-	a.Rows = a.Rows[min(max(0, c.args.Offset), a.Total):]
+	a.Rows = a.Rows[min(c.args.Offset, a.Total):]
 	if a.Total == 0 {
 		a.Nothing = &Nothing{Statement: "no dataset of the catalog is known as the source of " + c.args.List}
 	}
