@@ -169,6 +169,9 @@ func TestODataPages(t *testing.T) {
 			if a.Status != 200 || len(begun.Value) != 4 || *begun.Count != 30 {
 				t.Fatalf("%s: %d %s", set, a.Status, a.Body)
 			}
+			if a, _ := read(begun.Next + "&$skip=2"); a.Status != 400 || !strings.Contains(string(a.Body), "as it is") {
+				t.Errorf("a link with a $skip, which it has already: %d %s, want 400", a.Status, a.Body)
+			}
 			links[set] = begun.Next
 		}
 		mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime})

@@ -180,7 +180,7 @@ func testOGCFilters(t *testing.T, s *Server, items string, e *contract.Endpoint,
 		}
 		check(url.Values{"bbox": {fmt.Sprintf("%v,%v,%v,%v", west, south, east, north)}}, func(f *ogcFeature) bool {
 			lon, lat, has := place(f)
-			inside := west <= lon && lon <= east
+			inside := west <= lon && lon <= east || lon <= east-360 || west+360 <= lon
 			if west > east {
 				inside = west <= lon || lon <= east
 			}
@@ -293,6 +293,7 @@ func TestOGCAreas(t *testing.T) {
 		if len(codes) != len(all) || matched != len(all) || len(all) < want {
 			t.Errorf("%s: %d features of %d with %d codes", c.ID, len(all), matched, len(codes))
 		}
+		testOGCTimes(t, s, items, all)
 		if level != "admin0" || !has {
 			continue
 		}
@@ -318,6 +319,8 @@ func TestOGCAreas(t *testing.T) {
 	for query, want := range map[string]string{
 		"code=SDN": "SDN", "name=Land+AFG": "AFG", "country=SDN": "SDN", "code=sdn": "", "bbox=15,2,21,3": "SDN PAK",
 		"bbox=21,1,22,2": "PAK", "bbox=55,-5,5,6": "ATL", "bbox=16,0,19,5": "", "bbox=11,1,12,2&name=x": "",
+		"bbox=416,2,421,3": "ATL", "bbox=-350,2,-339,3": "SDN PAK", "bbox=170,2,361,3": "AFG",
+		"bbox=-200,2,160,3": "AFG SDN PAK TCD CAF HTI ATL",
 	} {
 		var got []string
 		all, _ := allFeatures(t, s, ogc.Root+"collections/admin0/items?limit=1&"+query)
@@ -331,6 +334,36 @@ func TestOGCAreas(t *testing.T) {
 		}
 		if !slices.Equal(got, words) {
 			t.Errorf("%s: %v, want %v", query, got, words)
+		}
+	}
+}
+
+// testOGCTimes asks for areas by times: those whose figure has a period with a time in common, and
+// those of no time.
+func testOGCTimes(t *testing.T, s *Server, items string, all []ogcFeature) {
+	t.Helper()
+	text := func(f ogcFeature, name string) string { return fmt.Sprint(f.Properties[name]) }
+	days := []string{"1950-01-01", "2023-06-01"}
+	for _, f := range all {
+		if from := text(f, "period_start"); strings.HasPrefix(from, "2") {
+			days = append(days, from[:10], text(f, "period_end")[:10])
+		}
+	}
+	for _, day := range days {
+		for _, datetime := range []string{day, day + "/..", "../" + day} {
+			from, to, open := strings.Cut(datetime, "/")
+			if !open {
+				to = from
+			}
+			want := slices.DeleteFunc(slices.Clone(all), func(f ogcFeature) bool {
+				first, last := text(f, "period_start"), text(f, "period_end")
+				isTimed := f.Properties["period_start"] != nil && f.Properties["period_end"] != nil
+				return isTimed && (from != ".." && last[:10] < from || to != ".." && first[:10] > to)
+			})
+			got, matched := allFeatures(t, s, items+"?datetime="+datetime)
+			if matched != len(want) || !reflect.DeepEqual(got, want) && len(want) > 0 {
+				t.Errorf("%s of %s: %d features of %d, want %d", items, datetime, len(got), matched, len(want))
+			}
 		}
 	}
 }

@@ -150,6 +150,9 @@ func (o *options) read(s *set, name, text string) (err error) {
 		if err != nil || !found || state == "" || strings.Trim(state, tokenBytes) != "" {
 			return badRequest("this $skiptoken is none that @odata.nextLink had; begin again with the first page")
 		}
+		if o.skip > 0 {
+			return badRequest("$skip is given with a $skiptoken, which has it already; send @odata.nextLink as it is")
+		}
 		o.state, o.skip = state, n
 	}
 	return err

@@ -26,6 +26,7 @@ import (
 type area struct {
 	*boundary.Area        // without polygons where there are no boundaries
 	figure         []byte // properties as JSON, each after a comma
+	from, to       int64  // the period of the figure, zero without
 }
 
 // maxPoints ends a page of areas, so that it is some megabytes: the next link leads on.
@@ -118,6 +119,9 @@ func (o *options) passes(x *area) bool {
 			return false
 		}
 	}
+	if x.to != 0 && (x.to < o.from || x.from >= o.next) {
+		return false
+	}
 	touches := func(b box) bool {
 		return slices.ContainsFunc(x.Polygons, func(p boundary.Polygon) bool { return b.touches(p) })
 	}
@@ -164,7 +168,7 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 		}
 	}
 	for i := range areas {
-		x := area{&areas[i], nil}
+		x := area{Area: &areas[i]}
 		if c.endpoint != nil {
 			if x.figure = figures[x.Code]; x.figure == nil {
 				x.figure = noFigure(c)
@@ -174,7 +178,10 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 		all = append(all, x)
 	}
 	for _, code := range slices.Sorted(maps.Keys(figures)) {
-		all = append(all, area{&boundary.Area{Code: code}, figures[code]})
+		all = append(all, area{Area: &boundary.Area{Code: code}, figure: figures[code]})
+	}
+	for i := range all {
+		all[i].readPeriod()
 	}
 	// Those with a value come first: clients take the types of properties from the first features.
 	slices.SortStableFunc(all, func(a, b area) int {
@@ -189,6 +196,18 @@ func (x *area) hasValue() int {
 		return 0
 	}
 	return 1
+}
+
+// readPeriod reads the period of the figure, if it has one.
+func (x *area) readPeriod() {
+	var of struct {
+		From string `json:"period_start"`
+		To   string `json:"period_end"`
+	}
+	if len(x.figure) > 0 && json.Unmarshal(fmt.Appendf(nil, "{%s}", x.figure[1:]), &of) == nil {
+		x.from, _, _ = instant(of.From)
+		x.to, _, _ = instant(of.To)
+	}
 }
 
 // isCountry reports whether a code can be that of a country.

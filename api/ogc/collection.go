@@ -163,5 +163,5 @@ func (a *request) describe(c *collection) object {
 
 // hasTime reports whether features are of a time.
 func (c *collection) hasTime() bool {
-	return c.level == ofList && c.endpoint.HasField(contract.PeriodStart)
+	return c.endpoint != nil && (c.level != ofList || c.endpoint.HasField(contract.PeriodStart))
 }

@@ -26,6 +26,8 @@ type options struct {
 	one     bool   // only the feature with a code, which is no page
 	state   string // of the data, by the token; empty for the current one
 	boxes   []box  // of bbox: two across the antimeridian, nil without
+	from    int64  // of datetime: features end at it or later, and begin before next
+	next    int64
 	equal   map[string]string
 	filters []index.Filter // of rows
 	own     url.Values     // the list's own
@@ -36,7 +38,7 @@ type box [4]float64
 
 // readOptions reads the parameters of items.
 func (a *request) readOptions(c *collection) (o *options, err error) {
-	o = &options{limit: usualLimit, equal: map[string]string{}, own: url.Values{}}
+	o = &options{limit: usualLimit, from: math.MinInt64, next: math.MaxInt64, equal: map[string]string{}, own: url.Values{}}
 	if a.html {
 		o.limit = htmlLimit
 	}
@@ -154,6 +156,14 @@ func (o *options) readBox(c *collection, text string) error {
 		return invalid("bbox is %s; want west,south,east,north in degrees, south at most north", quoted(text))
 	}
 	b := box(numbers)
+	if b[2]-b[0] >= 360 {
+		b[0], b[2] = -180, 180
+	}
+	for _, i := range []int{0, 2} { // maps that go on beyond 180 degrees ask so
+		if math.Abs(b[i]) > 180 {
+			b[i] = math.Remainder(b[i], 360)
+		}
+	}
 	o.boxes = []box{b}
 	if b[0] > b[2] {
 		o.boxes = []box{{b[0], b[1], 180, b[3]}, {-180, b[1], b[2], b[3]}}
@@ -187,11 +197,13 @@ func (o *options) readTime(c *collection, text string) error {
 		return nil
 	}
 	if okFrom {
+		o.from = from
 		o.filters = append(o.filters, index.Filter{
 			Columns: []string{contract.PeriodEnd}, Op: index.AtLeastOrNull, Value: index.Value{Int: from},
 		})
 	}
 	if okNext {
+		o.next = next
 		o.filters = append(o.filters, index.Filter{
 			Columns: []string{contract.PeriodStart}, Op: index.Below, Value: index.Value{Int: next},
 		})

@@ -3,6 +3,7 @@ package ogc
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -38,7 +39,9 @@ func (a *request) answerItems(c *collection) error {
 // answerItem answers with one feature.
 func (a *request) answerItem(c *collection, id string) error {
 	if c.level != ofList {
-		return a.answerAreas(c, &options{limit: 1, one: true, equal: map[string]string{"code": id}}, id)
+		o := &options{limit: 1, one: true, from: math.MinInt64, next: math.MaxInt64}
+		o.equal = map[string]string{"code": id}
+		return a.answerAreas(c, o, id)
 	}
 	version, row, found, err := a.RowOf(c.endpoint, id)
 	if err == nil && !found {
