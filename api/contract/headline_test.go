@@ -3,6 +3,7 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -98,5 +99,40 @@ func TestCoverageMeasure(t *testing.T) {
 	r.Scan(NewPlan(&Endpoints[at], Aggregate), []byte("group_by=location_code&measures=coverage"))
 	if r.Parse() == nil {
 		t.Error("funding has coverage, but no units")
+	}
+}
+
+// TestFiguresRefuseFilters: what would choose other rows of a list is an error of a headline figure,
+// in both sets of names. Other unknown parameters are ignored, as everywhere.
+func TestFiguresRefuseFilters(t *testing.T) {
+	for set := range NameSet(2) {
+		refused := 0
+		for i := range FigureEndpoints(set) {
+			plan := NewPlan(&FigureEndpoints(set)[i], Rows)
+			for k := range EndpointsIn(set) {
+				for _, name := range NewPlan(&EndpointsIn(set)[k], Rows).names {
+					var r Request
+					r.Scan(plan, []byte(name+"=1&nothing=1"))
+					var invalid *Invalid
+					isFault := errors.As(r.Parse(), &invalid) && slices.ContainsFunc(invalid.Issues, func(issue Issue) bool {
+						return issue.Type == "extra_forbidden" && issue.Param == name
+					})
+					if isFault == plan.Knows(name) {
+						t.Errorf("%s: %s is refused: %t", plan.Endpoint.Path, name, isFault)
+					}
+					if isFault {
+						refused++
+					}
+				}
+			}
+			var r Request
+			r.Scan(plan, []byte("sector_code=&nothing=1"))
+			if err := r.Parse(); err != nil || r.UnknownCount() != 2 {
+				t.Errorf("%s: %v, %d unknown", plan.Endpoint.Path, err, r.UnknownCount())
+			}
+		}
+		if refused == 0 {
+			t.Error("nothing is refused")
+		}
 	}
 }

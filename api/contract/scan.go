@@ -132,7 +132,10 @@ func (s *Scanned) note(sent, encoded []byte) {
 			s.refuse(EverybodyParam, "records of "+s.plan.Endpoint.Name()+" have no category, gender or age_range, so "+
 				"none of them counts only some people; leave it out")
 		}
-		s.refuseRemoved(name, encoded)
+		if len(encoded) > 0 { // without a value it would not restrict the rows
+			s.refuseRemoved(string(name))
+			s.refuseOfLists(string(name))
+		}
 		if len(s.unknown) < maxUnknownKept {
 			s.unknown = append(s.unknown, sentPair{sent, encoded})
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -213,13 +214,38 @@ func removedOf(p *Plan) map[string]string {
 	return remedies
 }
 
-// refuseRemoved refuses a removed filter. Without a value it would not have restricted the rows.
-func (s *Scanned) refuseRemoved(name, encoded []byte) {
-	if len(s.plan.removed) == 0 || len(encoded) == 0 {
-		return
-	}
-	hapi := HAPINames.Name(string(name))
+// refuseRemoved refuses a removed filter.
+func (s *Scanned) refuseRemoved(name string) {
+	hapi := HAPINames.Name(name)
 	if remedy, removed := s.plan.removed[hapi]; removed {
 		s.refuse(hapi, "version 2 has no filter "+hapi+"; "+remedy)
 	}
 }
+
+// refuseOfLists refuses what chooses rows of lists but not those of a headline figure: the figure
+// of all people would be taken for that of a sector.
+func (s *Scanned) refuseOfLists(name string) {
+	e := s.plan.Endpoint
+	if own := e.names.Name(name); e.list != "" && choosesRows()[own] {
+		var takes []string
+		for _, p := range filters(withLists(e.Place), withLists(e.Params)) {
+			takes = append(takes, p.Name)
+		}
+		s.refuse(own, "the figure takes "+strings.Join(takes, ", ")+"; its other filters are declared in "+
+			FiguresPath+"; for other rows ask for LIST/aggregate")
+	}
+}
+
+// choosesRows are the names, in both sets, of all parameters that choose rows of lists.
+var choosesRows = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for s := range NameSet(len(figureEndpoints)) {
+		for i := range EndpointsIn(s) {
+			e := &EndpointsIn(s)[i]
+			for _, p := range filters(withLists(e.Place), withLists(e.Params), e.selectionParams()) {
+				names[p.Name] = true
+			}
+		}
+	}
+	return names
+})
