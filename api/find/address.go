@@ -150,9 +150,6 @@ func (s *search) address(at int, pairs ...string) string {
 		if p := filterWhere(e, func(p *contract.Param) bool { return p.Name == name }); p != nil {
 			value = p.Exactly(value)
 		}
-		if name == "sector_code" { // the plain parameter takes a part for the whole
-			name, value = name+contract.SeveralSuffix, strings.ReplaceAll(pairs[i+1], ",", `\,`)
-		}
 		values.Set(s.mount.Names.Name(name), value)
 	}
 	address := s.page("/browse/") + contract.EndpointsIn(s.mount.Names)[at].Name()

@@ -55,7 +55,7 @@ type builder struct {
 }
 
 func newBuilder() *builder {
-	b := &builder{Index: &Index{also: map[int32][]string{}, countries: map[string]int32{}}, at: map[string]*[]int32{}}
+	b := &builder{Index: &Index{also: map[int32][]string{}, countries: map[string][]int32{}}, at: map[string]*[]int32{}}
 	for k := range b.coded {
 		b.coded[k] = map[string]int32{}
 	}
@@ -204,11 +204,12 @@ func countryNames(code string) []string {
 
 // nameCountries makes the table of the names of countries.
 func (b *builder) nameCountries() {
-	for code, id := range b.coded[Country] {
+	for _, code := range slices.Sorted(maps.Keys(b.coded[Country])) {
+		id := b.coded[Country][code]
 		plain, _, _ := strings.Cut(b.entries[id].name, " (") // "Iran (Islamic Republic of)"
 		for _, name := range append([]string{b.entries[id].folded, folded(code), folded(plain)}, b.also[id]...) {
-			if known, taken := b.countries[name]; !taken || id < known {
-				b.countries[name] = id
+			if !slices.Contains(b.countries[name], id) {
+				b.countries[name] = append(b.countries[name], id)
 				b.longest = max(b.longest, strings.Count(name, " ")+1)
 			}
 		}

@@ -46,7 +46,8 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 	endpoint := &endpoints[slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Name() == name })]
 	h := endpoint.Contract().Headline
 	to := s.mount.Lists[list.ListKey{Endpoint: endpoint, Kind: contract.Figures}]
-	params := url.Values{s.mount.Names.Name(contract.CountryParam): {contract.PatternEscapes.Replace(country)}}
+	code := filterOf(h.List(contract.ContractNames), Country).Exactly(country)
+	params := url.Values{s.mount.Names.Name(contract.CountryParam): {code}}
 	f := &Figure{
 		Name: name, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis,
 		Request: s.mount.Prefix + endpoint.Path + "?" + params.Encode(),

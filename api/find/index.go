@@ -53,7 +53,7 @@ type Index struct {
 	also      map[int32][]string // folded: other names of an entry
 	words     []string           // sorted
 	postings  [][]int32          // of each word: entries, ascending
-	countries map[string]int32   // by folded name, other name or code
+	countries map[string][]int32 // by folded name, other name or code: two are called Congo
 	longest   int                // words in the longest of them
 	bytes     int64
 	levels    sync.Pool // of *levels, all zero
@@ -207,11 +207,11 @@ func (x *Index) mentions(words []string) []mention {
 	for n := min(x.longest, len(words)-1); n > 0; n-- {
 		for from := 0; from+n <= len(words); from++ {
 			name := strings.Join(words[from:from+n], " ")
-			id, ok := x.countries[name]
-			if !ok || n == 1 && stopWords()[name] {
-				continue
+			for _, id := range x.countries[name] {
+				if n > 1 || !stopWords()[name] {
+					all = append(all, mention{id, slices.Concat(words[:from], words[from+n:])})
+				}
 			}
-			all = append(all, mention{id, slices.Concat(words[:from], words[from+n:])})
 		}
 		if all != nil {
 			return all

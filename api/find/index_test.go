@@ -57,6 +57,7 @@ func TestHits(t *testing.T) {
 		"people in need sudan":                      "people_in_need SDN",
 		"in south sudan who are the people in need": "people_in_need SSD", "besoins soudan": "people_in_need SDN",
 		"محتاجون السودان": "people_in_need SDN", "PIN SDN": "people_in_need SDN",
+		"المحتاجين السودان": "people_in_need SDN", "people in need congo": "people_in_need COD, people_in_need COG",
 		"refugees syria":      "refugees_by_asylum SYR, refugees_by_origin SYR",
 		"refugees from syria": "refugees_by_origin SYR, refugees_by_asylum SYR",
 		"refugees in syria":   "refugees_by_asylum SYR, refugees_by_origin SYR",
