@@ -47,15 +47,26 @@ func (p *Param) single() string { return strings.TrimSuffix(p.Name, SeveralSuffi
 // hasPattern reports whether the parameter's values may have wildcards.
 func (p *Param) hasPattern() bool { return p.Op == Like || p.Op == Contains }
 
-// PatternEscapes writes a text so that none of it is a wildcard.
-var PatternEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+// patternEscapes writes a text so that none of it is a wildcard, patternTexts reads it again.
+var (
+	patternEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+	patternTexts   = strings.NewReplacer(`\\`, `\`, `\%`, `%`, `\_`, `_`)
+)
 
-// Exactly is the value that asks for a text as it is.
+// Exactly is the value that asks for a text as it is, the text where there is no parameter.
 func (p *Param) Exactly(text string) string {
-	if p.hasPattern() {
-		return PatternEscapes.Replace(text)
+	if p != nil && p.hasPattern() {
+		return patternEscapes.Replace(text)
 	}
 	return text
+}
+
+// Literal is the text that a value asks for as it is: the value, if it has wildcards or no escapes.
+func (p *Param) Literal(value string) string {
+	if text := patternTexts.Replace(value); p.Exactly(text) == value {
+		return text
+	}
+	return value
 }
 
 // refuseList refuses a list of a parameter that has none: ignored, it would give more rows than

@@ -222,3 +222,22 @@ func TestOwnLists(t *testing.T) {
 		t.Error("the next request may be as long")
 	}
 }
+
+// TestLiteral: a text comes back from the value that asks for it as it is, and a value with
+// wildcards stays.
+func TestLiteral(t *testing.T) {
+	t.Parallel()
+	for _, op := range []Op{Equal, Like, Contains} {
+		p := &Param{Op: op}
+		for _, text := range []string{"AFG", "100%", `A\_B`, `\`, `\\%`, "a,b", ""} {
+			if got := p.Literal(p.Exactly(text)); got != text {
+				t.Errorf("%q is %q as a value, and %q again", text, p.Exactly(text), got)
+			}
+		}
+	}
+	for _, pattern := range []string{"A%", "_", `A\%_`, `A\B`} {
+		if got := (&Param{Op: Like}).Literal(pattern); got != pattern {
+			t.Errorf("%q is %q", pattern, got)
+		}
+	}
+}
