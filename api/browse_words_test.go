@@ -54,7 +54,8 @@ func TestBrowseWords(t *testing.T) {
 		"national-risk?measure=overall_risk&by=location_code": {
 			`<option value="overall_risk" selected>Overall risk</option>`, "Overall risk by country",
 		},
-		"operational-presence?measure=org_acronym&by=sector_name": {"Organisations present by sector"},
+		"operational-presence?measure=org_acronym&by=sector_name":   {"Organisations present by sector"},
+		"conflict-events?measure=records&by=year&location_code=%25": {" countries</bdi>"},
 	} {
 		page := string(browsed(s, "/browse/"+path).Body)
 		for _, part := range parts {

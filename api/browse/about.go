@@ -124,13 +124,11 @@ func (a *about) addPlaces(q *Question, of state) error {
 		if !isCountry(field) {
 			continue
 		}
-		codes := chosenOf(of, field)
-		if len(codes) == 1 {
-			a.Places = codes[0]
-			if c := q.country(codes[0]); c != nil {
+		if codes := chosenOf(of, field); len(codes) == 1 {
+			if c := q.country(codes[0]); c != nil { // no pattern such as A%
 				a.Places = cmp.Or(c.Name, codes[0])
+				return nil
 			}
-			return nil
 		}
 		found, _, err := askGroups(q, groupsQuery(of, nil, "distinct:"+field))
 		if err != nil || len(found) == 0 {

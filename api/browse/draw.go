@@ -37,10 +37,13 @@ func groupsOf(q *Question, records []contract.Record, b *by, field string) []gro
 		switch {
 		case b.as == onCountries:
 			name = q.nameOf(value)
-		case b.as == asBars:
+		case b.as == asBars && len(b.fields) == 1:
 			name, code = worded(l, b.fields[0], value)
-		case b.as == onUnits || b.as == onPoints:
+		case b.as != overTime:
 			name, _ = r.Text(b.fields[1])
+		}
+		if b.as == asBars && len(b.fields) > 2 {
+			name = cmp.Or(name, l.T("not given")) + ", " + q.nameOf(r.Value(b.fields[2]))
 		}
 		g := newGroup(l, value, name, r.Value(field))
 		if g.code = code; b.as == overTime && len(b.fields) > 1 {
@@ -122,11 +125,11 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 	for i := range listed {
 		g := &listed[i]
 		name := cell{Text: g.name, Code: g.code, Name: true}
-		if links && g.value != "" {
-			name.Link, name.About = link(exactly(q.Plan, filter, g.value)), l.T("Records of %s", g.name)
+		if links && g.value != "" && !contract.IsPlaceholder(g.value) {
+			name.Link, name.About = link(q.Plan.Param(filter).Exactly(g.value)), l.T("Records of %s", g.name)
 		}
 		x.Rows = append(x.Rows, []cell{name, g.cell()})
-		if b.as != asBars {
+		if b.as != asBars || len(b.fields) > 1 {
 			x.Codes = append(x.Codes, g.value)
 		}
 	}
@@ -343,15 +346,9 @@ func sortByFigure(groups []group) {
 }
 
 // knownFirst orders what has a value before what has none.
-func knownFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
-}
+func knownFirst(a, b bool) int { return unknown[a] - unknown[b] }
+
+var unknown = map[bool]int{false: 1}
 
 // isEnum reports whether the values of a field have an order of their own.
 func isEnum(e *contract.Endpoint, name string) bool {

@@ -90,8 +90,9 @@ func askFacets(q *Question, s state) ([]facet, error) {
 			v.Label = q.Language.T("not given")
 		case text == "":
 			v.Label = q.Language.T("empty") // a filter cannot ask for it
+		case contract.IsPlaceholder(text): // a filter also finds records of whole countries
 		default:
-			if v.Chosen, v.Link, v.Add = toggle(q.Plan, s, field, exactly(q.Plan, field, text)); v.Chosen {
+			if v.Chosen, v.Link, v.Add = toggle(q.Plan, s, field, q.Plan.Param(field).Exactly(text)); v.Chosen {
 				several := len(chosenOf(s, field)) > 1
 				if v.Link = widened(q, v.Link); several && len(withRecords(q, link{Address: v.Link})) == 0 {
 					v.Link = widened(q, s.with(field, "", field+contract.SeveralSuffix, "")) // the others have none
@@ -102,6 +103,9 @@ func askFacets(q *Question, s state) ([]facet, error) {
 	}
 	for i := range facets {
 		facets[i].cut(s)
+		if err := facets[i].recount(q, s); err != nil {
+			return nil, err
+		}
 	}
 	return slices.DeleteFunc(facets, func(f facet) bool { return len(f.all) == 0 }), nil
 }
@@ -120,6 +124,31 @@ func (f *facet) cut(s state) {
 	if f.Field == "year" {
 		slices.SortFunc(f.Values, func(a, b facetValue) int { return strings.Compare(b.Value, a.Value) })
 	}
+}
+
+// recount counts what the filter for a value finds, where that can be more than the records with
+// it: those of periods that only touch a year, and of texts that have the value as a part.
+func (f *facet) recount(q *Question, s state) error {
+	p := q.Plan.Param(f.Field)
+	if f.Field != "year" && (p == nil || p.Op != contract.Contains) {
+		return nil
+	}
+	for i := range f.Values {
+		v := &f.Values[i]
+		chosen := []string{"start_date", v.Value, "end_date", v.Value}
+		if p != nil {
+			chosen = []string{f.Field, p.Exactly(v.Value), f.Field + contract.SeveralSuffix, ""}
+		}
+		n, err := total(q, s.with(chosen...))
+		if err != nil {
+			return err
+		}
+		if p != nil && v.Count != Count(n) {
+			v.Label, v.Code = filterWords(q.Language, q.named[f.Field], p, p.Exactly(v.Value)), ""
+		}
+		v.Count = Count(n)
+	}
+	return nil
 }
 
 // toggle returns whether a value is chosen, the address of the page with the other choice, and of
@@ -179,11 +208,17 @@ func (f *facet) distinct(values url.Values) []string {
 	return all
 }
 
+// A backslash before a comma makes it a part of a value, unless it belongs to the one before it.
+var (
+	listEscapes = strings.NewReplacer(`\\`, `\\`, `\,`, `\,`, ",", `\,`)
+	listCommas  = strings.NewReplacer(`\\`, `\\`, `\,`, "\x00")
+)
+
 // joinList is a list of values. A comma in a value gets a backslash.
 func joinList(values []string, between string) string {
 	quoted := make([]string, len(values))
 	for i, v := range values {
-		quoted[i] = strings.ReplaceAll(v, ",", `\,`)
+		quoted[i] = listEscapes.Replace(v)
 	}
 	return strings.Join(quoted, between)
 }
@@ -192,8 +227,7 @@ func joinList(values []string, between string) string {
 func splitLists(lists []string) []string {
 	var all []string
 	for _, list := range lists {
-		list = strings.ReplaceAll(list, `\,`, "\x00")
-		for v := range strings.SplitSeq(list, ",") {
+		for v := range strings.SplitSeq(listCommas.Replace(list), ",") {
 			all = append(all, strings.ReplaceAll(v, "\x00", ","))
 		}
 	}

@@ -158,18 +158,9 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	if len(bys) == 0 {
 		return nil, nil
 	}
-	m := measures[0]
-	for _, other := range measures {
-		if other.name == s.values.Get(measureParam) {
-			m = other
-		}
-	}
-	by := bys[0]
-	for _, other := range bys {
-		if other.value == s.values.Get(byParam) {
-			by = other
-		}
-	}
+	isAsked := func(m measure) bool { return m.name == s.values.Get(measureParam) }
+	m := measures[max(0, slices.IndexFunc(measures, isAsked))]
+	by := bys[max(0, slices.IndexFunc(bys, func(b by) bool { return b.value == s.values.Get(byParam) }))]
 	x := &figure{ID: "figure", Title: l.T("%[1]s by %[2]s", m.label, by.label)}
 	x.offer(q, s, m.name, by.value)
 	request, most := m.requests()
@@ -237,7 +228,8 @@ func drawUnits(q *Question, s state, by *by) (*figure, error) {
 	if err != nil || len(x.Refused) > 0 || len(x.Rows) == 0 || strings.HasPrefix(x.units, "units=0/") {
 		return nil, err
 	}
-	x.Chosen = []link{{chipText(q.Language, nil, levelParam, []string{level}), at.with(levelParam, "")}}
+	text := chipText(q.Language, q.named, q.Plan.Param(levelParam), []string{level})
+	x.Chosen = []link{{text, at.with(levelParam, "")}}
 	return x, nil
 }
 

@@ -391,43 +391,60 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters url.Values) {
 	values.Set(byParam, v.q.Plan.Endpoint.Names().Name(d.By))
 	all := state{path: v.s.path, values: values}
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
-		text := chipText(v.q.Language, v.q.named, name, filters[name])
+		text := chipText(v.q.Language, v.q.named, v.q.Plan.Param(name), filters[name])
 		x.Chosen = append(x.Chosen, link{text, widened(v.q, all.address(all.copy(name)))})
 	}
 	x.offer(v.q, all, values.Get(measureParam), values.Get(byParam))
 }
 
 // chipText is a filter in words.
-func chipText(l *lang.Language, named map[string]map[string]string, name string, values []string) string {
-	field, isList := strings.CutSuffix(name, contract.SeveralSuffix)
+func chipText(l *lang.Language, named map[string]map[string]string, p *contract.Param, values []string) string {
+	field, isList := strings.CutSuffix(p.Name, contract.SeveralSuffix)
 	if isList {
 		values = splitLists(values)
 	}
 	text := strings.Join(values, ", ")
 	switch {
-	case name == latestParam && text == contract.LatestEdition:
+	case field == latestParam && text == contract.LatestEdition:
 		return l.T("Only the newest edition")
-	case name == latestParam && isTrue(text):
+	case field == latestParam && isTrue(text):
 		return l.T("Only the newest records")
-	case name == latestParam:
+	case field == latestParam:
 		return l.T("Records of all times")
-	case name == contract.EverybodyParam:
+	case field == contract.EverybodyParam && isTrue(text):
 		return l.T("Records that count everybody")
-	case name == "start_date":
+	case field == "start_date":
 		return l.T("Since %s", text)
 	case text == "%":
-		return l.T("%[1]s: %[2]s", label(l, name), l.T("any"))
+		return l.T("%[1]s: %[2]s", label(l, field), l.T("any"))
 	}
 	words := make([]string, len(values))
 	for i, value := range values {
-		if words[i] = named[field][value]; words[i] == "" {
-			words[i], _ = worded(l, field, value)
-		}
+		words[i] = filterWords(l, named[field], p, value)
 	}
 	if text = l.List(words); field == levelParam {
 		return text
 	}
 	return l.T("%[1]s: %[2]s", nounLabel(l, field), text)
+}
+
+// filterWords are the records that a value of a filter chooses, in words. A filter that looks for a
+// part of a text chooses all codes that have it: PRO is also a part of PRO-CPN.
+func filterWords(l *lang.Language, named map[string]string, p *contract.Param, value string) string {
+	text, names := p.Literal(value), []string(nil)
+	switch {
+	case p.Type == contract.Boolean:
+		return l.T(map[bool]string{true: "yes", false: "no"}[isTrue(text)])
+	case p.Op != contract.Contains:
+		text, _ = worded(l, strings.TrimSuffix(p.Name, contract.SeveralSuffix), text)
+		return cmp.Or(named[p.Literal(value)], text)
+	}
+	for _, code := range slices.Sorted(maps.Keys(named)) {
+		if strings.Contains(strings.ToLower(code), strings.ToLower(text)) {
+			names = append(names, named[code])
+		}
+	}
+	return cmp.Or(l.List(names), "…"+text+"…")
 }
 
 const levelParam = "admin_level"

@@ -92,7 +92,7 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 		c.Options = choices(l, p, c.Value)
 		for i := range c.Options[1:] {
 			if p.IsLevel() || p.Name == latestParam {
-				c.Options[i+1].Label = chipText(l, nil, p.Name, []string{c.Options[i+1].Value})
+				c.Options[i+1].Label = chipText(l, nil, p, []string{c.Options[i+1].Value})
 			}
 		}
 	case p.Type == contract.Boolean:

@@ -146,13 +146,13 @@ func New(q *Question) (p *Page, clean string, err error) {
 
 // names lists the filters of an endpoint.
 func names(p *contract.Plan) []string {
-	all := []string{latestParam}
+	var all []string
 	for i := range p.Params {
 		if len(p.Params[i].Columns) > 0 {
 			all = append(all, p.Params[i].Name)
 		}
 	}
-	return all
+	return append(all, latestParam)
 }
 
 // addRecords adds what an answer has, and counts by value.

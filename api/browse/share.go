@@ -60,14 +60,14 @@ func (p *Page) share(q *Question, s state) {
 		}
 	}
 	x, e := p.Figure, q.Plan.Endpoint
-	given := filtersText(q, s, nil)
+	given := p.filtersText(nil)
 	r := &Share{MadeUp: q.MadeUp, Title: p.Summary, Filters: given, Address: q.Base + s.address(values)}
 	p.Share = r
 	if drawn := x != nil && len(x.Refused) == 0 && len(x.Rows) > 0; drawn {
 		if len(s.copy(contract.SnapshotParam)) > 0 {
 			r.Title = x.Title
 		}
-		r.Filters = filtersText(q, s, x)
+		r.Filters = p.filtersText(x)
 		files := func(kind string) string {
 			prefix := q.Root
 			if kind == "svg" || kind == "png" {
@@ -113,17 +113,15 @@ func cutText(text string, most int) string {
 
 // filtersText is the filters of an address in words, and those that were chosen for the reader of a
 // figure.
-func filtersText(q *Question, s state, x *figure) string {
+func (p *Page) filtersText(x *figure) string {
 	var all []string
-	for _, pair := range pairs(s.filters()) {
-		before := q.Language.T("%[1]s: %[2]s", nounLabel(q.Language, contract.CountryParam), "")
-		text := chipText(q.Language, q.named, pair[0], []string{pair[1]})
-		switch strings.TrimSuffix(pair[0], contract.SeveralSuffix) {
-		case contract.SnapshotParam:
-		case contract.CountryParam:
-			all = slices.Insert(all, 0, strings.TrimPrefix(text, before))
-		default:
-			all = append(all, text)
+	l := p.Language
+	before := l.T("%[1]s: %[2]s", nounLabel(l, contract.CountryParam), "")
+	for _, chip := range p.Chips {
+		if name, isCountry := strings.CutPrefix(chip.Text, before); isCountry {
+			all = slices.Insert(all, 0, name)
+		} else {
+			all = append(all, chip.Text)
 		}
 	}
 	if x != nil {

@@ -71,7 +71,12 @@ func readState(p *contract.Plan, l *lang.Language, path, query string) (s state,
 		}
 	}
 	before := values.Encode()
-	splitCountries(values)
+	for name, all := range values { // chips, forms and figures know the names of the page
+		if own := p.Endpoint.Names().Name(name); own != name && !values.Has(own) {
+			values[own] = all
+			delete(values, name)
+		}
+	}
 	values.Del(formatParam)
 	if columns := values[columnParam]; len(columns) > 0 {
 		values.Del(columnParam)
@@ -79,10 +84,15 @@ func readState(p *contract.Plan, l *lang.Language, path, query string) (s state,
 	}
 	for name, all := range values {
 		all = slices.DeleteFunc(all, func(v string) bool { return strings.TrimSpace(v) == "" })
+		isUnited := name == contract.FieldsParam || strings.HasSuffix(name, contract.SeveralSuffix)
+		if n := len(all); n > 1 && !isUnited {
+			all = all[n-1:] // the last counts, as in a request
+		}
 		if values[name] = all; len(all) == 0 {
 			delete(values, name)
 		}
 	}
+	splitCountries(values)
 	if values.Encode() == before {
 		return s, "", nil
 	}
@@ -203,12 +213,4 @@ func (s state) filters() url.Values { return s.copy(append(own, "limit", "offset
 func isFilter(p *contract.Plan, name string) bool {
 	param := p.Param(name)
 	return param != nil && len(param.Columns) > 0
-}
-
-// exactly is the value of a filter that asks for a text as it is.
-func exactly(p *contract.Plan, name, text string) string {
-	if param := p.Param(name); param != nil {
-		return param.Exactly(text)
-	}
-	return text
 }

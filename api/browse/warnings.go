@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"net/url"
 	"slices"
 
 	"hdqs/api/additivity"
@@ -58,17 +57,11 @@ func mixed(l *lang.Language, d *contract.Dimension, name string, values []string
 
 // chips are the parameters in use, each with the page without it.
 func chips(q *Question, s state) []link {
-	p := q.Plan
 	var all []link
-	add := func(name string, values url.Values) {
-		if v := values[name]; len(v) > 0 {
-			all = append(all, link{chipText(q.Language, q.named, name, v), widened(q, s.with(name, ""))})
-		}
-	}
-	for i := range p.Params {
-		if len(p.Params[i].Columns) > 0 || p.Params[i].Name == latestParam ||
-			p.Params[i].Name == contract.EverybodyParam {
-			add(p.Params[i].Name, s.values)
+	for _, name := range append(names(q.Plan), contract.EverybodyParam) {
+		if values := s.values[name]; len(values) > 0 {
+			text := chipText(q.Language, q.named, q.Plan.Param(name), values)
+			all = append(all, link{text, widened(q, s.with(name, ""))})
 		}
 	}
 	return all

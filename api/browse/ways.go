@@ -14,11 +14,21 @@ import (
 // withRecords are the links to pages that have records.
 func withRecords(q *Question, links ...link) []link {
 	return slices.DeleteFunc(links, func(l link) bool {
-		_, query, _ := strings.Cut(l.Address, "?")
-		values, _ := url.ParseQuery(query)
-		answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Rows, state{values: values}.question())
-		return err != nil || answer.Total == 0
+		n, err := total(q, l.Address)
+		return err != nil || n == 0
 	})
+}
+
+// total is how many records a page has.
+func total(q *Question, address string) (int, error) {
+	_, query, _ := strings.Cut(address, "?")
+	values, _ := url.ParseQuery(query)
+	values.Set("limit", "0")
+	answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Rows, state{values: values}.question())
+	if err != nil {
+		return 0, err
+	}
+	return answer.Total, nil
 }
 
 // heal is the page that shows the right figure of what a refused page is about: of the same

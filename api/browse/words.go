@@ -24,7 +24,10 @@ func label(l *lang.Language, name string) string {
 
 // nounLabel is the label of a field with codes without that word: Country, Sector.
 func nounLabel(l *lang.Language, name string) string {
-	return l.T(strings.TrimSuffix(contract.LabelOf(name), " code"))
+	if noun, isCode := strings.CutSuffix(contract.LabelOf(name), " code"); isCode {
+		return l.T(noun)
+	}
+	return label(l, name)
 }
 
 // meaning is what a field means. The reference is in English, so other languages leave out what has

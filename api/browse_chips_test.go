@@ -1,0 +1,47 @@
+package api
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"testing"
+
+	"hdqs/api/state"
+)
+
+var chipPattern = regexp.MustCompile(`<ul class="chips" aria-label="[^"]*">(?s:(.*?))</ul>`)
+
+// TestBrowseChips: chips say what filters choose: what counts of a parameter that is sent twice, a
+// part of a text, and names of the other set in those of the page.
+func TestBrowseChips(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{}, 120)
+	const conflict = "/browse/conflict-events?"
+	for path, want := range map[string][]string{
+		conflict + "location_code=QQA&location_code=QQB":              {"Country: QQB"},
+		conflict + "location_code__in=QQA&location_code__in=QQB":      {"Country: QQA, QQB"},
+		conflict + "event_type=political_violence&event_type=":        {"Kind of event: political violence"},
+		conflict + "has_hrp=0":                                        {"Has a humanitarian response plan: no"},
+		conflict + "location_name=mali":                               {"Country: …mali…"},
+		conflict + `admin1_code=A%5C_%25&location_code__in=A%5C%5C,B`: {`Country: A\, B`, `Province: A\_%`},
+		conflict + `admin1_code=A%5C_B`:                               {"Province: A_B"},
+		"/browse/humanitarian-needs?everybody=false":                  {"Only records that count everybody: no"},
+		"/browse/humanitarian-needs?population_min=1":                 {"People, at least: 1"},
+		"/browse/food-security?ipc_phase__in=3&ipc_phase__in=4":       {"Phase: crisis, emergency"},
+		"/hapi/browse/food-security?classification_phase=3":           {"Phase: crisis"},
+	} {
+		page := browsed(s, path)
+		for page.Status == 303 {
+			page = browsed(s, headerOf(page, "Location"))
+		}
+		var got []string
+		if chips := chipPattern.FindSubmatch(page.Body); chips != nil {
+			for _, m := range regexp.MustCompile(`<bdi>(.*?)</bdi>`).FindAllSubmatch(chips[1], -1) {
+				got = append(got, html.UnescapeString(string(m[1])))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %d, %q, want %q", path, page.Status, got, want)
+		}
+	}
+}
