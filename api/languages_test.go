@@ -167,8 +167,11 @@ func dataTexts(t *testing.T, s *Server) map[string]bool {
 
 // isData reports whether a text is a value of the data, with a number behind it in a drawing.
 func isData(data map[string]bool, text string) bool {
-	if value, _, number := strings.Cut(text, ": "); number && data[value] {
-		return true
+	text, _, _ = strings.Cut(text, ": ")
+	for at := range text { // a province and its country
+		if country, ok := strings.CutPrefix(text[at:], ", "); ok && data[text[:at]] && data[country] {
+			return true
+		}
 	}
 	return data[text]
 }

@@ -54,7 +54,12 @@ func bysOf(q *Question, s state) []by {
 			if q.Boundaries == nil || !q.Boundaries.Has(b.level) || len(chosenOf(s, "location_code")) != 1 {
 				continue
 			}
-		case f.Type == contract.Choice, f.Name == "admin_level", f.Name == "sector_name", f.Name == "admin1_name",
+		case f.Name == "admin1_name": // countries share names of provinces, and codes are told apart by filters
+			b.fields = []string{"admin1_code", f.Name}
+			if len(chosenOf(s, contract.CountryParam)) != 1 {
+				b.fields = append(b.fields, contract.CountryParam)
+			}
+		case f.Type == contract.Choice, f.Name == "admin_level", f.Name == "sector_name",
 			f.Name == "appeal_type", f.Name == "category", f.Name == "age_range", f.Name == "org_acronym":
 		default:
 			continue
