@@ -133,16 +133,11 @@ func groupByStart(q url.Values, field string) {
 
 // keep leaves one value of a field.
 func (c *checker) keep(q url.Values, field, value string) {
-	for i := range c.plan.Params {
-		if p := &c.plan.Params[i]; p.Name == field && (p.Op == contract.Like || p.Op == contract.Contains) {
-			value = wildcards.Replace(value)
-		}
+	if p := c.plan.Param(field); p != nil {
+		value = p.Exactly(value)
 	}
 	q.Set(field, value)
 }
-
-// wildcards makes wildcards literal.
-var wildcards = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 func replaceMeasure(q url.Values, measure string, instead []string) {
 	var all []string

@@ -34,10 +34,6 @@ type scope struct {
 	resources []string
 }
 
-func hasField(e *contract.Endpoint, name string) bool {
-	return slices.Contains(contract.FieldNames(e.Fields), name)
-}
-
 // groups asks for measures of the records that pass, in groups by fields.
 func (c *call) groups(e *contract.Endpoint, filters url.Values, by, measures string, into any) error {
 	params := maps.Clone(filters)
@@ -53,7 +49,7 @@ func (c *call) groups(e *contract.Endpoint, filters url.Values, by, measures str
 // scopeOf counts the records that pass, by level and source file, in one aggregate.
 func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err error) {
 	groups, measures := []string{levelField, resourceField}, "count"
-	groups = slices.DeleteFunc(groups, func(field string) bool { return !hasField(e, field) })
+	groups = slices.DeleteFunc(groups, func(field string) bool { return !e.HasField(field) })
 	if e.HasPeriod() {
 		measures = "count,min:" + contract.PeriodStart + ",max:" + contract.PeriodEnd
 	}
@@ -103,7 +99,7 @@ func (c *call) describe(a *Answer, e *contract.Endpoint, filters url.Values, s s
 		}
 	}
 	return c.cite(a, e, func(d *site.SourceDataset) bool {
-		return !hasField(e, resourceField) || slices.Contains(found.Data, fileOf{d.ID})
+		return !e.HasField(resourceField) || slices.Contains(found.Data, fileOf{d.ID})
 	})
 }
 
@@ -197,10 +193,10 @@ func (c *call) nearestWithout(n *Nothing, e *contract.Endpoint, params url.Value
 		Without: without(params, names), scope: s, Records: s.records, Call: c.withFilter("", nil, dropped...),
 	}
 	field := dropped[len(names)]
-	if !hasField(e, field) {
+	if !e.HasField(field) {
 		field = contract.CountryParam
 	}
-	if hasField(e, field) {
+	if e.HasField(field) {
 		near.Values, err = c.valuesOf(e, field, rest)
 	}
 	near.More = max(0, len(near.Values)-mostValues)
@@ -265,7 +261,7 @@ func (c *call) meantBy(e *contract.Endpoint, name, value string) (*Call, error) 
 func (c *call) missing(a *Answer, e *contract.Endpoint, filters url.Values) error {
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
 		field, isSeveral := strings.CutSuffix(name, contract.SeveralSuffix)
-		if !isSeveral || !hasField(e, field) {
+		if !isSeveral || !e.HasField(field) {
 			continue
 		}
 		values, err := c.valuesOf(e, field, filters)

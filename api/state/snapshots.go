@@ -36,15 +36,26 @@ func (s *Snapshots) Acquire() *Served {
 
 // AcquirePinned is like acquire for the snapshot with an id, current or retained.
 func (s *Snapshots) AcquirePinned(id string) *Served {
-	if v := s.Current.Load(); v == nil || v.Id == id && v.Acquire() {
+	return s.newest(func(v *Served) bool { return v.Id == id && v.Acquire() })
+}
+
+// newest is the newest snapshot, current or retained, of which something is so; nil if it is of
+// none.
+func (s *Snapshots) newest(is func(*Served) bool) *Served {
+	if v := s.Current.Load(); v == nil || is(v) {
 		return v
 	}
 	s.Retained.Lock() // the current snapshot cannot change now
 	defer s.Retained.Unlock()
-	if v := s.Current.Load(); v != nil && v.Id == id && v.Acquire() {
+	if v := s.Current.Load(); v != nil && is(v) {
 		return v
 	}
-	return s.Retained.acquire(id)
+	for _, v := range slices.Backward(s.Retained.Entries) {
+		if is(v) {
+			return v
+		}
+	}
+	return nil
 }
 
 // AcquireFor is AcquirePinned for a request, which names a snapshot or else means the current one.
@@ -68,31 +79,12 @@ func (s *Snapshots) AcquireFor(id string) (*Served, error) {
 // AcquireVersion is AcquirePinned for the newest snapshot that has a version of a list's table; nil
 // if there is none.
 func (s *Snapshots) AcquireVersion(list, version string) *Served {
-	has := func(v *Served) bool { return v != nil && v.Bound.Lists[list].ShortVersion() == version && v.Acquire() }
-	if v := s.Current.Load(); has(v) {
-		return v
-	}
-	s.Retained.Lock() // the current snapshot cannot change now
-	defer s.Retained.Unlock()
-	if v := s.Current.Load(); has(v) {
-		return v
-	}
-	for _, v := range slices.Backward(s.Retained.Entries) {
-		if has(v) {
-			return v
-		}
-	}
-	return nil
+	return s.newest(func(v *Served) bool { return v.Bound.Lists[list].ShortVersion() == version && v.Acquire() })
 }
 
 // Holds reports whether the snapshot with an id is the current one or retained.
 func (s *Snapshots) Holds(id string) bool {
-	if s.CurrentID() == id {
-		return true
-	}
-	s.Retained.Lock() // the current snapshot cannot change now
-	defer s.Retained.Unlock()
-	return s.CurrentID() == id || slices.ContainsFunc(s.Retained.Entries, func(v *Served) bool { return v.Id == id })
+	return s.newest(func(v *Served) bool { return v.Id == id }) != nil
 }
 
 // Snapshot returns a handle on the served snapshot, which the caller closes; nil if there is none.
@@ -113,17 +105,6 @@ func (s *Snapshots) CurrentID() string {
 	return ""
 }
 
-// Missing lists the tables of endpoints that the served snapshot does not have, or that have no
-// rows.
-func (s *Snapshots) Missing() []string {
-	v := s.Acquire()
-	if v == nil {
-		return nil
-	}
-	defer v.Release(s.Log)
-	return v.Bound.Missing()
-}
-
 // replace serves the same snapshot with other segments, unless another one is current.
 func (s *Snapshots) replace(old, next *Served) bool {
 	s.Retained.Lock()
@@ -133,16 +114,6 @@ func (s *Snapshots) replace(old, next *Served) bool {
 	}
 	old.Release(s.Log)
 	return true
-}
-
-// Refused returns the tables of the served snapshot that are refused.
-func (s *Snapshots) Refused() []string {
-	v := s.Acquire()
-	if v == nil {
-		return nil
-	}
-	defer v.Release(s.Log)
-	return v.Bound.RefusedTables()
 }
 
 // isCurrent reports whether the served snapshot has a segment.
@@ -282,16 +253,6 @@ func (r *Retained) drop(log *slog.Logger, why dropReason, match func(*Served) bo
 		v.Release(log)
 		return true
 	})
-}
-
-// acquire takes a reference to the retained snapshot with an id. The caller holds the lock.
-func (r *Retained) acquire(id string) *Served {
-	for _, v := range r.Entries {
-		if v.Id == id && v.Acquire() {
-			return v
-		}
-	}
-	return nil
 }
 
 // Count returns the number of retained snapshots.

@@ -51,8 +51,9 @@ func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) erro
 	if _, err := follower.Poll(ctx); err != nil {
 		return errors.Join(ctx.Err(), storeError(err))
 	}
-	snap := server.Snapshot()
-	defer snap.Close()
+	served := server.Acquire()
+	snap := served.Bound.Snap
+	defer served.Release(log)
 	defer server.Shutdown(ctx)
 	rows, bytes := 0, int64(0)
 	for _, ref := range snap.Manifest.Tables {
@@ -67,7 +68,7 @@ func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) erro
 		follower.Shown().PublishedAt.Format(time.RFC3339))
 	fmt.Fprintf(out, "data        of %s, %s old\n", snap.Manifest.SnapshotTime.Format(time.RFC3339), age)
 	fmt.Fprintf(out, "tables      %d with %d rows, %s\n", len(snap.Manifest.Tables), rows, memory.Size(bytes))
-	if missing := server.Missing(); len(missing) > 0 {
+	if missing := served.Bound.Missing(); len(missing) > 0 {
 		fmt.Fprintf(out, "no rows     %s\n", strings.Join(missing, ", "))
 	}
 	fmt.Fprintf(out, "signature   %s\n", signed)
