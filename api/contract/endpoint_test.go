@@ -104,6 +104,9 @@ func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
 	want := len(Endpoints)*(1+len(kinds)) + 2
 	if len(kinds) > 0 {
 		want += 2 // of headline figures
+		for i := range Headlines {
+			want += len(Headlines[i].takes())
+		}
 	}
 	if len(paths) != want {
 		t.Errorf("the description of %v has %d paths", kinds, len(paths))

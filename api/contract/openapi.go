@@ -141,7 +141,7 @@ func tags() array {
 // schemaName is the endpoint's name in capitals: conflict-events is ConflictEvents.
 func schemaName(e *Endpoint) string {
 	var b strings.Builder
-	for part := range strings.SplitSeq(e.Name(), "-") {
+	for part := range strings.FieldsFuncSeq(e.Name(), func(c rune) bool { return c == '-' || c == '_' }) {
 		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
 	}
 	return b.String()

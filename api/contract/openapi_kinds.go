@@ -154,7 +154,8 @@ func (e *Endpoint) measurePattern() string {
 }
 
 // How the headline figures are described: one path for the declarations and for all figures of some
-// countries, and one with the name of a figure in it, since a path for each would hide the lists.
+// countries, and one with the name of a figure in it, since a path for each would hide the lists. Only
+// figures with a further parameter have a path of their own beside it.
 
 // Names of the schemas of headline figures.
 const (
@@ -165,7 +166,9 @@ const (
 // figurePaths describes the paths of the headline figures, and the schemas of their records.
 func figurePaths(s NameSet) (paths, schemas Object) {
 	endpoints := FigureEndpoints(s)
-	index, one := NewPlan(&endpoints[0], Figures), NewPlan(oneFigure(endpoints), Figures)
+	figure := endpoints[0]
+	figure.Fields = headlineFields
+	index, one := NewPlan(&endpoints[0], Figures), NewPlan(&figure, Figures)
 	var names []string
 	for i := range Headlines {
 		names = append(names, Headlines[i].Name)
@@ -181,6 +184,12 @@ func figurePaths(s NameSet) (paths, schemas Object) {
 	paths = Object{
 		{FiguresPath, index.figureOperation("listFigures", figuresSchema, kindTexts["figures all"])},
 		{FiguresPath + "/{name}", one.figureOperation("getFigure", figureSchema, kindTexts["figures one"], name)},
+	}
+	for _, e := range endpoints[1:] {
+		if h := e.Headline; h.Takes != "" {
+			paths = append(paths, [2]any{e.Path, NewPlan(&e, Figures).figureOperation(
+				"get"+schemaName(&e), figureSchema, kindTexts["figures one"])})
+		}
 	}
 	meaning := func(field string) string { return figureTexts[field] }
 	record := recordSchema(kindTexts["figures records"], headlineFields, meaning)
@@ -198,16 +207,6 @@ func figurePaths(s NameSet) (paths, schemas Object) {
 		{figuresSchema, either},
 		{figuresSchema + "List", listSchema(figuresSchema)},
 	}
-}
-
-// oneFigure is an endpoint with the parameters of all headline figures.
-func oneFigure(endpoints []Endpoint) *Endpoint {
-	e := endpoints[0]
-	e.Fields = headlineFields
-	for i := range Headlines {
-		e.Params = append(e.Params[:len(e.Params):len(e.Params)], Headlines[i].takes()...)
-	}
-	return &e
 }
 
 // figureOperation describes requests for headline figures.
