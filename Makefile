@@ -292,12 +292,12 @@ drill-short: build ## the same with fewer repetitions and without latencies: a m
 	$(GO) test -count=1 -timeout 60m -run '$(DRILL)' ./cmd/hdqs
 
 FUZZTIME ?= 20s
-fuzz: ## every fuzz test for FUZZTIME
-	@grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u | while read -r pkg; do \
-	  sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$$pkg"/*_test.go | while read -r name; do \
-	    echo "$$pkg $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
-	  done || exit 1; \
-	done
+fuzz: ## every fuzz test for FUZZTIME; the others go on after one fails
+	@status=0; for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
+	  for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$$pkg"/*_test.go); do \
+	    echo "$$pkg $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" || status=1; \
+	  done; \
+	done; exit $$status
 
 # The race detector checks pointers as well; the pass for them is for what is not built with it.
 SOAK ?= 3

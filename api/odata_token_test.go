@@ -61,6 +61,9 @@ func FuzzODataSkipToken(f *testing.F) {
 	f.Add("\xff~1")
 	f.Add("a b~1&$filter=false")
 	f.Fuzz(func(t *testing.T, token string) {
+		if len(token) > 1000 { // longer addresses are refused for their length
+			return
+		}
 		got := read(t, odata.Root+"sector?$skiptoken="+escapedToken(token))
 		of, at, _ := strings.Cut(token, "~")
 		n, err := strconv.ParseUint(at, 10, 62)
