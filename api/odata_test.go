@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -196,6 +197,20 @@ func TestODataPages(t *testing.T) {
 		}
 		if a, page := askOData(t, s, "sector", "$count", "true"); *page.Count != 7 {
 			t.Errorf("the new list has %d records: %s", *page.Count, a.Body)
+		}
+	}
+}
+
+// TestODataFromPages: a page of another origin may send what OData clients in browsers send.
+func TestODataFromPages(t *testing.T) {
+	t.Parallel()
+	a := odataServer(t, 0).Answer("OPTIONS", odata.Root+"idps", []reply.HeaderField{{
+		Name: "Access-Control-Request-Method", Value: "GET",
+	}, {Name: "Origin", Value: "https://page.example"}})
+	allowed := strings.Split(headerOf(a, "Access-Control-Allow-Headers"), ", ")
+	for _, name := range []string{"OData-MaxVersion", "OData-Version", "Prefer", "Content-Type"} {
+		if a.Status != 204 || !slices.Contains(allowed, name) {
+			t.Errorf("%d: %s is not among %q", a.Status, name, allowed)
 		}
 	}
 }

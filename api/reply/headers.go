@@ -32,7 +32,8 @@ const (
 
 // preflightHeaders are the header fields that pages of other origins may send.
 var preflightHeaders = contract.ContractNames.IdentifierHeader() + ", " + contract.HAPINames.IdentifierHeader() +
-	", Cache-Control, Content-Type, If-Modified-Since, If-None-Match, If-Range, Pragma, Prefer, Range, X-Requested-With"
+	", Cache-Control, Content-Type, If-Modified-Since, If-None-Match, If-Range, OData-MaxVersion, OData-Version" +
+	", Pragma, Prefer, Range, X-Requested-With"
 
 // Header names in canonical form, which are set without conversion.
 var (
