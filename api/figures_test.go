@@ -191,6 +191,11 @@ func TestFigureAnswers(t *testing.T) {
 		!strings.Contains(headerOf(unknown, "X-Hint"), "location_code") {
 		t.Errorf("%v", unknown.Header)
 	}
+	for _, target := range []string{path, "/api/v2/figures?location_code=AFG&" + id, "/api/v2/figures?" + id} {
+		if a := get(target + "&fields=value"); headerOf(a, "X-Unknown-Params") != "fields" {
+			t.Errorf("%s: fields has no effect, and is not named: %v", target, a.Header)
+		}
+	}
 	declared, _ := figureAnswer(t, s, "/api/v2/figures?"+id)
 	if len(declared) != len(contract.Headlines) {
 		t.Errorf("%d declarations, want %d", len(declared), len(contract.Headlines))

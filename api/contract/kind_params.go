@@ -42,6 +42,8 @@ func kindParams(e *Endpoint, k Kind) []Param {
 		return filters([]Param{fields}, latest, []Param{{
 			Name: compressionParam, Type: Choice, Enum: compressions, Default: "none", Own: compressionKind,
 		}})
+	case Figures:
+		return latest // its records are whole
 	}
 	return filters([]Param{fields}, latest)
 }
