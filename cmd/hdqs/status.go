@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hdqs/api/state"
 	"hdqs/internal/fleet"
 	"hdqs/internal/memory"
 	"hdqs/snapshot/store"
@@ -44,7 +45,7 @@ type replicaStatus struct {
 	Missing          []string         `json:"missing,omitempty"`
 	Refused          []string         `json:"refused,omitempty"`
 	Stale            []string         `json:"stale_sources,omitempty"`
-	LastPoll         *pollStatus      `json:"last_poll,omitempty"`
+	LastPoll         *state.Poll      `json:"last_poll,omitempty"`
 	InFlight         int64            `json:"in_flight,omitempty"`
 	InFlightBytes    int64            `json:"in_flight_bytes,omitempty"`
 	MemoryBytes      int64            `json:"memory_bytes,omitempty"` // resident, mapped segments included
@@ -52,12 +53,6 @@ type replicaStatus struct {
 	Shed             map[string]int64 `json:"shed,omitempty"` // refused requests by reason, since the start
 	SwapsRefused     int64            `json:"swaps_refused,omitempty"`
 	Panics           int64            `json:"panics,omitempty"`
-}
-
-type pollStatus struct {
-	At      time.Time `json:"at"`
-	Outcome string    `json:"outcome"`
-	Reason  string    `json:"reason,omitempty"`
 }
 
 func newStatus() *cobra.Command {
@@ -196,18 +191,8 @@ func (s *replicaStatus) askAdmin(ctx context.Context, base string) error {
 		return err
 	}
 	var r struct {
-		Ready      *bool          `json:"ready"`
-		Reason     string         `json:"reason"`
-		Snapshot   string         `json:"snapshot"`
-		AgeSeconds int64          `json:"age_seconds"`
-		Rows       map[string]int `json:"rows"`
-		Missing    []string       `json:"missing"`
-		Refused    []string       `json:"refused"`
-		Stale      []struct {
-			Table string `json:"table"`
-		} `json:"stale_sources"`
-		LastPoll *pollStatus `json:"last_poll"`
-		Panics   int64       `json:"panics"`
+		state.Readiness
+		Ready *bool `json:"ready"` // nil of what is no replica
 	}
 	if err := json.Unmarshal(body, &r); err != nil || r.Ready == nil {
 		return fmt.Errorf("%s/readyz is not that of a replica's admin listener: %.60q", base, body)
