@@ -54,8 +54,8 @@ func forms(value any) (all []string) {
 	return all
 }
 
-// inTemplates are texts that actions of templates say: {{t "text"}}.
-var inTemplates = regexp.MustCompile(`[{(]t "([^"]+)"`)
+// inTemplates are texts of templates: [[text]], which may have lines, and {{t "text"}}.
+var inTemplates = []*regexp.Regexp{regexp.MustCompile(`(?s)\[\[(.+?)\]\]`), regexp.MustCompile(`[{(]t "([^"]+)"`)}
 
 // templateKeys are the texts of templates.
 func templateKeys(t *testing.T, keys map[string]bool) {
@@ -69,11 +69,10 @@ func templateKeys(t *testing.T, keys map[string]bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, key := range lang.Keys(string(source)) {
-			keys[key] = true
-		}
-		for _, found := range inTemplates.FindAllStringSubmatch(string(source), -1) {
-			keys[found[1]] = true
+		for _, texts := range inTemplates {
+			for _, found := range texts.FindAllStringSubmatch(string(source), -1) {
+				keys[strings.Join(strings.Fields(found[1]), " ")] = true
+			}
 		}
 	}
 }

@@ -285,11 +285,5 @@ func medianText(texts []string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	slices.SortFunc(all, (*big.Rat).Cmp)
-	middle := all[len(all)/2]
-	if len(all)%2 == 0 {
-		middle = new(big.Rat).Add(middle, all[len(all)/2-1])
-		middle.Quo(middle, big.NewRat(2, 1))
-	}
-	return middle.FloatString(contract.HeadlineDigits)
+	return contract.Median(all).FloatString(contract.HeadlineDigits)
 }

@@ -3,6 +3,7 @@ package contract
 import (
 	_ "embed"
 	"encoding/json"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -247,4 +248,12 @@ func HeadlineOf(name string, s NameSet) (*Headline, *Endpoint) {
 		return nil, nil
 	}
 	return &Headlines[at], &FigureEndpoints(s)[at+1]
+}
+
+// Median is the middle of numbers, which it sorts, or the mean of the two in the middle.
+func Median(all []*big.Rat) *big.Rat {
+	slices.SortFunc(all, (*big.Rat).Cmp)
+	low, high := all[(len(all)-1)/2], all[len(all)/2]
+	mean := new(big.Rat).Add(low, high)
+	return mean.Quo(mean, big.NewRat(2, 1))
 }

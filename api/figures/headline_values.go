@@ -145,15 +145,8 @@ func (f *figure) medianChange(place string, h *headline) error {
 			month.Format("2006-01"))
 		return nil
 	}
-	slices.SortFunc(changes, (*big.Rat).Cmp)
-	middle := len(changes) / 2
-	median := changes[middle]
-	if len(changes)%2 == 0 {
-		median = new(big.Rat).Add(changes[middle-1], median)
-		median.Quo(median, big.NewRat(2, 1))
-	}
 	one := big.NewRat(1, 1)
-	h.value, h.rows = percentText(new(big.Rat).Sub(median, one), one), len(changes)
+	h.value, h.rows = percentText(new(big.Rat).Sub(contract.Median(changes), one), one), len(changes)
 	return nil
 }
 

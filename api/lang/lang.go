@@ -162,14 +162,6 @@ func (l *Language) List(texts []string) string {
 // inTemplate is a text in a template.
 var inTemplate = regexp.MustCompile(`(?s)\[\[(.+?)\]\]`)
 
-// Keys are the texts of a template.
-func Keys(template string) (keys []string) {
-	for _, found := range inTemplate.FindAllStringSubmatch(template, -1) {
-		keys = append(keys, oneLine(found[1]))
-	}
-	return keys
-}
-
 // oneLine has one blank between words, as keys do.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 

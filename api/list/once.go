@@ -38,6 +38,15 @@ func Faultf(status int, code, format string, args ...any) *Fault {
 	return &Fault{status, code, fmt.Sprintf(format, args...)}
 }
 
+// Quoted is a text of a request as faults name it.
+func Quoted(text string) string {
+	const most = 60
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return `"` + text + `"`
+}
+
 // FaultOf is an error of lists as a fault.
 func FaultOf(err error) *Fault {
 	if f, is := errors.AsType[*Fault](err); is {

@@ -256,7 +256,7 @@ func (a *request) answerTable(v *state.Served, t *table) error {
 		found.total++
 	}
 	if a.key != "" && len(found.rows) == 0 {
-		return notFound("%s has no record with the key %s", a.Name, quoted(a.key))
+		return notFound("%s has no record with the key %s", a.Name, list.Quoted(a.key))
 	}
 	var body []byte
 	contentType := a.form.contentType()

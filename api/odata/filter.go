@@ -100,22 +100,13 @@ func parseFilter(s *set, filter string) (n *node, err error) {
 	p.next()
 	n = p.or()
 	if p.token != "" {
-		p.fail("%s is not expected there", quoted(p.token))
+		p.fail("%s is not expected there", list.Quoted(p.token))
 	}
 	return n, nil
 }
 
 func (p *parser) fail(format string, args ...any) {
 	panic(badRequest("$filter: "+format+"; "+works, args...))
-}
-
-// quoted is a token as faults name it.
-func quoted(token string) string {
-	const most = 60
-	if len(token) > most {
-		token = strings.ToValidUTF8(token[:most], "") + "..."
-	}
-	return `"` + token + `"`
 }
 
 // next reads a token: a text with its quotes, a word, number or date, or a sign.
@@ -158,7 +149,7 @@ func (p *parser) is(word string) bool { return strings.EqualFold(p.token, word) 
 
 func (p *parser) expect(sign string) {
 	if p.token != sign {
-		p.fail("%s is missing before %s", quoted(sign), quoted(p.token))
+		p.fail("%s is missing before %s", list.Quoted(sign), list.Quoted(p.token))
 	}
 	p.next()
 }
@@ -239,7 +230,7 @@ func (p *parser) comparison() *node {
 	case left.literal != nil && left.literal.kind == boolean:
 		return &node{op: constant, literals: []value{*left.literal}}
 	case left.literal != nil || p.typeOf(left) != boolean:
-		p.fail("%s is not expected where a comparison is", quoted(p.token))
+		p.fail("%s is not expected where a comparison is", list.Quoted(p.token))
 	}
 	return &node{op: is, property: left.property}
 }
@@ -261,13 +252,13 @@ func (p *parser) side() side {
 	case token[0] >= '0' && token[0] <= '9' || token[0] == '-' || token[0] == '.':
 		v, ok := literalOf(token)
 		if !ok {
-			p.fail("%s is no number, date (2024-05-17) or time (2024-05-17T10:20:30Z)", quoted(token))
+			p.fail("%s is no number, date (2024-05-17) or time (2024-05-17T10:20:30Z)", list.Quoted(token))
 		}
 		return p.literal(v)
 	case p.token == "(":
 		f := slices.IndexFunc(functionNames[:], func(name string) bool { return strings.EqualFold(name, token) })
 		if f <= 0 {
-			panic(notImplemented("$filter: there is no function %s; %s", quoted(token), works))
+			panic(notImplemented("$filter: there is no function %s; %s", list.Quoted(token), works))
 		}
 		p.next()
 		s := p.side()
@@ -293,11 +284,11 @@ func (p *parser) propertyOf(name string) int {
 	switch {
 	case at < 0 && strings.ContainsAny(name, "/@$"):
 		panic(notImplemented("$filter: %s is not known; properties have no parts, and there are no parameters",
-			quoted(name)))
+			list.Quoted(name)))
 	case at < 0 && slices.ContainsFunc([]string{"add", "sub", "mul", "div", "mod", "has"}, p.is):
 		panic(notImplemented("$filter: there is no %s; %s", name, works))
 	case at < 0:
-		panic(badRequest("$filter: there is no property %s; %s", quoted(name), p.set.near(name)))
+		panic(badRequest("$filter: there is no property %s; %s", list.Quoted(name), p.set.near(name)))
 	case p.set.Properties[at].isKey():
 		panic(notImplemented("$filter: %s cannot be filtered; ask for %s('KEY')", name, p.set.Name))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
+	"hdqs/api/reply"
 )
 
 // level is how much control information an answer has (odata.metadata).
@@ -91,7 +92,7 @@ func readOptions(ctx *fasthttp.RequestCtx, s *set, known ...string) (o options, 
 		case isOther && !slices.Contains(known, short):
 			return o, notImplemented("%s is not here: %s", name, instead)
 		case !slices.Contains(known, short):
-			return o, badRequest("there is no query option %s; this address takes %s", quoted(name), listed(known))
+			return o, badRequest("there is no query option %s; this address takes %s", list.Quoted(name), listed(known))
 		case twice:
 			return o, badRequest("%s is given twice", name)
 		}
@@ -114,7 +115,8 @@ func readOptions(ctx *fasthttp.RequestCtx, s *set, known ...string) (o options, 
 	if o.form, err = formOf(string(ctx.Request.Header.Peek(fasthttp.HeaderAccept)), format); err != nil {
 		return o, err
 	}
-	if size := pageSizePreferred(&ctx.Request.Header); size > 0 {
+	preferred := reply.Preference(&ctx.Request.Header, "odata.maxpagesize", "maxpagesize")
+	if size, err := strconv.Atoi(preferred); err == nil && size > 0 {
 		o.pageSize, o.preferred = min(size, o.pageSize), true
 	}
 	return o, nil
@@ -137,7 +139,7 @@ func (o *options) read(s *set, name, text string) (err error) {
 	case "top", "skip":
 		n, err := strconv.ParseUint(text, 10, 62)
 		if err != nil {
-			return badRequest("$%s is a whole number from 0 on, not %s", name, quoted(text))
+			return badRequest("$%s is a whole number from 0 on, not %s", name, list.Quoted(text))
 		}
 		if name == "top" {
 			o.top = int64(n)
@@ -170,7 +172,7 @@ func (s *set) selection(text string) (all []int, err error) {
 		}
 		at := s.indexOf(strings.TrimPrefix(name, namespace+"."+s.Name+"/"))
 		if at < 0 {
-			return nil, badRequest("$select: there is no property %s; %s", quoted(name), s.near(name))
+			return nil, badRequest("$select: there is no property %s; %s", list.Quoted(name), s.near(name))
 		}
 		all = append(all, at)
 	}
@@ -188,7 +190,7 @@ func (s *set) checkOrder(text string) error {
 		at := s.indexOf(name)
 		switch {
 		case at < 0:
-			return badRequest("$orderby: there is no property %s; %s", quoted(name), s.near(name))
+			return badRequest("$orderby: there is no property %s; %s", list.Quoted(name), s.near(name))
 		case direction != "" && !strings.EqualFold(strings.TrimSpace(direction), "asc"):
 			return s.noOrder()
 		case s.Properties[at].isKey():
@@ -267,19 +269,4 @@ func bestForm(accept string) (best form, ok bool) {
 	}
 	best.xml = xml
 	return best, ok
-}
-
-// pageSizePreferred is the most records of a page that a client prefers; 0 without a preference.
-func pageSizePreferred(h *fasthttp.RequestHeader) int {
-	for _, line := range h.PeekAll("Prefer") {
-		for preference := range strings.SplitSeq(string(line), ",") {
-			name, text, _ := strings.Cut(strings.TrimSpace(preference), "=")
-			if name = strings.ToLower(strings.TrimSpace(name)); name == "odata.maxpagesize" || name == "maxpagesize" {
-				if n, err := strconv.Atoi(strings.Trim(strings.TrimSpace(text), `"`)); err == nil && n > 0 {
-					return n
-				}
-			}
-		}
-	}
-	return 0
 }

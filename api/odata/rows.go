@@ -73,7 +73,7 @@ func (a *request) meaning() []byte {
 func (a *request) rowOf() (version string, row uint64, err error) {
 	version, row, found, err := a.RowOf(a.endpoint, a.key)
 	if err == nil && !found {
-		err = notFound("%s has no row with the key %s", a.Name, quoted(a.key))
+		err = notFound("%s has no row with the key %s", a.Name, list.Quoted(a.key))
 	}
 	return version, row, err
 }

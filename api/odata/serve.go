@@ -72,7 +72,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 		}
 	}
 	if most := string(ctx.Request.Header.Peek(headerMaximum)); most != "" && !strings.HasPrefix(most, "4.") {
-		return badRequest("answers have OData version 4.0, and the client takes at most %s", quoted(most))
+		return badRequest("answers have OData version 4.0, and the client takes at most %s", list.Quoted(most))
 	}
 	path, isHere := strings.CutPrefix(reply.PathOf(ctx)+"/", Root)
 	switch path = strings.TrimSuffix(path, "/"); {
@@ -83,7 +83,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case path == "$metadata":
 		return s.answerMetadata(ctx)
 	case strings.HasPrefix(path, "$"):
-		return notImplemented("%s is not here; ask for sets one by one", quoted(path))
+		return notImplemented("%s is not here; ask for sets one by one", list.Quoted(path))
 	case strings.HasSuffix(path, workbookEnding), path == connectionFile:
 		return s.answerFile(ctx, path)
 	}
@@ -114,7 +114,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case isKey:
 		a.key = key
 	case rest != "" && rest != "()":
-		return notImplemented("%s has no parts that can be asked for: use $select", quoted(path))
+		return notImplemented("%s has no parts that can be asked for: use $select", list.Quoted(path))
 	}
 	if of.make != nil {
 		return a.answerComputed()
@@ -131,9 +131,9 @@ func (s *Service) setOf(name string) (*set, error) {
 		}
 	}
 	if near := nearest.Of(strings.ReplaceAll(strings.ToLower(name), "-", "_"), names); near != "" {
-		return nil, notFound("there is no set %s; did you mean %s?", quoted(name), near)
+		return nil, notFound("there is no set %s; did you mean %s?", list.Quoted(name), near)
 	}
-	return nil, notFound("there is no set %s; the sets are %s", quoted(name), strings.Join(names, ", "))
+	return nil, notFound("there is no set %s; the sets are %s", list.Quoted(name), strings.Join(names, ", "))
 }
 
 // keyIn is the key in the rest of a path: ('KEY') or (row_key='KEY').

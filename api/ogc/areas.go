@@ -65,7 +65,7 @@ func (a *request) answerAreas(c *collection, o *options, id string) error {
 		contentType := geoJSONType
 		if id != "" {
 			if !found {
-				return notFound("%s has no feature %s", c.id, quoted(id))
+				return notFound("%s has no feature %s", c.id, list.Quoted(id))
 			}
 			body = a.withLinks(body, c)
 		}

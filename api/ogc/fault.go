@@ -2,7 +2,6 @@ package ogc
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/valyala/fasthttp"
 
@@ -19,19 +18,11 @@ func notFound(format string, args ...any) *list.Fault {
 	return list.Faultf(fasthttp.StatusNotFound, "NotFound", format, args...)
 }
 
-// quoted is a text of a request as messages show it.
-func quoted(text string) string {
-	if len(text) > 80 {
-		text = text[:80] + "..."
-	}
-	return fmt.Sprintf("%q", text)
-}
-
 // faultOf is an error as an answer says it.
 func faultOf(err error) *list.Fault {
 	if wrong, is := errors.AsType[*contract.Invalid](err); is {
 		first := &wrong.Issues[0]
-		return invalid("%s is %s: %s", first.Param, quoted(first.Input), first.Text)
+		return invalid("%s is %s: %s", first.Param, list.Quoted(first.Input), first.Text)
 	}
 	if day, is := errors.AsType[*contract.BadDay](err); is {
 		return invalid("%s is no date; want YYYY, YYYY-MM or YYYY-MM-DD", day.Param)

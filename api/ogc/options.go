@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
 	"hdqs/index"
 )
 
@@ -47,7 +48,7 @@ func (a *request) readOptions(c *collection) (o *options, err error) {
 		case "limit":
 			n, bad := strconv.ParseUint(text, 10, 32)
 			if bad != nil || n == 0 {
-				return nil, invalid("limit is %s; want a number from 1 to %d", quoted(text), maxLimit)
+				return nil, invalid("limit is %s; want a number from 1 to %d", list.Quoted(text), maxLimit)
 			}
 			o.limit = int(min(n, maxLimit)) // as the standard says of greater ones
 		case "bbox":
@@ -58,7 +59,7 @@ func (a *request) readOptions(c *collection) (o *options, err error) {
 			state, skip, found := strings.Cut(text, "~")
 			o.state = state
 			if o.skip, err = strconv.ParseUint(skip, 10, 32); err != nil || !found || state == "" {
-				return nil, invalid("the token %s is of no next page; begin with the first page", quoted(text))
+				return nil, invalid("the token %s is of no next page; begin with the first page", list.Quoted(text))
 			}
 		default:
 			err = o.readParam(c, name, text)
@@ -75,7 +76,7 @@ func (o *options) readParam(c *collection, name, text string) error {
 	at := slices.IndexFunc(c.params, func(p param) bool { return p.name == name })
 	if at < 0 {
 		return invalid("there is no parameter %s; this address takes limit, bbox, datetime, token, f and what "+
-			"collections/%s/queryables lists", quoted(name), c.id)
+			"collections/%s/queryables lists", list.Quoted(name), c.id)
 	}
 	p := &c.params[at]
 	if p.field == nil {
@@ -88,7 +89,7 @@ func (o *options) readParam(c *collection, name, text string) error {
 	}
 	filters, ok := equals(p.field, text)
 	if !ok {
-		return invalid("%s is %s, which is no %s", name, quoted(text), schemaOf(p.kind, nil)["type"])
+		return invalid("%s is %s, which is no %s", name, list.Quoted(text), schemaOf(p.kind, nil)["type"])
 	}
 	o.filters = append(o.filters, filters...)
 	return nil
@@ -146,14 +147,14 @@ func (o *options) readBox(c *collection, text string) error {
 	for i, part := range parts {
 		x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
 		if numbers[i] = x; err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return invalid("bbox is %s; want west,south,east,north in degrees", quoted(text))
+			return invalid("bbox is %s; want west,south,east,north in degrees", list.Quoted(text))
 		}
 	}
 	if len(numbers) == 6 { // with heights, which places have none of
 		numbers = []float64{numbers[0], numbers[1], numbers[3], numbers[4]}
 	}
 	if len(numbers) != 4 || numbers[1] > numbers[3] {
-		return invalid("bbox is %s; want west,south,east,north in degrees, south at most north", quoted(text))
+		return invalid("bbox is %s; want west,south,east,north in degrees, south at most north", list.Quoted(text))
 	}
 	b := box(numbers)
 	if b[2]-b[0] >= 360 {
@@ -191,7 +192,7 @@ func (o *options) readTime(c *collection, text string) error {
 	openFrom, openNext := isInterval && (first == "" || first == ".."), isInterval && (last == "" || last == "..")
 	if !okFrom && !openFrom || !okNext && !openNext || okFrom && okNext && from >= next {
 		return invalid("datetime is %s; want a time as 2024-05-01 or 2024-05-01T00:00:00Z, or two with / between, the "+
-			"first not after the last, of which one may be ..", quoted(text))
+			"first not after the last, of which one may be ..", list.Quoted(text))
 	}
 	if !c.hasTime() {
 		return nil

@@ -45,7 +45,7 @@ func (a *request) answerItem(c *collection, id string) error {
 	}
 	version, row, found, err := a.RowOf(c.endpoint, id)
 	if err == nil && !found {
-		err = notFound("%s has no feature %s", c.id, quoted(id))
+		err = notFound("%s has no feature %s", c.id, list.Quoted(id))
 	}
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 		return a.answerItems(c)
 	}
 	for name := range a.sent {
-		return invalid("there is no parameter %s here; this address takes f only", quoted(name))
+		return invalid("there is no parameter %s here; this address takes f only", list.Quoted(name))
 	}
 	switch {
 	case path == "":
@@ -128,7 +128,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case path == "collections":
 		return a.answerCollections()
 	case len(parts) < 2 || parts[0] != "collections":
-		return notFound("there is no %s here; begin at %s", quoted(path), Root)
+		return notFound("there is no %s here; begin at %s", list.Quoted(path), Root)
 	}
 	c, err := s.collectionOf(parts[1])
 	switch {
@@ -142,7 +142,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case len(parts) == 4 && parts[2] == "items":
 		return a.answerItem(c, parts[3])
 	}
-	return notFound("there is no %s; of a collection there are items and queryables", quoted(path))
+	return notFound("there is no %s; of a collection there are items and queryables", list.Quoted(path))
 }
 
 // readQuery reads the parameters.
@@ -152,14 +152,14 @@ func (a *request) readQuery() (err error) {
 	}
 	for name, values := range a.sent {
 		if len(values) > 1 {
-			return invalid("the parameter %s is given twice", quoted(name))
+			return invalid("the parameter %s is given twice", list.Quoted(name))
 		}
 	}
 	accept := string(a.ctx.Request.Header.Peek(fasthttp.HeaderAccept))
 	a.html = strings.Contains(accept, "text/html") && !strings.Contains(accept, "json")
 	if form := a.sent.Get("f"); a.sent.Has("f") {
 		if a.html, a.named = form == "html", true; form != "json" && form != "html" {
-			return invalid("f is %s; want json or html", quoted(form))
+			return invalid("f is %s; want json or html", list.Quoted(form))
 		}
 	}
 	a.sent.Del("f")
@@ -265,11 +265,11 @@ func (s *Service) collectionOf(id string) (*collection, error) {
 		}
 	}
 	if near := nearest.Of(strings.ReplaceAll(strings.ToLower(id), "-", "_"), ids); near != "" {
-		return nil, notFound("there is no collection %s; did you mean %s?", quoted(id), near)
+		return nil, notFound("there is no collection %s; did you mean %s?", list.Quoted(id), near)
 	}
 	if s.boundaries == nil {
 		return nil, notFound("there is no collection %s; there are %s. Areas need boundaries, which the operator "+
-			"gives with --boundaries", quoted(id), strings.Join(ids, " and "))
+			"gives with --boundaries", list.Quoted(id), strings.Join(ids, " and "))
 	}
-	return nil, notFound("there is no collection %s; see %scollections", quoted(id), Root)
+	return nil, notFound("there is no collection %s; see %scollections", list.Quoted(id), Root)
 }
