@@ -132,8 +132,10 @@ func (c *catalog) take(entries []catalogfile.Entry) {
 		case catalogfile.IsReference(e.Role), IsDataRole(e.Role):
 			c.files[e.Role] = append(c.files[e.Role], f)
 		default:
-			c.unread = append(c.unread, Refusal{"", e.Path,
-				fmt.Sprintf("catalog.json: %s has the unknown role %q and is not read", e.Path, e.Role)})
+			c.unread = append(c.unread, Refusal{
+				"", e.Path,
+				fmt.Sprintf("catalog.json: %s has the unknown role %q and is not read", e.Path, e.Role),
+			})
 		}
 	}
 }

@@ -114,3 +114,17 @@ func TestLossesUnseen(t *testing.T) {
 		t.Errorf("a channel whose file is gone: %s", o.stderr)
 	}
 }
+
+// TestRefreshLosses: a server that loads by itself logs what a later load could not use, and why.
+func TestRefreshLosses(t *testing.T) {
+	parallel(t)
+	files := newCatalog(t, 1)
+	testkit.Must(t, os.Remove(filepath.Join(files, "catalog.json")))
+	s := serve(t, "--catalog", files, "--refresh", "1s", "--data-dir", t.TempDir())
+	testkit.Must(t, os.RemoveAll(filepath.Join(files, "idps")))
+	testkit.WaitFor(t, "the loss in the log", func() bool {
+		return s.logged("the load is partial") && s.logged("idps (stale)") && s.logged("stale=1 ") &&
+			s.logged("is not in the catalog any more")
+	})
+	s.stop(t)
+}

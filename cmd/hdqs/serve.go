@@ -432,15 +432,14 @@ func (f *serveFlags) rebuild(ctx context.Context, st *openStore, log *slog.Logge
 		log.Error("refresh failed; the served snapshot stays", "catalog", f.load.catalog, "error", err)
 		return err
 	}
-	stale, why := 0, ""
+	why := l.Losses()
 	if l.Fetched != nil {
-		stale = l.Fetched.Count(loader.SourceStale) + l.Fetched.Count(loader.SourceRefused)
-		why = l.Fetched.Trouble()
+		why = append(why, l.Fetched.Trouble())
 	}
-	log.Info("refreshed", "outcome", l.Outcome, "snapshot", l.Snapshot, "partial", l.partial() != nil,
-		"stale", stale, "seconds", l.Seconds)
-	if stale > 0 {
-		log.Warn("the catalog could not be read whole; the last good form of its files is served", "why", why)
+	log.Info("refreshed", "outcome", l.Outcome, "snapshot", l.Snapshot, "partial", l.Partial,
+		"stale", len(l.Stale), "seconds", l.Seconds)
+	if l.Partial {
+		log.Warn("the load is partial: see 'hdqs inspect --report'", "tables", l.Incomplete(), "why", why)
 	}
 	return nil
 }
