@@ -68,6 +68,10 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 	if upstream.IsRemote(f.catalog) {
 		return o, nil
 	}
+	if len(f.source.Only) > 0 || f.source.Location != "" {
+		return o, exitWith(exitUsage, errors.New("--only and --location-list are for a catalog over the network: "+
+			"a directory is read whole, with its reference/location.csv"))
+	}
 	info, err := os.Stat(f.catalog)
 	if err != nil {
 		return o, fmt.Errorf("catalog: %w", err)
