@@ -68,7 +68,9 @@ func takeLock(path string) (*os.File, error) {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		foreign := errors.Is(err, fs.ErrPermission)
 		if foreign {
-			f, err = os.Open(path)
+			if theirs, openErr := os.Open(path); openErr == nil { // else the folder must not be written to
+				f, err = theirs, nil
+			}
 		}
 		if err != nil {
 			return nil, err

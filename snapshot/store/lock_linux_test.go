@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,24 +43,41 @@ func TestLockOfAnotherUser(t *testing.T) {
 			testkit.Must(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
 			release = func() error { return errors.Join(os.Remove(path), f.Close()) }
 		}
-		got := make(chan error)
-		go func() {
-			if os.Geteuid() == 0 {
-				runtime.LockOSThread() // and never unlock it: the thread ends with the goroutine
-				if err := unix.Setfsuid(nobody); err != nil {
-					got <- err
-					return
-				}
-			}
-			l, err := s.Lock("operation")
-			if err == nil {
-				err = l.Release()
-			}
-			got <- err
-		}()
-		if err := <-got; held != errors.Is(err, ErrLocked) || !held && err != nil {
+		if err := lockAsNobody(s); held != errors.Is(err, ErrLocked) || !held && err != nil {
 			t.Errorf("held by another user: %v: %v", held, err)
 		}
 		testkit.Must(t, release())
 	}
+}
+
+// TestLockInFolderOfAnotherUser: the error is that of the folder, not that of a missing file.
+func TestLockInFolderOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	testkit.Must(t, os.MkdirAll(s.Dir(), 0o755))
+	above := filepath.Dir(s.Dir())
+	testkit.Must(t, errors.Join(os.Chmod(s.Dir(), 0o555), os.Chmod(above, 0o755), os.Chmod(filepath.Dir(above), 0o755)))
+	if err := lockAsNobody(s); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("got %v, want a refused permission", err)
+	}
+}
+
+// lockAsNobody locks and releases the store as another user, if the tests are root's.
+func lockAsNobody(s *Store) error {
+	got := make(chan error)
+	go func() {
+		if os.Geteuid() == 0 {
+			runtime.LockOSThread() // and never unlock it: the thread ends with the goroutine
+			if err := unix.Setfsuid(nobody); err != nil {
+				got <- err
+				return
+			}
+		}
+		l, err := s.Lock("operation")
+		if err == nil {
+			err = l.Release()
+		}
+		got <- err
+	}()
+	return <-got
 }
