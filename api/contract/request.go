@@ -192,7 +192,7 @@ func (r *Request) readValue(p *Param, text string) (v Value, ok bool) {
 	case String:
 		counted := text
 		if p.List && p.hasPattern() { // which keeps the backslashes that a list needs
-			counted = unescaped(text)
+			counted = listUnescapes.Replace(text)
 		}
 		v.Text, ok = text, r.withinMax(p, counted)
 	case Choice:

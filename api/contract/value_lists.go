@@ -231,7 +231,7 @@ func cutValue(list string, pattern bool) (value, rest string, more bool) {
 	}
 	value = list[:end]
 	if escaped && !pattern {
-		value = unescaped(value)
+		value = listUnescapes.Replace(value)
 	}
 	if end == len(list) {
 		return value, "", false
@@ -239,20 +239,11 @@ func cutValue(list string, pattern bool) (value, rest string, more bool) {
 	return value, list[end+1:], true
 }
 
-// unescaped removes the backslash before each comma and backslash.
-func unescaped(text string) string {
-	b := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+1 < len(text) && (text[i+1] == ',' || text[i+1] == '\\') {
-			i++
-		}
-		b = append(b, text[i])
-	}
-	return string(b)
-}
-
-// listEscapes writes a value without wildcards as a list has it.
-var listEscapes = strings.NewReplacer(`\`, `\\`, `,`, `\,`)
+// listEscapes writes a value without wildcards as a list has it, and listUnescapes reads it.
+var (
+	listEscapes   = strings.NewReplacer(`\`, `\\`, `,`, `\,`)
+	listUnescapes = strings.NewReplacer(`\\`, `\`, `\,`, `,`)
+)
 
 // appendList writes values so that reading them gives the same list.
 func appendList(dst []byte, p *Param, values []Value) []byte {
