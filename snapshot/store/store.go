@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
@@ -301,45 +298,26 @@ func (s *Snapshots) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, err
 			}
 		}
 	}
-	segments, errs := make([]*snapshot.Segment, len(m.Tables)), make([]error, len(m.Tables))
 	cores := runtime.GOMAXPROCS(0)
 	if earlier != nil { // it is served, and requests need the other cores
 		cores = 1
 	}
-	var workers errgroup.Group
-	workers.SetLimit(cores)
-	for _, i := range largestFirst(m.Tables) {
-		ref := m.Tables[i]
-		if old := shared[ref.Table+ref.SHA256]; old != nil {
-			segments[i] = old.Acquire()
+	snap := &Snapshot{Manifest: m, Segments: make(map[string]*snapshot.Segment, len(m.Tables))}
+	var errs []error // of all tables, not of the first one only
+	for _, ref := range m.Tables {
+		segment, err := shared[ref.Table+ref.SHA256], error(nil)
+		if segment != nil {
+			segment.Acquire()
+		} else if segment, err = s.openRef(ref, cores); err != nil {
+			errs = append(errs, err)
 			continue
 		}
-		workers.Go(func() error {
-			segments[i], errs[i] = s.openRef(ref, cores)
-			return nil
-		})
-	}
-	_ = workers.Wait() // all errors are reported, not the first one only
-	snap := &Snapshot{Manifest: m, Segments: make(map[string]*snapshot.Segment, len(segments))}
-	for i, segment := range segments {
-		if segment != nil {
-			snap.Segments[m.Tables[i].Table] = segment
-		}
+		snap.Segments[ref.Table] = segment
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, errors.Join(fmt.Errorf("snapshot %s: %w", m.ID, err), snap.Close())
 	}
 	return snap, nil
-}
-
-// largestFirst returns the positions of tables, so that the last one to be opened is a small one.
-func largestFirst(tables []SegmentRef) []int {
-	order := make([]int, len(tables))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(tables[b].Bytes, tables[a].Bytes) })
-	return order
 }
 
 // openRef opens a segment of the store on so many cores, or by its link if the file is damaged or
