@@ -3,7 +3,6 @@ package columnar
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 
@@ -53,17 +52,8 @@ var errLongDictionary = errors.New("columnar: the texts of a dictionary are long
 
 // NewArrowStream reads the rows for the first time: a dictionary has only the texts that occur, in
 // the order of their codes, and comes before the first batch, since many readers have neither
-// deltas nor replacements of dictionaries.
+// deltas nor replacements of dictionaries. No field is a Point.
 func NewArrowStream(fields []Field, rows Rows, o ArrowOptions) (*ArrowStream, error) {
-	if err := checkFields(fields); err != nil {
-		return nil, err
-	}
-	for i := range fields {
-		if fields[i].Type() == Point {
-			return nil, fmt.Errorf("columnar: field %q is a point, which is not written to Arrow streams",
-				fields[i].Name)
-		}
-	}
 	if o.Batch == 0 {
 		o.Batch = ArrowBatch
 	}

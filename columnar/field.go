@@ -1,7 +1,6 @@
 package columnar
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 
@@ -80,26 +79,4 @@ func All(seg *snapshot.Segment) Rows {
 			yield(index.Range{From: 0, To: uint32(n)})
 		}
 	}
-}
-
-// checkFields refuses fields that no file can have.
-func checkFields(fields []Field) error {
-	if len(fields) == 0 {
-		return fmt.Errorf("columnar: no fields")
-	}
-	seen := make(map[string]bool, len(fields))
-	for i := range fields {
-		f := &fields[i]
-		switch {
-		case f.Name == "" || f.Column == nil:
-			return fmt.Errorf("columnar: field %d has no name or no column", i)
-		case seen[f.Name]:
-			return fmt.Errorf("columnar: field %q is named twice", f.Name)
-		case f.Lon != nil && (f.Lon.Kind != snapshot.Decimal || f.Column.Kind != snapshot.Decimal):
-			return fmt.Errorf("columnar: field %q is a point of columns of kind %s and %s, both must be decimal",
-				f.Name, f.Column.Kind, f.Lon.Kind)
-		}
-		seen[f.Name] = true
-	}
-	return nil
 }

@@ -38,9 +38,6 @@ const (
 // as soon as they are complete, so that memory does not depend on the number of rows. The same rows
 // of the same segment give the same bytes.
 func WriteParquet(w io.Writer, fields []Field, rows Rows, o ParquetOptions) (int, error) {
-	if err := checkFields(fields); err != nil {
-		return 0, err
-	}
 	if o.RowGroup == 0 {
 		o.RowGroup = RowGroup
 	}
@@ -52,11 +49,7 @@ func WriteParquet(w io.Writer, fields []Field, rows Rows, o ParquetOptions) (int
 			}
 		}
 	}
-	options, err := p.options(&o)
-	if err != nil {
-		return 0, err
-	}
-	p.file = parquet.NewGenericWriter[any](w, options...)
+	p.file = parquet.NewGenericWriter[any](w, p.options(&o)...)
 	total := 0
 	for b := range batches(rows, o.RowGroup) {
 		for i, column := range p.file.ColumnWriters() {
@@ -93,9 +86,8 @@ type parquetWriter struct {
 	times  [][]string // texts of times by code, by field
 }
 
-func (p *parquetWriter) options(o *ParquetOptions) ([]parquet.WriterOption, error) {
+func (p *parquetWriter) options(o *ParquetOptions) []parquet.WriterOption {
 	nodes := make([]parquet.Field, len(p.fields))
-	names := map[string]bool{}
 	options := []parquet.WriterOption{
 		parquet.Compression(codec), parquet.PageBufferSize(pageBytes),
 		parquet.CreatedBy("hdqs", "1.0.0", "1"), parquet.MaxRowsPerRowGroup(int64(o.RowGroup)),
@@ -103,7 +95,6 @@ func (p *parquetWriter) options(o *ParquetOptions) ([]parquet.WriterOption, erro
 	for i := range p.fields {
 		f := &p.fields[i]
 		nodes[i] = namedNode{parquet.FieldID(parquet.Optional(leafOf(f)), i+1), f.Name}
-		names[f.Name] = true
 		if f.Meaning != "" {
 			options = append(options, parquet.KeyValueMetadata(meaningKey+f.Name, f.Meaning))
 		}
@@ -128,12 +119,7 @@ func (p *parquetWriter) options(o *ParquetOptions) ([]parquet.WriterOption, erro
 	if len(filters) > 0 {
 		options = append(options, parquet.BloomFilters(filters...))
 	}
-	for _, name := range slices.Concat(o.SortedBy, o.Bloom) {
-		if !names[name] {
-			return nil, fmt.Errorf("columnar: sorted by or filtered by %q, which is no field", name)
-		}
-	}
-	return append(options, parquet.NewSchema("rows", orderedGroup{fields: nodes})), nil
+	return append(options, parquet.NewSchema("rows", orderedGroup{fields: nodes}))
 }
 
 // read sets values to those of a field in the rows of a batch.

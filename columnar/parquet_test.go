@@ -312,31 +312,6 @@ func checkGeo(t *testing.T, f *parquet.File, seg *snapshot.Segment) {
 	}
 }
 
-func TestParquetRefusesWrongFields(t *testing.T) {
-	t.Parallel()
-	seg := randomSegment(t, rand.New(rand.NewPCG(1, 1)), 3)
-	text, err := seg.Column("text0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		fields []Field
-		o      ParquetOptions
-	}{
-		"no fields":     {},
-		"no column":     {fields: []Field{{Name: "a"}}},
-		"no name":       {fields: []Field{{Column: text}}},
-		"named twice":   {fields: []Field{{Name: "a", Column: text}, {Name: "a", Column: text}}},
-		"must be decim": {fields: []Field{{Name: "a", Column: text, Lon: text}}},
-		"no field":      {fields: []Field{{Name: "a", Column: text}}, o: ParquetOptions{Bloom: []string{"b"}}},
-	} {
-		_, err := WriteParquet(io.Discard, c.fields, All(seg), c.o)
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: error %v", name, err)
-		}
-	}
-}
-
 // TestParquetWriteFails checks that an error of the writer comes back, wherever it happens.
 func TestParquetWriteFails(t *testing.T) {
 	t.Parallel()
