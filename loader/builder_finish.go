@@ -95,8 +95,8 @@ func (g *tuples) data(ids []uint32) snapshot.GroupData {
 	return d
 }
 
-// data is the column with its values in the order of positions, without texts that are not used any
-// more.
+// data is the column with its values in the order of positions. Its dictionary has no text that is
+// not used any more.
 func (v *vector) data(positions []uint32) snapshot.ColumnData {
 	v.pick(positions)
 	d := snapshot.ColumnData{Name: v.name, Kind: v.kind, Index: v.index}
@@ -107,7 +107,7 @@ func (v *vector) data(positions []uint32) snapshot.ColumnData {
 		used := renumber(v.codes, len(v.dict))
 		d.Codes, d.Values = v.codes, picked(v.dict, used)
 	case snapshot.Decimal:
-		d.Decimals, d.Texts = v.decs, v.usedTexts()
+		d.Decimals, d.Texts = v.decs, v.texts
 	default:
 		d.Ints = v.ints
 	}
@@ -128,24 +128,6 @@ func renumber(codes []uint32, n int) (used []uint32) {
 			number[c] = uint32(len(used))
 		}
 		codes[i] = number[c] - 1
-	}
-	return used
-}
-
-func (v *vector) usedTexts() []string {
-	var used []string
-	number := map[int64]int64{}
-	for i, d := range v.decs {
-		if d.Scale != snapshot.DecText {
-			continue
-		}
-		at, ok := number[d.Mantissa]
-		if !ok {
-			at = int64(len(used))
-			number[d.Mantissa] = at
-			used = append(used, v.texts[d.Mantissa])
-		}
-		v.decs[i].Mantissa = at
 	}
 	return used
 }
