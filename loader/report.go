@@ -268,6 +268,8 @@ type SourceReport struct {
 	Path         string  `json:"path"`
 	State        string  `json:"state"`
 	Why          string  `json:"why,omitempty"`
+	Blocked      bool    `json:"blocked,omitempty"`   // the site refuses this program: why says what helps
+	NotAsked     bool    `json:"not_asked,omitempty"` // no request was sent, since another one had failed
 	LastModified string  `json:"last_modified,omitempty"`
 	Bytes        int64   `json:"bytes"` // of the file
 	Seconds      float64 `json:"seconds"`
@@ -284,21 +286,35 @@ func (f *FetchReport) Count(state string) int {
 	return n
 }
 
-// Trouble is why the catalog could not be read whole, in one text: the longest of what is said
-// about it and its files, since that says what to do. It is empty if nothing is said.
-func (f *FetchReport) Trouble() (why string) {
-	said := slices.Clone(f.Notes)
+// ByHelp orders sources that failed: first those that say what helps, last those that say of another
+// one that it failed.
+func ByHelp(a, b SourceReport) int {
+	place := func(s SourceReport) int {
+		switch {
+		case s.NotAsked:
+			return 2
+		case s.Blocked:
+			return 0
+		}
+		return 1
+	}
+	return cmp.Compare(place(a), place(b))
+}
+
+// Trouble is why the catalog could not be read whole, in one text: of a file, or of the listing if
+// no file was asked for. It is empty if nothing is said.
+func (f *FetchReport) Trouble() string {
+	var failed []SourceReport
 	for _, s := range f.Sources {
 		if s.State == SourceStale || s.State == SourceRefused {
-			said = append(said, s.Why)
+			failed = append(failed, s)
 		}
 	}
-	for _, text := range said {
-		if len(text) > len(why) {
-			why = text
-		}
+	slices.SortStableFunc(failed, ByHelp)
+	if len(failed) > 0 && (!failed[0].NotAsked || len(f.Notes) == 0) {
+		return failed[0].Why
 	}
-	return why
+	return strings.Join(f.Notes, "; ")
 }
 
 // complete reports whether every source was read or has not changed. A catalog that was not fetched

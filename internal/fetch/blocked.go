@@ -44,6 +44,12 @@ func IsBlocked(err error) bool {
 	return ok
 }
 
+// NotAsked reports whether no request was sent, since the site had refused one before.
+func NotAsked(err error) bool {
+	blocked, ok := errors.AsType[*BlockedError](err)
+	return ok && blocked.again
+}
+
 // blockedBy makes a failure a BlockedError if the answer, of which start is the beginning, says
 // that this program is not welcome. A page with 403 may say so, or be about one file: servers of
 // files have such pages too.

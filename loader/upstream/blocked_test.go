@@ -72,6 +72,9 @@ func TestBlockedFromTheStart(t *testing.T) {
 		if s.Count(loader.SourceStale) != len(full.Files) || len(s.Notes) == 0 || !namesBlock(s.Notes[0]) {
 			t.Errorf("%s: %d of %d files stale, notes %q", name, s.Count(loader.SourceStale), len(full.Files), s.Notes)
 		}
+		if !namesBlock(s.Trouble()) {
+			t.Errorf("%s: the trouble is %q", name, s.Trouble())
+		}
 		server.Lock()
 		if asked > 2*o.Fetch.Tries {
 			t.Errorf("%s: %d requests to a site that refuses them", name, asked)
@@ -155,6 +158,12 @@ func TestBlockedWhileDownloading(t *testing.T) {
 		} else if f.State == loader.SourceStale && !strings.Contains(f.Why, "blocks requests") {
 			t.Errorf("%s: %s", f.Path, f.Why)
 		}
+		if stale := f.State == loader.SourceStale; f.Blocked != stale || f.NotAsked != (stale && !namesBlock(f.Why)) {
+			t.Errorf("%s: blocked %v, not asked for %v: %s", f.Path, f.Blocked, f.NotAsked, f.Why)
+		}
+	}
+	if !namesBlock(s.Trouble()) {
+		t.Errorf("the trouble is %q", s.Trouble())
 	}
 	if named == 0 {
 		t.Error("no file names the remedies")

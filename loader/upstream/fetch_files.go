@@ -96,6 +96,12 @@ func (s *syncRun) rejected(f *FileState, old cacheEntry) bool {
 
 func (f *FileState) newKey() string { return f.Role + ":" + f.ID + ":" + f.Path }
 
+// failed sets the state of a file that could not be downloaded.
+func (f *FileState) failed(state string, why error) {
+	f.State, f.Why = state, why.Error()
+	f.Blocked, f.NotAsked = fetch.IsBlocked(why), fetch.NotAsked(why)
+}
+
 // use makes a copy in the cache the file.
 func (f *FileState) use(e cacheEntry) {
 	f.SHA256, f.Bytes, f.LastModified = e.SHA256, e.Bytes, e.LastModified
@@ -189,9 +195,9 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	switch {
 	case err == nil:
 	case have:
-		f.State, f.Why = loader.SourceStale, err.Error()
+		f.failed(loader.SourceStale, err)
 		f.use(old)
 	default:
-		f.State, f.Why = loader.SourceRefused, err.Error()
+		f.failed(loader.SourceRefused, err)
 	}
 }

@@ -193,9 +193,9 @@ func (s *syncRun) list(ctx context.Context, last *savedListing) (*listing, error
 	l := &listing{catalogURL: last.CatalogURL, datasets: last.Datasets}
 	for _, f := range last.Files {
 		f.key = f.newKey()
-		f.Why = ""
+		f.Why, f.Blocked, f.NotAsked = "", false, false
 		if err != nil {
-			f.State, f.Why = loader.SourceStale, "the catalog could not be listed"
+			f.State, f.Why, f.NotAsked = loader.SourceStale, "the catalog could not be listed", true
 		}
 		l.files = append(l.files, f)
 	}
@@ -249,15 +249,15 @@ func (s *syncRun) keepDelisted(l *listing, last *savedListing) {
 			slices.Contains(s.options.AllowShrink, f.Role) || slices.Contains(s.options.AllowShrink, loader.AllRoles) {
 			continue
 		}
-		s.keepCopy(f, "the catalog lists it no more; --allow-shrink="+f.Role+" accepts it")
+		s.keepCopy(f, fmt.Errorf("the catalog lists it no more; --allow-shrink=%s accepts it", f.Role))
 	}
 }
 
 // keepCopy uses the last copy of a file that the source did not list, if the cache has one.
-func (s *syncRun) keepCopy(f FileState, why string) {
+func (s *syncRun) keepCopy(f FileState, why error) {
 	f.key = f.newKey()
 	if e, ok := s.cache.find(f.key); ok {
-		f.State, f.Why = loader.SourceStale, why
+		f.failed(loader.SourceStale, why)
 		f.use(e)
 		s.touch(f.key)
 		s.summary.Files = append(s.summary.Files, f)

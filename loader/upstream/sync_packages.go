@@ -49,7 +49,7 @@ func (s *syncRun) keepPackages(last *savedListing, why error) {
 	}
 	for _, f := range last.Files {
 		if f.Role == catalogfile.PackageRole && !read[f.Path] {
-			s.keepCopy(f, why.Error())
+			s.keepCopy(f, why)
 		}
 	}
 }

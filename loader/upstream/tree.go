@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -112,20 +111,22 @@ func (s *syncRun) writeTree() error {
 // nothing is the error of a catalog without a file that could be read.
 func (s *syncRun) nothing() error {
 	const shown = 5
-	var failed []error
+	var refused []loader.SourceReport
 	for _, f := range s.summary.Files {
 		if f.State == loader.SourceRefused {
-			failed = append(failed, fmt.Errorf("%s: %s", f.Path, f.Why))
+			refused = append(refused, f.SourceReport)
 		}
 	}
-	refused := len(failed)
-	// The longest say what helps. Once a site has blocked one request, the others are not sent.
-	slices.SortStableFunc(failed, func(a, b error) int { return cmp.Compare(len(b.Error()), len(a.Error())) })
-	if more := refused - shown; more > 0 {
-		failed = append(failed[:shown], fmt.Errorf("and %d more", more))
+	slices.SortStableFunc(refused, loader.ByHelp)
+	var lines []error
+	for _, r := range refused[:min(shown, len(refused))] {
+		lines = append(lines, fmt.Errorf("%s: %s", r.Path, r.Why))
+	}
+	if more := len(refused) - shown; more > 0 {
+		lines = append(lines, fmt.Errorf("and %d more", more))
 	}
 	return fmt.Errorf("%w: %d of %d files could not be downloaded:\n%w",
-		ErrUnreachable, refused, len(s.summary.Files), errors.Join(failed...))
+		ErrUnreachable, len(refused), len(s.summary.Files), errors.Join(lines...))
 }
 
 // entryOf is a file's entry in catalog.json.
