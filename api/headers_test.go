@@ -16,6 +16,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
+	"hdqs/api/mcp"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
@@ -177,4 +178,15 @@ func TestErrorLog(t *testing.T) {
 		}
 		return reported == 201
 	})
+}
+
+// TestTooLongSaysHowLong: who sends too much is told what is possible.
+func TestTooLongSaysHowLong(t *testing.T) {
+	for body, bound := range map[string]int{
+		reply.BodyURITooLong: maxURI, reply.BodyHeadersTooLarge: readBuffer, reply.BodyTooLarge: mcp.MaxBody,
+	} {
+		if want := fmt.Sprintf("%d KiB", bound>>10); !strings.Contains(body, want) {
+			t.Errorf("%s does not say %s", body, want)
+		}
+	}
 }

@@ -51,8 +51,6 @@ func (c *call) refused(reply *Reply) error {
 	switch {
 	case reply.Status == http.StatusNotFound:
 		r.Message = "the service does not have what this tool asks for: its version is another"
-	case reply.Status == http.StatusRequestURITooLong:
-		r.Message = "the call makes an address that is too long; send fewer or shorter values"
 	case reply.Status == http.StatusServiceUnavailable || reply.Status == http.StatusTooManyRequests:
 		r.Message = "the service is busy; send the same call again in " + reply.Header.Get("Retry-After") + " seconds"
 		r.Instead = &Call{c.tool, c.sent}

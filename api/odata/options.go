@@ -149,11 +149,9 @@ func (o *options) read(s *set, name, text string) (err error) {
 	case "skiptoken":
 		state, at, found := strings.Cut(text, "~")
 		n, err := strconv.ParseUint(at, 10, 62)
-		if err != nil || !found || state == "" || strings.Trim(state, tokenBytes) != "" {
-			return badRequest("this $skiptoken is none that @odata.nextLink had; begin again with the first page")
-		}
-		if o.skip > 0 {
-			return badRequest("$skip is given with a $skiptoken, which has it already; send @odata.nextLink as it is")
+		if err != nil || !found || state == "" || o.skip > 0 || strings.Trim(state, tokenBytes) != "" {
+			return badRequest("this $skiptoken is none that @odata.nextLink had, or has a $skip beside it; send the link " +
+				"as it is, or begin again with the first page")
 		}
 		o.state, o.skip = state, n
 	}

@@ -26,7 +26,6 @@ import (
 type area struct {
 	*boundary.Area        // without polygons where there are no boundaries
 	figure         []byte // properties as JSON, each after a comma
-	from, to       int64  // the period of the figure, zero without
 }
 
 // maxPoints ends a page of areas, so that it is some megabytes: the next link leads on.
@@ -119,13 +118,23 @@ func (o *options) passes(x *area) bool {
 			return false
 		}
 	}
-	if x.to != 0 && (x.to < o.from || x.from >= o.next) {
+	first, begins := x.moment("period_start")
+	last, ends := x.moment("period_end")
+	if begins && first >= o.next || ends && last < o.from {
 		return false
 	}
 	touches := func(b box) bool {
 		return slices.ContainsFunc(x.Polygons, func(p boundary.Polygon) bool { return b.touches(p) })
 	}
 	return o.boxes == nil || slices.ContainsFunc(o.boxes, touches)
+}
+
+// moment is a property of the figure that is a time. It is not ok if it is null, or there is none.
+func (x *area) moment(property string) (micros int64, ok bool) {
+	_, text, _ := bytes.Cut(x.figure, []byte(`"`+property+`":"`))
+	text, _, _ = bytes.Cut(text, []byte{'"'})
+	micros, _, ok = instant(string(text))
+	return micros, ok
 }
 
 func (x *area) appendFeature(dst []byte) []byte {
@@ -180,9 +189,6 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 	for _, code := range slices.Sorted(maps.Keys(figures)) {
 		all = append(all, area{Area: &boundary.Area{Code: code}, figure: figures[code]})
 	}
-	for i := range all {
-		all[i].readPeriod()
-	}
 	// Those with a value come first: clients take the types of properties from the first features.
 	slices.SortStableFunc(all, func(a, b area) int {
 		return cmp.Or(-cmp.Compare(a.hasValue(), b.hasValue()), strings.Compare(a.Code, b.Code))
@@ -196,18 +202,6 @@ func (x *area) hasValue() int {
 		return 0
 	}
 	return 1
-}
-
-// readPeriod reads the period of the figure, if it has one.
-func (x *area) readPeriod() {
-	var of struct {
-		From string `json:"period_start"`
-		To   string `json:"period_end"`
-	}
-	if len(x.figure) > 0 && json.Unmarshal(fmt.Appendf(nil, "{%s}", x.figure[1:]), &of) == nil {
-		x.from, _, _ = instant(of.From)
-		x.to, _, _ = instant(of.To)
-	}
 }
 
 // isCountry reports whether a code can be that of a country.

@@ -18,16 +18,17 @@ const (
 	BodyMethodNotAllowed    = `{"detail":"Method Not Allowed"}`
 	BodyInternal            = `{"error_sample_list":[],"error":"Internal Server Error. Response data is invalid."}`
 	BodyUnavailable         = `{"detail":"No snapshot is loaded yet"}`
-	BodyURITooLong          = `{"detail":"URI Too Long"}`
-	BodyHeadersTooLarge     = `{"detail":"Request Header Fields Too Large"}`
-	BodyTooLarge            = `{"detail":"Content Too Large"}`
+	BodyHeadersTooLarge     = `{"detail":"Request Header Fields Too Large: at most 64 KiB with the address"}`
+	BodyTooLarge            = `{"detail":"Content Too Large: a body has at most 1 KiB, 32 KiB at /mcp"}`
 	BodyBadRequest          = `{"detail":"Bad Request"}`
 	BodyTimeout             = `{"detail":"Request Timeout"}`
-	BodyVersionNotSupported = `{"detail":"HTTP Version Not Supported"}`
-	bodyNotAcceptable       = `{"detail":"Not Acceptable"}`
+	BodyVersionNotSupported = `{"detail":"HTTP Version Not Supported: send HTTP/1.1"}`
+	bodyNotAcceptable       = `{"detail":"Not Acceptable: accept identity, gzip or zstd"}`
 	bodyPreconditionFailed  = `{"detail":"Precondition Failed"}`
 	BodyNoSuchRange         = `{"detail":"Range Not Satisfiable"}`
-	BodyPartOfLatest        = `{"detail":"Parts of a file are read from /bulk/ID/, not from /bulk/latest/: ` +
+	BodyURITooLong          = `{"detail":"URI Too Long: at most 48 KiB, 8 KiB for OData and features, 2 KiB for pages and files; ` +
+		`send fewer or shorter values"}`
+	BodyPartOfLatest = `{"detail":"Parts of a file are read from /bulk/ID/, not from /bulk/latest/: ` +
 		`another snapshot may come between two parts"}`
 	BodyBulkGone   = `{"detail":"The bulk files of this snapshot are not kept any longer"}`
 	BodyNoBulkFile = `{"detail":"This file cannot be read at the moment"}`
