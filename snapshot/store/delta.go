@@ -31,13 +31,10 @@ const minDelta = 64 << 10
 // DeltasOf are the deltas between two snapshots that can be of use: those of tables that both have,
 // with other rows.
 func DeltasOf(from, to *Manifest) (all []Delta) {
-	old := map[string]SegmentRef{}
-	for _, ref := range from.Tables {
-		old[ref.Table] = ref
-	}
-	for _, ref := range to.Tables {
-		if a, ok := old[ref.Table]; ok && a.SHA256 != ref.SHA256 && ref.Bytes >= minDelta {
-			all = append(all, Delta{a, ref})
+	changed, _ := Compare(from, to)
+	for _, c := range changed {
+		if c.Before.SHA256 != "" && c.After.Bytes >= minDelta {
+			all = append(all, Delta{c.Before, c.After})
 		}
 	}
 	return all
