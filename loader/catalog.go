@@ -45,7 +45,6 @@ type catalog struct {
 type resourceFile struct {
 	role         string
 	path         string
-	dataset      string
 	id           string
 	lastModified string
 	size         int64
@@ -123,7 +122,7 @@ func plainName(p string) string { return catalogfile.TrimCompression(path.Base(p
 func (c *catalog) take(entries []catalogfile.Entry) {
 	for _, e := range entries {
 		f := resourceFile{
-			role: e.Role, path: e.Path, dataset: e.Dataset, id: e.ID,
+			role: e.Role, path: e.Path, id: e.ID,
 			lastModified: e.LastModified, size: e.Size, sha256: strings.ToLower(e.SHA256),
 		}
 		switch {

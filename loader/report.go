@@ -286,8 +286,8 @@ func (f *FetchReport) Count(state string) int {
 	return n
 }
 
-// ByHelp orders sources that failed: first those that say what helps, last those that say of another
-// one that it failed.
+// ByHelp orders sources that failed: first those that say what helps, last those that say of
+// another one that it failed.
 func ByHelp(a, b SourceReport) int {
 	place := func(s SourceReport) int {
 		switch {

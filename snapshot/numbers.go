@@ -146,8 +146,8 @@ func openDecimals(
 	return num, num.check(exact, r)
 }
 
-// check checks each decimal: unlike codes they have three bounds at once. It reads the block through
-// r.
+// check checks each decimal: unlike codes they have three bounds at once. It reads the block
+// through r.
 func (p *Numbers) check(exact *exactTexts, r *reading) error {
 	// What each position of a scale allows. Positions after the last scale allow no number.
 	var most [maxScales]uint64          // above the bits of the scale

@@ -16,7 +16,6 @@ type dataset struct {
 	envelope            bool        // its file has the envelope of a package_show answer
 	used                atomic.Bool // a kept row refers to it
 	always              bool        // listed even if no row refers to it
-	unknown             bool        // rows refer to it, but no file describes it
 }
 
 type resource struct {
@@ -26,7 +25,6 @@ type resource struct {
 	check            fileCheck
 	dataset          *dataset
 	used             atomic.Bool
-	unknown          bool
 }
 
 // fileCheck is the last result of the catalog's checker for a resource.
@@ -117,14 +115,11 @@ func (w *world) inventPackage(line string) {
 func (w *world) unknown(i int) *resource {
 	switch i % 3 {
 	case 0:
-		return &resource{id: "5678", unknown: true, dataset: &dataset{id: "1234", unknown: true}}
+		return &resource{id: "5678", dataset: &dataset{id: "1234"}}
 	case 1:
-		return &resource{id: uuid(w.seed, "resource/gone"), unknown: true, dataset: w.byName["displacement-tracking"]}
+		return &resource{id: uuid(w.seed, "resource/gone"), dataset: w.byName["displacement-tracking"]}
 	}
-	return &resource{
-		id: uuid(w.seed, "resource/never"), unknown: true,
-		dataset: &dataset{id: uuid(w.seed, "dataset/never"), unknown: true},
-	}
+	return &resource{id: uuid(w.seed, "resource/never"), dataset: &dataset{id: uuid(w.seed, "dataset/never")}}
 }
 
 // packageJSON is a package in the form of package_show, with the keys that a reader may need.

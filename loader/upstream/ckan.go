@@ -21,7 +21,6 @@ type ckanPackage struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name"`
 	State     string        `json:"state"`
-	Private   bool          `json:"private"`
 	Resources ckanResources `json:"resources"`
 
 	raw json.RawMessage
