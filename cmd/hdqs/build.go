@@ -95,7 +95,7 @@ dropped rows.`,
 				return err
 			}
 			if err := f.report(l, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
-				return err
+				return fmt.Errorf("snapshot %s: %s, but the report cannot be printed: %w", l.Snapshot, l.Outcome, err)
 			}
 			return l.partial()
 		},

@@ -3,6 +3,8 @@ package main_test
 import (
 	"bytes"
 	"io/fs"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -148,4 +150,24 @@ func TestEnvironment(t *testing.T) {
 	if o.code != 2 || !strings.Contains(o.stderr, "HDQS_SNAPSHOT_POLL") {
 		t.Errorf("a bad variable: exit code %d, %q", o.code, o.stderr)
 	}
+}
+
+// TestReportUnprinted: a report that cannot be printed is an error that says what was published.
+func TestReportUnprinted(t *testing.T) {
+	parallel(t)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	store := filepath.Join(t.TempDir(), "store")
+	var messages strings.Builder
+	cmd := exec.CommandContext(t.Context(), binary, "build", "--catalog", newCatalog(t, 1), "--store", store)
+	cmd.Env, cmd.Stdout, cmd.Stderr = environment(), full, &messages
+	_ = cmd.Run() // the exit code says it
+	want := ": published, but the report cannot be printed: "
+	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(messages.String(), want) {
+		t.Errorf("exit code %d: %s", code, messages.String())
+	}
+	mustExit(t, 0, "verify", "--store", store)
 }
