@@ -398,7 +398,8 @@ func TestAgentsFaults(t *testing.T) {
 	}
 }
 
-// TestAgentsArguments: each argument means what it says on all pages, with all digits, or is refused.
+// TestAgentsArguments: each argument means what it says on all pages, with all digits, or is
+// refused.
 func TestAgentsArguments(t *testing.T) {
 	t.Parallel()
 	address := listen(t, sampleServer(t, state.Options{Agents: true}, 0))
@@ -433,8 +434,8 @@ func TestAgentsArguments(t *testing.T) {
 	}
 }
 
-// TestAgentsPages: pages have each record once, and every tool takes the call that leads to the next
-// one.
+// TestAgentsPages: pages have each record once, and every tool takes the call that leads to the
+// next one.
 func TestAgentsPages(t *testing.T) {
 	t.Parallel()
 	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 300)), "2025-06-18")

@@ -102,8 +102,8 @@ func TestCoverageMeasure(t *testing.T) {
 	}
 }
 
-// TestFiguresRefuseFilters: what would choose other rows of a list is an error of a headline figure,
-// in both sets of names. Other unknown parameters are ignored, as everywhere.
+// TestFiguresRefuseFilters: what would choose other rows of a list is an error of a headline
+// figure, in both sets of names. Other unknown parameters are ignored, as everywhere.
 func TestFiguresRefuseFilters(t *testing.T) {
 	for set := range NameSet(2) {
 		refused := 0
@@ -114,9 +114,8 @@ func TestFiguresRefuseFilters(t *testing.T) {
 					var r Request
 					r.Scan(plan, []byte(name+"=1&nothing=1"))
 					var invalid *Invalid
-					isFault := errors.As(r.Parse(), &invalid) && slices.ContainsFunc(invalid.Issues, func(issue Issue) bool {
-						return issue.Type == "extra_forbidden" && issue.Param == name
-					})
+					isOne := func(i Issue) bool { return i.Type == "extra_forbidden" && i.Param == name }
+					isFault := errors.As(r.Parse(), &invalid) && slices.ContainsFunc(invalid.Issues, isOne)
 					if isFault == plan.Knows(name) {
 						t.Errorf("%s: %s is refused: %t", plan.Endpoint.Path, name, isFault)
 					}

@@ -154,8 +154,8 @@ func (e *Endpoint) measurePattern() string {
 }
 
 // How the headline figures are described: one path for the declarations and for all figures of some
-// countries, and one with the name of a figure in it, since a path for each would hide the lists. Only
-// figures with a further parameter have a path of their own beside it.
+// countries, and one with the name of a figure in it, since a path for each would hide the lists.
+// Only figures with a further parameter have a path of their own beside it.
 
 // Names of the schemas of headline figures.
 const (

@@ -194,8 +194,8 @@ func (c *call) question() (*contract.Endpoint, url.Values, error) {
 		}
 		switch _, isObject := value.(map[string]any); {
 		case slices.ContainsFunc(several, func(one any) bool { return strings.Contains(textOf(one), `\`) }):
-			return nil, nil, &refusal{Message: fmt.Sprintf("the filter %q has a backslash in an array, where it would mean "+
-				"something else; send that value alone", name)}
+			return nil, nil, &refusal{Message: fmt.Sprintf("the filter %q has a backslash in an array, where it would "+
+				"mean something else; send that value alone", name)}
 		case slices.Contains(noFilters, name):
 			return nil, nil, &refusal{Message: name + " is no filter: it is an argument of its own, or not needed"}
 		case isObject:

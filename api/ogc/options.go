@@ -39,7 +39,8 @@ type box [4]float64
 
 // readOptions reads the parameters of items.
 func (a *request) readOptions(c *collection) (o *options, err error) {
-	o = &options{limit: usualLimit, from: math.MinInt64, next: math.MaxInt64, equal: map[string]string{}, own: url.Values{}}
+	o = &options{limit: usualLimit, from: math.MinInt64, next: math.MaxInt64}
+	o.equal, o.own = map[string]string{}, url.Values{}
 	if a.html {
 		o.limit = htmlLimit
 	}
