@@ -26,8 +26,8 @@ const (
 	bodyNotAcceptable       = `{"detail":"Not Acceptable: accept identity, gzip or zstd"}`
 	bodyPreconditionFailed  = `{"detail":"Precondition Failed"}`
 	BodyNoSuchRange         = `{"detail":"Range Not Satisfiable"}`
-	BodyURITooLong          = `{"detail":"URI Too Long: at most 48 KiB, 8 KiB for OData and features, 2 KiB for pages and files; ` +
-		`send fewer or shorter values"}`
+	BodyURITooLong          = `{"detail":"URI Too Long: at most 48 KiB, 8 KiB for OData and features, ` +
+		`2 KiB for pages and files; send fewer or shorter values"}`
 	BodyPartOfLatest = `{"detail":"Parts of a file are read from /bulk/ID/, not from /bulk/latest/: ` +
 		`another snapshot may come between two parts"}`
 	BodyBulkGone   = `{"detail":"The bulk files of this snapshot are not kept any longer"}`
