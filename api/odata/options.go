@@ -150,8 +150,8 @@ func (o *options) read(s *set, name, text string) (err error) {
 		state, at, found := strings.Cut(text, "~")
 		n, err := strconv.ParseUint(at, 10, 62)
 		if err != nil || !found || state == "" || o.skip > 0 || strings.Trim(state, tokenBytes) != "" {
-			return badRequest("this $skiptoken is none that @odata.nextLink had, or has a $skip beside it; send the link " +
-				"as it is, or begin again with the first page")
+			return badRequest("this $skiptoken is none that @odata.nextLink had, or has a $skip beside it; send the " +
+				"link as it is, or begin again with the first page")
 		}
 		o.state, o.skip = state, n
 	}
