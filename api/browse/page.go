@@ -183,7 +183,7 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 		return row(strconv.Itoa(n)) + "#record", before + Count(n+1) + after + " "
 	})
 	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer)
-	p.OData, p.Set = q.Root+contract.ODataRoot, q.Plan.Endpoint.SetName()
+	p.OData, p.Set = contract.ODataRoot, q.Plan.Endpoint.SetName()
 	if p.Facets, err = askFacets(q, s); err != nil {
 		return err
 	}
