@@ -144,8 +144,8 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		fields = []string{b.value}
 	}
 	lines := d.Lines
-	if country := compared(e, v.s); country != "" && b.as == overTime && len(lines) == 0 && len(d.Measures) == 1 {
-		lines = []string{country}
+	if country := compared(e, v.s); country != "" && b.as == overTime && len(d.Measures) == 1 {
+		lines = append([]string{country}, lines...)
 	}
 	fields = append(fields, lines...)
 	sum := &rightSum{v: v, values: values, fields: fields, measures: d.Measures}
