@@ -207,7 +207,10 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 	}
 	if p.First == nil {
 		p.TableFirst = s.isFirst()
-		p.Figure, err = drawFigure(q, s)
+		if p.Figure, err = drawFigure(q, s); p.Figure != nil {
+			p.isOffered(measureParam, s, p.Figure.Measures)
+			p.isOffered(byParam, s, p.Figure.Bys)
+		}
 		return err
 	}
 	for _, x := range p.First.Drawings {
@@ -221,6 +224,14 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 		p.Figure, p.More = all[0], all[1:]
 	}
 	return nil
+}
+
+// isOffered notes that a value of the address is not offered, so that another figure is drawn.
+func (p *Page) isOffered(name string, s state, offered []option) {
+	value := s.values.Get(name)
+	if value != "" && !slices.ContainsFunc(offered, func(o option) bool { return o.Value == value }) {
+		p.Unknown = strings.TrimPrefix(p.Unknown+", "+name+"="+value, ", ")
+	}
 }
 
 // isOwn reports whether a parameter is one of pages only.

@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -36,11 +35,8 @@ func total(q *Question, address string) (int, error) {
 // before it is offered.
 func heal(q *Question, s state) (string, error) {
 	given := s.filters()
-	narrowest := state{path: s.path, values: maps.Clone(given)}
-	for _, name := range []string{levelParam, latestParam, contract.EverybodyParam} {
-		narrowest.values.Del(name)
-		narrowest.values.Del(name + contract.SeveralSuffix)
-	}
+	narrowest := state{values: given}.copy(
+		levelParam, levelParam+contract.SeveralSuffix, latestParam, contract.EverybodyParam)
 	places, times := url.Values{}, url.Values{}
 	for name, values := range given {
 		switch stem := strings.TrimSuffix(name, contract.SeveralSuffix); {
@@ -50,7 +46,7 @@ func heal(q *Question, s state) (string, error) {
 			times[name] = values
 		}
 	}
-	for _, values := range []url.Values{narrowest.values, times, places, {}} {
+	for _, values := range []url.Values{narrowest, times, places, {}} {
 		at := state{path: s.path, values: values}
 		page, err := firstOf(q, at)
 		if err != nil {
