@@ -41,6 +41,17 @@ type catalog struct {
 	unread []Refusal // of these, what may have rows; the other files of its role are read
 }
 
+// Unread is the refusal of what lies in the folders of a tree and is not read, nil where it can have
+// no rows. Folders end in a slash.
+func Unread(other string) *Refusal {
+	role, file, _ := strings.Cut(other, "/")
+	if !IsDataRole(role) || !strings.HasSuffix(file, "/") && !strings.Contains(strings.ToLower(file), ".csv") {
+		return nil
+	}
+	return &Refusal{role, other, other + " is not read: want files in the folder " + role +
+		" itself, with names that end in .csv, .csv.gz or .csv.zst"}
+}
+
 // resourceFile is one file of a catalog, with what catalog.json says about it.
 type resourceFile struct {
 	role         string
@@ -72,10 +83,8 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	}
 	c.described = m.Datasets
 	for _, other := range others {
-		role, file, _ := strings.Cut(other, "/")
-		if IsDataRole(role) && (strings.HasSuffix(file, "/") || strings.Contains(strings.ToLower(file), ".csv")) {
-			c.unread = append(c.unread, Refusal{role, other, other + " is not read: want files in the folder " + role +
-				" itself, with names that end in .csv, .csv.gz or .csv.zst"})
+		if refusal := Unread(other); refusal != nil {
+			c.unread = append(c.unread, *refusal)
 			continue
 		}
 		c.notes = append(c.notes, other+" is no file of a known role and is not read")

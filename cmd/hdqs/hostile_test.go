@@ -392,7 +392,7 @@ func TestNamedPipes(t *testing.T) {
 	}
 }
 
-// TestUnreadFiles: what may have rows and is not read is named, by a build with exit code 5.
+// TestUnreadFiles: what may have rows and is not read is named, with exit code 5.
 func TestUnreadFiles(t *testing.T) {
 	parallel(t)
 	dir := newCatalog(t, 1)
@@ -404,7 +404,7 @@ func TestUnreadFiles(t *testing.T) {
 		t.Errorf("build: exit code %d, %s\n%s", got.code, got.stderr, got.stdout)
 	}
 	got = run(t, "mirror", "--catalog", dir, "--to", filepath.Join(t.TempDir(), "to"), "--data-dir", t.TempDir())
-	if got.code != 0 || !strings.Contains(got.stderr, "since a load does not read them: idps/2027.csv.zip") {
+	if got.code != 5 || !strings.Contains(got.stderr, "idps/2027.csv.zip is not read: want files in the folder idps") {
 		t.Errorf("mirror: exit code %d, %s", got.code, got.stderr)
 	}
 }

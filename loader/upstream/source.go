@@ -59,6 +59,7 @@ type listing struct {
 	snapshotTime string                // of a tree that has one
 	datasets     []catalogfile.Dataset // what a tree says about datasets
 	files        []FileState
+	unread       []FileState       // what a tree has beside them and may have rows
 	texts        map[string][]byte // of files that need no download, by key
 	note         string            // for people
 }

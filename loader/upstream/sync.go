@@ -141,6 +141,7 @@ func (s *syncRun) run(ctx context.Context) error {
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
 	s.fetchAll(ctx, l)
+	s.summary.Files = append(s.summary.Files, l.unread...)
 	s.keepDelisted(l, last)
 	if !s.options.Offline {
 		if err := s.fetchPackages(ctx, last); err != nil {
