@@ -38,11 +38,11 @@ type catalog struct {
 	described []catalogfile.Dataset // what catalog.json says about datasets
 
 	notes  []string  // what is not read
-	unread []Refusal // of these, what may have rows; the other files of its role are read
+	unread []Refusal // of these, what may have rows
 }
 
-// Unread is the refusal of what lies in the folders of a tree and is not read, nil where it can have
-// no rows. Folders end in a slash.
+// Unread is the refusal of what lies in the folders of a tree and is not read. It is nil where that
+// can have no rows. Folders end in a slash.
 func Unread(other string) *Refusal {
 	role, file, _ := strings.Cut(other, "/")
 	if !IsDataRole(role) || !strings.HasSuffix(file, "/") && !strings.Contains(strings.ToLower(file), ".csv") {
