@@ -515,7 +515,9 @@ def check_marks(where, figure):
     """What is drawn is what the table has."""
     if "market_code" in figure["source"]:  # neighbours share a mark
         return
-    shown = {row[0]["text"]: [number(c["text"]) for c in row[1:]] for row in figure["rows"]}
+    shown = {}  # two places may have one name
+    for row in figure["rows"]:
+        shown.setdefault(row[0]["text"], []).extend(number(c["text"]) for c in row[1:])
     for mark in figure["marks"]:
         name, _, text = re.sub("[\u2066-\u2069]", "", mark).rpartition(": ")
         value = number(text)
@@ -753,11 +755,14 @@ def check_view(law, view):
         function, asked = "min:", "min:%s,max:%s" % (measure, measure)
     else:
         asked = function + measure if function != "count" else function
-    params = {**view, "measures": [asked],
-              "group_by": ["market_code,market_name,lat,lon" if by == "market" else by]}
+    # Countries share names of provinces.
+    one = "location_code" in view or view.get("location_code__in", [","])[0].count(",") == 0
+    fields = {"market": "market_code,market_name,lat,lon",
+              "admin1_name": "admin1_code,admin1_name" + ("" if one else ",location_code")}.get(by, by)
+    params = {**view, "measures": [asked], "group_by": [fields]}
     if figure["rows"]:
         asked = urllib.parse.parse_qs(urllib.parse.urlsplit(figure["source"]).query)
-        if asked["measures"] != params["measures"] or not (asked["group_by"][0] + ",").startswith(by.replace("market", "market_code") + ","):
+        if asked["measures"] != params["measures"] or not (asked["group_by"][0] + ",").startswith(fields.split(",")[0] + ","):
             fault(where, "draws " + figure["source"])
         for name, values in view.items():
             by_unit = name == "admin_level" and by[:6] == "admin" + asked.get(name, [""])[0]  # the page says so
