@@ -143,40 +143,84 @@ func openDecimals(
 	if num.Packed, err = openPacked(b, data[scaledHead:], n); err != nil {
 		return Numbers{}, err
 	}
-	return num, num.check(exact, r)
+	return num, num.checkDecimals(exact, r)
 }
 
-// check checks each decimal: unlike codes they have three bounds at once. It reads the block
-// through r.
-func (p *Numbers) check(exact *exactTexts, r *reading) error {
-	// What each position of a scale allows. Positions after the last scale allow no number.
-	var most [maxScales]uint64          // above the bits of the scale
-	var known, fraction [maxScales]bool // the mantissa of a fraction must not end in 0
+// decimalBounds are what each position of a scale allows. Positions after the last scale allow no
+// number.
+type decimalBounds struct {
+	most            [maxScales]uint64 // the largest number above the bits of the scale
+	known, fraction [maxScales]bool   // of a fraction the mantissa must not end in 0
+}
+
+func (p *Numbers) bounds(exact *exactTexts) (b decimalBounds) {
 	for k, scale := range p.Scales {
-		known[k] = scale != DecText || exact.n > 0
+		b.known[k] = true
 		switch {
+		case scale == DecText && exact.n > 0:
+			b.most[k] = uint64(exact.n - 1)
 		case scale == DecText:
-			most[k] = uint64(exact.n - 1)
+			b.known[k] = false
 		case scale <= MaxScale:
-			most[k], fraction[k] = uint64(1<<63-1)-uint64(p.Base), scale > 0
+			b.most[k] = uint64(1<<63-1) - uint64(p.Base)
+			b.fraction[k] = scale > 0
 		}
 	}
-	mask, n := uint64(1)<<p.ScaleBits-1, p.Packed.n
+	return b
+}
+
+// checkDecimals checks each value: unlike codes they have three bounds at once. It reads the block
+// through r. What is out of bounds makes a difference negative: without a branch for each number
+// that takes a seventh less time. Where a difference of 64 numbers is, checkExactly decides.
+//
+// A number is a multiple of ten if its product with the inverse of 5 modulo 2^64, rotated right by
+// one bit, is at most a tenth of 2^64. Shifted by one bit more, that bound can be subtracted.
+func (p *Numbers) checkDecimals(exact *exactTexts, r *reading) error {
+	const inverse, multiple = 0xcccccccccccccccd, (1<<64/10)>>1 + 1
+	b, mask, n := p.bounds(exact), uint64(1)<<p.ScaleBits-1, p.Packed.n
 	if p.Packed.width == 0 {
 		n = min(n, 1) // all are the same, and no byte bounds their number
 	}
+	var room, tens [maxScales]uint64
+	for k := range room {
+		room[k] = min(b.most[k], 1<<62)
+		if !b.known[k] {
+			room[k] = 1<<64 - 1 // less any number: negative
+		}
+		if b.fraction[k] {
+			tens[k] = multiple
+		}
+	}
+	lastDigit, scaleBits := uint64((p.Base%10+10)%10), p.ScaleBits&63
 	var space [bulk]uint64
 	for from := 0; from < n; from += bulk {
 		numbers := space[:min(bulk, n-from)]
 		r.to(scaledHead + (from+len(numbers))*int(p.Packed.width)/8 + packedPad)
 		p.Packed.Unpack64(numbers, uint32(from))
-		for i, v := range numbers {
+		negative := uint64(0)
+		for _, v := range numbers {
 			k := v & mask % maxScales
-			v >>= p.ScaleBits & 63
-			if !known[k] || v > most[k] || fraction[k] && int64(uint64(p.Base)+v)%10 == 0 {
-				return corruptf("decimal %d: number %d, base %d, scale %d of %v, %d exact texts", from+i, v, p.Base, k,
-					p.Scales, exact.n)
+			v >>= scaleBits
+			negative |= room[k] - v | v
+			negative |= bits.RotateLeft64((lastDigit+v)*inverse, -1)>>1 - tens[k]
+		}
+		if negative>>63 != 0 {
+			if err := p.checkExactly(&b, from, numbers, exact); err != nil {
+				return err
 			}
+		}
+	}
+	return nil
+}
+
+// checkExactly is checkDecimals for a few numbers, the first of which is at from.
+func (p *Numbers) checkExactly(b *decimalBounds, from int, numbers []uint64, exact *exactTexts) error {
+	for i, v := range numbers {
+		k := v & (1<<p.ScaleBits - 1) % maxScales
+		v >>= p.ScaleBits & 63
+		if !b.known[k] || v > b.most[k] || b.fraction[k] && int64(uint64(p.Base)+v)%10 == 0 {
+			return corruptf("decimal %d: number %d, base %d, scale %d of %v, %d exact texts", from+i, v, p.Base, k,
+				p.Scales, exact.n)
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@
 package snapshot
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,8 +10,8 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// TestDecimalBounds compares the check of packed decimals with what each of them is: random numbers
-// of every width and scale, of which about half of the lists have one that is out of bounds.
+// TestDecimalBounds compares the check of 64 decimals at once with that of each: random numbers of
+// every width and scale, of which about half of the lists have one that is out of bounds.
 func TestDecimalBounds(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed()
@@ -20,35 +19,23 @@ func TestDecimalBounds(t *testing.T) {
 	passed, rounds := 0, int(fewer(20_000))
 	for range rounds {
 		p, exact := randomDecimals(r)
-		want := true
-		for i := range uint32(p.Packed.n) {
-			want = want && isDecimal(&p, p.Packed.At(i), &exact)
+		b := p.bounds(&exact)
+		numbers := make([]uint64, p.Packed.n)
+		for i := range numbers {
+			numbers[i] = p.Packed.At(uint32(i))
 		}
-		if err := p.check(&exact, nil); (err == nil) != want || err != nil && !errors.Is(err, ErrCorrupt) {
-			t.Fatalf("seed %d: %d decimals: %v; want an error: %v", seed, p.Packed.n, err, !want)
+		want := p.checkExactly(&b, 0, numbers, &exact)
+		got := p.checkDecimals(&exact, nil)
+		if (got == nil) != (want == nil) || got != nil && got.Error() != want.Error() {
+			t.Fatalf("seed %d: %d decimals: %v; want %v", seed, p.Packed.n, got, want)
 		}
-		if want {
+		if want == nil {
 			passed++
 		}
 	}
 	if passed < rounds/10 || passed > rounds*9/10 {
 		t.Errorf("seed %d: %d of %d lists pass, want some of both", seed, passed, rounds)
 	}
-}
-
-// isDecimal reports whether v is a packed decimal.
-func isDecimal(p *Numbers, v uint64, exact *exactTexts) bool {
-	k, above := v&(1<<p.ScaleBits-1), v>>p.ScaleBits
-	if k >= uint64(len(p.Scales)) {
-		return false
-	}
-	switch p.Scales[k] {
-	case DecNull:
-		return above == 0
-	case DecText:
-		return above < uint64(exact.n)
-	}
-	return above <= uint64(1<<63-1)-uint64(p.Base) && p.Dec(v).canonical()
 }
 
 func randomDecimals(r *rand.Rand) (p Numbers, exact exactTexts) {
@@ -64,12 +51,13 @@ func randomDecimals(r *rand.Rand) (p Numbers, exact exactTexts) {
 	}
 	width := int(p.ScaleBits) + r.IntN(64-int(p.ScaleBits)) + 1
 	n, bad := 1+r.IntN(300), r.IntN(300)
+	b := p.bounds(&exact)
 	pack := newPacker(n, width)
 	most := ^uint64(0) >> (64 - width)
 	for i := range n {
 		v := r.Uint64() & most
 		for range 100 {
-			if isDecimal(&p, v, &exact) == (i != bad) {
+			if (p.checkExactly(&b, 0, []uint64{v}, &exact) == nil) == (i != bad) {
 				break
 			}
 			v = r.Uint64() & most >> r.IntN(width)
