@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,13 +48,18 @@ func TestProgressOnTerminal(t *testing.T) {
 	site, dir := newSite(t), t.TempDir()
 	const slow = "idps/hdx_hapi_idps_global.csv"
 	data := testkit.ReadFile(t, filepath.Join(site.files, slow))
+	seen := new(testkit.Log)
 	site.mu.Lock()
-	site.faults[slow] = func(w http.ResponseWriter, _ *http.Request) { // a file that takes a second
+	site.faults[slow] = func(w http.ResponseWriter, _ *http.Request) { // comes slowly until it is on the screen
 		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
-		for part := range 8 {
-			_, _ = w.Write(data[part*len(data)/8 : (part+1)*len(data)/8])
+		for rest := data; len(rest) > 0; time.Sleep(120 * time.Millisecond) {
+			n := len(rest)
+			if !strings.Contains(seen.String(), slow) {
+				n = min(n, len(data)/1000)
+			}
+			_, _ = w.Write(rest[:n])
 			w.(http.Flusher).Flush()
-			time.Sleep(120 * time.Millisecond)
+			rest = rest[n:]
 		}
 	}
 	site.mu.Unlock()
@@ -64,13 +70,13 @@ func TestProgressOnTerminal(t *testing.T) {
 	cmd.Stdout = &out
 	testkit.Must(t, cmd.Start())
 	program.Close()
-	seen, _ := io.ReadAll(screen) // ends with an error when the program has closed its side
+	_, _ = io.Copy(seen, screen) // ends with an error when the program has closed its side
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, seen)
 	}
 	for _, want := range []string{"downloading " + slow, "loading ", "%", "/s", "B/", ":"} {
-		if !bytes.Contains(seen, []byte(want)) {
-			t.Errorf("%q is not on the screen:\n%q", want, seen)
+		if !strings.Contains(seen.String(), want) {
+			t.Errorf("%q is not on the screen:\n%q", want, seen.String())
 		}
 	}
 	if r := decode[sourceReport](t, out.Bytes()); r.Outcome != "published" {
