@@ -117,7 +117,7 @@ UNITS  = $(filter-out hdqs/cmd hdqs/cmd/% hdqs/internal/judge hdqs/internal/gene
 ELSEWHERE := ^Test(Edge|Browser|SelectOnStore)
 
 # Packages that start no goroutines, in their tests neither, and the tools of benchmarks.
-SEQUENTIAL := hdqs/bench hdqs/bench/load hdqs/api/additivity hdqs/api/boundary hdqs/api/browse hdqs/api/chart hdqs/api/contract hdqs/api/country hdqs/api/odata hdqs/api/picture hdqs/api/site hdqs/bulk hdqs/bulk/iceberg hdqs/columnar hdqs/internal/history hdqs/internal/memory hdqs/internal/nearest hdqs/internal/threshold hdqs/loader/catalogfile hdqs/rowdiff
+SEQUENTIAL := hdqs/bench hdqs/bench/load hdqs/api/additivity hdqs/api/boundary hdqs/api/browse hdqs/api/chart hdqs/api/contract hdqs/api/country hdqs/api/odata hdqs/api/picture hdqs/api/site hdqs/api/textual hdqs/bulk hdqs/bulk/iceberg hdqs/columnar hdqs/internal/history hdqs/internal/memory hdqs/internal/nearest hdqs/internal/threshold hdqs/loader/catalogfile hdqs/rowdiff
 
 # Five to ten times slower than without. Files whose tests it would change, or which are long and have
 # no goroutines, are not built with it.

@@ -42,7 +42,7 @@ var imports = map[string][]string{
 	},
 	"api/list": {
 		"api/accesslog", "api/contract", "api/encode", "api/metrics", "api/render", "api/reply", "api/state",
-		"api/wire", "index", "internal/background",
+		"api/textual", "api/wire", "index", "internal/background",
 	},
 	"api/figures": {
 		"aggregate", "api/additivity", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index",
@@ -57,7 +57,7 @@ var imports = map[string][]string{
 	},
 	"api/site": {
 		"api/browse", "api/chart", "api/contract", "api/country", "api/files", "api/find", "api/lang", "api/list",
-		"api/picture", "api/render", "api/reply", "api/state", "api/web", "api/wire", "internal/nearest",
+		"api/picture", "api/render", "api/reply", "api/state", "api/textual", "api/web", "api/wire", "internal/nearest",
 		"snapshot/store",
 	},
 	"api/mcp": {"api/contract", "api/find", "api/site", "internal/background", "internal/nearest"},
@@ -77,12 +77,13 @@ var imports = map[string][]string{
 		"api/state", "api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot",
 		"snapshot/store",
 	},
-	"api/browse":          {"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang"},
+	"api/browse":          {"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang", "api/textual"},
 	"api/picture":         {"api/chart", "api/lang", "api/web"},
-	"api/country":         {"api/browse", "api/chart", "api/contract", "api/lang", "api/render"},
+	"api/country":         {"api/browse", "api/chart", "api/contract", "api/lang", "api/render", "api/textual"},
 	"api/boundary":        {"api/chart"},
 	"api/chart":           {"api/lang"},
 	"api/lang":            {},
+	"api/textual":         {},
 	"api/web":             {},
 	"api/additivity":      {"api/contract"},
 	"api/contract":        {"internal/nearest"}, // not even index: api maps its Op and Value

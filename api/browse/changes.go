@@ -6,11 +6,12 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/textual"
 )
 
 // NewChanges is a table of records of a list that differ between two snapshots, as answers to
 // changes have them. Rows that were changed end with what was there before.
-func NewChanges(l *lang.Language, e *contract.Endpoint, records []contract.Record) *Page {
+func NewChanges(l *lang.Language, e *contract.Endpoint, records []textual.Record) *Page {
 	p := &Page{Columns: columnsOf(l, e, "")}
 	p.table(e, records, false, func(int) (address, name string) { return "", "" })
 	before := column{Label: l.T("Before")}
@@ -38,7 +39,7 @@ func wasText(l *lang.Language, e *contract.Endpoint, was string) string {
 			continue
 		}
 		write := func(dst []byte, _, _ int) []byte { return append(dst, text...) }
-		r, err := contract.NewRecords(1, []string{f.Name}, write)
+		r, err := textual.New(1, []string{f.Name}, write)
 		if err == nil {
 			all = append(all, label(l, f.Name)+" "+cellOf(l, f, isNumber(f) && !isCode(f.Name), r[0]).Text)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/textual"
 )
 
 // Download is all records of a question as a file.
@@ -28,7 +29,7 @@ func downloads(q *Question, s state, answer *Answer) []Download {
 		}
 		size[contract.FormatJSON] = each(answer.Bytes)
 		size[contract.FormatNDJSON] = size[contract.FormatJSON]
-		size[contract.FormatCSV] = each(contract.CSVBytes(records))
+		size[contract.FormatCSV] = each(textual.CSVBytes(records))
 		size[contract.FormatExcelCSV] = size[contract.FormatCSV]
 	}
 	path := q.Root + "/browse/" + q.Plan.Endpoint.Name() + DownloadPath // files have no language

@@ -14,6 +14,7 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/textual"
 )
 
 // group is a figure of a group.
@@ -29,7 +30,7 @@ type group struct {
 	known       bool // has a figure
 }
 
-func groupsOf(q *Question, records []contract.Record, b *by, field string) []group {
+func groupsOf(q *Question, records []textual.Record, b *by, field string) []group {
 	l := q.Language
 	all := make([]group, len(records))
 	for i, r := range records {
@@ -68,7 +69,7 @@ func newGroup(l *lang.Language, value, name, text string) group {
 }
 
 // placeOf reads a place. Without one, or with one that is not on the globe, ok is false.
-func placeOf(r contract.Record, latField, lonField string) (lat, lon float64, ok bool) {
+func placeOf(r textual.Record, latField, lonField string) (lat, lon float64, ok bool) {
 	latText, hasLat := r.Text(latField)
 	lonText, hasLon := r.Text(lonField)
 	lat, err := strconv.ParseFloat(latText, 64)

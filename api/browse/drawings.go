@@ -12,11 +12,12 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/textual"
 )
 
 // byCountry draws a headline figure as a map and bars. The table has the other figures of the list
 // that are of the same countries.
-func (v *viewer) byCountry(h *contract.Headline, records []contract.Record, columns []string) (*figure, error) {
+func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, columns []string) (*figure, error) {
 	d := drawingOf(h)
 	l := v.q.Language
 	x := &figure{
@@ -98,8 +99,8 @@ func (v *viewer) byCountry(h *contract.Headline, records []contract.Record, colu
 
 // addPeriods writes the time and the coverage of the records of countries into the last column of a
 // table. It returns the time of all.
-func (x *figure) addPeriods(l *lang.Language, records []contract.Record) string {
-	byPlace := map[string]contract.Record{}
+func (x *figure) addPeriods(l *lang.Language, records []textual.Record) string {
+	byPlace := map[string]textual.Record{}
 	for _, r := range records {
 		byPlace[r.Value("location_code")] = r
 	}

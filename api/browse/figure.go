@@ -11,6 +11,7 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/textual"
 )
 
 // countMeasure is the measure that every list has.
@@ -171,7 +172,7 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	if err != nil && !isWrong {
 		return nil, err
 	}
-	var records []contract.Record
+	var records []textual.Record
 	total := 0
 	if answer != nil {
 		x.units = answer.Coverage
@@ -298,7 +299,7 @@ func groupsQuery(s state, fields []string, measure string) url.Values {
 }
 
 // askGroups asks for groups. There can be more in total than an answer has.
-func askGroups(q *Question, values url.Values) (groups []contract.Record, total int, err error) {
+func askGroups(q *Question, values url.Values) (groups []textual.Record, total int, err error) {
 	answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Aggregate, values)
 	if err != nil {
 		return nil, 0, err

@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/textual"
 )
 
 // A page whose address does not say what to draw shows the first view of its list: headline figures
@@ -200,7 +201,7 @@ func (v *viewer) titleOf(d *contract.Drawing) string {
 
 // headline asks for a figure with the filters of the address. It is not ok if the figure does not
 // take one of them.
-func (v *viewer) headline(name string) (h *contract.Headline, records []contract.Record, ok bool, err error) {
+func (v *viewer) headline(name string) (h *contract.Headline, records []textual.Record, ok bool, err error) {
 	h, e := contract.HeadlineOf(name, v.q.Plan.Endpoint.Names())
 	params, ok := v.paramsOf(h)
 	if !ok {
@@ -236,7 +237,7 @@ func (v *viewer) paramsOf(h *contract.Headline) (params url.Values, ok bool) {
 }
 
 // fieldsOf are fields of a record; one without a value is empty.
-func fieldsOf(r contract.Record, names ...string) []string {
+func fieldsOf(r textual.Record, names ...string) []string {
 	all := make([]string, len(names))
 	for i, name := range names {
 		all[i] = r.Value(name)
@@ -245,7 +246,7 @@ func fieldsOf(r contract.Record, names ...string) []string {
 }
 
 // tile is a figure of one country, or of all that are in view.
-func (v *viewer) tile(h *contract.Headline, records []contract.Record) tile {
+func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	l := v.q.Language
 	t := tile{Title: l.T(h.Title), Unit: l.T(h.Unit), Reading: l.T(h.Reading), Not: l.T(h.NotThis)}
 	sum, sources := new(big.Rat), map[string]bool{}

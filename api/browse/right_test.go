@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/textual"
 )
 
 // oddPlaces answers sums of records of some countries, and refuses those with an odd one.
@@ -27,7 +28,7 @@ func (o *oddPlaces) Ask(_ *contract.Endpoint, _ contract.Kind, params url.Values
 		return nil, &contract.Invalid{Issues: []contract.Issue{{Text: "It counts twice."}}}
 	}
 	fields := []string{"location_code", strings.ReplaceAll(params.Get("measures"), ":", "_")}
-	records, err := contract.NewRecords(len(places), fields, func(dst []byte, record, field int) []byte {
+	records, err := textual.New(len(places), fields, func(dst []byte, record, field int) []byte {
 		if field == 0 {
 			return append(dst, `"`+places[record]+`"`...)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/textual"
 )
 
 // maxSorted is the most records that a page sorts: what one answer of the interface can have.
@@ -54,7 +55,7 @@ func (p *Page) sort(q *Question, s state, answer *Answer) (at []int, err error) 
 
 // sorted are the positions of records by the value of a field. Those without a value are last, and
 // equal ones in the order that they have.
-func sorted(records []contract.Record, field string, isNumber, down bool) []int {
+func sorted(records []textual.Record, field string, isNumber, down bool) []int {
 	type key struct {
 		text   string
 		number float64
@@ -85,7 +86,7 @@ func sorted(records []contract.Record, field string, isNumber, down bool) []int 
 }
 
 // recordsAt asks for the records at some positions: once for those next to each other.
-func recordsAt(q *Question, s state, at []int) (records []contract.Record, err error) {
+func recordsAt(q *Question, s state, at []int) (records []textual.Record, err error) {
 	values := s.question()
 	for from := 0; from < len(at); {
 		to := from + 1

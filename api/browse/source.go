@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"hdqs/api/contract"
+	"hdqs/api/textual"
 )
 
 // Source answers questions about one snapshot.
@@ -18,7 +19,7 @@ type Source interface {
 
 // Answer is the records of an answer.
 type Answer struct {
-	Records []contract.Record
+	Records []textual.Record
 	Total   int      // records on all pages
 	Bytes   int      // of the records of rows as JSON
 	Unknown []string // parameters that the endpoint does not have

@@ -7,6 +7,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/textual"
 )
 
 type column struct {
@@ -131,7 +132,7 @@ type same struct {
 // rows have the same value: these stand above the table. link returns the address of the record at
 // a position among the records. Columns that the address names are never left out.
 func (p *Page) table(
-	e *contract.Endpoint, records []contract.Record, chosen bool, link func(int) (address, name string),
+	e *contract.Endpoint, records []textual.Record, chosen bool, link func(int) (address, name string),
 ) {
 	start := slices.IndexFunc(p.Columns, func(c column) bool { return isNamed(&c, contract.PeriodStart) })
 	end := slices.IndexFunc(p.Columns, func(c column) bool { return isNamed(&c, contract.PeriodEnd) })
@@ -187,7 +188,7 @@ func isNamed(c *column, name string) bool {
 }
 
 // cell is the value of a record in the column.
-func (c *column) cell(l *lang.Language, r contract.Record) cell {
+func (c *column) cell(l *lang.Language, r textual.Record) cell {
 	x := cellOf(l, c.field, c.Number, r)
 	x.Label = c.Label
 	if c.end == nil || x.Null {
@@ -197,7 +198,7 @@ func (c *column) cell(l *lang.Language, r contract.Record) cell {
 	return x
 }
 
-func cellOf(l *lang.Language, f *contract.Field, number bool, r contract.Record) cell {
+func cellOf(l *lang.Language, f *contract.Field, number bool, r textual.Record) cell {
 	text, ok := r.Text(f.Name)
 	c := cell{Text: text, Number: number, Null: !ok}
 	switch {

@@ -11,6 +11,7 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/textual"
 )
 
 // Overview is which records a snapshot has of each country.
@@ -142,7 +143,7 @@ func (c *Country) What() (names []string) {
 // askAll asks for the records of all pages.
 func askAll(
 	source browse.Source, e *contract.Endpoint, k contract.Kind, params url.Values,
-) (all []contract.Record, err error) {
+) (all []textual.Record, err error) {
 	query := url.Values{}
 	maps.Copy(query, params)
 	for {

@@ -11,6 +11,7 @@ import (
 	"hdqs/api/browse"
 	"hdqs/api/chart"
 	"hdqs/api/contract"
+	"hdqs/api/textual"
 )
 
 // Tile is a headline figure of a country. A text is empty if it is not known.
@@ -26,7 +27,7 @@ type Tile struct {
 	API          string // address of the same figure
 	Reason       string // why there is no value, and what exists nearest
 
-	record contract.Record
+	record textual.Record
 }
 
 // figureFields are the fields of a record of a figure.

@@ -8,6 +8,7 @@ import (
 	"hdqs/api/render"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/api/textual"
 	"hdqs/api/wire"
 )
 
@@ -20,8 +21,8 @@ type Records interface {
 }
 
 // TextsOf are the records of a page as text.
-func TextsOf(found Records) ([]contract.Record, error) {
-	return contract.NewRecords(found.Len(), contract.FieldNames(found.Fields()),
+func TextsOf(found Records) ([]textual.Record, error) {
+	return textual.New(found.Len(), contract.FieldNames(found.Fields()),
 		func(dst []byte, record, field int) []byte { return found.AppendCell(dst, record, field, false) })
 }
 

@@ -16,6 +16,7 @@ import (
 	"hdqs/api/country"
 	"hdqs/api/lang"
 	"hdqs/api/state"
+	"hdqs/api/textual"
 )
 
 // Parameters of the page of changes, besides the day or the snapshot since which they are.
@@ -146,7 +147,7 @@ func (p pages) addChanges(
 		return err
 	}
 	if answer.Total == len(answer.Records) {
-		answer.Records = slices.DeleteFunc(answer.Records, func(r contract.Record) bool {
+		answer.Records = slices.DeleteFunc(answer.Records, func(r textual.Record) bool {
 			return c.Country != "" && r.Value(field) != c.Country
 		})
 		answer.Total = len(answer.Records)
@@ -179,7 +180,7 @@ func (p pages) addChanges(
 	}
 	c.Lists = append(c.Lists, l)
 	if c.List != "" && slices.Contains(contract.ChangeKinds.Values, c.Kind) {
-		records := slices.DeleteFunc(answer.Records, func(r contract.Record) bool {
+		records := slices.DeleteFunc(answer.Records, func(r textual.Record) bool {
 			return r.Value(contract.ChangeField) != c.Kind
 		})
 		c.Title = p.T(kindTitles[c.Kind], lang.Count(len(records)))
@@ -193,7 +194,7 @@ func (p pages) addChanges(
 
 // addPlaces counts records by country and kind. The countries with the most records are first.
 func (l *listChanges) addPlaces(
-	p place, records []contract.Record, field string, whole bool, all *country.Overview,
+	p place, records []textual.Record, field string, whole bool, all *country.Overview,
 	address func(code, kind string) string,
 ) {
 	counts := map[string]*[3]int{}

@@ -1,4 +1,6 @@
-package contract
+// Package textual has records of an answer as text, for pages, search and files that the program
+// makes of its own answers.
+package textual
 
 import (
 	"encoding/json"
@@ -62,9 +64,9 @@ func CSVBytes(records []Record) (n int) {
 	return n
 }
 
-// NewRecords makes records with the given fields. write writes a value in JSON, as the renderer
+// New makes records with the given fields. write writes a value in JSON, as the renderer
 // does.
-func NewRecords(n int, fields []string, write func(dst []byte, record, field int) []byte) ([]Record, error) {
+func New(n int, fields []string, write func(dst []byte, record, field int) []byte) ([]Record, error) {
 	at := make(map[string]int, len(fields))
 	for i, name := range fields {
 		at[name] = i

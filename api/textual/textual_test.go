@@ -1,4 +1,4 @@
-package contract
+package textual
 
 import "testing"
 
@@ -7,7 +7,7 @@ import "testing"
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	records := func(cell string) ([]Record, error) {
-		return NewRecords(1, []string{"a"}, func(dst []byte, _, _ int) []byte { return append(dst, cell...) })
+		return New(1, []string{"a"}, func(dst []byte, _, _ int) []byte { return append(dst, cell...) })
 	}
 	for cell, want := range map[string]string{
 		`""`: "", `"x"`: "x", `"null"`: "null", `"\u00fc\\ \"y\""`: `ü\ "y"`, `-1.5e3`: "-1.5e3", `true`: "true",
