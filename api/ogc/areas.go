@@ -26,6 +26,7 @@ import (
 type area struct {
 	*boundary.Area        // without polygons where there are no boundaries
 	figure         []byte // properties as JSON, each after a comma
+	first, last    int64  // microseconds of the figure's period; from and to any time where it has none
 }
 
 // maxPoints ends a page of areas, so that it is some megabytes: the next link leads on.
@@ -118,9 +119,7 @@ func (o *options) passes(x *area) bool {
 			return false
 		}
 	}
-	first, begins := x.moment("period_start")
-	last, ends := x.moment("period_end")
-	if begins && first >= o.next || ends && last < o.from {
+	if x.first >= o.next || x.last < o.from {
 		return false
 	}
 	touches := func(b box) bool {
@@ -129,12 +128,14 @@ func (o *options) passes(x *area) bool {
 	return o.boxes == nil || slices.ContainsFunc(o.boxes, touches)
 }
 
-// moment is a property of the figure that is a time. It is not ok if it is null, or there is none.
-func (x *area) moment(property string) (micros int64, ok bool) {
+// moment is a property of the figure that is a time. Where it is null or not there it is otherwise.
+func (x *area) moment(property string, otherwise int64) int64 {
 	_, text, _ := bytes.Cut(x.figure, []byte(`"`+property+`":"`))
 	text, _, _ = bytes.Cut(text, []byte{'"'})
-	micros, _, ok = instant(string(text))
-	return micros, ok
+	if micros, _, ok := instant(string(text)); ok {
+		return micros
+	}
+	return otherwise
 }
 
 func (x *area) appendFeature(dst []byte) []byte {
@@ -188,6 +189,10 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 	}
 	for _, code := range slices.Sorted(maps.Keys(figures)) {
 		all = append(all, area{Area: &boundary.Area{Code: code}, figure: figures[code]})
+	}
+	for i := range all {
+		x := &all[i]
+		x.first, x.last = x.moment("period_start", math.MinInt64), x.moment("period_end", math.MaxInt64)
 	}
 	// Those with a value come first: clients take the types of properties from the first features.
 	slices.SortStableFunc(all, func(a, b area) int {

@@ -34,13 +34,19 @@ type options struct {
 	own     url.Values     // the list's own
 }
 
+// newOptions are the options of a request that restricts nothing.
+func newOptions(limit int) *options {
+	return &options{
+		limit: limit, from: math.MinInt64, next: math.MaxInt64, equal: map[string]string{}, own: url.Values{},
+	}
+}
+
 // box is west, south, east and north.
 type box [4]float64
 
 // readOptions reads the parameters of items.
 func (a *request) readOptions(c *collection) (o *options, err error) {
-	o = &options{limit: usualLimit, from: math.MinInt64, next: math.MaxInt64}
-	o.equal, o.own = map[string]string{}, url.Values{}
+	o = newOptions(usualLimit)
 	if a.html {
 		o.limit = htmlLimit
 	}

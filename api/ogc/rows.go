@@ -3,7 +3,6 @@ package ogc
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -39,8 +38,8 @@ func (a *request) answerItems(c *collection) error {
 // answerItem answers with one feature.
 func (a *request) answerItem(c *collection, id string) error {
 	if c.level != ofList {
-		o := &options{limit: 1, one: true, from: math.MinInt64, next: math.MaxInt64}
-		o.equal = map[string]string{"code": id}
+		o := newOptions(1)
+		o.one, o.equal["code"] = true, id
 		return a.answerAreas(c, o, id)
 	}
 	version, row, found, err := a.RowOf(c.endpoint, id)
