@@ -14,18 +14,8 @@ import (
 func TestBrowsePrices(t *testing.T) {
 	t.Parallel()
 	tables := figureTables(t)
-	for _, table := range tables {
-		if table.endpoint.Table != "food_price" {
-			continue
-		}
-		table.rows = nil
-		for _, price := range [][2]string{{"AFG", "10"}, {"SDN", "30"}} {
-			table.rows = append(table.rows, fullRow(t, table, with(inPlace(price[0]), inMonth(2024, 6), spec{
-				"market_code": price[0], "commodity_code": "rice", "currency_code": "USD", "unit": "KG",
-				"price": decimal(price[1]),
-			})))
-		}
-	}
+	setRows(t, tables, "food_price",
+		priceOf("AFG", 2024, 6, "AFG", "rice", "USD", "10"), priceOf("SDN", 2024, 6, "SDN", "rice", "USD", "30"))
 	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	const view = "/figure/food-prices-market-monitor.csv?commodity_code=rice&location_code__in=SDN,AFG"
 	answer := s.Answer("GET", view, nil)

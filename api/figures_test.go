@@ -276,28 +276,18 @@ func TestCoverage(t *testing.T) {
 func TestChangesOfPrices(t *testing.T) {
 	t.Parallel()
 	tables := figureTables(t)
-	for _, table := range tables {
-		if table.endpoint.Table != "food_price" {
-			continue
-		}
-		table.rows = nil
-		price := func(year, month int, market, commodity, currency, amount string) {
-			table.rows = append(table.rows, fullRow(t, table, with(inPlace("SDN"), inMonth(year, month), spec{
-				"market_code": market, "commodity_code": commodity, "currency_code": currency, "unit": "KG",
-				"price": decimal(amount),
-			})))
-		}
-		price(2024, 6, "1", "rice", "SDG", "200")
-		price(2023, 6, "1", "rice", "SDG", "100")
-		price(2024, 6, "1", "salt", "SDG", "10")
-		price(2023, 6, "1", "salt", "SDG", "10")
-		price(2024, 6, "2", "rice", "SDG", "150")
-		price(2023, 6, "2", "rice", "SDG", "100")
-		price(2024, 6, "3", "tea", "SDG", "9000")
-		price(2023, 6, "4", "tea", "USD", "1")
-		price(2024, 6, "4", "tea", "SDG", "900")
-		price(2024, 5, "3", "tea", "SDG", "1")
-	}
+	setRows(t, tables, "food_price",
+		priceOf("SDN", 2024, 6, "1", "rice", "SDG", "200"),
+		priceOf("SDN", 2023, 6, "1", "rice", "SDG", "100"),
+		priceOf("SDN", 2024, 6, "1", "salt", "SDG", "10"),
+		priceOf("SDN", 2023, 6, "1", "salt", "SDG", "10"),
+		priceOf("SDN", 2024, 6, "2", "rice", "SDG", "150"),
+		priceOf("SDN", 2023, 6, "2", "rice", "SDG", "100"),
+		priceOf("SDN", 2024, 6, "3", "tea", "SDG", "9000"),
+		priceOf("SDN", 2023, 6, "4", "tea", "USD", "1"),
+		priceOf("SDN", 2024, 6, "4", "tea", "SDG", "900"),
+		priceOf("SDN", 2024, 5, "3", "tea", "SDG", "1"),
+	)
 	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	for query, want := range map[string]string{
 		"location_code=SDN":                        "50.0 3",

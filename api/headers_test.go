@@ -180,7 +180,7 @@ func TestErrorLog(t *testing.T) {
 	})
 }
 
-// TestTooLongSaysHowLong: who sends too much is told what is possible.
+// TestTooLongSaysHowLong: the answer to a request that is too long says the bound.
 func TestTooLongSaysHowLong(t *testing.T) {
 	for body, bound := range map[string]int{
 		reply.BodyURITooLong: maxURI, reply.BodyHeadersTooLarge: readBuffer, reply.BodyTooLarge: mcp.MaxBody,

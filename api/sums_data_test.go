@@ -33,6 +33,27 @@ func trapTables(t *testing.T) []*testTable {
 	return tables
 }
 
+// setRows replaces the rows of a table.
+func setRows(t *testing.T, tables []*testTable, name string, rows ...spec) {
+	t.Helper()
+	for _, table := range tables {
+		if table.endpoint.Table == name {
+			table.rows = nil
+			for _, row := range rows {
+				table.rows = append(table.rows, fullRow(t, table, row))
+			}
+		}
+	}
+}
+
+// priceOf is a row of the prices of markets, for a kilogram.
+func priceOf(country string, year, month int, market, commodity, currency, amount string) spec {
+	return with(inPlace(country), inMonth(year, month), spec{
+		"market_code": market, "commodity_code": commodity, "currency_code": currency, "unit": "KG",
+		"price": decimal(amount),
+	})
+}
+
 // fullRow sets the columns that a row does not say.
 func fullRow(t *testing.T, table *testTable, spec map[string]any) map[string]any {
 	t.Helper()
