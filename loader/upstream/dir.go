@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -39,17 +38,18 @@ func (s *dirSource) list(context.Context) (*listing, error) {
 		return nil, fmt.Errorf("%s: %w", s.dir, err)
 	}
 	l := treeListing(c, func(p string) string { return p })
-	others = slices.DeleteFunc(others, func(other string) bool {
-		r := loader.Unread(other)
-		if r != nil {
+	var left []string
+	for _, other := range others {
+		if r := loader.Unread(other); r != nil {
 			l.unread = append(l.unread, FileState{SourceReport: loader.SourceReport{
 				Role: r.Role, Path: r.Path, State: loader.SourceRefused, Why: r.Why,
 			}})
+		} else {
+			left = append(left, other)
 		}
-		return r != nil
-	})
-	if len(others) > 0 {
-		l.note = "not copied, since a load does not read them: " + strings.Join(others, ", ")
+	}
+	if len(left) > 0 {
+		l.note = "not copied, since a load does not read them: " + strings.Join(left, ", ")
 	}
 	return l, nil
 }
