@@ -347,9 +347,15 @@ func sortByFigure(groups []group) {
 }
 
 // knownFirst orders what has a value before what has none.
-func knownFirst(a, b bool) int { return unknown[a] - unknown[b] }
-
-var unknown = map[bool]int{false: 1}
+func knownFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
 
 // isEnum reports whether the values of a field have an order of their own.
 func isEnum(e *contract.Endpoint, name string) bool {

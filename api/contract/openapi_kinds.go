@@ -187,7 +187,7 @@ func figurePaths(s NameSet) (paths, schemas Object) {
 	}
 	for _, e := range endpoints[1:] {
 		if h := e.Headline; h.Takes != "" {
-			paths = append(paths, [2]any{e.Path, NewPlan(&e, Figures).figureOperation(
+			paths = append(paths, Member{e.Path, NewPlan(&e, Figures).figureOperation(
 				"get"+schemaName(&e), figureSchema, kindTexts["figures one"])})
 		}
 	}

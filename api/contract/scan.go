@@ -127,14 +127,15 @@ func (s *Scanned) note(sent, encoded []byte) {
 	case string(name) == SnapshotParam:
 		s.Snapshot = string(appendDecoded(nil, encoded))
 	default:
-		s.refuseList(string(name))
-		if string(name) == EverybodyParam {
+		text := string(name)
+		s.refuseList(text)
+		if text == EverybodyParam {
 			s.refuse(EverybodyParam, "records of "+s.plan.Endpoint.Name()+" have no category, gender or age_range, so "+
 				"none of them counts only some people; leave it out")
 		}
 		if len(encoded) > 0 { // without a value it would not restrict the rows
-			s.refuseRemoved(string(name))
-			s.refuseOfLists(string(name))
+			s.refuseRemoved(text)
+			s.refuseOfLists(text)
 		}
 		if len(s.unknown) < maxUnknownKept {
 			s.unknown = append(s.unknown, sentPair{sent, encoded})
