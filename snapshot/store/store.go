@@ -89,9 +89,8 @@ func (s *Snapshots) read(id, name string, limit int64) ([]byte, error) {
 	return ReadFile(s.Path(name), limit)
 }
 
-// PutSegment writes a table as a segment, unless the store has the same segment already. A file has
-// its name once it has been opened like one of a snapshot, so nobody is told of one that is not
-// valid.
+// PutSegment writes a table as a segment, unless the store has the same segment already. A file gets
+// its name after it has been opened as replicas open it, so a segment in the store is always valid.
 func (s *Segments) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
 	f, err := CreatePending(s.folder)
 	if err != nil {
