@@ -89,8 +89,8 @@ func (s *Snapshots) read(id, name string, limit int64) ([]byte, error) {
 	return ReadFile(s.Path(name), limit)
 }
 
-// PutSegment writes a table as a segment, unless the store has the same segment already. A file gets
-// its name after it has been opened as replicas open it, so a segment in the store is always valid.
+// PutSegment writes a table as a segment, unless the store has the same segment already. It opens
+// the file as replicas do before it gives it its name.
 func (s *Segments) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
 	f, err := CreatePending(s.folder)
 	if err != nil {
