@@ -2,8 +2,7 @@ module hdqs
 
 go 1.26.0
 
-// fasthttp 1.76+ names a go-brrr release that the public module proxy does not serve; 1.0.1 has the same API.
-exclude github.com/molecule-man/go-brrr v1.3.0
+toolchain go1.26.11
 
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // latency percentiles of bench
@@ -14,7 +13,7 @@ require (
 	github.com/go-text/typesetting v0.3.5 // letters in pictures, shaped: Arabic is joined and runs from right to left
 	github.com/google/flatbuffers v25.12.19+incompatible // messages of Arrow streams
 	github.com/google/renameio/v2 v2.0.2 // files replaced in one step, see internal/atomicfile
-	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library
+	github.com/klauspost/compress v1.20.4 // gzip and zstd, several times the speed of the standard library
 	github.com/klauspost/crc32 v1.3.0 // checksum of gzip: twice the speed of hash/crc32 with AVX-512, else the same
 	github.com/minio/minio-go/v7 v7.4.1 // catalogs and stores in S3-compatible buckets
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // agents ask by the Model Context Protocol
@@ -24,23 +23,23 @@ require (
 	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar of a load on a terminal
 	github.com/spf13/cobra v1.10.2 // commands, flags, completion
 	github.com/spf13/pflag v1.0.10 // cobra's flag sets, into which the environment variables are read
-	github.com/valyala/fasthttp v1.77.0 // HTTP server without allocations per request
+	github.com/valyala/fasthttp v1.78.0 // HTTP server without allocations per request
 	github.com/xuri/excelize/v2 v2.11.1 // the workbook of the national risk index
 	go.yaml.in/yaml/v3 v3.0.5 // the file of settings; minio-go links it anyway
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d // public authorities, for the image of a container
-	golang.org/x/image v0.46.0 // pictures: areas with smooth edges
-	golang.org/x/sync v0.24.0 // errgroup: worker pools
-	golang.org/x/sys v0.49.0 // mmap, flock, the priority of a thread
-	golang.org/x/text v0.43.0 // ill-formed UTF-8 in queries, repaired as in Python; the codes of countries
+	golang.org/x/image v0.48.0 // pictures: areas with smooth edges
+	golang.org/x/sync v0.25.0 // errgroup: worker pools
+	golang.org/x/sys v0.50.0 // mmap, flock, the priority of a thread
+	golang.org/x/text v0.44.0 // ill-formed UTF-8 in queries, repaired as in Python; the codes of countries
 )
 
 require (
 	github.com/BurntSushi/toml v1.6.0 // indirect
-	github.com/molecule-man/go-brrr v1.0.1 // indirect; pinned for fasthttp
+	github.com/molecule-man/go-brrr v1.3.1 // indirect; brotli of fasthttp
 	golang.org/x/exp/typeparams v0.0.0-20260811152304-ee035b5b010f // indirect
-	golang.org/x/mod v0.41.0 // indirect
+	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // indirect; benchstat
-	golang.org/x/tools v0.51.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
 	mvdan.cc/gofumpt v0.12.0 // indirect
 )
@@ -91,10 +90,10 @@ require (
 	github.com/xuri/nfp v0.0.2-0.20250530014748-2ddeb826f9a9 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
-	golang.org/x/crypto v0.58.0 // indirect
+	golang.org/x/crypto v0.59.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
-	golang.org/x/term v0.47.0 // indirect
+	golang.org/x/term v0.48.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/ini.v1 v1.67.3 // indirect
