@@ -118,8 +118,8 @@ func marshal(v any) []byte {
 // isHidden reports whether a sign is one that no reader sees, or that changes how others are shown.
 // Instructions can be hidden in such signs.
 func isHidden(r rune) bool {
-	return r > unicode.MaxASCII &&
-		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector)
+	return r > '~' && unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // visible is JSON in which hidden signs are escaped. As JSON it has the same values.

@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -25,23 +27,10 @@ type arguments struct {
 	Words, Kind, Figure, List, Since string
 	EndDate                          string `json:"end_date"`
 	Commodity                        string `json:"commodity_code"`
-	Countries, Fields, Measures      names
-	GroupBy                          names `json:"group_by"`
+	Countries, Fields, Measures      []string
+	GroupBy                          []string `json:"group_by"`
 	Filters                          map[string]any
 	Limit, Offset                    int
-}
-
-// names are texts of a list. A single one is taken too.
-type names []string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (n *names) UnmarshalJSON(data []byte) error {
-	var one string
-	if json.Unmarshal(data, &one) != nil {
-		return json.Unmarshal(data, (*[]string)(n))
-	}
-	*n = strings.FieldsFunc(one, func(r rune) bool { return r == ',' })
-	return nil
 }
 
 // read reads the arguments of a tool. Unknown ones are refused: one that is ignored gives an answer
@@ -51,36 +40,116 @@ func (c *call) read(t *mcp.Tool, sent json.RawMessage) error {
 	if len(sent) == 0 || string(sent) == "null" {
 		return nil
 	}
-	if decode(sent, &c.sent) != nil {
-		return &refusal{Message: "the arguments are no JSON object"}
+	if err := decode(sent, &c.sent); err != nil {
+		return &refusal{Message: "the arguments cannot be read: " + err.Error()}
 	}
 	known := argumentsOf(t)
+	for name, kind := range known {
+		value := declared(c.sent[name], kind)
+		if kind == "object" {
+			var err error
+			if value, err = filtersOf(value); err != nil {
+				return err
+			}
+		}
+		if c.sent[name] = value; isOpen(value) {
+			delete(c.sent, name)
+			continue
+		}
+		least := map[string]int{"limit": 1}[name]
+		if n, err := strconv.Atoi(fmt.Sprint(value)); kind == "integer" && (err != nil || n < least) {
+			return &refusal{
+				Message: fmt.Sprintf("%s is %v; want %d or more, an integer", name, value, least),
+				Instead: c.with(name, nil, name),
+			}
+		}
+	}
+	err := decode(marshal(c.sent), &c.args)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field := strings.ToLower(wrong.Field)
+		want := cmp.Or(map[string]string{"string": "a string"}[known[field]], "an "+known[field])
+		return &refusal{Message: fmt.Sprintf("%s has the type %s; want %s", field, wrong.Value, want)}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.sent)) {
 		if known[name] == "" {
 			return c.unknown(slices.Sorted(maps.Keys(known)), name)
 		}
 	}
-	err := decode(marshal(c.sent), &c.args) // in which no name is there twice
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field := strings.ToLower(wrong.Field)
-		return &refusal{Message: fmt.Sprintf("%s is a %s; want a %s", field, wrong.Value, known[field])}
-	}
-	for name, least := range map[string]int64{"limit": 1, "offset": 0} {
-		sent, _ := c.sent[name].(json.Number)
-		if n, bad := sent.Int64(); bad == nil && n < least {
-			return &refusal{
-				Message: fmt.Sprintf("%s is %d; want %d or more", name, n, least), Instead: c.with(name, nil, name),
-			}
-		}
-	}
 	return err
 }
 
-// decode reads JSON whose numbers keep all digits.
+// decode reads a JSON value whose numbers keep all digits, and which has no name twice.
 func decode(text []byte, into any) error {
+	if !json.Valid(text) {
+		return errors.New("it is no JSON")
+	}
+	if name := repeated(json.NewDecoder(bytes.NewReader(text)), math.MaxInt); name != "" {
+		return fmt.Errorf("%q is there twice; want each name once", name)
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	return d.Decode(into)
+}
+
+// declared is a value in the type that a tool declares. Models send JSON in a text, too, names with
+// commas for a list, and whole numbers as 2.0.
+func declared(value any, kind string) any {
+	var inText any
+	text, isText := value.(string)
+	if isText && kind != "string" && decode([]byte(text), &inText) == nil {
+		value = inText
+	}
+	if _, isList := value.([]any); isText && kind == "array" && !isList {
+		value = strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+	}
+	if n, isNumber := value.(json.Number); isNumber && kind == "integer" {
+		if x, err := n.Float64(); err == nil && x == math.Trunc(x) && math.Abs(x) <= 1<<53 {
+			value = json.Number(strconv.FormatInt(int64(x), 10))
+		}
+	}
+	return value
+}
+
+// isOpen reports whether a value leaves an argument or filter open. A strict schema has them all.
+func isOpen(value any) bool {
+	list, isList := value.([]any)
+	return value == nil || value == "" || isList && len(list) == 0
+}
+
+// filtersOf are filters by name. They may be texts NAME=VALUE, too: a list, or below "more", where a
+// strict schema has those that it does not name. Several with one name match any of their values.
+func filtersOf(sent any) (any, error) {
+	filters, isObject := sent.(map[string]any)
+	if isObject {
+		sent = declared(filters["more"], "object")
+		delete(filters, "more")
+	}
+	texts, isList := sent.([]any)
+	if text, isText := sent.(string); isText && text != "" {
+		texts, isList = []any{text}, true
+	}
+	if !isObject && !isList {
+		return sent, nil // open, or refused later
+	}
+	all := map[string]any{}
+	maps.Copy(all, filters)
+	maps.DeleteFunc(all, func(_ string, value any) bool { return isOpen(value) })
+	for _, one := range texts {
+		name, value, ok := strings.Cut(textOf(one), "=")
+		several, isSeveral := all[name].([]any)
+		switch {
+		case !ok:
+			return nil, &refusal{Message: fmt.Sprintf("the filter %q is no text NAME=VALUE", textOf(one))}
+		case value == "":
+		case all[name] == nil:
+			all[name] = value
+		case isSeveral:
+			all[name] = append(several, value)
+		default:
+			all[name] = []any{all[name], value}
+		}
+	}
+	return all, nil
 }
 
 // unknown refuses an argument. A filter that stands beside filters is put in its place.
@@ -88,13 +157,8 @@ func (c *call) unknown(all []string, name string) error {
 	r := &refusal{Message: fmt.Sprintf("%s has no argument %q; it has %s", c.tool, name, strings.Join(all, ", "))}
 	list, _ := c.sent["list"].(string)
 	if e := listNamed(list); e != nil && slices.Contains(filterNames(e), name) {
-		filters, _ := c.sent["filters"].(map[string]any)
-		filters = maps.Clone(filters)
-		if filters == nil {
-			filters = map[string]any{}
-		}
-		filters[name] = c.sent[name]
-		r.Instead = c.with("filters", filters, name)
+		r.Instead = c.withFilter(name, c.sent[name])
+		delete(r.Instead.Arguments, name)
 	} else if meant := nearest.Of(strings.ToLower(name), all); meant != "" && c.sent[meant] == nil {
 		r.Instead = c.with(meant, c.sent[name], name)
 	}

@@ -84,6 +84,10 @@ func (c *call) ask(path string, params url.Values, into any) (*Reply, error) {
 	if r.Status != http.StatusOK {
 		return nil, c.refused(r)
 	}
+	if unknown := r.Header.Get(contract.HeaderUnknown); unknown != "" { // of a cache, which ignores Prefer
+		text := "there is no such parameter. " + r.Header.Get(contract.HeaderHint)
+		return nil, c.invalid([]issue{{Where: []any{unknown}, Text: text}})
+	}
 	c.snapshot = cmp.Or(c.snapshot, r.Header.Get(contract.HeaderSnapshot))
 	if json.Unmarshal(r.Body, into) != nil {
 		return nil, errors.New("the answer of " + path + " is no JSON")

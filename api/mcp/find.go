@@ -42,6 +42,9 @@ func search(c *call) (*Answer, error) {
 		return nil, &refusal{Message: "words are empty; want what to look for, such as a place, a sector or a theme"}
 	}
 	params := url.Values{"q": {c.args.Words}, "offset": {strconv.Itoa(c.args.Offset)}}
+	if c.args.Kind == "any" {
+		c.args.Kind = ""
+	}
 	if c.args.Kind != "" {
 		params.Set("kind", c.args.Kind)
 	}

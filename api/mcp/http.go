@@ -1,13 +1,15 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/fasthttpadaptor"
@@ -16,38 +18,65 @@ import (
 // MaxBody is the longest message that is read over HTTP. Clients send what they are with each one.
 const MaxBody = 32 << 10
 
-// mostMessages is how many messages a request may have. They share one slot of pages, and hundreds
-// would keep people from all pages.
-const mostMessages = 8
-
 // Handler answers messages over HTTP, each by itself, so that any replica can answer any of them.
 // base is the address of the service for a request.
 func (s *Server) Handler(base func(*fasthttp.RequestCtx) string) fasthttp.RequestHandler {
-	handler := fasthttpadaptor.NewFastHTTPHandler(mcp.NewStreamableHTTPHandler(
+	library := fasthttpadaptor.NewFastHTTPHandler(mcp.NewStreamableHTTPHandler(
 		func(*http.Request) *mcp.Server { return s.Server }, &mcp.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxBody,
 			DisableLocalhostProtection: true, // Foreign is stricter
 		}))
 	return func(ctx *fasthttp.RequestCtx) {
-		var several []json.RawMessage
-		if json.Unmarshal(ctx.PostBody(), &several) == nil && len(several) > mostMessages {
-			ctx.SetStatusCode(fasthttp.StatusBadRequest)
-			ctx.Response.SetBodyString(fmt.Sprintf(`{"detail":"A request may have %d messages"}`, mostMessages))
-			return
+		all, isBatch := readMessages(ctx.PostBody(), string(ctx.Request.Header.Peek("MCP-Protocol-Version")))
+		if !ctx.IsPost() {
+			all = []message{{}} // which the library refuses
 		}
-		// The library may go on with a message after it has answered, when buffers and context
-		// are those of another request. So it gets copies.
-		var own fasthttp.RequestCtx
-		own.Init(&ctx.Request, nil, nil)
-		own.Response.Header.SetNoDefaultContentType(true)
-		own.SetUserValue(baseKey{}, base(ctx))
-		handler(&own)
-		for name, value := range own.Response.Header.All() {
-			ctx.Response.Header.SetBytesKV(name, value)
+		var answers [][]byte
+		for i := range all {
+			status, body := all[i].answer(ctx, library, base(ctx))
+			if ctx.SetStatusCode(status); len(body) > 0 {
+				answers = append(answers, body)
+			}
 		}
-		ctx.SetStatusCode(own.Response.StatusCode())
-		ctx.Response.SetBodyRaw(own.Response.Body())
+		body := bytes.Join(answers, []byte(","))
+		if isBatch && len(answers) > 0 {
+			ctx.SetStatusCode(fasthttp.StatusOK)
+			body = slices.Concat([]byte("["), body, []byte("]"))
+		}
+		ctx.Response.SetBodyRaw(body)
 	}
+}
+
+// notHandled begins what the library says of methods that it does not have.
+const notHandled = "JSON RPC not handled"
+
+// answer answers a message. What the library refuses as plain text becomes an error with the id.
+func (m *message) answer(ctx *fasthttp.RequestCtx, library fasthttp.RequestHandler, base string) (int, []byte) {
+	if m.fault != nil {
+		return fasthttp.StatusBadRequest, m.refusal()
+	}
+	// The library may go on with a message after it has answered, when buffers and context are those
+	// of another request. So it gets copies.
+	var own fasthttp.RequestCtx
+	own.Init(&ctx.Request, nil, nil)
+	own.Request.SetBody(m.text)
+	own.Request.Header.Set("Accept", "application/json, text/event-stream") // it wants both, and sends JSON
+	own.SetUserValue(baseKey{}, base)
+	library(&own)
+	status, body := own.Response.StatusCode(), bytes.TrimSpace(own.Response.Body())
+	if status < fasthttp.StatusBadRequest || json.Valid(body) {
+		return status, body
+	}
+	if status == fasthttp.StatusMethodNotAllowed {
+		ctx.Response.Header.Set("Allow", fasthttp.MethodPost)
+	}
+	m.fault = invalidf("%s", body)
+	if isUnknown := bytes.HasPrefix(body, []byte(notHandled)); isUnknown && m.id == nil {
+		return fasthttp.StatusAccepted, nil // a notification without a meaning here
+	} else if isUnknown {
+		m.fault.Code, status = jsonrpc.CodeMethodNotFound, fasthttp.StatusOK
+	}
+	return status, m.refusal()
 }
 
 // Foreign says why a request may be one that a page of somebody else has made a browser send, by a

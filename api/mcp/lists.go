@@ -62,10 +62,10 @@ func rows(c *call) (*Answer, error) {
 	if isSum {
 		path, usual = path+"/aggregate", 200
 		if len(measures) == 0 {
-			measures = names{contract.Count.String()}
+			measures = []string{contract.Count.String()}
 		}
 	}
-	for name, values := range map[string]names{
+	for name, values := range map[string][]string{
 		"fields": c.args.Fields, "group_by": c.args.GroupBy, "measures": measures,
 	} {
 		if len(values) > 0 {
@@ -96,7 +96,7 @@ func rows(c *call) (*Answer, error) {
 }
 
 // unitsOf are the units of measures, by the fields of their values.
-func unitsOf(e *contract.Endpoint, measures names) map[string]string {
+func unitsOf(e *contract.Endpoint, measures []string) map[string]string {
 	units := map[string]string{}
 	for _, m := range measures {
 		function, field, _ := strings.Cut(m, ":")

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"hdqs/api/mcp"
@@ -46,7 +45,7 @@ embedded sample, whose figures are all made up.`,
 				defer done()
 				server = offline.NewAgents(release)
 			}
-			return server.Run(mcp.WithBase(cmd.Context(), base), &sdk.StdioTransport{})
+			return server.Run(mcp.WithBase(cmd.Context(), base), mcp.Lines(os.Stdin, os.Stdout))
 		},
 	}
 	fl := cmd.Flags()

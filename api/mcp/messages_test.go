@@ -1,0 +1,125 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+// TestReadMessages: what is no message has a fault with its id, and does not hide the others.
+func TestReadMessages(t *testing.T) {
+	t.Parallel()
+	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	for _, c := range []struct {
+		text, revision string
+		faults         string // a digit of the last of each code, or . for a good message
+	}{
+		{ping, "", "."},
+		{"\ufeff" + ping + " \r\n", "", "."},
+		{"[" + ping + `,{"jsonrpc":"2.0","method":"x"}]`, "2025-03-26", ".."},
+		{"[" + ping + "]", "2025-06-18", "6"},
+		{"[]", "", "6"},
+		{"null", "", "6"},
+		{"[" + ping + ",7,[]," + ping + "]", "", ".66."},
+		{ping + " x", "", "7"},
+		{ping + ping, "", "7"},
+		{"[" + ping + "] []", "", "7"},
+		{ping + "\x00", "", "7"},
+		{"hello", "", "7"},
+		{"", "", "7"},
+		{"\ufeff\ufeff" + ping, "", "7"},
+		{`{"jsonrpc":"2.0","id":7}`, "", "6"},
+		{`{"jsonrpc":"1.0","id":7,"method":"ping"}`, "", "6"},
+		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "", "6"},
+		{`{"jsonrpc":"2.0","id":1.0,"method":"ping"}`, "", "."},
+		{`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "", "6"},
+		{`{"jsonrpc":"2.0","id":-9007199254740991,"method":"ping"}`, "", "."},
+		{`{"jsonrpc":"2.0","id":"1.5","method":"ping"}`, "", "."},
+		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, "", "6"},
+		{`{"jsonrpc":"2.0","id":[1],"method":"ping"}`, "", "6"},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","m\u0065thod":"tools/list"}`, "", "6"},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"name":"a","name":"b"}}`, "", "6"},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"arguments":{"a":1,"a":2}}}`, "", "."}, // see decode
+	} {
+		all, _ := readMessages([]byte(c.text), c.revision)
+		got := ""
+		for _, m := range all {
+			switch {
+			case m.fault == nil:
+				got += "."
+			case m.fault.Code == -32600:
+				got += "6"
+			case m.fault.Code == -32700:
+				got += "7"
+			}
+		}
+		if got != c.faults {
+			t.Errorf("%q of revision %q: %s, want %s", c.text, c.revision, got, c.faults)
+		}
+	}
+	all, _ := readMessages([]byte(`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`), "")
+	if got := string(all[0].refusal()); !bytes.Contains(all[0].refusal(), []byte(`"id":1.5`)) {
+		t.Errorf("the refusal has not the id that was sent: %s", got)
+	}
+}
+
+// FuzzReadMessages: any bytes give messages, at most a batch of them, and faults are JSON.
+func FuzzReadMessages(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `[{"jsonrpc":"2.0","method":"x"},7]`, "\ufeffnull", "hello", "[[[",
+		`{"jsonrpc":"2.0","id":1.5,"id":{},"method":"a","params":{"a":1,"a":2}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		all, _ := readMessages(text, "")
+		if len(all) == 0 || len(all) > mostMessages {
+			t.Errorf("%d messages", len(all))
+		}
+		for i := range all {
+			if all[i].fault != nil && !json.Valid(all[i].refusal()) {
+				t.Errorf("no JSON: %s", all[i].refusal())
+			}
+		}
+	})
+}
+
+// TestDecode: a JSON value is read only if all of it is one value in which no name is there twice.
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{
+		`{"a":1,"b":{"a":2}}`:              true,
+		`[{"a":1},{"a":2}]`:                true,
+		`{"code":"AFG","code":"SDN"}`:      false,
+		`{"code":"AFG","c\u006fde":"SDN"}`: false,
+		`{"x":[{"y":{"a":1,"a":1}}]}`:      false,
+		`5 6`:                              false,
+		`{} {}`:                            false,
+	} {
+		var value any
+		if err := decode([]byte(text), &value); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestVisible: signs that no reader sees are escaped, and all others are as they were.
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	for _, hidden := range []string{
+		"\u007f", "\u0080", "\u009b", "\u009f", "\u00ad", "\u034f", "\u115f", "\u180b", "\u200b", "\u202e", "\u2028",
+		"\u3164", "\ue000", "\ufe0f", "\ufeff", "\uffa0", "\U000e0041", "\U000e0100",
+	} {
+		text := marshal("a" + hidden + "b")
+		var back string
+		if got := visible(text); bytes.Contains(got, []byte(hidden)) || json.Unmarshal(got, &back) != nil ||
+			back != "a"+hidden+"b" {
+			t.Errorf("%q is %s", hidden, got)
+		}
+	}
+	for _, plain := range []string{"~", "é", "\u00a0", "العربية", "हिन्दी", "中文", "€", "💧"} {
+		if text := marshal(plain); !bytes.Equal(visible(text), text) {
+			t.Errorf("%q is %s", plain, visible(text))
+		}
+	}
+}
