@@ -6,6 +6,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/mcp"
 	"hdqs/api/reply"
 	"hdqs/api/wire"
 )
@@ -37,6 +38,9 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	handler := s.HandlerOf(path)
 	if ctx.IsOptions() && (handler != nil || path == wholeServer || isPreflight(&ctx.Request.Header)) {
 		reply.OptionsHead.Begin(ctx)
+		if s.Options.Agents && path == mcp.Path {
+			preflightAgents(&ctx.Response.Header)
+		}
 		s.SetSnapshot(&ctx.Response.Header)
 		ctx.SetStatusCode(fasthttp.StatusNoContent)
 		return

@@ -1,0 +1,238 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hdqs/api/contract"
+	"hdqs/api/mcp"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/testkit"
+)
+
+// TestAgentsMessages: what is wrong in a request over HTTP is a JSON-RPC error with its id, and the
+// other messages of a batch are answered.
+func TestAgentsMessages(t *testing.T) {
+	t.Parallel()
+	address := listen(t, sampleServer(t, state.Options{Agents: true}, 0))
+	const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
+	batch := "[" + strings.Repeat(ping+",", 269) + ping + "]"
+	for _, c := range []struct {
+		body, revision string
+		status         int
+		want           string
+	}{
+		{ping, "", 200, `{"jsonrpc":"2.0","id":7,"result":{}}`},
+		{"\ufeff" + ping, "", 200, `"id":7,"result"`},
+		{batch, "2025-03-26", 400, "-32600"},
+		{batch + " x", "2025-03-26", 400, "-32700"},
+		{batch + "[]", "2025-03-26", 400, "-32700"},
+		{batch + "}", "", 400, "-32700"},
+		{ping + ping, "", 400, "-32700"},
+		{"{", "", 400, `"code":-32700`},
+		{"", "", 400, `"id":null`},
+		{"[" + ping + "]", "2025-06-18", 400, "-32600"},
+		{"[" + ping + "]", "2025-03-26", 200, `[{"jsonrpc":"2.0","id":7,"result":{}}]`},
+		{"[" + ping + `,{"jsonrpc":"2.0","id":8,"method":"nope"},7]`, "", 200, `"id":7,"result":{}},{`},
+		{"[" + ping + `,{"jsonrpc":"2.0","id":8,"method":"nope"},7]`, "", 200, `-32601`},
+		{"[" + ping + `,{"jsonrpc":"2.0","id":8,"method":"nope"},7]`, "", 200, `"id":8`},
+		{`[{"jsonrpc":"2.0","method":"notifications/foo"}]`, "", 202, ""},
+		{`{"jsonrpc":"2.0","method":"notifications/foo"}`, "", 202, ""},
+		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "2025-06-18", 202, ""},
+		{`{"jsonrpc":"2.0","id":7,"method":"tasks/list"}`, "", 200, `"code":-32601`},
+		{`{"jsonrpc":"2.0","id":"x","method":"nope"}`, "2025-11-25", 200, `"id":"x"`},
+		{`{"jsonrpc":"2.0","id":7,"method":"nope"}`, "2026-07-28", 404, `"code":-32601`},
+		{`{"jsonrpc":"2.0","id":7,"method":"prompts/list"}`, "", 200, `"code":-32601`},
+		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "", 400, `"id":1.5`},
+		{`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, "", 400, `"id":7`},
+		{`{"jsonrpc":"2.0","method":"tools/list"}`, "", 400, `"id":null`},
+		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"nope"}}`, "", 200, `-32602`},
+		{`{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/list"}`, "", 400, `\"method\" is there twice`},
+	} {
+		for _, accept := range []string{"application/json, text/event-stream", "application/json", "*/*"} {
+			status, text, h := post(t, address, c.body, "Mcp-Protocol-Version", c.revision, "Accept", accept,
+				"Mcp-Method", "nope")
+			if status != c.status || !strings.Contains(text, c.want) ||
+				status != 202 && (!json.Valid([]byte(text)) || h.Get("Content-Type") != contract.JSONType) {
+				t.Errorf("%.60s of %q, accepting %s: %d %s %.300s; want %d with %s", c.body, c.revision, accept, status,
+					h.Get("Content-Type"), text, c.status, c.want)
+			}
+		}
+	}
+}
+
+// TestAgentsPreflight: a browser lets pages send messages, and to no other path.
+func TestAgentsPreflight(t *testing.T) {
+	t.Parallel()
+	preflight := []reply.HeaderField{
+		{Name: "Origin", Value: "http://localhost:6274"},
+		{Name: "Access-Control-Request-Method", Value: "POST"},
+		{Name: "Access-Control-Request-Headers", Value: "content-type,mcp-protocol-version"},
+	}
+	for _, c := range []struct {
+		path     string
+		agents   bool
+		isOfMine bool
+	}{
+		{mcp.Path, true, true},
+		{mcp.Path, false, false},
+		{listTarget, true, false},
+		{"/nowhere", true, false},
+	} {
+		a := sampleServer(t, state.Options{Agents: c.agents}, 0).Answer("OPTIONS", c.path, preflight)
+		fields := headerOf(a, "Access-Control-Allow-Headers")
+		methods := contract.AllowedMethods
+		if c.isOfMine {
+			methods = "POST, OPTIONS"
+		}
+		for _, name := range []string{"MCP-Protocol-Version", "Mcp-Session-Id", "Authorization", "Mcp-Method", "Mcp-Name"} {
+			if strings.Contains(fields, name) != c.isOfMine {
+				t.Errorf("%s: %s is in %q", c.path, name, fields)
+			}
+		}
+		if a.Status != 204 || headerOf(a, "Allow") != methods || headerOf(a, "Access-Control-Allow-Methods") != methods ||
+			!strings.Contains(fields, "Content-Type") {
+			t.Errorf("%s: %d, Allow %q, methods %q, fields %q", c.path, a.Status, headerOf(a, "Allow"),
+				headerOf(a, "Access-Control-Allow-Methods"), fields)
+		}
+	}
+}
+
+// TestAgentsForms: arguments in the forms that models send mean the same, or are refused.
+func TestAgentsForms(t *testing.T) {
+	t.Parallel()
+	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 0)), "2025-06-18")
+	plain := map[string]string{
+		"AFG":     `{"list":"idps","limit":2,"filters":{"location_code":"AFG"}}`,
+		"AFG,HTI": `{"list":"idps","limit":2,"filters":{"location_code":["AFG","HTI"]}}`,
+		"all":     `{"list":"idps","limit":2}`,
+		"fields":  `{"list":"idps","limit":2,"fields":["location_code","population"]}`,
+		"level 0": `{"list":"idps","limit":2,"filters":{"admin_level":0}}`,
+	}
+	for _, c := range []struct{ same, arguments string }{
+		{"AFG", `{"list":"idps","limit":2.0,"filters":"{\"location_code\":\"AFG\"}"}`},
+		{"AFG", `{"list":"idps","limit":"2","filters":["location_code=AFG"]}`},
+		{"AFG", `{"list":"idps","limit":2e0,"filters":"[\"location_code=AFG\"]"}`},
+		{"AFG", `{"list":"idps","limit":"2.0","offset":0,"filters":"location_code=AFG"}`},
+		{"AFG", `{"list":"idps","limit":2,"offset":0,"fields":[],"filters":{"location_code":"AFG","admin1_code":"",` +
+			`"admin_level":"","start_date":"","end_date":"","latest":"","more":[]}}`},
+		{"AFG", `{"list":"idps","limit":2,"offset":null,"fields":null,"filters":{"location_code":"AFG","latest":null,` +
+			`"admin_level":[],"sector_code":"","more":null}}`},
+		{"AFG", `{"list":"idps","limit":2,"fields":"","filters":{"more":["location_code=AFG","admin_level="]}}`},
+		{"AFG", `{"list":"idps","limit":2,"filters":{"location_code":"","more":"[\"location_code=AFG\"]"}}`},
+		{"AFG,HTI", `{"list":"idps","limit":2,"filters":["location_code=AFG","location_code=HTI"]}`},
+		{"AFG,HTI", `{"list":"idps","limit":2,"filters":{"location_code":"AFG","more":["location_code=HTI"]}}`},
+		{"all", `{"list":"idps","limit":2,"filters":""}`},
+		{"all", `{"list":"idps","limit":2,"filters":"{}"}`},
+		{"all", `{"list":"idps","limit":2,"filters":[]}`},
+		{"all", `{"list":"idps","limit":2,"filters":{"more":""}}`},
+		{"fields", `{"list":"idps","limit":2,"fields":"location_code,population"}`},
+		{"fields", `{"list":"idps","limit":2,"fields":"[\"location_code\",\"population\"]"}`},
+		{"level 0", `{"list":"idps","limit":2,"filters":{"admin_level":"0","location_code":""}}`},
+		{"level 0", `{"list":"idps","limit":2,"filters":["admin_level=0"]}`},
+	} {
+		got := toldAnswer(t, session, "rows", json.RawMessage(c.arguments))
+		want := toldAnswer(t, session, "rows", json.RawMessage(plain[c.same]))
+		if marshalled(got) != marshalled(want) {
+			t.Errorf("%s: %.300s, want %.300s", c.arguments, marshalled(got), marshalled(want))
+		}
+	}
+	for _, c := range []struct{ arguments, want string }{
+		{`{"list":"idps","limit":2.5}`, "limit is 2.5; want 1 or more, an integer"},
+		{`{"list":"idps","limit":"many"}`, `"instead":{"tool":"rows"`},
+		{`{"list":"idps","filters":7}`, "want an object"},
+		{`{"list":7}`, "want a string"},
+		{`{"list":"idps","fields":{"a":1}}`, "want an array"},
+		{`{"list":"idps","filters":["AFG"]}`, `the filter \"AFG\" is no text NAME=VALUE`},
+		{`{"list":"idps","filters":["locaton_code=AFG"]}`, `"location_code":"AFG"`},
+		{`{"list":"idps","filters":{"more":["nonsense=1"]}}`, "nonsense"},
+		{`{"list":"idps","list":"funding"}`, `\"list\" is there twice`},
+		{`{"list":"idps","filters":{"location_code":"AFG"},"filters":{"admin_level":"1"}}`, `\"filters\" is there twice`},
+		{`{"list":"location","filters":{"code":"AFG","code":"SDN"}}`, `\"code\" is there twice`},
+		{`{"list":"location","filters":"{\"code\":\"AFG\",\"code\":\"SDN\"}"}`, "is no text NAME=VALUE"},
+		{`{"list":"idps","filters":"{\"admin_level\":1}","location_code":"AFG"}`, `{"admin_level":1,"location_code":"AFG"}`},
+	} {
+		text, refused := told(t, session, "rows", json.RawMessage(c.arguments))
+		if !refused || !strings.Contains(text, c.want) {
+			t.Errorf("%s: refused %t, %.400s; want %s", c.arguments, refused, text, c.want)
+		}
+	}
+	search := func(arguments string) string {
+		return marshalled(toldAnswer(t, session, "find", json.RawMessage(arguments)).Rows)
+	}
+	if search(`{"words":"name","kind":"any"}`) != search(`{"words":"name"}`) {
+		t.Error("find of any kind is not find")
+	}
+}
+
+// TestAgentsSchemas: strict converters keep all that schemas have, and others can read them.
+func TestAgentsSchemas(t *testing.T) {
+	t.Parallel()
+	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 0)), "2025-06-18")
+	tools, err := session.ListTools(t.Context(), nil)
+	testkit.Must(t, err)
+	var check func(path string, schema map[string]any)
+	check = func(path string, schema map[string]any) {
+		if _, has := schema["additionalProperties"]; has {
+			t.Errorf("%s has additionalProperties, at which google-genai fails", path)
+		}
+		properties, _ := schema["properties"].(map[string]any)
+		switch kind, _ := schema["type"].(string); {
+		case kind == "":
+			t.Errorf("%s has no type", path)
+		case kind == "object" && len(properties) == 0:
+			t.Errorf("%s is an object without properties, of which strict converters leave nothing", path)
+		case kind == "array" && schema["items"] == nil:
+			t.Errorf("%s is an array of nothing", path)
+		}
+		for name, of := range properties {
+			check(path+"."+name, of.(map[string]any))
+		}
+	}
+	for _, tool := range tools.Tools {
+		check(tool.Name, tool.InputSchema.(map[string]any))
+		if strings.Contains(marshalled(tool.OutputSchema), "additionalProperties") {
+			t.Errorf("the answer of %s has additionalProperties", tool.Name)
+		}
+	}
+}
+
+// cached asks as through a cache that ignores Prefer.
+type cached struct{ mcp.Asker }
+
+func (c cached) Ask(ctx context.Context, target string, header http.Header) (*mcp.Reply, error) {
+	header.Del("Prefer")
+	return c.Asker.Ask(ctx, target, header)
+}
+
+// TestAgentsBehindCache: rows of an answer that has ignored a filter are no answer.
+func TestAgentsBehindCache(t *testing.T) {
+	t.Parallel()
+	base := "http://" + listen(t, sampleServer(t, state.Options{}, 30))
+	server := mcp.New(mcp.Options{Asker: cached{&mcp.Remote{Base: base}}, Log: slog.New(slog.DiscardHandler)})
+	client, transport := sdk.NewInMemoryTransports()
+	go func() { _ = server.Run(t.Context(), transport) }()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), client, nil)
+	testkit.Must(t, err)
+	for _, c := range []struct{ tool, arguments, want string }{
+		{"rows", `{"list":"location","limit":3,"filters":{"locaton_code":"AFG"}}`, `"filters":{"code":"AFG"}`},
+		{"rows", `{"list":"idps","filters":{"country":"AFG"}}`, `"filters":{"location_code":"AFG"}`},
+		{"aggregate", `{"list":"idps","filters":{"nonsense":"AFG","rubbish":"1"}}`, "nonsense"},
+	} {
+		text, refused := told(t, session, c.tool, json.RawMessage(c.arguments))
+		if !refused || !strings.Contains(text, c.want) || strings.Contains(text, `"rows":`) {
+			t.Errorf("%s %s: refused %t, %.400s; want %s", c.tool, c.arguments, refused, text, c.want)
+		}
+	}
+	good := json.RawMessage(`{"list":"location","filters":{"code":"AFG"}}`)
+	if a := toldAnswer(t, session, "rows", good); a.Total == 0 {
+		t.Error("no rows with a good filter")
+	}
+}
