@@ -151,7 +151,7 @@ bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 bucket: build .cache/moto/packages $(VERSITYGW) ## whole-program tests of stores and catalogs in a bucket, against two S3 servers
 	$(PART) python3-venv $(GOTEST) -count=1 -parallel=3 -run '^TestBucket' ./cmd/hdqs
 
-CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packages .cache/catalogs/packages .cache/typed/packages .cache/agents/packages .cache/oapi-codegen/oapi-codegen
+CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packages .cache/catalogs/packages .cache/typed/packages .cache/agents/packages .cache/strict/packages .cache/oapi-codegen/oapi-codegen
 
 clients clients-short engines: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 clients clients-short: export HDQS_CLIENTS := $(abspath .cache)
@@ -271,6 +271,10 @@ AGENTS := cmd/hdqs/testdata/clients/agents
 	@.ci/venv $(@D) mcp==2.3.0 tdqs==0.1.0
 	@.ci/install --check npm >/dev/null || exit 0; \
 	  cp $(AGENTS)/package*.json $(@D) && cd $(@D) && npm ci --silent --no-audit --no-fund
+
+# What makes the definitions of tools into those that models get. It needs an older client.
+.cache/strict/packages: .ci/venv .ci/constraints.txt
+	@.ci/venv $(@D) openai-agents==0.19.4 google-genai==3.6.1 mcp==1.30.0
 
 # With the modules that generated code needs.
 .cache/oapi-codegen/oapi-codegen: cmd/hdqs/testdata/clients/oapi/go.sum

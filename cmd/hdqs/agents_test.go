@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -440,29 +438,5 @@ func TestEdgeAgents(t *testing.T) {
 		if !strings.Contains(r.scrape(t), `hdqs_http_requests_total{code="200",endpoint="/mcp"`) {
 			t.Errorf("replica %d has answered no message", i+1)
 		}
-	}
-}
-
-// TestClientsAgents asks with the clients of Python and TypeScript, of three revisions, and has the
-// definitions of the tools checked.
-func TestClientsAgents(t *testing.T) {
-	parallel(t)
-	packages := filepath.Join(clientsDir(t), "agents")
-	program := t.TempDir()
-	testkit.Must(t, os.CopyFS(program, os.DirFS(filepath.Join("testdata", "clients", "agents"))))
-	testkit.Must(t, os.Symlink(filepath.Join(packages, "node_modules"), filepath.Join(program, "node_modules")))
-	address := serve(t, "--store", sampleStore(t), "--mcp").base + "/mcp"
-	for _, c := range []struct{ program, argument, want string }{
-		{filepath.Join(packages, "bin", "python"), filepath.Join(program, "agents.py"), "2025-11-25\n2026-07-28\n"},
-		{"node", filepath.Join(program, "agents.mjs"), "2025-06-18\n2025-11-25\n2026-07-28\n"},
-	} {
-		output, err := exec.Command(c.program, c.argument, address).CombinedOutput()
-		if err != nil || string(output) != c.want {
-			t.Errorf("%s: %v\n%s", c.argument, err, output)
-		}
-	}
-	lint := exec.Command(filepath.Join(packages, "bin", "tdqs"), "lint", "--url", address, "--fail-on", "warning")
-	if output, err := lint.CombinedOutput(); err != nil || !strings.Contains(string(output), "0 errors, 0 warnings") {
-		t.Errorf("tdqs lint: %v\n%s", err, output)
 	}
 }

@@ -289,8 +289,11 @@ func fetchGo(t *testing.T, plan string) string {
 }
 
 // fetchChromium opens a page that fetches the others.
-func fetchChromium(t *testing.T, plan string) string {
-	text := testkit.ReadFile(t, filepath.Join("testdata", "clients", "fetch.html"))
+func fetchChromium(t *testing.T, plan string) string { return openChromium(t, "fetch.html", plan) }
+
+// openChromium opens a page of testdata, which reads /plan and posts what it got to /done.
+func openChromium(t *testing.T, page, plan string) string {
+	text := testkit.ReadFile(t, filepath.Join("testdata", "clients", page))
 	done := make(chan string, 1)
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
