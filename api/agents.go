@@ -76,14 +76,6 @@ func (s *Server) addAgents() {
 	}})
 }
 
-// preflightAgents lets pages of other origins send messages, with the fields of the protocol.
-func preflightAgents(h *fasthttp.ResponseHeader) {
-	h.Set("Allow", "POST, OPTIONS")
-	h.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
-	h.Set("Access-Control-Allow-Headers", string(h.Peek("Access-Control-Allow-Headers"))+
-		", Authorization, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id")
-}
-
 // mostBody is the longest body of any request.
 func (s *Server) mostBody() int {
 	if s.Options.Agents {

@@ -92,13 +92,15 @@ func TestAgentsPreflight(t *testing.T) {
 		if c.isOfMine {
 			methods = "POST, OPTIONS"
 		}
-		for _, name := range []string{"MCP-Protocol-Version", "Mcp-Session-Id", "Authorization", "Mcp-Method", "Mcp-Name"} {
+		for _, name := range []string{
+			"MCP-Protocol-Version", "Mcp-Session-Id", "Authorization", "Mcp-Method", "Mcp-Name",
+		} {
 			if strings.Contains(fields, name) != c.isOfMine {
 				t.Errorf("%s: %s is in %q", c.path, name, fields)
 			}
 		}
-		if a.Status != 204 || headerOf(a, "Allow") != methods || headerOf(a, "Access-Control-Allow-Methods") != methods ||
-			!strings.Contains(fields, "Content-Type") {
+		if a.Status != 204 || headerOf(a, "Allow") != methods ||
+			headerOf(a, "Access-Control-Allow-Methods") != methods || !strings.Contains(fields, "Content-Type") {
 			t.Errorf("%s: %d, Allow %q, methods %q, fields %q", c.path, a.Status, headerOf(a, "Allow"),
 				headerOf(a, "Access-Control-Allow-Methods"), fields)
 		}

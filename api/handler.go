@@ -37,9 +37,8 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	path := reply.PathOf(ctx)
 	handler := s.HandlerOf(path)
 	if ctx.IsOptions() && (handler != nil || path == wholeServer || isPreflight(&ctx.Request.Header)) {
-		reply.OptionsHead.Begin(ctx)
-		if s.Options.Agents && path == mcp.Path {
-			preflightAgents(&ctx.Response.Header)
+		if reply.OptionsHead.Begin(ctx); s.Options.Agents && path == mcp.Path {
+			mcp.AllowPages(&ctx.Response.Header)
 		}
 		s.SetSnapshot(&ctx.Response.Header)
 		ctx.SetStatusCode(fasthttp.StatusNoContent)

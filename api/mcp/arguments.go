@@ -56,12 +56,12 @@ func (c *call) read(t *mcp.Tool, sent json.RawMessage) error {
 			delete(c.sent, name)
 			continue
 		}
-		least := map[string]int{"limit": 1}[name]
-		if n, err := strconv.Atoi(fmt.Sprint(value)); kind == "integer" && (err != nil || n < least) {
-			return &refusal{
-				Message: fmt.Sprintf("%s is %v; want %d or more, an integer", name, value, least),
-				Instead: c.with(name, nil, name),
+		if n, err := strconv.Atoi(textOf(value)); kind == "integer" { // of 2.0 and "2", too
+			if least := map[string]int{"limit": 1}[name]; err != nil || n < least {
+				text := fmt.Sprintf("%s is %s; want %d or more, an integer", name, textOf(value), least)
+				return &refusal{Message: text, Instead: c.with(name, nil, name)}
 			}
+			c.sent[name] = n
 		}
 	}
 	err := decode(marshal(c.sent), &c.args)
@@ -91,8 +91,8 @@ func decode(text []byte, into any) error {
 	return d.Decode(into)
 }
 
-// declared is a value in the type that a tool declares. Models send JSON in a text, too, names with
-// commas for a list, and whole numbers as 2.0.
+// declared is a value in the type that a tool declares. Models send JSON in a text, too, and names
+// with commas for a list.
 func declared(value any, kind string) any {
 	var inText any
 	text, isText := value.(string)
@@ -101,11 +101,6 @@ func declared(value any, kind string) any {
 	}
 	if _, isList := value.([]any); isText && kind == "array" && !isList {
 		value = strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
-	}
-	if n, isNumber := value.(json.Number); isNumber && kind == "integer" {
-		if x, err := n.Float64(); err == nil && x == math.Trunc(x) && math.Abs(x) <= 1<<53 {
-			value = json.Number(strconv.FormatInt(int64(x), 10))
-		}
 	}
 	return value
 }
@@ -116,8 +111,8 @@ func isOpen(value any) bool {
 	return value == nil || value == "" || isList && len(list) == 0
 }
 
-// filtersOf are filters by name. They may be texts NAME=VALUE, too: a list, or below "more", where a
-// strict schema has those that it does not name. Several with one name match any of their values.
+// filtersOf are filters by name. They may be texts NAME=VALUE, too: a list, or below "more", where
+// a strict schema has those that it does not name. Several with one name match any of their values.
 func filtersOf(sent any) (any, error) {
 	filters, isObject := sent.(map[string]any)
 	if isObject {

@@ -47,16 +47,13 @@ func (s *Server) Handler(base func(*fasthttp.RequestCtx) string) fasthttp.Reques
 	}
 }
 
-// notHandled begins what the library says of methods that it does not have.
-const notHandled = "JSON RPC not handled"
-
 // answer answers a message. What the library refuses as plain text becomes an error with the id.
 func (m *message) answer(ctx *fasthttp.RequestCtx, library fasthttp.RequestHandler, base string) (int, []byte) {
 	if m.fault != nil {
 		return fasthttp.StatusBadRequest, m.refusal()
 	}
-	// The library may go on with a message after it has answered, when buffers and context are those
-	// of another request. So it gets copies.
+	// The library may go on with a message after it has answered, when buffers and context are
+	// those of another request. So it gets copies.
 	var own fasthttp.RequestCtx
 	own.Init(&ctx.Request, nil, nil)
 	own.Request.SetBody(m.text)
@@ -71,12 +68,21 @@ func (m *message) answer(ctx *fasthttp.RequestCtx, library fasthttp.RequestHandl
 		ctx.Response.Header.Set("Allow", fasthttp.MethodPost)
 	}
 	m.fault = invalidf("%s", body)
-	if isUnknown := bytes.HasPrefix(body, []byte(notHandled)); isUnknown && m.id == nil {
-		return fasthttp.StatusAccepted, nil // a notification without a meaning here
-	} else if isUnknown {
+	if bytes.HasPrefix(body, []byte("JSON RPC not handled")) {
+		if m.id == nil {
+			return fasthttp.StatusAccepted, nil // a notification without a meaning here
+		}
 		m.fault.Code, status = jsonrpc.CodeMethodNotFound, fasthttp.StatusOK
 	}
 	return status, m.refusal()
+}
+
+// AllowPages lets pages of other origins send messages, in the answer to a preflight request.
+func AllowPages(h *fasthttp.ResponseHeader) {
+	h.Set("Allow", "POST, OPTIONS")
+	h.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+	h.Set("Access-Control-Allow-Headers", string(h.Peek("Access-Control-Allow-Headers"))+
+		", Authorization, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id")
 }
 
 // Foreign says why a request may be one that a page of somebody else has made a browser send, by a

@@ -13,12 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// longestLine is the longest line that is read. At the end of the input, the last answers are waited
-// for up to longestWait.
-const (
-	longestLine = 1 << 20
-	longestWait = 30 * time.Second
-)
+// longestLine is the longest line that is read.
+const longestLine = 1 << 20
 
 // Lines is a transport of messages on lines. The library's own ends at the first line that is no
 // message, which may be a stray line of a log, and answers no more at the end of the input; this
@@ -49,7 +45,7 @@ func Lines(in io.Reader, out *os.File) mcp.Transport {
 				}
 			}
 		}
-		for end := time.Now().Add(longestWait); w.waiting.Load() > 0 && time.Now().Before(end); {
+		for end := time.Now().Add(30 * time.Second); w.waiting.Load() > 0 && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
 	}()

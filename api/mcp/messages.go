@@ -14,9 +14,6 @@ import (
 // would keep people from all pages.
 const mostMessages = 8
 
-// withoutBatches is the revision of the protocol from which on there are no batches.
-const withoutBatches = "2025-06-18"
-
 // message is a message of a client. The library refuses a bad one without its id, and over stdin
 // reads no further, so messages are checked before.
 type message struct {
@@ -36,9 +33,9 @@ func readMessages(text []byte, revision string) (all []message, isBatch bool) {
 		const want = "want one JSON value: a message, or a batch of them"
 		return []message{{fault: &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: want}}}, false
 	}
-	if n := len(parts); isBatch && (n == 0 || n > mostMessages || revision >= withoutBatches) {
-		return []message{{fault: invalidf("the batch has %d messages; want 1 to %d, and no batch from revision %s on",
-			n, mostMessages, withoutBatches)}}, false
+	if n := len(parts); isBatch && (n == 0 || n > mostMessages || revision >= "2025-06-18") {
+		const want = "the batch has %d messages; want 1 to %d, and no batch from revision 2025-06-18 on"
+		return []message{{fault: invalidf(want, n, mostMessages)}}, false
 	}
 	for _, part := range parts {
 		all = append(all, readMessage(part))
@@ -57,7 +54,7 @@ func readMessage(text json.RawMessage) message {
 	}
 	n, err := strconv.ParseFloat(string(m.id), 64)
 	if isWhole := err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53; m.id != nil && m.id[0] != '"' && !isWhole {
-		m.fault = invalidf("the id is %s; want a text, or a whole number below 2^53", m.id) // the library changes others
+		m.fault = invalidf("the id is %s; want a text, or a whole number below 2^53", m.id) // others are changed
 	}
 	if name := repeated(json.NewDecoder(bytes.NewReader(text)), 2); name != "" { // below that, the tool refuses it
 		m.fault = invalidf("%q is there twice; want each name once", name)

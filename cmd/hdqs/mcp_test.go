@@ -46,7 +46,8 @@ func TestMCPLines(t *testing.T) {
 				}
 			}
 			if r.code != 0 || len(answers) != len(wanted) {
-				t.Errorf("%.80q: exit code %d, %d answers, %s; want %d", c.line, r.code, len(answers), r.stderr, len(wanted))
+				t.Errorf("%.80q: exit code %d, %d answers, %s; want %d", c.line, r.code, len(answers), r.stderr,
+					len(wanted))
 			}
 		}
 	}
