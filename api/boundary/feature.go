@@ -69,9 +69,6 @@ func (r *reader) feature(raw *rawFeature) (f feature, err error) {
 	for _, p := range f.polygons {
 		f.Rings = append(f.Rings, p...)
 	}
-	if err == nil && len(f.Rings) == 0 {
-		err = errors.New("its geometry is empty")
-	}
 	return f, err
 }
 
@@ -141,6 +138,9 @@ func (r *reader) check(polygons [][][][]float64) (all []Polygon, err error) {
 		if len(rings) > 0 {
 			all = append(all, rings)
 		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("its geometry is empty")
 	}
 	return all, nil
 }

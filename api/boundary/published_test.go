@@ -177,6 +177,37 @@ func TestPublishedFaults(t *testing.T) {
 	}
 }
 
+// TestPublishedEmpty: a geometry without a polygon is refused by its feature, however it is empty.
+func TestPublishedEmpty(t *testing.T) {
+	t.Parallel()
+	const feature = `{"type":"Feature","properties":{"iso3":"AFG","adm1_pcode":"AF01"},"geometry":{"type":%q,` +
+		`"coordinates":%s}}`
+	files := map[string][]byte{
+		"afg/1.parquet": parquetOf(t, geoOfWKB, publishedRow{"", "AF01", "AF", wkbOf(binary.LittleEndian, 2, nil)}),
+		"afg/2.parquet": parquetOf(t, geoOfWKB, publishedRow{"", "AF01", "AF", wkbOf(binary.LittleEndian, 2, make([][][][]float64, 2))}),
+	}
+	for _, c := range [][2]string{
+		{"Polygon", "[]"},
+		{"Polygon", "[[]]"},
+		{"Polygon", "null"},
+		{"Polygon", "[null]"},
+		{"MultiPolygon", "[]"},
+		{"MultiPolygon", "[[]]"},
+		{"MultiPolygon", "[[],[]]"},
+		{"MultiPolygon", "[[[]]]"},
+	} {
+		files["afg "+c[0]+c[1]+".geojson"] = publishedFile(fmt.Sprintf(feature, c[0], c[1]))
+	}
+	for name, data := range files {
+		p := Published{Tolerance: 0.005}
+		err := p.Add(name, data)
+		if err == nil || !strings.Contains(err.Error(), name+": feature 1: AF01: ") {
+			t.Errorf("%s: %v, want a refusal of feature 1", name, err)
+			_, _, _ = p.Write("a test")
+		}
+	}
+}
+
 // TestWKB reads what was written in each order and with heights and measures.
 func TestWKB(t *testing.T) {
 	t.Parallel()
