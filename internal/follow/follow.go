@@ -38,6 +38,12 @@ type Options struct {
 	Replica string
 	Version string // of the program, for reports
 
+	// Seen is a file for what was read of signed channels, so that a later start does not follow
+	// them back either. Empty: a start follows whatever the channel shows.
+	Seen string
+	// Renew reads the trusted keys anew. It runs as a part of reading the channel. nil: they stay.
+	Renew func() error
+
 	// Explain adds to an error about a channel that is missing which channels there are. It runs
 	// as a part of reading the channel. nil: errors stay as they are.
 	Explain func(context.Context, error) error
@@ -62,8 +68,8 @@ type Follower struct {
 	rebuild chan struct{} // has an element when files of the store are damaged
 	bulk    bulkCopy
 	shown   store.Pointer
-	last    map[bool]store.Pointer // that was shown, of the main channel (false) and of its canary
-	canary  replica.Version        // as it was last read
+	main    replica.Version // as it was last read
+	canary  replica.Version // the same
 
 	interval time.Duration // of polls
 	reported reported
@@ -93,7 +99,6 @@ func New(o Options) *Follower {
 	return &Follower{
 		Waiter: o.Waiter, options: o, server: o.Server, source: o.Source, metrics: o.Metrics,
 		wake: make(chan struct{}, 1), polled: make(chan struct{}, 1), rebuild: make(chan struct{}, 1),
-		last: map[bool]store.Pointer{},
 	}
 }
 
@@ -114,18 +119,15 @@ func (f *Follower) Poll(ctx context.Context) (changed bool, err error) {
 }
 
 func (f *Follower) poll(ctx context.Context) (c choice, changed bool, err error) {
-	before, last := f.source.traffic(), f.canary
+	before, main, canary := f.source.traffic(), f.main, f.canary
 	c, err = await(ctx, f.Waiter, Step[choice]{
 		Name: "reading channel " + f.source.ChannelName, Timeout: f.options.Timeout,
-		Run: func(ctx context.Context) (choice, error) { return f.choose(ctx, last) },
+		Run: func(ctx context.Context) (choice, error) { return f.choose(ctx, main, canary) },
 	})
-	if err == nil {
-		f.canary = c.canary
-		err = f.source.CheckStep(f.last[c.isCanary], c.Pointer)
-	}
 	if err != nil {
 		return choice{}, false, atStage(stageChannel, err)
 	}
+	forgotten := f.remember(c)                     // serving goes on: only a later start would not know
 	shown, earlier := f.shown, f.server.Snapshot() // a handle for a step that may be abandoned
 	next, err := await(ctx, f.Waiter, Step[found]{
 		Name: "fetching or opening snapshot " + c.ID,
@@ -140,13 +142,16 @@ func (f *Follower) poll(ctx context.Context) (c choice, changed bool, err error)
 	if err != nil {
 		return c, false, atStage(stageSegments, err)
 	}
-	if changed, err = f.show(c.Pointer, next); err == nil {
-		f.last[c.isCanary] = c.Pointer
-	}
-	if err != nil || next.fetched == nil {
+	if changed, err = f.show(c.Pointer, next); err != nil {
 		return c, changed, atStage(stageOpen, err)
 	}
-	return c, changed, atStage(stageKeep, f.keep(c.from, next.fetched, f.source.traffic().Minus(before)))
+	if next.fetched != nil {
+		err = f.keep(c.from, next.fetched, f.source.traffic().Minus(before))
+	}
+	if err = errors.Join(err, forgotten); err != nil {
+		return c, changed, atStage(stageKeep, err)
+	}
+	return c, changed, atStage(stageChannel, c.fault)
 }
 
 // readChannel reads a channel by its copy, or that of a local store.

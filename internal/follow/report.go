@@ -18,29 +18,55 @@ import (
 type choice struct {
 	replica.Version
 	from     *replica.Replica // nil for a local store
-	canary   replica.Version  // as it was read, whether it is followed or not
+	main     replica.Version  // as it was read, whether it is followed or not
+	canary   replica.Version  // the same
 	isCanary bool
+	fault    error // of a canary that counts: the choice was made without what the store has of it
 }
 
-// choose reads the main channel and, if the replica has a name, its canary. A canary that cannot be
-// read is as it was: a fault of it must neither move the replica nor keep it from the main channel.
-func (f *Follower) choose(ctx context.Context, last replica.Version) (c choice, err error) {
+// choose reads the main channel and, if the replica has a name, its canary. Neither may have moved
+// back. A canary that cannot be read is as it was: a fault of it must neither move the replica nor
+// keep it from the main channel. Where signatures are required this includes one that is missing,
+// since everyone who can write to the store can remove it.
+func (f *Follower) choose(ctx context.Context, main, canary replica.Version) (c choice, err error) {
+	if f.options.Renew != nil {
+		if err := f.options.Renew(); err != nil {
+			return c, err
+		}
+	}
+	name := f.source.ChannelName
+	last := f.lastSeen(seen{main.Channel, canary.Channel})
+	if !last.Canary.Same(canary.Pointer) {
+		canary = replica.Version{Channel: last.Canary}
+	}
 	c.from = f.source.Copy
-	if c.Version, err = f.readChannel(ctx, c.from, f.source.ChannelName); err != nil {
+	if c.main, err = f.readChannel(ctx, c.from, name); err != nil {
 		return c, f.options.Explain(ctx, err)
 	}
+	if err := f.source.checkStep(name, last.Main, c.main.Channel); err != nil {
+		return c, err
+	}
+	c.Version, c.canary = c.main, canary
 	if f.options.Replica == "" {
 		return c, nil
 	}
-	c.canary, err = f.readChannel(ctx, f.source.Canary, store.CanaryOf(f.source.ChannelName))
+	name = store.CanaryOf(name)
+	read, err := f.readChannel(ctx, f.source.Canary, name)
+	if err == nil {
+		err = f.source.checkStep(name, last.Canary, read.Channel)
+	}
+	counts := canary.IsOf(c.main.Channel)
 	switch {
-	case isAbsent(err):
-		c.canary = replica.Version{}
+	case err == nil:
+		c.canary = read
 	case ctx.Err() != nil:
 		return c, err
-	case err != nil:
+	case isAbsent(err) && !f.source.IsStrict():
+		c.canary = replica.Version{}
+	case counts && errors.Is(err, store.ErrSignature):
+		c.fault = err
+	case counts || !isAbsent(err):
 		f.log.Warn("the canary cannot be read, and stays as it was", "error", err)
-		c.canary = last
 	}
 	if c.canary.Concerns(f.options.Replica, c.Channel) {
 		c.Version, c.from, c.isCanary = c.canary, f.source.Canary, true
@@ -83,7 +109,7 @@ func (f *Follower) report(ctx context.Context, c choice, failed error) {
 		r.DueSeconds = int((3*f.interval + f.options.Timeout).Seconds()) + 1
 	}
 	switch {
-	case failed != nil && isRefusal(failed) && c.ID != "":
+	case failed != nil && isRefusal(failed) && stageOf(failed) != stageChannel:
 		r.Refused = &fleet.Refusal{
 			Pointer: c.Pointer, Stage: string(stageOf(failed)), Reason: fleet.Short(failed.Error()),
 		}

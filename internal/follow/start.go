@@ -22,10 +22,14 @@ const (
 func (f *Follower) First(ctx context.Context) error {
 	if f.source.Remote != nil {
 		f.ReportStep("opening the kept snapshot")
-		switch p, err := f.showKept(); {
+		err := f.showSeen()
+		if err != nil {
+			_, err = f.showKept()
+		}
+		switch {
 		case err == nil:
 			f.log.Info("serving the kept snapshot until the store has answered",
-				"snapshot", p.ID, "published", p.PublishedAt)
+				"snapshot", f.shown.ID, "published", f.shown.PublishedAt)
 			f.wake <- struct{}{} // the first poll
 			return nil
 		case !isAbsent(err):
@@ -41,6 +45,9 @@ func (f *Follower) First(ctx context.Context) error {
 			return err
 		case f.again:
 			f.logInterrupted()
+		case errors.Is(err, store.ErrSignature) && f.showSeen() == nil:
+			f.log.Error("the channel cannot be followed; serving what it showed before", "serving", f.shown.ID, "error", err)
+			return nil
 		case away && f.options.Patient:
 			f.log.Error("no snapshot was kept, and the store is unavailable", "next_try", pause.String(), "error", err)
 			f.ReportStep("waiting for the store: " + err.Error())
@@ -66,9 +73,7 @@ func (f *Follower) showKept() (store.Pointer, error) {
 	snap, err := f.open(p, store.Pointer{}, nil)
 	if err == nil {
 		kept, _ := f.source.History(f.source.ChannelName) // for changes only
-		if _, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(nil, kept, "")}); err == nil {
-			f.last[false] = p
-		}
+		_, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(nil, kept, "")})
 	}
 	return p, err
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,9 +31,9 @@ const (
 
 // Keys sign what a writer makes, and check what a reader finds. They know no files.
 type Keys struct {
-	signer  ed25519.PrivateKey  // signs manifests and channels; nil: not signed
-	trusted []ed25519.PublicKey // keys whose signatures are accepted
-	strict  bool                // refuse what no trusted key has signed
+	signer  ed25519.PrivateKey                   // signs manifests and channels; nil: not signed
+	trusted *atomic.Pointer[[]ed25519.PublicKey] // keys whose signatures are accepted, for all copies
+	strict  bool                                 // refuse what no trusted key has signed
 }
 
 // Signing returns the same store for a writer with a key: PutManifest and Publish sign what they
@@ -48,9 +49,21 @@ func (s *Store) Signing(key ed25519.PrivateKey) *Store {
 // an old and a new one at the same time.
 func (s *Store) Trusting(keys []ed25519.PublicKey) *Store {
 	trusting := *s
-	trusting.trusted, trusting.strict = keys, true
+	trusting.Keys = trustingKeys(s.signer, keys)
 	return &trusting
 }
+
+func trustingKeys(signer ed25519.PrivateKey, keys []ed25519.PublicKey) Keys {
+	k := Keys{signer: signer, trusted: new(atomic.Pointer[[]ed25519.PublicKey]), strict: true}
+	k.trusted.Store(&keys)
+	return k
+}
+
+// Trust replaces the keys of Trusting, in all copies of the store and for all goroutines.
+func (k *Keys) Trust(keys []ed25519.PublicKey) { k.trusted.Store(&keys) }
+
+// IsStrict reports whether signatures are required.
+func (k *Keys) IsStrict() bool { return k.strict }
 
 // Sign signs an existing manifest with the key of Signing, unless it has that signature.
 func (s *Snapshots) Sign(id string) error {
@@ -130,7 +143,7 @@ func (k *Keys) IsOtherKey(name string, c Channel) bool {
 	if k.signer == nil || c.Signature == "" {
 		return false
 	}
-	own := Keys{trusted: []ed25519.PublicKey{k.signer.Public().(ed25519.PublicKey)}, strict: true}
+	own := trustingKeys(nil, []ed25519.PublicKey{k.signer.Public().(ed25519.PublicKey)})
 	return own.CheckChannel(name, c) != nil
 }
 
@@ -176,8 +189,8 @@ func (k *Keys) CheckStep(from, to Pointer) error {
 	if !k.strict || from.ID == "" || from.Same(to) || to.PublishedAt.After(from.PublishedAt) {
 		return nil
 	}
-	return fmt.Errorf("%w: the channel was moved back, to %s of %s, after it had shown %s of %s", ErrSignature,
-		to.ID, to.PublishedAt.Format(time.RFC3339), from.ID, from.PublishedAt.Format(time.RFC3339))
+	return fmt.Errorf("%w: the channel was moved back, to %s of %s, after it had shown %s of %s; if that is right, "+
+		"move it again with 'hdqs publish' or 'hdqs rollback' and --sign-key", ErrSignature, to.ID, to.PublishedAt.Format(time.RFC3339), from.ID, from.PublishedAt.Format(time.RFC3339))
 }
 
 // Signature reads the signature file of a manifest. Without one the error is fs.ErrNotExist.
@@ -214,12 +227,13 @@ func (k *Keys) checkSignature(what string, text, signature []byte) error {
 		return fmt.Errorf("%w: the signature of %s is not %d bytes in base64", ErrSignature, what,
 			ed25519.SignatureSize)
 	}
-	for _, key := range k.trusted {
+	trusted := *k.trusted.Load()
+	for _, key := range trusted {
 		if ed25519.Verify(key, text, raw) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %s is not signed by any of the %d trusted keys", ErrSignature, what, len(k.trusted))
+	return fmt.Errorf("%w: %s is not signed by any of the %d trusted keys", ErrSignature, what, len(trusted))
 }
 
 // SignText signs a text about something else than a manifest or channel with the key of Signing.
