@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"hdqs/internal/testkit"
+	"hdqs/snapshot/store"
 )
 
 // configure returns the flags of a command after it has read a file of settings.
@@ -115,6 +117,19 @@ func TestConfigMistakes(t *testing.T) {
 	for _, text := range []string{"", "# nothing\n", "serve:\n  # nothing\n"} {
 		if _, err := configure(t, text, "serve"); err != nil {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+	large, pipe := filepath.Join(t.TempDir(), "large"), filepath.Join(t.TempDir(), "pipe")
+	testkit.WriteFile(t, large, make([]byte, maxSetting+1))
+	testkit.Must(t, syscall.Mkfifo(pipe, 0o600))
+	for _, path := range []string{large, pipe, "/dev/zero", t.TempDir()} {
+		if _, err := readConfig(path); err == nil || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "1 MiB") {
+			t.Errorf("%s: %v", path, err)
+		}
+		trust := trustFlags{require: true, publicKey: path}
+		if _, err := trust.apply(new(store.Store)); err == nil || !strings.Contains(err.Error(), "1 MiB") {
+			t.Errorf("--public-key %s: %v", path, err)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "none.yaml")

@@ -255,10 +255,28 @@ func applyConfig(cmd *cobra.Command) error {
 	return nil
 }
 
+// maxSetting is the most bytes of a file that a flag names.
+const maxSetting = 1 << 20
+
+// readSetting reads a small file that a flag names. Anything but a regular file could keep the
+// program waiting, or have no end.
+func readSetting(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: want a regular file of at most 1 MiB, and no folder, pipe or device", path)
+	case info.Size() > maxSetting:
+		return nil, fmt.Errorf("%s has %d bytes, want a file of at most %d (1 MiB)", path, info.Size(), maxSetting)
+	}
+	return os.ReadFile(path)
+}
+
 // readConfig returns the settings of a file, those of one command first: they win, since a flag is
 // set once.
 func readConfig(path string) (all []setting, err error) {
-	data, err := os.ReadFile(path)
+	data, err := readSetting(path)
 	if err != nil {
 		return nil, err
 	}

@@ -88,6 +88,7 @@ func (p *publicListeners) open(ctx context.Context) {
 		return
 	}
 	p.opened = true
+	endsInOrder.Store(true)
 	if p.listeners = p.sockets.public; len(p.listeners) > 0 {
 		for _, l := range p.listeners {
 			go func() { p.failed <- p.server.ServeInherited(l) }()

@@ -13,7 +13,9 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -85,7 +87,9 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 			if err := applyEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			return applyConfig(cmd)
+			err := applyConfig(cmd)
+			endsInOrder.Store(cmd.Name() != "serve")
+			return err
 		},
 		// Without Args the library would report an unknown command as an error without exit code.
 		Args: usageArgs(nil),
@@ -122,8 +126,13 @@ func printJSON(w io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
+// endsInOrder is set once a command has something to end in order: serve when it answers, the others
+// when their flags are read.
+var endsInOrder atomic.Bool
+
 // handleSignals installs the signal handlers of the process, which stay until it ends. The context
-// ends with the first SIGINT or SIGTERM. The second one ends the process at once. SIGHUP is for
+// ends with the first SIGINT or SIGTERM. The second one ends the process at once, and so does the
+// first one after interruptGrace if there is nothing to end in order. SIGHUP is for
 // `hdqs serve`, which main therefore has to recognize before flags are parsed; it ends every other
 // command.
 func handleSignals(args []string) (ctx context.Context, hangups <-chan os.Signal) {
@@ -137,8 +146,16 @@ func handleSignals(args []string) (ctx context.Context, hangups <-chan os.Signal
 	go func() {
 		<-ends
 		cancel()
-		<-ends
-		fmt.Fprintln(os.Stderr, "hdqs: a second signal: ending at once")
+		text, late := "a second signal: ending at once", (<-chan time.Time)(nil)
+		if !endsInOrder.Load() { // reading a file may hang
+			late = time.After(interruptGrace)
+		}
+		select {
+		case <-ends:
+		case <-late:
+			text = "interrupted"
+		}
+		fmt.Fprintln(os.Stderr, "hdqs:", text)
 		os.Exit(exitInterrupted)
 	}()
 	return ctx, hup

@@ -175,6 +175,10 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	o.Metrics, o.Bulk, o.Preopened, o.Patient = polls, f.answers.Bulk, preopened, os.Getenv("NOTIFY_SOCKET") != ""
 	o.Answering, o.Reloading, o.Polled = func() { public.open(ctx) }, notify.reloading, notify.ready
 	o.Replica, o.Version = f.replica, release
+	if o.Seen = f.folderOf("seen") + ".json"; source.Remote == nil && !f.ownData {
+		o.Seen = ""
+	}
+	o.Renew = func() error { return f.trust.renew(source.Store) }
 	follower := follow.New(o)
 	began := time.Now()
 	defer context.AfterFunc(ctx, server.EndWarmUp)()
@@ -374,20 +378,20 @@ func (f *serveFlags) preopen() *follow.Preopened {
 func (f *serveFlags) openLinking() (*openStore, error) {
 	st, err := f.openExisting()
 	if err == nil && st.Remote == nil && f.ownData {
-		st.Store = st.Linking(f.linksFolder())
+		st.Store = st.Linking(f.folderOf("links"))
 	}
 	return st, err
 }
 
-// linksFolder is the folder of links to the files of a directory store. Replicas of one channel of
-// one store may share it.
-func (f *serveFlags) linksFolder() string {
+// folderOf is the folder of one kind for a store: "links" to the files of a directory store, or
+// what was "seen" of its channels. Replicas of one channel of one store may share it.
+func (f *serveFlags) folderOf(kind string) string {
 	path, err := filepath.Abs(f.store)
-	if err != nil {
+	if err != nil || replica.IsRemote(f.store) {
 		path = f.store
 	}
 	sum := sha256.Sum256([]byte(path))
-	return filepath.Join(f.dataDir, "links", hex.EncodeToString(sum[:6])+"-"+f.channel)
+	return filepath.Join(f.dataDir, kind, hex.EncodeToString(sum[:6])+"-"+f.channel)
 }
 
 // buildServed loads the catalog into the store in the data directory. If the load fails, a server

@@ -3,6 +3,7 @@ package main_test
 import (
 	"fmt"
 	"net"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -77,6 +78,23 @@ func TestInterruptedLoad(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// TestInterruptedReading: a signal ends a command whose flags name a file that cannot be read to its
+// end, before it serves anything.
+func TestInterruptedReading(t *testing.T) {
+	parallel(t)
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	testkit.Must(t, syscall.Mkfifo(pipe, 0o600))
+	for _, sig := range ends {
+		s := start(t, nil, "serve", "--listen", "127.0.0.1:0", "--boundaries", pipe)
+		time.Sleep(300 * time.Millisecond) // Go has installed the handler by then
+		began := time.Now()
+		s.signal(t, sig)
+		if code := s.wait(t); code != 130 || !s.logged("hdqs: interrupted") {
+			t.Errorf("%v: exit code %d after %s, want 130\n%s", sig, code, time.Since(began), s.log)
+		}
 	}
 }
 

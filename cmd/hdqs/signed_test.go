@@ -94,8 +94,8 @@ func TestSignedStaysSigned(t *testing.T) {
 	mustExit(t, 0, append(strict, public)...)
 }
 
-// TestRewound: a replica refuses an older pointer for as long as the process remembers the newer
-// one.
+// TestRewound: a replica refuses an older pointer while it runs, and after a start if it has a data
+// directory.
 func TestRewound(t *testing.T) {
 	parallel(t)
 	files, store := smallCatalog(t), filepath.Join(t.TempDir(), "store")
@@ -106,10 +106,47 @@ func TestRewound(t *testing.T) {
 	old := testkit.ReadFile(t, channel)
 	changeRows(t, files, "poverty-rate")
 	mustExit(t, 0, append(load, "2026-11-22T00:00:00Z")...)
-	s := serve(t, "--store", store, "--require-signature", "--public-key", public, "--snapshot-poll", "1h")
+	latest, _ := inspect(t, store)
+	args := []string{
+		"--store", store, "--require-signature", "--public-key", public, "--snapshot-poll", "1h",
+		"--data-dir", t.TempDir(), "--replica", "r1",
+	}
+	s := serve(t, args...)
 	testkit.ReplaceFile(t, channel, old)
 	s.signalAndWait(t, "an older file in a directory", "moved back")
 	s.mustAnswer(t)
+	s.stop(t)
+	s = serve(t, args...)
+	if !s.logged("moved back") || !s.logged("serving snapshot "+latest.ID) {
+		t.Errorf("started again: want snapshot %s\n%s", latest.ID, s.log)
+	}
+}
+
+// TestNewKeys replaces the keys of a running replica: the new public key is added to its file, the
+// load signs with the new private key, and then the old key is removed.
+func TestNewKeys(t *testing.T) {
+	parallel(t)
+	files, store := smallCatalog(t), filepath.Join(t.TempDir(), "store")
+	private, public := newKey(t, t.TempDir(), "old")
+	private2, public2 := newKey(t, t.TempDir(), "new")
+	load := []string{"build", "--catalog", files, "--store", store, "--snapshot-time"}
+	mustExit(t, 0, append(load, "2026-11-21T00:00:00Z", "--sign-key", private)...)
+	s := serve(t, "--store", store, "--require-signature", "--public-key", public, "--snapshot-poll", "1h")
+	changeRows(t, files, "poverty-rate")
+	mustExit(t, 0, append(load, "2026-11-22T00:00:00Z", "--sign-key", private2)...)
+	s.signalAndWait(t, "a key that is not trusted", "not signed by any of the 1 trusted keys")
+	old, key := testkit.ReadFile(t, public), testkit.ReadFile(t, public2)
+	testkit.WriteFile(t, public, append(old, key...))
+	s.signalAndWait(t, "the new key", "snapshot swapped")
+	testkit.WriteFile(t, public, []byte("no key"))
+	s.signalAndWait(t, "a damaged file of keys", "--public-key "+public)
+	testkit.WriteFile(t, public, key)
+	changeRows(t, files, "poverty-rate")
+	mustExit(t, 0, append(load, "2026-11-23T00:00:00Z", "--sign-key", private2)...)
+	s.signalAndWait(t, "the new key alone", "snapshot swapped")
+	changeRows(t, files, "poverty-rate")
+	mustExit(t, 0, append(load, "2026-11-24T00:00:00Z", "--sign-key", private)...)
+	s.signalAndWait(t, "the old key", "not signed by any of the 1 trusted keys")
 }
 
 // TestKeysThatDoNothing: a key that would not be used is an error, and keys are not overwritten.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -68,15 +69,36 @@ func (f *trustFlags) apply(st *store.Store) (*store.Store, error) {
 	case f.publicKey == "":
 		return nil, exitWith(exitUsage, errors.New("--require-signature needs --public-key"))
 	}
-	text, err := os.ReadFile(f.publicKey)
+	keys, err := f.read()
 	if err != nil {
-		return nil, exitWith(exitUsage, fmt.Errorf("--public-key: %w", err))
+		return nil, exitWith(exitUsage, err)
+	}
+	return st.Trusting(keys), nil
+}
+
+func (f *trustFlags) read() ([]ed25519.PublicKey, error) {
+	text, err := readSetting(f.publicKey)
+	if err != nil {
+		return nil, fmt.Errorf("--public-key: %w", err)
 	}
 	keys, err := store.ParsePublicKeys(text)
 	if err != nil {
-		return nil, exitWith(exitUsage, fmt.Errorf("--public-key %s: %w", f.publicKey, err))
+		return nil, fmt.Errorf("--public-key %s: %w", f.publicKey, err)
 	}
-	return st.Trusting(keys), nil
+	return keys, nil
+}
+
+// renew gives a store the keys that the file has now. The file may have changed since the start:
+// that is how keys are replaced.
+func (f *trustFlags) renew(st *store.Store) error {
+	if !f.require {
+		return nil
+	}
+	keys, err := f.read()
+	if err == nil {
+		st.Trust(keys)
+	}
+	return err
 }
 
 type signFlags struct{ key string }
