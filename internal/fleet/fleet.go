@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
@@ -48,8 +49,10 @@ type Refusal struct {
 // mostReason is how many bytes of a reason are reported.
 const mostReason = 500
 
-// Short shortens a reason to what a report has room for.
+// Short shortens a text to what a report has room for, on one line: whoever can write to the store
+// can write anything into a report.
 func Short(reason string) string {
+	reason = strings.Join(strings.FieldsFunc(reason, unicode.IsControl), " ")
 	if len(reason) <= mostReason {
 		return reason
 	}
@@ -66,7 +69,13 @@ func Parse(name string, data []byte) (r Report, err error) {
 		err = errors.New("not UTF-8")
 	case r.DueSeconds < 1 || r.DueSeconds > 1e9:
 		err = fmt.Errorf("the next report is due after %d seconds, want 1 or more", r.DueSeconds)
+	case r.Shown.ID != "" && store.CheckID(r.Shown.ID) != nil:
+		err = store.CheckID(r.Shown.ID)
 	default:
+		r.Failed, r.Version = Short(r.Failed), Short(r.Version)
+		if r.Refused != nil {
+			r.Refused.ID, r.Refused.Stage, r.Refused.Reason = Short(r.Refused.ID), Short(r.Refused.Stage), Short(r.Refused.Reason)
+		}
 		var own string
 		if own, err = store.ReplicaName(r.Channel, r.Replica); err == nil && own != name {
 			err = fmt.Errorf("it is that of %s", own)
@@ -169,7 +178,7 @@ func (s *Seen) State(shown, canary store.Channel) (State, string) {
 		return Refuses, s.Refused.ID + " (" + s.Refused.Stage + "): " + s.Refused.Reason
 	case s.Failed != "":
 		return Failing, s.Failed
-	case !s.Shown.Same(due):
+	case s.Shown.ID != due.ID || s.Shown.SHA256 != due.SHA256: // a promotion has the same rows
 		return Behind, "its channel shows " + due.ID + " of " + due.PublishedAt.Format(time.RFC3339)
 	}
 	return Good, ""
