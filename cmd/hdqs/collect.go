@@ -80,7 +80,11 @@ Nothing younger than --grace is removed, since it may belong to a snapshot that 
 published. The grace must be longer than a load takes.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			st, release, err := f.begin("gc", &signFlags{})
+			holder := "gc"
+			if o.DryRun {
+				holder = "" // which works on a store that can only be read
+			}
+			st, release, err := f.begin(holder, &signFlags{}, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -91,7 +95,7 @@ published. The grace must be longer than a load takes.`,
 				return storeError(err)
 			}
 			if !o.DryRun && st.Remote == nil {
-				if err := st.Sweep(); err != nil {
+				if err := st.Sweep(o.Grace); err != nil {
 					return err
 				}
 			}

@@ -21,7 +21,6 @@ import (
 	"hdqs/bulk/iceberg"
 	"hdqs/internal/follow"
 	"hdqs/internal/memory"
-	"hdqs/internal/replica"
 	"hdqs/snapshot"
 )
 
@@ -69,7 +68,7 @@ func formatNames(formats []bulk.Format) (names []string) {
 
 func newExport() *cobra.Command {
 	var (
-		f      = serveFlags{storeTimeout: replica.DefaultTimeout}
+		f      = serveFlags{}
 		files  bulkFlags
 		keep   int
 		asJSON bool

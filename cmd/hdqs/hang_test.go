@@ -68,6 +68,22 @@ func startServe(t *testing.T, env []string, args ...string) *server {
 	return s
 }
 
+// TestMoveWhileStoreHangs: a command that moves a channel ends within its timeout when the store does
+// not answer, and says what it waits for.
+func TestMoveWhileStoreHangs(t *testing.T) {
+	parallel(t)
+	f := newFaultyServer(t, "bucket", copyStore(t, smallStore(t)))
+	f.hangs.Store(true)
+	for _, args := range [][]string{{"rollback"}, {"publish", "any"}, {"rollback", "--canary"}, {"gc"}} {
+		began := time.Now()
+		o := runWith(t, f.env, "", append(append(args, f.flags...), "--store-timeout", "2s", "--data-dir", t.TempDir())...)
+		if took := time.Since(began); o.code != 3 || took > 20*time.Second || !strings.Contains(o.stderr, "waiting for s3://") ||
+			!strings.Contains(o.stderr, "was not done within 2s (--store-timeout)") {
+			t.Errorf("%q: exit code %d after %s\n%s", args, o.code, took, o.stderr)
+		}
+	}
+}
+
 // TestStartWhileStoreHangs: a replica with a copy of its store serves the copy, though the store
 // does not answer. A poll that hangs is logged, SIGHUP begins another one, and the end does not
 // wait for it.

@@ -4,17 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"hdqs/api/mcp"
 	"hdqs/api/state"
-	"hdqs/internal/replica"
 )
 
 func newMCP() *cobra.Command {
-	f := serveFlags{storeTimeout: replica.DefaultTimeout}
+	f := serveFlags{}
 	address := ""
 	cmd := &cobra.Command{
 		Use:   "mcp [--store DIR | --url URL]",
@@ -35,7 +33,7 @@ embedded sample, whose figures are all made up.`,
 			case base != "":
 				server = mcp.New(mcp.Options{
 					Asker: &mcp.Remote{Base: base, UserAgent: userAgent()}, Version: release,
-					Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+					Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)),
 				})
 			default:
 				offline, done, err := openOffline(cmd.Context(), &f, cmd.ErrOrStderr())

@@ -100,7 +100,7 @@ func (f *publishFlags) check(args []string) error {
 }
 
 func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
-	s, release, err := f.begin("publish", &f.sign)
+	s, release, err := f.begin("publish", &f.sign, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -172,8 +172,12 @@ func (f *publishFlags) step(
 			return s.snapshotError(ctx, id, err)
 		}
 	}
-	fmt.Fprintf(out, "canary of channel %s: %s for %d %% of replicas: %s; the others stay at %s\n", f.channel, id,
-		percent, strings.Join(names, ", "), shown.ID)
+	others := "; the others stay at " + shown.ID
+	if len(names) == len(seen) {
+		others = ""
+	}
+	fmt.Fprintf(out, "canary of channel %s: %s for %d %% of replicas, %d of %d: %s%s\n", f.channel, id, percent,
+		len(names), len(seen), strings.Join(names, ", "), others)
 	if !f.isHeld {
 		_, err := fmt.Fprintf(out, "to go on: hdqs publish ID; to end it: hdqs rollback --canary\n")
 		return err
@@ -253,7 +257,7 @@ The time of publication becomes that of the rollback; no rows change. Replicas w
 			if canary && to != "" {
 				return exitWith(exitUsage, errors.New("--canary goes back to what the channel shows: want it or --to"))
 			}
-			s, release, err := f.begin("rollback", &sign)
+			s, release, err := f.begin("rollback", &sign, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -300,12 +304,20 @@ func (s *openStore) endCanary(cmd *cobra.Command, shown replica.Version) error {
 	return err
 }
 
-// begin opens a store to move channels of it, and locks it if it is local.
-func (f *storeFlags) begin(holder string, sign *signFlags) (s *openStore, release func(), err error) {
+// begin opens a store to change it, and locks it if it is local, unless nothing will be written and
+// there is no holder.
+func (f *storeFlags) begin(
+	holder string, sign *signFlags, messages io.Writer,
+) (s *openStore, release func(), err error) {
 	if s, err = f.openExisting(); err == nil {
 		err = sign.apply(s)
 	}
-	if err != nil || s.Remote != nil {
+	if err == nil && s.Remote != nil {
+		s.Remote.Waiting = func(what string) {
+			fmt.Fprintf(messages, "hdqs: waiting for %s: %s, for at most %s\n", f.store, what, f.timeout)
+		}
+	}
+	if err != nil || s.Remote != nil || holder == "" {
 		return s, func() {}, err
 	}
 	release, err = s.lock(holder)
@@ -409,6 +421,10 @@ func (s *openStore) checkMove(before store.Channel, messages io.Writer) error {
 	if s.IsOtherKey(s.ChannelName, before) {
 		fmt.Fprintf(messages, "hdqs: warning: channel %s was signed with another key than --sign-key: replicas follow "+
 			"only if they have the public key of this one too\n", s.ChannelName)
+	}
+	if before.PublishedAt.After(time.Now().Add(time.Minute)) {
+		fmt.Fprintf(messages, "hdqs: warning: channel %s was moved at %s, which is in the future: a clock is or was wrong, "+
+			"and later moves count on from that time\n", s.ChannelName, before.PublishedAt.Format(time.RFC3339))
 	}
 	signed := before.Signature != "" || s.Remote == nil && s.IsSigned(s.ChannelName)
 	return storeError(s.CheckMove(s.ChannelName, signed))

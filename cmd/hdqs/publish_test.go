@@ -7,9 +7,31 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hdqs/internal/testkit"
+	"hdqs/snapshot/store"
 )
+
+// TestDryRunNeedsNoLock: a dry run works on a store that somebody else is writing to, or that cannot
+// be written to, and a writer is warned of a channel whose time is in the future.
+func TestDryRunNeedsNoLock(t *testing.T) {
+	parallel(t)
+	dir := copyStore(t, smallStore(t))
+	st, err := store.Open(dir)
+	testkit.Must(t, err)
+	lock, err := st.Lock("a test")
+	testkit.Must(t, err)
+	mustExit(t, 1, "gc", "--store", dir)
+	mustExit(t, 0, "gc", "--store", dir, "--dry-run", "--grace", "0")
+	testkit.Must(t, lock.Release())
+	p, err := st.Channel("stable")
+	testkit.Must(t, err)
+	testkit.Must(t, st.Publish("stable", p.ID, time.Now().AddDate(4, 0, 0)))
+	if o := mustExit(t, 1, "rollback", "--store", dir); !strings.Contains(o.stderr, "which is in the future") {
+		t.Errorf("no warning: %s", o.stderr)
+	}
+}
 
 // TestPurgeKeys: every command that moves a channel prints the keys that `hdqs diff` gives for the
 // same two snapshots, and no keys if nothing changes.

@@ -22,12 +22,11 @@ import (
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/follow"
-	"hdqs/internal/replica"
 )
 
 func newQuery() *cobra.Command {
 	var (
-		f           = serveFlags{storeTimeout: replica.DefaultTimeout}
+		f           = serveFlags{}
 		batch       string
 		showHeaders bool
 		headers     []string

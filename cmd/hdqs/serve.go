@@ -32,7 +32,6 @@ type serveFlags struct {
 	loads         *loadMetrics // of a server; nil for an export
 	partial       error        // what a load of --catalog lacks
 	refresh, poll time.Duration
-	storeTimeout  time.Duration
 	scrub         time.Duration
 	ownData       bool // --data-dir was set
 	listen, admin string
@@ -74,8 +73,6 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	fl.DurationVar(&f.refresh, "refresh", 0, "interval between two builds from --catalog; 0: build once")
 	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute,
 		"interval between two checks of the channel for a new snapshot; 0: never; SIGHUP checks at once")
-	durationVar(fl, &f.storeTimeout, "store-timeout", replica.DefaultTimeout, shortestTimeout, longestTimeout,
-		"longest time for reading the store's channel, and a manifest of a remote store")
 	fl.DurationVar(&f.scrub, "scrub", 10*time.Minute,
 		"how soon changed bytes of a served segment are noticed, by comparing all with their checksums; 0: never")
 	fl.StringVar(&f.replica, "replica", "", "name of this replica, no other's: it reports to the store under it, and "+
@@ -199,7 +196,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 
 func (f *serveFlags) following(server *api.Server, st *openStore, w *follow.Waiter) follow.Options {
 	return follow.Options{
-		Server: server, Source: &st.Source, Waiter: w, Timeout: f.storeTimeout, Explain: st.channelError,
+		Server: server, Source: &st.Source, Waiter: w, Timeout: f.timeout, Explain: st.channelError,
 	}
 }
 
@@ -225,7 +222,11 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o state.Opt
 	if p, err = takePassed(); err != nil {
 		return p, o, err
 	}
-	return p, o, errors.Join(p.check(f), checkAddress("listen", &f.listen), checkAddress("admin", &f.admin))
+	err = errors.Join(p.check(f), checkAddress("listen", &f.listen), checkAddress("admin", &f.admin))
+	if err == nil && f.admin == f.listen && !strings.HasSuffix(f.admin, ":0") {
+		err = fmt.Errorf("--listen and --admin are both %s: want two addresses, and keep that of --admin private", f.admin)
+	}
+	return p, o, err
 }
 
 func (f *serveFlags) checkSource() error {
@@ -333,7 +334,7 @@ func openServed(
 	switch {
 	case f.store != "":
 		st, err := follow.AwaitAgain(ctx, w, follow.Step[*openStore]{
-			Name: "opening store " + f.store, Timeout: f.storeTimeout,
+			Name: "opening store " + f.store, Timeout: f.timeout,
 			Run: func(context.Context) (*openStore, error) { return f.openLinking() },
 		})
 		return st, func() {}, storeError(err)

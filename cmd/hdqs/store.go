@@ -126,6 +126,7 @@ func (f *signFlags) apply(into *openStore) error {
 
 type storeFlags struct {
 	store, channel, dataDir string
+	timeout                 time.Duration
 	trust                   trustFlags
 	net                     netFlags
 }
@@ -135,6 +136,8 @@ func (f *storeFlags) register(fl *pflag.FlagSet) {
 		"snapshot store: a directory, s3://bucket/prefix, or the https:// address of its root")
 	fl.StringVar(&f.channel, "channel", stableChannel, "channel of the store")
 	fl.StringVar(&f.dataDir, "data-dir", dataDir, "directory for downloads and snapshots")
+	durationVar(fl, &f.timeout, "store-timeout", replica.DefaultTimeout, shortestTimeout, longestTimeout,
+		"longest time for reading or moving a channel, and for reading a manifest of a remote store")
 	f.trust.register(fl)
 	f.net.register(fl)
 }
@@ -160,6 +163,7 @@ func (f *storeFlags) open() (*openStore, error) {
 	if s.Remote, err = replica.Open(f.store, f.net.options()); err != nil {
 		return nil, exitWith(exitUsage, err)
 	}
+	s.Remote.Timeout = f.timeout
 	s.Copy = replica.NewReplica(s.Remote, s.Store, f.channel)
 	s.Canary = replica.NewReplica(s.Remote, s.Store, store.CanaryOf(f.channel))
 	return s, nil
@@ -259,6 +263,10 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 }
 
 func (s *openStore) lock(holder string) (release func(), err error) {
+	if info, err := os.Stat(s.Dir()); err == nil && !atomicfile.IsOwn(info) {
+		fmt.Fprintf(os.Stderr, "hdqs: warning: %s belongs to another user, who cannot replace what this command writes: "+
+			"run it as that user, for example with 'runuser -u USER -- hdqs ...'\n", s.Dir())
+	}
 	l, err := s.Lock(holder)
 	if err != nil {
 		return nil, err

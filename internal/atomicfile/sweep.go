@@ -19,7 +19,10 @@ var temporary = regexp.MustCompile(`^\..+[0-9]{6,19}$`)
 
 // Sweep removes the temporary files of a directory whose writers were killed: those that nobody
 // holds a lock on, and that have not changed for a minute.
-func Sweep(dir string) error {
+func Sweep(dir string) error { return SweepAfter(dir, leftoverAge) }
+
+// SweepAfter is Sweep for files that have not changed for a grace, or for a minute if that is less.
+func SweepAfter(dir string, grace time.Duration) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -29,7 +32,7 @@ func Sweep(dir string) error {
 		if !temporary.MatchString(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
-		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < leftoverAge {
+		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < min(grace, leftoverAge) {
 			continue
 		}
 		errs = append(errs, removeUnlocked(filepath.Join(dir, e.Name())))

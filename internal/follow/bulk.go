@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -22,7 +23,7 @@ func (f *Follower) serveBulk(snapshotID string) {
 	f.bulk.serve.Lock()
 	defer f.bulk.serve.Unlock()
 	files := bulk.Open(f.source.Store)
-	if ids, err := files.Snapshots(); err == nil && len(ids) == 0 && f.source.Remote == nil {
+	if ids, err := files.Snapshots(); err == nil && !slices.Contains(ids, snapshotID) && f.source.Remote == nil {
 		f.sayNoBulk()
 	}
 	if err := f.server.LookForBulk(files); err != nil {

@@ -78,9 +78,9 @@ type Follower struct {
 // New returns a follower that has not polled yet.
 func New(o Options) *Follower {
 	if o.Source.Copy != nil {
-		o.Source.Copy.Timeout = o.Timeout
+		o.Source.Remote.Timeout = o.Timeout
 		if o.Source.Canary != nil {
-			o.Source.Canary.Timeout, o.Source.Canary.Beside = o.Timeout, background.Run
+			o.Source.Canary.Beside = background.Run
 		}
 		o.Source.Copy.Beside = background.Run
 	}

@@ -43,7 +43,7 @@ func (f *Follower) choose(ctx context.Context, main, canary replica.Version) (c 
 	if c.main, err = f.readChannel(ctx, c.from, name); err != nil {
 		return c, f.options.Explain(ctx, err)
 	}
-	if err := f.source.checkStep(name, last.Main, c.main.Channel); err != nil {
+	if err := f.source.CheckStep(name, last.Main, c.main.Channel); err != nil {
 		return c, err
 	}
 	c.Version, c.canary = c.main, canary
@@ -53,7 +53,7 @@ func (f *Follower) choose(ctx context.Context, main, canary replica.Version) (c 
 	name = store.CanaryOf(name)
 	read, err := f.readChannel(ctx, f.source.Canary, name)
 	if err == nil {
-		err = f.source.checkStep(name, last.Canary, read.Channel)
+		err = f.source.CheckStep(name, last.Canary, read.Channel)
 	}
 	counts := canary.IsOf(c.main.Channel)
 	switch {

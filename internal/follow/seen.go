@@ -2,7 +2,6 @@ package follow
 
 import (
 	"encoding/json"
-	"fmt"
 	"io/fs"
 
 	"hdqs/internal/atomicfile"
@@ -32,24 +31,12 @@ func (f *Follower) lastSeen(now seen) seen {
 	return now
 }
 
-// later returns the later one of two states of a channel. One that no trusted key has signed is
-// from before signatures were required, or from before its key was withdrawn, and does not count.
+// later returns the later one of two states of a channel.
 func (s *Source) later(name string, a, b store.Channel) store.Channel {
-	if s.CheckChannel(name, a) != nil || s.CheckChannel(name, b) == nil && !a.PublishedAt.After(b.PublishedAt) {
-		return b
+	if s.CheckChannel(name, a) == nil && s.CheckStep(name, a, b) != nil {
+		return a
 	}
-	return a
-}
-
-// checkStep is CheckStep of a channel by name.
-func (s *Source) checkStep(name string, from, to store.Channel) error {
-	if s.CheckChannel(name, from) != nil {
-		return nil
-	}
-	if err := s.CheckStep(from.Pointer, to.Pointer); err != nil {
-		return fmt.Errorf("channel %s: %w", name, err)
-	}
-	return nil
+	return b
 }
 
 // remember keeps what a poll has read, for later polls and starts.

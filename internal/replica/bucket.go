@@ -47,6 +47,8 @@ func bucketError(err error) error {
 			return errNotModified
 		case answer.StatusCode == http.StatusPreconditionFailed || answer.Code == "ConditionalRequestConflict":
 			return errPrecondition
+		case answer.Code == "NoSuchBucket":
+			return fmt.Errorf("%w: there is no such bucket: make it, or correct the address: %w", ErrUnavailable, err)
 		case answer.Code == "NoSuchKey":
 			return fs.ErrNotExist
 		case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:

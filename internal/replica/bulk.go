@@ -63,13 +63,13 @@ func (r *Remote) putBytes(ctx context.Context, name string, data []byte) error {
 }
 
 func (r *Remote) listed(ctx context.Context, folder string) (map[string]store.Object, error) {
-	entries, err := r.objects.list(ctx, folder)
+	objects, err := r.Inventory(ctx).List(folder)
 	if err != nil {
-		return nil, r.wrap(folder, err)
+		return nil, err
 	}
 	listed := map[string]store.Object{}
-	for _, e := range entries {
-		listed[e.Name] = e.Object
+	for _, o := range objects {
+		listed[o.Name] = o
 	}
 	return listed, nil
 }
@@ -180,11 +180,7 @@ func (r *Replica) FetchBulk(ctx context.Context, id string, whole bool) (fetched
 	if err := store.CheckID(id); err != nil {
 		return fetched, err
 	}
-	var data, signature []byte
-	err = r.limit(ctx, func(ctx context.Context) (err error) {
-		data, signature, err = r.remote.signed(ctx, bulk.ManifestName(id), bulk.SignatureName(id), bulk.MaxManifest)
-		return err
-	})
+	data, signature, err := r.remote.signed(ctx, bulk.ManifestName(id), bulk.SignatureName(id), bulk.MaxManifest)
 	if err != nil {
 		return fetched, err
 	}

@@ -44,7 +44,7 @@ func TestBulkPushAndFetch(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	replica := newReplica(r, reader, "stable")
+	replica := NewReplica(r, reader, "stable")
 	first := publish(t, writer, "s1", table("a", 1))
 	addBulk(t, writer, first, "one", "two")
 	v := mustPush(t, r, writer, Version{})
@@ -109,7 +109,7 @@ func TestBulkFetchRefuses(t *testing.T) {
 		b.mu.Lock()
 		damage()
 		b.mu.Unlock()
-		_, err := newReplica(r, reader, "stable").FetchBulk(t.Context(), "s1", false)
+		_, err := NewReplica(r, reader, "stable").FetchBulk(t.Context(), "s1", false)
 		if !errors.Is(err, snapshot.ErrCorrupt) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error %v", what, err)
 		}
@@ -123,7 +123,7 @@ func TestBulkFetchRefuses(t *testing.T) {
 	b.mu.Lock()
 	b.objects[name] = good
 	b.mu.Unlock()
-	if _, err := newReplica(r, reader, "stable").FetchBulk(t.Context(), "s1", false); err != nil {
+	if _, err := NewReplica(r, reader, "stable").FetchBulk(t.Context(), "s1", false); err != nil {
 		t.Error(err)
 	}
 	// A file that is damaged here is not uploaded.
@@ -143,14 +143,14 @@ func TestBulkSigned(t *testing.T) {
 	signing := writer.Signing(key)
 	addBulk(t, signing, publish(t, signing, "s1", table("a", 1)), "one")
 	mustPush(t, r, signing, Version{})
-	replica := newReplica(r, newStore(t).Trusting(keys), "stable")
+	replica := NewReplica(r, newStore(t).Trusting(keys), "stable")
 	if _, err := replica.FetchBulk(t.Context(), "s1", false); err != nil {
 		t.Error(err)
 	}
 	b.mu.Lock()
 	delete(b.objects, bulk.SignatureName("s1"))
 	b.mu.Unlock()
-	replica = newReplica(r, newStore(t).Trusting(keys), "stable")
+	replica = NewReplica(r, newStore(t).Trusting(keys), "stable")
 	if _, err := replica.FetchBulk(t.Context(), "s1", false); !errors.Is(err, store.ErrSignature) {
 		t.Errorf("without a signature: %v", err)
 	}
@@ -176,7 +176,7 @@ func TestIcebergPushAndFetch(t *testing.T) {
 	if puts := b.take("PUT"); !slices.Equal(puts, want) {
 		t.Errorf("requests %q, want %q", puts, want)
 	}
-	testkit.Must(t, newReplica(r, other, "stable").FetchIceberg(t.Context()))
+	testkit.Must(t, NewReplica(r, other, "stable").FetchIceberg(t.Context()))
 	for _, name := range []string{"v1.metadata.json", "version-hint.text"} {
 		a := testkit.ReadFile(t, filepath.Join(folder(writer), name))
 		b := testkit.ReadFile(t, filepath.Join(folder(other), name))

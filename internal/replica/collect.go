@@ -22,7 +22,11 @@ type remoteFiles struct {
 
 // List returns the files of a folder.
 func (f remoteFiles) List(folder string) ([]store.Object, error) {
-	entries, err := f.remote.objects.list(f.ctx, folder)
+	var entries []entry
+	err := f.remote.limit(f.ctx, "listing "+folder, func(ctx context.Context) (err error) {
+		entries, err = f.remote.objects.list(ctx, folder)
+		return err
+	})
 	if err != nil {
 		return nil, f.remote.wrap(folder, err)
 	}

@@ -44,7 +44,7 @@ func TestFetchByDelta(t *testing.T) {
 	web, err := Open(server.URL, fetch.Options{AllowHTTP: true, AllowPrivate: true})
 	testkit.Must(t, err)
 	readers := []*store.Store{newStore(t), newStore(t)}
-	replicas := []*Replica{newReplica(bucket, readers[0], "stable"), newReplica(web, readers[1], "stable")}
+	replicas := []*Replica{NewReplica(bucket, readers[0], "stable"), NewReplica(web, readers[1], "stable")}
 	for i, replica := range replicas {
 		if f := mustFetch(t, replica, readers[i]); f.Files != 2 || f.Deltas != 0 || f.Fallbacks != 0 {
 			t.Errorf("fetched first %+v", f.Fetched)
@@ -82,7 +82,7 @@ func TestFetchByDelta(t *testing.T) {
 		t.Error("a second push uploads something")
 	}
 	fresh := newStore(t)
-	f := mustFetch(t, newReplica(bucket, fresh, "stable"), fresh)
+	f := mustFetch(t, NewReplica(bucket, fresh, "stable"), fresh)
 	if f.Files != 2 || f.Deltas != 0 || f.Fallbacks != 0 {
 		t.Errorf("a new replica fetched %+v", f.Fetched)
 	}
@@ -126,7 +126,7 @@ func TestDeltaFaults(t *testing.T) {
 			writer, reader := newStore(t).Signing(key), newStore(t).Trusting(keys)
 			first := publish(t, writer, "s1", tables.Wide("a", 1))
 			v := mustPush(t, r, writer, Version{})
-			replica := newReplica(r, reader, "stable")
+			replica := NewReplica(r, reader, "stable")
 			mustFetch(t, replica, reader)
 			second := publishNext(t, writer, first, "s2", tables.Wide("a", 2))
 			mustPush(t, r, writer, v)
@@ -162,7 +162,7 @@ func TestDeltaInterrupted(t *testing.T) {
 	writer, reader := newStore(t), newStore(t)
 	first := publish(t, writer, "s1", tables.Wide("a", 1))
 	v := mustPush(t, r, writer, Version{})
-	replica := newReplica(r, reader, "stable")
+	replica := NewReplica(r, reader, "stable")
 	mustFetch(t, replica, reader)
 	second := publishNext(t, writer, first, "s2", tables.Wide("a", 2))
 	mustPush(t, r, writer, v)

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -79,13 +81,6 @@ func newFake(t *testing.T) (*fakeBucket, *Remote) {
 	return newFakeNamed(t, strings.ToLower(t.Name()))
 }
 
-// newReplica is NewReplica with a Timeout that no load of the machine reaches.
-func newReplica(remote *Remote, local *store.Store, channel string) *Replica {
-	replica := NewReplica(remote, local, channel)
-	replica.Timeout = testkit.Patience
-	return replica
-}
-
 // newFakeNamed is newFake for a test with several buckets.
 func newFakeNamed(t *testing.T, name string) (*fakeBucket, *Remote) {
 	t.Helper()
@@ -95,6 +90,7 @@ func newFakeNamed(t *testing.T, name string) (*fakeBucket, *Remote) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Timeout = testkit.Patience // which no load of the machine reaches
 	return b, r
 }
 
@@ -221,4 +217,16 @@ func (b *fakeBucket) take(prefix string) []string {
 	}
 	b.log = nil
 	return found
+}
+
+// publishRemote moves a channel of a remote store, whatever it shows.
+func publishRemote(
+	t *testing.T, r *Remote, channel, id string, at time.Time, trust *store.Store,
+) (Version, error) {
+	t.Helper()
+	base, err := r.Read(t.Context(), channel)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return base, err
+	}
+	return r.Move(t.Context(), channel, base, id, store.PublishAt(at), trust)
 }

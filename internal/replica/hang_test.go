@@ -57,7 +57,7 @@ func TestTimeout(t *testing.T) {
 			}
 			for _, r := range []*Remote{bucket, web} {
 				replica := NewReplica(r, newStore(t), "stable")
-				replica.Timeout = timeout
+				r.Timeout = timeout
 				began := time.Now()
 				_, err := replica.Fetch(t.Context())
 				took := time.Since(began)
@@ -82,6 +82,6 @@ func TestTimeout(t *testing.T) {
 	b.set(func(b *fakeBucket) { b.fault = slow })
 	reader := newStore(t)
 	replica := NewReplica(bucket, reader, "stable")
-	replica.Timeout = 25 * timeout // the machine may be busy
+	bucket.Timeout = 25 * timeout // the machine may be busy
 	mustFetch(t, replica, reader)
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
@@ -27,11 +26,6 @@ type Replica struct {
 	local   *store.Store
 	channel string
 
-	// Timeout is the longest time that reading the channel may take, and that reading a manifest
-	// with its signature and its report may take. NewReplica sets DefaultTimeout. Segments have no
-	// such limit: a download fails when it stalls.
-	Timeout time.Duration
-
 	// Beside runs the work of deltas, which computes for long. NewReplica sets a plain call.
 	Beside func(work func())
 
@@ -39,26 +33,12 @@ type Replica struct {
 	applier snapshot.DeltaApplier
 }
 
-// DefaultTimeout is long enough for two lost connections and short enough to wait for.
-const DefaultTimeout = 10 * time.Second
-
 // NewReplica returns a Replica. If the local store requires signatures, the replica checks them
 // before it downloads a segment.
 func NewReplica(remote *Remote, local *store.Store, channel string) *Replica {
 	return &Replica{
-		remote: remote, local: local, channel: channel, Timeout: DefaultTimeout, Beside: func(work func()) { work() },
+		remote: remote, local: local, channel: channel, Beside: func(work func()) { work() },
 	}
-}
-
-// limit runs f, which reads small files, for at most the Timeout.
-func (r *Replica) limit(ctx context.Context, f func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, r.Timeout)
-	defer cancel()
-	err := f(limited)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("not read completely within %s: %w", r.Timeout, err)
-	}
-	return err
 }
 
 // FetchResult is a snapshot that is complete in the local store.
@@ -86,10 +66,7 @@ func (r *Replica) Read(ctx context.Context) (v Version, err error) {
 	if err == nil && kept == last.Channel.Pointer && r.complete(kept) {
 		etag = last.Version
 	}
-	err = r.limit(ctx, func(ctx context.Context) error {
-		v, err = r.remote.readChannel(ctx, r.channel, etag)
-		return err
-	})
+	v, err = r.remote.readChannel(ctx, r.channel, etag)
 	if errors.Is(err, errNotModified) {
 		return Version{Channel: last.Channel, etag: etag, complete: true}, nil
 	}
@@ -116,17 +93,13 @@ func (r *Replica) FetchVersion(ctx context.Context, v Version, whole bool) (*Fet
 }
 
 // check refuses a channel without the signature that the local store requires, and a signed channel
-// that is older than the last one. The last one counts only if it is signed too: it may have been
-// read before signatures were required.
+// that is older than the last one.
 func (r *Replica) check(v Version, last origin) error {
 	if err := r.local.CheckChannel(r.channel, v.Channel); err != nil {
 		return fmt.Errorf("%s: %w", r.remote.address, err)
 	}
-	if r.local.CheckChannel(r.channel, last.Channel) != nil {
-		return nil
-	}
-	if err := r.local.CheckStep(last.Channel.Pointer, v.Pointer); err != nil {
-		return fmt.Errorf("%s: channel %s: %w", r.remote.address, r.channel, err)
+	if err := r.local.CheckStep(r.channel, last.Channel, v.Channel); err != nil {
+		return fmt.Errorf("%s: %w", r.remote.address, err)
 	}
 	return nil
 }
@@ -135,7 +108,7 @@ func (r *Replica) check(v Version, last origin) error {
 func (r *Replica) FetchID(ctx context.Context, id string) (*FetchResult, error) {
 	f := &FetchResult{}
 	f.ID = id
-	if _, err := r.manifest(ctx, &f.Pointer); err != nil {
+	if _, err := r.remote.manifest(ctx, &f.Pointer, r.local); err != nil {
 		return nil, err
 	}
 	if err := r.fetchSnapshot(ctx, f, false); err != nil {
@@ -164,7 +137,7 @@ func (r *Replica) Repair(ctx context.Context, id string) error {
 // snapshots.
 func (r *Replica) Manifest(ctx context.Context, id string) (*store.Manifest, error) {
 	if id != "" {
-		return r.manifest(ctx, &store.Pointer{ID: id})
+		return r.remote.manifest(ctx, &store.Pointer{ID: id}, r.local)
 	}
 	v, err := r.Read(ctx)
 	if err != nil {
@@ -173,7 +146,7 @@ func (r *Replica) Manifest(ctx context.Context, id string) (*store.Manifest, err
 	if m, err := r.local.Published(v.Pointer); err == nil {
 		return m, nil
 	}
-	data, signature, err := r.manifestFile(ctx, v.ID)
+	data, signature, err := r.remote.manifestFile(ctx, v.ID)
 	if err != nil {
 		return nil, missingIsCorrupt(err)
 	}
@@ -195,7 +168,7 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool)
 	data, hash, err := r.local.ManifestFile(p.ID)
 	signature, _ := r.local.Signature(p.ID) // nil if the local store has none
 	if err != nil || hash != p.SHA256 {
-		if data, signature, err = r.manifestFile(ctx, p.ID); err != nil {
+		if data, signature, err = r.remote.manifestFile(ctx, p.ID); err != nil {
 			return &store.ManifestError{Err: missingIsCorrupt(err)}
 		}
 	}
@@ -222,11 +195,7 @@ func (r *Replica) fetchReport(ctx context.Context, id string) error {
 	if _, err := r.local.Report(id); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var report []byte
-	err := r.limit(ctx, func(ctx context.Context) (err error) {
-		report, _, err = r.remote.objects.read(ctx, store.ReportName(id), "", store.MaxManifest)
-		return err
-	})
+	report, err := r.remote.read(ctx, store.ReportName(id), store.MaxManifest)
 	if err == nil && json.Valid(report) {
 		return r.local.PutReport(id, report)
 	}
@@ -240,24 +209,6 @@ func missingIsCorrupt(err error) error {
 		return fmt.Errorf("%w: missing, though the channel refers to it: %v", snapshot.ErrCorrupt, err)
 	}
 	return err
-}
-
-// manifestFile is that of the remote store, within the Timeout.
-func (r *Replica) manifestFile(ctx context.Context, id string) (data, signature []byte, err error) {
-	err = r.limit(ctx, func(ctx context.Context) error {
-		data, signature, err = r.remote.manifestFile(ctx, id)
-		return err
-	})
-	return data, signature, err
-}
-
-// manifest is that of the remote store, within the Timeout.
-func (r *Replica) manifest(ctx context.Context, p *store.Pointer) (m *store.Manifest, err error) {
-	err = r.limit(ctx, func(ctx context.Context) error {
-		m, err = r.remote.manifest(ctx, p, r.local)
-		return err
-	})
-	return m, err
 }
 
 // manifestFile reads a manifest and its signature. The signature is nil if there is none.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -134,7 +133,9 @@ func (r *Remote) moveChannel(
 		return base, r.wrap(name, fmt.Errorf("%w: the service sends no ETags, which writes of a channel need",
 			ErrUnavailable))
 	}
-	err = r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), only)
+	err = r.limit(ctx, "moving channel "+channel, func(ctx context.Context) error {
+		return r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), only)
+	})
 	if err != nil && !errors.Is(err, errPrecondition) {
 		return base, r.wrap(name, err)
 	}
@@ -158,18 +159,9 @@ func orNothing(id string) string {
 	return "snapshot " + id
 }
 
-// Publish moves a channel to a snapshot whose files the remote store has. With a key it signs
-// a manifest that has no signature, as that of a snapshot from before the store was signed.
-func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, trust *store.Store) (Version, error) {
-	base, err := r.Read(ctx, channel)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return base, err
-	}
-	return r.Move(ctx, channel, base, id, store.PublishAt(at), trust)
-}
-
-// Move is Publish for any change of a channel that is still base; otherwise the error is
-// ErrConflict.
+// Move moves a channel that is still base to a snapshot whose files the remote store has; otherwise
+// the error is ErrConflict. With a key it signs a manifest that has no signature, as that of a
+// snapshot from before the store was signed.
 func (r *Remote) Move(
 	ctx context.Context, channel string, base Version, id string, next store.Next, trust *store.Store,
 ) (Version, error) {

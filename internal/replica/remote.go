@@ -66,6 +66,30 @@ type objects interface {
 type Remote struct {
 	address string
 	objects objects
+
+	// Timeout is the longest time for reading a small file, for listing a folder, and for moving a
+	// channel. Open sets DefaultTimeout. Segments have no such limit: a transfer fails when it
+	// stalls.
+	Timeout time.Duration
+	// Waiting is called when one of these takes longer than a second; may be nil.
+	Waiting func(what string)
+}
+
+// DefaultTimeout is long enough for two lost connections and short enough to wait for.
+const DefaultTimeout = 10 * time.Second
+
+// limit runs f, which reads and writes small files, for at most the Timeout.
+func (r *Remote) limit(ctx context.Context, what string, f func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	if r.Waiting != nil {
+		defer time.AfterFunc(time.Second, func() { r.Waiting(what) }).Stop()
+	}
+	err := f(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s was not done within %s (--store-timeout): %w", what, r.Timeout, err)
+	}
+	return err
 }
 
 // IsRemote reports whether the address of a store is that of a remote one.
@@ -78,7 +102,7 @@ func IsRemote(address string) bool {
 // Open returns the store at s3://bucket/prefix, or the read-only store below an https:// address.
 // It sends no request. The options apply to web addresses; Tries defaults to 3.
 func Open(address string, o fetch.Options) (*Remote, error) {
-	r := &Remote{address: strings.TrimRight(address, "/")}
+	r := &Remote{address: strings.TrimRight(address, "/"), Timeout: DefaultTimeout}
 	var err error
 	switch {
 	case strings.HasPrefix(address, "s3://"):
@@ -127,9 +151,9 @@ func (r *Remote) readChannel(ctx context.Context, channel, etag string) (v Versi
 	if err != nil {
 		return v, err
 	}
-	data, version, err := r.objects.read(ctx, name, etag, store.MaxChannel)
+	data, version, err := r.readVersion(ctx, name, etag, store.MaxChannel)
 	if err != nil {
-		return v, r.wrap(name, err)
+		return v, err
 	}
 	v.etag = version
 	if v.Channel, err = store.ParseChannel(data); err != nil {
@@ -140,11 +164,22 @@ func (r *Remote) readChannel(ctx context.Context, channel, etag string) (v Versi
 
 // read returns a file of at most limit bytes.
 func (r *Remote) read(ctx context.Context, name string, limit int64) ([]byte, error) {
-	data, _, err := r.objects.read(ctx, name, "", limit)
+	data, _, err := r.readVersion(ctx, name, "", limit)
+	return data, err
+}
+
+// readVersion is read of a file that may be unchanged, for errNotModified, with its version.
+func (r *Remote) readVersion(
+	ctx context.Context, name, etag string, limit int64,
+) (data []byte, version string, err error) {
+	err = r.limit(ctx, "reading "+name, func(ctx context.Context) error {
+		data, version, err = r.objects.read(ctx, name, etag, limit)
+		return err
+	})
 	if err != nil {
-		return nil, r.wrap(name, err)
+		return nil, "", r.wrap(name, err)
 	}
-	return data, nil
+	return data, version, nil
 }
 
 func (r *Remote) wrap(name string, err error) error {

@@ -82,7 +82,7 @@ func TestPushAndFetch(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	replica := newReplica(r, reader, "stable")
+	replica := NewReplica(r, reader, "stable")
 	if _, err := replica.Fetch(t.Context()); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrUnavailable) {
 		t.Fatalf("no channel: %v", err)
 	}
@@ -133,7 +133,7 @@ func TestManifestAlone(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	replica := newReplica(r, reader, "stable")
+	replica := NewReplica(r, reader, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	publish(t, writer, "s2", table("a", 2))
@@ -161,7 +161,7 @@ func TestManifestAlone(t *testing.T) {
 		t.Errorf("of a missing snapshot: %v", err)
 	}
 	b.set(func(b *fakeBucket) { delete(b.objects, "manifests/s2.json") })
-	if _, err := newReplica(r, newStore(t), "stable").Manifest(t.Context(), ""); !errors.Is(err, snapshot.ErrCorrupt) {
+	if _, err := NewReplica(r, newStore(t), "stable").Manifest(t.Context(), ""); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("of a missing manifest that a channel shows: %v", err)
 	}
 }
@@ -245,7 +245,7 @@ func TestResume(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}
 	})
-	f := mustFetch(t, newReplica(r, reader, "stable"), reader)
+	f := mustFetch(t, NewReplica(r, reader, "stable"), reader)
 	size := m.Tables[0].Bytes
 	want := fmt.Sprintf("[ bytes=%d- bytes=%d-]", size/3, 2*(size/3))
 	if got := fmt.Sprint(ranges); f.Files != 1 || got != want {
@@ -274,7 +274,7 @@ func TestFetchRefuses(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	replica := newReplica(r, reader, "stable")
+	replica := NewReplica(r, reader, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	mustFetch(t, replica, reader)
@@ -336,7 +336,7 @@ func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	replica := newReplica(r, reader, "stable")
+	replica := NewReplica(r, reader, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	mustFetch(t, replica, reader)
@@ -375,7 +375,7 @@ func TestLast(t *testing.T) {
 	writer, reader := newStore(t), newStore(t)
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
-	replica := newReplica(r, reader, "stable")
+	replica := NewReplica(r, reader, "stable")
 	if _, err := replica.Last(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("empty: %v", err)
 	}
@@ -384,7 +384,7 @@ func TestLast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := newReplica(other, reader, "stable").Last(); !errors.Is(err, fs.ErrNotExist) {
+	if p, err := NewReplica(other, reader, "stable").Last(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("from another address: %+v, %v", p, err)
 	}
 	// A load of its own into the same directory.
@@ -423,7 +423,7 @@ func TestSignedFetch(t *testing.T) {
 	b, r := newFake(t)
 	key, keys := testkit.SigningKey(t)
 	writer, reader := newStore(t), newStore(t).Trusting(keys)
-	replica := newReplica(r, reader, "stable")
+	replica := NewReplica(r, reader, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	b.take("")
@@ -458,7 +458,7 @@ func TestRewound(t *testing.T) {
 	key, keys := testkit.SigningKey(t)
 	const channel = "channels/stable.json"
 	writer, reader, trusting := newStore(t).Signing(key), newStore(t).Trusting(keys), newStore(t)
-	replica, unsigned := newReplica(r, reader, "stable"), newReplica(r, trusting, "stable")
+	replica, unsigned := NewReplica(r, reader, "stable"), NewReplica(r, trusting, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	old := b.objects[channel]
@@ -470,7 +470,7 @@ func TestRewound(t *testing.T) {
 	}
 	mustFetch(t, replica, reader)
 	mustFetch(t, unsigned, trusting)
-	if _, err := r.Publish(t.Context(), "canary", "s1", noon.Add(time.Hour), writer); err != nil {
+	if _, err := publishRemote(t, r, "canary", "s1", noon.Add(time.Hour), writer); err != nil {
 		t.Fatal(err)
 	}
 	good := b.objects[channel]
@@ -502,11 +502,11 @@ func TestRewound(t *testing.T) {
 	b.set(func(b *fakeBucket) { b.objects[channel] = fakeObject{data: text, modified: noon} })
 	mustFetch(t, unsigned, trusting)
 	b.set(func(b *fakeBucket) { b.objects[channel] = good })
-	f, err := newReplica(r, trusting.Trusting(keys), "stable").Fetch(t.Context())
+	f, err := NewReplica(r, trusting.Trusting(keys), "stable").Fetch(t.Context())
 	if err != nil || f.ID != "s2" {
 		t.Errorf("after an unsigned channel: %v, %v", f, err)
 	}
-	if _, err := r.Publish(t.Context(), "stable", "s1", noon, writer); err != nil {
+	if _, err := publishRemote(t, r, "stable", "s1", noon, writer); err != nil {
 		t.Fatal(err)
 	}
 	if f := mustFetch(t, replica, reader); f.ID != "s1" || !f.PublishedAt.After(v.PublishedAt) {
@@ -537,7 +537,7 @@ func TestCollectRemote(t *testing.T) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	reader := newStore(t)
-	mustFetch(t, newReplica(r, reader, "stable"), reader)
+	mustFetch(t, NewReplica(r, reader, "stable"), reader)
 
 	// The table of s1 comes back while its segment, which nobody needs, waits for a collection that
 	// has listed it already.
@@ -562,7 +562,7 @@ func TestCollectRemote(t *testing.T) {
 		t.Fatal("the collection did not check the segment before it removed it")
 	}
 	fresh := newStore(t)
-	if f := mustFetch(t, newReplica(r, fresh, "stable"), fresh); f.ID != "s4" {
+	if f := mustFetch(t, NewReplica(r, fresh, "stable"), fresh); f.ID != "s4" {
 		t.Errorf("%+v", f)
 	}
 
@@ -579,7 +579,7 @@ func TestCollectRemote(t *testing.T) {
 	})
 	mustPush(t, r, s, v)
 	fresh = newStore(t)
-	mustFetch(t, newReplica(r, fresh, "stable"), fresh)
+	mustFetch(t, NewReplica(r, fresh, "stable"), fresh)
 }
 
 func TestPublishRemote(t *testing.T) {
@@ -590,15 +590,15 @@ func TestPublishRemote(t *testing.T) {
 	v := mustPush(t, r, s, Version{})
 	m := publish(t, s, "s2", table("a", 2))
 	mustPush(t, r, s, v)
-	now, err := r.Publish(t.Context(), "stable", "s1", noon.Add(time.Hour), s)
+	now, err := publishRemote(t, r, "stable", "s1", noon.Add(time.Hour), s)
 	if err != nil || now.ID != "s1" || now.Previous[0].ID != "s2" || !now.PublishedAt.Equal(noon.Add(time.Hour)) {
 		t.Errorf("%+v, %v", now, err)
 	}
 	b.set(func(b *fakeBucket) { delete(b.objects, store.SegmentName(m.Tables[0].SHA256)) })
-	if _, err := r.Publish(t.Context(), "stable", "s2", noon, s); !errors.Is(err, snapshot.ErrCorrupt) {
+	if _, err := publishRemote(t, r, "stable", "s2", noon, s); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("an incomplete snapshot: %v", err)
 	}
-	if _, err := r.Publish(t.Context(), "stable", "s9", noon, s); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := publishRemote(t, r, "stable", "s9", noon, s); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing snapshot: %v", err)
 	}
 }
@@ -654,7 +654,7 @@ func TestPublishSigned(t *testing.T) {
 	v = mustPush(t, r, signing, v)
 	b.take("")
 	later := noon.Add(time.Hour)
-	if _, err := r.Publish(t.Context(), "stable", "s1", later, plain); !errors.Is(err, store.ErrUnsigned) {
+	if _, err := publishRemote(t, r, "stable", "s1", later, plain); !errors.Is(err, store.ErrUnsigned) {
 		t.Errorf("published without the key: %v", err)
 	}
 	other := newStore(t)
@@ -665,11 +665,11 @@ func TestPublishSigned(t *testing.T) {
 	if puts := b.take("PUT channels"); len(puts) > 0 {
 		t.Errorf("wrote %q", puts)
 	}
-	if _, err := r.Publish(t.Context(), "stable", "s1", later, signing); err != nil {
+	if _, err := publishRemote(t, r, "stable", "s1", later, signing); err != nil {
 		t.Fatal(err)
 	}
 	reader := newStore(t).Trusting(keys)
-	if f := mustFetch(t, newReplica(r, reader, "stable"), reader); f.ID != "s1" {
+	if f := mustFetch(t, NewReplica(r, reader, "stable"), reader); f.ID != "s1" {
 		t.Errorf("fetched %s, want s1", f.ID)
 	}
 }
@@ -699,7 +699,7 @@ func TestWeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := newStore(t)
-	if f := mustFetch(t, newReplica(r, reader, "stable"), reader); f.Files != 2 || cut.Load() != 2 {
+	if f := mustFetch(t, NewReplica(r, reader, "stable"), reader); f.Files != 2 || cut.Load() != 2 {
 		t.Errorf("%+v, %d bodies were cut", f, cut.Load())
 	}
 	if _, err := r.Push(t.Context(), s, "stable", Version{}, false); !errors.Is(err, ErrReadOnly) {
@@ -712,7 +712,7 @@ func TestWeb(t *testing.T) {
 	if r, err = Open(server.URL, o); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newReplica(r, reader, "stable").Fetch(t.Context()); !errors.Is(err, fetch.ErrRefused) {
+	if _, err := NewReplica(r, reader, "stable").Fetch(t.Context()); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("private address: %v", err)
 	}
 }

@@ -187,10 +187,17 @@ func TestSweep(t *testing.T) {
 			}
 		}
 	}
-	testkit.Must(t, s.Sweep())
+	testkit.Must(t, s.Sweep(time.Hour))
 	for path, kept := range stays {
 		if _, err := os.Stat(path); (err == nil) != kept {
 			t.Errorf("%s: kept %v, want %v", path, err == nil, kept)
+		}
+	}
+	testkit.Must(t, s.Sweep(0))
+	for path, kept := range stays {
+		kept = kept && filepath.Base(path) != ".young1234567"
+		if _, err := os.Stat(path); (err == nil) != kept {
+			t.Errorf("without a grace: %s: kept %v, want %v", path, err == nil, kept)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"hdqs/internal/atomicfile"
@@ -53,7 +54,8 @@ func LockDir(dir, what string) (*Lock, error) {
 	if err == nil {
 		err = errors.Join(f.Truncate(0), writeAt(f, append(text, '\n')))
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, syscall.ENOSPC) { // the lock works without the text, and gc makes room
+
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), (&Lock{f: f}).Release())
 	}
 	return &Lock{f: f}, nil

@@ -50,6 +50,19 @@ func TestLockOfAnotherUser(t *testing.T) {
 	}
 }
 
+// TestLockOnFullDisk: a store is locked although the disk has no room for who has the lock, since gc
+// makes room.
+func TestLockOnFullDisk(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	testkit.Must(t, os.MkdirAll(s.Dir(), 0o755))
+	path := filepath.Join(s.Dir(), lockName)
+	testkit.Must(t, os.Symlink("/dev/full", path)) // a write to it fails as on a full disk
+	l, err := s.Lock("operation")
+	testkit.Must(t, err)
+	testkit.Must(t, l.Release())
+}
+
 // TestLockInFolderOfAnotherUser: the error is that of the folder, not that of a missing file.
 func TestLockInFolderOfAnotherUser(t *testing.T) {
 	t.Parallel()

@@ -182,15 +182,18 @@ func (k *Keys) CheckChannel(name string, c Channel) error {
 	return k.checkSignature("channel "+name, c.signedText(name), []byte(c.Signature))
 }
 
-// CheckStep refuses to follow a channel back to an earlier pointer, if the store requires
-// signatures: an old pointer is signed, but can be put back by someone without a key. A rollback is
-// a step forward, with a new time. The error is ErrSignature.
-func (k *Keys) CheckStep(from, to Pointer) error {
-	if !k.strict || from.ID == "" || from.Same(to) || to.PublishedAt.After(from.PublishedAt) {
+// CheckStep refuses to follow a channel back to an earlier state, if the store requires signatures:
+// an old file is signed, but can be put back by someone without a key. A rollback is a step forward,
+// with a new time. A state that no trusted key has signed counts for nothing: it is from before
+// signatures were required, or from before its key was withdrawn. The error is ErrSignature.
+func (k *Keys) CheckStep(name string, from, to Channel) error {
+	if !k.strict || k.CheckChannel(name, from) != nil || from.Same(to.Pointer) ||
+		to.PublishedAt.After(from.PublishedAt) {
 		return nil
 	}
-	return fmt.Errorf("%w: the channel was moved back, to %s of %s, after it had shown %s of %s; if that is right, "+
-		"move it again with 'hdqs publish' or 'hdqs rollback' and --sign-key", ErrSignature, to.ID, to.PublishedAt.Format(time.RFC3339), from.ID, from.PublishedAt.Format(time.RFC3339))
+	return fmt.Errorf("%w: channel %s was moved back, to %s of %s, after it had shown %s of %s; if that is right, "+
+		"move it again with 'hdqs publish' or 'hdqs rollback' and --sign-key", ErrSignature, name, to.ID,
+		to.PublishedAt.Format(time.RFC3339), from.ID, from.PublishedAt.Format(time.RFC3339))
 }
 
 // Signature reads the signature file of a manifest. Without one the error is fs.ErrNotExist.

@@ -234,9 +234,10 @@ func TestSignsWhatWasUnsigned(t *testing.T) {
 // follow it back.
 func TestSteps(t *testing.T) {
 	t.Parallel()
-	_, keys := newTestKeys(t)
-	s := newStore(t)
+	key, keys := newTestKeys(t)
+	s := newStore(t).Signing(key)
 	strict := s.Trusting(keys)
+	step := func(by *Store, from, to Channel) error { return by.CheckStep("c", s.SignChannel("c", from), to) }
 	pointer := func(id string, at time.Time) Pointer {
 		return Pointer{ID: id, PublishedAt: at, SHA256: strings.Repeat("0", 64)}
 	}
@@ -257,19 +258,22 @@ func TestSteps(t *testing.T) {
 		if got := c.PublishedAt.Sub(noon); got != next.want {
 			t.Errorf("published %s after, want %s", got, next.want)
 		}
-		if err := strict.CheckStep(was.Pointer, c.Pointer); err != nil {
+		if err := step(strict, was, c); err != nil {
 			t.Error(err)
 		}
-		if err := strict.CheckStep(c.Pointer, was.Pointer); !errors.Is(err, ErrSignature) ||
-			s.CheckStep(c.Pointer, was.Pointer) != nil {
+		if err := step(strict, c, was); !errors.Is(err, ErrSignature) ||
+			step(s, c, was) != nil {
 			t.Errorf("back from %s: %v", c.PublishedAt, err)
 		}
 	}
-	if err := strict.CheckStep(c.Pointer, pointer("s3", c.PublishedAt)); !errors.Is(err, ErrSignature) {
+	if err := step(strict, c, Channel{Pointer: pointer("s3", c.PublishedAt)}); !errors.Is(err, ErrSignature) {
 		t.Errorf("another snapshot of the same time: %v", err)
 	}
-	if strict.CheckStep(c.Pointer, c.Pointer) != nil || strict.CheckStep(Pointer{}, c.Pointer) != nil {
+	if step(strict, c, c) != nil || strict.CheckStep("c", Channel{}, c) != nil {
 		t.Error("an unchanged pointer or the first one is refused")
+	}
+	if strict.CheckStep("c", c, Channel{}.Moved(pointer("s1", noon))) != nil {
+		t.Error("a state that nobody has signed counts")
 	}
 }
 
