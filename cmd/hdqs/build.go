@@ -91,11 +91,14 @@ dropped rows.`,
 				)
 			}
 			l, err := f.build(cmd.Context(), cmd.ErrOrStderr())
-			if err != nil {
+			if l == nil {
 				return err
 			}
 			if err := f.report(l, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
 				return fmt.Errorf("snapshot %s: %s, but the report cannot be printed: %w", l.Snapshot, l.Outcome, err)
+			}
+			if err != nil {
+				return err
 			}
 			return l.partial()
 		},
@@ -178,6 +181,14 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 		return write(id)
 	}
 	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
+	if err != nil && l != nil && l.Report != nil && l.Outcome == "published" {
+		l.Outcome = "not published"
+		if into.Remote == nil {
+			err = fmt.Errorf("%w\nTo publish it as it is, without another load: hdqs publish --store %s --channel %s %s", err,
+				f.store, f.channel, l.Snapshot)
+		}
+		return l, storeError(err)
+	}
 	if err == nil && l.Outcome != "published" {
 		err = write(l.Snapshot) // an earlier load may have had no --bulk
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net/url"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -253,6 +254,17 @@ func applyConfig(cmd *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// refusePasswords refuses addresses with a user name in flags: locks, reports and admin listeners
+// would show them. A replica that 'hdqs mcp' asks may want one.
+func refusePasswords(fl *pflag.FlagSet) (err error) {
+	fl.VisitAll(func(f *pflag.Flag) {
+		if u, parseErr := url.Parse(f.Value.String()); parseErr == nil && u.User != nil && f.Name != "url" {
+			err = exitWith(exitUsage, fmt.Errorf("--%s %s: want an address without user name and password", f.Name, u.Redacted()))
+		}
+	})
+	return err
 }
 
 // maxSetting is the most bytes of a file that a flag names.

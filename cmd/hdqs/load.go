@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"strings"
@@ -73,6 +74,9 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 			"a directory is read whole, with its reference/location.csv"))
 	}
 	info, err := os.Stat(f.catalog)
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w; a systemd unit with ProtectHome= cannot read below /home and /root", err)
+	}
 	if err != nil {
 		return o, fmt.Errorf("catalog: %w", err)
 	}

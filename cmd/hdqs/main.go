@@ -88,6 +88,9 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 				return err
 			}
 			err := applyConfig(cmd)
+			if err == nil {
+				err = refusePasswords(cmd.Flags())
+			}
 			endsInOrder.Store(cmd.Name() != "serve")
 			return err
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -18,8 +19,11 @@ import (
 // act on it. In JSON such an escape is the same text.
 type printable struct{ io.Writer }
 
+// password is that of an address, which is never printed.
+var password = regexp.MustCompile(`(://[^/?#\s:@"]*:)[^/?#\s"]*@`)
+
 func (p printable) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(p.Writer, escape(string(b), "\n\t")); err != nil {
+	if _, err := io.WriteString(p.Writer, escape(password.ReplaceAllString(string(b), "${1}xxxxx@"), "\n\t")); err != nil {
 		return 0, err
 	}
 	return len(b), nil

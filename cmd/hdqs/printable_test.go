@@ -11,6 +11,36 @@ import (
 	"hdqs/internal/testkit"
 )
 
+// TestPrintsNoPasswords: no command prints the password of an address, whatever the address is for.
+func TestPrintsNoPasswords(t *testing.T) {
+	parallel(t)
+	files, dir := smallCatalog(t), t.TempDir()
+	for _, args := range [][]string{
+		{"serve", "--store", "http://user:s3cretpw@127.0.0.1:9/x"},
+		{"serve", "--catalog", "https://user:s3cretpw@127.0.0.1:9/x"},
+		{"build", "--store", dir, "--catalog", "https://user:s3cretpw@127.0.0.1:9"},
+		{"build", "--store", "s3://user:s3cretpw@bucket/x", "--catalog", files},
+		{"mirror", "--catalog", files, "--to", "https://user:s3cretpw@127.0.0.1:9/%zz", "--data-dir", dir},
+		{"boundaries", "--from", "https://user:s3cretpw@127.0.0.1:9/x.zip", "--out", filepath.Join(dir, "x")},
+		{"mcp", "--data-dir", dir, "--url", "ftp://user:s3cretpw@127.0.0.1:9"},
+		{"mcp", "--url", "http://user:s3cretpw@127.0.0.1:9"},
+		{"status", "http://user:s3cretpw@127.0.0.1:9"},
+		{"status", "--admin", "http://user:s3cretpw@127.0.0.1:9/%zz"},
+		{"inspect", "--store", "https://user:s3cretpw@127.0.0.1:9/x"},
+		{"query", "--store", "https://user:s3cretpw@127.0.0.1:9", "/"},
+		{"serve", "--stor", "https://user:s3cretpw@127.0.0.1:9"},
+		{"serve", "https://user:s3cretpw@127.0.0.1:9"},
+		{"serve", "--listen", "http://user:s3cretpw@127.0.0.1:9"},
+		{"export", "https://user:s3cret/pw@127.0.0.1:9", "--store", "x"},
+	} {
+		o := runWith(t, []string{"AWS_ENDPOINT_URL=ftp://user:s3cretpw@127.0.0.1:9"},
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lists"}}`+"\n", args...)
+		if strings.Contains(o.stderr+o.stdout, "s3cret") || o.code == 0 && args[0] != "mcp" {
+			t.Errorf("%q: exit code %d\n%s%s", args, o.code, o.stdout, o.stderr)
+		}
+	}
+}
+
 // TestPrintsNoControlCharacters: texts of a catalog, and names of its files, cannot make a terminal
 // do anything, whatever command prints them, nor begin a line of their own. Data is printed as it
 // is.

@@ -66,7 +66,12 @@ func TestBadLoad(t *testing.T) {
 			t.Errorf("%s: the channel has moved", what)
 		}
 	}
-	stopped("build", buildSample(t, 1, bad, dir, "2026-11-22T00:00:00Z", "--max-change", "50%"))
+	o := buildSample(t, 1, bad, dir, "2026-11-22T00:00:00Z", "--max-change", "50%")
+	stopped("build", o)
+	if !strings.Contains(o.stdout, "not published") || !strings.Contains(o.stdout, "idps") ||
+		!strings.Contains(o.stderr, "without another load: hdqs publish --store "+dir+" --channel stable 20261122T000000Z-") {
+		t.Errorf("the report of a load that was stopped:\n%s%s", o.stdout, o.stderr)
+	}
 	buildSample(t, 0, bad, dir, "2026-11-22T00:00:00Z", "--channel", "next")
 	publish := []string{"publish", "--store", dir, "--from", "next", "--max-change", "50%"}
 	stopped("publish", mustExit(t, 1, publish...))
@@ -78,7 +83,7 @@ func TestBadLoad(t *testing.T) {
 		t.Error("an accepted snapshot was not published")
 	}
 	testkit.WriteFile(t, exceptions, []byte("internally_displaced ABW\n"))
-	o := mustExit(t, 2, append(publish, "--exceptions", exceptions)...)
+	o = mustExit(t, 2, append(publish, "--exceptions", exceptions)...)
 	if !strings.Contains(o.stderr, "exceptions.txt: line 1: ") {
 		t.Error(o.stderr)
 	}

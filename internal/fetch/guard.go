@@ -41,7 +41,7 @@ func (c *Client) checkURL(u *url.URL) error {
 	case c.options.Transport != nil:
 		return nil
 	case u.Scheme != "https" && !(u.Scheme == "http" && c.options.AllowHTTP):
-		return refusedf("%s: scheme %q, want https", u.Redacted(), u.Scheme)
+		return refusedf("%s: scheme %q, want https (or --allow-http)", u.Redacted(), u.Scheme)
 	case u.Hostname() == "":
 		return refusedf("%s: the address has no host", u.Redacted())
 	case u.User != nil:
