@@ -101,8 +101,9 @@ var imports = map[string][]string{
 		"bulk", "snapshot", "snapshot/store", "internal/atomicfile", "internal/fetch", "internal/bucket",
 	},
 	"internal/follow": {
-		"api", "api/state", "bulk", "snapshot", "snapshot/store", "internal/background", "internal/memory",
-		"internal/replica", "internal/fleet", "internal/history", "internal/fetch", "loader", // the last two: its tests
+		"api", "api/state", "bulk", "snapshot", "snapshot/store", "internal/atomicfile", "internal/background",
+		"internal/memory", "internal/replica", "internal/fleet", "internal/history",
+		"internal/fetch", "loader", // the last two: its tests
 	},
 	"internal/fleet": {"snapshot/store"},
 	"internal/history": {

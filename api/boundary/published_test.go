@@ -182,9 +182,10 @@ func TestPublishedEmpty(t *testing.T) {
 	t.Parallel()
 	const feature = `{"type":"Feature","properties":{"iso3":"AFG","adm1_pcode":"AF01"},"geometry":{"type":%q,` +
 		`"coordinates":%s}}`
+	hollow := wkbOf(binary.LittleEndian, 2, make([][][][]float64, 2))
 	files := map[string][]byte{
 		"afg/1.parquet": parquetOf(t, geoOfWKB, publishedRow{"", "AF01", "AF", wkbOf(binary.LittleEndian, 2, nil)}),
-		"afg/2.parquet": parquetOf(t, geoOfWKB, publishedRow{"", "AF01", "AF", wkbOf(binary.LittleEndian, 2, make([][][][]float64, 2))}),
+		"afg/2.parquet": parquetOf(t, geoOfWKB, publishedRow{"", "AF01", "AF", hollow}),
 	}
 	for _, c := range [][2]string{
 		{"Polygon", "[]"},

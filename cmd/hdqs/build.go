@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,10 +98,7 @@ dropped rows.`,
 			if err := f.report(l, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
 				return fmt.Errorf("snapshot %s: %s, but the report cannot be printed: %w", l.Snapshot, l.Outcome, err)
 			}
-			if err != nil {
-				return err
-			}
-			return l.partial()
+			return cmp.Or(err, l.partial())
 		},
 	}
 	fl := cmd.Flags()
@@ -182,12 +180,7 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	}
 	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
 	if err != nil && l != nil && l.Report != nil && l.Outcome == "published" {
-		l.Outcome = "not published"
-		if into.Remote == nil {
-			err = fmt.Errorf("%w\nTo publish it as it is, without another load: hdqs publish --store %s --channel %s %s", err,
-				f.store, f.channel, l.Snapshot)
-		}
-		return l, storeError(err)
+		return f.stopped(l, err)
 	}
 	if err == nil && l.Outcome != "published" {
 		err = write(l.Snapshot) // an earlier load may have had no --bulk
@@ -229,6 +222,16 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	fmt.Fprintf(messages, "pushed %s to %s: %d requests, %d bytes sent\n",
 		now.ID, into.Remote.Address(), t.Requests, t.Sent)
 	return l, into.Copy.Keep(now)
+}
+
+// stopped is for a load after which the channel has not moved: its report is printed all the same.
+func (f *buildFlags) stopped(l *loaded, err error) (*loaded, error) {
+	l.Outcome = "not published"
+	if !replica.IsRemote(f.store) {
+		err = fmt.Errorf("%w\nTo publish it as it is, without another load: hdqs publish --store %s --channel %s %s",
+			err, f.store, f.channel, l.Snapshot)
+	}
+	return l, storeError(err)
 }
 
 // begin checks that the channel may be moved, and downloads the snapshot that a remote one shows:

@@ -68,16 +68,18 @@ func startServe(t *testing.T, env []string, args ...string) *server {
 	return s
 }
 
-// TestMoveWhileStoreHangs: a command that moves a channel ends within its timeout when the store does
-// not answer, and says what it waits for.
+// TestMoveWhileStoreHangs: a command that moves a channel ends within its timeout when the store
+// does not answer, and says what it waits for.
 func TestMoveWhileStoreHangs(t *testing.T) {
 	parallel(t)
 	f := newFaultyServer(t, "bucket", copyStore(t, smallStore(t)))
 	f.hangs.Store(true)
 	for _, args := range [][]string{{"rollback"}, {"publish", "any"}, {"rollback", "--canary"}, {"gc"}} {
 		began := time.Now()
-		o := runWith(t, f.env, "", append(append(args, f.flags...), "--store-timeout", "2s", "--data-dir", t.TempDir())...)
-		if took := time.Since(began); o.code != 3 || took > 20*time.Second || !strings.Contains(o.stderr, "waiting for s3://") ||
+		args = append(append(args, f.flags...), "--store-timeout", "2s", "--data-dir", t.TempDir())
+		o := runWith(t, f.env, "", args...)
+		if took := time.Since(began); o.code != 3 || took > 20*time.Second ||
+			!strings.Contains(o.stderr, "waiting for s3://") ||
 			!strings.Contains(o.stderr, "was not done within 2s (--store-timeout)") {
 			t.Errorf("%q: exit code %d after %s\n%s", args, o.code, took, o.stderr)
 		}

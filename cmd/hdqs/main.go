@@ -129,8 +129,8 @@ func printJSON(w io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
-// endsInOrder is set once a command has something to end in order: serve when it answers, the others
-// when their flags are read.
+// endsInOrder is set once a command has something to end in order: serve when it answers, the
+// others when their flags are read.
 var endsInOrder atomic.Bool
 
 // handleSignals installs the signal handlers of the process, which stay until it ends. The context

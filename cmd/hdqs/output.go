@@ -23,7 +23,8 @@ type printable struct{ io.Writer }
 var password = regexp.MustCompile(`(://[^/?#\s:@"]*:)[^/?#\s"]*@`)
 
 func (p printable) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(p.Writer, escape(password.ReplaceAllString(string(b), "${1}xxxxx@"), "\n\t")); err != nil {
+	masked := password.ReplaceAllString(string(b), "${1}xxxxx@")
+	if _, err := io.WriteString(p.Writer, escape(masked, "\n\t")); err != nil {
 		return 0, err
 	}
 	return len(b), nil

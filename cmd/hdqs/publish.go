@@ -423,8 +423,8 @@ func (s *openStore) checkMove(before store.Channel, messages io.Writer) error {
 			"only if they have the public key of this one too\n", s.ChannelName)
 	}
 	if before.PublishedAt.After(time.Now().Add(time.Minute)) {
-		fmt.Fprintf(messages, "hdqs: warning: channel %s was moved at %s, which is in the future: a clock is or was wrong, "+
-			"and later moves count on from that time\n", s.ChannelName, before.PublishedAt.Format(time.RFC3339))
+		fmt.Fprintf(messages, "hdqs: warning: channel %s was moved at %s, which is in the future: a clock is or was "+
+			"wrong, and later moves count on from that time\n", s.ChannelName, before.PublishedAt.Format(time.RFC3339))
 	}
 	signed := before.Signature != "" || s.Remote == nil && s.IsSigned(s.ChannelName)
 	return storeError(s.CheckMove(s.ChannelName, signed))

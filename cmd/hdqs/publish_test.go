@@ -13,8 +13,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// TestDryRunNeedsNoLock: a dry run works on a store that somebody else is writing to, or that cannot
-// be written to, and a writer is warned of a channel whose time is in the future.
+// TestDryRunNeedsNoLock: a dry run works on a store that somebody else is writing to, or that
+// cannot be written to, and a writer is warned of a channel whose time is in the future.
 func TestDryRunNeedsNoLock(t *testing.T) {
 	parallel(t)
 	dir := copyStore(t, smallStore(t))

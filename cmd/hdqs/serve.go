@@ -172,10 +172,6 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	o.Metrics, o.Bulk, o.Preopened, o.Patient = polls, f.answers.Bulk, preopened, os.Getenv("NOTIFY_SOCKET") != ""
 	o.Answering, o.Reloading, o.Polled = func() { public.open(ctx) }, notify.reloading, notify.ready
 	o.Replica, o.Version = f.replica, release
-	if o.Seen = f.folderOf("seen") + ".json"; source.Remote == nil && !f.ownData {
-		o.Seen = ""
-	}
-	o.Renew = func() error { return f.trust.renew(source.Store) }
 	follower := follow.New(o)
 	began := time.Now()
 	defer context.AfterFunc(ctx, server.EndWarmUp)()
@@ -195,9 +191,13 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 }
 
 func (f *serveFlags) following(server *api.Server, st *openStore, w *follow.Waiter) follow.Options {
-	return follow.Options{
-		Server: server, Source: &st.Source, Waiter: w, Timeout: f.timeout, Explain: st.channelError,
+	o := follow.Options{
+		Server: server, Source: &st.Source, Waiter: w, Timeout: f.timeout, Explain: st.channelError, Keys: f.trust.read,
 	}
+	if st.Remote != nil || f.ownData {
+		o.Seen = f.folderOf("seen") + ".json"
+	}
+	return o
 }
 
 // configure checks the flags and makes the options of the server. Its errors are wrong usage.
@@ -224,7 +224,7 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o state.Opt
 	}
 	err = errors.Join(p.check(f), checkAddress("listen", &f.listen), checkAddress("admin", &f.admin))
 	if err == nil && f.admin == f.listen && !strings.HasSuffix(f.admin, ":0") {
-		err = fmt.Errorf("--listen and --admin are both %s: want two addresses, and keep that of --admin private", f.admin)
+		err = fmt.Errorf("--listen and --admin are both %s: want two addresses, the second one private", f.admin)
 	}
 	return p, o, err
 }

@@ -81,8 +81,8 @@ func TestInterruptedLoad(t *testing.T) {
 	}
 }
 
-// TestInterruptedReading: a signal ends a command whose flags name a file that cannot be read to its
-// end, before it serves anything.
+// TestInterruptedReading: a signal ends a command whose flags name a file that cannot be read to
+// its end, before it serves anything.
 func TestInterruptedReading(t *testing.T) {
 	parallel(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")

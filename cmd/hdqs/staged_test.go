@@ -68,8 +68,9 @@ func TestBadLoad(t *testing.T) {
 	}
 	o := buildSample(t, 1, bad, dir, "2026-11-22T00:00:00Z", "--max-change", "50%")
 	stopped("build", o)
+	advice := "without another load: hdqs publish --store " + dir + " --channel stable 20261122T000000Z-"
 	if !strings.Contains(o.stdout, "not published") || !strings.Contains(o.stdout, "idps") ||
-		!strings.Contains(o.stderr, "without another load: hdqs publish --store "+dir+" --channel stable 20261122T000000Z-") {
+		!strings.Contains(o.stderr, advice) {
 		t.Errorf("the report of a load that was stopped:\n%s%s", o.stdout, o.stderr)
 	}
 	buildSample(t, 0, bad, dir, "2026-11-22T00:00:00Z", "--channel", "next")

@@ -86,7 +86,8 @@ for a day.`,
 				return f.printFleet(cmd, asJSON)
 			}
 			if len(args)+len(admins) == 0 {
-				return exitWith(exitUsage, errors.New("status needs the URL of a replica, --admin ADDR, or --fleet with --store"))
+				return exitWith(exitUsage,
+					errors.New("status needs the URL of a replica, --admin ADDR, or --fleet --store SRC"))
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()

@@ -88,19 +88,6 @@ func (f *trustFlags) read() ([]ed25519.PublicKey, error) {
 	return keys, nil
 }
 
-// renew gives a store the keys that the file has now. The file may have changed since the start:
-// that is how keys are replaced.
-func (f *trustFlags) renew(st *store.Store) error {
-	if !f.require {
-		return nil
-	}
-	keys, err := f.read()
-	if err == nil {
-		st.Trust(keys)
-	}
-	return err
-}
-
 type signFlags struct{ key string }
 
 func (f *signFlags) register(fl *pflag.FlagSet) {
@@ -264,8 +251,8 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 
 func (s *openStore) lock(holder string) (release func(), err error) {
 	if info, err := os.Stat(s.Dir()); err == nil && !atomicfile.IsOwn(info) {
-		fmt.Fprintf(os.Stderr, "hdqs: warning: %s belongs to another user, who cannot replace what this command writes: "+
-			"run it as that user, for example with 'runuser -u USER -- hdqs ...'\n", s.Dir())
+		fmt.Fprintf(os.Stderr, "hdqs: warning: %s belongs to another user, who cannot replace what this command "+
+			"writes: run it as that user, for example with 'runuser -u USER -- hdqs ...'\n", s.Dir())
 	}
 	l, err := s.Lock(holder)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -144,4 +145,34 @@ func applyEnvironment(flags *pflag.FlagSet) error {
 		}
 	})
 	return err
+}
+
+// refusePasswords refuses addresses with a user name in flags: locks, reports and admin listeners
+// would show them. A replica that 'hdqs mcp' asks may want one.
+func refusePasswords(fl *pflag.FlagSet) (err error) {
+	fl.VisitAll(func(f *pflag.Flag) {
+		if u, parseErr := url.Parse(f.Value.String()); parseErr == nil && u.User != nil && f.Name != "url" {
+			err = exitWith(exitUsage, fmt.Errorf("--%s %s: want an address without user name and password", f.Name,
+				u.Redacted()))
+		}
+	})
+	return err
+}
+
+// maxSetting is the most bytes of a file that a flag names.
+const maxSetting = 1 << 20
+
+// readSetting reads a small file that a flag names. Anything but a regular file could keep the
+// program waiting, or have no end.
+func readSetting(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: want a regular file of at most 1 MiB, and no folder, pipe or device", path)
+	case info.Size() > maxSetting:
+		return nil, fmt.Errorf("%s has %d bytes, want a file of at most %d (1 MiB)", path, info.Size(), maxSetting)
+	}
+	return os.ReadFile(path)
 }

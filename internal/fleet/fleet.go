@@ -69,12 +69,11 @@ func Parse(name string, data []byte) (r Report, err error) {
 		err = errors.New("not UTF-8")
 	case r.DueSeconds < 1 || r.DueSeconds > 1e9:
 		err = fmt.Errorf("the next report is due after %d seconds, want 1 or more", r.DueSeconds)
-	case r.Shown.ID != "" && store.CheckID(r.Shown.ID) != nil:
-		err = store.CheckID(r.Shown.ID)
 	default:
-		r.Failed, r.Version = Short(r.Failed), Short(r.Version)
+		r.Shown.ID, r.Failed, r.Version = Short(r.Shown.ID), Short(r.Failed), Short(r.Version)
 		if r.Refused != nil {
-			r.Refused.ID, r.Refused.Stage, r.Refused.Reason = Short(r.Refused.ID), Short(r.Refused.Stage), Short(r.Refused.Reason)
+			r.Refused.ID, r.Refused.Stage = Short(r.Refused.ID), Short(r.Refused.Stage)
+			r.Refused.Reason = Short(r.Refused.Reason)
 		}
 		var own string
 		if own, err = store.ReplicaName(r.Channel, r.Replica); err == nil && own != name {

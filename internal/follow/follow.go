@@ -9,6 +9,7 @@ package follow
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -41,8 +42,9 @@ type Options struct {
 	// Seen is a file for what was read of signed channels, so that a later start does not follow
 	// them back either. Empty: a start follows whatever the channel shows.
 	Seen string
-	// Renew reads the trusted keys anew. It runs as a part of reading the channel. nil: they stay.
-	Renew func() error
+	// Keys reads the trusted keys anew, for a store that requires signatures. It runs as a part of
+	// reading the channel. nil: they stay.
+	Keys func() ([]ed25519.PublicKey, error)
 
 	// Explain adds to an error about a channel that is missing which channels there are. It runs
 	// as a part of reading the channel. nil: errors stay as they are.

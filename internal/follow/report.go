@@ -29,10 +29,12 @@ type choice struct {
 // keep it from the main channel. Where signatures are required this includes one that is missing,
 // since everyone who can write to the store can remove it.
 func (f *Follower) choose(ctx context.Context, main, canary replica.Version) (c choice, err error) {
-	if f.options.Renew != nil {
-		if err := f.options.Renew(); err != nil {
+	if f.options.Keys != nil && f.source.IsStrict() {
+		keys, err := f.options.Keys()
+		if err != nil {
 			return c, err
 		}
+		f.source.Trust(keys)
 	}
 	name := f.source.ChannelName
 	last := f.lastSeen(seen{main.Channel, canary.Channel})

@@ -46,7 +46,8 @@ func (f *Follower) First(ctx context.Context) error {
 		case f.again:
 			f.logInterrupted()
 		case errors.Is(err, store.ErrSignature) && f.showSeen() == nil:
-			f.log.Error("the channel cannot be followed; serving what it showed before", "serving", f.shown.ID, "error", err)
+			f.log.Error("the channel cannot be followed; serving what was seen last", "serving", f.shown.ID,
+				"error", err)
 			return nil
 		case away && f.options.Patient:
 			f.log.Error("no snapshot was kept, and the store is unavailable", "next_try", pause.String(), "error", err)

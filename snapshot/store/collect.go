@@ -251,8 +251,8 @@ func (c *collection) remove(segments, deltas []Object) (err error) {
 // Collect is the function of this name for the store's directory. The caller must have its Lock.
 func (s *Store) Collect(o CollectOptions) (*Collected, error) { return Collect(dirInventory(s.dir), o) }
 
-// Sweep removes the temporary files that killed writers have left in any folder of the store, except
-// those that are younger than the grace, which atomicfile bounds.
+// Sweep removes the temporary files that killed writers have left in any folder of the store,
+// except those that are younger than the grace, which atomicfile bounds.
 func (s *Store) Sweep(grace time.Duration) error {
 	return filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {

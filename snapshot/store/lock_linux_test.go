@@ -50,8 +50,8 @@ func TestLockOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestLockOnFullDisk: a store is locked although the disk has no room for who has the lock, since gc
-// makes room.
+// TestLockOnFullDisk: a store is locked although the disk has no room for who has the lock, since
+// gc makes room.
 func TestLockOnFullDisk(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -183,9 +183,9 @@ func (k *Keys) CheckChannel(name string, c Channel) error {
 }
 
 // CheckStep refuses to follow a channel back to an earlier state, if the store requires signatures:
-// an old file is signed, but can be put back by someone without a key. A rollback is a step forward,
-// with a new time. A state that no trusted key has signed counts for nothing: it is from before
-// signatures were required, or from before its key was withdrawn. The error is ErrSignature.
+// an old file is signed, but can be put back by someone without a key. A rollback is a step
+// forward, with a new time. A state that no trusted key has signed counts for nothing: it is from
+// before signatures were required, or from before its key was withdrawn. The error is ErrSignature.
 func (k *Keys) CheckStep(name string, from, to Channel) error {
 	if !k.strict || k.CheckChannel(name, from) != nil || from.Same(to.Pointer) ||
 		to.PublishedAt.After(from.PublishedAt) {
