@@ -19,11 +19,11 @@ import (
 // act on it. In JSON such an escape is the same text.
 type printable struct{ io.Writer }
 
-// password is that of an address, which is never printed.
-var password = regexp.MustCompile(`(://[^/?#\s:@"]*:)[^/?#\s"]*@`)
+// userInfo is the user name and password, or token, of an address, which are never printed.
+var userInfo = regexp.MustCompile(`://[^/?#\s"]*@`)
 
 func (p printable) Write(b []byte) (int, error) {
-	masked := password.ReplaceAllString(string(b), "${1}xxxxx@")
+	masked := userInfo.ReplaceAllString(string(b), "://xxxxx@")
 	if _, err := io.WriteString(p.Writer, escape(masked, "\n\t")); err != nil {
 		return 0, err
 	}

@@ -26,7 +26,7 @@ func TestPrintsNoPasswords(t *testing.T) {
 		{"mcp", "--url", "http://user:s3cretpw@127.0.0.1:9"},
 		{"status", "http://user:s3cretpw@127.0.0.1:9"},
 		{"status", "--admin", "http://user:s3cretpw@127.0.0.1:9/%zz"},
-		{"inspect", "--store", "https://user:s3cretpw@127.0.0.1:9/x"},
+		{"inspect", "--store", "https://s3cret@127.0.0.1:9/x"},
 		{"query", "--store", "https://user:s3cretpw@127.0.0.1:9", "/"},
 		{"serve", "--stor", "https://user:s3cretpw@127.0.0.1:9"},
 		{"serve", "https://user:s3cretpw@127.0.0.1:9"},

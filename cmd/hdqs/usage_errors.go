@@ -152,8 +152,7 @@ func applyEnvironment(flags *pflag.FlagSet) error {
 func refusePasswords(fl *pflag.FlagSet) (err error) {
 	fl.VisitAll(func(f *pflag.Flag) {
 		if u, parseErr := url.Parse(f.Value.String()); parseErr == nil && u.User != nil && f.Name != "url" {
-			err = exitWith(exitUsage, fmt.Errorf("--%s %s: want an address without user name and password", f.Name,
-				u.Redacted()))
+			err = exitWith(exitUsage, fmt.Errorf("--%s %s: want an address without user name and password", f.Name, u))
 		}
 	})
 	return err
