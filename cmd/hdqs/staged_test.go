@@ -201,7 +201,10 @@ func TestHold(t *testing.T) {
 	if !strings.Contains(o.stderr, "% has one") {
 		t.Error(o.stderr)
 	}
-	mustExit(t, 0, "publish", "--store", dir, "--canary", "50%", second.ID)
+	o = mustExit(t, 0, "publish", "--store", dir, "--canary", "50%", second.ID)
+	if !strings.Contains(o.stdout, "50 % of replicas, 1 of 2: "+low+"; the others stay at "+first.ID+"\n") {
+		t.Error(o.stdout)
+	}
 	a.waitFor(t, "the canary", func() bool { return a.snapshotID(t) == second.ID })
 	for range 2 { // the first may have begun before
 		moved := time.Now()
@@ -218,7 +221,13 @@ func TestHold(t *testing.T) {
 	mustExit(t, 0, "rollback", "--store", dir, "--canary")
 	a.waitFor(t, "the end of the canary", func() bool { return a.snapshotID(t) == first.ID })
 	mustExit(t, 1, "rollback", "--store", dir, "--canary") // there is none now
-	mustExit(t, 0, append(publish, "--canary", "50%,100%", second.ID)...)
+	o = mustExit(t, 0, append(publish, "--canary", "50%,100%", second.ID)...)
+	if strings.Count(o.stdout, "the others") != 1 || !strings.Contains(o.stdout, ", 2 of 2: ") {
+		t.Error(o.stdout)
+	}
+	if v := fleet(0); !both(v, second.ID) { // also before replicas have seen the promotion
+		t.Errorf("right after the promotion: %+v", v)
+	}
 	if now, _ := inspect(t, dir); now.ID != second.ID || a.snapshotID(t) != second.ID || b.snapshotID(t) != second.ID {
 		t.Errorf("promoted: the channel shows %s, replicas %s, %s", now.ID, a.snapshotID(t), b.snapshotID(t))
 	}
