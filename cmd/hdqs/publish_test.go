@@ -14,7 +14,8 @@ import (
 )
 
 // TestDryRunNeedsNoLock: a dry run works on a store that somebody else is writing to, or that
-// cannot be written to, and a writer is warned of a channel whose time is in the future.
+// cannot be written to. Writers are warned of a channel whose time is in the future, and root of a
+// store of another user.
 func TestDryRunNeedsNoLock(t *testing.T) {
 	parallel(t)
 	dir := copyStore(t, smallStore(t))
@@ -28,6 +29,12 @@ func TestDryRunNeedsNoLock(t *testing.T) {
 	p, err := st.Channel("stable")
 	testkit.Must(t, err)
 	testkit.Must(t, st.Publish("stable", p.ID, time.Now().AddDate(4, 0, 0)))
+	if os.Geteuid() == 0 {
+		testkit.Must(t, os.Chown(dir, 65534, 65534))
+		if o := mustExit(t, 0, "gc", "--store", dir); !strings.Contains(o.stderr, dir+" belongs to another user") {
+			t.Errorf("no warning of the owner: %s", o.stderr)
+		}
+	}
 	if o := mustExit(t, 1, "rollback", "--store", dir); !strings.Contains(o.stderr, "which is in the future") {
 		t.Errorf("no warning: %s", o.stderr)
 	}

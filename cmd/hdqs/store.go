@@ -250,7 +250,7 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 }
 
 func (s *openStore) lock(holder string) (release func(), err error) {
-	if info, err := os.Stat(s.Dir()); err == nil && !atomicfile.IsOwn(info) {
+	if info, err := os.Stat(s.Dir()); err == nil && os.Geteuid() == 0 && !atomicfile.IsOwn(info) {
 		fmt.Fprintf(os.Stderr, "hdqs: warning: %s belongs to another user, who cannot replace what this command "+
 			"writes: run it as that user, for example with 'runuser -u USER -- hdqs ...'\n", s.Dir())
 	}
