@@ -29,6 +29,9 @@ func TestDryRunNeedsNoLock(t *testing.T) {
 	p, err := st.Channel("stable")
 	testkit.Must(t, err)
 	testkit.Must(t, st.Publish("stable", p.ID, time.Now().AddDate(4, 0, 0)))
+	if o := mustExit(t, 1, "status", "--fleet", "--store", dir); !strings.Contains(o.stdout, "which is in the future") {
+		t.Errorf("no warning: %s", o.stdout)
+	}
 	if os.Geteuid() == 0 {
 		testkit.Must(t, os.Chown(dir, 65534, 65534))
 		if o := mustExit(t, 0, "gc", "--store", dir); !strings.Contains(o.stderr, dir+" belongs to another user") {

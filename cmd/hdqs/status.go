@@ -397,6 +397,9 @@ func (f *storeFlags) printFleet(cmd *cobra.Command, asJSON bool) error {
 
 func (s *fleetStatus) print(out io.Writer) error {
 	fmt.Fprintf(out, "channel %s: %s of %s\n", s.Channel, s.Shown.ID, s.Shown.PublishedAt.Format(time.RFC3339))
+	if s.Shown.PublishedAt.After(time.Now().Add(time.Minute)) {
+		fmt.Fprintln(out, "  which is in the future: a clock is or was wrong")
+	}
 	if s.Canary != nil {
 		fmt.Fprintf(out, "canary: %s of %s, for %d %% of the replicas; to go on: hdqs publish ID; to end it: "+
 			"hdqs rollback --canary\n", s.Canary.ID, s.Canary.PublishedAt.Format(time.RFC3339), s.Canary.Percent)
