@@ -170,10 +170,10 @@ func (w *world) refugeeTraps(from, to int, src *resource, emit func(*row)) {
 		one.src, one.homeCode, one.fault = src, "XXA", "Non matching country code(s) XXA"
 		emit(&one)
 	}
-	// Every file has this key: the last file's row is kept.
+	// Every file has this key, in identical rows: the last file's row is kept.
 	one = row{
 		home: w.deep[0], asylum: w.deep[1], src: src, start: trapDay, end: trapEnd, kind: "RST", gender: "all",
-		age: allAges, count: from,
+		age: allAges, count: (lastYear - 1) / 5 * 5,
 	}
 	one.duplicate = to < lastYear-1
 	emit(&one)

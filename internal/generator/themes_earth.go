@@ -102,13 +102,13 @@ func (w *world) rainTraps(n int, emit func(*row)) {
 	if n == w.sizes.rainYears {
 		w.trapRows(src, emit, set)
 	}
-	// A dekad that is in every file: the row of the last file is kept.
+	// A dekad that is in every file, in identical rows: the row of the last file is kept.
 	wandered := row{
 		at: w.national[w.deep[1].id-1], src: src, start: trapDay + 3, end: trapEnd,
 		duplicate: n < w.sizes.rainYears,
 	}
 	set(&wandered, 1)
-	wandered.pixels = 1000 + n
+	wandered.pixels = 1000 + w.sizes.rainYears
 	emit(&wandered)
 }
 
@@ -139,11 +139,11 @@ func (w *world) populationFiles() []file {
 						}
 					})
 				}
-				// A country that moved to another file: both have its row, and that of the later
-				// file is kept.
+				// A country that moved to another file: both have its row, identical, and that of
+				// the later file is kept.
 				one := row{
 					at: w.national[w.deep[1].id-1], src: src, start: trapDay + 4, end: trapEnd, gender: "all",
-					age: allAges, count: 4711 + b2i(plan),
+					age: allAges, count: 4711,
 					duplicate: plan,
 				}
 				emit(&one)

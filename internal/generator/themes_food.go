@@ -130,9 +130,10 @@ func (w *world) priceTraps(emit func(*row)) {
 	for _, flag := range priceFlags {
 		for _, trade := range priceTypes {
 			for i := range 3 {
-				m := w.markets[(n*3+i)%len(w.markets)]
-				one := row{
-					at: m.at, shown: w.traps[n%len(w.traps)], market: m,
+				m, trap := w.markets[(n*3+i)%len(w.markets)], w.traps[n%len(w.traps)]
+				one := row{ // with the names of another place, and none of its codes
+					at: m.at, market: m,
+					shown: &place{iso3: m.at.location().iso3, pa1: trap.pa1, pa2: trap.pa2, level: trap.level, unit: m.at.unit},
 					commodity: w.commodities[n%len(w.commodities)], src: src,
 					measure: measures[n%len(measures)], flag: flag, trade: trade,
 					currency: currencies[(n*5)%len(currencies)].code,

@@ -30,7 +30,7 @@ var trapCodes = func() map[string][]codeLine {
 func (w *world) showTraps() []*place {
 	unspecified := func(iso3 string) *admin2 { return w.byCode[iso3].unspecified }
 	afghanistan := w.byCode["AFG"].units2[0]
-	ethiopia := w.byCode["ETH"].units2[0]
+	ethiopia, other := w.byCode["ETH"].units2[0], w.byCode["ETH"].units1[1]
 	mali := w.byCode["MLI"].units2[0].parent
 	traps := []*place{ // country, names as sent, matched codes and names, level, wrong flags, unit
 		// stale codes: the row falls back to its country and keeps its names
@@ -53,9 +53,9 @@ func (w *world) showTraps() []*place {
 			"AFG", "Somewhere", "", afghanistan.parent.code, "", afghanistan.code, "", "1", false,
 			afghanistan.parent.connector,
 		},
-		// a second-level code is enough; the row belongs to the country of its unit
+		// a second-level code is enough; the row belongs to the first-level unit of its unit
 		{"AFG", "", "No first level", "", "", afghanistan.code, "", "2", false, afghanistan},
-		{"KEN", "Across", "the border", "KE01", "Across", ethiopia.code, ethiopia.name, "2", false, ethiopia},
+		{"ETH", "Across", "the border", other.code, other.name, ethiopia.code, ethiopia.name, "2", false, ethiopia},
 		// one code at two levels
 		{"HTI", "Ile Longue", "", "HT99", "Île Longue", "", "", "1", false, w.unit1("HT99").connector},
 		{"ECU", "Mar", "", "ECMAR", "Mar Afuera", "", "", "1", false, w.unit1("ECMAR").connector},
