@@ -95,6 +95,7 @@ func buildUnguarded(ctx context.Context, opts Options) (*Report, error) {
 	}
 	l.finishStale(r)
 	l.compareRows(r)
+	l.compareMisplaced(r)
 	r.report.Seconds = time.Since(began).Seconds()
 	r.report.finish()
 	return r.report, l.publish(r)

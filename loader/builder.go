@@ -34,6 +34,9 @@ type tableBuilder struct {
 	groups []*tuples
 	byName map[string]*vector // all columns, those of groups included
 	ranks  map[string]classes // of columns that finish has ranked
+
+	from      origins
+	misplaced map[uint32]uint32 // rows that are placed above the unit that they name -> a sum of their cells, not 0
 }
 
 func newTableBuilder(t *table) *tableBuilder {

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -12,8 +13,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// finish drops duplicate rows (unless keepDuplicates, as for view dumps), sorts the rest, and
-// returns the table. The builder cannot be used afterwards.
+// finish drops duplicate rows (unless keepDuplicates, as for view dumps: they are only counted),
+// sorts the rest, and returns the table. The builder cannot be used afterwards.
 func (b *tableBuilder) finish(keepDuplicates bool) (*snapshot.TableData, duplicateRows) {
 	b.oneTuplePerValue()
 	ids := make([]uint32, b.rows)
@@ -22,8 +23,12 @@ func (b *tableBuilder) finish(keepDuplicates bool) (*snapshot.TableData, duplica
 	}
 	var found duplicateRows
 	sortedBy := []string{}
-	if !keepDuplicates && b.table.key != nil {
-		ids, sortedBy, found = b.dropDuplicates(ids)
+	if b.table.key != nil {
+		kept, by, duplicates := b.dropDuplicates(slices.Clone(ids))
+		found = duplicates
+		if !keepDuplicates {
+			ids, sortedBy = kept, by
+		}
 	}
 	if !slices.Equal(sortedBy, b.table.order) {
 		slices.Sort(ids)
@@ -132,18 +137,18 @@ func renumber(codes []uint32, n int) (used []uint32) {
 	return used
 }
 
-// duplicateRows counts the rows that were replaced by a later one with the same key.
+// duplicateRows counts the rows that were replaced by another one with the same key.
 type duplicateRows struct {
 	Identical int      `json:"identical"` // equal in every column
 	Different int      `json:"different"`
-	Examples  []string `json:"examples,omitempty"` // keys of the first different ones, in words
+	Examples  []string `json:"examples,omitempty"` // of the first different ones: where they are, and their key
 }
 
 const maxDuplicateExamples = 5
 
-// dropDuplicates gives the ids of the rows that stay: of the rows with one key the last. It sorts
-// them by the key, so that such rows are neighbours. The columns of the key come in the sequence of
-// the table's order, which mostly has no others.
+// dropDuplicates gives the ids of the rows that stay, one of each key. It sorts them by the key, so
+// that such rows are neighbours. The columns of the key come in the sequence of the table's order,
+// which mostly has no others.
 func (b *tableBuilder) dropDuplicates(ids []uint32) (kept []uint32, sortedBy []string, found duplicateRows) {
 	var others []string
 	for _, name := range b.table.key {
@@ -155,27 +160,104 @@ func (b *tableBuilder) dropDuplicates(ids []uint32) (kept []uint32, sortedBy []s
 		func(name string) bool { return !slices.Contains(b.table.key, name) })
 	key := b.ranked(sortedBy)
 	sortRows(ids, key)
-	last := make([]uint32, b.rows) // for each row the last one with its key
-	for i, row := range slices.Backward(ids) {
-		last[row] = row
-		if i+1 < len(ids) && sameKey(key, row, ids[i+1]) {
-			last[row] = last[ids[i+1]]
+	stays := make([]uint32, b.rows) // for each row the one of its key that stays
+	for start, end := 0, 0; start < len(ids); start = end {
+		for end = start + 1; end < len(ids) && sameKey(key, ids[start], ids[end]); {
+			end++
+		}
+		one := b.bestOf(ids[start:end])
+		for _, row := range ids[start:end] {
+			stays[row] = one
 		}
 	}
-	kept = slices.DeleteFunc(ids, func(row uint32) bool { return last[row] != row })
-	for i, later := range slices.Backward(last) {
-		switch row := uint32(i); {
-		case later == row:
-		case b.equalRows(later, row):
-			found.Identical++
-		default:
-			found.Different++
-			if len(found.Examples) < maxDuplicateExamples {
-				found.Examples = append(found.Examples, b.describeKey(row))
-			}
+	kept = slices.DeleteFunc(ids, func(row uint32) bool { return stays[row] != row })
+	for i, other := range stays {
+		if row := uint32(i); other != row {
+			b.countDuplicate(row, other, &found)
 		}
 	}
 	return kept, sortedBy, found
+}
+
+// bestOf is the row that stays of those with one key: the last one, but one that is misplaced only
+// if all are. A unit that fell to its country must not replace the figure of the country.
+func (b *tableBuilder) bestOf(rows []uint32) uint32 {
+	for _, row := range slices.Backward(rows) {
+		if b.misplaced[row] == 0 {
+			return row
+		}
+	}
+	return rows[len(rows)-1]
+}
+
+// countDuplicate counts a row that another one replaces. Misplaced rows may be of different units
+// although their columns are equal, so their cells have to be equal too.
+func (b *tableBuilder) countDuplicate(row, other uint32, found *duplicateRows) {
+	columns := b.differences(row, other)
+	if len(columns) == 0 && b.misplaced[row] == b.misplaced[other] {
+		found.Identical++
+		return
+	}
+	found.Different++
+	if len(found.Examples) == maxDuplicateExamples {
+		return
+	}
+	if len(columns) == 0 {
+		columns = []string{"the place"}
+	}
+	found.Examples = append(found.Examples, fmt.Sprintf("%s and %s, which has priority, differ in %s: %s",
+		b.from.of(row), b.from.of(other), strings.Join(columns, ", "), b.describeKey(row)))
+}
+
+// differences names the columns in which two rows differ.
+func (b *tableBuilder) differences(row, other uint32) (names []string) {
+	for i := range b.table.columns {
+		v, at, with := b.column(b.table.columns[i].name), int(row), int(other)
+		if v.group != "" {
+			codes := b.group(v.group).codes
+			at, with = int(codes[row]), int(codes[other])
+		}
+		word, scale := v.word(at)
+		if w, s := v.word(with); w != word || s != scale {
+			names = append(names, v.name)
+		}
+	}
+	return names
+}
+
+// origins are the lines that rows were read from. Rows mostly follow each other line by line: only
+// the first of such a run is kept.
+type origins struct {
+	files []string
+	runs  []originRun
+	next  int // the line that continues the last run
+}
+
+type originRun struct{ row, file, line uint32 }
+
+func (o *origins) add(row int, file string, line int) {
+	if n := len(o.files); n == 0 || o.files[n-1] != file {
+		o.files, o.next = append(o.files, file), 0
+	}
+	if line != o.next {
+		o.runs = append(o.runs, originRun{uint32(row), uint32(len(o.files) - 1), uint32(line)})
+	}
+	o.next = line + 1
+}
+
+// of is the file and line of a row.
+func (o *origins) of(row uint32) string {
+	i, found := slices.BinarySearchFunc(o.runs, row, func(r originRun, row uint32) int {
+		return cmp.Compare(r.row, row)
+	})
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return "a row"
+	}
+	r := o.runs[i]
+	return fmt.Sprintf("%s:%d", o.files[r.file], r.line+row-r.row)
 }
 
 // classify numbers the distinct combinations of values of columns, n positions, by first
@@ -214,24 +296,6 @@ func (v *vector) word(i int) (word uint64, scale uint8) {
 func sameKey(key []classes, a, b uint32) bool {
 	for i := range key {
 		if key[i].row(a) != key[i].row(b) {
-			return false
-		}
-	}
-	return true
-}
-
-// equalRows compares every column. Tuples are compared by code: finish has merged equal tuples
-// before.
-func (b *tableBuilder) equalRows(i, j uint32) bool {
-	for _, g := range b.groups {
-		if g.codes[i] != g.codes[j] {
-			return false
-		}
-	}
-	for _, v := range b.own {
-		a, scaleA := v.word(int(i))
-		b, scaleB := v.word(int(j))
-		if a != b || scaleA != scaleB {
 			return false
 		}
 	}

@@ -100,9 +100,11 @@ func naive(rows []twinRow, keepDuplicates bool) (kept []twinRow, found duplicate
 				later = other
 			}
 		}
-		switch {
-		case later == nil || keepDuplicates:
+		if later == nil || keepDuplicates {
 			kept = append(kept, r)
+		}
+		switch {
+		case later == nil:
 		case show(later) == show(r):
 			found.Identical++
 		default:
@@ -278,15 +280,17 @@ func TestDuplicatesListTheirKeys(t *testing.T) {
 		name: "small", columns: rows(text("code", 0), integer("n").orNull(), instant("day"),
 			text("name", 0)), key: []string{"code", "n", "day"},
 	})
-	for _, name := range []string{"old", "new"} {
+	for i, name := range []string{"old", "new"} {
 		a.column("code").setString("A,1")
 		a.column("n").setNull()
 		a.column("day").setInt(19_723 * day)
 		a.column("name").setString(name)
 		a.commit()
+		a.from.add(i, "idps/"+name+".csv", 7)
 	}
 	data, found := a.finish(false)
-	if got, want := fmt.Sprint(found), `{0 1 [code="A,1" n=null day=2024-01-01]}`; got != want {
+	if got, want := fmt.Sprint(found), "{0 1 [idps/old.csv:7 and idps/new.csv:7, which has priority, differ in name: "+
+		`code="A,1" n=null day=2024-01-01]}`; got != want {
 		t.Errorf("duplicate rows are %s, want %s", got, want)
 	}
 	if data.Rows != 1 || data.Columns[3].Values[0] != "new" {

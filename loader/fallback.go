@@ -123,11 +123,14 @@ func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
 	if th.table.hasPlaces() {
 		r.keptPlaced = th.table.name
 	}
+	was := p.previous.state.Roles[th.role]
 	if th.category == "" {
+		if th.table.hasPlaces() {
+			r.state.Roles[th.role] = was
+		}
 		r.keep(old, roleState{})
 		return nil
 	}
-	was := p.previous.state.Roles[th.role]
 	was.Kept = true
 	r.keepTheme(th, old, entries, was)
 	return nil

@@ -83,8 +83,11 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 	files := p.catalog.files[th.role]
 	for _, old := range was {
 		i := slices.IndexFunc(files, func(f resourceFile) bool {
-			return f.id != "" && f.id == old.ID || plainName(f.path) == plainName(old.Path) ||
-				byPath[f.path] != nil && byPath[f.path].SHA256 == old.SHA256 || len(files) == 1 && len(was) == 1
+			sum := ""
+			if byPath[f.path] != nil {
+				sum = byPath[f.path].SHA256
+			}
+			return old.is(f.id, f.path, sum) || len(files) == 1 && len(was) == 1
 		})
 		if i < 0 {
 			return fmt.Errorf("%s, with %d rows in the current snapshot, is not in the catalog any more; "+
@@ -97,6 +100,11 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 		}
 	}
 	return nil
+}
+
+// is reports whether a file is the same source as this one: it has its id, its name or its bytes.
+func (old *fileState) is(id, path, sum string) bool {
+	return id != "" && id == old.ID || plainName(path) == plainName(old.Path) || sum != "" && sum == old.SHA256
 }
 
 // lostCountries is the error of a data table without a row of a country that the previous snapshot
@@ -179,6 +187,69 @@ func (l *load) compareRows(r *result) {
 	}
 }
 
+func (m MisplacedRows) String() string {
+	return fmt.Sprintf("%d rows with unknown codes and %d above their level", m.UnknownCodes, m.AboveLevel)
+}
+
+// grewFrom reports whether one of the counts grew by a tenth and ten rows at least.
+func (m MisplacedRows) grewFrom(old MisplacedRows) bool {
+	grew := func(now, before int) bool { return now-before >= 10 && 10*(now-before) >= before }
+	return grew(m.UnknownCodes, old.UnknownCodes) || grew(m.AboveLevel, old.AboveLevel)
+}
+
+// compareMisplaced adds a fault to a file for each country of which more rows are misplaced than
+// before, or the last row at a unit is. The state of the load has a copy of the report without it.
+// The counts of a role that the snapshot before has none of are only summed up.
+func (l *load) compareMisplaced(r *result) {
+	var first []string
+	for _, f := range r.report.Resources {
+		var before map[string]MisplacedRows
+		counted, was := false, l.previous.state.Roles[f.Role].Files
+		for i := range was {
+			counted = counted || was[i].Report.Misplaced != nil
+			if was[i].is("", f.Path, f.SHA256) || len(was) == 1 && len(l.catalog.files[f.Role]) == 1 {
+				before = was[i].Report.Misplaced
+			}
+		}
+		var countries []string
+		for _, country := range slices.Sorted(maps.Keys(f.Misplaced)) {
+			switch now, old := f.Misplaced[country], before[country]; {
+			case !counted:
+				countries = append(countries, fmt.Sprintf("%s %d", country, max(now.UnknownCodes, now.AboveLevel)))
+			case now.grewFrom(old), now != old && l.lostUnits(r, f.Role, country):
+				f.Faults = append(f.Faults, fmt.Sprintf("more rows are above their unit: %s: %s; before: %s; "+
+					"compare their codes with the list of units", country, now, old))
+			}
+		}
+		if len(countries) > 0 {
+			first = append(first, f.Path+": "+strings.Join(countries, ", "))
+		}
+	}
+	if slices.Sort(first); len(first) > 0 {
+		r.report.Summary = "rows above the unit that they name, counted for the first time: " + strings.Join(first, "; ")
+	}
+}
+
+// lostUnits reports whether a table made of a role had rows at units of a country, and has none any
+// more.
+func (l *load) lostUnits(r *result, role, country string) bool {
+	atUnit := func(e available) bool {
+		isUnit := func(code string) bool { return code != "" && !strings.HasSuffix(code, placeholderSuffix) }
+		return e.locationCode == country && (isUnit(e.code1) || isUnit(e.code2))
+	}
+	for _, th := range dataThemes {
+		name := th.table.name
+		if th.role != role && !slices.Contains(th.joins(), role) || slices.ContainsFunc(r.available[name], atUnit) {
+			continue
+		}
+		before, _ := l.previous.available(name) // nothing to compare with in a damaged store
+		if slices.ContainsFunc(before, atUnit) {
+			return true
+		}
+	}
+	return false
+}
+
 const mostNames = 20 // in a message
 
 // someOf lists the first of many names.
@@ -189,7 +260,7 @@ func someOf(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// Losses are the lines about what the snapshot lacks, or has in an older form.
+// Losses are the lines about what the snapshot lacks, has in an older form, or may have wrong.
 func (r *Report) Losses() (lines []string) {
 	for _, s := range r.Stale {
 		lines = append(lines,
@@ -205,5 +276,48 @@ func (r *Report) Losses() (lines []string) {
 	for _, f := range r.Fell {
 		lines = append(lines, "fewer rows: "+f.String())
 	}
+	for _, t := range r.Tables {
+		if d := t.Duplicates; d.Different > 0 {
+			lines = append(lines, fmt.Sprintf("duplicate rows: %s: %s with other values than the one that is kept, first: %s",
+				t.Table, countOf(d.Different, "row"), d.Examples[0]))
+		}
+	}
+	for _, f := range r.Resources {
+		for _, fault := range f.Faults {
+			lines = append(lines, fmt.Sprintf("fault: %s: %s", f.Path, fault))
+		}
+		for _, why := range reasons(f.Drops) {
+			if e := f.Drops[why]; !e.ByRule {
+				lines = append(lines, fmt.Sprintf("dropped: %s, %s, first: %s", countOf(e.Count, "row"), why, e.First[0]))
+			}
+		}
+	}
+	if r.Summary != "" {
+		lines = append(lines, "note: "+r.Summary)
+	}
 	return lines
+}
+
+// Counts are the rows that were dropped or are noteworthy, by reason, and the faults of files. Rows
+// that are left out by rule are not in it.
+func (r *Report) Counts() map[string]int {
+	counts := map[string]int{}
+	for _, f := range r.Resources {
+		counts["fault_in_a_file"] += len(f.Faults)
+		for why, e := range f.Drops {
+			if !e.ByRule {
+				counts[why] += e.Count
+			}
+		}
+		for why, e := range f.Oddities {
+			counts[why] += e.Count
+		}
+		if f.UnknownCodes != nil {
+			counts[string(unknownCode)] += f.UnknownCodes.Count
+		}
+	}
+	for _, t := range r.Tables {
+		counts[string(duplicateRow)] += t.Duplicates.Different
+	}
+	return counts
 }

@@ -40,9 +40,9 @@ func TestRandomCatalogsAgainstOracle(t *testing.T) {
 
 // randomWords are the values that cells of a random catalog have, good ones more than once.
 var randomWords = map[string]string{
-	"location_code": "AFG|AFG|NGA|SSD|TCD|XKX|", "admin1_code": "AF01|AF01|NG021|TCD01|ECISLA||",
+	"location_code": "AFG|AFG|AFG|AFG|NGA|SSD|TCD|XKX|", "admin1_code": "AF01|AF01|NG021|TCD01|ECISLA||",
 	"admin2_code": "AF0101|AF0102|NG021011|SS0001|ECISLA|TCD0101|||AFG-XXX-XXX",
-	"admin1_name": "Kabul||", "admin2_name": "Paghman||", "provider_admin1_name": "Kabul|Some, \"place\"|||",
+	"admin_level": "0|1|2|2||x", "admin1_name": "Kabul||", "admin2_name": "Paghman||", "provider_admin1_name": "Kabul|Some, \"place\"|||",
 	"provider_admin2_name": "Village| |||",
 	"org_acronym":          "ABC|DEF", "org_name": "Alpha|Beta", "sector_code": "EDU|Cash", "market_code": "7|8",
 	"commodity_code": "30|31",
@@ -84,7 +84,7 @@ func randomCatalog(t *testing.T, random *rand.Rand) fstest.MapFS {
 			headers = append(headers, "market_name", "lat", "lon", "commodity_name", "commodity_category")
 			fallthrough
 		default:
-			headers = append(headers, strings.Split(adm, ",")...)
+			headers = append(append(headers, "admin_level"), strings.Split(adm, ",")...)
 		}
 		fields := map[string]contractField{}
 		for _, f := range ownFields(tables[theme.table]) {
@@ -94,7 +94,7 @@ func randomCatalog(t *testing.T, random *rand.Rand) fstest.MapFS {
 		for file := range 2 {
 			random.Shuffle(len(headers), func(i, j int) { headers[i], headers[j] = headers[j], headers[i] })
 			records := [][]string{headers}
-			for range 150 {
+			for range 400 {
 				var record []string
 				for _, h := range headers {
 					record = append(record, randomCell(random, h, fields[h]))

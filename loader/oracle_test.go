@@ -201,7 +201,7 @@ func (w *oracle) rows(role string) []string {
 	e := w.tables[theme.table]
 	names, _ := fs.Glob(w.files, role+"/*.csv")
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(path.Base(a), path.Base(b)) })
-	kept := map[string]string{}
+	kept, misplaced := map[string]string{}, map[string]bool{}
 	for _, name := range names {
 		for _, r := range w.read(name) {
 			out := row{}
@@ -216,7 +216,11 @@ func (w *oracle) rows(role string) []string {
 			for _, column := range contractKey(e) {
 				key = append(key, out[column])
 			}
-			kept[strings.Join(key, "\x00")] = out.String()
+			k := strings.Join(key, "\x00")
+			if kept[k] != "" && r["misplaced"] != "" && !misplaced[k] {
+				continue // a row above its unit gives way to one that is not
+			}
+			kept[k], misplaced[k] = out.String(), r["misplaced"] != ""
 		}
 	}
 	return slices.Sorted(maps.Values(kept))
@@ -250,7 +254,10 @@ func (w *oracle) place(kind string, r, out row) bool {
 	case "k":
 		from := r
 		if m := w.market[r["market_code"]]; m != nil {
-			from = m
+			if from = m; r["location_code"] != "" && r["location_code"] != m["location_code"] ||
+				w.elsewhere(m["location_code"], r["admin1_code"], r["admin2_code"]) {
+				return false
+			}
 		}
 		out["market_name"] = from["market_name"]
 		lat, ok1 := readNumber(contractField{Name: "lat", Nullable: true}, from["lat"])
@@ -265,6 +272,9 @@ func (w *oracle) place(kind string, r, out row) bool {
 	p1, p2 := r["provider_admin1_name"], ""
 	if kind == "2" {
 		p2 = r["provider_admin2_name"]
+	}
+	if w.elsewhere(country, r["admin1_code"], r["admin2_code"]) {
+		return false
 	}
 	level := 0
 	if p1 != "" || r["admin1_name"] != "" {
@@ -301,7 +311,26 @@ func (w *oracle) place(kind string, r, out row) bool {
 	}
 	printUnit(out, "1", stands["parent"], up["name"], p1, printed >= 1)
 	out["admin_level"] = fmt.Sprint(printed)
+	code1, code2 := r["admin1_code"], r["admin2_code"]
+	unlisted := level == 2 && code2 != "" && w.level2[code2] == nil ||
+		level >= 1 && (level == 1 || code2 == "") && code1 != "" && w.level1[code1] == nil
+	says := func(l string, cells ...string) bool { return r["admin_level"] == l || strings.Join(cells, "") != "" }
+	if unlisted || printed < 2 && says("2", code2, r["provider_admin2_name"], r["admin2_name"]) ||
+		printed < 1 && says("1", code1, p1, r["admin1_name"]) {
+		r["misplaced"] = "x"
+	}
 	return len([]rune(p1)) <= 512 && len([]rune(p2)) <= 512
+}
+
+// elsewhere reports whether one of the codes is of a unit of another country.
+func (w *oracle) elsewhere(country string, codes ...string) bool {
+	return slices.ContainsFunc(codes, func(code string) bool {
+		up := w.level1[code]
+		if up == nil {
+			up = w.level1[w.level2[code]["parent"]]
+		}
+		return up != nil && up["country"] != country
+	})
 }
 
 func printUnit(out row, level, code, name, provider string, shown bool) {
@@ -357,7 +386,9 @@ func readOwn(e contractEndpoint, r, out row) bool {
 		}
 		out[f.Name] = cell
 	}
-	return true
+	least, err1 := strconv.Atoi(out["min_age"])
+	most, err2 := strconv.Atoi(out["max_age"])
+	return err1 != nil || err2 != nil || least <= most
 }
 
 func readDates(role string, r, out row) bool {

@@ -38,7 +38,7 @@ func (l *load) readCatalog(ctx context.Context) (*result, error) {
 	for {
 		p := &pass{
 			load: l, plan: next, broken: map[string]error{}, result: newResult(l.opts.Store, l.report),
-			refs: references{units: newUnits(), joins: map[string]*joinTable{}, packages: found},
+			refs: references{units: newUnits(), joins: map[string]*joinTable{}, packages: found, now: l.time},
 		}
 		l.progress.restart(l.catalog)
 		var conflict bool
@@ -112,6 +112,9 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 			continue
 		}
 		p.result.addRole(th, out, len(p.catalog.files[th.role]) > 0)
+		if th.table.hasPlaces() {
+			p.remember(th, out, nil, duplicateRows{})
+		}
 		p.refs.joins[th.role] = newJoinTable(th, out.rows)
 		read = append(read, out.rows)
 	}
@@ -192,10 +195,14 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 	f.file = sourceFile{}
 	f.file.dataset, f.file.resource = p.ownIDs(file)
 	report, err := p.scan(ctx, file, wanted, optional, f)
-	if err == nil && f.file.ownUsed > 0 {
+	if err != nil {
+		return nil, err
+	}
+	f.reportMarked(report)
+	if f.file.ownUsed > 0 {
 		report.note(fmt.Sprintf("%d rows name no resource; they count for %s", f.file.ownUsed, f.file.resource))
 	}
-	return report, err
+	return report, nil
 }
 
 // readTheme loads one data table and writes it, or keeps that of the previous snapshot.

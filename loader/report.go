@@ -25,6 +25,19 @@ const (
 	unknownListed   reason = "not_in_list" // an organisation, sector, market or commodity that its list does not have
 	noCode          reason = "no_code"
 	codeTwice       reason = "code_twice"
+	otherCountry    reason = "code_of_another_country"
+	tooEarly        reason = "period_before_1900"
+	tooLate         reason = "period_too_far_ahead"
+	ageIsDate       reason = "age_is_a_date"
+	agesReversed    reason = "ages_out_of_order"
+
+	// Of rows that are kept.
+	noErrorWord reason = "error_says_none"      // the column error has a word such as nan or false
+	aboveLevel  reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
+	otherParent reason = "admin1_is_not_parent" // of the unit of level 2
+
+	unknownCode  reason = "unknown_code"
+	duplicateRow reason = "different_duplicate" // kept only in dumps
 )
 
 // maxExamples is how many examples of each reason a report keeps.
@@ -43,15 +56,17 @@ type Report struct {
 	Outcome string `json:"outcome"`
 
 	// Partial says that a source was refused or kept from an older snapshot, that a file has a
-	// fault, that our own checks dropped rows, or that rows are gone or missing (Fell, Empty).
+	// fault, that our own checks dropped rows, that duplicate rows differ, or that rows are gone or
+	// missing (Fell, Empty).
 	// Rows that upstream marked in error, skipped units and unknown resources do not count.
 	Partial bool `json:"partial"`
 
 	Fetched      *FetchReport      `json:"fetched,omitempty"` // how a remote catalog was brought
 	Refused      []Refusal         `json:"refused,omitempty"`
-	Stale        []Stale           `json:"stale,omitempty"` // what the snapshot has in an older form
-	Empty        []string          `json:"empty,omitempty"` // roles without a row, although none may be
-	Fell         []Fall            `json:"fell,omitempty"`  // tables that lost rows
+	Stale        []Stale           `json:"stale,omitempty"`   // what the snapshot has in an older form
+	Summary      string            `json:"summary,omitempty"` // of misplaced rows, which no load has counted before
+	Empty        []string          `json:"empty,omitempty"`   // roles without a row, although none may be
+	Fell         []Fall            `json:"fell,omitempty"`    // tables that lost rows
 	MissingRoles []string          `json:"missing_roles,omitempty"`
 	Notes        []string          `json:"notes,omitempty"`
 	Resources    []*ResourceReport `json:"resources"`
@@ -93,6 +108,10 @@ type ResourceReport struct {
 	// country.
 	UnknownCodes *Examples `json:"unknown_codes,omitempty"`
 
+	// Misplaced counts the rows of each country that are kept above the unit that they name. It is
+	// nil in reports of roles without units, and in those of versions that did not count them.
+	Misplaced map[string]MisplacedRows `json:"misplaced,omitzero"`
+
 	// Oddities are only counted: the row is kept as it is.
 	Oddities map[string]*Examples `json:"oddities,omitempty"`
 
@@ -105,11 +124,19 @@ type ResourceReport struct {
 	codes map[string]bool
 }
 
+// MisplacedRows counts rows with a code that no list has, and rows that are placed at a level above
+// that of their codes, names or admin_level. A row may be both.
+type MisplacedRows struct {
+	UnknownCodes int `json:"unknown_codes"`
+	AboveLevel   int `json:"above_level"`
+}
+
 // Examples counts something and keeps its first occurrences, as file:line and the value.
 type Examples struct {
 	Count    int      `json:"count"`
 	Distinct int      `json:"distinct,omitempty"`
 	First    []string `json:"first"`
+	ByRule   bool     `json:"by_rule,omitempty"` // the rows are no fault
 }
 
 // TableReport is one table of the snapshot.
@@ -120,18 +147,11 @@ type TableReport struct {
 	SHA256 string `json:"sha256"`
 	Reused bool   `json:"reused,omitempty"` // taken over from the current snapshot
 
-	Duplicates duplicateRows `json:"duplicates"` // rows that a later one with the same key replaced
+	Duplicates duplicateRows `json:"duplicates"` // rows that another one with the same key replaced
 
 	// FormulaTexts are the columns with texts that begin with =, +, -, @, a tab or a CR. Such rows
 	// are kept as they are.
 	FormulaTexts []formulaTexts `json:"formula_texts,omitempty"`
-}
-
-func (e *Examples) add(example string) {
-	e.Count++
-	if len(e.First) < maxExamples {
-		e.First = append(e.First, clip(example, 300))
-	}
 }
 
 func (r *ResourceReport) drop(f *rowFault) {
@@ -142,17 +162,16 @@ func (r *ResourceReport) drop(f *rowFault) {
 // skip counts a row that is left out by rule, which is no defect.
 func (r *ResourceReport) skip(f *rowFault) {
 	r.Rows.Skipped++
+	f.byRule = true
 	r.example(f)
 }
 
 func (r *ResourceReport) example(f *rowFault) {
-	count(&r.Drops, string(f.reason), fmt.Sprintf("%s:%d: %s", f.file, f.line, f.detail))
+	count(&r.Drops, f)
 }
 
 // odd counts a row that is kept.
-func (r *ResourceReport) odd(f *rowFault) {
-	count(&r.Oddities, string(f.reason), fmt.Sprintf("%s:%d: %s", f.file, f.line, f.detail))
-}
+func (r *ResourceReport) odd(f *rowFault) { count(&r.Oddities, f) }
 
 // unknownCode counts a row whose administrative code no list has.
 func (r *ResourceReport) unknownCode(line int, code string) {
@@ -172,16 +191,19 @@ func (r *ResourceReport) unknownCode(line int, code string) {
 
 func (r *ResourceReport) note(text string) { r.Notes = append(r.Notes, text) }
 
-func count(m *map[string]*Examples, reason, example string) {
+func count(m *map[string]*Examples, f *rowFault) {
 	if *m == nil {
 		*m = map[string]*Examples{}
 	}
-	e := (*m)[reason]
+	e := (*m)[string(f.reason)]
 	if e == nil {
-		e = &Examples{}
-		(*m)[reason] = e
+		e = &Examples{ByRule: f.byRule}
+		(*m)[string(f.reason)] = e
 	}
-	e.add(example)
+	e.Count++
+	if len(e.First) < maxExamples {
+		e.First = append(e.First, clip(fmt.Sprintf("%s:%d: %s", f.file, f.line, f.detail), 300))
+	}
 }
 
 func (c *RowCounts) add(d RowCounts) {
@@ -237,6 +259,9 @@ func (r *Report) setPartial() {
 		if f.matters() {
 			faults++
 		}
+	}
+	for i := range r.Tables {
+		faults += r.Tables[i].Duplicates.Different
 	}
 	r.Partial = r.Rows.Dropped > 0 || faults > 0 || !r.Fetched.complete()
 }
@@ -405,6 +430,11 @@ func (r *Report) Incomplete() []string {
 	for _, f := range r.Fell {
 		if f.matters() {
 			note("", f.Table, "fewer rows")
+		}
+	}
+	for _, t := range r.Tables {
+		if n := t.Duplicates.Different; n > 0 {
+			note("", t.Table, countOf(n, "duplicate row")+" with other values")
 		}
 	}
 	for _, role := range slices.Sorted(maps.Keys(dropped)) {

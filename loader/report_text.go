@@ -91,9 +91,6 @@ func (r *Report) writeExtraColumns(b *strings.Builder) {
 
 // writeDetails writes what there is to say of one file beyond its counts.
 func (r *ResourceReport) writeDetails(b *strings.Builder) {
-	for _, f := range r.Faults {
-		fmt.Fprintf(b, "fault: %s: %s\n", r.Path, f)
-	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(b, "note: %s: %s\n", r.Path, n)
 	}

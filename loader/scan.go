@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"hdqs/loader/catalogfile"
@@ -26,6 +27,9 @@ type rowReader interface {
 
 	// readRow takes the current row. A fault drops the row.
 	readRow() *rowFault
+
+	// skipMarked is called for a row that upstream has marked in error.
+	skipMarked()
 
 	// rowsHeld is how many rows of all files are in memory, and distinctHeld about how many bytes
 	// their distinct texts take.
@@ -82,11 +86,7 @@ func (s *scanner) scan(
 		case err != nil:
 			report.drop(fault)
 			continue
-		case inError >= 0 && len(bytes.TrimSpace(r.cells[inError])) > 0:
-			report.Rows.InError++
-			continue
-		case inError >= 0 && len(r.cells[inError]) > 0: // nobody meant it, as after a line that ends in two CR
-			report.drop(r.cellFault(blankError, "error", r.cells[inError]))
+		case inError >= 0 && len(r.cells[inError]) > 0 && skipRow(r, inError, report, to):
 			continue
 		}
 		switch fault := to.readRow(); {
@@ -122,6 +122,33 @@ func (s *scanner) scan(
 	return report, err
 }
 
+// noErrorWords are what programs write into the column error of a row without one: their words for
+// an empty cell, an empty list and a flag that is not set. A row with such a word is read. Of any
+// other text nobody can say that it means no error.
+var noErrorWords = func() map[string]bool {
+	words := map[string]bool{}
+	for _, w := range strings.Fields(`nan na n/a #n/a <na> nat none null nil undefined false f no n 0 0.0 - -- ` +
+		`[] {} () '' "" set() ok`) {
+		words[w] = true
+	}
+	return words
+}()
+
+// skipRow decides about a row whose column error is not empty, and counts it.
+func skipRow(r *csvReader, inError int, report *ResourceReport, to rowReader) bool {
+	switch word := bytes.ToLower(bytes.TrimSpace(r.cells[inError])); {
+	case len(word) == 0: // nobody meant it, as after a line that ends in two CR
+		report.drop(r.cellFault(blankError, "error", r.cells[inError]))
+	case noErrorWords[string(word)]:
+		report.odd(r.cellFault(noErrorWord, "error", r.cells[inError]))
+		return false
+	default:
+		report.Rows.InError++
+		to.skipMarked()
+	}
+	return true
+}
+
 // sourceReader reads the files of one role into a table. What belongs to the role is kept over all
 // its files; file and row are replaced as a whole for each file and each row.
 type sourceReader struct {
@@ -130,10 +157,11 @@ type sourceReader struct {
 	refs   *references
 	strict bool // drop rows whose resource is in no package
 
-	uses     sourceUses
-	lastUse  *sourceUse
-	useKey   []byte
-	unlisted map[uint32]string // tuple of a place -> a code in it that no list has
+	uses    sourceUses
+	lastUse *sourceUse
+	useKey  []byte
+	notes   []*placeNote // by tuple of a place; may be shorter
+	noted   int          // how many there are
 
 	file sourceFile
 	row  sourceRow
@@ -146,24 +174,31 @@ type sourceFile struct {
 	resource []byte
 	ownUsed  int // how many rows these were used for
 	steps    []rowStep
+
+	countryAt []int // positions of its columns that name a country
+	countries map[string]*countryRows
 }
 
 type sourceRow struct {
-	use      *sourceUse
-	unlisted string // a code in its place that no list has
+	use  *sourceUse
+	note *placeNote
 }
+
+// countryRows is what became of the rows of a country in a file.
+type countryRows struct{ marked, kept int }
 
 // references are what rows are looked up in: places, join tables, and the packages of the catalog.
 type references struct {
 	units    *units
 	joins    map[string]*joinTable // by role
 	packages *packages
+	now      int64 // time of the load
 }
 
 func newSourceReader(t *table, steps []step, refs *references) *sourceReader {
 	return &sourceReader{
 		steps: steps, rows: newTableBuilder(t), refs: refs,
-		uses: sourceUses{}, unlisted: map[uint32]string{},
+		uses: sourceUses{},
 	}
 }
 
@@ -182,6 +217,18 @@ func (f *sourceReader) bind(r *csvReader, report *ResourceReport) {
 	f.file.csv, f.file.report = r, report
 	for _, s := range f.steps {
 		f.file.steps = append(f.file.steps, s.bind(f))
+	}
+	if f.refs.units == nil {
+		return
+	}
+	f.file.countries = map[string]*countryRows{}
+	for _, name := range []string{"location_code", "origin_location_code", "asylum_location_code"} {
+		if at := r.position(name); at >= 0 {
+			f.file.countryAt = append(f.file.countryAt, at)
+		}
+	}
+	if f.rows.has("stored_admin1_code") {
+		report.Misplaced = map[string]MisplacedRows{}
 	}
 }
 
@@ -202,14 +249,81 @@ func (f *sourceReader) readRow() *rowFault {
 		return fault
 	}
 	f.rows.commit()
+	csv := f.file.csv
+	f.rows.from.add(f.rows.rows-1, csv.name, csv.line)
 	if f.row.use != nil {
 		f.row.use.rows++
-		f.row.use.sum += rowSum(f.file.csv.raw)
+		f.row.use.sum += rowSum(csv.raw)
 	}
-	if f.row.unlisted != "" {
-		f.file.report.unknownCode(f.file.csv.line, f.row.unlisted)
+	if f.row.note != nil {
+		f.countNote(f.row.note)
 	}
+	f.countCountries(false)
 	return nil
+}
+
+// countNote counts what there is to note about the place of the current row, which is kept.
+func (f *sourceReader) countNote(n *placeNote) {
+	csv, report := f.file.csv, f.file.report
+	if n.parent != "" {
+		report.odd(csv.fault(otherParent, n.parent))
+	}
+	if !n.misplaced() {
+		return
+	}
+	if f.rows.misplaced == nil {
+		f.rows.misplaced = map[uint32]uint32{}
+	}
+	f.rows.misplaced[uint32(f.rows.rows-1)] = uint32(rowSum(csv.raw)) | 1
+	m := report.Misplaced[n.country]
+	if n.unknown != "" {
+		report.unknownCode(csv.line, n.unknown)
+		m.UnknownCodes++
+	}
+	if n.above != "" {
+		report.odd(csv.fault(aboveLevel, n.above))
+		m.AboveLevel++
+	}
+	report.Misplaced[n.country] = m
+}
+
+func (f *sourceReader) skipMarked() { f.countCountries(true) }
+
+// countCountries counts the current row for the countries that it names.
+func (f *sourceReader) countCountries(marked bool) {
+	for _, at := range f.file.countryAt {
+		code := f.file.csv.cell(at)
+		c := f.file.countries[string(code)]
+		if c == nil {
+			if _, listed := f.refs.units.countryOf[string(code)]; !listed {
+				continue
+			}
+			c = &countryRows{}
+			f.file.countries[string(code)] = c
+		}
+		if marked {
+			c.marked++
+		} else {
+			c.kept++
+		}
+	}
+}
+
+// reportMarked reports a file, or countries in a file, of which no row is left because upstream has
+// marked them in error.
+func (f *sourceReader) reportMarked(report *ResourceReport) {
+	var names []string
+	for _, code := range slices.Sorted(maps.Keys(f.file.countries)) {
+		if c := f.file.countries[code]; c.marked > 0 && c.kept == 0 {
+			names = append(names, fmt.Sprintf("%s (%d)", code, c.marked))
+		}
+	}
+	if len(names) == 0 && report.Rows.InError > 0 && report.Rows.Kept == 0 {
+		names = []string{fmt.Sprintf("the file (%d)", report.Rows.InError)}
+	}
+	if len(names) > 0 {
+		report.Faults = append(report.Faults, "no row is kept, and rows are marked in error, of "+someOf(names, mostNames))
+	}
 }
 
 func (f *sourceReader) rowsHeld() int { return f.rows.rows }
@@ -219,7 +333,7 @@ func (f *sourceReader) rowsHeld() int { return f.rows.rows }
 const sourceMemory = 2000
 
 func (f *sourceReader) distinctHeld() int {
-	return f.rows.distinctHeld() + len(f.uses)*sourceMemory + len(f.unlisted)*textMemory
+	return f.rows.distinctHeld() + len(f.uses)*sourceMemory + len(f.notes)*8 + f.noted*textMemory
 }
 
 // odd reports something about the current row, which is kept.
@@ -363,6 +477,8 @@ func (c *fileCheck) readRow() *rowFault {
 	c.addDataset(c.csv.cell(c.dataset))
 	return nil
 }
+
+func (c *fileCheck) skipMarked() {}
 
 func (c *fileCheck) rowsHeld() int { return 0 }
 

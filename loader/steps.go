@@ -68,8 +68,21 @@ func readGroup(group string, columns ...string) step {
 	return step{wanted: columns, bind: func(f *sourceReader) rowStep {
 		key := f.newKey(f.rows.group(group), columns...)
 		cells := key.vectors(columns, 0)
-		return once(key, func() *rowFault { return key.readAll(cells) })
+		return once(key, func() *rowFault {
+			if fault := key.readAll(cells); fault != nil {
+				return fault
+			}
+			return f.checkTuple(key.group)
+		})
 	}}
+}
+
+// checkTuple checks the next tuple of a group, which has been set.
+func (f *sourceReader) checkTuple(g *tuples) *rowFault {
+	if why, detail := g.wrong(f.refs.now); why != "" {
+		return f.file.csv.fault(why, detail)
+	}
+	return nil
 }
 
 const periodStart, periodEnd = "reference_period_start", "reference_period_end"
@@ -106,12 +119,10 @@ func bindPeriod(f *sourceReader) rowStep {
 			return csv.cellFault(missing, periodEnd, nil)
 		case !ok:
 			return csv.cellFault(badDate, periodEnd, to)
-		case last < first:
-			return csv.cellFault(endFirst, periodEnd, to)
 		default:
 			end.setInt(endOfDay(last))
 		}
-		return nil
+		return f.checkTuple(k.group)
 	})
 }
 
@@ -264,14 +275,17 @@ func (s *countryColumns) set(u *units, at int32) {
 	s.gho.setBool(c.inGHO)
 }
 
-// The columns of a file that give a row's place. A file's own admin_level and flags are not used,
-// nor are names of units that its codes identify.
+// The columns of a file that give a row's place. A file's own flags are not used, nor are names of
+// units that its codes identify.
 var (
 	unit2Headers = []string{
 		"location_code", "provider_admin1_name", "provider_admin2_name",
 		"admin1_code", "admin1_name", "admin2_code", "admin2_name",
 	}
 	unit1Headers = []string{"location_code", "provider_admin1_name", "admin1_code", "admin1_name"}
+
+	// placeKey are the cells by which places are found. The level is only compared.
+	placeKey = append(slices.Clone(unit2Headers), "admin_level")
 )
 
 // readUnit2 sets the group place down to level 2, and further columns of the group from the cells
@@ -283,41 +297,52 @@ func readUnit1() step { return readUnit(unit1Headers, nil) }
 
 func readUnit(wanted, more []string) step {
 	return step{wanted: wanted, bind: func(f *sourceReader) rowStep {
-		k := f.newKey(f.rows.group("place"), slices.Concat(unit2Headers, more)...)
-		place, others := f.newPlaceColumns(k), k.vectors(more, len(unit2Headers))
-		return f.placed(k, func() (string, *rowFault) {
-			unlisted, fault := place.set()
+		k := f.newKey(f.rows.group("place"), slices.Concat(placeKey, more)...)
+		place, others := f.newPlaceColumns(k), k.vectors(more, len(placeKey))
+		return f.placed(k, func() (*placeNote, *rowFault) {
+			note, fault := place.set()
 			if fault == nil {
 				fault = k.readAll(others)
 			}
-			return unlisted, fault
+			return note, fault
 		})
 	}}
 }
 
-// placed is once for a key that has the place of a row. unlisted is a code in the place that no
-// list has, empty when the lists have all of them. It is remembered for the rows with the same
-// cells.
-func (f *sourceReader) placed(k *tupleKey, read func() (unlisted string, fault *rowFault)) rowStep {
+// placeNote is what a report counts about the rows of a place. It is nil for most places.
+type placeNote struct {
+	country string
+	unknown string // a code that no list has
+	above   string // how the place is above the level that the row names
+	parent  string // how the row's unit of level 1 is not that of its unit of level 2
+}
+
+func (n *placeNote) misplaced() bool { return n.unknown != "" || n.above != "" }
+
+// placed is once for a key that has the place of a row. The note of a place counts for all rows
+// with the same cells.
+func (f *sourceReader) placed(k *tupleKey, read func() (*placeNote, *rowFault)) rowStep {
 	return func() *rowFault {
 		if !k.known() {
-			unlisted, fault := read()
+			note, fault := read()
 			if fault != nil {
 				return fault
 			}
 			k.add()
-			if unlisted != "" {
-				f.unlisted[k.code] = unlisted
+			if note != nil {
+				f.notes = append(f.notes, make([]*placeNote, int(k.code)+1-len(f.notes))...)
+				f.notes[k.code] = note
+				f.noted++
 			}
 		}
-		if len(f.unlisted) > 0 {
-			f.row.unlisted = f.unlisted[k.code]
+		if int(k.code) < len(f.notes) {
+			f.row.note = f.notes[k.code]
 		}
 		return nil
 	}
 }
 
-// placeColumns are the columns of a place. Its key begins with unit2Headers, of which files without
+// placeColumns are the columns of a place. Its key begins with placeKey, of which files without
 // level 2 lack some.
 type placeColumns struct {
 	csv       *csvReader
@@ -345,13 +370,15 @@ func (f *sourceReader) newPlaceColumns(k *tupleKey) *placeColumns {
 	return s
 }
 
-// set fills the columns from the cells of the key. unlisted is a code in the row that no list has,
-// empty when the lists have all of them.
-func (s *placeColumns) set() (unlisted string, fault *rowFault) {
+// set fills the columns from the cells of the key.
+func (s *placeColumns) set() (note *placeNote, fault *rowFault) {
 	k, u := s.key, s.units
 	country, ok := u.countryOf[string(k.cell(0))]
 	if !ok {
-		return "", s.csv.cellFault(unknownLocation, "location_code", k.cell(0))
+		return nil, s.csv.cellFault(unknownLocation, "location_code", k.cell(0))
+	}
+	if wrong := u.codeElsewhere(country, k.cell(3), k.cell(5)); wrong != "" {
+		return nil, s.csv.fault(otherCountry, wrong)
 	}
 	where := spot{
 		country: country, code1: k.cell(3), code2: k.cell(5),
@@ -375,8 +402,29 @@ func (s *placeColumns) set() (unlisted string, fault *rowFault) {
 	s.id1.setInt(ref(at1))
 	p.code1, p.name1, p.placeholder1 = unit.code, unit.name, unit.placeholder
 	if fault := k.readAll(s.providers); fault != nil {
-		return "", fault
+		return nil, fault
 	}
 	s.place.set(p)
-	return string(unknown), nil
+	return s.noteOf(where, &p, string(unknown)), nil
+}
+
+// noteOf compares the place of a row with what the row says about it.
+func (s *placeColumns) noteOf(w spot, p *place, unknown string) *placeNote {
+	n := placeNote{country: s.units.countries[w.country].code, unknown: unknown}
+	level, own := int64(s.place.level.int(s.key.group.n)), w.level()
+	if cell := s.key.cell(len(unit2Headers)); len(cell) > 0 {
+		if stated, ok := parseInt(cell); ok && stated <= 2 {
+			own = max(own, stated)
+		}
+	}
+	if own > level {
+		n.above = fmt.Sprintf("%s: a row of level %d is placed at level %d", n.country, own, level)
+	}
+	if s.id2 != nil && !p.placeholder2 && len(w.code1) > 0 && string(w.code1) != p.code1 {
+		n.parent = fmt.Sprintf("admin1_code %s, the parent of %s is %s", quoted(w.code1), p.code2, p.code1)
+	}
+	if n.parent == "" && !n.misplaced() {
+		return nil
+	}
+	return &n
 }

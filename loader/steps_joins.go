@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -162,13 +163,12 @@ func readMarket() step {
 	}
 }
 
-// bindMarket looks up a market unless its code, or all its cells, have been seen before: the key of
-// a tuple is the code alone, or everything that the row says.
+// bindMarket looks up a market unless its code and place, or all its cells, have been seen before.
 func bindMarket(f *sourceReader) rowStep {
 	csv, markets, g := f.file.csv, f.refs.joins["market"], f.rows.group("market")
-	listed := f.newKey(g, "market_code")
-	unlisted := f.newKey(g, slices.Concat(unit2Headers, []string{"market_code"}, marketOwn)...)
-	place, own := f.newPlaceColumns(unlisted), unlisted.vectors(marketOwn, len(unit2Headers)+1)
+	listed := f.newKey(g, "market_code", "location_code", "admin1_code", "admin2_code")
+	unlisted := f.newKey(g, slices.Concat(placeKey, []string{"market_code"}, marketOwn)...)
+	place, own := f.newPlaceColumns(unlisted), unlisted.vectors(marketOwn, len(placeKey)+1)
 	code := g.column("market_code")
 	readCode := func() *rowFault {
 		if why := code.read(listed.cell(0)); why != "" {
@@ -176,24 +176,26 @@ func bindMarket(f *sourceReader) rowStep {
 		}
 		return nil
 	}
-	readOwn := f.placed(unlisted, func() (string, *rowFault) {
+	readOwn := f.placed(unlisted, func() (*placeNote, *rowFault) {
 		if fault := readCode(); fault != nil {
-			return "", fault
+			return nil, fault
 		}
-		unknown, fault := place.set()
+		note, fault := place.set()
 		if fault == nil {
 			fault = unlisted.readAll(own)
 		}
 		if fault == nil {
 			f.odd(unknownListed, "market: "+quoted(listed.cell(0)))
 		}
-		return unknown, fault
+		return note, fault
 	})
+	var key []byte
 	return func() *rowFault {
 		if listed.known() {
 			return nil
 		}
-		row, ok := markets.find(listed.key)
+		key = keyOf(key[:0], listed.cell(0))
+		row, ok := markets.find(key)
 		if !ok {
 			return readOwn()
 		}
@@ -201,9 +203,21 @@ func bindMarket(f *sourceReader) rowStep {
 			return fault
 		}
 		copyMarket(g, markets.rows, row)
+		if wrong := f.marketElsewhere(listed, g.column("location_code").text(g.n)); wrong != "" {
+			return csv.fault(otherCountry, wrong)
+		}
 		listed.add()
 		return nil
 	}
+}
+
+// marketElsewhere says how a row names one country and has a market, or the code of a unit, of
+// another, "" when it does not. A row without a country names none.
+func (f *sourceReader) marketElsewhere(k *tupleKey, country string) string {
+	if named := k.cell(1); len(named) > 0 && string(named) != country {
+		return fmt.Sprintf("location_code %s, but market_code %s is of %s", quoted(named), quoted(k.cell(0)), country)
+	}
+	return f.refs.units.codeElsewhere(f.refs.units.countryOf[country], k.cell(2), k.cell(3))
 }
 
 // copyMarket sets place, name and position of a market from its row in the list.

@@ -169,6 +169,35 @@ type spot struct {
 	named1, named2 bool
 }
 
+// level is the lowest level that the row has a code or a name of.
+func (s *spot) level() int64 {
+	switch {
+	case s.named2 || len(s.code2) > 0:
+		return 2
+	case s.named1 || len(s.code1) > 0:
+		return 1
+	}
+	return 0
+}
+
+// codeElsewhere says which of a row's codes, in the order of their levels, is that of a unit of
+// another country than the row names, "" when none is.
+func (u *units) codeElsewhere(country int32, codes ...[]byte) string {
+	for i, code := range codes {
+		owner := country
+		if at, ok := u.of1[string(code)]; ok {
+			owner = u.level1[at].country
+		} else if at, ok := u.of2[string(code)]; ok {
+			owner = u.level2[at].country
+		}
+		if owner != country {
+			return fmt.Sprintf("location_code %s, but admin%d_code %s is of %s",
+				u.countries[country].code, i+1, quoted(code), u.countries[owner].code)
+		}
+	}
+	return ""
+}
+
 // find2 is the unit of level 2 of a row. unknown is a code in the row that no list has: the row
 // then falls to its country, whatever else it says.
 func (u *units) find2(s spot) (at int32, unknown []byte) {

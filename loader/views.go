@@ -144,6 +144,10 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 		rows = newTableBuilder(th.table)
 	}
 	data, found := rows.finish(true)
+	if found.Different > 0 {
+		report.odd(&rowFault{reason: duplicateRow})
+		*report.Oddities[string(duplicateRow)] = Examples{Count: found.Different, First: found.Examples}
+	}
 	if data.Name == availabilityName { // written when it can be compared with the data
 		if err == nil && path != "" {
 			l.dumped = data
@@ -172,7 +176,7 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 	l.result.mu.Lock()
 	l.result.available[data.Name] = entries
 	l.result.mu.Unlock()
-	return l.result.put(data, found)
+	return l.result.put(data, duplicateRows{})
 }
 
 // keepTable keeps the previous form of a table. It is right beside new ones, as dumps have all
@@ -359,10 +363,18 @@ func (p *placeDump) bind(f *sourceReader, g *tuples) rowStep {
 		return nil
 	}
 	text := func(name string) string { return string(cell(name)) }
+	owners := map[string]string{} // countries of codes
 	return func() *rowFault {
 		where := place{
 			code1: text("admin1_code"), name1: text("admin1_name"), provider1: text("provider_admin1_name"),
 			code2: text("admin2_code"), name2: text("admin2_name"), provider2: text("provider_admin2_name"),
+		}
+		country := string(csv.cell(csv.position("location_code")))
+		for _, code := range []string{where.code1, where.code2} {
+			if of, seen := owners[code]; seen && code != "" && of != country {
+				f.odd(otherCountry, fmt.Sprintf("code %q of %s, in another row of %s", clip(code, 120), country, of))
+			}
+			owners[code] = country
 		}
 		dumped := cell("admin_level")
 		level, ok := parseInt(dumped)

@@ -47,7 +47,7 @@ func (l *load) readDump(ctx context.Context, th *theme) (*tableBuilder, *Resourc
 	}
 	file.plainMD5 = sum
 	v := &viewReader{
-		sourceReader: *newSourceReader(th.table, th.viewSteps(), nil), th: th,
+		sourceReader: *newSourceReader(th.table, th.viewSteps(), &references{now: l.time}), th: th,
 		addLinks: linkForms[th.table.name] != nil, site: l.report.CatalogURL,
 	}
 	wanted, optional := headersOfSteps(v.steps)
@@ -85,6 +85,7 @@ func (v *viewReader) readRow() *rowFault {
 		}
 	}
 	v.rows.commit()
+	v.rows.from.add(v.rows.rows-1, r.name, r.line)
 	return nil
 }
 
@@ -208,11 +209,8 @@ func newViewGroup(th *theme, group string, columns []*column) step {
 		for _, c := range kept {
 			cells = append(cells, newViewCell(f, th, key.group.column(c.name)))
 		}
-		switch {
-		case place != nil:
+		if place != nil {
 			cells = append(cells, place.bind(f, key.group))
-		case group == "period":
-			cells = append(cells, f.checkPeriod(key.group))
 		}
 		return once(key, func() *rowFault {
 			for _, read := range cells {
@@ -220,19 +218,11 @@ func newViewGroup(th *theme, group string, columns []*column) step {
 					return fault
 				}
 			}
+			if fault := f.checkTuple(key.group); fault != nil {
+				f.file.report.odd(fault)
+			}
 			return nil
 		})
 	}
 	return s
-}
-
-// checkPeriod reports a period that ends before it begins.
-func (f *sourceReader) checkPeriod(periods *tuples) rowStep {
-	start, end := periods.column(periodStart), periods.column(periodEnd)
-	return func() *rowFault {
-		if n := periods.n; !start.isNull(n) && !end.isNull(n) && end.int(n) < start.int(n) {
-			f.odd(endFirst, periodEnd)
-		}
-		return nil
-	}
 }

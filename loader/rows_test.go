@@ -1,0 +1,142 @@
+//go:build !race
+
+package loader
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// idpsOf is a file of displaced people: a number of rows for each place, which is country, code and
+// level.
+func idpsOf(rows map[string]int) *fstest.MapFile {
+	lines := []string{shorthand.Replace("{ADM},operation,assessment_type,population,reporting_round,{REF}")}
+	for place, n := range rows {
+		p := strings.Fields(place)
+		for round := range n {
+			lines = append(lines, fmt.Sprintf("%s,,,,Name,,,%s,Name,%s,Op,BA,%d,%d,2025-01-01,2025-01-31,d,r,,",
+				p[0], p[1], p[2], round, round))
+		}
+	}
+	slices.Sort(lines[1:])
+	return &fstest.MapFile{Data: []byte(strings.Join(lines, "\n") + "\n")}
+}
+
+// TestMisplacedRows loads a file night after night, with more and more rows above their unit: a
+// country that has a tenth and ten more, or no row at a unit any more, is a fault of this load only.
+func TestMisplacedRows(t *testing.T) {
+	t.Parallel()
+	files := smallCatalog(t)
+	st := openStore(t)
+	nights := []struct {
+		rows map[string]int
+		want string // countries in faults; first: the summary of a first load
+	}{
+		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 200, "NGA NG021011 2": 3}, "first: AFG 200"},
+		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 219, "NGA NG021011 2": 3}, ""},
+		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021011 2": 3}, "AFG"},
+		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021011 2": 3}, ""},
+		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021011 2": 3, "TCD TD0101 2": 9}, ""},
+		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021011 2": 3, "TCD TD0101 2": 19}, "TCD"},
+		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021099 2": 3, "TCD TD0101 2": 19}, "NGA"},
+		{map[string]int{"AFG AF0101 2": 200, "AFG AF0199 2": 242, "NGA NG021099 2": 3, "TCD TD0101 2": 19}, ""},
+	}
+	for i, night := range nights {
+		files["idps/a.csv"] = idpsOf(night.rows)
+		r := build(t, st, files, someDay.Add(time.Duration(i)*24*time.Hour))
+		var got []string
+		for _, f := range r.Resources {
+			for _, fault := range f.Faults {
+				got = append(got, strings.Split(fault, ": ")[1])
+			}
+		}
+		said := strings.Join(got, " ")
+		if _, countries, ok := strings.Cut(r.Summary, ": idps/a.csv: "); ok {
+			said = "first: " + countries
+		}
+		faults := said != "" && !strings.HasPrefix(said, "first")
+		if said != night.want || faults != r.Partial ||
+			faults && !slices.ContainsFunc(r.Losses(), func(s string) bool {
+				return strings.HasPrefix(s, "fault: idps/a.csv: more rows are above their unit: "+said)
+			}) {
+			t.Errorf("night %d: partial %t, %q, want %q", i+1, r.Partial, r.Losses(), night.want)
+		}
+	}
+}
+
+// TestMisplacedOfLists checks that markets of a country that lose their units are seen in the prices.
+func TestMisplacedOfLists(t *testing.T) {
+	t.Parallel()
+	files := catalogOf(append(readSections(t, "testdata/catalogs/base.txt"),
+		readSections(t, "testdata/catalogs/place_from_market.txt")...))
+	st := openStore(t)
+	if r := build(t, st, files, someDay); strings.Contains(strings.Join(r.Losses(), "\n"), "above their unit") {
+		t.Fatalf("%q", r.Losses())
+	}
+	list := files["reference/market.csv"]
+	list.Data = []byte(strings.ReplaceAll(string(list.Data), "AF0102", "AF0192"))
+	r := build(t, st, files, someDay.Add(time.Hour))
+	if said := strings.Join(r.Losses(), "\n"); !strings.Contains(said, "fault: reference/market.csv: more rows are above their unit: AFG") {
+		t.Errorf("%s", said)
+	}
+}
+
+// TestOldStateIsNoBaseline checks that a store of a version that counted no misplaced rows is as
+// good as none.
+func TestOldStateIsNoBaseline(t *testing.T) {
+	t.Parallel()
+	files := smallCatalog(t)
+	files["idps/a.csv"] = idpsOf(map[string]int{"AFG AF0199 2": 50})
+	st := openStore(t)
+	l := newLoad(Options{Catalog: files, Store: st})
+	l.previous.state.Roles = map[string]roleState{"idps": {Files: []fileState{{Path: "idps/a.csv", Report: &ResourceReport{}}}}}
+	r, err := l.readCatalog(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.compareMisplaced(r)
+	if r.report.Summary == "" || slices.ContainsFunc(r.report.Resources, func(f *ResourceReport) bool { return len(f.Faults) > 0 }) {
+		t.Errorf("summary %q", r.report.Summary)
+	}
+}
+
+// TestRowLosses checks that rows which a load refuses or replaces are in its lines and counts, each
+// with its file and line, and that they are there again when the file has not changed.
+func TestRowLosses(t *testing.T) {
+	t.Parallel()
+	files := smallCatalog(t)
+	header := shorthand.Replace("{ADM},operation,assessment_type,population,reporting_round,{REF}")
+	file := func(lines ...string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(header + "\n" + strings.Join(lines, "\n") + "\n")}
+	}
+	row := func(country, code string, population int) string {
+		return fmt.Sprintf("%s,,,,Name,,,%s,Name,2,Op,BA,%d,1,2025-01-01,2025-01-31,d,r,,", country, code, population)
+	}
+	files["idps/a.csv"] = file(row("AFG", "AF0102", 7), row("AFG", "AF0101", 1), row("TCD", "AF0101", 3))
+	files["idps/b.csv"] = file(row("AFG", "NG021011", 3), row("AFG", "AF0101", 2))
+	st := openStore(t)
+	for night := range 2 {
+		r := build(t, st, files, someDay.Add(time.Duration(night)*time.Hour))
+		said := strings.Join(r.Losses(), "\n")
+		for _, want := range []string{
+			"duplicate rows: idps: 1 row with other values than the one that is kept, first: idps/a.csv:3 and idps/b.csv:3, " +
+				"which has priority, differ in population: admin2_ref=1",
+			`dropped: 1 row, code_of_another_country, first: idps/a.csv:4: location_code TCD, but admin2_code "AF0101" is of AFG`,
+			"dropped: 1 row, code_of_another_country, first: idps/b.csv:2: ",
+		} {
+			if !strings.Contains(said, want) {
+				t.Errorf("night %d: no %q in\n%s", night+1, want, said)
+			}
+		}
+		if n := r.Counts(); !r.Partial || n["code_of_another_country"] != 2 || n["different_duplicate"] != 1 || n["unknown_parent"] != 0 {
+			t.Errorf("night %d: partial %t, %v", night+1, r.Partial, n)
+		}
+		if tables := strings.Join(r.Incomplete(), ", "); tables != "idps (1 duplicate row with other values, 2 rows dropped)" {
+			t.Errorf("night %d: %s", night+1, tables)
+		}
+	}
+}
