@@ -301,7 +301,7 @@ func (r *Report) Losses() (lines []string) {
 // Counts are the rows that were dropped or are noteworthy, by reason, and the faults of files. Rows
 // that are left out by rule are not in it.
 func (r *Report) Counts() map[string]int {
-	counts := map[string]int{}
+	counts := map[string]int{string(duplicateRow): 0, "fault_in_a_file": 0}
 	for _, f := range r.Resources {
 		counts["fault_in_a_file"] += len(f.Faults)
 		for why, e := range f.Drops {

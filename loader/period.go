@@ -55,13 +55,13 @@ const mostYearsAhead = 5
 
 var firstStart = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// month matches names of months in English, French, Spanish, Portuguese and German, short or long.
+// month matches names of months in English, French, Spanish, Portuguese and German.
 const month = `(?:jan|ene|f[eé][bv]|m[aä]r|apr|a[bv]r|ma[iy]|ju[inl]|aug|ao[uû]|ago|sep|set|o[cku]t|nov|d[eéi][ciz])` +
 	`(?:\pL?\.?|il|ch|ust|\pL*ary|\pL*ber)`
 
 // dateAsAge matches what spreadsheets make of a range of ages such as 5-9: 09-May, May-09 or a date.
-var dateAsAge = regexp.MustCompile(`(?i)^(?:\d{1,4}[-/. ]*` + month + `(?:[-/. ]*\d{1,4})?|` + month + `[-/. ]*\d{1,4}|` +
-	`\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?|\d{1,2}/\d{1,4})$`)
+var dateAsAge = regexp.MustCompile(`(?i)^(?:\d{1,4}[-/. ]*` + month + `(?:[-/. ]*\d{1,4})?|` +
+	month + `[-/. ]*\d{1,4}|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?|\d{1,2}/\d{1,4})$`)
 
 // wrong says what is wrong with the next tuple of a group of periods or ages, in a load of this
 // time. It is empty when nothing is, and for other groups.

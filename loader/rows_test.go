@@ -80,7 +80,8 @@ func TestMisplacedOfLists(t *testing.T) {
 	list := files["reference/market.csv"]
 	list.Data = []byte(strings.ReplaceAll(string(list.Data), "AF0102", "AF0192"))
 	r := build(t, st, files, someDay.Add(time.Hour))
-	if said := strings.Join(r.Losses(), "\n"); !strings.Contains(said, "fault: reference/market.csv: more rows are above their unit: AFG") {
+	if said := strings.Join(r.Losses(), "\n"); !strings.Contains(said,
+		"fault: reference/market.csv: more rows are above their unit: AFG") {
 		t.Errorf("%s", said)
 	}
 }
@@ -93,13 +94,15 @@ func TestOldStateIsNoBaseline(t *testing.T) {
 	files["idps/a.csv"] = idpsOf(map[string]int{"AFG AF0199 2": 50})
 	st := openStore(t)
 	l := newLoad(Options{Catalog: files, Store: st})
-	l.previous.state.Roles = map[string]roleState{"idps": {Files: []fileState{{Path: "idps/a.csv", Report: &ResourceReport{}}}}}
+	was := fileState{Path: "idps/a.csv", Report: &ResourceReport{}}
+	l.previous.state.Roles = map[string]roleState{"idps": {Files: []fileState{was}}}
 	r, err := l.readCatalog(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.compareMisplaced(r)
-	if r.report.Summary == "" || slices.ContainsFunc(r.report.Resources, func(f *ResourceReport) bool { return len(f.Faults) > 0 }) {
+	if r.report.Summary == "" || slices.ContainsFunc(r.report.Resources,
+		func(f *ResourceReport) bool { return len(f.Faults) > 0 }) {
 		t.Errorf("summary %q", r.report.Summary)
 	}
 }
@@ -123,16 +126,18 @@ func TestRowLosses(t *testing.T) {
 		r := build(t, st, files, someDay.Add(time.Duration(night)*time.Hour))
 		said := strings.Join(r.Losses(), "\n")
 		for _, want := range []string{
-			"duplicate rows: idps: 1 row with other values than the one that is kept, first: idps/a.csv:3 and idps/b.csv:3, " +
-				"which has priority, differ in population: admin2_ref=1",
-			`dropped: 1 row, code_of_another_country, first: idps/a.csv:4: location_code TCD, but admin2_code "AF0101" is of AFG`,
+			"duplicate rows: idps: 1 row with other values than the one that is kept, first: idps/a.csv:3 and " +
+				"idps/b.csv:3, which has priority, differ in population: admin2_ref=1",
+			"dropped: 1 row, code_of_another_country, first: idps/a.csv:4: " +
+				`location_code TCD, but admin2_code "AF0101" is of AFG`,
 			"dropped: 1 row, code_of_another_country, first: idps/b.csv:2: ",
 		} {
 			if !strings.Contains(said, want) {
 				t.Errorf("night %d: no %q in\n%s", night+1, want, said)
 			}
 		}
-		if n := r.Counts(); !r.Partial || n["code_of_another_country"] != 2 || n["different_duplicate"] != 1 || n["unknown_parent"] != 0 {
+		if n := r.Counts(); !r.Partial || n["code_of_another_country"] != 2 || n["different_duplicate"] != 1 ||
+			n["unknown_parent"] != 0 {
 			t.Errorf("night %d: partial %t, %v", night+1, r.Partial, n)
 		}
 		if tables := strings.Join(r.Incomplete(), ", "); tables != "idps (1 duplicate row with other values, 2 rows dropped)" {

@@ -23,6 +23,7 @@ func newBuildInfo() prometheus.Collector {
 type loadMetrics struct {
 	follow.Outcomes
 	seconds prometheus.Gauge
+	found   *prometheus.GaugeVec
 }
 
 func newLoadMetrics(to prometheus.Registerer) *loadMetrics {
@@ -33,12 +34,22 @@ func newLoadMetrics(to prometheus.Registerer) *loadMetrics {
 			Name: "hdqs_load_duration_seconds", Help: "How long the last load of the catalog took; 0 before the first.",
 		}),
 	}
-	to.MustRegister(m.seconds)
+	m.found = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "hdqs_load_findings",
+		Help: "Rows that the last load dropped or found odd, and faults of files, by the reason in its report.",
+	}, []string{"reason"})
+	to.MustRegister(m.seconds, m.found)
 	return m
 }
 
 func (m *loadMetrics) end(ctx context.Context, began time.Time, l *loaded, err error) {
 	m.seconds.Set(time.Since(began).Seconds())
+	if err == nil {
+		m.found.Reset()
+		for reason, n := range l.Counts() {
+			m.found.WithLabelValues(reason).Set(float64(n))
+		}
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		m.Count(follow.Interrupted)

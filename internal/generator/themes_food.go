@@ -133,7 +133,7 @@ func (w *world) priceTraps(emit func(*row)) {
 				m, trap := w.markets[(n*3+i)%len(w.markets)], w.traps[n%len(w.traps)]
 				one := row{ // with the names of another place, and none of its codes
 					at: m.at, market: m,
-					shown: &place{iso3: m.at.location().iso3, pa1: trap.pa1, pa2: trap.pa2, level: trap.level, unit: m.at.unit},
+					shown:     &place{iso3: m.at.location().iso3, pa1: trap.pa1, pa2: trap.pa2, level: trap.level, unit: m.at.unit},
 					commodity: w.commodities[n%len(w.commodities)], src: src,
 					measure: measures[n%len(measures)], flag: flag, trade: trade,
 					currency: currencies[(n*5)%len(currencies)].code,

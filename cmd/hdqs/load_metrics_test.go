@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hdqs/loader"
+)
+
+// TestLoadFindings: the counts of a report are metrics, and those of the load before are gone.
+func TestLoadFindings(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	m := newLoadMetrics(registry)
+	for _, c := range []struct {
+		report loader.Report
+		want   string
+	}{
+		{loader.Report{Resources: []*loader.ResourceReport{{
+			Drops:  map[string]*loader.Examples{"bad_date": {Count: 3}, "no_code": {Count: 7, ByRule: true}},
+			Faults: []string{"a"},
+		}}}, "[bad_date 3 different_duplicate 0 fault_in_a_file 1]"},
+		{loader.Report{}, "[different_duplicate 0 fault_in_a_file 0]"},
+	} {
+		m.end(t.Context(), time.Now(), &loaded{Report: &c.report}, nil)
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range families {
+			for _, one := range f.GetMetric() {
+				if f.GetName() == "hdqs_load_findings" {
+					got = append(got, fmt.Sprint(one.GetLabel()[0].GetValue(), " ", one.GetGauge().GetValue()))
+				}
+			}
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("got %v, want %s", got, c.want)
+		}
+	}
+}
