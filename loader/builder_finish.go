@@ -1,12 +1,12 @@
 package loader
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -144,8 +144,6 @@ type duplicateRows struct {
 	Examples  []string `json:"examples,omitempty"` // of the first different ones: where they are, and their key
 }
 
-const maxDuplicateExamples = 5
-
 // dropDuplicates gives the ids of the rows that stay, one of each key. It sorts them by the key, so
 // that such rows are neighbours. The columns of the key come in the sequence of the table's order,
 // which mostly has no others.
@@ -190,27 +188,27 @@ func (b *tableBuilder) bestOf(rows []uint32) uint32 {
 	return rows[len(rows)-1]
 }
 
-// countDuplicate counts a row that another one replaces. Misplaced rows may be of different units
-// although their columns are equal, so their cells have to be equal too.
+// countDuplicate counts a row that another one replaces.
 func (b *tableBuilder) countDuplicate(row, other uint32, found *duplicateRows) {
 	columns := b.differences(row, other)
-	if len(columns) == 0 && b.misplaced[row] == b.misplaced[other] {
+	if len(columns) == 0 {
 		found.Identical++
 		return
 	}
 	found.Different++
-	if len(found.Examples) == maxDuplicateExamples {
+	if len(found.Examples) == maxExamples {
 		return
-	}
-	if len(columns) == 0 {
-		columns = []string{"the place"}
 	}
 	found.Examples = append(found.Examples, fmt.Sprintf("%s and %s, which has priority, differ in %s: %s",
 		b.from.of(row), b.from.of(other), strings.Join(columns, ", "), b.describeKey(row)))
 }
 
-// differences names the columns in which two rows differ.
+// differences names the columns in which two rows differ. Misplaced rows may be of different units
+// although their columns are equal, so their cells have to be equal too.
 func (b *tableBuilder) differences(row, other uint32) (names []string) {
+	if b.misplaced[row] != b.misplaced[other] {
+		names = append(names, "the named unit")
+	}
 	for i := range b.table.columns {
 		v, at, with := b.column(b.table.columns[i].name), int(row), int(other)
 		if v.group != "" {
@@ -247,12 +245,7 @@ func (o *origins) add(row int, file string, line int) {
 
 // of is the file and line of a row.
 func (o *origins) of(row uint32) string {
-	i, found := slices.BinarySearchFunc(o.runs, row, func(r originRun, row uint32) int {
-		return cmp.Compare(r.row, row)
-	})
-	if !found {
-		i--
-	}
+	i := sort.Search(len(o.runs), func(i int) bool { return o.runs[i].row > row }) - 1
 	if i < 0 {
 		return "a row"
 	}

@@ -234,8 +234,7 @@ func (l *load) compareMisplaced(r *result) {
 // more.
 func (l *load) lostUnits(r *result, role, country string) bool {
 	atUnit := func(e available) bool {
-		isUnit := func(code string) bool { return code != "" && !strings.HasSuffix(code, placeholderSuffix) }
-		return e.locationCode == country && (isUnit(e.code1) || isUnit(e.code2))
+		return e.locationCode == country && e.code1 != "" && !strings.HasSuffix(e.code1, placeholderSuffix)
 	}
 	for _, th := range dataThemes {
 		name := th.table.name

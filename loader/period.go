@@ -53,8 +53,6 @@ func parseTime(layout, text string) (int64, bool) {
 // next years. No series begins before 1900. A start beyond these is a slip of a digit.
 const mostYearsAhead = 5
 
-var firstStart = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // month matches names of months in English, French, Spanish, Portuguese and German.
 const month = `(?:jan|ene|f[eé][bv]|m[aä]r|apr|a[bv]r|ma[iy]|ju[inl]|aug|ao[uû]|ago|sep|set|o[cku]t|nov|d[eéi][ciz])` +
 	`(?:\pL?\.?|il|ch|ust|\pL*ary|\pL*ber)`
@@ -80,7 +78,7 @@ func wrongPeriod(start, end int64, now time.Time) (why reason, detail string) {
 	from, last := time.UnixMicro(start).UTC(), now.AddDate(mostYearsAhead, 0, 0)
 	switch {
 	case start == snapshot.NullInt:
-	case from.Before(firstStart):
+	case from.Year() < 1900:
 		return tooEarly, fmt.Sprintf("%s: %s, at least 1900-01-01", periodStart, from.Format(time.DateOnly))
 	case from.After(last):
 		return tooLate, fmt.Sprintf("%s: %s, at most %s, %d years after the load",

@@ -156,17 +156,13 @@ type TableReport struct {
 
 func (r *ResourceReport) drop(f *rowFault) {
 	r.Rows.Dropped++
-	r.example(f)
+	count(&r.Drops, f)
 }
 
 // skip counts a row that is left out by rule, which is no defect.
 func (r *ResourceReport) skip(f *rowFault) {
 	r.Rows.Skipped++
 	f.byRule = true
-	r.example(f)
-}
-
-func (r *ResourceReport) example(f *rowFault) {
 	count(&r.Drops, f)
 }
 

@@ -125,21 +125,15 @@ func (s *scanner) scan(
 // noErrorWords are what programs write into the column error of a row without one: their words for
 // an empty cell, an empty list and a flag that is not set. A row with such a word is read. Of any
 // other text nobody can say that it means no error.
-var noErrorWords = func() map[string]bool {
-	words := map[string]bool{}
-	for _, w := range strings.Fields(`nan na n/a #n/a <na> nat none null nil undefined false f no n 0 0.0 - -- ` +
-		`[] {} () '' "" set() ok`) {
-		words[w] = true
-	}
-	return words
-}()
+var noErrorWords = strings.Fields(`nan na n/a #n/a <na> nat none null nil undefined false f no n 0 0.0 - -- ` +
+	`[] {} () '' "" set() ok`)
 
 // skipRow decides about a row whose column error is not empty, and counts it.
 func skipRow(r *csvReader, inError int, report *ResourceReport, to rowReader) bool {
 	switch word := bytes.ToLower(bytes.TrimSpace(r.cells[inError])); {
 	case len(word) == 0: // nobody meant it, as after a line that ends in two CR
 		report.drop(r.cellFault(blankError, "error", r.cells[inError]))
-	case noErrorWords[string(word)]:
+	case slices.Contains(noErrorWords, string(word)):
 		report.odd(r.cellFault(noErrorWord, "error", r.cells[inError]))
 		return false
 	default:
@@ -161,7 +155,6 @@ type sourceReader struct {
 	lastUse *sourceUse
 	useKey  []byte
 	notes   []*placeNote // by tuple of a place; may be shorter
-	noted   int          // how many there are
 
 	file sourceFile
 	row  sourceRow
@@ -175,17 +168,15 @@ type sourceFile struct {
 	ownUsed  int // how many rows these were used for
 	steps    []rowStep
 
-	countryAt []int // positions of its columns that name a country
-	countries map[string]*countryRows
+	countryAt []int           // positions of its columns that name a country
+	kept      map[string]bool // countries with a row that is kept
+	marked    map[string]int  // rows in error of listed countries
 }
 
 type sourceRow struct {
 	use  *sourceUse
 	note *placeNote
 }
-
-// countryRows is what became of the rows of a country in a file.
-type countryRows struct{ marked, kept int }
 
 // references are what rows are looked up in: places, join tables, and the packages of the catalog.
 type references struct {
@@ -221,7 +212,7 @@ func (f *sourceReader) bind(r *csvReader, report *ResourceReport) {
 	if f.refs.units == nil {
 		return
 	}
-	f.file.countries = map[string]*countryRows{}
+	f.file.kept, f.file.marked = map[string]bool{}, map[string]int{}
 	for _, name := range []string{"location_code", "origin_location_code", "asylum_location_code"} {
 		if at := r.position(name); at >= 0 {
 			f.file.countryAt = append(f.file.countryAt, at)
@@ -258,7 +249,11 @@ func (f *sourceReader) readRow() *rowFault {
 	if f.row.note != nil {
 		f.countNote(f.row.note)
 	}
-	f.countCountries(false)
+	for _, at := range f.file.countryAt {
+		if code := csv.cell(at); !f.file.kept[string(code)] {
+			f.file.kept[string(code)] = true
+		}
+	}
 	return nil
 }
 
@@ -287,24 +282,11 @@ func (f *sourceReader) countNote(n *placeNote) {
 	report.Misplaced[n.country] = m
 }
 
-func (f *sourceReader) skipMarked() { f.countCountries(true) }
-
-// countCountries counts the current row for the countries that it names.
-func (f *sourceReader) countCountries(marked bool) {
+func (f *sourceReader) skipMarked() {
 	for _, at := range f.file.countryAt {
-		code := f.file.csv.cell(at)
-		c := f.file.countries[string(code)]
-		if c == nil {
-			if _, listed := f.refs.units.countryOf[string(code)]; !listed {
-				continue
-			}
-			c = &countryRows{}
-			f.file.countries[string(code)] = c
-		}
-		if marked {
-			c.marked++
-		} else {
-			c.kept++
+		code := string(f.file.csv.cell(at))
+		if _, listed := f.refs.units.countryOf[code]; listed {
+			f.file.marked[code]++
 		}
 	}
 }
@@ -313,15 +295,16 @@ func (f *sourceReader) countCountries(marked bool) {
 // marked them in error.
 func (f *sourceReader) reportMarked(report *ResourceReport) {
 	var names []string
-	for _, code := range slices.Sorted(maps.Keys(f.file.countries)) {
-		if c := f.file.countries[code]; c.marked > 0 && c.kept == 0 {
-			names = append(names, fmt.Sprintf("%s (%d)", code, c.marked))
+	for code, n := range f.file.marked {
+		if !f.file.kept[code] {
+			names = append(names, fmt.Sprintf("%s (%d)", code, n))
 		}
 	}
-	if len(names) == 0 && report.Rows.InError > 0 && report.Rows.Kept == 0 {
+	slices.Sort(names)
+	if names == nil && report.Rows.InError > 0 && report.Rows.Kept == 0 {
 		names = []string{fmt.Sprintf("the file (%d)", report.Rows.InError)}
 	}
-	if len(names) > 0 {
+	if names != nil {
 		report.Faults = append(report.Faults, "no row is kept, and rows are marked in error, of "+someOf(names, mostNames))
 	}
 }
@@ -333,7 +316,7 @@ func (f *sourceReader) rowsHeld() int { return f.rows.rows }
 const sourceMemory = 2000
 
 func (f *sourceReader) distinctHeld() int {
-	return f.rows.distinctHeld() + len(f.uses)*sourceMemory + len(f.notes)*8 + f.noted*textMemory
+	return f.rows.distinctHeld() + len(f.uses)*sourceMemory + len(f.notes)*textMemory
 }
 
 // odd reports something about the current row, which is kept.

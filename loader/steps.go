@@ -332,7 +332,6 @@ func (f *sourceReader) placed(k *tupleKey, read func() (*placeNote, *rowFault)) 
 			if note != nil {
 				f.notes = append(f.notes, make([]*placeNote, int(k.code)+1-len(f.notes))...)
 				f.notes[k.code] = note
-				f.noted++
 			}
 		}
 		if int(k.code) < len(f.notes) {
@@ -411,11 +410,15 @@ func (s *placeColumns) set() (note *placeNote, fault *rowFault) {
 // noteOf compares the place of a row with what the row says about it.
 func (s *placeColumns) noteOf(w spot, p *place, unknown string) *placeNote {
 	n := placeNote{country: s.units.countries[w.country].code, unknown: unknown}
-	level, own := int64(s.place.level.int(s.key.group.n)), w.level()
-	if cell := s.key.cell(len(unit2Headers)); len(cell) > 0 {
-		if stated, ok := parseInt(cell); ok && stated <= 2 {
-			own = max(own, stated)
-		}
+	level, own := s.place.level.int(s.key.group.n), int64(0)
+	switch {
+	case w.named2 || len(w.code2) > 0:
+		own = 2
+	case w.named1 || len(w.code1) > 0:
+		own = 1
+	}
+	if stated, ok := parseInt(s.key.cell(len(unit2Headers))); ok && stated <= 2 {
+		own = max(own, stated)
 	}
 	if own > level {
 		n.above = fmt.Sprintf("%s: a row of level %d is placed at level %d", n.country, own, level)

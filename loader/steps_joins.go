@@ -203,21 +203,17 @@ func bindMarket(f *sourceReader) rowStep {
 			return fault
 		}
 		copyMarket(g, markets.rows, row)
-		if wrong := f.marketElsewhere(listed, g.column("location_code").text(g.n)); wrong != "" {
+		country, named := g.column("location_code").text(g.n), listed.cell(1)
+		wrong := f.refs.units.codeElsewhere(f.refs.units.countryOf[country], listed.cell(2), listed.cell(3))
+		if len(named) > 0 && string(named) != country {
+			wrong = fmt.Sprintf("location_code %s, but market_code %s is of %s", quoted(named), quoted(listed.cell(0)), country)
+		}
+		if wrong != "" {
 			return csv.fault(otherCountry, wrong)
 		}
 		listed.add()
 		return nil
 	}
-}
-
-// marketElsewhere says how a row names one country and has a market, or the code of a unit, of
-// another, "" when it does not. A row without a country names none.
-func (f *sourceReader) marketElsewhere(k *tupleKey, country string) string {
-	if named := k.cell(1); len(named) > 0 && string(named) != country {
-		return fmt.Sprintf("location_code %s, but market_code %s is of %s", quoted(named), quoted(k.cell(0)), country)
-	}
-	return f.refs.units.codeElsewhere(f.refs.units.countryOf[country], k.cell(2), k.cell(3))
 }
 
 // copyMarket sets place, name and position of a market from its row in the list.

@@ -169,17 +169,6 @@ type spot struct {
 	named1, named2 bool
 }
 
-// level is the lowest level that the row has a code or a name of.
-func (s *spot) level() int64 {
-	switch {
-	case s.named2 || len(s.code2) > 0:
-		return 2
-	case s.named1 || len(s.code1) > 0:
-		return 1
-	}
-	return 0
-}
-
 // codeElsewhere says which of a row's codes, in the order of their levels, is that of a unit of
 // another country than the row names, "" when none is.
 func (u *units) codeElsewhere(country int32, codes ...[]byte) string {
