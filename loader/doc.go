@@ -23,9 +23,9 @@
 //	previous.go             what is taken from it because nothing has changed
 //	report*.go              what was read, kept, dropped, and why
 //
-// From a catalog, a row that fails a check is dropped and counted, and of two rows with one key the
-// later is kept. View dumps are taken as they are: the same checks only report, except that a cell
-// that cannot be parsed drops its row.
+// From a catalog, a row that fails a check is dropped and counted, and of rows with one key one is
+// kept, mostly the later. View dumps are taken as they are: the same checks only report, except
+// that a cell that cannot be parsed drops its row.
 //
 // An empty cell is null where the record allows null and the empty text elsewhere; in numbers and
 // dates that may not be null it is a fault. Texts are never trimmed. Decimals keep their exact

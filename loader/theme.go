@@ -147,7 +147,7 @@ type table struct {
 	name    string
 	columns []column
 
-	// key names the columns that identify a row; of two rows with one key the later wins. nil keeps
+	// key names the columns that identify a row; of rows with one key one is kept. nil keeps
 	// every row.
 	key []string
 
