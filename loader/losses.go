@@ -187,6 +187,7 @@ func (l *load) compareRows(r *result) {
 	}
 }
 
+// String describes the counts for people.
 func (m MisplacedRows) String() string {
 	return fmt.Sprintf("%d rows with unknown codes and %d above their level", m.UnknownCodes, m.AboveLevel)
 }
@@ -226,7 +227,7 @@ func (l *load) compareMisplaced(r *result) {
 		}
 	}
 	if slices.Sort(first); len(first) > 0 {
-		r.report.Summary = "rows above the unit that they name, counted for the first time: " + strings.Join(first, "; ")
+		r.report.Summary = "rows above their unit, counted for the first time: " + strings.Join(first, "; ")
 	}
 }
 
@@ -277,7 +278,7 @@ func (r *Report) Losses() (lines []string) {
 	}
 	for _, t := range r.Tables {
 		if d := t.Duplicates; d.Different > 0 {
-			lines = append(lines, fmt.Sprintf("duplicate rows: %s: %s with other values than the one that is kept, first: %s",
+			lines = append(lines, fmt.Sprintf("duplicate rows: %s: %s with other values than the one kept, first: %s",
 				t.Table, countOf(d.Different, "row"), d.Examples[0]))
 		}
 	}
@@ -287,7 +288,7 @@ func (r *Report) Losses() (lines []string) {
 		}
 		for _, why := range reasons(f.Drops) {
 			if e := f.Drops[why]; !e.ByRule {
-				lines = append(lines, fmt.Sprintf("dropped: %s, %s, first: %s", countOf(e.Count, "row"), why, e.First[0]))
+				lines = append(lines, fmt.Sprintf("dropped: %d × %s, first: %s", e.Count, why, e.First[0]))
 			}
 		}
 	}

@@ -42,7 +42,8 @@ func TestRandomCatalogsAgainstOracle(t *testing.T) {
 var randomWords = map[string]string{
 	"location_code": "AFG|AFG|AFG|AFG|NGA|SSD|TCD|XKX|", "admin1_code": "AF01|AF01|NG021|TCD01|ECISLA||",
 	"admin2_code": "AF0101|AF0102|NG021011|SS0001|ECISLA|TCD0101|||AFG-XXX-XXX",
-	"admin_level": "0|1|2|2||x", "admin1_name": "Kabul||", "admin2_name": "Paghman||", "provider_admin1_name": "Kabul|Some, \"place\"|||",
+	"admin_level": "0|1|2|2||x",
+	"admin1_name": "Kabul||", "admin2_name": "Paghman||", "provider_admin1_name": "Kabul|Some, \"place\"|||",
 	"provider_admin2_name": "Village| |||",
 	"org_acronym":          "ABC|DEF", "org_name": "Alpha|Beta", "sector_code": "EDU|Cash", "market_code": "7|8",
 	"commodity_code": "30|31",

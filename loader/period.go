@@ -57,7 +57,7 @@ const mostYearsAhead = 5
 const month = `(?:jan|ene|f[eé][bv]|m[aä]r|apr|a[bv]r|ma[iy]|ju[inl]|aug|ao[uû]|ago|sep|set|o[cku]t|nov|d[eéi][ciz])` +
 	`(?:\pL?\.?|il|ch|ust|\pL*ary|\pL*ber)`
 
-// dateAsAge matches what spreadsheets make of a range of ages such as 5-9: 09-May, May-09 or a date.
+// dateAsAge matches what spreadsheets make of a range of ages such as 5-9: 09-May, May-09, a date.
 var dateAsAge = regexp.MustCompile(`(?i)^(?:\d{1,4}[-/. ]*` + month + `(?:[-/. ]*\d{1,4})?|` +
 	month + `[-/. ]*\d{1,4}|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?|\d{1,2}/\d{1,4})$`)
 

@@ -26,8 +26,9 @@ func idpsOf(rows map[string]int) *fstest.MapFile {
 	return &fstest.MapFile{Data: []byte(strings.Join(lines, "\n") + "\n")}
 }
 
-// TestMisplacedRows loads a file night after night, with more and more rows above their unit: a
-// country that has a tenth and ten more, or no row at a unit any more, is a fault of this load only.
+// TestMisplacedRows loads a file night after night, with more and more rows above their unit. A
+// country that has a tenth and ten more, or no row at a unit any more, is a fault of this load
+// only.
 func TestMisplacedRows(t *testing.T) {
 	t.Parallel()
 	files := smallCatalog(t)
@@ -68,7 +69,8 @@ func TestMisplacedRows(t *testing.T) {
 	}
 }
 
-// TestMisplacedOfLists checks that markets of a country that lose their units are seen in the prices.
+// TestMisplacedOfLists checks that markets of a country that lose their units are seen in the
+// prices.
 func TestMisplacedOfLists(t *testing.T) {
 	t.Parallel()
 	files := catalogOf(append(readSections(t, "testdata/catalogs/base.txt"),
@@ -126,11 +128,11 @@ func TestRowLosses(t *testing.T) {
 		r := build(t, st, files, someDay.Add(time.Duration(night)*time.Hour))
 		said := strings.Join(r.Losses(), "\n")
 		for _, want := range []string{
-			"duplicate rows: idps: 1 row with other values than the one that is kept, first: idps/a.csv:3 and " +
+			"duplicate rows: idps: 1 row with other values than the one kept, first: idps/a.csv:3 and " +
 				"idps/b.csv:3, which has priority, differ in population: admin2_ref=1",
-			"dropped: 1 row, code_of_another_country, first: idps/a.csv:4: " +
+			"dropped: 1 × code_of_another_country, first: idps/a.csv:4: " +
 				`location_code TCD, but admin2_code "AF0101" is of AFG`,
-			"dropped: 1 row, code_of_another_country, first: idps/b.csv:2: ",
+			"dropped: 1 × code_of_another_country, first: idps/b.csv:2: ",
 		} {
 			if !strings.Contains(said, want) {
 				t.Errorf("night %d: no %q in\n%s", night+1, want, said)
@@ -140,7 +142,8 @@ func TestRowLosses(t *testing.T) {
 			n["unknown_parent"] != 0 {
 			t.Errorf("night %d: partial %t, %v", night+1, r.Partial, n)
 		}
-		if tables := strings.Join(r.Incomplete(), ", "); tables != "idps (1 duplicate row with other values, 2 rows dropped)" {
+		want := "[idps (1 duplicate row with other values, 2 rows dropped)]"
+		if tables := fmt.Sprint(r.Incomplete()); tables != want {
 			t.Errorf("night %d: %s", night+1, tables)
 		}
 	}

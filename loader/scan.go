@@ -305,7 +305,7 @@ func (f *sourceReader) reportMarked(report *ResourceReport) {
 		names = []string{fmt.Sprintf("the file (%d)", report.Rows.InError)}
 	}
 	if names != nil {
-		report.Faults = append(report.Faults, "no row is kept, and rows are marked in error, of "+someOf(names, mostNames))
+		report.Faults = append(report.Faults, "rows are marked in error and none is kept: "+someOf(names, mostNames))
 	}
 }
 

@@ -206,7 +206,8 @@ func bindMarket(f *sourceReader) rowStep {
 		country, named := g.column("location_code").text(g.n), listed.cell(1)
 		wrong := f.refs.units.codeElsewhere(f.refs.units.countryOf[country], listed.cell(2), listed.cell(3))
 		if len(named) > 0 && string(named) != country {
-			wrong = fmt.Sprintf("location_code %s, but market_code %s is of %s", quoted(named), quoted(listed.cell(0)), country)
+			wrong = fmt.Sprintf("location_code %s, but market_code %s is of %s",
+				quoted(named), quoted(listed.cell(0)), country)
 		}
 		if wrong != "" {
 			return csv.fault(otherCountry, wrong)

@@ -38,6 +38,7 @@ func newLoadMetrics(to prometheus.Registerer) *loadMetrics {
 		Name: "hdqs_load_findings",
 		Help: "Rows that the last load dropped or found odd, and faults of files, by the reason in its report.",
 	}, []string{"reason"})
+	m.found.WithLabelValues("fault_in_a_file") // so that it is there before the first load
 	to.MustRegister(m.seconds, m.found)
 	return m
 }
