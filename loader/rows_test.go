@@ -4,6 +4,7 @@ package loader
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -147,4 +148,40 @@ func TestRowLosses(t *testing.T) {
 			t.Errorf("night %d: %s", night+1, tables)
 		}
 	}
+}
+
+// TestFixturesHaveNoFindings loads the real files: no rule drops a row of them or makes the load
+// partial, and what is only counted is what another program has counted.
+func TestFixturesHaveNoFindings(t *testing.T) {
+	t.Parallel()
+	r, _ := buildFiles(t, os.DirFS(fixtureCatalog(t)))
+	got := r.Counts()
+	for reason, want := range map[string]int{
+		"different_duplicate": 0, "fault_in_a_file": 0, "admin1_is_not_parent": 2 * 1782,
+		"placed_above_level": 6, "unknown_code": 1505 + 116 + 1,
+	} {
+		if got[reason] != want {
+			t.Errorf("%s: %d rows, want %d", reason, got[reason], want)
+		}
+	}
+	if r.Partial || r.Rows.Dropped > 0 {
+		t.Errorf("partial %t, %q", r.Partial, r.Losses())
+	}
+}
+
+// FuzzAges checks that ranges in order are never refused, and that every other one gives a reason
+// or none, but no panic.
+func FuzzAges(f *testing.F) {
+	for _, text := range []string{"5-9", "09-May", "2024-05-09 00:00:00", "80+", "", "14-10", "août-9", "\xff-1"} {
+		f.Add(text, uint8(5), uint8(9))
+	}
+	f.Fuzz(func(t *testing.T, text string, from, to uint8) {
+		wrongAges(text, int64(from), int64(to))
+		low, high := min(from, to), max(from, to)
+		for _, good := range []string{fmt.Sprintf("%d-%d", low, high), fmt.Sprintf("%d+", low), fmt.Sprint(low), "all"} {
+			if why, detail := wrongAges(good, int64(low), int64(high)); why != "" {
+				t.Errorf("%s: %s: %s", good, why, detail)
+			}
+		}
+	})
 }
