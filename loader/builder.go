@@ -28,13 +28,12 @@ import (
 //
 // A builder is used by one goroutine.
 type tableBuilder struct {
-	table  *table
-	rows   int
-	own    []*vector // columns of rows
-	groups []*tuples
-	byName map[string]*vector // all columns, those of groups included
-	ranks  map[string]classes // of columns that finish has ranked
-
+	table     *table
+	rows      int
+	own       []*vector // columns of rows
+	groups    []*tuples
+	byName    map[string]*vector // all columns, those of groups included
+	ranks     map[string]classes // of columns that finish has ranked
 	from      origins
 	misplaced map[uint32]uint32 // rows that are placed above the unit that they name -> a sum of their cells, not 0
 }

@@ -83,11 +83,8 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 	files := p.catalog.files[th.role]
 	for _, old := range was {
 		i := slices.IndexFunc(files, func(f resourceFile) bool {
-			sum := ""
-			if byPath[f.path] != nil {
-				sum = byPath[f.path].SHA256
-			}
-			return old.is(f.id, f.path, sum) || len(files) == 1 && len(was) == 1
+			return f.id != "" && f.id == old.ID || plainName(f.path) == plainName(old.Path) ||
+				byPath[f.path] != nil && byPath[f.path].SHA256 == old.SHA256 || len(files) == 1 && len(was) == 1
 		})
 		if i < 0 {
 			return fmt.Errorf("%s, with %d rows in the current snapshot, is not in the catalog any more; "+
@@ -100,11 +97,6 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 		}
 	}
 	return nil
-}
-
-// is reports whether a file is the same source as this one: it has its id, its name or its bytes.
-func (old *fileState) is(id, path, sum string) bool {
-	return id != "" && id == old.ID || plainName(path) == plainName(old.Path) || sum != "" && sum == old.SHA256
 }
 
 // lostCountries is the error of a data table without a row of a country that the previous snapshot
@@ -206,10 +198,11 @@ func (l *load) compareMisplaced(r *result) {
 	for _, f := range r.report.Resources {
 		var before map[string]MisplacedRows
 		counted, was := false, l.previous.state.Roles[f.Role].Files
-		for i := range was {
-			counted = counted || was[i].Report.Misplaced != nil
-			if was[i].is("", f.Path, f.SHA256) || len(was) == 1 && len(l.catalog.files[f.Role]) == 1 {
-				before = was[i].Report.Misplaced
+		for _, old := range was {
+			counted = counted || old.Report.Misplaced != nil
+			if plainName(old.Path) == plainName(f.Path) || old.SHA256 == f.SHA256 ||
+				len(was) == 1 && len(l.catalog.files[f.Role]) == 1 {
+				before = old.Report.Misplaced
 			}
 		}
 		var countries []string

@@ -32,10 +32,9 @@ const (
 	agesReversed    reason = "ages_out_of_order"
 
 	// Of rows that are kept.
-	noErrorWord reason = "error_says_none"      // the column error has a word such as nan or false
-	aboveLevel  reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
-	otherParent reason = "admin1_is_not_parent" // of the unit of level 2
-
+	noErrorWord  reason = "error_says_none"      // the column error has a word such as nan or false
+	aboveLevel   reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
+	otherParent  reason = "admin1_is_not_parent" // of the unit of level 2
 	unknownCode  reason = "unknown_code"
 	duplicateRow reason = "different_duplicate" // kept only in dumps
 )

@@ -178,7 +178,9 @@ func FuzzAges(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, from, to uint8) {
 		wrongAges(text, int64(from), int64(to))
 		low, high := min(from, to), max(from, to)
-		for _, good := range []string{fmt.Sprintf("%d-%d", low, high), fmt.Sprintf("%d+", low), fmt.Sprint(low), "all"} {
+		for _, good := range []string{
+			fmt.Sprintf("%d-%d", low, high), fmt.Sprintf("%d+", low), fmt.Sprint(low), "all",
+		} {
 			if why, detail := wrongAges(good, int64(low), int64(high)); why != "" {
 				t.Errorf("%s: %s: %s", good, why, detail)
 			}
