@@ -84,7 +84,7 @@ func TestDescription(t *testing.T) {
 
 func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
 	t.Helper()
-	text, err := Description(set, "", kinds...)
+	text, err := Description(set, "", "", kinds...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,15 +127,16 @@ func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
 	if set == ContractNames && !operations["listConflictEvents"] {
 		t.Errorf("the expected operation ID is missing among %v", slices.Sorted(maps.Keys(operations)))
 	}
-	again, err := Description(set, "", kinds...)
+	again, err := Description(set, "", "", kinds...)
 	if err != nil || string(again) != string(text) {
 		t.Errorf("the description differs between two calls: %v", err)
 	}
 }
 
-// TestDayPattern compares the documented pattern of dates with the parser.
+// TestDayPattern compares the documented patterns of dates and times with the parsers. More forms
+// of times are accepted than the pattern has.
 func TestDayPattern(t *testing.T) {
-	pattern := regexp.MustCompile(dayPattern)
+	pattern, times := regexp.MustCompile(dayPattern), regexp.MustCompile(timePattern)
 	for _, year := range []string{
 		"0000", "0001", "0099", "0400", "1900", "2000", "2023", "2024", "2100", "9996",
 		"9998", "9999",
@@ -152,6 +153,13 @@ func TestDayPattern(t *testing.T) {
 		for _, text := range texts {
 			if _, ok := parseDay(text, false); ok != pattern.MatchString(text) {
 				t.Errorf("%q: parseDay accepts it: %v; the pattern matches: %v", text, ok, !ok)
+			}
+			for _, text := range []string{
+				text, text + "Z", text + ".5", text + ".123456+02:00", text + "-23:59", text + "+24:00", text + " ",
+			} {
+				if _, fault := parseDateTime(text); fault.isFault() && times.MatchString(text) {
+					t.Errorf("%q: the pattern matches, but it is refused: %v", text, fault)
+				}
 			}
 		}
 	}

@@ -149,7 +149,7 @@ func TestTwoValues(t *testing.T) {
 // TestHAPIDescription checks that names of the contract occur in the description in HAPI names only
 // where they are described as the other ones.
 func TestHAPIDescription(t *testing.T) {
-	text, err := Description(HAPINames, HAPIPrefix)
+	text, err := Description(HAPINames, "", HAPIPrefix)
 	if err != nil {
 		t.Fatal(err)
 	}

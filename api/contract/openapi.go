@@ -62,7 +62,8 @@ var openAPITemplate = template.Must(template.New("").Funcs(template.FuncMap{
 type openAPI struct {
 	Version, Server                                string
 	About                                          string // what to add about the paths
-	AllPaths                                       string // path of the description of all; empty in that one
+	All                                            bool   // the description has all paths
+	AllPaths                                       string // where the description of all is; empty without its address
 	Tags                                           array
 	Paths, Schemas, Parameters                     Object
 	EncodePath, EncodeID, VersionPath, VersionID   string
@@ -73,10 +74,11 @@ type openAPI struct {
 // Description is the interface description, OpenAPI 3.1, in the names of a set, for paths below a
 // prefix, which is empty at the root, with the kinds of requests that are served besides those for
 // rows. Without any it has the paths of the public service alone, and says where the others are. It
-// is derived from the endpoint literals, so it is the same for every snapshot.
-func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
+// is derived from the endpoint literals, so it is the same for every snapshot. base is the address
+// of the service, which clients need that are made from a saved file; empty if it is not known.
+func Description(s NameSet, base, prefix string, kinds ...Kind) ([]byte, error) {
 	d := openAPI{
-		Version: InterfaceVersion, Server: cmp.Or(prefix, "/"), Tags: tags(),
+		Version: InterfaceVersion, Server: cmp.Or(base+prefix, "/"), Tags: tags(kinds), All: len(kinds) > 0,
 		EncodePath: EncodePath, EncodeID: "encodeAppIdentifier", VersionPath: VersionPath, VersionID: "getVersion",
 		MinApplication: minApplication, MaxApplication: maxApplication, MaxIdentifier: maxIdentifier,
 		EmailPattern: emailPattern, AllowedMethods: AllowedMethods, IdentifierHeader: s.IdentifierHeader(),
@@ -85,10 +87,13 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 		d.EncodeID = "get_encoded_identifier_api_v2_encode_app_identifier_get"
 		d.VersionID = "get_version_api_v2_util_version_get"
 	}
-	if len(kinds) == 0 {
-		d.AllPaths = prefix + DescriptionOfAll
-		d.About = " This describes the paths of the public service; " + d.AllPaths +
+	if !d.All {
+		all := base + prefix + DescriptionOfAll
+		d.About = " This describes the paths of the public service; " + all +
 			" also has sums, counts, changes and exports of whole lists."
+		if base != "" { // the field takes whole addresses only
+			d.AllPaths = all
+		}
 	}
 	endpoints := EndpointsIn(s)
 	for i := range endpoints {
@@ -98,9 +103,9 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 		d.Schemas = append(d.Schemas, Member{name, record}, Member{name + "List", listSchema(name)})
 		for _, k := range append([]Kind{Rows}, kinds...) {
 			p := NewPlan(e, k)
-			d.Paths = append(d.Paths, Member{p.Paths()[0], p.operation(len(kinds) > 0)})
+			d.Paths = append(d.Paths, Member{p.Paths()[0], p.operation(d.All)})
 		}
-		if len(kinds) > 0 {
+		if d.All {
 			d.Parameters = append(d.Parameters, filterComponents(e)...)
 		}
 	}
@@ -110,7 +115,7 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 			d.Schemas = append(d.Schemas, Member{name, record}, Member{name + "List", listSchema(name)})
 		}
 	}
-	if len(kinds) > 0 {
+	if d.All {
 		paths, schemas := figurePaths(s)
 		d.Paths, d.Schemas = append(d.Paths, paths...), append(d.Schemas, schemas...)
 	}
@@ -126,16 +131,24 @@ func fill(name string, data any) json.RawMessage {
 	return text.Bytes()
 }
 
-func tags() array {
-	var all array
-	seen := map[string]bool{}
+// tags are the groups of operations. The description of a group of lists names these.
+func tags(kinds []Kind) (all array) {
+	tag := func(name string, about ...string) {
+		all = append(all, Object{{"name", name}, {"description", strings.Join(about, "; ") + "."}})
+	}
+	var lists []string
 	for i := range Endpoints {
-		if group := Endpoints[i].Group(); !seen[group] {
-			seen[group] = true
-			all = append(all, Object{{"name", groupTitles[group]}})
+		lists = append(lists, Endpoints[i].Summary)
+		if i+1 == len(Endpoints) || Endpoints[i+1].Group() != Endpoints[i].Group() {
+			tag(Endpoints[i].GroupTitle(), lists...)
+			lists = nil
 		}
 	}
-	return append(all, Object{{"name", FiguresTag}}, Object{{"name", "Utility"}})
+	if len(kinds) > 0 {
+		tag(FiguresTag, "The figures that people ask for most, each with the request that it is made of")
+	}
+	tag("Utility", "Application identifiers", "Versions")
+	return all
 }
 
 // schemaName is the endpoint's name in capitals: conflict-events is ConflictEvents.
@@ -227,15 +240,16 @@ func (t Type) json(text string) any {
 	return text
 }
 
-// Patterns of text parameters. dayPattern includes the lengths of months. An empty value is not a
-// filter.
+// Patterns of text parameters, which include the lengths of months. An empty start_date is not a
+// filter. Times in timePattern are those that clients write; more forms are accepted.
 const (
 	yearPattern = `(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])`
 	leapDay     = `([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)-02-29`
-	clock       = `(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])?`
-	dayPattern  = `^(` + yearPattern + `(-(0[1-9]|1[0-2]))?|(` + yearPattern +
-		`-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|` + leapDay + `)` +
-		clock + `)?$`
+	clock       = `T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]`
+	wholeDay    = `(` + yearPattern +
+		`-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|` + leapDay + `)`
+	dayPattern   = `^(` + yearPattern + `(-(0[1-9]|1[0-2]))?|` + wholeDay + `(` + clock + `)?)?$`
+	timePattern  = `^` + wholeDay + `(` + clock + `(\.[0-9]{1,6})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?)?$`
 	exactPattern = `^[+-]?(\d+\.?\d*|\.\d+)$`
 )
 
@@ -267,9 +281,7 @@ func (p *Param) schema() Object {
 	case p.Type == Exact:
 		s = Object{{"anyOf", array{Number.schema(nil, 0), append(text, Member{"pattern", exactPattern})}}}
 	case p.Type == DateTime:
-		s = Object{{"anyOf", array{
-			Object{{"type", "string"}, {"format", "date-time"}}, Object{{"type", "string"}, {"format", "date"}},
-		}}}
+		s = append(s, Member{"pattern", timePattern})
 	case p.Enum == latestModes:
 		s = Object{{"anyOf", array{Boolean.schema(nil, 0), append(text, Member{"enum", array{LatestEdition}})}}}
 	case p.Name == SinceParam:

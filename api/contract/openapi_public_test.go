@@ -24,7 +24,7 @@ type describedPath struct {
 
 func pathsOf(t *testing.T, s NameSet, kinds ...Kind) map[string]describedPath {
 	t.Helper()
-	body, err := Description(s, s.prefix(), kinds...)
+	body, err := Description(s, "", s.prefix(), kinds...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestDescribedFields(t *testing.T) {
 			}
 		}
 	}
-	body, err := Description(ContractNames, "", Export, Changes, Facets)
+	body, err := Description(ContractNames, "", "", Export, Changes, Facets)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -214,7 +214,7 @@ func makePages(m *list.Mount) []*fixedPage {
 	}
 	fixed := func(body []byte) func() ([]byte, error) { return func() ([]byte, error) { return body, nil } }
 	description := func(kinds ...contract.Kind) func() ([]byte, error) {
-		return func() ([]byte, error) { return contract.Description(m.Names, m.Prefix, kinds...) }
+		return func() ([]byte, error) { return contract.Description(m.Names, m.BaseURL, m.Prefix, kinds...) }
 	}
 	docs := func() ([]byte, error) { return docsBody(m, nil) }
 	versions := contract.VersionPaths(m.Names)
