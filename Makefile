@@ -151,16 +151,16 @@ bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 bucket: build .cache/moto/packages $(VERSITYGW) ## whole-program tests of stores and catalogs in a bucket, against two S3 servers
 	$(PART) python3-venv $(GOTEST) -count=1 -parallel=3 -run '^TestBucket' ./cmd/hdqs
 
-CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packages .cache/catalogs/packages .cache/typed/packages .cache/agents/packages .cache/strict/packages .cache/oapi-codegen/oapi-codegen
+CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packages .cache/catalogs/packages .cache/typed/packages .cache/agents/packages .cache/strict/packages .cache/oapi-codegen/oapi-codegen .cache/ogen/ogen
 
 clients clients-short engines: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 clients clients-short: export HDQS_CLIENTS := $(abspath .cache)
-clients-short: build $(filter-out %/oapi-codegen,$(CLIENTS)) $(VERSITYGW) ## the same without R, PyIceberg, generators of clients and real input, as CI runs it
+clients-short: build $(filter-out %/oapi-codegen %/ogen,$(CLIENTS)) $(VERSITYGW) ## the same without R, PyIceberg, generators of clients and real input, as CI runs it
 	$(PART) 'python3-venv curl node npm chromium' $(GOTEST) -count=1 -run '^TestClients' -skip '^TestClients(Generated|EnginesFixtures|CatalogsFixtures)$$' ./cmd/hdqs
 
 clients: export HDQS_CLIENTS_ALL := 1
 clients: build $(CLIENTS) $(VERSITYGW) ## foreign clients: browsers and libraries, tables by URL, typed and generated clients, what public clients send
-	$(PART) 'python3-venv curl node npm chromium Rscript ssconvert' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
+	$(PART) 'python3-venv curl node npm chromium Rscript ssconvert mvn javac' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
 
 api-conformance: build .cache/schemathesis/packages ## schemathesis against the running server
 	$(PART) python3-venv .ci/schemathesis.sh $(BIN)
@@ -191,7 +191,7 @@ vulnerabilities: ## known vulnerabilities in code that is called, of modules and
 	  $(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) -db $(VULNDB) $(PACKAGES); \
 	else echo "vulnerabilities: left out, since $(VULNDB) cannot be reached"; fi
 
-downloads: .cache/moto/packages $(VERSITYGW) $(KUSTOMIZE) .cache/kubernetes/packages .cache/workerd/packages $(AXE) $(VNU) $(filter-out %/oapi-codegen,$(CLIENTS)) .cache/schemathesis/packages
+downloads: .cache/moto/packages $(VERSITYGW) $(KUSTOMIZE) .cache/kubernetes/packages .cache/workerd/packages $(AXE) $(VNU) $(filter-out %/oapi-codegen %/ogen,$(CLIENTS)) .cache/schemathesis/packages
 
 .cache/moto/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) 'moto[server]==5.2.5'
@@ -279,6 +279,10 @@ AGENTS := cmd/hdqs/testdata/clients/agents
 # With the modules that generated code needs.
 .cache/oapi-codegen/oapi-codegen: cmd/hdqs/testdata/clients/oapi/go.sum
 	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 .ci/again $(GO) install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
+	cd $(<D) && $(abspath .ci/again) $(GO) mod download && touch $(abspath $@)
+
+.cache/ogen/ogen: cmd/hdqs/testdata/clients/ogen/go.sum
+	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 .ci/again $(GO) install github.com/ogen-go/ogen/cmd/ogen@v1.25.0
 	cd $(<D) && $(abspath .ci/again) $(GO) mod download && touch $(abspath $@)
 
 .cache/schemathesis/packages: .ci/venv .ci/constraints.txt

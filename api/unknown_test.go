@@ -55,11 +55,12 @@ func decodings(text string) []string {
 func FuzzUnknownNames(f *testing.F) {
 	for _, seed := range []string{
 		goodIdentifier, "id-" + goodIdentifier, "location_cod", "a-b_c.d",
-		"x%3D" + goodIdentifier, "YWFhYTphQGEuYg", "aaYWFhYTphQGEuYg",
+		"x%3D" + goodIdentifier, "YWFhYTphQGEuYg", "aaYWFhYTphQGEuYg", "code[]", "code%5B0%5D", "filter[code]",
+		"code[" + goodIdentifier + "]", "amp;code",
 	} {
 		f.Add(seed)
 	}
-	form := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
+	form := regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.-]{0,39}|[a-z0-9_\[\]]{1,40})$`)
 	plan := contract.NewPlan(&contract.Endpoints[0], contract.Rows)
 	f.Fuzz(func(t *testing.T, name string) {
 		var r contract.Request

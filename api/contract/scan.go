@@ -128,14 +128,11 @@ func (s *Scanned) note(sent, encoded []byte) {
 		s.Snapshot = string(appendDecoded(nil, encoded))
 	default:
 		text := string(name)
-		s.refuseList(text)
-		if text == EverybodyParam {
-			s.refuse(EverybodyParam, "records of "+s.plan.Endpoint.Name()+" have no category, gender or age_range, so "+
-				"none of them counts only some people; leave it out")
-		}
-		if len(encoded) > 0 { // without a value it would not restrict the rows
-			s.refuseRemoved(text)
-			s.refuseOfLists(text)
+		s.refuseUnknown(text, text, encoded)
+		if s.plan.Kind != Rows { // the contract ignores them in lists
+			for _, part := range nameParts(text) {
+				s.refuseUnknown(text, part, encoded)
+			}
 		}
 		if len(s.unknown) < maxUnknownKept {
 			s.unknown = append(s.unknown, sentPair{sent, encoded})

@@ -25,24 +25,13 @@ const (
 // A caller who sends an identifier in place of a parameter name must not get it back, since caches
 // would distribute it: only what looks like a name is repeated, as it was sent.
 func (s *Scanned) UnknownNames() []string {
-	return shownNames(s.unknown, s.plan.Endpoint.names)
+	return shownNames(s.unknown, s.plan.Endpoint.names, s.plan)
 }
 
-func shownNames(sent []sentPair, set NameSet) []string {
+func shownNames(sent []sentPair, set NameSet, p *Plan) []string {
 	var names []string
 	for _, pair := range sent {
-		name := appendDecoded(nil, pair.name)
-		shown := withheldName
-		switch {
-		case len(name) == 0:
-			shown = emptyName
-		case isName(name):
-			shown = string(name)
-			if set == HAPINames {
-				shown = HAPINames.Name(shown)
-			}
-		}
-		names = append(names, shown)
+		names = append(names, shownName(appendDecoded(nil, pair.name), set, p))
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -50,6 +39,65 @@ func shownNames(sent []sentPair, set NameSet) []string {
 		names = append(names[:maxUnknown], "...")
 	}
 	return names
+}
+
+func shownName(name []byte, set NameSet, p *Plan) string {
+	switch {
+	case len(name) == 0:
+		return emptyName
+	case isName(name) && set == HAPINames:
+		return HAPINames.Name(string(name))
+	case isName(name):
+		return string(name)
+	}
+	isUnsafe := func(c rune) bool { // without a capital letter there is no identifier, see isName
+		return c != '[' && c != ']' && c != '_' && ('a' > c || c > 'z') && ('0' > c || c > '9')
+	}
+	if len(name) > maxUnknownName || bytes.ContainsFunc(name, isUnsafe) || p.meant(string(name)) == "" {
+		return withheldName
+	}
+	return string(name)
+}
+
+// nameParts are the words of a name. Programs write a list, and a filter in an object, as
+// location_code[], location_code[0] or filter[location_code], and some escape twice:
+// amp;location_code.
+func nameParts(name string) []string {
+	return strings.FieldsFunc(name, func(c rune) bool {
+		return c >= utf8.RuneSelf || !isLetterOrDigit(byte(c)) && c != '_'
+	})
+}
+
+// meant is the parameter that is a word of a name; empty if there is none, and without a plan.
+func (p *Plan) meant(name string) string {
+	for _, part := range nameParts(name) {
+		if p == nil || !p.Knows(part) {
+			continue
+		}
+		if at, known := p.known[part]; known {
+			return p.Params[at.position].Name
+		}
+		return part
+	}
+	return ""
+}
+
+// MeantBy says which parameter an unknown name has as a word, empty if it has none. Of names that
+// are withheld it is the first that has one.
+func (s *Scanned) MeantBy(shown string) string {
+	meant := s.plan.meant(shown)
+	for i := 0; shown == withheldName && meant == "" && i < len(s.unknown); i++ {
+		if name := appendDecoded(nil, s.unknown[i].name); shownName(name, s.plan.Endpoint.names, s.plan) == shown {
+			meant = s.plan.meant(string(name))
+		}
+	}
+	switch {
+	case meant == "":
+		return ""
+	case s.plan.Knows(meant + SeveralSuffix):
+		return "did you mean " + meant + ", or " + meant + SeveralSuffix + " for several values?"
+	}
+	return "did you mean " + meant + "?"
 }
 
 // isName reports whether a text may be meant as a parameter's name and cannot contain an
@@ -110,7 +158,7 @@ func FileFaults(query []byte, set NameSet) *Invalid {
 		return nil
 	}
 	all := new(Invalid)
-	for _, name := range shownNames(sent, set) {
+	for _, name := range shownNames(sent, set, nil) {
 		all.Issues = append(all.Issues, extraForbidden(name,
 			"a file has all records of its table; for some of them ask for LIST/export"))
 	}
@@ -212,6 +260,27 @@ func removedOf(p *Plan) map[string]string {
 		}
 	}
 	return remedies
+}
+
+// refuseUnknown refuses a name that no parameter has, of which part is a word or the whole, if the
+// answer without it would be taken for another.
+func (s *Scanned) refuseUnknown(name, part string, encoded []byte) {
+	restricts := len(encoded) > 0
+	if s.plan.Knows(part) {
+		if restricts {
+			s.refuse(shownName([]byte(name), s.plan.Endpoint.names, s.plan), s.MeantBy(part))
+		}
+		return
+	}
+	s.refuseList(part)
+	if part == EverybodyParam {
+		s.refuse(part, "records of "+s.plan.Endpoint.Name()+" have no category, gender or age_range, so "+
+			"none of them counts only some people; leave it out")
+	}
+	if restricts {
+		s.refuseRemoved(part)
+		s.refuseOfLists(part)
+	}
 }
 
 // refuseRemoved refuses a removed filter.

@@ -34,6 +34,9 @@ var meantNames = map[string]string{
 
 // HintOf says which parameter a caller may have meant by an unknown one, empty if none is near.
 func HintOf(r *contract.Request, unknown string) string {
+	if meant := r.MeantBy(unknown); meant != "" {
+		return meant
+	}
 	names := r.ParamNames()
 	unknown = strings.ToLower(unknown)
 	usual := meantNames[unknown]
