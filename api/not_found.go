@@ -62,6 +62,10 @@ var listsByName = sync.OnceValue(func() map[string]int {
 // meantPath returns the path that a path without a route probably means, and a hint at it for paths
 // of lists. Both are empty if there is none.
 func (s *Server) meantPath(sent string) (near, hint string) {
+	given := sent
+	if sent = path.Clean(sent); sent != given && s.HandlerOf(sent) != nil { // as of a base address that ends in a slash
+		return sent, "did you mean " + sent + "?"
+	}
 	m := s.MountOf(sent)
 	rest, isList := strings.CutPrefix(sent[len(m.Prefix):], "/api/")
 	if !isList {
