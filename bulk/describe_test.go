@@ -83,7 +83,7 @@ func TestDocuments(t *testing.T) {
 	has(t, "the item", all["affected-people/idps.json"],
 		`"id": "affected-people/idps"`, `"name": "resource_hdx_id", "type": "string"`,
 		`"start_datetime": "2023-01-01T00:00:00Z"`, `"end_datetime": "2025-12-31T23:59:59Z"`, `"datetime": null`,
-		`"href": "./idps/"`, `"href": "./idps/admin_level=1/part-0.parquet"`, `"table:row_count": 3`,
+		`"href": "./idps/admin_level=1/part-0.parquet"`, `"table:row_count": 3`,
 		`"description": "", "name": "reference_period_start", "type": "string"`)
 	has(t, "the flat item", all["metadata/org.json"], `"href": "./org.parquet"`, `"href": "https://l.example"`,
 		`"datetime": "2026-11-22T00:00:00Z"`, `"name": "P", "roles"`)

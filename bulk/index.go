@@ -43,7 +43,8 @@ func NewestFirst(manifests []*Manifest) {
 func NewIndex(manifests []*Manifest) *Index {
 	x := &Index{
 		Type: "Catalog", Version: "1.1.0", ID: "bulk", Title: "Whole tables of snapshots",
-		Description: "Each item is the manifest of one snapshot: its files with sizes, digests, columns and sources.",
+		Description: "Manifests are of one snapshot each: its files with sizes, digests, columns and sources. " +
+			"Children are the collections of those with files in the layout of HDX HAPI.",
 		Links: []Link{
 			{Rel: "self", Href: "index.json", Type: jsonType}, {Rel: "root", Href: "index.json", Type: jsonType},
 		},
@@ -51,7 +52,7 @@ func NewIndex(manifests []*Manifest) *Index {
 	NewestFirst(manifests)
 	for _, m := range manifests {
 		link := Link{
-			Rel: "item", Href: m.Snapshot + "/manifest.json", Type: jsonType, Title: "Snapshot " + m.Snapshot,
+			Rel: "manifest", Href: m.Snapshot + "/manifest.json", Type: jsonType, Title: "Snapshot " + m.Snapshot,
 			Snapshot: m.Snapshot, Created: m.Created, Licenses: m.licenses(),
 		}
 		for f := range m.All {
@@ -61,6 +62,11 @@ func NewIndex(manifests []*Manifest) *Index {
 			link.Rows += t.Rows
 		}
 		x.Links = append(x.Links, link)
+		if slices.ContainsFunc(m.Tables, func(t Table) bool { return t.of(HAPIParquet) != nil }) {
+			x.Links = append(x.Links, Link{
+				Rel: "child", Href: m.Snapshot + "/" + Collection, Type: jsonType, Title: "Snapshot " + m.Snapshot,
+			})
+		}
 	}
 	return x
 }

@@ -146,14 +146,14 @@ func (m *Manifest) item(t *Table, files []*File, theme, dataset string) (object,
 	for _, url := range distinct(t.Sources, licenseURL) {
 		links = append(links, link("license", url, "", ""))
 	}
-	href := func(f *File) string { return "./" + strings.TrimPrefix(f.Path, theme+"/") }
-	assets := object{"data": asset(href(files[0]), t.Title)}
-	if strings.Contains(files[0].Path, "/admin_level=") {
-		assets["data"] = asset("./"+dataset+"/", t.Title) // the folder, as readers of OCHA's tree know it
-		for _, f := range files {
-			_, level, _ := strings.Cut(path.Dir(f.Path), "/admin_level=")
-			assets["admin_level="+level] = asset(href(f), t.Title+", admin level "+level)
+	// Not the folder of the levels, which OCHA's items have as data: nothing answers at its path.
+	assets := object{}
+	for _, f := range files {
+		name, title := "data", t.Title
+		if _, level, found := strings.Cut(path.Dir(f.Path), "/admin_level="); found {
+			name, title = "admin_level="+level, t.Title+", admin level "+level
 		}
+		assets[name] = asset("./"+strings.TrimPrefix(f.Path, theme+"/"), title)
 	}
 	return object{
 		"type": "Feature", "stac_version": stacVersion, "stac_extensions": list{tableExtension},

@@ -70,6 +70,8 @@ def query(sql):
 
 
 def stac():
+    latest, *_ = pystac.Catalog.from_file(f"{BASE}/bulk/index.json").get_children()
+    check("the first collection of the index", latest.get_self_href() == f"{LATEST}/collection.json", latest.get_self_href())
     root = pystac.Collection.from_file(f"{BASE}/bulk/collection.json")
     items, documents = {}, [root]
     for child in root.get_children():
@@ -84,10 +86,7 @@ def stac():
         pystac.validation.validate_dict(text)
     check("STAC documents", len(documents) == 32, len(documents))  # as many as OCHA has
     for name, item in items.items():
-        hrefs = [a.get_absolute_href() for key, a in item.assets.items() if key != "data"]
-        data = item.assets["data"].get_absolute_href()
-        check(f"{name}: data", data.endswith("/") == bool(hrefs), data)
-        files = "[" + ", ".join(f"'{href}'" for href in hrefs or [data]) + "]"
+        files = "[" + ", ".join(f"'{a.get_absolute_href()}'" for a in item.assets.values()) + "]"
         columns = [(c["name"], c["type"]) for c in item.properties["table:columns"]]
         kinds = {"VARCHAR": "string", "BIGINT": "int64", "DOUBLE": "double", "BOOLEAN": "bool"}
         found = [(row[0], kinds.get(row[1])) for row in
