@@ -31,6 +31,8 @@ const (
 	measuresParam = "measures"
 	startParam    = "start_date"
 	endParam      = "end_date"
+	monthPart     = "month"
+	newestStart   = "max:" + contract.PeriodStart
 )
 
 const monthsOfYear = 12
@@ -70,6 +72,7 @@ type figure struct {
 	filters url.Values           // of the declaration
 	base    url.Values           // parameters that choose the rows, but for places
 	months  map[string]time.Time // of YearApart, by place: the newest one
+	future  map[string]bool      // places with rows that start after the snapshot's day, which are left out
 	of      map[string]*headline // places with rows
 	// What exists of places besides these rows, in words; nil until it is needed.
 	alike, others map[string]string
@@ -86,6 +89,9 @@ func (c *headlineReader) read(h *contract.Headline) (records [][]any, err error)
 		return nil, err
 	}
 	f.base = merged(f.filters, c.given)
+	if err := f.leaveOutFuture(); err != nil {
+		return nil, err
+	}
 	places := f.codes
 	if !f.chosen || len(places) > 0 {
 		if err := f.readRows(); err != nil {
@@ -122,9 +128,57 @@ func merged(queries ...url.Values) url.Values {
 // only is a query for the rows with a value.
 func only(param, value string) url.Values { return url.Values{param: {value}} }
 
-// between is a query for the rows of some months.
-func between(first, last time.Time) url.Values {
-	return url.Values{startParam: {first.Format("2006-01")}, endParam: {last.Format("2006-01")}}
+// between is a query for the rows of some months, up to the snapshot's day.
+func (f *figure) between(first, last time.Time) url.Values {
+	until := last.Format("2006-01")
+	if today := f.today().Format(time.DateOnly); f.future != nil && strings.HasPrefix(today, until) {
+		until = today
+	}
+	return url.Values{startParam: {first.Format("2006-01")}, endParam: {until}}
+}
+
+// today is the day of the snapshot.
+func (f *figure) today() time.Time {
+	return f.a.Served.Bound.Snap.Manifest.SnapshotTime.UTC().Truncate(24 * time.Hour)
+}
+
+// futureKey is the key of what a snapshot keeps of the future of a list.
+type futureKey struct{ path string }
+
+// leaveOutFuture restricts the figure to rows that start on the snapshot's day or before: one wrong
+// digit in a year would otherwise be the newest of its place for as long as it stands. It notes the
+// places that have later rows, since only their requests need the end date.
+func (f *figure) leaveOutFuture() error {
+	tomorrow := f.today().AddDate(0, 0, 1)
+	later := only(startParam, tomorrow.Format(time.DateOnly)) // and what started before, and has not ended
+	isLater := func(v aggregate.Value) bool { return v.Kind == aggregate.Time && v.Int >= tomorrow.UnixMicro() }
+	has := func() (bool, error) {
+		rows, err := f.ask(merged(f.given, later), nil, newestStart)
+		return err == nil && isLater(rows.at(0, 0)), err
+	}
+	found, err := false, error(nil)
+	if len(f.given) > 0 {
+		found, err = has()
+	} else {
+		found, err = list.MadeOf(f.s, f.a.Served, futureKey{f.Path}, has)
+	}
+	if err != nil || !found {
+		return err
+	}
+	f.future = map[string]bool{}
+	rows, err := f.ask(merged(f.base, f.where(), later), []string{f.Place}, newestStart)
+	for i := 0; err == nil && i < rows.len(); i++ {
+		if isLater(rows.at(i, 1)) {
+			f.future[rows.at(i, 0).Text] = true
+		}
+	}
+	f.base.Set(endParam, f.today().Format(time.DateOnly))
+	return err
+}
+
+// needsEnd reports whether a request for the rows of a place must leave out those of the future.
+func (f *figure) needsEnd(place string) bool {
+	return f.future[place] || f.future != nil && f.list.Edition != nil && f.list.Edition.Whole
 }
 
 // where keeps the places that were asked for, if they are as many as a list may have.
@@ -173,6 +227,10 @@ func (f *figure) request(params url.Values, groups []string, measures ...string)
 // requests are the requests of which the figure of a place is made.
 func (f *figure) requests(place string) (requests []string) {
 	rows := merged(f.base, only(f.Place, place))
+	if f.Newest != contract.NewestMonths && !f.needsEnd(place) {
+		rows.Del(endParam)
+		maps.Copy(rows, f.given)
+	}
 	month, has := f.months[place]
 	switch {
 	case f.Newest == contract.YearApart && !has:
@@ -180,7 +238,8 @@ func (f *figure) requests(place string) (requests []string) {
 	case f.Newest == contract.YearApart:
 		for years := range 2 {
 			of := month.AddDate(-years, 0, 0)
-			requests = append(requests, f.request(merged(rows, between(of, of)), f.MatchedBy(), f.Measures...))
+			by := append(f.MatchedBy(), monthPart)
+			requests = append(requests, f.request(merged(rows, f.between(of, of)), by, f.Measures...))
 		}
 	case f.Weight != "":
 		return []string{f.request(rows, []string{f.Weight}, append([]string{"count"}, f.Measures...)...)}
@@ -208,24 +267,27 @@ func dayText(v aggregate.Value) string {
 
 // readRows finds which rows the figure is made of, and what is known of them besides the value.
 func (f *figure) readRows() error {
-	const newest = "max:" + contract.PeriodStart
 	switch f.Newest {
 	case contract.NewestEdition:
 		f.base.Set(contract.LatestParam, contract.LatestEdition)
 	case contract.NewestMonths:
+		until := merged(f.given)
+		if f.future != nil {
+			until[endParam] = f.base[endParam]
+		}
 		f.base.Del(endParam)
-		rows, err := f.ask(f.given, nil, newest)
+		rows, err := f.ask(until, nil, newestStart)
 		if err != nil || rows.at(0, 0).Kind != aggregate.Time {
 			return err
 		}
 		last := monthOf(rows.at(0, 0))
-		f.base = merged(f.base, between(last.AddDate(0, 1-monthsOfYear, 0), last))
+		f.base = merged(f.base, f.between(last.AddDate(0, 1-monthsOfYear, 0), last))
 	case contract.YearApart:
-		rows, err := f.ask(merged(f.base, f.where()), []string{f.Place}, newest)
+		rows, err := f.ask(merged(f.base, f.where()), []string{f.Place}, newestStart)
 		for i := 0; err == nil && i < rows.len(); i++ {
 			place, month := rows.at(i, 0).Text, monthOf(rows.at(i, 1))
 			f.months[place] = month
-			err = f.describe(merged(f.base, only(f.Place, place), between(month, month)))
+			err = f.describe(merged(f.base, only(f.Place, place), f.between(month, month)))
 		}
 		return err
 	}
@@ -235,8 +297,8 @@ func (f *figure) readRows() error {
 // describe finds what is known of the rows of places besides the value.
 func (f *figure) describe(params url.Values) error {
 	by := []string{f.Place, "resource_catalog_id", contract.PeriodEnd}
-	if f.Newest == contract.NewestMonths {
-		by = append(by, "month")
+	if f.Newest != contract.NewestEdition {
+		by = append(by, monthPart)
 	}
 	measures := []string{"count", "min:" + contract.PeriodStart}
 	if f.list.Units() != nil {
@@ -248,6 +310,9 @@ func (f *figure) describe(params url.Values) error {
 	}
 	for i := range rows.len() {
 		place, from, end := rows.at(i, 0).Text, f.sources[rows.at(i, 1).Text], rows.at(i, 2)
+		if f.Newest == contract.YearApart && rows.at(i, 3).Text != f.months[place].Format("2006-01") {
+			continue // a price of the month before that ends in this one
+		}
 		measure := func(k int) aggregate.Value { return rows.at(i, len(by)+k) }
 		h := f.of[place]
 		if h == nil {

@@ -120,18 +120,19 @@ func (f *figure) ratio(where url.Values) error {
 
 // medianChange compares the newest month of a country with the same month a year before.
 func (f *figure) medianChange(place string, h *headline) error {
-	month, by := f.months[place], f.MatchedBy()
+	month, by := f.months[place], append(f.MatchedBy(), monthPart)
 	var prices [2]map[string]*big.Rat
 	for years := range prices {
 		of := month.AddDate(-years, 0, 0)
-		rows, err := f.ask(merged(f.base, only(f.Place, place), between(of, of)), by, f.Measures...)
+		rows, err := f.ask(merged(f.base, only(f.Place, place), f.between(of, of)), by, f.Measures...)
 		if err != nil {
 			return err
 		}
 		prices[years] = map[string]*big.Rat{}
 		for i := range rows.len() {
-			key := groupKey(rows.result, i, len(by))
-			prices[years][key] = ratOf(rows.number(i, len(by)))
+			if rows.at(i, len(by)-1).Text == of.Format("2006-01") { // prices run to the middle of the next month
+				prices[years][groupKey(rows.result, i, len(by)-1)] = ratOf(rows.number(i, len(by)))
+			}
 		}
 	}
 	var changes []*big.Rat

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"hdqs/aggregate"
 	"hdqs/api/additivity"
@@ -224,6 +225,9 @@ func (f *figure) absent(place string) (string, error) {
 		if records, has := (*of.records)[place]; has {
 			return fmt.Sprintf(of.format, place, f.list.Name(), records), nil
 		}
+	}
+	if f.future != nil {
+		kind.Set(endParam, f.today().Format(time.DateOnly))
 	}
 	all, err := f.recordsOfAll(kind)
 	return fmt.Sprintf("no record of %s at any level; %s", place, all), err

@@ -11,6 +11,7 @@ import datetime
 import decimal
 import io
 import json
+import statistics
 import sys
 import urllib.error
 import urllib.parse
@@ -51,15 +52,23 @@ def get(path):
         return answer.code, answer.read().decode()
 
 
+def snapshot_day():
+    """No figure is made of rows that start after it."""
+    url = BASE + "/hapi/api/v2/" + LISTS["location"] + "?limit=1"
+    with urllib.request.urlopen(urllib.request.Request(url, headers=HEADERS)) as answer:
+        return datetime.datetime.strptime(answer.headers["X-Snapshot-Id"][:8], "%Y%m%d").date()
+
+
+LAST = min(snapshot_day(), datetime.date.fromisoformat(END or "9998-12-31"))
+
+
 def fetch(name):
     status, text = get("/hapi/api/v2/" + LISTS[name] + "/export?output_format=csv")
     assert status == 200, (name, status, text[:300])
     rows = list(csv.DictReader(io.StringIO(text)))
-    if END:
-        limit = datetime.date.fromisoformat(END) + datetime.timedelta(days=1)
-        rows = [r for r in rows if name in ("admin1", "admin2", "location", "resource")
-                or r["reference_period_start"] < limit.isoformat()]
-    return rows
+    limit = LAST + datetime.timedelta(days=1)
+    return [r for r in rows if name in ("admin1", "admin2", "location", "resource")
+            or r["reference_period_start"] < limit.isoformat()]
 
 
 DATA = {name: fetch(name) for name in LISTS}
@@ -260,7 +269,7 @@ def prices():
         for month in (last, months(last, -12)):
             known = collections.defaultdict(list)
             for r in of:
-                if r["reference_period_start"][:7] <= month <= r["reference_period_end"][:7]:
+                if r["reference_period_start"][:7] == month:
                     key = tuple(r[f] for f in ("market_code", "commodity_code", "unit", "price_flag", "price_type",
                                                "currency_code"))
                     known[key].append(number(r["price"]))
@@ -356,11 +365,23 @@ def repeat(name, record):
     global sent
     requests = record["request"]
     if isinstance(requests, list):
-        for r in requests:
+        prices = []
+        for i, r in enumerate(requests):
             status, text = get(r)
             sent += 1
             if status != 200:
                 faults.append("%s: %s: %d %s" % (name, r, status, text[:200]))
+            elif name == "price_change_in_a_year" and record["value"] is not None:
+                month = months(record["period_start"][:7], -12 * i)
+                prices.append({})
+                for group in json.loads(text, parse_float=decimal.Decimal)["data"]:
+                    price = group.pop("mean_price")
+                    if group.pop("month") == month and price:
+                        prices[-1][json.dumps(group)] = price
+        if prices:
+            ratios = [Fraction(prices[0][k]) / Fraction(prices[1][k]) for k in prices[0] if k in prices[1]]
+            change = percent(statistics.median(ratios) - 1, Fraction(1))
+            check(name, record["location_code"], requests, abs(change - Fraction(record["value"])) < Fraction(1, 100), True)
         return
     status, text = get(requests)
     sent += 1
