@@ -226,3 +226,26 @@ func TestLinksOfPages(t *testing.T) {
 		}
 	}
 }
+
+// TestDescribedServer: descriptions name the server by its whole address where it is known.
+func TestDescribedServer(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string][2]string{
+		"":                     {"/", "/hapi"},
+		"https://data.example": {"https://data.example", "https://data.example/hapi"},
+	} {
+		s := sampleServer(t, state.Options{BaseURL: base}, 3)
+		for path, server := range map[string]string{
+			"/openapi.json": want[0], "/hapi/openapi.json": want[1], "/hapi/openapi-all.json": want[1],
+		} {
+			body := string(s.Answer("GET", path, nil).Body)
+			if !strings.Contains(body, `"servers":[{"url":"`+server+`"}]`) {
+				t.Errorf("%s of a service at %q does not name the server %s", path, base, server)
+			}
+			others := strings.HasPrefix(body, "{") && strings.Contains(body, `"externalDocs"`)
+			if wanted := base != "" && path == "/hapi/openapi.json"; others != wanted {
+				t.Errorf("%s of a service at %q refers to other descriptions: %v", path, base, others)
+			}
+		}
+	}
+}

@@ -287,6 +287,8 @@ func TestChangesOfPrices(t *testing.T) {
 		priceOf("SDN", 2023, 6, "4", "tea", "USD", "1"),
 		priceOf("SDN", 2024, 6, "4", "tea", "SDG", "900"),
 		priceOf("SDN", 2024, 5, "3", "tea", "SDG", "1"),
+		priceOf("TCD", 2024, 6, "1", "rice", "XAF", "99999.9999"),
+		priceOf("TCD", 2023, 6, "1", "rice", "XAF", "100000"),
 	)
 	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	for query, want := range map[string]string{
@@ -297,6 +299,7 @@ func TestChangesOfPrices(t *testing.T) {
 		"location_code=SDN&end_date=2024-05":       "<nil> 1",
 		"commodity_code__in=rice,salt&limit=1":     "50.0 3",
 		"location_code=SDN&commodity_code=nothing": "<nil> 0",
+		"location_code=TCD":                        "0.0 1", // and not -0.0
 	} {
 		records, _ := figureAnswer(t, s, "/api/v2/figures/price_change_in_a_year?"+query)
 		if got := fmt.Sprint(records[0]["value"], " ", records[0]["rows"]); got != want {

@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -167,7 +166,9 @@ func percentText(part, whole *big.Rat) string {
 	}
 	ratio := new(big.Rat).Quo(part, whole)
 	text := ratio.Mul(ratio, big.NewRat(100, 1)).FloatString(contract.HeadlineDigits)
-	text = cmp.Or(strings.TrimSuffix(strings.TrimRight(text, "0"), "."), "0")
+	if text = strings.TrimSuffix(strings.TrimRight(text, "0"), "."); text == "-0" {
+		text = "0"
+	}
 	if !strings.Contains(text, ".") {
 		text += ".0"
 	}

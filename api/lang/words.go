@@ -70,6 +70,9 @@ func (l *Language) Rounded(text string) string {
 	if v < 0 {
 		sign, v = l.minus(), -v
 	}
+	if v < 0.05 { // which is rounded to 0, and 0 has no sign
+		sign = ""
+	}
 	for _, s := range Scales {
 		if v >= s.Size-s.Size/2e4 { // which one decimal rounds up to it
 			return sign + l.T(s.Text, l.oneDecimal(v/s.Size))

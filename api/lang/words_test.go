@@ -9,6 +9,7 @@ func TestWords(t *testing.T) {
 		"24786370": "24.8 million", "7101895113": "7.1 billion", "17238": "17\u202f238", "999950000": "1 billion",
 		"999949999": "999.9 million", "999999": "1 million", "949000": "949\u202f000", "0": "0", "-3.25": "\u22123.3",
 		"52.328": "52.3", "8.0": "8", "14000000.0": "14 million", "": "", "1556235.0": "1.6 million", "0.04": "0",
+		"-0.04": "0", "-0.05": "\u22120.1",
 	} {
 		if got := english.Rounded(text); got != want {
 			t.Errorf("%s is %q, want %q", text, got, want)
