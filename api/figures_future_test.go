@@ -13,8 +13,8 @@ import (
 	"hdqs/api/state"
 )
 
-// pricesOver is a row of the prices of a market in a period that begins in one month and ends in the
-// next, as most recorded prices do.
+// pricesOver is a row of the prices of a market in a period that begins in one month and ends in
+// the next, as most recorded prices do.
 func pricesOver(country, from, to, commodity, amount string) spec {
 	return with(priceOf(country, 2024, 1, "1", commodity, "SDG", amount), during(from, to))
 }
@@ -72,7 +72,9 @@ func futureRows() map[string][]spec {
 			pricesOver("SDN", "2205-01-15", "2205-02-14", "rice", "1"),
 			pricesOver("SDN", "2026-11-21", "2026-12-14", "rice", "1"),
 		},
-		"funding": {with(spec{"location_code": "SDN", "appeal_code": "X"}, tomorrow, spec{"funding_usd": decimal("3")})},
+		"funding": {with(spec{"location_code": "SDN", "appeal_code": "X"}, tomorrow, spec{
+			"funding_usd": decimal("3"),
+		})},
 		"poverty_rate": {with(spec{"location_code": "HTI", "admin_level": 0}, late, spec{
 			"headcount_ratio": decimal("1"), "mpi": decimal("0"),
 		})},

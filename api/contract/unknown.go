@@ -42,6 +42,9 @@ func shownNames(sent []sentPair, set NameSet, p *Plan) []string {
 }
 
 func shownName(name []byte, set NameSet, p *Plan) string {
+	isUnsafe := func(c rune) bool { // without a capital letter there is no identifier, see isName
+		return c != '[' && c != ']' && c != '_' && ('a' > c || c > 'z') && ('0' > c || c > '9')
+	}
 	switch {
 	case len(name) == 0:
 		return emptyName
@@ -49,11 +52,7 @@ func shownName(name []byte, set NameSet, p *Plan) string {
 		return HAPINames.Name(string(name))
 	case isName(name):
 		return string(name)
-	}
-	isUnsafe := func(c rune) bool { // without a capital letter there is no identifier, see isName
-		return c != '[' && c != ']' && c != '_' && ('a' > c || c > 'z') && ('0' > c || c > '9')
-	}
-	if len(name) > maxUnknownName || bytes.ContainsFunc(name, isUnsafe) || p.meant(string(name)) == "" {
+	case len(name) > maxUnknownName || bytes.ContainsFunc(name, isUnsafe) || p.meant(string(name)) == "":
 		return withheldName
 	}
 	return string(name)
@@ -263,9 +262,8 @@ func removedOf(p *Plan) map[string]string {
 }
 
 // refuseUnknown refuses a name that no parameter has, of which part is a word or the whole, if the
-// answer without it would be taken for another.
-func (s *Scanned) refuseUnknown(name, part string, encoded []byte) {
-	restricts := len(encoded) > 0
+// answer without it would be taken for another. Without a value it would not restrict the rows.
+func (s *Scanned) refuseUnknown(name, part string, restricts bool) {
 	if s.plan.Knows(part) {
 		if restricts {
 			s.refuse(shownName([]byte(name), s.plan.Endpoint.names, s.plan), s.MeantBy(part))

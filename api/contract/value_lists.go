@@ -83,7 +83,8 @@ func (s *Scanned) refuseList(name string) {
 
 // refuse records that a parameter is not ignored, but an error.
 func (s *Scanned) refuse(name, reason string) {
-	if len(s.refused) < maxUnknownKept && !slices.ContainsFunc(s.refused, func(known Issue) bool { return known.Param == name }) {
+	isKnown := func(known Issue) bool { return known.Param == name }
+	if len(s.refused) < maxUnknownKept && !slices.ContainsFunc(s.refused, isKnown) {
 		s.refused = append(s.refused, extraForbidden(name, reason))
 	}
 }

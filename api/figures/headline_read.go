@@ -73,7 +73,10 @@ type figure struct {
 	base    url.Values           // parameters that choose the rows, but for places
 	months  map[string]time.Time // of YearApart, by place: the newest one
 	future  map[string]bool      // places with rows that start after the snapshot's day, which are left out
-	of      map[string]*headline // places with rows
+
+	hasFuture bool // some place of the list has such rows
+
+	of map[string]*headline // places with rows
 	// What exists of places besides these rows, in words; nil until it is needed.
 	alike, others map[string]string
 }
@@ -83,15 +86,12 @@ type figure struct {
 func (c *headlineReader) read(h *contract.Headline) (records [][]any, err error) {
 	f := &figure{
 		headlineReader: c, Headline: h, list: h.List(contract.ContractNames), months: map[string]time.Time{},
-		of: map[string]*headline{},
+		future: map[string]bool{}, of: map[string]*headline{},
 	}
 	if f.filters, err = url.ParseQuery(h.Filters); err != nil {
 		return nil, err
 	}
 	f.base = merged(f.filters, c.given)
-	if err := f.leaveOutFuture(); err != nil {
-		return nil, err
-	}
 	places := f.codes
 	if !f.chosen || len(places) > 0 {
 		if err := f.readRows(); err != nil {
@@ -131,7 +131,7 @@ func only(param, value string) url.Values { return url.Values{param: {value}} }
 // between is a query for the rows of some months, up to the snapshot's day.
 func (f *figure) between(first, last time.Time) url.Values {
 	until := last.Format("2006-01")
-	if today := f.today().Format(time.DateOnly); f.future != nil && strings.HasPrefix(today, until) {
+	if today := f.today().Format(time.DateOnly); len(f.future) > 0 && strings.HasPrefix(today, until) {
 		until = today
 	}
 	return url.Values{startParam: {first.Format("2006-01")}, endParam: {until}}
@@ -148,38 +148,33 @@ type futureKey struct{ path string }
 // leaveOutFuture restricts the figure to rows that start on the snapshot's day or before: one wrong
 // digit in a year would otherwise be the newest of its place for as long as it stands. It notes the
 // places that have later rows, since only their requests need the end date.
-func (f *figure) leaveOutFuture() error {
+func (f *figure) leaveOutFuture() (err error) {
 	tomorrow := f.today().AddDate(0, 0, 1)
 	later := only(startParam, tomorrow.Format(time.DateOnly)) // and what started before, and has not ended
 	isLater := func(v aggregate.Value) bool { return v.Kind == aggregate.Time && v.Int >= tomorrow.UnixMicro() }
-	has := func() (bool, error) {
-		rows, err := f.ask(merged(f.given, later), nil, newestStart)
+	f.hasFuture, err = list.MadeOf(f.s, f.a.Served, futureKey{f.Path}, func() (bool, error) {
+		rows, err := f.ask(later, nil, newestStart)
 		return err == nil && isLater(rows.at(0, 0)), err
-	}
-	found, err := false, error(nil)
-	if len(f.given) > 0 {
-		found, err = has()
-	} else {
-		found, err = list.MadeOf(f.s, f.a.Served, futureKey{f.Path}, has)
-	}
-	if err != nil || !found {
+	})
+	if err != nil || !f.hasFuture {
 		return err
 	}
-	f.future = map[string]bool{}
-	rows, err := f.ask(merged(f.base, f.where(), later), []string{f.Place}, newestStart)
+	of := merged(f.base, f.where())
+	if f.Newest == contract.NewestMonths || f.isOfWholeList() {
+		of = f.given
+	}
+	rows, err := f.ask(merged(of, later), []string{f.Place}, newestStart)
 	for i := 0; err == nil && i < rows.len(); i++ {
 		if isLater(rows.at(i, 1)) {
 			f.future[rows.at(i, 0).Text] = true
+			f.base.Set(endParam, f.today().Format(time.DateOnly))
 		}
 	}
-	f.base.Set(endParam, f.today().Format(time.DateOnly))
 	return err
 }
 
-// needsEnd reports whether a request for the rows of a place must leave out those of the future.
-func (f *figure) needsEnd(place string) bool {
-	return f.future[place] || f.future != nil && f.list.Edition != nil && f.list.Edition.Whole
-}
+// isOfWholeList reports whether the newest period is that of the list, whatever the place.
+func (f *figure) isOfWholeList() bool { return f.list.Edition != nil && f.list.Edition.Whole }
 
 // where keeps the places that were asked for, if they are as many as a list may have.
 func (f *figure) where() url.Values {
@@ -227,7 +222,7 @@ func (f *figure) request(params url.Values, groups []string, measures ...string)
 // requests are the requests of which the figure of a place is made.
 func (f *figure) requests(place string) (requests []string) {
 	rows := merged(f.base, only(f.Place, place))
-	if f.Newest != contract.NewestMonths && !f.needsEnd(place) {
+	if f.Newest != contract.NewestMonths && !f.future[place] && (len(f.future) == 0 || !f.isOfWholeList()) {
 		rows.Del(endParam)
 		maps.Copy(rows, f.given)
 	}
@@ -267,12 +262,15 @@ func dayText(v aggregate.Value) string {
 
 // readRows finds which rows the figure is made of, and what is known of them besides the value.
 func (f *figure) readRows() error {
+	if err := f.leaveOutFuture(); err != nil {
+		return err
+	}
 	switch f.Newest {
 	case contract.NewestEdition:
 		f.base.Set(contract.LatestParam, contract.LatestEdition)
 	case contract.NewestMonths:
 		until := merged(f.given)
-		if f.future != nil {
+		if len(f.future) > 0 {
 			until[endParam] = f.base[endParam]
 		}
 		f.base.Del(endParam)

@@ -226,7 +226,7 @@ func (f *figure) absent(place string) (string, error) {
 			return fmt.Sprintf(of.format, place, f.list.Name(), records), nil
 		}
 	}
-	if f.future != nil {
+	if f.hasFuture && !f.given.Has(endParam) {
 		kind.Set(endParam, f.today().Format(time.DateOnly))
 	}
 	all, err := f.recordsOfAll(kind)

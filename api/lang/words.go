@@ -67,12 +67,10 @@ func (l *Language) Rounded(text string) string {
 		return text
 	}
 	sign := ""
-	if v < 0 {
-		sign, v = l.minus(), -v
+	if v <= -0.05 { // what is rounded to 0 has no sign
+		sign = l.minus()
 	}
-	if v < 0.05 { // which is rounded to 0, and 0 has no sign
-		sign = ""
-	}
+	v = math.Abs(v)
 	for _, s := range Scales {
 		if v >= s.Size-s.Size/2e4 { // which one decimal rounds up to it
 			return sign + l.T(s.Text, l.oneDecimal(v/s.Size))

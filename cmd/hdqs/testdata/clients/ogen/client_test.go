@@ -1,12 +1,9 @@
-// Asks for a list with the client that ogen made and prints rows, total and the sum of a field:
-// client BASE IDENTIFIER.
-package main
+package client
 
 import (
 	"context"
-	"fmt"
-	"log"
-	"os"
+	"flag"
+	"testing"
 
 	"client/api"
 )
@@ -22,25 +19,27 @@ func (i identifier) AppIdentifierHeader(context.Context, api.OperationName) (api
 	return api.AppIdentifierHeader{APIKey: string(i)}, nil
 }
 
-func main() {
-	client, err := api.NewClient(os.Args[1], identifier(os.Args[2]))
+// TestList asks for a list with the client that ogen made and logs rows, total and the sum of a
+// field: go test -v . -args BASE IDENTIFIER.
+func TestList(t *testing.T) {
+	client, err := api.NewClient(flag.Arg(0), identifier(flag.Arg(1)))
 	if err != nil {
-		log.Fatal(err)
+		t.Fatal(err)
 	}
-	answer, err := client.GetConflictEventAPIV2CoordinationContextConflictEventsGet(context.Background(),
+	answer, err := client.GetConflictEventAPIV2CoordinationContextConflictEventsGet(t.Context(),
 		api.GetConflictEventAPIV2CoordinationContextConflictEventsGetParams{
 			LocationCode: api.NewOptString("AFG"), Limit: api.NewOptInt(5000),
 		})
 	if err != nil {
-		log.Fatal(err)
+		t.Fatal(err)
 	}
 	list, is := answer.(*api.ConflictEventsListHeaders)
 	if !is {
-		log.Fatalf("the answer is %#v", answer)
+		t.Fatalf("the answer is %#v", answer)
 	}
 	fatalities := 0
 	for _, row := range list.Response.Data {
 		fatalities += row.Fatalities.Or(0)
 	}
-	fmt.Printf("%d\t%d\t%d\n", len(list.Response.Data), list.XTotalCount, fatalities)
+	t.Logf("%d\t%d\t%d\n", len(list.Response.Data), list.XTotalCount, fatalities)
 }
