@@ -18,6 +18,7 @@ import (
 	"hdqs/internal/memory"
 	"hdqs/internal/threshold"
 	"hdqs/loader"
+	"hdqs/loader/catalogfile"
 	"hdqs/loader/upstream"
 	"hdqs/snapshot/store"
 )
@@ -126,7 +127,7 @@ func (f *loadFlags) run(
 		dir = s.Dir
 		o.Fetched, o.Verified = &s.FetchReport, true
 	}
-	o.Catalog = os.DirFS(dir)
+	o.Catalog = catalogfile.Dir(dir)
 	bar := newProgress(messages, "loading")
 	defer bar.finish()
 	o.Progress = func(p loader.Progress) { bar.update(p.Path, p.Done, p.Total) }

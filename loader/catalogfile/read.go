@@ -103,6 +103,10 @@ func Find(fsys fs.FS, isDataRole func(string) bool) (f *File, others []string, e
 			return nil, nil, err
 		}
 	}
+	folder := path.Dir(f.PackagePattern()) // which Glob takes for empty if it cannot be read
+	if _, err := fs.Stat(fsys, folder); err != nil && !errors.Is(err, fs.ErrNotExist) && fs.ValidPath(folder) {
+		return nil, nil, fmt.Errorf("%s: packages: %w", Name, err)
+	}
 	packages, err := fs.Glob(fsys, f.PackagePattern())
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: packages %q: %w", Name, f.Packages, err)
