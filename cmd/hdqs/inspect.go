@@ -68,7 +68,7 @@ func newInspect() *cobra.Command {
 			case datasets:
 				return view.printDatasets(out)
 			}
-			return view.print(out)
+			return view.print(out, catalogOf(st.Store, id))
 		},
 	}
 	f.register(cmd.Flags())
@@ -97,11 +97,20 @@ func printReport(out io.Writer, st *store.Store, id string, asJSON bool) error {
 	return report.WriteText(out)
 }
 
+// catalogOf is the catalog that a snapshot was loaded from, "" if its report cannot be read.
+func catalogOf(st *store.Store, id string) string {
+	var report loader.Report
+	if data, err := st.Report(id); err != nil || json.Unmarshal(data, &report) != nil {
+		return ""
+	}
+	return report.Catalog
+}
+
 type snapshotView struct {
 	ID           string     `json:"id"`
 	SnapshotTime time.Time  `json:"snapshot_time"`
 	PublishedAt  *time.Time `json:"published_at,omitempty"`
-	CatalogURL   string     `json:"catalog_url"`
+	CatalogURL   string     `json:"catalog_url"` // site of the links in records
 	Rows         int        `json:"rows"`
 	Bytes        int64      `json:"bytes"`
 
@@ -220,8 +229,11 @@ func (v snapshotView) printDatasets(out io.Writer) error {
 	return w.Flush()
 }
 
-func (v snapshotView) print(out io.Writer) error {
-	fmt.Fprintf(out, "snapshot %s of %s from %s", v.ID, v.SnapshotTime.Format(time.RFC3339), v.CatalogURL)
+func (v snapshotView) print(out io.Writer, catalog string) error {
+	fmt.Fprintf(out, "snapshot %s of %s", v.ID, v.SnapshotTime.Format(time.RFC3339))
+	if catalog != "" {
+		fmt.Fprintf(out, " from %s", escape(catalog, ""))
+	}
 	if v.PublishedAt != nil {
 		fmt.Fprintf(out, ", published %s", v.PublishedAt.Format(time.RFC3339))
 	}
