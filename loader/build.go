@@ -94,6 +94,7 @@ func buildUnguarded(ctx context.Context, opts Options) (*Report, error) {
 		return nil, err
 	}
 	l.finishStale(r)
+	l.countFiles(r)
 	l.compareRows(r)
 	l.compareMisplaced(r)
 	r.report.Seconds = time.Since(began).Seconds()

@@ -37,16 +37,26 @@ type catalog struct {
 
 	described []catalogfile.Dataset // what catalog.json says about datasets
 
+	listed int       // files in catalog.json, packages included
 	notes  []string  // what is not read
 	unread []Refusal // of these, what may have rows
 }
 
-// Unread is the refusal of what lies in the folders of a tree and is not read. It is nil where that
-// can have no rows. Folders end in a slash.
+// Unread is the refusal of what a tree has beside the files that are read. It is nil where that can
+// have no rows. Folders end in a slash.
 func Unread(other string) *Refusal {
 	role, file, _ := strings.Cut(other, "/")
-	if !IsDataRole(role) || !strings.HasSuffix(file, "/") && !strings.Contains(strings.ToLower(file), ".csv") {
+	folder := strings.ToLower(role)
+	switch {
+	case !IsDataRole(folder) && folder != catalogfile.ReferenceFolder:
 		return nil
+	case role != folder:
+		return &Refusal{folder, other, other + " is not read: want a folder with the name " + folder}
+	case !strings.HasSuffix(file, "/") && !catalogfile.MayHaveRows("", file):
+		return nil
+	case folder == catalogfile.ReferenceFolder:
+		return &Refusal{folder, other, other + " is not read: want one file for each list, such as " +
+			folder + "/market.csv"}
 	}
 	return &Refusal{role, other, other + " is not read: want files in the folder " + role +
 		" itself, with names that end in .csv, .csv.gz or .csv.zst"}
@@ -89,6 +99,7 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 		}
 		c.notes = append(c.notes, other+" is no file of a known role and is not read")
 	}
+	c.listed = len(m.Resources)
 	c.take(m.Resources)
 	slices.SortStableFunc(c.packages, func(a, b resourceFile) int { return strings.Compare(a.path, b.path) })
 	for role := range c.files {
@@ -129,12 +140,17 @@ func (c *catalog) preferCSV() {
 func plainName(p string) string { return catalogfile.TrimCompression(path.Base(p)) }
 
 func (c *catalog) take(entries []catalogfile.Entry) {
+	seen := map[string]bool{}
 	for _, e := range entries {
 		f := resourceFile{
 			role: e.Role, path: e.Path, id: e.ID,
 			lastModified: e.LastModified, size: e.Size, sha256: strings.ToLower(e.SHA256),
 		}
 		switch {
+		case seen[e.Path]:
+			c.unread = append(c.unread, Refusal{e.Role, e.Path, e.Path + " is not read as role " + e.Role +
+				" again: catalog.json lists it before"})
+			continue
 		case e.Role == catalogfile.PackageRole:
 			c.packages = append(c.packages, f)
 		case catalogfile.IsReference(e.Role), IsDataRole(e.Role):
@@ -144,7 +160,9 @@ func (c *catalog) take(entries []catalogfile.Entry) {
 				"", e.Path,
 				fmt.Sprintf("catalog.json: %s has the unknown role %q and is not read", e.Path, e.Role),
 			})
+			continue
 		}
+		seen[e.Path] = true
 	}
 }
 

@@ -1,8 +1,10 @@
 package loader
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -255,10 +257,23 @@ func someOf(names []string, most int) string {
 
 // Losses are the lines about what the snapshot lacks, has in an older form, or may have wrong.
 func (r *Report) Losses() (lines []string) {
-	for _, s := range r.Stale {
-		lines = append(lines,
-			fmt.Sprintf("stale since %s: %s: %s", s.Since.Format("2006-01-02T15:04:05Z"), s.Path, s.Why))
+	var all []Reason
+	named := map[string]bool{} // roles of which the line about no rows has the first refusal
+	for _, f := range r.Refused {
+		reason := Reason{"refused: ", f.Path + ": ", f.Why}
+		if strings.Contains(f.Why, f.Path) {
+			reason.Path = ""
+		}
+		if named[f.Role] || !slices.Contains(r.Empty, f.Role) {
+			all = append(all, reason)
+		}
+		named[f.Role] = true
 	}
+	for _, s := range r.Stale {
+		since := fmt.Sprintf("stale since %s: ", s.Since.Format("2006-01-02T15:04:05Z"))
+		all = append(all, Reason{since, s.Path + ": ", s.Why})
+	}
+	lines = ByReason(all)
 	for _, role := range r.Empty {
 		line := fmt.Sprintf("no rows: %s; --allow-empty %s accepts it", role, role)
 		if i := slices.IndexFunc(r.Refused, func(f Refusal) bool { return f.Role == role }); i >= 0 {
@@ -313,4 +328,70 @@ func (r *Report) Counts() map[string]int {
 		counts[string(duplicateRow)] += t.Duplicates.Different
 	}
 	return counts
+}
+
+// Reason is why a file is not used as it is now.
+type Reason struct{ What, Path, Why string }
+
+// anyLink is what differs between the reasons of files that have the same fault.
+var anyLink = regexp.MustCompile(`https?://[^\s"]+`)
+
+// ByReason returns one line for each reason: a site that refuses every file gives one, not hundreds.
+func ByReason(all []Reason) (lines []string) {
+	files := map[string]int{}
+	key := func(r Reason) string { return r.What + anyLink.ReplaceAllString(r.Why, "") }
+	for _, r := range all {
+		files[key(r)]++
+	}
+	for _, r := range all {
+		n := files[key(r)]
+		if n > 1 {
+			r.Path = fmt.Sprintf("%d files, the first %s", n, r.Path)
+		}
+		if n > 0 {
+			lines = append(lines, r.What+r.Path+r.Why)
+		}
+		files[key(r)] = 0
+	}
+	return lines
+}
+
+// countFiles compares the files that the catalog lists with those that were read. One that was left
+// out without a word is refused.
+func (l *load) countFiles(r *result) {
+	report, count := r.report, &r.report.Files
+	named := map[string]bool{} // paths of files, and roles of which the last good form is used
+	for _, f := range report.Resources {
+		named[f.Path] = true
+	}
+	for _, f := range report.Refused {
+		named[f.Path] = true
+	}
+	for _, s := range report.Stale {
+		named[s.Role] = true
+	}
+	for role, files := range l.catalog.files {
+		for _, f := range files {
+			count.Listed++
+			if slices.ContainsFunc(report.Resources, func(r *ResourceReport) bool { return r.Path == f.path }) {
+				count.Read++
+			} else if !named[f.path] && !named[role] {
+				report.refuse(role, f.path, errors.New("listed and not read, which is a fault of this program"))
+			}
+		}
+	}
+	report.Refused = append(report.Refused, l.catalog.unread...)
+	count.Refused, count.Unread = count.Listed-count.Read, len(l.catalog.unread)
+	if f := l.opts.Fetched; f != nil {
+		for _, s := range f.Sources {
+			if s.State == SourceRefused && s.Role == "" {
+				count.Unread++
+				report.refuse("", s.Path, errors.New(s.Why))
+			}
+		}
+		if f.Linked > 0 && f.Linked != l.catalog.listed {
+			report.refuse("", catalogfile.Name, fmt.Errorf("%d files were written for it, and it lists %d", f.Linked,
+				l.catalog.listed))
+		}
+	}
 }

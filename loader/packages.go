@@ -18,11 +18,11 @@ import (
 
 // packageInfo is one dataset of the catalog. The metadata tables are made of packages.
 type packageInfo struct {
-	ID           string        `json:"id"`
-	Name         string        `json:"name"`
-	Title        string        `json:"title"`
-	Organization organization  `json:"organization"`
-	Resources    resourceInfos `json:"resources"`
+	ID           string           `json:"id"`
+	Name         catalogfile.Text `json:"name"`
+	Title        catalogfile.Text `json:"title"`
+	Organization organization     `json:"organization"`
+	Resources    resourceInfos    `json:"resources"`
 
 	LicenseID        looseText `json:"license_id"`
 	LicenseTitle     looseText `json:"license_title"`
@@ -53,8 +53,8 @@ func (t *looseText) UnmarshalJSON(data []byte) error {
 // describe is what the manifest says about the package.
 func (p *packageInfo) describe() store.Dataset {
 	d := store.Dataset{
-		ID: p.ID, Name: clip(p.Name, maxDescription), Title: clip(p.Title, maxDescription),
-		Publisher: clip(p.Organization.Title, maxDescription),
+		ID: p.ID, Name: clip(string(p.Name), maxDescription), Title: clip(string(p.Title), maxDescription),
+		Publisher: clip(string(p.Organization.Title), maxDescription),
 		License:   string(cmp.Or(p.LicenseTitle, p.LicenseID)), LicenseURL: licenseLink(string(p.LicenseURL)),
 		Terms: string(p.LicenseOther), Caveats: string(p.Caveats),
 	}
@@ -65,19 +65,19 @@ func (p *packageInfo) describe() store.Dataset {
 }
 
 type organization struct {
-	Name  string `json:"name"`
-	Title string `json:"title"`
+	Name  catalogfile.Text `json:"name"`
+	Title catalogfile.Text `json:"title"`
 }
 
 type resourceInfo struct {
-	ID               string          `json:"id"`
-	Name             string          `json:"name"`
-	Format           string          `json:"format"`
-	URL              string          `json:"url"`
-	Size             json.RawMessage `json:"size"` // a number, null, or a text with digits
-	LastModified     string          `json:"last_modified"`
-	MetadataModified string          `json:"metadata_modified"`
-	CheckInfo        json.RawMessage `json:"fs_check_info"`
+	ID               string           `json:"id"`
+	Name             catalogfile.Text `json:"name"`
+	Format           catalogfile.Text `json:"format"`
+	URL              catalogfile.Text `json:"url"`
+	Size             json.RawMessage  `json:"size"` // a number, null, or a text with digits
+	LastModified     catalogfile.Text `json:"last_modified"`
+	MetadataModified catalogfile.Text `json:"metadata_modified"`
+	CheckInfo        json.RawMessage  `json:"fs_check_info"`
 
 	tagged bool // isHXL, of a package that has been read
 }
@@ -142,7 +142,7 @@ func (l *load) readPackages() *packages {
 		found.byID[p.ID] = p
 	}
 	for _, p := range found.sorted() {
-		if strings.HasPrefix(p.Name, riskPackagePrefix) && (found.risk == nil || p.Name < found.risk.Name) {
+		if strings.HasPrefix(string(p.Name), riskPackagePrefix) && (found.risk == nil || p.Name < found.risk.Name) {
 			found.risk = p
 		}
 	}
@@ -205,7 +205,7 @@ func (p *packages) riskResource() *resourceInfo {
 	if p.risk == nil {
 		return nil
 	}
-	return p.risk.find(func(r resourceInfo) bool { return strings.EqualFold(r.Format, "XLSX") })
+	return p.risk.find(func(r resourceInfo) bool { return catalogfile.Form(string(r.Format)) == "xlsx" })
 }
 
 // resource finds a resource in the package that a row names with it.
@@ -324,7 +324,7 @@ func (p *pass) setTimes(out listed) {
 	for _, resources := range out {
 		for _, r := range resources {
 			s := p.result.state.Resources[r.ID]
-			s.LastModified, s.Size = r.LastModified, strings.Trim(string(r.Size), `"`)
+			s.LastModified, s.Size = string(r.LastModified), strings.Trim(string(r.Size), `"`)
 			set(r.ID, s)
 		}
 	}
@@ -362,10 +362,10 @@ func (p *pass) putPackages(out listed) error {
 func (p *pass) addDataset(b *tableBuilder, info *packageInfo) (why reason, detail string) {
 	why = readTexts(b, map[string]string{
 		"dataset_catalog_id":    info.ID,
-		"dataset_catalog_stub":  info.Name,
-		"dataset_catalog_title": info.Title,
-		"catalog_provider_stub": info.Organization.Name,
-		"catalog_provider_name": info.Organization.Title,
+		"dataset_catalog_stub":  string(info.Name),
+		"dataset_catalog_title": string(info.Title),
+		"catalog_provider_stub": string(info.Organization.Name),
+		"catalog_provider_name": string(info.Organization.Title),
 	})
 	if why != "" {
 		return why, ""
@@ -383,20 +383,20 @@ func (p *pass) addResource(b *tableBuilder, info *packageInfo, r *resourceInfo) 
 	if !ok {
 		return badDate, ""
 	}
-	link, ok := webLink(r.URL)
+	link, ok := webLink(string(r.URL))
 	if !ok {
 		return badLink, ": download_url: " + quoted([]byte(r.URL))
 	}
 	why = readTexts(b, map[string]string{
 		"resource_catalog_id":           r.ID,
 		"dataset_catalog_id":            info.ID,
-		"name":                          r.Name,
-		"format":                        strings.ToLower(r.Format),
+		"name":                          string(r.Name),
+		"format":                        strings.ToLower(string(r.Format)),
 		"download_url":                  link,
-		"dataset_catalog_stub":          info.Name,
-		"dataset_catalog_title":         info.Title,
-		"dataset_catalog_provider_stub": info.Organization.Name,
-		"dataset_catalog_provider_name": info.Organization.Title,
+		"dataset_catalog_stub":          string(info.Name),
+		"dataset_catalog_title":         string(info.Title),
+		"dataset_catalog_provider_stub": string(info.Organization.Name),
+		"dataset_catalog_provider_name": string(info.Organization.Title),
 	})
 	if why != "" {
 		return why, ""

@@ -31,7 +31,6 @@ func (l *load) readCatalog(ctx context.Context) (*result, error) {
 		return nil, fmt.Errorf("catalog %s: %w", l.opts.CatalogName, err)
 	}
 	l.report.Notes = append(l.report.Notes, l.catalog.notes...)
-	l.report.Refused = append(l.report.Refused, l.catalog.unread...)
 	l.useEmbedded()
 	found := l.readPackages()
 	next := plan{}

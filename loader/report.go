@@ -70,8 +70,17 @@ type Report struct {
 	Notes        []string          `json:"notes,omitempty"`
 	Resources    []*ResourceReport `json:"resources"`
 	Tables       []TableReport     `json:"tables"`
+	Files        FileCounts        `json:"files"`
 	Rows         RowCounts         `json:"rows"`
 	Seconds      float64           `json:"seconds"`
+}
+
+// FileCounts counts the files that a catalog has for the roles that are read, without packages.
+type FileCounts struct {
+	Listed  int `json:"listed"`
+	Read    int `json:"read"`
+	Refused int `json:"refused"`
+	Unread  int `json:"unread"` // not listed: they may have rows, and no role takes them
 }
 
 // Refusal is a file or a table that was not used, and why.
@@ -267,6 +276,7 @@ type FetchReport struct {
 	Source   string         `json:"source"`
 	Kind     string         `json:"kind"` // ckan, mirror or s3
 	Sources  []SourceReport `json:"sources,omitempty"`
+	Linked   int            `json:"linked"` // files of the tree that is loaded
 	Requests int64          `json:"requests"`
 	Retries  int64          `json:"retries"`
 	Bytes    int64          `json:"bytes"` // received, those of failed attempts included
@@ -369,8 +379,8 @@ func (f *FetchReport) writeText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "source\tstate\tbytes\tseconds\tlast modified\twhy")
 	for _, s := range f.Sources {
-		if s.Role == "package" && (s.State == SourceNew || s.State == SourceUnchanged) {
-			continue // there are hundreds
+		if s.Role == "package" && s.State != SourceRefused {
+			continue // there are hundreds; stale ones are named below
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%s\t%s\n", s.Path, s.State, s.Bytes, s.Seconds, s.LastModified, s.Why)
 	}

@@ -42,12 +42,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		return err
 	}
 	var b strings.Builder
-	for _, f := range r.Refused {
-		if strings.Contains(f.Why, f.Path) {
-			fmt.Fprintf(&b, "refused: %s\n", f.Why)
-		} else {
-			fmt.Fprintf(&b, "refused: %s: %s\n", f.Path, f.Why)
-		}
+	if c := r.Files; c.Refused+c.Unread > 0 {
+		fmt.Fprintf(&b, "files: %d listed, %d read, %d refused; %d more that no role takes\n",
+			c.Listed, c.Read, c.Refused, c.Unread)
 	}
 	for _, line := range r.Losses() {
 		fmt.Fprintln(&b, line)
@@ -146,7 +143,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	}
 	if r.Fetched != nil {
 		for _, s := range r.Fetched.Sources {
-			if s.State == SourceRefused {
+			if s.State == SourceRefused && s.Role != "" {
 				row("%s | not fetched | %s", markdownText(s.Path), markdownText(s.Why))
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
 	"hdqs/snapshot"
 )
@@ -134,11 +135,31 @@ func Inputs() []Input {
 		}
 		in := Input{Role: th.role, Dataset: p.dataset, First: p.first, Optional: p.optional}
 		if p.named != "" {
-			in.Named = regexp.MustCompile(p.named)
+			in.Named = regexp.MustCompile("(?i)" + p.named)
 		}
 		inputs = append(inputs, in)
 	}
 	return inputs
+}
+
+// mayStayUnread are the names of tables in the datasets that roles read, by how the dataset's name
+// begins, that have no rows of their own to give.
+var mayStayUnread = map[string]*regexp.Regexp{
+	"organization-types-beta":         regexp.MustCompile(`^Organization Types \(Beta\) - (CSV|Google Sheet|JSON)$`),
+	"global-coordination-groups-beta": regexp.MustCompile(`^Global Coordination Groups \(Beta\) (CSV|Google Sheet|JSON)$`),
+	"global-pcodes":                   regexp.MustCompile(`^(global_pcodes|global_pcode_lengths)\.csv$`), // its longer forms
+	riskPackagePrefix:                 regexp.MustCompile(`(?i)trend`),
+	"hdx-hapi-food-price":             regexp.MustCompile(`Food Prices (19\d\d|200\d|201[0-6])$`), // not the ten newest years
+}
+
+// MayStayUnread reports whether a table of a dataset need not be read by any role.
+func MayStayUnread(dataset, resource string) bool {
+	for prefix, names := range mayStayUnread {
+		if strings.HasPrefix(dataset, prefix) && names.MatchString(resource) {
+			return true
+		}
+	}
+	return false
 }
 
 // table declares one table of a snapshot: what a row holds, which rows are duplicates, and how rows

@@ -68,8 +68,8 @@ Only one load at a time writes to a store. A second one on the same machine fail
 the first. Of two on different machines, the one that ends later fails.
 
 Exit codes: 0 success, 1 nothing could be built, 2 wrong usage, 3 a source or the store could not be
-reached, 4 the store is damaged or not signed, 5 built, but a source was refused or stale, or checks
-dropped rows.`,
+reached, 4 the store is damaged or not signed, 5 built, but a source was refused or stale or has a
+table that no role takes, or checks dropped rows.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.load.catalog == "" || f.store == "" && !f.dryRun {

@@ -160,10 +160,14 @@ func printSync(w io.Writer, s *upstream.Summary) {
 		s.Source, len(s.Files), s.Count(loader.SourceNew), s.Count(loader.SourceUnchanged),
 		s.Count(loader.SourceStale), s.Count(loader.SourceRefused),
 		s.Requests, s.Retries, memory.Size(s.Bytes), s.Seconds)
+	var all []loader.Reason
 	for _, f := range s.Files {
 		if f.State == loader.SourceStale || f.State == loader.SourceRefused {
-			fmt.Fprintf(w, "  %s %s: %s\n", f.State, f.Path, f.Why)
+			all = append(all, loader.Reason{What: f.State + " ", Path: f.Path + ": ", Why: f.Why})
 		}
+	}
+	for _, line := range loader.ByReason(all) {
+		fmt.Fprintln(w, " ", line)
 	}
 	for _, note := range s.Notes {
 		fmt.Fprintln(w, "  note:", note)

@@ -24,6 +24,7 @@ type loadMetrics struct {
 	follow.Outcomes
 	seconds prometheus.Gauge
 	found   *prometheus.GaugeVec
+	files   *prometheus.GaugeVec
 }
 
 func newLoadMetrics(to prometheus.Registerer) *loadMetrics {
@@ -33,13 +34,17 @@ func newLoadMetrics(to prometheus.Registerer) *loadMetrics {
 		seconds: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "hdqs_load_duration_seconds", Help: "How long the last load of the catalog took; 0 before the first.",
 		}),
+		files: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "hdqs_load_files",
+			Help: "Files of the last load of the catalog: read, refused, or unread, since no role takes them.",
+		}, []string{"state"}),
 	}
 	m.found = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "hdqs_load_findings",
 		Help: "Rows that the last load dropped or found odd, and faults of files, by the reason in its report.",
 	}, []string{"reason"})
 	m.found.WithLabelValues("fault_in_a_file") // so that it is there before the first load
-	to.MustRegister(m.seconds, m.found)
+	to.MustRegister(m.seconds, m.found, m.files)
 	return m
 }
 
@@ -50,6 +55,9 @@ func (m *loadMetrics) end(ctx context.Context, began time.Time, l *loaded, err e
 		for reason, n := range l.Counts() {
 			m.found.WithLabelValues(reason).Set(float64(n))
 		}
+		m.files.WithLabelValues("read").Set(float64(l.Files.Read))
+		m.files.WithLabelValues("refused").Set(float64(l.Files.Refused))
+		m.files.WithLabelValues("unread").Set(float64(l.Files.Unread))
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:

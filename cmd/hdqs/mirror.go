@@ -27,7 +27,7 @@ reads. SRC is as for 'hdqs build'. Only new and changed files are written, catal
 that the catalog no longer has stay.
 
 Exit codes: 0 success, 1 failed, 2 wrong usage, 3 a source or the target could not be reached, 5
-mirrored, but a source was stale or refused.`,
+mirrored, but a source was stale or refused, or has a table that no role takes.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if catalog == "" || to == "" {
@@ -58,6 +58,9 @@ mirrored, but a source was stale or refused.`,
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "mirrored %d files to %s: %d written, %s\n",
 				copied.Files, to, copied.Sent, memory.Size(copied.Bytes))
+			if copied.Files != s.Linked+1 { // and catalog.json
+				return fmt.Errorf("%d files were copied, catalog.json lists %d", copied.Files-1, s.Linked)
+			}
 			if s.Count(loader.SourceStale)+s.Count(loader.SourceRefused) > 0 {
 				return exitWith(exitPartial, errors.New("a source could not be read: see the messages"))
 			}

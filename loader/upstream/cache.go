@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -35,7 +36,8 @@ const (
 type cacheEntry struct {
 	SHA256       string    `json:"sha256"`
 	LastModified string    `json:"last_modified"`
-	Size         int64     `json:"size"` // as the catalog says; 0 when it does not
+	Size         int64     `json:"size"`           // as the catalog says; 0 when it does not
+	Hash         string    `json:"hash,omitempty"` // as the catalog says
 	Bytes        int64     `json:"bytes"`
 	ETag         string    `json:"etag,omitempty"`
 	Used         time.Time `json:"used"`
@@ -53,6 +55,7 @@ type cacheEntry struct {
 type rejection struct {
 	LastModified string `json:"last_modified"`
 	Size         int64  `json:"size"`
+	Hash         string `json:"hash,omitempty"`
 	Why          string `json:"why"`
 	By           string `json:"by"` // the program that rejected it: another one checks it again
 }
@@ -107,6 +110,20 @@ func (c *cache) find(key string) (cacheEntry, bool) {
 	}
 	info, err := os.Stat(c.objectPath(e.SHA256))
 	return e, err == nil && info.Size() == e.Bytes
+}
+
+// md5Of is the MD5 of an object, "" if it cannot be read.
+func (c *cache) md5Of(sha string) string {
+	f, err := os.Open(c.objectPath(sha))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := md5.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // keep moves a downloaded file into the cache under its digest.

@@ -184,8 +184,11 @@ func TestRiskWorkbook(t *testing.T) {
 	c.Resources = kept
 	const book, id = "PK\x03\x04 as published", "603e40eb-aaaa-47e2-b8ac-e51961c7d661"
 	resource := func(id, format, file string) ckanResource {
-		return ckanResource{ID: id, Name: file, Format: format, LastModified: "2026-01-01T00:00:00", URL: server.URL +
-			"/dataset/x/resource/" + id + "/download/" + file + "?path=" + file, State: "active"}
+		link := server.URL + "/dataset/x/resource/" + id + "/download/" + file + "?path=" + file
+		return ckanResource{
+			ID: catalogfile.Text(id), Name: catalogfile.Text(file), Format: catalogfile.Text(format),
+			LastModified: "2026-01-01T00:00:00", URL: catalogfile.Text(link), State: "active",
+		}
 	}
 	pack := ckanPackage{
 		ID: "f5ec2ee7-aaaa-451b-864b-70bdb582a022", Name: "inform-risk-index-2021", State: "active",

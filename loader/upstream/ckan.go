@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,14 +17,16 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// ckanPackage is the part of a package that is used; raw is all of it.
+// ckanPackage is the part of a package that is used; raw is all of it. Packages are written by many,
+// so that a fault in one must not hide the others.
 type ckanPackage struct {
-	ID        string        `json:"id"`
-	Name      string        `json:"name"`
-	State     string        `json:"state"`
-	Resources ckanResources `json:"resources"`
+	ID        catalogfile.Text `json:"id"`
+	Name      catalogfile.Text `json:"name"`
+	State     catalogfile.Text `json:"state"`
+	Resources ckanResources    `json:"resources"`
 
-	raw json.RawMessage
+	raw   json.RawMessage
+	fault error // why some or all of it cannot be read
 }
 
 // Bounds of the answers of a site. A site must not return more packages than were asked for, and an
@@ -52,23 +55,28 @@ func (p *ckanPackages) UnmarshalJSON(data []byte) (err error) {
 }
 
 type ckanResource struct {
-	ID               string      `json:"id"`
-	Name             string      `json:"name"`
-	URL              string      `json:"url"`
-	Format           string      `json:"format"`
-	LastModified     string      `json:"last_modified"`
-	MetadataModified string      `json:"metadata_modified"`
-	Size             json.Number `json:"size"`
-	Hash             string      `json:"hash"`
-	State            string      `json:"state"`
+	ID               catalogfile.Text `json:"id"`
+	Name             catalogfile.Text `json:"name"`
+	URL              catalogfile.Text `json:"url"`
+	Format           catalogfile.Text `json:"format"`
+	LastModified     catalogfile.Text `json:"last_modified"`
+	MetadataModified catalogfile.Text `json:"metadata_modified"`
+	Size             catalogfile.Text `json:"size"`
+	Hash             catalogfile.Text `json:"hash"`
+	State            catalogfile.Text `json:"state"`
 }
 
 // UnmarshalJSON keeps the text as well: package files of the tree are the site's own JSON.
 func (p *ckanPackage) UnmarshalJSON(data []byte) error {
 	type plain ckanPackage
-	p.raw = append(json.RawMessage(nil), data...)
-	return json.Unmarshal(data, (*plain)(p))
+	raw := append(json.RawMessage(nil), data...)
+	err := json.Unmarshal(data, (*plain)(p)) // what can be decoded, also after an error
+	p.raw, p.fault = raw, err
+	return nil
 }
+
+// isThere reports whether the site still has a package or resource of this state.
+func isThere(state catalogfile.Text) bool { return state != "deleted" && state != "draft" }
 
 type ckanSite struct {
 	base   string
@@ -98,7 +106,7 @@ func ask[T any](ctx context.Context, s *ckanSite, action string, query url.Value
 func (s *ckanSite) show(ctx context.Context, id string) (*ckanPackage, error) {
 	p, err := ask[*ckanPackage](ctx, s, "package_show", url.Values{"id": {id}})
 	if err == nil && (p == nil || p.ID == "") {
-		err = fmt.Errorf("package_show %s: no package in the answer", id)
+		p = &ckanPackage{ID: catalogfile.Text(id), fault: fmt.Errorf("package_show %s: no package in the answer", id)}
 	}
 	return p, err
 }
@@ -130,7 +138,7 @@ func (s *ckanSite) searchOnce(ctx context.Context, fq string) ([]*ckanPackage, e
 		Results ckanPackages `json:"results"`
 	}
 	var found []*ckanPackage
-	seen := map[string]bool{}
+	seen := map[catalogfile.Text]bool{}
 	count, size := -1, 0
 	for {
 		p, err := ask[page](ctx, s, "package_search", url.Values{
@@ -149,7 +157,10 @@ func (s *ckanSite) searchOnce(ctx context.Context, fq string) ([]*ckanPackage, e
 		}
 		count = p.Count
 		for _, x := range p.Results {
-			if x == nil || seen[x.ID] {
+			if x == nil { // null
+				x = &ckanPackage{fault: errors.New("it is null")}
+			}
+			if x.ID != "" && seen[x.ID] {
 				return nil, fmt.Errorf("%w: a package came twice", errUnstable)
 			}
 			if size += len(x.raw); size > maxSearchBytes {
@@ -186,7 +197,7 @@ func (s *ckanSite) byID(ctx context.Context, ids []string, use func([]*ckanPacka
 	}
 	use(found)
 	for _, id := range ids {
-		if slices.ContainsFunc(found, func(p *ckanPackage) bool { return p.ID == id }) {
+		if slices.ContainsFunc(found, func(p *ckanPackage) bool { return string(p.ID) == id }) {
 			continue
 		}
 		switch p, err := s.show(ctx, id); {
@@ -208,12 +219,27 @@ func isAbsent(err error) bool {
 }
 
 // modified is when the data changed; sites leave last_modified empty on resources that never did.
-func (r *ckanResource) modified() string { return cmp.Or(r.LastModified, r.MetadataModified) }
+func (r *ckanResource) modified() string { return string(cmp.Or(r.LastModified, r.MetadataModified)) }
 
+// size is 0 when the site does not say it in bytes.
 func (r *ckanResource) size() int64 {
-	n, err := r.Size.Int64()
+	n, err := strconv.ParseInt(strings.TrimSpace(string(r.Size)), 10, 64)
 	if err != nil {
 		return 0
 	}
-	return n
+	return max(n, 0)
+}
+
+// form is the form of a file, by the format, or else by the ending of the address.
+func (r *ckanResource) form() string {
+	return cmp.Or(catalogfile.Form(string(r.Format)), catalogfile.Form(path.Ext(r.fileName())))
+}
+
+// fileName is the last part of the address.
+func (r *ckanResource) fileName() string {
+	u, err := url.Parse(string(r.URL))
+	if err != nil || u.Path == "" {
+		return ""
+	}
+	return path.Base(u.Path)
 }

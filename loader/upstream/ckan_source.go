@@ -1,9 +1,9 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -33,6 +33,7 @@ type ckanSource struct {
 	remote
 	site     *ckanSite
 	found    map[string]*ckanPackage // packages of the organization, by name
+	taken    map[*ckanResource]bool  // resources that a role reads
 	noMirror error                   // why the site is not read as a mirror
 }
 
@@ -49,46 +50,88 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no mirror: %w; no CKAN site: %w", c.noMirror, err)
 	}
-	c.found = map[string]*ckanPackage{}
+	l := &listing{catalogURL: c.site.base}
+	c.found, c.taken = map[string]*ckanPackage{}, map[*ckanResource]bool{}
 	for _, p := range found {
-		if p.State == "" || p.State == "active" {
-			c.found[p.Name] = p
+		if isThere(p.State) {
+			c.found[string(p.Name)] = p
+			l.addFault(p)
 		}
 	}
-	l := &listing{catalogURL: c.site.base}
+	var read []*ckanPackage
 	for _, in := range loader.Inputs() {
-		p, err := c.packageOf(ctx, &in)
+		p, err := c.packageOf(ctx, l, &in)
 		if err != nil {
 			return nil, err
 		}
 		if p == nil {
 			continue
 		}
+		if !slices.Contains(read, p) {
+			read = append(read, p)
+		}
 		for _, r := range pick(&in, p) {
-			f := newFile(in.Role, treePath(in.Role, &r), p, &r)
-			if md5Hash.MatchString(r.Hash) {
-				f.md5 = r.Hash
-			}
-			l.files = append(l.files, f)
+			c.taken[r] = true
+			l.files = append(l.files, newFile(in.Role, treePath(in.Role, r), p, r))
 		}
 	}
 	isRisk := func(f FileState) bool { return f.Role == catalogfile.RiskRole }
 	if !slices.ContainsFunc(l.files, isRisk) {
-		if err := c.listRiskWorkbook(ctx, l); err != nil {
+		p, err := c.listRiskWorkbook(ctx, l)
+		if err != nil {
 			return nil, err
+		}
+		if p != nil {
+			read = append(read, p)
 		}
 	}
 	if len(l.files) == 0 {
 		return nil, fmt.Errorf("%s: organization %s has none of the datasets that are read", c.site.base, organization)
 	}
+	separatePaths(l.files)
+	for _, p := range read {
+		c.listUnread(l, p)
+	}
 	return l, nil
+}
+
+// refuse reports something that is in the list and cannot be used. It has no role: the files of a
+// role that can be used are.
+func (l *listing) refuse(path, why string) {
+	l.unread = append(l.unread, FileState{
+		SourceReport: loader.SourceReport{Path: path, State: loader.SourceRefused, Why: why},
+	})
+}
+
+// addFault reports a package that cannot be read, or not whole.
+func (l *listing) addFault(p *ckanPackage) {
+	if p != nil && p.fault != nil {
+		l.refuse(string(cmp.Or(p.Name, p.ID, "a package")), "its description cannot be read: "+p.fault.Error())
+	}
+}
+
+// listUnread reports the tables of a package that no role takes: a renamed file, a second one, or one
+// in another form would otherwise be missing without a word.
+func (c *ckanSource) listUnread(l *listing, p *ckanPackage) {
+	for i := range p.Resources {
+		r := &p.Resources[i]
+		mayHaveRows := isThere(r.State) && catalogfile.MayHaveRows(string(r.Format), r.fileName())
+		if mayHaveRows && !c.taken[r] && !loader.MayStayUnread(string(p.Name), string(r.Name)) {
+			l.refuse(string(p.Name+"/"+r.ID), fmt.Sprintf("no role takes %.200q (format %.40q); its rows are not loaded",
+				cmp.Or(string(r.Name), r.fileName()), string(r.Format)))
+		}
+	}
 }
 
 // newFile is the file of a resource.
 func newFile(role, path string, p *ckanPackage, r *ckanResource) FileState {
 	f := FileState{
 		SourceReport: loader.SourceReport{Role: role, Path: path, LastModified: r.modified()},
-		Dataset:      p.Name, ID: r.ID, link: r.URL, size: r.size(),
+		Dataset:      string(p.Name), ID: string(r.ID), link: string(r.URL), size: r.size(),
+		hash: strings.ToLower(strings.TrimSpace(string(r.Hash))),
+	}
+	if md5Hash.MatchString(f.hash) {
+		f.md5 = f.hash
 	}
 	f.key = f.newKey()
 	return f
@@ -96,24 +139,26 @@ func newFile(role, path string, p *ckanPackage, r *ckanResource) FileState {
 
 // listRiskWorkbook adds the workbook of the national risk index: the first one of its package,
 // which is also the one in the loader's list of resources.
-func (c *ckanSource) listRiskWorkbook(ctx context.Context, l *listing) error {
+func (c *ckanSource) listRiskWorkbook(ctx context.Context, l *listing) (*ckanPackage, error) {
 	found, err := c.site.search(ctx, riskPackage)
 	if err != nil || len(found) == 0 {
-		return err
+		return nil, err
 	}
-	p := slices.MinFunc(found, func(a, b *ckanPackage) int { return strings.Compare(a.Name, b.Name) })
-	i := slices.IndexFunc(p.Resources, func(r ckanResource) bool { return strings.EqualFold(r.Format, "xlsx") })
-	if i < 0 || !packageID.MatchString(p.Resources[i].ID) {
-		return nil
+	p := slices.MinFunc(found, func(a, b *ckanPackage) int { return cmp.Compare(a.Name, b.Name) })
+	i := slices.IndexFunc(p.Resources, func(r ckanResource) bool { return r.form() == "xlsx" })
+	if i < 0 || !packageID.MatchString(string(p.Resources[i].ID)) {
+		return p, nil
 	}
 	r := &p.Resources[i]
-	l.files = append(l.files, newFile(catalogfile.RiskRole, catalogfile.RiskRole+"/"+r.ID+".xlsx", p, r))
-	l.note = "hdx-hapi-national-risk has no CSV file; the workbook of " + p.Name + " is read"
-	return nil
+	c.taken[r] = true
+	l.files = append(l.files,
+		newFile(catalogfile.RiskRole, catalogfile.RiskRole+"/"+string(r.ID)+".xlsx", p, r))
+	l.note = fmt.Sprintf("hdx-hapi-national-risk has no CSV file; the workbook of %s is read", p.Name)
+	return p, nil
 }
 
 // packageOf finds the package of an input, nil when the site does not have it.
-func (c *ckanSource) packageOf(ctx context.Context, in *loader.Input) (*ckanPackage, error) {
+func (c *ckanSource) packageOf(ctx context.Context, l *listing, in *loader.Input) (*ckanPackage, error) {
 	if p, ok := c.found[in.Dataset]; ok || strings.HasPrefix(in.Dataset, ownDatasets) {
 		return p, nil
 	}
@@ -122,6 +167,7 @@ func (c *ckanSource) packageOf(ctx context.Context, in *loader.Input) (*ckanPack
 		p, err = nil, nil
 	}
 	c.found[in.Dataset] = p
+	l.addFault(p)
 	return p, err
 }
 
@@ -130,19 +176,28 @@ func (c *ckanSource) listsPackages() bool { return true }
 // packages lists the packages that rows name, and the two that are listed although no row need name
 // them: those of the national risk index and of the organisations.
 func (c *ckanSource) packages(ctx context.Context, datasets []string, use func(*listing)) error {
-	used := map[string]bool{}
+	used := map[catalogfile.Text]bool{}
 	take := func(found []*ckanPackage) {
 		l := &listing{texts: map[string][]byte{}}
 		for _, p := range found {
-			if used[p.ID] || !packageID.MatchString(p.ID) {
-				continue
+			if !packageID.MatchString(string(p.ID)) && p.fault == nil {
+				p.fault = fmt.Errorf("its id %.100q is not a name of 8 to 100 letters and digits", p.ID)
 			}
-			used[p.ID] = true
-			f := FileState{ID: p.ID}
-			f.Role, f.Path = catalogfile.PackageRole, "packages/"+p.ID+".json"
+			f := FileState{ID: string(p.ID)}
+			f.Role, f.Path = catalogfile.PackageRole, "packages/"+f.ID+".json"
 			f.key = f.newKey()
-			l.files = append(l.files, f)
-			l.texts[f.key] = p.raw
+			switch {
+			case used[p.ID]:
+			case !packageID.MatchString(f.ID):
+				l.addFault(p)
+			case p.fault != nil:
+				f.State, f.Why = loader.SourceStale, p.fault.Error()
+				l.files = append(l.files, f)
+			default:
+				l.files = append(l.files, f)
+				l.texts[f.key] = p.raw
+			}
+			used[p.ID] = p.ID != ""
 		}
 		use(l)
 	}
@@ -163,11 +218,12 @@ func (c *ckanSource) packages(ctx context.Context, datasets []string, use func(*
 }
 
 // pick finds the resources of an input in its package.
-func pick(in *loader.Input, p *ckanPackage) []ckanResource {
-	var picked []ckanResource
-	for _, r := range p.Resources {
-		fits := strings.EqualFold(r.Format, "csv") && (r.State == "" || r.State == "active")
-		if !fits || in.Named != nil && !in.Named.MatchString(r.Name) {
+func pick(in *loader.Input, p *ckanPackage) []*ckanResource {
+	var picked []*ckanResource
+	for i := range p.Resources {
+		r := &p.Resources[i]
+		fits := r.form() == "csv" && isThere(r.State)
+		if !fits || in.Named != nil && !in.Named.MatchString(string(r.Name)) {
 			continue
 		}
 		picked = append(picked, r)
@@ -183,19 +239,43 @@ var (
 	md5Hash      = regexp.MustCompile(`^[0-9a-f]{32}$`)
 )
 
+// maxFileName leaves room for an id and endings in the 255 bytes that file systems allow.
+const maxFileName = 110
+
 // treePath is where a resource is put in the tree: its published file name orders the files of a
 // role, as in any other catalog.
 func treePath(role string, r *ckanResource) string {
 	if catalogfile.IsReference(role) {
 		return path.Join(catalogfile.ReferenceFolder, role+".csv")
 	}
-	name := r.ID
-	if u, err := url.Parse(r.URL); err == nil && strings.HasSuffix(strings.ToLower(u.Path), ".csv") {
-		name = path.Base(u.Path)
+	name := string(r.ID)
+	if file := r.fileName(); strings.HasSuffix(strings.ToLower(file), ".csv") {
+		name = file
 	}
 	name = strings.TrimLeft(unsafeInName.ReplaceAllString(name, "_"), ".")
+	if len(name) > maxFileName {
+		name = nameOf(string(r.ID))
+	}
 	if !strings.HasSuffix(name, ".csv") {
 		name += ".csv"
 	}
 	return role + "/" + name
+}
+
+// separatePaths puts the ids of resources into their paths where files would have one path, on some
+// disks also one in another case: publishers call many files data.csv. Others keep their paths.
+func separatePaths(files []FileState) {
+	wanted := map[string]int{}
+	for _, f := range files {
+		wanted[strings.ToLower(f.Path)]++
+	}
+	for i := range files {
+		f := &files[i]
+		id, ending := unsafeInName.ReplaceAllString(f.ID, "_"), path.Ext(f.Path)
+		other := strings.TrimSuffix(f.Path, ending) + "_" + id[:min(len(id), maxFileName)] + ending
+		if wanted[strings.ToLower(f.Path)] > 1 {
+			f.Path, other = other, f.Path
+		}
+		f.key, f.otherKey = f.newKey(), f.Role+":"+f.ID+":"+other
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -27,7 +28,7 @@ func (s *dirSource) kind() string { return "directory" }
 func (s *dirSource) counts() fetch.Counts { return fetch.Counts{Bytes: s.bytes.Load()} }
 
 func (s *dirSource) list(context.Context) (*listing, error) {
-	c, others, err := catalogfile.Find(os.DirFS(s.dir), loader.IsDataRole)
+	c, others, err := catalogfile.Find(catalogfile.Dir(s.dir), loader.IsDataRole)
 	if err == nil {
 		err = c.CheckPaths()
 	}
@@ -38,6 +39,11 @@ func (s *dirSource) list(context.Context) (*listing, error) {
 		return nil, fmt.Errorf("%s: %w", s.dir, err)
 	}
 	l := treeListing(c, func(p string) string { return p })
+	for i := range l.files {
+		if info, err := fs.Stat(catalogfile.Dir(s.dir), l.files[i].Path); err == nil && l.files[i].size == 0 {
+			l.files[i].size = info.Size()
+		}
+	}
 	var left []string
 	for _, other := range others {
 		if r := loader.Unread(other); r != nil {
@@ -55,7 +61,7 @@ func (s *dirSource) list(context.Context) (*listing, error) {
 }
 
 func (s *dirSource) download(ctx context.Context, f *FileState, d destination) (result fetch.Result, err error) {
-	in, info, err := catalogfile.Open(os.DirFS(s.dir), f.link)
+	in, info, err := catalogfile.Open(catalogfile.Dir(s.dir), f.link)
 	if err != nil {
 		return result, err
 	}

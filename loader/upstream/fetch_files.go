@@ -1,9 +1,11 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,13 +14,29 @@ import (
 	"hdqs/loader"
 )
 
+// find returns the copy of a file, also if it had another path because of the name of another file.
+func (s *syncRun) find(f *FileState) (cacheEntry, bool) {
+	e, ok := s.cache.find(f.key)
+	if !ok && f.otherKey != "" {
+		if e, ok = s.cache.find(f.otherKey); ok {
+			s.cache.entries[f.key] = e
+		}
+	}
+	return e, ok
+}
+
 // fits reports whether a copy is the file as the catalog describes it. Without a digest and a time
 // of change the answer is no, and the source is asked by ETag.
-func (e *cacheEntry) fits(f *FileState) bool {
+func (s *syncRun) fits(e *cacheEntry, f *FileState) bool {
 	if f.SHA256 != "" {
 		return e.SHA256 == f.SHA256
 	}
-	return f.LastModified != "" && e.LastModified == f.LastModified && e.Size == f.size
+	if f.LastModified == "" || e.LastModified != f.LastModified || e.Size != f.size {
+		return false
+	}
+	// The time of change stays the same in some uploads, the hash does not. A copy of a cache without
+	// hashes is compared by its bytes, so that it need not be downloaded again.
+	return e.Hash == f.hash || e.Hash == "" && (f.hash == e.SHA256 || f.md5 != "" && s.cache.md5Of(e.SHA256) == f.md5)
 }
 
 // downloads is how many files are fetched at once. The fetch client bounds the requests to each
@@ -43,30 +61,34 @@ func (s *syncRun) fetchAll(ctx context.Context, l *listing) {
 		})
 	}
 	_ = group.Wait()
-	s.summary.Files = append(s.summary.Files, results...)
+	s.summary.Files = slices.Concat(s.summary.Files, results, l.unread)
 }
 
 // fetchOne brings one file into the cache, unless the copy there is good, and returns its state.
 func (s *syncRun) fetchOne(ctx context.Context, f FileState, text []byte) FileState {
 	began := time.Now()
 	s.mu.Lock()
-	old, have := s.cache.find(f.key)
+	old, have := s.find(&f)
 	s.mu.Unlock()
 	switch {
 	case text != nil:
 		s.keepText(&f, old, text)
 	case have && f.State == loader.SourceStale:
 		f.use(old)
-	case have && (s.options.Offline || !s.wanted(f.Role) || old.fits(&f)):
+	case have && (s.options.Offline || !s.wanted(f.Role)):
 		f.State, f.Why = loader.SourceUnchanged, old.Suspect
 		f.use(old)
-		s.touch(f.key)
+		s.touch(f.key, old.Hash)
+	case have && s.fits(&old, &f):
+		f.State, f.Why = loader.SourceUnchanged, old.Suspect
+		f.use(old)
+		s.touch(f.key, f.hash)
 	case s.rejected(&f, old) && have:
 		f.State, f.Why = loader.SourceStale, old.Rejected.Why
 		f.use(old)
-		s.touch(f.key)
+		s.touch(f.key, old.Hash)
 	case s.options.Offline || f.State == loader.SourceStale:
-		f.State, f.Why = loader.SourceRefused, "not in the cache"
+		f.State, f.Why = loader.SourceRefused, cmp.Or(f.Why, "not in the cache")
 	default:
 		s.download(ctx, &f, old, have)
 	}
@@ -91,7 +113,7 @@ func (s *syncRun) move(path string, n int64) {
 func (s *syncRun) rejected(f *FileState, old cacheEntry) bool {
 	r := old.Rejected
 	return r != nil && f.LastModified != "" && r.LastModified == f.LastModified && r.Size == f.size &&
-		r.By == s.options.Fetch.UserAgent
+		r.Hash == f.hash && r.By == s.options.Fetch.UserAgent
 }
 
 func (f *FileState) newKey() string { return f.Role + ":" + f.ID + ":" + f.Path }
@@ -108,11 +130,11 @@ func (f *FileState) use(e cacheEntry) {
 }
 
 // touch marks an entry as used, so that it is not removed for its age.
-func (s *syncRun) touch(key string) {
+func (s *syncRun) touch(key, hash string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.cache.entries[key]
-	e.Used = s.began.UTC()
+	e.Used, e.Hash = s.began.UTC(), hash
 	s.cache.entries[key] = e
 }
 
@@ -137,7 +159,7 @@ func (s *syncRun) keepText(f *FileState, old cacheEntry, text []byte) {
 func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, have bool) {
 	to := s.cache.newPath(f.key)
 	etag := ""
-	if have {
+	if have && (f.md5 == "" || f.md5 == old.Hash) { // else its bytes are others, whatever an ETag says
 		etag = old.ETag
 	}
 	result, err := s.from.download(ctx, f,
@@ -159,14 +181,14 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	defer s.mu.Unlock()
 	switch {
 	case err == nil && result.NotModified:
-		old.LastModified, old.Size, old.Used = f.LastModified, f.size, s.began.UTC()
+		old.LastModified, old.Size, old.Hash, old.Used = f.LastModified, f.size, f.hash, s.began.UTC()
 		s.cache.entries[f.key] = old
 		f.State, f.Why = loader.SourceUnchanged, old.Suspect
 		f.use(old)
 		return
 	case suspect != nil && have && old.Suspect == "" && ctx.Err() == nil:
 		old.Rejected = &rejection{
-			LastModified: f.LastModified, Size: f.size, Why: suspect.Error(),
+			LastModified: f.LastModified, Size: f.size, Hash: f.hash, Why: suspect.Error(),
 			By: s.options.Fetch.UserAgent,
 		}
 		old.Used = s.began.UTC()
@@ -174,8 +196,8 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 		err = errors.Join(suspect, os.Remove(to))
 	case err == nil:
 		e := cacheEntry{
-			SHA256: result.SHA256, LastModified: f.LastModified, Size: f.size, Bytes: result.Bytes, ETag: result.ETag,
-			Used: s.began.UTC(), Datasets: datasets, Scanned: true,
+			SHA256: result.SHA256, LastModified: f.LastModified, Size: f.size, Hash: f.hash, Bytes: result.Bytes,
+			ETag: result.ETag, Used: s.began.UTC(), Datasets: datasets, Scanned: true,
 		}
 		if suspect != nil {
 			e.Suspect = suspect.Error()

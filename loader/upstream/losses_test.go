@@ -36,7 +36,7 @@ type loss struct {
 	data  func(t *testing.T, old []byte, country string) []byte // the new content; nil: the same
 
 	gone    bool   // the file, or the dataset, is not there
-	renamed string // what changed its name: resource or dataset
+	renamed string // what changed its name: resource, dataset, form or same
 
 	kept  bool // the table is that of the snapshot before
 	fewer bool // the table has fewer rows than before
@@ -247,6 +247,8 @@ var losses = []loss{
 	{name: "file gone", gone: true, kept: true, says: gone},
 	{name: "resource renamed", renamed: "resource", kept: true},
 	{name: "dataset renamed", every: true, renamed: "dataset", kept: true, says: gone},
+	{name: "file in another form", renamed: "form", kept: true, says: gone + "|is not read"},
+	{name: "files of one name", every: true, renamed: "same"},
 	{name: "more than half of the rows gone", every: true, data: aQuarter, kept: true, says: "fell from"},
 	{name: "more than half of the rows of a file gone", data: aQuarter, kept: true, says: "fell from"},
 	{name: "a third of the rows gone", every: true, data: twoThirds, fewer: true},
@@ -361,6 +363,9 @@ func (w *world) loadDirectory(
 		case l.renamed == "resource":
 			delete(files, p)
 			files[p+".old"] = &fstest.MapFile{Data: data}
+		case l.renamed == "form":
+			delete(files, p)
+			files[strings.TrimSuffix(p, ".csv")+".parquet"] = &fstest.MapFile{Data: data}
 		case l.renamed == "dataset":
 			delete(files, p)
 			files["x"+p] = &fstest.MapFile{Data: data}
@@ -396,6 +401,10 @@ func (w *world) loadSite(
 			case "resource":
 				plural := strings.NewReplacer("Events", "Event", "Prices", "Price")
 				resource["name"] = plural.Replace(fmt.Sprint(resource["name"]))
+			case "form":
+				resource["format"] = "Parquet"
+			case "same":
+				resource["url"] = strings.Replace(link, path.Base(link[:strings.Index(link, "?")]), "data.csv", 1)
 			case "dataset":
 				return true // other roles have files in the dataset of prices
 			}
@@ -510,6 +519,10 @@ func (w *world) checkLosses(t *testing.T, first, again loadFunc, twice bool) {
 			if rows == 0 && (!r.Partial ||
 				!slices.Contains(r.Empty, w.role) || !strings.Contains(said, "no rows: "+w.role)) {
 				t.Errorf("no row at a first load: partial %t, %q", r.Partial, said)
+			}
+			if (l.renamed == "form" || l.renamed == "resource" && rows < tableIn(w.first, w.role).Rows) &&
+				(!r.Partial || r.Files.Unread == 0 || !strings.Contains(said, "refused: ")) {
+				t.Errorf("a file that is not read at a first load: partial %t, %q", r.Partial, said)
 			}
 			if l.renamed == "dataset" && rows > 0 {
 				t.Errorf("%d rows of a dataset with another name", rows)

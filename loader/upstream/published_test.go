@@ -14,6 +14,7 @@ import (
 	"hdqs/internal/fetch"
 	"hdqs/internal/testkit"
 	"hdqs/loader"
+	"hdqs/loader/catalogfile"
 )
 
 // publishedNames are the datasets and resources of the portal as the programs that publish them
@@ -87,9 +88,9 @@ func TestPublishedNames(t *testing.T) {
 			t.Errorf("%s: no input of the dataset %s", c.role, c.dataset)
 			continue
 		}
-		p := &ckanPackage{ID: "x", Name: c.dataset, Resources: ckanResources{{Name: c.resources[0], Format: "XLSX"}}}
+		p := &ckanPackage{ID: "x", Name: catalogfile.Text(c.dataset), Resources: ckanResources{{Name: catalogfile.Text(c.resources[0]), Format: "XLSX"}}}
 		for _, name := range c.resources {
-			p.Resources = append(p.Resources, ckanResource{Name: name, Format: "csv"})
+			p.Resources = append(p.Resources, ckanResource{Name: catalogfile.Text(name), Format: "csv"})
 		}
 		if got := pick(&inputs[i], p); len(got) != c.picked {
 			t.Errorf("%s: %d resources of %q, want %d", c.role, len(got), c.resources, c.picked)
@@ -144,11 +145,11 @@ func TestRecordedPackages(t *testing.T) {
 	err := site.byID(t.Context(), ids, func(found []*ckanPackage) {
 		for _, p := range found {
 			n++
-			if !packageID.MatchString(p.ID) || len(p.Resources) == 0 || byID[p.ID] == nil {
+			if !packageID.MatchString(string(p.ID)) || len(p.Resources) == 0 || byID[string(p.ID)] == nil {
 				t.Errorf("package %q with %d resources", p.Name, len(p.Resources))
 			}
 			for _, in := range loader.Inputs() {
-				if in.Dataset == p.Name {
+				if in.Dataset == string(p.Name) {
 					lists[in.Role] = fmt.Sprint(len(pick(&in, p)))
 				}
 			}

@@ -47,10 +47,12 @@ type FileState struct {
 	SHA256  string `json:"sha256,omitempty"`
 
 	key      string
+	otherKey string // that it had if its path had no id, or had one
 	link     string
 	size     int64
-	md5      string
-	received int64 // of size, already in the progress
+	hash     string // as the catalog says it, in lower case
+	md5      string // the same, if it is one
+	received int64  // of size, already in the progress
 }
 
 // Summary is what a Sync did, or after a dry run, which has no Sources, what it would do.
@@ -141,7 +143,6 @@ func (s *syncRun) run(ctx context.Context) error {
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
 	s.fetchAll(ctx, l)
-	s.summary.Files = append(s.summary.Files, l.unread...)
 	s.keepDelisted(l, last)
 	if !s.options.Offline {
 		if err := s.fetchPackages(ctx, last); err != nil {
@@ -153,10 +154,11 @@ func (s *syncRun) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), s.cache.save(s.began))
 	}
+	err = s.writeTree()
 	for i := range s.summary.Files {
 		s.summary.Sources = append(s.summary.Sources, s.summary.Files[i].SourceReport)
 	}
-	return errors.Join(s.writeTree(), s.cache.save(s.began), s.cache.tidy(s.began))
+	return errors.Join(err, s.cache.save(s.began), s.cache.tidy(s.began))
 }
 
 func (s *syncRun) savedListing() *savedListing {
@@ -225,11 +227,13 @@ func (s *syncRun) wanted(role string) bool {
 func (s *syncRun) dryRun(l *listing) {
 	for _, f := range l.files {
 		f.State, f.Bytes = loader.SourceNew, f.size
-		if e, ok := s.cache.find(f.key); ok && e.fits(&f) {
+		// A load reads a directory itself: only a mirror has copies of it.
+		if e, ok := s.find(&f); ok && s.from.kind() != "directory" && s.fits(&e, &f) {
 			f.State, f.Bytes = loader.SourceUnchanged, e.Bytes
 		}
 		s.summary.Files = append(s.summary.Files, f)
 	}
+	s.summary.Files = append(s.summary.Files, l.unread...)
 }
 
 // keepDelisted adds the files that the source lists no more: a file does not disappear overnight.
@@ -260,7 +264,7 @@ func (s *syncRun) keepCopy(f FileState, why error) {
 	if e, ok := s.cache.find(f.key); ok {
 		f.failed(loader.SourceStale, why)
 		f.use(e)
-		s.touch(f.key)
+		s.touch(f.key, e.Hash)
 		s.summary.Files = append(s.summary.Files, f)
 	}
 }

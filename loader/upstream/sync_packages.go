@@ -32,6 +32,16 @@ func (s *syncRun) fetchPackages(ctx context.Context, last *savedListing) error {
 	if err != nil {
 		s.note("not all source packages could be read, the last ones are used: " + err.Error())
 		s.keepPackages(last, err)
+		copies := func(isPackage bool) bool {
+			return slices.ContainsFunc(s.summary.Files, func(f FileState) bool {
+				return f.SHA256 != "" && (f.Role == catalogfile.PackageRole) == isPackage
+			})
+		}
+		if copies(false) && !copies(true) { // else each of them is stale
+			l := &listing{}
+			l.refuse("packages", err.Error())
+			s.fetchAll(ctx, l)
+		}
 	}
 	slices.SortFunc(s.summary.Files[first:], func(a, b FileState) int { return strings.Compare(a.Path, b.Path) })
 	s.countPackages()

@@ -66,16 +66,20 @@ func (s *syncRun) writeTree() error {
 	}
 	saved := savedListing{Source: s.options.Source, CatalogURL: s.url, Datasets: s.described}
 	linked := map[string]bool{}
-	for _, f := range s.summary.Files {
-		if f.SHA256 == "" || f.State == loader.SourceRefused || linked[f.Path] {
+	for i := range s.summary.Files {
+		f := &s.summary.Files[i]
+		if f.SHA256 != "" && linked[f.Path] {
+			f.State, f.Why = loader.SourceRefused, "the catalog lists another file before that has this path too"
+		}
+		if f.SHA256 == "" || f.State == loader.SourceRefused {
 			continue
 		}
 		linked[f.Path] = true
 		if err := s.cache.link(f.SHA256, filepath.Join(next, filepath.FromSlash(path.Clean(f.Path)))); err != nil {
 			return err
 		}
-		c.Resources = append(c.Resources, s.entryOf(&f))
-		saved.Files = append(saved.Files, f)
+		c.Resources = append(c.Resources, s.entryOf(f))
+		saved.Files = append(saved.Files, *f)
 	}
 	if !slices.ContainsFunc(c.Resources, func(e catalogfile.Entry) bool { return e.Role != catalogfile.PackageRole }) {
 		return s.nothing()
@@ -87,6 +91,7 @@ func (s *syncRun) writeTree() error {
 		}
 		c.Resources = append(c.Resources, entry)
 	}
+	s.summary.Linked = len(c.Resources)
 	data, err := json.MarshalIndent(c, "", " ")
 	if err != nil {
 		return err

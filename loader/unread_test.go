@@ -1,0 +1,95 @@
+package loader
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"hdqs/snapshot/store"
+)
+
+// TestUnreadForms: files beside those that are read, and folders with nearly the name of a role, are
+// named, and the load is partial.
+func TestUnreadForms(t *testing.T) {
+	t.Parallel()
+	for path, named := range map[string]bool{
+		"idps/e_2025.tsv": true, "idps/e_2025.txt": true, "idps/e_2025.xlsx": true, "idps/e_2025.parquet": true,
+		"idps/e_2025.json": true, "idps/e_2025.zip": true, "idps/e_2025.csv.bz2": true, "idps/e_2025.xz": true,
+		"idps/e_2025.csv.part": true, "idps/e_2025": true, "idps/old/e.csv": true, "Idps/e.csv": true,
+		"reference/market_2.csv": true, "reference/market.xlsx": true, "idps/README.md": false, "idps/guide.pdf": false,
+		"idps/LICENSE": false, "idps/.hidden.csv": false, "notes/e.csv": false,
+	} {
+		files := fstest.MapFS{"idps/e_2024.csv": {Data: []byte("x")}, path: {Data: []byte("x")}}
+		c, err := openCatalog(files, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isNamed := len(c.unread) == 1 && strings.HasPrefix(path, strings.TrimSuffix(c.unread[0].Path, "/")); isNamed != named ||
+			!named && len(c.unread) > 0 {
+			t.Errorf("%s: %v", path, c.unread)
+		}
+	}
+}
+
+// TestCountFiles: an entry of catalog.json that is left out, and one that nothing reads, are refused.
+func TestCountFiles(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{
+		"catalog.json": {Data: []byte(`{"format": 1, "resources": [{"role": "idps", "path": "idps/a.csv"},
+			{"role": "funding", "path": "idps/a.csv"}]}`)},
+		"idps/a.csv": {Data: []byte("x")},
+	}
+	c, err := openCatalog(files, "test")
+	if err != nil || len(c.unread) != 1 || !strings.Contains(c.unread[0].Why, "lists it before") {
+		t.Fatalf("%v, %v", c.unread, err)
+	}
+	c.files["idps"] = append(c.files["idps"], resourceFile{role: "idps", path: "idps/lost.csv"})
+	r := newResult((*store.Store)(nil), &Report{Resources: []*ResourceReport{{Role: "idps", Path: "idps/a.csv"}}})
+	l := &load{scanner: scanner{catalog: c}, opts: Options{Fetched: &FetchReport{Linked: 5, Sources: []SourceReport{
+		{State: SourceRefused, Path: "hdx-hapi-idps/x", Why: "no role takes it"}, {State: SourceNew, Role: "idps"},
+	}}}}
+	l.countFiles(r)
+	r.report.finish()
+	var refused []string
+	for _, f := range r.report.Refused {
+		refused = append(refused, f.Path)
+	}
+	want := []string{"catalog.json", "hdx-hapi-idps/x", "idps/a.csv", "idps/lost.csv"}
+	if !slices.Equal(refused, want) || !r.report.Partial || r.report.Files != (FileCounts{2, 1, 1, 2}) {
+		t.Errorf("refused %q, %+v, partial %t", refused, r.report.Files, r.report.Partial)
+	}
+	if said := strings.Join(r.report.Losses(), "\n"); strings.Count(said, "refused: ") != len(want) {
+		t.Errorf("said: %s", said)
+	}
+}
+
+// TestInformCSV: the files that INFORM publishes itself are refused by their name, not by the
+// columns that they lack.
+func TestInformCSV(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{"national-risk/inform.csv": {Data: []byte(
+		"CountryName,Iso3,ValidityYear,IndicatorName,IndicatorScore,Unit\nChad,TCD,2026,INFORM Risk,7.1,Index\n")}}
+	_, err := CheckFile(t.Context(), files, "national-risk", "national-risk/inform.csv")
+	if err == nil || !strings.Contains(err.Error(), "national-risk/inform.csv: the form of INFORM's own CSV") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestByReason: files with the same reason are one line, whatever address it names.
+func TestByReason(t *testing.T) {
+	t.Parallel()
+	got := ByReason([]Reason{
+		{"stale ", "a: ", "fetch https://x.example/a.csv?x=1: status 403"},
+		{"stale ", "b: ", "another"},
+		{"stale ", "c: ", "fetch https://x.example/c.csv: status 403"},
+		{"refused ", "d: ", "another"},
+	})
+	want := []string{
+		"stale 2 files, the first a: fetch https://x.example/a.csv?x=1: status 403", "stale b: another",
+		"refused d: another",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,138 @@
+package upstream
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/loader"
+	"hdqs/loader/catalogfile"
+)
+
+// TestUnreadResources adds a resource to a dataset that a role reads: a table that no role takes is
+// named, with exit code 5; what can be no table, or is accepted, is not.
+func TestUnreadResources(t *testing.T) {
+	t.Parallel()
+	_, o := site(t)
+	mustSync(t, o)
+	for _, c := range []struct {
+		dataset, name, format, file string
+		named                       bool
+	}{
+		{"hdx-hapi-idps", "Second", "CSV", "second.csv", true},
+		{"hdx-hapi-idps", "Second", "text/csv; charset=utf-8", "second", true},
+		{"hdx-hapi-idps", "Second", " xlsx ", "second.xlsx", true},
+		{"hdx-hapi-idps", "Second", "XLS", "second.xls", true},
+		{"hdx-hapi-idps", "Second", "application/vnd.apache.parquet", "second", true},
+		{"hdx-hapi-idps", "Second", "JSON", "second.json", true},
+		{"hdx-hapi-idps", "Second", "ZIP", "second.zip", true},
+		{"hdx-hapi-idps", "Second", "", "second.tsv", true},
+		{"hdx-hapi-idps", "Second", "", "second", true},
+		{"hdx-hapi-idps", "Second", "7z", "second.csv.7z", true},
+		{"hdx-hapi-idps", "Guide", "PDF", "guide.pdf", false},
+		{"hdx-hapi-idps", "Guide", "", "guide.pdf", false},
+		{"hdx-hapi-idps", "Map", "Web App", "map", false},
+		{eventsDataset, "Global: Conflict Incidents (2023)", "CSV", "x.csv", true},
+		{"hdx-hapi-food-price", "Global: Food Prices 2003", "XLSX", "x.xlsx", false},
+		{"hdx-hapi-food-price", "Global: Food Prices 2024", "XLSX", "x.xlsx", true},
+		{"organization-types-beta", "Organization Types (Beta) - CSV", "CSV", "x.csv", false},
+		{"organization-types-beta", "Organization Types (Beta) - Google Sheet", "Google Sheet", "edit", false},
+		{"organization-types-beta", "Organization Types (Beta) - CSV 2", "CSV", "x.csv", true},
+		{"global-coordination-groups-beta", "Global Coordination Groups (Beta) CSV", "CSV", "x.csv", false},
+		{"global-pcodes", "global_pcode_lengths.csv", "CSV", "global_pcode_lengths.csv", false},
+		{"global-pcodes", "global_pcodes_adm_3.csv", "CSV", "global_pcodes_adm_3.csv", true},
+		{"hdx-hapi-afg", "Second", "CSV", "second.csv", false}, // no role reads this dataset
+		{"a-source", "Second", "CSV", "second.csv", false},
+	} {
+		server, own := site(t)
+		own.Cache = o.Cache
+		server.Edit = func(pkg map[string]any) {
+			if pkg["name"] == c.dataset {
+				resources, _ := pkg["resources"].([]any)
+				pkg["resources"] = append(resources[:len(resources):len(resources)], map[string]any{
+					"id": "added-one", "name": c.name, "format": c.format, "url": own.Source + "/d/" + c.file,
+				})
+			}
+		}
+		own.DryRun = true
+		s := mustSync(t, own)
+		said := ""
+		for _, f := range s.Files {
+			if f.State == loader.SourceRefused {
+				said += f.Path + ": " + f.Why
+			}
+		}
+		if named := strings.Contains(said, c.dataset+"/added-one") && strings.Contains(said, c.name); named != c.named ||
+			!named && said != "" {
+			t.Errorf("%s, %q as %q, %s: named %t, %q", c.dataset, c.name, c.format, c.file, named, said)
+		}
+	}
+}
+
+// TestNamesInOtherCase: names of resources are compared without regard to case.
+func TestNamesInOtherCase(t *testing.T) {
+	t.Parallel()
+	server, o := site(t)
+	server.Edit = func(pkg map[string]any) {
+		for _, r := range resourcesOf(pkg) {
+			r["name"], r["format"] = strings.ToUpper(fmt.Sprint(r["name"])), "text/csv"
+		}
+	}
+	s := mustSync(t, o)
+	sameTree(t, s.Dir, "reference/org-type.csv", "reference/sector.csv")
+	stateOf(t, s, conflict)
+}
+
+// TestOddPackages: a field of an unexpected type costs the package at most, not those beside it, and
+// not without a word.
+func TestOddPackages(t *testing.T) {
+	t.Parallel()
+	_, o := site(t)
+	whole := mustSync(t, o)
+	first := slices.IndexFunc(whole.Files, func(f FileState) bool { return f.Role == catalogfile.PackageRole })
+	source, own := whole.Files[first].ID, eventsDataset
+	for _, c := range []struct {
+		what   string
+		change func(pkg map[string]any)
+		bad    bool
+	}{
+		{"unexpected types", func(pkg map[string]any) {
+			r := resourcesOf(pkg)[0]
+			r["size"], r["format"], r["hash"], r["last_modified"] = "12 kB", []any{r["format"]}, 5, 1700000000
+			r["state"], pkg["title"] = false, []any{"A title"}
+		}, false},
+		{"others", func(pkg map[string]any) {
+			r := resourcesOf(pkg)[0]
+			r["size"], r["hash"], r["last_modified"], r["state"] = "", nil, nil, []any{}
+			r["description"], pkg["title"], pkg["private"] = []any{[]any{}}, 5, "no"
+		}, false},
+		{"resources as a text", func(pkg map[string]any) { pkg["resources"] = "none" }, true},
+		{"a resource as a text", func(pkg map[string]any) { pkg["resources"] = []any{"none"} }, true},
+		{"too many resources", func(pkg map[string]any) {
+			pkg["resources"] = make([]any, maxPackageEntries+1)
+		}, true},
+	} {
+		for _, name := range []string{source, own} {
+			server, o := site(t)
+			changed := false
+			server.Edit = func(pkg map[string]any) {
+				if pkg["name"] == name || pkg["id"] == name {
+					c.change(pkg)
+					changed = true
+				}
+			}
+			s := mustSync(t, o)
+			if !changed {
+				t.Fatalf("no package %s", name)
+			}
+			lost := whole.Packages - s.Packages
+			if name == source && lost > 1 || name == own && lost > 0 && !c.bad {
+				t.Errorf("%s of %s: %d packages of %d", c.what, name, s.Packages, whole.Packages)
+			}
+			if c.bad && s.Count(loader.SourceRefused)+s.Count(loader.SourceStale) == 0 {
+				t.Errorf("%s of %s: lost without a word: %d packages, %q", c.what, name, s.Packages, s.Notes)
+			}
+		}
+	}
+}
