@@ -363,6 +363,9 @@ func (l *load) countFiles(r *result) {
 	named := map[string]bool{} // paths of files, and roles of which the last good form is used
 	for _, f := range report.Resources {
 		named[f.Path] = true
+		if f.Role != catalogfile.PackageRole {
+			count.Read++
+		}
 	}
 	for _, f := range report.Refused {
 		named[f.Path] = true
@@ -371,11 +374,9 @@ func (l *load) countFiles(r *result) {
 		named[s.Role] = true
 	}
 	for role, files := range l.catalog.files {
+		count.Listed += len(files)
 		for _, f := range files {
-			count.Listed++
-			if slices.ContainsFunc(report.Resources, func(r *ResourceReport) bool { return r.Path == f.path }) {
-				count.Read++
-			} else if !named[f.path] && !named[role] {
+			if !named[f.path] && !named[role] {
 				report.refuse(role, f.path, errors.New("listed and not read, which is a fault of this program"))
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strings"
 
 	"hdqs/snapshot"
 )
@@ -49,6 +48,7 @@ type theme struct {
 type published struct {
 	dataset  string
 	named    string // regular expression that resource names match; empty matches all
+	left     string // regular expression of names of tables that no role need take; empty matches none
 	first    bool   // only the first resource that matches
 	optional bool   // the loader has a copy of its own
 }
@@ -121,6 +121,7 @@ type Input struct {
 	Role     string
 	Dataset  string         // name of the CKAN dataset
 	Named    *regexp.Regexp // what names of its resources match; nil matches all
+	Left     *regexp.Regexp // what names of tables match that no role need take; nil matches none
 	First    bool           // only the first CSV resource that matches
 	Optional bool           // the loader has a copy of its own
 }
@@ -137,29 +138,12 @@ func Inputs() []Input {
 		if p.named != "" {
 			in.Named = regexp.MustCompile("(?i)" + p.named)
 		}
+		if p.left != "" {
+			in.Left = regexp.MustCompile(p.left)
+		}
 		inputs = append(inputs, in)
 	}
 	return inputs
-}
-
-// mayStayUnread are the names of tables in the datasets that roles read, by how the dataset's name
-// begins, that have no rows of their own to give.
-var mayStayUnread = map[string]*regexp.Regexp{
-	"organization-types-beta":         regexp.MustCompile(`^Organization Types \(Beta\) - (CSV|Google Sheet|JSON)$`),
-	"global-coordination-groups-beta": regexp.MustCompile(`^Global Coordination Groups \(Beta\) (CSV|Google Sheet|JSON)$`),
-	"global-pcodes":                   regexp.MustCompile(`^(global_pcodes|global_pcode_lengths)\.csv$`), // its longer forms
-	riskPackagePrefix:                 regexp.MustCompile(`(?i)trend`),
-	"hdx-hapi-food-price":             regexp.MustCompile(`Food Prices (19\d\d|200\d|201[0-6])$`), // not the ten newest years
-}
-
-// MayStayUnread reports whether a table of a dataset need not be read by any role.
-func MayStayUnread(dataset, resource string) bool {
-	for prefix, names := range mayStayUnread {
-		if strings.HasPrefix(dataset, prefix) && names.MatchString(resource) {
-			return true
-		}
-	}
-	return false
 }
 
 // table declares one table of a snapshot: what a row holds, which rows are duplicates, and how rows

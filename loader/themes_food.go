@@ -37,7 +37,7 @@ var foodThemes = []*theme{
 	},
 	{
 		role:      "food-prices-market-monitor",
-		published: published{dataset: "hdx-hapi-food-price", named: `Food Prices \d`},
+		published: published{dataset: "hdx-hapi-food-price", named: `Food Prices \d`, left: `Food Prices (19\d\d|200\d|201[0-6])$`},
 		table: &table{
 			name: "food_price",
 			columns: record(

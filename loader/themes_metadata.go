@@ -17,7 +17,7 @@ var metadataThemes = []*theme{
 	},
 	{
 		role:      catalogfile.UnitRole,
-		published: published{dataset: "global-pcodes", named: `^global_pcodes_adm_1_2`, first: true},
+		published: published{dataset: "global-pcodes", named: `^global_pcodes_adm_1_2`, left: otherUnitLists, first: true},
 		table: &table{
 			name: "admin1",
 			columns: record(
@@ -66,7 +66,7 @@ var metadataThemes = []*theme{
 	},
 	{
 		role:      "org-type",
-		published: published{dataset: "organization-types-beta", named: `CSV no HXL`, first: true, optional: true},
+		published: published{dataset: "organization-types-beta", named: `CSV no HXL`, left: otherForms, first: true, optional: true},
 		table: &table{
 			name:    "org_type",
 			columns: rows(text("code", 32).indexed(), text("description", 512).indexed()),
@@ -78,8 +78,10 @@ var metadataThemes = []*theme{
 		joinedBy: []string{"code"},
 	},
 	{
-		role:      "sector",
-		published: published{dataset: "global-coordination-groups-beta", named: `CSV no HXL`, first: true, optional: true},
+		role: "sector",
+		published: published{
+			dataset: "global-coordination-groups-beta", named: `CSV no HXL`, left: otherForms, first: true, optional: true,
+		},
 		table: &table{
 			name:    "sector",
 			columns: rows(text("code", 32).indexed(), text("name", 512).indexed()),
@@ -187,6 +189,13 @@ var metadataThemes = []*theme{
 const maxURI = 2083
 
 var location = group("location", integer("location_ref"), text("location_code", 128), text("location_name", 512))
+
+// Tables of the datasets of lists that no role need take: the same rows in other forms or without
+// their names, and those with a row of hashtags.
+const (
+	otherForms     = `^(Organization Types|Global Coordination Groups) \(Beta\) (- )?(CSV|Google Sheet|JSON)$`
+	otherUnitLists = `^(global_pcodes|global_pcode_lengths)\.csv$`
+)
 
 // joinedLists are the reference lists that the loader reads row by row, in the order in which it
 // reads them: a list that another one joins comes first.

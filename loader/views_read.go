@@ -168,7 +168,7 @@ func newViewColumn(th *theme, c *column) step {
 func newViewCell(f *sourceReader, th *theme, to *vector) rowStep {
 	csv, header := f.file.csv, th.viewHeader(to.name)
 	at, needed := csv.position(header), to.name == th.view.needed
-	assumed, isAssumed := th.view.assumed[to.name]
+	assumed := th.view.assumed[to.name]
 	if at < 0 {
 		f.file.report.Faults = append(f.file.report.Faults,
 			fmt.Sprintf("no column %s: %t is assumed for every row", header, assumed))
@@ -185,9 +185,6 @@ func newViewCell(f *sourceReader, th *theme, to *vector) rowStep {
 		case why.unreadable(), why == missing && needed:
 			return csv.cellFault(why, header, cell)
 		default:
-			if isAssumed {
-				to.setBool(assumed)
-			}
 			f.odd(why, header+": "+quoted(cell))
 		}
 		return nil

@@ -9,15 +9,8 @@ import (
 )
 
 // notTables are the forms of files that have no rows. Any other form may have some.
-var notTables = func() map[string]bool {
-	all := map[string]bool{}
-	for _, form := range strings.Fields("pdf doc docx odt rtf ppt pptx md rst html htm css js py r sh yaml yml log " +
-		"png jpg jpeg gif svg webp tif tiff geotiff shp shx prj cpg gdb kml kmz md5 sha256 sig asc " +
-		"webapp geoservice") {
-		all[form] = true
-	}
-	return all
-}()
+const notTables = " pdf doc docx odt rtf ppt pptx md rst html htm css js py r sh yaml yml log png jpg jpeg gif svg " +
+	"webp tif tiff geotiff shp shx prj cpg gdb kml kmz md5 sha256 sig asc webapp geoservice "
 
 // aboutFiles are the names of texts that come with files.
 var aboutFiles = regexp.MustCompile(`(?i)^(readme|licen[cs]e|notice|changelog|(md5|sha\d+)sums?)(\.txt)?$`)
@@ -38,7 +31,8 @@ func MayHaveRows(format, name string) bool {
 	if form == "" {
 		form = Form(path.Ext(name))
 	}
-	return strings.Contains(strings.ToLower(name), ".csv") || !notTables[form] && !aboutFiles.MatchString(name)
+	return strings.Contains(strings.ToLower(name), ".csv") ||
+		!strings.Contains(notTables, " "+form+" ") && !aboutFiles.MatchString(name)
 }
 
 // Text is a text in a description that others write, where it may be a number, or the first of a

@@ -64,6 +64,8 @@ type ckanResource struct {
 	Size             catalogfile.Text `json:"size"`
 	Hash             catalogfile.Text `json:"hash"`
 	State            catalogfile.Text `json:"state"`
+
+	taken bool // a role reads it, or none need read it
 }
 
 // UnmarshalJSON keeps the text as well: package files of the tree are the site's own JSON.

@@ -33,7 +33,6 @@ type ckanSource struct {
 	remote
 	site     *ckanSite
 	found    map[string]*ckanPackage // packages of the organization, by name
-	taken    map[*ckanResource]bool  // resources that a role reads
 	noMirror error                   // why the site is not read as a mirror
 }
 
@@ -51,7 +50,7 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 		return nil, fmt.Errorf("no mirror: %w; no CKAN site: %w", c.noMirror, err)
 	}
 	l := &listing{catalogURL: c.site.base}
-	c.found, c.taken = map[string]*ckanPackage{}, map[*ckanResource]bool{}
+	c.found = map[string]*ckanPackage{}
 	for _, p := range found {
 		if isThere(p.State) {
 			c.found[string(p.Name)] = p
@@ -71,7 +70,6 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 			read = append(read, p)
 		}
 		for _, r := range pick(&in, p) {
-			c.taken[r] = true
 			l.files = append(l.files, newFile(in.Role, treePath(in.Role, r), p, r))
 		}
 	}
@@ -81,16 +79,14 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p != nil {
-			read = append(read, p)
-		}
+		read = append(read, p)
 	}
 	if len(l.files) == 0 {
 		return nil, fmt.Errorf("%s: organization %s has none of the datasets that are read", c.site.base, organization)
 	}
 	separatePaths(l.files)
 	for _, p := range read {
-		c.listUnread(l, p)
+		l.addUnread(p)
 	}
 	return l, nil
 }
@@ -110,13 +106,12 @@ func (l *listing) addFault(p *ckanPackage) {
 	}
 }
 
-// listUnread reports the tables of a package that no role takes: a renamed file, a second one, or one
+// addUnread reports the tables of a package that no role takes: a renamed file, a second one, or one
 // in another form would otherwise be missing without a word.
-func (c *ckanSource) listUnread(l *listing, p *ckanPackage) {
+func (l *listing) addUnread(p *ckanPackage) {
 	for i := range p.Resources {
 		r := &p.Resources[i]
-		mayHaveRows := isThere(r.State) && catalogfile.MayHaveRows(string(r.Format), r.fileName())
-		if mayHaveRows && !c.taken[r] && !loader.MayStayUnread(string(p.Name), string(r.Name)) {
+		if !r.taken && isThere(r.State) && catalogfile.MayHaveRows(string(r.Format), r.fileName()) {
 			l.refuse(string(p.Name+"/"+r.ID), fmt.Sprintf("no role takes %.200q (format %.40q); its rows are not loaded",
 				cmp.Or(string(r.Name), r.fileName()), string(r.Format)))
 		}
@@ -142,18 +137,19 @@ func newFile(role, path string, p *ckanPackage, r *ckanResource) FileState {
 func (c *ckanSource) listRiskWorkbook(ctx context.Context, l *listing) (*ckanPackage, error) {
 	found, err := c.site.search(ctx, riskPackage)
 	if err != nil || len(found) == 0 {
-		return nil, err
+		return &ckanPackage{}, err
 	}
 	p := slices.MinFunc(found, func(a, b *ckanPackage) int { return cmp.Compare(a.Name, b.Name) })
-	i := slices.IndexFunc(p.Resources, func(r ckanResource) bool { return r.form() == "xlsx" })
-	if i < 0 || !packageID.MatchString(string(p.Resources[i].ID)) {
-		return p, nil
+	for i := range p.Resources {
+		p.Resources[i].taken = informTrend.MatchString(string(p.Resources[i].Name))
 	}
-	r := &p.Resources[i]
-	c.taken[r] = true
-	l.files = append(l.files,
-		newFile(catalogfile.RiskRole, catalogfile.RiskRole+"/"+string(r.ID)+".xlsx", p, r))
-	l.note = fmt.Sprintf("hdx-hapi-national-risk has no CSV file; the workbook of %s is read", p.Name)
+	i := slices.IndexFunc(p.Resources, func(r ckanResource) bool { return r.form() == "xlsx" })
+	if i >= 0 && packageID.MatchString(string(p.Resources[i].ID)) {
+		r := &p.Resources[i]
+		r.taken = true
+		l.files = append(l.files, newFile(catalogfile.RiskRole, catalogfile.RiskRole+"/"+string(r.ID)+".xlsx", p, r))
+		l.note = fmt.Sprintf("hdx-hapi-national-risk has no CSV file; the workbook of %s is read", p.Name)
+	}
 	return p, nil
 }
 
@@ -217,18 +213,17 @@ func (c *ckanSource) packages(ctx context.Context, datasets []string, use func(*
 	return nil
 }
 
-// pick finds the resources of an input in its package.
-func pick(in *loader.Input, p *ckanPackage) []*ckanResource {
-	var picked []*ckanResource
+// pick finds the resources of an input in its package, and marks those that need not be read.
+func pick(in *loader.Input, p *ckanPackage) (picked []*ckanResource) {
 	for i := range p.Resources {
 		r := &p.Resources[i]
-		fits := r.form() == "csv" && isThere(r.State)
-		if !fits || in.Named != nil && !in.Named.MatchString(string(r.Name)) {
-			continue
-		}
-		picked = append(picked, r)
-		if in.First {
-			break
+		fits := r.form() == "csv" && isThere(r.State) && (in.Named == nil || in.Named.MatchString(string(r.Name)))
+		switch {
+		case fits && (!in.First || len(picked) == 0):
+			r.taken = true
+			picked = append(picked, r)
+		case in.Left != nil && in.Left.MatchString(string(r.Name)):
+			r.taken = true
 		}
 	}
 	return picked
@@ -237,6 +232,7 @@ func pick(in *loader.Input, p *ckanPackage) []*ckanResource {
 var (
 	unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 	md5Hash      = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	informTrend  = regexp.MustCompile(`(?i)trend`) // earlier years of the index
 )
 
 // maxFileName leaves room for an id and endings in the 255 bytes that file systems allow.
