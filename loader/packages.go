@@ -200,12 +200,14 @@ func parsePackage(data []byte) (*packageInfo, error) {
 	return p, nil
 }
 
-// riskResource is the resource of the national risk index: the first workbook.
+// riskResource is the resource of the national risk index: the first workbook that is not its trend.
 func (p *packages) riskResource() *resourceInfo {
 	if p.risk == nil {
 		return nil
 	}
-	return p.risk.find(func(r resourceInfo) bool { return catalogfile.Form(string(r.Format)) == "xlsx" })
+	return p.risk.find(func(r resourceInfo) bool {
+		return catalogfile.Form(string(r.Format)) == "xlsx" && !strings.Contains(strings.ToLower(string(r.Name)), "trend")
+	})
 }
 
 // resource finds a resource in the package that a row names with it.

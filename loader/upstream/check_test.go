@@ -158,6 +158,16 @@ func TestStoppedCheck(t *testing.T) {
 // of the index.
 func TestRiskWorkbook(t *testing.T) {
 	t.Parallel()
+	for _, name := range []string{"inform-risk-index-2021", "inform-risk-index"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkRiskWorkbook(t, name)
+		})
+	}
+}
+
+// checkRiskWorkbook loads from a site whose workbook is in a package of this name.
+func checkRiskWorkbook(t *testing.T, name string) {
 	s := &ckantest.Site{}
 	server := httptest.NewServer(s)
 	defer server.Close()
@@ -191,24 +201,25 @@ func TestRiskWorkbook(t *testing.T) {
 		}
 	}
 	pack := ckanPackage{
-		ID: "f5ec2ee7-aaaa-451b-864b-70bdb582a022", Name: "inform-risk-index-2021", State: "active",
+		ID: "f5ec2ee7-aaaa-451b-864b-70bdb582a022", Name: catalogfile.Text(name), State: "active",
 		Resources: []ckanResource{
 			resource("11111111-aaaa-47e2-b8ac-e51961c7d661", "PDF", "guide.pdf"), resource(id, "XLSX",
 				"index.xlsx"), resource("22222222-aaaa-47e2-b8ac-e51961c7d661", "XLSX", "trend.xlsx"),
 		},
 	}
-	for name, v := range map[string]any{"catalog.json": c, "packages/inform.json": pack} {
+	for path, v := range map[string]any{"catalog.json": c, "packages/inform.json": pack} {
 		data, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[name] = &fstest.MapFile{Data: data}
+		files[path] = &fstest.MapFile{Data: data}
 	}
 	files["index.xlsx"] = &fstest.MapFile{Data: []byte(book)}
 	s.Lock()
 	s.Files = files
 	s.Unlock()
-	sum := mustSync(t, Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch()})
+	o := Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch()}
+	sum := mustSync(t, o)
 	const path = "national-risk/" + id + ".xlsx"
 	if f := stateOf(t, sum, path); f.State != loader.SourceNew {
 		t.Errorf("workbook: %+v", f)
@@ -216,8 +227,25 @@ func TestRiskWorkbook(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(sum.Dir, path)); err != nil || string(data) != book {
 		t.Errorf("in the tree: %q, %v", data, err)
 	}
-	if notes := strings.Join(sum.Notes, "\n"); !strings.Contains(notes, "inform-risk-index-2021") {
+	if notes := strings.Join(sum.Notes, "\n"); !strings.Contains(notes, name) {
 		t.Errorf("notes: %s", notes)
+	}
+	s.Lock() // INFORM's own CSV comes instead of the workbook
+	s.Edit = func(pkg map[string]any) {
+		if pkg["name"] == name {
+			for _, r := range resourcesOf(pkg)[1:2] {
+				r["id"], r["name"], r["format"] = "33333333-aaaa-47e2-b8ac-e51961c7d661", "INFORM Risk 2026", "CSV"
+			}
+		}
+	}
+	s.Unlock()
+	sum = mustSync(t, o)
+	if f := stateOf(t, sum, path); f.State != loader.SourceStale {
+		t.Errorf("workbook that is gone: %+v", f)
+	}
+	stateOf(t, sum, name+"/33333333-aaaa-47e2-b8ac-e51961c7d661")
+	if n := sum.Count(loader.SourceRefused); n != 1 {
+		t.Errorf("%d refused, want INFORM's CSV", n)
 	}
 }
 

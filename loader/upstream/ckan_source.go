@@ -143,7 +143,7 @@ func (c *ckanSource) listRiskWorkbook(ctx context.Context, l *listing) (*ckanPac
 	for i := range p.Resources {
 		p.Resources[i].taken = informTrend.MatchString(string(p.Resources[i].Name))
 	}
-	i := slices.IndexFunc(p.Resources, func(r ckanResource) bool { return r.form() == "xlsx" })
+	i := slices.IndexFunc(p.Resources, func(r ckanResource) bool { return r.form() == "xlsx" && !r.taken })
 	if i >= 0 && packageID.MatchString(string(p.Resources[i].ID)) {
 		r := &p.Resources[i]
 		r.taken = true
