@@ -131,8 +131,8 @@ var imports = map[string][]string{
 	"cmd/worldmap":       {"api/chart", "internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
-		"bulk", "bulk/export", "bulk/iceberg", "loader/upstream", "api", "api/files", "api/reply", "api/state",
-		"api/figures", "api/mcp", "api/boundary", "api/contract", "api/encode", "api/accesslog",
+		"bulk", "bulk/export", "bulk/iceberg", "loader/catalogfile", "loader/upstream", "api", "api/files", "api/reply",
+		"api/state", "api/figures", "api/mcp", "api/boundary", "api/contract", "api/encode", "api/accesslog",
 		"internal/atomicfile", "internal/nearest", "internal/memory", "internal/background", "internal/follow",
 		"internal/fleet", "internal/history", "internal/threshold",
 	},

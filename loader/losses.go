@@ -336,7 +336,8 @@ type Reason struct{ What, Path, Why string }
 // anyLink is what differs between the reasons of files that have the same fault.
 var anyLink = regexp.MustCompile(`https?://[^\s"]+`)
 
-// ByReason returns one line for each reason: a site that refuses every file gives one, not hundreds.
+// ByReason returns one line for each reason: a site that refuses every file gives one, not
+// hundreds.
 func ByReason(all []Reason) (lines []string) {
 	files := map[string]int{}
 	key := func(r Reason) string { return r.What + anyLink.ReplaceAllString(r.Why, "") }

@@ -200,13 +200,14 @@ func parsePackage(data []byte) (*packageInfo, error) {
 	return p, nil
 }
 
-// riskResource is the resource of the national risk index: the first workbook that is not its trend.
+// riskResource is the resource of the national risk index: the first workbook but its trend.
 func (p *packages) riskResource() *resourceInfo {
 	if p.risk == nil {
 		return nil
 	}
 	return p.risk.find(func(r resourceInfo) bool {
-		return catalogfile.Form(string(r.Format)) == "xlsx" && !strings.Contains(strings.ToLower(string(r.Name)), "trend")
+		return catalogfile.Form(string(r.Format)) == "xlsx" &&
+			!strings.Contains(strings.ToLower(string(r.Name)), "trend")
 	})
 }
 

@@ -9,8 +9,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// TestUnreadForms: files beside those that are read, and folders with nearly the name of a role, are
-// named, and the load is partial.
+// TestUnreadForms: files beside those that are read, and folders with nearly the name of a role,
+// are named, and the load is partial.
 func TestUnreadForms(t *testing.T) {
 	t.Parallel()
 	for path, named := range map[string]bool{
@@ -25,14 +25,15 @@ func TestUnreadForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if isNamed := len(c.unread) == 1 && strings.HasPrefix(path, strings.TrimSuffix(c.unread[0].Path, "/")); isNamed != named ||
-			!named && len(c.unread) > 0 {
+		isNamed := len(c.unread) == 1 && strings.HasPrefix(path, strings.TrimSuffix(c.unread[0].Path, "/"))
+		if isNamed != named || !named && len(c.unread) > 0 {
 			t.Errorf("%s: %v", path, c.unread)
 		}
 	}
 }
 
-// TestCountFiles: an entry of catalog.json that is left out, and one that nothing reads, are refused.
+// TestCountFiles: an entry of catalog.json that is left out, and one that nothing reads, are
+// refused.
 func TestCountFiles(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{

@@ -14,8 +14,8 @@ import (
 	"hdqs/loader/sample"
 )
 
-// TestLinksOutOfTheCatalog: a symbolic link that leads out of the catalog is refused, and nothing of
-// its target is printed or kept. A link to a file of the catalog is read.
+// TestLinksOutOfTheCatalog: a symbolic link that leads out of the catalog is refused, and nothing
+// of its target is printed or kept. A link to a file of the catalog is read.
 func TestLinksOutOfTheCatalog(t *testing.T) {
 	parallel(t)
 	dir, outside, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "secret"), filepath.Join(t.TempDir(), "store")
@@ -51,8 +51,9 @@ func TestLinksOutOfTheCatalog(t *testing.T) {
 	}
 }
 
-// TestSiteToMirror: from a site with two files of one name and a table that no role takes, build and
-// mirror read both files and name the table, each with exit code 5; a load of the mirror has all.
+// TestSiteToMirror: from a site with two files of one name and a table that no role takes, build
+// and mirror read both files and name the table, each with exit code 5; a load of the mirror has
+// all.
 func TestSiteToMirror(t *testing.T) {
 	parallel(t)
 	site := &ckantest.Site{Files: sample.FS, Edit: func(pkg map[string]any) {
@@ -84,7 +85,8 @@ func TestSiteToMirror(t *testing.T) {
 			"/api/v2/coordination-context/conflict-events/aggregate?group_by=location_code&measures=count").stdout
 	}
 	fromSite := rows("--catalog", server.URL, "--allow-http", "--allow-private-hosts")
-	got := run(t, "mirror", "--catalog", server.URL, "--to", to, "--data-dir", data, "--allow-http", "--allow-private-hosts")
+	got := run(t, "mirror", "--catalog", server.URL, "--to", to, "--data-dir", data, "--allow-http",
+		"--allow-private-hosts")
 	if got.code != 5 || !strings.Contains(got.stderr, `no role takes "Funding, 2nd"`) {
 		t.Errorf("mirror: exit code %d, %s", got.code, got.stderr)
 	}

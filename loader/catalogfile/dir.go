@@ -22,7 +22,8 @@ func (d Dir) check(name string) error {
 		return nil // what opens it says why
 	}
 	if to, err = filepath.Rel(folder, to); err != nil || !filepath.IsLocal(to) {
-		return fmt.Errorf("%s: not read, since a symbolic link leads out of the catalog's folder; put a copy there", name)
+		return fmt.Errorf("%s: not read, since a symbolic link leads out of the catalog's folder; "+
+			"put a copy there", name)
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// ckanPackage is the part of a package that is used; raw is all of it. Packages are written by many,
-// so that a fault in one must not hide the others.
+// ckanPackage is the part of a package that is used; raw is all of it. Packages are written by
+// many: a fault in one must not hide the others.
 type ckanPackage struct {
 	ID        catalogfile.Text `json:"id"`
 	Name      catalogfile.Text `json:"name"`

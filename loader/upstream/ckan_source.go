@@ -106,14 +106,15 @@ func (l *listing) addFault(p *ckanPackage) {
 	}
 }
 
-// addUnread reports the tables of a package that no role takes: a renamed file, a second one, or one
-// in another form would otherwise be missing without a word.
+// addUnread reports the tables of a package that no role takes: a renamed file, a second one, or
+// one in another form would otherwise be missing without a word.
 func (l *listing) addUnread(p *ckanPackage) {
 	for i := range p.Resources {
 		r := &p.Resources[i]
 		if !r.taken && isThere(r.State) && catalogfile.MayHaveRows(string(r.Format), r.fileName()) {
-			l.refuse(string(p.Name+"/"+r.ID), fmt.Sprintf("no role takes %.200q (format %.40q); its rows are not loaded",
-				cmp.Or(string(r.Name), r.fileName()), string(r.Format)))
+			name := cmp.Or(string(r.Name), r.fileName())
+			l.refuse(string(p.Name+"/"+r.ID),
+				fmt.Sprintf("no role takes %.200q (format %.40q); its rows are not loaded", name, string(r.Format)))
 		}
 	}
 }

@@ -34,9 +34,10 @@ func (s *syncRun) fits(e *cacheEntry, f *FileState) bool {
 	if f.LastModified == "" || e.LastModified != f.LastModified || e.Size != f.size {
 		return false
 	}
-	// The time of change stays the same in some uploads, the hash does not. A copy of a cache without
-	// hashes is compared by its bytes, so that it need not be downloaded again.
-	return e.Hash == f.hash || e.Hash == "" && (f.hash == e.SHA256 || f.md5 != "" && s.cache.md5Of(e.SHA256) == f.md5)
+	// The time of change stays the same in some uploads, the hash does not. A copy of a cache
+	// without hashes is compared by its bytes, so that it need not be downloaded again.
+	return e.Hash == f.hash ||
+		e.Hash == "" && (f.hash == e.SHA256 || f.md5 != "" && s.cache.md5Of(e.SHA256) == f.md5)
 }
 
 // downloads is how many files are fetched at once. The fetch client bounds the requests to each

@@ -93,8 +93,8 @@ func TestSameFileNames(t *testing.T) {
 	}
 }
 
-// TestSecondOfOneName: a file that is known keeps its copy and its rows when another one of its name
-// comes, also one that an earlier program knew by its plain path.
+// TestSecondOfOneName: a file that is known keeps its copy and its rows when another one of its
+// name comes, also one that an earlier program had under its plain path.
 func TestSecondOfOneName(t *testing.T) {
 	t.Parallel()
 	server, o := site(t)
@@ -151,8 +151,8 @@ func TestPathTwice(t *testing.T) {
 	}
 }
 
-// TestNewHash: a file with another hash is downloaded although size and time are the same. Copies in
-// a cache without hashes are compared by their bytes.
+// TestNewHash: a file with another hash is downloaded although size and time are the same. Copies
+// in a cache without hashes are compared by their bytes.
 func TestNewHash(t *testing.T) {
 	t.Parallel()
 	server, o := site(t)

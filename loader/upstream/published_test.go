@@ -88,7 +88,10 @@ func TestPublishedNames(t *testing.T) {
 			t.Errorf("%s: no input of the dataset %s", c.role, c.dataset)
 			continue
 		}
-		p := &ckanPackage{ID: "x", Name: catalogfile.Text(c.dataset), Resources: ckanResources{{Name: catalogfile.Text(c.resources[0]), Format: "XLSX"}}}
+		p := &ckanPackage{
+			ID: "x", Name: catalogfile.Text(c.dataset),
+			Resources: ckanResources{{Name: catalogfile.Text(c.resources[0]), Format: "XLSX"}},
+		}
 		for _, name := range c.resources {
 			p.Resources = append(p.Resources, ckanResource{Name: catalogfile.Text(name), Format: "csv"})
 		}

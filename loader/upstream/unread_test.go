@@ -63,8 +63,8 @@ func TestUnreadResources(t *testing.T) {
 				said += f.Path + ": " + f.Why
 			}
 		}
-		if named := strings.Contains(said, c.dataset+"/added-one") && strings.Contains(said, c.name); named != c.named ||
-			!named && said != "" {
+		named := strings.Contains(said, c.dataset+"/added-one") && strings.Contains(said, c.name)
+		if named != c.named || !named && said != "" {
 			t.Errorf("%s, %q as %q, %s: named %t, %q", c.dataset, c.name, c.format, c.file, named, said)
 		}
 	}
@@ -84,8 +84,8 @@ func TestNamesInOtherCase(t *testing.T) {
 	stateOf(t, s, conflict)
 }
 
-// TestOddPackages: a field of an unexpected type costs the package at most, not those beside it, and
-// not without a word.
+// TestOddPackages: a field of an unexpected type costs the package at most, not those beside it,
+// and not without a word.
 func TestOddPackages(t *testing.T) {
 	t.Parallel()
 	_, o := site(t)
