@@ -9,6 +9,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/internal/follow"
+	"hdqs/loader"
 )
 
 // newBuildInfo returns a metric that is always 1, with what was built as labels.
@@ -45,7 +46,14 @@ func newLoadMetrics(to prometheus.Registerer) *loadMetrics {
 	}, []string{"reason"})
 	m.found.WithLabelValues("fault_in_a_file") // so that it is there before the first load
 	to.MustRegister(m.seconds, m.found, m.files)
+	m.count(loader.FileCounts{})
 	return m
+}
+
+func (m *loadMetrics) count(files loader.FileCounts) {
+	for state, n := range map[string]int{"read": files.Read, "refused": files.Refused, "unread": files.Unread} {
+		m.files.WithLabelValues(state).Set(float64(n))
+	}
 }
 
 func (m *loadMetrics) end(ctx context.Context, began time.Time, l *loaded, err error) {
@@ -55,9 +63,7 @@ func (m *loadMetrics) end(ctx context.Context, began time.Time, l *loaded, err e
 		for reason, n := range l.Counts() {
 			m.found.WithLabelValues(reason).Set(float64(n))
 		}
-		m.files.WithLabelValues("read").Set(float64(l.Files.Read))
-		m.files.WithLabelValues("refused").Set(float64(l.Files.Refused))
-		m.files.WithLabelValues("unread").Set(float64(l.Files.Unread))
+		m.count(l.Files)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -71,9 +71,9 @@ type ckanResource struct {
 // UnmarshalJSON keeps the text as well: package files of the tree are the site's own JSON.
 func (p *ckanPackage) UnmarshalJSON(data []byte) error {
 	type plain ckanPackage
-	raw := append(json.RawMessage(nil), data...)
-	err := json.Unmarshal(data, (*plain)(p)) // what can be decoded, also after an error
-	p.raw, p.fault = raw, err
+	if p.fault = json.Unmarshal(data, (*plain)(p)); p.fault == nil {
+		p.raw = append(json.RawMessage(nil), data...)
+	}
 	return nil
 }
 

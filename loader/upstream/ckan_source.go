@@ -82,7 +82,11 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 		read = append(read, p)
 	}
 	if len(l.files) == 0 {
-		return nil, fmt.Errorf("%s: organization %s has none of the datasets that are read", c.site.base, organization)
+		err := fmt.Errorf("%s: organization %s has none of the datasets that are read", c.site.base, organization)
+		if len(l.unread) > 0 {
+			err = fmt.Errorf("%w; %s: %s", err, l.unread[0].Path, l.unread[0].Why)
+		}
+		return nil, err
 	}
 	separatePaths(l.files)
 	for _, p := range read {
