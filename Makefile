@@ -44,14 +44,17 @@ NFPM := .cache/nfpm/$(NFPM_VERSION)/nfpm
 # The commit without its tag, which another clone may not have. RELEASE_KEY names the private key.
 COMMIT  := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
 TARGETS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
-PACKING  = $(RELEASE) $(COMMIT) $(shell git log -1 --format=%ct 2>/dev/null || echo 0) $(TARGETS)
+# While CHANGELOG.md has changes that are not released, the time of the commit follows the version, so that
+# package managers take the files for newer than the release.
+PACKED   = $(RELEASE)$(shell grep -q '^.. .Unreleased.' CHANGELOG.md && TZ=UTC git log -1 --date=format-local:+%Y%m%d.%H%M%S --format=%cd 2>/dev/null)
+PACKING  = $(PACKED) $(COMMIT) $(shell git log -1 --format=%ct 2>/dev/null || echo 0) $(TARGETS)
 release: export NFPM := $(abspath $(NFPM))
 release: $(NFPM) ## archives, deb, rpm, images, lists of modules, checksums and signature, into dist
 	.ci/release $(abspath dist) $(PACKING)
 
 release-check: export NFPM := $(abspath $(NFPM))
-release-check: $(NFPM) ## as root: two builds are equal, packages and image answer, lists are right: minutes
-	@.ci/install curl python3 openssl cpio rpm2cpio
+release-check: $(NFPM) ## as root: two builds are equal, packages and image answer, a removed package leaves nothing, lists are right: minutes
+	@.ci/install curl python3 openssl cpio rpm2cpio systemd-nspawn debootstrap
 	.ci/release-check $(PACKING)
 
 # Under a minute once the build cache is warm. BASE=revision compares with another revision than the

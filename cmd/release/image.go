@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
@@ -78,9 +79,10 @@ func (r *release) image() ([]byte, error) {
 	})
 	listed := descriptor(kind+"manifest.v1+json", manifest)
 	listed["platform"] = object{"os": r.system, "architecture": r.machine}
-	name := "hdqs:" + r.version
+	tag := strings.ReplaceAll(r.version, "+", "-") // which tags of images may not have
+	name := "hdqs:" + tag
 	listed["annotations"] = object{
-		"io.containerd.image.name": "docker.io/library/" + name, "org.opencontainers.image.ref.name": r.version,
+		"io.containerd.image.name": "docker.io/library/" + name, "org.opencontainers.image.ref.name": tag,
 	}
 	index := asJSON(object{
 		"schemaVersion": 2, "mediaType": kind + "index.v1+json", "manifests": []object{listed},

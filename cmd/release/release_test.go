@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestRelease(t *testing.T) {
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	r := release{version: "1.2.3", commit: "abc", made: time.Unix(1700000000, 0).UTC(), machine: "amd64"}
+	r := release{version: "1.2.3+20261128.120000", commit: "abc", made: time.Unix(1700000000, 0).UTC(), machine: "amd64"}
 	for _, r.system = range []string{"linux", "windows"} {
 		testkit.Must(t, r.write(binary, out, []string{filepath.Join(source, "main.go")}))
 		again := t.TempDir()
@@ -44,7 +45,7 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	program := testkit.ReadFile(t, binary)
-	const name = "hdqs_1.2.3_linux_amd64"
+	const name = "hdqs_1.2.3+20261128.120000_linux_amd64"
 	packed, err := gzip.NewReader(bytes.NewReader(testkit.ReadFile(t, filepath.Join(out, name+".tar.gz"))))
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestRelease(t *testing.T) {
 	if got := untar(t, packed)[name+"/hdqs"]; !bytes.Equal(got, program) {
 		t.Errorf("tar.gz: the program has %d bytes, want %d", len(got), len(program))
 	}
-	archive, err := zip.OpenReader(filepath.Join(out, "hdqs_1.2.3_windows_amd64.zip"))
+	archive, err := zip.OpenReader(filepath.Join(out, "hdqs_1.2.3+20261128.120000_windows_amd64.zip"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +97,11 @@ func checkImage(t *testing.T, files map[string][]byte, program []byte) {
 	}
 	follow(manifest.Config, &config)
 	follow(manifest.Layers[0], nil)
-	var legacy []struct{ Layers []string }
+	var legacy []struct{ Layers, RepoTags []string }
 	testkit.Must(t, json.Unmarshal(files["manifest.json"], &legacy))
+	if got := legacy[0].RepoTags; !slices.Equal(got, []string{"hdqs:1.2.3-20261128.120000"}) {
+		t.Errorf("tags %q: a tag of an image has no +", got)
+	}
 	unpacked, err := gzip.NewReader(bytes.NewReader(files[legacy[0].Layers[0]]))
 	if err != nil {
 		t.Fatal(err)
