@@ -108,6 +108,57 @@ func testEdgePoison(t *testing.T, f *front) {
 	}
 }
 
+// TestEdgeForms: what depends on Accept is for each client what the service would send it, whoever
+// asked before and however; a path has at most two copies.
+func TestEdgeForms(t *testing.T) { onFronts(t, testEdgeForms) }
+
+func testEdgeForms(t *testing.T, f *front) {
+	g := startEdge(t, f, state.Options{BaseURL: "http://edge.example"})
+	accept := func(values ...string) (header []reply.HeaderField) {
+		for _, value := range values {
+			header = append(header, reply.HeaderField{Name: "Accept", Value: value})
+		}
+		return header
+	}
+	browser := accept("text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8")
+	clients := [][]reply.HeaderField{
+		nil, accept("*/*"), accept("application/json"), accept("application/geo+json, */*"), browser, accept("text/html"),
+		accept("TEXT/HTML"), accept("application/json, text/html"), accept("application/json", "text/html"),
+		accept("text/html", "application/json"),
+	}
+	random := rand.New(rand.NewPCG(7, 1))
+	for _, target := range []string{
+		"/ogc", "/ogc?f=json", "/ogc?f=html", "/ogc/conformance", "/ogc/collections", "/ogc/collections/market",
+		"/ogc/collections/market/items?limit=2", "/ogc/nothing", "/nothing", "/nothing/at/all", "/fr/nothing",
+		"/api/v2/nothing", "/bulk/nothing", "/hapi/api/v2/nothing", "/odata/v4/nothing", "/", "/docs", "/status",
+		"/llms.txt",
+	} {
+		check := func(header []reply.HeaderField, form string) {
+			t.Helper()
+			got, want := g.ask(t, "GET", target, header), g.server.Answer("GET", target, header)
+			kind, _, _ := strings.Cut(headerOf(want, "Content-Type"), ";")
+			if got.Status != want.Status || !strings.HasPrefix(headerOf(got, "Content-Type"), kind) {
+				t.Errorf("%s for %s: %d %s, want %d %s", target, form, got.Status, headerOf(got, "Content-Type"),
+					want.Status, kind)
+			}
+		}
+		for _, i := range random.Perm(len(clients)) {
+			g.ask(t, "GET", target, clients[i])
+			check(browser, "a browser")
+			check(nil, "a program")
+		}
+		g.seen()
+		for _, header := range clients {
+			g.ask(t, "GET", target, header)
+		}
+		if mayKeep.MatchString(headerOf(g.server.Answer("GET", target, browser), "Cache-Control")) {
+			if seen := g.seen(); len(seen) > 0 {
+				t.Errorf("%s: %d requests reached the service for what is kept", target, len(seen))
+			}
+		}
+	}
+}
+
 // TestEdgeNameSets: an answer with names of one set is never sent to who asks in the other one, and
 // a parameter of the other set has the effect that the service gives it.
 func TestEdgeNameSets(t *testing.T) { onFronts(t, testEdgeNameSets) }
@@ -232,23 +283,38 @@ func TestEdgeCloudFront(t *testing.T) {
 		uri        string
 		query      map[string]value
 		want, sent string
+
+		accept, form string
 	}{
+		{"/ogc", map[string]value{}, "", "", "text/html,*/*;q=0.8", "text/html"},
+		{"/nothing", map[string]value{}, "", "", "application/json, text/html", "*/*"},
+		{
+			"/odata/v4/org",
+			map[string]value{},
+			"", "", "application/json;odata.metadata=full", "application/json;odata.metadata=full",
+		},
 		{
 			list,
 			map[string]value{"limit": one("5"), "code": one("a"), label: one(goodIdentifier)},
-			"code,limit", goodIdentifier,
+			"code,limit", goodIdentifier, "text/html", "*/*",
 		},
 		{
 			list,
 			map[string]value{"code": one("a"), label: one("bXktYXBwOm1l%3D"), "limit": one("5")},
-			"code,limit", "bXktYXBwOm1l=",
+			"code,limit", "bXktYXBwOm1l=", "", "*/*",
 		},
-		{list, map[string]value{label: one("x")}, "app_identifier", ""},
-		{list, map[string]value{"limit": {"2", []value{one("5"), one("2")}}, "code": one("a")}, "code,limit", ""},
-		{list, map[string]value{"l%69mit": one("2"), "a": one("b")}, "a,l%69mit", ""},
+		{list, map[string]value{label: one("x")}, "app_identifier", "", "", "*/*"},
+		{
+			list,
+			map[string]value{"limit": {"2", []value{one("5"), one("2")}}, "code": one("a")},
+			"code,limit", "", "", "*/*",
+		},
+		{list, map[string]value{"l%69mit": one("2"), "a": one("b")}, "a,l%69mit", "", "", "*/*"},
 	} {
 		event, err := json.Marshal(map[string]any{"request": map[string]any{
-			"uri": c.uri, "querystring": c.query, "headers": map[string]value{"range": one("bytes=0-3")},
+			"uri": c.uri, "querystring": c.query, "headers": map[string]value{
+				"range": one("bytes=0-3"), "accept": one(c.accept),
+			},
 		}})
 		testkit.Must(t, err)
 		command := exec.Command(testkit.Program(t, "node", "nodejs"), "-e", function+`
@@ -272,6 +338,9 @@ console.log(JSON.stringify([Object.keys(got.querystring).join(","), got.querystr
 			got.headers["range"].Value != "" {
 			t.Errorf("%v: %s with the headers %v, want %s and the identifier %q", c.query, got.names, got.headers,
 				c.want, c.sent)
+		}
+		if form := got.headers["accept"].Value; form != c.form {
+			t.Errorf("%s with Accept %q: %q, want %q", c.uri, c.accept, form, c.form)
 		}
 		for name, v := range got.query {
 			if v.Value != c.query[name].Value || len(v.MultiValue) != len(c.query[name].MultiValue) {

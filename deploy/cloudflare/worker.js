@@ -24,8 +24,11 @@ export default {
     }
     // The platform sends "gzip, br" here for all browsers, and takes care of other codings itself.
     const coding = codingOf(request.headers.get("Accept-Encoding") || "");
-    const key = new Request(`${env.ORIGIN}/${encodeURIComponent(coding)}~${path}?${parts.key}`);
-    const job = { request, env, context, path, query: parts.sent, coding, key, kept: await caches.default.match(key) };
+    const form = formOf(request, path);
+    const headers = new Headers(request.headers);
+    headers.set("Accept", form);
+    const key = new Request(`${env.ORIGIN}/${encodeURIComponent(coding)}~${encodeURIComponent(form)}~${path}?${parts.key}`);
+    const job = { request: new Request(request, { headers }), env, context, path, query: parts.sent, coding, key, kept: await caches.default.match(key) };
     return answer(job);
   },
 };
@@ -174,6 +177,15 @@ function splitQuery(path, query) {
   }
   const key = named.sort().join("&");
   return { key, sent: key + (given ? `&${label}=${given}` : ""), label: given };
+}
+
+// formOf: maps (/ogc) and paths that nothing is at have an answer for browsers and one for programs, which
+// Accept chooses. The service is sent one of two values of Accept, and each has a copy of its own.
+function formOf(request, path) {
+  const accept = request.headers.get("Accept") || "";
+  const page = accept.includes("text/html") && !accept.includes("json") &&
+    !/^(\/hapi|\/contract)?\/(api|bulk|odata\/)/.test(path);
+  return page ? "text/html" : "*/*";
 }
 
 // codingOf: who accepts gzip gets gzip. Fields with weights are rare; each gets a copy of its own.

@@ -4,8 +4,9 @@
 // docs/caching.md#trying-a-cdn.
 //
 // The distribution needs:
-//   cache policy            all query strings; no header fields; gzip on; TTL 0 to 31536000, default 0
-//   origin request policy   the header fields X-CATALOG-API-APP-IDENTIFIER, X-HDX-HAPI-APP-IDENTIFIER, Accept
+//   cache policy            all query strings; the header field Accept, of which this function leaves two values;
+//                           gzip on; TTL 0 to 31536000, default 0
+//   origin request policy   the header fields X-CATALOG-API-APP-IDENTIFIER, X-HDX-HAPI-APP-IDENTIFIER
 //   behaviour /mcp          CachingDisabled, all methods, all header fields but Host
 //   behaviour /odata/*      CachingDisabled: what is kept would depend on Accept
 //   behaviour /bulk/*       without this function; Range as CloudFront does it by itself
@@ -22,6 +23,12 @@ function handler(event) {
     // Parts of two answers of a list would look like one file.
     delete headers.range;
     delete headers['if-range'];
+    // Maps (/ogc) and paths that nothing is at have an answer for browsers and one for programs.
+    if (!/^\/(odata\/|mcp$)/.test(request.uri)) {
+        var accept = headers.accept ? headers.accept.value : '';
+        var page = /text\/html/.test(accept) && !/json/.test(accept) && !/^(\/hapi|\/contract)?\/(api|bulk)/.test(request.uri);
+        headers.accept = { value: page ? 'text/html' : '*/*' };
+    }
 
     var given = query.app_identifier;
     if (given && !given.multiValue) {

@@ -32,6 +32,14 @@ sub vcl_recv {
   }
   unset req.http.Authorization;
   unset req.http.Cookie;
+  # Maps (/ogc) and paths that nothing is at have an answer for browsers and one for programs, which
+  # Accept chooses. The service is sent one of two values of Accept, and each has a copy of its own.
+  if (req.http.Accept ~ "text/html" && req.http.Accept !~ "json" &&
+    req.url.path !~ "^(/hapi|/contract)?/(api|bulk|odata/)") {
+    set req.http.Accept = "text/html";
+  } else {
+    set req.http.Accept = "*/*";
+  }
 
   # The app identifier goes from the address, and so from the key, into a header field; where it is
   # in one already, it stays there. One that cannot be an identifier stays where it is, and the
@@ -60,6 +68,7 @@ sub vcl_recv {
 
 # No answer that may be kept depends on Host.
 sub vcl_hash {
+  set req.hash += req.http.Accept;
   set req.hash += req.url;
   #FASTLY hash
   return(hash);

@@ -94,6 +94,13 @@ sub vcl_recv {
 			unset req.http.Accept-Encoding;
 		}
 	}
+	# Maps (/ogc) and paths that nothing is at have an answer for browsers and one for programs, which
+	# Accept chooses. The service is sent one of two values of Accept, and each has a copy of its own.
+	if (req.http.Accept ~ "text/html" && req.http.Accept !~ "json" && req.url !~ "^(/hapi|/contract)?/(api|bulk|odata/)") {
+		set req.http.Accept = "text/html";
+	} else {
+		set req.http.Accept = "*/*";
+	}
 	call make_key;
 
 	# Without an app identifier, or with one that cannot be one, a request goes to the service, which
@@ -137,7 +144,7 @@ sub make_key {
 
 # No answer that may be kept depends on Host.
 sub vcl_hash {
-	hash_data(req.http.X-Edge-Key);
+	hash_data(req.http.Accept + " " + req.http.X-Edge-Key);
 	return (lookup);
 }
 
