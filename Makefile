@@ -24,19 +24,8 @@ build: ## the static binary
 run: build ## build, load the embedded sample catalog, serve it, print URLs to try
 	$(BIN) serve
 
-# DESTDIR is for packages and for a look at what would be installed. Settings that are there stay.
-ETC := $(DESTDIR)/etc
-install: build ## the program, and the samples of deploy for systemd, nginx and Prometheus
-	install -D -m 755 $(BIN) $(DESTDIR)/usr/local/bin/hdqs
-	install -d $(ETC)/systemd/system $(ETC)/nginx/conf.d $(ETC)/nginx/hdqs $(ETC)/prometheus $(DESTDIR)/var/cache/nginx
-	install -m 644 deploy/systemd/*.service deploy/systemd/*.socket deploy/systemd/*.timer $(ETC)/systemd/system
-	install -m 644 deploy/nginx/params.conf $(ETC)/nginx/hdqs
-	install -m 644 deploy/prometheus/hdqs.rules.yml $(ETC)/prometheus
-	install -d $(ETC)/hdqs
-	for file in serve build; do test -e $(ETC)/hdqs/$$file.env || install -m 600 deploy/systemd/$$file.env $(ETC)/hdqs; done
-	test -e $(ETC)/hdqs/hdqs.yaml || $(BIN) init $(ETC)/hdqs/hdqs.yaml
-	test -e $(ETC)/nginx/conf.d/hdqs.conf || install -m 644 deploy/nginx/hdqs.conf $(ETC)/nginx/conf.d
-	test -e $(ETC)/prometheus/prometheus.yml || install -m 644 deploy/prometheus/prometheus.yml $(ETC)/prometheus
+install: build ## the program, and the samples of deploy for systemd, nginx and Prometheus, below DESTDIR
+	DESTDIR='$(DESTDIR)' deploy/install.sh $(BIN)
 
 RELEASE := $(shell sed -n 's/^const release = "\(.*\)"/\1/p' cmd/hdqs/version.go)
 NFPM_VERSION := v2.43.4

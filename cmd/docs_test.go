@@ -346,3 +346,40 @@ func TestDocumentFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestReleasedDocuments checks that documents which a release has refer to nothing that it lacks.
+func TestReleasedDocuments(t *testing.T) {
+	t.Parallel()
+	script := string(testkit.ReadFile(t, "../.ci/release"))
+	files := regexp.MustCompile(`(?m)^documents=\$\(\{ ls (.*)$`).FindStringSubmatch(script)
+	folders := regexp.MustCompile(`(?m)^\tfind (.*) -type f ! -path 'deploy/package/\*'; \} \| sort\)$`).
+		FindStringSubmatch(script)
+	if files == nil || folders == nil {
+		t.Fatal(".ci/release names no documents")
+	}
+	isReleased := func(name string) bool {
+		inside := func(folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
+		return slices.Contains(strings.Fields(files[1]), name) ||
+			slices.ContainsFunc(strings.Fields(folders[1]), inside)
+	}
+	checked := 0
+	for _, doc := range documents(t) {
+		if !isReleased(doc.path) {
+			continue
+		}
+		checked++
+		for _, match := range link.FindAllStringSubmatch(doc.prose, -1) {
+			target, _, _ := strings.Cut(match[1], "#")
+			if target == "" || strings.Contains(target, "://") {
+				continue
+			}
+			to := path.Join(doc.dir, target)
+			if !isReleased(to) || strings.HasPrefix(to, "deploy/package") {
+				t.Errorf("%s: a release has no %s", doc.path, to)
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("a release has %d documents", checked)
+	}
+}

@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -54,7 +56,8 @@ func TestDeployedCommands(t *testing.T) {
 		dir := t.TempDir()
 		here := strings.NewReplacer(
 			"/var/lib/hdqs", dir, "/usr/local/bin/hdqs", binary, "https://data.humdata.org", mirror.URL,
-			"${CREDENTIALS_DIRECTORY}/sign.pem", key, "/etc/hdqs/sign.pem", key)
+			"${CREDENTIALS_DIRECTORY}/sign.pem", key, "/etc/hdqs/sign.pem", key,
+			"/etc/hdqs/exceptions.txt", filepath.Join(deployedUnits, "exceptions.txt"))
 		variables := variablesOf(c.variables, here)
 		command := func(line string, more ...string) *exec.Cmd {
 			cmd := exec.Command("/bin/sh", "-c", here.Replace(line))
@@ -94,6 +97,71 @@ func TestDeployedCommands(t *testing.T) {
 	}
 }
 
+// TestDeployedLimits: with the shipped settings a tenfold figure does not move the channel until the
+// file of exceptions accepts it, and node exporter is left how each load has ended.
+func TestDeployedLimits(t *testing.T) {
+	parallel(t)
+	dir, key := t.TempDir(), filepath.Join(t.TempDir(), "sign.pem")
+	mustExit(t, 0, "keygen", "--private", key, "--public", key+".pub")
+	exceptions, metrics := filepath.Join(dir, "exceptions.txt"), filepath.Join(dir, "node-exporter")
+	shipped := testkit.ReadFile(t, filepath.Join(deployedUnits, "exceptions.txt"))
+	testkit.WriteFile(t, exceptions, shipped)
+	unit := string(testkit.ReadFile(t, filepath.Join(deployedUnits, "hdqs-build.service")))
+	stop := strings.ReplaceAll(setting(t, strings.ReplaceAll(unit, "\\\n", ""), "ExecStopPost"), "%%", "%")
+	env := testkit.ReadFile(t, filepath.Join(deployedUnits, "build.env"))
+	load := func(catalog string, code int) string {
+		t.Helper()
+		here := strings.NewReplacer("/var/lib/hdqs", dir, "/var/lib/prometheus/node-exporter", metrics,
+			"/usr/local/bin/hdqs", binary, "https://data.humdata.org", catalog, "/etc/hdqs/exceptions.txt", exceptions,
+			"${CREDENTIALS_DIRECTORY}/sign.pem", key)
+		cmd := exec.Command("/bin/sh", "-c", here.Replace(execStart(t, "hdqs-build.service")))
+		cmd.Env = append(environment(), variablesOf(env, here)...)
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != code {
+			t.Fatalf("exit code %d, want %d:\n%s", got, code, out)
+		}
+		after := exec.Command("/bin/sh", "-c", here.Replace(strings.TrimPrefix(stop, "-+")))
+		after.Env = append(environment(), "EXIT_CODE=exited", fmt.Sprint("EXIT_STATUS=", code))
+		if out, err := after.CombinedOutput(); err != nil {
+			t.Fatalf("ExecStopPost: %v\n%s", err, out)
+		}
+		return string(out)
+	}
+	text := func(name string) string { return string(testkit.ReadFile(t, filepath.Join(metrics, name))) }
+
+	good := sampleCatalog(t, func(func(string) *string) bool { return true })
+	bad := sampleCatalog(t, func(cell func(string) *string) bool {
+		if *cell("location_code") == "ABW" {
+			*cell("population") += "0"
+		}
+		return true
+	})
+	load(good, 0) // where node exporter has no folder nothing is written
+	testkit.Must(t, os.Mkdir(metrics, 0o755))
+	load(good, 0)
+	success := text("hdqs_success.prom")
+	if !regexp.MustCompile(`^hdqs_load_last_success_timestamp_seconds \d{10}\n$`).MatchString(success) ||
+		text("hdqs_load.prom") != "hdqs_load_exit_code 0\n" {
+		t.Errorf("node exporter is left %q, %q", success, text("hdqs_load.prom"))
+	}
+	shown, _ := inspect(t, filepath.Join(dir, "store"))
+	out := load(bad, 1)
+	if !strings.Contains(out, "internally_displaced, ABW: 91267 before, 912670 after, more than 200 % apart") {
+		t.Errorf("the message is\n%s", out)
+	}
+	if now, _ := inspect(t, filepath.Join(dir, "store")); now.ID != shown.ID {
+		t.Error("a tenfold figure was published")
+	}
+	if text("hdqs_success.prom") != success || text("hdqs_load.prom") != "hdqs_load_exit_code 1\n" {
+		t.Errorf("node exporter is left %q, %q", text("hdqs_success.prom"), text("hdqs_load.prom"))
+	}
+	testkit.WriteFile(t, exceptions, append(shipped, "internally_displaced ABW any until 2100-01-01\n"...))
+	load(bad, 0)
+	if now, _ := inspect(t, filepath.Join(dir, "store")); now.ID == shown.ID {
+		t.Error("an accepted figure was not published")
+	}
+}
+
 // variablesOf returns the variables of an environment file or of a crontab.
 func variablesOf(text []byte, here *strings.Replacer) (env []string) {
 	for _, v := range variable.FindAllStringSubmatch(string(text), -1) {
@@ -119,7 +187,7 @@ func TestEdgeUnits(t *testing.T) {
 	units, restrictions := []string{"verify", "--man=no"}, map[string][]string{}
 	for _, path := range names {
 		name := filepath.Base(path)
-		if strings.HasSuffix(name, ".env") {
+		if strings.HasSuffix(name, ".env") || strings.HasSuffix(name, ".txt") {
 			continue
 		}
 		text := string(testkit.ReadFile(t, path))

@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -51,7 +52,8 @@ func main() {
 	}
 }
 
-// write writes everything for one binary. The files go into the archive beside it.
+// write writes everything for one binary. The files go into the archive beside it, below the
+// folders that their names have.
 func (r *release) write(binary, out string, files []string) (err error) {
 	if r.binary, err = os.ReadFile(binary); err != nil {
 		return err
@@ -70,7 +72,11 @@ func (r *release) write(binary, out string, files []string) (err error) {
 		if err != nil {
 			return err
 		}
-		entries = append(entries, entry{name + "/" + filepath.Base(file), 0o644, 0, data})
+		mode := int64(0o644)
+		if strings.HasSuffix(file, ".sh") {
+			mode = 0o755
+		}
+		entries = append(entries, entry{path.Join(name, filepath.ToSlash(file)), mode, 0, data})
 	}
 	if r.system == "windows" {
 		data, zipErr := zipped(entries, r.made)

@@ -11,8 +11,8 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// TestPackageRemoval runs the scripts of the packages as dpkg and rpm do, on units in another root. That
-// they stop and start what runs is checked by .ci/release-check, in a machine of systemd-nspawn.
+// TestPackageRemoval runs the scripts of the packages as dpkg and rpm do, on units in another root.
+// That they stop and start what runs is checked by .ci/package-machine, as a part of release-check.
 func TestPackageRemoval(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -22,7 +22,8 @@ func TestPackageRemoval(t *testing.T) {
 		t.Fatalf("%v, %v", units, err)
 	}
 	for _, unit := range units {
-		testkit.WriteFile(t, filepath.Join(root, "usr/lib/systemd/system", filepath.Base(unit)), testkit.ReadFile(t, unit))
+		to := filepath.Join(root, "usr/lib/systemd/system", filepath.Base(unit))
+		testkit.WriteFile(t, to, testkit.ReadFile(t, unit))
 	}
 	testkit.Must(t, os.MkdirAll(filepath.Join(root, "var/lib"), 0o755))
 	run := func(name string, arguments ...string) {

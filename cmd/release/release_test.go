@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,11 +29,12 @@ func TestRelease(t *testing.T) {
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	r := release{version: "1.2.3+20261128.120000", commit: "abc", made: time.Unix(1700000000, 0).UTC(), machine: "amd64"}
+	const version = "1.2.3+20261128.120000"
+	r := release{version: version, commit: "abc", made: time.Unix(1700000000, 0).UTC(), machine: "amd64"}
 	for _, r.system = range []string{"linux", "windows"} {
-		testkit.Must(t, r.write(binary, out, []string{filepath.Join(source, "main.go")}))
+		testkit.Must(t, r.write(binary, out, []string{"testdata/folder/run.sh"}))
 		again := t.TempDir()
-		testkit.Must(t, r.write(binary, again, []string{filepath.Join(source, "main.go")}))
+		testkit.Must(t, r.write(binary, again, []string{"testdata/folder/run.sh"}))
 		names, err := os.ReadDir(again)
 		if err != nil || len(names) < 3 {
 			t.Fatalf("%v, %v", names, err)
@@ -45,19 +47,26 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	program := testkit.ReadFile(t, binary)
-	const name = "hdqs_1.2.3+20261128.120000_linux_amd64"
+	const name = "hdqs_" + version + "_linux_amd64"
 	packed, err := gzip.NewReader(bytes.NewReader(testkit.ReadFile(t, filepath.Join(out, name+".tar.gz"))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := untar(t, packed)[name+"/hdqs"]; !bytes.Equal(got, program) {
+	files := untar(t, packed)
+	if got := files[name+"/hdqs"]; !bytes.Equal(got, program) {
 		t.Errorf("tar.gz: the program has %d bytes, want %d", len(got), len(program))
 	}
-	archive, err := zip.OpenReader(filepath.Join(out, "hdqs_1.2.3+20261128.120000_windows_amd64.zip"))
+	if got := files[name+"/testdata/folder/run.sh"]; len(got) == 0 {
+		t.Errorf("tar.gz: files are not below their folders: %v", slices.Sorted(maps.Keys(files)))
+	}
+	archive, err := zip.OpenReader(filepath.Join(out, "hdqs_"+version+"_windows_amd64.zip"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer archive.Close()
+	if f := archive.File[2]; !strings.HasSuffix(f.Name, "amd64/testdata/folder/run.sh") || f.Mode() != 0o755 {
+		t.Errorf("zip: %+v", f.FileHeader)
+	}
 	if f := archive.File[1]; f.UncompressedSize64 != uint64(len(program)) || f.Mode() != 0o755 {
 		t.Errorf("zip: %+v", f.FileHeader)
 	}

@@ -112,6 +112,9 @@ func (f *Follower) Shown() store.Pointer { return f.shown }
 func (f *Follower) Poll(ctx context.Context) (changed bool, err error) {
 	f.metrics.Begin()
 	c, changed, err := f.poll(ctx)
+	if err == nil {
+		f.metrics.setCanary(c.isCanary)
+	}
 	f.server.Polled(f.metrics.end(changed, err, ctx.Err() != nil))
 	if !errors.Is(err, ErrInterrupted) { // by another poll, which will report
 		f.report(ctx, c, err)

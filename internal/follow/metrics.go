@@ -104,6 +104,7 @@ type Metrics struct {
 
 	segments, bytes *prometheus.CounterVec // downloaded, by form
 	fallbacks       prometheus.Counter
+	canary          prometheus.Gauge
 }
 
 // The forms in which segments are downloaded.
@@ -135,11 +136,23 @@ func NewMetrics(to prometheus.Registerer) *Metrics {
 		Name: "hdqs_delta_fallbacks_total",
 		Help: "Deltas that could not be used, so that whole segments were downloaded.",
 	})
+	m.canary = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "hdqs_canary",
+		Help: "Whether the replica serves the snapshot of a canary, and not that of its channel: 1 or 0.",
+	})
 	m.count(&replica.Fetched{})
-	to.MustRegister(m.segments, m.bytes, m.fallbacks, m.failures, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	to.MustRegister(m.segments, m.bytes, m.fallbacks, m.canary, m.failures, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "hdqs_poll_running_seconds", Help: "How long the present poll of the store has taken; 0 if none runs.",
 	}, m.running))
 	return m
+}
+
+// setCanary notes whether the last poll followed a canary.
+func (m *Metrics) setCanary(isCanary bool) {
+	m.canary.Set(0)
+	if isCanary {
+		m.canary.Set(1)
+	}
 }
 
 // count counts what was downloaded.

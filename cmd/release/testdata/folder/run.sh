@@ -1,0 +1,3 @@
+#!/bin/sh
+# A file of an archive.
+true
