@@ -113,7 +113,7 @@ func (f *Follower) Poll(ctx context.Context) (changed bool, err error) {
 	f.metrics.Begin()
 	c, changed, err := f.poll(ctx)
 	if err == nil {
-		f.metrics.setCanary(c.isCanary)
+		f.metrics.setCanary(c.isCanary && c.ID != c.Canary.Of.ID) // one that has ended shows what it was of
 	}
 	f.server.Polled(f.metrics.end(changed, err, ctx.Err() != nil))
 	if !errors.Is(err, ErrInterrupted) { // by another poll, which will report
