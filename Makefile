@@ -46,7 +46,7 @@ release-check: $(NFPM) ## as root: two builds are equal, packages and image answ
 	@.ci/install curl python3 openssl cpio rpm2cpio systemd-nspawn debootstrap
 	.ci/release-check $(PACKING)
 
-# Under a minute once the build cache is warm. BASE=revision compares with another revision than the
+# A minute or two of CPU once the build cache is warm. BASE=revision compares with another revision than the
 # merge base with the default branch. Whole-program tests start only a few of their servers with
 # -short.
 quick: ## vet and short tests of the packages that changed, and of those that depend on them

@@ -17,6 +17,8 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // exportAnswer asks for an export and requires 200.
@@ -102,47 +104,75 @@ func checkExport(t *testing.T, s *Server, path string, e *contract.Endpoint, que
 	}
 	ask := fmt.Sprintf("%s/export?%s%s&offset=%d&output_format=", path, query, limit, offset)
 	lines := pagesOfList(t, s, path, query, "csv", offset, rows)
-	for format, want := range map[string][]byte{
-		"csv": lines, "json": pagesOfList(t, s, path, query, "json", offset, rows), "geojson": nil,
-		"ndjson": pagesOfList(t, s, path, query, "ndjson", offset, rows),
-	} {
-		if format == "geojson" {
-			if !e.HasPoints() {
-				continue
-			}
-			want = pagesOfList(t, s, path, query, format, offset, rows)
-		}
-		for _, coding := range []string{"", "gzip", "zstd"} {
-			if coding != "" && random.IntN(3) > 0 {
-				continue
-			}
-			got := exportAnswer(t, s, ask+format, reply.HeaderField{Name: "Accept-Encoding", Value: coding})
-			counted, _ := got.field("X-Result-Count")
-			all, _ := got.field("X-Total-Count")
-			if body := plainBody(t, got); !bytes.Equal(body, want) || counted != strconv.Itoa(rows) || all != total {
-				t.Fatalf("%s, %s: %s rows of %s, %d bytes:\n%.300s\nwant %d of %s, %d bytes:\n%.300s",
-					ask+format, coding, counted, all, len(body), body, rows, total, len(want), want)
-			}
-			if format == "csv" && coding == "" {
-				checkDisposition(t, got, e)
-			}
-		}
-	}
 	records := recordsOf(t, pagesOfList(t, s, path, query, "json", offset, rows))
-	for _, format := range []string{"arrow", "arrow&compression=zstd", "parquet"} {
-		names, values := columnValues(t, format, exportAnswer(t, s, ask+format).Body)
-		compareValues(t, ask+format, names, values, records)
-	}
-	want := cellsOf(t, lines)
-	for format, got := range map[string][][]string{
-		"csv-excel": cellsOfExcel(t, exportAnswer(t, s, ask+"csv-excel").Body),
-		"xlsx":      cellsOfSheet(t, exportAnswer(t, s, ask+"xlsx").Body),
-	} {
-		if len(want) > 0 {
-			compareCells(t, ask+format, got, want)
-		} else if len(got) != 1 { // CSV below /hapi is empty without rows, sheets keep their header
-			t.Errorf("%s: %d lines, want the header alone", ask+format, len(got))
+	for _, format := range e.ExportFormats() {
+		switch name := format.Name; name {
+		case "csv", "json", "ndjson", "geojson": // lists have them too
+			want := pagesOfList(t, s, path, query, name, offset, rows)
+			for _, coding := range []string{"", "gzip", "zstd"} {
+				if coding != "" && random.IntN(3) > 0 {
+					continue
+				}
+				got := exportAnswer(t, s, ask+name, reply.HeaderField{Name: "Accept-Encoding", Value: coding})
+				counted, _ := got.field("X-Result-Count")
+				all, _ := got.field("X-Total-Count")
+				body := plainBody(t, got)
+				if !bytes.Equal(body, want) || counted != strconv.Itoa(rows) || all != total {
+					t.Fatalf("%s, %s: %s rows of %s, %d bytes:\n%.300s\nwant %d of %s, %d bytes:\n%.300s",
+						ask+name, coding, counted, all, len(body), body, rows, total, len(want), want)
+				}
+				if name == "csv" && coding == "" {
+					checkDisposition(t, got, e)
+				}
+			}
+		case "arrow", "parquet":
+			more := []string{name}
+			if name == "arrow" {
+				more = append(more, name+"&compression=zstd")
+			}
+			for _, form := range more {
+				names, values := columnValues(t, form, exportAnswer(t, s, ask+form).Body)
+				compareValues(t, ask+form, names, values, records)
+			}
+		case "csv-excel":
+			checkCells(t, ask+name, cellsOfExcel(t, exportAnswer(t, s, ask+name).Body), lines)
+		case "xlsx":
+			checkCells(t, ask+name, cellsOfSheet(t, exportAnswer(t, s, ask+name).Body), lines)
+		default:
+			t.Fatalf("nothing here compares exports as %s with pages", name)
 		}
+	}
+}
+
+// checkCells compares cells with those of CSV, which below /hapi is empty without rows, while
+// sheets keep their header.
+func checkCells(t *testing.T, what string, got [][]string, lines []byte) {
+	t.Helper()
+	if want := cellsOf(t, lines); len(want) > 0 {
+		compareCells(t, what, got, want)
+	} else if len(got) != 1 {
+		t.Errorf("%s: %d lines, want the header alone", what, len(got))
+	}
+}
+
+// TestExportFormatsAreCounted: the metric of requests names each format of exports.
+func TestExportFormatsAreCounted(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{}, 30)
+	address, admin := listen(t, s), listenAdmin(t, s)
+	const path = "/api/v2/food-security-nutrition-poverty/food-prices-market-monitor"
+	formats := planOf(path).Endpoint.ExportFormats()
+	if len(formats) != len(contract.ExportFormatNames()) {
+		t.Fatalf("the list has %d formats of %d", len(formats), len(contract.ExportFormatNames()))
+	}
+	for _, format := range formats {
+		got := ask(t, address, "GET", path+"/export?output_format="+format.Name+"&app_identifier="+goodIdentifier, nil)
+		if got.Status != 200 {
+			t.Errorf("%s: %d %.200s", format.Name, got.Status, got.Body)
+		}
+		want := fmt.Sprintf("hdqs_http_requests_total{code=\"200\",endpoint=\"food-prices-market-monitor\",format=%q}",
+			format.Name)
+		testkit.WaitFor(t, want, func() bool { return readMetrics(t, admin)[want] == 1 })
 	}
 }
 

@@ -71,7 +71,7 @@ func New(o state.Options) *Server {
 	s.RecordSources = append(slices.Clone(recordSources), s.ExportSource())
 	s.Callers = wire.NewConnections(s.connectionLimits())
 	s.addRoutes()
-	s.Requests = metrics.NewRequests(s.Endpoints)
+	s.Requests = metrics.NewRequests(s.Endpoints, contract.ExportFormatNames())
 	s.private = admin.New(s.Files)
 	s.Public = s.listener(noLimit, s.handlePublic, func(ctx *fasthttp.RequestCtx, err error) {
 		s.answerUnread(ctx, err)

@@ -85,6 +85,15 @@ type ExportFile struct {
 	Compressed bool // buffers of an Arrow stream
 }
 
+// ExportFormatNames are the names of all formats of exports, and so of lists.
+func ExportFormatNames() []string {
+	names := make([]string, len(exportFormats))
+	for i := range exportFormats {
+		names[i] = exportFormats[i].Name
+	}
+	return names
+}
+
 // ExportFormats are the formats of an endpoint's exports.
 func (e *Endpoint) ExportFormats() []ExportFormat {
 	return slices.DeleteFunc(slices.Clone(exportFormats), func(f ExportFormat) bool {

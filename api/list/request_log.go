@@ -1,6 +1,7 @@
 package list
 
 import (
+	"slices"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -118,13 +119,21 @@ func (rec *RequestLog) noteRoute(r *Route) {
 	}
 	rec.endpoint = r.endpoint
 	if r.List != nil {
-		rec.format = metrics.JSON
+		rec.format = formatJSON
 	}
 }
 
-// exportMetrics are the formats of exports that lists do not have.
-var exportMetrics = map[string]metrics.Format{
-	contract.FormatXLSX: metrics.XLSX, contract.FormatArrow: metrics.Arrow, contract.FormatParquet: metrics.Parquet,
+// The formats of lists; those of exports are named by the request.
+var (
+	formatJSON    = formatNamed(contract.FormatJSON)
+	formatCSV     = formatNamed(contract.FormatCSV)
+	formatNDJSON  = formatNamed(contract.FormatNDJSON)
+	formatGeoJSON = formatNamed(contract.FormatGeoJSON)
+)
+
+// formatNamed returns a format as metrics count it: Other without such a name.
+func formatNamed(name string) metrics.Format {
+	return metrics.Format(slices.Index(contract.ExportFormatNames(), name) + 1)
 }
 
 // noteRequest records what the parameters of a list request say. A query with errors is not logged:
@@ -133,14 +142,15 @@ func (rec *RequestLog) noteRequest(r *contract.Request, ok bool) {
 	if rec == nil {
 		return
 	}
-	if format, is := exportMetrics[r.Format]; r.Format != "" && is {
-		rec.format = format
-	} else if r.CSV {
-		rec.format = metrics.CSV
-	} else if r.NDJSON {
-		rec.format = metrics.NDJSON
-	} else if r.GeoJSON {
-		rec.format = metrics.GeoJSON
+	switch {
+	case r.Format != "":
+		rec.format = formatNamed(r.Format)
+	case r.CSV:
+		rec.format = formatCSV
+	case r.NDJSON:
+		rec.format = formatNDJSON
+	case r.GeoJSON:
+		rec.format = formatGeoJSON
 	}
 	if n := r.UnknownCount(); n > 0 {
 		rec.server.Requests.CountUnknown(rec.endpoint, n)

@@ -77,7 +77,8 @@ func TestHistogram(t *testing.T) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	names := []string{"other", "org", "sector"}
-	r := NewRequests(names)
+	formats := []string{"other", "json", "csv"}
+	r := NewRequests(names, formats[1:])
 	type outcome struct {
 		endpoint, status int
 		format           Format

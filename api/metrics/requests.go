@@ -9,25 +9,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Format is the format of an answer's rows.
+// Format is the format of an answer's rows: Other, or 1 and the position in the list given to
+// NewRequests. An answer without rows is Other, unless its request asked a list for rows.
 type Format uint8
 
-// The formats. An answer without rows is Other, unless its request asked a list for rows.
-const (
-	Other Format = iota
-	JSON
-	NDJSON
-	CSV
-	GeoJSON
-	XLSX
-	Arrow
-	Parquet
-)
-
-var formats = [...]string{
-	Other: "other", JSON: "json", NDJSON: "ndjson", CSV: "csv", GeoJSON: "geojson", XLSX: "xlsx", Arrow: "arrow",
-	Parquet: "parquet",
-}
+// Other is the format of what has no rows.
+const Other Format = 0
 
 // Identifier is the result of a check of an application identifier.
 type Identifier uint8
@@ -75,7 +62,7 @@ func classOf(status int) int { return min(max(status/100-2, 0), len(classes)-1) 
 
 // endpointCounts are the counts of one endpoint.
 type endpointCounts struct {
-	requests  [(otherCode + 1) * len(formats)]atomic.Int64
+	requests  []atomic.Int64 // by code, and for each by format
 	durations [len(codings) * len(classes)]Histogram
 	unknown   atomic.Int64 // parameters
 }
@@ -83,15 +70,23 @@ type endpointCounts struct {
 // Requests counts requests. It is a prometheus.Collector.
 type Requests struct {
 	names       []string
+	formats     []string // by Format
 	endpoints   []endpointCounts
 	begun       atomic.Int64
 	bytes       [len(codings)]atomic.Int64
 	identifiers [len(identifiers)]atomic.Int64
 }
 
-// NewRequests returns counters for a list of endpoints, which are label values.
-func NewRequests(endpoints []string) *Requests {
-	return &Requests{names: endpoints, endpoints: make([]endpointCounts, len(endpoints))}
+// NewRequests returns counters for a list of endpoints and one of formats, which are label values.
+func NewRequests(endpoints, formats []string) *Requests {
+	r := &Requests{
+		names: endpoints, formats: append([]string{"other"}, formats...),
+		endpoints: make([]endpointCounts, len(endpoints)),
+	}
+	for i := range r.endpoints {
+		r.endpoints[i].requests = make([]atomic.Int64, (otherCode+1)*len(r.formats))
+	}
+	return r
 }
 
 // Begin counts a request as in flight until Sent.
@@ -99,7 +94,7 @@ func (r *Requests) Begin() { r.begun.Add(1) }
 
 // Count counts an answer. endpoint is a position in the list given to NewRequests.
 func (r *Requests) Count(endpoint int, format Format, status int) {
-	r.endpoints[endpoint].requests[codeOf(status)*len(formats)+int(format)].Add(1)
+	r.endpoints[endpoint].requests[codeOf(status)*len(r.formats)+int(format)].Add(1)
 }
 
 // Sent counts the time that an answer took, and the bytes of its body. coding is its
@@ -164,7 +159,7 @@ func (r *Requests) Collect(to chan<- prometheus.Metric) {
 func (r *Requests) collectEndpoint(to chan<- prometheus.Metric, e *endpointCounts, name string) (sent int64) {
 	for i := range e.requests {
 		if n := e.requests[i].Load(); n > 0 {
-			to <- Counter(requestsDesc, n, name, codeLabel(i/len(formats)), formats[i%len(formats)])
+			to <- Counter(requestsDesc, n, name, codeLabel(i/len(r.formats)), r.formats[i%len(r.formats)])
 		}
 	}
 	for i := range e.durations {

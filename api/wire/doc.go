@@ -1,4 +1,4 @@
-// Package wire adds what an HTTP/1.1 server needs and fasthttp 1.77 lacks. It wraps listeners and
+// Package wire adds what an HTTP/1.1 server needs and fasthttp lacks. It wraps listeners and
 // connections, and limits concurrent work. It does not depend on what is served.
 //
 // The mechanisms, each with the attack or measurement that requires it and its lines of code

@@ -97,8 +97,8 @@ func TestDeployedCommands(t *testing.T) {
 	}
 }
 
-// TestDeployedLimits: with the shipped settings a tenfold figure does not move the channel until the
-// file of exceptions accepts it, and node exporter is left how each load has ended.
+// TestDeployedLimits: with the shipped settings a tenfold figure does not move the channel until
+// the file of exceptions accepts it, and each load writes its end to files for node exporter.
 func TestDeployedLimits(t *testing.T) {
 	parallel(t)
 	dir, key := t.TempDir(), filepath.Join(t.TempDir(), "sign.pem")

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/contract"
 	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
 )
@@ -46,7 +47,10 @@ func bombs() []bomb {
 		} {
 			pages.paths = append(pages.paths, path+"?limit=10000"+more)
 		}
-		for _, form := range []string{"csv", "json", "csv-excel", "xlsx", "parquet", "arrow"} {
+		for _, form := range contract.ExportFormatNames() {
+			if form == contract.FormatGeoJSON {
+				continue
+			}
 			exports.paths = append(exports.paths, path+"/export?output_format="+form)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// TestCanaryMetric: hdqs_canary is 1 while a replica serves the snapshot of a canary, and only then.
+// TestCanaryMetric: hdqs_canary is 1 while a replica serves the snapshot of a canary, and only
+// then.
 func TestCanaryMetric(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)

@@ -141,7 +141,8 @@ func NewMetrics(to prometheus.Registerer) *Metrics {
 		Help: "Whether the replica serves the snapshot of a canary, and not that of its channel: 1 or 0.",
 	})
 	m.count(&replica.Fetched{})
-	to.MustRegister(m.segments, m.bytes, m.fallbacks, m.canary, m.failures, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	to.MustRegister(m.segments, m.bytes, m.fallbacks, m.canary, m.failures)
+	to.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "hdqs_poll_running_seconds", Help: "How long the present poll of the store has taken; 0 if none runs.",
 	}, m.running))
 	return m

@@ -1,0 +1,48 @@
+package main_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
+)
+
+// TestDocumentedMemory holds the table of docs/limits.md to what --check counts for its smallest
+// generated catalog, a tenth more or less: with the documented least limit a replica starts, and
+// with a quarter less it does not. Whoever changes the estimate renews all rows of the table.
+func TestDocumentedMemory(t *testing.T) {
+	parallel(t)
+	text := string(testkit.ReadFile(t, "../../docs/limits.md"))
+	row := regexp.MustCompile(`(?m)^\| generated, scale 0\.05 \| .* \| (\d+) MiB \| (\d+) MiB \| \d+ MiB \|$`).
+		FindStringSubmatch(text)
+	if row == nil {
+		t.Fatal("docs/limits.md has no row for the scale 0.05")
+	}
+	needed, err1 := strconv.Atoi(row[1])
+	least, err2 := strconv.Atoi(row[2])
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	mustExit(t, 0, "build", "--catalog", generated(t, generator.Options{Seed: 1, Scale: 0.05}), "--store", dir)
+	check := func(code, limit int) cmdResult {
+		t.Helper()
+		return mustExit(t, code, "serve", "--check", "--store", dir, "--memory-limit", fmt.Sprint(limit, "MiB"))
+	}
+	got := check(0, least)
+	found := regexp.MustCompile(`(?m)^memory +([\d.]+) MiB of `).FindStringSubmatch(got.stdout)
+	if found == nil {
+		t.Fatalf("--check prints no memory:\n%s", got.stdout)
+	}
+	if n, err := strconv.ParseFloat(found[1], 64); err != nil || n < 0.9*float64(needed) || n > 1.1*float64(needed) {
+		t.Errorf("snapshots may need %s MiB, docs/limits.md says %d", found[1], needed)
+	}
+	if got := check(1, least*3/4); !strings.Contains(got.stderr, "does not fit in memory") {
+		t.Errorf("with a quarter less: %s", got.stderr)
+	}
+}
