@@ -18,10 +18,10 @@ import (
 func TestDocumentedMemory(t *testing.T) {
 	parallel(t)
 	text := string(testkit.ReadFile(t, "../../docs/limits.md"))
-	row := regexp.MustCompile(`(?m)^\| generated, scale 0\.05 \| .* \| (\d+) MiB \| (\d+) MiB \| \d+ MiB \|$`).
+	row := regexp.MustCompile(`(?m)^\| generated, scale 0\.02 \| .* \| (\d+) MiB \| (\d+) MiB \| \d+ MiB \|$`).
 		FindStringSubmatch(text)
 	if row == nil {
-		t.Fatal("docs/limits.md has no row for the scale 0.05")
+		t.Fatal("docs/limits.md has no row for the scale 0.02")
 	}
 	needed, err1 := strconv.Atoi(row[1])
 	least, err2 := strconv.Atoi(row[2])
@@ -29,7 +29,7 @@ func TestDocumentedMemory(t *testing.T) {
 		t.Fatal(err1, err2)
 	}
 	dir := filepath.Join(t.TempDir(), "store")
-	mustExit(t, 0, "build", "--catalog", generated(t, generator.Options{Seed: 1, Scale: 0.05}), "--store", dir)
+	mustExit(t, 0, "build", "--catalog", generated(t, generator.Options{Seed: 1, Scale: 0.02}), "--store", dir)
 	check := func(code, limit int) cmdResult {
 		t.Helper()
 		return mustExit(t, code, "serve", "--check", "--store", dir, "--memory-limit", fmt.Sprint(limit, "MiB"))
