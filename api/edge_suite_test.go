@@ -123,8 +123,8 @@ func testEdgeForms(t *testing.T, f *front) {
 	browser := accept("text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8")
 	clients := [][]reply.HeaderField{
 		nil, accept("*/*"), accept("application/json"), accept("application/geo+json, */*"), browser,
-		accept("text/html"), accept("TEXT/HTML"), accept("application/json, text/html"), accept("application/json", "text/html"),
-		accept("text/html", "application/json"),
+		accept("text/html"), accept("TEXT/HTML"), accept("application/json, text/html"),
+		accept("application/json", "text/html"), accept("text/html", "application/json"),
 	}
 	random := rand.New(rand.NewPCG(7, 1))
 	for _, target := range []string{
