@@ -170,8 +170,8 @@ func TestExportFormatsAreCounted(t *testing.T) {
 		if got.Status != 200 {
 			t.Errorf("%s: %d %.200s", format.Name, got.Status, got.Body)
 		}
-		want := fmt.Sprintf("hdqs_http_requests_total{code=\"200\",endpoint=\"food-prices-market-monitor/export\",format=%q}",
-			format.Name)
+		const series = "hdqs_http_requests_total{code=\"200\",endpoint=\"food-prices-market-monitor/export\","
+		want := fmt.Sprintf("%sformat=%q}", series, format.Name)
 		got = ask(t, admin, "GET", "/metrics", nil) // a request is counted before its answer is sent
 		if !strings.Contains(string(got.Body), want+" 1\n") {
 			t.Errorf("no %s in\n%q", want, regexp.MustCompile(`hdqs_http_requests_total.*`).FindAll(got.Body, -1))
