@@ -74,7 +74,11 @@ func (s *Lists) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageCon
 // SendPage answers with a page that was rendered for the request.
 func (s *Lists) SendPage(ctx *fasthttp.RequestCtx, head *PageHead, body []byte) {
 	tag := reply.BodyTag(body)
-	if coding, ok := s.beginPage(ctx, head, &tag); ok {
+	s.sendPage(ctx, head, &tag, body)
+}
+
+func (s *Lists) sendPage(ctx *fasthttp.RequestCtx, head *PageHead, tag *reply.EntityTag, body []byte) {
+	if coding, ok := s.beginPage(ctx, head, tag); ok {
 		sent := reply.Encoded(&ctx.Response.Header, nil, body, coding, true)
 		ctx.Response.SetBodyRaw(sent)
 		wire.ChargeOther(ctx, cap(sent))

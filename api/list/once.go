@@ -1,6 +1,7 @@
 package list
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -33,9 +34,10 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Text }
 
-// Faultf is a fault with a text as of fmt.Sprintf.
+// Faultf is a fault with a text as of fmt.Sprintf. Bytes of a request that are no UTF-8 would make
+// the answer no JSON.
 func Faultf(status int, code, format string, args ...any) *Fault {
-	return &Fault{status, code, fmt.Sprintf(format, args...)}
+	return &Fault{status, code, strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")}
 }
 
 // Quoted is a text of a request as faults name it.
@@ -53,11 +55,24 @@ func FaultOf(err error) *Fault {
 		return f
 	}
 	status, body := reply.ErrorAnswer(err)
+	f := FaultOfBody(status, string(body))
 	if _, is := errors.AsType[*reply.Gone](err); is {
-		return &Fault{status, "Gone", "The data was replaced since the first page, and what this page would be of " +
-			"is not held any longer. Begin again with the first page: a page of the new data would mix two states."}
+		f.Text = "The data was replaced since the first page, and what this page would be of " +
+			"is not held any longer. Begin again with the first page: a page of the new data would mix two states."
 	}
-	return &Fault{status, "Error", string(body)}
+	return f
+}
+
+// FaultOfBody is a fault whose body is that of lists.
+func FaultOfBody(status int, body string) *Fault {
+	var texts struct{ Detail, Error, Hint, Rule, Table string }
+	if err := json.Unmarshal([]byte(body), &texts); err != nil { // issues of parameters
+		texts.Detail = body
+	}
+	text := strings.Join(strings.Fields(strings.Join([]string{
+		texts.Detail, texts.Error, texts.Hint, texts.Rule, texts.Table,
+	}, " ")), " ")
+	return &Fault{status, strings.ReplaceAll(fasthttp.StatusMessage(status), " ", ""), text}
 }
 
 // onceKey is the key of what is made once. Another one is made after damage was found in any table:

@@ -20,6 +20,8 @@ import (
 type BodyStream struct {
 	wire.WrittenBody
 	Body   render.Body
+	pieces func(dst []byte) (part []byte, more bool) // of what is not rows, in place of Body and list
+	coding []byte                                    // of such a body
 	list   *state.BoundList
 	served *state.Served
 	Server *Lists
@@ -69,6 +71,10 @@ func (st *BodyStream) Next() error {
 	st.turn.Begin()
 	defer st.turn.End()
 	st.part = parts.Get().(*[]byte)
+	if st.pieces != nil {
+		*st.part, st.More = st.pieces((*st.part)[:0])
+		return nil
+	}
 	*st.part, st.More = st.Body.AppendPart((*st.part)[:0])
 	if st.list.IsQuarantined() {
 		return &reply.Refused{Table: st.list.Segment.Name()}
@@ -125,16 +131,18 @@ func (st *BodyStream) WriteTo(w io.Writer) (sent int64, err error) {
 // Close releases the snapshot.
 func (st *BodyStream) Close() error {
 	v, s := st.served, st.Server
-	if v == nil {
+	if s == nil {
 		return nil
 	}
 	st.drop()
 	if st.record != nil {
-		st.record.Closed(st.bytes)
+		st.record.ClosedIn(st.coding, st.bytes)
 	}
 	st.Body, st.list, st.served, st.Server, st.More = render.Body{}, nil, nil, nil, false
-	st.record, st.bytes = nil, 0
+	st.record, st.bytes, st.pieces, st.coding = nil, 0, nil, nil
 	streams.Put(st)
-	v.Release(s.Log)
+	if v != nil {
+		v.Release(s.Log)
+	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 
@@ -18,6 +19,19 @@ import (
 func (s *State) AnswerFault(ctx *fasthttp.RequestCtx, status int, body string) {
 	reply.FaultHead.Begin(ctx)
 	s.FinishFault(ctx, status, body)
+	for _, form := range s.FaultForms {
+		path, _, _ := strings.Cut(reply.TextOf(ctx.Request.Header.RequestURI()), "?")
+		if strings.HasPrefix(path+"/", form.Root) {
+			form.Write(ctx, status, body)
+		}
+	}
+}
+
+// FaultForm is how errors are written below a path, such as those of a standard: also those that
+// are found before the handler of the path is called. Root has a slash at its end.
+type FaultForm struct {
+	Root  string
+	Write func(ctx *fasthttp.RequestCtx, status int, body string)
 }
 
 // FinishFault completes an error answer after its head, with an id by which the caller can report

@@ -24,6 +24,8 @@ type State struct {
 	Shares   Shares           // of memory
 	Hooks    Hooks
 
+	FaultForms []FaultForm // set before the first request
+
 	History atomic.Pointer[[]*Change] // of the snapshots that the channel has shown
 
 	NoWarmUp  atomic.Bool // set by EndWarmUp

@@ -3,6 +3,7 @@ package wire
 import (
 	"syscall"
 
+	"github.com/valyala/fasthttp"
 	"golang.org/x/sys/unix"
 )
 
@@ -33,4 +34,25 @@ func rejectNew(l syscall.Conn) error {
 		return err
 	}
 	return failed
+}
+
+// HasLeft reports whether the client has closed its connection, so that nobody waits for the answer
+// of the request. fasthttp notices that only when it writes.
+func HasLeft(ctx *fasthttp.RequestCtx) (left bool) {
+	c, _ := ctx.Conn().(*conn)
+	if c == nil {
+		return false
+	}
+	if socket, ok := c.Conn.(syscall.Conn); ok {
+		raw, err := socket.SyscallConn()
+		if err != nil {
+			return true
+		}
+		err = raw.Control(func(fd uintptr) {
+			n, _, err := unix.Recvfrom(int(fd), make([]byte, 1), unix.MSG_PEEK|unix.MSG_DONTWAIT)
+			left = n == 0 && err == nil || err == unix.ECONNRESET
+		})
+		left = left || err != nil
+	}
+	return left
 }

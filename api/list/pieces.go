@@ -1,0 +1,111 @@
+package list
+
+import (
+	"bytes"
+	"crypto/sha256"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/encode"
+	"hdqs/api/reply"
+	"hdqs/api/wire"
+	"hdqs/internal/background"
+)
+
+// InTurns does long work for a request, in turns with that for others. The work calls pause about
+// every 20 microseconds; an error says that the client has closed its connection.
+func (d *Admission) InTurns(ctx *fasthttp.RequestCtx, work func(pause func() error) error) error {
+	var turn background.Turn
+	turn.BeginLong()
+	defer turn.EndLong()
+	calls := 0
+	return work(func() error {
+		if calls++; calls%pausesPerLook == 1 && wire.HasLeft(ctx) {
+			return Faultf(fasthttp.StatusRequestTimeout, "Closed", "the client has closed its connection")
+		}
+		turn.Pause()
+		return nil
+	})
+}
+
+// pausesPerLook is how many calls of pause share one look at the connection, a system call.
+const pausesPerLook = 256
+
+// SendPieces answers with a page of some pieces, each of which piece appends. A long one is
+// rendered while it is sent, as rows are, so that slow readers do not hold whole pages. Its length
+// and tag need all pieces, so they are rendered once before. The tag depends on seed and on all
+// pieces but the first.
+func (s *Lists) SendPieces(
+	ctx *fasthttp.RequestCtx, head *PageHead, seed []byte, of int, piece func(dst []byte, i int) []byte,
+) error {
+	var body []byte // of a short page
+	length, digest := 0, sha256.New()
+	digest.Write(seed)
+	err := s.InTurns(ctx, func(pause func() error) error {
+		for i := range of {
+			before := len(body)
+			body = piece(body, i)
+			if length += len(body) - before; i > 0 {
+				digest.Write(body[before:])
+			}
+			if length >= MinStreamed {
+				body = body[:0]
+			}
+			if err := pause(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	tag := reply.NewEntityTag([sha256.Size]byte(digest.Sum(nil)))
+	if length < MinStreamed {
+		s.sendPage(ctx, head, &tag, body)
+		return nil
+	}
+	coding, ok := s.beginPage(ctx, head, &tag)
+	if !ok {
+		return nil
+	}
+	st := streams.Get().(*BodyStream)
+	st.Server, st.More, st.record, st.pieces = s, true, LogOf(ctx), inParts(of, piece, coding)
+	if coding != encode.Identity {
+		st.coding, length = []byte(coding.String()), -1
+		ctx.Response.Header.SetContentEncodingBytes(st.coding)
+	}
+	if st.record != nil {
+		st.record.Streamed = true
+	}
+	ctx.Response.SetBodyStream(st, length)
+	wire.ChargeOther(ctx, partMemory)
+	return nil
+}
+
+// inParts returns what appends the next part of a page, which is never empty.
+func inParts(of int, piece func([]byte, int) []byte, coding encode.Coding) func([]byte) ([]byte, bool) {
+	const part = 32 << 10
+	var coded bytes.Buffer
+	var stream *encode.Stream
+	if coding != encode.Identity {
+		stream = encode.NewStream(coding, &coded)
+	}
+	i := 0
+	return func(dst []byte) ([]byte, bool) {
+		for ; i < of && len(dst)+coded.Len() < part; i++ {
+			if dst = piece(dst, i); stream != nil {
+				_, _ = stream.Write(dst) // a buffer takes all
+				dst = dst[:0]
+			}
+		}
+		if stream != nil {
+			if i == of {
+				_ = stream.Close()
+			}
+			dst = append(dst, coded.Bytes()...)
+			coded.Reset()
+		}
+		return dst, i < of
+	}
+}
