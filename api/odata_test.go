@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"hdqs/api/contract"
 	"hdqs/api/odata"
@@ -135,6 +136,9 @@ func TestODataShapes(t *testing.T) {
 			if part, without := strings.CutPrefix(part, "not "); strings.Contains(all.String(), part) == without {
 				t.Errorf("%s: %q is not as wanted in %.600s", request, part, all.String())
 			}
+		}
+		if a.Status >= 400 && (!json.Valid(a.Body) || !utf8.Valid(a.Body)) {
+			t.Errorf("%s: the error is no JSON: %q", request, a.Body)
 		}
 		if v := headerOf(a, "OData-Version"); v != "4.0" {
 			t.Errorf("%s: OData-Version is %q", request, v)

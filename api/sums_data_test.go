@@ -55,7 +55,7 @@ func priceOf(country string, year, month int, market, commodity, currency, amoun
 }
 
 // fullRow sets the columns that a row does not say.
-func fullRow(t *testing.T, table *testTable, spec map[string]any) map[string]any {
+func fullRow(t testing.TB, table *testTable, spec map[string]any) map[string]any {
 	t.Helper()
 	row := map[string]any{}
 	for _, c := range table.columns {

@@ -44,22 +44,10 @@ func (n *node) walk(do func(*node)) {
 // compile makes filters of the index of a $filter: each of its parts restricts one property.
 func (s *set) compile(n *node) (filters []index.Filter, err error) {
 	for _, part := range conditions(n) {
-		of := -1
-		err = nil
-		part.walk(func(c *node) {
-			switch {
-			case c.op == constant:
-			case of < 0:
-				of = c.property
-			case of != c.property:
-				err = notImplemented("$filter: or and not can be about one property only, and this one is about %s "+
-					"and %s; ask once for each, or filter by one of them", s.Properties[of].Name,
-					s.Properties[c.property].Name)
-			}
-		})
-		switch {
-		case err != nil:
-			return nil, err
+		switch of, other := part.about(); {
+		case other >= 0:
+			return nil, notImplemented("$filter: or and not can be about one property only, and this one is about %s "+
+				"and %s; ask once for each, or filter by one of them", s.Properties[of].Name, s.Properties[other].Name)
 		case of >= 0:
 			filters = append(filters, s.filtersOf(part, of)...)
 		case part.eval(nil) != yes:
@@ -123,7 +111,7 @@ func equals(n *node, values []index.Value) []index.Value {
 			}
 		}
 		return values
-	case n.op != eq && n.op != in || n.function != itself:
+	case n.op != eq && n.op != in || n.function != itself || len(n.kids) > 0:
 		return nil
 	}
 	for i := range n.literals {

@@ -1,8 +1,6 @@
 package odata
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -10,6 +8,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
+	"hdqs/api/render"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 )
@@ -18,54 +17,72 @@ import (
 // So there are sets of headline figures, and of sums that the checks of sums allow. Each is made of
 // requests that a client could send, once a snapshot.
 
-// maker makes the records of a set.
-type maker func(v *state.Served) (*table, error)
+// maker adds the records of a set to its table.
+type maker func(v *state.Served, t *table) error
 
 // table is records that were computed.
 type table struct {
-	fields int
-	cells  []byte // all values, as JSON
-	ends   []uint32
-	keys   []string
+	of      *set
+	columns []column // of all properties but the key
+	keys    []string
+}
+
+// column is the values of a property. Most values occur often: each is kept and read once, so that
+// a $filter is asked of a value and not of each record that has it (match.go).
+type column struct {
+	codes  []uint32          // positions in cells and values, by record
+	cells  []string          // distinct values, as JSON
+	values []value           // the same, read
+	seen   map[string]uint32 // codes by cell; nil once all records are there
+}
+
+func newTable(of *set) *table {
+	t := &table{of: of, columns: make([]column, len(of.Properties)-1)}
+	for i := range t.columns {
+		t.columns[i].seen = map[string]uint32{}
+	}
+	return t
 }
 
 func (t *table) len() int { return len(t.keys) }
 
-// cell is a value of a record.
-func (t *table) cell(record, field int) []byte {
-	at := record*t.fields + field
-	from := uint32(0)
-	if at > 0 {
-		from = t.ends[at-1]
+// put appends a value of a property, and returns it.
+func (t *table) put(at int, cell []byte) *value {
+	c := &t.columns[at]
+	code, known := c.seen[string(cell)]
+	if !known {
+		code = uint32(len(c.cells))
+		c.cells = append(c.cells, string(cell))
+		c.values = append(c.values, t.of.Properties[at].valueOf(cell))
+		c.seen[c.cells[code]] = code
 	}
-	return t.cells[from:t.ends[at]]
+	c.codes = append(c.codes, code)
+	return &c.values[code]
 }
 
 // add adds the records of an answer. first, if not empty, is the value of a field before theirs.
 // fields are how many of the first fields tell records apart.
 func (t *table) add(first string, found list.Records, fields int) {
-	own := len(found.Fields())
+	var cell []byte
 	for i := range found.Len() {
 		var key []string
 		if first != "" {
-			text, _ := json.Marshal(first) // a string has no error
-			t.cells = append(t.cells, text...)
-			t.ends = append(t.ends, uint32(len(t.cells)))
+			t.put(0, render.AppendJSONText(nil, first))
 			key = append(key, first)
 		}
-		for f := range own {
-			from := len(t.cells)
-			t.cells = found.AppendCell(t.cells, i, f, false)
-			t.ends = append(t.ends, uint32(len(t.cells)))
-			if f < fields {
-				key = append(key, strings.Trim(string(t.cells[from:]), `"`))
+		before := len(key)
+		for f := range found.Fields() {
+			cell = found.AppendCell(cell[:0], i, f, false)
+			v := t.put(before+f, cell)
+			switch {
+			case f >= fields:
+			case v.kind == text:
+				key = append(key, v.text)
+			default:
+				key = append(key, strings.Trim(string(cell), `"`))
 			}
 		}
 		t.keys = append(t.keys, strings.Join(key, "|"))
-	}
-	t.fields = own
-	if first != "" {
-		t.fields++
 	}
 }
 
@@ -79,7 +96,8 @@ type records struct {
 func (r *records) Len() int   { return len(r.rows) }
 func (r *records) Total() int { return r.total }
 func (r *records) AppendCell(dst []byte, record, field int, _ bool) []byte {
-	return append(dst, r.cell(r.rows[record], field)...)
+	c := &r.columns[field]
+	return append(dst, c.cells[c.codes[r.rows[record]]]...)
 }
 
 // sum is a set of sums: one aggregate of a list.
@@ -140,15 +158,14 @@ func (s *Service) computedSets() (all []*set) {
 		f := &figures[1].Fields[i]
 		of.Properties = append(of.Properties, propertyOf(f, figures[1].Meaning(f.Name)))
 	}
-	of.make = func(v *state.Served) (*table, error) {
-		t := new(table)
+	of.make = func(v *state.Served, t *table) error {
 		for i := range figures[1:] {
 			e := &figures[i+1]
 			if err := s.collect(v, e, contract.Figures, nil, e.Headline.Name, 1, t); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		return t, nil
+		return nil
 	}
 	counts := &set{
 		Name: "record_counts", title: "Records by list and country",
@@ -159,18 +176,17 @@ func (s *Service) computedSets() (all []*set) {
 			{Name: "count", kind: integer, About: "How many records there are."},
 		},
 	}
-	counts.make = func(v *state.Served) (*table, error) {
-		t := new(table)
+	counts.make = func(v *state.Served, t *table) error {
 		for _, of := range s.sets {
 			if of.endpoint == nil || of.indexOf(contract.CountryParam) < 0 {
 				continue
 			}
 			query := url.Values{"group_by": {contract.CountryParam}, "measures": {"count"}}
 			if err := s.collect(v, of.endpoint, contract.Aggregate, query, of.Name, 1, t); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		return t, nil
+		return nil
 	}
 	all = []*set{of, counts}
 	for i := range sums {
@@ -206,9 +222,8 @@ func (s *Service) sumSet(of *sum) *set {
 		made.Properties = append(made.Properties, propertyOf(&fields[i], e.Meaning(fields[i].Name)))
 	}
 	groups := len(strings.Split(query.Get("group_by"), ","))
-	made.make = func(v *state.Served) (*table, error) {
-		t := new(table)
-		return t, s.collect(v, e, contract.Aggregate, query, "", groups, t)
+	made.make = func(v *state.Served, t *table) error {
+		return s.collect(v, e, contract.Aggregate, query, "", groups, t)
 	}
 	return made
 }
@@ -223,7 +238,14 @@ func (s *Service) collect(
 
 // tableOf is the table of a set, made once a snapshot.
 func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
-	return list.MadeOf(s.Lists, v, of, func() (*table, error) { return of.make(v) })
+	return list.MadeOf(s.Lists, v, of, func() (*table, error) {
+		t := newTable(of)
+		err := of.make(v, t)
+		for i := range t.columns {
+			t.columns[i].seen = nil
+		}
+		return t, err
+	})
 }
 
 // answerComputed answers with records of a set that is computed.
@@ -238,17 +260,32 @@ func (a *request) answerComputed() error {
 		if err != nil {
 			return err
 		}
-		return a.answerTable(v, t)
+		found := &records{table: t}
+		if err := a.InTurns(a.ctx, func(pause func() error) error { return a.find(found, pause) }); err != nil {
+			return err
+		}
+		return a.send(found, v.Id)
 	}, a.Slow)
 }
 
-func (a *request) answerTable(v *state.Served, t *table) error {
-	found := &records{table: t}
+// find finds the records of a page.
+func (a *request) find(found *records, pause func() error) error {
+	matches := func(int) verdict { return yes }
+	if a.filter != nil {
+		var err error
+		if matches, err = found.matches(a.filter, new(int), pause); err != nil {
+			return err
+		}
+	}
 	limit := a.limit()
-	for i := range t.len() {
-		get := func(property int) value { return a.Properties[property].valueOf(t.cell(i, property)) }
+	for i, key := range found.keys {
+		if i%recordsPerPause == 0 {
+			if err := pause(); err != nil {
+				return err
+			}
+		}
 		switch {
-		case a.key != "" && a.key != t.keys[i], a.filter != nil && a.filter.eval(get) != yes:
+		case a.key != "" && a.key != key, matches(i) != yes:
 			continue
 		case uint64(found.total) >= a.skip && len(found.rows) < limit:
 			found.rows = append(found.rows, i)
@@ -258,19 +295,25 @@ func (a *request) answerTable(v *state.Served, t *table) error {
 	if a.key != "" && len(found.rows) == 0 {
 		return notFound("%s has no record with the key %s", a.Name, list.Quoted(a.key))
 	}
-	var body []byte
-	contentType := a.form.contentType()
-	if a.onlyCount {
-		body, contentType = fmt.Appendf(nil, "%d", found.total), "text/plain"
-	} else {
-		body = a.write(nil, found, func(i int) string { return t.keys[found.rows[i]] }, v.Id)
+	return nil
+}
+
+// send answers with the records of a page.
+func (a *request) send(found *records, state string) error {
+	contentType, pieces := a.form.contentType(), found.Len()+2
+	piece := func(dst []byte, i int) []byte {
+		return a.piece(dst, found, i, func(i int) string { return found.keys[found.rows[i]] }, state)
 	}
-	a.SendPage(a.ctx, a.Service.head(contentType), body)
+	if a.onlyCount {
+		contentType, pieces = "text/plain", 1
+		piece = func(dst []byte, _ int) []byte { return strconv.AppendInt(dst, int64(found.total), 10) }
+	}
+	err := a.SendPieces(a.ctx, a.Service.head(contentType), piece(nil, 0), pieces, piece)
 	h := &a.ctx.Response.Header
-	h.SetCanonical(reply.NameSnapshot, []byte(v.Id))
+	h.SetCanonical(reply.NameSnapshot, []byte(state))
 	a.policy(h, a.varies())
 	if a.preferred {
 		h.Set("Preference-Applied", "odata.maxpagesize="+strconv.Itoa(a.pageSize))
 	}
-	return nil
+	return err
 }

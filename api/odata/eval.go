@@ -25,33 +25,35 @@ func verdictOf(b bool) verdict {
 
 // eval asks a node of a record, of which get gives the value of a property.
 func (n *node) eval(get func(property int) value) verdict {
-	switch n.op {
-	case constant:
+	switch {
+	case n.op == constant:
 		return verdictOf(n.literals[0].int != 0)
-	case not:
-		switch n.kids[0].eval(get) {
-		case yes:
-			return no
-		case no:
-			return yes
-		}
-		return unknown
-	case and, or:
-		stop, all := no, yes
-		if n.op == or {
-			stop, all = yes, no
-		}
-		for _, kid := range n.kids {
-			switch v := kid.eval(get); v {
-			case stop:
-				return stop
-			case unknown:
-				all = unknown
-			}
-		}
-		return all
+	case len(n.kids) > 0:
+		return n.join(func(kid int) verdict { return n.kids[kid].eval(get) })
 	}
 	return n.holds(n.function.of(get(n.property)))
+}
+
+// join is the verdict of a node with parts, of which of gives the verdicts.
+func (n *node) join(of func(kid int) verdict) verdict {
+	stop, all := no, yes
+	switch n.op {
+	case not:
+		return [...]verdict{no: yes, yes: no, unknown: unknown}[of(0)]
+	case eq, ne: // of a condition with true, false or null
+		return n.holds([...]value{no: {kind: boolean}, yes: {kind: boolean, int: 1}, unknown: {}}[of(0)])
+	case or:
+		stop, all = yes, no
+	}
+	for i := range n.kids {
+		switch v := of(i); v {
+		case stop:
+			return stop
+		case unknown:
+			all = unknown
+		}
+	}
+	return all
 }
 
 // holds asks a comparison of a value.
@@ -127,21 +129,19 @@ func (f function) of(v value) value {
 
 // append appends the node as text: nodes that mean different things have different texts.
 func (n *node) append(dst []byte, s *set) []byte {
-	switch n.op {
-	case and, or, not:
-		dst = append(append(dst, opNames[n.op]...), '(')
-		for i, kid := range n.kids {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = kid.append(dst, s)
-		}
-		return append(dst, ')')
-	case constant:
+	if n.op == constant {
 		return n.literals[0].append(dst)
 	}
 	dst = append(append(dst, opNames[n.op]...), '(')
-	dst = append(append(append(dst, functionNames[n.function]...), ' '), s.Properties[n.property].Name...)
+	for i, kid := range n.kids {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = kid.append(dst, s)
+	}
+	if len(n.kids) == 0 {
+		dst = append(append(append(dst, functionNames[n.function]...), ' '), s.Properties[n.property].Name...)
+	}
 	for i := range n.literals {
 		dst = n.literals[i].append(append(dst, ','))
 	}

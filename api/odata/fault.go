@@ -33,14 +33,18 @@ func faultOf(err error) *list.Fault {
 	for _, issue := range invalid.Issues {
 		text += issue.Text + " "
 	}
-	return &list.Fault{Status: fasthttp.StatusNotImplemented, Code: "NotImplemented", Text: text}
+	return notImplemented("%s", text)
 }
 
 // answerFault answers with an error in the form of OData. Headers, pace and counts of refusals are
 // those of lists.
 func (s *Service) answerFault(ctx *fasthttp.RequestCtx, err error) {
 	s.Lists.AnswerFailed(ctx, err)
-	f := faultOf(err)
+	write(ctx, faultOf(err))
+}
+
+// write writes an error.
+func write(ctx *fasthttp.RequestCtx, f *list.Fault) {
 	body := render.AppendJSONText([]byte(`{"error":{"code":`), f.Code)
 	body = render.AppendJSONText(append(body, `,"message":`...), f.Text)
 	ctx.SetStatusCode(f.Status)

@@ -119,6 +119,8 @@ func (p *parser) next() string {
 	}
 	end := 1
 	switch c := p.rest[0]; {
+	case c == '"':
+		p.fail("texts are in single quotes, as 'AFG'")
 	case c == '\'':
 		for {
 			at := strings.IndexByte(p.rest[end:], '\'')
@@ -191,9 +193,26 @@ func (p *parser) unary() *node {
 		p.next()
 		n := p.or()
 		p.expect(")")
-		return n
+		return p.compared(n)
 	}
 	return p.made(p.comparison())
+}
+
+// compared reads what a condition is compared with, if anything: true, false or null.
+func (p *parser) compared(n *node) *node {
+	o := eq
+	switch {
+	case p.is(opNames[ne]):
+		o = ne
+	case !p.is(opNames[eq]):
+		return n
+	}
+	p.next()
+	literal := p.side().literal
+	if literal == nil || literal.kind != boolean && literal.kind != null {
+		panic(notImplemented("$filter: a condition can be compared with true, false and null only"))
+	}
+	return &node{op: o, kids: []*node{n}, literals: []value{*literal}}
 }
 
 // side is one side of a comparison: a property or a literal.
@@ -213,7 +232,7 @@ func (p *parser) comparison() *node {
 			p.expect(",")
 			right := p.side()
 			p.expect(")")
-			return p.test(o, left, right)
+			return p.compared(p.test(o, left, right))
 		}
 	}
 	left := p.side()
@@ -224,6 +243,10 @@ func (p *parser) comparison() *node {
 		return p.list(left)
 	case o >= eq && o <= le:
 		p.next()
+		if mayBe := left.literal; mayBe != nil && (o == eq || o == ne) && p.isCondition() {
+			p.check(eq, side{literal: &value{kind: boolean}}, left)
+			return &node{op: o, kids: []*node{p.unary()}, literals: []value{*mayBe}}
+		}
 		return p.test(o, left, p.side())
 	}
 	switch {
@@ -233,6 +256,11 @@ func (p *parser) comparison() *node {
 		p.fail("%s is not expected where a comparison is", list.Quoted(p.token))
 	}
 	return &node{op: is, property: left.property}
+}
+
+// isCondition reports whether a condition begins.
+func (p *parser) isCondition() bool {
+	return p.token == "(" || p.is("not") || slices.ContainsFunc(opNames[contains:], p.is)
 }
 
 // side reads a literal, a property, or a function of a property.
@@ -368,7 +396,7 @@ func (p *parser) list(left side) *node {
 	}
 	n := &node{op: in, property: left.property, function: left.function}
 	p.expect("(")
-	for {
+	for p.token != ")" {
 		s := p.side()
 		if s.literal == nil {
 			panic(notImplemented("$filter: the list after in can have values only"))
@@ -378,7 +406,9 @@ func (p *parser) list(left side) *node {
 		if p.token != "," {
 			break
 		}
-		p.next()
+		if p.next(); p.token == ")" {
+			p.fail("a value is missing after a comma")
+		}
 	}
 	p.expect(")")
 	return n

@@ -2,14 +2,17 @@ package odata
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"strings"
 	"text/template"
 
+	"github.com/valyala/fasthttp"
+
 	"hdqs/api/contract"
+	"hdqs/api/list"
 	"hdqs/api/render"
 )
 
@@ -20,9 +23,31 @@ var vocabularies = []vocabulary{
 	{"Core", "Org.OData.Core.V1"}, {"Capabilities", "Org.OData.Capabilities.V1"},
 }
 
-// Address is where the vocabulary is described.
-func (v vocabulary) Address(ending string) string {
-	return "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/" + v.Namespace + ending
+// vocabularyFolder is where the vocabularies are, below the root: a client must not need another
+// server to read $metadata. They have the terms that it uses.
+const vocabularyFolder = "vocabularies/"
+
+//go:embed vocabularies
+var vocabularyFiles embed.FS
+
+// Address is where the vocabulary is described. Clients of Microsoft know it by its last part.
+func (v vocabulary) Address(ending string) string { return vocabularyFolder + v.Namespace + ending }
+
+// answerVocabulary answers with the file of a vocabulary.
+func (s *Service) answerVocabulary(ctx *fasthttp.RequestCtx, path string) error {
+	body, err := vocabularyFiles.ReadFile(path)
+	if err != nil {
+		return notFound("there is no vocabulary %s; $metadata refers to those that there are", list.Quoted(path))
+	}
+	if _, err := readOptions(ctx, nil); err != nil {
+		return err
+	}
+	contentType := xmlType
+	if strings.HasSuffix(path, ".json") {
+		contentType = contract.JSONType
+	}
+	s.SendPage(ctx, s.head(contentType), body)
+	return nil
 }
 
 // Annotations say something of the service, a set or a property: by their terms, a boolean, a text,

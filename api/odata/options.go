@@ -2,6 +2,7 @@ package odata
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -89,6 +90,8 @@ func readOptions(ctx *fasthttp.RequestCtx, s *set, known ...string) (o options, 
 			return o, badRequest("the query has a %% that is not followed by two hexadecimal digits")
 		case name == contract.IdentifierParam:
 			continue
+		case strings.HasPrefix(name, "@"):
+			return o, notImplemented("%s is not here: write the value where it is used", list.Quoted(name))
 		case isOther && !slices.Contains(known, short):
 			return o, notImplemented("%s is not here: %s", name, instead)
 		case !slices.Contains(known, short):
@@ -112,8 +115,15 @@ func readOptions(ctx *fasthttp.RequestCtx, s *set, known ...string) (o options, 
 			return o, err
 		}
 	}
-	if o.form, err = formOf(string(ctx.Request.Header.Peek(fasthttp.HeaderAccept)), format); err != nil {
+	mayXML := s == nil && len(reply.PathOf(ctx)) > len(Root)
+	if o.form, err = formOf(string(ctx.Request.Header.Peek(fasthttp.HeaderAccept)), format, mayXML); err != nil {
 		return o, err
+	}
+	if key := len(o.selected); key > 0 && o.form.level == minimal && o.selected[key-1] != len(s.Properties)-1 {
+		o.selected = append(o.selected, len(s.Properties)-1)
+	}
+	if o.form.level == full || o.form.quoted {
+		o.pageSize = longRecords
 	}
 	preferred := reply.Preference(&ctx.Request.Header, "odata.maxpagesize", "maxpagesize")
 	if size, err := strconv.Atoi(preferred); err == nil && size > 0 {
@@ -137,8 +147,8 @@ func (o *options) read(s *set, name, text string) (err error) {
 			return badRequest("$count is true or false")
 		}
 	case "top", "skip":
-		n, err := strconv.ParseUint(text, 10, 62)
-		if err != nil {
+		n, err := strconv.ParseUint(text, 10, 62) // of greater ones it is the greatest
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			return badRequest("$%s is a whole number from 0 on, not %s", name, list.Quoted(text))
 		}
 		if name == "top" {
@@ -157,6 +167,10 @@ func (o *options) read(s *set, name, text string) (err error) {
 	}
 	return err
 }
+
+// longRecords is the most records of a page that is made as a whole, and not while it is sent: each
+// has control information, or numbers as texts.
+const longRecords = 1000
 
 // tokenBytes are the bytes of versions and of ids of snapshots.
 const tokenBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -212,8 +226,9 @@ func (s *set) noOrder() error {
 		"$orderby out and sort in the client", order)
 }
 
-// formOf is how an answer is written to a client that sends a value of Accept, or $format.
-func formOf(accept, format string) (f form, err error) {
+// formOf is how an answer is written to a client that sends a value of Accept, or $format. mayXML
+// is false for the service document and for records, which are JSON only.
+func formOf(accept, format string, mayXML bool) (f form, err error) {
 	switch format {
 	case "":
 	case "json":
@@ -223,40 +238,56 @@ func formOf(accept, format string) (f form, err error) {
 	default:
 		accept = format
 	}
-	f, ok := bestForm(accept)
+	f, ok := bestForm(accept, mayXML)
 	if f.byName = format != ""; !ok {
 		return f, list.Faultf(fasthttp.StatusNotAcceptable, "NotAcceptable",
-			"answers are application/json, with odata.metadata=minimal, none or full; $metadata is also %s", xmlType)
+			"answers are application/json, with odata.metadata=minimal, none or full, and IEEE754Compatible=true or "+
+				"false; $metadata is also %s", xmlType)
 	}
 	return f, nil
 }
 
 const xmlType = "application/xml"
 
+// formParams are the parameters of a form, in lower case, and their values.
+var formParams = map[string][]string{
+	"metadata": levelNames[:], "ieee754compatible": {"true", "false"}, "exponentialdecimals": {"true", "false"},
+	"streaming": {"true", "false"}, "charset": {"utf-8", "utf8"},
+}
+
 // bestForm is the form that a value of Accept prefers; the first one of equal weights. $metadata is
-// XML wherever that is accepted: clients that read both name JSON first, for the other answers.
-func bestForm(accept string) (best form, ok bool) {
+// XML wherever that is accepted: clients that read both name JSON first, for the other answers. A
+// form with a parameter that is not known is none that there is, as the standard says.
+func bestForm(accept string, mayXML bool) (best form, ok bool) {
 	if strings.TrimSpace(accept) == "" {
 		return form{xml: true}, true
 	}
 	weight, xml := 0.0, false
 	for part := range strings.SplitSeq(accept, ",") {
 		params := strings.Split(part, ";")
-		f, q := form{}, 1.0
+		f, q, isKnown := form{}, 1.0, true
 		for _, p := range params[1:] {
 			name, v, _ := strings.Cut(strings.ToLower(strings.TrimSpace(p)), "=")
-			switch v = strings.Trim(v, `"`); strings.TrimPrefix(name, "odata.") {
-			case "q":
+			v = strings.Trim(v, `"`)
+			if name = strings.TrimPrefix(name, "odata."); name == "q" {
 				q, _ = strconv.ParseFloat(v, 64)
+				break // what follows is no parameter of the form
+			}
+			isKnown = isKnown && (name == "" || slices.Contains(formParams[name], v))
+			switch name {
 			case "metadata":
 				f.level = level(max(slices.Index(levelNames[:], v), 0))
 			case "ieee754compatible":
 				f.quoted = v == "true"
 			}
 		}
-		switch strings.ToLower(strings.TrimSpace(params[0])) {
+		t := strings.ToLower(strings.TrimSpace(params[0]))
+		if !isKnown || t == xmlType && !mayXML {
+			continue
+		}
+		switch t {
 		case contract.JSONType:
-		case xmlType, "text/html", "text/plain", "application/*", "*/*":
+		case xmlType, "text/html", "text/plain", "text/*", "application/*", "*/*":
 			xml = xml || q > 0
 		default:
 			continue

@@ -7,7 +7,9 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
+	"hdqs/api/render"
 	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/internal/nearest"
 )
 
@@ -56,6 +58,9 @@ func New(l *list.Lists) *Service {
 func (s *Service) AddRoutes() {
 	route := list.Route{Name: Root, Handler: s.handle, MaxURI: maxURI}
 	s.Add(s.Mounts[0], above+list.Wildcard, route)
+	s.FaultForms = append(s.FaultForms, state.FaultForm{Root: above, Write: func(ctx *fasthttp.RequestCtx, status int, body string) {
+		write(ctx, list.FaultOfBody(status, body))
+	}})
 }
 
 func (s *Service) handle(ctx *fasthttp.RequestCtx) {
@@ -75,13 +80,15 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 		return badRequest("answers have OData version 4.0, and the client takes at most %s", list.Quoted(most))
 	}
 	path, isHere := strings.CutPrefix(reply.PathOf(ctx)+"/", Root)
-	switch path = strings.TrimSuffix(path, "/"); {
+	switch path = strings.TrimRight(path, "/"); {
 	case !isHere:
 		return notFound("the service is at %s", Root)
 	case path == "":
 		return s.answerDocument(ctx)
 	case path == "$metadata":
 		return s.answerMetadata(ctx)
+	case strings.HasPrefix(path, vocabularyFolder):
+		return s.answerVocabulary(ctx, path)
 	case strings.HasPrefix(path, "$"):
 		return notImplemented("%s is not here; ask for sets one by one", list.Quoted(path))
 	case strings.HasSuffix(path, workbookEnding), path == connectionFile:
@@ -140,7 +147,10 @@ func (s *Service) setOf(name string) (*set, error) {
 func keyIn(rest string) (key string, ok bool) {
 	key, ok = strings.CutPrefix(rest, "(")
 	if key, closed := strings.CutSuffix(key, ")"); ok && closed {
-		key = strings.TrimPrefix(strings.ReplaceAll(key, " ", ""), "row_key=")
+		if value, named := strings.CutPrefix(strings.TrimSpace(key), render.RowKeyField); named {
+			key = strings.TrimPrefix(strings.TrimSpace(value), "=")
+		}
+		key = strings.TrimSpace(key)
 		if len(key) > 2 && key[0] == '\'' && key[len(key)-1] == '\'' {
 			return strings.ReplaceAll(key[1:len(key)-1], "''", "'"), true
 		}

@@ -3,6 +3,7 @@ package odata
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"strings"
 
 	"hdqs/api/render"
@@ -19,17 +20,28 @@ type cells interface {
 // way for control information, for whole numbers as texts, and for records that are computed. key
 // gives the key of a record.
 func (a *request) write(dst []byte, found cells, key func(int) string, state string) []byte {
-	if a.key != "" {
-		return a.writeOne(dst, found, key)
+	for i := range found.Len() + 2 {
+		dst = a.piece(dst, found, i, key, state)
 	}
-	dst = append(dst, a.before(found.Total())...)
-	for i := range found.Len() {
-		if i > 0 {
-			dst = append(dst, ',')
+	return dst
+}
+
+// piece writes a piece of a page: what is before the records, one record, or what is after them.
+func (a *request) piece(dst []byte, found cells, i int, key func(int) string, state string) []byte {
+	switch {
+	case a.key != "":
+		if i == 1 {
+			dst = a.writeOne(dst, found, key)
 		}
-		dst = append(a.properTo(append(dst, '{'), found, i, key(i)), '}')
+		return dst
+	case i == 0:
+		return append(dst, a.before(found.Total())...)
+	case i > found.Len():
+		return append(dst, a.after(state, found.Len(), found.Total())...)
+	case i > 1:
+		dst = append(dst, ',')
 	}
-	return append(dst, a.after(state, found.Len(), found.Total())...)
+	return append(a.properTo(append(dst, '{'), found, i-1, key(i-1)), '}')
 }
 
 // writeOne writes the only record of an answer.
@@ -46,7 +58,8 @@ func (a *request) properTo(dst []byte, found cells, record int, key string) []by
 	isFull := a.form.level == full
 	if isFull {
 		dst = render.AppendJSONText(append(dst, `"@odata.type":`...), "#"+namespace+"."+a.Name)
-		id := a.Name + "('" + strings.ReplaceAll(key, "'", "''") + "')"
+		quoted := strings.ReplaceAll(url.PathEscape(strings.ReplaceAll(key, "'", "''")), "%27", "'")
+		id := a.base + a.Name + "('" + quoted + "')"
 		dst = append(render.AppendJSONText(append(dst, `,"@odata.id":`...), id), ',')
 	}
 	for i, n := 0, 0; i < len(a.Properties); i++ {

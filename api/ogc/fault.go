@@ -33,7 +33,11 @@ func faultOf(err error) *list.Fault {
 // answerFault answers with an error. Headers, pace and counts of refusals are those of lists.
 func (s *Service) answerFault(ctx *fasthttp.RequestCtx, err error) {
 	s.AnswerFailed(ctx, err)
-	f := faultOf(err)
+	write(ctx, faultOf(err))
+}
+
+// write writes an error.
+func write(ctx *fasthttp.RequestCtx, f *list.Fault) {
 	body := render.AppendJSONText([]byte(`{"code":`), f.Code)
 	body = append(render.AppendJSONText(append(body, `,"description":`...), f.Text), '}')
 	ctx.SetStatusCode(f.Status)

@@ -12,6 +12,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/internal/nearest"
 )
 
@@ -67,6 +68,9 @@ func (s *Service) AddRoutes() {
 	route := list.Route{Name: Root, Handler: s.handle, MaxURI: maxURI}
 	s.Add(s.Mounts[0], strings.TrimSuffix(Root, "/"), route)
 	s.Add(s.Mounts[0], Root+list.Wildcard, route)
+	s.FaultForms = append(s.FaultForms, state.FaultForm{Root: Root, Write: func(ctx *fasthttp.RequestCtx, status int, body string) {
+		write(ctx, list.FaultOfBody(status, body))
+	}})
 }
 
 // link is a link as JSON has it.

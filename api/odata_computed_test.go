@@ -1,0 +1,321 @@
+//go:build !race
+
+package api
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdqs/api/contract"
+	"hdqs/api/odata"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/testkit"
+)
+
+// eventTables are conflict events of countries by kind and month, a record each.
+func eventTables(tb testing.TB, countries, months int) []*testTable {
+	tb.Helper()
+	e := planOf("/api/v2/coordination-context/conflict-events").Endpoint
+	table := &testTable{endpoint: e, columns: columnsOf(e)}
+	at := slices.IndexFunc(table.columns, func(c testColumn) bool { return c.name == "event_type" })
+	for country := range countries {
+		code := fmt.Sprintf("%c%c%c", 'A'+country/26, 'A'+country%26, 'A'+country%7)
+		for _, kind := range table.columns[at].enum.Values[:3] {
+			for month := range months {
+				place := inPlace(code)
+				if country%5 == 0 {
+					place["location_name"] = []string{"Côte d'Ivoire", "A B/C", "50% | <x>"}[country/5%3] + " " + code
+				}
+				table.rows = append(table.rows, fullRow(tb, table, with(place, inMonth(2018, 1+month), spec{
+					"event_type": kind, "events": (country*month + len(kind)) % 50, "fatalities": country * month % 90,
+				})))
+			}
+		}
+	}
+	return []*testTable{table}
+}
+
+const monthlyEvents = "conflict_events_by_country_month"
+
+// TestODataComputedFilters compares random filters of a computed set with what they mean, record by
+// record. Parts with or may be about several properties here.
+func TestODataComputedFilters(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 12, 6))
+	_, whole := askOData(t, s, monthlyEvents)
+	if len(whole.Value) != 12*3*6 {
+		t.Fatalf("there are %d records", len(whole.Value))
+	}
+	fields := []contract.Field{
+		{Name: "location_code", Type: contract.String},
+		{Name: "location_name", Type: contract.String},
+		{Name: "event_type", Type: contract.Choice},
+		{Name: "admin_level", Type: contract.Integer},
+		{Name: contract.PeriodStart, Type: contract.DateTime},
+		{Name: "sum_events", Type: contract.Integer},
+		{Name: "count", Type: contract.Integer},
+	}
+	random := rand.New(rand.NewPCG(21, 22))
+	some := 0
+	for range 2000 {
+		var parts []string
+		var trees []odataTree
+		var names []string
+		for range 1 + random.IntN(4) {
+			r := &odataTrees{Rand: random, field: fields[random.IntN(len(fields))]}
+			for _, record := range whole.Value {
+				v, has := record[r.field.Name]
+				if !has {
+					t.Fatalf("there is no %s in %v", r.field.Name, record)
+				}
+				r.values = append(r.values, v)
+			}
+			tree := r.tree(random.IntN(3))
+			parts, trees, names = append(parts, "("+tree.text+")"), append(trees, tree), append(names, r.field.Name)
+		}
+		all := random.IntN(2) == 0
+		filter := strings.Join(parts, map[bool]string{true: " and ", false: " or "}[all])
+		var want, got []any
+		for _, record := range whole.Value {
+			passed := 0
+			for i, tree := range trees {
+				if tree.holds(record[names[i]]) == 1 {
+					passed++
+				}
+			}
+			if all && passed == len(trees) || !all && passed > 0 {
+				want = append(want, record["row_key"])
+			}
+		}
+		a, page := askOData(t, s, monthlyEvents, "$filter", filter, "$count", "true", "$select", "row_key")
+		for _, record := range page.Value {
+			got = append(got, record["row_key"])
+		}
+		if a.Status != 200 || !slices.Equal(got, want) || *page.Count != len(want) {
+			t.Fatalf("%s: %d, %d records, want %d: %.300s", filter, a.Status, len(got), len(want), a.Body)
+		}
+		some += min(1, len(want)) * min(1, len(whole.Value)-len(want))
+	}
+	if some < 500 {
+		t.Errorf("only %d filters kept some records and not all", some)
+	}
+}
+
+// TestODataComputedCost bounds what a long filter of many records costs: each comparison is made with
+// each distinct value, once.
+func TestODataComputedCost(t *testing.T) {
+	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 250, 96))
+	_, page := askOData(t, s, monthlyEvents, "$count", "true", "$top", "0")
+	if *page.Count != 72_000 {
+		t.Fatalf("there are %d records", *page.Count)
+	}
+	repeated := func(some ...string) string {
+		var all []string
+		for i := range 95 {
+			all = append(all, fmt.Sprintf(some[i%len(some)], i))
+		}
+		return strings.Join(all, " or ")
+	}
+	for name, filter := range map[string]string{
+		"one property":   repeated("reference_period_start gt 25%02d-01-01"),
+		"two properties": repeated("reference_period_start gt 25%02d-01-01", "location_code eq '%d'"),
+		"functions":      repeated("year(reference_period_start) eq 25%02d", "contains(tolower(location_name),'%dx')"),
+		"conditions":     repeated("contains(location_name,'%dx') eq true", "(sum_events gt 50%d) eq true"),
+	} {
+		least := time.Hour
+		for range 5 {
+			before := usedCPU(t)
+			a, page := askOData(t, s, monthlyEvents, "$filter", filter, "$top", "1")
+			least = min(least, usedCPU(t)-before)
+			if a.Status != 200 || len(page.Value) != 0 {
+				t.Fatalf("%s: %d %.300s", name, a.Status, a.Body)
+			}
+		}
+		t.Logf("%s: %s", name, least)
+		if least > 100*time.Millisecond {
+			t.Errorf("%s: %s of CPU time, want at most 100 ms", name, least)
+		}
+	}
+}
+
+// TestODataComputedBound refuses a filter that needs more comparisons than are made.
+func TestODataComputedBound(t *testing.T) {
+	e := planOf("/api/v2/coordination-context/funding").Endpoint
+	table := &testTable{endpoint: e, columns: columnsOf(e)}
+	for i := range 12_000 {
+		table.rows = append(table.rows, fullRow(t, table, with(inYear(2020), spec{
+			"location_code": fmt.Sprintf("A%05d", i), "location_name": "Land",
+			"appeal_code": fmt.Sprint("A", i), "requirements_usd": decimal(fmt.Sprint(i)), "funding_usd": decimal("1"),
+		})))
+	}
+	s := testServer(t, state.Options{BaseURL: odataBase}, []*testTable{table})
+	ask := func(values int) (Answer, odataPage) {
+		list := strings.Repeat(",1", values)[1:]
+		return askOData(t, s, "funding_by_country_year", "$filter", "sum_requirements_usd in ("+list+")", "$top", "1")
+	}
+	if a, page := ask(800); a.Status != 200 || len(page.Value) != 1 {
+		t.Errorf("800 values: %d %.300s", a.Status, a.Body)
+	}
+	a, _ := ask(900)
+	for _, want := range []string{"more than 10000000 comparisons", "funding_by_country_year", "fewer"} {
+		if a.Status != 400 || !strings.Contains(string(a.Body), want) {
+			t.Errorf("900 values: %d without %q: %.300s", a.Status, want, a.Body)
+		}
+	}
+}
+
+// usedCPU is the CPU time that the process has used.
+func usedCPU(tb testing.TB) time.Duration {
+	tb.Helper()
+	var used syscall.Rusage
+	testkit.Must(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// TestODataKeys asks for each record by its key and by its id: with blanks, quotes, signs of
+// addresses and letters beyond ASCII.
+func TestODataKeys(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 16, 1))
+	for _, full := range []string{"?$format=" + url.QueryEscape("application/json;odata.metadata=full"), ""} {
+		var page struct{ Value []map[string]any }
+		readJSON(t, s, odata.Root+monthlyEvents+full, &page)
+		blanks := 0
+		for _, record := range page.Value {
+			key := record["row_key"].(string)
+			if strings.Contains(key, "Côte d'Ivoire ") {
+				blanks++
+			}
+			quoted := "'" + strings.ReplaceAll(key, "'", "''") + "'"
+			targets := []string{
+				odata.Root + monthlyEvents + "(" + url.PathEscape(quoted) + ")",
+				odata.Root + monthlyEvents + "(%20row_key%20=%20" + url.PathEscape(quoted) + "%20)",
+			}
+			if id, has := record["@odata.id"].(string); has {
+				if _, err := url.Parse(id); err != nil || !strings.HasPrefix(id, odataBase+odata.Root) {
+					t.Fatalf("the id %s is no absolute address: %v", id, err)
+				}
+				targets = append(targets, id)
+			}
+			for _, target := range targets {
+				var one map[string]any
+				readJSON(t, s, target, &one)
+				if one["row_key"] != key || one["sum_events"] != record["sum_events"] && full == "" {
+					t.Fatalf("%s: %v, want %v", target, one, record)
+				}
+			}
+		}
+		if blanks == 0 {
+			t.Error("no key has blanks")
+		}
+	}
+}
+
+// TestODataLongPages: long pages of computed records are streamed, in each coding, with their length
+// where that is known, and the same as page by page.
+func TestODataLongPages(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 100, 34))
+	var all []map[string]any
+	for next := odataBase + odata.Root + monthlyEvents + "?$top=10000"; next != ""; {
+		a := s.Answer("GET", strings.TrimPrefix(next, odataBase), fieldsOf("Prefer", "maxpagesize=1000"))
+		page := readOData(t, a.Body)
+		all, next = append(all, page.Value...), page.Next
+	}
+	checkLongPage(t, s, odata.Root+monthlyEvents, func(body []byte) {
+		if page := readOData(t, body); len(all) != 10_000 || fmt.Sprint(page.Value) != fmt.Sprint(all) {
+			t.Errorf("%d records, want %d", len(page.Value), len(all))
+		}
+	})
+}
+
+// checkLongPage asks for a page that is streamed, over a network, in each coding, and with HEAD.
+func checkLongPage(t *testing.T, s *Server, target string, check func(body []byte)) {
+	t.Helper()
+	plain := s.Answer("GET", target, nil)
+	if plain.Status != 200 || len(plain.Body) < 256<<10 {
+		t.Fatalf("%s: %d, %d bytes", target, plain.Status, len(plain.Body))
+	}
+	check(plain.Body)
+	if got := headerOf(plain, "Content-Length"); got != fmt.Sprint(len(plain.Body)) {
+		t.Errorf("the length is %s of %d", got, len(plain.Body))
+	}
+	head := s.Answer("HEAD", target, nil)
+	if got := headerOf(head, "Content-Length"); got != fmt.Sprint(len(plain.Body)) || head.Status != 200 {
+		t.Errorf("HEAD: %d with the length %s of %d", head.Status, got, len(plain.Body))
+	}
+	for _, coding := range []string{"gzip", "zstd"} {
+		coded := s.Answer("GET", target, fieldsOf("Accept-Encoding", coding))
+		if body := plainBody(t, coded); len(body) != len(plain.Body) || headerOf(coded, "Content-Encoding") != coding {
+			t.Errorf("%s: %d bytes of %d", coding, len(body), len(plain.Body))
+		}
+		if head := s.Answer("HEAD", target, fieldsOf("Accept-Encoding", coding)); head.Status != 200 {
+			t.Errorf("HEAD in %s: %d", coding, head.Status)
+		}
+	}
+	address := listen(t, s)
+	var readers []net.Conn
+	for range 9 {
+		conn, err := net.Dial("tcp", address)
+		testkit.Must(t, err)
+		defer conn.Close()
+		testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
+		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target)
+		testkit.Must(t, err)
+		_, err = conn.Read(make([]byte, 100))
+		testkit.Must(t, err)
+		readers = append(readers, conn)
+	}
+	if got, most := s.Budget.Bytes(), int64(len(readers))*(700<<10); got > most || got == 0 {
+		t.Errorf("%d slow readers hold %d bytes, want at most %d", len(readers), got, most)
+	}
+	for _, conn := range readers {
+		conn.Close()
+	}
+	waitFor(t, "the budget is free", func() bool { return s.Budget.Bytes() == 0 })
+}
+
+// TestODataLeft ends the request of a client that closes its connection while it waits.
+func TestODataLeft(t *testing.T) {
+	t.Parallel()
+	const slots = 2
+	s := testServer(t, state.Options{BaseURL: odataBase, Queries: slots}, eventTables(t, 12, 6))
+	askOData(t, s, monthlyEvents) // computes it
+	address, admin := listen(t, s), listenAdmin(t, s)
+	for range slots {
+		s.Slow.Enter(false)
+	}
+	for _, leaves := range []bool{true, false} {
+		conn, err := net.Dial("tcp", address)
+		testkit.Must(t, err)
+		defer conn.Close()
+		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", odata.Root+monthlyEvents)
+		testkit.Must(t, err)
+		if leaves {
+			waitFor(t, "the request waits", func() bool { return s.Slow.Waiting() == 1 })
+			testkit.Must(t, conn.Close())
+		}
+	}
+	waitFor(t, "the other request waits", func() bool { return s.Slow.Waiting() == 2 })
+	for range slots {
+		s.Slow.Leave()
+	}
+	waitFor(t, "one is answered and one ends", func() bool {
+		m := readMetrics(t, admin)
+		return m[`hdqs_http_requests_total{code="408",endpoint="/odata/v4/",format="other"}`] == 1 &&
+			m[`hdqs_http_requests_total{code="200",endpoint="/odata/v4/",format="other"}`] == 1
+	})
+}
+
+// fieldsOf is a header with one field.
+func fieldsOf(name, value string) []reply.HeaderField {
+	return []reply.HeaderField{{Name: name, Value: value}}
+}
