@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
@@ -108,6 +109,9 @@ func TestOGCRows(t *testing.T) {
 			}
 			if one.Links = nil; !reflect.DeepEqual(one, f) {
 				t.Fatalf("%s: alone it is %v, on a page %v", f.ID, one, f)
+			}
+			if i == 0 { // those with a place come first
+				slices.SortStableFunc(plain.Features, func(a, b ogcFeature) int { return placeless(a) - placeless(b) })
 			}
 			if f.ID = ""; !reflect.DeepEqual(f, plain.Features[i]) {
 				t.Fatalf("%s: feature %d is\n%v\nand in GeoJSON\n%v", e.Path, i, f, plain.Features[i])
@@ -236,7 +240,7 @@ func TestOGCAreas(t *testing.T) {
 	s := testServer(t, o, figureTables(t))
 	var listed struct{ Collections []struct{ ID string } }
 	readJSON(t, s, ogc.Root+"collections", &listed)
-	values, units := 0, 0
+	values, units, several := 0, 0, 0
 	for _, c := range listed.Collections {
 		level, figure, has := strings.Cut(c.ID, "_")
 		if !strings.HasPrefix(level, "admin") {
@@ -256,6 +260,13 @@ func TestOGCAreas(t *testing.T) {
 			if !has {
 				continue
 			}
+			request, isText := p["request"].(string)
+			if !isText && p["request"] != nil {
+				t.Fatalf("%s, %s: the request is %v", c.ID, f.ID, p["request"])
+			}
+			if strings.Contains(request, " ") {
+				several++
+			}
 			if p["value"] == nil {
 				if reason, _ := p["reason"].(string); len(reason) < 20 {
 					t.Errorf("%s, %s: no value, and the reason is %q", c.ID, f.ID, reason)
@@ -263,8 +274,7 @@ func TestOGCAreas(t *testing.T) {
 				continue
 			}
 			values++
-			request, plain := p["request"].(string)
-			if !plain { // made of several
+			if strings.Contains(request, " ") { // made of several
 				continue
 			}
 			if level != "admin0" {
@@ -304,6 +314,9 @@ func TestOGCAreas(t *testing.T) {
 				t.Errorf("%s has another %v", c.ID, record)
 			}
 		}
+	}
+	if several == 0 {
+		t.Error("no figure is made of several requests")
 	}
 	if values < 10 || units < 2 {
 		t.Errorf("only %d values were compared, %d of units", values, units)
@@ -419,6 +432,21 @@ func TestOGCShapes(t *testing.T) {
 		{prices + "/items?f=html", "", 200, "30 features of 30"},
 		{prices + "/items?f=html&limit=2", "", 200, "token="},
 		{prices + "/items?limit=99999", "", 200, `"numberReturned":30`},
+		{prices + "/items?limit=99999999999999999999", "", 200, `"numberReturned":30`},
+		{prices + "/items?limit=00000000000000000000", "", 400, "want a number from 1"},
+		{prices + "/items?limit=%ff", "", 400, "want a number from 1"},
+		{prices + "/items?%ff=1", "", 400, "no parameter"},
+		{"/%ff", "", 404, "begin at"},
+		{"/collections/%ff", "", 404, "no collection"},
+		{prices + "/items/%ff", "", 404, "no feature"},
+		{prices + "/items?start_date=%ff", "", 400, "start_date"},
+		{prices + "/items/", "", 404, "no feature"},
+		{prices + "/items/?f=html", "", 404, "no feature"},
+		{"/collections/admin0/items/", "", 404, "no feature"},
+		{"/collections/admin0/items/", "text/html", 404, "no feature"},
+		{"/collections/admin1_people_in_need/items/", "", 404, "no feature"},
+		{"/collections/admin0/items/%ff", "", 404, "no feature"},
+		{"/collections/admin0/items?limit=99999999999999999999", "", 200, `"numberMatched":7`},
 		{prices + "/items?limit=0", "", 400, "want a number from 1"},
 		{prices + "/items?limit=x", "", 400, "want a number from 1"},
 		{prices + "/items?unknown=1", "", 400, "no parameter"},
@@ -435,13 +463,14 @@ func TestOGCShapes(t *testing.T) {
 		{prices + "/items?datetime=2025-01-01/2024-01-01", "", 400, "want a time"},
 		{prices + "/items?datetime=../..", "", 200, `"numberMatched":30`},
 		{prices + "/items?token=x", "", 400, "first page"},
-		{prices + "/items?token=x~1", "", 410, "Begin again"},
+		{prices + "/items?token=x~g1", "", 410, "Begin again"},
+		{prices + "/items?token=x~1", "", 400, "first page"}, // of an order that was before
 		{prices + "/items/x", "", 404, "no feature"},
 		{prices + "/parts", "", 404, "items and queryables"},
 		{"/collections/food-prices-market-monitor/items", "", 404, "did you mean food_prices_market_monitor"},
 		{"/collections/admin0/items/XXX", "", 404, "no feature"},
 		{"/collections/admin0/items/AFG?f=html", "", 200, "1 feature"},
-		{"/collections/admin0/items?token=a.b~1", "", 410, "boundaries were replaced"},
+		{"/collections/admin0/items?token=a.b~g1", "", 410, "boundaries were replaced"},
 		{"/collections/admin0/items?price=1", "", 400, "no parameter"},
 		{"/nothing", "", 404, "begin at"},
 	} {
@@ -457,7 +486,7 @@ func TestOGCShapes(t *testing.T) {
 		if want := bytes.HasPrefix(a.Body, []byte("<!DOCTYPE html>")); isPage != want {
 			t.Errorf("%s: the type is %s", c.target, headerOf(a, "Content-Type"))
 		}
-		if !isPage && !json.Valid(a.Body) {
+		if !isPage && (!json.Valid(a.Body) || !utf8.Valid(a.Body)) {
 			t.Errorf("%s: no JSON: %.200s", c.target, a.Body)
 		}
 		if c.status == 200 {
@@ -518,4 +547,12 @@ func TestOGCDescribed(t *testing.T) {
 	if paths < 20 {
 		t.Errorf("only %d collections are described", paths)
 	}
+}
+
+// placeless is 1 for a feature without a geometry.
+func placeless(f ogcFeature) int {
+	if f.Geometry == nil {
+		return 1
+	}
+	return 0
 }

@@ -398,6 +398,9 @@ func (sc *Scratch) Find(l *state.BoundList) error {
 		return nil
 	}
 	sc.SetQuery(l)
+	if q := &sc.Query; sc.view != nil && sc.view.PlacesFirst && !q.Latest && !q.Edition && !q.Coarsest {
+		return sc.findPlacesFirst(l)
+	}
 	return l.Index.Select(&sc.Query, &sc.Page)
 }
 

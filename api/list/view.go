@@ -3,6 +3,7 @@ package list
 import (
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/contract"
 	"hdqs/api/render"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -17,6 +18,11 @@ type View struct {
 	Key     []byte         // what the answer depends on besides the table and the page
 	Fields  []int          // positions in the form of entities, ascending; nil for all
 	Points  bool           // rows are features, not entities
+
+	// PlacesFirst are the rows that have a place, and then those that have none: programs for maps
+	// take the type of a layer from its first features. Requests for the newest rows keep their
+	// order, since what is newest depends on all rows that pass.
+	PlacesFirst bool
 
 	Around func(sc *Scratch, l *state.BoundList) (head, tail []byte) // of the rows
 	Write  func(dst []byte, sc *Scratch, l *state.BoundList) []byte  // the body; nil for entities
@@ -48,6 +54,36 @@ func (s *Lists) acquireFor(sc *Scratch) (*state.Served, error) {
 		return nil, &reply.Gone{Current: current}
 	}
 	return nil, reply.ErrNoSnapshot
+}
+
+// findPlacesFirst fills the page with rows that have a place, and then with others.
+func (sc *Scratch) findPlacesFirst(l *state.BoundList) error {
+	var ranges []index.Range
+	q, filters := &sc.Query, sc.Query.Filters
+	rows, total := 0, 0
+	for _, places := range [][]index.Filter{{hasNumber(contract.LatField), hasNumber(contract.LonField)}, {hasNoPlace}} {
+		q.Filters = append(filters[:len(filters):len(filters)], places...)
+		if err := l.Index.Select(q, &sc.Page); err != nil {
+			return err
+		}
+		ranges = append(ranges, sc.Page.Ranges...)
+		rows, total = rows+sc.Page.Rows, total+sc.Page.Total
+		q.Limit -= sc.Page.Rows
+		q.Offset -= min(q.Offset, uint64(sc.Page.Total))
+	}
+	sc.Page.Ranges, sc.Page.Rows, sc.Page.Total = append(sc.Page.Ranges[:0], ranges...), rows, total
+	return nil
+}
+
+func hasNumber(column string) index.Filter {
+	test := &index.Test{Key: "number", Float: func(float64) bool { return true }}
+	return index.Filter{Columns: []string{column}, Op: index.Tested, Test: test}
+}
+
+// hasNoPlace passes rows without a latitude or longitude.
+var hasNoPlace = index.Filter{
+	Columns: []string{contract.LatField, contract.LonField}, Op: index.Tested,
+	Test: &index.Test{Key: "null", Null: true, Float: func(float64) bool { return false }},
 }
 
 // isWritten reports whether a view writes the body itself.

@@ -19,6 +19,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
+	"hdqs/api/reply"
 	"hdqs/api/state"
 )
 
@@ -44,8 +45,8 @@ func versionOf(s *boundary.Set) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// answerAreas answers with areas, or with the one that has an id.
-func (a *request) answerAreas(c *collection, o *options, id string) error {
+// answerAreas answers with areas, or with the only one that is asked for by its code.
+func (a *request) answerAreas(c *collection, o *options) error {
 	snapshot, version, _ := strings.Cut(o.state, ".")
 	if o.state != "" && version != a.version {
 		return list.Faultf(fasthttp.StatusGone, "Gone",
@@ -61,55 +62,79 @@ func (a *request) answerAreas(c *collection, o *options, id string) error {
 		if err != nil {
 			return err
 		}
-		body, found := a.writeAreas(all, o, v.Id)
-		contentType := geoJSONType
-		if id != "" {
-			if !found {
-				return notFound("%s has no feature %s", c.id, list.Quoted(id))
-			}
-			body = a.withLinks(body, c)
+		var rows []*area
+		total := 0
+		err = a.InTurns(a.ctx, func(pause func() error) error {
+			rows, total, err = o.find(all, pause)
+			return err
+		})
+		if err != nil {
+			return err
 		}
-		p := page{Title: c.title, About: c.about, Fields: contract.FieldNames(c.fields)}
-		if a.html {
-			if err := p.readFeatures(body, a.base+"collections/"+c.id+"/items"); err != nil {
-				return err
-			}
+		if o.one && len(rows) == 0 {
+			return notFound("%s has no feature %s", c.id, list.Quoted(o.equal["code"]))
 		}
-		return a.sendBody(body, contentType, p)
+		return a.sendAreas(c, o, rows, total, v.Id+"."+a.version)
 	}, a.Slow)
 }
 
-// writeAreas writes a page of areas, or the only one that is asked for by its code. found reports
-// whether there is any.
-func (a *request) writeAreas(all []area, o *options, snapshot string) (body []byte, found bool) {
-	total, rows, points := 0, 0, 0
-	var features []byte
-	full := false
+// find finds the areas of a page, and how many there are on all pages.
+func (o *options) find(all []area, pause func() error) (rows []*area, total int, err error) {
+	points := 0
 	for i := range all {
+		if err := pause(); err != nil {
+			return nil, 0, err
+		}
 		x := &all[i]
 		if !o.passes(x) {
 			continue
 		}
-		if uint64(total) >= o.skip && !full {
-			if rows > 0 {
-				features = append(features, ',')
-			}
-			features = x.appendFeature(features)
-			rows++
+		if uint64(total) >= o.skip && len(rows) < o.limit && points < maxPoints {
+			rows = append(rows, x)
 			for _, p := range x.Polygons {
 				for _, ring := range p {
 					points += len(ring)
 				}
 			}
-			full = rows == o.limit || points >= maxPoints
 		}
 		total++
 	}
-	if o.one {
-		return features, rows > 0
+	return rows, total, nil
+}
+
+// sendAreas answers with the areas of a page.
+func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, state string) error {
+	piece := func(dst []byte, i int) []byte {
+		switch {
+		case o.one && i != 1:
+		case o.one:
+			dst = a.withLinks(rows[0].appendFeature(dst), c)
+		case i == 0:
+			dst = append(dst, a.before(o, len(rows), total, state)...)
+		case i > len(rows):
+			dst = append(dst, "]}"...)
+		default:
+			dst = rows[i-1].appendFeature(append(dst, ","[:min(i-1, 1)]...))
+		}
+		return dst
 	}
-	body = append(a.before(o, rows, total, snapshot+"."+a.version), features...)
-	return append(body, "]}"...), rows > 0
+	if a.html {
+		var body []byte
+		for i := range len(rows) + 2 {
+			body = piece(body, i)
+		}
+		p := page{Title: c.title, About: c.about, Fields: contract.FieldNames(c.fields)}
+		if err := p.readFeatures(body, a.base+"collections/"+c.id+"/items"); err != nil {
+			return err
+		}
+		return a.sendBody(nil, htmlType, p)
+	}
+	// The time in the first piece is no part of what the tag is of.
+	seed := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
+	head := list.NewPageHead(geoJSONType, reply.DataPolicy, reply.LandingKey, a.PageFields()...)
+	err := a.SendPieces(a.ctx, &head, seed, len(rows)+2, piece)
+	a.policy(&a.ctx.Response.Header)
+	return err
 }
 
 // passes reports whether an area passes the filters.
@@ -194,9 +219,11 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 		x := &all[i]
 		x.first, x.last = x.moment("period_start", math.MinInt64), x.moment("period_end", math.MaxInt64)
 	}
-	// Those with a value come first: clients take the types of properties from the first features.
+	// Clients take the type of a layer and of its properties from the first features: so those with
+	// a geometry come first, and of these those with a value.
 	slices.SortStableFunc(all, func(a, b area) int {
-		return cmp.Or(-cmp.Compare(a.hasValue(), b.hasValue()), strings.Compare(a.Code, b.Code))
+		return cmp.Or(cmp.Compare(min(len(b.Polygons), 1), min(len(a.Polygons), 1)),
+			cmp.Compare(b.hasValue(), a.hasValue()), strings.Compare(a.Code, b.Code))
 	})
 	return all, nil
 }
@@ -226,7 +253,12 @@ func (a *request) addFigures(v *state.Served, c *collection, query url.Values, t
 			var text []byte
 			for f := 1; f < len(fields); f++ {
 				text = append(append(append(text, `,"`...), fields[f].Name...), `":`...)
-				text = found.AppendCell(text, i, f, false)
+				cell := found.AppendCell(nil, i, f, false)
+				var several []string // requests: one text for all records, since clients have a type for each property
+				if bytes.HasPrefix(cell, []byte{'['}) && json.Unmarshal(cell, &several) == nil {
+					cell = render.AppendJSONText(nil, strings.Join(several, " "))
+				}
+				text = append(text, cell...)
 			}
 			to[place] = text
 		}
@@ -252,14 +284,11 @@ func noFigure(c *collection) (text []byte) {
 	return text
 }
 
-// boxIn is the box around the features.
-func (c *collection) boxIn(s *Service) [4]float64 {
-	if c.level == ofList {
-		return [4]float64{-180, -90, 180, 90}
-	}
+// boxAround is the box around areas.
+func boxAround(areas []boundary.Area) [4]float64 {
 	around := [4]float64{180, 90, -180, -90}
-	for i := range s.boundaries.Areas[c.level] {
-		for _, p := range s.boundaries.Areas[c.level][i].Polygons {
+	for i := range areas {
+		for _, p := range areas[i].Polygons {
 			for _, point := range p[0] {
 				around[0], around[1] = min(around[0], point[0]), min(around[1], point[1])
 				around[2], around[3] = max(around[2], point[0]), max(around[3], point[1])

@@ -1,6 +1,7 @@
 package ogc
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ type collection struct {
 	params           []param
 	route            list.Route // of the list's rows, or of the figure
 	endpoint         *contract.Endpoint
-	level            int // of areas; -1 of a list
+	level            int          // of areas; -1 of a list
+	boxes            [][4]float64 // around the areas
 }
 
 // param is a parameter of a collection: the equality of a property, or one of the list's own.
@@ -38,7 +40,8 @@ func (s *Service) addLists() {
 		if !e.HasPoints() {
 			continue
 		}
-		c := &collection{id: e.SetName(), title: e.Summary, about: e.Note, endpoint: e, level: ofList}
+		about := cmp.Or(e.Note, "The rows of the list "+e.Contract().Name()+", with their places.")
+		c := &collection{id: e.SetName(), title: e.Summary, about: about, endpoint: e, level: ofList}
 		c.route = s.mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}]
 		for k := range e.Fields {
 			if f := &e.Fields[k]; f.Name != contract.LatField && f.Name != contract.LonField {
@@ -78,7 +81,7 @@ func (s *Service) addAreas() {
 			continue
 		}
 		plain := collection{
-			id: fmt.Sprint("admin", level), level: level, fields: areaFields,
+			id: fmt.Sprint("admin", level), level: level, fields: areaFields, boxes: [][4]float64{boxAround(areas)},
 			title: "Boundaries of " + levelNames[level], about: "Boundaries of " + s.boundaries.Source + ".",
 		}
 		for i := range areaFields {
@@ -154,10 +157,9 @@ func (a *request) describe(c *collection) object {
 	} else {
 		links = append(links, link{"self", jsonType, "the collection", at})
 	}
-	extent := object{"bbox": [][4]float64{c.boxIn(a.Service)}, "crs": crs84}
 	return object{
 		"id": c.id, "title": c.title, "description": strings.TrimSpace(c.about), "links": links,
-		"extent": object{"spatial": extent}, "itemType": "feature", "crs": []string{crs84},
+		"extent": a.extentOf(c), "itemType": "feature", "crs": []string{crs84},
 	}
 }
 

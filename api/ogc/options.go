@@ -1,6 +1,7 @@
 package ogc
 
 import (
+	"errors"
 	"math"
 	"net/url"
 	"slices"
@@ -17,8 +18,13 @@ import (
 const (
 	usualLimit = 1000
 	htmlLimit  = 100
+	maxHTML    = 1000 // pages are made as a whole, and not while they are sent
 	maxLimit   = contract.MaxLimit
 )
+
+// tokenMark is between the state of the data and the number of the feature in a token. It changes
+// with the order of features: a token of another order would repeat some and leave out others.
+const tokenMark = "~g"
 
 // options are the parameters of a request for items.
 type options struct {
@@ -54,16 +60,19 @@ func (a *request) readOptions(c *collection) (o *options, err error) {
 		switch text := a.sent.Get(name); name {
 		case "limit":
 			n, bad := strconv.ParseUint(text, 10, 32)
-			if bad != nil || n == 0 {
+			if bad != nil && !errors.Is(bad, strconv.ErrRange) || n == 0 {
 				return nil, invalid("limit is %s; want a number from 1 to %d", list.Quoted(text), maxLimit)
 			}
 			o.limit = int(min(n, maxLimit)) // as the standard says of greater ones
+			if a.html {
+				o.limit = min(o.limit, maxHTML)
+			}
 		case "bbox":
 			err = o.readBox(c, text)
 		case "datetime":
 			err = o.readTime(c, text)
 		case "token":
-			state, skip, found := strings.Cut(text, "~")
+			state, skip, found := strings.Cut(text, tokenMark)
 			o.state = state
 			if o.skip, err = strconv.ParseUint(skip, 10, 32); err != nil || !found || state == "" {
 				return nil, invalid("the token %s is of no next page; begin with the first page", list.Quoted(text))

@@ -20,13 +20,13 @@ func (a *request) answerItems(c *collection) error {
 	case err != nil:
 		return err
 	case c.level != ofList:
-		return a.answerAreas(c, o, "")
+		return a.answerAreas(c, o)
 	}
-	v := &list.View{Version: o.state, Filters: o.filters, Points: true, Finish: a.finish}
+	v := &list.View{Version: o.state, Filters: o.filters, Points: true, PlacesFirst: true, Finish: a.finish}
 	v.Around = func(sc *list.Scratch, l *state.BoundList) (head, tail []byte) {
 		return a.before(o, sc.Page.Rows, sc.Page.Total, l.ShortVersion()), []byte("]}")
 	}
-	v.Key = fmt.Appendf(nil, "ogc 1 %s %s %v %v", a.base, c.id, a.html, a.sent.Encode())
+	v.Key = fmt.Appendf(nil, "ogc 2 %s %s %v %v", a.base, c.id, a.html, a.sent.Encode())
 	if a.html {
 		v.Write = func(_ []byte, sc *list.Scratch, l *state.BoundList) []byte {
 			return a.pageOf(c, appendRows(nil, v, sc, l))
@@ -40,7 +40,7 @@ func (a *request) answerItem(c *collection, id string) error {
 	if c.level != ofList {
 		o := newOptions(1)
 		o.one, o.equal["code"] = true, id
-		return a.answerAreas(c, o, id)
+		return a.answerAreas(c, o)
 	}
 	version, row, found, err := a.RowOf(c.endpoint, id)
 	if err == nil && !found {
@@ -102,7 +102,7 @@ func (a *request) itemsType() string {
 func (a *request) before(o *options, rows, total int, state string) []byte {
 	links := a.links(geoJSONType)
 	if next := o.skip + uint64(rows); rows > 0 && next < uint64(total) {
-		query := with(a.sent, "token", state+"~"+strconv.FormatUint(next, 10))
+		query := with(a.sent, "token", state+tokenMark+strconv.FormatUint(next, 10))
 		if a.html {
 			query.Set("f", "html")
 		}

@@ -130,7 +130,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case path == "api":
 		return a.send(s.description(a.base), openAPIType, page{Title: "Description of the interface (OpenAPI 3.0)"})
 	case path == "collections":
-		return a.answerCollections()
+		return a.Pass(a.answerCollections, a.Slow)
 	case len(parts) < 2 || parts[0] != "collections":
 		return notFound("there is no %s here; begin at %s", list.Quoted(path), Root)
 	}
@@ -139,8 +139,10 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case err != nil:
 		return err
 	case len(parts) == 2:
-		described := a.describe(c)
-		return a.send(described, jsonType, page{Title: c.title, About: c.about, Entries: described["links"].([]link)})
+		return a.Pass(func() error {
+			described := a.describe(c)
+			return a.send(described, jsonType, page{Title: c.title, About: c.about, Entries: described["links"].([]link)})
+		}, a.Slow)
 	case len(parts) == 3 && parts[2] == "queryables":
 		return a.send(c.queryables(a.base), schemaType, page{Title: c.title + ": what it can be filtered by"})
 	case len(parts) == 4 && parts[2] == "items":
@@ -176,7 +178,7 @@ func (a *request) at(path string) string { return strings.TrimSuffix(a.base+path
 
 // addressOf is the address of this document with other parameters.
 func (a *request) addressOf(query url.Values) string {
-	address := a.at(a.path)
+	address := a.at((&url.URL{Path: a.path}).EscapedPath())
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
