@@ -2,13 +2,22 @@ package api
 
 import (
 	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"hdqs/api/odata"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/api/wire"
 )
 
 const odataBase = "https://odata.example"
@@ -62,4 +71,78 @@ func BenchmarkODataPage(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkListsBesideOData compares lists alone with lists beside 16 clients that send long filters
+// of 72,000 computed records again and again, over loopback. Both take turns. Metrics are the
+// medians of the rounds: p99 of lists alone and beside them in milliseconds, and their ratio, which
+// should be at most 2.
+func BenchmarkListsBesideOData(b *testing.B) {
+	s := testServer(b, state.Options{BaseURL: odataBase, QueueWait: wire.DefaultWait}, eventTables(b, 250, 96))
+	var all []string
+	for i := range 95 {
+		all = append(all, fmt.Sprintf("reference_period_start gt 25%02d-01-01", i))
+	}
+	target := odata.Root + monthlyEvents + "?$top=1&$filter=" + url.QueryEscape(strings.Join(all, " or "))
+	if a := s.Answer("GET", target, nil); a.Status != 200 {
+		b.Fatalf("%d %s", a.Status, a.Body)
+	}
+	address := "http://" + listen(b, s)
+	const list = "/hapi/api/v2/coordination-context/conflict-events?limit=100&app_identifier=" + goodIdentifier
+	get := func(c *http.Client, target string) int {
+		r, err := c.Get(address + target)
+		if err != nil {
+			return 0
+		}
+		defer r.Body.Close()
+		_, _ = io.Copy(io.Discard, r.Body)
+		return r.StatusCode
+	}
+	p99 := func() float64 {
+		c := &http.Client{Transport: &http.Transport{}}
+		var took []float64
+		for i := range 400 {
+			began := time.Now()
+			if status := get(c, fmt.Sprintf("%s&offset=%d", list, i*100)); status != 200 {
+				b.Errorf("a list is %d", status)
+			}
+			took = append(took, time.Since(began).Seconds()*1e3)
+			time.Sleep(time.Millisecond)
+		}
+		slices.Sort(took)
+		return took[len(took)*99/100]
+	}
+	var alone, beside, ratios []float64
+	answered := 0
+	for b.Loop() {
+		alone = append(alone, p99())
+		stop := make(chan struct{})
+		var clients sync.WaitGroup
+		var good atomic.Int64
+		for range 16 {
+			clients.Go(func() {
+				c := &http.Client{Transport: &http.Transport{}}
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					if get(c, target) == 200 {
+						good.Add(1)
+					}
+				}
+			})
+		}
+		beside = append(beside, p99())
+		close(stop)
+		clients.Wait()
+		answered += int(good.Load())
+		ratios = append(ratios, beside[len(beside)-1]/alone[len(alone)-1])
+	}
+	for name, of := range map[string][]float64{"ms-alone": alone, "ms-beside": beside, "ratio": ratios} {
+		slices.Sort(of)
+		b.ReportMetric(of[len(of)/2], name)
+	}
+	b.ReportMetric(float64(answered)/float64(len(ratios)), "answered")
 }

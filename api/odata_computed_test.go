@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -286,12 +287,12 @@ func checkLongPage(t *testing.T, s *Server, target string, check func(body []byt
 // TestODataLeft ends the request of a client that closes its connection while it waits.
 func TestODataLeft(t *testing.T) {
 	t.Parallel()
-	const slots = 2
-	s := testServer(t, state.Options{BaseURL: odataBase, Queries: slots}, eventTables(t, 12, 6))
+	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 12, 6))
 	askOData(t, s, monthlyEvents) // computes it
 	address, admin := listen(t, s), listenAdmin(t, s)
+	slots := max(1, runtime.GOMAXPROCS(0)/2)
 	for range slots {
-		s.Slow.Enter(false)
+		s.Computed.Enter(false)
 	}
 	for _, leaves := range []bool{true, false} {
 		conn, err := net.Dial("tcp", address)
@@ -300,13 +301,13 @@ func TestODataLeft(t *testing.T) {
 		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", odata.Root+monthlyEvents)
 		testkit.Must(t, err)
 		if leaves {
-			waitFor(t, "the request waits", func() bool { return s.Slow.Waiting() == 1 })
+			waitFor(t, "the request waits", func() bool { return s.Computed.Waiting() == 1 })
 			testkit.Must(t, conn.Close())
 		}
 	}
-	waitFor(t, "the other request waits", func() bool { return s.Slow.Waiting() == 2 })
+	waitFor(t, "the other request waits", func() bool { return s.Computed.Waiting() == 2 })
 	for range slots {
-		s.Slow.Leave()
+		s.Computed.Leave()
 	}
 	waitFor(t, "one is answered and one ends", func() bool {
 		m := readMetrics(t, admin)

@@ -18,6 +18,9 @@ type Admission struct {
 	Slow  *wire.Gate // for answers that take long to make (slow.go)
 	Pages *wire.Gate // for pages of records, before Gate
 
+	// Computed is for sets of OData and areas, before Slow: a filter may take a tenth of a second.
+	Computed *wire.Gate
+
 	// Agents is for messages of agents, whose calls pass the gates of what they ask as well.
 	Agents *wire.Gate
 
@@ -29,13 +32,14 @@ type Admission struct {
 // programs, and on a busy machine a page can take a second.
 const pageWait = 10 * time.Second
 
-// newAdmission makes the gates. A page of records takes as long as a hundred short queries, so they
-// have half of the cores: if all were busy with long work, the Go runtime would look for new
-// requests only every 10 ms.
+// newAdmission makes the gates. A page of records takes as long as a hundred short queries, and so
+// may what is computed: they have half of the cores each. If all were busy with long work, the Go
+// runtime would look for new requests only every 10 ms.
 func newAdmission(o *state.Options, budget *wire.Budget, cores int) Admission {
 	return Admission{
 		Gate: wire.NewGate(o.Queries, o.QueueWait), Slow: wire.NewGate(o.Queries, o.QueueWait),
-		Pages: wire.NewGate(max(1, cores/2), pageWait), Agents: wire.NewGate(max(1, cores/2), pageWait), budget: budget,
+		Pages: wire.NewGate(max(1, cores/2), pageWait), Computed: wire.NewGate(max(1, cores/2), pageWait),
+		Agents: wire.NewGate(max(1, cores/2), pageWait), budget: budget,
 	}
 }
 

@@ -265,7 +265,7 @@ func (a *request) answerComputed() error {
 			return err
 		}
 		return a.send(found, v.Id)
-	}, a.Slow)
+	}, a.Computed, a.Slow)
 }
 
 // find finds the records of a page.

@@ -75,7 +75,7 @@ func (a *request) answerAreas(c *collection, o *options) error {
 			return notFound("%s has no feature %s", c.id, list.Quoted(o.equal["code"]))
 		}
 		return a.sendAreas(c, o, rows, total, v.Id+"."+a.version)
-	}, a.Slow)
+	}, a.Computed, a.Slow)
 }
 
 // find finds the areas of a page, and how many there are on all pages.
