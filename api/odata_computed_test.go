@@ -220,8 +220,8 @@ func TestODataKeys(t *testing.T) {
 	}
 }
 
-// TestODataLongPages: long pages of computed records are streamed, in each coding, with their length
-// where that is known, and the same as page by page.
+// TestODataLongPages: long pages of computed records are streamed, in each coding, and the same as
+// page by page.
 func TestODataLongPages(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 100, 34))
@@ -246,12 +246,8 @@ func checkLongPage(t *testing.T, s *Server, target string, check func(body []byt
 		t.Fatalf("%s: %d, %d bytes", target, plain.Status, len(plain.Body))
 	}
 	check(plain.Body)
-	if got := headerOf(plain, "Content-Length"); got != fmt.Sprint(len(plain.Body)) {
-		t.Errorf("the length is %s of %d", got, len(plain.Body))
-	}
-	head := s.Answer("HEAD", target, nil)
-	if got := headerOf(head, "Content-Length"); got != fmt.Sprint(len(plain.Body)) || head.Status != 200 {
-		t.Errorf("HEAD: %d with the length %s of %d", head.Status, got, len(plain.Body))
+	if head := s.Answer("HEAD", target, nil); head.Status != 200 || headerOf(head, "Etag") != headerOf(plain, "Etag") {
+		t.Errorf("HEAD: %d %v", head.Status, head.Header)
 	}
 	for _, coding := range []string{"gzip", "zstd"} {
 		coded := s.Answer("GET", target, fieldsOf("Accept-Encoding", coding))

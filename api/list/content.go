@@ -74,11 +74,7 @@ func (s *Lists) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageCon
 // SendPage answers with a page that was rendered for the request.
 func (s *Lists) SendPage(ctx *fasthttp.RequestCtx, head *PageHead, body []byte) {
 	tag := reply.BodyTag(body)
-	s.sendPage(ctx, head, &tag, body)
-}
-
-func (s *Lists) sendPage(ctx *fasthttp.RequestCtx, head *PageHead, tag *reply.EntityTag, body []byte) {
-	if coding, ok := s.beginPage(ctx, head, tag); ok {
+	if coding, ok := s.beginPage(ctx, head, &tag); ok {
 		sent := reply.Encoded(&ctx.Response.Header, nil, body, coding, true)
 		ctx.Response.SetBodyRaw(sent)
 		wire.ChargeOther(ctx, cap(sent))

@@ -2,7 +2,6 @@ package list
 
 import (
 	"bytes"
-	"crypto/sha256"
 
 	"github.com/valyala/fasthttp"
 
@@ -32,39 +31,28 @@ func (d *Admission) InTurns(ctx *fasthttp.RequestCtx, work func(pause func() err
 const pausesPerLook = 256
 
 // SendPieces answers with a page of some pieces, each of which piece appends. A long one is
-// rendered while it is sent, as rows are, so that slow readers do not hold whole pages. Its length
-// and tag need all pieces, so they are rendered once before. The tag depends on seed and on all
-// pieces but the first.
+// rendered while it is sent, as rows are, so that slow readers do not hold whole pages. Its length is
+// not known, and its tag is of what names the page: meaning.
 func (s *Lists) SendPieces(
-	ctx *fasthttp.RequestCtx, head *PageHead, seed []byte, of int, piece func(dst []byte, i int) []byte,
+	ctx *fasthttp.RequestCtx, head *PageHead, meaning []byte, of int, piece func(dst []byte, i int) []byte,
 ) error {
-	var body []byte // of a short page
-	length, digest := 0, sha256.New()
-	digest.Write(seed)
-	err := s.InTurns(ctx, func(pause func() error) error {
-		for i := range of {
-			before := len(body)
-			body = piece(body, i)
-			if length += len(body) - before; i > 0 {
-				digest.Write(body[before:])
-			}
-			if length >= MinStreamed {
-				body = body[:0]
-			}
-			if err := pause(); err != nil {
-				return err
-			}
+	var body []byte
+	n := 0
+	err := s.InTurns(ctx, func(pause func() error) (err error) {
+		for ; n < of && len(body) < MinStreamed && err == nil; n++ {
+			body = piece(body, n)
+			err = pause()
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	tag := reply.NewEntityTag([sha256.Size]byte(digest.Sum(nil)))
-	if length < MinStreamed {
-		s.sendPage(ctx, head, &tag, body)
+	if n == of {
+		s.SendPage(ctx, head, body)
 		return nil
 	}
+	tag := reply.BodyTag(meaning)
 	coding, ok := s.beginPage(ctx, head, &tag)
 	if !ok {
 		return nil
@@ -72,13 +60,13 @@ func (s *Lists) SendPieces(
 	st := streams.Get().(*BodyStream)
 	st.Server, st.More, st.record, st.pieces = s, true, LogOf(ctx), inParts(of, piece, coding)
 	if coding != encode.Identity {
-		st.coding, length = []byte(coding.String()), -1
+		st.coding = []byte(coding.String())
 		ctx.Response.Header.SetContentEncodingBytes(st.coding)
 	}
 	if st.record != nil {
 		st.record.Streamed = true
 	}
-	ctx.Response.SetBodyStream(st, length)
+	ctx.Response.SetBodyStream(st, -1)
 	wire.ChargeOther(ctx, partMemory)
 	return nil
 }

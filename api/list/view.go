@@ -56,34 +56,34 @@ func (s *Lists) acquireFor(sc *Scratch) (*state.Served, error) {
 	return nil, reply.ErrNoSnapshot
 }
 
+// hasPlace are filters of rows that have a place, and then of those that have none.
+var hasPlace = func() (either [2][]index.Filter) {
+	columns := []string{contract.LatField, contract.LonField}
+	has := &index.Test{Key: "has", Float: func(float64) bool { return true }}
+	hasNot := &index.Test{Key: "has not", Null: true, Float: func(float64) bool { return false }}
+	for i := range columns {
+		either[0] = append(either[0], index.Filter{Columns: columns[i : i+1], Op: index.Tested, Test: has})
+	}
+	either[1] = []index.Filter{{Columns: columns, Op: index.Tested, Test: hasNot}}
+	return either
+}()
+
 // findPlacesFirst fills the page with rows that have a place, and then with others.
 func (sc *Scratch) findPlacesFirst(l *state.BoundList) error {
-	var ranges []index.Range
+	var found index.Page
 	q, filters := &sc.Query, sc.Query.Filters
-	rows, total := 0, 0
-	for _, places := range [][]index.Filter{{hasNumber(contract.LatField), hasNumber(contract.LonField)}, {hasNoPlace}} {
-		q.Filters = append(filters[:len(filters):len(filters)], places...)
+	for _, place := range hasPlace {
+		q.Filters = append(filters[:len(filters):len(filters)], place...)
 		if err := l.Index.Select(q, &sc.Page); err != nil {
 			return err
 		}
-		ranges = append(ranges, sc.Page.Ranges...)
-		rows, total = rows+sc.Page.Rows, total+sc.Page.Total
+		found.Ranges = append(found.Ranges, sc.Page.Ranges...)
+		found.Rows, found.Total = found.Rows+sc.Page.Rows, found.Total+sc.Page.Total
 		q.Limit -= sc.Page.Rows
 		q.Offset -= min(q.Offset, uint64(sc.Page.Total))
 	}
-	sc.Page.Ranges, sc.Page.Rows, sc.Page.Total = append(sc.Page.Ranges[:0], ranges...), rows, total
+	sc.Page = found
 	return nil
-}
-
-func hasNumber(column string) index.Filter {
-	test := &index.Test{Key: "number", Float: func(float64) bool { return true }}
-	return index.Filter{Columns: []string{column}, Op: index.Tested, Test: test}
-}
-
-// hasNoPlace passes rows without a latitude or longitude.
-var hasNoPlace = index.Filter{
-	Columns: []string{contract.LatField, contract.LonField}, Op: index.Tested,
-	Test: &index.Test{Key: "null", Null: true, Float: func(float64) bool { return false }},
 }
 
 // isWritten reports whether a view writes the body itself.

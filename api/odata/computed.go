@@ -308,7 +308,7 @@ func (a *request) send(found *records, state string) error {
 		contentType, pieces = "text/plain", 1
 		piece = func(dst []byte, _ int) []byte { return strconv.AppendInt(dst, int64(found.total), 10) }
 	}
-	err := a.SendPieces(a.ctx, a.Service.head(contentType), piece(nil, 0), pieces, piece)
+	err := a.SendPieces(a.ctx, a.Service.head(contentType), append(a.meaning(), state...), pieces, piece)
 	h := &a.ctx.Response.Header
 	h.SetCanonical(reply.NameSnapshot, []byte(state))
 	a.policy(h, a.varies())

@@ -243,10 +243,6 @@ func (p *parser) comparison() *node {
 		return p.list(left)
 	case o >= eq && o <= le:
 		p.next()
-		if mayBe := left.literal; mayBe != nil && (o == eq || o == ne) && p.isCondition() {
-			p.check(eq, side{literal: &value{kind: boolean}}, left)
-			return &node{op: o, kids: []*node{p.unary()}, literals: []value{*mayBe}}
-		}
 		return p.test(o, left, p.side())
 	}
 	switch {
@@ -256,11 +252,6 @@ func (p *parser) comparison() *node {
 		p.fail("%s is not expected where a comparison is", list.Quoted(p.token))
 	}
 	return &node{op: is, property: left.property}
-}
-
-// isCondition reports whether a condition begins.
-func (p *parser) isCondition() bool {
-	return p.token == "(" || p.is("not") || slices.ContainsFunc(opNames[contains:], p.is)
 }
 
 // side reads a literal, a property, or a function of a property.

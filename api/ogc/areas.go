@@ -129,10 +129,9 @@ func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, 
 		}
 		return a.sendBody(nil, htmlType, p)
 	}
-	// The time in the first piece is no part of what the tag is of.
-	seed := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
+	meaning := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
 	head := list.NewPageHead(geoJSONType, reply.DataPolicy, reply.LandingKey, a.PageFields()...)
-	err := a.SendPieces(a.ctx, &head, seed, len(rows)+2, piece)
+	err := a.SendPieces(a.ctx, &head, meaning, len(rows)+2, piece)
 	a.policy(&a.ctx.Response.Header)
 	return err
 }
@@ -285,7 +284,7 @@ func noFigure(c *collection) (text []byte) {
 }
 
 // boxAround is the box around areas.
-func boxAround(areas []boundary.Area) [4]float64 {
+func boxAround(areas []boundary.Area) *[4]any {
 	around := [4]float64{180, 90, -180, -90}
 	for i := range areas {
 		for _, p := range areas[i].Polygons {
@@ -295,7 +294,7 @@ func boxAround(areas []boundary.Area) [4]float64 {
 			}
 		}
 	}
-	return around
+	return &[4]any{around[0], around[1], around[2], around[3]}
 }
 
 // touches reports whether a polygon has a point in common with the box: an edge of it does, or the

@@ -17,8 +17,8 @@ type collection struct {
 	params           []param
 	route            list.Route // of the list's rows, or of the figure
 	endpoint         *contract.Endpoint
-	level            int          // of areas; -1 of a list
-	boxes            [][4]float64 // around the areas
+	level            int     // of areas; -1 of a list
+	box              *[4]any // around the areas; nil of a list
 }
 
 // param is a parameter of a collection: the equality of a property, or one of the list's own.
@@ -81,7 +81,7 @@ func (s *Service) addAreas() {
 			continue
 		}
 		plain := collection{
-			id: fmt.Sprint("admin", level), level: level, fields: areaFields, boxes: [][4]float64{boxAround(areas)},
+			id: fmt.Sprint("admin", level), level: level, fields: areaFields, box: boxAround(areas),
 			title: "Boundaries of " + levelNames[level], about: "Boundaries of " + s.boundaries.Source + ".",
 		}
 		for i := range areaFields {

@@ -9,67 +9,57 @@ import (
 	"hdqs/api/list"
 )
 
-// span is where and when the rows of a list are; nil and empty without a place or time.
-type span struct {
-	West  *float64 `json:"min_lon"`
-	South *float64 `json:"min_lat"`
-	East  *float64 `json:"max_lon"`
-	North *float64 `json:"max_lat"`
-	First string   `json:"min_reference_period_start"`
-	Last  string   `json:"max_reference_period_end"`
-}
-
-// spanOf finds the span of a list, once a snapshot. It is empty where that fails, which is logged.
-func (a *request) spanOf(e *contract.Endpoint) (x span) {
+// spanOf are the least and greatest values of the places and times of a list, found once a snapshot.
+// It is empty where that fails, which is logged.
+func (a *request) spanOf(e *contract.Endpoint) (span map[string]any) {
 	v, err := a.AcquireFor("")
 	if err != nil {
-		return x
+		return nil
 	}
 	defer v.Release(a.Log)
-	x, _ = list.MadeOf(a.Lists, v, e, func() (x span, err error) {
+	span, _ = list.MadeOf(a.Lists, v, e, func() (map[string]any, error) {
 		var measures []string
-		if e.HasPoints() {
-			measures = append(measures, "min:lat", "max:lat", "min:lon", "max:lon")
-		}
-		if e.HasField(contract.PeriodStart) {
-			measures = append(measures, "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
+		for _, name := range []string{contract.LonField, contract.LatField, contract.PeriodStart, contract.PeriodEnd} {
+			if e.HasField(name) {
+				measures = append(measures, "min:"+name, "max:"+name)
+			}
 		}
 		to := a.mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
+		all := struct{ Data []map[string]any }{[]map[string]any{nil}}
 		query := url.Values{"measures": {strings.Join(measures, ",")}}
-		err = a.QueryAll(v, &to, query, func(found list.Records) {
-			all := struct{ Data []*span }{[]*span{&x}}
-			err = json.Unmarshal(list.AppendRecords(nil, found, false), &all)
+		err := a.QueryAll(v, &to, query, func(found list.Records) {
+			_ = json.Unmarshal(list.AppendRecords(nil, found, false), &all) // we wrote it
 		})
-		return x, err
+		return all.Data[0], err
 	})
-	return x
+	return span
 }
 
 // extentOf is where and when the features of a collection are: the time of a figure is within that
 // of the rows that it is made of. What is not known is left out.
 func (a *request) extentOf(c *collection) object {
-	extent, boxes := object{}, c.boxes
-	if c.endpoint != nil {
-		e := c.endpoint
-		if c.level != ofList {
-			e = e.Headline.List(contract.HAPINames)
-		}
-		x := a.spanOf(e)
-		if c.level == ofList && x.West != nil && x.South != nil {
-			boxes = [][4]float64{{*x.West, *x.South, *x.East, *x.North}}
-		}
-		if x.First != "" && c.hasTime() {
-			interval := [2]any{x.First + "Z"}
-			if x.Last != "" {
-				interval[1] = x.Last + "Z"
-			}
-			extent["temporal"] = object{
-				"interval": [][2]any{interval}, "trs": "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian",
-			}
-		}
+	extent := object{}
+	if c.box != nil {
+		extent["spatial"] = object{"bbox": [][4]any{*c.box}, "crs": crs84}
 	}
-	if boxes != nil {
-		extent["spatial"] = object{"bbox": boxes, "crs": crs84}
+	if c.endpoint == nil {
+		return extent
+	}
+	e := c.endpoint
+	if c.level != ofList {
+		e = e.Headline.List(contract.HAPINames)
+	}
+	span := a.spanOf(e)
+	if c.level == ofList && span["min_lon"] != nil && span["min_lat"] != nil {
+		box := [4]any{span["min_lon"], span["min_lat"], span["max_lon"], span["max_lat"]}
+		extent["spatial"] = object{"bbox": [][4]any{box}, "crs": crs84}
+	}
+	if first, has := span["min_"+contract.PeriodStart].(string); has {
+		interval := [2]any{first + "Z"}
+		if last, has := span["max_"+contract.PeriodEnd].(string); has {
+			interval[1] = last + "Z"
+		}
+		extent["temporal"] = object{"interval": [][2]any{interval}}
 	}
 	return extent
 }
