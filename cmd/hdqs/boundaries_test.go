@@ -203,6 +203,53 @@ func TestClientsOGC(t *testing.T) {
 	}
 }
 
+// TestClientsLayers reads layers of which only some places have boundaries with GDAL, as QGIS does:
+// the first ten features decide what a layer is.
+func TestClientsLayers(t *testing.T) {
+	parallel(t)
+	python := filepath.Join(clientsDir(t), "polars2", "bin", "python")
+	dir := t.TempDir()
+	testkit.WriteFile(t, filepath.Join(dir, "afg_adm1.geojson"), publishedUnits("AF33", "AF34"))
+	file := filepath.Join(dir, "b.geojson")
+	mustExit(t, 0, "boundaries", "--from", filepath.Join(dir, "afg_adm1.geojson"), "--out", file)
+	s := serve(t, "--store", sampleStore(t), "--boundaries", file)
+	var plan strings.Builder
+	layers := []string{
+		"admin1", "admin1_population", "admin1_people_in_need", "admin1_internally_displaced", "wfp_market",
+		"admin1_rainfall_percent_of_normal",
+	}
+	for _, layer := range layers {
+		fmt.Fprintf(&plan, "%s/ogc\t%s\n", s.base, layer)
+	}
+	read := fetchProgram(python, filepath.Join("testdata", "clients", "layers.py"))(t, plan.String())
+	lines := strings.Split(strings.TrimSpace(read), "\n")
+	if len(lines) != len(layers) {
+		t.Fatalf("%d layers read:\n%s", len(lines), read)
+	}
+	for i, line := range lines {
+		fields := strings.Split(line, "\t")
+		var page struct {
+			NumberMatched int
+			Features      []struct{ Geometry any }
+		}
+		items := "/ogc/collections/" + layers[i] + "/items?limit=10000"
+		testkit.Must(t, json.Unmarshal(ask(t, "GET", s.base+items).body, &page))
+		placed := 0
+		for _, f := range page.Features {
+			if f.Geometry != nil {
+				placed++
+			}
+		}
+		want := fmt.Sprintf("%s\t%d\t%d\t%d\t", layers[i], min(10, placed), page.NumberMatched, placed)
+		if !strings.HasPrefix(line, want) || placed == 0 || fields[5] == "-180 -90 180 90" {
+			t.Errorf("GDAL read\n%s\nwant\n%s", line, want)
+		}
+		if strings.Contains(line, "List") {
+			t.Errorf("%s: a property is a list, which few formats have: %s", layers[i], fields[4])
+		}
+	}
+}
+
 func numberOf(t *testing.T, v any) float64 {
 	t.Helper()
 	n, err := v.(json.Number).Float64()
