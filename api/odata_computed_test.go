@@ -110,8 +110,8 @@ func TestODataComputedFilters(t *testing.T) {
 	}
 }
 
-// TestODataComputedCost bounds what a long filter of many records costs: each comparison is made with
-// each distinct value, once.
+// TestODataComputedCost bounds what a long filter of many records costs: each comparison is made
+// with each distinct value, once.
 func TestODataComputedCost(t *testing.T) {
 	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 250, 96))
 	_, page := askOData(t, s, monthlyEvents, "$count", "true", "$top", "0")

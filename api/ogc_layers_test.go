@@ -39,7 +39,8 @@ func TestOGCLayers(t *testing.T) {
 	tables[at].rows = nil
 	for i := range 60 { // the first forty have no place, or half of one
 		row := with(inPlace("AFG"), inMonth(2024, 1+i%12), spec{
-			"market_code": fmt.Sprintf("M%02d", i), "market_name": "Market", "price": decimal("1.5"), "commodity_code": "C",
+			"market_code": fmt.Sprintf("M%02d", i), "market_name": "Market", "price": decimal("1.5"),
+			"commodity_code": "C",
 		})
 		if i >= 20 {
 			row["lat"] = decimal(fmt.Sprint(i))
@@ -130,9 +131,10 @@ func TestOGCExtents(t *testing.T) {
 		west, east, first, last := math.Inf(1), math.Inf(-1), "9999", ""
 		all, _ := allFeatures(t, s, ogc.Root+"collections/"+c.ID+"/items")
 		for _, f := range all {
-			text, _ := json.Marshal(f.Geometry)
+			geometry, _ := json.Marshal(f.Geometry)
+			text := string(geometry)
 			var lon, lat float64
-			if _, err := fmt.Sscanf(string(text[max(0, strings.LastIndex(string(text), "[")):]), "[%g,%g", &lon, &lat); err == nil {
+			if _, err := fmt.Sscanf(text[max(0, strings.LastIndex(text, "[")):], "[%g,%g", &lon, &lat); err == nil {
 				west, east = min(west, lon), max(east, lon)
 			}
 			for _, name := range []string{"period_start", "reference_period_start"} {
@@ -204,8 +206,8 @@ func TestOGCLongPages(t *testing.T) {
 	}
 }
 
-// TestStandardErrors: errors that are found before the handlers of OData and OGC are in their forms,
-// too.
+// TestStandardErrors: errors that are found before the handlers of OData and OGC are called are in
+// their forms, too.
 func TestStandardErrors(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{BaseURL: odataBase, Boundaries: ogcBoundaries(t)}, 30)
@@ -248,7 +250,8 @@ func TestStandardErrors(t *testing.T) {
 		}
 	}
 	empty := newServer(t, state.Options{Boundaries: ogcBoundaries(t)})
-	for _, target := range []string{odata.Root + "org", odata.Root + "figures", ogc.Root + "collections/wfp_market/items"} {
+	const markets = ogc.Root + "collections/wfp_market/items"
+	for _, target := range []string{odata.Root + "org", odata.Root + "figures", markets} {
 		a := empty.Answer("GET", target, nil)
 		if a.Status != 503 || !strings.Contains(string(a.Body), `:"No snapshot is loaded yet"`) {
 			t.Errorf("%s without a snapshot: %d %s", target, a.Status, a.Body)

@@ -31,8 +31,8 @@ func (d *Admission) InTurns(ctx *fasthttp.RequestCtx, work func(pause func() err
 const pausesPerLook = 256
 
 // SendPieces answers with a page of some pieces, each of which piece appends. A long one is
-// rendered while it is sent, as rows are, so that slow readers do not hold whole pages. Its length is
-// not known, and its tag is of what names the page: meaning.
+// rendered while it is sent, as rows are, so that slow readers do not hold whole pages. Its length
+// is not known, and its tag is of what names the page: meaning.
 func (s *Lists) SendPieces(
 	ctx *fasthttp.RequestCtx, head *PageHead, meaning []byte, of int, piece func(dst []byte, i int) []byte,
 ) error {

@@ -58,9 +58,8 @@ func New(l *list.Lists) *Service {
 func (s *Service) AddRoutes() {
 	route := list.Route{Name: Root, Handler: s.handle, MaxURI: maxURI}
 	s.Add(s.Mounts[0], above+list.Wildcard, route)
-	s.FaultForms = append(s.FaultForms, state.FaultForm{Root: above, Write: func(ctx *fasthttp.RequestCtx, status int, body string) {
-		write(ctx, list.FaultOfBody(status, body))
-	}})
+	failed := func(ctx *fasthttp.RequestCtx, status int, body string) { write(ctx, list.FaultOfBody(status, body)) }
+	s.FaultForms = append(s.FaultForms, state.FaultForm{Root: above, Write: failed})
 }
 
 func (s *Service) handle(ctx *fasthttp.RequestCtx) {

@@ -9,8 +9,8 @@ import (
 	"hdqs/api/list"
 )
 
-// spanOf are the least and greatest values of the places and times of a list, found once a snapshot.
-// It is empty where that fails, which is logged.
+// spanOf are the least and greatest values of the places and times of a list, found once a
+// snapshot. It is empty where that fails, which is logged.
 func (a *request) spanOf(e *contract.Endpoint) (span map[string]any) {
 	v, err := a.AcquireFor("")
 	if err != nil {

@@ -68,9 +68,8 @@ func (s *Service) AddRoutes() {
 	route := list.Route{Name: Root, Handler: s.handle, MaxURI: maxURI}
 	s.Add(s.Mounts[0], strings.TrimSuffix(Root, "/"), route)
 	s.Add(s.Mounts[0], Root+list.Wildcard, route)
-	s.FaultForms = append(s.FaultForms, state.FaultForm{Root: Root, Write: func(ctx *fasthttp.RequestCtx, status int, body string) {
-		write(ctx, list.FaultOfBody(status, body))
-	}})
+	failed := func(ctx *fasthttp.RequestCtx, status int, body string) { write(ctx, list.FaultOfBody(status, body)) }
+	s.FaultForms = append(s.FaultForms, state.FaultForm{Root: Root, Write: failed})
 }
 
 // link is a link as JSON has it.
@@ -141,7 +140,8 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case len(parts) == 2:
 		return a.Pass(func() error {
 			described := a.describe(c)
-			return a.send(described, jsonType, page{Title: c.title, About: c.about, Entries: described["links"].([]link)})
+			links := described["links"].([]link)
+			return a.send(described, jsonType, page{Title: c.title, About: c.about, Entries: links})
 		}, a.Slow)
 	case len(parts) == 3 && parts[2] == "queryables":
 		return a.send(c.queryables(a.base), schemaType, page{Title: c.title + ": what it can be filtered by"})
