@@ -69,10 +69,9 @@ func FaultOfBody(status int, body string) *Fault {
 	if err := json.Unmarshal([]byte(body), &texts); err != nil { // issues of parameters
 		texts.Detail = body
 	}
-	text := strings.Join(strings.Fields(strings.Join([]string{
-		texts.Detail, texts.Error, texts.Hint, texts.Rule, texts.Table,
-	}, " ")), " ")
-	return &Fault{status, strings.ReplaceAll(fasthttp.StatusMessage(status), " ", ""), text}
+	parts := []string{texts.Detail, texts.Error, texts.Hint, texts.Rule, texts.Table}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return &Fault{status, strings.ReplaceAll(fasthttp.StatusMessage(status), " ", ""), strings.Join(parts, ": ")}
 }
 
 // onceKey is the key of what is made once. Another one is made after damage was found in any table:

@@ -104,9 +104,12 @@ func (o *options) find(all []area, pause func() error) (rows []*area, total int,
 
 // sendAreas answers with the areas of a page.
 func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, state string) error {
+	pieces := len(rows) + 2
+	if o.one {
+		pieces = 1
+	}
 	piece := func(dst []byte, i int) []byte {
 		switch {
-		case o.one && i != 1:
 		case o.one:
 			dst = a.withLinks(rows[0].appendFeature(dst), c)
 		case i == 0:
@@ -120,7 +123,7 @@ func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, 
 	}
 	if a.html {
 		var body []byte
-		for i := range len(rows) + 2 {
+		for i := range pieces {
 			body = piece(body, i)
 		}
 		p := page{Title: c.title, About: c.about, Fields: contract.FieldNames(c.fields)}
@@ -131,7 +134,7 @@ func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, 
 	}
 	meaning := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
 	head := list.NewPageHead(geoJSONType, reply.DataPolicy, reply.LandingKey, a.PageFields()...)
-	err := a.SendPieces(a.ctx, &head, meaning, len(rows)+2, piece)
+	err := a.SendPieces(a.ctx, &head, meaning, pieces, piece)
 	a.policy(&a.ctx.Response.Header)
 	return err
 }
