@@ -74,9 +74,9 @@ func BenchmarkODataPage(b *testing.B) {
 }
 
 // BenchmarkListsBesideOData compares lists alone with lists beside 16 clients over loopback. Each
-// client sends a long filter of 72,000 computed records 50 ms after the answer to its last one. Both
-// take turns. Metrics are the medians of the rounds: p99 of lists alone and beside the clients in
-// milliseconds, and their ratio, which should be at most 2 on a machine that does nothing else.
+// client sends a long filter of 72,000 computed records 50 ms after the answer to its last one.
+// Both take turns. Metrics are the medians of the rounds: p99 of lists alone and beside the clients
+// in milliseconds, and their ratio, which should be at most 2 on a machine that does nothing else.
 func BenchmarkListsBesideOData(b *testing.B) {
 	s := testServer(b, state.Options{BaseURL: odataBase, QueueWait: wire.DefaultWait}, eventTables(b, 250, 96))
 	var all []string
