@@ -147,12 +147,12 @@ CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packag
 
 clients clients-short engines: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 clients clients-short: export HDQS_CLIENTS := $(abspath .cache)
-clients-short: build $(filter-out %/oapi-codegen %/ogen,$(CLIENTS)) $(VERSITYGW) ## the same without R, PyIceberg, generators of clients and real input, as CI runs it
-	$(PART) 'python3-venv curl node npm chromium' $(GOTEST) -count=1 -run '^TestClients' -skip '^TestClients(Generated|EnginesFixtures|CatalogsFixtures)$$' ./cmd/hdqs
+clients-short: build $(filter-out %/oapi-codegen %/ogen,$(CLIENTS)) $(VERSITYGW) ## the same without R, GDAL's programs, gnumeric, PyIceberg, generators of clients and real input, as CI runs it
+	$(PART) 'python3-venv curl node npm chromium' $(GOTEST) -count=1 -run '^TestClients' -skip '^TestClients(Generated|EnginesFixtures|CatalogsFixtures|OGC|Gnumeric)$$' ./cmd/hdqs
 
 clients: export HDQS_CLIENTS_ALL := 1
 clients: build $(CLIENTS) $(VERSITYGW) ## foreign clients: browsers and libraries, tables by URL, typed and generated clients, what public clients send
-	$(PART) 'python3-venv curl node npm chromium Rscript ssconvert mvn javac' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
+	$(PART) 'python3-venv curl node npm chromium Rscript ssconvert ogrinfo mvn javac' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
 
 api-conformance: build .cache/schemathesis/packages ## schemathesis against the running server
 	$(PART) python3-venv .ci/schemathesis.sh $(BIN)

@@ -264,7 +264,8 @@ func (r *Report) Losses() (lines []string) {
 		if strings.Contains(f.Why, f.Path) {
 			reason.Path = ""
 		}
-		if named[f.Role] || !slices.Contains(r.Empty, f.Role) {
+		keepsTable := func(s Stale) bool { return strings.HasSuffix(s.Why, f.Why) } // whose line has it
+		if (named[f.Role] || !slices.Contains(r.Empty, f.Role)) && !slices.ContainsFunc(r.Stale, keepsTable) {
 			all = append(all, reason)
 		}
 		named[f.Role] = true

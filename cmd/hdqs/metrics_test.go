@@ -55,7 +55,8 @@ func TestMetricsAreDocumented(t *testing.T) {
 	for name, text := range map[string]string{"docs/faults.md or docs/metrics.md": docs, "hdqs.rules.yml": rules} {
 		for _, metric := range metricName.FindAllString(text, -1) {
 			family := strings.TrimSuffix(metric, "_bucket")
-			if !families[family] {
+			const ofUnit = "hdqs_load_exit_code" // written by hdqs-build.service, for node exporter
+			if !families[family] && metric != ofUnit {
 				t.Errorf("%s names %s, which the server does not have", name, metric)
 			}
 		}

@@ -93,6 +93,12 @@ def fault(where, text):
     faults.append("%s: %s" % (where, text))
 
 
+def snapshot_day():
+    url = BASE + "/hapi/api/v2/metadata/location?limit=1"
+    with urllib.request.urlopen(urllib.request.Request(url, headers=HEADERS)) as answer:
+        return "-".join(re.match(r"(....)(..)(..)", answer.headers["X-Snapshot-Id"]).groups())
+
+
 def get(path):
     request = urllib.request.Request(path if path.startswith("http") else BASE + path, headers=HEADERS)
     try:
@@ -101,6 +107,8 @@ def get(path):
     except urllib.error.HTTPError as answer:
         return answer.code, answer.read()
 
+
+TODAY = snapshot_day()
 
 # Rows. A place is its code, or without one what the provider calls it; a province is known by both.
 
@@ -352,11 +360,13 @@ def month_before(month, n):
 def headline(name, more):
     """A figure of all places that pass: {place: (value, units, known units)}."""
     list_name, params, measure, place = HEADLINES[name]
+    until = more.get("end_date", [TODAY])[0]  # no figure is made of rows of the future
+    more = {**more, "end_date": [TODAY if TODAY.startswith(until) else min(until, TODAY)]}
     law, params = LAW[list_name], {**params, **more}
     function, _, field = measure.partition(":")
     if name == "price_change_in_a_year":
         return price_changes(law, more)
-    until = condition(law, "end_date", more["end_date"]) if "end_date" in more else "true"
+    until = condition(law, "end_date", more["end_date"])
     if list_name == "conflict-events":
         last = DB.execute('select max(ps) from "%s" where %s' % (law.name, until)).fetchone()[0]
         if last is None:
@@ -397,8 +407,8 @@ def price_changes(law, more):
     found = {}
     for code, last in DB.execute("select country, max(ps)[1:7] from passing group by 1").fetchall():
         key = "market_code, commodity_code, unit, price_flag, price_type, currency_code"
-        at = """select %s, avg(cast(price as double)) as price from passing where country = %s and ps[1:7] <= '{0}'
-            and pe[1:7] >= '{0}' group by all""" % (key, quoted(code))
+        at = """select %s, avg(cast(price as double)) as price from passing where country = %s and ps[1:7] = '{0}'
+            group by all""" % (key, quoted(code))
         value = DB.execute("select 100 * (median(a.price / b.price) - 1) from (%s) a join (%s) b using (%s) where b.price > 0"
                            % (at.format(last), at.format(month_before(last, 12)), key)).fetchone()[0]
         found[code] = (value, None)
