@@ -1,3 +1,5 @@
+//go:build !race
+
 package api
 
 import (
@@ -19,8 +21,6 @@ import (
 	"hdqs/api/state"
 	"hdqs/api/wire"
 )
-
-const odataBase = "https://odata.example"
 
 // BenchmarkODataPage compares pages of 10,000 records by OData with those of the list, of the
 // snapshot that BenchmarkPlainPage reads: neighbouring rows and scattered ones, plain and

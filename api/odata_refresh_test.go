@@ -18,6 +18,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
+const odataBase = "https://odata.example"
+
 // largeList is a list of few columns.
 const largeList = "/api/v2/metadata/sector"
 

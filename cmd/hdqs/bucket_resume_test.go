@@ -114,7 +114,7 @@ func (r *resumeTrial) testCutTwice(t *testing.T) {
 // catalog's list must not give its size and checksum, or the load would refuse the new object.
 func (r *resumeTrial) testReplaced(t *testing.T) {
 	next := testkit.ReadFile(t, filepath.Join(r.files, r.name))
-	next = bytes.Replace(next, []byte(",civilian_targeting,"), []byte(",demonstration,"), 1)
+	next = bytes.Replace(next, []byte(",civilian_targeting,"), []byte(",civilian_targeting,1"), 1)
 	list := decode[map[string]any](t, r.get(t, "mirror/catalog.json"))
 	for _, entry := range list["resources"].([]any) {
 		delete(entry.(map[string]any), "size")
