@@ -3,6 +3,7 @@ package main_test
 import (
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -89,7 +90,13 @@ func TestInterruptedReading(t *testing.T) {
 	testkit.Must(t, syscall.Mkfifo(pipe, 0o600))
 	for _, sig := range ends {
 		s := start(t, nil, "serve", "--listen", "127.0.0.1:0", "--boundaries", pipe)
-		time.Sleep(300 * time.Millisecond) // Go has installed the handler by then
+		var writer *os.File // who opens the pipe without waiting fails as long as nobody reads it
+		testkit.WaitFor(t, "the pipe to be read", func() (isRead bool) {
+			var err error
+			writer, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+			return err == nil
+		})
+		defer writer.Close()
 		began := time.Now()
 		s.signal(t, sig)
 		if code := s.wait(t); code != 130 || !s.logged("hdqs: interrupted") {
