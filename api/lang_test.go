@@ -25,8 +25,8 @@ import (
 
 // langFile is a file of texts.
 type langFile struct {
-	Texts  map[string]any
-	Retold map[string]string
+	Texts map[string]any
+	Said  map[string]string // of package say
 }
 
 func readLang(t *testing.T, code string) (f langFile) {
@@ -77,19 +77,61 @@ func templateKeys(t *testing.T, keys map[string]bool) {
 	}
 }
 
+// constant is the text of a literal, or of literals that are added up.
+func constant(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			value, err := strconv.Unquote(e.Value)
+			return value, err == nil
+		}
+	case *ast.BinaryExpr:
+		left, ok := constant(e.X)
+		right, also := constant(e.Y)
+		return left + right, ok && also && e.Op == token.ADD
+	}
+	return "", false
+}
+
+// TestSaid: each translation is of a format that the interface says, and has its arguments.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	formats := map[string]bool{"Value error, %s": true}
+	for _, dir := range []string{"browse", "contract", "figures", "reply", "say"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				if e, ok := n.(ast.Expr); ok {
+					if text, ok := constant(e); ok {
+						formats[text], formats["Value error, "+text] = true, true
+					}
+				}
+				return true
+			})
+		}
+	}
+	for _, l := range lang.All()[1:] {
+		for key, text := range readLang(t, l.Code).Said {
+			if !formats[key] {
+				t.Errorf("%s.json has %q, which the interface does not say", l.Code, key)
+			}
+			sameParts(t, l.Code, key, text)
+		}
+	}
+}
+
 // goKeys are the texts that calls of T in Go have, and all texts of Go in the packages of pages, of
 // which some are said by way of a variable.
 func goKeys(t *testing.T) (said, all map[string]bool) {
 	t.Helper()
 	said, all = map[string]bool{}, map[string]bool{}
-	text := func(e ast.Expr) (string, bool) {
-		lit, ok := e.(*ast.BasicLit)
-		if !ok || lit.Kind != token.STRING {
-			return "", false
-		}
-		value, err := strconv.Unquote(lit.Value)
-		return value, err == nil
-	}
 	for _, dir := range []string{
 		"browse", "chart", "country", "find", "lang", "picture", "site", "state", "../internal/follow", "../loader",
 	} {
@@ -107,7 +149,7 @@ func goKeys(t *testing.T) (said, all map[string]bool) {
 			}
 			ast.Inspect(parsed, func(n ast.Node) bool {
 				if e, ok := n.(ast.Expr); ok {
-					if value, ok := text(e); ok {
+					if value, ok := constant(e); ok {
 						all[value] = true
 					}
 				}
@@ -116,7 +158,7 @@ func goKeys(t *testing.T) (said, all map[string]bool) {
 					return true
 				}
 				if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "T" {
-					if value, ok := text(call.Args[0]); ok {
+					if value, ok := constant(call.Args[0]); ok {
 						said[value] = true
 					}
 				}

@@ -34,22 +34,22 @@ var imports = map[string][]string{
 	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api/reply": {
-		"api/contract", "api/encode", "api/render", "api/wire", "internal/nearest",
+		"api/contract", "api/encode", "api/render", "api/say", "api/wire", "internal/nearest",
 	},
 	"api/state": {
 		"aggregate", "api/accesslog", "api/boundary", "api/contract", "api/encode", "api/metrics",
 		"api/render", "api/reply", "api/wire", "index", "snapshot", "snapshot/store",
 	},
 	"api/list": {
-		"api/accesslog", "api/contract", "api/encode", "api/metrics", "api/render", "api/reply", "api/state",
+		"api/accesslog", "api/contract", "api/encode", "api/metrics", "api/render", "api/reply", "api/say", "api/state",
 		"api/textual", "api/wire", "index", "internal/background",
 	},
 	"api/figures": {
-		"aggregate", "api/additivity", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index",
-		"rowdiff", "snapshot",
+		"aggregate", "api/additivity", "api/contract", "api/list", "api/render", "api/reply", "api/say", "api/state",
+		"index", "rowdiff", "snapshot",
 	},
 	"api/find": {
-		"api/contract", "api/lang", "api/list", "api/state", "internal/background", "internal/nearest",
+		"api/contract", "api/lang", "api/list", "api/say", "api/state", "internal/background", "internal/nearest",
 	},
 	"api/files": {
 		"api/contract", "api/encode", "api/list", "api/metrics", "api/render", "api/reply", "api/state",
@@ -57,7 +57,8 @@ var imports = map[string][]string{
 	},
 	"api/site": {
 		"api/browse", "api/chart", "api/contract", "api/country", "api/files", "api/find", "api/lang", "api/list",
-		"api/picture", "api/render", "api/reply", "api/state", "api/textual", "api/web", "api/wire", "internal/nearest",
+		"api/picture", "api/render", "api/reply", "api/say", "api/state", "api/textual", "api/web", "api/wire",
+		"internal/nearest",
 		"snapshot/store",
 	},
 	"api/mcp": {"api/contract", "api/find", "api/site", "internal/background", "internal/nearest"},
@@ -77,16 +78,22 @@ var imports = map[string][]string{
 		"api/state", "api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot",
 		"snapshot/store",
 	},
-	"api/browse":          {"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang", "api/textual"},
+	"api/browse": {
+		"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang", "api/say",
+		"api/textual",
+	},
 	"api/picture":         {"api/chart", "api/lang", "api/web"},
-	"api/country":         {"api/browse", "api/chart", "api/contract", "api/lang", "api/render", "api/textual"},
+	"api/country": {
+		"api/browse", "api/chart", "api/contract", "api/lang", "api/render", "api/say", "api/textual",
+	},
 	"api/boundary":        {"api/chart"},
 	"api/chart":           {"api/lang"},
-	"api/lang":            {},
-	"api/textual":         {},
+	"api/lang":            {"api/say"},
+	"api/say":             {},
+	"api/textual":         {"api/say"},
 	"api/web":             {},
 	"api/additivity":      {"api/contract"},
-	"api/contract":        {"internal/nearest"}, // not even index: api maps its Op and Value
+	"api/contract":        {"api/say", "internal/nearest"}, // not even index: api maps its Op and Value
 	"api/wire":            {"api/metrics"},
 	"api/metrics":         {},
 	"api/accesslog":       {},

@@ -5,9 +5,7 @@
 package additivity
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"hdqs/api/contract"
 )
@@ -38,25 +36,4 @@ func Check(d *contract.Dimension, values []string) *Violation {
 		return &Violation{Ranges: [2]string{a, b}}
 	}
 	return nil
-}
-
-// maxJoined is how many values a text repeats.
-const maxJoined = 6
-
-// JoinWithAnd joins values as in a sentence: a, b and c.
-func JoinWithAnd(values []string) string {
-	shown := make([]string, 0, maxJoined+1)
-	for _, v := range values[:min(len(values), maxJoined)] {
-		if v == "" {
-			v = "(empty)"
-		}
-		shown = append(shown, v)
-	}
-	if more := len(values) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("%d more", more))
-	}
-	if len(shown) == 1 {
-		return shown[0]
-	}
-	return strings.Join(shown[:len(shown)-1], ", ") + " and " + shown[len(shown)-1]
 }

@@ -11,6 +11,7 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/say"
 	"hdqs/api/textual"
 )
 
@@ -23,7 +24,7 @@ type figure struct {
 	Chosen        []link   // filters that were chosen for the reader, each with the page without it
 	LeftOut       []string // places of which sums would be wrong
 	Coverage      string   // that not all units have records
-	units         string   // the same as the interface says it
+	units         say.Coverage
 	National      []string // countries of which this is not the figure of the whole country, with that one
 	Coarsest      string   // the page with those
 	Title         string
@@ -41,16 +42,16 @@ type figure struct {
 	Placeless     int    // groups without a place on the map
 	Head          []string
 	Rows          [][]cell
-	Left          int      // groups that are not drawn
-	Cut           []string // what a chart over time leaves out, in words
-	Whole         link     // the page that draws all of it
-	Unlisted      int      // groups that are not in the table
-	Several       int      // groups without a figure, since their records have several
-	Others        link     // the page with countries that are published at other levels
-	Changing      []string // months whose figures their source can still change
-	Refused       []string // why there is no figure
-	Heal          string   // the page that shows the right figure, where this one is refused
-	Source        string   // the same figures as a request
+	Left          int        // groups that are not drawn
+	Cut           []string   // what a chart over time leaves out, in words
+	Whole         link       // the page that draws all of it
+	Unlisted      int        // groups that are not in the table
+	Several       int        // groups without a figure, since their records have several
+	Others        link       // the page with countries that are published at other levels
+	Changing      []string   // months whose figures their source can still change
+	Refused       []say.Text // why there is no figure
+	Heal          string     // the page that shows the right figure, where this one is refused
+	Source        string     // the same figures as a request
 	About         *about
 	Codes         []string    // of the names in the table, empty without codes
 	AllBars       []chart.Bar // that could be drawn
@@ -175,9 +176,9 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	var records []textual.Record
 	total := 0
 	if answer != nil {
-		x.units = answer.Coverage
-		records, total, x.Coverage = answer.Records, answer.Total, unitsText(l, answer.Coverage)
-		x.Changing = answer.Provisional
+		x.units = answer.Notes.Coverage
+		records, total, x.Coverage = answer.Records, answer.Total, unitsText(l, x.units)
+		x.Changing = answer.Notes.Provisional
 	}
 	if len(records) < total {
 		issues = append(issues, tooManyGroups(total))
@@ -187,7 +188,7 @@ func drawFigure(q *Question, s state) (*figure, error) {
 			return x, err
 		}
 		for _, issue := range issues {
-			x.Refused = append(x.Refused, issue.Text) // the template retells it
+			x.Refused = append(x.Refused, issue.Message())
 		}
 		x.Heal, err = heal(q, s)
 		return x, err
@@ -200,8 +201,9 @@ func drawFigure(q *Question, s state) (*figure, error) {
 		}
 	}
 	if x.Several > 0 && x.Several == len(groups) {
-		x.Refused = append(x.Refused, l.T("%s: the records have several values, which are not added up or averaged.",
-			m.label)+" "+l.T("Choose a level, and only the newest edition."))
+		x.Refused = append(x.Refused, say.Join(
+			say.Of("%s: the records have several values, which are not added up or averaged.", m.label),
+			say.Of("Choose a level, and only the newest edition.")))
 		x.Heal, err = heal(q, s)
 		return x, err
 	}
@@ -226,7 +228,7 @@ func drawUnits(q *Question, s state, by *by) (*figure, error) {
 	at := state{path: s.path, values: s.copy(levelParam)}
 	at.values.Set(levelParam, level)
 	x, err := drawFigure(q, at)
-	if err != nil || len(x.Refused) > 0 || len(x.Rows) == 0 || strings.HasPrefix(x.units, "units=0/") {
+	if err != nil || len(x.Refused) > 0 || len(x.Rows) == 0 || x.units.All > 0 && x.units.Have == 0 {
 		return nil, err
 	}
 	text := chipText(q.Language, q.named, q.Plan.Param(levelParam), []string{level})
@@ -261,21 +263,21 @@ func (x *figure) addOthers(q *Question, s state, by *by, request string, total i
 	return err
 }
 
-// unitsText says in words how many units have records, as the interface says it.
-func unitsText(l *lang.Language, coverage string) string {
-	some, all, ok := strings.Cut(strings.TrimPrefix(coverage, "units="), "/")
-	if !ok || some == all {
+// unitsText says in words how many units have records, if not all have.
+func unitsText(l *lang.Language, units say.Coverage) string {
+	if !units.IsPart() {
 		return ""
 	}
 	const text = "Where the fewest have records, it is %[1]s of %[2]s provinces or districts."
-	return l.T(text, l.Number(some), l.Number(all))
+	return l.T(text, l.Number(strconv.Itoa(units.Have)), l.Number(strconv.Itoa(units.All)))
 }
 
 // tooManyGroups says that an answer lacks groups, without which figures and their order would be
 // wrong.
 func tooManyGroups(total int) contract.Issue {
-	return contract.Issue{Text: Count(total) + " groups are more than a page can draw, which is " +
-		Count(contract.MaxLimit) + ". Choose a country, a time, or fewer values."}
+	return contract.Issue{Text: say.Join(
+		say.Of("%s groups are more than a page can draw, which is %s.", Count(total), Count(contract.MaxLimit)),
+		say.Of("Choose a country, a time, or fewer values."))}
 }
 
 // keptIn are parameters that a form sends on.

@@ -254,9 +254,9 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	var known []group
 	var start, end string
 	for _, r := range records {
-		f := fieldsOf(r, "location_code", "value", "period_start", "period_end", "provider", "reason", "complete")
+		f := fieldsOf(r, "location_code", "value", "period_start", "period_end", "provider", "complete")
 		if f[1] == "" {
-			reason, _ := l.Retell(f[5])
+			reason, _ := l.Say(r.Reason())
 			t.LeftOut = append(t.LeftOut, l.T("%[1]s: %[2]s", v.nameOf(f[0]), reason))
 			continue
 		}
@@ -268,7 +268,7 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 		}
 		end = max(end, f[3])
 		sources[f[4]] = true
-		if f[6] == "false" {
+		if f[5] == "false" {
 			t.Note = l.T("Not complete: months are missing, or their figures can still change.")
 		}
 		if text := coverageText(l, fieldsOf(r, "units", "units_known", "admin_level")); text != "" {

@@ -10,6 +10,7 @@ import (
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/say"
 )
 
 // Page is what a page shows, for its template.
@@ -28,7 +29,8 @@ type Page struct {
 	Clear                  string // the page without filters; empty if it has none
 	Wrong                  []string
 	Ways                   []link // pages with records, of one without
-	Unknown, Hint          string
+	Unknown                string
+	Hint                   say.Text
 	Warnings               []string
 	First                  *first // nil if the address says what is drawn
 	Facets                 []facet
@@ -127,7 +129,7 @@ func New(q *Question) (p *Page, clean string, err error) {
 	}
 	without := []string{"offset", rowParam}
 	for _, w := range wrong {
-		text, _ := l.Retell(w.Text)
+		text, _ := l.Say(w.Message())
 		p.Wrong = append(p.Wrong, l.T("%[1]s: %[2]s", label(l, w.Param), text))
 		without = append(without, w.Param)
 	}
@@ -300,7 +302,7 @@ func Problems(err error) (all []contract.Issue, ok bool) {
 		return invalid.Issues, true
 	}
 	if day, ok := errors.AsType[*contract.BadDay](err); ok {
-		return []contract.Issue{{Param: day.Param, Text: day.Error()}}, true
+		return []contract.Issue{{Param: day.Param, Text: day.Text()}}, true
 	}
 	return nil, false
 }
@@ -308,7 +310,7 @@ func Problems(err error) (all []contract.Issue, ok bool) {
 func wrongByParam(l *lang.Language, issues []contract.Issue) map[string]string {
 	texts := map[string]string{}
 	for _, issue := range issues {
-		texts[issue.Param], _ = l.Retell(issue.Text)
+		texts[issue.Param], _ = l.Say(issue.Message())
 	}
 	return texts
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/say"
 )
 
 // rightSum is an aggregate without the countries that make its sums wrong, so that one odd record
@@ -18,11 +19,11 @@ type rightSum struct {
 	fields, measures []string
 
 	rows    []figureRow
-	kept    url.Values // the filter for the countries in it, nil for all
-	isLong  bool       // it has more countries than a request of others may name
-	left    []string   // countries that are left out
-	refused []string   // why there is none, in words
-	units   string     // of how many units it is, as the interface says it
+	kept    url.Values   // the filter for the countries in it, nil for all
+	isLong  bool         // it has more countries than a request of others may name
+	left    []string     // countries that are left out
+	refused []say.Text   // why there is none
+	units   say.Coverage // of the sum
 
 	changing []string // months whose figures can still change
 	at       map[string]int
@@ -104,7 +105,7 @@ func (s *rightSum) halve(place string, codes []string, isRefused bool) (left []s
 func (s *rightSum) measure() string { return strings.Join(s.measures, ",") }
 
 // ask adds the groups of some records to those there are. It returns why that is refused.
-func (s *rightSum) ask(more url.Values) (refused []string, err error) {
+func (s *rightSum) ask(more url.Values) (refused []say.Text, err error) {
 	of := state{values: maps.Clone(s.values)}
 	maps.Copy(of.values, more)
 	query := groupsQuery(of, s.fields, s.measure())
@@ -120,19 +121,19 @@ func (s *rightSum) ask(more url.Values) (refused []string, err error) {
 		issues = append(issues, tooManyGroups(answer.Total))
 	}
 	for _, issue := range issues {
-		refused = append(refused, issue.Text)
+		refused = append(refused, issue.Message())
 	}
 	if len(refused) > 0 {
 		return refused, nil
 	}
-	if s.units = answer.Coverage; s.at == nil {
+	if s.units = answer.Notes.Coverage; s.at == nil {
 		s.at = map[string]int{}
 	}
 	names := slices.Clone(s.measures)
 	for i := range names {
 		names[i] = strings.ReplaceAll(names[i], ":", "_")
 	}
-	s.changing = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.changing, answer.Provisional))))
+	s.changing = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.changing, answer.Notes.Provisional))))
 	for _, r := range answer.Records {
 		row := figureRow{fieldsOf(r, s.fields...), fieldsOf(r, names...)}
 		key := strings.Join(row.fields, "\x00")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/say"
 	"hdqs/api/textual"
 )
 
@@ -25,7 +26,7 @@ func (o *oddPlaces) Ask(_ *contract.Endpoint, _ contract.Kind, params url.Values
 	}
 	isOdd := func(place string) bool { return slices.Contains(o.odd, place) }
 	if params.Get("measures") != "count" && slices.ContainsFunc(places, isOdd) {
-		return nil, &contract.Invalid{Issues: []contract.Issue{{Text: "It counts twice."}}}
+		return nil, &contract.Invalid{Issues: []contract.Issue{{Text: say.Of("It counts twice.")}}}
 	}
 	fields := []string{"location_code", strings.ReplaceAll(params.Get("measures"), ":", "_")}
 	records, err := textual.New(len(places), fields, func(dst []byte, record, field int) []byte {

@@ -208,15 +208,15 @@ func (p *Page) NoFigure() []string {
 	case len(p.Wrong) > 0:
 		return p.Wrong
 	case p.Unknown != "":
-		hint, _ := p.Language.Retell(p.Hint)
+		hint, _ := p.Language.Say(p.Hint)
 		return []string{strings.TrimSpace(p.Language.T("This list has no filter %s.", p.Unknown) + " " + hint)}
 	case p.Total == "0":
 		return []string{p.Language.T("No record passes these filters.")}
 	case x != nil && len(x.Refused) > 0:
 		var all []string
 		for _, text := range x.Refused {
-			text, _ = p.Language.Retell(text)
-			all = append(all, text)
+			said, _ := p.Language.Say(text)
+			all = append(all, said)
 		}
 		return all
 	case x != nil && len(x.Rows) > 0:

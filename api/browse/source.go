@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"hdqs/api/contract"
+	"hdqs/api/say"
 	"hdqs/api/textual"
 )
 
@@ -23,9 +24,6 @@ type Answer struct {
 	Total   int      // records on all pages
 	Bytes   int      // of the records of rows as JSON
 	Unknown []string // parameters that the endpoint does not have
-	Hint    string   // what was probably meant
-
-	Provisional []string // months whose figures their source can still change
-
-	Coverage string // of a sum of places, how many units have records: units=1/189; empty if all or unknown
+	Hint    say.Text // what was probably meant
+	Notes   say.Notes
 }

@@ -153,7 +153,8 @@ func (r *Request) readMeasures(p *Param) {
 		}
 	}
 	if ok && len(r.Measures) > maxMeasures {
-		issue := tooMany(p.Name, "", len(r.Measures), maxMeasures, "measures")
+		issue := tooMany(p.Name, "", len(r.Measures), maxMeasures,
+			"List should have at most %s measures, not %s; send the rest in another request")
 		issue.NullInput = true
 		r.fault(issue)
 	}
@@ -258,7 +259,9 @@ func unknownName(param, input, reason, near string, choices []string) Issue {
 	default:
 		reason += ". There is no choice here"
 	}
-	return valueError(param, input, reason+strings.Join(choices, ", "))
+	issue := valueError(param, input, reason+strings.Join(choices, ", "))
+	issue.Meant = meant
+	return issue
 }
 
 // notMeasure is the issue of a measure without a function, or with a field too many or too few.

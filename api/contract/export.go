@@ -1,11 +1,12 @@
 package contract
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"hdqs/api/say"
 )
 
 // A request of kind Export asks for all rows that pass, in one answer that is sent while it is
@@ -141,7 +142,7 @@ func describeExportFormats(p *Param) string {
 func NoTable(r *Request) Issue {
 	return Issue{
 		Type: "no_table", Param: formatParam, Input: r.Format,
-		Text: "The snapshot has no table of these records; ask for output_format=csv or json",
+		Text: say.Of("The snapshot has no table of these records; ask for output_format=csv or json"),
 	}
 }
 
@@ -150,21 +151,22 @@ func NoTable(r *Request) Issue {
 func LongText(r *Request, field string, length, most int) Issue {
 	return Issue{
 		Type: "too_much", Param: formatParam, Input: r.Format, CtxKey: "max_length", CtxInt: most,
-		Text: fmt.Sprintf("A cell of xlsx has at most %d characters, and a record has %d in %s; choose other fields "+
+		Text: say.Of("A cell of xlsx has at most %s characters, and a record has %s in %s; choose other fields "+
 			"with fields=, filter, or ask for output_format=csv-excel", most, length, field),
 	}
 }
 
 // TooManyRows is the issue of an export of more rows than the server or the format allows.
 func TooManyRows(r *Request, rows, most int) Issue {
-	text := fmt.Sprintf("An export has at most %d records, and this one would have %d; filter, "+
-		"or ask for parts with limit and offset", most, rows)
+	text := "An export has at most %s records, and this one would have %s; filter, " +
+		"or ask for parts with limit and offset"
 	if r.Format == FormatXLSX && most == MaxSheetRows {
-		text = fmt.Sprintf("A sheet of xlsx has at most %d records, and this one would have %d; filter, "+
-			"ask for parts with limit and offset, or for output_format=csv-excel", most, rows)
+		text = "A sheet of xlsx has at most %s records, and this one would have %s; filter, ask for parts with limit " +
+			"and offset, or for output_format=csv-excel"
 	}
 	return Issue{
-		Type: "too_much", Param: "limit", Text: text, NullInput: true, CtxKey: "max_rows", CtxInt: most,
+		Type: "too_much", Param: "limit", Text: say.Of(text, most, rows), NullInput: true,
+		CtxKey: "max_rows", CtxInt: most,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/api/say"
 	"hdqs/internal/nearest"
 )
 
@@ -151,8 +152,8 @@ var ofKind = &ParamKind{
 	issue: func(e *Endpoint, kind, text string) Issue {
 		return Issue{
 			Type: kind, Param: ofParam, NullInput: true,
-			Text: text + ": the fields whose values are counted, with commas between them, of " +
-				strings.Join(e.GroupNames(), ", "),
+			Text: say.Of("%s: the fields whose values are counted, with commas between them, of %s", text,
+				strings.Join(e.GroupNames(), ", ")),
 		}
 	},
 }

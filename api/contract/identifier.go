@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hdqs/api/say"
 )
 
 // IdentifierParam is the query parameter of the application identifier. Both name sets have it.
@@ -229,7 +231,7 @@ func EncodeQuery(query []byte) (identifier string, issues []Issue) {
 	identifier, issues = EncodeIdentifier(texts["application"], texts["email"])
 	for i, issue := range issues {
 		if _, given := texts[issue.Param]; !given {
-			issues[i] = Issue{Type: "missing", Param: issue.Param, Text: "Field required", NullInput: true}
+			issues[i] = Issue{Type: "missing", Param: issue.Param, Text: say.Of("Field required"), NullInput: true}
 		}
 	}
 	return identifier, issues

@@ -4,14 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hdqs/api/say"
 )
 
 // Issue is one error in one parameter.
 type Issue struct {
 	Type      string
 	Param     string
-	Part      string // which reading of a parameter with two possible types failed; mostly empty
-	Text      string
+	Part      string   // which reading of a parameter with two possible types failed; mostly empty
+	Text      say.Text // what is wrong, and what helps
+	Meant     string   // the parameter or value that was probably meant, empty if that is not known
+	Instead   string   // the request that is right, empty if that is not known
 	Input     string
 	NullInput bool // the input is null: the parameter is absent, or its value is withheld
 
@@ -19,6 +23,14 @@ type Issue struct {
 	CtxKey  string
 	CtxInt  int
 	CtxText string
+}
+
+// Message is what is wrong, and the request that is right if it is known.
+func (i *Issue) Message() say.Text {
+	if i.Instead == "" {
+		return i.Text
+	}
+	return say.Join(i.Text, say.Of("Right: %s", i.Instead))
 }
 
 // Invalid is the error of a request with invalid parameters. It has the issues of all of them, in
@@ -29,15 +41,20 @@ type Invalid struct {
 }
 
 func (e *Invalid) Error() string {
-	return fmt.Sprintf("api: %d invalid parameters, first %s: %s", len(e.Issues), e.Issues[0].Param, e.Issues[0].Text)
+	return fmt.Sprintf("api: %d invalid parameters, first %s: %s", len(e.Issues), e.Issues[0].Param,
+		e.Issues[0].Message())
 }
 
 // BadDay is the error of a start_date or end_date that has none of the accepted forms. It hides all
 // other errors.
 type BadDay struct{ Param string }
 
-func (e *BadDay) Error() string {
-	return "Invalid " + e.Param + " format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"
+func (e *BadDay) Error() string { return e.Text().String() }
+
+// Text is what is wrong, and which forms there are.
+func (e *BadDay) Text() say.Text {
+	return say.Join(say.Of("Invalid %s format.", e.Param),
+		say.Of("Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"))
 }
 
 // Forbidden is the error of a request whose identifier is missing or bad.
@@ -49,16 +66,16 @@ func (e *Forbidden) Error() string { return e.Text }
 type bound struct{ kind, key, text string }
 
 var (
-	tooLong      = bound{"string_too_long", "max_length", "String should have at most %d characters"}
-	tooShortText = bound{"string_too_short", "min_length", "String should have at least %d characters"}
-	tooSmall     = bound{"greater_than_equal", "ge", "Input should be greater than or equal to %d"}
-	tooGreat     = bound{"less_than_equal", "le", "Input should be less than or equal to %d"}
+	tooLong      = bound{"string_too_long", "max_length", "String should have at most %s characters"}
+	tooShortText = bound{"string_too_short", "min_length", "String should have at least %s characters"}
+	tooSmall     = bound{"greater_than_equal", "ge", "Input should be greater than or equal to %s"}
+	tooGreat     = bound{"less_than_equal", "le", "Input should be less than or equal to %s"}
 )
 
 // issue is the issue of a value beyond a limit.
 func (b bound) issue(param, input string, limit int) Issue {
 	return Issue{
-		Type: b.kind, Param: param, Input: input, Text: fmt.Sprintf(b.text, limit), CtxKey: b.key, CtxInt: limit,
+		Type: b.kind, Param: param, Input: input, Text: say.Of(b.text, limit), CtxKey: b.key, CtxInt: limit,
 	}
 }
 
@@ -70,23 +87,24 @@ var unread = [...][2]string{
 }
 
 func notOfType(t Type, param, input string) Issue {
-	return Issue{Type: unread[t][0], Param: param, Input: input, Text: unread[t][1]}
+	return Issue{Type: unread[t][0], Param: param, Input: input, Text: say.Of(unread[t][1])}
 }
 
 func notDecimal(param, input string, fault decimalFault) Issue {
 	if fault == decimalInfinite {
-		return Issue{Type: "finite_number", Param: param, Text: "Input should be a finite number", Input: input}
+		return Issue{Type: "finite_number", Param: param, Text: say.Of("Input should be a finite number"), Input: input}
 	}
-	return Issue{Type: "decimal_parsing", Param: param, Text: "Input should be a valid decimal", Input: input}
+	return Issue{Type: "decimal_parsing", Param: param, Text: say.Of("Input should be a valid decimal"), Input: input}
 }
 
 func notInEnum(p *Param, input string) Issue {
-	text := "Input should be " + p.Enum.Expected
+	expected := p.Enum.Expected
 	if p.List && slices.ContainsFunc(p.Enum.Values, func(v string) bool { return strings.Contains(v, ",") }) {
-		text += `; in a list, write the comma of a value as \,`
+		expected += `; in a list, write the comma of a value as \,`
 	}
 	return Issue{
-		Type: "enum", Param: p.Name, Text: text, Input: input, CtxKey: "expected", CtxText: p.Enum.Expected,
+		Type: "enum", Param: p.Name, Text: say.Of("Input should be %s", expected), Input: input,
+		CtxKey: "expected", CtxText: p.Enum.Expected,
 	}
 }
 
@@ -94,20 +112,23 @@ func notInEnum(p *Param, input string) Issue {
 func tooFew(param, advice string) Issue {
 	return Issue{
 		Type: "too_short", Param: param, CtxKey: "min_length", CtxInt: 1,
-		Text: "List should have at least 1 value" + advice,
+		Text: say.Of("List should have at least 1 value%s", advice),
 	}
 }
 
 func emptyValue(param, input string, position int) Issue {
-	reason := fmt.Sprintf("value %d of the list is empty; separate values by one comma", position)
-	return valueError(param, input, reason)
+	return valueError(param, input, "value %s of the list is empty; separate values by one comma", position)
 }
 
-func tooMany(param, input string, count, most int, what string) Issue {
+func tooManyValues(param, input string, count int) Issue {
+	return tooMany(param, input, count, MaxValues,
+		"List should have at most %s values, not %s; send the rest in another request")
+}
+
+func tooMany(param, input string, count, most int, format string) Issue {
 	return Issue{
 		Type: "too_long", Param: param, Input: input, CtxKey: "max_length", CtxInt: most,
-		Text: fmt.Sprintf("List should have at most %d %s, not %d; send the rest in another request",
-			most, what, count),
+		Text: say.Of(format, most, count),
 	}
 }
 
@@ -117,44 +138,43 @@ func notDateTime(param, input string, fault dateTimeFault) []Issue {
 	return []Issue{
 		{
 			Type: "datetime_from_date_parsing", Param: param, Part: "datetime", Input: input,
-			Text:   "Input should be a valid datetime or date, " + fault.dateTime,
+			Text:   say.Of("Input should be a valid datetime or date, %s", fault.dateTime),
 			CtxKey: "error", CtxText: fault.dateTime,
 		},
 		{
 			Type: "date_from_datetime_parsing", Param: param, Part: "date", Input: input,
-			Text:   "Input should be a valid date or datetime, " + fault.date,
+			Text:   say.Of("Input should be a valid date or datetime, %s", fault.date),
 			CtxKey: "error", CtxText: fault.date,
 		},
 	}
 }
 
-// valueError is the issue of a value that is not accepted for a reason.
-func valueError(param, input, reason string) Issue {
+// valueError is the issue of a value that is not accepted for a reason, a format with arguments.
+func valueError(param, input, reason string, args ...any) Issue {
 	return Issue{
-		Type: "value_error", Param: param, Text: "Value error, " + reason, Input: input,
-		CtxKey: "error", CtxText: reason,
+		Type: "value_error", Param: param, Text: say.Of("Value error, "+reason, args...), Input: input,
+		CtxKey: "error", CtxText: say.Of(reason, args...).String(),
 	}
 }
 
 // WrongSum is the issue of a request for figures that would be wrong. instead is the request that
 // gives right ones.
-func WrongSum(param, reason, instead string) Issue {
+func WrongSum(param string, reason say.Text, instead string) Issue {
 	return Issue{
-		Type: "wrong_sum", Param: param, Text: reason + " Right: " + instead, NullInput: true,
+		Type: "wrong_sum", Param: param, Text: reason, Instead: instead, NullInput: true,
 		CtxKey: "instead", CtxText: instead,
 	}
 }
 
 // twoValues is the issue of a parameter that has different values under its names in both sets.
 func twoValues(p *Param, input string) Issue {
-	reason := p.Name + " and " + p.Twin() + " are two names of one parameter; send one of them, " +
-		"or the same value in both"
-	return valueError(p.Name, input, reason)
+	return valueError(p.Name, input, "%s and %s are two names of one parameter; send one of them, "+
+		"or the same value in both", p.Name, p.Twin())
 }
 
 func notEmail(param, input, reason string) Issue {
 	return Issue{
-		Type: "value_error", Param: param, Text: "value is not a valid email address: " + reason,
+		Type: "value_error", Param: param, Text: say.Of("value is not a valid email address: %s", reason),
 		Input: input, CtxKey: "reason", CtxText: reason,
 	}
 }

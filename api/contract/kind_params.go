@@ -1,6 +1,10 @@
 package contract
 
-import "regexp"
+import (
+	"regexp"
+
+	"hdqs/api/say"
+)
 
 // ParamKind is a parameter that only requests of some kinds have. It is neither a filter nor of the
 // page: it chooses what is made of the rows that pass. There is one for each of these parameters.
@@ -84,7 +88,7 @@ func (r *Request) readNames(p *Param) (names []string, ok bool) {
 		}
 	}
 	if count > MaxValues {
-		r.fault(tooMany(p.Name, sent, count, MaxValues, "values"))
+		r.fault(tooManyValues(p.Name, sent, count))
 	}
 	return names, len(r.issues) == issues
 }
@@ -122,13 +126,13 @@ var sinceKind = &ParamKind{
 			r.fault(Issue{
 				Type: "string_pattern_mismatch", Param: p.Name, Input: r.Since,
 				CtxKey: "pattern", CtxText: snapshotPattern,
-				Text: "String should match pattern '" + snapshotPattern + "': " + aboutSince,
+				Text: say.Of("String should match pattern '" + snapshotPattern + "': " + aboutSince),
 			})
 		}
 	},
 	write: func(r *Request, dst []byte) []byte { return append(dst, r.Since...) },
 	issue: func(_ *Endpoint, kind, text string) Issue {
-		return Issue{Type: kind, Param: SinceParam, Text: text + ": " + aboutSince, NullInput: true}
+		return Issue{Type: kind, Param: SinceParam, Text: say.Of(text + ": " + aboutSince), NullInput: true}
 	},
 }
 

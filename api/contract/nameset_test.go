@@ -134,7 +134,7 @@ func TestTwoValues(t *testing.T) {
 			r.Scan(plan, []byte(query))
 			fault, ok := errors.AsType[*Invalid](r.Parse())
 			if !ok || len(fault.Issues) != 1 || fault.Issues[0].Param != p.Name ||
-				!strings.Contains(fault.Issues[0].Text, p.Name+" and "+twin+" ") {
+				!strings.Contains(fault.Issues[0].Text.String(), p.Name+" and "+twin+" ") {
 				t.Errorf("%s?%s: %+v", plan.Endpoint.Path, query, fault)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hdqs/api/say"
 )
 
 // Op is how a filter compares a column's value with its own. Null never matches, except for
@@ -64,7 +66,7 @@ type Request struct {
 	values    []Value // of lists
 	position  int     // of the parameter being read
 	issues    []Issue
-	hints     []string
+	hints     []say.Text
 	canonical canonicalQuery
 }
 
@@ -267,10 +269,12 @@ func (r *Request) fault(issue Issue) { r.issues = append(r.issues, issue) }
 
 // Hints are what to send in place of values that are no mistake of their form, or whose error does
 // not say how to mend it.
-func (r *Request) Hints() []string { return slices.Clip(r.hints) }
+func (r *Request) Hints() []say.Text { return slices.Clip(r.hints) }
 
 // hint adds a hint at the value of a parameter.
-func (r *Request) hint(p *Param, text string) { r.hints = append(r.hints, p.Name+": "+text) }
+func (r *Request) hint(p *Param, text string) {
+	r.hints = append(r.hints, say.Of("%s: %s", p.Name, say.Of(text)))
+}
 
 // hintAtName hints at a name in place of a code of a place, which matches nothing.
 func (r *Request) hintAtName(p *Param, text string) {

@@ -62,7 +62,7 @@ func readRequest(r *Request, p *Plan, query string) string {
 	if invalid, ok := errors.AsType[*Invalid](err); ok {
 		text := ""
 		for _, issue := range invalid.Issues {
-			text += " ! " + issue.Type + " " + issue.Param + ": " + issue.Text
+			text += " ! " + issue.Type + " " + issue.Param + ": " + issue.Text.String()
 		}
 		return text[1:]
 	}

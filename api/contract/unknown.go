@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"hdqs/api/say"
 )
 
 // Limits on the unknown parameters that answers repeat.
@@ -81,10 +83,10 @@ func (p *Plan) meant(name string) string {
 	return ""
 }
 
-// MeantBy says which parameter an unknown name has as a word, empty if it has none. Of names that
-// are withheld it is the first that has one.
-func (s *Scanned) MeantBy(shown string) string {
-	meant := s.plan.meant(shown)
+// MeantBy returns which parameter an unknown name has as a word, and the question whether that was
+// meant. Both are empty if it has none. Of names that are withheld it is the first that has one.
+func (s *Scanned) MeantBy(shown string) (meant string, hint say.Text) {
+	meant = s.plan.meant(shown)
 	for i := 0; shown == withheldName && meant == "" && i < len(s.unknown); i++ {
 		if name := appendDecoded(nil, s.unknown[i].name); shownName(name, s.plan.Endpoint.names, s.plan) == shown {
 			meant = s.plan.meant(string(name))
@@ -92,12 +94,15 @@ func (s *Scanned) MeantBy(shown string) string {
 	}
 	switch {
 	case meant == "":
-		return ""
+		return "", hint
 	case s.plan.Knows(meant + SeveralSuffix):
-		return "did you mean " + meant + ", or " + meant + SeveralSuffix + " for several values?"
+		return meant, say.Of("did you mean %s, or %s for several values?", meant, meant+SeveralSuffix)
 	}
-	return "did you mean " + meant + "?"
+	return meant, DidYouMean(meant)
 }
+
+// DidYouMean asks whether a name was meant.
+func DidYouMean(name string) say.Text { return say.Of("did you mean %s?", name) }
 
 // isName reports whether a text may be meant as a parameter's name and cannot contain an
 // identifier. Names are a letter or '_', then letters, digits, '_', '.' and '-', which is also safe
@@ -126,19 +131,22 @@ func isLetterOrDigit(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 
 // UnknownFaults returns the issues of a strict request with unknown parameters. Their input is
 // null: the value of a misspelled parameter may be an identifier. preferred reports that the client
-// has asked for strict handling. hint returns what to add about a name.
-func (r *Request) UnknownFaults(preferred bool, hint func(r *Request, name string) string) *Invalid {
+// has asked for strict handling. hint returns which name was meant, and what to add to the text.
+func (r *Request) UnknownFaults(preferred bool, hint func(*Request, string) (string, say.Text)) *Invalid {
 	all := Invalid{Preferred: preferred}
 	for _, name := range r.UnknownNames() {
-		all.Issues = append(all.Issues, extraForbidden(name, hint(r, name)))
+		meant, text := hint(r, name)
+		issue := extraForbidden(name, text)
+		issue.Meant = meant
+		all.Issues = append(all.Issues, issue)
 	}
 	return &all
 }
 
-func extraForbidden(name, hint string) Issue {
-	text := "Extra inputs are not permitted"
-	if hint != "" {
-		text += ": " + hint
+func extraForbidden(name string, hint say.Text) Issue {
+	text := say.Of("Extra inputs are not permitted")
+	if !hint.IsZero() {
+		text = say.Of("Extra inputs are not permitted: %s", hint)
 	}
 	return Issue{Type: "extra_forbidden", Param: name, Text: text, NullInput: true}
 }
@@ -159,7 +167,7 @@ func FileFaults(query []byte, set NameSet) *Invalid {
 	all := new(Invalid)
 	for _, name := range shownNames(sent, set, nil) {
 		all.Issues = append(all.Issues, extraForbidden(name,
-			"a file has all records of its table; for some of them ask for LIST/export"))
+			say.Of("a file has all records of its table; for some of them ask for LIST/export")))
 	}
 	return all
 }
@@ -266,14 +274,15 @@ func removedOf(p *Plan) map[string]string {
 func (s *Scanned) refuseUnknown(name, part string, restricts bool) {
 	if s.plan.Knows(part) {
 		if restricts {
-			s.refuse(shownName([]byte(name), s.plan.Endpoint.names, s.plan), s.MeantBy(part))
+			_, hint := s.MeantBy(part)
+			s.refuse(shownName([]byte(name), s.plan.Endpoint.names, s.plan), hint)
 		}
 		return
 	}
 	s.refuseList(part)
 	if part == EverybodyParam {
-		s.refuse(part, "records of "+s.plan.Endpoint.Name()+" have no category, gender or age_range, so "+
-			"none of them counts only some people; leave it out")
+		s.refuse(part, say.Of("records of %s have no category, gender or age_range, so none of them counts only some "+
+			"people; leave it out", s.plan.Endpoint.Name()))
 	}
 	if restricts {
 		s.refuseRemoved(part)
@@ -285,7 +294,7 @@ func (s *Scanned) refuseUnknown(name, part string, restricts bool) {
 func (s *Scanned) refuseRemoved(name string) {
 	hapi := HAPINames.Name(name)
 	if remedy, removed := s.plan.removed[hapi]; removed {
-		s.refuse(hapi, "version 2 has no filter "+hapi+"; "+remedy)
+		s.refuse(hapi, say.Of("version 2 has no filter %s; %s", hapi, remedy))
 	}
 }
 
@@ -298,8 +307,8 @@ func (s *Scanned) refuseOfLists(name string) {
 		for _, p := range filters(withLists(e.Place), withLists(e.Params)) {
 			takes = append(takes, p.Name)
 		}
-		s.refuse(own, "the figure takes "+strings.Join(takes, ", ")+"; its other filters are declared in "+
-			FiguresPath+"; for other rows ask for LIST/aggregate")
+		s.refuse(own, say.Of("the figure takes %s; its other filters are declared in %s; for other rows ask for LIST/aggregate",
+			strings.Join(takes, ", "), FiguresPath))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"hdqs/api/say"
 )
 
 // A filter that matches a code, an enum or an id has a second parameter, for several values: a row
@@ -78,11 +80,11 @@ func (s *Scanned) refuseList(name string) {
 		return
 	}
 	param := &s.plan.Params[at.position]
-	s.refuse(param.Name+SeveralSuffix, param.Name+" takes one value; "+s.plan.insteadOfList(param))
+	s.refuse(param.Name+SeveralSuffix, say.Of(param.Name+" takes one value; "+s.plan.insteadOfList(param)))
 }
 
 // refuse records that a parameter is not ignored, but an error.
-func (s *Scanned) refuse(name, reason string) {
+func (s *Scanned) refuse(name string, reason say.Text) {
 	isKnown := func(known Issue) bool { return known.Param == name }
 	if len(s.refused) < maxUnknownKept && !slices.ContainsFunc(s.refused, isKnown) {
 		s.refused = append(s.refused, extraForbidden(name, reason))
@@ -193,7 +195,7 @@ func (r *Request) readLists(p *Param, set int) []Value {
 		}
 	}
 	if count > MaxValues && !r.IsOwn {
-		r.fault(tooMany(p.Name, r.sent(set), count, MaxValues, "values"))
+		r.fault(tooManyValues(p.Name, r.sent(set), count))
 	}
 	if count == 0 {
 		return nil

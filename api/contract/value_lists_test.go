@@ -61,7 +61,7 @@ func TestUnlisted(t *testing.T) {
 					if !ok || len(fault.Issues) != 1 || fault.Issues[0].Param != param.Name+SeveralSuffix {
 						t.Fatalf("%s: %s__in: %+v", p.Endpoint.Path, name, fault)
 					}
-					_, use, found := strings.Cut(fault.Issues[0].Text, "; use ")
+					_, use, found := strings.Cut(fault.Issues[0].Text.String(), "; use ")
 					if !found {
 						continue
 					}
@@ -191,7 +191,7 @@ func TestLongLists(t *testing.T) {
 		switch {
 		case !refused && (want != "" || err != nil):
 			t.Errorf("%.80s: %v, want %s", query, err, want)
-		case refused && (want == "" || !strings.Contains(fault.Issues[0].Text, want)):
+		case refused && (want == "" || !strings.Contains(fault.Issues[0].Text.String(), want)):
 			t.Errorf("%.80s: %s, want %s", query, fault.Issues[0].Text, want)
 		case refused && len(fault.Issues) > maxListFaults:
 			t.Errorf("%.80s: %d issues", query, len(fault.Issues))

@@ -11,6 +11,7 @@ import (
 	"hdqs/api/browse"
 	"hdqs/api/chart"
 	"hdqs/api/contract"
+	"hdqs/api/say"
 	"hdqs/api/textual"
 )
 
@@ -23,9 +24,9 @@ type Tile struct {
 	Provider     string
 	Mark         string // what is not complete
 	Spark        template.HTML
-	View         string // address of the records
-	API          string // address of the same figure
-	Reason       string // why there is no value, and what exists nearest
+	View         string   // address of the records
+	API          string   // address of the same figure
+	Reason       say.Text // why there is no value, and what exists nearest
 
 	record textual.Record
 }
@@ -51,7 +52,7 @@ func (q *Question) tiles() ([]Tile, error) {
 		name := r.Value("figure")
 		at := slices.IndexFunc(contract.Headlines, func(h contract.Headline) bool { return h.Name == name })
 		t := Tile{
-			Headline: &contract.Headlines[at], record: r, Exact: r.Value(valueField), Reason: r.Value("reason"),
+			Headline: &contract.Headlines[at], record: r, Exact: r.Value(valueField), Reason: r.Reason(),
 			API: q.Root + contract.FiguresPath + "/" + name + "?" + contract.CountryParam + "=" +
 				url.QueryEscape(q.Country.Code),
 		}

@@ -3,17 +3,16 @@ package figures
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"hdqs/aggregate"
 	"hdqs/api/additivity"
 	"hdqs/api/contract"
+	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/index"
 )
@@ -27,8 +26,8 @@ import (
 
 // violation is a reason why figures of a request would be wrong.
 type violation struct {
-	param string // that the error names
-	text  string // what is wrong and what helps
+	param string   // that the error names
+	text  say.Text // what is wrong and what helps
 	fix   func(query url.Values)
 }
 
@@ -72,8 +71,9 @@ func (c *checker) check(r *contract.Request) ([]violation, error) {
 	if many, ok := errors.AsType[*aggregate.TooManyValues](err); ok {
 		i := slices.IndexFunc(asked, func(q dimensionQuestion) bool { return q.Field == many.Column })
 		q := &asked[i]
-		return append(wrong, *c.grouping(q, "%s adds up rows of more than %d values of %s. Group by %[3]s, or filter.",
-			q.measure, many.Max, q.field)), nil
+		return append(wrong, *c.grouping(q, say.Join(
+			say.Of("%s adds up rows of more than %s values of %s.", q.measure, many.Max, q.field),
+			say.Of("Group by %s, or filter.", q.field)))), nil
 	}
 	if err != nil {
 		return nil, err
@@ -110,8 +110,8 @@ func (c *checker) notSummable(m contract.Measure, figure *contract.Figure) viola
 	}
 	return violation{
 		param: measuresParam,
-		text: fmt.Sprintf("%s means nothing: %s is %s. Ask for %s.",
-			measure, field, figure.Noun, strings.Join(instead, " and ")),
+		text: say.Join(say.Of("%s means nothing: %s is %s.", measure, field, figure.Noun),
+			say.Of("Ask for %s.", say.And(instead))),
 		fix: func(query url.Values) { replaceMeasure(query, measure, instead) },
 	}
 }
@@ -158,7 +158,7 @@ func (c *checker) isGrouped(r *contract.Request, column string) bool {
 func (c *checker) judge(
 	r *contract.Request, q *dimensionQuestion, values []string, onePeriod func() (bool, error),
 ) (*violation, error) {
-	found, all := additivity.Check(q.Dimension, values), additivity.JoinWithAnd
+	found := additivity.Check(q.Dimension, values)
 	switch {
 	case q.Kind == contract.Overlapping:
 		return c.judgeOverlapping(r, q, values)
@@ -167,12 +167,13 @@ func (c *checker) judge(
 	case found == nil:
 		return nil, nil
 	case q.Kind == contract.Alike:
-		return c.grouping(q, "%s compares what cannot be compared: rows of %s %s pass. Group by %[2]s, or keep "+
-			"one value.", q.measure, q.field, all(values)), nil
+		return c.grouping(q, say.Join(
+			say.Of("%s compares what cannot be compared: rows of %s %s pass.", q.measure, q.field, say.And(values)),
+			say.Of("Group by %s, or keep one value.", q.field))), nil
 	case found.Total != "":
-		return c.mixes(r, q, values, found.Total+" contains "+all(found.Parts)), nil
+		return c.mixes(r, q, values, say.Of("%s contains %s", found.Total, say.And(found.Parts))), nil
 	default:
-		return c.mixes(r, q, values, found.Ranges[0]+" overlaps "+found.Ranges[1]), nil
+		return c.mixes(r, q, values, say.Of("%s overlaps %s", found.Ranges[0], found.Ranges[1])), nil
 	}
 }
 
@@ -205,18 +206,17 @@ func (c *checker) groupsOf(r *contract.Request) []aggregate.Group {
 }
 
 // grouping is a wrong sum that grouping by another field mends.
-func (c *checker) grouping(q *dimensionQuestion, format string, args ...any) *violation {
+func (c *checker) grouping(q *dimensionQuestion, text say.Text) *violation {
 	return &violation{
 		param: c.paramOf(q.Dimension),
-		text:  fmt.Sprintf(format, args...),
+		text:  text,
 		fix:   func(query url.Values) { group(query, q.field) },
 	}
 }
 
 // keeping is a wrong sum that a filter mends, unless remedies are to group.
-func (c *checker) keeping(q *dimensionQuestion, value, format string, args ...any) *violation {
-	w := c.grouping(q, format, args...)
-	w.text += fmt.Sprintf(" Send %s=%s, or group by %[1]s.", q.field, value)
+func (c *checker) keeping(q *dimensionQuestion, value string, text say.Text) *violation {
+	w := c.grouping(q, say.Join(text, say.Of("Send %s, or group by %s.", q.field+"="+value, q.field)))
 	if !c.group {
 		w.fix = func(query url.Values) { c.keep(query, q.field, value) }
 	}
@@ -230,13 +230,13 @@ func (c *checker) keeps(r *contract.Request, q *dimensionQuestion, values []stri
 }
 
 // mixes is a wrong sum over values that contain others, or overlap, as said.
-func (c *checker) mixes(r *contract.Request, q *dimensionQuestion, values []string, said string) *violation {
-	const format = "%s counts twice: rows of several values of %s pass, of which %s."
+func (c *checker) mixes(r *contract.Request, q *dimensionQuestion, values []string, why say.Text) *violation {
+	text := say.Of("%s counts twice: rows of several values of %s pass, of which %s.", q.measure, q.field, why)
 	if c.keeps(r, q, values) {
-		return c.keeping(q, q.Keep, format, q.measure, q.field, said)
+		return c.keeping(q, q.Keep, text)
 	}
-	return c.grouping(q, format+" Group by %[2]s, or keep values that do not contain one another.",
-		q.measure, q.field, said)
+	return c.grouping(q, say.Join(text,
+		say.Of("Group by %s, or keep values that do not contain one another.", q.field)))
 }
 
 // judgeOverlapping looks for several values in a group.
@@ -252,22 +252,22 @@ func (c *checker) judgeOverlapping(r *contract.Request, q *dimensionQuestion, va
 	if one, err := c.oneInEach(r, groups, q.Field); one || err != nil {
 		return nil, err
 	}
-	all := additivity.JoinWithAnd(values)
-	const format = "%s counts the same people several times: rows of %s %s pass."
+	text := say.Of("%s counts the same people several times: rows of %s %s pass.", q.measure, q.field, say.And(values))
+	sending := func(sent string, fix func(url.Values)) *violation {
+		w := c.grouping(q, say.Join(text, say.Of("Send %s, or group by %s.", sent, q.field)))
+		w.fix = fix
+		return w
+	}
 	isRound := slices.Contains(c.plan.Endpoint.Rounds, q.Field)
 	switch {
 	case isRound && !r.Edition && !c.group:
-		w := c.grouping(q, format+" Send latest=edition, or group by %[2]s.", q.measure, q.field, all)
-		w.fix = setEdition
-		return w, nil
+		return sending("latest=edition", setEdition), nil
 	case q.Everybody != nil && !isEverybody && !c.group && c.covers(r, setEverybody):
-		w := c.grouping(q, format+" Send everybody=true, or group by %[2]s.", q.measure, q.field, all)
-		w.fix = setEverybody
-		return w, nil
+		return sending("everybody=true", setEverybody), nil
 	case c.keeps(r, q, values):
-		return c.keeping(q, q.Keep, format, q.measure, q.field, all), nil
+		return c.keeping(q, q.Keep, text), nil
 	}
-	return c.grouping(q, format+" Group by %[2]s, or keep one value with a filter.", q.measure, q.field, all), nil
+	return c.grouping(q, say.Join(text, say.Of("Group by %s, or keep one value with a filter.", q.field))), nil
 }
 
 // withPlaces adds the other dimensions to groups, without the period.
@@ -299,27 +299,29 @@ func (c *checker) judgePeriods(
 	if one || err != nil {
 		return nil, err
 	}
-	why := "and each counts everybody anew"
+	why := say.Of("and each counts everybody anew")
 	if q.Kind == contract.Yearly {
-		why = "and each is of people who may be counted again the year after"
+		why = say.Of("and each is of people who may be counted again the year after")
 	}
-	said := fmt.Sprintf("%s counts the same people several times: rows of periods that start at %s pass", q.measure,
-		additivity.JoinWithAnd(values))
+	text := func(format string) say.Text { return say.Of(format, q.measure, say.And(values), why) }
+	format := "%s counts the same people several times: rows of periods that start at %s pass, %s."
 	isPart := slices.ContainsFunc(r.Groups, func(g contract.Group) bool { return g.Part != contract.Whole })
 	switch {
 	case isPart:
 		return &violation{
 			param: groupBy,
-			text:  fmt.Sprintf("%s, several of them in one group, %s. Group by %s instead.", said, why, q.field),
-			fix:   func(query url.Values) { groupByStart(query, q.field) },
+			text: say.Join(text("%s counts the same people several times: rows of periods that start at %s pass, "+
+				"several of them in one group, %s."), say.Of("Group by %s instead.", q.field)),
+			fix: func(query url.Values) { groupByStart(query, q.field) },
 		}, nil
 	case r.Latest:
-		said += ", since the newest rows of some places are older than those of others"
+		format = "%s counts the same people several times: rows of periods that start at %s pass, since the " +
+			"newest rows of some places are older than those of others, %s."
 	}
 	return &violation{
 		param: contract.LatestParam,
-		text: fmt.Sprintf("%s, %s. Send latest=edition, keep one period with start_date and end_date, or group by %s.",
-			said, why, q.field),
+		text: say.Join(text(format),
+			say.Of("Send latest=edition, keep one period with start_date and end_date, or group by %s.", q.field)),
 		fix: func(query url.Values) {
 			if setEdition(query); c.group {
 				groupByStart(query, q.field)
@@ -346,16 +348,16 @@ func (c *checker) checkOverlaps(r *contract.Request, amount string) (*violation,
 	if err != nil && !many || err == nil && found == nil {
 		return nil, err
 	}
-	said := fmt.Sprintf("%s may count twice: more than %d rows pass whose periods overlap those of others.",
+	text := say.Of("%s may count twice: more than %s rows pass whose periods overlap those of others.",
 		amount, index.MaxOverlaps)
 	if found != nil {
-		said = fmt.Sprintf("%s counts twice: rows of one place pass whose periods overlap, such as %s and %s.", amount,
+		text = say.Of("%s counts twice: rows of one place pass whose periods overlap, such as %s and %s.", amount,
 			c.adder.Overlaps.Period(found.A), c.adder.Overlaps.Period(found.B))
 	}
 	start, end := e.Names().Name(contract.PeriodStart), e.Names().Name(contract.PeriodEnd)
 	return &violation{
 		param: groupBy,
-		text:  fmt.Sprintf("%s Group by %s and %s.", said, start, end),
+		text:  say.Join(text, say.Of("Group by %s and %s.", start, end)),
 		fix: func(query url.Values) {
 			groupByStart(query, start)
 			group(query, end)
@@ -365,7 +367,7 @@ func (c *checker) checkOverlaps(r *contract.Request, amount string) (*violation,
 
 // hint returns a caveat for sums that are correct but easy to misread: the newest rows of several
 // places may be of different periods.
-func (c *checker) hint(r *contract.Request) (string, error) {
+func (c *checker) hint(r *contract.Request) (hint say.Text, err error) {
 	e := c.plan.Endpoint
 	for i := range e.Dimensions {
 		d := &e.Dimensions[i]
@@ -374,13 +376,13 @@ func (c *checker) hint(r *contract.Request) (string, error) {
 		}
 		counts, err := c.counts(r, aggregate.Group{Column: d.Field})
 		if err != nil || counts[0].Len() < 2 {
-			return "", err
+			return hint, err
 		}
 		values := valuesOf(counts[0])
-		return fmt.Sprintf("The newest rows are of %d periods, which start from %s to %s; group by %s to tell them "+
+		return say.Of("The newest rows are of %s periods, which start from %s to %s; group by %s to tell them "+
 			"apart.", len(values), values[0], values[len(values)-1], e.Names().Name(d.Field)), nil
 	}
-	return "", nil
+	return hint, nil
 }
 
 // adds reports whether a request asks for a sum or mean.

@@ -4,14 +4,13 @@ package figures
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
-	"hdqs/api/reply"
+	"hdqs/api/say"
 	"hdqs/index"
 )
 
@@ -25,10 +24,8 @@ type aggregates struct {
 	from, n int
 	total   int
 	columns []column // by field, but for the groups
-	hint    string
 	covered *covered // nil if it is not known
-
-	provisional string // months of provisional rows that pass
+	notes   say.Notes
 }
 
 // column is what a field of a record has: a measure, by its position, or a part of coverage.
@@ -104,20 +101,24 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if found.covered, err = coverageOf(s, a, found, adds.Table, question.Pause); err != nil {
 		return nil, tooMany(err)
 	}
-	if found.provisional, err = a.ProvisionalMonths(); err != nil {
+	notes := &found.notes
+	if found.covered != nil && found.covered.shown {
+		notes.Coverage = say.Coverage(found.covered.least)
+	}
+	if notes.Provisional, err = a.ProvisionalMonths(); err != nil {
 		return nil, err
 	}
-	if found.hint, err = check.hint(r); err != nil {
+	if notes.Hint, err = check.hint(r); err != nil {
 		return nil, err
 	}
 	excess, err := check.excess(r, &a.Query)
 	if err != nil {
 		return nil, err
 	}
-	found.hint = strings.TrimSpace(found.hint + excess)
+	notes.Hint = say.Join(notes.Hint, excess)
 	if named != "" && found.mixesCountries(measures) {
-		found.hint = strings.TrimSpace(found.hint + fmt.Sprintf(" Groups of %s have records of several countries, "+
-			"which share that name; group by %s too.", named, countryColumn))
+		notes.Hint = say.Join(notes.Hint, say.Of("Groups of %s have records of several countries, which share that "+
+			"name; group by %s too.", named, countryColumn))
 	}
 	return found, nil
 }
@@ -191,13 +192,14 @@ func questionOf(r *contract.Request, e *contract.Endpoint, q *index.Query) *aggr
 
 // tooMany turns the limits on groups and values into errors of the request.
 func tooMany(err error) error {
-	param, text := "", ""
+	var param string
+	var text say.Text
 	if e, ok := errors.AsType[*aggregate.TooManyGroups](err); ok {
 		param = "group_by"
-		text = fmt.Sprintf("There are more than %d groups; group by fewer fields, or filter", e.Max)
+		text = say.Of("There are more than %s groups; group by fewer fields, or filter", e.Max)
 	} else if e, ok := errors.AsType[*aggregate.TooManyValues](err); ok {
 		param = "measures"
-		text = fmt.Sprintf("distinct of %s has more than %d values in all groups; group by fewer fields, or filter",
+		text = say.Of("distinct of %s has more than %s values in all groups; group by fewer fields, or filter",
 			e.Column, e.Max)
 	} else {
 		return err
@@ -214,17 +216,7 @@ func pageOf(r *contract.Request, total int) (from, n int) {
 func (f *aggregates) Fields() []contract.Field { return f.fields }
 func (f *aggregates) Len() int                 { return f.n }
 func (f *aggregates) Total() int               { return f.total }
-
-func (f *aggregates) Header() []reply.HeaderField {
-	var fields []reply.HeaderField
-	if f.hint != "" {
-		fields = append(fields, reply.HeaderField{Name: contract.HeaderHint, Value: f.hint})
-	}
-	if f.provisional != "" {
-		fields = append(fields, reply.HeaderField{Name: contract.HeaderProvisional, Value: f.provisional})
-	}
-	return reply.Exposed(append(fields, f.covered.header()...)...)
-}
+func (f *aggregates) Notes() say.Notes         { return f.notes }
 
 // AppendCell appends a figure. Fields of groups and single values are written as in records of
 // rows, sums with all their digits.

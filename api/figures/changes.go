@@ -1,13 +1,12 @@
 package figures
 
 import (
-	"fmt"
 	"slices"
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
-	"hdqs/api/reply"
+	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/rowdiff"
 )
@@ -66,12 +65,12 @@ func (c *changeRecords) Fields() []contract.Field { return c.fields }
 func (c *changeRecords) Total() int               { return c.totals.All() }
 func (c *changeRecords) Len() int                 { return len(c.page) }
 
-// Header has the totals by kind. Only here browsers need to know the field.
-func (c *changeRecords) Header() []reply.HeaderField {
-	return reply.Exposed(reply.HeaderField{
-		Name: contract.HeaderChanges, Value: fmt.Sprintf("added=%d, removed=%d, changed=%d",
-			c.totals[rowdiff.Added], c.totals[rowdiff.Removed], c.totals[rowdiff.Changed]),
-	})
+// Notes has the totals by kind.
+func (c *changeRecords) Notes() say.Notes {
+	n := &c.totals
+	return say.Notes{Changes: &say.Changes{
+		Added: n[rowdiff.Added], Removed: n[rowdiff.Removed], Changed: n[rowdiff.Changed],
+	}}
 }
 
 // AppendCell appends a value of a record.

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,7 +9,7 @@ import (
 	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/list"
-	"hdqs/api/reply"
+	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/index"
 )
@@ -20,33 +19,24 @@ import (
 // the lowest level that a country has rows of have one, and how many there are.
 
 // units are how many units have rows, and how many there are.
-type units struct{ some, known int }
+type units say.Coverage
 
 // value is one of the two, null if neither is known.
 func (u units) value(known bool) aggregate.Value {
 	switch {
-	case u.known == 0:
+	case u.All == 0:
 		return aggregate.Value{}
 	case known:
-		return aggregate.Value{Kind: aggregate.Int, Int: int64(u.known)}
+		return aggregate.Value{Kind: aggregate.Int, Int: int64(u.All)}
 	}
-	return aggregate.Value{Kind: aggregate.Int, Int: int64(u.some)}
+	return aggregate.Value{Kind: aggregate.Int, Int: int64(u.Have)}
 }
 
 // covered is the coverage of the groups of an answer.
 type covered struct {
 	of    []units // by group
-	least units   // the smallest ratio
-	shown bool    // in the header
-}
-
-// header is the smallest ratio of all groups.
-func (c *covered) header() []reply.HeaderField {
-	if c == nil || !c.shown || c.least.known == 0 {
-		return nil
-	}
-	value := fmt.Sprintf("units=%d/%d", c.least.some, c.least.known)
-	return []reply.HeaderField{{Name: contract.HeaderCoverage, Value: value}}
+	least units   // the smallest ratio of all groups
+	shown bool    // to who does not ask for coverage
 }
 
 // coverageSeed is what entity tags of aggregates depend on besides the list: which units there are.
@@ -107,7 +97,7 @@ func coverageOf(
 		}
 		u := byKey[string(key)]
 		c.of = append(c.of, u)
-		if u.known > 0 && (c.least.known == 0 || u.some*c.least.known < c.least.some*u.known) {
+		if u.All > 0 && (c.least.All == 0 || u.Have*c.least.All < c.least.Have*u.All) {
 			c.least = u
 		}
 	}
@@ -154,8 +144,8 @@ func (c *unitCounter) count(groups []aggregate.Group, known map[string][2]int) (
 		}
 		key := groupKey(rows, i, country)
 		u := byKey[key]
-		u.some += int(rows.Measure(i, level-1).Int) - noUnits[groupKey(rows, i, country+2)]
-		u.known += known[rows.Group(i, country).Text][level-1]
+		u.Have += int(rows.Measure(i, level-1).Int) - noUnits[groupKey(rows, i, country+2)]
+		u.All += known[rows.Group(i, country).Text][level-1]
 		byKey[key] = u
 	}
 	return byKey, nil

@@ -2,12 +2,12 @@ package figures
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
+	"hdqs/api/say"
 	"hdqs/index"
 )
 
@@ -20,7 +20,7 @@ const excessRatio = 1.01
 
 // excess returns a caveat for a sum of units that is more than the figure of a place that contains
 // them, with the same period and in every other field. units selects the rows of the request.
-func (c *checker) excess(r *contract.Request, units *index.Query) (string, error) {
+func (c *checker) excess(r *contract.Request, units *index.Query) (hint say.Text, err error) {
 	e := c.plan.Endpoint
 	measure := slices.IndexFunc(r.Measures, func(m contract.Measure) bool { return m.Func == contract.Sum })
 	level := slices.IndexFunc(units.Filters, func(f index.Filter) bool {
@@ -28,31 +28,31 @@ func (c *checker) excess(r *contract.Request, units *index.Query) (string, error
 		return slices.Contains(f.Columns, levelColumn) && !isCountries
 	})
 	if !e.Nests() || measure < 0 || level < 0 || r.Coarsest {
-		return "", nil
+		return hint, nil
 	}
 	figure := e.Fields[r.Measures[measure].Field].Column()
 	all := index.Query{Filters: slices.Delete(slices.Clone(units.Filters), level, level+1), Coarsest: true}
 	by := slices.Concat([]string{countryColumn, contract.PeriodStart, contract.PeriodEnd}, e.Nested())
 	own, err := c.sums(&all, figure, by)
 	if own == nil || err != nil {
-		return "", err
+		return hint, err
 	}
 	some, err := c.sums(units, figure, by)
 	if some == nil || err != nil {
-		return "", err
+		return hint, err
 	}
 	wholes := map[string]string{}
 	for i := range own.Len() {
 		wholes[groupKey(own, i, len(by))] = own.Measure(i, 0).String()
 	}
-	worst, hint := 0.0, ""
+	worst := 0.0
 	for i := range some.Len() { // of several that are as far off, always the same
 		text, whole := some.Measure(i, 0).String(), wholes[groupKey(some, i, len(by))]
 		sum, err := strconv.ParseFloat(text, 64)
 		most, missing := strconv.ParseFloat(whole, 64) // of rows without numbers there is no sum
 		if more := sum - most; err == nil && missing == nil && more > worst && sum > most*excessRatio {
 			worst = more
-			hint = fmt.Sprintf(" The units of %s add up to %s, more than the %s of the place that contains them: some "+
+			hint = say.Of("The units of %s add up to %s, more than the %s of the place that contains them: some "+
 				"units count what others count, or it leaves some of them out. %s=%s takes its own figure.",
 				some.Group(i, 0), text, whole, levelColumn, contract.Coarsest)
 		}

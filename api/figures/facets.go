@@ -3,13 +3,11 @@ package figures
 import (
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/list"
-	"hdqs/api/reply"
+	"hdqs/api/say"
 )
 
 // FacetsSource answers which values fields have in the rows that pass, and in how many rows.
@@ -44,7 +42,6 @@ func findFacets(_ *list.Lists, a *list.Reply) (list.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	var more []string
 	for _, f := range counts {
 		top := f.counts.Top(contract.MaxFacet)
 		for _, value := range top {
@@ -52,11 +49,8 @@ func findFacets(_ *list.Lists, a *list.Reply) (list.Records, error) {
 			found.records = append(found.records, []any{textOf(f.name), f.counts.Group(value, 0), n})
 		}
 		if left := f.counts.Len() - len(top); left > 0 {
-			more = append(more, f.name+"="+strconv.Itoa(left))
+			found.notes.Left = append(found.notes.Left, say.Left{Field: f.name, Values: left})
 		}
-	}
-	if len(more) > 0 {
-		found.header = reply.Exposed(reply.HeaderField{Name: contract.HeaderMore, Value: strings.Join(more, ", ")})
 	}
 	found.from, found.n = pageOf(&a.Request, len(found.records))
 	return found, nil

@@ -10,6 +10,7 @@ import (
 	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/list"
+	"hdqs/api/say"
 )
 
 // headlineReader reads figures for a request. Whatever the names of the answer are, it asks in
@@ -78,7 +79,7 @@ type figure struct {
 
 	of map[string]*headline // places with rows
 	// What exists of places besides these rows, in words; nil until it is needed.
-	alike, others map[string]string
+	alike, others map[string]say.Text
 }
 
 // read returns the records of a figure: of the countries that were asked for, or of all that have
@@ -252,12 +253,12 @@ func monthOf(v aggregate.Value) time.Time {
 	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// dayText is the month of a time in words.
-func dayText(v aggregate.Value) string {
+// monthText is the month of a time in words.
+func monthText(v aggregate.Value) say.Text {
 	if v.Kind != aggregate.Time {
-		return "an unknown time"
+		return say.Of("an unknown time")
 	}
-	return monthOf(v).Format("2006-01")
+	return say.Of(monthOf(v).Format("2006-01"))
 }
 
 // readRows finds which rows the figure is made of, and what is known of them besides the value.

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"math/big"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
+	"hdqs/api/say"
 )
 
 // readValues finds the values of all places that have rows.
@@ -49,7 +49,7 @@ func (f *figure) eachPlace(do func(place string, h *headline) error) error {
 	for place, h := range f.of {
 		err := do(place, h)
 		if invalid, refused := errors.AsType[*contract.Invalid](err); refused {
-			h.refusal, _, _ = strings.Cut(invalid.Issues[0].Text, " Right: ")
+			h.refusal = invalid.Issues[0].Text
 		} else if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (f *figure) measure(where url.Values) error {
 		switch {
 		case v.Kind == aggregate.Null || v.Kind == aggregate.Differ:
 		case f.Whole && h.level != aggregate.Value{Kind: aggregate.Int}:
-			h.reason = "the newest records are of units of the country, not of the whole"
+			h.reason = say.Of("the newest records are of units of the country, not of the whole")
 		default:
 			h.value = rows.number(i, 1)
 		}
@@ -95,7 +95,7 @@ func (f *figure) ratio(where url.Values) error {
 		if f.Weight != "" {
 			one, n := ratOf(rows.number(i, 1)), ratOf(rows.number(i, 2))
 			if one == nil {
-				h.reason = "some of its records have no " + f.Weight
+				h.reason = say.Of("some of its records have no %s", f.Weight)
 				continue
 			}
 			weight.Mul(one, n)
@@ -110,7 +110,7 @@ func (f *figure) ratio(where url.Values) error {
 		}
 	}
 	for h, s := range sums {
-		if h.reason == "" {
+		if h.reason.IsZero() {
 			h.value = percentText(&s[0], &s[1])
 		}
 	}
@@ -141,7 +141,7 @@ func (f *figure) medianChange(place string, h *headline) error {
 		}
 	}
 	if len(changes) == 0 {
-		h.reason = fmt.Sprintf("nothing of its newest month, %s, has a price in the same month a year before",
+		h.reason = say.Of("nothing of its newest month, %s, has a price in the same month a year before",
 			month.Format("2006-01"))
 		return nil
 	}

@@ -2,18 +2,16 @@ package figures
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"hdqs/aggregate"
-	"hdqs/api/additivity"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
-	"hdqs/api/reply"
+	"hdqs/api/say"
 	"hdqs/api/state"
 )
 
@@ -34,13 +32,13 @@ func headlineSeed(dst []byte, e *contract.Endpoint, b *state.Bound) []byte {
 	return append(dst, '\n')
 }
 
-// table are records that are there. A field is an aggregate.Value, a number, a boolean, or a list
-// of requests; nil is null.
+// table are records that are there. A field is an aggregate.Value, a number, a boolean, a text to
+// people, or a list of requests; nil is null.
 type table struct {
 	fields  []contract.Field
 	records [][]any
 	from, n int // of the page
-	header  []reply.HeaderField
+	notes   say.Notes
 }
 
 // number is a number as JSON has it.
@@ -58,8 +56,18 @@ func (t *table) Fields() []contract.Field { return t.fields }
 func (t *table) Len() int                 { return t.n }
 func (t *table) Total() int               { return len(t.records) }
 
-// Header implements list.Records.
-func (t *table) Header() []reply.HeaderField { return t.header }
+// Notes implements list.Records.
+func (t *table) Notes() say.Notes { return t.notes }
+
+// Reason is why a figure has no value.
+func (t *table) Reason(record int) (reason say.Text) {
+	for _, value := range t.records[t.from+record] {
+		if text, ok := value.(say.Text); ok {
+			reason = text
+		}
+	}
+	return reason
+}
 
 // AppendCell appends a field of a record.
 func (t *table) AppendCell(dst []byte, record, field int, csv bool) []byte {
@@ -78,6 +86,10 @@ func (t *table) AppendCell(dst []byte, record, field int, csv bool) []byte {
 			separator = ','
 		}
 		return append(dst, ']')
+	case say.Text:
+		if !value.IsZero() {
+			return render.AppendText(dst, value.String(), csv)
+		}
 	case aggregate.Value:
 		return appendFigure(dst, value, csv)
 	}
@@ -145,8 +157,8 @@ type headline struct {
 	source       *source
 	months       map[string]bool // of NewestMonths, those with rows
 	provisional  bool
-	reason       string // why there is no value
-	refusal      string // of the aggregate
+	reason       say.Text // why there is no value
+	refusal      say.Text // of the aggregate
 }
 
 // record is the record of a figure. There is no headline where there are no rows.
@@ -156,7 +168,7 @@ func (f *figure) record(place string) ([]any, error) {
 		h = &headline{source: new(source)}
 	}
 	var err error
-	if h.value == "" && h.reason == "" {
+	if h.value == "" && h.reason.IsZero() {
 		if h.reason, err = f.missing(place, h, has); err != nil {
 			return nil, err
 		}
@@ -181,19 +193,20 @@ func (f *figure) record(place string) ([]any, error) {
 		textOf(place), value, textOf(f.Unit), h.start, h.end, h.level, h.units, h.known,
 		aggregate.Value{Kind: aggregate.Int, Int: int64(h.rows)},
 		textOf(h.source.provider),
-		textOf(h.source.dataset), textOf(h.source.resource), updated, complete, request, textOf(h.reason),
+		textOf(h.source.dataset), textOf(h.source.resource), updated, complete, request, h.reason,
 	}, nil
 }
 
 // missing says why a figure has no value, with what exists nearest.
-func (f *figure) missing(place string, h *headline, hasRows bool) (string, error) {
+func (f *figure) missing(place string, h *headline, hasRows bool) (say.Text, error) {
 	if hasRows {
 		return f.undecided(place, h)
 	}
 	if len(f.given) > 0 {
 		return f.absent(place)
 	}
-	return list.MadeOf(f.s, f.a.Served, absentKey{f.Headline, place}, func() (string, error) { return f.absent(place) })
+	find := func() (say.Text, error) { return f.absent(place) }
+	return list.MadeOf(f.s, f.a.Served, absentKey{f.Headline, place}, find)
 }
 
 // absentKey is the key of what a snapshot keeps of a place without rows: to look for those of other
@@ -204,33 +217,31 @@ type absentKey struct {
 }
 
 // absent says what exists besides the rows of a figure, of which a place has none.
-func (f *figure) absent(place string) (string, error) {
+func (f *figure) absent(place string) (reason say.Text, err error) {
 	kind := merged(f.filters, f.given)
 	kind.Del(levelColumn)
-	for _, of := range []struct {
-		records *map[string]string // of each place
-		rows    url.Values
-		format  string
-	}{
-		{&f.alike, kind, "no record of %[1]s is of the newest period; there is, of this kind: %[3]s"},
-		{&f.others, nil, "no record of %[1]s in the list %[2]s is of this kind; there is, of other kinds or times: " +
-			"%[3]s"},
-	} {
-		if *of.records == nil {
-			var err error
-			if *of.records, err = f.recordsOf(merged(of.rows, f.where())); err != nil {
-				return "", err
-			}
+	if f.alike == nil {
+		if f.alike, err = f.recordsOf(merged(kind, f.where())); err != nil {
+			return reason, err
 		}
-		if records, has := (*of.records)[place]; has {
-			return fmt.Sprintf(of.format, place, f.list.Name(), records), nil
+	}
+	if records, has := f.alike[place]; has {
+		return say.Of("no record of %s is of the newest period; there is, of this kind: %s", place, records), nil
+	}
+	if f.others == nil {
+		if f.others, err = f.recordsOf(f.where()); err != nil {
+			return reason, err
 		}
+	}
+	if records, has := f.others[place]; has {
+		return say.Of("no record of %s in the list %s is of this kind; there is, of other kinds or times: %s",
+			place, f.list.Name(), records), nil
 	}
 	if f.hasFuture && !f.given.Has(endParam) {
 		kind.Set(endParam, f.today().Format(time.DateOnly))
 	}
 	all, err := f.recordsOfAll(kind)
-	return fmt.Sprintf("no record of %s at any level; %s", place, all), err
+	return say.Of("no record of %s at any level; %s", place, all), err
 }
 
 // allKey is the key of what a snapshot keeps of the records of a figure, which do not depend on who
@@ -238,61 +249,62 @@ func (f *figure) absent(place string) (string, error) {
 type allKey struct{ *contract.Headline }
 
 // recordsOfAll says of which countries and time there are records of the kind of a figure.
-func (f *figure) recordsOfAll(kind url.Values) (string, error) {
+func (f *figure) recordsOfAll(kind url.Values) (say.Text, error) {
 	if len(f.given) > 0 {
 		return f.askAll(kind)
 	}
-	return list.MadeOf(f.s, f.a.Served, allKey{f.Headline}, func() (string, error) { return f.askAll(kind) })
+	return list.MadeOf(f.s, f.a.Served, allKey{f.Headline}, func() (say.Text, error) { return f.askAll(kind) })
 }
 
-func (f *figure) askAll(kind url.Values) (string, error) {
+func (f *figure) askAll(kind url.Values) (records say.Text, err error) {
 	rows, err := f.ask(kind, nil, "distinct:"+f.Place, "max:"+contract.PeriodStart)
 	if err != nil {
-		return "", err
+		return records, err
 	}
-	countries := rows.at(0, 0).Int
-	if countries == 0 {
-		return "the list " + f.list.Name() + " has no such record at all", nil
+	var of say.Text
+	switch countries := rows.at(0, 0).Int; countries {
+	case 0:
+		return say.Of("the list %s has no such record at all", f.list.Name()), nil
+	case 1:
+		of = say.Of("1 country")
+	default:
+		of = say.Of("%s countries", countries)
 	}
-	return fmt.Sprintf("the list %s has such records of %s, the newest of %s", f.list.Name(),
-		counted(countries, "country", "countries"), dayText(rows.at(0, 1))), nil
+	newest := monthText(rows.at(0, 1))
+	return say.Of("the list %s has such records of %s, the newest of %s", f.list.Name(), of, newest), nil
 }
 
 // recordsOf says how many records there are of each place, and of which time.
-func (f *figure) recordsOf(params url.Values) (map[string]string, error) {
+func (f *figure) recordsOf(params url.Values) (map[string]say.Text, error) {
 	rows, err := f.ask(params, []string{f.Place}, "count", "min:"+contract.PeriodStart, "max:"+contract.PeriodStart)
 	if err != nil {
 		return nil, err
 	}
-	texts := map[string]string{}
+	texts := map[string]say.Text{}
 	for i := range rows.len() {
-		span, last := dayText(rows.at(i, 2)), dayText(rows.at(i, 3))
-		if last != span {
-			span += " to " + last
+		n, first, last := rows.at(i, 1).Int, monthText(rows.at(i, 2)), monthText(rows.at(i, 3))
+		text := say.Of("%s records, of %s to %s", n, first, last)
+		switch {
+		case n == 1:
+			text = say.Of("1 record, of %s", first)
+		case first.String() == last.String():
+			text = say.Of("%s records, of %s", n, first)
 		}
-		texts[rows.at(i, 0).Text] = counted(rows.at(i, 1).Int, "record", "records") + ", of " + span
+		texts[rows.at(i, 0).Text] = text
 	}
 	return texts, nil
 }
 
-// counted is a number of things in words.
-func counted(n int64, one, several string) string {
-	if n == 1 {
-		several = one
-	}
-	return fmt.Sprint(n, " ", several)
-}
-
 // undecided says why rows of a place make no value.
-func (f *figure) undecided(place string, h *headline) (string, error) {
+func (f *figure) undecided(place string, h *headline) (say.Text, error) {
 	var by []string
 	for i := range f.list.Dimensions {
 		if d := &f.list.Dimensions[i]; d.Kind == contract.Overlapping {
 			by = append(by, d.Field)
 		}
 	}
-	if h.refusal == "" {
-		return "its records have no value for it", nil
+	if h.refusal.IsZero() {
+		return say.Of("its records have no value for it"), nil
 	}
 	if by == nil || !f.IsPlain() {
 		return h.refusal, nil
@@ -309,6 +321,6 @@ func (f *figure) undecided(place string, h *headline) (string, error) {
 		}
 		all = append(all, "("+strings.Join(values, ", ")+")")
 	}
-	return fmt.Sprintf("the newest records count the same people several times, by %s: %s",
-		strings.Join(by, ", "), additivity.JoinWithAnd(all)), nil
+	return say.Of("the newest records count the same people several times, by %s: %s",
+		strings.Join(by, ", "), say.And(all)), nil
 }

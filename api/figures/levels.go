@@ -2,7 +2,6 @@ package figures
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
+	"hdqs/api/say"
 	"hdqs/index"
 )
 
@@ -59,9 +59,9 @@ func (c *checker) checkLowerPlace(r *contract.Request, measure string) (*violati
 	kept, fix := c.keepLevel(r, level)
 	return &violation{
 		param: levelColumn,
-		text: fmt.Sprintf("%s by %s leaves places out: with %s=%s rows of level %s pass, which have no %[2]s. "+
-			"Send %[6]s, or group by %[7]s.",
-			measure, field, levelColumn, contract.Coarsest, levels[0], kept, countryColumn),
+		text: say.Join(say.Of("%s by %s leaves places out: with %s rows of level %s pass, which have no %s.",
+			measure, field, levelColumn+"="+contract.Coarsest, levels[0], field),
+			say.Of("Send %s, or group by %s.", kept, countryColumn)),
 		fix: fix,
 	}, nil
 }
@@ -149,27 +149,32 @@ func (c *checker) checkNested(
 	if err != nil && !many || err == nil && found == nil {
 		return nil, err
 	}
-	said := fmt.Sprintf("%s may count twice: more than %d rows pass of places with rows of several levels", measure,
-		index.MaxOverlaps)
+	several := "%s may count twice: more than %s rows pass of places with rows of several levels."
+	twice := "%s counts twice: rows of %s pass, and of %s, which contains it."
+	if r.Coarsest && !r.Edition && isStock && !c.group {
+		several = "%s may count twice: more than %s rows pass of places with rows of several levels, " +
+			"in different periods."
+		twice = "%s counts twice: rows of %s pass, and of %s, which contains it, in different periods."
+	}
+	text := say.Of(several, measure, index.MaxOverlaps)
 	if found != nil {
-		said = fmt.Sprintf("%s counts twice: rows of %s pass, and of %s, which contains it", measure,
-			c.placeOf(found.B), c.placeOf(found.A))
+		text = say.Of(twice, measure, c.placeOf(found.B), c.placeOf(found.A))
 	}
 	w := &violation{param: levelColumn}
 	lowest, _ := c.lowestGroup(r)
 	switch {
 	case c.group || r.Coarsest && (r.Edition || !isStock):
-		w.text = said + ". Group by admin_level."
+		w.text = say.Join(text, say.Of("Group by admin_level."))
 		w.fix = func(query url.Values) { group(query, levelColumn) }
 	case r.Coarsest:
-		w.text = said + ", in different periods. Send latest=edition, or group by admin_level."
+		w.text = say.Join(text, say.Of("Send %s, or group by %s.", "latest=edition", levelColumn))
 		w.fix = setEdition
 	case lowest > 0:
 		var kept string
 		kept, w.fix = c.keepLevel(r, lowest)
-		w.text = fmt.Sprintf("%s. Send %s, or group by admin_level.", said, kept)
+		w.text = say.Join(text, say.Of("Send %s, or group by %s.", kept, levelColumn))
 	default:
-		w.text = said + ". Send admin_level=coarsest, keep one level, or group by admin_level."
+		w.text = say.Join(text, say.Of("Send admin_level=coarsest, keep one level, or group by admin_level."))
 		w.fix = func(query url.Values) { query.Set(levelColumn, contract.Coarsest) }
 	}
 	return w, nil

@@ -8,6 +8,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/list"
+	"hdqs/api/say"
 )
 
 // Figure is a headline figure of a country.
@@ -22,7 +23,7 @@ type Figure struct {
 	Complete bool         `json:"complete"`
 	Reading  string       `json:"reading"`
 	Not      string       `json:"not"`
-	Reason   string       `json:"reason,omitempty"`
+	Reason   say.Text     `json:"reason,omitzero"`
 	View     string       `json:"view,omitempty"` // page of the rows that it is made of
 	Request  string       `json:"request"`        // to the interface, for the same figure
 }
@@ -62,7 +63,7 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 				f.Value = new(json.Number(value))
 			}
 			f.Start, f.End = r.Value("period_start"), r.Value("period_end")
-			f.Provider, f.Dataset, f.Reason = r.Value("provider"), r.Value("dataset"), r.Value("reason")
+			f.Provider, f.Dataset, f.Reason = r.Value("provider"), r.Value("dataset"), r.Reason()
 			f.Complete = r.Value("complete") == "true"
 			if r.Value("rows") != "0" { // the page of the rows that it is made of, or of the first of several
 				f.View = s.page("/browse/"+h.List(s.mount.Names).Name()) + "?" + r.RowsQuery().Encode()

@@ -11,8 +11,8 @@
 // templates of a language once, when these are parsed, so that a page costs no look-up. In Go it is
 // Language.T("Records of %s", name), whose formats and plurals are those of golang.org/x/text.
 //
-// What the interface says, such as the reason of a refusal, is English. Pages retell it (Retell):
-// the formats of such sentences are texts too, and a sentence is read back by its format.
+// What the interface says, such as the reason of a refusal, is data of package say: a format with
+// arguments. Say prints it with the translation of the format.
 //
 // Digits are 0 to 9 in all languages, and thousands have a narrow space between them, since a point
 // or a comma is read as a decimal mark in one country and not in the next. The decimal mark and the

@@ -32,8 +32,8 @@ type Language struct {
 	texts   map[string]string // without those that depend on a number
 	printer *message.Printer
 	regions display.Namer
-	decimal string // mark
-	retold  func() []telling
+	decimal string            // mark
+	said    map[string]string // what the interface says, by its format in English
 
 	countries map[string]string
 }
@@ -61,16 +61,15 @@ func (l *Language) read(messages *catalog.Builder) {
 		panic(err) // it is part of the program
 	}
 	var file struct {
-		Texts  map[string]any    // plain ones, or forms by plural category
-		Retold map[string]string // sentences of the interface
+		Texts map[string]any    // plain ones, or forms by plural category
+		Said  map[string]string // sentences of the interface
 
 		Countries map[string]string // names of the UN where those of CLDR differ, by code
 	}
 	if err := json.Unmarshal(source, &file); err != nil {
 		panic(l.Code + ".json: " + err.Error())
 	}
-	l.countries = file.Countries
-	l.retold = sync.OnceValue(func() []telling { return tellings(file.Retold) })
+	l.countries, l.said = file.Countries, file.Said
 	for key, value := range file.Texts {
 		switch value := value.(type) {
 		case string:

@@ -3,6 +3,8 @@ package lang
 import (
 	"sync"
 	"testing"
+
+	"hdqs/api/say"
 )
 
 func named(t *testing.T, code string) *Language {
@@ -127,27 +129,30 @@ func TestCountry(t *testing.T) {
 	}
 }
 
-// TestRetell: sentences of the interface are retold with what they are about, one by one, and only
-// if all are known.
-func TestRetell(t *testing.T) {
+// TestSay: texts of the interface are translated with the texts among their arguments, and only if
+// all have a translation.
+func TestSay(t *testing.T) {
 	t.Parallel()
 	l := named(t, "fr")
-	for text, want := range map[string]string{
-		"no record of SDN at any level; the list idps has no such record at all": "aucun enregistrement de SDN " +
-			"à aucun niveau ; la liste idps n'a aucun enregistrement de ce type",
-		"sum:x counts twice: rows of several values of gender pass, of which all contains f and m. " +
-			"Group by gender, or keep one value.": "sum:x compte deux fois : des lignes de plusieurs valeurs " +
-			"de gender passent, dont all contient f et m. Groupez par gender, ou gardez une seule valeur.",
+	for want, text := range map[string]say.Text{
+		"aucun enregistrement de SDN à aucun niveau ; la liste idps n'a aucun enregistrement de ce type": say.Of(
+			"no record of %s at any level; %s", "SDN", say.Of("the list %s has no such record at all", "idps")),
+		"sum:x compte deux fois : des lignes de plusieurs valeurs de gender passent, dont all contient f et m. " +
+			"Groupez par gender, ou gardez une seule valeur.": say.Join(
+			say.Of("%s counts twice: rows of several values of %s pass, of which %s.", "sum:x", "gender",
+				say.Of("%s contains %s", "all", say.And([]string{"f", "m"}))),
+			say.Of("Group by %s, or keep one value.", "gender")),
 	} {
-		if got, ok := l.Retell(text); got != want || !ok {
+		if got, ok := l.Say(text); got != want || !ok {
 			t.Errorf("%q, %v, want %q", got, ok, want)
 		}
 	}
-	const unknown = "Group by gender, or filter. Nobody has said this yet."
-	if got, ok := l.Retell(unknown); ok || got != unknown {
+	unknown := say.Join(say.Of("Group by %s, or filter.", "gender"), say.Of("A new sentence without translation."))
+	const english = "Group by gender, or filter. A new sentence without translation."
+	if got, ok := l.Say(unknown); ok || got != english {
 		t.Errorf("%q, %v", got, ok)
 	}
-	if got, ok := (*Language)(nil).Retell(unknown); !ok || got != unknown {
+	if got, ok := (*Language)(nil).Say(unknown); !ok || got != english {
 		t.Errorf("%q, %v", got, ok)
 	}
 }
@@ -174,7 +179,7 @@ func TestConcurrent(t *testing.T) {
 		all.Go(func() {
 			for n := range 500 {
 				named(t, "ar").T("%s records", Count(n))
-				named(t, "fr").Retell("no record of SDN at any level; x")
+				named(t, "fr").Say(say.Of("no record of %s at any level; %s", "SDN", "x"))
 			}
 		})
 	}

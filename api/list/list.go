@@ -273,19 +273,19 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 }
 
 // ProvisionalMonths are the months of all provisional rows that pass.
-func (a *Reply) ProvisionalMonths() (string, error) {
+func (a *Reply) ProvisionalMonths() ([]string, error) {
 	if !a.provisional.Any() {
-		return "", nil
+		return nil, nil
 	}
 	passing, err := a.List.Passing(&a.Query)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var months uint64
 	for r := range passing.Rows(0, math.MaxInt) {
 		months = a.provisional.Add(months, r)
 	}
-	return string(a.provisional.Months(months)), nil
+	return a.provisional.Names(months), nil
 }
 
 // codingSent is the coding of the body that was written: short ones are sent as they are.
@@ -307,7 +307,7 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 		return nil
 	}
 	if preferred := reply.PrefersStrict(&ctx.Request.Header); preferred || s.Options.Strict {
-		return r.UnknownFaults(preferred, reply.HintOf)
+		return r.UnknownFaults(preferred, reply.Meant)
 	}
 	return nil
 }

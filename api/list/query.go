@@ -6,6 +6,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/render"
 	"hdqs/api/reply"
+	"hdqs/api/say"
 	"hdqs/api/state"
 )
 
@@ -92,10 +93,10 @@ func newRowRecords(a *Reply) (Records, error) {
 	return r, nil
 }
 
-func (r *rowRecords) Fields() []contract.Field    { return r.fields }
-func (r *rowRecords) Len() int                    { return len(r.rows) }
-func (r *rowRecords) Total() int                  { return r.a.Page.Total }
-func (r *rowRecords) Header() []reply.HeaderField { return nil }
+func (r *rowRecords) Fields() []contract.Field { return r.fields }
+func (r *rowRecords) Len() int                 { return len(r.rows) }
+func (r *rowRecords) Total() int               { return r.a.Page.Total }
+func (r *rowRecords) Notes() (none say.Notes)  { return none }
 
 func (r *rowRecords) AppendCell(dst []byte, record, field int, csv bool) []byte {
 	return r.values[field].AppendRow(dst, r.rows[record], csv)

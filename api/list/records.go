@@ -7,6 +7,7 @@ import (
 	"hdqs/api/encode"
 	"hdqs/api/render"
 	"hdqs/api/reply"
+	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/api/textual"
 	"hdqs/api/wire"
@@ -15,15 +16,21 @@ import (
 // Records is a computed answer: one page of records that are not rows of the table.
 type Records interface {
 	render.Records
-	Fields() []contract.Field    // of each record, in order
-	Total() int                  // of all pages
-	Header() []reply.HeaderField // fields of the answer's own, with canonical names
+	Fields() []contract.Field // of each record, in order
+	Total() int               // of all pages
+	Notes() say.Notes
 }
 
 // TextsOf are the records of a page as text.
 func TextsOf(found Records) ([]textual.Record, error) {
-	return textual.New(found.Len(), contract.FieldNames(found.Fields()),
+	all, err := textual.New(found.Len(), contract.FieldNames(found.Fields()),
 		func(dst []byte, record, field int) []byte { return found.AppendCell(dst, record, field, false) })
+	if figures, ok := found.(interface{ Reason(record int) say.Text }); ok && err == nil {
+		for i := range all {
+			all[i] = all[i].WithReason(figures.Reason(i))
+		}
+	}
+	return all, err
 }
 
 // RecordSource is how requests of a kind are answered.
@@ -69,7 +76,8 @@ func (s *Lists) answerRecords(a *Reply) (result Finished, err error) {
 	}
 	a.Page.Rows, a.Page.Total = found.Len(), found.Total()
 	LogOf(a.Ctx).NoteRows(&a.Page, "miss")
-	result = Finished{Rows: a.Page.Rows, Total: a.Page.Total, header: found.Header()}
+	notes := found.Notes()
+	result = Finished{Rows: a.Page.Rows, Total: a.Page.Total, header: headerOf(&notes)}
 	if computed.HasTurn {
 		found = pausing{found, a.Pause}
 	}

@@ -31,7 +31,7 @@ func faultOf(err error) *list.Fault {
 	}
 	text := ""
 	for _, issue := range invalid.Issues {
-		text += issue.Text + " "
+		text += issue.Message().String() + " "
 	}
 	return notImplemented("%s", text)
 }

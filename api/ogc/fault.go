@@ -22,7 +22,7 @@ func notFound(format string, args ...any) *list.Fault {
 func faultOf(err error) *list.Fault {
 	if wrong, is := errors.AsType[*contract.Invalid](err); is {
 		first := &wrong.Issues[0]
-		return invalid("%s is %s: %s", first.Param, list.Quoted(first.Input), first.Text)
+		return invalid("%s is %s: %s", first.Param, list.Quoted(first.Input), first.Message())
 	}
 	if day, is := errors.AsType[*contract.BadDay](err); is {
 		return invalid("%s is no date; want YYYY, YYYY-MM or YYYY-MM-DD", day.Param)

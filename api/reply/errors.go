@@ -161,7 +161,7 @@ func appendIssues(dst []byte, issues []contract.Issue) []byte {
 		if issue.Part != "" {
 			dst = render.AppendJSONText(append(dst, ','), issue.Part)
 		}
-		dst = render.AppendJSONText(append(dst, `],"msg":`...), issue.Text)
+		dst = render.AppendJSONText(append(dst, `],"msg":`...), issue.Message().String())
 		if issue.NullInput {
 			dst = append(dst, `,"input":null`...)
 		} else {

@@ -7,6 +7,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
+	"hdqs/api/say"
 	"hdqs/internal/nearest"
 )
 
@@ -32,10 +33,11 @@ var meantNames = map[string]string{
 	"commodity": "commodity_code", "market": "market_code",
 }
 
-// HintOf says which parameter a caller may have meant by an unknown one, empty if none is near.
-func HintOf(r *contract.Request, unknown string) string {
-	if meant := r.MeantBy(unknown); meant != "" {
-		return meant
+// Meant returns which parameter a caller may have meant by an unknown one, and the question whether
+// that is so. Both are empty if none is near.
+func Meant(r *contract.Request, unknown string) (name string, hint say.Text) {
+	if name, hint = r.MeantBy(unknown); name != "" {
+		return name, hint
 	}
 	names := r.ParamNames()
 	unknown = strings.ToLower(unknown)
@@ -43,14 +45,17 @@ func HintOf(r *contract.Request, unknown string) string {
 	var ends []string // with the same end: a list of journeys has two codes of places
 	for _, name := range names {
 		if usual != "" && contract.ContractNames.Name(name) == usual {
-			return "did you mean " + name + "?"
+			return name, contract.DidYouMean(name)
 		}
 		if strings.HasSuffix(name, "_"+unknown) {
 			ends = append(ends, name)
 		}
 	}
-	if len(ends) == 1 || len(ends) == 2 {
-		return "did you mean " + strings.Join(ends, " or ") + "?"
+	switch len(ends) {
+	case 1:
+		return ends[0], contract.DidYouMean(ends[0])
+	case 2:
+		return ends[0], say.Of("did you mean %s?", say.Of("%s or %s", ends[0], ends[1]))
 	}
 	// A list of places calls the code of a place code, others call it location_code.
 	thing := r.Thing() + "_"
@@ -60,12 +65,12 @@ func HintOf(r *contract.Request, unknown string) string {
 	}
 	meant := nearest.Of(unknown, near)
 	if meant == "" {
-		return ""
+		return "", hint
 	}
 	if !slices.Contains(names, meant) {
 		meant = strings.TrimPrefix(meant, thing)
 	}
-	return "did you mean " + meant + "?"
+	return meant, contract.DidYouMean(meant)
 }
 
 // SetUnknown writes X-Unknown-Params and X-Hint.
@@ -74,8 +79,8 @@ func SetUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
 	if len(unknown) > 0 {
 		h.SetCanonical(nameUnknown, []byte(strings.Join(unknown, ", ")))
 	}
-	if hint != "" {
-		h.SetCanonical(NameHint, []byte(hint))
+	if !hint.IsZero() {
+		h.SetCanonical(NameHint, []byte(hint.String()))
 	}
 }
 
@@ -83,18 +88,18 @@ func SetUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
 // are ignored, so a caller who misspells a filter gets more rows than wanted. Of a repeated
 // parameter only the last value counts, and a code with a comma matches nothing, so a caller who
 // means several values gets fewer. The fields show why.
-func UnknownOf(r *contract.Request) (unknown []string, hint string) {
+func UnknownOf(r *contract.Request) (unknown []string, hint say.Text) {
 	hints := r.Hints()
 	for _, name := range r.Hinted() {
 		if len(hints) < maxHints {
-			hints = append(hints, name+": for several values use "+name+contract.SeveralSuffix+".")
+			hints = append(hints, say.Of("%s: for several values use %s.", name, name+contract.SeveralSuffix))
 		}
 	}
 	unknown = r.UnknownNames()
 	for _, name := range unknown {
-		if meant := HintOf(r, name); meant != "" && len(hints) < maxHints {
-			hints = append(hints, name+": "+meant)
+		if meant, hint := Meant(r, name); meant != "" && len(hints) < maxHints {
+			hints = append(hints, say.Of("%s: %s", name, hint))
 		}
 	}
-	return unknown, strings.Join(hints, " ")
+	return unknown, say.Join(hints...)
 }

@@ -56,14 +56,7 @@ func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values)
 		}
 		answer.Total = found.Total()
 		answer.Unknown, answer.Hint = reply.UnknownOf(&a.Request)
-		for _, h := range found.Header() {
-			switch h.Name {
-			case contract.HeaderCoverage:
-				answer.Coverage = h.Value
-			case contract.HeaderProvisional:
-				answer.Provisional = strings.Split(h.Value, ", ")
-			}
-		}
+		answer.Notes = found.Notes()
 		return err
 	})
 	return answer, err

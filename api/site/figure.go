@@ -17,6 +17,7 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/render"
 	"hdqs/api/reply"
+	"hdqs/api/say"
 	"hdqs/api/state"
 )
 
@@ -117,7 +118,7 @@ func (s *Site) sendFile(ctx *fasthttp.RequestCtx, head *list.PageHead, body []by
 func noFigure(page *browse.Page) error {
 	all := new(contract.Invalid)
 	for _, text := range page.NoFigure() {
-		all.Issues = append(all.Issues, contract.Issue{Type: "no_figure", Param: "measure", Text: text})
+		all.Issues = append(all.Issues, contract.Issue{Type: "no_figure", Param: "measure", Text: say.Of(text)})
 	}
 	return all
 }

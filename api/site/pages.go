@@ -18,6 +18,7 @@ import (
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
+	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/api/web"
 )
@@ -40,7 +41,7 @@ func parsePages(l *lang.Language) *template.Template {
 		"t": l.T, "day": l.DayOf, "between": l.Between, "country": l.Country,
 		"count":   func(n int) lang.Count { return lang.Count(n) },
 		"records": func(n lang.Count) template.HTML { return strong(l.T("%s records", n), n.String()) },
-		"retell":  func(text string) template.HTML { return retold(l, text) },
+		"say":     func(text say.Text) template.HTML { return said(l, text) },
 		"english": func() template.HTMLAttr {
 			if l.IsEnglish() {
 				return ""
@@ -64,9 +65,9 @@ func strong(text, part string) template.HTML {
 	return template.HTML(strings.Replace(text, part, "<strong>"+part+"</strong>", 1)) //nolint:gosec // escaped
 }
 
-// retold is what the interface says in English, in a language if that is known.
-func retold(l *lang.Language, text string) template.HTML {
-	text, ok := l.Retell(text)
+// said is what the interface says, in a language if it is translated.
+func said(l *lang.Language, t say.Text) template.HTML {
+	text, ok := l.Say(t)
 	if text = template.HTMLEscapeString(text); !ok {
 		text = `<span lang="en" dir="ltr">` + text + `</span>`
 	}

@@ -66,15 +66,19 @@ func (p *Provisional) Months(set uint64) []byte {
 	if last := p.last.Load(); last != nil && last.set == set {
 		return last.text
 	}
-	var names []string
+	text := []byte(strings.Join(p.Names(set), ", "))
+	p.last.Store(&monthsText{set, text})
+	return text
+}
+
+// Names are the months of a set.
+func (p *Provisional) Names(set uint64) (names []string) {
 	for i, name := range p.months {
 		if set&(2<<i) != 0 {
 			names = append(names, name)
 		}
 	}
-	text := []byte(strings.Join(names, ", "))
-	p.last.Store(&monthsText{set, text})
-	return text
+	return names
 }
 
 // ProvisionalOf finds the provisional rows of a list, at the first request for it. It is nil for

@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+
+	"hdqs/api/say"
 )
 
 // Record is a record as text: strings as they are, numbers and flags as they are written.
 type Record struct {
 	at     map[string]int // position of a field; the same for all records of an answer
 	values []cell
+	reason say.Text
 }
 
 type cell struct {
@@ -34,6 +37,15 @@ func (r Record) Value(field string) string {
 	text, _ := r.Text(field)
 	return text
 }
+
+// WithReason is the record with the reason why its figure has no value.
+func (r Record) WithReason(reason say.Text) Record {
+	r.reason = reason
+	return r
+}
+
+// Reason is why its figure has no value.
+func (r Record) Reason() say.Text { return r.reason }
 
 // Requests are the requests that a figure is made of, whose field has one or a list.
 func (r Record) Requests() (all []string) {
@@ -89,7 +101,7 @@ func New(n int, fields []string, write func(dst []byte, record, field int) []byt
 	}
 	all := make([]Record, n)
 	for i := range all {
-		all[i] = Record{at, values[i*len(fields) : (i+1)*len(fields)]}
+		all[i] = Record{at: at, values: values[i*len(fields) : (i+1)*len(fields)]}
 	}
 	return all, nil
 }
