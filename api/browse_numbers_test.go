@@ -19,6 +19,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"
+	"hdqs/index"
 	"hdqs/internal/testkit"
 )
 
@@ -225,14 +226,14 @@ func checkLinked(
 // isPattern reports whether a filter has wildcards, which a link to a text has to escape.
 func isPattern(e *contract.Endpoint, field string) bool {
 	return slices.ContainsFunc(slices.Concat(e.Place, e.Params), func(p contract.Param) bool {
-		return p.Name == field && (p.Op == contract.Like || p.Op == contract.Contains)
+		return p.Name == field && (p.Op == index.Like || p.Op == index.Contains)
 	})
 }
 
 // isPart reports whether a filter takes a part of a text for the whole.
 func isPart(e *contract.Endpoint, field string) bool {
 	return slices.ContainsFunc(e.Params, func(p contract.Param) bool {
-		return p.Name == field && p.Op == contract.Contains
+		return p.Name == field && p.Op == index.Contains
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/index"
 )
 
 // TestEarlierFilters compares the filters of version 1 below /hapi with the whole list: a start is
@@ -42,7 +43,7 @@ func TestEarlierFilters(t *testing.T) {
 					continue
 				}
 				sent := value
-				if p.Op == contract.Contains {
+				if p.Op == index.Contains {
 					sent = strings.ToUpper(value[:1+random.IntN(len(value))])
 				} else if strings.HasSuffix(value, "00:00:00") && random.IntN(2) == 0 {
 					sent = value[:len("2024-01-01")]
@@ -81,11 +82,11 @@ func TestEarlierFilters(t *testing.T) {
 }
 
 // keepsEarlier reports whether a cell passes. Times of one form sort as texts do.
-func keepsEarlier(op contract.Op, cell, value, sent string) bool {
+func keepsEarlier(op index.Op, cell, value, sent string) bool {
 	switch op {
-	case contract.AtLeast:
+	case index.AtLeast:
 		return cell != "" && cell >= value
-	case contract.Below:
+	case index.Below:
 		return cell != "" && cell < value
 	}
 	return strings.Contains(strings.ToLower(cell), strings.ToLower(sent))

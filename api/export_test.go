@@ -19,6 +19,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/index"
 )
 
 // exportAnswer asks for an export and requires 200.
@@ -70,7 +71,7 @@ func randomExport(e *contract.Endpoint, random *rand.Rand) string {
 			values.Set(p.Name, p.Enum.Values[random.IntN(len(p.Enum.Values))])
 		case p.Type == contract.Boolean:
 			values.Set(p.Name, strconv.FormatBool(random.IntN(2) == 0))
-		case p.Op == contract.Contains:
+		case p.Op == index.Contains:
 			values.Set(p.Name, "a")
 		case p.Name == "start_date":
 			values.Set(p.Name, "2024-02")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/index"
 )
 
 // odataTree is a random condition on one field of a record: as text, and as what it means.
@@ -298,7 +299,7 @@ func TestODataParameters(t *testing.T) {
 			if at < 0 || p.Type == contract.Day {
 				continue
 			}
-			ops := map[contract.Op]string{contract.Equal: "eq", contract.AtLeast: "ge", contract.Below: "lt"}
+			ops := map[index.Op]string{index.Equal: "eq", index.AtLeast: "ge", index.Below: "lt"}
 			op, v := ops[p.Op], "5"
 			switch {
 			case op == "":

@@ -61,7 +61,7 @@ var imports = map[string][]string{
 		"internal/nearest",
 		"snapshot/store",
 	},
-	"api/mcp": {"api/contract", "api/find", "api/site", "internal/background", "internal/nearest"},
+	"api/mcp": {"aggregate", "api/contract", "api/find", "api/site", "internal/background", "internal/nearest"},
 	"api/odata": {
 		"api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
 	},
@@ -79,10 +79,9 @@ var imports = map[string][]string{
 		"snapshot/store",
 	},
 	"api/browse": {
-		"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang", "api/say",
-		"api/textual",
+		"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang", "api/say", "api/textual", "index",
 	},
-	"api/picture":         {"api/chart", "api/lang", "api/web"},
+	"api/picture": {"api/chart", "api/lang", "api/web"},
 	"api/country": {
 		"api/browse", "api/chart", "api/contract", "api/lang", "api/render", "api/say", "api/textual",
 	},
@@ -93,7 +92,7 @@ var imports = map[string][]string{
 	"api/textual":         {"api/say"},
 	"api/web":             {},
 	"api/additivity":      {"api/contract"},
-	"api/contract":        {"api/say", "internal/nearest"}, // not even index: api maps its Op and Value
+	"api/contract":        {"aggregate", "api/say", "index", "internal/nearest"},
 	"api/wire":            {"api/metrics"},
 	"api/metrics":         {},
 	"api/accesslog":       {},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/index"
 )
 
 // facet is the values of a field among the records that pass all other filters, with counts.
@@ -130,7 +131,7 @@ func (f *facet) cut(s state) {
 // it: those of periods that only touch a year, and of texts that have the value as a part.
 func (f *facet) recount(q *Question, s state) error {
 	p := q.Plan.Param(f.Field)
-	if f.Field != "year" && (p == nil || p.Op != contract.Contains) {
+	if f.Field != "year" && (p == nil || p.Op != index.Contains) {
 		return nil
 	}
 	for i := range f.Values {

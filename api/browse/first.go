@@ -11,6 +11,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/textual"
+	"hdqs/index"
 )
 
 // A page whose address does not say what to draw shows the first view of its list: headline figures
@@ -436,7 +437,7 @@ func filterWords(l *lang.Language, named map[string]string, p *contract.Param, v
 	switch {
 	case p.Type == contract.Boolean:
 		return l.T(map[bool]string{true: "yes", false: "no"}[isTrue(text)])
-	case p.Op != contract.Contains:
+	case p.Op != index.Contains:
 		text, _ = worded(l, strings.TrimSuffix(p.Name, contract.SeveralSuffix), text)
 		return cmp.Or(named[p.Literal(value)], text)
 	}

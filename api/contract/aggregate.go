@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/aggregate"
 	"hdqs/internal/nearest"
 )
 
@@ -18,50 +19,31 @@ const (
 	measureParam = "measures"
 )
 
-// Part is what of a field's value decides the group.
-type Part uint8
-
-// The parts. All but Whole are of the start of the period.
-const (
-	Whole Part = iota
-	Year
-	Quarter
-	Month
-)
-
 // partNames are the parts in group_by, and in records.
-var partNames = [...]string{Year: "year", Quarter: "quarter", Month: "month"}
+var partNames = [...]string{aggregate.Year: "year", aggregate.Quarter: "quarter", aggregate.Month: "month"}
 
 // Group is a field to group by: its position in the endpoint's fields, and what of it counts.
 type Group struct {
 	Field int
-	Part  Part
+	Part  aggregate.Part
 }
 
-// Func is what a measure computes.
-type Func uint8
+// Coverage is a function besides those of package aggregate: how many of the units of
+// administration have rows.
+const Coverage = aggregate.Latest + 1
 
-// The functions.
-const (
-	Count Func = iota
-	Sum
-	Min
-	Max
-	Mean
-	Distinct
-	Latest
-	Coverage // how many of the units of administration have rows
-)
+// CoverageName is the name of Coverage in measures.
+const CoverageName = "coverage"
 
-var funcNames = [...]string{"count", "sum", "min", "max", "mean", "distinct", "latest", "coverage"}
-
-// String is the function's name in measures.
-func (f Func) String() string { return funcNames[f] }
+var funcNames = [...]string{
+	aggregate.Count: "count", aggregate.Sum: "sum", aggregate.Min: "min", aggregate.Max: "max",
+	aggregate.Mean: "mean", aggregate.Distinct: "distinct", aggregate.Latest: "latest", Coverage: CoverageName,
+}
 
 // Measure is one figure of a group. Field is a position in the endpoint's fields, -1 for Count and
 // Coverage, which is two figures.
 type Measure struct {
-	Func  Func
+	Func  aggregate.Func
 	Field int
 }
 
@@ -72,7 +54,7 @@ type Aggregation struct {
 }
 
 func (a *Aggregation) reset() {
-	a.Groups, a.Measures = a.Groups[:0], append(a.Measures[:0], Measure{Func: Count, Field: -1})
+	a.Groups, a.Measures = a.Groups[:0], append(a.Measures[:0], Measure{Func: aggregate.Count, Field: -1})
 }
 
 var groupKind = &ParamKind{
@@ -83,7 +65,7 @@ var groupKind = &ParamKind{
 var measureKind = &ParamKind{
 	read: (*Request).readMeasures,
 	write: func(r *Request, dst []byte) []byte {
-		if len(r.Measures) == 1 && r.Measures[0].Func == Count {
+		if len(r.Measures) == 1 && r.Measures[0].Func == aggregate.Count {
 			return dst
 		}
 		names := make([]string, len(r.Measures))
@@ -117,7 +99,7 @@ func (e *Endpoint) GroupNames() []string {
 		names = append(names, e.Fields[i].Name)
 	}
 	if e.HasPeriod() {
-		names = append(names, partNames[Year:]...)
+		names = append(names, partNames[aggregate.Year:]...)
 	}
 	return names
 }
@@ -129,7 +111,7 @@ func (r *Request) readGroups(p *Param, to []Group) []Group {
 	for _, name := range names {
 		g := Group{Field: positionOf(e.Fields, name)}
 		if part := slices.Index(partNames[:], name); part > 0 && e.HasPeriod() {
-			g = Group{Field: positionOf(e.Fields, PeriodStart), Part: Part(part)}
+			g = Group{Field: positionOf(e.Fields, PeriodStart), Part: aggregate.Part(part)}
 		}
 		if g.Field < 0 {
 			reason := fmt.Sprintf("%q is no field of the records", name)
@@ -164,13 +146,13 @@ func (r *Request) readMeasures(p *Param) {
 func (r *Request) readMeasure(p *Param, text string) (m Measure, ok bool) {
 	e := r.plan.Endpoint
 	name, field, _ := strings.Cut(text, ":")
-	f := slices.Index(funcNames[:], name)
-	alone := f >= 0 && Func(f).isAlone()
-	if f < 0 || alone != (text == name) || !alone && field == "" {
+	f := slices.Index(funcNames[:], name) // 0 is no function
+	alone := f >= 0 && isAlone(aggregate.Func(f))
+	if f <= 0 || alone != (text == name) || !alone && field == "" {
 		r.fault(notMeasure(p.Name, text, name, field))
 		return m, false
 	}
-	m = Measure{Func: Func(f), Field: -1}
+	m = Measure{Func: aggregate.Func(f), Field: -1}
 	if m.Func == Coverage && !r.mayCover() {
 		r.fault(valueError(p.Name, text, "coverage is of the units of a country: it needs a list of places below "+
 			"countries, and group_by="+CountryParam))
@@ -182,11 +164,11 @@ func (r *Request) readMeasure(p *Param, text string) (m Measure, ok bool) {
 	m.Field = positionOf(e.Fields, field)
 	choices := e.measured(m.Func)
 	switch {
-	case m.Func == Latest && !e.HasPeriod():
+	case m.Func == aggregate.Latest && !e.HasPeriod():
 		r.fault(unknownName(p.Name, text, "records have no period, so nothing is the "+name, "", nil))
 	case m.Field < 0:
 		r.fault(unknownName(p.Name, text, fmt.Sprintf("%q is no field of the records", field), field, choices))
-	case (m.Func == Sum || m.Func == Mean) && e.Figure(ContractNames.Name(field)) == nil:
+	case (m.Func == aggregate.Sum || m.Func == aggregate.Mean) && e.Figure(ContractNames.Name(field)) == nil:
 		r.fault(unknownName(p.Name, text, field+" is not a number, so it has no "+name, "", choices))
 	default:
 		return m, true
@@ -195,7 +177,7 @@ func (r *Request) readMeasure(p *Param, text string) (m Measure, ok bool) {
 }
 
 // isAlone reports whether the function has no field.
-func (f Func) isAlone() bool { return f == Count || f == Coverage }
+func isAlone(f aggregate.Func) bool { return f == aggregate.Count || f == Coverage }
 
 // mayCover reports whether the groups of a request are of countries whose units the list has.
 func (r *Request) mayCover() bool {
@@ -221,12 +203,12 @@ var UnitColumns = [...]string{1: "stored_admin1_code", 2: "stored_admin2_code"}
 
 // measured are the fields that a function takes, for error texts: of sum and mean those for which
 // they mean something.
-func (e *Endpoint) measured(f Func) []string {
+func (e *Endpoint) measured(f aggregate.Func) []string {
 	var names []string
 	for i := range e.Fields {
 		name := e.Fields[i].Name
 		figure := e.Figure(ContractNames.Name(name))
-		if f != Sum && f != Mean || figure != nil && figure.Allows(f) {
+		if f != aggregate.Sum && f != aggregate.Mean || figure != nil && figure.Allows(f) {
 			names = append(names, name)
 		}
 	}
@@ -234,11 +216,11 @@ func (e *Endpoint) measured(f Func) []string {
 }
 
 // Allows reports whether a function of the figure means something.
-func (f *Figure) Allows(fn Func) bool {
+func (f *Figure) Allows(fn aggregate.Func) bool {
 	switch fn {
-	case Sum:
+	case aggregate.Sum:
 		return f.Use == Added
-	case Mean:
+	case aggregate.Mean:
 		return f.Use == Added || f.Use == Averaged
 	}
 	return true
@@ -268,10 +250,10 @@ func unknownName(param, input, reason, near string, choices []string) Issue {
 func notMeasure(param, input, name, field string) Issue {
 	const form = "Measures are count, and sum, min, max, mean, distinct or latest with a field, such as sum:FIELD"
 	reason := fmt.Sprintf("%q is no measure", input)
-	switch meant := nearest.Of(strings.ToLower(name), funcNames[:]); {
-	case name == funcNames[Count]:
+	switch meant := nearest.Of(strings.ToLower(name), funcNames[1:]); {
+	case name == funcNames[aggregate.Count]:
 		reason += ": count has no field"
-	case slices.Contains(funcNames[:], name): // sum, or sum:
+	case slices.Contains(funcNames[1:], name): // sum, or sum:
 		reason += ": " + name + " needs a field"
 	case strings.ToLower(name) == "avg" || strings.ToLower(name) == "average":
 		reason += "; did you mean mean:" + field + "?"
@@ -286,7 +268,7 @@ func notMeasure(param, input, name, field string) Issue {
 
 // groupName is the name of a group's field in group_by and in records.
 func (e *Endpoint) groupName(g Group) string {
-	if g.Part != Whole {
+	if g.Part != aggregate.Whole {
 		return partNames[g.Part]
 	}
 	return e.Fields[g.Field].Name
@@ -294,7 +276,7 @@ func (e *Endpoint) groupName(g Group) string {
 
 // MeasureName is a measure as measures has it.
 func (e *Endpoint) MeasureName(m Measure) string {
-	if m.Func.isAlone() {
+	if isAlone(m.Func) {
 		return funcNames[m.Func]
 	}
 	return funcNames[m.Func] + ":" + e.Fields[m.Field].Name
@@ -313,9 +295,9 @@ func (e *Endpoint) appendGroups(dst []byte, groups []Group) []byte {
 func (e *Endpoint) groupField(g Group) Field {
 	f := e.Fields[g.Field]
 	switch g.Part {
-	case Year:
-		return Field{Name: partNames[Year], Type: Integer, Nullable: f.Nullable}
-	case Quarter, Month:
+	case aggregate.Year:
+		return Field{Name: partNames[aggregate.Year], Type: Integer, Nullable: f.Nullable}
+	case aggregate.Quarter, aggregate.Month:
 		return Field{Name: partNames[g.Part], Type: String, Max: len("2024-Q2"), Nullable: f.Nullable}
 	}
 	return f
@@ -332,9 +314,9 @@ const (
 func (e *Endpoint) measureFields(m Measure) []Field {
 	name := strings.Replace(e.MeasureName(m), ":", "_", 1)
 	switch m.Func {
-	case Count, Distinct:
+	case aggregate.Count, aggregate.Distinct:
 		return integers(name)
-	case Mean:
+	case aggregate.Mean:
 		return null(decimals(name))
 	case Coverage:
 		return null(integers(unitsField, knownField))

@@ -1,6 +1,10 @@
 package contract
 
-import "slices"
+import (
+	"slices"
+
+	"hdqs/index"
+)
 
 // Endpoints are all list endpoints, in the order of the specification. endpoints_*.go hold one path
 // group each.
@@ -47,8 +51,8 @@ var (
 var (
 	flags = filters(flag("has_hrp"), flag("in_gho"))
 	dates = []Param{
-		{Name: "start_date", Type: Day, Op: AtLeastOrNull, Columns: []string{"reference_period_end"}},
-		{Name: "end_date", Type: Day, Op: Below, Columns: []string{"reference_period_start"}},
+		{Name: "start_date", Type: Day, Op: index.AtLeastOrNull, Columns: []string{"reference_period_end"}},
+		{Name: "end_date", Type: Day, Op: index.Below, Columns: []string{"reference_period_start"}},
 	}
 	loc = filters(like("location_code", 128), contains("location_name", 512))
 	a1  = unit("1", "provider_admin1_name")

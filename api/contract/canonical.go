@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hdqs/index"
 )
 
 // All list requests with the same meaning have the same canonical query: the parameters that have
@@ -93,7 +95,7 @@ func (r *Request) appendCanonical(dst []byte, offset uint64, limit bool) []byte 
 }
 
 // appendValue writes a filter's value so that reading it gives that value again.
-func (r *Request) appendValue(dst []byte, p *Param, position int, v *Value) []byte {
+func (r *Request) appendValue(dst []byte, p *Param, position int, v *index.Value) []byte {
 	switch p.Type {
 	case Integer:
 		return appendInteger(dst, v.Int, v.Beyond)

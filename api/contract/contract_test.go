@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/index"
 )
 
 // TestContractEndpoints compares the endpoint table with the contract: paths and their order; type,
@@ -80,10 +82,11 @@ var contractTypes = map[string]Type{
 	"partial-date":      Day,
 }
 
-var contractOps = map[string]Op{
-	"exact": Equal, "ilike": Like, "icontains": Contains, "icontains_or_provider": Contains,
-	"enum_equal": Equal, "level_equal": Equal, "bool_equal": Equal, "ge": AtLeast, "lt": Below,
-	"overlap_start": AtLeastOrNull, "overlap_end": Below,
+var contractOps = map[string]index.Op{
+	"exact": index.Equal, "ilike": index.Like, "icontains": index.Contains, "icontains_or_provider": index.Contains,
+	"enum_equal": index.Equal, "level_equal": index.Equal, "bool_equal": index.Equal, "ge": index.AtLeast,
+	"lt":            index.Below,
+	"overlap_start": index.AtLeastOrNull, "overlap_end": index.Below,
 }
 
 // checkParam compares one parameter with the contract.

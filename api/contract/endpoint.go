@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"hdqs/index"
 )
 
 // Endpoint declares one list endpoint. Faults are reported in the order of its parameters: Place,
@@ -160,7 +162,7 @@ type Param struct {
 	Type     Type
 	Max      int   // most code points, 0 without limit; of a Choice only in the description
 	Enum     *Enum // Choice only
-	Op       Op
+	Op       index.Op
 	Columns  []string
 	Floor    *int // Integer: least value, nil without
 	Ceiling  *int // Integer: greatest value, nil without
@@ -240,39 +242,39 @@ func fieldsOf(t Type, names []string) []Field {
 func filters(parts ...[]Param) []Param { return slices.Concat(parts...) }
 
 // is matches the whole value exactly.
-func is(name string, limit int) []Param { return several(textFilter(name, limit, Equal)) }
+func is(name string, limit int) []Param { return several(textFilter(name, limit, index.Equal)) }
 
 // fullName is like is, for names, which have no list of several values.
-func fullName(name string, limit int) []Param { return textFilter(name, limit, Equal) }
+func fullName(name string, limit int) []Param { return textFilter(name, limit, index.Equal) }
 
 // like matches the whole value in any case, with wildcards.
-func like(name string, limit int) []Param { return several(textFilter(name, limit, Like)) }
+func like(name string, limit int) []Param { return several(textFilter(name, limit, index.Like)) }
 
 // contains matches a part of the value in any case, with wildcards.
-func contains(name string, limit int) []Param { return textFilter(name, limit, Contains) }
+func contains(name string, limit int) []Param { return textFilter(name, limit, index.Contains) }
 
-func textFilter(name string, limit int, op Op) []Param {
+func textFilter(name string, limit int, op index.Op) []Param {
 	return []Param{{Name: name, Type: String, Max: limit, Op: op, Columns: []string{name}}}
 }
 
 // number matches an integer column.
 func number(name string) []Param {
-	return several([]Param{{Name: name, Type: Integer, Op: Equal, Columns: []string{name}}})
+	return several([]Param{{Name: name, Type: Integer, Op: index.Equal, Columns: []string{name}}})
 }
 
 func flag(name string) []Param {
-	return []Param{{Name: name, Type: Boolean, Op: Equal, Columns: []string{name}}}
+	return []Param{{Name: name, Type: Boolean, Op: index.Equal, Columns: []string{name}}}
 }
 
 func oneOf(name string, e *Enum) []Param {
-	return several([]Param{{Name: name, Type: Choice, Enum: e, Op: Equal, Columns: []string{name}}})
+	return several([]Param{{Name: name, Type: Choice, Enum: e, Op: index.Equal, Columns: []string{name}}})
 }
 
 // between is the pair name_min (inclusive) and name_max (exclusive) of a column.
 func between(name string, t Type) []Param {
 	return []Param{
-		{Name: name + "_min", Type: t, Op: AtLeast, Columns: []string{name}},
-		{Name: name + "_max", Type: t, Op: Below, Columns: []string{name}},
+		{Name: name + "_min", Type: t, Op: index.AtLeast, Columns: []string{name}},
+		{Name: name + "_max", Type: t, Op: index.Below, Columns: []string{name}},
 	}
 }
 

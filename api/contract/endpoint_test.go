@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/index"
 	"hdqs/internal/testkit"
 )
 
@@ -41,7 +42,7 @@ func TestEndpointTable(t *testing.T) {
 				t.Errorf("%s: parameter %+v is a duplicate or inconsistent", e.Path, p)
 			}
 			params[p.Name] = true
-			if p.Op == AtLeastOrNull && p.Type != Day {
+			if p.Op == index.AtLeastOrNull && p.Type != Day {
 				t.Errorf("%s: %s: only period dates may match nulls", e.Path, p.Name)
 			}
 		}

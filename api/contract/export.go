@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hdqs/api/say"
+	"hdqs/index"
 )
 
 // A request of kind Export asks for all rows that pass, in one answer that is sent while it is
@@ -210,7 +211,7 @@ func (r *Request) FileName(date string) string {
 const maxFileCodes = 8
 
 // appendCodes appends the values of a list, or their number if there are many.
-func appendCodes(b *strings.Builder, values []Value) {
+func appendCodes(b *strings.Builder, values []index.Value) {
 	if len(values) > maxFileCodes {
 		b.WriteString("_" + strconv.Itoa(len(values)) + "-codes")
 		return
@@ -252,7 +253,7 @@ func (r *Request) Location() string {
 		param := &r.plan.Params[position]
 		name := param.single()
 		isLocation := name == "location_code" || name == "code" && r.plan.Endpoint.Table == "location"
-		if !isLocation || param.Op != Like {
+		if !isLocation || param.Op != index.Like {
 			continue
 		}
 		if filter := r.raw[position].filter; filter > 0 {

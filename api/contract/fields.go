@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hdqs/api/say"
+	"hdqs/index"
 	"hdqs/internal/nearest"
 )
 
@@ -177,9 +178,9 @@ func (r *Request) Restricts(param int, g Group) bool {
 	switch {
 	case p.Type == Day:
 		return field == PeriodStart || field == PeriodEnd
-	case p.Op == AtLeast:
+	case p.Op == index.AtLeast:
 		return p.Name == field+"_min"
-	case p.Op == Below:
+	case p.Op == index.Below:
 		return p.Name == field+"_max"
 	}
 	return p.single() == field

@@ -3,6 +3,7 @@ package contract
 import (
 	"regexp"
 
+	"hdqs/aggregate"
 	"hdqs/api/say"
 )
 
@@ -33,7 +34,7 @@ func kindParams(e *Endpoint, k Kind) []Param {
 	case Aggregate:
 		return filters([]Param{
 			names(groupParam, groupKind, e.GroupNames(), e.exampleGroup()),
-			{Name: measureParam, Type: String, List: true, Own: measureKind, example: Count.String()},
+			{Name: measureParam, Type: String, List: true, Own: measureKind, example: aggregate.Count.String()},
 		}, latest)
 	case Facets:
 		return filters([]Param{names(ofParam, ofKind, e.GroupNames(), e.exampleGroup())}, latest)

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+
+	"hdqs/index"
 )
 
 //go:embed meanings.txt
@@ -143,12 +145,12 @@ func (p *Param) Example() string {
 	case Choice:
 		return p.Enum.Values[0]
 	case Integer:
-		if p.Op == Below {
+		if p.Op == index.Below {
 			return "1000000"
 		}
 		return "1"
 	case Number:
-		if p.Op == Below {
+		if p.Op == index.Below {
 			return "9.5"
 		}
 		return "0.5"
@@ -204,15 +206,15 @@ func (p *Param) Describe() string {
 func (p *Param) describeMatch() string {
 	how := "exact"
 	switch {
-	case p.Op == AtLeast:
+	case p.Op == index.AtLeast:
 		how = "at least"
-	case p.Op == Below:
+	case p.Op == index.Below:
 		how = "below"
-	case p.Op == Like:
+	case p.Op == index.Like:
 		how = "like"
-	case p.Op == Contains && p.Name == "location_name":
+	case p.Op == index.Contains && p.Name == "location_name":
 		how = "contains, location_name"
-	case p.Op == Contains:
+	case p.Op == index.Contains:
 		how = "contains"
 	case p.IsLevel():
 		how = "level"

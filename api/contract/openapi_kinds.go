@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"hdqs/aggregate"
 )
 
 // Operations of what is computed of an endpoint's rows. They refer to the endpoint's filters as
@@ -141,11 +143,11 @@ func (p *Param) listExample() array {
 
 // measurePattern is the form of a measure: there are too many for an enumeration.
 func (e *Endpoint) measurePattern() string {
-	choices := []string{Count.String()}
+	choices := []string{aggregate.Count.String()}
 	if e.UnitLevels() > 0 {
-		choices = append(choices, Coverage.String())
+		choices = append(choices, CoverageName)
 	}
-	for f := Count + 1; f < Coverage; f++ {
+	for f := aggregate.Count + 1; f < Coverage; f++ {
 		if fields := e.measured(f); len(fields) > 0 {
 			choices = append(choices, f.String()+":("+strings.Join(fields, "|")+")")
 		}

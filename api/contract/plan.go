@@ -3,6 +3,8 @@ package contract
 import (
 	"slices"
 	"strings"
+
+	"hdqs/index"
 )
 
 // Kind is what is made of the rows that pass a request's filters.
@@ -75,7 +77,7 @@ func NewPlan(e *Endpoint, k Kind) *Plan {
 			p.identifier = i
 		case param.Name == formatParam:
 			p.format = i
-		case param.Type == Day && param.Op == AtLeastOrNull:
+		case param.Type == Day && param.Op == index.AtLeastOrNull:
 			p.start = i
 		case param.Type == Day:
 			p.end = i

@@ -2,46 +2,21 @@ package contract
 
 import (
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"hdqs/api/say"
+	"hdqs/index"
 )
-
-// Op is how a filter compares a column's value with its own. Null never matches, except for
-// AtLeastOrNull.
-type Op uint8
-
-// The comparisons, with the contract's names for them.
-const (
-	Equal         Op = 1 + iota // text: byte for byte; numbers, booleans: by value (exact, *_equal)
-	Like                        // the whole text, any case, with wildcards (ilike)
-	Contains                    // a part of the text, any case, with wildcards (icontains)
-	AtLeast                     // >= (ge)
-	Below                       // < (lt, overlap_end)
-	AtLeastOrNull               // >= or null (overlap_start)
-)
-
-// Value is a filter's value. Which member counts follows from the parameter's type: Text for texts
-// and enums, Int for integers, booleans (0, 1) and times (microseconds), Float for numbers, Exact
-// for exact decimals. Beyond is the sign of an integer that needs more than 64 bits, otherwise 0.
-type Value struct {
-	Text   string
-	Int    int64
-	Beyond int8
-	Float  float64
-	Exact  *big.Rat
-}
 
 // Filter is a filter of a request: the position of its parameter in Plan.Params, and its value, or
 // for a list its values, of which a row must have one.
 type Filter struct {
 	Param  int
-	Value  Value
-	Values []Value
+	Value  index.Value
+	Values []index.Value
 }
 
 // Request is one list request. Its memory is reused by the next Scan. Until then it refers to the
@@ -63,8 +38,8 @@ type Request struct {
 	Since string  // Changes: the id of the snapshot to compare with
 	ExportFile
 
-	values    []Value // of lists
-	position  int     // of the parameter being read
+	values    []index.Value // of lists
+	position  int           // of the parameter being read
 	issues    []Issue
 	hints     []say.Text
 	canonical canonicalQuery
@@ -133,11 +108,11 @@ func (r *Request) readDay(p *Param, text string) error {
 	if text == "" {
 		return nil
 	}
-	micros, ok := parseDay(text, p.Op == Below)
+	micros, ok := parseDay(text, p.Op == index.Below)
 	if !ok {
 		return &BadDay{Param: p.Name}
 	}
-	r.filter(Value{Int: micros})
+	r.filter(index.Value{Int: micros})
 	return nil
 }
 
@@ -189,7 +164,7 @@ func (r *Request) readFilter(p *Param, text string) {
 }
 
 // readValue reads a value by its parameter's type. It is not ok if it has an error.
-func (r *Request) readValue(p *Param, text string) (v Value, ok bool) {
+func (r *Request) readValue(p *Param, text string) (v index.Value, ok bool) {
 	switch p.Type {
 	case String:
 		counted := text
@@ -233,7 +208,7 @@ func (r *Request) readValue(p *Param, text string) (v Value, ok bool) {
 
 // readChoice also sets the number of an enum of numbers: the level of a row is an integer column.
 // Coarsest is no filter of a row.
-func (r *Request) readChoice(p *Param, text string) (v Value, ok bool) {
+func (r *Request) readChoice(p *Param, text string) (v index.Value, ok bool) {
 	if !p.Enum.has(text) {
 		r.fault(notInEnum(p, text))
 		if strings.Contains(text, " ") && p.Enum.has(strings.ReplaceAll(text, " ", "+")) {
@@ -260,7 +235,7 @@ func (r *Request) withinMax(p *Param, text string) bool {
 	return true
 }
 
-func (r *Request) filter(v Value) {
+func (r *Request) filter(v index.Value) {
 	r.Filters = append(r.Filters, Filter{Param: r.position, Value: v})
 	r.raw[r.position].filter = len(r.Filters)
 }
@@ -278,7 +253,7 @@ func (r *Request) hint(p *Param, text string) {
 
 // hintAtName hints at a name in place of a code of a place, which matches nothing.
 func (r *Request) hintAtName(p *Param, text string) {
-	if p.Op != Like || len(text) < len("AFG?") {
+	if p.Op != index.Like || len(text) < len("AFG?") {
 		return
 	}
 	thing, isCode := strings.CutSuffix(p.Name, "code")

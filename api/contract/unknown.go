@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"hdqs/api/say"
+	"hdqs/index"
 )
 
 // Limits on the unknown parameters that answers repeat.
@@ -180,7 +181,7 @@ func (s *Scanned) ParamNames() []string { return s.plan.names }
 func (r *Request) HasIdentifierValue() bool {
 	for i := range r.Filters {
 		f := &r.Filters[i]
-		inList := func(v Value) bool { return mayIdentify(v.Text) }
+		inList := func(v index.Value) bool { return mayIdentify(v.Text) }
 		if mayIdentify(f.Value.Text) || slices.ContainsFunc(f.Values, inList) {
 			return true
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hdqs/api/say"
+	"hdqs/index"
 )
 
 // A filter that matches a code, an enum or an id has a second parameter, for several values: a row
@@ -47,7 +48,7 @@ func withLists(params []Param) []Param {
 func (p *Param) single() string { return strings.TrimSuffix(p.Name, SeveralSuffix) }
 
 // hasPattern reports whether the parameter's values may have wildcards.
-func (p *Param) hasPattern() bool { return p.Op == Like || p.Op == Contains }
+func (p *Param) hasPattern() bool { return p.Op == index.Like || p.Op == index.Contains }
 
 // patternEscapes writes a text so that none of it is a wildcard, patternTexts reads it again.
 var (
@@ -169,7 +170,7 @@ func (r *Request) sent(set int) string {
 
 // readLists unites the occurrences of the list being read under its name in a set. It returns the
 // values sorted, each once.
-func (r *Request) readLists(p *Param, set int) []Value {
+func (r *Request) readLists(p *Param, set int) []index.Value {
 	from, count, faults := len(r.values), 0, len(r.issues)+maxListFaults
 	for _, list := range r.lists {
 		if list.paramName != (paramName{r.position, set}) {
@@ -202,13 +203,13 @@ func (r *Request) readLists(p *Param, set int) []Value {
 	}
 	all := r.values[from:]
 	slices.SortFunc(all, compareValues)
-	all = slices.CompactFunc(all, func(a, b Value) bool { return compareValues(a, b) == 0 })
+	all = slices.CompactFunc(all, func(a, b index.Value) bool { return compareValues(a, b) == 0 })
 	r.values = r.values[:from+len(all)]
 	return r.values[from:]
 }
 
 // compareValues orders the values of lists: texts, or integers.
-func compareValues(a, b Value) int {
+func compareValues(a, b index.Value) int {
 	return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(a.Beyond, b.Beyond), cmp.Compare(a.Int, b.Int))
 }
 
@@ -249,7 +250,7 @@ var (
 )
 
 // appendList writes values so that reading them gives the same list.
-func appendList(dst []byte, p *Param, values []Value) []byte {
+func appendList(dst []byte, p *Param, values []index.Value) []byte {
 	for i := range values {
 		if i > 0 {
 			dst = append(dst, "%2C"...)

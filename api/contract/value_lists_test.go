@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/index"
 )
 
 // TestListParams checks which parameters have a list: all that match a code, an enum or an id.
@@ -20,7 +22,7 @@ func TestListParams(t *testing.T) {
 				continue
 			}
 			name := param.single()
-			whole := param.Op == Equal || param.Op == Like
+			whole := param.Op == index.Equal || param.Op == index.Like
 			want := param.Columns != nil && param.Type != Boolean && (whole || isCodeName(name)) &&
 				!strings.HasSuffix(name, "_name")
 			if param.List {
@@ -121,13 +123,13 @@ func FuzzCutValue(f *testing.F) {
 		if want := cutSlowly(list, pattern); !slices.Equal(got, want) {
 			t.Fatalf("%q, pattern %t: %q, want %q", list, pattern, got, want)
 		}
-		var values []Value
-		p := &Param{Type: String, Op: Equal}
+		var values []index.Value
+		p := &Param{Type: String, Op: index.Equal}
 		if pattern {
-			p.Op = Like
+			p.Op = index.Like
 		}
 		for _, text := range got {
-			values = append(values, Value{Text: text})
+			values = append(values, index.Value{Text: text})
 		}
 		written, err := url.QueryUnescape(string(appendList(nil, p, values)))
 		if again := cutSlowly(written, pattern); err != nil || !slices.Equal(got, again) {
@@ -227,7 +229,7 @@ func TestOwnLists(t *testing.T) {
 // wildcards stays.
 func TestLiteral(t *testing.T) {
 	t.Parallel()
-	for _, op := range []Op{Equal, Like, Contains} {
+	for _, op := range []index.Op{index.Equal, index.Like, index.Contains} {
 		p := &Param{Op: op}
 		for _, text := range []string{"AFG", "100%", `A\_B`, `\`, `\\%`, "a,b", ""} {
 			if got := p.Literal(p.Exactly(text)); got != text {
@@ -236,7 +238,7 @@ func TestLiteral(t *testing.T) {
 		}
 	}
 	for _, pattern := range []string{"A%", "_", `A\%_`, `A\B`} {
-		if got := (&Param{Op: Like}).Literal(pattern); got != pattern {
+		if got := (&Param{Op: index.Like}).Literal(pattern); got != pattern {
 			t.Errorf("%q is %q", pattern, got)
 		}
 	}

@@ -171,7 +171,7 @@ func (q *Question) figuresOverTime(t *Tile) (map[string]string, error) {
 	}
 	groups, measures := []string{t.Series}, []string{t.Measures[0]}
 	if e.Units() != nil {
-		groups, measures = append([]string{t.Place}, groups...), append(measures, contract.Coverage.String())
+		groups, measures = append([]string{t.Place}, groups...), append(measures, contract.CoverageName)
 	}
 	query.Set(t.Place, q.Country.Code)
 	query.Set("group_by", strings.Join(groups, ","))

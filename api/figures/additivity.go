@@ -46,7 +46,7 @@ func (c *checker) check(r *contract.Request) ([]violation, error) {
 	var wrong []violation
 	amount, average := "", ""
 	for _, m := range r.Measures {
-		if m.Func != contract.Sum && m.Func != contract.Mean {
+		if m.Func != aggregate.Sum && m.Func != aggregate.Mean {
 			continue
 		}
 		figure := e.Figure(e.Fields[m.Field].Column())
@@ -103,7 +103,7 @@ func (c *checker) notSummable(m contract.Measure, figure *contract.Figure) viola
 	field, measure := e.Fields[m.Field].Name, e.MeasureName(m)
 	instead := []string{"min:" + field, "max:" + field}
 	switch {
-	case figure.Allows(contract.Mean):
+	case figure.Allows(aggregate.Mean):
 		instead = []string{"mean:" + field}
 	case figure.Use == contract.Label:
 		instead = []string{"distinct:" + field}
@@ -149,7 +149,7 @@ func (c *checker) questions(r *contract.Request, amount, average string) (asked 
 
 func (c *checker) isGrouped(r *contract.Request, column string) bool {
 	return slices.ContainsFunc(r.Groups, func(g contract.Group) bool {
-		return g.Part == contract.Whole && c.plan.Endpoint.Fields[g.Field].Column() == column
+		return g.Part == aggregate.Whole && c.plan.Endpoint.Fields[g.Field].Column() == column
 	})
 }
 
@@ -305,7 +305,7 @@ func (c *checker) judgePeriods(
 	}
 	text := func(format string) say.Text { return say.Of(format, q.measure, say.And(values), why) }
 	format := "%s counts the same people several times: rows of periods that start at %s pass, %s."
-	isPart := slices.ContainsFunc(r.Groups, func(g contract.Group) bool { return g.Part != contract.Whole })
+	isPart := slices.ContainsFunc(r.Groups, func(g contract.Group) bool { return g.Part != aggregate.Whole })
 	switch {
 	case isPart:
 		return &violation{
@@ -388,7 +388,7 @@ func (c *checker) hint(r *contract.Request) (hint say.Text, err error) {
 // adds reports whether a request asks for a sum or mean.
 func (c *checker) adds(r *contract.Request) bool {
 	return slices.ContainsFunc(r.Measures, func(m contract.Measure) bool {
-		return m.Func == contract.Sum || m.Func == contract.Mean
+		return m.Func == aggregate.Sum || m.Func == aggregate.Mean
 	})
 }
 
@@ -404,7 +404,7 @@ func (c *checker) paramOf(d *contract.Dimension) string {
 // query selects the rows that pass a request's filters.
 func (c *checker) query(r *contract.Request) *index.Query {
 	q := new(index.Query)
-	c.list.FillQuery(q, r, nil)
+	c.list.FillQuery(q, r)
 	return q
 }
 

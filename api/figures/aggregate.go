@@ -54,7 +54,7 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 			found.columns = append(found.columns, column{units: true}, column{known: true})
 			continue
 		}
-		found.columns = append(found.columns, column{measure: measures, exact: m.Func == contract.Sum})
+		found.columns = append(found.columns, column{measure: measures, exact: m.Func == aggregate.Sum})
 		measures++
 	}
 	if a.List.Segment == nil {
@@ -157,32 +157,19 @@ func (f *aggregates) mixesCountries(measure int) bool {
 	return false
 }
 
-// Functions and parts of the contract as those of package aggregate.
-var (
-	aggregateFuncs = [...]aggregate.Func{
-		contract.Count: aggregate.Count, contract.Sum: aggregate.Sum, contract.Min: aggregate.Min,
-		contract.Max: aggregate.Max, contract.Mean: aggregate.Mean, contract.Distinct: aggregate.Distinct,
-		contract.Latest: aggregate.Latest,
-	}
-	aggregateParts = [...]aggregate.Part{
-		contract.Whole: aggregate.Whole, contract.Year: aggregate.Year, contract.Quarter: aggregate.Quarter,
-		contract.Month: aggregate.Month,
-	}
-)
-
 // questionOf asks for what a request asks for, but for coverage.
 func questionOf(r *contract.Request, e *contract.Endpoint, q *index.Query) *aggregate.Question {
 	question := &aggregate.Question{Query: q}
 	for _, g := range r.Groups {
-		group := aggregate.Group{Column: e.Fields[g.Field].Column(), Part: aggregateParts[g.Part]}
+		group := aggregate.Group{Column: e.Fields[g.Field].Column(), Part: g.Part}
 		question.Groups = append(question.Groups, group)
 	}
 	for _, m := range r.Measures {
 		if m.Func == contract.Coverage {
 			continue
 		}
-		measure := aggregate.Measure{Func: aggregateFuncs[m.Func]}
-		if m.Func != contract.Count {
+		measure := aggregate.Measure{Func: m.Func}
+		if m.Func != aggregate.Count {
 			measure.Column = e.Fields[m.Field].Column()
 		}
 		question.Measures = append(question.Measures, measure)

@@ -63,11 +63,11 @@ func coverageOf(
 	s *list.Lists, a *list.Reply, found *aggregates, table *aggregate.Table, pause func(),
 ) (*covered, error) {
 	r := &a.Request
-	has := func(f contract.Func) bool {
+	has := func(f aggregate.Func) bool {
 		return slices.ContainsFunc(r.Measures, func(m contract.Measure) bool { return m.Func == f })
 	}
 	levels, asked := a.Endpoint.UnitLevels(), has(contract.Coverage)
-	if levels == 0 || !asked && !has(contract.Sum) {
+	if levels == 0 || !asked && !has(aggregate.Sum) {
 		return nil, nil
 	}
 	known, err := knownUnits(s, a.Served)
@@ -89,7 +89,7 @@ func coverageOf(
 	if err != nil {
 		return nil, err
 	}
-	c := &covered{shown: has(contract.Sum)}
+	c := &covered{shown: has(aggregate.Sum)}
 	for i := range found.total {
 		var key []byte
 		for _, k := range kept {

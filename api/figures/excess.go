@@ -22,7 +22,7 @@ const excessRatio = 1.01
 // them, with the same period and in every other field. units selects the rows of the request.
 func (c *checker) excess(r *contract.Request, units *index.Query) (hint say.Text, err error) {
 	e := c.plan.Endpoint
-	measure := slices.IndexFunc(r.Measures, func(m contract.Measure) bool { return m.Func == contract.Sum })
+	measure := slices.IndexFunc(r.Measures, func(m contract.Measure) bool { return m.Func == aggregate.Sum })
 	level := slices.IndexFunc(units.Filters, func(f index.Filter) bool {
 		isCountries := len(f.Values) == 0 && f.Value.Int == 0
 		return slices.Contains(f.Columns, levelColumn) && !isCountries

@@ -89,7 +89,7 @@ func countFacets(a *list.Reply, table *aggregate.Table) ([]facetCounts, error) {
 			if slices.Equal(own[i], own[k]) && levels[i] == levels[k] {
 				same = append(same, k)
 				by = append(by, aggregate.Group{
-					Column: a.Endpoint.Fields[r.Of[k].Field].Column(), Part: aggregateParts[r.Of[k].Part],
+					Column: a.Endpoint.Fields[r.Of[k].Field].Column(), Part: r.Of[k].Part,
 				})
 			}
 		}

@@ -30,7 +30,7 @@ func (f *figure) readValues() error {
 	if err != nil || !f.isCoarsest() || !slices.ContainsFunc(slices.Collect(maps.Values(f.of)), isUnknown) {
 		return err
 	}
-	rows, err := f.ask(merged(f.base, f.where()), []string{f.Place}, contract.Coverage.String())
+	rows, err := f.ask(merged(f.base, f.where()), []string{f.Place}, contract.CoverageName)
 	for i := 0; err == nil && i < rows.len(); i++ {
 		if h := f.of[rows.at(i, 0).Text]; h != nil {
 			h.units, h.known = rows.at(i, 1), rows.at(i, 2)

@@ -26,7 +26,6 @@ const manyRows = reply.MinEncoded / 8
 type Scratch struct {
 	Request contract.Request
 	Query   index.Query
-	values  []index.Value // of the query's lists
 	Page    index.Page
 	tag     reply.EntityTag
 	text    []byte // input of the tag, then header values
@@ -406,7 +405,7 @@ func (sc *Scratch) Find(l *state.BoundList) error {
 
 // SetQuery sets the query to what the request asks for. Its filters are in the request's order.
 func (sc *Scratch) SetQuery(l *state.BoundList) {
-	sc.values = l.FillQuery(&sc.Query, &sc.Request, sc.values[:0])
+	l.FillQuery(&sc.Query, &sc.Request)
 	if sc.view != nil {
 		sc.Query.Filters = append(sc.Query.Filters, sc.view.Filters...)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/site"
 )
@@ -62,7 +63,7 @@ func rows(c *call) (*Answer, error) {
 	if isSum {
 		path, usual = path+"/aggregate", 200
 		if len(measures) == 0 {
-			measures = []string{contract.Count.String()}
+			measures = []string{aggregate.Count.String()}
 		}
 	}
 	for name, values := range map[string][]string{

@@ -253,20 +253,13 @@ func withPoints(r *render.Renderer, e *contract.Endpoint) (*render.Renderer, err
 	return r.WithPoints(RenderFields(e.Fields), contract.LatField, contract.LonField)
 }
 
-// ops translates the comparisons of the contract into those of the index.
-var ops = map[contract.Op]index.Op{
-	contract.Equal: index.Equal, contract.Like: index.Like, contract.Contains: index.Contains,
-	contract.AtLeast: index.AtLeast, contract.Below: index.Below,
-	contract.AtLeastOrNull: index.AtLeastOrNull,
-}
-
 // bindFilters returns the filters of an endpoint in HAPI names. In the contract's names it has the
 // same ones at the same positions, but for the last ones.
 func bindFilters(e *contract.Endpoint) []index.Filter {
 	params := contract.NewPlan(e, contract.Rows).Params
 	filters := make([]index.Filter, len(params))
 	for i, p := range params {
-		filters[i] = index.Filter{Columns: p.Columns, Op: ops[p.Op]}
+		filters[i] = index.Filter{Columns: p.Columns, Op: p.Op}
 	}
 	return filters
 }
@@ -361,34 +354,25 @@ func (l *BoundList) Passing(q *index.Query) (*index.Passing, error) {
 	return l.Index.Passing(q)
 }
 
-// FillQuery sets a query to what a request asks for. It appends the values of lists to values, to
-// which the query refers.
-func (l *BoundList) FillQuery(q *index.Query, r *contract.Request, values []index.Value) []index.Value {
+// FillQuery sets a query to what a request asks for. The query refers to the request's lists.
+func (l *BoundList) FillQuery(q *index.Query, r *contract.Request) {
 	q.Limit, q.Offset, q.Filters = r.Limit, r.Offset, q.Filters[:0]
 	q.Latest, q.Edition, q.Coarsest = r.Latest, r.Edition, r.Coarsest && l.nested
 	for i := range r.Filters {
 		f := l.Filters[r.Filters[i].Param]
-		f.Value = index.Value(r.Filters[i].Value)
-		if several := r.Filters[i].Values; several != nil {
-			from := len(values)
-			for _, v := range several {
-				values = append(values, index.Value(v))
-			}
-			f.Values = values[from:]
-		}
+		f.Value, f.Values = r.Filters[i].Value, r.Filters[i].Values
 		q.Filters = append(q.Filters, f)
 	}
 	if r.Everybody {
 		q.Filters = append(q.Filters, l.everybody...)
 	}
-	return values
 }
 
 // CountRows counts the rows that pass a request's filters.
 func (l *BoundList) CountRows(r *contract.Request) (int, error) {
 	var q index.Query
 	var page index.Page
-	l.FillQuery(&q, r, nil)
+	l.FillQuery(&q, r)
 	q.Limit = 0
 	err := l.Index.Select(&q, &page)
 	return page.Total, err
