@@ -128,8 +128,8 @@ func TestAccessLog(t *testing.T) {
 			t.Errorf("%q:\n%+v, want\n%+v", c.request, got, c.want)
 		}
 	}
-	if s.Options.AccessLog.Dropped() != 0 {
-		t.Errorf("%d lines dropped", s.Options.AccessLog.Dropped())
+	if s.State.Options.AccessLog.Dropped() != 0 {
+		t.Errorf("%d lines dropped", s.State.Options.AccessLog.Dropped())
 	}
 }
 

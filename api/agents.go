@@ -18,14 +18,15 @@ import (
 // NewAgents returns what answers agents from the snapshot that is served. version is that of the
 // program.
 func (s *Server) NewAgents(version string) *mcp.Server {
-	named := slices.IndexFunc(s.Mounts, func(m *list.Mount) bool { return m.Names == contract.ContractNames })
+	isOwn := func(m *list.Mount) bool { return m.Names == contract.ContractNames }
+	named := slices.IndexFunc(s.Lists.Routes.Mounts, isOwn)
 	return mcp.New(mcp.Options{
-		Asker: inProcess{s}, Prefix: s.Mounts[named].Prefix, Version: version, Log: s.Log,
+		Asker: inProcess{s}, Prefix: s.Lists.Routes.Mounts[named].Prefix, Version: version, Log: s.State.Log,
 	})
 }
 
 // inProcess answers what agents ask. Each question has the gate that it would have over HTTP.
-type inProcess struct{ *Server }
+type inProcess struct{ Server *Server }
 
 // Ask implements mcp.Asker.
 func (s inProcess) Ask(_ context.Context, target string, header http.Header) (*mcp.Reply, error) {
@@ -33,7 +34,7 @@ func (s inProcess) Ask(_ context.Context, target string, header http.Header) (*m
 	for name, values := range header {
 		fields = append(fields, reply.HeaderField{Name: name, Value: values[0]})
 	}
-	a := s.Answer(fasthttp.MethodGet, target, fields)
+	a := s.Server.Answer(fasthttp.MethodGet, target, fields)
 	r := &mcp.Reply{Status: a.Status, Header: http.Header{}, Body: a.Body}
 	for _, f := range a.Header {
 		r.Header.Set(f.Name, f.Value)
@@ -52,24 +53,25 @@ const (
 // addAgents registers the path of agents. Messages have slots of their own, so that people do not
 // wait for a flood of them.
 func (s *Server) addAgents() {
-	answer := s.NewAgents(s.Options.Version).Handler(s.BaseOf)
-	limited := s.LimitedBy(func(ctx *fasthttp.RequestCtx) error {
-		if !s.Agents.Enter(true) {
+	answer := s.NewAgents(s.State.Options.Version).Handler(s.Lists.BaseOf)
+	limited := s.Lists.LimitedBy(func(ctx *fasthttp.RequestCtx) error {
+		if !s.Lists.Admission.Agents.Enter(true) {
 			return &reply.Busy{Rule: reply.RuleQueries}
 		}
 		began := time.Now()
-		defer func() { s.Agents.LeaveLater(time.Since(began)+garbageTime, agentParts) }()
+		defer func() { s.Lists.Admission.Agents.LeaveLater(time.Since(began)+garbageTime, agentParts) }()
 		reply.FaultHead.Begin(ctx)
-		s.SetSnapshot(&ctx.Response.Header)
+		s.State.SetSnapshot(&ctx.Response.Header)
 		answer(ctx)
 		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 		wire.Charge(ctx, len(ctx.Response.Body()))
 		return nil
 	})
-	s.Add(s.Mounts[0], mcp.Path, list.Route{Name: mcp.Path, Post: true, Handler: func(ctx *fasthttp.RequestCtx) {
+	root := s.Lists.Routes.Mounts[0]
+	s.Lists.Add(root, mcp.Path, list.Route{Name: mcp.Path, Post: true, Handler: func(ctx *fasthttp.RequestCtx) {
 		h := &ctx.Request.Header
-		if why := mcp.Foreign(string(h.Host()), string(h.Peek("Origin")), s.Options.BaseURL); why != "" {
-			s.AnswerFault(ctx, fasthttp.StatusForbidden, `{"detail":"Forbidden: `+why+`"}`)
+		if why := mcp.Foreign(string(h.Host()), string(h.Peek("Origin")), s.State.Options.BaseURL); why != "" {
+			s.State.AnswerFault(ctx, fasthttp.StatusForbidden, `{"detail":"Forbidden: `+why+`"}`)
 			return
 		}
 		limited(ctx)
@@ -78,7 +80,7 @@ func (s *Server) addAgents() {
 
 // mostBody is the longest body of any request.
 func (s *Server) mostBody() int {
-	if s.Options.Agents {
+	if s.State.Options.Agents {
 		return mcp.MaxBody
 	}
 	return maxBody
@@ -87,7 +89,7 @@ func (s *Server) mostBody() int {
 // limitBody lets messages of agents be longer than other requests.
 func (s *Server) limitBody(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig) {
 	most := maxBody
-	if s.Options.Agents && string(h.RequestURI()) == mcp.Path {
+	if s.State.Options.Agents && string(h.RequestURI()) == mcp.Path {
 		most, c.MaxRequestBodySize = mcp.MaxBody, mcp.MaxBody
 	}
 	wire.LimitExpectation(most)(h)

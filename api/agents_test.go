@@ -299,11 +299,11 @@ func TestAgentsFlood(t *testing.T) {
 	release := make(chan struct{})
 	for range max(1, runtime.GOMAXPROCS(0)/2) { // all slots
 		go func() {
-			_ = s.Pass(func() error {
+			_ = s.Lists.Admission.Pass(func() error {
 				inside <- struct{}{}
 				<-release
 				return nil
-			}, s.Agents)
+			}, s.Lists.Admission.Agents)
 		}()
 		<-inside
 	}
@@ -326,7 +326,7 @@ func TestAgentsFlood(t *testing.T) {
 			}
 		})
 	}
-	waitFor(t, "calls to wait", func() bool { return s.Agents.Waiting() > 0 })
+	waitFor(t, "calls to wait", func() bool { return s.Lists.Admission.Agents.Waiting() > 0 })
 	for range 50 { // while no call has a slot
 		for _, target := range []string{"/api/v2/affected-people/idps?limit=1", "/browse/idps"} {
 			if a := ask(t, address, "GET", target, named); a.Status != 200 {

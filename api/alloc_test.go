@@ -35,7 +35,7 @@ func TestAllocations(t *testing.T) {
 			{"/hapi" + events + "&limit=1500", "gzip", 6},
 		} {
 			var ctx fasthttp.RequestCtx
-			ctx.Init2(s.Callers.Wrap(nil), nil, true)
+			ctx.Init2(s.Lists.Callers.Wrap(nil), nil, true)
 			ctx.Request.SetRequestURI(c.target)
 			if c.coding != "" {
 				ctx.Request.Header.Set("Accept-Encoding", c.coding)
@@ -73,7 +73,7 @@ func TestAllocationsOfCounting(t *testing.T) {
 	for _, o := range []state.Options{{}, {AccessLog: l}} {
 		s := sampleServer(t, o, 30)
 		var ctx fasthttp.RequestCtx
-		ctx.Init2(s.Callers.Wrap(nil), nil, true)
+		ctx.Init2(s.Lists.Callers.Wrap(nil), nil, true)
 		ctx.Request.SetRequestURI(listTarget + "&limit=5")
 		allocations := func(handler fasthttp.RequestHandler) float64 {
 			least := math.Inf(1)

@@ -26,7 +26,7 @@ func (s *Server) Answer(method, target string, header []reply.HeaderField) Answe
 	for _, f := range header {
 		request.Header.Add(f.Name, f.Value)
 	}
-	ctx.Init(&request, nil, s.Faults)
+	ctx.Init(&request, nil, s.State.Faults)
 	ctx.Response.Header.SetNoDefaultContentType(true)
 	s.handle(&ctx)
 	body := s.bodyOf(&ctx)
@@ -63,6 +63,6 @@ func (s *Server) bodyOf(ctx *fasthttp.RequestCtx) []byte {
 		return body.Bytes()
 	}
 	ctx.Response.Reset()
-	s.AnswerError(ctx, err)
+	s.State.AnswerError(ctx, err)
 	return ctx.Response.Body()
 }

@@ -62,7 +62,7 @@ func TestBindReportsEveryMismatch(t *testing.T) {
 		}
 	}
 	s := sampleServer(t, state.Options{}, 3)
-	if err := s.Swap(state.Release{Snapshot: storeSnapshot(t, "bad", sampleTime, tables)}); err == nil {
+	if err := s.State.Swap(state.Release{Snapshot: storeSnapshot(t, "bad", sampleTime, tables)}); err == nil {
 		t.Error("Swap accepted a snapshot that does not match the endpoints")
 	}
 	if got := s.Answer("GET", "/api/v2/metadata/sector?app_identifier="+goodIdentifier, nil); got.Status != 200 {
@@ -111,7 +111,7 @@ func TestEmptyTables(t *testing.T) {
 			}
 		}
 	}
-	if missing := s.Current.Load().Bound.Missing(); len(missing) != len(contract.Endpoints) {
+	if missing := s.State.Snapshots.Current.Load().Bound.Missing(); len(missing) != len(contract.Endpoints) {
 		t.Errorf("missing tables %v", missing)
 	}
 }

@@ -27,7 +27,7 @@ var totalPattern = regexp.MustCompile(`<p class="total"[^>]*><strong>([^<]+)</st
 func TestBrowse(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 30)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]
@@ -122,7 +122,7 @@ func groupsIn(t *testing.T, s *Server, name, field, filter string) (values []str
 func TestBrowsePoints(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 30)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		for i, e := range contract.EndpointsIn(m.Names) {
 			if !e.HasPoints() {
 				continue

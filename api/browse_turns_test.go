@@ -13,18 +13,18 @@ func TestPagesTakeTurns(t *testing.T) {
 	s := testServer(t, state.Options{}, []*testTable{numberedLocations(3, nil)})
 	turns := max(1, runtime.GOMAXPROCS(0)/2)
 	for range turns {
-		if !s.Pages.Enter(false) {
+		if !s.Lists.Admission.Pages.Enter(false) {
 			t.Fatal("a turn is taken")
 		}
 	}
 	done := make(chan int)
 	go func() { done <- s.Answer("GET", "/browse/location", nil).Status }()
-	waitFor(t, "a page that waits", func() bool { return s.Pages.Waiting() == 1 })
+	waitFor(t, "a page that waits", func() bool { return s.Lists.Admission.Pages.Waiting() == 1 })
 	if got := s.Answer("GET", "/api/v2/metadata/location?app_identifier="+goodIdentifier, nil); got.Status != 200 {
 		t.Errorf("a query is %d", got.Status)
 	}
 	for range turns {
-		s.Pages.Leave()
+		s.Lists.Admission.Pages.Leave()
 	}
 	if status := <-done; status != 200 {
 		t.Errorf("the page is %d", status)

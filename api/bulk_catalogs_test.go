@@ -40,7 +40,7 @@ func catalogServer(t *testing.T, o state.Options) (address string, flat []byte) 
 	data, err := m.Encode()
 	testkit.Must(t, err)
 	testkit.WriteFile(t, filepath.Join(b.dir, bulk.ManifestName(sampleID)), data)
-	testkit.Must(t, s.LookForBulk(b.Bulk))
+	testkit.Must(t, s.Files.LookForBulk(b.Bulk))
 	return listen(t, s), flat
 }
 

@@ -66,7 +66,7 @@ func TestBulkDamaged(t *testing.T) {
 			if c.early {
 				c.by(t, path, c.damage(good))
 			}
-			testkit.Must(t, s.LookForBulk(b.Bulk))
+			testkit.Must(t, s.Files.LookForBulk(b.Bulk))
 			target := "/bulk/" + sampleID + "/" + bulkTable
 			address := listen(t, s)
 			get := func(what string, status int) {
@@ -88,10 +88,10 @@ func TestBulkDamaged(t *testing.T) {
 				c.by(t, path, c.damage(good))
 			}
 			if c.scrub {
-				s.Scrub(t.Context(), 0)
+				s.State.Inspector.Scrub(t.Context(), 0)
 			}
 			get("damaged", 503)
-			if err := s.LookForBulk(b.Bulk); err == nil {
+			if err := s.Files.LookForBulk(b.Bulk); err == nil {
 				t.Error("a look reports nothing")
 			}
 			get("after a look", 503)

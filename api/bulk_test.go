@@ -77,7 +77,7 @@ func bulkServer(t *testing.T, o state.Options) (*Server, *bulkDir) {
 	o.Bulk = true
 	s, b := sampleServer(t, o, 3), newBulkDir(t)
 	b.put(t, sampleID, rand.New(rand.NewPCG(1, 17)))
-	testkit.Must(t, s.LookForBulk(b.Bulk))
+	testkit.Must(t, s.Files.LookForBulk(b.Bulk))
 	return s, b
 }
 
@@ -258,7 +258,7 @@ func TestBulkOfOtherSnapshots(t *testing.T) {
 	address := listen(t, s)
 	look := func() {
 		t.Helper()
-		testkit.Must(t, s.LookForBulk(b.Bulk))
+		testkit.Must(t, s.Files.LookForBulk(b.Bulk))
 	}
 	status := func(target string, want int) Answer {
 		t.Helper()
@@ -429,7 +429,7 @@ func TestBulkIsCounted(t *testing.T) {
 	f, _ := m.Find(bulkText)
 	testkit.WriteFile(t, broken.Path(f), []byte("short"))
 	other := sampleServer(t, state.Options{Bulk: true}, 3)
-	if err := other.LookForBulk(broken.Bulk); err == nil || !strings.Contains(err.Error(), "1 bulk files") {
+	if err := other.Files.LookForBulk(broken.Bulk); err == nil || !strings.Contains(err.Error(), "1 bulk files") {
 		t.Errorf("error %v, want one that counts the files", err)
 	}
 	if got := other.Answer("GET", "/bulk/"+sampleID+"/"+bulkText, nil); got.Status != 503 {

@@ -33,7 +33,7 @@ func TestChangelogSince(t *testing.T) {
 	before, after := changedTables(t, rand.New(rand.NewPCG(30, 8)), 60, 6)
 	s := changesServer(t, before, after)
 	day := sampleTime.Format(time.DateOnly)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		page := string(browsed(s, m.Prefix+site.ChangelogPath+"?since="+day).Body)
 		shown := map[string]string{}

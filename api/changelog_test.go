@@ -26,7 +26,7 @@ func TestChangelog(t *testing.T) {
 	if page := pageOf(t, s, site.ChangelogPath); !strings.Contains(page, "No data is loaded yet.") {
 		t.Error("without a snapshot the page does not say so")
 	}
-	checkFeed(t, s, s.Mounts[0])
+	checkFeed(t, s, s.Lists.Routes.Mounts[0])
 	first, second := twoSnapshots(t, 20)
 	at := publishedTime
 	early := &store.Manifest{
@@ -39,8 +39,8 @@ func TestChangelog(t *testing.T) {
 	})
 	mustSwap(t, s, state.Release{Snapshot: first, PublishedAt: at, Changes: []*state.Change{known}})
 	mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: at.Add(time.Hour)})
-	t.Cleanup(func() { s.Current.Swap(nil).Release(s.Log) })
-	for _, m := range s.Mounts {
+	t.Cleanup(func() { s.State.Snapshots.Current.Swap(nil).Release(s.State.Log) })
+	for _, m := range s.Lists.Routes.Mounts {
 		page := pageOf(t, s, m.Prefix+site.ChangelogPath)
 		text := shownText(page)
 		newer := strings.Index(text, "with snapshot first, 1 table has changed.")

@@ -113,7 +113,7 @@ func TestChangesRefusals(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 7))
 	before, after := changedTables(t, r, 10, 6)
 	s := changesServer(t, before, after)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		path := m.Prefix + contract.EndpointsIn(m.Names)[0].Path + "/changes?app_identifier=" + goodIdentifier
 		for query, want := range map[string]string{
 			"":                                   `422 {"detail":[{"type":"missing","loc":["query","since"],"msg":"Field required: the id of`,
@@ -133,18 +133,18 @@ func TestChangesRefusals(t *testing.T) {
 		answer := s.Answer("GET", target, nil)
 		tag, _ := answer.field("Etag")
 		s.Answer("GET", target, nil) // which is kept
-		s.Retained.Lock()
-		kept := s.Retained.Entries
-		s.Retained.Entries = nil
-		s.Retained.Unlock()
+		s.State.Snapshots.Retained.Lock()
+		kept := s.State.Snapshots.Retained.Entries
+		s.State.Snapshots.Retained.Entries = nil
+		s.State.Snapshots.Retained.Unlock()
 		for _, fields := range [][]reply.HeaderField{nil, {{Name: "If-None-Match", Value: tag}}} {
 			if got := s.Answer("GET", target, fields); got.Status != 410 {
 				t.Errorf("%d for a cached answer about a snapshot that is not held any more", got.Status)
 			}
 		}
-		s.Retained.Lock()
-		s.Retained.Entries = kept
-		s.Retained.Unlock()
+		s.State.Snapshots.Retained.Lock()
+		s.State.Snapshots.Retained.Entries = kept
+		s.State.Snapshots.Retained.Unlock()
 	}
 }
 
@@ -181,20 +181,20 @@ func TestChangesQuarantined(t *testing.T) {
 	if got := s.Answer("GET", target, nil); got.Status != 200 {
 		t.Fatalf("%d %s", got.Status, got.Body)
 	}
-	v := s.AcquirePinned("before")
+	v := s.State.Snapshots.AcquirePinned("before")
 	list := v.Bound.Lists[path]
-	s.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
-	v.Release(s.Log)
+	s.State.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
+	v.Release(s.State.Log)
 	if got := s.Answer("GET", target, nil); got.Status != 410 {
 		t.Errorf("a damaged table of a snapshot that is not healed: %d %s", got.Status, got.Body)
 	}
 	if got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil); got.Status != 200 {
 		t.Errorf("the list itself: %d", got.Status)
 	}
-	v = s.AcquirePinned("after")
+	v = s.State.Snapshots.AcquirePinned("after")
 	list = v.Bound.Lists[path]
-	s.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
-	v.Release(s.Log)
+	s.State.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
+	v.Release(s.State.Log)
 	if got := s.Answer("GET", target+"&snapshot=before", nil); got.Status == 200 {
 		t.Errorf("a damaged current table: %d", got.Status)
 	}

@@ -20,7 +20,7 @@ import (
 func TestComputedAnswers(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{SurrogateKey: true, CacheTag: true}, 300)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := 0; i < len(endpoints); i += 4 {
 			path, field := m.Prefix+endpoints[i].Path, endpoints[i].Fields[0].Name
@@ -82,8 +82,8 @@ func TestComputedRefused(t *testing.T) {
 			t.Fatalf("%d %s", got.Status, got.Body)
 		}
 	}
-	list := s.Current.Load().Bound.Lists["/api/v2/metadata/location"]
-	s.Inspector.Quarantine(list.Version, list.Segment, state.ByWrite, fmt.Errorf("a test"))
+	list := s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/location"]
+	s.State.Inspector.Quarantine(list.Version, list.Segment, state.ByWrite, fmt.Errorf("a test"))
 	if got := s.Answer("GET", target, nil); got.Status != 503 {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}

@@ -87,7 +87,7 @@ func TestConnectionLimit(t *testing.T) {
 				t.Errorf("%s: status %d on an open connection", rule, status)
 			}
 			first.Close()
-			waitFor(t, "a free slot", func() bool { return s.Callers.Count() == 1 })
+			waitFor(t, "a free slot", func() bool { return s.Lists.Callers.Count() == 1 })
 			third := dial(t, address)
 			if status := third.get(listTarget); status != 200 {
 				t.Errorf("%s: status %d after another connection was closed", rule, status)
@@ -97,7 +97,7 @@ func TestConnectionLimit(t *testing.T) {
 			}
 			second.Close()
 			third.Close()
-			waitFor(t, "all connections to be closed", func() bool { return s.Callers.Count() == 0 })
+			waitFor(t, "all connections to be closed", func() bool { return s.Lists.Callers.Count() == 0 })
 		})
 	}
 }
@@ -172,15 +172,15 @@ func TestRequestDuringShutdown(t *testing.T) {
 			s := sampleServer(t, state.Options{KeepBuffers: keep}, 3)
 			limits := s.connectionLimits()
 			limits.DrainWait = testkit.Patience // longer than this test takes to send its requests
-			s.Callers = wire.NewConnections(limits)
+			s.Lists.Callers = wire.NewConnections(limits)
 			address := listen(t, s)
 			busy, fresh := dial(t, address), dial(t, address)
 			if status := busy.get(listTarget); status != 200 {
 				t.Fatal(status)
 			}
-			waitFor(t, "two connections", func() bool { return s.Callers.Count() == 2 })
+			waitFor(t, "two connections", func() bool { return s.Lists.Callers.Count() == 2 })
 			ended := startShutdown(s)
-			waitFor(t, "the shutdown to begin", s.Callers.Draining)
+			waitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
 			time.Sleep(drainWait / 4)
 			for _, conn := range []testConn{busy, fresh} {
 				if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
@@ -211,7 +211,7 @@ func TestPartialRequestDuringShutdown(t *testing.T) {
 			s := sampleServer(t, state.Options{KeepBuffers: keep}, 3)
 			limits := s.connectionLimits()
 			limits.DrainWait = time.Second // in which a busy machine reads what has arrived
-			s.Callers = wire.NewConnections(limits)
+			s.Lists.Callers = wire.NewConnections(limits)
 			address := listen(t, s)
 			idle, half, unused := dial(t, address), dial(t, address), dial(t, address)
 			for _, conn := range []testConn{idle, half} {
@@ -222,9 +222,9 @@ func TestPartialRequestDuringShutdown(t *testing.T) {
 			if _, err := io.WriteString(half, plainGet[:30]); err != nil {
 				t.Fatal(err)
 			}
-			waitFor(t, "three connections", func() bool { return s.Callers.Count() == 3 })
+			waitFor(t, "three connections", func() bool { return s.Lists.Callers.Count() == 3 })
 			ended := startShutdown(s)
-			waitFor(t, "the shutdown to begin", s.Callers.Draining)
+			waitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
 			time.Sleep(2 * limits.DrainWait)
 			if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
 				!closed {

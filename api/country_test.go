@@ -45,7 +45,7 @@ func TestCountryPages(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, figureTables(t))
 	tiles, missing := 0, 0
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		for _, code := range countryCodes(t, s) {
 			path := m.Prefix + site.CountryPath + "/" + code
 			page := s.Answer("GET", path, nil)

@@ -22,7 +22,7 @@ func TestLinkedData(t *testing.T) {
 	t.Parallel()
 	const base = "https://data.example.org"
 	s := sampleServer(t, state.Options{BaseURL: base}, 30)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]
@@ -79,7 +79,7 @@ func TestLLMs(t *testing.T) {
 	const base = "https://data.example.org"
 	s := sampleServer(t, state.Options{BaseURL: base}, 30)
 	link := regexp.MustCompile(`\]\(([^)]+)\)`)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		got := s.Answer("GET", m.Prefix+site.LlmsPath, nil)
 		text := string(got.Body)
 		if got.Status != 200 || !strings.HasPrefix(text, "# Humanitarian") || !strings.Contains(text, "\n\n> ") {

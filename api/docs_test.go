@@ -33,7 +33,7 @@ func TestDocsPages(t *testing.T) {
 	t.Parallel()
 	for _, names := range []contract.NameSet{contract.ContractNames, contract.HAPINames} {
 		s := sampleServer(t, state.Options{Names: names, BaseURL: "https://data.example.org"}, 30)
-		for _, m := range s.Mounts {
+		for _, m := range s.Lists.Routes.Mounts {
 			endpoints := contract.EndpointsIn(m.Names)
 			for i := range endpoints {
 				checkDocsPage(t, s, m, &endpoints[i])
@@ -94,7 +94,7 @@ func TestDocsWithoutData(t *testing.T) {
 	}
 	s := sampleServer(t, state.Options{BaseURL: "https://data.example.org"}, 30)
 	before := s.Answer("GET", "/docs/sector", nil)
-	list := s.Current.Load().Bound.Lists["/api/v2/metadata/sector"]
+	list := s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/sector"]
 	list.Segment.MarkSuspect()
 	after := s.Answer("GET", "/docs/sector", nil)
 	kept, _ := before.field("Cache-Control")
@@ -111,7 +111,7 @@ func TestDocsExampleIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{BaseURL: "https://data.example.org"}, 30)
 	made := func() (n int) {
-		s.Current.Load().Kept.Range(func(_, _ any) bool { n++; return true })
+		s.State.Snapshots.Current.Load().Kept.Range(func(_, _ any) bool { n++; return true })
 		return n
 	}
 	first := pageOf(t, s, "/docs/conflict-events")
@@ -173,7 +173,7 @@ func TestDocsSearch(t *testing.T) {
 func TestDocsIndex(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 3)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		page := pageOf(t, s, m.Prefix+"/docs")
 		for _, id := range []string{"rules", "links", "browsers", "contents"} {
 			if !strings.Contains(page, `id="`+id+`"`) {
@@ -195,7 +195,7 @@ func TestLinksOfPages(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier}, 30)
 	targets := []string{"/docs?q=location", "/docs?q=nowhere"}
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		targets = append(targets, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath,
 			m.Prefix+site.CountryPath, m.Prefix+site.CountryPath+"/AFG")
 		for _, e := range contract.EndpointsIn(m.Names) {

@@ -168,12 +168,12 @@ func testEdgeNameSets(t *testing.T, f *front) {
 	random := rand.New(rand.NewPCG(3, 9))
 	for _, i := range random.Perm(len(contract.Endpoints))[:12] {
 		var targets []string
-		for _, m := range g.server.Mounts {
+		for _, m := range g.server.Lists.Routes.Mounts {
 			e := &contract.EndpointsIn(m.Names)[i]
 			for _, p := range contract.NewPlan(e, contract.Rows).Params {
 				if p.Name != contract.IdentifierParam && random.IntN(6) == 0 {
 					// The same parameters below every prefix.
-					for _, other := range g.server.Mounts {
+					for _, other := range g.server.Lists.Routes.Mounts {
 						at := &contract.EndpointsIn(other.Names)[i]
 						targets = append(targets, other.Prefix+at.Path+"?"+p.Name+"="+url.QueryEscape(p.Example())+
 							"&limit=3&app_identifier="+goodIdentifier)

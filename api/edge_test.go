@@ -126,8 +126,8 @@ func startEdge(t *testing.T, f *front, o state.Options) *origin {
 	needEdge(t)
 	o.SurrogateKey, o.CacheTag = true, true
 	g := &origin{front: f, server: sampleServer(t, o, 1500)}
-	handler := g.server.Public.Handler
-	g.server.Public.Handler = func(ctx *fasthttp.RequestCtx) {
+	handler := g.server.Lists.Public.Handler
+	g.server.Lists.Public.Handler = func(ctx *fasthttp.RequestCtx) {
 		g.requests.Add(1)
 		target := string(ctx.Method()) + " " + string(ctx.RequestURI())
 		g.mu.Lock()
@@ -141,7 +141,7 @@ func startEdge(t *testing.T, f *front, o state.Options) *origin {
 	}
 	go g.server.Serve(l) //nolint:errcheck // returns when the listener is closed
 	g.stop = sync.OnceFunc(func() {
-		if err := g.server.Public.Shutdown(); err != nil {
+		if err := g.server.Lists.Public.Shutdown(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -264,7 +264,7 @@ func testEdgeAnswers(t *testing.T, f *front) {
 	g := startEdge(t, f, state.Options{})
 	random := rand.New(rand.NewPCG(2, 7))
 	for range 400 {
-		m := g.server.Mounts[random.IntN(len(g.server.Mounts))]
+		m := g.server.Lists.Routes.Mounts[random.IntN(len(g.server.Lists.Routes.Mounts))]
 		e := &contract.EndpointsIn(m.Names)[random.IntN(len(contract.Endpoints))]
 		var pairs []string
 		for _, p := range contract.NewPlan(e, contract.Rows).Params {
@@ -309,7 +309,7 @@ func TestEdgeNames(t *testing.T) { onFronts(t, testEdgeNames) }
 func testEdgeNames(t *testing.T, f *front) {
 	for _, root := range []contract.NameSet{contract.ContractNames, contract.HAPINames} {
 		g := startEdge(t, f, state.Options{Names: root})
-		for _, m := range g.server.Mounts {
+		for _, m := range g.server.Lists.Routes.Mounts {
 			phase, kind := "classification_phase=2&", "classification_type=current&"
 			if m.Names == contract.HAPINames {
 				phase, kind = "ipc_phase=2&", "ipc_type=current&"
@@ -564,7 +564,7 @@ func TestEdgeBulk(t *testing.T) { onFronts(t, testEdgeBulk) }
 func testEdgeBulk(t *testing.T, f *front) {
 	g, b := startEdge(t, f, state.Options{Bulk: true}), newBulkDir(t)
 	b.put(t, sampleID, rand.New(rand.NewPCG(6, 17)))
-	testkit.Must(t, g.server.LookForBulk(b.Bulk))
+	testkit.Must(t, g.server.Files.LookForBulk(b.Bulk))
 	file := b.files[sampleID+"/"+bulkTable]
 	size := len(file)
 	for _, prefix := range []string{"", "/hapi"} {

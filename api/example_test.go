@@ -47,7 +47,7 @@ func Example() {
 	}
 
 	server := api.New(state.Options{Identifier: state.IgnoreIdentifier})
-	if err := server.Swap(state.Release{Snapshot: snap}); err != nil {
+	if err := server.State.Swap(state.Release{Snapshot: snap}); err != nil {
 		log.Fatal(err)
 	}
 	answer := server.Answer("GET", "/api/v2/metadata/sector?name=water", nil)

@@ -17,7 +17,7 @@ func TestExportsEqualPages(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 400)
 	random := rand.New(rand.NewPCG(5, testkit.Seed()))
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			if testing.Short() && random.IntN(4) > 0 {

@@ -66,7 +66,7 @@ func TestExportRules(t *testing.T) {
 	} else if rows, _ := head.field("X-Result-Count"); rows != "5" {
 		t.Errorf("HEAD: %s rows", rows)
 	}
-	if n := s.Exports.Running(); n != 0 {
+	if n := s.Files.Exports.Running(); n != 0 {
 		t.Errorf("%d exports run after the last answer", n)
 	}
 }
@@ -132,7 +132,7 @@ func TestExportSlots(t *testing.T) {
 	address := listen(t, s)
 	target := exportedPath + "/export?output_format=json&app_identifier=" + url.QueryEscape(goodIdentifier)
 	conn := silentClient(t, address, target)
-	testkit.WaitFor(t, "the export to run", func() bool { return s.Exports.Running() == 1 })
+	testkit.WaitFor(t, "the export to run", func() bool { return s.Files.Exports.Running() == 1 })
 	got := s.Answer("GET", target, nil)
 	after, _ := got.field("Retry-After")
 	if got.Status != 503 || after == "" || !strings.Contains(string(got.Body), reply.RuleExports) {
@@ -142,7 +142,7 @@ func TestExportSlots(t *testing.T) {
 		t.Errorf("a list beside it: %d", list.Status)
 	}
 	conn.Close()
-	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Exports.Running() == 0 })
+	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Files.Exports.Running() == 0 })
 	exportAnswer(t, s, target)
 	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportGone: 1, files.ExportSent: 1})
 }
@@ -151,7 +151,7 @@ func TestExportSlots(t *testing.T) {
 func checkEnded(t *testing.T, s *Server, want map[files.ExportOutcome]int64) {
 	t.Helper()
 	for outcome := files.ExportSent; int(outcome) < len(files.ExportOutcomes); outcome++ {
-		if got := s.Exports.Ended[outcome].Load(); got != want[outcome] {
+		if got := s.Files.Exports.Ended[outcome].Load(); got != want[outcome] {
 			t.Errorf("%d exports ended as %s, want %d", got, files.ExportOutcomes[outcome], want[outcome])
 		}
 	}
@@ -170,12 +170,12 @@ func TestExportCutShort(t *testing.T) {
 	if err != nil || response.StatusCode != 200 {
 		t.Fatal(response, err)
 	}
-	s.Current.Load().Bound.Lists[exportedPath].Segment.MarkSuspect()
+	s.State.Snapshots.Current.Load().Bound.Lists[exportedPath].Segment.MarkSuspect()
 	if body, err := io.ReadAll(response.Body); err == nil {
 		t.Errorf("after damage was found: %d bytes without an error, of %s rows", len(body),
 			response.Header.Get("X-Result-Count"))
 	}
-	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Exports.Running() == 0 })
+	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Files.Exports.Running() == 0 })
 	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportFailed: 1})
 
 	s = tableServer(t, state.Options{ExportTimeout: time.Nanosecond}, exportedPath, 100)
@@ -186,7 +186,7 @@ func TestExportCutShort(t *testing.T) {
 			t.Errorf("%s after the time was over: %q %v", format, answer, err)
 		}
 	}
-	testkit.WaitFor(t, "the slots to be free", func() bool { return s.Exports.Running() == 0 })
+	testkit.WaitFor(t, "the slots to be free", func() bool { return s.Files.Exports.Running() == 0 })
 	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportTimedOut: 4})
 	request := "GET " + target("csv") + " HTTP/1.0\r\nHost: a\r\n\r\n"
 	got := exchange(t, address, "GET", request)
@@ -237,7 +237,7 @@ func TestExportSizes(t *testing.T) {
 	if err != nil || response.ContentLength <= 0 {
 		t.Fatal(response, err)
 	}
-	s.Current.Load().Bound.Lists[exportedPath].Segment.MarkSuspect()
+	s.State.Snapshots.Current.Load().Bound.Lists[exportedPath].Segment.MarkSuspect()
 	if body, err := io.ReadAll(response.Body); err == nil {
 		t.Errorf("after damage was found: %d bytes of %d without an error", len(body), response.ContentLength)
 	}
@@ -248,15 +248,15 @@ func TestExportSizes(t *testing.T) {
 func TestExportPanics(t *testing.T) {
 	t.Parallel()
 	s := tableServer(t, state.Options{}, exportedPath, 60)
-	served := s.Current.Load()
-	s.Gate = nil // so that finding the rows panics
+	served := s.State.Snapshots.Current.Load()
+	s.Lists.Admission.Gate = nil // so that finding the rows panics
 	const target = exportedPath + "/export?output_format=arrow&app_identifier=" + goodIdentifier
 	response, err := http.Get("http://" + listen(t, s) + target)
 	if err != nil || response.StatusCode != 500 {
 		t.Fatal(response, err)
 	}
 	defer response.Body.Close()
-	if n := s.Exports.Running(); n != 0 || served.Refs.Load() != 1 {
+	if n := s.Files.Exports.Running(); n != 0 || served.Refs.Load() != 1 {
 		t.Errorf("%d slots are taken, and the snapshot has %d references", n, served.Refs.Load())
 	}
 }
@@ -319,7 +319,7 @@ func TestExportsOfOneClient(t *testing.T) {
 	if body, err := io.ReadAll(other.Body); err != nil || other.StatusCode != 200 || len(body) < 1<<20 {
 		t.Errorf("a client beside them: %d, %d bytes, %v", other.StatusCode, len(body), err)
 	}
-	testkit.WaitFor(t, "its slot to be free", func() bool { return s.Exports.Running() == 8 })
+	testkit.WaitFor(t, "its slot to be free", func() bool { return s.Files.Exports.Running() == 8 })
 	slowExport(t, address, "192.0.2.99", 99)
 	refused("192.0.2.30", 30, reply.RuleExports)
 	if refusals := [2]int64{s.shedBy(reply.RuleClient), s.shedBy(reply.RuleExports)}; refusals != [2]int64{2, 1} {
@@ -337,12 +337,12 @@ func TestSlowExports(t *testing.T) {
 	testkit.WaitFor(t, "the end of a slow export", func() bool {
 		time.Sleep(100 * time.Millisecond)
 		_, _ = io.CopyN(io.Discard, slow.Body, 10<<10) // fails at the end
-		return s.Exports.Running() == 0
+		return s.Files.Exports.Running() == 0
 	})
 	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportTimedOut: 1})
-	s.Exports.Mu.Lock()
-	defer s.Exports.Mu.Unlock()
-	if len(s.Exports.Held) > 0 {
-		t.Errorf("%v are held", s.Exports.Held)
+	s.Files.Exports.Mu.Lock()
+	defer s.Files.Exports.Mu.Unlock()
+	if len(s.Files.Exports.Held) > 0 {
+		t.Errorf("%v are held", s.Files.Exports.Held)
 	}
 }

@@ -19,7 +19,7 @@ import (
 func TestAllFields(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 30)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		for _, e := range contract.EndpointsIn(m.Names) {
 			for _, format := range []string{"json", "csv"} {
 				names := contract.FieldNames(e.Fields)

@@ -324,10 +324,10 @@ func TestPictureOfQuarantined(t *testing.T) {
 			t.Fatalf("%s: %d %s", target, got.Status, got.Body)
 		}
 	}
-	v := s.Acquire()
+	v := s.State.Snapshots.Acquire()
 	list := v.Bound.Lists["/api/v2/affected-people/humanitarian-needs"]
-	s.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, errors.New("a test"))
-	v.Release(s.Log)
+	s.State.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, errors.New("a test"))
+	v.Release(s.State.Log)
 	for _, target := range targets {
 		if got := browsed(s, target); got.Status != 503 {
 			t.Errorf("%s of a refused table: %d", target, got.Status)

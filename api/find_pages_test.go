@@ -18,7 +18,7 @@ import (
 func TestSearchPages(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 30)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		for query, want := range map[string]string{
 			"":             "<h2>Data lists</h2>",
 			"q=":           "<h2>Data lists</h2>",
@@ -96,7 +96,7 @@ func TestSearchAnswersItself(t *testing.T) {
 	for _, q := range []string{
 		"afg", "mali", "côte", "a_b", "50%", "back", "refugees", "funding", "code", "population", "x",
 	} {
-		prefix := s.Mounts[len(asked)%len(s.Mounts)].Prefix
+		prefix := s.Lists.Routes.Mounts[len(asked)%len(s.Lists.Routes.Mounts)].Prefix
 		a := s.Answer("GET", prefix+"/search/suggest?q="+url.QueryEscape(q), nil)
 		var found find.Answer
 		if err := json.Unmarshal(a.Body, &found); err != nil {

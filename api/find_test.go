@@ -37,12 +37,12 @@ func TestSuggestions(t *testing.T) {
 func TestIndexMemory(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 500)
-	v := s.Acquire()
+	v := s.State.Snapshots.Acquire()
 	var counted int64
 	for _, l := range v.Bound.Lists {
 		counted += find.FullBytes(l)
 	}
-	size := find.BuildIndex(s.Lists, v).Bytes()
+	size := find.BuildIndex(s.Files.Lists, v).Bytes()
 	if size > counted+fixedIndex {
 		t.Errorf("the index has %d bytes, %d were counted", size, counted)
 	}
@@ -50,7 +50,7 @@ func TestIndexMemory(t *testing.T) {
 	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 30), PublishedAt: publishedTime})
 	kept := 0
 	v.Kept.Range(func(any, any) bool { kept++; return true })
-	if v.Release(s.Log); kept > 0 {
+	if v.Release(s.State.Log); kept > 0 {
 		t.Errorf("the replaced snapshot keeps %d values", kept)
 	}
 }

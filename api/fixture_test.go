@@ -395,10 +395,10 @@ func serverOf(tb testing.TB, o state.Options, snap *store.Snapshot) *Server {
 	s := New(o)
 	mustSwap(tb, s, state.Release{Snapshot: snap, PublishedAt: publishedTime})
 	tb.Cleanup(func() {
-		if old := s.Current.Swap(nil); old != nil {
-			old.Release(s.Log)
+		if old := s.State.Snapshots.Current.Swap(nil); old != nil {
+			old.Release(s.State.Log)
 		}
-		s.Retained.Close(s.Log)
+		s.State.Snapshots.Retained.Close(s.State.Log)
 	})
 	return s
 }
@@ -422,7 +422,7 @@ func newServer(t *testing.T, o state.Options) *Server {
 // mustSwap serves a snapshot.
 func mustSwap(tb testing.TB, s *Server, r state.Release) {
 	tb.Helper()
-	testkit.Must(tb, s.Swap(r))
+	testkit.Must(tb, s.State.Swap(r))
 }
 
 // readRows reads tables from text: "table NAME", then an object of JSON for each row.

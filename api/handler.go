@@ -20,34 +20,34 @@ const maxURI = 48 << 10
 // first what does not depend on the caller, then identifier, path, method, parameters.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	debug.SetPanicOnFault(true) // see state/quarantine.go
-	defer s.Recovered(ctx)
-	if s.RefuseMalformed(ctx) {
+	defer s.Lists.Recovered(ctx)
+	if s.Lists.RefuseMalformed(ctx) {
 		return
 	}
 	if len(ctx.Request.Header.RequestURI()) > maxURI {
-		s.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
+		s.State.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
 		return
 	}
 	if header := &ctx.Request.Header; !header.IsHTTP11() && !bytes.HasPrefix(header.Protocol(), []byte("HTTP/1.")) {
-		s.AnswerFault(ctx, fasthttp.StatusHTTPVersionNotSupported, reply.BodyVersionNotSupported)
+		s.State.AnswerFault(ctx, fasthttp.StatusHTTPVersionNotSupported, reply.BodyVersionNotSupported)
 		ctx.SetConnectionClose()
 		wire.CutShort(ctx.Conn())
 		return
 	}
 	path := reply.PathOf(ctx)
-	handler := s.HandlerOf(path)
+	handler := s.Lists.Routes.HandlerOf(path)
 	if ctx.IsOptions() && (handler != nil || path == wholeServer || isPreflight(&ctx.Request.Header)) {
-		if reply.OptionsHead.Begin(ctx); s.Options.Agents && path == mcp.Path {
+		if reply.OptionsHead.Begin(ctx); s.State.Options.Agents && path == mcp.Path {
 			mcp.AllowPages(&ctx.Response.Header)
 		}
-		s.SetSnapshot(&ctx.Response.Header)
+		s.State.SetSnapshot(&ctx.Response.Header)
 		ctx.SetStatusCode(fasthttp.StatusNoContent)
 		return
 	}
 	switch {
 	case handler != nil:
 		handler(ctx)
-	case s.Identified(ctx, path):
+	case s.Lists.Identified(ctx, path):
 		s.answerUnknown(ctx, path)
 	}
 }

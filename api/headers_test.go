@@ -31,13 +31,13 @@ func TestErrorHeaders(t *testing.T) {
 		"Referrer-Policy X-Content-Type-Options X-Request-Id"
 	quiet := slog.New(slog.DiscardHandler)
 	s := sampleServer(t, state.Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
-	s.Add(s.Mounts[0], "/panic", list.Route{Handler: func(*fasthttp.RequestCtx) { panic("x") }})
+	s.Lists.Add(s.Lists.Routes.Mounts[0], "/panic", list.Route{Handler: func(*fasthttp.RequestCtx) { panic("x") }})
 	busy, unready := listen(t, s), listen(t, New(state.Options{Logger: quiet}))
 	stalled := listenStalled(t, sampleServer(t, state.Options{}, 3))
-	if !s.Gate.Enter(false) {
+	if !s.Lists.Admission.Gate.Enter(false) {
 		t.Fatal("no free slot")
 	}
-	defer s.Gate.Leave()
+	defer s.Lists.Admission.Gate.Leave()
 	get := func(target, more string) string { return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + more + "\r\n" }
 	for _, c := range []struct {
 		address, request string

@@ -19,7 +19,7 @@ func TestKindExamples(t *testing.T) {
 	if len(kinds) != 4 {
 		t.Fatalf("%d kinds", len(kinds))
 	}
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			for _, kind := range kinds {

@@ -15,7 +15,6 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
-	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/site"
 	"hdqs/api/state"
@@ -145,7 +144,7 @@ func dataTexts(t *testing.T, s *Server) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
 	for set := range contract.NameSet(state.NameSets) {
-		m := s.Mounts[slices.IndexFunc(s.Mounts, func(m *list.Mount) bool { return m.Names == set })]
+		m := s.Lists.MountIn(set)
 		for _, e := range contract.EndpointsIn(set) {
 			all[e.Name()] = true
 			answer := s.Answer("GET", m.Prefix+e.Path+"?limit=10000&app_identifier="+goodIdentifier, nil)
@@ -201,9 +200,9 @@ func TestLanguages(t *testing.T) {
 			{Name: "Host", Value: "data.example.org"}, {Name: "Accept", Value: "text/html"},
 		})
 	}
-	mounts := s.Mounts[:1]
+	mounts := s.Lists.Routes.Mounts[:1]
 	if testkit.Long() {
-		mounts = s.Mounts
+		mounts = s.Lists.Routes.Mounts
 	}
 	for _, m := range mounts {
 		for _, path := range languagePaths(m.Names) {
@@ -268,7 +267,7 @@ func sameHead(a, b Answer) bool {
 func TestAlternates(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{BaseURL: "https://data.example.org"}, 30)
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		for _, path := range []string{
 			"/", "/country/AFG", "/country", "/status", "/changelog", "/identifier", "/search?q=refugees",
 			"/browse/idps", "/browse/idps?location_code=AFG",

@@ -35,7 +35,7 @@ func lingeringServer(t *testing.T, o state.Options) *Server {
 	s := sampleServer(t, o, 3)
 	limits := s.connectionLimits()
 	limits.LingerTime = testkit.Patience
-	s.Callers = wire.NewConnections(limits)
+	s.Lists.Callers = wire.NewConnections(limits)
 	return s
 }
 
@@ -76,7 +76,7 @@ func TestAnswerToUnreadRequest(t *testing.T) {
 				}
 			}
 			waitFor(t, "all connections to be closed", func() bool {
-				return s.Callers.Count()+s.Callers.Lingering() == 0
+				return s.Lists.Callers.Count()+s.Lists.Callers.Lingering() == 0
 			})
 		})
 	}

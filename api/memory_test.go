@@ -41,7 +41,7 @@ func (s *memoryServer) swap(n int) error {
 		row["name"] = fmt.Sprintf("place %d of %d", row["id"], n)
 	}
 	snap := storeSnapshot(s.t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{rows})
-	err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime})
+	err := s.State.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime})
 	if err != nil {
 		_ = snap.Close()
 	}
@@ -79,15 +79,15 @@ func TestSwapWithinMemory(t *testing.T) {
 		s.mustSwap(n)
 	}
 	s.answers("012")
-	one := state.NeedOf([]*state.Bound{s.Current.Load().Bound})
-	if caches := s.Current.Load().Bound.Lists["/api/v2/metadata/location"].Need; one < 1<<20 || caches.Texts < 300_000 {
+	one := state.NeedOf([]*state.Bound{s.State.Snapshots.Current.Load().Bound})
+	if caches := s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/location"].Need; one < 1<<20 || caches.Texts < 300_000 {
 		t.Fatalf("a snapshot needs %d bytes, %d of them for texts: want it larger for the test", one, caches.Texts)
 	}
 
-	s.Shares.Snapshots = 2*one + one/50
+	s.State.Shares.Snapshots = 2*one + one/50
 	s.mustSwap(3)
 	s.answers("23") // 0 and 1 had to go before 3 was opened
-	if n := s.Retained.Dropped[state.DropForMemory].Load(); n != 2 {
+	if n := s.State.Snapshots.Retained.Dropped[state.DropForMemory].Load(); n != 2 {
 		t.Errorf("%d snapshots were dropped for memory, want 2", n)
 	}
 	for _, id := range []string{"s0", "s1"} {
@@ -96,11 +96,11 @@ func TestSwapWithinMemory(t *testing.T) {
 		}
 	}
 
-	s.Shares.Snapshots = one + one/50
+	s.State.Shares.Snapshots = one + one/50
 	s.mustSwap(4)
 	s.answers("4") // 3 is not retained
 
-	s.Shares.Snapshots = one / 2
+	s.State.Shares.Snapshots = one / 2
 	var fault *state.MemoryError
 	if err := s.swap(5); !errors.As(err, &fault) {
 		t.Fatalf("swap: %v, want a MemoryError", err)
@@ -128,10 +128,10 @@ func TestRefusedKeepsRetained(t *testing.T) {
 	for n := range 3 {
 		s.mustSwap(n)
 	}
-	list := s.Current.Load().Bound.Lists["/api/v2/metadata/location"]
+	list := s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/location"]
 	one := list.Need.Texts + list.Need.Blocks + list.Need.Filters
 	before := list.Need
-	s.Shares.Snapshots = one - 1
+	s.State.Shares.Snapshots = one - 1
 	if err := s.swap(3); err == nil {
 		t.Fatal("a snapshot that needs more than there is was served")
 	}
@@ -153,17 +153,17 @@ func TestDroppedMemoryIsFree(t *testing.T) {
 		tables weak.Pointer[state.Bound]
 	)
 	func() {
-		v := s.AcquirePinned("s0")
-		defer v.Release(s.Server.Log)
+		v := s.State.Snapshots.AcquirePinned("s0")
+		defer v.Release(s.Server.State.Log)
 		first, tables = weak.Make(v), weak.Make(v.Bound)
 	}()
 	runtime.GC()
 	if first.Value() == nil || tables.Value() == nil {
 		t.Fatal("a retained snapshot has lost its heads or its tables")
 	}
-	s.Retained.Lock()
-	s.Retained.DropOldest(s.Server.Log, state.DropForMemory)
-	s.Retained.Unlock()
+	s.State.Snapshots.Retained.Lock()
+	s.State.Snapshots.Retained.DropOldest(s.Server.State.Log, state.DropForMemory)
+	s.State.Snapshots.Retained.Unlock()
 	runtime.GC()
 	if tables.Value() != nil {
 		t.Error("the tables of a dropped snapshot are still in memory")
@@ -179,15 +179,15 @@ func TestSlowReaderCounts(t *testing.T) {
 	t.Parallel()
 	s := newMemoryServer(t)
 	s.mustSwap(0)
-	one := state.NeedOf([]*state.Bound{s.Current.Load().Bound})
-	reader := s.Acquire()
-	s.Shares.Snapshots = one + one/50
+	one := state.NeedOf([]*state.Bound{s.State.Snapshots.Current.Load().Bound})
+	reader := s.State.Snapshots.Acquire()
+	s.State.Shares.Snapshots = one + one/50
 	s.mustSwap(1) // 0 is dropped, but read
 	var fault *state.MemoryError
 	if err := s.swap(2); !errors.As(err, &fault) {
 		t.Fatalf("swap while the first snapshot is read: %v, want a MemoryError", err)
 	}
-	reader.Release(s.Server.Log)
+	reader.Release(s.Server.State.Log)
 	s.mustSwap(2)
 	s.answers("2")
 }
@@ -204,12 +204,12 @@ func TestSharedTablesCountOnce(t *testing.T) {
 	}
 	first := openSnapshot(t, dir+"a", "a")
 	mustSwap(t, s.Server, state.Release{Snapshot: first, PublishedAt: publishedTime})
-	one := state.NeedOf([]*state.Bound{s.Current.Load().Bound})
-	s.Shares.Snapshots = one + 1
+	one := state.NeedOf([]*state.Bound{s.State.Snapshots.Current.Load().Bound})
+	s.State.Shares.Snapshots = one + 1
 	next := openSnapshot(t, dir+"b", "b")
 	next.Segments["location"] = first.Segments["location"].Acquire() // as store.OpenAfter does
 	mustSwap(t, s.Server, state.Release{Snapshot: next, PublishedAt: publishedTime})
-	if n := s.Retained.Count(); n != 1 {
+	if n := s.State.Snapshots.Retained.Count(); n != 1 {
 		t.Errorf("%d snapshots are retained, want 1", n)
 	}
 }
@@ -219,16 +219,16 @@ func TestSharedTablesCountOnce(t *testing.T) {
 func TestHealedTableCounts(t *testing.T) {
 	t.Parallel()
 	s := newMemoryServer(t)
-	s.Shares.Snapshots, s.Shares.Caches = 2<<20, 64<<10 // the caches are narrower than without a limit
+	s.State.Shares.Snapshots, s.State.Shares.Caches = 2<<20, 64<<10 // the caches are narrower than without a limit
 	s.mustSwap(0)
 	const path = "/api/v2/metadata/location"
-	suspect := s.Current.Load().Bound.Lists[path]
+	suspect := s.State.Snapshots.Current.Load().Bound.Lists[path]
 	before := suspect.Need
 	if whole := suspect.Index.CacheBytes(); before.Texts == 0 || before.Filters == 0 || before.Filters >= whole {
 		t.Fatalf("%+v, without a limit the filters have %d bytes", before, whole)
 	}
 	suspect.Segment.MarkSuspect()
-	_, refused, err := s.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
+	_, refused, err := s.State.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
 		next := snap.Acquire()
 		old := next.Segments["location"]
 		fresh, err := old.Reread()
@@ -238,7 +238,7 @@ func TestHealedTableCounts(t *testing.T) {
 	if err != nil || len(refused) > 0 {
 		t.Fatalf("refused %q, %v", refused, err)
 	}
-	if after := s.Current.Load().Bound.Lists[path]; after == suspect || after.Need != before {
+	if after := s.State.Snapshots.Current.Load().Bound.Lists[path]; after == suspect || after.Need != before {
 		t.Errorf("after it was opened again it needs %+v, before %+v", after.Need, before)
 	}
 }
@@ -249,7 +249,7 @@ func TestDerivedBytesOfSums(t *testing.T) {
 	s := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1}, 600)
 	const path = "/api/v2/coordination-context/conflict-events"
 	const query = "/aggregate?group_by=event_type&measures=count,sum:events"
-	bound := s.Current.Load().Bound
+	bound := s.State.Snapshots.Current.Load().Bound
 	before := bound.DerivedBytes()
 	first := s.Answer("GET", path+query, nil)
 	list := bound.Lists[path]

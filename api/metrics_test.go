@@ -110,7 +110,7 @@ func TestMetrics(t *testing.T) {
 		`hdqs_http_requests_total{code="404",endpoint="other",format="other"}`: 1,
 		`hdqs_identifier_total{result="missing"}`:                              1,
 	})
-	if !s.Gate.Enter(false) {
+	if !s.Lists.Admission.Gate.Enter(false) {
 		t.Fatal("no free slot")
 	}
 	conn.get(listTarget + "&limit=1")
@@ -118,33 +118,33 @@ func TestMetrics(t *testing.T) {
 		`hdqs_http_shed_total{reason="queries"}`: 1, `hdqs_http_requests_total{code="503",endpoint="sector",format="json"}`: 1,
 		"hdqs_queries_running": 1, "hdqs_body_cache_misses_total": 3,
 	})
-	s.Gate.Leave()
-	s.Budget.Add(s.Budget.Limit())
+	s.Lists.Admission.Gate.Leave()
+	s.State.Budget.Add(s.State.Budget.Limit())
 	conn.get(listTarget + "&limit=1")
 	check("byte budget full", map[string]float64{
 		`hdqs_http_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503",endpoint="sector",format="json"}`: 2,
-		"hdqs_http_in_flight_bytes": float64(s.Budget.Limit()), "hdqs_queries_running": 0,
+		"hdqs_http_in_flight_bytes": float64(s.State.Budget.Limit()), "hdqs_queries_running": 0,
 		"hdqs_body_cache_misses_total": 3,
 	})
-	s.Budget.Add(-s.Budget.Limit())
+	s.State.Budget.Add(-s.State.Budget.Limit())
 	raw := dial(t, address)
 	if answer, _ := raw.raw(t, "GET", "nonsense\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
 		t.Errorf("a malformed request: %.40q", answer)
 	}
 	// The connection is closed after the answer.
-	waitFor(t, "its connection to be closed", func() bool { return s.Callers.Count() == 1 })
+	waitFor(t, "its connection to be closed", func() bool { return s.Lists.Callers.Count() == 1 })
 	check("malformed request",
 		map[string]float64{`hdqs_http_requests_total{code="400",endpoint="other",format="other"}`: 1, "hdqs_http_in_flight_bytes": 0})
-	s.Gate = wire.NewGate(1, testkit.Patience)
-	if !s.Gate.Enter(false) {
+	s.Lists.Admission.Gate = wire.NewGate(1, testkit.Patience)
+	if !s.Lists.Admission.Gate.Enter(false) {
 		t.Fatal("no free slot")
 	}
 	var same sync.WaitGroup
 	for range 3 {
 		same.Go(func() { s.Answer("GET", listTarget+"&limit=2", nil) })
 	}
-	waitFor(t, "two waiters", func() bool { return s.Bodies.Counts().Joins == 2 })
-	s.Gate.Leave()
+	waitFor(t, "two waiters", func() bool { return s.Lists.Bodies.Counts().Joins == 2 })
+	s.Lists.Admission.Gate.Leave()
 	same.Wait()
 	waited := int64(len(s.Answer("GET", listTarget+"&limit=2", nil).Body)) // a body with waiters is cached
 	check("two waiters", map[string]float64{
@@ -182,7 +182,7 @@ var labelPair = regexp.MustCompile(`([a-z]+)="([^"]*)"`)
 func hasKnownLabels(s *Server, series string) bool {
 	for _, pair := range labelPair.FindAllStringSubmatch(series, -1) {
 		if pair[1] == "endpoint" {
-			if !slices.Contains(s.Endpoints, pair[2]) {
+			if !slices.Contains(s.Lists.Routes.Endpoints, pair[2]) {
 				return false
 			}
 		} else if known := knownLabels[pair[1]]; known == nil || !known.MatchString(pair[2]) {

@@ -227,7 +227,7 @@ func TestHAPIMetrics(t *testing.T) {
 	if n := requestsWith(after, `endpoint="/docs"`); n != 1 {
 		t.Errorf("%v requests for /docs, want 1", n)
 	}
-	for _, name := range s.Endpoints {
+	for _, name := range s.Lists.Routes.Endpoints {
 		if strings.Contains(name, "hapi") || strings.Contains(name, "wfp") {
 			t.Errorf("metrics have the endpoint %s", name)
 		}

@@ -23,7 +23,7 @@ func TestNDJSON(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 3))
 	lines, empty := 0, 0
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]

@@ -19,17 +19,17 @@ import (
 // trailing slashes, or is a prefix without its slash; otherwise with 404.
 func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	short := strings.TrimRight(path, "/")
-	if path == s.RootOf(path) {
+	if path == s.Site.RootOf(path) {
 		short = path + "/"
 	}
-	if len(short) == len(path) || s.HandlerOf(short) == nil {
+	if len(short) == len(path) || s.Lists.Routes.HandlerOf(short) == nil {
 		near, hint := s.meantPath(path)
-		if s.WantsPage(ctx, path) {
-			s.AnswerMissing(ctx, path, near)
+		if s.Site.WantsPage(ctx, path) {
+			s.Site.AnswerMissing(ctx, path, near)
 			return
 		}
 		h := reply.NotFoundHead.Begin(ctx)
-		s.FinishFault(ctx, fasthttp.StatusNotFound, reply.BodyNotFound) // the contract has no more in it
+		s.State.FinishFault(ctx, fasthttp.StatusNotFound, reply.BodyNotFound) // the contract has no more in it
 		if near != "" {
 			h.Set("Link", "<"+near+`>; rel="related"`)
 		}
@@ -41,7 +41,7 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	if query := ctx.URI().QueryString(); len(query) > 0 {
 		short += "?" + string(query)
 	}
-	s.SetSnapshot(reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, short))
+	s.State.SetSnapshot(reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, short))
 }
 
 // listsByName are the positions of endpoints by the last part of their paths, in both sets of names
@@ -63,19 +63,20 @@ var listsByName = sync.OnceValue(func() map[string]int {
 // of lists. Both are empty if there is none.
 func (s *Server) meantPath(sent string) (near, hint string) {
 	given := sent
-	if sent = path.Clean(sent); sent != given && s.HandlerOf(sent) != nil { // as of a base address that ends in a slash
+	// A base address that ends in a slash gives two.
+	if sent = path.Clean(sent); sent != given && s.Lists.Routes.HandlerOf(sent) != nil {
 		return sent, "did you mean " + sent + "?"
 	}
-	m := s.MountOf(sent)
+	m := s.Lists.Routes.MountOf(sent)
 	rest, isList := strings.CutPrefix(sent[len(m.Prefix):], "/api/")
 	if !isList {
 		return s.nearestPath(sent), ""
 	}
-	if moved := contract.HAPIPrefix + sent; contract.IsV1(sent) && s.HandlerOf(moved) != nil {
+	if moved := contract.HAPIPrefix + sent; contract.IsV1(sent) && s.Lists.Routes.HandlerOf(moved) != nil {
 		return moved, "version 1 is at " + moved
 	}
 	name, kind := path.Base(rest), ""
-	if slices.Contains(s.ComputedKinds(), name) {
+	if slices.Contains(s.Lists.Routes.ComputedKinds(), name) {
 		name, kind = path.Base(path.Dir(rest)), "/"+name
 	}
 	lists := listsByName()
@@ -86,7 +87,7 @@ func (s *Server) meantPath(sent string) (near, hint string) {
 	if known {
 		near = m.Prefix + contract.EndpointsIn(m.Names)[i].Path + kind
 	}
-	if near == "" || near == sent || s.HandlerOf(near) == nil {
+	if near == "" || near == sent || s.Lists.Routes.HandlerOf(near) == nil {
 		if near = s.nearestPath(sent); nearest.Of(path.Base(sent), []string{path.Base(near)}) == "" {
 			return near, "no such path; " + m.Prefix + contract.IndexPaths(m.Names)[0] + " lists them"
 		}
@@ -98,15 +99,16 @@ func (s *Server) meantPath(sent string) (near, hint string) {
 // computed of an endpoint's rows is looked for in two steps, so that a path is not compared with
 // every such path of every endpoint.
 func (s *Server) nearestPath(path string) string {
-	m := s.MountOf(path)
-	if at := strings.LastIndexByte(path, '/'); at > 0 && len(s.RecordSources) > 0 {
-		kind := nearest.Of(path[at+1:], s.ComputedKinds())
+	m := s.Lists.Routes.MountOf(path)
+	if at := strings.LastIndexByte(path, '/'); at > 0 && len(s.Lists.Routes.RecordSources) > 0 {
+		kind := nearest.Of(path[at+1:], s.Lists.Routes.ComputedKinds())
 		endpoint := path[:at]
-		if kind != "" && s.HandlerOf(endpoint) == nil {
+		if kind != "" && s.Lists.Routes.HandlerOf(endpoint) == nil {
 			endpoint = nearest.Of(endpoint, m.Paths)
 		}
 		meant := endpoint + "/" + kind
-		if kind != "" && strings.Count(meant, "/") == strings.Count(path, "/") && s.HandlerOf(meant) != nil {
+		isAsDeep := strings.Count(meant, "/") == strings.Count(path, "/")
+		if kind != "" && isAsDeep && s.Lists.Routes.HandlerOf(meant) != nil {
 			return meant
 		}
 	}

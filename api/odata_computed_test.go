@@ -294,13 +294,14 @@ func checkLongPage(t *testing.T, s *Server, target string, check func(body []byt
 		testkit.Must(t, err)
 		readers = append(readers, conn)
 	}
-	if got, most := s.Budget.Bytes(), int64(len(readers))*(700<<10); got > most || got == 0 && len(plain.Body) > 3<<20 {
+	got, most := s.State.Budget.Bytes(), int64(len(readers))*(700<<10)
+	if got > most || got == 0 && len(plain.Body) > 3<<20 {
 		t.Errorf("%d slow readers hold %d bytes, want at most %d", len(readers), got, most)
 	}
 	for _, conn := range readers {
 		conn.Close()
 	}
-	waitFor(t, "the budget is free", func() bool { return s.Budget.Bytes() == 0 })
+	waitFor(t, "the budget is free", func() bool { return s.State.Budget.Bytes() == 0 })
 }
 
 // TestODataLeft ends the request of a client that closes its connection while it waits.
@@ -311,7 +312,7 @@ func TestODataLeft(t *testing.T) {
 	address, admin := listen(t, s), listenAdmin(t, s)
 	slots := max(1, runtime.GOMAXPROCS(0)/2)
 	for range slots {
-		s.Computed.Enter(false)
+		s.Lists.Admission.Computed.Enter(false)
 	}
 	for _, leaves := range []bool{true, false} {
 		conn, err := net.Dial("tcp", address)
@@ -320,13 +321,13 @@ func TestODataLeft(t *testing.T) {
 		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", odata.Root+monthlyEvents)
 		testkit.Must(t, err)
 		if leaves {
-			waitFor(t, "the request waits", func() bool { return s.Computed.Waiting() == 1 })
+			waitFor(t, "the request waits", func() bool { return s.Lists.Admission.Computed.Waiting() == 1 })
 			testkit.Must(t, conn.Close())
 		}
 	}
-	waitFor(t, "the other request waits", func() bool { return s.Computed.Waiting() == 2 })
+	waitFor(t, "the other request waits", func() bool { return s.Lists.Admission.Computed.Waiting() == 2 })
 	for range slots {
-		s.Computed.Leave()
+		s.Lists.Admission.Computed.Leave()
 	}
 	waitFor(t, "one is answered and one ends", func() bool {
 		m := readMetrics(t, admin)

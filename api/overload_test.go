@@ -49,7 +49,7 @@ func TestShedding(t *testing.T) {
 	s := sampleServer(t, state.Options{Queries: 2, QueueWait: 20 * time.Millisecond, CacheBytes: -1}, 3)
 	first := s.Answer("GET", listTarget, nil)
 	for range 2 {
-		if !s.Gate.Enter(false) {
+		if !s.Lists.Admission.Gate.Enter(false) {
 			t.Fatal("no free slot")
 		}
 	}
@@ -83,27 +83,28 @@ func TestShedding(t *testing.T) {
 			t.Errorf("%s %s: %d, want %d", c.method, c.target, got.Status, c.status)
 		}
 	}
-	s.Gate = wire.NewGate(2, testkit.Patience)
+	s.Lists.Admission.Gate = wire.NewGate(2, testkit.Patience)
 	for range 2 {
-		s.Gate.Enter(false)
+		s.Lists.Admission.Gate.Enter(false)
 	}
 	go func() {
-		waitFor(t, "a waiting request", func() bool { return s.Gate.Waiting() == 1 })
-		s.Gate.Leave()
+		waitFor(t, "a waiting request", func() bool { return s.Lists.Admission.Gate.Waiting() == 1 })
+		s.Lists.Admission.Gate.Leave()
 	}()
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
 		t.Errorf("with a freed slot: status %d", got.Status)
 	}
-	s.Gate.Leave()
+	s.Lists.Admission.Gate.Leave()
 
-	s.Budget.Add(s.Budget.Limit())
+	s.State.Budget.Add(s.State.Budget.Limit())
 	got = s.Answer("GET", listTarget, nil)
 	if got.Status != 503 || !bytes.Contains(got.Body, []byte(`"rule":"bytes of answers in flight"`)) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
-	s.Budget.Add(-s.Budget.Limit())
-	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.Gate.Running() != 0 || s.Gate.Waiting() != 0 {
-		t.Errorf("after that: %d, %d slots, %d waiting", got.Status, s.Gate.Running(), s.Gate.Waiting())
+	s.State.Budget.Add(-s.State.Budget.Limit())
+	gate := s.Lists.Admission.Gate
+	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || gate.Running() != 0 || gate.Waiting() != 0 {
+		t.Errorf("after that: %d, %d slots, %d waiting", got.Status, gate.Running(), gate.Waiting())
 	}
 }
 
@@ -122,11 +123,11 @@ func TestBytesInFlight(t *testing.T) {
 			if got := ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
 				t.Fatalf("%d, %d bytes", got.Status, len(got.Body))
 			}
-			waitFor(t, "the answer to be read", func() bool { return s.Budget.Bytes() == 0 })
+			waitFor(t, "the answer to be read", func() bool { return s.State.Budget.Bytes() == 0 })
 			var slow []net.Conn
 			refused := false
 			for end := time.Now().Add(testkit.Patience); !refused && time.Now().Before(end); {
-				if !s.Budget.IsFull() { // not full any more if the kernel has buffered another answer
+				if !s.State.Budget.IsFull() { // not full any more if the kernel has buffered another answer
 					conn, err := net.Dial("tcp", address)
 					if err != nil {
 						t.Fatal(err)
@@ -138,10 +139,11 @@ func TestBytesInFlight(t *testing.T) {
 					}
 				}
 				time.Sleep(5 * time.Millisecond)
-				refused = s.Budget.IsFull() && ask(t, address, "GET", target, nil).Status == 503
+				refused = s.State.Budget.IsFull() && ask(t, address, "GET", target, nil).Status == 503
 			}
 			if !refused {
-				t.Errorf("with %d bytes in flight on %d connections no request is refused", s.Budget.Bytes(), len(slow))
+				t.Errorf("with %d bytes in flight on %d connections no request is refused", s.State.Budget.Bytes(),
+					len(slow))
 			}
 			if got := ask(t, address, "HEAD", target, nil); got.Status != 200 {
 				t.Errorf("HEAD: %d", got.Status)
@@ -149,7 +151,7 @@ func TestBytesInFlight(t *testing.T) {
 			for _, conn := range slow {
 				conn.Close()
 			}
-			waitFor(t, "the connections to be closed", func() bool { return s.Budget.Bytes() == 0 })
+			waitFor(t, "the connections to be closed", func() bool { return s.State.Budget.Bytes() == 0 })
 			if got := ask(t, address, "GET", target, nil); got.Status != 200 {
 				t.Errorf("after that: %d", got.Status)
 			}
@@ -225,7 +227,7 @@ func TestSlowClients(t *testing.T) {
 				answer, _ := io.ReadAll(half)
 				return bytes.HasPrefix(answer, []byte("HTTP/1.1 408 "))
 			})
-			waitFor(t, "the slow reader to be cut off", func() bool { return s.Budget.Bytes() == 0 })
+			waitFor(t, "the slow reader to be cut off", func() bool { return s.State.Budget.Bytes() == 0 })
 			waitFor(t, "the answer to another client", answered(target+"&limit=1"))
 		})
 	}
@@ -277,7 +279,7 @@ func (d testConn) raw(t *testing.T, method, request string) (answer string, clos
 func (s *Server) shedBy(rule string) int64 {
 	for i := range reply.Rules {
 		if reply.Rules[i].Rule == rule {
-			return s.Shed[i].Load()
+			return s.State.Shed[i].Load()
 		}
 	}
 	panic(fmt.Sprintf("no rule %q", rule))
@@ -292,7 +294,7 @@ func TestHalfRequests(t *testing.T) {
 	s := sampleServer(t, state.Options{InflightBytes: 2 * most * readBuffer}, 3)
 	address := listen(t, s)
 	head := "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\nX-Long: " + strings.Repeat("a", 2000)
-	held := s.Callers.Waiting
+	held := s.Lists.Callers.Waiting
 	var half []testConn
 	for n := range int64(most) {
 		half = append(half, dial(t, address))
@@ -328,7 +330,7 @@ func TestBytesOfWaiting(t *testing.T) {
 		Queries: 1, QueueWait: testkit.Patience, CacheBytes: -1, InflightBytes: parts << 20,
 	}, []*testTable{numberedLocations(60000, nil)})
 	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 64 << 10}) })
-	if !s.Gate.Enter(false) {
+	if !s.Lists.Admission.Gate.Enter(false) {
 		t.Fatal("no free slot")
 	}
 	target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
@@ -339,8 +341,10 @@ func TestBytesOfWaiting(t *testing.T) {
 			fmt.Fprintf(all[len(all)-1], "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
 		}
 	}
-	waitFor(t, "the requests", func() bool { return s.Gate.Waiting() > 0 && s.Callers.Count() == clients })
-	s.Gate.Leave()
+	waitFor(t, "the requests", func() bool {
+		return s.Lists.Admission.Gate.Waiting() > 0 && s.Lists.Callers.Count() == clients
+	})
+	s.Lists.Admission.Gate.Leave()
 	answered := 0
 	for _, c := range all {
 		line, err := c.reader.ReadString('\n')

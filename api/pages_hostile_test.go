@@ -84,7 +84,7 @@ func hostileServer(t *testing.T) *Server {
 func hostilePaths(s *Server) []string {
 	text := func(i int) string { return url.QueryEscape(hostileTexts[i%len(hostileTexts)]) }
 	paths := []string{"/status", "/changelog", "/identifier"}
-	for n, m := range s.Mounts {
+	for n, m := range s.Lists.Routes.Mounts {
 		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+"/docs?q="+text(n), m.Prefix+"/status",
 			m.Prefix+site.CountryPath, m.Prefix+site.CountryPath+"/AFG",
 			m.Prefix+site.CountryPath+"/"+url.PathEscape(hostileTexts[n]),

@@ -89,7 +89,7 @@ func htmlPaths(s *Server) []string {
 	}
 	paths = append(paths, "/fr/", "/es/country/AFG", "/ar/", "/ar/country/AFG", "/ar/identifier", "/ar/status",
 		"/ar/browse/humanitarian-needs?row=0", "/fr/browse/food-security", "/hapi/es/search?q=refugees+AFG")
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath)
 		countries := m.Prefix + site.CountryPath
 		paths = append(paths, countries, countries+"/AFG", countries+"/MLI")

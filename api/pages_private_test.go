@@ -89,7 +89,7 @@ func TestNoIdentifierInAnswers(t *testing.T) {
 	s, _ := bulkServer(t, state.Options{})
 	identifier := visitorIdentifier(t, "secret-visitor")
 	statuses := map[int]int{}
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		for _, target := range everyPage(m.Prefix) {
 			for _, name := range identifierParams {
 				got := s.Answer("GET", withPair(target, name+"="+url.QueryEscape(identifier)), nil)
@@ -112,9 +112,9 @@ func TestEdgeIdentifiers(t *testing.T) { onFronts(t, testEdgeIdentifiers) }
 func testEdgeIdentifiers(t *testing.T, f *front) {
 	g, b := startEdge(t, f, state.Options{Bulk: true, BaseURL: "http://edge.example"}), newBulkDir(t)
 	b.put(t, sampleID, rand.New(rand.NewPCG(6, 17)))
-	testkit.Must(t, g.server.LookForBulk(b.Bulk))
+	testkit.Must(t, g.server.Files.LookForBulk(b.Bulk))
 	visitors := []string{visitorIdentifier(t, "first-visitor"), visitorIdentifier(t, "second-visitor")}
-	for _, m := range g.server.Mounts {
+	for _, m := range g.server.Lists.Routes.Mounts {
 		for _, target := range everyPage(m.Prefix) {
 			for i, mine := range visitors {
 				got := g.ask(t, "GET", withPair(target, "app_identifier="+url.QueryEscape(mine)), nil)

@@ -24,10 +24,10 @@ func breakingServer(t *testing.T, log io.Writer) *Server {
 	t.Helper()
 	s := testServer(t, state.Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
 		[]*testTable{numberedLocations(10_000, nil)})
-	p := &list.Route{Mount: s.Mounts[0], List: planOf("/api/v2/metadata/location")}
+	p := &list.Route{Mount: s.Lists.Routes.Mounts[0], List: planOf("/api/v2/metadata/location")}
 	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
-		s.Add(s.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
-			s.AnswerList(ctx, p)
+		s.Lists.Add(s.Lists.Routes.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
+			s.Lists.AnswerList(ctx, p)
 			st := ctx.Response.BodyStream().(*list.BodyStream)
 			if rendered {
 				st.Next()
@@ -46,7 +46,7 @@ func TestPanicInStream(t *testing.T) {
 	var log testkit.Log
 	s := breakingServer(t, &log)
 	address := listen(t, s)
-	served := s.Current.Load()
+	served := s.State.Snapshots.Current.Load()
 	for n, path := range []string{"/api/break", "/api/break-later"} {
 		conn := dial(t, address)
 		if _, err := io.WriteString(conn,
@@ -63,11 +63,12 @@ func TestPanicInStream(t *testing.T) {
 		} else if !errors.Is(err, io.ErrUnexpectedEOF) { // the header may not have been flushed
 			t.Errorf("%s: %v", path, err)
 		}
-		waitFor(t, "the connection to be closed", func() bool { return s.Callers.Count() == 0 })
-		if s.Panics.Load() != int64(n+1) {
-			t.Fatalf("%s: %d panics were counted", path, s.Panics.Load())
+		waitFor(t, "the connection to be closed", func() bool { return s.Lists.Callers.Count() == 0 })
+		if s.State.Panics.Load() != int64(n+1) {
+			t.Fatalf("%s: %d panics were counted", path, s.State.Panics.Load())
 		}
-		if refs, bytes, slots := served.Refs.Load(), s.Budget.Bytes(), s.Gate.Running(); refs != 1 || bytes != 0 ||
+		refs, bytes, slots := served.Refs.Load(), s.State.Budget.Bytes(), s.Lists.Admission.Gate.Running()
+		if refs != 1 || bytes != 0 ||
 			slots != 0 {
 			t.Errorf("%s: %d references to the snapshot, %d bytes in flight, %d slots", path, refs, bytes, slots)
 		}
@@ -94,8 +95,9 @@ func TestPanicWithoutNetwork(t *testing.T) {
 			t.Errorf("%s: %d %.200s", path, got.Status, got.Body)
 		}
 	}
-	if s.Panics.Load() != 2 || s.Current.Load().Refs.Load() != 1 {
-		t.Errorf("%d panics, %d references to the snapshot", s.Panics.Load(), s.Current.Load().Refs.Load())
+	if s.State.Panics.Load() != 2 || s.State.Snapshots.Current.Load().Refs.Load() != 1 {
+		t.Errorf("%d panics, %d references to the snapshot", s.State.Panics.Load(),
+			s.State.Snapshots.Current.Load().Refs.Load())
 	}
 }
 
@@ -113,8 +115,8 @@ func TestPanicInUnread(t *testing.T) {
 	s.answerUnread(&ctx, brokenError{})
 	status, body := ctx.Response.StatusCode(), string(ctx.Response.Body())
 	if status != 500 || body != reply.BodyInternal ||
-		s.Panics.Load() != 1 {
-		t.Errorf("%d %s; %d panics were counted", status, body, s.Panics.Load())
+		s.State.Panics.Load() != 1 {
+		t.Errorf("%d %s; %d panics were counted", status, body, s.State.Panics.Load())
 	}
 }
 
@@ -123,11 +125,11 @@ func TestPanicInUnread(t *testing.T) {
 func TestPanicInSwap(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 3)
-	err := s.Swap(state.Release{Snapshot: &store.Snapshot{}}) // without a manifest
+	err := s.State.Swap(state.Release{Snapshot: &store.Snapshot{}}) // without a manifest
 	if err == nil || !strings.Contains(err.Error(), "nil pointer") || !strings.Contains(err.Error(), "bindAfter") {
 		t.Errorf("%v", err)
 	}
-	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.Current.Load().Refs.Load() != 1 {
-		t.Errorf("%d, %d references", got.Status, s.Current.Load().Refs.Load())
+	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.State.Snapshots.Current.Load().Refs.Load() != 1 {
+		t.Errorf("%d, %d references", got.Status, s.State.Snapshots.Current.Load().Refs.Load())
 	}
 }

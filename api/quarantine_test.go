@@ -92,11 +92,11 @@ func (d *damagedServer) overwrite(t *testing.T, data []byte) {
 func (d *damagedServer) mustHeal(t *testing.T) {
 	t.Helper()
 	select {
-	case <-d.Quarantined():
+	case <-d.State.Inspector.Quarantined():
 	default:
 		t.Error("Quarantined has no element")
 	}
-	healed, refused, err := d.Heal(d.store.Reopen)
+	healed, refused, err := d.State.Heal(d.store.Reopen)
 	if err != nil || !slices.Equal(healed, []string{damagedTable}) || len(refused) > 0 {
 		t.Fatalf("healed %q, still refused %q, %v", healed, refused, err)
 	}
@@ -142,7 +142,7 @@ func (d *damagedServer) warm(t *testing.T) (tag string, whole []byte) {
 		got := d.expect(t, 200, "GET", damagedTarget+"&limit=100", gzip)
 		tag, _ = got.field("ETag")
 	}
-	if c := d.Bodies.Counts(); c.Hits != 1 || c.Bytes == 0 {
+	if c := d.Lists.Bodies.Counts(); c.Hits != 1 || c.Bytes == 0 {
 		t.Fatalf("%+v: no body is cached", c)
 	}
 	d.expect(t, 304, "GET", damagedTarget+"&limit=100", reply.HeaderField{Name: "If-None-Match", Value: tag})
@@ -157,10 +157,11 @@ func (d *damagedServer) expectServed(t *testing.T, tag string, whole []byte) {
 	}
 	d.expect(t, 304, "GET", damagedTarget+"&limit=100", reply.HeaderField{Name: "If-None-Match", Value: tag})
 	d.expect(t, 200, "GET", damagedTarget+"&snapshot="+sampleID)
-	if refs, held := d.Current.Load().Refs.Load(), d.Retained.Count(); refs != 1 || held != 0 {
+	snapshots := d.State.Snapshots
+	if refs, held := snapshots.Current.Load().Refs.Load(), snapshots.Retained.Count(); refs != 1 || held != 0 {
 		t.Errorf("%d references to the snapshot, %d snapshots retained", refs, held)
 	}
-	if at := d.Current.Load().Published(); !at.Equal(publishedTime) {
+	if at := d.State.Snapshots.Current.Load().Published(); !at.Equal(publishedTime) {
 		t.Errorf("published %s, want %s", at, publishedTime)
 	}
 }
@@ -174,13 +175,13 @@ func TestTruncatedSegment(t *testing.T) {
 	testkit.Must(t, os.Truncate(d.file, 0))
 	d.expect(t, 503, "GET", damagedTarget+"&code=C7")
 	d.expectRefused(t, tag)
-	if n := d.Found[state.ByFault].Load(); n != 1 || d.Panics.Load() != 0 {
-		t.Errorf("%d faults and %d panics were counted", n, d.Panics.Load())
+	if n := d.State.Inspector.Found[state.ByFault].Load(); n != 1 || d.State.Panics.Load() != 0 {
+		t.Errorf("%d faults and %d panics were counted", n, d.State.Panics.Load())
 	}
-	if c := d.Bodies.Counts(); c.Bytes != 0 {
+	if c := d.Lists.Bodies.Counts(); c.Bytes != 0 {
 		t.Errorf("%d bytes of bodies are still cached", c.Bytes)
 	}
-	healed, refused, err := d.Heal(d.store.Reopen)
+	healed, refused, err := d.State.Heal(d.store.Reopen)
 	if err == nil || len(healed) > 0 || !slices.Equal(refused, []string{damagedTable}) {
 		t.Errorf("with the file truncated: healed %q, refused %q, %v", healed, refused, err)
 	}
@@ -208,7 +209,7 @@ func TestRemovedAndDamagedSegment(t *testing.T) {
 	link := d.file + ".link"
 	testkit.Must(t, errors.Join(os.Link(d.file, link), os.Truncate(d.file, 0), os.Remove(d.file)))
 	d.expect(t, 503, "GET", damagedTarget+"&code=C7")
-	if _, refused, err := d.Heal(d.store.Reopen); err == nil || len(refused) != 1 {
+	if _, refused, err := d.State.Heal(d.store.Reopen); err == nil || len(refused) != 1 {
 		t.Errorf("without a file: refused %q, %v", refused, err)
 	}
 	testkit.Must(t, os.WriteFile(link, d.sound, 0o644))
@@ -223,8 +224,8 @@ func TestFaultInStream(t *testing.T) {
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
 	for path, begun := range map[string]bool{"/api/cut": false, "/api/cut-later": true} {
-		d.Add(d.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
-			d.AnswerList(ctx, &list.Route{Mount: d.Mounts[0], List: planOf(damagedPath)})
+		d.Lists.Add(d.Lists.Routes.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
+			d.Lists.AnswerList(ctx, &list.Route{Mount: d.Lists.Routes.Mounts[0], List: planOf(damagedPath)})
 			st, ok := ctx.Response.BodyStream().(*list.BodyStream)
 			if !ok {
 				t.Errorf("%d: the body is not streamed", ctx.Response.StatusCode())
@@ -242,7 +243,7 @@ func TestFaultInStream(t *testing.T) {
 	}
 	address := listen(t, d.Server)
 	for _, path := range []string{"/api/cut", "/api/cut-later"} {
-		served := d.Current.Load()
+		served := d.State.Snapshots.Current.Load()
 		conn := dial(t, address)
 		if _, err := io.WriteString(conn,
 			"GET "+path+"?app_identifier="+goodIdentifier+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
@@ -258,8 +259,9 @@ func TestFaultInStream(t *testing.T) {
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v, want a connection that was aborted", path, err)
 		}
-		waitFor(t, "the connection to be closed", func() bool { return d.Callers.Count() == 0 })
-		if refs, bytes, slots := served.Refs.Load(), d.Budget.Bytes(), d.Gate.Running(); refs != 1 || bytes != 0 ||
+		waitFor(t, "the connection to be closed", func() bool { return d.Lists.Callers.Count() == 0 })
+		refs, bytes, slots := served.Refs.Load(), d.State.Budget.Bytes(), d.Lists.Admission.Gate.Running()
+		if refs != 1 || bytes != 0 ||
 			slots != 0 {
 			t.Errorf("%s: %d references to the snapshot, %d bytes in flight, %d slots", path, refs, bytes, slots)
 		}
@@ -268,8 +270,8 @@ func TestFaultInStream(t *testing.T) {
 		d.mustHeal(t)
 		d.expectServed(t, tag, whole)
 	}
-	if faults := d.Found[state.ByFault].Load(); faults != 2 || d.Panics.Load() != 0 {
-		t.Errorf("%d faults and %d panics were counted", faults, d.Panics.Load())
+	if faults := d.State.Inspector.Found[state.ByFault].Load(); faults != 2 || d.State.Panics.Load() != 0 {
+		t.Errorf("%d faults and %d panics were counted", faults, d.State.Panics.Load())
 	}
 }
 
@@ -278,15 +280,15 @@ func TestFaultInStream(t *testing.T) {
 func TestStreamOfQuarantined(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
-	d.Add(d.Mounts[0], "/api/cut", list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
-		d.AnswerList(ctx, &list.Route{Mount: d.Mounts[0], List: planOf(damagedPath)})
-		list := d.Current.Load().Bound.Lists[damagedPath]
-		d.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, errors.New("bits flipped"))
+	d.Lists.Add(d.Lists.Routes.Mounts[0], "/api/cut", list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
+		d.Lists.AnswerList(ctx, &list.Route{Mount: d.Lists.Routes.Mounts[0], List: planOf(damagedPath)})
+		list := d.State.Snapshots.Current.Load().Bound.Lists[damagedPath]
+		d.State.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, errors.New("bits flipped"))
 	}})
 	if got := d.Answer("GET", "/api/cut?app_identifier="+goodIdentifier, nil); got.Status != 503 {
 		t.Errorf("%d with %d bytes", got.Status, len(got.Body))
 	}
-	if refs := d.Current.Load().Refs.Load(); refs != 1 {
+	if refs := d.State.Snapshots.Current.Load().Refs.Load(); refs != 1 {
 		t.Errorf("%d references to the snapshot", refs)
 	}
 }
@@ -297,9 +299,9 @@ func TestScrub(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
-	d.Scrub(context.Background(), 0)
+	d.State.Inspector.Scrub(context.Background(), 0)
 	d.expectServed(t, tag, whole)
-	if c := &d.Scrubs; c.Passes.Load() != 1 || c.Last.Load() == 0 ||
+	if c := &d.State.Inspector.Scrubs; c.Passes.Load() != 1 || c.Last.Load() == 0 ||
 		c.Bytes.Load() < int64(len(d.sound))*9/10 {
 		t.Errorf("%d passes over %d bytes, at %d", c.Passes.Load(), c.Bytes.Load(), c.Last.Load())
 	}
@@ -316,16 +318,16 @@ func TestScrub(t *testing.T) {
 				Value: "gzip",
 			})
 		}
-		d.Scrub(context.Background(), 0)
+		d.State.Inspector.Scrub(context.Background(), 0)
 		d.expectRefused(t, tag)
-		if healed, _, err := d.Heal(d.store.Reopen); err == nil || len(healed) > 0 {
+		if healed, _, err := d.State.Heal(d.store.Reopen); err == nil || len(healed) > 0 {
 			t.Errorf("with bit %d flipped: healed %q, %v", bit, healed, err)
 		}
 		d.overwrite(t, d.sound)
 		d.mustHeal(t)
 		d.expectServed(t, tag, whole)
 	}
-	if n := d.Found[state.ByChecksum].Load(); n != rounds {
+	if n := d.State.Inspector.Found[state.ByChecksum].Load(); n != rounds {
 		t.Errorf("%d wrong checksums were counted, want %d", n, rounds)
 	}
 }
@@ -336,25 +338,25 @@ func TestWrittenFile(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
-	d.CheckFiles()
+	d.State.Inspector.CheckFiles()
 	d.expectServed(t, tag, whole)
 	later := time.Now()
 	for _, data := range [][]byte{d.sound, append(bytes.Clone(d.sound), 0), d.sound} {
 		later = later.Add(time.Second) // than the time at which the file was opened, whatever the clock's steps
 		d.overwrite(t, data)
 		testkit.Must(t, os.Chtimes(d.file, later, later))
-		d.CheckFiles()
-		d.CheckFiles() // a refused table is not looked at
+		d.State.Inspector.CheckFiles()
+		d.State.Inspector.CheckFiles() // a refused table is not looked at
 		d.expectRefused(t, tag)
 		d.mustHeal(t) // a longer file is not opened again, but what is mapped of it is right
-		d.CheckFiles()
+		d.State.Inspector.CheckFiles()
 		d.expectServed(t, tag, whole)
 	}
-	if n := d.Found[state.ByWrite].Load(); n != 3 {
+	if n := d.State.Inspector.Found[state.ByWrite].Load(); n != 3 {
 		t.Errorf("%d writes were counted, want 3", n)
 	}
 	testkit.Must(t, errors.Join(os.Rename(d.file, d.file+".away"), os.WriteFile(d.file, nil, 0o644)))
-	d.CheckFiles()
+	d.State.Inspector.CheckFiles()
 	d.expectServed(t, tag, whole) // the mapped file is the renamed one
 }
 
@@ -368,8 +370,8 @@ func TestScrubOfFault(t *testing.T) {
 	pinned := damagedTarget + "&snapshot=" + sampleID
 	d.expect(t, 200, "GET", pinned)
 	testkit.Must(t, os.Truncate(d.file, 100))
-	d.Scrub(context.Background(), 0)
-	if n := d.Found[state.ByFault].Load(); n != 1 {
+	d.State.Inspector.Scrub(context.Background(), 0)
+	if n := d.State.Inspector.Found[state.ByFault].Load(); n != 1 {
 		t.Errorf("%d faults were counted", n)
 	}
 	d.expect(t, 200, "GET", damagedTarget)
@@ -389,7 +391,7 @@ func TestDamagedPosting(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
-	list := d.Current.Load().Bound.Lists[damagedPath]
+	list := d.State.Snapshots.Current.Load().Bound.Lists[damagedPath]
 	column, err := list.Segment.Column("code")
 	if err != nil {
 		t.Fatal(err)
@@ -411,7 +413,7 @@ func TestDamagedPosting(t *testing.T) {
 	d.overwrite(t, d.sound)
 	d.mustHeal(t)
 	d.expectServed(t, tag, whole)
-	if n := d.Found[state.ByChecksum].Load(); n != 1 {
+	if n := d.State.Inspector.Found[state.ByChecksum].Load(); n != 1 {
 		t.Errorf("%d malformed postings were counted", n)
 	}
 }
@@ -430,13 +432,13 @@ func TestPanicFromDamage(t *testing.T) {
 	for n := range 200 { // until a request panics or its posting is malformed
 		got := d.Answer("GET", damagedTarget+"&code=C"+strconv.Itoa(n), nil)
 		if got.Status != 200 {
-			t.Logf("request %d: %d, %d panics", n, got.Status, d.Panics.Load())
+			t.Logf("request %d: %d, %d panics", n, got.Status, d.State.Panics.Load())
 			break
 		}
 	}
 	waitFor(t, "the refusal", func() bool { return d.Answer("GET", damagedTarget, nil).Status == 503 })
 	d.expectRefused(t, tag)
-	if n := d.Found[state.ByChecksum].Load(); n == 0 {
+	if n := d.State.Inspector.Found[state.ByChecksum].Load(); n == 0 {
 		t.Error("nothing was counted")
 	}
 	d.overwrite(t, d.sound)
@@ -455,9 +457,9 @@ func TestCheckAfterPanic(t *testing.T) {
 			t.Errorf("%d %.200s", got.Status, got.Body)
 		}
 	}
-	segment := s.Current.Load().Bound.Snap.Segments[damagedTable]
-	waitFor(t, "the check", func() bool { return s.Scrubs.Bytes.Load() > 0 })
-	if n := s.Scrubs.Bytes.Load(); n > segment.Bytes() || segment.IsSuspect() {
+	segment := s.State.Snapshots.Current.Load().Bound.Snap.Segments[damagedTable]
+	waitFor(t, "the check", func() bool { return s.State.Inspector.Scrubs.Bytes.Load() > 0 })
+	if n := s.State.Inspector.Scrubs.Bytes.Load(); n > segment.Bytes() || segment.IsSuspect() {
 		t.Errorf("%d bytes of %d were checked, suspect %v", n, segment.Bytes(), segment.IsSuspect())
 	}
 }
@@ -469,7 +471,7 @@ func TestHealAfterSwap(t *testing.T) {
 	d := newDamagedServer(t)
 	testkit.Must(t, os.Truncate(d.file, 0))
 	d.expect(t, 503, "GET", damagedTarget)
-	healed, refused, err := d.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
+	healed, refused, err := d.State.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
 		d.overwrite(t, d.sound)
 		next := storeSnapshot(t, "20261121T0200Z-test", sampleTime, []*testTable{numberedLocations(10, nil)})
 		return func() (*store.Snapshot, error) {
@@ -477,8 +479,8 @@ func TestHealAfterSwap(t *testing.T) {
 			return d.store.Reopen(snap)
 		}()
 	})
-	if err != nil || len(healed) > 0 || len(refused) > 0 || d.CurrentID() != "20261121T0200Z-test" {
-		t.Errorf("healed %q, refused %q, %v; %s is served", healed, refused, err, d.CurrentID())
+	if err != nil || len(healed) > 0 || len(refused) > 0 || d.State.Snapshots.CurrentID() != "20261121T0200Z-test" {
+		t.Errorf("healed %q, refused %q, %v; %s is served", healed, refused, err, d.State.Snapshots.CurrentID())
 	}
 	d.expect(t, 200, "GET", damagedTarget)
 }

@@ -109,27 +109,28 @@ func TestPinAcrossSwap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Retained.Lock()
+	s.State.Snapshots.Retained.Lock()
 	found := make(chan *state.Served, 1)
-	go func() { found <- s.AcquirePinned("b") }()
+	go func() { found <- s.State.Snapshots.AcquirePinned("b") }()
 	time.Sleep(settle)
-	s.Retained.Keep(s.Current.Swap(s.NewServed(bound, publishedTime)), time.Hour, s.Log)
-	s.Retained.Unlock()
+	snapshots := s.State.Snapshots
+	snapshots.Retained.Keep(snapshots.Current.Swap(s.State.NewServed(bound, publishedTime)), time.Hour, s.State.Log)
+	s.State.Snapshots.Retained.Unlock()
 	if v := <-found; v == nil {
 		t.Error("b was not found although it became current during the search")
 	} else {
-		v.Release(s.Log)
+		v.Release(s.State.Log)
 	}
 
 	next := release("c")
-	s.Retained.Lock()
+	s.State.Snapshots.Retained.Lock()
 	swapped := make(chan error, 1)
-	go func() { swapped <- s.Swap(next) }()
+	go func() { swapped <- s.State.Swap(next) }()
 	time.Sleep(settle)
-	if id := s.CurrentID(); id != "b" {
+	if id := s.State.Snapshots.CurrentID(); id != "b" {
 		t.Errorf("%s became current before the previous snapshot was retained", id)
 	}
-	s.Retained.Unlock()
+	s.State.Snapshots.Retained.Unlock()
 	testkit.Must(t, <-swapped)
 }
 
@@ -150,13 +151,13 @@ func TestKeepPrevious(t *testing.T) {
 		})
 		swap := func(n int) *state.Served {
 			mustSwap(t, s, state.Release{Snapshot: snapshots[n], PublishedAt: publishedTime})
-			return s.Current.Load()
+			return s.State.Snapshots.Current.Load()
 		}
 		check := func(id string, status int) {
 			t.Helper()
 			got := s.Answer("GET", "/api/v2/metadata/location?snapshot="+id, nil)
 			control, _ := got.field("Cache-Control")
-			current := s.CurrentID()
+			current := s.State.Snapshots.CurrentID()
 			name, _ := got.field(contract.HeaderSnapshot)
 			switch {
 			case got.Status != status:

@@ -34,7 +34,7 @@ func BenchmarkRequest(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var ctx fasthttp.RequestCtx
-			ctx.Init2(s.Callers.Wrap(nil), nil, true)
+			ctx.Init2(s.Lists.Callers.Wrap(nil), nil, true)
 			sent := "GET " + c.target + " HTTP/1.1\r\n" + browser
 			if c.status == 304 {
 				first := s.Answer("GET", c.target, nil)
@@ -45,7 +45,7 @@ func BenchmarkRequest(b *testing.B) {
 			before := cpuTime(b)
 			for b.Loop() {
 				ctx.Response.Reset()
-				s.Public.Handler(&ctx)
+				s.Lists.Public.Handler(&ctx)
 			}
 			b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
 			if status := ctx.Response.StatusCode(); status != c.status {

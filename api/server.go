@@ -44,7 +44,11 @@ const (
 // Server answers requests from the snapshot it serves. All methods may be called at any time and
 // from any goroutine.
 type Server struct {
-	*site.Site
+	State *state.State // what is served
+	Lists *list.Lists
+	Files *files.Files
+	Site  *site.Site
+
 	private *admin.Admin
 	admin   *fasthttp.Server
 }
@@ -67,15 +71,17 @@ func servedKinds() []contract.Kind {
 
 // New returns a server without a snapshot: until the first Swap, list requests get 503.
 func New(o state.Options) *Server {
-	s := &Server{Site: site.New(files.New(list.New(state.New(o), servedKinds())))}
-	s.RecordSources = append(slices.Clone(recordSources), s.ExportSource())
-	s.Callers = wire.NewConnections(s.connectionLimits())
+	l := list.New(state.New(o), servedKinds())
+	f := files.New(l)
+	s := &Server{State: l.State, Lists: l, Files: f, Site: site.New(f)}
+	s.Lists.Routes.RecordSources = append(slices.Clone(recordSources), s.Files.ExportSource())
+	s.Lists.Callers = wire.NewConnections(s.connectionLimits())
 	s.addRoutes()
-	s.Requests = metrics.NewRequests(s.Endpoints, contract.ExportFormatNames())
-	s.private = admin.New(s.Files)
-	s.Public = s.listener(noLimit, s.handlePublic, func(ctx *fasthttp.RequestCtx, err error) {
+	s.State.Requests = metrics.NewRequests(s.Lists.Routes.Endpoints, contract.ExportFormatNames())
+	s.private = admin.New(f)
+	s.Lists.Public = s.listener(noLimit, s.handlePublic, func(ctx *fasthttp.RequestCtx, err error) {
 		s.answerUnread(ctx, err)
-		s.CountUnread(ctx)
+		s.Lists.CountUnread(ctx)
 	})
 	s.admin = s.listener(wire.DefaultConnections, s.private.HandleAdmin, s.answerUnread)
 	return s
@@ -84,13 +90,13 @@ func New(o state.Options) *Server {
 func (s *Server) listener(
 	concurrency int, handler fasthttp.RequestHandler, unread func(*fasthttp.RequestCtx, error),
 ) *fasthttp.Server {
-	o := s.Options
+	o := s.State.Options
 	return &fasthttp.Server{
 		Handler:                      handler,
 		ErrorHandler:                 unread,
 		HeaderReceived:               s.limitBody,
 		ConnState:                    wire.NoteState,
-		Logger:                       s.Faults,
+		Logger:                       s.State.Faults,
 		SecureErrorLogMessage:        true,
 		NoDefaultServerHeader:        true,
 		NoDefaultContentType:         true,
@@ -110,17 +116,18 @@ func (s *Server) listener(
 
 func (s *Server) connectionLimits() wire.Options {
 	return wire.Options{
-		Connections: s.Options.Connections, PerClient: s.Options.ConnectionsPerAddress, ReadBuffer: readBuffer,
-		MaxBody: s.mostBody(), Budget: s.Budget, Requests: wire.NewBudget(s.Shares.Inflight / 2),
-		Refuse: s.refuse, Count: s.Shed.Add, Logger: s.Faults,
+		Connections: s.State.Options.Connections, PerClient: s.State.Options.ConnectionsPerAddress,
+		ReadBuffer: readBuffer,
+		MaxBody:    s.mostBody(), Budget: s.State.Budget, Requests: wire.NewBudget(s.State.Shares.Inflight / 2),
+		Refuse: s.refuse, Count: s.State.Shed.Add, Logger: s.State.Faults,
 	}
 }
 
 // handlePublic answers and counts a request of the public listener.
 func (s *Server) handlePublic(ctx *fasthttp.RequestCtx) {
-	rec := s.Begin(ctx)
+	rec := s.Lists.Begin(ctx)
 	s.handle(ctx)
-	if s.Draining.Load() {
+	if s.State.Draining.Load() {
 		ctx.SetConnectionClose()
 	}
 	rec.Answered(ctx)
@@ -132,9 +139,9 @@ func (s *Server) Metrics() prometheus.Registerer { return s.private.Registry }
 
 // Serve answers public requests of a listener until Shutdown.
 func (s *Server) Serve(l net.Listener) error {
-	public := s.Callers.Listen(l)
+	public := s.Lists.Callers.Listen(l)
 	defer public.Close() // Shutdown waits for it
-	return s.Public.Serve(public)
+	return s.Lists.Public.Serve(public)
 }
 
 // ServeInherited is Serve for a socket that another process has opened, such as systemd. Shutdown
@@ -144,36 +151,36 @@ func (s *Server) ServeInherited(l net.Listener) error { return s.Serve(wire.Inhe
 // ServeAdmin answers /healthz, /readyz and /metrics on a second listener, which should not be
 // public.
 func (s *Server) ServeAdmin(l net.Listener) error {
-	return s.admin.Serve(wire.Patient{Listener: l, Logger: s.Faults})
+	return s.admin.Serve(wire.Patient{Listener: l, Logger: s.State.Faults})
 }
 
 // Starting makes /readyz fail with a reason until it is called with an empty one. The caller does
 // so once the public listener is open.
-func (s *Server) Starting(reason string) { s.Step.Store(&reason) }
+func (s *Server) Starting(reason string) { s.State.Step.Store(&reason) }
 
 // Drain makes /readyz fail, so that no new traffic comes. Requests are still answered, but each
 // connection is closed after its next answer, which announces that.
-func (s *Server) Drain() { s.Draining.Store(true) }
+func (s *Server) Drain() { s.State.Draining.Store(true) }
 
 // Shutdown stops both listeners, waits for running requests until ctx ends, and releases the
 // snapshots. Requests that have arrived, or arrive within the next tenth of a second on open
 // connections, are answered.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
-	s.Callers.End(ctx)
-	err := errors.Join(s.Public.ShutdownWithContext(ctx), s.admin.ShutdownWithContext(ctx))
-	if old := s.Current.Swap(nil); old != nil {
-		old.Release(s.Log)
+	s.Lists.Callers.End(ctx)
+	err := errors.Join(s.Lists.Public.ShutdownWithContext(ctx), s.admin.ShutdownWithContext(ctx))
+	if old := s.State.Snapshots.Current.Swap(nil); old != nil {
+		old.Release(s.State.Log)
 	}
-	s.Retained.Close(s.Log)
+	s.State.Snapshots.Retained.Close(s.State.Log)
 	return err
 }
 
 // refuse answers a connection over a limit.
 func (s *Server) refuse(ctx *fasthttp.RequestCtx, rule string) {
-	defer s.CountUnread(ctx)
-	defer s.Recovered(ctx)
-	s.AnswerError(ctx, &reply.Busy{Rule: rule})
+	defer s.Lists.CountUnread(ctx)
+	defer s.Lists.Recovered(ctx)
+	s.State.AnswerError(ctx, &reply.Busy{Rule: rule})
 }
 
 // unreadBodies are the bodies of answers to requests that could not be read.
@@ -187,11 +194,11 @@ var unreadBodies = map[int]string{
 
 // answerUnread answers a request that could not be read to its end, and closes its connection.
 func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
-	defer s.Recovered(ctx)
+	defer s.Lists.Recovered(ctx)
 	if status := wire.UnreadStatus(ctx, err); status == fasthttp.StatusServiceUnavailable {
-		s.AnswerError(ctx, &reply.Busy{Rule: wire.RuleRequests})
+		s.State.AnswerError(ctx, &reply.Busy{Rule: wire.RuleRequests})
 	} else {
-		s.AnswerFault(ctx, status, unreadBodies[status])
+		s.State.AnswerFault(ctx, status, unreadBodies[status])
 	}
 	wire.CutShort(ctx.Conn())
 	ctx.Response.SkipBody = wire.IsHead(ctx)
@@ -200,20 +207,20 @@ func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 // addRoutes registers every path. Methods are checked in handle, so that all paths refuse the same
 // ones.
 func (s *Server) addRoutes() {
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
-			s.AddLists(m, &endpoints[i])
+			s.Lists.AddLists(m, &endpoints[i])
 		}
-		s.AddFigures(m, figures.HeadlineSource)
+		s.Lists.AddFigures(m, figures.HeadlineSource)
 		for _, path := range contract.EncodePaths(m.Names) {
-			s.Add(m, path, list.Route{Handler: s.AnswerEncode, Name: contract.EncodePath})
+			s.Lists.Add(m, path, list.Route{Handler: s.Site.AnswerEncode, Name: contract.EncodePath})
 		}
-		s.AddPages(m)
+		s.Site.AddPages(m)
 	}
-	if s.Options.Agents {
+	if s.State.Options.Agents {
 		s.addAgents()
 	}
-	odata.New(s.Lists).AddRoutes()
-	ogc.New(s.Lists).AddRoutes()
+	odata.New(s.Files.Lists).AddRoutes()
+	ogc.New(s.Files.Lists).AddRoutes()
 }

@@ -128,7 +128,7 @@ func TestSwap(t *testing.T) {
 	}
 	swap := func(n int) *state.Served {
 		mustSwap(t, s, state.Release{Snapshot: snapshots[n]})
-		return s.Current.Load()
+		return s.State.Snapshots.Current.Load()
 	}
 	all := []*state.Served{swap(0)}
 	var stop atomic.Bool
@@ -183,7 +183,7 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 	before := make(map[string]*state.BoundList)
 	for _, snap := range []*store.Snapshot{first, second} {
 		mustSwap(t, s, state.Release{Snapshot: snap})
-		for path, list := range s.Current.Load().Bound.Lists {
+		for path, list := range s.State.Snapshots.Current.Load().Bound.Lists {
 			if old := before[path]; old != nil && (old == list) == strings.HasSuffix(path, "/sector") {
 				t.Errorf("%s: bound again: %v", path, old != list)
 			}
@@ -206,7 +206,7 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 func TestAcquiredSnapshot(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{KeepPrevious: -1}, 3)
-	old := s.Acquire()
+	old := s.State.Snapshots.Acquire()
 	mustSwap(t, s, state.Release{Snapshot: storeSnapshot(t, "next", sampleTime, sampleTables(t, 4))})
 	if old.Refs.Load() != 1 {
 		t.Fatalf("%d references", old.Refs.Load())
@@ -218,7 +218,7 @@ func TestAcquiredSnapshot(t *testing.T) {
 	if err := sc.Find(list); err != nil || !json.Valid(sc.Append(nil, list)) {
 		t.Errorf("the replaced snapshot cannot be queried: %v", err)
 	}
-	old.Release(s.Log)
+	old.Release(s.State.Log)
 	if old.Acquire() {
 		t.Error("a closed snapshot was acquired")
 	}
@@ -256,7 +256,7 @@ func TestAdmin(t *testing.T) {
 		}
 	}
 	mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: publishedTime})
-	s.Polled(state.Poll{At: publishedTime, Outcome: "failed", Reason: "channel: it is empty"})
+	s.State.Polled(state.Poll{At: publishedTime, Outcome: "failed", Reason: "channel: it is empty"})
 	if got := ask(t, listen(t, s), "GET", "/api/v2/metadata/sector", nil); got.Status != 403 {
 		t.Errorf("without an identifier: %d", got.Status)
 	}

@@ -33,8 +33,9 @@ func TestLongAnswersLeaveSlots(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, state.Options{Queries: 1, CacheBytes: -1}, []*testTable{numberedLocations(4*list.ManyCoded,
 		nil)})
-	s.Gate, s.Slow = wire.NewGate(1, testkit.Patience), wire.NewGate(1, testkit.Patience)
-	if !s.Slow.Enter(false) {
+	a := &s.Lists.Admission
+	a.Gate, a.Slow = wire.NewGate(1, testkit.Patience), wire.NewGate(1, testkit.Patience)
+	if !s.Lists.Admission.Slow.Enter(false) {
 		t.Fatal("the slot is taken")
 	}
 	const pages = 4
@@ -50,9 +51,9 @@ func TestLongAnswersLeaveSlots(t *testing.T) {
 			}
 		})
 	}
-	waitFor(t, "long pages that wait", func() bool { return s.Slow.Waiting() == pages })
-	if got := s.Answer("GET", shortPage, codedPage); got.Status != 200 || s.Gate.Running() != 0 {
-		t.Errorf("a short query is %d, with %d slots of short ones taken", got.Status, s.Gate.Running())
+	waitFor(t, "long pages that wait", func() bool { return s.Lists.Admission.Slow.Waiting() == pages })
+	if got := s.Answer("GET", shortPage, codedPage); got.Status != 200 || s.Lists.Admission.Gate.Running() != 0 {
+		t.Errorf("a short query is %d, with %d slots of short ones taken", got.Status, s.Lists.Admission.Gate.Running())
 	}
 	if got := s.Answer("GET", scatteredPage, nil); got.Status != 200 {
 		t.Errorf("an uncompressed page is %d", got.Status)
@@ -60,20 +61,20 @@ func TestLongAnswersLeaveSlots(t *testing.T) {
 	if got := s.Answer("GET", runPage, codedPage); got.Status != 200 {
 		t.Errorf("a page of neighbouring rows in gzip is %d", got.Status)
 	}
-	if n := s.Slow.Running(); n != 1 {
+	if n := s.Lists.Admission.Slow.Running(); n != 1 {
 		t.Errorf("%d long answers run, want the one that has the slot", n)
 	}
-	s.Slow.Leave()
+	s.Lists.Admission.Slow.Leave()
 	done.Wait()
-	if s.Slow.Running() != 0 || s.Gate.Running() != 0 {
-		t.Errorf("after that %d and %d slots are taken", s.Slow.Running(), s.Gate.Running())
+	if s.Lists.Admission.Slow.Running() != 0 || s.Lists.Admission.Gate.Running() != 0 {
+		t.Errorf("after that %d and %d slots are taken", a.Slow.Running(), a.Gate.Running())
 	}
 
-	s.Slow = wire.NewGate(1, time.Millisecond)
-	s.Slow.Enter(false)
+	s.Lists.Admission.Slow = wire.NewGate(1, time.Millisecond)
+	s.Lists.Admission.Slow.Enter(false)
 	got := s.Answer("GET", scatteredPage, codedPage)
-	if got.Status != 503 || !bytes.Contains(got.Body, []byte(`"rule":"queries at once"`)) || s.Gate.Running() != 0 {
-		t.Errorf("without a slot in time: %d %s, %d slots of short ones taken", got.Status, got.Body, s.Gate.Running())
+	if got.Status != 503 || !bytes.Contains(got.Body, []byte(`"rule":"queries at once"`)) || s.Lists.Admission.Gate.Running() != 0 {
+		t.Errorf("without a slot in time: %d %s, %d slots of short ones taken", got.Status, got.Body, a.Gate.Running())
 	}
 	if _, has := got.field("X-Total-Count"); has {
 		t.Error("the refusal has the header of the page")
@@ -92,7 +93,7 @@ func TestAggregatesTakeTurns(t *testing.T) {
 	}
 	done := make(chan Answer, 1)
 	go func() { done <- s.Answer("GET", many, codedPage) }()
-	waitFor(t, "the aggregate", func() bool { return s.Slow.Running() == 1 })
+	waitFor(t, "the aggregate", func() bool { return s.Lists.Admission.Slow.Running() == 1 })
 	if got := s.Answer("GET", shortPage, codedPage); got.Status != 200 {
 		t.Errorf("a short query is %d", got.Status)
 	}

@@ -25,10 +25,12 @@ func shownText(page string) string {
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 30)
-	s.Polled(state.Poll{At: time.Now().Add(-90 * time.Second), Outcome: "failed", Reason: "s3://secret-bucket is away"})
+	s.State.Polled(state.Poll{
+		At: time.Now().Add(-90 * time.Second), Outcome: "failed", Reason: "s3://secret-bucket is away",
+	})
 	var ready state.Readiness
 	testkit.Must(t, json.Unmarshal(ask(t, listenAdmin(t, s), "GET", "/readyz", nil).Body, &ready))
-	for _, m := range s.Mounts {
+	for _, m := range s.Lists.Routes.Mounts {
 		page := pageOf(t, s, m.Prefix+site.StatusPath)
 		text := shownText(page)
 		for _, want := range []string{
@@ -67,7 +69,7 @@ func TestStatusStates(t *testing.T) {
 	first, second := twoSnapshots(t, 20)
 	s := serverOf(t, state.Options{}, first)
 	before := s.Answer("GET", site.StatusPath, nil)
-	s.Current.Load().Bound.Lists["/api/v2/metadata/sector"].Segment.MarkSuspect()
+	s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/sector"].Segment.MarkSuspect()
 	if again := s.Answer("GET", site.StatusPath, nil); string(again.Body) != string(before.Body) {
 		t.Error("the page was made twice within its time")
 	}
@@ -75,7 +77,7 @@ func TestStatusStates(t *testing.T) {
 		t.Errorf("Cache-Control: %s", kept)
 	}
 	mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
-	s.Current.Load().Bound.Lists["/api/v2/metadata/org"].Segment.MarkSuspect()
+	s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/org"].Segment.MarkSuspect()
 	text := shownText(pageOf(t, s, site.StatusPath))
 	for _, want := range []string{
 		"Served second", "Earlier ones that still answer first", "but those for some tables are not", "checked: org.",

@@ -360,7 +360,7 @@ func TestFuturePublish(t *testing.T) {
 		return modified() == soon.UTC().Format(http.TimeFormat)
 	})
 	testkit.Must(t, s.Shutdown(t.Context()))
-	s.Announce(soon) // no snapshot is served any more
+	s.State.Announce(soon) // no snapshot is served any more
 }
 
 // TestAnnounce checks that announcing a snapshot again changes its Last-Modified, although its rows
@@ -369,7 +369,7 @@ func TestAnnounce(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 3)
 	first := s.Answer("GET", listTarget, nil)
-	s.Announce(publishedTime.Add(2 * time.Second))
+	s.State.Announce(publishedTime.Add(2 * time.Second))
 	again := s.Answer("GET", listTarget, nil)
 	for _, c := range []struct {
 		name string

@@ -31,12 +31,12 @@ func TestWarmUp(t *testing.T) {
 			Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), CacheBytes: -1,
 			SkipWarmUp: c.skip, Names: c.names,
 		})
-		s.WarmLimit = time.Hour
+		s.Lists.WarmLimit = time.Hour
 		mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, rows)})
 		endpoints := contract.EndpointsIn(c.names)
 		for i := range endpoints {
 			e := &endpoints[i]
-			list := s.Current.Load().Bound.Lists[e.Contract().Path]
+			list := s.State.Snapshots.Current.Load().Bound.Lists[e.Contract().Path]
 			before := list.Named[contract.ContractNames].Renderer.Bytes() + list.Index.Bytes()
 			for _, coding := range []string{"identity", "gzip", "zstd"} {
 				for _, query := range []string{"", "?output_format=csv", "?limit=100&offset=100"} {
@@ -77,7 +77,7 @@ func checkWarmUpFails(t *testing.T, name string, breakList func(*state.BoundList
 	s := sampleServer(t, state.Options{
 		Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), MemoryLimit: limit,
 	}, 20)
-	s.Options.SkipWarmUp, s.WarmLimit = false, time.Hour
+	s.State.Options.SkipWarmUp, s.Lists.WarmLimit = false, time.Hour
 	before := s.Answer("GET", listTarget, nil)
 	next := storeSnapshot(t, "next", sampleTime, sampleTables(t, 21))
 	bound, err := state.Bind(next)
@@ -85,12 +85,12 @@ func checkWarmUpFails(t *testing.T, name string, breakList func(*state.BoundList
 		t.Fatal(err)
 	}
 	breakList(bound.Lists["/api/v2/metadata/sector"])
-	if err := s.SwapTo(bound, s.Current.Load().Bound, state.Release{Snapshot: next}); err == nil {
+	if err := s.State.SwapTo(bound, s.State.Snapshots.Current.Load().Bound, state.Release{Snapshot: next}); err == nil {
 		t.Errorf("%s, limit %d: the snapshot is served", name, limit)
 	}
 	after := s.Answer("GET", listTarget, nil)
-	if after.Status != 200 || !bytes.Equal(after.Body, before.Body) || s.CurrentID() != sampleID {
-		t.Errorf("%s, limit %d: then %d from %s", name, limit, after.Status, s.CurrentID())
+	if after.Status != 200 || !bytes.Equal(after.Body, before.Body) || s.State.Snapshots.CurrentID() != sampleID {
+		t.Errorf("%s, limit %d: then %d from %s", name, limit, after.Status, s.State.Snapshots.CurrentID())
 	}
 	if err := next.Close(); err != nil {
 		t.Error(err)
@@ -103,9 +103,9 @@ func TestReplacedSnapshotForgets(t *testing.T) {
 	t.Parallel()
 	first, second := twoSnapshots(t, 300)
 	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1})
-	s.WarmLimit = time.Hour
+	s.Lists.WarmLimit = time.Hour
 	mustSwap(t, s, state.Release{Snapshot: first})
-	old := s.Current.Load().Bound
+	old := s.State.Snapshots.Current.Load().Bound
 	bytesOf := func(path string) int64 {
 		list := old.Lists[path]
 		return list.Named[contract.ContractNames].Renderer.Bytes() + list.Index.Bytes()
@@ -132,11 +132,11 @@ func TestCachesFollowLimit(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{MemoryLimit: 96 << 20}, 600)
 	caches, texts := int64(0), int64(0)
-	for _, l := range s.Current.Load().Bound.Lists {
+	for _, l := range s.State.Snapshots.Current.Load().Bound.Lists {
 		caches += l.Need.Blocks + l.Need.Filters
 		texts += l.Need.Texts
 	}
-	most := max(s.Shares.Caches, s.Shares.Snapshots/2-texts)
+	most := max(s.State.Shares.Caches, s.State.Shares.Snapshots/2-texts)
 	if caches > most || caches < most*9/10 {
 		t.Errorf("caches of %d bytes, want about %d", caches, most)
 	}

@@ -28,14 +28,15 @@ func TestWarmUpRequests(t *testing.T) {
 		}
 	}
 	s := newServer(t, state.Options{})
-	s.WarmLimit = time.Hour
+	s.Lists.WarmLimit = time.Hour
 	for i, snap := range []*store.Snapshot{first, second, second.Acquire()} {
 		mustSwap(t, s, state.Release{Snapshot: snap})
-		if got, want := s.WarmUp().Requests, []int{all, sector, 0}[i]; got != want {
+		if got, want := s.State.WarmUp().Requests, []int{all, sector, 0}[i]; got != want {
 			t.Errorf("before swap %d, %d requests were answered, want %d", i, got, want)
 		}
 	}
-	if bytes, slots, refs := s.Budget.Bytes(), s.Gate.Running(), s.Current.Load().Refs.Load(); bytes != 0 ||
+	bytes, slots := s.State.Budget.Bytes(), s.Lists.Admission.Gate.Running()
+	if refs := s.State.Snapshots.Current.Load().Refs.Load(); bytes != 0 ||
 		slots != 0 || refs != 1 {
 		t.Errorf("%d bytes in flight, %d slots, %d references to the snapshot", bytes, slots, refs)
 	}
@@ -48,9 +49,9 @@ func TestWarmUpLimit(t *testing.T) {
 	s := newServer(t, state.Options{
 		Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
-	s.WarmLimit = -1
+	s.Lists.WarmLimit = -1
 	mustSwap(t, s, state.Release{Snapshot: storeSnapshot(t, "slow", sampleTime, sampleTables(t, 3))})
-	if !strings.Contains(log.String(), "warming up took too long") || s.WarmUp().Requests != 0 {
+	if !strings.Contains(log.String(), "warming up took too long") || s.State.WarmUp().Requests != 0 {
 		t.Errorf("the log is\n%s", log.String())
 	}
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
@@ -63,10 +64,10 @@ func TestWarmUpLimit(t *testing.T) {
 func TestEndWarmUp(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
-	s.WarmLimit = time.Hour
-	s.EndWarmUp()
+	s.Lists.WarmLimit = time.Hour
+	s.State.EndWarmUp()
 	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 3)})
-	if n := s.WarmUp().Requests; n != 0 {
+	if n := s.State.WarmUp().Requests; n != 0 {
 		t.Errorf("%d requests were answered", n)
 	}
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
@@ -78,20 +79,20 @@ func TestEndWarmUp(t *testing.T) {
 func TestInterruptWarmUp(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
-	s.WarmLimit = time.Hour
+	s.Lists.WarmLimit = time.Hour
 	bound, err := state.Bind(sampleSnapshot(t, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.InterruptWarmUp()
-	if err := s.SwapTo(bound, nil, state.Release{}); err != nil { // as Swap goes on
+	s.State.InterruptWarmUp()
+	if err := s.State.SwapTo(bound, nil, state.Release{}); err != nil { // as Swap goes on
 		t.Fatal(err)
 	}
-	if n := s.WarmUp().Requests; n != 0 {
+	if n := s.State.WarmUp().Requests; n != 0 {
 		t.Errorf("%d requests were answered after the interruption", n)
 	}
 	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 4)})
-	if s.WarmUp().Requests == 0 {
+	if s.State.WarmUp().Requests == 0 {
 		t.Error("the next warm-up did not answer requests")
 	}
 }
@@ -102,24 +103,25 @@ func TestAnswersBeforeWarmUp(t *testing.T) {
 	t.Parallel()
 	first, second := twoSnapshots(t, 20)
 	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
-	s.WarmLimit = time.Hour
+	s.Lists.WarmLimit = time.Hour
 	calls := 0
 	for i, snap := range []*store.Snapshot{first, second} {
-		err := s.Swap(state.Release{Snapshot: snap, Answering: func() {
+		err := s.State.Swap(state.Release{Snapshot: snap, Answering: func() {
 			calls++
-			if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.CurrentID() != "first" {
-				t.Errorf("%d from %q before the warm-up", got.Status, s.CurrentID())
+			if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.State.Snapshots.CurrentID() != "first" {
+				t.Errorf("%d from %q before the warm-up", got.Status, s.State.Snapshots.CurrentID())
 			}
-			if n := s.WarmUp().Requests; n != 0 {
+			if n := s.State.WarmUp().Requests; n != 0 {
 				t.Errorf("%d requests were answered before the warm-up", n)
 			}
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if calls != 1 || s.WarmUp().Requests == 0 || s.Current.Load().Refs.Load() != 1 {
-			t.Errorf("after swap %d: %d calls, %d requests to warm up, %d references", i, calls, s.WarmUp().Requests,
-				s.Current.Load().Refs.Load())
+		if calls != 1 || s.State.WarmUp().Requests == 0 || s.State.Snapshots.Current.Load().Refs.Load() != 1 {
+			t.Errorf("after swap %d: %d calls, %d requests to warm up, %d references", i, calls,
+				s.State.WarmUp().Requests,
+				s.State.Snapshots.Current.Load().Refs.Load())
 		}
 	}
 }
@@ -130,7 +132,7 @@ func TestAnswersBeforeWarmUp(t *testing.T) {
 func TestFirstWarmUpFails(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
-	s.WarmLimit = time.Hour
+	s.Lists.WarmLimit = time.Hour
 	snap := sampleSnapshot(t, 20)
 	bound, err := state.Bind(snap)
 	if err != nil {
@@ -138,7 +140,8 @@ func TestFirstWarmUpFails(t *testing.T) {
 	}
 	bound.Lists["/api/v2/metadata/sector"].Index = new(index.Index)
 	var reading *state.Served
-	err = s.SwapTo(bound, nil, state.Release{Snapshot: snap, Answering: func() { reading = s.Acquire() }})
+	hold := func() { reading = s.State.Snapshots.Acquire() }
+	err = s.State.SwapTo(bound, nil, state.Release{Snapshot: snap, Answering: hold})
 	if err == nil || reading == nil {
 		t.Fatalf("%v; a request could read: %v", err, reading != nil)
 	}
@@ -146,7 +149,7 @@ func TestFirstWarmUpFails(t *testing.T) {
 	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
 		t.Errorf("then %d", got.Status)
 	}
-	if n := s.Bodies.Counts().Bytes; n != 0 {
+	if n := s.Lists.Bodies.Counts().Bytes; n != 0 {
 		t.Errorf("the body cache has %d bytes", n)
 	}
 	for path, list := range reading.Bound.Lists {
@@ -157,7 +160,7 @@ func TestFirstWarmUpFails(t *testing.T) {
 	if rows := reading.Bound.Lists["/api/v2/metadata/sector"].Segment.Rows(); rows != 20 || reading.Refs.Load() != 1 {
 		t.Errorf("the request reads %d rows, and the snapshot has %d references", rows, reading.Refs.Load())
 	}
-	reading.Release(s.Log)
+	reading.Release(s.State.Log)
 	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 3)})
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
 		t.Errorf("from another snapshot: %d", got.Status)
@@ -174,21 +177,21 @@ func TestWarmUpOfDamagedTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := s.NewServed(bound, time.Time{})
+		v := s.State.NewServed(bound, time.Time{})
 		if serving {
-			s.Current.Store(v)
+			s.State.Snapshots.Current.Store(v)
 		}
-		w := list.WarmUp{Server: s.Lists, Served: v, Began: time.Now(), Plans: s.ColdPlans(bound, nil)}
+		w := list.WarmUp{Server: s.Files.Lists, Served: v, Began: time.Now(), Plans: s.Lists.ColdPlans(bound, nil)}
 		damaged := bound.Lists[w.Plans[0].Endpoint.Contract().Path].Segment
 		damaged.MarkSuspect()
-		s.WarmLimit = time.Hour
+		s.Lists.WarmLimit = time.Hour
 		switch err := w.Work(); {
 		case serving && (err != nil || int(w.Next.Load()) <= len(w.Plans) || w.Answered.Load() == 0):
 			t.Errorf("after %d of %d endpoints: %v", w.Next.Load(), len(w.Plans), err)
 		case !serving && err == nil:
 			t.Error("a damaged table was warmed up")
 		}
-		s.Current.Store(nil)
+		s.State.Snapshots.Current.Store(nil)
 	}
 }
 
@@ -197,7 +200,7 @@ func TestWarmUpOfDamagedTable(t *testing.T) {
 func TestWarmUpOfSwapStaysOnThread(t *testing.T) {
 	t.Parallel()
 	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
-	s.WarmLimit = time.Hour
+	s.Lists.WarmLimit = time.Hour
 	bound, err := state.Bind(sampleSnapshot(t, 20))
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +210,7 @@ func TestWarmUpOfSwapStaysOnThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	bound.Lists["/api/v2/metadata/sector"].Named[contract.ContractNames].Renderer = new(render.Renderer) // panics
-	err = s.Warm(s.NewServed(bound, time.Time{}), earlier)
+	err = s.Lists.Warm(s.State.NewServed(bound, time.Time{}), earlier)
 	if err == nil || !strings.Contains(err.Error(), "list.(*Lists).Warm(") {
 		t.Errorf("not called by warm: %v", err)
 	}

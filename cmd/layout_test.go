@@ -69,7 +69,7 @@ var imports = map[string][]string{
 		"api/boundary", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
 	},
 	"api/admin": {
-		"api/contract", "api/files", "api/metrics", "api/reply", "api/state",
+		"api/contract", "api/files", "api/list", "api/metrics", "api/reply", "api/state",
 	},
 	"api": {
 		"api/accesslog", "api/admin", "api/boundary", "api/contract", "api/encode", "api/figures", "api/find",

@@ -13,21 +13,21 @@ import (
 
 // HandleAdmin answers requests of the admin listener.
 func (s *Admin) HandleAdmin(ctx *fasthttp.RequestCtx) {
-	defer s.Recovered(ctx)
-	if s.RefuseMalformed(ctx) {
+	defer s.Lists.Recovered(ctx)
+	if s.Lists.RefuseMalformed(ctx) {
 		return
 	}
 	reply.FaultHead.Begin(ctx)
 	path := string(ctx.Path())
 	answer := AdminPaths[path]
-	if s.Options.Pprof && strings.HasPrefix(path, pprofPath) {
+	if s.State.Options.Pprof && strings.HasPrefix(path, pprofPath) {
 		answer = answerProfile
 	}
 	switch {
 	case answer == nil:
-		s.AnswerFault(ctx, fasthttp.StatusNotFound, reply.BodyNotFound)
+		s.State.AnswerFault(ctx, fasthttp.StatusNotFound, reply.BodyNotFound)
 	case !ctx.IsGet() && !ctx.IsHead():
-		s.AnswerFault(ctx, fasthttp.StatusMethodNotAllowed, reply.BodyMethodNotAllowed)
+		s.State.AnswerFault(ctx, fasthttp.StatusMethodNotAllowed, reply.BodyMethodNotAllowed)
 		ctx.Response.Header.Set("Allow", "GET, HEAD")
 	default:
 		answer(s, ctx)
@@ -57,7 +57,7 @@ func answerProfile(_ *Admin, ctx *fasthttp.RequestCtx) {
 
 func (s *Admin) answerIndex(ctx *fasthttp.RequestCtx) {
 	profiles := "off; --admin-pprof turns them on"
-	if s.Options.Pprof {
+	if s.State.Options.Pprof {
 		profiles = "CPU, memory and goroutines of the process"
 	}
 	ctx.Response.Header.SetContentType(reply.HtmlType)
@@ -78,14 +78,14 @@ JSON with the snapshot, its age, its tables, stale sources and the last poll of 
 // about to end. The age of the data is not a criterion, since all replicas would become unready at
 // once.
 func (s *Admin) answerReadiness(ctx *fasthttp.RequestCtx) {
-	v := s.Acquire()
-	r := s.ReadinessOf(v)
+	v := s.State.Snapshots.Acquire()
+	r := s.State.ReadinessOf(v)
 	if v != nil {
-		v.Release(s.Log)
+		v.Release(s.State.Log)
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
-		s.AnswerError(ctx, err)
+		s.State.AnswerError(ctx, err)
 		return
 	}
 	if !r.Ready {

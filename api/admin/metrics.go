@@ -81,40 +81,40 @@ func (c Collector) Describe(to chan<- *prometheus.Desc) {
 func (c Collector) Collect(to chan<- prometheus.Metric) {
 	s := c.Server
 	for i := range reply.Rules {
-		to <- metrics.Counter(shedDesc, s.Shed[i].Load(), reply.Rules[i].Reason)
+		to <- metrics.Counter(shedDesc, s.State.Shed[i].Load(), reply.Rules[i].Reason)
 	}
-	to <- metrics.Durations(waitDesc, nil, s.Gate.Waits(), s.Slow.Waits())
-	cached := s.Bodies.Counts()
+	to <- metrics.Durations(waitDesc, nil, s.Lists.Admission.Gate.Waits(), s.Lists.Admission.Slow.Waits())
+	cached := s.Lists.Bodies.Counts()
 	to <- metrics.Counter(hitsDesc, cached.Hits)
 	to <- metrics.Counter(missesDesc, cached.Misses)
 	to <- metrics.Counter(joinsDesc, cached.Joins)
 	to <- metrics.Gauge(cachedDesc, float64(cached.Bytes))
-	to <- metrics.Gauge(runningDesc, float64(s.Gate.Running()+s.Slow.Running()))
-	to <- metrics.Gauge(waitingDesc, float64(s.Gate.Waiting()+s.Slow.Waiting()))
-	s.Exports.Collect(to)
-	to <- metrics.Gauge(budgetDesc, float64(s.Budget.Bytes()))
-	to <- metrics.Gauge(connectionsDesc, float64(s.Callers.Count()))
-	to <- metrics.Counter(faultsDesc, s.Faults.Count())
-	to <- metrics.Counter(panicsDesc, s.Panics.Load())
-	s.Inspector.Collect(to)
-	to <- metrics.Counter(logDroppedDesc, s.Options.AccessLog.Dropped())
-	s.CollectMemory(to)
+	to <- metrics.Gauge(runningDesc, float64(s.Lists.Admission.Gate.Running()+s.Lists.Admission.Slow.Running()))
+	to <- metrics.Gauge(waitingDesc, float64(s.Lists.Admission.Gate.Waiting()+s.Lists.Admission.Slow.Waiting()))
+	s.Files.Exports.Collect(to)
+	to <- metrics.Gauge(budgetDesc, float64(s.State.Budget.Bytes()))
+	to <- metrics.Gauge(connectionsDesc, float64(s.Lists.Callers.Count()))
+	to <- metrics.Counter(faultsDesc, s.State.Faults.Count())
+	to <- metrics.Counter(panicsDesc, s.State.Panics.Load())
+	s.State.Inspector.Collect(to)
+	to <- metrics.Counter(logDroppedDesc, s.State.Options.AccessLog.Dropped())
+	s.State.CollectMemory(to)
 	s.collectSnapshot(to)
 }
 
 // collectSnapshot collects what the served snapshot is. Without one there is only the number of
 // those that answer.
 func (s *Admin) collectSnapshot(to chan<- prometheus.Metric) {
-	held := s.Retained.Count()
-	if s.Current.Load() != nil {
+	held := s.State.Snapshots.Retained.Count()
+	if s.State.Snapshots.Current.Load() != nil {
 		held++
 	}
 	to <- metrics.Gauge(heldDesc, float64(held))
-	v := s.Acquire()
+	v := s.State.Snapshots.Acquire()
 	if v == nil {
 		return
 	}
-	defer v.Release(s.Log)
+	defer v.Release(s.State.Log)
 	manifest := v.Bound.Snap.Manifest
 	to <- metrics.Gauge(infoDesc, 1, manifest.ID, contract.SchemaVersion)
 	to <- metrics.Gauge(ageDesc, max(0, time.Since(manifest.SnapshotTime).Seconds()))
@@ -148,4 +148,6 @@ func boolean(is bool) float64 {
 // seconds returns a time as Prometheus counts it, in seconds since 1970.
 func seconds(at time.Time) float64 { return float64(at.UnixMilli()) / 1e3 }
 
-func (s *Admin) scrape(ctx *fasthttp.RequestCtx) { metrics.Handler(s.Registry, s.Log)(ctx) }
+func (s *Admin) scrape(ctx *fasthttp.RequestCtx) {
+	metrics.Handler(s.Registry, s.State.Log)(ctx)
+}

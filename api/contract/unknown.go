@@ -308,7 +308,8 @@ func (s *Scanned) refuseOfLists(name string) {
 		for _, p := range filters(withLists(e.Place), withLists(e.Params)) {
 			takes = append(takes, p.Name)
 		}
-		s.refuse(own, say.Of("the figure takes %s; its other filters are declared in %s; for other rows ask for LIST/aggregate",
+		s.refuse(own, say.Of("the figure takes %s; its other filters are declared in %s; for other rows ask "+
+			"for LIST/aggregate",
 			strings.Join(takes, ", "), FiguresPath))
 	}
 }

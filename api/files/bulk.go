@@ -54,33 +54,33 @@ var (
 
 // AddBulk registers the paths of bulk files.
 func (s *Files) AddBulk(m *list.Mount) {
-	if !s.Options.Bulk {
+	if !s.State.Options.Bulk {
 		return
 	}
 	handler := func(ctx *fasthttp.RequestCtx) {
-		if s.Options.BulkIdentifier {
-			err := s.CheckIdentifier(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
+		if s.State.Options.BulkIdentifier {
+			err := s.Lists.CheckIdentifier(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
 			if err != nil {
-				s.AnswerError(ctx, err)
+				s.State.AnswerError(ctx, err)
 				return
 			}
 		}
 		if faults := contract.FileFaults(ctx.URI().QueryString(), m.Names); faults != nil {
-			s.AnswerError(ctx, faults)
+			s.State.AnswerError(ctx, faults)
 			return
 		}
 		s.answerBulk(ctx, m)
 	}
-	s.Add(m, BulkPath+bulkIndex, list.Route{Name: BulkPath, Handler: handler})
-	s.Add(m, BulkPath+latestBulk+"/"+bulkManifest, list.Route{Name: BulkPath, Handler: handler})
-	s.Add(m, bulkRoot, list.Route{Name: BulkPath, Handler: handler})
-	s.Add(m, BulkPath+list.Wildcard, list.Route{Name: BulkPath, Handler: handler})
+	s.Lists.Add(m, BulkPath+bulkIndex, list.Route{Name: BulkPath, Handler: handler})
+	s.Lists.Add(m, BulkPath+latestBulk+"/"+bulkManifest, list.Route{Name: BulkPath, Handler: handler})
+	s.Lists.Add(m, bulkRoot, list.Route{Name: BulkPath, Handler: handler})
+	s.Lists.Add(m, BulkPath+list.Wildcard, list.Route{Name: BulkPath, Handler: handler})
 }
 
 func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
 	inventory := s.Bulk.Load()
 	if inventory == nil {
-		s.AnswerError(ctx, reply.ErrNoSnapshot)
+		s.State.AnswerError(ctx, reply.ErrNoSnapshot)
 		return
 	}
 	rest := strings.TrimPrefix(reply.PathOf(ctx)[len(m.Prefix+bulkRoot):], "/")
@@ -104,7 +104,7 @@ func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
 		file := url.URL{Path: strings.TrimLeft(path, "/")}
 		target := m.Prefix + BulkPath + inventory.Latest + "/" + file.EscapedPath()
 		if mayMix(ctx, path) {
-			s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyPartOfLatest)
+			s.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyPartOfLatest)
 			ctx.Response.Header.SetCanonical(reply.NameHint, []byte("parts of the file as it is now: "+target))
 			return
 		}
@@ -154,15 +154,15 @@ func bulkKey(id string) string { return "snap-" + id }
 // identifier, and caches give the redirect to others.
 func (s *Files) redirectBulk(ctx *fasthttp.RequestCtx, path string) {
 	h := bulkMovedHead.Begin(ctx)
-	s.SetSnapshot(h)
-	s.SetPageKeys(h, reply.LandingKey)
+	s.State.SetSnapshot(h)
+	s.State.SetPageKeys(h, reply.LandingKey)
 	h.Set("Location", path)
 	ctx.SetStatusCode(fasthttp.StatusFound)
 }
 
 // answerNoBulk answers a request for what there is not, with what to do.
 func (s *Files) answerNoBulk(ctx *fasthttp.RequestCtx, status int, hint string) {
-	s.AnswerFault(ctx, status, reply.BodyNotFound)
+	s.State.AnswerFault(ctx, status, reply.BodyNotFound)
 	if status == fasthttp.StatusGone {
 		ctx.SetBodyString(reply.BodyBulkGone)
 	}
@@ -173,7 +173,7 @@ func (s *Files) answerNoBulk(ctx *fasthttp.RequestCtx, status int, hint string) 
 func (s *Files) answerBulkText(ctx *fasthttp.RequestCtx, kept string, content *list.PageContent, key string) {
 	fields := reply.Safe("Cache-Control", kept, "Vary", "Accept-Encoding", "Content-Type", contract.JSONType)
 	head := list.NewPageHead(contract.JSONType, reply.DataPolicy, key, fields...)
-	s.SendContent(ctx, &head, content)
+	s.Lists.SendContent(ctx, &head, content)
 }
 
 func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *bulkFiles, path string) {
@@ -187,7 +187,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 	request := &ctx.Request.Header
 	if lines := request.PeekAll(fasthttp.HeaderIfMatch); len(lines) > 0 && !reply.AnyLine(lines, f.tag,
 		reply.HasStrongTag) {
-		s.AnswerError(ctx, reply.ErrPrecondition)
+		s.State.AnswerError(ctx, reply.ErrPrecondition)
 		return
 	}
 	if lines := request.PeekAll(fasthttp.HeaderIfNoneMatch); reply.AnyLine(lines, f.weakTag, reply.ListsTag) {
@@ -197,7 +197,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 	}
 	part, result := reply.PartFor(ctx, f.tag, f.bytes)
 	if result == reply.NoSuchPart || result == reply.SeveralParts {
-		s.AnswerFault(ctx, fasthttp.StatusRequestedRangeNotSatisfiable, reply.BodyNoSuchRange)
+		s.State.AnswerFault(ctx, fasthttp.StatusRequestedRangeNotSatisfiable, reply.BodyNoSuchRange)
 		h := &ctx.Response.Header
 		h.Set("Content-Range", string(reply.AppendContentRange(nil, part, result, f.bytes)))
 		h.Set("Accept-Ranges", "bytes")
@@ -208,8 +208,8 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 	}
 	file, opened, err := s.soundFile(f.openFile)
 	if err != nil {
-		s.Log.Error("a bulk file cannot be read", "snapshot", files.id, "path", f.path, "error", err)
-		s.AnswerFault(ctx, fasthttp.StatusServiceUnavailable, reply.BodyNoBulkFile)
+		s.State.Log.Error("a bulk file cannot be read", "snapshot", files.id, "path", f.path, "error", err)
+		s.State.AnswerFault(ctx, fasthttp.StatusServiceUnavailable, reply.BodyNoBulkFile)
 		ctx.Response.Header.SetCanonical(reply.NameRetryAfter, reply.RetryRefused)
 		return
 	}
@@ -221,7 +221,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 		h.Set("Content-Range", string(reply.AppendContentRange(nil, part, result, f.bytes)))
 	}
 	body := &wire.FileBody{
-		File: file, From: part.First, To: part.End, Timeout: s.Public.WriteTimeout,
+		File: file, From: part.First, To: part.End, Timeout: s.Lists.Public.WriteTimeout,
 		Changed: func() bool { return snapshot.WasWritten(file, opened) },
 	}
 	if rec := list.LogOf(ctx); rec != nil {
@@ -234,7 +234,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 func (s *Files) setFileFields(h *fasthttp.ResponseHeader, files *bulkFiles, f *bulkFile) {
 	h.SetCanonical(reply.NameETag, f.tag)
 	h.SetCanonical(reply.NameSnapshot, files.idField)
-	if s.Options.SurrogateKey || s.Options.CacheTag {
-		s.SendKeys(h, []byte(reply.AllKey+" "+bulkKey(files.id)))
+	if s.State.Options.SurrogateKey || s.State.Options.CacheTag {
+		s.State.SendKeys(h, []byte(reply.AllKey+" "+bulkKey(files.id)))
 	}
 }

@@ -91,9 +91,9 @@ func (f *openFile) open() error {
 
 // giveUp marks what is open as damaged. The caller has the lock.
 func (s *Files) giveUp(f *openFile, by state.Damage, what error) {
-	s.Found[by].Add(1)
-	s.Log.Error("a bulk file is refused, since it is damaged; put it back by renaming, or run 'hdqs build --bulk'",
-		"file", f.name, "found", what)
+	s.State.Inspector.Found[by].Add(1)
+	s.State.Log.Error("a bulk file is refused, since it is damaged; put it back by renaming, or run "+
+		"'hdqs build --bulk'", "file", f.name, "found", what)
 	f.file, f.fault, f.found = nil, what, time.Now()
 }
 

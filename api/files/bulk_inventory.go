@@ -48,7 +48,7 @@ var contentTypes = map[bulk.Format]string{
 // and whenever files may have been added or removed. The files of the served snapshot are opened
 // now, others when they are requested.
 func (s *Files) LookForBulk(b *bulk.Bulk) error {
-	if !s.Options.Bulk {
+	if !s.State.Options.Bulk {
 		return nil
 	}
 	ids, err := b.Snapshots()
@@ -60,12 +60,12 @@ func (s *Files) LookForBulk(b *bulk.Bulk) error {
 		before = &BulkInventory{}
 	}
 	next := &BulkInventory{Latest: before.Latest, byID: map[string]*bulkFiles{}, gone: map[string]bool{}}
-	current, known := s.CurrentID(), before.openFiles()
+	current, known := s.State.Snapshots.CurrentID(), before.openFiles()
 	for _, id := range ids {
 		files := before.byID[id]
 		if files == nil {
 			var fault error
-			if files, fault = readBulk(b, id, known, s.Options.BaseURL); fault != nil {
+			if files, fault = readBulk(b, id, known, s.State.Options.BaseURL); fault != nil {
 				if next.gone[id] = id != current; id == current {
 					err = fmt.Errorf("bulk files of %s: %w", id, fault)
 				}
@@ -84,7 +84,7 @@ func (s *Files) LookForBulk(b *bulk.Bulk) error {
 	for id, files := range before.byID {
 		switch {
 		case next.byID[id] != nil:
-		case id == next.Latest || s.Holds(id): // its files are open
+		case id == next.Latest || s.State.Snapshots.Holds(id): // its files are open
 			next.byID[id] = files
 		default:
 			next.gone[id] = true

@@ -53,7 +53,7 @@ type exported struct {
 // and the slot of a query while it finds the rows.
 func (s *Files) export(a *list.Reply) error {
 	if !a.Ctx.Request.Header.IsHTTP11() { // has no chunks, so the end of a body could be missing unnoticed
-		s.AnswerFault(a.Ctx, fasthttp.StatusHTTPVersionNotSupported, reply.BodyVersionNotSupported)
+		s.State.AnswerFault(a.Ctx, fasthttp.StatusHTTPVersionNotSupported, reply.BodyVersionNotSupported)
 		a.Ctx.Response.Header.SetCanonical(reply.NameHint, []byte(hintExportVersion))
 		return nil
 	}
@@ -71,7 +71,7 @@ func (s *Files) export(a *list.Reply) error {
 	if err != nil || a.List.IsQuarantined() {
 		return err // list.EndList refuses it
 	}
-	h := s.BeginList(a)
+	h := s.Lists.BeginList(a)
 	h.SetContentType(a.Request.ExportFormat().Type)
 	if (a.InParts || a.Ctx.IsHead()) && a.Coding == encode.Identity && a.CanBeInParts() && body.write != nil {
 		return s.exportAtOnce(a, st, body)
@@ -92,7 +92,7 @@ func (s *Files) prepareExport(a *list.Reply, st *exportStream) (body exportBody,
 		return body, err
 	}
 	r := &a.Request
-	most := s.Options.ExportRows
+	most := s.State.Options.ExportRows
 	if r.Format == contract.FormatXLSX {
 		most = min(most, contract.MaxSheetRows)
 	}
@@ -113,10 +113,10 @@ func (s *Files) findExport(a *list.Reply) (found exported, err error) {
 	if a.List.Index == nil {
 		return found, nil
 	}
-	err = s.Pass(func() (err error) {
+	err = s.Lists.Admission.Pass(func() (err error) {
 		found, err = s.countExport(a)
 		return err
-	}, s.Gate)
+	}, s.Lists.Admission.Gate)
 	return found, err
 }
 
@@ -124,14 +124,14 @@ func (s *Files) countExport(a *list.Reply) (found exported, err error) {
 	a.SetQuery(a.List)
 	a.Query.Limit, a.Query.Offset = 0, 0
 	if err := a.List.Index.Select(&a.Query, &a.Page); err != nil { // counts, and keeps the counts by chunk
-		return found, s.Failed(a, err)
+		return found, s.Lists.Failed(a, err)
 	}
 	found.total = a.Page.Total
 	if a.Request.Offset < uint64(found.total) {
 		found.rows = min(a.Request.Limit, found.total-int(a.Request.Offset))
 	}
 	if found.passing, err = a.List.Index.Passing(&a.Query); err != nil {
-		return found, s.Failed(a, err)
+		return found, s.Lists.Failed(a, err)
 	}
 	return found, nil
 }
@@ -245,7 +245,7 @@ func (s *Files) exportAtOnce(a *list.Reply, st *exportStream, body exportBody) (
 	var whole bytes.Buffer
 	background.Run(func() { err = st.inTurn(func() error { return body.write(&whole) }) })
 	if err != nil {
-		return s.Failed(a, err)
+		return s.Lists.Failed(a, err)
 	}
 	wire.ChargeOther(a.Ctx, whole.Cap()+body.kept)
 	a.Ctx.Response.SetBodyRaw(whole.Bytes())

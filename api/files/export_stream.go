@@ -71,8 +71,8 @@ func (s *Files) newExportStream(a *list.Reply) (*exportStream, error) {
 
 // start makes the stream the body of the answer.
 func (st *exportStream) start(a *list.Reply, body exportBody) {
-	st.write, st.coding, st.until = body.write, a.Coding, time.Now().Add(st.server.Options.ExportTimeout)
-	st.pace.Timeout = st.server.Public.WriteTimeout
+	st.write, st.coding, st.until = body.write, a.Coding, time.Now().Add(st.server.State.Options.ExportTimeout)
+	st.pace.Timeout = st.server.Lists.Public.WriteTimeout
 	if st.record = list.LogOf(a.Ctx); st.record != nil {
 		st.record.Streamed = true
 	}
@@ -149,7 +149,7 @@ func (st *exportStream) Close() error {
 			}
 			st.record.ClosedIn(coding, st.bytes)
 		}
-		st.served.Release(st.server.Log)
+		st.served.Release(st.server.State.Log)
 	})
 	return nil
 }

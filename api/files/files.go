@@ -7,21 +7,23 @@ import (
 	"sync/atomic"
 
 	"hdqs/api/list"
+	"hdqs/api/state"
 )
 
-// Files answers requests for exports and bulk files. Package site embeds it.
+// Files answers requests for exports and bulk files.
 type Files struct {
-	*list.Lists
+	State   *state.State
+	Lists   *list.Lists
 	Exports *ExportGate
 	Bulk    atomic.Pointer[BulkInventory]
 }
 
 // New returns the files of lists.
 func New(l *list.Lists) *Files {
-	o := &l.Options
+	o := &l.State.Options
 	o.Exports, o.ExportRows = cmp.Or(o.Exports, DefaultExports), cmp.Or(o.ExportRows, DefaultExportRows)
 	o.ExportTimeout = cmp.Or(o.ExportTimeout, DefaultExportTimeout)
-	f := &Files{Lists: l, Exports: NewExportGate(o.Exports, runtime.GOMAXPROCS(0))}
-	l.Hooks.CheckFiles, l.Hooks.Files = f.CheckBulkFiles, f.BulkFilesToScrub
+	f := &Files{State: l.State, Lists: l, Exports: NewExportGate(o.Exports, runtime.GOMAXPROCS(0))}
+	l.State.Hooks.CheckFiles, l.State.Hooks.Files = f.CheckBulkFiles, f.BulkFilesToScrub
 	return f
 }

@@ -161,7 +161,7 @@ func (s *search) address(at int, pairs ...string) string {
 
 // countryAddress is the page of a country, or its entry in the list of countries.
 func (s *search) countryAddress(code string) string {
-	if page := s.page("/country/") + url.PathEscape(code); s.lists.HandlerOf(page) != nil {
+	if page := s.page("/country/") + url.PathEscape(code); s.lists.Routes.HandlerOf(page) != nil {
 		return page
 	}
 	return s.address(listOf("location"), "code", code)

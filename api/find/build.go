@@ -281,7 +281,7 @@ func (b *builder) addRecords(at int) {
 		return
 	}
 	var err error
-	defer b.lists.EndList(b.served, l, false, &err)
+	defer b.lists.State.EndList(b.served, l, false, &err)
 	for kind := range kinds {
 		p := filterOf(e, kind)
 		if p == nil {

@@ -26,11 +26,11 @@ type Finder struct{ lists *list.Lists }
 // New returns the finder of a server. From then on the index of a snapshot is made during its
 // warm-up.
 func New(s *list.Lists) *Finder {
-	f, warm := &Finder{s}, s.Hooks.Warm
-	s.Shares.NameBytes = FullBytes
-	s.Hooks.Warm = func(next *state.Served, earlier *state.Bound) error {
+	f, warm := &Finder{s}, s.State.Hooks.Warm
+	s.State.Shares.NameBytes = FullBytes
+	s.State.Hooks.Warm = func(next *state.Served, earlier *state.Bound) error {
 		err := warm(next, earlier)
-		if err == nil && !s.Options.SkipWarmUp && !s.NoWarmUp.Load() && !s.CutWarmUp.Load() {
+		if err == nil && !s.State.Options.SkipWarmUp && !s.State.NoWarmUp.Load() && !s.State.CutWarmUp.Load() {
 			background.Run(func() { f.indexOf(next) })
 		}
 		return err

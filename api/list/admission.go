@@ -69,22 +69,22 @@ func (d *Admission) Pass(work func() error, gates ...*wire.Gate) error {
 // point the request holds no slot, bytes or snapshot.
 func (s *Lists) AnswerFailed(ctx *fasthttp.RequestCtx, err error) {
 	if busy, ok := errors.AsType[*reply.Busy](err); ok {
-		s.Shed.Add(busy.Rule)
-		time.Sleep(s.refusals.Delay(time.Now()))
+		s.State.Shed.Add(busy.Rule)
+		time.Sleep(s.Admission.refusals.Delay(time.Now()))
 	}
-	s.AnswerError(ctx, err)
+	s.State.AnswerError(ctx, err)
 }
 
 // Limited returns a handler of a page that is rendered for each request, with a slot of a query and
 // of other gates before it.
 func (s *Lists) Limited(handler func(*fasthttp.RequestCtx) error, before ...*wire.Gate) fasthttp.RequestHandler {
-	return s.LimitedBy(handler, append(before, s.Gate)...)
+	return s.LimitedBy(handler, append(before, s.Admission.Gate)...)
 }
 
 // LimitedBy is Limited with the slots of some gates only.
 func (s *Lists) LimitedBy(handler func(*fasthttp.RequestCtx) error, gates ...*wire.Gate) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		if err := s.Pass(func() error { return handler(ctx) }, gates...); err != nil {
+		if err := s.Admission.Pass(func() error { return handler(ctx) }, gates...); err != nil {
 			s.AnswerFailed(ctx, err)
 		}
 	}

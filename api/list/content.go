@@ -49,8 +49,8 @@ func NewPageHead(contentType, policy, key string, fields ...string) PageHead {
 
 // PageFields say how long caches keep a page that is the same for all requested hosts.
 func (s *Lists) PageFields() []string {
-	fields := []string{"Cache-Control", s.Options.Freshness.Field(), "Vary", "Accept-Encoding"}
-	if cdn := s.Options.Freshness.CDN; cdn != "" {
+	fields := []string{"Cache-Control", s.State.Options.Freshness.Field(), "Vary", "Accept-Encoding"}
+	if cdn := s.State.Options.Freshness.CDN; cdn != "" {
 		fields = append(fields, "CDN-Cache-Control", cdn)
 	}
 	return fields
@@ -87,11 +87,11 @@ func (s *Lists) beginPage(
 	ctx *fasthttp.RequestCtx, head *PageHead, tag *reply.EntityTag,
 ) (coding encode.Coding, ok bool) {
 	if coding, ok = encode.Negotiate(reply.AcceptEncoding(ctx)); !ok {
-		s.AnswerError(ctx, reply.ErrNotAcceptable)
+		s.State.AnswerError(ctx, reply.ErrNotAcceptable)
 		return coding, false
 	}
 	if !reply.PreconditionHolds(&ctx.Request.Header, nil, time.Time{}) {
-		s.AnswerError(ctx, reply.ErrPrecondition)
+		s.State.AnswerError(ctx, reply.ErrPrecondition)
 		return coding, false
 	}
 	chosen := head.full
@@ -103,17 +103,17 @@ func (s *Lists) beginPage(
 	if same {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 	}
-	s.SetSnapshot(h)
+	s.State.SetSnapshot(h)
 	h.SetCanonical(reply.NameETag, tag.Text())
-	s.SetPageKeys(h, head.Key)
+	s.State.SetPageKeys(h, head.Key)
 	return coding, !same
 }
 
 // BaseOf returns the address of the service for example calls: that of the options, or else the
 // requested host.
 func (s *Lists) BaseOf(ctx *fasthttp.RequestCtx) string {
-	if s.Options.BaseURL != "" {
-		return s.Options.BaseURL
+	if s.State.Options.BaseURL != "" {
+		return s.State.Options.BaseURL
 	}
 	return "http://" + string(ctx.Host())
 }

@@ -12,13 +12,13 @@ import (
 // Identified checks the identifier of a request if its path needs one. If the check fails, it
 // answers the request and returns false.
 func (s *Lists) Identified(ctx *fasthttp.RequestCtx, path string) bool {
-	m := s.MountOf(path)
+	m := s.Routes.MountOf(path)
 	if !contract.NeedsIdentifier(path[len(m.Prefix):], m.Names) {
 		return true
 	}
 	err := s.CheckIdentifier(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
 	if err != nil {
-		s.AnswerError(ctx, err)
+		s.State.AnswerError(ctx, err)
 	}
 	return err == nil
 }
@@ -26,7 +26,7 @@ func (s *Lists) Identified(ctx *fasthttp.RequestCtx, path string) bool {
 // CheckIdentifier checks the application identifier in the query, or the one in a header if the
 // query has none.
 func (s *Lists) CheckIdentifier(ctx *fasthttp.RequestCtx, m *Mount, inQuery []byte) error {
-	if s.Options.Identifier == state.IgnoreIdentifier {
+	if s.State.Options.Identifier == state.IgnoreIdentifier {
 		return nil
 	}
 	identifier := reply.IdentifierOf(ctx, inQuery)
@@ -40,7 +40,7 @@ func (s *Lists) CheckIdentifier(ctx *fasthttp.RequestCtx, m *Mount, inQuery []by
 	default:
 		rec.noteIdentifier(metrics.Invalid, nil)
 	}
-	if s.Options.Identifier == state.ObserveIdentifier {
+	if s.State.Options.Identifier == state.ObserveIdentifier {
 		return nil
 	}
 	return fault

@@ -108,7 +108,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		return reply.ErrMethodNotAllowed
 	}
 	if err := s.parse(ctx, r); err != nil {
-		s.AnswerError(ctx, err)
+		s.State.AnswerError(ctx, err)
 		reply.SetUnknown(&ctx.Response.Header, r)
 		return nil
 	}
@@ -118,8 +118,8 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	}
 	endpoint := to.List.Endpoint.Contract()
 	list := served.Bound.Lists[endpoint.List()]
-	defer s.EndList(served, list, r.Snapshot != "", &err)
-	if r.Since != "" && !s.Holds(r.Since) {
+	defer s.State.EndList(served, list, r.Snapshot != "", &err)
+	if r.Since != "" && !s.State.Snapshots.Holds(r.Since) {
 		return s.goneSince()
 	}
 	publication := served.Publication.Load()
@@ -170,7 +170,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		s.sendPart(&a)
 	}
 	if a.RecordSource != nil && reply.IsInvalid(err) {
-		s.AnswerError(ctx, err)
+		s.State.AnswerError(ctx, err)
 		reply.SetUnknown(&ctx.Response.Header, r)
 		return nil
 	}
@@ -198,15 +198,15 @@ func (a *Reply) tellNoLength() {
 // answerBody answers with a cached body or one that another request is rendering. Otherwise it
 // renders the body, if the limits allow another query.
 func (s *Lists) answerBody(a *Reply) error {
-	if err := s.checkBytes(); err != nil {
+	if err := s.Admission.checkBytes(); err != nil {
 		return err
 	}
 	known, err := s.Bodies.do(bodyKey{a.tag, a.Coding, a.refusesIdentity}, func() (Finished, error) {
-		if err := s.enterGate(a); err != nil {
+		if err := s.Admission.enterGate(a); err != nil {
 			return Finished{}, err
 		}
 		defer a.leaveGate()
-		if err := s.checkBytes(); err != nil { // again, since a request may have waited for others
+		if err := s.Admission.checkBytes(); err != nil { // again, since a request may have waited for others
 			return Finished{}, err
 		}
 		return s.render(a)
@@ -232,7 +232,7 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 	if err := a.Find(a.List); err != nil {
 		return Finished{}, s.Failed(a, err)
 	}
-	if err := s.moveToSlowGate(a); err != nil {
+	if err := s.Admission.moveToSlowGate(a); err != nil {
 		return Finished{}, err
 	}
 	LogOf(a.Ctx).NoteRows(&a.Page, "miss")
@@ -305,7 +305,7 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	if r.UnknownCount() == 0 {
 		return nil
 	}
-	if preferred := reply.PrefersStrict(&ctx.Request.Header); preferred || s.Options.Strict {
+	if preferred := reply.PrefersStrict(&ctx.Request.Header); preferred || s.State.Options.Strict {
 		return r.UnknownFaults(preferred, reply.Meant)
 	}
 	return nil
@@ -316,7 +316,7 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 // is not part of it, since it does not change the answer. Whether the table is stale is: not all
 // caches update the header of an answer that they keep after a 304, and none removes a field.
 func (s *Lists) makeTag(a *Reply) (err error) {
-	if a.provisional, err = s.ProvisionalOf(a.Served.Bound, a.Endpoint, a.List); err != nil {
+	if a.provisional, err = s.State.ProvisionalOf(a.Served.Bound, a.Endpoint, a.List); err != nil {
 		return err
 	}
 	a.text = append(a.text[:0], a.List.Named[a.Request.Names()].Tag[:]...)
@@ -348,7 +348,7 @@ func (s *Lists) setValidators(h *fasthttp.ResponseHeader, a *Reply) {
 	}
 	h.SetCanonical(reply.NameETag, tag)
 	reply.SetUnknown(h, &a.Request)
-	if s.Options.SurrogateKey || s.Options.CacheTag {
+	if s.State.Options.SurrogateKey || s.State.Options.CacheTag {
 		s.setListKeys(h, a)
 	}
 }
@@ -424,14 +424,14 @@ func (s *Lists) setListKeys(h *fasthttp.ResponseHeader, a *Reply) {
 		keys = append(append(keys, " loc-"...), code...)
 	}
 	a.text = keys
-	s.SendKeys(h, keys)
+	s.State.SendKeys(h, keys)
 }
 
 // Failed logs why a query failed, unless that is the caller's fault or damage, and returns the
 // error.
 func (s *Lists) Failed(a *Reply, err error) error {
 	if !reply.IsInvalid(err) && !reply.IsRefusal(err) && !errors.Is(err, index.ErrPosting) {
-		s.LogFault(a.Endpoint.Path, err)
+		s.State.LogFault(a.Endpoint.Path, err)
 	}
 	return err
 }

@@ -14,16 +14,16 @@ import (
 	"hdqs/api/wire"
 )
 
-// Lists answers requests for lists from the snapshots of a state. Package files embeds it.
+// Lists answers requests for lists from the snapshots of a state.
 type Lists struct {
-	*state.State
-	Routes
+	State  *state.State
+	Routes Routes
 
 	Public  *fasthttp.Server
 	Callers *wire.Connections
 	known   KnownIdentifiers
 
-	Admission
+	Admission Admission
 	Bodies    *BodyCache
 	WarmLimit time.Duration // changed by tests
 }

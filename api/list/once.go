@@ -23,7 +23,7 @@ import (
 
 // MountIn is the first mount with a set of names.
 func (s *Lists) MountIn(names contract.NameSet) *Mount {
-	return s.Mounts[slices.IndexFunc(s.Mounts, func(m *Mount) bool { return m.Names == names })]
+	return s.Routes.Mounts[slices.IndexFunc(s.Routes.Mounts, func(m *Mount) bool { return m.Names == names })]
 }
 
 // Fault is an error that is the caller's: its status, and what is wrong in words.
@@ -84,8 +84,8 @@ type onceKey struct {
 // MadeOf is what is made of lists once a snapshot. After an error the next request tries again.
 func MadeOf[T any](s *Lists, v *state.Served, key any, make func() (T, error)) (T, error) {
 	of := onceKey{key: key, found: int64(len(v.Bound.RefusedTables()))} // one may be refused just now
-	for i := range s.Found {
-		of.found += s.Found[i].Load()
+	for i := range s.State.Inspector.Found {
+		of.found += s.State.Inspector.Found[i].Load()
 	}
 	made := v.Keep(of, func() any { return sync.OnceValues(make) })
 	t, err := made.(func() (T, error))()
@@ -125,11 +125,11 @@ func (s *Lists) RowOf(e *contract.Endpoint, key string) (version string, row uin
 		return "", 0, false, nil
 	}
 	path := e.Contract().Path
-	v := s.AcquireVersion(path, key[:at])
+	v := s.State.Snapshots.AcquireVersion(path, key[:at])
 	if v == nil {
-		return "", 0, false, &reply.Gone{Current: s.CurrentID()}
+		return "", 0, false, &reply.Gone{Current: s.State.Snapshots.CurrentID()}
 	}
-	defer v.Release(s.Log)
+	defer v.Release(s.State.Log)
 	return key[:at], row, row < uint64(v.Bound.Lists[path].Rows), nil
 }
 
@@ -140,7 +140,7 @@ func (s *Lists) SetPolicy(h *fasthttp.ResponseHeader, varies, private bool) {
 	switch {
 	case varies:
 		h.Set("Cache-Control", reply.NoStore)
-	case s.Options.BaseURL == "", private:
+	case s.State.Options.BaseURL == "", private:
 		// Addresses in the body are those of the host that was asked; or not everybody may have it.
 		h.Set("Cache-Control", "private, max-age=60")
 	default:

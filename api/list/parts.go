@@ -38,7 +38,7 @@ func (a *Reply) findPart(s *Lists) {
 	if a.Coding != encode.Identity || len(request.Peek(fasthttp.HeaderRange)) == 0 || !a.Ctx.IsGet() {
 		return
 	}
-	changed := time.Since(a.List.Replaced) < cmp.Or(s.Options.KeepPrevious, state.KeepPrevious)
+	changed := time.Since(a.List.Replaced) < cmp.Or(s.State.Options.KeepPrevious, state.KeepPrevious)
 	a.InParts = !changed || a.Request.Snapshot != "" || len(request.Peek(fasthttp.HeaderIfRange)) > 0 ||
 		len(request.Peek(fasthttp.HeaderIfMatch)) > 0
 }
@@ -58,7 +58,7 @@ func (s *Lists) sendPart(a *Reply) {
 		response.SetStatusCode(fasthttp.StatusPartialContent)
 		response.SetBodyRaw(body[part.First:part.End])
 	case result == reply.NoSuchPart && length > 0:
-		s.AnswerFault(a.Ctx, fasthttp.StatusRequestedRangeNotSatisfiable, reply.BodyNoSuchRange)
+		s.State.AnswerFault(a.Ctx, fasthttp.StatusRequestedRangeNotSatisfiable, reply.BodyNoSuchRange)
 	default:
 		return
 	}

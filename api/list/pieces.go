@@ -38,7 +38,7 @@ func (s *Lists) SendPieces(
 ) error {
 	var body []byte
 	n := 0
-	err := s.InTurns(ctx, func(pause func() error) (err error) {
+	err := s.Admission.InTurns(ctx, func(pause func() error) (err error) {
 		for ; n < of && len(body) < MinStreamed && err == nil; n++ {
 			body = piece(body, n)
 			err = pause()

@@ -19,7 +19,7 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 	}
 	endpoint := to.List.Endpoint.Contract()
 	table := v.Bound.Lists[endpoint.List()]
-	defer s.EndList(v, table, false, &err)
+	defer s.State.EndList(v, table, false, &err)
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	a := &Reply{
@@ -40,7 +40,7 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 		}
 		defer s.endSince(a, new(Finished), &err)
 	}
-	if a.provisional, err = s.ProvisionalOf(v.Bound, endpoint, table); err != nil {
+	if a.provisional, err = s.State.ProvisionalOf(v.Bound, endpoint, table); err != nil {
 		return s.Failed(a, err)
 	}
 	found, err := s.recordsOf(a)

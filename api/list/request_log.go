@@ -50,7 +50,7 @@ func (s *Lists) Begin(ctx *fasthttp.RequestCtx) *RequestLog {
 	rec, ok := (*local).(*RequestLog)
 	if !ok {
 		rec = &RequestLog{server: s}
-		if s.Options.AccessLog != nil {
+		if s.State.Options.AccessLog != nil {
 			rec.line = new(accesslog.Line)
 		}
 		*local = rec
@@ -59,7 +59,7 @@ func (s *Lists) Begin(ctx *fasthttp.RequestCtx) *RequestLog {
 	if rec.line != nil {
 		*rec.line = accesslog.Line{Query: rec.line.Query[:0], Rows: -1, Total: -1}
 	}
-	rec.server.Requests.Begin()
+	rec.server.State.Requests.Begin()
 	return rec
 }
 
@@ -69,7 +69,7 @@ func (rec *RequestLog) Answered(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	rec.status = ctx.Response.StatusCode()
-	rec.server.Requests.Count(rec.endpoint, rec.format, rec.status)
+	rec.server.State.Requests.Count(rec.endpoint, rec.format, rec.status)
 	if rec.line != nil {
 		rec.line.ID, rec.line.Method = ctx.Response.Header.PeekBytes(reply.NameRequestID), ctx.Method()
 	}
@@ -86,11 +86,11 @@ func (rec *RequestLog) Answered(ctx *fasthttp.RequestCtx) {
 // finish counts what is known when the whole answer is made.
 func (rec *RequestLog) finish(coding []byte, bytes int64) {
 	took := time.Since(state.ProcessStart) - rec.began
-	rec.server.Requests.Sent(rec.endpoint, rec.status, coding, took, bytes)
+	rec.server.State.Requests.Sent(rec.endpoint, rec.status, coding, took, bytes)
 	if line := rec.line; line != nil {
-		line.Endpoint, line.Status, line.Coding = rec.server.Endpoints[rec.endpoint], rec.status, coding
+		line.Endpoint, line.Status, line.Coding = rec.server.Routes.Endpoints[rec.endpoint], rec.status, coding
 		line.Took, line.Bytes = took, bytes
-		rec.server.Options.AccessLog.Write(line)
+		rec.server.State.Options.AccessLog.Write(line)
 	}
 }
 
@@ -153,7 +153,7 @@ func (rec *RequestLog) noteRequest(r *contract.Request, ok bool) {
 		rec.format = formatGeoJSON
 	}
 	if n := r.UnknownCount(); n > 0 {
-		rec.server.Requests.CountUnknown(rec.endpoint, n)
+		rec.server.State.Requests.CountUnknown(rec.endpoint, n)
 	}
 	if rec.line != nil && ok && !r.HasIdentifierValue() {
 		rec.line.Query = r.AppendCanonical(rec.line.Query)
@@ -180,9 +180,9 @@ func (rec *RequestLog) noteIdentifier(result metrics.Identifier, identifier []by
 	if rec == nil {
 		return
 	}
-	rec.server.Requests.CountIdentifier(result)
+	rec.server.State.Requests.CountIdentifier(result)
 	if rec.line != nil && result == metrics.Valid {
-		rec.line.App = rec.server.Options.AccessLog.Hash(identifier, func(text string) string {
+		rec.line.App = rec.server.State.Options.AccessLog.Hash(identifier, func(text string) string {
 			name, _, _ := contract.DecodeIdentifier(text)
 			return name
 		})
@@ -193,10 +193,10 @@ func (rec *RequestLog) noteIdentifier(result metrics.Identifier, identifier []by
 // refused.
 func (s *Lists) CountUnread(ctx *fasthttp.RequestCtx) {
 	status := ctx.Response.StatusCode()
-	s.Requests.Count(otherEndpoint, metrics.Other, status)
-	if s.Options.AccessLog != nil {
-		s.Options.AccessLog.Write(&accesslog.Line{
-			ID: ctx.Response.Header.PeekBytes(reply.NameRequestID), Endpoint: s.Endpoints[otherEndpoint],
+	s.State.Requests.Count(otherEndpoint, metrics.Other, status)
+	if s.State.Options.AccessLog != nil {
+		s.State.Options.AccessLog.Write(&accesslog.Line{
+			ID: ctx.Response.Header.PeekBytes(reply.NameRequestID), Endpoint: s.Routes.Endpoints[otherEndpoint],
 			Status: status,
 			Bytes:  int64(len(ctx.Response.Body())), Rows: -1, Total: -1,
 		})

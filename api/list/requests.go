@@ -17,7 +17,7 @@ func (s *Lists) RefuseMalformed(ctx *fasthttp.RequestCtx) bool {
 	if !malformed {
 		return false
 	}
-	s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+	s.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
 	ctx.SetConnectionClose()
 	wire.CutShort(ctx.Conn())
 	return true
@@ -28,8 +28,8 @@ func (s *Lists) RefuseMalformed(ctx *fasthttp.RequestCtx) bool {
 func (s *Lists) Recovered(ctx *fasthttp.RequestCtx) {
 	if fault := recover(); fault != nil {
 		ctx.Response.Reset()
-		s.AnswerFault(ctx, fasthttp.StatusInternalServerError, reply.BodyInternal)
-		s.LogPanic(fault, string(ctx.Response.Header.Peek(reply.HeaderRequestID)))
+		s.State.AnswerFault(ctx, fasthttp.StatusInternalServerError, reply.BodyInternal)
+		s.State.LogPanic(fault, string(ctx.Response.Header.Peek(reply.HeaderRequestID)))
 		ctx.SetConnectionClose()
 	}
 }

@@ -82,15 +82,15 @@ const otherEndpoint = 0
 // endpointOf returns the position of a name in Server.endpoints. Once the metrics exist, none is
 // added.
 func (s *Lists) endpointOf(name string) int {
-	at := slices.Index(s.Endpoints, name)
+	at := slices.Index(s.Routes.Endpoints, name)
 	switch {
 	case at >= 0:
 		return at
-	case s.Requests != nil:
+	case s.State.Requests != nil:
 		return otherEndpoint
 	}
-	s.Endpoints = append(s.Endpoints, name)
-	return len(s.Endpoints) - 1
+	s.Routes.Endpoints = append(s.Routes.Endpoints, name)
+	return len(s.Routes.Endpoints) - 1
 }
 
 // Add registers a path below a mount. A list checks the identifier and the method itself.
@@ -106,16 +106,16 @@ func (s *Lists) Add(m *Mount, path string, r Route) {
 			LogOf(ctx).noteRoute(&r)
 			switch {
 			case r.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > cmp.Or(r.MaxURI, maxPageURI):
-				s.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
+				s.State.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
 			case !s.Identified(ctx, path):
 			case !r.Post && !ctx.IsGet() && !ctx.IsHead():
-				s.AnswerError(ctx, reply.ErrMethodNotAllowed)
+				s.State.AnswerError(ctx, reply.ErrMethodNotAllowed)
 			default:
 				r.Handler(ctx)
 			}
 		}
 	}
-	s.handle(path, handler)
+	s.Routes.handle(path, handler)
 	if r.RecordSource == nil && !strings.HasSuffix(path, Wildcard) { // see nearestPath
 		m.Paths = append(m.Paths, path)
 	}
@@ -142,7 +142,7 @@ func (s *Lists) AddLists(m *Mount, e *contract.Endpoint) {
 		}
 	}
 	add(nil, contract.Rows)
-	for _, c := range s.RecordSources {
+	for _, c := range s.Routes.RecordSources {
 		add(c, c.Kind)
 	}
 }

@@ -12,17 +12,19 @@ type sinceList struct {
 }
 
 // goneSince is the error of a request whose snapshot in since is not held.
-func (s *Lists) goneSince() error { return &reply.Gone{Current: s.CurrentID(), Since: true} }
+func (s *Lists) goneSince() error {
+	return &reply.Gone{Current: s.State.Snapshots.CurrentID(), Since: true}
+}
 
 // openSince acquires the list to compare with.
 func (s *Lists) openSince(a *Reply) error {
-	v := s.AcquirePinned(a.Request.Since)
+	v := s.State.Snapshots.AcquirePinned(a.Request.Since)
 	if v == nil {
 		return s.goneSince()
 	}
 	a.Since = sinceList{v, v.Bound.Lists[a.Endpoint.Path]}
 	if a.Since.List.IsQuarantined() {
-		v.Release(s.Log)
+		v.Release(s.State.Log)
 		return s.sinceRefusal(a)
 	}
 	return nil
@@ -31,8 +33,8 @@ func (s *Lists) openSince(a *Reply) error {
 // endSince releases the list to compare with, as EndList does the one that answers.
 func (s *Lists) endSince(a *Reply, result *Finished, err *error) {
 	fault := recover()
-	defer a.Since.served.Release(s.Log)
-	if s.MetDamage(a.Since.List, fault, nil) {
+	defer a.Since.served.Release(s.State.Log)
+	if s.State.Inspector.MetDamage(a.Since.List, fault, nil) {
 		*result, *err = Finished{}, s.sinceRefusal(a)
 	} else if fault != nil {
 		panic(fault)
@@ -41,7 +43,7 @@ func (s *Lists) endSince(a *Reply, result *Finished, err *error) {
 
 // SinceFailed returns the error to answer with after the query of the list to compare with failed.
 func (s *Lists) SinceFailed(a *Reply, err error) error {
-	if s.MetDamage(a.Since.List, nil, err) {
+	if s.State.Inspector.MetDamage(a.Since.List, nil, err) {
 		return s.sinceRefusal(a)
 	}
 	return err
@@ -50,7 +52,7 @@ func (s *Lists) SinceFailed(a *Reply, err error) error {
 // sinceRefusal is the error for a list to compare with that is damaged. Only the current snapshot's
 // are healed.
 func (s *Lists) sinceRefusal(a *Reply) error {
-	if a.Request.Since == s.CurrentID() {
+	if a.Request.Since == s.State.Snapshots.CurrentID() {
 		return &reply.Refused{Table: a.Endpoint.Table}
 	}
 	return s.goneSince()

@@ -99,11 +99,11 @@ var ErrPanicked = errors.New("api: a panic while a body was rendered")
 func (s *Lists) RecoverBody(list *state.BoundList, err *error) {
 	switch fault := recover(); {
 	case fault == nil:
-	case s.MetDamage(list, fault, nil):
+	case s.State.Inspector.MetDamage(list, fault, nil):
 		*err = &reply.Refused{Table: list.Segment.Name()}
 	default:
-		s.CheckAfterPanic(list)
-		s.LogPanic(fault, "")
+		s.State.Inspector.CheckAfterPanic(list)
+		s.State.LogPanic(fault, "")
 		*err = ErrPanicked
 	}
 }
@@ -142,7 +142,7 @@ func (st *BodyStream) Close() error {
 	st.record, st.bytes, st.pieces, st.coding = nil, 0, nil, nil
 	streams.Put(st)
 	if v != nil {
-		v.Release(s.Log)
+		v.Release(s.State.Log)
 	}
 	return nil
 }

@@ -44,13 +44,13 @@ func (s *Lists) Answer(ctx *fasthttp.RequestCtx, to *Route, query []byte, v *Vie
 // acquireFor takes a reference to the snapshot that must answer.
 func (s *Lists) acquireFor(sc *Scratch) (*state.Served, error) {
 	if sc.view == nil || sc.view.Version == "" {
-		return s.AcquireFor(sc.Request.Snapshot)
+		return s.State.Snapshots.AcquireFor(sc.Request.Snapshot)
 	}
 	list := sc.Request.Plan().Endpoint.Contract().List()
-	if v := s.AcquireVersion(list, sc.view.Version); v != nil {
+	if v := s.State.Snapshots.AcquireVersion(list, sc.view.Version); v != nil {
 		return v, nil
 	}
-	if current := s.CurrentID(); current != "" {
+	if current := s.State.Snapshots.CurrentID(); current != "" {
 		return nil, &reply.Gone{Current: current}
 	}
 	return nil, reply.ErrNoSnapshot

@@ -51,7 +51,7 @@ const WarmLimit = 5 * time.Second
 //
 // At a swap it uses one goroutine, since requests need the other cores. At a start it uses all.
 func (s *Lists) Warm(v *state.Served, earlier *state.Bound) error {
-	if s.Options.SkipWarmUp {
+	if s.State.Options.SkipWarmUp {
 		return nil
 	}
 	w := WarmUp{Server: s, Served: v, Began: time.Now(), Plans: s.ColdPlans(v.Bound, earlier)}
@@ -64,7 +64,7 @@ func (s *Lists) Warm(v *state.Served, earlier *state.Bound) error {
 	took := time.Since(w.Began)
 	v.WarmUp.Store(&state.WarmUp{Requests: int(w.Answered.Load()), Took: took})
 	if w.late.Load() {
-		s.Log.Warn("warming up took too long; the first requests will be slower", "requests", w.Answered.Load(),
+		s.State.Log.Warn("warming up took too long; the first requests will be slower", "requests", w.Answered.Load(),
 			"took", took.Round(time.Millisecond))
 	}
 	return err
@@ -136,7 +136,7 @@ func (w *WarmUp) Work() (err error) {
 // others.
 func (w *WarmUp) isRefused(p *contract.Plan) bool {
 	list := w.Served.Bound.Lists[p.Endpoint.Contract().Path]
-	return list.IsQuarantined() && w.Server.Current.Load() == w.Served
+	return list.IsQuarantined() && w.Server.State.Snapshots.Current.Load() == w.Served
 }
 
 // ends reports whether no more requests are to be answered.
@@ -144,7 +144,7 @@ func (w *WarmUp) ends() bool {
 	if time.Since(w.Began) > w.Server.WarmLimit {
 		w.late.Store(true)
 	}
-	return w.late.Load() || w.failed.Load() || w.Server.NoWarmUp.Load() || w.Server.CutWarmUp.Load()
+	return w.late.Load() || w.failed.Load() || w.Server.State.NoWarmUp.Load() || w.Server.State.CutWarmUp.Load()
 }
 
 // WarmFilters are the requests with the first filter of an endpoint, which is that by place for
@@ -164,7 +164,7 @@ func WarmFilters(e *contract.Endpoint) []warmRequest {
 // root, the largest first.
 func (s *Lists) ColdPlans(b, earlier *state.Bound) []*contract.Plan {
 	var plans []*contract.Plan
-	endpoints := contract.EndpointsIn(s.Mounts[0].Names)
+	endpoints := contract.EndpointsIn(s.Routes.Mounts[0].Names)
 	for i := range endpoints {
 		path := endpoints[i].Contract().Path
 		list := b.Lists[path]
@@ -184,7 +184,7 @@ func (s *Lists) ColdPlans(b, earlier *state.Bound) []*contract.Plan {
 func (w *WarmUp) rehearse(p *contract.Plan, r warmRequest, buffer *wire.BodyBuffer) error {
 	s, v := w.Server, w.Served
 	var ctx fasthttp.RequestCtx
-	ctx.Init(new(fasthttp.Request), nil, s.Faults)
+	ctx.Init(new(fasthttp.Request), nil, s.State.Faults)
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	sc.Request.Scan(p, []byte(r.query))
@@ -201,7 +201,7 @@ func (w *WarmUp) rehearse(p *contract.Plan, r warmRequest, buffer *wire.BodyBuff
 	if err == nil {
 		_, err = s.render(&a)
 	}
-	if s.MetDamage(a.List, nil, err) {
+	if s.State.Inspector.MetDamage(a.List, nil, err) {
 		err = &reply.Refused{Table: endpoint.Table}
 	}
 	if err != nil {

@@ -233,12 +233,12 @@ func (s *Service) collect(
 	v *state.Served, e *contract.Endpoint, k contract.Kind, query url.Values, first string, groups int, to *table,
 ) error {
 	route := s.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
-	return s.QueryAll(v, &route, query, func(found list.Records) { to.add(first, found, groups) })
+	return s.lists.QueryAll(v, &route, query, func(found list.Records) { to.add(first, found, groups) })
 }
 
 // tableOf is the table of a set, made once a snapshot.
 func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
-	return list.MadeOf(s.Lists, v, of, func() (*table, error) {
+	return list.MadeOf(s.lists, v, of, func() (*table, error) {
 		t := newTable(of)
 		err := of.make(v, t)
 		for i := range t.columns {
@@ -250,22 +250,23 @@ func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
 
 // answerComputed answers with records of a set that is computed.
 func (a *request) answerComputed() error {
-	return a.Pass(func() error {
-		v, err := a.AcquireFor(a.state)
+	return a.service.lists.Admission.Pass(func() error {
+		v, err := a.service.state.Snapshots.AcquireFor(a.state)
 		if err != nil {
 			return err
 		}
-		defer v.Release(a.Log)
-		t, err := a.tableOf(v, a.set)
+		defer v.Release(a.service.state.Log)
+		t, err := a.service.tableOf(v, a.set)
 		if err != nil {
 			return err
 		}
 		found := &records{table: t}
-		if err := a.InTurns(a.ctx, func(pause func() error) error { return a.find(found, pause) }); err != nil {
+		find := func(pause func() error) error { return a.find(found, pause) }
+		if err := a.service.lists.Admission.InTurns(a.ctx, find); err != nil {
 			return err
 		}
 		return a.send(found, v.Id)
-	}, a.Computed, a.Slow)
+	}, a.service.lists.Admission.Computed, a.service.lists.Admission.Slow)
 }
 
 // find finds the records of a page.
@@ -308,10 +309,10 @@ func (a *request) send(found *records, state string) error {
 		contentType, pieces = "text/plain", 1
 		piece = func(dst []byte, _ int) []byte { return strconv.AppendInt(dst, int64(found.total), 10) }
 	}
-	err := a.SendPieces(a.ctx, a.Service.head(contentType), append(a.meaning(), state...), pieces, piece)
+	err := a.service.lists.SendPieces(a.ctx, a.service.head(contentType), append(a.meaning(), state...), pieces, piece)
 	h := &a.ctx.Response.Header
 	h.SetCanonical(reply.NameSnapshot, []byte(state))
-	a.policy(h, a.varies())
+	a.service.policy(h, a.varies())
 	if a.preferred {
 		h.Set("Preference-Applied", "odata.maxpagesize="+strconv.Itoa(a.pageSize))
 	}

@@ -39,7 +39,7 @@ func faultOf(err error) *list.Fault {
 // answerFault answers with an error in the form of OData. Headers, pace and counts of refusals are
 // those of lists.
 func (s *Service) answerFault(ctx *fasthttp.RequestCtx, err error) {
-	s.Lists.AnswerFailed(ctx, err)
+	s.lists.AnswerFailed(ctx, err)
 	write(ctx, faultOf(err))
 }
 

@@ -46,7 +46,7 @@ func (s *Service) answerVocabulary(ctx *fasthttp.RequestCtx, path string) error 
 	if strings.HasSuffix(path, ".json") {
 		contentType = contract.JSONType
 	}
-	s.SendPage(ctx, s.head(contentType), body)
+	s.lists.SendPage(ctx, s.head(contentType), body)
 	return nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 // request is a request for records of a set.
 type request struct {
-	*Service
+	service *Service
 	*set
 	options
 	ctx       *fasthttp.RequestCtx
@@ -60,7 +60,7 @@ func (a *request) answerRows() error {
 	query := fmt.Appendf(nil, "limit=%d&offset=%d", limit, offset)
 	to := a.list
 	to.Public = true
-	return a.Lists.Answer(a.ctx, &to, query, v)
+	return a.service.lists.Answer(a.ctx, &to, query, v)
 }
 
 // meaning is what the answer depends on besides the table and the page.
@@ -71,7 +71,7 @@ func (a *request) meaning() []byte {
 
 // rowOf is the version and number of the row with the key.
 func (a *request) rowOf() (version string, row uint64, err error) {
-	version, row, found, err := a.RowOf(a.endpoint, a.key)
+	version, row, found, err := a.service.lists.RowOf(a.endpoint, a.key)
 	if err == nil && !found {
 		err = notFound("%s has no row with the key %s", a.Name, list.Quoted(a.key))
 	}
@@ -89,7 +89,7 @@ func (a *request) finish(h *fasthttp.ResponseHeader) {
 	if a.preferred {
 		h.Set("Preference-Applied", "odata.maxpagesize="+strconv.Itoa(a.pageSize))
 	}
-	a.policy(h, a.varies())
+	a.service.policy(h, a.varies())
 }
 
 // around is the text around the rows of a page.

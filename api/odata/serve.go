@@ -33,7 +33,8 @@ const maxURI = 8 << 10
 
 // Service answers OData requests from the lists of a server.
 type Service struct {
-	*list.Lists
+	state *state.State
+	lists *list.Lists
 	mount *list.Mount // of the lists in HAPI names
 	sets  []*set
 	docs  [2]func() *list.PageContent // $metadata in XML and JSON
@@ -41,7 +42,7 @@ type Service struct {
 
 // New returns a service for lists whose routes are registered.
 func New(l *list.Lists) *Service {
-	s := &Service{Lists: l, mount: l.MountIn(contract.HAPINames)}
+	s := &Service{state: l.State, lists: l, mount: l.MountIn(contract.HAPINames)}
 	endpoints := contract.EndpointsIn(contract.HAPINames)
 	for i := range endpoints {
 		s.sets = append(s.sets, listSet(s.mount.Lists[list.ListKey{Endpoint: &endpoints[i], Kind: contract.Rows}]))
@@ -57,9 +58,9 @@ func New(l *list.Lists) *Service {
 // AddRoutes registers the paths of the service, at the root only.
 func (s *Service) AddRoutes() {
 	route := list.Route{Name: Root, Handler: s.handle, MaxURI: maxURI}
-	s.Add(s.Mounts[0], above+list.Wildcard, route)
+	s.lists.Add(s.lists.Routes.Mounts[0], above+list.Wildcard, route)
 	failed := func(ctx *fasthttp.RequestCtx, status int, body string) { write(ctx, list.FaultOfBody(status, body)) }
-	s.FaultForms = append(s.FaultForms, state.FaultForm{Root: above, Write: failed})
+	s.state.FaultForms = append(s.state.FaultForms, state.FaultForm{Root: above, Write: failed})
 }
 
 func (s *Service) handle(ctx *fasthttp.RequestCtx) {
@@ -69,9 +70,9 @@ func (s *Service) handle(ctx *fasthttp.RequestCtx) {
 }
 
 func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
-	if s.Options.ODataIdentifier {
+	if s.state.Options.ODataIdentifier {
 		inQuery := contract.QueryIdentifier(ctx.URI().QueryString())
-		if err := s.CheckIdentifier(ctx, s.mount, inQuery); err != nil {
+		if err := s.lists.CheckIdentifier(ctx, s.mount, inQuery); err != nil {
 			return err
 		}
 	}
@@ -112,7 +113,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	a := &request{Service: s, set: of, options: o, ctx: ctx, base: s.BaseOf(ctx) + Root}
+	a := &request{service: s, set: of, options: o, ctx: ctx, base: s.lists.BaseOf(ctx) + Root}
 	a.link = a.base + of.Name + "?" + o.kept
 	switch key, isKey := keyIn(rest); {
 	case rest == "/$count":
@@ -159,12 +160,12 @@ func keyIn(rest string) (key string, ok bool) {
 
 // policy sets what caches may do with an answer.
 func (s *Service) policy(h *fasthttp.ResponseHeader, varies bool) {
-	s.SetPolicy(h, varies, s.Options.ODataIdentifier)
+	s.lists.SetPolicy(h, varies, s.state.Options.ODataIdentifier)
 }
 
 // head is the head of a document.
 func (s *Service) head(contentType string) *list.PageHead {
-	fields := append(s.PageFields(), headerVersion, version)
+	fields := append(s.lists.PageFields(), headerVersion, version)
 	head := list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, fields...)
 	return &head
 }
@@ -179,7 +180,7 @@ func (s *Service) answerMetadata(ctx *fasthttp.RequestCtx) error {
 	if !o.form.xml {
 		at, contentType = 1, contract.JSONType
 	}
-	s.SendContent(ctx, s.head(contentType), s.docs[at]())
+	s.lists.SendContent(ctx, s.head(contentType), s.docs[at]())
 	if !o.form.xml && !o.form.byName {
 		s.policy(&ctx.Response.Header, true)
 	}
@@ -192,11 +193,11 @@ func (s *Service) answerDocument(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	body, err := serviceDocument(s.BaseOf(ctx)+Root, o.form, s.sets)
+	body, err := serviceDocument(s.lists.BaseOf(ctx)+Root, o.form, s.sets)
 	if err != nil {
 		return err
 	}
-	s.SendPage(ctx, s.head(o.form.contentType()), body)
+	s.lists.SendPage(ctx, s.head(o.form.contentType()), body)
 	s.policy(&ctx.Response.Header, o.varies())
 	return nil
 }

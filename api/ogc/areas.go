@@ -48,23 +48,23 @@ func versionOf(s *boundary.Set) string {
 // answerAreas answers with areas, or with the only one that is asked for by its code.
 func (a *request) answerAreas(c *collection, o *options) error {
 	snapshot, version, _ := strings.Cut(o.state, ".")
-	if o.state != "" && version != a.version {
+	if o.state != "" && version != a.service.version {
 		return list.Faultf(fasthttp.StatusGone, "Gone",
 			"The boundaries were replaced. Begin again with the first page.")
 	}
-	return a.Pass(func() error {
-		v, err := a.AcquireFor(snapshot)
+	return a.service.lists.Admission.Pass(func() error {
+		v, err := a.service.state.Snapshots.AcquireFor(snapshot)
 		if err != nil {
 			return err
 		}
-		defer v.Release(a.Log)
-		all, err := list.MadeOf(a.Lists, v, c, func() ([]area, error) { return a.areasOf(v, c) })
+		defer v.Release(a.service.state.Log)
+		all, err := list.MadeOf(a.service.lists, v, c, func() ([]area, error) { return a.areasOf(v, c) })
 		if err != nil {
 			return err
 		}
 		var rows []*area
 		total := 0
-		err = a.InTurns(a.ctx, func(pause func() error) error {
+		err = a.service.lists.Admission.InTurns(a.ctx, func(pause func() error) error {
 			rows, total, err = o.find(all, pause)
 			return err
 		})
@@ -74,8 +74,8 @@ func (a *request) answerAreas(c *collection, o *options) error {
 		if o.one && len(rows) == 0 {
 			return notFound("%s has no feature %s", c.id, list.Quoted(o.equal["code"]))
 		}
-		return a.sendAreas(c, o, rows, total, v.Id+"."+a.version)
-	}, a.Computed, a.Slow)
+		return a.sendAreas(c, o, rows, total, v.Id+"."+a.service.version)
+	}, a.service.lists.Admission.Computed, a.service.lists.Admission.Slow)
 }
 
 // find finds the areas of a page, and how many there are on all pages.
@@ -133,8 +133,8 @@ func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, 
 		return a.sendBody(nil, htmlType, p)
 	}
 	meaning := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
-	head := list.NewPageHead(geoJSONType, reply.DataPolicy, reply.LandingKey, a.PageFields()...)
-	err := a.SendPieces(a.ctx, &head, meaning, pieces, piece)
+	head := list.NewPageHead(geoJSONType, reply.DataPolicy, reply.LandingKey, a.service.lists.PageFields()...)
+	err := a.service.lists.SendPieces(a.ctx, &head, meaning, pieces, piece)
 	a.policy(&a.ctx.Response.Header)
 	return err
 }
@@ -184,7 +184,7 @@ func (x *area) appendFeature(dst []byte) []byte {
 // why there is none, and places with a figure that have no boundaries.
 func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error) {
 	figures := map[string][]byte{}
-	areas := a.boundaries.Areas[c.level]
+	areas := a.service.boundaries.Areas[c.level]
 	if c.endpoint != nil {
 		if err := a.addFigures(v, c, nil, figures); err != nil {
 			return nil, err
@@ -245,7 +245,7 @@ func isCountry(code string) bool {
 
 // addFigures adds the records of a figure by place.
 func (a *request) addFigures(v *state.Served, c *collection, query url.Values, to map[string][]byte) error {
-	return a.QueryAll(v, &c.route, query, func(found list.Records) {
+	return a.service.lists.QueryAll(v, &c.route, query, func(found list.Records) {
 		fields := found.Fields()
 		for i := range found.Len() {
 			var place string // the first field

@@ -12,22 +12,22 @@ import (
 // spanOf are the least and greatest values of the places and times of a list, found once a
 // snapshot. It is empty where that fails, which is logged.
 func (a *request) spanOf(e *contract.Endpoint) (span map[string]any) {
-	v, err := a.AcquireFor("")
+	v, err := a.service.state.Snapshots.AcquireFor("")
 	if err != nil {
 		return nil
 	}
-	defer v.Release(a.Log)
-	span, _ = list.MadeOf(a.Lists, v, e, func() (map[string]any, error) {
+	defer v.Release(a.service.state.Log)
+	span, _ = list.MadeOf(a.service.lists, v, e, func() (map[string]any, error) {
 		var measures []string
 		for _, name := range []string{contract.LonField, contract.LatField, contract.PeriodStart, contract.PeriodEnd} {
 			if e.HasField(name) {
 				measures = append(measures, "min:"+name, "max:"+name)
 			}
 		}
-		to := a.mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
+		to := a.service.mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
 		all := struct{ Data []map[string]any }{[]map[string]any{nil}}
 		query := url.Values{"measures": {strings.Join(measures, ",")}}
-		err := a.QueryAll(v, &to, query, func(found list.Records) {
+		err := a.service.lists.QueryAll(v, &to, query, func(found list.Records) {
 			_ = json.Unmarshal(list.AppendRecords(nil, found, false), &all) // we wrote it
 		})
 		return all.Data[0], err

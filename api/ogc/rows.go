@@ -42,7 +42,7 @@ func (a *request) answerItem(c *collection, id string) error {
 		o.one, o.equal["code"] = true, id
 		return a.answerAreas(c, o)
 	}
-	version, row, found, err := a.RowOf(c.endpoint, id)
+	version, row, found, err := a.service.lists.RowOf(c.endpoint, id)
 	if err == nil && !found {
 		err = notFound("%s has no feature %s", c.id, list.Quoted(id))
 	}
@@ -73,7 +73,7 @@ func (a *request) answerRows(c *collection, v *list.View, o *options, limit int)
 	}
 	to := c.route
 	to.Public = true
-	return a.Lists.Answer(a.ctx, &to, []byte(query.Encode()), v)
+	return a.service.lists.Answer(a.ctx, &to, []byte(query.Encode()), v)
 }
 
 // appendRows appends the GeoJSON of the rows of a page.

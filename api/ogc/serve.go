@@ -45,7 +45,8 @@ var conformance = []string{
 
 // Service answers requests for features from the lists of a server.
 type Service struct {
-	*list.Lists
+	state       *state.State
+	lists       *list.Lists
 	mount       *list.Mount // of the lists in HAPI names
 	boundaries  *boundary.Set
 	version     string // of the boundaries
@@ -54,7 +55,9 @@ type Service struct {
 
 // New returns a service for lists whose routes are registered.
 func New(l *list.Lists) *Service {
-	s := &Service{Lists: l, mount: l.MountIn(contract.HAPINames), boundaries: l.Options.Boundaries}
+	s := &Service{
+		state: l.State, lists: l, mount: l.MountIn(contract.HAPINames), boundaries: l.State.Options.Boundaries,
+	}
 	s.addLists()
 	if s.boundaries != nil {
 		s.version = versionOf(s.boundaries)
@@ -66,10 +69,10 @@ func New(l *list.Lists) *Service {
 // AddRoutes registers the paths of the service, at the root only.
 func (s *Service) AddRoutes() {
 	route := list.Route{Name: Root, Handler: s.handle, MaxURI: maxURI}
-	s.Add(s.Mounts[0], strings.TrimSuffix(Root, "/"), route)
-	s.Add(s.Mounts[0], Root+list.Wildcard, route)
+	s.lists.Add(s.lists.Routes.Mounts[0], strings.TrimSuffix(Root, "/"), route)
+	s.lists.Add(s.lists.Routes.Mounts[0], Root+list.Wildcard, route)
 	failed := func(ctx *fasthttp.RequestCtx, status int, body string) { write(ctx, list.FaultOfBody(status, body)) }
-	s.FaultForms = append(s.FaultForms, state.FaultForm{Root: Root, Write: failed})
+	s.state.FaultForms = append(s.state.FaultForms, state.FaultForm{Root: Root, Write: failed})
 }
 
 // link is a link as JSON has it.
@@ -82,13 +85,13 @@ type link struct {
 
 // request is a request for a document.
 type request struct {
-	*Service
-	ctx   *fasthttp.RequestCtx
-	base  string     // of the service, with a slash at its end
-	path  string     // below it
-	sent  url.Values // parameters, without that of the form and the identifier
-	html  bool
-	named bool // the form is in the address, and not only in Accept
+	service *Service
+	ctx     *fasthttp.RequestCtx
+	base    string     // of the service, with a slash at its end
+	path    string     // below it
+	sent    url.Values // parameters, without that of the form and the identifier
+	html    bool
+	named   bool // the form is in the address, and not only in Accept
 }
 
 func (s *Service) handle(ctx *fasthttp.RequestCtx) {
@@ -98,14 +101,14 @@ func (s *Service) handle(ctx *fasthttp.RequestCtx) {
 }
 
 func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
-	if s.Options.OGCIdentifier {
+	if s.state.Options.OGCIdentifier {
 		inQuery := contract.QueryIdentifier(ctx.URI().QueryString())
-		if err := s.CheckIdentifier(ctx, s.mount, inQuery); err != nil {
+		if err := s.lists.CheckIdentifier(ctx, s.mount, inQuery); err != nil {
 			return err
 		}
 	}
 	path := strings.TrimSuffix(strings.TrimPrefix(reply.PathOf(ctx)+"/", Root), "/")
-	a := &request{Service: s, ctx: ctx, base: s.BaseOf(ctx) + Root, path: path}
+	a := &request{service: s, ctx: ctx, base: s.lists.BaseOf(ctx) + Root, path: path}
 	if err := a.readQuery(); err != nil {
 		return err
 	}
@@ -129,7 +132,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case path == "api":
 		return a.send(s.description(a.base), openAPIType, page{Title: "Description of the interface (OpenAPI 3.0)"})
 	case path == "collections":
-		return a.Pass(a.answerCollections, a.Slow)
+		return a.service.lists.Admission.Pass(a.answerCollections, a.service.lists.Admission.Slow)
 	case len(parts) < 2 || parts[0] != "collections":
 		return notFound("there is no %s here; begin at %s", list.Quoted(path), Root)
 	}
@@ -138,11 +141,11 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case err != nil:
 		return err
 	case len(parts) == 2:
-		return a.Pass(func() error {
+		return a.service.lists.Admission.Pass(func() error {
 			described := a.describe(c)
 			links := described["links"].([]link)
 			return a.send(described, jsonType, page{Title: c.title, About: c.about, Entries: links})
-		}, a.Slow)
+		}, a.service.lists.Admission.Slow)
 	case len(parts) == 3 && parts[2] == "queryables":
 		return a.send(c.queryables(a.base), schemaType, page{Title: c.title + ": what it can be filtered by"})
 	case len(parts) == 4 && parts[2] == "items":
@@ -226,7 +229,7 @@ func (a *request) answerCollections() error {
 	links := a.links(jsonType)
 	var all []any
 	entries := slices.Clone(links)
-	for _, c := range a.collections {
+	for _, c := range a.service.collections {
 		all = append(all, a.describe(c))
 		entries = append(entries, link{Title: c.title, Href: a.at("collections/" + c.id + "?f=html")})
 	}
@@ -251,15 +254,15 @@ func (a *request) sendBody(body []byte, contentType string, p page) error {
 		}
 		contentType = htmlType
 	}
-	head := list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, a.PageFields()...)
-	a.SendPage(a.ctx, &head, body)
+	head := list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, a.service.lists.PageFields()...)
+	a.service.lists.SendPage(a.ctx, &head, body)
 	a.policy(&a.ctx.Response.Header)
 	return nil
 }
 
 // policy sets what caches may do with an answer.
 func (a *request) policy(h *fasthttp.ResponseHeader) {
-	a.SetPolicy(h, a.html && !a.named, a.Options.OGCIdentifier)
+	a.service.lists.SetPolicy(h, a.html && !a.named, a.service.state.Options.OGCIdentifier)
 }
 
 // collectionOf is the collection with an id.

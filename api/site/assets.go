@@ -28,8 +28,8 @@ func (s *Site) addAssets(m *list.Mount) {
 	for i := range assets {
 		a := &assets[i]
 		head := list.NewPageHead(a.Type, reply.DataPolicy, reply.PageKey, fields...)
-		s.Add(m, a.Path, list.Route{Name: "/static", Handler: func(ctx *fasthttp.RequestCtx) {
-			s.SendContent(ctx, &head, contents[i]())
+		s.Lists.Add(m, a.Path, list.Route{Name: "/static", Handler: func(ctx *fasthttp.RequestCtx) {
+			s.Lists.SendContent(ctx, &head, contents[i]())
 		}})
 	}
 }

@@ -27,7 +27,7 @@ type asker struct {
 
 // keptFigure is the key of a headline figure of all countries. A snapshot keeps it, since every
 // first page of its list asks for it.
-type keptFigure struct{ *contract.Endpoint }
+type keptFigure struct{ Endpoint *contract.Endpoint }
 
 // Ask implements browse.Source.
 func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, params url.Values) (*browse.Answer, error) {
@@ -35,7 +35,7 @@ func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, params url.Values) (*
 		return q.answer(e, k, params)
 	}
 	ask := func() (*browse.Answer, error) { return q.answer(e, k, params) }
-	return list.MadeOf(q.server.Lists, q.served, keptFigure{e}, ask)
+	return list.MadeOf(q.server.Files.Lists, q.served, keptFigure{e}, ask)
 }
 
 // leftKey is the key of what browse.Source keeps.
@@ -43,13 +43,13 @@ type leftKey string
 
 // Keep implements browse.Source.
 func (q *asker) Keep(key string, find func() ([]string, error)) ([]string, error) {
-	return list.MadeOf(q.server.Lists, q.served, leftKey(key), find)
+	return list.MadeOf(q.server.Files.Lists, q.served, leftKey(key), find)
 }
 
 func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values) (*browse.Answer, error) {
 	answer := new(browse.Answer)
 	to := q.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
-	err := q.server.Query(q.served, &to, params, func(a *list.Reply, found list.Records) (err error) {
+	err := q.server.Lists.Query(q.served, &to, params, func(a *list.Reply, found list.Records) (err error) {
 		answer.Records, err = list.TextsOf(found)
 		if k == contract.Rows && found.Len() > 0 {
 			answer.Bytes = a.Form(a.List).Length(a.Page.Ranges)
@@ -73,7 +73,7 @@ func (of *view) name() string { return of.question.Plan.Endpoint.Name() }
 
 func (p pages) addBrowse() {
 	m := p.Mount
-	head := p.hostHead(reply.HtmlType)
+	head := p.Site.hostHead(reply.HtmlType)
 	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
 	views := map[string]*view{}
 	for i := range endpoints {
@@ -85,7 +85,7 @@ func (p pages) addBrowse() {
 		p.add(BrowsePath+e.Name(), BrowsePath, func(ctx *fasthttp.RequestCtx) error {
 			wrong := func(page *browse.Page) []string { return page.Wrong }
 			return of.answerView(ctx, BrowsePath, "browse.html", &head, wrong)
-		}, p.Pages)
+		}, p.Site.Lists.Admission.Pages)
 		views[e.Name()] = of
 		of.addFrame()
 		of.addFigure()
@@ -94,7 +94,7 @@ func (p pages) addBrowse() {
 		}
 		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
 		download.Public, download.Name = true, BrowsePath+browse.DownloadPath[1:]
-		p.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
+		p.Site.Lists.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
 	}
 	p.addOEmbed(views)
 }
@@ -106,11 +106,11 @@ func snapshotIn(ctx *fasthttp.RequestCtx) string {
 
 // withSnapshot calls answer with the snapshot of an id.
 func (s *Site) withSnapshot(id string, answer func(*state.Served) error) error {
-	v, err := s.AcquireFor(id)
+	v, err := s.State.Snapshots.AcquireFor(id)
 	if err != nil {
 		return err
 	}
-	defer v.Release(s.Log)
+	defer v.Release(s.State.Log)
 	return answer(v)
 }
 
@@ -119,7 +119,7 @@ func (s *Site) withSnapshot(id string, answer func(*state.Served) error) error {
 func (of *view) answerView(
 	ctx *fasthttp.RequestCtx, below, template string, head *list.PageHead, errors func(*browse.Page) []string,
 ) error {
-	return of.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+	return of.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
 		return of.withPage(ctx, v, below, "", func(page *browse.Page) error {
 			err := of.answerPage(ctx, template, page, head)
 			if len(errors(page)) > 0 && err == nil {
@@ -140,7 +140,7 @@ func (of *view) withPage(
 	page, clean, err := of.pageOf(ctx, v, string(ctx.URI().QueryString()), below == browse.FigurePath)
 	switch {
 	case errors.Is(err, browse.ErrAddress):
-		of.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+		of.Site.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
 		return nil
 	case err != nil:
 		return err
@@ -158,10 +158,10 @@ func (of *view) pageOf(
 ) (page *browse.Page, clean string, err error) {
 	q := of.question
 	e := q.Plan.Endpoint
-	q.Query, q.Base, q.AllFigures = query, of.BaseOf(ctx), all
-	q.MaxExport = of.Options.ExportRows
+	q.Query, q.Base, q.AllFigures = query, of.Site.Lists.BaseOf(ctx), all
+	q.MaxExport = of.Site.State.Options.ExportRows
 	ask := &asker{of.Site, v, of.Mount}
-	q.Source, q.Boundaries = ask, of.Options.Boundaries
+	q.Source, q.Boundaries = ask, of.Site.State.Options.Boundaries
 	q.License = func(dataset string) (title, address string) {
 		d, _ := v.Bound.Snap.Manifest.Dataset(dataset)
 		return d.License, contract.WebLink(d.LicenseURL)

@@ -132,12 +132,12 @@ func (p pages) changelogOf(base string) changelog {
 		pageHead: p.head(p.T("What changed"), ChangelogPath), Base: base, Self: base + p.Prefix + FeedPath,
 	}
 	updated := time.Time{}
-	if v := p.Acquire(); v != nil {
+	if v := p.Site.State.Snapshots.Acquire(); v != nil {
 		now := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
 		data.Served, updated = newStatusSnapshot(p.place, v), now.Time()
-		v.Release(p.Log)
+		v.Release(p.Site.State.Log)
 	}
-	if known := p.History.Load(); known != nil {
+	if known := p.Site.State.History.Load(); known != nil {
 		for _, c := range *known {
 			data.Changes = append(data.Changes, onPage(c, p.place, base))
 		}
@@ -154,11 +154,11 @@ const (
 )
 
 func (p pages) addChangelog() {
-	head := p.sharedHead(reply.HtmlType)
+	head := p.Site.sharedHead(reply.HtmlType)
 	p.add(ChangelogPath, ChangelogPath, func(ctx *fasthttp.RequestCtx) error {
 		data := p.changelogOf("")
-		if v := p.Acquire(); v != nil {
-			defer v.Release(p.Log)
+		if v := p.Site.State.Snapshots.Acquire(); v != nil {
+			defer v.Release(p.Site.State.Log)
 			var err error
 			if data.Asked, err = p.changesOf(ctx, v); err != nil {
 				return err
@@ -171,14 +171,14 @@ func (p pages) addChangelog() {
 			}
 		}
 		return p.answerPage(ctx, "changelog.html", data, &head)
-	}, p.Pages)
+	}, p.Site.Lists.Admission.Pages)
 	if !p.IsEnglish() {
 		return
 	}
-	feed := p.hostHead(FeedType)
+	feed := p.Site.hostHead(FeedType)
 	p.add(FeedPath, ChangelogPath, func(ctx *fasthttp.RequestCtx) error {
-		body, err := rendered(texts(), "changelog.atom", p.changelogOf(p.BaseOf(ctx)))
-		return p.sendMade(ctx, &feed, FeedPath, body, err)
+		body, err := rendered(texts(), "changelog.atom", p.changelogOf(p.Site.Lists.BaseOf(ctx)))
+		return p.Site.sendMade(ctx, &feed, FeedPath, body, err)
 	})
 }
 

@@ -77,23 +77,23 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 	if c.Since == "" {
 		return nil, nil
 	}
-	all, err := p.overviewOf(v)
+	all, err := p.Site.overviewOf(v)
 	if err != nil {
 		return nil, err
 	}
 	if code := strings.ToUpper(c.Country); all.Find(c.Country) == nil && all.Find(code) != nil {
 		c.Country = code
 	}
-	base := p.AcquirePinned(c.Since)
+	base := p.Site.State.Snapshots.AcquirePinned(c.Since)
 	if day, err := time.Parse(time.DateOnly, c.Since); err == nil {
 		c.Day = c.Since
-		base, c.Late = p.heldAt(day.AddDate(0, 0, 1))
+		base, c.Late = p.Site.heldAt(day.AddDate(0, 0, 1))
 		c.Files = p.root() + BrowsePath + "resource?update_date_min=" + url.QueryEscape(c.Since)
 	}
 	if base == nil {
 		return c, nil
 	}
-	defer base.Release(p.Log)
+	defer base.Release(p.Site.State.Log)
 	c.Base = newStatusSnapshot(p.place, base)
 	endpoints := contract.EndpointsIn(p.Names)
 	data := slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Group() != "metadata" })
@@ -113,13 +113,13 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 // heldAt is the snapshot that is kept and was served at a time, or else the oldest one that is
 // kept. late says that it is that one. It is nil if none is.
 func (s *Site) heldAt(at time.Time) (base *state.Served, late bool) {
-	for _, id := range s.Retained.Ids() { // the newest first
-		v := s.AcquirePinned(id)
+	for _, id := range s.State.Snapshots.Retained.Ids() { // the newest first
+		v := s.State.Snapshots.AcquirePinned(id)
 		if v == nil {
 			continue
 		}
 		if base != nil {
-			base.Release(s.Log)
+			base.Release(s.State.Log)
 		}
 		published := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
 		if base, late = v, published.Time().After(at); !late {

@@ -63,27 +63,27 @@ type (
 )
 
 func (s *Site) overviewOf(v *state.Served) (*country.Overview, error) {
-	return list.MadeOf(s.Lists, v, overviewKey{}, func() (*country.Overview, error) {
-		return country.NewOverview(&asker{s, v, s.MountIn(contract.ContractNames)})
+	return list.MadeOf(s.Files.Lists, v, overviewKey{}, func() (*country.Overview, error) {
+		return country.NewOverview(&asker{s, v, s.Lists.MountIn(contract.ContractNames)})
 	})
 }
 
 // addCountry registers the pages of countries of a place. Workbooks are in English.
 func (p pages) addCountry() {
-	countries := p.sharedHead(reply.HtmlType)
-	head := p.hostHead(reply.HtmlType)
-	card := &figureFile{kind: "png", head: p.hostHead(pngType)}
-	book := p.sharedHead(workbookType)
+	countries := p.Site.sharedHead(reply.HtmlType)
+	head := p.Site.hostHead(reply.HtmlType)
+	card := &figureFile{kind: "png", head: p.Site.hostHead(pngType)}
+	book := p.Site.sharedHead(workbookType)
 	add := func(path string, answer func(*fasthttp.RequestCtx, *state.Served, *country.Overview) error) {
 		p.add(path, CountryPath, func(ctx *fasthttp.RequestCtx) error {
-			return p.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
-				all, err := p.overviewOf(v)
+			return p.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+				all, err := p.Site.overviewOf(v)
 				if err != nil {
 					return err
 				}
 				return answer(ctx, v, all)
 			})
-		}, p.Pages)
+		}, p.Site.Lists.Admission.Pages)
 	}
 	add(CountryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
 		return p.answerPage(ctx, "countries.html",
@@ -98,9 +98,9 @@ func (p pages) addCountry() {
 		case at == nil:
 			return p.answerNoCountry(ctx, all, strings.Clone(code), &head)
 		case isBook:
-			return p.english(p.Mount).answerWorkbook(ctx, v, at, &book)
+			return p.Site.english(p.Mount).answerWorkbook(ctx, v, at, &book)
 		case isCard:
-			return p.kept(ctx, v, "hdqs-"+at.Code, card, func() ([]byte, error) {
+			return p.Site.kept(ctx, v, "hdqs-"+at.Code, card, func() ([]byte, error) {
 				page, err := p.countryOf(v, at)
 				if err != nil {
 					return nil, err
@@ -152,14 +152,15 @@ func nearCountries(all *country.Overview, sent string) (codes []string) {
 
 // countryOf is what the page of a country shows of a snapshot. It is made once for each snapshot.
 func (p pages) countryOf(v *state.Served, at *country.Country) (*country.Page, error) {
-	return list.MadeOf(p.Files.Lists, v, countryKey{p.place, at.Code}, func() (*country.Page, error) {
-		all, err := p.overviewOf(v)
+	return list.MadeOf(p.Site.Files.Lists, v, countryKey{p.place, at.Code}, func() (*country.Page, error) {
+		all, err := p.Site.overviewOf(v)
 		if err != nil {
 			return nil, err
 		}
 		return country.New(&country.Question{
 			Prefix: p.root(), Root: p.Prefix, Language: p.Language, Names: p.Names,
-			Source: &asker{p.Site, v, p.Mount}, Contract: &asker{p.Site, v, p.MountIn(contract.ContractNames)},
+			Source:   &asker{p.Site, v, p.Mount},
+			Contract: &asker{p.Site, v, p.Site.Lists.MountIn(contract.ContractNames)},
 			Overview: all, Country: at, Dataset: func(id string) country.Dataset {
 				d := state.PageDatasetOf(v.Bound.Snap.Manifest, id)
 				return country.Dataset{
@@ -189,7 +190,7 @@ func (p pages) answerCountry(
 
 // shareOf is what the page of a country says of itself elsewhere.
 func (p pages) shareOf(ctx *fasthttp.RequestCtx, page *country.Page) *browse.Share {
-	address := p.BaseOf(ctx) + p.root() + CountryPath + "/" + page.Code
+	address := p.Site.Lists.BaseOf(ctx) + p.root() + CountryPath + "/" + page.Code
 	share := &browse.Share{
 		Title: p.T("%s: headline figures", p.Country(page.Code, page.Name)), Address: address, MadeUp: p.MadeUp,
 		Description: p.T("Each figure with its period and provider, the lists that have records, and their sources."),
@@ -209,10 +210,10 @@ func (p pages) answerWorkbook(
 	}
 	var book bytes.Buffer
 	if err := page.WriteWorkbook(&book, aboutBook(p.Mount, v)); err != nil {
-		p.LogFault(CountryPath, err)
+		p.Site.State.LogFault(CountryPath, err)
 		return err
 	}
-	p.sendFile(ctx, head, book.Bytes(), "attachment", "hdqs-"+at.Code+"-"+v.Date+".xlsx")
+	p.Site.sendFile(ctx, head, book.Bytes(), "attachment", "hdqs-"+at.Code+"-"+v.Date+".xlsx")
 	return nil
 }
 
@@ -232,7 +233,7 @@ const mostChanged = 5
 
 // countryChange is what a snapshot has changed in a country, as far as it is known.
 func (p pages) countryChange(v *state.Served, page *country.Page) *countryChange {
-	known := p.History.Load()
+	known := p.Site.State.History.Load()
 	if known == nil {
 		return nil
 	}
@@ -261,7 +262,7 @@ func (p pages) countryChange(v *state.Served, page *country.Page) *countryChange
 			change.Lists = append(change.Lists, covered)
 		}
 	}
-	if len(change.Lists) > 0 && p.Holds(c.From) {
+	if len(change.Lists) > 0 && p.Site.State.Snapshots.Holds(c.From) {
 		query := url.Values{contract.SinceParam: {c.From}, contract.CountryParam: {page.Code}}
 		change.Records = p.root() + ChangelogPath + "?" + query.Encode()
 	}
@@ -272,11 +273,11 @@ func (p pages) countryChange(v *state.Served, page *country.Page) *countryChange
 // plan stand out. It is empty after an error.
 func (p pages) worldOf(v *state.Served) (drawing template.HTML, boundaries string) {
 	layer, boundaries := chart.World(), chart.WorldSource
-	if b := p.Options.Boundaries; b != nil && b.Countries != nil {
+	if b := p.Site.State.Options.Boundaries; b != nil && b.Countries != nil {
 		layer, boundaries = b.Countries, b.Source
 	}
-	drawing, err := list.MadeOf(p.Files.Lists, v, mapKey(p.place), func() (template.HTML, error) {
-		all, err := p.overviewOf(v)
+	drawing, err := list.MadeOf(p.Site.Files.Lists, v, mapKey(p.place), func() (template.HTML, error) {
+		all, err := p.Site.overviewOf(v)
 		if err != nil {
 			return "", err
 		}
@@ -295,7 +296,7 @@ func (p pages) worldOf(v *state.Served) (drawing template.HTML, boundaries strin
 		return chart.Links(layer, targets), nil
 	})
 	if err != nil {
-		p.LogFault(CountryPath, err)
+		p.Site.State.LogFault(CountryPath, err)
 	}
 	return drawing, boundaries
 }

@@ -74,7 +74,7 @@ func (p place) root() string { return p.Prefix + p.Path }
 
 // pages are the pages of a place.
 type pages struct {
-	*Site
+	Site *Site
 	place
 }
 
@@ -83,7 +83,7 @@ func (s *Site) english(m *list.Mount) pages { return pages{s, place{m, lang.All(
 
 // add registers a path below the place. What is at it is made for each request.
 func (p pages) add(path, name string, answer func(*fasthttp.RequestCtx) error, before ...*wire.Gate) {
-	p.Add(p.Mount, p.Path+path, list.Route{Name: name, Handler: p.Limited(answer, before...)})
+	p.Site.Lists.Add(p.Mount, p.Path+path, list.Route{Name: name, Handler: p.Site.Lists.Limited(answer, before...)})
 }
 
 // RootOf is the prefix of the pages of a path: that of its mount and its language.
@@ -91,7 +91,7 @@ func (s *Site) RootOf(path string) string { return s.pagesAt(path).root() }
 
 // pagesAt are the pages of a path.
 func (s *Site) pagesAt(path string) pages {
-	m := s.MountOf(path)
+	m := s.Lists.Routes.MountOf(path)
 	for _, l := range lang.All()[1:] {
 		if rest, is := strings.CutPrefix(path[len(m.Prefix):], l.Path); is && (rest == "" || rest[0] == '/') {
 			return pages{s, place{m, l}}
@@ -278,7 +278,7 @@ func search(all []*endpointDocs, query string) []docsFound {
 // searched returns a handler that answers searches, and other requests with the index.
 func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.RequestHandler {
 	all := sync.OnceValue(func() []*endpointDocs { return docsOf(m) })
-	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.PageKey, s.PageFields()...)
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.PageKey, s.Lists.PageFields()...)
 	return func(ctx *fasthttp.RequestCtx) {
 		query, err := url.ParseQuery(string(ctx.URI().QueryString()))
 		text := strings.Join(strings.Fields(strings.ToValidUTF8(query.Get("q"), "\ufffd")), " ")
@@ -286,7 +286,7 @@ func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.R
 			index(ctx)
 			return
 		}
-		s.Limited(func(ctx *fasthttp.RequestCtx) error {
+		s.Lists.Limited(func(ctx *fasthttp.RequestCtx) error {
 			data := newDocsIndex(m, nil)
 			data.Title, data.Search = "Search: "+text, text
 			if data.TooLong = len(text) > maxSearch; !data.TooLong {
@@ -322,9 +322,9 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
 	s.english(m).add(DocsPath+"/"+name, DocsPath, func(ctx *fasthttp.RequestCtx) error {
 		d := docs()
-		page := endpointPage{endpointDocs: *d, Base: s.BaseOf(ctx), Identifier: identifier}
+		page := endpointPage{endpointDocs: *d, Base: s.Lists.BaseOf(ctx), Identifier: identifier}
 		query := exampleQuery
-		if v := s.Acquire(); v != nil {
+		if v := s.State.Snapshots.Acquire(); v != nil {
 			page.SnapshotID, page.Day = v.Id, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime)
 			e := d.plan.Endpoint.Contract()
 			page.Source, page.Datasets = v.Bound.SourceOf(e), state.DatasetsOf(v.Bound.Snap.Manifest, e)
@@ -333,7 +333,7 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 			if page.Answer = example.answer; page.Answer != "" {
 				query, page.Total = example.query, browse.Count(example.total)
 			}
-			v.Release(s.Log)
+			v.Release(s.State.Log)
 		}
 		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
 		err := s.english(m).answerPage(ctx, "endpoint.html", page, &head)
@@ -360,7 +360,7 @@ type exampleKey struct{ *contract.Plan }
 // exampleOf returns the example of an endpoint's page. Requests for pages pass no limit on queries,
 // so each example of a snapshot is made once.
 func (s *Site) exampleOf(v *state.Served, m *list.Mount, p *contract.Plan) (example, error) {
-	return list.MadeOf(s.Lists, v, exampleKey{p}, func() (example, error) { return s.example(v, m, p) })
+	return list.MadeOf(s.Files.Lists, v, exampleKey{p}, func() (example, error) { return s.example(v, m, p) })
 }
 
 // example answers a small request from a snapshot: for the first records of the country that the
@@ -391,7 +391,7 @@ func (s *Site) askExample(
 	if err != nil {
 		return x, "", err
 	}
-	err = s.Query(v, &to, params, func(a *list.Reply, found list.Records) error {
+	err = s.Lists.Query(v, &to, params, func(a *list.Reply, found list.Records) error {
 		if found.Len() == 0 {
 			return nil
 		}

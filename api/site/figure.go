@@ -39,16 +39,16 @@ type maker func(*state.Served, *browse.Page) ([]byte, error)
 
 // addFrame registers the page for frames.
 func (of *view) addFrame() {
-	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, of.landingFields()...)
+	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, of.Site.landingFields()...)
 	of.add(browse.EmbedPath+of.name(), browse.EmbedPath, func(ctx *fasthttp.RequestCtx) error {
 		return of.answerView(ctx, browse.EmbedPath, "embed.html", &frame, (*browse.Page).NoFigure)
-	}, of.Pages)
+	}, of.Site.Lists.Admission.Pages)
 }
 
 // addFigure registers the files of a figure.
 func (of *view) addFigure() {
 	file := func(kind, contentType string, make maker) *figureFile {
-		return &figureFile{kind, of.hostHead(contentType), make}
+		return &figureFile{kind, of.Site.hostHead(contentType), make}
 	}
 	files := []*figureFile{
 		file("svg", "image/svg+xml", func(_ *state.Served, x *browse.Page) ([]byte, error) { return of.card(x).SVG() }),
@@ -61,7 +61,7 @@ func (of *view) addFigure() {
 	for _, f := range files {
 		of.add(browse.FigurePath+of.name()+"."+f.kind, browse.FigurePath, func(ctx *fasthttp.RequestCtx) error {
 			return of.answerFigure(ctx, f)
-		}, of.Pages)
+		}, of.Site.Lists.Admission.Pages)
 	}
 }
 
@@ -70,8 +70,8 @@ const pngType = "image/png"
 // answerFigure answers with a file, or says why there is none as the interface says what is wrong
 // with a request.
 func (of *view) answerFigure(ctx *fasthttp.RequestCtx, f *figureFile) error {
-	return of.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
-		return of.kept(ctx, v, "hdqs-"+of.name(), f, func() (body []byte, err error) {
+	return of.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+		return of.Site.kept(ctx, v, "hdqs-"+of.name(), f, func() (body []byte, err error) {
 			err = of.withPage(ctx, v, browse.FigurePath, "."+f.kind, func(page *browse.Page) error {
 				if len(page.NoFigure()) > 0 {
 					return noFigure(page)
@@ -89,9 +89,9 @@ func (of *view) answerFigure(ctx *fasthttp.RequestCtx, f *figureFile) error {
 func (s *Site) kept(
 	ctx *fasthttp.RequestCtx, v *state.Served, name string, f *figureFile, make func() ([]byte, error),
 ) (err error) {
-	key := v.Id + " " + s.BaseOf(ctx) + " " + string(ctx.RequestURI())
-	for i := range s.Found { // what was made of a table before it was refused may be wrong
-		key += " " + strconv.FormatInt(s.Found[i].Load(), 10)
+	key := v.Id + " " + s.Lists.BaseOf(ctx) + " " + string(ctx.RequestURI())
+	for i := range s.State.Inspector.Found { // what was made of a table before it was refused may be wrong
+		key += " " + strconv.FormatInt(s.State.Inspector.Found[i].Load(), 10)
 	}
 	body := s.drawn.get(key)
 	if body == nil {
@@ -108,7 +108,7 @@ func (s *Site) kept(
 
 // sendFile sends a file with the name under which a browser saves it.
 func (s *Site) sendFile(ctx *fasthttp.RequestCtx, head *list.PageHead, body []byte, disposition, name string) {
-	s.SendPage(ctx, head, body)
+	s.Lists.SendPage(ctx, head, body)
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
 		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(disposition+`; filename="`+name+`"`))
 	}
@@ -182,26 +182,26 @@ const (
 // addOEmbed registers the description of frames. It takes the address of a view, of its frame or of
 // a file of its figure.
 func (p pages) addOEmbed(views map[string]*view) {
-	head := p.hostHead(contract.JSONType)
+	head := p.Site.hostHead(contract.JSONType)
 	p.add(browse.OEmbedPath, browse.OEmbedPath, func(ctx *fasthttp.RequestCtx) error {
 		args := ctx.QueryArgs()
 		if format := string(args.Peek("format")); format != "" && format != "json" {
-			p.AnswerFault(ctx, fasthttp.StatusNotImplemented, `{"detail":"There is only format=json"}`)
+			p.Site.State.AnswerFault(ctx, fasthttp.StatusNotImplemented, `{"detail":"There is only format=json"}`)
 			return nil
 		}
 		at, err := url.Parse(string(args.Peek("url")))
 		var of *view
-		if err == nil && at.Scheme+"://"+at.Host == p.BaseOf(ctx) {
+		if err == nil && at.Scheme+"://"+at.Host == p.Site.Lists.BaseOf(ctx) {
 			of = views[viewOf(strings.TrimPrefix(at.Path, p.root()))]
 		}
 		if of == nil {
-			p.AnswerFault(ctx, fasthttp.StatusNotFound, bodyNoView)
+			p.Site.State.AnswerFault(ctx, fasthttp.StatusNotFound, bodyNoView)
 			return nil
 		}
-		return p.withSnapshot(at.Query().Get(contract.SnapshotParam), func(v *state.Served) error {
+		return p.Site.withSnapshot(at.Query().Get(contract.SnapshotParam), func(v *state.Served) error {
 			return of.answerOEmbed(ctx, v, at, &head)
 		})
-	}, p.Pages)
+	}, p.Site.Lists.Admission.Pages)
 }
 
 const bodyNoView = `{"detail":"url is not the address of a view, which is that of this service with /browse/NAME"}`
@@ -230,7 +230,7 @@ func (of *view) answerOEmbed(
 	}
 	switch {
 	case errors.Is(err, browse.ErrAddress):
-		of.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+		of.Site.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
 		return nil
 	case err != nil:
 		return err
@@ -247,8 +247,8 @@ func (of *view) answerOEmbed(
 	width, height := room("maxwidth", frameWidth), room("maxheight", height)
 	body, err := json.Marshal(map[string]any{
 		"type": "rich", "version": "1.0", "title": page.Title, "width": width, "height": height,
-		"provider_name": browse.ServiceTitle, "provider_url": of.BaseOf(ctx) + of.root() + "/",
+		"provider_name": browse.ServiceTitle, "provider_url": of.Site.Lists.BaseOf(ctx) + of.root() + "/",
 		"html": browse.Frame(page.Share.Frame, page.Title, strconv.Itoa(width), strconv.Itoa(height)),
 	})
-	return of.sendMade(ctx, head, browse.OEmbedPath, body, err)
+	return of.Site.sendMade(ctx, head, browse.OEmbedPath, body, err)
 }

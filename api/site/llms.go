@@ -89,8 +89,9 @@ func (s *Site) addTexts(m *list.Mount) {
 			}
 			return text
 		})
-		s.Add(m, path, list.Route{Name: path, Handler: func(ctx *fasthttp.RequestCtx) {
-			s.SendPage(ctx, &head, bytes.ReplaceAll(made(), []byte(here), []byte(escapedXML(s.BaseOf(ctx)))))
+		s.Lists.Add(m, path, list.Route{Name: path, Handler: func(ctx *fasthttp.RequestCtx) {
+			base := []byte(escapedXML(s.Lists.BaseOf(ctx)))
+			s.Lists.SendPage(ctx, &head, bytes.ReplaceAll(made(), []byte(here), base))
 		}})
 	}
 	add(LlmsPath, textType, llmsText)

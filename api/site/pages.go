@@ -287,18 +287,18 @@ type barePage struct {
 
 // fixed returns the handler of a page. It sends the page in the coding that the client prefers.
 func (s *Site) fixed(m *list.Mount, page *fixedPage) fasthttp.RequestHandler {
-	head := list.NewPageHead(page.contentType, page.policy, reply.PageKey, s.PageFields()...)
+	head := list.NewPageHead(page.contentType, page.policy, reply.PageKey, s.Lists.PageFields()...)
 	if page.name != DocsPath {
-		return func(ctx *fasthttp.RequestCtx) { s.SendContent(ctx, &head, page.content()) }
+		return func(ctx *fasthttp.RequestCtx) { s.Lists.SendContent(ctx, &head, page.content()) }
 	}
 	head.Key = reply.LandingKey // it shows the snapshot
 	return func(ctx *fasthttp.RequestCtx) {
 		content := page.content
-		if served := s.Acquire(); served != nil {
+		if served := s.State.Snapshots.Acquire(); served != nil {
 			content = served.Keep(docsKey{m}, func() any { return newDocs(m, served.Bound) }).(func() *list.PageContent)
-			served.Release(s.Log)
+			served.Release(s.State.Log)
 		}
-		s.SendContent(ctx, &head, content())
+		s.Lists.SendContent(ctx, &head, content())
 	}
 }
 
@@ -310,14 +310,14 @@ func (s *Site) AddPages(m *list.Mount) {
 			handler = s.searched(m, handler)
 		}
 		for _, path := range page.paths {
-			s.Add(m, path, list.Route{Handler: handler, Name: page.name})
+			s.Lists.Add(m, path, list.Route{Handler: handler, Name: page.name})
 		}
 	}
 	s.addDocs(m)
 	s.addSources(m)
 	s.addTexts(m)
 	s.addAssets(m)
-	s.AddBulk(m)
+	s.Files.AddBulk(m)
 	for _, l := range lang.All() {
 		p := pages{s, place{m, l}}
 		p.addLanding()
@@ -330,18 +330,18 @@ func (s *Site) AddPages(m *list.Mount) {
 }
 
 func (p pages) addLanding() {
-	head := p.hostHead(reply.HtmlType)
+	head := p.Site.hostHead(reply.HtmlType)
 	empty := newLanding(p.place, nil)
 	p.add("/", "/", func(ctx *fasthttp.RequestCtx) error {
 		data := empty
-		if served := p.Acquire(); served != nil {
+		if served := p.Site.State.Snapshots.Acquire(); served != nil {
 			made := served.Keep(landingPage(p.place), func() any { return newLanding(p.place, served.Bound) })
 			data = made.(landingData)
 			data.World, data.Boundaries = p.worldOf(served)
-			served.Release(p.Log)
+			served.Release(p.Site.State.Log)
 		}
-		data.Base = p.BaseOf(ctx)
-		if bulk := p.Bulk.Load(); bulk != nil {
+		data.Base = p.Site.Lists.BaseOf(ctx)
+		if bulk := p.Site.Files.Bulk.Load(); bulk != nil {
 			data.Bulk = bulk.Latest
 		}
 		return p.answerPage(ctx, "landing.html", data, &head)
@@ -351,7 +351,7 @@ func (p pages) addLanding() {
 // sharedHead is the head of what is the same for all requested hosts, and hostHead that of what is
 // not.
 func (s *Site) sharedHead(contentType string) list.PageHead {
-	return headOf(contentType, s.PageFields())
+	return headOf(contentType, s.Lists.PageFields())
 }
 
 func (s *Site) hostHead(contentType string) list.PageHead {
@@ -369,23 +369,23 @@ func headOf(contentType string, fields []string) list.PageHead {
 // landingFields are pageFields, or fields that forbid caching if the page depends on the requested
 // host.
 func (s *Site) landingFields() []string {
-	if s.Options.BaseURL == "" {
+	if s.State.Options.BaseURL == "" {
 		return []string{"Cache-Control", reply.NoStore, "Vary", "Accept-Encoding"}
 	}
-	return s.PageFields()
+	return s.Lists.PageFields()
 }
 
 func (p pages) answerPage(ctx *fasthttp.RequestCtx, template string, data any, head *list.PageHead) error {
 	page, err := rendered(pagesIn(p.Language), template, data)
-	return p.sendMade(ctx, head, template, page, err)
+	return p.Site.sendMade(ctx, head, template, page, err)
 }
 
 // sendMade sends what was rendered, or logs why it could not be.
 func (s *Site) sendMade(ctx *fasthttp.RequestCtx, head *list.PageHead, name string, page []byte, err error) error {
 	if err != nil {
-		s.LogFault(name, err)
+		s.State.LogFault(name, err)
 		return err
 	}
-	s.SendPage(ctx, head, page)
+	s.Lists.SendPage(ctx, head, page)
 	return nil
 }

@@ -17,10 +17,10 @@ const bodyVersion = `{"api_version":"` + contract.InterfaceVersion +
 func (s *Site) AnswerEncode(ctx *fasthttp.RequestCtx) {
 	identifier, issues := contract.EncodeQuery(ctx.URI().QueryString())
 	if issues != nil {
-		s.AnswerError(ctx, &contract.Invalid{Issues: issues})
+		s.State.AnswerError(ctx, &contract.Invalid{Issues: issues})
 		return
 	}
 	reply.FaultHead.Begin(ctx)
-	s.SetSnapshot(&ctx.Response.Header)
+	s.State.SetSnapshot(&ctx.Response.Header)
 	ctx.SetBody(append(render.AppendJSONText([]byte(`{"encoded_app_identifier":`), identifier), '}'))
 }

@@ -115,24 +115,24 @@ func readSearch(ctx *fasthttp.RequestCtx) (q find.Query, err error) {
 
 // find answers a search from the current snapshot.
 func (p pages) find(q find.Query) (*find.Answer, error) {
-	v, err := p.AcquireFor("")
+	v, err := p.Site.State.Snapshots.AcquireFor("")
 	if err != nil {
 		return nil, err
 	}
-	defer v.Release(p.Log)
+	defer v.Release(p.Site.State.Log)
 	q.Language = p.Language
-	return p.finder.Find(v, p.Mount, q)
+	return p.Site.finder.Find(v, p.Mount, q)
 }
 
 // addSearch registers the search of a place.
 func (p pages) addSearch() {
-	head := p.sharedHead(reply.HtmlType)
-	json := p.sharedHead(contract.JSONType)
+	head := p.Site.sharedHead(reply.HtmlType)
+	json := p.Site.sharedHead(contract.JSONType)
 	add := func(path string, answer func(*fasthttp.RequestCtx, find.Query) error) {
 		p.add(path, path, func(ctx *fasthttp.RequestCtx) error {
 			q, err := readSearch(ctx)
 			if err != nil {
-				p.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+				p.Site.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
 				return nil
 			}
 			return answer(ctx, q)
@@ -157,14 +157,14 @@ func (p pages) addSearch() {
 			for i := range found.Results {
 				found.Results[i].Kind = p.T(found.Results[i].Kind) // which the field shows
 			}
-			p.SendPage(ctx, &json, found.JSON())
+			p.Site.Lists.SendPage(ctx, &json, found.JSON())
 		}
 		return err
 	})
 	toLists := func(ctx *fasthttp.RequestCtx) {
 		reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, p.root()+"/#lists")
 	}
-	p.Add(p.Mount, p.Path+strings.TrimSuffix(BrowsePath, "/"), list.Route{Name: "/", Handler: toLists})
+	p.Site.Lists.Add(p.Mount, p.Path+strings.TrimSuffix(BrowsePath, "/"), list.Route{Name: "/", Handler: toLists})
 }
 
 // addFound adds what a search has found to its page.
@@ -202,7 +202,7 @@ func (p pages) addFound(page *searchPage, q find.Query) (err error) {
 // WantsPage reports whether a request for a path that has no route is one of a person: of a
 // browser, and not for the interface.
 func (s *Site) WantsPage(ctx *fasthttp.RequestCtx, sent string) bool {
-	rest := sent[len(s.MountOf(sent).Prefix):]
+	rest := sent[len(s.Lists.Routes.MountOf(sent).Prefix):]
 	return (ctx.IsGet() || ctx.IsHead()) && !strings.HasPrefix(rest, "/api") && !strings.HasPrefix(rest, "/bulk") &&
 		strings.Contains(string(ctx.Request.Header.Peek("Accept")), "text/html")
 }
@@ -213,7 +213,7 @@ func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) {
 	p := s.pagesAt(sent)
 	fields := []string{"Cache-Control", reply.NoStore, "Vary", "Accept"}
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, fields...)
-	s.Limited(func(ctx *fasthttp.RequestCtx) error {
+	s.Lists.Limited(func(ctx *fasthttp.RequestCtx) error {
 		page := searchPage{pageHead: p.head(p.T("Not found"), ""), Missing: true, Near: near}
 		q := find.Query{Text: missingWords(sent[len(p.Prefix):]), Limit: foundMissing, Brief: true}
 		if found, err := p.find(q); err == nil { // without a snapshot too, there is a page

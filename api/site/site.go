@@ -5,14 +5,20 @@ package site
 import (
 	"hdqs/api/files"
 	"hdqs/api/find"
+	"hdqs/api/list"
+	"hdqs/api/state"
 )
 
 // Site answers with pages about what its files and lists serve.
 type Site struct {
-	*files.Files
+	State  *state.State
+	Lists  *list.Lists
+	Files  *files.Files
 	finder *find.Finder
 	drawn  pictures
 }
 
 // New returns the pages about files and their lists.
-func New(f *files.Files) *Site { return &Site{Files: f, finder: find.New(f.Lists)} }
+func New(f *files.Files) *Site {
+	return &Site{State: f.State, Lists: f.Lists, Files: f, finder: find.New(f.Lists)}
+}

@@ -44,7 +44,7 @@ type SourceDataset struct {
 func (s *Site) sourcesOf(m *list.Mount, v *state.Served, name string) *Sources {
 	manifest := v.Bound.Snap.Manifest
 	all := &Sources{v.Id, manifest.SnapshotTime.UTC().Format("2006-01-02T15:04:05Z"), []string{}, []ListSources{}}
-	all.Earlier = append(all.Earlier, s.Retained.Ids()...)
+	all.Earlier = append(all.Earlier, s.State.Snapshots.Retained.Ids()...)
 	for _, e := range contract.EndpointsIn(m.Names) {
 		if name != "" && e.Name() != name {
 			continue

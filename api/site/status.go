@@ -90,14 +90,14 @@ func (p pages) addStatus() {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey,
 		"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding")
 	kept := new(statusPage)
-	p.Add(p.Mount, p.Path+StatusPath, list.Route{Name: StatusPath, Handler: func(ctx *fasthttp.RequestCtx) {
+	p.Site.Lists.Add(p.Mount, p.Path+StatusPath, list.Route{Name: StatusPath, Handler: func(ctx *fasthttp.RequestCtx) {
 		made, err := p.statusContent(kept)
 		if err != nil {
-			p.LogFault(StatusPath, err)
-			p.AnswerError(ctx, err)
+			p.Site.State.LogFault(StatusPath, err)
+			p.Site.State.AnswerError(ctx, err)
 			return
 		}
-		p.SendContent(ctx, &head, made)
+		p.Site.Lists.SendContent(ctx, &head, made)
 	}})
 }
 
@@ -106,12 +106,12 @@ func (p pages) addStatus() {
 func (p pages) statusContent(kept *statusPage) (*list.PageContent, error) {
 	kept.Lock()
 	defer kept.Unlock()
-	if now := p.Current.Load(); kept.of == now && time.Now().Before(kept.until) {
+	if now := p.Site.State.Snapshots.Current.Load(); kept.of == now && time.Now().Before(kept.until) {
 		return kept.content, nil
 	}
-	v := p.Acquire()
+	v := p.Site.State.Snapshots.Acquire()
 	if v != nil {
-		defer v.Release(p.Log)
+		defer v.Release(p.Site.State.Log)
 	}
 	page, err := rendered(pagesIn(p.Language), "status.html", p.statusOf(v))
 	if err != nil {
@@ -123,7 +123,7 @@ func (p pages) statusContent(kept *statusPage) (*list.PageContent, error) {
 
 // statusOf is what the page of a place shows of a snapshot, nil for none.
 func (p pages) statusOf(v *state.Served) statusData {
-	r, now := p.ReadinessOf(v), time.Now()
+	r, now := p.Site.State.ReadinessOf(v), time.Now()
 	data := statusData{
 		pageHead: p.head(p.T("Status of the service"), StatusPath), Now: newStatusTime(p.place, now, now),
 		State: "Requests are answered.",
@@ -139,7 +139,7 @@ func (p pages) statusOf(v *state.Served) statusData {
 	if poll := r.LastPoll; poll != nil {
 		data.Poll = &statusPoll{newStatusTime(p.place, poll.At, now), poll.Outcome}
 	}
-	data.Held = p.Retained.Ids()
+	data.Held = p.Site.State.Snapshots.Retained.Ids()
 	if v == nil {
 		return data
 	}

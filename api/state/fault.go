@@ -58,7 +58,7 @@ func NewRequestID(to *[2 * RequestIDBytes]byte) {
 
 // SetSnapshot writes the id of the served snapshot into an answer that does not depend on it.
 func (s *State) SetSnapshot(h *fasthttp.ResponseHeader) {
-	if v := s.Current.Load(); v != nil {
+	if v := s.Snapshots.Current.Load(); v != nil {
 		h.SetCanonical(reply.NameSnapshot, v.idField)
 	}
 }
@@ -88,7 +88,7 @@ func (s *State) AnswerError(ctx *fasthttp.RequestCtx, err error) {
 // SetPageKeys sends the purge keys of a page.
 func (s *State) SetPageKeys(h *fasthttp.ResponseHeader, key string) {
 	if s.Options.SurrogateKey || s.Options.CacheTag {
-		s.SendKeys(h, []byte(reply.AllKey+" "+key+" snap-"+s.CurrentID()))
+		s.SendKeys(h, []byte(reply.AllKey+" "+key+" snap-"+s.Snapshots.CurrentID()))
 	}
 }
 

@@ -181,9 +181,9 @@ func (s *State) makeRoom(next, now *Bound) (canWarm bool, err error) {
 	if !s.Shares.IsLimited() {
 		return true, nil
 	}
-	s.Retained.Lock()
-	defer s.Retained.Unlock()
-	if err := s.Shares.divide(next, s.open.bounds(nil)); err != nil {
+	s.Snapshots.Retained.Lock()
+	defer s.Snapshots.Retained.Unlock()
+	if err := s.Shares.divide(next, s.Snapshots.open.bounds(nil)); err != nil {
 		return false, err
 	}
 	available := s.Shares.Snapshots
@@ -196,15 +196,15 @@ func (s *State) makeRoom(next, now *Bound) (canWarm bool, err error) {
 		return refuse(alone)
 	}
 	needed := func(dropped []*Served, part int64) int64 {
-		stay := s.open.bounds(dropped)
+		stay := s.Snapshots.open.bounds(dropped)
 		n := NeedOf(stay)
 		next.beside(stay, func(l *BoundList) { n += l.Need.Texts / part })
 		return n
 	}
-	surplus := max(0, len(s.Retained.Entries)+1-MostPrevious) // would be dropped after the swap anyway
-	if needed(s.Retained.Entries[:surplus], 1) <= available {
+	surplus := max(0, len(s.Snapshots.Retained.Entries)+1-MostPrevious) // would be dropped after the swap anyway
+	if needed(s.Snapshots.Retained.Entries[:surplus], 1) <= available {
 		for range surplus {
-			s.Retained.DropOldest(s.Log, dropForNumber)
+			s.Snapshots.Retained.DropOldest(s.Log, dropForNumber)
 		}
 		if needed(nil, 1) <= available { // no request reads a dropped one
 			return true, nil
@@ -214,11 +214,11 @@ func (s *State) makeRoom(next, now *Bound) (canWarm bool, err error) {
 	if now != nil {
 		now.beside([]*Bound{next}, func(l *BoundList) { droppable += l.Need.Blocks + l.Need.Filters })
 	}
-	if least := needed(s.Retained.Entries, coldPart) - droppable; least > available {
+	if least := needed(s.Snapshots.Retained.Entries, coldPart) - droppable; least > available {
 		return refuse(least)
 	}
-	for len(s.Retained.Entries) > 0 && needed(nil, coldPart) > available {
-		s.Retained.DropOldest(s.Log, DropForMemory)
+	for len(s.Snapshots.Retained.Entries) > 0 && needed(nil, coldPart) > available {
+		s.Snapshots.Retained.DropOldest(s.Log, DropForMemory)
 	}
 	switch n := needed(nil, coldPart); {
 	case n <= available:
@@ -239,15 +239,15 @@ const coldPart = 8
 // dropUnfit drops retained snapshots, the oldest first, until the others fit beside the current
 // one. The caller holds the lock of s.retained.
 func (s *State) dropUnfit(current *Served) {
-	for s.Shares.IsLimited() && len(s.Retained.Entries) > 0 {
+	for s.Shares.IsLimited() && len(s.Snapshots.Retained.Entries) > 0 {
 		bounds := []*Bound{current.Bound}
-		for _, v := range s.Retained.Entries {
+		for _, v := range s.Snapshots.Retained.Entries {
 			bounds = append(bounds, v.Bound)
 		}
 		if NeedOf(bounds) <= s.Shares.Snapshots {
 			return
 		}
-		s.Retained.DropOldest(s.Log, DropForMemory)
+		s.Snapshots.Retained.DropOldest(s.Log, DropForMemory)
 	}
 }
 
@@ -268,7 +268,7 @@ func (s *State) CollectMemory(to chan<- prometheus.Metric) {
 	}
 	to <- metrics.Counter(SwapsRefusedDesc, s.refused.Load(), dropReasons[DropForMemory])
 	for i, reason := range dropReasons {
-		to <- metrics.Counter(DroppedDesc, s.Retained.Dropped[i].Load(), reason)
+		to <- metrics.Counter(DroppedDesc, s.Snapshots.Retained.Dropped[i].Load(), reason)
 	}
 }
 
@@ -283,5 +283,5 @@ func (s *State) Memory() MemoryUse {
 	if !s.Shares.IsLimited() {
 		return MemoryUse{}
 	}
-	return MemoryUse{NeedOf(s.open.bounds(nil)), s.Shares.Snapshots, s.Shares.limit}
+	return MemoryUse{NeedOf(s.Snapshots.open.bounds(nil)), s.Shares.Snapshots, s.Shares.limit}
 }

@@ -191,7 +191,7 @@ func (s *State) resourceTimes(b *Bound) (changed map[string]int64, ok bool) {
 		return nil, false
 	}
 	defer func() {
-		if fault := recover(); fault != nil && !s.MetDamage(l, fault, nil) {
+		if fault := recover(); fault != nil && !s.Inspector.MetDamage(l, fault, nil) {
 			panic(fault)
 		}
 	}()

@@ -61,10 +61,10 @@ func (s *State) EndList(v *Served, l *BoundList, pinned bool, err *error) {
 		return
 	}
 	defer v.Release(s.Log)
-	switch current := s.CurrentID(); {
-	case !s.MetDamage(l, fault, *err):
+	switch current := s.Snapshots.CurrentID(); {
+	case !s.Inspector.MetDamage(l, fault, *err):
 		if fault != nil {
-			s.CheckAfterPanic(l)
+			s.Inspector.CheckAfterPanic(l)
 			panic(fault)
 		}
 	case pinned && v.Id != current: // a retained snapshot is not healed
@@ -156,7 +156,7 @@ func (b *Bound) RefusedTables() []string {
 func (s *State) Heal(
 	reopen func(*store.Snapshot) (*store.Snapshot, error),
 ) (healed, refused []string, err error) {
-	v := s.Acquire()
+	v := s.Snapshots.Acquire()
 	if v == nil {
 		return nil, nil, nil
 	}
@@ -178,7 +178,7 @@ func (s *State) Heal(
 		return nil, refused, errors.Join(err, snap.Close())
 	}
 	if s.Shares.IsLimited() { // without asking for room: what the quarantined segments need is soon free
-		if divideErr := s.Shares.divide(bound, s.open.bounds(nil)); divideErr != nil {
+		if divideErr := s.Shares.divide(bound, s.Snapshots.open.bounds(nil)); divideErr != nil {
 			return nil, before, errors.Join(err, divideErr, snap.Close())
 		}
 	}
@@ -190,7 +190,7 @@ func (s *State) Heal(
 			return nil, before, errors.Join(err, warmErr)
 		}
 	}
-	if !s.replace(v, next) {
+	if !s.Snapshots.replace(v, next) {
 		next.Release(s.Log) // meanwhile another snapshot was swapped in
 		return nil, nil, err
 	}

@@ -80,7 +80,7 @@ type tableHeads struct {
 func (s *State) Swap(r Release) error {
 	s.CutWarmUp.Store(false)
 	var earlier *Bound
-	now := s.Acquire()
+	now := s.Snapshots.Acquire()
 	if now != nil {
 		defer now.Release(s.Log)
 		earlier = now.Bound
@@ -108,7 +108,7 @@ func (s *State) SwapTo(bound, earlier *Bound, r Release) error {
 	next := s.NewServed(bound, r.PublishedAt)
 	if canWarm {
 		if err := s.Hooks.Warm(next, earlier); err != nil {
-			s.open.remove(next)
+			s.Snapshots.open.remove(next)
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (s *State) withdraw(v *Served) {
 		}
 	}
 	s.Hooks.Emptied()
-	if s.Current.CompareAndSwap(v, nil) {
+	if s.Snapshots.Current.CompareAndSwap(v, nil) {
 		v.Release(s.Log)
 	}
 }
@@ -157,14 +157,14 @@ func (s *State) publish(next *Served, r Release) {
 	if next.Live = time.Since(ProcessStart); !r.PublishedAt.IsZero() {
 		next.Live = max(0, min(next.Live, time.Since(r.PublishedAt)))
 	}
-	s.Retained.Lock() // so that acquirePinned finds the old one, either as current or as retained
-	defer s.Retained.Unlock()
-	old := s.Current.Swap(next)
-	s.Retained.drop(s.Log, notCounted, func(v *Served) bool { return v.Id == next.Id })
+	s.Snapshots.Retained.Lock() // so that acquirePinned finds the old one, either as current or as retained
+	defer s.Snapshots.Retained.Unlock()
+	old := s.Snapshots.Current.Swap(next)
+	s.Snapshots.Retained.drop(s.Log, notCounted, func(v *Served) bool { return v.Id == next.Id })
 	if old != nil {
 		old.Bound.DropDerived(bound) // those who name it are few, and memory may be scarce
 		old.Kept.Clear()
-		s.Retained.Keep(old, cmp.Or(s.Options.KeepPrevious, KeepPrevious), s.Log)
+		s.Snapshots.Retained.Keep(old, cmp.Or(s.Options.KeepPrevious, KeepPrevious), s.Log)
 		s.dropUnfit(next)
 	}
 }
@@ -174,10 +174,10 @@ func (s *State) NewServed(b *Bound, published time.Time) *Served {
 	manifest := b.Snap.Manifest
 	date := manifest.SnapshotTime.UTC().Format(time.DateOnly)
 	v := &Served{
-		Id: manifest.ID, idField: []byte(manifest.ID), Bound: b, Date: date, open: &s.open,
+		Id: manifest.ID, idField: []byte(manifest.ID), Bound: b, Date: date, open: &s.Snapshots.open,
 	}
 	v.Refs.Store(1)
-	s.open.add(v)
+	s.Snapshots.open.add(v)
 	s.announce(v, published)
 	return v
 }
@@ -194,7 +194,7 @@ func (v *Served) Keep(key any, make func() any) any {
 // Announce sets when the channel was moved to the served snapshot, if that is not the time of its
 // Release: the channel may meanwhile have pointed to snapshots that this server never served.
 func (s *State) Announce(published time.Time) {
-	if v := s.Acquire(); v != nil {
+	if v := s.Snapshots.Acquire(); v != nil {
 		s.announce(v, published)
 		v.Release(s.Log)
 	}
@@ -302,7 +302,7 @@ type WarmUp struct {
 // WarmUp returns that of the served snapshot. It is zero until the warm-up has ended, and
 // if no table had changed.
 func (s *State) WarmUp() WarmUp {
-	if v := s.Current.Load(); v != nil {
+	if v := s.Snapshots.Current.Load(); v != nil {
 		if w := v.WarmUp.Load(); w != nil {
 			return *w
 		}

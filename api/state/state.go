@@ -12,17 +12,18 @@ import (
 	"hdqs/api/wire"
 )
 
-// State is what a server serves, and what it counts. Package list embeds it.
+// State is what a server serves, and what it counts.
 type State struct {
-	*Snapshots
-	*Inspector
-	Options  Options
-	Faults   *wire.Log
-	Requests *metrics.Requests
-	Budget   *wire.Budget
-	Shed     reply.ShedCounts // requests and connections that were refused
-	Shares   Shares           // of memory
-	Hooks    Hooks
+	Snapshots *Snapshots
+	Inspector *Inspector
+	Log       *slog.Logger
+	Options   Options
+	Faults    *wire.Log
+	Requests  *metrics.Requests
+	Budget    *wire.Budget
+	Shed      reply.ShedCounts // requests and connections that were refused
+	Shares    Shares           // of memory
+	Hooks     Hooks
 
 	FaultForms []FaultForm // set before the first request
 
@@ -41,7 +42,7 @@ type State struct {
 // New returns a state without a snapshot. The caller sets Requests and Hooks before the first Swap.
 func New(o Options) *State {
 	log := cmp.Or(o.Logger, slog.Default())
-	s := &State{Options: o, Snapshots: &Snapshots{Log: log}, Shares: NewShares(&o), Faults: wire.NewLog(log)}
+	s := &State{Log: log, Options: o, Snapshots: &Snapshots{Log: log}, Shares: NewShares(&o), Faults: wire.NewLog(log)}
 	s.Inspector = &Inspector{snapshots: s.Snapshots, log: log, hooks: &s.Hooks, Wake: make(chan struct{}, 1)}
 	s.Budget = wire.NewBudget(s.Shares.Inflight)
 	return s

@@ -51,7 +51,7 @@ func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) erro
 	if _, err := follower.Poll(ctx); err != nil {
 		return errors.Join(ctx.Err(), storeError(err))
 	}
-	served := server.Acquire()
+	served := server.State.Snapshots.Acquire()
 	snap := served.Bound.Snap
 	defer served.Release(log)
 	defer server.Shutdown(ctx)
@@ -72,7 +72,7 @@ func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) erro
 		fmt.Fprintf(out, "no rows     %s\n", strings.Join(missing, ", "))
 	}
 	fmt.Fprintf(out, "signature   %s\n", signed)
-	if use := server.Memory(); use.Limit > 0 {
+	if use := server.State.Memory(); use.Limit > 0 {
 		fmt.Fprintf(out, "memory      %s of %s for snapshots, with a limit of %s\n", memory.Size(use.Needed),
 			memory.Size(use.Snapshots), memory.Size(use.Limit))
 	} else {

@@ -98,7 +98,7 @@ func (p *publicListeners) open(ctx context.Context) {
 	l, err := listenPublic(ctx, p.address)
 	if err != nil {
 		p.err = fmt.Errorf("--listen %s: %w", p.address, err)
-		p.server.EndWarmUp()
+		p.server.State.EndWarmUp()
 		return
 	}
 	p.listeners = []net.Listener{l}

@@ -174,7 +174,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	o.Replica, o.Version = f.replica, release
 	follower := follow.New(o)
 	began := time.Now()
-	defer context.AfterFunc(ctx, server.EndWarmUp)()
+	defer context.AfterFunc(ctx, server.State.EndWarmUp)()
 	if err := f.first(ctx, server, follower, public); err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (f *serveFlags) announce(
 ) {
 	server.Starting("")
 	fmt.Fprintf(messages, "serving snapshot %s, opened in %s, of which %s to warm up\n", follower.Shown().ID,
-		opened.Round(time.Millisecond/10), server.WarmUp().Took.Round(time.Millisecond/10))
+		opened.Round(time.Millisecond/10), server.State.WarmUp().Took.Round(time.Millisecond/10))
 	for _, l := range public.listeners {
 		printAddresses(messages, addressOf(l), f.answers.Identifier)
 	}
@@ -285,9 +285,9 @@ func (f *serveFlags) run(
 		close(followed)
 	}()
 	go follower.Heal(background)
-	go server.WatchFiles(background)
+	go server.State.Inspector.WatchFiles(background)
 	if f.scrub > 0 {
-		go server.ScrubEvery(background, f.scrub)
+		go server.State.Inspector.ScrubEvery(background, f.scrub)
 	}
 	if f.load.catalog != "" {
 		go follower.Refresh(background, f.refresh, func() error {

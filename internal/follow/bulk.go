@@ -26,7 +26,7 @@ func (f *Follower) serveBulk(snapshotID string) {
 	if ids, err := files.Snapshots(); err == nil && !slices.Contains(ids, snapshotID) && f.source.Remote == nil {
 		f.sayNoBulk()
 	}
-	if err := f.server.LookForBulk(files); err != nil {
+	if err := f.server.Files.LookForBulk(files); err != nil {
 		f.log.Error("some bulk files cannot be served", "snapshot", snapshotID, "error", err)
 		f.bulk.have.Store("")
 		f.bulk.damaged.Store(true)

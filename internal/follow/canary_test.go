@@ -41,7 +41,7 @@ func newMember(t *testing.T, st *store.Store, name string) *member {
 func (m *member) mustServe(t *testing.T, when, want string) {
 	t.Helper()
 	_, err := m.Poll(t.Context())
-	snap := m.server.Snapshot()
+	snap := m.server.State.Snapshots.Snapshot()
 	defer closeSnapshot(snap)
 	if err != nil || snap.Manifest.ID != want {
 		t.Errorf("%s: replica %q serves %s, %v; want %s", when, m.name, snap.Manifest.ID, err, want)

@@ -115,7 +115,7 @@ func (f *Follower) Poll(ctx context.Context) (changed bool, err error) {
 	if err == nil {
 		f.metrics.setCanary(c.isCanary && c.ID != c.Canary.Of.ID) // one that has ended shows what it was of
 	}
-	f.server.Polled(f.metrics.end(changed, err, ctx.Err() != nil))
+	f.server.State.Polled(f.metrics.end(changed, err, ctx.Err() != nil))
 	if !errors.Is(err, ErrInterrupted) { // by another poll, which will report
 		f.report(ctx, c, err)
 	}
@@ -133,7 +133,7 @@ func (f *Follower) poll(ctx context.Context) (c choice, changed bool, err error)
 		return choice{}, false, atStage(stageChannel, err)
 	}
 	forgotten := f.remember(c)                     // serving goes on: only a later start would not know
-	shown, earlier := f.shown, f.server.Snapshot() // a handle for a step that may be abandoned
+	shown, earlier := f.shown, f.server.State.Snapshots.Snapshot() // a handle for a step that may be abandoned
 	next, err := await(ctx, f.Waiter, Step[found]{
 		Name: "fetching or opening snapshot " + c.ID,
 		Run: func(ctx context.Context) (found, error) {
@@ -186,7 +186,7 @@ func (f *Follower) pollAndLog(ctx context.Context) error {
 		f.log.Error("another snapshot could not be served; the old one stays", "serving", before, "error", err)
 	case changed:
 		f.log.Info("snapshot swapped", "from", before, "to", f.shown.ID,
-			"warm_up", f.server.WarmUp().Took.Round(time.Millisecond))
+			"warm_up", f.server.State.WarmUp().Took.Round(time.Millisecond))
 	}
 	return err
 }

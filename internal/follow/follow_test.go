@@ -73,7 +73,7 @@ func newFollowed(st *store.Store) *followed {
 
 // served returns the id of the snapshot that requests are answered from.
 func (f *followed) served() string {
-	snap := f.server.Snapshot()
+	snap := f.server.State.Snapshots.Snapshot()
 	defer closeSnapshot(snap)
 	return snap.Manifest.ID
 }

@@ -28,13 +28,13 @@ func (f *Follower) Heal(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.server.Quarantined():
+		case <-f.server.State.Inspector.Quarantined():
 			pause, failed = shortestHeal, 0
 		case <-f.polled:
 		case <-next:
 		}
 		next = nil
-		healed, refused, err := f.server.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
+		healed, refused, err := f.server.State.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
 			return f.reopen(ctx, snap)
 		})
 		if len(healed) > 0 {

@@ -96,7 +96,7 @@ func (f *Follower) show(p store.Pointer, next found) (changed bool, err error) {
 	snap := next.snapshot
 	if snap == nil {
 		if !p.PublishedAt.Equal(f.shown.PublishedAt) {
-			f.server.Announce(p.PublishedAt)
+			f.server.State.Announce(p.PublishedAt)
 			f.shown = p
 		}
 		f.serveBulk(f.shown.ID)
@@ -130,11 +130,11 @@ func (f *Follower) swap(r state.Release) error {
 		select {
 		case <-f.hangups:
 			f.again = true
-			f.server.InterruptWarmUp()
+			f.server.State.InterruptWarmUp()
 		case <-swapped:
 		}
 	})
-	err := f.server.Swap(r)
+	err := f.server.State.Swap(r)
 	close(swapped)
 	listening.Wait()
 	return err

@@ -157,7 +157,7 @@ func measure(ctx context.Context, snap *store.Snapshot, tables map[string]bool) 
 		Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true,
 	})
 	own := snap.Acquire()
-	if err := server.Swap(state.Release{Snapshot: own}); err != nil {
+	if err := server.State.Swap(state.Release{Snapshot: own}); err != nil {
 		return nil, errors.Join(err, own.Close())
 	}
 	defer func() { err = errors.Join(err, server.Shutdown(context.WithoutCancel(ctx))) }()
