@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 	drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Units(1, []string{"AF01", "AF99", ""}), []chart.Area{
 		{Code: "AF01", Name: "Kabul", Value: 3, Text: "3"}, {Code: "AF99", Name: "new", Value: 4, Text: "4"},
 	})
-	text := string(drawing)
+	text := string(drawing.HTML())
 	if strings.Count(text, "<path") != 2 || !strings.Contains(text, "Kabul: 3") || !strings.Contains(text, "كابول") ||
 		len(missing) != 1 || missing[0].Code != "AF99" {
 		t.Errorf("missing %v in %s", missing, text)
@@ -81,7 +81,7 @@ func TestReadUncoded(t *testing.T) {
 	}
 	areas := []chart.Area{{Code: "FRA", Name: "France", Text: "3"}}
 	drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Countries, areas)
-	if text := string(drawing); strings.Count(text, "<path") != 3 || !strings.Contains(text, "Nobody&#39;s</title>") ||
+	if text := string(drawing.HTML()); strings.Count(text, "<path") != 3 || !strings.Contains(text, "Nobody&#39;s</title>") ||
 		len(missing) > 0 {
 		t.Errorf("missing %v in %s", missing, text)
 	}
@@ -184,8 +184,8 @@ func FuzzRead(f *testing.F) {
 		for _, layer := range []*chart.Layer{s.Countries, s.Units(1, []string{"AF01"}), s.Units(2, nil)} {
 			if layer != nil {
 				drawing, _, _ := chart.Map(&chart.Chart{ID: "x"}, layer, nil)
-				if strings.Contains(string(drawing), "<b>") || strings.Contains(string(drawing), "NaN") {
-					t.Errorf("%s", drawing)
+				if strings.Contains(string(drawing.HTML()), "<b>") || strings.Contains(string(drawing.HTML()), "NaN") {
+					t.Errorf("%s", drawing.HTML())
 				}
 			}
 		}
@@ -203,6 +203,6 @@ func TestReadRounded(t *testing.T) {
 	}
 	if drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Countries,
 		[]chart.Area{{Code: "ATA", Text: "1"}}); len(missing) > 0 {
-		t.Errorf("missing %v in %s", missing, drawing)
+		t.Errorf("missing %v in %s", missing, drawing.HTML())
 	}
 }

@@ -59,7 +59,7 @@ func TestDrawTime(t *testing.T) {
 		if !slices.Equal(x.Cut, c.cut) {
 			t.Errorf("%d lines, %d months: %q, want %q", c.lines, c.months, x.Cut, c.cut)
 		}
-		drawn, drawing := min(c.lines, maxPanels), string(x.Drawing)
+		drawn, drawing := min(c.lines, maxPanels), string(x.Drawing.HTML())
 		if n := strings.Count(drawing, `class="line `); n != drawn || len(x.Rows) != min(c.months, most) {
 			t.Errorf("%d lines, %d months: %d are drawn, %d rows", c.lines, c.months, n, len(x.Rows))
 		}

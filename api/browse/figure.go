@@ -2,7 +2,6 @@ package browse
 
 import (
 	"cmp"
-	"html/template"
 	"net/url"
 	"slices"
 	"strconv"
@@ -30,9 +29,9 @@ type figure struct {
 	Title         string
 	Measures, Bys []option
 	Keep          []option // parameters that the form of the figure sends on
-	Drawing       template.HTML
-	OverTime      bool          // a script may draw the lines too
-	Bars          template.HTML // below a map of the same figures
+	Drawing       *chart.Drawing
+	OverTime      bool           // a script may draw the lines too
+	Bars          *chart.Drawing // below a map of the same figures
 	Lines         []seriesKey
 	Legend        []chart.Shade
 	Blank         bool   // the map has areas without a figure

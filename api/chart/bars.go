@@ -1,11 +1,6 @@
 package chart
 
-import (
-	"html"
-	"html/template"
-	"strconv"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Bar is a bar with its name and figure.
 type Bar struct {
@@ -14,13 +9,17 @@ type Bar struct {
 	Text  string // the figure as pages write it
 }
 
-// barStep is the height of a bar with its name above it.
-const barStep = 36
+// BarStep is the height of a bar with its name above it, and RowGap is from the foot of the name to
+// the bar.
+const (
+	BarStep = 36
+	RowGap  = 6
+)
 
-// Bars draws bars below each other, from the side from which the language is written. Widths are
-// parts of the page's, and texts are of the page's size, so that they can be read on a phone.
-func Bars(c *Chart, bars []Bar) template.HTML {
-	b := open(c, "bars", ` width="100%" height="`+strconv.Itoa(len(bars)*barStep+4)+`"`)
+// Bars draws bars below each other, from the side from which the language is written.
+func Bars(c *Chart, bars []Bar) *Drawing {
+	d := newDrawing(c, "bars", box{bottom: float64(len(bars)*BarStep + 4)})
+	d.steps = 100
 	least, most := 0.0, 0.0
 	for _, bar := range bars {
 		least, most = min(least, bar.Value), max(most, bar.Value)
@@ -30,21 +29,16 @@ func Bars(c *Chart, bars []Bar) template.HTML {
 	}
 	x := func(v float64) float64 { return (v - least) / (most - least) * 100 }
 	for i, bar := range bars {
-		top := strconv.Itoa(i*barStep + 16)
 		from, to := min(x(0), x(bar.Value)), max(x(0), x(bar.Value))
-		name, figure := `<text x="0" y="`, `<text class="end" x="100%" y="`
 		if c.Language.IsRTL() {
-			from, to, name, figure = 100-to, 100-from, `<text class="end" x="100%" y="`, `<text x="0" y="`
+			from, to = 100-to, 100-from
 		}
-		below := strconv.Itoa(i*barStep + 22)
-		b.add(`<g><title>`, html.EscapeString(isolated(bar.Name)+": "+bar.Text), `</title>`,
-			name, top, `">`, html.EscapeString(cut(bar.Name, 36)), `</text>`,
-			figure, top, `">`, html.EscapeString(bar.Text), `</text>`,
-			`<rect class="track" x="0" y="`, below, `" width="100%" height="8"/>`,
-			`<rect class="bar" x="`, fine(from), `%" y="`, below, `" width="`, fine(max(0.2, to-from)),
-			`%" height="8"/></g>`)
+		d.add(Element{
+			Kind: Row, Title: isolated(bar.Name) + ": " + bar.Text, Text: cut(bar.Name, 36), Figure: bar.Text,
+			At: [4]float64{from, float64(i*BarStep + 16), max(0.2, to-from)}, RTL: c.Language.IsRTL(),
+		})
 	}
-	return b.end()
+	return d
 }
 
 // cut shortens a name to a number of characters.

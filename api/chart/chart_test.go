@@ -80,7 +80,7 @@ func TestLines(t *testing.T) {
 			labels[i] = fmt.Sprint(2000 + i)
 		}
 		s, known := randomSeries(random, len(labels))
-		drawing := Lines(&Chart{ID: "x", Title: hostile, Description: hostile}, labels, []Series{s})
+		drawing := Lines(&Chart{ID: "x", Title: hostile, Description: hostile}, labels, []Series{s}).HTML()
 		counts, texts := elements(t, drawing)
 		if counts["circle"] != known {
 			t.Fatalf("%d marks for %d figures", counts["circle"], known)
@@ -125,7 +125,7 @@ func TestColumns(t *testing.T) {
 				}
 			}
 		}
-		drawing := Lines(&Chart{ID: "x", Title: hostile}, labels, all)
+		drawing := Lines(&Chart{ID: "x", Title: hostile}, labels, all).HTML()
 		elements(t, drawing)
 		columns := size.FindAllStringSubmatch(string(drawing), -1)
 		if len(columns) != len(want) {
@@ -151,7 +151,7 @@ func TestPanels(t *testing.T) {
 	for n := range all {
 		all[n], _ = randomSeries(random, len(labels))
 	}
-	drawing := Panels(&Chart{ID: "x", Title: hostile}, labels, all)
+	drawing := Panels(&Chart{ID: "x", Title: hostile}, labels, all).HTML()
 	counts, _ := elements(t, drawing)
 	marks := regexp.MustCompile(`class="end">[^<]*`).FindAllString(string(drawing), -1)
 	if counts["svg"] != len(all) || len(marks)%len(all) != 0 ||
@@ -164,7 +164,7 @@ func TestBars(t *testing.T) {
 	t.Parallel()
 	width := regexp.MustCompile(`class="bar"[^>]* width="([0-9.]+)%"`)
 	bars := []Bar{{"a", 10, "10"}, {hostile, 5, "5"}, {"zero", 0, "0"}}
-	drawing := Bars(&Chart{ID: "x", Title: "t"}, bars)
+	drawing := Bars(&Chart{ID: "x", Title: "t"}, bars).HTML()
 	if counts, _ := elements(t, drawing); counts["rect"] != 6 {
 		t.Errorf("%v", counts)
 	}
@@ -192,7 +192,7 @@ func TestMap(t *testing.T) {
 			}
 		}
 		drawing, legend, missing := Map(&Chart{ID: "x", Title: hostile}, world, areas)
-		counts, _ := elements(t, drawing)
+		counts, _ := elements(t, drawing.HTML())
 		if counts["path"] != len(world.areas) || len(missing) != 1 {
 			t.Fatalf("%v of %d areas, missing %v", counts, len(areas), missing)
 		}
@@ -206,7 +206,7 @@ func TestMap(t *testing.T) {
 		}
 	}
 	drawing, legend, _ := Map(&Chart{ID: "x"}, world, nil)
-	if counts, _ := elements(t, drawing); legend != nil || counts["path"] != len(world.areas) {
+	if counts, _ := elements(t, drawing.HTML()); legend != nil || counts["path"] != len(world.areas) {
 		t.Error("a map without figures")
 	}
 }
@@ -324,12 +324,12 @@ func TestLinesAlone(t *testing.T) {
 			alone += strings.Count(strings.ReplaceAll(text+".", ".", ".."), ".x.")
 			all = append(all, s)
 		}
-		if counts, _ := elements(t, Lines(&Chart{ID: "x"}, labels, all)); counts["circle"] != alone || alone == 0 {
+		if counts, _ := elements(t, Lines(&Chart{ID: "x"}, labels, all).HTML()); counts["circle"] != alone || alone == 0 {
 			t.Fatalf("%d marks for %d figures between gaps, of %d labels", counts["circle"], alone, len(labels))
 		}
 	}
 	one := []Series{{Points: []Point{{Known: true, Text: "7"}}}}
-	if counts, _ := elements(t, Lines(&Chart{ID: "x"}, make([]string, 1), one)); counts["rect"] != 1 {
+	if counts, _ := elements(t, Lines(&Chart{ID: "x"}, make([]string, 1), one).HTML()); counts["rect"] != 1 {
 		t.Errorf("a chart of one figure: %v", counts)
 	}
 }
@@ -351,5 +351,27 @@ func TestClassesOfMany(t *testing.T) {
 		if got := strings.Join(class, " "); got != c.want {
 			t.Errorf("%v are %s, want %s", c.values, got, c.want)
 		}
+	}
+}
+
+// TestRounded: numbers are rounded as strconv writes them, also those that only look as if they were
+// in the middle, such as 70.85.
+func TestRounded(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(15, 16))
+	check := func(x float64) {
+		for digits, steps := range map[int]float64{1: 10, 2: 100} {
+			want, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
+			if got := Rounded(x, steps); err != nil || got != want {
+				t.Fatalf("%v has %v with %d digits, want %v", x, got, digits, want)
+			}
+		}
+	}
+	for i := range 100_000 {
+		check(random.NormFloat64() * 1000)
+		near := float64(i)/200 + 0.005
+		check(near)
+		check(math.Nextafter(near, math.Inf(1)))
+		check(-math.Nextafter(near, 0))
 	}
 }

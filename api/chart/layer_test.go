@@ -65,7 +65,7 @@ func TestLayerBytes(t *testing.T) {
 				t.Errorf("%d areas, %s: %d bytes", count, name, size)
 			}
 			drawing, _, missing := Map(&Chart{ID: "x"}, l, areas)
-			n := strings.Count(string(drawing), "<path")
+			n := strings.Count(string(drawing.HTML()), "<path")
 			if n+len(missing) != count || n != len(l.areas) {
 				t.Errorf("%d areas, %s: %d drawn and %d missing", count, name, n, len(missing))
 			}
@@ -101,7 +101,7 @@ func TestPoints(t *testing.T) {
 			sum += v
 		}
 		drawing, legend := Points(&Chart{ID: "x", Title: hostile}, World(), places, add)
-		counts, _ := elements(t, drawing)
+		counts, _ := elements(t, drawing.HTML())
 		if n := counts["circle"]; n == 0 || n > maxPlaces || len(legend) > shades {
 			t.Errorf("%d places: %d marks", count, n)
 		}
@@ -111,7 +111,7 @@ func TestPoints(t *testing.T) {
 		}
 		view := viewOf(at)
 		total := 0.0
-		for _, m := range circle.FindAllStringSubmatch(string(drawing), -1) {
+		for _, m := range circle.FindAllStringSubmatch(string(drawing.HTML()), -1) {
 			x, _ := strconv.ParseFloat(m[2], 64)
 			y, _ := strconv.ParseFloat(m[3], 64)
 			if !view.touches(box{x, y, x, y}) {
@@ -141,8 +141,8 @@ func TestPointsOfMeans(t *testing.T) {
 		{"West", -10, -20, 3, "3"},
 	}
 	drawing, legend := Points(&Chart{ID: "x"}, World(), places, nil)
-	elements(t, drawing)
-	marks := circle.FindAllStringSubmatch(string(drawing), -1)
+	elements(t, drawing.HTML())
+	marks := circle.FindAllStringSubmatch(string(drawing.HTML()), -1)
 	if len(marks) != 2 || marks[0][1] != "several" || !strings.HasSuffix(marks[0][5], ", South and 1 more: 5 to 9") ||
 		marks[1][5] != "West: 3" || !slices.Equal(legend, []Shade{{"m1", "3"}}) {
 		t.Errorf("marks %q, legend %v", marks, legend)
@@ -153,14 +153,14 @@ func TestPointsOfMeans(t *testing.T) {
 func TestMapOfNeighbours(t *testing.T) {
 	t.Parallel()
 	drawing, _, missing := Map(&Chart{ID: "x"}, World(), []Area{{Code: "TCD", Text: "1"}, {Code: "SDN", Text: "2"}})
-	size := regexp.MustCompile(`viewBox="([-0-9]+) ([-0-9]+) ([0-9]+) ([0-9]+)"`).FindStringSubmatch(string(drawing))
-	paths := strings.Count(string(drawing), "<path")
+	size := regexp.MustCompile(`viewBox="([-0-9]+) ([-0-9]+) ([0-9]+) ([0-9]+)"`).FindStringSubmatch(string(drawing.HTML()))
+	paths := strings.Count(string(drawing.HTML()), "<path")
 	if width, err := strconv.Atoi(size[3]); err != nil || width > 400 || len(missing) > 0 || paths < 10 || paths > 60 {
 		t.Errorf("shows %q with %d areas, missing %v", size, paths, missing)
 	}
 	drawing, _, _ = Map(&Chart{ID: "x"}, World(), []Area{{Code: "TCD"}, {Code: "COL"}, {Code: "MMR"}})
-	if !strings.Contains(string(drawing), `viewBox="0 0 2000 850"`) {
-		t.Errorf("shows %.200s", drawing)
+	if !strings.Contains(string(drawing.HTML()), `viewBox="0 0 2000 850"`) {
+		t.Errorf("shows %.200s", drawing.HTML())
 	}
 }
 

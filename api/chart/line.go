@@ -1,8 +1,6 @@
 package chart
 
 import (
-	"html"
-	"html/template"
 	"strconv"
 	"strings"
 )
@@ -51,7 +49,7 @@ func Class(n int) string { return "s" + strconv.Itoa(n%Classes+1) }
 
 // plane is a chart over time: places for labels and values.
 type plane struct {
-	*svg
+	*Drawing
 	labels        []string
 	width, height float64
 	low, high     float64
@@ -65,37 +63,24 @@ func (p *plane) y(v float64) float64 {
 }
 
 // Lines draws series over time, as lines or as columns. Each has a point for each label.
-func Lines(c *Chart, labels []string, series []Series) template.HTML {
+func Lines(c *Chart, labels []string, series []Series) *Drawing {
 	least, most := span(series)
-	p := newPlane(c, lineWidth, lineHeight, labels, least, most)
-	if len(labels) < FewLabels {
-		p.columns(series)
-	} else {
-		p.lines(series)
-	}
-	return p.end()
+	return newPlane(c, lineWidth, lineHeight, labels, least, most).draw(series)
 }
 
 // Panels draws series over time in charts beside each other that have one scale.
-func Panels(c *Chart, labels []string, series []Series) template.HTML {
+func Panels(c *Chart, labels []string, series []Series) *Drawing {
 	least, most := span(series)
-	var all strings.Builder
-	all.WriteString(`<ul class="panels">`)
+	all := new(Drawing)
 	for n := range series {
 		one := *c
 		one.ID += "-" + strconv.Itoa(n+1)
 		one.Title += ", " + isolated(series[n].Name)
-		all.WriteString(`<li><p><bdi>` + html.EscapeString(series[n].Name) + `</bdi></p>`)
-		p := newPlane(&one, panelWidth, panelHeight, labels, least, most)
-		if len(labels) < FewLabels {
-			p.columns(series[n : n+1])
-		} else {
-			p.lines(series[n : n+1])
-		}
-		all.WriteString(string(p.end()) + `</li>`)
+		panel := newPlane(&one, panelWidth, panelHeight, labels, least, most).draw(series[n : n+1])
+		panel.Name = series[n].Name
+		all.Panels = append(all.Panels, panel)
 	}
-	all.WriteString(`</ul>`)
-	return template.HTML(all.String()) //nolint:gosec // every text is escaped where it is written
+	return all
 }
 
 // newPlane opens a drawing with its axes: values up to most, with their unit, and labels.
@@ -106,12 +91,12 @@ func newPlane(c *Chart, width, height int, labels []string, least, most float64)
 		step: float64(width-marginLeft-marginEnd) / float64(max(1, len(labels))),
 	}
 	size, format := scaleOf(max(p.high, -p.low))
-	p.svg = startIn(c, box{0, 0, p.width, p.height}, "lines")
-	p.add(`<text x="0" y="14" class="unit" data-size="`, strconv.FormatFloat(size, 'f', -1, 64), `">`,
-		html.EscapeString(strings.TrimSpace(c.Language.T(format, c.Unit))), `</text>`)
+	p.Drawing = newDrawing(c, "lines", box{0, 0, p.width, p.height})
+	p.text(0, 14, "unit", strings.TrimSpace(c.Language.T(format, c.Unit)))
+	p.Elements[0].scale = size
 	for _, mark := range marks {
-		p.add(`<path class="grid" d="M`, number1(marginLeft), ` `, number1(p.y(mark)), `H`,
-			number1(p.width-marginEnd), `"/>`)
+		y := Rounded(p.y(mark), 10)
+		p.add(Element{Kind: Path, Class: "grid", Lines: [][][2]float64{{{marginLeft, y}, {p.width - marginEnd, y}}}})
 		p.text(marginLeft-6, p.y(mark)+4, "end", plain(c.Language, mark/size))
 	}
 	room := width / 90 // labels
@@ -125,39 +110,57 @@ func newPlane(c *Chart, width, height int, labels []string, least, most float64)
 	return p
 }
 
+// text adds a text; class decides where it is anchored.
+func (p *plane) text(x, y float64, class, text string) {
+	p.add(Element{Kind: Text, Class: class, At: [4]float64{x, y}, Text: text})
+}
+
+func (p *plane) draw(series []Series) *Drawing {
+	if len(p.labels) < FewLabels {
+		p.columns(series)
+	} else {
+		p.lines(series)
+	}
+	return p.Drawing
+}
+
 func (p *plane) lines(series []Series) {
 	for n, s := range series {
 		class := Class(n)
 		path, changing := p.paths(&s)
-		p.add(`<path class="line `, class, `" d="`, path, `"/>`)
-		if changing != "" {
-			p.add(`<path class="line `, class, ` changing" d="`, changing, `"/>`)
+		p.add(Element{Kind: Path, Class: "line " + class, Lines: path})
+		if changing != nil {
+			p.add(Element{Kind: Path, Class: "line " + class + " changing", Lines: changing})
 		}
 		for i, point := range s.Points {
 			if point.Known && (len(p.labels)*len(series) <= maxMarks || s.alone(i)) {
-				p.add(`<circle class="mark `, class, point.look(), `" cx="`, number1(p.x(i)), `" cy="`,
-					number1(p.y(point.Value)), `" r="3"><title>`, html.EscapeString(s.said(p.labels, i)),
-					`</title></circle>`)
+				p.add(Element{
+					Kind: Circle, Class: "mark " + class + point.look(), Title: s.said(p.labels, i),
+					At: [4]float64{p.x(i), p.y(point.Value), 3},
+				})
 			}
 		}
 	}
 }
 
-// paths are the line of a series, and the parts of it that lead to figures that can still change.
-func (p *plane) paths(s *Series) (path, changing string) {
-	pen := "M"
+// paths are the lines of a series, and those that lead to figures that can still change.
+func (p *plane) paths(s *Series) (path, changing [][][2]float64) {
+	at := func(i int) [2]float64 { return [2]float64{Rounded(p.x(i), 10), Rounded(p.y(s.Points[i].Value), 10)} }
+	isDown := false // the pen
 	for i, point := range s.Points {
-		at := number1(p.x(i)) + " " + number1(p.y(point.Value))
-		switch {
-		case !point.Known:
-			pen = "M"
+		if !point.Known {
+			isDown = false
 			continue
-		case point.Changing && pen == "L":
-			changing += "M" + number1(p.x(i-1)) + " " + number1(p.y(s.Points[i-1].Value)) + "L" + at
-			pen = "M"
 		}
-		path += pen + at
-		pen = "L"
+		if isDown && point.Changing {
+			changing = append(changing, [][2]float64{at(i - 1), at(i)})
+			isDown = false
+		}
+		if !isDown {
+			path = append(path, nil)
+		}
+		last := &path[len(path)-1]
+		*last, isDown = append(*last, at(i)), true
 	}
 	return path, changing
 }
@@ -180,9 +183,10 @@ func (p *plane) columns(series []Series) {
 			}
 			left := p.x(i) + (float64(n)-float64(len(series))/2)*wide
 			top, bottom := min(p.y(point.Value), p.y(0)), max(p.y(point.Value), p.y(0))
-			p.add(`<rect class="mark `, Class(n), point.look(), `" x="`, number1(left), `" y="`, number1(top),
-				`" width="`, number1(wide-2), `" height="`, number1(max(1, bottom-top)), `"><title>`,
-				html.EscapeString(s.said(p.labels, i)), `</title></rect>`)
+			p.add(Element{
+				Kind: Rect, Class: "mark " + Class(n) + point.look(), Title: s.said(p.labels, i),
+				At: [4]float64{left, top, wide - 2, max(1, bottom-top)},
+			})
 			if len(series) == 1 && p.width == lineWidth {
 				p.text(p.x(i), top-5, "middle", point.Text)
 			}

@@ -20,8 +20,9 @@ const (
 // key.
 func Links(layer *Layer, targets []Target) template.HTML {
 	layer = layer.coarser(linksGrid, linksBytes)
+	d := newDrawing(new(Chart), "map", layer.box)
 	b := new(svg)
-	b.add(`<svg class="chart map" aria-hidden="true" `, viewBox(layer.box), `>`)
+	b.add(`<svg class="chart map" aria-hidden="true"`, viewBox(d.View), `>`)
 	byCode := map[string]*Target{}
 	for i := range targets {
 		byCode[targets[i].Code] = &targets[i]
@@ -30,14 +31,15 @@ func Links(layer *Layer, targets []Target) template.HTML {
 		a := &layer.areas[i]
 		t := byCode[a.code]
 		if t == nil {
-			b.area("none", "", a.path)
+			b.element(&Element{Kind: Path, Class: "none", area: a.path})
 			continue
 		}
 		b.add(`<a href="`, html.EscapeString(t.Address), `" tabindex="-1">`)
-		b.area(t.Class, isolated(t.Name), a.path)
+		b.element(&Element{Kind: Path, Class: t.Class, Title: isolated(t.Name), area: a.path})
 		b.add(`</a>`)
 	}
-	return b.end()
+	b.add("</svg>")
+	return b.html()
 }
 
 // coarser is the layer in units of which one is several of its own, with areas of at most so many

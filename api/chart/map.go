@@ -2,8 +2,6 @@ package chart
 
 import (
 	"cmp"
-	"html"
-	"html/template"
 	"math"
 	"slices"
 	"strconv"
@@ -30,7 +28,7 @@ const shades = 3
 // Map draws the areas of a layer, darker for greater figures, and on dark pages brighter. Where
 // they are in one part of the world, it shows that part. missing are areas that the layer does not
 // have.
-func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []Shade, missing []Area) {
+func Map(c *Chart, layer *Layer, areas []Area) (d *Drawing, legend []Shade, missing []Area) {
 	values := make([]float64, len(areas))
 	texts := make([]string, len(areas))
 	byCode := make(map[string]int, len(areas))
@@ -39,8 +37,8 @@ func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []
 	}
 	class, legend := classify(c.Language, values, texts)
 	view := layer.viewOf(byCode)
-	b := startIn(c, view, "map")
-	b.hatch(view)
+	d = newDrawing(c, "map", view)
+	d.Elements = make([]Element, 0, len(layer.areas))
 	drawn := make([]bool, len(areas))
 	for i := range layer.areas {
 		at := &layer.areas[i]
@@ -51,11 +49,11 @@ func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []
 		switch {
 		case known:
 			drawn[k] = true
-			b.area(class[k], isolated(areas[k].Name)+": "+areas[k].Text, at.path)
+			d.area(class[k], isolated(areas[k].Name)+": "+areas[k].Text, at.path)
 		case at.name != "":
-			b.area("none", c.Language.Country(at.code, at.name), at.path)
+			d.area("none", c.Language.Country(at.code, at.name), at.path)
 		default:
-			b.area("none", "", at.path)
+			d.area("none", "", at.path)
 		}
 	}
 	for i := range areas {
@@ -63,13 +61,7 @@ func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []
 			missing = append(missing, areas[i])
 		}
 	}
-	return b.end(), legend, missing
-}
-
-// hatch is what areas without a figure are filled with: no shade, since each would be a class.
-func (b *svg) hatch(view box) {
-	b.add(`<pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45) scale(`,
-		fine((view.right-view.left)/800), `)"><line y2="8"/></pattern>`)
+	return d, legend, missing
 }
 
 // viewOf is the part of a layer that has some areas: all of it, or less than half of the world.
@@ -87,15 +79,6 @@ func (l *Layer) viewOf(areas map[string]int) box {
 		return near
 	}
 	return l.box
-}
-
-func (b *svg) area(class, title, path string) {
-	b.add(`<path class="`, class, `" d="`, path)
-	if title == "" {
-		b.add(`"/>`)
-		return
-	}
-	b.add(`"><title>`, html.EscapeString(title), `</title></path>`)
 }
 
 // classify shares figures out among classes: about as many in each, equal ones in one. Classes of

@@ -2,11 +2,8 @@ package chart
 
 import (
 	"cmp"
-	"html"
-	"html/template"
 	"math"
 	"slices"
-	"strconv"
 
 	"hdqs/api/lang"
 )
@@ -39,16 +36,17 @@ type mark struct {
 // such figure, and such marks say from where to where the figures go.
 func Points(
 	c *Chart, world *Layer, places []Place, total func([]*Place) (float64, string),
-) (drawing template.HTML, legend []Shade) {
+) (d *Drawing, legend []Shade) {
 	at := make([][2]float64, len(places))
 	for i := range places {
 		at[i][0], at[i][1] = project(places[i].Lon, places[i].Lat)
 	}
 	view := viewOf(at)
-	b := startIn(c, view, "map points")
+	d = newDrawing(c, "map points", view)
+	d.steps = 100
 	for i := range world.areas {
 		if world.areas[i].box.touches(view) {
-			b.area("none", "", world.areas[i].path)
+			d.area("none", "", world.areas[i].path)
 		}
 	}
 	marks := marksOf(places, at, (view.right-view.left)/80)
@@ -76,10 +74,9 @@ func Points(
 		if len(m.places) > 1 {
 			size *= 1.5
 		}
-		b.add(`<circle class="`, shade, `" cx="`, fine(m.x), `" cy="`, fine(m.y), `" r="`, fine(size), `"><title>`,
-			html.EscapeString(m.title(c.Language)), `</title></circle>`)
+		d.add(Element{Kind: Circle, Class: shade, Title: m.title(c.Language), At: [4]float64{m.x, m.y, size}})
 	}
-	return b.end(), legend
+	return d, legend
 }
 
 // viewOf is the part of the map of the world that has all places, which are at these points.
@@ -174,6 +171,3 @@ func (m *mark) title(l *lang.Language) string {
 	}
 	return text + ": " + l.T("%s to %s", least.Text, most.Text)
 }
-
-// fine writes a place on a map that may be shown many times larger than the whole world.
-func fine(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

@@ -17,7 +17,7 @@ const (
 // point is dashed if its figure can still change.
 func Spark(title string, points []Point, changing bool) template.HTML {
 	b := new(svg)
-	b.add(`<svg class="spark" `, viewBox(box{0, 0, sparkWidth, sparkHeight}), ` role="img" aria-label="`,
+	b.add(`<svg class="spark"`, viewBox([4]float64{0, 0, sparkWidth, sparkHeight}), ` role="img" aria-label="`,
 		html.EscapeString(title), `">`)
 	least, most := span([]Series{{Points: points}})
 	if least == most {
@@ -26,7 +26,7 @@ func Spark(title string, points []Point, changing bool) template.HTML {
 	place := func(i int) string {
 		x := sparkMargin + float64(i)*(sparkWidth-2*sparkMargin)/float64(max(1, len(points)-1))
 		y := sparkMargin + (most-points[i].Value)/(most-least)*(sparkHeight-2*sparkMargin)
-		return number1(x) + " " + number1(y)
+		return Digits(x) + " " + Digits(y)
 	}
 	last := len(points) - 1
 	s := Series{Points: points}
@@ -53,5 +53,6 @@ func Spark(title string, points []Point, changing bool) template.HTML {
 	if dots.Len() > 0 {
 		b.add(`<path class="dot" d="`, dots.String(), `"/>`)
 	}
-	return b.end()
+	b.add("</svg>")
+	return b.html()
 }

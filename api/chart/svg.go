@@ -1,8 +1,6 @@
 package chart
 
 import (
-	"html"
-	"html/template"
 	"math"
 	"strconv"
 	"strings"
@@ -19,43 +17,6 @@ type Chart struct {
 	Language    *lang.Language
 }
 
-// svg collects the elements of a drawing.
-type svg struct{ strings.Builder }
-
-// startIn opens a drawing that shows a part of the plane.
-func startIn(c *Chart, view box, class string) *svg { return open(c, class, " "+viewBox(view)) }
-
-// viewBox is the attribute by which a drawing shows a part of the plane.
-func viewBox(b box) string {
-	return `viewBox="` + number1(b.left) + ` ` + number1(b.top) + ` ` + number1(b.right-b.left) + ` ` +
-		number1(b.bottom-b.top) + `"`
-}
-
-// open opens a drawing, whose size attributes say.
-func open(c *Chart, class, size string) *svg {
-	b := new(svg)
-	b.add(`<svg class="chart `, class, `" role="img"`, size,
-		` aria-labelledby="`, c.ID, `-title" aria-describedby="`, c.ID, `-desc"><title id="`, c.ID, `-title">`,
-		html.EscapeString(c.Title), `</title><desc id="`, c.ID, `-desc">`, html.EscapeString(c.Description), `</desc>`)
-	return b
-}
-
-func (b *svg) add(parts ...string) {
-	for _, p := range parts {
-		b.WriteString(p)
-	}
-}
-
-// text writes a text at a place; class decides where it is anchored.
-func (b *svg) text(x, y float64, class, text string) {
-	b.add(`<text x="`, number1(x), `" y="`, number1(y), `" class="`, class, `">`, html.EscapeString(text), `</text>`)
-}
-
-func (b *svg) end() template.HTML {
-	b.add("</svg>")
-	return template.HTML(b.String()) //nolint:gosec // every text is escaped where it is written
-}
-
 // isolated is a name that may be written from right to left, so that what follows it stays behind
 // it. Pages have elements for that, titles of drawings have only text.
 func isolated(name string) string {
@@ -65,11 +26,6 @@ func isolated(name string) string {
 		}
 	}
 	return name
-}
-
-// number1 writes a number with at most one digit after the point.
-func number1(x float64) string {
-	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 }
 
 // ticks are the marks of an axis from 0, or from least if that is negative, to most: between three

@@ -2,7 +2,6 @@ package picture
 
 import (
 	"bytes"
-	"html/template"
 	"math"
 	"strings"
 
@@ -21,10 +20,10 @@ type Card struct {
 	Language       *lang.Language
 	MadeUp         string // that the figures are made up, empty if they are not
 	Title, Filters string
-	Chart          template.HTML // a drawing of package chart, or several in a list
-	Bars           []chart.Bar   // in place of a chart
-	Tiles          []Tile        // in place of both
-	More           int           // bars that are not among them
+	Chart          *chart.Drawing
+	Bars           []chart.Bar // in place of a chart
+	Tiles          []Tile      // in place of both
+	More           int         // bars that are not among them
 	Legend         []Key
 	Notes          string // what is left out, and whose boundaries there are
 	Facts          string // unit, period, places, provider, licence
@@ -61,21 +60,17 @@ var (
 )
 
 // SVG is the card as a drawing.
-func (c *Card) SVG() ([]byte, error) {
+func (c *Card) SVG() []byte {
 	d := newDrawing(strings.TrimSpace(c.Title+" "+c.Filters), newLetters())
-	if err := c.draw(d, d.letters); err != nil {
-		return nil, err
-	}
+	c.draw(d, d.letters)
 	d.add("</svg>")
-	return []byte(d.String()), nil
+	return []byte(d.String())
 }
 
 // PNG is the card as pixels.
 func (c *Card) PNG() ([]byte, error) {
 	to := newCanvas(newLetters())
-	if err := c.draw(to, to.letters); err != nil {
-		return nil, err
-	}
+	c.draw(to, to.letters)
 	var b bytes.Buffer
 	err := to.write(&b)
 	return b.Bytes(), err
@@ -103,12 +98,12 @@ func heightOf(l *letters, s *style, text string, lines int) float64 {
 }
 
 // draw draws from above: what it is; from below: where it is from; and between them the chart.
-func (c *Card) draw(to sink, l *letters) error {
-	to.shape([]ring{rectangle(0, 0, Width, Height)}, &style{fill: back}, "")
+func (c *Card) draw(to sink, l *letters) {
+	to.shape([]ring{page.rectangle(0, 0, Width, Height)}, &style{fill: back}, "")
 	top := 28.0
 	if c.MadeUp != "" {
-		to.shape([]ring{rectangle(0, 0, Width, bandHigh)}, &style{fill: warn}, "")
-		to.shape([]ring{rectangle(0, bandHigh, Width, 2)}, &style{fill: warnEdge}, "")
+		to.shape([]ring{page.rectangle(0, 0, Width, bandHigh)}, &style{fill: warn}, "")
+		to.shape([]ring{page.rectangle(0, bandHigh, Width, 2)}, &style{fill: warnEdge}, "")
 		to.text(point{margin, 29}, banner, c.MadeUp)
 		top += bandHigh - 12
 	}
@@ -117,7 +112,7 @@ func (c *Card) draw(to sink, l *letters) error {
 		top = c.paragraph(to, l, top+2, filters, c.Filters, 2)
 	}
 	low := Height - 50.0
-	to.shape([]ring{rectangle(margin, low, inner, 1)}, &style{fill: line}, "")
+	to.shape([]ring{page.rectangle(margin, low, inner, 1)}, &style{fill: line}, "")
 	to.text(point{margin, low + 28}, service, c.Service)
 	room := inner - l.width(c.Service, service) - 24
 	if cut := l.wrapped(c.Address, source, room, 1); len(cut) > 0 {
@@ -128,7 +123,7 @@ func (c *Card) draw(to sink, l *letters) error {
 	notes := c.Notes
 	bars := c.Bars
 	if len(bars) > 0 {
-		most := int((low - 12 - top - heightOf(l, noted, "x", 1)) / inner * barWide / barStep)
+		most := int((low - 12 - top - heightOf(l, noted, "x", 1)) / inner * barWide / chart.BarStep)
 		if n := min(len(bars), max(1, most)); n < len(bars) || c.More > 0 {
 			notes = strings.TrimSpace(c.Language.T("And %s more.", lang.Count(len(bars)-n+c.More)) + " " + notes)
 			bars = bars[:n]
@@ -146,14 +141,10 @@ func (c *Card) draw(to sink, l *letters) error {
 		in.draw(to, chart.Bars(&chart.Chart{ID: "p", Language: c.Language}, bars))
 	case len(c.Tiles) > 0:
 		c.tiles(to, l, in)
-	default:
-		return in.draw(to, c.Chart)
+	case c.Chart != nil:
+		in.draw(to, c.Chart)
 	}
-	return nil
 }
-
-// barStep is the height of a bar of package chart.
-const barStep = 36
 
 // legend writes keys beside each other, as many as there is room for.
 func (c *Card) legend(to sink, l *letters, top float64) {
@@ -163,55 +154,16 @@ func (c *Card) legend(to sink, l *letters, top float64) {
 		if x+width+38 > Width-margin {
 			return
 		}
-		s := styleOf([]string{"path", "map", k.Class})
-		shape := rectangle(x, top+4, 30, 18)
+		s := styleOf("path map " + k.Class)
+		shape := page.rectangle(x, top+4, 30, 18)
 		if k.Line {
-			s = styleOf([]string{"line", k.Class}).enlarged(1.5)
+			s = styleOf("line " + k.Class).enlarged(1.5)
 			shape = ring{points: []point{{x, top + 13}, {x + 30, top + 13}}}
 		}
 		to.shape([]ring{shape}, s, "")
 		to.text(point{x + 38, top + 19}, keyed, k.Text)
 		x += width + 66
 	}
-}
-
-// draw draws charts into an area: one, or several beside each other, each below its name.
-func (in area) draw(to sink, drawing template.HTML) error {
-	root, err := read(string(drawing))
-	if err != nil {
-		return err
-	}
-	charts := root.all("svg")
-	if len(charts) == 1 && charts[0].attr("viewBox") == "" {
-		scale := in.width / barWide
-		charts[0].drawAt(to, matrix{scale, in.x, in.y}, barWide, strings.Fields(charts[0].attr("class")))
-		return nil
-	}
-	if len(charts) == 1 {
-		charts[0].draw(to, in, 0.5)
-		return nil
-	}
-	names := root.all("bdi")
-	columns, best := 1, 0.0
-	const gap, head = 16, 24
-	for n := 1; n <= len(charts); n++ { // as many as make them largest
-		rows := float64((len(charts) + n - 1) / n)
-		view := charts[0].size()
-		scale := min((in.width/float64(n)-gap)/view[2], (in.height/rows-head)/view[3])
-		if scale > best {
-			columns, best = n, scale
-		}
-	}
-	rows := (len(charts) + columns - 1) / columns
-	wide, high := in.width/float64(columns), in.height/float64(rows)
-	for i, chart := range charts {
-		x, y := in.x+float64(i%columns)*wide, in.y+float64(i/columns)*high
-		if i < len(names) {
-			to.text(point{x, y + 16}, &style{fill: ink, size: 17, bold: true}, names[i].said())
-		}
-		chart.draw(to, area{x, y + head, wide - gap, high - head}, 0)
-	}
-	return nil
 }
 
 // tiles draws single figures, at most six.

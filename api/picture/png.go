@@ -199,15 +199,15 @@ func appendStroke(all []ring, points []point, half float64) []ring {
 const longestDashed = 100 * Width
 
 // dashed cuts a line into dashes.
-func dashed(points []point, dash string) (pieces [][]point) {
-	lengths, all := strings.Fields(dash), 0.0
+func dashed(points []point, lengths []float64) (pieces [][]point) {
+	all := 0.0
 	for i := 1; i < len(points); i++ {
 		all += math.Hypot(points[i].x-points[i-1].x, points[i].y-points[i-1].y)
 	}
 	if len(lengths) == 0 || len(points) == 0 || !(all < longestDashed) {
 		return [][]point{points}
 	}
-	n, left := 0, number(lengths[0])
+	n, left := 0, lengths[0]
 	piece := []point{points[0]}
 	for i := 1; i < len(points); i++ {
 		a, b := points[i-1], points[i]
@@ -222,7 +222,7 @@ func dashed(points []point, dash string) (pieces [][]point) {
 				pieces = append(pieces, append(piece, a))
 			}
 			n++
-			piece, left = []point{a}, number(lengths[n%len(lengths)])
+			piece, left = []point{a}, lengths[n%len(lengths)]
 		}
 		piece = append(piece, b)
 	}

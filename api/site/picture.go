@@ -23,7 +23,7 @@ func newCard(p place, share *browse.Share) *picture.Card {
 func (of *view) card(page *browse.Page) *picture.Card {
 	x, c := page.Figure, newCard(of.place, page.Share)
 	c.Title, c.Filters, c.Facts, c.Chart = x.Title, page.Share.Filters, page.Share.Facts, x.Drawing
-	if x.Bars == "" { // there is no map of the same
+	if x.Bars == nil { // there is no map of the same
 		c.Bars, c.More = x.AllBars, x.Left
 	}
 	for _, shade := range x.Legend {

@@ -1,0 +1,222 @@
+package chart
+
+import (
+	"html"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Drawing is a chart as data: HTML writes it for a page, package picture draws it.
+type Drawing struct {
+	Class    string     // lines, bars, map or map points
+	View     [4]float64 // what is shown of the plane: left, top, width and height; bars are as wide as the page
+	Elements []Element  // in the order in which they are drawn
+	Name     string     // of a panel
+	Panels   []*Drawing // beside each other, in place of elements
+
+	about Chart
+	steps float64 // between one and the next whole number, to which places are rounded
+}
+
+// Element is something that is drawn: what its kind needs of this.
+type Element struct {
+	Kind         Kind
+	Class, Title string         // of the style sheet, and for readers who point at it
+	At           [4]float64     // x and y, then width and height, or the radius
+	Lines        [][][2]float64 // of a path, through points
+	Text, Figure string
+	RTL          bool // a row begins on the right
+
+	area  string  // of a path: an outline as its layer has it
+	scale float64 // of a text that says so: what the numbers of an axis are divided by
+}
+
+// Kind is the name of an element in SVG, or Row: a bar, with its name and figure above it. The x and
+// width of a row are parts of the width of the page in per cent.
+type Kind string
+
+// The kinds of elements.
+const (
+	Path   Kind = "path"
+	Rect   Kind = "rect"
+	Circle Kind = "circle"
+	Text   Kind = "text"
+	Row    Kind = "row"
+)
+
+// places are the names of what At has.
+var places = map[Kind][]string{Rect: {"x", "y", "width", "height"}, Circle: {"cx", "cy", "r"}, Text: {"x", "y"}}
+
+// Points are the lines of a path, or the rings around an area, which are closed.
+func (e *Element) Points() (lines [][][2]float64, closed bool) {
+	if e.area != "" {
+		return ringsOf(e.area), true
+	}
+	return e.Lines, false
+}
+
+func newDrawing(c *Chart, class string, view box) *Drawing {
+	return &Drawing{
+		Class: class, View: [4]float64{view.left, view.top, view.right - view.left, view.bottom - view.top},
+		about: *c, steps: 10,
+	}
+}
+
+// add adds an element. Its places are rounded, so that pictures are the same as pages.
+func (d *Drawing) add(e Element) {
+	for i, x := range e.At {
+		e.At[i] = Rounded(x, d.steps)
+	}
+	d.Elements = append(d.Elements, e)
+}
+
+// area adds an area of a map.
+func (d *Drawing) area(class, title, path string) {
+	d.Elements = append(d.Elements, Element{Kind: Path, Class: class, Title: title, area: path})
+}
+
+// Rounded is a number rounded to steps between whole numbers, such as 10, as strconv writes it.
+func Rounded(x, steps float64) float64 {
+	n, half := math.RoundToEven(x*steps), math.Floor(x*steps)+0.5
+	switch over := math.FMA(x, steps, -half); { // the product may itself have been rounded, to the half
+	case over > 0:
+		n = half + 0.5
+	case over < 0:
+		n = half - 0.5
+	}
+	return math.Copysign(n/steps, x)
+}
+
+// Digits writes a number with at most one digit after the point.
+func Digits(x float64) string { return strconv.FormatFloat(Rounded(x, 10), 'f', -1, 64) }
+
+// fine writes a place on a map that may be shown many times larger than the whole world.
+func fine(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// svg writes drawings.
+type svg struct {
+	strings.Builder
+	digits int // after the point, -1 for as many as a number has
+}
+
+// HTML is the drawing as a part of a page.
+func (d *Drawing) HTML() template.HTML {
+	b := &svg{digits: -1}
+	if d.Panels == nil {
+		b.drawing(d)
+		return b.html()
+	}
+	b.add(`<ul class="panels">`)
+	for _, one := range d.Panels {
+		b.add(`<li><p><bdi>`, html.EscapeString(one.Name), `</bdi></p>`)
+		b.drawing(one)
+		b.add(`</li>`)
+	}
+	b.add(`</ul>`)
+	return b.html()
+}
+
+func (b *svg) html() template.HTML {
+	return template.HTML(b.String()) //nolint:gosec // every text is escaped where it is written
+}
+
+func (b *svg) drawing(d *Drawing) {
+	c, size := &d.about, viewBox(d.View)
+	if d.Class == "bars" {
+		size = ` width="100%" height="` + Digits(d.View[3]) + `"`
+	}
+	b.add(`<svg class="chart `, d.Class, `" role="img"`, size,
+		` aria-labelledby="`, c.ID, `-title" aria-describedby="`, c.ID, `-desc"><title id="`, c.ID, `-title">`,
+		html.EscapeString(c.Title), `</title><desc id="`, c.ID, `-desc">`, html.EscapeString(c.Description), `</desc>`)
+	if d.Class == "map" { // what areas without a figure are filled with: no shade, since each would be a class
+		b.add(`<pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" `,
+			`patternTransform="rotate(45) scale(`, fine(d.View[2]/800), `)"><line y2="8"/></pattern>`)
+	}
+	if d.steps > 10 {
+		b.digits = 2
+	}
+	for i := range d.Elements {
+		b.element(&d.Elements[i])
+	}
+	b.add("</svg>")
+}
+
+// viewBox is the attribute by which a drawing shows a part of the plane.
+func viewBox(v [4]float64) string {
+	return ` viewBox="` + Digits(v[0]) + " " + Digits(v[1]) + " " + Digits(v[2]) + " " + Digits(v[3]) + `"`
+}
+
+func (b *svg) add(parts ...string) {
+	for _, p := range parts {
+		b.WriteString(p)
+	}
+}
+
+func (b *svg) number(before string, x float64) {
+	b.WriteString(before)
+	var text [32]byte
+	b.Write(strconv.AppendFloat(text[:0], x, 'f', b.digits, 64))
+}
+
+func (b *svg) element(e *Element) {
+	if e.Kind == Row {
+		b.row(e)
+		return
+	}
+	b.add("<", string(e.Kind))
+	if e.Kind != Text {
+		b.add(` class="`, e.Class, `"`)
+	}
+	for i, place := range places[e.Kind] {
+		b.add(" ", place)
+		b.number(`="`, e.At[i])
+		b.add(`"`)
+	}
+	switch e.Kind {
+	case Path:
+		b.add(` d="`, e.area)
+		b.lines(e)
+		b.add(`"`)
+	case Text:
+		b.add(` class="`, e.Class, `"`)
+		if e.scale != 0 {
+			b.add(` data-size="`, strconv.FormatFloat(e.scale, 'f', -1, 64), `"`)
+		}
+		b.add(">", html.EscapeString(e.Text), "</text>")
+		return
+	}
+	if e.Title == "" {
+		b.add("/>")
+		return
+	}
+	b.add("><title>", html.EscapeString(e.Title), "</title></", string(e.Kind), ">")
+}
+
+func (b *svg) lines(e *Element) {
+	for _, line := range e.Lines {
+		for i, p := range line {
+			if i > 0 && e.Class == "grid" { // level
+				b.number("H", p[0])
+				continue
+			}
+			b.number([2]string{"M", "L"}[min(i, 1)], p[0])
+			b.number(" ", p[1])
+		}
+	}
+}
+
+// row writes a bar with its name and figure. Texts are of the page's size, so that they can be read
+// on a phone.
+func (b *svg) row(e *Element) {
+	name, figure := `<text x="0" y="`, `<text class="end" x="100%" y="`
+	if e.RTL {
+		name, figure = figure, name
+	}
+	top, below := Digits(e.At[1]), Digits(e.At[1]+RowGap)
+	b.add(`<g><title>`, html.EscapeString(e.Title), `</title>`,
+		name, top, `">`, html.EscapeString(e.Text), `</text>`, figure, top, `">`, html.EscapeString(e.Figure), `</text>`,
+		`<rect class="track" x="0" y="`, below, `" width="100%" height="8"/><rect class="bar" x="`, fine(e.At[0]), `%" y="`,
+		below, `" width="`, fine(e.At[2]), `%" height="8"/></g>`)
+}
