@@ -9,17 +9,13 @@ type Bar struct {
 	Text  string // the figure as pages write it
 }
 
-// BarStep is the height of a bar with its name above it, and RowGap is from the foot of the name to
-// the bar.
-const (
-	BarStep = 36
-	RowGap  = 6
-)
+// BarStep is the height of a bar with its name above it.
+const BarStep = 36
 
 // Bars draws bars below each other, from the side from which the language is written.
 func Bars(c *Chart, bars []Bar) *Drawing {
-	d := newDrawing(c, "bars", box{bottom: float64(len(bars)*BarStep + 4)})
-	d.steps = 100
+	d := newDrawing(c, "bars", box{bottom: float64(len(bars)*BarStep + 4)}, len(bars))
+	d.Digits = 2
 	least, most := 0.0, 0.0
 	for _, bar := range bars {
 		least, most = min(least, bar.Value), max(most, bar.Value)
@@ -29,13 +25,13 @@ func Bars(c *Chart, bars []Bar) *Drawing {
 	}
 	x := func(v float64) float64 { return (v - least) / (most - least) * 100 }
 	for i, bar := range bars {
-		from, to := min(x(0), x(bar.Value)), max(x(0), x(bar.Value))
+		top, from, to := float64(i*BarStep), min(x(0), x(bar.Value)), max(x(0), x(bar.Value))
 		if c.Language.IsRTL() {
 			from, to = 100-to, 100-from
 		}
 		d.add(Element{
 			Kind: Row, Title: isolated(bar.Name) + ": " + bar.Text, Text: cut(bar.Name, 36), Figure: bar.Text,
-			At: [4]float64{from, float64(i*BarStep + 16), max(0.2, to-from)}, RTL: c.Language.IsRTL(),
+			At: [4]float64{from, top + 16, max(0.2, to-from), top + 22}, RTL: c.Language.IsRTL(),
 		})
 	}
 	return d

@@ -353,25 +353,3 @@ func TestClassesOfMany(t *testing.T) {
 		}
 	}
 }
-
-// TestRounded: numbers are rounded as strconv writes them, also those that only look as if they were
-// in the middle, such as 70.85.
-func TestRounded(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(15, 16))
-	check := func(x float64) {
-		for digits, steps := range map[int]float64{1: 10, 2: 100} {
-			want, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
-			if got := Rounded(x, steps); err != nil || got != want {
-				t.Fatalf("%v has %v with %d digits, want %v", x, got, digits, want)
-			}
-		}
-	}
-	for i := range 100_000 {
-		check(random.NormFloat64() * 1000)
-		near := float64(i)/200 + 0.005
-		check(near)
-		check(math.Nextafter(near, math.Inf(1)))
-		check(-math.Nextafter(near, 0))
-	}
-}

@@ -3,7 +3,6 @@ package chart
 import (
 	"html"
 	"html/template"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -12,12 +11,12 @@ import (
 type Drawing struct {
 	Class    string     // lines, bars, map or map points
 	View     [4]float64 // what is shown of the plane: left, top, width and height; bars are as wide as the page
+	Digits   int        // after the point, with which places are shown: one, or none where that is 0; or two
 	Elements []Element  // in the order in which they are drawn
 	Name     string     // of a panel
 	Panels   []*Drawing // beside each other, in place of elements
 
 	about Chart
-	steps float64 // between one and the next whole number, to which places are rounded
 }
 
 // Element is something that is drawn: what its kind needs of this.
@@ -33,8 +32,9 @@ type Element struct {
 	scale float64 // of a text that says so: what the numbers of an axis are divided by
 }
 
-// Kind is the name of an element in SVG, or Row: a bar, with its name and figure above it. The x and
-// width of a row are parts of the width of the page in per cent.
+// Kind is the name of an element in SVG, or Row: a bar with its name and figure above it. Its x and
+// width are parts of the page's width in per cent, its y is that of the name, and its last place is
+// the top of the bar.
 type Kind string
 
 // The kinds of elements.
@@ -57,76 +57,52 @@ func (e *Element) Points() (lines [][][2]float64, closed bool) {
 	return e.Lines, false
 }
 
-func newDrawing(c *Chart, class string, view box) *Drawing {
+// newDrawing is a drawing with room for elements.
+func newDrawing(c *Chart, class string, view box, room int) *Drawing {
 	return &Drawing{
 		Class: class, View: [4]float64{view.left, view.top, view.right - view.left, view.bottom - view.top},
-		about: *c, steps: 10,
+		Digits: 1, Elements: make([]Element, 0, room), about: *c,
 	}
 }
 
-// add adds an element. Its places are rounded, so that pictures are the same as pages.
-func (d *Drawing) add(e Element) {
-	for i, x := range e.At {
-		e.At[i] = Rounded(x, d.steps)
-	}
-	d.Elements = append(d.Elements, e)
-}
-
-// area adds an area of a map.
-func (d *Drawing) area(class, title, path string) {
-	d.Elements = append(d.Elements, Element{Kind: Path, Class: class, Title: title, area: path})
-}
-
-// Rounded is a number rounded to steps between whole numbers, such as 10, as strconv writes it.
-func Rounded(x, steps float64) float64 {
-	n, half := math.RoundToEven(x*steps), math.Floor(x*steps)+0.5
-	switch over := math.FMA(x, steps, -half); { // the product may itself have been rounded, to the half
-	case over > 0:
-		n = half + 0.5
-	case over < 0:
-		n = half - 0.5
-	}
-	return math.Copysign(n/steps, x)
-}
-
-// Digits writes a number with at most one digit after the point.
-func Digits(x float64) string { return strconv.FormatFloat(Rounded(x, 10), 'f', -1, 64) }
-
-// fine writes a place on a map that may be shown many times larger than the whole world.
-func fine(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+func (d *Drawing) add(e Element) { d.Elements = append(d.Elements, e) }
 
 // svg writes drawings.
 type svg struct {
 	strings.Builder
-	digits int // after the point, -1 for as many as a number has
+	digits int
 }
 
 // HTML is the drawing as a part of a page.
 func (d *Drawing) HTML() template.HTML {
-	b := &svg{digits: -1}
+	b := new(svg)
 	if d.Panels == nil {
 		b.drawing(d)
-		return b.html()
+		return b.end()
 	}
 	b.add(`<ul class="panels">`)
 	for _, one := range d.Panels {
 		b.add(`<li><p><bdi>`, html.EscapeString(one.Name), `</bdi></p>`)
 		b.drawing(one)
-		b.add(`</li>`)
+		b.add(`</svg></li>`)
 	}
 	b.add(`</ul>`)
-	return b.html()
-}
-
-func (b *svg) html() template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // every text is escaped where it is written
 }
 
+func (b *svg) end() template.HTML {
+	b.add("</svg>")
+	return template.HTML(b.String()) //nolint:gosec // every text is escaped where it is written
+}
+
+// drawing writes all but the end of a drawing.
 func (b *svg) drawing(d *Drawing) {
 	c, size := &d.about, viewBox(d.View)
 	if d.Class == "bars" {
 		size = ` width="100%" height="` + Digits(d.View[3]) + `"`
 	}
+	b.Grow(len(d.Elements) * map[string]int{"map": 300, "bars": 450}[d.Class]) // elements of these are long
+	b.digits = d.Digits
 	b.add(`<svg class="chart `, d.Class, `" role="img"`, size,
 		` aria-labelledby="`, c.ID, `-title" aria-describedby="`, c.ID, `-desc"><title id="`, c.ID, `-title">`,
 		html.EscapeString(c.Title), `</title><desc id="`, c.ID, `-desc">`, html.EscapeString(c.Description), `</desc>`)
@@ -134,13 +110,9 @@ func (b *svg) drawing(d *Drawing) {
 		b.add(`<pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" `,
 			`patternTransform="rotate(45) scale(`, fine(d.View[2]/800), `)"><line y2="8"/></pattern>`)
 	}
-	if d.steps > 10 {
-		b.digits = 2
-	}
 	for i := range d.Elements {
 		b.element(&d.Elements[i])
 	}
-	b.add("</svg>")
 }
 
 // viewBox is the attribute by which a drawing shows a part of the plane.
@@ -154,10 +126,11 @@ func (b *svg) add(parts ...string) {
 	}
 }
 
-func (b *svg) number(before string, x float64) {
-	b.WriteString(before)
-	var text [32]byte
-	b.Write(strconv.AppendFloat(text[:0], x, 'f', b.digits, 64))
+func (b *svg) number(x float64) string {
+	if b.digits == 2 {
+		return fine(x)
+	}
+	return Digits(x)
 }
 
 func (b *svg) element(e *Element) {
@@ -170,9 +143,7 @@ func (b *svg) element(e *Element) {
 		b.add(` class="`, e.Class, `"`)
 	}
 	for i, place := range places[e.Kind] {
-		b.add(" ", place)
-		b.number(`="`, e.At[i])
-		b.add(`"`)
+		b.add(" ", place, `="`, b.number(e.At[i]), `"`)
 	}
 	switch e.Kind {
 	case Path:
@@ -198,11 +169,10 @@ func (b *svg) lines(e *Element) {
 	for _, line := range e.Lines {
 		for i, p := range line {
 			if i > 0 && e.Class == "grid" { // level
-				b.number("H", p[0])
+				b.add("H", b.number(p[0]))
 				continue
 			}
-			b.number([2]string{"M", "L"}[min(i, 1)], p[0])
-			b.number(" ", p[1])
+			b.add([2]string{"M", "L"}[min(i, 1)], b.number(p[0]), " ", b.number(p[1]))
 		}
 	}
 }
@@ -214,9 +184,15 @@ func (b *svg) row(e *Element) {
 	if e.RTL {
 		name, figure = figure, name
 	}
-	top, below := Digits(e.At[1]), Digits(e.At[1]+RowGap)
+	top, below := Digits(e.At[1]), Digits(e.At[3])
 	b.add(`<g><title>`, html.EscapeString(e.Title), `</title>`,
 		name, top, `">`, html.EscapeString(e.Text), `</text>`, figure, top, `">`, html.EscapeString(e.Figure), `</text>`,
 		`<rect class="track" x="0" y="`, below, `" width="100%" height="8"/><rect class="bar" x="`, fine(e.At[0]), `%" y="`,
 		below, `" width="`, fine(e.At[2]), `%" height="8"/></g>`)
 }
+
+// Digits writes a number with at most one digit after the point.
+func Digits(x float64) string { return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0") }
+
+// fine writes a place on a map that may be shown many times larger than the whole world.
+func fine(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

@@ -91,12 +91,12 @@ func newPlane(c *Chart, width, height int, labels []string, least, most float64)
 		step: float64(width-marginLeft-marginEnd) / float64(max(1, len(labels))),
 	}
 	size, format := scaleOf(max(p.high, -p.low))
-	p.Drawing = newDrawing(c, "lines", box{0, 0, p.width, p.height})
+	p.Drawing = newDrawing(c, "lines", box{0, 0, p.width, p.height}, min(3*len(labels), maxMarks)+24)
 	p.text(0, 14, "unit", strings.TrimSpace(c.Language.T(format, c.Unit)))
 	p.Elements[0].scale = size
 	for _, mark := range marks {
-		y := Rounded(p.y(mark), 10)
-		p.add(Element{Kind: Path, Class: "grid", Lines: [][][2]float64{{{marginLeft, y}, {p.width - marginEnd, y}}}})
+		level := [][2]float64{{marginLeft, p.y(mark)}, {p.width - marginEnd, p.y(mark)}}
+		p.add(Element{Kind: Path, Class: "grid", Lines: [][][2]float64{level}})
 		p.text(marginLeft-6, p.y(mark)+4, "end", plain(c.Language, mark/size))
 	}
 	room := width / 90 // labels
@@ -145,7 +145,7 @@ func (p *plane) lines(series []Series) {
 
 // paths are the lines of a series, and those that lead to figures that can still change.
 func (p *plane) paths(s *Series) (path, changing [][][2]float64) {
-	at := func(i int) [2]float64 { return [2]float64{Rounded(p.x(i), 10), Rounded(p.y(s.Points[i].Value), 10)} }
+	at := func(i int) [2]float64 { return [2]float64{p.x(i), p.y(s.Points[i].Value)} }
 	isDown := false // the pen
 	for i, point := range s.Points {
 		if !point.Known {

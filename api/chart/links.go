@@ -20,7 +20,7 @@ const (
 // key.
 func Links(layer *Layer, targets []Target) template.HTML {
 	layer = layer.coarser(linksGrid, linksBytes)
-	d := newDrawing(new(Chart), "map", layer.box)
+	d := newDrawing(new(Chart), "map", layer.box, 0)
 	b := new(svg)
 	b.add(`<svg class="chart map" aria-hidden="true"`, viewBox(d.View), `>`)
 	byCode := map[string]*Target{}
@@ -38,8 +38,7 @@ func Links(layer *Layer, targets []Target) template.HTML {
 		b.element(&Element{Kind: Path, Class: t.Class, Title: isolated(t.Name), area: a.path})
 		b.add(`</a>`)
 	}
-	b.add("</svg>")
-	return b.html()
+	return b.end()
 }
 
 // coarser is the layer in units of which one is several of its own, with areas of at most so many

@@ -37,8 +37,7 @@ func Map(c *Chart, layer *Layer, areas []Area) (d *Drawing, legend []Shade, miss
 	}
 	class, legend := classify(c.Language, values, texts)
 	view := layer.viewOf(byCode)
-	d = newDrawing(c, "map", view)
-	d.Elements = make([]Element, 0, len(layer.areas))
+	d = newDrawing(c, "map", view, len(layer.areas))
 	drawn := make([]bool, len(areas))
 	for i := range layer.areas {
 		at := &layer.areas[i]
@@ -49,11 +48,11 @@ func Map(c *Chart, layer *Layer, areas []Area) (d *Drawing, legend []Shade, miss
 		switch {
 		case known:
 			drawn[k] = true
-			d.area(class[k], isolated(areas[k].Name)+": "+areas[k].Text, at.path)
+			d.add(Element{Kind: Path, Class: class[k], Title: isolated(areas[k].Name) + ": " + areas[k].Text, area: at.path})
 		case at.name != "":
-			d.area("none", c.Language.Country(at.code, at.name), at.path)
+			d.add(Element{Kind: Path, Class: "none", Title: c.Language.Country(at.code, at.name), area: at.path})
 		default:
-			d.area("none", "", at.path)
+			d.add(Element{Kind: Path, Class: "none", area: at.path})
 		}
 	}
 	for i := range areas {

@@ -53,6 +53,5 @@ func Spark(title string, points []Point, changing bool) template.HTML {
 	if dots.Len() > 0 {
 		b.add(`<path class="dot" d="`, dots.String(), `"/>`)
 	}
-	b.add("</svg>")
-	return b.html()
+	return b.end()
 }

@@ -50,19 +50,23 @@ func (in area) fit(to sink, d *chart.Drawing, shift float64) {
 	}
 	m := matrix{scale, left - view[0]*scale, in.y - view[1]*scale}
 	for i := range d.Elements {
-		e := &d.Elements[i]
-		x, y := e.At[0], e.At[1]
+		e := d.Elements[i]
+		for k, x := range e.At {
+			e.At[k] = rounded(x, d.Digits)
+		}
+		x, y, width := e.At[0], e.At[1], e.At[2]
 		styled := func(class string) *style {
 			return styleOf(d.Class + " " + string(e.Kind) + " " + class).enlarged(scale)
 		}
 		s := styled(e.Class)
 		switch e.Kind {
 		case chart.Path:
-			to.shape(m.rings(e.Points()), s, e.Title)
+			lines, closed := e.Points()
+			to.shape(m.rings(lines, closed, d.Digits), s, e.Title)
 		case chart.Rect:
-			to.shape([]ring{m.rectangle(x, y, e.At[2], e.At[3])}, s, e.Title)
+			to.shape([]ring{m.rectangle(x, y, width, e.At[3])}, s, e.Title)
 		case chart.Circle:
-			to.shape([]ring{circle(m.at(x, y), e.At[2]*scale)}, s, e.Title)
+			to.shape([]ring{circle(m.at(x, y), width*scale)}, s, e.Title)
 		case chart.Text:
 			to.text(m.at(x, y), s, e.Text)
 		case chart.Row:
@@ -73,9 +77,8 @@ func (in area) fit(to sink, d *chart.Drawing, shift float64) {
 					to.text(m.at(0, y), styled("text"), text)
 				}
 			}
-			y += chart.RowGap
-			to.shape([]ring{m.rectangle(0, y, barWide, 8)}, styled("track"), "")
-			to.shape([]ring{m.rectangle(x/100*barWide, y, e.At[2]/100*barWide, 8)}, styled("bar"), "")
+			to.shape([]ring{m.rectangle(0, e.At[3], barWide, 8)}, styled("track"), "")
+			to.shape([]ring{m.rectangle(x/100*barWide, e.At[3], width/100*barWide, 8)}, styled("bar"), "")
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package picture draws a figure as a picture that can leave its page: with its title, what it is
 // of, who provides it, and its address. A picture is drawn as SVG or as PNG from the same shapes:
-// the charts of package chart are read, and their classes become colours. Letters are shaped with
+// those of the drawings of package chart, whose classes become colours. Letters are shaped with
 // fonts of our own, so that Arabic is joined and runs from right to left.
 package picture

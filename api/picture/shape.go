@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
-
-	"hdqs/api/chart"
 )
 
 type point struct{ x, y float64 }
@@ -26,19 +25,27 @@ func (m matrix) rectangle(x, y, width, height float64) ring {
 	return ring{[]point{m.at(x, y), m.at(x+width, y), m.at(x+width, y+height), m.at(x, y+height)}, true}
 }
 
-func (m matrix) rings(lines [][][2]float64, closed bool) []ring {
+// page leaves places as they are.
+var page = matrix{scale: 1}
+
+// rounded is a place as pages show it, so that a picture is the same.
+func rounded(x float64, digits int) float64 {
+	if x != math.Trunc(x) {
+		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
+	}
+	return x
+}
+
+func (m matrix) rings(lines [][][2]float64, closed bool, digits int) []ring {
 	rings := make([]ring, len(lines))
 	for i, line := range lines {
 		rings[i] = ring{make([]point, len(line)), closed}
 		for k, p := range line {
-			rings[i].points[k] = m.at(p[0], p[1])
+			rings[i].points[k] = m.at(rounded(p[0], digits), rounded(p[1], digits))
 		}
 	}
 	return rings
 }
-
-// page leaves places as they are.
-var page = matrix{scale: 1}
 
 // sink takes what is drawn. The places are on the picture.
 type sink interface {
@@ -107,8 +114,7 @@ var rules = []struct {
 // styleOf is the style of what has some words.
 func styleOf(text string) *style {
 	s, given := &style{fill: ink}, strings.Fields(text)
-	for i := range rules {
-		r := &rules[i]
+	for _, r := range rules {
 		if slices.ContainsFunc(r.words, func(w string) bool { return !slices.Contains(given, w) }) {
 			continue
 		}
@@ -131,7 +137,7 @@ func (s *style) enlarged(scale float64) *style {
 	large.width *= scale
 	large.dash = slices.Clone(s.dash)
 	for i := range large.dash {
-		large.dash[i] = chart.Rounded(large.dash[i]*scale, 10)
+		large.dash[i] = rounded(large.dash[i]*scale, 1)
 	}
 	return &large
 }
