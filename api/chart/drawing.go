@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"bytes"
 	"html"
 	"html/template"
 	"strconv"
@@ -120,17 +121,21 @@ func viewBox(v [4]float64) string {
 	return ` viewBox="` + Digits(v[0]) + " " + Digits(v[1]) + " " + Digits(v[2]) + " " + Digits(v[3]) + `"`
 }
 
-func (b *svg) add(parts ...string) {
+func (b *svg) add(parts ...string) *svg {
 	for _, p := range parts {
 		b.WriteString(p)
 	}
+	return b
 }
 
-func (b *svg) number(x float64) string {
-	if b.digits == 2 {
-		return fine(x)
+func (b *svg) number(x float64) *svg {
+	var room [24]byte
+	text := strconv.AppendFloat(room[:0], x, 'f', b.digits, 64)
+	if b.digits == 1 {
+		text = bytes.TrimSuffix(text, []byte(".0"))
 	}
-	return Digits(x)
+	b.Write(text)
+	return b
 }
 
 func (b *svg) element(e *Element) {
@@ -143,7 +148,7 @@ func (b *svg) element(e *Element) {
 		b.add(` class="`, e.Class, `"`)
 	}
 	for i, place := range places[e.Kind] {
-		b.add(" ", place, `="`, b.number(e.At[i]), `"`)
+		b.add(" ", place, `="`).number(e.At[i]).add(`"`)
 	}
 	switch e.Kind {
 	case Path:
@@ -169,10 +174,10 @@ func (b *svg) lines(e *Element) {
 	for _, line := range e.Lines {
 		for i, p := range line {
 			if i > 0 && e.Class == "grid" { // level
-				b.add("H", b.number(p[0]))
+				b.add("H").number(p[0])
 				continue
 			}
-			b.add([2]string{"M", "L"}[min(i, 1)], b.number(p[0]), " ", b.number(p[1]))
+			b.add([2]string{"M", "L"}[min(i, 1)]).number(p[0]).add(" ").number(p[1])
 		}
 	}
 }

@@ -91,7 +91,7 @@ func newPlane(c *Chart, width, height int, labels []string, least, most float64)
 		step: float64(width-marginLeft-marginEnd) / float64(max(1, len(labels))),
 	}
 	size, format := scaleOf(max(p.high, -p.low))
-	p.Drawing = newDrawing(c, "lines", box{0, 0, p.width, p.height}, min(3*len(labels), maxMarks)+24)
+	p.Drawing = newDrawing(c, "lines", box{0, 0, p.width, p.height}, min(2*len(labels), maxMarks)+28)
 	p.text(0, 14, "unit", strings.TrimSpace(c.Language.T(format, c.Unit)))
 	p.Elements[0].scale = size
 	for _, mark := range marks {

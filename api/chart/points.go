@@ -42,14 +42,14 @@ func Points(
 		at[i][0], at[i][1] = project(places[i].Lon, places[i].Lat)
 	}
 	view := viewOf(at)
-	d = newDrawing(c, "map points", view, len(world.areas)/4+len(places))
+	marks := marksOf(places, at, (view.right-view.left)/80)
+	d = newDrawing(c, "map points", view, len(world.areas)/4+len(marks))
 	d.Digits = 2
 	for i := range world.areas {
 		if world.areas[i].box.touches(view) {
 			d.add(Element{Kind: Path, Class: "none", area: world.areas[i].path})
 		}
 	}
-	marks := marksOf(places, at, (view.right-view.left)/80)
 	var values []float64
 	var texts []string
 	for i := range marks {

@@ -99,6 +99,7 @@ func heightOf(l *letters, s *style, text string, lines int) float64 {
 
 // draw draws from above: what it is; from below: where it is from; and between them the chart.
 func (c *Card) draw(to sink, l *letters) {
+	page := matrix{scale: 1}
 	to.shape([]ring{page.rectangle(0, 0, Width, Height)}, &style{fill: back}, "")
 	top := 28.0
 	if c.MadeUp != "" {
@@ -155,7 +156,7 @@ func (c *Card) legend(to sink, l *letters, top float64) {
 			return
 		}
 		s := styleOf("path map " + k.Class)
-		shape := page.rectangle(x, top+4, 30, 18)
+		shape := matrix{scale: 1}.rectangle(x, top+4, 30, 18)
 		if k.Line {
 			s = styleOf("line " + k.Class).enlarged(1.5)
 			shape = ring{points: []point{{x, top + 13}, {x + 30, top + 13}}}

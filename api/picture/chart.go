@@ -49,8 +49,7 @@ func (in area) fit(to sink, d *chart.Drawing, shift float64) {
 		defer to.clip(nil)
 	}
 	m := matrix{scale, left - view[0]*scale, in.y - view[1]*scale}
-	for i := range d.Elements {
-		e := d.Elements[i]
+	for _, e := range d.Elements {
 		for k, x := range e.At {
 			e.At[k] = rounded(x, d.Digits)
 		}

@@ -25,9 +25,6 @@ func (m matrix) rectangle(x, y, width, height float64) ring {
 	return ring{[]point{m.at(x, y), m.at(x+width, y), m.at(x+width, y+height), m.at(x, y+height)}, true}
 }
 
-// page leaves places as they are.
-var page = matrix{scale: 1}
-
 // rounded is a place as pages show it, so that a picture is the same.
 func rounded(x float64, digits int) float64 {
 	if x != math.Trunc(x) {
