@@ -102,7 +102,7 @@ func (b *svg) drawing(d *Drawing) {
 	if d.Class == "bars" {
 		size = ` width="100%" height="` + Digits(d.View[3]) + `"`
 	}
-	b.Grow(len(d.Elements) * map[string]int{"map": 300, "bars": 450}[d.Class]) // elements of these are long
+	b.Grow(500 + len(d.Elements)*map[string]int{"map": 300, "map points": 150, "lines": 100, "bars": 420}[d.Class])
 	b.digits = d.Digits
 	b.add(`<svg class="chart `, d.Class, `" role="img"`, size,
 		` aria-labelledby="`, c.ID, `-title" aria-describedby="`, c.ID, `-desc"><title id="`, c.ID, `-title">`,

@@ -126,16 +126,16 @@ func (p *plane) draw(series []Series) *Drawing {
 
 func (p *plane) lines(series []Series) {
 	for n, s := range series {
-		class := Class(n)
+		line, mark := "line "+Class(n), "mark "+Class(n)
 		path, changing := p.paths(&s)
-		p.add(Element{Kind: Path, Class: "line " + class, Lines: path})
+		p.add(Element{Kind: Path, Class: line, Lines: path})
 		if changing != nil {
-			p.add(Element{Kind: Path, Class: "line " + class + " changing", Lines: changing})
+			p.add(Element{Kind: Path, Class: line + " changing", Lines: changing})
 		}
 		for i, point := range s.Points {
 			if point.Known && (len(p.labels)*len(series) <= maxMarks || s.alone(i)) {
 				p.add(Element{
-					Kind: Circle, Class: "mark " + class + point.look(), Title: s.said(p.labels, i),
+					Kind: Circle, Class: mark + point.look(), Title: s.said(p.labels, i),
 					At: [4]float64{p.x(i), p.y(point.Value), 3},
 				})
 			}
@@ -177,6 +177,7 @@ func (p *Point) look() string {
 func (p *plane) columns(series []Series) {
 	wide := min(48, p.step*0.8/float64(max(1, len(series))))
 	for n, s := range series {
+		mark := "mark " + Class(n)
 		for i, point := range s.Points {
 			if !point.Known {
 				continue
@@ -184,7 +185,7 @@ func (p *plane) columns(series []Series) {
 			left := p.x(i) + (float64(n)-float64(len(series))/2)*wide
 			top, bottom := min(p.y(point.Value), p.y(0)), max(p.y(point.Value), p.y(0))
 			p.add(Element{
-				Kind: Rect, Class: "mark " + Class(n) + point.look(), Title: s.said(p.labels, i),
+				Kind: Rect, Class: mark + point.look(), Title: s.said(p.labels, i),
 				At: [4]float64{left, top, wide - 2, max(1, bottom-top)},
 			})
 			if len(series) == 1 && p.width == lineWidth {
