@@ -81,7 +81,8 @@ func TestReadUncoded(t *testing.T) {
 	}
 	areas := []chart.Area{{Code: "FRA", Name: "France", Text: "3"}}
 	drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Countries, areas)
-	if text := string(drawing.HTML()); strings.Count(text, "<path") != 3 || !strings.Contains(text, "Nobody&#39;s</title>") ||
+	text := string(drawing.HTML())
+	if strings.Count(text, "<path") != 3 || !strings.Contains(text, "Nobody&#39;s</title>") ||
 		len(missing) > 0 {
 		t.Errorf("missing %v in %s", missing, text)
 	}

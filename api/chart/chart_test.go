@@ -324,7 +324,8 @@ func TestLinesAlone(t *testing.T) {
 			alone += strings.Count(strings.ReplaceAll(text+".", ".", ".."), ".x.")
 			all = append(all, s)
 		}
-		if counts, _ := elements(t, Lines(&Chart{ID: "x"}, labels, all).HTML()); counts["circle"] != alone || alone == 0 {
+		counts, _ := elements(t, Lines(&Chart{ID: "x"}, labels, all).HTML())
+		if counts["circle"] != alone || alone == 0 {
 			t.Fatalf("%d marks for %d figures between gaps, of %d labels", counts["circle"], alone, len(labels))
 		}
 	}

@@ -1,7 +1,7 @@
 // Package chart draws figures: lines over time, bars and maps. A drawing is data that pages have as
 // SVG and package picture as pixels. It has a title and a description for those who do not see it;
 // whoever shows it also shows its figures as a table, where links are. Colours are classes of the
-// style sheet, so that a drawing has those of its page and no inline styles, which a policy forbids.
+// style sheet, so that a drawing has those of its page and needs no inline styles.
 //
 // The boundaries on the map are those of Natural Earth at 1:110 million, which show what they show
 // and decide nothing. Countries that are too small for that scale are not on it.

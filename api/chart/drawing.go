@@ -78,14 +78,11 @@ type svg struct {
 func (d *Drawing) HTML() template.HTML {
 	b := new(svg)
 	if d.Panels == nil {
-		b.drawing(d)
-		return b.end()
+		return b.drawing(d).end()
 	}
 	b.add(`<ul class="panels">`)
 	for _, one := range d.Panels {
-		b.add(`<li><p><bdi>`, html.EscapeString(one.Name), `</bdi></p>`)
-		b.drawing(one)
-		b.add(`</svg></li>`)
+		b.add(`<li><p><bdi>`, html.EscapeString(one.Name), `</bdi></p>`).drawing(one).add(`</svg></li>`)
 	}
 	b.add(`</ul>`)
 	return template.HTML(b.String()) //nolint:gosec // every text is escaped where it is written
@@ -97,7 +94,7 @@ func (b *svg) end() template.HTML {
 }
 
 // drawing writes all but the end of a drawing.
-func (b *svg) drawing(d *Drawing) {
+func (b *svg) drawing(d *Drawing) *svg {
 	c, size := &d.about, viewBox(d.View)
 	if d.Class == "bars" {
 		size = ` width="100%" height="` + Digits(d.View[3]) + `"`
@@ -114,6 +111,7 @@ func (b *svg) drawing(d *Drawing) {
 	for i := range d.Elements {
 		b.element(&d.Elements[i])
 	}
+	return b
 }
 
 // viewBox is the attribute by which a drawing shows a part of the plane.
@@ -153,7 +151,9 @@ func (b *svg) element(e *Element) {
 	switch e.Kind {
 	case Path:
 		b.add(` d="`, e.area)
-		b.lines(e)
+		for _, line := range e.Lines {
+			b.line(line, e.Class == "grid")
+		}
 		b.add(`"`)
 	case Text:
 		b.add(` class="`, e.Class, `"`)
@@ -170,15 +170,13 @@ func (b *svg) element(e *Element) {
 	b.add("><title>", html.EscapeString(e.Title), "</title></", string(e.Kind), ">")
 }
 
-func (b *svg) lines(e *Element) {
-	for _, line := range e.Lines {
-		for i, p := range line {
-			if i > 0 && e.Class == "grid" { // level
-				b.add("H").number(p[0])
-				continue
-			}
-			b.add([2]string{"M", "L"}[min(i, 1)]).number(p[0]).add(" ").number(p[1])
+func (b *svg) line(points [][2]float64, level bool) {
+	for i, p := range points {
+		if i > 0 && level {
+			b.add("H").number(p[0])
+			continue
 		}
+		b.add([2]string{"M", "L"}[min(i, 1)]).number(p[0]).add(" ").number(p[1])
 	}
 }
 
@@ -190,10 +188,10 @@ func (b *svg) row(e *Element) {
 		name, figure = figure, name
 	}
 	top, below := Digits(e.At[1]), Digits(e.At[3])
-	b.add(`<g><title>`, html.EscapeString(e.Title), `</title>`,
-		name, top, `">`, html.EscapeString(e.Text), `</text>`, figure, top, `">`, html.EscapeString(e.Figure), `</text>`,
-		`<rect class="track" x="0" y="`, below, `" width="100%" height="8"/><rect class="bar" x="`, fine(e.At[0]), `%" y="`,
-		below, `" width="`, fine(e.At[2]), `%" height="8"/></g>`)
+	b.add(`<g><title>`, html.EscapeString(e.Title), `</title>`, name, top, `">`, html.EscapeString(e.Text), `</text>`,
+		figure, top, `">`, html.EscapeString(e.Figure), `</text><rect class="track" x="0" y="`, below,
+		`" width="100%" height="8"/><rect class="bar" x="`, fine(e.At[0]), `%" y="`, below, `" width="`,
+		fine(e.At[2]), `%" height="8"/></g>`)
 }
 
 // Digits writes a number with at most one digit after the point.

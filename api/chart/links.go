@@ -20,9 +20,8 @@ const (
 // key.
 func Links(layer *Layer, targets []Target) template.HTML {
 	layer = layer.coarser(linksGrid, linksBytes)
-	d := newDrawing(new(Chart), "map", layer.box, 0)
-	b := new(svg)
-	b.add(`<svg class="chart map" aria-hidden="true"`, viewBox(d.View), `>`)
+	view := [4]float64{0, 0, layer.box.right, layer.box.bottom}
+	b := new(svg).add(`<svg class="chart map" aria-hidden="true"`, viewBox(view), `>`)
 	byCode := map[string]*Target{}
 	for i := range targets {
 		byCode[targets[i].Code] = &targets[i]

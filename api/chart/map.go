@@ -45,15 +45,15 @@ func Map(c *Chart, layer *Layer, areas []Area) (d *Drawing, legend []Shade, miss
 			continue
 		}
 		k, known := byCode[at.code]
+		e := Element{Kind: Path, Class: "none", area: at.path}
 		switch {
 		case known:
 			drawn[k] = true
-			d.add(Element{Kind: Path, Class: class[k], Title: isolated(areas[k].Name) + ": " + areas[k].Text, area: at.path})
+			e.Class, e.Title = class[k], isolated(areas[k].Name)+": "+areas[k].Text
 		case at.name != "":
-			d.add(Element{Kind: Path, Class: "none", Title: c.Language.Country(at.code, at.name), area: at.path})
-		default:
-			d.add(Element{Kind: Path, Class: "none", area: at.path})
+			e.Title = c.Language.Country(at.code, at.name)
 		}
+		d.add(e)
 	}
 	for i := range areas {
 		if !drawn[i] {

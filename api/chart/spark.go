@@ -16,9 +16,8 @@ const (
 // Spark draws a small line without an axis. title says in words what it shows. The line to the last
 // point is dashed if its figure can still change.
 func Spark(title string, points []Point, changing bool) template.HTML {
-	b := new(svg)
-	b.add(`<svg class="spark"`, viewBox([4]float64{0, 0, sparkWidth, sparkHeight}), ` role="img" aria-label="`,
-		html.EscapeString(title), `">`)
+	view := viewBox([4]float64{0, 0, sparkWidth, sparkHeight})
+	b := new(svg).add(`<svg class="spark"`, view, ` role="img" aria-label="`, html.EscapeString(title), `">`)
 	least, most := span([]Series{{Points: points}})
 	if least == most {
 		most = least + 1

@@ -19,13 +19,15 @@ type drawing struct {
 
 func newDrawing(title string, l *letters) *drawing {
 	d := &drawing{letters: l}
-	d.add(`<svg xmlns="http://www.w3.org/2000/svg" width="`, chart.Digits(Width), `" height="`, chart.Digits(Height),
-		`" viewBox="0 0 `, chart.Digits(Width), ` `, chart.Digits(Height), `" role="img" font-family="`, fontFamily, `">`,
+	d.add(`<svg xmlns="http://www.w3.org/2000/svg" width="`, digits(Width), `" height="`, digits(Height),
+		`" viewBox="0 0 `, digits(Width), ` `, digits(Height), `" role="img" font-family="`, fontFamily, `">`,
 		`<title>`, html.EscapeString(clean(title)), `</title>`,
 		`<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse">`,
 		`<path d="M0 6L6 0" stroke="`, edge, `" stroke-width="0.75"/></pattern></defs>`)
 	return d
 }
+
+var digits = chart.Digits
 
 const fontFamily = "Noto Sans, Noto Sans Arabic, system-ui, sans-serif"
 
@@ -40,15 +42,15 @@ func (d *drawing) clip(to *area) {
 		d.add("</g>")
 		return
 	}
-	d.add(`<clipPath id="view"><rect x="`, chart.Digits(to.x), `" y="`, chart.Digits(to.y), `" width="`, chart.Digits(to.width),
-		`" height="`, chart.Digits(to.height), `"/></clipPath><g clip-path="url(#view)">`)
+	d.add(`<clipPath id="view"><rect x="`, digits(to.x), `" y="`, digits(to.y), `" width="`, digits(to.width),
+		`" height="`, digits(to.height), `"/></clipPath><g clip-path="url(#view)">`)
 }
 
 func (d *drawing) shape(rings []ring, s *style, title string) {
 	d.add(`<path d="`)
 	for _, r := range rings {
 		for i, p := range r.points {
-			d.add([]string{"M", "L"}[min(i, 1)], chart.Digits(p.x), " ", chart.Digits(p.y))
+			d.add([]string{"M", "L"}[min(i, 1)], digits(p.x), " ", digits(p.y))
 		}
 		if r.closed {
 			d.add("z")
@@ -56,7 +58,7 @@ func (d *drawing) shape(rings []ring, s *style, title string) {
 	}
 	d.add(`" fill="`, s.fill, `"`)
 	if s.stroke != "" {
-		d.add(` stroke="`, s.stroke, `" stroke-width="`, chart.Digits(s.width), `" stroke-linejoin="round"`)
+		d.add(` stroke="`, s.stroke, `" stroke-width="`, digits(s.width), `" stroke-linejoin="round"`)
 	}
 	if s.dash != nil {
 		d.add(` stroke-dasharray="`, strings.Trim(fmt.Sprint(s.dash), "[]"), `"`)
@@ -69,9 +71,9 @@ func (d *drawing) shape(rings []ring, s *style, title string) {
 }
 
 func (d *drawing) text(at point, s *style, text string) {
-	d.add(`<text x="`, chart.Digits(at.x), `" y="`, chart.Digits(at.y), `" font-size="`, chart.Digits(s.size), `" fill="`, s.fill, `"`)
+	d.add(`<text x="`, digits(at.x), `" y="`, digits(at.y), `" font-size="`, digits(s.size), `" fill="`, s.fill, `"`)
 	if width := d.width(text, s); width > 0 {
-		d.add(` textLength="`, chart.Digits(width), `" lengthAdjust="spacingAndGlyphs"`)
+		d.add(` textLength="`, digits(width), `" lengthAdjust="spacingAndGlyphs"`)
 	}
 	if s.anchor != "" {
 		d.add(` text-anchor="`, s.anchor, `"`)

@@ -51,7 +51,9 @@ func (of *view) addFigure() {
 		return &figureFile{kind, of.Site.hostHead(contentType), make}
 	}
 	files := []*figureFile{
-		file("svg", "image/svg+xml", func(_ *state.Served, x *browse.Page) ([]byte, error) { return of.card(x).SVG(), nil }),
+		file("svg", "image/svg+xml", func(_ *state.Served, x *browse.Page) ([]byte, error) {
+			return of.card(x).SVG(), nil
+		}),
 		file("png", pngType, func(_ *state.Served, x *browse.Page) ([]byte, error) { return of.card(x).PNG() }),
 		file("csv", reply.CsvType, figureCSV), file("xlsx", workbookType, of.figureBook),
 	}
