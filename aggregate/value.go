@@ -58,6 +58,12 @@ func (v Value) Append(dst []byte) []byte {
 // String is the text of Append.
 func (v Value) String() string { return string(v.Append(nil)) }
 
+// Number is the float that is nearest to a number.
+func (v Value) Number() float64 {
+	f, _ := strconv.ParseFloat(v.String(), 64) // beyond all floats it is infinite
+	return f
+}
+
 // intDecimal is the value of mantissa / 10^scale.
 func intDecimal(m int64, scale int, kind Kind) Value {
 	for ; scale > 0 && m%10 == 0; scale-- {

@@ -41,8 +41,8 @@ var imports = map[string][]string{
 		"api/render", "api/reply", "api/wire", "index", "snapshot", "snapshot/store",
 	},
 	"api/list": {
-		"api/accesslog", "api/contract", "api/encode", "api/metrics", "api/render", "api/reply", "api/say", "api/state",
-		"api/textual", "api/wire", "index", "internal/background",
+		"aggregate", "api/accesslog", "api/contract", "api/encode", "api/metrics", "api/render", "api/reply", "api/say",
+		"api/state", "api/textual", "api/wire", "index", "internal/background", "internal/nearest",
 	},
 	"api/figures": {
 		"aggregate", "api/additivity", "api/contract", "api/list", "api/render", "api/reply", "api/say", "api/state",
@@ -63,10 +63,10 @@ var imports = map[string][]string{
 	},
 	"api/mcp": {"aggregate", "api/contract", "api/find", "api/site", "internal/background", "internal/nearest"},
 	"api/odata": {
-		"api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
+		"aggregate", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
 	},
 	"api/ogc": {
-		"api/boundary", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
+		"aggregate", "api/boundary", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index",
 	},
 	"api/admin": {
 		"api/contract", "api/files", "api/list", "api/metrics", "api/reply", "api/state",

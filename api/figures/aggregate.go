@@ -208,7 +208,7 @@ func (f *aggregates) Notes() say.Notes         { return f.notes }
 // AppendCell appends a figure. Fields of groups and single values are written as in records of
 // rows, sums with all their digits.
 func (f *aggregates) AppendCell(dst []byte, record, field int, csv bool) []byte {
-	v := f.value(record, field)
+	v := f.Value(record, field)
 	if v.Kind != aggregate.Decimal || field < f.groups || !f.columns[field-f.groups].exact {
 		return appendFigure(dst, v, csv)
 	}
@@ -238,8 +238,8 @@ func appendFigure(dst []byte, v aggregate.Value, csv bool) []byte {
 	return render.AppendNull(dst, csv)
 }
 
-// value is a field of a record of the page. Without a table there are no values, and counts are 0.
-func (f *aggregates) value(record, field int) aggregate.Value {
+// Value is a field of a record of the page. Without a table there are no values, and counts are 0.
+func (f *aggregates) Value(record, field int) aggregate.Value {
 	switch {
 	case f.result == nil && !f.fields[field].Nullable:
 		return aggregate.Value{Kind: aggregate.Int}

@@ -71,29 +71,40 @@ func (t *table) Reason(record int) (reason say.Text) {
 
 // AppendCell appends a field of a record.
 func (t *table) AppendCell(dst []byte, record, field int, csv bool) []byte {
-	switch value := t.records[t.from+record][field].(type) {
-	case number:
-		return append(dst, value...)
-	case bool:
-		return render.AppendBool(dst, value, csv)
-	case []string:
-		if csv {
-			return render.AppendText(dst, strings.Join(value, " "), csv)
-		}
+	value := t.records[t.from+record][field]
+	if written, is := value.(number); is {
+		return append(dst, written...)
+	}
+	if texts, is := value.([]string); is && !csv {
 		separator := byte('[')
-		for _, text := range value {
+		for _, text := range texts {
 			dst = render.AppendText(append(dst, separator), text, csv)
 			separator = ','
 		}
 		return append(dst, ']')
-	case say.Text:
-		if !value.IsZero() {
-			return render.AppendText(dst, value.String(), csv)
-		}
-	case aggregate.Value:
-		return appendFigure(dst, value, csv)
 	}
-	return render.AppendNull(dst, csv)
+	return appendFigure(dst, t.Value(record, field), csv)
+}
+
+// Value is a field of a record: of a list, its texts with blanks between them.
+func (t *table) Value(record, field int) aggregate.Value {
+	switch value := t.records[t.from+record][field].(type) {
+	case number:
+		return aggregate.Value{Kind: aggregate.Decimal, Text: string(value)}
+	case bool:
+		v := aggregate.Value{Kind: aggregate.Bool}
+		if value {
+			v.Int = 1
+		}
+		return v
+	case []string:
+		return textOf(strings.Join(value, " "))
+	case say.Text:
+		return textOf(value.String())
+	case aggregate.Value:
+		return value
+	}
+	return aggregate.Value{}
 }
 
 // computeHeadlines finds the records of a request for headline figures.

@@ -37,7 +37,7 @@ func (t answered) len() int { return t.total }
 
 // at is a field of a group: of those that are grouped by, or a measure after them.
 func (t answered) at(group, field int) aggregate.Value {
-	return t.value(group-t.from, t.position(field))
+	return t.Value(group-t.from, t.position(field))
 }
 
 // number is a field as JSON has it.

@@ -111,12 +111,7 @@ func (a *Reply) appendRecords(dst []byte, found Records) []byte {
 	if a.IsEmptyFile() {
 		return dst
 	}
-	return AppendRecords(dst, found, a.Request.CSV)
-}
-
-// AppendRecords renders computed records.
-func AppendRecords(dst []byte, found Records, csv bool) []byte {
-	return render.AppendRecords(dst, contract.FieldNames(found.Fields()), found, csv)
+	return render.AppendRecords(dst, contract.FieldNames(found.Fields()), found, a.Request.CSV)
 }
 
 // pausing are records whose rendering pauses.

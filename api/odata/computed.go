@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
@@ -27,12 +28,12 @@ type table struct {
 	keys    []string
 }
 
-// column is the values of a property. Most values occur often: each is kept and read once, so that
+// column is the values of a property. Most values occur often: each is kept once, so that
 // a $filter is asked of a value and not of each record that has it (match.go).
 type column struct {
 	codes  []uint32          // positions in cells and values, by record
 	cells  []string          // distinct values, as JSON
-	values []value           // the same, read
+	values []value           // the same
 	seen   map[string]uint32 // codes by cell; nil once all records are there
 }
 
@@ -47,13 +48,13 @@ func newTable(of *set) *table {
 func (t *table) len() int { return len(t.keys) }
 
 // put appends a value of a property, and returns it.
-func (t *table) put(at int, cell []byte) *value {
+func (t *table) put(at int, v aggregate.Value, cell []byte) *value {
 	c := &t.columns[at]
 	code, known := c.seen[string(cell)]
 	if !known {
 		code = uint32(len(c.cells))
 		c.cells = append(c.cells, string(cell))
-		c.values = append(c.values, t.of.Properties[at].valueOf(cell))
+		c.values = append(c.values, t.of.Properties[at].valueOf(v))
 		c.seen[c.cells[code]] = code
 	}
 	c.codes = append(c.codes, code)
@@ -62,18 +63,18 @@ func (t *table) put(at int, cell []byte) *value {
 
 // add adds the records of an answer. first, if not empty, is the value of a field before theirs.
 // fields are how many of the first fields tell records apart.
-func (t *table) add(first string, found list.Records, fields int) {
+func (t *table) add(first string, found list.Valued, fields int) {
 	var cell []byte
 	for i := range found.Len() {
 		var key []string
 		if first != "" {
-			t.put(0, render.AppendJSONText(nil, first))
+			t.put(0, aggregate.Value{Kind: aggregate.Text, Text: first}, render.AppendJSONText(nil, first))
 			key = append(key, first)
 		}
 		before := len(key)
 		for f := range found.Fields() {
-			cell = found.AppendCell(cell[:0], i, f, false)
-			v := t.put(before+f, cell)
+			cell = list.AppendOne(cell[:0], found, i, f)
+			v := t.put(before+f, found.Value(i, f), cell)
 			switch {
 			case f >= fields:
 			case v.kind == text:
@@ -212,7 +213,7 @@ func (s *Service) sumSet(of *sum) *set {
 		About: "Made of " + e.SetName() + " with " + of.query + "; sums that would count twice are not offered.",
 	}
 	var r contract.Request
-	to := s.mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
+	to := s.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
 	r.Scan(to.List, []byte(query.Encode()))
 	if err := r.Parse(); err != nil {
 		panic(err) // it is ours
@@ -232,13 +233,13 @@ func (s *Service) sumSet(of *sum) *set {
 func (s *Service) collect(
 	v *state.Served, e *contract.Endpoint, k contract.Kind, query url.Values, first string, groups int, to *table,
 ) error {
-	route := s.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
-	return s.lists.QueryAll(v, &route, query, func(found list.Records) { to.add(first, found, groups) })
+	route := s.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
+	return s.lists.QueryAll(v, &route, query, func(found list.Valued) { to.add(first, found, groups) })
 }
 
 // tableOf is the table of a set, made once a snapshot.
 func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
-	return list.MadeOf(s.lists, v, of, func() (*table, error) {
+	return list.MadeOf(s.lists.Lists, v, of, func() (*table, error) {
 		t := newTable(of)
 		err := of.make(v, t)
 		for i := range t.columns {
@@ -250,23 +251,18 @@ func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
 
 // answerComputed answers with records of a set that is computed.
 func (a *request) answerComputed() error {
-	return a.service.lists.Admission.Pass(func() error {
-		v, err := a.service.state.Snapshots.AcquireFor(a.state)
-		if err != nil {
-			return err
-		}
-		defer v.Release(a.service.state.Log)
-		t, err := a.service.tableOf(v, a.set)
+	return a.service.lists.Computed(a.state, func(v *state.Served) error {
+		t, err := a.service.tableOf(v, a.of)
 		if err != nil {
 			return err
 		}
 		found := &records{table: t}
 		find := func(pause func() error) error { return a.find(found, pause) }
-		if err := a.service.lists.Admission.InTurns(a.ctx, find); err != nil {
+		if err := a.service.lists.Lists.Admission.InTurns(a.ctx, find); err != nil {
 			return err
 		}
 		return a.send(found, v.Id)
-	}, a.service.lists.Admission.Computed, a.service.lists.Admission.Slow)
+	})
 }
 
 // find finds the records of a page.
@@ -294,7 +290,7 @@ func (a *request) find(found *records, pause func() error) error {
 		found.total++
 	}
 	if a.key != "" && len(found.rows) == 0 {
-		return notFound("%s has no record with the key %s", a.Name, list.Quoted(a.key))
+		return list.NotFound("%s has no record with the key %s", a.of.Name, list.Quoted(a.key))
 	}
 	return nil
 }
@@ -309,10 +305,11 @@ func (a *request) send(found *records, state string) error {
 		contentType, pieces = "text/plain", 1
 		piece = func(dst []byte, _ int) []byte { return strconv.AppendInt(dst, int64(found.total), 10) }
 	}
-	err := a.service.lists.SendPieces(a.ctx, a.service.head(contentType), append(a.meaning(), state...), pieces, piece)
+	err := a.service.lists.Lists.SendPieces(a.ctx, a.service.lists.Head(contentType),
+		append(a.meaning(), state...), pieces, piece)
 	h := &a.ctx.Response.Header
 	h.SetCanonical(reply.NameSnapshot, []byte(state))
-	a.service.policy(h, a.varies())
+	a.service.lists.SetPolicy(h, a.varies())
 	if a.preferred {
 		h.Set("Preference-Applied", "odata.maxpagesize="+strconv.Itoa(a.pageSize))
 	}

@@ -30,7 +30,7 @@ func (s *Service) answerFile(ctx *fasthttp.RequestCtx, name string) error {
 	if _, err := readOptions(ctx, nil); err != nil {
 		return err
 	}
-	base := s.lists.BaseOf(ctx) + Root
+	base := s.lists.BaseOf(ctx)
 	body, contentType := []byte(nil), contract.JSONType
 	if name == connectionFile {
 		details := map[string]any{"protocol": "odata", "address": map[string]string{"url": base}}
@@ -46,10 +46,10 @@ func (s *Service) answerFile(ctx *fasthttp.RequestCtx, name string) error {
 		}
 		body, contentType = connection(base, of), "text/x-ms-odc; charset=utf-8"
 	}
-	s.lists.SendPage(ctx, s.head(contentType), body)
+	s.lists.Send(ctx, contentType, body)
 	h := &ctx.Response.Header
 	h.SetCanonical(reply.NameDisposition, fmt.Appendf(nil, "attachment; filename=%q", name))
-	s.policy(h, false)
+	s.lists.SetPolicy(h, false)
 	return nil
 }
 

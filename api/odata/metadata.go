@@ -37,7 +37,7 @@ func (v vocabulary) Address(ending string) string { return vocabularyFolder + v.
 func (s *Service) answerVocabulary(ctx *fasthttp.RequestCtx, path string) error {
 	body, err := vocabularyFiles.ReadFile(path)
 	if err != nil {
-		return notFound("there is no vocabulary %s; $metadata refers to those that there are", list.Quoted(path))
+		return list.NotFound("there is no vocabulary %s; $metadata refers to those that there are", list.Quoted(path))
 	}
 	if _, err := readOptions(ctx, nil); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *Service) answerVocabulary(ctx *fasthttp.RequestCtx, path string) error 
 	if strings.HasSuffix(path, ".json") {
 		contentType = contract.JSONType
 	}
-	s.lists.SendPage(ctx, s.head(contentType), body)
+	s.lists.Send(ctx, contentType, body)
 	return nil
 }
 

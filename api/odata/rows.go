@@ -15,7 +15,7 @@ import (
 // request is a request for records of a set.
 type request struct {
 	service *Service
-	*set
+	of      *set
 	options
 	ctx       *fasthttp.RequestCtx
 	base      string // of the service
@@ -34,7 +34,7 @@ func (a *request) limit() int {
 
 // answerRows answers with rows of a list.
 func (a *request) answerRows() error {
-	filters, err := a.compile(a.filter)
+	filters, err := a.of.compile(a.filter)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,8 @@ func (a *request) answerRows() error {
 			return strconv.AppendInt(dst, int64(sc.Page.Total), 10)
 		}
 	case a.key != "":
-		if v.Version, offset, err = a.rowOf(); err != nil {
+		missing := a.of.Name + " has no row with the key"
+		if v.Version, offset, err = a.service.lists.RowOf(a.of.endpoint, a.key, missing); err != nil {
 			return err
 		}
 		limit = 1
@@ -58,24 +59,15 @@ func (a *request) answerRows() error {
 		v.Write = a.writeRows
 	}
 	query := fmt.Appendf(nil, "limit=%d&offset=%d", limit, offset)
-	to := a.list
+	to := a.of.list
 	to.Public = true
-	return a.service.lists.Answer(a.ctx, &to, query, v)
+	return a.service.lists.Lists.Answer(a.ctx, &to, query, v)
 }
 
 // meaning is what the answer depends on besides the table and the page.
 func (a *request) meaning() []byte {
 	return fmt.Appendf(nil, "odata 2 %s %d %d %d %t %t %q", a.link, a.top, a.pageSize, a.form.level, a.form.quoted,
 		a.onlyCount, a.key)
-}
-
-// rowOf is the version and number of the row with the key.
-func (a *request) rowOf() (version string, row uint64, err error) {
-	version, row, found, err := a.service.lists.RowOf(a.endpoint, a.key)
-	if err == nil && !found {
-		err = notFound("%s has no row with the key %s", a.Name, list.Quoted(a.key))
-	}
-	return version, row, err
 }
 
 // finish sets the header fields of an answer with records.
@@ -89,7 +81,7 @@ func (a *request) finish(h *fasthttp.ResponseHeader) {
 	if a.preferred {
 		h.Set("Preference-Applied", "odata.maxpagesize="+strconv.Itoa(a.pageSize))
 	}
-	a.service.policy(h, a.varies())
+	a.service.lists.SetPolicy(h, a.varies())
 }
 
 // around is the text around the rows of a page.
@@ -99,11 +91,11 @@ func (a *request) around(sc *list.Scratch, l *state.BoundList) (head, tail []byt
 
 // context is the address of what the answer is, in $metadata.
 func (a *request) context() string {
-	context := a.base + "$metadata#" + a.Name
+	context := a.base + "$metadata#" + a.of.Name
 	if a.selected != nil {
 		names := make([]string, len(a.selected))
 		for i, at := range a.selected {
-			names[i] = a.Properties[at].Name
+			names[i] = a.of.Properties[at].Name
 		}
 		context += "(" + strings.Join(names, ",") + ")"
 	}

@@ -9,8 +9,6 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/render"
 	"hdqs/api/reply"
-	"hdqs/api/state"
-	"hdqs/internal/nearest"
 )
 
 // Root is the path of the service, and begins those of all its documents.
@@ -28,24 +26,25 @@ const (
 	headerMaximum = "OData-MaxVersion"
 )
 
-// maxURI is the longest address. Power Query sends at most 2,048 characters.
-const maxURI = 8 << 10
-
 // Service answers OData requests from the lists of a server.
 type Service struct {
-	state *state.State
-	lists *list.Lists
-	mount *list.Mount // of the lists in HAPI names
+	lists *list.Standard
 	sets  []*set
 	docs  [2]func() *list.PageContent // $metadata in XML and JSON
 }
 
 // New returns a service for lists whose routes are registered.
 func New(l *list.Lists) *Service {
-	s := &Service{state: l.State, lists: l, mount: l.MountIn(contract.HAPINames)}
+	s := new(Service)
+	s.lists = &list.Standard{
+		Lists: l, Mount: l.MountIn(contract.HAPINames), Root: Root, Private: l.State.Options.ODataIdentifier,
+		Answer: s.answer, FaultOf: faultOf, Fields: []string{headerVersion, version},
+		FaultType: form{}.contentType(), FaultTexts: [3]string{`{"error":{"code":`, `,"message":`, "}}"},
+	}
 	endpoints := contract.EndpointsIn(contract.HAPINames)
 	for i := range endpoints {
-		s.sets = append(s.sets, listSet(s.mount.Lists[list.ListKey{Endpoint: &endpoints[i], Kind: contract.Rows}]))
+		key := list.ListKey{Endpoint: &endpoints[i], Kind: contract.Rows}
+		s.sets = append(s.sets, listSet(s.lists.Mount.Lists[key]))
 	}
 	s.sets = append(s.sets, s.computedSets()...)
 	s.docs = [2]func() *list.PageContent{
@@ -55,34 +54,17 @@ func New(l *list.Lists) *Service {
 	return s
 }
 
-// AddRoutes registers the paths of the service, at the root only.
-func (s *Service) AddRoutes() {
-	route := list.Route{Name: Root, Handler: s.handle, MaxURI: maxURI}
-	s.lists.Add(s.lists.Routes.Mounts[0], above+list.Wildcard, route)
-	failed := func(ctx *fasthttp.RequestCtx, status int, body string) { write(ctx, list.FaultOfBody(status, body)) }
-	s.state.FaultForms = append(s.state.FaultForms, state.FaultForm{Root: above, Write: failed})
-}
-
-func (s *Service) handle(ctx *fasthttp.RequestCtx) {
-	if err := s.answer(ctx); err != nil {
-		s.answerFault(ctx, err)
-	}
-}
+// AddRoutes registers the paths of the service.
+func (s *Service) AddRoutes() { s.lists.AddRoutes(above, above+list.Wildcard) }
 
 func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
-	if s.state.Options.ODataIdentifier {
-		inQuery := contract.QueryIdentifier(ctx.URI().QueryString())
-		if err := s.lists.CheckIdentifier(ctx, s.mount, inQuery); err != nil {
-			return err
-		}
-	}
 	if most := string(ctx.Request.Header.Peek(headerMaximum)); most != "" && !strings.HasPrefix(most, "4.") {
 		return badRequest("answers have OData version 4.0, and the client takes at most %s", list.Quoted(most))
 	}
 	path, isHere := strings.CutPrefix(reply.PathOf(ctx)+"/", Root)
 	switch path = strings.TrimRight(path, "/"); {
 	case !isHere:
-		return notFound("the service is at %s", Root)
+		return list.NotFound("the service is at %s", Root)
 	case path == "":
 		return s.answerDocument(ctx)
 	case path == "$metadata":
@@ -113,7 +95,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	a := &request{service: s, set: of, options: o, ctx: ctx, base: s.lists.BaseOf(ctx) + Root}
+	a := &request{service: s, of: of, options: o, ctx: ctx, base: s.lists.BaseOf(ctx)}
 	a.link = a.base + of.Name + "?" + o.kept
 	switch key, isKey := keyIn(rest); {
 	case rest == "/$count":
@@ -131,16 +113,9 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 
 // setOf is the set with a name.
 func (s *Service) setOf(name string) (*set, error) {
-	names := make([]string, len(s.sets))
-	for i, of := range s.sets {
-		if names[i] = of.Name; of.Name == name {
-			return of, nil
-		}
-	}
-	if near := nearest.Of(strings.ReplaceAll(strings.ToLower(name), "-", "_"), names); near != "" {
-		return nil, notFound("there is no set %s; did you mean %s?", list.Quoted(name), near)
-	}
-	return nil, notFound("there is no set %s; the sets are %s", list.Quoted(name), strings.Join(names, ", "))
+	return list.Named(s.sets, func(of *set) string { return of.Name }, "set", name, func(names []string) string {
+		return "the sets are " + strings.Join(names, ", ")
+	})
 }
 
 // keyIn is the key in the rest of a path: ('KEY') or (row_key='KEY').
@@ -158,18 +133,6 @@ func keyIn(rest string) (key string, ok bool) {
 	return "", false
 }
 
-// policy sets what caches may do with an answer.
-func (s *Service) policy(h *fasthttp.ResponseHeader, varies bool) {
-	s.lists.SetPolicy(h, varies, s.state.Options.ODataIdentifier)
-}
-
-// head is the head of a document.
-func (s *Service) head(contentType string) *list.PageHead {
-	fields := append(s.lists.PageFields(), headerVersion, version)
-	head := list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, fields...)
-	return &head
-}
-
 // answerMetadata answers with $metadata.
 func (s *Service) answerMetadata(ctx *fasthttp.RequestCtx) error {
 	o, err := readOptions(ctx, nil, "format")
@@ -180,9 +143,9 @@ func (s *Service) answerMetadata(ctx *fasthttp.RequestCtx) error {
 	if !o.form.xml {
 		at, contentType = 1, contract.JSONType
 	}
-	s.lists.SendContent(ctx, s.head(contentType), s.docs[at]())
+	s.lists.Lists.SendContent(ctx, s.lists.Head(contentType), s.docs[at]())
 	if !o.form.xml && !o.form.byName {
-		s.policy(&ctx.Response.Header, true)
+		s.lists.SetPolicy(&ctx.Response.Header, true)
 	}
 	return nil
 }
@@ -197,8 +160,8 @@ func (s *Service) answerDocument(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	s.lists.SendPage(ctx, s.head(o.form.contentType()), body)
-	s.policy(&ctx.Response.Header, o.varies())
+	s.lists.Send(ctx, o.form.contentType(), body)
+	s.lists.SetPolicy(&ctx.Response.Header, o.varies())
 	return nil
 }
 

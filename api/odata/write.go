@@ -1,19 +1,17 @@
 package odata
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/url"
 	"strings"
 
+	"hdqs/aggregate"
 	"hdqs/api/render"
 )
 
 // cells are the values of the records of a page.
 type cells interface {
-	Len() int
+	render.Records
 	Total() int
-	AppendCell(dst []byte, record, field int, csv bool) []byte
 }
 
 // write writes records of a page one by one: the slow twin of the forms of entities, and the only
@@ -57,12 +55,12 @@ func (a *request) writeOne(dst []byte, found cells, key func(int) string) []byte
 func (a *request) properTo(dst []byte, found cells, record int, key string) []byte {
 	isFull := a.form.level == full
 	if isFull {
-		dst = render.AppendJSONText(append(dst, `"@odata.type":`...), "#"+namespace+"."+a.Name)
+		dst = render.AppendJSONText(append(dst, `"@odata.type":`...), "#"+namespace+"."+a.of.Name)
 		quoted := strings.ReplaceAll(url.PathEscape(strings.ReplaceAll(key, "'", "''")), "%27", "'")
-		id := a.base + a.Name + "('" + quoted + "')"
+		id := a.base + a.of.Name + "('" + quoted + "')"
 		dst = append(render.AppendJSONText(append(dst, `,"@odata.id":`...), id), ',')
 	}
-	for i, n := 0, 0; i < len(a.Properties); i++ {
+	for i, n := 0, 0; i < len(a.of.Properties); i++ {
 		if a.selected != nil {
 			if n == len(a.selected) || a.selected[n] != i {
 				continue
@@ -71,7 +69,7 @@ func (a *request) properTo(dst []byte, found cells, record int, key string) []by
 		if n++; n > 1 {
 			dst = append(dst, ',')
 		}
-		p := &a.Properties[i]
+		p := &a.of.Properties[i]
 		if isFull && (p.kind == integer || p.kind == day || p.kind == instant) {
 			dst = append(append(append(dst, '"'), p.Name...), `@odata.type":"#`...)
 			dst = append(append(dst, strings.TrimPrefix(p.EDM(), "Edm.")...), `",`...)
@@ -95,51 +93,25 @@ func (f form) appendCell(dst []byte, p *property, cell []byte) []byte {
 		return append(append(dst, cell[:len(cell)-1]...), `Z"`...)
 	case p.kind == integer && f.quoted && cell[0] != 'n':
 		return append(append(append(dst, '"'), cell...), '"')
-	case p.kind == text && len(cell) > 0 && cell[0] == '[': // several requests of a figure
-		return render.AppendJSONText(dst, strings.Join(textsOf(cell), " "))
 	}
 	return append(dst, cell...)
 }
 
-// textsOf reads a list of texts.
-func textsOf(cell []byte) (all []string) {
-	if err := json.Unmarshal(cell, &all); err != nil {
-		panic(err) // we wrote it
-	}
-	return all
-}
-
-// valueOf reads a value that is given as lists have it.
-func (p *property) valueOf(cell []byte) value {
-	if len(cell) == 0 || bytes.Equal(cell, []byte("null")) {
+// valueOf is a value of a computed record.
+func (p *property) valueOf(v aggregate.Value) value {
+	switch {
+	case v.Kind == aggregate.Null, v.Kind == aggregate.Differ:
 		return value{}
+	case v.Kind == aggregate.Text:
+		return value{kind: text, text: strings.Clone(v.Text)}
+	case v.Kind == aggregate.Bool:
+		return value{kind: boolean, int: v.Int}
+	case p.kind == day:
+		return value{kind: day, int: dayOf(v.Int)}
+	case p.kind == instant:
+		return value{kind: instant, int: v.Int}
+	case p.kind == integer && v.Kind == aggregate.Int && v.Text == "":
+		return value{kind: integer, int: v.Int}
 	}
-	switch p.kind {
-	case text:
-		if cell[0] == '[' {
-			return value{kind: text, text: strings.Join(textsOf(cell), " ")}
-		}
-		v := value{kind: text}
-		if err := json.Unmarshal(cell, &v.text); err != nil {
-			panic(err) // we wrote it
-		}
-		return v
-	case boolean:
-		v := value{kind: boolean}
-		if cell[0] == 't' {
-			v.int = 1
-		}
-		return v
-	case day, instant:
-		v, _ := literalOf(string(cell[1:len(cell)-1]) + "Z")
-		if v.kind = p.kind; p.kind == day {
-			v.int = dayOf(v.int)
-		}
-		return v
-	}
-	v, _ := literalOf(string(cell))
-	if p.kind == float {
-		v = value{kind: float, float: v.asFloat()}
-	}
-	return v
+	return value{kind: float, float: v.Number()}
 }

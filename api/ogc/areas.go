@@ -1,9 +1,7 @@
 package ogc
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -15,11 +13,11 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/aggregate"
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 )
 
@@ -27,6 +25,7 @@ import (
 type area struct {
 	*boundary.Area        // without polygons where there are no boundaries
 	figure         []byte // properties as JSON, each after a comma
+	values         int    // 1 if the figure has a value
 	first, last    int64  // microseconds of the figure's period; from and to any time where it has none
 }
 
@@ -52,19 +51,14 @@ func (a *request) answerAreas(c *collection, o *options) error {
 		return list.Faultf(fasthttp.StatusGone, "Gone",
 			"The boundaries were replaced. Begin again with the first page.")
 	}
-	return a.service.lists.Admission.Pass(func() error {
-		v, err := a.service.state.Snapshots.AcquireFor(snapshot)
-		if err != nil {
-			return err
-		}
-		defer v.Release(a.service.state.Log)
-		all, err := list.MadeOf(a.service.lists, v, c, func() ([]area, error) { return a.areasOf(v, c) })
+	return a.service.lists.Computed(snapshot, func(v *state.Served) error {
+		all, err := list.MadeOf(a.service.lists.Lists, v, c, func() ([]area, error) { return a.areasOf(v, c) })
 		if err != nil {
 			return err
 		}
 		var rows []*area
 		total := 0
-		err = a.service.lists.Admission.InTurns(a.ctx, func(pause func() error) error {
+		err = a.service.lists.Lists.Admission.InTurns(a.ctx, func(pause func() error) error {
 			rows, total, err = o.find(all, pause)
 			return err
 		})
@@ -72,10 +66,10 @@ func (a *request) answerAreas(c *collection, o *options) error {
 			return err
 		}
 		if o.one && len(rows) == 0 {
-			return notFound("%s has no feature %s", c.id, list.Quoted(o.equal["code"]))
+			return list.NotFound("%s has no feature %s", c.id, list.Quoted(o.equal["code"]))
 		}
 		return a.sendAreas(c, o, rows, total, v.Id+"."+a.service.version)
-	}, a.service.lists.Admission.Computed, a.service.lists.Admission.Slow)
+	})
 }
 
 // find finds the areas of a page, and how many there are on all pages.
@@ -126,15 +120,10 @@ func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, 
 		for i := range pieces {
 			body = piece(body, i)
 		}
-		p := page{Title: c.title, About: c.about, Fields: contract.FieldNames(c.fields)}
-		if err := p.readFeatures(body, a.base+"collections/"+c.id+"/items"); err != nil {
-			return err
-		}
-		return a.sendBody(nil, htmlType, p)
+		return a.sendBody(nil, htmlType, *c.shown(a.base, body))
 	}
 	meaning := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
-	head := list.NewPageHead(geoJSONType, reply.DataPolicy, reply.LandingKey, a.service.lists.PageFields()...)
-	err := a.service.lists.SendPieces(a.ctx, &head, meaning, pieces, piece)
+	err := a.service.lists.Lists.SendPieces(a.ctx, a.service.lists.Head(geoJSONType), meaning, pieces, piece)
 	a.policy(&a.ctx.Response.Header)
 	return err
 }
@@ -155,16 +144,6 @@ func (o *options) passes(x *area) bool {
 	return o.boxes == nil || slices.ContainsFunc(o.boxes, touches)
 }
 
-// moment is a property of the figure that is a time. Where it is null or not there it is otherwise.
-func (x *area) moment(property string, otherwise int64) int64 {
-	_, text, _ := bytes.Cut(x.figure, []byte(`"`+property+`":"`))
-	text, _, _ = bytes.Cut(text, []byte{'"'})
-	if micros, _, ok := instant(string(text)); ok {
-		return micros
-	}
-	return otherwise
-}
-
 func (x *area) appendFeature(dst []byte) []byte {
 	text := func(name, value string) {
 		dst = append(append(dst, name...), "null"...)
@@ -183,7 +162,7 @@ func (x *area) appendFeature(dst []byte) []byte {
 // areasOf are the areas of a collection by code: those that have boundaries, with their figures or
 // why there is none, and places with a figure that have no boundaries.
 func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error) {
-	figures := map[string][]byte{}
+	figures := map[string]area{}
 	areas := a.service.boundaries.Areas[c.level]
 	if c.endpoint != nil {
 		if err := a.addFigures(v, c, nil, figures); err != nil {
@@ -192,7 +171,7 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 		if c.level == 0 { // those that have none say why, if they are countries
 			var missing []string
 			for i := range areas {
-				if code := areas[i].Code; figures[code] == nil && isCountry(code) {
+				if code := areas[i].Code; figures[code].figure == nil && isCountry(code) {
 					missing = append(missing, code)
 				}
 			}
@@ -205,37 +184,30 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 		}
 	}
 	for i := range areas {
-		x := area{Area: &areas[i]}
-		if c.endpoint != nil {
-			if x.figure = figures[x.Code]; x.figure == nil {
+		code := areas[i].Code
+		x, has := figures[code]
+		if !has {
+			x = ofAnyTime
+			if c.endpoint != nil {
 				x.figure = noFigure(c)
 			}
-			delete(figures, x.Code)
 		}
+		x.Area = &areas[i]
 		all = append(all, x)
+		delete(figures, code)
 	}
 	for _, code := range slices.Sorted(maps.Keys(figures)) {
-		all = append(all, area{Area: &boundary.Area{Code: code}, figure: figures[code]})
-	}
-	for i := range all {
-		x := &all[i]
-		x.first, x.last = x.moment("period_start", math.MinInt64), x.moment("period_end", math.MaxInt64)
+		x := figures[code]
+		x.Area = &boundary.Area{Code: code}
+		all = append(all, x)
 	}
 	// Clients take the type of a layer and of its properties from the first features: so those with
 	// a geometry come first, and of these those with a value.
 	slices.SortStableFunc(all, func(a, b area) int {
 		return cmp.Or(cmp.Compare(min(len(b.Polygons), 1), min(len(a.Polygons), 1)),
-			cmp.Compare(b.hasValue(), a.hasValue()), strings.Compare(a.Code, b.Code))
+			cmp.Compare(b.values, a.values), strings.Compare(a.Code, b.Code))
 	})
 	return all, nil
-}
-
-// hasValue is 1 if the figure of a place has a value.
-func (x *area) hasValue() int {
-	if x.figure == nil || bytes.HasPrefix(x.figure, []byte(`,"value":null`)) {
-		return 0
-	}
-	return 1
 }
 
 // isCountry reports whether a code can be that of a country.
@@ -243,26 +215,33 @@ func isCountry(code string) bool {
 	return len(code) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
+// ofAnyTime is an area without a period.
+var ofAnyTime = area{first: math.MinInt64, last: math.MaxInt64}
+
 // addFigures adds the records of a figure by place.
-func (a *request) addFigures(v *state.Served, c *collection, query url.Values, to map[string][]byte) error {
-	return a.service.lists.QueryAll(v, &c.route, query, func(found list.Records) {
+func (a *request) addFigures(v *state.Served, c *collection, query url.Values, to map[string]area) error {
+	return a.service.lists.QueryAll(v, &c.route, query, func(found list.Valued) {
 		fields := found.Fields()
 		for i := range found.Len() {
-			var place string // the first field
-			if json.Unmarshal(found.AppendCell(nil, i, 0, false), &place); place == "" {
+			place := strings.Clone(found.Value(i, 0).Text) // the first field
+			if place == "" {
 				continue // rows of a level that are of no unit
 			}
-			var text []byte
+			x := ofAnyTime
 			for f := 1; f < len(fields); f++ {
-				text = append(append(append(text, `,"`...), fields[f].Name...), `":`...)
-				cell := found.AppendCell(nil, i, f, false)
-				var several []string // requests: one text for all records, since clients have a type for each property
-				if bytes.HasPrefix(cell, []byte{'['}) && json.Unmarshal(cell, &several) == nil {
-					cell = render.AppendJSONText(nil, strings.Join(several, " "))
+				x.figure = append(append(append(x.figure, `,"`...), fields[f].Name...), `":`...)
+				x.figure = list.AppendOne(x.figure, found, i, f)
+				switch v := found.Value(i, f); {
+				case v.Kind == aggregate.Null:
+				case fields[f].Name == "value":
+					x.values = 1
+				case fields[f].Name == "period_start":
+					x.first = v.Int
+				case fields[f].Name == "period_end":
+					x.last = v.Int
 				}
-				text = append(text, cell...)
 			}
-			to[place] = text
+			to[place] = x
 		}
 	})
 }

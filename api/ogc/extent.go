@@ -5,34 +5,41 @@ import (
 	"net/url"
 	"strings"
 
+	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/list"
+	"hdqs/api/render"
+	"hdqs/api/state"
 )
 
 // spanOf are the least and greatest values of the places and times of a list, found once a
 // snapshot. It is empty where that fails, which is logged.
-func (a *request) spanOf(e *contract.Endpoint) (span map[string]any) {
-	v, err := a.service.state.Snapshots.AcquireFor("")
-	if err != nil {
-		return nil
-	}
-	defer v.Release(a.service.state.Log)
-	span, _ = list.MadeOf(a.service.lists, v, e, func() (map[string]any, error) {
-		var measures []string
-		for _, name := range []string{contract.LonField, contract.LatField, contract.PeriodStart, contract.PeriodEnd} {
-			if e.HasField(name) {
-				measures = append(measures, "min:"+name, "max:"+name)
-			}
-		}
-		to := a.service.mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
-		all := struct{ Data []map[string]any }{[]map[string]any{nil}}
-		query := url.Values{"measures": {strings.Join(measures, ",")}}
-		err := a.service.lists.QueryAll(v, &to, query, func(found list.Records) {
-			_ = json.Unmarshal(list.AppendRecords(nil, found, false), &all) // we wrote it
-		})
-		return all.Data[0], err
+func (a *request) spanOf(e *contract.Endpoint) (span map[string]aggregate.Value) {
+	_ = a.service.lists.Within("", func(v *state.Served) (err error) {
+		ask := func() (map[string]aggregate.Value, error) { return a.service.askSpan(v, e) }
+		span, err = list.MadeOf(a.service.lists.Lists, v, e, ask)
+		return err
 	})
 	return span
+}
+
+// askSpan asks for the least and greatest values.
+func (s *Service) askSpan(v *state.Served, e *contract.Endpoint) (map[string]aggregate.Value, error) {
+	var measures []string
+	for _, name := range []string{contract.LonField, contract.LatField, contract.PeriodStart, contract.PeriodEnd} {
+		if e.HasField(name) {
+			measures = append(measures, "min:"+name, "max:"+name)
+		}
+	}
+	to := s.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
+	found := map[string]aggregate.Value{}
+	query := url.Values{"measures": {strings.Join(measures, ",")}}
+	err := s.lists.QueryAll(v, &to, query, func(all list.Valued) {
+		for i, f := range all.Fields() {
+			found[f.Name] = all.Value(0, i)
+		}
+	})
+	return found, err
 }
 
 // extentOf is where and when the features of a collection are: the time of a figure is within that
@@ -50,15 +57,21 @@ func (a *request) extentOf(c *collection) object {
 		e = e.Headline.List(contract.HAPINames)
 	}
 	span := a.spanOf(e)
-	if c.level == ofList && span["min_lon"] != nil && span["min_lat"] != nil {
-		box := [4]any{span["min_lon"], span["min_lat"], span["max_lon"], span["max_lat"]}
+	has := func(name string) bool { return span[name].Kind != aggregate.Null }
+	if c.level == ofList && has("min_lon") && has("min_lat") {
+		var box [4]any
+		for i, name := range []string{"min_lon", "min_lat", "max_lon", "max_lat"} {
+			box[i] = span[name].Number()
+		}
 		extent["spatial"] = object{"bbox": [][4]any{box}, "crs": crs84}
 	}
-	if first, has := span["min_"+contract.PeriodStart].(string); has {
-		interval := [2]any{first + "Z"}
-		if last, has := span["max_"+contract.PeriodEnd].(string); has {
-			interval[1] = last + "Z"
+	var interval [2]any
+	for i, name := range []string{"min_" + contract.PeriodStart, "max_" + contract.PeriodEnd} {
+		if has(name) {
+			interval[i] = json.RawMessage(render.AppendZoned(nil, span[name].Int))
 		}
+	}
+	if interval[0] != nil {
 		extent["temporal"] = object{"interval": [][2]any{interval}}
 	}
 	return extent

@@ -42,10 +42,7 @@ func (a *request) answerItem(c *collection, id string) error {
 		o.one, o.equal["code"] = true, id
 		return a.answerAreas(c, o)
 	}
-	version, row, found, err := a.service.lists.RowOf(c.endpoint, id)
-	if err == nil && !found {
-		err = notFound("%s has no feature %s", c.id, list.Quoted(id))
-	}
+	version, row, err := a.service.lists.RowOf(c.endpoint, id, c.id+" has no feature")
 	if err != nil {
 		return err
 	}
@@ -73,7 +70,7 @@ func (a *request) answerRows(c *collection, v *list.View, o *options, limit int)
 	}
 	to := c.route
 	to.Public = true
-	return a.service.lists.Answer(a.ctx, &to, []byte(query.Encode()), v)
+	return a.service.lists.Lists.Answer(a.ctx, &to, []byte(query.Encode()), v)
 }
 
 // appendRows appends the GeoJSON of the rows of a page.
@@ -128,13 +125,18 @@ func (a *request) withLinks(one []byte, c *collection) []byte {
 
 // pageOf is a page of features.
 func (a *request) pageOf(c *collection, body []byte) []byte {
-	p := page{Title: c.title, About: c.about, Fields: contract.FieldNames(c.fields)}
-	err := p.readFeatures(body, a.base+"collections/"+c.id+"/items")
-	if err == nil {
-		body, err = p.render(nil, a.base)
-	}
+	body, err := c.shown(a.base, body).render(nil, a.base)
 	if err != nil {
-		panic(err) // we wrote it
+		panic(err) // the template is ours
 	}
 	return body
+}
+
+// shown are features as a page shows them.
+func (c *collection) shown(base string, body []byte) *page {
+	p := &page{Title: c.title, About: c.about, Fields: contract.FieldNames(c.fields)}
+	if err := p.readFeatures(body, base+"collections/"+c.id+"/items"); err != nil {
+		panic(err) // we wrote it
+	}
+	return p
 }

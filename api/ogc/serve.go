@@ -2,6 +2,7 @@ package ogc
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,8 +13,6 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
-	"hdqs/api/state"
-	"hdqs/internal/nearest"
 )
 
 // Root is the path of the service, and begins those of all its documents.
@@ -27,9 +26,6 @@ const (
 	openAPIType = "application/vnd.oai.openapi+json;version=3.0"
 	schemaType  = "application/schema+json"
 )
-
-// maxURI is the longest address: that of a page with many parameters.
-const maxURI = 8 << 10
 
 // queryablesRel is the relation of the link to what a collection can be filtered by.
 const queryablesRel = "http://www.opengis.net/def/rel/ogc/1.0/queryables"
@@ -45,9 +41,7 @@ var conformance = []string{
 
 // Service answers requests for features from the lists of a server.
 type Service struct {
-	state       *state.State
-	lists       *list.Lists
-	mount       *list.Mount // of the lists in HAPI names
+	lists       *list.Standard
 	boundaries  *boundary.Set
 	version     string // of the boundaries
 	collections []*collection
@@ -55,8 +49,11 @@ type Service struct {
 
 // New returns a service for lists whose routes are registered.
 func New(l *list.Lists) *Service {
-	s := &Service{
-		state: l.State, lists: l, mount: l.MountIn(contract.HAPINames), boundaries: l.State.Options.Boundaries,
+	s := &Service{boundaries: l.State.Options.Boundaries}
+	s.lists = &list.Standard{
+		Lists: l, Mount: l.MountIn(contract.HAPINames), Root: Root, Private: l.State.Options.OGCIdentifier,
+		Answer: s.answer, FaultOf: faultOf, FaultType: jsonType,
+		FaultTexts: [3]string{`{"code":`, `,"description":`, "}"},
 	}
 	s.addLists()
 	if s.boundaries != nil {
@@ -66,13 +63,9 @@ func New(l *list.Lists) *Service {
 	return s
 }
 
-// AddRoutes registers the paths of the service, at the root only.
+// AddRoutes registers the paths of the service.
 func (s *Service) AddRoutes() {
-	route := list.Route{Name: Root, Handler: s.handle, MaxURI: maxURI}
-	s.lists.Add(s.lists.Routes.Mounts[0], strings.TrimSuffix(Root, "/"), route)
-	s.lists.Add(s.lists.Routes.Mounts[0], Root+list.Wildcard, route)
-	failed := func(ctx *fasthttp.RequestCtx, status int, body string) { write(ctx, list.FaultOfBody(status, body)) }
-	s.state.FaultForms = append(s.state.FaultForms, state.FaultForm{Root: Root, Write: failed})
+	s.lists.AddRoutes(Root, strings.TrimSuffix(Root, "/"), Root+list.Wildcard)
 }
 
 // link is a link as JSON has it.
@@ -94,21 +87,9 @@ type request struct {
 	named   bool // the form is in the address, and not only in Accept
 }
 
-func (s *Service) handle(ctx *fasthttp.RequestCtx) {
-	if err := s.answer(ctx); err != nil {
-		s.answerFault(ctx, err)
-	}
-}
-
 func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
-	if s.state.Options.OGCIdentifier {
-		inQuery := contract.QueryIdentifier(ctx.URI().QueryString())
-		if err := s.lists.CheckIdentifier(ctx, s.mount, inQuery); err != nil {
-			return err
-		}
-	}
 	path := strings.TrimSuffix(strings.TrimPrefix(reply.PathOf(ctx)+"/", Root), "/")
-	a := &request{service: s, ctx: ctx, base: s.lists.BaseOf(ctx) + Root, path: path}
+	a := &request{service: s, ctx: ctx, base: s.lists.BaseOf(ctx), path: path}
 	if err := a.readQuery(); err != nil {
 		return err
 	}
@@ -132,26 +113,26 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case path == "api":
 		return a.send(s.description(a.base), openAPIType, page{Title: "Description of the interface (OpenAPI 3.0)"})
 	case path == "collections":
-		return a.service.lists.Admission.Pass(a.answerCollections, a.service.lists.Admission.Slow)
+		return s.lists.Lists.Admission.Pass(a.answerCollections, s.lists.Lists.Admission.Slow)
 	case len(parts) < 2 || parts[0] != "collections":
-		return notFound("there is no %s here; begin at %s", list.Quoted(path), Root)
+		return list.NotFound("there is no %s here; begin at %s", list.Quoted(path), Root)
 	}
 	c, err := s.collectionOf(parts[1])
 	switch {
 	case err != nil:
 		return err
 	case len(parts) == 2:
-		return a.service.lists.Admission.Pass(func() error {
+		return s.lists.Lists.Admission.Pass(func() error {
 			described := a.describe(c)
 			links := described["links"].([]link)
 			return a.send(described, jsonType, page{Title: c.title, About: c.about, Entries: links})
-		}, a.service.lists.Admission.Slow)
+		}, s.lists.Lists.Admission.Slow)
 	case len(parts) == 3 && parts[2] == "queryables":
 		return a.send(c.queryables(a.base), schemaType, page{Title: c.title + ": what it can be filtered by"})
 	case len(parts) == 4 && parts[2] == "items":
 		return a.answerItem(c, parts[3])
 	}
-	return notFound("there is no %s; of a collection there are items and queryables", list.Quoted(path))
+	return list.NotFound("there is no %s; of a collection there are items and queryables", list.Quoted(path))
 }
 
 // readQuery reads the parameters.
@@ -190,12 +171,9 @@ func (a *request) addressOf(query url.Values) string {
 
 // with are parameters and one more.
 func with(query url.Values, name, value string) url.Values {
-	all := url.Values{name: {value}}
-	for name, values := range query {
-		if _, has := all[name]; !has {
-			all[name] = values
-		}
-	}
+	all := url.Values{}
+	maps.Copy(all, query)
+	all.Set(name, value)
 	return all
 }
 
@@ -254,31 +232,24 @@ func (a *request) sendBody(body []byte, contentType string, p page) error {
 		}
 		contentType = htmlType
 	}
-	head := list.NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, a.service.lists.PageFields()...)
-	a.service.lists.SendPage(a.ctx, &head, body)
+	a.service.lists.Send(a.ctx, contentType, body)
 	a.policy(&a.ctx.Response.Header)
 	return nil
 }
 
 // policy sets what caches may do with an answer.
 func (a *request) policy(h *fasthttp.ResponseHeader) {
-	a.service.lists.SetPolicy(h, a.html && !a.named, a.service.state.Options.OGCIdentifier)
+	a.service.lists.SetPolicy(h, a.html && !a.named)
 }
 
 // collectionOf is the collection with an id.
 func (s *Service) collectionOf(id string) (*collection, error) {
-	ids := make([]string, len(s.collections))
-	for i, c := range s.collections {
-		if ids[i] = c.id; c.id == id {
-			return c, nil
-		}
-	}
-	if near := nearest.Of(strings.ReplaceAll(strings.ToLower(id), "-", "_"), ids); near != "" {
-		return nil, notFound("there is no collection %s; did you mean %s?", list.Quoted(id), near)
-	}
-	if s.boundaries == nil {
-		return nil, notFound("there is no collection %s; there are %s. Areas need boundaries, which the operator "+
-			"gives with --boundaries", list.Quoted(id), strings.Join(ids, " and "))
-	}
-	return nil, notFound("there is no collection %s; see %scollections", list.Quoted(id), Root)
+	return list.Named(s.collections, func(c *collection) string { return c.id }, "collection", id,
+		func(ids []string) string {
+			if s.boundaries == nil {
+				return "there are " + strings.Join(ids, " and ") +
+					". Areas need boundaries, which the operator gives with --boundaries"
+			}
+			return "see " + Root + "collections"
+		})
 }

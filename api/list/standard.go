@@ -1,0 +1,236 @@
+package list
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/nearest"
+)
+
+// maxStandardURI is the longest address: that of a page with many parameters. Power Query sends at
+// most 2,048 characters.
+const maxStandardURI = 8 << 10
+
+// Standard serves lists in the form of a standard, such as OData.
+type Standard struct {
+	Lists   *Lists
+	Mount   *Mount // of the lists in HAPI names
+	Root    string // the path of the service, which begins those of all its documents
+	Private bool   // whether clients must identify themselves
+	Answer  func(ctx *fasthttp.RequestCtx) error
+	FaultOf func(err error) *Fault // nil for an error that is as with lists
+	Fields  []string               // header fields of all documents: names and values
+
+	FaultType  string    // content type of errors
+	FaultTexts [3]string // before the code of an error, before its text, and at the end
+}
+
+// AddRoutes registers paths of the service, at the root only. Errors below above are in its form.
+func (s *Standard) AddRoutes(above string, paths ...string) {
+	for _, path := range paths {
+		s.Lists.Add(s.Lists.Routes.Mounts[0], path, Route{Name: s.Root, Handler: s.handle, MaxURI: maxStandardURI})
+	}
+	failed := func(ctx *fasthttp.RequestCtx, status int, body string) { s.write(ctx, faultOfBody(status, body)) }
+	s.Lists.State.FaultForms = append(s.Lists.State.FaultForms, state.FaultForm{Root: above, Write: failed})
+}
+
+// handle answers a request. Headers, pace and counts of refusals are those of lists.
+func (s *Standard) handle(ctx *fasthttp.RequestCtx) {
+	var err error
+	if s.Private {
+		err = s.Lists.CheckIdentifier(ctx, s.Mount, contract.QueryIdentifier(ctx.URI().QueryString()))
+	}
+	if err == nil {
+		err = s.Answer(ctx)
+	}
+	if err != nil {
+		s.Lists.AnswerFailed(ctx, err)
+		f := s.FaultOf(err)
+		if f == nil {
+			f = faultOf(err)
+		}
+		s.write(ctx, f)
+	}
+}
+
+// write writes an error in the form of the standard.
+func (s *Standard) write(ctx *fasthttp.RequestCtx, f *Fault) {
+	body := render.AppendJSONText([]byte(s.FaultTexts[0]), f.Code)
+	body = append(render.AppendJSONText(append(body, s.FaultTexts[1]...), f.Text), s.FaultTexts[2]...)
+	ctx.SetStatusCode(f.Status)
+	ctx.SetBody(body)
+	h := &ctx.Response.Header
+	for i := 0; i < len(s.Fields); i += 2 {
+		h.Set(s.Fields[i], s.Fields[i+1])
+	}
+	h.SetContentType(s.FaultType)
+}
+
+// BaseOf is the address of the service, with a slash at its end.
+func (s *Standard) BaseOf(ctx *fasthttp.RequestCtx) string { return s.Lists.BaseOf(ctx) + s.Root }
+
+// Computed answers with records that are computed of a snapshot.
+func (s *Standard) Computed(snapshot string, answer func(v *state.Served) error) error {
+	admission := &s.Lists.Admission
+	return admission.Pass(func() error { return s.Within(snapshot, answer) }, admission.Computed, admission.Slow)
+}
+
+// Within does something with a snapshot, of which an empty id is the current one.
+func (s *Standard) Within(snapshot string, do func(v *state.Served) error) error {
+	v, err := s.Lists.State.Snapshots.AcquireFor(snapshot)
+	if err != nil {
+		return err
+	}
+	defer v.Release(s.Lists.State.Log)
+	return do(v)
+}
+
+// Send answers with a document.
+func (s *Standard) Send(ctx *fasthttp.RequestCtx, contentType string, body []byte) {
+	s.Lists.SendPage(ctx, s.Head(contentType), body)
+}
+
+// Head is the head of a document.
+func (s *Standard) Head(contentType string) *PageHead {
+	head := NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, append(s.Lists.PageFields(), s.Fields...)...)
+	return &head
+}
+
+// Named is the one of some with a name. The fault names the one that was meant, or else ends as
+// others says of all names.
+func Named[T any](
+	all []T, nameOf func(T) string, kind, name string, others func(names []string) string,
+) (found T, err error) {
+	names := make([]string, len(all))
+	for i, one := range all {
+		if names[i] = nameOf(one); names[i] == name {
+			return one, nil
+		}
+	}
+	if near := nearest.Of(strings.ReplaceAll(strings.ToLower(name), "-", "_"), names); near != "" {
+		return found, NotFound("there is no %s %s; did you mean %s?", kind, Quoted(name), near)
+	}
+	return found, NotFound("there is no %s %s; %s", kind, Quoted(name), others(names))
+}
+
+// QueryAll is Query for all records that are computed, page by page.
+func (s *Standard) QueryAll(v *state.Served, to *Route, query url.Values, read func(Valued)) error {
+	for offset, total := 0, 1; offset < total; offset += contract.MaxLimit {
+		page := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}, "offset": {strconv.Itoa(offset)}}
+		maps.Copy(page, query)
+		err := s.Lists.Query(v, to, page, func(_ *Reply, found Records) error {
+			read(found.(Valued))
+			total = found.Total()
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RowOf is the version of a list's table and the row that a key names (render.RowKeyField). The
+// error says that the version is not held any longer, or what is missing.
+func (s *Standard) RowOf(e *contract.Endpoint, key, missing string) (version string, row uint64, err error) {
+	none := NotFound("%s %s", missing, Quoted(key))
+	at := strings.LastIndexByte(key, '-')
+	if at <= 0 || len(key)-at-1 != render.RowKeyDigits {
+		return "", 0, none
+	}
+	if row, err = strconv.ParseUint(key[at+1:], 10, 64); err != nil || row > math.MaxUint32 {
+		return "", 0, none
+	}
+	path := e.Contract().Path
+	v := s.Lists.State.Snapshots.AcquireVersion(path, key[:at])
+	if v == nil {
+		return "", 0, &reply.Gone{Current: s.Lists.State.Snapshots.CurrentID()}
+	}
+	defer v.Release(s.Lists.State.Log)
+	if row >= uint64(v.Bound.Lists[path].Rows) {
+		return "", 0, none
+	}
+	return key[:at], row, nil
+}
+
+// SetPolicy sets what caches may do with an answer that has addresses in it. What differs by Accept
+// or Prefer alone is not kept, so that no cache must tell answers apart by them: others are the
+// same for all clients.
+func (s *Standard) SetPolicy(h *fasthttp.ResponseHeader, varies bool) {
+	switch {
+	case varies:
+		h.Set("Cache-Control", reply.NoStore)
+	case s.Lists.State.Options.BaseURL == "", s.Private:
+		// Addresses in the body are those of the host that was asked; or not everybody may have it.
+		h.Set("Cache-Control", "private, max-age=60")
+	default:
+		return
+	}
+	h.Del("CDN-Cache-Control")
+}
+
+// Fault is an error that is the caller's: its status, and what is wrong in words.
+type Fault struct {
+	Status     int
+	Code, Text string
+}
+
+func (f *Fault) Error() string { return f.Text }
+
+// Faultf is a fault with a text as of fmt.Sprintf. Bytes of a request that are no UTF-8 would make
+// the answer no JSON.
+func Faultf(status int, code, format string, args ...any) *Fault {
+	return &Fault{status, code, strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")}
+}
+
+// Quoted is a text of a request as faults name it.
+func Quoted(text string) string {
+	const most = 60
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return `"` + text + `"`
+}
+
+// faultOf is an error of lists as a fault.
+func faultOf(err error) *Fault {
+	if f, is := errors.AsType[*Fault](err); is {
+		return f
+	}
+	status, body := reply.ErrorAnswer(err)
+	f := faultOfBody(status, string(body))
+	if _, is := errors.AsType[*reply.Gone](err); is {
+		f.Text = "The data was replaced since the first page, and what this page would be of " +
+			"is not held any longer. Begin again with the first page: a page of the new data would mix two states."
+	}
+	return f
+}
+
+// faultOfBody is a fault whose body is that of lists.
+func faultOfBody(status int, body string) *Fault {
+	var texts struct{ Detail, Error, Hint, Rule, Table string }
+	if err := json.Unmarshal([]byte(body), &texts); err != nil { // issues of parameters
+		texts.Detail = body
+	}
+	parts := []string{texts.Detail, texts.Error, texts.Hint, texts.Rule, texts.Table}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return &Fault{status, strings.ReplaceAll(fasthttp.StatusMessage(status), " ", ""), strings.Join(parts, ": ")}
+}
+
+// NotFound is a fault of an address that there is not.
+func NotFound(format string, args ...any) *Fault {
+	return Faultf(fasthttp.StatusNotFound, "NotFound", format, args...)
+}
