@@ -1,6 +1,7 @@
 package list
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,11 +59,7 @@ func (s *Standard) handle(ctx *fasthttp.RequestCtx) {
 	}
 	if err != nil {
 		s.Lists.AnswerFailed(ctx, err)
-		f := s.FaultOf(err)
-		if f == nil {
-			f = faultOf(err)
-		}
-		s.write(ctx, f)
+		s.write(ctx, cmp.Or(s.FaultOf(err), faultOf(err)))
 	}
 }
 

@@ -15,11 +15,14 @@ import (
 // spanOf are the least and greatest values of the places and times of a list, found once a
 // snapshot. It is empty where that fails, which is logged.
 func (a *request) spanOf(e *contract.Endpoint) (span map[string]aggregate.Value) {
-	_ = a.service.lists.Within("", func(v *state.Served) (err error) {
+	err := a.service.lists.Within("", func(v *state.Served) (err error) {
 		ask := func() (map[string]aggregate.Value, error) { return a.service.askSpan(v, e) }
 		span, err = list.MadeOf(a.service.lists.Lists, v, e, ask)
 		return err
 	})
+	if err != nil {
+		return nil
+	}
 	return span
 }
 
