@@ -46,7 +46,7 @@ var imports = map[string][]string{
 	},
 	"api/figures": {
 		"aggregate", "api/additivity", "api/contract", "api/list", "api/render", "api/reply", "api/say", "api/state",
-		"index", "rowdiff", "snapshot",
+		"api/textual", "index", "rowdiff", "snapshot",
 	},
 	"api/find": {
 		"api/contract", "api/lang", "api/list", "api/say", "api/state", "internal/background", "internal/nearest",
@@ -117,7 +117,8 @@ var imports = map[string][]string{
 		"loader", // its tests
 	},
 	"internal/threshold": {
-		"api", "api/contract", "api/state", "internal/nearest", "snapshot", "snapshot/store",
+		"api/contract", "api/figures", "api/list", "api/state", "api/textual", "internal/nearest", "snapshot",
+		"snapshot/store",
 		"loader", // its tests
 	},
 	"internal/generator": {"testdata"},
@@ -140,7 +141,7 @@ var imports = map[string][]string{
 		"bulk", "bulk/export", "bulk/iceberg", "loader/catalogfile", "loader/upstream", "api", "api/files", "api/reply",
 		"api/state", "api/figures", "api/mcp", "api/boundary", "api/contract", "api/encode", "api/accesslog",
 		"internal/atomicfile", "internal/nearest", "internal/memory", "internal/background", "internal/follow",
-		"internal/fleet", "internal/history", "internal/threshold",
+		"internal/fleet", "internal/history", "internal/threshold", "rowdiff",
 	},
 }
 

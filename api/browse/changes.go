@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"encoding/json"
 	"strings"
 
 	"hdqs/api/contract"
@@ -16,9 +15,9 @@ func NewChanges(l *lang.Language, e *contract.Endpoint, records []textual.Record
 	p.table(e, records, false, func(int) (address, name string) { return "", "" })
 	before := column{Label: l.T("Before")}
 	for i, r := range records {
-		if was, ok := r.Text(contract.WasField); ok {
+		if r.Before != nil {
 			before.Shown = true
-			p.Rows[i] = append(p.Rows[i], cell{Text: wasText(l, e, was), Label: before.Label})
+			p.Rows[i] = append(p.Rows[i], cell{Text: wasText(l, e, *r.Before), Label: before.Label})
 		}
 	}
 	p.Columns = append(p.Columns, before)
@@ -26,22 +25,12 @@ func NewChanges(l *lang.Language, e *contract.Endpoint, records []textual.Record
 }
 
 // wasText is the values of a record that differ, in the words of pages.
-func wasText(l *lang.Language, e *contract.Endpoint, was string) string {
-	var before map[string]json.RawMessage
-	if json.Unmarshal([]byte(was), &before) != nil {
-		return ""
-	}
+func wasText(l *lang.Language, e *contract.Endpoint, before textual.Record) string {
 	var all []string
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		text, known := before[f.Name]
-		if !known {
-			continue
-		}
-		write := func(dst []byte, _, _ int) []byte { return append(dst, text...) }
-		r, err := textual.New(1, []string{f.Name}, write)
-		if err == nil {
-			all = append(all, label(l, f.Name)+" "+cellOf(l, f, isNumber(f) && !isCode(f.Name), r[0]).Text)
+		if before.Has(f.Name) {
+			all = append(all, label(l, f.Name)+" "+cellOf(l, f, isNumber(f) && !isCode(f.Name), before).Text)
 		}
 	}
 	return strings.Join(all, "; ")

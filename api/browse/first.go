@@ -257,7 +257,7 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	for _, r := range records {
 		f := fieldsOf(r, "location_code", "value", "period_start", "period_end", "provider", "complete")
 		if f[1] == "" {
-			reason, _ := l.Say(r.Reason())
+			reason, _ := l.Say(r.Reason)
 			t.LeftOut = append(t.LeftOut, l.T("%[1]s: %[2]s", v.nameOf(f[0]), reason))
 			continue
 		}

@@ -29,13 +29,13 @@ func (o *oddPlaces) Ask(_ *contract.Endpoint, _ contract.Kind, params url.Values
 		return nil, &contract.Invalid{Issues: []contract.Issue{{Text: say.Of("It counts twice.")}}}
 	}
 	fields := []string{"location_code", strings.ReplaceAll(params.Get("measures"), ":", "_")}
-	records, err := textual.New(len(places), fields, func(dst []byte, record, field int) []byte {
+	records := textual.New(len(places), fields, func(dst []byte, record, field int) ([]byte, bool) {
 		if field == 0 {
-			return append(dst, `"`+places[record]+`"`...)
+			return append(dst, places[record]...), true
 		}
-		return append(dst, '7')
+		return append(dst, '7'), true
 	})
-	return &Answer{Records: records, Total: len(records)}, err
+	return &Answer{Records: records, Total: len(records)}, nil
 }
 
 func (o *oddPlaces) Keep(key string, find func() ([]string, error)) ([]string, error) {

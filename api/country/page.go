@@ -162,7 +162,7 @@ func cellOf(t *Tile, f *contract.Field) any {
 	case !has:
 		return nil
 	case f.Name == "request":
-		return strings.Join(t.record.Requests(), "\n")
+		return strings.Join(t.record.Requests, "\n")
 	case f.Type == contract.DateTime:
 		if at, err := time.Parse(timeFormat, text); err == nil {
 			return at

@@ -52,7 +52,7 @@ func (q *Question) tiles() ([]Tile, error) {
 		name := r.Value("figure")
 		at := slices.IndexFunc(contract.Headlines, func(h contract.Headline) bool { return h.Name == name })
 		t := Tile{
-			Headline: &contract.Headlines[at], record: r, Exact: r.Value(valueField), Reason: r.Reason(),
+			Headline: &contract.Headlines[at], record: r, Exact: r.Value(valueField), Reason: r.Reason,
 			API: q.Root + contract.FiguresPath + "/" + name + "?" + contract.CountryParam + "=" +
 				url.QueryEscape(q.Country.Code),
 		}

@@ -8,6 +8,7 @@ import (
 	"hdqs/api/render"
 	"hdqs/api/say"
 	"hdqs/api/state"
+	"hdqs/api/textual"
 	"hdqs/rowdiff"
 )
 
@@ -90,6 +91,38 @@ func (c *changeRecords) AppendCell(dst []byte, record, field int, csv bool) []by
 		return c.values[field-1].old.AppendRow(dst, change.Old, csv)
 	}
 	return c.values[field-1].current.AppendRow(dst, change.New, csv)
+}
+
+// AppendText appends a value as text, but for what was there before, which Describe has.
+func (c *changeRecords) AppendText(dst []byte, record, field int) (text []byte, ok bool) {
+	change := c.page[record]
+	switch {
+	case field == 0:
+		return append(dst, change.Kind.String()...), true
+	case field == len(c.fields)-1:
+		return dst, false
+	case change.Kind == rowdiff.Removed:
+		return c.values[field-1].old.AppendText(dst, change.Old)
+	}
+	return c.values[field-1].current.AppendText(dst, change.New)
+}
+
+// Describe adds the old values that differ.
+func (c *changeRecords) Describe(record int, r *textual.Record) {
+	change := c.page[record]
+	if change.Kind != rowdiff.Changed {
+		return
+	}
+	var names []string
+	var values []*render.Values
+	for i := range c.values {
+		if v := &c.values[i]; v.position >= 0 && c.tables.Differ(v.position, change) {
+			names, values = append(names, v.name), append(values, v.old)
+		}
+	}
+	r.Before = &textual.New(1, names, func(dst []byte, _, field int) ([]byte, bool) {
+		return values[field].AppendText(dst, change.Old)
+	})[0]
 }
 
 // appendWas appends the old values that differ, as a JSON object.

@@ -13,6 +13,7 @@ import (
 	"hdqs/api/render"
 	"hdqs/api/say"
 	"hdqs/api/state"
+	"hdqs/api/textual"
 )
 
 // HeadlineSource answers with headline figures: with the declarations of all, with all figures of
@@ -59,14 +60,17 @@ func (t *table) Total() int               { return len(t.records) }
 // Notes implements list.Records.
 func (t *table) Notes() say.Notes { return t.notes }
 
-// Reason is why a figure has no value.
-func (t *table) Reason(record int) (reason say.Text) {
+// Describe adds of which requests a figure is made, and why it has no value.
+func (t *table) Describe(record int, r *textual.Record) {
+	r.Requests = []string{r.Value("request")} // or several
 	for _, value := range t.records[t.from+record] {
-		if text, ok := value.(say.Text); ok {
-			reason = text
+		switch value := value.(type) {
+		case say.Text:
+			r.Reason = value
+		case []string:
+			r.Requests = value
 		}
 	}
-	return reason
 }
 
 // AppendCell appends a field of a record.

@@ -166,8 +166,7 @@ func (b *builder) addTable(kind Kind) {
 		// An error is damage, which Query has noted.
 		_ = b.lists.Query(b.served, &to, params, func(_ *list.Reply, rows list.Records) error {
 			more = rows.Len() == contract.MaxLimit
-			records, err := list.TextsOf(rows)
-			for _, r := range records {
+			for _, r := range list.TextsOf(rows) {
 				e := entry{kind: kind, country: none, parent: none} // which does not keep the page
 				e.code, e.name = strings.Clone(r.Value(source.code)), strings.Clone(r.Value(source.name))
 				var others []string
@@ -186,7 +185,7 @@ func (b *builder) addTable(kind Kind) {
 					b.add(e, others)
 				}
 			}
-			return err
+			return nil
 		})
 	}
 }

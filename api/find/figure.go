@@ -54,8 +54,7 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 		Request: s.mount.Prefix + endpoint.Path + "?" + params.Encode(),
 	}
 	err := s.lists.Query(s.served, &to, params, func(_ *list.Reply, rows list.Records) error {
-		records, err := list.TextsOf(rows)
-		for _, r := range records {
+		for _, r := range list.TextsOf(rows) {
 			if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
 				continue // a code that differs in case
 			}
@@ -63,13 +62,13 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 				f.Value = new(json.Number(value))
 			}
 			f.Start, f.End = r.Value("period_start"), r.Value("period_end")
-			f.Provider, f.Dataset, f.Reason = r.Value("provider"), r.Value("dataset"), r.Reason()
+			f.Provider, f.Dataset, f.Reason = r.Value("provider"), r.Value("dataset"), r.Reason
 			f.Complete = r.Value("complete") == "true"
 			if r.Value("rows") != "0" { // the page of the rows that it is made of, or of the first of several
 				f.View = s.page("/browse/"+h.List(s.mount.Names).Name()) + "?" + r.RowsQuery().Encode()
 			}
 		}
-		return err
+		return nil
 	})
 	return f, err
 }

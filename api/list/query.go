@@ -101,3 +101,8 @@ func (r *rowRecords) Notes() (none say.Notes)  { return none }
 func (r *rowRecords) AppendCell(dst []byte, record, field int, csv bool) []byte {
 	return r.values[field].AppendRow(dst, r.rows[record], csv)
 }
+
+// AppendText appends a value as text.
+func (r *rowRecords) AppendText(dst []byte, record, field int) (text []byte, ok bool) {
+	return r.values[field].AppendText(dst, r.rows[record])
+}

@@ -3,6 +3,7 @@ package list
 import (
 	"github.com/valyala/fasthttp"
 
+	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/encode"
 	"hdqs/api/render"
@@ -21,16 +22,38 @@ type Records interface {
 	Notes() say.Notes
 }
 
-// TextsOf are the records of a page as text.
-func TextsOf(found Records) ([]textual.Record, error) {
-	all, err := textual.New(found.Len(), contract.FieldNames(found.Fields()),
-		func(dst []byte, record, field int) []byte { return found.AppendCell(dst, record, field, false) })
-	if figures, ok := found.(interface{ Reason(record int) say.Text }); ok && err == nil {
+// TextsOf are the records of a page as text: strings and times as they are, others as in JSON.
+func TextsOf(found Records) []textual.Record {
+	var write func(dst []byte, record, field int) (text []byte, ok bool)
+	switch from := found.(type) {
+	case interface {
+		Value(record, field int) aggregate.Value
+	}:
+		write = func(dst []byte, record, field int) (text []byte, ok bool) {
+			switch v := from.Value(record, field); v.Kind {
+			case aggregate.Null, aggregate.Differ:
+				return dst, false
+			case aggregate.Text:
+				return append(dst, v.Text...), true
+			case aggregate.Time:
+				return render.AppendTimeText(dst, v.Int), true
+			}
+			return found.AppendCell(dst, record, field, false), true
+		}
+	case interface {
+		AppendText(dst []byte, record, field int) (text []byte, ok bool)
+	}: // of rows
+		write = from.AppendText
+	}
+	all := textual.New(found.Len(), contract.FieldNames(found.Fields()), write)
+	if more, ok := found.(interface {
+		Describe(record int, r *textual.Record)
+	}); ok {
 		for i := range all {
-			all[i] = all[i].WithReason(figures.Reason(i))
+			more.Describe(i, &all[i])
 		}
 	}
-	return all, err
+	return all
 }
 
 // RecordSource is how requests of a kind are answered.

@@ -62,6 +62,9 @@ func AppendTime(dst []byte, micros int64, csv bool) []byte {
 	return dialectOf(csv).appendTime(dst, micros)
 }
 
+// AppendTimeText appends microseconds since 1970 as text.
+func AppendTimeText(dst []byte, micros int64) []byte { return appendTime(dst, micros, 'T') }
+
 // AppendFloat appends a number in the form of decimals in records.
 func AppendFloat(dst []byte, f float64) []byte { return appendFloat(dst, f) }
 
@@ -89,6 +92,24 @@ func (v *Values) AppendRow(dst []byte, row uint32, csv bool) []byte {
 		row = uint32(g.Codes.At(row))
 	}
 	return v.AppendAt(dst, row, csv)
+}
+
+// AppendText appends the value of a row as text: strings and times as they are, others as in JSON.
+// ok is false for null.
+func (v *Values) AppendText(dst []byte, row uint32) (text []byte, ok bool) {
+	c := v.column
+	if c.Group != nil {
+		row = uint32(c.Group.Codes.At(row))
+	}
+	switch {
+	case c.IsNull(row):
+		return dst, false
+	case c.Kind == snapshot.Text || c.Kind == snapshot.Enum:
+		return append(dst, c.Text(row)...), true
+	case c.Kind == snapshot.Time:
+		return appendTime(dst, c.Int(row), 'T'), true
+	}
+	return v.json.appendAt(dst, row), true
 }
 
 // AppendAt appends the value at a position of the column: of a row, or of a tuple of its group.

@@ -49,15 +49,15 @@ func (q *asker) Keep(key string, find func() ([]string, error)) ([]string, error
 func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values) (*browse.Answer, error) {
 	answer := new(browse.Answer)
 	to := q.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
-	err := q.server.Lists.Query(q.served, &to, params, func(a *list.Reply, found list.Records) (err error) {
-		answer.Records, err = list.TextsOf(found)
+	err := q.server.Lists.Query(q.served, &to, params, func(a *list.Reply, found list.Records) error {
+		answer.Records = list.TextsOf(found)
 		if k == contract.Rows && found.Len() > 0 {
 			answer.Bytes = a.Form(a.List).Length(a.Page.Ranges)
 		}
 		answer.Total = found.Total()
 		answer.Unknown, answer.Hint = reply.UnknownOf(&a.Request)
 		answer.Notes = found.Notes()
-		return err
+		return nil
 	})
 	return answer, err
 }

@@ -400,11 +400,8 @@ func (s *Site) askExample(
 			return err
 		}
 		x = example{query, indented.String(), found.Total()}
-		records, err := list.TextsOf(found)
-		if err == nil {
-			country = records[0].Value(countryField)
-		}
-		return err
+		country = list.TextsOf(found)[0].Value(countryField)
+		return nil
 	})
 	return x, country, err
 }

@@ -3,7 +3,6 @@
 package textual
 
 import (
-	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -12,24 +11,32 @@ import (
 
 // Record is a record as text: strings as they are, numbers and flags as they are written.
 type Record struct {
+	Reason   say.Text // why its figure has no value
+	Requests []string // that its figure is made of
+	Before   *Record  // of a row that was changed: the old values of fields that differ
+
 	at     map[string]int // position of a field; the same for all records of an answer
 	values []cell
-	reason say.Text
 }
 
 type cell struct {
-	text string
-	null bool
+	text  string
+	known bool
 }
 
 // Text is the value of a field; ok is false for null, and for a field that the record does not
 // have.
 func (r Record) Text(field string) (text string, ok bool) {
-	i, known := r.at[field]
-	if !known || r.values[i].null {
-		return "", false
+	if i, has := r.at[field]; has {
+		return r.values[i].text, r.values[i].known
 	}
-	return r.values[i].text, true
+	return "", false
+}
+
+// Has reports whether the record has a field.
+func (r Record) Has(field string) bool {
+	_, has := r.at[field]
+	return has
 }
 
 // Value is the value of a field, empty where Text has none.
@@ -38,27 +45,9 @@ func (r Record) Value(field string) string {
 	return text
 }
 
-// WithReason is the record with the reason why its figure has no value.
-func (r Record) WithReason(reason say.Text) Record {
-	r.reason = reason
-	return r
-}
-
-// Reason is why its figure has no value.
-func (r Record) Reason() say.Text { return r.reason }
-
-// Requests are the requests that a figure is made of, whose field has one or a list.
-func (r Record) Requests() (all []string) {
-	text := r.Value("request")
-	if json.Unmarshal([]byte(text), &all) != nil || len(all) == 0 {
-		return []string{text}
-	}
-	return all
-}
-
 // RowsQuery asks for the rows that the first of the requests of a figure adds up.
 func (r Record) RowsQuery() url.Values {
-	_, query, _ := strings.Cut(r.Requests()[0], "?")
+	_, query, _ := strings.Cut(r.Requests[0], "?")
 	values, _ := url.ParseQuery(query)
 	values.Del("group_by")
 	values.Del("measures")
@@ -76,47 +65,26 @@ func CSVBytes(records []Record) (n int) {
 	return n
 }
 
-// New makes records with the given fields. write writes a value in JSON, as the renderer
-// does.
-func New(n int, fields []string, write func(dst []byte, record, field int) []byte) ([]Record, error) {
+// New makes records with the given fields. write appends the text of a value; ok is false for null.
+func New(n int, fields []string, write func(dst []byte, record, field int) (text []byte, ok bool)) []Record {
 	at := make(map[string]int, len(fields))
 	for i, name := range fields {
 		at[name] = i
 	}
+	values := make([]cell, n*len(fields)) // of all records: a page can need fifty thousand
+	ends := make([]int, len(values))
 	var buffer []byte
-	ends := make([]int, 0, n*len(fields))
-	for record := range n {
-		for field := range fields {
-			buffer = write(buffer, record, field)
-			ends = append(ends, len(buffer))
-		}
+	for i := range values {
+		buffer, values[i].known = write(buffer, i/len(fields), i%len(fields))
+		ends[i] = len(buffer)
 	}
 	text, from := string(buffer), 0
-	values := make([]cell, len(ends)) // of all records: a page can need fifty thousand
 	for i, end := range ends {
-		if err := values[i].read(text[from:end]); err != nil {
-			return nil, err
-		}
-		from = end
+		values[i].text, from = text[from:end], end
 	}
 	all := make([]Record, n)
 	for i := range all {
 		all[i] = Record{at: at, values: values[i*len(fields) : (i+1)*len(fields)]}
 	}
-	return all, nil
-}
-
-// read reads a value in JSON. The value keeps the text.
-func (v *cell) read(text string) error {
-	switch {
-	case text == "null":
-		v.null = true
-	case !strings.HasPrefix(text, `"`):
-		v.text = text
-	case strings.IndexByte(text, '\\') < 0:
-		v.text = text[1 : len(text)-1]
-	default:
-		return json.Unmarshal([]byte(text), &v.text)
-	}
-	return nil
+	return all
 }
