@@ -1,7 +1,6 @@
 // Package threshold compares what two snapshots say before a channel moves from one to the other:
 // the rows and places of each table, in all and by country, and the headline figures of each
-// country. It asks a server for them, as a client would, so that they are what replicas would
-// answer.
+// country. It asks for them as pages do, so that they are what replicas would answer.
 //
 // A change is measured in per cent of the smaller number, so that half and double are alike: both
 // are a change of 100 per cent. Small numbers change much by chance: fewer than 10 rows or people
@@ -12,19 +11,22 @@ package threshold
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"net/url"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"hdqs/api"
 	"hdqs/api/contract"
+	"hdqs/api/figures"
+	"hdqs/api/list"
 	"hdqs/api/state"
+	"hdqs/api/textual"
 	"hdqs/snapshot/store"
 )
 
@@ -152,16 +154,23 @@ func (n number) change(now number) float64 {
 }
 
 // measure reads the numbers of a snapshot that depend on some tables.
-func measure(ctx context.Context, snap *store.Snapshot, tables map[string]bool) (found map[key]number, err error) {
-	server := api.New(state.Options{
-		Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true,
-	})
-	own := snap.Acquire()
-	if err := server.State.Swap(state.Release{Snapshot: own}); err != nil {
-		return nil, errors.Join(err, own.Close())
+func measure(ctx context.Context, snap *store.Snapshot, tables map[string]bool) (map[key]number, error) {
+	bound, err := state.Bind(snap)
+	if err != nil {
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, server.Shutdown(context.WithoutCancel(ctx))) }()
-	m := measurement{server: server, found: map[key]number{}}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // see state/quarantine.go
+	bound.Snap = snap.Acquire()                              // which Release closes
+	m := measurement{found: map[key]number{}}
+	m.lists = list.New(state.New(state.Options{Logger: slog.New(slog.DiscardHandler)}), nil)
+	m.served = m.lists.State.NewServed(bound, time.Time{})
+	defer m.served.Release(m.lists.State.Log)
+	m.lists.Routes.RecordSources = []*list.RecordSource{figures.AggregateSource}
+	m.mount = m.lists.MountIn(contract.ContractNames)
+	for i := range contract.Endpoints {
+		m.lists.AddLists(m.mount, &contract.Endpoints[i])
+	}
+	m.lists.AddFigures(m.mount, figures.HeadlineSource)
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
 		if !tables[e.Table] {
@@ -184,27 +193,29 @@ func measure(ctx context.Context, snap *store.Snapshot, tables map[string]bool) 
 }
 
 type measurement struct {
-	server *api.Server
+	lists  *list.Lists
+	served *state.Served
+	mount  *list.Mount
 	found  map[key]number
 }
 
-type record map[string]json.RawMessage
-
-// mostRecords is the longest answer, which is longer than there are countries.
-const mostRecords = contract.MaxLimit
-
-func (m *measurement) ask(path string, params url.Values) ([]record, error) {
-	params.Set("limit", fmt.Sprint(mostRecords))
-	target := path + "?" + params.Encode()
-	a := m.server.Answer("GET", target, nil)
-	var body struct{ Data []record }
-	if err := json.Unmarshal(a.Body, &body); a.Status != 200 || err != nil {
-		return nil, fmt.Errorf("%s: status %d: %.300s", target, a.Status, a.Body)
+// ask asks for the records of an answer, which are more than there are countries.
+func (m *measurement) ask(
+	e *contract.Endpoint, k contract.Kind, params url.Values,
+) (records []textual.Record, err error) {
+	params.Set("limit", strconv.Itoa(contract.MaxLimit))
+	to := m.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
+	err = m.lists.Query(m.served, &to, params, func(_ *list.Reply, found list.Records) error {
+		if found.Total() > found.Len() {
+			return fmt.Errorf("%d records, at most %d can be compared", found.Total(), found.Len())
+		}
+		records = list.TextsOf(found)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s?%s: %w", e.Path, params.Encode(), err)
 	}
-	if len(body.Data) == mostRecords {
-		return nil, fmt.Errorf("%s: %d records or more, fewer can be compared", target, mostRecords)
-	}
-	return body.Data, nil
+	return records, nil
 }
 
 // addTable counts the rows and places of a table, in all and by each of its fields with a country.
@@ -225,13 +236,12 @@ func (m *measurement) addTable(e *contract.Endpoint) error {
 		if by != "" {
 			params.Set("group_by", by)
 		}
-		records, err := m.ask(e.Path+"/"+contract.Aggregate.String(), params)
+		records, err := m.ask(e, contract.Aggregate, params)
 		if err != nil {
 			return err
 		}
 		for _, r := range records {
 			for _, measure := range measures {
-				field := strings.ReplaceAll(measure, ":", "_")
 				what, least := whatRows, float64(leastRows)
 				if measure != "count" {
 					what, least = "different "+strings.TrimPrefix(measure, "distinct:"), leastPlaces
@@ -239,12 +249,9 @@ func (m *measurement) addTable(e *contract.Endpoint) error {
 				if len(countries) > 1 && by != "" {
 					what += " by " + by
 				}
-				var place string
-				if by != "" {
-					_ = json.Unmarshal(r[by], &place) // null is no country
-				}
+				k := key{e.Table, r.Value(by), what} // null is no country
 				n := number{least: least, rows: measure == "count"}
-				if err := m.add(key{e.Table, place, what}, r[field], n); err != nil {
+				if err := m.add(k, r, strings.ReplaceAll(measure, ":", "_"), n); err != nil {
 					return err
 				}
 			}
@@ -255,7 +262,8 @@ func (m *measurement) addTable(e *contract.Endpoint) error {
 
 // addFigure adds a headline figure of all countries.
 func (m *measurement) addFigure(h *contract.Headline) error {
-	records, err := m.ask(contract.FiguresPath+"/"+h.Name, url.Values{})
+	_, e := contract.HeadlineOf(h.Name, contract.ContractNames)
+	records, err := m.ask(e, contract.Figures, url.Values{})
 	if err != nil {
 		return err
 	}
@@ -264,26 +272,22 @@ func (m *measurement) addFigure(h *contract.Headline) error {
 		n.least = leastRows
 	}
 	for _, r := range records {
-		var place string
-		if err := json.Unmarshal(r[contract.CountryParam], &place); err != nil {
-			return fmt.Errorf("figure %s: country %s: %w", h.Name, r[contract.CountryParam], err)
-		}
-		if err := m.add(key{name: h.Name, place: place}, r["value"], n); err != nil {
+		if err := m.add(key{name: h.Name, place: r.Value(contract.CountryParam)}, r, "value", n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add adds a number as JSON has it. Null is none.
-func (m *measurement) add(k key, text json.RawMessage, n number) error {
-	var value *float64
-	if err := json.Unmarshal(text, &value); err != nil {
-		return fmt.Errorf("%s of %s: %s is no number: %w", k.name, k.place, text, err)
+// add adds the number that a field of a record has. Null is none.
+func (m *measurement) add(k key, r textual.Record, field string, n number) (err error) {
+	var has bool
+	if n.text, has = r.Text(field); !has {
+		return nil
 	}
-	if value != nil {
-		n.value, n.text = *value, string(text)
-		m.found[k] = n
+	if n.value, err = strconv.ParseFloat(n.text, 64); err != nil {
+		return fmt.Errorf("%s of %s: %w", k.name, k.place, err)
 	}
+	m.found[k] = n
 	return nil
 }
