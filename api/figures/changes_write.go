@@ -3,6 +3,7 @@ package figures
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"hdqs/api/contract"
 	"hdqs/api/render"
@@ -11,22 +12,23 @@ import (
 	"hdqs/rowdiff"
 )
 
-// ChangeTotals are the numbers of rows that were added, removed and changed.
-type ChangeTotals struct{ Added, Removed, Changed int }
-
 // changePart is about how many bytes are written at once.
 const changePart = 64 << 10
 
 // WriteChanges writes the rows of an endpoint's table that differ between two snapshots, as
 // requests for changes have them: as CSV with a header line, or as one JSON object a line, with the
-// table before the record.
-func WriteChanges(w io.Writer, from, to *state.Bound, e *contract.Endpoint, csv bool) (ChangeTotals, error) {
+// table before the record. It returns their numbers, of all and by country.
+func WriteChanges(
+	w io.Writer, from, to *state.Bound, e *contract.Endpoint, csv bool,
+) (totals rowdiff.Totals, places map[string][rowdiff.Kinds]int, err error) {
 	old, current := from.Lists[e.Path], to.Lists[e.Path]
 	c, err := newChangeRecords(e, old, current, e.Fields)
 	if err != nil {
-		return ChangeTotals{}, fmt.Errorf("api: %s: %w", e.Table, err)
+		return totals, nil, fmt.Errorf("api: %s: %w", e.Table, err)
 	}
 	names := contract.FieldNames(c.fields)
+	country := slices.Index(names, e.CountryField())
+	places = map[string][rowdiff.Kinds]int{}
 	var part []byte
 	if csv {
 		part = render.AppendRecords(part, names, c, csv) // the header
@@ -35,14 +37,20 @@ func WriteChanges(w io.Writer, from, to *state.Bound, e *contract.Endpoint, csv 
 	if old.Version != current.Version {
 		before, err := old.Passing(new(index.Query))
 		if err != nil {
-			return ChangeTotals{}, err
+			return totals, nil, err
 		}
 		now, err := current.Passing(new(index.Query))
 		if err != nil {
-			return ChangeTotals{}, err
+			return totals, nil, err
 		}
-		c.totals, err = c.tables.Compare(before, now, func(change rowdiff.Change) error {
+		totals, err = c.tables.Compare(before, now, func(change rowdiff.Change) error {
 			c.page = append(c.page[:0], change)
+			if country >= 0 {
+				place, _ := c.AppendText(nil, 0, country)
+				n := places[string(place)]
+				n[change.Kind]++
+				places[string(place)] = n
+			}
 			if csv {
 				part = render.AppendRecord(part, names, c, 0, csv)
 			} else {
@@ -59,11 +67,9 @@ func WriteChanges(w io.Writer, from, to *state.Bound, e *contract.Endpoint, csv 
 			return err
 		})
 		if err != nil {
-			return ChangeTotals{}, err
+			return totals, nil, err
 		}
 	}
 	_, err = w.Write(part)
-	return ChangeTotals{
-		Added: c.totals[rowdiff.Added], Removed: c.totals[rowdiff.Removed], Changed: c.totals[rowdiff.Changed],
-	}, err
+	return totals, places, err
 }

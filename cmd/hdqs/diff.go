@@ -16,6 +16,7 @@ import (
 	"hdqs/api/figures"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/rowdiff"
 	"hdqs/snapshot/store"
 )
 
@@ -235,13 +236,13 @@ func (f *rowsFlags) print(cmd *cobra.Command, st *openStore, args []string) (err
 		if f.table != "" && f.table != e.Table {
 			continue
 		}
-		totals, err := figures.WriteChanges(exact(cmd.OutOrStdout()), bound[0], bound[1], e, f.format == formatCSV)
+		n, _, err := figures.WriteChanges(exact(cmd.OutOrStdout()), bound[0], bound[1], e, f.format == formatCSV)
 		if err != nil {
 			return err
 		}
-		if f.table != "" || totals != (figures.ChangeTotals{}) {
+		if f.table != "" || n.All() > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "hdqs: %s: %d rows added, %d removed, %d changed\n",
-				e.Table, totals.Added, totals.Removed, totals.Changed)
+				e.Table, n[rowdiff.Added], n[rowdiff.Removed], n[rowdiff.Changed])
 		}
 	}
 	return nil

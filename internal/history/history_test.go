@@ -78,7 +78,7 @@ func rowsOf(t *testing.T, snap *store.Snapshot, e *contract.Endpoint) (rows []st
 	bound, err := state.Bind(snap)
 	testkit.Must(t, err)
 	var text bytes.Buffer
-	_, err = figures.WriteChanges(&text, empty, bound, e, false)
+	_, _, err = figures.WriteChanges(&text, empty, bound, e, false)
 	testkit.Must(t, err)
 	for line := range strings.Lines(text.String()) {
 		rows = append(rows, line)

@@ -73,7 +73,7 @@ func (r *Row) Between(from, to *store.Snapshot, p store.Pointer) error {
 	if err != nil {
 		return err
 	}
-	_, err = figures.WriteChanges(r, bound[0], bound[1], r.Endpoint, false)
+	_, _, err = figures.WriteChanges(r, bound[0], bound[1], r.Endpoint, false)
 	return err
 }
 
