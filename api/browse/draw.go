@@ -70,11 +70,9 @@ func newGroup(l *lang.Language, value, name, text string) group {
 
 // placeOf reads a place. Without one, or with one that is not on the globe, ok is false.
 func placeOf(r textual.Record, latField, lonField string) (lat, lon float64, ok bool) {
-	latText, hasLat := r.Text(latField)
-	lonText, hasLon := r.Text(lonField)
-	lat, err := strconv.ParseFloat(latText, 64)
-	lon, err2 := strconv.ParseFloat(lonText, 64)
-	return lat, lon, hasLat && hasLon && err == nil && err2 == nil && math.Abs(lat) <= 90 && math.Abs(lon) <= 180
+	lat, err := strconv.ParseFloat(r.Value(latField), 64)
+	lon, err2 := strconv.ParseFloat(r.Value(lonField), 64)
+	return lat, lon, err == nil && err2 == nil && math.Abs(lat) <= 90 && math.Abs(lon) <= 180
 }
 
 func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {

@@ -71,16 +71,13 @@ func askFacets(q *Question, s state) ([]facet, error) {
 		byField[field] = &facets[i]
 	}
 	for _, r := range answer.Records {
-		field, _ := r.Text("field")
+		field := r.Value("field")
 		f := byField[field]
 		if f == nil {
 			continue
 		}
 		text, known := r.Text("value")
-		n, err := strconv.Atoi(r.Value("count"))
-		if err != nil {
-			return nil, err
-		}
+		n, _ := strconv.Atoi(r.Value("count"))
 		v := facetValue{Value: text, Count: Count(n)}
 		v.Label, v.Code = worded(q.Language, field, text)
 		if name := q.named[field][text]; name != "" {

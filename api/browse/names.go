@@ -23,8 +23,7 @@ func listOfCodes(q *Question, table, name string, filter url.Values) ([]Country,
 	}
 	all := make([]Country, len(answer.Records))
 	for i, r := range answer.Records {
-		all[i].Code, _ = r.Text("code")
-		all[i].Name, _ = r.Text(name)
+		all[i] = Country{Code: r.Value("code"), Name: r.Value(name)}
 		if table == "location" {
 			all[i].Name = q.Language.Country(all[i].Code, all[i].Name)
 		}

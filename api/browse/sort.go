@@ -60,28 +60,24 @@ func sorted(records []textual.Record, field string, isNumber, down bool) []int {
 		text   string
 		number float64
 		known  bool
-		at     int
 	}
-	keys := make([]key, len(records))
+	keys, at := make([]key, len(records)), make([]int, len(records))
 	for i, r := range records {
 		k := &keys[i]
-		k.at = i
+		at[i] = i
 		if k.text, k.known = r.Text(field); k.known && isNumber {
 			k.number, _ = strconv.ParseFloat(k.text, 64)
 			k.text = ""
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b key) int {
+	slices.SortStableFunc(at, func(i, j int) int {
+		a, b := &keys[i], &keys[j]
 		first := knownFirst(a.known, b.known)
 		if down {
 			a, b = b, a
 		}
 		return cmp.Or(first, cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
 	})
-	at := make([]int, len(keys))
-	for i := range keys {
-		at[i] = keys[i].at
-	}
 	return at
 }
 

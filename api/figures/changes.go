@@ -23,7 +23,6 @@ type changeRecords struct {
 	tables *rowdiff.Tables
 	page   []rowdiff.Change
 	totals rowdiff.Totals
-	was    []byte // buffer
 }
 
 // changeValues are the values of a field in both states. Without the table there are none.
@@ -83,8 +82,7 @@ func (c *changeRecords) AppendCell(dst []byte, record, field int, csv bool) []by
 	case field == len(c.fields)-1 && change.Kind != rowdiff.Changed:
 		return render.AppendNull(dst, csv)
 	case field == len(c.fields)-1 && csv:
-		c.was = c.appendWas(c.was[:0], change)
-		return render.AppendText(dst, string(c.was), csv)
+		return render.AppendText(dst, string(c.appendWas(nil, change)), csv)
 	case field == len(c.fields)-1:
 		return c.appendWas(dst, change)
 	case change.Kind == rowdiff.Removed:
@@ -95,16 +93,16 @@ func (c *changeRecords) AppendCell(dst []byte, record, field int, csv bool) []by
 
 // AppendText appends a value as text, but for what was there before, which Describe has.
 func (c *changeRecords) AppendText(dst []byte, record, field int) (text []byte, ok bool) {
-	change := c.page[record]
-	switch {
+	switch change := c.page[record]; {
 	case field == 0:
 		return append(dst, change.Kind.String()...), true
 	case field == len(c.fields)-1:
 		return dst, false
 	case change.Kind == rowdiff.Removed:
 		return c.values[field-1].old.AppendText(dst, change.Old)
+	default:
+		return c.values[field-1].current.AppendText(dst, change.New)
 	}
-	return c.values[field-1].current.AppendText(dst, change.New)
 }
 
 // Describe adds the old values that differ.
@@ -129,13 +127,11 @@ func (c *changeRecords) Describe(record int, r *textual.Record) {
 func (c *changeRecords) appendWas(dst []byte, change rowdiff.Change) []byte {
 	separator := byte('{')
 	for i := range c.values {
-		v := &c.values[i]
-		if v.position < 0 || !c.tables.Differ(v.position, change) {
-			continue
+		if v := &c.values[i]; v.position >= 0 && c.tables.Differ(v.position, change) {
+			dst = append(render.AppendJSONText(append(dst, separator), v.name), ':')
+			dst = v.old.AppendRow(dst, change.Old, false)
+			separator = ','
 		}
-		dst = append(render.AppendJSONText(append(dst, separator), v.name), ':')
-		dst = v.old.AppendRow(dst, change.Old, false)
-		separator = ','
 	}
 	if separator == '{' { // no field that was asked for differs
 		dst = append(dst, separator)

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -36,11 +37,8 @@ func WriteChanges(
 	table := append(render.AppendJSONText([]byte(`{"table":`), e.Table), ',')
 	if old.Version != current.Version {
 		before, err := old.Passing(new(index.Query))
-		if err != nil {
-			return totals, nil, err
-		}
-		now, err := current.Passing(new(index.Query))
-		if err != nil {
+		now, err2 := current.Passing(new(index.Query))
+		if err := errors.Join(err, err2); err != nil {
 			return totals, nil, err
 		}
 		totals, err = c.tables.Compare(before, now, func(change rowdiff.Change) error {

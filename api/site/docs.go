@@ -396,12 +396,10 @@ func (s *Site) askExample(
 			return nil
 		}
 		var indented bytes.Buffer
-		if err := json.Indent(&indented, a.Append(nil, a.List), "", "  "); err != nil {
-			return err
-		}
+		err := json.Indent(&indented, a.Append(nil, a.List), "", "  ")
 		x = example{query, indented.String(), found.Total()}
 		country = list.TextsOf(found)[0].Value(countryField)
-		return nil
+		return err
 	})
 	return x, country, err
 }

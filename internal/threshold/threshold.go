@@ -172,24 +172,16 @@ func measure(ctx context.Context, snap *store.Snapshot, tables map[string]bool) 
 	}
 	m.lists.AddFigures(m.mount, figures.HeadlineSource)
 	for i := range contract.Endpoints {
-		e := &contract.Endpoints[i]
-		if !tables[e.Table] {
-			continue
-		}
-		if err := errors.Join(ctx.Err(), m.addTable(e)); err != nil {
-			return nil, err
+		if e := &contract.Endpoints[i]; err == nil && tables[e.Table] {
+			err = errors.Join(ctx.Err(), m.addTable(e))
 		}
 	}
 	for i := range contract.Headlines {
-		h := &contract.Headlines[i]
-		if !tables[h.List(contract.ContractNames).Table] {
-			continue
-		}
-		if err := errors.Join(ctx.Err(), m.addFigure(h)); err != nil {
-			return nil, err
+		if h := &contract.Headlines[i]; err == nil && tables[h.List(contract.ContractNames).Table] {
+			err = errors.Join(ctx.Err(), m.addFigure(h))
 		}
 	}
-	return m.found, nil
+	return m.found, err
 }
 
 type measurement struct {
