@@ -3,6 +3,7 @@
 package render
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"testing"
 
@@ -51,6 +52,14 @@ func TestRecords(t *testing.T) {
 			v := NewValues(c)
 			records.values = append(records.values, v)
 			for row := range uint32(tab.rows) {
+				var want *string
+				written := v.AppendRow(nil, row, false)
+				if err := json.Unmarshal(written, &want); err != nil { // a number or flag
+					want = new(string(written))
+				}
+				if text, ok := v.AppendText(nil, row); ok != (want != nil) || ok && string(text) != *want {
+					t.Fatalf("%s, row %d: the text of %s is %q, %v", f.Name, row, written, text, ok)
+				}
 				if c.Group == nil && c.Coded() {
 					codes++
 					for _, csv := range []bool{false, true} {
