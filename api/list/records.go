@@ -26,9 +26,7 @@ type Records interface {
 func TextsOf(found Records) []textual.Record {
 	var write func(dst []byte, record, field int) (text []byte, ok bool)
 	switch from := found.(type) {
-	case interface {
-		Value(record, field int) aggregate.Value
-	}:
+	case Valued:
 		write = func(dst []byte, record, field int) (text []byte, ok bool) {
 			switch v := from.Value(record, field); v.Kind {
 			case aggregate.Null, aggregate.Differ:
