@@ -23,7 +23,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	sectors, err := st.PutSegment(&snapshot.TableData{
+	sectors, err := st.Segments.PutSegment(&snapshot.TableData{
 		Name: "sector",
 		Rows: 2,
 		Columns: []snapshot.ColumnData{
@@ -38,10 +38,10 @@ func Example() {
 		Format: 1, ID: "example", SnapshotTime: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC),
 		Tables: []store.SegmentRef{sectors},
 	}
-	if err := st.PutManifest(manifest); err != nil {
+	if err := st.Snapshots.PutManifest(manifest); err != nil {
 		log.Fatal(err)
 	}
-	snap, err := st.Open("example")
+	snap, err := st.Snapshots.Open("example")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -230,7 +230,7 @@ func putSnapshot(tb testing.TB, st *store.Store, id string, at time.Time, tables
 		Datasets: []store.Dataset{sampleDataset},
 	}
 	for _, t := range tables {
-		ref, err := st.PutSegment(t.data(tb))
+		ref, err := st.Segments.PutSegment(t.data(tb))
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func putSnapshot(tb testing.TB, st *store.Store, id string, at time.Time, tables
 		}
 		manifest.Sources = append(manifest.Sources, source)
 	}
-	testkit.Must(tb, st.PutManifest(manifest))
+	testkit.Must(tb, st.Snapshots.PutManifest(manifest))
 }
 
 func openSnapshot(tb testing.TB, dir, id string) *store.Snapshot {
@@ -250,7 +250,7 @@ func openSnapshot(tb testing.TB, dir, id string) *store.Snapshot {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	snap, err := st.Open(id)
+	snap, err := st.Snapshots.Open(id)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -353,10 +353,10 @@ func twoSnapshots(t testing.TB, rows int) (first, second *store.Snapshot) {
 		}
 	}
 	putSnapshot(t, st, "second", sampleTime, tables)
-	if first, err = st.Open("first"); err != nil {
+	if first, err = st.Snapshots.Open("first"); err != nil {
 		t.Fatal(err)
 	}
-	if second, err = st.OpenAfter("second", first); err != nil {
+	if second, err = st.Snapshots.OpenAfter("second", first); err != nil {
 		t.Fatal(err)
 	}
 	return first, second

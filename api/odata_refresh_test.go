@@ -45,9 +45,9 @@ func largeSnapshots(t *testing.T, rows int) (first, second *store.Snapshot) {
 		putSnapshot(t, st, of, sampleTime, []*testTable{table})
 		rows -= 1234
 	}
-	first, err = st.Open("first")
+	first, err = st.Snapshots.Open("first")
 	testkit.Must(t, err)
-	second, err = st.OpenAfter("second", first)
+	second, err = st.Snapshots.OpenAfter("second", first)
 	testkit.Must(t, err)
 	return first, second
 }

@@ -20,11 +20,11 @@ func openShown(tb testing.TB, dir, channel string) (*store.Snapshot, store.Point
 	if err != nil {
 		tb.Fatal(err)
 	}
-	shown, err := s.Channel(channel)
+	shown, err := s.Channels.Channel(channel)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	snap, err := s.Open(shown.ID)
+	snap, err := s.Snapshots.Open(shown.ID)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -58,14 +58,14 @@ func newDamagedServer(t *testing.T) *damagedServer {
 	if d.store, err = store.Open(own); err != nil {
 		t.Fatal(err)
 	}
-	m, err := from.Manifest(sampleID)
+	m, err := from.Snapshots.Manifest(sampleID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	testkit.Must(t, os.Mkdir(filepath.Join(own, "segments"), 0o755))
 	for _, ref := range m.Tables {
-		source, _ := from.SegmentPath(ref.SHA256)
-		target, _ := d.store.SegmentPath(ref.SHA256)
+		source, _ := from.Segments.SegmentPath(ref.SHA256)
+		target, _ := d.store.Segments.SegmentPath(ref.SHA256)
 		data, err := os.ReadFile(source)
 		if err == nil {
 			err = os.WriteFile(target, data, 0o644)
@@ -96,7 +96,7 @@ func (d *damagedServer) mustHeal(t *testing.T) {
 	default:
 		t.Error("Quarantined has no element")
 	}
-	healed, refused, err := d.State.Heal(d.store.Reopen)
+	healed, refused, err := d.State.Heal(d.store.Snapshots.Reopen)
 	if err != nil || !slices.Equal(healed, []string{damagedTable}) || len(refused) > 0 {
 		t.Fatalf("healed %q, still refused %q, %v", healed, refused, err)
 	}
@@ -181,7 +181,7 @@ func TestTruncatedSegment(t *testing.T) {
 	if c := d.Lists.Bodies.Counts(); c.Bytes != 0 {
 		t.Errorf("%d bytes of bodies are still cached", c.Bytes)
 	}
-	healed, refused, err := d.State.Heal(d.store.Reopen)
+	healed, refused, err := d.State.Heal(d.store.Snapshots.Reopen)
 	if err == nil || len(healed) > 0 || !slices.Equal(refused, []string{damagedTable}) {
 		t.Errorf("with the file truncated: healed %q, refused %q, %v", healed, refused, err)
 	}
@@ -209,7 +209,7 @@ func TestRemovedAndDamagedSegment(t *testing.T) {
 	link := d.file + ".link"
 	testkit.Must(t, errors.Join(os.Link(d.file, link), os.Truncate(d.file, 0), os.Remove(d.file)))
 	d.expect(t, 503, "GET", damagedTarget+"&code=C7")
-	if _, refused, err := d.State.Heal(d.store.Reopen); err == nil || len(refused) != 1 {
+	if _, refused, err := d.State.Heal(d.store.Snapshots.Reopen); err == nil || len(refused) != 1 {
 		t.Errorf("without a file: refused %q, %v", refused, err)
 	}
 	testkit.Must(t, os.WriteFile(link, d.sound, 0o644))
@@ -320,7 +320,7 @@ func TestScrub(t *testing.T) {
 		}
 		d.State.Inspector.Scrub(context.Background(), 0)
 		d.expectRefused(t, tag)
-		if healed, _, err := d.State.Heal(d.store.Reopen); err == nil || len(healed) > 0 {
+		if healed, _, err := d.State.Heal(d.store.Snapshots.Reopen); err == nil || len(healed) > 0 {
 			t.Errorf("with bit %d flipped: healed %q, %v", bit, healed, err)
 		}
 		d.overwrite(t, d.sound)
@@ -476,7 +476,7 @@ func TestHealAfterSwap(t *testing.T) {
 		next := storeSnapshot(t, "20261121T0200Z-test", sampleTime, []*testTable{numberedLocations(10, nil)})
 		return func() (*store.Snapshot, error) {
 			mustSwap(t, d.Server, state.Release{Snapshot: next})
-			return d.store.Reopen(snap)
+			return d.store.Snapshots.Reopen(snap)
 		}()
 	})
 	if err != nil || len(healed) > 0 || len(refused) > 0 || d.State.Snapshots.CurrentID() != "20261121T0200Z-test" {

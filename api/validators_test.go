@@ -410,7 +410,7 @@ func TestRollback(t *testing.T) {
 	s := newServer(t, state.Options{})
 	var tags, dates []string
 	for day, id := range []string{"a", "b", "a"} {
-		snap, err := st.Open(id)
+		snap, err := st.Snapshots.Open(id)
 		if err != nil {
 			t.Fatal(err)
 		}

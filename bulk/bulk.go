@@ -44,21 +44,23 @@ func (b *Bulk) ManifestFile(snapshotID string) (data, signature []byte, err erro
 	if err := store.CheckID(snapshotID); err != nil {
 		return nil, nil, err
 	}
-	if data, err = store.ReadFile(b.store.Path(ManifestName(snapshotID)), MaxManifest); err != nil {
+	if data, err = store.ReadFile(b.store.Snapshots.Path(ManifestName(snapshotID)), MaxManifest); err != nil {
 		return nil, nil, err
 	}
-	signature, err = store.ReadFile(b.store.Path(SignatureName(snapshotID)), store.MaxSignature)
+	signature, err = store.ReadFile(b.store.Snapshots.Path(SignatureName(snapshotID)), store.MaxSignature)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
-	return data, signature, b.store.CheckText(about(snapshotID), data, signature)
+	return data, signature, b.store.Keys.CheckText(about(snapshotID), data, signature)
 }
 
 // about is what the signature of a manifest covers beside its bytes.
 func about(snapshotID string) string { return "bulk files of " + snapshotID }
 
 // Snapshots are the ids of the snapshots that have bulk files, sorted.
-func (b *Bulk) Snapshots() ([]string, error) { return store.NamesIn(b.store.Path(manifestsDir)) }
+func (b *Bulk) Snapshots() ([]string, error) {
+	return store.NamesIn(b.store.Snapshots.Path(manifestsDir))
+}
 
 // Path is where a file of a manifest lies.
-func (b *Bulk) Path(f *File) string { return b.store.Path(f.Name()) }
+func (b *Bulk) Path(f *File) string { return b.store.Snapshots.Path(f.Name()) }

@@ -30,7 +30,7 @@ func (b *Bulk) PutManifest(m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	return b.addManifest(m, data, b.store.SignText(about(m.Snapshot), data))
+	return b.addManifest(m, data, b.store.Keys.SignText(about(m.Snapshot), data))
 }
 
 // AddManifest is PutManifest for a manifest that was signed elsewhere. The signature is checked if
@@ -46,7 +46,7 @@ func (b *Bulk) AddManifest(snapshotID string, data, signature []byte) error {
 // CheckManifest parses the manifest of a snapshot, and checks the signature if the store requires
 // one.
 func (b *Bulk) CheckManifest(snapshotID string, data, signature []byte) (*Manifest, error) {
-	if err := b.store.CheckText(about(snapshotID), data, signature); err != nil {
+	if err := b.store.Keys.CheckText(about(snapshotID), data, signature); err != nil {
 		return nil, err
 	}
 	return parseAs(snapshotID, data)
@@ -79,11 +79,11 @@ func (b *Bulk) addManifest(m *Manifest, data, signature []byte) error {
 	}
 	// The signature comes first, so that a reader never finds the manifest without it.
 	if len(signature) > 0 {
-		if err := atomicfile.Write(b.store.Path(SignatureName(m.Snapshot)), signature); err != nil {
+		if err := atomicfile.Write(b.store.Snapshots.Path(SignatureName(m.Snapshot)), signature); err != nil {
 			return err
 		}
 	}
-	path := b.store.Path(ManifestName(m.Snapshot))
+	path := b.store.Snapshots.Path(ManifestName(m.Snapshot))
 	switch old, err := store.ReadFile(path, MaxManifest); {
 	case err == nil && bytes.Equal(old, data):
 		return nil

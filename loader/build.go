@@ -171,10 +171,10 @@ func (l *load) publish(r *result) error {
 	if err != nil {
 		return err
 	}
-	if err := l.opts.Store.PutManifest(m); err != nil {
+	if err := l.opts.Store.Snapshots.PutManifest(m); err != nil {
 		return err
 	}
-	if err := l.opts.Store.PutReport(m.ID, text); err != nil {
+	if err := l.opts.Store.Snapshots.PutReport(m.ID, text); err != nil {
 		return err
 	}
 	if l.opts.BeforePublish != nil {
@@ -188,7 +188,7 @@ func (l *load) publish(r *result) error {
 	if published.IsZero() {
 		published = time.Now()
 	}
-	return l.opts.Store.Publish(l.opts.Channel, m.ID, published)
+	return l.opts.Store.Channels.Publish(l.opts.Channel, m.ID, published)
 }
 
 // manifestID names a snapshot by its time and content, so that equal loads have equal names.
@@ -238,7 +238,7 @@ func (r *result) putRows(b *tableBuilder) error {
 
 func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
 	formulas, countries := countFormulas(data), countriesOf(data)
-	segment, err := r.store.PutSegment(data)
+	segment, err := r.store.Segments.PutSegment(data)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", data.Name, err)
 	}

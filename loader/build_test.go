@@ -276,7 +276,7 @@ func TestUnchangedLoad(t *testing.T) {
 	if !bytes.Equal(readManifest(t, st, first.Snapshot), manifest) {
 		t.Error("the manifest was written anew")
 	}
-	ids, err := st.Manifests()
+	ids, err := st.Snapshots.Manifests()
 	if err != nil || len(ids) != 1 {
 		t.Errorf("manifests %v, %v", ids, err)
 	}
@@ -383,7 +383,7 @@ func TestCannotBuild(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %q", name, err, c.want)
 			}
-			if _, err := st.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := st.Channels.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: channel: %v", name, err)
 			}
 		})
@@ -398,7 +398,7 @@ func TestCanceledBuild(t *testing.T) {
 	if _, err := Build(ctx, Options{Catalog: sample.FS, Store: st}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if ids, err := st.Manifests(); err != nil || len(ids) != 0 {
+	if ids, err := st.Snapshots.Manifests(); err != nil || len(ids) != 0 {
 		t.Errorf("manifests %v, %v", ids, err)
 	}
 }
@@ -425,7 +425,7 @@ func TestSwitches(t *testing.T) {
 	if got := printReport(report); !slices.Contains(got, "idps unknown_resource 2") {
 		t.Errorf("report %q", got)
 	}
-	if p, err := st.Channel("other"); err != nil || p.ID != report.Snapshot {
+	if p, err := st.Channels.Channel("other"); err != nil || p.ID != report.Snapshot {
 		t.Errorf("channel %v, %v", p, err)
 	}
 	if last.Done != last.Total || last.Total == 0 {
@@ -438,7 +438,7 @@ func TestReportSurvives(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
 	report := build(t, st, sample.FS, someDay)
-	data, err := st.Report(report.Snapshot)
+	data, err := st.Snapshots.Report(report.Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -455,7 +455,7 @@ func TestReportSurvives(t *testing.T) {
 // same.
 func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
 	t.Helper()
-	m, err := st.Manifest(r.Snapshot)
+	m, err := st.Snapshots.Manifest(r.Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}

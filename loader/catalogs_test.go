@@ -122,7 +122,7 @@ func buildFiles(t *testing.T, files fs.FS) (*Report, *store.Snapshot) {
 
 func openBuilt(t *testing.T, st *store.Store, report *Report) *store.Snapshot {
 	t.Helper()
-	snap, err := st.Open(report.Snapshot)
+	snap, err := st.Snapshots.Open(report.Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,16 +70,16 @@ func sameStale(a, b []Stale) bool {
 // was refused, or a list that they are joined with is. Without a previous table the rest is better
 // than nothing.
 func (p *pass) unusable(th *theme, refused []Refusal) error {
-	if !p.previous.hasRows(th.table.name) || p.opts.mayShrink(th.role) {
+	if !p.load.previous.hasRows(th.table.name) || p.load.opts.mayShrink(th.role) {
 		return nil
 	}
 	if len(refused) > 0 {
 		return fmt.Errorf("refused: %s", refused[0].Why)
 	}
-	if s, ok := p.opts.Fetched.refusedOf(th.role); ok {
+	if s, ok := p.load.opts.Fetched.refusedOf(th.role); ok {
 		return fmt.Errorf("%s could not be fetched: %s", s.Path, s.Why)
 	}
-	if len(p.catalog.files[th.role]) == 0 {
+	if len(p.load.catalog.files[th.role]) == 0 {
 		return nil // reported as a table that lost its rows
 	}
 	for _, role := range th.joins() {
@@ -105,25 +105,25 @@ func (l *load) shrunk(table string, rows int) error {
 // keepTable keeps the previous table of a role, for a reason that is reported. The tables that are
 // joined with a list are kept too, as the list's old rows are not in memory.
 func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
-	old, _ := p.previous.table(th.table.name)
+	old, _ := p.load.previous.table(th.table.name)
 	var entries []available
 	if th.category == "" {
 		p.broken[th.role] = why
 	} else {
 		var err error
-		if entries, err = p.previous.available(th.table.name); err != nil {
+		if entries, err = p.load.previous.available(th.table.name); err != nil {
 			return fmt.Errorf("table %s: %w; and the old one cannot be read: %w", th.table.name, why, err)
 		}
 	}
 	r := p.result
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.addRole(th, out, len(p.catalog.files[th.role]) > 0)
-	p.markStale(r, th.role, th.table.name, why)
+	r.addRole(th, out, len(p.load.catalog.files[th.role]) > 0)
+	p.load.markStale(r, th.role, th.table.name, why)
 	if th.table.hasPlaces() {
 		r.keptPlaced = th.table.name
 	}
-	was := p.previous.state.Roles[th.role]
+	was := p.load.previous.state.Roles[th.role]
 	if th.category == "" {
 		if th.table.hasPlaces() {
 			r.state.Roles[th.role] = was
@@ -160,12 +160,12 @@ func (p *pass) useFallback(
 		return ctx.Err()
 	case f == nil:
 		return nil
-	case !p.plan.revised() && !p.previous.hasRows(tables[0]):
+	case !p.plan.revised() && !p.load.previous.hasRows(tables[0]):
 		return f.why
 	}
 	var previous []*snapshot.TableData
 	for _, table := range tables {
-		data, err := p.previous.data(table, restoredColumns[table]...)
+		data, err := p.load.previous.data(table, restoredColumns[table]...)
 		if err != nil {
 			return fmt.Errorf("%w; and the old one cannot be read: %w", f.why, err)
 		}
@@ -179,7 +179,7 @@ func (p *pass) useFallback(
 		p.result.report.refuse(f.role, f.path, f.why)
 	}
 	for _, table := range tables {
-		p.markStale(p.result, f.role, table, f.why)
+		p.load.markStale(p.result, f.role, table, f.why)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (l *load) notFetched(role string) *listFault {
 // noRows is the fault of a list of places without a row that can be used. Each row of the catalog
 // is placed with it, so an empty one is as bad as none.
 func (p *pass) noRows(role string, rows int) *listFault {
-	files := p.catalog.files[role]
+	files := p.load.catalog.files[role]
 	if rows > 0 || len(files) == 0 {
 		return nil
 	}
@@ -246,8 +246,8 @@ func countriesIn(data *snapshot.TableData) (countries []countryUnit) {
 func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
 	const role, table = catalogfile.LocationRole, "location"
 	last := map[string]countryUnit{}
-	if p.previous.hasRows(table) {
-		data, err := p.previous.data(table, restoredColumns[table]...)
+	if p.load.previous.hasRows(table) {
+		data, err := p.load.previous.data(table, restoredColumns[table]...)
 		if err != nil {
 			return newListFault(role, "", "the flags of the previous snapshot: %w", err)
 		}
@@ -264,7 +264,7 @@ func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
 	for _, u := range unclear {
 		u.set(&p.refs.units.countries[p.refs.units.countryOf[u.country]], last[u.country])
 	}
-	p.markStale(p.result, role, unclear[0].path, fmt.Errorf(
+	p.load.markStale(p.result, role, unclear[0].path, fmt.Errorf(
 		"%d flags are not Y, N or empty and those of the last snapshot are used; the first: %s",
 		len(unclear), unclear[0].text))
 	return nil
@@ -336,7 +336,7 @@ func revise(keptTable, changedPlaces string) plan {
 // none does.
 func (p *pass) changedPlaces() string {
 	for _, table := range []string{"location", "admin1", "admin2"} {
-		if old, ok := p.previous.table(table); ok && old != p.result.segments[table] {
+		if old, ok := p.load.previous.table(table); ok && old != p.result.segments[table] {
 			return table
 		}
 	}
@@ -359,7 +359,8 @@ func (p *pass) foreseeKept() {
 		if p.result.keptPlaced != "" {
 			return
 		}
-		missing := len(p.catalog.files[th.role]) == 0 && p.previous.hasRows(th.table.name) && !p.opts.mayShrink(th.role)
+		missing := len(p.load.catalog.files[th.role]) == 0 && p.load.previous.hasRows(th.table.name) &&
+			!p.load.opts.mayShrink(th.role)
 		if th.table.hasPlaces() && (missing || p.unusable(th, nil) != nil) {
 			p.result.keptPlaced = th.table.name
 		}

@@ -107,7 +107,7 @@ func TestRestoredLists(t *testing.T) {
 				"locations": "location", "units": "admin2",
 				"both": "location",
 			}[name]]
-			path, err := st.SegmentPath(damaged)
+			path, err := st.Segments.SegmentPath(damaged)
 			if err != nil {
 				t.Fatal(err)
 			}

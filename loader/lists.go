@@ -53,8 +53,8 @@ const (
 // order.
 func (p *pass) readLocations(ctx context.Context) error {
 	const role, table = catalogfile.LocationRole, "location"
-	fault := cmp.Or(p.plan.kept(role), p.notFetched(role))
-	if fault == nil || !p.previous.hasRows(table) { // a list that was not fetched has an embedded copy
+	fault := cmp.Or(p.plan.kept(role), p.load.notFetched(role))
+	if fault == nil || !p.load.previous.hasRows(table) { // a list that was not fetched has an embedded copy
 		l := &locationReader{listReader: listReader{headers: locationHeaders, units: p.refs.units}}
 		fault = p.readList(ctx, role, l)
 		if fault == nil && len(l.unclear) > 0 {
@@ -63,7 +63,7 @@ func (p *pass) readLocations(ctx context.Context) error {
 	}
 	if fault == nil {
 		rows := len(p.refs.units.countries)
-		fault = cmp.Or(p.noRows(role, rows), p.lostRows(role, table, rows))
+		fault = cmp.Or(p.noRows(role, rows), p.load.lostRows(role, table, rows))
 	}
 	return p.useFallback(ctx, fault, p.restoreCountries, table)
 }
@@ -156,12 +156,12 @@ func (l *locationReader) readRow() *rowFault {
 // read, since parents may follow their children.
 func (p *pass) readUnits(ctx context.Context) error {
 	const role = catalogfile.UnitRole
-	files := p.catalog.files[role]
-	fault := cmp.Or(p.plan.kept(role), p.notFetched(role))
-	if fault == nil && len(files) == 0 && !p.opts.AllowNoPCodes {
+	files := p.load.catalog.files[role]
+	fault := cmp.Or(p.plan.kept(role), p.load.notFetched(role))
+	if fault == nil && len(files) == 0 && !p.load.opts.AllowNoPCodes {
 		fault = &listFault{role: role, why: fmt.Errorf(
 			"catalog %s has no reference/pcodes.csv: every row would fall to its country; "+
-				"--allow-no-pcodes loads all the same", p.catalog.name)}
+				"--allow-no-pcodes loads all the same", p.load.catalog.name)}
 	}
 	if fault == nil {
 		fault = p.readList(ctx, role, &unitReader{listReader: listReader{headers: unitHeaders, units: p.refs.units}})
@@ -170,10 +170,10 @@ func (p *pass) readUnits(ctx context.Context) error {
 		p.numberUnits()
 		if len(files) > 0 {
 			real := p.refs.units.real
-			if !p.opts.AllowNoPCodes {
+			if !p.load.opts.AllowNoPCodes {
 				fault = p.noRows(role, real[1])
 			}
-			fault = cmp.Or(fault, p.lostRows(role, "admin1", real[1]), p.lostRows(role, "admin2", real[2]))
+			fault = cmp.Or(fault, p.load.lostRows(role, "admin1", real[1]), p.load.lostRows(role, "admin2", real[2]))
 		}
 	}
 	return p.useFallback(ctx, fault, p.restoreUnits, "admin1", "admin2")
@@ -241,9 +241,9 @@ func (p *pass) numberUnits() {
 
 // readList reads the files of a list of places.
 func (p *pass) readList(ctx context.Context, role string, to rowReader) *listFault {
-	for _, file := range p.catalog.files[role] {
+	for _, file := range p.load.catalog.files[role] {
 		wanted, _, _ := headersOf(role)
-		report, err := p.scan(ctx, file, wanted, nil, to)
+		report, err := p.load.scan(ctx, file, wanted, nil, to)
 		if err != nil {
 			return newListFault(role, file.path, "%w", err)
 		}

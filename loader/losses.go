@@ -74,15 +74,15 @@ func (o *Options) mayShrink(role string) bool {
 // more than half of its rows. A file is known by its id, its name or its bytes; that of a role with
 // one file may have any name.
 func (p *pass) lostFiles(th *theme, out *roleRows) error {
-	was := p.previous.state.Roles[th.role].Files
-	if !p.previous.hasRows(th.table.name) || p.opts.mayShrink(th.role) {
+	was := p.load.previous.state.Roles[th.role].Files
+	if !p.load.previous.hasRows(th.table.name) || p.load.opts.mayShrink(th.role) {
 		return nil
 	}
 	byPath := map[string]*ResourceReport{}
 	for _, r := range out.resources {
 		byPath[r.Path] = r
 	}
-	files := p.catalog.files[th.role]
+	files := p.load.catalog.files[th.role]
 	for _, old := range was {
 		i := slices.IndexFunc(files, func(f resourceFile) bool {
 			return f.id != "" && f.id == old.ID || plainName(f.path) == plainName(old.Path) ||

@@ -313,9 +313,9 @@ func (p *pass) listedPackages() listed {
 // setTimes records since when each resource has its present form: since this load, unless the
 // previous snapshot has it in the same form.
 func (p *pass) setTimes(out listed) {
-	now := time.UnixMicro(p.time).UTC()
+	now := time.UnixMicro(p.load.time).UTC()
 	set := func(id string, s resourceState) {
-		old, ok := p.previous.state.Resources[id]
+		old, ok := p.load.previous.state.Resources[id]
 		if s.Since = old.Since; !ok || s != old {
 			s.Since = now
 		}
@@ -373,7 +373,7 @@ func (p *pass) addDataset(b *tableBuilder, info *packageInfo) (why reason, detai
 	if why != "" {
 		return why, ""
 	}
-	if wrong := setLinks(b, p.report.CatalogURL); wrong != "" {
+	if wrong := setLinks(b, p.load.report.CatalogURL); wrong != "" {
 		return badLink, ": " + wrong
 	}
 	b.commit()
@@ -404,7 +404,7 @@ func (p *pass) addResource(b *tableBuilder, info *packageInfo, r *resourceInfo) 
 	if why != "" {
 		return why, ""
 	}
-	if wrong := setLinks(b, p.report.CatalogURL); wrong != "" {
+	if wrong := setLinks(b, p.load.report.CatalogURL); wrong != "" {
 		return badLink, ": " + wrong
 	}
 	b.column("update_date").setInt(modified)

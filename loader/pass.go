@@ -13,7 +13,7 @@ import (
 
 // pass reads the catalog once under a plan.
 type pass struct {
-	*load
+	load   *load
 	plan   plan
 	refs   references
 	broken map[string]error // roles of lists that are kept from the previous snapshot, and why
@@ -60,8 +60,8 @@ func (p *pass) read(ctx context.Context) (next plan, conflict bool, err error) {
 	if next, conflict = p.conflict(); conflict {
 		return next, true, nil
 	}
-	size := func(th *theme) int64 { return p.catalog.bytesOf(th.role) }
-	if err := largestFirst(ctx, p.opts.Parallel, dataThemes, size, p.readTheme); err != nil {
+	size := func(th *theme) int64 { return p.load.catalog.bytesOf(th.role) }
+	if err := largestFirst(ctx, p.load.opts.Parallel, dataThemes, size, p.readTheme); err != nil {
 		return next, false, err
 	}
 	if next, conflict = p.conflict(); conflict {
@@ -102,7 +102,7 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 		}
 		why := p.unusable(th, out.refused)
 		if why == nil { // the list may have no file any more
-			why = p.shrunk(th.table.name, out.rows.rows)
+			why = p.load.shrunk(th.table.name, out.rows.rows)
 		}
 		if why != nil {
 			if err := p.keepTable(th, out, why); err != nil {
@@ -110,7 +110,7 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 			}
 			continue
 		}
-		p.result.addRole(th, out, len(p.catalog.files[th.role]) > 0)
+		p.result.addRole(th, out, len(p.load.catalog.files[th.role]) > 0)
 		if th.table.hasPlaces() {
 			p.remember(th, out, nil, duplicateRows{})
 		}
@@ -163,11 +163,11 @@ type roleRows struct {
 // readRole reads all files of a role. A file that cannot be read to its end is refused as a whole:
 // the role is read again without it, so that none of its rows are left in the table.
 func (p *pass) readRole(ctx context.Context, th *theme) (*roleRows, error) {
-	files := p.catalog.files[th.role]
+	files := p.load.catalog.files[th.role]
 	var refused []Refusal
 	for {
 		f := newSourceReader(th.table, slices.Concat(th.steps, th.checks), &p.refs)
-		f.strict = p.opts.StrictResources
+		f.strict = p.load.opts.StrictResources
 		out := &roleRows{rows: f.rows, uses: f.uses, refused: refused}
 		bad := -1
 		for i, file := range files {
@@ -193,7 +193,7 @@ func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file re
 	wanted, optional := th.headers()
 	f.file = sourceFile{}
 	f.file.dataset, f.file.resource = p.ownIDs(file)
-	report, err := p.scan(ctx, file, wanted, optional, f)
+	report, err := p.load.scan(ctx, file, wanted, optional, f)
 	if err != nil {
 		return nil, err
 	}
@@ -217,18 +217,18 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 		return p.keepTable(th, out, why)
 	}
 	data, found := out.rows.finish(false)
-	if why := p.shrunk(th.table.name, data.Rows); why != nil {
+	if why := p.load.shrunk(th.table.name, data.Rows); why != nil {
 		out.refused = append(out.refused, Refusal{Role: th.role, Path: th.table.name, Why: why.Error()})
 		return p.keepTable(th, out, why)
 	}
 	entries, uses := availableIn(data), out.uses.kept(data)
-	if why := p.lostCountries(th, data); why != nil {
+	if why := p.load.lostCountries(th, data); why != nil {
 		return p.keepTable(th, out, why)
 	}
 	r := p.result
 	r.mu.Lock()
 	r.available[th.table.name] = entries
-	r.addRole(th, out, len(p.catalog.files[th.role]) > 0)
+	r.addRole(th, out, len(p.load.catalog.files[th.role]) > 0)
 	r.countUses(uses)
 	r.mu.Unlock()
 	if err := r.put(data, found); err != nil {

@@ -32,14 +32,14 @@ type previous struct {
 // channel: the load then replaces a snapshot that cannot be read.
 func openPrevious(st *store.Store, channel string) (*previous, error) {
 	p := &previous{store: st}
-	pointer, err := st.Channel(channel)
+	pointer, err := st.Channels.Channel(channel)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
 	if err != nil {
 		return p, err
 	}
-	m, err := st.Manifest(pointer.ID)
+	m, err := st.Snapshots.Manifest(pointer.ID)
 	if err != nil {
 		return p, err
 	}
@@ -72,7 +72,7 @@ func (p *previous) hasRows(table string) bool {
 
 func (p *previous) open(table string) (*snapshot.Segment, error) {
 	ref, _ := p.table(table)
-	path, err := p.store.SegmentPath(ref.SHA256)
+	path, err := p.store.Segments.SegmentPath(ref.SHA256)
 	if err != nil {
 		return nil, err
 	}
@@ -153,20 +153,20 @@ func columnDataOf(c *snapshot.Column) snapshot.ColumnData {
 // reuse keeps the table of a role whose files, and all that they are joined with, are those that it
 // was made from.
 func (p *pass) reuse(ctx context.Context, th *theme) (kept bool, err error) {
-	was, files := p.previous.state.Roles[th.role], p.catalog.files[th.role]
-	old, ok := p.previous.table(th.table.name)
+	was, files := p.load.previous.state.Roles[th.role], p.load.catalog.files[th.role]
+	old, ok := p.load.previous.table(th.table.name)
 	joins := p.result.state.Joins
-	if !ok || joins == "" || joins != p.previous.state.Joins || len(was.Files) == 0 || was.Kept ||
+	if !ok || joins == "" || joins != p.load.previous.state.Joins || len(was.Files) == 0 || was.Kept ||
 		len(was.Files) != len(files) {
 		return false, nil
 	}
 	for i, f := range files {
-		same, err := p.sameFile(ctx, f, was.Files[i])
+		same, err := p.load.sameFile(ctx, f, was.Files[i])
 		if !same || err != nil {
 			return false, err
 		}
 	}
-	entries, err := p.previous.available(th.table.name)
+	entries, err := p.load.previous.available(th.table.name)
 	if err != nil {
 		return false, nil // a damaged store must not stop the load that repairs it
 	}
@@ -292,7 +292,7 @@ var programSum = sync.OnceValue(func() string {
 func (p *pass) sumJoins() {
 	r := p.result
 	program := programSum()
-	if program == "" || p.opts.StrictResources || len(r.report.Refused)+len(p.broken) > 0 {
+	if program == "" || p.load.opts.StrictResources || len(r.report.Refused)+len(p.broken) > 0 {
 		return
 	}
 	h := sha256.New()
@@ -310,7 +310,7 @@ func (p *pass) sumJoins() {
 // load.
 func (p *pass) remember(th *theme, out *roleRows, uses []useState, found duplicateRows) {
 	s := roleState{Uses: uses, Duplicates: found, Kept: len(out.refused) > 0}
-	files := p.catalog.files[th.role]
+	files := p.load.catalog.files[th.role]
 	for _, r := range out.resources {
 		i := slices.IndexFunc(files, func(f resourceFile) bool { return f.path == r.Path })
 		timeless := *r

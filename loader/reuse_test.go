@@ -110,7 +110,7 @@ func TestReuseOfDamaged(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	first := build(t, store, sample.FS, someDay)
-	path, err := store.SegmentPath(segmentsOf(first)["idps"])
+	path, err := store.Segments.SegmentPath(segmentsOf(first)["idps"])
 	if err != nil {
 		t.Fatal(err)
 	}

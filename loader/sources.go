@@ -191,7 +191,7 @@ func (p *pass) addPackages(out listed) {
 			s.resources[id] = sourceResource{dataset: u.dataset}
 		}
 	}
-	s.complete(p.catalog.described)
+	s.complete(p.load.catalog.described)
 }
 
 // complete adds what catalog.json says about datasets where their packages say nothing.

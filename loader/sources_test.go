@@ -25,7 +25,7 @@ const describedPackage = `{"id": "set", "name": "stub", "title": "T", "organizat
 
 func manifestOf(t *testing.T, st *store.Store, r *Report) *store.Manifest {
 	t.Helper()
-	m, err := st.Manifest(r.Snapshot)
+	m, err := st.Snapshots.Manifest(r.Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,9 +207,9 @@ func TestSourcesAfterFormat1(t *testing.T) {
 	st := openStore(t)
 	old := *manifestOf(t, st, build(t, st, files, someDay))
 	old.Format, old.ID, old.Sources, old.Datasets = 1, "old", nil, nil
-	testkit.Must(t, st.PutManifest(&old))
-	testkit.Must(t, st.Publish(defaultChannel, old.ID, someDay))
-	snap, err := st.Open("old")
+	testkit.Must(t, st.Snapshots.PutManifest(&old))
+	testkit.Must(t, st.Channels.Publish(defaultChannel, old.ID, someDay))
+	snap, err := st.Snapshots.Open("old")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -267,7 +267,7 @@ func TestNoView(t *testing.T) {
 	if !strings.Contains(err.Error(), "location_view.csv") || !strings.Contains(err.Error(), "name") {
 		t.Errorf("the error names neither dump nor column: %v", err)
 	}
-	if _, err := st.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := st.Channels.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the channel exists: %v", err)
 	}
 }

@@ -320,13 +320,13 @@ func TestUnchangedTablesAreTakenOver(t *testing.T) {
 	second := *first.Manifest
 	second.ID = "s2"
 	second.Tables = slices.Clone(second.Tables)
-	ref, err := st.PutSegment(randomTable(rand.New(rand.NewPCG(5, 5)), endpoint("org"), 20))
+	ref, err := st.Segments.PutSegment(randomTable(rand.New(rand.NewPCG(5, 5)), endpoint("org"), 20))
 	if err != nil {
 		t.Fatal(err)
 	}
 	second.Tables[slices.Index(tested, "org")] = ref
-	testkit.Must(t, st.PutManifest(&second))
-	snap, err := st.Open("s2")
+	testkit.Must(t, st.Snapshots.PutManifest(&second))
+	snap, err := st.Snapshots.Open("s2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -500,10 +500,10 @@ func TestCollect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testkit.Must(t, st.Publish("stable", "s2", old))
+	testkit.Must(t, st.Channels.Publish("stable", "s2", old))
 	before := count(t, dir)
 	for _, o := range []store.CollectOptions{{DryRun: true}, {Grace: 72 * time.Hour}, {}} {
-		found, err := st.Collect(o)
+		found, err := store.Collect(st.Inventory(), o)
 		if err != nil {
 			t.Fatal(err)
 		}

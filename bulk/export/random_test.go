@@ -34,15 +34,15 @@ func randomStore(t testing.TB, dir string, seed uint64, rows int, id string) (*s
 		}},
 	}
 	for _, name := range tested {
-		ref, err := st.PutSegment(randomTable(r, endpoint(name), rows))
+		ref, err := st.Segments.PutSegment(randomTable(r, endpoint(name), rows))
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Tables = append(m.Tables, ref)
 		m.Sources = append(m.Sources, store.TableSource{Table: name, Datasets: []string{"d1"}})
 	}
-	testkit.Must(t, st.PutManifest(m))
-	snap, err := st.Open(m.ID)
+	testkit.Must(t, st.Snapshots.PutManifest(m))
+	snap, err := st.Snapshots.Open(m.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

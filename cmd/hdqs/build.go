@@ -165,14 +165,14 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	}
 	shown, shownErr := base.Channel, error(nil)
 	if into.Remote == nil {
-		shown, shownErr = into.History(f.channel)
+		shown, shownErr = into.Store.Channels.History(f.channel)
 	}
 	write, err := f.bulkOf(ctx, into, messages)
 	if err != nil {
 		return nil, err
 	}
 	o.BeforePublish = func(id string) error {
-		if err := f.review.review(ctx, into, shown.ID, id, into.OpenAfter, messages); err != nil {
+		if err := f.review.review(ctx, into, shown.ID, id, into.Store.Snapshots.OpenAfter, messages); err != nil {
 			return err
 		}
 		f.deltas.write(into, shown, id, messages)
@@ -200,10 +200,10 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 		l.purge = []string{reply.AllKey}
 	default:
 		into.noteNew(shown.ID, messages)
-		l.purge = purgeKeys(shown.ID, l.Snapshot, into.Manifest, messages)
+		l.purge = purgeKeys(shown.ID, l.Snapshot, into.Store.Snapshots.Manifest, messages)
 	}
 	if f.sign.key != "" { // does nothing unless an earlier load did not sign
-		if err := errors.Join(into.Sign(l.Snapshot), into.SignShown(f.channel)); err != nil {
+		if err := errors.Join(into.Store.Snapshots.Sign(l.Snapshot), into.Store.Channels.SignShown(f.channel)); err != nil {
 			return nil, err
 		}
 	}
@@ -241,7 +241,7 @@ func (f *buildFlags) begin(
 	ctx context.Context, into *openStore, messages io.Writer,
 ) (base replica.Version, damaged bool, err error) {
 	if into.Remote == nil {
-		before, _ := into.History(f.channel) // what is wrong with it does not keep a load from replacing it
+		before, _ := into.Store.Channels.History(f.channel) // a load may replace one with faults
 		return base, false, into.checkMove(before, messages)
 	}
 	fetched, err := into.Copy.Fetch(ctx)
@@ -257,9 +257,9 @@ func (f *buildFlags) begin(
 		}
 		return fetched.Version, false, f.beginBulk(ctx, into, fetched.ID)
 	case isAbsent(err):
-		if err := into.CheckMove(f.channel, into.IsSigned(f.channel)); err != nil {
+		if err := into.Store.Keys.CheckMove(f.channel, into.Store.Channels.IsSigned(f.channel)); err != nil {
 			return base, false, storeError(fmt.Errorf("the copy in %s, of another store: %w, or another --data-dir",
-				into.Dir(), err))
+				into.Store.Dir(), err))
 		}
 		return base, false, nil
 	case fetched != nil && errors.Is(err, snapshot.ErrCorrupt):

@@ -104,7 +104,7 @@ func (f *serveFlags) checkedStore(
 		}
 		st, err := f.openLocal(filepath.Join(f.dataDir, "store"))
 		if err == nil {
-			_, err = st.Channel(f.channel)
+			_, err = st.Store.Channels.Channel(f.channel)
 		}
 		if isAbsent(err) {
 			return nil, remove, nil

@@ -72,11 +72,11 @@ func openShown(t *testing.T, folder string) (*store.Store, *store.Snapshot) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := st.Channel("stable")
+	p, err := st.Channels.Channel("stable")
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := st.Open(p.ID)
+	snap, err := st.Snapshots.Open(p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func expireIceberg(ctx context.Context, st *openStore, inventory store.Inventory
 		return err
 	}
 	if st.Remote == nil {
-		return iceberg.Expire(st.Dir(), kept)
+		return iceberg.Expire(st.Store.Dir(), kept)
 	}
 	dir, remove, err := temporaryDir("gc")
 	if err != nil {
@@ -95,7 +95,7 @@ published. The grace must be longer than a load takes.`,
 				return storeError(err)
 			}
 			if !o.DryRun && st.Remote == nil {
-				if err := st.Sweep(o.Grace); err != nil {
+				if err := st.Store.Sweep(o.Grace); err != nil {
 					return err
 				}
 			}

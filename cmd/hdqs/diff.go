@@ -259,9 +259,9 @@ func (s *openStore) openNamed(
 	}
 	var snap *store.Snapshot
 	if p.ID != "" {
-		snap, err = s.OpenPointer(p, earlier)
+		snap, err = s.Store.Snapshots.OpenPointer(p, earlier)
 	} else {
-		snap, err = s.OpenAfter(id, earlier)
+		snap, err = s.Store.Snapshots.OpenAfter(id, earlier)
 	}
 	return snap, storeError(err)
 }

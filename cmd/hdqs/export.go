@@ -169,7 +169,7 @@ func runExport(
 	if err != nil {
 		return nil, err
 	}
-	snap, err := st.Open(id)
+	snap, err := st.Store.Snapshots.Open(id)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func runExport(
 
 // tablesAt is the address by which engines find the store.
 func (f *buildFlags) tablesAt(into *openStore) string {
-	switch absolute, err := filepath.Abs(into.Dir()); {
+	switch absolute, err := filepath.Abs(into.Store.Dir()); {
 	case f.icebergLocation != "":
 		return f.icebergLocation
 	case into.Remote != nil:
@@ -193,7 +193,7 @@ func (f *buildFlags) tablesAt(into *openStore) string {
 	case err == nil:
 		return filepath.ToSlash(absolute)
 	}
-	return into.Dir()
+	return into.Store.Dir()
 }
 
 // updateIceberg adds the published snapshot to the Iceberg tables. If that fails, the next load
@@ -210,7 +210,7 @@ func (f *buildFlags) updateIceberg(ctx context.Context, into *openStore, id stri
 		}
 		only[id] = true
 	}
-	if err := iceberg.Update(bulk.Open(into.Store), into.Dir(), f.tablesAt(into), only); err != nil {
+	if err := iceberg.Update(bulk.Open(into.Store), into.Store.Dir(), f.tablesAt(into), only); err != nil {
 		return fmt.Errorf("the Iceberg tables of the store: %w", err)
 	}
 	return nil
@@ -240,7 +240,7 @@ func (f *buildFlags) bulkOf(ctx context.Context, into *openStore, messages io.Wr
 		return nil, err
 	}
 	return func(id string) error {
-		snap, err := into.Open(id)
+		snap, err := into.Store.Snapshots.Open(id)
 		if err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func newInspect() *cobra.Command {
 			if report {
 				return printReport(out, st.Store, id, asJSON)
 			}
-			snap, err := st.Open(id)
+			snap, err := st.Store.Snapshots.Open(id)
 			if err != nil {
 				return storeError(err)
 			}
@@ -82,7 +82,7 @@ func newInspect() *cobra.Command {
 }
 
 func printReport(out io.Writer, st *store.Store, id string, asJSON bool) error {
-	data, err := st.Report(id)
+	data, err := st.Snapshots.Report(id)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func printReport(out io.Writer, st *store.Store, id string, asJSON bool) error {
 // catalogOf is the catalog that a snapshot was loaded from, "" if its report cannot be read.
 func catalogOf(st *store.Store, id string) string {
 	var report loader.Report
-	if data, err := st.Report(id); err != nil || json.Unmarshal(data, &report) != nil {
+	if data, err := st.Snapshots.Report(id); err != nil || json.Unmarshal(data, &report) != nil {
 		return ""
 	}
 	return report.Catalog
@@ -317,7 +317,7 @@ func printHistory(cmd *cobra.Command, st *openStore, h *history.Row) error {
 	ctx, messages := cmd.Context(), cmd.ErrOrStderr()
 	shown, err := st.read(ctx, st.ChannelName)
 	if err == nil {
-		err = st.CheckChannel(st.ChannelName, shown.Channel)
+		err = st.Store.Keys.CheckChannel(st.ChannelName, shown.Channel)
 	}
 	if err != nil {
 		return storeError(st.channelError(ctx, err))
@@ -335,7 +335,7 @@ func printHistory(cmd *cobra.Command, st *openStore, h *history.Row) error {
 	}
 	unknown, later := 0, shown.Pointer
 	for _, p := range shown.Previous {
-		err := h.Kept(st.SourceInventory(ctx), &st.Keys, p, later)
+		err := h.Kept(st.SourceInventory(ctx), st.Store.Keys, p, later)
 		if err != nil && ctx.Err() == nil {
 			err = withPair(p.ID, later.ID, open, func(from, to *store.Snapshot) error {
 				return h.Between(from, to, later)

@@ -56,11 +56,11 @@ func stableSnapshot(t *testing.T, dir string) *snapshots.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.Channel("stable")
+	p, err := s.Channels.Channel("stable")
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := s.Open(p.ID)
+	snap, err := s.Snapshots.Open(p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -307,7 +307,7 @@ func withPair(
 
 // keepChanges writes what differs between two snapshots, the rows first.
 func (s *openStore) keepChanges(ctx context.Context, from, to *store.Snapshot, keep int) error {
-	text, rows, err := history.Make(from, to, &s.Keys)
+	text, rows, err := history.Make(from, to, s.Store.Keys)
 	if err != nil {
 		return err
 	}
@@ -339,7 +339,7 @@ func (f *deltaFlag) write(into *openStore, shown store.Channel, id string, messa
 		return
 	}
 	err := func() error {
-		to, err := into.Manifest(id)
+		to, err := into.Store.Snapshots.Manifest(id)
 		if isAbsent(err) {
 			return nil // an error of what publishes it
 		}
@@ -350,13 +350,13 @@ func (f *deltaFlag) write(into *openStore, shown store.Channel, id string, messa
 		var errs []error
 		last := append([]store.Pointer{shown.Pointer}, shown.Previous...)
 		for _, p := range last[:min(f.count, len(last))] {
-			from, err := into.Manifest(p.ID)
+			from, err := into.Store.Snapshots.Manifest(p.ID)
 			if isAbsent(err) || p.ID == id {
 				continue // it was removed
 			}
 			if err == nil {
 				var n store.WrittenDeltas
-				n, err = into.PutDeltas(from, to)
+				n, err = into.Store.PutDeltas(from, to)
 				written.Add(n)
 			}
 			errs = append(errs, err)

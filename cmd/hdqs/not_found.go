@@ -59,7 +59,7 @@ func (s *openStore) channelError(ctx context.Context, err error) error {
 	if !isAbsent(err) {
 		return err
 	}
-	names, listErr := s.Channels()
+	names, listErr := s.Store.Channels.Names()
 	if s.Remote != nil {
 		var objects []store.Object
 		names = nil
@@ -103,7 +103,7 @@ func (s *openStore) snapshotError(ctx context.Context, id string, err error) err
 // snapshots returns the ids of snapshots of the store, the latest first.
 func (s *openStore) snapshots(ctx context.Context) (ids []string, err error) {
 	if s.Remote == nil {
-		ids, err = s.Manifests()
+		ids, err = s.Store.Snapshots.Manifests()
 		slices.Reverse(ids) // they begin with the time of the snapshot
 		return ids, err
 	}
@@ -120,5 +120,5 @@ func (s *openStore) address() string {
 	if s.Remote != nil {
 		return s.Remote.Address()
 	}
-	return s.Dir()
+	return s.Store.Dir()
 }

@@ -392,7 +392,7 @@ func (s *openStore) moveMain(cmd *cobra.Command, before replica.Version, id stri
 // noteNew says that a channel had shown nothing, in a store with other snapshots: its name may be
 // mistyped, or its file lost, and then no load could see what it lost.
 func (s *openStore) noteNew(before string, messages io.Writer) {
-	if ids, _ := s.Manifests(); before == "" && len(ids) > 1 {
+	if ids, _ := s.Store.Snapshots.Manifests(); before == "" && len(ids) > 1 {
 		fmt.Fprintf(messages, "hdqs: channel %s is new, although the store has other snapshots: "+
 			"there was nothing to compare with\n", s.ChannelName)
 	}
@@ -406,19 +406,19 @@ func (s *openStore) move(
 	if s.Remote != nil {
 		return s.Remote.Move(ctx, channel, base, id, next, s.Store)
 	}
-	if err = s.Verify(id); err == nil {
-		err = s.Move(channel, id, next)
+	if err = s.Store.Verify(id); err == nil {
+		err = s.Store.Channels.Move(channel, id, next)
 	}
-	if err == nil {
-		now.Channel, err = s.History(channel)
+	if err != nil {
+		return now, err
 	}
-	return now, err
+	return s.read(ctx, channel)
 }
 
 // checkMove returns an error before a signed channel is moved without a key, and warns of another
 // key than that of its last move.
 func (s *openStore) checkMove(before store.Channel, messages io.Writer) error {
-	if s.IsOtherKey(s.ChannelName, before) {
+	if s.Store.Keys.IsOtherKey(s.ChannelName, before) {
 		fmt.Fprintf(messages, "hdqs: warning: channel %s was signed with another key than --sign-key: replicas follow "+
 			"only if they have the public key of this one too\n", s.ChannelName)
 	}
@@ -426,14 +426,14 @@ func (s *openStore) checkMove(before store.Channel, messages io.Writer) error {
 		fmt.Fprintf(messages, "hdqs: warning: channel %s was moved at %s, which is in the future: a clock is or was "+
 			"wrong, and later moves count on from that time\n", s.ChannelName, before.PublishedAt.Format(time.RFC3339))
 	}
-	signed := before.Signature != "" || s.Remote == nil && s.IsSigned(s.ChannelName)
-	return storeError(s.CheckMove(s.ChannelName, signed))
+	signed := before.Signature != "" || s.Remote == nil && s.Store.Channels.IsSigned(s.ChannelName)
+	return storeError(s.Store.Keys.CheckMove(s.ChannelName, signed))
 }
 
 // read reads a channel of the store.
 func (s *openStore) read(ctx context.Context, channel string) (v replica.Version, err error) {
 	if s.Remote == nil {
-		v.Channel, err = s.History(channel)
+		v.Channel, err = s.Store.Channels.History(channel)
 		return v, err
 	}
 	return s.Remote.Read(ctx, channel)

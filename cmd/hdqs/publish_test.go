@@ -26,9 +26,9 @@ func TestDryRunNeedsNoLock(t *testing.T) {
 	mustExit(t, 1, "gc", "--store", dir)
 	mustExit(t, 0, "gc", "--store", dir, "--dry-run", "--grace", "0")
 	testkit.Must(t, lock.Release())
-	p, err := st.Channel("stable")
+	p, err := st.Channels.Channel("stable")
 	testkit.Must(t, err)
-	testkit.Must(t, st.Publish("stable", p.ID, time.Now().AddDate(4, 0, 0)))
+	testkit.Must(t, st.Channels.Publish("stable", p.ID, time.Now().AddDate(4, 0, 0)))
 	if o := mustExit(t, 1, "status", "--fleet", "--store", dir); !strings.Contains(o.stdout, "which is in the future") {
 		t.Errorf("no warning: %s", o.stdout)
 	}

@@ -379,7 +379,7 @@ func (f *serveFlags) preopen() *follow.Preopened {
 func (f *serveFlags) openLinking() (*openStore, error) {
 	st, err := f.openExisting()
 	if err == nil && st.Remote == nil && f.ownData {
-		st.Store = st.Linking(f.folderOf("links"))
+		st.Store = st.Store.Linking(f.folderOf("links"))
 	}
 	return st, err
 }
@@ -407,7 +407,7 @@ func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openS
 		f.partial = l.partial()
 		return st, l.WriteText(messages)
 	}
-	if p, channelErr := st.Channel(f.channel); f.loads != nil && channelErr == nil && ctx.Err() == nil {
+	if p, channelErr := st.Store.Channels.Channel(f.channel); f.loads != nil && channelErr == nil && ctx.Err() == nil {
 		fmt.Fprintf(messages, "hdqs: load of %s failed, serving the last snapshot %s: %v\n", f.load.catalog, p.ID, err)
 		return st, nil
 	}
@@ -424,7 +424,7 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 		return nil, err
 	}
 	defer release()
-	if err := st.CheckMove(f.channel, st.IsSigned(f.channel)); err != nil {
+	if err := st.Store.Keys.CheckMove(f.channel, st.Store.Channels.IsSigned(f.channel)); err != nil {
 		return nil, storeError(err)
 	}
 	return f.load.run(ctx, o, f.dataDir, f.net.options(), messages)

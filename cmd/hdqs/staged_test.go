@@ -282,16 +282,16 @@ func putUnfit(t *testing.T, dir, like string) string {
 	t.Helper()
 	st, err := store.Open(dir)
 	testkit.Must(t, err)
-	m, err := st.Manifest(like)
+	m, err := st.Snapshots.Manifest(like)
 	testkit.Must(t, err)
 	unfit := *m
 	unfit.ID, unfit.SnapshotTime, unfit.Tables = "unfit", time.Now(), slices.Clone(m.Tables)
 	at := slices.IndexFunc(unfit.Tables, func(r store.SegmentRef) bool { return r.Table == "idps" })
-	unfit.Tables[at], err = st.PutSegment(&snapshot.TableData{
+	unfit.Tables[at], err = st.Segments.PutSegment(&snapshot.TableData{
 		Name: "idps", Rows: 1, Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: []int64{1}}},
 	})
 	testkit.Must(t, err)
-	testkit.Must(t, st.PutManifest(&unfit))
+	testkit.Must(t, st.Snapshots.PutManifest(&unfit))
 	return unfit.ID
 }
 
@@ -329,7 +329,7 @@ func TestBucketHold(t *testing.T) {
 		unfit := putUnfit(t, local, second)
 		st, err := store.Open(local)
 		testkit.Must(t, err)
-		m, err := st.Manifest(unfit)
+		m, err := st.Snapshots.Manifest(unfit)
 		testkit.Must(t, err)
 		for _, ref := range m.Tables {
 			name := store.SegmentName(ref.SHA256)

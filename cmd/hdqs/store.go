@@ -107,7 +107,7 @@ func (f *signFlags) apply(into *openStore) error {
 	if err != nil {
 		return exitWith(exitUsage, fmt.Errorf("--sign-key %s: %w", f.key, err))
 	}
-	into.Store = into.Signing(key)
+	into.Store = into.Store.Signing(key)
 	return nil
 }
 
@@ -187,11 +187,11 @@ func (f *storeFlags) openExisting() (*openStore, error) {
 // is unavailable, it returns the last kept snapshot and says so in messages.
 func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Pointer, error) {
 	if s.Remote == nil {
-		p, err := s.Channel(s.ChannelName)
+		p, err := s.Store.Channels.Channel(s.ChannelName)
 		if err != nil {
 			return p, storeError(s.channelError(ctx, err))
 		}
-		_, err = s.Published(p)
+		_, err = s.Store.Snapshots.Published(p)
 		return p, storeError(err)
 	}
 	f, err := s.Copy.Fetch(ctx)
@@ -203,7 +203,7 @@ func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Poin
 		return last, storeError(s.channelError(ctx, err))
 	}
 	fmt.Fprintf(messages, "hdqs: %v\nhdqs: using snapshot %s of %s, kept in %s\n",
-		err, last.ID, s.Remote.Address(), s.Dir())
+		err, last.ID, s.Remote.Address(), s.Store.Dir())
 	return last, nil
 }
 
@@ -219,7 +219,7 @@ func (s *openStore) find(
 	if s.Remote != nil {
 		_, err = s.Copy.FetchID(ctx, args[0])
 	} else {
-		_, _, err = s.ManifestFile(args[0])
+		_, _, err = s.Store.Snapshots.ManifestFile(args[0])
 	}
 	return args[0], p, s.snapshotError(ctx, args[0], err)
 }
@@ -245,16 +245,16 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.Manifest(id)
+	m, err := s.Store.Snapshots.Manifest(id)
 	return m, storeError(err)
 }
 
 func (s *openStore) lock(holder string) (release func(), err error) {
-	if info, err := os.Stat(s.Dir()); err == nil && os.Geteuid() == 0 && !atomicfile.IsOwn(info) {
+	if info, err := os.Stat(s.Store.Dir()); err == nil && os.Geteuid() == 0 && !atomicfile.IsOwn(info) {
 		fmt.Fprintf(os.Stderr, "hdqs: warning: %s belongs to another user, who cannot replace what this command "+
-			"writes: run it as that user, for example with 'runuser -u USER -- hdqs ...'\n", s.Dir())
+			"writes: run it as that user, for example with 'runuser -u USER -- hdqs ...'\n", s.Store.Dir())
 	}
-	l, err := s.Lock(holder)
+	l, err := s.Store.Lock(holder)
 	if err != nil {
 		return nil, err
 	}

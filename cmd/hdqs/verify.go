@@ -85,10 +85,10 @@ func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writ
 	case err != nil:
 		return id, nil, err
 	}
-	if _, err := st.Manifest(id); errors.Is(err, fs.ErrNotExist) {
+	if _, err := st.Store.Snapshots.Manifest(id); errors.Is(err, fs.ErrNotExist) {
 		return id, nil, err // a wrong id, not a damaged snapshot
 	}
-	if fault = st.Verify(id); fault == nil {
+	if fault = st.Store.Verify(id); fault == nil {
 		fault = bindAll(st.Store, id)
 	}
 	return id, errors.Join(fault, verifyBulk(st.Store, id)), nil
@@ -97,7 +97,7 @@ func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writ
 // verifyBulk checks the bulk files of a snapshot that has some, and the Iceberg tables over them.
 func verifyBulk(st *store.Store, id string) error {
 	files := bulk.Open(st)
-	of, err := st.Manifest(id)
+	of, err := st.Snapshots.Manifest(id)
 	if err != nil {
 		return nil // a fault that the caller knows
 	}
@@ -115,7 +115,7 @@ func verifyBulk(st *store.Store, id string) error {
 
 // bindAll binds the endpoints to the snapshot, as a server does before it serves it.
 func bindAll(st *store.Store, id string) error {
-	snap, err := st.Open(id)
+	snap, err := st.Snapshots.Open(id)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func TestRead(t *testing.T) {
 	put := func(file string, age time.Duration, text []byte) {
 		t.Helper()
 		name, err := store.ReplicaName("stable", file)
-		testkit.Must(t, errors.Join(err, s.PutFile(name, text)))
+		testkit.Must(t, errors.Join(err, s.Snapshots.PutFile(name, text)))
 		at := time.Now().Add(-age)
 		testkit.Must(t, os.Chtimes(filepath.Join(s.Dir(), name), at, at))
 	}

@@ -16,7 +16,7 @@ func TestCanaryMetric(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	st, ids := newStore(t, day, day.AddDate(0, 0, 1))
-	testkit.Must(t, st.Publish(channel, ids[0], day))
+	testkit.Must(t, st.Channels.Publish(channel, ids[0], day))
 	const share = 40
 	in, out := newMember(t, st, named(share, true)), newMember(t, st, named(share, false))
 	check := func(when, served string, first, second float64) {
@@ -32,11 +32,11 @@ func TestCanaryMetric(t *testing.T) {
 		}
 	}
 	check("before", ids[0], 0, 0)
-	main, err := st.History(channel)
+	main, err := st.Channels.History(channel)
 	testkit.Must(t, err)
 	name := store.CanaryOf(channel)
-	testkit.Must(t, st.Move(name, ids[1], store.StartCanary(main, share, day)))
+	testkit.Must(t, st.Channels.Move(name, ids[1], store.StartCanary(main, share, day)))
 	check("canary", ids[1], 1, 0)
-	testkit.Must(t, st.Move(name, ids[0], store.EndCanary(day)))
+	testkit.Must(t, st.Channels.Move(name, ids[0], store.EndCanary(day)))
 	check("ended", ids[0], 0, 0)
 }

@@ -61,21 +61,21 @@ func named(percent int, below bool) string {
 // columns.
 func putUnfit(t *testing.T, st *store.Store, like string) string {
 	t.Helper()
-	m, err := st.Manifest(like)
+	m, err := st.Snapshots.Manifest(like)
 	testkit.Must(t, err)
 	unfit := *m
 	unfit.ID = "unfit"
 	unfit.Tables = append([]store.SegmentRef(nil), m.Tables...)
 	for i := range unfit.Tables {
 		if unfit.Tables[i].Table == "idps" {
-			unfit.Tables[i], err = st.PutSegment(&snapshot.TableData{
+			unfit.Tables[i], err = st.Segments.PutSegment(&snapshot.TableData{
 				Name: "idps", Rows: 1,
 				Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: []int64{1}}},
 			})
 			testkit.Must(t, err)
 		}
 	}
-	testkit.Must(t, st.PutManifest(&unfit))
+	testkit.Must(t, st.Snapshots.PutManifest(&unfit))
 	return unfit.ID
 }
 
@@ -89,9 +89,9 @@ func TestFollowCanary(t *testing.T) {
 	key, keys := testkit.SigningKey(t)
 	st := plain.Signing(key)
 	for _, id := range ids {
-		testkit.Must(t, st.Sign(id))
+		testkit.Must(t, st.Snapshots.Sign(id))
 	}
-	testkit.Must(t, st.Publish(channel, ids[0], day))
+	testkit.Must(t, st.Channels.Publish(channel, ids[0], day))
 	const share = 40
 	in, out := newMember(t, st.Trusting(keys), named(share, true)), newMember(t, st.Trusting(keys), named(share, false))
 	nameless := newMember(t, st.Trusting(keys), "")
@@ -102,20 +102,20 @@ func TestFollowCanary(t *testing.T) {
 		nameless.mustServe(t, when, others)
 	}
 	main := func() store.Channel {
-		c, err := st.History(channel)
+		c, err := st.Channels.History(channel)
 		testkit.Must(t, err)
 		return c
 	}
 	name := store.CanaryOf(channel)
 	file := filepath.Join(st.Dir(), "channels", name+".json")
 	check("before", ids[0], ids[0])
-	testkit.Must(t, st.Move(name, ids[1], store.StartCanary(main(), share, day)))
+	testkit.Must(t, st.Channels.Move(name, ids[1], store.StartCanary(main(), share, day)))
 	old := testkit.ReadFile(t, file)
 	check("canary", ids[1], ids[0])
 	testkit.WriteFile(t, file, []byte("{"))
 	check("damaged canary", ids[1], ids[0])
 	testkit.WriteFile(t, file, old)
-	testkit.Must(t, st.Move(name, ids[0], store.EndCanary(day)))
+	testkit.Must(t, st.Channels.Move(name, ids[0], store.EndCanary(day)))
 	ended := testkit.ReadFile(t, file)
 	check("ended", ids[0], ids[0])
 	testkit.WriteFile(t, file, old)
@@ -123,15 +123,15 @@ func TestFollowCanary(t *testing.T) {
 		t.Errorf("an old file of the canary: serves %s, %v", in.shown.ID, err)
 	}
 	testkit.WriteFile(t, file, ended)
-	testkit.Must(t, st.Move(name, ids[2], store.StartCanary(main(), share, day)))
+	testkit.Must(t, st.Channels.Move(name, ids[2], store.StartCanary(main(), share, day)))
 	check("second canary", ids[2], ids[0])
-	testkit.Must(t, st.Move(name, ids[2], store.StartCanary(main(), 100, day)))
+	testkit.Must(t, st.Channels.Move(name, ids[2], store.StartCanary(main(), 100, day)))
 	in.mustServe(t, "all", ids[2])
 	out.mustServe(t, "all", ids[2])
 	nameless.mustServe(t, "all", ids[0])
-	testkit.Must(t, st.Publish(channel, ids[2], day))
+	testkit.Must(t, st.Channels.Publish(channel, ids[2], day))
 	check("promoted", ids[2], ids[2])
-	testkit.Must(t, st.Publish(channel, ids[1], day))
+	testkit.Must(t, st.Channels.Publish(channel, ids[1], day))
 	check("a canary that nobody has ended", ids[1], ids[1])
 	testkit.Must(t, os.Remove(file))
 	check("no canary", ids[1], ids[1])
@@ -158,11 +158,11 @@ func TestReports(t *testing.T) {
 	if !r.Shown.Same(m.shown) || r.Refused != nil || r.Failed != "" || r.Since.IsZero() || r.Unknown() != "" {
 		t.Errorf("at first: %+v", r)
 	}
-	main, err := st.History(channel)
+	main, err := st.Channels.History(channel)
 	testkit.Must(t, err)
 	name := store.CanaryOf(channel)
-	testkit.Must(t, st.Move(name, unfit, store.StartCanary(main, 100, day)))
-	canary, err := st.History(name)
+	testkit.Must(t, st.Channels.Move(name, unfit, store.StartCanary(main, 100, day)))
+	canary, err := st.Channels.History(name)
 	testkit.Must(t, err)
 	if _, err := m.Poll(t.Context()); err == nil {
 		t.Error("a snapshot that does not fit was served")
@@ -176,7 +176,7 @@ func TestReports(t *testing.T) {
 	if v, reasons := judge.Look([]fleet.Seen{r}); v != fleet.Refused {
 		t.Errorf("judged %d, %q", v, reasons)
 	}
-	testkit.Must(t, st.Move(name, ids[0], store.EndCanary(day)))
+	testkit.Must(t, st.Channels.Move(name, ids[0], store.EndCanary(day)))
 	m.mustServe(t, "ended", ids[0])
 	if r := report(); r.Refused != nil || r.Failed != "" {
 		t.Errorf("ended: %+v", r)

@@ -132,7 +132,7 @@ func (f *Follower) poll(ctx context.Context) (c choice, changed bool, err error)
 	if err != nil {
 		return choice{}, false, atStage(stageChannel, err)
 	}
-	forgotten := f.remember(c)                     // serving goes on: only a later start would not know
+	forgotten := f.remember(c)                                     // serving goes on: only a later start would not know
 	shown, earlier := f.shown, f.server.State.Snapshots.Snapshot() // a handle for a step that may be abandoned
 	next, err := await(ctx, f.Waiter, Step[found]{
 		Name: "fetching or opening snapshot " + c.ID,
@@ -164,7 +164,7 @@ func (f *Follower) readChannel(ctx context.Context, from *replica.Replica, name 
 	if from != nil {
 		return from.Read(ctx)
 	}
-	v.Channel, err = f.source.History(name)
+	v.Channel, err = f.source.Store.Channels.History(name)
 	return v, err
 }
 

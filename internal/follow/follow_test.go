@@ -104,7 +104,7 @@ func TestFollow(t *testing.T) {
 		}
 		const soonest, latest = interval * 9 / 10, interval * 11 / 10
 
-		testkit.Must(t, st.Publish(channel, ids[0], time.Now()))
+		testkit.Must(t, st.Channels.Publish(channel, ids[0], time.Now()))
 		if err := next(soonest, latest); err != nil || f.served() != ids[0] {
 			t.Errorf("after a rollback: serves %s, %v; want %s", f.served(), err, ids[0])
 		}
@@ -148,7 +148,7 @@ func TestFollowWithoutInterval(t *testing.T) {
 		testkit.Must(t, f.First(ctx))
 		ended := make(chan struct{})
 		go func() { f.Follow(ctx, 0); close(ended) }()
-		testkit.Must(t, st.Publish(channel, ids[0], time.Now()))
+		testkit.Must(t, st.Channels.Publish(channel, ids[0], time.Now()))
 		time.Sleep(24 * time.Hour)
 		if f.served() != ids[1] || len(f.polls) > 0 {
 			t.Errorf("after a day: serves %s, polled %d times", f.served(), len(f.polls))
@@ -212,11 +212,11 @@ func TestFollowDamaged(t *testing.T) {
 		"dangling pointer":              {pointer, stageManifest, replaced(next.Snapshot, "20270101T000000Z-00")},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		testkit.Must(t, st.Publish(channel, ids[0], day))
+		testkit.Must(t, st.Channels.Publish(channel, ids[0], day))
 		f := newFollowed(st)
 		testkit.Must(t, f.First(t.Context()))
 		for name, d := range cases {
-			testkit.Must(t, st.Publish(channel, next.Snapshot, day))
+			testkit.Must(t, st.Channels.Publish(channel, next.Snapshot, day))
 			path := filepath.Join(st.Dir(), filepath.FromSlash(d.path))
 			good := testkit.ReadFile(t, path)
 			if d.with != nil {
@@ -233,7 +233,7 @@ func TestFollowDamaged(t *testing.T) {
 			if changed, err = f.Poll(t.Context()); !changed || err != nil || f.served() != next.Snapshot {
 				t.Errorf("%s, mended: changed %v, %v, serves %s", name, changed, err, f.served())
 			}
-			testkit.Must(t, st.Publish(channel, ids[0], day))
+			testkit.Must(t, st.Channels.Publish(channel, ids[0], day))
 			if changed, err = f.Poll(t.Context()); !changed || err != nil || f.served() != ids[0] {
 				t.Fatalf("%s, back: changed %v, %v, serves %s", name, changed, err, f.served())
 			}

@@ -60,7 +60,7 @@ func (f *Follower) Heal(ctx context.Context) {
 // reopen opens the suspect segments of a snapshot again. Those of a remote store are downloaded
 // again if the local copy is damaged.
 func (f *Follower) reopen(ctx context.Context, snap *store.Snapshot) (*store.Snapshot, error) {
-	next, err := f.source.Reopen(snap)
+	next, err := f.source.Store.Snapshots.Reopen(snap)
 	if err == nil || f.source.Remote == nil {
 		return next, err
 	}
@@ -68,5 +68,5 @@ func (f *Follower) reopen(ctx context.Context, snap *store.Snapshot) (*store.Sna
 		return next, errors.Join(err, fetchErr)
 	}
 	closeSnapshot(next)
-	return f.source.Reopen(snap)
+	return f.source.Store.Snapshots.Reopen(snap)
 }

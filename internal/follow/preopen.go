@@ -29,12 +29,12 @@ func Preopen(open func() (*Source, error)) *Preopened {
 		if source.Remote != nil {
 			p.pointer, err = source.Copy.Last()
 		} else {
-			p.pointer, err = source.Channel(source.ChannelName)
+			p.pointer, err = source.Store.Channels.Channel(source.ChannelName)
 		}
 		if err != nil {
 			return
 		}
-		if snap, err := source.OpenPointer(p.pointer, nil); err == nil {
+		if snap, err := source.Store.Snapshots.OpenPointer(p.pointer, nil); err == nil {
 			p.snapshot = snap
 		}
 	}()

@@ -18,7 +18,7 @@ import (
 func TestPreopen(t *testing.T) {
 	t.Parallel()
 	st, _ := newStore(t, time.Now())
-	p, err := st.Channel(channel)
+	p, err := st.Channels.Channel(channel)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,12 +29,12 @@ type choice struct {
 // keep it from the main channel. Where signatures are required this includes one that is missing,
 // since everyone who can write to the store can remove it.
 func (f *Follower) choose(ctx context.Context, main, canary replica.Version) (c choice, err error) {
-	if f.options.Keys != nil && f.source.IsStrict() {
+	if f.options.Keys != nil && f.source.Store.Keys.IsStrict() {
 		keys, err := f.options.Keys()
 		if err != nil {
 			return c, err
 		}
-		f.source.Trust(keys)
+		f.source.Store.Keys.Trust(keys)
 	}
 	name := f.source.ChannelName
 	last := f.lastSeen(seen{main.Channel, canary.Channel})
@@ -45,7 +45,7 @@ func (f *Follower) choose(ctx context.Context, main, canary replica.Version) (c 
 	if c.main, err = f.readChannel(ctx, c.from, name); err != nil {
 		return c, f.options.Explain(ctx, err)
 	}
-	if err := f.source.CheckStep(name, last.Main, c.main.Channel); err != nil {
+	if err := f.source.Store.Keys.CheckStep(name, last.Main, c.main.Channel); err != nil {
 		return c, err
 	}
 	c.Version, c.canary = c.main, canary
@@ -55,7 +55,7 @@ func (f *Follower) choose(ctx context.Context, main, canary replica.Version) (c 
 	name = store.CanaryOf(name)
 	read, err := f.readChannel(ctx, f.source.Canary, name)
 	if err == nil {
-		err = f.source.CheckStep(name, last.Canary, read.Channel)
+		err = f.source.Store.Keys.CheckStep(name, last.Canary, read.Channel)
 	}
 	counts := canary.IsOf(c.main.Channel)
 	switch {
@@ -63,7 +63,7 @@ func (f *Follower) choose(ctx context.Context, main, canary replica.Version) (c 
 		c.canary = read
 	case ctx.Err() != nil:
 		return c, err
-	case isAbsent(err) && !f.source.IsStrict():
+	case isAbsent(err) && !f.source.Store.Keys.IsStrict():
 		c.canary = replica.Version{}
 	case counts && errors.Is(err, store.ErrSignature):
 		c.fault = err

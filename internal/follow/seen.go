@@ -19,7 +19,7 @@ type seen struct {
 // earlier processes and from replicas that share the file. A file that is missing or damaged has
 // nothing.
 func (f *Follower) lastSeen(now seen) seen {
-	if f.options.Seen == "" || !f.source.IsStrict() {
+	if f.options.Seen == "" || !f.source.Store.Keys.IsStrict() {
 		return now
 	}
 	var kept seen
@@ -33,7 +33,7 @@ func (f *Follower) lastSeen(now seen) seen {
 
 // later returns the later one of two states of a channel.
 func (s *Source) later(name string, a, b store.Channel) store.Channel {
-	if s.CheckChannel(name, a) == nil && s.CheckStep(name, a, b) != nil {
+	if s.Store.Keys.CheckChannel(name, a) == nil && s.Store.Keys.CheckStep(name, a, b) != nil {
 		return a
 	}
 	return b
@@ -42,7 +42,7 @@ func (s *Source) later(name string, a, b store.Channel) store.Channel {
 // remember keeps what a poll has read, for later polls and starts.
 func (f *Follower) remember(c choice) error {
 	f.main, f.canary = c.main, c.canary
-	if f.options.Seen == "" || !f.source.IsStrict() {
+	if f.options.Seen == "" || !f.source.Store.Keys.IsStrict() {
 		return nil
 	}
 	kept := f.lastSeen(seen{})

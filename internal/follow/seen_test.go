@@ -131,19 +131,19 @@ func TestPutBack(t *testing.T) {
 
 func (p *putBack) run(t *testing.T, a, b, c string, again bool) {
 	for _, id := range []string{a, b, c} {
-		testkit.Must(t, p.store.Sign(id))
+		testkit.Must(t, p.store.Snapshots.Sign(id))
 	}
 	at := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	canary := store.CanaryOf(channel)
 	publish := func(id string) {
 		t.Helper()
-		testkit.Must(t, p.store.Publish(channel, id, at))
+		testkit.Must(t, p.store.Channels.Publish(channel, id, at))
 	}
 	begin := func(id string) {
 		t.Helper()
-		main, err := p.store.History(channel)
+		main, err := p.store.Channels.History(channel)
 		testkit.Must(t, err)
-		testkit.Must(t, p.store.Move(canary, id, store.StartCanary(main, 100, at)))
+		testkit.Must(t, p.store.Channels.Move(canary, id, store.StartCanary(main, 100, at)))
 	}
 	attack := func(when, serves string, refuses bool, files [2][]byte) {
 		t.Helper()
@@ -175,7 +175,7 @@ func (p *putBack) run(t *testing.T, a, b, c string, again bool) {
 	begin(c)
 	p.mustServe(t, "second canary", followed(c, a), false)
 	attack("an earlier canary", followed(c, a), p.name != "", canaryB)
-	testkit.Must(t, p.store.Move(canary, a, store.EndCanary(at)))
+	testkit.Must(t, p.store.Channels.Move(canary, a, store.EndCanary(at)))
 	p.mustServe(t, "ended", a, false)
 	ended := p.files(t)
 	attack("an ended canary", a, p.name != "", canaryB)
@@ -203,19 +203,19 @@ func TestSeenOfOtherKeys(t *testing.T) {
 	key, keys := testkit.SigningKey(t)
 	p := &putBack{store: plain.Signing(lost), keys: lostKeys, data: t.TempDir()}
 	for _, id := range ids {
-		testkit.Must(t, p.store.Sign(id))
+		testkit.Must(t, p.store.Snapshots.Sign(id))
 	}
-	testkit.Must(t, p.store.Publish(channel, ids[1], day.AddDate(1000, 0, 0)))
+	testkit.Must(t, p.store.Channels.Publish(channel, ids[1], day.AddDate(1000, 0, 0)))
 	testkit.Must(t, p.start(t))
 	p.store = plain.Signing(key)
-	testkit.Must(t, p.store.Sign(ids[0]))
+	testkit.Must(t, p.store.Snapshots.Sign(ids[0]))
 	testkit.Must(t, os.Remove(p.paths()[0]))
-	testkit.Must(t, p.store.Publish(channel, ids[0], day))
+	testkit.Must(t, p.store.Channels.Publish(channel, ids[0], day))
 	if _, err := p.Poll(t.Context()); !errors.Is(err, store.ErrSignature) {
 		t.Errorf("by the lost key: %v", err)
 	}
 	p.keys = keys
-	p.source.Trust(keys)
+	p.source.Store.Keys.Trust(keys)
 	p.mustServe(t, "running", ids[0], false)
 	testkit.Must(t, p.start(t))
 	p.mustServe(t, "started again", ids[0], false)

@@ -82,11 +82,11 @@ func (f *Follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store
 		if snap := f.options.Preopened.take(p); snap != nil {
 			return snap, nil
 		}
-		return f.source.OpenPointer(p, nil)
+		return f.source.Store.Snapshots.OpenPointer(p, nil)
 	}
 	var snap *store.Snapshot
 	var err error
-	background.Beside(func() { snap, err = f.source.OpenPointer(p, earlier) })
+	background.Beside(func() { snap, err = f.source.Store.Snapshots.OpenPointer(p, earlier) })
 	return snap, err
 }
 
@@ -116,7 +116,7 @@ func (f *Follower) show(p store.Pointer, next found) (changed bool, err error) {
 	}
 	f.shown = p
 	f.serveBulk(f.shown.ID)
-	if err := f.source.KeepLinks(snap.Manifest); err != nil {
+	if err := f.source.Store.Segments.KeepLinks(snap.Manifest); err != nil {
 		f.log.Warn("links to files of earlier snapshots could not be removed", "error", err)
 	}
 	return true, nil
@@ -205,7 +205,7 @@ const (
 
 // tidy removes unused snapshots from the copy.
 func (f *Follower) tidy() {
-	lock, err := f.source.Lock("serve: collection")
+	lock, err := f.source.Store.Lock("serve: collection")
 	if errors.Is(err, store.ErrLocked) {
 		return // the next change calls tidy again
 	}
@@ -213,12 +213,12 @@ func (f *Follower) tidy() {
 		defer lock.Release()
 		o := store.CollectOptions{Keep: copyKeeps, Grace: copyGrace}
 		var removed *store.Collected
-		if removed, err = store.Collect(f.source.Inventory(), o); err == nil {
-			_, err = bulk.Collect(f.source.Inventory(), removed.Manifests, o)
+		if removed, err = store.Collect(f.source.Store.Inventory(), o); err == nil {
+			_, err = bulk.Collect(f.source.Store.Inventory(), removed.Manifests, o)
 		}
 	}
 	if err != nil {
-		f.log.Warn("old snapshots could not be removed", "store", f.source.Dir(), "error", err)
+		f.log.Warn("old snapshots could not be removed", "store", f.source.Store.Dir(), "error", err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Source is a local store, or the local copy of a remote one, with the channel to follow.
 type Source struct {
-	*store.Store
+	Store       *store.Store
 	ChannelName string
 	Remote      *replica.Remote  // nil for a local store
 	Copy        *replica.Replica // nil for a local store
@@ -23,7 +23,7 @@ func (s *Source) SourceInventory(ctx context.Context) store.Inventory {
 	if s.Remote != nil {
 		return s.Remote.Inventory(ctx)
 	}
-	return s.Inventory()
+	return s.Store.Inventory()
 }
 
 // PutSourceFile writes a file into the store itself, and not into its copy.
@@ -31,7 +31,7 @@ func (s *Source) PutSourceFile(ctx context.Context, name string, data []byte) er
 	if s.Remote != nil {
 		return s.Remote.PutFile(ctx, name, data)
 	}
-	return s.PutFile(name, data)
+	return s.Store.Snapshots.PutFile(name, data)
 }
 
 // traffic returns the traffic with the remote store so far.
@@ -76,7 +76,7 @@ func (s *Source) changesOf(
 // is copied, so that the next start has it.
 func (s *Source) keptChange(remote store.Inventory, from, to string) *state.Change {
 	name := history.Name(from, to)
-	data, err := s.Inventory().Read(name, history.MaxChange)
+	data, err := s.Store.Inventory().Read(name, history.MaxChange)
 	copied := isAbsent(err) && remote != nil
 	if copied {
 		data, err = remote.Read(name, history.MaxChange)
@@ -84,13 +84,13 @@ func (s *Source) keptChange(remote store.Inventory, from, to string) *state.Chan
 	if err != nil {
 		return nil
 	}
-	kept, err := history.Parse(from, to, data, &s.Keys)
+	kept, err := history.Parse(from, to, data, s.Store.Keys)
 	if err != nil {
 		return nil // the change is then shown without numbers of rows
 	}
 	if copied {
-		if err := s.PutFile(name, data); err == nil {
-			_ = history.Prune(s.Inventory(), mostKept) // the next one tries again
+		if err := s.Store.Snapshots.PutFile(name, data); err == nil {
+			_ = history.Prune(s.Store.Inventory(), mostKept) // the next one tries again
 		}
 	}
 	return kept.Change
@@ -106,5 +106,5 @@ func (s *Source) manifestOf(id string, open []*store.Snapshot) (*store.Manifest,
 			return snap.Manifest, nil
 		}
 	}
-	return s.Manifest(id)
+	return s.Store.Snapshots.Manifest(id)
 }

@@ -47,7 +47,7 @@ func TestKeptChanges(t *testing.T) {
 	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	st, ids := newStore(t, day, day.AddDate(0, 0, 1), day.AddDate(0, 0, 2))
 	s := &Source{Store: st, ChannelName: channel}
-	c, err := st.History(channel)
+	c, err := st.Channels.History(channel)
 	testkit.Must(t, err)
 	want := s.changesOf(nil, c, "")
 	if len(want) != 2 || want[0].From != ids[1] || want[1].From != ids[0] || want[0].Counts != nil {
@@ -58,11 +58,11 @@ func TestKeptChanges(t *testing.T) {
 	for i := range 2 {
 		var snaps [2]*store.Snapshot
 		for k := range snaps {
-			snaps[k], err = st.Open(ids[i+k])
+			snaps[k], err = st.Snapshots.Open(ids[i+k])
 			testkit.Must(t, err)
 			defer closeSnapshot(snaps[k])
 		}
-		files[history.Name(ids[i], ids[i+1])], _, err = history.Make(snaps[0], snaps[1], &st.Signing(key).Keys)
+		files[history.Name(ids[i], ids[i+1])], _, err = history.Make(snaps[0], snaps[1], st.Signing(key).Keys)
 		testkit.Must(t, err)
 	}
 	for _, id := range ids[:2] {
@@ -90,7 +90,7 @@ func TestKeptChanges(t *testing.T) {
 	check("signed", remote, 2)
 	name := history.Name(ids[1], ids[2])
 	forged := bytes.Replace(files[name], []byte(ids[1]), []byte(ids[0]), 1)
-	testkit.Must(t, st.PutFile(name, forged))
+	testkit.Must(t, st.Snapshots.PutFile(name, forged))
 	if got := s.changesOf(nil, c, ""); len(got) != 1 || got[0].To != ids[1] {
 		t.Errorf("forged: %d changes", len(got))
 	}

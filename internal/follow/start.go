@@ -33,7 +33,7 @@ func (f *Follower) First(ctx context.Context) error {
 			f.wake <- struct{}{} // the first poll
 			return nil
 		case !isAbsent(err):
-			f.log.Warn("the kept snapshot cannot be served", "store", f.source.Dir(), "error", err)
+			f.log.Warn("the kept snapshot cannot be served", "store", f.source.Store.Dir(), "error", err)
 		}
 	}
 	for pause := shortestWait; ; {
@@ -73,7 +73,7 @@ func (f *Follower) showKept() (store.Pointer, error) {
 	}
 	snap, err := f.open(p, store.Pointer{}, nil)
 	if err == nil {
-		kept, _ := f.source.History(f.source.ChannelName) // for changes only
+		kept, _ := f.source.Store.Channels.History(f.source.ChannelName) // for changes only
 		_, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(nil, kept, "")})
 	}
 	return p, err

@@ -44,7 +44,7 @@ func newStore(t *testing.T, changes ...func(string) string) (*store.Store, []*st
 			SnapshotTime: day.AddDate(0, 0, i), AllowShrink: []string{loader.AllRoles},
 		})
 		testkit.Must(t, err)
-		snap, err := st.Open(report.Snapshot)
+		snap, err := st.Snapshots.Open(report.Snapshot)
 		testkit.Must(t, err)
 		t.Cleanup(func() { testkit.Must(t, snap.Close()) })
 		snaps = append(snaps, snap)
@@ -156,15 +156,15 @@ func TestSigned(t *testing.T) {
 	st, snaps := newStore(t, same, lines("AFG", gone))
 	key, keys := testkit.SigningKey(t)
 	from, to := snaps[0].Manifest.ID, snaps[1].Manifest.ID
-	signed, _, err := Make(snaps[0], snaps[1], &st.Signing(key).Keys)
+	signed, _, err := Make(snaps[0], snaps[1], st.Signing(key).Keys)
 	testkit.Must(t, err)
-	plain, _, err := Make(snaps[0], snaps[1], &st.Keys)
+	plain, _, err := Make(snaps[0], snaps[1], st.Keys)
 	testkit.Must(t, err)
-	strict := &st.Trusting(keys).Keys
+	strict := st.Trusting(keys).Keys
 	if _, err := Parse(from, to, signed, strict); err != nil {
 		t.Error(err)
 	}
-	if _, err := Parse(from, to, signed, &st.Keys); err != nil {
+	if _, err := Parse(from, to, signed, st.Keys); err != nil {
 		t.Errorf("without keys: %v", err)
 	}
 	forged := bytes.Replace(signed, []byte("14"), []byte("13"), 1)
@@ -207,7 +207,7 @@ func TestRow(t *testing.T) {
 		err := r.Current(snaps[2], pointer(2))
 		for i := 3; i > 0 && err == nil; i-- {
 			if kept {
-				err = r.Kept(st.Inventory(), &st.Keys, pointer(i-1), pointer(i))
+				err = r.Kept(st.Inventory(), st.Keys, pointer(i-1), pointer(i))
 			} else {
 				err = r.Between(snaps[i-1], snaps[i], pointer(i))
 			}
@@ -215,10 +215,10 @@ func TestRow(t *testing.T) {
 		return out.String(), err
 	}
 	for i := range 3 {
-		text, rows, err := Make(snaps[i], snaps[i+1], &st.Keys)
+		text, rows, err := Make(snaps[i], snaps[i+1], st.Keys)
 		testkit.Must(t, err)
 		a, b := snaps[i].Manifest.ID, snaps[i+1].Manifest.ID
-		testkit.Must(t, errors.Join(st.PutFile(RowsName(a, b), rows), st.PutFile(Name(a, b), text)))
+		testkit.Must(t, errors.Join(st.Snapshots.PutFile(RowsName(a, b), rows), st.Snapshots.PutFile(Name(a, b), text)))
 	}
 	name := []string{"location_code=AFG", "admin2_code=AF0101", "reporting_round=1", "assessment_type=BA"}
 	compared, err := find(false, name...)

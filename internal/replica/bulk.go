@@ -104,7 +104,7 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 		return err
 	}
 	for _, name := range names {
-		file := local.Path(name)
+		file := local.Snapshots.Path(name)
 		if _, ok := listed[name]; ok {
 			continue // a name depends on the content, or FetchIceberg has read the file
 		}
@@ -113,7 +113,7 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 		}
 	}
 	for _, name := range hints {
-		if err := r.putFile(ctx, name, local.Path(name)); err != nil {
+		if err := r.putFile(ctx, name, local.Snapshots.Path(name)); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 }
 
 func icebergFiles(local *store.Store) (names, hints []string, err error) {
-	root := local.Path(icebergDir)
+	root := local.Snapshots.Path(icebergDir)
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") {
 			return err

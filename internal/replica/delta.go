@@ -12,19 +12,19 @@ import (
 // last, by whatever channel: a canary's snapshot follows one of the channel that it is of.
 func (r *Replica) deltas(m *store.Manifest) map[string]store.Delta {
 	found := map[string]store.Delta{}
-	names, _ := r.local.Channels() // without them there are no deltas
+	names, _ := r.local.Channels.Names() // without them there are no deltas
 	var last store.Pointer
 	for _, name := range names {
-		if p, err := r.local.Channel(name); err == nil && p.PublishedAt.After(last.PublishedAt) {
+		if p, err := r.local.Channels.Channel(name); err == nil && p.PublishedAt.After(last.PublishedAt) {
 			last = p
 		}
 	}
-	before, err := r.local.Published(last)
+	before, err := r.local.Snapshots.Published(last)
 	if err != nil {
 		return found
 	}
 	for _, d := range store.DeltasOf(before, m) {
-		if r.local.HasSegment(d.From, false) {
+		if r.local.Segments.HasSegment(d.From, false) {
 			found[d.To.SHA256] = d
 		}
 	}
@@ -43,7 +43,7 @@ func (r *Replica) addByDelta(ctx context.Context, d store.Delta) (size int64, er
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	r.Beside(func() { err = r.local.AddByDelta(d, delta, &r.applier) })
+	r.Beside(func() { err = r.local.Segments.AddByDelta(d, delta, &r.applier) })
 	if err != nil {
 		return 0, fmt.Errorf("table %s: %w", d.To.Table, err)
 	}
@@ -64,7 +64,7 @@ func (r *Remote) putDeltas(ctx context.Context, local *store.Store, m *store.Man
 		if _, there := listed[name]; there {
 			continue
 		}
-		if err := r.putFile(ctx, name, local.Path(name)); err != nil {
+		if err := r.putFile(ctx, name, local.Snapshots.Path(name)); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func TestFetchByDelta(t *testing.T) {
 		if f.Fetched != want || beside != 1 {
 			t.Errorf("fetched by a delta of %d bytes: %+v, %d runs", info.Size(), f.Fetched, beside)
 		}
-		if !readers[i].HasSegment(d.To, true) {
+		if !readers[i].Segments.HasSegment(d.To, true) {
 			t.Error("the segment is not there")
 		}
 		if n := replica.remote.Traffic().Minus(before).Received; n > second.Tables[0].Bytes/10 {
@@ -139,7 +139,7 @@ func TestDeltaFaults(t *testing.T) {
 				}
 			})
 			if c.own != nil {
-				path, err := reader.SegmentPath(d.From.SHA256)
+				path, err := reader.Segments.SegmentPath(d.From.SHA256)
 				testkit.Must(t, err)
 				c.own(t, path)
 			}
@@ -148,7 +148,7 @@ func TestDeltaFaults(t *testing.T) {
 				f.Bytes != d.To.Bytes {
 				t.Errorf("%+v, want the whole segment and %d fallbacks", f.Fetched, c.fallbacks)
 			}
-			if !reader.HasSegment(d.To, true) {
+			if !reader.Segments.HasSegment(d.To, true) {
 				t.Error("the segment is not that of the manifest")
 			}
 		})

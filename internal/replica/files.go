@@ -40,7 +40,7 @@ func bulkFilesOf(m *bulk.Manifest) (all []file) {
 }
 
 // pathIn is where a local store has the file.
-func (f *file) pathIn(local *store.Store) string { return local.Path(f.name) }
+func (f *file) pathIn(local *store.Store) string { return local.Snapshots.Path(f.name) }
 
 // isIn reports whether a local store has the file: by its size or, with whole, by its content.
 func (f *file) isIn(local *store.Store, whole bool) bool {

@@ -95,10 +95,10 @@ func (r *Replica) FetchVersion(ctx context.Context, v Version, whole bool) (*Fet
 // check refuses a channel without the signature that the local store requires, and a signed channel
 // that is older than the last one.
 func (r *Replica) check(v Version, last origin) error {
-	if err := r.local.CheckChannel(r.channel, v.Channel); err != nil {
+	if err := r.local.Keys.CheckChannel(r.channel, v.Channel); err != nil {
 		return fmt.Errorf("%s: %w", r.remote.address, err)
 	}
-	if err := r.local.CheckStep(r.channel, last.Channel, v.Channel); err != nil {
+	if err := r.local.Keys.CheckStep(r.channel, last.Channel, v.Channel); err != nil {
 		return fmt.Errorf("%s: %w", r.remote.address, err)
 	}
 	return nil
@@ -120,7 +120,7 @@ func (r *Replica) FetchID(ctx context.Context, id string) (*FetchResult, error) 
 // Repair downloads the segments of a snapshot in the local store whose files are damaged or
 // missing.
 func (r *Replica) Repair(ctx context.Context, id string) error {
-	_, hash, err := r.local.ManifestFile(id)
+	_, hash, err := r.local.Snapshots.ManifestFile(id)
 	if err != nil {
 		return err
 	}
@@ -143,14 +143,14 @@ func (r *Replica) Manifest(ctx context.Context, id string) (*store.Manifest, err
 	if err != nil {
 		return nil, err
 	}
-	if m, err := r.local.Published(v.Pointer); err == nil {
+	if m, err := r.local.Snapshots.Published(v.Pointer); err == nil {
 		return m, nil
 	}
 	data, signature, err := r.remote.manifestFile(ctx, v.ID)
 	if err != nil {
 		return nil, missingIsCorrupt(err)
 	}
-	m, err := r.local.CheckManifest(v.Pointer, data, signature)
+	m, err := r.local.Snapshots.CheckManifest(v.Pointer, data, signature)
 	if err != nil {
 		return nil, r.remote.wrap(store.ManifestName(v.ID), err)
 	}
@@ -159,20 +159,20 @@ func (r *Replica) Manifest(ctx context.Context, id string) (*store.Manifest, err
 
 // complete reports whether the local store has all files of a snapshot and trusts its signature.
 func (r *Replica) complete(p store.Pointer) bool {
-	m, err := r.local.Published(p)
+	m, err := r.local.Snapshots.Published(p)
 	return err == nil && hasAll(r.local, segmentsOf(m), false)
 }
 
 func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool) error {
 	p := f.Pointer
-	data, hash, err := r.local.ManifestFile(p.ID)
-	signature, _ := r.local.Signature(p.ID) // nil if the local store has none
+	data, hash, err := r.local.Snapshots.ManifestFile(p.ID)
+	signature, _ := r.local.Snapshots.Signature(p.ID) // nil if the local store has none
 	if err != nil || hash != p.SHA256 {
 		if data, signature, err = r.remote.manifestFile(ctx, p.ID); err != nil {
 			return &store.ManifestError{Err: missingIsCorrupt(err)}
 		}
 	}
-	m, err := r.local.CheckManifest(p, data, signature)
+	m, err := r.local.Snapshots.CheckManifest(p, data, signature)
 	if err != nil {
 		return &store.ManifestError{Err: err}
 	}
@@ -183,7 +183,7 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool)
 	if f.Fetched, err = r.fetchFiles(ctx, segmentsOf(m), whole, deltas); err != nil {
 		return err
 	}
-	if err := r.local.AddManifest(p, data, signature); err != nil {
+	if err := r.local.Snapshots.AddManifest(p, data, signature); err != nil {
 		return err
 	}
 	return r.fetchReport(ctx, p.ID)
@@ -192,12 +192,12 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool)
 // fetchReport downloads a report if the local store lacks it. The report is informative, and a
 // snapshot without one works.
 func (r *Replica) fetchReport(ctx context.Context, id string) error {
-	if _, err := r.local.Report(id); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := r.local.Snapshots.Report(id); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	report, err := r.remote.read(ctx, store.ReportName(id), store.MaxManifest)
 	if err == nil && json.Valid(report) {
-		return r.local.PutReport(id, report)
+		return r.local.Snapshots.PutReport(id, report)
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (r *Remote) manifest(ctx context.Context, p *store.Pointer, trust *store.St
 	}
 	sum := sha256.Sum256(data)
 	p.SHA256 = hex.EncodeToString(sum[:])
-	m, err := trust.CheckManifest(*p, data, signature)
+	m, err := trust.Snapshots.CheckManifest(*p, data, signature)
 	if err != nil {
 		return nil, r.wrap(store.ManifestName(p.ID), err)
 	}
@@ -260,7 +260,7 @@ func (r *Replica) Keep(v Version) error {
 	if err := atomicfile.Write(r.originPath(), data); err != nil {
 		return err
 	}
-	return r.local.AddChannel(r.channel, v.Channel)
+	return r.local.Channels.AddChannel(r.channel, v.Channel)
 }
 
 // Last returns the snapshot that was last kept. If there is none, or if the local channel shows a
@@ -295,7 +295,7 @@ func (r *Replica) readOrigin() (o origin) {
 
 // kept returns what the local channel shows if that came from this remote channel.
 func (r *Replica) kept(o origin) (store.Pointer, error) {
-	p, err := r.local.Channel(r.channel)
+	p, err := r.local.Channels.Channel(r.channel)
 	if err != nil {
 		return store.Pointer{}, err
 	}

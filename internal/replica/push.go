@@ -19,7 +19,7 @@ import (
 func (r *Remote) Push(
 	ctx context.Context, local *store.Store, channel string, base Version, everything bool,
 ) (Version, error) {
-	p, err := local.Channel(channel)
+	p, err := local.Channels.Channel(channel)
 	if err != nil {
 		return base, err
 	}
@@ -29,12 +29,12 @@ func (r *Remote) Push(
 		}
 		return r.putSignatures(ctx, local, channel, base)
 	}
-	m, err := local.Manifest(p.ID)
+	m, err := local.Snapshots.Manifest(p.ID)
 	if err != nil {
 		return base, err
 	}
 	var earlier []file
-	if before, err := local.Manifest(base.ID); err == nil {
+	if before, err := local.Snapshots.Manifest(base.ID); err == nil {
 		earlier = segmentsOf(before)
 	}
 	publish := func() error { return r.putManifest(ctx, local, p) }
@@ -53,15 +53,15 @@ func (r *Remote) Push(
 // putManifest uploads a manifest after its report and signature, so that a reader who finds the
 // manifest finds them too.
 func (r *Remote) putManifest(ctx context.Context, local *store.Store, p store.Pointer) error {
-	manifest, _, err := local.ManifestFile(p.ID)
+	manifest, _, err := local.Snapshots.ManifestFile(p.ID)
 	if err != nil {
 		return err
 	}
-	report, err := local.Report(p.ID)
+	report, err := local.Snapshots.Report(p.ID)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	signature, err := local.Signature(p.ID)
+	signature, err := local.Snapshots.Signature(p.ID)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -84,7 +84,7 @@ func (r *Remote) putSignatures(ctx context.Context, local *store.Store, channel 
 	if err := r.putSignature(ctx, local, base.ID); err != nil {
 		return base, err
 	}
-	if signed := local.SignChannel(channel, base.Channel); signed.Signature != base.Signature {
+	if signed := local.Keys.SignChannel(channel, base.Channel); signed.Signature != base.Signature {
 		return r.moveChannel(ctx, channel, base, signed, local)
 	}
 	return base, nil
@@ -93,7 +93,7 @@ func (r *Remote) putSignatures(ctx context.Context, local *store.Store, channel 
 // putSignature uploads the signature of a manifest that is present: a snapshot may be signed after
 // it was published.
 func (r *Remote) putSignature(ctx context.Context, local *store.Store, id string) error {
-	signature, err := local.Signature(id)
+	signature, err := local.Snapshots.Signature(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -120,10 +120,10 @@ func (r *Remote) moveChannel(
 	if err != nil {
 		return base, err
 	}
-	if err := by.CheckMove(channel, base.Signature != ""); err != nil {
+	if err := by.Keys.CheckMove(channel, base.Signature != ""); err != nil {
 		return base, fmt.Errorf("%s: %w", r.address, err)
 	}
-	next = by.SignChannel(channel, next)
+	next = by.Keys.SignChannel(channel, next)
 	data, err := next.Encode()
 	if err != nil {
 		return base, err
@@ -166,11 +166,11 @@ func (r *Remote) Move(
 	ctx context.Context, channel string, base Version, id string, next store.Next, trust *store.Store,
 ) (Version, error) {
 	if base.ID != "" {
-		if err := trust.CheckChannel(channel, base.Channel); err != nil {
+		if err := trust.Keys.CheckChannel(channel, base.Channel); err != nil {
 			return base, fmt.Errorf("%s: %w", r.address, err)
 		}
 	}
-	if err := trust.CheckMove(channel, base.Signature != ""); err != nil {
+	if err := trust.Keys.CheckMove(channel, base.Signature != ""); err != nil {
 		return base, fmt.Errorf("%s: %w", r.address, err)
 	}
 	p := store.Pointer{ID: id}
@@ -208,7 +208,7 @@ func (r *Remote) signManifest(
 	if err != nil {
 		return err
 	}
-	signature, err := by.SignatureFor(channel, before, p, data, old)
+	signature, err := by.Keys.SignatureFor(channel, before, p, data, old)
 	if err != nil || signature == nil {
 		return err
 	}

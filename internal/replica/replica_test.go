@@ -47,14 +47,15 @@ func publish(t *testing.T, s *store.Store, id string, tables ...*snapshot.TableD
 	t.Helper()
 	m := &store.Manifest{Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example"}
 	for _, table := range tables {
-		ref, err := s.PutSegment(table)
+		ref, err := s.Segments.PutSegment(table)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Tables = append(m.Tables, ref)
 	}
 	report := []byte(`{"rows":1}`)
-	testkit.Must(t, errors.Join(s.PutManifest(m), s.PutReport(id, report), s.Publish("stable", id, noon)))
+	testkit.Must(t, errors.Join(s.Snapshots.PutManifest(m), s.Snapshots.PutReport(id, report),
+		s.Channels.Publish("stable", id, noon)))
 	return m
 }
 
@@ -96,7 +97,7 @@ func TestPushAndFetch(t *testing.T) {
 	if !f.Changed || f.Files != 2 || f.ID != "s1" {
 		t.Errorf("fetched %+v", f)
 	}
-	if report, err := reader.Report("s1"); err != nil || string(report) != `{"rows":1}` {
+	if report, err := reader.Snapshots.Report("s1"); err != nil || string(report) != `{"rows":1}` {
 		t.Errorf("report %s, %v", report, err)
 	}
 
@@ -148,7 +149,7 @@ func TestManifestAlone(t *testing.T) {
 			t.Errorf("%q: %v, %v after %q", c.id, m, err, asked)
 		}
 	}
-	if ids, err := reader.Manifests(); err != nil || len(ids) > 0 {
+	if ids, err := reader.Snapshots.Manifests(); err != nil || len(ids) > 0 {
 		t.Errorf("kept %v, %v", ids, err)
 	}
 	mustFetch(t, replica, reader)
@@ -316,7 +317,7 @@ func TestFetchRefuses(t *testing.T) {
 		if err := reader.Verify("s1"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if reader.HasSegment(m.Tables[0], false) {
+		if reader.Segments.HasSegment(m.Tables[0], false) {
 			t.Errorf("%s: the segment is in the local store", name)
 		}
 		b.set(func(b *fakeBucket) { b.objects[fault.object] = good })
@@ -434,7 +435,7 @@ func TestSignedFetch(t *testing.T) {
 	if gets := b.take("GET segments"); len(gets) != 0 {
 		t.Errorf("downloaded %q", gets)
 	}
-	testkit.Must(t, writer.Signing(key).Sign("s1"))
+	testkit.Must(t, writer.Signing(key).Snapshots.Sign("s1"))
 	v = mustPush(t, r, writer, v)
 	_, err := replica.Fetch(t.Context())
 	if !errors.Is(err, store.ErrSignature) || !strings.Contains(err.Error(), "channel stable has no signature") {

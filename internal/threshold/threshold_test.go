@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 		return *cell("location_code") != "AFG"
 	})
 	open := func(id string) *store.Snapshot {
-		snap, err := st.Open(id)
+		snap, err := st.Snapshots.Open(id)
 		testkit.Must(t, err)
 		t.Cleanup(func() { testkit.Must(t, snap.Close()) })
 		return snap

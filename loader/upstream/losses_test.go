@@ -535,7 +535,7 @@ func (w *world) checkLosses(t *testing.T, first, again loadFunc, twice bool) {
 func (w *world) publish(channel string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.store.Publish(channel, w.first.Snapshot, somewhen)
+	return w.store.Channels.Publish(channel, w.first.Snapshot, somewhen)
 }
 
 // tableOf are the tables of roles.
@@ -575,7 +575,7 @@ func (w *world) checkLoss(t *testing.T, l loss, n int, r *loader.Report) {
 	t.Helper()
 	before, now := tableIn(w.first, w.role), tableIn(r, w.role)
 	said := strings.Join(r.Losses(), "\n")
-	m, err := w.store.Manifest(r.Snapshot)
+	m, err := w.store.Snapshots.Manifest(r.Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}

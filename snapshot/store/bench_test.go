@@ -19,14 +19,14 @@ func BenchmarkOpenStore(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := s.Channel(cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
+	p, err := s.Channels.Channel(cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	rows, bytes := 0, int64(0)
 	b.ReportAllocs()
 	for b.Loop() {
-		snap, err := s.Open(p.ID)
+		snap, err := s.Snapshots.Open(p.ID)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -21,16 +21,16 @@ func TestCanary(t *testing.T) {
 	for i, id := range []string{"s1", "s2", "s3"} {
 		putSnapshot(t, s, id, smallTable("a", int64(i)))
 	}
-	testkit.Must(t, s.Publish("stable", "s1", noon))
+	testkit.Must(t, s.Channels.Publish("stable", "s1", noon))
 	read := func(name string) Channel {
 		t.Helper()
-		c, err := s.Trusting(keys).History(name)
+		c, err := s.Trusting(keys).Channels.History(name)
 		testkit.Must(t, err)
 		return c
 	}
 	const share = 30
 	canaryName := CanaryOf("stable")
-	testkit.Must(t, s.Move(canaryName, "s2", StartCanary(read("stable"), share, noon.Add(time.Hour))))
+	testkit.Must(t, s.Channels.Move(canaryName, "s2", StartCanary(read("stable"), share, noon.Add(time.Hour))))
 	main, canary := read("stable"), read(canaryName)
 	followers := 0
 	for i := range 1000 {
@@ -57,34 +57,34 @@ func TestCanary(t *testing.T) {
 		forged := canary
 		forged.Canary = &Canary{canary.Canary.Percent, canary.Canary.Of}
 		change(forged.Canary)
-		if err := s.Trusting(keys).CheckChannel(canaryName, forged); !errors.Is(err, ErrSignature) {
+		if err := s.Trusting(keys).Keys.CheckChannel(canaryName, forged); !errors.Is(err, ErrSignature) {
 			t.Errorf("another %s: %v", what, err)
 		}
 	}
 	forged := canary
 	forged.Canary = nil
-	if err := s.Trusting(keys).CheckChannel(canaryName, forged); !errors.Is(err, ErrSignature) {
+	if err := s.Trusting(keys).Keys.CheckChannel(canaryName, forged); !errors.Is(err, ErrSignature) {
 		t.Errorf("no canary: %v", err)
 	}
 
 	age(t, s, time.Now(), 100*time.Hour)
-	found, err := s.Collect(CollectOptions{})
+	found, err := Collect(s.Inventory(), CollectOptions{})
 	if err != nil || len(found.Manifests) != 1 || found.Manifests[0] != "s3" {
 		t.Errorf("collected %+v, %v; want s3", found, err)
 	}
 
 	putSnapshot(t, s, "s3", smallTable("a", 2))
-	testkit.Must(t, s.Move(canaryName, "s1", EndCanary(noon))) // the clock has gone back
+	testkit.Must(t, s.Channels.Move(canaryName, "s1", EndCanary(noon))) // the clock has gone back
 	ended := read(canaryName)
 	if ended.ID != "s1" || !ended.PublishedAt.After(canary.PublishedAt) || !ended.IsOf(main) ||
 		ended.Previous[0].ID != "s2" {
 		t.Errorf("ended: %+v", ended)
 	}
-	testkit.Must(t, s.Move(canaryName, "s3", StartCanary(main, 1, noon)))
+	testkit.Must(t, s.Channels.Move(canaryName, "s3", StartCanary(main, 1, noon)))
 	if next := read(canaryName); !next.PublishedAt.After(ended.PublishedAt) {
 		t.Errorf("the next canary is of %s, the one before of %s", next.PublishedAt, ended.PublishedAt)
 	}
-	testkit.Must(t, s.Publish("stable", "s2", noon.Add(time.Minute)))
+	testkit.Must(t, s.Channels.Publish("stable", "s2", noon.Add(time.Minute)))
 	if moved := read("stable"); read(canaryName).IsOf(moved) {
 		t.Error("the canary goes on though the main channel has moved")
 	}
@@ -111,11 +111,11 @@ func TestReplicaReports(t *testing.T) {
 	for name, age := range map[string]time.Duration{"new": time.Hour, "old": forgetAfter + time.Hour} {
 		path, err := ReplicaName("stable", name)
 		testkit.Must(t, err)
-		testkit.Must(t, s.PutFile(path, []byte("{}")))
+		testkit.Must(t, s.Snapshots.PutFile(path, []byte("{}")))
 		at := time.Now().Add(-age)
 		testkit.Must(t, os.Chtimes(filepath.Join(s.Dir(), path), at, at))
 	}
-	if _, err := s.Collect(CollectOptions{}); err != nil {
+	if _, err := Collect(s.Inventory(), CollectOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	left, err := NamesIn(filepath.Join(s.Dir(), ReplicasDir, "stable"))

@@ -93,6 +93,12 @@ func (c Channel) Encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
+// Channels are the channels of a store.
+type Channels struct{ snapshots *Snapshots }
+
+// Names are the names of all channels, sorted.
+func (s *Channels) Names() ([]string, error) { return NamesIn(s.snapshots.Path(channelsDir)) }
+
 // Next makes a channel that shows a snapshot out of what the channel shows now, which is zero if
 // there is no such channel.
 type Next func(before Channel, p Pointer) Channel
@@ -106,21 +112,22 @@ func PublishAt(at time.Time) Next {
 }
 
 // Publish moves a channel to a snapshot of the store. A signed channel is moved only with a key.
-func (s *Store) Publish(channel, id string, at time.Time) error {
+func (s *Channels) Publish(channel, id string, at time.Time) error {
 	return s.Move(channel, id, PublishAt(at))
 }
 
 // Move is Publish for any change of a channel.
-func (s *Store) Move(channel, id string, next Next) error {
+func (s *Channels) Move(channel, id string, next Next) error {
 	name, err := ChannelName(channel)
 	if err != nil {
 		return err
 	}
-	m, hash, err := s.manifest(id)
+	m, hash, err := s.snapshots.manifest(id)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.CheckMove(channel, s.IsSigned(channel)), s.checkSegments(m)); err != nil {
+	err = s.snapshots.keys.CheckMove(channel, s.IsSigned(channel))
+	if err = errors.Join(err, s.snapshots.segments.checkSegments(m)); err != nil {
 		return err
 	}
 	before, err := s.History(channel)
@@ -134,41 +141,41 @@ func (s *Store) Move(channel, id string, next Next) error {
 	if err := s.signFor(channel, before, p); err != nil {
 		return err
 	}
-	data, err := s.SignChannel(channel, next(before, p)).Encode()
+	data, err := s.snapshots.keys.SignChannel(channel, next(before, p)).Encode()
 	if err != nil {
 		return err
 	}
-	return s.PutFile(name, data)
+	return s.snapshots.PutFile(name, data)
 }
 
 // AddChannel stores a channel exactly as it is in the store its snapshot comes from.
-func (s *Store) AddChannel(channel string, c Channel) error {
+func (s *Channels) AddChannel(channel string, c Channel) error {
 	name, err := ChannelName(channel)
 	if err != nil {
 		return err
 	}
-	if _, err := s.Published(c.Pointer); err != nil {
+	if _, err := s.snapshots.Published(c.Pointer); err != nil {
 		return err
 	}
 	data, err := c.Encode()
 	if err != nil {
 		return err
 	}
-	return s.PutFile(name, data)
+	return s.snapshots.PutFile(name, data)
 }
 
 // Channel reads what a channel points to. Without the channel the error is fs.ErrNotExist.
-func (s *Store) Channel(name string) (Pointer, error) {
+func (s *Channels) Channel(name string) (Pointer, error) {
 	c, err := s.History(name)
 	return c.Pointer, err
 }
 
 // History reads a channel with its previous pointers. Without the channel the error is
 // fs.ErrNotExist.
-func (s *Store) History(name string) (Channel, error) {
+func (s *Channels) History(name string) (Channel, error) {
 	c, err := s.readChannel(name)
 	if err == nil {
-		err = s.CheckChannel(name, c)
+		err = s.snapshots.keys.CheckChannel(name, c)
 	}
 	if err != nil {
 		return Channel{}, err
@@ -176,19 +183,19 @@ func (s *Store) History(name string) (Channel, error) {
 	return c, nil
 }
 
-func (s *Store) readChannel(channel string) (Channel, error) {
+func (s *Channels) readChannel(channel string) (Channel, error) {
 	data, err := s.channelFile(channel)
 	if err != nil {
 		return Channel{}, err
 	}
 	c, err := ParseChannel(data)
 	if err != nil {
-		return Channel{}, fmt.Errorf("%s: %w", filepath.Join(s.dir, channelsDir, channel+jsonExt), err)
+		return Channel{}, fmt.Errorf("%s: %w", filepath.Join(s.snapshots.dir, channelsDir, channel+jsonExt), err)
 	}
 	return c, nil
 }
 
-func (s *Store) channelFile(channel string) ([]byte, error) {
+func (s *Channels) channelFile(channel string) ([]byte, error) {
 	name, _ := ChannelName(channel) // read checks it
-	return s.read(channel, name, MaxChannel)
+	return s.snapshots.read(channel, name, MaxChannel)
 }

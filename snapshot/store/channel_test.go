@@ -23,8 +23,8 @@ func TestHistory(t *testing.T) {
 	}
 	show := func(id string, want string) {
 		t.Helper()
-		testkit.Must(t, s.Publish("channel", id, noon.Add(time.Hour)))
-		c, err := s.History("channel")
+		testkit.Must(t, s.Channels.Publish("channel", id, noon.Add(time.Hour)))
+		c, err := s.Channels.History("channel")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,14 +45,14 @@ func TestHistory(t *testing.T) {
 	for i := range 25 {
 		show(fmt.Sprint("s", i), "")
 	}
-	c, err := s.History("channel")
+	c, err := s.Channels.History("channel")
 	if err != nil || len(c.Previous) != maxPrevious || c.Previous[0].ID != "s23" {
 		t.Errorf("%d previous pointers, %v", len(c.Previous), err)
 	}
 	// Reading a damaged channel is an error, but it can be published to.
 	path := filepath.Join(s.Dir(), channelsDir, "channel.json")
 	testkit.Must(t, os.WriteFile(path, []byte("{"), 0o644))
-	if _, err := s.Channel("channel"); err == nil {
+	if _, err := s.Channels.Channel("channel"); err == nil {
 		t.Error("a damaged channel was read")
 	}
 	show("s3", "s3")

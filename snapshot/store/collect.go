@@ -248,13 +248,10 @@ func (c *collection) remove(segments, deltas []Object) (err error) {
 	return c.forget()
 }
 
-// Collect is the function of this name for the store's directory. The caller must have its Lock.
-func (s *Store) Collect(o CollectOptions) (*Collected, error) { return Collect(dirInventory(s.dir), o) }
-
 // Sweep removes the temporary files that killed writers have left in any folder of the store,
 // except those that are younger than the grace, which atomicfile bounds.
 func (s *Store) Sweep(grace time.Duration) error {
-	return filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
+	return filepath.WalkDir(s.Snapshots.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {
 			return ignoreAbsent(err)
 		}
@@ -263,7 +260,7 @@ func (s *Store) Sweep(grace time.Duration) error {
 }
 
 // Inventory is the store's directory as Collect sees it.
-func (s *Store) Inventory() Inventory { return dirInventory(s.dir) }
+func (s *Store) Inventory() Inventory { return dirInventory(s.Snapshots.dir) }
 
 // dirInventory is the Inventory of a directory.
 type dirInventory string

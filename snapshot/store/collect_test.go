@@ -33,7 +33,7 @@ func TestCollect(t *testing.T) {
 	s, now := newStore(t), time.Now()
 	put := func(id string, by time.Duration, tables ...*snapshot.TableData) {
 		putSnapshot(t, s, id, tables...)
-		testkit.Must(t, s.PutReport(id, []byte("{}")))
+		testkit.Must(t, s.Snapshots.PutReport(id, []byte("{}")))
 		age(t, s, now, by)
 	}
 	// Oldest last: each call makes files look older, and leaves files that are old enough.
@@ -41,7 +41,7 @@ func TestCollect(t *testing.T) {
 	put("kept", 50*time.Hour, smallTable("a", 1), smallTable("b", 2))
 	put("gone", 100*time.Hour, smallTable("a", 3), smallTable("b", 1))
 	put("shown", 200*time.Hour, smallTable("a", 4))
-	testkit.Must(t, s.Publish("channel", "shown", noon))
+	testkit.Must(t, s.Channels.Publish("channel", "shown", noon))
 	o := CollectOptions{Keep: 1, Grace: 24 * time.Hour, Now: now}
 	times := map[string]time.Duration{
 		"young": time.Minute, "kept": 50 * time.Hour, "gone": 100 * time.Hour,
@@ -56,14 +56,14 @@ func TestCollect(t *testing.T) {
 	before, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*"))
 	dry := o
 	dry.DryRun = true
-	would, err := s.Collect(dry)
+	would, err := Collect(s.Inventory(), dry)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if after, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*")); !slices.Equal(before, after) {
 		t.Error("a dry run removed something")
 	}
-	did, err := s.Collect(o)
+	did, err := Collect(s.Inventory(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestCollect(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := s.Report("gone"); err == nil {
+	if _, err := s.Snapshots.Report("gone"); err == nil {
 		t.Error("the report of a removed snapshot remains")
 	}
 }
@@ -98,10 +98,10 @@ func TestCollectIsCareful(t *testing.T) {
 		s := newStore(t)
 		putSnapshot(t, s, "s1", smallTable("a", 1))
 		putSnapshot(t, s, "s2", smallTable("a", 2))
-		testkit.Must(t, s.Publish("channel", "s1", noon))
+		testkit.Must(t, s.Channels.Publish("channel", "s1", noon))
 		testkit.Must(t, damage(s))
 		before, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*"))
-		if found, err := s.Collect(CollectOptions{Now: time.Now().Add(time.Hour)}); err == nil {
+		if found, err := Collect(s.Inventory(), CollectOptions{Now: time.Now().Add(time.Hour)}); err == nil {
 			t.Errorf("%s: collected %+v", name, found)
 		}
 		if after, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*")); !slices.Equal(before, after) {
@@ -122,31 +122,31 @@ func TestCollectRandom(t *testing.T) {
 			putSnapshot(t, s, id, smallTable("a", random.Int64N(4)), smallTable("b", random.Int64N(4)),
 				smallTable("c", random.Int64N(4)))
 			if random.IntN(3) == 0 {
-				testkit.Must(t, s.Publish(fmt.Sprint("channel", random.IntN(2)), id, noon))
+				testkit.Must(t, s.Channels.Publish(fmt.Sprint("channel", random.IntN(2)), id, noon))
 			}
 		}
 		keep := random.IntN(3)
-		if _, err := s.Collect(CollectOptions{Keep: keep, Now: time.Now().Add(time.Hour)}); err != nil {
+		if _, err := Collect(s.Inventory(), CollectOptions{Keep: keep, Now: time.Now().Add(time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 		used := map[string]bool{}
-		ids, err := s.Manifests()
+		ids, err := s.Snapshots.Manifests()
 		if err != nil {
 			t.Fatal(err)
 		}
-		channels, _ := s.Channels()
+		channels, _ := s.Channels.Names()
 		if len(ids) > keep+len(channels) {
 			t.Errorf("%d snapshots remain, keep %d and %d channels", len(ids), keep, len(channels))
 		}
 		for _, id := range ids {
 			testkit.Must(t, s.Verify(id))
-			m, _ := s.Manifest(id)
+			m, _ := s.Snapshots.Manifest(id)
 			for _, ref := range m.Tables {
 				used[ref.SHA256] = true
 			}
 		}
 		for _, name := range channels {
-			if p, err := s.Channel(name); err != nil || !slices.Contains(ids, p.ID) {
+			if p, err := s.Channels.Channel(name); err != nil || !slices.Contains(ids, p.ID) {
 				t.Errorf("channel %s points to %s (%v), remaining are %v", name, p.ID, err, ids)
 			}
 		}

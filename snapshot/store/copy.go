@@ -49,7 +49,7 @@ func (s *Snapshots) CheckManifest(p Pointer, data, signature []byte) (*Manifest,
 	if hash != p.SHA256 {
 		return nil, corruptf("manifest %s has the SHA-256 %s, published was %s", p.ID, hash, p.SHA256)
 	}
-	if err := s.checkSignature("manifest "+p.ID, data, signature); err != nil {
+	if err := s.keys.checkSignature("manifest "+p.ID, data, signature); err != nil {
 		return nil, err
 	}
 	return s.recent.parse(p.ID, hash, data)
@@ -98,7 +98,7 @@ func (s *Snapshots) AddManifest(p Pointer, data, signature []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.checkSegments(m), s.syncSegments(m)); err != nil {
+	if err := errors.Join(s.segments.checkSegments(m), s.segments.syncSegments(m)); err != nil {
 		return err
 	}
 	if len(signature) > 0 {

@@ -104,11 +104,11 @@ func (s *Store) PutDeltas(from, to *Manifest) (WrittenDeltas, error) {
 }
 
 func (s *Store) putDelta(d Delta) (size int64, err error) {
-	file := s.Path(d.Name())
+	file := s.Snapshots.Path(d.Name())
 	if info, err := os.Stat(file); err == nil {
 		return info.Size(), nil
 	}
-	path, err := s.SegmentPath(d.From.SHA256)
+	path, err := s.Segments.SegmentPath(d.From.SHA256)
 	if err != nil {
 		return 0, err
 	}
@@ -134,12 +134,12 @@ func (s *Store) putDelta(d Delta) (size int64, err error) {
 }
 
 func (s *Store) makeDelta(d Delta, to *bytes.Buffer) error {
-	a, err := s.openRef(d.From, 1)
+	a, err := s.Segments.openRef(d.From, 1)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	b, err := s.openRef(d.To, 1)
+	b, err := s.Segments.openRef(d.To, 1)
 	if err != nil {
 		return err
 	}

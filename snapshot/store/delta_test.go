@@ -37,16 +37,17 @@ func TestDeltas(t *testing.T) {
 	other := newStore(t)
 	putSnapshot(t, other, "s1", tables.Wide("a", 1))
 	wrong := Delta{d.From, before.Tables[1]}
-	if err := other.AddByDelta(wrong, delta, new(snapshot.DeltaApplier)); !errors.Is(err, snapshot.ErrCorrupt) {
+	if err := other.Segments.AddByDelta(wrong, delta, new(snapshot.DeltaApplier)); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a delta to another segment: %v, want ErrCorrupt", err)
 	}
-	if other.HasSegment(d.To, false) {
+	if other.Segments.HasSegment(d.To, false) {
 		t.Error("the store has the segment already")
 	}
-	if err := other.AddByDelta(d, delta, new(snapshot.DeltaApplier)); err != nil || !other.HasSegment(d.To, true) {
+	err = other.Segments.AddByDelta(d, delta, new(snapshot.DeltaApplier))
+	if err != nil || !other.Segments.HasSegment(d.To, true) {
 		t.Errorf("the delta was not applied: %v", err)
 	}
-	if err := newStore(t).AddByDelta(d, delta, new(snapshot.DeltaApplier)); !errors.Is(err, os.ErrNotExist) {
+	if err := newStore(t).Segments.AddByDelta(d, delta, new(snapshot.DeltaApplier)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without the first segment: %v", err)
 	}
 
@@ -77,13 +78,13 @@ func TestCollectDeltas(t *testing.T) {
 	}
 	stray := filepath.Join(s.Dir(), deltasDir, "notes.txt")
 	testkit.Must(t, os.WriteFile(stray, nil, 0o600))
-	testkit.Must(t, s.Publish("channel", "s3", noon))
+	testkit.Must(t, s.Channels.Publish("channel", "s3", noon))
 	o := CollectOptions{Grace: time.Hour, Now: now.Add(time.Minute)}
-	if _, err := s.Collect(o); err != nil || !exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {
+	if _, err := Collect(s.Inventory(), o); err != nil || !exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {
 		t.Errorf("a young delta was removed, %v", err)
 	}
 	o.Now = now.Add(2 * time.Hour)
-	if _, err := s.Collect(o); err != nil {
+	if _, err := Collect(s.Inventory(), o); err != nil {
 		t.Fatal(err)
 	}
 	if exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {

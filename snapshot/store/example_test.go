@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	segment, err := s.PutSegment(&snapshot.TableData{
+	segment, err := s.Segments.PutSegment(&snapshot.TableData{
 		Name: "numbers", Rows: 3,
 		Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: []int64{3, 5, 8}}},
 	})
@@ -29,18 +29,18 @@ func Example() {
 	}
 	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	manifest := &store.Manifest{Format: 1, ID: "first", SnapshotTime: at, Tables: []store.SegmentRef{segment}}
-	if err := s.PutManifest(manifest); err != nil {
+	if err := s.Snapshots.PutManifest(manifest); err != nil {
 		panic(err)
 	}
-	if err := s.Publish("stable", "first", at); err != nil {
+	if err := s.Channels.Publish("stable", "first", at); err != nil {
 		panic(err)
 	}
 
-	pointer, err := s.Channel("stable")
+	pointer, err := s.Channels.Channel("stable")
 	if err != nil {
 		panic(err)
 	}
-	snap, err := s.OpenPointer(pointer, nil)
+	snap, err := s.Snapshots.OpenPointer(pointer, nil)
 	if err != nil {
 		panic(err)
 	}

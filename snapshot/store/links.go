@@ -16,9 +16,7 @@ import (
 // there can be no link, since the folder is on another file system or permissions forbid it,
 // everything works without.
 func (s *Store) Linking(folder string) *Store {
-	linking := *s
-	linking.links = folder
-	return &linking
+	return assemble(s.Snapshots.dir, folder, *s.Keys, s.Snapshots.recent)
 }
 
 // link links a file of the store that was opened. An older link to another file is replaced.

@@ -31,7 +31,7 @@ type holder struct {
 
 // Lock acquires the store's writer lock. what describes the operation in other processes' error
 // messages. If another writer has the lock the error is ErrLocked and names that writer.
-func (s *Store) Lock(what string) (*Lock, error) { return LockDir(s.dir, what) }
+func (s *Store) Lock(what string) (*Lock, error) { return LockDir(s.Snapshots.dir, what) }
 
 // LockDir locks any directory as Lock locks a store's.
 func LockDir(dir, what string) (*Lock, error) {

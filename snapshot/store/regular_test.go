@@ -21,17 +21,17 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	for _, pattern := range []string{"channels/current.json", "manifests/s1.json", "segments/*.seg"} {
 		s := newStore(t)
 		putSnapshot(t, s, "s1", smallTable("n", 1))
-		testkit.Must(t, s.Publish("current", "s1", noon))
-		found, err := filepath.Glob(filepath.Join(s.dir, filepath.FromSlash(pattern)))
+		testkit.Must(t, s.Channels.Publish("current", "s1", noon))
+		found, err := filepath.Glob(filepath.Join(s.Snapshots.dir, filepath.FromSlash(pattern)))
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%s: %q, %v", pattern, found, err)
 		}
 		testkit.Must(t, errors.Join(os.Remove(found[0]), syscall.Mkfifo(found[0], 0o644)))
 		opened, verified := make(chan error, 1), make(chan error, 1)
 		go func() {
-			p, err := s.Channel("current")
+			p, err := s.Channels.Channel("current")
 			if err == nil {
-				_, err = s.OpenPointer(p, nil)
+				_, err = s.Snapshots.OpenPointer(p, nil)
 			}
 			opened <- err
 		}()
@@ -54,13 +54,13 @@ func TestAcquire(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	putSnapshot(t, s, "s1", smallTable("n", 1))
-	snap, err := s.Open("s1")
+	snap, err := s.Snapshots.Open("s1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := snap.Acquire()
 	testkit.Must(t, snap.Close())
-	again, err := s.OpenAfter("s1", other)
+	again, err := s.Snapshots.OpenAfter("s1", other)
 	if err != nil {
 		t.Fatal(err)
 	}

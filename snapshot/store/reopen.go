@@ -20,7 +20,7 @@ func (s *Snapshots) Reopen(snap *Snapshot) (*Snapshot, error) {
 		if !old.IsSuspect() {
 			continue
 		}
-		fresh, err := s.reopenRef(ref, old)
+		fresh, err := s.segments.reopenRef(ref, old)
 		if err != nil {
 			errs = append(errs, err)
 			continue

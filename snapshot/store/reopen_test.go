@@ -16,12 +16,12 @@ import (
 func openTwo(t *testing.T, s *Store) (snap *Snapshot, path string) {
 	t.Helper()
 	putSnapshot(t, s, "one", mixedTable(), smallTable("small", 7))
-	snap, err := s.Open("one")
+	snap, err := s.Snapshots.Open("one")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { snap.Close() })
-	path, err = s.SegmentPath(snap.Manifest.Tables[0].SHA256)
+	path, err = s.Segments.SegmentPath(snap.Manifest.Tables[0].SHA256)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestReopen(t *testing.T) {
 	snap, path := openTwo(t, s)
 	reopen := func() (*Snapshot, error) {
 		t.Helper()
-		next, err := s.Reopen(snap)
+		next, err := s.Snapshots.Reopen(snap)
 		if err == nil {
 			checkSound(t, next)
 		}
@@ -54,7 +54,7 @@ func TestReopen(t *testing.T) {
 		}
 		return next, err
 	}
-	next, err := s.Reopen(snap)
+	next, err := s.Snapshots.Reopen(snap)
 	if err != nil || next.Segments["mixed"] != snap.Segments["mixed"] {
 		t.Errorf("a sound segment was opened again: %v", err)
 	}
@@ -75,7 +75,7 @@ func TestReopen(t *testing.T) {
 	}
 
 	testkit.Must(t, os.WriteFile(path, sound, 0o644))
-	later, err := s.OpenAfter("one", snap)
+	later, err := s.Snapshots.OpenAfter("one", snap)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestReopen(t *testing.T) {
 	later.Segments["mixed"].MarkSuspect()
 	later.Segments["small"].MarkSuspect()
 	testkit.Must(t, os.Truncate(path, 0))
-	next, err = s.Reopen(later)
+	next, err = s.Snapshots.Reopen(later)
 	if !errors.Is(err, snapshot.ErrFault) || !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
@@ -115,13 +115,13 @@ func TestLinks(t *testing.T) {
 		"replaced": func() error { return atomicfile.Write(path, []byte("damaged")) },
 	} {
 		testkit.Must(t, harm())
-		if _, err := plain.Open("one"); !errors.Is(err, snapshot.ErrCorrupt) {
+		if _, err := plain.Snapshots.Open("one"); !errors.Is(err, snapshot.ErrCorrupt) {
 			t.Errorf("%s: without links %v", name, err)
 		}
 		if err := s.Verify("one"); err == nil {
 			t.Errorf("%s: Verify has used the link", name)
 		}
-		again, err := s.Open("one")
+		again, err := s.Snapshots.Open("one")
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -131,7 +131,7 @@ func TestLinks(t *testing.T) {
 
 	// Another file with the right content gets the link.
 	testkit.Must(t, atomicfile.Write(path, sound))
-	again, err := s.Open("one")
+	again, err := s.Snapshots.Open("one")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +148,11 @@ func TestLinks(t *testing.T) {
 		return len(entries)
 	}
 	testkit.Must(t, os.WriteFile(link+".new", nil, 0o644))
-	if err := s.KeepLinks(snap.Manifest); err != nil || names() != 2 {
+	if err := s.Segments.KeepLinks(snap.Manifest); err != nil || names() != 2 {
 		t.Errorf("%d names after collection, %v; want the two segments", names(), err)
 	}
 	next := putSnapshot(t, s, "two", smallTable("small", 7))
-	if err := s.KeepLinks(next); err != nil || names() != 1 {
+	if err := s.Segments.KeepLinks(next); err != nil || names() != 1 {
 		t.Errorf("%d names after collection, %v; want one", names(), err)
 	}
 }
@@ -163,7 +163,7 @@ func TestNoLinks(t *testing.T) {
 	s := newStore(t)
 	folder := filepath.Join("/proc", "links")
 	openTwo(t, s.Linking(folder))
-	if err := s.Linking(folder).KeepLinks(&Manifest{}); err != nil {
+	if err := s.Linking(folder).Segments.KeepLinks(&Manifest{}); err != nil {
 		t.Error(err)
 	}
 

@@ -39,18 +39,16 @@ type Keys struct {
 // Signing returns the same store for a writer with a key: PutManifest and Publish sign what they
 // write.
 func (s *Store) Signing(key ed25519.PrivateKey) *Store {
-	signing := *s
-	signing.signer = key
-	return &signing
+	keys := *s.Keys
+	keys.signer = key
+	return assemble(s.Snapshots.dir, s.Segments.links, keys, s.Snapshots.recent)
 }
 
 // Trusting returns the same store for a reader that requires signatures: everything that reads a
 // manifest or channel returns ErrSignature unless one of the keys has signed it. Several keys allow
 // an old and a new one at the same time.
 func (s *Store) Trusting(keys []ed25519.PublicKey) *Store {
-	trusting := *s
-	trusting.Keys = trustingKeys(s.signer, keys)
-	return &trusting
+	return assemble(s.Snapshots.dir, s.Segments.links, trustingKeys(s.Keys.signer, keys), s.Snapshots.recent)
 }
 
 func trustingKeys(signer ed25519.PrivateKey, keys []ed25519.PublicKey) Keys {
@@ -71,7 +69,7 @@ func (s *Snapshots) Sign(id string) error {
 	if err != nil {
 		return err
 	}
-	signature := encodeSignature(s.signer, data)
+	signature := encodeSignature(s.keys.signer, data)
 	if old, err := s.Signature(id); err == nil && string(old) == string(signature) {
 		return nil
 	}
@@ -107,20 +105,20 @@ func (k *Keys) SignatureFor(channel string, before Channel, p Pointer, data, old
 }
 
 // signFor writes the signature of SignatureFor, if there is one.
-func (s *Store) signFor(channel string, before Channel, p Pointer) error {
-	data, err := s.manifestFile(p.ID)
+func (s *Channels) signFor(channel string, before Channel, p Pointer) error {
+	data, err := s.snapshots.manifestFile(p.ID)
 	if err != nil {
 		return err
 	}
-	old, err := s.Signature(p.ID)
+	old, err := s.snapshots.Signature(p.ID)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	signature, err := s.SignatureFor(channel, before, p, data, old)
+	signature, err := s.snapshots.keys.SignatureFor(channel, before, p, data, old)
 	if err != nil || signature == nil {
 		return err
 	}
-	return s.putSignature(p.ID, signature)
+	return s.snapshots.putSignature(p.ID, signature)
 }
 
 // CheckMove refuses to move a signed channel without a key: readers that require signatures would
@@ -133,7 +131,7 @@ func (k *Keys) CheckMove(name string, signed bool) error {
 }
 
 // IsSigned reports whether a channel has a signature, valid or not, also if its file is damaged.
-func (s *Store) IsSigned(name string) bool {
+func (s *Channels) IsSigned(name string) bool {
 	data, err := s.channelFile(name)
 	return err == nil && bytes.Contains(data, []byte(`"signature"`))
 }
@@ -148,12 +146,12 @@ func (k *Keys) IsOtherKey(name string, c Channel) bool {
 }
 
 // SignShown signs an existing channel with the key of Signing, unless it has that signature.
-func (s *Store) SignShown(name string) error {
+func (s *Channels) SignShown(name string) error {
 	c, err := s.readChannel(name)
 	if err != nil {
 		return err
 	}
-	signed := s.SignChannel(name, c)
+	signed := s.snapshots.keys.SignChannel(name, c)
 	if signed.Signature == c.Signature {
 		return nil
 	}
@@ -208,14 +206,14 @@ func (s *Snapshots) putSignature(id string, signature []byte) error {
 
 // checkSigned checks the signature in the store, if the store requires signatures.
 func (s *Snapshots) checkSigned(id string, manifest []byte) error {
-	if !s.strict {
+	if !s.keys.strict {
 		return nil
 	}
 	signature, err := s.Signature(id)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return s.checkSignature("manifest "+id, manifest, signature)
+	return s.keys.checkSignature("manifest "+id, manifest, signature)
 }
 
 func (k *Keys) checkSignature(what string, text, signature []byte) error {

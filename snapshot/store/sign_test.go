@@ -38,12 +38,12 @@ func TestTrusting(t *testing.T) {
 	putSnapshot(t, s, "plain", smallTable("table", 1))
 	putSnapshot(t, s.Signing(key), "signed", smallTable("table", 2))
 	ways := map[string]func(*Store, string) error{
-		"Manifest":     func(s *Store, id string) error { _, err := s.Manifest(id); return err },
-		"ManifestFile": func(s *Store, id string) error { _, _, err := s.ManifestFile(id); return err },
+		"Manifest":     func(s *Store, id string) error { _, err := s.Snapshots.Manifest(id); return err },
+		"ManifestFile": func(s *Store, id string) error { _, _, err := s.Snapshots.ManifestFile(id); return err },
 		"Verify":       func(s *Store, id string) error { return s.Verify(id) },
-		"Publish":      func(s *Store, id string) error { return s.Signing(key).Publish("channel", id, noon) },
+		"Publish":      func(s *Store, id string) error { return s.Signing(key).Channels.Publish("channel", id, noon) },
 		"Open": func(s *Store, id string) error {
-			snap, err := s.Open(id)
+			snap, err := s.Snapshots.Open(id)
 			if err != nil {
 				return err
 			}
@@ -69,8 +69,8 @@ func TestTrusting(t *testing.T) {
 			}
 		}
 	}
-	testkit.Must(t, s.Signing(key).Sign("plain"))
-	if _, err := s.Trusting(keys).Manifest("plain"); err != nil {
+	testkit.Must(t, s.Signing(key).Snapshots.Sign("plain"))
+	if _, err := s.Trusting(keys).Snapshots.Manifest("plain"); err != nil {
 		t.Errorf("signed afterwards: %v", err)
 	}
 }
@@ -82,19 +82,19 @@ func TestSignatureCoversEveryByte(t *testing.T) {
 	key, keys := newTestKeys(t)
 	putSnapshot(t, s.Signing(key), "s1", smallTable("table", 1))
 	strict := s.Trusting(keys)
-	for _, path := range []string{s.Path(ManifestName("s1")), s.Path(SignatureName("s1"))} {
+	for _, path := range []string{s.Snapshots.Path(ManifestName("s1")), s.Snapshots.Path(SignatureName("s1"))} {
 		good := testkit.ReadFile(t, path)
 		for i := range len(good) - 1 { // but for the line's end
 			bad := append([]byte{}, good...)
 			bad[i] ^= 1
 			testkit.Must(t, os.WriteFile(path, bad, 0o644))
-			if _, err := strict.Manifest("s1"); !errors.Is(err, ErrSignature) {
+			if _, err := strict.Snapshots.Manifest("s1"); !errors.Is(err, ErrSignature) {
 				t.Fatalf("%s, byte %d: %v", path, i, err)
 			}
 		}
 		testkit.Must(t, os.WriteFile(path, good, 0o644))
 	}
-	if _, err := strict.Manifest("s1"); err != nil {
+	if _, err := strict.Snapshots.Manifest("s1"); err != nil {
 		t.Error(err)
 	}
 }
@@ -109,17 +109,17 @@ func TestSignedChannel(t *testing.T) {
 	signing := s.Signing(key)
 	for i, id := range []string{"s1", "s2", "s3"} {
 		putSnapshot(t, signing, id, smallTable("table", int64(i)))
-		testkit.Must(t, signing.Publish("channel", id, noon.Add(time.Duration(i)*time.Minute)))
+		testkit.Must(t, signing.Channels.Publish("channel", id, noon.Add(time.Duration(i)*time.Minute)))
 	}
 	strict := s.Trusting(keys)
-	c, err := strict.History("channel")
+	c, err := strict.Channels.History("channel")
 	if err != nil || c.ID != "s3" || len(c.Previous) != 2 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if err := s.Trusting(others).CheckChannel("channel", c); !errors.Is(err, ErrSignature) {
+	if err := s.Trusting(others).Keys.CheckChannel("channel", c); !errors.Is(err, ErrSignature) {
 		t.Errorf("another key: %v", err)
 	}
-	if err := strict.CheckChannel("chan", c); !errors.Is(err, ErrSignature) {
+	if err := strict.Keys.CheckChannel("chan", c); !errors.Is(err, ErrSignature) {
 		t.Errorf("another name: %v", err)
 	}
 	for name, change := range map[string]func(*Channel){
@@ -135,26 +135,26 @@ func TestSignedChannel(t *testing.T) {
 			}
 		},
 		"no signature":    func(c *Channel) { c.Signature = "" },
-		"other signature": func(c *Channel) { c.Signature = s.Signing(key).SignChannel("other", *c).Signature },
+		"other signature": func(c *Channel) { c.Signature = s.Signing(key).Keys.SignChannel("other", *c).Signature },
 		"text":            func(c *Channel) { c.Signature = "signed, honestly" },
 	} {
 		changed := c
 		change(&changed)
-		if err := strict.CheckChannel("channel", changed); !errors.Is(err, ErrSignature) {
+		if err := strict.Keys.CheckChannel("channel", changed); !errors.Is(err, ErrSignature) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := s.CheckChannel("channel", changed); err != nil {
+		if err := s.Keys.CheckChannel("channel", changed); err != nil {
 			t.Errorf("%s, signatures not required: %v", name, err)
 		}
 	}
 
 	// An unsigned channel can be signed without a move.
-	testkit.Must(t, s.Publish("plain", "s1", noon))
-	if _, err := strict.Channel("plain"); !errors.Is(err, ErrSignature) {
+	testkit.Must(t, s.Channels.Publish("plain", "s1", noon))
+	if _, err := strict.Channels.Channel("plain"); !errors.Is(err, ErrSignature) {
 		t.Errorf("published without a key: %v", err)
 	}
-	testkit.Must(t, signing.SignShown("plain"))
-	if p, err := strict.Channel("plain"); err != nil || p.ID != "s1" {
+	testkit.Must(t, signing.Channels.SignShown("plain"))
+	if p, err := strict.Channels.Channel("plain"); err != nil || p.ID != "s1" {
 		t.Errorf("signed afterwards: %+v, %v", p, err)
 	}
 }
@@ -169,13 +169,13 @@ func TestStaysSigned(t *testing.T) {
 	for i, id := range []string{"s1", "s2"} {
 		putSnapshot(t, s.Signing(key), id, smallTable("table", int64(i)))
 	}
-	testkit.Must(t, s.Signing(key).Publish("channel", "s1", noon))
-	path := s.Path("channels/channel.json")
+	testkit.Must(t, s.Signing(key).Channels.Publish("channel", "s1", noon))
+	path := s.Snapshots.Path("channels/channel.json")
 	good := testkit.ReadFile(t, path)
 	for what, file := range map[string][]byte{"whole": good, "cut": good[:len(good)-3], "not JSON": good[1:]} {
 		testkit.Must(t, os.WriteFile(path, file, 0o644))
 		for who, writer := range map[string]*Store{"no key": s, "another's public key": s.Trusting(others)} {
-			if err := writer.Publish("channel", "s2", noon.Add(time.Hour)); err == nil {
+			if err := writer.Channels.Publish("channel", "s2", noon.Add(time.Hour)); err == nil {
 				t.Errorf("%s, %s: the channel has moved", what, who)
 			} else if who == "no key" && !errors.Is(err, ErrUnsigned) {
 				t.Errorf("%s: %v", what, err)
@@ -184,7 +184,7 @@ func TestStaysSigned(t *testing.T) {
 				t.Errorf("%s, %s: the file is now %s, %v", what, who, now, err)
 			}
 		}
-		if err := s.Signing(key).Publish("channel", "s2", noon.Add(time.Hour)); err != nil {
+		if err := s.Signing(key).Channels.Publish("channel", "s2", noon.Add(time.Hour)); err != nil {
 			t.Errorf("%s, with the key: %v", what, err)
 		}
 	}
@@ -199,7 +199,7 @@ func TestSignsWhatWasUnsigned(t *testing.T) {
 	key, keys := newTestKeys(t)
 	other, _ := newTestKeys(t)
 	signing, strict := s.Signing(key), s.Trusting(keys)
-	move := func(by *Store, id string) error { return by.Publish("channel", id, noon) }
+	move := func(by *Store, id string) error { return by.Channels.Publish("channel", id, noon) }
 	putSnapshot(t, s, "s1", smallTable("table", 1))
 	putSnapshot(t, signing, "s2", smallTable("table", 2))
 	testkit.Must(t, errors.Join(move(s, "s1"), move(signing, "s2")))
@@ -215,7 +215,7 @@ func TestSignsWhatWasUnsigned(t *testing.T) {
 		t.Errorf("after a move by another key: %v", err)
 	}
 
-	signature, manifest := s.Path(SignatureName("s2")), s.Path(ManifestName("s2"))
+	signature, manifest := s.Snapshots.Path(SignatureName("s2")), s.Snapshots.Path(ManifestName("s2"))
 	text := testkit.ReadFile(t, manifest)
 	changed := strings.Replace(string(text), `"s2"`, `"s2" `, 1)
 	testkit.Must(t, errors.Join(os.Remove(signature), os.WriteFile(manifest, []byte(changed), 0o644)))
@@ -237,7 +237,9 @@ func TestSteps(t *testing.T) {
 	key, keys := newTestKeys(t)
 	s := newStore(t).Signing(key)
 	strict := s.Trusting(keys)
-	step := func(by *Store, from, to Channel) error { return by.CheckStep("c", s.SignChannel("c", from), to) }
+	step := func(by *Store, from, to Channel) error {
+		return by.Keys.CheckStep("c", s.Keys.SignChannel("c", from), to)
+	}
 	pointer := func(id string, at time.Time) Pointer {
 		return Pointer{ID: id, PublishedAt: at, SHA256: strings.Repeat("0", 64)}
 	}
@@ -269,10 +271,10 @@ func TestSteps(t *testing.T) {
 	if err := step(strict, c, Channel{Pointer: pointer("s3", c.PublishedAt)}); !errors.Is(err, ErrSignature) {
 		t.Errorf("another snapshot of the same time: %v", err)
 	}
-	if step(strict, c, c) != nil || strict.CheckStep("c", Channel{}, c) != nil {
+	if step(strict, c, c) != nil || strict.Keys.CheckStep("c", Channel{}, c) != nil {
 		t.Error("an unchanged pointer or the first one is refused")
 	}
-	if strict.CheckStep("c", c, Channel{}.Moved(pointer("s1", noon))) != nil {
+	if strict.Keys.CheckStep("c", c, Channel{}.Moved(pointer("s1", noon))) != nil {
 		t.Error("a state that nobody has signed counts")
 	}
 }

@@ -31,15 +31,20 @@ const (
 
 // Store is a directory of segments, manifests and channels, which it reads anew for each call: any
 // number of goroutines and processes may use one directory at once. Its own methods are those of
-// channels and of the directory as a whole.
-type Store struct{ Snapshots }
+// the directory as a whole.
+type Store struct {
+	Keys      *Keys
+	Segments  *Segments
+	Snapshots *Snapshots
+	Channels  *Channels
+}
 
 // Snapshots are the manifests of a store with what is beside them: reports and signatures.
 type Snapshots struct {
-	dir    string
-	recent *recentManifests
-	Keys
-	Segments
+	dir      string
+	recent   *recentManifests
+	keys     *Keys
+	segments *Segments
 }
 
 // Segments are the segments of a store.
@@ -58,12 +63,16 @@ func Open(dir string) (*Store, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("store %s is not a directory", dir)
 	}
-	segments := Segments{folder: filepath.Join(dir, segmentsDir)}
-	return &Store{Snapshots{dir: dir, recent: new(recentManifests), Segments: segments}}, nil
+	return assemble(dir, "", Keys{}, new(recentManifests)), nil
+}
+
+func assemble(dir, links string, keys Keys, recent *recentManifests) *Store {
+	s := &Snapshots{dir, recent, &keys, &Segments{filepath.Join(dir, segmentsDir), links}}
+	return &Store{s.keys, s.segments, s, &Channels{s}}
 }
 
 // Dir is the store's directory.
-func (s *Store) Dir() string { return s.dir }
+func (s *Store) Dir() string { return s.Snapshots.dir }
 
 // SegmentPath is the path of the segment with a hash, whether or not it exists.
 func (s *Segments) SegmentPath(hash string) (string, error) {
@@ -126,15 +135,15 @@ func (s *Snapshots) PutManifest(m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	if err := s.checkSegments(m); err != nil {
+	if err := s.segments.checkSegments(m); err != nil {
 		return err
 	}
-	if err := s.syncSegments(m); err != nil {
+	if err := s.segments.syncSegments(m); err != nil {
 		return err
 	}
 	// The signature comes first, so a reader never finds the manifest without it.
-	if s.signer != nil {
-		if err := s.putSignature(m.ID, encodeSignature(s.signer, data)); err != nil {
+	if s.keys.signer != nil {
+		if err := s.putSignature(m.ID, encodeSignature(s.keys.signer, data)); err != nil {
 			return err
 		}
 	}
@@ -216,12 +225,7 @@ func (s *Snapshots) manifest(id string) (m *Manifest, hash string, err error) {
 }
 
 // Manifests are the ids of all snapshots, sorted.
-func (s *Snapshots) Manifests() ([]string, error) { return s.names(manifestsDir) }
-
-// Channels are the names of all channels, sorted.
-func (s *Store) Channels() ([]string, error) { return s.names(channelsDir) }
-
-func (s *Snapshots) names(dir string) ([]string, error) { return NamesIn(filepath.Join(s.dir, dir)) }
+func (s *Snapshots) Manifests() ([]string, error) { return NamesIn(s.Path(manifestsDir)) }
 
 // NamesIn are the ids or names of which a folder has JSON files, sorted.
 func NamesIn(dir string) ([]string, error) {
@@ -307,7 +311,7 @@ func (s *Snapshots) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, err
 		segment, err := shared[ref.Table+ref.SHA256], error(nil)
 		if segment != nil {
 			segment.Acquire()
-		} else if segment, err = s.openRef(ref, cores); err != nil {
+		} else if segment, err = s.segments.openRef(ref, cores); err != nil {
 			errs = append(errs, err)
 			continue
 		}

@@ -43,13 +43,13 @@ func putSnapshot(t *testing.T, s *Store, id string, tables ...*snapshot.TableDat
 		State: json.RawMessage(`{"seen": [1, 2]}`),
 	}
 	for _, table := range tables {
-		ref, err := s.PutSegment(table)
+		ref, err := s.Segments.PutSegment(table)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Tables = append(m.Tables, ref)
 	}
-	testkit.Must(t, s.PutManifest(m))
+	testkit.Must(t, s.Snapshots.PutManifest(m))
 	return m
 }
 
@@ -81,7 +81,7 @@ func compareSegment(t *testing.T, s *Store, snap *Snapshot, want *snapshot.Table
 		if ref.Table != want.Name {
 			continue
 		}
-		path, err := s.SegmentPath(ref.SHA256)
+		path, err := s.Segments.SegmentPath(ref.SHA256)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,10 +116,10 @@ func TestPutSegmentReadsBack(t *testing.T) {
 	s := newStore(t)
 	table := smallTable("t", 5)
 	table.Rows = 3
-	if ref, err := s.PutSegment(table); !errors.Is(err, snapshot.ErrCorrupt) {
+	if ref, err := s.Segments.PutSegment(table); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("%+v, %v, want ErrCorrupt", ref, err)
 	}
-	if files, err := os.ReadDir(s.folder); err != nil || len(files) > 0 {
+	if files, err := os.ReadDir(s.Segments.folder); err != nil || len(files) > 0 {
 		t.Errorf("the folder has %d files, %v", len(files), err)
 	}
 }
@@ -127,21 +127,21 @@ func TestPutSegmentReadsBack(t *testing.T) {
 func TestStoreRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	if _, err := s.Channel("current"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.Channels.Channel("current"); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("channel of an empty store: %v", err)
 	}
 	one, two := mixedTable(), smallTable("other", 5)
 	putSnapshot(t, s, "s1", one, two)
-	testkit.Must(t, s.Publish("current", "s1", noon))
-	testkit.Must(t, s.PutReport("s1", []byte(`{"rows": 7}`)))
-	p, err := s.Channel("current")
+	testkit.Must(t, s.Channels.Publish("current", "s1", noon))
+	testkit.Must(t, s.Snapshots.PutReport("s1", []byte(`{"rows": 7}`)))
+	p, err := s.Channels.Channel("current")
 	if err != nil || p.ID != "s1" || !p.PublishedAt.Equal(noon) {
 		t.Fatalf("channel %+v, %v", p, err)
 	}
-	if _, hash, err := s.manifest("s1"); err != nil || hash != p.SHA256 {
+	if _, hash, err := s.Snapshots.manifest("s1"); err != nil || hash != p.SHA256 {
 		t.Fatalf("manifest has hash %s (%v), channel says %s", hash, err, p.SHA256)
 	}
-	snap, err := s.Open(p.ID)
+	snap, err := s.Snapshots.Open(p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,13 +152,13 @@ func TestStoreRoundTrip(t *testing.T) {
 	if snap.Manifest.CatalogURL != "https://catalog.example" || !snap.Manifest.SnapshotTime.Equal(noon) {
 		t.Errorf("manifest %+v", snap.Manifest)
 	}
-	if report, err := s.Report("s1"); err != nil || string(report) != `{"rows": 7}` {
+	if report, err := s.Snapshots.Report("s1"); err != nil || string(report) != `{"rows": 7}` {
 		t.Errorf("report %s, %v", report, err)
 	}
-	if ids, err := s.Manifests(); err != nil || strings.Join(ids, " ") != "s1" {
+	if ids, err := s.Snapshots.Manifests(); err != nil || strings.Join(ids, " ") != "s1" {
 		t.Errorf("manifests %v, %v", ids, err)
 	}
-	if names, err := s.Channels(); err != nil || strings.Join(names, " ") != "current" {
+	if names, err := s.Channels.Names(); err != nil || strings.Join(names, " ") != "current" {
 		t.Errorf("channels %v, %v", names, err)
 	}
 	if err := s.Verify("s1"); err != nil {
@@ -172,7 +172,7 @@ func TestStoreKeepsWhatItHas(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	m1 := putSnapshot(t, s, "s1", smallTable("same", 1), smallTable("other", 1))
-	path, _ := s.SegmentPath(m1.Tables[0].SHA256)
+	path, _ := s.Segments.SegmentPath(m1.Tables[0].SHA256)
 	before, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -181,11 +181,11 @@ func TestStoreKeepsWhatItHas(t *testing.T) {
 	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the file of an unchanged table was written again (%v)", err)
 	}
-	a, err := s.Open("s1")
+	a, err := s.Snapshots.Open("s1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := s.OpenAfter("s2", a)
+	b, err := s.Snapshots.OpenAfter("s2", a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,11 +200,11 @@ func TestStoreKeepsWhatItHas(t *testing.T) {
 	}
 	testkit.Must(t, b.Close())
 	// Writing the same manifest again changes nothing; another one with the same id is refused.
-	if err := s.PutManifest(m1); err != nil {
+	if err := s.Snapshots.PutManifest(m1); err != nil {
 		t.Error(err)
 	}
 	m1.CatalogURL = "https://elsewhere.example"
-	if err := s.PutManifest(m1); !errors.Is(err, fs.ErrExist) {
+	if err := s.Snapshots.PutManifest(m1); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("another manifest with the same id: %v", err)
 	}
 }
@@ -215,23 +215,23 @@ func TestStoreOpensWhatWasPublished(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	putSnapshot(t, s, "s1", smallTable("n", 1))
-	testkit.Must(t, s.Publish("current", "s1", noon))
-	p, err := s.Channel("current")
+	testkit.Must(t, s.Channels.Publish("current", "s1", noon))
+	p, err := s.Channels.Channel("current")
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := s.OpenPointer(p, nil)
+	snap, err := s.Snapshots.OpenPointer(p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer snap.Close()
-	path := filepath.Join(s.dir, manifestsDir, "s1.json")
+	path := filepath.Join(s.Snapshots.dir, manifestsDir, "s1.json")
 	data := testkit.ReadFile(t, path)
 	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "catalog.example", "cata1og.example", 1)),
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.OpenPointer(p, snap); !errors.Is(err, snapshot.ErrCorrupt) {
+	if _, err := s.Snapshots.OpenPointer(p, snap); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("opening a changed manifest: %v", err)
 	}
 	if err := s.Verify("s1"); !errors.Is(err, snapshot.ErrCorrupt) {
@@ -244,11 +244,11 @@ func TestStoreHealsASegment(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	ref := putSnapshot(t, s, "s1", smallTable("n", 1)).Tables[0]
-	path, _ := s.SegmentPath(ref.SHA256)
+	path, _ := s.Segments.SegmentPath(ref.SHA256)
 	data := testkit.ReadFile(t, path)
 	data[9] ^= 1
 	testkit.Must(t, os.WriteFile(path, data, 0o644))
-	if _, err := s.Open("s1"); !errors.Is(err, snapshot.ErrCorrupt) {
+	if _, err := s.Snapshots.Open("s1"); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Fatalf("opening a damaged segment: %v", err)
 	}
 	if err := s.Verify("s1"); !errors.Is(err, snapshot.ErrCorrupt) {
@@ -268,11 +268,11 @@ func TestStoreNames(t *testing.T) {
 		"", ".", "..", "../s1", "a/b", `a\b`, ".s1", "-s1", "s1.report", "s 1", "s\x00", "ä",
 		strings.Repeat("x", maxID+1), "/etc/passwd", "s1\n",
 	} {
-		_, errOpen := s.Open(name)
-		_, errChannel := s.Channel(name)
+		_, errOpen := s.Snapshots.Open(name)
+		_, errChannel := s.Channels.Channel(name)
 		for _, err := range []error{
-			errOpen, errChannel, s.Publish(name, "s1", noon), s.Publish("c", name, noon),
-			s.PutReport(name, []byte("{}")),
+			errOpen, errChannel, s.Channels.Publish(name, "s1", noon), s.Channels.Publish("c", name, noon),
+			s.Snapshots.PutReport(name, []byte("{}")),
 		} {
 			if !errors.Is(err, ErrName) {
 				t.Errorf("name %q: %v", name, err)
@@ -280,7 +280,7 @@ func TestStoreNames(t *testing.T) {
 		}
 	}
 	for _, hash := range []string{"", "..", strings.Repeat("A", 64), strings.Repeat("a", 63), strings.Repeat("g", 64)} {
-		if _, err := s.SegmentPath(hash); !errors.Is(err, ErrName) {
+		if _, err := s.Segments.SegmentPath(hash); !errors.Is(err, ErrName) {
 			t.Errorf("hash %q: %v", hash, err)
 		}
 	}
@@ -294,16 +294,16 @@ func TestStoreConcurrentWriters(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			if _, err := s.PutSegment(smallTable("n", int64(i%3))); err != nil {
+			if _, err := s.Segments.PutSegment(smallTable("n", int64(i%3))); err != nil {
 				t.Error(err)
 			}
-			if err := atomicfile.Write(filepath.Join(s.dir, channelsDir, "c.json"), []byte(`{}`)); err != nil {
+			if err := atomicfile.Write(filepath.Join(s.Snapshots.dir, channelsDir, "c.json"), []byte(`{}`)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	entries, err := os.ReadDir(filepath.Join(s.dir, segmentsDir))
+	entries, err := os.ReadDir(filepath.Join(s.Snapshots.dir, segmentsDir))
 	if err != nil || len(entries) != 3 {
 		t.Errorf("%d segments, want 3 (%v): %v", len(entries), err, entries)
 	}

@@ -10,26 +10,26 @@ import (
 // the manifest if a channel points to it, and everything that Segment.Verify checks. The error has
 // all faults.
 func (s *Store) Verify(id string) error {
-	m, err := s.Manifest(id)
+	m, err := s.Snapshots.Manifest(id)
 	if err != nil {
 		return err
 	}
-	names, err := s.Channels()
+	names, err := s.Channels.Names()
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, name := range names {
-		c, err := s.readChannel(name) // without its signature: this is about one snapshot
+		c, err := s.Channels.readChannel(name) // without its signature: this is about one snapshot
 		if err == nil && c.ID == id {
-			_, err = s.Published(c.Pointer)
+			_, err = s.Snapshots.Published(c.Pointer)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("channel %s: %w", name, err))
 		}
 	}
 	for _, ref := range m.Tables {
-		errs = append(errs, s.verifyRef(ref))
+		errs = append(errs, s.Segments.verifyRef(ref))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("snapshot %s: %w", id, err)
