@@ -28,7 +28,6 @@ var fewMethods = []string{
 var above = map[string]int{
 	"api/contract.Endpoint":    50,
 	"api/contract.Request":     63,
-	"api/encode.deflater":      56,
 	"api/find.search":          41,
 	"api/list.Lists":           47,
 	"api/mcp.call":             30,

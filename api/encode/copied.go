@@ -36,7 +36,7 @@ func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 		budget = 0
 	}
 	c.blocks.open()
-	if d.code = t.code(); d.open && d.generation != rowGeneration {
+	if d.code = t.code(); d.open && d.matcher.generation != rowGeneration {
 		d.flush()
 	}
 	d.ensure(BatchRows)
@@ -75,10 +75,10 @@ func isLong(r Run) bool { return r.To-r.From >= leastStored*storedRows }
 
 func (d *deflater) add(row uint32) {
 	c := &d.copier
-	if c.parts > 0 && d.part[c.parts-1].To == row {
-		d.part[c.parts-1].To++
+	if c.parts > 0 && d.matcher.part[c.parts-1].To == row {
+		d.matcher.part[c.parts-1].To++
 	} else {
-		d.part[c.parts] = Run{row, row + 1}
+		d.matcher.part[c.parts] = Run{row, row + 1}
 		c.parts++
 	}
 	c.n++
@@ -129,62 +129,62 @@ func (c *copier) find(from, end uint32) (to, retry uint32) {
 // encodeCopied encodes the rows of the batch, the last one without its last cut bytes, and copies
 // those between them.
 func (d *deflater) encodeCopied(cut int) {
-	c := &d.copier
-	if d.pause != nil {
-		d.pause()
+	c, m := &d.copier, &d.matcher
+	if m.pause != nil {
+		m.pause()
 	}
-	d.drop()
-	d.text = d.batch.Append(d.text, d.lanes, d.part[:c.parts])
-	d.text = d.text[:len(d.text)-cut]
-	from, n, rows, first := d.at, c.n, c.n, 0
+	m.drop()
+	m.text = m.batch.Append(m.text, m.lanes, m.part[:c.parts])
+	m.text = m.text[:len(m.text)-cut]
+	from, n, rows, first := m.at, c.n, c.n, 0
 	if cut > 0 {
 		rows--
 	}
 	if n == 1 {
 		first = cut
 	}
-	d.row(0, first)
+	m.row(0, first)
 	after := 0
 	if n > 1 {
-		after = d.vary(n)
+		after = m.vary(n)
 	}
 	done := 1
 	for i := range c.copies {
 		x := &c.copies[i]
 		if x.after+1 >= done {
-			d.encodeRows(done, x.after+1, after)
-			d.accountFrom(from)
+			m.encodeRows(done, x.after+1, after)
+			m.accountFrom(from)
 			done = x.after + 2
 		}
-		d.copyRows(x)
+		m.copyRows(x)
 		if i+1 == len(c.copies) || c.copies[i+1].after != x.after {
-			d.skipRow(x)
-			from = d.at
+			m.skipRow(x)
+			from = m.at
 		}
 	}
-	d.encodeRows(done, rows, after)
+	m.encodeRows(done, rows, after)
 	if n > 1 {
-		d.keepRow(rows - 1)
+		m.keepRow(rows - 1)
 	}
 	if rows < n && n > 1 {
-		d.row(n-1, cut)
+		m.row(n-1, cut)
 	}
-	d.accountFrom(from)
-	d.keepPlain()
-	d.run()
+	m.accountFrom(from)
+	m.keepPlain()
+	m.run()
 	clear(c.copies) // the deflater must not keep blocks that were dropped
 	c.n, c.parts, c.copies = 0, 0, c.copies[:0]
 }
 
 // accountFrom adds the encoded text from position at on to the size and the checksum.
-func (d *deflater) accountFrom(at int) {
+func (d *matcher) accountFrom(at int) {
 	text := d.text[at:d.at]
 	d.crc = crc32.Update(d.crc, crc32.IEEETable, text)
 	d.size += uint32(len(text))
 }
 
 // copyRows copies rows, the first of which follows the last row that was encoded or copied.
-func (d *deflater) copyRows(x *copied) {
+func (d *matcher) copyRows(x *copied) {
 	if d.distance != d.back {
 		d.settle()
 	}
@@ -207,7 +207,7 @@ func (d *deflater) copyRows(x *copied) {
 }
 
 // skipRow skips the row of the batch that was copied last.
-func (d *deflater) skipRow(x *copied) {
+func (d *matcher) skipRow(x *copied) {
 	d.at += d.back
 	d.base -= uint32(d.back)
 	d.from = d.at - d.length

@@ -6,7 +6,7 @@ import "encoding/binary"
 // start with. One batch of rows in sampleEvery is counted, from batch firstSample on; when a code
 // for the recent counts would be shorter, a new block starts with that code.
 type deflater struct {
-	matcher
+	matcher matcher
 
 	open    bool       // a block's header is written
 	batches int        // of rows since the last stored block, or the start
@@ -44,11 +44,11 @@ func newFirstCode(rows Rows) *blockCode {
 	first := &blockCode{generation: firstGeneration}
 	var seen counts
 	d := newDeflater(rows, first)
-	d.next = func() {}
+	d.matcher.next = func() {}
 	d.begin(nil)
-	d.block.seen = &seen
+	d.matcher.block.seen = &seen
 	d.matcher.rows(sampleOf(rows, codeRuns), 0)
-	d.finish()
+	d.matcher.finish()
 	first.build(&d.huffman, &seen)
 	first.begin(&first.begun)
 	return first
@@ -82,8 +82,8 @@ const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 func newDeflater(rows Rows, first *blockCode) *deflater {
 	d := &deflater{first: first, made: fixedGeneration}
-	d.init(rows)
-	d.next = d.nextBatch
+	d.matcher.init(rows)
+	d.matcher.next = d.nextBatch
 	return d
 }
 
@@ -91,8 +91,8 @@ func newDeflater(rows Rows, first *blockCode) *deflater {
 func (d *deflater) begin(dst []byte) {
 	d.matcher.start()
 	d.counted = false
-	d.code, d.block.code, d.open = d.first, nil, false
-	d.block.bits = bitWriter{out: append(dst, gzipHeader...)}
+	d.code, d.matcher.block.code, d.open = d.first, nil, false
+	d.matcher.block.bits = bitWriter{out: append(dst, gzipHeader...)}
 }
 
 // plain encodes text outside of the rows.
@@ -104,9 +104,9 @@ func (d *deflater) plain(text []byte) {
 // end completes the member and returns dst with it.
 func (d *deflater) end() []byte {
 	d.endDeflate()
-	dst := binary.LittleEndian.AppendUint32(d.block.bits.out, d.crc)
-	d.block.bits.out = nil
-	return binary.LittleEndian.AppendUint32(dst, d.size)
+	dst := binary.LittleEndian.AppendUint32(d.matcher.block.bits.out, d.matcher.crc)
+	d.matcher.block.bits.out = nil
+	return binary.LittleEndian.AppendUint32(dst, d.matcher.size)
 }
 
 // rows encodes the rows of runs without their last cut bytes.
@@ -117,7 +117,7 @@ func (d *deflater) rows(runs []Run, cut int) {
 
 // nextBatch decides before each batch of rows whether its symbols are counted.
 func (d *deflater) nextBatch() {
-	b := &d.block
+	b := &d.matcher.block
 	if b.seen != nil {
 		b.seen = nil
 		d.sample()
@@ -174,8 +174,8 @@ func (b *blockCode) build(h *huffman, seen *counts) {
 }
 
 func (d *deflater) beginBlock(c *blockCode) {
-	c.begin(&d.block.bits)
-	d.block.code, d.literalCode, d.generation, d.open = &c.table, &c.table, c.generation, true
+	c.begin(&d.matcher.block.bits)
+	d.matcher.block.code, d.matcher.literalCode, d.matcher.generation, d.open = &c.table, &c.table, c.generation, true
 }
 
 func (b *blockCode) begin(w *bitWriter) {
@@ -195,32 +195,33 @@ func (b *blockCode) begin(w *bitWriter) {
 
 func (d *deflater) endBlock() {
 	if d.open {
-		eob := d.block.code.litLen[endOfBlock]
-		d.block.bits.reserve(64)
-		d.block.bits.write(eob.bits(), eob.len())
+		eob := d.matcher.block.code.litLen[endOfBlock]
+		d.matcher.block.bits.reserve(64)
+		d.matcher.block.bits.write(eob.bits(), eob.len())
 		d.open = false
 	}
 }
 
 func (d *deflater) flush() {
-	d.finish()
+	d.matcher.finish()
 	d.endBlock()
-	d.block.seen, d.literalCode, d.batches = nil, nil, 0
+	d.matcher.block.seen, d.matcher.literalCode, d.batches = nil, nil, 0
 }
 
 // endDeflate adds an empty block that is marked as the last, which the blocks before it are not.
 func (d *deflater) endDeflate() {
 	d.flush()
-	d.block.bits.reserve(64)
-	d.block.bits.write(1|1<<1, 3)
-	d.block.bits.write(fixedCode.litLen[endOfBlock].bits(), fixedCode.litLen[endOfBlock].len())
-	d.block.bits.align()
+	w := &d.matcher.block.bits
+	w.reserve(64)
+	w.write(1|1<<1, 3)
+	w.write(fixedCode.litLen[endOfBlock].bits(), fixedCode.litLen[endOfBlock].len())
+	w.align()
 }
 
 // stored appends a stored block. Call prime before the next rows.
 func (d *deflater) stored(b *storedBlock) {
 	d.flush()
-	w := &d.block.bits
+	w := &d.matcher.block.bits
 	if w.nbits > 0 {
 		// An empty uncompressed block ends on a byte boundary.
 		w.reserve(64)
@@ -229,6 +230,6 @@ func (d *deflater) stored(b *storedBlock) {
 		w.write(0xffff0000, 32)
 	}
 	w.out = append(w.out, b.data...)
-	d.crc = crcMultiply(b.shift, d.crc) ^ b.crc
-	d.skip(b.plain)
+	d.matcher.crc = crcMultiply(b.shift, d.matcher.crc) ^ b.crc
+	d.matcher.skip(b.plain)
 }

@@ -111,9 +111,9 @@ func FuzzBlock(f *testing.F) {
 		rows := newFakeRows(r, 1, false)
 		d := newDeflater(rows, newFirstCode(rows))
 		d.begin(nil)
-		d.block.bits.out = nil // DEFLATE alone
+		d.matcher.block.bits.out = nil // DEFLATE alone
 		d.ensure(r.IntN(10))
-		want := randomSequences(r, &d.block, text, func() {
+		want := randomSequences(r, &d.matcher.block, text, func() {
 			if r.IntN(4) > 0 {
 				d.nextBatch()
 			} else {
@@ -122,7 +122,7 @@ func FuzzBlock(f *testing.F) {
 			}
 		})
 		d.endDeflate()
-		got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(d.block.bits.out)))
+		got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(d.matcher.block.bits.out)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,30 +37,30 @@ const (
 func (d *deflater) rowBlock(code *codeTable, from, to uint32) *storedBlock {
 	d.begin(nil)
 	defer d.abandon()
-	w := &d.block.bits
+	m, w := &d.matcher, &d.matcher.block.bits
 	w.out = w.out[:0]
-	d.literalCode, d.block.code, d.generation = code, code, rowGeneration
+	m.literalCode, m.block.code, m.generation = code, code, rowGeneration
 	if from > 0 {
-		d.prime(from - 1)
+		m.prime(from - 1)
 	}
-	d.drop()
-	text := d.at
-	d.part[0] = Run{from, to}
-	d.text = d.batch.Append(d.text, d.lanes, d.part[:1])
-	if len(d.text)-text > maxRowText {
+	m.drop()
+	text := m.at
+	m.part[0] = Run{from, to}
+	m.text = m.batch.Append(m.text, m.lanes, m.part[:1])
+	if len(m.text)-text > maxRowText {
 		return &storedBlock{}
 	}
 	marks, crc := make([]rowMark, 0, to-from+1), uint32(0)
 	for k := range int(to - from) {
-		m, at := rowMark{end: noEnd, at: uint16(d.at - text), crc: crc}, d.at
-		d.forgetOccurrences()
-		if !d.markRow(&m, k) {
+		mark, at := rowMark{end: noEnd, at: uint16(m.at - text), crc: crc}, m.at
+		m.forgetOccurrences()
+		if !m.markRow(&mark, k) {
 			return &storedBlock{}
 		}
-		crc = crc32.Update(crc, crc32.IEEETable, d.text[at:d.at])
-		marks = append(marks, m)
+		crc = crc32.Update(crc, crc32.IEEETable, m.text[at:m.at])
+		marks = append(marks, mark)
 	}
-	marks = append(marks, rowMark{at: uint16(d.at - text), crc: crc})
+	marks = append(marks, rowMark{at: uint16(m.at - text), crc: crc})
 	w.reserve(64)
 	w.write(0, 8)
 	data := append(make([]byte, 0, len(w.out)+afterBits), w.out...)
@@ -72,7 +72,7 @@ func (d *deflater) rowBlock(code *codeTable, from, to uint32) *storedBlock {
 func (d *matcher) forgetOccurrences() { d.base += maxDistance + 1 }
 
 // markRow writes row k of a batch and marks it. It returns false if the block has too many bits.
-func (d *deflater) markRow(m *rowMark, k int) bool {
+func (d *matcher) markRow(m *rowMark, k int) bool {
 	pending, back := d.length, d.back
 	d.row(k, 0)
 	if len(d.ops) == 0 {
@@ -102,8 +102,8 @@ func (d *deflater) markRow(m *rowMark, k int) bool {
 
 // abandon forgets a body that is not complete.
 func (d *deflater) abandon() {
-	d.ops, d.length = d.ops[:0], 0
-	d.block.bits.out, d.block.code, d.literalCode = nil, nil, nil
+	d.matcher.ops, d.matcher.length = d.matcher.ops[:0], 0
+	d.matcher.block.bits.out, d.matcher.block.code, d.matcher.literalCode = nil, nil, nil
 }
 
 type rowTable struct {
@@ -149,24 +149,25 @@ func (t *Table) newRowCode() *blockCode {
 // rowCode builds a code for a body of which only the first rows of runs are not copied, and returns
 // the body's size in bits.
 func (d *deflater) rowCode(runs []Run) (code *blockCode, size uint) {
+	m := &d.matcher
 	d.begin(nil)
 	defer d.abandon()
 	var seen counts
-	seen.literals(d.rowsOf.Head())
-	seen.literals(d.rowsOf.Tail())
+	seen.literals(m.rowsOf.Head())
+	seen.literals(m.rowsOf.Tail())
 	for _, run := range runs {
-		d.drop()
-		d.part[0] = run
-		d.text = d.batch.Append(d.text, d.lanes, d.part[:1])
+		m.drop()
+		m.part[0] = run
+		m.text = m.batch.Append(m.text, m.lanes, m.part[:1])
 		for k := range int(run.To - run.From) {
 			if k > 0 {
-				d.forgetOccurrences()
+				m.forgetOccurrences()
 			}
-			d.row(k, 0)
+			m.row(k, 0)
 		}
-		seen.ops(d.ops, d.text[:d.at], d.from)
-		d.ops, d.from = d.ops[:0], d.at-d.length
-		d.keepPlain()
+		seen.ops(m.ops, m.text[:m.at], m.from)
+		m.ops, m.from = m.ops[:0], m.at-m.length
+		m.keepPlain()
 	}
 	code = &blockCode{generation: rowGeneration}
 	code.build(&d.huffman, &seen)

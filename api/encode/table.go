@@ -99,7 +99,7 @@ func (t *Table) AppendBetween(dst []byte, f Frame, runs []Run, coding Coding, pa
 // pieces encodes a gzip body from pieces, and with kept also from stored blocks and row blocks.
 func (t *Table) pieces(dst []byte, f Frame, runs []Run, kept bool, pause func()) []byte {
 	d := t.writers.Get().(*deflater)
-	d.pauses(pause)
+	d.matcher.pauses(pause)
 	d.begin(dst)
 	if kept && t.copiesRows(runs) {
 		d.code = t.copied.code()
@@ -116,7 +116,7 @@ func (t *Table) pieces(dst []byte, f Frame, runs []Run, kept bool, pause func())
 	}
 	d.plain(f.Tail)
 	dst = d.end()
-	d.pauses(nil)
+	d.matcher.pauses(nil)
 	t.writers.Put(d)
 	return dst
 }
@@ -140,7 +140,7 @@ func (t *Table) stored(w *deflater, runs []Run) []Run {
 		if !ok || !after {
 			continue
 		}
-		w.prime(rest.From - 1)
+		w.matcher.prime(rest.From - 1)
 		runs[i] = rest
 		done = i
 	}
@@ -198,7 +198,7 @@ func (t *Table) loose(w *deflater, run []Run, after bool) {
 		return
 	}
 	if after {
-		w.prime(run[0].From - 1)
+		w.matcher.prime(run[0].From - 1)
 	}
 	w.rows(run, 0)
 }
