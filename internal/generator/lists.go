@@ -33,12 +33,6 @@ func pairsOf(text string) (all []pair) {
 
 const builtIn = 4 // entries at the end of both vocabularies that are not in the lists
 
-func (w *world) inventLists() {
-	w.inventOrgs(newRandom(w.seed, "orgs"))
-	w.inventCommodities(newRandom(w.seed, "commodities"))
-	w.inventMarkets(newRandom(w.seed, "markets"))
-}
-
 // oddOrgs are organisations whose names are hard to write as CSV, or whose acronyms are not unique.
 var oddOrgs = []*org{
 	{"JRS", "Joint Relief Society", "437", ""},

@@ -40,10 +40,17 @@ const (
 
 func (c fileCheck) tagged() bool { return c != plainSheets && c != noSheets }
 
-func (w *world) addResource(d *dataset, name, format string) {
+// packages are the datasets of the catalog.
+type packages struct {
+	seed     uint64
+	datasets []*dataset
+	byName   map[string]*dataset
+}
+
+func (p *packages) addResource(d *dataset, name, format string) {
 	label := d.name + "/" + name
-	id := uuid(w.seed, "resource/"+label)
-	h := hashOf(w.seed, "modified/"+label)
+	id := uuid(p.seed, "resource/"+label)
+	h := hashOf(p.seed, "modified/"+label)
 	file := strings.ToLower(strings.NewReplacer(" ", "_", "(", "", ")", "", ",", "").Replace(name))
 	r := &resource{
 		id: id, name: name, format: format, dataset: d, check: fileCheck(h % 5),
@@ -55,7 +62,7 @@ func (w *world) addResource(d *dataset, name, format string) {
 	d.resources = append(d.resources, r)
 }
 
-func (w *world) source(dataset string, i int) *resource { return w.byName[dataset].resources[i] }
+func (p *packages) source(dataset string, i int) *resource { return p.byName[dataset].resources[i] }
 
 // stub is the form of a location's code in names of datasets.
 func (l *location) stub() string { return strings.ToLower(l.iso3) }
@@ -63,7 +70,7 @@ func (l *location) stub() string { return strings.ToLower(l.iso3) }
 //go:embed packages.txt
 var packagesText string
 
-func (w *world) inventPackages() {
+func (p *packages) invent(deep []*location) {
 	var ofCountry []string
 	for line := range strings.Lines(packagesText) {
 		switch line = strings.TrimSuffix(line, "\n"); {
@@ -72,54 +79,54 @@ func (w *world) inventPackages() {
 			ofCountry = append(ofCountry, line)
 		default:
 			if strings.HasPrefix(line, "cod-ab") { // after those of the countries
-				w.inventCountryPackages(ofCountry)
+				p.inventOfCountries(deep, ofCountry)
 			}
-			w.inventPackage(line)
+			p.inventOne(line)
 		}
 	}
 	for _, name := range []string{"inform-risk-index-made-up", "hdx-hapi-organisations"} {
-		w.byName[name].always = true
+		p.byName[name].always = true
 	}
-	w.source("inform-risk-index-made-up", 1).used.Store(true)
-	w.source("food-prices", 1).url = "HTTPS://Files.Example.ORG:443/a b/prices%20all.csv?x=1 2"
-	for i, d := range w.datasets {
+	p.source("inform-risk-index-made-up", 1).used.Store(true)
+	p.source("food-prices", 1).url = "HTTPS://Files.Example.ORG:443/a b/prices%20all.csv?x=1 2"
+	for i, d := range p.datasets {
 		d.envelope = i%5 == 1
 	}
 }
 
-func (w *world) inventCountryPackages(lines []string) {
-	for _, l := range w.deep {
+func (p *packages) inventOfCountries(deep []*location, lines []string) {
+	for _, l := range deep {
 		filled := strings.NewReplacer("{code}", l.stub(), "{name}", l.name)
 		for _, line := range lines {
 			line, withPlan := strings.CutPrefix(line, "+")
 			if l.plan || !withPlan {
-				w.inventPackage(filled.Replace(line))
+				p.inventOne(filled.Replace(line))
 			}
 		}
 	}
 }
 
-// inventPackage adds the dataset of a line, with its resources.
-func (w *world) inventPackage(line string) {
+// inventOne adds the dataset of a line, with its resources.
+func (p *packages) inventOne(line string) {
 	f := strings.Split(line, "|")
-	d := &dataset{id: uuid(w.seed, "dataset/"+f[0]), name: f[0], title: f[1], provider: f[2], publisher: f[3]}
-	w.datasets = append(w.datasets, d)
-	w.byName[d.name] = d
+	d := &dataset{id: uuid(p.seed, "dataset/"+f[0]), name: f[0], title: f[1], provider: f[2], publisher: f[3]}
+	p.datasets = append(p.datasets, d)
+	p.byName[d.name] = d
 	for _, resource := range f[4:] {
 		name, format, _ := strings.Cut(resource, "=")
-		w.addResource(d, name, format)
+		p.addResource(d, name, format)
 	}
 }
 
 // unknown returns sources that no package describes: one with a known dataset, two without.
-func (w *world) unknown(i int) *resource {
+func (p *packages) unknown(i int) *resource {
 	switch i % 3 {
 	case 0:
 		return &resource{id: "5678", dataset: &dataset{id: "1234"}}
 	case 1:
-		return &resource{id: uuid(w.seed, "resource/gone"), dataset: w.byName["displacement-tracking"]}
+		return &resource{id: uuid(p.seed, "resource/gone"), dataset: p.byName["displacement-tracking"]}
 	}
-	return &resource{id: uuid(w.seed, "resource/never"), dataset: &dataset{id: uuid(w.seed, "dataset/never")}}
+	return &resource{id: uuid(p.seed, "resource/never"), dataset: &dataset{id: uuid(p.seed, "dataset/never")}}
 }
 
 // packageJSON is a package in the form of package_show, with the keys that a reader may need.

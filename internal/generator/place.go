@@ -93,10 +93,7 @@ func (w *world) placesOf(l *location, level int) []*place {
 	return all
 }
 
-// planned returns at most n second-level places of the countries with a plan, from all of them.
-func (w *world) planned(n int) []*place {
-	return w.someOf(n, 2, func(l *location) bool { return l.plan })
-}
+func hasPlan(l *location) bool { return l.plan }
 
 // someOf returns at most n places of a level, the same share of each country that fits.
 func (w *world) someOf(n, level int, fits func(*location) bool) []*place {

@@ -11,6 +11,7 @@ type theme struct {
 	role, view    string
 	dataset       string                   // the catalog's own dataset, which only catalog.json names
 	byteOrderMark bool                     // and lines end with CR LF
+	moved         bool                     // the columns of that file, as in file
 	files         func(*world) []file      // nil: one file
 	rows          func(*world, func(*row)) // of that file
 }
@@ -23,19 +24,19 @@ type file struct {
 }
 
 var themes = []*theme{
-	{"conflict-events", "conflict_event", "conflict-event", true, (*world).conflictFiles, nil},
-	{"operational-presence", "operational_presence", "operational-presence", false, nil, (*world).presenceRows},
-	{"funding", "funding", "funding", true, nil, (*world).fundingRows},
-	{"national-risk", "national_risk", "", false, nil, (*world).riskRows},
-	{"humanitarian-needs", "humanitarian_needs", "humanitarian-needs", false, (*world).needsFiles, nil},
-	{"refugees-persons-of-concern", "refugees", "refugees", true, (*world).refugeeFiles, nil},
-	{"returnees", "returnees", "returnees", true, nil, (*world).returneeRows},
-	{"idps", "idps", "idps", true, (*world).idpFiles, nil},
-	{"food-security", "food_security", "food-security", true, nil, (*world).foodRows},
-	{"food-prices-market-monitor", "food_price", "food-price", false, (*world).priceFiles, nil},
-	{"poverty-rate", "poverty_rate", "poverty-rate", false, nil, (*world).povertyRows},
-	{"rainfall", "rainfall", "rainfall", true, (*world).rainfallFiles, nil},
-	{"baseline-population", "population", "population", true, (*world).populationFiles, nil},
+	{"conflict-events", "conflict_event", "conflict-event", true, false, (*world).conflictFiles, nil},
+	{"operational-presence", "operational_presence", "operational-presence", false, false, nil, (*world).presenceRows},
+	{"funding", "funding", "funding", true, false, nil, (*world).fundingRows},
+	{"national-risk", "national_risk", "", false, false, nil, (*world).riskRows},
+	{"humanitarian-needs", "humanitarian_needs", "humanitarian-needs", false, false, (*world).needsFiles, nil},
+	{"refugees-persons-of-concern", "refugees", "refugees", true, false, (*world).refugeeFiles, nil},
+	{"returnees", "returnees", "returnees", true, false, nil, (*world).returneeRows},
+	{"idps", "idps", "idps", true, true, nil, (*world).idpRows},
+	{"food-security", "food_security", "food-security", true, false, nil, (*world).foodRows},
+	{"food-prices-market-monitor", "food_price", "food-price", false, false, (*world).priceFiles, nil},
+	{"poverty-rate", "poverty_rate", "poverty-rate", false, false, nil, (*world).povertyRows},
+	{"rainfall", "rainfall", "rainfall", true, false, (*world).rainfallFiles, nil},
+	{"baseline-population", "population", "population", true, false, (*world).populationFiles, nil},
 }
 
 // filesOf are the files of a theme. The only one of many has the name of the view.
@@ -43,7 +44,8 @@ func (t *theme) filesOf(w *world) []file {
 	if t.files != nil {
 		return t.files(w)
 	}
-	return []file{{name: "hdx_hapi_" + t.view + "_global.csv", rows: func(emit func(*row)) { t.rows(w, emit) }}}
+	rows := func(emit func(*row)) { t.rows(w, emit) }
+	return []file{{name: "hdx_hapi_" + t.view + "_global.csv", moved: t.moved, rows: rows}}
 }
 
 // contract has the enumerations of the public contract.
@@ -90,7 +92,7 @@ func (w *world) trapRows(src *resource, emit func(*row), set func(*row, int)) {
 		emit(&r)
 	}
 	for i := range 3 {
-		r := row{at: w.national[w.deep[i].id-1], src: w.unknown(i), start: trapDay + 1, end: trapEnd}
+		r := row{at: w.national[w.deep[i].id-1], src: w.packages.unknown(i), start: trapDay + 1, end: trapEnd}
 		set(&r, i)
 		emit(&r)
 	}

@@ -34,14 +34,14 @@ func (w *world) needsFiles() []file {
 				made := 0
 				for i, at := range plans {
 					quota := w.sizes.needsRows * (i + 1) / len(plans)
-					src := w.source(at.location().stub()+"-humanitarian-needs", lastYear-year)
-					made += w.needsOf(r, quota-made, row{
+					src := w.packages.source(at.location().stub()+"-humanitarian-needs", lastYear-year)
+					made += needsOf(r, quota-made, row{
 						at: at, src: src, start: date(year, 1, 5),
 						end: date(year, 12, 24),
 					}, emit)
 				}
 				if year == lastYear {
-					w.trapRows(w.source(plans[0].location().stub()+"-humanitarian-needs", 0), emit,
+					w.trapRows(w.packages.source(plans[0].location().stub()+"-humanitarian-needs", 0), emit,
 						func(r *row, i int) {
 							r.sector, r.kind, r.state = sectors[i%len(sectors)], needsCategories[i%len(needsCategories)],
 								populationStatuses[i%5]
@@ -57,7 +57,7 @@ func (w *world) needsFiles() []file {
 	return files
 }
 
-func (w *world) needsOf(r *random, rows int, one row, emit func(*row)) int {
+func needsOf(r *random, rows int, one row, emit func(*row)) int {
 	made := 0
 	most := 100 + r.skewed(2_000_000)
 	first := r.below(len(sectors))
@@ -110,7 +110,7 @@ func (w *world) refugeeFiles() []file {
 			name:  fmt.Sprintf("hdx_hapi_refugees_global_%d_%d.csv", from, from+4),
 			moved: from == 2015,
 			rows: func(emit func(*row)) {
-				src := w.source("displacement-world", 0)
+				src := w.packages.source("displacement-world", 0)
 				for year := max(from, s.refugeeFrom); year <= to; year++ {
 					r := newRandom(w.seed, fmt.Sprintf("refugees/%d", year))
 					pairs := s.refugeePairs * (year - s.refugeeFrom + 10) / (lastYear - 1 - s.refugeeFrom + 10)
@@ -165,7 +165,7 @@ func (w *world) refugeeTraps(from, to int, src *resource, emit func(*row)) {
 	if to >= lastYear-1 { // in the last file
 		w.everyGroup(one, emit)
 		one.kind, one.gender, one.age, one.count = "ASY", "m", age{"18-59", 18, 59}, 77
-		one.home, one.asylum, one.src = w.byCode["TWN"], w.byCode["CIV"], w.unknown(0)
+		one.home, one.asylum, one.src = w.byCode["TWN"], w.byCode["CIV"], w.packages.unknown(0)
 		emit(&one)
 		one.src, one.homeCode, one.fault = src, "XXA", "Non matching country code(s) XXA"
 		emit(&one)
@@ -185,7 +185,7 @@ func (w *world) refugeeTraps(from, to int, src *resource, emit func(*row)) {
 }
 
 func (w *world) returneeRows(emit func(*row)) {
-	src := w.source("displacement-world", 1)
+	src := w.packages.source("displacement-world", 1)
 	for year := w.sizes.returneeFrom; year < lastYear; year++ {
 		r := newRandom(w.seed, fmt.Sprintf("returnees/%d", year))
 		for i := range w.sizes.returneePairs {
@@ -203,20 +203,16 @@ func (w *world) returneeRows(emit func(*row)) {
 	}
 	one := row{src: src, start: trapDay, end: trapEnd}
 	one = w.everyGroup(one, emit)
-	one.src, one.age, one.count = w.unknown(2), age{"35-39", 35, 39}, 1
+	one.src, one.age, one.count = w.packages.unknown(2), age{"35-39", 35, 39}, 1
 	emit(&one)
 	one.src, one.homeCode, one.fault = src, "XKX", "Non matching country code(s) XKX"
 	emit(&one)
 }
 
-func (w *world) idpFiles() []file {
-	return []file{{name: "hdx_hapi_idps_global.csv", moved: true, rows: w.idpRows}}
-}
-
 // idpRows are rounds of operations, one day each.
 func (w *world) idpRows(emit func(*row)) {
 	r := newRandom(w.seed, "idps")
-	src := w.source("displacement-tracking", 0)
+	src := w.packages.source("displacement-tracking", 0)
 	made, operation := 0, 0
 	for made < w.sizes.idpRows {
 		l := w.deep[operation*5%len(w.deep)]

@@ -8,7 +8,7 @@ var eventTypes = enum("event_type")
 // without a plan report as a whole.
 func (w *world) conflictFiles() []file {
 	s := w.sizes
-	units := w.planned(s.conflictUnits)
+	units := w.someOf(s.conflictUnits, 2, hasPlan)
 	var files []file
 	for year := s.conflictFrom; year <= lastYear; year++ {
 		files = append(files, file{
@@ -28,7 +28,7 @@ func (w *world) conflictFiles() []file {
 				}
 				w.conflictYear(r, year, months, reporting, emit)
 				if year == lastYear {
-					w.trapRows(w.source("political-violence-events", 0), emit, func(r *row, i int) {
+					w.trapRows(w.packages.source("political-violence-events", 0), emit, func(r *row, i int) {
 						r.kind, r.count, r.deaths = eventTypes[i%3], i, i/2
 						r.countNull, r.deathsNull = i == 4, i%3 == 1 || i == 4
 					})
@@ -47,8 +47,8 @@ func (w *world) conflictYear(r *random, year, months int, units []*place, emit f
 		}
 	}
 	sources := []*resource{
-		w.source("civilian-targeting-events", 0), w.source("demonstration-events", 0),
-		w.source("political-violence-events", 0),
+		w.packages.source("civilian-targeting-events", 0), w.packages.source("demonstration-events", 0),
+		w.packages.source("political-violence-events", 0),
 	}
 	for kind, event := range eventTypes {
 		for m := 1; m <= months; m++ {
@@ -97,10 +97,10 @@ func (w *world) presenceRows(emit func(*row)) {
 		}
 		units := append(w.placesOf(l, 2), w.placesOf(l, 1)...)
 		units = append(units, w.placesOf(l, 0)...)
-		src := w.source(l.stub()+"-operational-presence", i%2)
+		src := w.packages.source(l.stub()+"-operational-presence", i%2)
 		w.presenceOf(r, rows, units, row{src: src, start: start, end: end}, emit)
 	}
-	src := w.source(plans[0].stub()+"-operational-presence", b2i(len(plans) > 3))
+	src := w.packages.source(plans[0].stub()+"-operational-presence", b2i(len(plans) > 3))
 	w.trapRows(src, emit, func(r *row, i int) {
 		r.org, r.sector = w.orgs[i%len(oddOrgs)], sectors[i%len(sectors)]
 		if i%4 == 1 {
@@ -149,7 +149,7 @@ var appealKinds = []string{"Humanitarian response plan", "Flash appeal", "Region
 func (w *world) fundingRows(emit func(*row)) {
 	r := newRandom(w.seed, "funding")
 	for _, l := range w.deep {
-		src := w.source("fts-requirements-and-funding-"+l.stub(), 0)
+		src := w.packages.source("fts-requirements-and-funding-"+l.stub(), 0)
 		for year := lastYear + 1; year >= w.sizes.fundingFrom; year-- {
 			one := row{home: l, src: src, start: date(year, 1, 1), end: date(year, 12, 31)}
 			one.appeal = appeal{code: "Not specified", name: "Not specified", given: 1000 +
@@ -172,7 +172,7 @@ func (w *world) fundingRows(emit func(*row)) {
 }
 
 func (w *world) fundingTraps(emit func(*row)) {
-	src := w.source("fts-requirements-and-funding-"+w.deep[0].stub(), 0)
+	src := w.packages.source("fts-requirements-and-funding-"+w.deep[0].stub(), 0)
 	one := row{home: w.deep[0], src: src, start: trapDay, end: trapEnd}
 	for _, a := range []appeal{ // code, name, kind, needed, given, per cent, which are null
 		{"FOVER1", "More than was asked", "Flash appeal", 1_000_000, 1_640_000, 164, false, false},
@@ -189,13 +189,13 @@ func (w *world) fundingTraps(emit func(*row)) {
 	one = row{home: w.deep[0], homeCode: "XKX", src: src, start: trapDay, end: trapEnd, fault: errorTexts[0]}
 	one.appeal = appeal{code: "FXKX01", name: "Nowhere", given: 1, neededNull: true, pctNull: true}
 	emit(&one)
-	one.homeCode, one.fault, one.appeal.code, one.src = "", "", "FLOST1", w.unknown(0)
+	one.homeCode, one.fault, one.appeal.code, one.src = "", "", "FLOST1", w.packages.unknown(0)
 	emit(&one)
 }
 
 func (w *world) riskRows(emit func(*row)) {
 	r := newRandom(w.seed, "risk")
-	src := w.source("inform-risk-index-made-up", 1)
+	src := w.packages.source("inform-risk-index-made-up", 1)
 	for i := range w.sizes.riskCountries {
 		l := w.locations[i*len(w.locations)/w.sizes.riskCountries]
 		overall := 5 + r.below(91)

@@ -12,7 +12,7 @@ var (
 func (w *world) rainfallFiles() []file {
 	s := w.sizes
 	firsts := w.someOf(s.rainUnits1, 1, func(l *location) bool { return true })
-	seconds := w.planned(s.rainUnits2)
+	seconds := w.someOf(s.rainUnits2, 2, hasPlan)
 	var files []file
 	for n := 1; n <= s.rainYears; n++ {
 		units := firsts
@@ -39,9 +39,9 @@ func (w *world) rainOf(r *random, i, n int, at *place, emit func(*row)) {
 	one := row{at: at, shown: rainPlace(at), pixels: 1 + (i*i)%2600}
 	one.at = one.shown
 	if at.level == "1" {
-		one.pc1, one.src = itoa(900_000+i), w.source(l.stub()+"-rainfall-subnational", 0)
+		one.pc1, one.src = itoa(900_000+i), w.packages.source(l.stub()+"-rainfall-subnational", 0)
 	} else {
-		one.pc2, one.src = itoa(1_000_000+i), w.source(l.stub()+"-rainfall-subnational", 1)
+		one.pc2, one.src = itoa(1_000_000+i), w.packages.source(l.stub()+"-rainfall-subnational", 1)
 	}
 	wet := r.unit() * 40
 	for dekad := range w.sizes.rainDekads {
@@ -90,7 +90,7 @@ func rainPlace(at *place) *place {
 }
 
 func (w *world) rainTraps(n int, emit func(*row)) {
-	src := w.source(w.deep[0].stub()+"-rainfall-subnational", 1)
+	src := w.packages.source(w.deep[0].stub()+"-rainfall-subnational", 1)
 	set := func(r *row, i int) {
 		r.kind, r.state, r.pixels = aggregations[i%3], versions[i/3%3], i
 		r.pc1 = itoa(77 + i)
@@ -129,7 +129,7 @@ func (w *world) populationFiles() []file {
 						w.census(r, l, emit)
 					}
 				}
-				src := w.source("cod-ps-"+w.deep[0].stub(), 0)
+				src := w.packages.source("cod-ps-"+w.deep[0].stub(), 0)
 				if plan {
 					w.trapRows(src, emit, func(r *row, i int) {
 						r.gender, r.age, r.count, r.odd = genders[i%len(genders)], age{fmt.Sprintf("%d+", i), i, -1},
@@ -155,8 +155,8 @@ func (w *world) populationFiles() []file {
 
 // census emits the population of a country, its first-level and its second-level units.
 func (w *world) census(r *random, l *location, emit func(*row)) {
-	src := w.source("cod-ps-"+l.stub(), 0)
-	total := w.source("cod-ps-"+l.stub(), 1)
+	src := w.packages.source("cod-ps-"+l.stub(), 0)
+	total := w.packages.source("cod-ps-"+l.stub(), 1)
 	year := 2018 + l.id%7
 	for level := range 3 {
 		units := w.placesOf(l, level)

@@ -24,20 +24,20 @@ func (w *world) foodRows(emit func(*row)) {
 		for kind := range 1 + r.below(3) {
 			first := start + day(kind*92)
 			for _, at := range units {
-				src := w.source("acute-food-insecurity", int(at.level[0]-'0'))
-				w.foodUnit(r, row{at: at, src: src, start: first, end: first + 90, state: phaseTypes[kind]},
+				src := w.packages.source("acute-food-insecurity", int(at.level[0]-'0'))
+				foodUnit(r, row{at: at, src: src, start: first, end: first + 90, state: phaseTypes[kind]},
 					emit)
 			}
 		}
 		made += len(units)
 	}
-	w.trapRows(w.source("acute-food-insecurity", 2), emit, func(r *row, i int) {
+	w.trapRows(w.packages.source("acute-food-insecurity", 2), emit, func(r *row, i int) {
 		r.kind, r.state, r.count = phases[i%7], phaseTypes[i%3], i*100
 		r.values[0] = trim(i*3%101, 2)
 	})
 }
 
-func (w *world) foodUnit(r *random, one row, emit func(*row)) {
+func foodUnit(r *random, one row, emit func(*row)) {
 	people := 500 + r.skewed(900_000)
 	bad := r.chance(30)
 	parts := [7]int{100, 0, r.between(10, 60), r.between(10, 30), r.between(0, 9), r.between(0, 1), 0}
@@ -89,7 +89,7 @@ func (w *world) priceSeries(i, year int, emit func(*row)) {
 	m := w.markets[i/5*len(w.markets)/groups]
 	c := w.commodities[(i/5*3+i%5*(len(w.commodities)/7))%len(w.commodities)]
 	one := row{
-		at: m.at, market: m, commodity: c, src: w.source("food-prices", 0), measure: pick(r, measures),
+		at: m.at, market: m, commodity: c, src: w.packages.source("food-prices", 0), measure: pick(r, measures),
 		flag: "actual", trade: "Retail",
 	}
 	if r.chance(12) {
@@ -125,7 +125,7 @@ func (w *world) priceSeries(i, year int, emit func(*row)) {
 }
 
 func (w *world) priceTraps(emit func(*row)) {
-	src := w.source("food-prices", 1)
+	src := w.packages.source("food-prices", 1)
 	n := 0
 	for _, flag := range priceFlags {
 		for _, trade := range priceTypes {
@@ -157,7 +157,7 @@ func (w *world) priceTraps(emit func(*row)) {
 	}
 	m := w.markets[0]
 	one := row{
-		at: m.at, market: m, commodity: w.commodities[0], src: w.unknown(0), measure: "", flag: "actual",
+		at: m.at, market: m, commodity: w.commodities[0], src: w.packages.unknown(0), measure: "", flag: "actual",
 		trade: "Retail", currency: "USD",
 		start: trapDay + 6, end: trapEnd, values: [5]number{oddity(4), {}},
 	}
@@ -170,10 +170,10 @@ func (w *world) priceTraps(emit func(*row)) {
 func (w *world) povertyRows(emit func(*row)) {
 	r := newRandom(w.seed, "poverty")
 	for i, l := range w.deep[:min(w.sizes.povertyCountries, len(w.deep))] {
-		src := w.source(l.stub()+"-mpi", 0)
+		src := w.packages.source(l.stub()+"-mpi", 0)
 		for _, at := range append(w.placesOf(l, 0), w.placesOf(l, 1)...) {
 			for survey := range 1 + i%2 {
-				w.survey(r, row{
+				surveyed(r, row{
 					at: at, src: src, start: date(2012+survey*6+i%3, 1, 1),
 					end: date(2013+survey*6+i%3, 12, 31), clock: byte(1 + i%2),
 				}, emit)
@@ -186,16 +186,16 @@ func (w *world) povertyRows(emit func(*row)) {
 		if p.name2 != "" || p.pa2 != "" || p.code2 != "" {
 			continue
 		}
-		w.survey(r, row{
-			at: p, src: w.source(w.deep[0].stub()+"-mpi", 0), start: trapDay, end: trapEnd,
+		surveyed(r, row{
+			at: p, src: w.packages.source(w.deep[0].stub()+"-mpi", 0), start: trapDay, end: trapEnd,
 			clock: byte(1 + i%2),
 		}, emit)
 	}
 	nameless := &place{iso3: "ETH", pa1: " ", level: "1", unit: w.byCode["ETH"].unspecified}
-	w.survey(r, row{at: nameless, src: w.unknown(0), start: trapDay, end: trapEnd, clock: 1}, emit)
+	surveyed(r, row{at: nameless, src: w.packages.unknown(0), start: trapDay, end: trapEnd, clock: 1}, emit)
 }
 
-func (w *world) survey(r *random, one row, emit func(*row)) {
+func surveyed(r *random, one row, emit func(*row)) {
 	headcount, intensity := r.below(950_000), 330_000+r.below(300_000) // 1/10,000 of a per cent
 	mpi := round(float64(headcount)*float64(intensity)/1e12, 4)
 	one.values = [5]number{

@@ -29,6 +29,9 @@ var trapCodes = func() map[string][]codeLine {
 // showTraps makes the places whose unit a CSV hides, shifts or loses.
 func (w *world) showTraps() []*place {
 	unspecified := func(iso3 string) *admin2 { return w.byCode[iso3].unspecified }
+	unit1 := func(code string) *admin1 {
+		return w.admin1[slices.IndexFunc(w.admin1, func(u *admin1) bool { return u.code == code })]
+	}
 	afghanistan := w.byCode["AFG"].units2[0]
 	ethiopia, other := w.byCode["ETH"].units2[0], w.byCode["ETH"].units1[1]
 	mali := w.byCode["MLI"].units2[0].parent
@@ -57,8 +60,8 @@ func (w *world) showTraps() []*place {
 		{"AFG", "", "No first level", "", "", afghanistan.code, "", "2", false, afghanistan},
 		{"ETH", "Across", "the border", other.code, other.name, ethiopia.code, ethiopia.name, "2", false, ethiopia},
 		// one code at two levels
-		{"HTI", "Ile Longue", "", "HT99", "Île Longue", "", "", "1", false, w.unit1("HT99").connector},
-		{"ECU", "Mar", "", "ECMAR", "Mar Afuera", "", "", "1", false, w.unit1("ECMAR").connector},
+		{"HTI", "Ile Longue", "", "HT99", "Île Longue", "", "", "1", false, unit1("HT99").connector},
+		{"ECU", "Mar", "", "ECMAR", "Mar Afuera", "", "", "1", false, unit1("ECMAR").connector},
 		{"ECU", "Mar", "Mar", "ECMAR", "Mar Afuera", "ECMAR", "Mar Afuera", "2", false, unspecified("ECU")},
 		// flags that contradict the country's
 		{"CAN", "", "", "", "", "", "", "0", true, unspecified("CAN")},
@@ -75,14 +78,10 @@ func (w *world) showTraps() []*place {
 		})
 	}
 	for _, code := range []string{"YE98", "MM98", "MZ98", "CO98", "UA98", "SO98"} {
-		u := w.unit1(code)
+		u := unit1(code)
 		traps = append(traps, &place{
 			iso3: u.location.iso3, pa1: u.name, level: "1", code1: u.code, name1: u.name, unit: u.connector,
 		})
 	}
 	return traps
-}
-
-func (w *world) unit1(code string) *admin1 {
-	return w.admin1[slices.IndexFunc(w.admin1, func(u *admin1) bool { return u.code == code })]
 }

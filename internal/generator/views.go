@@ -43,7 +43,7 @@ func WriteViews(dir string, o Options) ([]Count, error) {
 }
 
 type views struct {
-	*world
+	world    *world
 	dir      string
 	compress bool
 	loaded   string
@@ -66,19 +66,10 @@ func (v *views) writeTheme(t *theme, c *Count) error {
 		return err
 	}
 	emit := func(r *row) {
-		c.Rows++
-		switch {
-		case r.fault != "":
-			c.Marked++
-			return
-		case r.duplicate:
-			c.Duplicates++
-			return
+		if c.addRow(r) {
+			s.put(columns, r)
+			s.flush(false)
 		}
-		c.Kept++
-		r.src.mark()
-		s.put(columns, r)
-		s.flush(false)
 	}
 	// A loader reads the files of a theme in the order of their names.
 	files := t.filesOf(v.world)
@@ -150,13 +141,13 @@ func (s *stream) pairs(all []pair) {
 }
 
 func (v *views) viewLocations(s *stream) {
-	for _, l := range v.locations {
+	for _, l := range v.world.locations {
 		s.cells(itoa(l.id), l.iso3, l.name, flag(true), flag(l.plan), flag(l.appeal), atMidnight(l.start), null)
 	}
 }
 
 func (v *views) viewAdmin1(s *stream) {
-	for _, u := range v.admin1 {
+	for _, u := range v.world.admin1 {
 		l := u.location
 		s.cells(itoa(u.id), itoa(l.id), u.code, u.name, flag(u.unspecified), flag(true), atMidnight(u.start), null,
 			l.iso3, l.name, flag(l.plan), flag(l.appeal))
@@ -164,7 +155,7 @@ func (v *views) viewAdmin1(s *stream) {
 }
 
 func (v *views) viewAdmin2(s *stream) {
-	for _, u := range v.admin2 {
+	for _, u := range v.world.admin2 {
 		a := u.parent
 		l := a.location
 		s.cells(itoa(u.id), itoa(a.id), u.code, u.name, flag(u.unspecified), flag(true), atMidnight(u.start), null,
@@ -173,7 +164,7 @@ func (v *views) viewAdmin2(s *stream) {
 }
 
 func (v *views) viewDatasets(s *stream) {
-	for _, d := range v.datasets {
+	for _, d := range v.world.packages.datasets {
 		if d.always || d.used.Load() {
 			s.cells(d.id, d.name, d.title, d.provider, d.publisher)
 		}
@@ -181,7 +172,7 @@ func (v *views) viewDatasets(s *stream) {
 }
 
 func (v *views) viewResources(s *stream) {
-	for _, d := range v.datasets {
+	for _, d := range v.world.packages.datasets {
 		for _, r := range d.resources {
 			if r.used.Load() {
 				updated := strings.Replace(r.modified[:len("2006-01-02T15:04:05")], "T", " ", 1)
@@ -193,20 +184,20 @@ func (v *views) viewResources(s *stream) {
 }
 
 func (v *views) viewOrgs(s *stream) {
-	for _, o := range v.orgs {
+	for _, o := range v.world.orgs {
 		s.cells(o.acronym, o.name, cmp.Or(o.kind, null), cmp.Or(o.kindName, null))
 	}
 }
 
 func (v *views) viewCommodities(s *stream) {
-	for _, c := range v.commodities {
+	for _, c := range v.world.commodities {
 		s.cells(c.code, c.category, c.name)
 	}
 }
 
 func (v *views) viewMarkets(s *stream) {
 	columns := bindView("wfp_market")
-	for _, m := range v.markets {
+	for _, m := range v.world.markets {
 		s.put(columns, &row{at: m.at, market: m})
 	}
 }

@@ -27,8 +27,7 @@ type world struct {
 	orgs        []*org
 	commodities []*commodity
 	markets     []*market
-	datasets    []*dataset
-	byName      map[string]*dataset
+	packages    packages
 
 	national []*place // of each location
 	first    []*place // of each admin1 except placeholders
@@ -95,13 +94,16 @@ type market struct {
 }
 
 func newWorld(o Options) *world {
-	w := &world{seed: o.Seed, sizes: sized(o), byCode: map[string]*location{}, byName: map[string]*dataset{}}
+	w := &world{seed: o.Seed, sizes: sized(o), byCode: map[string]*location{}}
+	w.packages = packages{seed: o.Seed, byName: map[string]*dataset{}}
 	w.readCountries()
 	w.inventUnits()
 	w.numberUnits()
 	w.showPlaces()
-	w.inventLists()
-	w.inventPackages()
+	w.inventOrgs(newRandom(w.seed, "orgs"))
+	w.inventCommodities(newRandom(w.seed, "commodities"))
+	w.inventMarkets(newRandom(w.seed, "markets"))
+	w.packages.invent(w.deep)
 	return w
 }
 

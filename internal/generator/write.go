@@ -95,7 +95,7 @@ func Write(dir string, o Options) ([]Count, error) {
 		counts[i].Role = t.role
 		for _, f := range t.filesOf(w) {
 			jobs.Go(func() error {
-				c, done, err := w.writeFile(dir, t, f, o)
+				c, done, err := t.writeFile(dir, f, o)
 				if err != nil {
 					return err
 				}
@@ -120,7 +120,7 @@ func Write(dir string, o Options) ([]Count, error) {
 		return nil, err
 	}
 	m.Resources = append(m.Resources, lists...)
-	if err := w.writePackages(dir, !o.Small && o.Roles == nil); err != nil {
+	if err := w.packages.write(dir, !o.Small && o.Roles == nil); err != nil {
 		return nil, err
 	}
 	order := map[string]int{}
@@ -151,7 +151,23 @@ func (c *Count) Add(d Count) {
 	c.Rows, c.Marked, c.Duplicates, c.Kept = c.Rows+d.Rows, c.Marked+d.Marked, c.Duplicates+d.Duplicates, c.Kept+d.Kept
 }
 
-func (w *world) writeFile(dir string, t *theme, f file, o Options) (c Count, done written, err error) {
+// addRow counts a row, and marks the source of one that a loader keeps.
+func (c *Count) addRow(r *row) (kept bool) {
+	c.Rows++
+	switch {
+	case r.fault != "":
+		c.Marked++
+	case r.duplicate:
+		c.Duplicates++
+	default:
+		c.Kept++
+		r.src.mark()
+		return true
+	}
+	return false
+}
+
+func (t *theme) writeFile(dir string, f file, o Options) (c Count, done written, err error) {
 	s, err := create(dir, t.role+"/"+f.name, o.Compress)
 	if err != nil {
 		return c, done, err
@@ -171,19 +187,10 @@ func (w *world) writeFile(dir string, t *theme, f file, o Options) (c Count, don
 	}
 	rows := f.rows
 	if o.Edited > 0 {
-		rows = edited(rows, o.Edited, newRandom(w.seed, "edits/"+t.role+"/"+f.name))
+		rows = edited(rows, o.Edited, newRandom(o.Seed, "edits/"+t.role+"/"+f.name))
 	}
 	rows(func(r *row) {
-		c.Rows++
-		switch {
-		case r.fault != "":
-			c.Marked++
-		case r.duplicate:
-			c.Duplicates++
-		default:
-			c.Kept++
-			r.src.mark()
-		}
+		c.addRow(r)
 		s.put(columns, r)
 		s.flush(false)
 	})

@@ -75,7 +75,7 @@ func (w *world) list(role string) (rows [][]string) {
 
 func (w *world) putMarkets(l *line) {
 	columns := bind(csvHeaders["market"], putCSV)
-	src := w.source("food-prices", 0)
+	src := w.packages.source("food-prices", 0)
 	for i, m := range w.markets {
 		r := row{at: m.at, market: m, src: src}
 		if i%9 == 4 {
@@ -89,10 +89,10 @@ func (w *world) putMarkets(l *line) {
 	})
 }
 
-// writePackages writes the package_show answer of each dataset, of all or of those that rows refer
+// write writes the package_show answer of each dataset, of all or of those that rows refer
 // to.
-func (w *world) writePackages(dir string, all bool) error {
-	for _, d := range w.datasets {
+func (p *packages) write(dir string, all bool) error {
+	for _, d := range p.datasets {
 		if !all && !d.always && !d.used.Load() {
 			continue
 		}
