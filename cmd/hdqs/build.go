@@ -203,7 +203,8 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 		l.purge = purgeKeys(shown.ID, l.Snapshot, into.Store.Snapshots.Manifest, messages)
 	}
 	if f.sign.key != "" { // does nothing unless an earlier load did not sign
-		if err := errors.Join(into.Store.Snapshots.Sign(l.Snapshot), into.Store.Channels.SignShown(f.channel)); err != nil {
+		err := errors.Join(into.Store.Snapshots.Sign(l.Snapshot), into.Store.Channels.SignShown(f.channel))
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -81,14 +81,6 @@ func (v *views) writeTheme(t *theme, c *Count) error {
 	return err
 }
 
-// mark records that a kept row refers to a resource and its dataset.
-func (r *resource) mark() {
-	if !r.used.Load() {
-		r.used.Store(true)
-		r.dataset.used.Store(true)
-	}
-}
-
 func (v *views) writeLists() error {
 	for view, fill := range map[string]func(*stream){
 		"location":      v.viewLocations,

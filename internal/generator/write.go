@@ -161,10 +161,12 @@ func (c *Count) addRow(r *row) (kept bool) {
 		c.Duplicates++
 	default:
 		c.Kept++
-		r.src.mark()
-		return true
+		if !r.src.used.Load() {
+			r.src.used.Store(true)
+			r.src.dataset.used.Store(true)
+		}
 	}
-	return false
+	return r.fault == "" && !r.duplicate
 }
 
 func (t *theme) writeFile(dir string, f file, o Options) (c Count, done written, err error) {

@@ -37,7 +37,8 @@ func TestDeltas(t *testing.T) {
 	other := newStore(t)
 	putSnapshot(t, other, "s1", tables.Wide("a", 1))
 	wrong := Delta{d.From, before.Tables[1]}
-	if err := other.Segments.AddByDelta(wrong, delta, new(snapshot.DeltaApplier)); !errors.Is(err, snapshot.ErrCorrupt) {
+	err = other.Segments.AddByDelta(wrong, delta, new(snapshot.DeltaApplier))
+	if !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a delta to another segment: %v, want ErrCorrupt", err)
 	}
 	if other.Segments.HasSegment(d.To, false) {
@@ -80,7 +81,8 @@ func TestCollectDeltas(t *testing.T) {
 	testkit.Must(t, os.WriteFile(stray, nil, 0o600))
 	testkit.Must(t, s.Channels.Publish("channel", "s3", noon))
 	o := CollectOptions{Grace: time.Hour, Now: now.Add(time.Minute)}
-	if _, err := Collect(s.Inventory(), o); err != nil || !exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {
+	_, err := Collect(s.Inventory(), o)
+	if err != nil || !exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {
 		t.Errorf("a young delta was removed, %v", err)
 	}
 	o.Now = now.Add(2 * time.Hour)

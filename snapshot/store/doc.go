@@ -9,8 +9,8 @@
 // pointers (Channel), so that it can go back. Collect removes snapshots that no channel points to.
 // A segment that a reader has mapped stays readable after its name is removed.
 //
-// Snapshots opened one after the other share the segments that are in both (Snapshots.OpenAfter). Each
-// snapshot is closed on its own.
+// Snapshots opened one after the other share the segments that are in both (Snapshots.OpenAfter).
+// Each snapshot is closed on its own.
 //
 // # Signatures
 //
