@@ -2,9 +2,9 @@ package browse
 
 import (
 	"maps"
-	"math/big"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdqs/api/contract"
@@ -26,7 +26,6 @@ type rightSum struct {
 	units   say.Coverage // of the sum
 
 	changing []string // months whose figures can still change
-	at       map[string]int
 }
 
 // figureRow is one group: its fields, and its figures as the interface writes them, empty for null.
@@ -35,7 +34,7 @@ type figureRow struct{ fields, figures []string }
 // read asks for all records, and where that is refused, for those of the countries that are right
 // by themselves. What is wrong over countries, such as figures of several years, stays refused.
 func (s *rightSum) read() error {
-	refused, err := s.ask(nil)
+	refused, err := s.ask(nil, contract.MaxLimit)
 	if err != nil || len(refused) == 0 {
 		return err
 	}
@@ -67,11 +66,11 @@ func (s *rightSum) read() error {
 		return err
 	}
 	codes = slices.DeleteFunc(codes, func(code string) bool { return slices.Contains(s.left, code) })
-	if s.rows, s.at = nil, nil; len(codes) == 0 {
+	if len(codes) == 0 {
 		return nil
 	}
 	s.kept, s.isLong = placesQuery(place, codes), len(codes) > contract.MaxValues
-	s.refused, err = s.ask(s.kept)
+	s.refused, err = s.ask(s.kept, contract.MaxLimit)
 	slices.SortFunc(s.rows, func(a, b figureRow) int { return slices.Compare(a.fields, b.fields) })
 	return err
 }
@@ -81,11 +80,12 @@ func placesQuery(place string, codes []string) url.Values {
 	return url.Values{place: nil, place + contract.SeveralSuffix: {joinList(codes, ",")}}
 }
 
-// halve are the countries that are to be left out. It asks for countries together, unless they are
-// known to be refused. Where they are refused, it asks for each half of them.
+// halve are the countries that are to be left out. It asks for countries together, unless it seems
+// that they are refused. Where they are, it asks for each half: if the first is right, it seems
+// that the second is refused.
 func (s *rightSum) halve(place string, codes []string, isRefused bool) (left []string, err error) {
-	if !isRefused {
-		refused, err := s.ask(placesQuery(place, codes))
+	if !isRefused || len(codes) == 1 {
+		refused, err := s.ask(placesQuery(place, codes), 0)
 		if err != nil || len(refused) == 0 {
 			return nil, err
 		}
@@ -98,17 +98,19 @@ func (s *rightSum) halve(place string, codes []string, isRefused bool) (left []s
 	if err != nil {
 		return nil, err
 	}
-	more, err := s.halve(place, codes[half:], false)
+	more, err := s.halve(place, codes[half:], len(left) == 0)
 	return append(slices.Clip(left), more...), err
 }
 
 func (s *rightSum) measure() string { return strings.Join(s.measures, ",") }
 
-// ask adds the groups of some records to those there are. It returns why that is refused.
-func (s *rightSum) ask(more url.Values) (refused []say.Text, err error) {
+// ask adds the groups of some records, at most limit, to those there are. It returns why that is
+// refused.
+func (s *rightSum) ask(more url.Values, limit int) (refused []say.Text, err error) {
 	of := state{values: maps.Clone(s.values)}
 	maps.Copy(of.values, more)
 	query := groupsQuery(of, s.fields, s.measure())
+	query.Set("limit", strconv.Itoa(limit))
 	answer, err := s.v.q.Source.Ask(s.v.q.Plan.Endpoint, contract.Aggregate, query)
 	issues, wrong := Problems(err)
 	if err != nil && !wrong {
@@ -117,7 +119,7 @@ func (s *rightSum) ask(more url.Values) (refused []say.Text, err error) {
 	if answer == nil {
 		answer = new(Answer)
 	}
-	if answer.Total > len(answer.Records) {
+	if answer.Total > contract.MaxLimit {
 		issues = append(issues, tooManyGroups(answer.Total))
 	}
 	for _, issue := range issues {
@@ -126,36 +128,14 @@ func (s *rightSum) ask(more url.Values) (refused []say.Text, err error) {
 	if len(refused) > 0 {
 		return refused, nil
 	}
-	if s.units = answer.Notes.Coverage; s.at == nil {
-		s.at = map[string]int{}
-	}
+	s.units = answer.Notes.Coverage
 	names := slices.Clone(s.measures)
 	for i := range names {
 		names[i] = strings.ReplaceAll(names[i], ":", "_")
 	}
 	s.changing = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.changing, answer.Notes.Provisional))))
 	for _, r := range answer.Records {
-		row := figureRow{fieldsOf(r, s.fields...), fieldsOf(r, names...)}
-		key := strings.Join(row.fields, "\x00")
-		if i, known := s.at[key]; known {
-			s.rows[i].add(row.figures)
-		} else {
-			s.at[key], s.rows = len(s.rows), append(s.rows, row)
-		}
+		s.rows = append(s.rows, figureRow{fieldsOf(r, s.fields...), fieldsOf(r, names...)})
 	}
 	return nil, nil
-}
-
-// add adds figures of the same group.
-func (r *figureRow) add(figures []string) {
-	for i, text := range figures {
-		sum, some := new(big.Rat).SetString(r.figures[i])
-		more, known := new(big.Rat).SetString(text)
-		switch {
-		case known && some:
-			r.figures[i] = plainDigits(sum.Add(sum, more).FloatString(sumDigits))
-		case known:
-			r.figures[i] = text
-		}
-	}
 }

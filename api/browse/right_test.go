@@ -3,6 +3,7 @@ package browse
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,13 +30,17 @@ func (o *oddPlaces) Ask(_ *contract.Endpoint, _ contract.Kind, params url.Values
 		return nil, &contract.Invalid{Issues: []contract.Issue{{Text: say.Of("It counts twice.")}}}
 	}
 	fields := []string{"location_code", strings.ReplaceAll(params.Get("measures"), ":", "_")}
-	records := textual.New(len(places), fields, func(dst []byte, record, field int) ([]byte, bool) {
+	limit, err := strconv.Atoi(params.Get("limit"))
+	if err != nil {
+		return nil, err
+	}
+	records := textual.New(min(limit, len(places)), fields, func(dst []byte, record, field int) ([]byte, bool) {
 		if field == 0 {
 			return append(dst, places[record]...), true
 		}
 		return append(dst, '7'), true
 	})
-	return &Answer{Records: records, Total: len(records)}, nil
+	return &Answer{Records: records, Total: len(places)}, nil
 }
 
 func (o *oddPlaces) Keep(key string, find func() ([]string, error)) ([]string, error) {

@@ -98,6 +98,9 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	}
 	found.total = found.result.Len()
 	found.from, found.n = pageOf(r, found.total)
+	if isTrial(r) {
+		return found, nil
+	}
 	if found.covered, err = coverageOf(s, a, found, adds.Table, question.Pause); err != nil {
 		return nil, tooMany(err)
 	}
@@ -122,6 +125,9 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	}
 	return found, nil
 }
+
+// isTrial reports whether a page only asks if an answer is refused. It needs no remedy and no notes.
+func isTrial(r *contract.Request) bool { return r.IsOwn && r.Limit == 0 }
 
 // countryColumn is the country of a record, and the name of its field in both sets.
 const countryColumn = contract.CountryParam

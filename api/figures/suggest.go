@@ -10,14 +10,16 @@ import (
 )
 
 // refuse returns the error for wrong sums: one issue for each, and in all of them the request to
-// send instead, in which nothing is wrong. The path is that of the request.
+// send instead, in which nothing is wrong, unless it is a trial. The path is that of the request.
 func (c *checker) refuse(r *contract.Request, path string, wrong []violation) error {
-	query, err := c.remedy(r, wrong)
-	if err != nil {
-		return err
+	all, request := &contract.Invalid{}, ""
+	if !isTrial(r) {
+		query, err := c.remedy(r, wrong)
+		if err != nil {
+			return err
+		}
+		request = path + "?" + query
 	}
-	request := path + "?" + query
-	all := &contract.Invalid{}
 	for _, w := range wrong {
 		all.Issues = append(all.Issues, contract.WrongSum(w.param, w.text, request))
 	}
