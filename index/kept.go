@@ -47,8 +47,8 @@ func (x *Index) cachedRows(w *scratch, mode byte, find func() (*set, error)) (*s
 	if err != nil {
 		return nil, err
 	}
-	// As with predicates, a large set is not cached at its first use.
-	if size := found.size(); asked || size <= int(x.cache.limit.Load())/largeShare {
+	// As with predicates, a large set is not cached at its first use, unless other queries need it.
+	if size := found.size(); asked || mode == wholeEdition || size <= int(x.cache.limit.Load())/largeShare {
 		x.cache.put(key, &keptRows{found}, size)
 	} else {
 		x.cache.put(key, &keptRows{}, 0)

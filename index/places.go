@@ -255,7 +255,7 @@ func (f *nestingFinder) add(levels [][]uint32) {
 	)
 	for level, rows := range levels {
 		if level < len(f.keys) {
-			classes[level] = map[rowKey]uint32{}
+			classes[level] = make(map[rowKey]uint32, len(rows))
 		}
 		for _, row := range rows {
 			parent := noClass
