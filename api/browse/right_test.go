@@ -17,6 +17,7 @@ type oddPlaces struct {
 	places, odd []string
 	kept        map[string][]string
 	asked       int
+	refused     int // questions for records
 }
 
 func (o *oddPlaces) Ask(_ *contract.Endpoint, _ contract.Kind, params url.Values) (*Answer, error) {
@@ -27,6 +28,9 @@ func (o *oddPlaces) Ask(_ *contract.Endpoint, _ contract.Kind, params url.Values
 	}
 	isOdd := func(place string) bool { return slices.Contains(o.odd, place) }
 	if params.Get("measures") != "count" && slices.ContainsFunc(places, isOdd) {
+		if params.Get("limit") != "0" {
+			o.refused++
+		}
 		return nil, &contract.Invalid{Issues: []contract.Issue{{Text: say.Of("It counts twice.")}}}
 	}
 	fields := []string{"location_code", strings.ReplaceAll(params.Get("measures"), ":", "_")}
@@ -86,6 +90,9 @@ func TestRightSum(t *testing.T) {
 			}
 			if refused := len(odd) == len(places); refused != (len(s.refused) > 0) {
 				t.Errorf("with %v it is refused: %q", odd, s.refused)
+			}
+			if o.refused > again+1 {
+				t.Errorf("with %v, %d questions for records are refused in %d pages", odd, o.refused, again+1)
 			}
 			if asked := o.asked - before; again == 1 && asked > 3 {
 				t.Errorf("%d questions where %v are known", asked, odd)
