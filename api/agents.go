@@ -53,8 +53,8 @@ const (
 // addAgents registers the path of agents. Messages have slots of their own, so that people do not
 // wait for a flood of them.
 func (s *Server) addAgents() {
-	answer := s.NewAgents(s.State.Options.Version).Handler(s.Lists.BaseOf)
-	limited := s.Lists.LimitedBy(func(ctx *fasthttp.RequestCtx) error {
+	answer := s.NewAgents(s.State.Options.Version).Handler(s.Lists.Pages.BaseOf)
+	limited := s.Lists.Admission.LimitedBy(func(ctx *fasthttp.RequestCtx) error {
 		if !s.Lists.Admission.Agents.Enter(true) {
 			return &reply.Busy{Rule: reply.RuleQueries}
 		}
@@ -68,7 +68,7 @@ func (s *Server) addAgents() {
 		return nil
 	})
 	root := s.Lists.Routes.Mounts[0]
-	s.Lists.Add(root, mcp.Path, list.Route{Name: mcp.Path, Post: true, Handler: func(ctx *fasthttp.RequestCtx) {
+	s.Lists.Routes.Add(root, mcp.Path, list.Route{Name: mcp.Path, Post: true, Handler: func(ctx *fasthttp.RequestCtx) {
 		h := &ctx.Request.Header
 		if why := mcp.Foreign(string(h.Host()), string(h.Peek("Origin")), s.State.Options.BaseURL); why != "" {
 			s.State.AnswerFault(ctx, fasthttp.StatusForbidden, `{"detail":"Forbidden: `+why+`"}`)

@@ -90,7 +90,7 @@ func TestLLMs(t *testing.T) {
 			t.Errorf("%s%s has links before what must be known", m.Prefix, site.LlmsPath)
 		}
 		for _, e := range contract.EndpointsIn(m.Names) {
-			for _, rule := range append(e.SumRules(), e.AddingUp()) {
+			for _, rule := range append(e.Texts().SumRules(), e.Texts().AddingUp()) {
 				if !strings.Contains(head, rule) {
 					t.Errorf("%s%s does not say of %s: %s", m.Prefix, site.LlmsPath, e.Name(), rule)
 				}

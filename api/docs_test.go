@@ -56,12 +56,12 @@ func checkDocsPage(t *testing.T, s *Server, m *list.Mount, e *contract.Endpoint)
 		if p.List {
 			continue
 		}
-		if !strings.Contains(page, `id="parameter-`+p.Name+`"`) || !strings.Contains(text, e.About(&p)) {
+		if !strings.Contains(page, `id="parameter-`+p.Name+`"`) || !strings.Contains(text, e.Texts().About(&p)) {
 			t.Errorf("%s lacks the parameter %s", target, p.Name)
 		}
 	}
 	for _, f := range e.Fields {
-		if !strings.Contains(page, `id="field-`+f.Name+`"`) || !strings.Contains(text, e.Meaning(f.Name)) {
+		if !strings.Contains(page, `id="field-`+f.Name+`"`) || !strings.Contains(text, e.Texts().Meaning(f.Name)) {
 			t.Errorf("%s lacks the field %s", target, f.Name)
 		}
 	}

@@ -20,8 +20,8 @@ const maxURI = 48 << 10
 // first what does not depend on the caller, then identifier, path, method, parameters.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	debug.SetPanicOnFault(true) // see state/quarantine.go
-	defer s.Lists.Recovered(ctx)
-	if s.Lists.RefuseMalformed(ctx) {
+	defer s.Lists.Requests.Recovered(ctx)
+	if s.Lists.Requests.RefuseMalformed(ctx) {
 		return
 	}
 	if len(ctx.Request.Header.RequestURI()) > maxURI {
@@ -47,7 +47,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	switch {
 	case handler != nil:
 		handler(ctx)
-	case s.Lists.Identified(ctx, path):
+	case s.Lists.Routes.Identified(ctx, path):
 		s.answerUnknown(ctx, path)
 	}
 }

@@ -194,7 +194,7 @@ func dataKeys(keys map[string]bool) {
 		endpoints := contract.EndpointsIn(set)
 		for i := range endpoints {
 			e := &endpoints[i]
-			add(e.Summary, e.GroupTitle(), e.ShortName(), e.AddingUp())
+			add(e.Summary, e.Texts().GroupTitle(), e.Texts().ShortName(), e.Texts().AddingUp())
 			for _, f := range e.ExportFormats() {
 				add(f.Title)
 			}
@@ -215,7 +215,7 @@ func dataKeys(keys map[string]bool) {
 				}
 			}
 			for _, f := range e.Fields {
-				if unit := e.Unit(f.Name); len(unit) > 3 {
+				if unit := e.Texts().Unit(f.Name); len(unit) > 3 {
 					add(unit)
 				}
 				if f.Enum != nil {

@@ -144,7 +144,7 @@ func dataTexts(t *testing.T, s *Server) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
 	for set := range contract.NameSet(state.NameSets) {
-		m := s.Lists.MountIn(set)
+		m := s.Lists.Routes.MountIn(set)
 		for _, e := range contract.EndpointsIn(set) {
 			all[e.Name()] = true
 			answer := s.Answer("GET", m.Prefix+e.Path+"?limit=10000&app_identifier="+goodIdentifier, nil)

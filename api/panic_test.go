@@ -26,7 +26,7 @@ func breakingServer(t *testing.T, log io.Writer) *Server {
 		[]*testTable{numberedLocations(10_000, nil)})
 	p := &list.Route{Mount: s.Lists.Routes.Mounts[0], List: planOf("/api/v2/metadata/location")}
 	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
-		s.Lists.Add(s.Lists.Routes.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
+		s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
 			s.Lists.AnswerList(ctx, p)
 			st := ctx.Response.BodyStream().(*list.BodyStream)
 			if rendered {

@@ -224,7 +224,7 @@ func TestFaultInStream(t *testing.T) {
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
 	for path, begun := range map[string]bool{"/api/cut": false, "/api/cut-later": true} {
-		d.Lists.Add(d.Lists.Routes.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
+		d.Lists.Routes.Add(d.Lists.Routes.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
 			d.Lists.AnswerList(ctx, &list.Route{Mount: d.Lists.Routes.Mounts[0], List: planOf(damagedPath)})
 			st, ok := ctx.Response.BodyStream().(*list.BodyStream)
 			if !ok {
@@ -280,7 +280,7 @@ func TestFaultInStream(t *testing.T) {
 func TestStreamOfQuarantined(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
-	d.Lists.Add(d.Lists.Routes.Mounts[0], "/api/cut", list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
+	d.Lists.Routes.Add(d.Lists.Routes.Mounts[0], "/api/cut", list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
 		d.Lists.AnswerList(ctx, &list.Route{Mount: d.Lists.Routes.Mounts[0], List: planOf(damagedPath)})
 		list := d.State.Snapshots.Current.Load().Bound.Lists[damagedPath]
 		d.State.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, errors.New("bits flipped"))

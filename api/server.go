@@ -81,7 +81,7 @@ func New(o state.Options) *Server {
 	s.private = admin.New(f)
 	s.Lists.Public = s.listener(noLimit, s.handlePublic, func(ctx *fasthttp.RequestCtx, err error) {
 		s.answerUnread(ctx, err)
-		s.Lists.CountUnread(ctx)
+		s.Lists.Requests.CountUnread(ctx)
 	})
 	s.admin = s.listener(wire.DefaultConnections, s.private.HandleAdmin, s.answerUnread)
 	return s
@@ -125,7 +125,7 @@ func (s *Server) connectionLimits() wire.Options {
 
 // handlePublic answers and counts a request of the public listener.
 func (s *Server) handlePublic(ctx *fasthttp.RequestCtx) {
-	rec := s.Lists.Begin(ctx)
+	rec := s.Lists.Requests.Begin(ctx)
 	s.handle(ctx)
 	if s.State.Draining.Load() {
 		ctx.SetConnectionClose()
@@ -178,8 +178,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // refuse answers a connection over a limit.
 func (s *Server) refuse(ctx *fasthttp.RequestCtx, rule string) {
-	defer s.Lists.CountUnread(ctx)
-	defer s.Lists.Recovered(ctx)
+	defer s.Lists.Requests.CountUnread(ctx)
+	defer s.Lists.Requests.Recovered(ctx)
 	s.State.AnswerError(ctx, &reply.Busy{Rule: rule})
 }
 
@@ -194,7 +194,7 @@ var unreadBodies = map[int]string{
 
 // answerUnread answers a request that could not be read to its end, and closes its connection.
 func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
-	defer s.Lists.Recovered(ctx)
+	defer s.Lists.Requests.Recovered(ctx)
 	if status := wire.UnreadStatus(ctx, err); status == fasthttp.StatusServiceUnavailable {
 		s.State.AnswerError(ctx, &reply.Busy{Rule: wire.RuleRequests})
 	} else {
@@ -210,11 +210,11 @@ func (s *Server) addRoutes() {
 	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
-			s.Lists.AddLists(m, &endpoints[i])
+			s.Lists.Routes.AddLists(m, &endpoints[i])
 		}
-		s.Lists.AddFigures(m, figures.HeadlineSource)
+		s.Lists.Routes.AddFigures(m, figures.HeadlineSource)
 		for _, path := range contract.EncodePaths(m.Names) {
-			s.Lists.Add(m, path, list.Route{Handler: s.Site.AnswerEncode, Name: contract.EncodePath})
+			s.Lists.Routes.Add(m, path, list.Route{Handler: s.Site.AnswerEncode, Name: contract.EncodePath})
 		}
 		s.Site.AddPages(m)
 	}

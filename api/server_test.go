@@ -212,7 +212,7 @@ func TestAcquiredSnapshot(t *testing.T) {
 		t.Fatalf("%d references", old.Refs.Load())
 	}
 	var sc list.Scratch
-	sc.Request.Scan(contract.NewPlan(&contract.Endpoints[0], contract.Rows), nil)
+	sc.Request.Scanned.Scan(contract.NewPlan(&contract.Endpoints[0], contract.Rows), nil)
 	testkit.Must(t, sc.Request.Parse())
 	list := old.Bound.Lists[contract.Endpoints[0].Path]
 	if err := sc.Find(list); err != nil || !json.Valid(sc.Append(nil, list)) {

@@ -64,8 +64,8 @@ func FuzzUnknownNames(f *testing.F) {
 	plan := contract.NewPlan(&contract.Endpoints[0], contract.Rows)
 	f.Fuzz(func(t *testing.T, name string) {
 		var r contract.Request
-		r.Scan(plan, []byte(name))
-		names := r.UnknownNames()
+		r.Scanned.Scan(plan, []byte(name))
+		names := r.Scanned.UnknownNames()
 		if len(names) != 1 {
 			if len(names) > 0 && !strings.ContainsAny(name, "&=") {
 				t.Fatalf("%q is reported as the names %q", name, names)

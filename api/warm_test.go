@@ -181,7 +181,8 @@ func TestWarmUpOfDamagedTable(t *testing.T) {
 		if serving {
 			s.State.Snapshots.Current.Store(v)
 		}
-		w := list.WarmUp{Server: s.Files.Lists, Served: v, Began: time.Now(), Plans: s.Lists.ColdPlans(bound, nil)}
+		cold := s.Lists.Routes.ColdPlans(bound, nil)
+		w := list.WarmUp{Server: s.Files.Lists, Served: v, Began: time.Now(), Plans: cold}
 		damaged := bound.Lists[w.Plans[0].Endpoint.Contract().Path].Segment
 		damaged.MarkSuspect()
 		s.Lists.WarmLimit = time.Hour

@@ -13,8 +13,8 @@ import (
 
 // HandleAdmin answers requests of the admin listener.
 func (s *Admin) HandleAdmin(ctx *fasthttp.RequestCtx) {
-	defer s.Lists.Recovered(ctx)
-	if s.Lists.RefuseMalformed(ctx) {
+	defer s.Lists.Requests.Recovered(ctx)
+	if s.Lists.Requests.RefuseMalformed(ctx) {
 		return
 	}
 	reply.FaultHead.Begin(ctx)

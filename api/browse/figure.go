@@ -139,7 +139,7 @@ func unitOf(l *lang.Language, e *contract.Endpoint, m measure) string {
 	if m.name == countMeasure {
 		return l.T("records")
 	}
-	unit := e.Unit(m.name)
+	unit := e.Texts().Unit(m.name)
 	f := e.Figure(contract.ContractNames.Name(m.name))
 	switch {
 	case unit == "USD":

@@ -73,7 +73,7 @@ func isPlace(name string) bool {
 func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) *control {
 	values := s.values[p.Name]
 	l := s.language
-	c := &control{Name: p.Name, Label: label(l, p.Name), About: e.About(p), Kind: "text", Wrong: wrong}
+	c := &control{Name: p.Name, Label: label(l, p.Name), About: e.Texts().About(p), Kind: "text", Wrong: wrong}
 	if len(values) > 0 {
 		c.Value = values[len(values)-1]
 	}

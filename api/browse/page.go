@@ -106,7 +106,7 @@ func New(q *Question) (p *Page, clean string, err error) {
 	}
 	p = &Page{
 		Head: q.At(l.T(e.Summary), strings.TrimPrefix(s.address(s.values), q.Prefix)), Name: e.Name(),
-		Summary: l.T(e.Summary), Note: e.Note, AddingUp: l.T(e.AddingUp()),
+		Summary: l.T(e.Summary), Note: e.Note, AddingUp: l.T(e.Texts().AddingUp()),
 		Path: path, Docs: q.Root + "/docs/" + e.Name(), Freshness: q.Freshness, Dataset: q.Dataset,
 	}
 	if p.Countries, err = countries(q); err != nil {

@@ -33,7 +33,7 @@ func nounLabel(l *lang.Language, name string) string {
 // meaning is what a field means. The reference is in English, so other languages leave out what has
 // no translation.
 func meaning(l *lang.Language, e *contract.Endpoint, field string) string {
-	text := e.Meaning(field)
+	text := e.Texts().Meaning(field)
 	if told := l.T(text); l.IsEnglish() || told != text {
 		return told
 	}

@@ -59,7 +59,7 @@ func (a *Aggregation) reset() {
 
 var groupKind = &ParamKind{
 	read:  func(r *Request, p *Param) { r.Groups = r.readGroups(p, r.Groups) },
-	write: func(r *Request, dst []byte) []byte { return r.plan.Endpoint.appendGroups(dst, r.Groups) },
+	write: func(r *Request, dst []byte) []byte { return r.Scanned.plan.Endpoint.appendGroups(dst, r.Groups) },
 }
 
 var measureKind = &ParamKind{
@@ -70,7 +70,7 @@ var measureKind = &ParamKind{
 		}
 		names := make([]string, len(r.Measures))
 		for i, m := range r.Measures {
-			names[i] = r.plan.Endpoint.MeasureName(m)
+			names[i] = r.Scanned.plan.Endpoint.MeasureName(m)
 		}
 		return appendNames(dst, names...)
 	},
@@ -107,7 +107,7 @@ func (e *Endpoint) GroupNames() []string {
 // readGroups appends what a list of names says to group by. A name that is repeated counts once.
 func (r *Request) readGroups(p *Param, to []Group) []Group {
 	names, _ := r.readNames(p)
-	e := r.plan.Endpoint
+	e := r.Scanned.plan.Endpoint
 	for _, name := range names {
 		g := Group{Field: positionOf(e.Fields, name)}
 		if part := slices.Index(partNames[:], name); part > 0 && e.HasPeriod() {
@@ -144,7 +144,7 @@ func (r *Request) readMeasures(p *Param) {
 
 // readMeasure reads one measure: count, or a function and a field.
 func (r *Request) readMeasure(p *Param, text string) (m Measure, ok bool) {
-	e := r.plan.Endpoint
+	e := r.Scanned.plan.Endpoint
 	name, field, _ := strings.Cut(text, ":")
 	f := slices.Index(funcNames[:], name) // 0 is no function
 	alone := f >= 0 && isAlone(aggregate.Func(f))
@@ -181,8 +181,8 @@ func isAlone(f aggregate.Func) bool { return f == aggregate.Count || f == Covera
 
 // mayCover reports whether the groups of a request are of countries whose units the list has.
 func (r *Request) mayCover() bool {
-	return r.plan.Endpoint.UnitLevels() > 0 && slices.ContainsFunc(r.Groups, func(g Group) bool {
-		return r.plan.Endpoint.Fields[g.Field].Name == CountryParam
+	return r.Scanned.plan.Endpoint.UnitLevels() > 0 && slices.ContainsFunc(r.Groups, func(g Group) bool {
+		return r.Scanned.plan.Endpoint.Fields[g.Field].Name == CountryParam
 	})
 }
 
@@ -333,7 +333,7 @@ const levelField = "admin_level"
 // several: with Coarsest, those of countries do.
 func (r *Request) ShowsLevel() bool {
 	has := func(name string) bool {
-		return slices.Contains(r.Groups, Group{Field: positionOf(r.plan.Endpoint.Fields, name)})
+		return slices.Contains(r.Groups, Group{Field: positionOf(r.Scanned.plan.Endpoint.Fields, name)})
 	}
 	return r.Coarsest && has("location_code") && !has(levelField)
 }
@@ -342,13 +342,13 @@ func (r *Request) ShowsLevel() bool {
 func (r *Request) AggregateFields() []Field {
 	fields := make([]Field, 0, len(r.Groups)+len(r.Measures)+1)
 	for _, g := range r.Groups {
-		fields = append(fields, r.plan.Endpoint.groupField(g))
+		fields = append(fields, r.Scanned.plan.Endpoint.groupField(g))
 	}
 	if r.ShowsLevel() {
 		fields = append(fields, null(integers(levelField))...)
 	}
 	for _, m := range r.Measures {
-		fields = append(fields, r.plan.Endpoint.measureFields(m)...)
+		fields = append(fields, r.Scanned.plan.Endpoint.measureFields(m)...)
 	}
 	return fields
 }

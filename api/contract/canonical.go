@@ -24,15 +24,15 @@ type canonicalQuery struct {
 }
 
 func (r *Request) canonicalize() {
-	p, c := r.plan, &r.canonical
+	p, c := r.Scanned.plan, &r.canonical
 	c.pairs, c.limitAt, c.offsetAt = c.pairs[:0], 0, 0
 	c.ranks = c.ranks[:0]
-	for _, position := range r.given {
+	for _, position := range r.Scanned.given {
 		c.ranks = insert(c.ranks, p.rank[position])
 	}
 	for _, rank := range c.ranks {
 		position := p.byName[rank]
-		raw, param := &r.raw[position], &p.Params[position]
+		raw, param := &r.Scanned.raw[position], &p.Params[position]
 		switch {
 		case param.Own != nil:
 			from := len(c.pairs)
@@ -68,21 +68,25 @@ func (r *Request) canonicalize() {
 
 // AppendCanonical appends the canonical query.
 func (r *Request) AppendCanonical(dst []byte) []byte {
-	return r.appendCanonical(dst, r.Offset, r.Limit != r.plan.usualLimit())
+	limit := r.Limit
+	if limit == r.Scanned.plan.usualLimit() {
+		limit = -1
+	}
+	return r.canonical.appendTo(dst, r.Offset, limit)
 }
 
 // AppendPage appends the canonical query of the page at another offset. It always has a limit: some
 // clients ignore a reference that is only "?".
 func (r *Request) AppendPage(dst []byte, offset uint64) []byte {
-	return r.appendCanonical(dst, offset, true)
+	return r.canonical.appendTo(dst, offset, r.Limit)
 }
 
-func (r *Request) appendCanonical(dst []byte, offset uint64, limit bool) []byte {
-	c := &r.canonical
+// appendTo appends the query with an offset and a limit, without one if that is negative.
+func (c *canonicalQuery) appendTo(dst []byte, offset uint64, limit int) []byte {
 	from := len(dst)
 	dst = append(dst, c.pairs[:c.limitAt]...)
-	if limit {
-		dst = strconv.AppendInt(append(dst, "limit="...), int64(r.Limit), 10)
+	if limit >= 0 {
+		dst = strconv.AppendInt(append(dst, "limit="...), int64(limit), 10)
 		dst = append(dst, '&')
 	}
 	dst = append(dst, c.pairs[c.limitAt:c.offsetAt]...)
@@ -110,7 +114,7 @@ func (r *Request) appendValue(dst []byte, p *Param, position int, v *index.Value
 			return appendInstant(dst, at)
 		}
 		// The instants at both ends cannot be written as such in a query.
-		return appendEscaped(dst, r.text(position))
+		return appendEscaped(dst, r.Scanned.text(position))
 	}
 	return appendEscaped(dst, v.Text)
 }

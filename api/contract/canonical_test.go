@@ -13,7 +13,7 @@ import (
 func canonicalOf(t *testing.T, p *Plan, query string) (form string, ok bool) {
 	t.Helper()
 	var r Request
-	r.Scan(p, []byte(query))
+	r.Scanned.Scan(p, []byte(query))
 	if r.Parse() != nil {
 		return "", false
 	}
@@ -25,12 +25,12 @@ func canonicalOf(t *testing.T, p *Plan, query string) (form string, ok bool) {
 func checkCanonical(t *testing.T, p *Plan, query string) {
 	t.Helper()
 	var first, again Request
-	first.Scan(p, []byte(query))
+	first.Scanned.Scan(p, []byte(query))
 	if first.Parse() != nil {
 		return
 	}
 	canonical := first.AppendCanonical(nil)
-	again.Scan(p, canonical)
+	again.Scanned.Scan(p, canonical)
 	if err := again.Parse(); err != nil {
 		t.Fatalf("%q: the canonical form %q is rejected: %v", query, canonical, err)
 	}

@@ -60,7 +60,7 @@ func TestExampleValues(t *testing.T) {
 				t.Errorf("%s: %s has no example or description", e.Path, p.Name)
 			}
 			var r Request
-			r.Scan(NewPlan(&e, Rows), []byte(p.Name+"="+url.QueryEscape(value)))
+			r.Scanned.Scan(NewPlan(&e, Rows), []byte(p.Name+"="+url.QueryEscape(value)))
 			if err := r.Parse(); err != nil {
 				t.Errorf("%s: %s=%s: %v", e.Path, p.Name, value, err)
 			}

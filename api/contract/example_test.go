@@ -11,14 +11,14 @@ import (
 func ExampleRequest() {
 	plan := contract.NewPlan(&contract.Endpoints[0], contract.Rows) // the list of datasets
 	var r contract.Request
-	r.Scan(plan, []byte("limit=010&dataset_catalog_title=floods+2024&colour=red&offset=0"))
+	r.Scanned.Scan(plan, []byte("limit=010&dataset_catalog_title=floods+2024&colour=red&offset=0"))
 	if err := r.Parse(); err != nil {
 		fmt.Println(err)
 	}
 	fmt.Println(string(r.AppendCanonical(nil)))
-	fmt.Println(r.UnknownNames())
+	fmt.Println(r.Scanned.UnknownNames())
 
-	r.Scan(plan, []byte("limit=ten"))
+	r.Scanned.Scan(plan, []byte("limit=ten"))
 	if invalid, ok := errors.AsType[*contract.Invalid](r.Parse()); ok {
 		fmt.Println(invalid.Issues[0].Param, invalid.Issues[0].Type)
 	}

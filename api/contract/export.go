@@ -63,7 +63,7 @@ var compressions = newEnum(compressionParam, "none", "zstd")
 
 var compressionKind = &ParamKind{
 	read: func(r *Request, p *Param) {
-		switch text := r.text(r.position); {
+		switch text := r.Scanned.text(r.position); {
 		case !p.Enum.has(text):
 			r.fault(notInEnum(p, text))
 		case text == "zstd" && r.Format != FormatArrow: // output_format was read before
@@ -176,18 +176,18 @@ func TooManyRows(r *Request, rows, most int) Issue {
 // no value can end the header field early.
 func (r *Request) FileName(date string) string {
 	var b strings.Builder
-	b.WriteString(r.plan.Endpoint.Name())
-	if kind := r.Kind(); kind != Rows && kind != Export {
+	b.WriteString(r.Scanned.plan.Endpoint.Name())
+	if kind := r.Scanned.Kind(); kind != Rows && kind != Export {
 		b.WriteString("-" + kind.String())
 	}
-	for position := range r.plan.Params {
-		param := &r.plan.Params[position]
-		if param.Type != String || !isCodeName(param.single()) || !r.isGiven(position) {
+	for position := range r.Scanned.plan.Params {
+		param := &r.Scanned.plan.Params[position]
+		if param.Type != String || !isCodeName(param.single()) || !r.Scanned.isGiven(position) {
 			continue
 		}
 		if param.List {
-			appendCodes(&b, r.Filters[r.raw[position].filter-1].Values)
-		} else if code := r.text(position); isCode(code) {
+			appendCodes(&b, r.Filters[r.Scanned.raw[position].filter-1].Values)
+		} else if code := r.Scanned.text(position); isCode(code) {
 			b.WriteByte('_')
 			b.WriteString(code)
 		}
@@ -195,7 +195,7 @@ func (r *Request) FileName(date string) string {
 	b.WriteByte('_')
 	b.WriteString(date)
 	switch {
-	case r.Kind() == Export:
+	case r.Scanned.Kind() == Export:
 		b.WriteString(formatOf(r.Format).extension)
 	case r.GeoJSON:
 		b.WriteString(".geojson")
@@ -249,14 +249,14 @@ func isCode(value string) bool {
 // Location is the code of the only location that a request asks for, in capitals. It is empty when
 // the request asks for several.
 func (r *Request) Location() string {
-	for position := range r.plan.Params {
-		param := &r.plan.Params[position]
+	for position := range r.Scanned.plan.Params {
+		param := &r.Scanned.plan.Params[position]
 		name := param.single()
-		isLocation := name == "location_code" || name == "code" && r.plan.Endpoint.Table == "location"
+		isLocation := name == "location_code" || name == "code" && r.Scanned.plan.Endpoint.Table == "location"
 		if !isLocation || param.Op != index.Like {
 			continue
 		}
-		if filter := r.raw[position].filter; filter > 0 {
+		if filter := r.Scanned.raw[position].filter; filter > 0 {
 			f := &r.Filters[filter-1]
 			code := f.Value.Text
 			if len(f.Values) == 1 {

@@ -55,9 +55,9 @@ func FieldNames(fields []Field) []string {
 // AllFields are the fields of the answer's records without FieldsParam.
 func (r *Request) AllFields() []Field {
 	if r.CSV {
-		return r.plan.Endpoint.CSVFields()
+		return r.Scanned.plan.Endpoint.CSVFields()
 	}
-	return r.plan.Endpoint.Fields
+	return r.Scanned.plan.Endpoint.Fields
 }
 
 // AnswerFields are the fields of the answer's records.
@@ -149,7 +149,7 @@ const MaxFacet = 200
 
 var ofKind = &ParamKind{
 	read:  func(r *Request, p *Param) { r.Of = r.readGroups(p, r.Of) },
-	write: func(r *Request, dst []byte) []byte { return r.plan.Endpoint.appendGroups(dst, r.Of) },
+	write: func(r *Request, dst []byte) []byte { return r.Scanned.plan.Endpoint.appendGroups(dst, r.Of) },
 	issue: func(e *Endpoint, kind, text string) Issue {
 		return Issue{
 			Type: kind, Param: ofParam, NullInput: true,
@@ -160,7 +160,7 @@ var ofKind = &ParamKind{
 }
 
 // FacetName is the name of a field whose values are counted, in requests and records.
-func (r *Request) FacetName(g Group) string { return r.plan.Endpoint.groupName(g) }
+func (r *Request) FacetName(g Group) string { return r.Scanned.plan.Endpoint.groupName(g) }
 
 // TooManyNumbers is the error of a request for the values of a field that are too many to count.
 func (r *Request) TooManyNumbers(g Group, most int) *Invalid {
@@ -174,7 +174,7 @@ func (r *Request) TooManyNumbers(g Group, most int) *Invalid {
 // also for several values or as one end of a range. start_date and end_date choose periods, so they
 // are filters of the period's fields and parts.
 func (r *Request) Restricts(param int, g Group) bool {
-	p, field := &r.plan.Params[param], r.plan.Endpoint.Fields[g.Field].Name
+	p, field := &r.Scanned.plan.Params[param], r.Scanned.plan.Endpoint.Fields[g.Field].Name
 	switch {
 	case p.Type == Day:
 		return field == PeriodStart || field == PeriodEnd

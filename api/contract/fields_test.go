@@ -20,7 +20,7 @@ func TestFieldsOfCSV(t *testing.T) {
 		"output_format=csv&fields=" + strings.Join(FieldNames(e.Fields), ","):      len(e.Fields),
 	} {
 		var r Request
-		r.Scan(NewPlan(&e, Rows), []byte(query))
+		r.Scanned.Scan(NewPlan(&e, Rows), []byte(query))
 		if err := r.Parse(); err != nil != (want < 0) {
 			t.Errorf("%s: %v", query, err)
 		} else if got := len(r.AnswerFields()); err == nil && got != want {

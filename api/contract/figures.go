@@ -222,31 +222,31 @@ var (
 
 // SumRules says in sentences which figures NAME/aggregate adds up, and over what. They follow from
 // the declarations, as do the errors for other requests. There are none for lists without figures.
-func (e *Endpoint) SumRules() []string {
+func (t Texts) SumRules() []string {
 	var rules []string
 	rule := func(before string, names []string, after string) {
 		if len(names) > 0 {
 			rules = append(rules, before+inSentence(names)+after)
 		}
 	}
-	rule("sum and mean: ", e.figuresOf(Added), ".")
-	rule("mean only: ", e.figuresOf(Averaged), ".")
-	rule("Neither sum nor mean: ", e.figuresOf(Apart), ".")
-	if e.Dimensions == nil {
+	rule("sum and mean: ", t.of.figuresOf(Added), ".")
+	rule("mean only: ", t.of.figuresOf(Averaged), ".")
+	rule("Neither sum nor mean: ", t.of.figuresOf(Apart), ".")
+	if t.of.Dimensions == nil {
 		return rules
 	}
-	if e.dimensionsOf(Levels) != nil {
+	if t.of.dimensionsOf(Levels) != nil {
 		rules = append(rules, "No place beside one that contains it, unless grouped by admin_level: "+
 			"admin_level=coarsest, or one level.")
 	}
-	rule("One value in each group: ", e.dimensionsOf(Overlapping), ".")
-	rule("For averages one value, or grouped by: ", e.dimensionsOf(Alike), ".")
-	for i := range e.Dimensions {
-		d := &e.Dimensions[i]
-		added := e.figuresOf(Added) != nil
+	rule("One value in each group: ", t.of.dimensionsOf(Overlapping), ".")
+	rule("For averages one value, or grouped by: ", t.of.dimensionsOf(Alike), ".")
+	for i := range t.of.Dimensions {
+		d := &t.of.Dimensions[i]
+		added := t.of.figuresOf(Added) != nil
 		switch {
 		case d.Kind == Totals:
-			field := e.names.Name(d.Field)
+			field := t.of.names.Name(d.Field)
 			rules = append(rules, "No total beside its parts, unless grouped by "+field+": "+d.totals()+".")
 		case d.Kind == Stock || d.Kind == Yearly:
 			rules = append(rules, "One period in each group: latest=edition, start_date and end_date that leave "+
@@ -296,13 +296,13 @@ func (e *Endpoint) dimensionsOf(kind Spread) []string {
 
 // SeriesText names what rows of one series have in common, empty where there are no series. The
 // unit of a row has no field of its own: it is the place, with the provider's names.
-func (e *Endpoint) SeriesText() string {
+func (t Texts) SeriesText() string {
 	var names []string
-	for _, column := range e.Series() {
+	for _, column := range t.of.Series() {
 		if slices.Contains(unit2, column) || slices.Contains(unit1, column) {
 			column = "place"
 		}
-		if name := e.names.Name(column); !slices.Contains(names, name) {
+		if name := t.of.names.Name(column); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

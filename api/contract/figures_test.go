@@ -128,7 +128,7 @@ func TestAddingUpAgrees(t *testing.T) {
 	}
 	for i := range Endpoints {
 		e := &Endpoints[i]
-		advice := e.AddingUp()
+		advice := e.Texts().AddingUp()
 		for _, d := range e.Dimensions {
 			word := cmp.Or(words[d.Field], d.Field)
 			switch d.Kind {

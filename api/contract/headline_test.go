@@ -54,9 +54,9 @@ func TestHeadlines(t *testing.T) {
 				query.Set(LatestParam, LatestEdition)
 			}
 			var r Request
-			r.Scan(NewPlan(h.List(set), Aggregate), []byte(query.Encode()))
-			if err := r.Parse(); err != nil || r.UnknownCount() > 0 {
-				t.Errorf("%s in %s names: %v, unknown %q", h.Name, set, err, r.UnknownNames())
+			r.Scanned.Scan(NewPlan(h.List(set), Aggregate), []byte(query.Encode()))
+			if err := r.Parse(); err != nil || r.Scanned.UnknownCount() > 0 {
+				t.Errorf("%s in %s names: %v, unknown %q", h.Name, set, err, r.Scanned.UnknownNames())
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func TestCoverageMeasure(t *testing.T) {
 	} {
 		var r Request
 		at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Table == "conflict_event" })
-		r.Scan(NewPlan(&Endpoints[at], Aggregate), []byte(query))
+		r.Scanned.Scan(NewPlan(&Endpoints[at], Aggregate), []byte(query))
 		err := r.Parse()
 		if (err == nil) != fine {
 			t.Errorf("%s: %v", query, err)
@@ -96,7 +96,7 @@ func TestCoverageMeasure(t *testing.T) {
 	}
 	var r Request
 	at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Table == "funding" })
-	r.Scan(NewPlan(&Endpoints[at], Aggregate), []byte("group_by=location_code&measures=coverage"))
+	r.Scanned.Scan(NewPlan(&Endpoints[at], Aggregate), []byte("group_by=location_code&measures=coverage"))
 	if r.Parse() == nil {
 		t.Error("funding has coverage, but no units")
 	}
@@ -112,7 +112,7 @@ func TestFiguresRefuseFilters(t *testing.T) {
 			for k := range EndpointsIn(set) {
 				for _, name := range NewPlan(&EndpointsIn(set)[k], Rows).names {
 					var r Request
-					r.Scan(plan, []byte(name+"=1&nothing=1"))
+					r.Scanned.Scan(plan, []byte(name+"=1&nothing=1"))
 					var invalid *Invalid
 					isOne := func(i Issue) bool { return i.Type == "extra_forbidden" && i.Param == name }
 					isFault := errors.As(r.Parse(), &invalid) && slices.ContainsFunc(invalid.Issues, isOne)
@@ -125,9 +125,9 @@ func TestFiguresRefuseFilters(t *testing.T) {
 				}
 			}
 			var r Request
-			r.Scan(plan, []byte("sector_code=&nothing=1"))
-			if err := r.Parse(); err != nil || r.UnknownCount() != 2 {
-				t.Errorf("%s: %v, %d unknown", plan.Endpoint.Path, err, r.UnknownCount())
+			r.Scanned.Scan(plan, []byte("sector_code=&nothing=1"))
+			if err := r.Parse(); err != nil || r.Scanned.UnknownCount() != 2 {
+				t.Errorf("%s: %v, %d unknown", plan.Endpoint.Path, err, r.Scanned.UnknownCount())
 			}
 		}
 		if refused == 0 {

@@ -129,15 +129,15 @@ func FuzzQuery(f *testing.F) {
 		want := plainQuery(query)
 		var r Request
 		for _, p := range plans {
-			r.Scan(p, []byte(query))
+			r.Scanned.Scan(p, []byte(query))
 			for position, param := range p.Params {
 				value, given := want[param.Name]
-				if r.isGiven(position) != given || given && r.text(position) != value {
-					t.Fatalf("%q: %s is %q %v, want %q %v", query, param.Name, r.text(position), r.isGiven(position),
-						value, given)
+				if r.Scanned.isGiven(position) != given || given && r.Scanned.text(position) != value {
+					t.Fatalf("%q: %s is %q %v, want %q %v", query, param.Name,
+						r.Scanned.text(position), r.Scanned.isGiven(position), value, given)
 				}
 			}
-			if identifier := string(r.Identifier()); identifier != want[IdentifierParam] ||
+			if identifier := string(r.Scanned.Identifier()); identifier != want[IdentifierParam] ||
 				identifier != string(QueryIdentifier([]byte(query))) {
 				t.Fatalf("%q: the identifier is %q, want %q", query, identifier, want[IdentifierParam])
 			}
@@ -208,7 +208,7 @@ func TestIdentifierValue(t *testing.T) {
 		"Democratic Republic of the Congo": false, "b96fd135-e3a4-4e0c-8409-167be2bba03d": false, "%ab%": false,
 	} {
 		var r Request
-		r.Scan(planOf("/api/v2/metadata/location"), []byte("name="+url.QueryEscape(value)))
+		r.Scanned.Scan(planOf("/api/v2/metadata/location"), []byte("name="+url.QueryEscape(value)))
 		testkit.Must(t, r.Parse())
 		if got := r.HasIdentifierValue(); got != want {
 			t.Errorf("%q: %v, want %v", value, got, want)

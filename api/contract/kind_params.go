@@ -58,7 +58,7 @@ func kindParams(e *Endpoint, k Kind) []Param {
 func (r *Request) readNames(p *Param) (names []string, ok bool) {
 	issues, count := len(r.issues), 0
 	sent := ""
-	for _, list := range r.lists {
+	for _, list := range r.Scanned.lists {
 		if list.position != r.position {
 			continue
 		}
@@ -70,7 +70,7 @@ func (r *Request) readNames(p *Param) (names []string, ok bool) {
 		if text == "" {
 			issue := tooFew(p.Name, ", or leave out "+p.Name)
 			if p.Required {
-				issue = p.Own.issue(r.plan.Endpoint, "too_short", "List should have at least 1 value")
+				issue = p.Own.issue(r.Scanned.plan.Endpoint, "too_short", "List should have at least 1 value")
 			}
 			r.issues = append(r.issues[:issues], issue)
 			return nil, false
@@ -122,7 +122,7 @@ var snapshotForm = regexp.MustCompile(snapshotPattern)
 
 var sinceKind = &ParamKind{
 	read: func(r *Request, p *Param) {
-		r.Since = r.text(r.position)
+		r.Since = r.Scanned.text(r.position)
 		if r.withinMax(p, r.Since) && !snapshotForm.MatchString(r.Since) {
 			r.fault(Issue{
 				Type: "string_pattern_mismatch", Param: p.Name, Input: r.Since,

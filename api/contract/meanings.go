@@ -55,14 +55,20 @@ func section(name string) map[string]string {
 	return pairs
 }
 
+// Texts are what is said of an endpoint: in its description, on pages and to agents.
+type Texts struct{ of *Endpoint }
+
+// Texts returns what is said of the endpoint.
+func (e *Endpoint) Texts() Texts { return Texts{e} }
+
 // Meaning is what the field means, with its unit.
-func (e *Endpoint) Meaning(field string) string {
+func (t Texts) Meaning(field string) string {
 	field = ContractNames.Name(field)
-	text, ok := meanings[e.Table+"."+field]
+	text, ok := meanings[t.of.Table+"."+field]
 	if !ok {
 		text = meanings[field]
 	}
-	return e.names.text(text)
+	return t.of.names.text(text)
 }
 
 // wordsOf reads the words of values by field and value.
@@ -100,27 +106,27 @@ func LabelOf(name string) string {
 }
 
 // ShortName is what the list has in a few words, empty for metadata.
-func (e *Endpoint) ShortName() string { return shortNames[e.Contract().Name()] }
+func (t Texts) ShortName() string { return shortNames[t.of.Contract().Name()] }
 
 // Unit is the unit of the field's numbers, empty if they have none of their own.
-func (e *Endpoint) Unit(field string) string { return units[ContractNames.Name(field)] }
+func (t Texts) Unit(field string) string { return units[ContractNames.Name(field)] }
 
 // AddingUp is how figures of several records may be added up. It is empty for lists of codes.
-func (e *Endpoint) AddingUp() string { return e.names.text(addingUp[e.Table]) }
+func (t Texts) AddingUp() string { return t.of.names.text(addingUp[t.of.Table]) }
 
 // About is what the parameter is about and how it matches. The parameter's own text (Describe) has
 // no meaning of the field, which depends on the endpoint.
-func (e *Endpoint) About(p *Param) string {
-	about := e.names.text(p.Describe())
+func (t Texts) About(p *Param) string {
+	about := t.of.names.text(p.Describe())
 	if p.Name == LatestParam {
-		return Sentences(about, "A series is the records with the same "+e.SeriesText()+".", e.EditionText())
+		return Sentences(about, "A series is the records with the same "+t.SeriesText()+".", t.EditionText())
 	}
 	if len(p.Columns) == 0 || p.Type == Day || p.IsLevel() {
 		return about
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(p.single(), "_min"), "_max")
-	text := e.names.text(filterOnly[ContractNames.Name(p.single())])
-	if meaning := e.Meaning(name); meaning != "" && e.HasField(name) {
+	text := t.of.names.text(filterOnly[ContractNames.Name(p.single())])
+	if meaning := t.Meaning(name); meaning != "" && t.of.HasField(name) {
 		text = meaning
 	}
 	other := ""
@@ -275,4 +281,4 @@ func (f *Field) TypeText() string {
 }
 
 // GroupTitle is the title of the endpoint's path group.
-func (e *Endpoint) GroupTitle() string { return groupTitles[e.Group()] }
+func (t Texts) GroupTitle() string { return groupTitles[t.of.Group()] }

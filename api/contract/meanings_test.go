@@ -12,7 +12,7 @@ func TestMeanings(t *testing.T) {
 	for i := range Endpoints {
 		e := &Endpoints[i]
 		for _, f := range e.Fields {
-			text := e.Meaning(f.Name)
+			text := e.Texts().Meaning(f.Name)
 			if !strings.HasSuffix(text, ".") {
 				t.Errorf("%s, field %s: meaning %q is no sentence", e.Name(), f.Name, text)
 			}
@@ -66,7 +66,7 @@ func TestAboutFilters(t *testing.T) {
 		p := NewPlan(e, Rows)
 		for j := range p.Params {
 			param := &p.Params[j]
-			about := e.About(param)
+			about := e.Texts().About(param)
 			if !strings.HasSuffix(about, ".") {
 				t.Errorf("%s, parameter %s: %q is no sentence", e.Name(), param.Name, about)
 			}
@@ -90,7 +90,7 @@ func TestAddingUp(t *testing.T) {
 	for i := range Endpoints {
 		e := &Endpoints[i]
 		known[e.Table] = true
-		if e.Group() != "metadata" && e.AddingUp() == "" {
+		if e.Group() != "metadata" && e.Texts().AddingUp() == "" {
 			t.Errorf("%s: nothing says how its figures are added up", e.Name())
 		}
 	}

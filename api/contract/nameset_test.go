@@ -111,11 +111,11 @@ func TestTwinFilters(t *testing.T) {
 func readFilters(t *testing.T, plan *Plan, query string) string {
 	t.Helper()
 	var r Request
-	r.Scan(plan, []byte(query))
+	r.Scanned.Scan(plan, []byte(query))
 	if err := r.Parse(); err != nil {
 		return err.Error()
 	}
-	return fmt.Sprint(r.Filters, r.UnknownNames(), string(r.AppendCanonical(nil)))
+	return fmt.Sprint(r.Filters, r.Scanned.UnknownNames(), string(r.AppendCanonical(nil)))
 }
 
 // TestTwoValues checks that different values under both names of a parameter are refused, with both
@@ -131,7 +131,7 @@ func TestTwoValues(t *testing.T) {
 			p.Name + "=" + value + "&" + twin + "=", twin + "=x" + value + "&" + p.Name + "=" + value,
 			p.Name + "=" + value + "&" + twin + "=" + value + "&" + twin + "=%20",
 		} {
-			r.Scan(plan, []byte(query))
+			r.Scanned.Scan(plan, []byte(query))
 			fault, ok := errors.AsType[*Invalid](r.Parse())
 			if !ok || len(fault.Issues) != 1 || fault.Issues[0].Param != p.Name ||
 				!strings.Contains(fault.Issues[0].Text.String(), p.Name+" and "+twin+" ") {
@@ -140,7 +140,7 @@ func TestTwoValues(t *testing.T) {
 		}
 	})
 	// The state of one request must not reach the next.
-	r.Scan(planOf("/api/v2/metadata/dataset"), []byte("dataset_catalog_id=a"))
+	r.Scanned.Scan(planOf("/api/v2/metadata/dataset"), []byte("dataset_catalog_id=a"))
 	if err := r.Parse(); err != nil || len(r.Filters) != 1 {
 		t.Errorf("%v, %+v", err, r.Filters)
 	}

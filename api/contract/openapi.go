@@ -99,7 +99,7 @@ func Description(s NameSet, base, prefix string, kinds ...Kind) ([]byte, error) 
 	for i := range endpoints {
 		e := &endpoints[i]
 		name := schemaName(e)
-		record := recordSchema(e.Summary, e.Fields, e.Meaning)
+		record := recordSchema(e.Summary, e.Fields, e.Texts().Meaning)
 		d.Schemas = append(d.Schemas, Member{name, record}, Member{name + "List", listSchema(name)})
 		for _, k := range append([]Kind{Rows}, kinds...) {
 			p := NewPlan(e, k)
@@ -140,7 +140,7 @@ func tags(kinds []Kind) (all array) {
 	for i := range Endpoints {
 		lists = append(lists, Endpoints[i].Summary)
 		if i+1 == len(Endpoints) || Endpoints[i+1].Group() != Endpoints[i].Group() {
-			tag(Endpoints[i].GroupTitle(), lists...)
+			tag(Endpoints[i].Texts().GroupTitle(), lists...)
 			lists = nil
 		}
 	}
@@ -175,7 +175,7 @@ type operation struct {
 func (p *Plan) operation(earlier bool) json.RawMessage {
 	e, kind := p.Endpoint, p.Kind.name()
 	o := operation{
-		Tag: e.GroupTitle(), Summary: e.Summary + ": " + kindTexts[kind+" summary"], ID: kind + schemaName(e),
+		Tag: e.Texts().GroupTitle(), Summary: e.Summary + ": " + kindTexts[kind+" summary"], ID: kind + schemaName(e),
 		Records: kindTexts[kind+" records"], HasDates: p.start >= 0, OwnHeader: ownHeaders[p.Kind],
 		Provisional:      e.Provisional != Never && (p.Kind == Rows || p.Kind == Aggregate),
 		IdentifierHeader: e.names.IdentifierHeader(), Identifier: examples[IdentifierParam],
@@ -186,7 +186,7 @@ func (p *Plan) operation(earlier bool) json.RawMessage {
 		if p.Kind != Rows && param.Own == nil && !ofExport { // it is the endpoint's component
 			o.Parameters = append(o.Parameters, ref("parameters", componentName(e, param)))
 		} else if earlier || !param.Earlier {
-			o.Parameters = append(o.Parameters, e.parameter(param))
+			o.Parameters = append(o.Parameters, e.Texts().parameter(param))
 		}
 	}
 	// Only JSON is declared. With a second type, generated clients give callers "list or text", and
@@ -197,12 +197,12 @@ func (p *Plan) operation(earlier bool) json.RawMessage {
 	switch p.Kind {
 	case Rows:
 		o.ID, o.Summary = cmp.Or(e.operation, o.ID), e.Summary
-		about = []string{e.Note, e.AddingUp(), "The order of records is fixed."}
+		about = []string{e.Note, e.Texts().AddingUp(), "The order of records is fixed."}
 		if e.HasPoints() {
 			o.Records += " With output_format=geojson they come as application/geo+json, a FeatureCollection of points."
 		}
 	case Aggregate:
-		about = append(about, e.SumRules()...)
+		about = append(about, e.Texts().SumRules()...)
 	case Export:
 		o.Content = exportContent(e)
 	}
@@ -213,12 +213,12 @@ func (p *Plan) operation(earlier bool) json.RawMessage {
 	return fill("operation", o)
 }
 
-func (e *Endpoint) parameter(p *Param) Object {
+func (t Texts) parameter(p *Param) Object {
 	described := Object{
-		{"name", p.Name}, {"in", "query"}, {"required", p.Required}, {"description", e.About(p)},
+		{"name", p.Name}, {"in", "query"}, {"required", p.Required}, {"description", t.About(p)},
 	}
 	if p.List {
-		items := Object{{"type", "array"}, {"items", e.itemSchema(p)}, {"minItems", 1}, {"maxItems", MaxValues}}
+		items := Object{{"type", "array"}, {"items", t.itemSchema(p)}, {"minItems", 1}, {"maxItems", MaxValues}}
 		return append(described, Object{
 			{"style", "form"}, {"explode", false}, {"schema", items}, {"example", p.listExample()},
 		}...)

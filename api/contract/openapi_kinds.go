@@ -32,7 +32,7 @@ func filterComponents(e *Endpoint) Object {
 	p := NewPlan(e, Facets) // any kind but Rows
 	for i := range p.Params {
 		if param := &p.Params[i]; param.Own == nil {
-			all = append(all, Member{componentName(e, param), withoutChoice(e.parameter(param))})
+			all = append(all, Member{componentName(e, param), withoutChoice(e.Texts().parameter(param))})
 		}
 	}
 	return all
@@ -105,12 +105,12 @@ func (p *Plan) ExampleQuery(snapshot string) string {
 const itemPattern = `^[^,\\]+$`
 
 // itemSchema is the schema of a value of a list, as it is sent.
-func (e *Endpoint) itemSchema(p *Param) Object {
+func (t Texts) itemSchema(p *Param) Object {
 	s := p.schema()
 	switch p.Type {
 	case String:
 		if p.Name == measureParam {
-			return append(s, Member{"pattern", e.measurePattern()})
+			return append(s, Member{"pattern", t.measurePattern()})
 		}
 		s = append(s, Member{"pattern", itemPattern})
 	case Choice:
@@ -142,13 +142,13 @@ func (p *Param) listExample() array {
 }
 
 // measurePattern is the form of a measure: there are too many for an enumeration.
-func (e *Endpoint) measurePattern() string {
+func (t Texts) measurePattern() string {
 	choices := []string{aggregate.Count.String()}
-	if e.UnitLevels() > 0 {
+	if t.of.UnitLevels() > 0 {
 		choices = append(choices, CoverageName)
 	}
 	for f := aggregate.Count + 1; f < Coverage; f++ {
-		if fields := e.measured(f); len(fields) > 0 {
+		if fields := t.of.measured(f); len(fields) > 0 {
 			choices = append(choices, f.String()+":("+strings.Join(fields, "|")+")")
 		}
 	}
@@ -220,7 +220,7 @@ func (p *Plan) figureOperation(id, record, about string, before ...any) any {
 		Parameters: before, Named: len(before) > 0,
 	}
 	for i := range p.Params {
-		o.Parameters = append(o.Parameters, p.Endpoint.parameter(&p.Params[i]))
+		o.Parameters = append(o.Parameters, p.Endpoint.Texts().parameter(&p.Params[i]))
 	}
 	return fill("operation", o)
 }

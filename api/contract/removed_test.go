@@ -75,11 +75,12 @@ func TestEarlierFilters(t *testing.T) {
 		}
 		for _, name := range all {
 			var r Request
-			r.Scan(NewPlan(&Endpoints[i], Rows), []byte(name+"=2024-01-01"))
-			if err := r.Parse(); err != nil || len(r.Filters) > 0 || !slices.Equal(r.UnknownNames(), []string{name}) {
-				t.Errorf("%s, %s: %v, unknown %v", Endpoints[i].Path, name, err, r.UnknownNames())
+			r.Scanned.Scan(NewPlan(&Endpoints[i], Rows), []byte(name+"=2024-01-01"))
+			err, unknown := r.Parse(), r.Scanned.UnknownNames()
+			if err != nil || len(r.Filters) > 0 || !slices.Equal(unknown, []string{name}) {
+				t.Errorf("%s, %s: %v, unknown %v", Endpoints[i].Path, name, err, unknown)
 			}
-			r.Scan(NewPlan(&hapiEndpoints[i], Rows), []byte(name+"="))
+			r.Scanned.Scan(NewPlan(&hapiEndpoints[i], Rows), []byte(name+"="))
 			if err := r.Parse(); err != nil || len(r.Filters) > 0 {
 				t.Errorf("%s, empty %s: %v, %d filters", hapiEndpoints[i].Path, name, err, len(r.Filters))
 			}

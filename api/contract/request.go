@@ -22,7 +22,7 @@ type Filter struct {
 // Request is one list request. Its memory is reused by the next Scan. Until then it refers to the
 // bytes of the query string that it was made from.
 type Request struct {
-	Scanned
+	Scanned Scanned
 
 	Limit   int
 	Offset  uint64
@@ -47,7 +47,7 @@ type Request struct {
 
 // Parse reads the values that Scan found. The error is *BadDay or *Invalid.
 func (r *Request) Parse() error {
-	p := r.plan
+	p := r.Scanned.plan
 	r.Filters, r.values = r.Filters[:0], r.values[:0]
 	r.Limit, r.Offset, r.CSV, r.GeoJSON, r.NDJSON = p.usualLimit(), 0, false, false, false
 	r.issues, r.hints = nil, nil
@@ -58,15 +58,15 @@ func (r *Request) Parse() error {
 		r.setFormat(FormatCSV)
 	}
 	for _, position := range [...]int{p.start, p.end} {
-		if position < 0 || !r.isGiven(position) {
+		if position < 0 || !r.Scanned.isGiven(position) {
 			continue
 		}
 		r.position = position
-		if err := r.readDay(&p.Params[position], r.text(position)); err != nil {
+		if err := r.readDay(&p.Params[position], r.Scanned.text(position)); err != nil {
 			return err
 		}
 	}
-	for _, position := range r.given {
+	for _, position := range r.Scanned.given {
 		param := &p.Params[position]
 		if param.Type == Day {
 			continue
@@ -80,9 +80,9 @@ func (r *Request) Parse() error {
 			r.readList(param)
 			continue
 		}
-		text := r.text(position)
+		text := r.Scanned.text(position)
 		switch {
-		case r.raw[position].clashes():
+		case r.Scanned.raw[position].clashes():
 			r.fault(twoValues(param, text))
 		case param.Columns == nil:
 			r.readPage(param, text)
@@ -93,11 +93,11 @@ func (r *Request) Parse() error {
 		}
 	}
 	for _, position := range p.required {
-		if !r.isGiven(position) {
+		if !r.Scanned.isGiven(position) {
 			r.fault(p.Params[position].Own.issue(p.Endpoint, "missing", "Field required"))
 		}
 	}
-	if r.issues = append(r.issues, r.refused...); r.issues != nil {
+	if r.issues = append(r.issues, r.Scanned.refused...); r.issues != nil {
 		return &Invalid{Issues: r.issues}
 	}
 	r.canonicalize()
@@ -128,7 +128,7 @@ func (r *Request) readPage(p *Param, text string) {
 			r.fault(tooSmall.issue(p.Name, text, *p.Floor))
 		case p.Ceiling != nil && value > int64(*p.Ceiling):
 			r.fault(tooGreat.issue(p.Name, text, *p.Ceiling))
-			if r.plan.Kind == Rows {
+			if r.Scanned.plan.Kind == Rows {
 				r.hint(p, "add /export to the path for all records at once")
 			}
 		case p.Name == "limit":
@@ -142,7 +142,7 @@ func (r *Request) readPage(p *Param, text string) {
 		if !p.Enum.has(text) {
 			r.fault(notInEnum(p, text))
 		}
-		if r.plan.Kind == Export {
+		if r.Scanned.plan.Kind == Export {
 			r.setFormat(text)
 		} else {
 			r.CSV, r.GeoJSON, r.NDJSON = text == "csv", text == "geojson", text == "ndjson"
@@ -237,7 +237,7 @@ func (r *Request) withinMax(p *Param, text string) bool {
 
 func (r *Request) filter(v index.Value) {
 	r.Filters = append(r.Filters, Filter{Param: r.position, Value: v})
-	r.raw[r.position].filter = len(r.Filters)
+	r.Scanned.raw[r.position].filter = len(r.Filters)
 }
 
 func (r *Request) fault(issue Issue) { r.issues = append(r.issues, issue) }
@@ -260,9 +260,9 @@ func (r *Request) hintAtName(p *Param, text string) {
 	if !isCode {
 		return
 	}
-	name := r.plan.Param(thing + "name")
+	name := r.Scanned.plan.Param(thing + "name")
 	isPlace := strings.HasSuffix(thing, "location_") || strings.HasPrefix(thing, "admin") ||
-		thing == "" && r.plan.Endpoint.HasField("from_cods")
+		thing == "" && r.Scanned.plan.Endpoint.HasField("from_cods")
 	isName := !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && c != ' ' })
 	if name != nil && isPlace && isName {
 		r.hint(p, "no code looks like this; did you mean "+name.Name+"?")

@@ -57,7 +57,7 @@ func planNamed(t *testing.T, heading string) *Plan {
 
 // readRequest reads a request and returns what testdata/requests.txt says of it.
 func readRequest(r *Request, p *Plan, query string) string {
-	r.Scan(p, []byte(query))
+	r.Scanned.Scan(p, []byte(query))
 	err := r.Parse()
 	if invalid, ok := errors.AsType[*Invalid](err); ok {
 		text := ""
@@ -73,7 +73,7 @@ func readRequest(r *Request, p *Plan, query string) string {
 	if p.Kind == Aggregate {
 		text += " fields " + strings.Join(FieldNames(r.AggregateFields()), " ")
 	}
-	if hinted := r.Hinted(); hinted != nil {
+	if hinted := r.Scanned.Hinted(); hinted != nil {
 		text += " hint " + strings.Join(hinted, " ")
 	}
 	return text

@@ -39,14 +39,14 @@ type Edition struct {
 }
 
 // EditionText says what an edition of the endpoint's records is, empty without one.
-func (e *Endpoint) EditionText() string {
-	of := e.Edition
+func (t Texts) EditionText() string {
+	of := t.of.Edition
 	if of == nil {
 		return ""
 	}
 	var fields []string
 	for _, field := range of.Fields {
-		fields = append(fields, e.names.Name(field))
+		fields = append(fields, t.of.names.Name(field))
 	}
 	const keeps = "edition keeps the records of the newest edition, and nothing that only an older one has. "
 	switch {
@@ -58,14 +58,14 @@ func (e *Endpoint) EditionText() string {
 			"whatever filters besides those of dates there are."
 	}
 	same := append([]string{"location_code"}, fields...)
-	if e.Units() != nil {
+	if t.of.Units() != nil {
 		same = slices.Insert(same, 1, "admin_level")
 	}
 	text := keeps + "An edition is the records with the same " + inSentence(same) + " and reference period"
-	if e.CountsEverybody() && slices.Contains(of.Fields, "category") {
+	if t.of.CountsEverybody() && slices.Contains(of.Fields, "category") {
 		text += "; categories that mean everybody are one"
 	}
-	if e.Units() != nil {
+	if t.of.Units() != nil {
 		text += "; with admin_level=coarsest it has all levels"
 	}
 	return text + "."
@@ -97,10 +97,10 @@ func (e *Endpoint) CountsEverybody() bool {
 
 var latestKind = &ParamKind{
 	read: func(r *Request, p *Param) {
-		if r.text(r.position) != LatestEdition {
+		if r.Scanned.text(r.position) != LatestEdition {
 			r.Latest = r.readBoolean(p)
-		} else if r.Edition = true; r.plan.Endpoint.Edition == nil {
-			r.fault(valueError(LatestParam, LatestEdition, "records of "+r.plan.Endpoint.Name()+
+		} else if r.Edition = true; r.Scanned.plan.Endpoint.Edition == nil {
+			r.fault(valueError(LatestParam, LatestEdition, "records of "+r.Scanned.plan.Endpoint.Name()+
 				" are each of their own period, and no edition of them replaces another; keep a period with "+
 				"start_date and end_date, or send latest=true for the newest record of each series"))
 		}
@@ -118,7 +118,7 @@ var latestKind = &ParamKind{
 
 // readBoolean reads the parameter being read.
 func (r *Request) readBoolean(p *Param) bool {
-	text := r.text(r.position)
+	text := r.Scanned.text(r.position)
 	set, ok := parseBoolean(text)
 	if !ok {
 		r.fault(notOfType(Boolean, p.Name, text))

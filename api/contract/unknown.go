@@ -135,7 +135,7 @@ func isLetterOrDigit(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 // has asked for strict handling. hint returns which name was meant, and what to add to the text.
 func (r *Request) UnknownFaults(preferred bool, hint func(*Request, string) (string, say.Text)) *Invalid {
 	all := Invalid{Preferred: preferred}
-	for _, name := range r.UnknownNames() {
+	for _, name := range r.Scanned.UnknownNames() {
 		meant, text := hint(r, name)
 		issue := extraForbidden(name, text)
 		issue.Meant = meant

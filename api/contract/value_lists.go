@@ -115,21 +115,21 @@ func (p *Plan) insteadOfList(param *Param) string {
 // hintAtComma records a plain value with a comma.
 func (r *Request) hintAtComma(p *Param, text string) {
 	if p.Several && strings.IndexByte(text, ',') >= 0 && (p.Type != Choice || !p.Enum.has(text)) {
-		r.hinted = append(r.hinted, r.position)
+		r.Scanned.hinted = append(r.Scanned.hinted, r.position)
 	}
 }
 
 // Hinted lists the plain parameters whose value may have been meant as several, in the endpoint's
 // order.
-func (r *Request) Hinted() []string {
-	if len(r.hinted) == 0 {
+func (s *Scanned) Hinted() []string {
+	if len(s.hinted) == 0 {
 		return nil
 	}
-	slices.Sort(r.hinted)
-	r.hinted = slices.Compact(r.hinted)
+	slices.Sort(s.hinted)
+	s.hinted = slices.Compact(s.hinted)
 	var names []string
-	for _, position := range r.hinted {
-		names = append(names, r.plan.Params[position].Name)
+	for _, position := range s.hinted {
+		names = append(names, s.plan.Params[position].Name)
 	}
 	return names
 }
@@ -145,7 +145,8 @@ func (r *Request) readList(p *Param) {
 	case own == nil:
 		own = other
 	case other != nil && !slices.Equal(own, other):
-		r.fault(twoValues(p, r.sent(ownSet)+","+r.sent(otherSet)))
+		sent := func(set int) string { return r.Scanned.sent(paramName{r.position, set}) }
+		r.fault(twoValues(p, sent(ownSet)+","+sent(otherSet)))
 	default:
 		r.values = r.values[:middle]
 	}
@@ -154,14 +155,14 @@ func (r *Request) readList(p *Param) {
 		return
 	}
 	r.Filters = append(r.Filters, Filter{Param: r.position, Values: own})
-	r.raw[r.position].filter = len(r.Filters)
+	r.Scanned.raw[r.position].filter = len(r.Filters)
 }
 
-// sent is the texts of the occurrences of the list being read, under its name in a set.
-func (r *Request) sent(set int) string {
+// sent is the texts of the occurrences of a list under a name.
+func (s *Scanned) sent(name paramName) string {
 	var all []string
-	for _, list := range r.lists {
-		if list.paramName == (paramName{r.position, set}) {
+	for _, list := range s.lists {
+		if list.paramName == name {
 			all = append(all, string(decodedView(list.encoded)))
 		}
 	}
@@ -172,12 +173,12 @@ func (r *Request) sent(set int) string {
 // values sorted, each once.
 func (r *Request) readLists(p *Param, set int) []index.Value {
 	from, count, faults := len(r.values), 0, len(r.issues)+maxListFaults
-	for _, list := range r.lists {
+	for _, list := range r.Scanned.lists {
 		if list.paramName != (paramName{r.position, set}) {
 			continue
 		}
-		r.value = appendDecoded(r.value[:0], list.encoded)
-		text := string(r.value)
+		r.Scanned.value = appendDecoded(r.Scanned.value[:0], list.encoded)
+		text := string(r.Scanned.value)
 		if text == "" {
 			r.fault(tooFew(p.Name, "; leave out "+p.Name+" to select by other parameters only"))
 			return nil
@@ -185,7 +186,7 @@ func (r *Request) readLists(p *Param, set int) []index.Value {
 		for rest, more := text, true; more; {
 			var one string
 			one, rest, more = cutValue(rest, p.hasPattern())
-			if count++; count > MaxValues && !r.IsOwn || len(r.issues) >= faults {
+			if count++; count > MaxValues && !r.Scanned.IsOwn || len(r.issues) >= faults {
 				continue // only counts
 			}
 			if one == "" {
@@ -195,8 +196,8 @@ func (r *Request) readLists(p *Param, set int) []index.Value {
 			}
 		}
 	}
-	if count > MaxValues && !r.IsOwn {
-		r.fault(tooManyValues(p.Name, r.sent(set), count))
+	if count > MaxValues && !r.Scanned.IsOwn {
+		r.fault(tooManyValues(p.Name, r.Scanned.sent(paramName{r.position, set}), count))
 	}
 	if count == 0 {
 		return nil

@@ -58,7 +58,7 @@ func TestUnlisted(t *testing.T) {
 						continue
 					}
 					var r Request
-					r.Scan(p, []byte(name+"__in=x,y"))
+					r.Scanned.Scan(p, []byte(name+"__in=x,y"))
 					fault, ok := errors.AsType[*Invalid](r.Parse())
 					if !ok || len(fault.Issues) != 1 || fault.Issues[0].Param != param.Name+SeveralSuffix {
 						t.Fatalf("%s: %s__in: %+v", p.Endpoint.Path, name, fault)
@@ -187,7 +187,7 @@ func TestLongLists(t *testing.T) {
 		strings.Repeat("x=1&", 2*maxUnknownKept) + "limit__in=7":            "limit takes one value",
 	} {
 		var r Request
-		r.Scan(prices, []byte(query))
+		r.Scanned.Scan(prices, []byte(query))
 		err := r.Parse()
 		fault, refused := errors.AsType[*Invalid](err)
 		switch {
@@ -212,15 +212,15 @@ func TestOwnLists(t *testing.T) {
 	}
 	query := []byte("measures=count&location_code__in=" + strings.Join(codes, ","))
 	var r Request
-	if r.Scan(plan, query); r.Parse() == nil {
+	if r.Scanned.Scan(plan, query); r.Parse() == nil {
 		t.Error("a list that is too long is not refused")
 	}
-	r.Scan(plan, query)
-	r.IsOwn = true
+	r.Scanned.Scan(plan, query)
+	r.Scanned.IsOwn = true
 	if err := r.Parse(); err != nil || len(r.Filters[0].Values) != len(codes) {
 		t.Errorf("%v, %d filters", err, len(r.Filters))
 	}
-	if r.Scan(plan, query); r.Parse() == nil {
+	if r.Scanned.Scan(plan, query); r.Parse() == nil {
 		t.Error("the next request may be as long")
 	}
 }

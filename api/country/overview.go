@@ -133,7 +133,7 @@ func (o *Overview) Find(code string) *Country {
 // What are the lists with records of the country, in a few words each.
 func (c *Country) What() (names []string) {
 	for i := range c.Lists {
-		if name := c.Lists[i].List.ShortName(); !slices.Contains(names, name) {
+		if name := c.Lists[i].List.Texts().ShortName(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -68,7 +68,7 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	check := checker{list: a.List, plan: r.Plan(), adder: adds}
+	check := checker{list: a.List, plan: r.Scanned.Plan(), adder: adds}
 	if a.HasTurn {
 		check.pause = a.Pause
 	}
@@ -126,8 +126,9 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	return found, nil
 }
 
-// isTrial reports whether a page only asks if an answer is refused. It needs no remedy and no notes.
-func isTrial(r *contract.Request) bool { return r.IsOwn && r.Limit == 0 }
+// isTrial reports whether a page only asks if an answer is refused. It needs neither remedy nor
+// notes.
+func isTrial(r *contract.Request) bool { return r.Scanned.IsOwn && r.Limit == 0 }
 
 // countryColumn is the country of a record, and the name of its field in both sets.
 const countryColumn = contract.CountryParam
@@ -135,7 +136,7 @@ const countryColumn = contract.CountryParam
 // unitsByName returns the name field by which a request groups places, if nothing in the groups
 // says in which country each is; empty otherwise.
 func unitsByName(r *contract.Request) (name string) {
-	e, has := r.Plan().Endpoint, false
+	e, has := r.Scanned.Plan().Endpoint, false
 	for i := range e.Fields {
 		has = has || e.Fields[i].Name == countryColumn
 	}

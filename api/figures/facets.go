@@ -64,7 +64,7 @@ func countFacets(a *list.Reply, table *aggregate.Table) ([]facetCounts, error) {
 	own := make([][]int, len(r.Of))   // filters of the field itself
 	levels := make([]bool, len(r.Of)) // the field is the level, of whose filter Coarsest is a value
 	for i, f := range r.Of {
-		levels[i] = r.Plan().Endpoint.Fields[f.Field].Name == levelColumn
+		levels[i] = r.Scanned.Plan().Endpoint.Fields[f.Field].Name == levelColumn
 		for k := range r.Filters {
 			if r.Restricts(r.Filters[k].Param, f) {
 				own[i] = append(own[i], k)

@@ -39,8 +39,8 @@ const (
 const monthsOfYear = 12
 
 func newHeadlineReader(s *list.Lists, a *list.Reply) (c *headlineReader, err error) {
-	c = &headlineReader{s: s, a: a, names: a.Request.Names(), given: queryOf(&a.Request)}
-	c.prefix = s.MountIn(c.names).Prefix
+	c = &headlineReader{s: s, a: a, names: a.Request.Scanned.Names(), given: queryOf(&a.Request)}
+	c.prefix = s.Routes.MountIn(c.names).Prefix
 	if c.sources, err = sourcesOf(s, a.Served); err != nil {
 		return nil, err
 	}

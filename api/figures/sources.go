@@ -25,7 +25,7 @@ type answered struct{ *aggregates }
 func askList(s *list.Lists, v *state.Served, path string, params url.Values) (found answered, err error) {
 	at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Path == path })
 	key := list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Aggregate}
-	to := s.MountIn(contract.ContractNames).Lists[key]
+	to := s.Routes.MountIn(contract.ContractNames).Lists[key]
 	err = s.Query(v, &to, params, func(_ *list.Reply, records list.Records) error {
 		found = answered{records.(*aggregates)}
 		return nil

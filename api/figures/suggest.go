@@ -107,7 +107,7 @@ func queryText(q url.Values) string { return readable.Replace(q.Encode()) }
 // parse reads a query that was changed.
 func (c *checker) parse(q url.Values) (*contract.Request, error) {
 	r := new(contract.Request)
-	r.Scan(c.plan, []byte(q.Encode()))
+	r.Scanned.Scan(c.plan, []byte(q.Encode()))
 	return r, r.Parse()
 }
 

@@ -59,7 +59,7 @@ func (s *Files) AddBulk(m *list.Mount) {
 	}
 	handler := func(ctx *fasthttp.RequestCtx) {
 		if s.State.Options.BulkIdentifier {
-			err := s.Lists.CheckIdentifier(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
+			err := s.Lists.Identifiers.Check(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
 			if err != nil {
 				s.State.AnswerError(ctx, err)
 				return
@@ -71,10 +71,10 @@ func (s *Files) AddBulk(m *list.Mount) {
 		}
 		s.answerBulk(ctx, m)
 	}
-	s.Lists.Add(m, BulkPath+bulkIndex, list.Route{Name: BulkPath, Handler: handler})
-	s.Lists.Add(m, BulkPath+latestBulk+"/"+bulkManifest, list.Route{Name: BulkPath, Handler: handler})
-	s.Lists.Add(m, bulkRoot, list.Route{Name: BulkPath, Handler: handler})
-	s.Lists.Add(m, BulkPath+list.Wildcard, list.Route{Name: BulkPath, Handler: handler})
+	s.Lists.Routes.Add(m, BulkPath+bulkIndex, list.Route{Name: BulkPath, Handler: handler})
+	s.Lists.Routes.Add(m, BulkPath+latestBulk+"/"+bulkManifest, list.Route{Name: BulkPath, Handler: handler})
+	s.Lists.Routes.Add(m, bulkRoot, list.Route{Name: BulkPath, Handler: handler})
+	s.Lists.Routes.Add(m, BulkPath+list.Wildcard, list.Route{Name: BulkPath, Handler: handler})
 }
 
 func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
@@ -173,7 +173,7 @@ func (s *Files) answerNoBulk(ctx *fasthttp.RequestCtx, status int, hint string) 
 func (s *Files) answerBulkText(ctx *fasthttp.RequestCtx, kept string, content *list.PageContent, key string) {
 	fields := reply.Safe("Cache-Control", kept, "Vary", "Accept-Encoding", "Content-Type", contract.JSONType)
 	head := list.NewPageHead(contract.JSONType, reply.DataPolicy, key, fields...)
-	s.Lists.SendContent(ctx, &head, content)
+	s.Lists.Pages.SendContent(ctx, &head, content)
 }
 
 func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *bulkFiles, path string) {

@@ -71,7 +71,7 @@ func (s *Files) export(a *list.Reply) error {
 	if err != nil || a.List.IsQuarantined() {
 		return err // list.EndList refuses it
 	}
-	h := s.Lists.BeginList(a)
+	h := s.Lists.Heads.Begin(a)
 	h.SetContentType(a.Request.ExportFormat().Type)
 	if (a.InParts || a.Ctx.IsHead()) && a.Coding == encode.Identity && a.CanBeInParts() && body.write != nil {
 		return s.exportAtOnce(a, st, body)
@@ -173,7 +173,7 @@ func exportWriter(a *list.Reply, found exported) (func(io.Writer) error, error) 
 		return func(w io.Writer) error { return sheet.Write(w, rows) }, nil
 	case contract.FormatExcelCSV:
 		var err error
-		if form, err = a.List.Named[r.Names()].Renderer.ExcelCSV(state.RenderFields(fields)); err != nil {
+		if form, err = a.List.Named[r.Scanned.Names()].Renderer.ExcelCSV(state.RenderFields(fields)); err != nil {
 			return nil, err
 		}
 	}
@@ -228,14 +228,14 @@ const (
 
 // exportColumns are the columns of a file of columns, with what its fields mean.
 func exportColumns(a *list.Reply, fields []contract.Field) ([]columnar.Field, error) {
-	columns := make([]columnar.Field, len(fields))
+	columns, texts := make([]columnar.Field, len(fields)), a.Request.Scanned.Plan().Endpoint.Texts()
 	for i := range fields {
 		f := &fields[i]
 		c, err := a.List.Segment.Column(f.Column())
 		if err != nil {
 			return nil, err
 		}
-		columns[i] = columnar.Field{Name: f.Name, Column: c, Meaning: a.Request.Plan().Endpoint.Meaning(f.Name)}
+		columns[i] = columnar.Field{Name: f.Name, Column: c, Meaning: texts.Meaning(f.Name)}
 	}
 	return columns, nil
 }

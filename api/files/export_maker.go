@@ -55,7 +55,7 @@ func (m *exportMaker) stop() {
 // started. A panic of the work is its error.
 func (st *exportStream) inTurn(work func() error) (err error) {
 	debug.SetPanicOnFault(true)
-	defer st.server.Lists.RecoverBody(st.list, &err)
+	defer st.server.State.RecoverBody(st.list, &err)
 	st.server.Exports.begin()
 	defer st.server.Exports.end()
 	return work()

@@ -55,7 +55,7 @@ func (s *Files) newExportStream(a *list.Reply) (*exportStream, error) {
 	if address := wire.Client(a.Ctx); address.IsValid() {
 		clients = append(clients, address.String())
 	}
-	if identifier := reply.IdentifierOf(a.Ctx, a.Request.Identifier()); len(identifier) > 0 {
+	if identifier := reply.IdentifierOf(a.Ctx, a.Request.Scanned.Identifier()); len(identifier) > 0 {
 		clients = append(clients, "identifier "+string(identifier))
 	}
 	if rule := s.Exports.enter(clients); rule != "" {

@@ -48,9 +48,9 @@ func (s *search) result(h hit) (r Result, err error) {
 func (s *search) nameOf(e *entry) string {
 	switch e.kind {
 	case Country:
-		return s.Country(e.code, e.name)
+		return s.language.Country(e.code, e.name)
 	case FigureKind, List:
-		return s.T(e.name)
+		return s.language.T(e.name)
 	}
 	return e.name
 }

@@ -75,7 +75,7 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 		case List:
 			b.eachList(func(e *contract.Endpoint, own entry) {
 				own.name, own.code = e.Summary, e.Name()
-				b.add(own, phrases()["lists"][e.Name()], e.GroupTitle())
+				b.add(own, phrases()["lists"][e.Name()], e.Texts().GroupTitle())
 			})
 		case Field:
 			b.eachList(b.addFields)
@@ -157,7 +157,7 @@ func listOf(table string) int {
 func (b *builder) addTable(kind Kind) {
 	source := &kindSources[kind]
 	at := listOf(source.table)
-	mount := b.lists.MountIn(contract.ContractNames)
+	mount := b.lists.Routes.MountIn(contract.ContractNames)
 	to := mount.Lists[list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Rows}]
 	params := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}}
 	for from, more := 0, true; more && from < maxNames; from += contract.MaxLimit {
@@ -244,7 +244,8 @@ func (b *builder) addFields(e *contract.Endpoint, own entry) {
 			b.entries[id].lists |= own.lists
 			continue
 		}
-		own.kind, own.code, own.name, own.of = Field, f.Name, strings.ReplaceAll(f.Name, "_", " "), e.Meaning(f.Name)
+		own.kind, own.code, own.of = Field, f.Name, e.Texts().Meaning(f.Name)
+		own.name = strings.ReplaceAll(f.Name, "_", " ")
 		b.add(own, nil)
 	}
 }

@@ -101,15 +101,15 @@ type Link struct {
 // search is a search that is being answered.
 type search struct {
 	*Index
-	lists  *list.Lists
-	served *state.Served
-	mount  *list.Mount
-	brief  bool
-	*lang.Language
+	lists    *list.Lists
+	served   *state.Served
+	mount    *list.Mount
+	brief    bool
+	language *lang.Language
 }
 
 // page is an address of a page.
-func (s *search) page(path string) string { return s.mount.Prefix + s.Path + path }
+func (s *search) page(path string) string { return s.mount.Prefix + s.language.Path + path }
 
 // hit is an entry that was found, in a country if the search names one besides.
 type hit struct {

@@ -55,7 +55,7 @@ func (a *Reply) inPieces() bool {
 // take a header line for a record.
 func (sc *Scratch) IsEmptyFile() bool {
 	r := &sc.Request
-	return sc.Page.Rows == 0 && (r.NDJSON || r.CSV && r.Names() == contract.HAPINames &&
+	return sc.Page.Rows == 0 && (r.NDJSON || r.CSV && r.Scanned.Names() == contract.HAPINames &&
 		(r.Format == "" || r.Format == contract.FormatCSV))
 }
 
@@ -81,7 +81,7 @@ func (sc *Scratch) Append(dst []byte, l *state.BoundList) []byte {
 
 // Form returns the renderer of the requested format, in the names of the request's path.
 func (sc *Scratch) Form(l *state.BoundList) *render.Form {
-	r := l.Named[sc.Request.Names()].Renderer
+	r := l.Named[sc.Request.Scanned.Names()].Renderer
 	if sc.view != nil {
 		return sc.viewForm(r, l)
 	}

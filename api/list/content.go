@@ -8,6 +8,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/api/wire"
 )
 
@@ -47,8 +48,11 @@ func NewPageHead(contentType, policy, key string, fields ...string) PageHead {
 	return PageHead{reply.NewHead(append(safe, fields...)...), reply.NewHead(fields...), key}
 }
 
-// PageFields say how long caches keep a page that is the same for all requested hosts.
-func (s *Lists) PageFields() []string {
+// Pages sends what is not rows of a list.
+type Pages struct{ State *state.State }
+
+// Fields say how long caches keep a page that is the same for all requested hosts.
+func (s *Pages) Fields() []string {
 	fields := []string{"Cache-Control", s.State.Options.Freshness.Field(), "Vary", "Accept-Encoding"}
 	if cdn := s.State.Options.Freshness.CDN; cdn != "" {
 		fields = append(fields, "CDN-Cache-Control", cdn)
@@ -57,8 +61,8 @@ func (s *Lists) PageFields() []string {
 }
 
 // SendContent answers with a page that is kept in each coding. Short ones are sent as they are.
-func (s *Lists) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageContent) {
-	coding, ok := s.beginPage(ctx, head, &c.Tag)
+func (s *Pages) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageContent) {
+	coding, ok := s.begin(ctx, head, &c.Tag)
 	if !ok {
 		return
 	}
@@ -72,18 +76,18 @@ func (s *Lists) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageCon
 }
 
 // SendPage answers with a page that was rendered for the request.
-func (s *Lists) SendPage(ctx *fasthttp.RequestCtx, head *PageHead, body []byte) {
+func (s *Pages) SendPage(ctx *fasthttp.RequestCtx, head *PageHead, body []byte) {
 	tag := reply.BodyTag(body)
-	if coding, ok := s.beginPage(ctx, head, &tag); ok {
+	if coding, ok := s.begin(ctx, head, &tag); ok {
 		sent := reply.Encoded(&ctx.Response.Header, nil, body, coding, true)
 		ctx.Response.SetBodyRaw(sent)
 		wire.ChargeOther(ctx, cap(sent))
 	}
 }
 
-// beginPage writes the header of a page and chooses its coding. ok is false if the answer is
+// begin writes the header of a page and chooses its coding. ok is false if the answer is
 // complete: there is no such coding, a precondition does not hold, or the client has the page.
-func (s *Lists) beginPage(
+func (s *Pages) begin(
 	ctx *fasthttp.RequestCtx, head *PageHead, tag *reply.EntityTag,
 ) (coding encode.Coding, ok bool) {
 	if coding, ok = encode.Negotiate(reply.AcceptEncoding(ctx)); !ok {
@@ -111,7 +115,7 @@ func (s *Lists) beginPage(
 
 // BaseOf returns the address of the service for example calls: that of the options, or else the
 // requested host.
-func (s *Lists) BaseOf(ctx *fasthttp.RequestCtx) string {
+func (s *Pages) BaseOf(ctx *fasthttp.RequestCtx) string {
 	if s.State.Options.BaseURL != "" {
 		return s.State.Options.BaseURL
 	}

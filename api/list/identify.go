@@ -1,6 +1,9 @@
 package list
 
 import (
+	"hash/maphash"
+	"sync/atomic"
+
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
@@ -9,28 +12,54 @@ import (
 	"hdqs/api/state"
 )
 
+// Identifiers checks the identifiers of requests. It caches valid ones: most callers soon send
+// another request, and decoding an identifier costs more than a lookup.
+type Identifiers struct {
+	state *state.State
+	known [256]atomic.Pointer[string] // the last identifier with the hash of the slot
+}
+
+// maxKnownIdentifier is the longest identifier that is cached, in bytes.
+const maxKnownIdentifier = 256
+
+var identifierSeed = maphash.MakeSeed()
+
+// decode is contract.CheckIdentifier behind the cache.
+func (k *Identifiers) decode(value []byte, help string) *contract.Forbidden {
+	slot := &k.known[maphash.Bytes(identifierSeed, value)%uint64(len(k.known))]
+	if known := slot.Load(); known != nil && *known == string(value) {
+		return nil
+	}
+	fault := contract.CheckIdentifier(value, help)
+	if fault == nil && len(value) <= maxKnownIdentifier {
+		text := string(value)
+		slot.Store(&text)
+	}
+	return fault
+}
+
 // Identified checks the identifier of a request if its path needs one. If the check fails, it
 // answers the request and returns false.
-func (s *Lists) Identified(ctx *fasthttp.RequestCtx, path string) bool {
-	m := s.Routes.MountOf(path)
+func (r *Routes) Identified(ctx *fasthttp.RequestCtx, path string) bool {
+	m := r.MountOf(path)
 	if !contract.NeedsIdentifier(path[len(m.Prefix):], m.Names) {
 		return true
 	}
-	err := s.CheckIdentifier(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
+	err := r.identifiers.Check(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
 	if err != nil {
-		s.State.AnswerError(ctx, err)
+		r.state.AnswerError(ctx, err)
 	}
 	return err == nil
 }
 
-// CheckIdentifier checks the application identifier in the query, or the one in a header if the
+// Check checks the application identifier in the query, or the one in a header if the
 // query has none.
-func (s *Lists) CheckIdentifier(ctx *fasthttp.RequestCtx, m *Mount, inQuery []byte) error {
-	if s.State.Options.Identifier == state.IgnoreIdentifier {
+func (k *Identifiers) Check(ctx *fasthttp.RequestCtx, m *Mount, inQuery []byte) error {
+	if k.state.Options.Identifier == state.IgnoreIdentifier {
 		return nil
 	}
 	identifier := reply.IdentifierOf(ctx, inQuery)
-	fault := s.known.check(identifier, m.help)
+	fault := k.decode(identifier, m.help)
 	switch rec := LogOf(ctx); {
 	case fault == nil:
 		rec.noteIdentifier(metrics.Valid, identifier)
@@ -40,7 +69,7 @@ func (s *Lists) CheckIdentifier(ctx *fasthttp.RequestCtx, m *Mount, inQuery []by
 	default:
 		rec.noteIdentifier(metrics.Invalid, nil)
 	}
-	if s.State.Options.Identifier == state.ObserveIdentifier {
+	if k.state.Options.Identifier == state.ObserveIdentifier {
 		return nil
 	}
 	return fault

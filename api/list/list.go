@@ -57,7 +57,7 @@ func (sc *Scratch) Release() {
 // AnswerList answers a request for a list endpoint.
 func (s *Lists) AnswerList(ctx *fasthttp.RequestCtx, to *Route) {
 	if err := s.list(ctx, to); err != nil {
-		s.AnswerFailed(ctx, err)
+		s.Admission.AnswerFailed(ctx, err)
 	}
 }
 
@@ -87,10 +87,10 @@ func (s *Lists) list(ctx *fasthttp.RequestCtx, to *Route) (err error) {
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	r := &sc.Request
-	if kind := r.Scan(to.List, ctx.URI().QueryString()); kind != to.List.Kind {
+	if kind := r.Scanned.Scan(to.List, ctx.URI().QueryString()); kind != to.List.Kind {
 		other := to.Mount.Lists[ListKey{to.List.Endpoint, kind}]
 		other.Mount = to.Mount
-		r.As(other.List)
+		r.Scanned.As(other.List)
 		return s.scanned(ctx, &other, sc)
 	}
 	return s.scanned(ctx, to, sc)
@@ -100,7 +100,7 @@ func (s *Lists) list(ctx *fasthttp.RequestCtx, to *Route) (err error) {
 func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err error) {
 	r := &sc.Request
 	if !to.Public {
-		if err := s.CheckIdentifier(ctx, to.Mount, r.Identifier()); err != nil {
+		if err := s.Identifiers.Check(ctx, to.Mount, r.Scanned.Identifier()); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	}
 	endpoint := to.List.Endpoint.Contract()
 	list := served.Bound.Lists[endpoint.List()]
-	defer s.State.EndList(served, list, r.Snapshot != "", &err)
+	defer s.State.EndList(served, list, r.Scanned.Snapshot != "", &err)
 	if r.Since != "" && !s.State.Snapshots.Holds(r.Since) {
 		return s.goneSince()
 	}
@@ -150,7 +150,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		a.findPart(s)
 	}
 	if rec.mayHave(wire.Revalidation) && reply.NotModified(&ctx.Request.Header, sc.tag.Text(), publication.At) {
-		s.answerSame(&a)
+		s.Heads.answerSame(&a)
 		return nil
 	}
 	if ctx.IsHead() {
@@ -177,8 +177,11 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	return err
 }
 
+// Heads writes the headers of answers to list requests.
+type Heads struct{ State *state.State }
+
 // answerSame answers that the client has the body already.
-func (s *Lists) answerSame(a *Reply) {
+func (s *Heads) answerSame(a *Reply) {
 	h := a.heads.NotModified.Begin(a.Ctx)
 	if a.view != nil {
 		a.view.Finish(h)
@@ -214,7 +217,7 @@ func (s *Lists) answerBody(a *Reply) error {
 	if known != nil {
 		wire.Send(a.Ctx, &known.Shared)
 		a.Page.Rows, a.Page.Total = known.Rows, known.Total
-		known.setHeader(s.BeginList(a))
+		known.setHeader(s.Heads.Begin(a))
 		if known.coding != encode.Identity {
 			a.Ctx.Response.Header.SetContentEncoding(known.coding.String())
 		}
@@ -236,7 +239,7 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 		return Finished{}, err
 	}
 	LogOf(a.Ctx).NoteRows(&a.Page, "miss")
-	h := s.BeginList(a)
+	h := s.Heads.Begin(a)
 	own := Finished{}
 	if a.provisional.Any() {
 		var months uint64
@@ -302,7 +305,7 @@ func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	if err != nil {
 		return err
 	}
-	if r.UnknownCount() == 0 {
+	if r.Scanned.UnknownCount() == 0 {
 		return nil
 	}
 	if preferred := reply.PrefersStrict(&ctx.Request.Header); preferred || s.State.Options.Strict {
@@ -319,7 +322,7 @@ func (s *Lists) makeTag(a *Reply) (err error) {
 	if a.provisional, err = s.State.ProvisionalOf(a.Served.Bound, a.Endpoint, a.List); err != nil {
 		return err
 	}
-	a.text = append(a.text[:0], a.List.Named[a.Request.Names()].Tag[:]...)
+	a.text = append(a.text[:0], a.List.Named[a.Request.Scanned.Names()].Tag[:]...)
 	if stale := a.heads.Stale; stale != "" {
 		a.text = append(append(append(a.text, '\n'), stale...), '\n') // no query has line ends
 	}
@@ -341,7 +344,7 @@ func (s *Lists) makeTag(a *Reply) (err error) {
 }
 
 // setValidators writes the header fields that successful answers and 304s share.
-func (s *Lists) setValidators(h *fasthttp.ResponseHeader, a *Reply) {
+func (s *Heads) setValidators(h *fasthttp.ResponseHeader, a *Reply) {
 	tag := a.tag.Text()
 	if strong := a.strongTag(); strong != nil {
 		tag = strong
@@ -353,8 +356,8 @@ func (s *Lists) setValidators(h *fasthttp.ResponseHeader, a *Reply) {
 	}
 }
 
-// BeginList writes the header of a successful answer, with the row counts and links of its page.
-func (s *Lists) BeginList(a *Reply) *fasthttp.ResponseHeader {
+// Begin writes the header of a successful answer, with the row counts and links of its page.
+func (s *Heads) Begin(a *Reply) *fasthttp.ResponseHeader {
 	heads := &a.heads.Whole
 	if a.strongTag() != nil && a.CanBeInParts() {
 		heads = &a.heads.InParts
@@ -412,8 +415,8 @@ func (sc *Scratch) SetQuery(l *state.BoundList) {
 }
 
 // setListKeys writes the keys of a list.
-func (s *Lists) setListKeys(h *fasthttp.ResponseHeader, a *Reply) {
-	pinned := a.Request.Snapshot != ""
+func (s *Heads) setListKeys(h *fasthttp.ResponseHeader, a *Reply) {
+	pinned := a.Request.Scanned.Snapshot != ""
 	keys := append(a.text[:0], reply.AllKey...)
 	if !pinned {
 		keys = append(append(keys, " ep-"...), a.Endpoint.Name()...)

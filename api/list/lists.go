@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
@@ -16,12 +17,15 @@ import (
 
 // Lists answers requests for lists from the snapshots of a state.
 type Lists struct {
-	State  *state.State
-	Routes Routes
+	State       *state.State
+	Routes      Routes
+	Identifiers *Identifiers
+	Requests    Requests
+	Pages       Pages
+	Heads       Heads
 
 	Public  *fasthttp.Server
 	Callers *wire.Connections
-	known   KnownIdentifiers
 
 	Admission Admission
 	Bodies    *BodyCache
@@ -32,11 +36,18 @@ type Lists struct {
 func New(s *state.State, kinds []contract.Kind) *Lists {
 	o := &s.Options
 	l := &Lists{
-		State:     s,
-		Routes:    newRoutes(NewMounts(o, kinds)),
-		Admission: newAdmission(o, s.Budget, runtime.GOMAXPROCS(0)),
-		Bodies:    newBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: WarmLimit,
+		State:       s,
+		Identifiers: &Identifiers{state: s},
+		Pages:       Pages{s},
+		Heads:       Heads{s},
+		Admission:   newAdmission(s, runtime.GOMAXPROCS(0)),
+		Bodies:      newBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: WarmLimit,
 	}
+	l.Routes = Routes{
+		state: s, identifiers: l.Identifiers, answer: l.AnswerList,
+		routers: map[string]*router.Router{}, Mounts: NewMounts(o, kinds), Endpoints: []string{"other"},
+	}
+	l.Requests = Requests{s, &l.Routes}
 	s.Hooks.Warm, s.Hooks.Emptied = l.Warm, l.Bodies.Empty
 	return l
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // MountIn is the first mount with a set of names.
-func (s *Lists) MountIn(names contract.NameSet) *Mount {
-	return s.Routes.Mounts[slices.IndexFunc(s.Routes.Mounts, func(m *Mount) bool { return m.Names == names })]
+func (r *Routes) MountIn(names contract.NameSet) *Mount {
+	return r.Mounts[slices.IndexFunc(r.Mounts, func(m *Mount) bool { return m.Names == names })]
 }
 
 // onceKey is the key of what is made once. Another one is made after damage was found in any table:

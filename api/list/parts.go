@@ -39,7 +39,7 @@ func (a *Reply) findPart(s *Lists) {
 		return
 	}
 	changed := time.Since(a.List.Replaced) < cmp.Or(s.State.Options.KeepPrevious, state.KeepPrevious)
-	a.InParts = !changed || a.Request.Snapshot != "" || len(request.Peek(fasthttp.HeaderIfRange)) > 0 ||
+	a.InParts = !changed || a.Request.Scanned.Snapshot != "" || len(request.Peek(fasthttp.HeaderIfRange)) > 0 ||
 		len(request.Peek(fasthttp.HeaderIfMatch)) > 0
 }
 

@@ -13,7 +13,7 @@ import (
 
 // InTurns does long work for a request, in turns with that for others. The work calls pause about
 // every 20 microseconds; an error says that the client has closed its connection.
-func (d *Admission) InTurns(ctx *fasthttp.RequestCtx, work func(pause func() error) error) error {
+func InTurns(ctx *fasthttp.RequestCtx, work func(pause func() error) error) error {
 	var turn background.Turn
 	turn.BeginLong()
 	defer turn.EndLong()
@@ -33,12 +33,12 @@ const pausesPerLook = 256
 // SendPieces answers with a page of some pieces, each of which piece appends. A long one is
 // rendered while it is sent, as rows are, so that slow readers do not hold whole pages. Its length
 // is not known, and its tag is of what names the page: meaning.
-func (s *Lists) SendPieces(
+func (s *Pages) SendPieces(
 	ctx *fasthttp.RequestCtx, head *PageHead, meaning []byte, of int, piece func(dst []byte, i int) []byte,
 ) error {
 	var body []byte
 	n := 0
-	err := s.Admission.InTurns(ctx, func(pause func() error) (err error) {
+	err := InTurns(ctx, func(pause func() error) (err error) {
 		for ; n < of && len(body) < MinStreamed && err == nil; n++ {
 			body = piece(body, n)
 			err = pause()
@@ -53,12 +53,12 @@ func (s *Lists) SendPieces(
 		return nil
 	}
 	tag := reply.BodyTag(meaning)
-	coding, ok := s.beginPage(ctx, head, &tag)
+	coding, ok := s.begin(ctx, head, &tag)
 	if !ok {
 		return nil
 	}
 	st := streams.Get().(*BodyStream)
-	st.Server, st.More, st.record, st.pieces = s, true, LogOf(ctx), inParts(of, piece, coding)
+	st.State, st.More, st.record, st.pieces = s.State, true, LogOf(ctx), inParts(of, piece, coding)
 	if coding != encode.Identity {
 		st.coding = []byte(coding.String())
 		ctx.Response.Header.SetContentEncodingBytes(st.coding)

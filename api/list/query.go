@@ -29,8 +29,8 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 	if table.IsQuarantined() {
 		return nil // EndList refuses it
 	}
-	a.Request.Scan(to.List, []byte(params.Encode()))
-	a.Request.IsOwn = true
+	a.Request.Scanned.Scan(to.List, []byte(params.Encode()))
+	a.Request.Scanned.IsOwn = true
 	if err := a.Request.Parse(); err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package list
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"github.com/valyala/fasthttp"
 
 	"hdqs/aggregate"
@@ -102,7 +106,7 @@ func (s *Lists) answerRecords(a *Reply) (result Finished, err error) {
 	if computed.HasTurn {
 		found = pausing{found, a.Pause}
 	}
-	h := s.BeginList(a)
+	h := s.Heads.Begin(a)
 	result.setHeader(h)
 	buffer := wire.Buffer(a.Ctx, a.Page.Rows >= manyRows)
 	dst := buffer.Bytes[:0]
@@ -161,4 +165,83 @@ func (f *Finished) setHeader(h *fasthttp.ResponseHeader) {
 		}
 		h.Set(own.Name, own.Value)
 	}
+}
+
+// headerOf has notes as header fields. Browsers need to know only the names of those that there
+// are: X-Hint and X-Data-Provisional are exposed anyway.
+func headerOf(n *say.Notes) (fields []reply.HeaderField) {
+	add := func(name, value string) { fields = append(fields, reply.HeaderField{Name: name, Value: value}) }
+	if !n.Hint.IsZero() {
+		add(contract.HeaderHint, n.Hint.String())
+	}
+	if len(n.Provisional) > 0 {
+		add(contract.HeaderProvisional, strings.Join(n.Provisional, ", "))
+	}
+	if n.Coverage.All > 0 {
+		add(contract.HeaderCoverage, fmt.Sprintf("units=%d/%d", n.Coverage.Have, n.Coverage.All))
+	}
+	var more []string
+	for _, left := range n.Left {
+		more = append(more, left.Field+"="+strconv.Itoa(left.Values))
+	}
+	if len(more) > 0 {
+		add(contract.HeaderMore, strings.Join(more, ", "))
+	}
+	if c := n.Changes; c != nil {
+		add(contract.HeaderChanges, fmt.Sprintf("added=%d, removed=%d, changed=%d", c.Added, c.Removed, c.Changed))
+	}
+	return reply.Exposed(fields...)
+}
+
+// sinceList is the list of a request in the snapshot that it names in since.
+type sinceList struct {
+	served *state.Served
+	List   *state.BoundList
+}
+
+// goneSince is the error of a request whose snapshot in since is not held.
+func (s *Lists) goneSince() error {
+	return &reply.Gone{Current: s.State.Snapshots.CurrentID(), Since: true}
+}
+
+// openSince acquires the list to compare with.
+func (s *Lists) openSince(a *Reply) error {
+	v := s.State.Snapshots.AcquirePinned(a.Request.Since)
+	if v == nil {
+		return s.goneSince()
+	}
+	a.Since = sinceList{v, v.Bound.Lists[a.Endpoint.Path]}
+	if a.Since.List.IsQuarantined() {
+		v.Release(s.State.Log)
+		return s.sinceRefusal(a)
+	}
+	return nil
+}
+
+// endSince releases the list to compare with, as EndList does the one that answers.
+func (s *Lists) endSince(a *Reply, result *Finished, err *error) {
+	fault := recover()
+	defer a.Since.served.Release(s.State.Log)
+	if s.State.Inspector.MetDamage(a.Since.List, fault, nil) {
+		*result, *err = Finished{}, s.sinceRefusal(a)
+	} else if fault != nil {
+		panic(fault)
+	}
+}
+
+// SinceFailed returns the error to answer with after the query of the list to compare with failed.
+func (s *Lists) SinceFailed(a *Reply, err error) error {
+	if s.State.Inspector.MetDamage(a.Since.List, nil, err) {
+		return s.sinceRefusal(a)
+	}
+	return err
+}
+
+// sinceRefusal is the error for a list to compare with that is damaged. Only the current snapshot's
+// are healed.
+func (s *Lists) sinceRefusal(a *Reply) error {
+	if a.Request.Since == s.State.Snapshots.CurrentID() {
+		return &reply.Refused{Table: a.Endpoint.Table}
+	}
+	return s.goneSince()
 }

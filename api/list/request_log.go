@@ -15,6 +15,40 @@ import (
 	"hdqs/index"
 )
 
+// Requests is what all requests have in common: what is refused before they are routed, what is
+// counted of them, and what follows a panic.
+type Requests struct {
+	State  *state.State
+	routes *Routes
+}
+
+// RefuseMalformed answers a request that other servers may interpret differently, and closes its
+// connection.
+func (s *Requests) RefuseMalformed(ctx *fasthttp.RequestCtx) bool {
+	malformed, conditions := wire.Inspect(&ctx.Request.Header)
+	if rec := LogOf(ctx); rec != nil {
+		rec.conditions = conditions
+	}
+	if !malformed {
+		return false
+	}
+	s.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+	ctx.SetConnectionClose()
+	wire.CutShort(ctx.Conn())
+	return true
+}
+
+// Recovered turns a panic into a 500. The connection is closed, since the state of the request is
+// unknown.
+func (s *Requests) Recovered(ctx *fasthttp.RequestCtx) {
+	if fault := recover(); fault != nil {
+		ctx.Response.Reset()
+		s.State.AnswerFault(ctx, fasthttp.StatusInternalServerError, reply.BodyInternal)
+		s.State.LogPanic(fault, string(ctx.Response.Header.Peek(reply.HeaderRequestID)))
+		ctx.SetConnectionClose()
+	}
+}
+
 // RequestLog is what is counted of one request of the public listener. It belongs to the request's
 // connection, which reuses it, so that all who take part in the answer can fill in what they know.
 type RequestLog struct {
@@ -27,7 +61,7 @@ type RequestLog struct {
 
 	conditions wire.Conditions // that the request may have
 
-	server *Lists
+	server *Requests
 	line   *accesslog.Line // nil without an access log
 }
 
@@ -42,7 +76,7 @@ func LogOf(ctx *fasthttp.RequestCtx) *RequestLog {
 }
 
 // Begin begins the record of a request.
-func (s *Lists) Begin(ctx *fasthttp.RequestCtx) *RequestLog {
+func (s *Requests) Begin(ctx *fasthttp.RequestCtx) *RequestLog {
 	local := wire.Local(ctx)
 	if local == nil {
 		return nil
@@ -88,7 +122,7 @@ func (rec *RequestLog) finish(coding []byte, bytes int64) {
 	took := time.Since(state.ProcessStart) - rec.began
 	rec.server.State.Requests.Sent(rec.endpoint, rec.status, coding, took, bytes)
 	if line := rec.line; line != nil {
-		line.Endpoint, line.Status, line.Coding = rec.server.Routes.Endpoints[rec.endpoint], rec.status, coding
+		line.Endpoint, line.Status, line.Coding = rec.server.routes.Endpoints[rec.endpoint], rec.status, coding
 		line.Took, line.Bytes = took, bytes
 		rec.server.State.Options.AccessLog.Write(line)
 	}
@@ -152,7 +186,7 @@ func (rec *RequestLog) noteRequest(r *contract.Request, ok bool) {
 	case r.GeoJSON:
 		rec.format = formatGeoJSON
 	}
-	if n := r.UnknownCount(); n > 0 {
+	if n := r.Scanned.UnknownCount(); n > 0 {
 		rec.server.State.Requests.CountUnknown(rec.endpoint, n)
 	}
 	if rec.line != nil && ok && !r.HasIdentifierValue() {
@@ -191,12 +225,12 @@ func (rec *RequestLog) noteIdentifier(result metrics.Identifier, identifier []by
 
 // CountUnread counts the answer to a request that could not be read, or to a connection that was
 // refused.
-func (s *Lists) CountUnread(ctx *fasthttp.RequestCtx) {
+func (s *Requests) CountUnread(ctx *fasthttp.RequestCtx) {
 	status := ctx.Response.StatusCode()
 	s.State.Requests.Count(otherEndpoint, metrics.Other, status)
 	if s.State.Options.AccessLog != nil {
 		s.State.Options.AccessLog.Write(&accesslog.Line{
-			ID: ctx.Response.Header.PeekBytes(reply.NameRequestID), Endpoint: s.Routes.Endpoints[otherEndpoint],
+			ID: ctx.Response.Header.PeekBytes(reply.NameRequestID), Endpoint: s.routes.Endpoints[otherEndpoint],
 			Status: status,
 			Bytes:  int64(len(ctx.Response.Body())), Rows: -1, Total: -1,
 		})

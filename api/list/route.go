@@ -10,7 +10,55 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
+	"hdqs/api/state"
 )
+
+// Mount is a prefix of paths below which the interface is served, and the names that it has there.
+type Mount struct {
+	Prefix      string // empty at the root
+	Names       contract.NameSet
+	MadeUp      bool   // the figures are, so pages say it
+	BaseURL     string // address of the service, empty if it is not known
+	Counterpart *Mount // the one with the other names
+	help        string // for requests without a good identifier
+	Paths       []string
+	Kinds       []contract.Kind   // of what is computed of lists
+	Lists       map[ListKey]Route // of lists, what is computed of them, and figures
+}
+
+// NewMounts returns the mounts of a server. HAPI names always have their prefix too. The root is
+// the first.
+func NewMounts(o *state.Options, kinds []contract.Kind) []*Mount {
+	root := o.Names
+	mounts := []*Mount{{Names: root}, {Prefix: contract.HAPIPrefix, Names: contract.HAPINames}}
+	if root != contract.ContractNames {
+		mounts = append(mounts, &Mount{Prefix: contract.ContractPrefix, Names: contract.ContractNames})
+	}
+	for _, m := range mounts {
+		m.Lists, m.MadeUp, m.BaseURL, m.Kinds = map[ListKey]Route{}, o.MadeUp, o.BaseURL, kinds
+		m.Counterpart = mounts[slices.IndexFunc(mounts, func(o *Mount) bool { return o.Names != m.Names })]
+		m.help = contract.IdentifierHelp(m.Names, m.Prefix)
+	}
+	return mounts
+}
+
+// AllDescribed is the path, below the prefix, of the description of everything.
+func (m *Mount) AllDescribed() string {
+	if m.Names == contract.HAPINames {
+		return contract.DescriptionOfAll
+	}
+	return "/openapi.json"
+}
+
+// MountOf returns the mount of a path.
+func (r *Routes) MountOf(path string) *Mount {
+	for _, m := range r.Mounts[1:] {
+		if rest, ok := strings.CutPrefix(path, m.Prefix); ok && (rest == "" || rest[0] == '/') {
+			return m
+		}
+	}
+	return r.Mounts[0]
+}
 
 // Route is what answers a path: a list endpoint, or a handler.
 type Route struct {
@@ -27,14 +75,13 @@ type Route struct {
 
 // Routes are what a server answers.
 type Routes struct {
-	routers       map[string]*router.Router // by what trunkOf returns
+	state         *state.State
+	identifiers   *Identifiers
+	answer        func(ctx *fasthttp.RequestCtx, to *Route) // of lists
+	routers       map[string]*router.Router                 // by what trunkOf returns
 	Mounts        []*Mount
 	RecordSources []*RecordSource
 	Endpoints     []string // names of endpoints in metrics
-}
-
-func newRoutes(mounts []*Mount) Routes {
-	return Routes{routers: map[string]*router.Router{}, Mounts: mounts, Endpoints: []string{"other"}}
 }
 
 // HandlerOf returns the handler of a path, nil for an unknown one.
@@ -81,42 +128,42 @@ const otherEndpoint = 0
 
 // endpointOf returns the position of a name in Server.endpoints. Once the metrics exist, none is
 // added.
-func (s *Lists) endpointOf(name string) int {
-	at := slices.Index(s.Routes.Endpoints, name)
+func (r *Routes) endpointOf(name string) int {
+	at := slices.Index(r.Endpoints, name)
 	switch {
 	case at >= 0:
 		return at
-	case s.State.Requests != nil:
+	case r.state.Requests != nil:
 		return otherEndpoint
 	}
-	s.Routes.Endpoints = append(s.Routes.Endpoints, name)
-	return len(s.Routes.Endpoints) - 1
+	r.Endpoints = append(r.Endpoints, name)
+	return len(r.Endpoints) - 1
 }
 
 // Add registers a path below a mount. A list checks the identifier and the method itself.
-func (s *Lists) Add(m *Mount, path string, r Route) {
-	r.Mount, r.endpoint = m, s.endpointOf(r.Name)
+func (r *Routes) Add(m *Mount, path string, to Route) {
+	to.Mount, to.endpoint = m, r.endpointOf(to.Name)
 	path = m.Prefix + path
 	handler := func(ctx *fasthttp.RequestCtx) {
-		LogOf(ctx).noteRoute(&r)
-		s.AnswerList(ctx, &r)
+		LogOf(ctx).noteRoute(&to)
+		r.answer(ctx, &to)
 	}
-	if r.List == nil {
+	if to.List == nil {
 		handler = func(ctx *fasthttp.RequestCtx) {
-			LogOf(ctx).noteRoute(&r)
+			LogOf(ctx).noteRoute(&to)
 			switch {
-			case r.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > cmp.Or(r.MaxURI, maxPageURI):
-				s.State.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
-			case !s.Identified(ctx, path):
-			case !r.Post && !ctx.IsGet() && !ctx.IsHead():
-				s.State.AnswerError(ctx, reply.ErrMethodNotAllowed)
+			case to.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > cmp.Or(to.MaxURI, maxPageURI):
+				r.state.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
+			case !r.Identified(ctx, path):
+			case !to.Post && !ctx.IsGet() && !ctx.IsHead():
+				r.state.AnswerError(ctx, reply.ErrMethodNotAllowed)
 			default:
-				r.Handler(ctx)
+				to.Handler(ctx)
 			}
 		}
 	}
-	s.Routes.handle(path, handler)
-	if r.RecordSource == nil && !strings.HasSuffix(path, Wildcard) { // see nearestPath
+	r.handle(path, handler)
+	if to.RecordSource == nil && !strings.HasSuffix(path, Wildcard) { // see nearestPath
 		m.Paths = append(m.Paths, path)
 	}
 }
@@ -132,30 +179,30 @@ type ListKey struct {
 }
 
 // AddLists registers the paths of an endpoint.
-func (s *Lists) AddLists(m *Mount, e *contract.Endpoint) {
+func (r *Routes) AddLists(m *Mount, e *contract.Endpoint) {
 	add := func(c *RecordSource, k contract.Kind) {
 		plan := contract.NewPlan(e, k)
 		to := Route{Mount: m, List: plan, RecordSource: c, Name: plan.Name()}
 		m.Lists[ListKey{e, k}] = to
 		for _, path := range plan.Paths() {
-			s.Add(m, path, to)
+			r.Add(m, path, to)
 		}
 	}
 	add(nil, contract.Rows)
-	for _, c := range s.Routes.RecordSources {
+	for _, c := range r.RecordSources {
 		add(c, c.Kind)
 	}
 }
 
 // AddFigures registers the paths of the headline figures.
-func (s *Lists) AddFigures(m *Mount, source *RecordSource) {
+func (r *Routes) AddFigures(m *Mount, source *RecordSource) {
 	endpoints := contract.FigureEndpoints(m.Names)
 	for i := range endpoints {
 		plan := contract.NewPlan(&endpoints[i], source.Kind)
 		to := Route{Mount: m, List: plan, RecordSource: source, Name: contract.FiguresPath}
 		m.Lists[ListKey{&endpoints[i], source.Kind}] = to
 		for _, path := range plan.Paths() {
-			s.Add(m, path, to)
+			r.Add(m, path, to)
 			m.Paths = append(m.Paths, m.Prefix+path)
 		}
 	}

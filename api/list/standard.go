@@ -41,8 +41,9 @@ type Standard struct {
 
 // AddRoutes registers paths of the service, at the root only. Errors below above are in its form.
 func (s *Standard) AddRoutes(above string, paths ...string) {
+	routes := &s.Lists.Routes
 	for _, path := range paths {
-		s.Lists.Add(s.Lists.Routes.Mounts[0], path, Route{Name: s.Root, Handler: s.handle, MaxURI: maxStandardURI})
+		routes.Add(routes.Mounts[0], path, Route{Name: s.Root, Handler: s.handle, MaxURI: maxStandardURI})
 	}
 	failed := func(ctx *fasthttp.RequestCtx, status int, body string) { s.write(ctx, faultOfBody(status, body)) }
 	s.Lists.State.FaultForms = append(s.Lists.State.FaultForms, state.FaultForm{Root: above, Write: failed})
@@ -52,13 +53,13 @@ func (s *Standard) AddRoutes(above string, paths ...string) {
 func (s *Standard) handle(ctx *fasthttp.RequestCtx) {
 	var err error
 	if s.Private {
-		err = s.Lists.CheckIdentifier(ctx, s.Mount, contract.QueryIdentifier(ctx.URI().QueryString()))
+		err = s.Lists.Identifiers.Check(ctx, s.Mount, contract.QueryIdentifier(ctx.URI().QueryString()))
 	}
 	if err == nil {
 		err = s.Answer(ctx)
 	}
 	if err != nil {
-		s.Lists.AnswerFailed(ctx, err)
+		s.Lists.Admission.AnswerFailed(ctx, err)
 		s.write(ctx, cmp.Or(s.FaultOf(err), faultOf(err)))
 	}
 }
@@ -77,7 +78,7 @@ func (s *Standard) write(ctx *fasthttp.RequestCtx, f *Fault) {
 }
 
 // BaseOf is the address of the service, with a slash at its end.
-func (s *Standard) BaseOf(ctx *fasthttp.RequestCtx) string { return s.Lists.BaseOf(ctx) + s.Root }
+func (s *Standard) BaseOf(ctx *fasthttp.RequestCtx) string { return s.Lists.Pages.BaseOf(ctx) + s.Root }
 
 // Computed answers with records that are computed of a snapshot.
 func (s *Standard) Computed(snapshot string, answer func(v *state.Served) error) error {
@@ -97,12 +98,12 @@ func (s *Standard) Within(snapshot string, do func(v *state.Served) error) error
 
 // Send answers with a document.
 func (s *Standard) Send(ctx *fasthttp.RequestCtx, contentType string, body []byte) {
-	s.Lists.SendPage(ctx, s.Head(contentType), body)
+	s.Lists.Pages.SendPage(ctx, s.Head(contentType), body)
 }
 
 // Head is the head of a document.
 func (s *Standard) Head(contentType string) *PageHead {
-	head := NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, append(s.Lists.PageFields(), s.Fields...)...)
+	head := NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, append(s.Lists.Pages.Fields(), s.Fields...)...)
 	return &head
 }
 

@@ -1,7 +1,6 @@
 package list
 
 import (
-	"errors"
 	"io"
 	"runtime/debug"
 	"sync"
@@ -24,7 +23,7 @@ type BodyStream struct {
 	coding []byte                                    // of such a body
 	list   *state.BoundList
 	served *state.Served
-	Server *Lists
+	State  *state.State
 	ranges []index.Range // of the body
 	part   *[]byte       // that is being written, nil between two
 	More   bool          // there is more after part
@@ -52,7 +51,7 @@ const MinStreamed = 256 << 10
 // caller keeps the scratch memory and its own reference to the snapshot.
 func (s *Lists) stream(a *Reply) int {
 	st := streams.Get().(*BodyStream)
-	st.Server, st.list = s, a.List
+	st.State, st.list = s.State, a.List
 	st.ranges, a.Page.Ranges = a.Page.Ranges, st.ranges
 	st.Body.Start(a.Form(a.List), st.ranges)
 	st.More = true
@@ -90,28 +89,10 @@ func (st *BodyStream) drop() {
 	st.part = nil
 }
 
-// ErrPanicked aborts a connection in the middle of an answer.
-var ErrPanicked = errors.New("api: a panic while a body was rendered")
-
-// RecoverBody handles a panic while a body of a list is written, after the handler has returned.
-// fasthttp would recover too, but neither count it nor log where it was. The header has been sent
-// or buffered, so the answer is cut short. There is no request id to report.
-func (s *Lists) RecoverBody(list *state.BoundList, err *error) {
-	switch fault := recover(); {
-	case fault == nil:
-	case s.State.Inspector.MetDamage(list, fault, nil):
-		*err = &reply.Refused{Table: list.Segment.Name()}
-	default:
-		s.State.Inspector.CheckAfterPanic(list)
-		s.State.LogPanic(fault, "")
-		*err = ErrPanicked
-	}
-}
-
 // WriteTo writes what is left of the body.
 func (st *BodyStream) WriteTo(w io.Writer) (sent int64, err error) {
 	debug.SetPanicOnFault(true)
-	defer st.Server.RecoverBody(st.list, &err)
+	defer st.State.RecoverBody(st.list, &err)
 	for st.part != nil || st.More {
 		if st.part == nil {
 			if err := st.Next(); err != nil {
@@ -130,7 +111,7 @@ func (st *BodyStream) WriteTo(w io.Writer) (sent int64, err error) {
 
 // Close releases the snapshot.
 func (st *BodyStream) Close() error {
-	v, s := st.served, st.Server
+	v, s := st.served, st.State
 	if s == nil {
 		return nil
 	}
@@ -138,11 +119,11 @@ func (st *BodyStream) Close() error {
 	if st.record != nil {
 		st.record.ClosedIn(st.coding, st.bytes)
 	}
-	st.Body, st.list, st.served, st.Server, st.More = render.Body{}, nil, nil, nil, false
+	st.Body, st.list, st.served, st.State, st.More = render.Body{}, nil, nil, nil, false
 	st.record, st.bytes, st.pieces, st.coding = nil, 0, nil, nil
 	streams.Put(st)
 	if v != nil {
-		v.Release(s.State.Log)
+		v.Release(s.Log)
 	}
 	return nil
 }

@@ -37,16 +37,16 @@ func (s *Lists) Answer(ctx *fasthttp.RequestCtx, to *Route, query []byte, v *Vie
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	sc.view = v
-	sc.Request.Scan(to.List, query)
+	sc.Request.Scanned.Scan(to.List, query)
 	return s.scanned(ctx, to, sc)
 }
 
 // acquireFor takes a reference to the snapshot that must answer.
 func (s *Lists) acquireFor(sc *Scratch) (*state.Served, error) {
 	if sc.view == nil || sc.view.Version == "" {
-		return s.State.Snapshots.AcquireFor(sc.Request.Snapshot)
+		return s.State.Snapshots.AcquireFor(sc.Request.Scanned.Snapshot)
 	}
-	list := sc.Request.Plan().Endpoint.Contract().List()
+	list := sc.Request.Scanned.Plan().Endpoint.Contract().List()
 	if v := s.State.Snapshots.AcquireVersion(list, sc.view.Version); v != nil {
 		return v, nil
 	}

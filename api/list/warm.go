@@ -54,7 +54,7 @@ func (s *Lists) Warm(v *state.Served, earlier *state.Bound) error {
 	if s.State.Options.SkipWarmUp {
 		return nil
 	}
-	w := WarmUp{Server: s, Served: v, Began: time.Now(), Plans: s.ColdPlans(v.Bound, earlier)}
+	w := WarmUp{Server: s, Served: v, Began: time.Now(), Plans: s.Routes.ColdPlans(v.Bound, earlier)}
 	var err error
 	if earlier != nil {
 		err = w.Work() // on the thread of the caller, which has a low priority
@@ -162,9 +162,9 @@ func WarmFilters(e *contract.Endpoint) []warmRequest {
 
 // ColdPlans returns the endpoints whose table an earlier Bound does not have, in the names of the
 // root, the largest first.
-func (s *Lists) ColdPlans(b, earlier *state.Bound) []*contract.Plan {
+func (r *Routes) ColdPlans(b, earlier *state.Bound) []*contract.Plan {
 	var plans []*contract.Plan
-	endpoints := contract.EndpointsIn(s.Routes.Mounts[0].Names)
+	endpoints := contract.EndpointsIn(r.Mounts[0].Names)
 	for i := range endpoints {
 		path := endpoints[i].Contract().Path
 		list := b.Lists[path]
@@ -187,7 +187,7 @@ func (w *WarmUp) rehearse(p *contract.Plan, r warmRequest, buffer *wire.BodyBuff
 	ctx.Init(new(fasthttp.Request), nil, s.State.Faults)
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
-	sc.Request.Scan(p, []byte(r.query))
+	sc.Request.Scanned.Scan(p, []byte(r.query))
 	if err := sc.Request.Parse(); err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func resultOf(f *find.Result) *result {
 	case f.Kind == "country":
 		r.Use = []use{{"figure", nil, arguments}}
 	case f.Kind == "list" && e != nil:
-		r.Filters, r.Fields, r.Sums = filterNames(e), contract.FieldNames(e.Fields), e.SumRules()
+		r.Filters, r.Fields, r.Sums = filterNames(e), contract.FieldNames(e.Fields), e.Texts().SumRules()
 	}
 	for _, link := range append(f.Lists, find.Link{Address: f.Address}) {
 		r.add(link.Address)

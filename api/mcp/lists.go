@@ -45,7 +45,7 @@ func (c *call) records(e *contract.Endpoint, path string, params url.Values) (*A
 
 // unitOf is the unit of a field, or what it counts or is.
 func unitOf(e *contract.Endpoint, field string) string {
-	unit := e.Unit(field)
+	unit := e.Texts().Unit(field)
 	if f := e.Figure(field); f != nil {
 		unit = cmp.Or(unit, f.Noun)
 	}

@@ -157,7 +157,7 @@ func (s *Service) computedSets() (all []*set) {
 	of.Properties = append(of.Properties, property{Name: "figure", kind: text, About: "Which figure it is."})
 	for i := range figures[1].Fields {
 		f := &figures[1].Fields[i]
-		of.Properties = append(of.Properties, propertyOf(f, figures[1].Meaning(f.Name)))
+		of.Properties = append(of.Properties, propertyOf(f, figures[1].Texts().Meaning(f.Name)))
 	}
 	of.make = func(v *state.Served, t *table) error {
 		for i := range figures[1:] {
@@ -214,13 +214,13 @@ func (s *Service) sumSet(of *sum) *set {
 	}
 	var r contract.Request
 	to := s.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
-	r.Scan(to.List, []byte(query.Encode()))
+	r.Scanned.Scan(to.List, []byte(query.Encode()))
 	if err := r.Parse(); err != nil {
 		panic(err) // it is ours
 	}
 	fields := r.AggregateFields()
 	for i := range fields {
-		made.Properties = append(made.Properties, propertyOf(&fields[i], e.Meaning(fields[i].Name)))
+		made.Properties = append(made.Properties, propertyOf(&fields[i], e.Texts().Meaning(fields[i].Name)))
 	}
 	groups := len(strings.Split(query.Get("group_by"), ","))
 	made.make = func(v *state.Served, t *table) error {
@@ -258,7 +258,7 @@ func (a *request) answerComputed() error {
 		}
 		found := &records{table: t}
 		find := func(pause func() error) error { return a.find(found, pause) }
-		if err := a.service.lists.Lists.Admission.InTurns(a.ctx, find); err != nil {
+		if err := list.InTurns(a.ctx, find); err != nil {
 			return err
 		}
 		return a.send(found, v.Id)
@@ -305,7 +305,7 @@ func (a *request) send(found *records, state string) error {
 		contentType, pieces = "text/plain", 1
 		piece = func(dst []byte, _ int) []byte { return strconv.AppendInt(dst, int64(found.total), 10) }
 	}
-	err := a.service.lists.Lists.SendPieces(a.ctx, a.service.lists.Head(contentType),
+	err := a.service.lists.Lists.Pages.SendPieces(a.ctx, a.service.lists.Head(contentType),
 		append(a.meaning(), state...), pieces, piece)
 	h := &a.ctx.Response.Header
 	h.SetCanonical(reply.NameSnapshot, []byte(state))

@@ -95,7 +95,7 @@ func listSet(to list.Route) *set {
 	e := to.List.Endpoint
 	s := &set{Name: e.SetName(), title: e.Summary, About: e.Note, list: to, endpoint: e}
 	for i := range e.Fields {
-		p := propertyOf(&e.Fields[i], e.Meaning(e.Fields[i].Name))
+		p := propertyOf(&e.Fields[i], e.Texts().Meaning(e.Fields[i].Name))
 		p.column = e.Fields[i].Column()
 		s.Properties = append(s.Properties, p)
 	}

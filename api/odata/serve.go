@@ -37,7 +37,7 @@ type Service struct {
 func New(l *list.Lists) *Service {
 	s := new(Service)
 	s.lists = &list.Standard{
-		Lists: l, Mount: l.MountIn(contract.HAPINames), Root: Root, Private: l.State.Options.ODataIdentifier,
+		Lists: l, Mount: l.Routes.MountIn(contract.HAPINames), Root: Root, Private: l.State.Options.ODataIdentifier,
 		Answer: s.answer, FaultOf: faultOf, Fields: []string{headerVersion, version},
 		FaultType: form{}.contentType(), FaultTexts: [3]string{`{"error":{"code":`, `,"message":`, "}}"},
 	}
@@ -143,7 +143,7 @@ func (s *Service) answerMetadata(ctx *fasthttp.RequestCtx) error {
 	if !o.form.xml {
 		at, contentType = 1, contract.JSONType
 	}
-	s.lists.Lists.SendContent(ctx, s.lists.Head(contentType), s.docs[at]())
+	s.lists.Lists.Pages.SendContent(ctx, s.lists.Head(contentType), s.docs[at]())
 	if !o.form.xml && !o.form.byName {
 		s.lists.SetPolicy(&ctx.Response.Header, true)
 	}

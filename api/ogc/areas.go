@@ -58,7 +58,7 @@ func (a *request) answerAreas(c *collection, o *options) error {
 		}
 		var rows []*area
 		total := 0
-		err = a.service.lists.Lists.Admission.InTurns(a.ctx, func(pause func() error) error {
+		err = list.InTurns(a.ctx, func(pause func() error) error {
 			rows, total, err = o.find(all, pause)
 			return err
 		})
@@ -123,7 +123,7 @@ func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, 
 		return a.sendBody(nil, htmlType, *c.shown(a.base, body))
 	}
 	meaning := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
-	err := a.service.lists.Lists.SendPieces(a.ctx, a.service.lists.Head(geoJSONType), meaning, pieces, piece)
+	err := a.service.lists.Lists.Pages.SendPieces(a.ctx, a.service.lists.Head(geoJSONType), meaning, pieces, piece)
 	a.policy(&a.ctx.Response.Header)
 	return err
 }

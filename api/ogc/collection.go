@@ -46,7 +46,7 @@ func (s *Service) addLists() {
 		for k := range e.Fields {
 			if f := &e.Fields[k]; f.Name != contract.LatField && f.Name != contract.LonField {
 				c.fields = append(c.fields, *f)
-				c.params = append(c.params, param{f.Name, e.Meaning(f.Name), f, f.Type, f.Enum})
+				c.params = append(c.params, param{f.Name, e.Texts().Meaning(f.Name), f, f.Type, f.Enum})
 			}
 		}
 		for k := range c.route.List.Params {

@@ -64,7 +64,7 @@ func (a *request) answerRows(c *collection, v *list.View, o *options, limit int)
 	query := with(o.own, "limit", strconv.Itoa(limit))
 	query.Set("offset", strconv.FormatUint(o.skip, 10))
 	var r contract.Request // refuses wrong values in the form of this interface
-	r.Scan(c.route.List, []byte(query.Encode()))
+	r.Scanned.Scan(c.route.List, []byte(query.Encode()))
 	if err := r.Parse(); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ type Service struct {
 func New(l *list.Lists) *Service {
 	s := &Service{boundaries: l.State.Options.Boundaries}
 	s.lists = &list.Standard{
-		Lists: l, Mount: l.MountIn(contract.HAPINames), Root: Root, Private: l.State.Options.OGCIdentifier,
+		Lists: l, Mount: l.Routes.MountIn(contract.HAPINames), Root: Root, Private: l.State.Options.OGCIdentifier,
 		Answer: s.answer, FaultOf: faultOf, FaultType: jsonType,
 		FaultTexts: [3]string{`{"code":`, `,"description":`, "}"},
 	}

@@ -36,10 +36,10 @@ var meantNames = map[string]string{
 // Meant returns which parameter a caller may have meant by an unknown one, and the question whether
 // that is so. Both are empty if none is near.
 func Meant(r *contract.Request, unknown string) (name string, hint say.Text) {
-	if name, hint = r.MeantBy(unknown); name != "" {
+	if name, hint = r.Scanned.MeantBy(unknown); name != "" {
 		return name, hint
 	}
-	names := r.ParamNames()
+	names := r.Scanned.ParamNames()
 	unknown = strings.ToLower(unknown)
 	usual := meantNames[unknown]
 	var ends []string // with the same end: a list of journeys has two codes of places
@@ -58,7 +58,7 @@ func Meant(r *contract.Request, unknown string) (name string, hint say.Text) {
 		return ends[0], say.Of("did you mean %s?", say.Of("%s or %s", ends[0], ends[1]))
 	}
 	// A list of places calls the code of a place code, others call it location_code.
-	thing := r.Thing() + "_"
+	thing := r.Scanned.Thing() + "_"
 	near := slices.Clone(names)
 	for _, name := range names {
 		near = append(near, thing+name)
@@ -90,12 +90,12 @@ func SetUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
 // means several values gets fewer. The fields show why.
 func UnknownOf(r *contract.Request) (unknown []string, hint say.Text) {
 	hints := r.Hints()
-	for _, name := range r.Hinted() {
+	for _, name := range r.Scanned.Hinted() {
 		if len(hints) < maxHints {
 			hints = append(hints, say.Of("%s: for several values use %s.", name, name+contract.SeveralSuffix))
 		}
 	}
-	unknown = r.UnknownNames()
+	unknown = r.Scanned.UnknownNames()
 	for _, name := range unknown {
 		if meant, hint := Meant(r, name); meant != "" && len(hints) < maxHints {
 			hints = append(hints, say.Of("%s: %s", name, hint))

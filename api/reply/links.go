@@ -31,8 +31,8 @@ func AppendLinks(dst []byte, r *contract.Request, rows int) []byte {
 			dst = append(dst, ", "...)
 		}
 		dst = r.AppendPage(append(dst, "<?"...), at)
-		if r.Snapshot != "" {
-			dst = append(append(dst, "&"+contract.SnapshotParam+"="...), r.Snapshot...)
+		if r.Scanned.Snapshot != "" {
+			dst = append(append(dst, "&"+contract.SnapshotParam+"="...), r.Scanned.Snapshot...)
 		}
 		dst = append(append(append(dst, `>; rel="`...), rel...), '"')
 		if len(dst)-start+maxOffsetDigits-decimalDigits(at) > MaxLinks {

@@ -64,7 +64,7 @@ func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values)
 
 // view is a page of records: what its route and its place say of it.
 type view struct {
-	pages
+	pages    pages
 	question browse.Question
 }
 
@@ -72,14 +72,14 @@ type view struct {
 func (of *view) name() string { return of.question.Plan.Endpoint.Name() }
 
 func (p pages) addBrowse() {
-	m := p.Mount
+	m := p.at.Mount
 	head := p.Site.hostHead(reply.HtmlType)
 	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
 	views := map[string]*view{}
 	for i := range endpoints {
 		e := &endpoints[i]
 		of := &view{p, browse.Question{
-			Head: p.head("", "").Head, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
+			Head: p.at.head("", "").Head, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
 			Counterpart: m.Counterpart.Prefix + counterparts[i].Path,
 		}}
 		p.add(BrowsePath+e.Name(), BrowsePath, func(ctx *fasthttp.RequestCtx) error {
@@ -89,12 +89,12 @@ func (p pages) addBrowse() {
 		views[e.Name()] = of
 		of.addFrame()
 		of.addFigure()
-		if !p.IsEnglish() {
+		if !p.at.IsEnglish() {
 			continue // tables have no language
 		}
 		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
 		download.Public, download.Name = true, BrowsePath+browse.DownloadPath[1:]
-		p.Site.Lists.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
+		p.Site.Lists.Routes.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
 	}
 	p.addOEmbed(views)
 }
@@ -119,9 +119,9 @@ func (s *Site) withSnapshot(id string, answer func(*state.Served) error) error {
 func (of *view) answerView(
 	ctx *fasthttp.RequestCtx, below, template string, head *list.PageHead, errors func(*browse.Page) []string,
 ) error {
-	return of.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+	return of.pages.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
 		return of.withPage(ctx, v, below, "", func(page *browse.Page) error {
-			err := of.answerPage(ctx, template, page, head)
+			err := of.pages.answerPage(ctx, template, page, head)
 			if len(errors(page)) > 0 && err == nil {
 				ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
 				ctx.Response.Header.Set("Cache-Control", reply.NoStore)
@@ -140,13 +140,13 @@ func (of *view) withPage(
 	page, clean, err := of.pageOf(ctx, v, string(ctx.URI().QueryString()), below == browse.FigurePath)
 	switch {
 	case errors.Is(err, browse.ErrAddress):
-		of.Site.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+		of.pages.Site.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
 		return nil
 	case err != nil:
 		return err
 	case clean != "":
-		query := strings.TrimPrefix(clean, of.root()+BrowsePath+of.name())
-		reply.Redirect(ctx, fasthttp.StatusSeeOther, of.root()+below+of.name()+ending+query)
+		query := strings.TrimPrefix(clean, of.pages.at.root()+BrowsePath+of.name())
+		reply.Redirect(ctx, fasthttp.StatusSeeOther, of.pages.at.root()+below+of.name()+ending+query)
 		return nil
 	}
 	return answer(page)
@@ -158,10 +158,10 @@ func (of *view) pageOf(
 ) (page *browse.Page, clean string, err error) {
 	q := of.question
 	e := q.Plan.Endpoint
-	q.Query, q.Base, q.AllFigures = query, of.Site.Lists.BaseOf(ctx), all
-	q.MaxExport = of.Site.State.Options.ExportRows
-	ask := &asker{of.Site, v, of.Mount}
-	q.Source, q.Boundaries = ask, of.Site.State.Options.Boundaries
+	q.Query, q.Base, q.AllFigures = query, of.pages.Site.Lists.Pages.BaseOf(ctx), all
+	q.MaxExport = of.pages.Site.State.Options.ExportRows
+	ask := &asker{of.pages.Site, v, of.pages.at.Mount}
+	q.Source, q.Boundaries = ask, of.pages.Site.State.Options.Boundaries
 	q.License = func(dataset string) (title, address string) {
 		d, _ := v.Bound.Snap.Manifest.Dataset(dataset)
 		return d.License, contract.WebLink(d.LicenseURL)

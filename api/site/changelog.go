@@ -129,17 +129,17 @@ func listsOf(m *list.Mount, table string) []pageEndpoint {
 // changelogOf is what the page or the feed of a place shows now.
 func (p pages) changelogOf(base string) changelog {
 	data := changelog{
-		pageHead: p.head(p.T("What changed"), ChangelogPath), Base: base, Self: base + p.Prefix + FeedPath,
+		pageHead: p.at.head(p.at.T("What changed"), ChangelogPath), Base: base, Self: base + p.at.Prefix + FeedPath,
 	}
 	updated := time.Time{}
 	if v := p.Site.State.Snapshots.Acquire(); v != nil {
 		now := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
-		data.Served, updated = newStatusSnapshot(p.place, v), now.Time()
+		data.Served, updated = newStatusSnapshot(p.at, v), now.Time()
 		v.Release(p.Site.State.Log)
 	}
 	if known := p.Site.State.History.Load(); known != nil {
 		for _, c := range *known {
-			data.Changes = append(data.Changes, onPage(c, p.place, base))
+			data.Changes = append(data.Changes, onPage(c, p.at, base))
 		}
 	}
 	data.Updated = updated.UTC().Format(time.RFC3339)
@@ -172,12 +172,12 @@ func (p pages) addChangelog() {
 		}
 		return p.answerPage(ctx, "changelog.html", data, &head)
 	}, p.Site.Lists.Admission.Pages)
-	if !p.IsEnglish() {
+	if !p.at.IsEnglish() {
 		return
 	}
 	feed := p.Site.hostHead(FeedType)
 	p.add(FeedPath, ChangelogPath, func(ctx *fasthttp.RequestCtx) error {
-		body, err := rendered(texts(), "changelog.atom", p.changelogOf(p.Site.Lists.BaseOf(ctx)))
+		body, err := rendered(texts(), "changelog.atom", p.changelogOf(p.Site.Lists.Pages.BaseOf(ctx)))
 		return p.Site.sendMade(ctx, &feed, FeedPath, body, err)
 	})
 }

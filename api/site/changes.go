@@ -88,14 +88,14 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 	if day, err := time.Parse(time.DateOnly, c.Since); err == nil {
 		c.Day = c.Since
 		base, c.Late = p.Site.heldAt(day.AddDate(0, 0, 1))
-		c.Files = p.root() + BrowsePath + "resource?update_date_min=" + url.QueryEscape(c.Since)
+		c.Files = p.at.root() + BrowsePath + "resource?update_date_min=" + url.QueryEscape(c.Since)
 	}
 	if base == nil {
 		return c, nil
 	}
 	defer base.Release(p.Site.State.Log)
-	c.Base = newStatusSnapshot(p.place, base)
-	endpoints := contract.EndpointsIn(p.Names)
+	c.Base = newStatusSnapshot(p.at, base)
+	endpoints := contract.EndpointsIn(p.at.Names)
 	data := slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Group() != "metadata" })
 	for i := range endpoints {
 		e := &endpoints[(i+data)%len(endpoints)] // metadata last
@@ -138,10 +138,10 @@ func (p pages) addChanges(
 	if c.Country != "" && field == "" {
 		return nil
 	}
-	answer, err := (&asker{p.Site, v, p.Mount}).Ask(e, contract.Changes, params)
+	answer, err := (&asker{p.Site, v, p.at.Mount}).Ask(e, contract.Changes, params)
 	if err == nil && c.Country != "" && answer.Total > len(answer.Records) {
 		params.Set(field, c.Country)
-		answer, err = (&asker{p.Site, v, p.Mount}).Ask(e, contract.Changes, params)
+		answer, err = (&asker{p.Site, v, p.at.Mount}).Ask(e, contract.Changes, params)
 	}
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (p pages) addChanges(
 	if answer.Total == 0 {
 		return nil
 	}
-	l := listChanges{pageEndpoint: newPageEndpoint(p.Mount, e)}
+	l := listChanges{pageEndpoint: newPageEndpoint(p.at.Mount, e)}
 	address := func(name, value string, more ...string) string {
 		values := url.Values{contract.SinceParam: {c.Since}, listParam: {e.Name()}}
 		if c.Country != "" {
@@ -165,7 +165,7 @@ func (p pages) addChanges(
 			values.Set(more[i], more[i+1])
 		}
 		values.Set(name, value)
-		return p.root() + ChangelogPath + "?" + values.Encode()
+		return p.at.root() + ChangelogPath + "?" + values.Encode()
 	}
 	if l.Each = address(listParam, e.Name()); answer.Total > len(answer.Records) {
 		l.All = browse.Count(answer.Total)
@@ -176,18 +176,18 @@ func (p pages) addChanges(
 			}
 			return address(kindParam, kind, contract.CountryParam, code)
 		}
-		l.addPlaces(p.place, answer.Records, field, c.List != "" || c.Country != "", all, to)
+		l.addPlaces(p.at, answer.Records, field, c.List != "" || c.Country != "", all, to)
 	}
 	c.Lists = append(c.Lists, l)
 	if c.List != "" && slices.Contains(contract.ChangeKinds.Values, c.Kind) {
 		records := slices.DeleteFunc(answer.Records, func(r textual.Record) bool {
 			return r.Value(contract.ChangeField) != c.Kind
 		})
-		c.Title = p.T(kindTitles[c.Kind], lang.Count(len(records)))
+		c.Title = p.at.T(kindTitles[c.Kind], lang.Count(len(records)))
 		if left := len(records) - mostRecords; left > 0 {
 			c.Left, records = browse.Count(left), records[:mostRecords]
 		}
-		c.Records = browse.NewChanges(p.Language, e, records)
+		c.Records = browse.NewChanges(p.at.Language, e, records)
 	}
 	return nil
 }

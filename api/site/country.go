@@ -64,7 +64,7 @@ type (
 
 func (s *Site) overviewOf(v *state.Served) (*country.Overview, error) {
 	return list.MadeOf(s.Files.Lists, v, overviewKey{}, func() (*country.Overview, error) {
-		return country.NewOverview(&asker{s, v, s.Lists.MountIn(contract.ContractNames)})
+		return country.NewOverview(&asker{s, v, s.Lists.Routes.MountIn(contract.ContractNames)})
 	})
 }
 
@@ -87,7 +87,7 @@ func (p pages) addCountry() {
 	}
 	add(CountryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
 		return p.answerPage(ctx, "countries.html",
-			countriesPage{p.head(p.T("Countries"), CountryPath), all, nil, "", nil}, &countries)
+			countriesPage{p.at.head(p.at.T("Countries"), CountryPath), all, nil, "", nil}, &countries)
 	})
 	add(CountryPath+"/"+list.Wildcard, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) error {
 		_, sent, _ := strings.Cut(reply.PathOf(ctx), CountryPath+"/")
@@ -98,14 +98,14 @@ func (p pages) addCountry() {
 		case at == nil:
 			return p.answerNoCountry(ctx, all, strings.Clone(code), &head)
 		case isBook:
-			return p.Site.english(p.Mount).answerWorkbook(ctx, v, at, &book)
+			return p.Site.english(p.at.Mount).answerWorkbook(ctx, v, at, &book)
 		case isCard:
 			return p.Site.kept(ctx, v, "hdqs-"+at.Code, card, func() ([]byte, error) {
 				page, err := p.countryOf(v, at)
 				if err != nil {
 					return nil, err
 				}
-				return cardOfCountry(p.place, page, p.shareOf(ctx, page)).PNG()
+				return cardOfCountry(p.at, page, p.shareOf(ctx, page)).PNG()
 			})
 		}
 		return p.answerCountry(ctx, v, at, &head)
@@ -118,10 +118,10 @@ func (p pages) answerNoCountry(
 	ctx *fasthttp.RequestCtx, all *country.Overview, sent string, head *list.PageHead,
 ) error {
 	if c := all.Find(strings.ToUpper(sent)); c != nil {
-		reply.Redirect(ctx, fasthttp.StatusSeeOther, p.root()+CountryPath+"/"+c.Code)
+		reply.Redirect(ctx, fasthttp.StatusSeeOther, p.at.root()+CountryPath+"/"+c.Code)
 		return nil
 	}
-	page := countriesPage{p.head(p.T("No such country"), ""), all, nil, sent, nearCountries(all, sent)}
+	page := countriesPage{p.at.head(p.at.T("No such country"), ""), all, nil, sent, nearCountries(all, sent)}
 	err := p.answerPage(ctx, "countries.html", page, head)
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
 		ctx.SetStatusCode(fasthttp.StatusNotFound)
@@ -152,15 +152,15 @@ func nearCountries(all *country.Overview, sent string) (codes []string) {
 
 // countryOf is what the page of a country shows of a snapshot. It is made once for each snapshot.
 func (p pages) countryOf(v *state.Served, at *country.Country) (*country.Page, error) {
-	return list.MadeOf(p.Site.Files.Lists, v, countryKey{p.place, at.Code}, func() (*country.Page, error) {
+	return list.MadeOf(p.Site.Files.Lists, v, countryKey{p.at, at.Code}, func() (*country.Page, error) {
 		all, err := p.Site.overviewOf(v)
 		if err != nil {
 			return nil, err
 		}
 		return country.New(&country.Question{
-			Prefix: p.root(), Root: p.Prefix, Language: p.Language, Names: p.Names,
-			Source:   &asker{p.Site, v, p.Mount},
-			Contract: &asker{p.Site, v, p.Site.Lists.MountIn(contract.ContractNames)},
+			Prefix: p.at.root(), Root: p.at.Prefix, Language: p.at.Language, Names: p.at.Names,
+			Source:   &asker{p.Site, v, p.at.Mount},
+			Contract: &asker{p.Site, v, p.Site.Lists.Routes.MountIn(contract.ContractNames)},
 			Overview: all, Country: at, Dataset: func(id string) country.Dataset {
 				d := state.PageDatasetOf(v.Bound.Snap.Manifest, id)
 				return country.Dataset{
@@ -180,7 +180,7 @@ func (p pages) answerCountry(
 		return err
 	}
 	data := countryPage{
-		pageHead: p.head(p.Country(at.Code, at.Name), CountryPath+"/"+url.PathEscape(at.Code)),
+		pageHead: p.at.head(p.at.Country(at.Code, at.Name), CountryPath+"/"+url.PathEscape(at.Code)),
 		Page:     page, Snapshot: v.Id, Share: p.shareOf(ctx, page),
 		Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
 	}
@@ -190,10 +190,12 @@ func (p pages) answerCountry(
 
 // shareOf is what the page of a country says of itself elsewhere.
 func (p pages) shareOf(ctx *fasthttp.RequestCtx, page *country.Page) *browse.Share {
-	address := p.Site.Lists.BaseOf(ctx) + p.root() + CountryPath + "/" + page.Code
+	address := p.Site.Lists.Pages.BaseOf(ctx) + p.at.root() + CountryPath + "/" + page.Code
 	share := &browse.Share{
-		Title: p.T("%s: headline figures", p.Country(page.Code, page.Name)), Address: address, MadeUp: p.MadeUp,
-		Description: p.T("Each figure with its period and provider, the lists that have records, and their sources."),
+		Title:   p.at.T("%s: headline figures", p.at.Country(page.Code, page.Name)),
+		Address: address, MadeUp: p.at.MadeUp,
+		Description: p.at.T(
+			"Each figure with its period and provider, the lists that have records, and their sources."),
 	}
 	if len(page.Tiles) > 0 {
 		share.Image = address + ".png"
@@ -209,7 +211,7 @@ func (p pages) answerWorkbook(
 		return err
 	}
 	var book bytes.Buffer
-	if err := page.WriteWorkbook(&book, aboutBook(p.Mount, v)); err != nil {
+	if err := page.WriteWorkbook(&book, aboutBook(p.at.Mount, v)); err != nil {
 		p.Site.State.LogFault(CountryPath, err)
 		return err
 	}
@@ -242,7 +244,7 @@ func (p pages) countryChange(v *state.Served, page *country.Page) *countryChange
 		return nil
 	}
 	c := (*known)[i]
-	on := onPage(c, p.place, "")
+	on := onPage(c, p.at, "")
 	change := &countryChange{From: c.From, Day: on.Day, Anchor: on.Anchor()}
 	for _, d := range c.Datasets {
 		is := func(o country.Dataset) bool { return o.Link == d.Link && o.Title == d.Title }
@@ -264,7 +266,7 @@ func (p pages) countryChange(v *state.Served, page *country.Page) *countryChange
 	}
 	if len(change.Lists) > 0 && p.Site.State.Snapshots.Holds(c.From) {
 		query := url.Values{contract.SinceParam: {c.From}, contract.CountryParam: {page.Code}}
-		change.Records = p.root() + ChangelogPath + "?" + query.Encode()
+		change.Records = p.at.root() + ChangelogPath + "?" + query.Encode()
 	}
 	return change
 }
@@ -276,7 +278,7 @@ func (p pages) worldOf(v *state.Served) (drawing template.HTML, boundaries strin
 	if b := p.Site.State.Options.Boundaries; b != nil && b.Countries != nil {
 		layer, boundaries = b.Countries, b.Source
 	}
-	drawing, err := list.MadeOf(p.Site.Files.Lists, v, mapKey(p.place), func() (template.HTML, error) {
+	drawing, err := list.MadeOf(p.Site.Files.Lists, v, mapKey(p.at), func() (template.HTML, error) {
 		all, err := p.Site.overviewOf(v)
 		if err != nil {
 			return "", err
@@ -289,8 +291,8 @@ func (p pages) worldOf(v *state.Served) (drawing template.HTML, boundaries strin
 				class = "plan"
 			}
 			targets = append(targets, chart.Target{
-				Code: c.Code, Name: p.Country(c.Code, c.Name), Class: class,
-				Address: p.root() + CountryPath + "/" + url.PathEscape(c.Code),
+				Code: c.Code, Name: p.at.Country(c.Code, c.Name), Class: class,
+				Address: p.at.root() + CountryPath + "/" + url.PathEscape(c.Code),
 			})
 		}
 		return chart.Links(layer, targets), nil

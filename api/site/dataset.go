@@ -79,7 +79,7 @@ func newLinkedDataset(m *list.Mount, b *state.Bound, e *contract.Endpoint, base 
 	}
 	for _, f := range e.Figures {
 		if name := e.Names().Name(f.Field); f.Use != contract.Label {
-			d.Variables = append(d.Variables, linkedVariable{"PropertyValue", name, e.Meaning(name)})
+			d.Variables = append(d.Variables, linkedVariable{"PropertyValue", name, e.Texts().Meaning(name)})
 		}
 	}
 	d.addSources(manifest, source.Datasets)
@@ -109,7 +109,8 @@ func (d *LinkedDataset) addSources(m *store.Manifest, ids []string) {
 
 // descriptionOf is what an endpoint's records are, and how they may be added up.
 func descriptionOf(e *contract.Endpoint) string {
-	return contract.Sentences(e.Summary+". Records can be filtered, and read as CSV or JSON.", e.Note, e.AddingUp())
+	first := e.Summary + ". Records can be filtered, and read as CSV or JSON."
+	return contract.Sentences(first, e.Note, e.Texts().AddingUp())
 }
 
 // linkedOf describes an endpoint from a snapshot.

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/valyala/fasthttp"
 
@@ -75,7 +74,7 @@ func (p place) root() string { return p.Prefix + p.Path }
 // pages are the pages of a place.
 type pages struct {
 	Site *Site
-	place
+	at   place
 }
 
 // english are the pages of a mount in English.
@@ -83,11 +82,16 @@ func (s *Site) english(m *list.Mount) pages { return pages{s, place{m, lang.All(
 
 // add registers a path below the place. What is at it is made for each request.
 func (p pages) add(path, name string, answer func(*fasthttp.RequestCtx) error, before ...*wire.Gate) {
-	p.Site.Lists.Add(p.Mount, p.Path+path, list.Route{Name: name, Handler: p.Site.Lists.Limited(answer, before...)})
+	p.route(path, name, p.Site.Lists.Admission.Limited(answer, before...))
+}
+
+// route registers the handler of a path below the place.
+func (p pages) route(path, name string, handler fasthttp.RequestHandler) {
+	p.Site.Lists.Routes.Add(p.at.Mount, p.at.Path+path, list.Route{Name: name, Handler: handler})
 }
 
 // RootOf is the prefix of the pages of a path: that of its mount and its language.
-func (s *Site) RootOf(path string) string { return s.pagesAt(path).root() }
+func (s *Site) RootOf(path string) string { return s.pagesAt(path).at.root() }
 
 // pagesAt are the pages of a path.
 func (s *Site) pagesAt(path string) pages {
@@ -162,15 +166,15 @@ func docsOf(m *list.Mount) []*endpointDocs {
 		e, counterpart := &endpoints[i], &counterparts[i]
 		d := &endpointDocs{
 			pageHead: newPageHead(m, e.Summary), pageEndpoint: newPageEndpoint(m, e),
-			Group: e.GroupTitle(), Note: e.Note, AddingUp: e.AddingUp(),
-			SumRules: e.SumRules(), Series: e.SeriesText(),
+			Group: e.Texts().GroupTitle(), Note: e.Note, AddingUp: e.Texts().AddingUp(),
+			SumRules: e.Texts().SumRules(), Series: e.Texts().SeriesText(),
 			Names: nameSetTexts[m.Names], OtherNames: nameSetTexts[m.Counterpart.Names],
 			OtherPath: m.Counterpart.Prefix + counterpart.Path,
 			OtherDocs: m.Counterpart.Prefix + DocsPath + "/" + counterpart.Name(),
 			plan:      contract.NewPlan(e, contract.Rows),
 		}
 		for _, p := range d.plan.Params {
-			about := e.About(&p)
+			about := e.Texts().About(&p)
 			switch {
 			case p.List && p.Own == nil: // the entry of the plain parameter names it
 				continue
@@ -189,7 +193,7 @@ func docsOf(m *list.Mount) []*endpointDocs {
 			d.Computed = append(d.Computed, docsComputed{p, m.Prefix + p.Paths()[0]})
 		}
 		for _, f := range e.Fields {
-			d.Fields = append(d.Fields, newDocsEntry("field", f.Name, f.TypeText(), e.Meaning(f.Name), ""))
+			d.Fields = append(d.Fields, newDocsEntry("field", f.Name, f.TypeText(), e.Texts().Meaning(f.Name), ""))
 		}
 		for _, g := range groups {
 			if g.Title == d.Group {
@@ -275,10 +279,17 @@ func search(all []*endpointDocs, query string) []docsFound {
 	return found
 }
 
+// reference are the pages that describe the lists of a mount. Those of lists are described when one
+// is first requested.
+type reference struct {
+	pages pages
+	all   func() []*endpointDocs
+}
+
 // searched returns a handler that answers searches, and other requests with the index.
-func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.RequestHandler {
-	all := sync.OnceValue(func() []*endpointDocs { return docsOf(m) })
-	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.PageKey, s.Lists.PageFields()...)
+func (r reference) searched(index fasthttp.RequestHandler) fasthttp.RequestHandler {
+	lists := r.pages.Site.Lists
+	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.PageKey, lists.Pages.Fields()...)
 	return func(ctx *fasthttp.RequestCtx) {
 		query, err := url.ParseQuery(string(ctx.URI().QueryString()))
 		text := strings.Join(strings.Fields(strings.ToValidUTF8(query.Get("q"), "\ufffd")), " ")
@@ -286,22 +297,21 @@ func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.R
 			index(ctx)
 			return
 		}
-		s.Lists.Limited(func(ctx *fasthttp.RequestCtx) error {
-			data := newDocsIndex(m, nil)
+		lists.Admission.Limited(func(ctx *fasthttp.RequestCtx) error {
+			data := newDocsIndex(r.pages.at.Mount, nil)
 			data.Title, data.Search = "Search: "+text, text
 			if data.TooLong = len(text) > maxSearch; !data.TooLong {
-				data.Found = search(all(), text)
+				data.Found = search(r.all(), text)
 			}
-			return s.english(m).answerPage(ctx, "docs.html", data, &head)
+			return r.pages.answerPage(ctx, "docs.html", data, &head)
 		})(ctx)
 	}
 }
 
-// addDocs registers the page of each endpoint. The pages are described when one is first requested.
-func (s *Site) addDocs(m *list.Mount) {
-	all := sync.OnceValue(func() []*endpointDocs { return docsOf(m) })
-	for i, e := range contract.EndpointsIn(m.Names) {
-		s.addEndpointDocs(m, e.Name(), func() *endpointDocs { return all()[i] })
+// add registers the page of each endpoint.
+func (r reference) add() {
+	for i, e := range contract.EndpointsIn(r.pages.at.Names) {
+		r.addEndpoint(e.Name(), func() *endpointDocs { return r.all()[i] })
 	}
 }
 
@@ -317,18 +327,19 @@ type endpointPage struct {
 	Refused    bool   // the table cannot be read at the moment
 }
 
-func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpointDocs) {
+func (r reference) addEndpoint(name string, docs func() *endpointDocs) {
+	s := r.pages.Site
 	head := s.hostHead(reply.HtmlType)
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
-	s.english(m).add(DocsPath+"/"+name, DocsPath, func(ctx *fasthttp.RequestCtx) error {
+	r.pages.add(DocsPath+"/"+name, DocsPath, func(ctx *fasthttp.RequestCtx) error {
 		d := docs()
-		page := endpointPage{endpointDocs: *d, Base: s.Lists.BaseOf(ctx), Identifier: identifier}
+		page := endpointPage{endpointDocs: *d, Base: s.Lists.Pages.BaseOf(ctx), Identifier: identifier}
 		query := exampleQuery
 		if v := s.State.Snapshots.Acquire(); v != nil {
 			page.SnapshotID, page.Day = v.Id, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime)
 			e := d.plan.Endpoint.Contract()
 			page.Source, page.Datasets = v.Bound.SourceOf(e), state.DatasetsOf(v.Bound.Snap.Manifest, e)
-			example, err := s.exampleOf(v, m, d.plan)
+			example, err := r.exampleOf(v, d.plan)
 			page.Refused = err != nil
 			if page.Answer = example.answer; page.Answer != "" {
 				query, page.Total = example.query, browse.Count(example.total)
@@ -336,7 +347,7 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 			v.Release(s.State.Log)
 		}
 		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
-		err := s.english(m).answerPage(ctx, "endpoint.html", page, &head)
+		err := r.pages.answerPage(ctx, "endpoint.html", page, &head)
 		if page.Refused {
 			ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 			ctx.Response.Header.Del("CDN-Cache-Control")
@@ -359,20 +370,20 @@ type exampleKey struct{ *contract.Plan }
 
 // exampleOf returns the example of an endpoint's page. Requests for pages pass no limit on queries,
 // so each example of a snapshot is made once.
-func (s *Site) exampleOf(v *state.Served, m *list.Mount, p *contract.Plan) (example, error) {
-	return list.MadeOf(s.Files.Lists, v, exampleKey{p}, func() (example, error) { return s.example(v, m, p) })
+func (r reference) exampleOf(v *state.Served, p *contract.Plan) (example, error) {
+	return list.MadeOf(r.pages.Site.Lists, v, exampleKey{p}, func() (example, error) { return r.example(v, p) })
 }
 
 // example answers a small request from a snapshot: for the first records of the country that the
 // first record has, where the endpoint has such a filter.
-func (s *Site) example(v *state.Served, m *list.Mount, p *contract.Plan) (example, error) {
-	first, code, err := s.askExample(v, m, p, exampleQuery)
+func (r reference) example(v *state.Served, p *contract.Plan) (example, error) {
+	first, code, err := r.askExample(v, p, exampleQuery)
 	isLocation := func(f contract.Param) bool { return f.Name == countryField }
 	if err != nil || code == "" || !slices.ContainsFunc(p.Params, isLocation) {
 		return first, err
 	}
 	query := countryField + "=" + url.QueryEscape(code) + "&" + exampleQuery
-	filtered, _, err := s.askExample(v, m, p, query)
+	filtered, _, err := r.askExample(v, p, query)
 	if err == nil && filtered.answer == "" { // a code with a backslash, which escapes, finds nothing
 		return first, nil
 	}
@@ -383,15 +394,13 @@ func (s *Site) example(v *state.Served, m *list.Mount, p *contract.Plan) (exampl
 const countryField = "location_code"
 
 // askExample answers a query, empty if there are no records. country is that of the first record.
-func (s *Site) askExample(
-	v *state.Served, m *list.Mount, p *contract.Plan, query string,
-) (x example, country string, err error) {
-	to := m.Lists[list.ListKey{Endpoint: p.Endpoint, Kind: contract.Rows}]
+func (r reference) askExample(v *state.Served, p *contract.Plan, query string) (x example, country string, err error) {
+	to := r.pages.at.Lists[list.ListKey{Endpoint: p.Endpoint, Kind: contract.Rows}]
 	params, err := url.ParseQuery(query)
 	if err != nil {
 		return x, "", err
 	}
-	err = s.Lists.Query(v, &to, params, func(a *list.Reply, found list.Records) error {
+	err = r.pages.Site.Lists.Query(v, &to, params, func(a *list.Reply, found list.Records) error {
 		if found.Len() == 0 {
 			return nil
 		}

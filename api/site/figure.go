@@ -39,16 +39,16 @@ type maker func(*state.Served, *browse.Page) ([]byte, error)
 
 // addFrame registers the page for frames.
 func (of *view) addFrame() {
-	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, of.Site.landingFields()...)
-	of.add(browse.EmbedPath+of.name(), browse.EmbedPath, func(ctx *fasthttp.RequestCtx) error {
+	frame := list.NewPageHead(reply.HtmlType, framePolicy, reply.LandingKey, of.pages.Site.landingFields()...)
+	of.pages.add(browse.EmbedPath+of.name(), browse.EmbedPath, func(ctx *fasthttp.RequestCtx) error {
 		return of.answerView(ctx, browse.EmbedPath, "embed.html", &frame, (*browse.Page).NoFigure)
-	}, of.Site.Lists.Admission.Pages)
+	}, of.pages.Site.Lists.Admission.Pages)
 }
 
 // addFigure registers the files of a figure.
 func (of *view) addFigure() {
 	file := func(kind, contentType string, make maker) *figureFile {
-		return &figureFile{kind, of.Site.hostHead(contentType), make}
+		return &figureFile{kind, of.pages.Site.hostHead(contentType), make}
 	}
 	files := []*figureFile{
 		file("svg", "image/svg+xml", func(_ *state.Served, x *browse.Page) ([]byte, error) {
@@ -57,13 +57,13 @@ func (of *view) addFigure() {
 		file("png", pngType, func(_ *state.Served, x *browse.Page) ([]byte, error) { return of.card(x).PNG() }),
 		file("csv", reply.CsvType, figureCSV), file("xlsx", workbookType, of.figureBook),
 	}
-	if !of.IsEnglish() {
+	if !of.pages.at.IsEnglish() {
 		files = files[:2] // tables have no language
 	}
 	for _, f := range files {
-		of.add(browse.FigurePath+of.name()+"."+f.kind, browse.FigurePath, func(ctx *fasthttp.RequestCtx) error {
+		of.pages.add(browse.FigurePath+of.name()+"."+f.kind, browse.FigurePath, func(ctx *fasthttp.RequestCtx) error {
 			return of.answerFigure(ctx, f)
-		}, of.Site.Lists.Admission.Pages)
+		}, of.pages.Site.Lists.Admission.Pages)
 	}
 }
 
@@ -72,8 +72,8 @@ const pngType = "image/png"
 // answerFigure answers with a file, or says why there is none as the interface says what is wrong
 // with a request.
 func (of *view) answerFigure(ctx *fasthttp.RequestCtx, f *figureFile) error {
-	return of.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
-		return of.Site.kept(ctx, v, "hdqs-"+of.name(), f, func() (body []byte, err error) {
+	return of.pages.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+		return of.pages.Site.kept(ctx, v, "hdqs-"+of.name(), f, func() (body []byte, err error) {
 			err = of.withPage(ctx, v, browse.FigurePath, "."+f.kind, func(page *browse.Page) error {
 				if len(page.NoFigure()) > 0 {
 					return noFigure(page)
@@ -91,7 +91,7 @@ func (of *view) answerFigure(ctx *fasthttp.RequestCtx, f *figureFile) error {
 func (s *Site) kept(
 	ctx *fasthttp.RequestCtx, v *state.Served, name string, f *figureFile, make func() ([]byte, error),
 ) (err error) {
-	key := v.Id + " " + s.Lists.BaseOf(ctx) + " " + string(ctx.RequestURI())
+	key := v.Id + " " + s.Lists.Pages.BaseOf(ctx) + " " + string(ctx.RequestURI())
 	for i := range s.State.Inspector.Found { // what was made of a table before it was refused may be wrong
 		key += " " + strconv.FormatInt(s.State.Inspector.Found[i].Load(), 10)
 	}
@@ -110,7 +110,7 @@ func (s *Site) kept(
 
 // sendFile sends a file with the name under which a browser saves it.
 func (s *Site) sendFile(ctx *fasthttp.RequestCtx, head *list.PageHead, body []byte, disposition, name string) {
-	s.Lists.SendPage(ctx, head, body)
+	s.Lists.Pages.SendPage(ctx, head, body)
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
 		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(disposition+`; filename="`+name+`"`))
 	}
@@ -166,7 +166,7 @@ func (of *view) figureBook(v *state.Served, page *browse.Page) ([]byte, error) {
 	for _, fact := range page.Figure.About.Facts(nil) {
 		about.Rows = append(about.Rows, []any{strings.ToLower(fact[0]), fact[1]})
 	}
-	for _, pair := range aboutBook(of.Mount, v) {
+	for _, pair := range aboutBook(of.pages.at.Mount, v) {
 		about.Rows = append(about.Rows, []any{pair[0], pair[1]})
 	}
 	about.Rows = append(about.Rows, []any{"address", page.Share.Cited})
@@ -193,8 +193,8 @@ func (p pages) addOEmbed(views map[string]*view) {
 		}
 		at, err := url.Parse(string(args.Peek("url")))
 		var of *view
-		if err == nil && at.Scheme+"://"+at.Host == p.Site.Lists.BaseOf(ctx) {
-			of = views[viewOf(strings.TrimPrefix(at.Path, p.root()))]
+		if err == nil && at.Scheme+"://"+at.Host == p.Site.Lists.Pages.BaseOf(ctx) {
+			of = views[viewOf(strings.TrimPrefix(at.Path, p.at.root()))]
 		}
 		if of == nil {
 			p.Site.State.AnswerFault(ctx, fasthttp.StatusNotFound, bodyNoView)
@@ -232,7 +232,7 @@ func (of *view) answerOEmbed(
 	}
 	switch {
 	case errors.Is(err, browse.ErrAddress):
-		of.Site.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+		of.pages.Site.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
 		return nil
 	case err != nil:
 		return err
@@ -249,8 +249,9 @@ func (of *view) answerOEmbed(
 	width, height := room("maxwidth", frameWidth), room("maxheight", height)
 	body, err := json.Marshal(map[string]any{
 		"type": "rich", "version": "1.0", "title": page.Title, "width": width, "height": height,
-		"provider_name": browse.ServiceTitle, "provider_url": of.Site.Lists.BaseOf(ctx) + of.root() + "/",
-		"html": browse.Frame(page.Share.Frame, page.Title, strconv.Itoa(width), strconv.Itoa(height)),
+		"provider_name": browse.ServiceTitle,
+		"provider_url":  of.pages.Site.Lists.Pages.BaseOf(ctx) + of.pages.at.root() + "/",
+		"html":          browse.Frame(page.Share.Frame, page.Title, strconv.Itoa(width), strconv.Itoa(height)),
 	})
-	return of.Site.sendMade(ctx, head, browse.OEmbedPath, body, err)
+	return of.pages.Site.sendMade(ctx, head, browse.OEmbedPath, body, err)
 }

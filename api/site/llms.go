@@ -57,7 +57,7 @@ func llmsText(m *list.Mount, host string) ([]byte, error) {
 
 // sumRules are what an endpoint allows of sums, in sentences.
 func sumRules(e *contract.Endpoint) string {
-	return contract.Sentences(append(e.SumRules(), e.AddingUp())...)
+	return contract.Sentences(append(e.Texts().SumRules(), e.Texts().AddingUp())...)
 }
 
 // robotsText keeps crawlers out of the endless combinations of filters.
@@ -89,9 +89,9 @@ func (s *Site) addTexts(m *list.Mount) {
 			}
 			return text
 		})
-		s.Lists.Add(m, path, list.Route{Name: path, Handler: func(ctx *fasthttp.RequestCtx) {
-			base := []byte(escapedXML(s.Lists.BaseOf(ctx)))
-			s.Lists.SendPage(ctx, &head, bytes.ReplaceAll(made(), []byte(here), base))
+		s.Lists.Routes.Add(m, path, list.Route{Name: path, Handler: func(ctx *fasthttp.RequestCtx) {
+			base := []byte(escapedXML(s.Lists.Pages.BaseOf(ctx)))
+			s.Lists.Pages.SendPage(ctx, &head, bytes.ReplaceAll(made(), []byte(here), base))
 		}})
 	}
 	add(LlmsPath, textType, llmsText)

@@ -129,7 +129,7 @@ func pageGroups(m *list.Mount, fill func(e *contract.Endpoint, page *pageEndpoin
 	endpoints := contract.EndpointsIn(m.Names)
 	for i := range endpoints {
 		e := &endpoints[i]
-		title := e.GroupTitle()
+		title := e.Texts().GroupTitle()
 		if len(groups) == 0 || groups[len(groups)-1].Title != title {
 			groups = append(groups, pageGroup{Title: title})
 		}
@@ -287,9 +287,9 @@ type barePage struct {
 
 // fixed returns the handler of a page. It sends the page in the coding that the client prefers.
 func (s *Site) fixed(m *list.Mount, page *fixedPage) fasthttp.RequestHandler {
-	head := list.NewPageHead(page.contentType, page.policy, reply.PageKey, s.Lists.PageFields()...)
+	head := list.NewPageHead(page.contentType, page.policy, reply.PageKey, s.Lists.Pages.Fields()...)
 	if page.name != DocsPath {
-		return func(ctx *fasthttp.RequestCtx) { s.Lists.SendContent(ctx, &head, page.content()) }
+		return func(ctx *fasthttp.RequestCtx) { s.Lists.Pages.SendContent(ctx, &head, page.content()) }
 	}
 	head.Key = reply.LandingKey // it shows the snapshot
 	return func(ctx *fasthttp.RequestCtx) {
@@ -298,22 +298,23 @@ func (s *Site) fixed(m *list.Mount, page *fixedPage) fasthttp.RequestHandler {
 			content = served.Keep(docsKey{m}, func() any { return newDocs(m, served.Bound) }).(func() *list.PageContent)
 			served.Release(s.State.Log)
 		}
-		s.Lists.SendContent(ctx, &head, content())
+		s.Lists.Pages.SendContent(ctx, &head, content())
 	}
 }
 
 // AddPages registers the routes of a mount that do not read a table.
 func (s *Site) AddPages(m *list.Mount) {
+	docs := reference{s.english(m), sync.OnceValue(func() []*endpointDocs { return docsOf(m) })}
 	for _, page := range fixedPages(m) {
 		handler := s.fixed(m, page)
 		if page.name == DocsPath {
-			handler = s.searched(m, handler)
+			handler = docs.searched(handler)
 		}
 		for _, path := range page.paths {
-			s.Lists.Add(m, path, list.Route{Handler: handler, Name: page.name})
+			s.Lists.Routes.Add(m, path, list.Route{Handler: handler, Name: page.name})
 		}
 	}
-	s.addDocs(m)
+	docs.add()
 	s.addSources(m)
 	s.addTexts(m)
 	s.addAssets(m)
@@ -331,16 +332,16 @@ func (s *Site) AddPages(m *list.Mount) {
 
 func (p pages) addLanding() {
 	head := p.Site.hostHead(reply.HtmlType)
-	empty := newLanding(p.place, nil)
+	empty := newLanding(p.at, nil)
 	p.add("/", "/", func(ctx *fasthttp.RequestCtx) error {
 		data := empty
 		if served := p.Site.State.Snapshots.Acquire(); served != nil {
-			made := served.Keep(landingPage(p.place), func() any { return newLanding(p.place, served.Bound) })
+			made := served.Keep(landingPage(p.at), func() any { return newLanding(p.at, served.Bound) })
 			data = made.(landingData)
 			data.World, data.Boundaries = p.worldOf(served)
 			served.Release(p.Site.State.Log)
 		}
-		data.Base = p.Site.Lists.BaseOf(ctx)
+		data.Base = p.Site.Lists.Pages.BaseOf(ctx)
 		if bulk := p.Site.Files.Bulk.Load(); bulk != nil {
 			data.Bulk = bulk.Latest
 		}
@@ -351,7 +352,7 @@ func (p pages) addLanding() {
 // sharedHead is the head of what is the same for all requested hosts, and hostHead that of what is
 // not.
 func (s *Site) sharedHead(contentType string) list.PageHead {
-	return headOf(contentType, s.Lists.PageFields())
+	return headOf(contentType, s.Lists.Pages.Fields())
 }
 
 func (s *Site) hostHead(contentType string) list.PageHead {
@@ -366,17 +367,17 @@ func headOf(contentType string, fields []string) list.PageHead {
 	return list.NewPageHead(contentType, policy, reply.LandingKey, fields...)
 }
 
-// landingFields are pageFields, or fields that forbid caching if the page depends on the requested
-// host.
+// landingFields are those of pages, or fields that forbid caching if the page depends on the
+// requested host.
 func (s *Site) landingFields() []string {
 	if s.State.Options.BaseURL == "" {
 		return []string{"Cache-Control", reply.NoStore, "Vary", "Accept-Encoding"}
 	}
-	return s.Lists.PageFields()
+	return s.Lists.Pages.Fields()
 }
 
 func (p pages) answerPage(ctx *fasthttp.RequestCtx, template string, data any, head *list.PageHead) error {
-	page, err := rendered(pagesIn(p.Language), template, data)
+	page, err := rendered(pagesIn(p.at.Language), template, data)
 	return p.Site.sendMade(ctx, head, template, page, err)
 }
 
@@ -386,6 +387,30 @@ func (s *Site) sendMade(ctx *fasthttp.RequestCtx, head *list.PageHead, name stri
 		s.State.LogFault(name, err)
 		return err
 	}
-	s.Lists.SendPage(ctx, head, page)
+	s.Lists.Pages.SendPage(ctx, head, page)
 	return nil
+}
+
+// assetContents are made once for all servers of the process, each when it is first requested.
+var assetContents = sync.OnceValue(func() []func() *list.PageContent {
+	assets := web.Assets()
+	all := make([]func() *list.PageContent, len(assets))
+	for i := range assets {
+		all[i] = list.MadeOnce(func() ([]byte, error) { return assets[i].Body(), nil })
+	}
+	return all
+})
+
+// addAssets registers what the pages of a mount load. The files are the same below each mount; each
+// has them, since a proxy may pass on one prefix only.
+func (s *Site) addAssets(m *list.Mount) {
+	fields := []string{"Cache-Control", reply.ImmutableKept, "Vary", "Accept-Encoding"}
+	assets, contents := web.Assets(), assetContents()
+	for i := range assets {
+		a := &assets[i]
+		head := list.NewPageHead(a.Type, reply.DataPolicy, reply.PageKey, fields...)
+		s.Lists.Routes.Add(m, a.Path, list.Route{Name: "/static", Handler: func(ctx *fasthttp.RequestCtx) {
+			s.Lists.Pages.SendContent(ctx, &head, contents[i]())
+		}})
+	}
 }

@@ -120,8 +120,8 @@ func (p pages) find(q find.Query) (*find.Answer, error) {
 		return nil, err
 	}
 	defer v.Release(p.Site.State.Log)
-	q.Language = p.Language
-	return p.Site.finder.Find(v, p.Mount, q)
+	q.Language = p.at.Language
+	return p.Site.finder.Find(v, p.at.Mount, q)
 }
 
 // addSearch registers the search of a place.
@@ -139,9 +139,9 @@ func (p pages) addSearch() {
 		})
 	}
 	add(SearchPath, func(ctx *fasthttp.RequestCtx, q find.Query) (err error) {
-		page := searchPage{pageHead: p.head(p.T("Search"), SearchPath), Text: q.Text}
+		page := searchPage{pageHead: p.at.head(p.at.T("Search"), SearchPath), Text: q.Text}
 		if q.Text == "" {
-			page.Groups = pageGroups(p.Mount, nil)
+			page.Groups = pageGroups(p.at.Mount, nil)
 		} else {
 			err = p.addFound(&page, q)
 		}
@@ -155,46 +155,45 @@ func (p pages) addSearch() {
 		found, err := p.find(q)
 		if err == nil {
 			for i := range found.Results {
-				found.Results[i].Kind = p.T(found.Results[i].Kind) // which the field shows
+				found.Results[i].Kind = p.at.T(found.Results[i].Kind) // which the field shows
 			}
-			p.Site.Lists.SendPage(ctx, &json, found.JSON())
+			p.Site.Lists.Pages.SendPage(ctx, &json, found.JSON())
 		}
 		return err
 	})
-	toLists := func(ctx *fasthttp.RequestCtx) {
-		reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, p.root()+"/#lists")
-	}
-	p.Site.Lists.Add(p.Mount, p.Path+strings.TrimSuffix(BrowsePath, "/"), list.Route{Name: "/", Handler: toLists})
+	p.route(strings.TrimSuffix(BrowsePath, "/"), "/", func(ctx *fasthttp.RequestCtx) {
+		reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, p.at.root()+"/#lists")
+	})
 }
 
 // addFound adds what a search has found to its page.
 func (p pages) addFound(page *searchPage, q find.Query) (err error) {
 	q.Limit = foundOnPage
-	here := strings.TrimPrefix(p.searchAddress(q.Text, q.Kind, q.Offset), p.root())
-	page.pageHead = p.head(p.T("Search: %s", q.Text), here)
+	here := strings.TrimPrefix(p.at.searchAddress(q.Text, q.Kind, q.Offset), p.at.root())
+	page.pageHead = p.at.head(p.at.T("Search: %s", q.Text), here)
 	if page.Answer, err = p.find(q); err != nil {
 		return err
 	}
-	page.Results = foundResults(p.Language, page.Answer)
+	page.Results = foundResults(p.at.Language, page.Answer)
 	all := 0
 	for _, c := range page.Answer.Kinds {
 		all += c.N
 		page.Kinds = append(page.Kinds, kindLink{
-			c.Kind, browse.Count(c.N), p.searchAddress(q.Text, c.Kind, 0), c.Kind == q.Kind,
+			c.Kind, browse.Count(c.N), p.at.searchAddress(q.Text, c.Kind, 0), c.Kind == q.Kind,
 		})
 	}
 	page.Kinds = slices.Insert(page.Kinds, 0, kindLink{
-		"all", browse.Count(all), p.searchAddress(q.Text, "", 0), q.Kind == "",
+		"all", browse.Count(all), p.at.searchAddress(q.Text, "", 0), q.Kind == "",
 	})
 	page.Total = browse.Count(page.Answer.Total)
 	if n := len(page.Results); n > 0 && n < page.Answer.Total {
-		page.Part = p.T("%s to %s", lang.Count(q.Offset+1), lang.Count(q.Offset+n))
+		page.Part = p.at.T("%s to %s", lang.Count(q.Offset+1), lang.Count(q.Offset+n))
 	}
 	if q.Offset > 0 {
-		page.Previous = p.searchAddress(q.Text, q.Kind, max(0, q.Offset-foundOnPage))
+		page.Previous = p.at.searchAddress(q.Text, q.Kind, max(0, q.Offset-foundOnPage))
 	}
 	if q.Offset+foundOnPage < page.Answer.Total {
-		page.Next = p.searchAddress(q.Text, q.Kind, q.Offset+foundOnPage)
+		page.Next = p.at.searchAddress(q.Text, q.Kind, q.Offset+foundOnPage)
 	}
 	return nil
 }
@@ -213,11 +212,11 @@ func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) {
 	p := s.pagesAt(sent)
 	fields := []string{"Cache-Control", reply.NoStore, "Vary", "Accept"}
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, fields...)
-	s.Lists.Limited(func(ctx *fasthttp.RequestCtx) error {
-		page := searchPage{pageHead: p.head(p.T("Not found"), ""), Missing: true, Near: near}
-		q := find.Query{Text: missingWords(sent[len(p.Prefix):]), Limit: foundMissing, Brief: true}
+	s.Lists.Admission.Limited(func(ctx *fasthttp.RequestCtx) error {
+		page := searchPage{pageHead: p.at.head(p.at.T("Not found"), ""), Missing: true, Near: near}
+		q := find.Query{Text: missingWords(sent[len(p.at.Prefix):]), Limit: foundMissing, Brief: true}
 		if found, err := p.find(q); err == nil { // without a snapshot too, there is a page
-			page.Text, page.Results = q.Text, foundResults(p.Language, found)
+			page.Text, page.Results = q.Text, foundResults(p.at.Language, found)
 		}
 		err := p.answerPage(ctx, "search.html", page, &head)
 		if ctx.Response.StatusCode() == fasthttp.StatusOK {

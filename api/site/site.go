@@ -3,9 +3,14 @@
 package site
 
 import (
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
 	"hdqs/api/files"
 	"hdqs/api/find"
 	"hdqs/api/list"
+	"hdqs/api/render"
+	"hdqs/api/reply"
 	"hdqs/api/state"
 )
 
@@ -21,4 +26,21 @@ type Site struct {
 // New returns the pages about files and their lists.
 func New(f *files.Files) *Site {
 	return &Site{State: f.State, Lists: f.Lists, Files: f, finder: find.New(f.Lists)}
+}
+
+// bodyVersion is the body of VersionPath.
+const bodyVersion = `{"api_version":"` + contract.InterfaceVersion +
+	`","hapi_sqlalchemy_schema_version":"` + contract.SchemaVersion + `"}`
+
+// AnswerEncode makes an application identifier. Its answer contains an e-mail address, so no cache
+// may store it.
+func (s *Site) AnswerEncode(ctx *fasthttp.RequestCtx) {
+	identifier, issues := contract.EncodeQuery(ctx.URI().QueryString())
+	if issues != nil {
+		s.State.AnswerError(ctx, &contract.Invalid{Issues: issues})
+		return
+	}
+	reply.FaultHead.Begin(ctx)
+	s.State.SetSnapshot(&ctx.Response.Header)
+	ctx.SetBody(append(render.AppendJSONText([]byte(`{"encoded_app_identifier":`), identifier), '}'))
 }

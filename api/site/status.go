@@ -90,15 +90,15 @@ func (p pages) addStatus() {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey,
 		"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding")
 	kept := new(statusPage)
-	p.Site.Lists.Add(p.Mount, p.Path+StatusPath, list.Route{Name: StatusPath, Handler: func(ctx *fasthttp.RequestCtx) {
+	p.route(StatusPath, StatusPath, func(ctx *fasthttp.RequestCtx) {
 		made, err := p.statusContent(kept)
 		if err != nil {
 			p.Site.State.LogFault(StatusPath, err)
 			p.Site.State.AnswerError(ctx, err)
 			return
 		}
-		p.Site.Lists.SendContent(ctx, &head, made)
-	}})
+		p.Site.Lists.Pages.SendContent(ctx, &head, made)
+	})
 }
 
 // statusContent is the page as it is now, or was a few seconds ago with the same snapshot. So many
@@ -113,7 +113,7 @@ func (p pages) statusContent(kept *statusPage) (*list.PageContent, error) {
 	if v != nil {
 		defer v.Release(p.Site.State.Log)
 	}
-	page, err := rendered(pagesIn(p.Language), "status.html", p.statusOf(v))
+	page, err := rendered(pagesIn(p.at.Language), "status.html", p.statusOf(v))
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (p pages) statusContent(kept *statusPage) (*list.PageContent, error) {
 func (p pages) statusOf(v *state.Served) statusData {
 	r, now := p.Site.State.ReadinessOf(v), time.Now()
 	data := statusData{
-		pageHead: p.head(p.T("Status of the service"), StatusPath), Now: newStatusTime(p.place, now, now),
+		pageHead: p.at.head(p.at.T("Status of the service"), StatusPath), Now: newStatusTime(p.at, now, now),
 		State: "Requests are answered.",
 	}
 	switch {
@@ -137,24 +137,24 @@ func (p pages) statusOf(v *state.Served) statusData {
 		data.State = "Requests are answered, but those for some tables are not."
 	}
 	if poll := r.LastPoll; poll != nil {
-		data.Poll = &statusPoll{newStatusTime(p.place, poll.At, now), poll.Outcome}
+		data.Poll = &statusPoll{newStatusTime(p.at, poll.At, now), poll.Outcome}
 	}
 	data.Held = p.Site.State.Snapshots.Retained.Ids()
 	if v == nil {
 		return data
 	}
-	data.Served = newStatusSnapshot(p.place, v)
+	data.Served = newStatusSnapshot(p.at, v)
 	manifest := v.Bound.Snap.Manifest
 	data.Datasets = len(manifest.Datasets)
-	for _, g := range pageGroups(p.Mount, nil) {
+	for _, g := range pageGroups(p.at.Mount, nil) {
 		data.Groups = append(data.Groups, statusGroup{Title: g.Title})
 	}
-	endpoints := contract.EndpointsIn(p.Names)
+	endpoints := contract.EndpointsIn(p.at.Names)
 	for i := range endpoints {
 		e := endpoints[i].Contract()
 		t := statusTable{
-			pageEndpoint: newPageEndpoint(p.Mount, &endpoints[i]),
-			Changed:      newStatusTime(p.place, manifest.Source(e.Table).Updated, now),
+			pageEndpoint: newPageEndpoint(p.at.Mount, &endpoints[i]),
+			Changed:      newStatusTime(p.at, manifest.Source(e.Table).Updated, now),
 			Refused:      slices.Contains(r.Refused, e.Table),
 		}
 		t.Rows, t.Source = browse.Count(v.Bound.Lists[e.Path].Rows), v.Bound.SourceOf(e)
@@ -165,7 +165,7 @@ func (p pages) statusOf(v *state.Served) statusData {
 		if t.Refused {
 			data.Refused = append(data.Refused, t)
 		}
-		at := slices.IndexFunc(data.Groups, func(g statusGroup) bool { return g.Title == e.GroupTitle() })
+		at := slices.IndexFunc(data.Groups, func(g statusGroup) bool { return g.Title == e.Texts().GroupTitle() })
 		data.Groups[at].Tables = append(data.Groups[at].Tables, t)
 	}
 	return data

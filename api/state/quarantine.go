@@ -74,6 +74,24 @@ func (s *State) EndList(v *Served, l *BoundList, pinned bool, err *error) {
 	}
 }
 
+// errPanicked aborts a connection in the middle of an answer.
+var errPanicked = errors.New("api: a panic while a body was rendered")
+
+// RecoverBody handles a panic while a body of a list is written, after the handler has returned.
+// fasthttp would recover too, but neither count it nor log where it was. The header has been sent
+// or buffered, so the answer is cut short. There is no request id to report.
+func (s *State) RecoverBody(l *BoundList, err *error) {
+	switch fault := recover(); {
+	case fault == nil:
+	case s.Inspector.MetDamage(l, fault, nil):
+		*err = &reply.Refused{Table: l.Segment.Name()}
+	default:
+		s.Inspector.CheckAfterPanic(l)
+		s.LogPanic(fault, "")
+		*err = errPanicked
+	}
+}
+
 // MetDamage reports whether reading a list met damage, by its panic and its error, and quarantines
 // the segment. Without either, the list may have been quarantined meanwhile.
 func (s *Inspector) MetDamage(l *BoundList, fault any, err error) bool {

@@ -236,7 +236,7 @@ func (v *Served) Published() time.Time {
 
 // HeadsFor returns the heads of the answer to a request for a list.
 func (p *publication) HeadsFor(l *BoundList, r *contract.Request) *ListHeads {
-	if r.Snapshot != "" {
+	if r.Scanned.Snapshot != "" {
 		return &p.heads[l.position].pinned
 	}
 	return &p.heads[l.position].latest

@@ -22,7 +22,7 @@ func (t *table) writeHAPI(ctx context.Context, to *target) (files []bulk.File, e
 	var fields []columnar.Field
 	for i := range t.hapi.Fields {
 		f := t.fields[i]
-		f.Name, f.Meaning = t.hapi.Fields[i].Name, t.hapi.Meaning(t.hapi.Fields[i].Name)
+		f.Name, f.Meaning = t.hapi.Fields[i].Name, t.hapi.Texts().Meaning(t.hapi.Fields[i].Name)
 		f.TimeText = f.Type() == columnar.Timestamp
 		fields = append(fields, f)
 	}

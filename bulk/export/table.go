@@ -61,7 +61,7 @@ func newTable(e, hapi *contract.Endpoint, seg *snapshot.Segment, digest string, 
 			return nil, err
 		}
 		t.add(columnar.Field{
-			Name: f.Name, Column: column, Meaning: e.Meaning(f.Name), Unit: e.Unit(f.Name),
+			Name: f.Name, Column: column, Meaning: e.Texts().Meaning(f.Name), Unit: e.Texts().Unit(f.Name),
 		}, hapi.Fields[i].Name, f.Nullable || column.Nullable)
 	}
 	if e.HasPoints() {

@@ -166,11 +166,11 @@ func measure(ctx context.Context, snap *store.Snapshot, tables map[string]bool) 
 	m.served = m.lists.State.NewServed(bound, time.Time{})
 	defer m.served.Release(m.lists.State.Log)
 	m.lists.Routes.RecordSources = []*list.RecordSource{figures.AggregateSource}
-	m.mount = m.lists.MountIn(contract.ContractNames)
+	m.mount = m.lists.Routes.MountIn(contract.ContractNames)
 	for i := range contract.Endpoints {
-		m.lists.AddLists(m.mount, &contract.Endpoints[i])
+		m.lists.Routes.AddLists(m.mount, &contract.Endpoints[i])
 	}
-	m.lists.AddFigures(m.mount, figures.HeadlineSource)
+	m.lists.Routes.AddFigures(m.mount, figures.HeadlineSource)
 	for i := range contract.Endpoints {
 		if e := &contract.Endpoints[i]; err == nil && tables[e.Table] {
 			err = errors.Join(ctx.Err(), m.addTable(e))
