@@ -104,26 +104,33 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if found.covered, err = coverageOf(s, a, found, adds.Table, question.Pause); err != nil {
 		return nil, tooMany(err)
 	}
-	notes := &found.notes
-	if found.covered != nil && found.covered.shown {
-		notes.Coverage = say.Coverage(found.covered.least)
+	return found, found.addNotes(a, &check, named, measures)
+}
+
+// addNotes adds what the answer says besides its groups. named is the name field by which units are
+// grouped, if any, and countries the measure that counts their countries.
+func (f *aggregates) addNotes(a *list.Reply, check *checker, named string, countries int) (err error) {
+	notes := &f.notes
+	if f.covered != nil && f.covered.shown {
+		notes.Coverage = say.Coverage(f.covered.least)
 	}
 	if notes.Provisional, err = a.ProvisionalMonths(); err != nil {
-		return nil, err
+		return err
 	}
-	if notes.Hint, err = check.hint(r); err != nil {
-		return nil, err
-	}
-	excess, err := check.excess(r, &a.Query)
+	hint, err := check.hint(&a.Request)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	notes.Hint = say.Join(notes.Hint, excess)
-	if named != "" && found.mixesCountries(measures) {
+	excess, err := check.excess(&a.Request, &a.Query)
+	if err != nil {
+		return err
+	}
+	notes.Hint = say.Join(hint, excess)
+	if named != "" && f.mixesCountries(countries) {
 		notes.Hint = say.Join(notes.Hint, say.Of("Groups of %s have records of several countries, which share that "+
 			"name; group by %s too.", named, countryColumn))
 	}
-	return found, nil
+	return nil
 }
 
 // isTrial reports whether a page only asks if an answer is refused. It needs neither remedy nor
