@@ -1,45 +1,34 @@
 package api
 
 import (
-	"context"
-	"net/http"
-	"slices"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
+	"hdqs/api/find"
 	"hdqs/api/list"
 	"hdqs/api/mcp"
 	"hdqs/api/reply"
+	"hdqs/api/site"
+	"hdqs/api/state"
 	"hdqs/api/wire"
 )
 
 // NewAgents returns what answers agents from the snapshot that is served. version is that of the
 // program.
 func (s *Server) NewAgents(version string) *mcp.Server {
-	isOwn := func(m *list.Mount) bool { return m.Names == contract.ContractNames }
-	named := slices.IndexFunc(s.Lists.Routes.Mounts, isOwn)
+	m := s.Lists.Routes.MountIn(contract.ContractNames)
 	return mcp.New(mcp.Options{
-		Asker: inProcess{s}, Prefix: s.Lists.Routes.Mounts[named].Prefix, Version: version, Log: s.State.Log,
+		Lists: s.Lists, Mount: m, Version: version, Log: s.State.Log,
+		Sources: func(v *state.Served, name string) *state.Sources {
+			return site.SourcesOf(s.State, m, v, name)
+		},
+		Find: func(v *state.Served, q find.Query) (*find.Answer, error) {
+			return s.Site.Finder.Find(v, m, site.SuggestionsOf(q))
+		},
+		Page: func(path string) []byte { return s.Answer(fasthttp.MethodGet, m.Prefix+path, nil).Body },
 	})
-}
-
-// inProcess answers what agents ask. Each question has the gate that it would have over HTTP.
-type inProcess struct{ Server *Server }
-
-// Ask implements mcp.Asker.
-func (s inProcess) Ask(_ context.Context, target string, header http.Header) (*mcp.Reply, error) {
-	var fields []reply.HeaderField
-	for name, values := range header {
-		fields = append(fields, reply.HeaderField{Name: name, Value: values[0]})
-	}
-	a := s.Server.Answer(fasthttp.MethodGet, target, fields)
-	r := &mcp.Reply{Status: a.Status, Header: http.Header{}, Body: a.Body}
-	for _, f := range a.Header {
-		r.Header.Set(f.Name, f.Value)
-	}
-	return r, nil
 }
 
 // Messages of agents have a tenth of the time of their slots: others wait for what the library of

@@ -1,14 +1,9 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
-	"log/slog"
-	"net/http"
 	"strings"
 	"testing"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hdqs/api/contract"
 	"hdqs/api/mcp"
@@ -206,23 +201,10 @@ func TestAgentsSchemas(t *testing.T) {
 	}
 }
 
-// cached asks as through a cache that ignores Prefer.
-type cached struct{ mcp.Asker }
-
-func (c cached) Ask(ctx context.Context, target string, header http.Header) (*mcp.Reply, error) {
-	header.Del("Prefer")
-	return c.Asker.Ask(ctx, target, header)
-}
-
-// TestAgentsBehindCache: rows of an answer that has ignored a filter are no answer.
-func TestAgentsBehindCache(t *testing.T) {
+// TestAgentsUnknown: a filter that a list does not have is refused, with the one that was meant.
+func TestAgentsUnknown(t *testing.T) {
 	t.Parallel()
-	base := "http://" + listen(t, sampleServer(t, state.Options{}, 30))
-	server := mcp.New(mcp.Options{Asker: cached{&mcp.Remote{Base: base}}, Log: slog.New(slog.DiscardHandler)})
-	client, transport := sdk.NewInMemoryTransports()
-	go func() { _ = server.Run(t.Context(), transport) }()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), client, nil)
-	testkit.Must(t, err)
+	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 30)), "2025-06-18")
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"rows", `{"list":"location","limit":3,"filters":{"locaton_code":"AFG"}}`, `"filters":{"code":"AFG"}`},
 		{"rows", `{"list":"idps","filters":{"country":"AFG"}}`, `"filters":{"location_code":"AFG"}`},

@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -338,48 +337,23 @@ func TestAgentsFlood(t *testing.T) {
 	calls.Wait()
 }
 
-// TestAgentsElsewhere: a command that asks a replica over HTTP answers with its address.
-func TestAgentsElsewhere(t *testing.T) {
-	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
-	base := "http://" + listen(t, s)
-	server := mcp.New(mcp.Options{
-		Asker: &mcp.Remote{Base: base}, Log: slog.New(slog.DiscardHandler),
-	})
-	client, transport := sdk.NewInMemoryTransports()
-	go func() { _ = server.Run(mcp.WithBase(context.Background(), base), transport) }()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), client, nil)
-	testkit.Must(t, err)
-	a := toldAnswer(t, session, "aggregate", map[string]any{"list": "idps", "measures": "count,max:population"})
-	if !strings.HasPrefix(a.URL, base+"/api/v2/") || len(a.Rows) != 1 || a.Units["max_population"] != "people" {
-		t.Errorf("%+v", a)
-	}
-}
-
-// faulty fails as no server does: the first question panics, the second is answered, and of the
-// third the snapshot is gone.
-type faulty struct {
-	mcp.Asker
-	asked []string
-}
-
-func (f *faulty) Ask(ctx context.Context, target string, header http.Header) (*mcp.Reply, error) {
-	switch f.asked = append(f.asked, target); len(f.asked) {
-	case 1:
-		panic("at the first question")
-	case 3:
-		return &mcp.Reply{Status: 410, Header: http.Header{}, Body: []byte(`{"detail":"gone"}`)}, nil
-	}
-	return f.Asker.Ask(ctx, target, header)
-}
-
-// TestAgentsFaults: a panic costs one call, and when a snapshot goes between two questions, all are
-// asked again of the one that is there.
+// TestAgentsFaults: a panic costs one call, and the next one is answered.
 func TestAgentsFaults(t *testing.T) {
 	t.Parallel()
-	f := &faulty{Asker: &mcp.Remote{Base: "http://" + listen(t, sampleServer(t, state.Options{}, 30))}}
+	s := sampleServer(t, state.Options{}, 30)
 	var log bytes.Buffer
-	server := mcp.New(mcp.Options{Asker: f, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	isFirst := true
+	server := mcp.New(mcp.Options{
+		Lists: s.Lists, Mount: s.Lists.Routes.MountIn(contract.ContractNames),
+		Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Sources: func(*state.Served, string) *state.Sources {
+			if isFirst {
+				isFirst = false
+				panic("at the first call")
+			}
+			return &state.Sources{Lists: make([]state.ListSources, 1)}
+		},
+	})
 	client, transport := sdk.NewInMemoryTransports()
 	go func() { _ = server.Run(t.Context(), transport) }()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), client, nil)
@@ -388,13 +362,12 @@ func TestAgentsFaults(t *testing.T) {
 	if _, err = session.CallTool(t.Context(), call); err == nil || !strings.Contains(err.Error(), "at the moment") {
 		t.Errorf("a call that panics: %v", err)
 	}
-	if logged := log.String(); !strings.Contains(logged, "at the first question") {
+	if logged := log.String(); !strings.Contains(logged, "at the first call") {
 		t.Errorf("the log has no panic: %s", logged)
 	}
 	a := toldAnswer(t, session, "rows", call.Arguments)
-	isAgain := len(f.asked) > 4 && f.asked[3] == f.asked[1] && strings.Contains(f.asked[2], contract.SnapshotParam)
-	if len(a.Rows) != 1 || !isAgain {
-		t.Errorf("%d rows after the questions %q", len(a.Rows), f.asked)
+	if len(a.Rows) != 1 {
+		t.Errorf("%d rows after a panic", len(a.Rows))
 	}
 }
 

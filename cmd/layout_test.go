@@ -61,7 +61,10 @@ var imports = map[string][]string{
 		"internal/nearest",
 		"snapshot/store",
 	},
-	"api/mcp": {"aggregate", "api/contract", "api/find", "api/site", "internal/background", "internal/nearest"},
+	"api/mcp": {
+		"aggregate", "api/contract", "api/find", "api/list", "api/render", "api/reply", "api/say", "api/state",
+		"api/textual", "api/wire", "internal/nearest",
+	},
 	"api/odata": {
 		"aggregate", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "internal/nearest",
 	},

@@ -1,11 +1,13 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"hdqs/api/say"
+	"hdqs/internal/nearest"
 )
 
 // Issue is one error in one parameter.
@@ -104,8 +106,14 @@ func notInEnum(p *Param, input string) Issue {
 	}
 	return Issue{
 		Type: "enum", Param: p.Name, Text: say.Of("Input should be %s", expected), Input: input,
-		CtxKey: "expected", CtxText: p.Enum.Expected,
+		Meant: meantValue(p.Enum, input), CtxKey: "expected", CtxText: p.Enum.Expected,
 	}
+}
+
+// meantValue is the value of an enumeration that was probably meant, empty if none is near.
+func meantValue(of *Enum, input string) string {
+	input = strings.ReplaceAll(strings.ToLower(input), " ", "_")
+	return cmp.Or(nearest.Of(input, of.Values), nearest.Of(strings.ToUpper(input), of.Values))
 }
 
 // tooFew is the issue of an empty list; advice ends the text.

@@ -242,11 +242,7 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 	h := s.Heads.Begin(a)
 	own := Finished{}
 	if a.provisional.Any() {
-		var months uint64
-		for _, r := range a.Page.Ranges {
-			months = a.provisional.Add(months, r)
-		}
-		own.provisional = a.provisional.Months(months)
+		own.provisional = a.provisional.Months(a.provisionalOnPage())
 		own.setHeader(h)
 	}
 	if a.Ctx.IsHead() && a.Coding == encode.Identity && a.List.Segment != nil && !a.isWritten() {
@@ -272,6 +268,14 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 	wire.Charge(a.Ctx, a.writeBody())
 	own.Body, own.coding, own.Rows, own.Total = a.Ctx.Response.Body(), a.codingSent(), a.Page.Rows, a.Page.Total
 	return own, nil
+}
+
+// provisionalOnPage are the months of provisional rows of the page.
+func (a *Reply) provisionalOnPage() (months uint64) {
+	for _, r := range a.Page.Ranges {
+		months = a.provisional.Add(months, r)
+	}
+	return months
 }
 
 // ProvisionalMonths are the months of all provisional rows that pass.

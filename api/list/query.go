@@ -12,7 +12,7 @@ import (
 
 // Query answers a question that a page asks about a snapshot, with the parameters that a request
 // would have, and gives the records to read. They are valid until read returns. A page has a slot
-// already, so that no limit is checked here.
+// already, so that no limit is checked here; for others see Pass.
 func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*Reply, Records) error) (err error) {
 	if !v.Acquire() {
 		return reply.ErrNoSnapshot
@@ -30,9 +30,17 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 		return nil // EndList refuses it
 	}
 	a.Request.Scanned.Scan(to.List, []byte(params.Encode()))
-	a.Request.Scanned.IsOwn = true
+	a.Request.Scanned.IsOwn = !to.Foreign
 	if err := a.Request.Parse(); err != nil {
 		return err
+	}
+	if to.Foreign && a.Request.Scanned.UnknownCount() > 0 {
+		return a.Request.UnknownFaults(true, reply.Meant)
+	}
+	if to.Foreign && to.RecordSource != nil && to.RecordSource.Long {
+		a.turn.BeginLong()
+		defer a.turn.EndLong()
+		a.HasTurn = true
 	}
 	if a.Request.Since != "" {
 		if err := s.openSince(a); err != nil {
@@ -96,7 +104,14 @@ func newRowRecords(a *Reply) (Records, error) {
 func (r *rowRecords) Fields() []contract.Field { return r.fields }
 func (r *rowRecords) Len() int                 { return len(r.rows) }
 func (r *rowRecords) Total() int               { return r.a.Page.Total }
-func (r *rowRecords) Notes() (none say.Notes)  { return none }
+
+// Notes implements Records.
+func (r *rowRecords) Notes() (notes say.Notes) {
+	if r.a.provisional.Any() {
+		notes.Provisional = r.a.provisional.Names(r.a.provisionalOnPage())
+	}
+	return notes
+}
 
 func (r *rowRecords) AppendCell(dst []byte, record, field int, csv bool) []byte {
 	return r.values[field].AppendRow(dst, r.rows[record], csv)

@@ -13,7 +13,8 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/find"
-	"hdqs/api/site"
+	"hdqs/api/state"
+	"hdqs/api/textual"
 )
 
 const (
@@ -35,15 +36,18 @@ type scope struct {
 }
 
 // groups asks for measures of the records that pass, in groups by fields.
-func (c *call) groups(e *contract.Endpoint, filters url.Values, by, measures string, into any) error {
+func (c *call) groups(e *contract.Endpoint, filters url.Values, by, measures string) ([]textual.Record, error) {
 	params := maps.Clone(filters)
 	if params.Set("group_by", by); by == "" {
 		params.Del("group_by")
 	}
 	params.Set("measures", measures)
 	params.Set("limit", strconv.Itoa(contract.MaxLimit))
-	_, err := c.ask(e.Path+"/aggregate", params, into)
-	return err
+	found, err := c.ask(e.Path+"/aggregate", params, false)
+	if err != nil {
+		return nil, err
+	}
+	return found.texts, nil
 }
 
 // scopeOf counts the records that pass, by level and source file, in one aggregate.
@@ -53,28 +57,23 @@ func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err e
 	if e.HasPeriod() {
 		measures = "count,min:" + contract.PeriodStart + ",max:" + contract.PeriodEnd
 	}
-	var found struct {
-		Data []struct {
-			Level    *int   `json:"admin_level"`
-			Resource string `json:"resource_catalog_id"`
-			Count    int    `json:"count"`
-			From     string `json:"min_reference_period_start"`
-			To       string `json:"max_reference_period_end"`
+	found, err := c.groups(e, filters, strings.Join(groups, ","), measures)
+	for _, g := range found {
+		count, _ := strconv.Atoi(g.Value("count"))
+		s.records += count
+		level, err := strconv.Atoi(g.Value(levelField)) // there may be none
+		if err == nil && !slices.Contains(s.Levels, level) {
+			s.Levels = append(s.Levels, level)
 		}
-	}
-	err = c.groups(e, filters, strings.Join(groups, ","), measures, &found)
-	for _, g := range found.Data {
-		s.records += g.Count
-		if g.Level != nil && !slices.Contains(s.Levels, *g.Level) {
-			s.Levels = append(s.Levels, *g.Level)
+		resource := g.Value(resourceField)
+		if resource != "" && !slices.Contains(s.resources, resource) {
+			s.resources = append(s.resources, resource)
 		}
-		if g.Resource != "" && !slices.Contains(s.resources, g.Resource) {
-			s.resources = append(s.resources, g.Resource)
+		from := g.Value("min_" + contract.PeriodStart)
+		if from != "" && (s.From == "" || from < s.From) {
+			s.From = from
 		}
-		if g.From != "" && (s.From == "" || g.From < s.From) {
-			s.From = g.From
-		}
-		s.To = max(s.To, g.To)
+		s.To = max(s.To, g.Value("max_"+contract.PeriodEnd))
 	}
 	slices.Sort(s.Levels)
 	return s, err
@@ -83,24 +82,26 @@ func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err e
 // describe adds to an answer what is known of its records.
 func (c *call) describe(a *Answer, e *contract.Endpoint, filters url.Values, s scope) error {
 	a.scope = s
-	if err := c.missing(a, e, filters); err != nil {
+	if err := missing(c, a, e, filters); err != nil {
 		return err
 	}
-	type fileOf struct {
-		Dataset string `json:"dataset_catalog_id"`
-	}
-	var found struct{ Data []fileOf }
+	datasets := map[string]bool{}
 	if len(s.resources) > 0 {
 		of := strings.Join(s.resources[:min(len(s.resources), mostAsked)], ",")
 		params := url.Values{resourceField + contract.SeveralSuffix: {of}, "limit": {strconv.Itoa(mostAsked)}}
-		_, err := c.ask(listNamed("resource").Path, params, &found)
+		found, err := c.ask(listNamed("resource").Path, params, false)
 		if _, odd := errors.AsType[*refusal](err); err != nil && !odd { // an id that is none
 			return err
+		} else if err == nil {
+			for _, r := range found.texts {
+				datasets[r.Value("dataset_catalog_id")] = true
+			}
 		}
 	}
-	return c.cite(a, e, func(d *site.SourceDataset) bool {
-		return !e.HasField(resourceField) || slices.Contains(found.Data, fileOf{d.ID})
+	c.cite(a, e, func(d *state.SourceDataset) bool {
+		return !e.HasField(resourceField) || datasets[d.ID]
 	})
+	return nil
 }
 
 // timeText is a time as answers have it, empty if it is not known.
@@ -112,12 +113,8 @@ func timeText(at time.Time) string {
 }
 
 // cite names the sources of a list that are used, and how old they are.
-func (c *call) cite(a *Answer, e *contract.Endpoint, used func(*site.SourceDataset) bool) error {
-	var all site.Sources
-	if _, err := c.ask(site.SourcesPath, url.Values{"list": {e.Name()}}, &all); err != nil {
-		return err
-	}
-	of := all.Lists[0]
+func (c *call) cite(a *Answer, e *contract.Endpoint, used func(*state.SourceDataset) bool) {
+	of := c.of.Sources(c.served, e.Name()).Lists[0]
 	a.Updated, a.Stale = timeText(of.Updated), timeText(of.StaleSince)
 	for i := range of.Datasets {
 		if d := &of.Datasets[i]; used(d) {
@@ -131,7 +128,6 @@ func (c *call) cite(a *Answer, e *contract.Endpoint, used func(*site.SourceDatas
 	if len(a.Sources) == 0 {
 		a.License = "not known: no dataset of the catalog has the source files of these records"
 	}
-	return nil
 }
 
 // nothing says that no record passes filters, and what passes without each of them, or without any.
@@ -207,13 +203,18 @@ func (c *call) nearestWithout(n *Nothing, e *contract.Endpoint, params url.Value
 
 // valuesOf are the values of a field among the records that pass, the most frequent first.
 func (c *call) valuesOf(e *contract.Endpoint, field string, filters url.Values) (values []string, err error) {
-	var found struct{ Data []map[string]any }
-	err = c.groups(e, filters, field, "count", &found)
-	slices.SortStableFunc(found.Data, func(a, b map[string]any) int {
-		return cmp.Compare(b["count"].(float64), a["count"].(float64))
-	})
-	for _, group := range found.Data {
-		values = append(values, textOf(group[field]))
+	found, err := c.groups(e, filters, field, "count")
+	count := func(r textual.Record) int {
+		n, _ := strconv.Atoi(r.Value("count"))
+		return n
+	}
+	slices.SortStableFunc(found, func(a, b textual.Record) int { return cmp.Compare(count(b), count(a)) })
+	for _, group := range found {
+		value, ok := group.Text(field)
+		if !ok {
+			value = "null"
+		}
+		values = append(values, value)
 	}
 	return values, err
 }
@@ -258,7 +259,7 @@ func (c *call) meantBy(e *contract.Endpoint, name, value string) (*Call, error) 
 
 // missing warns of values of a filter of several that no record has: the answer would look as if it
 // were of all of them.
-func (c *call) missing(a *Answer, e *contract.Endpoint, filters url.Values) error {
+func missing(c *call, a *Answer, e *contract.Endpoint, filters url.Values) error {
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
 		field, isSeveral := strings.CutSuffix(name, contract.SeveralSuffix)
 		if !isSeveral || !e.HasField(field) {
@@ -282,8 +283,7 @@ func (c *call) missing(a *Answer, e *contract.Endpoint, filters url.Values) erro
 // codesOf are the codes that texts most probably mean, of names of a kind; nil if one means none.
 func (c *call) codesOf(texts []string, kind string) (codes []string, err error) {
 	for _, text := range texts {
-		var found find.Answer
-		_, err := c.ask(searchPath, url.Values{"q": {text}, "kind": {kind}}, &found)
+		found, err := c.find(text, kind, 0)
 		if err != nil || len(found.Results) == 0 {
 			return nil, err
 		}

@@ -282,12 +282,12 @@ func textOf(value any) string {
 }
 
 // page sets the page of a request.
-func (c *call) page(params url.Values, usual int) {
-	if c.args.Limit > 0 {
-		usual = min(c.args.Limit, mostRows)
+func (a *arguments) page(params url.Values, usual int) {
+	if a.Limit > 0 {
+		usual = min(a.Limit, mostRows)
 	}
 	params.Set("limit", strconv.Itoa(usual))
-	if c.args.Offset > 0 {
-		params.Set("offset", strconv.Itoa(c.args.Offset))
+	if a.Offset > 0 {
+		params.Set("offset", strconv.Itoa(a.Offset))
 	}
 }

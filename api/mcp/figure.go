@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -9,22 +8,13 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
-	"hdqs/api/site"
+	"hdqs/api/state"
+	"hdqs/api/textual"
 )
-
-// headline is what is read of a record of a headline figure.
-type headline struct {
-	Value    json.RawMessage
-	From     string `json:"period_start"`
-	To       string `json:"period_end"`
-	Dataset  string
-	Reason   string
-	Complete *bool
-}
 
 // figure answers with headline figures.
 func figure(c *call) (*Answer, error) {
-	if err := c.checkCountries(); err != nil {
+	if err := checkCountries(c); err != nil {
 		return nil, err
 	}
 	params, path := url.Values{"limit": {strconv.Itoa(mostRows)}}, contract.FiguresPath
@@ -52,37 +42,37 @@ func figure(c *call) (*Answer, error) {
 			params.Set(name, value)
 		}
 	}
-	a, err := c.records(nil, path, params)
+	a, found, err := c.records(nil, path, params)
 	if err != nil {
 		return nil, err
 	}
 	if a.Figure = c.args.Figure; h != nil {
 		a.Reading, a.NotThis, a.Units["value"] = h.Reading, h.NotThis, h.Unit
 	}
-	all := a.Rows
-	a.Rows = all[min(c.args.Offset, len(all)):]
-	return a, c.describeFigure(a, h, all)
+	a.Rows = a.Rows[min(c.args.Offset, len(a.Rows)):]
+	describeFigure(c, a, h, found.texts)
+	return a, nil
 }
 
 // describeFigure adds period and sources, and says what is not known.
-func (c *call) describeFigure(a *Answer, h *contract.Headline, rows []json.RawMessage) error {
+func describeFigure(c *call, a *Answer, h *contract.Headline, rows []textual.Record) {
 	known, reason := 0, "no record is of that time"
 	var titles []string
 	for _, row := range rows {
-		var r headline
-		_ = json.Unmarshal(row, &r) // which was read before
-		switch string(r.Value) {
-		case "": // the declaration of a figure
+		_, isValue := row.Text("value")
+		from, to := row.Value("period_start"), row.Value("period_end")
+		switch _, isDeclaration := row.Text("reading"); {
+		case isDeclaration:
 			known++
-		case "null":
-			reason = r.Reason
+		case !isValue:
+			reason = row.Value("reason")
 		default:
 			known++
-			titles = append(titles, r.Dataset)
-			if a.From == "" || r.From < a.From {
-				a.From = r.From
+			titles = append(titles, row.Value("dataset"))
+			if a.From == "" || from < a.From {
+				a.From = from
 			}
-			a.To = max(a.To, r.To)
+			a.To = max(a.To, to)
 		}
 	}
 	if known == 0 {
@@ -101,32 +91,32 @@ func (c *call) describeFigure(a *Answer, h *contract.Headline, rows []json.RawMe
 			"%d of %d values are null: not known, not 0; reason says what exists nearest", len(rows)-known, len(rows)))
 	}
 	if h == nil || known == 0 {
-		return nil
+		return
 	}
 	named := slices.DeleteFunc(titles, func(title string) bool { return title == "" })
 	if more := known - len(named); more > 0 {
 		a.Warnings = append(a.Warnings, fmt.Sprintf(
 			"the datasets of %d values are several or not known: sources does not have them", more))
 	}
-	return c.cite(a, h.List(contract.ContractNames), func(d *site.SourceDataset) bool {
+	c.cite(a, h.List(contract.ContractNames), func(d *state.SourceDataset) bool {
 		return slices.Contains(named, d.Title)
 	})
 }
 
 // checkCountries refuses what is no code of a country: an answer would look as if nothing were
 // known of the country that is meant.
-func (c *call) checkCountries() error {
-	type place struct{ Code string }
-	var found struct{ Data []place }
+func checkCountries(c *call) error {
 	params := url.Values{"limit": {strconv.Itoa(mostRows)}, "fields": {"code"}}
 	if len(c.args.Countries) == 0 {
 		return nil
 	}
-	if _, err := c.ask(listNamed("location").Path, params, &found); err != nil {
+	found, err := c.ask(listNamed("location").Path, params, false)
+	if err != nil {
 		return err
 	}
 	for _, code := range c.args.Countries {
-		if slices.Contains(found.Data, place{code}) {
+		is := func(r textual.Record) bool { return r.Value("code") == code }
+		if slices.ContainsFunc(found.texts, is) {
 			continue
 		}
 		codes, err := c.codesOf(c.args.Countries, "country")

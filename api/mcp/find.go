@@ -48,8 +48,8 @@ func search(c *call) (*Answer, error) {
 	if c.args.Kind != "" {
 		params.Set("kind", c.args.Kind)
 	}
-	var found find.Answer
-	if _, err := c.ask(searchPath, params, &found); err != nil {
+	found, err := c.find(c.args.Words, c.args.Kind, c.args.Offset)
+	if err != nil {
 		return nil, err
 	}
 	a := &Answer{
@@ -72,6 +72,20 @@ func search(c *call) (*Answer, error) {
 			"no place, organisation, sector, commodity, market, list, figure or dataset has the words %q", found.Query)}
 	}
 	return a, nil
+}
+
+// find finds names for words.
+func (c *call) find(words, kind string, offset int) (*find.Answer, error) {
+	params := url.Values{"q": {words}, "kind": {kind}, "offset": {strconv.Itoa(offset)}}
+	if len(c.address(searchPath, params)) > mostSearch {
+		return nil, &refusal{Message: "the words are too long; send fewer or shorter values"}
+	}
+	var all *find.Answer
+	err := c.pass(c.of.Lists.Admission.Gate, func() (err error) {
+		all, err = c.of.Find(c.served, find.Query{Text: words, Kind: kind, Offset: offset})
+		return err
+	})
+	return all, err
 }
 
 // resultOf says how to go on from a name.

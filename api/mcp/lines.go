@@ -24,32 +24,39 @@ func Lines(in io.Reader, out *os.File) mcp.Transport {
 	w := &lineWriter{File: out}
 	go func() {
 		defer pipe.Close()
-		r := bufio.NewReaderSize(in, longestLine)
-		var err error
-		for err == nil {
-			var line []byte
-			line, err = r.ReadSlice('\n')
-			all, _ := readMessages(line, "")
-			for errors.Is(err, bufio.ErrBufferFull) {
-				all = []message{{fault: invalidf("a line has at most %d bytes", longestLine)}}
-				_, err = r.ReadSlice('\n')
+		eachMessage(in, func(m message) {
+			if m.fault != nil {
+				_, _ = fmt.Fprintf(out, "%s\n", m.refusal()) // two writes to a file do not mix
+				return
 			}
-			for i := range all {
-				switch {
-				case len(bytes.TrimSpace(line)) == 0:
-				case all[i].fault != nil:
-					_, _ = fmt.Fprintf(out, "%s\n", all[i].refusal()) // two writes to a file do not mix
-				default:
-					w.waiting.Add(int64(min(len(all[i].id), 1)))
-					_, _ = fmt.Fprintf(pipe, "%s\n", all[i].text)
-				}
-			}
-		}
+			w.waiting.Add(int64(min(len(m.id), 1)))
+			_, _ = fmt.Fprintf(pipe, "%s\n", m.text)
+		})
 		for end := time.Now().Add(30 * time.Second); w.waiting.Load() > 0 && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
 	}()
 	return &mcp.IOTransport{Reader: good, Writer: w}
+}
+
+// eachMessage reads messages on lines. Their texts are valid until do returns.
+func eachMessage(in io.Reader, do func(message)) {
+	r := bufio.NewReaderSize(in, longestLine)
+	var err error
+	for err == nil {
+		var line []byte
+		line, err = r.ReadSlice('\n')
+		all, _ := readMessages(line, "")
+		for errors.Is(err, bufio.ErrBufferFull) {
+			all = []message{{fault: invalidf("a line has at most %d bytes", longestLine)}}
+			_, err = r.ReadSlice('\n')
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			for i := range all {
+				do(all[i])
+			}
+		}
+	}
 }
 
 // lineWriter counts the calls that wait for an answer, each of which is one Write.

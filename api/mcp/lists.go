@@ -2,34 +2,33 @@ package mcp
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
-	"hdqs/api/site"
+	"hdqs/api/say"
+	"hdqs/api/state"
 )
 
-// records are the bodies of lists, and of what is computed of them.
-type records struct{ Data []json.RawMessage }
-
 // records asks for a page of records, of a list or of figures, and begins the answer.
-func (c *call) records(e *contract.Endpoint, path string, params url.Values) (*Answer, error) {
+func (c *call) records(e *contract.Endpoint, path string, params url.Values) (*Answer, *found, error) {
 	a := &Answer{Units: map[string]string{}, URL: c.address(path, params)}
-	var found records
-	reply, err := c.ask(path, params, &found)
+	found, err := c.ask(path, params, true)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	h := reply.Header
-	a.Rows, a.Partial, a.Coverage = found.Data, h.Get(contract.HeaderProvisional), h.Get(contract.HeaderCoverage)
-	if hint := h.Get(contract.HeaderHint); hint != "" {
-		a.Warnings = append(a.Warnings, hint)
+	notes := &found.notes
+	a.Rows, a.Total, a.Partial = found.json, found.total, strings.Join(notes.Provisional, ", ")
+	if notes.Coverage.All > 0 {
+		a.Coverage = fmt.Sprintf("units=%d/%d", notes.Coverage.Have, notes.Coverage.All)
+	}
+	if hint := say.Join(found.hint, notes.Hint); !hint.IsZero() {
+		a.Warnings = append(a.Warnings, hint.String())
 	}
 	if e != nil {
 		a.List = e.Name()
@@ -39,8 +38,7 @@ func (c *call) records(e *contract.Endpoint, path string, params url.Values) (*A
 			}
 		}
 	}
-	a.Total, err = strconv.Atoi(h.Get(contract.HeaderTotal))
-	return a, err
+	return a, found, nil
 }
 
 // unitOf is the unit of a field, or what it counts or is.
@@ -73,8 +71,8 @@ func rows(c *call) (*Answer, error) {
 			params.Set(name, strings.Join(values, ","))
 		}
 	}
-	c.page(params, usual)
-	a, err := c.records(e, path, params)
+	c.args.page(params, usual)
+	a, _, err := c.records(e, path, params)
 	if err != nil {
 		return nil, err
 	}
@@ -119,25 +117,23 @@ func changes(c *call) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var held site.Sources
-	if _, err := c.ask(site.SourcesPath, url.Values{"list": {e.Name()}}, &held); err != nil {
-		return nil, err
-	}
+	held := c.of.Sources(c.served, e.Name())
 	since := c.args.Since
 	if since == "" && len(held.Earlier) > 0 {
 		since = held.Earlier[0]
 	}
-	c.page(params, 50)
+	c.args.page(params, 50)
 	params.Set(contract.SinceParam, since)
-	every := func(*site.SourceDataset) bool { return true }
+	every := func(*state.SourceDataset) bool { return true }
 	if since == "" || since == held.Snapshot {
-		a := &Answer{List: e.Name(), URL: c.address(site.SourcesPath, url.Values{"list": {e.Name()}})}
+		a := &Answer{List: e.Name(), URL: c.address(state.SourcesPath, url.Values{"list": {e.Name()}})}
 		a.Nothing = &Nothing{Statement: "no earlier snapshot is held here to compare " + held.Snapshot + ", loaded " +
 			held.Loaded + ", with. Keep its id, and ask for changes since it later"}
-		return a, c.cite(a, e, every)
+		c.cite(a, e, every)
+		return a, nil
 	}
 	c.sent["since"] = since // of the next page too
-	a, err := c.records(e, e.Path+"/changes", params)
+	a, _, err := c.records(e, e.Path+"/changes", params)
 	if refused, ok := errors.AsType[*refusal](err); ok && len(held.Earlier) > 0 {
 		refused.Message += "; snapshots that are held: " + strings.Join(held.Earlier, ", ")
 	}
@@ -147,7 +143,8 @@ func changes(c *call) (*Answer, error) {
 	if a.Total == 0 {
 		a.Nothing = &Nothing{Statement: "no such record of " + e.Name() + " has changed since " + since}
 	}
-	return a, c.cite(a, e, every)
+	c.cite(a, e, every)
+	return a, nil
 }
 
 // source answers with the sources of a list, or with all lists.
@@ -158,13 +155,11 @@ func source(c *call) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.args.List = e.Name()
 		params.Set("list", e.Name())
 	}
-	var all site.Sources
-	if _, err := c.ask(site.SourcesPath, params, &all); err != nil {
-		return nil, err
-	}
-	a := &Answer{URL: c.address(site.SourcesPath, params)}
+	all := c.of.Sources(c.served, c.args.List)
+	a := &Answer{URL: c.address(state.SourcesPath, params)}
 	for _, l := range all.Lists {
 		if c.args.List == "" {
 			l.Datasets = nil
@@ -176,7 +171,7 @@ func source(c *call) (*Answer, error) {
 			parts := []string{d.Publisher, d.Title, timeText(d.Updated), d.License, d.Link, "snapshot " + all.Snapshot}
 			parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 			a.Rows = append(a.Rows, marshal(struct {
-				site.SourceDataset
+				state.SourceDataset
 				Citation string `json:"citation"`
 			}{d, strings.Join(parts, ". ")}))
 		}

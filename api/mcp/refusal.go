@@ -2,16 +2,15 @@ package mcp
 
 import (
 	"cmp"
-	"encoding/json"
+	"errors"
 	"maps"
-	"net/http"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 
 	"hdqs/api/contract"
-	"hdqs/internal/nearest"
+	"hdqs/api/reply"
 )
 
 // refusal is an answer that is none: what is wrong, and the call that is right if it is known.
@@ -19,7 +18,6 @@ type refusal struct {
 	Message  string    `json:"error"`
 	Problems []problem `json:"problems,omitempty"`
 	Instead  *Call     `json:"instead,omitempty"`
-	again    bool      // the snapshot of earlier questions is gone
 }
 
 type problem struct {
@@ -29,45 +27,39 @@ type problem struct {
 
 func (r *refusal) Error() string { return r.Message }
 
-// issue is a violation in the body of a 422.
-type issue struct {
-	Where []any  `json:"loc"`
-	Text  string `json:"msg"`
-	Ctx   struct{ Instead, Expected string }
+// refused is an error of a question as a refusal, if the caller can do something about it.
+func (c *call) refused(err error) error {
+	r := new(refusal)
+	if invalid, ok := errors.AsType[*contract.Invalid](err); ok {
+		return c.invalid(invalid.Issues)
+	} else if bad, ok := errors.AsType[*contract.BadDay](err); ok {
+		r.Message, r.Instead = bad.Error(), c.withYears()
+		return r
+	} else if gone, ok := errors.AsType[*reply.Gone](err); ok {
+		r.Message, r.Instead = gone.Detail(), c.with("since", nil, "since")
+		return r
+	}
+	wait := reply.WaitOf(err)
+	if wait == "" {
+		return err
+	}
+	r.Message = "the service is busy; send the same call again in " + wait + " seconds"
+	r.Instead = &Call{c.tool, c.sent}
+	return r
 }
 
-// refused makes a refusal of an answer of the interface.
-func (c *call) refused(reply *Reply) error {
-	var body struct{ Detail json.RawMessage }
-	var issues []issue
-	isGone := reply.Status == http.StatusGone
-	r := &refusal{again: isGone && c.snapshot != ""}
-	_ = json.Unmarshal(reply.Body, &body) // without a text there is the status
-	if json.Unmarshal(body.Detail, &issues) == nil && len(issues) > 0 {
-		return c.invalid(issues)
+// withYears is the call with the years of its dates.
+func (c *call) withYears() *Call {
+	if c.args.EndDate != "" {
+		return c.with("end_date", yearOf(c.args.EndDate))
 	}
-	_ = json.Unmarshal(body.Detail, &r.Message)
-	r.Message = cmp.Or(r.Message, http.StatusText(reply.Status))
-	switch {
-	case reply.Status == http.StatusNotFound:
-		r.Message = "the service does not have what this tool asks for: its version is another"
-	case reply.Status == http.StatusServiceUnavailable || reply.Status == http.StatusTooManyRequests:
-		r.Message = "the service is busy; send the same call again in " + reply.Header.Get("Retry-After") + " seconds"
-		r.Instead = &Call{c.tool, c.sent}
-	case isGone && c.args.Since != "":
-		r.Instead = c.with("since", nil, "since")
-	case reply.Status == http.StatusBadRequest && c.args.EndDate != "":
-		r.Instead = c.with("end_date", yearOf(c.args.EndDate))
-	case reply.Status == http.StatusBadRequest:
-		filters := map[string]any{}
-		for name, value := range c.args.Filters {
-			if filters[name] = value; strings.HasSuffix(name, "_date") {
-				filters[name] = yearOf(textOf(value))
-			}
+	filters := map[string]any{}
+	for name, value := range c.args.Filters {
+		if filters[name] = value; strings.HasSuffix(name, "_date") {
+			filters[name] = yearOf(textOf(value))
 		}
-		r.Instead = c.with("filters", filters)
 	}
-	return r
+	return c.with("filters", filters)
 }
 
 // yearOf is the first year in a text, and the form that is wanted if there is none.
@@ -82,26 +74,31 @@ func yearOf(text string) string {
 
 // invalid makes a refusal of violations. The call that is right is the one that the interface
 // names, or this one with the names and values that were meant.
-func (c *call) invalid(issues []issue) error {
+func (c *call) invalid(issues []contract.Issue) error {
 	r := &refusal{}
 	mended, filters := 0, map[string]any{}
 	maps.Copy(filters, c.args.Filters)
-	for _, i := range issues {
-		name, _ := i.Where[len(i.Where)-1].(string)
-		text, _, _ := strings.Cut(i.Text, " Right: ")
-		r.Problems = append(r.Problems, problem{name, text})
-		if u, err := url.Parse(i.Ctx.Instead); err == nil && r.Instead == nil {
+	for i := range issues {
+		issue := &issues[i]
+		name := cmp.Or(issue.Part, issue.Param)
+		r.Problems = append(r.Problems, problem{name, issue.Text.String()})
+		if u, err := url.Parse(issue.Instead); err == nil && r.Instead == nil {
 			r.Instead = callFor(u.Path, u.Query())
 		}
 		value, isFilter := filters[name]
-		meant := meantName(text)
-		if meant == "" && i.Ctx.Expected != "" && isFilter {
-			if filters[name] = meantValue(name, textOf(value), i.Ctx.Expected); filters[name] != "" {
-				mended++
-			}
-		} else if _, taken := filters[meant]; meant != "" && isFilter && !taken {
+		_, taken := filters[issue.Meant]
+		switch {
+		case !isFilter:
+		case issue.Type == "enum" && name == levelField:
+			filters[name] = contract.Coarsest
+			mended++
+		case issue.Meant == "":
+		case issue.Type == "enum":
+			filters[name] = issue.Meant
+			mended++
+		case !taken:
 			delete(filters, name)
-			filters[meant] = value
+			filters[issue.Meant] = value
 			mended++
 		}
 	}
@@ -114,29 +111,6 @@ func (c *call) invalid(issues []issue) error {
 		r.Instead = &Call{"find", map[string]any{"words": c.args.List, "kind": "list"}}
 	}
 	return r
-}
-
-// meantName is the name that a message says was meant, empty without one.
-func meantName(text string) string {
-	_, meant, _ := strings.Cut(text, "did you mean ")
-	meant, _, _ = strings.Cut(meant, "?")
-	meant, _, _ = strings.Cut(meant, " ")
-	return meant
-}
-
-// meantValue is the value of an enumeration, given as 'a', 'b' or 'c', that was probably meant.
-func meantValue(name, value, expected string) string {
-	if name == levelField {
-		return contract.Coarsest
-	}
-	var all []string
-	for i, part := range strings.Split(expected, "'") {
-		if i%2 == 1 {
-			all = append(all, part)
-		}
-	}
-	value = strings.ReplaceAll(strings.ToLower(value), " ", "_")
-	return cmp.Or(nearest.Of(value, all), nearest.Of(strings.ToUpper(value), all))
 }
 
 // callFor is the call of a tool that asks a request of the interface, nil if no tool asks it.

@@ -11,6 +11,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"hdqs/api/find"
+	"hdqs/api/list"
+	"hdqs/api/state"
 )
 
 // Path is where the server answers agents over HTTP.
@@ -57,10 +61,13 @@ var answerers = map[string]func(*call) (*Answer, error){
 
 // Options are what a server needs.
 type Options struct {
-	Asker   Asker
-	Prefix  string       // of paths with the contract's names
-	Version string       // of the program
-	Log     *slog.Logger // gets faults of ours, and no byte of a request
+	Lists   *list.Lists
+	Mount   *list.Mount                                       // with the contract's names
+	Sources func(v *state.Served, name string) *state.Sources // of a list, or of all if it is empty
+	Find    func(v *state.Served, q find.Query) (*find.Answer, error)
+	Page    func(path string) []byte // as it is
+	Version string                   // of the program
+	Log     *slog.Logger             // gets faults of ours, and no byte of a request
 }
 
 // Server answers agents.
@@ -115,14 +122,10 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 
 const unavailable = "this cannot be answered at the moment; try again later"
 
-// handler answers calls of a tool. If the snapshot is replaced and gone between two of its
-// questions, they are all asked again.
+// handler answers calls of a tool.
 func (s *Server) handler(t *mcp.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		body, err := s.answer(ctx, t, r.Params.Arguments)
-		if refused, ok := errors.AsType[*refusal](err); ok && refused.again {
-			body, err = s.answer(ctx, t, r.Params.Arguments)
-		}
 		result := &mcp.CallToolResult{StructuredContent: json.RawMessage(body)}
 		if err != nil {
 			refused, ok := errors.AsType[*refusal](err)
@@ -140,14 +143,20 @@ func (s *Server) handler(t *mcp.Tool) mcp.ToolHandler {
 
 // answer answers a call.
 func (s *Server) answer(ctx context.Context, t *mcp.Tool, arguments json.RawMessage) ([]byte, error) {
-	c := &call{Server: s, Context: ctx}
+	c := &call{of: &s.of}
+	c.base, _ = ctx.Value(baseKey{}).(string)
 	if err := c.read(t, arguments); err != nil {
 		return nil, err
 	}
+	var err error
+	if c.served, err = s.of.Lists.State.Snapshots.AcquireFor(""); err != nil {
+		return nil, c.refused(err)
+	}
+	defer c.served.Release(s.of.Log)
 	a, err := answerers[t.Name](c)
 	if err != nil {
 		return nil, err
 	}
-	a.Snapshot = c.snapshot
+	a.Snapshot = c.served.Id
 	return a.render(c), nil
 }

@@ -51,6 +51,14 @@ type Gone struct {
 
 func (e *Gone) Error() string { return "api: the snapshot is not retained; current is " + e.Current }
 
+// Detail is what a caller is told.
+func (e *Gone) Detail() string {
+	if e.Since {
+		return "The snapshot in since is not held any more; read the list again, from the current one"
+	}
+	return "The snapshot is not held any more; begin again with the current one"
+}
+
 // Busy is the error of a request or a connection that a limit refuses. Rule is the limit.
 type Busy struct{ Rule string }
 
@@ -102,11 +110,7 @@ func ErrorAnswer(err error) (status int, body []byte) {
 		return fasthttp.StatusForbidden, jsonTexts("error", e.Text, "hint", e.Hint)
 	}
 	if e, ok := errors.AsType[*Gone](err); ok {
-		detail := "The snapshot is not held any more; begin again with the current one"
-		if e.Since {
-			detail = "The snapshot in since is not held any more; read the list again, from the current one"
-		}
-		return fasthttp.StatusGone, jsonTexts("detail", detail, "snapshot", e.Current)
+		return fasthttp.StatusGone, jsonTexts("detail", e.Detail(), "snapshot", e.Current)
 	}
 	if e, ok := errors.AsType[*Busy](err); ok {
 		const detail = "Too much is asked at once; try again after Retry-After"
@@ -127,6 +131,19 @@ func ErrorAnswer(err error) (status int, body []byte) {
 		return fasthttp.StatusPreconditionFailed, []byte(bodyPreconditionFailed)
 	}
 	return fasthttp.StatusInternalServerError, []byte(BodyInternal)
+}
+
+// WaitOf is after how many seconds a request that has failed may succeed, empty if that is not
+// known.
+func WaitOf(err error) string {
+	_, busy := errors.AsType[*Busy](err)
+	switch _, refused := errors.AsType[*Refused](err); {
+	case refused:
+		return string(RetryRefused)
+	case busy, errors.Is(err, ErrNoSnapshot):
+		return string(RetryAfter)
+	}
+	return ""
 }
 
 // IsRefusal reports whether an error is an answer of its own, and no fault of the server.

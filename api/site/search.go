@@ -106,11 +106,21 @@ func readSearch(ctx *fasthttp.RequestCtx) (q find.Query, err error) {
 	if err != nil {
 		return q, err
 	}
-	q.Text = strings.Join(strings.Fields(strings.ToValidUTF8(values.Get("q"), "\ufffd")), " ")
-	q.Kind = values.Get("kind")
+	q.Text, q.Kind = values.Get("q"), values.Get("kind")
 	q.Offset, _ = strconv.Atoi(values.Get("offset")) // 0, or the greatest number, where it is none
+	return normalized(q), nil
+}
+
+func normalized(q find.Query) find.Query {
+	q.Text = strings.Join(strings.Fields(strings.ToValidUTF8(q.Text, "\ufffd")), " ")
 	q.Offset = max(0, min(q.Offset, 1<<30))
-	return q, nil
+	return q
+}
+
+// SuggestionsOf is a search for suggestions, in English.
+func SuggestionsOf(q find.Query) find.Query {
+	q.Limit, q.Brief, q.Language = suggested, true, lang.All()[0]
+	return normalized(q)
 }
 
 // find answers a search from the current snapshot.
@@ -121,7 +131,7 @@ func (p pages) find(q find.Query) (*find.Answer, error) {
 	}
 	defer v.Release(p.Site.State.Log)
 	q.Language = p.at.Language
-	return p.Site.finder.Find(v, p.at.Mount, q)
+	return p.Site.Finder.Find(v, p.at.Mount, q)
 }
 
 // addSearch registers the search of a place.

@@ -19,13 +19,13 @@ type Site struct {
 	State  *state.State
 	Lists  *list.Lists
 	Files  *files.Files
-	finder *find.Finder
+	Finder *find.Finder
 	drawn  pictures
 }
 
 // New returns the pages about files and their lists.
 func New(f *files.Files) *Site {
-	return &Site{State: f.State, Lists: f.Lists, Files: f, finder: find.New(f.Lists)}
+	return &Site{State: f.State, Lists: f.Lists, Files: f, Finder: find.New(f.Lists)}
 }
 
 // bodyVersion is the body of VersionPath.

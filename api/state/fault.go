@@ -69,11 +69,7 @@ func (s *State) AnswerError(ctx *fasthttp.RequestCtx, err error) {
 	s.AnswerFault(ctx, status, reply.TextOf(body)) // which copies it
 	switch status {
 	case fasthttp.StatusServiceUnavailable:
-		wait := reply.RetryAfter
-		if _, ok := errors.AsType[*reply.Refused](err); ok {
-			wait = reply.RetryRefused
-		}
-		ctx.Response.Header.SetCanonical(reply.NameRetryAfter, wait)
+		ctx.Response.Header.SetCanonical(reply.NameRetryAfter, []byte(reply.WaitOf(err)))
 	case fasthttp.StatusMethodNotAllowed:
 		ctx.Response.Header.Set("Allow", contract.AllowedMethods)
 	case fasthttp.StatusNotAcceptable:

@@ -189,3 +189,32 @@ func (p Period) Interval() string {
 	}
 	return end(p.From) + "/" + end(p.To)
 }
+
+// SourcesPath is the path of what programs ask of the sources of lists: whose they are, under which
+// licence, and how old. The parameter list names one.
+const SourcesPath = "/sources"
+
+// Sources are the sources of lists in a snapshot.
+type Sources struct {
+	Snapshot string        `json:"snapshot"`
+	Loaded   string        `json:"loaded"`
+	Earlier  []string      `json:"earlier"` // ids of snapshots that changes can be asked since
+	Lists    []ListSources `json:"lists"`
+}
+
+// ListSources are the sources of a list.
+type ListSources struct {
+	List    string `json:"list"`
+	Path    string `json:"path"`
+	Title   string `json:"title"`
+	Records int    `json:"records"`
+	Period  string `json:"period"` // as ISO 8601 has it, with two dots for an open end
+	store.TableSource
+	Datasets []SourceDataset `json:"datasets"`
+}
+
+// SourceDataset is a dataset with its address in the catalog.
+type SourceDataset struct {
+	store.Dataset
+	Link string `json:"link"`
+}

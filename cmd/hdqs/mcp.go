@@ -3,11 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"hdqs/api/contract"
 	"hdqs/api/mcp"
 	"hdqs/api/state"
 )
@@ -20,11 +21,10 @@ func newMCP() *cobra.Command {
 		Short: "Answers an agent on this machine by the Model Context Protocol, over stdin and stdout",
 		Long: `Answers an agent on this machine by the Model Context Protocol (see docs/agents.md): each line
 of stdin is a message, and so is each line of stdout. It answers from the snapshot that a store has
-when it starts, or asks a replica at a URL. Without --store and --url the answers are from the
-embedded sample, whose figures are all made up.`,
+when it starts, or forwards the messages to a replica that was started with serve --mcp. Without
+--store and --url the answers are from the embedded sample, whose figures are all made up.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var server *mcp.Server
 			base, err := baseURL(address)
 			switch {
 			case err != nil:
@@ -32,25 +32,20 @@ embedded sample, whose figures are all made up.`,
 			case base != "" && (f.store != "" || f.load.catalog != ""):
 				return exitWith(exitUsage, errors.New("--url asks a replica, so it goes with no --store or --catalog"))
 			case base != "":
-				server = mcp.New(mcp.Options{
-					Asker: &mcp.Remote{Base: base, UserAgent: userAgent()}, Version: release,
-					Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)),
-				})
-			default:
-				offline, done, err := openOffline(cmd.Context(), &f, cmd.ErrOrStderr())
-				if err != nil {
-					return err
-				}
-				defer done()
-				server = offline.NewAgents(release)
+				base = strings.TrimSuffix(base, contract.ContractPrefix) // which was asked for once
+				return mcp.Forward(cmd.Context(), base, userAgent(), os.Stdin, os.Stdout)
 			}
-			return server.Run(mcp.WithBase(cmd.Context(), base), mcp.Lines(os.Stdin, os.Stdout))
+			offline, done, err := openOffline(cmd.Context(), &f, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			defer done()
+			return offline.NewAgents(release).Run(cmd.Context(), mcp.Lines(os.Stdin, os.Stdout))
 		},
 	}
 	fl := cmd.Flags()
 	f.register(fl)
-	fl.StringVar(&address, "url", "", "address of a replica to ask, such as https://HOST; with /contract at its end "+
-		"where the replica has HAPI names at its root")
+	fl.StringVar(&address, "url", "", "address of a replica that was started with serve --mcp, such as https://HOST")
 	f.answers.Identifier = state.IgnoreIdentifier
 	return cmd
 }

@@ -52,3 +52,37 @@ func TestMCPLines(t *testing.T) {
 		}
 	}
 }
+
+// TestMCPForward: a replica that answers agents gets the messages, whatever their revision of the
+// protocol, and what is no message never leaves. One that does not is named, with the remedy.
+func TestMCPForward(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	replica, other := serve(t, "--store", store, "--mcp"), serve(t, "--store", store)
+	const lists = `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"rows","arguments":{"list":"idps"},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"}}}}`
+	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	const unknown = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"rows","arguments":` +
+		`{"list":"idps","filters":{"country":"AFG"}}}}`
+	for _, c := range []struct{ base, line, want string }{
+		{replica.base, initialize, `"protocolVersion":"2025-11-25"`},
+		{replica.base, lists, replica.base + "/api/v2/affected-people/idps?limit=50"},
+		{replica.base + "/contract/", lists, `"id":"a","result"`},
+		{replica.base, unknown, `"isError":true`},
+		{replica.base, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
+		{replica.base, `{"jsonrpc":"2.0","id":1,"method":"nope"}`, "-32601"},
+		{replica.base, "a line of a log", "-32700"},
+		{replica.base, "[" + initialize + `,{"jsonrpc":"2.0","id":7,"method":"ping"}]`, `"id":7,"result":{}`},
+		{replica.base, `{"jsonrpc":"2.0","id":3,"method":"ping","x":"` + strings.Repeat("x", 40_000) + `"}`, "413"},
+		{other.base, initialize, "must be started with serve --mcp"},
+		{other.base, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
+		{"http://127.0.0.1:1", initialize, "the replica does not answer"},
+	} {
+		r := runWith(t, nil, c.line+"\n", "mcp", "--url", c.base)
+		if r.code != 0 || !strings.Contains(r.stdout, c.want) || (c.want == "") != (r.stdout == "") {
+			t.Errorf("%s %.80s: exit code %d, %.400s%s; want %s", c.base, c.line, r.code, r.stdout, r.stderr, c.want)
+		}
+	}
+}
