@@ -51,7 +51,7 @@ type Gone struct {
 
 func (e *Gone) Error() string { return "api: the snapshot is not retained; current is " + e.Current }
 
-// Detail is what a caller is told.
+// Detail is the text of the answer: what is gone, and where to begin again.
 func (e *Gone) Detail() string {
 	if e.Since {
 		return "The snapshot in since is not held any more; read the list again, from the current one"
