@@ -58,19 +58,19 @@ func (a *Aggregation) reset() {
 }
 
 var groupKind = &ParamKind{
-	read:  func(r *Request, p *Param) { r.Groups = r.readGroups(p, r.Groups) },
-	write: func(r *Request, dst []byte) []byte { return r.Scanned.plan.Endpoint.appendGroups(dst, r.Groups) },
+	read:  func(r *Request, p *Param) { r.Question.Groups = r.readGroups(p, r.Question.Groups) },
+	write: func(q *Question, dst []byte) []byte { return q.plan.Endpoint.appendGroups(dst, q.Groups) },
 }
 
 var measureKind = &ParamKind{
 	read: (*Request).readMeasures,
-	write: func(r *Request, dst []byte) []byte {
-		if len(r.Measures) == 1 && r.Measures[0].Func == aggregate.Count {
+	write: func(q *Question, dst []byte) []byte {
+		if len(q.Measures) == 1 && q.Measures[0].Func == aggregate.Count {
 			return dst
 		}
-		names := make([]string, len(r.Measures))
-		for i, m := range r.Measures {
-			names[i] = r.Scanned.plan.Endpoint.MeasureName(m)
+		names := make([]string, len(q.Measures))
+		for i, m := range q.Measures {
+			names[i] = q.plan.Endpoint.MeasureName(m)
 		}
 		return appendNames(dst, names...)
 	},
@@ -109,11 +109,8 @@ func (r *Request) readGroups(p *Param, to []Group) []Group {
 	names, _ := r.readNames(p)
 	e := r.Scanned.plan.Endpoint
 	for _, name := range names {
-		g := Group{Field: positionOf(e.Fields, name)}
-		if part := slices.Index(partNames[:], name); part > 0 && e.HasPeriod() {
-			g = Group{Field: positionOf(e.Fields, PeriodStart), Part: aggregate.Part(part)}
-		}
-		if g.Field < 0 {
+		g, known := e.groupOf(name)
+		if !known {
 			reason := fmt.Sprintf("%q is no field of the records", name)
 			r.fault(unknownName(p.Name, name, reason, name, e.GroupNames()))
 			continue
@@ -125,17 +122,26 @@ func (r *Request) readGroups(p *Param, to []Group) []Group {
 	return to
 }
 
+// groupOf is what a name in group_by groups by.
+func (e *Endpoint) groupOf(name string) (g Group, known bool) {
+	if part := slices.Index(partNames[:], name); part > 0 && e.HasPeriod() {
+		return Group{Field: positionOf(e.Fields, PeriodStart), Part: aggregate.Part(part)}, true
+	}
+	g.Field = positionOf(e.Fields, name)
+	return g, g.Field >= 0
+}
+
 // readMeasures reads measures. A measure that is repeated counts once.
 func (r *Request) readMeasures(p *Param) {
 	texts, ok := r.readNames(p)
-	r.Measures = r.Measures[:0]
+	r.Question.Measures = r.Question.Measures[:0]
 	for _, text := range texts {
-		if m, fine := r.readMeasure(p, text); fine && !slices.Contains(r.Measures, m) {
-			r.Measures = append(r.Measures, m)
+		if m, fine := r.readMeasure(p, text); fine && !slices.Contains(r.Question.Measures, m) {
+			r.Question.Measures = append(r.Question.Measures, m)
 		}
 	}
-	if ok && len(r.Measures) > maxMeasures {
-		issue := tooMany(p.Name, "", len(r.Measures), maxMeasures,
+	if ok && len(r.Question.Measures) > maxMeasures {
+		issue := tooMany(p.Name, "", len(r.Question.Measures), maxMeasures,
 			"List should have at most %s measures, not %s; send the rest in another request")
 		issue.NullInput = true
 		r.fault(issue)
@@ -153,7 +159,7 @@ func (r *Request) readMeasure(p *Param, text string) (m Measure, ok bool) {
 		return m, false
 	}
 	m = Measure{Func: aggregate.Func(f), Field: -1}
-	if m.Func == Coverage && !r.mayCover() {
+	if m.Func == Coverage && !r.Question.mayCover() {
 		r.fault(valueError(p.Name, text, "coverage is of the units of a country: it needs a list of places below "+
 			"countries, and group_by="+CountryParam))
 		return m, false
@@ -180,9 +186,9 @@ func (r *Request) readMeasure(p *Param, text string) (m Measure, ok bool) {
 func isAlone(f aggregate.Func) bool { return f == aggregate.Count || f == Coverage }
 
 // mayCover reports whether the groups of a request are of countries whose units the list has.
-func (r *Request) mayCover() bool {
-	return r.Scanned.plan.Endpoint.UnitLevels() > 0 && slices.ContainsFunc(r.Groups, func(g Group) bool {
-		return r.Scanned.plan.Endpoint.Fields[g.Field].Name == CountryParam
+func (q *Question) mayCover() bool {
+	return q.plan.Endpoint.UnitLevels() > 0 && slices.ContainsFunc(q.Groups, func(g Group) bool {
+		return q.plan.Endpoint.Fields[g.Field].Name == CountryParam
 	})
 }
 
@@ -331,24 +337,24 @@ const levelField = "admin_level"
 
 // ShowsLevel reports whether groups have a field with the level of their rows, null if they have
 // several: with Coarsest, those of countries do.
-func (r *Request) ShowsLevel() bool {
+func (q *Question) ShowsLevel() bool {
 	has := func(name string) bool {
-		return slices.Contains(r.Groups, Group{Field: positionOf(r.Scanned.plan.Endpoint.Fields, name)})
+		return slices.Contains(q.Groups, Group{Field: positionOf(q.plan.Endpoint.Fields, name)})
 	}
-	return r.Coarsest && has("location_code") && !has(levelField)
+	return q.Coarsest && has("location_code") && !has(levelField)
 }
 
 // AggregateFields are the fields of the records of a request of kind Aggregate.
-func (r *Request) AggregateFields() []Field {
-	fields := make([]Field, 0, len(r.Groups)+len(r.Measures)+1)
-	for _, g := range r.Groups {
-		fields = append(fields, r.Scanned.plan.Endpoint.groupField(g))
+func (q *Question) AggregateFields() []Field {
+	fields := make([]Field, 0, len(q.Groups)+len(q.Measures)+1)
+	for _, g := range q.Groups {
+		fields = append(fields, q.plan.Endpoint.groupField(g))
 	}
-	if r.ShowsLevel() {
+	if q.ShowsLevel() {
 		fields = append(fields, null(integers(levelField))...)
 	}
-	for _, m := range r.Measures {
-		fields = append(fields, r.Scanned.plan.Endpoint.measureFields(m)...)
+	for _, m := range q.Measures {
+		fields = append(fields, q.plan.Endpoint.measureFields(m)...)
 	}
 	return fields
 }

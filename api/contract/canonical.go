@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"hdqs/index"
 )
 
 // All list requests with the same meaning have the same canonical query: the parameters that have
@@ -24,39 +22,14 @@ type canonicalQuery struct {
 }
 
 func (r *Request) canonicalize() {
-	p, c := r.Scanned.plan, &r.canonical
+	p, c := r.Question.plan, &r.canonical
 	c.pairs, c.limitAt, c.offsetAt = c.pairs[:0], 0, 0
 	c.ranks = c.ranks[:0]
 	for _, position := range r.Scanned.given {
 		c.ranks = insert(c.ranks, p.rank[position])
 	}
 	for _, rank := range c.ranks {
-		position := p.byName[rank]
-		raw, param := &r.Scanned.raw[position], &p.Params[position]
-		switch {
-		case param.Own != nil:
-			from := len(c.pairs)
-			name := append(append(c.pairs, param.Name...), '=')
-			if c.pairs = param.Own.write(r, name); len(c.pairs) > len(name) {
-				c.pairs = append(c.pairs, '&')
-			} else {
-				c.pairs = c.pairs[:from]
-			}
-		case raw.filter > 0:
-			c.pairs = append(append(c.pairs, param.Name...), '=')
-			if f := &r.Filters[raw.filter-1]; param.List {
-				c.pairs = appendList(c.pairs, param, f.Values)
-			} else {
-				c.pairs = r.appendValue(c.pairs, param, position, &f.Value)
-			}
-			c.pairs = append(c.pairs, '&')
-		case r.Coarsest && param.IsLevel() && !param.List:
-			c.pairs = append(append(append(c.pairs, param.Name...), '='), Coarsest+"&"...)
-		case position == p.format:
-			if format := decodedView(raw.encoded()); string(format) != param.Default {
-				c.pairs = append(append(append(c.pairs, "output_format="...), format...), '&')
-			}
-		}
+		c.pairs = r.Question.appendParam(c.pairs, p.byName[rank])
 		if rank < p.limitRank {
 			c.limitAt = len(c.pairs)
 		}
@@ -68,17 +41,17 @@ func (r *Request) canonicalize() {
 
 // AppendCanonical appends the canonical query.
 func (r *Request) AppendCanonical(dst []byte) []byte {
-	limit := r.Limit
+	limit := r.Question.Limit
 	if limit == r.Scanned.plan.usualLimit() {
 		limit = -1
 	}
-	return r.canonical.appendTo(dst, r.Offset, limit)
+	return r.canonical.appendTo(dst, r.Question.Offset, limit)
 }
 
 // AppendPage appends the canonical query of the page at another offset. It always has a limit: some
 // clients ignore a reference that is only "?".
 func (r *Request) AppendPage(dst []byte, offset uint64) []byte {
-	return r.canonical.appendTo(dst, offset, r.Limit)
+	return r.canonical.appendTo(dst, offset, r.Question.Limit)
 }
 
 // appendTo appends the query with an offset and a limit, without one if that is negative.
@@ -98,8 +71,33 @@ func (c *canonicalQuery) appendTo(dst []byte, offset uint64, limit int) []byte {
 	return dst[:max(from, len(dst)-1)]
 }
 
-// appendValue writes a filter's value so that reading it gives that value again.
-func (r *Request) appendValue(dst []byte, p *Param, position int, v *index.Value) []byte {
+// appendParam appends a parameter with its value and '&', or nothing if it has no effect. Limit and
+// offset are appended by others.
+func (q *Question) appendParam(dst []byte, position int) []byte {
+	p, f := &q.plan.Params[position], q.filterAt(position)
+	from := len(dst)
+	named := append(append(dst, p.Name...), '=')
+	switch {
+	case p.Own != nil:
+		dst = p.Own.write(q, named)
+	case f != nil && p.List:
+		return append(appendList(named, p, f.Values), '&')
+	case f != nil:
+		return append(appendFilter(named, p, f), '&') // also an empty text
+	case q.Coarsest && p.IsLevel() && !p.List:
+		dst = append(named, Coarsest...)
+	case position == q.plan.format && q.formatName() != p.Default:
+		dst = append(named, q.formatName()...)
+	}
+	if len(dst) <= len(named) {
+		return dst[:from]
+	}
+	return append(dst, '&')
+}
+
+// appendFilter writes a filter's value so that reading it gives that value again.
+func appendFilter(dst []byte, p *Param, f *Filter) []byte {
+	v := &f.Value
 	switch p.Type {
 	case Integer:
 		return appendInteger(dst, v.Int, v.Beyond)
@@ -110,13 +108,19 @@ func (r *Request) appendValue(dst []byte, p *Param, position int, v *index.Value
 	case Boolean:
 		return strconv.AppendBool(dst, v.Int != 0)
 	case DateTime, Day:
-		if at := time.UnixMicro(v.Int).UTC(); at.Year() >= 1 && at.Year() < 9999 {
-			return appendInstant(dst, at)
+		if f.Text == "" {
+			return appendInstant(dst, time.UnixMicro(v.Int).UTC())
 		}
-		// The instants at both ends cannot be written as such in a query.
-		return appendEscaped(dst, r.Scanned.text(position))
+		return appendEscaped(dst, f.Text)
 	}
 	return appendEscaped(dst, v.Text)
+}
+
+// hasInstant reports whether a time can be written as an instant in a query: those at both ends
+// cannot.
+func hasInstant(micros int64) bool {
+	year := time.UnixMicro(micros).UTC().Year()
+	return year >= 1 && year < 9999
 }
 
 func appendInteger(dst []byte, value int64, beyond int8) []byte {

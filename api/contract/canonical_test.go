@@ -39,13 +39,13 @@ func checkCanonical(t *testing.T, p *Plan, query string) {
 	}
 	text := func(r *Request) string {
 		var filters []string
-		for _, f := range r.Filters {
+		for _, f := range r.Question.Filters {
 			v := fmt.Sprint(f.Param, f.Value.Text, f.Value.Int, f.Value.Beyond, f.Value.Float+0, f.Value.Exact,
 				f.Values)
 			filters = append(filters, v)
 		}
 		slices.Sort(filters)
-		return fmt.Sprint(filters, r.Limit, min(r.Offset, 1<<62), r.CSV)
+		return fmt.Sprint(filters, r.Question.Limit, min(r.Question.Offset, 1<<62), r.Question.CSV)
 	}
 	if a, b := text(&first), text(&again); a != b && !strings.Contains(a, "-0") {
 		t.Fatalf("%q: the canonical form %q means something else:\n%s\n%s", query, canonical, a, b)

@@ -66,15 +66,15 @@ var compressionKind = &ParamKind{
 		switch text := r.Scanned.text(r.position); {
 		case !p.Enum.has(text):
 			r.fault(notInEnum(p, text))
-		case text == "zstd" && r.Format != FormatArrow: // output_format was read before
+		case text == "zstd" && r.Question.Format != FormatArrow: // output_format was read before
 			r.fault(valueError(compressionParam, "zstd", "only output_format=arrow has buffers to compress; "+
 				"other formats are compressed as Accept-Encoding asks"))
 		default:
-			r.Compressed = text == "zstd"
+			r.Question.Compressed = text == "zstd"
 		}
 	},
-	write: func(r *Request, dst []byte) []byte {
-		if r.Compressed {
+	write: func(q *Question, dst []byte) []byte {
+		if q.Compressed {
 			dst = append(dst, "zstd"...)
 		}
 		return dst
@@ -117,9 +117,9 @@ func (e *Endpoint) exportPage() []Param {
 	}
 }
 
-func (r *Request) setFormat(name string) {
-	r.Format, r.GeoJSON, r.NDJSON = name, name == FormatGeoJSON, name == FormatNDJSON
-	r.CSV = name == FormatCSV || name == FormatExcelCSV || name == FormatXLSX
+func (q *Question) setFormat(name string) {
+	q.Format, q.GeoJSON, q.NDJSON = name, name == FormatGeoJSON, name == FormatNDJSON
+	q.CSV = name == FormatCSV || name == FormatExcelCSV || name == FormatXLSX
 }
 
 // ExportFormat is the format of an export.
@@ -142,7 +142,7 @@ func describeExportFormats(p *Param) string {
 // NoTable is the issue of an export in a format that needs the types of columns, if there are none.
 func NoTable(r *Request) Issue {
 	return Issue{
-		Type: "no_table", Param: formatParam, Input: r.Format,
+		Type: "no_table", Param: formatParam, Input: r.Question.Format,
 		Text: say.Of("The snapshot has no table of these records; ask for output_format=csv or json"),
 	}
 }
@@ -151,7 +151,7 @@ func NoTable(r *Request) Issue {
 // is the bound. Programs that read such a file cut the text, or refuse all of it.
 func LongText(r *Request, field string, length, most int) Issue {
 	return Issue{
-		Type: "too_much", Param: formatParam, Input: r.Format, CtxKey: "max_length", CtxInt: most,
+		Type: "too_much", Param: formatParam, Input: r.Question.Format, CtxKey: "max_length", CtxInt: most,
 		Text: say.Of("A cell of xlsx has at most %s characters, and a record has %s in %s; choose other fields "+
 			"with fields=, filter, or ask for output_format=csv-excel", most, length, field),
 	}
@@ -161,7 +161,7 @@ func LongText(r *Request, field string, length, most int) Issue {
 func TooManyRows(r *Request, rows, most int) Issue {
 	text := "An export has at most %s records, and this one would have %s; filter, " +
 		"or ask for parts with limit and offset"
-	if r.Format == FormatXLSX && most == MaxSheetRows {
+	if r.Question.Format == FormatXLSX && most == MaxSheetRows {
 		text = "A sheet of xlsx has at most %s records, and this one would have %s; filter, ask for parts with limit " +
 			"and offset, or for output_format=csv-excel"
 	}
@@ -186,7 +186,7 @@ func (r *Request) FileName(date string) string {
 			continue
 		}
 		if param.List {
-			appendCodes(&b, r.Filters[r.Scanned.raw[position].filter-1].Values)
+			appendCodes(&b, r.Question.filterAt(position).Values)
 		} else if code := r.Scanned.text(position); isCode(code) {
 			b.WriteByte('_')
 			b.WriteString(code)
@@ -196,10 +196,10 @@ func (r *Request) FileName(date string) string {
 	b.WriteString(date)
 	switch {
 	case r.Scanned.Kind() == Export:
-		b.WriteString(formatOf(r.Format).extension)
-	case r.GeoJSON:
+		b.WriteString(formatOf(r.Question.Format).extension)
+	case r.Question.GeoJSON:
 		b.WriteString(".geojson")
-	case r.NDJSON:
+	case r.Question.NDJSON:
 		b.WriteString(".ndjson")
 	default:
 		b.WriteString(".csv")
@@ -256,8 +256,7 @@ func (r *Request) Location() string {
 		if !isLocation || param.Op != index.Like {
 			continue
 		}
-		if filter := r.Scanned.raw[position].filter; filter > 0 {
-			f := &r.Filters[filter-1]
+		if f := r.Question.filterAt(position); f != nil {
 			code := f.Value.Text
 			if len(f.Values) == 1 {
 				code = f.Values[0].Text

@@ -17,11 +17,11 @@ const FieldsParam = "fields"
 
 var fieldsKind = &ParamKind{
 	read: (*Request).readFields,
-	write: func(r *Request, dst []byte) []byte {
-		if r.Fields == nil {
+	write: func(q *Question, dst []byte) []byte {
+		if q.Fields == nil {
 			return dst
 		}
-		return appendNames(dst, FieldNames(r.AnswerFields())...)
+		return appendNames(dst, FieldNames(q.AnswerFields())...)
 	},
 }
 
@@ -53,21 +53,21 @@ func FieldNames(fields []Field) []string {
 }
 
 // AllFields are the fields of the answer's records without FieldsParam.
-func (r *Request) AllFields() []Field {
-	if r.CSV {
-		return r.Scanned.plan.Endpoint.CSVFields()
+func (q *Question) AllFields() []Field {
+	if q.CSV {
+		return q.plan.Endpoint.CSVFields()
 	}
-	return r.Scanned.plan.Endpoint.Fields
+	return q.plan.Endpoint.Fields
 }
 
 // AnswerFields are the fields of the answer's records.
-func (r *Request) AnswerFields() []Field {
-	all := r.AllFields()
-	if r.Fields == nil {
+func (q *Question) AnswerFields() []Field {
+	all := q.AllFields()
+	if q.Fields == nil {
 		return all
 	}
-	some := make([]Field, len(r.Fields))
-	for i, at := range r.Fields {
+	some := make([]Field, len(q.Fields))
+	for i, at := range q.Fields {
 		some[i] = all[at]
 	}
 	return some
@@ -76,20 +76,20 @@ func (r *Request) AnswerFields() []Field {
 // readFields reads the names of fields, of either set. All of them are as good as none.
 func (r *Request) readFields(p *Param) {
 	names, ok := r.readNames(p)
-	all, faults := r.AllFields(), 0
-	r.fields = r.fields[:0]
+	all, faults := r.Question.AllFields(), 0
+	r.Question.fields = r.Question.fields[:0]
 	for _, name := range names {
 		at := positionOf(all, name)
 		if at >= 0 {
-			r.fields = append(r.fields, at)
+			r.Question.fields = append(r.Question.fields, at)
 		} else if faults++; faults <= maxListFaults {
 			r.fault(noField(p.Name, name, all))
 		}
 	}
-	slices.Sort(r.fields)
-	r.fields = slices.Compact(r.fields)
-	if ok && faults == 0 && len(r.fields) < len(all) {
-		r.Fields = r.fields
+	slices.Sort(r.Question.fields)
+	r.Question.fields = slices.Compact(r.Question.fields)
+	if ok && faults == 0 && len(r.Question.fields) < len(all) {
+		r.Question.Fields = r.Question.fields
 	}
 }
 
@@ -148,8 +148,8 @@ const ofParam = "of"
 const MaxFacet = 200
 
 var ofKind = &ParamKind{
-	read:  func(r *Request, p *Param) { r.Of = r.readGroups(p, r.Of) },
-	write: func(r *Request, dst []byte) []byte { return r.Scanned.plan.Endpoint.appendGroups(dst, r.Of) },
+	read:  func(r *Request, p *Param) { r.Question.Of = r.readGroups(p, r.Question.Of) },
+	write: func(q *Question, dst []byte) []byte { return q.plan.Endpoint.appendGroups(dst, q.Of) },
 	issue: func(e *Endpoint, kind, text string) Issue {
 		return Issue{
 			Type: kind, Param: ofParam, NullInput: true,
@@ -160,11 +160,11 @@ var ofKind = &ParamKind{
 }
 
 // FacetName is the name of a field whose values are counted, in requests and records.
-func (r *Request) FacetName(g Group) string { return r.Scanned.plan.Endpoint.groupName(g) }
+func (q *Question) FacetName(g Group) string { return q.plan.Endpoint.groupName(g) }
 
 // TooManyNumbers is the error of a request for the values of a field that are too many to count.
-func (r *Request) TooManyNumbers(g Group, most int) *Invalid {
-	name := r.FacetName(g)
+func (q *Question) TooManyNumbers(g Group, most int) *Invalid {
+	name := q.FacetName(g)
 	reason := fmt.Sprintf("%s has more than %d different values in these records, too many to count each; "+
 		"leave it out of %s, or select fewer records by filters", name, most, ofParam)
 	return &Invalid{Issues: []Issue{valueError(ofParam, name, reason)}}
@@ -173,8 +173,8 @@ func (r *Request) TooManyNumbers(g Group, most int) *Invalid {
 // Restricts reports whether a parameter is a filter of the field itself: it has the field's name,
 // also for several values or as one end of a range. start_date and end_date choose periods, so they
 // are filters of the period's fields and parts.
-func (r *Request) Restricts(param int, g Group) bool {
-	p, field := &r.Scanned.plan.Params[param], r.Scanned.plan.Endpoint.Fields[g.Field].Name
+func (q *Question) Restricts(param int, g Group) bool {
+	p, field := &q.plan.Params[param], q.plan.Endpoint.Fields[g.Field].Name
 	switch {
 	case p.Type == Day:
 		return field == PeriodStart || field == PeriodEnd

@@ -23,7 +23,7 @@ func TestFieldsOfCSV(t *testing.T) {
 		r.Scanned.Scan(NewPlan(&e, Rows), []byte(query))
 		if err := r.Parse(); err != nil != (want < 0) {
 			t.Errorf("%s: %v", query, err)
-		} else if got := len(r.AnswerFields()); err == nil && got != want {
+		} else if got := len(r.Question.AnswerFields()); err == nil && got != want {
 			t.Errorf("%s: %d fields, want %d", query, got, want)
 		}
 	}

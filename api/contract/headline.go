@@ -75,6 +75,15 @@ func (h *Headline) List(s NameSet) *Endpoint {
 	return &EndpointsIn(s)[at]
 }
 
+// Question asks for groups of the rows that the figure is of, in the names of a set.
+func (h *Headline) Question(s NameSet) *Question {
+	r, err := Read(PlanOf(h.List(s), Aggregate), h.Filters)
+	if err != nil {
+		panic("headlines.json: " + h.Name + ": " + err.Error())
+	}
+	return &r.Question
+}
+
 // IsPlain reports whether the value is one measure of one aggregate.
 func (h *Headline) IsPlain() bool { return len(h.Measures) == 1 && h.Newest != YearApart }
 

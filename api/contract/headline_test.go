@@ -90,8 +90,8 @@ func TestCoverageMeasure(t *testing.T) {
 		if (err == nil) != fine {
 			t.Errorf("%s: %v", query, err)
 		}
-		if fine && !strings.Contains(strings.Join(FieldNames(r.AggregateFields()), ","), "units,units_known") {
-			t.Errorf("%s: fields %q", query, FieldNames(r.AggregateFields()))
+		if fine && !strings.Contains(strings.Join(FieldNames(r.Question.AggregateFields()), ","), "units,units_known") {
+			t.Errorf("%s: fields %q", query, FieldNames(r.Question.AggregateFields()))
 		}
 	}
 	var r Request

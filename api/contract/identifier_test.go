@@ -153,7 +153,7 @@ func FuzzQuery(f *testing.F) {
 			case errors.As(err, &badDay):
 			case err != nil:
 				t.Fatalf("%q: unexpected error: %v", query, err)
-			case r.Limit < 0 || r.Limit > MaxLimit || len(r.Filters) > len(p.Params):
+			case r.Question.Limit < 0 || r.Question.Limit > MaxLimit || len(r.Question.Filters) > len(p.Params):
 				t.Fatalf("%q: the limit is out of range, or there are too many filters: %+v", query, r)
 			}
 		}

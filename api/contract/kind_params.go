@@ -14,7 +14,7 @@ type ParamKind struct {
 	read func(r *Request, p *Param)
 
 	// write appends the value to the canonical query, or nothing if it has no effect.
-	write func(r *Request, dst []byte) []byte
+	write func(q *Question, dst []byte) []byte
 
 	// issue is the issue of a request without a value; nil if none is needed.
 	issue func(e *Endpoint, kind, text string) Issue
@@ -122,16 +122,16 @@ var snapshotForm = regexp.MustCompile(snapshotPattern)
 
 var sinceKind = &ParamKind{
 	read: func(r *Request, p *Param) {
-		r.Since = r.Scanned.text(r.position)
-		if r.withinMax(p, r.Since) && !snapshotForm.MatchString(r.Since) {
+		r.Question.Since = r.Scanned.text(r.position)
+		if r.withinMax(p, r.Question.Since) && !snapshotForm.MatchString(r.Question.Since) {
 			r.fault(Issue{
-				Type: "string_pattern_mismatch", Param: p.Name, Input: r.Since,
+				Type: "string_pattern_mismatch", Param: p.Name, Input: r.Question.Since,
 				CtxKey: "pattern", CtxText: snapshotPattern,
 				Text: say.Of("String should match pattern '" + snapshotPattern + "': " + aboutSince),
 			})
 		}
 	},
-	write: func(r *Request, dst []byte) []byte { return append(dst, r.Since...) },
+	write: func(q *Question, dst []byte) []byte { return append(dst, q.Since...) },
 	issue: func(_ *Endpoint, kind, text string) Issue {
 		return Issue{Type: kind, Param: SinceParam, Text: say.Of(text + ": " + aboutSince), NullInput: true}
 	},

@@ -115,7 +115,7 @@ func readFilters(t *testing.T, plan *Plan, query string) string {
 	if err := r.Parse(); err != nil {
 		return err.Error()
 	}
-	return fmt.Sprint(r.Filters, r.Scanned.UnknownNames(), string(r.AppendCanonical(nil)))
+	return fmt.Sprint(r.Question.Filters, r.Scanned.UnknownNames(), string(r.AppendCanonical(nil)))
 }
 
 // TestTwoValues checks that different values under both names of a parameter are refused, with both
@@ -141,8 +141,8 @@ func TestTwoValues(t *testing.T) {
 	})
 	// The state of one request must not reach the next.
 	r.Scanned.Scan(planOf("/api/v2/metadata/dataset"), []byte("dataset_catalog_id=a"))
-	if err := r.Parse(); err != nil || len(r.Filters) != 1 {
-		t.Errorf("%v, %+v", err, r.Filters)
+	if err := r.Parse(); err != nil || len(r.Question.Filters) != 1 {
+		t.Errorf("%v, %+v", err, r.Question.Filters)
 	}
 }
 

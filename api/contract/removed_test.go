@@ -77,12 +77,12 @@ func TestEarlierFilters(t *testing.T) {
 			var r Request
 			r.Scanned.Scan(NewPlan(&Endpoints[i], Rows), []byte(name+"=2024-01-01"))
 			err, unknown := r.Parse(), r.Scanned.UnknownNames()
-			if err != nil || len(r.Filters) > 0 || !slices.Equal(unknown, []string{name}) {
+			if err != nil || len(r.Question.Filters) > 0 || !slices.Equal(unknown, []string{name}) {
 				t.Errorf("%s, %s: %v, unknown %v", Endpoints[i].Path, name, err, unknown)
 			}
 			r.Scanned.Scan(NewPlan(&hapiEndpoints[i], Rows), []byte(name+"="))
-			if err := r.Parse(); err != nil || len(r.Filters) > 0 {
-				t.Errorf("%s, empty %s: %v, %d filters", hapiEndpoints[i].Path, name, err, len(r.Filters))
+			if err := r.Parse(); err != nil || len(r.Question.Filters) > 0 {
+				t.Errorf("%s, empty %s: %v, %d filters", hapiEndpoints[i].Path, name, err, len(r.Question.Filters))
 			}
 		}
 	}

@@ -11,32 +11,11 @@ import (
 	"hdqs/index"
 )
 
-// Filter is a filter of a request: the position of its parameter in Plan.Params, and its value, or
-// for a list its values, of which a row must have one.
-type Filter struct {
-	Param  int
-	Value  index.Value
-	Values []index.Value
-}
-
-// Request is one list request. Its memory is reused by the next Scan. Until then it refers to the
-// bytes of the query string that it was made from.
+// Request is one list request: the parser of a question. Its memory is reused by the next Scan.
+// Until then it refers to the bytes of the query string that it was made from.
 type Request struct {
-	Scanned Scanned
-
-	Limit   int
-	Offset  uint64
-	CSV     bool
-	GeoJSON bool
-	NDJSON  bool
-	Filters []Filter
-
-	// What is asked for besides rows that pass and their page. Each kind of request has some of it.
-	Selection
-	Aggregation
-	Of    []Group // Facets: the fields whose values are counted, in the order asked for
-	Since string  // Changes: the id of the snapshot to compare with
-	ExportFile
+	Scanned  Scanned
+	Question Question
 
 	values    []index.Value // of lists
 	position  int           // of the parameter being read
@@ -48,15 +27,8 @@ type Request struct {
 // Parse reads the values that Scan found. The error is *BadDay or *Invalid.
 func (r *Request) Parse() error {
 	p := r.Scanned.plan
-	r.Filters, r.values = r.Filters[:0], r.values[:0]
-	r.Limit, r.Offset, r.CSV, r.GeoJSON, r.NDJSON = p.usualLimit(), 0, false, false, false
-	r.issues, r.hints = nil, nil
-	r.Selection.reset()
-	r.Aggregation.reset()
-	r.Of, r.Since, r.ExportFile = r.Of[:0], "", ExportFile{}
-	if p.Kind == Export {
-		r.setFormat(FormatCSV)
-	}
+	r.Question.reset(p)
+	r.values, r.issues, r.hints = r.values[:0], nil, nil
 	for _, position := range [...]int{p.start, p.end} {
 		if position < 0 || !r.Scanned.isGiven(position) {
 			continue
@@ -112,7 +84,11 @@ func (r *Request) readDay(p *Param, text string) error {
 	if !ok {
 		return &BadDay{Param: p.Name}
 	}
-	r.filter(index.Value{Int: micros})
+	f := Filter{Param: r.position, Value: index.Value{Int: micros}}
+	if !hasInstant(micros) {
+		f.Text = text
+	}
+	r.Question.Filters = append(r.Question.Filters, f)
 	return nil
 }
 
@@ -132,20 +108,20 @@ func (r *Request) readPage(p *Param, text string) {
 				r.hint(p, "add /export to the path for all records at once")
 			}
 		case p.Name == "limit":
-			r.Limit = int(value)
+			r.Question.Limit = int(value)
 		case beyond > 0:
-			r.Offset = math.MaxUint64
+			r.Question.Offset = math.MaxUint64
 		default:
-			r.Offset = uint64(value)
+			r.Question.Offset = uint64(value)
 		}
 	case "output_format":
 		if !p.Enum.has(text) {
 			r.fault(notInEnum(p, text))
 		}
 		if r.Scanned.plan.Kind == Export {
-			r.setFormat(text)
+			r.Question.setFormat(text)
 		} else {
-			r.CSV, r.GeoJSON, r.NDJSON = text == "csv", text == "geojson", text == "ndjson"
+			r.Question.CSV, r.Question.GeoJSON, r.Question.NDJSON = text == "csv", text == "geojson", text == "ndjson"
 		}
 	default:
 		// The contract repeats an identifier that is too long, like any value; see package api.
@@ -219,7 +195,7 @@ func (r *Request) readChoice(p *Param, text string) (v index.Value, ok bool) {
 	v.Text = text
 	if p.IsLevel() {
 		if text == Coarsest {
-			r.Coarsest = true
+			r.Question.Coarsest = true
 			return v, false
 		}
 		v.Int = int64(text[0] - '0')
@@ -236,8 +212,11 @@ func (r *Request) withinMax(p *Param, text string) bool {
 }
 
 func (r *Request) filter(v index.Value) {
-	r.Filters = append(r.Filters, Filter{Param: r.position, Value: v})
-	r.Scanned.raw[r.position].filter = len(r.Filters)
+	f := Filter{Param: r.position, Value: v}
+	if r.Question.plan.Params[r.position].Type == DateTime && !hasInstant(v.Int) {
+		f.Text = r.Scanned.text(r.position)
+	}
+	r.Question.Filters = append(r.Question.Filters, f)
 }
 
 func (r *Request) fault(issue Issue) { r.issues = append(r.issues, issue) }

@@ -71,7 +71,7 @@ func readRequest(r *Request, p *Plan, query string) string {
 	}
 	text := cmp.Or(string(r.AppendCanonical(nil)), "nothing")
 	if p.Kind == Aggregate {
-		text += " fields " + strings.Join(FieldNames(r.AggregateFields()), " ")
+		text += " fields " + strings.Join(FieldNames(r.Question.AggregateFields()), " ")
 	}
 	if hinted := r.Scanned.Hinted(); hinted != nil {
 		text += " hint " + strings.Join(hinted, " ")

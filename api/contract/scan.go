@@ -18,7 +18,7 @@ const maxUnknownKept = 64
 // Scanned is a query string, split by parameter. It refers to the bytes of the query string.
 type Scanned struct {
 	Snapshot string // the id of the snapshot that must answer; mostly empty
-	IsOwn    bool   // a question of a page, whose lists may have more than MaxValues; set after Scan
+	IsLong   bool   // of a page, whose lists may have more than MaxValues; set after Scan
 
 	plan    *Plan
 	raw     []rawValue // by position of the parameter
@@ -34,9 +34,8 @@ type Scanned struct {
 // rawValue is a parameter of a request: the last value under its name in the plan's set, and the
 // last one under its name in the other.
 type rawValue struct {
-	sent   [otherSet + 1][]byte // encoded
-	given  [otherSet + 1]bool
-	filter int // position in Filters plus 1; 0 without a filter
+	sent  [otherSet + 1][]byte // encoded
+	given [otherSet + 1]bool
 }
 
 // encoded is the value that counts.
@@ -70,7 +69,7 @@ func (s *Scanned) Scan(p *Plan, query []byte) Kind {
 		s.raw[position] = rawValue{}
 	}
 	s.given = s.given[:0]
-	s.unknown, s.refused, s.Snapshot, s.IsOwn = s.unknown[:0], s.refused[:0], "", false
+	s.unknown, s.refused, s.Snapshot, s.IsLong = s.unknown[:0], s.refused[:0], "", false
 	s.lists, s.hinted = s.lists[:0], s.hinted[:0]
 	s.setPlan(p)
 	eachPair(query, s.note)

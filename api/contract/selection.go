@@ -98,18 +98,18 @@ func (e *Endpoint) CountsEverybody() bool {
 var latestKind = &ParamKind{
 	read: func(r *Request, p *Param) {
 		if r.Scanned.text(r.position) != LatestEdition {
-			r.Latest = r.readBoolean(p)
-		} else if r.Edition = true; r.Scanned.plan.Endpoint.Edition == nil {
+			r.Question.Latest = r.readBoolean(p)
+		} else if r.Question.Edition = true; r.Scanned.plan.Endpoint.Edition == nil {
 			r.fault(valueError(LatestParam, LatestEdition, "records of "+r.Scanned.plan.Endpoint.Name()+
 				" are each of their own period, and no edition of them replaces another; keep a period with "+
 				"start_date and end_date, or send latest=true for the newest record of each series"))
 		}
 	},
-	write: func(r *Request, dst []byte) []byte {
+	write: func(q *Question, dst []byte) []byte {
 		switch {
-		case r.Edition:
+		case q.Edition:
 			dst = append(dst, LatestEdition...)
-		case r.Latest:
+		case q.Latest:
 			dst = append(dst, "true"...)
 		}
 		return dst
@@ -127,9 +127,9 @@ func (r *Request) readBoolean(p *Param) bool {
 }
 
 var everybodyKind = &ParamKind{
-	read: func(r *Request, p *Param) { r.Everybody = r.readBoolean(p) },
-	write: func(r *Request, dst []byte) []byte {
-		if r.Everybody {
+	read: func(r *Request, p *Param) { r.Question.Everybody = r.readBoolean(p) },
+	write: func(q *Question, dst []byte) []byte {
+		if q.Everybody {
 			dst = append(dst, "true"...)
 		}
 		return dst

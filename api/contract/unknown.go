@@ -179,8 +179,8 @@ func (s *Scanned) ParamNames() []string { return s.plan.names }
 // HasIdentifierValue reports whether a filter's value is an application identifier, or may be an
 // e-mail address. Such a query must not be logged.
 func (r *Request) HasIdentifierValue() bool {
-	for i := range r.Filters {
-		f := &r.Filters[i]
+	for i := range r.Question.Filters {
+		f := &r.Question.Filters[i]
 		inList := func(v index.Value) bool { return mayIdentify(v.Text) }
 		if mayIdentify(f.Value.Text) || slices.ContainsFunc(f.Values, inList) {
 			return true

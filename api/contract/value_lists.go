@@ -154,8 +154,7 @@ func (r *Request) readList(p *Param) {
 		r.values = r.values[:from]
 		return
 	}
-	r.Filters = append(r.Filters, Filter{Param: r.position, Values: own})
-	r.Scanned.raw[r.position].filter = len(r.Filters)
+	r.Question.Filters = append(r.Question.Filters, Filter{Param: r.position, Values: own})
 }
 
 // sent is the texts of the occurrences of a list under a name.
@@ -186,7 +185,7 @@ func (r *Request) readLists(p *Param, set int) []index.Value {
 		for rest, more := text, true; more; {
 			var one string
 			one, rest, more = cutValue(rest, p.hasPattern())
-			if count++; count > MaxValues && !r.Scanned.IsOwn || len(r.issues) >= faults {
+			if count++; count > MaxValues && !r.Scanned.IsLong || len(r.issues) >= faults {
 				continue // only counts
 			}
 			if one == "" {
@@ -196,7 +195,7 @@ func (r *Request) readLists(p *Param, set int) []index.Value {
 			}
 		}
 	}
-	if count > MaxValues && !r.Scanned.IsOwn {
+	if count > MaxValues && !r.Scanned.IsLong {
 		r.fault(tooManyValues(p.Name, r.Scanned.sent(paramName{r.position, set}), count))
 	}
 	if count == 0 {

@@ -216,9 +216,9 @@ func TestOwnLists(t *testing.T) {
 		t.Error("a list that is too long is not refused")
 	}
 	r.Scanned.Scan(plan, query)
-	r.Scanned.IsOwn = true
-	if err := r.Parse(); err != nil || len(r.Filters[0].Values) != len(codes) {
-		t.Errorf("%v, %d filters", err, len(r.Filters))
+	r.Scanned.IsLong = true
+	if err := r.Parse(); err != nil || len(r.Question.Filters[0].Values) != len(codes) {
+		t.Errorf("%v, %d filters", err, len(r.Question.Filters))
 	}
 	if r.Scanned.Scan(plan, query); r.Parse() == nil {
 		t.Error("the next request may be as long")

@@ -3,7 +3,6 @@ package figures
 import (
 	"cmp"
 	"errors"
-	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -28,7 +27,7 @@ import (
 type violation struct {
 	param string   // that the error names
 	text  say.Text // what is wrong and what helps
-	fix   func(query url.Values)
+	fix   func(query *contract.Question)
 }
 
 // checker checks requests of one endpoint, in the names of its answers.
@@ -41,7 +40,7 @@ type checker struct {
 }
 
 // check finds what is wrong with the sums and means of a request.
-func (c *checker) check(r *contract.Request) ([]violation, error) {
+func (c *checker) check(r *contract.Question) ([]violation, error) {
 	e := c.plan.Endpoint
 	var wrong []violation
 	amount, average := "", ""
@@ -101,18 +100,24 @@ func (c *checker) check(r *contract.Request) ([]violation, error) {
 func (c *checker) notSummable(m contract.Measure, figure *contract.Figure) violation {
 	e := c.plan.Endpoint
 	field, measure := e.Fields[m.Field].Name, e.MeasureName(m)
-	instead := []string{"min:" + field, "max:" + field}
+	instead := []aggregate.Func{aggregate.Min, aggregate.Max}
 	switch {
 	case figure.Allows(aggregate.Mean):
-		instead = []string{"mean:" + field}
+		instead = []aggregate.Func{aggregate.Mean}
 	case figure.Use == contract.Label:
-		instead = []string{"distinct:" + field}
+		instead = []aggregate.Func{aggregate.Distinct}
+	}
+	var others []contract.Measure
+	var names []string
+	for _, f := range instead {
+		other := contract.Measure{Func: f, Field: m.Field}
+		others, names = append(others, other), append(names, e.MeasureName(other))
 	}
 	return violation{
 		param: measuresParam,
 		text: say.Join(say.Of("%s means nothing: %s is %s.", measure, field, figure.Noun),
-			say.Of("Ask for %s.", say.And(instead))),
-		fix: func(query url.Values) { replaceMeasure(query, measure, instead) },
+			say.Of("Ask for %s.", say.And(names))),
+		fix: func(query *contract.Question) { replaceMeasure(query, m, others) },
 	}
 }
 
@@ -124,7 +129,7 @@ type dimensionQuestion struct {
 }
 
 // questions lists the dimensions that a request adds over.
-func (c *checker) questions(r *contract.Request, amount, average string) (asked []dimensionQuestion) {
+func (c *checker) questions(r *contract.Question, amount, average string) (asked []dimensionQuestion) {
 	e := c.plan.Endpoint
 	for i := range e.Dimensions {
 		d := &e.Dimensions[i]
@@ -147,7 +152,7 @@ func (c *checker) questions(r *contract.Request, amount, average string) (asked 
 	return asked
 }
 
-func (c *checker) isGrouped(r *contract.Request, column string) bool {
+func (c *checker) isGrouped(r *contract.Question, column string) bool {
 	return slices.ContainsFunc(r.Groups, func(g contract.Group) bool {
 		return g.Part == aggregate.Whole && c.plan.Endpoint.Fields[g.Field].Column() == column
 	})
@@ -156,7 +161,7 @@ func (c *checker) isGrouped(r *contract.Request, column string) bool {
 // judge returns what is wrong with adding over a dimension, nil if nothing is. onePeriod reports
 // whether the rows of each group have one period.
 func (c *checker) judge(
-	r *contract.Request, q *dimensionQuestion, values []string, onePeriod func() (bool, error),
+	r *contract.Question, q *dimensionQuestion, values []string, onePeriod func() (bool, error),
 ) (*violation, error) {
 	found := additivity.Check(q.Dimension, values)
 	switch {
@@ -178,7 +183,7 @@ func (c *checker) judge(
 }
 
 // oneInEach reports whether the rows of each group have one value in each of some columns.
-func (c *checker) oneInEach(r *contract.Request, groups []aggregate.Group, columns ...string) (bool, error) {
+func (c *checker) oneInEach(r *contract.Question, groups []aggregate.Group, columns ...string) (bool, error) {
 	question := &aggregate.Question{Query: c.query(r), Groups: groups, Pause: c.pause}
 	for _, column := range columns {
 		question.Measures = append(question.Measures, aggregate.Measure{Func: aggregate.Distinct, Column: column})
@@ -201,7 +206,7 @@ func (c *checker) oneInEach(r *contract.Request, groups []aggregate.Group, colum
 }
 
 // groupsOf are the groups of a request.
-func (c *checker) groupsOf(r *contract.Request) []aggregate.Group {
+func (c *checker) groupsOf(r *contract.Question) []aggregate.Group {
 	return questionOf(r, c.plan.Endpoint, nil).Groups
 }
 
@@ -210,7 +215,7 @@ func (c *checker) grouping(q *dimensionQuestion, text say.Text) *violation {
 	return &violation{
 		param: c.paramOf(q.Dimension),
 		text:  text,
-		fix:   func(query url.Values) { group(query, q.field) },
+		fix:   func(query *contract.Question) { query.GroupBy(q.field) },
 	}
 }
 
@@ -218,19 +223,19 @@ func (c *checker) grouping(q *dimensionQuestion, text say.Text) *violation {
 func (c *checker) keeping(q *dimensionQuestion, value string, text say.Text) *violation {
 	w := c.grouping(q, say.Join(text, say.Of("Send %s, or group by %s.", q.field+"="+value, q.field)))
 	if !c.group {
-		w.fix = func(query url.Values) { c.keep(query, q.field, value) }
+		w.fix = func(query *contract.Question) { c.keep(query, q.field, value) }
 	}
 	return w
 }
 
 // keeps reports whether a filter can keep the rows that are not broken down.
-func (c *checker) keeps(r *contract.Request, q *dimensionQuestion, values []string) bool {
+func (c *checker) keeps(r *contract.Question, q *dimensionQuestion, values []string) bool {
 	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) &&
-		c.covers(r, func(query url.Values) { c.keep(query, q.field, q.Keep) })
+		c.covers(r, func(query *contract.Question) { c.keep(query, q.field, q.Keep) })
 }
 
 // mixes is a wrong sum over values that contain others, or overlap, as said.
-func (c *checker) mixes(r *contract.Request, q *dimensionQuestion, values []string, why say.Text) *violation {
+func (c *checker) mixes(r *contract.Question, q *dimensionQuestion, values []string, why say.Text) *violation {
 	text := say.Of("%s counts twice: rows of several values of %s pass, of which %s.", q.measure, q.field, why)
 	if c.keeps(r, q, values) {
 		return c.keeping(q, q.Keep, text)
@@ -240,7 +245,7 @@ func (c *checker) mixes(r *contract.Request, q *dimensionQuestion, values []stri
 }
 
 // judgeOverlapping looks for several values in a group.
-func (c *checker) judgeOverlapping(r *contract.Request, q *dimensionQuestion, values []string) (*violation, error) {
+func (c *checker) judgeOverlapping(r *contract.Question, q *dimensionQuestion, values []string) (*violation, error) {
 	if len(values) < 2 {
 		return nil, nil
 	}
@@ -253,7 +258,7 @@ func (c *checker) judgeOverlapping(r *contract.Request, q *dimensionQuestion, va
 		return nil, err
 	}
 	text := say.Of("%s counts the same people several times: rows of %s %s pass.", q.measure, q.field, say.And(values))
-	sending := func(sent string, fix func(url.Values)) *violation {
+	sending := func(sent string, fix func(*contract.Question)) *violation {
 		w := c.grouping(q, say.Join(text, say.Of("Send %s, or group by %s.", sent, q.field)))
 		w.fix = fix
 		return w
@@ -284,12 +289,12 @@ func (c *checker) withPlaces(groups []aggregate.Group, q *dimensionQuestion) []a
 	return groups
 }
 
-func setEdition(query url.Values)   { query.Set(contract.LatestParam, contract.LatestEdition) }
-func setEverybody(query url.Values) { query.Set(contract.EverybodyParam, "true") }
+func setEdition(query *contract.Question)   { query.Edition, query.Latest = true, false }
+func setEverybody(query *contract.Question) { query.Everybody = true }
 
 // judgePeriods looks for figures of several periods in a group, each of which counts everybody.
 func (c *checker) judgePeriods(
-	r *contract.Request, q *dimensionQuestion, values []string, onePeriod func() (bool, error),
+	r *contract.Question, q *dimensionQuestion, values []string, onePeriod func() (bool, error),
 ) (*violation, error) {
 	one, err := onePeriod()
 	if !one && err == nil && r.Latest && c.plan.Endpoint.Units() != nil {
@@ -312,7 +317,7 @@ func (c *checker) judgePeriods(
 			param: groupBy,
 			text: say.Join(text("%s counts the same people several times: rows of periods that start at %s pass, "+
 				"several of them in one group, %s."), say.Of("Group by %s instead.", q.field)),
-			fix: func(query url.Values) { groupByStart(query, q.field) },
+			fix: func(query *contract.Question) { groupByStart(query, q.field) },
 		}, nil
 	case r.Latest:
 		format = "%s counts the same people several times: rows of periods that start at %s pass, since the " +
@@ -322,7 +327,7 @@ func (c *checker) judgePeriods(
 		param: contract.LatestParam,
 		text: say.Join(text(format),
 			say.Of("Send latest=edition, keep one period with start_date and end_date, or group by %s.", q.field)),
-		fix: func(query url.Values) {
+		fix: func(query *contract.Question) {
 			if setEdition(query); c.group {
 				groupByStart(query, q.field)
 			}
@@ -332,7 +337,7 @@ func (c *checker) judgePeriods(
 
 // checkOverlaps looks for rows of one series whose periods overlap, such as a year and one of its
 // months.
-func (c *checker) checkOverlaps(r *contract.Request, amount string) (*violation, error) {
+func (c *checker) checkOverlaps(r *contract.Question, amount string) (*violation, error) {
 	e := c.plan.Endpoint
 	byStart := c.isGrouped(r, contract.PeriodStart)
 	if amount == "" || c.adder.Overlaps == nil || !byStart && !e.AddsOverTime() {
@@ -358,16 +363,16 @@ func (c *checker) checkOverlaps(r *contract.Request, amount string) (*violation,
 	return &violation{
 		param: groupBy,
 		text:  say.Join(text, say.Of("Group by %s and %s.", start, end)),
-		fix: func(query url.Values) {
+		fix: func(query *contract.Question) {
 			groupByStart(query, start)
-			group(query, end)
+			query.GroupBy(end)
 		},
 	}, nil
 }
 
 // hint returns a caveat for sums that are correct but easy to misread: the newest rows of several
 // places may be of different periods.
-func (c *checker) hint(r *contract.Request) (hint say.Text, err error) {
+func (c *checker) hint(r *contract.Question) (hint say.Text, err error) {
 	e := c.plan.Endpoint
 	for i := range e.Dimensions {
 		d := &e.Dimensions[i]
@@ -386,7 +391,7 @@ func (c *checker) hint(r *contract.Request) (hint say.Text, err error) {
 }
 
 // adds reports whether a request asks for a sum or mean.
-func (c *checker) adds(r *contract.Request) bool {
+func (c *checker) adds(r *contract.Question) bool {
 	return slices.ContainsFunc(r.Measures, func(m contract.Measure) bool {
 		return m.Func == aggregate.Sum || m.Func == aggregate.Mean
 	})
@@ -402,14 +407,14 @@ func (c *checker) paramOf(d *contract.Dimension) string {
 }
 
 // query selects the rows that pass a request's filters.
-func (c *checker) query(r *contract.Request) *index.Query {
+func (c *checker) query(r *contract.Question) *index.Query {
 	q := new(index.Query)
 	c.list.FillQuery(q, r)
 	return q
 }
 
 // counts counts the rows that pass a request's filters by each of some fields.
-func (c *checker) counts(r *contract.Request, by ...aggregate.Group) ([]*aggregate.Result, error) {
+func (c *checker) counts(r *contract.Question, by ...aggregate.Group) ([]*aggregate.Result, error) {
 	return c.adder.Table.Count(c.query(r), by...)
 }
 

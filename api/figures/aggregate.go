@@ -43,7 +43,7 @@ var AggregateSource = &list.RecordSource{
 
 // compute computes the figures of a request, or refuses it if they would be wrong.
 func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
-	r := &a.Request
+	r := &a.Request.Question
 	found := &aggregates{fields: r.AggregateFields(), groups: len(r.Groups), level: r.ShowsLevel()}
 	if found.level {
 		found.columns = append(found.columns, column{level: true})
@@ -68,7 +68,7 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	check := checker{list: a.List, plan: r.Scanned.Plan(), adder: adds}
+	check := checker{list: a.List, plan: r.Plan(), adder: adds}
 	if a.HasTurn {
 		check.pause = a.Pause
 	}
@@ -98,7 +98,7 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	}
 	found.total = found.result.Len()
 	found.from, found.n = pageOf(r, found.total)
-	if isTrial(r) {
+	if r.Trial {
 		return found, nil
 	}
 	if found.covered, err = coverageOf(s, a, found, adds.Table, question.Pause); err != nil {
@@ -117,11 +117,11 @@ func (f *aggregates) addNotes(a *list.Reply, check *checker, named string, count
 	if notes.Provisional, err = a.ProvisionalMonths(); err != nil {
 		return err
 	}
-	hint, err := check.hint(&a.Request)
+	hint, err := check.hint(&a.Request.Question)
 	if err != nil {
 		return err
 	}
-	excess, err := check.excess(&a.Request, &a.Query)
+	excess, err := check.excess(&a.Request.Question, &a.Query)
 	if err != nil {
 		return err
 	}
@@ -133,17 +133,13 @@ func (f *aggregates) addNotes(a *list.Reply, check *checker, named string, count
 	return nil
 }
 
-// isTrial reports whether a page only asks if an answer is refused. It needs neither remedy nor
-// notes.
-func isTrial(r *contract.Request) bool { return r.Scanned.IsOwn && r.Limit == 0 }
-
 // countryColumn is the country of a record, and the name of its field in both sets.
 const countryColumn = contract.CountryParam
 
 // unitsByName returns the name field by which a request groups places, if nothing in the groups
 // says in which country each is; empty otherwise.
-func unitsByName(r *contract.Request) (name string) {
-	e, has := r.Scanned.Plan().Endpoint, false
+func unitsByName(r *contract.Question) (name string) {
+	e, has := r.Endpoint(), false
 	for i := range e.Fields {
 		has = has || e.Fields[i].Name == countryColumn
 	}
@@ -172,7 +168,7 @@ func (f *aggregates) mixesCountries(measure int) bool {
 }
 
 // questionOf asks for what a request asks for, but for coverage.
-func questionOf(r *contract.Request, e *contract.Endpoint, q *index.Query) *aggregate.Question {
+func questionOf(r *contract.Question, e *contract.Endpoint, q *index.Query) *aggregate.Question {
 	question := &aggregate.Question{Query: q}
 	for _, g := range r.Groups {
 		group := aggregate.Group{Column: e.Fields[g.Field].Column(), Part: g.Part}
@@ -209,7 +205,7 @@ func tooMany(err error) error {
 }
 
 // pageOf returns where the page of a request begins among all records, and how many it has.
-func pageOf(r *contract.Request, total int) (from, n int) {
+func pageOf(r *contract.Question, total int) (from, n int) {
 	from = int(min(r.Offset, uint64(total)))
 	return from, min(r.Limit, total-from)
 }

@@ -142,7 +142,7 @@ func (c *changeRecords) appendWas(dst []byte, change rowdiff.Change) []byte {
 // changes finds the rows that differ, and keeps those of the page.
 func findChanges(s *list.Lists, a *list.Reply) (list.Records, error) {
 	old := a.Since.List
-	found, err := newChangeRecords(a.Endpoint, old, a.List, a.Request.AnswerFields())
+	found, err := newChangeRecords(a.Endpoint, old, a.List, a.Request.Question.AnswerFields())
 	if err != nil || old.Version == a.List.Version {
 		return found, err
 	}
@@ -155,11 +155,11 @@ func findChanges(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	skip := a.Request.Offset
+	skip := a.Request.Question.Offset
 	found.totals, err = found.tables.Compare(before, now, func(c rowdiff.Change) error {
 		if skip > 0 {
 			skip--
-		} else if len(found.page) < a.Request.Limit {
+		} else if len(found.page) < a.Request.Question.Limit {
 			found.page = append(found.page, c)
 		}
 		return nil

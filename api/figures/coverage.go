@@ -2,7 +2,6 @@ package figures
 
 import (
 	"errors"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -62,7 +61,7 @@ const maxCoverage = 500_000
 func coverageOf(
 	s *list.Lists, a *list.Reply, found *aggregates, table *aggregate.Table, pause func(),
 ) (*covered, error) {
-	r := &a.Request
+	r := &a.Request.Question
 	has := func(f aggregate.Func) bool {
 		return slices.ContainsFunc(r.Measures, func(m contract.Measure) bool { return m.Func == f })
 	}
@@ -218,7 +217,7 @@ func knownUnits(s *list.Lists, v *state.Served) (map[string][2]int, error) {
 	return list.MadeOf(s, v, unitsKey{}, func() (map[string][2]int, error) {
 		all := map[string][2]int{}
 		for level, path := range unitLists {
-			rows, err := askList(s, v, path, url.Values{groupBy: {countryColumn}})
+			rows, err := askList(s, v, aggregateOf(path).GroupBy(countryColumn))
 			if err != nil {
 				return nil, err
 			}

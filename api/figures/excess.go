@@ -20,7 +20,7 @@ const excessRatio = 1.01
 
 // excess returns a caveat for a sum of units that is more than the figure of a place that contains
 // them, with the same period and in every other field. units selects the rows of the request.
-func (c *checker) excess(r *contract.Request, units *index.Query) (hint say.Text, err error) {
+func (c *checker) excess(r *contract.Question, units *index.Query) (hint say.Text, err error) {
 	e := c.plan.Endpoint
 	measure := slices.IndexFunc(r.Measures, func(m contract.Measure) bool { return m.Func == aggregate.Sum })
 	level := slices.IndexFunc(units.Filters, func(f index.Filter) bool {

@@ -52,7 +52,7 @@ func findFacets(_ *list.Lists, a *list.Reply) (list.Records, error) {
 			found.notes.Left = append(found.notes.Left, say.Left{Field: f.name, Values: left})
 		}
 	}
-	found.from, found.n = pageOf(&a.Request, len(found.records))
+	found.from, found.n = pageOf(&a.Request.Question, len(found.records))
 	return found, nil
 }
 
@@ -60,18 +60,18 @@ func findFacets(_ *list.Lists, a *list.Reply) (list.Records, error) {
 // their own are counted together, since the same rows count for them.
 func countFacets(a *list.Reply, table *aggregate.Table) ([]facetCounts, error) {
 	r := &a.Request
-	all := make([]facetCounts, len(r.Of))
-	own := make([][]int, len(r.Of))   // filters of the field itself
-	levels := make([]bool, len(r.Of)) // the field is the level, of whose filter Coarsest is a value
-	for i, f := range r.Of {
+	all := make([]facetCounts, len(r.Question.Of))
+	own := make([][]int, len(r.Question.Of))   // filters of the field itself
+	levels := make([]bool, len(r.Question.Of)) // the field is the level, of whose filter Coarsest is a value
+	for i, f := range r.Question.Of {
 		levels[i] = r.Scanned.Plan().Endpoint.Fields[f.Field].Name == levelColumn
-		for k := range r.Filters {
-			if r.Restricts(r.Filters[k].Param, f) {
+		for k := range r.Question.Filters {
+			if r.Question.Restricts(r.Question.Filters[k].Param, f) {
 				own[i] = append(own[i], k)
 			}
 		}
 	}
-	for i := range r.Of {
+	for i := range r.Question.Of {
 		if all[i].counts != nil {
 			continue
 		}
@@ -85,24 +85,24 @@ func countFacets(a *list.Reply, table *aggregate.Table) ([]facetCounts, error) {
 		}
 		var same []int
 		var by []aggregate.Group
-		for k := i; k < len(r.Of); k++ {
+		for k := i; k < len(r.Question.Of); k++ {
 			if slices.Equal(own[i], own[k]) && levels[i] == levels[k] {
 				same = append(same, k)
 				by = append(by, aggregate.Group{
-					Column: a.Endpoint.Fields[r.Of[k].Field].Column(), Part: r.Of[k].Part,
+					Column: a.Endpoint.Fields[r.Question.Of[k].Field].Column(), Part: r.Question.Of[k].Part,
 				})
 			}
 		}
 		counts, err := table.Count(&query, by...)
 		if many, ok := errors.AsType[*aggregate.TooManyValues](err); ok {
 			k := slices.IndexFunc(by, func(b aggregate.Group) bool { return b.Column == many.Column })
-			return nil, r.TooManyNumbers(r.Of[same[k]], many.Max)
+			return nil, r.Question.TooManyNumbers(r.Question.Of[same[k]], many.Max)
 		}
 		if err != nil {
 			return nil, err
 		}
 		for n, k := range same {
-			all[k] = facetCounts{r.FacetName(r.Of[k]), counts[n]}
+			all[k] = facetCounts{r.Question.FacetName(r.Question.Of[k]), counts[n]}
 		}
 	}
 	return all, nil

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -21,9 +20,9 @@ type headlineReader struct {
 	names   contract.NameSet
 	prefix  string // of the requests that records name
 	sources map[string]source
-	chosen  bool     // some countries are asked for
-	codes   []string // theirs
-	given   url.Values
+	chosen  bool               // some countries are asked for
+	codes   []string           // theirs
+	given   *contract.Question // filters besides the countries
 }
 
 // Parameters of the lists that figures are made of.
@@ -39,24 +38,23 @@ const (
 const monthsOfYear = 12
 
 func newHeadlineReader(s *list.Lists, a *list.Reply) (c *headlineReader, err error) {
-	c = &headlineReader{s: s, a: a, names: a.Request.Scanned.Names(), given: queryOf(&a.Request)}
+	c = &headlineReader{s: s, a: a, names: a.Request.Scanned.Names(), given: a.Request.Question.Copy()}
 	c.prefix = s.Routes.MountIn(c.names).Prefix
 	if c.sources, err = sourcesOf(s, a.Served); err != nil {
 		return nil, err
 	}
-	c.given.Del("limit")
-	c.given.Del("output_format")
-	places := url.Values{groupBy: {"code"}}
+	places := aggregateOf(locationsPath).GroupBy("code")
 	for _, suffix := range []string{"", contract.SeveralSuffix} {
 		if param := contract.CountryParam + suffix; c.given.Has(param) {
-			places["code"+suffix], c.chosen = c.given[param], true
-			c.given.Del(param)
+			places.Keep("code"+suffix, c.given.Texts(param)...)
+			c.given.Drop(param)
+			c.chosen = true
 		}
 	}
 	if !c.chosen {
 		return c, nil
 	}
-	countries, err := askList(s, a.Served, locationsPath, places)
+	countries, err := askList(s, a.Served, places)
 	if err == nil {
 		for i := range countries.len() {
 			c.codes = append(c.codes, countries.at(i, 0).Text)
@@ -70,8 +68,8 @@ type figure struct {
 	*headlineReader
 	*contract.Headline
 	list    *contract.Endpoint   // in the contract's names
-	filters url.Values           // of the declaration
-	base    url.Values           // parameters that choose the rows, but for places
+	filters *contract.Question   // those of the declaration
+	base    *contract.Question   // what chooses the rows, but for places
 	months  map[string]time.Time // of YearApart, by place: the newest one
 	future  map[string]bool      // places with rows that start after the snapshot's day, which are left out
 
@@ -89,10 +87,8 @@ func (c *headlineReader) read(h *contract.Headline) (records [][]any, err error)
 		headlineReader: c, Headline: h, list: h.List(contract.ContractNames), months: map[string]time.Time{},
 		future: map[string]bool{}, of: map[string]*headline{},
 	}
-	if f.filters, err = url.ParseQuery(h.Filters); err != nil {
-		return nil, err
-	}
-	f.base = merged(f.filters, c.given)
+	f.filters = h.Question(contract.ContractNames)
+	f.base = f.filters.Copy().Add(c.given)
 	places := f.codes
 	if !f.chosen || len(places) > 0 {
 		if err := f.readRows(); err != nil {
@@ -117,25 +113,24 @@ func (c *headlineReader) read(h *contract.Headline) (records [][]any, err error)
 	return records, nil
 }
 
-// merged are the parameters of several queries. Of those with one name the last counts.
-func merged(queries ...url.Values) url.Values {
-	all := url.Values{}
-	for _, query := range queries {
-		maps.Copy(all, query)
+// all asks for all rows of the list.
+func (f *figure) all() *contract.Question { return contract.Ask(f.list, contract.Aggregate) }
+
+// in restricts a question to places.
+func (f *figure) in(q *contract.Question, places ...string) *contract.Question {
+	if q = q.Copy(); places == nil {
+		return q
 	}
-	return all
+	return q.KeepAll(f.Place, places)
 }
 
-// only is a query for the rows with a value.
-func only(param, value string) url.Values { return url.Values{param: {value}} }
-
-// between is a query for the rows of some months, up to the snapshot's day.
-func (f *figure) between(first, last time.Time) url.Values {
+// between restricts a question to the rows of some months, up to the snapshot's day.
+func (f *figure) between(q *contract.Question, first, last time.Time) *contract.Question {
 	until := last.Format("2006-01")
 	if today := f.today().Format(time.DateOnly); len(f.future) > 0 && strings.HasPrefix(today, until) {
 		until = today
 	}
-	return url.Values{startParam: {first.Format("2006-01")}, endParam: {until}}
+	return q.Copy().Keep(startParam, first.Format("2006-01")).Keep(endParam, until)
 }
 
 // today is the day of the snapshot.
@@ -151,24 +146,24 @@ type futureKey struct{ path string }
 // places that have later rows, since only their requests need the end date.
 func (f *figure) leaveOutFuture() (err error) {
 	tomorrow := f.today().AddDate(0, 0, 1)
-	later := only(startParam, tomorrow.Format(time.DateOnly)) // and what started before, and has not ended
+	from := tomorrow.Format(time.DateOnly) // and what started before, and has not ended
 	isLater := func(v aggregate.Value) bool { return v.Kind == aggregate.Time && v.Int >= tomorrow.UnixMicro() }
 	f.hasFuture, err = list.MadeOf(f.s, f.a.Served, futureKey{f.Path}, func() (bool, error) {
-		rows, err := f.ask(later, nil, newestStart)
+		rows, err := f.ask(f.all().Keep(startParam, from), nil, newestStart)
 		return err == nil && isLater(rows.at(0, 0)), err
 	})
 	if err != nil || !f.hasFuture {
 		return err
 	}
-	of := merged(f.base, f.where())
+	of := f.in(f.base, f.codes...)
 	if f.Newest == contract.NewestMonths || f.isOfWholeList() {
-		of = f.given
+		of = f.all().Add(f.given)
 	}
-	rows, err := f.ask(merged(of, later), []string{f.Place}, newestStart)
+	rows, err := f.ask(of.Keep(startParam, from), []string{f.Place}, newestStart)
 	for i := 0; err == nil && i < rows.len(); i++ {
 		if isLater(rows.at(i, 1)) {
 			f.future[rows.at(i, 0).Text] = true
-			f.base.Set(endParam, f.today().Format(time.DateOnly))
+			f.base.Keep(endParam, f.today().Format(time.DateOnly))
 		}
 	}
 	return err
@@ -177,55 +172,25 @@ func (f *figure) leaveOutFuture() (err error) {
 // isOfWholeList reports whether the newest period is that of the list, whatever the place.
 func (f *figure) isOfWholeList() bool { return f.list.Edition != nil && f.list.Edition.Whole }
 
-// where keeps the places that were asked for, if they are as many as a list may have.
-func (f *figure) where() url.Values {
-	switch {
-	case !f.chosen || len(f.codes) > contract.MaxValues:
-		return nil
-	case len(f.codes) == 1:
-		return only(f.Place, f.codes[0])
-	}
-	return only(f.Place+contract.SeveralSuffix, strings.Join(f.codes, ","))
-}
-
-// aggregateOf are the parameters of a request for an aggregate.
-func aggregateOf(params url.Values, groups []string, measures []string) url.Values {
-	params = merged(params, only(measuresParam, strings.Join(measures, ",")))
-	if len(groups) > 0 {
-		params.Set(groupBy, strings.Join(groups, ","))
-	}
-	return params
-}
-
-// ask answers a request for an aggregate of the list.
-func (f *figure) ask(params url.Values, groups []string, measures ...string) (answered, error) {
+// ask asks for groups of the list.
+func (f *figure) ask(q *contract.Question, groups []string, measures ...string) (answered, error) {
 	if f.a.HasTurn {
 		f.a.Pause()
 	}
-	return askList(f.s, f.a.Served, f.Path, aggregateOf(params, groups, measures))
+	return askList(f.s, f.a.Served, q.Copy().GroupBy(groups...).Measure(measures...))
 }
 
-// renamed are parameters in the names of the answer.
-func (c *headlineReader) renamed(params url.Values) url.Values {
-	all := url.Values{}
-	for name, values := range params {
-		all[c.names.Name(name)] = values
-	}
-	return all
-}
-
-// request is a request for an aggregate, in the names of the answer.
-func (f *figure) request(params url.Values, groups []string, measures ...string) string {
-	path := f.Headline.List(f.names).Path + "/" + contract.Aggregate.String()
-	return f.prefix + path + "?" + queryText(f.renamed(aggregateOf(params, groups, measures)))
+// request is a request for groups, in the names of the answer.
+func (f *figure) request(q *contract.Question, groups []string, measures ...string) string {
+	q = q.In(f.names).GroupBy(groups...).Measure(measures...)
+	return f.prefix + q.Plan().Paths()[0] + "?" + q.Text()
 }
 
 // requests are the requests of which the figure of a place is made.
 func (f *figure) requests(place string) (requests []string) {
-	rows := merged(f.base, only(f.Place, place))
+	rows := f.in(f.base, place)
 	if f.Newest != contract.NewestMonths && !f.future[place] && (len(f.future) == 0 || !f.isOfWholeList()) {
-		rows.Del(endParam)
-		maps.Copy(rows, f.given)
+		rows.Drop(endParam).Add(f.given)
 	}
 	month, has := f.months[place]
 	switch {
@@ -235,7 +200,7 @@ func (f *figure) requests(place string) (requests []string) {
 		for years := range 2 {
 			of := month.AddDate(-years, 0, 0)
 			by := append(f.MatchedBy(), monthPart)
-			requests = append(requests, f.request(merged(rows, f.between(of, of)), by, f.Measures...))
+			requests = append(requests, f.request(f.between(rows, of, of), by, f.Measures...))
 		}
 	case f.Weight != "":
 		return []string{f.request(rows, []string{f.Weight}, append([]string{"count"}, f.Measures...)...)}
@@ -268,33 +233,33 @@ func (f *figure) readRows() error {
 	}
 	switch f.Newest {
 	case contract.NewestEdition:
-		f.base.Set(contract.LatestParam, contract.LatestEdition)
+		f.base.Edition = true
 	case contract.NewestMonths:
-		until := merged(f.given)
+		until := f.all().Add(f.given)
 		if len(f.future) > 0 {
-			until[endParam] = f.base[endParam]
+			until.Keep(endParam, f.today().Format(time.DateOnly))
 		}
-		f.base.Del(endParam)
+		f.base.Drop(endParam)
 		rows, err := f.ask(until, nil, newestStart)
 		if err != nil || rows.at(0, 0).Kind != aggregate.Time {
 			return err
 		}
 		last := monthOf(rows.at(0, 0))
-		f.base = merged(f.base, f.between(last.AddDate(0, 1-monthsOfYear, 0), last))
+		f.base = f.between(f.base, last.AddDate(0, 1-monthsOfYear, 0), last)
 	case contract.YearApart:
-		rows, err := f.ask(merged(f.base, f.where()), []string{f.Place}, newestStart)
+		rows, err := f.ask(f.in(f.base, f.codes...), []string{f.Place}, newestStart)
 		for i := 0; err == nil && i < rows.len(); i++ {
 			place, month := rows.at(i, 0).Text, monthOf(rows.at(i, 1))
 			f.months[place] = month
-			err = f.describe(merged(f.base, only(f.Place, place), f.between(month, month)))
+			err = f.describe(f.between(f.in(f.base, place), month, month))
 		}
 		return err
 	}
-	return f.describe(merged(f.base, f.where()))
+	return f.describe(f.in(f.base, f.codes...))
 }
 
 // describe finds what is known of the rows of places besides the value.
-func (f *figure) describe(params url.Values) error {
+func (f *figure) describe(q *contract.Question) error {
 	by := []string{f.Place, "resource_catalog_id", contract.PeriodEnd}
 	if f.Newest != contract.NewestEdition {
 		by = append(by, monthPart)
@@ -303,7 +268,7 @@ func (f *figure) describe(params url.Values) error {
 	if f.list.Units() != nil {
 		measures = append(measures, "min:"+levelColumn, "max:"+levelColumn)
 	}
-	rows, err := f.ask(params, by, measures...)
+	rows, err := f.ask(q, by, measures...)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"math/big"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -22,15 +21,15 @@ func (f *figure) readValues() error {
 	if len(f.Measures) > 1 {
 		read = f.ratio
 	}
-	err := read(f.where())
+	err := read(f.codes...)
 	if _, refused := errors.AsType[*contract.Invalid](err); refused {
-		err = f.eachPlace(func(place string, _ *headline) error { return read(only(f.Place, place)) })
+		err = f.eachPlace(func(place string, _ *headline) error { return read(place) })
 	}
 	isUnknown := func(h *headline) bool { return h.known.Kind == aggregate.Null }
 	if err != nil || !f.isCoarsest() || !slices.ContainsFunc(slices.Collect(maps.Values(f.of)), isUnknown) {
 		return err
 	}
-	rows, err := f.ask(merged(f.base, f.where()), []string{f.Place}, contract.CoverageName)
+	rows, err := f.ask(f.in(f.base, f.codes...), []string{f.Place}, contract.CoverageName)
 	for i := 0; err == nil && i < rows.len(); i++ {
 		if h := f.of[rows.at(i, 0).Text]; h != nil {
 			h.units, h.known = rows.at(i, 1), rows.at(i, 2)
@@ -41,7 +40,7 @@ func (f *figure) readValues() error {
 
 // isCoarsest reports whether provinces or districts are added up where a country has no record of
 // its own.
-func (f *figure) isCoarsest() bool { return f.filters.Get(levelColumn) == contract.Coarsest }
+func (f *figure) isCoarsest() bool { return f.filters.Coarsest }
 
 // eachPlace calls do for each place that has rows. Where the checks of sums refuse an aggregate,
 // the place has no value.
@@ -58,8 +57,8 @@ func (f *figure) eachPlace(do func(place string, h *headline) error) error {
 }
 
 // measure reads the value of the only measure.
-func (f *figure) measure(where url.Values) error {
-	rows, err := f.ask(merged(f.base, where), []string{f.Place}, f.Measures...)
+func (f *figure) measure(places ...string) error {
+	rows, err := f.ask(f.in(f.base, places...), []string{f.Place}, f.Measures...)
 	if err != nil {
 		return err
 	}
@@ -80,12 +79,12 @@ func (f *figure) measure(where url.Values) error {
 }
 
 // ratio reads two measures, and divides their sums, in which each row counts by its weight.
-func (f *figure) ratio(where url.Values) error {
+func (f *figure) ratio(places ...string) error {
 	by, measures := []string{f.Place}, f.Measures
 	if f.Weight != "" {
 		by, measures = append(by, f.Weight), append([]string{"count"}, measures...)
 	}
-	rows, err := f.ask(merged(f.base, where), by, measures...)
+	rows, err := f.ask(f.in(f.base, places...), by, measures...)
 	if err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ func (f *figure) medianChange(place string, h *headline) error {
 	var prices [2]map[string]*big.Rat
 	for years := range prices {
 		of := month.AddDate(-years, 0, 0)
-		rows, err := f.ask(merged(f.base, only(f.Place, place), f.between(of, of)), by, f.Measures...)
+		rows, err := f.ask(f.between(f.in(f.base, place), of, of), by, f.Measures...)
 		if err != nil {
 			return err
 		}

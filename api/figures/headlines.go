@@ -2,7 +2,6 @@ package figures
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -121,7 +120,7 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 	found := &table{fields: a.Endpoint.Fields}
 	if one == nil && !c.chosen {
 		found.fields, found.records = contract.HeadlineList, c.declarations()
-		found.from, found.n = pageOf(&a.Request, len(found.records))
+		found.from, found.n = pageOf(&a.Request.Question, len(found.records))
 		return found, nil
 	}
 	asked := []*contract.Headline{one}
@@ -140,7 +139,7 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 			found.records = append(found.records, r)
 		}
 	}
-	found.from, found.n = pageOf(&a.Request, len(found.records))
+	found.from, found.n = pageOf(&a.Request.Question, len(found.records))
 	return found, nil
 }
 
@@ -148,10 +147,9 @@ func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 func (c *headlineReader) declarations() (records [][]any) {
 	for i := range contract.Headlines {
 		h := &contract.Headlines[i]
-		filters, _ := url.ParseQuery(h.Filters)
 		var record []any
 		for _, text := range []string{
-			h.Name, h.Title, h.Unit, h.List(c.names).Path, h.Place, queryText(c.renamed(filters)), string(h.Newest),
+			h.Name, h.Title, h.Unit, h.List(c.names).Path, h.Place, h.Question(c.names).Text(), string(h.Newest),
 			h.Formula(), strings.Join(append([]string{h.Place}, h.Groups...), ","), h.Reading, h.NotThis,
 			c.prefix + contract.FiguresPath + "/" + h.Name,
 		} {
@@ -217,7 +215,7 @@ func (f *figure) missing(place string, h *headline, hasRows bool) (say.Text, err
 	if hasRows {
 		return f.undecided(place, h)
 	}
-	if len(f.given) > 0 {
+	if len(f.given.Filters) > 0 {
 		return f.absent(place)
 	}
 	find := func() (say.Text, error) { return f.absent(place) }
@@ -233,10 +231,9 @@ type absentKey struct {
 
 // absent says what exists besides the rows of a figure, of which a place has none.
 func (f *figure) absent(place string) (reason say.Text, err error) {
-	kind := merged(f.filters, f.given)
-	kind.Del(levelColumn)
+	kind := f.filters.Copy().Add(f.given).Drop(levelColumn)
 	if f.alike == nil {
-		if f.alike, err = f.recordsOf(merged(kind, f.where())); err != nil {
+		if f.alike, err = f.recordsOf(f.in(kind, f.codes...)); err != nil {
 			return reason, err
 		}
 	}
@@ -244,7 +241,7 @@ func (f *figure) absent(place string) (reason say.Text, err error) {
 		return say.Of("no record of %s is of the newest period; there is, of this kind: %s", place, records), nil
 	}
 	if f.others == nil {
-		if f.others, err = f.recordsOf(f.where()); err != nil {
+		if f.others, err = f.recordsOf(f.in(f.all(), f.codes...)); err != nil {
 			return reason, err
 		}
 	}
@@ -253,7 +250,7 @@ func (f *figure) absent(place string) (reason say.Text, err error) {
 			place, f.list.Name(), records), nil
 	}
 	if f.hasFuture && !f.given.Has(endParam) {
-		kind.Set(endParam, f.today().Format(time.DateOnly))
+		kind.Keep(endParam, f.today().Format(time.DateOnly))
 	}
 	all, err := f.recordsOfAll(kind)
 	return say.Of("no record of %s at any level; %s", place, all), err
@@ -264,14 +261,14 @@ func (f *figure) absent(place string) (reason say.Text, err error) {
 type allKey struct{ *contract.Headline }
 
 // recordsOfAll says of which countries and time there are records of the kind of a figure.
-func (f *figure) recordsOfAll(kind url.Values) (say.Text, error) {
-	if len(f.given) > 0 {
+func (f *figure) recordsOfAll(kind *contract.Question) (say.Text, error) {
+	if len(f.given.Filters) > 0 {
 		return f.askAll(kind)
 	}
 	return list.MadeOf(f.s, f.a.Served, allKey{f.Headline}, func() (say.Text, error) { return f.askAll(kind) })
 }
 
-func (f *figure) askAll(kind url.Values) (records say.Text, err error) {
+func (f *figure) askAll(kind *contract.Question) (records say.Text, err error) {
 	rows, err := f.ask(kind, nil, "distinct:"+f.Place, "max:"+contract.PeriodStart)
 	if err != nil {
 		return records, err
@@ -290,8 +287,8 @@ func (f *figure) askAll(kind url.Values) (records say.Text, err error) {
 }
 
 // recordsOf says how many records there are of each place, and of which time.
-func (f *figure) recordsOf(params url.Values) (map[string]say.Text, error) {
-	rows, err := f.ask(params, []string{f.Place}, "count", "min:"+contract.PeriodStart, "max:"+contract.PeriodStart)
+func (f *figure) recordsOf(q *contract.Question) (map[string]say.Text, error) {
+	rows, err := f.ask(q, []string{f.Place}, "count", "min:"+contract.PeriodStart, "max:"+contract.PeriodStart)
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +321,7 @@ func (f *figure) undecided(place string, h *headline) (say.Text, error) {
 	if by == nil || !f.IsPlain() {
 		return h.refusal, nil
 	}
-	rows, err := f.ask(merged(f.base, only(f.Place, place)), by, "count")
+	rows, err := f.ask(f.in(f.base, place), by, "count")
 	if err != nil || rows.len() < 2 {
 		return h.refusal, err
 	}

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"errors"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +30,7 @@ func levelOfField(name string) int {
 }
 
 // lowestGroup is the level of the lowest places that a request groups by, and a field of it.
-func (c *checker) lowestGroup(r *contract.Request) (level int, field string) {
+func (c *checker) lowestGroup(r *contract.Question) (level int, field string) {
 	for _, g := range r.Groups {
 		name := c.plan.Endpoint.Fields[g.Field].Name
 		if of := levelOfField(name); of > level {
@@ -43,7 +42,7 @@ func (c *checker) lowestGroup(r *contract.Request) (level int, field string) {
 
 // checkLowerPlace looks for rows of the coarsest places that have no place of the level that is
 // grouped by: they would be one group of all countries.
-func (c *checker) checkLowerPlace(r *contract.Request, measure string) (*violation, error) {
+func (c *checker) checkLowerPlace(r *contract.Question, measure string) (*violation, error) {
 	level, field := c.lowestGroup(r)
 	if !r.Coarsest || level == 0 || c.plan.Endpoint.Units() == nil {
 		return nil, nil
@@ -86,49 +85,45 @@ func (c *checker) placeOf(row uint32) (place string) {
 
 // keepLevel keeps the rows of a level and says how. Where that leaves places out, it keeps the
 // coarsest of the rows that are not above it. Remedies that group take countries instead.
-func (c *checker) keepLevel(r *contract.Request, level int) (said string, fix func(query url.Values)) {
+func (c *checker) keepLevel(r *contract.Question, level int) (said string, fix func(query *contract.Question)) {
 	const levelsParam = levelColumn + contract.SeveralSuffix
 	at := strconv.Itoa(level)
 	said = levelColumn + "=" + at
 	if c.group {
-		return said, func(query url.Values) {
-			isLower := func(name string) bool { return levelOfField(name) > 0 }
-			setList(query, groupBy, slices.DeleteFunc(listOf(query, groupBy), isLower))
-			group(query, countryColumn)
+		return said, func(query *contract.Question) {
+			query.DropGroups(func(g contract.Group) bool {
+				return levelOfField(c.plan.Endpoint.Fields[g.Field].Name) > 0
+			})
+			query.GroupBy(countryColumn)
 		}
 	}
-	one := func(query url.Values) { query.Set(levelColumn, at) }
-	several := func(query url.Values) {
-		levels := listOf(query, levelsParam)
-		if len(levels) == 0 {
-			levels = []string{"0", "1", "2"}
-		}
-		query.Set(levelColumn, contract.Coarsest)
-		setList(query, levelsParam, slices.DeleteFunc(levels, func(of string) bool { return of < at }))
+	levels := r.Texts(levelsParam)
+	if len(levels) == 0 {
+		levels = []string{"0", "1", "2"}
 	}
-	whole, all, err := c.countEdited(r, several)
-	if _, some, errOne := c.countEdited(r, one); err != nil || errOne != nil || some == all {
+	levels = slices.DeleteFunc(levels, func(of string) bool { return of < at })
+	one := func(query *contract.Question) { query.Keep(levelColumn, at) }
+	several := func(query *contract.Question) {
+		query.Keep(levelColumn, contract.Coarsest).Keep(levelsParam, levels...)
+	}
+	all, err := c.countEdited(r, several)
+	if some, errOne := c.countEdited(r, one); err != nil || errOne != nil || some == all {
 		return said, one
 	}
-	return levelColumn + "=coarsest&" + levelsParam + "=" + whole.Get(levelsParam), several
+	return levelColumn + "=coarsest&" + levelsParam + "=" + strings.Join(levels, ","), several
 }
 
-// countEdited counts the rows that pass an edited request.
-func (c *checker) countEdited(r *contract.Request, edit func(url.Values)) (query url.Values, rows int, err error) {
-	query = queryOf(r)
-	edit(query)
-	edited, err := c.parse(query)
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err = c.list.CountRows(edited)
-	return query, rows, err
+// countEdited counts the rows that pass an edited question.
+func (c *checker) countEdited(r *contract.Question, edit func(*contract.Question)) (rows int, err error) {
+	edited := r.Copy()
+	edit(edited)
+	return c.list.CountRows(edited)
 }
 
 // checkNested looks for rows of which one is of a place that contains the other's. onePeriod
 // reports whether the rows of each group have one period.
 func (c *checker) checkNested(
-	r *contract.Request, measure string, onePeriod func() (bool, error),
+	r *contract.Question, measure string, onePeriod func() (bool, error),
 ) (*violation, error) {
 	e := c.plan.Endpoint
 	if c.adder.Overlaps == nil || c.isGrouped(r, levelColumn) {
@@ -165,7 +160,7 @@ func (c *checker) checkNested(
 	switch {
 	case c.group || r.Coarsest && (r.Edition || !isStock):
 		w.text = say.Join(text, say.Of("Group by admin_level."))
-		w.fix = func(query url.Values) { group(query, levelColumn) }
+		w.fix = func(query *contract.Question) { query.GroupBy(levelColumn) }
 	case r.Coarsest:
 		w.text = say.Join(text, say.Of("Send %s, or group by %s.", "latest=edition", levelColumn))
 		w.fix = setEdition
@@ -175,7 +170,7 @@ func (c *checker) checkNested(
 		w.text = say.Join(text, say.Of("Send %s, or group by %s.", kept, levelColumn))
 	default:
 		w.text = say.Join(text, say.Of("Send admin_level=coarsest, keep one level, or group by admin_level."))
-		w.fix = func(query url.Values) { query.Set(levelColumn, contract.Coarsest) }
+		w.fix = func(query *contract.Question) { query.Keep(levelColumn, contract.Coarsest) }
 	}
 	return w, nil
 }

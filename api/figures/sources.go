@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -20,13 +19,18 @@ const (
 // answered are the groups of an aggregate, on all pages.
 type answered struct{ *aggregates }
 
-// askList answers a request for an aggregate of a list of a snapshot, in the contract's names. The
-// list is checked like any other: damage of its table is found, and the request refused.
-func askList(s *list.Lists, v *state.Served, path string, params url.Values) (found answered, err error) {
+// aggregateOf begins a question about groups of a list, in the contract's names.
+func aggregateOf(path string) *contract.Question {
 	at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Path == path })
-	key := list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Aggregate}
+	return contract.Ask(&contract.Endpoints[at], contract.Aggregate)
+}
+
+// askList answers a question about groups of a list of a snapshot, in the contract's names. The
+// list is checked like any other: damage of its table is found, and the question refused.
+func askList(s *list.Lists, v *state.Served, q *contract.Question) (found answered, err error) {
+	key := list.ListKey{Endpoint: q.Endpoint(), Kind: contract.Aggregate}
 	to := s.Routes.MountIn(contract.ContractNames).Lists[key]
-	err = s.Query(v, &to, params, func(_ *list.Reply, records list.Records) error {
+	err = s.Query(v, &to, q, func(_ *list.Reply, records list.Records) error {
 		found = answered{records.(*aggregates)}
 		return nil
 	})
@@ -76,9 +80,8 @@ type sourcesKey struct{}
 // sourcesOf are the sources of a snapshot by the ids of their resources.
 func sourcesOf(s *list.Lists, v *state.Served) (map[string]source, error) {
 	return list.MadeOf(s, v, sourcesKey{}, func() (map[string]source, error) {
-		rows, err := askList(s, v, resourcesPath, url.Values{groupBy: {
-			"resource_catalog_id,dataset_catalog_provider_name,dataset_catalog_title,update_date",
-		}})
+		rows, err := askList(s, v, aggregateOf(resourcesPath).GroupBy(
+			"resource_catalog_id", "dataset_catalog_provider_name", "dataset_catalog_title", "update_date"))
 		if err != nil {
 			return nil, err
 		}

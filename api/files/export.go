@@ -72,14 +72,14 @@ func (s *Files) export(a *list.Reply) error {
 		return err // list.EndList refuses it
 	}
 	h := s.Lists.Heads.Begin(a)
-	h.SetContentType(a.Request.ExportFormat().Type)
+	h.SetContentType(a.Request.Question.ExportFormat().Type)
 	if (a.InParts || a.Ctx.IsHead()) && a.Coding == encode.Identity && a.CanBeInParts() && body.write != nil {
 		return s.exportAtOnce(a, st, body)
 	}
 	if a.Coding != encode.Identity {
 		h.SetContentEncoding(a.Coding.String())
 	}
-	wire.ChargeOther(a.Ctx, a.Request.ExportFormat().Memory+body.kept)
+	wire.ChargeOther(a.Ctx, a.Request.Question.ExportFormat().Memory+body.kept)
 	started = true
 	st.start(a, body)
 	return nil
@@ -93,7 +93,7 @@ func (s *Files) prepareExport(a *list.Reply, st *exportStream) (body exportBody,
 	}
 	r := &a.Request
 	most := s.State.Options.ExportRows
-	if r.Format == contract.FormatXLSX {
+	if r.Question.Format == contract.FormatXLSX {
 		most = min(most, contract.MaxSheetRows)
 	}
 	if found.rows > most {
@@ -101,7 +101,7 @@ func (s *Files) prepareExport(a *list.Reply, st *exportStream) (body exportBody,
 	}
 	a.Page.Rows, a.Page.Total = found.rows, found.total
 	list.LogOf(a.Ctx).NoteRows(&a.Page, "")
-	if r.Format == contract.FormatArrow && a.List.Segment != nil {
+	if r.Question.Format == contract.FormatArrow && a.List.Segment != nil {
 		return arrowBody(a, st, found)
 	}
 	body.size = -1
@@ -127,8 +127,8 @@ func (s *Files) countExport(a *list.Reply) (found exported, err error) {
 		return found, s.Lists.Failed(a, err)
 	}
 	found.total = a.Page.Total
-	if a.Request.Offset < uint64(found.total) {
-		found.rows = min(a.Request.Limit, found.total-int(a.Request.Offset))
+	if a.Request.Question.Offset < uint64(found.total) {
+		found.rows = min(a.Request.Question.Limit, found.total-int(a.Request.Question.Offset))
 	}
 	if found.passing, err = a.List.Index.Passing(&a.Query); err != nil {
 		return found, s.Lists.Failed(a, err)
@@ -144,7 +144,7 @@ func exportWriter(a *list.Reply, found exported) (func(io.Writer) error, error) 
 		return func(io.Writer) error { return nil }, nil
 	}
 	if a.List.Segment == nil {
-		if !r.ExportFormat().Text {
+		if !r.Question.ExportFormat().Text {
 			return nil, &contract.Invalid{Issues: []contract.Issue{contract.NoTable(r)}}
 		}
 		body := a.Scratch.Append(nil, a.List)
@@ -153,9 +153,9 @@ func exportWriter(a *list.Reply, found exported) (func(io.Writer) error, error) 
 			return err
 		}, nil
 	}
-	fields := r.AnswerFields()
+	fields := r.Question.AnswerFields()
 	form := a.Form(a.List)
-	switch r.Format {
+	switch r.Question.Format {
 	case contract.FormatParquet:
 		columns, err := exportColumns(a, fields)
 		return func(w io.Writer) error {
@@ -182,7 +182,7 @@ func exportWriter(a *list.Reply, found exported) (func(io.Writer) error, error) 
 
 // exportRows are the rows of an export. They do not refer to the memory of the request.
 func exportRows(a *list.Reply, found exported) columnar.Rows {
-	offset, limit := a.Request.Offset, a.Request.Limit
+	offset, limit := a.Request.Question.Offset, a.Request.Question.Limit
 	return func(yield func(index.Range) bool) {
 		if found.passing != nil {
 			found.passing.Rows(offset, limit)(yield)
@@ -193,11 +193,11 @@ func exportRows(a *list.Reply, found exported) columnar.Rows {
 // arrowBody returns an Arrow stream. It reads the rows once to know the size, since clients receive
 // a body of known size with half the work. For many rows, the reading waits for a slot of exports.
 func arrowBody(a *list.Reply, st *exportStream, found exported) (exportBody, error) {
-	columns, err := exportColumns(a, a.Request.AnswerFields())
+	columns, err := exportColumns(a, a.Request.Question.AnswerFields())
 	if err != nil || a.Ctx.IsHead() {
 		return exportBody{size: -1}, err
 	}
-	rows, o := exportRows(a, found), columnar.ArrowOptions{Zstd: a.Request.Compressed}
+	rows, o := exportRows(a, found), columnar.ArrowOptions{Zstd: a.Request.Question.Compressed}
 	var stream *columnar.ArrowStream
 	read := func() (err error) {
 		stream, err = columnar.NewArrowStream(columns, rows, o)

@@ -124,18 +124,17 @@ func (s *search) has(at int, address string) (has bool, err error) {
 	e := &contract.EndpointsIn(s.mount.Names)[at]
 	to := s.mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}]
 	_, query, _ := strings.Cut(address, "?")
-	params, err := url.ParseQuery(query)
+	r, err := contract.Read(to.List, query)
+	if _, invalid := errors.AsType[*contract.Invalid](err); invalid { // a name that is too long for its filter
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
-	params.Set("limit", "0")
-	err = s.lists.Query(s.served, &to, params, func(_ *list.Reply, rows list.Records) error {
+	err = s.lists.Query(s.served, &to, r.Question.Page(0, 0), func(_ *list.Reply, rows list.Records) error {
 		has = rows.Total() > 0
 		return nil
 	})
-	if _, invalid := errors.AsType[*contract.Invalid](err); invalid { // a name that is too long for its filter
-		err = nil
-	}
 	return has, err
 }
 

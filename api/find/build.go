@@ -2,10 +2,8 @@ package find
 
 import (
 	"maps"
-	"net/url"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -159,12 +157,11 @@ func (b *builder) addTable(kind Kind) {
 	at := listOf(source.table)
 	mount := b.lists.Routes.MountIn(contract.ContractNames)
 	to := mount.Lists[list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Rows}]
-	params := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}}
+	q := contract.Ask(to.List.Endpoint, contract.Rows)
 	for from, more := 0, true; more && from < maxNames; from += contract.MaxLimit {
-		params.Set("offset", strconv.Itoa(from))
 		more = false
 		// An error is damage, which Query has noted.
-		_ = b.lists.Query(b.served, &to, params, func(_ *list.Reply, rows list.Records) error {
+		_ = b.lists.Query(b.served, &to, q.Page(from, contract.MaxLimit), func(_ *list.Reply, rows list.Records) error {
 			more = rows.Len() == contract.MaxLimit
 			for _, r := range list.TextsOf(rows) {
 				e := entry{kind: kind, country: none, parent: none} // which does not keep the page

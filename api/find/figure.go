@@ -53,7 +53,8 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 		Name: name, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis,
 		Request: s.mount.Prefix + endpoint.Path + "?" + params.Encode(),
 	}
-	err := s.lists.Query(s.served, &to, params, func(_ *list.Reply, rows list.Records) error {
+	q := contract.Ask(endpoint, contract.Figures).Keep(contract.CountryParam, code)
+	err := s.lists.Query(s.served, &to, q, func(_ *list.Reply, rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
 			if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
 				continue // a code that differs in case

@@ -111,7 +111,7 @@ func (a *Reply) isExpensive() bool {
 
 // enterGate takes a slot for a request: one of those for long answers if it computes records.
 func (d *Admission) enterGate(a *Reply) error {
-	gate, many := d.Gate, a.Request.Limit >= manyRows
+	gate, many := d.Gate, a.Request.Question.Limit >= manyRows
 	if a.RecordSource != nil {
 		gate, many = d.Slow, true
 	}

@@ -44,7 +44,7 @@ func (a *Reply) inPieces() bool {
 		return false
 	}
 	many := manyRows
-	if a.Request.Fields != nil {
+	if a.Request.Question.Fields != nil {
 		many = reply.MinEncoded / 2 // a line of CSV with one field can be only its end
 	}
 	return a.Page.Rows >= many || a.Form(a.List).Length(a.Page.Ranges) > reply.MinEncoded
@@ -55,8 +55,8 @@ func (a *Reply) inPieces() bool {
 // take a header line for a record.
 func (sc *Scratch) IsEmptyFile() bool {
 	r := &sc.Request
-	return sc.Page.Rows == 0 && (r.NDJSON || r.CSV && r.Scanned.Names() == contract.HAPINames &&
-		(r.Format == "" || r.Format == contract.FormatCSV))
+	return sc.Page.Rows == 0 && (r.Question.NDJSON || r.Question.CSV && r.Scanned.Names() == contract.HAPINames &&
+		(r.Question.Format == "" || r.Question.Format == contract.FormatCSV))
 }
 
 // Append renders the page.
@@ -69,9 +69,10 @@ func (sc *Scratch) Append(dst []byte, l *state.BoundList) []byte {
 		return append(append(dst, head...), tail...)
 	case sc.IsEmptyFile():
 		return dst
-	case l.Segment == nil && sc.Request.CSV:
-		return append(append(dst, strings.Join(contract.FieldNames(sc.Request.AnswerFields()), ",")...), "\r\n"...)
-	case l.Segment == nil && sc.Request.GeoJSON:
+	case l.Segment == nil && sc.Request.Question.CSV:
+		names := contract.FieldNames(sc.Request.Question.AnswerFields())
+		return append(append(dst, strings.Join(names, ",")...), "\r\n"...)
+	case l.Segment == nil && sc.Request.Question.GeoJSON:
 		return append(dst, state.EmptyPoints...)
 	case l.Segment == nil:
 		return append(dst, state.EmptyJSON...)
@@ -87,15 +88,15 @@ func (sc *Scratch) Form(l *state.BoundList) *render.Form {
 	}
 	form := r.JSON()
 	switch {
-	case sc.Request.CSV:
+	case sc.Request.Question.CSV:
 		form = r.CSV()
-	case sc.Request.NDJSON:
+	case sc.Request.Question.NDJSON:
 		form = r.Lines()
-	case sc.Request.GeoJSON:
+	case sc.Request.Question.GeoJSON:
 		form = r.Points()
 	}
-	if sc.Request.Fields != nil {
-		return r.Subset(form, sc.Request.Fields)
+	if sc.Request.Question.Fields != nil {
+		return r.Subset(form, sc.Request.Question.Fields)
 	}
 	return form
 }

@@ -119,7 +119,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	endpoint := to.List.Endpoint.Contract()
 	list := served.Bound.Lists[endpoint.List()]
 	defer s.State.EndList(served, list, r.Scanned.Snapshot != "", &err)
-	if r.Since != "" && !s.State.Snapshots.Holds(r.Since) {
+	if r.Question.Since != "" && !s.State.Snapshots.Holds(r.Question.Since) {
 		return s.goneSince()
 	}
 	publication := served.Publication.Load()
@@ -129,7 +129,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		return reply.ErrNotAcceptable
 	}
 	rec := LogOf(ctx)
-	if r.Format != "" && !r.ExportFormat().Text && !encode.RefusesIdentity(accept) {
+	if r.Question.Format != "" && !r.Question.ExportFormat().Text && !encode.RefusesIdentity(accept) {
 		coding = encode.Identity // compressed already, or sent faster as it is
 	}
 	a := Reply{
@@ -160,7 +160,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		_, err := s.render(&a)
 		return err
 	}
-	if a.Request.Format != "" {
+	if a.Request.Question.Format != "" {
 		file := a // a itself stays on the stack for other requests
 		err = a.RecordSource.Answer(&file)
 	} else {
@@ -367,12 +367,12 @@ func (s *Heads) Begin(a *Reply) *fasthttp.ResponseHeader {
 		heads = &a.heads.InParts
 	}
 	var h *fasthttp.ResponseHeader
-	if r := &a.Request; r.CSV || r.NDJSON || r.GeoJSON || r.Format != "" {
+	if r := &a.Request; r.Question.CSV || r.Question.NDJSON || r.Question.GeoJSON || r.Question.Format != "" {
 		from := &heads.CSV
 		switch {
-		case r.NDJSON:
+		case r.Question.NDJSON:
 			from = &heads.NDJSON
-		case r.GeoJSON:
+		case r.Question.GeoJSON:
 			from = &heads.Points
 		}
 		h = from.Begin(a.Ctx)
@@ -412,7 +412,7 @@ func (sc *Scratch) Find(l *state.BoundList) error {
 
 // SetQuery sets the query to what the request asks for. Its filters are in the request's order.
 func (sc *Scratch) SetQuery(l *state.BoundList) {
-	l.FillQuery(&sc.Query, &sc.Request)
+	l.FillQuery(&sc.Query, &sc.Request.Question)
 	if sc.view != nil {
 		sc.Query.Filters = append(sc.Query.Filters, sc.view.Filters...)
 	}

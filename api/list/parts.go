@@ -19,7 +19,9 @@ import (
 const MaxPartRows = 20_000
 
 // CanBeInParts reports whether parts of the answer are sent, once its rows are counted.
-func (a *Reply) CanBeInParts() bool { return a.Request.Format == "" || a.Page.Rows <= MaxPartRows }
+func (a *Reply) CanBeInParts() bool {
+	return a.Request.Question.Format == "" || a.Page.Rows <= MaxPartRows
+}
 
 // strongTag is the tag of the answer if that is strong, nil otherwise.
 func (a *Reply) strongTag() []byte {

@@ -1,8 +1,6 @@
 package list
 
 import (
-	"net/url"
-
 	"hdqs/api/contract"
 	"hdqs/api/render"
 	"hdqs/api/reply"
@@ -10,39 +8,33 @@ import (
 	"hdqs/api/state"
 )
 
-// Query answers a question that a page asks about a snapshot, with the parameters that a request
-// would have, and gives the records to read. They are valid until read returns. A page has a slot
-// already, so that no limit is checked here; for others see Pass.
-func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*Reply, Records) error) (err error) {
+// Query answers a question about a snapshot, and gives the records to read. They are valid until
+// read returns. A page has a slot already, so that no limit is checked here; for others see Pass.
+func (s *Lists) Query(
+	v *state.Served, to *Route, q *contract.Question, read func(*Reply, Records) error,
+) (err error) {
 	if !v.Acquire() {
 		return reply.ErrNoSnapshot
 	}
-	endpoint := to.List.Endpoint.Contract()
+	endpoint := q.Endpoint().Contract()
 	table := v.Bound.Lists[endpoint.List()]
 	defer s.State.EndList(v, table, false, &err)
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	a := &Reply{
 		Scratch: sc, Endpoint: endpoint, Served: v, List: table, RecordSource: to.RecordSource,
-		Path: to.Mount.Prefix + to.List.Paths()[0],
+		Path: to.Mount.Prefix + q.Plan().Paths()[0],
 	}
 	if table.IsQuarantined() {
 		return nil // EndList refuses it
 	}
-	a.Request.Scanned.Scan(to.List, []byte(params.Encode()))
-	a.Request.Scanned.IsOwn = !to.Foreign
-	if err := a.Request.Parse(); err != nil {
-		return err
-	}
-	if to.Foreign && a.Request.Scanned.UnknownCount() > 0 {
-		return a.Request.UnknownFaults(true, reply.Meant)
-	}
-	if to.Foreign && to.RecordSource != nil && to.RecordSource.Long {
+	a.Request.Ask(q)
+	if to.TakesTurns && to.RecordSource != nil && to.RecordSource.Long {
 		a.turn.BeginLong()
 		defer a.turn.EndLong()
 		a.HasTurn = true
 	}
-	if a.Request.Since != "" {
+	if a.Request.Question.Since != "" {
 		if err := s.openSince(a); err != nil {
 			return err
 		}
@@ -85,7 +77,7 @@ type rowRecords struct {
 }
 
 func newRowRecords(a *Reply) (Records, error) {
-	r := &rowRecords{a: a, fields: a.Request.AnswerFields()}
+	r := &rowRecords{a: a, fields: a.Request.Question.AnswerFields()}
 	for i := range r.fields {
 		values, err := a.List.Values(r.fields[i].Column())
 		if err != nil {

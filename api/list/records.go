@@ -84,7 +84,7 @@ type RecordSource struct {
 // answerRecords computes the records of a request and answers with them.
 func (s *Lists) answerRecords(a *Reply) (result Finished, err error) {
 	computed := *a // a itself stays on the stack, also where this function is not called
-	if a.Request.Since != "" {
+	if a.Request.Question.Since != "" {
 		if err := s.openSince(&computed); err != nil {
 			return Finished{}, err
 		}
@@ -136,7 +136,7 @@ func (a *Reply) appendRecords(dst []byte, found Records) []byte {
 	if a.IsEmptyFile() {
 		return dst
 	}
-	return render.AppendRecords(dst, contract.FieldNames(found.Fields()), found, a.Request.CSV)
+	return render.AppendRecords(dst, contract.FieldNames(found.Fields()), found, a.Request.Question.CSV)
 }
 
 // pausing are records whose rendering pauses.
@@ -206,7 +206,7 @@ func (s *Lists) goneSince() error {
 
 // openSince acquires the list to compare with.
 func (s *Lists) openSince(a *Reply) error {
-	v := s.State.Snapshots.AcquirePinned(a.Request.Since)
+	v := s.State.Snapshots.AcquirePinned(a.Request.Question.Since)
 	if v == nil {
 		return s.goneSince()
 	}
@@ -240,7 +240,7 @@ func (s *Lists) SinceFailed(a *Reply, err error) error {
 // sinceRefusal is the error for a list to compare with that is damaged. Only the current snapshot's
 // are healed.
 func (s *Lists) sinceRefusal(a *Reply) error {
-	if a.Request.Since == s.State.Snapshots.CurrentID() {
+	if a.Request.Question.Since == s.State.Snapshots.CurrentID() {
 		return &reply.Refused{Table: a.Endpoint.Table}
 	}
 	return s.goneSince()

@@ -177,13 +177,13 @@ func (rec *RequestLog) noteRequest(r *contract.Request, ok bool) {
 		return
 	}
 	switch {
-	case r.Format != "":
-		rec.format = formatNamed(r.Format)
-	case r.CSV:
+	case r.Question.Format != "":
+		rec.format = formatNamed(r.Question.Format)
+	case r.Question.CSV:
 		rec.format = formatCSV
-	case r.NDJSON:
+	case r.Question.NDJSON:
 		rec.format = formatNDJSON
-	case r.GeoJSON:
+	case r.Question.GeoJSON:
 		rec.format = formatGeoJSON
 	}
 	if n := r.Scanned.UnknownCount(); n > 0 {

@@ -67,7 +67,7 @@ type Route struct {
 	RecordSource *RecordSource // of a list that is not of rows
 	Public       bool          // a list that needs no identifier
 	Handler      fasthttp.RequestHandler
-	Foreign      bool   // somebody else asks Query: with the limits of a request, and no unknown parameter
+	TakesTurns   bool   // long computations of Query take turns with those of requests
 	Post         bool   // the handler answers any method, POST too
 	MaxURI       int    // longest address of what is no list; 0 for that of pages
 	Name         string // in metrics: the same for all paths of one thing

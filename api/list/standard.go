@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,11 +123,10 @@ func Named[T any](
 }
 
 // QueryAll is Query for all records that are computed, page by page.
-func (s *Standard) QueryAll(v *state.Served, to *Route, query url.Values, read func(Valued)) error {
+func (s *Standard) QueryAll(v *state.Served, to *Route, q *contract.Question, read func(Valued)) error {
+	q = q.Copy()
 	for offset, total := 0, 1; offset < total; offset += contract.MaxLimit {
-		page := url.Values{"limit": {strconv.Itoa(contract.MaxLimit)}, "offset": {strconv.Itoa(offset)}}
-		maps.Copy(page, query)
-		err := s.Lists.Query(v, to, page, func(_ *Reply, found Records) error {
+		err := s.Lists.Query(v, to, q.Page(offset, contract.MaxLimit), func(_ *Reply, found Records) error {
 			read(found.(Valued))
 			total = found.Total()
 			return nil

@@ -51,8 +51,7 @@ func (c *call) ask(path string, params url.Values, whole bool) (*found, error) {
 		return nil, &refusal{Message: "the filters are too long; send fewer or shorter values"}
 	}
 	all := new(found)
-	read := func(a *list.Reply, records list.Records) error {
-		_, all.hint = reply.UnknownOf(&a.Request)
+	read := func(_ *list.Reply, records list.Records) error {
 		all.total, all.notes = records.Total(), records.Notes()
 		names := contract.FieldNames(records.Fields())
 		for i := 0; whole && i < records.Len(); i++ {
@@ -69,8 +68,19 @@ func (c *call) ask(path string, params url.Values, whole bool) (*found, error) {
 		if to.RecordSource != nil {
 			gate = c.of.Lists.Admission.Slow
 		}
-		to.Foreign = true
-		return all, c.pass(gate, func() error { return c.of.Lists.Query(c.served, &to, params, read) })
+		to.TakesTurns = true
+		return all, c.pass(gate, func() error {
+			r := new(contract.Request)
+			r.Scanned.Scan(to.List, []byte(params.Encode()))
+			if err := r.Parse(); err != nil {
+				return err
+			}
+			if r.Scanned.UnknownCount() > 0 {
+				return r.UnknownFaults(true, reply.Meant)
+			}
+			_, all.hint = reply.UnknownOf(r)
+			return c.of.Lists.Query(c.served, &to, &r.Question, read)
+		})
 	}
 	panic("no list has the path " + path) // all paths are of contract
 }

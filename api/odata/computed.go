@@ -1,7 +1,6 @@
 package odata
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,7 +161,7 @@ func (s *Service) computedSets() (all []*set) {
 	of.make = func(v *state.Served, t *table) error {
 		for i := range figures[1:] {
 			e := &figures[i+1]
-			if err := s.collect(v, e, contract.Figures, nil, e.Headline.Name, 1, t); err != nil {
+			if err := s.collect(v, contract.Ask(e, contract.Figures), e.Headline.Name, 1, t); err != nil {
 				return err
 			}
 		}
@@ -182,8 +181,8 @@ func (s *Service) computedSets() (all []*set) {
 			if of.endpoint == nil || of.indexOf(contract.CountryParam) < 0 {
 				continue
 			}
-			query := url.Values{"group_by": {contract.CountryParam}, "measures": {"count"}}
-			if err := s.collect(v, of.endpoint, contract.Aggregate, query, of.Name, 1, t); err != nil {
+			q := contract.Ask(of.endpoint, contract.Aggregate).GroupBy(contract.CountryParam)
+			if err := s.collect(v, q, of.Name, 1, t); err != nil {
 				return err
 			}
 		}
@@ -204,37 +203,28 @@ func (s *Service) sumSet(of *sum) *set {
 	endpoints := contract.EndpointsIn(contract.HAPINames)
 	at := slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Contract().Name() == of.list })
 	e := &endpoints[at]
-	query, err := url.ParseQuery(of.query)
-	if err != nil {
-		panic(err) // it is ours
-	}
 	made := &set{
 		Name: of.name, title: of.title,
 		About: "Made of " + e.SetName() + " with " + of.query + "; sums that would count twice are not offered.",
 	}
-	var r contract.Request
-	to := s.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
-	r.Scanned.Scan(to.List, []byte(query.Encode()))
-	if err := r.Parse(); err != nil {
+	r, err := contract.Read(contract.PlanOf(e, contract.Aggregate), of.query)
+	if err != nil {
 		panic(err) // it is ours
 	}
-	fields := r.AggregateFields()
+	fields := r.Question.AggregateFields()
 	for i := range fields {
 		made.Properties = append(made.Properties, propertyOf(&fields[i], e.Texts().Meaning(fields[i].Name)))
 	}
-	groups := len(strings.Split(query.Get("group_by"), ","))
 	made.make = func(v *state.Served, t *table) error {
-		return s.collect(v, e, contract.Aggregate, query, "", groups, t)
+		return s.collect(v, &r.Question, "", len(r.Question.Groups), t)
 	}
 	return made
 }
 
 // collect adds all records that answer a question.
-func (s *Service) collect(
-	v *state.Served, e *contract.Endpoint, k contract.Kind, query url.Values, first string, groups int, to *table,
-) error {
-	route := s.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
-	return s.lists.QueryAll(v, &route, query, func(found list.Valued) { to.add(first, found, groups) })
+func (s *Service) collect(v *state.Served, q *contract.Question, first string, groups int, to *table) error {
+	route := s.lists.Mount.Lists[list.ListKey{Endpoint: q.Endpoint(), Kind: q.Plan().Kind}]
+	return s.lists.QueryAll(v, &route, q, func(found list.Valued) { to.add(first, found, groups) })
 }
 
 // tableOf is the table of a set, made once a snapshot.

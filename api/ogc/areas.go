@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"maps"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,8 +175,7 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 				}
 			}
 			for some := range slices.Chunk(missing, contract.MaxValues) {
-				query := url.Values{contract.CountryParam + contract.SeveralSuffix: {strings.Join(some, ",")}}
-				if err := a.addFigures(v, c, query, figures); err != nil {
+				if err := a.addFigures(v, c, some, figures); err != nil {
 					return nil, err
 				}
 			}
@@ -218,9 +216,13 @@ func isCountry(code string) bool {
 // ofAnyTime is an area without a period.
 var ofAnyTime = area{first: math.MinInt64, last: math.MaxInt64}
 
-// addFigures adds the records of a figure by place.
-func (a *request) addFigures(v *state.Served, c *collection, query url.Values, to map[string]area) error {
-	return a.service.lists.QueryAll(v, &c.route, query, func(found list.Valued) {
+// addFigures adds the records of a figure by place: of some countries, or of all places.
+func (a *request) addFigures(v *state.Served, c *collection, countries []string, to map[string]area) error {
+	q := contract.Ask(c.endpoint, contract.Figures)
+	if countries != nil {
+		q.KeepAll(contract.CountryParam, countries)
+	}
+	return a.service.lists.QueryAll(v, &c.route, q, func(found list.Valued) {
 		fields := found.Fields()
 		for i := range found.Len() {
 			place := strings.Clone(found.Value(i, 0).Text) // the first field

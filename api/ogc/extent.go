@@ -2,8 +2,6 @@ package ogc
 
 import (
 	"encoding/json"
-	"net/url"
-	"strings"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
@@ -36,8 +34,8 @@ func (s *Service) askSpan(v *state.Served, e *contract.Endpoint) (map[string]agg
 	}
 	to := s.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
 	found := map[string]aggregate.Value{}
-	query := url.Values{"measures": {strings.Join(measures, ",")}}
-	err := s.lists.QueryAll(v, &to, query, func(all list.Valued) {
+	q := contract.Ask(e, contract.Aggregate).Measure(measures...)
+	err := s.lists.QueryAll(v, &to, q, func(all list.Valued) {
 		for i, f := range all.Fields() {
 			found[f.Name] = all.Value(0, i)
 		}

@@ -20,8 +20,8 @@ const MaxLinks = 2 << 10
 // page that has a following one, or on no page: next is written first, and maxLinks is compared
 // with its length at the longest offset.
 func AppendLinks(dst []byte, r *contract.Request, rows int) []byte {
-	limit, offset, total := uint64(r.Limit), r.Offset, uint64(rows)
-	if limit == 0 || r.Limit == contract.NoLimit || total == 0 || offset == 0 && total <= limit {
+	limit, offset, total := uint64(r.Question.Limit), r.Question.Offset, uint64(rows)
+	if limit == 0 || r.Question.Limit == contract.NoLimit || total == 0 || offset == 0 && total <= limit {
 		return dst
 	}
 	start := len(dst)

@@ -49,13 +49,18 @@ func (q *asker) Keep(key string, find func() ([]string, error)) ([]string, error
 func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values) (*browse.Answer, error) {
 	answer := new(browse.Answer)
 	to := q.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
-	err := q.server.Lists.Query(q.served, &to, params, func(a *list.Reply, found list.Records) error {
+	r, err := contract.Read(to.List, params.Encode())
+	if err != nil {
+		return nil, err
+	}
+	r.Question.Trial = r.Question.Limit == 0
+	answer.Unknown, answer.Hint = reply.UnknownOf(r)
+	err = q.server.Lists.Query(q.served, &to, &r.Question, func(a *list.Reply, found list.Records) error {
 		answer.Records = list.TextsOf(found)
 		if k == contract.Rows && found.Len() > 0 {
 			answer.Bytes = a.Form(a.List).Length(a.Page.Ranges)
 		}
 		answer.Total = found.Total()
-		answer.Unknown, answer.Hint = reply.UnknownOf(&a.Request)
 		answer.Notes = found.Notes()
 		return nil
 	})

@@ -396,11 +396,11 @@ const countryField = "location_code"
 // askExample answers a query, empty if there are no records. country is that of the first record.
 func (r reference) askExample(v *state.Served, p *contract.Plan, query string) (x example, country string, err error) {
 	to := r.pages.at.Lists[list.ListKey{Endpoint: p.Endpoint, Kind: contract.Rows}]
-	params, err := url.ParseQuery(query)
+	q, err := contract.Read(p, query)
 	if err != nil {
 		return x, "", err
 	}
-	err = r.pages.Site.Lists.Query(v, &to, params, func(a *list.Reply, found list.Records) error {
+	err = r.pages.Site.Lists.Query(v, &to, &q.Question, func(a *list.Reply, found list.Records) error {
 		if found.Len() == 0 {
 			return nil
 		}

@@ -354,8 +354,8 @@ func (l *BoundList) Passing(q *index.Query) (*index.Passing, error) {
 	return l.Index.Passing(q)
 }
 
-// FillQuery sets a query to what a request asks for. The query refers to the request's lists.
-func (l *BoundList) FillQuery(q *index.Query, r *contract.Request) {
+// FillQuery sets a query to what a question asks for. The query refers to the question's lists.
+func (l *BoundList) FillQuery(q *index.Query, r *contract.Question) {
 	q.Limit, q.Offset, q.Filters = r.Limit, r.Offset, q.Filters[:0]
 	q.Latest, q.Edition, q.Coarsest = r.Latest, r.Edition, r.Coarsest && l.nested
 	for i := range r.Filters {
@@ -368,8 +368,8 @@ func (l *BoundList) FillQuery(q *index.Query, r *contract.Request) {
 	}
 }
 
-// CountRows counts the rows that pass a request's filters.
-func (l *BoundList) CountRows(r *contract.Request) (int, error) {
+// CountRows counts the rows that pass a question's filters.
+func (l *BoundList) CountRows(r *contract.Question) (int, error) {
 	var q index.Query
 	var page index.Page
 	l.FillQuery(&q, r)

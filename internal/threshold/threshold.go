@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"net/url"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -192,12 +191,9 @@ type measurement struct {
 }
 
 // ask asks for the records of an answer, which are more than there are countries.
-func (m *measurement) ask(
-	e *contract.Endpoint, k contract.Kind, params url.Values,
-) (records []textual.Record, err error) {
-	params.Set("limit", strconv.Itoa(contract.MaxLimit))
-	to := m.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
-	err = m.lists.Query(m.served, &to, params, func(_ *list.Reply, found list.Records) error {
+func (m *measurement) ask(q *contract.Question) (records []textual.Record, err error) {
+	to := m.mount.Lists[list.ListKey{Endpoint: q.Endpoint(), Kind: q.Plan().Kind}]
+	err = m.lists.Query(m.served, &to, q, func(_ *list.Reply, found list.Records) error {
 		if found.Total() > found.Len() {
 			return fmt.Errorf("%d records, at most %d can be compared", found.Total(), found.Len())
 		}
@@ -205,7 +201,7 @@ func (m *measurement) ask(
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s?%s: %w", e.Path, params.Encode(), err)
+		return nil, fmt.Errorf("%s?%s: %w", q.Plan().Paths()[0], q.Text(), err)
 	}
 	return records, nil
 }
@@ -224,11 +220,11 @@ func (m *measurement) addTable(e *contract.Endpoint) error {
 		}
 	}
 	for _, by := range append([]string{""}, countries...) {
-		params := url.Values{"measures": {strings.Join(measures, ",")}}
+		q := contract.Ask(e, contract.Aggregate).Measure(measures...)
 		if by != "" {
-			params.Set("group_by", by)
+			q.GroupBy(by)
 		}
-		records, err := m.ask(e, contract.Aggregate, params)
+		records, err := m.ask(q)
 		if err != nil {
 			return err
 		}
@@ -255,7 +251,7 @@ func (m *measurement) addTable(e *contract.Endpoint) error {
 // addFigure adds a headline figure of all countries.
 func (m *measurement) addFigure(h *contract.Headline) error {
 	_, e := contract.HeadlineOf(h.Name, contract.ContractNames)
-	records, err := m.ask(e, contract.Figures, url.Values{})
+	records, err := m.ask(contract.Ask(e, contract.Figures))
 	if err != nil {
 		return err
 	}

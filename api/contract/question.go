@@ -1,0 +1,304 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"hdqs/aggregate"
+	"hdqs/index"
+)
+
+// Question is what is asked of a list: which of its rows, and what is made of them. Requests are
+// read to questions; pages and figures make theirs with the methods below.
+type Question struct {
+	plan    *Plan
+	Filters []Filter // at most one of a parameter
+	Limit   int
+	Offset  uint64
+
+	// What is asked for besides rows that pass and their page. Each kind of question has some of
+	// it.
+	Selection
+	Aggregation
+	Of    []Group // Facets: the fields whose values are counted, in the order asked for
+	Since string  // Changes: the id of the snapshot to compare with
+	ExportFile
+	CSV, GeoJSON, NDJSON bool // the form of the answer; JSON without one
+
+	// Trial asks only whether an answer would be refused: it has neither records nor remedies.
+	Trial bool
+}
+
+// Filter is a filter of a question: the position of its parameter in Plan.Params, and its value, or
+// for a list its values, of which a row must have one. Text is how a time is written, if it is not
+// written as an instant.
+type Filter struct {
+	Param  int
+	Value  index.Value
+	Values []index.Value
+	Text   string
+}
+
+// plans are the plans of PlanOf.
+var plans sync.Map
+
+// PlanOf is the plan of an endpoint for a kind, which all questions share.
+func PlanOf(e *Endpoint, k Kind) *Plan {
+	type key struct {
+		e *Endpoint
+		k Kind
+	}
+	plan, known := plans.Load(key{e, k})
+	if !known {
+		plan, _ = plans.LoadOrStore(key{e, k}, NewPlan(e, k))
+	}
+	return plan.(*Plan)
+}
+
+// Ask begins a question of a kind: about all rows, with the usual limit.
+func Ask(e *Endpoint, k Kind) *Question {
+	q := new(Question)
+	q.reset(PlanOf(e, k))
+	return q
+}
+
+// Read reads a question from the query string of a page's address. Names that the plan does not
+// have are ignored; the request says which.
+func Read(p *Plan, query string) (*Request, error) {
+	r := new(Request)
+	r.Scanned.Scan(p, []byte(query))
+	r.Scanned.IsLong = true
+	return r, r.Parse()
+}
+
+// Ask makes a request of a question, in its memory.
+func (r *Request) Ask(q *Question) {
+	r.Scanned.Scan(q.plan, nil)
+	filters, groups, measures := r.Question.Filters, r.Question.Groups, r.Question.Measures
+	r.Question = *q
+	r.Question.Filters = append(filters[:0], q.Filters...)
+	r.Question.Groups, r.Question.Measures = append(groups[:0], q.Groups...), append(measures[:0], q.Measures...)
+	r.Question.Of, r.Question.fields = slices.Clone(q.Of), nil
+	r.issues, r.hints = nil, nil
+}
+
+func (q *Question) reset(p *Plan) {
+	selection, aggregation := q.Selection, q.Aggregation
+	selection.reset()
+	aggregation.reset()
+	*q = Question{
+		plan: p, Filters: q.Filters[:0], Limit: p.usualLimit(), Selection: selection, Aggregation: aggregation,
+		Of: q.Of[:0],
+	}
+	if p.Kind == Export {
+		q.setFormat(FormatCSV)
+	}
+}
+
+// Plan is the plan that the question's parameters are of.
+func (q *Question) Plan() *Plan { return q.plan }
+
+// Endpoint is the list that is asked.
+func (q *Question) Endpoint() *Endpoint { return q.plan.Endpoint }
+
+// Copy is a question that can be changed alone.
+func (q *Question) Copy() *Question {
+	c := *q
+	c.Filters, c.Groups = slices.Clone(q.Filters), slices.Clone(q.Groups)
+	c.Measures, c.Of = slices.Clone(q.Measures), slices.Clone(q.Of)
+	c.fields = nil
+	return &c
+}
+
+// As is a question of another kind about the same rows: its filters, and what keeps some of the
+// rows.
+func (q *Question) As(k Kind) *Question {
+	c := Ask(q.plan.Endpoint, k)
+	c.Filters = slices.Clone(q.Filters)
+	c.Coarsest, c.Latest, c.Edition, c.Everybody = q.Coarsest, q.Latest, q.Edition, q.Everybody
+	return c
+}
+
+// filterAt is the filter of a parameter, nil without one.
+func (q *Question) filterAt(position int) *Filter {
+	for i := range q.Filters {
+		if q.Filters[i].Param == position {
+			return &q.Filters[i]
+		}
+	}
+	return nil
+}
+
+// Has reports whether there is a filter of a name.
+func (q *Question) Has(name string) bool {
+	at, known := q.plan.known[name]
+	return known && (q.filterAt(at.position) != nil || q.Coarsest && q.plan.Params[at.position].IsLevel())
+}
+
+// Drop removes filters by their names.
+func (q *Question) Drop(names ...string) *Question {
+	for _, name := range names {
+		at, known := q.plan.known[name]
+		if !known {
+			continue
+		}
+		q.Filters = slices.DeleteFunc(q.Filters, func(f Filter) bool { return f.Param == at.position })
+		if p := &q.plan.Params[at.position]; p.IsLevel() && !p.List {
+			q.Coarsest = false
+		}
+	}
+	return q
+}
+
+// Keep sets the filter of a name to a value, or to several with the name of its list. They must be
+// as the parameter takes them; a question that a stranger asks is read by Request.
+func (q *Question) Keep(name string, values ...string) *Question {
+	at, known := q.plan.known[name]
+	if !known {
+		panic(fmt.Sprintf("contract: %s has no parameter %s", q.plan.Name(), name))
+	}
+	q.Drop(name)
+	p, f := &q.plan.Params[at.position], Filter{Param: at.position}
+	r := Request{Question: Question{plan: q.plan}, position: at.position} // reads values
+	r.Scanned.plan = q.plan
+	for _, text := range values {
+		if text == "" && p.Type == String { // no filter, as in a request
+			return q
+		}
+		if p.Type == Day {
+			f.Text = text
+			f.Value.Int, _ = parseDay(text, p.Op == index.Below)
+		} else if v, ok := r.readValue(p, text); ok {
+			f.Value = v
+			f.Values = append(f.Values, v)
+		}
+	}
+	switch {
+	case r.Question.Coarsest:
+		q.Coarsest = true
+		return q
+	case p.List:
+		f.Value = index.Value{}
+		slices.SortFunc(f.Values, compareValues)
+	default:
+		f.Values = nil
+	}
+	q.Filters = append(q.Filters, f)
+	return q
+}
+
+// KeepAll keeps rows with one of some values of a field, with one filter for any number of them.
+func (q *Question) KeepAll(field string, values []string) *Question {
+	if q.Drop(field, field+SeveralSuffix); len(values) == 1 {
+		return q.Keep(field, values[0])
+	}
+	return q.Keep(field+SeveralSuffix, values...)
+}
+
+// Add adds the filters of another question, by their names, in place of those that there are.
+func (q *Question) Add(more *Question) *Question {
+	for _, f := range more.Filters {
+		name := more.plan.Params[f.Param].Name
+		if at, known := q.plan.known[name]; known {
+			q.Drop(name)
+			f.Param = at.position
+			q.Filters = append(q.Filters, f)
+		}
+	}
+	q.Coarsest, q.Everybody = q.Coarsest || more.Coarsest, q.Everybody || more.Everybody
+	q.Latest, q.Edition = q.Latest || more.Latest, q.Edition || more.Edition
+	return q
+}
+
+// In is the question in the names of a set.
+func (q *Question) In(s NameSet) *Question {
+	c := q.Copy()
+	c.plan = PlanOf(EndpointOf(q.plan.Endpoint.Table, s), q.plan.Kind) // with the same positions
+	return c
+}
+
+// Texts are the values of the filter of a name.
+func (q *Question) Texts(name string) (texts []string) {
+	at, known := q.plan.known[name]
+	if !known {
+		return nil
+	}
+	if f := q.filterAt(at.position); f != nil {
+		if !q.plan.Params[at.position].List {
+			return []string{f.Value.Text}
+		}
+		for _, v := range f.Values {
+			texts = append(texts, v.Text)
+		}
+	}
+	return texts
+}
+
+// GroupBy adds fields to those that are grouped by, by their names in group_by.
+func (q *Question) GroupBy(names ...string) *Question {
+	for _, name := range names {
+		if g, known := q.plan.Endpoint.groupOf(name); known && !slices.Contains(q.Groups, g) {
+			q.Groups = append(q.Groups, g)
+		}
+	}
+	return q
+}
+
+// DropGroups removes groups.
+func (q *Question) DropGroups(drop func(g Group) bool) {
+	q.Groups = slices.DeleteFunc(q.Groups, drop)
+}
+
+// Measure sets the measures, by their names in measures.
+func (q *Question) Measure(names ...string) *Question {
+	q.Measures = nil
+	for _, name := range names {
+		function, field, _ := strings.Cut(name, ":")
+		m := Measure{Func: aggregate.Func(slices.Index(funcNames[:], function)), Field: -1}
+		if field != "" {
+			m.Field = positionOf(q.plan.Endpoint.Fields, field)
+		}
+		q.Measures = append(q.Measures, m)
+	}
+	return q
+}
+
+// Page sets the page.
+func (q *Question) Page(offset, limit int) *Question {
+	q.Offset, q.Limit = uint64(offset), limit
+	return q
+}
+
+// formatName is the format of the answer, as output_format has it.
+func (q *Question) formatName() string {
+	switch {
+	case q.Format != "":
+		return q.Format
+	case q.CSV:
+		return FormatCSV
+	case q.GeoJSON:
+		return FormatGeoJSON
+	case q.NDJSON:
+		return FormatNDJSON
+	}
+	return FormatJSON
+}
+
+// Text is the question as the query of a request, as people read it: sorted by name, without its
+// offset and what has no effect.
+func (q *Question) Text() string {
+	var dst []byte
+	for _, position := range q.plan.byName {
+		if q.plan.Params[position].Name == "limit" && q.Limit != q.plan.usualLimit() {
+			dst = fmt.Appendf(dst, "limit=%d&", q.Limit)
+			continue
+		}
+		dst = q.appendParam(dst, position)
+	}
+	return readable.Replace(strings.TrimSuffix(string(dst), "&"))
+}
+
+// readable undoes escapes of what separates the values of a list: they are easier to read so.
+var readable = strings.NewReplacer("%2C", ",", "%3A", ":")

@@ -1,0 +1,98 @@
+package contract
+
+import (
+	"reflect"
+	"testing"
+
+	"hdqs/aggregate"
+)
+
+// TestQuestion holds that questions made in the program are those that a request for their text
+// asks.
+func TestQuestion(t *testing.T) {
+	for i := range Endpoints {
+		e := &Endpoints[i]
+		for _, k := range []Kind{Rows, Aggregate, Facets, Export} {
+			p := PlanOf(e, k)
+			q := Ask(e, k)
+			for j := range p.Params {
+				switch param := &p.Params[j]; {
+				case param.Columns == nil && param.Type != Day:
+				case param.Type == Day:
+					q.Keep(param.Name, "2024-05")
+				case param.List:
+					q.Keep(param.Name, firstOf(param), "2")
+				default:
+					q.Keep(param.Name, firstOf(param))
+				}
+			}
+			if e.Series() != nil {
+				q.Latest = true
+			}
+			if k == Aggregate {
+				q.GroupBy(e.Fields[0].Name).Measure("distinct:"+e.Fields[0].Name, "count")
+			}
+			if k == Facets {
+				q.Of = []Group{{Field: 0, Part: aggregate.Whole}}
+			}
+			if k == Rows {
+				q.Page(0, 10)
+			}
+			r, err := Read(p, q.Text())
+			if err != nil {
+				t.Fatalf("%s: %s: %v", e.Path, q.Text(), err)
+			}
+			for j := range r.Question.Filters {
+				want := q.filterAt(r.Question.Filters[j].Param)
+				got := r.Question.Filters[j]
+				got.Text = want.Text // of days
+				if !reflect.DeepEqual(got, *want) {
+					t.Errorf("%s: %s: read %v, want %v", e.Path, p.Params[got.Param].Name, got, *want)
+				}
+			}
+			if got, want := len(r.Question.Filters), len(q.Filters); got != want {
+				t.Errorf("%s: %d filters are read of %s, want %d", e.Path, got, q.Text(), want)
+			}
+			if again := r.Question.Copy().In(HAPINames).In(ContractNames); again.Text() != r.Question.Text() {
+				t.Errorf("%s: %s in other names and back is %s", e.Path, r.Question.Text(), again.Text())
+			}
+			if left := q.Drop(names(p)...); len(left.Filters) > 0 || left.Coarsest {
+				t.Errorf("%s: filters are left: %v", e.Path, left.Filters)
+			}
+		}
+	}
+}
+
+// firstOf is a value that a parameter takes.
+func firstOf(p *Param) string {
+	switch {
+	case p.Enum != nil:
+		return p.Enum.Values[0]
+	case p.Type == Boolean:
+		return "true"
+	case p.Type == DateTime:
+		return "2024-05-01T00:00:00"
+	}
+	return "1"
+}
+
+func names(p *Plan) []string { return p.names }
+
+// TestQuestionAdd holds that filters of one list are taken to another by their names, and that a
+// copy is changed alone.
+func TestQuestionAdd(t *testing.T) {
+	from := Ask(EndpointOf("humanitarian_needs", ContractNames), Rows)
+	from.Keep("location_code", "AFG").Keep("end_date", "2024")
+	to := Ask(EndpointOf("conflict_event", HAPINames), Aggregate).Keep("location_code", "SDN").GroupBy("year")
+	both := to.Copy().Add(from).GroupBy("admin1_code")
+	if got, want := both.Text(), "end_date=2024&group_by=year,admin1_code&location_code=AFG"; got != want {
+		t.Errorf("question %s, want %s", got, want)
+	}
+	if got, want := to.Text(), "group_by=year&location_code=SDN"; got != want {
+		t.Errorf("after a copy was changed: %s, want %s", got, want)
+	}
+	several := to.KeepAll("location_code", []string{"SDN", "AFG"}).Text()
+	if want := "group_by=year&location_code__in=AFG,SDN"; several != want {
+		t.Errorf("several values: %s, want %s", several, want)
+	}
+}
