@@ -72,8 +72,7 @@ func (s *set) filtersOf(n *node, at int) []index.Filter {
 			return []index.Filter{{Op: index.Equal, Columns: columns, Values: values}}
 		}
 	}
-	get := func(v value) func(int) value { return func(int) value { return v } }
-	holds := func(v value) bool { return n.eval(get(v)) == yes }
+	holds := func(v value) bool { return n.eval(&v) == yes }
 	t := &index.Test{Key: string(n.append([]byte{byte(p.kind)}, s)), Null: holds(value{})}
 	switch p.kind {
 	case text:

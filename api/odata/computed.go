@@ -30,9 +30,10 @@ type table struct {
 // column is the values of a property. Most values occur often: each is kept once, so that
 // a $filter is asked of a value and not of each record that has it (match.go).
 type column struct {
-	codes  []uint32          // positions in cells and values, by record
+	codes  []uint32          // positions in the lists below, by record
 	cells  []string          // distinct values, as JSON
 	values []value           // the same
+	counts []int             // how many records have them
 	seen   map[string]uint32 // codes by cell; nil once all records are there
 }
 
@@ -54,9 +55,11 @@ func (t *table) put(at int, v aggregate.Value, cell []byte) *value {
 		code = uint32(len(c.cells))
 		c.cells = append(c.cells, string(cell))
 		c.values = append(c.values, t.of.Properties[at].valueOf(v))
+		c.counts = append(c.counts, 0)
 		c.seen[c.cells[code]] = code
 	}
 	c.codes = append(c.codes, code)
+	c.counts[code]++
 	return &c.values[code]
 }
 
@@ -257,29 +260,33 @@ func (a *request) answerComputed() error {
 
 // find finds the records of a page.
 func (a *request) find(found *records, pause func() error) error {
-	matches := func(int) verdict { return yes }
-	if a.filter != nil {
+	matches, total := func(int) verdict { return yes }, found.len()
+	switch {
+	case a.key != "":
+		matches = func(record int) verdict { return verdictOf(found.keys[record] == a.key) }
+		total = -1
+	case a.filter != nil:
 		var err error
-		if matches, err = found.matches(a.filter, new(int), pause); err != nil {
+		if matches, total, err = found.matches(a.filter, new(int), pause); err != nil {
 			return err
 		}
 	}
-	limit := a.limit()
-	for i, key := range found.keys {
+	limit, passed := a.limit(), 0
+	for i := 0; i < found.len() && passed != total && (total < 0 || len(found.rows) < limit); i++ {
 		if i%recordsPerPause == 0 {
 			if err := pause(); err != nil {
 				return err
 			}
 		}
-		switch {
-		case a.key != "" && a.key != key, matches(i) != yes:
+		if matches(i) != yes {
 			continue
-		case uint64(found.total) >= a.skip && len(found.rows) < limit:
+		}
+		if uint64(passed) >= a.skip && len(found.rows) < limit {
 			found.rows = append(found.rows, i)
 		}
-		found.total++
+		passed++
 	}
-	if a.key != "" && len(found.rows) == 0 {
+	if found.total = max(total, passed); a.key != "" && passed == 0 {
 		return list.NotFound("%s has no record with the key %s", a.of.Name, list.Quoted(a.key))
 	}
 	return nil

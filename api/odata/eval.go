@@ -23,15 +23,18 @@ func verdictOf(b bool) verdict {
 	return no
 }
 
-// eval asks a node of a record, of which get gives the value of a property.
-func (n *node) eval(get func(property int) value) verdict {
+// eval asks a node that is about one property of a value of it.
+func (n *node) eval(v *value) verdict {
 	switch {
 	case n.op == constant:
 		return verdictOf(n.literals[0].int != 0)
 	case len(n.kids) > 0:
-		return n.join(func(kid int) verdict { return n.kids[kid].eval(get) })
+		return n.join(func(kid int) verdict { return n.kids[kid].eval(v) })
+	case n.function != itself:
+		applied := n.function.of(*v)
+		return n.holds(&applied)
 	}
-	return n.holds(n.function.of(get(n.property)))
+	return n.holds(v)
 }
 
 // join is the verdict of a node with parts, of which of gives the verdicts.
@@ -41,7 +44,8 @@ func (n *node) join(of func(kid int) verdict) verdict {
 	case not:
 		return [...]verdict{no: yes, yes: no, unknown: unknown}[of(0)]
 	case eq, ne: // of a condition with true, false or null
-		return n.holds([...]value{no: {kind: boolean}, yes: {kind: boolean, int: 1}, unknown: {}}[of(0)])
+		values := [...]value{no: {kind: boolean}, yes: {kind: boolean, int: 1}, unknown: {}}
+		return n.holds(&values[of(0)])
 	case or:
 		stop, all = yes, no
 	}
@@ -57,7 +61,7 @@ func (n *node) join(of func(kid int) verdict) verdict {
 }
 
 // holds asks a comparison of a value.
-func (n *node) holds(v value) verdict {
+func (n *node) holds(v *value) verdict {
 	switch n.op {
 	case is:
 		if v.kind == null {
@@ -66,13 +70,13 @@ func (n *node) holds(v value) verdict {
 		return verdictOf(v.int != 0)
 	case in:
 		for i := range n.literals {
-			if equal(&v, &n.literals[i]) {
+			if equal(v, &n.literals[i]) {
 				return yes
 			}
 		}
 		return no
 	case eq, ne:
-		return verdictOf(equal(&v, &n.literals[0]) == (n.op == eq))
+		return verdictOf(equal(v, &n.literals[0]) == (n.op == eq))
 	}
 	literal := &n.literals[0]
 	if v.kind == null || literal.kind == null {

@@ -345,7 +345,7 @@ func (p *parser) test(o op, left, right side) *node {
 		n := &node{op: o, literals: []value{*right.literal}}
 		p.check(n.op, left, right)
 		verdict := value{kind: boolean}
-		if n.holds(*left.literal) == yes {
+		if n.holds(left.literal) == yes {
 			verdict.int = 1
 		}
 		return &node{op: constant, literals: []value{verdict}}

@@ -22,9 +22,10 @@ func (n *node) about() (first, other int) {
 	return first, other
 }
 
-// matches returns what a $filter says of each record. A part that is about one property is asked of
-// each distinct value of it, once. Comparisons are counted in work.
-func (t *table) matches(n *node, work *int, pause func() error) (func(record int) verdict, error) {
+// matches returns what a $filter says of each record, and how many records it is yes of: -1 if that
+// takes a look at each of them. A part that is about one property is asked of each distinct value of
+// it, once. Comparisons are counted in work.
+func (t *table) matches(n *node, work *int, pause func() error) (of func(record int) verdict, total int, err error) {
 	first, other := n.about()
 	switch {
 	case other >= 0:
@@ -33,31 +34,35 @@ func (t *table) matches(n *node, work *int, pause func() error) (func(record int
 		n.walk(func(c *node) { *work += max(1, len(c.literals)) * len(t.columns[first].values) })
 	default:
 		always := n.eval(nil)
-		return func(int) verdict { return always }, nil
+		if always == yes {
+			total = t.len()
+		}
+		return func(int) verdict { return always }, total, nil
 	}
 	if *work > maxWork {
-		return nil, badRequest("this $filter needs more than %d comparisons with values of %s; use fewer comparisons, "+
+		return nil, 0, badRequest("this $filter needs more than %d comparisons with values of %s; use fewer comparisons, "+
 			"or fewer values after in", maxWork, t.of.Name)
 	}
 	if other < 0 {
 		c := &t.columns[first]
 		verdicts := make([]verdict, len(c.values))
-		for i, v := range c.values {
+		for i := range c.values {
 			if err := pause(); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
-			verdicts[i] = n.eval(func(int) value { return v })
+			if verdicts[i] = n.eval(&c.values[i]); verdicts[i] == yes {
+				total += c.counts[i]
+			}
 		}
-		return func(record int) verdict { return verdicts[c.codes[record]] }, nil
+		return func(record int) verdict { return verdicts[c.codes[record]] }, total, nil
 	}
 	kids := make([]func(int) verdict, len(n.kids))
 	for i, kid := range n.kids {
-		var err error
-		if kids[i], err = t.matches(kid, work, pause); err != nil {
-			return nil, err
+		if kids[i], _, err = t.matches(kid, work, pause); err != nil {
+			return nil, 0, err
 		}
 	}
 	return func(record int) verdict {
 		return n.join(func(kid int) verdict { return kids[kid](record) })
-	}, nil
+	}, -1, nil
 }
