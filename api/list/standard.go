@@ -44,7 +44,7 @@ func (s *Standard) AddRoutes(above string, paths ...string) {
 		routes.Add(routes.Mounts[0], path, Route{Name: s.Root, Handler: s.handle, MaxURI: maxStandardURI})
 	}
 	failed := func(ctx *fasthttp.RequestCtx, status int, body string) { s.write(ctx, faultOfBody(status, body)) }
-	s.Lists.State.FaultForms = append(s.Lists.State.FaultForms, state.FaultForm{Root: above, Write: failed})
+	s.Lists.State.FaultForms = append(s.Lists.State.FaultForms, state.FaultForm{Root: strings.TrimSuffix(above, "/"), Write: failed})
 }
 
 // handle answers a request. Headers, pace and counts of refusals are those of lists.

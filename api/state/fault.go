@@ -20,15 +20,15 @@ func (s *State) AnswerFault(ctx *fasthttp.RequestCtx, status int, body string) {
 	reply.FaultHead.Begin(ctx)
 	s.FinishFault(ctx, status, body)
 	for _, form := range s.FaultForms {
-		path, _, _ := strings.Cut(reply.TextOf(ctx.Request.Header.RequestURI()), "?")
-		if strings.HasPrefix(path+"/", form.Root) {
+		rest, below := strings.CutPrefix(reply.TextOf(ctx.Request.Header.RequestURI()), form.Root)
+		if below && (rest == "" || rest[0] == '/' || rest[0] == '?') {
 			form.Write(ctx, status, body)
 		}
 	}
 }
 
 // FaultForm is how errors are written below a path, such as those of a standard: also those that
-// are found before the handler of the path is called. Root has a slash at its end.
+// are found before the handler of the path is called. Root has no slash at its end.
 type FaultForm struct {
 	Root  string
 	Write func(ctx *fasthttp.RequestCtx, status int, body string)
