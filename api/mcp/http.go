@@ -21,11 +21,7 @@ const MaxBody = 32 << 10
 // Handler answers messages over HTTP, each by itself, so that any replica can answer any of them.
 // base is the address of the service for a request.
 func (s *Server) Handler(base func(*fasthttp.RequestCtx) string) fasthttp.RequestHandler {
-	library := fasthttpadaptor.NewFastHTTPHandler(mcp.NewStreamableHTTPHandler(
-		func(*http.Request) *mcp.Server { return s.Server }, &mcp.StreamableHTTPOptions{
-			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxBody,
-			DisableLocalhostProtection: true, // Foreign is stricter
-		}))
+	library := s.library(MaxBody)
 	return func(ctx *fasthttp.RequestCtx) {
 		all, isBatch := readMessages(ctx.PostBody(), string(ctx.Request.Header.Peek("MCP-Protocol-Version")))
 		if !ctx.IsPost() {
@@ -47,6 +43,18 @@ func (s *Server) Handler(base func(*fasthttp.RequestCtx) string) fasthttp.Reques
 	}
 }
 
+// accepted are the forms of answers that the library wants to be accepted. It sends JSON.
+const accepted = "application/json, text/event-stream"
+
+// library is what answers single messages of at most so many bytes.
+func (s *Server) library(most int64) fasthttp.RequestHandler {
+	return fasthttpadaptor.NewFastHTTPHandler(mcp.NewStreamableHTTPHandler(
+		func(*http.Request) *mcp.Server { return s.Server }, &mcp.StreamableHTTPOptions{
+			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: most,
+			DisableLocalhostProtection: true, // Foreign is stricter
+		}))
+}
+
 // answer answers a message. What the library refuses as plain text becomes an error with the id.
 func (m *message) answer(ctx *fasthttp.RequestCtx, library fasthttp.RequestHandler, base string) (int, []byte) {
 	if m.fault != nil {
@@ -57,7 +65,7 @@ func (m *message) answer(ctx *fasthttp.RequestCtx, library fasthttp.RequestHandl
 	var own fasthttp.RequestCtx
 	own.Init(&ctx.Request, nil, nil)
 	own.Request.SetBody(m.text)
-	own.Request.Header.Set("Accept", "application/json, text/event-stream") // it wants both, and sends JSON
+	own.Request.Header.Set("Accept", accepted)
 	own.SetUserValue(baseKey{}, base)
 	library(&own)
 	status, body := own.Response.StatusCode(), bytes.TrimSpace(own.Response.Body())

@@ -40,7 +40,7 @@ when it starts, or forwards the messages to a replica that was started with serv
 				return err
 			}
 			defer done()
-			return offline.NewAgents(release).Run(cmd.Context(), mcp.Lines(os.Stdin, os.Stdout))
+			return offline.NewAgents(release).Lines(cmd.Context(), os.Stdin, os.Stdout)
 		},
 	}
 	fl := cmd.Flags()
