@@ -1,10 +1,9 @@
 package loader
 
 import (
-	"bytes"
 	"fmt"
+	"sort"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"hdqs/snapshot"
@@ -340,28 +339,6 @@ func (v *vector) text(i int) string {
 // int is the Int, Bool or Time at position i, NullInt for null.
 func (v *vector) int(i int) int64 { return v.ints[i] }
 
-// reason is why a value or a row is faulty; "" means that it is not. The texts are keys of the load
-// report.
-type reason string
-
-// The reasons of values.
-const (
-	badNumber   reason = "bad_number"
-	badFlag     reason = "bad_flag"
-	badDate     reason = "bad_date"
-	unknownEnum reason = "unknown_enum"
-	missing     reason = "missing_value"
-	tooLong     reason = "text_too_long"
-	outOfBounds reason = "out_of_bounds"
-	endFirst    reason = "end_before_start"
-)
-
-// unreadable reports whether there is no value to keep. After any other reason the value has been
-// set, and the caller decides.
-func (r reason) unreadable() bool {
-	return r == badNumber || r == badFlag || r == badDate || r == unknownEnum
-}
-
 // read parses a cell by the column's declaration and sets the value: an empty cell is null where
 // null is allowed and the empty text elsewhere. A reason that is not unreadable leaves a value set
 // (missing: null).
@@ -436,24 +413,48 @@ func (v *vector) readDecimal(cell []byte) reason {
 // hold reports whether f is within the limits; nil limits hold for every number.
 func (l *limits) hold(f float64) bool { return l == nil || l.from <= f && f <= l.to }
 
-// parseInt parses an integer of at most 18 digits; older files write it with a fraction of zeros,
-// as in 12.0.
-func parseInt(cell []byte) (int64, bool) {
-	digits, fraction, _ := bytes.Cut(cell, []byte{'.'})
-	if len(bytes.Trim(fraction, "0")) > 0 || len(bytes.TrimLeft(digits, "+-")) > 18 {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(string(digits), 10, 64)
-	return n, err == nil
+// origins are the lines that rows were read from. Rows mostly follow each other line by line: only
+// the first of such a run is kept.
+type origins struct {
+	files []string
+	runs  []originRun
+	next  int // the line that continues the last run
 }
 
-// parseFlag parses the three forms of booleans in files: Y/N, True/False, t/f, in any case.
-func parseFlag(cell []byte) (value, ok bool) {
-	switch strings.ToLower(string(cell)) {
-	case "y", "t", "true":
-		return true, true
-	case "n", "f", "false":
-		return false, true
+type originRun struct{ row, file, line uint32 }
+
+func (o *origins) add(row int, file string, line int) {
+	if n := len(o.files); n == 0 || o.files[n-1] != file {
+		o.files, o.next = append(o.files, file), 0
 	}
-	return false, false
+	if line != o.next {
+		o.runs = append(o.runs, originRun{uint32(row), uint32(len(o.files) - 1), uint32(line)})
+	}
+	o.next = line + 1
+}
+
+// of is the file and line of a row.
+func (o *origins) of(row uint32) string {
+	i := sort.Search(len(o.runs), func(i int) bool { return o.runs[i].row > row }) - 1
+	if i < 0 {
+		return "a row"
+	}
+	r := o.runs[i]
+	return fmt.Sprintf("%s:%d", o.files[r.file], r.line+row-r.row)
+}
+
+// classes number the values of one or more columns, so that rows are compared and sorted by small
+// integers. The class of row i is of[i] for a column of rows and of[codes[i]] for columns of a
+// group.
+type classes struct {
+	of    []uint32
+	codes []uint32 // nil for a column of rows
+	bound uint32   // above every class
+}
+
+func (c *classes) row(i uint32) uint32 {
+	if c.codes == nil {
+		return c.of[i]
+	}
+	return c.of[c.codes[i]]
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -137,13 +136,6 @@ func renumber(codes []uint32, n int) (used []uint32) {
 	return used
 }
 
-// duplicateRows counts the rows that were replaced by another one with the same key.
-type duplicateRows struct {
-	Identical int      `json:"identical"` // equal in every column
-	Different int      `json:"different"`
-	Examples  []string `json:"examples,omitempty"` // of the first different ones: where they are, and their key
-}
-
 // dropDuplicates gives the ids of the rows that stay, one of each key. It sorts them by the key, so
 // that such rows are neighbours. The columns of the key come in the sequence of the table's order,
 // which mostly has no others.
@@ -223,36 +215,6 @@ func (b *tableBuilder) differences(row, other uint32) (names []string) {
 	return names
 }
 
-// origins are the lines that rows were read from. Rows mostly follow each other line by line: only
-// the first of such a run is kept.
-type origins struct {
-	files []string
-	runs  []originRun
-	next  int // the line that continues the last run
-}
-
-type originRun struct{ row, file, line uint32 }
-
-func (o *origins) add(row int, file string, line int) {
-	if n := len(o.files); n == 0 || o.files[n-1] != file {
-		o.files, o.next = append(o.files, file), 0
-	}
-	if line != o.next {
-		o.runs = append(o.runs, originRun{uint32(row), uint32(len(o.files) - 1), uint32(line)})
-	}
-	o.next = line + 1
-}
-
-// of is the file and line of a row.
-func (o *origins) of(row uint32) string {
-	i := sort.Search(len(o.runs), func(i int) bool { return o.runs[i].row > row }) - 1
-	if i < 0 {
-		return "a row"
-	}
-	r := o.runs[i]
-	return fmt.Sprintf("%s:%d", o.files[r.file], r.line+row-r.row)
-}
-
 // classify numbers the distinct combinations of values of columns, n positions, by first
 // appearance.
 func classify(columns []*vector, n int) (of []uint32, bound uint32) {
@@ -315,22 +277,6 @@ func (b *tableBuilder) describeKey(row uint32) string {
 		words = append(words, name+"="+value)
 	}
 	return strings.Join(words, " ")
-}
-
-// classes number the values of one or more columns, so that rows are compared and sorted by small
-// integers. The class of row i is of[i] for a column of rows and of[codes[i]] for columns of a
-// group.
-type classes struct {
-	of    []uint32
-	codes []uint32 // nil for a column of rows
-	bound uint32   // above every class
-}
-
-func (c *classes) row(i uint32) uint32 {
-	if c.codes == nil {
-		return c.of[i]
-	}
-	return c.of[c.codes[i]]
 }
 
 // rank numbers the n values of a column in its sort order: numbers by value, texts by bytes, an

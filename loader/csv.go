@@ -51,19 +51,6 @@ type csvReader struct {
 	aheadErr error
 }
 
-// rowFault is a row that cannot be used; the rows around it can.
-type rowFault struct {
-	file   string
-	line   int
-	reason reason
-	detail string
-	byRule bool // left out by rule rather than for a defect
-}
-
-func (f *rowFault) Error() string {
-	return fmt.Sprintf("%s:%d: %s: %s", f.file, f.line, f.reason, f.detail)
-}
-
 // newCSV reads the header row. All wanted columns must be there; a column that is neither wanted
 // nor optional is listed in extra. A row of hashtags under the header is skipped.
 func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, error) {
@@ -485,15 +472,4 @@ func unescape(cell []byte) []byte {
 		}
 	}
 	return out
-}
-
-// clip shortens a text for a message, at the boundary of a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "..."
 }

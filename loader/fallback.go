@@ -2,42 +2,19 @@ package loader
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"hdqs/loader/catalogfile"
 	"hdqs/snapshot"
-	"hdqs/snapshot/store"
 )
 
 // A table that cannot be made as the catalog has it now is kept from the previous snapshot and
 // reported as stale: because a file cannot be used or is gone, or because the new table lost more
 // than half of its rows or all rows of a country. Then a fault upstream is more likely than a
 // change in the world.
-
-// Stale is a source whose present form could not be used. The snapshot has its last good form.
-type Stale struct {
-	Role  string    `json:"role"`
-	Path  string    `json:"path"` // the file, or the table that was kept whole
-	Why   string    `json:"why"`
-	Since time.Time `json:"since"` // time of the first load that could not use it
-}
-
-// StaleIn lists the sources of which a snapshot has an older form.
-func StaleIn(m *store.Manifest) ([]Stale, error) {
-	var state loadState
-	if len(m.State) == 0 {
-		return nil, nil
-	}
-	if err := json.Unmarshal(m.State, &state); err != nil {
-		return nil, fmt.Errorf("state in the manifest of snapshot %s: %w", m.ID, err)
-	}
-	return state.Stale, nil
-}
 
 // markStale reports a table or file of which the last good form is used. The caller holds result.mu
 // while roles are read concurrently.
@@ -140,16 +117,6 @@ func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
 // them. When one of them cannot be used, it is restored from the previous snapshot and the load
 // goes on as if the file still had its rows: what else is new is published.
 
-// listFault is why the list of a role cannot be used, and the file it is about, if it is about one.
-type listFault struct {
-	role, path string
-	why        error
-}
-
-func newListFault(role, path, format string, args ...any) *listFault {
-	return &listFault{role: role, path: path, why: fmt.Errorf("list "+role+": "+format, args...)}
-}
-
 // useFallback restores a list that has a fault from tables of the previous snapshot. Without such a
 // snapshot, the fault is the load's error.
 func (p *pass) useFallback(
@@ -193,131 +160,11 @@ func (l *load) notFetched(role string) *listFault {
 	return newListFault(role, "", "%s could not be fetched: %s", s.Path, s.Why)
 }
 
-// noRows is the fault of a list of places without a row that can be used. Each row of the catalog
-// is placed with it, so an empty one is as bad as none.
-func (p *pass) noRows(role string, rows int) *listFault {
-	files := p.load.catalog.files[role]
-	if rows > 0 || len(files) == 0 {
-		return nil
-	}
-	path := files[len(files)-1].path
-	return newListFault(role, path, "%s has no row that can be used", path)
-}
-
-// lostRows is the fault of a list that has less than half of its previous rows.
-func (l *load) lostRows(role, table string, rows int) *listFault {
-	if err := l.shrunk(table, rows); err != nil {
-		return newListFault(role, "", "%w", err)
-	}
-	return nil
-}
-
 // restoredColumns are those from which the lists of places are restored.
 var restoredColumns = map[string][]string{
 	"location": {"code", "name", periodStart, "has_hrp", "in_gho"},
 	"admin1":   {"code", "name", periodStart, "location_code"},
 	"admin2":   {"code", "name", periodStart, "location_code", "admin1_code"},
-}
-
-// restoreCountries rebuilds the list of locations from the table that was made of it.
-func (p *pass) restoreCountries(previous []*snapshot.TableData) error {
-	p.refs.units = newUnits()
-	for _, c := range countriesIn(previous[0]) {
-		if !p.refs.units.addCountry(c) {
-			return fmt.Errorf("table location has %q twice", c.code)
-		}
-	}
-	return nil
-}
-
-// countriesIn reads the table of locations.
-func countriesIn(data *snapshot.TableData) (countries []countryUnit) {
-	for row := range data.Rows {
-		countries = append(countries, countryUnit{
-			code: rowText(data, "code", row), name: rowText(data, "name", row), start: rowInt(data, periodStart, row),
-			hasHRP: rowInt(data, "has_hrp", row) == 1, inGHO: rowInt(data, "in_gho", row) == 1,
-		})
-	}
-	return countries
-}
-
-// restoreFlags gives countries whose flags cannot be read those of the previous snapshot. When one
-// of them is not in it, the list cannot be used.
-func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
-	const role, table = catalogfile.LocationRole, "location"
-	last := map[string]countryUnit{}
-	if p.load.previous.hasRows(table) {
-		data, err := p.load.previous.data(table, restoredColumns[table]...)
-		if err != nil {
-			return newListFault(role, "", "the flags of the previous snapshot: %w", err)
-		}
-		for _, c := range countriesIn(data) {
-			last[c.code] = c
-		}
-	}
-	for _, u := range unclear {
-		if _, ok := last[u.country]; !ok {
-			return newListFault(role, u.path, "%s: a flag is Y, N or empty, and there is no earlier one of %s",
-				u.text, u.country)
-		}
-	}
-	for _, u := range unclear {
-		u.set(&p.refs.units.countries[p.refs.units.countryOf[u.country]], last[u.country])
-	}
-	p.load.markStale(p.result, role, unclear[0].path, fmt.Errorf(
-		"%d flags are not Y, N or empty and those of the last snapshot are used; the first: %s",
-		len(unclear), unclear[0].text))
-	return nil
-}
-
-// restoreUnits rebuilds the list of units from the tables of both levels, each in the order of the
-// file that it was made from. Units of locations that are not listed any more are left out.
-func (p *pass) restoreUnits(previous []*snapshot.TableData) error {
-	p.refs.units = p.refs.units.withoutUnits()
-	for i, data := range previous {
-		for row := range data.Rows {
-			u := listedUnit{
-				level: i + 1, code: rowText(data, "code", row), name: rowText(data, "name", row),
-				country: rowText(data, "location_code", row), parent: rowText(data, "admin1_code", row),
-				start: rowInt(data, periodStart, row),
-			}
-			if _, known := p.refs.units.countryOf[u.country]; known {
-				p.refs.units.listed = append(p.refs.units.listed, u)
-			}
-		}
-	}
-	p.numberUnits()
-	return nil
-}
-
-// plan says, before any data theme is read, which lists of places a load uses: those of the
-// catalog, or those of the previous snapshot. Rows refer to places by number, and the numbers
-// follow from the lists. So a table that is kept from the previous snapshot is right only together
-// with the places it was made with.
-//
-// The plan begins with the lists of the catalog. It is revised when they would change a place's
-// number and some table is kept. Most reasons for keeping a table are known before themes are read:
-// a list that it is joined with is kept, a file could not be fetched, the catalog has no file of
-// the role. Two reasons appear only while a theme is read: a file that is broken further down, and
-// a table that lost more than half of its rows. Then the themes are read a second time.
-type plan struct {
-	keptLocations error // why the previous list of locations is used; nil when it is not
-	keptUnits     error // why the previous list of units is used
-}
-
-// revised reports whether the plan uses lists of the previous snapshot.
-func (p plan) revised() bool { return p.keptUnits != nil }
-
-// kept is why the plan uses the previous list of a role, nil when it does not.
-func (p plan) kept(role string) *listFault {
-	why := p.keptUnits
-	if role == catalogfile.LocationRole {
-		why = p.keptLocations
-	}
-	if why == nil {
-		return nil
-	}
-	return &listFault{role: role, why: why}
 }
 
 // revise is the plan for a load that keeps a table although one of the tables of places changes.
@@ -365,14 +212,4 @@ func (p *pass) foreseeKept() {
 			p.result.keptPlaced = th.table.name
 		}
 	}
-}
-
-// hasPlaces reports whether rows of the table refer to places by number.
-func (t *table) hasPlaces() bool {
-	for _, c := range t.columns {
-		if c.name == "location_ref" || c.name == "origin_location_ref" {
-			return true
-		}
-	}
-	return false
 }

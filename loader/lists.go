@@ -3,50 +3,11 @@ package loader
 import (
 	"cmp"
 	"context"
-	"embed"
 	"fmt"
 	"unicode/utf8"
 
 	"hdqs/loader/catalogfile"
-)
-
-// embedded are the lists that a catalog may leave out: codes and names are facts, kept as the
-// taxonomy has them.
-//
-//go:embed reference/*.csv
-var embedded embed.FS
-
-// builtInRows are added to a list unless it has their code: the incumbent's own additions.
-var builtInRows = map[string][][2]string{
-	"org-type": {{"501", "Civil Society"}, {"502", "Observer"}, {"503", "Development Programme"}, {"504", "Local NGO"}},
-	"sector": {
-		{"Cash", "Cash programming"},
-		{"Hum", "Humanitarian assistance (unspecified)"},
-		{"Multi", "Multi-sector (unspecified)"},
-		{"Intersectoral", "Intersectoral"},
-	},
-}
-
-// Columns of the list of locations.
-const (
-	headerISO3      = "ISO 3166-1 Alpha 3-Codes"
-	headerM49       = "M49 English"
-	headerPreferred = "Preferred Term"
-	headerHRP       = "Has HRP"
-	headerGHO       = "In GHO"
-	headerStart     = "Reference Period Start"
-)
-
-// The columns of the two lists of places.
-var (
-	locationHeaders = []string{headerISO3, headerPreferred, headerM49, headerHRP, headerGHO, headerStart}
-	unitHeaders     = []string{"Location", "Admin Level", "P-Code", "Name", "Parent P-Code", "Valid from date"}
-)
-
-// Longest texts of a place, in characters.
-const (
-	maxPlaceCode = 128
-	maxPlaceName = 512
+	"hdqs/snapshot"
 )
 
 // readLocations reads the list of locations: the rows of the taxonomy that have an ISO code, in its
@@ -66,6 +27,65 @@ func (p *pass) readLocations(ctx context.Context) error {
 		fault = cmp.Or(p.noRows(role, rows), p.load.lostRows(role, table, rows))
 	}
 	return p.useFallback(ctx, fault, p.restoreCountries, table)
+}
+
+// readUnits reads the list of administrative units. They are numbered when the whole list has been
+// read, since parents may follow their children.
+func (p *pass) readUnits(ctx context.Context) error {
+	const role = catalogfile.UnitRole
+	files := p.load.catalog.files[role]
+	fault := cmp.Or(p.plan.kept(role), p.load.notFetched(role))
+	if fault == nil && len(files) == 0 && !p.load.opts.AllowNoPCodes {
+		fault = &listFault{role: role, why: fmt.Errorf(
+			"catalog %s has no reference/pcodes.csv: every row would fall to its country; "+
+				"--allow-no-pcodes loads all the same", p.load.catalog.name)}
+	}
+	if fault == nil {
+		fault = p.readList(ctx, role, &unitReader{listReader: listReader{headers: unitHeaders, units: p.refs.units}})
+	}
+	if fault == nil {
+		p.numberUnits()
+		if len(files) > 0 {
+			real := p.refs.units.real
+			if !p.load.opts.AllowNoPCodes {
+				fault = p.noRows(role, real[1])
+			}
+			fault = cmp.Or(fault, p.load.lostRows(role, "admin1", real[1]), p.load.lostRows(role, "admin2", real[2]))
+		}
+	}
+	return p.useFallback(ctx, fault, p.restoreUnits, "admin1", "admin2")
+}
+
+// readList reads the files of a list of places.
+func (p *pass) readList(ctx context.Context, role string, to rowReader) *listFault {
+	for _, file := range p.load.catalog.files[role] {
+		wanted, _, _ := headersOf(role)
+		report, err := p.load.scan(ctx, file, wanted, nil, to)
+		if err != nil {
+			return newListFault(role, file.path, "%w", err)
+		}
+		p.result.report.Resources = append(p.result.report.Resources, report)
+	}
+	return nil
+}
+
+// noRows is the fault of a list of places without a row that can be used. Each row of the catalog
+// is placed with it, so an empty one is as bad as none.
+func (p *pass) noRows(role string, rows int) *listFault {
+	files := p.load.catalog.files[role]
+	if rows > 0 || len(files) == 0 {
+		return nil
+	}
+	path := files[len(files)-1].path
+	return newListFault(role, path, "%s has no row that can be used", path)
+}
+
+// lostRows is the fault of a list that has less than half of its previous rows.
+func (l *load) lostRows(role, table string, rows int) *listFault {
+	if err := l.shrunk(table, rows); err != nil {
+		return newListFault(role, "", "%w", err)
+	}
+	return nil
 }
 
 // listReader finds the columns of a list of places.
@@ -96,6 +116,12 @@ func (l *listReader) distinctHeld() int { return l.rowsHeld() * placeMemory }
 
 // cell is the value of the column at this position of headers.
 func (l *listReader) cell(i int) []byte { return l.csv.cells[l.at[i]] }
+
+// Longest texts of a place, in characters.
+const (
+	maxPlaceCode = 128
+	maxPlaceName = 512
+)
 
 type locationReader struct {
 	listReader
@@ -150,33 +176,6 @@ func (l *locationReader) readRow() *rowFault {
 		inGHO:  l.readFlag(4, code, func(c *countryUnit, last countryUnit) { c.inGHO = last.inGHO }),
 	})
 	return nil
-}
-
-// readUnits reads the list of administrative units. They are numbered when the whole list has been
-// read, since parents may follow their children.
-func (p *pass) readUnits(ctx context.Context) error {
-	const role = catalogfile.UnitRole
-	files := p.load.catalog.files[role]
-	fault := cmp.Or(p.plan.kept(role), p.load.notFetched(role))
-	if fault == nil && len(files) == 0 && !p.load.opts.AllowNoPCodes {
-		fault = &listFault{role: role, why: fmt.Errorf(
-			"catalog %s has no reference/pcodes.csv: every row would fall to its country; "+
-				"--allow-no-pcodes loads all the same", p.load.catalog.name)}
-	}
-	if fault == nil {
-		fault = p.readList(ctx, role, &unitReader{listReader: listReader{headers: unitHeaders, units: p.refs.units}})
-	}
-	if fault == nil {
-		p.numberUnits()
-		if len(files) > 0 {
-			real := p.refs.units.real
-			if !p.load.opts.AllowNoPCodes {
-				fault = p.noRows(role, real[1])
-			}
-			fault = cmp.Or(fault, p.load.lostRows(role, "admin1", real[1]), p.load.lostRows(role, "admin2", real[2]))
-		}
-	}
-	return p.useFallback(ctx, fault, p.restoreUnits, "admin1", "admin2")
 }
 
 type unitReader struct {
@@ -239,27 +238,126 @@ func (p *pass) numberUnits() {
 	}
 }
 
-// readList reads the files of a list of places.
-func (p *pass) readList(ctx context.Context, role string, to rowReader) *listFault {
-	for _, file := range p.load.catalog.files[role] {
-		wanted, _, _ := headersOf(role)
-		report, err := p.load.scan(ctx, file, wanted, nil, to)
-		if err != nil {
-			return newListFault(role, file.path, "%w", err)
+// restoreCountries rebuilds the list of locations from the table that was made of it.
+func (p *pass) restoreCountries(previous []*snapshot.TableData) error {
+	p.refs.units = newUnits()
+	for _, c := range countriesIn(previous[0]) {
+		if !p.refs.units.addCountry(c) {
+			return fmt.Errorf("table location has %q twice", c.code)
 		}
-		p.result.report.Resources = append(p.result.report.Resources, report)
 	}
 	return nil
 }
 
-// useEmbedded takes the embedded copies of the lists that the catalog lacks.
-func (l *load) useEmbedded() {
-	for _, role := range []string{catalogfile.LocationRole, "org-type", "sector"} {
-		if len(l.catalog.files[role]) == 0 {
-			l.catalog.files[role] = []resourceFile{{role: role, path: "reference/" + role + ".csv", embedded: true}}
-			l.report.Notes = append(l.report.Notes, "reference/"+role+".csv is missing; the embedded copy is used")
+// countriesIn reads the table of locations.
+func countriesIn(data *snapshot.TableData) (countries []countryUnit) {
+	for row := range data.Rows {
+		countries = append(countries, countryUnit{
+			code: rowText(data, "code", row), name: rowText(data, "name", row), start: rowInt(data, periodStart, row),
+			hasHRP: rowInt(data, "has_hrp", row) == 1, inGHO: rowInt(data, "in_gho", row) == 1,
+		})
+	}
+	return countries
+}
+
+// restoreFlags gives countries whose flags cannot be read those of the previous snapshot. When one
+// of them is not in it, the list cannot be used.
+func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
+	const role, table = catalogfile.LocationRole, "location"
+	last := map[string]countryUnit{}
+	if p.load.previous.hasRows(table) {
+		data, err := p.load.previous.data(table, restoredColumns[table]...)
+		if err != nil {
+			return newListFault(role, "", "the flags of the previous snapshot: %w", err)
+		}
+		for _, c := range countriesIn(data) {
+			last[c.code] = c
 		}
 	}
+	for _, u := range unclear {
+		if _, ok := last[u.country]; !ok {
+			return newListFault(role, u.path, "%s: a flag is Y, N or empty, and there is no earlier one of %s",
+				u.text, u.country)
+		}
+	}
+	for _, u := range unclear {
+		u.set(&p.refs.units.countries[p.refs.units.countryOf[u.country]], last[u.country])
+	}
+	p.load.markStale(p.result, role, unclear[0].path, fmt.Errorf(
+		"%d flags are not Y, N or empty and those of the last snapshot are used; the first: %s",
+		len(unclear), unclear[0].text))
+	return nil
+}
+
+// restoreUnits rebuilds the list of units from the tables of both levels, each in the order of the
+// file that it was made from. Units of locations that are not listed any more are left out.
+func (p *pass) restoreUnits(previous []*snapshot.TableData) error {
+	p.refs.units = p.refs.units.withoutUnits()
+	for i, data := range previous {
+		for row := range data.Rows {
+			u := listedUnit{
+				level: i + 1, code: rowText(data, "code", row), name: rowText(data, "name", row),
+				country: rowText(data, "location_code", row), parent: rowText(data, "admin1_code", row),
+				start: rowInt(data, periodStart, row),
+			}
+			if _, known := p.refs.units.countryOf[u.country]; known {
+				p.refs.units.listed = append(p.refs.units.listed, u)
+			}
+		}
+	}
+	p.numberUnits()
+	return nil
+}
+
+// tables makes the three tables of places. Placeholders are not in them.
+func (u *units) tables() (location, admin1, admin2 *tableBuilder) {
+	location = newTableBuilder(tableNamed("location"))
+	admin1, admin2 = newTableBuilder(tableNamed("admin1")), newTableBuilder(tableNamed("admin2"))
+	for i, c := range u.countries {
+		setUnit(location, int32(i), c.code, c.name, c.start)
+		location.column("has_hrp").setBool(c.hasHRP)
+		location.column("in_gho").setBool(c.inGHO)
+		location.commit()
+	}
+	for i, a := range u.level1[:u.real[1]] {
+		setUnit(admin1, int32(i), a.code, a.name, a.start)
+		u.setCountry(admin1, a.country)
+		admin1.commit()
+	}
+	for i, a := range u.level2[:u.real[2]] {
+		setUnit(admin2, int32(i), a.code, a.name, a.start)
+		u.setCountry(admin2, a.country)
+		g, p := admin2.group("admin1"), u.level1[a.parent]
+		g.put(fmt.Append(nil, a.parent), func() {
+			g.column("admin1_ref").setInt(ref(a.parent))
+			g.column("admin1_code").setString(p.code)
+			g.column("admin1_name").setString(p.name)
+		})
+		admin2.commit()
+	}
+	return location, admin1, admin2
+}
+
+// setUnit sets the columns that the three tables of places share. Periods have no end.
+func setUnit(a *tableBuilder, at int32, code, name string, start int64) {
+	a.column("id").setInt(ref(at))
+	a.column("code").setString(code)
+	a.column("name").setString(name)
+	a.column("from_cods").setBool(true)
+	g := a.group("period")
+	g.put(fmt.Append(nil, start), func() {
+		g.column(periodStart).setInt(start)
+		g.column(periodEnd).setNull()
+	})
+}
+
+func (u *units) setCountry(a *tableBuilder, country int32) {
+	g, c := a.group("location"), u.countries[country]
+	g.put([]byte(c.code), func() {
+		g.column("location_ref").setInt(ref(country))
+		g.column("location_code").setString(c.code)
+		g.column("location_name").setString(c.name)
+	})
 }
 
 // newJoinTable makes the rows of a list findable, the last of each key, and adds the built-in rows.
@@ -288,4 +386,15 @@ func newJoinTable(th *theme, rows *tableBuilder) *joinTable {
 		rows.commit()
 	}
 	return t
+}
+
+// builtInRows are added to a list unless it has their code: the incumbent's own additions.
+var builtInRows = map[string][][2]string{
+	"org-type": {{"501", "Civil Society"}, {"502", "Observer"}, {"503", "Development Programme"}, {"504", "Local NGO"}},
+	"sector": {
+		{"Cash", "Cash programming"},
+		{"Hum", "Humanitarian assistance (unspecified)"},
+		{"Multi", "Multi-sector (unspecified)"},
+		{"Intersectoral", "Intersectoral"},
+	},
 }

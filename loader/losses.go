@@ -12,64 +12,6 @@ import (
 	"hdqs/snapshot"
 )
 
-// Fall is a table that has fewer rows than before, or none of a country that it had.
-type Fall struct {
-	Table     string   `json:"table"`
-	Before    int      `json:"rows_before"`
-	Rows      int      `json:"rows"`
-	Countries []string `json:"countries,omitempty"` // that have no row any more
-	Allowed   bool     `json:"allowed,omitempty"`   // by --allow-shrink
-}
-
-// String describes the fall for people.
-func (f Fall) String() string {
-	s := fmt.Sprintf("%s: %d rows, %d before", f.Table, f.Rows, f.Before)
-	if len(f.Countries) > 0 {
-		s += "; none any more of " + someOf(f.Countries, mostNames)
-	}
-	if f.Allowed {
-		s += " (allowed)"
-	}
-	return s
-}
-
-// matters reports whether a fall makes the load partial: tables are corrected each day, so less
-// than a row in a hundred may go.
-func (f Fall) matters() bool {
-	return !f.Allowed && (100*f.Rows < 99*f.Before || len(f.Countries) > 0)
-}
-
-// AllRoles names every role where roles are listed.
-const AllRoles = "all"
-
-// Roles are the roles that losses can be allowed for.
-func Roles() []string {
-	roles := []string{catalogfile.PackageRole}
-	for _, th := range themes {
-		if th.role != "" {
-			roles = append(roles, th.role)
-		}
-	}
-	return roles
-}
-
-func roleOf(table string) string {
-	for _, th := range themes {
-		if th.table.name == table && th.role != "" {
-			return th.role
-		}
-	}
-	if table == "admin2" {
-		return catalogfile.UnitRole
-	}
-	return catalogfile.PackageRole
-}
-
-// mayShrink reports whether the operator has allowed a role to lose files and rows.
-func (o *Options) mayShrink(role string) bool {
-	return slices.Contains(o.AllowShrink, role) || slices.Contains(o.AllowShrink, AllRoles)
-}
-
 // lostFiles is the error of a role that lacks a file of the last snapshot, or of which a file lost
 // more than half of its rows. A file is known by its id, its name or its bytes; that of a role with
 // one file may have any name.
@@ -115,27 +57,6 @@ func (l *load) lostCountries(th *theme, data *snapshot.TableData) error {
 		th.table.name, someOf(lost, mostNames), th.role)
 }
 
-// isCountry reports whether a column has codes of countries. A dictionary holds only texts that
-// rows use.
-func isCountry(name string, kind snapshot.Kind) bool {
-	return kind == snapshot.Text && strings.HasSuffix(name, "location_code")
-}
-
-// countriesOf are the codes of the countries that a table has rows of.
-func countriesOf(data *snapshot.TableData) []string {
-	var codes []string
-	columns := data.Columns
-	for _, g := range data.Groups {
-		columns = slices.Concat(columns, g.Columns)
-	}
-	for i := range columns {
-		if isCountry(columns[i].Name, columns[i].Kind) {
-			codes = append(codes, columns[i].Values...)
-		}
-	}
-	return codes
-}
-
 // countriesLost are the countries of a table of the previous snapshot that are not among the
 // present ones, none if that table cannot be read: a damaged store must not stop the load that
 // repairs it.
@@ -179,17 +100,6 @@ func (l *load) compareRows(r *result) {
 			r.report.Fell = append(r.report.Fell, fall)
 		}
 	}
-}
-
-// String describes the counts for people.
-func (m MisplacedRows) String() string {
-	return fmt.Sprintf("%d rows with unknown codes and %d above their level", m.UnknownCodes, m.AboveLevel)
-}
-
-// grewFrom reports whether one of the counts grew by a tenth and ten rows at least.
-func (m MisplacedRows) grewFrom(old MisplacedRows) bool {
-	grew := func(now, before int) bool { return now-before >= 10 && 10*(now-before) >= before }
-	return grew(m.UnknownCodes, old.UnknownCodes) || grew(m.AboveLevel, old.AboveLevel)
 }
 
 // compareMisplaced adds a fault to a file for each country of which more rows are misplaced than
@@ -243,16 +153,6 @@ func (l *load) lostUnits(r *result, role, country string) bool {
 		}
 	}
 	return false
-}
-
-const mostNames = 20 // in a message
-
-// someOf lists the first of many names.
-func someOf(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // Losses are the lines about what the snapshot lacks, has in an older form, or may have wrong.

@@ -6,19 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
-	"hdqs/snapshot"
+	"hdqs/loader/catalogfile"
 )
-
-// pass reads the catalog once under a plan.
-type pass struct {
-	load   *load
-	plan   plan
-	refs   references
-	broken map[string]error // roles of lists that are kept from the previous snapshot, and why
-	result *result
-}
 
 // readCatalog loads a directory catalog: the lists that others join first, then the themes
 // concurrently, then the tables that follow from all of them.
@@ -133,33 +122,6 @@ func (p *pass) putDerived() error {
 	return p.putAvailability()
 }
 
-// largestFirst does work on all items, at most parallel of them at a time, the largest first so
-// that the last ones to end are small. The first error cancels the rest.
-func largestFirst[T any](
-	ctx context.Context, parallel int, items []T, size func(T) int64, work func(context.Context, T) error,
-) error {
-	bySize := func(a, b T) int { return cmp.Compare(size(b), size(a)) }
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
-	for _, item := range slices.SortedStableFunc(slices.Values(items), bySize) {
-		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			return snapshot.Guard(func() error { return work(ctx, item) })
-		})
-	}
-	return group.Wait()
-}
-
-// roleRows is what came of reading a role.
-type roleRows struct {
-	rows      *tableBuilder
-	uses      sourceUses
-	resources []*ResourceReport
-	refused   []Refusal
-}
-
 // readRole reads all files of a role. A file that cannot be read to its end is refused as a whole:
 // the role is read again without it, so that none of its rows are left in the table.
 func (p *pass) readRole(ctx context.Context, th *theme) (*roleRows, error) {
@@ -246,4 +208,14 @@ func (p *pass) putAvailability() error {
 	return p.result.put(availabilityTable(entries, func(resource string) int64 {
 		return p.result.state.Resources[resource].Since.UnixMicro()
 	}), duplicateRows{})
+}
+
+// useEmbedded takes the embedded copies of the lists that the catalog lacks.
+func (l *load) useEmbedded() {
+	for _, role := range []string{catalogfile.LocationRole, "org-type", "sector"} {
+		if len(l.catalog.files[role]) == 0 {
+			l.catalog.files[role] = []resourceFile{{role: role, path: "reference/" + role + ".csv", embedded: true}}
+			l.report.Notes = append(l.report.Notes, "reference/"+role+".csv is missing; the embedded copy is used")
+		}
+	}
 }

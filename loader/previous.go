@@ -1,19 +1,14 @@
 package loader
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"hdqs/snapshot"
@@ -150,58 +145,6 @@ func columnDataOf(c *snapshot.Column) snapshot.ColumnData {
 	return d
 }
 
-// reuse keeps the table of a role whose files, and all that they are joined with, are those that it
-// was made from.
-func (p *pass) reuse(ctx context.Context, th *theme) (kept bool, err error) {
-	was, files := p.load.previous.state.Roles[th.role], p.load.catalog.files[th.role]
-	old, ok := p.load.previous.table(th.table.name)
-	joins := p.result.state.Joins
-	if !ok || joins == "" || joins != p.load.previous.state.Joins || len(was.Files) == 0 || was.Kept ||
-		len(was.Files) != len(files) {
-		return false, nil
-	}
-	for i, f := range files {
-		same, err := p.load.sameFile(ctx, f, was.Files[i])
-		if !same || err != nil {
-			return false, err
-		}
-	}
-	entries, err := p.load.previous.available(th.table.name)
-	if err != nil {
-		return false, nil // a damaged store must not stop the load that repairs it
-	}
-	r := p.result
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, f := range was.Files {
-		report := *f.Report
-		report.Reused = true
-		r.report.Resources = append(r.report.Resources, &report)
-	}
-	r.keepTheme(th, old, entries, was)
-	return true, nil
-}
-
-// sameFile reports whether a file has the bytes that it had. One that cannot be read has not:
-// reading it again will show why.
-func (s *scanner) sameFile(ctx context.Context, f resourceFile, was fileState) (bool, error) {
-	info, err := fs.Stat(s.catalog.holder(f), f.path)
-	if err != nil || f.path != was.Path || f.id != was.ID || info.Size() != was.Size {
-		return false, ctx.Err()
-	}
-	if s.verified && f.sha256 != "" && !f.embedded {
-		return f.sha256 == was.SHA256, ctx.Err()
-	}
-	from, err := s.catalog.openFile(f)
-	if err != nil {
-		return false, ctx.Err()
-	}
-	defer from.close()
-	sum, err := from.finish() // reads it to its end
-	s.progress.move(from)
-	return err == nil && sum == was.SHA256, ctx.Err()
-}
-
 // loadState is what a load leaves for the next one. It is kept in the manifest.
 type loadState struct {
 	Joins     string                   `json:"joins,omitempty"`
@@ -246,10 +189,6 @@ type useState struct {
 	Sum      string `json:"sum"`
 }
 
-// maxRemembered bounds the state in a manifest; a catalog with more resources is read anew each
-// time.
-const maxRemembered = 100_000
-
 func sumText(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
 func (u useState) sum() uint64 {
@@ -257,74 +196,33 @@ func (u useState) sum() uint64 {
 	return sum
 }
 
-func (r *result) stateText() (json.RawMessage, error) {
-	n := len(r.state.Resources)
-	for _, r := range r.state.Roles {
-		n += len(r.Uses)
-	}
-	if n > maxRemembered {
-		r.note(fmt.Sprintf("%d resources are too many to remember; the next load reads everything anew", n))
+// StaleIn lists the sources of which a snapshot has an older form.
+func StaleIn(m *store.Manifest) ([]Stale, error) {
+	var state loadState
+	if len(m.State) == 0 {
 		return nil, nil
 	}
-	return json.Marshal(r.state)
+	if err := json.Unmarshal(m.State, &state); err != nil {
+		return nil, fmt.Errorf("state in the manifest of snapshot %s: %w", m.ID, err)
+	}
+	return state.Stale, nil
 }
 
-// programSum identifies this build of the program: a table that another build made is not reused.
-var programSum = sync.OnceValue(func() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
+// kept are the uses by rows that are in the finished table: a resource whose rows all gave way to
+// others is left out.
+func (uses sourceUses) kept(data *snapshot.TableData) []useState {
+	inTable := map[string]bool{}
+	for _, id := range columnData(data.Columns, "resource_catalog_id").Values {
+		inTable[id] = true
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
-})
-
-// sumJoins sums up what a data table depends on beside its own files: the lists, the resource of
-// the national risk index, the program. An empty sum means that no table can be reused.
-func (p *pass) sumJoins() {
-	r := p.result
-	program := programSum()
-	if program == "" || p.load.opts.StrictResources || len(r.report.Refused)+len(p.broken) > 0 {
-		return
-	}
-	h := sha256.New()
-	fmt.Fprintln(h, program)
-	if risk := p.refs.packages.riskResource(); risk != nil {
-		fmt.Fprintln(h, p.refs.packages.risk.ID, risk.ID)
-	}
-	for _, f := range r.report.Resources { // in a fixed order, as lists are read one after the other
-		fmt.Fprintln(h, f.Role, f.SHA256)
-	}
-	r.state.Joins = hex.EncodeToString(h.Sum(nil))
-}
-
-// remember keeps what a table was made from. A role with a refused file is read again by the next
-// load.
-func (p *pass) remember(th *theme, out *roleRows, uses []useState, found duplicateRows) {
-	s := roleState{Uses: uses, Duplicates: found, Kept: len(out.refused) > 0}
-	files := p.load.catalog.files[th.role]
-	for _, r := range out.resources {
-		i := slices.IndexFunc(files, func(f resourceFile) bool { return f.path == r.Path })
-		timeless := *r
-		timeless.Seconds = 0 // equal loads have equal manifests
-		s.Files = append(s.Files, fileState{
-			Path: r.Path, ID: files[i].id, Size: r.Bytes, SHA256: r.SHA256, Report: &timeless,
-		})
-	}
-	p.result.mu.Lock()
-	defer p.result.mu.Unlock()
-	for _, t := range p.result.report.Tables {
-		if t.Table == th.table.name {
-			s.FormulaTexts = t.FormulaTexts
+	var out []useState
+	for _, u := range uses {
+		if inTable[u.resource] {
+			out = append(out, useState{Dataset: u.dataset, Resource: u.resource, Rows: u.rows, Sum: sumText(u.sum)})
 		}
 	}
-	p.result.state.Roles[th.role] = s
+	slices.SortFunc(out, func(a, b useState) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Dataset, b.Dataset))
+	})
+	return out
 }

@@ -3,44 +3,13 @@ package loader
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 )
-
-// The reasons of rows. Those of single values are in builder.go.
-const (
-	raggedRow       reason = "ragged_row"
-	rowTooLong      reason = "row_too_long"
-	blankError      reason = "blank_error"
-	invalidUTF8     reason = "invalid_utf8"
-	misplacedQuote  reason = "misplaced_quote"
-	unknownLocation reason = "unknown_location"
-	unknownParent   reason = "unknown_parent"
-	unknownLevel    reason = "unknown_level"
-	unknownResource reason = "unknown_resource"
-	unknownListed   reason = "not_in_list" // an organisation, sector, market or commodity that its list does not have
-	noCode          reason = "no_code"
-	codeTwice       reason = "code_twice"
-	otherCountry    reason = "code_of_another_country"
-	tooEarly        reason = "period_before_1900"
-	tooLate         reason = "period_too_far_ahead"
-	ageIsDate       reason = "age_is_a_date"
-	agesReversed    reason = "ages_out_of_order"
-
-	// Of rows that are kept.
-	noErrorWord  reason = "error_says_none"      // the column error has a word such as nan or false
-	aboveLevel   reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
-	otherParent  reason = "admin1_is_not_parent" // of the unit of level 2
-	unknownCode  reason = "unknown_code"
-	duplicateRow reason = "different_duplicate" // kept only in dumps
-)
-
-// maxExamples is how many examples of each reason a report keeps.
-const maxExamples = 5
 
 // Report is what a load did, for people and for programs. Field names are stable.
 type Report struct {
@@ -99,6 +68,14 @@ type RowCounts struct {
 	Kept    int `json:"kept"`
 }
 
+func (c *RowCounts) add(d RowCounts) {
+	c.Read += d.Read
+	c.InError += d.InError
+	c.Dropped += d.Dropped
+	c.Skipped += d.Skipped
+	c.Kept += d.Kept
+}
+
 // ResourceReport is what a load did with one file.
 type ResourceReport struct {
 	Role    string    `json:"role"`
@@ -139,6 +116,17 @@ type MisplacedRows struct {
 	AboveLevel   int `json:"above_level"`
 }
 
+// String describes the counts for people.
+func (m MisplacedRows) String() string {
+	return fmt.Sprintf("%d rows with unknown codes and %d above their level", m.UnknownCodes, m.AboveLevel)
+}
+
+// grewFrom reports whether one of the counts grew by a tenth and ten rows at least.
+func (m MisplacedRows) grewFrom(old MisplacedRows) bool {
+	grew := func(now, before int) bool { return now-before >= 10 && 10*(now-before) >= before }
+	return grew(m.UnknownCodes, old.UnknownCodes) || grew(m.AboveLevel, old.AboveLevel)
+}
+
 // Examples counts something and keeps its first occurrences, as file:line and the value.
 type Examples struct {
 	Count    int      `json:"count"`
@@ -160,6 +148,61 @@ type TableReport struct {
 	// FormulaTexts are the columns with texts that begin with =, +, -, @, a tab or a CR. Such rows
 	// are kept as they are.
 	FormulaTexts []formulaTexts `json:"formula_texts,omitempty"`
+}
+
+// duplicateRows counts the rows that were replaced by another one with the same key.
+type duplicateRows struct {
+	Identical int      `json:"identical"` // equal in every column
+	Different int      `json:"different"`
+	Examples  []string `json:"examples,omitempty"` // of the first different ones: where they are, and their key
+}
+
+// formulaTexts counts the rows of one column whose text begins like a formula of a spreadsheet. The
+// text is served as it is, in CSV too, where a spreadsheet that opens the file may run it.
+type formulaTexts struct {
+	Column string `json:"column"`
+	Rows   int    `json:"rows"`
+	First  string `json:"first"` // the first such text
+}
+
+// Stale is a source whose present form could not be used. The snapshot has its last good form.
+type Stale struct {
+	Role  string    `json:"role"`
+	Path  string    `json:"path"` // the file, or the table that was kept whole
+	Why   string    `json:"why"`
+	Since time.Time `json:"since"` // time of the first load that could not use it
+}
+
+// Fall is a table that has fewer rows than before, or none of a country that it had.
+type Fall struct {
+	Table     string   `json:"table"`
+	Before    int      `json:"rows_before"`
+	Rows      int      `json:"rows"`
+	Countries []string `json:"countries,omitempty"` // that have no row any more
+	Allowed   bool     `json:"allowed,omitempty"`   // by --allow-shrink
+}
+
+// String describes the fall for people.
+func (f Fall) String() string {
+	s := fmt.Sprintf("%s: %d rows, %d before", f.Table, f.Rows, f.Before)
+	if len(f.Countries) > 0 {
+		s += "; none any more of " + someOf(f.Countries, mostNames)
+	}
+	if f.Allowed {
+		s += " (allowed)"
+	}
+	return s
+}
+
+// matters reports whether a fall makes the load partial: tables are corrected each day, so less
+// than a row in a hundred may go.
+func (f Fall) matters() bool {
+	return !f.Allowed && (100*f.Rows < 99*f.Before || len(f.Countries) > 0)
+}
+
+// refuse reports a file or table that is not used.
+func (r *Report) refuse(role, path string, err error) {
+	r.Refused = append(r.Refused, Refusal{Role: role, Path: path, Why: err.Error()})
 }
 
 func (r *ResourceReport) drop(f *rowFault) {
@@ -195,6 +238,9 @@ func (r *ResourceReport) unknownCode(line int, code string) {
 
 func (r *ResourceReport) note(text string) { r.Notes = append(r.Notes, text) }
 
+// maxExamples is how many examples of each reason a report keeps.
+const maxExamples = 5
+
 func count(m *map[string]*Examples, f *rowFault) {
 	if *m == nil {
 		*m = map[string]*Examples{}
@@ -210,19 +256,6 @@ func count(m *map[string]*Examples, f *rowFault) {
 	}
 }
 
-func (c *RowCounts) add(d RowCounts) {
-	c.Read += d.Read
-	c.InError += d.InError
-	c.Dropped += d.Dropped
-	c.Skipped += d.Skipped
-	c.Kept += d.Kept
-}
-
-// refuse reports a file or table that is not used.
-func (r *Report) refuse(role, path string, err error) {
-	r.Refused = append(r.Refused, Refusal{Role: role, Path: path, Why: err.Error()})
-}
-
 // reasons are the keys of a count, most frequent first.
 func reasons(m map[string]*Examples) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
@@ -230,229 +263,64 @@ func reasons(m map[string]*Examples) []string {
 	})
 }
 
-func (r *Report) clone() *Report {
-	c := *r
-	c.Refused, c.Stale, c.Notes = slices.Clone(r.Refused), slices.Clone(r.Stale), slices.Clone(r.Notes)
-	c.MissingRoles = slices.Clone(r.MissingRoles)
-	c.Resources, c.Tables = slices.Clone(r.Resources), slices.Clone(r.Tables)
-	return &c
+// reason is why a value or a row is faulty; "" means that it is not. The texts are keys of the load
+// report.
+type reason string
+
+// unreadable reports whether there is no value to keep. After any other reason the value has been
+// set, and the caller decides.
+func (r reason) unreadable() bool {
+	return r == badNumber || r == badFlag || r == badDate || r == unknownEnum
 }
 
-// finish sorts the report, whose parts were added as tables became ready, and sums it up.
-func (r *Report) finish() {
-	slices.SortStableFunc(r.Resources, func(a, b *ResourceReport) int { return strings.Compare(a.Path, b.Path) })
-	slices.SortStableFunc(r.Refused, func(a, b Refusal) int { return strings.Compare(a.Path, b.Path) })
-	slices.Sort(r.MissingRoles)
-	position := map[string]int{}
-	for i, t := range tables {
-		position[t.name] = i
-	}
-	slices.SortStableFunc(r.Tables, func(a, b TableReport) int { return position[a.Table] - position[b.Table] })
-	for _, f := range r.Resources {
-		r.Rows.add(f.Rows)
-	}
-	r.setPartial()
-}
-
-func (r *Report) setPartial() {
-	faults := len(r.Refused) + len(r.Stale) + len(r.Empty)
-	for _, f := range r.Resources {
-		faults += len(f.Faults)
-	}
-	for _, f := range r.Fell {
-		if f.matters() {
-			faults++
-		}
-	}
-	for i := range r.Tables {
-		faults += r.Tables[i].Duplicates.Different
-	}
-	r.Partial = r.Rows.Dropped > 0 || faults > 0 || !r.Fetched.complete()
-}
-
-// FetchReport is how a catalog was fetched from where it is published before it was loaded. Field
-// names are stable.
-type FetchReport struct {
-	Source   string         `json:"source"`
-	Kind     string         `json:"kind"` // ckan, mirror or s3
-	Sources  []SourceReport `json:"sources,omitempty"`
-	Linked   int            `json:"linked"` // files of the tree that is loaded
-	Requests int64          `json:"requests"`
-	Retries  int64          `json:"retries"`
-	Bytes    int64          `json:"bytes"` // received, those of failed attempts included
-	Seconds  float64        `json:"seconds"`
-	Notes    []string       `json:"notes,omitempty"`
-}
-
-// The states of a source.
+// The reasons of values, then those of rows.
 const (
-	SourceNew       = "new"       // downloaded: not seen before, or changed
-	SourceUnchanged = "unchanged" // the cached copy is what the catalog has
-	SourceStale     = "stale"     // could not be used as it is now; the last good copy is used
-	SourceRefused   = "refused"   // could not be used, and there is no copy
+	badNumber   reason = "bad_number"
+	badFlag     reason = "bad_flag"
+	badDate     reason = "bad_date"
+	unknownEnum reason = "unknown_enum"
+	missing     reason = "missing_value"
+	tooLong     reason = "text_too_long"
+	outOfBounds reason = "out_of_bounds"
+	endFirst    reason = "end_before_start"
+
+	raggedRow       reason = "ragged_row"
+	rowTooLong      reason = "row_too_long"
+	blankError      reason = "blank_error"
+	invalidUTF8     reason = "invalid_utf8"
+	misplacedQuote  reason = "misplaced_quote"
+	unknownLocation reason = "unknown_location"
+	unknownParent   reason = "unknown_parent"
+	unknownLevel    reason = "unknown_level"
+	unknownResource reason = "unknown_resource"
+	unknownListed   reason = "not_in_list" // an organisation, sector, market or commodity that its list does not have
+	noCode          reason = "no_code"
+	codeTwice       reason = "code_twice"
+	otherCountry    reason = "code_of_another_country"
+	tooEarly        reason = "period_before_1900"
+	tooLate         reason = "period_too_far_ahead"
+	ageIsDate       reason = "age_is_a_date"
+	agesReversed    reason = "ages_out_of_order"
+
+	// Of rows that are kept.
+	noErrorWord  reason = "error_says_none"      // the column error has a word such as nan or false
+	aboveLevel   reason = "placed_above_level"   // at a level above that of its codes, names or admin_level
+	otherParent  reason = "admin1_is_not_parent" // of the unit of level 2
+	unknownCode  reason = "unknown_code"
+	duplicateRow reason = "different_duplicate" // kept only in dumps
 )
 
-// SourceReport is what happened to one file of the catalog.
-type SourceReport struct {
-	Role         string  `json:"role"`
-	Path         string  `json:"path"`
-	State        string  `json:"state"`
-	Why          string  `json:"why,omitempty"`
-	Blocked      bool    `json:"blocked,omitempty"`   // the site refuses this program: why says what helps
-	NotAsked     bool    `json:"not_asked,omitempty"` // no request was sent, since another one had failed
-	LastModified string  `json:"last_modified,omitempty"`
-	Bytes        int64   `json:"bytes"` // of the file
-	Seconds      float64 `json:"seconds"`
+// rowFault is a row that cannot be used; the rows around it can.
+type rowFault struct {
+	file   string
+	line   int
+	reason reason
+	detail string
+	byRule bool // left out by rule rather than for a defect
 }
 
-// Count is how many sources are in a state.
-func (f *FetchReport) Count(state string) int {
-	n := 0
-	for _, s := range f.Sources {
-		if s.State == state {
-			n++
-		}
-	}
-	return n
-}
-
-// ByHelp orders sources that failed: first those that say what helps, last those that say of
-// another one that it failed.
-func ByHelp(a, b SourceReport) int {
-	place := func(s SourceReport) int {
-		switch {
-		case s.NotAsked:
-			return 2
-		case s.Blocked:
-			return 0
-		}
-		return 1
-	}
-	return cmp.Compare(place(a), place(b))
-}
-
-// Trouble is why the catalog could not be read whole, in one text: of a file, or of the listing if
-// no file was asked for. It is empty if nothing is said.
-func (f *FetchReport) Trouble() string {
-	var failed []SourceReport
-	for _, s := range f.Sources {
-		if s.State == SourceStale || s.State == SourceRefused {
-			failed = append(failed, s)
-		}
-	}
-	slices.SortStableFunc(failed, ByHelp)
-	if len(failed) > 0 && (!failed[0].NotAsked || len(f.Notes) == 0) {
-		return failed[0].Why
-	}
-	return strings.Join(f.Notes, "; ")
-}
-
-// complete reports whether every source was read or has not changed. A catalog that was not fetched
-// is complete.
-func (f *FetchReport) complete() bool {
-	return f == nil || f.Count(SourceStale)+f.Count(SourceRefused) == 0
-}
-
-// refusedOf finds a source of a role that could not be fetched and has no copy.
-func (f *FetchReport) refusedOf(role string) (SourceReport, bool) {
-	if f == nil {
-		return SourceReport{}, false
-	}
-	i := slices.IndexFunc(f.Sources, func(s SourceReport) bool { return s.Role == role && s.State == SourceRefused })
-	if i < 0 {
-		return SourceReport{}, false
-	}
-	return f.Sources[i], true
-}
-
-func (f *FetchReport) summary() string {
-	return fmt.Sprintf(
-		"%s (%s): %d sources: %d new, %d unchanged, %d stale, %d refused; "+
-			"%d requests, %d retries, %d bytes in %.1f s",
-		f.Source, f.Kind, len(f.Sources), f.Count(SourceNew), f.Count(SourceUnchanged),
-		f.Count(SourceStale), f.Count(SourceRefused),
-		f.Requests, f.Retries, f.Bytes, f.Seconds)
-}
-
-func (f *FetchReport) writeText(w io.Writer) error {
-	fmt.Fprintf(w, "catalog %s\n", f.summary())
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "source\tstate\tbytes\tseconds\tlast modified\twhy")
-	for _, s := range f.Sources {
-		if s.Role == "package" && s.State != SourceRefused {
-			continue // there are hundreds; stale ones are named below
-		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%s\t%s\n", s.Path, s.State, s.Bytes, s.Seconds, s.LastModified, s.Why)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	for _, n := range f.Notes {
-		fmt.Fprintf(w, "note: %s\n", n)
-	}
-	_, err := fmt.Fprintln(w)
-	return err
-}
-
-// Incomplete lists the tables that made the load partial, each with what it lacks, such as
-// "funding (refused)". Files that belong to no table are listed by path.
-func (r *Report) Incomplete() []string {
-	lacks := map[string][]string{}
-	note := func(role, path, what string) {
-		tables := tablesOf(role, path)
-		if tables == nil {
-			tables = []string{cmp.Or(path, role)}
-		}
-		for _, table := range tables {
-			if !slices.Contains(lacks[table], what) {
-				lacks[table] = append(lacks[table], what)
-			}
-		}
-	}
-	dropped := map[string]int{} // by role
-	for _, f := range r.Resources {
-		dropped[f.Role] += f.Rows.Dropped
-		if len(f.Faults) > 0 {
-			note(f.Role, f.Path, "fault in a file")
-		}
-	}
-	for _, s := range r.Refused {
-		note(s.Role, s.Path, "refused")
-	}
-	for _, s := range r.Stale {
-		note(s.Role, s.Path, "stale")
-	}
-	if r.Fetched != nil {
-		for _, s := range r.Fetched.Sources {
-			if s.State == SourceStale || s.State == SourceRefused {
-				note(s.Role, s.Path, s.State)
-			}
-		}
-	}
-	for _, role := range r.Empty {
-		note(role, role, "no rows")
-	}
-	for _, f := range r.Fell {
-		if f.matters() {
-			note("", f.Table, "fewer rows")
-		}
-	}
-	for _, t := range r.Tables {
-		if n := t.Duplicates.Different; n > 0 {
-			note("", t.Table, countOf(n, "duplicate row")+" with other values")
-		}
-	}
-	for _, role := range slices.Sorted(maps.Keys(dropped)) {
-		if n := dropped[role]; n > 0 {
-			note(role, role, countOf(n, "row")+" dropped")
-		}
-	}
-	var all []string
-	for table, what := range lacks {
-		all = append(all, fmt.Sprintf("%s (%s)", table, strings.Join(what, ", ")))
-	}
-	slices.Sort(all)
-	return all
+func (f *rowFault) Error() string {
+	return fmt.Sprintf("%s:%d: %s: %s", f.file, f.line, f.reason, f.detail)
 }
 
 // countOf returns a number with its noun.
@@ -461,4 +329,35 @@ func countOf(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+const mostNames = 20 // in a message
+
+// someOf lists the first of many names.
+func someOf(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+func quoted(cell []byte) string { return strconv.Quote(clip(string(cell), 120)) }
+
+// clip shortens a text for a message, at the boundary of a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
+}
+
+func (r *Report) clone() *Report {
+	c := *r
+	c.Refused, c.Stale, c.Notes = slices.Clone(r.Refused), slices.Clone(r.Stale), slices.Clone(r.Notes)
+	c.MissingRoles = slices.Clone(r.MissingRoles)
+	c.Resources, c.Tables = slices.Clone(r.Resources), slices.Clone(r.Tables)
+	return &c
 }

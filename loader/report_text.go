@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -8,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-
-	"hdqs/snapshot"
 )
 
 // WriteText writes the report as tables for a terminal: files, what was dropped and why, tables,
@@ -188,68 +187,95 @@ func markdownText(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "`", "'", "[", `\[`, "*", `\*`, "_", `\_`).Replace(s)
 }
 
-// formulaTexts counts the rows of one column whose text begins like a formula of a spreadsheet. The
-// text is served as it is, in CSV too, where a spreadsheet that opens the file may run it.
-type formulaTexts struct {
-	Column string `json:"column"`
-	Rows   int    `json:"rows"`
-	First  string `json:"first"` // the first such text
+// finish sorts the report, whose parts were added as tables became ready, and sums it up.
+func (r *Report) finish() {
+	slices.SortStableFunc(r.Resources, func(a, b *ResourceReport) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(r.Refused, func(a, b Refusal) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(r.MissingRoles)
+	position := map[string]int{}
+	for i, t := range tables {
+		position[t.name] = i
+	}
+	slices.SortStableFunc(r.Tables, func(a, b TableReport) int { return position[a.Table] - position[b.Table] })
+	for _, f := range r.Resources {
+		r.Rows.add(f.Rows)
+	}
+	r.setPartial()
 }
 
-// formulaStarts are the characters that a spreadsheet takes for the start of a formula, directly or
-// after it has dropped them.
-const formulaStarts = "=+-@\t\r"
-
-// countFormulas lists the columns of a table that have such texts. Most dictionaries hold none, and
-// only the rows of those that do are counted.
-func countFormulas(data *snapshot.TableData) []formulaTexts {
-	var found []formulaTexts
-	for i := range data.Columns {
-		found = appendFormulas(found, &data.Columns[i], nil)
+func (r *Report) setPartial() {
+	faults := len(r.Refused) + len(r.Stale) + len(r.Empty)
+	for _, f := range r.Resources {
+		faults += len(f.Faults)
 	}
-	for i := range data.Groups {
-		g := &data.Groups[i]
-		for j := range g.Columns {
-			found = appendFormulas(found, &g.Columns[j], g.Codes)
+	for _, f := range r.Fell {
+		if f.matters() {
+			faults++
 		}
 	}
-	return found
+	for i := range r.Tables {
+		faults += r.Tables[i].Duplicates.Different
+	}
+	r.Partial = r.Rows.Dropped > 0 || faults > 0 || !r.Fetched.complete()
 }
 
-// appendFormulas counts the rows of a column. tuples has the position in the column for each row,
-// nil when the column has a value for each row.
-func appendFormulas(found []formulaTexts, c *snapshot.ColumnData, tuples []uint32) []formulaTexts {
-	if c.Kind != snapshot.Text {
-		return found
-	}
-	marked := make(map[uint32]bool)
-	f := formulaTexts{Column: c.Name}
-	for code, text := range c.Values {
-		if text != "" && strings.IndexByte(formulaStarts, text[0]) >= 0 {
-			marked[uint32(code)] = true
-			if f.First == "" {
-				f.First = clip(text, 100)
+// Incomplete lists the tables that made the load partial, each with what it lacks, such as
+// "funding (refused)". Files that belong to no table are listed by path.
+func (r *Report) Incomplete() []string {
+	lacks := map[string][]string{}
+	note := func(role, path, what string) {
+		tables := tablesOf(role, path)
+		if tables == nil {
+			tables = []string{cmp.Or(path, role)}
+		}
+		for _, table := range tables {
+			if !slices.Contains(lacks[table], what) {
+				lacks[table] = append(lacks[table], what)
 			}
 		}
 	}
-	if len(marked) == 0 {
-		return found
-	}
-	if tuples == nil {
-		for _, code := range c.Codes {
-			if marked[code] {
-				f.Rows++
-			}
-		}
-	} else {
-		for _, t := range tuples {
-			if marked[c.Codes[t]] {
-				f.Rows++
-			}
+	dropped := map[string]int{} // by role
+	for _, f := range r.Resources {
+		dropped[f.Role] += f.Rows.Dropped
+		if len(f.Faults) > 0 {
+			note(f.Role, f.Path, "fault in a file")
 		}
 	}
-	if f.Rows == 0 { // the texts of rows that were dropped stay in the dictionary
-		return found
+	for _, s := range r.Refused {
+		note(s.Role, s.Path, "refused")
 	}
-	return append(found, f)
+	for _, s := range r.Stale {
+		note(s.Role, s.Path, "stale")
+	}
+	if r.Fetched != nil {
+		for _, s := range r.Fetched.Sources {
+			if s.State == SourceStale || s.State == SourceRefused {
+				note(s.Role, s.Path, s.State)
+			}
+		}
+	}
+	for _, role := range r.Empty {
+		note(role, role, "no rows")
+	}
+	for _, f := range r.Fell {
+		if f.matters() {
+			note("", f.Table, "fewer rows")
+		}
+	}
+	for _, t := range r.Tables {
+		if n := t.Duplicates.Different; n > 0 {
+			note("", t.Table, countOf(n, "duplicate row")+" with other values")
+		}
+	}
+	for _, role := range slices.Sorted(maps.Keys(dropped)) {
+		if n := dropped[role]; n > 0 {
+			note(role, role, countOf(n, "row")+" dropped")
+		}
+	}
+	var all []string
+	for table, what := range lacks {
+		all = append(all, fmt.Sprintf("%s (%s)", table, strings.Join(what, ", ")))
+	}
+	slices.Sort(all)
+	return all
 }

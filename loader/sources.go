@@ -3,7 +3,6 @@ package loader
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -13,26 +12,6 @@ import (
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
-
-// sources is what a load knows about where rows come from: the manifest tells it to whoever shows
-// the tables.
-type sources struct {
-	resources map[string]sourceResource // by id
-	datasets  map[string]store.Dataset  // by id
-}
-
-// sourceResource is the dataset of a resource, and when it changed last.
-type sourceResource struct {
-	dataset  string
-	modified int64 // to the second; 0 when it is not known
-}
-
-func newSourceResource(dataset string, modified int64) sourceResource {
-	if modified == snapshot.NullInt {
-		modified = 0
-	}
-	return sourceResource{dataset: dataset, modified: modified - modified%second}
-}
 
 // describeSources makes the manifest's descriptions. A table that is kept from the previous
 // snapshot keeps the one it has there.
@@ -141,20 +120,6 @@ func staleTables(all []Stale) map[string]staleTable {
 	return found
 }
 
-// tablesOf are the tables that a source concerns: the one that its path names, or those that are
-// made from its role.
-func tablesOf(role, path string) (names []string) {
-	for _, th := range themes {
-		switch name := th.table.name; {
-		case name == path:
-			return []string{name}
-		case roleOf(name) == role && name != availabilityName:
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // sameSources reports whether two manifests describe their sources alike. Why one is stale, which
 // may contain times and addresses, does not count.
 func sameSources(a, b *store.Manifest) bool {
@@ -170,28 +135,6 @@ func sameSources(a, b *store.Manifest) bool {
 		return data
 	}
 	return bytes.Equal(text(a), text(b))
-}
-
-// addPackages describes the packages and resources that are listed, and the datasets of
-// catalog.json that rows name.
-func (p *pass) addPackages(out listed) {
-	s := &p.result.sources
-	for info, resources := range out {
-		if len(info.ID) > maxDatasetID {
-			continue // no row of the list of datasets either
-		}
-		s.datasets[info.ID] = info.describe()
-		for _, r := range resources {
-			at, _ := r.modified()
-			s.resources[r.ID] = newSourceResource(info.ID, at)
-		}
-	}
-	for id, u := range p.result.uses {
-		if _, ok := s.resources[id]; !ok && u.dataset != "" {
-			s.resources[id] = sourceResource{dataset: u.dataset}
-		}
-	}
-	s.complete(p.load.catalog.described)
 }
 
 // complete adds what catalog.json says about datasets where their packages say nothing.
@@ -216,15 +159,6 @@ func (s *sources) complete(described []catalogfile.Dataset) {
 	}
 }
 
-// licenseLink is a link to a license, empty when it is no link that a page can show.
-func licenseLink(uri string) string {
-	link, ok := webLink(uri)
-	if !ok || len(link) > maxURI {
-		return ""
-	}
-	return link
-}
-
 // addDatasetRows takes names and titles from the table of datasets of view dumps.
 func (s *sources) addDatasetRows(data *snapshot.TableData) {
 	for row := range data.Rows {
@@ -235,165 +169,4 @@ func (s *sources) addDatasetRows(data *snapshot.TableData) {
 			Publisher: rowText(data, "catalog_provider_name", row),
 		}
 	}
-}
-
-// available is an entry of the list of available data: a theme has rows about a place, from a
-// resource. Units are those stored, without regard to what providers call them; a level that the
-// theme does not have is empty.
-type available struct {
-	theme                      *theme
-	locationCode, locationName string
-	code1, name1, code2, name2 string
-	level                      int64
-	resource                   string
-}
-
-// availableIn lists the entries of a table, each once. Only data themes have entries. It only
-// reads data, so tables may be listed concurrently.
-func availableIn(data *snapshot.TableData) []available {
-	var list []available
-	for _, th := range dataThemes {
-		if th.table.name != data.Name {
-			continue
-		}
-		seen := map[available]bool{}
-		for _, place := range th.places {
-			for _, a := range th.availableAt(data, place) {
-				if !seen[a] {
-					seen[a] = true
-					list = append(list, a)
-				}
-			}
-		}
-	}
-	return list
-}
-
-// availableAt goes through the rows once. A row mostly has the place and the resource of the one
-// before, so few pairs are looked up.
-func (th *theme) availableAt(data *snapshot.TableData, place placeGroup) []available {
-	var group *snapshot.GroupData
-	for i := range data.Groups {
-		if data.Groups[i].Name == place.group {
-			group = &data.Groups[i]
-		}
-	}
-	resources := columnData(data.Columns, "resource_catalog_id")
-	var list []available
-	seen := map[uint64]bool{}
-	last := ^uint64(0)
-	for row, tuple := range group.Codes {
-		pair := uint64(tuple)<<32 | uint64(resources.Codes[row])
-		if pair == last {
-			continue
-		}
-		last = pair
-		if !seen[pair] {
-			seen[pair] = true
-			a := th.availablePlace(group.Columns, place.prefix, int(tuple))
-			a.resource = textAt(resources, row)
-			list = append(list, a)
-		}
-	}
-	return list
-}
-
-func (th *theme) availablePlace(columns []snapshot.ColumnData, prefix string, tuple int) available {
-	textOf := func(name string) string { return textAt(columnData(columns, name), tuple) }
-	a := available{
-		theme: th, locationCode: textOf(prefix + "location_code"), locationName: textOf(prefix + "location_name"),
-		code1: textOf("stored_admin1_code"), name1: textOf("stored_admin1_name"),
-		code2: textOf("stored_admin2_code"), name2: textOf("stored_admin2_name"),
-	}
-	if level := columnData(columns, "admin_level"); level != nil {
-		a.level = level.Ints[tuple]
-	}
-	return a
-}
-
-// columnData finds a column, nil when there is none of that name.
-func columnData(columns []snapshot.ColumnData, name string) *snapshot.ColumnData {
-	for i := range columns {
-		if columns[i].Name == name {
-			return &columns[i]
-		}
-	}
-	return nil
-}
-
-// cellOf finds a column of rows or of a group, and the position in it of a row's value.
-func cellOf(data *snapshot.TableData, name string, row int) (c *snapshot.ColumnData, at int) {
-	if c := columnData(data.Columns, name); c != nil {
-		return c, row
-	}
-	for i := range data.Groups {
-		g := &data.Groups[i]
-		if c := columnData(g.Columns, name); c != nil {
-			return c, int(g.Codes[row])
-		}
-	}
-	return nil, 0
-}
-
-func rowText(data *snapshot.TableData, name string, row int) string {
-	return textAt(cellOf(data, name, row))
-}
-
-func rowInt(data *snapshot.TableData, name string, row int) int64 {
-	c, at := cellOf(data, name, row)
-	return c.Ints[at]
-}
-
-// textAt is the text at a position, "" for null and for a column that is not there.
-func textAt(c *snapshot.ColumnData, i int) string {
-	if c == nil || c.Codes[i] == snapshot.NullCode {
-		return ""
-	}
-	return c.Values[c.Codes[i]]
-}
-
-// availabilityTable makes the list of available data from the entries of all themes. updated is
-// when a resource was last read in a new form. Entries that differ only in their resource become
-// one when these times are equal.
-func availabilityTable(entries []available, updated func(resource string) int64) *snapshot.TableData {
-	b := newTableBuilder(tableNamed("data_availability"))
-	category, subcategory, date := b.column("category"), b.column("subcategory"), b.column("api_updated_date")
-	places := b.group("place")
-	setPlace := newPlaceVectors(places)
-	type entry struct {
-		available
-		updated int64
-	}
-	seen := make(map[entry]bool, len(entries))
-	var key []byte
-	for _, e := range entries {
-		at := updated(e.resource)
-		e.resource = ""
-		if seen[entry{e, at}] {
-			continue
-		}
-		seen[entry{e, at}] = true
-		category.setString(e.theme.category)
-		subcategory.setString(e.theme.subcategory)
-		date.setInt(at)
-		key = appendTexts(key[:0], e.locationCode, e.locationName, e.code1, e.name1, e.code2, e.name2)
-		key = append(key, byte(e.level))
-		places.put(key, func() {
-			places.column("location_code").setString(e.locationCode)
-			places.column("location_name").setString(e.locationName)
-			setPlace.setAt(place{code1: e.code1, name1: e.name1, code2: e.code2, name2: e.name2}, int(e.level))
-		})
-		b.commit()
-	}
-	data, _ := b.finish(true)
-	return data
-}
-
-// appendTexts appends texts so that different lists of texts give different bytes.
-func appendTexts(key []byte, texts ...string) []byte {
-	for _, s := range texts {
-		key = binary.AppendUvarint(key, uint64(len(s)))
-		key = append(key, s...)
-	}
-	return key
 }

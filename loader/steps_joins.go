@@ -6,40 +6,6 @@ import (
 	"strings"
 )
 
-// joinTable is a reference list that rows of other files are joined with: its rows, found by their
-// key cells.
-type joinTable struct {
-	rows *tableBuilder
-	at   map[string]int // key cells, each followed by 0xff -> row; of rows with one key the last
-}
-
-// joins are the roles of the lists that rows of the theme are joined with.
-func (th *theme) joins() []string {
-	var roles []string
-	for _, s := range th.steps {
-		if s.joins != "" {
-			roles = append(roles, s.joins)
-		}
-	}
-	return roles
-}
-
-// find looks up a key that keyOf or a tupleKey made.
-func (t *joinTable) find(key []byte) (row int, ok bool) {
-	if t == nil {
-		return 0, false
-	}
-	row, ok = t.at[string(key)]
-	return row, ok
-}
-
-func keyOf(key []byte, cells ...[]byte) []byte {
-	for _, c := range cells {
-		key = append(append(key, c...), 0xff)
-	}
-	return key
-}
-
 // readOrgType sets the type of a listed organisation: the code from its row, the description from
 // the list of types.
 func readOrgType() step {

@@ -185,9 +185,6 @@ var metadataThemes = []*theme{
 	},
 }
 
-// maxURI is the longest link that a record may hold.
-const maxURI = 2083
-
 var location = group("location", integer("location_ref"), text("location_code", 128), text("location_name", 512))
 
 // Tables of the datasets of lists that no role need take: the same rows in other forms or without
@@ -212,3 +209,22 @@ func listsOf(roles ...string) []*theme {
 	}
 	return lists
 }
+
+// availabilityName is the table that may be derived from the others.
+const availabilityName = "data_availability"
+
+// Columns of the list of locations.
+const (
+	headerISO3      = "ISO 3166-1 Alpha 3-Codes"
+	headerM49       = "M49 English"
+	headerPreferred = "Preferred Term"
+	headerHRP       = "Has HRP"
+	headerGHO       = "In GHO"
+	headerStart     = "Reference Period Start"
+)
+
+// The columns of the two lists of places.
+var (
+	locationHeaders = []string{headerISO3, headerPreferred, headerM49, headerHRP, headerGHO, headerStart}
+	unitHeaders     = []string{"Location", "Admin Level", "P-Code", "Name", "Parent P-Code", "Valid from date"}
+)

@@ -221,57 +221,6 @@ func (u *units) find1(s spot) (at int32, unknown []byte) {
 // ref is the id of the unit at a position.
 func ref(at int32) int64 { return int64(at) + 1 }
 
-// tables makes the three tables of places. Placeholders are not in them.
-func (u *units) tables() (location, admin1, admin2 *tableBuilder) {
-	location = newTableBuilder(tableNamed("location"))
-	admin1, admin2 = newTableBuilder(tableNamed("admin1")), newTableBuilder(tableNamed("admin2"))
-	for i, c := range u.countries {
-		setUnit(location, int32(i), c.code, c.name, c.start)
-		location.column("has_hrp").setBool(c.hasHRP)
-		location.column("in_gho").setBool(c.inGHO)
-		location.commit()
-	}
-	for i, a := range u.level1[:u.real[1]] {
-		setUnit(admin1, int32(i), a.code, a.name, a.start)
-		u.setCountry(admin1, a.country)
-		admin1.commit()
-	}
-	for i, a := range u.level2[:u.real[2]] {
-		setUnit(admin2, int32(i), a.code, a.name, a.start)
-		u.setCountry(admin2, a.country)
-		g, p := admin2.group("admin1"), u.level1[a.parent]
-		g.put(fmt.Append(nil, a.parent), func() {
-			g.column("admin1_ref").setInt(ref(a.parent))
-			g.column("admin1_code").setString(p.code)
-			g.column("admin1_name").setString(p.name)
-		})
-		admin2.commit()
-	}
-	return location, admin1, admin2
-}
-
-// setUnit sets the columns that the three tables of places share. Periods have no end.
-func setUnit(a *tableBuilder, at int32, code, name string, start int64) {
-	a.column("id").setInt(ref(at))
-	a.column("code").setString(code)
-	a.column("name").setString(name)
-	a.column("from_cods").setBool(true)
-	g := a.group("period")
-	g.put(fmt.Append(nil, start), func() {
-		g.column(periodStart).setInt(start)
-		g.column(periodEnd).setNull()
-	})
-}
-
-func (u *units) setCountry(a *tableBuilder, country int32) {
-	g, c := a.group("location"), u.countries[country]
-	g.put([]byte(c.code), func() {
-		g.column("location_ref").setInt(ref(country))
-		g.column("location_code").setString(c.code)
-		g.column("location_name").setString(c.name)
-	})
-}
-
 // place is the place of a row: the units it is stored with, each a real one or a placeholder, and
 // what its provider called them. What a record prints, and what filters look at, follow from this
 // alone.

@@ -157,3 +157,15 @@ func checkSite(url string) error {
 	}
 	return nil
 }
+
+// licenseLink is a link to a license, empty when it is no link that a page can show.
+func licenseLink(uri string) string {
+	link, ok := webLink(uri)
+	if !ok || len(link) > maxURI {
+		return ""
+	}
+	return link
+}
+
+// maxURI is the longest link that a record may hold.
+const maxURI = 2083

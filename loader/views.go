@@ -2,6 +2,7 @@ package loader
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,78 +11,6 @@ import (
 	"hdqs/loader/catalogfile"
 	"hdqs/snapshot"
 )
-
-// view declares how a dump of one of the incumbent's views becomes a table. Most columns have the
-// same name in both. Rows are taken as they are, in file order and with duplicates; what the checks
-// would drop from a catalog is only reported.
-type view struct {
-	name    string            // the dump is <name>.csv, possibly compressed; "" is the table's name with _view
-	renamed map[string]string // column of the table -> of the dump, where they differ; nil in a data theme: dataRenamed
-	hidden  string            // a flag of rows that the table leaves out
-	needed  string            // a column whose null drops the row: no record could be printed
-	assumed map[string]bool   // flags that older or newer dumps lack, and their value then
-}
-
-// dataRenamed are the columns that have other names in the dumps of data themes.
-var dataRenamed = map[string]string{
-	"resource_catalog_id":   "resource_hdx_id",
-	"classification_phase":  "ipc_phase",
-	"classification_type":   "ipc_type",
-	"api_updated_date":      "hapi_updated_date",
-	"stored_admin1_code":    "admin1_code",
-	"stored_admin1_name":    "admin1_name",
-	"stored_admin2_code":    "admin2_code",
-	"stored_admin2_name":    "admin2_name",
-	"dataset_catalog_id":    "dataset_hdx_id",
-	"dataset_catalog_stub":  "dataset_hdx_stub",
-	"dataset_catalog_title": "dataset_title",
-}
-
-// viewName is the name of the theme's dump.
-func (th *theme) viewName() string {
-	if th.view.name != "" {
-		return th.view.name
-	}
-	return th.table.name + "_view"
-}
-
-// viewHeader is the dump's name for a column of the table.
-func (th *theme) viewHeader(column string) string {
-	renamed := th.view.renamed
-	if renamed == nil && th.category != "" {
-		renamed = dataRenamed
-	}
-	if name, ok := renamed[column]; ok {
-		return name
-	}
-	return column
-}
-
-// viewFile finds the dump of a view, plain before compressed; "" when there is none.
-func viewFile(fsys fs.FS, name string) (string, error) {
-	for _, ending := range []string{".csv", ".csv.gz", ".csv.zst"} {
-		_, err := fs.Stat(fsys, name+ending)
-		if err == nil {
-			return name + ending, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-	}
-	return "", nil
-}
-
-// availabilityName is the table that may be derived from the others.
-const availabilityName = "data_availability"
-
-// viewLoad reads a directory of view dumps.
-type viewLoad struct {
-	*load
-	result *result
-
-	updated map[string]int64    // by resource id; set while one table is read
-	dumped  *snapshot.TableData // the list of available data, nil without a dump of it; likewise
-}
 
 // readViews loads a directory of view dumps.
 func (l *load) readViews(ctx context.Context) (*result, error) {
@@ -125,6 +54,29 @@ func (l *load) readViews(ctx context.Context) (*result, error) {
 	}
 	v.result.sources.complete(beside.Datasets)
 	return v.result, v.putAvailability()
+}
+
+// viewFile finds the dump of a view, plain before compressed; "" when there is none.
+func viewFile(fsys fs.FS, name string) (string, error) {
+	for _, ending := range []string{".csv", ".csv.gz", ".csv.zst"} {
+		_, err := fs.Stat(fsys, name+ending)
+		if err == nil {
+			return name + ending, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// viewLoad reads a directory of view dumps.
+type viewLoad struct {
+	*load
+	result *result
+
+	updated map[string]int64    // by resource id; set while one table is read
+	dumped  *snapshot.TableData // the list of available data, nil without a dump of it; likewise
 }
 
 // readTable makes a table from a dump and writes it. When the dump is refused or missing, or has
@@ -177,6 +129,55 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 	l.result.available[data.Name] = entries
 	l.result.mu.Unlock()
 	return l.result.put(data, duplicateRows{})
+}
+
+// readDump reads the dump of a theme. It returns nothing when there is none; an error refuses the
+// dump.
+func (l *load) readDump(ctx context.Context, th *theme) (*tableBuilder, *ResourceReport, error) {
+	files := l.catalog.files[th.viewName()]
+	if files == nil {
+		return nil, nil, nil
+	}
+	file := files[0]
+	sum, err := readHashFile(l.catalog.fsys, th.viewName()+".hash")
+	if err != nil {
+		return nil, nil, err
+	}
+	file.plainMD5 = sum
+	v := &viewReader{
+		sourceReader: *newSourceReader(th.table, th.viewSteps(), &references{now: l.time}), th: th,
+		addLinks: linkForms[th.table.name] != nil, site: l.report.CatalogURL,
+	}
+	wanted, optional := headersOfSteps(v.steps)
+	if th.view.hidden != "" {
+		wanted = append(wanted, th.view.hidden)
+	}
+	report, err := l.scan(ctx, file, wanted, append(optional, unusedViewHeaders...), v)
+	return v.rows, report, err
+}
+
+// maxHashFile bounds the small file with a dump's sum.
+const maxHashFile = 4096
+
+// readHashFile reads the md5 that may be beside a dump, "" when there is none. A file name may
+// follow it.
+func readHashFile(fsys fs.FS, path string) (string, error) {
+	data, err := catalogfile.ReadFile(fsys, path, maxHashFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	words := strings.Fields(string(data))
+	if len(words) == 0 {
+		return "", fmt.Errorf("%s: empty", path)
+	}
+	sum := strings.ToLower(words[0])
+	if b, err := hex.DecodeString(sum); err != nil || len(b) != 16 {
+		return "", fmt.Errorf("%s: %q is no md5", path, clip(sum, 40))
+	}
+	return sum, nil
 }
 
 // keepTable keeps the previous form of a table. It is right beside new ones, as dumps have all
@@ -307,96 +308,3 @@ func describeEntry(data *snapshot.TableData, row int) string {
 	}
 	return strings.Join(words, "|")
 }
-
-// placeDump says how a dump gives the places of a table. It has the stored units, whether they are
-// placeholders, and the provider's names; what is printed, and the level, follow from these by the
-// same rule as for any other catalog. The list of available data has only units and level, so there
-// the level is read from the dump.
-type placeDump struct {
-	wanted    []string
-	levels    int
-	readLevel bool // from admin_level, as there is nothing to derive it from
-}
-
-// placeDumpOf is nil for a group that is not a place with units.
-func placeDumpOf(t *table, columns []*column) *placeDump {
-	p := &placeDump{readLevel: t.name == "data_availability"}
-	for _, c := range columns {
-		if c.name == "stored_admin1_code" || c.name == "stored_admin2_code" {
-			p.levels++
-		}
-	}
-	if p.levels == 0 {
-		return nil
-	}
-	for _, unit := range []string{"admin1", "admin2"}[:p.levels] {
-		p.wanted = append(p.wanted, unit+"_code", unit+"_name")
-		if !p.readLevel {
-			p.wanted = append(p.wanted, unit+"_is_unspecified", "provider_"+unit+"_name")
-		}
-	}
-	p.wanted = append(p.wanted, "admin_level")
-	return p
-}
-
-// sets reports whether the bound step sets a column.
-func (p *placeDump) sets(name string) bool {
-	switch strings.TrimPrefix(strings.TrimPrefix(name, "stored_"), "provider_") {
-	case "admin1_name", "admin2_name", "admin_level":
-		return true
-	case "admin1_code", "admin2_code":
-		return !strings.HasPrefix(name, "provider_") // a provider's codes are columns like any other
-	}
-	return false
-}
-
-// bind sets a tuple's place. A level in the dump that does not follow from the place is reported.
-func (p *placeDump) bind(f *sourceReader, g *tuples) rowStep {
-	csv, at, to := f.file.csv, map[string]int{}, newPlaceVectors(g)
-	for _, name := range p.wanted {
-		at[name] = csv.position(name)
-	}
-	cell := func(name string) []byte {
-		if i, ok := at[name]; ok {
-			return csv.cell(i)
-		}
-		return nil
-	}
-	text := func(name string) string { return string(cell(name)) }
-	owners := map[string]string{} // countries of codes
-	return func() *rowFault {
-		where := place{
-			code1: text("admin1_code"), name1: text("admin1_name"), provider1: text("provider_admin1_name"),
-			code2: text("admin2_code"), name2: text("admin2_name"), provider2: text("provider_admin2_name"),
-		}
-		country := string(csv.cell(csv.position("location_code")))
-		for _, code := range []string{where.code1, where.code2} {
-			if of, seen := owners[code]; seen && code != "" && of != country {
-				f.odd(otherCountry, fmt.Sprintf("code %q of %s, in another row of %s", clip(code, 120), country, of))
-			}
-			owners[code] = country
-		}
-		dumped := cell("admin_level")
-		level, ok := parseInt(dumped)
-		if p.readLevel {
-			if !ok || level < 0 || level > 2 {
-				return csv.cellFault(badNumber, "admin_level", dumped)
-			}
-			to.setAt(where, int(level))
-			return nil
-		}
-		for i, placeholder := range []*bool{&where.placeholder1, &where.placeholder2}[:p.levels] {
-			header := fmt.Sprintf("admin%d_is_unspecified", i+1)
-			if *placeholder, ok = parseFlag(cell(header)); !ok {
-				return csv.cellFault(badFlag, header, cell(header))
-			}
-		}
-		to.set(where)
-		if derived := to.level.int(g.n); !isLevel(dumped) || level != derived {
-			f.odd(levelDiffers, fmt.Sprintf("admin_level: %s, the place is of level %d", quoted(dumped), derived))
-		}
-		return nil
-	}
-}
-
-func isLevel(cell []byte) bool { return len(cell) == 1 && cell[0] >= '0' && cell[0] <= '2' }

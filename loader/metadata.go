@@ -1,0 +1,259 @@
+package loader
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hdqs/loader/catalogfile"
+)
+
+// The packages that are listed although no row names them.
+const (
+	riskPackagePrefix    = "inform-risk-index"
+	organisationsPackage = "hdx-hapi-organisations"
+)
+
+// readPackages reads all package files. One that cannot be read is refused: its dataset is not
+// listed, its rows are kept.
+func (l *load) readPackages() *packages {
+	found := &packages{byID: map[string]*packageInfo{}}
+	memory := 0
+	for _, f := range l.catalog.packages {
+		data, err := catalogfile.ReadFile(l.catalog.fsys, f.path, catalogfile.MaxBytes)
+		var p *packageInfo
+		if err == nil {
+			if p, err = parsePackage(data); err == nil && memory+p.memory() > maxPackagesMemory {
+				err = fmt.Errorf("with this package %d bytes of packages are held, at most %d are allowed",
+					memory+p.memory(), maxPackagesMemory)
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: %w", f.path, err)
+			}
+		}
+		if err != nil {
+			l.report.refuse(catalogfile.PackageRole, f.path, err)
+			continue
+		}
+		memory += p.memory()
+		if found.byID[p.ID] != nil {
+			l.report.Notes = append(l.report.Notes,
+				fmt.Sprintf("%s: package %s was read before; this one counts", f.path, p.ID))
+		}
+		p.path = f.path
+		found.byID[p.ID] = p
+	}
+	for _, p := range found.sorted() {
+		if strings.HasPrefix(string(p.Name), riskPackagePrefix) && (found.risk == nil || p.Name < found.risk.Name) {
+			found.risk = p
+		}
+	}
+	return found
+}
+
+// ownIDs are the ids for rows of a file that name no source: what catalog.json says about the file,
+// for the national risk index its package, else an id made from the file's name.
+func (p *pass) ownIDs(file resourceFile) (dataset, resource []byte) {
+	if file.id != "" {
+		return nil, []byte(file.id)
+	}
+	if file.role == catalogfile.RiskRole {
+		if r := p.refs.packages.riskResource(); r != nil {
+			return []byte(p.refs.packages.risk.ID), []byte(r.ID)
+		}
+	}
+	sum := sha256.Sum256([]byte(file.role + "/" + plainName(file.path)))
+	h := hex.EncodeToString(sum[:16])
+	return nil, []byte(strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-"))
+}
+
+// listed are the packages in the metadata tables, and their resources there.
+type listed map[*packageInfo][]*resourceInfo
+
+// listedPackages are the packages and resources that kept rows name, the national risk index, and
+// the list of organisations.
+func (p *pass) listedPackages() listed {
+	out := listed{}
+	all := p.refs.packages
+	for _, info := range all.byID {
+		if !p.result.datasets[info.ID] && info != all.risk && info.Name != organisationsPackage {
+			continue
+		}
+		out[info] = nil
+		for i := range info.Resources {
+			r := &info.Resources[i]
+			if p.result.uses[r.ID] != nil || info == all.risk && r == all.riskResource() {
+				out[info] = append(out[info], r)
+			}
+		}
+	}
+	return out
+}
+
+// setTimes records since when each resource has its present form: since this load, unless the
+// previous snapshot has it in the same form.
+func (p *pass) setTimes(out listed) {
+	now := time.UnixMicro(p.load.time).UTC()
+	set := func(id string, s resourceState) {
+		old, ok := p.load.previous.state.Resources[id]
+		if s.Since = old.Since; !ok || s != old {
+			s.Since = now
+		}
+		p.result.state.Resources[id] = s
+	}
+	for id, u := range p.result.uses {
+		set(id, resourceState{Rows: u.rows, Sum: sumText(u.sum)})
+	}
+	for _, resources := range out {
+		for _, r := range resources {
+			s := p.result.state.Resources[r.ID]
+			s.LastModified, s.Size = string(r.LastModified), strings.Trim(string(r.Size), `"`)
+			set(r.ID, s)
+		}
+	}
+}
+
+func (p *pass) putPackages(out listed) error {
+	datasets, resources := newTableBuilder(tableNamed("dataset")), newTableBuilder(tableNamed("resource"))
+	report := &ResourceReport{Role: catalogfile.PackageRole, Path: "packages"}
+	for _, info := range p.refs.packages.sorted() {
+		kept, ok := out[info]
+		if !ok {
+			continue
+		}
+		if why, detail := p.addDataset(datasets, info); why != "" {
+			report.drop(&rowFault{file: info.path, reason: why, detail: "package " + info.ID + detail})
+			continue
+		}
+		for _, r := range kept {
+			if why, detail := p.addResource(resources, info, r); why != "" {
+				report.drop(&rowFault{file: info.path, reason: why, detail: "resource " + r.ID + detail})
+			}
+		}
+	}
+	if report.Drops != nil {
+		p.result.report.Resources = append(p.result.report.Resources, report)
+	}
+	if err := p.result.putRows(datasets); err != nil {
+		return err
+	}
+	return p.result.putRows(resources)
+}
+
+// addDataset adds a row, or says why it cannot be used, with more about it after the name of the
+// package.
+func (p *pass) addDataset(b *tableBuilder, info *packageInfo) (why reason, detail string) {
+	why = readTexts(b, map[string]string{
+		"dataset_catalog_id":    info.ID,
+		"dataset_catalog_stub":  string(info.Name),
+		"dataset_catalog_title": string(info.Title),
+		"catalog_provider_stub": string(info.Organization.Name),
+		"catalog_provider_name": string(info.Organization.Title),
+	})
+	if why != "" {
+		return why, ""
+	}
+	if wrong := setLinks(b, p.load.report.CatalogURL); wrong != "" {
+		return badLink, ": " + wrong
+	}
+	b.commit()
+	return "", ""
+}
+
+// addResource is addDataset for a resource.
+func (p *pass) addResource(b *tableBuilder, info *packageInfo, r *resourceInfo) (why reason, detail string) {
+	modified, ok := r.modified()
+	if !ok {
+		return badDate, ""
+	}
+	link, ok := webLink(string(r.URL))
+	if !ok {
+		return badLink, ": download_url: " + quoted([]byte(r.URL))
+	}
+	why = readTexts(b, map[string]string{
+		"resource_catalog_id":           r.ID,
+		"dataset_catalog_id":            info.ID,
+		"name":                          string(r.Name),
+		"format":                        strings.ToLower(string(r.Format)),
+		"download_url":                  link,
+		"dataset_catalog_stub":          string(info.Name),
+		"dataset_catalog_title":         string(info.Title),
+		"dataset_catalog_provider_stub": string(info.Organization.Name),
+		"dataset_catalog_provider_name": string(info.Organization.Title),
+	})
+	if why != "" {
+		return why, ""
+	}
+	if wrong := setLinks(b, p.load.report.CatalogURL); wrong != "" {
+		return badLink, ": " + wrong
+	}
+	b.column("update_date").setInt(modified)
+	b.column("is_hxl").setBool(r.tagged)
+	b.column("api_updated_date").setInt(p.result.state.Resources[r.ID].Since.UnixMicro())
+	b.commit()
+	return "", ""
+}
+
+func readTexts(b *tableBuilder, values map[string]string) reason {
+	for name, value := range values {
+		if why := b.column(name).read([]byte(value)); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// noteUnknownSources reports the resources that rows name and no package has. Their rows are kept
+// and count as read by this load.
+func (p *pass) noteUnknownSources(out listed) {
+	known := map[string]bool{}
+	for _, resources := range out {
+		for _, r := range resources {
+			known[r.ID] = true
+		}
+	}
+	var unknown []*sourceUse
+	for _, u := range p.result.uses {
+		if !known[u.resource] {
+			unknown = append(unknown, u)
+		}
+	}
+	if unknown == nil {
+		return
+	}
+	slices.SortFunc(unknown, func(a, b *sourceUse) int {
+		return cmp.Or(cmp.Compare(b.rows, a.rows), cmp.Compare(a.resource, b.resource))
+	})
+	var first []string
+	for _, u := range unknown[:min(len(unknown), maxExamples)] {
+		first = append(first, fmt.Sprintf("%s (%d rows)", clip(u.resource, 40), u.rows))
+	}
+	p.result.note(fmt.Sprintf("%d resources that rows name are in no package and are not listed: %s",
+		len(unknown), strings.Join(first, ", ")))
+}
+
+// addPackages describes the packages and resources that are listed, and the datasets of
+// catalog.json that rows name.
+func (p *pass) addPackages(out listed) {
+	s := &p.result.sources
+	for info, resources := range out {
+		if len(info.ID) > maxDatasetID {
+			continue // no row of the list of datasets either
+		}
+		s.datasets[info.ID] = info.describe()
+		for _, r := range resources {
+			at, _ := r.modified()
+			s.resources[r.ID] = newSourceResource(info.ID, at)
+		}
+	}
+	for id, u := range p.result.uses {
+		if _, ok := s.resources[id]; !ok && u.dataset != "" {
+			s.resources[id] = sourceResource{dataset: u.dataset}
+		}
+	}
+	s.complete(p.load.catalog.described)
+}

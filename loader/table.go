@@ -1,0 +1,211 @@
+package loader
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"hdqs/snapshot"
+)
+
+// table declares one table of a snapshot: what a row holds, which rows are duplicates, and how rows
+// are ordered. Everything that reads, checks, sorts or writes the table works from this literal.
+type table struct {
+	name    string
+	columns []column
+
+	// key names the columns that identify a row; of rows with one key one is kept. nil keeps
+	// every row.
+	key []string
+
+	// order is the sort order, tie-breaks included; nil: that of the key. Rows that are equal in
+	// all of it keep the order they were loaded in.
+	order []string
+}
+
+type column struct {
+	name     string
+	kind     snapshot.Kind
+	nullable bool     // the record allows null here; an empty cell is null
+	blank    bool     // an empty cell is the empty text although null is allowed
+	maxLen   int      // longest text in code points; 0 is no bound
+	values   []string // of an Enum, in sort order
+	limits   *limits  // of a number; nil is no bound
+	group    string   // the tuple dictionary that holds it; "" for a column of rows
+	index    bool     // a filter uses it (columns of rows only: groups always have postings)
+}
+
+// limits bounds a number, both ends included.
+type limits struct{ from, to float64 }
+
+// Shorthands for declarations.
+
+func text(name string, maxLen int) column {
+	return column{name: name, kind: snapshot.Text, maxLen: maxLen}
+}
+
+func enum(name string, values []string) column {
+	return column{name: name, kind: snapshot.Enum, values: values, index: true}
+}
+
+func integer(name string) column { return column{name: name, kind: snapshot.Int} }
+func decimal(name string) column { return column{name: name, kind: snapshot.Decimal} }
+func flag(name string) column    { return column{name: name, kind: snapshot.Bool} }
+func instant(name string) column { return column{name: name, kind: snapshot.Time} }
+
+func (c column) orNull() column  { c.nullable = true; return c }
+func (c column) orBlank() column { c.nullable, c.blank = true, true; return c }
+func (c column) indexed() column { c.index = true; return c }
+
+func (c column) between(from, to float64) column {
+	c.limits = &limits{from, to}
+	return c
+}
+
+// nonNegative bounds a count or a price.
+func (c column) nonNegative() column { return c.between(0, maxNumber) }
+
+const maxNumber = math.MaxFloat64
+
+// group puts columns into one tuple dictionary.
+func group(name string, columns ...column) []column {
+	for i := range columns {
+		columns[i].group, columns[i].index = name, false
+	}
+	return columns
+}
+
+// record joins blocks of columns into the columns of a table.
+func record(blocks ...[]column) []column { return slices.Concat(blocks...) }
+
+func rows(columns ...column) []column { return columns }
+
+// hasPlaces reports whether rows of the table refer to places by number.
+func (t *table) hasPlaces() bool {
+	for _, c := range t.columns {
+		if c.name == "location_ref" || c.name == "origin_location_ref" {
+			return true
+		}
+	}
+	return false
+}
+
+// columnData finds a column, nil when there is none of that name.
+func columnData(columns []snapshot.ColumnData, name string) *snapshot.ColumnData {
+	for i := range columns {
+		if columns[i].Name == name {
+			return &columns[i]
+		}
+	}
+	return nil
+}
+
+// cellOf finds a column of rows or of a group, and the position in it of a row's value.
+func cellOf(data *snapshot.TableData, name string, row int) (c *snapshot.ColumnData, at int) {
+	if c := columnData(data.Columns, name); c != nil {
+		return c, row
+	}
+	for i := range data.Groups {
+		g := &data.Groups[i]
+		if c := columnData(g.Columns, name); c != nil {
+			return c, int(g.Codes[row])
+		}
+	}
+	return nil, 0
+}
+
+func rowText(data *snapshot.TableData, name string, row int) string {
+	return textAt(cellOf(data, name, row))
+}
+
+func rowInt(data *snapshot.TableData, name string, row int) int64 {
+	c, at := cellOf(data, name, row)
+	return c.Ints[at]
+}
+
+// textAt is the text at a position, "" for null and for a column that is not there.
+func textAt(c *snapshot.ColumnData, i int) string {
+	if c == nil || c.Codes[i] == snapshot.NullCode {
+		return ""
+	}
+	return c.Values[c.Codes[i]]
+}
+
+// isCountry reports whether a column has codes of countries. A dictionary holds only texts that
+// rows use.
+func isCountry(name string, kind snapshot.Kind) bool {
+	return kind == snapshot.Text && strings.HasSuffix(name, "location_code")
+}
+
+// countriesOf are the codes of the countries that a table has rows of.
+func countriesOf(data *snapshot.TableData) []string {
+	var codes []string
+	columns := data.Columns
+	for _, g := range data.Groups {
+		columns = slices.Concat(columns, g.Columns)
+	}
+	for i := range columns {
+		if isCountry(columns[i].Name, columns[i].Kind) {
+			codes = append(codes, columns[i].Values...)
+		}
+	}
+	return codes
+}
+
+// formulaStarts are the characters that a spreadsheet takes for the start of a formula, directly or
+// after it has dropped them.
+const formulaStarts = "=+-@\t\r"
+
+// countFormulas lists the columns of a table that have such texts. Most dictionaries hold none, and
+// only the rows of those that do are counted.
+func countFormulas(data *snapshot.TableData) []formulaTexts {
+	var found []formulaTexts
+	for i := range data.Columns {
+		found = appendFormulas(found, &data.Columns[i], nil)
+	}
+	for i := range data.Groups {
+		g := &data.Groups[i]
+		for j := range g.Columns {
+			found = appendFormulas(found, &g.Columns[j], g.Codes)
+		}
+	}
+	return found
+}
+
+// appendFormulas counts the rows of a column. tuples has the position in the column for each row,
+// nil when the column has a value for each row.
+func appendFormulas(found []formulaTexts, c *snapshot.ColumnData, tuples []uint32) []formulaTexts {
+	if c.Kind != snapshot.Text {
+		return found
+	}
+	marked := make(map[uint32]bool)
+	f := formulaTexts{Column: c.Name}
+	for code, text := range c.Values {
+		if text != "" && strings.IndexByte(formulaStarts, text[0]) >= 0 {
+			marked[uint32(code)] = true
+			if f.First == "" {
+				f.First = clip(text, 100)
+			}
+		}
+	}
+	if len(marked) == 0 {
+		return found
+	}
+	if tuples == nil {
+		for _, code := range c.Codes {
+			if marked[code] {
+				f.Rows++
+			}
+		}
+	} else {
+		for _, t := range tuples {
+			if marked[c.Codes[t]] {
+				f.Rows++
+			}
+		}
+	}
+	if f.Rows == 0 { // the texts of rows that were dropped stay in the dictionary
+		return found
+	}
+	return append(found, f)
+}
