@@ -215,7 +215,7 @@ func TestThemes(t *testing.T) {
 			t.Errorf("%s: category %q, subcategory %q, places %v: want all or none",
 				name, th.category, th.subcategory, th.places)
 		}
-		if isData && (th.role == "" || th.steps == nil || th.published.dataset == "") {
+		if isData && (th.role == "" || th.steps == nil || th.published.Dataset == "") {
 			t.Errorf("%s: a data theme has a role, steps and a dataset", name)
 		}
 		if isData && catalogfile.IsReference(th.role) {

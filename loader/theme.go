@@ -1,5 +1,7 @@
 package loader
 
+import "regexp"
+
 // theme declares one table and everything the loader has to know about it: what a row holds, which
 // files its rows come from and how they are read, the dump of the incumbent's view, where the files
 // are published, and how the table stands in the list of available data. Sources, views,
@@ -11,7 +13,7 @@ type theme struct {
 	// role names the theme's files: the folder of a data theme, the file in reference/ of a list.
 	// Empty for tables that the loader makes from others.
 	role      string
-	published published // where a CKAN site has the files
+	published Input // where a CKAN site has the files
 
 	// steps read a row of these files. Nil for the lists of places, which have readers of their own
 	// (lists.go).
@@ -52,14 +54,15 @@ func (th *theme) joins() []string {
 	return roles
 }
 
-// published says where a CKAN site publishes the files of a role: the dataset, and which of its CSV
+// Input says where a CKAN site publishes the files of a role: the dataset, and which of its CSV
 // resources count.
-type published struct {
-	dataset  string
-	named    string // regular expression that resource names match; empty matches all
-	left     string // regular expression of names of tables that no role need take; empty matches none
-	first    bool   // only the first resource that matches
-	optional bool   // the loader has a copy of its own
+type Input struct {
+	Role     string         // set by Inputs
+	Dataset  string         // name of the CKAN dataset
+	Named    *regexp.Regexp // what names of its resources match; nil matches all
+	Left     *regexp.Regexp // what names of tables match that no role need take; nil matches none
+	First    bool           // only the first CSV resource that matches
+	Optional bool           // the loader has a copy of its own
 }
 
 // view declares how a dump of one of the incumbent's views becomes a table. Most columns have the

@@ -2,7 +2,6 @@ package loader
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 
 	"hdqs/loader/catalogfile"
@@ -55,32 +54,14 @@ func dataTheme(role string) *theme {
 // IsDataRole reports whether a role is that of a data theme.
 func IsDataRole(role string) bool { return dataTheme(role) != nil }
 
-// Input is a role whose files a CKAN site publishes.
-type Input struct {
-	Role     string
-	Dataset  string         // name of the CKAN dataset
-	Named    *regexp.Regexp // what names of its resources match; nil matches all
-	Left     *regexp.Regexp // what names of tables match that no role need take; nil matches none
-	First    bool           // only the first CSV resource that matches
-	Optional bool           // the loader has a copy of its own
-}
-
 // Inputs are the roles that a CKAN site publishes, data themes first.
 func Inputs() []Input {
 	var inputs []Input
 	for _, th := range slices.Concat(dataThemes, metadataThemes) {
-		p := th.published
-		if p.dataset == "" {
-			continue
+		if in := th.published; in.Dataset != "" {
+			in.Role = th.role
+			inputs = append(inputs, in)
 		}
-		in := Input{Role: th.role, Dataset: p.dataset, First: p.first, Optional: p.optional}
-		if p.named != "" {
-			in.Named = regexp.MustCompile("(?i)" + p.named)
-		}
-		if p.left != "" {
-			in.Left = regexp.MustCompile(p.left)
-		}
-		inputs = append(inputs, in)
 	}
 	return inputs
 }

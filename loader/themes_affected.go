@@ -9,7 +9,7 @@ var (
 var affectedThemes = []*theme{
 	{
 		role:      "refugees-persons-of-concern",
-		published: published{dataset: "hdx-hapi-refugees"},
+		published: Input{Dataset: "hdx-hapi-refugees"},
 		table: &table{
 			name:    "refugees",
 			columns: movement,
@@ -21,7 +21,7 @@ var affectedThemes = []*theme{
 	},
 	{
 		role:      "returnees",
-		published: published{dataset: "hdx-hapi-returnees", first: true},
+		published: Input{Dataset: "hdx-hapi-returnees", First: true},
 		table: &table{
 			name:    "returnees",
 			columns: movement,
@@ -33,7 +33,7 @@ var affectedThemes = []*theme{
 	},
 	{
 		role:      "humanitarian-needs",
-		published: published{dataset: "hdx-hapi-humanitarian-needs"},
+		published: Input{Dataset: "hdx-hapi-humanitarian-needs"},
 		table: &table{
 			name: "humanitarian_needs",
 			columns: record(
@@ -58,7 +58,7 @@ var affectedThemes = []*theme{
 	},
 	{
 		role:      "idps",
-		published: published{dataset: "hdx-hapi-idps", first: true},
+		published: Input{Dataset: "hdx-hapi-idps", First: true},
 		table: &table{
 			name: "idps",
 			columns: record(
@@ -104,7 +104,7 @@ var movementSteps = []step{
 var geographyThemes = []*theme{
 	{
 		role:      "baseline-population",
-		published: published{dataset: "hdx-hapi-population"},
+		published: Input{Dataset: "hdx-hapi-population"},
 		table: &table{
 			name: "population",
 			columns: record(

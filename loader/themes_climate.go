@@ -5,7 +5,7 @@ import "slices"
 var climateThemes = []*theme{
 	{
 		role:      "rainfall",
-		published: published{dataset: "hdx-hapi-rainfall"},
+		published: Input{Dataset: "hdx-hapi-rainfall"},
 		table: &table{
 			name: "rainfall",
 			columns: record(

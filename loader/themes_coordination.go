@@ -1,11 +1,15 @@
 package loader
 
-import "hdqs/loader/catalogfile"
+import (
+	"regexp"
+
+	"hdqs/loader/catalogfile"
+)
 
 var coordinationThemes = []*theme{
 	{
 		role:      "operational-presence",
-		published: published{dataset: "hdx-hapi-operational-presence", first: true},
+		published: Input{Dataset: "hdx-hapi-operational-presence", First: true},
 		table: &table{
 			name: "operational_presence",
 			columns: record(
@@ -29,7 +33,7 @@ var coordinationThemes = []*theme{
 	},
 	{
 		role:      "funding",
-		published: published{dataset: "hdx-hapi-funding", first: true},
+		published: Input{Dataset: "hdx-hapi-funding", First: true},
 		table: &table{
 			name: "funding",
 			columns: record(
@@ -49,7 +53,7 @@ var coordinationThemes = []*theme{
 	},
 	{
 		role:      "conflict-events",
-		published: published{dataset: "hdx-hapi-conflict-event", named: `Conflict Events`},
+		published: Input{Dataset: "hdx-hapi-conflict-event", Named: regexp.MustCompile(`(?i)Conflict Events`)},
 		table: &table{
 			name: "conflict_event",
 			columns: record(
@@ -68,7 +72,7 @@ var coordinationThemes = []*theme{
 	},
 	{
 		role:      catalogfile.RiskRole,
-		published: published{dataset: "hdx-hapi-national-risk", first: true},
+		published: Input{Dataset: "hdx-hapi-national-risk", First: true},
 		table: &table{
 			name: "national_risk",
 			columns: record(

@@ -1,6 +1,9 @@
 package loader
 
-import "slices"
+import (
+	"regexp"
+	"slices"
+)
 
 var commodityCategories = []string{
 	"cereals and tubers", "meat, fish and eggs", "milk and dairy", "miscellaneous food",
@@ -10,7 +13,7 @@ var commodityCategories = []string{
 var foodThemes = []*theme{
 	{
 		role:      "food-security",
-		published: published{dataset: "hdx-hapi-food-security"},
+		published: Input{Dataset: "hdx-hapi-food-security"},
 		table: &table{
 			name: "food_security",
 			columns: record(
@@ -37,7 +40,7 @@ var foodThemes = []*theme{
 	},
 	{
 		role:      "food-prices-market-monitor",
-		published: published{dataset: "hdx-hapi-food-price", named: `Food Prices \d`, left: `Food Prices (19\d\d|200\d|201[0-6])$`},
+		published: Input{Dataset: "hdx-hapi-food-price", Named: regexp.MustCompile(`(?i)Food Prices \d`), Left: regexp.MustCompile(`Food Prices (19\d\d|200\d|201[0-6])$`)},
 		table: &table{
 			name: "food_price",
 			columns: record(
@@ -64,7 +67,7 @@ var foodThemes = []*theme{
 	},
 	{
 		role:      "poverty-rate",
-		published: published{dataset: "hdx-hapi-poverty-rate", first: true},
+		published: Input{Dataset: "hdx-hapi-poverty-rate", First: true},
 		table: &table{
 			name: "poverty_rate",
 			columns: record(

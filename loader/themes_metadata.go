@@ -1,6 +1,10 @@
 package loader
 
-import "hdqs/loader/catalogfile"
+import (
+	"regexp"
+
+	"hdqs/loader/catalogfile"
+)
 
 var metadataThemes = []*theme{
 	{
@@ -17,7 +21,7 @@ var metadataThemes = []*theme{
 	},
 	{
 		role:      catalogfile.UnitRole,
-		published: published{dataset: "global-pcodes", named: `^global_pcodes_adm_1_2`, left: otherUnitLists, first: true},
+		published: Input{Dataset: "global-pcodes", Named: regexp.MustCompile(`(?i)^global_pcodes_adm_1_2`), Left: regexp.MustCompile(otherUnitLists), First: true},
 		table: &table{
 			name: "admin1",
 			columns: record(
@@ -40,7 +44,7 @@ var metadataThemes = []*theme{
 	},
 	{
 		role:      "currency",
-		published: published{dataset: "hdx-hapi-food-price", named: `Currencies`, first: true},
+		published: Input{Dataset: "hdx-hapi-food-price", Named: regexp.MustCompile(`(?i)Currencies`), First: true},
 		table: &table{
 			name:    "currency",
 			columns: rows(text("code", 32).indexed(), text("name", 512)),
@@ -52,7 +56,7 @@ var metadataThemes = []*theme{
 	},
 	{
 		role:      "org",
-		published: published{dataset: "hdx-hapi-organisations", first: true},
+		published: Input{Dataset: "hdx-hapi-organisations", First: true},
 		table: &table{
 			name: "org",
 			columns: rows(text("acronym", 32).indexed(), text("name", 512).indexed(),
@@ -66,7 +70,7 @@ var metadataThemes = []*theme{
 	},
 	{
 		role:      "org-type",
-		published: published{dataset: "organization-types-beta", named: `CSV no HXL`, left: otherForms, first: true, optional: true},
+		published: Input{Dataset: "organization-types-beta", Named: regexp.MustCompile(`(?i)CSV no HXL`), Left: regexp.MustCompile(otherForms), First: true, Optional: true},
 		table: &table{
 			name:    "org_type",
 			columns: rows(text("code", 32).indexed(), text("description", 512).indexed()),
@@ -79,8 +83,8 @@ var metadataThemes = []*theme{
 	},
 	{
 		role: "sector",
-		published: published{
-			dataset: "global-coordination-groups-beta", named: `CSV no HXL`, left: otherForms, first: true, optional: true,
+		published: Input{
+			Dataset: "global-coordination-groups-beta", Named: regexp.MustCompile(`(?i)CSV no HXL`), Left: regexp.MustCompile(otherForms), First: true, Optional: true,
 		},
 		table: &table{
 			name:    "sector",
@@ -94,7 +98,7 @@ var metadataThemes = []*theme{
 	},
 	{
 		role:      "commodity",
-		published: published{dataset: "hdx-hapi-food-price", named: `Commodities`, first: true},
+		published: Input{Dataset: "hdx-hapi-food-price", Named: regexp.MustCompile(`(?i)Commodities`), First: true},
 		table: &table{
 			name:    "commodity",
 			columns: rows(text("code", 32).indexed(), enum("category", commodityCategories), text("name", 512).indexed()),
@@ -108,7 +112,7 @@ var metadataThemes = []*theme{
 	},
 	{
 		role:      "market",
-		published: published{dataset: "hdx-hapi-food-price", named: `Markets`, first: true},
+		published: Input{Dataset: "hdx-hapi-food-price", Named: regexp.MustCompile(`(?i)Markets`), First: true},
 		table: &table{
 			name: "market",
 			columns: record(
