@@ -1,8 +1,6 @@
 package loader
 
 import (
-	"encoding/binary"
-
 	"hdqs/snapshot"
 )
 
@@ -104,8 +102,10 @@ func availabilityTable(entries []available, updated func(resource string) int64)
 		category.setString(e.theme.category)
 		subcategory.setString(e.theme.subcategory)
 		date.setInt(at)
-		key = appendTexts(key[:0], e.locationCode, e.locationName, e.code1, e.name1, e.code2, e.name2)
-		key = append(key, byte(e.level))
+		key = append(key[:0], byte(e.level))
+		for _, s := range []string{e.locationCode, e.locationName, e.code1, e.name1, e.code2, e.name2} {
+			key = keyOf(key, []byte(s))
+		}
 		places.put(key, func() {
 			places.column("location_code").setString(e.locationCode)
 			places.column("location_name").setString(e.locationName)
@@ -115,13 +115,4 @@ func availabilityTable(entries []available, updated func(resource string) int64)
 	}
 	data, _ := b.finish(true)
 	return data
-}
-
-// appendTexts appends texts so that different lists of texts give different bytes.
-func appendTexts(key []byte, texts ...string) []byte {
-	for _, s := range texts {
-		key = binary.AppendUvarint(key, uint64(len(s)))
-		key = append(key, s...)
-	}
-	return key
 }

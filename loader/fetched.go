@@ -86,12 +86,6 @@ func (f *FetchReport) Trouble() string {
 	return strings.Join(f.Notes, "; ")
 }
 
-// complete reports whether every source was read or has not changed. A catalog that was not fetched
-// is complete.
-func (f *FetchReport) complete() bool {
-	return f == nil || f.Count(SourceStale)+f.Count(SourceRefused) == 0
-}
-
 // refusedOf finds a source of a role that could not be fetched and has no copy.
 func (f *FetchReport) refusedOf(role string) (SourceReport, bool) {
 	if f == nil {

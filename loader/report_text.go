@@ -200,23 +200,7 @@ func (r *Report) finish() {
 	for _, f := range r.Resources {
 		r.Rows.add(f.Rows)
 	}
-	r.setPartial()
-}
-
-func (r *Report) setPartial() {
-	faults := len(r.Refused) + len(r.Stale) + len(r.Empty)
-	for _, f := range r.Resources {
-		faults += len(f.Faults)
-	}
-	for _, f := range r.Fell {
-		if f.matters() {
-			faults++
-		}
-	}
-	for i := range r.Tables {
-		faults += r.Tables[i].Duplicates.Different
-	}
-	r.Partial = r.Rows.Dropped > 0 || faults > 0 || !r.Fetched.complete()
+	r.Partial = len(r.Incomplete()) > 0
 }
 
 // Incomplete lists the tables that made the load partial, each with what it lacks, such as

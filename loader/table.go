@@ -191,17 +191,14 @@ func appendFormulas(found []formulaTexts, c *snapshot.ColumnData, tuples []uint3
 	if len(marked) == 0 {
 		return found
 	}
-	if tuples == nil {
-		for _, code := range c.Codes {
-			if marked[code] {
-				f.Rows++
-			}
+	for _, code := range c.Codes {
+		if tuples == nil && marked[code] {
+			f.Rows++
 		}
-	} else {
-		for _, t := range tuples {
-			if marked[c.Codes[t]] {
-				f.Rows++
-			}
+	}
+	for _, t := range tuples {
+		if marked[c.Codes[t]] {
+			f.Rows++
 		}
 	}
 	if f.Rows == 0 { // the texts of rows that were dropped stay in the dictionary
