@@ -15,13 +15,12 @@ const usage = `usage: bench COMMAND [flags]
   run       starts a server and its controls, measures them in turn, writes a report
   swaps     measures answers after starts of a server and while it swaps its data
   fixed     sends bodies from memory by the HTTP library of the server; a control of run
-  checksum  reads and checksums files on all cores; a control of run
 
 bench COMMAND -h lists the flags.
 `
 
 var commands = map[string]func(*flag.FlagSet, []string) error{
-	"load": loadOne, "pair": comparePairs, "run": runAll, "swaps": runSwaps, "fixed": sendFixed, "checksum": checksum,
+	"load": loadOne, "pair": comparePairs, "run": runAll, "swaps": runSwaps, "fixed": sendFixed,
 }
 
 func main() {

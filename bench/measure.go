@@ -112,11 +112,9 @@ func comparePairs(flags *flag.FlagSet, args []string) error {
 	c := load.Comparison{Progress: progress}
 	flags.IntVar(&c.Rounds, "rounds", 5, "bursts per server")
 	flags.DurationVar(&c.Burst, "burst", time.Second, "length of a burst")
-	flags.BoolVar(&c.Unlike, "unlike", false, "measure although bodies differ")
 	asJSON := flags.Bool("json", false, "print JSON in place of a table")
 	flags.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: bench pair [flags] NAME=URL[,PID[,MIX]] NAME=URL[,PID[,MIX]] ...\n"+
-			"A server with a MIX of its own gets its queries of the same names.")
+		fmt.Fprintln(os.Stderr, "usage: bench pair [flags] NAME=URL[,PID] NAME=URL[,PID] ...")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -149,20 +147,17 @@ func comparePairs(flags *flag.FlagSet, args []string) error {
 func parseServer(text string) (*load.Server, error) {
 	name, rest, ok := strings.Cut(text, "=")
 	if !ok {
-		return nil, fmt.Errorf("%q is not NAME=URL[,PID[,MIX]]", text)
+		return nil, fmt.Errorf("%q is not NAME=URL[,PID]", text)
 	}
-	words := strings.Split(rest, ",")
-	s := &load.Server{Name: name, URL: strings.TrimSuffix(words[0], "/")}
-	var err error
-	if len(words) > 1 {
-		if s.PID, err = strconv.Atoi(words[1]); err != nil {
-			return nil, fmt.Errorf("%q: process id %q is not a number", text, words[1])
+	url, pid, known := strings.Cut(rest, ",")
+	s := &load.Server{Name: name, URL: strings.TrimSuffix(url, "/")}
+	if known {
+		var err error
+		if s.PID, err = strconv.Atoi(pid); err != nil {
+			return nil, fmt.Errorf("%q: process id %q is not a number", text, pid)
 		}
 	}
-	if len(words) > 2 {
-		s.Queries, err = readMix(words[2])
-	}
-	return s, err
+	return s, nil
 }
 
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,7 +36,7 @@ func runAll(flags *flag.FlagSet, args []string) (err error) {
 	flags.StringVar(&e.wrap, "wrap", "", "prefix of the servers' commands, such as: taskset -c 0")
 	flags.StringVar(&e.wide, "wide", "", "prefix of commands that may use all cores, such as: taskset -c 0-1")
 	flags.StringVar(&e.nginx, "nginx", "nginx", "program of the control; empty: no control")
-	flags.IntVar(&e.rounds, "rounds", 5, "rounds of each query; other parts take fewer, in proportion")
+	flags.IntVar(&e.rounds, "rounds", 5, "starts, and rounds of each query")
 	flags.DurationVar(&e.burst, "burst", 120*time.Millisecond, "length of a burst of one server, query and coding")
 	if err := parse(flags, args); err != nil {
 		return err
@@ -85,29 +84,29 @@ func firstPlain(queries []load.Query) load.Query {
 
 // measure runs all measurements, memory last.
 func (e *experiment) measure() error {
-	for _, step := range []struct {
-		name string
-		run  func() error
-	}{
-		{"starts", e.starts},
-		{"servers", e.servers},
-		{"queries", e.compare},
-		{"closed loops", e.closed},
-		{"small answers beside large ones", e.beside},
-		{"memory", e.memory},
-	} {
-		begun := time.Now()
-		if err := step.run(); err != nil {
-			return fmt.Errorf("%s: %w", step.name, err)
+	for _, step := range []func() error{e.starts, e.servers, e.compare} {
+		if err := step(); err != nil {
+			return err
 		}
-		progress("%s took %.1f s", step.name, time.Since(begun).Seconds())
 	}
-	return nil
+	used, err := load.UsageOf(e.server.PID)
+	e.report.PeakResident = used.Peak
+	return err
 }
 
-// part is the length of a part of the run that is not made of bursts.
-func (e *experiment) part(bursts int) time.Duration {
-	return time.Duration(bursts*e.rounds) * e.burst / 5
+// starts starts the server several times on all cores, each until its first answer.
+func (e *experiment) starts() error {
+	var took []float64
+	for range e.rounds {
+		p, err := launch(&load.Server{Name: "ours"}, e.wide, e.start, firstPlain(e.queries))
+		if err != nil {
+			return err
+		}
+		took = append(took, p.took.Seconds())
+		p.stop()
+	}
+	e.report.Start = load.Spread(took)
+	return nil
 }
 
 // servers starts ours and the control that compresses whole bodies.
@@ -201,28 +200,4 @@ func (e *experiment) fixed(dir string) (*load.Server, error) {
 	}
 	s := &load.Server{Name: "fixed", Bounded: true, Path: func(q load.Query, _ string) string { return names[q.Name] }}
 	return s, e.begin(s, self+" fixed --listen {listen} --dir "+dir, bounded[0])
-}
-
-// closed sends the whole mix in a closed loop, over 1 to 64 connections.
-func (e *experiment) closed() error {
-	for _, encoding := range e.codings() {
-		for connections := 1; connections <= 64; connections *= 4 {
-			p, err := e.server.Point(load.Drive{
-				Queries: e.queries, Encoding: encoding, Connections: connections, Duration: e.part(8),
-			})
-			if err != nil {
-				return err
-			}
-			e.report.Loads = append(e.report.Loads, p)
-			progress("closed loop, %s, %d connections: %.0f/s", encoding, connections, p.PerSecond)
-		}
-	}
-	return nil
-}
-
-// memory measures the memory of the server at the end.
-func (e *experiment) memory() error {
-	used, err := load.UsageOf(e.server.PID)
-	e.report.PeakResident = used.Peak
-	return err
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -13,14 +11,11 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"hdqs/bench/load"
 	"hdqs/internal/testkit"
@@ -95,10 +90,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%q is not in %q", want, met)
 		}
 	}
-	if report.Start.Median == 0 || report.PeakResident == 0 || len(report.Loads) != 8 ||
-		!slices.ContainsFunc(report.Targets, func(v load.Verdict) bool {
-			return v.Query == "small-three-filters-beside-conflict-run" && v.Got.Median > 0
-		}) {
+	if report.Start.Median == 0 || report.PeakResident == 0 {
 		t.Errorf("%+v", report)
 	}
 	if err := run("--only", "none such"); err == nil {
@@ -194,22 +186,18 @@ func TestNginxServesTheAnswers(t *testing.T) {
 	}
 }
 
-// TestPair compares two servers, one of which gets queries of its own.
+// TestPair compares two servers.
 func TestPair(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/a" && r.Method != http.MethodPost {
+		if r.URL.Path != "/a" {
 			w.WriteHeader(http.StatusNotFound)
 		}
 	}))
 	defer server.Close()
-	dir := t.TempDir()
-	mix, own := filepath.Join(dir, "mix.txt"), filepath.Join(dir, "own.txt")
-	if err := errors.Join(os.WriteFile(mix, []byte("1 q /a\n"), 0o644),
-		os.WriteFile(own, []byte("1 q /sql body=SELECT+1\n"), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	mix := filepath.Join(t.TempDir(), "mix.txt")
+	testkit.WriteFile(t, mix, []byte("1 q /a\n"))
 	for other, works := range map[string]bool{
-		"b=" + server.URL: true, "b=" + server.URL + ",0," + own: true, "b=" + server.URL + "/other": false, "b": false,
+		"b=" + server.URL: true, "b=" + server.URL + ",0": true, "b=" + server.URL + "/other": false, "b": false,
 	} {
 		err := comparePairs(flag.NewFlagSet("pair", flag.ContinueOnError), []string{
 			"--mix", mix, "--encodings", "identity", "--rounds", "1", "--burst", "10ms", "a=" + server.URL, other,
@@ -217,46 +205,5 @@ func TestPair(t *testing.T) {
 		if (err == nil) != works {
 			t.Errorf("%s: %v", other, err)
 		}
-	}
-}
-
-// TestChecksum compares the command's count of bytes with the files.
-func TestChecksum(t *testing.T) {
-	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	args, total := []string{"checksum"}, 0
-	for i, size := range []int{0, 1, checksumPiece - 1, checksumPiece, 2*checksumPiece + 77} {
-		path := filepath.Join(dir, strconv.Itoa(i))
-		testkit.Must(t, os.WriteFile(path, make([]byte, size), 0o644))
-		args, total = append(args, path), total+size
-	}
-	out, err := exec.Command(self, args...).Output()
-	if err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(total) {
-		t.Errorf("%s, %v, want %d bytes", out, err, total)
-	}
-}
-
-// TestMappedFiles maps a file and finds it.
-func TestMappedFiles(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "data.seg")
-	testkit.Must(t, os.WriteFile(path, bytes.Repeat([]byte("x"), 9000), 0o644))
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	text, err := unix.Mmap(int(f.Fd()), 0, 9000, unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := mapped(os.Getpid())
-	if err != nil || !slices.Equal(files, []string{path}) {
-		t.Errorf("%q, %v", files, err)
-	}
-	if err := unix.Munmap(text); err != nil {
-		t.Error(err)
 	}
 }

@@ -70,24 +70,19 @@ func (e *experiment) p99(s *load.Server, encoding string) (milliseconds float64,
 }
 
 // afterwards reports the p99 right after something that has happened to a server, and of the same
-// server at another time.
+// server at another time, in milliseconds by round.
 func (e *experiment) afterwards(what, encoding, usually string, after, usual []float64) {
-	e.delayed(load.Verdict{
-		Query: what, Encoding: encoding, Control: usually, Most: mostDelayed,
-		Work: fmt.Sprintf("p99 right after a %s, %d/s, %s", what, usualRate, encoding),
-	}, after, usual)
-}
-
-// delayed reports how much something delays answers: the p99 in milliseconds with it and without
-// it, by round.
-func (e *experiment) delayed(v load.Verdict, with, without []float64) {
-	ratios := make([]float64, len(with))
-	for i := range with {
-		ratios[i] = with[i] / without[i]
+	ratios := make([]float64, len(after))
+	for i := range after {
+		ratios[i] = after[i] / usual[i]
 	}
-	v.Micros, v.Got = load.Spread(with).Median*1e3, load.Spread(ratios)
+	v := load.Verdict{
+		Query: what, Encoding: encoding, Control: usually, Most: mostDelayed,
+		Work:   fmt.Sprintf("p99 right after a %s, %d/s, %s", what, usualRate, encoding),
+		Micros: load.Spread(after).Median * 1e3, Got: load.Spread(ratios),
+	}
 	e.report.Targets = append(e.report.Targets, v)
-	progress("%s: %v ms, %s: %v ms, %v times", v.Work, load.Spread(with), v.Control, load.Spread(without), v.Got)
+	progress("%s: %v ms, %s: %v ms, %v times", v.Work, load.Spread(after), v.Control, load.Spread(usual), v.Got)
 }
 
 // firstSeconds compares the first window after a start with the third.

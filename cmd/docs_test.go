@@ -238,6 +238,9 @@ func TestDocumentMakeTargets(t *testing.T) {
 	makefile := testkit.ReadFile(t, "../Makefile")
 	named := regexp.MustCompile("(?m)(?:`|^ +|^\t)make ([a-z][a-z-]*)")
 	for _, doc := range documents(t) {
+		if doc.path == "CHANGELOG.md" {
+			continue // it also names targets of earlier versions
+		}
 		for _, match := range named.FindAllStringSubmatch(doc.text, -1) {
 			if !regexp.MustCompile(`(?m)^` + match[1] + `:`).Match(makefile) {
 				t.Errorf("%s: make %s is not a target of the Makefile", doc.path, match[1])

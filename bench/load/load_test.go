@@ -42,12 +42,11 @@ func TestQuantiles(t *testing.T) {
 
 func TestMix(t *testing.T) {
 	mix, err := ReadMix(strings.NewReader("# names\n\n3 a /x?y=1 status=422\n1 b /z conditional anonymous " +
-		"header=Accept:text/csv body=SELECT%201 gzip:cpu/nginx<=1.2 gzip:bytes/gzip6<=1.3\n"))
+		"gzip:cpu/nginx<=1.2 gzip:bytes/gzip6<=1.3\n"))
 	want := []Query{
 		{Weight: 3, Name: "a", Target: "/x?y=1", Status: 422},
 		{
 			Weight: 1, Name: "b", Target: "/z", Status: 304, Conditional: true, Anonymous: true,
-			Header: "Accept:text/csv", Body: "SELECT 1",
 			Bounds: []Bound{{Encoding: Gzip, Other: "nginx", Most: 1.2}, {Encoding: Gzip, Level: 6, Most: 1.3}},
 		},
 	}

@@ -18,14 +18,12 @@ type Query struct {
 	Status      int    // required
 	Conditional bool   // sent with the ETag of its own answer; then Status is 304
 	Anonymous   bool   // sent without the application identifier
-	Header      string // one more, NAME:VALUE
-	Body        string // of a POST; empty: a GET
 	Bounds      []Bound
 }
 
 // ReadMix reads a mix. Each line is a query: weight, name, path with query string, and optionally
-// status=N, conditional, anonymous, header=NAME:VALUE, body=TEXT as in a query string, and bounds.
-// Empty lines and lines that start with # are ignored.
+// status=N, conditional, anonymous and bounds. Empty lines and
+// lines that start with # are ignored.
 func ReadMix(r io.Reader) ([]Query, error) {
 	var mix []Query
 	names := map[string]bool{}
@@ -88,10 +86,6 @@ func (q *Query) read(word string) (err error) {
 		q.Conditional, q.Status = true, 304
 	case word == "anonymous":
 		q.Anonymous = true
-	case name == "header":
-		q.Header = value
-	case name == "body":
-		q.Body, err = url.QueryUnescape(value)
 	default:
 		bound, err := readBound(word)
 		q.Bounds = append(q.Bounds, bound)

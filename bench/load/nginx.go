@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
+// One process, whose CPU and memory are those of nginx.
 const nginxConf = `%sdaemon off;
-worker_processes 1;
+master_process off;
 error_log stderr crit;
 pid nginx.pid;
 events { worker_connections 1024; }

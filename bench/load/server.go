@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -28,9 +27,6 @@ type Server struct {
 	// query's own path.
 	Path func(q Query, encoding string) string
 
-	// Queries are this server's forms of the queries with the same names, for another interface.
-	Queries []Query
-
 	Bounded bool // asked only for what a bound of a query names it for
 }
 
@@ -50,9 +46,6 @@ func (s *Server) target(q Query, encoding string) string {
 }
 
 func (s *Server) request(q Query, encoding string) *fasthttp.Request {
-	if at := slices.IndexFunc(s.Queries, func(own Query) bool { return own.Name == q.Name }); at >= 0 {
-		q = s.Queries[at]
-	}
 	r := &fasthttp.Request{}
 	r.SetRequestURI(s.URL + s.target(q, encoding))
 	r.Header.SetUserAgent("hdqs-bench")
@@ -61,13 +54,6 @@ func (s *Server) request(q Query, encoding string) *fasthttp.Request {
 	}
 	if encoding != Identity {
 		r.Header.Set("Accept-Encoding", encoding)
-	}
-	if name, value, is := strings.Cut(q.Header, ":"); is {
-		r.Header.Set(name, value)
-	}
-	if q.Body != "" {
-		r.Header.SetMethod(http.MethodPost)
-		r.SetBodyString(q.Body)
 	}
 	return r
 }

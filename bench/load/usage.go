@@ -8,53 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Usage is the CPU time and memory of a process tree.
+// Usage is the CPU time and memory of a process.
 type Usage struct {
 	CPU      float64 // seconds, user and system
 	Resident int64   // bytes now
-	Peak     int64   // bytes, the sum of the peaks of all processes
+	Peak     int64   // bytes, the most so far
 }
 
-// UsageOf reads /proc for a process and its live descendants.
-func UsageOf(pid int) (total Usage, err error) {
-	tree, err := treeOf(pid)
-	if err != nil {
-		return total, err
-	}
-	for _, p := range tree {
-		u, err := usageOfOne(p)
-		if err != nil && p == pid {
-			return total, err
-		} else if err != nil {
-			continue // a child that has just ended
-		}
-		total.CPU += u.CPU
-		total.Resident += u.Resident
-		total.Peak += u.Peak
-	}
-	return total, nil
-}
-
-// treeOf returns a process, first, and all its descendants.
-func treeOf(pid int) ([]int, error) {
-	all, err := procfs.AllProcs()
-	if err != nil {
-		return nil, err
-	}
-	children := map[int][]int{}
-	for _, p := range all {
-		if stat, err := p.Stat(); err == nil { // else it has just ended
-			children[stat.PPID] = append(children[stat.PPID], p.PID)
-		}
-	}
-	tree := []int{pid}
-	for i := 0; i < len(tree); i++ {
-		tree = append(tree, children[tree[i]]...)
-	}
-	return tree, nil
-}
-
-func usageOfOne(pid int) (u Usage, err error) {
+// UsageOf reads the usage of a process, without its children.
+func UsageOf(pid int) (u Usage, err error) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return u, err
