@@ -41,8 +41,7 @@ func versionText() string {
 // accept a file that this one has rejected.
 func userAgent() string { return fmt.Sprintf("hdqs/%s (%s)", release, built()) }
 
-// thirdParty is made from the modules that go.mod names. THIRD_PARTY at the root of the repository
-// is a link to it.
+// thirdParty has the licences of the modules that go.mod names.
 //
 //go:generate go run ../notices -o third_party.txt
 //go:embed third_party.txt
