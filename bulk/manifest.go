@@ -80,7 +80,7 @@ const (
 	CSVGzip Format = "csv.gz"
 	CSV     Format = "csv"
 
-	// HAPIParquet is Parquet as OCHA publishes it (docs/cloud-native.md): other paths, the names of
+	// HAPIParquet is Parquet as OCHA publishes it (docs/bulk.md): other paths, the names of
 	// HDX HAPI, times as text.
 	HAPIParquet Format = "hapi-parquet"
 )

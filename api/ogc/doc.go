@@ -1,6 +1,6 @@
 // Package ogc serves places as OGC API - Features, for QGIS, GDAL and programs that read it: the
 // rows of lists that have a place on the map, and the areas of the operator's boundaries with
-// headline figures. docs/ogc.md is for those who use it.
+// headline figures. docs/spreadsheets.md is for those who use it.
 //
 // # Filters
 //
