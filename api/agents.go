@@ -60,7 +60,7 @@ func (s *Server) addAgents() {
 	s.Lists.Routes.Add(root, mcp.Path, list.Route{Name: mcp.Path, Post: true, Handler: func(ctx *fasthttp.RequestCtx) {
 		h := &ctx.Request.Header
 		if why := mcp.Foreign(string(h.Host()), string(h.Peek("Origin")), s.State.Options.BaseURL); why != "" {
-			s.State.AnswerFault(ctx, fasthttp.StatusForbidden, `{"detail":"Forbidden: `+why+`"}`)
+			s.State.AnswerError(ctx, &reply.Fault{Status: fasthttp.StatusForbidden, Text: "Forbidden: " + why})
 			return
 		}
 		limited(ctx)

@@ -73,7 +73,7 @@ func TestMissingPages(t *testing.T) {
 		if strings.Contains(string(a.Body), "<script>") {
 			t.Errorf("%s: markup of the path is on the page", path)
 		}
-		if a := s.Answer("GET", path, nil); a.Status != 404 || string(a.Body) != reply.BodyNotFound {
+		if a := s.Answer("GET", path, nil); a.Status != 404 || string(a.Body) != errorBody(reply.ErrNotFound) {
 			t.Errorf("%s for a program: %d %.100s", path, a.Status, a.Body)
 		}
 	}

@@ -25,11 +25,11 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	if len(ctx.Request.Header.RequestURI()) > maxURI {
-		s.State.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
+		s.State.AnswerError(ctx, reply.ErrURITooLong)
 		return
 	}
 	if header := &ctx.Request.Header; !header.IsHTTP11() && !bytes.HasPrefix(header.Protocol(), []byte("HTTP/1.")) {
-		s.State.AnswerFault(ctx, fasthttp.StatusHTTPVersionNotSupported, reply.BodyVersionNotSupported)
+		s.State.AnswerError(ctx, reply.ErrVersionNotSupported)
 		ctx.SetConnectionClose()
 		wire.CutShort(ctx.Conn())
 		return

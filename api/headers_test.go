@@ -46,23 +46,26 @@ func TestErrorHeaders(t *testing.T) {
 		more             string // in addition to the usual fields
 		body             string
 	}{
-		{unready, get(listTarget, ""), 503, "Retry-After", reply.BodyUnavailable},
+		{unready, get(listTarget, ""), 503, "Retry-After", errorBody(reply.ErrNoSnapshot)},
 		{
 			busy, get(listTarget, ""), 503, "Retry-After X-Snapshot-Id",
 			`{"detail":"Too much is asked at once; try again after Retry-After","rule":"queries at once"}`,
 		},
 		{busy, get("/panic", ""), 500, "X-Snapshot-Id", reply.BodyInternal},
-		{busy, get(listTarget+"&x="+strings.Repeat("y", maxURI), ""), 414, "X-Snapshot-Id", reply.BodyURITooLong},
-		{busy, get(listTarget+"&x="+strings.Repeat("y", 2*readBuffer), ""), 414, "X-Snapshot-Id", reply.BodyURITooLong},
+		{busy, get(listTarget+"&x="+strings.Repeat("y", maxURI), ""), 414, "X-Snapshot-Id", errorBody(reply.ErrURITooLong)},
+		{
+			busy, get(listTarget+"&x="+strings.Repeat("y", 2*readBuffer), ""), 414, "X-Snapshot-Id",
+			errorBody(reply.ErrURITooLong),
+		},
 		{
 			busy, get(listTarget, "X: "+strings.Repeat("y", 2*readBuffer)+"\r\n"), 431, "X-Snapshot-Id",
-			reply.BodyHeadersTooLarge,
+			errorBody(reply.ErrHeadersTooLarge),
 		},
 		{busy, "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("x",
-			2000), 413, "X-Snapshot-Id", reply.BodyTooLarge},
-		{busy, "GET /docs HTTP/1.1\r\n\r\n", 400, "X-Snapshot-Id", reply.BodyBadRequest},
-		{stalled, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", reply.BodyTimeout},
-		{busy, "GET /docs HTTP/2.0\r\nHost: a\r\n\r\n", 505, "X-Snapshot-Id", reply.BodyVersionNotSupported},
+			2000), 413, "X-Snapshot-Id", errorBody(reply.ErrTooLarge)},
+		{busy, "GET /docs HTTP/1.1\r\n\r\n", 400, "X-Snapshot-Id", errorBody(reply.ErrBadRequest)},
+		{stalled, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", errorBody(reply.ErrTimeout)},
+		{busy, "GET /docs HTTP/2.0\r\nHost: a\r\n\r\n", 505, "X-Snapshot-Id", errorBody(reply.ErrVersionNotSupported)},
 	} {
 		got := exchange(t, c.address, "GET", c.request)
 		var names []string
@@ -184,10 +187,17 @@ func TestErrorLog(t *testing.T) {
 // TestTooLongSaysHowLong: the answer to a request that is too long says the bound.
 func TestTooLongSaysHowLong(t *testing.T) {
 	for body, bound := range map[string]int{
-		reply.BodyURITooLong: maxURI, reply.BodyHeadersTooLarge: readBuffer, reply.BodyTooLarge: mcp.MaxBody,
+		errorBody(reply.ErrURITooLong): maxURI, errorBody(reply.ErrHeadersTooLarge): readBuffer,
+		errorBody(reply.ErrTooLarge): mcp.MaxBody,
 	} {
 		if want := fmt.Sprintf("%d KiB", bound>>10); !strings.Contains(body, want) {
 			t.Errorf("%s does not say %s", body, want)
 		}
 	}
+}
+
+// errorBody is the body of an error.
+func errorBody(err error) string {
+	_, body := reply.ErrorAnswer(err)
+	return string(body)
 }

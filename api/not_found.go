@@ -29,7 +29,7 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 			return
 		}
 		h := reply.NotFoundHead.Begin(ctx)
-		s.State.FinishFault(ctx, fasthttp.StatusNotFound, reply.BodyNotFound) // the contract has no more in it
+		s.State.FinishFault(ctx, reply.ErrNotFound) // the contract has no more in it
 		if near != "" {
 			h.Set("Link", "<"+near+`>; rel="related"`)
 		}

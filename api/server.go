@@ -183,23 +183,20 @@ func (s *Server) refuse(ctx *fasthttp.RequestCtx, rule string) {
 	s.State.AnswerError(ctx, &reply.Busy{Rule: rule})
 }
 
-// unreadBodies are the bodies of answers to requests that could not be read.
-var unreadBodies = map[int]string{
-	fasthttp.StatusBadRequest:                  reply.BodyBadRequest,
-	fasthttp.StatusRequestTimeout:              reply.BodyTimeout,
-	fasthttp.StatusRequestEntityTooLarge:       reply.BodyTooLarge,
-	fasthttp.StatusRequestURITooLong:           reply.BodyURITooLong,
-	fasthttp.StatusRequestHeaderFieldsTooLarge: reply.BodyHeadersTooLarge,
+// unread are the errors of requests that could not be read.
+var unread = map[int]error{
+	fasthttp.StatusBadRequest:                  reply.ErrBadRequest,
+	fasthttp.StatusRequestTimeout:              reply.ErrTimeout,
+	fasthttp.StatusRequestEntityTooLarge:       reply.ErrTooLarge,
+	fasthttp.StatusRequestURITooLong:           reply.ErrURITooLong,
+	fasthttp.StatusRequestHeaderFieldsTooLarge: reply.ErrHeadersTooLarge,
+	fasthttp.StatusServiceUnavailable:          &reply.Busy{Rule: wire.RuleRequests},
 }
 
 // answerUnread answers a request that could not be read to its end, and closes its connection.
 func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 	defer s.Lists.Requests.Recovered(ctx)
-	if status := wire.UnreadStatus(ctx, err); status == fasthttp.StatusServiceUnavailable {
-		s.State.AnswerError(ctx, &reply.Busy{Rule: wire.RuleRequests})
-	} else {
-		s.State.AnswerFault(ctx, status, unreadBodies[status])
-	}
+	s.State.AnswerError(ctx, unread[wire.UnreadStatus(ctx, err)])
 	wire.CutShort(ctx.Conn())
 	ctx.Response.SkipBody = wire.IsHead(ctx)
 }

@@ -83,13 +83,13 @@ func TestLongestRequest(t *testing.T) {
 	}
 	for _, length := range []int{maxURI, readBuffer - 20, readBuffer, 200 << 10} {
 		long := listTarget + "&x=" + strings.Repeat("y", length)
-		if got := ask(t, address, "GET", long, nil); got.Status != 414 || string(got.Body) != reply.BodyURITooLong {
+		if got := ask(t, address, "GET", long, nil); got.Status != 414 || string(got.Body) != errorBody(reply.ErrURITooLong) {
 			t.Errorf("URI of %d bytes: %d %.100s", len(long), got.Status, got.Body)
 		}
 	}
 	if got := ask(t, address, "GET", listTarget,
 		[]reply.HeaderField{{Name: "X", Value: strings.Repeat("y", 70<<10)}}); got.Status != 431 ||
-		string(got.Body) != reply.BodyHeadersTooLarge {
+		string(got.Body) != errorBody(reply.ErrHeadersTooLarge) {
 		t.Errorf("long header: %d %.100s", got.Status, got.Body)
 	}
 }

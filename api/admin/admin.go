@@ -25,9 +25,9 @@ func (s *Admin) HandleAdmin(ctx *fasthttp.RequestCtx) {
 	}
 	switch {
 	case answer == nil:
-		s.State.AnswerFault(ctx, fasthttp.StatusNotFound, reply.BodyNotFound)
+		s.State.AnswerError(ctx, reply.ErrNotFound)
 	case !ctx.IsGet() && !ctx.IsHead():
-		s.State.AnswerFault(ctx, fasthttp.StatusMethodNotAllowed, reply.BodyMethodNotAllowed)
+		s.State.AnswerError(ctx, reply.ErrMethodNotAllowed)
 		ctx.Response.Header.Set("Allow", "GET, HEAD")
 	default:
 		answer(s, ctx)

@@ -104,22 +104,22 @@ func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
 		file := url.URL{Path: strings.TrimLeft(path, "/")}
 		target := m.Prefix + BulkPath + inventory.Latest + "/" + file.EscapedPath()
 		if mayMix(ctx, path) {
-			s.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyPartOfLatest)
+			s.State.AnswerError(ctx, reply.ErrPartOfLatest)
 			ctx.Response.Header.SetCanonical(reply.NameHint, []byte("parts of the file as it is now: "+target))
 			return
 		}
 		s.redirectBulk(ctx, target)
 		return
 	case id == latestBulk:
-		s.answerNoBulk(ctx, fasthttp.StatusNotFound, hintNoBulk)
+		s.answerNoBulk(ctx, reply.ErrNotFound, hintNoBulk)
 		return
 	}
 	files := inventory.byID[id]
 	switch index := m.Prefix + BulkPath + bulkIndex; {
 	case files == nil && inventory.gone[id]:
-		s.answerNoBulk(ctx, fasthttp.StatusGone, hintBulkIndex+index)
+		s.answerNoBulk(ctx, reply.ErrBulkGone, hintBulkIndex+index)
 	case files == nil:
-		s.answerNoBulk(ctx, fasthttp.StatusNotFound, hintBulkIndex+index)
+		s.answerNoBulk(ctx, reply.ErrNotFound, hintBulkIndex+index)
 	case path == "":
 		s.redirectBulk(ctx, m.Prefix+BulkPath+files.id+"/"+bulkManifest)
 	case path == bulkManifest:
@@ -161,11 +161,8 @@ func (s *Files) redirectBulk(ctx *fasthttp.RequestCtx, path string) {
 }
 
 // answerNoBulk answers a request for what there is not, with what to do.
-func (s *Files) answerNoBulk(ctx *fasthttp.RequestCtx, status int, hint string) {
-	s.State.AnswerFault(ctx, status, reply.BodyNotFound)
-	if status == fasthttp.StatusGone {
-		ctx.SetBodyString(reply.BodyBulkGone)
-	}
+func (s *Files) answerNoBulk(ctx *fasthttp.RequestCtx, err error, hint string) {
+	s.State.AnswerError(ctx, err)
 	ctx.Response.Header.SetCanonical(reply.NameHint, []byte(hint))
 }
 
@@ -180,7 +177,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 	f := files.byPath[path]
 	if f == nil {
 		hint := "the files are listed at " + m.Prefix + BulkPath + files.id + "/" + bulkManifest
-		s.answerNoBulk(ctx, fasthttp.StatusNotFound, hint)
+		s.answerNoBulk(ctx, reply.ErrNotFound, hint)
 		return
 	}
 	list.LogOf(ctx).NoteFile(files.id, f.path)
@@ -197,7 +194,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 	}
 	part, result := reply.PartFor(ctx, f.tag, f.bytes)
 	if result == reply.NoSuchPart || result == reply.SeveralParts {
-		s.State.AnswerFault(ctx, fasthttp.StatusRequestedRangeNotSatisfiable, reply.BodyNoSuchRange)
+		s.State.AnswerError(ctx, reply.ErrNoSuchRange)
 		h := &ctx.Response.Header
 		h.Set("Content-Range", string(reply.AppendContentRange(nil, part, result, f.bytes)))
 		h.Set("Accept-Ranges", "bytes")
@@ -209,8 +206,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 	file, opened, err := s.soundFile(f.openFile)
 	if err != nil {
 		s.State.Log.Error("a bulk file cannot be read", "snapshot", files.id, "path", f.path, "error", err)
-		s.State.AnswerFault(ctx, fasthttp.StatusServiceUnavailable, reply.BodyNoBulkFile)
-		ctx.Response.Header.SetCanonical(reply.NameRetryAfter, reply.RetryRefused)
+		s.State.AnswerError(ctx, reply.ErrNoBulkFile)
 		return
 	}
 	h := bulkFileHead.Begin(ctx)

@@ -60,7 +60,7 @@ func (s *Lists) sendPart(a *Reply) {
 		response.SetStatusCode(fasthttp.StatusPartialContent)
 		response.SetBodyRaw(body[part.First:part.End])
 	case result == reply.NoSuchPart && length > 0:
-		s.State.AnswerFault(a.Ctx, fasthttp.StatusRequestedRangeNotSatisfiable, reply.BodyNoSuchRange)
+		s.State.AnswerError(a.Ctx, reply.ErrNoSuchRange)
 	default:
 		return
 	}

@@ -20,11 +20,15 @@ func InTurns(ctx *fasthttp.RequestCtx, work func(pause func() error) error) erro
 	calls := 0
 	return work(func() error {
 		if calls++; calls%pausesPerLook == 1 && wire.HasLeft(ctx) {
-			return Faultf(fasthttp.StatusRequestTimeout, "Closed", "the client has closed its connection")
+			return errClosed
 		}
 		turn.Pause()
 		return nil
 	})
+}
+
+var errClosed = &reply.Fault{
+	Status: fasthttp.StatusRequestTimeout, Code: "Closed", Text: "the client has closed its connection",
 }
 
 // pausesPerLook is how many calls of pause share one look at the connection, a system call.

@@ -32,7 +32,7 @@ func (s *Requests) RefuseMalformed(ctx *fasthttp.RequestCtx) bool {
 	if !malformed {
 		return false
 	}
-	s.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+	s.State.AnswerError(ctx, reply.ErrBadRequest)
 	ctx.SetConnectionClose()
 	wire.CutShort(ctx.Conn())
 	return true
@@ -43,7 +43,7 @@ func (s *Requests) RefuseMalformed(ctx *fasthttp.RequestCtx) bool {
 func (s *Requests) Recovered(ctx *fasthttp.RequestCtx) {
 	if fault := recover(); fault != nil {
 		ctx.Response.Reset()
-		s.State.AnswerFault(ctx, fasthttp.StatusInternalServerError, reply.BodyInternal)
+		s.State.AnswerError(ctx, reply.ErrInternal)
 		s.State.LogPanic(fault, string(ctx.Response.Header.Peek(reply.HeaderRequestID)))
 		ctx.SetConnectionClose()
 	}

@@ -154,7 +154,7 @@ func (r *Routes) Add(m *Mount, path string, to Route) {
 			LogOf(ctx).noteRoute(&to)
 			switch {
 			case to.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > cmp.Or(to.MaxURI, maxPageURI):
-				r.state.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
+				r.state.AnswerError(ctx, reply.ErrURITooLong)
 			case !r.Identified(ctx, path):
 			case !to.Post && !ctx.IsGet() && !ctx.IsHead():
 				r.state.AnswerError(ctx, reply.ErrMethodNotAllowed)

@@ -2,11 +2,9 @@ package list
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,8 +28,8 @@ type Standard struct {
 	Root    string // the path of the service, which begins those of all its documents
 	Private bool   // whether clients must identify themselves
 	Answer  func(ctx *fasthttp.RequestCtx) error
-	FaultOf func(err error) *Fault // nil for an error that is as with lists
-	Fields  []string               // header fields of all documents: names and values
+	FaultOf func(err error) *reply.Fault // nil for an error that is as with lists
+	Fields  []string                     // header fields of all documents: names and values
 
 	FaultType  string    // content type of errors
 	FaultTexts [3]string // before the code of an error, before its text, and at the end
@@ -43,8 +41,8 @@ func (s *Standard) AddRoutes(above string, paths ...string) {
 	for _, path := range paths {
 		routes.Add(routes.Mounts[0], path, Route{Name: s.Root, Handler: s.handle, MaxURI: maxStandardURI})
 	}
-	failed := func(ctx *fasthttp.RequestCtx, status int, body string) { s.write(ctx, faultOfBody(status, body)) }
-	s.Lists.State.FaultForms = append(s.Lists.State.FaultForms, state.FaultForm{Root: strings.TrimSuffix(above, "/"), Write: failed})
+	form := state.FaultForm{Root: strings.TrimSuffix(above, "/"), Write: s.write}
+	s.Lists.State.FaultForms = append(s.Lists.State.FaultForms, form)
 }
 
 // handle answers a request. Headers, pace and counts of refusals are those of lists.
@@ -58,13 +56,15 @@ func (s *Standard) handle(ctx *fasthttp.RequestCtx) {
 	}
 	if err != nil {
 		s.Lists.Admission.AnswerFailed(ctx, err)
-		s.write(ctx, cmp.Or(s.FaultOf(err), faultOf(err)))
+		s.write(ctx, err) // also where the address is written in another way than Root
 	}
 }
 
 // write writes an error in the form of the standard.
-func (s *Standard) write(ctx *fasthttp.RequestCtx, f *Fault) {
-	body := render.AppendJSONText([]byte(s.FaultTexts[0]), f.Code)
+func (s *Standard) write(ctx *fasthttp.RequestCtx, err error) {
+	f := s.faultOf(err)
+	code := cmp.Or(f.Code, strings.ReplaceAll(fasthttp.StatusMessage(f.Status), " ", ""))
+	body := render.AppendJSONText([]byte(s.FaultTexts[0]), code)
 	body = append(render.AppendJSONText(append(body, s.FaultTexts[1]...), f.Text), s.FaultTexts[2]...)
 	ctx.SetStatusCode(f.Status)
 	ctx.SetBody(body)
@@ -177,18 +177,10 @@ func (s *Standard) SetPolicy(h *fasthttp.ResponseHeader, varies bool) {
 	h.Del("CDN-Cache-Control")
 }
 
-// Fault is an error that is the caller's: its status, and what is wrong in words.
-type Fault struct {
-	Status     int
-	Code, Text string
-}
-
-func (f *Fault) Error() string { return f.Text }
-
 // Faultf is a fault with a text as of fmt.Sprintf. Bytes of a request that are no UTF-8 would make
 // the answer no JSON.
-func Faultf(status int, code, format string, args ...any) *Fault {
-	return &Fault{status, code, strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")}
+func Faultf(status int, format string, args ...any) *reply.Fault {
+	return &reply.Fault{Status: status, Text: strings.ToValidUTF8(fmt.Sprintf(format, args...), "\uFFFD")}
 }
 
 // Quoted is a text of a request as faults name it.
@@ -200,32 +192,19 @@ func Quoted(text string) string {
 	return `"` + text + `"`
 }
 
-// faultOf is an error of lists as a fault.
-func faultOf(err error) *Fault {
-	if f, is := errors.AsType[*Fault](err); is {
+// faultOf is an error in the words of the standard.
+func (s *Standard) faultOf(err error) *reply.Fault {
+	if f := s.FaultOf(err); f != nil {
 		return f
 	}
-	status, body := reply.ErrorAnswer(err)
-	f := faultOfBody(status, string(body))
 	if _, is := errors.AsType[*reply.Gone](err); is {
-		f.Text = "The data was replaced since the first page, and what this page would be of " +
-			"is not held any longer. Begin again with the first page: a page of the new data would mix two states."
+		return Faultf(fasthttp.StatusGone, "The data was replaced since the first page, and what this page would be of "+
+			"is not held any longer. Begin again with the first page: a page of the new data would mix two states.")
 	}
-	return f
-}
-
-// faultOfBody is a fault whose body is that of lists.
-func faultOfBody(status int, body string) *Fault {
-	var texts struct{ Detail, Error, Hint, Rule, Table string }
-	if err := json.Unmarshal([]byte(body), &texts); err != nil { // issues of parameters
-		texts.Detail = body
-	}
-	parts := []string{texts.Detail, texts.Error, texts.Hint, texts.Rule, texts.Table}
-	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
-	return &Fault{status, strings.ReplaceAll(fasthttp.StatusMessage(status), " ", ""), strings.Join(parts, ": ")}
+	return reply.FaultOf(err)
 }
 
 // NotFound is a fault of an address that there is not.
-func NotFound(format string, args ...any) *Fault {
-	return Faultf(fasthttp.StatusNotFound, "NotFound", format, args...)
+func NotFound(format string, args ...any) *reply.Fault {
+	return Faultf(fasthttp.StatusNotFound, format, args...)
 }

@@ -7,19 +7,20 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
+	"hdqs/api/reply"
 )
 
-func badRequest(format string, args ...any) *list.Fault {
-	return list.Faultf(fasthttp.StatusBadRequest, "BadRequest", format, args...)
+func badRequest(format string, args ...any) *reply.Fault {
+	return list.Faultf(fasthttp.StatusBadRequest, format, args...)
 }
 
 // notImplemented is a part of OData that is not here.
-func notImplemented(format string, args ...any) *list.Fault {
-	return list.Faultf(fasthttp.StatusNotImplemented, "NotImplemented", format, args...)
+func notImplemented(format string, args ...any) *reply.Fault {
+	return list.Faultf(fasthttp.StatusNotImplemented, format, args...)
 }
 
 // faultOf is an error of filters as a fault.
-func faultOf(err error) *list.Fault {
+func faultOf(err error) *reply.Fault {
 	invalid, is := errors.AsType[*contract.Invalid](err)
 	if !is {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hdqs/api/list"
+	"hdqs/api/reply"
 	"hdqs/internal/nearest"
 )
 
@@ -91,7 +92,7 @@ func parseFilter(s *set, filter string) (n *node, err error) {
 	defer func() {
 		switch f := recover().(type) {
 		case nil:
-		case *list.Fault:
+		case *reply.Fault:
 			n, err = nil, f
 		default:
 			panic(f)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"hdqs/api/list"
 	"hdqs/api/render"
+	"hdqs/api/reply"
 	"hdqs/index"
 )
 
@@ -39,7 +39,7 @@ func FuzzFilter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, filter string) {
 		n, err := parseFilter(fuzzSet, filter)
 		if err != nil {
-			if _, is := err.(*list.Fault); !is {
+			if _, is := err.(*reply.Fault); !is {
 				t.Fatalf("%q: %v is no fault", filter, err)
 			}
 			return

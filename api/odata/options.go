@@ -240,7 +240,7 @@ func formOf(accept, format string, mayXML bool) (f form, err error) {
 	}
 	f, ok := bestForm(accept, mayXML)
 	if f.byName = format != ""; !ok {
-		return f, list.Faultf(fasthttp.StatusNotAcceptable, "NotAcceptable",
+		return f, list.Faultf(fasthttp.StatusNotAcceptable,
 			"answers are application/json, with odata.metadata=minimal, none or full, and IEEE754Compatible=true or "+
 				"false; $metadata is also %s", xmlType)
 	}

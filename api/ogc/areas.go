@@ -47,7 +47,7 @@ func versionOf(s *boundary.Set) string {
 func (a *request) answerAreas(c *collection, o *options) error {
 	snapshot, version, _ := strings.Cut(o.state, ".")
 	if o.state != "" && version != a.service.version {
-		return list.Faultf(fasthttp.StatusGone, "Gone",
+		return list.Faultf(fasthttp.StatusGone,
 			"The boundaries were replaced. Begin again with the first page.")
 	}
 	return a.service.lists.Computed(snapshot, func(v *state.Served) error {

@@ -7,14 +7,17 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
+	"hdqs/api/reply"
 )
 
-func invalid(format string, args ...any) *list.Fault {
-	return list.Faultf(fasthttp.StatusBadRequest, "InvalidParameterValue", format, args...)
+func invalid(format string, args ...any) *reply.Fault {
+	f := list.Faultf(fasthttp.StatusBadRequest, format, args...)
+	f.Code = "InvalidParameterValue"
+	return f
 }
 
 // faultOf is an error of parameters as a fault.
-func faultOf(err error) *list.Fault {
+func faultOf(err error) *reply.Fault {
 	if wrong, is := errors.AsType[*contract.Invalid](err); is {
 		first := &wrong.Issues[0]
 		return invalid("%s is %s: %s", first.Param, list.Quoted(first.Input), first.Message())

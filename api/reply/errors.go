@@ -12,35 +12,52 @@ import (
 	"hdqs/api/wire"
 )
 
-// Fixed bodies. Their texts are part of the contract.
-const (
-	BodyNotFound            = `{"detail":"Not Found"}`
-	BodyMethodNotAllowed    = `{"detail":"Method Not Allowed"}`
-	BodyInternal            = `{"error_sample_list":[],"error":"Internal Server Error. Response data is invalid."}`
-	BodyUnavailable         = `{"detail":"No snapshot is loaded yet"}`
-	BodyHeadersTooLarge     = `{"detail":"Request Header Fields Too Large: at most 64 KiB with the address"}`
-	BodyTooLarge            = `{"detail":"Content Too Large: a body has at most 1 KiB, 32 KiB at /mcp"}`
-	BodyBadRequest          = `{"detail":"Bad Request"}`
-	BodyTimeout             = `{"detail":"Request Timeout"}`
-	BodyVersionNotSupported = `{"detail":"HTTP Version Not Supported: send HTTP/1.1"}`
-	bodyNotAcceptable       = `{"detail":"Not Acceptable: accept identity, gzip or zstd"}`
-	bodyPreconditionFailed  = `{"detail":"Precondition Failed"}`
-	BodyNoSuchRange         = `{"detail":"Range Not Satisfiable"}`
-	BodyURITooLong          = `{"detail":"URI Too Long: at most 48 KiB, 8 KiB for OData and features, ` +
-		`2 KiB for pages and files; send fewer or shorter values"}`
-	BodyPartOfLatest = `{"detail":"Parts of a file are read from /bulk/ID/, not from /bulk/latest/: ` +
-		`another snapshot may come between two parts"}`
-	BodyBulkGone   = `{"detail":"The bulk files of this snapshot are not kept any longer"}`
-	BodyNoBulkFile = `{"detail":"This file cannot be read at the moment"}`
+// Fault is an error with a text of its own, which is the detail of its answer.
+type Fault struct {
+	Status int
+	Text   string
+	Code   string // for answers that have one; empty for the name of the status
+	Wait   string // seconds after which a request may succeed; empty if that is not known
+}
+
+func (f *Fault) Error() string { return f.Text }
+
+// Errors with a fixed answer. Their texts are part of the contract.
+var (
+	ErrBadRequest          = fault(fasthttp.StatusBadRequest, "Bad Request")
+	ErrNotFound            = fault(fasthttp.StatusNotFound, "Not Found")
+	ErrMethodNotAllowed    = fault(fasthttp.StatusMethodNotAllowed, "Method Not Allowed")
+	ErrNotAcceptable       = fault(fasthttp.StatusNotAcceptable, "Not Acceptable: accept identity, gzip or zstd")
+	ErrTimeout             = fault(fasthttp.StatusRequestTimeout, "Request Timeout")
+	ErrPrecondition        = fault(fasthttp.StatusPreconditionFailed, "Precondition Failed")
+	ErrNoSuchRange         = fault(fasthttp.StatusRequestedRangeNotSatisfiable, "Range Not Satisfiable")
+	ErrVersionNotSupported = fault(fasthttp.StatusHTTPVersionNotSupported, "HTTP Version Not Supported: send HTTP/1.1")
+	ErrBulkGone            = fault(fasthttp.StatusGone, "The bulk files of this snapshot are not kept any longer")
+	ErrTooLarge            = fault(fasthttp.StatusRequestEntityTooLarge,
+		"Content Too Large: a body has at most 1 KiB, 32 KiB at /mcp")
+	ErrHeadersTooLarge = fault(fasthttp.StatusRequestHeaderFieldsTooLarge,
+		"Request Header Fields Too Large: at most 64 KiB with the address")
+	ErrURITooLong = fault(fasthttp.StatusRequestURITooLong, "URI Too Long: at most 48 KiB, "+
+		"8 KiB for OData and features, 2 KiB for pages and files; send fewer or shorter values")
+	ErrPartOfLatest = fault(fasthttp.StatusBadRequest, "Parts of a file are read from /bulk/ID/, "+
+		"not from /bulk/latest/: another snapshot may come between two parts")
+	ErrNoBulkFile = unavailable(RetryRefused, "This file cannot be read at the moment")
+	ErrNoSnapshot = unavailable(RetryAfter, "No snapshot is loaded yet")
 )
 
-// Errors of the server itself. Errors in a request are *Invalid, *BadDay and *Forbidden.
-var (
-	ErrMethodNotAllowed = errors.New("api: the method is not allowed")
-	ErrNoSnapshot       = errors.New("api: no snapshot is loaded")
-	ErrNotAcceptable    = errors.New("api: the client accepts no coding that there is")
-	ErrPrecondition     = errors.New("api: a precondition of the request does not hold")
-)
+func fault(status int, text string) *Fault { return &Fault{Status: status, Text: text} }
+
+func unavailable(wait []byte, text string) *Fault {
+	return &Fault{Status: fasthttp.StatusServiceUnavailable, Text: text, Wait: string(wait)}
+}
+
+// ErrInternal is an error of the server itself.
+var ErrInternal = errors.New("api: a request failed")
+
+// BodyInternal is the body of any error that is not the caller's.
+const BodyInternal = `{"error_sample_list":[],"error":"` + internal + `"}`
+
+const internal = "Internal Server Error. Response data is invalid."
 
 // Gone is the error of a request that names a snapshot that is not retained (any more), to answer
 // or, with Since, to compare with. Current is the snapshot to begin again with.
@@ -103,44 +120,62 @@ func ErrorAnswer(err error) (status int, body []byte) {
 	if e, ok := errors.AsType[*contract.Invalid](err); ok {
 		return fasthttp.StatusUnprocessableEntity, appendIssues(make([]byte, 0, usualIssues), e.Issues)
 	}
+	status, texts := textsOf(err)
+	if status == fasthttp.StatusInternalServerError {
+		return status, []byte(BodyInternal)
+	}
+	return status, jsonTexts(texts...)
+}
+
+// textsOf returns the status of an error, and the members of its answer as name, text, name, text.
+func textsOf(err error) (status int, texts []string) {
+	if e, ok := errors.AsType[*Fault](err); ok {
+		return e.Status, []string{"detail", e.Text}
+	}
 	if e, ok := errors.AsType[*contract.BadDay](err); ok {
-		return fasthttp.StatusBadRequest, jsonTexts("detail", e.Error())
+		return fasthttp.StatusBadRequest, []string{"detail", e.Error()}
 	}
 	if e, ok := errors.AsType[*contract.Forbidden](err); ok {
-		return fasthttp.StatusForbidden, jsonTexts("error", e.Text, "hint", e.Hint)
+		return fasthttp.StatusForbidden, []string{"error", e.Text, "hint", e.Hint}
 	}
 	if e, ok := errors.AsType[*Gone](err); ok {
-		return fasthttp.StatusGone, jsonTexts("detail", e.Detail(), "snapshot", e.Current)
+		return fasthttp.StatusGone, []string{"detail", e.Detail(), "snapshot", e.Current}
 	}
 	if e, ok := errors.AsType[*Busy](err); ok {
 		const detail = "Too much is asked at once; try again after Retry-After"
-		return fasthttp.StatusServiceUnavailable, jsonTexts("detail", detail, "rule", e.Rule)
+		return fasthttp.StatusServiceUnavailable, []string{"detail", detail, "rule", e.Rule}
 	}
 	if e, ok := errors.AsType[*Refused](err); ok {
 		const detail = "The data of this list may be damaged and is being checked; try again after Retry-After"
-		return fasthttp.StatusServiceUnavailable, jsonTexts("detail", detail, "table", e.Table)
+		return fasthttp.StatusServiceUnavailable, []string{"detail", detail, "table", e.Table}
 	}
-	switch {
-	case errors.Is(err, ErrMethodNotAllowed):
-		return fasthttp.StatusMethodNotAllowed, []byte(BodyMethodNotAllowed)
-	case errors.Is(err, ErrNoSnapshot):
-		return fasthttp.StatusServiceUnavailable, []byte(BodyUnavailable)
-	case errors.Is(err, ErrNotAcceptable):
-		return fasthttp.StatusNotAcceptable, []byte(bodyNotAcceptable)
-	case errors.Is(err, ErrPrecondition):
-		return fasthttp.StatusPreconditionFailed, []byte(bodyPreconditionFailed)
+	return fasthttp.StatusInternalServerError, []string{"error", internal}
+}
+
+// FaultOf returns an error as one text, for answers in other forms than that of lists.
+func FaultOf(err error) *Fault {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f
 	}
-	return fasthttp.StatusInternalServerError, []byte(BodyInternal)
+	status, texts := textsOf(err)
+	f := &Fault{Status: status, Text: texts[1]}
+	if len(texts) > 2 {
+		f.Text += ": " + texts[3]
+	}
+	return f
 }
 
 // WaitOf is after how many seconds a request that has failed may succeed, empty if that is not
 // known.
 func WaitOf(err error) string {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f.Wait
+	}
 	_, busy := errors.AsType[*Busy](err)
 	switch _, refused := errors.AsType[*Refused](err); {
 	case refused:
 		return string(RetryRefused)
-	case busy, errors.Is(err, ErrNoSnapshot):
+	case busy:
 		return string(RetryAfter)
 	}
 	return ""

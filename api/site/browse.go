@@ -145,8 +145,7 @@ func (of *view) withPage(
 	page, clean, err := of.pageOf(ctx, v, string(ctx.URI().QueryString()), below == browse.FigurePath)
 	switch {
 	case errors.Is(err, browse.ErrAddress):
-		of.pages.Site.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
-		return nil
+		return reply.ErrBadRequest
 	case err != nil:
 		return err
 	case clean != "":

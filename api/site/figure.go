@@ -188,8 +188,7 @@ func (p pages) addOEmbed(views map[string]*view) {
 	p.add(browse.OEmbedPath, browse.OEmbedPath, func(ctx *fasthttp.RequestCtx) error {
 		args := ctx.QueryArgs()
 		if format := string(args.Peek("format")); format != "" && format != "json" {
-			p.Site.State.AnswerFault(ctx, fasthttp.StatusNotImplemented, `{"detail":"There is only format=json"}`)
-			return nil
+			return &reply.Fault{Status: fasthttp.StatusNotImplemented, Text: "There is only format=json"}
 		}
 		at, err := url.Parse(string(args.Peek("url")))
 		var of *view
@@ -197,8 +196,7 @@ func (p pages) addOEmbed(views map[string]*view) {
 			of = views[viewOf(strings.TrimPrefix(at.Path, p.at.root()))]
 		}
 		if of == nil {
-			p.Site.State.AnswerFault(ctx, fasthttp.StatusNotFound, bodyNoView)
-			return nil
+			return errNoView
 		}
 		return p.Site.withSnapshot(at.Query().Get(contract.SnapshotParam), func(v *state.Served) error {
 			return of.answerOEmbed(ctx, v, at, &head)
@@ -206,7 +204,10 @@ func (p pages) addOEmbed(views map[string]*view) {
 	}, p.Site.Lists.Admission.Pages)
 }
 
-const bodyNoView = `{"detail":"url is not the address of a view, which is that of this service with /browse/NAME"}`
+var errNoView = &reply.Fault{
+	Status: fasthttp.StatusNotFound,
+	Text:   "url is not the address of a view, which is that of this service with /browse/NAME",
+}
 
 // viewOf is the list of a path of a view or its figure, empty for other paths.
 func viewOf(path string) string {
@@ -232,8 +233,7 @@ func (of *view) answerOEmbed(
 	}
 	switch {
 	case errors.Is(err, browse.ErrAddress):
-		of.pages.Site.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
-		return nil
+		return reply.ErrBadRequest
 	case err != nil:
 		return err
 	case len(page.NoFigure()) > 0:

@@ -142,8 +142,7 @@ func (p pages) addSearch() {
 		p.add(path, path, func(ctx *fasthttp.RequestCtx) error {
 			q, err := readSearch(ctx)
 			if err != nil {
-				p.Site.State.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
-				return nil
+				return reply.ErrBadRequest
 			}
 			return answer(ctx, q)
 		})

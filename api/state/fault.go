@@ -15,34 +15,23 @@ import (
 	"hdqs/api/reply"
 )
 
-// AnswerFault sends a fixed JSON body that no cache may store.
-func (s *State) AnswerFault(ctx *fasthttp.RequestCtx, status int, body string) {
-	reply.FaultHead.Begin(ctx)
-	s.FinishFault(ctx, status, body)
-	for _, form := range s.FaultForms {
-		rest, below := strings.CutPrefix(reply.TextOf(ctx.Request.Header.RequestURI()), form.Root)
-		if below && (rest == "" || rest[0] == '/' || rest[0] == '?') {
-			form.Write(ctx, status, body)
-		}
-	}
-}
-
 // FaultForm is how errors are written below a path, such as those of a standard: also those that
 // are found before the handler of the path is called. Root has no slash at its end.
 type FaultForm struct {
 	Root  string
-	Write func(ctx *fasthttp.RequestCtx, status int, body string)
+	Write func(ctx *fasthttp.RequestCtx, err error)
 }
 
 // FinishFault completes an error answer after its head, with an id by which the caller can report
 // the request.
-func (s *State) FinishFault(ctx *fasthttp.RequestCtx, status int, body string) {
+func (s *State) FinishFault(ctx *fasthttp.RequestCtx, err error) {
+	status, body := reply.ErrorAnswer(err)
 	s.SetSnapshot(&ctx.Response.Header)
 	var id [2 * RequestIDBytes]byte
 	NewRequestID(&id)
 	ctx.Response.Header.SetCanonical(reply.NameRequestID, id[:])
 	ctx.SetStatusCode(status)
-	ctx.SetBodyString(body)
+	ctx.SetBody(body)
 }
 
 // RequestIDBytes is the length of a request's id before it is written in hexadecimal digits.
@@ -63,21 +52,26 @@ func (s *State) SetSnapshot(h *fasthttp.ResponseHeader) {
 	}
 }
 
-// AnswerError answers with the status and body of an error.
+// AnswerError answers with the status and body of an error, which no cache may store.
 func (s *State) AnswerError(ctx *fasthttp.RequestCtx, err error) {
-	status, body := reply.ErrorAnswer(err)
-	s.AnswerFault(ctx, status, reply.TextOf(body)) // which copies it
-	switch status {
-	case fasthttp.StatusServiceUnavailable:
-		ctx.Response.Header.SetCanonical(reply.NameRetryAfter, []byte(reply.WaitOf(err)))
-	case fasthttp.StatusMethodNotAllowed:
-		ctx.Response.Header.Set("Allow", contract.AllowedMethods)
-	case fasthttp.StatusNotAcceptable:
-		ctx.Response.Header.Set("Vary", "Accept-Encoding")
-	case fasthttp.StatusUnprocessableEntity:
-		if fault, ok := errors.AsType[*contract.Invalid](err); ok && fault.Preferred {
-			ctx.Response.Header.Set("Preference-Applied", reply.StrictHandling)
+	h := reply.FaultHead.Begin(ctx)
+	s.FinishFault(ctx, err)
+	for _, form := range s.FaultForms {
+		rest, below := strings.CutPrefix(reply.TextOf(ctx.Request.Header.RequestURI()), form.Root)
+		if below && (rest == "" || rest[0] == '/' || rest[0] == '?') {
+			form.Write(ctx, err)
 		}
+	}
+	invalid, isInvalid := errors.AsType[*contract.Invalid](err)
+	switch {
+	case isInvalid && invalid.Preferred:
+		h.Set("Preference-Applied", reply.StrictHandling)
+	case errors.Is(err, reply.ErrMethodNotAllowed):
+		h.Set("Allow", contract.AllowedMethods)
+	case errors.Is(err, reply.ErrNotAcceptable):
+		h.Set("Vary", "Accept-Encoding")
+	case reply.WaitOf(err) != "":
+		h.SetCanonical(reply.NameRetryAfter, []byte(reply.WaitOf(err)))
 	}
 }
 
