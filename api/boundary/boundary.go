@@ -102,7 +102,12 @@ func AppendGeometry(dst []byte, polygons []Polygon) []byte {
 	if len(polygons) == 0 {
 		return append(dst, "null"...)
 	}
-	dst = append(dst, `{"type":"MultiPolygon","coordinates":[`...)
+	return append(AppendCoordinates(append(dst, `{"type":"MultiPolygon","coordinates":`...), polygons), '}')
+}
+
+// AppendCoordinates appends the coordinates of polygons as GeoJSON.
+func AppendCoordinates(dst []byte, polygons []Polygon) []byte {
+	dst = append(dst, '[')
 	for i, p := range polygons {
 		dst = append(dst, ",["[1-min(i, 1):]...)
 		for k, ring := range p {
@@ -116,5 +121,5 @@ func AppendGeometry(dst []byte, polygons []Polygon) []byte {
 		}
 		dst = append(dst, ']')
 	}
-	return append(dst, "]}"...)
+	return append(dst, ']')
 }

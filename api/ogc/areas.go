@@ -23,9 +23,15 @@ import (
 // area is a feature of a level: a place that has boundaries, a figure, or both.
 type area struct {
 	*boundary.Area        // without polygons where there are no boundaries
-	figure         []byte // properties as JSON, each after a comma
+	figure         []cell // of the fields after those of all areas
 	values         int    // 1 if the figure has a value
 	first, last    int64  // microseconds of the figure's period; from and to any time where it has none
+}
+
+// cell is a value: a text, or else a number or flag as JSON writes it, empty for null.
+type cell struct {
+	text   string
+	isText bool
 }
 
 // maxPoints ends a page of areas, so that it is some megabytes: the next link leads on.
@@ -97,29 +103,30 @@ func (o *options) find(all []area, pause func() error) (rows []*area, total int,
 
 // sendAreas answers with the areas of a page.
 func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, state string) error {
-	pieces := len(rows) + 2
+	links := a.pageLinks(o, len(rows), total, state)
+	pieces, caption := len(rows)+2, captionOf(len(rows), total)
 	if o.one {
-		pieces = 1
+		links, pieces, caption = a.itemLinks(c), 1, captionOfOne
+	}
+	if a.html {
+		p := a.pageOf(c, links, caption)
+		for _, x := range rows {
+			x.addTo(p)
+		}
+		return a.sendBody(nil, htmlType, *p)
 	}
 	piece := func(dst []byte, i int) []byte {
 		switch {
 		case o.one:
-			dst = a.withLinks(rows[0].appendFeature(dst), c)
+			dst = withLinks(rows[0].appendFeature(dst, c), links)
 		case i == 0:
-			dst = append(dst, a.before(o, len(rows), total, state)...)
+			dst = append(dst, before(len(rows), total, links)...)
 		case i > len(rows):
 			dst = append(dst, "]}"...)
 		default:
-			dst = rows[i-1].appendFeature(append(dst, ","[:min(i-1, 1)]...))
+			dst = rows[i-1].appendFeature(append(dst, ","[:min(i-1, 1)]...), c)
 		}
 		return dst
-	}
-	if a.html {
-		var body []byte
-		for i := range pieces {
-			body = piece(body, i)
-		}
-		return a.sendBody(nil, htmlType, *c.shown(a.base, body))
 	}
 	meaning := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
 	err := a.service.lists.Lists.Pages.SendPieces(a.ctx, a.service.lists.Head(geoJSONType), meaning, pieces, piece)
@@ -143,19 +150,49 @@ func (o *options) passes(x *area) bool {
 	return o.boxes == nil || slices.ContainsFunc(o.boxes, touches)
 }
 
-func (x *area) appendFeature(dst []byte) []byte {
-	text := func(name, value string) {
-		dst = append(append(dst, name...), "null"...)
-		if value != "" {
-			dst = render.AppendJSONText(dst[:len(dst)-len("null")], value)
-		}
-	}
-	text(`{"type":"Feature","id":`, x.Code)
+// appendFeature appends an area of a collection as GeoJSON.
+func (x *area) appendFeature(dst []byte, c *collection) []byte {
+	dst = append(dst, `{"type":"Feature","id":`...)
+	dst = text(x.Code).append(dst)
 	dst = boundary.AppendGeometry(append(dst, `,"geometry":`...), x.Polygons)
-	text(`,"properties":{"code":`, x.Code)
-	text(`,"name":`, x.Name)
-	text(`,"country":`, x.Country)
-	return append(append(dst, x.figure...), "}}"...)
+	dst = append(dst, `,"properties":`...)
+	for i, v := range x.cells() {
+		dst = append(append(append(dst, "{,"[min(i, 1)], '"'), c.fields[i].Name...), `":`...)
+		dst = v.append(dst)
+	}
+	return append(dst, "}}"...)
+}
+
+// cells are the values of the properties.
+func (x *area) cells() []cell {
+	return append([]cell{text(x.Code), text(x.Name), text(x.Country)}, x.figure...)
+}
+
+// text is a text that is null if it is empty.
+func text(value string) cell { return cell{value, value != ""} }
+
+// append appends a value as JSON.
+func (v cell) append(dst []byte) []byte {
+	switch {
+	case v.isText:
+		return render.AppendJSONText(dst, v.text)
+	case v.text == "":
+		return append(dst, "null"...)
+	}
+	return append(dst, v.text...)
+}
+
+// addTo adds an area to a page.
+func (x *area) addTo(p *page) {
+	var cells []string
+	for _, v := range x.cells() {
+		cells = append(cells, v.text)
+	}
+	if len(x.Polygons) == 0 {
+		p.add(x.Code, "", "", cells)
+	} else {
+		p.add(x.Code, "MultiPolygon", string(boundary.AppendCoordinates(nil, x.Polygons)), cells)
+	}
 }
 
 // areasOf are the areas of a collection by code: those that have boundaries, with their figures or
@@ -224,16 +261,18 @@ func (a *request) addFigures(v *state.Served, c *collection, countries []string,
 	}
 	return a.service.lists.QueryAll(v, &c.route, q, func(found list.Valued) {
 		fields := found.Fields()
-		for i := range found.Len() {
-			place := strings.Clone(found.Value(i, 0).Text) // the first field
+		for i, texts := range list.TextsOf(found) {
+			place := texts.Value(fields[0].Name)
 			if place == "" {
 				continue // rows of a level that are of no unit
 			}
 			x := ofAnyTime
 			for f := 1; f < len(fields); f++ {
-				x.figure = append(append(append(x.figure, `,"`...), fields[f].Name...), `":`...)
-				x.figure = list.AppendOne(x.figure, found, i, f)
-				switch v := found.Value(i, f); {
+				v := found.Value(i, f)
+				x.figure = append(x.figure, cell{
+					texts.Value(fields[f].Name), v.Kind == aggregate.Text || v.Kind == aggregate.Time,
+				})
+				switch {
 				case v.Kind == aggregate.Null:
 				case fields[f].Name == "value":
 					x.values = 1
@@ -249,22 +288,21 @@ func (a *request) addFigures(v *state.Served, c *collection, countries []string,
 }
 
 // noFigure is the figure of a place of which nothing is known.
-func noFigure(c *collection) (text []byte) {
+func noFigure(c *collection) (all []cell) {
 	for _, f := range c.fields[len(areaFields):] {
-		text = append(append(append(text, `,"`...), f.Name...), `":`...)
+		var v cell
 		switch h := c.endpoint.Headline; f.Name {
 		case "unit":
-			text = render.AppendJSONText(text, h.Unit)
+			v = text(h.Unit)
 		case "rows":
-			text = append(text, '0')
+			v.text = "0"
 		case "reason":
-			text = render.AppendJSONText(text, fmt.Sprintf("no record of this place at level %d in the list %s "+
-				"is of this figure", c.level, h.List(contract.HAPINames).Name()))
-		default:
-			text = append(text, "null"...)
+			v = text(fmt.Sprintf("no record of this place at level %d in the list %s is of this figure",
+				c.level, h.List(contract.HAPINames).Name()))
 		}
+		all = append(all, v)
 	}
-	return text
+	return all
 }
 
 // boxAround is the box around areas.

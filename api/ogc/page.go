@@ -2,12 +2,14 @@ package ogc
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/url"
-	"strings"
+
+	"hdqs/api/contract"
 )
 
 //go:embed page.html
@@ -22,6 +24,8 @@ type page struct {
 	Fields                []string // of features
 	Rows                  []row
 	Text, Home            string
+
+	items string // begins the addresses of features
 }
 
 // row is a feature.
@@ -30,57 +34,31 @@ type row struct {
 	Cells              []string
 }
 
-// feature is a feature as GeoJSON has it.
-type feature struct {
-	ID       string `json:"id"`
-	Geometry *struct {
-		Type        string          `json:"type"`
-		Coordinates json.RawMessage `json:"coordinates"`
-	} `json:"geometry"`
-	Properties map[string]any `json:"properties"`
-}
-
 // longest is the longest geometry that is shown whole.
 const longest = 100
 
-// readFeatures reads the features of a page from their GeoJSON. items is the address of them all.
-func (p *page) readFeatures(body []byte, items string) error {
-	var all struct {
-		feature
-		Features       []feature `json:"features"`
-		Links          []link    `json:"links"`
-		NumberMatched  int       `json:"numberMatched"`
-		NumberReturned int       `json:"numberReturned"`
+// pageOf is a page of features, or of the only one.
+func (a *request) pageOf(c *collection, links []link, caption string) *page {
+	return &page{
+		Title: c.title, About: c.about, Fields: contract.FieldNames(c.fields), Caption: caption, Entries: links,
+		items: a.base + "collections/" + c.id + "/items/",
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	if err := d.Decode(&all); err != nil {
-		return err
-	}
-	p.Caption = fmt.Sprintf("%d features of %d", all.NumberReturned, all.NumberMatched)
-	if all.ID != "" {
-		all.Features, p.Caption = []feature{all.feature}, "1 feature"
-	}
-	p.Entries = all.Links
-	for _, f := range all.Features {
-		r := row{ID: f.ID, Href: items + "/" + url.PathEscape(f.ID) + "?f=html", Geometry: "none"}
-		if f.Geometry != nil {
-			r.Geometry = f.Geometry.Type
-			if text := string(f.Geometry.Coordinates); len(text) < longest {
-				r.Geometry += " " + text
-			}
-		}
-		for _, name := range p.Fields {
-			text := ""
-			if v := f.Properties[name]; v != nil {
-				text = strings.Trim(fmt.Sprint(v), "[]")
-			}
-			r.Cells = append(r.Cells, text)
-		}
-		p.Rows = append(p.Rows, r)
-	}
-	return nil
 }
+
+// add adds a feature, whose type is empty without a geometry.
+func (p *page) add(id, geometry, coordinates string, cells []string) {
+	r := row{ID: id, Href: p.items + url.PathEscape(id) + "?f=html", Geometry: cmp.Or(geometry, "none"), Cells: cells}
+	if geometry != "" && len(coordinates) < longest {
+		r.Geometry += " " + coordinates
+	}
+	p.Rows = append(p.Rows, r)
+}
+
+// captionOf says how many features there are.
+func captionOf(rows, total int) string { return fmt.Sprintf("%d features of %d", rows, total) }
+
+// captionOfOne is the caption of a page of one feature.
+const captionOfOne = "1 feature"
 
 // render writes the page of a document. Documents that are no features are shown as they are, too.
 func (p *page) render(body []byte, home string) ([]byte, error) {

@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
+	"hdqs/api/render"
 	"hdqs/api/state"
 )
 
@@ -24,12 +25,15 @@ func (a *request) answerItems(c *collection) error {
 	}
 	v := &list.View{Version: o.state, Filters: o.filters, Points: true, PlacesFirst: true, Finish: a.finish}
 	v.Around = func(sc *list.Scratch, l *state.BoundList) (head, tail []byte) {
-		return a.before(o, sc.Page.Rows, sc.Page.Total, l.ShortVersion()), []byte("]}")
+		rows, total := sc.Page.Rows, sc.Page.Total
+		return before(rows, total, a.pageLinks(o, rows, total, l.ShortVersion())), []byte("]}")
 	}
 	v.Key = fmt.Appendf(nil, "ogc 2 %s %s %v %v", a.base, c.id, a.html, a.sent.Encode())
 	if a.html {
 		v.Write = func(_ []byte, sc *list.Scratch, l *state.BoundList) []byte {
-			return a.pageOf(c, appendRows(nil, v, sc, l))
+			rows, total := sc.Page.Rows, sc.Page.Total
+			p := a.pageOf(c, a.pageLinks(o, rows, total, l.ShortVersion()), captionOf(rows, total))
+			return a.rendered(p.addRows(sc, l))
 		}
 	}
 	return a.answerRows(c, v, o, o.limit)
@@ -50,11 +54,10 @@ func (a *request) answerItem(c *collection, id string) error {
 	v.Around = func(*list.Scratch, *state.BoundList) (head, tail []byte) { return nil, nil }
 	v.Key = fmt.Appendf(nil, "ogc 1 %s %s %v %v item", a.base, c.id, a.html, a.named)
 	v.Write = func(_ []byte, sc *list.Scratch, l *state.BoundList) []byte {
-		one := a.withLinks(appendRows(nil, v, sc, l), c)
 		if a.html {
-			return a.pageOf(c, one)
+			return a.rendered(a.pageOf(c, a.itemLinks(c), captionOfOne).addRows(sc, l))
 		}
-		return one
+		return withLinks(appendRows(nil, v, sc, l), a.itemLinks(c))
 	}
 	return a.answerRows(c, v, &options{skip: row}, 1)
 }
@@ -95,8 +98,8 @@ func (a *request) itemsType() string {
 	return geoJSONType
 }
 
-// before is the text before the features of a page.
-func (a *request) before(o *options, rows, total int, state string) []byte {
+// pageLinks are the links of a page of features.
+func (a *request) pageLinks(o *options, rows, total int, state string) []link {
 	links := a.links(geoJSONType)
 	if next := o.skip + uint64(rows); rows > 0 && next < uint64(total) {
 		query := with(a.sent, "token", state+tokenMark+strconv.FormatUint(next, 10))
@@ -105,38 +108,58 @@ func (a *request) before(o *options, rows, total int, state string) []byte {
 		}
 		links = append(links, link{"next", a.itemsType(), "next page", a.addressOf(query)})
 	}
-	text, err := json.Marshal(links)
-	if err != nil {
-		panic(err) // they are texts
-	}
+	return links
+}
+
+// itemLinks are the links of one feature.
+func (a *request) itemLinks(c *collection) []link {
+	return append(a.links(geoJSONType), link{"collection", jsonType, c.title, a.base + "collections/" + c.id})
+}
+
+// before is the text before the features of a page.
+func before(rows, total int, links []link) []byte {
 	return fmt.Appendf(nil, `{"type":"FeatureCollection","timeStamp":%q,"numberMatched":%d,"numberReturned":%d,`+
-		`"links":%s,"features":[`, time.Now().UTC().Format(time.RFC3339), total, rows, text)
+		`"links":%s,"features":[`, time.Now().UTC().Format(time.RFC3339), total, rows, linksText(links))
 }
 
-// withLinks adds the links of a feature to it.
-func (a *request) withLinks(one []byte, c *collection) []byte {
-	links := append(a.links(geoJSONType), link{"collection", jsonType, c.title, a.base + "collections/" + c.id})
+// withLinks adds links to a feature.
+func withLinks(one []byte, links []link) []byte {
+	return append(append(append(one[:len(one)-1], `,"links":`...), linksText(links)...), '}')
+}
+
+func linksText(links []link) []byte {
 	text, err := json.Marshal(links)
 	if err != nil {
 		panic(err) // they are texts
 	}
-	return append(append(append(one[:len(one)-1], `,"links":`...), text...), '}')
+	return text
 }
 
-// pageOf is a page of features.
-func (a *request) pageOf(c *collection, body []byte) []byte {
-	body, err := c.shown(a.base, body).render(nil, a.base)
+// addRows adds the rows of a list.
+func (p *page) addRows(sc *list.Scratch, l *state.BoundList) *page {
+	found, ids, err := list.RowsOf(sc, l)
+	if err != nil {
+		panic(err) // the columns are bound
+	}
+	for i, r := range list.TextsOf(found) {
+		cells, geometry, coordinates := make([]string, len(p.Fields)), "", ""
+		for k, name := range p.Fields {
+			cells[k] = r.Value(name)
+		}
+		lat, hasLat := r.Text(contract.LatField)
+		if lon, hasLon := r.Text(contract.LonField); hasLat && hasLon {
+			geometry, coordinates = "Point", "["+lon+","+lat+"]"
+		}
+		p.add(string(render.AppendRowNumber([]byte(l.ShortVersion()+"-"), ids[i])), geometry, coordinates, cells)
+	}
+	return p
+}
+
+// rendered is a page of features as HTML.
+func (a *request) rendered(p *page) []byte {
+	body, err := p.render(nil, a.base)
 	if err != nil {
 		panic(err) // the template is ours
 	}
 	return body
-}
-
-// shown are features as a page shows them.
-func (c *collection) shown(base string, body []byte) *page {
-	p := &page{Title: c.title, About: c.about, Fields: contract.FieldNames(c.fields)}
-	if err := p.readFeatures(body, base+"collections/"+c.id+"/items"); err != nil {
-		panic(err) // we wrote it
-	}
-	return p
 }
