@@ -28,11 +28,11 @@ func breakingServer(t *testing.T, log io.Writer) *Server {
 	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
 		s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
 			s.Lists.AnswerList(ctx, p)
-			st := ctx.Response.BodyStream().(*list.BodyStream)
+			body := ctx.Response.BodyStream().(*list.Stream).Body.(*list.PartBody)
 			if rendered {
-				st.Next()
+				body.Next()
 			}
-			st.Body = render.Body{} // it has no renderer, so the next part panics
+			body.Rows = render.Body{} // it has no renderer, so the next part panics
 		}})
 	}
 	return s

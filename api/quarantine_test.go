@@ -226,13 +226,13 @@ func TestFaultInStream(t *testing.T) {
 	for path, begun := range map[string]bool{"/api/cut": false, "/api/cut-later": true} {
 		d.Lists.Routes.Add(d.Lists.Routes.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
 			d.Lists.AnswerList(ctx, &list.Route{Mount: d.Lists.Routes.Mounts[0], List: planOf(damagedPath)})
-			st, ok := ctx.Response.BodyStream().(*list.BodyStream)
+			st, ok := ctx.Response.BodyStream().(*list.Stream)
 			if !ok {
 				t.Errorf("%d: the body is not streamed", ctx.Response.StatusCode())
 				return
 			}
 			if begun {
-				if err := st.Next(); err != nil {
+				if err := st.Body.(*list.PartBody).Next(); err != nil {
 					t.Error(err)
 				}
 			}

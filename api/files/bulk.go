@@ -7,6 +7,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
+	"hdqs/api/encode"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/wire"
@@ -217,13 +218,10 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 		h.Set("Content-Range", string(reply.AppendContentRange(nil, part, result, f.bytes)))
 	}
 	body := &wire.FileBody{
-		File: file, From: part.First, To: part.End, Timeout: s.Lists.Public.WriteTimeout,
+		File: file, From: part.First, To: part.End, Pace: wire.NewPace(ctx, s.Lists.Public.WriteTimeout),
 		Changed: func() bool { return snapshot.WasWritten(file, opened) },
 	}
-	if rec := list.LogOf(ctx); rec != nil {
-		rec.Streamed, body.Done = true, rec.Closed
-	}
-	wire.SendFile(ctx, body)
+	list.SendStream(ctx, body, int(part.End-part.First), encode.Identity, 0)
 }
 
 // setFileFields sets the fields that a file has in every answer.

@@ -74,10 +74,6 @@ func (s *Files) export(a *list.Reply) error {
 	if (a.InParts || a.Ctx.IsHead()) && a.Coding == encode.Identity && a.CanBeInParts() && body.write != nil {
 		return s.exportAtOnce(a, st, body)
 	}
-	if a.Coding != encode.Identity {
-		h.SetContentEncoding(a.Coding.String())
-	}
-	wire.ChargeOther(a.Ctx, a.Request.Question.ExportFormat().Memory+body.kept)
 	started = true
 	st.start(a, body)
 	return nil

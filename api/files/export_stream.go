@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -20,28 +19,20 @@ import (
 	"hdqs/api/wire"
 )
 
-// exportStream is the body of an export. fasthttp has it write itself, in chunks, after the handler
-// has returned, and closes it, also when the client is gone. Until then it keeps the snapshot open
-// and a slot of exports taken.
+// exportStream is the body of an export. Until it is closed, it keeps the snapshot open and a slot
+// of exports taken.
 //
 // If it cannot be completed, the connection is closed without the last chunk, and a compressed body
 // has no end either, so that no client takes a part for the whole.
 type exportStream struct {
-	wire.WrittenBody
 	server  *Files
 	served  *state.Served
 	list    *state.BoundList
-	record  *list.RequestLog // of the request; nil if it did not come over HTTP
-	conn    net.Conn         // nil likewise
-	clients []string         // that the slot counts for
-	until   time.Time
+	clients []string // that the slot counts for
 	pace    wire.Pace
 	coding  encode.Coding
 	write   func(io.Writer) error
-	body    io.Writer // that of the connection, while the stream is written
-	bytes   int64     // sent
 	outcome ExportOutcome
-	closed  sync.Once
 }
 
 var (
@@ -62,95 +53,70 @@ func (s *Files) newExportStream(a *list.Reply) (*exportStream, error) {
 		return nil, &reply.Busy{Rule: rule}
 	}
 	a.Served.Refs.Add(1) // the caller has one, so the count is not zero
-	st := &exportStream{server: s, served: a.Served, list: a.List, clients: clients}
-	if list.LogOf(a.Ctx) != nil {
-		st.conn = a.Ctx.Conn()
-	}
-	return st, nil
+	return &exportStream{server: s, served: a.Served, list: a.List, clients: clients, coding: a.Coding}, nil
 }
 
 // start makes the stream the body of the answer.
 func (st *exportStream) start(a *list.Reply, body exportBody) {
-	st.write, st.coding, st.until = body.write, a.Coding, time.Now().Add(st.server.State.Options.ExportTimeout)
-	st.pace.Timeout = st.server.Lists.Public.WriteTimeout
-	if st.record = list.LogOf(a.Ctx); st.record != nil {
-		st.record.Streamed = true
+	st.pace = wire.NewPace(a.Ctx, st.server.Lists.Public.WriteTimeout)
+	st.pace.Until = time.Now().Add(st.server.State.Options.ExportTimeout)
+	size := body.size
+	if st.coding != encode.Identity || a.Ctx.IsHead() {
+		size = -1
 	}
+	st.write = body.write
 	if a.Ctx.IsHead() {
 		st.write = func(io.Writer) error { return nil }
 	} else {
 		st.outcome = ExportGone // unless it is written
 	}
-	size := body.size
-	if st.coding != encode.Identity || a.Ctx.IsHead() {
-		size = -1
-	}
-	a.Ctx.Response.SetBodyStream(st, size)
+	list.SendStream(a.Ctx, st, size, st.coding, a.Request.Question.ExportFormat().Memory+body.kept)
 }
 
 // WriteTo sends the body, which another goroutine makes (exportMaker).
-func (st *exportStream) WriteTo(w io.Writer) (int64, error) {
-	err := st.sendAll(w)
-	if st.outcome != notExported {
-		st.outcome = outcomeOf(err)
-	}
-	return st.bytes, err
-}
-
-func (st *exportStream) sendAll(w io.Writer) error {
-	st.body = w
+func (st *exportStream) WriteTo(w io.Writer) (sent int64, err error) {
 	m := newExportMaker(st)
 	defer m.stop()
 	for piece := range m.made {
-		if err := st.send(piece); err != nil {
-			return err
+		var n int64
+		n, err = st.send(w, piece)
+		if sent += n; err != nil {
+			break
 		}
 		m.free <- piece[:0]
 	}
-	return m.err
+	if err == nil {
+		err = m.err
+	}
+	if st.outcome != notExported {
+		st.outcome = outcomeOf(err)
+	}
+	return sent, err
 }
 
 // send sends a piece. Its rows may be wrong if the segment was quarantined meanwhile.
-func (st *exportStream) send(piece []byte) error {
+func (st *exportStream) send(w io.Writer, piece []byte) (int64, error) {
 	if st.list.IsQuarantined() {
-		return &reply.Refused{Table: st.list.Segment.Name()}
+		return 0, &reply.Refused{Table: st.list.Segment.Name()}
 	}
-	now := time.Now()
-	if now.After(st.until) {
-		return errSlowReader
+	if time.Now().After(st.pace.Until) {
+		return 0, errSlowReader
 	}
-	deadline := st.pace.Deadline(now)
-	if deadline.After(st.until) {
-		deadline = st.until
-	}
-	if st.conn != nil {
-		if err := st.conn.SetWriteDeadline(deadline); err != nil {
-			return err
-		}
-	}
-	n, err := st.body.Write(piece)
-	st.bytes += int64(n)
-	st.pace.Wrote(int64(n), time.Since(now))
+	sent, err := st.pace.Write(func() (int64, error) {
+		n, err := w.Write(piece)
+		return int64(n), err
+	})
 	if err != nil {
-		return fmt.Errorf("%w: %w", errGone, err)
+		return sent, fmt.Errorf("%w: %w", errGone, err)
 	}
-	return nil
+	return sent, nil
 }
 
 // Close releases the slot and the snapshot.
 func (st *exportStream) Close() error {
-	st.closed.Do(func() {
-		st.server.Exports.Ended[st.outcome].Add(1)
-		st.server.Exports.leave(st.clients)
-		if st.record != nil {
-			var coding []byte
-			if st.coding != encode.Identity {
-				coding = []byte(st.coding.String())
-			}
-			st.record.ClosedIn(coding, st.bytes)
-		}
-		st.served.Release(st.server.State.Log)
-	})
+	st.server.Exports.Ended[st.outcome].Add(1)
+	st.server.Exports.leave(st.clients)
+	st.served.Release(st.server.State.Log)
 	return nil
 }
 

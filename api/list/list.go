@@ -262,7 +262,7 @@ func (s *Lists) render(a *Reply) (Finished, error) {
 	}
 	if a.Coding == encode.Identity && !a.InParts && a.List.Segment != nil && !a.isWritten() &&
 		a.Form(a.List).SizeHint(a.Page.Rows) >= MinStreamed {
-		wire.ChargeOther(a.Ctx, s.stream(a))
+		s.stream(a)
 		return Finished{}, nil
 	}
 	wire.Charge(a.Ctx, a.writeBody())

@@ -61,17 +61,8 @@ func (s *Pages) SendPieces(
 	if !ok {
 		return nil
 	}
-	st := streams.Get().(*BodyStream)
-	st.State, st.More, st.record, st.pieces = s.State, true, LogOf(ctx), inParts(of, piece, coding)
-	if coding != encode.Identity {
-		st.coding = []byte(coding.String())
-		ctx.Response.Header.SetContentEncodingBytes(st.coding)
-	}
-	if st.record != nil {
-		st.record.Streamed = true
-	}
-	ctx.Response.SetBodyStream(st, -1)
-	wire.ChargeOther(ctx, partMemory)
+	parts := &PartBody{state: s.State, next: inParts(of, piece, coding), more: true}
+	SendStream(ctx, parts, -1, coding, partMemory)
 	return nil
 }
 

@@ -128,12 +128,9 @@ func (rec *RequestLog) finish(coding []byte, bytes int64) {
 	}
 }
 
-// Closed is called when the stream of the body is closed. If that is before the answer could be
+// closed is called when the stream of the body is closed. If that is before the answer could be
 // sent, it is another answer that will be sent.
-func (rec *RequestLog) Closed(bytes int64) { rec.ClosedIn(nil, bytes) }
-
-// ClosedIn is closed for a body in a content coding.
-func (rec *RequestLog) ClosedIn(coding []byte, bytes int64) {
+func (rec *RequestLog) closed(coding []byte, bytes int64) {
 	if rec.ready {
 		rec.finish(coding, bytes)
 	} else {

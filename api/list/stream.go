@@ -5,6 +5,9 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/encode"
 	"hdqs/api/render"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -13,117 +16,152 @@ import (
 	"hdqs/internal/background"
 )
 
-// BodyStream is a long body that is rendered while it is written: only one part is in memory, and
-// still in the CPU's cache when the kernel copies it. fasthttp closes the stream, also when the
-// client disconnects. Until then the stream keeps the snapshot open.
-type BodyStream struct {
+// Body is what a long answer sends. It is made or read while it is sent.
+type Body interface {
+	io.WriterTo // once, after the handler of the request has returned
+	io.Closer   // afterwards, also where nothing was written
+}
+
+// Stream sends a body. fasthttp writes and closes it, also when the client disconnects.
+type Stream struct {
 	wire.WrittenBody
-	Body   render.Body
-	pieces func(dst []byte) (part []byte, more bool) // of what is not rows, in place of Body and list
-	coding []byte                                    // of such a body
-	list   *state.BoundList
-	served *state.Served
-	State  *state.State
-	ranges []index.Range // of the body
-	part   *[]byte       // that is being written, nil between two
-	More   bool          // there is more after part
-	record *RequestLog   // of the request; nil if it did not come over HTTP
-	bytes  int64         // sent
+	Body   Body
+	record *RequestLog // of the request; nil if it did not come over HTTP
+	coding []byte
+	bytes  int64 // sent
+}
+
+var streams = sync.Pool{New: func() any { return new(Stream) }}
+
+// SendStream answers with a body of a length, negative if that is not known. It takes some memory
+// until it is sent.
+func SendStream(ctx *fasthttp.RequestCtx, body Body, length int, coding encode.Coding, memory int) {
+	st := streams.Get().(*Stream)
+	st.Body, st.record = body, LogOf(ctx)
+	if st.record != nil {
+		st.record.Streamed = true
+	}
+	if coding != encode.Identity {
+		st.coding = []byte(coding.String())
+		ctx.Response.Header.SetContentEncodingBytes(st.coding)
+	}
+	ctx.Response.SetBodyStream(st, length)
+	wire.ChargeOther(ctx, memory)
+}
+
+// WriteTo writes what is left of the body.
+func (st *Stream) WriteTo(w io.Writer) (sent int64, err error) {
+	st.bytes, err = st.Body.WriteTo(w)
+	return st.bytes, err
+}
+
+// Close closes the body, and counts the answer.
+func (st *Stream) Close() error {
+	if st.Body == nil {
+		return nil
+	}
+	if st.record != nil {
+		st.record.closed(st.coding, st.bytes)
+	}
+	err := st.Body.Close()
+	*st = Stream{}
+	streams.Put(st)
+	return err
+}
+
+// PartBody is a body that is rendered in parts: only one of them is in memory, and still in the
+// CPU's cache when the kernel copies it. One of rows keeps the snapshot open.
+type PartBody struct {
+	Rows   render.Body
+	ranges []index.Range // of Rows
+	next   func(dst []byte) (part []byte, more bool)
+	list   *state.BoundList // nil for what is not rows
+	served *state.Served    // likewise
+	state  *state.State
+	part   *[]byte // that is being written, nil between two
+	more   bool    // there is more after part
 	turn   background.Turn
 }
 
-var streams = sync.Pool{New: func() any { return new(BodyStream) }}
+var rowBodies = sync.Pool{New: func() any {
+	b := new(PartBody)
+	b.next = b.Rows.AppendPart
+	return b
+}}
 
-// parts pools the buffers of parts. A stream takes one for each part, usually the one that is still
+// parts pools the buffers of parts. A body takes one for each part, usually the one that is still
 // in the CPU's cache.
 var parts = sync.Pool{New: func() any { return new([]byte) }}
 
 // keepPart is the largest buffer that is reused.
 const keepPart = 1 << 20
 
-// partMemory is about the memory that a streamed body takes. A shorter body takes its length.
+// partMemory is about the memory that a body in parts takes. A shorter body takes its length.
 const partMemory = 640 << 10
 
 // MinStreamed is the estimated length from which a body is streamed.
 const MinStreamed = 256 << 10
 
-// stream answers with the uncompressed rows of a page and returns the memory that they take. The
-// caller keeps the scratch memory and its own reference to the snapshot.
-func (s *Lists) stream(a *Reply) int {
-	st := streams.Get().(*BodyStream)
-	st.State, st.list = s.State, a.List
-	st.ranges, a.Page.Ranges = a.Page.Ranges, st.ranges
-	st.Body.Start(a.Form(a.List), st.ranges)
-	st.More = true
-	length := st.Body.Len() // reads the segment, which may fail
-	a.Served.Refs.Add(1)    // the caller has one, so the count is not zero
-	st.served = a.Served
-	if st.record = LogOf(a.Ctx); st.record != nil {
-		st.record.Streamed = true
-	}
-	a.Ctx.Response.SetBodyStream(st, length)
-	return min(length, partMemory)
+// stream answers with the uncompressed rows of a page. The caller keeps the scratch memory and its
+// own reference to the snapshot.
+func (s *Lists) stream(a *Reply) {
+	b := rowBodies.Get().(*PartBody)
+	b.state, b.list, b.more = s.State, a.List, true
+	b.ranges, a.Page.Ranges = a.Page.Ranges, b.ranges
+	b.Rows.Start(a.Form(a.List), b.ranges)
+	length := b.Rows.Len() // reads the segment, which may fail
+	a.Served.Refs.Add(1)   // the caller has one, so the count is not zero
+	b.served = a.Served
+	SendStream(a.Ctx, b, length, encode.Identity, min(length, partMemory))
 }
 
 // Next renders the next part. Its rows may be wrong if the segment was quarantined meanwhile.
-func (st *BodyStream) Next() error {
-	st.turn.Begin()
-	defer st.turn.End()
-	st.part = parts.Get().(*[]byte)
-	if st.pieces != nil {
-		*st.part, st.More = st.pieces((*st.part)[:0])
-		return nil
-	}
-	*st.part, st.More = st.Body.AppendPart((*st.part)[:0])
-	if st.list.IsQuarantined() {
-		return &reply.Refused{Table: st.list.Segment.Name()}
+func (b *PartBody) Next() error {
+	b.turn.Begin()
+	defer b.turn.End()
+	b.part = parts.Get().(*[]byte)
+	*b.part, b.more = b.next((*b.part)[:0])
+	if b.list != nil && b.list.IsQuarantined() {
+		return &reply.Refused{Table: b.list.Segment.Name()}
 	}
 	return nil
 }
 
 // drop returns the part's buffer.
-func (st *BodyStream) drop() {
-	if st.part != nil && cap(*st.part) <= keepPart {
-		parts.Put(st.part)
+func (b *PartBody) drop() {
+	if b.part != nil && cap(*b.part) <= keepPart {
+		parts.Put(b.part)
 	}
-	st.part = nil
+	b.part = nil
 }
 
 // WriteTo writes what is left of the body.
-func (st *BodyStream) WriteTo(w io.Writer) (sent int64, err error) {
+func (b *PartBody) WriteTo(w io.Writer) (sent int64, err error) {
 	debug.SetPanicOnFault(true)
-	defer st.State.RecoverBody(st.list, &err)
-	for st.part != nil || st.More {
-		if st.part == nil {
-			if err := st.Next(); err != nil {
-				return st.bytes, err
+	defer b.state.RecoverBody(b.list, &err)
+	for b.part != nil || b.more {
+		if b.part == nil {
+			if err := b.Next(); err != nil {
+				return sent, err
 			}
 		}
-		n, err := w.Write(*st.part)
-		st.bytes += int64(n)
-		st.drop()
+		n, err := w.Write(*b.part)
+		sent += int64(n)
+		b.drop()
 		if err != nil {
-			return st.bytes, err
+			return sent, err
 		}
 	}
-	return st.bytes, nil
+	return sent, nil
 }
 
 // Close releases the snapshot.
-func (st *BodyStream) Close() error {
-	v, s := st.served, st.State
-	if s == nil {
-		return nil
-	}
-	st.drop()
-	if st.record != nil {
-		st.record.ClosedIn(st.coding, st.bytes)
-	}
-	st.Body, st.list, st.served, st.State, st.More = render.Body{}, nil, nil, nil, false
-	st.record, st.bytes, st.pieces, st.coding = nil, 0, nil, nil
-	streams.Put(st)
-	if v != nil {
-		v.Release(s.Log)
+func (b *PartBody) Close() error {
+	b.drop()
+	if v := b.served; v != nil {
+		b.Rows, b.list, b.served, b.more = render.Body{}, nil, nil, false
+		rowBodies.Put(b)
+		v.Release(b.state.Log)
 	}
 	return nil
 }

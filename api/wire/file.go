@@ -4,9 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"time"
-
-	"github.com/valyala/fasthttp"
 )
 
 // filePart is how much of a file is sent at a time.
@@ -14,28 +11,15 @@ const filePart = 1 << 20
 
 // FileBody is a body that is a part of a file. Any number of bodies may share one open file. On
 // Linux the kernel sends the bytes from its cache of files: they are never in the memory of the
-// process. fasthttp closes the body, also when the client disconnects.
+// process.
 type FileBody struct {
-	WrittenBody
 	File     *os.File
 	From, To int64
-	Timeout  time.Duration    // for each part of a mebibyte; zero: no limit
-	Changed  func() bool      // may be nil; asked before each part, and true cuts the body off
-	Done     func(sent int64) // called once, when the body is closed
-
-	conn *conn // nil without a network
-	sent int64
+	Pace     Pace
+	Changed  func() bool // may be nil; asked before each part, and true cuts the body off
 }
 
 var errChanged = errors.New("wire: the file was written to while it was sent")
-
-// SendFile answers a request with a part of a file. The answer holds no memory but that of its
-// connection.
-func SendFile(ctx *fasthttp.RequestCtx, b *FileBody) {
-	b.conn, _ = ctx.Conn().(*conn)
-	ChargeOther(ctx, 0)
-	ctx.Response.SetBodyStream(b, int(b.To-b.From))
-}
 
 // WrittenBody is embedded in bodies that fasthttp only ever writes, with their WriteTo.
 type WrittenBody struct{}
@@ -50,23 +34,16 @@ var errOnlyWritten = errors.New("wire: the body of an answer can only be written
 
 // WriteTo sends what is left of the body.
 func (b *FileBody) WriteTo(w io.Writer) (total int64, err error) {
-	pace := Pace{Timeout: b.Timeout}
 	for b.From < b.To {
-		began := time.Now()
-		if b.conn != nil && b.Timeout > 0 {
-			if err := b.conn.SetWriteDeadline(pace.Deadline(began)); err != nil {
-				return total, err
-			}
-		}
 		if b.Changed != nil && b.Changed() {
 			return total, errChanged
 		}
 		part := min(b.To-b.From, filePart)
-		n, err := io.Copy(w, &io.LimitedReader{R: &fileReader{b.File, b.From}, N: part})
+		n, err := b.Pace.Write(func() (int64, error) {
+			return io.Copy(w, &io.LimitedReader{R: &fileReader{b.File, b.From}, N: part})
+		})
 		b.From += n
-		b.sent += n
 		total += n
-		pace.Wrote(n, time.Since(began))
 		if err == nil && n < part {
 			err = io.ErrUnexpectedEOF // the file was cut
 		}
@@ -77,14 +54,8 @@ func (b *FileBody) WriteTo(w io.Writer) (total int64, err error) {
 	return total, nil
 }
 
-// Close reports what was sent.
-func (b *FileBody) Close() error {
-	if b.Done != nil {
-		b.Done(b.sent)
-		b.Done = nil
-	}
-	return nil
-}
+// Close implements io.Closer: the file belongs to others.
+func (b *FileBody) Close() error { return nil }
 
 // fileReader reads a file from an offset of its own. A file that is opened again has one too, but
 // takes a descriptor, and slow clients could then take all that the process may have.

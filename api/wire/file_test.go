@@ -75,7 +75,7 @@ func TestFilePartsAreSent(t *testing.T) {
 		if _, err := c.Write(header); err != nil {
 			t.Error(err)
 		}
-		body := &FileBody{File: file, From: from, To: to, Timeout: time.Minute, conn: c}
+		body := &FileBody{File: file, From: from, To: to, Pace: Pace{Timeout: time.Minute, conn: c}}
 		n, err := body.WriteTo(c)
 		if n != to-from || err != nil {
 			t.Errorf("sent %d bytes, %v", n, err)

@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
 
 // pacePart is how much of a body must be written within the timeout of its Pace.
 const pacePart = 1 << 20
@@ -9,10 +13,35 @@ const pacePart = 1 << 20
 // client that takes a few bytes at a time would keep what the body holds for hours. Only the time
 // of writing counts, not that of making the body.
 type Pace struct {
-	Timeout time.Duration
+	Timeout time.Duration // zero: no limit
+	Until   time.Time     // when all of the body must be written; zero: no limit
 
+	conn  *conn // nil without a network
 	bytes int64 // of the current mebibyte
 	spent time.Duration
+}
+
+// NewPace returns the pace of the answer to a request.
+func NewPace(ctx *fasthttp.RequestCtx, timeout time.Duration) Pace {
+	c, _ := ctx.Conn().(*conn)
+	return Pace{Timeout: timeout, conn: c}
+}
+
+// Write does a write within the time that there is for it.
+func (p *Pace) Write(write func() (int64, error)) (n int64, err error) {
+	began := time.Now()
+	if p.conn != nil && p.Timeout > 0 {
+		deadline := p.Deadline(began)
+		if !p.Until.IsZero() && deadline.After(p.Until) {
+			deadline = p.Until
+		}
+		if err := p.conn.SetWriteDeadline(deadline); err != nil {
+			return 0, err
+		}
+	}
+	n, err = write()
+	p.Wrote(n, time.Since(began))
+	return n, err
 }
 
 // Deadline returns until when the next write may take.
