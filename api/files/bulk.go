@@ -182,13 +182,12 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 		return
 	}
 	list.LogOf(ctx).NoteFile(files.id, f.path)
-	request := &ctx.Request.Header
-	if lines := request.PeekAll(fasthttp.HeaderIfMatch); len(lines) > 0 && !reply.AnyLine(lines, f.tag,
-		reply.HasStrongTag) {
-		s.State.AnswerError(ctx, reply.ErrPrecondition)
+	validators := reply.Validators{Tag: f.weakTag, Strong: f.tag}
+	switch same, err := validators.Check(&ctx.Request.Header, wire.AllConditions); {
+	case err != nil:
+		s.State.AnswerError(ctx, err)
 		return
-	}
-	if lines := request.PeekAll(fasthttp.HeaderIfNoneMatch); reply.AnyLine(lines, f.weakTag, reply.ListsTag) {
+	case same:
 		s.setFileFields(bulkSameHead.Begin(ctx), files, f)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return

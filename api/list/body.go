@@ -11,30 +11,27 @@ import (
 	"hdqs/api/wire"
 )
 
-// writeBody renders the body, directly into the answer's buffer unless it must be complete before
-// it is compressed. It returns the memory of the buffer, which may be more than the length of the
-// body.
-func (a *Reply) writeBody() int {
-	h := &a.Ctx.Response.Header
-	pieces := a.inPieces()
-	buffer := a.buffer
+// sendBody answers with a body that write makes, directly in the answer's buffer unless it must be
+// complete before it is compressed. isCoded: write compresses it. own becomes what others may send.
+func (a *Reply) sendBody(own *Finished, isLong, isCoded bool, write func(dst []byte) []byte) {
+	h, buffer := &a.Ctx.Response.Header, a.buffer
 	if buffer == nil {
-		buffer = wire.Buffer(a.Ctx, pieces || a.Page.Rows >= manyRows)
+		buffer = wire.Buffer(a.Ctx, isLong)
 	}
 	dst := buffer.Bytes[:0]
-	switch {
-	case a.Coding == encode.Identity:
-		dst = a.Scratch.Append(dst, a.List)
-	case pieces:
-		h.SetContentEncoding(a.Coding.String())
-		dst = a.appendCoded(dst)
-	default:
-		a.Body = a.Scratch.Append(a.Body[:0], a.List)
+	if isCoded || a.Coding == encode.Identity {
+		dst = write(dst)
+	} else {
+		a.Body = write(a.Body[:0])
 		dst = reply.Encoded(h, dst, a.Body, a.Coding, a.refusesIdentity)
 	}
 	buffer.Bytes = dst
 	a.Ctx.Response.SetBodyRaw(dst)
-	return cap(dst)
+	wire.Charge(a.Ctx, cap(dst)) // which may be more than the length
+	own.Body, own.Rows, own.Total = dst, a.Page.Rows, a.Page.Total
+	if len(h.ContentEncoding()) > 0 { // short ones are sent as they are
+		own.coding = a.Coding
+	}
 }
 
 // inPieces reports whether the encoder makes the body from its pieces: one that is longer than

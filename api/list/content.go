@@ -2,7 +2,6 @@ package list
 
 import (
 	"sync"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -94,12 +93,12 @@ func (s *Pages) begin(
 		s.State.AnswerError(ctx, reply.ErrNotAcceptable)
 		return coding, false
 	}
-	if !reply.PreconditionHolds(&ctx.Request.Header, nil, time.Time{}) {
-		s.State.AnswerError(ctx, reply.ErrPrecondition)
+	same, err := (&reply.Validators{Tag: tag.Text()}).Check(&ctx.Request.Header, LogOf(ctx).mayHave())
+	if err != nil {
+		s.State.AnswerError(ctx, err)
 		return coding, false
 	}
 	chosen := head.full
-	same := reply.NotModified(&ctx.Request.Header, tag.Text(), time.Time{})
 	if same {
 		chosen = head.bare
 	}

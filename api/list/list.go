@@ -33,6 +33,7 @@ type Scratch struct {
 	turn    background.Turn
 	Pause   func() // Pause of turn
 	view    *View  // nil for lists as they are
+	reply   Reply  // that is being made
 }
 
 // Scratches pools the memory of requests.
@@ -50,7 +51,7 @@ func (sc *Scratch) Release() {
 	if cap(sc.Body) > maxScratchBody {
 		sc.Body = nil
 	}
-	sc.view = nil
+	sc.view, sc.reply = nil, Reply{}
 	Scratches.Put(sc)
 }
 
@@ -108,8 +109,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		return reply.ErrMethodNotAllowed
 	}
 	if err := s.parse(ctx, r); err != nil {
-		s.State.AnswerError(ctx, err)
-		reply.SetUnknown(&ctx.Response.Header, r)
+		s.answerInvalid(ctx, r, err)
 		return nil
 	}
 	served, err := s.acquireFor(sc)
@@ -128,11 +128,11 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if !ok {
 		return reply.ErrNotAcceptable
 	}
-	rec := LogOf(ctx)
 	if r.Question.Format != "" && !r.Question.ExportFormat().Text && !encode.RefusesIdentity(accept) {
 		coding = encode.Identity // compressed already, or sent faster as it is
 	}
-	a := Reply{
+	a := &sc.reply
+	*a = Reply{
 		Scratch: sc, Ctx: ctx, Endpoint: endpoint, Served: served, List: list,
 		RecordSource: to.RecordSource, heads: publication.HeadsFor(list, r), Coding: coding,
 		refusesIdentity: encode.RefusesIdentity(accept),
@@ -140,41 +140,45 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if list.IsQuarantined() {
 		return nil // EndList refuses it
 	}
-	if err := s.makeTag(&a); err != nil {
+	if err := s.makeTag(a); err != nil {
 		return err
 	}
-	if rec.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
-		return reply.ErrPrecondition
-	}
-	if rec.mayHave(wire.InRange) && sc.view == nil {
-		a.findPart(s)
-	}
-	if rec.mayHave(wire.Revalidation) && reply.NotModified(&ctx.Request.Header, sc.tag.Text(), publication.At) {
-		s.Heads.answerSame(&a)
+	may := LogOf(ctx).mayHave()
+	validators := reply.Validators{Tag: sc.tag.Text(), Strong: a.strongTag(), Published: publication.At}
+	if same, err := validators.Check(&ctx.Request.Header, may); err != nil {
+		return err
+	} else if same {
+		s.Heads.answerSame(a)
 		return nil
+	}
+	if may&wire.InRange != 0 && sc.view == nil {
+		a.findPart(s)
 	}
 	if ctx.IsHead() {
 		defer a.tellNoLength()
 	}
-	if ctx.IsHead() && coding == encode.Identity && a.RecordSource == nil && !sc.isWritten() {
-		_, err := s.render(&a)
-		return err
-	}
-	if a.Request.Question.Format != "" {
-		file := a // a itself stays on the stack for other requests
-		err = a.RecordSource.Answer(&file)
-	} else {
-		err = s.answerBody(&a)
+	switch {
+	case r.Question.Format != "":
+		err = a.RecordSource.Answer(a)
+	case ctx.IsHead() && coding == encode.Identity && a.RecordSource == nil && !sc.isWritten():
+		_, err = s.render(a) // only counts, which takes no slot
+	default:
+		err = s.answerBody(a)
 	}
 	if err == nil && a.InParts {
-		s.sendPart(&a)
+		s.sendPart(a)
 	}
 	if a.RecordSource != nil && reply.IsInvalid(err) {
-		s.State.AnswerError(ctx, err)
-		reply.SetUnknown(&ctx.Response.Header, r)
+		s.answerInvalid(ctx, r, err)
 		return nil
 	}
 	return err
+}
+
+// answerInvalid answers a request with wrong parameters.
+func (s *Lists) answerInvalid(ctx *fasthttp.RequestCtx, r *contract.Request, err error) {
+	s.State.AnswerError(ctx, err)
+	reply.SetUnknown(&ctx.Response.Header, r)
 }
 
 // Heads writes the headers of answers to list requests.
@@ -227,46 +231,45 @@ func (s *Lists) answerBody(a *Reply) error {
 	return err
 }
 
-// render finds the rows and answers with them. The result is empty if other requests cannot use it.
-func (s *Lists) render(a *Reply) (Finished, error) {
+// render finds the rows and answers with them. The result has no body if other requests cannot use
+// it.
+func (s *Lists) render(a *Reply) (own Finished, err error) {
 	if a.RecordSource != nil {
 		return s.answerRecords(a)
 	}
 	if err := a.Find(a.List); err != nil {
-		return Finished{}, s.Failed(a, err)
+		return own, s.Failed(a, err)
 	}
 	if err := s.Admission.moveToSlowGate(a); err != nil {
-		return Finished{}, err
+		return own, err
 	}
 	LogOf(a.Ctx).NoteRows(&a.Page, "miss")
 	h := s.Heads.Begin(a)
-	own := Finished{}
 	if a.provisional.Any() {
 		own.provisional = a.provisional.Months(a.provisionalOnPage())
 		own.setHeader(h)
 	}
-	if a.Ctx.IsHead() && a.Coding == encode.Identity && a.List.Segment != nil && !a.isWritten() {
+	isPlain := a.Coding == encode.Identity && a.List.Segment != nil && !a.isWritten()
+	switch pieces := a.inPieces(); {
+	case a.Ctx.IsHead() && isPlain:
 		// The length of an uncompressed body is known before it is rendered. Compressed ones are
 		// rendered as for GET, and cached, but for those below.
 		if !a.IsEmptyFile() {
 			h.SetContentLength(a.Form(a.List).Length(a.Page.Ranges))
 		}
-		return Finished{}, nil
-	}
-	if a.Ctx.IsHead() && a.inPieces() {
+	case a.Ctx.IsHead() && pieces:
 		// In gzip, rows or blocks that are encoded now may be copied when GET comes, which changes
 		// the length. In zstd, the length is known only after the page is compressed.
 		h.SetContentEncoding(a.Coding.String())
 		h.SetContentLength(-1)
-		return Finished{}, nil
-	}
-	if a.Coding == encode.Identity && !a.InParts && a.List.Segment != nil && !a.isWritten() &&
-		a.Form(a.List).SizeHint(a.Page.Rows) >= MinStreamed {
+	case isPlain && !a.InParts && a.Form(a.List).SizeHint(a.Page.Rows) >= MinStreamed:
 		s.stream(a)
-		return Finished{}, nil
+	case pieces:
+		h.SetContentEncoding(a.Coding.String())
+		a.sendBody(&own, true, true, a.appendCoded)
+	default:
+		a.sendBody(&own, a.Page.Rows >= manyRows, false, func(dst []byte) []byte { return a.Scratch.Append(dst, a.List) })
 	}
-	wire.Charge(a.Ctx, a.writeBody())
-	own.Body, own.coding, own.Rows, own.Total = a.Ctx.Response.Body(), a.codingSent(), a.Page.Rows, a.Page.Total
 	return own, nil
 }
 
@@ -292,14 +295,6 @@ func (a *Reply) ProvisionalMonths() ([]string, error) {
 		months = a.provisional.Add(months, r)
 	}
 	return a.provisional.Names(months), nil
-}
-
-// codingSent is the coding of the body that was written: short ones are sent as they are.
-func (a *Reply) codingSent() encode.Coding {
-	if len(a.Ctx.Response.Header.ContentEncoding()) == 0 {
-		return encode.Identity
-	}
-	return a.Coding
 }
 
 // parse parses the parameters. Unknown ones are errors if the client or the server is strict.

@@ -9,13 +9,11 @@ import (
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
-	"hdqs/api/encode"
 	"hdqs/api/render"
 	"hdqs/api/reply"
 	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/api/textual"
-	"hdqs/api/wire"
 )
 
 // Records is a computed answer: one page of records that are not rows of the table.
@@ -83,43 +81,30 @@ type RecordSource struct {
 
 // answerRecords computes the records of a request and answers with them.
 func (s *Lists) answerRecords(a *Reply) (result Finished, err error) {
-	computed := *a // a itself stays on the stack, also where this function is not called
 	if a.Request.Question.Since != "" {
-		if err := s.openSince(&computed); err != nil {
+		if err := s.openSince(a); err != nil {
 			return Finished{}, err
 		}
-		defer s.endSince(&computed, &result, &err)
+		defer s.endSince(a, &result, &err)
 	}
 	if a.RecordSource.Long {
 		a.turn.BeginLong()
 		defer a.turn.EndLong()
-		computed.HasTurn = true
+		a.HasTurn = true
 	}
-	found, err := a.RecordSource.Compute(s, &computed)
+	found, err := a.RecordSource.Compute(s, a)
 	if err != nil {
 		return Finished{}, s.Failed(a, err)
 	}
 	a.Page.Rows, a.Page.Total = found.Len(), found.Total()
 	LogOf(a.Ctx).NoteRows(&a.Page, "miss")
 	notes := found.Notes()
-	result = Finished{Rows: a.Page.Rows, Total: a.Page.Total, header: headerOf(&notes)}
-	if computed.HasTurn {
+	result.header = headerOf(&notes)
+	if a.HasTurn {
 		found = pausing{found, a.Pause}
 	}
-	h := s.Heads.Begin(a)
-	result.setHeader(h)
-	buffer := wire.Buffer(a.Ctx, a.Page.Rows >= manyRows)
-	dst := buffer.Bytes[:0]
-	if a.Coding == encode.Identity {
-		dst = a.appendRecords(dst, found)
-	} else {
-		a.Body = a.appendRecords(a.Body[:0], found)
-		dst = reply.Encoded(h, dst, a.Body, a.Coding, a.refusesIdentity)
-	}
-	buffer.Bytes = dst
-	a.Ctx.Response.SetBodyRaw(dst)
-	wire.Charge(a.Ctx, cap(dst))
-	result.Body, result.coding = dst, a.codingSent()
+	result.setHeader(s.Heads.Begin(a))
+	a.sendBody(&result, a.Page.Rows >= manyRows, false, func(dst []byte) []byte { return a.appendRecords(dst, found) })
 	return result, nil
 }
 

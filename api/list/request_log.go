@@ -138,9 +138,12 @@ func (rec *RequestLog) closed(coding []byte, bytes int64) {
 	}
 }
 
-// mayHave reports whether the request may have a condition of a kind.
-func (rec *RequestLog) mayHave(c wire.Conditions) bool {
-	return rec == nil || rec.conditions&c != 0
+// mayHave are the kinds of conditions that the request may have.
+func (rec *RequestLog) mayHave() wire.Conditions {
+	if rec == nil {
+		return wire.AllConditions
+	}
+	return rec.conditions
 }
 
 // noteRoute records which endpoint a request is for.

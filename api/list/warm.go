@@ -192,14 +192,15 @@ func (w *WarmUp) rehearse(p *contract.Plan, r warmRequest, buffer *wire.BodyBuff
 		return err
 	}
 	endpoint := p.Endpoint.Contract()
-	a := Reply{
+	a := &sc.reply
+	*a = Reply{
 		Scratch: sc, Ctx: &ctx, Endpoint: endpoint, Served: v, List: v.Bound.Lists[endpoint.Path],
 		heads: v.Publication.Load().HeadsFor(v.Bound.Lists[endpoint.Path], &sc.Request), Coding: r.coding,
 		buffer: buffer,
 	}
-	err := s.makeTag(&a)
+	err := s.makeTag(a)
 	if err == nil {
-		_, err = s.render(&a)
+		_, err = s.render(a)
 	}
 	if s.State.Inspector.MetDamage(a.List, nil, err) {
 		err = &reply.Refused{Table: endpoint.Table}

@@ -64,9 +64,9 @@ func position(text []byte) (at int64, given, ok bool) {
 	return int64(n), true, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// HasStrongTag reports whether a list of entity tags is '*' or has a strong tag, given with its
+// hasStrongTag reports whether a list of entity tags is '*' or has a strong tag, given with its
 // quotes. A weak one never matches (RFC 9110, section 8.8.3.2).
-func HasStrongTag(list, tag []byte) bool {
+func hasStrongTag(list, tag []byte) bool {
 	return isAny(list) || slices.ContainsFunc(bytes.Split(list, []byte{','}), func(one []byte) bool {
 		return bytes.Equal(bytes.Trim(one, " \t"), tag) // no tag of ours has a comma
 	})

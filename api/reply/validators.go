@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
+	"hdqs/api/wire"
 )
 
 // serializer is the version of how records are rendered and parameters select rows. Increment it
@@ -56,22 +57,38 @@ func TagSeed(e *contract.Endpoint, version string) [sha256.Size]byte {
 // BodyTag returns the tag of a body that does not depend on a query.
 func BodyTag(body []byte) EntityTag { return NewEntityTag(sha256.Sum256(body)) }
 
-// PreconditionHolds reports whether If-Match and If-Unmodified-Since allow an answer with a tag,
+// Validators are what the conditions of a request are compared with.
+type Validators struct {
+	Tag       []byte    // the weak one
+	Strong    []byte    // nil if the answer has only a weak one
+	Published time.Time // zero if unknown
+}
+
+// Check looks for those conditions that a request may have. The error is ErrPrecondition; same
+// reports that the client has the answer.
+func (v *Validators) Check(request *fasthttp.RequestHeader, may wire.Conditions) (same bool, err error) {
+	if may&wire.Precondition != 0 && !preconditionHolds(request, v.Strong, v.Published) {
+		return false, ErrPrecondition
+	}
+	return may&wire.Revalidation != 0 && notModified(request, v.Tag, v.Published), nil
+}
+
+// preconditionHolds reports whether If-Match and If-Unmodified-Since allow an answer with a tag,
 // nil for a weak one. If If-Match is present, it alone decides. It compares strongly, so no weak
 // tag matches, but '*' does. published is zero if unknown.
-func PreconditionHolds(request *fasthttp.RequestHeader, tag []byte, published time.Time) bool {
+func preconditionHolds(request *fasthttp.RequestHeader, tag []byte, published time.Time) bool {
 	if lines := request.PeekAll(fasthttp.HeaderIfMatch); len(lines) > 0 {
-		return AnyLine(lines, tag, HasStrongTag)
+		return anyLine(lines, tag, hasStrongTag)
 	}
 	until, ok := dateOf(request, fasthttp.HeaderIfUnmodifiedSince)
 	return !ok || published.IsZero() || !published.After(until)
 }
 
-// NotModified reports whether the client has this answer. If If-None-Match is present, it alone
+// notModified reports whether the client has this answer. If If-None-Match is present, it alone
 // decides. published is zero if unknown.
-func NotModified(request *fasthttp.RequestHeader, tag []byte, published time.Time) bool {
+func notModified(request *fasthttp.RequestHeader, tag []byte, published time.Time) bool {
 	if lines := request.PeekAll(fasthttp.HeaderIfNoneMatch); len(lines) > 0 {
-		return AnyLine(lines, tag, ListsTag)
+		return anyLine(lines, tag, listsTag)
 	}
 	since, ok := dateOf(request, fasthttp.HeaderIfModifiedSince)
 	return ok && !published.IsZero() && !published.After(since)
@@ -101,9 +118,9 @@ func dateOf(request *fasthttp.RequestHeader, name string) (at time.Time, ok bool
 // isAny recognises the '*' that matches any tag.
 func isAny(list []byte) bool { return string(bytes.Trim(list, " \t")) == "*" }
 
-// ListsTag reports whether a list of entity tags is '*' or has one that weakly equals tag, which is
+// listsTag reports whether a list of entity tags is '*' or has one that weakly equals tag, which is
 // weak. Reading ends at the first thing that is not a tag.
-func ListsTag(list, tag []byte) bool {
+func listsTag(list, tag []byte) bool {
 	if isAny(list) {
 		return true
 	}
@@ -132,8 +149,8 @@ func ListsTag(list, tag []byte) bool {
 	return false
 }
 
-// AnyLine reports whether one line of a header field has a tag.
-func AnyLine(lines [][]byte, tag []byte, has func(line, tag []byte) bool) bool {
+// anyLine reports whether one line of a header field has a tag.
+func anyLine(lines [][]byte, tag []byte, has func(line, tag []byte) bool) bool {
 	for _, line := range lines {
 		if has(line, tag) {
 			return true
