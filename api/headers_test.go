@@ -52,7 +52,10 @@ func TestErrorHeaders(t *testing.T) {
 			`{"detail":"Too much is asked at once; try again after Retry-After","rule":"queries at once"}`,
 		},
 		{busy, get("/panic", ""), 500, "X-Snapshot-Id", reply.BodyInternal},
-		{busy, get(listTarget+"&x="+strings.Repeat("y", maxURI), ""), 414, "X-Snapshot-Id", errorBody(reply.ErrURITooLong)},
+		{
+			busy, get(listTarget+"&x="+strings.Repeat("y", maxURI), ""), 414, "X-Snapshot-Id",
+			errorBody(reply.ErrURITooLong),
+		},
 		{
 			busy, get(listTarget+"&x="+strings.Repeat("y", 2*readBuffer), ""), 414, "X-Snapshot-Id",
 			errorBody(reply.ErrURITooLong),

@@ -77,8 +77,8 @@ func BenchmarkODataPage(b *testing.B) {
 // BenchmarkListsBesideOData compares lists alone with lists beside 16 clients over loopback, which
 // send a request 50 ms after the answer to their last one: a long filter of 72,000 computed
 // records, or, as a control, one for five rows of a list. All take turns. The clients are a process
-// of a low priority, so that mostly the server's work counts and not theirs. Metrics are the medians
-// of the rounds: p99 of lists in milliseconds, and its ratio to p99 of lists alone, which should be
+// of a low priority, so that mostly the server's work counts and not theirs. Metrics are the
+// medians of the rounds: p99 of lists in milliseconds, and its ratio to p99 of lists alone, which should be
 // at most 2 beside filters on a machine that does nothing else.
 func BenchmarkListsBesideOData(b *testing.B) {
 	s := testServer(b, state.Options{BaseURL: odataBase, QueueWait: wire.DefaultWait}, eventTables(b, 250, 96))

@@ -268,7 +268,9 @@ func (s *Lists) render(a *Reply) (own Finished, err error) {
 		h.SetContentEncoding(a.Coding.String())
 		a.sendBody(&own, true, true, a.appendCoded)
 	default:
-		a.sendBody(&own, a.Page.Rows >= manyRows, false, func(dst []byte) []byte { return a.Scratch.Append(dst, a.List) })
+		a.sendBody(&own, a.Page.Rows >= manyRows, false, func(dst []byte) []byte {
+			return a.Scratch.Append(dst, a.List)
+		})
 	}
 	return own, nil
 }

@@ -198,8 +198,9 @@ func (s *Standard) faultOf(err error) *reply.Fault {
 		return f
 	}
 	if _, is := errors.AsType[*reply.Gone](err); is {
-		return Faultf(fasthttp.StatusGone, "The data was replaced since the first page, and what this page would be of "+
-			"is not held any longer. Begin again with the first page: a page of the new data would mix two states.")
+		return Faultf(fasthttp.StatusGone, "The data was replaced since the first page, and what this page "+
+			"would be of is not held any longer. Begin again with the first page: a page of the new data would "+
+			"mix two states.")
 	}
 	return reply.FaultOf(err)
 }

@@ -25,7 +25,9 @@ func (n *node) about() (first, other int) {
 // matches returns what a $filter says of each record, and how many records it is yes of: -1 if that
 // takes a look at each of them. A part that is about one property is asked of each distinct value of
 // it, once. Comparisons are counted in work.
-func (t *table) matches(n *node, work *int, pause func() error) (of func(record int) verdict, total int, err error) {
+func (t *table) matches(
+	n *node, work *int, pause func() error,
+) (of func(record int) verdict, total int, err error) {
 	first, other := n.about()
 	switch {
 	case other >= 0:
@@ -40,8 +42,8 @@ func (t *table) matches(n *node, work *int, pause func() error) (of func(record 
 		return func(int) verdict { return always }, total, nil
 	}
 	if *work > maxWork {
-		return nil, 0, badRequest("this $filter needs more than %d comparisons with values of %s; use fewer comparisons, "+
-			"or fewer values after in", maxWork, t.of.Name)
+		return nil, 0, badRequest("this $filter needs more than %d comparisons with values of %s; use fewer "+
+			"comparisons, or fewer values after in", maxWork, t.of.Name)
 	}
 	if other < 0 {
 		c := &t.columns[first]

@@ -201,7 +201,7 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 	figures := map[string]area{}
 	areas := a.service.boundaries.Areas[c.level]
 	if c.endpoint != nil {
-		if err := a.addFigures(v, c, nil, figures); err != nil {
+		if err := a.service.addFigures(v, c, nil, figures); err != nil {
 			return nil, err
 		}
 		if c.level == 0 { // those that have none say why, if they are countries
@@ -212,7 +212,7 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 				}
 			}
 			for some := range slices.Chunk(missing, contract.MaxValues) {
-				if err := a.addFigures(v, c, some, figures); err != nil {
+				if err := a.service.addFigures(v, c, some, figures); err != nil {
 					return nil, err
 				}
 			}
@@ -254,12 +254,12 @@ func isCountry(code string) bool {
 var ofAnyTime = area{first: math.MinInt64, last: math.MaxInt64}
 
 // addFigures adds the records of a figure by place: of some countries, or of all places.
-func (a *request) addFigures(v *state.Served, c *collection, countries []string, to map[string]area) error {
+func (s *Service) addFigures(v *state.Served, c *collection, countries []string, to map[string]area) error {
 	q := contract.Ask(c.endpoint, contract.Figures)
 	if countries != nil {
 		q.KeepAll(contract.CountryParam, countries)
 	}
-	return a.service.lists.QueryAll(v, &c.route, q, func(found list.Valued) {
+	return s.lists.QueryAll(v, &c.route, q, func(found list.Valued) {
 		fields := found.Fields()
 		for i, texts := range list.TextsOf(found) {
 			place := texts.Value(fields[0].Name)
