@@ -17,7 +17,6 @@ type Issue struct {
 	Part      string   // which reading of a parameter with two possible types failed; mostly empty
 	Text      say.Text // what is wrong, and what helps
 	Meant     string   // the parameter or value that was probably meant, empty if that is not known
-	Instead   string   // the request that is right, empty if that is not known
 	Input     string
 	NullInput bool // the input is null: the parameter is absent, or its value is withheld
 
@@ -27,12 +26,22 @@ type Issue struct {
 	CtxText string
 }
 
+// Instead is the request that is right, empty if that is not known.
+func (i *Issue) Instead() string {
+	if i.CtxKey == instead {
+		return i.CtxText
+	}
+	return ""
+}
+
+const instead = "instead"
+
 // Message is what is wrong, and the request that is right if it is known.
 func (i *Issue) Message() say.Text {
-	if i.Instead == "" {
+	if i.Instead() == "" {
 		return i.Text
 	}
-	return say.Join(i.Text, say.Of("Right: %s", i.Instead))
+	return say.Join(i.Text, say.Of("Right: %s", i.Instead()))
 }
 
 // Invalid is the error of a request with invalid parameters. It has the issues of all of them, in
@@ -89,7 +98,7 @@ var unread = [...][2]string{
 }
 
 func notOfType(t Type, param, input string) Issue {
-	return Issue{Type: unread[t][0], Param: param, Input: input, Text: say.Of(unread[t][1])}
+	return Issue{Type: unread[t][0], Param: param, Input: input, Text: say.Text{Format: unread[t][1]}}
 }
 
 func notDecimal(param, input string, fault decimalFault) Issue {
@@ -165,12 +174,11 @@ func valueError(param, input, reason string, args ...any) Issue {
 	}
 }
 
-// WrongSum is the issue of a request for figures that would be wrong. instead is the request that
+// WrongSum is the issue of a request for figures that would be wrong. right is the request that
 // gives right ones.
-func WrongSum(param string, reason say.Text, instead string) Issue {
+func WrongSum(param string, reason say.Text, right string) Issue {
 	return Issue{
-		Type: "wrong_sum", Param: param, Text: reason, Instead: instead, NullInput: true,
-		CtxKey: "instead", CtxText: instead,
+		Type: "wrong_sum", Param: param, Text: reason, NullInput: true, CtxKey: instead, CtxText: right,
 	}
 }
 

@@ -82,7 +82,7 @@ func (c *call) invalid(issues []contract.Issue) error {
 		issue := &issues[i]
 		name := cmp.Or(issue.Part, issue.Param)
 		r.Problems = append(r.Problems, problem{name, issue.Text.String()})
-		if u, err := url.Parse(issue.Instead); err == nil && r.Instead == nil {
+		if u, err := url.Parse(issue.Instead()); err == nil && r.Instead == nil {
 			r.Instead = callFor(u.Path, u.Query())
 		}
 		value, isFilter := filters[name]

@@ -204,7 +204,8 @@ func jsonTexts(pairs ...string) []byte {
 // appendIssues writes the body of a 422.
 func appendIssues(dst []byte, issues []contract.Issue) []byte {
 	dst = append(dst, `{"detail":[`...)
-	for i, issue := range issues {
+	for i := range issues {
+		issue := &issues[i]
 		if i > 0 {
 			dst = append(dst, ',')
 		}

@@ -56,8 +56,10 @@ func (s *State) SetSnapshot(h *fasthttp.ResponseHeader) {
 func (s *State) AnswerError(ctx *fasthttp.RequestCtx, err error) {
 	h := reply.FaultHead.Begin(ctx)
 	s.FinishFault(ctx, err)
-	for _, form := range s.FaultForms {
-		rest, below := strings.CutPrefix(reply.TextOf(ctx.Request.Header.RequestURI()), form.Root)
+	path := reply.TextOf(ctx.Request.Header.RequestURI())
+	for i := range s.FaultForms {
+		form := &s.FaultForms[i]
+		rest, below := strings.CutPrefix(path, form.Root)
 		if below && (rest == "" || rest[0] == '/' || rest[0] == '?') {
 			form.Write(ctx, err)
 		}
