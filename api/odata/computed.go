@@ -17,8 +17,12 @@ import (
 // So there are sets of headline figures, and of sums that the checks of sums allow. Each is made of
 // requests that a client could send, once a snapshot.
 
-// maker adds the records of a set to its table.
-type maker func(v *state.Served, t *table) error
+// question is a question whose answers are records of a computed set.
+type question struct {
+	ask    *contract.Question
+	first  string // the value of a field before those of the answers; empty without it
+	fields int    // how many fields of the answers tell records apart
+}
 
 // table is records that were computed.
 type table struct {
@@ -35,14 +39,6 @@ type column struct {
 	values []value           // the same
 	counts []int             // how many records have them
 	seen   map[string]uint32 // codes by cell; nil once all records are there
-}
-
-func newTable(of *set) *table {
-	t := &table{of: of, columns: make([]column, len(of.Properties)-1)}
-	for i := range t.columns {
-		t.columns[i].seen = map[string]uint32{}
-	}
-	return t
 }
 
 func (t *table) len() int { return len(t.keys) }
@@ -63,22 +59,21 @@ func (t *table) put(at int, v aggregate.Value, cell []byte) *value {
 	return &c.values[code]
 }
 
-// add adds the records of an answer. first, if not empty, is the value of a field before theirs.
-// fields are how many of the first fields tell records apart.
-func (t *table) add(first string, found list.Valued, fields int) {
+// add adds the records of an answer.
+func (t *table) add(q *question, found list.Valued) {
 	var cell []byte
 	for i := range found.Len() {
 		var key []string
-		if first != "" {
-			t.put(0, aggregate.Value{Kind: aggregate.Text, Text: first}, render.AppendJSONText(nil, first))
-			key = append(key, first)
+		if q.first != "" {
+			t.put(0, aggregate.Value{Kind: aggregate.Text, Text: q.first}, render.AppendJSONText(nil, q.first))
+			key = append(key, q.first)
 		}
 		before := len(key)
 		for f := range found.Fields() {
 			cell = list.AppendOne(cell[:0], found, i, f)
 			v := t.put(before+f, found.Value(i, f), cell)
 			switch {
-			case f >= fields:
+			case f >= q.fields:
 			case v.kind == text:
 				key = append(key, v.text)
 			default:
@@ -151,24 +146,16 @@ const aboutComputedKey = "What the record is about: stays the same from load to 
 
 // computedSets are the sets that are not rows of lists.
 func (s *Service) computedSets() (all []*set) {
-	figures := contract.FigureEndpoints(contract.HAPINames)
-	of := &set{
+	figures := &set{
 		Name: "figures", title: "Headline figures by country",
-		About: "The figures of people, money and risk that are asked for most, each with the request that gives it.",
+		About:      "The figures of people, money and risk that are asked for most, each with the request that gives it.",
+		Properties: []property{{Name: "figure", kind: text, About: "Which figure it is."}},
 	}
-	of.Properties = append(of.Properties, property{Name: "figure", kind: text, About: "Which figure it is."})
-	for i := range figures[1].Fields {
-		f := &figures[1].Fields[i]
-		of.Properties = append(of.Properties, propertyOf(f, figures[1].Texts().Meaning(f.Name)))
-	}
-	of.make = func(v *state.Served, t *table) error {
-		for i := range figures[1:] {
-			e := &figures[i+1]
-			if err := s.collect(v, contract.Ask(e, contract.Figures), e.Headline.Name, 1, t); err != nil {
-				return err
-			}
-		}
-		return nil
+	endpoints := contract.FigureEndpoints(contract.HAPINames)[1:]
+	figures.addFields(endpoints[0].Fields, &endpoints[0])
+	for i := range endpoints {
+		e := &endpoints[i]
+		figures.made = append(figures.made, question{contract.Ask(e, contract.Figures), e.Headline.Name, 1})
 	}
 	counts := &set{
 		Name: "record_counts", title: "Records by list and country",
@@ -179,19 +166,13 @@ func (s *Service) computedSets() (all []*set) {
 			{Name: "count", kind: integer, About: "How many records there are."},
 		},
 	}
-	counts.make = func(v *state.Served, t *table) error {
-		for _, of := range s.sets {
-			if of.endpoint == nil || of.indexOf(contract.CountryParam) < 0 {
-				continue
-			}
-			q := contract.Ask(of.endpoint, contract.Aggregate).GroupBy(contract.CountryParam)
-			if err := s.collect(v, q, of.Name, 1, t); err != nil {
-				return err
-			}
+	for _, of := range s.sets {
+		if of.indexOf(contract.CountryParam) >= 0 {
+			byCountry := contract.Ask(of.endpoint, contract.Aggregate).GroupBy(contract.CountryParam)
+			counts.made = append(counts.made, question{byCountry, of.Name, 1})
 		}
-		return nil
 	}
-	all = []*set{of, counts}
+	all = []*set{figures, counts}
 	for i := range sums {
 		all = append(all, s.sumSet(&sums[i]))
 	}
@@ -199,6 +180,13 @@ func (s *Service) computedSets() (all []*set) {
 		of.Properties = withKey(of.Properties, aboutComputedKey)
 	}
 	return all
+}
+
+// addFields adds fields of a list as properties.
+func (s *set) addFields(fields []contract.Field, e *contract.Endpoint) {
+	for i := range fields {
+		s.Properties = append(s.Properties, propertyOf(&fields[i], e.Texts().Meaning(fields[i].Name)))
+	}
 }
 
 // sumSet is the set of a sum.
@@ -214,31 +202,30 @@ func (s *Service) sumSet(of *sum) *set {
 	if err != nil {
 		panic(err) // it is ours
 	}
-	fields := r.Question.AggregateFields()
-	for i := range fields {
-		made.Properties = append(made.Properties, propertyOf(&fields[i], e.Texts().Meaning(fields[i].Name)))
-	}
-	made.make = func(v *state.Served, t *table) error {
-		return s.collect(v, &r.Question, "", len(r.Question.Groups), t)
-	}
+	made.made = []question{{&r.Question, "", len(r.Question.Groups)}}
+	made.addFields(r.Question.AggregateFields(), e)
 	return made
-}
-
-// collect adds all records that answer a question.
-func (s *Service) collect(v *state.Served, q *contract.Question, first string, groups int, to *table) error {
-	route := s.lists.Mount.Lists[list.ListKey{Endpoint: q.Endpoint(), Kind: q.Plan().Kind}]
-	return s.lists.QueryAll(v, &route, q, func(found list.Valued) { to.add(first, found, groups) })
 }
 
 // tableOf is the table of a set, made once a snapshot.
 func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
 	return list.MadeOf(s.lists.Lists, v, of, func() (*table, error) {
-		t := newTable(of)
-		err := of.make(v, t)
+		t := &table{of: of, columns: make([]column, len(of.Properties)-1)}
+		for i := range t.columns {
+			t.columns[i].seen = map[string]uint32{}
+		}
+		for i := range of.made {
+			q := &of.made[i]
+			to := s.lists.Mount.Lists[list.ListKey{Endpoint: q.ask.Endpoint(), Kind: q.ask.Plan().Kind}]
+			err := s.lists.QueryAll(v, &to, q.ask, func(found list.Valued) { t.add(q, found) })
+			if err != nil {
+				return nil, err
+			}
+		}
 		for i := range t.columns {
 			t.columns[i].seen = nil
 		}
-		return t, err
+		return t, nil
 	})
 }
 

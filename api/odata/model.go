@@ -44,7 +44,7 @@ type set struct {
 
 	list     list.Route         // of the rows of a list
 	endpoint *contract.Endpoint // of a list, in HAPI names
-	make     maker              // of a set that is computed; nil for lists
+	made     []question         // of a set that is computed; nil for lists
 }
 
 func (s *set) indexOf(name string) int {
