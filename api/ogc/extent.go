@@ -2,6 +2,7 @@ package ogc
 
 import (
 	"encoding/json"
+	"slices"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
@@ -10,70 +11,59 @@ import (
 	"hdqs/api/state"
 )
 
-// spanOf are the least and greatest values of the places and times of a list, found once a
-// snapshot. It is empty where that fails, which is logged.
-func (a *request) spanOf(e *contract.Endpoint) (span map[string]aggregate.Value) {
-	err := a.service.lists.Within("", func(v *state.Served) (err error) {
-		ask := func() (map[string]aggregate.Value, error) { return a.service.askSpan(v, e) }
-		span, err = list.MadeOf(a.service.lists.Lists, v, e, ask)
-		return err
-	})
-	if err != nil {
-		return nil
-	}
-	return span
+// ends are the measures that say where and when the rows of a list are.
+var ends = []string{
+	"min:" + contract.LonField, "min:" + contract.LatField, "max:" + contract.LonField, "max:" + contract.LatField,
+	"min:" + contract.PeriodStart, "max:" + contract.PeriodEnd,
 }
 
-// askSpan asks for the least and greatest values.
-func (s *Service) askSpan(v *state.Served, e *contract.Endpoint) (map[string]aggregate.Value, error) {
-	var measures []string
-	for _, name := range []string{contract.LonField, contract.LatField, contract.PeriodStart, contract.PeriodEnd} {
-		if e.HasField(name) {
-			measures = append(measures, "min:"+name, "max:"+name)
-		}
-	}
-	to := s.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
-	found := map[string]aggregate.Value{}
+// span are the values of ends as JSON has them, nil where there is none.
+type span [6]any
+
+// spanOf is the span of a list, found once a snapshot. It is empty where that fails, which is
+// logged.
+func (a *request) spanOf(e *contract.Endpoint) (found span) {
+	has := func(measure string) bool { return e.HasField(measure[len("min:"):]) }
+	measures := slices.DeleteFunc(slices.Clone(ends), func(m string) bool { return !has(m) })
+	to := a.service.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
 	q := contract.Ask(e, contract.Aggregate).Measure(measures...)
-	err := s.lists.QueryAll(v, &to, q, func(all list.Valued) {
-		for i, f := range all.Fields() {
-			found[f.Name] = all.Value(0, i)
-		}
+	_ = a.service.lists.Within("", func(v *state.Served) (err error) {
+		found, err = list.MadeOf(a.service.lists.Lists, v, e, func() (found span, err error) {
+			err = a.service.lists.QueryAll(v, &to, q, func(all list.Valued) {
+				for i, m := range measures {
+					switch v := all.Value(0, i); v.Kind {
+					case aggregate.Null:
+					case aggregate.Time:
+						found[slices.Index(ends, m)] = json.RawMessage(render.AppendZoned(nil, v.Int))
+					default:
+						found[slices.Index(ends, m)] = v.Number()
+					}
+				}
+			})
+			return found, err
+		})
+		return err
 	})
-	return found, err
+	return found
 }
 
 // extentOf is where and when the features of a collection are: the time of a figure is within that
 // of the rows that it is made of. What is not known is left out.
 func (a *request) extentOf(c *collection) object {
-	extent := object{}
-	if c.box != nil {
-		extent["spatial"] = object{"bbox": [][4]any{*c.box}, "crs": crs84}
-	}
-	if c.endpoint == nil {
-		return extent
-	}
-	e := c.endpoint
-	if c.level != ofList {
+	extent, of, e := object{}, span{}, c.endpoint
+	if e != nil && c.level != ofList {
 		e = e.Headline.List(contract.HAPINames)
 	}
-	span := a.spanOf(e)
-	has := func(name string) bool { return span[name].Kind != aggregate.Null }
-	if c.level == ofList && has("min_lon") && has("min_lat") {
-		var box [4]any
-		for i, name := range []string{"min_lon", "min_lat", "max_lon", "max_lat"} {
-			box[i] = span[name].Number()
-		}
-		extent["spatial"] = object{"bbox": [][4]any{box}, "crs": crs84}
+	if e != nil {
+		of = a.spanOf(e)
 	}
-	var interval [2]any
-	for i, name := range []string{"min_" + contract.PeriodStart, "max_" + contract.PeriodEnd} {
-		if has(name) {
-			interval[i] = json.RawMessage(render.AppendZoned(nil, span[name].Int))
-		}
+	if c.box != nil {
+		extent["spatial"] = object{"bbox": [][4]any{*c.box}, "crs": crs84}
+	} else if of[0] != nil && of[1] != nil {
+		extent["spatial"] = object{"bbox": [][]any{of[:4]}, "crs": crs84}
 	}
-	if interval[0] != nil {
-		extent["temporal"] = object{"interval": [][2]any{interval}}
+	if of[4] != nil {
+		extent["temporal"] = object{"interval": [][]any{of[4:]}}
 	}
 	return extent
 }
