@@ -22,7 +22,7 @@ func conditions(n *node) []*node {
 	case n.op == not && n.kids[0].op == or:
 		var all []*node
 		for _, kid := range n.kids[0].kids {
-			all = append(all, conditions(&node{op: not, kids: []*node{kid}})...)
+			all = append(all, conditions(&node{op: not, kids: []*node{kid}, text: "not (" + kid.text + ")"})...)
 		}
 		return all
 	case n.op == not && n.kids[0].op == not && n.kids[0].kids[0].op == and:
@@ -73,7 +73,7 @@ func (s *set) filtersOf(n *node, at int) []index.Filter {
 		}
 	}
 	holds := func(v value) bool { return n.eval(&v) == yes }
-	t := &index.Test{Key: string(n.append([]byte{byte(p.kind)}, s)), Null: holds(value{})}
+	t := &index.Test{Key: kindNames[p.kind] + ": " + n.text, Null: holds(value{})}
 	switch p.kind {
 	case text:
 		t.Text = func(x string) bool { return holds(value{kind: text, text: x}) }

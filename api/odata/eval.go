@@ -130,24 +130,3 @@ func (f function) of(v value) value {
 	}
 	return v
 }
-
-// append appends the node as text: nodes that mean different things have different texts.
-func (n *node) append(dst []byte, s *set) []byte {
-	if n.op == constant {
-		return n.literals[0].append(dst)
-	}
-	dst = append(append(dst, opNames[n.op]...), '(')
-	for i, kid := range n.kids {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = kid.append(dst, s)
-	}
-	if len(n.kids) == 0 {
-		dst = append(append(append(dst, functionNames[n.function]...), ' '), s.Properties[n.property].Name...)
-	}
-	for i := range n.literals {
-		dst = n.literals[i].append(append(dst, ','))
-	}
-	return append(dst, ')')
-}

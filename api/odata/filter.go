@@ -63,6 +63,7 @@ type node struct {
 	property int
 	function function
 	literals []value
+	text     string // as it was sent
 }
 
 // Bounds of a $filter. Each comparison may be asked of each value of a dictionary.
@@ -79,7 +80,8 @@ const works = "a $filter may have eq, ne, gt, ge, lt, le, in, contains, startswi
 // parser reads a $filter by recursive descent. A fault ends it.
 type parser struct {
 	set      *set
-	rest     string
+	filter   string
+	rest     string // of it, after the token
 	token    string
 	depth    int
 	nodes    int
@@ -88,7 +90,7 @@ type parser struct {
 
 // parseFilter reads a $filter of a set.
 func parseFilter(s *set, filter string) (n *node, err error) {
-	p := &parser{set: s, rest: filter}
+	p := &parser{set: s, filter: filter, rest: filter}
 	defer func() {
 		switch f := recover().(type) {
 		case nil:
@@ -147,6 +149,9 @@ func isWord(c byte) bool {
 	return isLetter || c >= '0' && c <= '9' || strings.IndexByte("_.-+:/@$", c) >= 0
 }
 
+// at is where the token begins.
+func (p *parser) at() int { return len(p.filter) - len(p.rest) - len(p.token) }
+
 // is reports whether the token is a word, in any case.
 func (p *parser) is(word string) bool { return strings.EqualFold(p.token, word) }
 
@@ -169,6 +174,7 @@ func (p *parser) and() *node { return p.joined(and, (*parser).unary) }
 
 // joined reads parts with a word between them.
 func (p *parser) joined(o op, part func(*parser) *node) *node {
+	from := p.at()
 	n := part(p)
 	if !p.is(opNames[o]) {
 		return n
@@ -178,14 +184,20 @@ func (p *parser) joined(o op, part func(*parser) *node) *node {
 		p.next()
 		all.kids = append(all.kids, part(p))
 	}
+	all.text = p.filter[from:p.at()]
 	return all
 }
 
-func (p *parser) unary() *node {
+func (p *parser) unary() (n *node) {
 	if p.depth++; p.depth > maxDepth {
 		panic(badRequest("$filter has more than %d parentheses within one another; write it flat", maxDepth))
 	}
-	defer func() { p.depth-- }()
+	from := p.at()
+	defer func() {
+		if p.depth--; n != nil { // nil after a fault
+			n.text = p.filter[from:p.at()]
+		}
+	}()
 	switch {
 	case p.is("not"):
 		p.next()

@@ -62,6 +62,10 @@ func FuzzFilter(f *testing.F) {
 			if property < 0 {
 				continue
 			}
+			same, err := parseFilter(fuzzSet, part.text)
+			if err != nil && !strings.Contains(err.Error(), "more than") {
+				t.Fatalf("%q has the part %q: %v", filter, part.text, err)
+			}
 			filters := fuzzSet.filtersOf(part, property)
 			for _, v := range append(values, value{}) {
 				asked := v
@@ -69,6 +73,9 @@ func FuzzFilter(f *testing.F) {
 					asked.int = dayOf(v.int)
 				}
 				want := part.eval(&asked) == yes
+				if same != nil && (same.eval(&asked) == yes) != want {
+					t.Fatalf("%q has the part %q, which says something else of %+v", filter, part.text, v)
+				}
 				got := !slices.ContainsFunc(filters, func(f index.Filter) bool { return !passes(&f, v) })
 				if got != want {
 					t.Fatalf("%q asks %v of %+v: %t, want %t", filter, filters, v, got, want)

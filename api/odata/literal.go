@@ -53,24 +53,6 @@ func (v *value) asFloat() float64 {
 	return float64(v.int)
 }
 
-// append appends the value as a literal. Different values have different texts.
-func (v *value) append(dst []byte) []byte {
-	switch v.kind {
-	case text:
-		return append(append(append(dst, '\''), strings.ReplaceAll(v.text, "'", "''")...), '\'')
-	case integer:
-		return strconv.AppendInt(dst, v.int, 10)
-	case float:
-		dst = strconv.AppendFloat(dst, v.float, 'g', -1, 64)
-		return append(dst, 'f') // 5.0 is not 5: one is compared as a float
-	case boolean:
-		return strconv.AppendBool(dst, v.int != 0)
-	case day, instant:
-		return time.UnixMicro(v.int).UTC().AppendFormat(dst, "2006-01-02T15:04:05.999999Z")
-	}
-	return append(dst, "null"...)
-}
-
 const microsPerDay = int64(24 * time.Hour / time.Microsecond)
 
 // dayOf is the start of the day of a time.
