@@ -13,7 +13,7 @@ func (o *Overlaps) FirstNested(q *Query, anyPeriod bool) (*Overlap, error) {
 		return nil, err
 	}
 	var chunk ChunkRows
-	for _, n := range p.nestings() {
+	for _, n := range *p.nestings() {
 		if pair := n.firstOf(passing, &chunk); pair != nil {
 			return pair, nil
 		}
@@ -57,10 +57,12 @@ func (n *nesting) firstOf(passing *Passing, chunk *ChunkRows) *Overlap {
 // findMixed finds the rows of which one may contain another.
 func (o *Overlaps) findMixed(p *places) {
 	o.keys, o.named = p.keys(p.fields...), p.namedKeys(p.fields...)
-	if at, n := p.mixed(); n > 0 {
-		for row, tuple := range p.tuples() {
-			if at[tuple] >= 0 {
-				o.mixed = append(o.mixed, row)
+	if tops, _, n := p.mixed(); n > 0 {
+		for from, tuples := range p.blocks() {
+			for i, tuple := range tuples {
+				if tops[tuple] >= 0 {
+					o.mixed = append(o.mixed, from+uint32(i))
+				}
 			}
 		}
 	}
@@ -88,7 +90,7 @@ func (o *Overlaps) firstCrossing(p *places, byLevel [][]uint32, anyPeriod bool) 
 					}
 				}
 			}
-			if level == len(o.keys) || p.isPart(row, level) {
+			if level == len(o.keys) || p.isPart(uint32(p.group.Codes.At(row)), level) {
 				continue
 			}
 			keys := []class{{level, o.keys[level].of(row), false}}

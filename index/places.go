@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"unsafe"
@@ -26,10 +25,10 @@ type places struct {
 	found lazy[nestings]
 }
 
-// nestings are the rows of places that contain others by their codes, and of those that do so by
-// their names only: a source may put a unit into another one than the list of codes does, or into
-// one that the list does not have.
-type nestings [2]nesting
+// nestings are the rows of places that contain others by their codes, and then, by level from 1 on,
+// of those that do so by their names only: a source may put a unit into another one than the list of
+// codes does, or into one that the list does not have.
+type nestings []nesting
 
 // nesting is the rows of places that contain others. Rows of one place with the same fields and
 // period are a class: a row is contained in all of a class or in none of it. The levels above are a
@@ -77,7 +76,7 @@ func newPlaces(x *Index, o *Options, rules *keyRules) (*places, error) {
 
 // nests reports whether a row of the table contains another.
 func (p *places) nests() bool {
-	return p != nil && slices.ContainsFunc(p.nestings()[:], func(n nesting) bool { return len(n.above) > 0 })
+	return p != nil && slices.ContainsFunc(*p.nestings(), func(n nesting) bool { return len(n.above) > 0 })
 }
 
 // nestings returns which rows contain others.
@@ -91,73 +90,53 @@ func (p *places) levelOf(tuple uint32) int {
 	return -1
 }
 
-// mixed numbers the places of level 0 with rows of several levels, n of them. at has for each tuple
-// of one of them its number times the number of levels, plus its level, and -1 for other tuples.
-func (p *places) mixed() (at []int, n int) {
-	tops := p.rules.numberTuples(p.group, p.units[0]) // the places of level 0; nil if each tuple has its own
-	first, numbers := map[uint32]int{}, map[uint32]int{}
-	at = make([]int, len(tops))
-	for tuple, top := range tops {
+// mixed numbers the places of level 0 with rows of several levels, n of them. It returns for each
+// tuple the number of its place, -1 for other places, and its level. Without such places it may
+// return no tuples.
+func (p *places) mixed() (tops, levels []int, n int) {
+	tuples := p.rules.numberTuples(p.group, p.units[0]) // the places of level 0; nil if each tuple has its own
+	tops, levels = make([]int, len(tuples)), make([]int, len(tuples))
+	first, numbers := make([]int, len(tuples)), make([]int, len(tuples)) // by place; the level and the number, plus 1
+	for tuple, top := range tuples {
 		level := p.levelOf(uint32(tuple))
-		if at[tuple] = level; level < 0 {
+		if levels[tuple] = level; level < 0 {
 			continue
 		}
-		if of, has := first[top]; !has {
-			first[top] = level
-		} else if _, has := numbers[top]; !has && of != level {
-			numbers[top] = len(numbers)
+		if first[top] == 0 {
+			first[top] = level + 1
+		} else if numbers[top] == 0 && first[top] != level+1 {
+			n++
+			numbers[top] = n
 		}
 	}
-	for tuple, top := range tops {
-		if number, has := numbers[top]; !has {
-			at[tuple] = -1
-		} else if at[tuple] >= 0 {
-			at[tuple] += number * len(p.units)
+	for tuple, top := range tuples {
+		if tops[tuple] = numbers[top] - 1; levels[tuple] < 0 {
+			tops[tuple] = -1
 		}
 	}
-	return at, len(numbers)
+	return tops, levels, n
 }
 
-// tuples yields all rows with their tuples.
-func (p *places) tuples() iter.Seq2[uint32, uint32] {
-	return func(yield func(row, tuple uint32) bool) {
+// blocks yields the tuples of all rows, of some at a time, with the first of these rows.
+func (p *places) blocks() iter.Seq2[uint32, []uint32] {
+	return func(yield func(from uint32, tuples []uint32) bool) {
 		var block [1024]uint32
 		for from := 0; from < p.rows; from += len(block) {
 			tuples := block[:min(len(block), p.rows-from)]
 			p.group.Codes.Unpack(tuples, uint32(from))
-			for i, tuple := range tuples {
-				if !yield(uint32(from+i), tuple) {
-					return
-				}
+			if !yield(uint32(from), tuples) {
+				return
 			}
 		}
 	}
 }
 
-// rowsByLevel returns the rows of each place of level 0 that has several levels, by level.
-func (p *places) rowsByLevel() [][][]uint32 {
-	at, n := p.mixed()
-	if n == 0 {
-		return nil
-	}
-	found := make([][]uint32, n*len(p.units))
-	for row, tuple := range p.tuples() {
-		if i := at[tuple]; i >= 0 {
-			found[i] = append(found[i], row)
-		}
-	}
-	return slices.Collect(slices.Chunk(found, len(p.units)))
-}
-
-// isPart reports whether a row of a level has names of a lower one: it stands for a place that no
+// isPart reports whether a tuple of a level has names of a lower one: it stands for a place that no
 // list has, and which the place that it has contains. So it contains nothing itself.
-func (p *places) isPart(row uint32, level int) bool {
-	tuple := uint32(p.group.Codes.At(row))
-	for _, names := range p.names[level+1:] {
-		for _, name := range names {
-			if name.col.Text(tuple) != "" {
-				return true
-			}
+func (p *places) isPart(tuple uint32, level int) bool {
+	for lower := level + 1; lower < len(p.names); lower++ {
+		if p.hasNames(tuple, lower) {
+			return true
 		}
 	}
 	return false
@@ -218,149 +197,10 @@ func (p *places) namedKeys(other ...*column) (keys []rowKeys) {
 	return keys
 }
 
-// find finds the rows that contain others.
-func (p *places) find() *nestings {
-	same := slices.Concat(p.fields, p.period)
-	coded := nestingFinder{places: p, keys: p.keys(same...)}
-	named, misnamed := nestingFinder{places: p}, p.misnamed()
-	if misnamed != nil {
-		named.keys = p.namedKeys(same...)
-	}
-	for _, levels := range p.rowsByLevel() {
-		coded.add(levels)
-		named.addNamed(levels, misnamed, coded.keys)
-	}
-	return &nestings{coded.nesting(), named.nesting()}
-}
-
-type nestingFinder struct {
-	*places
-	keys         []rowKeys // by level but the last
-	inner, outer []classRow
-	above        []uint32
-}
-
-func (f *nestingFinder) nesting() nesting {
-	return nesting{newClassRows(f.inner), newClassRows(f.outer), f.above}
-}
-
-type classRow struct{ row, class uint32 }
-
-// add finds those of the rows of one place of level 0, given by level.
-func (f *nestingFinder) add(levels [][]uint32) {
-	var (
-		classes      = make([]map[rowKey]uint32, len(f.keys))
-		above        []uint32 // by class
-		inner, outer []classRow
-	)
-	for level, rows := range levels {
-		if level < len(f.keys) {
-			classes[level] = make(map[rowKey]uint32, len(rows))
-		}
-		for _, row := range rows {
-			parent := noClass
-			for l := level - 1; l >= 0 && parent == noClass; l-- {
-				if class, has := classes[l][f.keys[l].of(row)]; has {
-					parent = class
-				}
-			}
-			if parent != noClass {
-				inner = append(inner, classRow{row, parent})
-			}
-			if level == len(f.keys) || f.isPart(row, level) {
-				continue
-			}
-			key := f.keys[level].of(row)
-			class, has := classes[level][key]
-			if !has {
-				class = uint32(len(above))
-				classes[level][key] = class
-				above = append(above, parent)
-			}
-			outer = append(outer, classRow{row, class})
-		}
-	}
-	f.keep(inner, outer, above)
-}
-
-// addNamed finds those of the rows of one place of level 0 that have the name of a place above, but
-// not its code. codes are the keys by code.
-func (f *nestingFinder) addNamed(levels [][]uint32, misnamed []bool, codes []rowKeys) {
-	isNamed := func(row uint32) bool { return misnamed[f.group.Codes.At(row)] }
-	for level := 1; level < len(f.keys); level++ {
-		var above []uint32
-		var inner, outer []classRow
-		classes := map[rowKey]uint32{}
-		codesOf := map[uint32]map[rowKey]bool{} // by class
-		for _, row := range levels[level] {
-			if !isNamed(row) || f.isPart(row, level) {
-				continue
-			}
-			key := f.keys[level].of(row)
-			class, has := classes[key]
-			if !has {
-				class = uint32(len(above))
-				classes[key], codesOf[class] = class, map[rowKey]bool{}
-				above = append(above, noClass)
-			}
-			codesOf[class][codes[level].of(row)] = true
-			outer = append(outer, classRow{row, class})
-		}
-		for _, row := range slices.Concat(levels[level+1:]...) {
-			class, has := classes[f.keys[level].of(row)]
-			if of := codesOf[class]; has && isNamed(row) && (len(of) > 1 || !of[codes[level].of(row)]) {
-				inner = append(inner, classRow{row, class})
-			}
-		}
-		f.keep(inner, outer, above)
-	}
-}
-
-// keep adds rows, without those of classes that contain nothing.
-func (f *nestingFinder) keep(inner, outer []classRow, above []uint32) {
-	numbers := make([]uint32, len(above)) // those of the classes that are kept
-	for i := range numbers {
-		numbers[i] = noClass
-	}
-	for _, one := range inner {
-		for class := one.class; class != noClass; class = above[class] {
-			numbers[class] = 0
-		}
-	}
-	for class, number := range numbers {
-		if number == noClass {
-			continue
-		}
-		parent := above[class] // which comes before its class
-		if parent != noClass {
-			parent = numbers[parent]
-		}
-		numbers[class] = uint32(len(f.above))
-		f.above = append(f.above, parent)
-	}
-	for _, one := range inner {
-		f.inner = append(f.inner, classRow{one.row, numbers[one.class]})
-	}
-	for _, one := range outer {
-		if numbers[one.class] != noClass {
-			f.outer = append(f.outer, classRow{one.row, numbers[one.class]})
-		}
-	}
-}
-
-func newClassRows(all []classRow) (c classRows) {
-	slices.SortFunc(all, func(a, b classRow) int { return cmp.Compare(a.row, b.row) })
-	c.rows, c.classes = make([]uint32, len(all)), make([]uint32, len(all))
-	for i, one := range all {
-		c.rows[i], c.classes[i] = one.row, one.class
-	}
-	return c
-}
-
 // findCoarsest finds the rows that pass w.predicates and that no other such row contains.
 func (x *Index) findCoarsest(w *scratch) *set {
-	all, passing := x.places.nestings(), &Passing{x: x, predicates: w.predicates}
-	var passed [len(all)]codeSet // classes of which a row passes
+	all, passing := *x.places.nestings(), &Passing{x: x, predicates: w.predicates}
+	passed := make([]codeSet, len(all)) // classes of which a row passes
 	for i := range all {
 		passed[i] = newCodeSet(len(all[i].above))
 		for k := range passing.among(all[i].outer.rows, &w.ChunkRows) {
@@ -391,9 +231,8 @@ func (p *places) bytes() int64 {
 	}
 	size := int(unsafe.Sizeof(*p))
 	if all := p.found.made.Load(); all != nil {
-		size += int(unsafe.Sizeof(*all))
-		for _, n := range all {
-			size += n.inner.size() + n.outer.size() + 4*cap(n.above)
+		for _, n := range *all {
+			size += int(unsafe.Sizeof(n)) + n.inner.size() + n.outer.size() + 4*cap(n.above)
 		}
 	}
 	return int64(size)
@@ -406,25 +245,26 @@ func (p *places) fullBytes() int64 {
 	if p == nil {
 		return 0
 	}
-	n := int64(unsafe.Sizeof(*p)) + int64(unsafe.Sizeof(nestings{})) + 512
-	at, mixed := p.mixed()
+	n := int64(unsafe.Sizeof(*p)) + int64(len(p.units))*int64(unsafe.Sizeof(nesting{})) + 512
+	tops, levels, mixed := p.mixed()
 	if mixed == 0 {
 		return n
 	}
 	misnamed := p.misnamed()
-	for _, tuple := range p.tuples() {
-		if at[tuple] < 0 {
-			continue
-		}
-		level := at[tuple] % len(p.units)
-		if level > 0 {
-			n += 8
-		}
-		if level < len(p.units)-1 {
-			n += 12
-		}
-		if misnamed != nil && misnamed[tuple] {
-			n += 12
+	for _, tuples := range p.blocks() {
+		for _, tuple := range tuples {
+			if tops[tuple] < 0 {
+				continue
+			}
+			if levels[tuple] > 0 {
+				n += 8
+			}
+			if levels[tuple] < len(p.units)-1 {
+				n += 12
+			}
+			if misnamed != nil && misnamed[tuple] {
+				n += 12
+			}
 		}
 	}
 	return n
