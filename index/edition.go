@@ -78,32 +78,49 @@ func (x *Index) findEdition(w *scratch, coarsest bool) *set {
 	if coarsest {
 		keys = e.keys[1]
 	}
-	newest := map[rowKey]moment{}
-	for row := range x.eachPassing(w) {
-		if e.having == nil || !e.having.col.IsNull(e.having.col.Position(row)) {
-			key := keys.of(row)
-			newest[key] = max(newest[key], e.moments[e.period.tuple(row)])
+	var numbers numbering
+	var newest []moment // by number
+	for rows, of := range x.eachPassing(w, keys) {
+		for i, row := range rows {
+			if e.having != nil && e.having.col.IsNull(e.having.col.Position(row)) {
+				continue
+			}
+			number, m := numbers.add(of[i]), e.moments[e.period.tuple(row)]
+			if int(number) == len(newest) {
+				newest = append(newest, m)
+			}
+			newest[number] = max(newest[number], m)
 		}
 	}
 	b := &w.builder
 	b.reset(x.rows)
-	for row := range x.eachPassing(w) {
-		if m, has := newest[keys.of(row)]; has && m == e.moments[e.period.tuple(row)] {
-			b.addRow(row)
+	for rows, of := range x.eachPassing(w, keys) {
+		for i, row := range rows {
+			number, has := numbers.find(numbers.slots, of[i])
+			if has && newest[number] == e.moments[e.period.tuple(row)] {
+				b.addRow(row)
+			}
 		}
 	}
 	return b.build()
 }
 
-// eachPassing yields the rows that pass w.predicates.
-func (x *Index) eachPassing(w *scratch) iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
+// eachPassing yields the rows that pass w.predicates with their keys, some at a time.
+func (x *Index) eachPassing(w *scratch, keys rowKeys) iter.Seq2[[]uint32, []rowKey] {
+	return func(yield func([]uint32, []rowKey) bool) {
+		var of [1024]rowKey
+		rows := make([]uint32, 0, chunkRows)
 		for k := range chunkCount(x.rows) {
 			if x.chunk(&w.rows, w.predicates, k, false) == 0 {
 				continue
 			}
+			rows = rows[:0]
 			for at := range codeSet(w.rows.bitmap()[:]).all() {
-				if !yield(uint32(k)<<chunkBits + at) {
+				rows = append(rows, uint32(k)<<chunkBits+at)
+			}
+			for some := range slices.Chunk(rows, len(of)) {
+				keys.readRows(of[:], some)
+				if !yield(some, of[:len(some)]) {
 					return
 				}
 			}

@@ -1,9 +1,5 @@
 package index
 
-// keptRows is a cached answer: of the rows that pass the filters of a query, those that it keeps.
-// rows is nil in an entry that only says that they were asked for before.
-type keptRows struct{ rows *set }
-
 // Modes are bits in the keys of cached answers that say what a query keeps.
 const (
 	keepsLatest = 1 << iota
@@ -39,20 +35,16 @@ func (x *Index) cachedRows(w *scratch, mode byte, find func() (*set, error)) (*s
 	// No key of a filter, of a query or of merged filters starts with 254.
 	key := append(append(w.keptKey[:0], 254, mode), w.key...)
 	w.keptKey = key
-	entry, asked := x.cache.get(key).(*keptRows)
-	if asked && entry.rows != nil {
-		return entry.rows, nil
+	if rows, has := x.cache.get(key).(*set); has {
+		return rows, nil
 	}
+	// Unlike predicates, a large set is cached at its first use: to find it takes milliseconds, and
+	// checks of a sum ask for it several times.
 	found, err := find()
 	if err != nil {
 		return nil, err
 	}
-	// As with predicates, a large set is not cached at its first use, unless other queries need it.
-	if size := found.size(); asked || mode == wholeEdition || size <= int(x.cache.limit.Load())/largeShare {
-		x.cache.put(key, &keptRows{found}, size)
-	} else {
-		x.cache.put(key, &keptRows{}, 0)
-	}
+	x.cache.put(key, found, found.size())
 	return found, nil
 }
 

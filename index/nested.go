@@ -1,5 +1,7 @@
 package index
 
+import "slices"
+
 // FirstNested finds two passing rows of which A is of a place that contains that of B, with the
 // same values in Options.Nested, and periods that have a moment in common, or any; nil if there are
 // none. The error is ErrManyOverlaps, or that of Passing.
@@ -19,20 +21,46 @@ func (o *Overlaps) FirstNested(q *Query, anyPeriod bool) (*Overlap, error) {
 		}
 	}
 	o.nestedOnce.Do(func() { o.findMixed(p) })
+	among := o.mixed
+	if !anyPeriod {
+		among = o.crossed
+	}
+	rows, err := passing.in(among).list(MaxOverlaps, &chunk)
+	if err != nil {
+		return nil, err
+	}
 	byLevel := make([][]uint32, len(p.units))
-	n := 0
-	for i := range passing.among(o.mixed, &chunk) {
-		row := o.mixed[i]
-		if !anyPeriod && !o.crosses(row) {
-			continue
-		}
+	for _, row := range rows {
 		level := p.levelOf(uint32(p.group.Codes.At(row)))
 		byLevel[level] = append(byLevel[level], row)
-		if n++; n > MaxOverlaps {
+	}
+	return o.firstCrossing(p, byLevel, anyPeriod), nil
+}
+
+// in is those of the passing rows that a set has.
+func (p *Passing) in(s *set) *Passing {
+	predicates := slices.Clip(p.predicates)
+	if p.kept != nil {
+		predicates = []*predicate{{set: p.kept}}
+	}
+	return &Passing{x: p.x, predicates: append(predicates, &predicate{set: s})}
+}
+
+// list returns the passing rows, or ErrManyOverlaps if there are more than most.
+func (p *Passing) list(most int, chunk *ChunkRows) (rows []uint32, err error) {
+	n := 0
+	for k := range p.Chunks() {
+		if n += p.Count(k, chunk); n > most {
 			return nil, ErrManyOverlaps
 		}
 	}
-	return o.firstCrossing(p, byLevel, anyPeriod), nil
+	rows = make([]uint32, 0, n)
+	for r := range p.Rows(0, n) {
+		for row := r.From; row < r.To; row++ {
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
 }
 
 // firstOf finds a passing row that another one of the same period contains.
@@ -57,16 +85,25 @@ func (n *nesting) firstOf(passing *Passing, chunk *ChunkRows) *Overlap {
 // findMixed finds the rows of which one may contain another.
 func (o *Overlaps) findMixed(p *places) {
 	o.keys, o.named = p.keys(p.fields...), p.namedKeys(p.fields...)
+	var mixed, crossed builder
+	mixed.reset(p.rows)
+	crossed.reset(p.rows)
 	if tops, _, n := p.mixed(); n > 0 {
 		for from, tuples := range p.blocks() {
 			for i, tuple := range tuples {
 				if tops[tuple] >= 0 {
-					o.mixed = append(o.mixed, from+uint32(i))
+					mixed.addRow(from + uint32(i))
 				}
 			}
 		}
+		for row := range o.eachCrossing() {
+			if tops[p.group.Codes.At(row)] >= 0 {
+				crossed.addRow(row)
+			}
+		}
 	}
-	o.bytes.Add(4 * int64(cap(o.mixed)))
+	o.mixed, o.crossed = mixed.build(), crossed.build()
+	o.bytes.Add(int64(o.mixed.size() + o.crossed.size()))
 }
 
 // firstCrossing finds a row that another one of an overlapping period, or of any, contains, among

@@ -21,9 +21,10 @@ type Overlaps struct {
 	bytes atomic.Int64
 
 	nestedOnce sync.Once
-	keys       []rowKeys // by level but the last: of a place and its fields
+	keys       []rowKeys // by level but the last: of a place and its fields, without the period
 	named      []rowKeys // the same with the names of the place
-	mixed      []uint32  // rows of places of level 0 with rows of several levels
+	mixed      *set      // rows of places of level 0 with rows of several levels
+	crossed    *set      // those of them that cross
 }
 
 // NewOverlaps prepares the search in the rows of the series of Options.
@@ -45,11 +46,6 @@ const MaxOverlaps = 1 << 18
 // Period is the period of a row.
 func (o *Overlaps) Period(row uint32) Period { return o.x.period.of(o.x.period.tuple(row)) }
 
-// crosses reports whether the period of a row meets another period of the table.
-func (o *Overlaps) crosses(row uint32) bool {
-	return o.crossing != nil && o.crossing[o.x.period.tuple(row)]
-}
-
 // rows are the rows of the table that overlap another one, or have the same period as another one
 // of their series, in ascending order. They are found at the first call.
 func (o *Overlaps) rows() []uint32 {
@@ -60,6 +56,31 @@ func (o *Overlaps) rows() []uint32 {
 	return o.found
 }
 
+// eachCrossing yields the rows whose periods meet another period of the table.
+func (o *Overlaps) eachCrossing() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		if o.crossing == nil {
+			return
+		}
+		var block [1024]uint32
+		for from := 0; from < o.x.rows; from += len(block) {
+			tuples := block[:min(len(block), o.x.rows-from)]
+			if g := o.x.period.group; g != nil {
+				g.Codes.Unpack(tuples, uint32(from))
+			} else {
+				for i := range tuples {
+					tuples[i] = uint32(from + i)
+				}
+			}
+			for i, tuple := range tuples {
+				if o.crossing[tuple] && !yield(uint32(from+i)) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // findRows compares the rows of each block (stretches.reach), which takes memory for one of them.
 func (o *Overlaps) findRows() (found []uint32) {
 	type seriesRow struct {
@@ -68,14 +89,7 @@ func (o *Overlaps) findRows() (found []uint32) {
 		period Period
 	}
 	var block []seriesRow
-	t, reach := o.x.series.stretches(), uint32(0)
-	for row := range uint32(o.x.rows) {
-		if reach = max(reach, t.reach(row)); o.crosses(row) {
-			block = append(block, seriesRow{t.keys.of(row), row, o.Period(row)})
-		}
-		if row != reach && int(row) != o.x.rows-1 {
-			continue
-		}
+	compare := func() {
 		slices.SortFunc(block, func(a, b seriesRow) int {
 			return cmp.Or(slices.Compare(a.key[:], b.key[:]), cmp.Compare(a.period.From, b.period.From))
 		})
@@ -91,6 +105,15 @@ func (o *Overlaps) findRows() (found []uint32) {
 		}
 		block = block[:0]
 	}
+	t, reach := o.x.series.stretches(), uint32(0)
+	for row := range o.eachCrossing() {
+		if row > reach {
+			compare()
+		}
+		block = append(block, seriesRow{t.keys.of(row), row, o.Period(row)})
+		reach = max(reach, t.reach(row))
+	}
+	compare()
 	slices.Sort(found)
 	return slices.Clone(slices.Compact(found))
 }
