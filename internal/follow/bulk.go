@@ -3,20 +3,9 @@ package follow
 import (
 	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"hdqs/bulk"
 )
-
-// bulkCopy is what a follower does about the bulk files of a remote store.
-type bulkCopy struct {
-	running atomic.Bool  // a download is
-	have    atomic.Value // id of the snapshot whose files were downloaded last
-	damaged atomic.Bool  // some of them cannot be served
-	serve   sync.Mutex
-	said    sync.Once // that there are none
-}
 
 // serveBulk serves the bulk files that the store has now. Without them the rest is served.
 func (f *Follower) serveBulk(snapshotID string) {

@@ -1,17 +1,10 @@
-// Package follow keeps a server on the snapshot that a channel of a store shows. A follower polls
-// the channel, opens or downloads the snapshot, and swaps. Each step of a poll can hang, on a dead
-// file system or a network that loses packets, so none is waited for longer than its timeout
-// (Await).
-//
-// The commands give it a server and an open store. It knows neither flags nor systemd, and returns
-// errors without exit codes.
 package follow
 
 import (
 	"context"
 	"crypto/ed25519"
-	"errors"
-	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -107,58 +100,6 @@ func New(o Options) *Follower {
 // Shown is what the served snapshot's channel said of it; zero before the first.
 func (f *Follower) Shown() store.Pointer { return f.shown }
 
-// Poll serves what the channel shows if that is not served already. On an error the served snapshot
-// stays. Each poll is counted.
-func (f *Follower) Poll(ctx context.Context) (changed bool, err error) {
-	f.metrics.Begin()
-	c, changed, err := f.poll(ctx)
-	if err == nil {
-		f.metrics.setCanary(c.isCanary && c.ID != c.Canary.Of.ID) // one that has ended shows what it was of
-	}
-	f.server.State.Polled(f.metrics.end(changed, err, ctx.Err() != nil))
-	if !errors.Is(err, ErrInterrupted) { // by another poll, which will report
-		f.report(ctx, c, err)
-	}
-	f.fetchBulk(ctx, f.shown.ID)
-	return changed, err
-}
-
-func (f *Follower) poll(ctx context.Context) (c choice, changed bool, err error) {
-	before, main, canary := f.source.traffic(), f.main, f.canary
-	c, err = await(ctx, f.Waiter, Step[choice]{
-		Name: "reading channel " + f.source.ChannelName, Timeout: f.options.Timeout,
-		Run: func(ctx context.Context) (choice, error) { return f.choose(ctx, main, canary) },
-	})
-	if err != nil {
-		return choice{}, false, atStage(stageChannel, err)
-	}
-	forgotten := f.remember(c)                                     // serving goes on: only a later start would not know
-	shown, earlier := f.shown, f.server.State.Snapshots.Snapshot() // a handle for a step that may be abandoned
-	next, err := await(ctx, f.Waiter, Step[found]{
-		Name: "fetching or opening snapshot " + c.ID,
-		Run: func(ctx context.Context) (found, error) {
-			defer closeSnapshot(earlier)
-			return f.find(ctx, c, shown, earlier)
-		},
-		Discard: func(n found) { closeSnapshot(n.snapshot); n.endStep() },
-	})
-	defer func() { next.endStep() }()
-	f.countFetched(next.fetched)
-	if err != nil {
-		return c, false, atStage(stageSegments, err)
-	}
-	if changed, err = f.show(c.Pointer, next); err != nil {
-		return c, changed, atStage(stageOpen, err)
-	}
-	if next.fetched != nil {
-		err = f.keep(c.from, next.fetched, f.source.traffic().Minus(before))
-	}
-	if err = errors.Join(err, forgotten); err != nil {
-		return c, changed, atStage(stageKeep, err)
-	}
-	return c, changed, atStage(stageChannel, c.fault)
-}
-
 // readChannel reads a channel by its copy, or that of a local store.
 func (f *Follower) readChannel(ctx context.Context, from *replica.Replica, name string) (v replica.Version, err error) {
 	if from != nil {
@@ -168,78 +109,31 @@ func (f *Follower) readChannel(ctx context.Context, from *replica.Replica, name 
 	return v, err
 }
 
-func (f *Follower) pollAndLog(ctx context.Context) error {
-	defer func() {
-		select {
-		case f.polled <- struct{}{}:
-		default:
-		}
-	}()
-	before := f.shown.ID
-	f.again = false
-	changed, err := f.Poll(ctx)
-	switch {
-	case ctx.Err() != nil:
-	case errors.Is(err, ErrInterrupted):
-		f.logInterrupted()
-	case err != nil:
-		f.log.Error("another snapshot could not be served; the old one stays", "serving", before, "error", err)
-	case changed:
-		f.log.Info("snapshot swapped", "from", before, "to", f.shown.ID,
-			"warm_up", f.server.State.WarmUp().Took.Round(time.Millisecond))
-	}
-	return err
+// choice is the channel that a replica follows: the main one or its canary.
+type choice struct {
+	replica.Version
+	from     *replica.Replica // nil for a local store
+	main     replica.Version  // as it was read, whether it is followed or not
+	canary   replica.Version  // the same
+	isCanary bool
+	fault    error // of a canary that counts: the choice was made without what the store has of it
 }
 
-// nextPoll fires after 90 to 110 % of the interval, which spreads the polls of many replicas. With
-// 0 it never fires.
-func nextPoll(after time.Duration) <-chan time.Time {
-	if after == 0 {
-		return nil
-	}
-	return time.After(after*9/10 + rand.N(after/5+1))
+// bulkCopy is what a follower does about the bulk files of a remote store.
+type bulkCopy struct {
+	running atomic.Bool  // a download is
+	have    atomic.Value // id of the snapshot whose files were downloaded last
+	damaged atomic.Bool  // some of them cannot be served
+	serve   sync.Mutex
+	said    sync.Once // that there are none
 }
 
-// Follow polls at the interval, at every SIGHUP and when woken, until ctx ends.
-func (f *Follower) Follow(ctx context.Context, interval time.Duration) {
-	f.interval = interval
-	for {
-		if f.again {
-			f.options.Reloading()
-		} else {
-			select {
-			case <-ctx.Done():
-				return
-			case <-f.hangups:
-				f.options.Reloading()
-			case <-f.wake:
-			case <-nextPoll(interval):
-			}
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		if err := f.pollAndLog(ctx); !f.again && ctx.Err() == nil {
-			f.options.Polled(f.shown, err)
-		}
-	}
-}
-
-// Refresh builds at an interval, and when files of the store are damaged and stay so. What was
-// built without an error is polled at once. build reports errors itself.
-func (f *Follower) Refresh(ctx context.Context, interval time.Duration, build func() error) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-nextPoll(interval):
-		case <-f.rebuild:
-		}
-		if build() == nil {
-			select {
-			case f.wake <- struct{}{}:
-			default:
-			}
-		}
-	}
+// reported is what a replica has said of itself.
+type reported struct {
+	started time.Time
+	since   time.Time
+	shown   store.Pointer
+	last    []byte
+	at      time.Time // of last
+	failure string    // that was logged
 }

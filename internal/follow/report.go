@@ -14,16 +14,6 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// choice is the channel that a replica follows: the main one or its canary.
-type choice struct {
-	replica.Version
-	from     *replica.Replica // nil for a local store
-	main     replica.Version  // as it was read, whether it is followed or not
-	canary   replica.Version  // the same
-	isCanary bool
-	fault    error // of a canary that counts: the choice was made without what the store has of it
-}
-
 // choose reads the main channel and, if the replica has a name, its canary. Neither may have moved
 // back. A canary that cannot be read is as it was: a fault of it must neither move the replica nor
 // keep it from the main channel. Where signatures are required this includes one that is missing,
@@ -78,16 +68,6 @@ func (f *Follower) choose(ctx context.Context, main, canary replica.Version) (c 
 
 // Reports are written when they change, at each poll of a canary, and after a pause otherwise.
 const reportEvery = 5 * time.Minute
-
-// reported is what a replica has said of itself.
-type reported struct {
-	started time.Time
-	since   time.Time
-	shown   store.Pointer
-	last    []byte
-	at      time.Time // of last
-	failure string    // that was logged
-}
 
 // report writes what the replica serves, and why not what its channel shows, into the store. A
 // store that cannot be written to is logged once: its fleet is unknown to those who publish.

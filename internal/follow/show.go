@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 	"time"
 
@@ -163,12 +162,6 @@ func swapError(id string, err error) error {
 	return &RefusedError{id, err}
 }
 
-func closeSnapshot(s *store.Snapshot) {
-	if s != nil {
-		_ = s.Close() // of a mapping, which can fail only if it is not one
-	}
-}
-
 // keep makes a served snapshot the one that is served after a restart without the remote store.
 func (f *Follower) keep(from *replica.Replica, fetched *replica.FetchResult, t replica.Traffic) error {
 	if err := from.Keep(fetched.Version); err != nil {
@@ -221,6 +214,3 @@ func (f *Follower) tidy() {
 		f.log.Warn("old snapshots could not be removed", "store", f.source.Store.Dir(), "error", err)
 	}
 }
-
-// isAbsent reports whether an error is about something that is missing, such as a channel.
-func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }

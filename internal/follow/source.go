@@ -2,6 +2,8 @@ package follow
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 
 	"hdqs/api/state"
 	"hdqs/internal/history"
@@ -107,4 +109,13 @@ func (s *Source) manifestOf(id string, open []*store.Snapshot) (*store.Manifest,
 		}
 	}
 	return s.Store.Snapshots.Manifest(id)
+}
+
+// isAbsent reports whether an error is about something that is missing, such as a channel.
+func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+func closeSnapshot(s *store.Snapshot) {
+	if s != nil {
+		_ = s.Close() // of a mapping, which can fail only if it is not one
+	}
 }
