@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"net/http"
 	"strings"
 	"time"
 
@@ -17,6 +16,31 @@ import (
 	"hdqs/internal/fetch"
 	"hdqs/snapshot/store"
 )
+
+// Open returns the store at s3://bucket/prefix, or the read-only store below an https:// address.
+// It sends no request. The options apply to web addresses; Tries defaults to 3.
+func Open(address string, o fetch.Options) (*Remote, error) {
+	r := &Remote{address: strings.TrimRight(address, "/"), Timeout: DefaultTimeout}
+	var err error
+	switch {
+	case strings.HasPrefix(address, "s3://"):
+		r.objects, err = openBucket(address)
+	case IsRemote(address):
+		if o.Tries == 0 {
+			o.Tries = 3
+		}
+		if o.BackoffMax == 0 {
+			o.BackoffMax = 5 * time.Second
+		}
+		if o.Parallel == 0 {
+			o.Parallel = parallel
+		}
+		r.objects = &web{base: r.address, client: fetch.New(o)}
+	default:
+		err = fmt.Errorf("store address %q: want s3://bucket/prefix or https://host/path", address)
+	}
+	return r, err
+}
 
 // bucketObjects accesses the objects below a prefix of a bucket.
 type bucketObjects struct {
@@ -36,28 +60,6 @@ func openBucket(address string) (objects, error) {
 }
 
 func (b *bucketObjects) traffic() Traffic { return b.at.Counts() }
-
-// bucketError maps an error of the S3 client to those of objects. A missing bucket is not a missing
-// object: it is ErrUnavailable.
-func bucketError(err error) error {
-	var answer minio.ErrorResponse
-	if errors.As(err, &answer) {
-		switch {
-		case answer.StatusCode == http.StatusNotModified:
-			return errNotModified
-		case answer.StatusCode == http.StatusPreconditionFailed || answer.Code == "ConditionalRequestConflict":
-			return errPrecondition
-		case answer.Code == "NoSuchBucket":
-			return fmt.Errorf("%w: there is no such bucket: make it, or correct the address: %w", ErrUnavailable, err)
-		case answer.Code == "NoSuchKey":
-			return fs.ErrNotExist
-		case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:
-			return fmt.Errorf("%w: it refused access, check the credentials and their permissions: %w",
-				ErrUnavailable, err)
-		}
-	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
-}
 
 func (b *bucketObjects) read(ctx context.Context, name, etag string, limit int64) ([]byte, string, error) {
 	data, version, err := b.web.read(ctx, name, etag, limit)

@@ -51,45 +51,6 @@ func (r *Remote) putBulk(ctx context.Context, local *store.Store, id, before str
 	})
 }
 
-// putBytes uploads a file. Without data there is none.
-func (r *Remote) putBytes(ctx context.Context, name string, data []byte) error {
-	if len(data) == 0 {
-		return nil
-	}
-	if err := r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), condition{}); err != nil {
-		return r.wrap(name, err)
-	}
-	return nil
-}
-
-func (r *Remote) listed(ctx context.Context, folder string) (map[string]store.Object, error) {
-	objects, err := r.Inventory(ctx).List(folder)
-	if err != nil {
-		return nil, err
-	}
-	listed := map[string]store.Object{}
-	for _, o := range objects {
-		listed[o.Name] = o
-	}
-	return listed, nil
-}
-
-func (r *Remote) putFile(ctx context.Context, name, file string) error {
-	in, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	if err := r.objects.put(ctx, name, in, info.Size(), condition{}); err != nil {
-		return r.wrap(name, err)
-	}
-	return nil
-}
-
 // PushIceberg uploads the files of Iceberg tables that the remote store lacks, the hints last:
 // those publish. Then it removes those that the local store does not have any more. The local store
 // must have begun with the tables of the remote one (FetchIceberg). If someone else has written the

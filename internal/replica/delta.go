@@ -2,7 +2,6 @@ package replica
 
 import (
 	"context"
-	"fmt"
 	"path"
 
 	"hdqs/snapshot/store"
@@ -29,25 +28,6 @@ func (r *Replica) deltas(m *store.Manifest) map[string]store.Delta {
 		}
 	}
 	return found
-}
-
-// addByDelta downloads a delta and makes the segment from it. One is made at a time, which bounds
-// memory, and leaves the other cores to requests.
-func (r *Replica) addByDelta(ctx context.Context, d store.Delta) (size int64, err error) {
-	delta, _, err := r.remote.objects.read(ctx, d.Name(), "", d.MaxBytes())
-	if err != nil {
-		return 0, err
-	}
-	r.making.Lock()
-	defer r.making.Unlock()
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	r.Beside(func() { err = r.local.Segments.AddByDelta(d, delta, &r.applier) })
-	if err != nil {
-		return 0, fmt.Errorf("table %s: %w", d.To.Table, err)
-	}
-	return int64(len(delta)), nil
 }
 
 // putDeltas uploads the deltas of the local store that make segments of a snapshot.

@@ -29,4 +29,11 @@
 // the channel's snapshot does not use. A collection deletes an object only if it was not rewritten
 // since it was listed. Push checks that all segments are present before it moves the channel. The
 // grace period of a collection must be much longer than an upload takes.
+//
+// The files, each of which uses those below it:
+//
+//	bucket.go                          opens a store; buckets
+//	push.go bulk.go pull.go            what is written and read
+//	delta.go tree.go files.go collect.go web.go
+//	remote.go                          a remote store and its local copy
 package replica

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -185,4 +186,71 @@ func (r *Replica) fetchFiles(
 		return nil
 	})
 	return n, err
+}
+
+// putBytes uploads a file. Without data there is none.
+func (r *Remote) putBytes(ctx context.Context, name string, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if err := r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), condition{}); err != nil {
+		return r.wrap(name, err)
+	}
+	return nil
+}
+
+func (r *Remote) listed(ctx context.Context, folder string) (map[string]store.Object, error) {
+	objects, err := r.Inventory(ctx).List(folder)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[string]store.Object{}
+	for _, o := range objects {
+		listed[o.Name] = o
+	}
+	return listed, nil
+}
+
+func (r *Remote) putFile(ctx context.Context, name, file string) error {
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if err := r.objects.put(ctx, name, in, info.Size(), condition{}); err != nil {
+		return r.wrap(name, err)
+	}
+	return nil
+}
+
+// addByDelta downloads a delta and makes the segment from it. One is made at a time, which bounds
+// memory, and leaves the other cores to requests.
+func (r *Replica) addByDelta(ctx context.Context, d store.Delta) (size int64, err error) {
+	delta, _, err := r.remote.objects.read(ctx, d.Name(), "", d.MaxBytes())
+	if err != nil {
+		return 0, err
+	}
+	r.making.Lock()
+	defer r.making.Unlock()
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	r.Beside(func() { err = r.local.Segments.AddByDelta(d, delta, &r.applier) })
+	if err != nil {
+		return 0, fmt.Errorf("table %s: %w", d.To.Table, err)
+	}
+	return int64(len(delta)), nil
+}
+
+// missingIsCorrupt turns fs.ErrNotExist into ErrCorrupt, for files that a channel or manifest
+// refers to.
+func missingIsCorrupt(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: missing, though the channel refers to it: %v", snapshot.ErrCorrupt, err)
+	}
+	return err
 }

@@ -11,35 +11,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"hdqs/internal/atomicfile"
-	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
-
-// Replica is a local store that follows a channel of a remote one. Reading and fetching may run at
-// the same time in several goroutines, as in several processes: a file gets its name in one step,
-// once it is complete. Keep may not.
-type Replica struct {
-	remote  *Remote
-	local   *store.Store
-	channel string
-
-	// Beside runs the work of deltas, which computes for long. NewReplica sets a plain call.
-	Beside func(work func())
-
-	making  sync.Mutex // held while a delta makes a segment
-	applier snapshot.DeltaApplier
-}
-
-// NewReplica returns a Replica. If the local store requires signatures, the replica checks them
-// before it downloads a segment.
-func NewReplica(remote *Remote, local *store.Store, channel string) *Replica {
-	return &Replica{
-		remote: remote, local: local, channel: channel, Beside: func(work func()) { work() },
-	}
-}
 
 // FetchResult is a snapshot that is complete in the local store.
 type FetchResult struct {
@@ -200,15 +175,6 @@ func (r *Replica) fetchReport(ctx context.Context, id string) error {
 		return r.local.Snapshots.PutReport(id, report)
 	}
 	return nil
-}
-
-// missingIsCorrupt turns fs.ErrNotExist into ErrCorrupt, for files that a channel or manifest
-// refers to.
-func missingIsCorrupt(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: missing, though the channel refers to it: %v", snapshot.ErrCorrupt, err)
-	}
-	return err
 }
 
 // manifestFile reads a manifest and its signature. The signature is nil if there is none.

@@ -5,13 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/minio/minio-go/v7"
+
 	"hdqs/internal/bucket"
-	"hdqs/internal/fetch"
+	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
@@ -99,31 +104,6 @@ func IsRemote(address string) bool {
 	})
 }
 
-// Open returns the store at s3://bucket/prefix, or the read-only store below an https:// address.
-// It sends no request. The options apply to web addresses; Tries defaults to 3.
-func Open(address string, o fetch.Options) (*Remote, error) {
-	r := &Remote{address: strings.TrimRight(address, "/"), Timeout: DefaultTimeout}
-	var err error
-	switch {
-	case strings.HasPrefix(address, "s3://"):
-		r.objects, err = openBucket(address)
-	case IsRemote(address):
-		if o.Tries == 0 {
-			o.Tries = 3
-		}
-		if o.BackoffMax == 0 {
-			o.BackoffMax = 5 * time.Second
-		}
-		if o.Parallel == 0 {
-			o.Parallel = parallel
-		}
-		r.objects = &web{base: r.address, client: fetch.New(o)}
-	default:
-		err = fmt.Errorf("store address %q: want s3://bucket/prefix or https://host/path", address)
-	}
-	return r, err
-}
-
 // parallel is how many segments are transferred at once.
 const parallel = 4
 
@@ -184,4 +164,49 @@ func (r *Remote) readVersion(
 
 func (r *Remote) wrap(name string, err error) error {
 	return fmt.Errorf("%s/%s: %w", r.address, name, err)
+}
+
+// bucketError maps an error of the S3 client to those of objects. A missing bucket is not a missing
+// object: it is ErrUnavailable.
+func bucketError(err error) error {
+	var answer minio.ErrorResponse
+	if errors.As(err, &answer) {
+		switch {
+		case answer.StatusCode == http.StatusNotModified:
+			return errNotModified
+		case answer.StatusCode == http.StatusPreconditionFailed || answer.Code == "ConditionalRequestConflict":
+			return errPrecondition
+		case answer.Code == "NoSuchBucket":
+			return fmt.Errorf("%w: there is no such bucket: make it, or correct the address: %w", ErrUnavailable, err)
+		case answer.Code == "NoSuchKey":
+			return fs.ErrNotExist
+		case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:
+			return fmt.Errorf("%w: it refused access, check the credentials and their permissions: %w",
+				ErrUnavailable, err)
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// Replica is a local store that follows a channel of a remote one. Reading and fetching may run at
+// the same time in several goroutines, as in several processes: a file gets its name in one step,
+// once it is complete. Keep may not.
+type Replica struct {
+	remote  *Remote
+	local   *store.Store
+	channel string
+
+	// Beside runs the work of deltas, which computes for long. NewReplica sets a plain call.
+	Beside func(work func())
+
+	making  sync.Mutex // held while a delta makes a segment
+	applier snapshot.DeltaApplier
+}
+
+// NewReplica returns a Replica. If the local store requires signatures, the replica checks them
+// before it downloads a segment.
+func NewReplica(remote *Remote, local *store.Store, channel string) *Replica {
+	return &Replica{
+		remote: remote, local: local, channel: channel, Beside: func(work func()) { work() },
+	}
 }
