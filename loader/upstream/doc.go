@@ -8,4 +8,13 @@
 // links the objects into a new tree, and writes catalog.json last. For a file that cannot be
 // fetched, or that its check refuses, the last good copy is used and reported as stale; a file
 // without a copy is refused, and the rest goes on.
+//
+// The files, each of which uses those below it:
+//
+//	sync.go                            a sync: lists, fetches, makes the tree
+//	tree.go sync_packages.go           the tree; the packages that rows name
+//	fetch_files.go check.go            downloads and their check
+//	dir.go mirror.go bucket.go ckan_source.go ckan.go
+//	source.go                          what a kind of source offers; the state of a file
+//	cache.go                           the copies
 package upstream

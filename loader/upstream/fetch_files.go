@@ -4,15 +4,51 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"hdqs/internal/fetch"
 	"hdqs/loader"
+	"hdqs/loader/catalogfile"
 )
+
+// syncRun is one run of Sync.
+type syncRun struct {
+	options Options
+	cache   *cache
+	from    source
+	began   time.Time
+	summary *Summary
+	url     string // the catalog's address, for printed links
+
+	snapshotTime string
+	described    []catalogfile.Dataset // datasets, by a tree
+
+	checks chan struct{} // a slot for each check that runs
+
+	mu   sync.Mutex // the cache's index, which downloads share
+	stop context.CancelCauseFunc
+
+	progress    sync.Mutex
+	done, total int64
+}
+
+type savedListing struct {
+	Source     string `json:"source"`
+	CatalogURL string `json:"catalog_url"`
+
+	Datasets []catalogfile.Dataset `json:"datasets,omitempty"`
+
+	Files []FileState `json:"files"`
+}
+
+// lastListing is the file with the listing of the last tree, for when the source cannot be reached.
+const lastListing = "last-listing.json"
 
 // find returns the copy of a file, also if it had another path because of the name of another file.
 func (s *syncRun) find(f *FileState) (cacheEntry, bool) {
@@ -117,19 +153,6 @@ func (s *syncRun) rejected(f *FileState, old cacheEntry) bool {
 		r.Hash == f.hash && r.By == s.options.Fetch.UserAgent
 }
 
-func (f *FileState) newKey() string { return f.Role + ":" + f.ID + ":" + f.Path }
-
-// failed sets the state of a file that could not be downloaded.
-func (f *FileState) failed(state string, why error) {
-	f.State, f.Why = state, why.Error()
-	f.Blocked, f.NotAsked = fetch.IsBlocked(why), fetch.NotAsked(why)
-}
-
-// use makes a copy in the cache the file.
-func (f *FileState) use(e cacheEntry) {
-	f.SHA256, f.Bytes, f.LastModified = e.SHA256, e.Bytes, e.LastModified
-}
-
 // touch marks an entry as used, so that it is not removed for its age.
 func (s *syncRun) touch(key, hash string) {
 	s.mu.Lock()
@@ -223,4 +246,34 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	default:
 		f.failed(loader.SourceRefused, err)
 	}
+}
+
+// keepCopy uses the last copy of a file that the source did not list, if the cache has one.
+func (s *syncRun) keepCopy(f FileState, why error) {
+	f.key = f.newKey()
+	if e, ok := s.cache.find(f.key); ok {
+		f.failed(loader.SourceStale, why)
+		f.use(e)
+		s.touch(f.key, e.Hash)
+		s.summary.Files = append(s.summary.Files, f)
+	}
+}
+
+// note adds a note for people to the summary.
+func (s *syncRun) note(text string) { s.summary.Notes = append(s.summary.Notes, text) }
+
+// bounded calls read with a context that ends after the time limit of one file.
+func (s *syncRun) bounded(ctx context.Context, what string, read func(ctx context.Context) error) error {
+	limit := cmp.Or(s.options.Fetch.Total, time.Hour)
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := read(within)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s: not read within %s (--download-timeout): %w", what, limit, err)
+	}
+	return err
+}
+
+func (s *syncRun) wanted(role string) bool {
+	return len(s.options.Only) == 0 || slices.Contains(s.options.Only, role)
 }

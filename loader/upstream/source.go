@@ -7,8 +7,71 @@ import (
 	"strings"
 
 	"hdqs/internal/fetch"
+	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
+
+// Options of a Sync; Source and Cache are needed.
+type Options struct {
+	Source   string   // https://site of a CKAN catalog, https:// of a mirror's root, s3://bucket/prefix, or a directory
+	Cache    string   // directory of the download cache, which also holds the tree
+	Only     []string // roles to read from the source; others come from the cache
+	Location string   // file with the list of countries, for a source without one; "": the loader's own copy
+	// AllowShrink are the roles whose files may be gone, loader.AllRoles all of them.
+	AllowShrink []string
+	Offline     bool // make no request: everything comes from the cache
+	DryRun      bool // find out what would be read, download nothing, make no tree
+
+	// Check reads a downloaded file, whose path in the tree is name. It returns the packages that
+	// rows name, and why a load would not use the file. Such a file does not replace a good copy.
+	// Nil is loader.CheckFile.
+	Check func(ctx context.Context, role, name, file string) (datasets []string, err error)
+
+	Fetch fetch.Options
+	// Progress is told how far the downloads have come. Its total sums the sizes that the catalog
+	// gives. It is called from several goroutines and may be nil.
+	Progress func(loader.Progress)
+}
+
+// Summary is what a Sync did, or after a dry run, which has no Sources, what it would do.
+type Summary struct {
+	loader.FetchReport
+	Dir      string      `json:"-"` // the tree, empty after a dry run
+	Files    []FileState `json:"files"`
+	Packages int         `json:"packages"`
+}
+
+// FileState is what happened to one file.
+type FileState struct {
+	loader.SourceReport
+	Dataset string `json:"dataset,omitempty"`
+	ID      string `json:"id,omitempty"`
+	SHA256  string `json:"sha256,omitempty"`
+
+	key      string
+	otherKey string // that it had if its path had no id, or had one
+	link     string
+	size     int64
+	hash     string // as the catalog says it, in lower case
+	md5      string // the same, if it is one
+	received int64  // of size, already in the progress
+}
+
+func (f *FileState) newKey() string { return f.Role + ":" + f.ID + ":" + f.Path }
+
+// failed sets the state of a file that could not be downloaded.
+func (f *FileState) failed(state string, why error) {
+	f.State, f.Why = state, why.Error()
+	f.Blocked, f.NotAsked = fetch.IsBlocked(why), fetch.NotAsked(why)
+}
+
+// use makes a copy in the cache the file.
+func (f *FileState) use(e cacheEntry) {
+	f.SHA256, f.Bytes, f.LastModified = e.SHA256, e.Bytes, e.LastModified
+}
+
+// ErrUnreachable marks a source of which nothing could be read, now or before.
+var ErrUnreachable = errors.New("upstream: the catalog cannot be read, and the cache holds no copy of it")
 
 // packageID restricts ids that rows name to what is safe in a search and in a file name.
 var packageID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,100}$`)
@@ -17,40 +80,6 @@ var packageID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,100}$`)
 func IsRemote(source string) bool {
 	return strings.HasPrefix(source, "https://") || strings.HasPrefix(source, "http://") || strings.HasPrefix(source,
 		"s3://")
-}
-
-// openSource finds out what kind of source an address is: a tree with a catalog.json, or else a
-// CKAN site.
-func openSource(ctx context.Context, o Options) (source, error) {
-	if !IsRemote(o.Source) {
-		return &dirSource{dir: o.Source}, nil
-	}
-	if strings.HasPrefix(o.Source, "s3://") {
-		return openBucket(o)
-	}
-	base := strings.TrimRight(o.Source, "/")
-	client := fetch.New(o.Fetch)
-	ckan := &ckanSource{remote: remote{client}, site: &ckanSite{base: base, client: client}}
-	if o.Offline {
-		return ckan, nil
-	}
-	tree := &mirrorSource{base: base, remote: remote{client}}
-	err := tree.readCatalog(ctx)
-	var badTree *badTreeError
-	var tooMany *catalogfile.TooManyError
-	var badKey *catalogfile.UnknownKeyError
-	switch {
-	case err == nil:
-		return tree, nil
-	case errors.Is(err, fetch.ErrRefused) || ctx.Err() != nil:
-		return nil, err
-	case errors.As(err, &badTree), errors.As(err, &tooMany), errors.Is(err, fetch.ErrTooLarge),
-		errors.As(err, &badKey) && badKey.Near != "":
-		tree.fault = err // it is a mirror, and its last good listing can be used
-		return tree, nil
-	}
-	ckan.noMirror = err
-	return ckan, nil
 }
 
 // listing is what a source has: files to download, and texts that were part of its answers.
@@ -102,4 +131,39 @@ type destination struct {
 	etag     string // of the copy that is there
 	to, part string
 	received func(n int64)
+}
+
+// errNoTree says that an answer is no catalog.json.
+var errNoTree = errors.New("no catalog.json of format 1 with resources")
+
+// badTreeError is a catalog.json that is one, but has a fault because of which it is not used.
+type badTreeError struct{ error }
+
+func (e *badTreeError) Unwrap() error { return e.error }
+
+// checkTree refuses a catalog.json that a tree cannot be made from.
+func checkTree(c *catalogfile.File) error {
+	if c.Format != catalogfile.Format || len(c.Resources) == 0 {
+		return errNoTree
+	}
+	if err := c.CheckPaths(); err != nil {
+		return &badTreeError{err}
+	}
+	return nil
+}
+
+// treeListing turns the entries of a tree into files; linkOf is the address of a path. The address
+// of a tree is not that of the catalog it was copied from: where catalog.json has none, the loader
+// uses its default.
+func treeListing(c *catalogfile.File, linkOf func(string) string) *listing {
+	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime, datasets: c.Datasets}
+	for _, r := range c.Resources {
+		f := FileState{
+			SourceReport: loader.SourceReport{Role: r.Role, Path: r.Path, LastModified: r.LastModified},
+			Dataset:      r.Dataset, ID: r.ID, SHA256: strings.ToLower(r.SHA256), link: linkOf(r.Path), size: r.Size,
+		}
+		f.key = f.newKey()
+		l.files = append(l.files, f)
+	}
+	return l
 }

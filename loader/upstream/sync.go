@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,62 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"hdqs/internal/fetch"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
-
-// Options of a Sync; Source and Cache are needed.
-type Options struct {
-	Source   string   // https://site of a CKAN catalog, https:// of a mirror's root, s3://bucket/prefix, or a directory
-	Cache    string   // directory of the download cache, which also holds the tree
-	Only     []string // roles to read from the source; others come from the cache
-	Location string   // file with the list of countries, for a source without one; "": the loader's own copy
-	// AllowShrink are the roles whose files may be gone, loader.AllRoles all of them.
-	AllowShrink []string
-	Offline     bool // make no request: everything comes from the cache
-	DryRun      bool // find out what would be read, download nothing, make no tree
-
-	// Check reads a downloaded file, whose path in the tree is name. It returns the packages that
-	// rows name, and why a load would not use the file. Such a file does not replace a good copy.
-	// Nil is loader.CheckFile.
-	Check func(ctx context.Context, role, name, file string) (datasets []string, err error)
-
-	Fetch fetch.Options
-	// Progress is told how far the downloads have come. Its total sums the sizes that the catalog
-	// gives. It is called from several goroutines and may be nil.
-	Progress func(loader.Progress)
-}
-
-// FileState is what happened to one file.
-type FileState struct {
-	loader.SourceReport
-	Dataset string `json:"dataset,omitempty"`
-	ID      string `json:"id,omitempty"`
-	SHA256  string `json:"sha256,omitempty"`
-
-	key      string
-	otherKey string // that it had if its path had no id, or had one
-	link     string
-	size     int64
-	hash     string // as the catalog says it, in lower case
-	md5      string // the same, if it is one
-	received int64  // of size, already in the progress
-}
-
-// Summary is what a Sync did, or after a dry run, which has no Sources, what it would do.
-type Summary struct {
-	loader.FetchReport
-	Dir      string      `json:"-"` // the tree, empty after a dry run
-	Files    []FileState `json:"files"`
-	Packages int         `json:"packages"`
-}
-
-// ErrUnreachable marks a source of which nothing could be read, now or before.
-var ErrUnreachable = errors.New("upstream: the catalog cannot be read, and the cache holds no copy of it")
 
 // Sync brings a catalog into the cache and makes a tree of it that the loader reads. A file that
 // fails does not fail the rest: see FileState. The error is ErrUnreachable when there is nothing to
@@ -91,39 +41,6 @@ func Sync(ctx context.Context, o Options) (*Summary, error) {
 	s.summary.Requests, s.summary.Retries, s.summary.Bytes = c.Requests, c.Retries, c.Bytes
 	s.summary.Seconds = time.Since(began).Seconds()
 	return s.summary, nil
-}
-
-// syncRun is one run of Sync.
-type syncRun struct {
-	options Options
-	cache   *cache
-	from    source
-	began   time.Time
-	summary *Summary
-	url     string // the catalog's address, for printed links
-
-	snapshotTime string
-	described    []catalogfile.Dataset // datasets, by a tree
-
-	checks chan struct{} // a slot for each check that runs
-
-	mu   sync.Mutex // the cache's index, which downloads share
-	stop context.CancelCauseFunc
-
-	progress    sync.Mutex
-	done, total int64
-}
-
-// lastListing is the file with the listing of the last tree, for when the source cannot be reached.
-const lastListing = "last-listing.json"
-
-type savedListing struct {
-	Source     string `json:"source"`
-	CatalogURL string `json:"catalog_url"`
-
-	Datasets []catalogfile.Dataset `json:"datasets,omitempty"`
-
-	Files []FileState `json:"files"`
 }
 
 func (s *syncRun) run(ctx context.Context) error {
@@ -205,25 +122,6 @@ func (s *syncRun) list(ctx context.Context, last *savedListing) (*listing, error
 	return l, nil
 }
 
-// bounded calls read with a context that ends after the time limit of one file.
-func (s *syncRun) bounded(ctx context.Context, what string, read func(ctx context.Context) error) error {
-	limit := cmp.Or(s.options.Fetch.Total, time.Hour)
-	within, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := read(within)
-	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%s: not read within %s (--download-timeout): %w", what, limit, err)
-	}
-	return err
-}
-
-// note adds a note for people to the summary.
-func (s *syncRun) note(text string) { s.summary.Notes = append(s.summary.Notes, text) }
-
-func (s *syncRun) wanted(role string) bool {
-	return len(s.options.Only) == 0 || slices.Contains(s.options.Only, role)
-}
-
 func (s *syncRun) dryRun(l *listing) {
 	for _, f := range l.files {
 		f.State, f.Bytes = loader.SourceNew, f.size
@@ -258,13 +156,36 @@ func (s *syncRun) keepDelisted(l *listing, last *savedListing) {
 	}
 }
 
-// keepCopy uses the last copy of a file that the source did not list, if the cache has one.
-func (s *syncRun) keepCopy(f FileState, why error) {
-	f.key = f.newKey()
-	if e, ok := s.cache.find(f.key); ok {
-		f.failed(loader.SourceStale, why)
-		f.use(e)
-		s.touch(f.key, e.Hash)
-		s.summary.Files = append(s.summary.Files, f)
+// openSource finds out what kind of source an address is: a tree with a catalog.json, or else a
+// CKAN site.
+func openSource(ctx context.Context, o Options) (source, error) {
+	if !IsRemote(o.Source) {
+		return &dirSource{dir: o.Source}, nil
 	}
+	if strings.HasPrefix(o.Source, "s3://") {
+		return openBucket(o)
+	}
+	base := strings.TrimRight(o.Source, "/")
+	client := fetch.New(o.Fetch)
+	ckan := &ckanSource{remote: remote{client}, site: &ckanSite{base: base, client: client}}
+	if o.Offline {
+		return ckan, nil
+	}
+	tree := &mirrorSource{base: base, remote: remote{client}}
+	err := tree.readCatalog(ctx)
+	var badTree *badTreeError
+	var tooMany *catalogfile.TooManyError
+	var badKey *catalogfile.UnknownKeyError
+	switch {
+	case err == nil:
+		return tree, nil
+	case errors.Is(err, fetch.ErrRefused) || ctx.Err() != nil:
+		return nil, err
+	case errors.As(err, &badTree), errors.As(err, &tooMany), errors.Is(err, fetch.ErrTooLarge),
+		errors.As(err, &badKey) && badKey.Near != "":
+		tree.fault = err // it is a mirror, and its last good listing can be used
+		return tree, nil
+	}
+	ckan.noMirror = err
+	return ckan, nil
 }

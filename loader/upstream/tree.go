@@ -9,47 +9,11 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"hdqs/internal/atomicfile"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
-
-// errNoTree says that an answer is no catalog.json.
-var errNoTree = errors.New("no catalog.json of format 1 with resources")
-
-// badTreeError is a catalog.json that is one, but has a fault because of which it is not used.
-type badTreeError struct{ error }
-
-func (e *badTreeError) Unwrap() error { return e.error }
-
-// checkTree refuses a catalog.json that a tree cannot be made from.
-func checkTree(c *catalogfile.File) error {
-	if c.Format != catalogfile.Format || len(c.Resources) == 0 {
-		return errNoTree
-	}
-	if err := c.CheckPaths(); err != nil {
-		return &badTreeError{err}
-	}
-	return nil
-}
-
-// treeListing turns the entries of a tree into files; linkOf is the address of a path. The address
-// of a tree is not that of the catalog it was copied from: where catalog.json has none, the loader
-// uses its default.
-func treeListing(c *catalogfile.File, linkOf func(string) string) *listing {
-	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime, datasets: c.Datasets}
-	for _, r := range c.Resources {
-		f := FileState{
-			SourceReport: loader.SourceReport{Role: r.Role, Path: r.Path, LastModified: r.LastModified},
-			Dataset:      r.Dataset, ID: r.ID, SHA256: strings.ToLower(r.SHA256), link: linkOf(r.Path), size: r.Size,
-		}
-		f.key = f.newKey()
-		l.files = append(l.files, f)
-	}
-	return l
-}
 
 // locationPath is where a tree has the list of locations, which no catalog publishes.
 const locationPath = catalogfile.ReferenceFolder + "/" + catalogfile.LocationRole + ".csv"
