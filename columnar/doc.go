@@ -32,4 +32,9 @@
 //
 // Every output column may have nulls: rows of a segment can have nulls where none are expected, and
 // one such cell must not keep a table from being written.
+//
+// The files, each of which uses those below it:
+//
+//	arrow.go arrow_messages.go arrow_columns.go parquet.go
+//	order.go batch.go parquet_schema.go points.go field.go
 package columnar

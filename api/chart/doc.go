@@ -5,4 +5,9 @@
 //
 // The boundaries on the map are those of Natural Earth at 1:110 million, which show what they show
 // and decide nothing. Countries that are too small for that scale are not on it.
+//
+// The files, each of which uses those below it:
+//
+//	spark.go links.go line.go bars.go points.go map.go
+//	drawing.go svg.go layer.go simplify.go project.go
 package chart

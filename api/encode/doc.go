@@ -43,4 +43,12 @@
 //
 // This package declares what it needs of a renderer (Rows) and imports none, so its tests use
 // made-up rows. Package api/render imports it and makes a Table for each of its forms.
+//
+// The files, each of which uses those below it:
+//
+//	table.go                           the choice for a body
+//	stored_blocks.go deflate_stored.go stored blocks
+//	copied.go row_blocks.go batch.go deflate.go counts.go matcher.go edit.go
+//	block_header.go code.go block_cache.go rows.go crc.go stream.go whole.go negotiate.go
+//	block.go huffman.go bits.go        bits of DEFLATE
 package encode

@@ -20,4 +20,12 @@
 //
 // Lifetime: a Renderer reads its segment's memory and must not be used after the segment's Close.
 // What it appends is a copy.
+//
+// The files, each of which uses those below it:
+//
+//	workbook.go sheet.go excel.go records.go
+//	packed.go memory.go body.go length.go rows.go stream.go
+//	subset.go points.go form.go copy.go csv.go copy_*.go batch.go plan.go field.go entities.go
+//	number.go json.go time.go dialect.go
+//	render.go fragments.go             the renderer of a segment and its texts
 package render

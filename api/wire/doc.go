@@ -66,4 +66,11 @@
 //
 // A pool of timers for requests that wait at the gate is not worth it: only those requests need a
 // timer, and they wait for milliseconds.
+//
+// The files, each of which uses those below it:
+//
+//	listener.go log.go refuse.go unread.go request.go gate.go file.go pace.go
+//	closing_*.go client.go
+//	connections.go linger.go conn.go lease.go shared.go budget.go
+//	file_*.go refusals.go clock.go progress.go
 package wire

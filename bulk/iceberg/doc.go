@@ -19,4 +19,9 @@
 // Avro libraries: manifests and manifest lists are two fixed record types, which take fewer lines
 // to write than to declare to a library. linkedin/goavro also puts random bytes in each file, and
 // apache/iceberg-go brings the Arrow library and clients of three clouds.
+//
+// The files, each of which uses those below it:
+//
+//	expire.go verify.go update.go write.go build.go
+//	manifest.go metadata.go table.go value.go avro.go
 package iceberg

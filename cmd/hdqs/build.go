@@ -17,9 +17,6 @@ import (
 	"hdqs/snapshot"
 )
 
-// stableChannel is the default channel.
-const stableChannel = "stable"
-
 type buildFlags struct {
 	storeFlags
 	load   loadFlags
@@ -268,14 +265,4 @@ func (f *buildFlags) begin(
 		return fetched.Version, true, nil
 	}
 	return base, false, storeError(err)
-}
-
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool {
-	f, ok := exact(w).(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

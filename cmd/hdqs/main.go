@@ -1,46 +1,18 @@
-// Command hdqs builds snapshots of humanitarian data from a catalog and serves them from memory.
-// Most files of this package are one command each. The commands read flags, wire the other packages
-// together, and turn errors into messages and exit codes.
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 )
-
-// Exit codes of all commands. Data goes to stdout, messages to stderr.
-const (
-	exitFailed       = 1
-	exitUsage        = 2
-	exitUpstream     = 3
-	exitVerification = 4
-	exitPartial      = 5
-	exitInterrupted  = 130
-)
-
-// exitError is an error with the exit code of the process.
-type exitError struct {
-	code  int
-	err   error
-	quiet bool // the command has reported the error itself
-}
-
-func (e *exitError) Error() string { return e.err.Error() }
-func (e *exitError) Unwrap() error { return e.err }
-
-func exitWith(code int, err error) error { return &exitError{code: code, err: err} }
 
 func main() { os.Exit(run(os.Args[1:])) }
 
@@ -122,16 +94,6 @@ func checkSystem(system, command string) error {
 	return exitWith(exitUsage, fmt.Errorf("%s does not run on Windows: use Linux, such as WSL or the container image; "+
 		"query, export, inspect, verify, diff, history, mcp and identifier run here", command))
 }
-
-func printJSON(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
-}
-
-// endsInOrder is set once a command has something to end in order: serve when it answers, the
-// others when their flags are read.
-var endsInOrder atomic.Bool
 
 // handleSignals installs the signal handlers of the process, which stay until it ends. The context
 // ends with the first SIGINT or SIGTERM. The second one ends the process at once, and so does the

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -116,4 +118,43 @@ func (p *progress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
 	}
+}
+
+// Exit codes of all commands. Data goes to stdout, messages to stderr.
+const (
+	exitFailed       = 1
+	exitUsage        = 2
+	exitUpstream     = 3
+	exitVerification = 4
+	exitPartial      = 5
+	exitInterrupted  = 130
+)
+
+// exitError is an error with the exit code of the process.
+type exitError struct {
+	code  int
+	err   error
+	quiet bool // the command has reported the error itself
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+
+func (e *exitError) Unwrap() error { return e.err }
+
+func exitWith(code int, err error) error { return &exitError{code: code, err: err} }
+
+func printJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
+// isTerminal reports whether w is a terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := exact(w).(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -313,3 +313,6 @@ func removeDead(dir string) {
 		_ = lock.Release()
 	}
 }
+
+// stableChannel is the default channel.
+const stableChannel = "stable"

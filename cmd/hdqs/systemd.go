@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -99,3 +100,7 @@ func (n *notifier) watch(server *api.Server) error {
 	}()
 	return nil
 }
+
+// endsInOrder is set once a command has something to end in order: serve when it answers, the
+// others when their flags are read.
+var endsInOrder atomic.Bool

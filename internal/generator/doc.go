@@ -23,4 +23,12 @@
 //	go run ./cmd/generate views --scale 1 --gzip --out DIR   # the same world as view dumps
 //
 // The same options give the same bytes on any number of cores.
+//
+// The files, each of which uses those below it:
+//
+//	write.go write_lists.go views.go   the two forms of a world
+//	traps.go                           rows that are hard to load
+//	themes_*.go themes.go output.go edits.go columns_view.go
+//	lists.go outlines.go columns_csv.go line.go row.go place.go
+//	world.go scale.go words.go packages.go random.go number.go day.go
 package generator

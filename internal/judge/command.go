@@ -1,8 +1,3 @@
-// Package judge is a conformance oracle for the whole service. From a directory of view dumps it
-// computes the answer that the contract requires for any request, one row at a time and sharing no
-// code with the service, and compares it with the server's. cmd/judge is its program. What is in
-// no row is judged by other tests: which identifiers are good (api/contract), and which of several
-// codings is sent (api/encode).
 package judge
 
 import (
