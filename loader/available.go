@@ -78,10 +78,14 @@ func (th *theme) availablePlace(columns []snapshot.ColumnData, prefix string, tu
 	return a
 }
 
-// availabilityTable makes the list of available data from the entries of all themes. updated is
+// availabilityTable makes the list of available data from the entries of each table. updated is
 // when a resource was last read in a new form. Entries that differ only in their resource become
 // one when these times are equal.
-func availabilityTable(entries []available, updated func(resource string) int64) *snapshot.TableData {
+func availabilityTable(byTable map[string][]available, updated func(resource string) int64) *snapshot.TableData {
+	var entries []available
+	for _, th := range dataThemes {
+		entries = append(entries, byTable[th.table.name]...)
+	}
 	b := newTableBuilder(tableNamed("data_availability"))
 	category, subcategory, date := b.column("category"), b.column("subcategory"), b.column("api_updated_date")
 	places := b.group("place")

@@ -9,42 +9,28 @@
 // Both are built by the same table builder, so that everything that decides about rows is decided
 // once. The files of this package, each of which uses those below it:
 //
-//	build.go          a load: reads the catalog, publishes the snapshot
-//	report_text.go    the report as text
-//	views.go          reads a directory of view dumps
-//	pass.go           reads the files of the public catalog: lists, then themes, then what follows
-//	lists.go          the lists of places, and the lists that rows are joined with
-//	reuse.go          tables that are taken over because nothing has changed
-//	fallback.go       what is taken from the previous snapshot when the catalog has a fault
-//	losses.go         what a load has less of than the previous snapshot
-//	metadata.go       the tables of datasets and resources
-//	sources.go        where rows come from and how old they are, for the manifest
-//	load.go           options and state of a load, and what it makes
-//	previous.go       the previous snapshot, and what a load leaves for the next one
-//	available.go      the list of available data
-//	catalog.go        the files of a catalog, by role
-//	check.go          the check of a downloaded file
-//	views_read.go     the steps that read a dump
-//	themes.go         all themes; roles
-//	themes_*.go       one literal for each table: columns, key, order, files, steps, dump
-//	steps_joins.go    steps that join a row with a list
-//	steps_places.go   steps that place a row
-//	steps.go          steps that read cells; checks of what they have read
-//	theme.go          what a theme declares; columns that many tables share
-//	reader.go         the rows of a role: steps, places, sources
-//	packages.go       packages of a catalog
-//	units.go          places of a catalog; what a record prints of its place
-//	scan.go           the rows of a file, given to a reader
-//	stream.go         a file, unpacked while it is read
-//	workbook.go       the national risk index in a workbook
-//	csv.go            rows of CSV
-//	uri.go            links
-//	builder_finish.go duplicates, order, and the snapshot's form of a table
-//	builder.go        rows of a table in load order
-//	cells.go          the values of cells
-//	table.go          the declaration of a table; finished tables
-//	report.go         what was read, kept, dropped, and why
-//	fetched.go        how a catalog was fetched
+//	build.go report_text.go  a load, its snapshot and its report
+//	views.go                 reads a directory of view dumps
+//	pass.go lists.go         reads the files of the public catalog: lists, then themes
+//	reuse.go                 what is taken over because nothing has changed
+//	fallback.go losses.go    what is taken from before when the catalog has a fault
+//	metadata.go              datasets and resources: their tables, the sources in the manifest
+//	load.go previous.go      state of a load, and what it leaves for the next one
+//	available.go             the list of available data
+//	catalog.go check.go      the files of a catalog, by role; the check of a downloaded file
+//	views_read.go            the steps that read a dump
+//	themes.go themes_*.go    one literal for each table: columns, key, order, files, steps, dump
+//	steps_*.go steps.go      steps: cells to columns, places, joins
+//	theme.go                 what a theme declares; columns that many tables share
+//	reader.go                the rows of a role: steps, places, sources
+//	packages.go units.go     packages and places of a catalog
+//	scan.go                  a file as a stream of rows, given to a reader
+//	workbook.go csv.go       the two forms of a file
+//	uri.go                   links
+//	builder_finish.go        duplicates, order, and the snapshot's form of a table
+//	builder.go cells.go      rows of a table in load order; the values of cells
+//	table.go                 the declaration of a table; finished tables
+//	report.go fetched.go     what was fetched, read, kept, dropped, and why
 //
 // From a catalog, a row that fails a check is dropped and counted, and of rows with one key one is
 // kept, mostly the later. View dumps are taken as they are: the same checks only report, except

@@ -201,11 +201,7 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 }
 
 func (p *pass) putAvailability() error {
-	var entries []available
-	for _, th := range dataThemes {
-		entries = append(entries, p.result.available[th.table.name]...)
-	}
-	return p.result.put(availabilityTable(entries, func(resource string) int64 {
+	return p.result.put(availabilityTable(p.result.available, func(resource string) int64 {
 		return p.result.state.Resources[resource].Since.UnixMicro()
 	}), duplicateRows{})
 }

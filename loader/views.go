@@ -249,11 +249,7 @@ func (l *viewLoad) addReport(th *theme, path string, report *ResourceReport, err
 // dumps when it has none. When both exist they should agree; a difference is reported and the dump
 // is used.
 func (l *viewLoad) putAvailability() error {
-	var entries []available
-	for _, th := range dataThemes {
-		entries = append(entries, l.result.available[th.table.name]...)
-	}
-	derived := availabilityTable(entries, func(resource string) int64 {
+	derived := availabilityTable(l.result.available, func(resource string) int64 {
 		if t, ok := l.updated[resource]; ok {
 			return t
 		}
