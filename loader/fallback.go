@@ -53,7 +53,7 @@ func (p *pass) unusable(th *theme, refused []Refusal) error {
 	if len(refused) > 0 {
 		return fmt.Errorf("refused: %s", refused[0].Why)
 	}
-	if s, ok := p.load.opts.Fetched.refusedOf(th.role); ok {
+	if s := p.load.opts.Fetched.refusedOf(th.role); s != nil {
 		return fmt.Errorf("%s could not be fetched: %s", s.Path, s.Why)
 	}
 	if len(p.load.catalog.files[th.role]) == 0 {
@@ -153,8 +153,8 @@ func (p *pass) useFallback(
 
 // notFetched is the fault of a list of which a file could not be fetched and has no copy either.
 func (l *load) notFetched(role string) *listFault {
-	s, ok := l.opts.Fetched.refusedOf(role)
-	if !ok {
+	s := l.opts.Fetched.refusedOf(role)
+	if s == nil {
 		return nil
 	}
 	return newListFault(role, "", "%s could not be fetched: %s", s.Path, s.Why)

@@ -86,16 +86,17 @@ func (f *FetchReport) Trouble() string {
 	return strings.Join(f.Notes, "; ")
 }
 
-// refusedOf finds a source of a role that could not be fetched and has no copy.
-func (f *FetchReport) refusedOf(role string) (SourceReport, bool) {
+// refusedOf finds a source of a role that could not be fetched and has no copy, nil without one.
+func (f *FetchReport) refusedOf(role string) *SourceReport {
 	if f == nil {
-		return SourceReport{}, false
+		return nil
 	}
-	i := slices.IndexFunc(f.Sources, func(s SourceReport) bool { return s.Role == role && s.State == SourceRefused })
-	if i < 0 {
-		return SourceReport{}, false
+	for i, s := range f.Sources {
+		if s.Role == role && s.State == SourceRefused {
+			return &f.Sources[i]
+		}
 	}
-	return f.Sources[i], true
+	return nil
 }
 
 func (f *FetchReport) summary() string {

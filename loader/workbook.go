@@ -135,7 +135,6 @@ type riskRows struct {
 	year   string
 	at     []int // position of each of riskHeaders, nil before the row of names
 	header int   // number of that row
-	line   int   // of out, the last one written
 	out    bytes.Buffer
 }
 
@@ -145,29 +144,39 @@ func (t *riskRows) read(w *excelize.File, sheet string) error {
 		return err
 	}
 	defer rows.Close()
+	left := 0 // rows that give no line, so far
 	for number := 1; rows.Next(); number++ {
 		cells, err := rows.Columns()
+		switch {
+		case err != nil:
+			return err
+		case len(cells) > maxColumns:
+			return fmt.Errorf("row %d has %d columns, at most %d are read", number, len(cells), maxColumns)
+		case number > maxRiskRows:
+			return fmt.Errorf("more than %d rows", maxRiskRows)
+		}
+		record, err := t.row(number, cells)
 		if err != nil {
 			return err
 		}
-		if len(cells) > maxColumns {
-			return fmt.Errorf("row %d has %d columns, at most %d are read", number, len(cells), maxColumns)
+		if record == nil {
+			left++
+			continue
 		}
-		if number > maxRiskRows {
-			return fmt.Errorf("more than %d rows", maxRiskRows)
-		}
-		if err := t.row(number, cells); err != nil {
-			return err
-		}
+		t.out.WriteString(strings.Repeat("\n", left)) // each line has the number of its row
+		line := csv.NewWriter(&t.out)
+		_ = line.Write(record)
+		line.Flush()
+		left = 0
 	}
 	return rows.Error()
 }
 
-func (t *riskRows) row(number int, cells []string) error {
+// row is the record of a row, nil for one that is not of the index.
+func (t *riskRows) row(number int, cells []string) (record []string, err error) {
 	if t.at == nil {
 		return t.names(number, cells)
 	}
-	var record []string
 	for i, at := range t.at {
 		var cell string
 		if at < len(cells) {
@@ -175,22 +184,21 @@ func (t *riskRows) row(number int, cells []string) error {
 		}
 		record = append(record, riskValue(riskHeaders[i].column, cell))
 	}
-	switch code := record[0]; {
-	case code == "", number == t.header+1 && strings.HasPrefix(code, "("):
-		return nil // remarks below the table; the row of ranges
+	if code := record[0]; code == "" || number == t.header+1 && strings.HasPrefix(code, "(") {
+		return nil, nil // remarks below the table; the row of ranges
 	}
-	return t.write(number, append(record, t.year+"-01-01", t.year+"-12-31"))
+	return append(record, t.year+"-01-01", t.year+"-12-31"), nil
 }
 
 // names looks for the row of names.
-func (t *riskRows) names(number int, cells []string) error {
+func (t *riskRows) names(number int, cells []string) (record []string, err error) {
 	find := func(name string) int {
 		return slices.IndexFunc(cells, func(c string) bool { return strings.Join(strings.Fields(c), " ") == name })
 	}
 	if find(riskHeaders[0].header) < 0 {
-		return nil
+		return nil, nil
 	}
-	var missing, record []string
+	var missing []string
 	for _, h := range riskHeaders {
 		at := find(h.header)
 		if at < 0 {
@@ -200,22 +208,10 @@ func (t *riskRows) names(number int, cells []string) error {
 		record = append(record, h.column)
 	}
 	if missing != nil {
-		return fmt.Errorf("row %d lacks the names %s", number, strings.Join(missing, ", "))
+		return nil, fmt.Errorf("row %d lacks the names %s", number, strings.Join(missing, ", "))
 	}
 	t.header = number
-	return t.write(number, append(record, "reference_period_start", "reference_period_end"))
-}
-
-// write puts a record on the line of its row.
-func (t *riskRows) write(number int, record []string) error {
-	for ; t.line < number-1; t.line++ {
-		t.out.WriteByte('\n')
-	}
-	w := csv.NewWriter(&t.out)
-	err := w.Write(record)
-	w.Flush()
-	t.line++
-	return err
+	return append(record, "reference_period_start", "reference_period_end"), nil
 }
 
 // riskNumber is a number as workbooks store it.
