@@ -65,15 +65,17 @@ func (s *syncRun) run(ctx context.Context) error {
 		if err := s.fetchPackages(ctx, last); err != nil {
 			return err
 		}
-	} else {
-		s.countPackages()
 	}
 	if ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), s.cache.save(s.began))
 	}
 	err = s.writeTree()
 	for i := range s.summary.Files {
-		s.summary.Sources = append(s.summary.Sources, s.summary.Files[i].SourceReport)
+		f := s.summary.Files[i].SourceReport
+		s.summary.Sources = append(s.summary.Sources, f)
+		if f.Role == catalogfile.PackageRole {
+			s.summary.Packages++
+		}
 	}
 	return errors.Join(err, s.cache.save(s.began), s.cache.tidy(s.began))
 }

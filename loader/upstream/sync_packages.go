@@ -14,7 +14,6 @@ import (
 // sources lack their description, so the last copies are used then.
 func (s *syncRun) fetchPackages(ctx context.Context, last *savedListing) error {
 	if !s.from.listsPackages() {
-		s.countPackages()
 		return nil
 	}
 	datasets, err := s.datasets(ctx)
@@ -44,7 +43,6 @@ func (s *syncRun) fetchPackages(ctx context.Context, last *savedListing) error {
 		}
 	}
 	slices.SortFunc(s.summary.Files[first:], func(a, b FileState) int { return strings.Compare(a.Path, b.Path) })
-	s.countPackages()
 	return nil
 }
 
@@ -60,14 +58,6 @@ func (s *syncRun) keepPackages(last *savedListing, why error) {
 	for _, f := range last.Files {
 		if f.Role == catalogfile.PackageRole && !read[f.Path] {
 			s.keepCopy(f, why)
-		}
-	}
-}
-
-func (s *syncRun) countPackages() {
-	for _, f := range s.summary.Files {
-		if f.Role == catalogfile.PackageRole {
-			s.summary.Packages++
 		}
 	}
 }
