@@ -41,9 +41,9 @@ const (
 
 // addAgents registers the path of agents. Messages have slots of their own, so that people do not
 // wait for a flood of them.
-func (s *Server) addAgents() {
+func (s *Server) addAgents(m *list.Mount) {
 	answer := s.NewAgents(s.State.Options.Version).Handler(s.Lists.Pages.BaseOf)
-	limited := s.Lists.Admission.LimitedBy(func(ctx *fasthttp.RequestCtx) error {
+	limited := func(ctx *fasthttp.RequestCtx) error {
 		if !s.Lists.Admission.Agents.Enter(true) {
 			return &reply.Busy{Rule: reply.RuleQueries}
 		}
@@ -55,15 +55,13 @@ func (s *Server) addAgents() {
 		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
 		wire.Charge(ctx, len(ctx.Response.Body()))
 		return nil
-	})
-	root := s.Lists.Routes.Mounts[0]
-	s.Lists.Routes.Add(root, mcp.Path, list.Route{Name: mcp.Path, Post: true, Handler: func(ctx *fasthttp.RequestCtx) {
+	}
+	s.Lists.Routes.Add(m, mcp.Path, list.Route{Name: mcp.Path, Post: true, Answer: func(ctx *fasthttp.RequestCtx) error {
 		h := &ctx.Request.Header
 		if why := mcp.Foreign(string(h.Host()), string(h.Peek("Origin")), s.State.Options.BaseURL); why != "" {
-			s.State.AnswerError(ctx, &reply.Fault{Status: fasthttp.StatusForbidden, Text: "Forbidden: " + why})
-			return
+			return &reply.Fault{Status: fasthttp.StatusForbidden, Text: "Forbidden: " + why}
 		}
-		limited(ctx)
+		return s.Lists.Admission.Pass(func() error { return limited(ctx) })
 	}})
 }
 

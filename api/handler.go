@@ -44,11 +44,16 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		ctx.SetStatusCode(fasthttp.StatusNoContent)
 		return
 	}
-	switch {
-	case handler != nil:
+	if handler != nil {
 		handler(ctx)
-	case s.Lists.Routes.Identified(ctx, path):
-		s.answerUnknown(ctx, path)
+		return
+	}
+	err := s.Lists.Routes.Identify(ctx, path)
+	if err == nil {
+		err = s.answerUnknown(ctx, path)
+	}
+	if err != nil {
+		s.Lists.Admission.AnswerFailed(ctx, err)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestErrorHeaders(t *testing.T) {
 		"Referrer-Policy X-Content-Type-Options X-Request-Id"
 	quiet := slog.New(slog.DiscardHandler)
 	s := sampleServer(t, state.Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
-	panics := list.Route{Handler: func(*fasthttp.RequestCtx) { panic("x") }}
+	panics := list.Route{Answer: func(*fasthttp.RequestCtx) error { panic("x") }}
 	s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], "/panic", panics)
 	busy, unready := listen(t, s), listen(t, New(state.Options{Logger: quiet}))
 	stalled := listenStalled(t, sampleServer(t, state.Options{}, 3))

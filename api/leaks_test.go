@@ -29,7 +29,7 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 	s := sampleServer(t, state.Options{Logger: slog.New(slog.NewJSONHandler(&log,
 		&slog.HandlerOptions{Level: slog.LevelDebug})), SurrogateKey: true, CacheTag: true}, 40)
 	s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], "/api/panic", list.Route{
-		Handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) },
+		Answer: func(ctx *fasthttp.RequestCtx) error { panic(ctx.QueryArgs().String()) },
 	})
 	address := listen(t, s)
 	admin := listenAdmin(t, s)

@@ -17,7 +17,7 @@ import (
 
 // answerUnknown answers a path without a route: with a redirect if the path has a route without its
 // trailing slashes, or is a prefix without its slash; otherwise with 404.
-func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
+func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) error {
 	short := strings.TrimRight(path, "/")
 	if path == s.Site.RootOf(path) {
 		short = path + "/"
@@ -25,8 +25,7 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	if len(short) == len(path) || s.Lists.Routes.HandlerOf(short) == nil {
 		near, hint := s.meantPath(path)
 		if s.Site.WantsPage(ctx, path) {
-			s.Site.AnswerMissing(ctx, path, near)
-			return
+			return s.Site.AnswerMissing(ctx, path, near)
 		}
 		h := reply.NotFoundHead.Begin(ctx)
 		s.State.FinishFault(ctx, reply.ErrNotFound) // the contract has no more in it
@@ -36,12 +35,13 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 		if hint != "" {
 			h.Set(contract.HeaderHint, hint)
 		}
-		return
+		return nil
 	}
 	if query := ctx.URI().QueryString(); len(query) > 0 {
 		short += "?" + string(query)
 	}
 	s.State.SetSnapshot(reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, short))
+	return nil
 }
 
 // listsByName are the positions of endpoints by the last part of their paths, in both sets of names

@@ -26,13 +26,14 @@ func breakingServer(t *testing.T, log io.Writer) *Server {
 		[]*testTable{numberedLocations(10_000, nil)})
 	p := &list.Route{Mount: s.Lists.Routes.Mounts[0], List: planOf("/api/v2/metadata/location")}
 	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
-		s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
-			s.Lists.AnswerList(ctx, p)
+		s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], path, list.Route{Answer: func(ctx *fasthttp.RequestCtx) error {
+			err := s.Lists.AnswerList(ctx, p)
 			body := ctx.Response.BodyStream().(*list.Stream).Body.(*list.PartBody)
 			if rendered {
 				body.Next()
 			}
 			body.Rows = render.Body{} // it has no renderer, so the next part panics
+			return err
 		}})
 	}
 	return s

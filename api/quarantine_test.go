@@ -224,12 +224,16 @@ func TestFaultInStream(t *testing.T) {
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
 	for path, begun := range map[string]bool{"/api/cut": false, "/api/cut-later": true} {
-		d.Lists.Routes.Add(d.Lists.Routes.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
-			d.Lists.AnswerList(ctx, &list.Route{Mount: d.Lists.Routes.Mounts[0], List: planOf(damagedPath)})
+		d.Lists.Routes.Add(d.Lists.Routes.Mounts[0], path, list.Route{Answer: func(ctx *fasthttp.RequestCtx) error {
+			if err := d.Lists.AnswerList(ctx, &list.Route{
+				Mount: d.Lists.Routes.Mounts[0], List: planOf(damagedPath),
+			}); err != nil {
+				return err
+			}
 			st, ok := ctx.Response.BodyStream().(*list.Stream)
 			if !ok {
 				t.Errorf("%d: the body is not streamed", ctx.Response.StatusCode())
-				return
+				return nil
 			}
 			if begun {
 				if err := st.Body.(*list.PartBody).Next(); err != nil {
@@ -239,6 +243,7 @@ func TestFaultInStream(t *testing.T) {
 			if err := os.Truncate(d.file, 0); err != nil {
 				t.Error(err)
 			}
+			return nil
 		}})
 	}
 	address := listen(t, d.Server)
@@ -280,10 +285,11 @@ func TestFaultInStream(t *testing.T) {
 func TestStreamOfQuarantined(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
-	d.Lists.Routes.Add(d.Lists.Routes.Mounts[0], "/api/cut", list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
-		d.Lists.AnswerList(ctx, &list.Route{Mount: d.Lists.Routes.Mounts[0], List: planOf(damagedPath)})
+	d.Lists.Routes.Add(d.Lists.Routes.Mounts[0], "/api/cut", list.Route{Answer: func(ctx *fasthttp.RequestCtx) error {
+		err := d.Lists.AnswerList(ctx, &list.Route{Mount: d.Lists.Routes.Mounts[0], List: planOf(damagedPath)})
 		list := d.State.Snapshots.Current.Load().Bound.Lists[damagedPath]
 		d.State.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, errors.New("bits flipped"))
+		return err
 	}})
 	if got := d.Answer("GET", "/api/cut?app_identifier="+goodIdentifier, nil); got.Status != 503 {
 		t.Errorf("%d with %d bytes", got.Status, len(got.Body))

@@ -201,23 +201,44 @@ func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.SkipBody = wire.IsHead(ctx)
 }
 
-// addRoutes registers every path. Methods are checked in handle, so that all paths refuse the same
-// ones.
-func (s *Server) addRoutes() {
-	for _, m := range s.Lists.Routes.Mounts {
-		endpoints := contract.EndpointsIn(m.Names)
-		for i := range endpoints {
-			s.Lists.Routes.AddLists(m, &endpoints[i])
-		}
-		s.Lists.Routes.AddFigures(m, figures.HeadlineSource)
-		for _, path := range contract.EncodePaths(m.Names) {
-			s.Lists.Routes.Add(m, path, list.Route{Handler: s.Site.AnswerEncode, Name: contract.EncodePath})
-		}
-		s.Site.AddPages(m)
+// surfaces are all that the public listener answers.
+func (s *Server) surfaces() []list.Surface {
+	all := []list.Surface{
+		{Add: s.addLists},
+		{Add: s.Site.AddPages},
+		{Add: s.Files.AddBulk},
+		odata.New(s.Lists).Surface(),
+		ogc.New(s.Lists).Surface(),
 	}
 	if s.State.Options.Agents {
-		s.addAgents()
+		all = append(all, list.Surface{Add: s.addAgents, AtRoot: true})
 	}
-	odata.New(s.Files.Lists).AddRoutes()
-	ogc.New(s.Files.Lists).AddRoutes()
+	return all
+}
+
+// addRoutes registers every path. Methods are checked in package list, so that all paths refuse the
+// same ones.
+func (s *Server) addRoutes() {
+	for _, surface := range s.surfaces() {
+		for i, m := range s.Lists.Routes.Mounts {
+			if i == 0 || !surface.AtRoot {
+				surface.Add(m)
+			}
+		}
+		if surface.Fault != nil {
+			s.State.FaultForms = append(s.State.FaultForms, state.FaultForm{Root: surface.Root, Write: surface.Fault})
+		}
+	}
+}
+
+// addLists registers the lists, the figures, and what makes identifiers for them.
+func (s *Server) addLists(m *list.Mount) {
+	endpoints := contract.EndpointsIn(m.Names)
+	for i := range endpoints {
+		s.Lists.Routes.AddLists(m, &endpoints[i])
+	}
+	s.Lists.Routes.AddFigures(m, figures.HeadlineSource)
+	for _, path := range contract.EncodePaths(m.Names) {
+		s.Lists.Routes.Add(m, path, list.Route{Answer: s.Site.AnswerEncode, Name: contract.EncodePath})
+	}
 }

@@ -58,80 +58,67 @@ func (s *Files) AddBulk(m *list.Mount) {
 	if !s.State.Options.Bulk {
 		return
 	}
-	handler := func(ctx *fasthttp.RequestCtx) {
-		if s.State.Options.BulkIdentifier {
-			err := s.Lists.Identifiers.Check(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
-			if err != nil {
-				s.State.AnswerError(ctx, err)
-				return
-			}
-		}
+	to := list.Route{Name: BulkPath, Answer: func(ctx *fasthttp.RequestCtx) error {
 		if faults := contract.FileFaults(ctx.URI().QueryString(), m.Names); faults != nil {
-			s.State.AnswerError(ctx, faults)
-			return
+			return faults
 		}
-		s.answerBulk(ctx, m)
+		return s.answerBulk(ctx, m)
+	}}
+	if s.State.Options.BulkIdentifier {
+		to.Identify = m
 	}
-	s.Lists.Routes.Add(m, BulkPath+bulkIndex, list.Route{Name: BulkPath, Handler: handler})
-	s.Lists.Routes.Add(m, BulkPath+latestBulk+"/"+bulkManifest, list.Route{Name: BulkPath, Handler: handler})
-	s.Lists.Routes.Add(m, bulkRoot, list.Route{Name: BulkPath, Handler: handler})
-	s.Lists.Routes.Add(m, BulkPath+list.Wildcard, list.Route{Name: BulkPath, Handler: handler})
+	for _, path := range []string{
+		BulkPath + bulkIndex, BulkPath + latestBulk + "/" + bulkManifest, bulkRoot, BulkPath + list.Wildcard,
+	} {
+		s.Lists.Routes.Add(m, path, to)
+	}
 }
 
-func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
+func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) error {
 	inventory := s.Bulk.Load()
 	if inventory == nil {
-		s.State.AnswerError(ctx, reply.ErrNoSnapshot)
-		return
+		return reply.ErrNoSnapshot
 	}
 	rest := strings.TrimPrefix(reply.PathOf(ctx)[len(m.Prefix+bulkRoot):], "/")
 	id, path, _ := strings.Cut(rest, "/")
 	latest := inventory.byID[inventory.Latest]
 	if latest != nil && rest == bulk.Collection && latest.has(latestCollection) {
-		s.answerBulkText(ctx, latestKept, latest.documents()[latestCollection], reply.LandingKey)
-		return
+		return s.answerBulkText(ctx, latestKept, latest.documents()[latestCollection], reply.LandingKey)
 	}
 	if latest != nil && inventory.byID[id] == nil && latest.has(rest) {
 		id, path = latestBulk, rest
 	}
 	switch {
 	case id == "":
-		s.redirectBulk(ctx, m.Prefix+BulkPath+bulkIndex)
-		return
+		return s.redirectBulk(ctx, m.Prefix+BulkPath+bulkIndex)
 	case id == bulkIndex && path == "":
-		s.answerBulkText(ctx, latestKept, inventory.index, reply.LandingKey)
-		return
+		return s.answerBulkText(ctx, latestKept, inventory.index, reply.LandingKey)
 	case id == latestBulk && inventory.Latest != "":
 		file := url.URL{Path: strings.TrimLeft(path, "/")}
 		target := m.Prefix + BulkPath + inventory.Latest + "/" + file.EscapedPath()
 		if mayMix(ctx, path) {
-			s.State.AnswerError(ctx, reply.ErrPartOfLatest)
-			ctx.Response.Header.SetCanonical(reply.NameHint, []byte("parts of the file as it is now: "+target))
-			return
+			return reply.ErrPartOfLatest.WithHint("parts of the file as it is now: " + target)
 		}
-		s.redirectBulk(ctx, target)
-		return
+		return s.redirectBulk(ctx, target)
 	case id == latestBulk:
-		s.answerNoBulk(ctx, reply.ErrNotFound, hintNoBulk)
-		return
+		return reply.ErrNotFound.WithHint(hintNoBulk)
 	}
 	files := inventory.byID[id]
 	switch index := m.Prefix + BulkPath + bulkIndex; {
 	case files == nil && inventory.gone[id]:
-		s.answerNoBulk(ctx, reply.ErrBulkGone, hintBulkIndex+index)
+		return reply.ErrBulkGone.WithHint(hintBulkIndex + index)
 	case files == nil:
-		s.answerNoBulk(ctx, reply.ErrNotFound, hintBulkIndex+index)
+		return reply.ErrNotFound.WithHint(hintBulkIndex + index)
 	case path == "":
-		s.redirectBulk(ctx, m.Prefix+BulkPath+files.id+"/"+bulkManifest)
+		return s.redirectBulk(ctx, m.Prefix+BulkPath+files.id+"/"+bulkManifest)
 	case path == bulkManifest:
-		s.answerBulkText(ctx, reply.ImmutableKept, files.manifest, bulkKey(files.id))
+		return s.answerBulkText(ctx, reply.ImmutableKept, files.manifest, bulkKey(files.id))
 	case path == bulkSignature && files.signature != nil:
-		s.answerBulkText(ctx, reply.ImmutableKept, files.signature, bulkKey(files.id))
+		return s.answerBulkText(ctx, reply.ImmutableKept, files.signature, bulkKey(files.id))
 	case files.byPath[path] == nil && files.documents()[path] != nil:
-		s.answerBulkText(ctx, reply.ImmutableKept, files.documents()[path], bulkKey(files.id))
-	default:
-		s.answerBulkFile(ctx, m, files, path)
+		return s.answerBulkText(ctx, reply.ImmutableKept, files.documents()[path], bulkKey(files.id))
 	}
+	return s.answerBulkFile(ctx, m, files, path)
 }
 
 // mayMix reports whether a part of a file of the latest snapshot is asked for, without a condition.
@@ -153,44 +140,37 @@ func bulkKey(id string) string { return "snap-" + id }
 
 // redirectBulk redirects to a path, without the query of the request: it can only have an
 // identifier, and caches give the redirect to others.
-func (s *Files) redirectBulk(ctx *fasthttp.RequestCtx, path string) {
+func (s *Files) redirectBulk(ctx *fasthttp.RequestCtx, path string) error {
 	h := bulkMovedHead.Begin(ctx)
 	s.State.SetSnapshot(h)
 	s.State.SetPageKeys(h, reply.LandingKey)
 	h.Set("Location", path)
 	ctx.SetStatusCode(fasthttp.StatusFound)
-}
-
-// answerNoBulk answers a request for what there is not, with what to do.
-func (s *Files) answerNoBulk(ctx *fasthttp.RequestCtx, err error, hint string) {
-	s.State.AnswerError(ctx, err)
-	ctx.Response.Header.SetCanonical(reply.NameHint, []byte(hint))
+	return nil
 }
 
 // answerBulkText sends a manifest, a signature or the index, in the coding that the client prefers.
-func (s *Files) answerBulkText(ctx *fasthttp.RequestCtx, kept string, content *list.PageContent, key string) {
+func (s *Files) answerBulkText(ctx *fasthttp.RequestCtx, kept string, content *list.PageContent, key string) error {
 	fields := reply.Safe("Cache-Control", kept, "Vary", "Accept-Encoding", "Content-Type", contract.JSONType)
 	head := list.NewPageHead(contract.JSONType, reply.DataPolicy, key, fields...)
-	s.Lists.Pages.SendContent(ctx, &head, content)
+	return s.Lists.Pages.SendContent(ctx, &head, content)
 }
 
-func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *bulkFiles, path string) {
+func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *bulkFiles, path string) error {
 	f := files.byPath[path]
 	if f == nil {
-		hint := "the files are listed at " + m.Prefix + BulkPath + files.id + "/" + bulkManifest
-		s.answerNoBulk(ctx, reply.ErrNotFound, hint)
-		return
+		index := m.Prefix + BulkPath + files.id + "/" + bulkManifest
+		return reply.ErrNotFound.WithHint("the files are listed at " + index)
 	}
 	list.LogOf(ctx).NoteFile(files.id, f.path)
 	validators := reply.Validators{Tag: f.weakTag, Strong: f.tag}
 	switch same, err := validators.Check(&ctx.Request.Header, wire.AllConditions); {
 	case err != nil:
-		s.State.AnswerError(ctx, err)
-		return
+		return err
 	case same:
 		s.setFileFields(bulkSameHead.Begin(ctx), files, f)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
-		return
+		return nil
 	}
 	part, result := reply.PartFor(ctx, f.tag, f.bytes)
 	if result == reply.NoSuchPart || result == reply.SeveralParts {
@@ -201,13 +181,12 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 		if result == reply.SeveralParts {
 			h.SetCanonical(reply.NameHint, []byte("send one request for each range"))
 		}
-		return
+		return nil
 	}
 	file, opened, err := s.soundFile(f.openFile)
 	if err != nil {
 		s.State.Log.Error("a bulk file cannot be read", "snapshot", files.id, "path", f.path, "error", err)
-		s.State.AnswerError(ctx, reply.ErrNoBulkFile)
-		return
+		return reply.ErrNoBulkFile
 	}
 	h := bulkFileHead.Begin(ctx)
 	s.setFileFields(h, files, f)
@@ -221,6 +200,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 		Changed: func() bool { return snapshot.WasWritten(file, opened) },
 	}
 	list.SendStream(ctx, body, int(part.End-part.First), encode.Identity, 0)
+	return nil
 }
 
 // setFileFields sets the fields that a file has in every answer.

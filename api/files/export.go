@@ -51,9 +51,7 @@ type exported struct {
 // and the slot of a query while it finds the rows.
 func (s *Files) export(a *list.Reply) error {
 	if !a.Ctx.Request.Header.IsHTTP11() { // has no chunks, so the end of a body could be missing unnoticed
-		s.State.AnswerError(a.Ctx, reply.ErrVersionNotSupported)
-		a.Ctx.Response.Header.SetCanonical(reply.NameHint, []byte(hintExportVersion))
-		return nil
+		return reply.ErrVersionNotSupported.WithHint(hintExportVersion)
 	}
 	st, err := s.newExportStream(a)
 	if err != nil {

@@ -77,20 +77,8 @@ func (d *Admission) AnswerFailed(ctx *fasthttp.RequestCtx, err error) {
 	d.state.AnswerError(ctx, err)
 }
 
-// Limited returns a handler of a page that is rendered for each request, with a slot of a query and
-// of other gates before it.
-func (d *Admission) Limited(handler func(*fasthttp.RequestCtx) error, before ...*wire.Gate) fasthttp.RequestHandler {
-	return d.LimitedBy(handler, append(before, d.Gate)...)
-}
-
-// LimitedBy is Limited with the slots of some gates only.
-func (d *Admission) LimitedBy(handler func(*fasthttp.RequestCtx) error, gates ...*wire.Gate) fasthttp.RequestHandler {
-	return func(ctx *fasthttp.RequestCtx) {
-		if err := d.Pass(func() error { return handler(ctx) }, gates...); err != nil {
-			d.AnswerFailed(ctx, err)
-		}
-	}
-}
+// OfPages are the gates of a page that is rendered for each request: that of queries, after others.
+func (d *Admission) OfPages(before ...*wire.Gate) []*wire.Gate { return append(before, d.Gate) }
 
 // A page of at least manyRuns runs of rows is compressed row by row, and in zstd every page is
 // compressed whole. With at least manyCoded rows that takes long.

@@ -60,10 +60,10 @@ func (s *Pages) Fields() []string {
 }
 
 // SendContent answers with a page that is kept in each coding. Short ones are sent as they are.
-func (s *Pages) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageContent) {
-	coding, ok := s.begin(ctx, head, &c.Tag)
-	if !ok {
-		return
+func (s *Pages) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageContent) error {
+	coding, same, err := s.begin(ctx, head, &c.Tag)
+	if same || err != nil {
+		return err
 	}
 	if len(c.bodies[encode.Identity]) <= reply.MinEncoded && !encode.RefusesIdentity(reply.AcceptEncoding(ctx)) {
 		coding = encode.Identity
@@ -72,31 +72,34 @@ func (s *Pages) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageCon
 		ctx.Response.Header.SetContentEncoding(coding.String())
 	}
 	ctx.Response.SetBodyRaw(c.bodies[coding])
+	return nil
 }
 
 // SendPage answers with a page that was rendered for the request.
-func (s *Pages) SendPage(ctx *fasthttp.RequestCtx, head *PageHead, body []byte) {
+func (s *Pages) SendPage(ctx *fasthttp.RequestCtx, head *PageHead, body []byte) error {
 	tag := reply.BodyTag(body)
-	if coding, ok := s.begin(ctx, head, &tag); ok {
-		sent := reply.Encoded(&ctx.Response.Header, nil, body, coding, true)
-		ctx.Response.SetBodyRaw(sent)
-		wire.ChargeOther(ctx, cap(sent))
+	coding, same, err := s.begin(ctx, head, &tag)
+	if same || err != nil {
+		return err
 	}
+	sent := reply.Encoded(&ctx.Response.Header, nil, body, coding, true)
+	ctx.Response.SetBodyRaw(sent)
+	wire.ChargeOther(ctx, cap(sent))
+	return nil
 }
 
-// begin writes the header of a page and chooses its coding. ok is false if the answer is
-// complete: there is no such coding, a precondition does not hold, or the client has the page.
+// begin writes the header of a page and chooses its coding. The answer is complete if the client
+// has the same page.
 func (s *Pages) begin(
 	ctx *fasthttp.RequestCtx, head *PageHead, tag *reply.EntityTag,
-) (coding encode.Coding, ok bool) {
-	if coding, ok = encode.Negotiate(reply.AcceptEncoding(ctx)); !ok {
-		s.State.AnswerError(ctx, reply.ErrNotAcceptable)
-		return coding, false
+) (coding encode.Coding, same bool, err error) {
+	coding, ok := encode.Negotiate(reply.AcceptEncoding(ctx))
+	if !ok {
+		return coding, false, reply.ErrNotAcceptable
 	}
-	same, err := (&reply.Validators{Tag: tag.Text()}).Check(&ctx.Request.Header, LogOf(ctx).mayHave())
+	same, err = (&reply.Validators{Tag: tag.Text()}).Check(&ctx.Request.Header, LogOf(ctx).mayHave())
 	if err != nil {
-		s.State.AnswerError(ctx, err)
-		return coding, false
+		return coding, false, err
 	}
 	chosen := head.full
 	if same {
@@ -109,7 +112,7 @@ func (s *Pages) begin(
 	s.State.SetSnapshot(h)
 	h.SetCanonical(reply.NameETag, tag.Text())
 	s.State.SetPageKeys(h, head.Key)
-	return coding, !same
+	return coding, same, nil
 }
 
 // BaseOf returns the address of the service for example calls: that of the options, or else the

@@ -38,18 +38,13 @@ func (k *Identifiers) decode(value []byte, help string) *contract.Forbidden {
 	return fault
 }
 
-// Identified checks the identifier of a request if its path needs one. If the check fails, it
-// answers the request and returns false.
-func (r *Routes) Identified(ctx *fasthttp.RequestCtx, path string) bool {
+// Identify checks the identifier of a request if its path needs one.
+func (r *Routes) Identify(ctx *fasthttp.RequestCtx, path string) error {
 	m := r.MountOf(path)
 	if !contract.NeedsIdentifier(path[len(m.Prefix):], m.Names) {
-		return true
+		return nil
 	}
-	err := r.identifiers.Check(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
-	if err != nil {
-		r.state.AnswerError(ctx, err)
-	}
-	return err == nil
+	return r.identifiers.Check(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
 }
 
 // Check checks the application identifier in the query, or the one in a header if the

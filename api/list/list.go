@@ -55,13 +55,6 @@ func (sc *Scratch) Release() {
 	Scratches.Put(sc)
 }
 
-// AnswerList answers a request for a list endpoint.
-func (s *Lists) AnswerList(ctx *fasthttp.RequestCtx, to *Route) {
-	if err := s.list(ctx, to); err != nil {
-		s.Admission.AnswerFailed(ctx, err)
-	}
-}
-
 // Reply is the state of an answer to a list request.
 type Reply struct {
 	*Scratch
@@ -82,9 +75,10 @@ type Reply struct {
 	HasTurn         bool             // the computation may pause
 }
 
-// list checks the cheap reasons to stop first: errors in the request, the snapshot that answers,
-// and whether the client has the answer already. It returns the error to answer with.
-func (s *Lists) list(ctx *fasthttp.RequestCtx, to *Route) (err error) {
+// AnswerList answers a request for a list endpoint. It checks the cheap reasons to stop first:
+// errors in the request, the snapshot that answers, and whether the client has the answer already.
+// It returns the error to answer with.
+func (s *Lists) AnswerList(ctx *fasthttp.RequestCtx, to *Route) (err error) {
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	r := &sc.Request

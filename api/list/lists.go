@@ -44,7 +44,7 @@ func New(s *state.State, kinds []contract.Kind) *Lists {
 		Bodies:      newBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: WarmLimit,
 	}
 	l.Routes = Routes{
-		state: s, identifiers: l.Identifiers, answer: l.AnswerList,
+		state: s, identifiers: l.Identifiers, admission: &l.Admission, answer: l.AnswerList,
 		routers: map[string]*router.Router{}, Mounts: NewMounts(o, kinds), Endpoints: []string{"other"},
 	}
 	l.Requests = Requests{s, &l.Routes}

@@ -53,13 +53,12 @@ func (s *Pages) SendPieces(
 		return err
 	}
 	if n == of {
-		s.SendPage(ctx, head, body)
-		return nil
+		return s.SendPage(ctx, head, body)
 	}
 	tag := reply.BodyTag(meaning)
-	coding, ok := s.begin(ctx, head, &tag)
-	if !ok {
-		return nil
+	coding, same, err := s.begin(ctx, head, &tag)
+	if same || err != nil {
+		return err
 	}
 	parts := &PartBody{state: s.State, next: inParts(of, piece, coding), more: true}
 	SendStream(ctx, parts, -1, coding, partMemory)

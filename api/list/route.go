@@ -11,6 +11,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/api/wire"
 )
 
 // Mount is a prefix of paths below which the interface is served, and the names that it has there.
@@ -60,26 +61,44 @@ func (r *Routes) MountOf(path string) *Mount {
 	return r.Mounts[0]
 }
 
-// Route is what answers a path: a list endpoint, or a handler.
+// Surface is a form in which a server answers.
+type Surface struct {
+	Add    func(m *Mount) // registers its paths below a mount
+	AtRoot bool           // it is below the first mount only
+
+	// Fault, if set, writes errors in the form of the surface, over those of lists. Errors that are
+	// found before a route is chosen are those of the surface whose Root begins the path.
+	Root  string // without a slash at its end
+	Fault func(ctx *fasthttp.RequestCtx, err error)
+}
+
+// Route is what answers a path: a list endpoint, or something else.
 type Route struct {
 	Mount        *Mount
 	List         *contract.Plan
 	RecordSource *RecordSource // of a list that is not of rows
 	Public       bool          // a list that needs no identifier
-	Handler      fasthttp.RequestHandler
-	TakesTurns   bool   // long computations of Query take turns with those of requests
-	Post         bool   // the handler answers any method, POST too
-	MaxURI       int    // longest address of what is no list; 0 for that of pages
-	Name         string // in metrics: the same for all paths of one thing
-	endpoint     int    // position in Server.endpoints
+	TakesTurns   bool          // long computations of Query take turns with those of requests
+
+	// Of what is no list.
+	Answer   func(*fasthttp.RequestCtx) error          // returns the error to answer with
+	Fault    func(ctx *fasthttp.RequestCtx, err error) // that of its surface
+	Gates    []*wire.Gate                              // whose slots it takes one after the other
+	Identify *Mount                                    // by whose rules clients identify themselves, nil for nobody
+	Post     bool                                      // any method is answered, POST too
+	MaxURI   int                                       // longest address; 0 for that of pages
+
+	Name     string // in metrics: the same for all paths of one thing
+	endpoint int    // position in Server.endpoints
 }
 
 // Routes are what a server answers.
 type Routes struct {
 	state         *state.State
 	identifiers   *Identifiers
-	answer        func(ctx *fasthttp.RequestCtx, to *Route) // of lists
-	routers       map[string]*router.Router                 // by what trunkOf returns
+	admission     *Admission
+	answer        func(ctx *fasthttp.RequestCtx, to *Route) error // of lists
+	routers       map[string]*router.Router                       // by what trunkOf returns
 	Mounts        []*Mount
 	RecordSources []*RecordSource
 	Endpoints     []string // names of endpoints in metrics
@@ -145,28 +164,44 @@ func (r *Routes) endpointOf(name string) int {
 func (r *Routes) Add(m *Mount, path string, to Route) {
 	to.Mount, to.endpoint = m, r.endpointOf(to.Name)
 	path = m.Prefix + path
-	handler := func(ctx *fasthttp.RequestCtx) {
-		LogOf(ctx).noteRoute(&to)
-		r.answer(ctx, &to)
-	}
+	answer := r.answer
 	if to.List == nil {
-		handler = func(ctx *fasthttp.RequestCtx) {
-			LogOf(ctx).noteRoute(&to)
-			switch {
-			case to.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > cmp.Or(to.MaxURI, maxPageURI):
-				r.state.AnswerError(ctx, reply.ErrURITooLong)
-			case !r.Identified(ctx, path):
-			case !to.Post && !ctx.IsGet() && !ctx.IsHead():
-				r.state.AnswerError(ctx, reply.ErrMethodNotAllowed)
-			default:
-				to.Handler(ctx)
+		answer = func(ctx *fasthttp.RequestCtx, to *Route) error { return r.answerOther(ctx, to, path) }
+	}
+	r.handle(path, func(ctx *fasthttp.RequestCtx) {
+		LogOf(ctx).noteRoute(&to)
+		if err := answer(ctx, &to); err != nil {
+			r.admission.AnswerFailed(ctx, err)
+			if to.Fault != nil {
+				to.Fault(ctx, err) // also where the path is written in another way than that of the surface
 			}
 		}
-	}
-	r.handle(path, handler)
+	})
 	if to.RecordSource == nil && !strings.HasSuffix(path, Wildcard) { // see nearestPath
 		m.Paths = append(m.Paths, path)
 	}
+}
+
+// answerOther answers a request for what is no list.
+func (r *Routes) answerOther(ctx *fasthttp.RequestCtx, to *Route, path string) error {
+	if to.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > cmp.Or(to.MaxURI, maxPageURI) {
+		return reply.ErrURITooLong
+	}
+	if err := r.Identify(ctx, path); err != nil {
+		return err
+	}
+	if !to.Post && !ctx.IsGet() && !ctx.IsHead() {
+		return reply.ErrMethodNotAllowed
+	}
+	if to.Identify != nil {
+		if err := r.identifiers.Check(ctx, to.Identify, contract.QueryIdentifier(ctx.URI().QueryString())); err != nil {
+			return err
+		}
+	}
+	if to.Gates == nil {
+		return to.Answer(ctx)
+	}
+	return r.admission.Pass(func() error { return to.Answer(ctx) }, to.Gates...)
 }
 
 // maxPageURI is the longest accepted address of what is no list. A page repeats its address in its

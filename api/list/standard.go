@@ -21,12 +21,13 @@ import (
 // most 2,048 characters.
 const maxStandardURI = 8 << 10
 
-// Standard serves lists in the form of a standard, such as OData.
+// Standard serves lists in the form of a standard, such as OData, at the root only.
 type Standard struct {
 	Lists   *Lists
 	Mount   *Mount // of the lists in HAPI names
 	Root    string // the path of the service, which begins those of all its documents
 	Private bool   // whether clients must identify themselves
+	Prepare func() // is called once the routes of lists are registered
 	Answer  func(ctx *fasthttp.RequestCtx) error
 	FaultOf func(err error) *reply.Fault // nil for an error that is as with lists
 	Fields  []string                     // header fields of all documents: names and values
@@ -35,29 +36,18 @@ type Standard struct {
 	FaultTexts [3]string // before the code of an error, before its text, and at the end
 }
 
-// AddRoutes registers paths of the service, at the root only. Errors below above are in its form.
-func (s *Standard) AddRoutes(above string, paths ...string) {
-	routes := &s.Lists.Routes
-	for _, path := range paths {
-		routes.Add(routes.Mounts[0], path, Route{Name: s.Root, Handler: s.handle, MaxURI: maxStandardURI})
-	}
-	form := state.FaultForm{Root: strings.TrimSuffix(above, "/"), Write: s.write}
-	s.Lists.State.FaultForms = append(s.Lists.State.FaultForms, form)
-}
-
-// handle answers a request. Headers, pace and counts of refusals are those of lists.
-func (s *Standard) handle(ctx *fasthttp.RequestCtx) {
-	var err error
+// Surface is the standard at some paths, the first part of which begins all of its own.
+func (s *Standard) Surface(above string, paths ...string) Surface {
+	to := Route{Name: s.Root, Answer: s.Answer, Fault: s.write, MaxURI: maxStandardURI}
 	if s.Private {
-		err = s.Lists.Identifiers.Check(ctx, s.Mount, contract.QueryIdentifier(ctx.URI().QueryString()))
+		to.Identify = s.Mount
 	}
-	if err == nil {
-		err = s.Answer(ctx)
-	}
-	if err != nil {
-		s.Lists.Admission.AnswerFailed(ctx, err)
-		s.write(ctx, err) // also where the address is written in another way than Root
-	}
+	return Surface{Root: above, Fault: s.write, AtRoot: true, Add: func(m *Mount) {
+		s.Prepare()
+		for _, path := range paths {
+			s.Lists.Routes.Add(m, path, to)
+		}
+	}}
 }
 
 // write writes an error in the form of the standard.
@@ -95,8 +85,8 @@ func (s *Standard) Within(snapshot string, do func(v *state.Served) error) error
 }
 
 // Send answers with a document.
-func (s *Standard) Send(ctx *fasthttp.RequestCtx, contentType string, body []byte) {
-	s.Lists.Pages.SendPage(ctx, s.Head(contentType), body)
+func (s *Standard) Send(ctx *fasthttp.RequestCtx, contentType string, body []byte) error {
+	return s.Lists.Pages.SendPage(ctx, s.Head(contentType), body)
 }
 
 // Head is the head of a document.

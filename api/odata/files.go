@@ -46,11 +46,11 @@ func (s *Service) answerFile(ctx *fasthttp.RequestCtx, name string) error {
 		}
 		body, contentType = connection(base, of), "text/x-ms-odc; charset=utf-8"
 	}
-	s.lists.Send(ctx, contentType, body)
+	err := s.lists.Send(ctx, contentType, body)
 	h := &ctx.Response.Header
 	h.SetCanonical(reply.NameDisposition, fmt.Appendf(nil, "attachment; filename=%q", name))
 	s.lists.SetPolicy(h, false)
-	return nil
+	return err
 }
 
 //go:embed connection.odc

@@ -16,7 +16,7 @@ const Root = contract.ODataRoot
 
 // above begins the paths that are routed here: one with and one without a slash at its end could
 // not both have a route.
-const above = "/odata/"
+const above = "/odata"
 
 // Answers say 4.0, whatever version the client has: they are the same in 4.0 and 4.01, and so one
 // cached answer serves clients that take no other. Requests may be written in either.
@@ -33,20 +33,14 @@ type Service struct {
 	docs  [2]func() *list.PageContent // $metadata in XML and JSON
 }
 
-// New returns a service for lists whose routes are registered.
+// New returns a service for lists.
 func New(l *list.Lists) *Service {
 	s := new(Service)
 	s.lists = &list.Standard{
 		Lists: l, Mount: l.Routes.MountIn(contract.HAPINames), Root: Root, Private: l.State.Options.ODataIdentifier,
-		Answer: s.answer, FaultOf: faultOf, Fields: []string{headerVersion, version},
+		Prepare: s.addSets, Answer: s.answer, FaultOf: faultOf, Fields: []string{headerVersion, version},
 		FaultType: form{}.contentType(), FaultTexts: [3]string{`{"error":{"code":`, `,"message":`, "}}"},
 	}
-	endpoints := contract.EndpointsIn(contract.HAPINames)
-	for i := range endpoints {
-		key := list.ListKey{Endpoint: &endpoints[i], Kind: contract.Rows}
-		s.sets = append(s.sets, listSet(s.lists.Mount.Lists[key]))
-	}
-	s.sets = append(s.sets, s.computedSets()...)
 	s.docs = [2]func() *list.PageContent{
 		list.MadeOnce(func() ([]byte, error) { return metadataXML(s.sets) }),
 		list.MadeOnce(func() ([]byte, error) { return metadataJSON(s.sets) }),
@@ -54,8 +48,18 @@ func New(l *list.Lists) *Service {
 	return s
 }
 
-// AddRoutes registers the paths of the service.
-func (s *Service) AddRoutes() { s.lists.AddRoutes(above, above+list.Wildcard) }
+// Surface is the service as one of a server.
+func (s *Service) Surface() list.Surface { return s.lists.Surface(above, above+"/"+list.Wildcard) }
+
+// addSets adds the sets of lists, and those that are computed.
+func (s *Service) addSets() {
+	endpoints := contract.EndpointsIn(contract.HAPINames)
+	for i := range endpoints {
+		key := list.ListKey{Endpoint: &endpoints[i], Kind: contract.Rows}
+		s.sets = append(s.sets, listSet(s.lists.Mount.Lists[key]))
+	}
+	s.sets = append(s.sets, s.computedSets()...)
+}
 
 func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	if most := string(ctx.Request.Header.Peek(headerMaximum)); most != "" && !strings.HasPrefix(most, "4.") {
@@ -143,11 +147,11 @@ func (s *Service) answerMetadata(ctx *fasthttp.RequestCtx) error {
 	if !o.form.xml {
 		at, contentType = 1, contract.JSONType
 	}
-	s.lists.Lists.Pages.SendContent(ctx, s.lists.Head(contentType), s.docs[at]())
+	err = s.lists.Lists.Pages.SendContent(ctx, s.lists.Head(contentType), s.docs[at]())
 	if !o.form.xml && !o.form.byName {
 		s.lists.SetPolicy(&ctx.Response.Header, true)
 	}
-	return nil
+	return err
 }
 
 // answerDocument answers with the service document.
@@ -160,9 +164,9 @@ func (s *Service) answerDocument(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	s.lists.Send(ctx, o.form.contentType(), body)
+	err = s.lists.Send(ctx, o.form.contentType(), body)
 	s.lists.SetPolicy(&ctx.Response.Header, o.varies())
-	return nil
+	return err
 }
 
 // varies reports whether the answer depends on Accept or Prefer.

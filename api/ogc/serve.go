@@ -47,25 +47,30 @@ type Service struct {
 	collections []*collection
 }
 
-// New returns a service for lists whose routes are registered.
+// New returns a service for lists.
 func New(l *list.Lists) *Service {
 	s := &Service{boundaries: l.State.Options.Boundaries}
 	s.lists = &list.Standard{
 		Lists: l, Mount: l.Routes.MountIn(contract.HAPINames), Root: Root, Private: l.State.Options.OGCIdentifier,
-		Answer: s.answer, FaultOf: faultOf, FaultType: jsonType,
+		Prepare: s.addCollections, Answer: s.answer, FaultOf: faultOf, FaultType: jsonType,
 		FaultTexts: [3]string{`{"code":`, `,"description":`, "}"},
 	}
+	return s
+}
+
+// Surface is the service as one of a server.
+func (s *Service) Surface() list.Surface {
+	above := strings.TrimSuffix(Root, "/")
+	return s.lists.Surface(above, above, Root+list.Wildcard)
+}
+
+// addCollections adds those of lists, and of areas.
+func (s *Service) addCollections() {
 	s.addLists()
 	if s.boundaries != nil {
 		s.version = versionOf(s.boundaries)
 		s.addAreas()
 	}
-	return s
-}
-
-// AddRoutes registers the paths of the service.
-func (s *Service) AddRoutes() {
-	s.lists.AddRoutes(Root, strings.TrimSuffix(Root, "/"), Root+list.Wildcard)
 }
 
 // link is a link as JSON has it.
@@ -232,9 +237,9 @@ func (a *request) sendBody(body []byte, contentType string, p page) error {
 		}
 		contentType = htmlType
 	}
-	a.service.lists.Send(a.ctx, contentType, body)
+	err := a.service.lists.Send(a.ctx, contentType, body)
 	a.policy(&a.ctx.Response.Header)
-	return nil
+	return err
 }
 
 // policy sets what caches may do with an answer.

@@ -18,6 +18,14 @@ type Fault struct {
 	Text   string
 	Code   string // for answers that have one; empty for the name of the status
 	Wait   string // seconds after which a request may succeed; empty if that is not known
+	Hint   string // what to do instead, in a header field; may be empty
+}
+
+// WithHint is the same error with a hint.
+func (f *Fault) WithHint(hint string) *Fault {
+	other := *f
+	other.Hint = hint
+	return &other
 }
 
 func (f *Fault) Error() string { return f.Text }

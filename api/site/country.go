@@ -215,8 +215,7 @@ func (p pages) answerWorkbook(
 		p.Site.State.LogFault(CountryPath, err)
 		return err
 	}
-	p.Site.sendFile(ctx, head, book.Bytes(), "attachment", "hdqs-"+at.Code+"-"+v.Date+".xlsx")
-	return nil
+	return p.Site.sendFile(ctx, head, book.Bytes(), "attachment", "hdqs-"+at.Code+"-"+v.Date+".xlsx")
 }
 
 // aboutBook says in a workbook where it is from.

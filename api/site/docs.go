@@ -82,12 +82,13 @@ func (s *Site) english(m *list.Mount) pages { return pages{s, place{m, lang.All(
 
 // add registers a path below the place. What is at it is made for each request.
 func (p pages) add(path, name string, answer func(*fasthttp.RequestCtx) error, before ...*wire.Gate) {
-	p.route(path, name, p.Site.Lists.Admission.Limited(answer, before...))
+	p.route(path, name, answer, p.Site.Lists.Admission.OfPages(before...)...)
 }
 
-// route registers the handler of a path below the place.
-func (p pages) route(path, name string, handler fasthttp.RequestHandler) {
-	p.Site.Lists.Routes.Add(p.at.Mount, p.at.Path+path, list.Route{Name: name, Handler: handler})
+// route registers a path below the place.
+func (p pages) route(path, name string, answer func(*fasthttp.RequestCtx) error, gates ...*wire.Gate) {
+	to := list.Route{Name: name, Answer: answer, Gates: gates}
+	p.Site.Lists.Routes.Add(p.at.Mount, p.at.Path+path, to)
 }
 
 // RootOf is the prefix of the pages of a path: that of its mount and its language.
@@ -286,25 +287,27 @@ type reference struct {
 	all   func() []*endpointDocs
 }
 
-// searched returns a handler that answers searches, and other requests with the index.
-func (r reference) searched(index fasthttp.RequestHandler) fasthttp.RequestHandler {
+// answer is what answers a request.
+type answer = func(*fasthttp.RequestCtx) error
+
+// searched answers searches, and other requests with the index.
+func (r reference) searched(index answer) answer {
 	lists := r.pages.Site.Lists
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.PageKey, lists.Pages.Fields()...)
-	return func(ctx *fasthttp.RequestCtx) {
+	return func(ctx *fasthttp.RequestCtx) error {
 		query, err := url.ParseQuery(string(ctx.URI().QueryString()))
 		text := strings.Join(strings.Fields(strings.ToValidUTF8(query.Get("q"), "\ufffd")), " ")
 		if err != nil || text == "" {
-			index(ctx)
-			return
+			return index(ctx)
 		}
-		lists.Admission.Limited(func(ctx *fasthttp.RequestCtx) error {
+		return lists.Admission.Pass(func() error {
 			data := newDocsIndex(r.pages.at.Mount, nil)
 			data.Title, data.Search = "Search: "+text, text
 			if data.TooLong = len(text) > maxSearch; !data.TooLong {
 				data.Found = search(r.all(), text)
 			}
 			return r.pages.answerPage(ctx, "docs.html", data, &head)
-		})(ctx)
+		}, lists.Admission.Gate)
 	}
 }
 

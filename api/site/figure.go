@@ -104,16 +104,16 @@ func (s *Site) kept(
 			s.drawn.put(key, body)
 		}
 	}
-	s.sendFile(ctx, &f.head, body, "inline", name+"-"+v.Date+"."+f.kind)
-	return nil
+	return s.sendFile(ctx, &f.head, body, "inline", name+"-"+v.Date+"."+f.kind)
 }
 
 // sendFile sends a file with the name under which a browser saves it.
-func (s *Site) sendFile(ctx *fasthttp.RequestCtx, head *list.PageHead, body []byte, disposition, name string) {
-	s.Lists.Pages.SendPage(ctx, head, body)
+func (s *Site) sendFile(ctx *fasthttp.RequestCtx, head *list.PageHead, body []byte, disposition, name string) error {
+	err := s.Lists.Pages.SendPage(ctx, head, body)
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
 		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(disposition+`; filename="`+name+`"`))
 	}
+	return err
 }
 
 // noFigure is the error of a page without a figure.

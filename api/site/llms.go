@@ -89,9 +89,9 @@ func (s *Site) addTexts(m *list.Mount) {
 			}
 			return text
 		})
-		s.Lists.Routes.Add(m, path, list.Route{Name: path, Handler: func(ctx *fasthttp.RequestCtx) {
+		s.Lists.Routes.Add(m, path, list.Route{Name: path, Answer: func(ctx *fasthttp.RequestCtx) error {
 			base := []byte(escapedXML(s.Lists.Pages.BaseOf(ctx)))
-			s.Lists.Pages.SendPage(ctx, &head, bytes.ReplaceAll(made(), []byte(here), base))
+			return s.Lists.Pages.SendPage(ctx, &head, bytes.ReplaceAll(made(), []byte(here), base))
 		}})
 	}
 	add(LlmsPath, textType, llmsText)

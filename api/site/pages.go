@@ -285,20 +285,20 @@ type barePage struct {
 	Header, EncodePath string
 }
 
-// fixed returns the handler of a page. It sends the page in the coding that the client prefers.
-func (s *Site) fixed(m *list.Mount, page *fixedPage) fasthttp.RequestHandler {
+// fixed answers with a page in the coding that the client prefers.
+func (s *Site) fixed(m *list.Mount, page *fixedPage) answer {
 	head := list.NewPageHead(page.contentType, page.policy, reply.PageKey, s.Lists.Pages.Fields()...)
 	if page.name != DocsPath {
-		return func(ctx *fasthttp.RequestCtx) { s.Lists.Pages.SendContent(ctx, &head, page.content()) }
+		return func(ctx *fasthttp.RequestCtx) error { return s.Lists.Pages.SendContent(ctx, &head, page.content()) }
 	}
 	head.Key = reply.LandingKey // it shows the snapshot
-	return func(ctx *fasthttp.RequestCtx) {
+	return func(ctx *fasthttp.RequestCtx) error {
 		content := page.content
 		if served := s.State.Snapshots.Acquire(); served != nil {
 			content = served.Keep(docsKey{m}, func() any { return newDocs(m, served.Bound) }).(func() *list.PageContent)
 			served.Release(s.State.Log)
 		}
-		s.Lists.Pages.SendContent(ctx, &head, content())
+		return s.Lists.Pages.SendContent(ctx, &head, content())
 	}
 }
 
@@ -306,19 +306,18 @@ func (s *Site) fixed(m *list.Mount, page *fixedPage) fasthttp.RequestHandler {
 func (s *Site) AddPages(m *list.Mount) {
 	docs := reference{s.english(m), sync.OnceValue(func() []*endpointDocs { return docsOf(m) })}
 	for _, page := range fixedPages(m) {
-		handler := s.fixed(m, page)
+		answer := s.fixed(m, page)
 		if page.name == DocsPath {
-			handler = docs.searched(handler)
+			answer = docs.searched(answer)
 		}
 		for _, path := range page.paths {
-			s.Lists.Routes.Add(m, path, list.Route{Handler: handler, Name: page.name})
+			s.Lists.Routes.Add(m, path, list.Route{Answer: answer, Name: page.name})
 		}
 	}
 	docs.add()
 	s.addSources(m)
 	s.addTexts(m)
 	s.addAssets(m)
-	s.Files.AddBulk(m)
 	for _, l := range lang.All() {
 		p := pages{s, place{m, l}}
 		p.addLanding()
@@ -387,8 +386,7 @@ func (s *Site) sendMade(ctx *fasthttp.RequestCtx, head *list.PageHead, name stri
 		s.State.LogFault(name, err)
 		return err
 	}
-	s.Lists.Pages.SendPage(ctx, head, page)
-	return nil
+	return s.Lists.Pages.SendPage(ctx, head, page)
 }
 
 // assetContents are made once for all servers of the process, each when it is first requested.
@@ -409,8 +407,8 @@ func (s *Site) addAssets(m *list.Mount) {
 	for i := range assets {
 		a := &assets[i]
 		head := list.NewPageHead(a.Type, reply.DataPolicy, reply.PageKey, fields...)
-		s.Lists.Routes.Add(m, a.Path, list.Route{Name: "/static", Handler: func(ctx *fasthttp.RequestCtx) {
-			s.Lists.Pages.SendContent(ctx, &head, contents[i]())
+		s.Lists.Routes.Add(m, a.Path, list.Route{Name: "/static", Answer: func(ctx *fasthttp.RequestCtx) error {
+			return s.Lists.Pages.SendContent(ctx, &head, contents[i]())
 		}})
 	}
 }

@@ -162,16 +162,17 @@ func (p pages) addSearch() {
 	add(suggestPath, func(ctx *fasthttp.RequestCtx, q find.Query) error {
 		q.Limit, q.Brief = suggested, true
 		found, err := p.find(q)
-		if err == nil {
-			for i := range found.Results {
-				found.Results[i].Kind = p.at.T(found.Results[i].Kind) // which the field shows
-			}
-			p.Site.Lists.Pages.SendPage(ctx, &json, found.JSON())
+		if err != nil {
+			return err
 		}
-		return err
+		for i := range found.Results {
+			found.Results[i].Kind = p.at.T(found.Results[i].Kind) // which the field shows
+		}
+		return p.Site.Lists.Pages.SendPage(ctx, &json, found.JSON())
 	})
-	p.route(strings.TrimSuffix(BrowsePath, "/"), "/", func(ctx *fasthttp.RequestCtx) {
+	p.route(strings.TrimSuffix(BrowsePath, "/"), "/", func(ctx *fasthttp.RequestCtx) error {
 		reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, p.at.root()+"/#lists")
+		return nil
 	})
 }
 
@@ -217,11 +218,11 @@ func (s *Site) WantsPage(ctx *fasthttp.RequestCtx, sent string) bool {
 
 // AnswerMissing answers a person's request for a path that nothing is at: with a search for the
 // words of the path, and the nearest path.
-func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) {
+func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) error {
 	p := s.pagesAt(sent)
 	fields := []string{"Cache-Control", reply.NoStore, "Vary", "Accept"}
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey, fields...)
-	s.Lists.Admission.Limited(func(ctx *fasthttp.RequestCtx) error {
+	return s.Lists.Admission.Pass(func() error {
 		page := searchPage{pageHead: p.at.head(p.at.T("Not found"), ""), Missing: true, Near: near}
 		q := find.Query{Text: missingWords(sent[len(p.at.Prefix):]), Limit: foundMissing, Brief: true}
 		if found, err := p.find(q); err == nil { // without a snapshot too, there is a page
@@ -232,7 +233,7 @@ func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) {
 			ctx.SetStatusCode(fasthttp.StatusNotFound)
 		}
 		return err
-	})(ctx)
+	}, s.Lists.Admission.Gate)
 }
 
 // missingWords are the words of a path, of its last part that has some.

@@ -34,13 +34,13 @@ const bodyVersion = `{"api_version":"` + contract.InterfaceVersion +
 
 // AnswerEncode makes an application identifier. Its answer contains an e-mail address, so no cache
 // may store it.
-func (s *Site) AnswerEncode(ctx *fasthttp.RequestCtx) {
+func (s *Site) AnswerEncode(ctx *fasthttp.RequestCtx) error {
 	identifier, issues := contract.EncodeQuery(ctx.URI().QueryString())
 	if issues != nil {
-		s.State.AnswerError(ctx, &contract.Invalid{Issues: issues})
-		return
+		return &contract.Invalid{Issues: issues}
 	}
 	reply.FaultHead.Begin(ctx)
 	s.State.SetSnapshot(&ctx.Response.Header)
 	ctx.SetBody(append(render.AppendJSONText([]byte(`{"encoded_app_identifier":`), identifier), '}'))
+	return nil
 }

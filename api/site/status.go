@@ -90,14 +90,13 @@ func (p pages) addStatus() {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey,
 		"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding")
 	kept := new(statusPage)
-	p.route(StatusPath, StatusPath, func(ctx *fasthttp.RequestCtx) {
+	p.route(StatusPath, StatusPath, func(ctx *fasthttp.RequestCtx) error {
 		made, err := p.statusContent(kept)
 		if err != nil {
 			p.Site.State.LogFault(StatusPath, err)
-			p.Site.State.AnswerError(ctx, err)
-			return
+			return err
 		}
-		p.Site.Lists.Pages.SendContent(ctx, &head, made)
+		return p.Site.Lists.Pages.SendContent(ctx, &head, made)
 	})
 }
 

@@ -75,6 +75,9 @@ func (s *State) AnswerError(ctx *fasthttp.RequestCtx, err error) {
 	case reply.WaitOf(err) != "":
 		h.SetCanonical(reply.NameRetryAfter, []byte(reply.WaitOf(err)))
 	}
+	if fault, is := errors.AsType[*reply.Fault](err); is && fault.Hint != "" {
+		h.SetCanonical(reply.NameHint, []byte(fault.Hint))
+	}
 }
 
 // SetPageKeys sends the purge keys of a page.
