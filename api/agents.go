@@ -56,7 +56,9 @@ func (s *Server) addAgents(m *list.Mount) {
 		wire.Charge(ctx, len(ctx.Response.Body()))
 		return nil
 	}
-	s.Lists.Routes.Add(m, mcp.Path, list.Route{Name: mcp.Path, Post: true, Answer: func(ctx *fasthttp.RequestCtx) error {
+	s.Lists.Routes.Add(m, mcp.Path, list.Route{Name: mcp.Path, Post: true, Answer: func(
+		ctx *fasthttp.RequestCtx,
+	) error {
 		h := &ctx.Request.Header
 		if why := mcp.Foreign(string(h.Host()), string(h.Peek("Origin")), s.State.Options.BaseURL); why != "" {
 			return &reply.Fault{Status: fasthttp.StatusForbidden, Text: "Forbidden: " + why}

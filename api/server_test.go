@@ -83,8 +83,8 @@ func TestLongestRequest(t *testing.T) {
 	}
 	for _, length := range []int{maxURI, readBuffer - 20, readBuffer, 200 << 10} {
 		long := listTarget + "&x=" + strings.Repeat("y", length)
-		got := ask(t, address, "GET", long, nil)
-		if got.Status != 414 || string(got.Body) != errorBody(reply.ErrURITooLong) {
+		want := errorBody(reply.ErrURITooLong)
+		if got := ask(t, address, "GET", long, nil); got.Status != 414 || string(got.Body) != want {
 			t.Errorf("URI of %d bytes: %d %.100s", len(long), got.Status, got.Body)
 		}
 	}

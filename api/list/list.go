@@ -262,12 +262,13 @@ func (s *Lists) render(a *Reply) (own Finished, err error) {
 		h.SetContentEncoding(a.Coding.String())
 		a.sendBody(&own, true, true, a.appendCoded)
 	default:
-		a.sendBody(&own, a.Page.Rows >= manyRows, false, func(dst []byte) []byte {
-			return a.Scratch.Append(dst, a.List)
-		})
+		a.sendBody(&own, a.Page.Rows >= manyRows, false, a.appendRows)
 	}
 	return own, nil
 }
+
+// appendRows renders the rows of the page.
+func (a *Reply) appendRows(dst []byte) []byte { return a.Append(dst, a.List) }
 
 // provisionalOnPage are the months of provisional rows of the page.
 func (a *Reply) provisionalOnPage() (months uint64) {

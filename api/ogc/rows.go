@@ -33,7 +33,7 @@ func (a *request) answerItems(c *collection) error {
 		v.Write = func(_ []byte, sc *list.Scratch, l *state.BoundList) []byte {
 			rows, total := sc.Page.Rows, sc.Page.Total
 			p := a.pageOf(c, a.pageLinks(o, rows, total, l.ShortVersion()), captionOf(rows, total))
-			return a.rendered(p.addRows(sc, l))
+			return p.addRows(sc, l).html(a.base)
 		}
 	}
 	return a.answerRows(c, v, o, o.limit)
@@ -55,7 +55,7 @@ func (a *request) answerItem(c *collection, id string) error {
 	v.Key = fmt.Appendf(nil, "ogc 1 %s %s %v %v item", a.base, c.id, a.html, a.named)
 	v.Write = func(_ []byte, sc *list.Scratch, l *state.BoundList) []byte {
 		if a.html {
-			return a.rendered(a.pageOf(c, a.itemLinks(c), captionOfOne).addRows(sc, l))
+			return a.pageOf(c, a.itemLinks(c), captionOfOne).addRows(sc, l).html(a.base)
 		}
 		return withLinks(appendRows(nil, v, sc, l), a.itemLinks(c))
 	}
@@ -155,9 +155,9 @@ func (p *page) addRows(sc *list.Scratch, l *state.BoundList) *page {
 	return p
 }
 
-// rendered is a page of features as HTML.
-func (a *request) rendered(p *page) []byte {
-	body, err := p.render(nil, a.base)
+// html is a page of features as HTML.
+func (p *page) html(home string) []byte {
+	body, err := p.render(nil, home)
 	if err != nil {
 		panic(err) // the template is ours
 	}
