@@ -207,8 +207,8 @@ func (s *Server) surfaces() []list.Surface {
 		{Add: s.addLists},
 		{Add: s.Site.AddPages},
 		{Add: s.Files.AddBulk},
-		odata.New(s.Lists).Surface(),
-		ogc.New(s.Lists).Surface(),
+		odata.Surface(s.Lists),
+		ogc.Surface(s.Lists),
 	}
 	if s.State.Options.Agents {
 		all = append(all, list.Surface{Add: s.addAgents, AtRoot: true})

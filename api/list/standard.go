@@ -74,6 +74,22 @@ func (s *Standard) Computed(snapshot string, answer func(v *state.Served) error)
 	return admission.Pass(func() error { return s.Within(snapshot, answer) }, admission.Computed, admission.Slow)
 }
 
+// AnswerRows answers with rows of a list, through a view.
+func (s *Standard) AnswerRows(ctx *fasthttp.RequestCtx, to Route, query []byte, v *View) error {
+	to.Public = true // the route of the standard asks for identifiers
+	return s.Lists.Answer(ctx, &to, query, v)
+}
+
+// Once is what is made of a snapshot once, by a key.
+func (s *Standard) Once(v *state.Served, key any, make func() (any, error)) (any, error) {
+	return MadeOf(s.Lists, v, key, make)
+}
+
+// Described does work that takes long and needs no snapshot, with the slot for it.
+func (s *Standard) Described(work func() error) error {
+	return s.Lists.Admission.Pass(work, s.Lists.Admission.Slow)
+}
+
 // Within does something with a snapshot, of which an empty id is the current one.
 func (s *Standard) Within(snapshot string, do func(v *state.Served) error) error {
 	v, err := s.Lists.State.Snapshots.AcquireFor(snapshot)
@@ -86,11 +102,23 @@ func (s *Standard) Within(snapshot string, do func(v *state.Served) error) error
 
 // Send answers with a document.
 func (s *Standard) Send(ctx *fasthttp.RequestCtx, contentType string, body []byte) error {
-	return s.Lists.Pages.SendPage(ctx, s.Head(contentType), body)
+	return s.Lists.Pages.SendPage(ctx, s.head(contentType), body)
 }
 
-// Head is the head of a document.
-func (s *Standard) Head(contentType string) *PageHead {
+// SendContent answers with a document that is kept in each coding.
+func (s *Standard) SendContent(ctx *fasthttp.RequestCtx, contentType string, c *PageContent) error {
+	return s.Lists.Pages.SendContent(ctx, s.head(contentType), c)
+}
+
+// SendPieces is Pages.SendPieces for a document.
+func (s *Standard) SendPieces(
+	ctx *fasthttp.RequestCtx, contentType string, meaning []byte, of int, piece func(dst []byte, i int) []byte,
+) error {
+	return s.Lists.Pages.SendPieces(ctx, s.head(contentType), meaning, of, piece)
+}
+
+// head is the head of a document.
+func (s *Standard) head(contentType string) *PageHead {
 	head := NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, append(s.Lists.Pages.Fields(), s.Fields...)...)
 	return &head
 }

@@ -209,14 +209,14 @@ func (s *Service) sumSet(of *sum) *set {
 
 // tableOf is the table of a set, made once a snapshot.
 func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
-	return list.MadeOf(s.lists.Lists, v, of, func() (*table, error) {
+	made, err := s.lists.Once(v, of, func() (any, error) {
 		t := &table{of: of, columns: make([]column, len(of.Properties)-1)}
 		for i := range t.columns {
 			t.columns[i].seen = map[string]uint32{}
 		}
 		for i := range of.made {
 			q := &of.made[i]
-			to := s.lists.Mount.Lists[list.ListKey{Endpoint: q.ask.Endpoint(), Kind: q.ask.Plan().Kind}]
+			to := s.routes[list.ListKey{Endpoint: q.ask.Endpoint(), Kind: q.ask.Plan().Kind}]
 			err := s.lists.QueryAll(v, &to, q.ask, func(found list.Valued) { t.add(q, found) })
 			if err != nil {
 				return nil, err
@@ -227,6 +227,8 @@ func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
 		}
 		return t, nil
 	})
+	t, _ := made.(*table)
+	return t, err
 }
 
 // answerComputed answers with records of a set that is computed.
@@ -289,11 +291,11 @@ func (a *request) send(found *records, state string) error {
 		contentType, pieces = "text/plain", 1
 		piece = func(dst []byte, _ int) []byte { return strconv.AppendInt(dst, int64(found.total), 10) }
 	}
-	err := a.service.lists.Lists.Pages.SendPieces(a.ctx, a.service.lists.Head(contentType),
+	err := a.service.sender.SendPieces(a.ctx, contentType,
 		append(a.meaning(), state...), pieces, piece)
 	h := &a.ctx.Response.Header
 	h.SetCanonical(reply.NameSnapshot, []byte(state))
-	a.service.lists.SetPolicy(h, a.varies())
+	a.service.sender.SetPolicy(h, a.varies())
 	if a.preferred {
 		h.Set("Preference-Applied", "odata.maxpagesize="+strconv.Itoa(a.pageSize))
 	}

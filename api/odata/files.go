@@ -30,7 +30,7 @@ func (s *Service) answerFile(ctx *fasthttp.RequestCtx, name string) error {
 	if _, err := readOptions(ctx, nil); err != nil {
 		return err
 	}
-	base := s.lists.BaseOf(ctx)
+	base := s.sender.BaseOf(ctx)
 	body, contentType := []byte(nil), contract.JSONType
 	if name == connectionFile {
 		details := map[string]any{"protocol": "odata", "address": map[string]string{"url": base}}
@@ -46,10 +46,10 @@ func (s *Service) answerFile(ctx *fasthttp.RequestCtx, name string) error {
 		}
 		body, contentType = connection(base, of), "text/x-ms-odc; charset=utf-8"
 	}
-	err := s.lists.Send(ctx, contentType, body)
+	err := s.sender.Send(ctx, contentType, body)
 	h := &ctx.Response.Header
 	h.SetCanonical(reply.NameDisposition, fmt.Appendf(nil, "attachment; filename=%q", name))
-	s.lists.SetPolicy(h, false)
+	s.sender.SetPolicy(h, false)
 	return err
 }
 

@@ -59,9 +59,7 @@ func (a *request) answerRows() error {
 		v.Write = a.writeRows
 	}
 	query := fmt.Appendf(nil, "limit=%d&offset=%d", limit, offset)
-	to := a.of.list
-	to.Public = true
-	return a.service.lists.Lists.Answer(a.ctx, &to, query, v)
+	return a.service.lists.AnswerRows(a.ctx, a.of.list, query, v)
 }
 
 // meaning is what the answer depends on besides the table and the page.
@@ -81,7 +79,7 @@ func (a *request) finish(h *fasthttp.ResponseHeader) {
 	if a.preferred {
 		h.Set("Preference-Applied", "odata.maxpagesize="+strconv.Itoa(a.pageSize))
 	}
-	a.service.lists.SetPolicy(h, a.varies())
+	a.service.sender.SetPolicy(h, a.varies())
 }
 
 // around is the text around the rows of a page.

@@ -9,6 +9,7 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/render"
 	"hdqs/api/reply"
+	"hdqs/api/state"
 )
 
 // Root is the path of the service, and begins those of all its documents.
@@ -26,37 +27,58 @@ const (
 	headerMaximum = "OData-MaxVersion"
 )
 
-// Service answers OData requests from the lists of a server.
-type Service struct {
-	lists *list.Standard
-	sets  []*set
-	docs  [2]func() *list.PageContent // $metadata in XML and JSON
+// lists are what the service asks.
+type lists interface {
+	AnswerRows(ctx *fasthttp.RequestCtx, to list.Route, query []byte, v *list.View) error
+	RowOf(e *contract.Endpoint, key, missing string) (version string, row uint64, err error)
+	Computed(snapshot string, answer func(v *state.Served) error) error
+	QueryAll(v *state.Served, to *list.Route, q *contract.Question, read func(list.Valued)) error
+	Once(v *state.Served, key any, make func() (any, error)) (any, error)
 }
 
-// New returns a service for lists.
-func New(l *list.Lists) *Service {
-	s := new(Service)
-	s.lists = &list.Standard{
-		Lists: l, Mount: l.Routes.MountIn(contract.HAPINames), Root: Root, Private: l.State.Options.ODataIdentifier,
+// sender sends what is no rows of lists.
+type sender interface {
+	BaseOf(ctx *fasthttp.RequestCtx) string
+	Send(ctx *fasthttp.RequestCtx, contentType string, body []byte) error
+	SendContent(ctx *fasthttp.RequestCtx, contentType string, c *list.PageContent) error
+	SendPieces(
+		ctx *fasthttp.RequestCtx, contentType string, meaning []byte, of int, piece func(dst []byte, i int) []byte,
+	) error
+	SetPolicy(h *fasthttp.ResponseHeader, varies bool)
+}
+
+// Service answers OData requests from lists.
+type Service struct {
+	lists  lists
+	sender sender
+	routes map[list.ListKey]list.Route
+	sets   []*set
+	docs   [2]func() *list.PageContent // $metadata in XML and JSON
+}
+
+// Surface is the service of lists as a surface of a server.
+func Surface(l *list.Lists) list.Surface {
+	m := l.Routes.MountIn(contract.HAPINames)
+	s := &Service{routes: m.Lists}
+	of := &list.Standard{
+		Lists: l, Mount: m, Root: Root, Private: l.State.Options.ODataIdentifier,
 		Prepare: s.addSets, Answer: s.answer, FaultOf: faultOf, Fields: []string{headerVersion, version},
 		FaultType: form{}.contentType(), FaultTexts: [3]string{`{"error":{"code":`, `,"message":`, "}}"},
 	}
+	s.lists, s.sender = of, of
+	return of.Surface(above, above+"/"+list.Wildcard)
+}
+
+// addSets adds the sets of lists, and those that are computed.
+func (s *Service) addSets() {
 	s.docs = [2]func() *list.PageContent{
 		list.MadeOnce(func() ([]byte, error) { return metadataXML(s.sets) }),
 		list.MadeOnce(func() ([]byte, error) { return metadataJSON(s.sets) }),
 	}
-	return s
-}
-
-// Surface is the service as one of a server.
-func (s *Service) Surface() list.Surface { return s.lists.Surface(above, above+"/"+list.Wildcard) }
-
-// addSets adds the sets of lists, and those that are computed.
-func (s *Service) addSets() {
 	endpoints := contract.EndpointsIn(contract.HAPINames)
 	for i := range endpoints {
 		key := list.ListKey{Endpoint: &endpoints[i], Kind: contract.Rows}
-		s.sets = append(s.sets, listSet(s.lists.Mount.Lists[key]))
+		s.sets = append(s.sets, listSet(s.routes[key]))
 	}
 	s.sets = append(s.sets, s.computedSets()...)
 }
@@ -99,7 +121,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	a := &request{service: s, of: of, options: o, ctx: ctx, base: s.lists.BaseOf(ctx)}
+	a := &request{service: s, of: of, options: o, ctx: ctx, base: s.sender.BaseOf(ctx)}
 	a.link = a.base + of.Name + "?" + o.kept
 	switch key, isKey := keyIn(rest); {
 	case rest == "/$count":
@@ -147,9 +169,9 @@ func (s *Service) answerMetadata(ctx *fasthttp.RequestCtx) error {
 	if !o.form.xml {
 		at, contentType = 1, contract.JSONType
 	}
-	err = s.lists.Lists.Pages.SendContent(ctx, s.lists.Head(contentType), s.docs[at]())
+	err = s.sender.SendContent(ctx, contentType, s.docs[at]())
 	if !o.form.xml && !o.form.byName {
-		s.lists.SetPolicy(&ctx.Response.Header, true)
+		s.sender.SetPolicy(&ctx.Response.Header, true)
 	}
 	return err
 }
@@ -160,12 +182,12 @@ func (s *Service) answerDocument(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	body, err := serviceDocument(s.lists.BaseOf(ctx)+Root, o.form, s.sets)
+	body, err := serviceDocument(s.sender.BaseOf(ctx)+Root, o.form, s.sets)
 	if err != nil {
 		return err
 	}
-	err = s.lists.Send(ctx, o.form.contentType(), body)
-	s.lists.SetPolicy(&ctx.Response.Header, o.varies())
+	err = s.sender.Send(ctx, o.form.contentType(), body)
+	s.sender.SetPolicy(&ctx.Response.Header, o.varies())
 	return err
 }
 

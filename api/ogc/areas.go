@@ -57,10 +57,11 @@ func (a *request) answerAreas(c *collection, o *options) error {
 			"The boundaries were replaced. Begin again with the first page.")
 	}
 	return a.service.lists.Computed(snapshot, func(v *state.Served) error {
-		all, err := list.MadeOf(a.service.lists.Lists, v, c, func() ([]area, error) { return a.areasOf(v, c) })
+		made, err := a.service.lists.Once(v, c, func() (any, error) { return a.areasOf(v, c) })
 		if err != nil {
 			return err
 		}
+		all := made.([]area)
 		var rows []*area
 		total := 0
 		err = list.InTurns(a.ctx, func(pause func() error) error {
@@ -129,7 +130,7 @@ func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, 
 		return dst
 	}
 	meaning := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
-	err := a.service.lists.Lists.Pages.SendPieces(a.ctx, a.service.lists.Head(geoJSONType), meaning, pieces, piece)
+	err := a.service.sender.SendPieces(a.ctx, geoJSONType, meaning, pieces, piece)
 	a.policy(&a.ctx.Response.Header)
 	return err
 }

@@ -42,7 +42,7 @@ func (s *Service) addLists() {
 		}
 		about := cmp.Or(e.Note, "The rows of the list "+e.Contract().Name()+", with their places.")
 		c := &collection{id: e.SetName(), title: e.Summary, about: about, endpoint: e, level: ofList}
-		c.route = s.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}]
+		c.route = s.routes[list.ListKey{Endpoint: e, Kind: contract.Rows}]
 		for k := range e.Fields {
 			if f := &e.Fields[k]; f.Name != contract.LatField && f.Name != contract.LonField {
 				c.fields = append(c.fields, *f)
@@ -91,7 +91,7 @@ func (s *Service) addAreas() {
 		s.collections = append(s.collections, &plain)
 		for _, h := range contract.AllHeadlines() {
 			_, e := contract.HeadlineOf(h.Name, contract.HAPINames)
-			any := s.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Figures}]
+			any := s.routes[list.ListKey{Endpoint: e, Kind: contract.Figures}]
 			if level > 0 {
 				e = h.OfUnits(level, contract.HAPINames)
 			}

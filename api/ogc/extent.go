@@ -23,28 +23,33 @@ type span [6]any
 // spanOf is the span of a list, found once a snapshot. It is empty where that fails, which is
 // logged.
 func (a *request) spanOf(e *contract.Endpoint) (found span) {
-	has := func(measure string) bool { return e.HasField(measure[len("min:"):]) }
-	measures := slices.DeleteFunc(slices.Clone(ends), func(m string) bool { return !has(m) })
-	to := a.service.lists.Mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
-	q := contract.Ask(e, contract.Aggregate).Measure(measures...)
-	_ = a.service.lists.Within("", func(v *state.Served) (err error) {
-		found, err = list.MadeOf(a.service.lists.Lists, v, e, func() (found span, err error) {
-			err = a.service.lists.QueryAll(v, &to, q, func(all list.Valued) {
-				for i, m := range measures {
-					switch v := all.Value(0, i); v.Kind {
-					case aggregate.Null:
-					case aggregate.Time:
-						found[slices.Index(ends, m)] = json.RawMessage(render.AppendZoned(nil, v.Int))
-					default:
-						found[slices.Index(ends, m)] = v.Number()
-					}
-				}
-			})
-			return found, err
-		})
+	_ = a.service.lists.Within("", func(v *state.Served) error {
+		made, err := a.service.lists.Once(v, e, func() (any, error) { return a.service.askSpan(v, e) })
+		if err == nil {
+			found = made.(span)
+		}
 		return err
 	})
 	return found
+}
+
+// askSpan asks for the least and greatest values.
+func (s *Service) askSpan(v *state.Served, e *contract.Endpoint) (found span, err error) {
+	measures := slices.DeleteFunc(slices.Clone(ends), func(m string) bool { return !e.HasField(m[len("min:"):]) })
+	to := s.routes[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
+	q := contract.Ask(e, contract.Aggregate).Measure(measures...)
+	err = s.lists.QueryAll(v, &to, q, func(all list.Valued) {
+		for i, m := range measures {
+			switch v := all.Value(0, i); v.Kind {
+			case aggregate.Null:
+			case aggregate.Time:
+				found[slices.Index(ends, m)] = json.RawMessage(render.AppendZoned(nil, v.Int))
+			default:
+				found[slices.Index(ends, m)] = v.Number()
+			}
+		}
+	})
+	return found, err
 }
 
 // extentOf is where and when the features of a collection are: the time of a figure is within that

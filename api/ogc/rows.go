@@ -71,9 +71,7 @@ func (a *request) answerRows(c *collection, v *list.View, o *options, limit int)
 	if err := r.Parse(); err != nil {
 		return err
 	}
-	to := c.route
-	to.Public = true
-	return a.service.lists.Lists.Answer(a.ctx, &to, []byte(query.Encode()), v)
+	return a.service.lists.AnswerRows(a.ctx, c.route, []byte(query.Encode()), v)
 }
 
 // appendRows appends the GeoJSON of the rows of a page.

@@ -13,6 +13,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
+	"hdqs/api/state"
 )
 
 // Root is the path of the service, and begins those of all its documents.
@@ -39,29 +40,49 @@ var conformance = []string{
 	"http://www.opengis.net/spec/ogcapi-features-3/1.0/conf/queryables",
 }
 
-// Service answers requests for features from the lists of a server.
+// lists are what the service asks.
+type lists interface {
+	AnswerRows(ctx *fasthttp.RequestCtx, to list.Route, query []byte, v *list.View) error
+	RowOf(e *contract.Endpoint, key, missing string) (version string, row uint64, err error)
+	Computed(snapshot string, answer func(v *state.Served) error) error
+	Within(snapshot string, do func(v *state.Served) error) error
+	QueryAll(v *state.Served, to *list.Route, q *contract.Question, read func(list.Valued)) error
+	Once(v *state.Served, key any, make func() (any, error)) (any, error)
+}
+
+// sender sends what is no rows of lists.
+type sender interface {
+	BaseOf(ctx *fasthttp.RequestCtx) string
+	Described(work func() error) error
+	Send(ctx *fasthttp.RequestCtx, contentType string, body []byte) error
+	SendPieces(
+		ctx *fasthttp.RequestCtx, contentType string, meaning []byte, of int, piece func(dst []byte, i int) []byte,
+	) error
+	SetPolicy(h *fasthttp.ResponseHeader, varies bool)
+}
+
+// Service answers requests for features from lists.
 type Service struct {
-	lists       *list.Standard
+	lists       lists
+	sender      sender
+	routes      map[list.ListKey]list.Route
 	boundaries  *boundary.Set
 	version     string // of the boundaries
 	collections []*collection
 }
 
-// New returns a service for lists.
-func New(l *list.Lists) *Service {
-	s := &Service{boundaries: l.State.Options.Boundaries}
-	s.lists = &list.Standard{
-		Lists: l, Mount: l.Routes.MountIn(contract.HAPINames), Root: Root, Private: l.State.Options.OGCIdentifier,
+// Surface is the service of lists as a surface of a server.
+func Surface(l *list.Lists) list.Surface {
+	m := l.Routes.MountIn(contract.HAPINames)
+	s := &Service{boundaries: l.State.Options.Boundaries, routes: m.Lists}
+	of := &list.Standard{
+		Lists: l, Mount: m, Root: Root, Private: l.State.Options.OGCIdentifier,
 		Prepare: s.addCollections, Answer: s.answer, FaultOf: faultOf, FaultType: jsonType,
 		FaultTexts: [3]string{`{"code":`, `,"description":`, "}"},
 	}
-	return s
-}
-
-// Surface is the service as one of a server.
-func (s *Service) Surface() list.Surface {
+	s.lists, s.sender = of, of
 	above := strings.TrimSuffix(Root, "/")
-	return s.lists.Surface(above, above, Root+list.Wildcard)
+	return of.Surface(above, above, Root+list.Wildcard)
 }
 
 // addCollections adds those of lists, and of areas.
@@ -94,7 +115,7 @@ type request struct {
 
 func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	path := strings.TrimSuffix(strings.TrimPrefix(reply.PathOf(ctx)+"/", Root), "/")
-	a := &request{service: s, ctx: ctx, base: s.lists.BaseOf(ctx), path: path}
+	a := &request{service: s, ctx: ctx, base: s.sender.BaseOf(ctx), path: path}
 	if err := a.readQuery(); err != nil {
 		return err
 	}
@@ -118,7 +139,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case path == "api":
 		return a.send(s.description(a.base), openAPIType, page{Title: "Description of the interface (OpenAPI 3.0)"})
 	case path == "collections":
-		return s.lists.Lists.Admission.Pass(a.answerCollections, s.lists.Lists.Admission.Slow)
+		return s.sender.Described(a.answerCollections)
 	case len(parts) < 2 || parts[0] != "collections":
 		return list.NotFound("there is no %s here; begin at %s", list.Quoted(path), Root)
 	}
@@ -127,11 +148,11 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case err != nil:
 		return err
 	case len(parts) == 2:
-		return s.lists.Lists.Admission.Pass(func() error {
+		return s.sender.Described(func() error {
 			described := a.describe(c)
 			links := described["links"].([]link)
 			return a.send(described, jsonType, page{Title: c.title, About: c.about, Entries: links})
-		}, s.lists.Lists.Admission.Slow)
+		})
 	case len(parts) == 3 && parts[2] == "queryables":
 		return a.send(c.queryables(a.base), schemaType, page{Title: c.title + ": what it can be filtered by"})
 	case len(parts) == 4 && parts[2] == "items":
@@ -237,14 +258,14 @@ func (a *request) sendBody(body []byte, contentType string, p page) error {
 		}
 		contentType = htmlType
 	}
-	err := a.service.lists.Send(a.ctx, contentType, body)
+	err := a.service.sender.Send(a.ctx, contentType, body)
 	a.policy(&a.ctx.Response.Header)
 	return err
 }
 
 // policy sets what caches may do with an answer.
 func (a *request) policy(h *fasthttp.ResponseHeader) {
-	a.service.lists.SetPolicy(h, a.html && !a.named)
+	a.service.sender.SetPolicy(h, a.html && !a.named)
 }
 
 // collectionOf is the collection with an id.
