@@ -19,8 +19,8 @@ import (
 // Bounds of what a newcomer has to read. docs/flags.md, which the program writes, may be longer.
 const (
 	maxReadmeWords = 900
-	maxPageLines   = 480
-	maxPages       = 20
+	maxPageLines   = 300
+	maxPages       = 19
 )
 
 // changelog also names files and targets that earlier versions had.
