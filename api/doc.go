@@ -33,7 +33,7 @@
 // requests. Preference-Applied is sent in error answers only, which no cache stores.
 //
 // Large pages do not keep short queries waiting: those that take long have slots of their own
-// (long.go), and all of them compute in turns (package background).
+// (api/list/admission.go), and all of them compute in turns (package background).
 //
 // Requests are refused for lack of capacity, whoever sent them (package wire). There are two
 // limits: a concurrency limit with a bounded queue, which is halved under sustained overload, and a
@@ -44,15 +44,15 @@
 // limited too, and those over the limit get the same 503.
 //
 // A Server serves one snapshot at a time, and retains previous ones for a while, for requests that
-// name them (release.go). Swap replaces the current one. A running request keeps the snapshot that
-// it began with, which is closed when its last request ends.
+// name them (api/state/release.go). Swap replaces the current one. A running request keeps the
+// snapshot that it began with, which is closed when its last request ends.
 //
 // A panic in a handler, in the answer to an unreadable request, or while a body is written costs
 // only that request. It is counted, and logged with its stack.
 //
-// Long uncompressed bodies are rendered while they are written (stream.go). Other bodies are cached
-// at the second request, and rendered once for all requests that wait for them (cache.go). Both
-// only save time and memory. Options.CacheBytes turns the cache off.
+// Long uncompressed bodies are rendered while they are written (api/list/stream.go). Other bodies
+// are cached at the second request, and rendered once for all requests that wait for them
+// (api/list/cache.go). Both only save time and memory. Options.CacheBytes turns the cache off.
 //
 // # Tried
 //

@@ -4,7 +4,7 @@
 // no other package of this module.
 //
 // An endpoint is one literal (endpoints_*.go), in the contract's names. EndpointsIn derives the
-// endpoints in HAPI names from them, by the tables in nameset.go and nameset_paths.go. NewPlan
+// endpoints in HAPI names from them, by the tables in nameset.go. NewPlan
 // prepares an endpoint for reading. A Request is scanned once (Scan) and then parsed (Parse), which
 // also makes its canonical query.
 package contract

@@ -33,7 +33,7 @@ type Endpoint struct {
 	Headline *Headline // nil for the path of all of them
 	list     string
 
-	// Of endpoints in HAPI names (nameset_paths.go) only.
+	// Of endpoints in HAPI names (nameset.go) only.
 	names     NameSet
 	contract  *Endpoint // the same endpoint in the contract's names
 	also      []string  // further paths
@@ -167,12 +167,12 @@ type Param struct {
 	Floor    *int // Integer: least value, nil without
 	Ceiling  *int // Integer: greatest value, nil without
 	Default  string
-	Several  bool       // a second parameter takes several values (several.go)
+	Several  bool       // a second parameter takes several values (value_lists.go)
 	List     bool       // this is that second parameter, or with Own one with several values
 	Required bool       // of Own: 422 without it
 	Own      *ParamKind // of a kind of request: neither a filter nor of the page; nil for others
-	Earlier  bool       // a filter of version 1 that version 2 of the public service does not have (removed.go)
-	example  string     // for the documentation; empty for a value by name or type (describe.go)
+	Earlier  bool       // a filter of version 1 that version 2 of the public service does not have
+	example  string     // for the documentation; empty for a value by name or type (meanings.go)
 }
 
 // Twin is the parameter's name in the other set, empty if both sets have the same.

@@ -54,16 +54,16 @@ type Options struct {
 	// minutes; negative keeps none.
 	KeepPrevious time.Duration
 
-	// SkipWarmUp serves a snapshot without answering requests from it first (warm.go): for commands
-	// that answer one request and end.
+	// SkipWarmUp serves a snapshot without answering requests from it first (api/list/warm.go): for
+	// commands that answer one request and end.
 	SkipWarmUp bool
 
 	// Strict refuses unknown parameters with 422, as "Prefer: handling=strict" does for one
 	// request.
 	Strict bool
 
-	// SurrogateKey and CacheTag send the keys by which an edge can purge answers (purge.go), in the
-	// header field of that name.
+	// SurrogateKey and CacheTag send the keys by which an edge can purge answers
+	// (api/reply/purge.go), in the header field of that name.
 	SurrogateKey, CacheTag bool
 
 	// Queries is the number of slots for list queries. Queries that take long have as many slots of
@@ -103,9 +103,9 @@ type Options struct {
 	// since not all caches have the host in their key.
 	BaseURL string
 
-	// Bulk serves bulk files (bulk.go), those that LookForBulk finds. BulkIdentifier refuses
-	// requests for them that have no valid application identifier, if Identifier refuses other
-	// requests.
+	// Bulk serves bulk files (api/files/bulk.go), those that LookForBulk finds. BulkIdentifier
+	// refuses requests for them that have no valid application identifier, if Identifier refuses
+	// other requests.
 	Bulk, BulkIdentifier bool
 
 	// Agents answers agents at /mcp, to whom the program is of a Version.

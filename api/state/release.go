@@ -72,11 +72,11 @@ type tableHeads struct {
 	pinned ListHeads // for requests that name the snapshot: their answers never change
 }
 
-// Swap serves another snapshot, after it has answered a few requests from it (warm.go). On an error
-// the old one stays current, and the caller must close the new one. Otherwise the server closes
-// each snapshot when nobody reads it any more. The replaced snapshot answers requests that name it
-// for Options.KeepPrevious, if there is memory for it. The error is a MemoryError if there is not
-// even memory for the new one.
+// Swap serves another snapshot, after it has answered a few requests from it (api/list/warm.go). On
+// an error the old one stays current, and the caller must close the new one. Otherwise the server
+// closes each snapshot when nobody reads it any more. The replaced snapshot answers requests that
+// name it for Options.KeepPrevious, if there is memory for it. The error is a MemoryError if there
+// is not even memory for the new one.
 func (s *State) Swap(r Release) error {
 	s.CutWarmUp.Store(false)
 	var earlier *Bound

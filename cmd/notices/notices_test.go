@@ -15,12 +15,12 @@ const (
 	file    = "../hdqs/third_party.txt"
 )
 
-// maxModules bounds how many modules hdqs links; third_party.txt lists them. The plan of the
-// project allowed 25. It did not count what the S3 client brings: github.com/minio/minio-go alone
-// needs 16 others, for checksums, credentials and XML that the program would otherwise have to
-// write itself. 17 modules serve buckets, so, and 25 everything else. A module that is worth more
-// than this bound raises it here, with the reason; progressbar, with three others, is the first
-// that could go. prometheus/client_golang brought seven: metrics that every monitoring system
+// maxModules bounds how many modules hdqs links; cmd/hdqs/third_party.txt lists them. The plan of
+// the project allowed 25. It did not count what the S3 client brings: github.com/minio/minio-go
+// alone needs 16 others, for checksums, credentials and XML that the program would otherwise have
+// to write itself. 17 modules serve buckets, so, and 25 everything else. A module that is worth
+// more than this bound raises it here, with the reason; progressbar, with three others, is the
+// first that could go. prometheus/client_golang brought seven: metrics that every monitoring system
 // reads, with those of the Go runtime and of the process. coreos/go-systemd brought one: sockets,
 // notifications and the watchdog of systemd. parquet-go brought six, for Parquet files, and
 // google/flatbuffers one: the messages of Arrow streams, of which arrow-go would have brought six.
