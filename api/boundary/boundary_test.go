@@ -106,7 +106,7 @@ func TestReadMistakes(t *testing.T) {
 		{"a topology", `{"type":"Topology","arcs":[]}`, `has the type "Topology"`},
 		{"more", good + "{}", "after top-level value"},
 		{"no feature", fileOf(whose), "no feature"},
-		{"nobody", fileOf("", unit, polygon(1, 1)), "nobody is named"},
+		{"nobody", fileOf("", unit, polygon(1, 1)), "names no source"},
 		{"a long source", fileOf(`"attribution":"`+strings.Repeat("x", 600)+`",`, unit, polygon(1, 1)), "has 600 bytes"},
 		{
 			"metres", fileOf(whose, unit, ring(`[[[500000,1],[500001,1],[500001,2],[500000,1]]]`)),

@@ -66,11 +66,11 @@ func Read(in io.Reader, source string) (*Set, error) {
 	case err != nil:
 		return nil, err
 	case source == "":
-		return nil, errors.New(`nobody is named whose boundaries these are: add a member "attribution" to the ` +
+		return nil, errors.New(`the file names no source of the boundaries: add a member "attribution" to the ` +
 			"FeatureCollection, or use --boundaries-source")
 	case len(source) > maxText || !utf8.ValidString(source):
-		return nil, fmt.Errorf("the text that says whose boundaries these are has %d bytes; "+
-			"at most %d of UTF-8 are fine", len(source), maxText)
+		return nil, fmt.Errorf("the source of the boundaries has %d bytes; at most %d of UTF-8 are accepted",
+			len(source), maxText)
 	}
 	return build(source, features), nil
 }

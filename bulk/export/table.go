@@ -149,8 +149,8 @@ var refCodes = map[string][]string{
 	"admin2_ref":   {"location_code", "admin1_code", "admin2_code"},
 }
 
-// orderFields are the fields by which rows may be sorted: those of the endpoint's order, up to the
-// first that no record has, after the time if rows are sorted by that first.
+// orderFields returns the sort order of a file: the time first if byTime, then the endpoint's order
+// up to its first column that is not exported.
 func (t *table) orderFields() (fields []columnar.Field) {
 	if t.byTime() {
 		fields = append(fields, *t.field(timeField))

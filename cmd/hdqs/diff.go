@@ -236,7 +236,7 @@ func (f *rowsFlags) print(cmd *cobra.Command, st *openStore, args []string) (err
 		if f.table != "" && f.table != e.Table {
 			continue
 		}
-		n, _, err := figures.WriteChanges(exact(cmd.OutOrStdout()), bound[0], bound[1], e, f.format == formatCSV)
+		n, _, err := figures.WriteChanges(unwrap(cmd.OutOrStdout()), bound[0], bound[1], e, f.format == formatCSV)
 		if err != nil {
 			return err
 		}

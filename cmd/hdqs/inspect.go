@@ -289,7 +289,7 @@ The exit code is 1 if no row fits, and 5 if some changes are not known.`,
 				near := didYouMean("", table, tableNames())
 				return usageError(cmd, fmt.Errorf("--table: there is no table %q%s", table, near))
 			}
-			h := &history.Row{Endpoint: &contract.Endpoints[at], Out: exact(cmd.OutOrStdout())}
+			h := &history.Row{Endpoint: &contract.Endpoints[at], Out: unwrap(cmd.OutOrStdout())}
 			names := contract.FieldNames(h.Endpoint.Fields)
 			for _, text := range row {
 				if field, ok := h.Name(text); !ok {

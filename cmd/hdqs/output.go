@@ -47,8 +47,9 @@ func escape(text, keep string) string {
 	return out.String()
 }
 
-// exact returns what is behind a printable: data is printed byte for byte, and a terminal is one.
-func exact(w io.Writer) io.Writer {
+// unwrap returns the writer under a printable: data must not be escaped, and a terminal must be
+// recognized.
+func unwrap(w io.Writer) io.Writer {
 	if p, ok := w.(printable); ok {
 		return p.Writer
 	}
@@ -72,7 +73,7 @@ const plainEvery = 10 * time.Second
 func newProgress(w io.Writer, stage string) *progress {
 	p := &progress{w: w, stage: stage, began: time.Now(), last: time.Now()}
 	if isTerminal(w) {
-		p.bar = progressbar.NewOptions64(1, progressbar.OptionSetWriter(exact(w)),
+		p.bar = progressbar.NewOptions64(1, progressbar.OptionSetWriter(unwrap(w)),
 			progressbar.OptionShowBytes(true), progressbar.OptionShowTotalBytes(true),
 			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(false))
@@ -151,7 +152,7 @@ func printJSON(w io.Writer, v any) error {
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
-	f, ok := exact(w).(*os.File)
+	f, ok := unwrap(w).(*os.File)
 	if !ok {
 		return false
 	}

@@ -59,13 +59,13 @@ UTF-8.`,
 			}
 			defer done()
 			if batch != "" {
-				return answerBatch(server, batch, cmd.InOrStdin(), exact(cmd.OutOrStdout()))
+				return answerBatch(server, batch, cmd.InOrStdin(), unwrap(cmd.OutOrStdout()))
 			}
 			fields, err := parseHeaders(headers)
 			if err != nil {
 				return exitWith(exitUsage, err)
 			}
-			out := exact(cmd.OutOrStdout())
+			out := unwrap(cmd.OutOrStdout())
 			return answerOne(server, method, args[0], fields, showHeaders, out, cmd.ErrOrStderr())
 		},
 	}

@@ -290,7 +290,7 @@ func reportStatus(out io.Writer, found []replicaStatus, asJSON bool) error {
 		}
 	}
 	if code != 0 {
-		return &exitError{code: code, err: errors.New("not all is good"), quiet: true}
+		return &exitError{code: code, err: errors.New("a replica is not good"), quiet: true}
 	}
 	return nil
 }
@@ -390,7 +390,7 @@ func (f *storeFlags) printFleet(cmd *cobra.Command, asJSON bool) error {
 		err = all.print(out)
 	}
 	if err == nil && !good {
-		err = &exitError{code: exitFailed, err: errors.New("not all is good"), quiet: true}
+		err = &exitError{code: exitFailed, err: errors.New("a replica is not good"), quiet: true}
 	}
 	return err
 }

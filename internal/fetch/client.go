@@ -38,13 +38,13 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// FinalError is an error of a Transport that another try does not cure.
+// FinalError marks an error of a Transport that is not retried.
 type FinalError struct{ error }
 
 // Unwrap returns the error.
 func (e *FinalError) Unwrap() error { return e.error }
 
-// Final marks an error of a Transport as one that another try does not cure.
+// Final marks an error of a Transport, so that the request is not retried.
 func Final(err error) error { return &FinalError{err} }
 
 const maxRedirects = 5
