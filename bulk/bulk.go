@@ -15,7 +15,7 @@ const (
 	signatureExt = ".sig"
 )
 
-// Bulk is the bulk files of a store. It has no state of its own: any number of goroutines and
+// Bulk is the bulk files of a store. It has no state: any number of goroutines and
 // processes may use one directory at once.
 type Bulk struct{ store *store.Store }
 

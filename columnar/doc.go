@@ -1,5 +1,5 @@
-// Package columnar writes rows of a segment as files of columns. It knows columns and row ids, and
-// not what they are about.
+// Package columnar writes rows of a segment as files of columns. It handles columns and row ids,
+// and not what they are about.
 //
 // A Field says which column of the segment becomes which column of the output. Rows says which rows
 // are written: ascending ranges of row ids. Values are read column by column, straight from the

@@ -1,5 +1,5 @@
 // Package rowdiff compares two states of a table, row by row: which rows were added, removed or
-// changed. It knows columns and row ids, and not what they are about.
+// changed. It handles columns and row ids, whatever they are about.
 //
 // # What is compared
 //

@@ -6,7 +6,7 @@ import (
 	"hdqs/snapshot"
 )
 
-// word is a number of each row that stands for its values in one or more columns: two rows, of
+// word is a number of each row for its values in one or more columns: two rows, of
 // either state, are equal in these columns if the numbers are. Some columns need two words.
 type word [sides]source
 

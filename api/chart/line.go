@@ -32,12 +32,12 @@ const (
 	marginBase  = 34
 )
 
-// maxMarks is the most points of a chart that have a mark of their own. With more than that, only
+// maxMarks is the most points of a chart that have a mark each. With more than that, only
 // those have one that no line leads to.
 const maxMarks = 240
 
-// Classes is how many series have a look of their own. More than Together lines in one chart cannot
-// be told apart where they cross. With fewer labels than FewLabels there are columns.
+// Classes is how many series look different. More than Together lines in one chart cannot
+// be distinguished where they cross. With fewer labels than FewLabels there are columns.
 const (
 	Classes   = 6
 	Together  = 3

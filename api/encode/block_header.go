@@ -1,7 +1,7 @@
 package encode
 
 // blockHeader describes the code of a block: the code lengths of both alphabets, run-length
-// encoded, in a Huffman code of their own (RFC 1951, 3.2.7).
+// encoded, in a separate Huffman code (RFC 1951, 3.2.7).
 type blockHeader struct {
 	litLen  int // number of lengths sent, of each alphabet
 	dist    int

@@ -65,7 +65,7 @@ func sampleOf(rows Rows, count uint32) (runs []Run) {
 
 const (
 	// sampleEvery is how many batches pass between two that are counted, firstSample how many
-	// before the first: a code of their own for fewer rows costs more time than it saves bytes.
+	// before the first: a separate code for fewer rows costs more time than it saves bytes.
 	sampleEvery = 64
 	firstSample = 16
 

@@ -156,7 +156,7 @@ func (of *view) withPage(
 	return answer(page)
 }
 
-// pageOf makes the page of a query. all tells whether tables of figures have all groups.
+// pageOf makes the page of a query. all says whether tables of figures have all groups.
 func (of *view) pageOf(
 	ctx *fasthttp.RequestCtx, v *state.Served, query string, all bool,
 ) (page *browse.Page, clean string, err error) {

@@ -59,7 +59,7 @@ const (
 
 // Connections is the set of open connections of a server. It limits and drains them.
 //
-// fasthttp has a limit of its own, but sends a fixed text to connections over it and does not count
+// fasthttp also has a limit, but sends a fixed text to connections over it and does not count
 // them. Set its limit higher than this one, so that it is never reached.
 //
 // At shutdown fasthttp closes idle connections even if a request has arrived that it has not read,
@@ -93,7 +93,7 @@ func NewConnections(o Options) *Connections {
 }
 
 // maxRequest returns the maximum number of bytes that are read for one request: the longest header,
-// and a body in which each byte is a chunk of its own, with as many size digits as fasthttp accepts
+// and a body in which each byte is a separate chunk, with as many size digits as fasthttp accepts
 // and room for an extension.
 func (n *Connections) maxRequest() int { return n.options.ReadBuffer + 32*n.options.MaxBody }
 

@@ -57,7 +57,7 @@ func (b *FileBody) WriteTo(w io.Writer) (total int64, err error) {
 // Close implements io.Closer: the file belongs to others.
 func (b *FileBody) Close() error { return nil }
 
-// fileReader reads a file from an offset of its own. A file that is opened again has one too, but
+// fileReader reads a file from a separate offset. A file that is opened again has one too, but
 // takes a descriptor, and slow clients could then take all that the process may have.
 type fileReader struct {
 	file *os.File

@@ -39,7 +39,7 @@ var (
 
 // inspectFields reports whether the header fields, as sent, have a folded line or name a transfer
 // coding other than chunked, and which conditions there are. A server must refuse a folded line or
-// replace it (RFC 9112, 5.2): proxies that read it as a field of its own see another body. The end
+// replace it (RFC 9112, 5.2): proxies that read it as a separate field see another body. The end
 // of a body in another coding is undefined (6.3). fasthttp joins folded lines, and refuses all
 // codings but identity, which RFC 7230 removed: it drops that field. Only the starts of lines are
 // compared, so that ordinary requests cost little.

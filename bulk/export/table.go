@@ -31,7 +31,7 @@ const partitionField = "location_code"
 // order of markets, stay in it: by time first they would have 1.6 times the bytes.
 const timeField = contract.PeriodStart
 
-// partName is the name of a Parquet file in a folder of its own.
+// partName is the name of a Parquet file in its folder.
 const partName = "part-0.parquet"
 
 // pointField is the field of the points of records that have a latitude and a longitude.

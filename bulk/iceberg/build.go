@@ -163,7 +163,7 @@ func (b *builder) entries(s *State, next *snapshotJSON) (entries [3][]origin) {
 }
 
 // What summaries have besides what engines know: the tag of the state, and the names of its
-// manifests, by which Write knows which files are in use.
+// manifests, from which Write finds the files in use.
 const (
 	stateKey     = "hdqs.snapshot-id"
 	manifestsKey = "hdqs.manifests"

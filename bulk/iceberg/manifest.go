@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The Avro schemas of a manifest's entries, in which "partitions" stands for the fields of
+// The Avro schemas of a manifest's entries, in which "partitions" is replaced by the fields of
 // partitions, and of a manifest list. Maps from column ids are arrays, since those of Avro have
 // text keys only.
 var (

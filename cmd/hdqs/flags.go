@@ -118,7 +118,7 @@ func durationVar(
 	bound(fl, name, into, least, most)
 }
 
-// boundOrZero is bound for a flag that may also be 0, with a meaning of its own.
+// boundOrZero is bound for a flag that may also be 0, which has another meaning.
 func boundOrZero[T number](fl *pflag.FlagSet, name string, into *T, least, most T) {
 	bound(fl, name, into, least, most)
 	fl.Lookup(name).Value.(*bounded[T]).orZero = true

@@ -27,7 +27,7 @@ type passedSockets struct{ public, admin []net.Listener }
 // stream socket is an error: connections to it would wait forever.
 func takePassed() (p passedSockets, err error) {
 	for _, file := range activation.Files(true) {
-		l, failed := net.FileListener(file) // it has a descriptor of its own
+		l, failed := net.FileListener(file) // it has a duplicate of the descriptor
 		name := file.Name()
 		_ = file.Close()
 		switch {

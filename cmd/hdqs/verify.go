@@ -99,7 +99,7 @@ func verifyBulk(st *store.Store, id string) error {
 	files := bulk.Open(st)
 	of, err := st.Snapshots.Manifest(id)
 	if err != nil {
-		return nil // a fault that the caller knows
+		return nil // the caller reports this fault
 	}
 	err = files.Verify(of)
 	if errors.Is(err, fs.ErrNotExist) {

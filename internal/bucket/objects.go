@@ -20,7 +20,7 @@ func (l *Location) URL(name string) string {
 func (l *Location) RoundTrip(r *http.Request) (*http.Response, error) {
 	var o minio.GetObjectOptions
 	version := r.Header.Get("If-Range")
-	if version != "" { // a bucket knows no If-Range
+	if version != "" { // buckets have no If-Range
 		o.Set("Range", r.Header.Get("Range"))
 		o.Set("If-Match", version)
 	}

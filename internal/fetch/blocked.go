@@ -12,7 +12,7 @@ import (
 )
 
 // BlockedError says that a site refuses this program or its address, or asks it to come back later
-// than a request may wait. It is an error of its own, since what helps is not another request.
+// than a request may wait. It is a separate error, since what helps is not another request.
 type BlockedError struct {
 	Host  string
 	After time.Duration // what the site asked to wait, 0 if it did not say

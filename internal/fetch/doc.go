@@ -14,7 +14,7 @@
 //
 // It checks what it gets. A body is counted against its size limit while it streams. An HTML or XML
 // page where data was expected is an error, whatever its status. Size and digest are checked when
-// the caller knows them. A file gets its final name only when it is complete.
+// the caller gives them. A file gets its final name only when it is complete.
 //
 // A proxy is read from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). Behind one, names are
 // resolved by the proxy, so addresses after DNS resolution are its to check; addresses in links are

@@ -40,7 +40,7 @@ func formatsOf(e *endpoint, kind string) []string {
 	return []string{"ndjson"}
 }
 
-// anyName stands for whatever parameter an error names: which one is to blame for a wrong sum is up
+// anyName matches whatever parameter an error names: which one is to blame for a wrong sum is up
 // to the program.
 const anyName = "*"
 
