@@ -243,29 +243,51 @@ func TestPackagesAreListed(t *testing.T) {
 	}
 }
 
-// TestArchitectureImports compares the table below "Who imports whom" with the imports that
-// TestImportsGoOneWay allows.
-func TestArchitectureImports(t *testing.T) {
+// TestLayers checks that the packages below "Layers" import only packages of lines below their own,
+// but for tests.
+func TestLayers(t *testing.T) {
 	data := testkit.ReadFile(t, "../docs/architecture.md")
-	_, section, _ := strings.Cut(string(data), "\n## Who imports whom\n")
+	_, section, _ := strings.Cut(string(data), "\n## Layers\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	lines := regexp.MustCompile(`(?m)^    ([a-z/]+)  +(.*)$`).FindAllStringSubmatch(section, -1)
-	if len(lines) < 5 {
-		t.Fatalf("found only %d lines of imports", len(lines))
-	}
-	for _, line := range lines[1:] { // the first is cmd/hdqs, which may import everything
-		named := strings.Split(line[2], ", ")
-		for _, dir := range named {
-			if !slices.Contains(imports[line[1]], dir) {
-				t.Errorf("docs/architecture.md: %s may not import %s", line[1], dir)
-			}
+	layers := map[string]int{} // from the top, from 1 on
+	layer := 0
+	for line := range strings.Lines(section) {
+		if !strings.HasPrefix(line, "    ") {
+			continue
 		}
-		for _, dir := range imports[line[1]] {
-			if !slices.Contains(named, dir) && dir != "internal/atomicfile" && dir != "internal/nearest" {
-				t.Errorf("docs/architecture.md: %s may import %s, which is not listed", line[1], dir)
-			}
+		if !strings.HasPrefix(line, "      ") { // else the last layer goes on
+			layer++
+		}
+		for _, dir := range strings.Fields(line) {
+			layers[dir] = layer
 		}
 	}
+	if layer < 5 {
+		t.Fatalf("docs/architecture.md has only %d layers", layer)
+	}
+	for _, f := range goFiles(t) {
+		for _, spec := range f.ast.Imports {
+			to, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "hdqs/")
+			if f.test || !ours || layers[f.dir] == 0 {
+				continue
+			}
+			if layers[to] <= layers[f.dir] {
+				t.Errorf("docs/architecture.md: %s imports %s, which is not in a layer below", f.path, to)
+			}
+		}
+	}
+	for dir := range imports {
+		tool := strings.HasPrefix(dir, "cmd") || strings.HasPrefix(dir, "bench") || slices.Contains(testPackages, dir)
+		if !tool && layers[dir] == 0 {
+			t.Errorf("docs/architecture.md: package %s is in no layer", dir)
+		}
+	}
+}
+
+// testPackages are those of tests and test programs.
+var testPackages = []string{
+	"internal/generator", "internal/judge", "internal/ckantest", "internal/testkit", "internal/tables",
+	"internal/browser",
 }
 
 func TestDocumentMakeTargets(t *testing.T) {

@@ -52,7 +52,7 @@ func (r *Replica) Read(ctx context.Context) (v Version, err error) {
 }
 
 // FetchVersion downloads the files of a channel's snapshot that the local store lacks. It does not
-// move the local channel; the caller does with Keep, once it has found that it can use the snapshot.
+// move the local channel; the caller does with Keep, once it can use the snapshot.
 // With whole, the digests of segments that the local store has are checked too.
 func (r *Replica) FetchVersion(ctx context.Context, v Version, whole bool) (*FetchResult, error) {
 	f := &FetchResult{Version: v}
