@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -67,26 +66,19 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 	server := load.Server{Name: "server"}
 	flags.StringVar(&server.URL, "url", "http://127.0.0.1:8080", "base address of the server")
 	flags.IntVar(&server.PID, "pid", 0, "process id of the server, for its CPU and memory")
-	target := flags.String("target", "", "path and query to request in place of a mix")
 	rate := flags.Float64("rate", 0, "requests due per second; 0: as fast as the server answers")
 	duration := flags.Duration("duration", 5*time.Second, "duration for each coding")
-	patience := flags.Duration("patience", 0, "how long callers wait for an answer, with --rate; 0: for ever")
-	asJSON := flags.Bool("json", false, "print JSON in place of a table")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	queries := []load.Query{{Weight: 1, Name: "target", Target: *target, Status: 200}}
-	if *target == "" {
-		var err error
-		if queries, err = d.queries(); err != nil {
-			return err
-		}
+	queries, err := d.queries()
+	if err != nil {
+		return err
 	}
 	var r load.Report
 	for _, encoding := range d.codings() {
 		p, err := server.Point(load.Drive{
 			Queries: queries, Encoding: encoding, Connections: d.connections, Rate: *rate, Duration: *duration,
-			Patience: *patience,
 		})
 		if err != nil {
 			return err
@@ -99,9 +91,6 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 		}
 		r.Loads = append(r.Loads, p)
 	}
-	if *asJSON {
-		return json.NewEncoder(os.Stdout).Encode(r.Loads)
-	}
 	fmt.Print(r.Tables())
 	return nil
 }
@@ -112,7 +101,6 @@ func comparePairs(flags *flag.FlagSet, args []string) error {
 	c := load.Comparison{Progress: progress}
 	flags.IntVar(&c.Rounds, "rounds", 5, "bursts per server")
 	flags.DurationVar(&c.Burst, "burst", time.Second, "length of a burst")
-	asJSON := flags.Bool("json", false, "print JSON in place of a table")
 	flags.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: bench pair [flags] NAME=URL[,PID] NAME=URL[,PID] ...")
 		flags.PrintDefaults()
@@ -136,9 +124,6 @@ func comparePairs(flags *flag.FlagSet, args []string) error {
 	}
 	c.Encodings, c.Connections = d.codings(), d.connections
 	err = c.Run()
-	if *asJSON {
-		return errors.Join(err, json.NewEncoder(os.Stdout).Encode(c.Cells))
-	}
 	r := load.Report{Cells: c.Cells}
 	fmt.Print(r.Tables())
 	return err

@@ -19,11 +19,6 @@ type Drive struct {
 	Connections int
 	Rate        float64 // requests per second, due at even intervals; 0: closed loop
 	Duration    time.Duration
-
-	// Patience is how long callers wait for an answer after the request was due. A request for
-	// which no connection is free within a tenth of that is not sent. Zero: callers wait for ever,
-	// and every request is sent.
-	Patience time.Duration
 }
 
 // Outcome is the result of a drive.
@@ -31,8 +26,6 @@ type Outcome struct {
 	Requests   int
 	Wrong      int // answered with a status that is not the query's
 	Failed     int // not answered
-	Late       int // answered after the caller's patience
-	Unsent     int // not sent, because no connection was free
 	FirstWrong string
 	Bytes      int64
 	Elapsed    time.Duration
@@ -114,9 +107,6 @@ func (s *Server) Run(d Drive) (*Outcome, error) {
 	if d.Connections < 1 {
 		return nil, errors.New("load: a drive needs at least one connection")
 	}
-	if d.Patience > 0 && d.Rate == 0 {
-		return nil, errors.New("load: callers have patience only at a rate")
-	}
 	senders := make([]sender, d.Connections)
 	var next atomic.Int64
 	for i := range senders {
@@ -163,8 +153,6 @@ func (o *Outcome) add(other *Outcome) {
 	o.Requests += other.Requests
 	o.Wrong += other.Wrong
 	o.Failed += other.Failed
-	o.Late += other.Late
-	o.Unsent += other.Unsent
 	o.Bytes += other.Bytes
 	o.FirstWrong = cmp.Or(o.FirstWrong, other.FirstWrong)
 	o.Latency.Merge(other.Latency)
@@ -198,20 +186,16 @@ func (s *sender) send(begun time.Time) {
 			return // without sleeping, which would count as time of the drive
 		}
 		time.Sleep(time.Until(due))
-		if s.Patience > 0 && time.Since(due) > s.Patience/10 {
-			o.Unsent++
-			continue
-		}
 		p := &s.order[turn%int64(len(s.order))]
 		p.request.CopyTo(&request)
 		err := s.client.Do(&request, &response)
 		// Latency counts from when the request was due, so that a server that stalls is charged
 		// for all requests that it delays.
-		o.count(&p.query, &response, err, time.Since(due), s.Patience)
+		o.count(&p.query, &response, err, time.Since(due))
 	}
 }
 
-func (o *Outcome) count(q *Query, r *fasthttp.Response, err error, took, patience time.Duration) {
+func (o *Outcome) count(q *Query, r *fasthttp.Response, err error, took time.Duration) {
 	wrong := ""
 	switch {
 	case err != nil:
@@ -220,8 +204,6 @@ func (o *Outcome) count(q *Query, r *fasthttp.Response, err error, took, patienc
 	case r.StatusCode() != q.Status:
 		o.Wrong++
 		wrong = fmt.Sprintf("%s: status %d, want %d", q.Name, r.StatusCode(), q.Status)
-	case patience > 0 && took > patience:
-		o.Late++
 	default:
 		o.Requests++
 		o.Bytes += int64(len(r.Body()))

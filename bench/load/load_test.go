@@ -26,7 +26,7 @@ func TestQuantiles(t *testing.T) {
 		if i%2 == 0 {
 			of = half
 		}
-		of.count(&Query{Status: 200}, &fasthttp.Response{}, nil, time.Duration(i+1)*time.Microsecond, 0)
+		of.count(&Query{Status: 200}, &fasthttp.Response{}, nil, time.Duration(i+1)*time.Microsecond)
 	}
 	o.add(half)
 	for q, want := range map[float64]int{0.5: 500, 0.9: 900, 0.99: 990, 1: 1000} {
@@ -188,28 +188,5 @@ func TestUsageOfThisProcess(t *testing.T) {
 func TestRatioOfRounds(t *testing.T) {
 	if r := ratio([]float64{2, 9, 4, 5, 0}, []float64{1, 3, 4, 0, 1}); r != (Ratio{2, 1, 3}) {
 		t.Errorf("%v", r)
-	}
-}
-
-// TestPatience checks that an answer after the caller's patience counts as late, and that a request
-// without a free connection is not sent.
-func TestPatience(t *testing.T) {
-	t.Parallel()
-	var asked atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		if asked.Add(1) == 2 {
-			time.Sleep(1200 * time.Millisecond)
-		}
-	}))
-	defer s.Close()
-	o, err := (&Server{Name: "fake", URL: s.URL}).Run(Drive{
-		Queries: []Query{{Weight: 1, Name: "one", Target: "/one", Status: 200}}, Encoding: Identity, Connections: 1,
-		Rate: 12.5, Duration: 2 * time.Second, Patience: 600 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o.Late == 0 || o.Unsent < 5 || o.Requests+o.Late+o.Unsent != 25 || int64(o.Requests+o.Late) != asked.Load() {
-		t.Errorf("%d good, %d late, %d unsent of 25; %d arrived", o.Requests, o.Late, o.Unsent, asked.Load())
 	}
 }

@@ -46,7 +46,6 @@ type LoadPoint struct {
 	MegabytesPerSecond       float64
 	P50, P90, P99, P999, Max time.Duration
 	Wrong, Failed            int
-	Late, Unsent             int    // with callers that wait only so long
 	FirstWrong               string `json:",omitempty"`
 }
 
@@ -60,7 +59,7 @@ func (s *Server) Point(d Drive) (LoadPoint, error) {
 		Server: s.Name, Encoding: d.Encoding, Connections: d.Connections, Asked: d.Rate, PerSecond: o.PerSecond(),
 		CPUMicros: o.CPUPerRequest(), MegabytesPerSecond: float64(o.Bytes) / 1e6 / o.Elapsed.Seconds(),
 		P50: o.Quantile(0.5), P90: o.Quantile(0.9), P99: o.Quantile(0.99), P999: o.Quantile(0.999), Max: o.Slowest,
-		Wrong: o.Wrong, Failed: o.Failed, Late: o.Late, Unsent: o.Unsent, FirstWrong: o.FirstWrong,
+		Wrong: o.Wrong, Failed: o.Failed, FirstWrong: o.FirstWrong,
 	}, nil
 }
 
