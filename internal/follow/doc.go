@@ -3,8 +3,8 @@
 // file system or a network that loses packets, so none is waited for longer than its timeout
 // (Await).
 //
-// The commands give it a server and an open store. It knows neither flags nor systemd, and returns
-// errors without exit codes.
+// The commands give it a server and an open store. It depends on neither flags nor systemd, and
+// returns errors without exit codes.
 //
 // The files, each of which uses those below it:
 //
