@@ -265,6 +265,9 @@ var sampleStores struct {
 }
 
 func TestMain(m *testing.M) {
+	if target := os.Getenv(clientsTarget); target != "" {
+		os.Exit(runClients(target))
+	}
 	flag.Parse()
 	flag.Set("test.parallel", "8") // many tests wait for timers and sockets rather than a CPU
 	debug.SetGCPercent(400)        // servers of tests live shortly: a tenth of the CPU time less

@@ -5,15 +5,12 @@ package api
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,8 +75,8 @@ func BenchmarkODataPage(b *testing.B) {
 // send a request 50 ms after the answer to their last one: a long filter of 72,000 computed
 // records, or, as a control, one for five rows of a list. All take turns. The clients are a process
 // of a low priority, so that mostly the server's work counts and not theirs. Metrics are the
-// medians of the rounds: p99 of lists in milliseconds, and its ratio to p99 of lists alone, which should be
-// at most 2 beside filters on a machine that does nothing else.
+// medians of the rounds: p99 of lists in milliseconds, and its ratio to p99 of lists alone, which
+// should be at most 2 beside filters on a machine that does nothing else.
 func BenchmarkListsBesideOData(b *testing.B) {
 	s := testServer(b, state.Options{BaseURL: odataBase, QueueWait: wire.DefaultWait}, eventTables(b, 250, 96))
 	var all []string
@@ -107,7 +104,7 @@ func BenchmarkListsBesideOData(b *testing.B) {
 		return took[len(took)*99/100]
 	}
 	beside := func(target string) float64 {
-		clients := exec.Command("nice", "-n", "19", os.Args[0], "-test.run=^TestClientsOfBenchmark$")
+		clients := exec.Command("nice", "-n", "19", os.Args[0])
 		clients.Env = append(os.Environ(), clientsTarget+"="+address+target)
 		stop, err := clients.StdinPipe()
 		if err == nil {
@@ -138,42 +135,4 @@ func BenchmarkListsBesideOData(b *testing.B) {
 		slices.Sort(values)
 		b.ReportMetric(values[len(values)/2], name)
 	}
-}
-
-const clientsTarget = "HDQS_BENCH_CLIENTS_TARGET"
-
-// TestClientsOfBenchmark is the process of clients of BenchmarkListsBesideOData: in the process of
-// the server they would share its goroutines. They end with the standard input.
-func TestClientsOfBenchmark(t *testing.T) {
-	target := os.Getenv(clientsTarget)
-	if target == "" {
-		t.Skip("a benchmark runs it")
-	}
-	var ended atomic.Bool
-	var clients sync.WaitGroup
-	for range 16 {
-		clients.Go(func() {
-			c := &http.Client{Transport: &http.Transport{}}
-			for !ended.Load() {
-				time.Sleep(50 * time.Millisecond)
-				if status := statusOf(c, target); status != 200 {
-					t.Errorf("%d", status)
-				}
-			}
-		})
-	}
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	ended.Store(true)
-	clients.Wait()
-}
-
-// statusOf asks for an address, and reads the answer.
-func statusOf(c *http.Client, address string) int {
-	r, err := c.Get(address)
-	if err != nil {
-		return 0
-	}
-	defer r.Body.Close()
-	_, _ = io.Copy(io.Discard, r.Body)
-	return r.StatusCode
 }

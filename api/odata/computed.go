@@ -148,7 +148,8 @@ const aboutComputedKey = "What the record is about: stays the same from load to 
 func (s *Service) computedSets() (all []*set) {
 	figures := &set{
 		Name: "figures", title: "Headline figures by country",
-		About:      "The figures of people, money and risk that are asked for most, each with the request that gives it.",
+		About: "The figures of people, money and risk that are asked for most, each with the request that gives it.",
+
 		Properties: []property{{Name: "figure", kind: text, About: "Which figure it is."}},
 	}
 	endpoints := contract.FigureEndpoints(contract.HAPINames)[1:]

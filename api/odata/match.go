@@ -22,9 +22,9 @@ func (n *node) about() (first, other int) {
 	return first, other
 }
 
-// matches returns what a $filter says of each record, and how many records it is yes of: -1 if that
-// takes a look at each of them. A part that is about one property is asked of each distinct value of
-// it, once. Comparisons are counted in work.
+// matches returns what a $filter says of each record, and how many records it is yes of: -1 if
+// that takes a look at each of them. A part that is about one property is asked of each distinct
+// value of it, once. Comparisons are counted in work.
 func (t *table) matches(
 	n *node, work *int, pause func() error,
 ) (of func(record int) verdict, total int, err error) {
