@@ -96,7 +96,7 @@ func (x *Index) findEdition(w *scratch, coarsest bool) *set {
 	b.reset(x.rows)
 	for rows, of := range x.eachPassing(w, keys) {
 		for i, row := range rows {
-			number, has := numbers.find(numbers.slots, of[i])
+			number, has := numbers.find(of[i])
 			if has && newest[number] == e.moments[e.period.tuple(row)] {
 				b.addRow(row)
 			}
@@ -108,7 +108,7 @@ func (x *Index) findEdition(w *scratch, coarsest bool) *set {
 // eachPassing yields the rows that pass w.predicates with their keys, some at a time.
 func (x *Index) eachPassing(w *scratch, keys rowKeys) iter.Seq2[[]uint32, []rowKey] {
 	return func(yield func([]uint32, []rowKey) bool) {
-		var of [1024]rowKey
+		var of [blockRows]rowKey
 		rows := make([]uint32, 0, chunkRows)
 		for k := range chunkCount(x.rows) {
 			if x.chunk(&w.rows, w.predicates, k, false) == 0 {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"iter"
 	"slices"
 	"unsafe"
 
@@ -106,7 +107,6 @@ func (r *keyRules) rowKeys(columns []*column) rowKeys {
 // nil if every tuple has its own.
 func (r *keyRules) numberTuples(g *snapshot.Group, columns []*column) []uint32 {
 	of := make([]uint32, g.Tuples)
-	count := min(1, g.Tuples)
 	for _, c := range columns {
 		if c.col.Group != g {
 			continue
@@ -116,7 +116,7 @@ func (r *keyRules) numberTuples(g *snapshot.Group, columns []*column) []uint32 {
 			codes = c.col.Numbers().Packed
 		}
 		unit := r.codeOf[c]
-		numbers := numbering{slots: newSlots(count)}
+		var numbers numbering
 		for tuple := range of {
 			value := alike(r.same[c], codes.At(uint32(tuple)))
 			if unit != nil && !r.placeholder(unit.col.Text(uint32(tuple))) {
@@ -124,7 +124,7 @@ func (r *keyRules) numberTuples(g *snapshot.Group, columns []*column) []uint32 {
 			}
 			of[tuple] = numbers.add(rowKey{uint64(of[tuple]), value})
 		}
-		if count = len(numbers.keys); count == g.Tuples {
+		if len(numbers.keys) == g.Tuples {
 			return nil
 		}
 	}
@@ -247,4 +247,27 @@ func (keys rowKeys) size() (n int) {
 		n += int(unsafe.Sizeof(keys[i])) + 4*cap(keys[i].of)
 	}
 	return n
+}
+
+const blockRows = 1024
+
+// blocksOf yields the tuples that some rows have in a group, blockRows of them at a time, with the
+// first of these rows. Without a group a row counts as a tuple.
+func blocksOf(g *snapshot.Group, rows int) iter.Seq2[uint32, []uint32] {
+	return func(yield func(from uint32, tuples []uint32) bool) {
+		var block [blockRows]uint32
+		for from := 0; from < rows; from += blockRows {
+			tuples := block[:min(blockRows, rows-from)]
+			if g != nil {
+				g.Codes.Unpack(tuples, uint32(from))
+			} else {
+				for i := range tuples {
+					tuples[i] = uint32(from + i)
+				}
+			}
+			if !yield(uint32(from), tuples) {
+				return
+			}
+		}
+	}
 }

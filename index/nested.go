@@ -25,14 +25,15 @@ func (o *Overlaps) FirstNested(q *Query, anyPeriod bool) (*Overlap, error) {
 	if !anyPeriod {
 		among = o.crossed
 	}
-	rows, err := passing.in(among).list(MaxOverlaps, &chunk)
-	if err != nil {
-		return nil, err
-	}
-	byLevel := make([][]uint32, len(p.units))
-	for _, row := range rows {
-		level := p.levelOf(uint32(p.group.Codes.At(row)))
-		byLevel[level] = append(byLevel[level], row)
+	byLevel, n := make([][]uint32, len(p.units)), 0
+	for r := range passing.in(among).Rows(0, MaxOverlaps+1) {
+		if n += int(r.To - r.From); n > MaxOverlaps {
+			return nil, ErrManyOverlaps
+		}
+		for row := r.From; row < r.To; row++ {
+			level := p.levelOf(uint32(p.group.Codes.At(row)))
+			byLevel[level] = append(byLevel[level], row)
+		}
 	}
 	return o.firstCrossing(p, byLevel, anyPeriod), nil
 }
@@ -44,23 +45,6 @@ func (p *Passing) in(s *set) *Passing {
 		predicates = []*predicate{{set: p.kept}}
 	}
 	return &Passing{x: p.x, predicates: append(predicates, &predicate{set: s})}
-}
-
-// list returns the passing rows, or ErrManyOverlaps if there are more than most.
-func (p *Passing) list(most int, chunk *ChunkRows) (rows []uint32, err error) {
-	n := 0
-	for k := range p.Chunks() {
-		if n += p.Count(k, chunk); n > most {
-			return nil, ErrManyOverlaps
-		}
-	}
-	rows = make([]uint32, 0, n)
-	for r := range p.Rows(0, n) {
-		for row := r.From; row < r.To; row++ {
-			rows = append(rows, row)
-		}
-	}
-	return rows, nil
 }
 
 // firstOf finds a passing row that another one of the same period contains.
@@ -88,16 +72,16 @@ func (o *Overlaps) findMixed(p *places) {
 	var mixed, crossed builder
 	mixed.reset(p.rows)
 	crossed.reset(p.rows)
-	if tops, _, n := p.mixed(); n > 0 {
-		for from, tuples := range p.blocks() {
+	if is := p.mixed(); len(is) > 0 {
+		for from, tuples := range blocksOf(p.group, p.rows) {
 			for i, tuple := range tuples {
-				if tops[tuple] >= 0 {
+				if is[tuple] {
 					mixed.addRow(from + uint32(i))
 				}
 			}
 		}
 		for row := range o.eachCrossing() {
-			if tops[p.group.Codes.At(row)] >= 0 {
+			if is[p.group.Codes.At(row)] {
 				crossed.addRow(row)
 			}
 		}

@@ -86,25 +86,19 @@ func (t *stretches) keepNewest(b *builder, buf *words) {
 
 // comparison finds the newest rows of series among some rows.
 type comparison struct {
-	series map[rowKey]int32
+	series numbering
 	newest []moment // of each series
 	rows   []compared
 }
 
 type compared struct {
-	row    uint32
-	series int32
-	moment moment
+	row, series uint32
+	moment      moment
 }
 
 func (c *comparison) add(key rowKey, m moment, row uint32) {
-	if c.series == nil {
-		c.series = make(map[rowKey]int32)
-	}
-	number, has := c.series[key]
-	if !has {
-		number = int32(len(c.newest))
-		c.series[key] = number
+	number := c.series.add(key)
+	if int(number) == len(c.newest) {
 		c.newest = append(c.newest, m)
 	}
 	c.newest[number] = max(c.newest[number], m)
@@ -119,5 +113,5 @@ func (c *comparison) keep(b *builder) {
 		}
 	}
 	c.rows, c.newest = c.rows[:0], c.newest[:0]
-	clearMap(&c.series)
+	c.series.clear()
 }

@@ -62,18 +62,9 @@ func (o *Overlaps) eachCrossing() iter.Seq[uint32] {
 		if o.crossing == nil {
 			return
 		}
-		var block [1024]uint32
-		for from := 0; from < o.x.rows; from += len(block) {
-			tuples := block[:min(len(block), o.x.rows-from)]
-			if g := o.x.period.group; g != nil {
-				g.Codes.Unpack(tuples, uint32(from))
-			} else {
-				for i := range tuples {
-					tuples[i] = uint32(from + i)
-				}
-			}
+		for from, tuples := range blocksOf(o.x.period.group, o.x.rows) {
 			for i, tuple := range tuples {
-				if o.crossing[tuple] && !yield(uint32(from+i)) {
+				if o.crossing[tuple] && !yield(from+uint32(i)) {
 					return
 				}
 			}

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"iter"
 	"slices"
 	"unsafe"
 
@@ -71,13 +70,15 @@ func newPlaces(x *Index, o *Options, rules *keyRules) (*places, error) {
 		p.names = append(p.names, columns[n-len(u.Names)-len(u.Also):n])
 		p.fields, p.period = columns[n:len(columns)-2:len(columns)-2], columns[len(columns)-2:]
 	}
+	if p.period[1].col.Group == p.group {
+		return nil, filterf("the period has the column %q, which is of the group of places: it needs another one",
+			o.PeriodEnd)
+	}
 	return p, nil
 }
 
 // nests reports whether a row of the table contains another.
-func (p *places) nests() bool {
-	return p != nil && slices.ContainsFunc(*p.nestings(), func(n nesting) bool { return len(n.above) > 0 })
-}
+func (p *places) nests() bool { return p != nil && len(*p.nestings()) > 0 }
 
 // nestings returns which rows contain others.
 func (p *places) nestings() *nestings { return p.found.get(p.find) }
@@ -90,45 +91,20 @@ func (p *places) levelOf(tuple uint32) int {
 	return -1
 }
 
-// mixed numbers the places of level 0 with rows of several levels, n of them. It returns for each
-// tuple the number of its place, -1 for other places, and its level. Without such places it may
-// return no tuples.
-func (p *places) mixed() (tops, levels []int, n int) {
-	tuples := p.rules.numberTuples(p.group, p.units[0]) // the places of level 0; nil if each tuple has its own
-	tops, levels = make([]int, len(tuples)), make([]int, len(tuples))
-	first, numbers := make([]int, len(tuples)), make([]int, len(tuples)) // by place; the level and the number, plus 1
-	for tuple, top := range tuples {
-		level := p.levelOf(uint32(tuple))
-		if levels[tuple] = level; level < 0 {
-			continue
-		}
-		if first[top] == 0 {
-			first[top] = level + 1
-		} else if numbers[top] == 0 && first[top] != level+1 {
-			n++
-			numbers[top] = n
+// mixed reports of each tuple whether its place of level 0 has rows of several levels. It returns
+// nothing where each tuple has a place of level 0 of its own.
+func (p *places) mixed() []bool {
+	tops := p.rules.numberTuples(p.group, p.units[0])
+	mixed, levels := make([]bool, len(tops)), make([]oneCode, len(tops))
+	for tuple, top := range tops {
+		if level := p.levelOf(uint32(tuple)); level >= 0 {
+			levels[top].add(uint32(level))
 		}
 	}
-	for tuple, top := range tuples {
-		if tops[tuple] = numbers[top] - 1; levels[tuple] < 0 {
-			tops[tuple] = -1
-		}
+	for tuple, top := range tops {
+		mixed[tuple] = levels[top] == severalCodes && p.levelOf(uint32(tuple)) >= 0
 	}
-	return tops, levels, n
-}
-
-// blocks yields the tuples of all rows, of some at a time, with the first of these rows.
-func (p *places) blocks() iter.Seq2[uint32, []uint32] {
-	return func(yield func(from uint32, tuples []uint32) bool) {
-		var block [1024]uint32
-		for from := 0; from < p.rows; from += len(block) {
-			tuples := block[:min(len(block), p.rows-from)]
-			p.group.Codes.Unpack(tuples, uint32(from))
-			if !yield(uint32(from), tuples) {
-				return
-			}
-		}
-	}
+	return mixed
 }
 
 // isPart reports whether a tuple of a level has names of a lower one: it stands for a place that no
@@ -145,39 +121,6 @@ func (p *places) isPart(tuple uint32, level int) bool {
 // hasNames reports whether a tuple has a name of a place of a level.
 func (p *places) hasNames(tuple uint32, level int) bool {
 	return slices.ContainsFunc(p.names[level], func(name *column) bool { return name.col.Text(tuple) != "" })
-}
-
-// misnamed reports of each tuple whether another one has the same names of a place above or of its
-// own level, but another code. Only rows of these can contain others by name alone. It returns nil
-// if there are none.
-func (p *places) misnamed() (found []bool) {
-	names := &keyRules{same: p.rules.same}
-	for level := 1; level < len(p.units)-1; level++ {
-		named := names.numberTuples(p.group, slices.Concat(p.units[0], p.names[level]))
-		coded := p.rules.numberTuples(p.group, p.units[level])
-		first, mixed := map[uint32]uint32{}, map[uint32]bool{}
-		for tuple, name := range named {
-			code := uint32(tuple)
-			if coded != nil {
-				code = coded[tuple]
-			}
-			if _, has := first[name]; !has {
-				first[name] = code
-			}
-			if first[name] != code && p.hasNames(uint32(tuple), level) {
-				mixed[name] = true
-			}
-		}
-		if len(mixed) > 0 && found == nil {
-			found = make([]bool, p.group.Tuples)
-		}
-		for tuple, name := range named {
-			if mixed[name] {
-				found[tuple] = true
-			}
-		}
-	}
-	return found
 }
 
 // keys are the keys of rows by level but the last: of a place, and other columns.
@@ -238,32 +181,22 @@ func (p *places) bytes() int64 {
 	return int64(size)
 }
 
-// fullBytes estimates bytes once the rows that contain others have been found, at most. Each row of
-// a place of level 0 with several levels may be contained, unless its level is the first; contain
-// others, and have a class of its own, unless its level is the last.
+// fullBytes estimates bytes once the rows that contain others have been found, at most.
 func (p *places) fullBytes() int64 {
 	if p == nil {
 		return 0
 	}
-	n := int64(unsafe.Sizeof(*p)) + int64(len(p.units))*int64(unsafe.Sizeof(nesting{})) + 512
-	tops, levels, mixed := p.mixed()
-	if mixed == 0 {
-		return n
-	}
-	misnamed := p.misnamed()
-	for _, tuples := range p.blocks() {
-		for _, tuple := range tuples {
-			if tops[tuple] < 0 {
-				continue
-			}
-			if levels[tuple] > 0 {
-				n += 8
-			}
-			if levels[tuple] < len(p.units)-1 {
-				n += 12
-			}
-			if misnamed != nil && misnamed[tuple] {
-				n += 12
+	n := int64(unsafe.Sizeof(*p)) + 512
+	for _, f := range p.finders() {
+		n += int64(unsafe.Sizeof(nesting{}))
+		for _, tuples := range blocksOf(p.group, p.rows) {
+			for _, tuple := range tuples {
+				if f.inside[tuple] {
+					n += 8
+				}
+				if f.holds[tuple] { // each with a class of its own
+					n += 12
+				}
 			}
 		}
 	}

@@ -93,10 +93,11 @@ func (t *stretches) findEnds(rows int) []uint64 {
 func (t *stretches) findScattered(ends []uint64, into *builder) {
 	type stretch struct {
 		rows   Range
-		series rowKey
+		series uint32
 	}
 	var block []stretch
-	counts := map[rowKey]int{} // stretches of each series of the block
+	var all numbering
+	var counts []int // stretches of each series of the block
 	from, reach := uint32(0), uint32(0)
 	closeBlock := func() {
 		for _, one := range block {
@@ -104,13 +105,16 @@ func (t *stretches) findScattered(ends []uint64, into *builder) {
 				into.addRange(one.rows.From, one.rows.To)
 			}
 		}
-		block = block[:0]
-		clearMap(&counts)
+		block, counts = block[:0], counts[:0]
+		all.clear()
 	}
 	for end := range codeSet(ends).all() {
 		reach = max(reach, t.reach(end))
 		if len(block) > 0 || reach != end {
-			one := stretch{Range{from, end + 1}, t.keys.of(end)}
+			one := stretch{Range{from, end + 1}, all.add(t.keys.of(end))}
+			if int(one.series) == len(counts) {
+				counts = append(counts, 0)
+			}
 			counts[one.series]++
 			block = append(block, one)
 		}
@@ -127,16 +131,6 @@ func (t *stretches) reach(row uint32) uint32 {
 		return math.MaxUint32
 	}
 	return t.last[t.keys[0].at(row)]
-}
-
-// clearMap empties a map. Clearing one takes as long as its largest size ever asks for, so a large
-// one is replaced.
-func clearMap[V any](m *map[rowKey]V) {
-	if len(*m) < 1000 {
-		clear(*m)
-	} else {
-		*m = make(map[rowKey]V)
-	}
 }
 
 // moment is the moment of a row.
