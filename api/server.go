@@ -49,8 +49,8 @@ type Server struct {
 	Files *files.Files
 	Site  *site.Site
 
-	private *admin.Admin
-	admin   *fasthttp.Server
+	registry *prometheus.Registry
+	admin    *fasthttp.Server
 }
 
 // recordSources are the kinds of requests besides those for rows and exports. Each has paths below
@@ -78,12 +78,13 @@ func New(o state.Options) *Server {
 	s.Lists.Callers = wire.NewConnections(s.connectionLimits())
 	s.addRoutes()
 	s.State.Requests = metrics.NewRequests(s.Lists.Routes.Endpoints, contract.ExportFormatNames())
-	s.private = admin.New(f)
+	s.registry = metrics.NewRegistry()
+	s.registry.MustRegister(s.State.Requests, collector{s})
 	s.Lists.Public = s.listener(noLimit, s.handlePublic, func(ctx *fasthttp.RequestCtx, err error) {
 		s.answerUnread(ctx, err)
 		s.Lists.Requests.CountUnread(ctx)
 	})
-	s.admin = s.listener(wire.DefaultConnections, s.private.HandleAdmin, s.answerUnread)
+	s.admin = s.listener(wire.DefaultConnections, adminOf(s), s.answerUnread)
 	return s
 }
 
@@ -133,9 +134,28 @@ func (s *Server) handlePublic(ctx *fasthttp.RequestCtx) {
 	rec.Answered(ctx)
 }
 
+// adminOf answers requests of the admin listener of a server.
+func adminOf(s *Server) fasthttp.RequestHandler {
+	private := &admin.Admin{
+		Ready: s.State.Readiness, Metrics: metrics.Handler(s.registry, s.State.Log), Profiles: s.State.Options.Pprof,
+	}
+	return func(ctx *fasthttp.RequestCtx) {
+		defer s.Lists.Requests.Recovered(ctx)
+		if s.Lists.Requests.RefuseMalformed(ctx) {
+			return
+		}
+		if err := private.Answer(ctx); err != nil {
+			s.State.AnswerError(ctx, err)
+			if errors.Is(err, reply.ErrMethodNotAllowed) {
+				ctx.Response.Header.Set("Allow", "GET, HEAD") // pages of others read nothing here
+			}
+		}
+	}
+}
+
 // Metrics returns the registry of /metrics, to which the rest of the program adds metrics of its
 // own. A collector must not block.
-func (s *Server) Metrics() prometheus.Registerer { return s.private.Registry }
+func (s *Server) Metrics() prometheus.Registerer { return s.registry }
 
 // Serve answers public requests of a listener until Shutdown.
 func (s *Server) Serve(l net.Listener) error {

@@ -71,9 +71,7 @@ var imports = map[string][]string{
 	"api/ogc": {
 		"aggregate", "api/boundary", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index",
 	},
-	"api/admin": {
-		"api/contract", "api/files", "api/list", "api/metrics", "api/reply", "api/state",
-	},
+	"api/admin": {"api/contract", "api/reply", "api/state"},
 	"api": {
 		"api/accesslog", "api/admin", "api/boundary", "api/contract", "api/encode", "api/figures", "api/find",
 		"api/files", "api/list", "api/mcp", "api/metrics", "api/odata", "api/ogc", "api/render", "api/reply",

@@ -11,53 +11,54 @@ import (
 	"hdqs/api/reply"
 )
 
-// HandleAdmin answers requests of the admin listener.
-func (s *Admin) HandleAdmin(ctx *fasthttp.RequestCtx) {
-	defer s.Lists.Requests.Recovered(ctx)
-	if s.Lists.Requests.RefuseMalformed(ctx) {
-		return
-	}
+// Answer answers a request. It returns the error to answer with.
+func (s *Admin) Answer(ctx *fasthttp.RequestCtx) error {
 	reply.FaultHead.Begin(ctx)
 	path := string(ctx.Path())
 	answer := AdminPaths[path]
-	if s.State.Options.Pprof && strings.HasPrefix(path, pprofPath) {
+	if s.Profiles && strings.HasPrefix(path, pprofPath) {
 		answer = answerProfile
 	}
 	switch {
 	case answer == nil:
-		s.State.AnswerError(ctx, reply.ErrNotFound)
+		return reply.ErrNotFound
 	case !ctx.IsGet() && !ctx.IsHead():
-		s.State.AnswerError(ctx, reply.ErrMethodNotAllowed)
-		ctx.Response.Header.Set("Allow", "GET, HEAD")
-	default:
-		answer(s, ctx)
+		return reply.ErrMethodNotAllowed
 	}
+	return answer(s, ctx)
 }
 
 // AdminPaths are the paths of the admin listener, besides those of profiles.
-var AdminPaths = map[string]func(*Admin, *fasthttp.RequestCtx){
+var AdminPaths = map[string]func(*Admin, *fasthttp.RequestCtx) error{
 	"/": (*Admin).answerIndex, "/healthz": answerAlive, "/readyz": (*Admin).answerReadiness,
-	"/metrics": (*Admin).scrape,
+	"/metrics": (*Admin).answerMetrics,
 }
 
-func answerAlive(_ *Admin, ctx *fasthttp.RequestCtx) {
+func (s *Admin) answerMetrics(ctx *fasthttp.RequestCtx) error {
+	s.Metrics(ctx)
+	return nil
+}
+
+func answerAlive(_ *Admin, ctx *fasthttp.RequestCtx) error {
 	ctx.Response.Header.SetContentType("text/plain; charset=utf-8")
 	ctx.SetBodyString("ok\n")
+	return nil
 }
 
 // pprofPath begins the paths of Go's profiles.
 const pprofPath = "/debug/pprof/"
 
-func answerProfile(_ *Admin, ctx *fasthttp.RequestCtx) {
+func answerProfile(_ *Admin, ctx *fasthttp.RequestCtx) error {
 	if string(ctx.Path()) == pprofPath {
 		ctx.URI().SetPath(strings.TrimRight(pprofPath, "/")) // where the library has its index
 	}
 	pprofhandler.PprofHandler(ctx)
+	return nil
 }
 
-func (s *Admin) answerIndex(ctx *fasthttp.RequestCtx) {
+func (s *Admin) answerIndex(ctx *fasthttp.RequestCtx) error {
 	profiles := "off; --admin-pprof turns them on"
-	if s.State.Options.Pprof {
+	if s.Profiles {
 		profiles = "CPU, memory and goroutines of the process"
 	}
 	ctx.Response.Header.SetContentType(reply.HtmlType)
@@ -72,25 +73,22 @@ JSON with the snapshot, its age, its tables, stale sources and the last poll of 
 <dt><a href="/debug/pprof/">/debug/pprof/</a><dd>profiles: ` + profiles + `
 </dl>
 `)
+	return nil
 }
 
 // answerReadiness answers whether this replica should get traffic: it serves a snapshot and is not
 // about to end. The age of the data is not a criterion, since all replicas would become unready at
 // once.
-func (s *Admin) answerReadiness(ctx *fasthttp.RequestCtx) {
-	v := s.State.Snapshots.Acquire()
-	r := s.State.ReadinessOf(v)
-	if v != nil {
-		v.Release(s.State.Log)
-	}
+func (s *Admin) answerReadiness(ctx *fasthttp.RequestCtx) error {
+	r := s.Ready()
 	body, err := json.Marshal(r)
 	if err != nil {
-		s.State.AnswerError(ctx, err)
-		return
+		return err
 	}
 	if !r.Ready {
 		ctx.SetStatusCode(fasthttp.StatusServiceUnavailable)
 	}
 	ctx.Response.Header.SetContentType(contract.JSONType)
 	ctx.SetBody(append(body, '\n'))
+	return nil
 }

@@ -24,7 +24,7 @@ type FaultForm struct {
 
 // FinishFault completes an error answer after its head, with an id by which the caller can report
 // the request.
-func (s *State) FinishFault(ctx *fasthttp.RequestCtx, err error) {
+func (s *State) FinishFault(ctx *fasthttp.RequestCtx, err error) (status int) {
 	status, body := reply.ErrorAnswer(err)
 	s.SetSnapshot(&ctx.Response.Header)
 	var id [2 * RequestIDBytes]byte
@@ -32,6 +32,7 @@ func (s *State) FinishFault(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.Header.SetCanonical(reply.NameRequestID, id[:])
 	ctx.SetStatusCode(status)
 	ctx.SetBody(body)
+	return status
 }
 
 // RequestIDBytes is the length of a request's id before it is written in hexadecimal digits.
@@ -55,7 +56,7 @@ func (s *State) SetSnapshot(h *fasthttp.ResponseHeader) {
 // AnswerError answers with the status and body of an error, which no cache may store.
 func (s *State) AnswerError(ctx *fasthttp.RequestCtx, err error) {
 	h := reply.FaultHead.Begin(ctx)
-	s.FinishFault(ctx, err)
+	status := s.FinishFault(ctx, err)
 	path := reply.TextOf(ctx.Request.Header.RequestURI())
 	for i := range s.FaultForms {
 		form := &s.FaultForms[i]
@@ -64,19 +65,20 @@ func (s *State) AnswerError(ctx *fasthttp.RequestCtx, err error) {
 			form.Write(ctx, err)
 		}
 	}
-	invalid, isInvalid := errors.AsType[*contract.Invalid](err)
-	switch {
-	case isInvalid && invalid.Preferred:
-		h.Set("Preference-Applied", reply.StrictHandling)
-	case errors.Is(err, reply.ErrMethodNotAllowed):
-		h.Set("Allow", contract.AllowedMethods)
-	case errors.Is(err, reply.ErrNotAcceptable):
-		h.Set("Vary", "Accept-Encoding")
-	case reply.WaitOf(err) != "":
+	switch status {
+	case fasthttp.StatusServiceUnavailable:
 		h.SetCanonical(reply.NameRetryAfter, []byte(reply.WaitOf(err)))
+	case fasthttp.StatusMethodNotAllowed:
+		h.Set("Allow", contract.AllowedMethods)
+	case fasthttp.StatusUnprocessableEntity:
+		if fault, ok := errors.AsType[*contract.Invalid](err); ok && fault.Preferred {
+			h.Set("Preference-Applied", reply.StrictHandling)
+		}
 	}
-	if fault, is := errors.AsType[*reply.Fault](err); is && fault.Hint != "" {
+	if fault, ok := err.(*reply.Fault); ok && fault.Hint != "" {
 		h.SetCanonical(reply.NameHint, []byte(fault.Hint))
+	} else if fault == reply.ErrNotAcceptable {
+		h.Set("Vary", "Accept-Encoding")
 	}
 }
 

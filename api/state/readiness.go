@@ -45,6 +45,15 @@ type Poll struct {
 // Polled notes the last poll of the store, for /readyz.
 func (s *State) Polled(l Poll) { s.polled.Store(&l) }
 
+// Readiness is the state of the server with the snapshot that it serves.
+func (s *State) Readiness() Readiness {
+	v := s.Snapshots.Acquire()
+	if v != nil {
+		defer v.Release(s.Log)
+	}
+	return s.ReadinessOf(v)
+}
+
 // ReadinessOf is the state of the server with a snapshot, nil for none.
 func (s *State) ReadinessOf(v *Served) Readiness {
 	r := Readiness{

@@ -1,11 +1,10 @@
-package admin
+package api
 
 import (
 	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
 	"hdqs/api/files"
@@ -58,12 +57,12 @@ var (
 			"lengths of rows, lists for searching.")
 )
 
-// Collector collects what the server counts itself. What changes with each request is in
+// collector collects what the server counts itself. What changes with each request is in
 // metrics.Requests.
-type Collector struct{ Server *Admin }
+type collector struct{ server *Server }
 
 // Describe implements prometheus.Collector.
-func (c Collector) Describe(to chan<- *prometheus.Desc) {
+func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		shedDesc, waitDesc, hitsDesc, missesDesc, joinsDesc, cachedDesc, runningDesc, waitingDesc,
 		files.ExportsDesc, files.EndedDesc, budgetDesc,
@@ -78,8 +77,8 @@ func (c Collector) Describe(to chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (c Collector) Collect(to chan<- prometheus.Metric) {
-	s := c.Server
+func (c collector) Collect(to chan<- prometheus.Metric) {
+	s := c.server
 	for i := range reply.Rules {
 		to <- metrics.Counter(shedDesc, s.State.Shed[i].Load(), reply.Rules[i].Reason)
 	}
@@ -99,12 +98,13 @@ func (c Collector) Collect(to chan<- prometheus.Metric) {
 	s.State.Inspector.Collect(to)
 	to <- metrics.Counter(logDroppedDesc, s.State.Options.AccessLog.Dropped())
 	s.State.CollectMemory(to)
-	s.collectSnapshot(to)
+	c.collectSnapshot(to)
 }
 
 // collectSnapshot collects what the served snapshot is. Without one there is only the number of
 // those that answer.
-func (s *Admin) collectSnapshot(to chan<- prometheus.Metric) {
+func (c collector) collectSnapshot(to chan<- prometheus.Metric) {
+	s := c.server
 	held := s.State.Snapshots.Retained.Count()
 	if s.State.Snapshots.Current.Load() != nil {
 		held++
@@ -147,7 +147,3 @@ func boolean(is bool) float64 {
 
 // seconds returns a time as Prometheus counts it, in seconds since 1970.
 func seconds(at time.Time) float64 { return float64(at.UnixMilli()) / 1e3 }
-
-func (s *Admin) scrape(ctx *fasthttp.RequestCtx) {
-	metrics.Handler(s.Registry, s.State.Log)(ctx)
-}
