@@ -153,7 +153,7 @@ func (s *Files) redirectBulk(ctx *fasthttp.RequestCtx, path string) error {
 func (s *Files) answerBulkText(ctx *fasthttp.RequestCtx, kept string, content *list.PageContent, key string) error {
 	fields := reply.Safe("Cache-Control", kept, "Vary", "Accept-Encoding", "Content-Type", contract.JSONType)
 	head := list.NewPageHead(contract.JSONType, reply.DataPolicy, key, fields...)
-	return s.Lists.Pages.SendContent(ctx, &head, content)
+	return s.Lists.Pages.Send(ctx, &head, content)
 }
 
 func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *bulkFiles, path string) error {

@@ -59,12 +59,43 @@ func (s *Pages) Fields() []string {
 	return fields
 }
 
-// SendContent answers with a page that is kept in each coding. Short ones are sent as they are.
-func (s *Pages) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageContent) error {
-	coding, same, err := s.begin(ctx, head, &c.Tag)
-	if same || err != nil {
+// Content is what a page sends: PageContent, Made, or pieces.
+type Content interface {
+	tagOf() *reply.EntityTag
+	send(ctx *fasthttp.RequestCtx, s *state.State, coding encode.Coding)
+}
+
+// Send answers with a page, unless the client has the same one.
+func (s *Pages) Send(ctx *fasthttp.RequestCtx, head *PageHead, c Content) error {
+	coding, ok := encode.Negotiate(reply.AcceptEncoding(ctx))
+	if !ok {
+		return reply.ErrNotAcceptable
+	}
+	tag := c.tagOf().Text()
+	same, err := (&reply.Validators{Tag: tag}).Check(&ctx.Request.Header, LogOf(ctx).mayHave())
+	if err != nil {
 		return err
 	}
+	chosen := head.full
+	if same {
+		chosen = head.bare
+	}
+	h := chosen.Begin(ctx)
+	s.State.SetSnapshot(h)
+	h.SetCanonical(reply.NameETag, tag)
+	s.State.SetPageKeys(h, head.Key)
+	if same {
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+	} else {
+		c.send(ctx, s.State, coding)
+	}
+	return nil
+}
+
+func (c *PageContent) tagOf() *reply.EntityTag { return &c.Tag }
+
+// send sends the page in the coding that the client prefers. Short ones are sent as they are.
+func (c *PageContent) send(ctx *fasthttp.RequestCtx, _ *state.State, coding encode.Coding) {
 	if len(c.bodies[encode.Identity]) <= reply.MinEncoded && !encode.RefusesIdentity(reply.AcceptEncoding(ctx)) {
 		coding = encode.Identity
 	}
@@ -72,47 +103,20 @@ func (s *Pages) SendContent(ctx *fasthttp.RequestCtx, head *PageHead, c *PageCon
 		ctx.Response.Header.SetContentEncoding(coding.String())
 	}
 	ctx.Response.SetBodyRaw(c.bodies[coding])
-	return nil
 }
 
-// SendPage answers with a page that was rendered for the request.
-func (s *Pages) SendPage(ctx *fasthttp.RequestCtx, head *PageHead, body []byte) error {
-	tag := reply.BodyTag(body)
-	coding, same, err := s.begin(ctx, head, &tag)
-	if same || err != nil {
-		return err
-	}
-	sent := reply.Encoded(&ctx.Response.Header, nil, body, coding, true)
+// Made is a page that was made for the request.
+type Made []byte
+
+func (c Made) tagOf() *reply.EntityTag {
+	tag := reply.BodyTag(c)
+	return &tag
+}
+
+func (c Made) send(ctx *fasthttp.RequestCtx, _ *state.State, coding encode.Coding) {
+	sent := reply.Encoded(&ctx.Response.Header, nil, c, coding, true)
 	ctx.Response.SetBodyRaw(sent)
 	wire.ChargeOther(ctx, cap(sent))
-	return nil
-}
-
-// begin writes the header of a page and chooses its coding. The answer is complete if the client
-// has the same page.
-func (s *Pages) begin(
-	ctx *fasthttp.RequestCtx, head *PageHead, tag *reply.EntityTag,
-) (coding encode.Coding, same bool, err error) {
-	coding, ok := encode.Negotiate(reply.AcceptEncoding(ctx))
-	if !ok {
-		return coding, false, reply.ErrNotAcceptable
-	}
-	same, err = (&reply.Validators{Tag: tag.Text()}).Check(&ctx.Request.Header, LogOf(ctx).mayHave())
-	if err != nil {
-		return coding, false, err
-	}
-	chosen := head.full
-	if same {
-		chosen = head.bare
-	}
-	h := chosen.Begin(ctx)
-	if same {
-		ctx.SetStatusCode(fasthttp.StatusNotModified)
-	}
-	s.State.SetSnapshot(h)
-	h.SetCanonical(reply.NameETag, tag.Text())
-	s.State.SetPageKeys(h, head.Key)
-	return coding, same, nil
 }
 
 // BaseOf returns the address of the service for example calls: that of the options, or else the

@@ -7,6 +7,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/internal/background"
 )
@@ -34,12 +35,18 @@ var errClosed = &reply.Fault{
 // pausesPerLook is how many calls of pause share one look at the connection, a system call.
 const pausesPerLook = 256
 
-// SendPieces answers with a page of some pieces, each of which piece appends. A long one is
-// rendered while it is sent, as rows are, so that slow readers do not hold whole pages. Its length
-// is not known, and its tag is of what names the page: meaning.
-func (s *Pages) SendPieces(
-	ctx *fasthttp.RequestCtx, head *PageHead, meaning []byte, of int, piece func(dst []byte, i int) []byte,
-) error {
+// pieces are a page that is rendered while it is sent, as long pages of rows are.
+type pieces struct {
+	tag   reply.EntityTag
+	of    int
+	piece func(dst []byte, i int) []byte
+}
+
+// InPieces returns a page of some pieces, each of which piece appends. Slow readers do not hold the
+// whole of a long one. Its length is not known, and its tag is of what names the page: meaning.
+func InPieces(
+	ctx *fasthttp.RequestCtx, meaning []byte, of int, piece func(dst []byte, i int) []byte,
+) (Content, error) {
 	var body []byte
 	n := 0
 	err := InTurns(ctx, func(pause func() error) (err error) {
@@ -49,20 +56,17 @@ func (s *Pages) SendPieces(
 		}
 		return err
 	})
-	if err != nil {
-		return err
+	if n == of || err != nil {
+		return Made(body), err
 	}
-	if n == of {
-		return s.SendPage(ctx, head, body)
-	}
-	tag := reply.BodyTag(meaning)
-	coding, same, err := s.begin(ctx, head, &tag)
-	if same || err != nil {
-		return err
-	}
-	parts := &PartBody{state: s.State, next: inParts(of, piece, coding), more: true}
+	return &pieces{reply.BodyTag(meaning), of, piece}, nil
+}
+
+func (c *pieces) tagOf() *reply.EntityTag { return &c.tag }
+
+func (c *pieces) send(ctx *fasthttp.RequestCtx, s *state.State, coding encode.Coding) {
+	parts := &PartBody{state: s, next: inParts(c.of, c.piece, coding), more: true}
 	SendStream(ctx, parts, -1, coding, partMemory)
-	return nil
 }
 
 // inParts returns what appends the next part of a page, which is never empty.

@@ -101,26 +101,10 @@ func (s *Standard) Within(snapshot string, do func(v *state.Served) error) error
 }
 
 // Send answers with a document.
-func (s *Standard) Send(ctx *fasthttp.RequestCtx, contentType string, body []byte) error {
-	return s.Lists.Pages.SendPage(ctx, s.head(contentType), body)
-}
-
-// SendContent answers with a document that is kept in each coding.
-func (s *Standard) SendContent(ctx *fasthttp.RequestCtx, contentType string, c *PageContent) error {
-	return s.Lists.Pages.SendContent(ctx, s.head(contentType), c)
-}
-
-// SendPieces is Pages.SendPieces for a document.
-func (s *Standard) SendPieces(
-	ctx *fasthttp.RequestCtx, contentType string, meaning []byte, of int, piece func(dst []byte, i int) []byte,
-) error {
-	return s.Lists.Pages.SendPieces(ctx, s.head(contentType), meaning, of, piece)
-}
-
-// head is the head of a document.
-func (s *Standard) head(contentType string) *PageHead {
-	head := NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, append(s.Lists.Pages.Fields(), s.Fields...)...)
-	return &head
+func (s *Standard) Send(ctx *fasthttp.RequestCtx, contentType string, c Content) error {
+	fields := append(s.Lists.Pages.Fields(), s.Fields...)
+	head := NewPageHead(contentType, reply.DataPolicy, reply.LandingKey, fields...)
+	return s.Lists.Pages.Send(ctx, &head, c)
 }
 
 // Named is the one of some with a name. The fault names the one that was meant, or else ends as

@@ -292,8 +292,10 @@ func (a *request) send(found *records, state string) error {
 		contentType, pieces = "text/plain", 1
 		piece = func(dst []byte, _ int) []byte { return strconv.AppendInt(dst, int64(found.total), 10) }
 	}
-	err := a.service.sender.SendPieces(a.ctx, contentType,
-		append(a.meaning(), state...), pieces, piece)
+	content, err := list.InPieces(a.ctx, append(a.meaning(), state...), pieces, piece)
+	if err == nil {
+		err = a.service.sender.Send(a.ctx, contentType, content)
+	}
 	h := &a.ctx.Response.Header
 	h.SetCanonical(reply.NameSnapshot, []byte(state))
 	a.service.sender.SetPolicy(h, a.varies())

@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
 	"hdqs/api/reply"
 )
 
@@ -46,7 +47,7 @@ func (s *Service) answerFile(ctx *fasthttp.RequestCtx, name string) error {
 		}
 		body, contentType = connection(base, of), "text/x-ms-odc; charset=utf-8"
 	}
-	err := s.sender.Send(ctx, contentType, body)
+	err := s.sender.Send(ctx, contentType, list.Made(body))
 	h := &ctx.Response.Header
 	h.SetCanonical(reply.NameDisposition, fmt.Appendf(nil, "attachment; filename=%q", name))
 	s.sender.SetPolicy(h, false)

@@ -46,7 +46,7 @@ func (s *Service) answerVocabulary(ctx *fasthttp.RequestCtx, path string) error 
 	if strings.HasSuffix(path, ".json") {
 		contentType = contract.JSONType
 	}
-	return s.sender.Send(ctx, contentType, body)
+	return s.sender.Send(ctx, contentType, list.Made(body))
 }
 
 // Annotations say something of the service, a set or a property: by their terms, a boolean, a text,

@@ -39,11 +39,7 @@ type lists interface {
 // sender sends what is no rows of lists.
 type sender interface {
 	BaseOf(ctx *fasthttp.RequestCtx) string
-	Send(ctx *fasthttp.RequestCtx, contentType string, body []byte) error
-	SendContent(ctx *fasthttp.RequestCtx, contentType string, c *list.PageContent) error
-	SendPieces(
-		ctx *fasthttp.RequestCtx, contentType string, meaning []byte, of int, piece func(dst []byte, i int) []byte,
-	) error
+	Send(ctx *fasthttp.RequestCtx, contentType string, c list.Content) error
 	SetPolicy(h *fasthttp.ResponseHeader, varies bool)
 }
 
@@ -169,7 +165,7 @@ func (s *Service) answerMetadata(ctx *fasthttp.RequestCtx) error {
 	if !o.form.xml {
 		at, contentType = 1, contract.JSONType
 	}
-	err = s.sender.SendContent(ctx, contentType, s.docs[at]())
+	err = s.sender.Send(ctx, contentType, s.docs[at]())
 	if !o.form.xml && !o.form.byName {
 		s.sender.SetPolicy(&ctx.Response.Header, true)
 	}
@@ -186,7 +182,7 @@ func (s *Service) answerDocument(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	err = s.sender.Send(ctx, o.form.contentType(), body)
+	err = s.sender.Send(ctx, o.form.contentType(), list.Made(body))
 	s.sender.SetPolicy(&ctx.Response.Header, o.varies())
 	return err
 }

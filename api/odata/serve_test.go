@@ -17,19 +17,7 @@ type answers struct {
 
 func (*answers) BaseOf(*fasthttp.RequestCtx) string { return "http://a" + Root }
 
-func (a *answers) Send(_ *fasthttp.RequestCtx, contentType string, _ []byte) error {
-	a.contentType = contentType
-	return a.err
-}
-
-func (a *answers) SendContent(_ *fasthttp.RequestCtx, contentType string, _ *list.PageContent) error {
-	a.contentType = contentType
-	return a.err
-}
-
-func (a *answers) SendPieces(
-	_ *fasthttp.RequestCtx, contentType string, _ []byte, _ int, _ func([]byte, int) []byte,
-) error {
+func (a *answers) Send(_ *fasthttp.RequestCtx, contentType string, _ list.Content) error {
 	a.contentType = contentType
 	return a.err
 }

@@ -130,7 +130,10 @@ func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, 
 		return dst
 	}
 	meaning := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
-	err := a.service.sender.SendPieces(a.ctx, geoJSONType, meaning, pieces, piece)
+	content, err := list.InPieces(a.ctx, meaning, pieces, piece)
+	if err == nil {
+		err = a.service.sender.Send(a.ctx, geoJSONType, content)
+	}
 	a.policy(&a.ctx.Response.Header)
 	return err
 }

@@ -54,10 +54,7 @@ type lists interface {
 type sender interface {
 	BaseOf(ctx *fasthttp.RequestCtx) string
 	Described(work func() error) error
-	Send(ctx *fasthttp.RequestCtx, contentType string, body []byte) error
-	SendPieces(
-		ctx *fasthttp.RequestCtx, contentType string, meaning []byte, of int, piece func(dst []byte, i int) []byte,
-	) error
+	Send(ctx *fasthttp.RequestCtx, contentType string, c list.Content) error
 	SetPolicy(h *fasthttp.ResponseHeader, varies bool)
 }
 
@@ -258,7 +255,7 @@ func (a *request) sendBody(body []byte, contentType string, p page) error {
 		}
 		contentType = htmlType
 	}
-	err := a.service.sender.Send(a.ctx, contentType, body)
+	err := a.service.sender.Send(a.ctx, contentType, list.Made(body))
 	a.policy(&a.ctx.Response.Header)
 	return err
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/list"
 )
 
 // answers keeps what is sent.
@@ -18,18 +20,8 @@ func (*answers) BaseOf(*fasthttp.RequestCtx) string { return "http://a" + Root }
 
 func (*answers) Described(work func() error) error { return work() }
 
-func (a *answers) Send(_ *fasthttp.RequestCtx, contentType string, body []byte) error {
-	a.contentType, a.body = contentType, string(body)
-	return a.err
-}
-
-func (a *answers) SendPieces(
-	_ *fasthttp.RequestCtx, contentType string, _ []byte, of int, piece func([]byte, int) []byte,
-) error {
-	var body []byte
-	for i := range of {
-		body = piece(body, i)
-	}
+func (a *answers) Send(_ *fasthttp.RequestCtx, contentType string, c list.Content) error {
+	body, _ := c.(list.Made)
 	a.contentType, a.body = contentType, string(body)
 	return a.err
 }

@@ -109,7 +109,7 @@ func (s *Site) kept(
 
 // sendFile sends a file with the name under which a browser saves it.
 func (s *Site) sendFile(ctx *fasthttp.RequestCtx, head *list.PageHead, body []byte, disposition, name string) error {
-	err := s.Lists.Pages.SendPage(ctx, head, body)
+	err := s.Lists.Pages.Send(ctx, head, list.Made(body))
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
 		ctx.Response.Header.SetCanonical(reply.NameDisposition, []byte(disposition+`; filename="`+name+`"`))
 	}

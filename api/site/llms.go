@@ -91,7 +91,7 @@ func (s *Site) addTexts(m *list.Mount) {
 		})
 		s.Lists.Routes.Add(m, path, list.Route{Name: path, Answer: func(ctx *fasthttp.RequestCtx) error {
 			base := []byte(escapedXML(s.Lists.Pages.BaseOf(ctx)))
-			return s.Lists.Pages.SendPage(ctx, &head, bytes.ReplaceAll(made(), []byte(here), base))
+			return s.Lists.Pages.Send(ctx, &head, list.Made(bytes.ReplaceAll(made(), []byte(here), base)))
 		}})
 	}
 	add(LlmsPath, textType, llmsText)

@@ -289,7 +289,7 @@ type barePage struct {
 func (s *Site) fixed(m *list.Mount, page *fixedPage) answer {
 	head := list.NewPageHead(page.contentType, page.policy, reply.PageKey, s.Lists.Pages.Fields()...)
 	if page.name != DocsPath {
-		return func(ctx *fasthttp.RequestCtx) error { return s.Lists.Pages.SendContent(ctx, &head, page.content()) }
+		return func(ctx *fasthttp.RequestCtx) error { return s.Lists.Pages.Send(ctx, &head, page.content()) }
 	}
 	head.Key = reply.LandingKey // it shows the snapshot
 	return func(ctx *fasthttp.RequestCtx) error {
@@ -298,7 +298,7 @@ func (s *Site) fixed(m *list.Mount, page *fixedPage) answer {
 			content = served.Keep(docsKey{m}, func() any { return newDocs(m, served.Bound) }).(func() *list.PageContent)
 			served.Release(s.State.Log)
 		}
-		return s.Lists.Pages.SendContent(ctx, &head, content())
+		return s.Lists.Pages.Send(ctx, &head, content())
 	}
 }
 
@@ -386,7 +386,7 @@ func (s *Site) sendMade(ctx *fasthttp.RequestCtx, head *list.PageHead, name stri
 		s.State.LogFault(name, err)
 		return err
 	}
-	return s.Lists.Pages.SendPage(ctx, head, page)
+	return s.Lists.Pages.Send(ctx, head, list.Made(page))
 }
 
 // assetContents are made once for all servers of the process, each when it is first requested.
@@ -408,7 +408,7 @@ func (s *Site) addAssets(m *list.Mount) {
 		a := &assets[i]
 		head := list.NewPageHead(a.Type, reply.DataPolicy, reply.PageKey, fields...)
 		s.Lists.Routes.Add(m, a.Path, list.Route{Name: "/static", Answer: func(ctx *fasthttp.RequestCtx) error {
-			return s.Lists.Pages.SendContent(ctx, &head, contents[i]())
+			return s.Lists.Pages.Send(ctx, &head, contents[i]())
 		}})
 	}
 }

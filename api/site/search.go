@@ -168,7 +168,7 @@ func (p pages) addSearch() {
 		for i := range found.Results {
 			found.Results[i].Kind = p.at.T(found.Results[i].Kind) // which the field shows
 		}
-		return p.Site.Lists.Pages.SendPage(ctx, &json, found.JSON())
+		return p.Site.Lists.Pages.Send(ctx, &json, list.Made(found.JSON()))
 	})
 	p.route(strings.TrimSuffix(BrowsePath, "/"), "/", func(ctx *fasthttp.RequestCtx) error {
 		reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, p.at.root()+"/#lists")

@@ -96,7 +96,7 @@ func (p pages) addStatus() {
 			p.Site.State.LogFault(StatusPath, err)
 			return err
 		}
-		return p.Site.Lists.Pages.SendContent(ctx, &head, made)
+		return p.Site.Lists.Pages.Send(ctx, &head, made)
 	})
 }
 
