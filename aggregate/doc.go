@@ -50,4 +50,11 @@
 // A question keeps what its groups need, not its rows: 4 bytes for a count, 8 or 16 for a sum, and
 // so on. There are bounds on groups and on pairs of a group and a different value. What is made of
 // a column once and kept is at most what FullBytes says.
+//
+// The files, each of which uses those below it:
+//
+//	memory.go distinct.go count.go result.go answer.go keys.go
+//	plan.go latest.go extreme.go state.go runs.go numeric.go
+//	block.go field.go table.go parts.go value.go
+//	question.go                        what is asked
 package aggregate
