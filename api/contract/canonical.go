@@ -116,6 +116,17 @@ func appendFilter(dst []byte, p *Param, f *Filter) []byte {
 	return appendEscaped(dst, v.Text)
 }
 
+// textOf is the value of a filter as its parameter takes it.
+func (p *Param) textOf(f *Filter) string {
+	switch {
+	case f.Text != "":
+		return f.Text
+	case p.Type == String || p.Type == Choice:
+		return f.Value.Text
+	}
+	return string(appendFilter(nil, p, f)) // nothing in it is escaped
+}
+
 // hasInstant reports whether a time can be written as an instant in a query: those at both ends
 // cannot.
 func hasInstant(micros int64) bool {

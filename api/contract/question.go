@@ -170,7 +170,7 @@ func (q *Question) Keep(name string, values ...string) *Question {
 		if p.Type == Day {
 			f.Text = text
 			f.Value.Int, _ = parseDay(text, p.Op == index.Below)
-		} else if v, ok := r.readValue(p, text); ok {
+		} else if v, ok := r.readValue(p, text); ok || p.Type == String { // no text is too long here
 			f.Value = v
 			f.Values = append(f.Values, v)
 		}
@@ -219,21 +219,44 @@ func (q *Question) In(s NameSet) *Question {
 	return c
 }
 
-// Texts are the values of the filter of a name.
+// Texts are the values of the filter of a name, as requests have them.
 func (q *Question) Texts(name string) (texts []string) {
 	at, known := q.plan.known[name]
-	if !known {
-		return nil
-	}
-	if f := q.filterAt(at.position); f != nil {
+	if f := q.filterAt(at.position); known && f != nil {
+		values := f.Values
 		if !q.plan.Params[at.position].List {
-			return []string{f.Value.Text}
+			values = []index.Value{f.Value}
 		}
-		for _, v := range f.Values {
-			texts = append(texts, v.Text)
+		for _, v := range values {
+			texts = append(texts, q.plan.Params[at.position].textOf(&Filter{Value: v, Text: f.Text}))
 		}
 	}
 	return texts
+}
+
+// Where is what chooses rows, as requests have it: values by the names of their parameters.
+func (q *Question) Where() map[string]string {
+	all := map[string]string{}
+	for i := range q.plan.Params {
+		p := &q.plan.Params[i]
+		texts := q.Texts(p.Name)
+		switch {
+		case p.List && texts != nil:
+			for k := range texts {
+				texts[k] = p.inList(texts[k])
+			}
+			all[p.Name] = strings.Join(texts, ",")
+		case texts != nil:
+			all[p.Name] = texts[0]
+		case p.Own == latestKind && q.Latest || p.Own == everybodyKind && q.Everybody:
+			all[p.Name] = "true"
+		case p.Own == latestKind && q.Edition:
+			all[p.Name] = LatestEdition
+		case q.Coarsest && p.IsLevel() && !p.List:
+			all[p.Name] = Coarsest
+		}
+	}
+	return all
 }
 
 // GroupBy adds fields to those that are grouped by, by their names in group_by.
@@ -244,6 +267,22 @@ func (q *Question) GroupBy(names ...string) *Question {
 		}
 	}
 	return q
+}
+
+// GroupNames are the names in group_by.
+func (q *Question) GroupNames() (names []string) {
+	for _, g := range q.Groups {
+		names = append(names, q.plan.Endpoint.groupName(g))
+	}
+	return names
+}
+
+// MeasureNames are the names in measures.
+func (q *Question) MeasureNames() (names []string) {
+	for _, m := range q.Measures {
+		names = append(names, q.plan.Endpoint.MeasureName(m))
+	}
+	return names
 }
 
 // DropGroups removes groups.

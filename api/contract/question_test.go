@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"maps"
+	"net/url"
 	"reflect"
 	"testing"
 
@@ -55,6 +57,15 @@ func TestQuestion(t *testing.T) {
 			}
 			if again := r.Question.Copy().In(HAPINames).In(ContractNames); again.Text() != r.Question.Text() {
 				t.Errorf("%s: %s in other names and back is %s", e.Path, r.Question.Text(), again.Text())
+			}
+			where := url.Values{}
+			for name, text := range q.Where() {
+				where.Set(name, text)
+			}
+			same, err := Read(PlanOf(e, Rows), where.Encode())
+			got, want := same.Question.Drop("start_date", "end_date").Where(), q.Copy().Drop("start_date", "end_date").Where()
+			if err != nil || !maps.Equal(got, want) {
+				t.Errorf("%s: %s is read as %v, %v; want %v", e.Path, where, got, err, want)
 			}
 			if left := q.Drop(names(p)...); len(left.Filters) > 0 || left.Coarsest {
 				t.Errorf("%s: filters are left: %v", e.Path, left.Filters)

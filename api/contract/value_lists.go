@@ -255,15 +255,19 @@ func appendList(dst []byte, p *Param, values []index.Value) []byte {
 		if i > 0 {
 			dst = append(dst, "%2C"...)
 		}
-		v := &values[i]
-		switch {
-		case p.Type == Integer:
+		if v := &values[i]; p.Type == Integer {
 			dst = appendInteger(dst, v.Int, v.Beyond)
-		case p.hasPattern() || !strings.ContainsAny(v.Text, `\,`):
-			dst = appendEscaped(dst, v.Text)
-		default:
-			dst = appendEscaped(dst, listEscapes.Replace(v.Text))
+		} else {
+			dst = appendEscaped(dst, p.inList(v.Text))
 		}
 	}
 	return dst
+}
+
+// inList is a value as a list has it. One with wildcards has its backslashes already.
+func (p *Param) inList(text string) string {
+	if p.hasPattern() {
+		return text
+	}
+	return listEscapes.Replace(text)
 }

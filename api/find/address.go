@@ -1,10 +1,12 @@
 package find
 
 import (
-	"errors"
+	"maps"
 	"math/bits"
 	"net/url"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
@@ -21,9 +23,9 @@ func (s *search) result(h hit) (r Result, err error) {
 	}
 	switch at := bits.TrailingZeros32(e.lists); {
 	case e.kind == FigureKind && country == nil:
-		r.Address = s.address(at) // which begins with its figures
+		r.Address, _ = s.rows(at) // which begins with its figures
 	case e.kind == FigureKind:
-		r.Address = s.countryAddress(country[1])
+		r.Address, _ = s.country(country[1])
 		if !s.brief {
 			r.Figure, err = s.figure(e.code, country[1])
 		}
@@ -31,10 +33,11 @@ func (s *search) result(h hit) (r Result, err error) {
 			r.Address = r.Figure.View
 		}
 	case e.kind == List:
-		r.Code, r.Address = contract.EndpointsIn(s.mount.Names)[at].Name(), s.address(at, country...)
+		r.Code = contract.EndpointsIn(s.mount.Names)[at].Name()
+		r.Address, r.Question = s.rows(at, country...)
 	default:
 		r.Lists, err = s.links(e, h.country)
-		r.Address = s.entryAddress(e, r.Lists)
+		r.Address, r.Question = s.entry(e, r.Lists)
 	}
 	for _, id := range []int32{e.parent, e.country} {
 		if id != none {
@@ -55,17 +58,18 @@ func (s *search) nameOf(e *entry) string {
 	return e.name
 }
 
-// entryAddress is the page of an entry: the first with records of it, or its own record.
-func (s *search) entryAddress(e *entry, links []Link) string {
+// entry is the page of an entry: the first with records of it, or its own record; and what it shows,
+// nil if it is no page of records.
+func (s *search) entry(e *entry, links []Link) (string, *contract.Question) {
 	switch {
 	case e.kind == Country:
-		return s.countryAddress(e.code)
+		return s.country(e.code)
 	case e.kind == Field:
-		return s.mount.Prefix + "/docs/" + links[0].Name + "#field-" + s.mount.Names.Name(e.code)
+		return s.mount.Prefix + "/docs/" + links[0].Name + "#field-" + s.mount.Names.Name(e.code), nil
 	case len(links) > 0:
-		return links[0].Address
+		return links[0].Address, links[0].Question
 	}
-	return s.address(listOf(kindSources[e.kind].table), kindSources[e.kind].code, e.code)
+	return s.rows(listOf(kindSources[e.kind].table), kindSources[e.kind].code, e.code)
 }
 
 // shown are the positions of lists in the order in which links lead to them.
@@ -105,63 +109,64 @@ func (s *search) links(e *entry, country int32) (links []Link, err error) {
 		if country != none && e.country == none {
 			pairs = append(pairs, contract.CountryParam, s.entries[country].code)
 		}
-		address := s.address(at, pairs...)
+		address, q := s.rows(at, pairs...)
 		if isChecked {
-			if has, err := s.has(at, address); err != nil {
+			if has, err := s.has(q); err != nil {
 				return nil, err
 			} else if !has {
 				continue
 			}
 		}
 		named := &contract.EndpointsIn(s.mount.Names)[at]
-		links = append(links, Link{named.Name(), named.Summary, address})
+		links = append(links, Link{Name: named.Name(), Title: named.Summary, Address: address, Question: q})
 	}
 	return links, nil
 }
 
-// has reports whether a page of a list has records.
-func (s *search) has(at int, address string) (has bool, err error) {
-	e := &contract.EndpointsIn(s.mount.Names)[at]
-	to := s.mount.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}]
-	_, query, _ := strings.Cut(address, "?")
-	r, err := contract.Read(to.List, query)
-	if _, invalid := errors.AsType[*contract.Invalid](err); invalid { // a name that is too long for its filter
+// has reports whether a question has records.
+func (s *search) has(q *contract.Question) (has bool, err error) {
+	if q == nil {
 		return false, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	err = s.lists.Query(s.served, &to, r.Question.Page(0, 0), func(_ *list.Reply, rows list.Records) error {
+	to := s.mount.Lists[list.ListKey{Endpoint: q.Endpoint(), Kind: contract.Rows}]
+	err = s.lists.Query(s.served, &to, q.Copy().Page(0, 0), func(_ *list.Reply, rows list.Records) error {
 		has = rows.Total() > 0
 		return nil
 	})
 	return has, err
 }
 
-// address is the page of records of a list, with filters by names in the contract.
-func (s *search) address(at int, pairs ...string) string {
-	e, values := &contract.Endpoints[at], url.Values{}
+// rows is the page of some records of a list, with filters by names in the contract, and what it
+// shows: nil if a name is too long for its filter.
+func (s *search) rows(at int, pairs ...string) (address string, q *contract.Question) {
+	isLong := false
+	q = contract.Ask(&contract.EndpointsIn(s.mount.Names)[at], contract.Rows)
+	address = s.page("/browse/") + q.Endpoint().Name()
 	for i := 0; i < len(pairs); i += 2 {
 		name, value := pairs[i], pairs[i+1]
-		if p := filterOf(e, Country); name == contract.CountryParam && p != nil {
+		if p := filterOf(&contract.Endpoints[at], Country); name == contract.CountryParam && p != nil {
 			name = p.Name
 		}
-		if p := filterWhere(e, func(p *contract.Param) bool { return p.Name == name }); p != nil {
-			value = p.Exactly(value)
+		if p := q.Plan().Param(s.mount.Names.Name(name)); p != nil {
+			q.Keep(p.Name, p.Exactly(value))
+			isLong = isLong || p.Max > 0 && utf8.RuneCountInString(p.Exactly(value)) > p.Max
 		}
-		values.Set(s.mount.Names.Name(name), value)
 	}
-	address := s.page("/browse/") + contract.EndpointsIn(s.mount.Names)[at].Name()
-	if len(values) > 0 {
-		address += "?" + values.Encode()
+	where, between := q.Where(), "?"
+	for _, name := range slices.Sorted(maps.Keys(where)) {
+		address += between + name + "=" + url.QueryEscape(where[name])
+		between = "&"
 	}
-	return address
+	if isLong {
+		return address, nil
+	}
+	return address, q
 }
 
-// countryAddress is the page of a country, or its entry in the list of countries.
-func (s *search) countryAddress(code string) string {
+// country is the page of a country, or its entry in the list of countries.
+func (s *search) country(code string) (string, *contract.Question) {
 	if page := s.page("/country/") + url.PathEscape(code); s.lists.Routes.HandlerOf(page) != nil {
-		return page
+		return page, nil
 	}
-	return s.address(listOf("location"), "code", code)
+	return s.rows(listOf("location"), "code", code)
 }

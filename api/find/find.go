@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/state"
@@ -89,6 +90,8 @@ type Result struct {
 	Address string  `json:"address"`          // of a page with records
 	Lists   []Link  `json:"lists,omitempty"`  // that have records of it
 	Figure  *Figure `json:"figure,omitempty"`
+
+	Question *contract.Question `json:"-"` // what the page shows; nil if it is not of rows of a list
 }
 
 // Link is a page with records of a list.
@@ -96,6 +99,8 @@ type Link struct {
 	Name    string `json:"name"`
 	Title   string `json:"title"`
 	Address string `json:"address"`
+
+	Question *contract.Question `json:"-"` // what the page shows
 }
 
 // search is a search that is being answered.
