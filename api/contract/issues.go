@@ -18,7 +18,8 @@ type Issue struct {
 	Text      say.Text // what is wrong, and what helps
 	Meant     string   // the parameter or value that was probably meant, empty if that is not known
 	Input     string
-	NullInput bool // the input is null: the parameter is absent, or its value is withheld
+	NullInput bool      // the input is null: the parameter is absent, or its value is withheld
+	Instead   *Question // the question that is right, nil if that is not known
 
 	// The context is a key and its value, a number or a text. It is absent when the key is empty.
 	CtxKey  string
@@ -26,22 +27,12 @@ type Issue struct {
 	CtxText string
 }
 
-// Instead is the request that is right, empty if that is not known.
-func (i *Issue) Instead() string {
-	if i.CtxKey == instead {
-		return i.CtxText
-	}
-	return ""
-}
-
-const instead = "instead"
-
 // Message is what is wrong, and the request that is right if it is known.
 func (i *Issue) Message() say.Text {
-	if i.Instead() == "" {
+	if i.Instead == nil {
 		return i.Text
 	}
-	return say.Join(i.Text, say.Of("Right: %s", i.Instead()))
+	return say.Join(i.Text, say.Of("Right: %s", i.CtxText))
 }
 
 // Invalid is the error of a request with invalid parameters. It has the issues of all of them, in
@@ -174,12 +165,14 @@ func valueError(param, input, reason string, args ...any) Issue {
 	}
 }
 
-// WrongSum is the issue of a request for figures that would be wrong. right is the request that
-// gives right ones.
-func WrongSum(param string, reason say.Text, right string) Issue {
-	return Issue{
-		Type: "wrong_sum", Param: param, Text: reason, NullInput: true, CtxKey: instead, CtxText: right,
+// WrongSum is the issue of a request for figures that would be wrong. instead is the question that
+// gives right ones at the same path, nil if it was not looked for.
+func WrongSum(param string, reason say.Text, path string, instead *Question) Issue {
+	issue := Issue{Type: "wrong_sum", Param: param, Text: reason, Instead: instead, NullInput: true}
+	if instead != nil {
+		issue.CtxKey, issue.CtxText = "instead", path+"?"+instead.Text()
 	}
+	return issue
 }
 
 // twoValues is the issue of a parameter that has different values under its names in both sets.

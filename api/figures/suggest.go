@@ -8,19 +8,19 @@ import (
 	"hdqs/api/contract"
 )
 
-// refuse returns the error for wrong sums: one issue for each, and in all of them the request to
-// send instead, in which nothing is wrong, unless it is a trial. The path is that of the request.
+// refuse returns the error for wrong sums: one issue for each, and in all of them the question
+// to ask instead, in which nothing is wrong, unless it is a trial. The path is that of the request.
 func (c *checker) refuse(q *contract.Question, path string, wrong []violation) error {
-	all, request := &contract.Invalid{}, ""
+	all := &contract.Invalid{}
+	var right *contract.Question
 	if !q.Trial {
-		right, err := c.remedy(q, wrong)
-		if err != nil {
+		var err error
+		if right, err = c.remedy(q, wrong); err != nil {
 			return err
 		}
-		request = path + "?" + right.Text()
 	}
 	for _, w := range wrong {
-		all.Issues = append(all.Issues, contract.WrongSum(w.param, w.text, request))
+		all.Issues = append(all.Issues, contract.WrongSum(w.param, w.text, path, right))
 	}
 	return all
 }

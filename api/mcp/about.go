@@ -2,10 +2,7 @@ package mcp
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,28 +33,19 @@ type scope struct {
 }
 
 // groups asks for measures of the records that pass, in groups by fields.
-func (c *call) groups(e *contract.Endpoint, filters url.Values, by, measures string) ([]textual.Record, error) {
-	params := maps.Clone(filters)
-	if params.Set("group_by", by); by == "" {
-		params.Del("group_by")
-	}
-	params.Set("measures", measures)
-	params.Set("limit", strconv.Itoa(contract.MaxLimit))
-	found, err := c.ask(e.Path+"/aggregate", params, false)
-	if err != nil {
-		return nil, err
-	}
-	return found.texts, nil
+func (c *call) groups(q *contract.Question, by []string, measures ...string) ([]textual.Record, error) {
+	q = q.As(contract.Aggregate).GroupBy(by...).Measure(measures...).Page(0, contract.MaxLimit)
+	found, err := c.ask(q, false)
+	return found.texts, err
 }
 
 // scopeOf counts the records that pass, by level and source file, in one aggregate.
-func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err error) {
-	groups, measures := []string{levelField, resourceField}, "count"
-	groups = slices.DeleteFunc(groups, func(field string) bool { return !e.HasField(field) })
-	if e.HasPeriod() {
-		measures = "count,min:" + contract.PeriodStart + ",max:" + contract.PeriodEnd
+func (c *call) scopeOf(q *contract.Question) (s scope, err error) {
+	measures := []string{"count"}
+	if q.Endpoint().HasPeriod() {
+		measures = append(measures, "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
 	}
-	found, err := c.groups(e, filters, strings.Join(groups, ","), measures)
+	found, err := c.groups(q, []string{levelField, resourceField}, measures...)
 	for _, g := range found {
 		count, _ := strconv.Atoi(g.Value("count"))
 		s.records += count
@@ -80,24 +68,23 @@ func (c *call) scopeOf(e *contract.Endpoint, filters url.Values) (s scope, err e
 }
 
 // describe adds to an answer what is known of its records.
-func (c *call) describe(a *Answer, e *contract.Endpoint, filters url.Values, s scope) error {
+func (c *call) describe(a *Answer, q *contract.Question, filters []filter, s scope) error {
 	a.scope = s
-	if err := missing(c, a, e, filters); err != nil {
+	if err := missing(c, a, q, filters); err != nil {
 		return err
 	}
 	datasets := map[string]bool{}
 	if len(s.resources) > 0 {
-		of := strings.Join(s.resources[:min(len(s.resources), mostAsked)], ",")
-		params := url.Values{resourceField + contract.SeveralSuffix: {of}, "limit": {strconv.Itoa(mostAsked)}}
-		found, err := c.ask(listNamed("resource").Path, params, false)
-		if _, odd := errors.AsType[*refusal](err); err != nil && !odd { // an id that is none
+		of := contract.Ask(listNamed("resource"), contract.Rows).Page(0, mostAsked)
+		found, err := c.ask(of.KeepAll(resourceField, s.resources[:min(len(s.resources), mostAsked)]), false)
+		if err != nil {
 			return err
-		} else if err == nil {
-			for _, r := range found.texts {
-				datasets[r.Value("dataset_catalog_id")] = true
-			}
+		}
+		for _, r := range found.texts {
+			datasets[r.Value("dataset_catalog_id")] = true
 		}
 	}
+	e := q.Endpoint()
 	c.cite(a, e, func(d *state.SourceDataset) bool {
 		return !e.HasField(resourceField) || datasets[d.ID]
 	})
@@ -131,27 +118,26 @@ func (c *call) cite(a *Answer, e *contract.Endpoint, used func(*state.SourceData
 }
 
 // nothing says that no record passes filters, and what passes without each of them, or without any.
-func (c *call) nothing(a *Answer, e *contract.Endpoint, params url.Values) (err error) {
-	filters := slices.DeleteFunc(slices.Sorted(maps.Keys(params)), func(name string) bool {
-		return slices.Contains(selection, name)
-	})
+func (c *call) nothing(a *Answer, q *contract.Question, filters []filter) (err error) {
+	e := q.Endpoint()
+	filters = slices.DeleteFunc(filters, func(f filter) bool { return slices.Contains(selection, f.name) })
 	a.Nothing = new(Nothing)
-	for _, name := range filters {
-		if err = c.nearestWithout(a.Nothing, e, params, name); err != nil {
+	for _, f := range filters {
+		if err = c.nearestWithout(a.Nothing, q, f); err != nil {
 			return err
 		}
 		if a.Instead == nil {
-			if a.Instead, err = c.meantBy(e, name, params.Get(name)); err != nil {
+			if a.Instead, err = c.meantBy(e, f); err != nil {
 				return err
 			}
 		}
 	}
 	if len(a.Nothing.Nearest) == 0 && len(filters) > 1 {
-		err = c.nearestWithout(a.Nothing, e, params, filters...)
+		err = c.nearestWithout(a.Nothing, q, filters...)
 	}
 	a.Nothing.Statement = "no record of " + e.Name() + " exists here"
 	if len(filters) > 0 {
-		a.Nothing.Statement = "no record of " + e.Name() + " passes " + without(params, filters)
+		a.Nothing.Statement = "no record of " + e.Name() + " passes " + without(filters)
 	}
 	for _, near := range a.Nothing.Nearest {
 		a.Nothing.Statement += fmt.Sprintf("; without %s there are %d records", near.Without, near.Records)
@@ -166,34 +152,35 @@ func (c *call) nothing(a *Answer, e *contract.Endpoint, params url.Values) (err 
 }
 
 // without are filters in words.
-func without(params url.Values, names []string) string {
+func without(filters []filter) string {
 	var all []string
-	for _, name := range names {
-		all = append(all, name+"="+params.Get(name))
+	for _, f := range filters {
+		all = append(all, f.name+"="+f.text)
 	}
 	return strings.Join(all, " and ")
 }
 
 // nearestWithout adds what passes without some of the filters.
-func (c *call) nearestWithout(n *Nothing, e *contract.Endpoint, params url.Values, names ...string) error {
-	rest, dropped := maps.Clone(params), slices.Clone(names)
-	for _, name := range names {
-		rest.Del(name)
-		dropped = append(dropped, strings.TrimSuffix(name, contract.SeveralSuffix))
+func (c *call) nearestWithout(n *Nothing, q *contract.Question, filters ...filter) error {
+	var names, fields []string
+	for _, f := range filters {
+		names, fields = append(names, f.name), append(fields, strings.TrimSuffix(f.name, contract.SeveralSuffix))
 	}
-	s, err := c.scopeOf(e, rest)
+	rest := q.Copy().Drop(names...)
+	s, err := c.scopeOf(rest)
 	if err != nil || s.records == 0 {
 		return err
 	}
 	near := existing{
-		Without: without(params, names), scope: s, Records: s.records, Call: c.withFilter("", nil, dropped...),
+		Without: without(filters), scope: s, Records: s.records,
+		Call: c.withFilter("", nil, append(names, fields...)...),
 	}
-	field := dropped[len(names)]
-	if !e.HasField(field) {
+	field := fields[0]
+	if !q.Endpoint().HasField(field) {
 		field = contract.CountryParam
 	}
-	if e.HasField(field) {
-		near.Values, err = c.valuesOf(e, field, rest)
+	if q.Endpoint().HasField(field) {
+		near.Values, err = c.valuesOf(rest, field)
 	}
 	near.More = max(0, len(near.Values)-mostValues)
 	near.Values = near.Values[:len(near.Values)-near.More]
@@ -202,8 +189,8 @@ func (c *call) nearestWithout(n *Nothing, e *contract.Endpoint, params url.Value
 }
 
 // valuesOf are the values of a field among the records that pass, the most frequent first.
-func (c *call) valuesOf(e *contract.Endpoint, field string, filters url.Values) (values []string, err error) {
-	found, err := c.groups(e, filters, field, "count")
+func (c *call) valuesOf(q *contract.Question, field string) (values []string, err error) {
+	found, err := c.groups(q, []string{field}, "count")
 	count := func(r textual.Record) int {
 		n, _ := strconv.Atoi(r.Value("count"))
 		return n
@@ -234,42 +221,38 @@ var kindsOf = [][2]string{
 
 // meantBy is the call with the code that a filter's value means, a name or another spelling of the
 // code; nil if it means none.
-func (c *call) meantBy(e *contract.Endpoint, name, value string) (*Call, error) {
-	at := slices.IndexFunc(kindsOf, func(k [2]string) bool { return strings.HasPrefix(name, k[0]) })
+func (c *call) meantBy(e *contract.Endpoint, f filter) (*Call, error) {
+	at := slices.IndexFunc(kindsOf, func(k [2]string) bool { return strings.HasPrefix(f.name, k[0]) })
 	if at < 0 {
 		return nil, nil
 	}
-	field, plain := kindsOf[at][0]+"code", strings.TrimSuffix(name, contract.SeveralSuffix)
+	field, plain := kindsOf[at][0]+"code", strings.TrimSuffix(f.name, contract.SeveralSuffix)
 	if field == "org_code" {
 		field = "org_acronym"
 	}
-	values := []string{value}
-	if plain != name {
-		values = strings.Split(value, ",")
-	}
-	codes, err := c.codesOf(values, kindsOf[at][1])
-	if codes == nil || slices.Equal(codes, values) && plain == field || !slices.Contains(filterNames(e), field) {
+	codes, err := c.codesOf(f.values, kindsOf[at][1])
+	if codes == nil || slices.Equal(codes, f.values) && plain == field || !slices.Contains(filterNames(e), field) {
 		return nil, err
 	}
 	if len(codes) == 1 {
-		return c.withFilter(field, codes[0], name, plain), nil
+		return c.withFilter(field, codes[0], f.name, plain), nil
 	}
-	return c.withFilter(field, codes, name, plain), nil
+	return c.withFilter(field, codes, f.name, plain), nil
 }
 
 // missing warns of values of a filter of several that no record has: the answer would look as if it
 // were of all of them.
-func missing(c *call, a *Answer, e *contract.Endpoint, filters url.Values) error {
-	for _, name := range slices.Sorted(maps.Keys(filters)) {
-		field, isSeveral := strings.CutSuffix(name, contract.SeveralSuffix)
-		if !isSeveral || !e.HasField(field) {
+func missing(c *call, a *Answer, q *contract.Question, filters []filter) error {
+	for _, f := range filters {
+		field, isSeveral := strings.CutSuffix(f.name, contract.SeveralSuffix)
+		if !isSeveral || !q.Endpoint().HasField(field) {
 			continue
 		}
-		values, err := c.valuesOf(e, field, filters)
+		values, err := c.valuesOf(q, field)
 		if err != nil {
 			return err
 		}
-		for one := range strings.SplitSeq(filters.Get(name), ",") {
+		for _, one := range f.values {
 			is := func(value string) bool { return strings.EqualFold(value, one) }
 			if !slices.ContainsFunc(values, is) && !strings.Contains(one, `\`) {
 				warning := fmt.Sprintf("no record has %s=%q: the answer is without it", field, one)

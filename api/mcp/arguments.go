@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -234,25 +233,32 @@ var noFilters = []string{
 	contract.IdentifierParam, // which answers would tell with their address
 }
 
-// question is the list that the call names, with its filters as parameters of a request.
-func (c *call) question() (*contract.Endpoint, url.Values, error) {
-	params := url.Values{}
-	e, err := c.list()
-	if err != nil {
+// filter is a filter of the arguments: its name and text in a request, and the values that a record
+// may have.
+type filter struct {
+	name, text string
+	values     []string
+}
+
+// filters are the list that the call names, and its filters in the order of their names.
+func (c *call) filters() (e *contract.Endpoint, all []filter, err error) {
+	if e, err = c.list(); err != nil {
 		return nil, nil, err
 	}
-	for name, value := range c.args.Filters {
-		var all []string
+	for _, name := range slices.Sorted(maps.Keys(c.args.Filters)) {
+		value := c.args.Filters[name]
 		plain, isSeveral := strings.CutSuffix(name, contract.SeveralSuffix)
 		if _, twice := c.args.Filters[plain]; isSeveral && twice {
 			return nil, nil, &refusal{Message: fmt.Sprintf("%s and %s are one filter; want one of them", plain, name)}
 		}
 		several, isList := value.([]any)
+		f, texts := filter{name: name, text: textOf(value)}, []string{}
 		for _, one := range several {
-			all = append(all, strings.ReplaceAll(textOf(one), ",", `\,`))
+			f.values = append(f.values, textOf(one))
+			texts = append(texts, strings.ReplaceAll(textOf(one), ",", `\,`))
 		}
 		switch _, isObject := value.(map[string]any); {
-		case slices.ContainsFunc(several, func(one any) bool { return strings.Contains(textOf(one), `\`) }):
+		case slices.ContainsFunc(f.values, func(one string) bool { return strings.Contains(one, `\`) }):
 			return nil, nil, &refusal{Message: fmt.Sprintf("the filter %q has a backslash in an array, where it would "+
 				"mean something else; send that value alone", name)}
 		case slices.Contains(noFilters, name):
@@ -260,12 +266,27 @@ func (c *call) question() (*contract.Endpoint, url.Values, error) {
 		case isObject:
 			return nil, nil, &refusal{Message: fmt.Sprintf("the filter %q is an object; want a value or values", name)}
 		case isList:
-			params.Set(plain+contract.SeveralSuffix, strings.Join(all, ","))
-		case value != nil:
-			params.Set(name, textOf(value))
+			f.name, f.text = plain+contract.SeveralSuffix, strings.Join(texts, ",")
+		case value == nil:
+			continue
+		case isSeveral:
+			f.values = strings.Split(f.text, ",")
+		default:
+			f.values = []string{f.text}
 		}
+		all = append(all, f)
 	}
-	return e, params, nil
+	slices.SortFunc(all, func(a, b filter) int { return strings.Compare(a.name, b.name) })
+	return e, all, nil
+}
+
+// parametersOf are filters as those of a request.
+func parametersOf(all []filter) parameters {
+	params := parameters{}
+	for _, f := range all {
+		params[f.name] = f.text
+	}
+	return params
 }
 
 // textOf is a JSON value as a query has it.
@@ -282,12 +303,12 @@ func textOf(value any) string {
 }
 
 // page sets the page of a request.
-func (a *arguments) page(params url.Values, usual int) {
+func (a *arguments) page(params parameters, usual int) {
 	if a.Limit > 0 {
 		usual = min(a.Limit, mostRows)
 	}
-	params.Set("limit", strconv.Itoa(usual))
+	params["limit"] = strconv.Itoa(usual)
 	if a.Offset > 0 {
-		params.Set("offset", strconv.Itoa(a.Offset))
+		params["offset"] = strconv.Itoa(a.Offset)
 	}
 }

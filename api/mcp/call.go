@@ -38,18 +38,44 @@ type found struct {
 	texts []textual.Record
 	json  []json.RawMessage
 	total int // of all pages
-	hint  say.Text
 	notes say.Notes
 }
 
-// ask asks for the records at a path below the mount, as JSON too if whole is set. Each question
-// has the limits that it would have over HTTP. Unknown parameters are refused: a filter that is
-// ignored gives rows that nobody has asked for. An error is *refusal where the caller can do
-// something about it.
-func (c *call) ask(path string, params url.Values, whole bool) (*found, error) {
-	if len(c.address(path, params)) > mostAddress {
-		return nil, &refusal{Message: "the filters are too long; send fewer or shorter values"}
+// parameters are those of a request: values by name.
+type parameters map[string]string
+
+// query is the query of the request.
+func (p parameters) query() string {
+	all := make(url.Values, len(p))
+	for name, value := range p {
+		all.Set(name, value)
 	}
+	return all.Encode()
+}
+
+// parse is the question that a request asks, with a hint at what may be meant otherwise. Unknown
+// parameters are refused: a filter that is ignored gives rows that nobody has asked for.
+func (c *call) parse(p *contract.Plan, params parameters) (*contract.Question, say.Text, error) {
+	if len(c.address(p.Paths()[0], params)) > mostAddress {
+		return nil, say.Text{}, &refusal{Message: "the filters are too long; send fewer or shorter values"}
+	}
+	r := new(contract.Request)
+	r.Scanned.Scan(p, []byte(params.query()))
+	err := r.Parse()
+	if err == nil && r.Scanned.UnknownCount() > 0 {
+		err = r.UnknownFaults(true, reply.Meant)
+	}
+	if err != nil {
+		return nil, say.Text{}, c.refused(err)
+	}
+	_, hint := reply.UnknownOf(r)
+	return &r.Question, hint, nil
+}
+
+// ask asks a question. The records are there as JSON too if whole is set. Each question has the
+// limits that it would have over HTTP. An error is *refusal where the caller can do something about
+// it.
+func (c *call) ask(q *contract.Question, whole bool) (*found, error) {
 	all := new(found)
 	read := func(_ *list.Reply, records list.Records) error {
 		all.total, all.notes = records.Total(), records.Notes()
@@ -60,29 +86,13 @@ func (c *call) ask(path string, params url.Values, whole bool) (*found, error) {
 		all.texts = list.TextsOf(records)
 		return nil
 	}
-	for _, to := range c.of.Mount.Lists {
-		if to.List.Paths()[0] != path {
-			continue
-		}
-		gate := c.of.Lists.Admission.Gate
-		if to.RecordSource != nil {
-			gate = c.of.Lists.Admission.Slow
-		}
-		to.TakesTurns = true
-		return all, c.pass(gate, func() error {
-			r := new(contract.Request)
-			r.Scanned.Scan(to.List, []byte(params.Encode()))
-			if err := r.Parse(); err != nil {
-				return err
-			}
-			if r.Scanned.UnknownCount() > 0 {
-				return r.UnknownFaults(true, reply.Meant)
-			}
-			_, all.hint = reply.UnknownOf(r)
-			return c.of.Lists.Query(c.served, &to, &r.Question, read)
-		})
+	to := c.of.Mount.Lists[list.ListKey{Endpoint: q.Endpoint(), Kind: q.Plan().Kind}]
+	gate := c.of.Lists.Admission.Gate
+	if to.RecordSource != nil {
+		gate = c.of.Lists.Admission.Slow
 	}
-	panic("no list has the path " + path) // all paths are of contract
+	to.TakesTurns = true
+	return all, c.pass(gate, func() error { return c.of.Lists.Query(c.served, &to, q, read) })
 }
 
 // pass does work with a slot.
@@ -97,6 +107,6 @@ func (c *call) pass(gate *wire.Gate, work func() error) error {
 type baseKey struct{}
 
 // address is the request that gives an answer, whole where the address of the service is known.
-func (c *call) address(path string, params url.Values) string {
-	return c.base + strings.TrimSuffix(c.of.Mount.Prefix+path+"?"+params.Encode(), "?")
+func (c *call) address(path string, params parameters) string {
+	return c.base + strings.TrimSuffix(c.of.Mount.Prefix+path+"?"+params.query(), "?")
 }

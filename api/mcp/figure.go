@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,11 +16,10 @@ func figure(c *call) (*Answer, error) {
 	if err := checkCountries(c); err != nil {
 		return nil, err
 	}
-	params, path := url.Values{"limit": {strconv.Itoa(mostRows)}}, contract.FiguresPath
-	h, _ := contract.HeadlineOf(c.args.Figure, contract.ContractNames)
+	params := parameters{"limit": strconv.Itoa(mostRows)}
+	h, e := contract.HeadlineOf(c.args.Figure, contract.ContractNames)
 	switch {
 	case h != nil:
-		path += "/" + h.Name
 	case c.args.Figure != "":
 		var all []string
 		for _, h := range contract.Headlines {
@@ -39,10 +37,13 @@ func figure(c *call) (*Answer, error) {
 		"end_date": c.args.EndDate, "commodity_code": c.args.Commodity,
 	} {
 		if value != "" {
-			params.Set(name, value)
+			params[name] = value
 		}
 	}
-	a, found, err := c.records(nil, path, params)
+	if h == nil {
+		e = &contract.FigureEndpoints(contract.ContractNames)[0]
+	}
+	a, _, values, err := c.records(nil, contract.PlanOf(e, contract.Figures), params)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func figure(c *call) (*Answer, error) {
 		a.Reading, a.NotThis, a.Units["value"] = h.Reading, h.NotThis, h.Unit
 	}
 	a.Rows = a.Rows[min(c.args.Offset, len(a.Rows)):]
-	describeFigure(c, a, h, found.texts)
+	describeFigure(c, a, h, values)
 	return a, nil
 }
 
@@ -106,11 +107,10 @@ func describeFigure(c *call, a *Answer, h *contract.Headline, rows []textual.Rec
 // checkCountries refuses what is no code of a country: an answer would look as if nothing were
 // known of the country that is meant.
 func checkCountries(c *call) error {
-	params := url.Values{"limit": {strconv.Itoa(mostRows)}, "fields": {"code"}}
 	if len(c.args.Countries) == 0 {
 		return nil
 	}
-	found, err := c.ask(listNamed("location").Path, params, false)
+	found, err := c.ask(contract.Ask(listNamed("location"), contract.Rows).Page(0, mostRows), false)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"fmt"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -41,12 +40,12 @@ func search(c *call) (*Answer, error) {
 	if strings.TrimSpace(c.args.Words) == "" {
 		return nil, &refusal{Message: "words are empty; want what to look for, such as a place, a sector or a theme"}
 	}
-	params := url.Values{"q": {c.args.Words}, "offset": {strconv.Itoa(c.args.Offset)}}
+	params := parameters{"q": c.args.Words, "offset": strconv.Itoa(c.args.Offset)}
 	if c.args.Kind == "any" {
 		c.args.Kind = ""
 	}
 	if c.args.Kind != "" {
-		params.Set("kind", c.args.Kind)
+		params["kind"] = c.args.Kind
 	}
 	found, err := c.find(c.args.Words, c.args.Kind, c.args.Offset)
 	if err != nil {
@@ -76,7 +75,7 @@ func search(c *call) (*Answer, error) {
 
 // find finds names for words.
 func (c *call) find(words, kind string, offset int) (*find.Answer, error) {
-	params := url.Values{"q": {words}, "kind": {kind}, "offset": {strconv.Itoa(offset)}}
+	params := parameters{"q": words, "kind": kind, "offset": strconv.Itoa(offset)}
 	if len(c.address(searchPath, params)) > mostSearch {
 		return nil, &refusal{Message: "the words are too long; send fewer or shorter values"}
 	}
@@ -106,22 +105,16 @@ func resultOf(f *find.Result) *result {
 	case f.Kind == "list" && e != nil:
 		r.Filters, r.Fields, r.Sums = filterNames(e), contract.FieldNames(e.Fields), e.Texts().SumRules()
 	}
-	for _, link := range append(f.Lists, find.Link{Address: f.Address}) {
-		r.add(link.Address)
+	for _, link := range append(f.Lists, find.Link{Question: f.Question}) {
+		if link.Question != nil {
+			r.add(callFor(link.Question))
+		}
 	}
 	return r
 }
 
-// add adds the list and the filters of the address of a page.
-func (r *result) add(address string) {
-	u, err := url.Parse(address)
-	if err != nil || !strings.Contains(u.Path, "/browse/") {
-		return
-	}
-	of := callFor(u.Path, u.Query())
-	if of == nil {
-		return
-	}
+// add adds a call for rows of a list.
+func (r *result) add(of *Call) {
 	list := of.Arguments["list"].(string)
 	delete(of.Arguments, "list")
 	same := func(u use) bool {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -13,21 +11,31 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/say"
 	"hdqs/api/state"
+	"hdqs/api/textual"
 )
 
-// records asks for a page of records, of a list or of figures, and begins the answer.
-func (c *call) records(e *contract.Endpoint, path string, params url.Values) (*Answer, *found, error) {
-	a := &Answer{Units: map[string]string{}, URL: c.address(path, params)}
-	found, err := c.ask(path, params, true)
+// usualMeasures are those of a request that names none.
+var usualMeasures = []string{aggregate.Count.String()}
+
+// records asks a request, of a list or of figures, and begins the answer.
+func (c *call) records(
+	e *contract.Endpoint, p *contract.Plan, params parameters,
+) (*Answer, *contract.Question, []textual.Record, error) {
+	q, hint, err := c.parse(p, params)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
+	found, err := c.ask(q, true)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	a := &Answer{Units: map[string]string{}, URL: c.address(p.Paths()[0], params)}
 	notes := &found.notes
 	a.Rows, a.Total, a.Partial = found.json, found.total, strings.Join(notes.Provisional, ", ")
 	if notes.Coverage.All > 0 {
 		a.Coverage = fmt.Sprintf("units=%d/%d", notes.Coverage.Have, notes.Coverage.All)
 	}
-	if hint := say.Join(found.hint, notes.Hint); !hint.IsZero() {
+	if hint := say.Join(hint, notes.Hint); !hint.IsZero() {
 		a.Warnings = append(a.Warnings, hint.String())
 	}
 	if e != nil {
@@ -38,7 +46,7 @@ func (c *call) records(e *contract.Endpoint, path string, params url.Values) (*A
 			}
 		}
 	}
-	return a, found, nil
+	return a, q, found.texts, nil
 }
 
 // unitOf is the unit of a field, or what it counts or is.
@@ -52,46 +60,46 @@ func unitOf(e *contract.Endpoint, field string) string {
 
 // rows answers with records of a list, or for aggregate with groups of them.
 func rows(c *call) (*Answer, error) {
-	e, filters, err := c.question()
+	e, filters, err := c.filters()
 	if err != nil {
 		return nil, err
 	}
-	params, measures, path, usual := maps.Clone(filters), c.args.Measures, e.Path, 50
+	params, measures, kind, usual := parametersOf(filters), c.args.Measures, contract.Rows, 50
 	isSum := c.tool == "aggregate"
 	if isSum {
-		path, usual = path+"/aggregate", 200
+		kind, usual = contract.Aggregate, 200
 		if len(measures) == 0 {
-			measures = []string{aggregate.Count.String()}
+			measures = usualMeasures
 		}
 	}
 	for name, values := range map[string][]string{
 		"fields": c.args.Fields, "group_by": c.args.GroupBy, "measures": measures,
 	} {
 		if len(values) > 0 {
-			params.Set(name, strings.Join(values, ","))
+			params[name] = strings.Join(values, ",")
 		}
 	}
 	c.args.page(params, usual)
-	a, _, err := c.records(e, path, params)
+	a, q, _, err := c.records(e, contract.PlanOf(e, kind), params)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.scopeOf(e, filters)
+	s, err := c.scopeOf(q)
 	if err != nil {
 		return nil, err
 	}
 	if isSum {
 		a.Records, a.Units = &s.records, unitsOf(e, measures)
-	} else if len(s.Levels) > 1 && !filters.Has(levelField) && len(e.Figures) > 0 {
+	} else if len(s.Levels) > 1 && !q.Has(levelField) && len(e.Figures) > 0 {
 		a.Warnings = append(a.Warnings, "these records are of several admin levels: those of a country or province "+
 			"contain those of its parts. Do not add them up; the call in instead keeps each place once")
 		a.Instead = c.withFilter(levelField, contract.Coarsest)
 	}
 	if s.records == 0 {
 		a.Total, a.Rows = 0, nil // a sum of nothing is no number
-		return a, c.nothing(a, e, filters)
+		return a, c.nothing(a, q, filters)
 	}
-	return a, c.describe(a, e, filters, s)
+	return a, c.describe(a, q, filters, s)
 }
 
 // unitsOf are the units of measures, by the fields of their values.
@@ -113,7 +121,7 @@ func unitsOf(e *contract.Endpoint, measures []string) map[string]string {
 
 // changes answers with what changed in a list since a snapshot.
 func changes(c *call) (*Answer, error) {
-	e, params, err := c.question()
+	e, filters, err := c.filters()
 	if err != nil {
 		return nil, err
 	}
@@ -122,18 +130,19 @@ func changes(c *call) (*Answer, error) {
 	if since == "" && len(held.Earlier) > 0 {
 		since = held.Earlier[0]
 	}
-	c.args.page(params, 50)
-	params.Set(contract.SinceParam, since)
 	every := func(*state.SourceDataset) bool { return true }
 	if since == "" || since == held.Snapshot {
-		a := &Answer{List: e.Name(), URL: c.address(state.SourcesPath, url.Values{"list": {e.Name()}})}
+		a := &Answer{List: e.Name(), URL: c.address(state.SourcesPath, parameters{"list": e.Name()})}
 		a.Nothing = &Nothing{Statement: "no earlier snapshot is held here to compare " + held.Snapshot + ", loaded " +
 			held.Loaded + ", with. Keep its id, and ask for changes since it later"}
 		c.cite(a, e, every)
 		return a, nil
 	}
 	c.sent["since"] = since // of the next page too
-	a, _, err := c.records(e, e.Path+"/changes", params)
+	params := parametersOf(filters)
+	c.args.page(params, 50)
+	params[contract.SinceParam] = since
+	a, _, _, err := c.records(e, contract.PlanOf(e, contract.Changes), params)
 	if refused, ok := errors.AsType[*refusal](err); ok && len(held.Earlier) > 0 {
 		refused.Message += "; snapshots that are held: " + strings.Join(held.Earlier, ", ")
 	}
@@ -149,14 +158,14 @@ func changes(c *call) (*Answer, error) {
 
 // source answers with the sources of a list, or with all lists.
 func source(c *call) (*Answer, error) {
-	params := url.Values{}
+	params := parameters{}
 	if c.args.List != "" {
 		e, err := c.list()
 		if err != nil {
 			return nil, err
 		}
 		c.args.List = e.Name()
-		params.Set("list", e.Name())
+		params["list"] = e.Name()
 	}
 	all := c.of.Sources(c.served, c.args.List)
 	a := &Answer{URL: c.address(state.SourcesPath, params)}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"maps"
-	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -82,8 +80,8 @@ func (c *call) invalid(issues []contract.Issue) error {
 		issue := &issues[i]
 		name := cmp.Or(issue.Part, issue.Param)
 		r.Problems = append(r.Problems, problem{name, issue.Text.String()})
-		if u, err := url.Parse(issue.Instead()); err == nil && r.Instead == nil {
-			r.Instead = callFor(u.Path, u.Query())
+		if issue.Instead != nil && r.Instead == nil {
+			r.Instead = callFor(issue.Instead)
 		}
 		value, isFilter := filters[name]
 		_, taken := filters[issue.Meant]
@@ -113,31 +111,25 @@ func (c *call) invalid(issues []contract.Issue) error {
 	return r
 }
 
-// callFor is the call of a tool that asks a request of the interface, nil if no tool asks it.
-func callFor(at string, params url.Values) *Call {
-	tool := "rows"
-	switch base := path.Base(at); base {
-	case "aggregate", "changes":
-		tool, at = base, path.Dir(at)
-	}
-	e := listNamed(at)
-	if e == nil {
-		return nil
-	}
+// callFor is the call of a tool that asks a question.
+func callFor(q *contract.Question) *Call {
+	e, tool := q.Endpoint(), "rows"
 	arguments, filters := map[string]any{"list": e.Name()}, map[string]any{}
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		value := params.Get(name)
+	if q.Plan().Kind == contract.Aggregate {
+		tool = "aggregate"
+		if names := q.GroupNames(); names != nil {
+			arguments["group_by"] = names
+		}
+		if names := q.MeasureNames(); !slices.Equal(names, usualMeasures) {
+			arguments["measures"] = names
+		}
+	}
+	for name, text := range q.Where() {
 		several, isSeveral := strings.CutSuffix(name, contract.SeveralSuffix)
-		switch {
-		case name == "group_by" || name == "measures" || name == "fields":
-			arguments[name] = strings.Split(value, ",")
-		case name == "since":
-			arguments[name] = value
-		case name == "limit" || name == "offset" || name == contract.SnapshotParam:
-		case isSeveral && !strings.Contains(value, `\`):
-			filters[several] = strings.Split(value, ",")
-		default:
-			filters[name] = value
+		if isSeveral && !strings.Contains(text, `\`) {
+			filters[several] = q.Texts(name)
+		} else {
+			filters[name] = text
 		}
 	}
 	if len(filters) > 0 {
