@@ -21,11 +21,12 @@ type canonicalQuery struct {
 	ranks             []int // of the parameters of the request
 }
 
-func (r *Request) canonicalize() {
+// canonicalize makes the canonical query of a question with some parameters.
+func (r *Request) canonicalize(positions []int) {
 	p, c := r.Question.plan, &r.canonical
 	c.pairs, c.limitAt, c.offsetAt = c.pairs[:0], 0, 0
 	c.ranks = c.ranks[:0]
-	for _, position := range r.Scanned.given {
+	for _, position := range positions {
 		c.ranks = insert(c.ranks, p.rank[position])
 	}
 	for _, rank := range c.ranks {

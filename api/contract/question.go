@@ -82,6 +82,7 @@ func (r *Request) Ask(q *Question) {
 	r.Question.Groups, r.Question.Measures = append(groups[:0], q.Groups...), append(measures[:0], q.Measures...)
 	r.Question.Of, r.Question.fields = slices.Clone(q.Of), nil
 	r.issues, r.hints = nil, nil
+	r.canonicalize(q.plan.byName)
 }
 
 func (q *Question) reset(p *Plan) {

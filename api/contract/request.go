@@ -72,7 +72,7 @@ func (r *Request) Parse() error {
 	if r.issues = append(r.issues, r.Scanned.refused...); r.issues != nil {
 		return &Invalid{Issues: r.issues}
 	}
-	r.canonicalize()
+	r.canonicalize(r.Scanned.given)
 	return nil
 }
 

@@ -91,7 +91,7 @@ func (s *Lists) AnswerList(ctx *fasthttp.RequestCtx, to *Route) (err error) {
 	return s.scanned(ctx, to, sc)
 }
 
-// scanned answers a request whose query was scanned.
+// scanned answers a request whose query was scanned, or the question of a view.
 func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err error) {
 	r := &sc.Request
 	if !to.Public {
@@ -102,7 +102,9 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if !ctx.IsGet() && !ctx.IsHead() {
 		return reply.ErrMethodNotAllowed
 	}
-	if err := s.parse(ctx, r); err != nil {
+	if sc.view != nil {
+		LogOf(ctx).noteRequest(r, true)
+	} else if err := s.parse(ctx, r); err != nil {
 		s.answerInvalid(ctx, r, err)
 		return nil
 	}

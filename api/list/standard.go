@@ -74,10 +74,10 @@ func (s *Standard) Computed(snapshot string, answer func(v *state.Served) error)
 	return admission.Pass(func() error { return s.Within(snapshot, answer) }, admission.Computed, admission.Slow)
 }
 
-// AnswerRows answers with rows of a list, through a view.
-func (s *Standard) AnswerRows(ctx *fasthttp.RequestCtx, to Route, query []byte, v *View) error {
+// AnswerRows answers a question about rows of a list, through a view.
+func (s *Standard) AnswerRows(ctx *fasthttp.RequestCtx, to Route, q *contract.Question, v *View) error {
 	to.Public = true // the route of the standard asks for identifiers
-	return s.Lists.Answer(ctx, &to, query, v)
+	return s.Lists.Answer(ctx, &to, q, v)
 }
 
 // Once is what is made of a snapshot once, by a key.

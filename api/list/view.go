@@ -31,13 +31,12 @@ type View struct {
 	form *render.Form // of the rows that were found, between their text
 }
 
-// Answer answers a request through a view, with the page parameters in query. It returns the error
-// to answer with.
-func (s *Lists) Answer(ctx *fasthttp.RequestCtx, to *Route, query []byte, v *View) error {
+// Answer answers a question about rows through a view. It returns the error to answer with.
+func (s *Lists) Answer(ctx *fasthttp.RequestCtx, to *Route, q *contract.Question, v *View) error {
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	sc.view = v
-	sc.Request.Scanned.Scan(to.List, query)
+	sc.Request.Ask(q)
 	return s.scanned(ctx, to, sc)
 }
 

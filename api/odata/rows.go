@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
 	"hdqs/api/state"
@@ -58,8 +59,8 @@ func (a *request) answerRows() error {
 	case a.form.level == full || a.form.quoted:
 		v.Write = a.writeRows
 	}
-	query := fmt.Appendf(nil, "limit=%d&offset=%d", limit, offset)
-	return a.service.lists.AnswerRows(a.ctx, a.of.list, query, v)
+	q := contract.Ask(a.of.endpoint, contract.Rows).Page(int(offset), limit)
+	return a.service.lists.AnswerRows(a.ctx, a.of.list, q, v)
 }
 
 // meaning is what the answer depends on besides the table and the page.

@@ -29,7 +29,7 @@ const (
 
 // lists are what the service asks.
 type lists interface {
-	AnswerRows(ctx *fasthttp.RequestCtx, to list.Route, query []byte, v *list.View) error
+	AnswerRows(ctx *fasthttp.RequestCtx, to list.Route, q *contract.Question, v *list.View) error
 	RowOf(e *contract.Endpoint, key, missing string) (version string, row uint64, err error)
 	Computed(snapshot string, answer func(v *state.Served) error) error
 	QueryAll(v *state.Served, to *list.Route, q *contract.Question, read func(list.Valued)) error

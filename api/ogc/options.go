@@ -2,6 +2,7 @@ package ogc
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net/url"
 	"slices"
@@ -37,13 +38,13 @@ type options struct {
 	next    int64
 	equal   map[string]string
 	filters []index.Filter // of rows
-	own     url.Values     // the list's own
+	own     []byte         // the list's own parameters, as a query
 }
 
 // newOptions are the options of a request that restricts nothing.
 func newOptions(limit int) *options {
 	return &options{
-		limit: limit, from: math.MinInt64, next: math.MaxInt64, equal: map[string]string{}, own: url.Values{},
+		limit: limit, from: math.MinInt64, next: math.MaxInt64, equal: map[string]string{},
 	}
 }
 
@@ -96,7 +97,7 @@ func (o *options) readParam(c *collection, name, text string) error {
 	}
 	p := &c.params[at]
 	if p.field == nil {
-		o.own.Set(name, text)
+		o.own = fmt.Appendf(o.own, "%s=%s&", name, url.QueryEscape(text))
 		return nil
 	}
 	o.equal[name] = text

@@ -11,6 +11,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"
+	"hdqs/api/reply"
 	"hdqs/api/state"
 )
 
@@ -64,14 +65,11 @@ func (a *request) answerItem(c *collection, id string) error {
 
 // answerRows answers with rows of a list.
 func (a *request) answerRows(c *collection, v *list.View, o *options, limit int) error {
-	query := with(o.own, "limit", strconv.Itoa(limit))
-	query.Set("offset", strconv.FormatUint(o.skip, 10))
-	var r contract.Request // refuses wrong values in the form of this interface
-	r.Scanned.Scan(c.route.List, []byte(query.Encode()))
-	if err := r.Parse(); err != nil {
+	a.own.Scanned.Scan(c.route.List, o.own)
+	if err := a.own.Parse(); err != nil { // wrong values, in the form of this interface
 		return err
 	}
-	return a.service.lists.AnswerRows(a.ctx, c.route, []byte(query.Encode()), v)
+	return a.service.lists.AnswerRows(a.ctx, c.route, a.own.Question.Page(int(o.skip), limit), v)
 }
 
 // appendRows appends the GeoJSON of the rows of a page.
@@ -87,6 +85,7 @@ func appendRows(dst []byte, v *list.View, sc *list.Scratch, l *state.BoundList) 
 func (a *request) finish(h *fasthttp.ResponseHeader) {
 	h.SetContentType(a.itemsType())
 	a.policy(h)
+	reply.SetUnknown(h, &a.own)
 }
 
 func (a *request) itemsType() string {
@@ -100,11 +99,11 @@ func (a *request) itemsType() string {
 func (a *request) pageLinks(o *options, rows, total int, state string) []link {
 	links := a.links(geoJSONType)
 	if next := o.skip + uint64(rows); rows > 0 && next < uint64(total) {
-		query := with(a.sent, "token", state+tokenMark+strconv.FormatUint(next, 10))
+		query := []string{"token", state + tokenMark + strconv.FormatUint(next, 10)}
 		if a.html {
-			query.Set("f", "html")
+			query = append(query, "f", "html")
 		}
-		links = append(links, link{"next", a.itemsType(), "next page", a.addressOf(query)})
+		links = append(links, link{"next", a.itemsType(), "next page", a.addressWith(query...)})
 	}
 	return links
 }

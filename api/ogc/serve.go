@@ -42,7 +42,7 @@ var conformance = []string{
 
 // lists are what the service asks.
 type lists interface {
-	AnswerRows(ctx *fasthttp.RequestCtx, to list.Route, query []byte, v *list.View) error
+	AnswerRows(ctx *fasthttp.RequestCtx, to list.Route, q *contract.Question, v *list.View) error
 	RowOf(e *contract.Endpoint, key, missing string) (version string, row uint64, err error)
 	Computed(snapshot string, answer func(v *state.Served) error) error
 	Within(snapshot string, do func(v *state.Served) error) error
@@ -107,7 +107,8 @@ type request struct {
 	path    string     // below it
 	sent    url.Values // parameters, without that of the form and the identifier
 	html    bool
-	named   bool // the form is in the address, and not only in Accept
+	named   bool             // the form is in the address, and not only in Accept
+	own     contract.Request // for the rows of a list
 }
 
 func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
@@ -183,27 +184,19 @@ func (a *request) readQuery() (err error) {
 // at is the address of a document.
 func (a *request) at(path string) string { return strings.TrimSuffix(a.base+path, "/") }
 
-// addressOf is the address of this document with other parameters.
-func (a *request) addressOf(query url.Values) string {
-	address := a.at((&url.URL{Path: a.path}).EscapedPath())
-	if len(query) > 0 {
-		address += "?" + query.Encode()
+// addressWith is the address of this document with its parameters and others.
+func (a *request) addressWith(pairs ...string) string {
+	query := maps.Clone(a.sent)
+	for i := 0; i < len(pairs); i += 2 {
+		query.Set(pairs[i], pairs[i+1])
 	}
-	return address
-}
-
-// with are parameters and one more.
-func with(query url.Values, name, value string) url.Values {
-	all := url.Values{}
-	maps.Copy(all, query)
-	all.Set(name, value)
-	return all
+	return a.at((&url.URL{Path: a.path}).EscapedPath()) + "?" + query.Encode()
 }
 
 // links are those of a document to itself, and to its other form.
 func (a *request) links(contentType string) []link {
-	self := link{"self", contentType, "this document", a.addressOf(with(a.sent, "f", "json"))}
-	other := link{"alternate", "text/html", "this document as a page", a.addressOf(with(a.sent, "f", "html"))}
+	self := link{"self", contentType, "this document", a.addressWith("f", "json")}
+	other := link{"alternate", "text/html", "this document as a page", a.addressWith("f", "html")}
 	if a.html {
 		self, other = other, self
 		self.Rel, other.Rel = "self", "alternate"
