@@ -22,12 +22,6 @@ const (
 // partNames are the parts in group_by, and in records.
 var partNames = [...]string{aggregate.Year: "year", aggregate.Quarter: "quarter", aggregate.Month: "month"}
 
-// Group is a field to group by: its position in the endpoint's fields, and what of it counts.
-type Group struct {
-	Field int
-	Part  aggregate.Part
-}
-
 // Coverage is a function besides those of package aggregate: how many of the units of
 // administration have rows.
 const Coverage = aggregate.Latest + 1
@@ -38,23 +32,6 @@ const CoverageName = "coverage"
 var funcNames = [...]string{
 	aggregate.Count: "count", aggregate.Sum: "sum", aggregate.Min: "min", aggregate.Max: "max",
 	aggregate.Mean: "mean", aggregate.Distinct: "distinct", aggregate.Latest: "latest", Coverage: CoverageName,
-}
-
-// Measure is one figure of a group. Field is a position in the endpoint's fields, -1 for Count and
-// Coverage, which is two figures.
-type Measure struct {
-	Func  aggregate.Func
-	Field int
-}
-
-// Aggregation is what a request of kind Aggregate asks for.
-type Aggregation struct {
-	Groups   []Group   // in the order asked for
-	Measures []Measure // at least one
-}
-
-func (a *Aggregation) reset() {
-	a.Groups, a.Measures = a.Groups[:0], append(a.Measures[:0], Measure{Func: aggregate.Count, Field: -1})
 }
 
 var groupKind = &ParamKind{

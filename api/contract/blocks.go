@@ -1,14 +1,8 @@
 package contract
 
 import (
-	"slices"
-
 	"hdqs/index"
 )
-
-// Endpoints are all list endpoints, in the order of the specification. endpoints_*.go hold one path
-// group each.
-var Endpoints = slices.Concat(metadata, coordination, affected, food, climate, geography)
 
 // The enums, each in its sort order.
 var (
@@ -92,3 +86,8 @@ var pageParams = []Param{
 	{Name: "app_identifier", Type: String, Max: 512},
 	{Name: "output_format", Type: Choice, Enum: outputFormat, Default: "json"},
 }
+
+// Coarsest is a value of admin_level besides the levels. It keeps the rows whose place is in no
+// place of another row that passes, with the same period and the same values in Nested: those of
+// each country at the level that it is published at.
+const Coarsest = "coarsest"

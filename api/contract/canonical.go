@@ -1,10 +1,7 @@
 package contract
 
 import (
-	"math"
-	"math/big"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -126,86 +123,4 @@ func (p *Param) textOf(f *Filter) string {
 		return f.Value.Text
 	}
 	return string(appendFilter(nil, p, f)) // nothing in it is escaped
-}
-
-// hasInstant reports whether a time can be written as an instant in a query: those at both ends
-// cannot.
-func hasInstant(micros int64) bool {
-	year := time.UnixMicro(micros).UTC().Year()
-	return year >= 1 && year < 9999
-}
-
-func appendInteger(dst []byte, value int64, beyond int8) []byte {
-	switch {
-	case beyond > 0:
-		return append(dst, "9223372036854775808"...)
-	case beyond < 0:
-		return append(dst, "-9223372036854775809"...)
-	}
-	return strconv.AppendInt(dst, value, 10)
-}
-
-func appendNumber(dst []byte, value float64) []byte {
-	switch {
-	case math.IsNaN(value):
-		return append(dst, "nan"...)
-	case math.IsInf(value, 0):
-		if value < 0 {
-			dst = append(dst, '-')
-		}
-		return append(dst, "inf"...)
-	case value == 0:
-		return append(dst, '0') // either zero
-	}
-	text := strconv.FormatFloat(value, 'g', -1, 64)
-	return append(dst, strings.Replace(text, "+", "", 1)...) // e+21: a '+' is a blank in a query
-}
-
-// longestDigits is the length from which on a decimal is written with an exponent.
-const longestDigits = 32
-
-// exactText writes a decimal fraction exactly.
-func exactText(r *big.Rat) string {
-	places, _ := r.FloatPrec()
-	text := r.FloatString(places)
-	if len(text) <= longestDigits {
-		return text
-	}
-	sign := ""
-	if text[0] == '-' {
-		sign, text = "-", text[1:]
-	}
-	digits := strings.TrimLeft(strings.ReplaceAll(text, ".", ""), "0")
-	short := strings.TrimRight(digits, "0")
-	return sign + short + "e" + strconv.Itoa(len(digits)-len(short)-places)
-}
-
-func appendInstant(dst []byte, at time.Time) []byte {
-	if at.Nanosecond() != 0 {
-		return at.AppendFormat(dst, "2006-01-02T15:04:05.000000")
-	}
-	dst = at.AppendFormat(dst, time.RFC3339) // which package time formats much faster than other forms
-	return dst[:len(dst)-len("Z")]
-}
-
-// unreserved are the bytes that need no percent-encoding.
-var unreserved = func() (set [256]bool) {
-	for c := range set {
-		b := byte(c)
-		set[c] = isLetterOrDigit(b) || b == '-' || b == '_' || b == '.' || b == '~'
-	}
-	return set
-}()
-
-// appendEscaped percent-encodes what is not unreserved.
-func appendEscaped(dst []byte, text string) []byte {
-	const hex = "0123456789ABCDEF"
-	plain := 0 // from here on nothing was appended
-	for i := range len(text) {
-		if c := text[i]; !unreserved[c] {
-			dst = append(append(dst, text[plain:i]...), '%', hex[c>>4], hex[c&15])
-			plain = i + 1
-		}
-	}
-	return append(dst, text[plain:]...)
 }

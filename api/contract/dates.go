@@ -270,3 +270,18 @@ func unixTime(seconds float64) (micros int64, reason string) {
 	whole, fraction := math.Modf(seconds)
 	return int64(whole)*int64(scale) + int64(math.Round(fraction*scale)), ""
 }
+
+// hasInstant reports whether a time can be written as an instant in a query: those at both ends
+// cannot.
+func hasInstant(micros int64) bool {
+	year := time.UnixMicro(micros).UTC().Year()
+	return year >= 1 && year < 9999
+}
+
+func appendInstant(dst []byte, at time.Time) []byte {
+	if at.Nanosecond() != 0 {
+		return at.AppendFormat(dst, "2006-01-02T15:04:05.000000")
+	}
+	dst = at.AppendFormat(dst, time.RFC3339) // which package time formats much faster than other forms
+	return dst[:len(dst)-len("Z")]
+}

@@ -317,3 +317,78 @@ func WebLink(address string) string {
 	}
 	return address
 }
+
+// ParamKind is a parameter that only requests of some kinds have. It is neither a filter nor of the
+// page: it chooses what is made of the rows that pass. There is one for each of these parameters.
+type ParamKind struct {
+	// read reads the value. Its faults are reported like those of the other parameters.
+	read func(r *Request, p *Param)
+
+	// write appends the value to the canonical query, or nothing if it has no effect.
+	write func(q *Question, dst []byte) []byte
+
+	// issue is the issue of a request without a value; nil if none is needed.
+	issue func(e *Endpoint, kind, text string) Issue
+}
+
+// SeveralSuffix is what the name of a parameter for several values adds to the plain one.
+const SeveralSuffix = "__in"
+
+// Edition declares what is published together: rows with the same country, level and Fields are of
+// one edition if they have one period. With Coarsest, editions are of all levels.
+type Edition struct {
+	Fields []string
+
+	// Whole takes the newest period of the whole list, by Fields: of a year in which nobody went
+	// from one country to another there is no row, so the newest of that pair says nothing.
+	Whole bool
+
+	// Having takes the newest year, by its start, in which a row has a value in this field.
+	Having string
+}
+
+// Provisional is which rows of a list are provisional: their source will replace them. It is
+// declared, never guessed from dates: risks of 2024 are published in 2023, and the presence of
+// organisations ends in years to come.
+type Provisional uint8
+
+// The declarations. Unfinished are rows of a period that had not ended when their resource was last
+// changed. NotFinal are rows whose version is not final.
+const (
+	Never Provisional = iota
+	Unfinished
+	NotFinal
+)
+
+// CountryParam is the parameter with the country of headline figures.
+const CountryParam = "location_code"
+
+// positionOf is a field's position by its name in either set, -1 if there is none.
+func positionOf(fields []Field, name string) int {
+	return slices.IndexFunc(fields, func(f Field) bool {
+		return f.Name == name || ContractNames.Name(f.Name) == ContractNames.Name(name)
+	})
+}
+
+// Kind is what is made of the rows that pass a request's filters.
+type Kind uint8
+
+// The kinds. Each but Rows and Figures has a path of its own below the endpoint's. All have the
+// endpoint's filters and page parameters.
+const (
+	Rows      Kind = iota // their records
+	Aggregate             // figures of groups of them
+	Facets                // how many of them have each value of a field
+	Changes               // those that another snapshot does not have so
+	Export                // the records of all of them, in one answer
+	Figures               // headline figures, which have endpoints of their own
+)
+
+// kindNames are the last parts of the paths.
+var kindNames = [...]string{
+	Rows: "", Aggregate: "aggregate", Facets: "facets", Changes: "changes", Export: "export",
+	Figures: "",
+}
+
+// String is the last part of the kind's paths, empty for Rows and Figures.
+func (k Kind) String() string { return kindNames[k] }

@@ -81,12 +81,6 @@ var compressionKind = &ParamKind{
 	},
 }
 
-// ExportFile is what a request of kind Export asks for.
-type ExportFile struct {
-	Format     string
-	Compressed bool // buffers of an Arrow stream
-}
-
 // ExportFormatNames are the names of all formats of exports, and so of lists.
 func ExportFormatNames() []string {
 	names := make([]string, len(exportFormats))

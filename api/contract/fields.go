@@ -25,21 +25,6 @@ var fieldsKind = &ParamKind{
 	},
 }
 
-// Selection is what of the rows that pass is in the answer.
-type Selection struct {
-	Fields []int // positions in AllFields, in ascending order; nil for all
-
-	// Which of the rows that pass the filters: those of the coarsest places (Coarsest), then the
-	// newest of each series, or those of the newest editions (LatestParam).
-	Coarsest, Latest, Edition bool
-
-	Everybody bool // only rows that count everybody (EverybodyParam)
-
-	fields []int // memory of Fields
-}
-
-func (s *Selection) reset() { *s = Selection{fields: s.fields} }
-
 // IsDay reports whether the times of a column are days: the ends of the period of a record.
 func IsDay(column string) bool { return column == PeriodStart || column == PeriodEnd }
 
@@ -91,13 +76,6 @@ func (r *Request) readFields(p *Param) {
 	if ok && faults == 0 && len(r.Question.fields) < len(all) {
 		r.Question.Fields = r.Question.fields
 	}
-}
-
-// positionOf is a field's position by its name in either set, -1 if there is none.
-func positionOf(fields []Field, name string) int {
-	return slices.IndexFunc(fields, func(f Field) bool {
-		return f.Name == name || ContractNames.Name(f.Name) == ContractNames.Name(name)
-	})
 }
 
 // maxNear is how many names an error proposes.

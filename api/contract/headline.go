@@ -66,9 +66,6 @@ const HeadlineDigits = 3
 // FiguresPath is the path of the headline figures. Each has a path of its own below it.
 const FiguresPath = v2Root + "figures"
 
-// CountryParam is the parameter with the country of headline figures.
-const CountryParam = "location_code"
-
 // List is the list that the figure is made of, in the names of a set.
 func (h *Headline) List(s NameSet) *Endpoint {
 	at := slices.IndexFunc(Endpoints, func(e Endpoint) bool { return e.Path == h.Path })

@@ -12,9 +12,6 @@ import (
 	"hdqs/api/say"
 )
 
-// IdentifierParam is the query parameter of the application identifier. Both name sets have it.
-const IdentifierParam = "app_identifier"
-
 // Limits of the application's name, in code points, and of the address.
 const (
 	minApplication = 4

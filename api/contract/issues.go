@@ -187,3 +187,11 @@ func notEmail(param, input, reason string) Issue {
 		Input: input, CtxKey: "reason", CtxText: reason,
 	}
 }
+
+func extraForbidden(name string, hint say.Text) Issue {
+	text := say.Of("Extra inputs are not permitted")
+	if !hint.IsZero() {
+		text = say.Of("Extra inputs are not permitted: %s", hint)
+	}
+	return Issue{Type: "extra_forbidden", Param: name, Text: text, NullInput: true}
+}

@@ -7,19 +7,6 @@ import (
 	"hdqs/api/say"
 )
 
-// ParamKind is a parameter that only requests of some kinds have. It is neither a filter nor of the
-// page: it chooses what is made of the rows that pass. There is one for each of these parameters.
-type ParamKind struct {
-	// read reads the value. Its faults are reported like those of the other parameters.
-	read func(r *Request, p *Param)
-
-	// write appends the value to the canonical query, or nothing if it has no effect.
-	write func(q *Question, dst []byte) []byte
-
-	// issue is the issue of a request without a value; nil if none is needed.
-	issue func(e *Endpoint, kind, text string) Issue
-}
-
 // kindParams returns the parameters that requests of a kind have besides filters and page.
 func kindParams(e *Endpoint, k Kind) []Param {
 	names := func(name string, kind *ParamKind, choices []string, example string) Param {
@@ -51,58 +38,6 @@ func kindParams(e *Endpoint, k Kind) []Param {
 		return latest // its records are whole
 	}
 	return filters([]Param{fields}, latest)
-}
-
-// readNames reads all occurrences of a list of names, in the order in which they were sent. It is
-// not ok if there is an error.
-func (r *Request) readNames(p *Param) (names []string, ok bool) {
-	issues, count := len(r.issues), 0
-	sent := ""
-	for _, list := range r.Scanned.lists {
-		if list.position != r.position {
-			continue
-		}
-		text := string(decodedView(list.encoded))
-		if count > 0 {
-			sent += ","
-		}
-		sent += text
-		if text == "" {
-			issue := tooFew(p.Name, ", or leave out "+p.Name)
-			if p.Required {
-				issue = p.Own.issue(r.Scanned.plan.Endpoint, "too_short", "List should have at least 1 value")
-			}
-			r.issues = append(r.issues[:issues], issue)
-			return nil, false
-		}
-		for rest, more := text, true; more; {
-			var name string
-			name, rest, more = cutValue(rest, false)
-			if count++; count > MaxValues || len(r.issues) >= issues+maxListFaults {
-				continue // only counts
-			}
-			if name == "" {
-				r.fault(emptyValue(p.Name, text, count))
-			} else {
-				names = append(names, name)
-			}
-		}
-	}
-	if count > MaxValues {
-		r.fault(tooManyValues(p.Name, sent, count))
-	}
-	return names, len(r.issues) == issues
-}
-
-// appendNames appends a list of names as it is sent. Names have no commas.
-func appendNames(dst []byte, names ...string) []byte {
-	for i, name := range names {
-		if i > 0 {
-			dst = append(dst, "%2C"...)
-		}
-		dst = appendEscaped(dst, name)
-	}
-	return dst
 }
 
 // A request of kind Changes asks which rows differ between a retained snapshot and the one that

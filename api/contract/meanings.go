@@ -3,6 +3,7 @@ package contract
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hdqs/index"
@@ -282,3 +283,22 @@ func (f *Field) TypeText() string {
 
 // GroupTitle is the title of the endpoint's path group.
 func (t Texts) GroupTitle() string { return groupTitles[t.of.Group()] }
+
+// Sentences are texts after each other, without those that are empty.
+func Sentences(texts ...string) string {
+	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+	return strings.Join(texts, " ")
+}
+
+// listedValues are the values of an enumeration that are described for lists. Values with a comma
+// are accepted too, with a backslash before it, as the description says. They are left out, since
+// generated R does not parse with a backslash in a value.
+func (p *Param) listedValues() []string {
+	var values []string
+	for _, value := range p.Enum.Values {
+		if listEscapes.Replace(value) == value {
+			values = append(values, value)
+		}
+	}
+	return values
+}

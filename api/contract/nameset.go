@@ -269,3 +269,28 @@ func (s NameSet) text(text string) string {
 	}
 	return hapiText.Replace(text)
 }
+
+// earlierFilters are the filters of version 1 that version 2 of the public service does not have,
+// but whose columns exist. Clients still send them, so endpoints in HAPI names have them, as in
+// version 1: the end of a range is exclusive, and the provider's names match a part in any case.
+func earlierFilters(e *Endpoint) []Param {
+	var all []Param
+	for _, field := range []string{PeriodStart, PeriodEnd} {
+		if e.HasField(field) {
+			all = append(all, between(field, DateTime)...)
+		}
+	}
+	for _, p := range e.Place {
+		if len(p.Columns) > 1 { // the second one is what the provider calls the unit
+			all = append(all, contains(p.Columns[1], p.Max)...)
+		}
+	}
+	for i := range all {
+		all[i].Earlier = true
+	}
+	return all
+}
+
+// Endpoints are all list endpoints, in the order of the specification. endpoints_*.go hold one path
+// group each.
+var Endpoints = slices.Concat(metadata, coordination, affected, food, climate, geography)

@@ -208,3 +208,48 @@ func parseBoolean(text string) (value, ok bool) {
 	}
 	return false, false
 }
+
+func appendInteger(dst []byte, value int64, beyond int8) []byte {
+	switch {
+	case beyond > 0:
+		return append(dst, "9223372036854775808"...)
+	case beyond < 0:
+		return append(dst, "-9223372036854775809"...)
+	}
+	return strconv.AppendInt(dst, value, 10)
+}
+
+func appendNumber(dst []byte, value float64) []byte {
+	switch {
+	case math.IsNaN(value):
+		return append(dst, "nan"...)
+	case math.IsInf(value, 0):
+		if value < 0 {
+			dst = append(dst, '-')
+		}
+		return append(dst, "inf"...)
+	case value == 0:
+		return append(dst, '0') // either zero
+	}
+	text := strconv.FormatFloat(value, 'g', -1, 64)
+	return append(dst, strings.Replace(text, "+", "", 1)...) // e+21: a '+' is a blank in a query
+}
+
+// exactText writes a decimal fraction exactly.
+func exactText(r *big.Rat) string {
+	places, _ := r.FloatPrec()
+	text := r.FloatString(places)
+	if len(text) <= longestDigits {
+		return text
+	}
+	sign := ""
+	if text[0] == '-' {
+		sign, text = "-", text[1:]
+	}
+	digits := strings.TrimLeft(strings.ReplaceAll(text, ".", ""), "0")
+	short := strings.TrimRight(digits, "0")
+	return sign + short + "e" + strconv.Itoa(len(digits)-len(short)-places)
+}
+
+// longestDigits is the length from which on a decimal is written with an exponent.
+const longestDigits = 32

@@ -315,12 +315,6 @@ func recordSchema(about string, fields []Field, meaning func(field string) strin
 	}
 }
 
-// Sentences are texts after each other, without those that are empty.
-func Sentences(texts ...string) string {
-	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
-	return strings.Join(texts, " ")
-}
-
 func (f *Field) schema(meaning string) Object {
 	s := f.Type.schema(f.Enum, f.Max)
 	if f.Type == DateTime {

@@ -119,19 +119,6 @@ func (t Texts) itemSchema(p *Param) Object {
 	return s
 }
 
-// listedValues are the values of an enumeration that are described for lists. Values with a comma
-// are accepted too, with a backslash before it, as the description says. They are left out, since
-// generated R does not parse with a backslash in a value.
-func (p *Param) listedValues() []string {
-	var values []string
-	for _, value := range p.Enum.Values {
-		if listEscapes.Replace(value) == value {
-			values = append(values, value)
-		}
-	}
-	return values
-}
-
 // listExample is the example as JSON.
 func (p *Param) listExample() array {
 	var all array

@@ -7,29 +7,6 @@ import (
 	"hdqs/index"
 )
 
-// Kind is what is made of the rows that pass a request's filters.
-type Kind uint8
-
-// The kinds. Each but Rows and Figures has a path of its own below the endpoint's. All have the
-// endpoint's filters and page parameters.
-const (
-	Rows      Kind = iota // their records
-	Aggregate             // figures of groups of them
-	Facets                // how many of them have each value of a field
-	Changes               // those that another snapshot does not have so
-	Export                // the records of all of them, in one answer
-	Figures               // headline figures, which have endpoints of their own
-)
-
-// kindNames are the last parts of the paths.
-var kindNames = [...]string{
-	Rows: "", Aggregate: "aggregate", Facets: "facets", Changes: "changes", Export: "export",
-	Figures: "",
-}
-
-// String is the last part of the kind's paths, empty for Rows and Figures.
-func (k Kind) String() string { return kindNames[k] }
-
 // Plan is an endpoint prepared for reading requests of one kind. It never changes, so requests
 // share it. Filters and page parameters have the same positions in the plans of all kinds.
 type Plan struct {
@@ -137,3 +114,27 @@ func (p *Plan) usualLimit() int {
 	}
 	return MaxLimit
 }
+
+// withLists returns parameters, each followed by its parameter for several values if it has one.
+func withLists(params []Param) []Param {
+	all := make([]Param, 0, 2*len(params))
+	for _, p := range params {
+		all = append(all, p)
+		if p.Several {
+			p.Name += SeveralSuffix
+			p.Several, p.List = false, true
+			if p.IsLevel() {
+				p.Enum = adminLevel
+			}
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// SnapshotParam names the snapshot that must answer. It extends the contract: a caller who pages
+// through a list with it sees no change between pages.
+const SnapshotParam = "snapshot"
+
+// IdentifierParam is the query parameter of the application identifier. Both name sets have it.
+const IdentifierParam = "app_identifier"

@@ -41,6 +41,50 @@ type Filter struct {
 	Text   string
 }
 
+// Group is a field to group by: its position in the endpoint's fields, and what of it counts.
+type Group struct {
+	Field int
+	Part  aggregate.Part
+}
+
+// Measure is one figure of a group. Field is a position in the endpoint's fields, -1 for Count and
+// Coverage, which is two figures.
+type Measure struct {
+	Func  aggregate.Func
+	Field int
+}
+
+// Aggregation is what a request of kind Aggregate asks for.
+type Aggregation struct {
+	Groups   []Group   // in the order asked for
+	Measures []Measure // at least one
+}
+
+func (a *Aggregation) reset() {
+	a.Groups, a.Measures = a.Groups[:0], append(a.Measures[:0], Measure{Func: aggregate.Count, Field: -1})
+}
+
+// Selection is what of the rows that pass is in the answer.
+type Selection struct {
+	Fields []int // positions in AllFields, in ascending order; nil for all
+
+	// Which of the rows that pass the filters: those of the coarsest places (Coarsest), then the
+	// newest of each series, or those of the newest editions (LatestParam).
+	Coarsest, Latest, Edition bool
+
+	Everybody bool // only rows that count everybody (EverybodyParam)
+
+	fields []int // memory of Fields
+}
+
+func (s *Selection) reset() { *s = Selection{fields: s.fields} }
+
+// ExportFile is what a request of kind Export asks for.
+type ExportFile struct {
+	Format     string
+	Compressed bool // buffers of an Arrow stream
+}
+
 // plans are the plans of PlanOf.
 var plans sync.Map
 

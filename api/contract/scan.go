@@ -8,10 +8,6 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// SnapshotParam names the snapshot that must answer. It extends the contract: a caller who pages
-// through a list with it sees no change between pages.
-const SnapshotParam = "snapshot"
-
 // maxUnknownKept bounds the memory of unknown names.
 const maxUnknownKept = 64
 
@@ -258,3 +254,27 @@ func AppendUnescaped(dst, encoded []byte, blanks bool) []byte {
 	}
 	return dst
 }
+
+func isLetterOrDigit(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
+
+// appendEscaped percent-encodes what is not unreserved.
+func appendEscaped(dst []byte, text string) []byte {
+	const hex = "0123456789ABCDEF"
+	plain := 0 // from here on nothing was appended
+	for i := range len(text) {
+		if c := text[i]; !unreserved[c] {
+			dst = append(append(dst, text[plain:i]...), '%', hex[c>>4], hex[c&15])
+			plain = i + 1
+		}
+	}
+	return append(dst, text[plain:]...)
+}
+
+// unreserved are the bytes that need no percent-encoding.
+var unreserved = func() (set [256]bool) {
+	for c := range set {
+		b := byte(c)
+		set[c] = isLetterOrDigit(b) || b == '-' || b == '_' || b == '.' || b == '~'
+	}
+	return set
+}()

@@ -8,11 +8,6 @@ import (
 // Parameters that keep some of the rows that pass all filters, by comparing these with one another:
 // first admin_level=coarsest, then latest.
 
-// Coarsest is a value of admin_level besides the levels. It keeps the rows whose place is in no
-// place of another row that passes, with the same period and the same values in Nested: those of
-// each country at the level that it is published at.
-const Coarsest = "coarsest"
-
 // LatestParam keeps the newest rows. With true these are the rows for which no other one of the
 // same series (Series) has a later period: the period with the later end is later, then the one
 // with the later start; an open end is the latest. With LatestEdition they are the rows of the
@@ -24,19 +19,6 @@ const (
 
 // EverybodyParam keeps the rows whose dimensions have a value that means everybody.
 const EverybodyParam = "everybody"
-
-// Edition declares what is published together: rows with the same country, level and Fields are of
-// one edition if they have one period. With Coarsest, editions are of all levels.
-type Edition struct {
-	Fields []string
-
-	// Whole takes the newest period of the whole list, by Fields: of a year in which nobody went
-	// from one country to another there is no row, so the newest of that pair says nothing.
-	Whole bool
-
-	// Having takes the newest year, by its start, in which a row has a value in this field.
-	Having string
-}
 
 // EditionText says what an edition of the endpoint's records is, empty without one.
 func (t Texts) EditionText() string {
@@ -180,19 +162,6 @@ func (e *Endpoint) Nested() (nested []string) {
 	}
 	return nested
 }
-
-// Provisional is which rows of a list are provisional: their source will replace them. It is
-// declared, never guessed from dates: risks of 2024 are published in 2023, and the presence of
-// organisations ends in years to come.
-type Provisional uint8
-
-// The declarations. Unfinished are rows of a period that had not ended when their resource was last
-// changed. NotFinal are rows whose version is not final.
-const (
-	Never Provisional = iota
-	Unfinished
-	NotFinal
-)
 
 // IsUnfinished reports whether rows of a period that ends at a time are provisional, if their
 // resource was last changed at another, both in microseconds. Zero is an unknown time.

@@ -128,8 +128,6 @@ const minIdentifier = minApplication + len(":m@a.b")
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-func isLetterOrDigit(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
-
 // UnknownFaults returns the issues of a strict request with unknown parameters. Their input is
 // null: the value of a misspelled parameter may be an identifier. preferred reports that the client
 // has asked for strict handling. hint returns which name was meant, and what to add to the text.
@@ -142,14 +140,6 @@ func (r *Request) UnknownFaults(preferred bool, hint func(*Request, string) (str
 		all.Issues = append(all.Issues, issue)
 	}
 	return &all
-}
-
-func extraForbidden(name string, hint say.Text) Issue {
-	text := say.Of("Extra inputs are not permitted")
-	if !hint.IsZero() {
-		text = say.Of("Extra inputs are not permitted: %s", hint)
-	}
-	return Issue{Type: "extra_forbidden", Param: name, Text: text, NullInput: true}
 }
 
 // FileFaults returns the issues of a request for a file with other parameters than the identifier,
@@ -226,27 +216,6 @@ func (s *Scanned) UnknownCount() int { return len(s.unknown) }
 func (s *Scanned) Thing() string {
 	name := s.plan.Endpoint.Contract().Name()
 	return strings.ReplaceAll(strings.TrimPrefix(name, "agency-"), "-", "_")
-}
-
-// earlierFilters are the filters of version 1 that version 2 of the public service does not have,
-// but whose columns exist. Clients still send them, so endpoints in HAPI names have them, as in
-// version 1: the end of a range is exclusive, and the provider's names match a part in any case.
-func earlierFilters(e *Endpoint) []Param {
-	var all []Param
-	for _, field := range []string{PeriodStart, PeriodEnd} {
-		if e.HasField(field) {
-			all = append(all, between(field, DateTime)...)
-		}
-	}
-	for _, p := range e.Place {
-		if len(p.Columns) > 1 { // the second one is what the provider calls the unit
-			all = append(all, contains(p.Columns[1], p.Max)...)
-		}
-	}
-	for i := range all {
-		all[i].Earlier = true
-	}
-	return all
 }
 
 // removedOf returns the remedies of the removed filters of a plan, by their names. A client that

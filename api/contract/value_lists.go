@@ -18,31 +18,11 @@ import (
 // that literal. In values with wildcards a backslash makes any next character literal, as in the
 // plain parameter.
 
-// SeveralSuffix is what the name of a parameter for several values adds to the plain one.
-const SeveralSuffix = "__in"
-
 // MaxValues is the most values of one list.
 const MaxValues = 200
 
 // maxListFaults is how many bad values of one list are reported.
 const maxListFaults = 10
-
-// withLists returns parameters, each followed by its parameter for several values if it has one.
-func withLists(params []Param) []Param {
-	all := make([]Param, 0, 2*len(params))
-	for _, p := range params {
-		all = append(all, p)
-		if p.Several {
-			p.Name += SeveralSuffix
-			p.Several, p.List = false, true
-			if p.IsLevel() {
-				p.Enum = adminLevel
-			}
-			all = append(all, p)
-		}
-	}
-	return all
-}
 
 // single is the name of the parameter for one value.
 func (p *Param) single() string { return strings.TrimSuffix(p.Name, SeveralSuffix) }
@@ -270,4 +250,56 @@ func (p *Param) inList(text string) string {
 		return text
 	}
 	return listEscapes.Replace(text)
+}
+
+// readNames reads all occurrences of a list of names, in the order in which they were sent. It is
+// not ok if there is an error.
+func (r *Request) readNames(p *Param) (names []string, ok bool) {
+	issues, count := len(r.issues), 0
+	sent := ""
+	for _, list := range r.Scanned.lists {
+		if list.position != r.position {
+			continue
+		}
+		text := string(decodedView(list.encoded))
+		if count > 0 {
+			sent += ","
+		}
+		sent += text
+		if text == "" {
+			issue := tooFew(p.Name, ", or leave out "+p.Name)
+			if p.Required {
+				issue = p.Own.issue(r.Scanned.plan.Endpoint, "too_short", "List should have at least 1 value")
+			}
+			r.issues = append(r.issues[:issues], issue)
+			return nil, false
+		}
+		for rest, more := text, true; more; {
+			var name string
+			name, rest, more = cutValue(rest, false)
+			if count++; count > MaxValues || len(r.issues) >= issues+maxListFaults {
+				continue // only counts
+			}
+			if name == "" {
+				r.fault(emptyValue(p.Name, text, count))
+			} else {
+				names = append(names, name)
+			}
+		}
+	}
+	if count > MaxValues {
+		r.fault(tooManyValues(p.Name, sent, count))
+	}
+	return names, len(r.issues) == issues
+}
+
+// appendNames appends a list of names as it is sent. Names have no commas.
+func appendNames(dst []byte, names ...string) []byte {
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, "%2C"...)
+		}
+		dst = appendEscaped(dst, name)
+	}
+	return dst
 }

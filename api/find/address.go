@@ -58,7 +58,7 @@ func (s *search) nameOf(e *entry) string {
 	return e.name
 }
 
-// entry is the page of an entry: the first with records of it, or its own record; and what it shows,
+// entry is the page of an entry, the first with records of it or its own record, and what it shows:
 // nil if it is no page of records.
 func (s *search) entry(e *entry, links []Link) (string, *contract.Question) {
 	switch {
