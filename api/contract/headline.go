@@ -74,9 +74,14 @@ func (h *Headline) List(s NameSet) *Endpoint {
 
 // Question asks for groups of the rows that the figure is of, in the names of a set.
 func (h *Headline) Question(s NameSet) *Question {
-	r, err := Read(PlanOf(h.List(s), Aggregate), h.Filters)
+	return declared(h.List(s), h.Filters)
+}
+
+// declared asks for groups of the rows that pass declared filters.
+func declared(e *Endpoint, filters string) *Question {
+	r, err := Read(PlanOf(e, Aggregate), filters)
 	if err != nil {
-		panic("headlines.json: " + h.Name + ": " + err.Error())
+		panic("the declared filters " + filters + ": " + err.Error())
 	}
 	return &r.Question
 }
@@ -217,6 +222,9 @@ type Drawing struct {
 	Months   int      // only so many newest months; 0 for all
 	One      bool     // only where one country is chosen
 }
+
+// Question asks for groups of the rows that the drawing chooses of a list.
+func (d *Drawing) Question(e *Endpoint) *Question { return declared(e, d.Filters) }
 
 // Within is how several groups become one.
 type Within string

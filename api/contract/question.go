@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -190,11 +191,27 @@ func (q *Question) Drop(names ...string) *Question {
 			continue
 		}
 		q.Filters = slices.DeleteFunc(q.Filters, func(f Filter) bool { return f.Param == at.position })
-		if p := &q.plan.Params[at.position]; p.IsLevel() && !p.List {
+		switch p := &q.plan.Params[at.position]; {
+		case p.IsLevel() && !p.List:
 			q.Coarsest = false
+		case name == LatestParam:
+			q.Latest, q.Edition = false, false
+		case name == EverybodyParam:
+			q.Everybody = false
 		}
 	}
 	return q
+}
+
+// Only is a question of the same kind with the filters of some names alone.
+func (q *Question) Only(names ...string) *Question {
+	c := Ask(q.plan.Endpoint, q.plan.Kind)
+	for _, f := range q.Filters {
+		if slices.Contains(names, q.plan.Params[f.Param].Name) {
+			c.Filters = append(c.Filters, f)
+		}
+	}
+	return c
 }
 
 // Keep sets the filter of a name to a value, or to several with the name of its list. They must be
@@ -248,7 +265,9 @@ func (q *Question) Add(more *Question) *Question {
 		name := more.plan.Params[f.Param].Name
 		if at, known := q.plan.known[name]; known {
 			q.Drop(name)
-			f.Param = at.position
+			if f.Param = at.position; hasInstant(f.Value.Int) {
+				f.Text = "" // as a request has it
+			}
 			q.Filters = append(q.Filters, f)
 		}
 	}
@@ -304,11 +323,16 @@ func (q *Question) Where() map[string]string {
 	return all
 }
 
-// GroupBy adds fields to those that are grouped by, by their names in group_by.
+// GroupBy adds fields to those that are grouped by, by their names in group_by. Of facets these are
+// the fields whose values are counted.
 func (q *Question) GroupBy(names ...string) *Question {
+	groups := &q.Groups
+	if q.plan.Kind == Facets {
+		groups = &q.Of
+	}
 	for _, name := range names {
-		if g, known := q.plan.Endpoint.groupOf(name); known && !slices.Contains(q.Groups, g) {
-			q.Groups = append(q.Groups, g)
+		if g, known := q.plan.Endpoint.groupOf(name); known && !slices.Contains(*groups, g) {
+			*groups = append(*groups, g)
 		}
 	}
 	return q
@@ -355,6 +379,16 @@ func (q *Question) Page(offset, limit int) *Question {
 	return q
 }
 
+// Select sets the fields of the records.
+func (q *Question) Select(names ...string) *Question {
+	q.Fields = nil
+	for _, name := range names {
+		q.Fields = append(q.Fields, positionOf(q.AllFields(), name))
+	}
+	slices.Sort(q.Fields)
+	return q
+}
+
 // formatName is the format of the answer, as output_format has it.
 func (q *Question) formatName() string {
 	switch {
@@ -382,6 +416,35 @@ func (q *Question) Text() string {
 		dst = q.appendParam(dst, position)
 	}
 	return readable.Replace(strings.TrimSuffix(string(dst), "&"))
+}
+
+// Pairs are the parameters of the question's rows, each a name and a value, sorted by name: its
+// filters, and what keeps some of the rows.
+func (q *Question) Pairs() (pairs []string) {
+	rows := q.As(Rows)
+	for _, position := range rows.plan.byName {
+		if pair := rows.appendParam(nil, position); len(pair) > 0 {
+			name := rows.plan.Params[position].Name
+			value, err := url.QueryUnescape(string(pair[len(name)+1 : len(pair)-1]))
+			if err != nil {
+				panic(err) // appendParam has escaped it
+			}
+			pairs = append(pairs, name, value)
+		}
+	}
+	return pairs
+}
+
+// QueryOf is the query of an address with some parameters, given as name, value, name, value. Those
+// without a value are left out.
+func QueryOf(pairs ...string) string {
+	values := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			values.Add(pairs[i], pairs[i+1])
+		}
+	}
+	return values.Encode()
 }
 
 // readable undoes escapes of what separates the values of a list: they are easier to read so.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
+	"strings"
 	"testing"
 
 	"hdqs/aggregate"
@@ -90,6 +91,39 @@ func firstOf(p *Param) string {
 
 func names(p *Plan) []string { return p.names }
 
+// TestQuestionPairs holds which parameters questions about rows have.
+func TestQuestionPairs(t *testing.T) {
+	ask := func(k Kind) *Question { return Ask(EndpointOf("humanitarian_needs", ContractNames), k) }
+	of := ask(Aggregate).Keep("sector_code__in", "WSH", "SHL").Keep("start_date", "2024")
+	of.Keep("admin_level", Coarsest)
+	of.Edition, of.Everybody = true, true
+	for _, c := range []struct {
+		q    *Question
+		want string
+	}{
+		{
+			of.GroupBy("category"),
+			"admin_level coarsest everybody true latest edition sector_code__in SHL,WSH start_date 2024",
+		},
+		{of.Only("start_date", "admin_level"), "start_date 2024"},
+		{of.Copy().Drop(LatestParam, EverybodyParam, "sector_code__in"), "admin_level coarsest start_date 2024"},
+		{ask(Rows).Select("population", "location_code").Page(5, 10), ""},
+	} {
+		if got := strings.Join(c.q.Pairs(), " "); got != c.want {
+			t.Errorf("%s has %q, want %q", c.q.Text(), got, c.want)
+		}
+	}
+	if got := ask(Facets).GroupBy("category", "year").Text(); got != "of=category,year" {
+		t.Errorf("facets are %s", got)
+	}
+	if got := ask(Rows).Select("population", "location_code").Text(); got != "fields=location_code,population" {
+		t.Errorf("fields are %s", got)
+	}
+	if got, want := QueryOf("b", "1&2", "a", "", "A", "x y"), "A=x+y&b=1%262"; got != want {
+		t.Errorf("the query is %s, want %s", got, want)
+	}
+}
+
 // TestQuestionAdd holds that filters of one list are taken to another by their names, and that a
 // copy is changed alone.
 func TestQuestionAdd(t *testing.T) {
@@ -97,7 +131,7 @@ func TestQuestionAdd(t *testing.T) {
 	from.Keep("location_code", "AFG").Keep("end_date", "2024")
 	to := Ask(EndpointOf("conflict_event", HAPINames), Aggregate).Keep("location_code", "SDN").GroupBy("year")
 	both := to.Copy().Add(from).GroupBy("admin1_code")
-	if got, want := both.Text(), "end_date=2024&group_by=year,admin1_code&location_code=AFG"; got != want {
+	if got, want := both.Text(), "end_date=2025-01-01T00:00:00&group_by=year,admin1_code&location_code=AFG"; got != want {
 		t.Errorf("question %s, want %s", got, want)
 	}
 	if got, want := to.Text(), "group_by=year&location_code=SDN"; got != want {
