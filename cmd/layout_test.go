@@ -80,7 +80,8 @@ var imports = map[string][]string{
 		"snapshot/store",
 	},
 	"api/browse": {
-		"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang", "api/say", "api/textual", "index",
+		"api/additivity", "api/boundary", "api/chart", "api/contract", "api/lang", "api/reply", "api/say",
+		"api/textual", "index",
 	},
 	"api/picture": {"api/chart", "api/lang", "api/web"},
 	"api/country": {
@@ -90,7 +91,7 @@ var imports = map[string][]string{
 	"api/chart":           {"api/lang"},
 	"api/lang":            {"api/say"},
 	"api/say":             {},
-	"api/textual":         {"api/say"},
+	"api/textual":         {"api/contract", "api/say"},
 	"api/web":             {},
 	"api/additivity":      {"api/contract"},
 	"api/contract":        {"aggregate", "api/say", "index", "internal/nearest"},

@@ -3,7 +3,6 @@ package browse
 import (
 	"cmp"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,16 +25,16 @@ const maxProviders = 4
 // resource is the dataset of a file, and who provides it.
 type resource struct{ dataset, provider string }
 
-// about asks where the records that pass some filters come from, and of when and where they are. A
+// about asks where the records of a question come from, and of when and where they are. A
 // page asks once for all of its figures of the same records.
-func (q *Question) about(values url.Values) (*about, error) {
-	key := values.Encode()
+func (q *Question) about(rows *contract.Question) (*about, error) {
+	key := rows.As(contract.Rows).Text()
 	if known := q.abouts[key]; known != nil {
 		a := *known
 		return &a, nil
 	}
 	e, names := q.Plan.Endpoint, q.Plan.Endpoint.Names()
-	a, of := new(about), state{values: values}
+	a := new(about)
 	var groups, measures []string
 	file := names.Name("resource_catalog_id")
 	if e.HasField(file) && e.Table != "resource" {
@@ -44,7 +43,7 @@ func (q *Question) about(values url.Values) (*about, error) {
 	if e.HasField(contract.PeriodStart) {
 		measures = []string{"min:" + contract.PeriodStart, "max:" + contract.PeriodEnd}
 	}
-	found, _, err := askGroups(q, groupsQuery(of, groups, strings.Join(append(measures, "count"), ",")))
+	found, _, err := q.groups(rows, groups, append(measures, "count")...)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +64,7 @@ func (q *Question) about(values url.Values) (*about, error) {
 			return nil, err
 		}
 	}
-	if err := a.addPlaces(q, of); err != nil {
+	if err := a.addPlaces(q, rows); err != nil {
 		return nil, err
 	}
 	if q.abouts == nil {
@@ -79,18 +78,16 @@ func (q *Question) about(values url.Values) (*about, error) {
 // addSources adds the providers and licences of files.
 func (a *about) addSources(q *Question, files []string) error {
 	if q.resources == nil {
-		names := q.Plan.Endpoint.Names()
 		fields := []string{"resource_catalog_id", "dataset_catalog_id", "dataset_catalog_provider_name"}
 		for i := range fields {
-			fields[i] = names.Name(fields[i])
+			fields[i] = q.Plan.Endpoint.Names().Name(fields[i])
 		}
-		answer, err := q.Source.Ask(contract.EndpointOf("resource", names), contract.Aggregate,
-			groupsQuery(state{values: url.Values{}}, fields, "count"))
+		found, _, err := q.groups(q.all("resource"), fields, "count")
 		if err != nil {
 			return err
 		}
 		q.resources = map[string]resource{}
-		for _, r := range answer.Records {
+		for _, r := range found {
 			f := fieldsOf(r, fields...)
 			q.resources[f[0]] = resource{f[1], f[2]}
 		}
@@ -118,19 +115,21 @@ func (a *about) addSources(q *Question, files []string) error {
 }
 
 // addPlaces adds the countries that are chosen, or how many have records.
-func (a *about) addPlaces(q *Question, of state) error {
+func (a *about) addPlaces(q *Question, rows *contract.Question) error {
 	for i := range q.Plan.Endpoint.Fields {
 		field := q.Plan.Endpoint.Fields[i].Name
 		if !isCountry(field) {
 			continue
 		}
-		if codes := chosenOf(of, field); len(codes) == 1 {
+		codes := slices.Concat(rows.Texts(field), rows.Texts(field+contract.SeveralSuffix))
+		slices.Sort(codes)
+		if codes = slices.Compact(codes); len(codes) == 1 {
 			if c := q.country(codes[0]); c != nil { // no pattern such as A%
 				a.Places = cmp.Or(c.Name, codes[0])
 				return nil
 			}
 		}
-		found, _, err := askGroups(q, groupsQuery(of, nil, "distinct:"+field))
+		found, _, err := q.groups(rows, nil, "distinct:"+field)
 		if err != nil || len(found) == 0 {
 			return err
 		}

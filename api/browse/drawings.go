@@ -2,9 +2,7 @@ package browse
 
 import (
 	"cmp"
-	"maps"
 	"math/big"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +22,8 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 		ID: v.id, Title: l.T("%[1]s, by %[2]s", l.T(h.Title), nounOf(l, "location_code")),
 		Head: []string{nounLabel(l, "location_code")},
 	}
-	v.choose(x, &d, v.declared(d.Filters))
+	declared := v.declared(&d)
+	v.choose(x, &d, declared)
 	figures, names := map[string][]group{}, []string{h.Name}
 	for _, name := range columns {
 		if name != h.Name {
@@ -86,11 +85,9 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	}
 	period := x.addPeriods(l, records)
 	_, e := contract.HeadlineOf(h.Name, v.q.Plan.Endpoint.Names())
-	params, _ := v.paramsOf(h)
-	x.Source = address(v.q.Base+v.q.Root+e.Path, params)
-	filters := v.declared(d.Filters)
-	maps.Copy(filters, v.given)
-	if err := x.tell(v.q, filters, l.T(h.Unit)); err != nil {
+	_, pairs, _ := v.ask(h, e)
+	x.Source = strings.TrimSuffix(v.q.Base+v.q.Root+e.Path+"?"+contract.QueryOf(pairs...), "?")
+	if err := x.tell(v.q, v.s.asked.Copy().Add(declared), l.T(h.Unit)); err != nil {
 		return nil, err
 	}
 	x.About.Period, x.About.Places = period, l.T("%s countries", lang.Count(len(known)))
@@ -126,12 +123,10 @@ const maxFirstBars = 12
 // aggregate draws groups of the records that pass, nil if none does.
 func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	e, names := v.q.Plan.Endpoint, v.q.Plan.Endpoint.Names()
-	filters := v.declared(d.Filters)
-	if err := v.addMonths(d, filters); err != nil {
+	declared := v.declared(d)
+	if err := v.addMonths(d, declared); err != nil {
 		return nil, err
 	}
-	values := maps.Clone(v.given)
-	maps.Copy(values, filters)
 	l := v.q.Language
 	b := &by{value: names.Name(d.By), label: byWords(l, d.By)}
 	switch {
@@ -149,13 +144,13 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		lines = append([]string{country}, lines...)
 	}
 	fields = append(fields, lines...)
-	sum := &rightSum{v: v, values: values, fields: fields, measures: d.Measures}
+	sum := &rightSum{v: v, asked: v.s.asked.Copy().Add(declared), fields: fields, measures: d.Measures}
 	if err := sum.read(); err != nil {
 		return nil, err
 	}
 	title := v.titleOf(d)
 	x := &figure{ID: v.id, Title: l.T("%[1]s, by %[2]s", title, b.label), Changing: sum.changing}
-	v.choose(x, d, filters)
+	v.choose(x, d, declared)
 	for _, place := range sum.left {
 		x.LeftOut = append(x.LeftOut, v.nameOf(place))
 	}
@@ -174,15 +169,18 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	_, field, _ := strings.Cut(d.Measures[0], ":")
 	m := measure{name: names.Name(field), label: title}
 	x.draw(v.q, v.s, groups, m, b)
-	maps.Copy(values, sum.kept)
-	query := groupsQuery(state{values: values}, fields, strings.Join(d.Measures, ","))
-	if !sum.isLong {
-		x.Source = address(v.q.Base+v.q.Root+e.Path+"/"+contract.Aggregate.String(), query)
+	pairs := append(declared.Pairs(), contract.SnapshotParam, "")
+	if sum.kept != nil {
+		pairs = append(pairs, sum.place, "", sum.place+contract.SeveralSuffix, joinList(sum.kept, ","))
 	}
-	if err := x.addNational(v.q, v.s, values, fields, d.Measures[0]); err != nil {
+	if len(sum.kept) <= contract.MaxValues { // others are more than a request may name
+		path := v.q.Base + v.q.Root + e.Path + "/" + contract.Aggregate.String()
+		x.Source = v.s.groups(path, fields, d.Measures, pairs...)
+	}
+	if err := x.addNational(v.q, v.s, sum.asked, fields, d.Measures[0]); err != nil {
 		return nil, err
 	}
-	return x, x.tell(v.q, values, unitOf(l, e, m))
+	return x, x.tell(v.q, sum.asked, unitOf(l, e, m))
 }
 
 // byWords is what a drawing is by, in words.
@@ -194,23 +192,19 @@ func byWords(l *lang.Language, by string) string {
 }
 
 // addMonths adds the first of the newest months of the list, unless the address has a first day.
-func (v *viewer) addMonths(d *contract.Drawing, filters url.Values) error {
-	if d.Months == 0 || v.given.Has("start_date") {
+func (v *viewer) addMonths(d *contract.Drawing, filters *contract.Question) error {
+	if d.Months == 0 || v.s.values.Has("start_date") {
 		return nil
 	}
-	until := state{values: url.Values{}}
-	if end := v.given["end_date"]; len(end) > 0 {
-		until.values["end_date"] = end
-	}
 	const start = contract.PeriodStart
-	found, _, err := askGroups(v.q, groupsQuery(until, nil, "max:"+start))
+	found, _, err := v.q.groups(v.s.asked.Only("end_date"), nil, "max:"+start)
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	text, _ := found[0].Text("max_" + start)
 	month, err := time.Parse("2006-01", text[:min(len(text), len("2006-01"))])
 	if err == nil {
-		filters.Set("start_date", month.AddDate(0, 1-d.Months, 0).Format("2006-01"))
+		filters.Keep("start_date", month.AddDate(0, 1-d.Months, 0).Format("2006-01"))
 	}
 	return nil
 }

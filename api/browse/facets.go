@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,9 +57,7 @@ func askFacets(q *Question, s state) ([]facet, error) {
 	if len(fields) == 0 {
 		return nil, nil
 	}
-	values := s.filters()
-	values.Set("of", strings.Join(fields, ","))
-	answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Facets, values)
+	answer, err := q.Source.Ask(s.asked.As(contract.Facets).GroupBy(fields...))
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +87,14 @@ func askFacets(q *Question, s state) ([]facet, error) {
 			v.Label = q.Language.T("empty") // a filter cannot ask for it
 		case contract.IsPlaceholder(text): // a filter also finds records of whole countries
 		default:
-			if v.Chosen, v.Link, v.Add = toggle(q.Plan, s, field, q.Plan.Param(field).Exactly(text)); v.Chosen {
+			chosen, to, add := toggle(q.Plan, s, field, q.Plan.Param(field).Exactly(text))
+			if v.Chosen, v.Add = chosen, add; chosen {
 				several := len(chosenOf(s, field)) > 1
-				if v.Link = widened(q, v.Link); several && len(withRecords(q, link{Address: v.Link})) == 0 {
-					v.Link = widened(q, s.with(field, "", field+contract.SeveralSuffix, "")) // the others have none
+				if v.Link = widened(q, s, to...); several && len(withRecords(q, link{Address: v.Link})) == 0 {
+					v.Link = widened(q, s, valuesPairs(field)...) // the others have none
 				}
+			} else if to != nil {
+				v.Link = s.with(to...)
 			}
 		}
 		f.all = append(f.all, v)
@@ -149,30 +149,29 @@ func (f *facet) recount(q *Question, s state) error {
 	return nil
 }
 
-// toggle returns whether a value is chosen, the address of the page with the other choice, and of
-// the page with the value beside those that are chosen. A link is empty where the endpoint has no
-// filter for it.
-func toggle(p *contract.Plan, s state, field, value string) (chosen bool, link, add string) {
+// toggle returns whether a value is chosen, the parameters of the page with the other choice, and
+// the address of the page with the value beside those that are chosen. There are none where the
+// endpoint has no filter for it.
+func toggle(p *contract.Plan, s state, field, value string) (chosen bool, to []string, add string) {
 	if field == "year" {
-		chosen = s.values.Get("start_date") == value && s.values.Get("end_date") == value
-		if chosen {
-			return true, s.with("start_date", "", "end_date", ""), ""
+		if chosen = s.values.Get("start_date") == value && s.values.Get("end_date") == value; chosen {
+			value = ""
 		}
-		return false, s.with("start_date", value, "end_date", value), ""
+		return chosen, []string{"start_date", value, "end_date", value}, ""
 	}
 	if !isFilter(p, field) {
-		return false, "", ""
+		return false, nil, ""
 	}
 	list := field + contract.SeveralSuffix
 	all := chosenOf(s, field)
 	at, chosen := slices.BinarySearch(all, value)
 	switch {
 	case chosen:
-		return true, s.withValues(field, slices.Delete(all, at, at+1)), ""
+		return true, valuesPairs(field, slices.Delete(all, at, at+1)...), ""
 	case len(all) > 0 && isFilter(p, list) && s.values.Get(field) != contract.Coarsest:
-		add = s.withValues(field, append(all, value))
+		add = s.with(valuesPairs(field, append(all, value)...)...)
 	}
-	return false, s.with(field, value, list, ""), add
+	return false, valuesPairs(field, value), add
 }
 
 // chosenOf are the values that the address has for a field, sorted.
@@ -182,21 +181,17 @@ func chosenOf(s state, field string) []string {
 	return slices.Compact(all)
 }
 
-// withValues is the address of the first page of records with some values of a field.
-func (s state) withValues(field string, values []string) string {
-	list := field + contract.SeveralSuffix
-	switch len(values) {
-	case 0:
-		return s.with(field, "", list, "")
-	case 1:
-		return s.with(field, values[0], list, "")
+// valuesPairs are the parameters of the page of records with some values of a field.
+func valuesPairs(field string, values ...string) []string {
+	if len(values) == 1 {
+		return []string{field, values[0], field + contract.SeveralSuffix, ""}
 	}
-	return s.with(field, "", list, joinList(values, ","))
+	return []string{field, "", field + contract.SeveralSuffix, joinList(values, ",")}
 }
 
 // distinct is how many values occur among the records that pass all filters, the field's own too.
-func (f *facet) distinct(values url.Values) []string {
-	own := chosenOf(state{values: values}, f.Field)
+func (f *facet) distinct(s state) []string {
+	own := chosenOf(s, f.Field)
 	var all []string
 	for _, v := range f.all {
 		if len(own) == 0 || slices.Contains(own, v.Value) {

@@ -89,13 +89,13 @@ func (m measure) field() string { return strings.ReplaceAll(m.request(), ":", "_
 // records that all have the same one.
 const only = "min"
 
-// requests are all measures that are asked for. least is the name of the smallest figure of several
+// requests are all measures that are asked for. most is the field of the greatest figure of several
 // that must be the same.
-func (m measure) requests() (request, most string) {
+func (m measure) requests() (measures []string, most string) {
 	if m.function != only {
-		return m.request(), ""
+		return []string{m.request()}, ""
 	}
-	return m.request() + ",max:" + m.name, "max_" + m.name
+	return []string{m.request(), "max:" + m.name}, "max_" + m.name
 }
 
 // measuresOf are the figures of an endpoint that mean something over several records.
@@ -165,9 +165,8 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	x := &figure{ID: "figure", Title: l.T("%[1]s by %[2]s", m.label, by.label)}
 	x.offer(q, s, m.name, by.value)
 	request, most := m.requests()
-	values := groupsQuery(s, by.fields, request)
-	x.Source = address(q.Base+q.Root+e.Path+"/aggregate", values)
-	answer, err := q.Source.Ask(e, contract.Aggregate, values)
+	x.Source = s.groups(q.Base+q.Root+e.Path+"/aggregate", by.fields, request)
+	answer, err := q.Source.Ask(s.asked.As(contract.Aggregate).GroupBy(by.fields...).Measure(request...))
 	issues, isWrong := Problems(err)
 	if err != nil && !isWrong {
 		return nil, err
@@ -207,13 +206,13 @@ func drawFigure(q *Question, s state) (*figure, error) {
 		return x, err
 	}
 	x.draw(q, s, groups, m, &by)
-	if err := x.addNational(q, s, s.filters(), by.fields, m.request()); err != nil {
+	if err := x.addNational(q, s, s.asked, by.fields, m.request()); err != nil {
 		return nil, err
 	}
 	if err := x.addOthers(q, s, &by, request, total); err != nil {
 		return nil, err
 	}
-	return x, x.tell(q, s.filters(), unitOf(l, e, m))
+	return x, x.tell(q, s.asked, unitOf(l, e, m))
 }
 
 // drawUnits draws by province or district the records of that level, where the address asks for a
@@ -224,7 +223,7 @@ func drawUnits(q *Question, s state, by *by) (*figure, error) {
 	if !isOne || s.values.Get(levelParam) != contract.Coarsest || level != "1" && level != "2" {
 		return nil, nil
 	}
-	at := state{path: s.path, values: s.copy(levelParam)}
+	at := state{path: s.path, values: s.copy(levelParam), asked: s.asked.Copy().Keep(levelParam, level)}
 	at.values.Set(levelParam, level)
 	x, err := drawFigure(q, at)
 	if err != nil || len(x.Refused) > 0 || len(x.Rows) == 0 || x.units.All > 0 && x.units.Have == 0 {
@@ -236,8 +235,8 @@ func drawUnits(q *Question, s state, by *by) (*figure, error) {
 }
 
 // tell adds what a reader must know of a figure of some records.
-func (x *figure) tell(q *Question, values url.Values, unit string) (err error) {
-	if x.About, err = q.about(values); err != nil {
+func (x *figure) tell(q *Question, rows *contract.Question, unit string) (err error) {
+	if x.About, err = q.about(rows); err != nil {
 		return err
 	}
 	x.About.Unit, x.About.Period = unit, cmp.Or(x.span, x.About.Period)
@@ -245,19 +244,19 @@ func (x *figure) tell(q *Question, values url.Values, unit string) (err error) {
 }
 
 // addOthers says how many countries are only published at other levels than the one that is chosen.
-func (x *figure) addOthers(q *Question, s state, by *by, request string, total int) error {
+func (x *figure) addOthers(q *Question, s state, by *by, request []string, total int) error {
 	if level := s.values.Get(levelParam); by.as != onCountries || level == "" || level == contract.Coarsest {
 		return nil
 	}
-	wide := state{path: s.path, values: s.copy(levelParam, levelParam+contract.SeveralSuffix, "offset", rowParam)}
-	wide.values.Set(levelParam, contract.Coarsest)
-	_, all, err := askGroups(q, groupsQuery(wide, by.fields, request))
+	wide := valuesPairs(levelParam, contract.Coarsest)
+	rows := s.asked.Copy().Drop(levelParam+contract.SeveralSuffix).Keep(levelParam, contract.Coarsest)
+	_, all, err := q.groups(rows, by.fields, request...)
 	if _, refused := Problems(err); refused {
 		return nil
 	}
 	if all > total {
 		const text = "%s more countries have records at other levels only: show all"
-		x.Others = link{q.Language.T(text, lang.Count(all-total)), wide.with()}
+		x.Others = link{q.Language.T(text, lang.Count(all-total)), s.with(wide...)}
 	}
 	return err
 }
@@ -287,21 +286,12 @@ func keptIn(values url.Values) (kept []option) {
 	return kept
 }
 
-// groupsQuery asks for a measure of the records that pass, by the fields that a group has in
-// common.
-func groupsQuery(s state, fields []string, measure string) url.Values {
-	values := s.filters()
-	if len(fields) > 0 {
-		values.Set("group_by", strings.Join(fields, ","))
-	}
-	values.Set("measures", measure)
-	values.Set("limit", strconv.Itoa(contract.MaxLimit))
-	return values
-}
-
-// askGroups asks for groups. There can be more in total than an answer has.
-func askGroups(q *Question, values url.Values) (groups []textual.Record, total int, err error) {
-	answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Aggregate, values)
+// groups asks for measures of the rows of a question, by the fields that a group has in common.
+// There can be more groups in total than an answer has.
+func (q *Question) groups(
+	rows *contract.Question, fields []string, measures ...string,
+) (groups []textual.Record, total int, err error) {
+	answer, err := q.Source.Ask(rows.As(contract.Aggregate).GroupBy(fields...).Measure(measures...))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"math/big"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -60,10 +59,9 @@ type chooser struct {
 
 // viewer reads the first view.
 type viewer struct {
-	q     *Question
-	s     state
-	given url.Values // filters of the address
-	id    string     // of the drawing
+	q  *Question
+	s  state
+	id string // of the drawing
 }
 
 // isFirst reports whether the address leaves it to the page what is drawn.
@@ -75,8 +73,7 @@ func firstOf(q *Question, s state) (*first, error) {
 	if view == nil {
 		return nil, nil
 	}
-	v := &viewer{q: q, s: s, given: s.filters()}
-	v.given.Del(contract.SnapshotParam)
+	v := &viewer{q: q, s: s}
 	f := new(first)
 	for i, field := range view.Choose {
 		c, err := v.chooser(view.Choose[:i+1])
@@ -98,7 +95,7 @@ func firstOf(q *Question, s state) (*first, error) {
 		t := v.tile(h, records)
 		if f.Tiles = append(f.Tiles, t); t.Value != "" && f.Chosen == nil {
 			d, x := drawingOf(h), new(figure)
-			v.choose(x, &d, v.declared(d.Filters))
+			v.choose(x, &d, v.declared(&d))
 			f.Chosen = x.Chosen
 		}
 	}
@@ -170,16 +167,12 @@ func drawingOf(h *contract.Headline) contract.Drawing {
 	return d
 }
 
-// declared are declared filters that the address does not set, in the names of the page.
-func (v *viewer) declared(filters string) url.Values {
-	all, _ := url.ParseQuery(filters)
-	declared := url.Values{}
-	for name, values := range all {
-		name = v.q.Plan.Endpoint.Names().Name(name)
+// declared are the filters of a drawing that the address does not set.
+func (v *viewer) declared(d *contract.Drawing) *contract.Question {
+	declared := d.Question(v.q.Plan.Endpoint)
+	for name := range v.s.values {
 		stem := strings.TrimSuffix(name, contract.SeveralSuffix)
-		if !v.given.Has(stem) && !v.given.Has(stem+contract.SeveralSuffix) {
-			declared[name] = values
-		}
+		declared.Drop(stem, stem+contract.SeveralSuffix)
 	}
 	return declared
 }
@@ -187,12 +180,11 @@ func (v *viewer) declared(filters string) url.Values {
 // titleOf is the title of a drawing. Where the address chooses other records than the declaration,
 // the title is that of the figure alone.
 func (v *viewer) titleOf(d *contract.Drawing) string {
-	own, _ := url.ParseQuery(d.Filters)
-	for name := range own {
-		stem := strings.TrimSuffix(name, contract.SeveralSuffix)
-		page := v.q.Plan.Endpoint.Names().Name(stem)
-		given := slices.Concat(v.given[page], v.given[page+contract.SeveralSuffix])
-		if stem != levelParam && stem != latestParam && given != nil && !slices.Equal(given, own[name]) {
+	own := d.Question(v.q.Plan.Endpoint).Pairs()
+	for i := 0; i < len(own); i += 2 {
+		stem := strings.TrimSuffix(own[i], contract.SeveralSuffix)
+		given := slices.Concat(v.s.values[stem], v.s.values[stem+contract.SeveralSuffix])
+		if stem != levelParam && stem != latestParam && given != nil && !slices.Equal(given, own[i+1:i+2]) {
 			_, field, _ := strings.Cut(d.Measures[0], ":")
 			return label(v.q.Language, field)
 		}
@@ -204,11 +196,11 @@ func (v *viewer) titleOf(d *contract.Drawing) string {
 // take one of them.
 func (v *viewer) headline(name string) (h *contract.Headline, records []textual.Record, ok bool, err error) {
 	h, e := contract.HeadlineOf(name, v.q.Plan.Endpoint.Names())
-	params, ok := v.paramsOf(h)
+	asked, _, ok := v.ask(h, e)
 	if !ok {
 		return h, nil, false, nil
 	}
-	answer, err := v.q.Source.Ask(e, contract.Figures, params)
+	answer, err := v.q.Source.Ask(asked)
 	if _, wrong := Problems(err); wrong {
 		return h, nil, false, nil
 	}
@@ -218,23 +210,33 @@ func (v *viewer) headline(name string) (h *contract.Headline, records []textual.
 	return h, answer.Records, true, nil
 }
 
-// paramsOf are the filters of the address as a figure takes them.
-func (v *viewer) paramsOf(h *contract.Headline) (params url.Values, ok bool) {
-	own, _ := url.ParseQuery(drawingOf(h).Filters)
-	params = url.Values{}
-	for name, values := range v.given {
-		switch contractName := contract.ContractNames.Name(name); {
-		case name == h.Place:
-			params[contract.CountryParam] = values
-		case name == h.Place+contract.SeveralSuffix:
-			params[contract.CountryParam+contract.SeveralSuffix] = values
+// ask is the question for a figure with the filters of the address, and the parameters of its
+// request, as QueryOf takes them.
+func (v *viewer) ask(h *contract.Headline, e *contract.Endpoint) (asked *contract.Question, pairs []string, ok bool) {
+	d := drawingOf(h)
+	own := d.Question(v.q.Plan.Endpoint).Pairs()
+	asked = contract.Ask(e, contract.Figures)
+	for name, values := range v.s.copy(notFilters...) {
+		switch suffix, isPlace := strings.CutPrefix(name, h.Place); {
+		case name == contract.SnapshotParam:
+			continue
+		case isPlace && (suffix == "" || suffix == contract.SeveralSuffix):
+			texts := v.s.asked.Texts(name)
+			name = contract.CountryParam + suffix
+			asked.Keep(name, texts...)
 		case name == "end_date", h.Takes != "" && name == h.Takes:
-			params[name] = values
-		case !slices.Equal(own[contractName], values):
-			return nil, false
+			asked.Add(v.s.asked.Only(name))
+		default:
+			if i := slices.Index(own, name); i < 0 || i%2 != 0 || !slices.Equal(own[i+1:i+2], values) {
+				return nil, nil, false
+			}
+			continue
+		}
+		for _, value := range values {
+			pairs = append(pairs, name, value)
 		}
 	}
-	return params, true
+	return asked, pairs, true
 }
 
 // fieldsOf are fields of a record; one without a value is empty.
@@ -349,9 +351,7 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 	if name := strings.TrimSuffix(field, "_code") + "_name"; !isCountry(field) {
 		by = append(by, name)
 	}
-	at := state{path: v.s.path, values: v.given}
-	at.values = at.copy(field, field+contract.SeveralSuffix)
-	groups, _, err := askGroups(v.q, groupsQuery(at, by, "count"))
+	groups, _, err := v.q.groups(v.s.asked.Copy().Drop(field, field+contract.SeveralSuffix), by, "count")
 	if err != nil || len(groups) == 0 {
 		return nil, err
 	}
@@ -372,7 +372,7 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 		c.Options = slices.Insert(c.Options, 0, option{Label: v.q.Language.T("Choose one"), Selected: true})
 	}
 	for _, name := range append(slices.Clone(fields[:len(fields)-1]), "start_date", "end_date") {
-		for _, value := range v.given[name] {
+		for _, value := range v.s.values[name] {
 			c.Keep = append(c.Keep, option{Label: name, Value: value})
 		}
 	}
@@ -381,22 +381,20 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 
 // choose adds the filters that were chosen for the reader, each with the page without it, and the
 // form that draws something else of the same records.
-func (v *viewer) choose(x *figure, d *contract.Drawing, filters url.Values) {
-	values := v.s.copy("offset", rowParam)
-	maps.Copy(values, filters)
-	values.Set(measureParam, countMeasure)
+func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Question) {
+	of, by := countMeasure, v.q.Plan.Endpoint.Names().Name(d.By)
 	for _, m := range measuresOf(v.q.Language, v.q.Plan.Endpoint) {
 		if _, field, _ := strings.Cut(d.Measures[0], ":"); m.name == v.q.Plan.Endpoint.Names().Name(field) {
-			values.Set(measureParam, m.name)
+			of = m.name
 		}
 	}
-	values.Set(byParam, v.q.Plan.Endpoint.Names().Name(d.By))
-	all := state{path: v.s.path, values: values}
-	for _, name := range slices.Sorted(maps.Keys(filters)) {
-		text := chipText(v.q.Language, v.q.named, v.q.Plan.Param(name), filters[name])
-		x.Chosen = append(x.Chosen, link{text, widened(v.q, all.address(all.copy(name)))})
+	pairs := filters.Pairs()
+	all := v.s.set(append(pairs, measureParam, of, byParam, by)...)
+	for i := 0; i < len(pairs); i += 2 {
+		text := chipText(v.q.Language, v.q.named, v.q.Plan.Param(pairs[i]), pairs[i+1:i+2])
+		x.Chosen = append(x.Chosen, link{text, widened(v.q, all, pairs[i], "")})
 	}
-	x.offer(v.q, all, values.Get(measureParam), values.Get(byParam))
+	x.offer(v.q, all, of, by)
 }
 
 // chipText is a filter in words.

@@ -10,21 +10,26 @@ import (
 )
 
 func countries(q *Question) ([]Country, error) {
-	all, err := listOfCodes(q, "location", "name", nil)
+	all, err := listOfCodes(q, q.all("location"), "name")
 	slices.SortFunc(all, func(a, b Country) int { return strings.Compare(a.Code, b.Code) })
 	return all, err
 }
 
-// listOfCodes are the codes of records of a table with their names.
-func listOfCodes(q *Question, table, name string, filter url.Values) ([]Country, error) {
-	answer, err := q.Source.Ask(contract.EndpointOf(table, q.Plan.Endpoint.Names()), contract.Rows, filter)
+// all asks for all records of a table.
+func (q *Question) all(table string) *contract.Question {
+	return contract.Ask(contract.EndpointOf(table, q.Plan.Endpoint.Names()), contract.Rows)
+}
+
+// listOfCodes are the codes of records with their names.
+func listOfCodes(q *Question, asked *contract.Question, name string) ([]Country, error) {
+	answer, err := q.Source.Ask(asked)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Country, len(answer.Records))
 	for i, r := range answer.Records {
 		all[i] = Country{Code: r.Value("code"), Name: r.Value(name)}
-		if table == "location" {
+		if asked.Endpoint().Table == "location" {
 			all[i].Name = q.Language.Country(all[i].Code, all[i].Name)
 		}
 	}
@@ -62,14 +67,14 @@ func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 		if !q.Plan.Endpoint.HasField(t.field) {
 			continue
 		}
-		var filter url.Values
+		asked := q.all(t.table)
 		if t.field == "admin1_code" {
-			if len(s.values["location_code"]) != 1 {
+			if !s.asked.Has(contract.CountryParam) {
 				continue
 			}
-			filter = url.Values{"location_code": s.values["location_code"]}
+			asked.Add(s.asked.Only(contract.CountryParam))
 		}
-		codes, err := listOfCodes(q, t.table, t.name, filter)
+		codes, err := listOfCodes(q, asked, t.name)
 		if err != nil {
 			return nil, err
 		}

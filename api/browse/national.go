@@ -1,8 +1,6 @@
 package browse
 
 import (
-	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -12,20 +10,18 @@ import (
 // addNational names countries of which sums of the units of one level, which the address asks for,
 // differ from the figure of the whole country.
 func (x *figure) addNational(
-	q *Question, s state, filters url.Values, fields []string, measure string,
+	q *Question, s state, rows *contract.Question, fields []string, measure string,
 ) error {
 	const place = "location_code"
-	level := filters.Get(levelParam)
-	if level != "1" && level != "2" || !strings.HasPrefix(measure, "sum:") {
+	levels := rows.Texts(levelParam)
+	if len(levels) == 0 || levels[0] == "0" || !strings.HasPrefix(measure, "sum:") {
 		return nil
 	}
 	if !slices.Contains(fields, place) {
 		fields = append(slices.Clone(fields), place)
 	}
 	read := func(level string) (figures map[string]string, of map[string][]string, err error) {
-		at := state{values: maps.Clone(filters)}
-		at.values.Set(levelParam, level)
-		records, _, err := askGroups(q, groupsQuery(at, fields, measure))
+		records, _, err := q.groups(rows.Copy().Keep(levelParam, level), fields, measure)
 		if _, wrong := Problems(err); wrong {
 			return nil, nil, nil // there is no such figure
 		}
@@ -38,7 +34,7 @@ func (x *figure) addNational(
 		}
 		return figures, of, err
 	}
-	shown, keys, err := read(level)
+	shown, keys, err := read(levels[0])
 	if err != nil {
 		return err
 	}

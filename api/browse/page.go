@@ -10,6 +10,7 @@ import (
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/reply"
 	"hdqs/api/say"
 )
 
@@ -104,6 +105,12 @@ func New(q *Question) (p *Page, clean string, err error) {
 	if err != nil || clean != "" {
 		return nil, clean, err
 	}
+	r, err := contract.Read(q.Plan, s.query())
+	wrong, isWrong := Problems(err)
+	if err != nil && !isWrong {
+		return nil, "", err
+	}
+	s.asked = &r.Question
 	p = &Page{
 		Head: q.At(l.T(e.Summary), strings.TrimPrefix(s.address(s.values), q.Prefix)), Name: e.Name(),
 		Summary: l.T(e.Summary), Note: e.Note, AddingUp: l.T(e.Texts().AddingUp()),
@@ -122,10 +129,12 @@ func New(q *Question) (p *Page, clean string, err error) {
 	p.Country = countryPage(q, s)
 	p.Columns = columnsOf(l, e, s.values.Get("fields"))
 	p.addLinks(q, s)
-	answer, err := q.Source.Ask(e, contract.Rows, s.question())
-	wrong, isWrong := Problems(err)
-	if err != nil && !isWrong {
-		return nil, "", err
+	var answer *Answer
+	if !isWrong {
+		answer, err = q.Source.Ask(s.asked)
+		if wrong, isWrong = Problems(err); err != nil && !isWrong {
+			return nil, "", err
+		}
 	}
 	without := []string{"offset", rowParam}
 	for _, w := range wrong {
@@ -137,6 +146,8 @@ func New(q *Question) (p *Page, clean string, err error) {
 		rest := link{l.T("The page without that"), s.address(s.copy(without...))}
 		p.Ways = withRecords(q, rest, link{l.T("All records"), path})
 	} else {
+		unknown, hint := reply.UnknownOf(r)
+		p.Unknown, p.Hint = strings.Join(unknown, ", "), hint
 		if err := p.addRecords(q, s, answer); err != nil {
 			return nil, "", err
 		}
@@ -168,7 +179,6 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 	p.All = lang.Count(answer.Total)
 	p.Total, p.Part = p.All.String(), len(records) > 0 && len(records) < answer.Total
 	p.From, p.To = Count(offset+1), Count(offset+len(records))
-	p.Unknown, p.Hint = strings.Join(slices.DeleteFunc(answer.Unknown, isOwn), ", "), answer.Hint
 	switch {
 	case answer.Total == 0:
 		p.Ways = withRecords(q, append(slices.Clone(p.Chips), link{q.Language.T("all filters"), s.path})...)
@@ -235,9 +245,6 @@ func (p *Page) isOffered(name string, s state, offered []option) {
 		p.Unknown = strings.TrimPrefix(p.Unknown+", "+name+"="+value, ", ")
 	}
 }
-
-// isOwn reports whether a parameter is one of pages only.
-func isOwn(name string) bool { return slices.Contains(own, name) }
 
 // pagesOf are the neighbours of a page.
 func pagesOf(s state, total int) (p pager) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"hdqs/api/contract"
 )
@@ -35,11 +34,8 @@ func choose(q *Question, s state) (*chosen, error) {
 	if position < 0 {
 		return nil, nil
 	}
-	values := s.filters()
-	values.Set("limit", "1")
-	values.Set("offset", strconv.Itoa(position))
 	e := q.Plan.Endpoint
-	answer, err := q.Source.Ask(e, contract.Rows, values)
+	answer, err := q.Source.Ask(s.asked.As(contract.Rows).Page(position, 1))
 	if err != nil || len(answer.Records) == 0 {
 		return nil, err
 	}
@@ -68,9 +64,9 @@ func choose(q *Question, s state) (*chosen, error) {
 // sourceOf asks for the file that a record is from.
 func sourceOf(q *Question, resource string) ([]chosenField, error) {
 	names := q.Plan.Endpoint.Names()
-	e := contract.EndpointOf("resource", names)
-	query := url.Values{names.Name("resource_catalog_id"): {resource}, "limit": {"1"}}
-	answer, err := q.Source.Ask(e, contract.Rows, query)
+	asked := q.all("resource").Keep("resource_catalog_id", resource).Page(0, 1)
+	e := asked.Endpoint()
+	answer, err := q.Source.Ask(asked)
 	if err != nil || len(answer.Records) == 0 {
 		return nil, err
 	}

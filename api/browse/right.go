@@ -1,10 +1,7 @@
 package browse
 
 import (
-	"maps"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hdqs/api/contract"
@@ -15,12 +12,12 @@ import (
 // does not blank a figure.
 type rightSum struct {
 	v                *viewer
-	values           url.Values // which records
+	asked            *contract.Question // which records
 	fields, measures []string
 
 	rows    []figureRow
-	kept    url.Values   // the filter for the countries in it, nil for all
-	isLong  bool         // it has more countries than a request of others may name
+	place   string       // the field with the countries
+	kept    []string     // the countries in it, nil for all
 	left    []string     // countries that are left out
 	refused []say.Text   // why there is none
 	units   say.Coverage // of the sum
@@ -34,7 +31,7 @@ type figureRow struct{ fields, figures []string }
 // read asks for all records, and where that is refused, for those of the countries that are right
 // by themselves. What is wrong over countries, such as figures of several years, stays refused.
 func (s *rightSum) read() error {
-	refused, err := s.ask(nil, contract.MaxLimit)
+	refused, err := s.ask(s.asked, contract.MaxLimit)
 	if err != nil || len(refused) == 0 {
 		return err
 	}
@@ -42,25 +39,26 @@ func (s *rightSum) read() error {
 		return nil
 	}
 	all := s.v.q.Plan.Endpoint.Fields
-	place := all[slices.IndexFunc(all, func(f contract.Field) bool { return isCountry(f.Name) })].Name
+	s.place = all[slices.IndexFunc(all, func(f contract.Field) bool { return isCountry(f.Name) })].Name
 	if i := slices.IndexFunc(s.fields, isCountry); i >= 0 {
-		place = s.fields[i]
+		s.place = s.fields[i]
 	}
-	groups, _, err := askGroups(s.v.q, groupsQuery(state{values: s.values}, []string{place}, "count"))
+	groups, _, err := s.v.q.groups(s.asked, []string{s.place}, "count")
 	if err != nil || len(groups) < 2 {
 		return err
 	}
 	var codes []string
 	for _, r := range groups {
-		if code, ok := r.Text(place); ok {
+		if code, ok := r.Text(s.place); ok {
 			codes = append(codes, code)
 		}
 	}
-	find := func() ([]string, error) { return s.halve(place, codes, len(codes) == len(groups)) }
-	if query := groupsQuery(state{values: s.values}, s.fields, s.measure()); len(s.v.given) > 0 {
+	find := func() ([]string, error) { return s.halve(codes, len(codes) == len(groups)) }
+	if len(s.v.s.asked.Pairs()) > 0 {
 		s.left, err = find()
 	} else { // it takes longer than all else on the page of a list
-		s.left, err = s.v.q.Source.Keep(s.v.q.Plan.Endpoint.Path+"?"+query.Encode(), find)
+		query := s.asked.As(contract.Aggregate).GroupBy(s.fields...).Measure(s.measures...).Text()
+		s.left, err = s.v.q.Source.Keep(s.v.q.Plan.Endpoint.Path+"?"+query, find)
 	}
 	if err != nil {
 		return err
@@ -69,23 +67,24 @@ func (s *rightSum) read() error {
 	if len(codes) == 0 {
 		return nil
 	}
-	s.kept, s.isLong = placesQuery(place, codes), len(codes) > contract.MaxValues
-	s.refused, err = s.ask(s.kept, contract.MaxLimit)
+	s.kept = codes
+	s.asked = s.of(codes)
+	s.refused, err = s.ask(s.asked, contract.MaxLimit)
 	slices.SortFunc(s.rows, func(a, b figureRow) int { return slices.Compare(a.fields, b.fields) })
 	return err
 }
 
-// placesQuery asks for some countries in place of those of the address.
-func placesQuery(place string, codes []string) url.Values {
-	return url.Values{place: nil, place + contract.SeveralSuffix: {joinList(codes, ",")}}
+// of asks for some countries in place of those of the address.
+func (s *rightSum) of(codes []string) *contract.Question {
+	return s.asked.Copy().Drop(s.place).Keep(s.place+contract.SeveralSuffix, codes...)
 }
 
 // halve are the countries that are to be left out. It asks for countries together, unless it seems
 // that they are refused. Where they are, it asks for each half: if the first is right, it seems
 // that the second is refused.
-func (s *rightSum) halve(place string, codes []string, isRefused bool) (left []string, err error) {
+func (s *rightSum) halve(codes []string, isRefused bool) (left []string, err error) {
 	if !isRefused || len(codes) == 1 {
-		refused, err := s.ask(placesQuery(place, codes), 0)
+		refused, err := s.ask(s.of(codes), 0)
 		if err != nil || len(refused) == 0 {
 			return nil, err
 		}
@@ -94,24 +93,20 @@ func (s *rightSum) halve(place string, codes []string, isRefused bool) (left []s
 		return slices.Clone(codes), nil
 	}
 	half := len(codes) / 2
-	left, err = s.halve(place, codes[:half], false)
+	left, err = s.halve(codes[:half], false)
 	if err != nil {
 		return nil, err
 	}
-	more, err := s.halve(place, codes[half:], len(left) == 0)
+	more, err := s.halve(codes[half:], len(left) == 0)
 	return append(slices.Clip(left), more...), err
 }
 
-func (s *rightSum) measure() string { return strings.Join(s.measures, ",") }
-
 // ask adds the groups of some records, at most limit, to those there are. It returns why that is
 // refused.
-func (s *rightSum) ask(more url.Values, limit int) (refused []say.Text, err error) {
-	of := state{values: maps.Clone(s.values)}
-	maps.Copy(of.values, more)
-	query := groupsQuery(of, s.fields, s.measure())
-	query.Set("limit", strconv.Itoa(limit))
-	answer, err := s.v.q.Source.Ask(s.v.q.Plan.Endpoint, contract.Aggregate, query)
+func (s *rightSum) ask(asked *contract.Question, limit int) (refused []say.Text, err error) {
+	groups := asked.As(contract.Aggregate).GroupBy(s.fields...).Measure(s.measures...).Page(0, limit)
+	groups.Trial = limit == 0
+	answer, err := s.v.q.Source.Ask(groups)
 	issues, wrong := Problems(err)
 	if err != nil && !wrong {
 		return nil, err

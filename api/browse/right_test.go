@@ -1,9 +1,8 @@
 package browse
 
 import (
-	"net/url"
+	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,25 +19,25 @@ type oddPlaces struct {
 	refused     int // questions for records
 }
 
-func (o *oddPlaces) Ask(_ *contract.Endpoint, _ contract.Kind, params url.Values) (*Answer, error) {
+func (o *oddPlaces) Ask(q *contract.Question) (*Answer, error) {
 	o.asked++
 	places := o.places
-	if list := params.Get("location_code" + contract.SeveralSuffix); list != "" {
-		places = strings.Split(list, ",")
+	if list := q.Texts("location_code" + contract.SeveralSuffix); list != nil {
+		places = list
 	}
+	measure := q.Endpoint().MeasureName(q.Measures[0])
 	isOdd := func(place string) bool { return slices.Contains(o.odd, place) }
-	if params.Get("measures") != "count" && slices.ContainsFunc(places, isOdd) {
-		if params.Get("limit") != "0" {
+	if measure != "count" && slices.ContainsFunc(places, isOdd) {
+		if q.Trial != (q.Limit == 0) {
+			return nil, errors.New("a question for no records is a trial, and no other")
+		}
+		if q.Limit != 0 {
 			o.refused++
 		}
 		return nil, &contract.Invalid{Issues: []contract.Issue{{Text: say.Of("It counts twice.")}}}
 	}
-	fields := []string{"location_code", strings.ReplaceAll(params.Get("measures"), ":", "_")}
-	limit, err := strconv.Atoi(params.Get("limit"))
-	if err != nil {
-		return nil, err
-	}
-	records := textual.New(min(limit, len(places)), fields, func(dst []byte, record, field int) ([]byte, bool) {
+	fields := []string{"location_code", strings.ReplaceAll(measure, ":", "_")}
+	records := textual.New(min(q.Limit, len(places)), fields, func(dst []byte, record, field int) ([]byte, bool) {
 		if field == 0 {
 			return append(dst, places[record]...), true
 		}
@@ -68,12 +67,12 @@ func TestRightSum(t *testing.T) {
 		e := contract.EndpointOf("conflict_event", contract.ContractNames)
 		q := &Question{Plan: contract.NewPlan(e, contract.Rows), Source: o}
 		for again := range 3 {
-			given := url.Values{}
+			given := contract.Ask(e, contract.Rows)
 			if again == 2 {
-				given.Set("start_date", "2024")
+				given.Keep("start_date", "2024")
 			}
 			s := &rightSum{
-				v: &viewer{q: q, given: given}, values: given, fields: []string{"location_code"},
+				v: &viewer{q: q, s: state{asked: given}}, asked: given, fields: []string{"location_code"},
 				measures: []string{"sum:fatalities"},
 			}
 			before := o.asked

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"html"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func (p *Page) share(q *Question, s state) {
 			r.Files = append(r.Files, link{strings.ToUpper(kind), files(kind)})
 		}
 		r.Image, r.Frame = q.Base+files("png"), q.Base+address(q.Prefix+EmbedPath+e.Name(), values)
-		r.OEmbed = q.Base + address(q.Prefix+OEmbedPath, url.Values{"url": {r.Address}, "format": {"json"}})
+		r.OEmbed = q.Base + q.Prefix + OEmbedPath + "?" + contract.QueryOf("url", r.Address, "format", "json")
 	}
 	p.Title = cutText(strings.TrimSuffix(r.Title+": "+given, ": "), longestTitle)
 	if r.Title != p.Summary {

@@ -39,10 +39,7 @@ func (p *Page) sort(q *Question, s state, answer *Answer) (at []int, err error) 
 	if by < 0 || len(answer.Records) == 0 {
 		return nil, nil
 	}
-	values := s.filters()
-	values.Set("fields", name)
-	values.Set("limit", strconv.Itoa(maxSorted))
-	all, err := q.Source.Ask(q.Plan.Endpoint, contract.Rows, values)
+	all, err := q.Source.Ask(s.asked.As(contract.Rows).Select(name))
 	if err != nil {
 		return nil, err
 	}
@@ -83,15 +80,12 @@ func sorted(records []textual.Record, field string, isNumber, down bool) []int {
 
 // recordsAt asks for the records at some positions: once for those next to each other.
 func recordsAt(q *Question, s state, at []int) (records []textual.Record, err error) {
-	values := s.question()
 	for from := 0; from < len(at); {
 		to := from + 1
 		for to < len(at) && at[to] == at[to-1]+1 {
 			to++
 		}
-		values.Set("offset", strconv.Itoa(at[from]))
-		values.Set("limit", strconv.Itoa(to-from))
-		answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Rows, values)
+		answer, err := q.Source.Ask(s.asked.Copy().Page(at[from], to-from))
 		if err != nil {
 			return nil, err
 		}

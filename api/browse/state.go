@@ -50,6 +50,10 @@ type state struct {
 	language *lang.Language
 	values   url.Values
 	unknown  url.Values // parameters without a meaning, which no link repeats
+
+	// The page's question for records, which New reads from the address. Changed addresses have
+	// none.
+	asked *contract.Question
 }
 
 // readState reads the query of a page. If a form sent it, with parameters that have no value or one
@@ -62,7 +66,7 @@ func readState(p *contract.Plan, l *lang.Language, path, query string) (s state,
 	if err != nil {
 		return s, "", fmt.Errorf("%w: %w", ErrAddress, err)
 	}
-	s = state{path, l, values, url.Values{}}
+	s = state{path: path, language: l, values: values, unknown: url.Values{}}
 	values.Del(contract.IdentifierParam)
 	for name, all := range values {
 		if !p.Knows(name) && !slices.Contains(own, name) {
@@ -143,13 +147,19 @@ func (s state) address(values url.Values) string { return address(s.path, values
 // with is the address of the first page of records after parameters have been set, given as name,
 // value, name, value. An empty value removes a parameter.
 func (s state) with(pairs ...string) string {
-	values := s.copy("offset", rowParam)
+	at := s.set(pairs...)
+	return at.address(at.values)
+}
+
+// set is the address that with returns.
+func (s state) set(pairs ...string) state {
+	at := state{path: s.path, language: s.language, values: s.copy("offset", rowParam)}
 	for i := 0; i < len(pairs); i += 2 {
-		if values.Del(pairs[i]); pairs[i+1] != "" {
-			values.Set(pairs[i], pairs[i+1])
+		if at.values.Del(pairs[i]); pairs[i+1] != "" {
+			at.values.Set(pairs[i], pairs[i+1])
 		}
 	}
-	return s.address(values)
+	return at
 }
 
 // linker returns what makes addresses of the page with another value of a parameter, and without
@@ -199,16 +209,36 @@ func (s state) limit() int { return min(s.number("limit", pageSize), maxPage) }
 
 func (s state) offset() int { return s.number("offset", 0) }
 
-// question is the parameters of the request that answers with the records of the page.
-func (s state) question() url.Values {
+// query is the query of the request that answers with the records of the page.
+func (s state) query() string {
 	values := s.copy(own...)
 	values.Set("limit", strconv.Itoa(s.limit()))
-	maps.Copy(values, s.unknown) // the answer names them
-	return values
+	maps.Copy(values, s.unknown) // the page names them
+	return values.Encode()
 }
 
-// filters are the parameters that say which records pass, and which are the newest.
-func (s state) filters() url.Values { return s.copy(append(own, "limit", "offset", "fields")...) }
+// notFilters are the parameters that do not say which records pass.
+var notFilters = append(slices.Clip(own), "limit", "offset", contract.FieldsParam)
+
+// only is the first page of the records that some of the filters choose.
+func (s state) only(keep func(name string) bool) state {
+	at := state{path: s.path, values: s.copy(notFilters...), asked: s.asked.As(contract.Rows)}
+	for name := range at.values {
+		if !keep(name) {
+			delete(at.values, name)
+			at.asked.Drop(name)
+		}
+	}
+	return at
+}
+
+// groups is the address of a request for groups of the records that pass, after parameters have
+// been set as with does.
+func (s state) groups(path string, fields, measures []string, pairs ...string) string {
+	at := state{path: path, values: s.copy(notFilters...)}
+	return at.with(append(pairs, "group_by", strings.Join(fields, ","), "measures", strings.Join(measures, ","),
+		"limit", strconv.Itoa(contract.MaxLimit))...)
+}
 
 func isFilter(p *contract.Plan, name string) bool {
 	param := p.Param(name)

@@ -21,7 +21,7 @@ func sumWarnings(q *Question, s state, facets []facet) (all []string) {
 		if i < 0 {
 			continue
 		}
-		if text := mixed(q.Language, &d, facets[i].Label, facets[i].distinct(s.values)); text != "" {
+		if text := mixed(q.Language, &d, facets[i].Label, facets[i].distinct(s)); text != "" {
 			all = append(all, text)
 		}
 	}
@@ -61,7 +61,7 @@ func chips(q *Question, s state) []link {
 	for _, name := range append(names(q.Plan), contract.EverybodyParam) {
 		if values := s.values[name]; len(values) > 0 {
 			text := chipText(q.Language, q.named, q.Plan.Param(name), values)
-			all = append(all, link{text, widened(q, s.with(name, ""))})
+			all = append(all, link{text, widened(q, s, name, "")})
 		}
 	}
 	return all

@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -21,9 +20,11 @@ func withRecords(q *Question, links ...link) []link {
 // total is how many records a page has.
 func total(q *Question, address string) (int, error) {
 	_, query, _ := strings.Cut(address, "?")
-	values, _ := url.ParseQuery(query)
-	values.Set("limit", "0")
-	answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Rows, state{values: values}.question())
+	r, err := contract.Read(q.Plan, query)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := q.Source.Ask(r.Question.Page(0, 0))
 	if err != nil {
 		return 0, err
 	}
@@ -34,20 +35,20 @@ func total(q *Question, address string) (int, error) {
 // records, else of the same places and times, else of the same places, else of all. Each is read
 // before it is offered.
 func heal(q *Question, s state) (string, error) {
-	given := s.filters()
-	narrowest := state{values: given}.copy(
-		levelParam, levelParam+contract.SeveralSuffix, latestParam, contract.EverybodyParam)
-	places, times := url.Values{}, url.Values{}
-	for name, values := range given {
-		switch stem := strings.TrimSuffix(name, contract.SeveralSuffix); {
-		case isCountry(stem):
-			places[name], times[name] = values, values
-		case name == "start_date" || name == "end_date" || name == contract.SnapshotParam:
-			times[name] = values
-		}
-	}
-	for _, values := range []url.Values{narrowest, times, places, {}} {
-		at := state{path: s.path, values: values}
+	isPlace := func(name string) bool { return isCountry(strings.TrimSuffix(name, contract.SeveralSuffix)) }
+	for _, keep := range []func(name string) bool{
+		func(name string) bool {
+			return !slices.Contains([]string{
+				levelParam, levelParam + contract.SeveralSuffix, latestParam, contract.EverybodyParam,
+			}, name)
+		},
+		func(name string) bool {
+			return isPlace(name) || name == "start_date" || name == "end_date" || name == contract.SnapshotParam
+		},
+		isPlace,
+		func(string) bool { return false },
+	} {
+		at := s.only(keep)
 		page, err := firstOf(q, at)
 		if err != nil {
 			return "", err
@@ -63,12 +64,10 @@ func heal(q *Question, s state) (string, error) {
 
 // widened is the address of a page with one filter less. The newest edition of a list can then be
 // of a time from which the other filters keep no record: the address is then of all times.
-func widened(q *Question, address string) string {
+func widened(q *Question, s state, pairs ...string) string {
+	address := s.with(pairs...)
 	if e := q.Plan.Endpoint.Edition; e == nil || !e.Whole || len(withRecords(q, link{Address: address})) > 0 {
 		return address
 	}
-	path, query, _ := strings.Cut(address, "?")
-	values, _ := url.ParseQuery(query)
-	values.Del(latestParam)
-	return state{path: path}.address(values)
+	return s.with(append(pairs, latestParam, "")...)
 }

@@ -3,8 +3,6 @@
 package country
 
 import (
-	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +42,7 @@ const levels = 3
 // NewOverview asks which records there are. source answers in the contract's names.
 func NewOverview(source browse.Source) (*Overview, error) {
 	o := &Overview{byCode: map[string]int{}, newest: map[string]string{}, datasets: map[string]string{}}
-	locations, err := askAll(source, contract.EndpointOf("location", contract.ContractNames), contract.Rows, nil)
+	locations, err := askAll(source, allOf("location"))
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +55,7 @@ func NewOverview(source browse.Source) (*Overview, error) {
 	for i := range o.Countries {
 		o.byCode[o.Countries[i].Code] = i
 	}
-	files, err := askAll(source, contract.EndpointOf("resource", contract.ContractNames), contract.Rows,
-		url.Values{"fields": {"resource_catalog_id,dataset_catalog_id"}})
+	files, err := askAll(source, allOf("resource").Select(resourceField, "dataset_catalog_id"))
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +90,8 @@ func (o *Overview) add(source browse.Source, e *contract.Endpoint, field string)
 		groups = append(groups, levelField)
 	}
 	const start = contract.PeriodStart
-	records, err := askAll(source, e, contract.Aggregate, url.Values{
-		"group_by": {strings.Join(groups, ",")}, "measures": {"count,max:" + start},
-	})
+	asked := contract.Ask(e, contract.Aggregate).GroupBy(groups...).Measure("count", "max:"+start)
+	records, err := askAll(source, asked)
 	for _, r := range records {
 		at, known := o.byCode[r.Value(field)]
 		if !known {
@@ -140,15 +136,15 @@ func (c *Country) What() (names []string) {
 	return names
 }
 
+// allOf asks for all records of a table.
+func allOf(table string) *contract.Question {
+	return contract.Ask(contract.EndpointOf(table, contract.ContractNames), contract.Rows)
+}
+
 // askAll asks for the records of all pages.
-func askAll(
-	source browse.Source, e *contract.Endpoint, k contract.Kind, params url.Values,
-) (all []textual.Record, err error) {
-	query := url.Values{}
-	maps.Copy(query, params)
+func askAll(source browse.Source, q *contract.Question) (all []textual.Record, err error) {
 	for {
-		query.Set("offset", strconv.Itoa(len(all)))
-		answer, err := source.Ask(e, k, query)
+		answer, err := source.Ask(q.Page(len(all), contract.MaxLimit))
 		if err != nil {
 			return nil, err
 		}

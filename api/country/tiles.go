@@ -2,7 +2,6 @@ package country
 
 import (
 	"html/template"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +42,7 @@ const (
 // tiles are all headline figures of the country.
 func (q *Question) tiles() ([]Tile, error) {
 	figures := &contract.FigureEndpoints(q.Names)[0]
-	answer, err := q.Source.Ask(figures, contract.Figures, url.Values{contract.CountryParam: {q.Country.Code}})
+	answer, err := q.Source.Ask(contract.Ask(figures, contract.Figures).Keep(contract.CountryParam, q.Country.Code))
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +52,8 @@ func (q *Question) tiles() ([]Tile, error) {
 		at := slices.IndexFunc(contract.Headlines, func(h contract.Headline) bool { return h.Name == name })
 		t := Tile{
 			Headline: &contract.Headlines[at], record: r, Exact: r.Value(valueField), Reason: r.Reason,
-			API: q.Root + contract.FiguresPath + "/" + name + "?" + contract.CountryParam + "=" +
-				url.QueryEscape(q.Country.Code),
+			API: q.Root + contract.FiguresPath + "/" + name + "?" +
+				contract.QueryOf(contract.CountryParam, q.Country.Code),
 		}
 		if t.View = q.view(&t); t.Exact != "" {
 			t.Value, t.Provider = q.Language.Rounded(t.Exact), r.Value(providerField)
@@ -81,17 +80,17 @@ func (q *Question) view(t *Tile) string {
 		}
 		return ""
 	}
-	values := t.record.RowsQuery()
+	pairs := t.record.Rows.Pairs()
 	if function, field, _ := strings.Cut(t.Measures[0], ":"); function == "sum" || function == "mean" {
-		values.Set("measure", q.Names.Name(field))
+		pairs = append(pairs, "measure", q.Names.Name(field))
 	}
-	return q.Prefix + "/browse/" + e.Name() + "?" + values.Encode()
+	return q.Prefix + "/browse/" + e.Name() + "?" + contract.QueryOf(pairs...)
 }
 
 // records is the page of all records that a list has of the country.
 func (q *Question) records(l *Listed) string {
 	name := contract.EndpointOf(l.List.Table, q.Names).Name()
-	return q.Prefix + "/browse/" + name + "?" + q.Names.Name(l.Field) + "=" + url.QueryEscape(q.Country.Code)
+	return q.Prefix + "/browse/" + name + "?" + contract.QueryOf(q.Names.Name(l.Field), q.Country.Code)
 }
 
 // mostMonths is how many months a line shows, and leastPoints how many figures it needs.
@@ -165,21 +164,15 @@ func (q *Question) figuresOverTime(t *Tile) (map[string]string, error) {
 		return nil, nil
 	}
 	e := t.List(contract.ContractNames)
-	query, err := url.ParseQuery(t.Filters)
-	if err != nil {
-		return nil, err
-	}
 	groups, measures := []string{t.Series}, []string{t.Measures[0]}
 	if e.Units() != nil {
 		groups, measures = append([]string{t.Place}, groups...), append(measures, contract.CoverageName)
 	}
-	query.Set(t.Place, q.Country.Code)
-	query.Set("group_by", strings.Join(groups, ","))
-	query.Set("measures", strings.Join(measures, ","))
+	asked := t.Question(contract.ContractNames).Keep(t.Place, q.Country.Code).GroupBy(groups...).Measure(measures...)
 	if newest, err := time.Parse(time.DateOnly, q.Overview.newest[t.Path]); err == nil && t.Series == "month" {
-		query.Set("start_date", newest.AddDate(0, 1-mostMonths, 1-newest.Day()).Format("2006-01"))
+		asked.Keep("start_date", newest.AddDate(0, 1-mostMonths, 1-newest.Day()).Format("2006-01"))
 	}
-	answer, err := q.Contract.Ask(e, contract.Aggregate, query)
+	answer, err := q.Contract.Ask(asked)
 	if err != nil {
 		return nil, err
 	}

@@ -181,13 +181,12 @@ func (f *figure) ask(q *contract.Question, groups []string, measures ...string) 
 }
 
 // request is a request for groups, in the names of the answer.
-func (f *figure) request(q *contract.Question, groups []string, measures ...string) string {
-	q = q.In(f.names).GroupBy(groups...).Measure(measures...)
-	return f.prefix + q.Plan().Paths()[0] + "?" + q.Text()
+func (f *figure) request(q *contract.Question, groups []string, measures ...string) *contract.Question {
+	return q.In(f.names).GroupBy(groups...).Measure(measures...)
 }
 
 // requests are the requests of which the figure of a place is made.
-func (f *figure) requests(place string) (requests []string) {
+func (f *figure) requests(place string) (requests []*contract.Question) {
 	rows := f.in(f.base, place)
 	if f.Newest != contract.NewestMonths && !f.future[place] && (len(f.future) == 0 || !f.isOfWholeList()) {
 		rows.Drop(endParam).Add(f.given)
@@ -195,7 +194,7 @@ func (f *figure) requests(place string) (requests []string) {
 	month, has := f.months[place]
 	switch {
 	case f.Newest == contract.YearApart && !has:
-		return []string{f.request(rows, nil, "count", "max:"+contract.PeriodStart)}
+		return []*contract.Question{f.request(rows, nil, "count", "max:"+contract.PeriodStart)}
 	case f.Newest == contract.YearApart:
 		for years := range 2 {
 			of := month.AddDate(-years, 0, 0)
@@ -203,7 +202,7 @@ func (f *figure) requests(place string) (requests []string) {
 			requests = append(requests, f.request(f.between(rows, of, of), by, f.Measures...))
 		}
 	case f.Weight != "":
-		return []string{f.request(rows, []string{f.Weight}, append([]string{"count"}, f.Measures...)...)}
+		return []*contract.Question{f.request(rows, []string{f.Weight}, append([]string{"count"}, f.Measures...)...)}
 	default:
 		for _, measure := range f.Measures {
 			requests = append(requests, f.request(rows, nil, measure))

@@ -33,7 +33,8 @@ func headlineSeed(dst []byte, e *contract.Endpoint, b *state.Bound) []byte {
 }
 
 // table are records that are there. A field is an aggregate.Value, a number, a boolean, a text to
-// people, or a list of requests; nil is null.
+// people, or a list of requests; nil is null. After its fields a record can have the question that
+// its figure is made of, or the first of several.
 type table struct {
 	fields  []contract.Field
 	records [][]any
@@ -59,7 +60,7 @@ func (t *table) Total() int               { return len(t.records) }
 // Notes implements list.Records.
 func (t *table) Notes() say.Notes { return t.notes }
 
-// Describe adds of which requests a figure is made, and why it has no value.
+// Describe adds of which requests and rows a figure is made, and why it has no value.
 func (t *table) Describe(record int, r *textual.Record) {
 	r.Requests = []string{r.Value("request")} // or several
 	for _, value := range t.records[t.from+record] {
@@ -68,6 +69,8 @@ func (t *table) Describe(record int, r *textual.Record) {
 			r.Reason = value
 		case []string:
 			r.Requests = value
+		case *contract.Question:
+			r.Rows = value
 		}
 	}
 }
@@ -195,8 +198,12 @@ func (f *figure) record(place string) ([]any, error) {
 		complete = isWhole && !h.provisional
 	}
 	requests := f.requests(place)
-	if request = requests; f.IsPlain() {
-		request = textOf(requests[0])
+	texts := make([]string, len(requests))
+	for i, q := range requests {
+		texts[i] = f.prefix + q.Plan().Paths()[0] + "?" + q.Text()
+	}
+	if request = texts; f.IsPlain() {
+		request = textOf(texts[0])
 	}
 	var updated aggregate.Value
 	if h.source.updated != 0 {
@@ -207,6 +214,7 @@ func (f *figure) record(place string) ([]any, error) {
 		aggregate.Value{Kind: aggregate.Int, Int: int64(h.rows)},
 		textOf(h.source.provider),
 		textOf(h.source.dataset), textOf(h.source.resource), updated, complete, request, h.reason,
+		requests[0],
 	}, nil
 }
 

@@ -2,7 +2,6 @@ package find
 
 import (
 	"encoding/json"
-	"net/url"
 	"slices"
 
 	"hdqs/api/contract"
@@ -48,12 +47,11 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 	h := endpoint.Contract().Headline
 	to := s.mount.Lists[list.ListKey{Endpoint: endpoint, Kind: contract.Figures}]
 	code := filterOf(h.List(contract.ContractNames), Country).Exactly(country)
-	params := url.Values{s.mount.Names.Name(contract.CountryParam): {code}}
 	f := &Figure{
 		Name: name, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis,
-		Request: s.mount.Prefix + endpoint.Path + "?" + params.Encode(),
 	}
 	q := contract.Ask(endpoint, contract.Figures).Keep(contract.CountryParam, code)
+	f.Request = s.mount.Prefix + endpoint.Path + "?" + contract.QueryOf(q.Pairs()...)
 	err := s.lists.Query(s.served, &to, q, func(_ *list.Reply, rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
 			if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
@@ -66,7 +64,7 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 			f.Provider, f.Dataset, f.Reason = r.Value("provider"), r.Value("dataset"), r.Reason
 			f.Complete = r.Value("complete") == "true"
 			if r.Value("rows") != "0" { // the page of the rows that it is made of, or of the first of several
-				f.View = s.page("/browse/"+h.List(s.mount.Names).Name()) + "?" + r.RowsQuery().Encode()
+				f.View = s.page("/browse/"+h.List(s.mount.Names).Name()) + "?" + contract.QueryOf(r.Rows.Pairs()...)
 			}
 		}
 		return nil

@@ -2,7 +2,6 @@ package site
 
 import (
 	"errors"
-	"net/url"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -30,12 +29,12 @@ type asker struct {
 type keptFigure struct{ Endpoint *contract.Endpoint }
 
 // Ask implements browse.Source.
-func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, params url.Values) (*browse.Answer, error) {
-	if k != contract.Figures || len(params) > 0 {
-		return q.answer(e, k, params)
+func (q *asker) Ask(asked *contract.Question) (*browse.Answer, error) {
+	if asked.Plan().Kind != contract.Figures || len(asked.Filters) > 0 {
+		return q.answer(asked)
 	}
-	ask := func() (*browse.Answer, error) { return q.answer(e, k, params) }
-	return list.MadeOf(q.server.Files.Lists, q.served, keptFigure{e}, ask)
+	ask := func() (*browse.Answer, error) { return q.answer(asked) }
+	return list.MadeOf(q.server.Files.Lists, q.served, keptFigure{asked.Endpoint()}, ask)
 }
 
 // leftKey is the key of what browse.Source keeps.
@@ -46,18 +45,12 @@ func (q *asker) Keep(key string, find func() ([]string, error)) ([]string, error
 	return list.MadeOf(q.server.Files.Lists, q.served, leftKey(key), find)
 }
 
-func (q *asker) answer(e *contract.Endpoint, k contract.Kind, params url.Values) (*browse.Answer, error) {
-	answer := new(browse.Answer)
-	to := q.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
-	r, err := contract.Read(to.List, params.Encode())
-	if err != nil {
-		return nil, err
-	}
-	r.Question.Trial = r.Question.Limit == 0
-	answer.Unknown, answer.Hint = reply.UnknownOf(r)
-	err = q.server.Lists.Query(q.served, &to, &r.Question, func(a *list.Reply, found list.Records) error {
+func (q *asker) answer(asked *contract.Question) (*browse.Answer, error) {
+	answer, kind := new(browse.Answer), asked.Plan().Kind
+	to := q.mount.Lists[list.ListKey{Endpoint: asked.Endpoint(), Kind: kind}]
+	err := q.server.Lists.Query(q.served, &to, asked, func(a *list.Reply, found list.Records) error {
 		answer.Records = list.TextsOf(found)
-		if k == contract.Rows && found.Len() > 0 {
+		if kind == contract.Rows && found.Len() > 0 {
 			answer.Bytes = a.Form(a.List).Length(a.Page.Ranges)
 		}
 		answer.Total = found.Total()

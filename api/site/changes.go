@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -134,14 +133,19 @@ func (p pages) addChanges(
 	c *changesSince, v, base *state.Served, e *contract.Endpoint, all *country.Overview,
 ) error {
 	field := e.CountryField()
-	params := url.Values{contract.SinceParam: {base.Id}, "limit": {strconv.Itoa(contract.MaxLimit)}}
 	if c.Country != "" && field == "" {
 		return nil
 	}
-	answer, err := (&asker{p.Site, v, p.at.Mount}).Ask(e, contract.Changes, params)
+	asker, asked := &asker{p.Site, v, p.at.Mount}, contract.Ask(e, contract.Changes)
+	asked.Since = base.Id
+	answer, err := asker.Ask(asked)
 	if err == nil && c.Country != "" && answer.Total > len(answer.Records) {
-		params.Set(field, c.Country)
-		answer, err = (&asker{p.Site, v, p.at.Mount}).Ask(e, contract.Changes, params)
+		query := contract.QueryOf(contract.SinceParam, base.Id, field, c.Country) // which a stranger has sent
+		r, wrong := contract.Read(asked.Plan(), query)
+		if wrong != nil {
+			return wrong
+		}
+		answer, err = asker.Ask(&r.Question)
 	}
 	if err != nil {
 		return err
@@ -156,27 +160,15 @@ func (p pages) addChanges(
 		return nil
 	}
 	l := listChanges{pageEndpoint: newPageEndpoint(p.at.Mount, e)}
-	address := func(name, value string, more ...string) string {
-		values := url.Values{contract.SinceParam: {c.Since}, listParam: {e.Name()}}
-		if c.Country != "" {
-			values.Set(contract.CountryParam, c.Country)
-		}
-		for i := 0; i < len(more); i += 2 {
-			values.Set(more[i], more[i+1])
-		}
-		values.Set(name, value)
-		return p.at.root() + ChangelogPath + "?" + values.Encode()
+	address := func(code, kind string) string {
+		return p.at.root() + ChangelogPath + "?" + contract.QueryOf(
+			contract.SinceParam, c.Since, listParam, e.Name(), contract.CountryParam, cmp.Or(code, c.Country),
+			kindParam, kind)
 	}
-	if l.Each = address(listParam, e.Name()); answer.Total > len(answer.Records) {
+	if l.Each = address("", ""); answer.Total > len(answer.Records) {
 		l.All = browse.Count(answer.Total)
 	} else {
-		to := func(code, kind string) string {
-			if code == "" {
-				return address(kindParam, kind)
-			}
-			return address(kindParam, kind, contract.CountryParam, code)
-		}
-		l.addPlaces(p.at, answer.Records, field, c.List != "" || c.Country != "", all, to)
+		l.addPlaces(p.at, answer.Records, field, c.List != "" || c.Country != "", all, address)
 	}
 	c.Lists = append(c.Lists, l)
 	if c.List != "" && slices.Contains(contract.ChangeKinds.Values, c.Kind) {

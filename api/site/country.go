@@ -264,8 +264,8 @@ func (p pages) countryChange(v *state.Served, page *country.Page) *countryChange
 		}
 	}
 	if len(change.Lists) > 0 && p.Site.State.Snapshots.Holds(c.From) {
-		query := url.Values{contract.SinceParam: {c.From}, contract.CountryParam: {page.Code}}
-		change.Records = p.at.root() + ChangelogPath + "?" + query.Encode()
+		change.Records = p.at.root() + ChangelogPath + "?" +
+			contract.QueryOf(contract.SinceParam, c.From, contract.CountryParam, page.Code)
 	}
 	return change
 }

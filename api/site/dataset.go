@@ -2,7 +2,6 @@ package site
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -137,14 +136,14 @@ func (q *asker) askPlaces(e *contract.Endpoint) ([]linkedThing, error) {
 	if !e.HasField(field) {
 		return nil, nil
 	}
-	found, err := q.Ask(e, contract.Facets, url.Values{"of": {field}})
+	found, err := q.Ask(contract.Ask(e, contract.Facets).GroupBy(field))
 	if err != nil {
 		return nil, err
 	}
 	if n := len(found.Records); n > mostLinked {
 		return []linkedThing{{Type: "Place", Name: browse.Count(n) + " places" + " with codes of ISO 3166"}}, nil
 	}
-	countries, err := q.Ask(contract.EndpointOf("location", e.Names()), contract.Rows, nil)
+	countries, err := q.Ask(contract.Ask(contract.EndpointOf("location", e.Names()), contract.Rows))
 	if err != nil {
 		return nil, err
 	}

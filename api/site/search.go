@@ -90,14 +90,11 @@ func foundResults(l *lang.Language, found *find.Answer) (all []foundResult) {
 
 // searchAddress is the address of a search.
 func (p place) searchAddress(text, kind string, offset int) string {
-	values := url.Values{"q": {text}}
-	if kind != "" {
-		values.Set("kind", kind)
-	}
+	from := ""
 	if offset > 0 {
-		values.Set("offset", strconv.Itoa(offset))
+		from = strconv.Itoa(offset)
 	}
-	return p.root() + SearchPath + "?" + values.Encode()
+	return p.root() + SearchPath + "?" + contract.QueryOf("q", text, "kind", kind, "offset", from)
 }
 
 // readSearch reads the parameters of a search.

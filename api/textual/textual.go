@@ -3,17 +3,16 @@
 package textual
 
 import (
-	"net/url"
-	"strings"
-
+	"hdqs/api/contract"
 	"hdqs/api/say"
 )
 
 // Record is a record as text: strings as they are, numbers and flags as they are written.
 type Record struct {
-	Reason   say.Text // why its figure has no value
-	Requests []string // that its figure is made of
-	Before   *Record  // of a row that was changed: the old values of fields that differ
+	Reason   say.Text           // why its figure has no value
+	Requests []string           // that its figure is made of
+	Rows     *contract.Question // which rows, or those of the first of several requests
+	Before   *Record            // of a row that was changed: the old values of fields that differ
 
 	at     map[string]int // position of a field; the same for all records of an answer
 	values []cell
@@ -43,15 +42,6 @@ func (r Record) Has(field string) bool {
 func (r Record) Value(field string) string {
 	text, _ := r.Text(field)
 	return text
-}
-
-// RowsQuery asks for the rows that the first of the requests of a figure adds up.
-func (r Record) RowsQuery() url.Values {
-	_, query, _ := strings.Cut(r.Requests[0], "?")
-	values, _ := url.ParseQuery(query)
-	values.Del("group_by")
-	values.Del("measures")
-	return values
 }
 
 // CSVBytes is about the length of records as lines of CSV.
