@@ -175,8 +175,8 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 	part, result := reply.PartFor(ctx, f.tag, f.bytes)
 	if result == reply.NoSuchPart || result == reply.SeveralParts {
 		s.State.AnswerError(ctx, reply.ErrNoSuchRange)
+		reply.SetPart(ctx, part, result, f.bytes)
 		h := &ctx.Response.Header
-		h.Set("Content-Range", string(reply.AppendContentRange(nil, part, result, f.bytes)))
 		h.Set("Accept-Ranges", "bytes")
 		if result == reply.SeveralParts {
 			h.SetCanonical(reply.NameHint, []byte("send one request for each range"))
@@ -191,10 +191,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 	h := bulkFileHead.Begin(ctx)
 	s.setFileFields(h, files, f)
 	h.SetContentType(f.contentType)
-	if result == reply.PartOfBody {
-		ctx.SetStatusCode(fasthttp.StatusPartialContent)
-		h.Set("Content-Range", string(reply.AppendContentRange(nil, part, result, f.bytes)))
-	}
+	reply.SetPart(ctx, part, result, f.bytes)
 	body := &wire.FileBody{
 		File: file, From: part.First, To: part.End, Pace: wire.NewPace(ctx, s.Lists.Public.WriteTimeout),
 		Changed: func() bool { return snapshot.WasWritten(file, opened) },

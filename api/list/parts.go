@@ -57,13 +57,12 @@ func (s *Lists) sendPart(a *Reply) {
 	part, result := reply.PartFor(a.Ctx, a.tag.Strong(), length)
 	switch {
 	case result == reply.PartOfBody:
-		response.SetStatusCode(fasthttp.StatusPartialContent)
 		response.SetBodyRaw(body[part.First:part.End])
 	case result == reply.NoSuchPart && length > 0:
 		s.State.AnswerError(a.Ctx, reply.ErrNoSuchRange)
 	default:
 		return
 	}
-	response.Header.Set("Content-Range", string(reply.AppendContentRange(nil, part, result, length)))
+	reply.SetPart(a.Ctx, part, result, length)
 	response.Header.Set("Access-Control-Expose-Headers", reply.ExposedOfFiles)
 }

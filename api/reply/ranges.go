@@ -92,16 +92,16 @@ func PartFor(ctx *fasthttp.RequestCtx, tag []byte, length int64) (byteRange, ran
 	return part, result
 }
 
-// AppendContentRange appends the value of Content-Range.
-func AppendContentRange(b []byte, part byteRange, result rangeResult, length int64) []byte {
-	b = append(b, "bytes "...)
-	if result == PartOfBody {
-		b = strconv.AppendInt(b, part.First, 10)
-		b = append(b, '-')
-		b = strconv.AppendInt(b, part.End-1, 10)
-	} else {
-		b = append(b, '*')
+// SetPart sets which part of a body an answer has, or that the body has no such part. What has the
+// whole body says nothing.
+func SetPart(ctx *fasthttp.RequestCtx, part byteRange, result rangeResult, length int64) {
+	positions := "*"
+	switch result {
+	case wholeBody:
+		return
+	case PartOfBody:
+		ctx.SetStatusCode(fasthttp.StatusPartialContent)
+		positions = strconv.FormatInt(part.First, 10) + "-" + strconv.FormatInt(part.End-1, 10)
 	}
-	b = append(b, '/')
-	return strconv.AppendInt(b, length, 10)
+	ctx.Response.Header.Set("Content-Range", "bytes "+positions+"/"+strconv.FormatInt(length, 10))
 }
