@@ -73,7 +73,7 @@ func servedKinds() []contract.Kind {
 func New(o state.Options) *Server {
 	l := list.New(state.New(o), servedKinds())
 	f := files.New(l)
-	s := &Server{State: l.State, Lists: l, Files: f, Site: site.New(f)}
+	s := &Server{State: l.State, Lists: l, Files: f, Site: site.New(l, f.LatestBulk)}
 	s.Lists.Routes.RecordSources = append(slices.Clone(recordSources), s.Files.ExportSource())
 	s.Lists.Callers = wire.NewConnections(s.connectionLimits())
 	s.addRoutes()

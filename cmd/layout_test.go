@@ -56,7 +56,7 @@ var imports = map[string][]string{
 		"api/wire", "bulk", "columnar", "index", "internal/background", "snapshot",
 	},
 	"api/site": {
-		"api/browse", "api/chart", "api/contract", "api/country", "api/files", "api/find", "api/lang", "api/list",
+		"api/browse", "api/chart", "api/contract", "api/country", "api/find", "api/lang", "api/list",
 		"api/picture", "api/render", "api/reply", "api/say", "api/state", "api/textual", "api/web", "api/wire",
 		"internal/nearest",
 		"snapshot/store",

@@ -136,6 +136,14 @@ func mayMix(ctx *fasthttp.RequestCtx, path string) bool {
 		len(header.Peek(fasthttp.HeaderIfRange)) == 0
 }
 
+// LatestBulk is the latest snapshot that has bulk files here, empty without one.
+func (s *Files) LatestBulk() string {
+	if inventory := s.Bulk.Load(); inventory != nil {
+		return inventory.Latest
+	}
+	return ""
+}
+
 func bulkKey(id string) string { return "snap-" + id }
 
 // redirectBulk redirects to a path, without the query of the request: it can only have an

@@ -341,9 +341,7 @@ func (p pages) addLanding() {
 			served.Release(p.Site.State.Log)
 		}
 		data.Base = p.Site.Lists.Pages.BaseOf(ctx)
-		if bulk := p.Site.Files.Bulk.Load(); bulk != nil {
-			data.Bulk = bulk.Latest
-		}
+		data.Bulk = p.Site.bulk()
 		return p.answerPage(ctx, "landing.html", data, &head)
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
-	"hdqs/api/files"
 	"hdqs/api/find"
 	"hdqs/api/list"
 	"hdqs/api/render"
@@ -14,18 +13,19 @@ import (
 	"hdqs/api/state"
 )
 
-// Site answers with pages about what its files and lists serve.
+// Site answers with pages about what its lists serve.
 type Site struct {
 	State  *state.State
 	Lists  *list.Lists
-	Files  *files.Files
 	Finder *find.Finder
+	bulk   func() string
 	drawn  pictures
 }
 
-// New returns the pages about files and their lists.
-func New(f *files.Files) *Site {
-	return &Site{State: f.State, Lists: f.Lists, Files: f, Finder: find.New(f.Lists)}
+// New returns the pages about lists. bulk is the latest snapshot that has bulk files, empty without
+// one.
+func New(l *list.Lists, bulk func() string) *Site {
+	return &Site{State: l.State, Lists: l, bulk: bulk, Finder: find.New(l)}
 }
 
 // bodyVersion is the body of VersionPath.
