@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -20,7 +21,12 @@ func withRecords(q *Question, links ...link) []link {
 // total is how many records a page has.
 func total(q *Question, address string) (int, error) {
 	_, query, _ := strings.Cut(address, "?")
-	r, err := contract.Read(q.Plan, query)
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return 0, err
+	}
+	values.Del("limit") // which may be no number: a page has its usual size then
+	r, err := contract.Read(q.Plan, values.Encode())
 	if err != nil {
 		return 0, err
 	}

@@ -273,6 +273,9 @@ func (f *figure) describe(q *contract.Question) error {
 	}
 	for i := range rows.len() {
 		place, from, end := rows.at(i, 0).Text, f.sources[rows.at(i, 1).Text], rows.at(i, 2)
+		if place == "" {
+			continue // rows of a level that are of no unit
+		}
 		if f.Newest == contract.YearApart && rows.at(i, 3).Text != f.months[place].Format("2006-01") {
 			continue // a price of the month before that ends in this one
 		}

@@ -64,6 +64,9 @@ func (f *figure) measure(places ...string) error {
 	}
 	for i := range rows.len() {
 		h, v := f.of[rows.at(i, 0).Text], rows.at(i, 1)
+		if h == nil {
+			continue
+		}
 		if rows.covered != nil && f.isCoarsest() {
 			h.units, h.known = rows.covered.of[i].value(false), rows.covered.of[i].value(true)
 		}
@@ -91,6 +94,9 @@ func (f *figure) ratio(places ...string) error {
 	sums := map[*headline]*[2]big.Rat{}
 	for i := range rows.len() {
 		h, weight := f.of[rows.at(i, 0).Text], big.NewRat(1, 1)
+		if h == nil {
+			continue
+		}
 		if f.Weight != "" {
 			one, n := ratOf(rows.number(i, 1)), ratOf(rows.number(i, 2))
 			if one == nil {
