@@ -76,8 +76,8 @@ func (t *stretches) keepNewest(b *builder, buf *words) {
 				if row > reach {
 					c.keep(b)
 				}
-				c.add(t.keys.of(row), t.moment(row), row)
-				reach = max(reach, t.reach(row))
+				c.add(t.order.keys.of(row), t.moment(row), row)
+				reach = max(reach, t.order.reach(row))
 			}
 		}
 	}

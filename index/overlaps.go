@@ -72,7 +72,7 @@ func (o *Overlaps) eachCrossing() iter.Seq[uint32] {
 	}
 }
 
-// findRows compares the rows of each block (stretches.reach), which takes memory for one of them.
+// findRows compares the rows of each block (seriesOrder.reach), which takes memory for one of them.
 func (o *Overlaps) findRows() (found []uint32) {
 	type seriesRow struct {
 		key    rowKey
@@ -96,7 +96,7 @@ func (o *Overlaps) findRows() (found []uint32) {
 		}
 		block = block[:0]
 	}
-	t, reach := o.x.series.stretches(), uint32(0)
+	t, reach := o.x.series.inOrder(), uint32(0)
 	for row := range o.eachCrossing() {
 		if row > reach {
 			compare()
@@ -127,7 +127,7 @@ func (o *Overlaps) First(q *Query) (*Overlap, error) {
 		return nil, err
 	}
 	var chunk ChunkRows
-	keys := o.x.series.stretches().keys
+	keys := o.x.series.inOrder().keys
 	seen, n := map[rowKey][]uint32{}, 0
 	for i := range passing.among(o.found, &chunk) {
 		if n++; n > MaxOverlaps {

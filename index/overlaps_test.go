@@ -135,7 +135,7 @@ func allOverlaps(t *testing.T, o *Overlaps, seg *snapshot.Segment, q *Query) map
 			rows = append(rows, row)
 		}
 	}
-	all, keys := map[Overlap]bool{}, o.x.series.stretches().keys
+	all, keys := map[Overlap]bool{}, o.x.series.inOrder().keys
 	for i, b := range rows {
 		for _, a := range rows[:i] {
 			p, other := o.Period(a), o.Period(b)

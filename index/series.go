@@ -19,6 +19,7 @@ type series struct {
 	rows    int
 	columns []*column
 	period  *period
+	order   lazy[seriesOrder]
 	found   lazy[stretches]
 }
 
@@ -60,6 +61,9 @@ func (s *series) bytes() int64 {
 		return 0
 	}
 	n := int64(unsafe.Sizeof(*s))
+	if o := s.order.made.Load(); o != nil {
+		n += int64(unsafe.Sizeof(*o)) + 4*int64(cap(o.last)) + int64(o.keys.size())
+	}
 	if t := s.found.made.Load(); t != nil {
 		n += int64(t.size())
 	}

@@ -9,12 +9,37 @@ import (
 // stretches are where the stretches of a table end. They are found in one pass over the table, when
 // the first query needs them.
 type stretches struct {
-	keys      rowKeys
+	order     *seriesOrder
 	period    *period
 	moments   []moment // by tuple of periods
-	last      []uint32 // the last row with each number of the first column; empty if not known
 	ends      *set     // the last row of each stretch
 	scattered *set     // the rows of series of several stretches
+}
+
+// seriesOrder is how the rows are told apart, and where each value of the first column ends.
+type seriesOrder struct {
+	keys rowKeys
+	last []uint32 // the last row with each number of the first column; empty if not known
+}
+
+// inOrder returns the order of the table.
+func (s *series) inOrder() *seriesOrder {
+	return s.order.get(func() *seriesOrder {
+		o := &seriesOrder{keys: s.rules.rowKeys(s.columns)}
+		first := &o.keys[0]
+		if o.last = make([]uint32, first.end); len(o.last) == 0 {
+			return o
+		}
+		var numbers [blockRows]uint64
+		for from := 0; from < s.rows; from += blockRows {
+			n := min(blockRows, s.rows-from)
+			first.read(numbers[:n], uint32(from))
+			for i, number := range numbers[:n] {
+				o.last[number] = uint32(from + i)
+			}
+		}
+		return o
+	})
 }
 
 // stretches returns the stretches of the table.
@@ -22,8 +47,7 @@ func (s *series) stretches() *stretches { return s.found.get(s.find) }
 
 // find finds the stretches.
 func (s *series) find() *stretches {
-	t := &stretches{keys: s.rules.rowKeys(s.columns), period: s.period, moments: s.period.moments()}
-	t.last = make([]uint32, t.keys[0].end)
+	t := &stretches{order: s.inOrder(), period: s.period, moments: s.period.moments()}
 	ends := t.findEnds(s.rows)
 	var b builder
 	b.reset(s.rows)
@@ -37,28 +61,24 @@ func (s *series) find() *stretches {
 	return t
 }
 
-// findEnds returns the last rows of all stretches as a bitmap, and fills t.last.
+// findEnds returns the last rows of all stretches as a bitmap.
 func (t *stretches) findEnds(rows int) []uint64 {
 	const piece = 4096
 	// A row is the first of a stretch if it differs from the row before, which has place 0 in
 	// numbers and moments, or is not newer.
 	starts := make([]uint64, rows/64+1)
 	numbers, moments, differs := make([]uint64, 1+piece), make([]moment, 1+piece), make([]uint64, piece)
-	before := make([]uint64, len(t.keys))
+	keys := t.order.keys
+	before := make([]uint64, len(keys))
 	for from := 0; from < rows; from += piece {
 		n := min(piece, rows-from)
 		clear(differs)
-		for i := range t.keys {
+		for i := range keys {
 			numbers[0] = before[i]
-			t.keys[i].read(numbers[1:1+n], uint32(from))
+			keys[i].read(numbers[1:1+n], uint32(from))
 			before[i] = numbers[n]
 			for r, d := range differs[:n] {
 				differs[r] = d | (numbers[r] ^ numbers[r+1])
-			}
-			if i == 0 && len(t.last) > 0 {
-				for r, number := range numbers[1 : 1+n] {
-					t.last[number] = uint32(from + r)
-				}
 			}
 		}
 		moments[0] = moments[piece]
@@ -109,9 +129,9 @@ func (t *stretches) findScattered(ends []uint64, into *builder) {
 		all.clear()
 	}
 	for end := range codeSet(ends).all() {
-		reach = max(reach, t.reach(end))
+		reach = max(reach, t.order.reach(end))
 		if len(block) > 0 || reach != end {
-			one := stretch{Range{from, end + 1}, all.add(t.keys.of(end))}
+			one := stretch{Range{from, end + 1}, all.add(t.order.keys.of(end))}
 			if int(one.series) == len(counts) {
 				counts = append(counts, 0)
 			}
@@ -126,11 +146,11 @@ func (t *stretches) findScattered(ends []uint64, into *builder) {
 }
 
 // reach returns the last row that has the value of a row in the first column of the series.
-func (t *stretches) reach(row uint32) uint32 {
-	if len(t.last) == 0 {
+func (o *seriesOrder) reach(row uint32) uint32 {
+	if len(o.last) == 0 {
 		return math.MaxUint32
 	}
-	return t.last[t.keys[0].at(row)]
+	return o.last[o.keys[0].at(row)]
 }
 
 // moment is the moment of a row.
@@ -138,6 +158,5 @@ func (t *stretches) moment(row uint32) moment { return t.moments[t.period.tuple(
 
 // size is the memory in bytes.
 func (t *stretches) size() int {
-	n := int(unsafe.Sizeof(*t)) + 4*cap(t.last) + 8*cap(t.moments)
-	return n + t.ends.size() + t.scattered.size() + t.keys.size()
+	return int(unsafe.Sizeof(*t)) + 8*cap(t.moments) + t.ends.size() + t.scattered.size()
 }
