@@ -189,8 +189,8 @@ func (keys rowKeys) of(row uint32) (key rowKey) {
 	return key
 }
 
-// readRows sets dst to the keys of some ascending rows. It takes a third of the time of of where the
-// rows follow each other.
+// readRows sets dst to the keys of some ascending rows. Rows that follow each other are read
+// together.
 func (keys rowKeys) readRows(dst []rowKey, rows []uint32) {
 	var buf [256]uint64
 	for len(rows) > 0 {

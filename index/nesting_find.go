@@ -65,8 +65,9 @@ func (f *nestingFinder) findTuples() {
 		if keys == nil {
 			continue
 		}
-		place := &keys[0]                                                              // all keys have the group of places first
-		inner, outer := make([]oneCode, len(f.levels)), make([]oneCode, len(f.levels)) // by number of place
+		place := &keys[0] // all keys have the group of places first
+		// By number of place: the codes of what it may contain, and of those that may.
+		inner, outer := make([]oneCode, len(f.levels)), make([]oneCode, len(f.levels))
 		for tuple, of := range f.levels {
 			if of > level {
 				inner[place.number(uint32(tuple))].add(f.code(uint32(tuple), false))
@@ -155,8 +156,9 @@ func (f *nestingFinder) findOuter() (outer classRows) {
 			}
 			class := f.first[level] + f.classes[level].add(f.keyAt(level, rest[i], tuple))
 			if outer.classes[i] = class; int(class) == len(f.above) {
-				f.above, f.codesOf = append(f.above, f.parent(rest[i], tuple)), append(f.codesOf, 0)
-				f.filter.add(f.bit(level, tuple, keys[len(keys)-1].at(outer.rows[i])))
+				last := keys[len(keys)-1].at(outer.rows[i])
+				f.above, f.codesOf = append(f.above, f.parent(rest[i], tuple, last)), append(f.codesOf, 0)
+				f.filter.add(f.bit(level, tuple, last))
 			}
 			f.codesOf[class].add(f.code(tuple, true))
 		}
@@ -165,17 +167,24 @@ func (f *nestingFinder) findOuter() (outer classRows) {
 }
 
 // parent is the class of the lowest place that contains that of a row, or noClass.
-func (f *nestingFinder) parent(rest rowKey, tuple uint32) uint32 {
-	for level := min(f.levels[tuple], len(f.keys)) - 1; level >= 0; level-- {
-		if f.keys[level] == nil {
-			continue
-		}
+func (f *nestingFinder) parent(rest rowKey, tuple uint32, last uint64) uint32 {
+	for level := f.levelAbove(f.levels[tuple], tuple, last); level >= 0; level = f.levelAbove(level, tuple, last) {
 		number, has := f.classes[level].find(f.keyAt(level, rest, tuple))
 		if class := f.first[level] + number; has && f.codesOf[class].hasOther(f.code(tuple, false)) {
 			return class
 		}
 	}
 	return noClass
+}
+
+// levelAbove is the next level above one at which a class may contain a row, -1 if there is none.
+func (f *nestingFinder) levelAbove(level int, tuple uint32, last uint64) int {
+	for level = min(level, len(f.keys)) - 1; level >= 0; level-- {
+		if f.keys[level] != nil && f.filter.has(f.bit(level, tuple, last)) {
+			return level
+		}
+	}
+	return -1
 }
 
 // findInner finds the rows that others contain.
@@ -188,27 +197,18 @@ func (f *nestingFinder) findInner() (inner classRows) {
 		rows = rows[:0]
 		keys[len(keys)-1].read(last[:len(tuples)], from)
 		for i, tuple := range tuples {
-			if f.inside[tuple] && f.mayBeInside(tuple, last[i]) {
+			if f.inside[tuple] && f.levelAbove(f.levels[tuple], tuple, last[i]) >= 0 {
 				rows = append(rows, from+uint32(i))
 			}
 		}
 		keys.readRows(rest[:], rows)
 		for i, row := range rows {
-			if class := f.parent(rest[i], tuples[row-from]); class != noClass {
+			if class := f.parent(rest[i], tuples[row-from], last[row-from]); class != noClass {
 				inner.rows, inner.classes = append(inner.rows, row), append(inner.classes, class)
 			}
 		}
 	}
 	return inner
-}
-
-func (f *nestingFinder) mayBeInside(tuple uint32, last uint64) bool {
-	for level := range min(f.levels[tuple], len(f.keys)) {
-		if f.keys[level] != nil && f.filter.has(f.bit(level, tuple, last)) {
-			return true
-		}
-	}
-	return false
 }
 
 // clone is a copy that has no room for more.

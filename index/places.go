@@ -24,9 +24,9 @@ type places struct {
 	found lazy[nestings]
 }
 
-// nestings are the rows of places that contain others by their codes, and then, by level from 1 on,
-// of those that do so by their names only: a source may put a unit into another one than the list of
-// codes does, or into one that the list does not have.
+// nestings are the rows of places that contain others by their codes, and then, by level from 1
+// on, of those that do so by their names only: a source may put a unit into another one than the
+// list of codes does, or into one that the list does not have.
 type nestings []nesting
 
 // nesting is the rows of places that contain others. Rows of one place with the same fields and
