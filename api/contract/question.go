@@ -298,31 +298,6 @@ func (q *Question) Texts(name string) (texts []string) {
 	return texts
 }
 
-// Where is what chooses rows, as requests have it: values by the names of their parameters.
-func (q *Question) Where() map[string]string {
-	all := map[string]string{}
-	for i := range q.plan.Params {
-		p := &q.plan.Params[i]
-		texts := q.Texts(p.Name)
-		switch {
-		case p.List && texts != nil:
-			for k := range texts {
-				texts[k] = p.inList(texts[k])
-			}
-			all[p.Name] = strings.Join(texts, ",")
-		case texts != nil:
-			all[p.Name] = texts[0]
-		case p.Own == latestKind && q.Latest || p.Own == everybodyKind && q.Everybody:
-			all[p.Name] = "true"
-		case p.Own == latestKind && q.Edition:
-			all[p.Name] = LatestEdition
-		case q.Coarsest && p.IsLevel() && !p.List:
-			all[p.Name] = Coarsest
-		}
-	}
-	return all
-}
-
 // GroupBy adds fields to those that are grouped by, by their names in group_by. Of facets these are
 // the fields whose values are counted.
 func (q *Question) GroupBy(names ...string) *Question {

@@ -1,9 +1,8 @@
 package contract
 
 import (
-	"maps"
-	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,15 +58,11 @@ func TestQuestion(t *testing.T) {
 			if again := r.Question.Copy().In(HAPINames).In(ContractNames); again.Text() != r.Question.Text() {
 				t.Errorf("%s: %s in other names and back is %s", e.Path, r.Question.Text(), again.Text())
 			}
-			where := url.Values{}
-			for name, text := range q.Where() {
-				where.Set(name, text)
-			}
-			same, err := Read(PlanOf(e, Rows), where.Encode())
+			same, err := Read(PlanOf(e, Rows), QueryOf(q.Pairs()...))
 			days := []string{"start_date", "end_date"} // which are read as instants
-			got, want := same.Question.Drop(days...).Where(), q.Copy().Drop(days...).Where()
-			if err != nil || !maps.Equal(got, want) {
-				t.Errorf("%s: %s is read as %v, %v; want %v", e.Path, where, got, err, want)
+			got, want := same.Question.Drop(days...).Pairs(), q.Copy().Drop(days...).Pairs()
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: parameters are read as %v, %v; want %v", e.Path, got, err, want)
 			}
 			if left := q.Drop(names(p)...); len(left.Filters) > 0 || left.Coarsest {
 				t.Errorf("%s: filters are left: %v", e.Path, left.Filters)

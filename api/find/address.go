@@ -1,10 +1,8 @@
 package find
 
 import (
-	"maps"
 	"math/bits"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -152,10 +150,8 @@ func (s *search) rows(at int, pairs ...string) (address string, q *contract.Ques
 			isLong = isLong || p.Max > 0 && utf8.RuneCountInString(p.Exactly(value)) > p.Max
 		}
 	}
-	where, between := q.Where(), "?"
-	for _, name := range slices.Sorted(maps.Keys(where)) {
-		address += between + name + "=" + url.QueryEscape(where[name])
-		between = "&"
+	if pairs := q.Pairs(); pairs != nil {
+		address += "?" + contract.QueryOf(pairs...)
 	}
 	if isLong {
 		return address, nil

@@ -266,7 +266,9 @@ func (c *call) filters() (e *contract.Endpoint, all []filter, err error) {
 		case isObject:
 			return nil, nil, &refusal{Message: fmt.Sprintf("the filter %q is an object; want a value or values", name)}
 		case isList:
-			f.name, f.text = plain+contract.SeveralSuffix, strings.Join(texts, ",")
+			if f.name, f.text = plain+contract.SeveralSuffix, strings.Join(texts, ","); f.text == "" {
+				return nil, nil, &refusal{Message: fmt.Sprintf("the filter %q has no value; leave it out", name)}
+			}
 		case value == nil:
 			continue
 		case isSeveral:
@@ -280,13 +282,19 @@ func (c *call) filters() (e *contract.Endpoint, all []filter, err error) {
 	return e, all, nil
 }
 
-// parametersOf are filters as those of a request.
-func parametersOf(all []filter) parameters {
-	params := parameters{}
-	for _, f := range all {
-		params[f.name] = f.text
+// parameters are those of a request for a page of the records that pass, names and values.
+func (c *call) parameters(filters []filter, usual int) (pairs []string) {
+	for _, f := range filters {
+		pairs = append(pairs, f.name, f.text)
 	}
-	return params
+	if c.args.Limit > 0 {
+		usual = min(c.args.Limit, mostRows)
+	}
+	pairs = append(pairs, "limit", strconv.Itoa(usual))
+	if c.args.Offset > 0 {
+		pairs = append(pairs, "offset", strconv.Itoa(c.args.Offset))
+	}
+	return pairs
 }
 
 // textOf is a JSON value as a query has it.
@@ -300,15 +308,4 @@ func textOf(value any) string {
 		}
 	}
 	return string(marshal(value))
-}
-
-// page sets the page of a request.
-func (a *arguments) page(params parameters, usual int) {
-	if a.Limit > 0 {
-		usual = min(a.Limit, mostRows)
-	}
-	params["limit"] = strconv.Itoa(usual)
-	if a.Offset > 0 {
-		params["offset"] = strconv.Itoa(a.Offset)
-	}
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"encoding/json"
 	"errors"
-	"net/url"
 	"strings"
 
 	"hdqs/api/contract"
@@ -41,26 +40,15 @@ type found struct {
 	notes say.Notes
 }
 
-// parameters are those of a request: values by name.
-type parameters map[string]string
-
-// query is the query of the request.
-func (p parameters) query() string {
-	all := make(url.Values, len(p))
-	for name, value := range p {
-		all.Set(name, value)
-	}
-	return all.Encode()
-}
-
-// parse is the question that a request asks, with a hint at what may be meant otherwise. Unknown
-// parameters are refused: a filter that is ignored gives rows that nobody has asked for.
-func (c *call) parse(p *contract.Plan, params parameters) (*contract.Question, say.Text, error) {
-	if len(c.address(p.Paths()[0], params)) > mostAddress {
+// parse is the question of a request with some parameters, names and values, with a hint at what may
+// be meant otherwise. Unknown ones are refused: a filter that is ignored gives rows that nobody has
+// asked for.
+func (c *call) parse(p *contract.Plan, pairs []string) (*contract.Question, say.Text, error) {
+	if len(c.address(p.Paths()[0], pairs...)) > mostAddress {
 		return nil, say.Text{}, &refusal{Message: "the filters are too long; send fewer or shorter values"}
 	}
 	r := new(contract.Request)
-	r.Scanned.Scan(p, []byte(params.query()))
+	r.Scanned.Scan(p, []byte(contract.QueryOf(pairs...)))
 	err := r.Parse()
 	if err == nil && r.Scanned.UnknownCount() > 0 {
 		err = r.UnknownFaults(true, reply.Meant)
@@ -107,6 +95,6 @@ func (c *call) pass(gate *wire.Gate, work func() error) error {
 type baseKey struct{}
 
 // address is the request that gives an answer, whole where the address of the service is known.
-func (c *call) address(path string, params parameters) string {
-	return c.base + strings.TrimSuffix(c.of.Mount.Prefix+path+"?"+params.query(), "?")
+func (c *call) address(path string, pairs ...string) string {
+	return c.base + strings.TrimSuffix(c.of.Mount.Prefix+path+"?"+contract.QueryOf(pairs...), "?")
 }

@@ -16,7 +16,6 @@ func figure(c *call) (*Answer, error) {
 	if err := checkCountries(c); err != nil {
 		return nil, err
 	}
-	params := parameters{"limit": strconv.Itoa(mostRows)}
 	h, e := contract.HeadlineOf(c.args.Figure, contract.ContractNames)
 	switch {
 	case h != nil:
@@ -32,18 +31,12 @@ func figure(c *call) (*Answer, error) {
 			Instead: c.with("countries", c.args.Countries[:1]),
 		}
 	}
-	for name, value := range map[string]string{
-		contract.CountryParam + contract.SeveralSuffix: strings.Join(c.args.Countries, ","),
-		"end_date": c.args.EndDate, "commodity_code": c.args.Commodity,
-	} {
-		if value != "" {
-			params[name] = value
-		}
-	}
 	if h == nil {
 		e = &contract.FigureEndpoints(contract.ContractNames)[0]
 	}
-	a, _, values, err := c.records(nil, contract.PlanOf(e, contract.Figures), params)
+	a, _, values, err := c.records(nil, contract.PlanOf(e, contract.Figures), "limit", strconv.Itoa(mostRows),
+		contract.CountryParam+contract.SeveralSuffix, strings.Join(c.args.Countries, ","),
+		"end_date", c.args.EndDate, "commodity_code", c.args.Commodity)
 	if err != nil {
 		return nil, err
 	}

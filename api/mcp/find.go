@@ -40,12 +40,8 @@ func search(c *call) (*Answer, error) {
 	if strings.TrimSpace(c.args.Words) == "" {
 		return nil, &refusal{Message: "words are empty; want what to look for, such as a place, a sector or a theme"}
 	}
-	params := parameters{"q": c.args.Words, "offset": strconv.Itoa(c.args.Offset)}
 	if c.args.Kind == "any" {
 		c.args.Kind = ""
-	}
-	if c.args.Kind != "" {
-		params["kind"] = c.args.Kind
 	}
 	found, err := c.find(c.args.Words, c.args.Kind, c.args.Offset)
 	if err != nil {
@@ -53,7 +49,7 @@ func search(c *call) (*Answer, error) {
 	}
 	a := &Answer{
 		Query: found.Query, Searched: found.Instead, Kinds: found.Kinds, Total: found.Total,
-		URL: c.address(searchPath, params),
+		URL: c.address(searchPath, "q", c.args.Words, "kind", c.args.Kind, "offset", strconv.Itoa(c.args.Offset)),
 	}
 	for i := range found.Results {
 		a.Rows = append(a.Rows, marshal(resultOf(&found.Results[i])))
@@ -75,8 +71,7 @@ func search(c *call) (*Answer, error) {
 
 // find finds names for words.
 func (c *call) find(words, kind string, offset int) (*find.Answer, error) {
-	params := parameters{"q": words, "kind": kind, "offset": strconv.Itoa(offset)}
-	if len(c.address(searchPath, params)) > mostSearch {
+	if len(c.address(searchPath, "q", words, "kind", kind, "offset", strconv.Itoa(offset))) > mostSearch {
 		return nil, &refusal{Message: "the words are too long; send fewer or shorter values"}
 	}
 	var all *find.Answer

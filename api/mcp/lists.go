@@ -19,9 +19,9 @@ var usualMeasures = []string{aggregate.Count.String()}
 
 // records asks a request, of a list or of figures, and begins the answer.
 func (c *call) records(
-	e *contract.Endpoint, p *contract.Plan, params parameters,
+	e *contract.Endpoint, p *contract.Plan, pairs ...string,
 ) (*Answer, *contract.Question, []textual.Record, error) {
-	q, hint, err := c.parse(p, params)
+	q, hint, err := c.parse(p, pairs)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -29,7 +29,7 @@ func (c *call) records(
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	a := &Answer{Units: map[string]string{}, URL: c.address(p.Paths()[0], params)}
+	a := &Answer{Units: map[string]string{}, URL: c.address(p.Paths()[0], pairs...)}
 	notes := &found.notes
 	a.Rows, a.Total, a.Partial = found.json, found.total, strings.Join(notes.Provisional, ", ")
 	if notes.Coverage.All > 0 {
@@ -64,7 +64,7 @@ func rows(c *call) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	params, measures, kind, usual := parametersOf(filters), c.args.Measures, contract.Rows, 50
+	measures, kind, usual := c.args.Measures, contract.Rows, 50
 	isSum := c.tool == "aggregate"
 	if isSum {
 		kind, usual = contract.Aggregate, 200
@@ -72,15 +72,12 @@ func rows(c *call) (*Answer, error) {
 			measures = usualMeasures
 		}
 	}
-	for name, values := range map[string][]string{
-		"fields": c.args.Fields, "group_by": c.args.GroupBy, "measures": measures,
-	} {
-		if len(values) > 0 {
-			params[name] = strings.Join(values, ",")
-		}
+	if slices.Contains(slices.Concat(c.args.Fields, c.args.GroupBy, measures), "") {
+		return nil, &refusal{Message: "fields, group_by or measures has an empty name; want names, or leave it out"}
 	}
-	c.args.page(params, usual)
-	a, q, _, err := c.records(e, contract.PlanOf(e, kind), params)
+	pairs := append(c.parameters(filters, usual), "fields", strings.Join(c.args.Fields, ","),
+		"group_by", strings.Join(c.args.GroupBy, ","), "measures", strings.Join(measures, ","))
+	a, q, _, err := c.records(e, contract.PlanOf(e, kind), pairs...)
 	if err != nil {
 		return nil, err
 	}
@@ -132,17 +129,15 @@ func changes(c *call) (*Answer, error) {
 	}
 	every := func(*state.SourceDataset) bool { return true }
 	if since == "" || since == held.Snapshot {
-		a := &Answer{List: e.Name(), URL: c.address(state.SourcesPath, parameters{"list": e.Name()})}
+		a := &Answer{List: e.Name(), URL: c.address(state.SourcesPath, "list", e.Name())}
 		a.Nothing = &Nothing{Statement: "no earlier snapshot is held here to compare " + held.Snapshot + ", loaded " +
 			held.Loaded + ", with. Keep its id, and ask for changes since it later"}
 		c.cite(a, e, every)
 		return a, nil
 	}
 	c.sent["since"] = since // of the next page too
-	params := parametersOf(filters)
-	c.args.page(params, 50)
-	params[contract.SinceParam] = since
-	a, _, _, err := c.records(e, contract.PlanOf(e, contract.Changes), params)
+	pairs := append(c.parameters(filters, 50), contract.SinceParam, since)
+	a, _, _, err := c.records(e, contract.PlanOf(e, contract.Changes), pairs...)
 	if refused, ok := errors.AsType[*refusal](err); ok && len(held.Earlier) > 0 {
 		refused.Message += "; snapshots that are held: " + strings.Join(held.Earlier, ", ")
 	}
@@ -158,17 +153,15 @@ func changes(c *call) (*Answer, error) {
 
 // source answers with the sources of a list, or with all lists.
 func source(c *call) (*Answer, error) {
-	params := parameters{}
 	if c.args.List != "" {
 		e, err := c.list()
 		if err != nil {
 			return nil, err
 		}
 		c.args.List = e.Name()
-		params["list"] = e.Name()
 	}
 	all := c.of.Sources(c.served, c.args.List)
-	a := &Answer{URL: c.address(state.SourcesPath, params)}
+	a := &Answer{URL: c.address(state.SourcesPath, "list", c.args.List)}
 	for _, l := range all.Lists {
 		if c.args.List == "" {
 			l.Datasets = nil

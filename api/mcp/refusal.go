@@ -124,12 +124,12 @@ func callFor(q *contract.Question) *Call {
 			arguments["measures"] = names
 		}
 	}
-	for name, text := range q.Where() {
-		several, isSeveral := strings.CutSuffix(name, contract.SeveralSuffix)
-		if isSeveral && !strings.Contains(text, `\`) {
-			filters[several] = q.Texts(name)
+	for pair := range slices.Chunk(q.Pairs(), 2) {
+		several, isSeveral := strings.CutSuffix(pair[0], contract.SeveralSuffix)
+		if isSeveral && !strings.Contains(pair[1], `\`) {
+			filters[several] = q.Texts(pair[0])
 		} else {
-			filters[name] = text
+			filters[pair[0]] = pair[1]
 		}
 	}
 	if len(filters) > 0 {
