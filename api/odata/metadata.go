@@ -55,17 +55,17 @@ type (
 	object = contract.Object
 	member = contract.Member
 
-	word  string   // of the enumeration that the term has
-	paths []string // of properties
+	word  struct{ vocabulary, enum, name string } // of the enumeration that the term has
+	paths []string                                // of properties
 )
 
 // XML is the word with its namespace.
-func (w word) XML() string { return "Org.OData." + strings.Replace(string(w), ".", ".V1.", 1) }
+func (w word) XML() string { return "Org.OData." + w.vocabulary + ".V1." + w.enum + "/" + w.name }
 
 // serviceAnnotations say what works everywhere.
 func serviceAnnotations() object {
 	return object{
-		{"Capabilities.ConformanceLevel", word("Capabilities.ConformanceLevelType/Minimal")},
+		{"Capabilities.ConformanceLevel", word{"Capabilities", "ConformanceLevelType", "Minimal"}},
 		{"Capabilities.SupportedFormats", []string{
 			"application/json;odata.metadata=minimal;IEEE754Compatible=false",
 			"application/json;odata.metadata=none;IEEE754Compatible=false",
@@ -146,7 +146,7 @@ func inJSON(all object) object {
 	in := make(object, len(all))
 	for i, a := range all {
 		if v, is := a[1].(word); is {
-			_, a[1], _ = strings.Cut(string(v), "/")
+			a[1] = v.name
 		}
 		in[i] = member{fmt.Sprint("@", a[0]), a[1]}
 	}
