@@ -280,6 +280,7 @@ func TestAgentsFilters(t *testing.T) {
 		{"location_code": []string{"AFG"}, "location_code__in": []string{"TCD"}},
 		{"location_code": "AFG", "location_code__in": "AFG,TCD"},
 		{"location_code": "AFG", contract.IdentifierParam: goodIdentifier},
+		{"location_code": []string{""}},
 	} {
 		text, refused := told(t, session, "rows", map[string]any{"list": "idps", "filters": filters})
 		if !refused || strings.Contains(text, goodIdentifier) {

@@ -40,9 +40,9 @@ type found struct {
 	notes say.Notes
 }
 
-// parse is the question of a request with some parameters, names and values, with a hint at what may
-// be meant otherwise. Unknown ones are refused: a filter that is ignored gives rows that nobody has
-// asked for.
+// parse is the question of a request with some parameters, names and values, with a hint at what
+// may be meant otherwise. Unknown ones are refused: a filter that is ignored gives rows that nobody
+// has asked for.
 func (c *call) parse(p *contract.Plan, pairs []string) (*contract.Question, say.Text, error) {
 	if len(c.address(p.Paths()[0], pairs...)) > mostAddress {
 		return nil, say.Text{}, &refusal{Message: "the filters are too long; send fewer or shorter values"}
