@@ -70,18 +70,18 @@ func attribute(b *strings.Builder, name, value string) {
 }
 
 // Body is the rows of the figures.
-func (x *figure) Body() template.HTML { return body(x.Rows) }
+func (x *figure) Body() template.HTML { return body(x.Data.Rows) }
 
 // Body is the rows of the records.
-func (p *Page) Body() template.HTML { return body(p.Rows) }
+func (t *Table) Body() template.HTML { return body(t.Rows) }
 
 // CountryCodes are suggestions for a field of the form, with the names.
-func (p *Page) CountryCodes() template.HTML {
+func (p *pageForm) CountryCodes() template.HTML {
 	return options(p.Countries, func(c Country) (value, text string) { return c.Code, c.Name })
 }
 
 // CountryNames are the same by name.
-func (p *Page) CountryNames() template.HTML {
+func (p *pageForm) CountryNames() template.HTML {
 	return options(p.Countries, func(c Country) (value, text string) { return c.Name, "" })
 }
 

@@ -10,18 +10,18 @@ import (
 
 // NewChanges is a table of records of a list that differ between two snapshots, as answers to
 // changes have them. Rows that were changed end with what was there before.
-func NewChanges(l *lang.Language, e *contract.Endpoint, records []textual.Record) *Page {
-	p := &Page{Columns: columnsOf(l, e, "")}
-	p.table(e, records, false, func(int) (address, name string) { return "", "" })
+func NewChanges(l *lang.Language, e *contract.Endpoint, records []textual.Record) *Table {
+	t := &Table{Columns: columnsOf(l, e, "")}
+	t.fill(l, e, records, false, func(int) (address, name string) { return "", "" })
 	before := column{Label: l.T("Before")}
 	for i, r := range records {
 		if r.Before != nil {
 			before.Shown = true
-			p.Rows[i] = append(p.Rows[i], cell{Text: wasText(l, e, *r.Before), Label: before.Label})
+			t.Rows[i] = append(t.Rows[i], cell{Text: wasText(l, e, *r.Before), Label: before.Label})
 		}
 	}
-	p.Columns = append(p.Columns, before)
-	return p
+	t.Columns = append(t.Columns, before)
+	return t
 }
 
 // wasText is the values of a record that differ, in the words of pages.

@@ -83,7 +83,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 	c := &chart.Chart{
 		ID: cmp.Or(x.ID, "figure"), Title: x.Title, Unit: unitOf(l, q.Plan.Endpoint, m), Language: l,
 	}
-	x.Head = []string{capital(b.label), m.label}
+	x.Data.Head = []string{capital(b.label), m.label}
 	if b.as == overTime {
 		x.drawTime(q, c, s, groups, m, b)
 		return
@@ -102,11 +102,11 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 	case onUnits:
 		layer := q.Boundaries.Units(b.level, codesOf(groups))
 		if layer == nil {
-			x.Unmapped = q.Boundaries.Source
+			x.Map.Unmapped = q.Boundaries.Source
 			x.drawBars(c, groups)
 			break
 		}
-		x.Boundaries = q.Boundaries.Source
+		x.Map.Boundaries = q.Boundaries.Source
 		x.drawMap(c, layer, groups)
 	case onPoints:
 		x.drawPoints(q, c, groups, m)
@@ -117,7 +117,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 	if !q.AllFigures {
 		listed = groups[:min(len(groups), maxFigures)]
 	}
-	x.Unlisted = len(groups) - len(listed)
+	x.Data.Unlisted = len(groups) - len(listed)
 	filter := b.fields[0]
 	links := isFilter(q.Plan, filter)
 	link := s.linker(filter, filter+contract.SeveralSuffix, "offset", rowParam)
@@ -127,9 +127,9 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 		if links && g.value != "" && !contract.IsPlaceholder(g.value) {
 			name.Link, name.About = link(q.Plan.Param(filter).Exactly(g.value)), l.T("Records of %s", g.name)
 		}
-		x.Rows = append(x.Rows, []cell{name, g.cell()})
+		x.Data.Rows = append(x.Data.Rows, []cell{name, g.cell()})
 		if b.as != asBars || len(b.fields) > 1 {
-			x.Codes = append(x.Codes, g.value)
+			x.Data.Codes = append(x.Data.Codes, g.value)
 		}
 	}
 }
@@ -137,10 +137,10 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 // world is the map of countries. It notes whose boundaries it has.
 func (x *figure) world(q *Question) *chart.Layer {
 	if q.Boundaries != nil && q.Boundaries.Countries != nil {
-		x.Boundaries = q.Boundaries.Source
+		x.Map.Boundaries = q.Boundaries.Source
 		return q.Boundaries.Countries
 	}
-	x.Boundaries = chart.WorldSource
+	x.Map.Boundaries = chart.WorldSource
 	return chart.World()
 }
 
@@ -167,7 +167,7 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 		names[i] = q.nameOf(code)
 	}
 	if len(b.fields) > 1 {
-		x.Head = append([]string{capital(l.T(b.value))}, names...)
+		x.Data.Head = append([]string{capital(l.T(b.value))}, names...)
 	}
 	labels := axis(groups, b.value)
 	most := maxLabels
@@ -175,15 +175,15 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 		most = newestMonths
 	}
 	if all := len(labels); all > most {
-		x.Cut = append(x.Cut, l.T(newestDrawn[b.value], lang.Count(most), lang.Count(all)))
+		x.Chart.Cut = append(x.Chart.Cut, l.T(newestDrawn[b.value], lang.Count(most), lang.Count(all)))
 		if most < maxLabels {
-			x.Whole = link{l.T("The whole period, from %s on", labels[max(0, all-maxLabels)]), s.with(spanParam, "all")}
+			x.Chart.Whole = link{l.T("The whole period, from %s on", labels[max(0, all-maxLabels)]), s.with(spanParam, "all")}
 		}
 		labels = labels[all-most:]
 		x.span = l.T("%s to %s", labels[0], labels[most-1])
 	}
 	if all := len(names); all > maxPanels {
-		x.Cut = append(x.Cut, l.T("The %[1]s with the greatest figures of %[2]s are drawn. The table has all.",
+		x.Chart.Cut = append(x.Chart.Cut, l.T("The %[1]s with the greatest figures of %[2]s are drawn. The table has all.",
 			lang.Count(maxPanels), lang.Count(all)))
 	}
 	at := make(map[[2]string]*group, len(groups))
@@ -201,7 +201,7 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 			series[n].Points = append(series[n].Points, p)
 		}
 		if name != "" && len(series) <= chart.Together {
-			x.Lines = append(x.Lines, seriesKey{chart.Class(n), name})
+			x.Chart.Lines = append(x.Chart.Lines, seriesKey{chart.Class(n), name})
 		}
 	}
 	span := ""
@@ -211,17 +211,17 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 	if len(b.fields) > 1 {
 		span += l.T(", a line each for %s", strings.Join(names[:len(series)], ", "))
 	}
-	if len(x.Changing) > 0 {
+	if len(x.Limit.Changing) > 0 {
 		const text = "Dashed: the source can still change the figures of %s."
-		x.Cut = append(x.Cut, l.T(text, l.List(x.Changing)))
+		x.Chart.Cut = append(x.Chart.Cut, l.T(text, l.List(x.Limit.Changing)))
 	}
-	c.Description = strings.Join(append([]string{describe(l, m, span)}, x.Cut...), " ")
+	c.Description = strings.Join(append([]string{describe(l, m, span)}, x.Chart.Cut...), " ")
 	if len(series) > chart.Together {
-		x.Drawing = chart.Panels(c, labels, series)
+		x.Chart.Drawing = chart.Panels(c, labels, series)
 	} else {
-		x.Drawing, x.OverTime = chart.Lines(c, labels, series), len(labels) >= chart.FewLabels
+		x.Chart.Drawing, x.Chart.OverTime = chart.Lines(c, labels, series), len(labels) >= chart.FewLabels
 	}
-	x.Rows = x.timeRows(l, labels, codes, at)
+	x.Data.Rows = x.timeRows(l, labels, codes, at)
 }
 
 // timeRows are the rows of the table of figures over time.
@@ -250,7 +250,7 @@ func (x *figure) timeRows(l *lang.Language, labels, codes []string, at map[[2]st
 
 // isChanging reports whether a month or year has figures that can still change.
 func (x *figure) isChanging(label string) bool {
-	return slices.ContainsFunc(x.Changing, func(month string) bool { return strings.HasPrefix(month, label) })
+	return slices.ContainsFunc(x.Limit.Changing, func(month string) bool { return strings.HasPrefix(month, label) })
 }
 
 // secondsOf are the second values of groups. If they are more than can be drawn, those with the
@@ -270,11 +270,11 @@ func secondsOf(groups []group) []string {
 func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !g.known })
 	drawn := groups[:min(len(groups), maxBars)]
-	x.Left, x.AllBars = len(groups)-len(drawn), make([]chart.Bar, len(drawn))
+	x.Chart.Left, x.Chart.AllBars = len(groups)-len(drawn), make([]chart.Bar, len(drawn))
 	for i, g := range drawn {
-		x.AllBars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text}
+		x.Chart.AllBars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text}
 	}
-	x.Drawing = chart.Bars(c, x.AllBars)
+	x.Chart.Drawing = chart.Bars(c, x.Chart.AllBars)
 }
 
 func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {
@@ -285,8 +285,8 @@ func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {
 		}
 	}
 	var missing []chart.Area
-	x.Blank = true
-	x.Drawing, x.Legend, missing = chart.Map(c, layer, areas)
+	x.Map.Blank = true
+	x.Chart.Drawing, x.Chart.Legend, missing = chart.Map(c, layer, areas)
 	texts := make([]string, min(len(missing), maxBars))
 	for i := range texts {
 		texts[i] = missing[i].Name + " " + missing[i].Text
@@ -294,7 +294,7 @@ func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {
 	if more := len(missing) - len(texts); more > 0 {
 		texts = append(texts, c.Language.T("%s more", lang.Count(more)))
 	}
-	x.Missing = c.Language.List(texts)
+	x.Map.Missing = c.Language.List(texts)
 }
 
 // drawPoints draws marks at places. Counts of several places can be added up; means cannot.
@@ -304,7 +304,7 @@ func (x *figure) drawPoints(q *Question, c *chart.Chart, groups []group, m measu
 	for i := range groups {
 		g := &groups[i]
 		if !g.placed || !g.known {
-			x.Placeless++
+			x.Map.Placeless++
 			continue
 		}
 		places = append(places, chart.Place{Name: g.name, Lat: g.lat, Lon: g.lon, Value: g.number, Text: g.text})
@@ -322,7 +322,7 @@ func (x *figure) drawPoints(q *Question, c *chart.Chart, groups []group, m measu
 			return sum, text
 		}
 	}
-	x.Drawing, x.Legend = chart.Points(c, world, places, total)
+	x.Chart.Drawing, x.Chart.Legend = chart.Points(c, world, places, total)
 }
 
 // describe is a chart in words.

@@ -56,14 +56,14 @@ func TestDrawTime(t *testing.T) {
 			most = maxLabels
 		}
 		x.drawTime(new(Question), &chart.Chart{ID: "figure"}, s, groups, measure{"events", "sum", "Events"}, &b)
-		if !slices.Equal(x.Cut, c.cut) {
-			t.Errorf("%d lines, %d months: %q, want %q", c.lines, c.months, x.Cut, c.cut)
+		if !slices.Equal(x.Chart.Cut, c.cut) {
+			t.Errorf("%d lines, %d months: %q, want %q", c.lines, c.months, x.Chart.Cut, c.cut)
 		}
-		drawn, drawing := min(c.lines, maxPanels), string(x.Drawing.HTML())
-		if n := strings.Count(drawing, `class="line `); n != drawn || len(x.Rows) != min(c.months, most) {
-			t.Errorf("%d lines, %d months: %d are drawn, %d rows", c.lines, c.months, n, len(x.Rows))
+		drawn, drawing := min(c.lines, maxPanels), string(x.Chart.Drawing.HTML())
+		if n := strings.Count(drawing, `class="line `); n != drawn || len(x.Data.Rows) != min(c.months, most) {
+			t.Errorf("%d lines, %d months: %d are drawn, %d rows", c.lines, c.months, n, len(x.Data.Rows))
 		}
-		if last := x.Rows[len(x.Rows)-1][0].Text; last != all[len(all)-1] ||
+		if last := x.Data.Rows[len(x.Data.Rows)-1][0].Text; last != all[len(all)-1] ||
 			!strings.Contains(drawing, strings.Join(c.cut, " ")) {
 			t.Errorf("the last month is %s, or the description does not say what was left out", last)
 		}
@@ -75,14 +75,14 @@ func TestDrawTime(t *testing.T) {
 			want[i] = fmt.Sprintf("L%02d", i)
 		}
 		isCut := len(c.cut) > 0 && most == newestMonths && c.lines == 1
-		if x.OverTime != (c.lines <= chart.Together) || (x.Whole.Address != "") != isCut {
-			t.Errorf("%d lines, %d months: a script draws them: %v, all: %+v", c.lines, c.months, x.OverTime, x.Whole)
+		if x.Chart.OverTime != (c.lines <= chart.Together) || (x.Chart.Whole.Address != "") != isCut {
+			t.Errorf("%d lines, %d months: a script draws them: %v, all: %+v", c.lines, c.months, x.Chart.OverTime, x.Chart.Whole)
 		}
 		if c.lines > maxPanels {
 			slices.Reverse(want)
 		}
-		if !slices.Equal(x.Head[1:], want) || len(x.Lines) > chart.Together {
-			t.Errorf("%d lines: %q, want %q", c.lines, x.Head[1:], want)
+		if !slices.Equal(x.Data.Head[1:], want) || len(x.Chart.Lines) > chart.Together {
+			t.Errorf("%d lines: %q, want %q", c.lines, x.Data.Head[1:], want)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	l := v.q.Language
 	x := &figure{
 		ID: v.id, Title: l.T("%[1]s, by %[2]s", l.T(h.Title), nounOf(l, "location_code")),
-		Head: []string{nounLabel(l, "location_code")},
+		Data: data{Head: []string{nounLabel(l, "location_code")}},
 	}
 	declared := v.declared(&d)
 	v.choose(x, &d, declared)
@@ -39,14 +39,14 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 		if !ok || other.Place != h.Place {
 			continue
 		}
-		x.Head = append(x.Head, l.T(other.Title))
+		x.Data.Head = append(x.Data.Head, l.T(other.Title))
 		for _, r := range found {
 			f := fieldsOf(r, "location_code", "value")
 			g := newGroup(l, f[0], v.nameOf(f[0]), f[1])
 			if name == h.Name {
 				all = append(all, g)
 			}
-			for len(figures[f[0]]) < len(x.Head)-2 {
+			for len(figures[f[0]]) < len(x.Data.Head)-2 {
 				figures[f[0]] = append(figures[f[0]], group{})
 			}
 			figures[f[0]] = append(figures[f[0]], g)
@@ -61,27 +61,27 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	c.Description = describe(l, measure{label: l.T(h.Title)},
 		l.T("%[1]s countries, most for %[2]s", lang.Count(len(known)), known[0].name))
 	x.drawMap(c, x.world(v.q), known)
-	picture := x.Drawing
+	picture := x.Chart.Drawing
 	c.ID += "-bars"
 	x.drawBars(c, known[:min(len(known), maxFirstBars)])
-	x.Drawing, x.Bars, x.Left = picture, x.Drawing, max(0, len(known)-maxFirstBars)
+	x.Chart.Drawing, x.Chart.Bars, x.Chart.Left = picture, x.Chart.Drawing, max(0, len(known)-maxFirstBars)
 	link := v.s.linker(h.Place, h.Place+contract.SeveralSuffix, "offset", rowParam)
-	x.Head = append(x.Head, l.T("Period"))
+	x.Data.Head = append(x.Data.Head, l.T("Period"))
 	for i := range all {
 		row := []cell{{Text: all[i].name, Name: true}}
 		if !strings.Contains(all[i].value, ",") { // a list, as forms send it
 			row[0].Link = link(all[i].value)
 		}
 		of := figures[all[i].value]
-		for k := range len(x.Head) - 2 {
+		for k := range len(x.Data.Head) - 2 {
 			g := new(group)
 			if k < len(of) {
 				g = &of[k]
 			}
 			row = append(row, g.cell())
 		}
-		x.Rows = append(x.Rows, append(row, cell{}))
-		x.Codes = append(x.Codes, all[i].value)
+		x.Data.Rows = append(x.Data.Rows, append(row, cell{}))
+		x.Data.Codes = append(x.Data.Codes, all[i].value)
 	}
 	period := x.addPeriods(l, records)
 	_, e := contract.HeadlineOf(h.Name, v.q.Plan.Endpoint.Names())
@@ -102,13 +102,13 @@ func (x *figure) addPeriods(l *lang.Language, records []textual.Record) string {
 		byPlace[r.Value("location_code")] = r
 	}
 	start, end := "", ""
-	for i, code := range x.Codes {
+	for i, code := range x.Data.Codes {
 		f := fieldsOf(byPlace[code], "period_start", "period_end", "units", "units_known", "admin_level")
 		text := l.Period(f[0], f[1])
 		if units := coverageText(l, f[2:]); units != "" {
 			text = l.T("%[1]s, from %[2]s", text, units)
 		}
-		x.Rows[i][len(x.Head)-1] = cell{Text: text}
+		x.Data.Rows[i][len(x.Data.Head)-1] = cell{Text: text}
 		if start == "" || f[0] != "" && f[0] < start {
 			start = f[0]
 		}
@@ -149,15 +149,16 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		return nil, err
 	}
 	title := v.titleOf(d)
-	x := &figure{ID: v.id, Title: l.T("%[1]s, by %[2]s", title, b.label), Changing: sum.changing}
+	x := &figure{ID: v.id, Title: l.T("%[1]s, by %[2]s", title, b.label)}
+	x.Limit.Changing = sum.changing
 	v.choose(x, d, declared)
 	for _, place := range sum.left {
-		x.LeftOut = append(x.LeftOut, v.nameOf(place))
+		x.Limit.LeftOut = append(x.Limit.LeftOut, v.nameOf(place))
 	}
-	if x.Refused = sum.refused; len(x.Refused) > 0 {
+	if x.Refusal.Refused = sum.refused; len(x.Refusal.Refused) > 0 {
 		return x, nil
 	}
-	x.Coverage = unitsText(l, sum.units)
+	x.Limit.Coverage = unitsText(l, sum.units)
 	groups := v.combined(d, b, sum, lines)
 	if !slices.ContainsFunc(groups, func(g group) bool { return g.known }) || b.as == onCountries && len(groups) < 2 {
 		return nil, nil

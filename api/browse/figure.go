@@ -19,43 +19,72 @@ const countMeasure = "records"
 
 // figure is what a page draws of all records that pass.
 type figure struct {
-	ID            string   // unique on the page
-	Chosen        []link   // filters that were chosen for the reader, each with the page without it
-	LeftOut       []string // places of which sums would be wrong
-	Coverage      string   // that not all units have records
-	units         say.Coverage
-	National      []string // countries of which this is not the figure of the whole country, with that one
-	Coarsest      string   // the page with those
-	Title         string
-	Measures, Bys []option
-	Keep          []option // parameters that the form of the figure sends on
-	Drawing       *chart.Drawing
-	OverTime      bool           // a script may draw the lines too
-	Bars          *chart.Drawing // below a map of the same figures
-	Lines         []seriesKey
-	Legend        []chart.Shade
-	Blank         bool   // the map has areas without a figure
-	Boundaries    string // whose they are; empty without a map
-	Unmapped      string // whose boundaries have none of the units
-	Missing       string // areas that the map does not have
-	Placeless     int    // groups without a place on the map
-	Head          []string
-	Rows          [][]cell
-	Left          int        // groups that are not drawn
-	Cut           []string   // what a chart over time leaves out, in words
-	Whole         link       // the page that draws all of it
-	Unlisted      int        // groups that are not in the table
-	Several       int        // groups without a figure, since their records have several
-	Others        link       // the page with countries that are published at other levels
-	Changing      []string   // months whose figures their source can still change
-	Refused       []say.Text // why there is no figure
-	Heal          string     // the page that shows the right figure, where this one is refused
-	Source        string     // the same figures as a request
-	About         *about
-	Codes         []string    // of the names in the table, empty without codes
-	AllBars       []chart.Bar // that could be drawn
+	ID, Title string // ID is unique on the page
+	Chosen    []link // filters that were chosen for the reader, each with the page without it
+	Form      figureForm
+	Chart     drawnChart
+	Map       drawnMap
+	Data      data
+	Limit     limit
+	Refusal   refusal
+	About     *about
+	Source    string // the same figures as a request
 
-	span string // the time that a chart shows, where that is not all of it
+	units say.Coverage
+	span  string // the time that a chart shows, where that is not all of it
+}
+
+// figureForm is the form that draws something else.
+type figureForm struct {
+	Measures, Bys []option
+	Keep          []option // parameters that the form sends on
+}
+
+// drawnChart is the drawing of a figure.
+type drawnChart struct {
+	Drawing  *chart.Drawing
+	OverTime bool           // a script may draw the lines too
+	Bars     *chart.Drawing // below a map of the same figures
+	AllBars  []chart.Bar    // that could be drawn
+	Lines    []seriesKey
+	Legend   []chart.Shade
+	Left     int      // groups that are not drawn
+	Cut      []string // what a chart over time leaves out, in words
+	Whole    link     // the page that draws all of it
+}
+
+// drawnMap is what a map lacks.
+type drawnMap struct {
+	Blank      bool   // it has areas without a figure
+	Boundaries string // whose they are; empty without a map
+	Unmapped   string // whose boundaries have none of the units
+	Missing    string // areas that it does not have
+	Placeless  int    // groups without a place on it
+}
+
+// data is the figures as a table.
+type data struct {
+	Head     []string
+	Rows     [][]cell
+	Codes    []string // of the names, empty without codes
+	Unlisted int      // groups that are not in it
+}
+
+// limit is what a reader must know of a figure that is not all of what it seems to be.
+type limit struct {
+	LeftOut  []string // places of which sums would be wrong
+	Coverage string   // that not all units have records
+	National []string // countries of which this is not the figure of the whole country, with that one
+	Coarsest string   // the page with those
+	Several  int      // groups without a figure, since their records have several
+	Others   link     // the page with countries that are published at other levels
+	Changing []string // months whose figures their source can still change
+}
+
+// refusal is why there is no figure.
+type refusal struct {
+	Refused []say.Text
+	Heal    string // the page that shows the right figure
 }
 
 // seriesKey is a line of the legend of a chart over time.
@@ -126,12 +155,12 @@ func measuresOf(l *lang.Language, e *contract.Endpoint) []measure {
 // offer adds a form that draws another measure, or by something else, of the records of an address.
 func (x *figure) offer(q *Question, s state, measure, by string) {
 	for _, m := range measuresOf(q.Language, q.Plan.Endpoint) {
-		x.Measures = append(x.Measures, option{m.name, m.label, m.name == measure})
+		x.Form.Measures = append(x.Form.Measures, option{m.name, m.label, m.name == measure})
 	}
 	for _, b := range bysOf(q, s) {
-		x.Bys = append(x.Bys, option{b.value, b.choice(q.Language), b.value == by})
+		x.Form.Bys = append(x.Form.Bys, option{b.value, b.choice(q.Language), b.value == by})
 	}
-	x.Keep = keptIn(s.copy(measureParam, byParam, spanParam))
+	x.Form.Keep = keptIn(s.copy(measureParam, byParam, spanParam))
 }
 
 // unitOf is what a measure counts, for an axis.
@@ -175,8 +204,8 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	total := 0
 	if answer != nil {
 		x.units = answer.Notes.Coverage
-		records, total, x.Coverage = answer.Records, answer.Total, unitsText(l, x.units)
-		x.Changing = answer.Notes.Provisional
+		records, total, x.Limit.Coverage = answer.Records, answer.Total, unitsText(l, x.units)
+		x.Limit.Changing = answer.Notes.Provisional
 	}
 	if len(records) < total {
 		issues = append(issues, tooManyGroups(total))
@@ -186,23 +215,23 @@ func drawFigure(q *Question, s state) (*figure, error) {
 			return x, err
 		}
 		for _, issue := range issues {
-			x.Refused = append(x.Refused, issue.Message())
+			x.Refusal.Refused = append(x.Refusal.Refused, issue.Message())
 		}
-		x.Heal, err = heal(q, s)
+		x.Refusal.Heal, err = heal(q, s)
 		return x, err
 	}
 	groups := groupsOf(q, records, &by, m.field())
 	for i, r := range records {
 		if text, ok := r.Text(most); ok && groups[i].known && text != groups[i].sent {
 			groups[i].known = false
-			x.Several++
+			x.Limit.Several++
 		}
 	}
-	if x.Several > 0 && x.Several == len(groups) {
-		x.Refused = append(x.Refused, say.Join(
+	if x.Limit.Several > 0 && x.Limit.Several == len(groups) {
+		x.Refusal.Refused = append(x.Refusal.Refused, say.Join(
 			say.Of("%s: the records have several values, which are not added up or averaged.", m.label),
 			say.Of("Choose a level, and only the newest edition.")))
-		x.Heal, err = heal(q, s)
+		x.Refusal.Heal, err = heal(q, s)
 		return x, err
 	}
 	x.draw(q, s, groups, m, &by)
@@ -226,7 +255,7 @@ func drawUnits(q *Question, s state, by *by) (*figure, error) {
 	at := state{path: s.path, values: s.copy(levelParam), asked: s.asked.Copy().Keep(levelParam, level)}
 	at.values.Set(levelParam, level)
 	x, err := drawFigure(q, at)
-	if err != nil || len(x.Refused) > 0 || len(x.Rows) == 0 || x.units.All > 0 && x.units.Have == 0 {
+	if err != nil || len(x.Refusal.Refused) > 0 || len(x.Data.Rows) == 0 || x.units.All > 0 && x.units.Have == 0 {
 		return nil, err
 	}
 	text := chipText(q.Language, q.named, q.Plan.Param(levelParam), []string{level})
@@ -256,7 +285,7 @@ func (x *figure) addOthers(q *Question, s state, by *by, request []string, total
 	}
 	if all > total {
 		const text = "%s more countries have records at other levels only: show all"
-		x.Others = link{q.Language.T(text, lang.Count(all-total)), s.with(wide...)}
+		x.Limit.Others = link{q.Language.T(text, lang.Count(all-total)), s.with(wide...)}
 	}
 	return err
 }

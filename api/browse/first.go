@@ -30,7 +30,7 @@ type first struct {
 func (f *first) answers() bool {
 	some := slices.ContainsFunc(f.Tiles, func(t tile) bool { return t.Value != "" })
 	for _, x := range f.Drawings {
-		if some = some || len(x.Rows) > 0; len(x.Refused) > 0 {
+		if some = some || len(x.Data.Rows) > 0; len(x.Refusal.Refused) > 0 {
 			return false
 		}
 	}

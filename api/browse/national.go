@@ -47,16 +47,16 @@ func (x *figure) addNational(
 		switch own := of[c.Code]; {
 		case len(own) == 0 || !slices.ContainsFunc(slices.Concat(own, keys[c.Code]), differs) || len(keys[c.Code]) == 0:
 		case len(own) == 1:
-			x.National = append(x.National, c.Name+": "+q.Language.Number(plainDigits(whole[own[0]])))
+			x.Limit.National = append(x.Limit.National, c.Name+": "+q.Language.Number(plainDigits(whole[own[0]])))
 		default:
-			x.National = append(x.National, c.Name)
+			x.Limit.National = append(x.Limit.National, c.Name)
 		}
 	}
-	if len(x.National) > maxLeftOut {
-		x.National = append(x.National[:maxLeftOut], "…")
+	if len(x.Limit.National) > maxLeftOut {
+		x.Limit.National = append(x.Limit.National[:maxLeftOut], "…")
 	}
-	if len(x.National) > 0 {
-		x.Coarsest = s.with(levelParam, contract.Coarsest)
+	if len(x.Limit.National) > 0 {
+		x.Limit.Coarsest = s.with(levelParam, contract.Coarsest)
 	}
 	return nil
 }

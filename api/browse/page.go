@@ -17,44 +17,68 @@ import (
 // Page is what a page shows, for its template.
 type Page struct {
 	lang.Head
-	Name, Summary, Note    string // of the endpoint
-	AddingUp               string
-	Path                   string // of the page
-	Docs, API, Counterpart string // addresses: the reference, the same question, the same in the other names
-	Form                   []formGroup
-	Keep                   []option // parameters that the form of filters sends on
-	KeepAll                []option // those that the form of columns sends on
-	Countries              []Country
-	Country                *link // the page of the only country of the records, nil for several
-	Chips                  []link
-	Clear                  string // the page without filters; empty if it has none
-	Wrong                  []string
-	Ways                   []link // pages with records, of one without
-	Unknown                string
-	Hint                   say.Text
-	Warnings               []string
-	First                  *first // nil if the address says what is drawn
-	Facets                 []facet
-	Total, From, To        string
-	All                    lang.Count // of Total
-	Part                   bool       // not all records are shown
-	Columns                []column
-	Rows                   [][]cell
-	Same                   []same // what all rows have in common
-	Unsorted               string // why the records are not sorted as the address says
-	Pages                  pager
-	Sizes                  []link
-	Downloads              []Download
-	OData, Set             string // the service that spreadsheets ask, and the name of the list there
-	Snippets               []Snippet
-	Chosen                 *chosen
-	Figure                 *figure   // nil if there is none
-	TableFirst             bool      // the figure is below the records
-	More                   []*figure // further drawings of the first view
-	Freshness              Freshness
-	LatestParam            string
-	Dataset                any    // of all records, in JSON-LD
-	Share                  *Share // nil without a figure
+	Name, Summary, AddingUp string // of the endpoint
+	Path, Docs              string // addresses: of the page, and of its endpoint's reference
+	Country                 *link  // the page of the only country of the records, nil for several
+	Freshness               Freshness
+	Problem                 problem
+	Form                    pageForm
+	Warnings                []string
+	Drawn                   drawn
+	Records                 Table
+	Chosen                  *chosen
+	Use                     use
+	Dataset                 any    // of all records, in JSON-LD
+	Share                   *Share // nil without a figure
+}
+
+// problem is what is wrong with an address, or ignored, and where else to go.
+type problem struct {
+	Wrong   []string
+	Ways    []link // pages with records, of one without
+	Unknown string // names of parameters
+	Hint    say.Text
+}
+
+// pageForm is what chooses records: the forms of filters and of columns, the filters in use, and
+// counts.
+type pageForm struct {
+	Groups    []formGroup
+	Keep      []option // parameters that the form of filters sends on
+	KeepAll   []option // those that the form of columns sends on
+	Countries []Country
+	Chips     []link
+	Clear     string // the page without filters; empty if it has none
+	Facets    []facet
+}
+
+// drawn is what the page draws.
+type drawn struct {
+	First      *first    // nil if the address says what is drawn
+	Figure     *figure   // nil if there is none
+	TableFirst bool      // the figure is below the records
+	More       []*figure // further drawings of the first view
+}
+
+// Table is records, for a template.
+type Table struct {
+	Total, From, To string
+	All             lang.Count // of Total
+	Part            bool       // not all records are shown
+	Columns         []column
+	Rows            [][]cell
+	Same            []same // what all rows have in common
+	Unsorted        string // why the records are not sorted as the address says
+	Pages           pager
+	Sizes           []link
+}
+
+// use is all records for other programs.
+type use struct {
+	API, Counterpart string // addresses: the same question, the same in the other names
+	Downloads        []Download
+	OData, Set       string // the service that spreadsheets ask, and the name of the list there
+	Snippets         []Snippet
 }
 
 // Freshness is the age of the records. A text is empty if it is not known.
@@ -113,21 +137,21 @@ func New(q *Question) (p *Page, clean string, err error) {
 	s.asked = &r.Question
 	p = &Page{
 		Head: q.At(l.T(e.Summary), strings.TrimPrefix(s.address(s.values), q.Prefix)), Name: e.Name(),
-		Summary: l.T(e.Summary), Note: e.Note, AddingUp: l.T(e.Texts().AddingUp()),
+		Summary: l.T(e.Summary), AddingUp: l.T(e.Texts().AddingUp()),
 		Path: path, Docs: q.Root + "/docs/" + e.Name(), Freshness: q.Freshness, Dataset: q.Dataset,
 	}
-	if p.Countries, err = countries(q); err != nil {
+	if p.Form.Countries, err = countries(q); err != nil {
 		return nil, "", err
 	}
-	q.countries = p.Countries
+	q.countries = p.Form.Countries
 	if q.named, err = namesOf(q, s); err != nil {
 		return nil, "", err
 	}
-	if p.Chips = chips(q, s); len(p.Chips) > 0 {
-		p.Clear = s.address(s.copy(append(names(q.Plan), contract.EverybodyParam, "offset", rowParam)...))
+	if p.Form.Chips = chips(q, s); len(p.Form.Chips) > 0 {
+		p.Form.Clear = s.address(s.copy(append(names(q.Plan), contract.EverybodyParam, "offset", rowParam)...))
 	}
 	p.Country = countryPage(q, s)
-	p.Columns = columnsOf(l, e, s.values.Get("fields"))
+	p.Records.Columns = columnsOf(l, e, s.values.Get("fields"))
 	p.addLinks(q, s)
 	var answer *Answer
 	if !isWrong {
@@ -139,20 +163,20 @@ func New(q *Question) (p *Page, clean string, err error) {
 	without := []string{"offset", rowParam}
 	for _, w := range wrong {
 		text, _ := l.Say(w.Message())
-		p.Wrong = append(p.Wrong, l.T("%[1]s: %[2]s", label(l, w.Param), text))
+		p.Problem.Wrong = append(p.Problem.Wrong, l.T("%[1]s: %[2]s", label(l, w.Param), text))
 		without = append(without, w.Param)
 	}
 	if isWrong {
 		rest := link{l.T("The page without that"), s.address(s.copy(without...))}
-		p.Ways = withRecords(q, rest, link{l.T("All records"), path})
+		p.Problem.Ways = withRecords(q, rest, link{l.T("All records"), path})
 	} else {
 		unknown, hint := reply.UnknownOf(r)
-		p.Unknown, p.Hint = strings.Join(unknown, ", "), hint
+		p.Problem.Unknown, p.Problem.Hint = strings.Join(unknown, ", "), hint
 		if err := p.addRecords(q, s, answer); err != nil {
 			return nil, "", err
 		}
 	}
-	p.Form = form(q.Plan, s, wrongByParam(l, wrong))
+	p.Form.Groups = form(q.Plan, s, wrongByParam(l, wrong))
 	p.share(q, s)
 	return p, "", nil
 }
@@ -176,30 +200,30 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 		return err
 	}
 	records := answer.Records
-	p.All = lang.Count(answer.Total)
-	p.Total, p.Part = p.All.String(), len(records) > 0 && len(records) < answer.Total
-	p.From, p.To = Count(offset+1), Count(offset+len(records))
+	p.Records.All = lang.Count(answer.Total)
+	p.Records.Total, p.Records.Part = p.Records.All.String(), len(records) > 0 && len(records) < answer.Total
+	p.Records.From, p.Records.To = Count(offset+1), Count(offset+len(records))
 	switch {
 	case answer.Total == 0:
-		p.Ways = withRecords(q, append(slices.Clone(p.Chips), link{q.Language.T("all filters"), s.path})...)
+		p.Problem.Ways = withRecords(q, append(slices.Clone(p.Form.Chips), link{q.Language.T("all filters"), s.path})...)
 	case len(records) == 0:
-		p.Ways = []link{{q.Language.T("The first page of %s", p.Total), s.with()}}
+		p.Problem.Ways = []link{{q.Language.T("The first page of %s", p.Records.Total), s.with()}}
 	}
 	row := s.linker(rowParam)
 	before, after, _ := strings.Cut(q.Language.T("Record %s:", "\x00"), "\x00")
-	p.table(e, records, s.values.Has("fields"), func(i int) (address, name string) {
+	p.Records.fill(p.Language, e, records, s.values.Has("fields"), func(i int) (address, name string) {
 		n := offset + i
 		if at != nil {
 			n = at[i]
 		}
 		return row(strconv.Itoa(n)) + "#record", before + Count(n+1) + after + " "
 	})
-	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer)
-	p.OData, p.Set = contract.ODataRoot, q.Plan.Endpoint.SetName()
-	if p.Facets, err = askFacets(q, s); err != nil {
+	p.Records.Pages, p.Use.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer)
+	p.Use.OData, p.Use.Set = contract.ODataRoot, q.Plan.Endpoint.SetName()
+	if p.Form.Facets, err = askFacets(q, s); err != nil {
 		return err
 	}
-	p.Warnings = sumWarnings(q, s, p.Facets)
+	p.Warnings = sumWarnings(q, s, p.Form.Facets)
 	if err = p.addFigures(q, s); err != nil || s.values.Get(rowParam) == "" {
 		return err
 	}
@@ -209,31 +233,31 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 
 // addFigures adds what the address says is drawn, else the first view of the list.
 func (p *Page) addFigures(q *Question, s state) (err error) {
-	if p.Total == "0" {
+	if p.Records.Total == "0" {
 		return nil
 	}
 	if s.isFirst() {
-		if p.First, err = firstOf(q, s); err != nil {
+		if p.Drawn.First, err = firstOf(q, s); err != nil {
 			return err
 		}
 	}
-	if p.First == nil {
-		p.TableFirst = s.isFirst()
-		if p.Figure, err = drawFigure(q, s); p.Figure != nil {
-			p.isOffered(measureParam, s, p.Figure.Measures)
-			p.isOffered(byParam, s, p.Figure.Bys)
+	if p.Drawn.First == nil {
+		p.Drawn.TableFirst = s.isFirst()
+		if p.Drawn.Figure, err = drawFigure(q, s); p.Drawn.Figure != nil {
+			p.isOffered(measureParam, s, p.Drawn.Figure.Form.Measures)
+			p.isOffered(byParam, s, p.Drawn.Figure.Form.Bys)
 		}
 		return err
 	}
-	for _, x := range p.First.Drawings {
-		if len(x.Refused) > 0 {
-			if x.Heal, err = heal(q, s); err != nil {
+	for _, x := range p.Drawn.First.Drawings {
+		if len(x.Refusal.Refused) > 0 {
+			if x.Refusal.Heal, err = heal(q, s); err != nil {
 				return err
 			}
 		}
 	}
-	if all := p.First.Drawings; len(all) > 0 {
-		p.Figure, p.More = all[0], all[1:]
+	if all := p.Drawn.First.Drawings; len(all) > 0 {
+		p.Drawn.Figure, p.Drawn.More = all[0], all[1:]
 	}
 	return nil
 }
@@ -242,7 +266,7 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 func (p *Page) isOffered(name string, s state, offered []option) {
 	value := s.values.Get(name)
 	if value != "" && !slices.ContainsFunc(offered, func(o option) bool { return o.Value == value }) {
-		p.Unknown = strings.TrimPrefix(p.Unknown+", "+name+"="+value, ", ")
+		p.Problem.Unknown = strings.TrimPrefix(p.Problem.Unknown+", "+name+"="+value, ", ")
 	}
 }
 
@@ -271,8 +295,8 @@ func (p *Page) addLinks(q *Question, s state) {
 	filters := s.copy(append(own, "limit", "offset")...)
 	query := s.copy(own...)
 	e := q.Plan.Endpoint
-	p.API = address(q.Base+q.Root+e.Path, query)
-	p.Counterpart = address(q.Base+q.Counterpart, query)
+	p.Use.API = address(q.Base+q.Root+e.Path, query)
+	p.Use.Counterpart = address(q.Base+q.Counterpart, query)
 	for _, size := range pageSizes {
 		values := s.copy("limit", "offset", rowParam)
 		if size != pageSize {
@@ -282,18 +306,18 @@ func (p *Page) addLinks(q *Question, s state) {
 		if size != s.limit() {
 			l.Address = s.address(values)
 		}
-		p.Sizes = append(p.Sizes, l)
+		p.Records.Sizes = append(p.Records.Sizes, l)
 	}
 	for _, pair := range pairs(s.copy(rowParam, "offset")) {
 		hidden := option{Value: pair[1], Label: pair[0]}
 		if !slices.Contains(names(q.Plan), pair[0]) {
-			p.Keep = append(p.Keep, hidden)
+			p.Form.Keep = append(p.Form.Keep, hidden)
 		}
 		if pair[0] != "fields" {
-			p.KeepAll = append(p.KeepAll, hidden)
+			p.Form.KeepAll = append(p.Form.KeepAll, hidden)
 		}
 	}
-	p.Snippets = Snippets(q.Base+q.Root+e.Path, q.Base+contract.ODataRoot, e.SetName(), filters)
+	p.Use.Snippets = Snippets(q.Base+q.Root+e.Path, q.Base+contract.ODataRoot, e.SetName(), filters)
 }
 
 func address(path string, values url.Values) string {

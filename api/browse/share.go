@@ -58,11 +58,11 @@ func (p *Page) share(q *Question, s state) {
 			values[name] = all
 		}
 	}
-	x, e := p.Figure, q.Plan.Endpoint
+	x, e := p.Drawn.Figure, q.Plan.Endpoint
 	given := p.filtersText(nil)
 	r := &Share{MadeUp: q.MadeUp, Title: p.Summary, Filters: given, Address: q.Base + s.address(values)}
 	p.Share = r
-	if drawn := x != nil && len(x.Refused) == 0 && len(x.Rows) > 0; drawn {
+	if drawn := x != nil && len(x.Refusal.Refused) == 0 && len(x.Data.Rows) > 0; drawn {
 		if len(s.copy(contract.SnapshotParam)) > 0 {
 			r.Title = x.Title
 		}
@@ -116,7 +116,7 @@ func (p *Page) filtersText(x *figure) string {
 	var all []string
 	l := p.Language
 	before := l.T("%[1]s: %[2]s", nounLabel(l, contract.CountryParam), "")
-	for _, chip := range p.Chips {
+	for _, chip := range p.Form.Chips {
 		if name, isCountry := strings.CutPrefix(chip.Text, before); isCountry {
 			all = slices.Insert(all, 0, name)
 		} else {
@@ -202,26 +202,26 @@ func texText(text string) string {
 
 // NoFigure says why the page has no figure, empty if it has one.
 func (p *Page) NoFigure() []string {
-	x := p.Figure
+	x := p.Drawn.Figure
 	switch {
-	case len(p.Wrong) > 0:
-		return p.Wrong
-	case p.Unknown != "":
-		hint, _ := p.Language.Say(p.Hint)
-		return []string{strings.TrimSpace(p.Language.T("This list has no filter %s.", p.Unknown) + " " + hint)}
-	case p.Total == "0":
+	case len(p.Problem.Wrong) > 0:
+		return p.Problem.Wrong
+	case p.Problem.Unknown != "":
+		hint, _ := p.Language.Say(p.Problem.Hint)
+		return []string{strings.TrimSpace(p.Language.T("This list has no filter %s.", p.Problem.Unknown) + " " + hint)}
+	case p.Records.Total == "0":
 		return []string{p.Language.T("No record passes these filters.")}
-	case x != nil && len(x.Refused) > 0:
+	case x != nil && len(x.Refusal.Refused) > 0:
 		var all []string
-		for _, text := range x.Refused {
+		for _, text := range x.Refusal.Refused {
 			said, _ := p.Language.Say(text)
 			all = append(all, said)
 		}
 		return all
-	case x != nil && len(x.Rows) > 0:
+	case x != nil && len(x.Data.Rows) > 0:
 		return nil
-	case p.First != nil && len(p.First.Choosers) > 0:
-		last := p.First.Choosers[len(p.First.Choosers)-1]
+	case p.Drawn.First != nil && len(p.Drawn.First.Choosers) > 0:
+		last := p.Drawn.First.Choosers[len(p.Drawn.First.Choosers)-1]
 		return []string{p.Language.T("Choose one value of %s first.", last.Name)}
 	}
 	return []string{p.Language.T("There is nothing to draw of these records.")}
@@ -234,20 +234,20 @@ func (x *figure) Limits(l *lang.Language) (all []string) {
 			all = append(all, text+" "+strings.Join(names, between)+".")
 		}
 	}
-	listed(l.T("This is not the figure of the whole country:"), x.National, "; ")
-	all = append(all, x.Cut...)
-	if x.Coverage != "" {
-		all = append(all, x.Coverage)
+	listed(l.T("This is not the figure of the whole country:"), x.Limit.National, "; ")
+	all = append(all, x.Chart.Cut...)
+	if x.Limit.Coverage != "" {
+		all = append(all, x.Limit.Coverage)
 	}
-	listed(l.T("Left out, since their records count the same more than once:"), x.LeftOut, ", ")
-	if x.Several > 0 {
-		all = append(all, l.T("%s have records with several values: no figure.", Count(x.Several)))
+	listed(l.T("Left out, since their records count the same more than once:"), x.Limit.LeftOut, ", ")
+	if x.Limit.Several > 0 {
+		all = append(all, l.T("%s have records with several values: no figure.", Count(x.Limit.Several)))
 	}
-	if x.Boundaries != "" {
-		listed(l.T("Boundaries:"), []string{x.Boundaries}, "")
+	if x.Map.Boundaries != "" {
+		listed(l.T("Boundaries:"), []string{x.Map.Boundaries}, "")
 	}
-	if x.Missing != "" {
-		listed(l.T("Not on this map, or too small for it:"), []string{x.Missing}, "")
+	if x.Map.Missing != "" {
+		listed(l.T("Not on this map, or too small for it:"), []string{x.Map.Missing}, "")
 	}
 	return all
 }
@@ -256,14 +256,14 @@ func (x *figure) Limits(l *lang.Language) (all []string) {
 // have codes, these come first.
 func (x *figure) Table() (head []string, rows [][]any) {
 	plain := strings.NewReplacer("\u202f", "", "\u2212", "-")
-	head = x.Head
-	if len(x.Codes) > 0 {
+	head = x.Data.Head
+	if len(x.Data.Codes) > 0 {
 		head = append([]string{"Code"}, head...)
 	}
-	for i, cells := range x.Rows {
+	for i, cells := range x.Data.Rows {
 		var row []any
-		if len(x.Codes) > 0 {
-			row = append(row, x.Codes[i])
+		if len(x.Data.Codes) > 0 {
+			row = append(row, x.Data.Codes[i])
 		}
 		for k := range cells {
 			switch c := &cells[k]; {

@@ -21,13 +21,13 @@ func (p *Page) sort(q *Question, s state, answer *Answer) (at []int, err error) 
 	if answer.Total > maxSorted {
 		if name != "" {
 			const text = "More than %s records are not sorted. Choose fewer with the filters."
-			p.Unsorted = p.Language.T(text, Count(maxSorted))
+			p.Records.Unsorted = p.Language.T(text, Count(maxSorted))
 		}
 		return nil, nil
 	}
 	by := -1
-	for i := range p.Columns {
-		c := &p.Columns[i]
+	for i := range p.Records.Columns {
+		c := &p.Records.Columns[i]
 		// Numbers are mostly looked at from the greatest on.
 		to := map[bool]string{true: "-" + c.Name, false: c.Name}[c.Number]
 		if c.Name == name {
@@ -43,7 +43,7 @@ func (p *Page) sort(q *Question, s state, answer *Answer) (at []int, err error) 
 	if err != nil {
 		return nil, err
 	}
-	at = sorted(all.Records, name, isNumber(p.Columns[by].field), down)
+	at = sorted(all.Records, name, isNumber(p.Records.Columns[by].field), down)
 	from := min(s.offset(), len(at))
 	at = at[from:min(from+len(answer.Records), len(at))]
 	answer.Records, err = recordsAt(q, s, at)

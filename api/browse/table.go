@@ -128,32 +128,32 @@ type same struct {
 	cell
 }
 
-// table makes the rows of records, with one column for a period, and without those in which all
+// fill makes the rows of records, with one column for a period, and without those in which all
 // rows have the same value: these stand above the table. link returns the address of the record at
 // a position among the records. Columns that the address names are never left out.
-func (p *Page) table(
-	e *contract.Endpoint, records []textual.Record, chosen bool, link func(int) (address, name string),
+func (t *Table) fill(
+	l *lang.Language, e *contract.Endpoint, records []textual.Record, chosen bool, link func(int) (address, name string),
 ) {
-	start := slices.IndexFunc(p.Columns, func(c column) bool { return isNamed(&c, contract.PeriodStart) })
-	end := slices.IndexFunc(p.Columns, func(c column) bool { return isNamed(&c, contract.PeriodEnd) })
+	start := slices.IndexFunc(t.Columns, func(c column) bool { return isNamed(&c, contract.PeriodStart) })
+	end := slices.IndexFunc(t.Columns, func(c column) bool { return isNamed(&c, contract.PeriodEnd) })
 	if start >= 0 && end >= 0 {
-		p.Columns[start].Label, p.Columns[start].end = p.Language.T("Period"), p.Columns[end].field
-		p.Columns[end].Folded = true
+		t.Columns[start].Label, t.Columns[start].end = l.T("Period"), t.Columns[end].field
+		t.Columns[end].Folded = true
 	}
-	cells := make([][]cell, len(p.Columns)) // by column
+	cells := make([][]cell, len(t.Columns)) // by column
 	shown := 0
-	for i := range p.Columns {
-		c := &p.Columns[i]
+	for i := range t.Columns {
+		c := &t.Columns[i]
 		if !c.InTable() {
 			continue
 		}
 		for _, r := range records {
-			cells[i] = append(cells[i], c.cell(p.Language, r))
+			cells[i] = append(cells[i], c.cell(l, r))
 		}
 		shown++
 	}
-	for i := range p.Columns {
-		c := &p.Columns[i]
+	for i := range t.Columns {
+		c := &t.Columns[i]
 		if chosen || shown < 2 || len(records) < 2 || !c.InTable() || rank(e, c.field) == amount {
 			continue
 		}
@@ -164,21 +164,21 @@ func (p *Page) table(
 		c.Folded = true
 		shown--
 		if !first.Null && first.Text != "" {
-			p.Same = append(p.Same, same{c.Label, first})
+			t.Same = append(t.Same, same{c.Label, first})
 		}
 	}
-	p.Rows = make([][]cell, len(records))
+	t.Rows = make([][]cell, len(records))
 	for k := range records {
-		for i := range p.Columns {
-			if !p.Columns[i].InTable() {
+		for i := range t.Columns {
+			if !t.Columns[i].InTable() {
 				continue
 			}
 			x := cells[i][k]
-			if len(p.Rows[k]) == 0 {
+			if len(t.Rows[k]) == 0 {
 				x.Link, x.About = link(k)
 				x.About += x.Text
 			}
-			p.Rows[k] = append(p.Rows[k], x)
+			t.Rows[k] = append(t.Rows[k], x)
 		}
 	}
 }

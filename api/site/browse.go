@@ -81,7 +81,7 @@ func (p pages) addBrowse() {
 			Counterpart: m.Counterpart.Prefix + counterparts[i].Path,
 		}}
 		p.add(BrowsePath+e.Name(), BrowsePath, func(ctx *fasthttp.RequestCtx) error {
-			wrong := func(page *browse.Page) []string { return page.Wrong }
+			wrong := func(page *browse.Page) []string { return page.Problem.Wrong }
 			return of.answerView(ctx, BrowsePath, "browse.html", &head, wrong)
 		}, p.Site.Lists.Admission.Pages)
 		views[e.Name()] = of

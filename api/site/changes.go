@@ -39,9 +39,9 @@ type changesSince struct {
 	Late                       bool            // it is of after the day that was asked for
 	Files                      string          // the page of the files that were changed since then
 	Lists                      []listChanges
-	Records                    *browse.Page // of one list and kind
-	Title                      string       // of the records
-	Left                       string       // how many are not shown
+	Records                    *browse.Table // of one list and kind
+	Title                      string        // of the records
+	Left                       string        // how many are not shown
 }
 
 // listChanges are the numbers of records that differ.

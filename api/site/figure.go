@@ -130,7 +130,7 @@ func figureCSV(_ *state.Served, page *browse.Page) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true
-	head, rows := page.Figure.Table()
+	head, rows := page.Drawn.Figure.Table()
 	_ = w.Write(head) // a buffer takes all
 	for _, row := range rows {
 		line := make([]string, len(row))
@@ -152,7 +152,7 @@ func figureCSV(_ *state.Served, page *browse.Page) ([]byte, error) {
 // figureBook is a figure as a workbook, with a sheet about it.
 func (of *view) figureBook(v *state.Served, page *browse.Page) ([]byte, error) {
 	figures := &render.Table{Name: "Figures"}
-	figures.Head, figures.Rows = page.Figure.Table()
+	figures.Head, figures.Rows = page.Drawn.Figure.Table()
 	for _, row := range figures.Rows {
 		for i := range row {
 			if n, ok := row[i].(json.Number); ok {
@@ -160,10 +160,10 @@ func (of *view) figureBook(v *state.Served, page *browse.Page) ([]byte, error) {
 			}
 		}
 	}
-	about := &render.Table{Name: "About", Head: []string{"title", page.Figure.Title}, Rows: [][]any{
+	about := &render.Table{Name: "About", Head: []string{"title", page.Drawn.Figure.Title}, Rows: [][]any{
 		{"filters", page.Share.Filters},
 	}}
-	for _, fact := range page.Figure.About.Facts(nil) {
+	for _, fact := range page.Drawn.Figure.About.Facts(nil) {
 		about.Rows = append(about.Rows, []any{strings.ToLower(fact[0]), fact[1]})
 	}
 	for _, pair := range aboutBook(of.pages.at.Mount, v) {

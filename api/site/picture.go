@@ -21,18 +21,18 @@ func newCard(p place, share *browse.Share) *picture.Card {
 
 // card is the picture of a page's first drawing.
 func (of *view) card(page *browse.Page) *picture.Card {
-	x, c := page.Figure, newCard(of.pages.at, page.Share)
-	c.Title, c.Filters, c.Facts, c.Chart = x.Title, page.Share.Filters, page.Share.Facts, x.Drawing
-	if x.Bars == nil { // there is no map of the same
-		c.Bars, c.More = x.AllBars, x.Left
+	x, c := page.Drawn.Figure, newCard(of.pages.at, page.Share)
+	c.Title, c.Filters, c.Facts, c.Chart = x.Title, page.Share.Filters, page.Share.Facts, x.Chart.Drawing
+	if x.Chart.Bars == nil { // there is no map of the same
+		c.Bars, c.More = x.Chart.AllBars, x.Chart.Left
 	}
-	for _, shade := range x.Legend {
+	for _, shade := range x.Chart.Legend {
 		c.Legend = append(c.Legend, picture.Key{Class: shade.Class, Text: shade.Text})
 	}
-	if x.Blank {
+	if x.Map.Blank {
 		c.Legend = append(c.Legend, picture.Key{Class: "none", Text: of.pages.at.T("no figure")})
 	}
-	for _, line := range x.Lines {
+	for _, line := range x.Chart.Lines {
 		c.Legend = append(c.Legend, picture.Key{Class: line.Class, Text: line.Name, Line: true})
 	}
 	c.Notes = strings.Join(x.Limits(of.pages.at.Language), " ")
