@@ -74,23 +74,3 @@ func (x *figure) Body() template.HTML { return body(x.Data.Rows) }
 
 // Body is the rows of the records.
 func (t *Table) Body() template.HTML { return body(t.Rows) }
-
-// CountryCodes are suggestions for a field of the form, with the names.
-func (p *pageForm) CountryCodes() template.HTML {
-	return options(p.Countries, func(c Country) (value, text string) { return c.Code, c.Name })
-}
-
-// CountryNames are the same by name.
-func (p *pageForm) CountryNames() template.HTML {
-	return options(p.Countries, func(c Country) (value, text string) { return c.Name, "" })
-}
-
-func options(all []Country, of func(Country) (value, text string)) template.HTML {
-	var b strings.Builder
-	for _, c := range all {
-		value, text := of(c)
-		b.WriteString(`<option value="` + template.HTMLEscapeString(value) + `">`)
-		b.WriteString(template.HTMLEscapeString(text) + "</option>")
-	}
-	return template.HTML(b.String()) //nolint:gosec // escaped
-}

@@ -344,17 +344,6 @@ func sortByFigure(groups []group) {
 	})
 }
 
-// knownFirst orders what has a value before what has none.
-func knownFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
-}
-
 // isEnum reports whether the values of a field have an order of their own.
 func isEnum(e *contract.Endpoint, name string) bool {
 	return slices.ContainsFunc(e.Fields, func(f contract.Field) bool {

@@ -174,21 +174,6 @@ func toggle(p *contract.Plan, s state, field, value string) (chosen bool, to []s
 	return false, valuesPairs(field, value), add
 }
 
-// chosenOf are the values that the address has for a field, sorted.
-func chosenOf(s state, field string) []string {
-	all := slices.Concat(s.values[field], splitLists(s.values[field+contract.SeveralSuffix]))
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// valuesPairs are the parameters of the page of records with some values of a field.
-func valuesPairs(field string, values ...string) []string {
-	if len(values) == 1 {
-		return []string{field, values[0], field + contract.SeveralSuffix, ""}
-	}
-	return []string{field, "", field + contract.SeveralSuffix, joinList(values, ",")}
-}
-
 // distinct is how many values occur among the records that pass all filters, the field's own too.
 func (f *facet) distinct(s state) []string {
 	own := chosenOf(s, f.Field)
@@ -196,32 +181,6 @@ func (f *facet) distinct(s state) []string {
 	for _, v := range f.all {
 		if len(own) == 0 || slices.Contains(own, v.Value) {
 			all = append(all, v.Value)
-		}
-	}
-	return all
-}
-
-// A backslash before a comma makes it a part of a value, unless it belongs to the one before it.
-var (
-	listEscapes = strings.NewReplacer(`\\`, `\\`, `\,`, `\,`, ",", `\,`)
-	listCommas  = strings.NewReplacer(`\\`, `\\`, `\,`, "\x00")
-)
-
-// joinList is a list of values. A comma in a value gets a backslash.
-func joinList(values []string, between string) string {
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = listEscapes.Replace(v)
-	}
-	return strings.Join(quoted, between)
-}
-
-// splitLists are the values of lists. A value with a comma has a backslash before it.
-func splitLists(lists []string) []string {
-	var all []string
-	for _, list := range lists {
-		for v := range strings.SplitSeq(listCommas.Replace(list), ",") {
-			all = append(all, strings.ReplaceAll(v, "\x00", ","))
 		}
 	}
 	return all

@@ -10,7 +10,6 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/textual"
-	"hdqs/index"
 )
 
 // A page whose address does not say what to draw shows the first view of its list: headline figures
@@ -239,15 +238,6 @@ func (v *viewer) ask(h *contract.Headline, e *contract.Endpoint) (asked *contrac
 	return asked, pairs, true
 }
 
-// fieldsOf are fields of a record; one without a value is empty.
-func fieldsOf(r textual.Record, names ...string) []string {
-	all := make([]string, len(names))
-	for i, name := range names {
-		all[i] = r.Value(name)
-	}
-	return all
-}
-
 // tile is a figure of one country, or of all that are in view.
 func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	l := v.q.Language
@@ -322,26 +312,9 @@ const (
 	sumDigits  = 6
 )
 
-// plainDigits is a number without zeros at the end of its decimals.
-func plainDigits(text string) string {
-	if !strings.Contains(text, ".") {
-		return text
-	}
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-}
-
 // nameOf is the name of a country.
 func (v *viewer) nameOf(code string) string {
 	return cmp.Or(v.q.nameOf(code), v.q.Language.T("not given"))
-}
-
-// coverageText says that not all units of a country have records, empty if they do.
-func coverageText(l *lang.Language, units []string) string {
-	if units[0] == "" || units[0] == units[1] {
-		return ""
-	}
-	text := map[string]string{"1": "%[1]s of %[2]s provinces", "2": "%[1]s of %[2]s districts"}[units[2]]
-	return l.T(cmp.Or(text, "%[1]s of %[2]s units"), l.Number(units[0]), l.Number(units[1]))
 }
 
 // chooser is the form for the last of some fields, nil if no record passes.
@@ -397,59 +370,33 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Questi
 	x.offer(v.q, all, of, by)
 }
 
-// chipText is a filter in words.
-func chipText(l *lang.Language, named map[string]map[string]string, p *contract.Param, values []string) string {
-	field, isList := strings.CutSuffix(p.Name, contract.SeveralSuffix)
-	if isList {
-		values = splitLists(values)
-	}
-	text := strings.Join(values, ", ")
-	switch {
-	case field == latestParam && text == contract.LatestEdition:
-		return l.T("Only the newest edition")
-	case field == latestParam && isTrue(text):
-		return l.T("Only the newest records")
-	case field == latestParam:
-		return l.T("Records of all times")
-	case field == contract.EverybodyParam && isTrue(text):
-		return l.T("Records that count everybody")
-	case field == "start_date":
-		return l.T("Since %s", text)
-	case text == "%":
-		return l.T("%[1]s: %[2]s", label(l, field), l.T("any"))
-	}
-	words := make([]string, len(values))
-	for i, value := range values {
-		words[i] = filterWords(l, named[field], p, value)
-	}
-	if text = l.List(words); field == levelParam {
-		return text
-	}
-	return l.T("%[1]s: %[2]s", nounLabel(l, field), text)
-}
-
-// filterWords are the records that a value of a filter chooses, in words. A filter that looks for a
-// part of a text chooses all codes that have it: PRO is also a part of PRO-CPN.
-func filterWords(l *lang.Language, named map[string]string, p *contract.Param, value string) string {
-	text, names := p.Literal(value), []string(nil)
-	switch {
-	case p.Type == contract.Boolean:
-		return l.T(map[bool]string{true: "yes", false: "no"}[isTrue(text)])
-	case p.Op != index.Contains:
-		text, _ = worded(l, strings.TrimSuffix(p.Name, contract.SeveralSuffix), text)
-		return cmp.Or(named[p.Literal(value)], text)
-	}
-	for _, code := range slices.Sorted(maps.Keys(named)) {
-		if strings.Contains(strings.ToLower(code), strings.ToLower(text)) {
-			names = append(names, named[code])
+// heal is the page that shows the right figure of what a refused page is about: of the same
+// records, else of the same places and times, else of the same places, else of all. Each is read
+// before it is offered.
+func heal(q *Question, s state) (string, error) {
+	isPlace := func(name string) bool { return isCountry(strings.TrimSuffix(name, contract.SeveralSuffix)) }
+	for _, keep := range []func(name string) bool{
+		func(name string) bool {
+			return !slices.Contains([]string{
+				levelParam, levelParam + contract.SeveralSuffix, latestParam, contract.EverybodyParam,
+			}, name)
+		},
+		func(name string) bool {
+			return isPlace(name) || name == "start_date" || name == "end_date" || name == contract.SnapshotParam
+		},
+		isPlace,
+		func(string) bool { return false },
+	} {
+		at := s.only(keep)
+		page, err := firstOf(q, at)
+		if err != nil {
+			return "", err
+		}
+		if page == nil || page.answers() || len(page.Choosers) > 0 && len(page.Drawings) == 0 {
+			if address := at.with(); len(withRecords(q, link{Address: address})) > 0 {
+				return address, nil
+			}
 		}
 	}
-	return cmp.Or(l.List(names), "…"+text+"…")
-}
-
-const levelParam = "admin_level"
-
-// levelNames are the values of a filter by level in words.
-var levelNames = map[string]string{
-	contract.Coarsest: "Whole countries or their units", "0": "Whole countries", "1": "Provinces", "2": "Districts",
+	return "", nil
 }

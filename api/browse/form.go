@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"html/template"
 	"slices"
 	"strings"
 
@@ -18,11 +19,6 @@ type control struct {
 	Suggest, Suggested string   // kind of names that are suggested, and what of them: code or name
 	Placeholder        string
 	Wrong              string // what is wrong with the value
-}
-
-type option struct {
-	Value, Label string
-	Selected     bool
 }
 
 type formGroup struct {
@@ -153,11 +149,6 @@ func choices(l *lang.Language, p *contract.Param, chosen string) []option {
 	return options
 }
 
-// isTrue reports whether a flag that the interface accepts is set.
-func isTrue(text string) bool {
-	return slices.Contains([]string{"1", "true", "t", "y", "yes", "on"}, strings.ToLower(text))
-}
-
 // Ids of the lists of suggestions.
 const (
 	countryCodes = "country-codes"
@@ -173,4 +164,36 @@ func listOf(name string) string {
 		return countryNames
 	}
 	return ""
+}
+
+// pageForm is what chooses records: the forms of filters and of columns, the filters in use, and
+// counts.
+type pageForm struct {
+	Groups    []formGroup
+	Keep      []option // parameters that the form of filters sends on
+	KeepAll   []option // those that the form of columns sends on
+	Countries []Country
+	Chips     []link
+	Clear     string // the page without filters; empty if it has none
+	Facets    []facet
+}
+
+// CountryCodes are suggestions for a field of the form, with the names.
+func (p *pageForm) CountryCodes() template.HTML {
+	return options(p.Countries, func(c Country) (value, text string) { return c.Code, c.Name })
+}
+
+// CountryNames are the same by name.
+func (p *pageForm) CountryNames() template.HTML {
+	return options(p.Countries, func(c Country) (value, text string) { return c.Name, "" })
+}
+
+func options(all []Country, of func(Country) (value, text string)) template.HTML {
+	var b strings.Builder
+	for _, c := range all {
+		value, text := of(c)
+		b.WriteString(`<option value="` + template.HTMLEscapeString(value) + `">`)
+		b.WriteString(template.HTMLEscapeString(text) + "</option>")
+	}
+	return template.HTML(b.String()) //nolint:gosec // escaped
 }

@@ -1,13 +1,10 @@
 package browse
 
 import (
-	"errors"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"hdqs/api/boundary"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/reply"
@@ -40,37 +37,12 @@ type problem struct {
 	Hint    say.Text
 }
 
-// pageForm is what chooses records: the forms of filters and of columns, the filters in use, and
-// counts.
-type pageForm struct {
-	Groups    []formGroup
-	Keep      []option // parameters that the form of filters sends on
-	KeepAll   []option // those that the form of columns sends on
-	Countries []Country
-	Chips     []link
-	Clear     string // the page without filters; empty if it has none
-	Facets    []facet
-}
-
 // drawn is what the page draws.
 type drawn struct {
 	First      *first    // nil if the address says what is drawn
 	Figure     *figure   // nil if there is none
 	TableFirst bool      // the figure is below the records
 	More       []*figure // further drawings of the first view
-}
-
-// Table is records, for a template.
-type Table struct {
-	Total, From, To string
-	All             lang.Count // of Total
-	Part            bool       // not all records are shown
-	Columns         []column
-	Rows            [][]cell
-	Same            []same // what all rows have in common
-	Unsorted        string // why the records are not sorted as the address says
-	Pages           pager
-	Sizes           []link
 }
 
 // use is all records for other programs.
@@ -80,45 +52,6 @@ type use struct {
 	OData, Set       string // the service that spreadsheets ask, and the name of the list there
 	Snippets         []Snippet
 }
-
-// Freshness is the age of the records. A text is empty if it is not known.
-type Freshness struct {
-	Snapshot, Loaded, Period, Updated, StaleSince string
-}
-
-// pager leads to other pages. An address is empty where there is none.
-type pager struct{ First, Previous, Next, Last string }
-
-// Question is what a page is made from.
-type Question struct {
-	lang.Head
-	Base        string // address of the service, without the prefix
-	Plan        *contract.Plan
-	Counterpart string // path of the endpoint in the other names
-	Query       string // of the page's address
-	Freshness   Freshness
-	Source      Source
-	MaxExport   int // most records of a download
-
-	Dataset any // describes all records of the endpoint; a page has it as JSON-LD
-
-	// Boundaries are what maps have in place of the built-in countries, nil if nothing is.
-	Boundaries *boundary.Set
-
-	// License returns the licence of a dataset and the address of its text, empty if not known.
-	License func(dataset string) (title, address string)
-
-	AllFigures bool // tables of figures have all groups
-
-	// What one page has asked for.
-	countries []Country
-	resources map[string]resource
-	abouts    map[string]*about
-	named     map[string]map[string]string // names of codes, by field
-}
-
-// Country is a country for suggestions.
-type Country struct{ Code, Name string }
 
 // New makes a page. If clean is not empty, the page is at that address. A page with an error in its
 // parameters says what is wrong with them and has no records.
@@ -179,17 +112,6 @@ func New(q *Question) (p *Page, clean string, err error) {
 	p.Form.Groups = form(q.Plan, s, wrongByParam(l, wrong))
 	p.share(q, s)
 	return p, "", nil
-}
-
-// names lists the filters of an endpoint.
-func names(p *contract.Plan) []string {
-	var all []string
-	for i := range p.Params {
-		if len(p.Params[i].Columns) > 0 {
-			all = append(all, p.Params[i].Name)
-		}
-	}
-	return append(all, latestParam)
 }
 
 // addRecords adds what an answer has, and counts by value.
@@ -318,24 +240,6 @@ func (p *Page) addLinks(q *Question, s state) {
 		}
 	}
 	p.Use.Snippets = Snippets(q.Base+q.Root+e.Path, q.Base+contract.ODataRoot, e.SetName(), filters)
-}
-
-func address(path string, values url.Values) string {
-	if len(values) == 0 {
-		return path
-	}
-	return path + "?" + values.Encode()
-}
-
-// Problems are the errors in the parameters of a question.
-func Problems(err error) (all []contract.Issue, ok bool) {
-	if invalid, ok := errors.AsType[*contract.Invalid](err); ok {
-		return invalid.Issues, true
-	}
-	if day, ok := errors.AsType[*contract.BadDay](err); ok {
-		return []contract.Issue{{Param: day.Param, Text: day.Text()}}, true
-	}
-	return nil, false
 }
 
 func wrongByParam(l *lang.Language, issues []contract.Issue) map[string]string {

@@ -11,7 +11,8 @@ import (
 // rightSum is an aggregate without the countries that make its sums wrong, so that one odd record
 // does not blank a figure.
 type rightSum struct {
-	v                *viewer
+	q                *Question
+	isAll            bool               // the address has no filters
 	asked            *contract.Question // which records
 	fields, measures []string
 
@@ -38,12 +39,12 @@ func (s *rightSum) read() error {
 	if s.refused = refused; !strings.HasPrefix(s.measures[0], "sum:") {
 		return nil
 	}
-	all := s.v.q.Plan.Endpoint.Fields
+	all := s.q.Plan.Endpoint.Fields
 	s.place = all[slices.IndexFunc(all, func(f contract.Field) bool { return isCountry(f.Name) })].Name
 	if i := slices.IndexFunc(s.fields, isCountry); i >= 0 {
 		s.place = s.fields[i]
 	}
-	groups, _, err := s.v.q.groups(s.asked, []string{s.place}, "count")
+	groups, _, err := s.q.groups(s.asked, []string{s.place}, "count")
 	if err != nil || len(groups) < 2 {
 		return err
 	}
@@ -54,11 +55,11 @@ func (s *rightSum) read() error {
 		}
 	}
 	find := func() ([]string, error) { return s.halve(codes, len(codes) == len(groups)) }
-	if len(s.v.s.asked.Pairs()) > 0 {
+	if !s.isAll {
 		s.left, err = find()
 	} else { // it takes longer than all else on the page of a list
 		query := s.asked.As(contract.Aggregate).GroupBy(s.fields...).Measure(s.measures...).Text()
-		s.left, err = s.v.q.Source.Keep(s.v.q.Plan.Endpoint.Path+"?"+query, find)
+		s.left, err = s.q.Source.Keep(s.q.Plan.Endpoint.Path+"?"+query, find)
 	}
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func (s *rightSum) halve(codes []string, isRefused bool) (left []string, err err
 func (s *rightSum) ask(asked *contract.Question, limit int) (refused []say.Text, err error) {
 	groups := asked.As(contract.Aggregate).GroupBy(s.fields...).Measure(s.measures...).Page(0, limit)
 	groups.Trial = limit == 0
-	answer, err := s.v.q.Source.Ask(groups)
+	answer, err := s.q.Source.Ask(groups)
 	issues, wrong := Problems(err)
 	if err != nil && !wrong {
 		return nil, err

@@ -72,7 +72,7 @@ func TestRightSum(t *testing.T) {
 				given.Keep("start_date", "2024")
 			}
 			s := &rightSum{
-				v: &viewer{q: q, s: state{asked: given}}, asked: given, fields: []string{"location_code"},
+				q: q, isAll: again < 2, asked: given, fields: []string{"location_code"},
 				measures: []string{"sum:fatalities"},
 			}
 			before := o.asked

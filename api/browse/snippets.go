@@ -125,13 +125,3 @@ func (l list) RelativePath() string {
 	_, path, _ := strings.Cut(rest, "/")
 	return path
 }
-
-// pairs are parameters in order, each name with each of its values.
-func pairs(values url.Values) (all [][2]string) {
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		for _, value := range values[name] {
-			all = append(all, [2]string{name, value})
-		}
-	}
-	return all
-}

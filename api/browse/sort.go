@@ -94,3 +94,14 @@ func recordsAt(q *Question, s state, at []int) (records []textual.Record, err er
 	}
 	return records, nil
 }
+
+// knownFirst orders what has a value before what has none.
+func knownFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}

@@ -244,3 +244,87 @@ func isFilter(p *contract.Plan, name string) bool {
 	param := p.Param(name)
 	return param != nil && len(param.Columns) > 0
 }
+
+// names lists the filters of an endpoint.
+func names(p *contract.Plan) []string {
+	var all []string
+	for i := range p.Params {
+		if len(p.Params[i].Columns) > 0 {
+			all = append(all, p.Params[i].Name)
+		}
+	}
+	return append(all, latestParam)
+}
+
+func address(path string, values url.Values) string {
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+type link struct{ Text, Address string }
+
+type option struct {
+	Value, Label string
+	Selected     bool
+}
+
+// keptIn are parameters that a form sends on.
+func keptIn(values url.Values) (kept []option) {
+	for _, pair := range pairs(values) {
+		kept = append(kept, option{Label: pair[0], Value: pair[1]})
+	}
+	return kept
+}
+
+// pairs are parameters in order, each name with each of its values.
+func pairs(values url.Values) (all [][2]string) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		for _, value := range values[name] {
+			all = append(all, [2]string{name, value})
+		}
+	}
+	return all
+}
+
+// chosenOf are the values that the address has for a field, sorted.
+func chosenOf(s state, field string) []string {
+	all := slices.Concat(s.values[field], splitLists(s.values[field+contract.SeveralSuffix]))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// valuesPairs are the parameters of the page of records with some values of a field.
+func valuesPairs(field string, values ...string) []string {
+	if len(values) == 1 {
+		return []string{field, values[0], field + contract.SeveralSuffix, ""}
+	}
+	return []string{field, "", field + contract.SeveralSuffix, joinList(values, ",")}
+}
+
+// A backslash before a comma makes it a part of a value, unless it belongs to the one before it.
+var (
+	listEscapes = strings.NewReplacer(`\\`, `\\`, `\,`, `\,`, ",", `\,`)
+	listCommas  = strings.NewReplacer(`\\`, `\\`, `\,`, "\x00")
+)
+
+// joinList is a list of values. A comma in a value gets a backslash.
+func joinList(values []string, between string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = listEscapes.Replace(v)
+	}
+	return strings.Join(quoted, between)
+}
+
+// splitLists are the values of lists. A value with a comma has a backslash before it.
+func splitLists(lists []string) []string {
+	var all []string
+	for _, list := range lists {
+		for v := range strings.SplitSeq(listCommas.Replace(list), ",") {
+			all = append(all, strings.ReplaceAll(v, "\x00", ","))
+		}
+	}
+	return all
+}

@@ -10,34 +10,6 @@ import (
 	"hdqs/api/textual"
 )
 
-type column struct {
-	Name, Label, About string
-	Number             bool // right-aligned
-	Shown              bool
-	Folded             bool   // stands above the table, since all rows have the same value
-	Sort               string // to the page sorted by the column
-	Order              string // ascending or descending, of the column by which the page is sorted
-
-	Own   string // the label of the column's field alone
-	field *contract.Field
-	end   *contract.Field // of a period, whose start field is
-}
-
-// InTable reports whether the column is one of the table.
-func (c *column) InTable() bool { return c.Shown && !c.Folded }
-
-type cell struct {
-	Text   string
-	Code   string // what the text says in words
-	Exact  string // the number that the text rounds
-	Label  string // of the column
-	Number bool
-	Null   bool
-	Name   bool   // a name, which may be written from right to left
-	Link   string // to the record
-	About  string // what the link leads to, with the text in it
-}
-
 // quiet are fields that the table leaves out unless it is asked for, besides codes that have a name
 // beside them. The whole record has them.
 var quiet = []string{"min_age", "max_age", "lat", "lon"}
@@ -120,12 +92,6 @@ func isNumber(f *contract.Field) bool {
 // isCode reports whether a number is only the name of something, so that it is not grouped.
 func isCode(name string) bool {
 	return name == "id" || name == "lat" || name == "lon" || name == "admin_level" || strings.HasSuffix(name, "_ref")
-}
-
-// same is a value that all rows have.
-type same struct {
-	Label string
-	cell
 }
 
 // fill makes the rows of records, with one column for a period, and without those in which all

@@ -8,8 +8,6 @@ import (
 	"hdqs/api/lang"
 )
 
-type link struct{ Text, Address string }
-
 // sumWarnings are the reasons why the figures of the records must not be added up.
 func sumWarnings(q *Question, s state, facets []facet) (all []string) {
 	// The declarations are in the contract's names.

@@ -37,37 +37,6 @@ func total(q *Question, address string) (int, error) {
 	return answer.Total, nil
 }
 
-// heal is the page that shows the right figure of what a refused page is about: of the same
-// records, else of the same places and times, else of the same places, else of all. Each is read
-// before it is offered.
-func heal(q *Question, s state) (string, error) {
-	isPlace := func(name string) bool { return isCountry(strings.TrimSuffix(name, contract.SeveralSuffix)) }
-	for _, keep := range []func(name string) bool{
-		func(name string) bool {
-			return !slices.Contains([]string{
-				levelParam, levelParam + contract.SeveralSuffix, latestParam, contract.EverybodyParam,
-			}, name)
-		},
-		func(name string) bool {
-			return isPlace(name) || name == "start_date" || name == "end_date" || name == contract.SnapshotParam
-		},
-		isPlace,
-		func(string) bool { return false },
-	} {
-		at := s.only(keep)
-		page, err := firstOf(q, at)
-		if err != nil {
-			return "", err
-		}
-		if page == nil || page.answers() || len(page.Choosers) > 0 && len(page.Drawings) == 0 {
-			if address := at.with(); len(withRecords(q, link{Address: address})) > 0 {
-				return address, nil
-			}
-		}
-	}
-	return "", nil
-}
-
 // widened is the address of a page with one filter less. The newest edition of a list can then be
 // of a time from which the other filters keep no record: the address is then of all times.
 func widened(q *Question, s state, pairs ...string) string {

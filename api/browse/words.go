@@ -1,12 +1,16 @@
 package browse
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/index"
 )
 
 // What fields, parameters and values are called on pages.
@@ -118,4 +122,83 @@ func span(l *lang.Language, start, end string) string {
 func isLastDay(day string) bool {
 	at, err := time.Parse(time.DateOnly, day)
 	return err == nil && at.AddDate(0, 0, 1).Day() == 1
+}
+
+const levelParam = "admin_level"
+
+// levelNames are the values of a filter by level in words.
+var levelNames = map[string]string{
+	contract.Coarsest: "Whole countries or their units", "0": "Whole countries", "1": "Provinces", "2": "Districts",
+}
+
+// chipText is a filter in words.
+func chipText(l *lang.Language, named map[string]map[string]string, p *contract.Param, values []string) string {
+	field, isList := strings.CutSuffix(p.Name, contract.SeveralSuffix)
+	if isList {
+		values = splitLists(values)
+	}
+	text := strings.Join(values, ", ")
+	switch {
+	case field == latestParam && text == contract.LatestEdition:
+		return l.T("Only the newest edition")
+	case field == latestParam && isTrue(text):
+		return l.T("Only the newest records")
+	case field == latestParam:
+		return l.T("Records of all times")
+	case field == contract.EverybodyParam && isTrue(text):
+		return l.T("Records that count everybody")
+	case field == "start_date":
+		return l.T("Since %s", text)
+	case text == "%":
+		return l.T("%[1]s: %[2]s", label(l, field), l.T("any"))
+	}
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = filterWords(l, named[field], p, value)
+	}
+	if text = l.List(words); field == levelParam {
+		return text
+	}
+	return l.T("%[1]s: %[2]s", nounLabel(l, field), text)
+}
+
+// filterWords are the records that a value of a filter chooses, in words. A filter that looks for a
+// part of a text chooses all codes that have it: PRO is also a part of PRO-CPN.
+func filterWords(l *lang.Language, named map[string]string, p *contract.Param, value string) string {
+	text, names := p.Literal(value), []string(nil)
+	switch {
+	case p.Type == contract.Boolean:
+		return l.T(map[bool]string{true: "yes", false: "no"}[isTrue(text)])
+	case p.Op != index.Contains:
+		text, _ = worded(l, strings.TrimSuffix(p.Name, contract.SeveralSuffix), text)
+		return cmp.Or(named[p.Literal(value)], text)
+	}
+	for _, code := range slices.Sorted(maps.Keys(named)) {
+		if strings.Contains(strings.ToLower(code), strings.ToLower(text)) {
+			names = append(names, named[code])
+		}
+	}
+	return cmp.Or(l.List(names), "…"+text+"…")
+}
+
+// plainDigits is a number without zeros at the end of its decimals.
+func plainDigits(text string) string {
+	if !strings.Contains(text, ".") {
+		return text
+	}
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+// coverageText says that not all units of a country have records, empty if they do.
+func coverageText(l *lang.Language, units []string) string {
+	if units[0] == "" || units[0] == units[1] {
+		return ""
+	}
+	text := map[string]string{"1": "%[1]s of %[2]s provinces", "2": "%[1]s of %[2]s districts"}[units[2]]
+	return l.T(cmp.Or(text, "%[1]s of %[2]s units"), l.Number(units[0]), l.Number(units[1]))
+}
+
+// isTrue reports whether a flag that the interface accepts is set.
+func isTrue(text string) bool {
+	return slices.Contains([]string{"1", "true", "t", "y", "yes", "on"}, strings.ToLower(text))
 }
