@@ -29,7 +29,7 @@ type resource struct{ dataset, provider string }
 // page asks once for all of its figures of the same records.
 func (q *Question) about(rows *contract.Question) (*about, error) {
 	key := rows.As(contract.Rows).Text()
-	if known := q.abouts[key]; known != nil {
+	if known := q.known.abouts[key]; known != nil {
 		a := *known
 		return &a, nil
 	}
@@ -67,17 +67,17 @@ func (q *Question) about(rows *contract.Question) (*about, error) {
 	if err := a.addPlaces(q, rows); err != nil {
 		return nil, err
 	}
-	if q.abouts == nil {
-		q.abouts = map[string]*about{}
+	if q.known.abouts == nil {
+		q.known.abouts = map[string]*about{}
 	}
 	kept := *a
-	q.abouts[key] = &kept
+	q.known.abouts[key] = &kept
 	return a, nil
 }
 
 // addSources adds the providers and licences of files.
 func (a *about) addSources(q *Question, files []string) error {
-	if q.resources == nil {
+	if q.known.resources == nil {
 		fields := []string{"resource_catalog_id", "dataset_catalog_id", "dataset_catalog_provider_name"}
 		for i := range fields {
 			fields[i] = q.Plan.Endpoint.Names().Name(fields[i])
@@ -86,15 +86,15 @@ func (a *about) addSources(q *Question, files []string) error {
 		if err != nil {
 			return err
 		}
-		q.resources = map[string]resource{}
+		q.known.resources = map[string]resource{}
 		for _, r := range found {
 			f := fieldsOf(r, fields...)
-			q.resources[f[0]] = resource{f[1], f[2]}
+			q.known.resources[f[0]] = resource{f[1], f[2]}
 		}
 	}
 	providers, licenses := map[string]bool{}, map[string]string{}
 	for _, file := range files {
-		of := q.resources[file]
+		of := q.known.resources[file]
 		if of.provider != "" {
 			providers[of.provider] = true
 		}

@@ -33,10 +33,9 @@ func downloads(q *Question, s state, answer *Answer) []Download {
 		size[contract.FormatExcelCSV] = size[contract.FormatCSV]
 	}
 	path := q.Root + "/browse/" + q.Plan.Endpoint.Name() + DownloadPath // files have no language
+	at := state{path: path, values: s.copy(append(own, "limit")...)}
 	for _, f := range q.Plan.Endpoint.ExportFormats() {
-		values := s.copy(append(own, "limit", "offset")...)
-		values.Set(formatParam, f.Name)
-		d := Download{Text: q.Language.T(f.Title), Address: address(path, values), Size: size[f.Name]}
+		d := Download{Text: q.Language.T(f.Title), Address: at.with(formatParam, f.Name), Size: size[f.Name]}
 		most := q.MaxExport
 		if f.Name == contract.FormatXLSX {
 			most = min(most, contract.MaxSheetRows)

@@ -177,14 +177,15 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 	if all := len(labels); all > most {
 		x.Chart.Cut = append(x.Chart.Cut, l.T(newestDrawn[b.value], lang.Count(most), lang.Count(all)))
 		if most < maxLabels {
-			x.Chart.Whole = link{l.T("The whole period, from %s on", labels[max(0, all-maxLabels)]), s.with(spanParam, "all")}
+			from := l.T("The whole period, from %s on", labels[max(0, all-maxLabels)])
+			x.Chart.Whole = link{from, s.with(spanParam, "all")}
 		}
 		labels = labels[all-most:]
 		x.span = l.T("%s to %s", labels[0], labels[most-1])
 	}
 	if all := len(names); all > maxPanels {
-		x.Chart.Cut = append(x.Chart.Cut, l.T("The %[1]s with the greatest figures of %[2]s are drawn. The table has all.",
-			lang.Count(maxPanels), lang.Count(all)))
+		const text = "The %[1]s with the greatest figures of %[2]s are drawn. The table has all."
+		x.Chart.Cut = append(x.Chart.Cut, l.T(text, lang.Count(maxPanels), lang.Count(all)))
 	}
 	at := make(map[[2]string]*group, len(groups))
 	for i := range groups {

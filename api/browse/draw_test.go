@@ -76,7 +76,8 @@ func TestDrawTime(t *testing.T) {
 		}
 		isCut := len(c.cut) > 0 && most == newestMonths && c.lines == 1
 		if x.Chart.OverTime != (c.lines <= chart.Together) || (x.Chart.Whole.Address != "") != isCut {
-			t.Errorf("%d lines, %d months: a script draws them: %v, all: %+v", c.lines, c.months, x.Chart.OverTime, x.Chart.Whole)
+			t.Errorf("%d lines, %d months: a script draws them: %v, all: %+v",
+				c.lines, c.months, x.Chart.OverTime, x.Chart.Whole)
 		}
 		if c.lines > maxPanels {
 			slices.Reverse(want)

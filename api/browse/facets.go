@@ -77,7 +77,7 @@ func askFacets(q *Question, s state) ([]facet, error) {
 		n, _ := strconv.Atoi(r.Value("count"))
 		v := facetValue{Value: text, Count: Count(n)}
 		v.Label, v.Code = worded(q.Language, field, text)
-		if name := q.named[field][text]; name != "" {
+		if name := q.known.named[field][text]; name != "" {
 			v.Label = name
 		}
 		switch {
@@ -90,7 +90,7 @@ func askFacets(q *Question, s state) ([]facet, error) {
 			chosen, to, add := toggle(q.Plan, s, field, q.Plan.Param(field).Exactly(text))
 			if v.Chosen, v.Add = chosen, add; chosen {
 				several := len(chosenOf(s, field)) > 1
-				if v.Link = widened(q, s, to...); several && len(withRecords(q, link{Address: v.Link})) == 0 {
+				if v.Link = widened(q, s, to...); several && !hasRecords(q, v.Link) {
 					v.Link = widened(q, s, valuesPairs(field)...) // the others have none
 				}
 			} else if to != nil {
@@ -142,7 +142,7 @@ func (f *facet) recount(q *Question, s state) error {
 			return err
 		}
 		if p != nil && v.Count != Count(n) {
-			v.Label, v.Code = filterWords(q.Language, q.named[f.Field], p, p.Exactly(v.Value)), ""
+			v.Label, v.Code = filterWords(q.Language, q.known.named[f.Field], p, p.Exactly(v.Value)), ""
 		}
 		v.Count = Count(n)
 	}

@@ -56,9 +56,7 @@ func drawFigure(q *Question, s state) (*figure, error) {
 		if x, err := drawUnits(q, s, &by); x != nil || err != nil {
 			return x, err
 		}
-		for _, issue := range issues {
-			x.Refusal.Refused = append(x.Refusal.Refused, issue.Message())
-		}
+		x.Refusal.Refused = messages(issues)
 		x.Refusal.Heal, err = heal(q, s)
 		return x, err
 	}
@@ -100,7 +98,7 @@ func drawUnits(q *Question, s state, by *by) (*figure, error) {
 	if err != nil || len(x.Refusal.Refused) > 0 || len(x.Data.Rows) == 0 || x.units.All > 0 && x.units.Have == 0 {
 		return nil, err
 	}
-	text := chipText(q.Language, q.named, q.Plan.Param(levelParam), []string{level})
+	text := chipText(q.Language, q.known.named, q.Plan.Param(levelParam), []string{level})
 	x.Chosen = []link{{text, at.with(levelParam, "")}}
 	return x, nil
 }

@@ -364,7 +364,7 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Questi
 	pairs := filters.Pairs()
 	all := v.s.set(append(pairs, measureParam, of, byParam, by)...)
 	for i := 0; i < len(pairs); i += 2 {
-		text := chipText(v.q.Language, v.q.named, v.q.Plan.Param(pairs[i]), pairs[i+1:i+2])
+		text := chipText(v.q.Language, v.q.known.named, v.q.Plan.Param(pairs[i]), pairs[i+1:i+2])
 		x.Chosen = append(x.Chosen, link{text, widened(v.q, all, pairs[i], "")})
 	}
 	x.offer(v.q, all, of, by)
@@ -393,7 +393,7 @@ func heal(q *Question, s state) (string, error) {
 			return "", err
 		}
 		if page == nil || page.answers() || len(page.Choosers) > 0 && len(page.Drawings) == 0 {
-			if address := at.with(); len(withRecords(q, link{Address: address})) > 0 {
+			if address := at.with(); hasRecords(q, address) {
 				return address, nil
 			}
 		}

@@ -54,7 +54,7 @@ func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 		}
 		return names
 	}
-	places := byCode(q.countries)
+	places := byCode(q.known.countries)
 	levels := map[string]string{}
 	for level, name := range levelNames {
 		levels[level] = q.Language.T(name)
@@ -85,16 +85,16 @@ func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 
 // nameOf is the name of a country, or the code of one without.
 func (q *Question) nameOf(code string) string {
-	return cmp.Or(q.named[contract.CountryParam][code], code)
+	return cmp.Or(q.known.named[contract.CountryParam][code], code)
 }
 
 // country returns the country with a code in any case, nil without one.
 func (q *Question) country(code string) *Country {
-	at := slices.IndexFunc(q.countries, func(c Country) bool { return strings.EqualFold(c.Code, code) })
+	at := slices.IndexFunc(q.known.countries, func(c Country) bool { return strings.EqualFold(c.Code, code) })
 	if at < 0 {
 		return nil
 	}
-	return &q.countries[at]
+	return &q.known.countries[at]
 }
 
 // countryPage leads to the page of the only country of the records.

@@ -42,7 +42,7 @@ func (x *figure) addNational(
 	if err != nil {
 		return err
 	}
-	for _, c := range q.countries {
+	for _, c := range q.known.countries {
 		differs := func(key string) bool { return whole[key] != shown[key] }
 		switch own := of[c.Code]; {
 		case len(own) == 0 || !slices.ContainsFunc(slices.Concat(own, keys[c.Code]), differs) || len(keys[c.Code]) == 0:

@@ -76,8 +76,8 @@ func New(q *Question) (p *Page, clean string, err error) {
 	if p.Form.Countries, err = countries(q); err != nil {
 		return nil, "", err
 	}
-	q.countries = p.Form.Countries
-	if q.named, err = namesOf(q, s); err != nil {
+	q.known.countries = p.Form.Countries
+	if q.known.named, err = namesOf(q, s); err != nil {
 		return nil, "", err
 	}
 	if p.Form.Chips = chips(q, s); len(p.Form.Chips) > 0 {
@@ -127,7 +127,8 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 	p.Records.From, p.Records.To = Count(offset+1), Count(offset+len(records))
 	switch {
 	case answer.Total == 0:
-		p.Problem.Ways = withRecords(q, append(slices.Clone(p.Form.Chips), link{q.Language.T("all filters"), s.path})...)
+		all := link{q.Language.T("all filters"), s.path}
+		p.Problem.Ways = withRecords(q, append(slices.Clone(p.Form.Chips), all)...)
 	case len(records) == 0:
 		p.Problem.Ways = []link{{q.Language.T("The first page of %s", p.Records.Total), s.with()}}
 	}
@@ -195,14 +196,7 @@ func (p *Page) isOffered(name string, s state, offered []option) {
 // pagesOf are the neighbours of a page.
 func pagesOf(s state, total int) (p pager) {
 	limit, offset := max(1, s.limit()), s.offset()
-	to := func(offset int) string {
-		if offset == 0 {
-			return s.with()
-		}
-		values := s.copy(rowParam)
-		values.Set("offset", strconv.Itoa(offset))
-		return s.address(values)
-	}
+	to := func(offset int) string { return s.with("offset", textUnless(0, offset)) }
 	if offset > 0 {
 		p.First, p.Previous = to(0), to(min(max(0, offset-limit), max(0, total-1)/limit*limit))
 	}
@@ -220,13 +214,9 @@ func (p *Page) addLinks(q *Question, s state) {
 	p.Use.API = address(q.Base+q.Root+e.Path, query)
 	p.Use.Counterpart = address(q.Base+q.Counterpart, query)
 	for _, size := range pageSizes {
-		values := s.copy("limit", "offset", rowParam)
-		if size != pageSize {
-			values.Set("limit", strconv.Itoa(size))
-		}
 		l := link{Text: strconv.Itoa(size)}
 		if size != s.limit() {
-			l.Address = s.address(values)
+			l.Address = s.with("limit", textUnless(pageSize, size))
 		}
 		p.Records.Sizes = append(p.Records.Sizes, l)
 	}
@@ -240,6 +230,14 @@ func (p *Page) addLinks(q *Question, s state) {
 		}
 	}
 	p.Use.Snippets = Snippets(q.Base+q.Root+e.Path, q.Base+contract.ODataRoot, e.SetName(), filters)
+}
+
+// textUnless is a number in an address, empty for the one that it means without.
+func textUnless(usual, n int) string {
+	if n == usual {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 func wrongByParam(l *lang.Language, issues []contract.Issue) map[string]string {

@@ -118,11 +118,8 @@ func (s *rightSum) ask(asked *contract.Question, limit int) (refused []say.Text,
 	if answer.Total > contract.MaxLimit {
 		issues = append(issues, tooManyGroups(answer.Total))
 	}
-	for _, issue := range issues {
-		refused = append(refused, issue.Message())
-	}
-	if len(refused) > 0 {
-		return refused, nil
+	if len(issues) > 0 {
+		return messages(issues), nil
 	}
 	s.units = answer.Notes.Coverage
 	names := slices.Clone(s.measures)

@@ -52,12 +52,7 @@ const FrameHeight = "560"
 // share adds how the view is called, shared and cited.
 func (p *Page) share(q *Question, s state) {
 	l := q.Language
-	values := s.copy(append(own, "limit", "offset", "fields")...)
-	for _, name := range []string{measureParam, byParam, spanParam} {
-		if all := s.values[name]; len(all) > 0 {
-			values[name] = all
-		}
-	}
+	values := s.copy(rowParam, columnParam, sortParam, moreParam, "limit", "offset", contract.FieldsParam)
 	x, e := p.Drawn.Figure, q.Plan.Endpoint
 	given := p.filtersText(nil)
 	r := &Share{MadeUp: q.MadeUp, Title: p.Summary, Filters: given, Address: q.Base + s.address(values)}

@@ -48,11 +48,15 @@ type Question struct {
 
 	AllFigures bool // tables of figures have all groups
 
-	// What one page has asked for.
+	known known
+}
+
+// known is what one page has asked for.
+type known struct {
 	countries []Country
+	named     map[string]map[string]string // names of codes, by field
 	resources map[string]resource
 	abouts    map[string]*about
-	named     map[string]map[string]string // names of codes, by field
 }
 
 // Country is a country for suggestions.
@@ -67,6 +71,14 @@ func Problems(err error) (all []contract.Issue, ok bool) {
 		return []contract.Issue{{Param: day.Param, Text: day.Text()}}, true
 	}
 	return nil, false
+}
+
+// messages are what issues say.
+func messages(issues []contract.Issue) (all []say.Text) {
+	for _, issue := range issues {
+		all = append(all, issue.Message())
+	}
+	return all
 }
 
 // Freshness is the age of the records. A text is empty if it is not known.

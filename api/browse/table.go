@@ -98,7 +98,8 @@ func isCode(name string) bool {
 // rows have the same value: these stand above the table. link returns the address of the record at
 // a position among the records. Columns that the address names are never left out.
 func (t *Table) fill(
-	l *lang.Language, e *contract.Endpoint, records []textual.Record, chosen bool, link func(int) (address, name string),
+	l *lang.Language, e *contract.Endpoint, records []textual.Record, chosen bool,
+	link func(int) (address, name string),
 ) {
 	start := slices.IndexFunc(t.Columns, func(c column) bool { return isNamed(&c, contract.PeriodStart) })
 	end := slices.IndexFunc(t.Columns, func(c column) bool { return isNamed(&c, contract.PeriodEnd) })

@@ -58,7 +58,7 @@ func chips(q *Question, s state) []link {
 	var all []link
 	for _, name := range append(names(q.Plan), contract.EverybodyParam) {
 		if values := s.values[name]; len(values) > 0 {
-			text := chipText(q.Language, q.named, q.Plan.Param(name), values)
+			text := chipText(q.Language, q.known.named, q.Plan.Param(name), values)
 			all = append(all, link{text, widened(q, s, name, "")})
 		}
 	}

@@ -12,10 +12,12 @@ import (
 
 // withRecords are the links to pages that have records.
 func withRecords(q *Question, links ...link) []link {
-	return slices.DeleteFunc(links, func(l link) bool {
-		n, err := total(q, l.Address)
-		return err != nil || n == 0
-	})
+	return slices.DeleteFunc(links, func(l link) bool { return !hasRecords(q, l.Address) })
+}
+
+func hasRecords(q *Question, address string) bool {
+	n, err := total(q, address)
+	return err == nil && n > 0
 }
 
 // total is how many records a page has.
@@ -41,7 +43,7 @@ func total(q *Question, address string) (int, error) {
 // of a time from which the other filters keep no record: the address is then of all times.
 func widened(q *Question, s state, pairs ...string) string {
 	address := s.with(pairs...)
-	if e := q.Plan.Endpoint.Edition; e == nil || !e.Whole || len(withRecords(q, link{Address: address})) > 0 {
+	if e := q.Plan.Endpoint.Edition; e == nil || !e.Whole || hasRecords(q, address) {
 		return address
 	}
 	return s.with(append(pairs, latestParam, "")...)
