@@ -27,8 +27,7 @@ func total(q *Question, address string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	values.Del("limit") // which may be no number: a page has its usual size then
-	r, err := contract.Read(q.Plan, values.Encode())
+	r, err := contract.Read(q.Plan, state{values: values}.query()) // as the page does
 	if err != nil {
 		return 0, err
 	}
