@@ -283,16 +283,16 @@ func (c *call) filters() (e *contract.Endpoint, all []filter, err error) {
 }
 
 // parameters are those of a request for a page of the records that pass, names and values.
-func (c *call) parameters(filters []filter, usual int) (pairs []string) {
+func (a *arguments) parameters(filters []filter, usual int) (pairs []string) {
 	for _, f := range filters {
 		pairs = append(pairs, f.name, f.text)
 	}
-	if c.args.Limit > 0 {
-		usual = min(c.args.Limit, mostRows)
+	if a.Limit > 0 {
+		usual = min(a.Limit, mostRows)
 	}
 	pairs = append(pairs, "limit", strconv.Itoa(usual))
-	if c.args.Offset > 0 {
-		pairs = append(pairs, "offset", strconv.Itoa(c.args.Offset))
+	if a.Offset > 0 {
+		pairs = append(pairs, "offset", strconv.Itoa(a.Offset))
 	}
 	return pairs
 }

@@ -75,7 +75,7 @@ func rows(c *call) (*Answer, error) {
 	if slices.Contains(slices.Concat(c.args.Fields, c.args.GroupBy, measures), "") {
 		return nil, &refusal{Message: "fields, group_by or measures has an empty name; want names, or leave it out"}
 	}
-	pairs := append(c.parameters(filters, usual), "fields", strings.Join(c.args.Fields, ","),
+	pairs := append(c.args.parameters(filters, usual), "fields", strings.Join(c.args.Fields, ","),
 		"group_by", strings.Join(c.args.GroupBy, ","), "measures", strings.Join(measures, ","))
 	a, q, _, err := c.records(e, contract.PlanOf(e, kind), pairs...)
 	if err != nil {
@@ -136,7 +136,7 @@ func changes(c *call) (*Answer, error) {
 		return a, nil
 	}
 	c.sent["since"] = since // of the next page too
-	pairs := append(c.parameters(filters, 50), contract.SinceParam, since)
+	pairs := append(c.args.parameters(filters, 50), contract.SinceParam, since)
 	a, _, _, err := c.records(e, contract.PlanOf(e, contract.Changes), pairs...)
 	if refused, ok := errors.AsType[*refusal](err); ok && len(held.Earlier) > 0 {
 		refused.Message += "; snapshots that are held: " + strings.Join(held.Earlier, ", ")
