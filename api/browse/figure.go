@@ -114,7 +114,8 @@ func (x *figure) tell(q *Question, rows *contract.Question, unit string) (err er
 
 // addOthers says how many countries are only published at other levels than the one that is chosen.
 func (x *figure) addOthers(q *Question, s state, by *by, request []string, total int) error {
-	if level := s.values.Get(levelParam); by.as != onCountries || level == "" || level == contract.Coarsest {
+	level, param := s.values.Get(levelParam), q.Plan.Param(levelParam)
+	if by.as != onCountries || level == "" || level == contract.Coarsest || !param.Takes(contract.Coarsest) {
 		return nil
 	}
 	wide := valuesPairs(levelParam, contract.Coarsest)

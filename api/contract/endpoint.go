@@ -309,6 +309,9 @@ func (e *Endpoint) Filters() []Param { return filters(e.Place, e.Params) }
 // column.
 func (p *Param) IsLevel() bool { return p.Enum == adminLevel || p.Enum == levelOrCoarsest }
 
+// Takes reports whether a value is one of those that the parameter offers.
+func (p *Param) Takes(value string) bool { return p.Enum != nil && p.Enum.has(value) }
+
 // WebLink returns an address that pages may link to: one of the web, empty for any other.
 func WebLink(address string) string {
 	u, err := url.Parse(address)

@@ -214,8 +214,9 @@ func (q *Question) Only(names ...string) *Question {
 	return c
 }
 
-// Keep sets the filter of a name to a value, or to several with the name of its list. They must be
-// as the parameter takes them; a question that a stranger asks is read by Request.
+// Keep sets the filter of a name to a value, or to several with the name of its list. An empty text
+// is a value too: no row may pass because a filter is ignored. The name and the values must be as
+// the list has them; a question that a stranger asks is read by Request.
 func (q *Question) Keep(name string, values ...string) *Question {
 	at, known := q.plan.known[name]
 	if !known {
@@ -226,16 +227,17 @@ func (q *Question) Keep(name string, values ...string) *Question {
 	r := Request{Question: Question{plan: q.plan}, position: at.position} // reads values
 	r.Scanned.plan = q.plan
 	for _, text := range values {
-		if text == "" && p.Type == String { // no filter, as in a request
-			return q
-		}
+		v, ok := index.Value{}, true
 		if p.Type == Day {
 			f.Text = text
-			f.Value.Int, _ = parseDay(text, p.Op == index.Below)
-		} else if v, ok := r.readValue(p, text); ok || p.Type == String { // no text is too long here
-			f.Value = v
-			f.Values = append(f.Values, v)
+			v.Int, ok = parseDay(text, p.Op == index.Below)
+		} else {
+			v, ok = r.readValue(p, text)
 		}
+		if !ok && p.Type != String && !r.Question.Coarsest { // no text is too long here
+			panic(fmt.Sprintf("contract: %s of %s does not take %q", name, q.plan.Name(), text))
+		}
+		f.Value, f.Values = v, append(f.Values, v)
 	}
 	switch {
 	case r.Question.Coarsest:

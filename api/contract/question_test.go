@@ -23,7 +23,11 @@ func TestQuestion(t *testing.T) {
 				case param.Type == Day:
 					q.Keep(param.Name, "2024-05")
 				case param.List:
-					q.Keep(param.Name, firstOf(param), "2")
+					second := "2"
+					if param.Enum != nil {
+						second = param.Enum.Values[1]
+					}
+					q.Keep(param.Name, firstOf(param), second)
 				default:
 					q.Keep(param.Name, firstOf(param))
 				}
