@@ -159,9 +159,9 @@ func (b *PartBody) WriteTo(w io.Writer) (sent int64, err error) {
 func (b *PartBody) Close() error {
 	b.drop()
 	if v := b.served; v != nil {
+		v.Release(b.state.Log)
 		b.Rows, b.list, b.served, b.more = render.Body{}, nil, nil, false
 		rowBodies.Put(b)
-		v.Release(b.state.Log)
 	}
 	return nil
 }
