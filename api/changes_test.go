@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
-	"hdqs/internal/testkit"
 )
 
 // changesServer serves a snapshot "after", and holds "before".
@@ -167,54 +165,5 @@ func TestChangesOfMissingTables(t *testing.T) {
 		if len(answerRecords(t, target, added)) != 20 || len(answerRecords(t, target, removed)) != 20 {
 			t.Errorf("%s: not 20 records", target)
 		}
-	}
-}
-
-// TestChangesQuarantined checks that a damaged table to compare with is refused.
-func TestChangesQuarantined(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(3, 7))
-	before, after := changedTables(t, r, 10, 6)
-	s := changesServer(t, before, after)
-	const path = "/api/v2/coordination-context/funding"
-	target := path + "/changes?app_identifier=" + goodIdentifier + "&since=before"
-	if got := s.Answer("GET", target, nil); got.Status != 200 {
-		t.Fatalf("%d %s", got.Status, got.Body)
-	}
-	v := s.State.Snapshots.AcquirePinned("before")
-	list := v.Bound.Lists[path]
-	s.State.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
-	v.Release(s.State.Log)
-	if got := s.Answer("GET", target, nil); got.Status != 410 {
-		t.Errorf("a damaged table of a snapshot that is not healed: %d %s", got.Status, got.Body)
-	}
-	if got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil); got.Status != 200 {
-		t.Errorf("the list itself: %d", got.Status)
-	}
-	v = s.State.Snapshots.AcquirePinned("after")
-	list = v.Bound.Lists[path]
-	s.State.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
-	v.Release(s.State.Log)
-	if got := s.Answer("GET", target+"&snapshot=before", nil); got.Status == 200 {
-		t.Errorf("a damaged current table: %d", got.Status)
-	}
-}
-
-// TestChangesOfTruncatedFile truncates the file of a table to compare with. The request that meets
-// the fault gets an error, and nothing else does.
-func TestChangesOfTruncatedFile(t *testing.T) {
-	d := newDamagedServer(t)
-	tables := []*testTable{numberedLocations(50, nil)}
-	mustSwap(t, d.Server, state.Release{Snapshot: storeSnapshot(t, "after", sampleTime, tables)})
-	list, query, _ := strings.Cut(damagedTarget, "?")
-	target := list + "/changes?" + query + "&since=" + sampleID
-	d.expect(t, 200, "GET", target)
-	testkit.Must(t, os.Truncate(d.file, 0))
-	for range 2 {
-		d.expect(t, 410, "GET", target)
-		d.expect(t, 200, "GET", damagedTarget)
-	}
-	if !strings.Contains(d.log.String(), "a table of a replaced snapshot is refused") {
-		t.Errorf("the log has %s", d.log)
 	}
 }

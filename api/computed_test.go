@@ -4,7 +4,6 @@ package api
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -68,23 +67,5 @@ func checkComputed(t *testing.T, s *Server, target string, list Answer) {
 		if got := s.Answer("GET", target, header); got.Status != 304 || len(got.Body) > 0 {
 			t.Errorf("%s: %d with its tag", target, got.Status)
 		}
-	}
-}
-
-// TestComputedRefused checks that a damaged table's computed answers are refused, the cached ones
-// too.
-func TestComputedRefused(t *testing.T) {
-	t.Parallel()
-	s := sampleServer(t, state.Options{}, 50)
-	const target = "/api/v2/metadata/location/aggregate?app_identifier=" + goodIdentifier
-	for range 3 {
-		if got := s.Answer("GET", target, nil); got.Status != 200 {
-			t.Fatalf("%d %s", got.Status, got.Body)
-		}
-	}
-	list := s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/location"]
-	s.State.Inspector.Quarantine(list.Version, list.Segment, state.ByWrite, fmt.Errorf("a test"))
-	if got := s.Answer("GET", target, nil); got.Status != 503 {
-		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }

@@ -85,24 +85,12 @@ func checkDocsPage(t *testing.T, s *Server, m *list.Mount, e *contract.Endpoint)
 	}
 }
 
-// TestDocsWithoutData checks the pages before a snapshot is served, and of a table that is refused.
+// TestDocsWithoutData checks the pages before a snapshot is served.
 func TestDocsWithoutData(t *testing.T) {
 	t.Parallel()
 	empty := New(state.Options{})
 	if page := pageOf(t, empty, "/docs/sector"); !strings.Contains(page, "No data is loaded yet.") {
 		t.Error("the page without a snapshot does not say that no data is loaded")
-	}
-	s := sampleServer(t, state.Options{BaseURL: "https://data.example.org"}, 30)
-	before := s.Answer("GET", "/docs/sector", nil)
-	list := s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/sector"]
-	list.Segment.MarkSuspect()
-	after := s.Answer("GET", "/docs/sector", nil)
-	kept, _ := before.field("Cache-Control")
-	keptAfter, _ := after.field("Cache-Control")
-	if !strings.HasPrefix(kept, "public") || keptAfter != reply.NoStore ||
-		!strings.Contains(string(after.Body), "This table cannot be read at the moment.") ||
-		strings.Contains(string(after.Body), "Example answer") {
-		t.Errorf("the page of a refused table: Cache-Control %q, then %q\n%s", kept, keptAfter, after.Body)
 	}
 }
 

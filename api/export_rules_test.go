@@ -157,8 +157,8 @@ func checkEnded(t *testing.T, s *Server, want map[files.ExportOutcome]int64) {
 	}
 }
 
-// TestExportCutShort checks that a client notices that an export was not completed: the segment is
-// found to be damaged after the first part was sent, or the export takes too long.
+// TestExportCutShort checks that a client notices that an export was not completed: the snapshot
+// is withdrawn after the first part was sent, or the export takes too long.
 func TestExportCutShort(t *testing.T) {
 	t.Parallel()
 	target := func(format string) string {
@@ -170,9 +170,9 @@ func TestExportCutShort(t *testing.T) {
 	if err != nil || response.StatusCode != 200 {
 		t.Fatal(response, err)
 	}
-	s.State.Snapshots.Current.Load().Bound.Lists[exportedPath].Segment.MarkSuspect()
+	s.State.Snapshots.Current.Load().Withdraw()
 	if body, err := io.ReadAll(response.Body); err == nil {
-		t.Errorf("after damage was found: %d bytes without an error, of %s rows", len(body),
+		t.Errorf("after the snapshot was withdrawn: %d bytes without an error, of %s rows", len(body),
 			response.Header.Get("X-Result-Count"))
 	}
 	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Files.Exports.Running() == 0 })
@@ -237,9 +237,9 @@ func TestExportSizes(t *testing.T) {
 	if err != nil || response.ContentLength <= 0 {
 		t.Fatal(response, err)
 	}
-	s.State.Snapshots.Current.Load().Bound.Lists[exportedPath].Segment.MarkSuspect()
+	s.State.Snapshots.Current.Load().Withdraw()
 	if body, err := io.ReadAll(response.Body); err == nil {
-		t.Errorf("after damage was found: %d bytes of %d without an error", len(body), response.ContentLength)
+		t.Errorf("after the snapshot was withdrawn: %d bytes of %d without an error", len(body), response.ContentLength)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"html"
 	"image"
 	"image/png"
@@ -306,31 +305,6 @@ func TestShare(t *testing.T) {
 	for _, m := range cited {
 		if got := browsed(s, html.UnescapeString(string(m[1]))); got.Status != 200 {
 			t.Errorf("%s: %d", m[1], got.Status)
-		}
-	}
-}
-
-// TestPictureOfQuarantined: pictures and figures that were kept are not sent once a table of theirs
-// is refused.
-func TestPictureOfQuarantined(t *testing.T) {
-	t.Parallel()
-	s := testServer(t, state.Options{}, figureTables(t))
-	targets := []string{
-		"/figure/humanitarian-needs.png?by=location_code&measure=records", "/figure/humanitarian-needs.png",
-		"/browse/humanitarian-needs", "/country/AFG", "/fr/country/AFG", "/country/AFG.png", "/country/AFG.xlsx",
-	}
-	for _, target := range targets {
-		if got := browsed(s, target); got.Status != 200 {
-			t.Fatalf("%s: %d %s", target, got.Status, got.Body)
-		}
-	}
-	v := s.State.Snapshots.Acquire()
-	list := v.Bound.Lists["/api/v2/affected-people/humanitarian-needs"]
-	s.State.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, errors.New("a test"))
-	v.Release(s.State.Log)
-	for _, target := range targets {
-		if got := browsed(s, target); got.Status != 503 {
-			t.Errorf("%s of a refused table: %d", target, got.Status)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"runtime/debug"
 
 	"github.com/valyala/fasthttp"
 
@@ -19,7 +18,6 @@ const maxURI = 48 << 10
 // handle answers every request of the public listener. It checks in the order of the contract:
 // first what does not depend on the caller, then identifier, path, method, parameters.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
-	debug.SetPanicOnFault(true) // see state/quarantine.go
 	defer s.Lists.Requests.Recovered(ctx)
 	if s.Lists.Requests.RefuseMalformed(ctx) {
 		return

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"weak"
 
@@ -129,7 +130,7 @@ func TestRefusedKeepsRetained(t *testing.T) {
 		s.mustSwap(n)
 	}
 	list := s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/location"]
-	one := list.Need.Texts + list.Need.Blocks + list.Need.Filters
+	one := state.NeedOf([]*state.Bound{s.State.Snapshots.Current.Load().Bound})
 	before := list.Need
 	s.State.Shares.Snapshots = one - 1
 	if err := s.swap(3); err == nil {
@@ -138,6 +139,57 @@ func TestRefusedKeepsRetained(t *testing.T) {
 	s.answers("012")
 	if list.Need != before {
 		t.Errorf("the current snapshot's caches changed: %+v, before %+v", list.Need, before)
+	}
+}
+
+// TestRoomForSegments: room for segments is made before they are read. Retained snapshots are
+// dropped for it, but not for segments that do not fit even so, nor for those that are open.
+func TestRoomForSegments(t *testing.T) {
+	t.Parallel()
+	s := newMemoryServer(t)
+	for n := range 3 {
+		s.mustSwap(n)
+	}
+	now := s.State.Snapshots.Current.Load().Bound
+	one := state.NeedOf([]*state.Bound{now})
+	ref := now.Snap.Manifest.Tables[0]
+	if need := now.Lists["/api/v2/metadata/location"].Need; need.Segment != ref.Bytes || one <= ref.Bytes {
+		t.Fatalf("a table of %d bytes counts as %+v", ref.Bytes, need)
+	}
+	s.State.Shares.Snapshots = 3*one + one/50
+	room := func(bytes int64, sha string) error {
+		next := store.SegmentRef{Table: ref.Table, SHA256: sha, Rows: ref.Rows, Bytes: bytes}
+		return s.State.RoomFor(&store.Manifest{ID: "next", Tables: []store.SegmentRef{next}})
+	}
+	var fault *state.MemoryError
+	if err := room(3*one, "other"); !errors.As(err, &fault) || fault.Needed <= 3*one || fault.Snapshot != "next" {
+		t.Errorf("segments that do not fit: %v", err)
+	}
+	testkit.Must(t, room(ref.Bytes, ref.SHA256))
+	s.answers("012")
+	testkit.Must(t, room(one, "other"))
+	s.answers("12")
+	testkit.Must(t, room(one+one/2, "other"))
+	s.answers("2")
+}
+
+// TestHeapLimitFollowsSegments: the Go runtime may use what the segments that are open leave of the
+// limit.
+func TestHeapLimitFollowsSegments(t *testing.T) {
+	t.Parallel()
+	const limit = 1 << 30
+	var left atomic.Int64
+	s := New(state.Options{MemoryLimit: limit, HeapLimit: left.Store, Logger: slog.New(slog.DiscardHandler)})
+	table := []*testTable{numberedLocations(3000, nil)}
+	snap := storeSnapshot(t, "one", sampleTime, table)
+	bytes := snap.Manifest.Tables[0].Bytes
+	mustSwap(t, s, state.Release{Snapshot: snap})
+	if got, want := left.Load(), state.HeapLimit(limit)-bytes; got != want {
+		t.Errorf("with a segment of %d bytes the Go runtime may use %d, want %d", bytes, got, want)
+	}
+	testkit.Must(t, s.Shutdown(t.Context()))
+	if got := left.Load(); got != state.HeapLimit(limit) {
+		t.Errorf("without segments the Go runtime may use %d", got)
 	}
 }
 
@@ -211,35 +263,6 @@ func TestSharedTablesCountOnce(t *testing.T) {
 	mustSwap(t, s.Server, state.Release{Snapshot: next, PublishedAt: publishedTime})
 	if n := s.State.Snapshots.Retained.Count(); n != 1 {
 		t.Errorf("%d snapshots are retained, want 1", n)
-	}
-}
-
-// TestHealedTableCounts: a table that was opened again needs as much memory as before, and its
-// caches have the same limits.
-func TestHealedTableCounts(t *testing.T) {
-	t.Parallel()
-	s := newMemoryServer(t)
-	s.State.Shares.Snapshots, s.State.Shares.Caches = 2<<20, 64<<10 // the caches are narrower than without a limit
-	s.mustSwap(0)
-	const path = "/api/v2/metadata/location"
-	suspect := s.State.Snapshots.Current.Load().Bound.Lists[path]
-	before := suspect.Need
-	if whole := suspect.Index.CacheBytes(); before.Texts == 0 || before.Filters == 0 || before.Filters >= whole {
-		t.Fatalf("%+v, without a limit the filters have %d bytes", before, whole)
-	}
-	suspect.Segment.MarkSuspect()
-	_, refused, err := s.State.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
-		next := snap.Acquire()
-		old := next.Segments["location"]
-		fresh, err := old.Reread()
-		next.Segments["location"] = fresh
-		return next, errors.Join(err, old.Close())
-	})
-	if err != nil || len(refused) > 0 {
-		t.Fatalf("refused %q, %v", refused, err)
-	}
-	if after := s.State.Snapshots.Current.Load().Bound.Lists[path]; after == suspect || after.Need != before {
-		t.Errorf("after it was opened again it needs %+v, before %+v", after.Need, before)
 	}
 }
 

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -49,9 +48,6 @@ var (
 		"Whether the load could not use the present form of a table's source, and kept an older one.", "table")
 	bytesDesc = metrics.NewDesc("hdqs_table_bytes", "Length of the segment of a table of the served snapshot.", "table")
 
-	refusedDesc = metrics.NewDesc("hdqs_table_refused",
-		"Whether the table is refused, since its segment may be damaged: 1 or 0.", "table")
-
 	derivedDesc = metrics.NewDesc("hdqs_derived_bytes",
 		"Memory of caches that are derived from the served snapshot: fragments, stored blocks, "+
 			"lengths of rows, lists for searching.")
@@ -68,7 +64,6 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 		files.ExportsDesc, files.EndedDesc, budgetDesc,
 		connectionsDesc, faultsDesc, panicsDesc, heldDesc, logDroppedDesc, infoDesc, publishedDesc, ageDesc,
 		rowsDesc, bytesDesc, liveDesc, updatedDesc, staleDesc,
-		state.DamageDesc, refusedDesc, state.PassesDesc, state.ScrubbedDesc, state.LastPassDesc,
 		derivedDesc,
 		state.DroppedDesc, state.SwapsRefusedDesc, state.LimitDesc,
 	} {
@@ -95,7 +90,6 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	to <- metrics.Gauge(connectionsDesc, float64(s.Lists.Callers.Count()))
 	to <- metrics.Counter(faultsDesc, s.State.Faults.Count())
 	to <- metrics.Counter(panicsDesc, s.State.Panics.Load())
-	s.State.Inspector.Collect(to)
 	to <- metrics.Counter(logDroppedDesc, s.State.Options.AccessLog.Dropped())
 	s.State.CollectMemory(to)
 	c.collectSnapshot(to)
@@ -129,9 +123,7 @@ func (c collector) collectSnapshot(to chan<- prometheus.Metric) {
 		}
 		to <- metrics.Gauge(staleDesc, boolean(!source.StaleSince.IsZero()), source.Table)
 	}
-	refused := v.Bound.RefusedTables()
 	for _, ref := range manifest.Tables {
-		to <- metrics.Gauge(refusedDesc, boolean(slices.Contains(refused, ref.Table)), ref.Table)
 		to <- metrics.Gauge(rowsDesc, float64(ref.Rows), ref.Table)
 		to <- metrics.Gauge(bytesDesc, float64(ref.Bytes), ref.Table)
 	}

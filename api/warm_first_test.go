@@ -134,7 +134,7 @@ func TestCachesFollowLimit(t *testing.T) {
 	caches, texts := int64(0), int64(0)
 	for _, l := range s.State.Snapshots.Current.Load().Bound.Lists {
 		caches += l.Need.Blocks + l.Need.Filters
-		texts += l.Need.Texts
+		texts += l.Need.Segment + l.Need.Texts
 	}
 	most := max(s.State.Shares.Caches, s.State.Shares.Snapshots/2-texts)
 	if caches > most || caches < most*9/10 {

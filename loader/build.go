@@ -9,23 +9,13 @@ import (
 	"slices"
 	"time"
 
-	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
 // Build loads a catalog into a store: it writes the segments that changed, then a manifest and a
 // report, and moves the channel's pointer last. A load whose tables all equal those of the current
-// snapshot leaves that one as it is. On an error nothing is published. Segments of the current
-// snapshot are read in place; a memory fault in one is an error.
-func Build(ctx context.Context, opts Options) (r *Report, err error) {
-	err = snapshot.Guard(func() error {
-		r, err = buildUnguarded(ctx, opts)
-		return err
-	})
-	return r, err
-}
-
-func buildUnguarded(ctx context.Context, opts Options) (*Report, error) {
+// snapshot leaves that one as it is. On an error nothing is published.
+func Build(ctx context.Context, opts Options) (*Report, error) {
 	began := time.Now()
 	l := newLoad(opts)
 	read := l.readCatalog

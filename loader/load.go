@@ -204,7 +204,7 @@ func largestFirst[T any](
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return snapshot.Guard(func() error { return work(ctx, item) })
+			return work(ctx, item)
 		})
 	}
 	return group.Wait()

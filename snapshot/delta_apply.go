@@ -22,14 +22,12 @@ type DeltaApplier struct {
 // made at a time, and no list takes more bytes than the new segment. (The list of new codes for old
 // ones takes no more than the old one.)
 func (p *DeltaApplier) Apply(w io.Writer, path string, delta []byte, size int64) (err error) {
-	m, err := mapFile(path)
+	data, free, err := readFile(path, 1)
 	if err != nil {
 		return err
 	}
-	if m.unmap != nil {
-		defer func() { err = errors.Join(err, m.unmap()) }()
-	}
-	return Guard(func() error { return p.apply(w, m.data, delta, size) })
+	defer func() { err = errors.Join(err, free()) }()
+	return p.apply(w, data, delta, size)
 }
 
 func (p *DeltaApplier) apply(w io.Writer, a, delta []byte, size int64) error {

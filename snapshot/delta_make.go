@@ -18,23 +18,21 @@ var ErrNoDelta = errors.New("snapshot: no delta")
 
 // WriteDelta writes the delta that makes segment b from segment a.
 func WriteDelta(w io.Writer, a, b *Segment) error {
-	return Guard(func() error {
-		content, err := deltaContent(a.data, b.data)
-		if err != nil {
-			return err
-		}
-		if len(content) >= len(b.data) { // as readers require
-			return ErrNoDelta
-		}
-		z, err := zstd.NewWriter(nil,
-			zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return fmt.Errorf("zstd: %w", err)
-		}
-		head := binary.LittleEndian.AppendUint32([]byte(deltaMagic), deltaVersion)
-		_, err = w.Write(z.EncodeAll(content, head))
+	content, err := deltaContent(a.data, b.data)
+	if err != nil {
 		return err
-	})
+	}
+	if len(content) >= len(b.data) { // as readers require
+		return ErrNoDelta
+	}
+	z, err := zstd.NewWriter(nil,
+		zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return fmt.Errorf("zstd: %w", err)
+	}
+	head := binary.LittleEndian.AppendUint32([]byte(deltaMagic), deltaVersion)
+	_, err = w.Write(z.EncodeAll(content, head))
+	return err
 }
 
 func deltaContent(a, b []byte) (content []byte, err error) {

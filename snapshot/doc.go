@@ -1,9 +1,9 @@
-// Package snapshot stores tables in files that are read in place.
+// Package snapshot stores tables in files whose bytes are also their form in memory.
 //
 // docs/measurements/snapshot.md has what was tried.
 //
 // WriteSegment encodes a table in memory (TableData) as a segment, one file. format.go has the
-// layout of its bytes, and Dump prints them. OpenSegment maps a segment and returns its columns.
+// layout of its bytes, and Dump prints them. OpenSegment reads a segment and returns its columns.
 // Package store keeps the segments of whole snapshots in a directory. WriteDelta describes a
 // segment by an earlier one of the table, and DeltaApplier makes it again: delta.go says how. For a
 // load that changes 1 % of all rows that is 0.4 % of the bytes, for one more name 0.06 %.
@@ -11,23 +11,18 @@
 // # Lifetimes and sharing
 //
 // A Segment never changes once it is open, so any number of goroutines may share it without locks.
-// What it returns (strings, Packed, Postings, bitmaps) are views into its mapping. They cost no
-// memory and no copy, and must not be used after Close: reading unmapped memory ends the program.
-// So a program that replaces a snapshot closes the old one after its last reader. Several snapshots
-// can share a segment: Acquire adds a reference, Close gives one up. Files are replaced by renaming
-// and never written in place, so a mapping keeps its content.
-//
-// Another program may still write to a mapped file, or make it shorter. A read beyond the end is a
-// memory fault, which ends the program, unless the goroutine has called debug.SetPanicOnFault and
-// recovers (Guard, FaultAddress). Other changes are noticed by Recheck. A segment whose bytes may
-// have changed is marked (MarkSuspect) and replaced by another one: from its file, or from the same
-// bytes (Reread).
+// What it returns (strings, Packed, Postings, bitmaps) are views into its memory. They cost no copy,
+// and must not be used after Close: reading memory that was given back ends the program. So a
+// program that replaces a snapshot closes the old one after its last reader. Several snapshots can
+// share a segment: Acquire adds a reference, Close gives one up.
 //
 // # Memory
 //
-// The memory of a segment is its pages in the page cache, which the kernel can drop and read again.
-// On the heap are a few hundred bytes a column. Opening reads the whole file once, for the
-// checksums. No allocation is proportional to a number that a file claims, only to its size.
+// OpenSegment reads the whole file into memory of its own, checks the checksums there, and closes
+// the file. Whatever another program or the disk does to the file later changes nothing: the bytes
+// that were checked are the ones that are read. The memory has the length of the file and is not in
+// the Go heap, so that Close gives it back at once, and the collector has nothing to scan. On the
+// heap are a few hundred bytes a column. No allocation is proportional to a number that a file claims, only to its size.
 //
 // # Trust
 //

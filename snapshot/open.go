@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 )
 
 // ReadSegment reads a segment from memory that must not change afterwards. Any bytes give a segment
@@ -16,15 +13,7 @@ import (
 func ReadSegment(data []byte) (*Segment, error) { return readOn(data, runtime.GOMAXPROCS(0)) }
 
 // readOn is ReadSegment on so many cores.
-func readOn(data []byte, cores int) (s *Segment, err error) {
-	err = Guard(func() error {
-		s, err = readSegment(data, cores)
-		return err
-	})
-	return s, err
-}
-
-func readSegment(data []byte, cores int) (*Segment, error) {
+func readOn(data []byte, cores int) (*Segment, error) {
 	footer, offset, err := readFooter(data)
 	if err != nil {
 		return nil, err
@@ -35,8 +24,7 @@ func readSegment(data []byte, cores int) (*Segment, error) {
 	}
 	s := &Segment{
 		name: d.table, rows: int(d.rows), byName: make(map[string]*Column, len(d.columns)),
-		mapping: mapping{data: data},
-		footer:  crc32.Checksum(footer, castagnoli),
+		data: data,
 	}
 	if err := s.lay(d); err != nil {
 		return nil, err
@@ -90,24 +78,13 @@ func (s *Segment) check(d *directory, cores int) error {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.bytes(b), d.bytes(a)) })
-	// Not an errgroup: a goroutine for each part took 4 % more CPU and 40 allocations more than one
-	// for each core.
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(cores, len(errs)) {
-		workers.Go(func() {
-			for k := int(next.Add(1)) - 1; k < len(order); k = int(next.Add(1)) - 1 {
-				i := order[k]
-				errs[i] = Guard(func() error {
-					if i < len(d.groups) {
-						return s.openGroup(s.groups[i], &d.groups[i])
-					}
-					return s.openColumn(s.columns[i-len(d.groups)], &d.columns[i-len(d.groups)])
-				})
-			}
-		})
-	}
-	workers.Wait()
+	inParallel(cores, len(order), func(k int) {
+		if i := order[k]; i < len(d.groups) {
+			errs[i] = s.openGroup(s.groups[i], &d.groups[i])
+		} else {
+			errs[i] = s.openColumn(s.columns[i-len(d.groups)], &d.columns[i-len(d.groups)])
+		}
+	})
 	return cmp.Or(errs...)
 }
 
@@ -249,20 +226,21 @@ func (c *Column) openDictionary(b *block, data []byte) (err error) {
 	return err
 }
 
-// OpenSegment maps a file and reads the segment in it, on all cores. Close releases the mapping.
+// OpenSegment reads the segment in a file into memory, on all cores. The file is not needed
+// afterwards. Close gives the memory back.
 func OpenSegment(path string) (*Segment, error) { return OpenSegmentOn(path, runtime.GOMAXPROCS(0)) }
 
 // OpenSegmentOn is OpenSegment on so many cores.
 func OpenSegmentOn(path string, cores int) (*Segment, error) {
-	m, err := mapFile(path)
+	data, free, err := readFile(path, cores)
 	if err != nil {
 		return nil, err
 	}
-	s, err := readOn(m.data, cores)
+	s, err := readOn(data, cores)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), m.unmap())
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), free())
 	}
-	s.mapping = m
+	s.free = free
 	return s.Acquire(), nil
 }
 
@@ -273,12 +251,12 @@ func (s *Segment) Acquire() *Segment {
 	return s
 }
 
-// Close gives up one reference to a segment that OpenSegment opened. The last Close releases the
-// mapping: nothing that the segment has handed out may be used afterwards. Close does nothing to a
-// segment in memory (ReadSegment).
+// Close gives up one reference to a segment that OpenSegment opened. The last Close gives its memory
+// back: nothing that the segment has handed out may be used afterwards. Close does nothing to a
+// segment of ReadSegment.
 func (s *Segment) Close() error {
-	if s.unmap == nil || s.shares.Add(-1) != 0 {
+	if s.free == nil || s.shares.Add(-1) != 0 {
 		return nil
 	}
-	return s.unmap()
+	return s.free()
 }

@@ -3,12 +3,11 @@ package snapshot
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync/atomic"
 )
 
-// Segment is one table's file, read in place. It never changes after OpenSegment, so any number of
-// goroutines may share it. Strings and byte slices it returns are views into its memory and valid
+// Segment is one table's file, read as it is in memory. It never changes after OpenSegment, so any
+// number of goroutines may share it. Strings and byte slices it returns are views into its memory and valid
 // until Close.
 type Segment struct {
 	name    string
@@ -16,17 +15,9 @@ type Segment struct {
 	groups  []*Group
 	columns []*Column
 	byName  map[string]*Column
-	mapping
-	footer  uint32       // checksum of the footer
+	data    []byte
+	free    func() error // gives data back; nil for a segment of ReadSegment
 	shares  atomic.Int32 // references: calls of Close still to come
-	suspect atomic.Bool
-}
-
-type mapping struct {
-	data   []byte
-	file   *os.File     // that is mapped; nil if none is
-	opened os.FileInfo  // of the file, before its bytes were read
-	unmap  func() error // nil for a segment in memory
 }
 
 // Name is the table's name.

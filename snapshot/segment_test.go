@@ -6,14 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
-	"time"
-
-	"hdqs/internal/testkit"
 )
 
 // TestSegmentRoundTrip writes random tables and compares the segment with the table.
@@ -294,48 +289,4 @@ func TestSegmentShared(t *testing.T) {
 		wg.Go(func() { touch(s) })
 	}
 	wg.Wait()
-}
-
-// TestWasWritten: writing to the file of an open segment is noticed, also with the same bytes.
-// Another file under its name is not a change.
-func TestWasWritten(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "table.seg")
-	data := testkit.ReadFile(t, filepath.Join("testdata", "v1", "golden.seg"))
-	testkit.WriteFile(t, path, data)
-	s, err := OpenSegment(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	testkit.ReplaceFile(t, path, []byte("another file"))
-	if s.WasWritten() {
-		t.Error("another file has the name, which is no change")
-	}
-	testkit.ReplaceFile(t, path, data)
-	if s, err = OpenSegment(path); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	later := time.Now().Add(time.Second)
-	testkit.WriteFile(t, path, data)
-	testkit.Must(t, os.Chtimes(path, later, later))
-	if !s.WasWritten() {
-		t.Error("the write is not noticed")
-	}
-	fresh, err := s.Reread()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fresh.Close()
-	if fresh.WasWritten() || !s.WasWritten() {
-		t.Errorf("read again: written %v, before %v", fresh.WasWritten(), s.WasWritten())
-	}
-	testkit.WriteFile(t, path, append(data, 0))
-	if !fresh.WasWritten() {
-		t.Error("another length is not noticed")
-	}
-	if inMemory, err := ReadSegment(data); err != nil || inMemory.WasWritten() {
-		t.Errorf("a segment in memory: %v", err)
-	}
 }

@@ -149,7 +149,7 @@ func findChanges(s *list.Lists, a *list.Reply) (list.Records, error) {
 	a.SetQuery(a.List)
 	before, err := old.Passing(&a.Query)
 	if err != nil {
-		return nil, s.SinceFailed(a, err)
+		return nil, err
 	}
 	now, err := a.List.Passing(&a.Query)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"hdqs/api/reply"
 	"hdqs/api/wire"
 	"hdqs/bulk"
-	"hdqs/snapshot"
 )
 
 // Bulk files are whole tables of snapshots (package bulk), below BulkPath:
@@ -202,7 +201,7 @@ func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *b
 	reply.SetPart(ctx, part, result, f.bytes)
 	body := &wire.FileBody{
 		File: file, From: part.First, To: part.End, Pace: wire.NewPace(ctx, s.Lists.Public.WriteTimeout),
-		Changed: func() bool { return snapshot.WasWritten(file, opened) },
+		Changed: func() bool { return wasWritten(file, opened) },
 	}
 	list.SendStream(ctx, body, int(part.End-part.First), encode.Identity, 0)
 	return nil

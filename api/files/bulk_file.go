@@ -1,18 +1,17 @@
 package files
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"sync"
 	"syscall"
 	"time"
 
-	"hdqs/api/state"
 	"hdqs/internal/background"
 	"hdqs/snapshot"
 )
@@ -44,8 +43,8 @@ var digests sync.Mutex
 func (s *Files) soundFile(f *openFile) (*os.File, fs.FileInfo, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.file != nil && snapshot.WasWritten(f.file, f.opened) {
-		s.giveUp(f, state.ByWrite, state.ErrWritten)
+	if f.file != nil && wasWritten(f.file, f.opened) {
+		s.giveUp(f, errWritten)
 	}
 	if err := f.open(); err != nil {
 		return nil, nil, err
@@ -53,10 +52,10 @@ func (s *Files) soundFile(f *openFile) (*os.File, fs.FileInfo, error) {
 	if !f.sound {
 		var err error
 		digests.Lock()
-		background.Run(func() { err = f.digest(f.file, func(int) error { return nil }) })
+		background.Run(func() { err = f.digest() })
 		digests.Unlock()
 		if err != nil {
-			s.giveUp(f, state.ByChecksum, err)
+			s.giveUp(f, err)
 			return nil, nil, err
 		}
 		f.sound = true
@@ -90,26 +89,17 @@ func (f *openFile) open() error {
 }
 
 // giveUp marks what is open as damaged. The caller has the lock.
-func (s *Files) giveUp(f *openFile, by state.Damage, what error) {
-	s.State.Inspector.Found[by].Add(1)
+func (s *Files) giveUp(f *openFile, what error) {
 	s.State.Log.Error("a bulk file is refused, since it is damaged; put it back by renaming, or run "+
 		"'hdqs build --bulk'", "file", f.name, "found", what)
 	f.file, f.fault, f.found = nil, what, time.Now()
 }
 
-// digest compares the bytes of an open file with its SHA-256. It calls pace after each piece.
-func (f *openFile) digest(file *os.File, pace func(bytes int) error) error {
-	h, piece := sha256.New(), make([]byte, min(f.bytes, 1<<20))
-	for at := int64(0); at < f.bytes; {
-		n, err := file.ReadAt(piece[:min(int64(len(piece)), f.bytes-at)], at)
-		if n == 0 {
-			return fmt.Errorf("%s: %w", f.name, err)
-		}
-		h.Write(piece[:n])
-		at += int64(n)
-		if err := pace(n); err != nil {
-			return err
-		}
+// digest compares the bytes of the open file with its SHA-256.
+func (f *openFile) digest() error {
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(f.file, 0, f.bytes)); err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != f.sha256 {
 		return fmt.Errorf("%w: %s has the SHA-256 %s", snapshot.ErrCorrupt, f.name, got)
@@ -117,61 +107,13 @@ func (f *openFile) digest(file *os.File, pace func(bytes int) error) error {
 	return nil
 }
 
-// scrubFile compares an open file with its digest, without keeping requests for it waiting.
-func (s *Files) scrubFile(ctx context.Context, f *openFile, pace func(bytes int) error) {
-	f.mu.Lock()
-	file := f.file
-	f.mu.Unlock()
-	if file == nil {
-		return
-	}
-	err := f.digest(file, pace)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.file != file || ctx.Err() != nil {
-		return
-	}
-	if f.sound = err == nil; !f.sound {
-		s.giveUp(f, state.ByChecksum, err)
-	}
-}
+// errWritten says that a file is not what was opened.
+var errWritten = errors.New("the file was written to after it was opened")
 
-// bulkFilesInUse returns the files of all snapshots, each once.
-func (s *Files) bulkFilesInUse() map[*openFile]bool {
-	all := map[*openFile]bool{}
-	inventory := s.Bulk.Load()
-	if inventory == nil {
-		return all
-	}
-	for _, files := range inventory.byID {
-		for _, f := range files.byPath {
-			all[f.openFile] = true
-		}
-	}
-	return all
-}
-
-// CheckBulkFiles refuses the open files that were written to.
-func (s *Files) CheckBulkFiles() {
-	for f := range s.bulkFilesInUse() {
-		if !f.mu.TryLock() {
-			continue // a request checks it
-		}
-		if f.file != nil && snapshot.WasWritten(f.file, f.opened) {
-			s.giveUp(f, state.ByWrite, state.ErrWritten)
-		}
-		f.mu.Unlock()
-	}
-}
-
-// BulkFilesToScrub returns the bulk files for Scrub.
-func (s *Files) BulkFilesToScrub() (files []state.Scrubbed) {
-	for f := range s.bulkFilesInUse() {
-		files = append(files, state.Scrubbed{Bytes: f.bytes, Check: func(ctx context.Context,
-			pace func(bytes int) error,
-		) {
-			s.scrubFile(ctx, f, pace)
-		}})
-	}
-	return files
+// wasWritten reports whether an open file was written to since it was like before, also if it has
+// the same bytes again: what was read meanwhile may have been wrong. That a file was renamed,
+// replaced by another one or removed changes nothing.
+func wasWritten(file *os.File, before fs.FileInfo) bool {
+	now, err := file.Stat()
+	return err == nil && (now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()))
 }

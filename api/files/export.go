@@ -64,8 +64,8 @@ func (s *Files) export(a *list.Reply) error {
 		}
 	}()
 	body, err := s.prepareExport(a, st)
-	if err != nil || a.List.IsQuarantined() {
-		return err // list.EndList refuses it
+	if err != nil {
+		return err
 	}
 	h := s.Lists.Heads.Begin(a)
 	h.SetContentType(a.Request.Question.ExportFormat().Type)

@@ -2,7 +2,6 @@ package files
 
 import (
 	"errors"
-	"runtime/debug"
 
 	"hdqs/api/encode"
 	"hdqs/internal/background"
@@ -54,8 +53,7 @@ func (m *exportMaker) stop() {
 // inTurn runs work of an export when it is its turn, in a goroutine that package background
 // started. A panic of the work is its error.
 func (st *exportStream) inTurn(work func() error) (err error) {
-	debug.SetPanicOnFault(true)
-	defer st.server.State.RecoverBody(st.list, &err)
+	defer st.server.State.RecoverBody(&err)
 	st.server.Exports.begin()
 	defer st.server.Exports.end()
 	return work()

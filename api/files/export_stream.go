@@ -94,10 +94,10 @@ func (st *exportStream) WriteTo(w io.Writer) (sent int64, err error) {
 	return sent, err
 }
 
-// send sends a piece. Its rows may be wrong if the segment was quarantined meanwhile.
+// send sends a piece, unless the snapshot was withdrawn.
 func (st *exportStream) send(w io.Writer, piece []byte) (int64, error) {
-	if st.list.IsQuarantined() {
-		return 0, &reply.Refused{Table: st.list.Segment.Name()}
+	if err := st.served.Withdrawn(); err != nil {
+		return 0, err
 	}
 	if time.Now().After(st.pace.Until) {
 		return 0, errSlowReader

@@ -23,7 +23,5 @@ func New(l *list.Lists) *Files {
 	o := &l.State.Options
 	o.Exports, o.ExportRows = cmp.Or(o.Exports, DefaultExports), cmp.Or(o.ExportRows, DefaultExportRows)
 	o.ExportTimeout = cmp.Or(o.ExportTimeout, DefaultExportTimeout)
-	f := &Files{State: l.State, Lists: l, Exports: NewExportGate(o.Exports, runtime.GOMAXPROCS(0))}
-	l.State.Hooks.CheckFiles, l.State.Hooks.Files = f.CheckBulkFiles, f.BulkFilesToScrub
-	return f
+	return &Files{State: l.State, Lists: l, Exports: NewExportGate(o.Exports, runtime.GOMAXPROCS(0))}
 }

@@ -2,7 +2,6 @@ package find
 
 import (
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -60,10 +59,8 @@ func newBuilder() *builder {
 	return b
 }
 
-// BuildIndex makes the index of a snapshot. A table that cannot be read gives no names: healing it
-// ends with another snapshot in use, which gets another index.
+// BuildIndex makes the index of a snapshot. A table that cannot be read gives no names.
 func BuildIndex(s *list.Lists, v *state.Served) *Index {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	b := newBuilder()
 	b.lists, b.served = s, v
 	for kind := range kinds {
@@ -277,8 +274,7 @@ func (b *builder) addRecords(at int) {
 	if isMetadata(e) || l.Segment == nil || !b.served.Acquire() {
 		return
 	}
-	var err error
-	defer b.lists.State.EndList(b.served, l, false, &err)
+	defer b.served.Release(b.lists.State.Log)
 	for kind := range kinds {
 		p := filterOf(e, kind)
 		if p == nil {

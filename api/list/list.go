@@ -2,7 +2,6 @@ package list
 
 import (
 	"crypto/sha256"
-	"errors"
 	"math"
 	"strconv"
 	"sync"
@@ -114,7 +113,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	}
 	endpoint := to.List.Endpoint.Contract()
 	list := served.Bound.Lists[endpoint.List()]
-	defer s.State.EndList(served, list, r.Scanned.Snapshot != "", &err)
+	defer s.State.EndList(served, &err)
 	if r.Question.Since != "" && !s.State.Snapshots.Holds(r.Question.Since) {
 		return s.goneSince()
 	}
@@ -132,9 +131,6 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		Scratch: sc, Ctx: ctx, Endpoint: endpoint, Served: served, List: list,
 		RecordSource: to.RecordSource, heads: publication.HeadsFor(list, r), Coding: coding,
 		refusesIdentity: encode.RefusesIdentity(accept),
-	}
-	if list.IsQuarantined() {
-		return nil // EndList refuses it
 	}
 	if err := s.makeTag(a); err != nil {
 		return err
@@ -428,10 +424,9 @@ func (s *Heads) setListKeys(h *fasthttp.ResponseHeader, a *Reply) {
 	s.State.SendKeys(h, keys)
 }
 
-// Failed logs why a query failed, unless that is the caller's fault or damage, and returns the
-// error.
+// Failed logs why a query failed, unless that is the caller's fault, and returns the error.
 func (s *Lists) Failed(a *Reply, err error) error {
-	if !reply.IsInvalid(err) && !reply.IsRefusal(err) && !errors.Is(err, index.ErrPosting) {
+	if !reply.IsInvalid(err) && !reply.IsRefusal(err) {
 		s.State.LogFault(a.Endpoint.Path, err)
 	}
 	return err

@@ -18,15 +18,12 @@ func (s *Lists) Query(
 	}
 	endpoint := q.Endpoint().Contract()
 	table := v.Bound.Lists[endpoint.List()]
-	defer s.State.EndList(v, table, false, &err)
+	defer s.State.EndList(v, &err)
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	a := &Reply{
 		Scratch: sc, Endpoint: endpoint, Served: v, List: table, RecordSource: to.RecordSource,
 		Path: to.Mount.Prefix + q.Plan().Paths()[0],
-	}
-	if table.IsQuarantined() {
-		return nil // EndList refuses it
 	}
 	a.Request.Ask(q)
 	if to.TakesTurns && to.RecordSource != nil && to.RecordSource.Long {
@@ -38,7 +35,7 @@ func (s *Lists) Query(
 		if err := s.openSince(a); err != nil {
 			return err
 		}
-		defer s.endSince(a, new(Finished), &err)
+		defer a.Since.served.Release(s.State.Log)
 	}
 	if a.provisional, err = s.State.ProvisionalOf(v.Bound, endpoint, table); err != nil {
 		return s.Failed(a, err)

@@ -85,7 +85,7 @@ func (s *Lists) answerRecords(a *Reply) (result Finished, err error) {
 		if err := s.openSince(a); err != nil {
 			return Finished{}, err
 		}
-		defer s.endSince(a, &result, &err)
+		defer a.Since.served.Release(s.State.Log)
 	}
 	if a.RecordSource.Long {
 		a.turn.BeginLong()
@@ -196,37 +196,5 @@ func (s *Lists) openSince(a *Reply) error {
 		return s.goneSince()
 	}
 	a.Since = sinceList{v, v.Bound.Lists[a.Endpoint.Path]}
-	if a.Since.List.IsQuarantined() {
-		v.Release(s.State.Log)
-		return s.sinceRefusal(a)
-	}
 	return nil
-}
-
-// endSince releases the list to compare with, as EndList does the one that answers.
-func (s *Lists) endSince(a *Reply, result *Finished, err *error) {
-	fault := recover()
-	defer a.Since.served.Release(s.State.Log)
-	if s.State.Inspector.MetDamage(a.Since.List, fault, nil) {
-		*result, *err = Finished{}, s.sinceRefusal(a)
-	} else if fault != nil {
-		panic(fault)
-	}
-}
-
-// SinceFailed returns the error to answer with after the query of the list to compare with failed.
-func (s *Lists) SinceFailed(a *Reply, err error) error {
-	if s.State.Inspector.MetDamage(a.Since.List, nil, err) {
-		return s.sinceRefusal(a)
-	}
-	return err
-}
-
-// sinceRefusal is the error for a list to compare with that is damaged. Only the current snapshot's
-// are healed.
-func (s *Lists) sinceRefusal(a *Reply) error {
-	if a.Request.Question.Since == s.State.Snapshots.CurrentID() {
-		return &reply.Refused{Table: a.Endpoint.Table}
-	}
-	return s.goneSince()
 }

@@ -2,14 +2,12 @@ package list
 
 import (
 	"io"
-	"runtime/debug"
 	"sync"
 
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/encode"
 	"hdqs/api/render"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/index"
@@ -75,8 +73,7 @@ type PartBody struct {
 	Rows   render.Body
 	ranges []index.Range // of Rows
 	next   func(dst []byte) (part []byte, more bool)
-	list   *state.BoundList // nil for what is not rows
-	served *state.Served    // likewise
+	served *state.Served // nil for what is not rows
 	state  *state.State
 	part   *[]byte // that is being written, nil between two
 	more   bool    // there is more after part
@@ -106,23 +103,23 @@ const MinStreamed = 256 << 10
 // own reference to the snapshot.
 func (s *Lists) stream(a *Reply) {
 	b := rowBodies.Get().(*PartBody)
-	b.state, b.list, b.more = s.State, a.List, true
+	b.state, b.more = s.State, true
 	b.ranges, a.Page.Ranges = a.Page.Ranges, b.ranges
 	b.Rows.Start(a.Form(a.List), b.ranges)
-	length := b.Rows.Len() // reads the segment, which may fail
-	a.Served.Refs.Add(1)   // the caller has one, so the count is not zero
+	length := b.Rows.Len()
+	a.Served.Refs.Add(1) // the caller has one, so the count is not zero
 	b.served = a.Served
 	SendStream(a.Ctx, b, length, encode.Identity, min(length, partMemory))
 }
 
-// Next renders the next part. Its rows may be wrong if the segment was quarantined meanwhile.
+// Next renders the next part, unless the snapshot was withdrawn.
 func (b *PartBody) Next() error {
 	b.turn.Begin()
 	defer b.turn.End()
 	b.part = parts.Get().(*[]byte)
 	*b.part, b.more = b.next((*b.part)[:0])
-	if b.list != nil && b.list.IsQuarantined() {
-		return &reply.Refused{Table: b.list.Segment.Name()}
+	if b.served != nil {
+		return b.served.Withdrawn()
 	}
 	return nil
 }
@@ -137,8 +134,7 @@ func (b *PartBody) drop() {
 
 // WriteTo writes what is left of the body.
 func (b *PartBody) WriteTo(w io.Writer) (sent int64, err error) {
-	debug.SetPanicOnFault(true)
-	defer b.state.RecoverBody(b.list, &err)
+	defer b.state.RecoverBody(&err)
 	for b.part != nil || b.more {
 		if b.part == nil {
 			if err := b.Next(); err != nil {
@@ -160,7 +156,7 @@ func (b *PartBody) Close() error {
 	b.drop()
 	if v := b.served; v != nil {
 		v.Release(b.state.Log)
-		b.Rows, b.list, b.served, b.more = render.Body{}, nil, nil, false
+		b.Rows, b.served, b.more = render.Body{}, nil, false
 		rowBodies.Put(b)
 	}
 	return nil

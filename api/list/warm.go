@@ -15,7 +15,6 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/encode"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/internal/background"
@@ -99,7 +98,6 @@ func (w *WarmUp) workOnAll() error {
 
 // Work answers the requests of one endpoint after the other, until none is left.
 func (w *WarmUp) Work() (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("api: a panic while a snapshot was warmed up: %v\n%s", fault, debug.Stack())
@@ -120,23 +118,12 @@ func (w *WarmUp) Work() (err error) {
 				return nil
 			}
 			if err := w.rehearse(p, r, buffer); err != nil {
-				if w.isRefused(p) {
-					break
-				}
 				return fmt.Errorf("api: warming up %s?%s: %w", p.Endpoint.Path, r.query, err)
 			}
 			w.Answered.Add(1)
 			runtime.Gosched() // on one core, requests and the garbage collector wait for this goroutine
 		}
 	}
-}
-
-// isRefused reports whether the snapshot is served already, and an endpoint is refused since its
-// table was found damaged meanwhile. That is healed as after the warm-up, so it does not end the
-// others.
-func (w *WarmUp) isRefused(p *contract.Plan) bool {
-	list := w.Served.Bound.Lists[p.Endpoint.Contract().Path]
-	return list.IsQuarantined() && w.Server.State.Snapshots.Current.Load() == w.Served
 }
 
 // ends reports whether no more requests are to be answered.
@@ -168,7 +155,7 @@ func (r *Routes) ColdPlans(b, earlier *state.Bound) []*contract.Plan {
 	for i := range endpoints {
 		path := endpoints[i].Contract().Path
 		list := b.Lists[path]
-		if list.Rows > 0 && !list.IsQuarantined() && (earlier == nil || list != earlier.Lists[path]) {
+		if list.Rows > 0 && (earlier == nil || list != earlier.Lists[path]) {
 			plans = append(plans, contract.NewPlan(&endpoints[i], contract.Rows))
 		}
 	}
@@ -201,9 +188,6 @@ func (w *WarmUp) rehearse(p *contract.Plan, r warmRequest, buffer *wire.BodyBuff
 	err := s.makeTag(a)
 	if err == nil {
 		_, err = s.render(a)
-	}
-	if s.State.Inspector.MetDamage(a.List, nil, err) {
-		err = &reply.Refused{Table: endpoint.Table}
 	}
 	if err != nil {
 		return err

@@ -153,10 +153,6 @@ func textsOf(err error) (status int, texts []string) {
 		const detail = "Too much is asked at once; try again after Retry-After"
 		return fasthttp.StatusServiceUnavailable, []string{"detail", detail, "rule", e.Rule}
 	}
-	if e, ok := errors.AsType[*Refused](err); ok {
-		const detail = "The data of this list may be damaged and is being checked; try again after Retry-After"
-		return fasthttp.StatusServiceUnavailable, []string{"detail", detail, "table", e.Table}
-	}
 	return fasthttp.StatusInternalServerError, []string{"error", internal}
 }
 
@@ -179,11 +175,7 @@ func WaitOf(err error) string {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f.Wait
 	}
-	_, busy := errors.AsType[*Busy](err)
-	switch _, refused := errors.AsType[*Refused](err); {
-	case refused:
-		return string(RetryRefused)
-	case busy:
+	if _, busy := errors.AsType[*Busy](err); busy {
 		return string(RetryAfter)
 	}
 	return ""
@@ -192,8 +184,7 @@ func WaitOf(err error) string {
 // IsRefusal reports whether an error is an answer of its own, and no fault of the server.
 func IsRefusal(err error) bool {
 	_, gone := errors.AsType[*Gone](err)
-	_, refused := errors.AsType[*Refused](err)
-	return gone || refused
+	return gone
 }
 
 // jsonTexts returns a JSON object of strings, given as key, value, key, value.
@@ -241,11 +232,6 @@ func appendIssues(dst []byte, issues []contract.Issue) []byte {
 	}
 	return append(dst, `]}`...)
 }
-
-// Refused is the error of a request for a table whose segment is quarantined.
-type Refused struct{ Table string }
-
-func (e *Refused) Error() string { return "api: table " + e.Table + " is being checked for damage" }
 
 // IsInvalid reports whether an error is the caller's.
 func IsInvalid(err error) bool {

@@ -327,7 +327,6 @@ type endpointPage struct {
 	Day        string
 	Total      string // records that pass the example's filter
 	Answer     string // of the example; empty if there are no records
-	Refused    bool   // the table cannot be read at the moment
 }
 
 func (r reference) addEndpoint(name string, docs func() *endpointDocs) {
@@ -339,23 +338,20 @@ func (r reference) addEndpoint(name string, docs func() *endpointDocs) {
 		page := endpointPage{endpointDocs: *d, Base: s.Lists.Pages.BaseOf(ctx), Identifier: identifier}
 		query := exampleQuery
 		if v := s.State.Snapshots.Acquire(); v != nil {
+			defer v.Release(s.State.Log)
 			page.SnapshotID, page.Day = v.Id, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime)
 			e := d.plan.Endpoint.Contract()
 			page.Source, page.Datasets = v.Bound.SourceOf(e), state.DatasetsOf(v.Bound.Snap.Manifest, e)
 			example, err := r.exampleOf(v, d.plan)
-			page.Refused = err != nil
+			if err != nil {
+				return err
+			}
 			if page.Answer = example.answer; page.Answer != "" {
 				query, page.Total = example.query, browse.Count(example.total)
 			}
-			v.Release(s.State.Log)
 		}
 		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
-		err := r.pages.answerPage(ctx, "endpoint.html", page, &head)
-		if page.Refused {
-			ctx.Response.Header.Set("Cache-Control", reply.NoStore)
-			ctx.Response.Header.Del("CDN-Cache-Control")
-		}
-		return err
+		return r.pages.answerPage(ctx, "endpoint.html", page, &head)
 	})
 }
 

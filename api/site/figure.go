@@ -92,9 +92,6 @@ func (s *Site) kept(
 	ctx *fasthttp.RequestCtx, v *state.Served, name string, f *figureFile, make func() ([]byte, error),
 ) (err error) {
 	key := v.Id + " " + s.Lists.Pages.BaseOf(ctx) + " " + string(ctx.RequestURI())
-	for i := range s.State.Inspector.Found { // what was made of a table before it was refused may be wrong
-		key += " " + strconv.FormatInt(s.State.Inspector.Found[i].Load(), 10)
-	}
 	body := s.drawn.get(key)
 	if body == nil {
 		if body, err = make(); err != nil || body == nil {

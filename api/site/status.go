@@ -31,7 +31,6 @@ type statusData struct {
 	Held     []string        // replaced snapshots that still answer
 	Groups   []statusGroup
 	Stale    []statusTable
-	Refused  []statusTable
 	Datasets int
 }
 
@@ -75,7 +74,6 @@ type statusGroup struct {
 type statusTable struct {
 	pageEndpoint
 	Changed statusTime // its newest source
-	Refused bool
 }
 
 // statusPage is a rendered page, for a few seconds.
@@ -132,8 +130,6 @@ func (p pages) statusOf(v *state.Served) statusData {
 		data.State = "No data is loaded yet."
 	case !r.Ready:
 		data.State = "This replica is about to end, or has just begun."
-	case len(r.Refused) > 0:
-		data.State = "Requests are answered, but those for some tables are not."
 	}
 	if poll := r.LastPoll; poll != nil {
 		data.Poll = &statusPoll{newStatusTime(p.at, poll.At, now), poll.Outcome}
@@ -154,15 +150,11 @@ func (p pages) statusOf(v *state.Served) statusData {
 		t := statusTable{
 			pageEndpoint: newPageEndpoint(p.at.Mount, &endpoints[i]),
 			Changed:      newStatusTime(p.at, manifest.Source(e.Table).Updated, now),
-			Refused:      slices.Contains(r.Refused, e.Table),
 		}
 		t.Rows, t.Source = browse.Count(v.Bound.Lists[e.Path].Rows), v.Bound.SourceOf(e)
 		t.Datasets = state.DatasetsOf(manifest, e)
 		if t.Source.StaleSince != "" {
 			data.Stale = append(data.Stale, t)
-		}
-		if t.Refused {
-			data.Refused = append(data.Refused, t)
 		}
 		at := slices.IndexFunc(data.Groups, func(g statusGroup) bool { return g.Title == e.Texts().GroupTitle() })
 		data.Groups[at].Tables = append(data.Groups[at].Tables, t)

@@ -178,7 +178,6 @@ func bindingPanicked(err *error) {
 
 // bindList binds the endpoint at a position of contract.Endpoints to a version of its table.
 func bindList(position int, seg *snapshot.Segment, version string, tier encode.Tier) (list *BoundList, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer bindingPanicked(&err)
 	list = new(BoundList)
 	if seg != nil {

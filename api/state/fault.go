@@ -115,6 +115,19 @@ func (s *State) LogPanic(fault any, request string) {
 	s.Log.Error("a request panicked", "request", request, "panic", text, "stack", string(debug.Stack()))
 }
 
+// errPanicked aborts a connection in the middle of an answer.
+var errPanicked = errors.New("api: a panic while a body was rendered")
+
+// RecoverBody is deferred, and handles a panic while a body is written, after the handler has
+// returned. fasthttp would recover too, but neither count it nor log where it was. The header has
+// been sent or buffered, so the answer is cut short. There is no request id to report.
+func (s *State) RecoverBody(err *error) {
+	if fault := recover(); fault != nil {
+		s.LogPanic(fault, "")
+		*err = errPanicked
+	}
+}
+
 // LogFault logs an internal error of an endpoint. It quotes columns but no request.
 func (s *State) LogFault(path string, err error) {
 	s.Log.Error("a request failed", "endpoint", path, "error", err)

@@ -14,25 +14,28 @@ import (
 	"hdqs/api/metrics"
 	"hdqs/api/render"
 	"hdqs/api/wire"
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // What a process may use is divided beforehand, so that whether a snapshot fits does not depend on
 // what happens to be requested:
 //
 //	1/8 of the limit     the kernel, and at least so much of the page cache
-//	7/8                  the Go runtime (GOMEMLIMIT), and of that:
+//	7/8                  the process: segments, and the Go runtime (GOMEMLIMIT) with the rest. Of that:
 //	    16 MiB and 1/8       the program, what queries need while they run, and requests that
 //	                         are not complete, which have half as much as answers in flight
 //	    1/8                  answers in flight
 //	    1/16, ≤ 64 MiB       finished bodies
 //	    the rest             snapshots
 //
-// A snapshot needs its texts, which are all that its renderers and indexes can make of its
-// dictionaries (what only the names below a prefix or NDJSON need counts with a quarter), and its
-// caches of stored blocks and of answered filters. The caches may grow until the snapshot has half
-// of the rest, so that two fit, but have 1/16 of the Go runtime's part in any case. Tables that
-// snapshots share count once. Pages of mapped files do not count: the kernel can drop them.
+// A snapshot needs its segments; its texts, which are all that its renderers and indexes can make
+// of its dictionaries (what only the names below a prefix or NDJSON need counts with a quarter);
+// and its caches of stored blocks and of answered filters. The caches may grow until the snapshot
+// has half of the rest, so that two fit, but have 1/16 of the 7/8 in any case. Tables that
+// snapshots share count once.
 //
+// Segments are read before the rest of a snapshot is known, so their room is made first (RoomFor).
 // Before a swap, the new snapshot counts with its texts, which the warm-up makes. If there is no
 // room for that, it is not warmed up, and counts with an eighth of them: to make that room,
 // retained snapshots are dropped first, then the caches of the current one. After the swap,
@@ -55,7 +58,8 @@ type Shares struct {
 // programBytes is the memory of the program itself.
 const programBytes = 16 << 20
 
-// HeapLimit is the part of a memory limit that is the Go runtime's, for debug.SetMemoryLimit.
+// HeapLimit is the part of a memory limit that is the process's. It is the Go runtime's, for
+// debug.SetMemoryLimit, as far as no segments are open, which are not in the Go heap.
 func HeapLimit(limit int64) int64 { return limit - limit/8 }
 
 // NewShares divides the memory limit of a server.
@@ -103,16 +107,26 @@ func (e *MemoryError) Enough() int64 { return e.Limit + 2*(e.Needed-e.Available)
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
 // need is the memory of a table when it is used in all ways.
-type need struct{ Texts, Blocks, Filters int64 }
+type need struct{ Segment, Texts, Blocks, Filters int64 }
+
+// lasting is what stays when makeRoom has emptied the caches.
+func (n *need) lasting() int64 { return n.Segment + n.Texts }
+
+func (n *need) caches() int64 { return n.Blocks + n.Filters }
+
+func (n *need) all() int64 { return n.lasting() + n.caches() }
 
 // NeedOf returns the memory of bound snapshots. Tables that they share count once.
-func NeedOf(bounds []*Bound) (n int64) {
+func NeedOf(bounds []*Bound) int64 { return sumOf(bounds, (*need).all) }
+
+// sumOf adds up a part of what the tables of bound snapshots need, each table once.
+func sumOf(bounds []*Bound, part func(*need) int64) (n int64) {
 	seen := map[*BoundList]bool{}
 	for _, b := range bounds {
 		for _, l := range b.Lists {
 			if !seen[l] {
 				seen[l] = true
-				n += l.Need.Texts + l.Need.Blocks + l.Need.Filters
+				n += part(&l.Need)
 			}
 		}
 	}
@@ -132,13 +146,12 @@ func (b *Bound) beside(others []*Bound, do func(*BoundList)) {
 // snapshot, and computes what they need. Each gets the same part of what it would get without a
 // limit. It reads the segments, so a panic becomes an error, as in bindAfter.
 func (s *Shares) divide(b *Bound, earlier []*Bound) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("api: a panic while the memory of a snapshot was estimated: %v\n%s", fault, debug.Stack())
 		}
 	}()
-	texts, wanted := int64(0), int64(0)
+	fixed, wanted := int64(0), int64(0)
 	b.beside(earlier, func(l *BoundList) {
 		if l.Segment != nil {
 			root, other := l.Named[s.root].Renderer, l.Named[(s.root+1)%NameSets].Renderer
@@ -148,14 +161,14 @@ func (s *Shares) divide(b *Bound, earlier []*Bound) (err error) {
 			if s.NameBytes != nil {
 				most += s.NameBytes(l)
 			}
-			l.Need = need{Texts: most, Blocks: root.BlockBytes(), Filters: l.Index.CacheBytes()}
+			l.Need = need{Segment: l.Segment.Bytes(), Texts: most, Blocks: root.BlockBytes(), Filters: l.Index.CacheBytes()}
 		}
 	})
 	for _, l := range b.Lists {
-		texts += l.Need.Texts
-		wanted += l.Need.Blocks + l.Need.Filters
+		fixed += l.Need.lasting()
+		wanted += l.Need.caches()
 	}
-	part := float64(max(s.Caches, s.Snapshots/2-texts)) / float64(max(1, wanted))
+	part := float64(max(s.Caches, s.Snapshots/2-fixed)) / float64(max(1, wanted))
 	if part >= 1 {
 		return nil
 	}
@@ -174,6 +187,51 @@ func (l *BoundList) setCaches(blocks, filters int64) {
 	}
 }
 
+// refuse counts a snapshot that does not fit, and returns the error.
+func (s *State) refuse(m *store.Manifest, needed int64) error {
+	s.refused.Add(1)
+	return &MemoryError{Snapshot: m.ID, Needed: needed, Available: s.Shares.Snapshots, Limit: s.Shares.limit}
+}
+
+// RoomFor makes room for reading the segments of a snapshot that no open one has: it drops retained
+// snapshots, the oldest first. The error is a MemoryError if they do not fit beside the current one
+// even so; then it drops none.
+func (s *State) RoomFor(m *store.Manifest) error {
+	if !s.Shares.IsLimited() {
+		return nil
+	}
+	s.Snapshots.Retained.Lock()
+	defer s.Snapshots.Retained.Unlock()
+	open := s.Snapshots.open.bounds(nil)
+	fresh := segmentBytes(m, func(ref store.SegmentRef) bool {
+		return !slices.ContainsFunc(open, func(b *Bound) bool { return slices.Contains(b.Snap.Manifest.Tables, ref) })
+	})
+	least := fresh + sumOf(s.Snapshots.open.bounds(s.Snapshots.Retained.Entries), (*need).lasting)
+	if least > s.Shares.Snapshots {
+		return s.refuse(m, least)
+	}
+	for len(s.Snapshots.Retained.Entries) > 0 &&
+		NeedOf(s.Snapshots.open.bounds(nil))+fresh > s.Shares.Snapshots {
+		s.Snapshots.Retained.DropOldest(s.Log, DropForMemory)
+	}
+	return nil
+}
+
+// Hold reports whether there is room for the segments of a snapshot, without any other.
+func (s *Shares) Hold(m *store.Manifest) bool {
+	return !s.IsLimited() || segmentBytes(m, func(store.SegmentRef) bool { return true }) <= s.Snapshots
+}
+
+// segmentBytes is the length of the segments of a snapshot that count.
+func segmentBytes(m *store.Manifest, counts func(store.SegmentRef) bool) (n int64) {
+	for _, ref := range m.Tables {
+		if counts(ref) {
+			n += ref.Bytes
+		}
+	}
+	return n
+}
+
 // makeRoom makes room for opening another snapshot, and reports whether there is so much of it that
 // the snapshot can be warmed up, which makes most of its texts. It drops nothing if the room would
 // not suffice.
@@ -187,18 +245,14 @@ func (s *State) makeRoom(next, now *Bound) (canWarm bool, err error) {
 		return false, err
 	}
 	available := s.Shares.Snapshots
-	refuse := func(needed int64) (bool, error) {
-		s.refused.Add(1)
-		id := next.Snap.Manifest.ID
-		return false, &MemoryError{Snapshot: id, Needed: needed, Available: available, Limit: s.Shares.limit}
-	}
+	refuse := func(needed int64) (bool, error) { return false, s.refuse(next.Snap.Manifest, needed) }
 	if alone := NeedOf([]*Bound{next}); alone > available {
 		return refuse(alone)
 	}
 	needed := func(dropped []*Served, part int64) int64 {
 		stay := s.Snapshots.open.bounds(dropped)
 		n := NeedOf(stay)
-		next.beside(stay, func(l *BoundList) { n += l.Need.Texts / part })
+		next.beside(stay, func(l *BoundList) { n += l.Need.Segment + l.Need.Texts/part })
 		return n
 	}
 	surplus := max(0, len(s.Snapshots.Retained.Entries)+1-MostPrevious) // would be dropped after the swap anyway
@@ -212,7 +266,7 @@ func (s *State) makeRoom(next, now *Bound) (canWarm bool, err error) {
 	}
 	droppable := int64(0)
 	if now != nil {
-		now.beside([]*Bound{next}, func(l *BoundList) { droppable += l.Need.Blocks + l.Need.Filters })
+		now.beside([]*Bound{next}, func(l *BoundList) { droppable += l.Need.caches() })
 	}
 	if least := needed(s.Snapshots.Retained.Entries, coldPart) - droppable; least > available {
 		return refuse(least)
@@ -276,6 +330,24 @@ func (s *State) CollectMemory(to chan<- prometheus.Metric) {
 type MemoryUse struct {
 	Needed, Snapshots int64
 	Limit             int64 // of the process; all are 0 without one
+}
+
+// limitHeap tells the Go runtime how much of the limit segments leave to it.
+func (o *OpenSnapshots) limitHeap() {
+	if o.heapLimit == nil {
+		return
+	}
+	segments := map[*snapshot.Segment]bool{}
+	left := o.whole
+	for _, v := range o.all {
+		for _, segment := range v.Bound.Snap.Segments {
+			if !segments[segment] {
+				segments[segment] = true
+				left -= segment.Bytes()
+			}
+		}
+	}
+	o.heapLimit(max(left, programBytes))
 }
 
 // Memory returns what snapshots need.

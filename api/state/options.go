@@ -74,10 +74,14 @@ type Options struct {
 	Queries   int
 	QueueWait time.Duration
 
-	// MemoryLimit is how much memory the process may use, the pages of mapped files not counted.
-	// Zero is the limit of the Go runtime (GOMEMLIMIT). With a limit, Swap refuses snapshots that
-	// do not fit, and the other limits of memory follow from it (memory.go).
+	// MemoryLimit is how much memory the process may use. Zero is the limit of the Go runtime
+	// (GOMEMLIMIT). With a limit, Swap refuses snapshots that do not fit, and the other limits of
+	// memory follow from it (memory.go).
 	MemoryLimit int64
+
+	// HeapLimit is called with the Go runtime's part of MemoryLimit whenever the segments that are
+	// open leave it another one. nil: it stays as it is.
+	HeapLimit func(bytes int64)
 
 	// InflightBytes is how many bytes of answers may be in flight to clients before requests get
 	// 503. Zero is 512 MiB, or with a memory limit an eighth of the Go runtime's part of it.

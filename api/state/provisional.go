@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"maps"
 	"math"
@@ -95,9 +96,9 @@ func (s *State) ProvisionalOf(b *Bound, e *contract.Endpoint, l *BoundList) (*Pr
 	if e.Provisional == contract.NotFinal {
 		queries = []index.Query{{Filters: []index.Filter{notFinal(e)}}}
 	} else {
-		changed, ok := s.resourceTimes(b)
-		if !ok {
-			return nil, nil // not kept: the table of resources is damaged, and is healed meanwhile
+		changed, err := resourceTimes(b)
+		if err != nil {
+			return nil, err
 		}
 		for _, id := range slices.Sorted(maps.Keys(changed)) {
 			queries = append(queries, index.Query{Filters: []index.Filter{
@@ -183,23 +184,14 @@ func (l *BoundList) provisional(queries []index.Query) (*Provisional, error) {
 	return p, nil
 }
 
-// resourceTimes are when the resources of a snapshot were last changed, in microseconds. It is not
-// ok if their table cannot be read.
-func (s *State) resourceTimes(b *Bound) (changed map[string]int64, ok bool) {
+// resourceTimes are when the resources of a snapshot were last changed, in microseconds.
+func resourceTimes(b *Bound) (changed map[string]int64, err error) {
 	l := b.Lists["/api/v2/metadata/resource"]
-	if l.IsQuarantined() {
-		return nil, false
-	}
-	defer func() {
-		if fault := recover(); fault != nil && !s.Inspector.MetDamage(l, fault, nil) {
-			panic(fault)
-		}
-	}()
 	changed = map[string]int64{}
 	ids, err := l.Values("resource_catalog_id")
 	times, err2 := l.Values("update_date")
 	if err != nil || err2 != nil {
-		return nil, false
+		return nil, cmp.Or(err, err2)
 	}
 	for row := range uint32(l.Rows) {
 		at, err := time.Parse(time.DateTime, string(times.AppendRow(nil, row, true)))
@@ -207,5 +199,5 @@ func (s *State) resourceTimes(b *Bound) (changed map[string]int64, ok bool) {
 			changed[string(ids.AppendRow(nil, row, true))] = at.UnixMicro()
 		}
 	}
-	return changed, true
+	return changed, nil
 }

@@ -21,7 +21,6 @@ type Readiness struct {
 	Interface    string         `json:"interface"`
 	Rows         map[string]int `json:"rows,omitempty"`
 	Missing      []string       `json:"missing"`
-	Refused      []string       `json:"refused"`       // tables whose segment may be damaged
 	Stale        []StaleSource  `json:"stale_sources"` // tables for which loads keep an older form
 	LastPoll     *Poll          `json:"last_poll"`     // at the store; null before the first has ended
 	Unidentified int64          `json:"requests_without_identifier"`
@@ -58,7 +57,7 @@ func (s *State) Readiness() Readiness {
 func (s *State) ReadinessOf(v *Served) Readiness {
 	r := Readiness{
 		Draining: s.Draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion,
-		Missing: []string{}, Refused: []string{}, Stale: []StaleSource{}, LastPoll: s.polled.Load(),
+		Missing: []string{}, Stale: []StaleSource{}, LastPoll: s.polled.Load(),
 		Unidentified: s.Requests.Identifiers(metrics.Missing) + s.Requests.Identifiers(metrics.Invalid),
 		Panics:       s.Panics.Load(),
 	}
@@ -69,7 +68,6 @@ func (s *State) ReadinessOf(v *Served) Readiness {
 		r.AgeSeconds = max(0, int64(time.Since(manifest.SnapshotTime).Seconds()))
 		r.Rows = v.Bound.tableRows()
 		r.Missing = append(r.Missing, v.Bound.Missing()...)
-		r.Refused = append(r.Refused, v.Bound.RefusedTables()...)
 		r.addPublication(v)
 	}
 	r.Reason = s.notReady(r.Snapshot)

@@ -38,10 +38,8 @@ type Release struct {
 
 // Hooks are what the state of the server calls of what stands on it.
 type Hooks struct {
-	Warm       func(next *Served, earlier *Bound) error // answers requests from a snapshot before it is served
-	Emptied    func()                                   // bodies that were made may be wrong
-	CheckFiles func()                                   // looks whether files were written to
-	Files      func() []Scrubbed                        // files to scrub besides segments
+	Warm    func(next *Served, earlier *Bound) error // answers requests from a snapshot before it is served
+	Emptied func()                                   // bodies that were made may be wrong
 }
 
 // Served is a bound snapshot in use. The server has one reference while the snapshot is current or
@@ -57,6 +55,7 @@ type Served struct {
 	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
 	Live        time.Duration             // from publication, or from the start of the process, to Swap
 	Refs        atomic.Int64
+	withdrawn   atomic.Bool
 	open        *OpenSnapshots // that it is one of
 }
 
@@ -140,15 +139,29 @@ func (s *State) serveFirst(bound *Bound, canWarm bool, r Release) error {
 // from it may be wrong: they are removed from the body cache, and those that are being made are
 // refused.
 func (s *State) withdraw(v *Served) {
-	for _, l := range v.Bound.Lists {
-		if l.Segment != nil {
-			l.Segment.MarkSuspect()
-		}
-	}
+	v.Withdraw()
 	s.Hooks.Emptied()
 	if s.Snapshots.Current.CompareAndSwap(v, nil) {
 		v.Release(s.Log)
 	}
+}
+
+// Withdraw refuses what is read of the snapshot from now on.
+func (v *Served) Withdraw() { v.withdrawn.Store(true) }
+
+// Withdrawn returns an error if the snapshot was withdrawn: what was made from it may be wrong.
+func (v *Served) Withdrawn() error {
+	if v.withdrawn.Load() {
+		return reply.ErrNoSnapshot
+	}
+	return nil
+}
+
+// EndList ends the reading of a list for a request, and gives the snapshot back. An answer from a
+// snapshot that was withdrawn meanwhile is refused.
+func (s *State) EndList(v *Served, err *error) {
+	*err = cmp.Or(*err, v.Withdrawn())
+	v.Release(s.Log)
 }
 
 // publish makes a snapshot the current one.

@@ -9,7 +9,6 @@ import (
 	"weak"
 
 	"hdqs/api/reply"
-	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
@@ -105,78 +104,28 @@ func (s *Snapshots) CurrentID() string {
 	return ""
 }
 
-// replace serves the same snapshot with other segments, unless another one is current.
-func (s *Snapshots) replace(old, next *Served) bool {
-	s.Retained.Lock()
-	defer s.Retained.Unlock()
-	if !s.Current.CompareAndSwap(old, next) {
-		return false
-	}
-	old.Release(s.Log)
-	return true
-}
-
-// isCurrent reports whether the served snapshot has a segment.
-func (s *Snapshots) isCurrent(segment *snapshot.Segment) bool {
-	v := s.Acquire()
-	if v == nil {
-		return false
-	}
-	defer v.Release(s.Log)
-	return v.Bound.Snap.Segments[segment.Name()] == segment
-}
-
-// mapped returns the segments of the current and the retained snapshots, each once. The caller
-// closes them.
-func (s *Snapshots) mapped() []mapped {
-	var snapshots []*Served
-	if v := s.Acquire(); v != nil {
-		snapshots = append(snapshots, v)
-	}
-	s.Retained.Lock()
-	for _, v := range s.Retained.Entries {
-		if v.Acquire() {
-			snapshots = append(snapshots, v)
-		}
-	}
-	s.Retained.Unlock()
-	var all []mapped
-	for _, v := range snapshots {
-		for _, ref := range v.Bound.Snap.Manifest.Tables {
-			segment := v.Bound.Snap.Segments[ref.Table]
-			same := func(m mapped) bool { return m.Segment == segment }
-			if segment != nil && !slices.ContainsFunc(all, same) {
-				all = append(all, mapped{segment.Acquire(), ref.SHA256})
-			}
-		}
-		v.Release(s.Log)
-	}
-	return all
-}
-
-// mapped is a segment of a served snapshot.
-type mapped struct {
-	*snapshot.Segment
-	version string // of the table's content
-}
-
 // OpenSnapshots are the snapshots that are in memory: the current one, retained ones, and others
 // that a request still reads.
 type OpenSnapshots struct {
 	mu  sync.Mutex
 	all []*Served
+
+	whole     int64             // of the memory limit, what segments and the Go runtime share
+	heapLimit func(bytes int64) // sets the Go runtime's part; nil: it stays
 }
 
 func (o *OpenSnapshots) add(v *Served) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.all = append(o.all, v)
+	o.limitHeap()
 }
 
 func (o *OpenSnapshots) remove(v *Served) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.all = slices.DeleteFunc(o.all, func(other *Served) bool { return other == v })
+	o.limitHeap()
 }
 
 // bounds returns the tables of all open snapshots but some.

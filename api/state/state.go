@@ -1,5 +1,5 @@
 // Package state holds the snapshots that a server answers from: which is current, which replaced
-// ones are kept, who reads them, what memory they need, and which of their segments may be damaged.
+// ones are kept, who reads them, and what memory they need.
 package state
 
 import (
@@ -15,7 +15,6 @@ import (
 // State is what a server serves, and what it counts.
 type State struct {
 	Snapshots *Snapshots
-	Inspector *Inspector
 	Log       *slog.Logger
 	Options   Options
 	Faults    *wire.Log
@@ -43,7 +42,9 @@ type State struct {
 func New(o Options) *State {
 	log := cmp.Or(o.Logger, slog.Default())
 	s := &State{Log: log, Options: o, Snapshots: &Snapshots{Log: log}, Shares: NewShares(&o), Faults: wire.NewLog(log)}
-	s.Inspector = &Inspector{snapshots: s.Snapshots, log: log, hooks: &s.Hooks, Wake: make(chan struct{}, 1)}
+	if o.MemoryLimit > 0 {
+		s.Snapshots.open.whole, s.Snapshots.open.heapLimit = HeapLimit(o.MemoryLimit), o.HeapLimit
+	}
 	s.Budget = wire.NewBudget(s.Shares.Inflight)
 	return s
 }

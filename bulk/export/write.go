@@ -13,7 +13,6 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/bulk"
-	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
@@ -73,8 +72,7 @@ func Write(
 	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for _, t := range bySize {
 		workers.Go(func() error {
-			err := snapshot.Guard(func() error { return t.write(limited, earlier, to, &o) })
-			if err != nil {
+			if err := t.write(limited, earlier, to, &o); err != nil {
 				return fmt.Errorf("bulk files of table %q: %w", t.info.Table, err)
 			}
 			return nil

@@ -111,7 +111,6 @@ func (f *serveFlags) checkedStore(
 		}
 		return st, remove, storeError(err)
 	}
-	f.ownData = false // links to the segments would be files
 	removeCopy := remove
 	st, removeSample, err := openServed(ctx, messages, f, w)
 	if err != nil {

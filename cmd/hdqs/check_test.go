@@ -139,7 +139,7 @@ func TestStatus(t *testing.T) {
 	defer starting.Close()
 	ill := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/readyz" {
-			_, _ = io.WriteString(w, `{"ready":true,"snapshot":"x","refused":["idps"],"stale_sources":`+
+			_, _ = io.WriteString(w, `{"ready":true,"snapshot":"x","stale_sources":`+
 				`[{"table":"rainfall"}],"last_poll":{"outcome":"failed","reason":"disk on fire"}}`)
 			return
 		}
@@ -153,7 +153,7 @@ func TestStatus(t *testing.T) {
 	}
 	degraded := status(1, "--admin", ill.URL).Replicas[0]
 	reasons := strings.Join(degraded.Reasons, "\n")
-	for _, want := range []string{"idps", "rainfall", "disk on fire"} {
+	for _, want := range []string{"rainfall", "disk on fire"} {
 		if degraded.State != "degraded" || !strings.Contains(reasons, want) {
 			t.Errorf("%+v lacks %q", degraded, want)
 		}

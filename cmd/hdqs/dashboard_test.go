@@ -29,8 +29,7 @@ func TestEdgeDashboard(t *testing.T) {
 	store := sampleStore(t)
 	var replicas []*server
 	for range 2 {
-		replicas = append(replicas, serve(t, "--store", store, "--memory-limit", "1GiB", "--scrub", "1s",
-			"--snapshot-poll", "1s"))
+		replicas = append(replicas, serve(t, "--store", store, "--memory-limit", "1GiB", "--snapshot-poll", "1s"))
 	}
 	base := "http://" + startPrometheus(t, replicas)
 	load := func(n int) {

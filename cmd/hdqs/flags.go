@@ -31,10 +31,9 @@ const (
 	shortestTimeout = 100 * time.Millisecond
 	longestTimeout  = 5 * time.Minute
 
-	shortestPoll  = 10 * time.Millisecond // less would be a busy loop
-	shortestScrub = 100 * time.Millisecond
-	mostAtOnce    = 1 << 24 // queries, connections, snapshots
-	noLimit       = math.MaxInt64
+	shortestPoll = 10 * time.Millisecond // less would be a busy loop
+	mostAtOnce   = 1 << 24               // queries, connections, snapshots
+	noLimit      = math.MaxInt64
 )
 
 // word is a value of a flag by its name.
@@ -152,7 +151,7 @@ type flagGroup struct {
 var serveGroups = []flagGroup{
 	{"What is served", []string{
 		"store", "channel", "replica", "catalog", "refresh", "data-dir", "snapshot-poll", "store-timeout",
-		"keep-previous", "scrub",
+		"keep-previous",
 	}},
 	{"Where it listens", []string{"listen", "admin", "admin-pprof", "base-url"}},
 	{"Requests and answers", []string{
@@ -460,7 +459,8 @@ func (s *size) apply(o *state.Options, log *slog.Logger) error {
 		}
 	}
 	if limit.Bytes > 0 && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(state.HeapLimit(limit.Bytes))
+		o.HeapLimit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
+		o.HeapLimit(state.HeapLimit(limit.Bytes))
 	}
 	if heap := debug.SetMemoryLimit(-1); limit.Bytes > 0 {
 		log.Info("memory is limited", "limit", memory.Size(limit.Bytes), "by", limit.Source, "go", memory.Size(heap))

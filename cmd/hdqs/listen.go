@@ -150,8 +150,8 @@ func addressOf(l net.Listener) string {
 // keeps a few hundred files open, and three snapshots may be open at once.
 const maxReserved = 4096
 
-// The least limits of a process that serves. A snapshot has a file open for each table, and two are
-// open at a swap. Go reserves address space that it does not use, and segments are mapped.
+// The least limits of a process that serves. Go reserves address space that it does not use, and
+// segments take what they are long.
 const (
 	leastOpenFiles = 128
 	leastAddresses = 4 << 30

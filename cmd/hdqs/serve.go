@@ -32,7 +32,6 @@ type serveFlags struct {
 	loads         *loadMetrics // of a server; nil for an export
 	partial       error        // what a load of --catalog lacks
 	refresh, poll time.Duration
-	scrub         time.Duration
 	ownData       bool // --data-dir was set
 	listen, admin string
 	replica       string
@@ -73,8 +72,6 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	fl.DurationVar(&f.refresh, "refresh", 0, "interval between two builds from --catalog; 0: build once")
 	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute,
 		"interval between two checks of the channel for a new snapshot; 0: never; SIGHUP checks at once")
-	fl.DurationVar(&f.scrub, "scrub", 10*time.Minute,
-		"how soon changed bytes of a served segment are noticed, by comparing all with their checksums; 0: never")
 	fl.StringVar(&f.replica, "replica", "", "name of this replica, no other's: it reports to the store under it, and "+
 		"may get snapshots first: see 'hdqs publish --canary'; empty: neither")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
@@ -102,7 +99,6 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 		"auto: the limit of its control group, or of GOMEMLIMIT; 0: no limit")
 	boundOrZero(fl, "refresh", &f.refresh, shortestPoll, longestPause)
 	boundOrZero(fl, "snapshot-poll", &f.poll, shortestPoll, longestPause)
-	boundOrZero(fl, "scrub", &f.scrub, shortestScrub, longestPause)
 	bound(fl, "max-connections", &f.answers.Connections, 0, mostAtOnce)
 	bound(fl, "max-connections-per-address", &f.answers.ConnectionsPerAddress, 0, mostAtOnce)
 	f.load.register(fl, "catalog to build from before serving (see 'hdqs build')")
@@ -132,7 +128,8 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	if err := errors.Join(f.memory.apply(&options, log), limitConnections(&options, log)); err != nil {
 		return err
 	}
-	preopened := f.preopen()
+	shares := state.NewShares(&options)
+	preopened := f.preopen(shares.Hold)
 	defer preopened.Close()
 	server := api.New(options)
 	server.Metrics().MustRegister(newBuildInfo())
@@ -195,7 +192,7 @@ func (f *serveFlags) following(server *api.Server, st *openStore, w *follow.Wait
 		Server: server, Source: &st.Source, Waiter: w, Timeout: f.timeout, Explain: st.channelError, Keys: f.trust.read,
 	}
 	if st.Remote != nil || f.ownData {
-		o.Seen = f.folderOf("seen") + ".json"
+		o.Seen = f.seenFile()
 	}
 	return o
 }
@@ -284,11 +281,6 @@ func (f *serveFlags) run(
 		follower.Follow(background, f.poll)
 		close(followed)
 	}()
-	go follower.Heal(background)
-	go server.State.Inspector.WatchFiles(background)
-	if f.scrub > 0 {
-		go server.State.Inspector.ScrubEvery(background, f.scrub)
-	}
 	if f.load.catalog != "" {
 		go follower.Refresh(background, f.refresh, func() error {
 			return f.rebuild(background, source, notify.log)
@@ -335,7 +327,7 @@ func openServed(
 	case f.store != "":
 		st, err := follow.AwaitAgain(ctx, w, follow.Step[*openStore]{
 			Name: "opening store " + f.store, Timeout: f.timeout,
-			Run: func(context.Context) (*openStore, error) { return f.openLinking() },
+			Run: func(context.Context) (*openStore, error) { return f.openExisting() },
 		})
 		return st, func() {}, storeError(err)
 	case f.load.catalog != "":
@@ -360,39 +352,29 @@ func openServed(
 	return &openStore{follow.Source{Store: st, ChannelName: f.channel}}, remove, nil
 }
 
-// preopen begins to open the snapshot of --store, if that is set.
-func (f *serveFlags) preopen() *follow.Preopened {
+// preopen begins to open the snapshot of --store, if that is set and the snapshot fits.
+func (f *serveFlags) preopen(fits func(*store.Manifest) bool) *follow.Preopened {
 	if f.store == "" {
 		return nil
 	}
 	return follow.Preopen(func() (*follow.Source, error) {
-		st, err := f.openLinking()
+		st, err := f.openExisting()
 		if err != nil {
 			return nil, err
 		}
 		return &st.Source, nil
-	})
+	}, fits)
 }
 
-// openLinking opens the store of --store, a directory store with a folder of links if there is a
-// data directory.
-func (f *serveFlags) openLinking() (*openStore, error) {
-	st, err := f.openExisting()
-	if err == nil && st.Remote == nil && f.ownData {
-		st.Store = st.Store.Linking(f.folderOf("links"))
-	}
-	return st, err
-}
-
-// folderOf is the folder of one kind for a store: "links" to the files of a directory store, or
-// what was "seen" of its channels. Replicas of one channel of one store may share it.
-func (f *serveFlags) folderOf(kind string) string {
+// seenFile is the file for what was seen of a store's channels. Replicas of one channel of one store
+// may share it.
+func (f *serveFlags) seenFile() string {
 	path, err := filepath.Abs(f.store)
 	if err != nil || replica.IsRemote(f.store) {
 		path = f.store
 	}
 	sum := sha256.Sum256([]byte(path))
-	return filepath.Join(f.dataDir, kind, hex.EncodeToString(sum[:6])+"-"+f.channel)
+	return filepath.Join(f.dataDir, "seen", hex.EncodeToString(sum[:6])+"-"+f.channel+".json")
 }
 
 // buildServed loads the catalog into the store in the data directory. If the load fails, a server

@@ -43,12 +43,11 @@ type replicaStatus struct {
 	Tables           int              `json:"tables,omitempty"`
 	Rows             int              `json:"rows,omitempty"`
 	Missing          []string         `json:"missing,omitempty"`
-	Refused          []string         `json:"refused,omitempty"`
 	Stale            []string         `json:"stale_sources,omitempty"`
 	LastPoll         *state.Poll      `json:"last_poll,omitempty"`
 	InFlight         int64            `json:"in_flight,omitempty"`
 	InFlightBytes    int64            `json:"in_flight_bytes,omitempty"`
-	MemoryBytes      int64            `json:"memory_bytes,omitempty"` // resident, mapped segments included
+	MemoryBytes      int64            `json:"memory_bytes,omitempty"` // resident
 	MemoryLimitBytes int64            `json:"memory_limit_bytes,omitempty"`
 	Shed             map[string]int64 `json:"shed,omitempty"` // refused requests by reason, since the start
 	SwapsRefused     int64            `json:"swaps_refused,omitempty"`
@@ -198,7 +197,7 @@ func (s *replicaStatus) askAdmin(ctx context.Context, base string) error {
 	if err := json.Unmarshal(body, &r); err != nil || r.Ready == nil {
 		return fmt.Errorf("%s/readyz is not that of a replica's admin listener: %.60q", base, body)
 	}
-	s.Snapshot, s.AgeSeconds, s.Missing, s.Refused = r.Snapshot, r.AgeSeconds, r.Missing, r.Refused
+	s.Snapshot, s.AgeSeconds, s.Missing = r.Snapshot, r.AgeSeconds, r.Missing
 	s.LastPoll, s.Panics = r.LastPoll, r.Panics
 	for _, n := range r.Rows {
 		if s.Rows += n; n > 0 {
@@ -218,9 +217,6 @@ func (s *replicaStatus) askAdmin(ctx context.Context, base string) error {
 		s.worsen(stateUnready, cmp.Or(r.Reason, "not ready"))
 	case s.LastPoll != nil && s.LastPoll.Outcome == "failed":
 		s.worsen(stateDegraded, "the last poll of the store failed: "+s.LastPoll.Reason)
-	}
-	if len(s.Refused) > 0 {
-		s.worsen(stateDegraded, "tables refused, since their files changed: "+strings.Join(s.Refused, ", "))
 	}
 	if len(s.Stale) > 0 {
 		s.worsen(stateDegraded, "stale sources of tables: "+strings.Join(s.Stale, ", "))
@@ -320,7 +316,7 @@ func (s *replicaStatus) print(out io.Writer) {
 	if s.MemoryLimitBytes > 0 {
 		limit = "limit " + memory.Size(s.MemoryLimitBytes)
 	}
-	fmt.Fprintf(out, "  memory    %s with mapped segments; %s\n", memory.Size(s.MemoryBytes), limit)
+	fmt.Fprintf(out, "  memory    %s; %s\n", memory.Size(s.MemoryBytes), limit)
 	fmt.Fprintf(out, "  in flight %d requests, %s\n", s.InFlight, memory.Size(s.InFlightBytes))
 	for _, reason := range slices.Sorted(maps.Keys(s.Shed)) {
 		fmt.Fprintf(out, "  refused   %d requests: %s\n", s.Shed[reason], reason)

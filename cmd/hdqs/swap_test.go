@@ -88,7 +88,7 @@ func TestSwapUnderLoad(t *testing.T) {
 	parallel(t)
 	swaps := testkit.Trials(40, 15)
 	store := sampleStore(t)
-	s := serve(t, "--store", store, "--scrub", "100ms")
+	s := serve(t, "--store", store)
 	first, firstID := s.fingerprints(t), s.snapshotID(t)
 
 	// The second snapshot's answers come from a copy of the store, into which it is built first.

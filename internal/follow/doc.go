@@ -10,6 +10,6 @@
 //
 //	start.go poll.go                   the first snapshot; polls
 //	report.go seen.go                  what replicas report; channels that were seen
-//	show.go heal.go bulk.go            opens, downloads and shows a snapshot
+//	show.go bulk.go                    opens, downloads and shows a snapshot
 //	follow.go preopen.go source.go metrics.go await.go
 package follow

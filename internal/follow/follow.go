@@ -51,7 +51,7 @@ type Options struct {
 }
 
 // Follower keeps a server on the snapshot that a channel shows. Its methods are for one goroutine,
-// except Heal and Refresh, which have one each.
+// except Refresh, which has one of its own.
 type Follower struct {
 	*Waiter
 	options Options
@@ -59,8 +59,6 @@ type Follower struct {
 	source  *Source
 	metrics *Metrics
 	wake    chan struct{} // a send polls at once
-	polled  chan struct{} // has an element after a poll
-	rebuild chan struct{} // has an element when files of the store are damaged
 	bulk    bulkCopy
 	shown   store.Pointer
 	main    replica.Version // as it was last read
@@ -93,7 +91,7 @@ func New(o Options) *Follower {
 	}
 	return &Follower{
 		Waiter: o.Waiter, options: o, server: o.Server, source: o.Source, metrics: o.Metrics,
-		wake: make(chan struct{}, 1), polled: make(chan struct{}, 1), rebuild: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1),
 	}
 }
 

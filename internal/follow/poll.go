@@ -60,12 +60,6 @@ func (f *Follower) poll(ctx context.Context) (c choice, changed bool, err error)
 }
 
 func (f *Follower) pollAndLog(ctx context.Context) error {
-	defer func() {
-		select {
-		case f.polled <- struct{}{}:
-		default:
-		}
-	}()
 	before := f.shown.ID
 	f.again = false
 	changed, err := f.Poll(ctx)
@@ -116,15 +110,14 @@ func (f *Follower) Follow(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Refresh builds at an interval, and when files of the store are damaged and stay so. What was
-// built without an error is polled at once. build reports errors itself.
+// Refresh builds at an interval. What was built without an error is polled at once. build reports
+// errors itself.
 func (f *Follower) Refresh(ctx context.Context, interval time.Duration, build func() error) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-nextPoll(interval):
-		case <-f.rebuild:
 		}
 		if build() == nil {
 			select {

@@ -16,9 +16,9 @@ type Preopened struct {
 }
 
 // Preopen begins to open the snapshot that the channel of a local store shows, or that was kept of
-// a remote one. Errors are not reported here: the first poll opens the snapshot again and reports
-// them.
-func Preopen(open func() (*Source, error)) *Preopened {
+// a remote one, if it fits. Errors are not reported here: the first poll opens the snapshot again
+// and reports them.
+func Preopen(open func() (*Source, error), fits func(*store.Manifest) bool) *Preopened {
 	p := &Preopened{done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
@@ -32,6 +32,9 @@ func Preopen(open func() (*Source, error)) *Preopened {
 			p.pointer, err = source.Store.Channels.Channel(source.ChannelName)
 		}
 		if err != nil {
+			return
+		}
+		if m, err := source.Store.Snapshots.Published(p.pointer); err != nil || !fits(m) {
 			return
 		}
 		if snap, err := source.Store.Snapshots.OpenPointer(p.pointer, nil); err == nil {

@@ -22,8 +22,9 @@ func TestPreopen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fits := func(*store.Manifest) bool { return true }
 	preopen := func() *Preopened {
-		return Preopen(func() (*Source, error) { return &Source{Store: st, ChannelName: channel}, nil })
+		return Preopen(func() (*Source, error) { return &Source{Store: st, ChannelName: channel}, nil }, fits)
 	}
 
 	a := preopen()
@@ -43,11 +44,17 @@ func TestPreopen(t *testing.T) {
 		t.Error("a snapshot was returned for another pointer, or after that")
 	}
 
+	fits = func(*store.Manifest) bool { return false }
+	if preopen().take(p) != nil {
+		t.Error("a snapshot that does not fit was opened")
+	}
+	fits = func(*store.Manifest) bool { return true }
+
 	damage(t, filepath.Join(st.Dir(), "segments", snap.Manifest.Tables[0].SHA256+".seg"))
 	if preopen().take(p) != nil {
 		t.Error("a damaged snapshot was returned")
 	}
-	missing := Preopen(func() (*Source, error) { return nil, fs.ErrNotExist })
+	missing := Preopen(func() (*Source, error) { return nil, fs.ErrNotExist }, fits)
 	if missing.take(p) != nil {
 		t.Error("a store that is missing has a snapshot")
 	}

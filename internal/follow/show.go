@@ -81,6 +81,13 @@ func (f *Follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store
 		if snap := f.options.Preopened.take(p); snap != nil {
 			return snap, nil
 		}
+	}
+	if m, err := f.source.Store.Snapshots.Published(p); err == nil { // OpenPointer reports another error
+		if err := f.server.State.RoomFor(m); err != nil {
+			return nil, swapError(p.ID, err)
+		}
+	}
+	if earlier == nil {
 		return f.source.Store.Snapshots.OpenPointer(p, nil)
 	}
 	var snap *store.Snapshot
@@ -115,9 +122,6 @@ func (f *Follower) show(p store.Pointer, next found) (changed bool, err error) {
 	}
 	f.shown = p
 	f.serveBulk(f.shown.ID)
-	if err := f.source.Store.Segments.KeepLinks(snap.Manifest); err != nil {
-		f.log.Warn("links to files of earlier snapshots could not be removed", "error", err)
-	}
 	return true, nil
 }
 

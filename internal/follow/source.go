@@ -116,6 +116,6 @@ func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 func closeSnapshot(s *store.Snapshot) {
 	if s != nil {
-		_ = s.Close() // of a mapping, which can fail only if it is not one
+		_ = s.Close() // of memory, which can fail only if it is not there
 	}
 }

@@ -92,21 +92,6 @@ func (r *Replica) FetchID(ctx context.Context, id string) (*FetchResult, error) 
 	return f, nil
 }
 
-// Repair downloads the segments of a snapshot in the local store whose files are damaged or
-// missing.
-func (r *Replica) Repair(ctx context.Context, id string) error {
-	_, hash, err := r.local.Snapshots.ManifestFile(id)
-	if err != nil {
-		return err
-	}
-	f := &FetchResult{}
-	f.ID, f.SHA256 = id, hash
-	if err := r.fetchSnapshot(ctx, f, true); err != nil {
-		return fmt.Errorf("snapshot %s: %w", id, err)
-	}
-	return nil
-}
-
 // Manifest returns the manifest of an id, or, if that is empty, of the snapshot that the remote
 // channel shows. It downloads no segment and changes nothing: manifests suffice to compare
 // snapshots.

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,8 +157,7 @@ func measure(ctx context.Context, snap *store.Snapshot, tables map[string]bool) 
 	if err != nil {
 		return nil, err
 	}
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // see state/quarantine.go
-	bound.Snap = snap.Acquire()                              // which Release closes
+	bound.Snap = snap.Acquire() // which Release closes
 	m := measurement{found: map[key]number{}}
 	m.lists = list.New(state.New(state.Options{Logger: slog.New(slog.DiscardHandler)}), nil)
 	m.served = m.lists.State.NewServed(bound, time.Time{})

@@ -7,7 +7,7 @@
 // Readers need no lock. A file gets its final name when it is complete and on disk, and only
 // channels are ever replaced. Writers take Lock, one at a time. A channel keeps its previous
 // pointers (Channel), so that it can go back. Collect removes snapshots that no channel points to.
-// A segment that a reader has mapped stays readable after its name is removed.
+// Opening a snapshot reads its segments into memory: their files are not needed afterwards.
 //
 // Snapshots opened one after the other share the segments that are in both (Snapshots.OpenAfter).
 // Each snapshot is closed on its own.

@@ -41,14 +41,14 @@ type Keys struct {
 func (s *Store) Signing(key ed25519.PrivateKey) *Store {
 	keys := *s.Keys
 	keys.signer = key
-	return assemble(s.Snapshots.dir, s.Segments.links, keys, s.Snapshots.recent)
+	return assemble(s.Snapshots.dir, keys, s.Snapshots.recent)
 }
 
 // Trusting returns the same store for a reader that requires signatures: everything that reads a
 // manifest or channel returns ErrSignature unless one of the keys has signed it. Several keys allow
 // an old and a new one at the same time.
 func (s *Store) Trusting(keys []ed25519.PublicKey) *Store {
-	return assemble(s.Snapshots.dir, s.Segments.links, trustingKeys(s.Keys.signer, keys), s.Snapshots.recent)
+	return assemble(s.Snapshots.dir, trustingKeys(s.Keys.signer, keys), s.Snapshots.recent)
 }
 
 func trustingKeys(signer ed25519.PrivateKey, keys []ed25519.PublicKey) Keys {

@@ -50,7 +50,6 @@ type Snapshots struct {
 // Segments are the segments of a store.
 type Segments struct {
 	folder string
-	links  string // folder of hard links to opened segments; empty: none
 }
 
 // Open opens a directory as a store. The first write makes a missing directory.
@@ -63,11 +62,11 @@ func Open(dir string) (*Store, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("store %s is not a directory", dir)
 	}
-	return assemble(dir, "", Keys{}, new(recentManifests)), nil
+	return assemble(dir, Keys{}, new(recentManifests)), nil
 }
 
-func assemble(dir, links string, keys Keys, recent *recentManifests) *Store {
-	s := &Snapshots{dir, recent, &keys, &Segments{filepath.Join(dir, segmentsDir), links}}
+func assemble(dir string, keys Keys, recent *recentManifests) *Store {
+	s := &Snapshots{dir, recent, &keys, &Segments{filepath.Join(dir, segmentsDir)}}
 	return &Store{s.keys, s.segments, s, &Channels{s}}
 }
 
@@ -243,20 +242,19 @@ func NamesIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Snapshot is all tables at one moment, with its segments mapped. It never changes, so any number
+// Snapshot is all tables at one moment, with its segments in memory. It never changes, so any number
 // of goroutines may share it.
 type Snapshot struct {
 	Manifest *Manifest
 	Segments map[string]*snapshot.Segment // by table
 }
 
-// Open maps all segments of a snapshot and checks sizes, checksums and contents.
+// Open reads all segments of a snapshot and checks sizes, checksums and contents.
 func (s *Snapshots) Open(id string) (*Snapshot, error) { return s.OpenAfter(id, nil) }
 
 // OpenAfter is Open, but segments that are also in an earlier snapshot, which must still be open,
-// are shared with it: they are the same *snapshot.Segment, unless that is marked as suspect. The
-// others are opened on one core, since the earlier snapshot is in use. Both must be closed, in any
-// order.
+// are shared with it: they are the same *snapshot.Segment. The others are opened on one core, since
+// the earlier snapshot is in use. Both must be closed, in any order.
 func (s *Snapshots) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 	m, err := s.Manifest(id)
 	if err != nil {
@@ -296,7 +294,7 @@ func (s *Snapshots) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, err
 	shared := map[string]*snapshot.Segment{}
 	if earlier != nil {
 		for _, ref := range earlier.Manifest.Tables {
-			if segment := earlier.Segments[ref.Table]; segment != nil && !segment.IsSuspect() {
+			if segment := earlier.Segments[ref.Table]; segment != nil {
 				shared[ref.Table+ref.SHA256] = segment
 			}
 		}
@@ -323,24 +321,13 @@ func (s *Snapshots) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, err
 	return snap, nil
 }
 
-// openRef opens a segment of the store on so many cores, or by its link if the file is damaged or
-// missing.
+// openRef opens a segment of the store on so many cores.
 func (s *Segments) openRef(ref SegmentRef, cores int) (*snapshot.Segment, error) {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
 		return nil, err
 	}
-	segment, err := openAs(ref, path, cores)
-	if err == nil {
-		s.link(path)
-		return segment, nil
-	}
-	if s.links != "" {
-		if linked, linkErr := openAs(ref, filepath.Join(s.links, ref.SHA256+segmentExt), cores); linkErr == nil {
-			return linked, nil
-		}
-	}
-	return nil, err
+	return openAs(ref, path, cores)
 }
 
 // openAs opens a file and checks that it is the segment that a manifest describes.

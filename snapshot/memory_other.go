@@ -1,0 +1,9 @@
+//go:build !unix
+
+package snapshot
+
+func allocate(size int) (data []byte, free func() error, err error) {
+	return make([]byte, size), func() error { return nil }, nil
+}
+
+func protect([]byte) error { return nil }
