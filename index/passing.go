@@ -3,6 +3,7 @@ package index
 import (
 	"iter"
 	"slices"
+	"sync"
 )
 
 // Passing is the rows that pass the filters of a query, one chunk of 65,536 rows at a time. It does
@@ -113,14 +114,19 @@ func (c *ChunkRows) Words() *[chunkWords]uint64 {
 	return words
 }
 
+// rowChunks pools the memory of Rows, which the garbage collector would see often otherwise: a start
+// asks for a few thousand sets of rows.
+var rowChunks = sync.Pool{New: func() any { return new(ChunkRows) }}
+
 // Rows yields the passing rows as ascending ranges without the first offset rows, and at most limit
 // rows. It may be called more than once. Memory is that of one chunk.
 func (p *Passing) Rows(offset uint64, limit int) iter.Seq[Range] {
 	return func(yield func(Range) bool) {
-		var chunk ChunkRows
+		chunk := rowChunks.Get().(*ChunkRows)
+		defer rowChunks.Put(chunk)
 		out := emitter{skip: offset, left: max(0, limit)}
 		for k := 0; k < p.Chunks() && out.left > 0; k++ {
-			if p.Read(k, &chunk) == 0 {
+			if p.Read(k, chunk) == 0 {
 				continue
 			}
 			out.ranges = out.ranges[:0]
