@@ -25,6 +25,7 @@ type Bound struct {
 	Lists map[string]*BoundList // by path
 
 	provisional []atomic.Pointer[Provisional] // by position of the list; nil until needed
+	finding     sync.Mutex                    // is held while provisional rows are found
 }
 
 // BoundList is one endpoint with the rows it answers from. Segment, index and renderers are nil if

@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"crypto/sha256"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -92,19 +91,16 @@ func (s *State) ProvisionalOf(b *Bound, e *contract.Endpoint, l *BoundList) (*Pr
 	if known := kept.Load(); known != nil {
 		return known, nil
 	}
-	var queries []index.Query
-	if e.Provisional == contract.NotFinal {
-		queries = []index.Query{{Filters: []index.Filter{notFinal(e)}}}
-	} else {
-		changed, err := resourceTimes(b)
-		if err != nil {
+	b.finding.Lock() // requests and the warm-up come at once after a start
+	defer b.finding.Unlock()
+	if known := kept.Load(); known != nil {
+		return known, nil
+	}
+	queries := []index.Query{{Filters: []index.Filter{notFinal(e)}}}
+	if e.Provisional == contract.Unfinished {
+		var err error
+		if queries, err = unfinished(b, l); err != nil {
 			return nil, err
-		}
-		for _, id := range slices.Sorted(maps.Keys(changed)) {
-			queries = append(queries, index.Query{Filters: []index.Filter{
-				{Columns: []string{"resource_catalog_id"}, Op: index.Equal, Value: index.Value{Text: id}},
-				{Columns: []string{contract.PeriodEnd}, Op: index.AtLeast, Value: index.Value{Int: changed[id] + 1}},
-			}})
 		}
 	}
 	found, err := l.provisional(queries)
@@ -112,6 +108,30 @@ func (s *State) ProvisionalOf(b *Bound, e *contract.Endpoint, l *BoundList) (*Pr
 		kept.Store(found)
 	}
 	return found, err
+}
+
+// unfinished keeps the rows whose period ends after their resource was last changed: a query for
+// each resource of the list.
+func unfinished(b *Bound, l *BoundList) (queries []index.Query, err error) {
+	const resource = "resource_catalog_id"
+	changed, err := resourceTimes(b)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := l.Segment.Column(resource)
+	if err != nil {
+		return nil, err
+	}
+	for code := range ids.Cardinality() {
+		id := ids.TextOf(uint32(code))
+		if at, known := changed[id]; known {
+			queries = append(queries, index.Query{Filters: []index.Filter{
+				{Columns: []string{resource}, Op: index.Equal, Value: index.Value{Text: id}},
+				{Columns: []string{contract.PeriodEnd}, Op: index.AtLeast, Value: index.Value{Int: at + 1}},
+			}})
+		}
+	}
+	return queries, nil
 }
 
 // notFinal keeps the rows whose version is not final.
@@ -136,41 +156,48 @@ func (l *BoundList) provisional(queries []index.Query) (*Provisional, error) {
 	if err != nil {
 		return nil, err
 	}
-	byStart := map[int64][]uint32{} // rows
+	startOf := func(row uint32) uint64 { return starts.Codes().At(starts.Position(row)) }
+	var ranges []index.Range
+	passes := make([]bool, starts.Cardinality()+1) // by code of a start; the last is null
 	for i := range queries {
 		passing, err := l.Index.Passing(&queries[i])
 		if err != nil {
 			return nil, err
 		}
 		for r := range passing.Rows(0, math.MaxInt) {
+			ranges = append(ranges, r)
 			for row := r.From; row < r.To; row++ {
-				if position := starts.Position(row); !starts.IsNull(position) {
-					at := starts.Int(position)
-					byStart[at] = append(byStart[at], row)
-				}
+				passes[startOf(row)] = true
 			}
 		}
 	}
-	rows := map[string][]uint32{} // by month
-	for at, some := range byStart {
-		month := time.UnixMicro(at).UTC().Format("2006-01")
-		rows[month] = append(rows[month], some...)
+	monthOf := make([]int, len(passes)) // by code, from 1 on; codes ascend like times
+	var all []string
+	for code := range starts.Cardinality() {
+		if !passes[code] {
+			continue
+		}
+		month := time.UnixMicro(starts.IntOf(uint32(code))).UTC().Format("2006-01")
+		if len(all) == 0 || all[len(all)-1] != month {
+			all = append(all, month)
+		}
+		monthOf[code] = len(all)
 	}
 	p := new(Provisional)
-	if len(rows) == 0 {
+	if len(all) == 0 {
 		return p, nil
 	}
+	earlier := max(1, len(all)-mostMonths+1) // so many months have the first code
+	p.months = slices.Clone(all[earlier-1:])
+	if earlier > 1 {
+		p.months[0] = earlierMonths
+	}
 	p.codes = make([]uint8, l.Rows)
-	all := slices.Sorted(maps.Keys(rows))
-	before := max(0, len(all)-mostMonths+1)
-	for i, month := range all {
-		if i == 0 && before > 1 {
-			p.months = append(p.months, earlierMonths)
-		} else if before <= 1 || i >= before {
-			p.months = append(p.months, month)
-		}
-		for _, row := range rows[month] {
-			p.codes[row] = uint8(len(p.months))
+	for _, r := range ranges {
+		for row := r.From; row < r.To; row++ {
+			if month := monthOf[startOf(row)]; month > 0 {
+				p.codes[row] = uint8(max(1, month-earlier+1))
+			}
 		}
 	}
 	p.blocks = make([]uint16, 1+l.Rows/blockRows)
