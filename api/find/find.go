@@ -24,19 +24,30 @@ const (
 // Finder answers searches from the snapshots of a server.
 type Finder struct{ lists *list.Lists }
 
-// New returns the finder of a server. From then on the index of a snapshot is made during its
-// warm-up.
+// New returns the finder of a server. From then on the index of a snapshot that replaces another one
+// is made during its warm-up. That of the first one can wait until requests are answered (Prepare).
 func New(s *list.Lists) *Finder {
 	f, warm := &Finder{s}, s.State.Hooks.Warm
 	s.State.Shares.NameBytes = FullBytes
 	s.State.Hooks.Warm = func(next *state.Served, earlier *state.Bound) error {
 		err := warm(next, earlier)
-		if err == nil && !s.State.Options.SkipWarmUp && !s.State.NoWarmUp.Load() && !s.State.CutWarmUp.Load() {
+		if err == nil && earlier != nil && !s.State.Options.SkipWarmUp && !s.State.NoWarmUp.Load() && !s.State.CutWarmUp.Load() {
 			background.Run(func() { f.indexOf(next) })
 		}
 		return err
 	}
 	return f
+}
+
+// Prepare makes the index of the served snapshot, if it was not made yet. It does nothing for a
+// snapshot that was not warmed up: there may be no memory for it.
+func (f *Finder) Prepare() {
+	if v := f.lists.State.Snapshots.Acquire(); v != nil {
+		defer v.Release(f.lists.State.Log)
+		if v.WarmUp.Load() != nil {
+			f.indexOf(v)
+		}
+	}
 }
 
 type indexKey struct{}

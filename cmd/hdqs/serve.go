@@ -184,6 +184,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	}
 	f.announce(messages, server, follower, public, opened)
 	notify.ready(follower.Shown(), nil)
+	background.Start(server.Settle)
 	return f.run(ctx, server, source, follower, notify, public.failed)
 }
 
