@@ -58,7 +58,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestStatusStates: without a snapshot and after a swap the page says so. Within some seconds of the same snapshot it is made once.
+// TestStatusStates: without a snapshot and after a swap the page says so. Within some seconds of
+// the same snapshot it is made once.
 func TestStatusStates(t *testing.T) {
 	t.Parallel()
 	empty := New(state.Options{})

@@ -114,8 +114,8 @@ func (c *ChunkRows) Words() *[chunkWords]uint64 {
 	return words
 }
 
-// rowChunks pools the memory of Rows, which the garbage collector would see often otherwise: a start
-// asks for a few thousand sets of rows.
+// rowChunks pools the memory of Rows, which the garbage collector would see often otherwise: a
+// start asks for a few thousand sets of rows.
 var rowChunks = sync.Pool{New: func() any { return new(ChunkRows) }}
 
 // Rows yields the passing rows as ascending ranges without the first offset rows, and at most limit

@@ -11,8 +11,8 @@
 // # Lifetimes and sharing
 //
 // A Segment never changes once it is open, so any number of goroutines may share it without locks.
-// What it returns (strings, Packed, Postings, bitmaps) are views into its memory. They cost no copy,
-// and must not be used after Close: reading memory that was given back ends the program. So a
+// What it returns (strings, Packed, Postings, bitmaps) are views into its memory. They cost no
+// copy, and must not be used after Close: reading memory that was given back ends the program. So a
 // program that replaces a snapshot closes the old one after its last reader. Several snapshots can
 // share a segment: Acquire adds a reference, Close gives one up.
 //
@@ -22,7 +22,8 @@
 // the file. Whatever another program or the disk does to the file later changes nothing: the bytes
 // that were checked are the ones that are read. The memory has the length of the file and is not in
 // the Go heap, so that Close gives it back at once, and the collector has nothing to scan. On the
-// heap are a few hundred bytes a column. No allocation is proportional to a number that a file claims, only to its size.
+// heap are a few hundred bytes a column. No allocation is proportional to a number that a file
+// claims, only to its size.
 //
 // # Trust
 //

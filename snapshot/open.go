@@ -251,9 +251,9 @@ func (s *Segment) Acquire() *Segment {
 	return s
 }
 
-// Close gives up one reference to a segment that OpenSegment opened. The last Close gives its memory
-// back: nothing that the segment has handed out may be used afterwards. Close does nothing to a
-// segment of ReadSegment.
+// Close gives up one reference to a segment that OpenSegment opened. The last Close gives its
+// memory back: nothing that the segment has handed out may be used afterwards. Close does nothing
+// to a segment of ReadSegment.
 func (s *Segment) Close() error {
 	if s.free == nil || s.shares.Add(-1) != 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 )
 
 // Segment is one table's file, read as it is in memory. It never changes after OpenSegment, so any
-// number of goroutines may share it. Strings and byte slices it returns are views into its memory and valid
-// until Close.
+// number of goroutines may share it. Strings and byte slices it returns are views into its memory
+// and valid until Close.
 type Segment struct {
 	name    string
 	rows    int

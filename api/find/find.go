@@ -24,14 +24,16 @@ const (
 // Finder answers searches from the snapshots of a server.
 type Finder struct{ lists *list.Lists }
 
-// New returns the finder of a server. From then on the index of a snapshot that replaces another one
-// is made during its warm-up. That of the first one can wait until requests are answered (Prepare).
+// New returns the finder of a server. From then on the index of a snapshot that replaces another
+// one is made during its warm-up. That of the first one can wait until requests are answered
+// (Prepare).
 func New(s *list.Lists) *Finder {
 	f, warm := &Finder{s}, s.State.Hooks.Warm
 	s.State.Shares.NameBytes = FullBytes
 	s.State.Hooks.Warm = func(next *state.Served, earlier *state.Bound) error {
 		err := warm(next, earlier)
-		if err == nil && earlier != nil && !s.State.Options.SkipWarmUp && !s.State.NoWarmUp.Load() && !s.State.CutWarmUp.Load() {
+		ends := s.State.Options.SkipWarmUp || s.State.NoWarmUp.Load() || s.State.CutWarmUp.Load()
+		if err == nil && earlier != nil && !ends {
 			background.Run(func() { f.indexOf(next) })
 		}
 		return err

@@ -22,7 +22,7 @@ import (
 // what happens to be requested:
 //
 //	1/8 of the limit     the kernel, and at least so much of the page cache
-//	7/8                  the process: segments, and the Go runtime (GOMEMLIMIT) with the rest. Of that:
+//	7/8                  segments, the Go runtime (GOMEMLIMIT) with the rest, and of that:
 //	    16 MiB and 1/8       the program, what queries need while they run, and requests that
 //	                         are not complete, which have half as much as answers in flight
 //	    1/8                  answers in flight
@@ -161,7 +161,9 @@ func (s *Shares) divide(b *Bound, earlier []*Bound) (err error) {
 			if s.NameBytes != nil {
 				most += s.NameBytes(l)
 			}
-			l.Need = need{Segment: l.Segment.Bytes(), Texts: most, Blocks: root.BlockBytes(), Filters: l.Index.CacheBytes()}
+			l.Need = need{
+				Segment: l.Segment.Bytes(), Texts: most, Blocks: root.BlockBytes(), Filters: l.Index.CacheBytes(),
+			}
 		}
 	})
 	for _, l := range b.Lists {

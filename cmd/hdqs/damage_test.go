@@ -76,7 +76,8 @@ var readOnly = regexp.MustCompile(`(?m)^([0-9a-f]+)-([0-9a-f]+) r--p 00000000 00
 // segmentBytes is the memory of segments of the process, in whole pages.
 func (s *server) segmentBytes(t *testing.T) (n int64) {
 	t.Helper()
-	for _, m := range readOnly.FindAllSubmatch(testkit.ReadFile(t, fmt.Sprintf("/proc/%d/maps", s.cmd.Process.Pid)), -1) {
+	maps := testkit.ReadFile(t, fmt.Sprintf("/proc/%d/maps", s.cmd.Process.Pid))
+	for _, m := range readOnly.FindAllSubmatch(maps, -1) {
 		from, err1 := strconv.ParseInt(string(m[1]), 16, 64)
 		end, err2 := strconv.ParseInt(string(m[2]), 16, 64)
 		testkit.Must(t, errors.Join(err1, err2))

@@ -367,8 +367,8 @@ func (f *serveFlags) preopen(fits func(*store.Manifest) bool) *follow.Preopened 
 	}, fits)
 }
 
-// seenFile is the file for what was seen of a store's channels. Replicas of one channel of one store
-// may share it.
+// seenFile is the file for what was seen of a store's channels. Replicas of one channel of one
+// store may share it.
 func (f *serveFlags) seenFile() string {
 	path, err := filepath.Abs(f.store)
 	if err != nil || replica.IsRemote(f.store) {

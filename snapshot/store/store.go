@@ -242,8 +242,8 @@ func NamesIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Snapshot is all tables at one moment, with its segments in memory. It never changes, so any number
-// of goroutines may share it.
+// Snapshot is all tables at one moment, with its segments in memory. It never changes, so any
+// number of goroutines may share it.
 type Snapshot struct {
 	Manifest *Manifest
 	Segments map[string]*snapshot.Segment // by table
