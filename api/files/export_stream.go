@@ -27,7 +27,6 @@ import (
 type exportStream struct {
 	server  *Files
 	served  *state.Served
-	list    *state.BoundList
 	clients []string // that the slot counts for
 	pace    wire.Pace
 	coding  encode.Coding
@@ -53,7 +52,7 @@ func (s *Files) newExportStream(a *list.Reply) (*exportStream, error) {
 		return nil, &reply.Busy{Rule: rule}
 	}
 	a.Served.Refs.Add(1) // the caller has one, so the count is not zero
-	return &exportStream{server: s, served: a.Served, list: a.List, clients: clients, coding: a.Coding}, nil
+	return &exportStream{server: s, served: a.Served, clients: clients, coding: a.Coding}, nil
 }
 
 // start makes the stream the body of the answer.

@@ -271,10 +271,9 @@ func filterWhere(e *contract.Endpoint, is func(*contract.Param) bool) *contract.
 func (b *builder) addRecords(at int) {
 	e := &contract.Endpoints[at]
 	l := b.served.Bound.Lists[e.Path]
-	if isMetadata(e) || l.Segment == nil || !b.served.Acquire() {
+	if isMetadata(e) || l.Segment == nil {
 		return
 	}
-	defer b.served.Release(b.lists.State.Log)
 	for kind := range kinds {
 		p := filterOf(e, kind)
 		if p == nil {

@@ -14,7 +14,6 @@ import (
 	"hdqs/api/metrics"
 	"hdqs/api/render"
 	"hdqs/api/wire"
-	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
@@ -204,10 +203,7 @@ func (s *State) RoomFor(m *store.Manifest) error {
 	}
 	s.Snapshots.Retained.Lock()
 	defer s.Snapshots.Retained.Unlock()
-	open := s.Snapshots.open.bounds(nil)
-	fresh := segmentBytes(m, func(ref store.SegmentRef) bool {
-		return !slices.ContainsFunc(open, func(b *Bound) bool { return slices.Contains(b.Snap.Manifest.Tables, ref) })
-	})
+	fresh := newBytes(m, s.Snapshots.open.bounds(nil))
 	least := fresh + sumOf(s.Snapshots.open.bounds(s.Snapshots.Retained.Entries), (*need).lasting)
 	if least > s.Shares.Snapshots {
 		return s.refuse(m, least)
@@ -221,13 +217,13 @@ func (s *State) RoomFor(m *store.Manifest) error {
 
 // Hold reports whether there is room for the segments of a snapshot, without any other.
 func (s *Shares) Hold(m *store.Manifest) bool {
-	return !s.IsLimited() || segmentBytes(m, func(store.SegmentRef) bool { return true }) <= s.Snapshots
+	return !s.IsLimited() || newBytes(m, nil) <= s.Snapshots
 }
 
-// segmentBytes is the length of the segments of a snapshot that count.
-func segmentBytes(m *store.Manifest, counts func(store.SegmentRef) bool) (n int64) {
+// newBytes is the length of the segments of a snapshot that no open one has.
+func newBytes(m *store.Manifest, open []*Bound) (n int64) {
 	for _, ref := range m.Tables {
-		if counts(ref) {
+		if !slices.ContainsFunc(open, func(b *Bound) bool { return slices.Contains(b.Snap.Manifest.Tables, ref) }) {
 			n += ref.Bytes
 		}
 	}
@@ -334,22 +330,13 @@ type MemoryUse struct {
 	Limit             int64 // of the process; all are 0 without one
 }
 
-// limitHeap tells the Go runtime how much of the limit segments leave to it.
+// limitHeap sets the Go runtime's part: what segments leave. The caller holds the lock.
 func (o *OpenSnapshots) limitHeap() {
 	if o.heapLimit == nil {
 		return
 	}
-	segments := map[*snapshot.Segment]bool{}
-	left := o.whole
-	for _, v := range o.all {
-		for _, segment := range v.Bound.Snap.Segments {
-			if !segments[segment] {
-				segments[segment] = true
-				left -= segment.Bytes()
-			}
-		}
-	}
-	o.heapLimit(max(left, programBytes))
+	segments := sumOf(o.except(nil), func(n *need) int64 { return n.Segment })
+	o.heapLimit(max(o.whole-segments, programBytes))
 }
 
 // Memory returns what snapshots need.

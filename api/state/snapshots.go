@@ -129,11 +129,16 @@ func (o *OpenSnapshots) remove(v *Served) {
 }
 
 // bounds returns the tables of all open snapshots but some.
-func (o *OpenSnapshots) bounds(except []*Served) (all []*Bound) {
+func (o *OpenSnapshots) bounds(except []*Served) []*Bound {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.except(except)
+}
+
+// except is bounds for a caller that holds the lock.
+func (o *OpenSnapshots) except(some []*Served) (all []*Bound) {
 	for _, v := range o.all {
-		if !slices.Contains(except, v) {
+		if !slices.Contains(some, v) {
 			all = append(all, v.Bound)
 		}
 	}
