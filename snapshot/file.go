@@ -36,7 +36,9 @@ func readFile(path string, cores int) (data []byte, free func() error, err error
 	faults := make([]error, (len(data)+pieceRead-1)/pieceRead)
 	inParallel(cores, len(faults), func(i int) {
 		from := i * pieceRead
-		n, err := f.ReadAt(data[from:min(from+pieceRead, len(data))], int64(from))
+		piece := data[from:min(from+pieceRead, len(data))]
+		populate(piece)
+		n, err := f.ReadAt(piece, int64(from))
 		if err != nil {
 			faults[i] = corruptf("%s cannot be read from byte %d of %d on: %v", path, from+n, size, err)
 		}
