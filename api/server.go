@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"net"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -178,13 +177,6 @@ func (s *Server) ServeAdmin(l net.Listener) error {
 // Starting makes /readyz fail with a reason until it is called with an empty one. The caller does
 // so once the public listener is open.
 func (s *Server) Starting(reason string) { s.State.Step.Store(&reason) }
-
-// Settle does what can wait until a start has ended: it makes the index of names, and gives memory
-// back to the system. A start makes more garbage than it keeps.
-func (s *Server) Settle() {
-	s.Site.Finder.Prepare()
-	debug.FreeOSMemory()
-}
 
 // Drain makes /readyz fail, so that no new traffic comes. Requests are still answered, but each
 // connection is closed after its next answer, which announces that.

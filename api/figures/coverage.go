@@ -214,7 +214,7 @@ type unitsKey struct{}
 
 // knownUnits are how many units of levels 1 and 2 the countries of a snapshot have.
 func knownUnits(s *list.Lists, v *state.Served) (map[string][2]int, error) {
-	return list.MadeOf(s, v, unitsKey{}, func() (map[string][2]int, error) {
+	return list.MadeOf(v, unitsKey{}, func() (map[string][2]int, error) {
 		all := map[string][2]int{}
 		for level, path := range unitLists {
 			rows, err := askList(s, v, aggregateOf(path).GroupBy(countryColumn))

@@ -148,7 +148,7 @@ func (f *figure) leaveOutFuture() (err error) {
 	tomorrow := f.today().AddDate(0, 0, 1)
 	from := tomorrow.Format(time.DateOnly) // and what started before, and has not ended
 	isLater := func(v aggregate.Value) bool { return v.Kind == aggregate.Time && v.Int >= tomorrow.UnixMicro() }
-	f.hasFuture, err = list.MadeOf(f.s, f.a.Served, futureKey{f.Path}, func() (bool, error) {
+	f.hasFuture, err = list.MadeOf(f.a.Served, futureKey{f.Path}, func() (bool, error) {
 		rows, err := f.ask(f.all().Keep(startParam, from), nil, newestStart)
 		return err == nil && isLater(rows.at(0, 0)), err
 	})

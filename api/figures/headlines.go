@@ -227,7 +227,7 @@ func (f *figure) missing(place string, h *headline, hasRows bool) (say.Text, err
 		return f.absent(place)
 	}
 	find := func() (say.Text, error) { return f.absent(place) }
-	return list.MadeOf(f.s, f.a.Served, absentKey{f.Headline, place}, find)
+	return list.MadeOf(f.a.Served, absentKey{f.Headline, place}, find)
 }
 
 // absentKey is the key of what a snapshot keeps of a place without rows: to look for those of other
@@ -273,7 +273,7 @@ func (f *figure) recordsOfAll(kind *contract.Question) (say.Text, error) {
 	if len(f.given.Filters) > 0 {
 		return f.askAll(kind)
 	}
-	return list.MadeOf(f.s, f.a.Served, allKey{f.Headline}, func() (say.Text, error) { return f.askAll(kind) })
+	return list.MadeOf(f.a.Served, allKey{f.Headline}, func() (say.Text, error) { return f.askAll(kind) })
 }
 
 func (f *figure) askAll(kind *contract.Question) (records say.Text, err error) {

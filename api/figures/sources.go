@@ -79,7 +79,7 @@ type sourcesKey struct{}
 
 // sourcesOf are the sources of a snapshot by the ids of their resources.
 func sourcesOf(s *list.Lists, v *state.Served) (map[string]source, error) {
-	return list.MadeOf(s, v, sourcesKey{}, func() (map[string]source, error) {
+	return list.MadeOf(v, sourcesKey{}, func() (map[string]source, error) {
 		rows, err := askList(s, v, aggregateOf(resourcesPath).GroupBy(
 			"resource_catalog_id", "dataset_catalog_provider_name", "dataset_catalog_title", "update_date"))
 		if err != nil {

@@ -37,7 +37,7 @@ type figureKey struct {
 // figure is a headline figure of a country, which is read once.
 func (s *search) figure(name, country string) (*Figure, error) {
 	key := figureKey{s.mount, s.language, name, country}
-	return list.MadeOf(s.lists, s.served, key, func() (*Figure, error) { return s.readFigure(name, country) })
+	return list.MadeOf(s.served, key, func() (*Figure, error) { return s.readFigure(name, country) })
 }
 
 // readFigure reads a headline figure of a country, as a request for it does.

@@ -14,7 +14,7 @@ func (r *Routes) MountIn(names contract.NameSet) *Mount {
 }
 
 // MadeOf is what is made of lists once a snapshot. After an error the next request tries again.
-func MadeOf[T any](_ *Lists, v *state.Served, key any, make func() (T, error)) (T, error) {
+func MadeOf[T any](v *state.Served, key any, make func() (T, error)) (T, error) {
 	made := v.Keep(key, func() any { return sync.OnceValues(make) })
 	t, err := made.(func() (T, error))()
 	if err != nil {

@@ -82,7 +82,7 @@ func (s *Standard) AnswerRows(ctx *fasthttp.RequestCtx, to Route, q *contract.Qu
 
 // Once is what is made of a snapshot once, by a key.
 func (s *Standard) Once(v *state.Served, key any, make func() (any, error)) (any, error) {
-	return MadeOf(s.Lists, v, key, make)
+	return MadeOf(v, key, make)
 }
 
 // Described does work that takes long and needs no snapshot, with the slot for it.

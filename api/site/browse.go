@@ -34,7 +34,7 @@ func (q *asker) Ask(asked *contract.Question) (*browse.Answer, error) {
 		return q.answer(asked)
 	}
 	ask := func() (*browse.Answer, error) { return q.answer(asked) }
-	return list.MadeOf(q.server.Lists, q.served, keptFigure{asked.Endpoint()}, ask)
+	return list.MadeOf(q.served, keptFigure{asked.Endpoint()}, ask)
 }
 
 // leftKey is the key of what browse.Source keeps.
@@ -42,7 +42,7 @@ type leftKey string
 
 // Keep implements browse.Source.
 func (q *asker) Keep(key string, find func() ([]string, error)) ([]string, error) {
-	return list.MadeOf(q.server.Lists, q.served, leftKey(key), find)
+	return list.MadeOf(q.served, leftKey(key), find)
 }
 
 func (q *asker) answer(asked *contract.Question) (*browse.Answer, error) {

@@ -63,7 +63,7 @@ type (
 )
 
 func (s *Site) overviewOf(v *state.Served) (*country.Overview, error) {
-	return list.MadeOf(s.Lists, v, overviewKey{}, func() (*country.Overview, error) {
+	return list.MadeOf(v, overviewKey{}, func() (*country.Overview, error) {
 		return country.NewOverview(&asker{s, v, s.Lists.Routes.MountIn(contract.ContractNames)})
 	})
 }
@@ -152,7 +152,7 @@ func nearCountries(all *country.Overview, sent string) (codes []string) {
 
 // countryOf is what the page of a country shows of a snapshot. It is made once for each snapshot.
 func (p pages) countryOf(v *state.Served, at *country.Country) (*country.Page, error) {
-	return list.MadeOf(p.Site.Lists, v, countryKey{p.at, at.Code}, func() (*country.Page, error) {
+	return list.MadeOf(v, countryKey{p.at, at.Code}, func() (*country.Page, error) {
 		all, err := p.Site.overviewOf(v)
 		if err != nil {
 			return nil, err
@@ -277,7 +277,7 @@ func (p pages) worldOf(v *state.Served) (drawing template.HTML, boundaries strin
 	if b := p.Site.State.Options.Boundaries; b != nil && b.Countries != nil {
 		layer, boundaries = b.Countries, b.Source
 	}
-	drawing, err := list.MadeOf(p.Site.Lists, v, mapKey(p.at), func() (template.HTML, error) {
+	drawing, err := list.MadeOf(v, mapKey(p.at), func() (template.HTML, error) {
 		all, err := p.Site.overviewOf(v)
 		if err != nil {
 			return "", err

@@ -128,7 +128,7 @@ type placesKey string
 // a few. They are counted once for each snapshot.
 func (q *asker) placesOf(e *contract.Endpoint) ([]linkedThing, error) {
 	key := placesKey(e.Contract().Path)
-	return list.MadeOf(q.server.Lists, q.served, key, func() ([]linkedThing, error) { return q.askPlaces(e) })
+	return list.MadeOf(q.served, key, func() ([]linkedThing, error) { return q.askPlaces(e) })
 }
 
 func (q *asker) askPlaces(e *contract.Endpoint) ([]linkedThing, error) {

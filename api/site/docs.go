@@ -370,7 +370,7 @@ type exampleKey struct{ *contract.Plan }
 // exampleOf returns the example of an endpoint's page. Requests for pages pass no limit on queries,
 // so each example of a snapshot is made once.
 func (r reference) exampleOf(v *state.Served, p *contract.Plan) (example, error) {
-	return list.MadeOf(r.pages.Site.Lists, v, exampleKey{p}, func() (example, error) { return r.example(v, p) })
+	return list.MadeOf(v, exampleKey{p}, func() (example, error) { return r.example(v, p) })
 }
 
 // example answers a small request from a snapshot: for the first records of the country that the

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -184,8 +185,15 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	}
 	f.announce(messages, server, follower, public, opened)
 	notify.ready(follower.Shown(), nil)
-	background.Start(server.Settle)
+	background.Start(func() { settle(server) })
 	return f.run(ctx, server, source, follower, notify, public.failed)
+}
+
+// settle does what can wait until a start has ended: it makes the index of names, and gives memory
+// back to the system. A start makes more garbage than it keeps.
+func settle(server *api.Server) {
+	server.Site.Finder.Prepare()
+	debug.FreeOSMemory()
 }
 
 func (f *serveFlags) following(server *api.Server, st *openStore, w *follow.Waiter) follow.Options {
