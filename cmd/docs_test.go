@@ -20,7 +20,7 @@ import (
 const (
 	maxReadmeWords = 900
 	maxPageLines   = 300
-	maxPages       = 19
+	maxPages       = 18
 )
 
 // changelog also names files and targets that earlier versions had.

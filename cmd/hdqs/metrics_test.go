@@ -30,7 +30,7 @@ func (s *server) scrape(t *testing.T) string {
 }
 
 // TestMetricsAreDocumented compares the metrics of a server with those that docs/metrics.md,
-// docs/faults.md and the alert rules name, and the alerts of the two.
+// docs/limits.md and the alert rules name, and the alerts of the two.
 func TestMetricsAreDocumented(t *testing.T) {
 	parallel(t)
 	store := filepath.Join(t.TempDir(), "store")
@@ -50,9 +50,9 @@ func TestMetricsAreDocumented(t *testing.T) {
 	read := func(path ...string) string {
 		return string(testkit.ReadFile(t, filepath.Join(append([]string{"..", ".."}, path...)...)))
 	}
-	docs := read("docs", "faults.md") + read("docs", "metrics.md")
+	docs := read("docs", "limits.md") + read("docs", "metrics.md")
 	rules := read("deploy", "prometheus", "hdqs.rules.yml")
-	for name, text := range map[string]string{"docs/faults.md or docs/metrics.md": docs, "hdqs.rules.yml": rules} {
+	for name, text := range map[string]string{"docs/limits.md or docs/metrics.md": docs, "hdqs.rules.yml": rules} {
 		for _, metric := range metricName.FindAllString(text, -1) {
 			family := strings.TrimSuffix(metric, "_bucket")
 			const ofUnit = "hdqs_load_exit_code" // written by hdqs-build.service, for node exporter
@@ -68,12 +68,12 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 	for _, alert := range alertName.FindAllString(rules, -1) {
 		if !strings.Contains(docs, alert) {
-			t.Errorf("docs/faults.md does not say what to do about %s", alert)
+			t.Errorf("docs/limits.md does not say what to do about %s", alert)
 		}
 	}
 	for _, alert := range alertName.FindAllString(docs, -1) {
 		if !strings.Contains(rules, "alert: "+alert+"\n") {
-			t.Errorf("docs/faults.md names the alert %s, which is not in the rules", alert)
+			t.Errorf("docs/limits.md names the alert %s, which is not in the rules", alert)
 		}
 	}
 }
