@@ -52,7 +52,7 @@ var (
 	NameRetryAfter  = []byte("Retry-After")
 
 	RetryAfter   = []byte("1")
-	RetryRefused = []byte("5") // most damage is repaired at once
+	RetryRefused = []byte("5") // of a bulk file, which may be put back soon
 )
 
 // Freshness is how long caches may use a successful answer. Zero durations are the defaults: 1

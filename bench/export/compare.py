@@ -182,8 +182,7 @@ def compare(ours, others, rounds, total):
         ratio = statistics.median(took) / statistics.median(run[0] for run in against)
         print(f"| {name} | {statistics.median(took):.2f} ({min(took):.2f} to {max(took):.2f}) | "
               f"{statistics.mean(run[1] for run in runs):.2f} | {statistics.mean(run[2] for run in runs):.2f} | {ratio:.1f} |")
-    print(f"\nMemory of the server after that: {memory(ours.pid, 'RssAnon')} MB of its own, "
-          f"{memory(ours.pid, 'RssFile')} MB of mapped segments.")
+    print(f"\nMemory of the server after that: {memory(ours.pid, 'RssAnon')} MB, segments and all.")
 
 
 if __name__ == "__main__":

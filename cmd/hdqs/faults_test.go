@@ -39,8 +39,8 @@ func manifestOf(t *testing.T, store string) string {
 	return strings.TrimSuffix(pathOf(t, store, "manifests/*.report.json"), ".report.json") + ".json"
 }
 
-// change replaces a file by one with changed bytes. It does not write to the file in place: the
-// bytes of a mapped file never change.
+// change replaces a file by one with changed bytes. It does not write to the file in place, which
+// is what TestFilesChangedUnderLoad does.
 func change(t *testing.T, path string, with func([]byte) []byte) {
 	t.Helper()
 	before := testkit.ReadFile(t, path)
