@@ -30,8 +30,8 @@ const (
 
 // unordered are the packages with more files that have no list yet. No package may be added.
 var unordered = []string{
-	"api/figures", "api/list", "api/odata", "api/ogc",
-	"api/reply", "api/site", "api/state", "index", "snapshot", "snapshot/store",
+	"api/figures", "api/list", "api/odata", "api/ogc", "api/reply", "api/site", "api/state",
+	"index", "snapshot/store",
 }
 
 // arrow is what one file uses of another.

@@ -8,6 +8,21 @@
 // segment by an earlier one of the table, and DeltaApplier makes it again: delta.go says how. For a
 // load that changes 1 % of all rows that is 0.4 % of the bytes, for one more name 0.06 %.
 //
+// The files, each of which uses those below it:
+//
+//	verify.go dump.go                      the checks of all rows; the bytes in words
+//	delta_make.go delta_apply.go delta.go  a segment described by an earlier one
+//	writer.go encode_decimal.go            a table becomes a segment; decimals
+//	encode.go                              columns, with a dictionary or without
+//	encode_postings.go freezer.go          postings: of a load, of a replica
+//	open.go column.go                      a segment is read and checked; its columns
+//	numbers.go postings.go frozen.go       numbers, postings and the bitmaps in them
+//	dictionary.go                          distinct values, in order
+//	directory.go format.go                 the layout of the bytes
+//	raw.go range.go packed.go              packed numbers: many at once, in a range, one by one
+//	file.go reading.go memory_*.go         a whole file into memory, and its checksums
+//	segment.go table.go decimal.go         what others see: segments, tables to write, decimals
+//
 // # Lifetimes and sharing
 //
 // A Segment never changes once it is open, so any number of goroutines may share it without locks.
