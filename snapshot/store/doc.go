@@ -12,6 +12,18 @@
 // Snapshots opened one after the other share the segments that are in both (Snapshots.OpenAfter).
 // Each snapshot is closed on its own.
 //
+// The files, each of which uses those below it:
+//
+//	verify.go collect.go lock.go  for operators: checks, removal, one writer at a time
+//	delta.go                      deltas to the segments of a snapshot
+//	canary.go channel.go          what replicas serve: a part of them, all
+//	copy.go                       snapshots from store to store
+//	sign.go                       keys and signatures
+//	store.go compare.go           segments and manifests; what differs between two
+//	files.go                      files that appear when they are complete
+//	manifest.go source.go         what a snapshot has, and where its rows come from
+//	errors.go                     manifests that cannot be read
+//
 // # Signatures
 //
 // A manifest can be signed. It has the digests of its segments, so the signature covers every row.
