@@ -1,6 +1,25 @@
 // Package index answers filters on a segment: which rows pass all of them, one page of those rows,
 // and how many there are. docs/measurements/index.md has what it costs and what was tried.
 //
+// The files, each of which uses those below it:
+//
+//	overlaps.go nested.go             rows that count something twice
+//	nesting_find.go places.go         places that contain others
+//	passing.go                        rows that pass, for callers that read them all
+//	kept.go newest.go edition.go      of those, the newest and the coarsest
+//	select.go scan_page.go            pages and totals; pages without sets
+//	runtable.go count_scratch.go      counting by value
+//	page.go tested.go                 the page in the making; tests of a caller's own
+//	chunk.go predicate.go             filters bound to a table, from chunk to chunk
+//	number.go                         ranges of numbers
+//	index.go                          the index, its columns and code spaces
+//	stretches.go series.go period.go  series, where they end, and periods
+//	fold.go patterns.go match.go      texts without case, and patterns
+//	codes.go                          from values to codes to tuples
+//	set.go cache.go frozen.go         sets of rows
+//	query.go                          what callers ask
+//	numbering.go keys.go              rows by their place and other values
+//
 // # From a filter to rows
 //
 // A filter is first applied to the distinct values of its column, not to rows. The result is a set
