@@ -1,6 +1,15 @@
 // Package odata serves the lists as OData 4.01 in JSON, read-only, for Excel, Power BI, Tableau and
 // programs that read OData. docs/spreadsheets.md is for those who use it.
 //
+// The files, each of which uses those below it:
+//
+//	serve.go files.go metadata.go  addresses; files for other programs; the description
+//	computed.go match.go           sets of figures and sums, and a $filter on them
+//	rows.go write.go               records of lists, and their text
+//	options.go                     query options
+//	compile.go eval.go filter.go   a $filter: its conditions, their results, its tree
+//	fault.go model.go literal.go   errors; sets and properties; values
+//
 // # From a request to rows
 //
 // A $filter is read into a tree (filter.go) and divided into conditions that a row must meet all,
