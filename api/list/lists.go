@@ -1,6 +1,3 @@
-// Package list answers requests for lists: it routes them, checks the identifier, parses the
-// parameters (contract), finds the rows (index), renders them (render) and compresses the result
-// (encode). What is computed of rows registers as a RecordSource.
 package list
 
 import (
