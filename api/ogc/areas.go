@@ -309,20 +309,6 @@ func noFigure(c *collection) (all []cell) {
 	return all
 }
 
-// boxAround is the box around areas.
-func boxAround(areas []boundary.Area) *[4]any {
-	around := [4]float64{180, 90, -180, -90}
-	for i := range areas {
-		for _, p := range areas[i].Polygons {
-			for _, point := range p[0] {
-				around[0], around[1] = min(around[0], point[0]), min(around[1], point[1])
-				around[2], around[3] = max(around[2], point[0]), max(around[3], point[1])
-			}
-		}
-	}
-	return &[4]any{around[0], around[1], around[2], around[3]}
-}
-
 // touches reports whether a polygon has a point in common with the box: an edge of it does, or the
 // box is inside.
 func (b box) touches(p boundary.Polygon) bool {

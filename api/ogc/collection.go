@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/api/boundary"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 )
@@ -166,4 +167,18 @@ func (a *request) describe(c *collection) object {
 // hasTime reports whether features are of a time.
 func (c *collection) hasTime() bool {
 	return c.endpoint != nil && (c.level != ofList || c.endpoint.HasField(contract.PeriodStart))
+}
+
+// boxAround is the box around areas.
+func boxAround(areas []boundary.Area) *[4]any {
+	around := [4]float64{180, 90, -180, -90}
+	for i := range areas {
+		for _, p := range areas[i].Polygons {
+			for _, point := range p[0] {
+				around[0], around[1] = min(around[0], point[0]), min(around[1], point[1])
+				around[2], around[3] = max(around[2], point[0]), max(around[3], point[1])
+			}
+		}
+	}
+	return &[4]any{around[0], around[1], around[2], around[3]}
 }

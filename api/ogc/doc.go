@@ -2,6 +2,14 @@
 // rows of lists that have a place on the map, and the areas of the operator's boundaries with
 // headline figures. docs/spreadsheets.md is for those who use it.
 //
+// The files, each of which uses those below it:
+//
+//	serve.go openapi.go      documents; the description of the interface
+//	rows.go areas.go         features: rows of lists, areas
+//	options.go               parameters of features
+//	collection.go extent.go  collections; where and when their features are
+//	page.go request.go       a document as HTML; a request and its answer
+//
 // # Filters
 //
 // Every property of a feature is a parameter that means equality: clients hand conditions to the

@@ -2,8 +2,6 @@ package ogc
 
 import "hdqs/api/contract"
 
-type object = map[string]any
-
 // description is the description of the interface in OpenAPI 3.0.
 func (s *Service) description(base string) object {
 	ref := func(name string) object { return object{"$ref": "#/components/parameters/" + name} }
