@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strconv"
 	"sync"
-	"time"
 
 	"hdqs/aggregate"
 	"hdqs/api/additivity"
 	"hdqs/api/contract"
 	"hdqs/api/say"
-	"hdqs/api/state"
 	"hdqs/index"
 )
 
@@ -22,22 +19,6 @@ import (
 //
 // A field whose values overlap must have one value in each group, whether a filter leaves it, or
 // latest, or nothing else occurs.
-
-// violation is a reason why figures of a request would be wrong.
-type violation struct {
-	param string   // that the error names
-	text  say.Text // what is wrong and what helps
-	fix   func(query *contract.Question)
-}
-
-// checker checks requests of one endpoint, in the names of its answers.
-type checker struct {
-	list  *state.BoundList
-	plan  *contract.Plan
-	adder *state.Adder
-	group bool   // remedies group, and do not keep one value
-	pause func() // of long computations; nil without turns
-}
 
 // check finds what is wrong with the sums and means of a request.
 func (c *checker) check(r *contract.Question) ([]violation, error) {
@@ -150,12 +131,6 @@ func (c *checker) questions(r *contract.Question, amount, average string) (asked
 		asked = append(asked, dimensionQuestion{Dimension: d, field: e.Names().Name(d.Field), measure: measure})
 	}
 	return asked
-}
-
-func (c *checker) isGrouped(r *contract.Question, column string) bool {
-	return slices.ContainsFunc(r.Groups, func(g contract.Group) bool {
-		return g.Part == aggregate.Whole && c.plan.Endpoint.Fields[g.Field].Column() == column
-	})
 }
 
 // judge returns what is wrong with adding over a dimension, nil if nothing is. onePeriod reports
@@ -289,9 +264,6 @@ func (c *checker) withPlaces(groups []aggregate.Group, q *dimensionQuestion) []a
 	return groups
 }
 
-func setEdition(query *contract.Question)   { query.Edition, query.Latest = true, false }
-func setEverybody(query *contract.Question) { query.Everybody = true }
-
 // judgePeriods looks for figures of several periods in a group, each of which counts everybody.
 func (c *checker) judgePeriods(
 	r *contract.Question, q *dimensionQuestion, values []string, onePeriod func() (bool, error),
@@ -395,43 +367,4 @@ func (c *checker) adds(r *contract.Question) bool {
 	return slices.ContainsFunc(r.Measures, func(m contract.Measure) bool {
 		return m.Func == aggregate.Sum || m.Func == aggregate.Mean
 	})
-}
-
-// paramOf is the parameter that an error about a dimension names: its filter, or group_by.
-func (c *checker) paramOf(d *contract.Dimension) string {
-	name := c.plan.Endpoint.Names().Name(d.Field)
-	if slices.ContainsFunc(c.plan.Params, func(p contract.Param) bool { return p.Name == name }) {
-		return name
-	}
-	return groupBy
-}
-
-// query selects the rows that pass a request's filters.
-func (c *checker) query(r *contract.Question) *index.Query {
-	q := new(index.Query)
-	c.list.FillQuery(q, r)
-	return q
-}
-
-// counts counts the rows that pass a request's filters by each of some fields.
-func (c *checker) counts(r *contract.Question, by ...aggregate.Group) ([]*aggregate.Result, error) {
-	return c.adder.Table.Count(c.query(r), by...)
-}
-
-// valuesOf are the values that occur, as texts of a query.
-func valuesOf(counts *aggregate.Result) []string {
-	values := make([]string, counts.Len())
-	for i := range values {
-		switch v := counts.Group(i, 0); v.Kind {
-		case aggregate.Null:
-			values[i] = "null"
-		case aggregate.Time:
-			values[i] = time.UnixMicro(v.Int).UTC().Format(time.DateOnly)
-		case aggregate.Bool:
-			values[i] = strconv.FormatInt(v.Int, 10)
-		default:
-			values[i] = v.String()
-		}
-	}
-	return values
 }

@@ -1,5 +1,3 @@
-// Package figures computes records that are not rows: aggregates, which are refused where a sum
-// would be wrong, facets, and what changed between two snapshots.
 package figures
 
 import (
@@ -132,9 +130,6 @@ func (f *aggregates) addNotes(a *list.Reply, check *checker, named string, count
 	}
 	return nil
 }
-
-// countryColumn is the country of a record, and the name of its field in both sets.
-const countryColumn = contract.CountryParam
 
 // unitsByName returns the name field by which a request groups places, if nothing in the groups
 // says in which country each is; empty otherwise.

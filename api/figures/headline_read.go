@@ -27,7 +27,6 @@ type headlineReader struct {
 
 // Parameters of the lists that figures are made of.
 const (
-	groupBy       = "group_by"
 	measuresParam = "measures"
 	startParam    = "start_date"
 	endParam      = "end_date"

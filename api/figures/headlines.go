@@ -1,10 +1,8 @@
 package figures
 
 import (
-	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
@@ -163,107 +161,6 @@ func (c *headlineReader) declarations() (records [][]any) {
 	return records
 }
 
-// headline is a figure of a place that has rows.
-type headline struct {
-	value        string // as JSON has it, empty for null
-	rows         int
-	start, end   aggregate.Value
-	level        aggregate.Value
-	units, known aggregate.Value
-	source       *source
-	months       map[string]bool // of NewestMonths, those with rows
-	provisional  bool
-	reason       say.Text // why there is no value
-	refusal      say.Text // of the aggregate
-}
-
-// record is the record of a figure. There is no headline where there are no rows.
-func (f *figure) record(place string) ([]any, error) {
-	h, has := f.of[place]
-	if !has {
-		h = &headline{source: new(source)}
-	}
-	var err error
-	if h.value == "" && h.reason.IsZero() {
-		if h.reason, err = f.missing(place, h, has); err != nil {
-			return nil, err
-		}
-	}
-	var value, complete, request any
-	if h.value != "" {
-		value = number(h.value)
-	}
-	if has {
-		isWhole := f.Newest != contract.NewestMonths || len(h.months) == monthsOfYear
-		complete = isWhole && !h.provisional
-	}
-	requests := f.requests(place)
-	texts := make([]string, len(requests))
-	for i, q := range requests {
-		texts[i] = f.prefix + q.Plan().Paths()[0] + "?" + q.Text()
-	}
-	if request = texts; f.IsPlain() {
-		request = textOf(texts[0])
-	}
-	var updated aggregate.Value
-	if h.source.updated != 0 {
-		updated = aggregate.Value{Kind: aggregate.Time, Int: h.source.updated}
-	}
-	return []any{
-		textOf(place), value, textOf(f.Unit), h.start, h.end, h.level, h.units, h.known,
-		aggregate.Value{Kind: aggregate.Int, Int: int64(h.rows)},
-		textOf(h.source.provider),
-		textOf(h.source.dataset), textOf(h.source.resource), updated, complete, request, h.reason,
-		requests[0],
-	}, nil
-}
-
-// missing says why a figure has no value, with what exists nearest.
-func (f *figure) missing(place string, h *headline, hasRows bool) (say.Text, error) {
-	if hasRows {
-		return f.undecided(place, h)
-	}
-	if len(f.given.Filters) > 0 {
-		return f.absent(place)
-	}
-	find := func() (say.Text, error) { return f.absent(place) }
-	return list.MadeOf(f.a.Served, absentKey{f.Headline, place}, find)
-}
-
-// absentKey is the key of what a snapshot keeps of a place without rows: to look for those of other
-// kinds and times takes longer than a figure.
-type absentKey struct {
-	*contract.Headline
-	place string
-}
-
-// absent says what exists besides the rows of a figure, of which a place has none.
-func (f *figure) absent(place string) (reason say.Text, err error) {
-	kind := f.filters.Copy().Add(f.given).Drop(levelColumn)
-	if f.alike == nil {
-		if f.alike, err = f.recordsOf(f.in(kind, f.codes...)); err != nil {
-			return reason, err
-		}
-	}
-	if records, has := f.alike[place]; has {
-		return say.Of("no record of %s is of the newest period; there is, of this kind: %s", place, records), nil
-	}
-	if f.others == nil {
-		if f.others, err = f.recordsOf(f.in(f.all(), f.codes...)); err != nil {
-			return reason, err
-		}
-	}
-	if records, has := f.others[place]; has {
-		return say.Of("no record of %s in the list %s is of this kind; there is, of other kinds or times: %s",
-			place, f.list.Name(), records), nil
-	}
-	if f.hasFuture && !f.given.Has(endParam) {
-		kind.Keep(endParam, f.today().Format(time.DateOnly))
-	}
-	all, err := f.recordsOfAll(kind)
-	return say.Of("no record of %s at any level; %s", place, all), err
-}
-
 // allKey is the key of what a snapshot keeps of the records of a figure, which do not depend on who
 // asks: to count those of all countries takes longer than the figure of one.
 type allKey struct{ *contract.Headline }
@@ -313,34 +210,4 @@ func (f *figure) recordsOf(q *contract.Question) (map[string]say.Text, error) {
 		texts[rows.at(i, 0).Text] = text
 	}
 	return texts, nil
-}
-
-// undecided says why rows of a place make no value.
-func (f *figure) undecided(place string, h *headline) (say.Text, error) {
-	var by []string
-	for i := range f.list.Dimensions {
-		if d := &f.list.Dimensions[i]; d.Kind == contract.Overlapping {
-			by = append(by, d.Field)
-		}
-	}
-	if h.refusal.IsZero() {
-		return say.Of("its records have no value for it"), nil
-	}
-	if by == nil || !f.IsPlain() {
-		return h.refusal, nil
-	}
-	rows, err := f.ask(f.in(f.base, place), by, "count")
-	if err != nil || rows.len() < 2 {
-		return h.refusal, err
-	}
-	var all []string
-	for i := range rows.len() {
-		var values []string
-		for k := range by {
-			values = append(values, cmp.Or(rows.at(i, k).String(), "(empty)"))
-		}
-		all = append(all, "("+strings.Join(values, ", ")+")")
-	}
-	return say.Of("the newest records count the same people several times, by %s: %s",
-		strings.Join(by, ", "), say.And(all)), nil
 }

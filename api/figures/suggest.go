@@ -1,10 +1,6 @@
 package figures
 
 import (
-	"slices"
-	"strings"
-
-	"hdqs/aggregate"
 	"hdqs/api/contract"
 )
 
@@ -63,41 +59,4 @@ func (c *checker) applyFixes(
 	}
 	rows, err = c.list.CountRows(right)
 	return right, rows, err
-}
-
-// covers reports whether the rows that pass an edited question are in as many countries as all
-// rows, so that the edit leaves none out.
-func (c *checker) covers(q *contract.Question, edit func(*contract.Question)) bool {
-	var by []aggregate.Group
-	for i := range c.plan.Endpoint.Dimensions {
-		if d := &c.plan.Endpoint.Dimensions[i]; strings.HasSuffix(d.Field, "location_code") {
-			by = append(by, aggregate.Group{Column: d.Field})
-		}
-	}
-	kept := q.Copy()
-	edit(kept)
-	all, err := c.counts(q, by...)
-	if err != nil {
-		return false
-	}
-	some, err := c.counts(kept, by...)
-	return err == nil && slices.EqualFunc(all, some, func(a, b *aggregate.Result) bool { return a.Len() == b.Len() })
-}
-
-// groupByStart replaces years, quarters and months by the start of the period.
-func groupByStart(q *contract.Question, field string) {
-	q.DropGroups(func(g contract.Group) bool { return g.Part != aggregate.Whole })
-	q.GroupBy(field)
-}
-
-// keep leaves one value of a field.
-func (c *checker) keep(q *contract.Question, field, value string) {
-	q.Keep(field, c.plan.Param(field).Exactly(value))
-}
-
-// replaceMeasure replaces a measure by others that are not asked for yet.
-func replaceMeasure(q *contract.Question, measure contract.Measure, instead []contract.Measure) {
-	at := slices.Index(q.Measures, measure)
-	more := slices.DeleteFunc(instead, func(m contract.Measure) bool { return slices.Contains(q.Measures, m) })
-	q.Measures = slices.Replace(q.Measures, at, at+1, more...)
 }

@@ -1,0 +1,15 @@
+// Package figures computes records that are not rows: aggregates, which are refused where a sum
+// would be wrong, facets, and what changed between two snapshots.
+//
+// The files, each of which uses those below it:
+//
+//	facets.go                            counts by value
+//	changes_write.go changes.go          records that differ between two snapshots
+//	headlines.go                         headline figures as records
+//	headline_values.go headline_read.go  their values; the rows that they are made of
+//	aggregate.go                         figures of groups
+//	excess.go coverage.go                a hint at sums that are too large; places with figures
+//	suggest.go                           the question to ask instead of a wrong one
+//	additivity.go levels.go              why a sum is wrong: rows that overlap, places in places
+//	sources.go checker.go                answers of lists, with their sources; a request to check
+package figures
