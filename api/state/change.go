@@ -125,23 +125,3 @@ func (c *Change) compareDatasets(from, to *store.Manifest) {
 		c.Datasets, c.More = slices.Clone(c.Datasets[:mostDatasets]), more
 	}
 }
-
-// noteChanges adds changes to those that the server knows, the newest first. A snapshot that is
-// published without a history is compared with the one that it replaces.
-func (s *State) noteChanges(r *Release, earlier *Served) {
-	all := slices.Clone(r.Changes)
-	if before := earlier; len(all) == 0 && before != nil && before.Id != r.Snapshot.Manifest.ID {
-		old := Published{before.Published(), before.Bound.Snap.Manifest}
-		all = append(all, NewChange(old, Published{r.PublishedAt, r.Snapshot.Manifest}))
-	}
-	if known := s.History.Load(); known != nil {
-		for _, c := range *known {
-			if !slices.ContainsFunc(all, func(o *Change) bool { return o.ID == c.ID }) {
-				all = append(all, c)
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b *Change) int { return b.At.Compare(a.At) })
-	all = all[:min(len(all), mostChanges)]
-	s.History.Store(&all)
-}

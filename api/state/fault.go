@@ -15,13 +15,6 @@ import (
 	"hdqs/api/reply"
 )
 
-// FaultForm is how errors are written below a path, such as those of a standard: also those that
-// are found before the handler of the path is called. Root has no slash at its end.
-type FaultForm struct {
-	Root  string
-	Write func(ctx *fasthttp.RequestCtx, err error)
-}
-
 // FinishFault completes an error answer after its head, with an id by which the caller can report
 // the request.
 func (s *State) FinishFault(ctx *fasthttp.RequestCtx, err error) (status int) {

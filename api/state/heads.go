@@ -53,3 +53,23 @@ func newListHeads(cacheControl, cdn, id string, at time.Time, source sourceField
 		Stale:       source.stale,
 	}
 }
+
+// publication is the publish time of a snapshot, with the heads that contain it.
+type publication struct {
+	At    time.Time     // in whole seconds; zero when not known
+	heads []*tableHeads // by position in contract.Endpoints
+}
+
+// tableHeads is the heads of the lists of one table.
+type tableHeads struct {
+	latest ListHeads
+	pinned ListHeads // for requests that name the snapshot: their answers never change
+}
+
+// HeadsFor returns the heads of the answer to a request for a list.
+func (p *publication) HeadsFor(l *BoundList, r *contract.Request) *ListHeads {
+	if r.Scanned.Snapshot != "" {
+		return &p.heads[l.position].pinned
+	}
+	return &p.heads[l.position].latest
+}

@@ -7,11 +7,8 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"hdqs/aggregate"
 	"hdqs/api/contract"
-	"hdqs/api/metrics"
 	"hdqs/api/render"
 	"hdqs/api/wire"
 	"hdqs/snapshot/store"
@@ -188,33 +185,6 @@ func (l *BoundList) setCaches(blocks, filters int64) {
 	}
 }
 
-// refuse counts a snapshot that does not fit, and returns the error.
-func (s *State) refuse(m *store.Manifest, needed int64) error {
-	s.refused.Add(1)
-	return &MemoryError{Snapshot: m.ID, Needed: needed, Available: s.Shares.Snapshots, Limit: s.Shares.limit}
-}
-
-// RoomFor makes room for reading the segments of a snapshot that no open one has: it drops retained
-// snapshots, the oldest first. The error is a MemoryError if they do not fit beside the current one
-// even so; then it drops none.
-func (s *State) RoomFor(m *store.Manifest) error {
-	if !s.Shares.IsLimited() {
-		return nil
-	}
-	s.Snapshots.Retained.Lock()
-	defer s.Snapshots.Retained.Unlock()
-	fresh := newBytes(m, s.Snapshots.open.bounds(nil))
-	least := fresh + sumOf(s.Snapshots.open.bounds(s.Snapshots.Retained.Entries), (*need).lasting)
-	if least > s.Shares.Snapshots {
-		return s.refuse(m, least)
-	}
-	for len(s.Snapshots.Retained.Entries) > 0 &&
-		NeedOf(s.Snapshots.open.bounds(nil))+fresh > s.Shares.Snapshots {
-		s.Snapshots.Retained.DropOldest(s.Log, DropForMemory)
-	}
-	return nil
-}
-
 // Hold reports whether there is room for the segments of a snapshot, without any other.
 func (s *Shares) Hold(m *store.Manifest) bool {
 	return !s.IsLimited() || newBytes(m, nil) <= s.Snapshots
@@ -228,121 +198,4 @@ func newBytes(m *store.Manifest, open []*Bound) (n int64) {
 		}
 	}
 	return n
-}
-
-// makeRoom makes room for opening another snapshot, and reports whether there is so much of it that
-// the snapshot can be warmed up, which makes most of its texts. It drops nothing if the room would
-// not suffice.
-func (s *State) makeRoom(next, now *Bound) (canWarm bool, err error) {
-	if !s.Shares.IsLimited() {
-		return true, nil
-	}
-	s.Snapshots.Retained.Lock()
-	defer s.Snapshots.Retained.Unlock()
-	if err := s.Shares.divide(next, s.Snapshots.open.bounds(nil)); err != nil {
-		return false, err
-	}
-	available := s.Shares.Snapshots
-	refuse := func(needed int64) (bool, error) { return false, s.refuse(next.Snap.Manifest, needed) }
-	if alone := NeedOf([]*Bound{next}); alone > available {
-		return refuse(alone)
-	}
-	needed := func(dropped []*Served, part int64) int64 {
-		stay := s.Snapshots.open.bounds(dropped)
-		n := NeedOf(stay)
-		next.beside(stay, func(l *BoundList) { n += l.Need.Segment + l.Need.Texts/part })
-		return n
-	}
-	surplus := max(0, len(s.Snapshots.Retained.Entries)+1-MostPrevious) // would be dropped after the swap anyway
-	if needed(s.Snapshots.Retained.Entries[:surplus], 1) <= available {
-		for range surplus {
-			s.Snapshots.Retained.DropOldest(s.Log, dropForNumber)
-		}
-		if needed(nil, 1) <= available { // no request reads a dropped one
-			return true, nil
-		}
-	}
-	droppable := int64(0)
-	if now != nil {
-		now.beside([]*Bound{next}, func(l *BoundList) { droppable += l.Need.caches() })
-	}
-	if least := needed(s.Snapshots.Retained.Entries, coldPart) - droppable; least > available {
-		return refuse(least)
-	}
-	for len(s.Snapshots.Retained.Entries) > 0 && needed(nil, coldPart) > available {
-		s.Snapshots.Retained.DropOldest(s.Log, DropForMemory)
-	}
-	switch n := needed(nil, coldPart); {
-	case n <= available:
-	case n-droppable > available: // requests still read a dropped snapshot
-		return refuse(n - droppable)
-	default:
-		now.beside([]*Bound{next}, func(l *BoundList) { l.setCaches(0, 0) })
-	}
-	s.Log.Info("no warm-up: there is not enough memory for it; the first requests will be slower",
-		"snapshot", next.Snap.Manifest.ID)
-	return false, nil
-}
-
-// coldPart is the part of its texts with which a snapshot counts that is not warmed up: one of so
-// many.
-const coldPart = 8
-
-// dropUnfit drops retained snapshots, the oldest first, until the others fit beside the current
-// one. The caller holds the lock of s.retained.
-func (s *State) dropUnfit(current *Served) {
-	for s.Shares.IsLimited() && len(s.Snapshots.Retained.Entries) > 0 {
-		bounds := []*Bound{current.Bound}
-		for _, v := range s.Snapshots.Retained.Entries {
-			bounds = append(bounds, v.Bound)
-		}
-		if NeedOf(bounds) <= s.Shares.Snapshots {
-			return
-		}
-		s.Snapshots.Retained.DropOldest(s.Log, DropForMemory)
-	}
-}
-
-// Metrics of the memory limit.
-var (
-	LimitDesc = metrics.NewDesc("hdqs_memory_limit_bytes",
-		"Memory that the process may use; absent without a limit.")
-	SwapsRefusedDesc = metrics.NewDesc("hdqs_swaps_refused_total",
-		"Snapshots that were not served, by what they lacked.", "reason")
-	DroppedDesc = metrics.NewDesc("hdqs_snapshots_dropped_total",
-		"Replaced snapshots that answer no longer, by what ended that: their age, their number, or memory.", "reason")
-)
-
-// CollectMemory collects the limit and what had to go because of it.
-func (s *State) CollectMemory(to chan<- prometheus.Metric) {
-	if s.Shares.IsLimited() {
-		to <- metrics.Gauge(LimitDesc, float64(s.Shares.limit))
-	}
-	to <- metrics.Counter(SwapsRefusedDesc, s.refused.Load(), dropReasons[DropForMemory])
-	for i, reason := range dropReasons {
-		to <- metrics.Counter(DroppedDesc, s.Snapshots.Retained.Dropped[i].Load(), reason)
-	}
-}
-
-// MemoryUse is what the open snapshots need, of what all snapshots may use.
-type MemoryUse struct {
-	Needed, Snapshots int64
-	Limit             int64 // of the process; all are 0 without one
-}
-
-// limitHeap sets the Go runtime's part: what segments leave. The caller holds the lock.
-func (o *OpenSnapshots) limitHeap() {
-	if o.heapLimit == nil {
-		return
-	}
-	segments := sumOf(o.except(nil), func(n *need) int64 { return n.Segment })
-	o.heapLimit(max(o.whole-segments, programBytes))
-}
-
-// Memory returns what snapshots need.
-func (s *State) Memory() MemoryUse {
-	if !s.Shares.IsLimited() {
-		return MemoryUse{}
-	}
-	return MemoryUse{NeedOf(s.Snapshots.open.bounds(nil)), s.Shares.Snapshots, s.Shares.limit}
 }

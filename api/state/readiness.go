@@ -34,13 +34,6 @@ type StaleSource struct {
 	Why   string    `json:"why"`
 }
 
-// Poll is a poll of the store for another snapshot.
-type Poll struct {
-	At      time.Time `json:"at"`
-	Outcome string    `json:"outcome"`
-	Reason  string    `json:"reason,omitempty"` // of a failure
-}
-
 // Polled notes the last poll of the store, for /readyz.
 func (s *State) Polled(l Poll) { s.polled.Store(&l) }
 

@@ -2,21 +2,19 @@ package state
 
 import (
 	"cmp"
-	"log/slog"
-	"sync"
-	"sync/atomic"
+	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"hdqs/api/contract"
+	"hdqs/api/metrics"
 	"hdqs/api/reply"
 	"hdqs/snapshot/store"
 )
 
 // KeepPrevious is the default of Options.KeepPrevious.
 const KeepPrevious = 15 * time.Minute
-
-// MostPrevious is the maximum number of retained snapshots. Each has indexes of its own.
-const MostPrevious = 2
 
 // Release is a snapshot as published in a channel.
 type Release struct {
@@ -34,41 +32,6 @@ type Release struct {
 	// once, calls Answering, and then warms the snapshot up. If that fails, the snapshot is
 	// withdrawn, and none is served until the next Swap.
 	Answering func()
-}
-
-// Hooks are what the state of the server calls of what stands on it.
-type Hooks struct {
-	Warm    func(next *Served, earlier *Bound) error // answers requests from a snapshot before it is served
-	Emptied func()                                   // bodies that were made may be wrong
-}
-
-// Served is a bound snapshot in use. The server has one reference while the snapshot is current or
-// retained. Each request that reads it has another.
-type Served struct {
-	Id          string
-	idField     []byte // id as the value of a header field
-	Bound       *Bound
-	Kept        sync.Map               // what pages have made of the snapshot, by keys of types of their own
-	Date        string                 // of the snapshot
-	WarmUp      atomic.Pointer[WarmUp] // nil before its end
-	Publication atomic.Pointer[publication]
-	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
-	Live        time.Duration             // from publication, or from the start of the process, to Swap
-	Refs        atomic.Int64
-	withdrawn   atomic.Bool
-	open        *OpenSnapshots // that it is one of
-}
-
-// publication is the publish time of a snapshot, with the heads that contain it.
-type publication struct {
-	At    time.Time     // in whole seconds; zero when not known
-	heads []*tableHeads // by position in contract.Endpoints
-}
-
-// tableHeads is the heads of the lists of one table.
-type tableHeads struct {
-	latest ListHeads
-	pinned ListHeads // for requests that name the snapshot: their answers never change
 }
 
 // Swap serves another snapshot, after it has answered a few requests from it (api/list/warm.go). On
@@ -146,17 +109,6 @@ func (s *State) withdraw(v *Served) {
 	}
 }
 
-// Withdraw refuses what is read of the snapshot from now on.
-func (v *Served) Withdraw() { v.withdrawn.Store(true) }
-
-// Withdrawn returns an error if the snapshot was withdrawn: what was made from it may be wrong.
-func (v *Served) Withdrawn() error {
-	if v.withdrawn.Load() {
-		return reply.ErrNoSnapshot
-	}
-	return nil
-}
-
 // EndList ends the reading of a list for a request, and gives the snapshot back. An answer from a
 // snapshot that was withdrawn meanwhile is refused.
 func (s *State) EndList(v *Served, err *error) {
@@ -195,15 +147,6 @@ func (s *State) NewServed(b *Bound, published time.Time) *Served {
 	return v
 }
 
-// Keep returns what is kept of the snapshot under a key, which make makes the first time.
-func (v *Served) Keep(key any, make func() any) any {
-	if known, ok := v.Kept.Load(key); ok {
-		return known
-	}
-	known, _ := v.Kept.LoadOrStore(key, make())
-	return known
-}
-
 // Announce sets when the channel was moved to the served snapshot, if that is not the time of its
 // Release: the channel may meanwhile have pointed to snapshots that this server never served.
 func (s *State) Announce(published time.Time) {
@@ -239,22 +182,6 @@ func (s *State) announce(v *Served, published time.Time) {
 	}
 }
 
-// Published returns when the channel was moved to the snapshot, zero if that is unknown.
-func (v *Served) Published() time.Time {
-	if at := v.publishedAt.Load(); at != nil {
-		return *at
-	}
-	return time.Time{}
-}
-
-// HeadsFor returns the heads of the answer to a request for a list.
-func (p *publication) HeadsFor(l *BoundList, r *contract.Request) *ListHeads {
-	if r.Scanned.Snapshot != "" {
-		return &p.heads[l.position].pinned
-	}
-	return &p.heads[l.position].latest
-}
-
 // newPublication makes the heads of all lists. Those whose sources have the same fields share them.
 func (s *State) newPublication(m *store.Manifest, published time.Time) *publication {
 	p := &publication{
@@ -277,40 +204,9 @@ func (s *State) newPublication(m *store.Manifest, published time.Time) *publicat
 	return p
 }
 
-// Acquire takes a reference. It reports false if the last one was released.
-func (v *Served) Acquire() bool {
-	for {
-		n := v.Refs.Load()
-		if n == 0 {
-			return false
-		}
-		if v.Refs.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
-}
-
-// Release gives a reference back. The last one closes the snapshot.
-func (v *Served) Release(log *slog.Logger) {
-	if v.Refs.Add(-1) > 0 {
-		return
-	}
-	v.open.remove(v)
-	if err := v.Bound.Snap.Close(); err != nil {
-		log.Error("closing a replaced snapshot failed", "snapshot", v.Id, "error", err)
-	}
-	v.Bound = nil // its memory is free now, although the timer of announce may still refer to v
-}
-
 // ProcessStart is the origin of times. Reading only the monotonic clock takes half the time of
 // time.Now.
 var ProcessStart = time.Now()
-
-// WarmUp is how many requests warmed up a snapshot, and how long that took.
-type WarmUp struct {
-	Requests int
-	Took     time.Duration
-}
 
 // WarmUp returns that of the served snapshot. It is zero until the warm-up has ended, and
 // if no table had changed.
@@ -330,3 +226,158 @@ func (s *State) EndWarmUp() { s.NoWarmUp.Store(true) }
 // InterruptWarmUp ends a warm-up that is running, so that its caller can look at the store again.
 // The snapshot is served without the rest.
 func (s *State) InterruptWarmUp() { s.CutWarmUp.Store(true) }
+
+// refuse counts a snapshot that does not fit, and returns the error.
+func (s *State) refuse(m *store.Manifest, needed int64) error {
+	s.refused.Add(1)
+	return &MemoryError{Snapshot: m.ID, Needed: needed, Available: s.Shares.Snapshots, Limit: s.Shares.limit}
+}
+
+// RoomFor makes room for reading the segments of a snapshot that no open one has: it drops retained
+// snapshots, the oldest first. The error is a MemoryError if they do not fit beside the current one
+// even so; then it drops none.
+func (s *State) RoomFor(m *store.Manifest) error {
+	if !s.Shares.IsLimited() {
+		return nil
+	}
+	s.Snapshots.Retained.Lock()
+	defer s.Snapshots.Retained.Unlock()
+	fresh := newBytes(m, s.Snapshots.open.bounds(nil))
+	least := fresh + sumOf(s.Snapshots.open.bounds(s.Snapshots.Retained.Entries), (*need).lasting)
+	if least > s.Shares.Snapshots {
+		return s.refuse(m, least)
+	}
+	for len(s.Snapshots.Retained.Entries) > 0 &&
+		NeedOf(s.Snapshots.open.bounds(nil))+fresh > s.Shares.Snapshots {
+		s.Snapshots.Retained.DropOldest(s.Log, DropForMemory)
+	}
+	return nil
+}
+
+// makeRoom makes room for opening another snapshot, and reports whether there is so much of it that
+// the snapshot can be warmed up, which makes most of its texts. It drops nothing if the room would
+// not suffice.
+func (s *State) makeRoom(next, now *Bound) (canWarm bool, err error) {
+	if !s.Shares.IsLimited() {
+		return true, nil
+	}
+	s.Snapshots.Retained.Lock()
+	defer s.Snapshots.Retained.Unlock()
+	if err := s.Shares.divide(next, s.Snapshots.open.bounds(nil)); err != nil {
+		return false, err
+	}
+	available := s.Shares.Snapshots
+	refuse := func(needed int64) (bool, error) { return false, s.refuse(next.Snap.Manifest, needed) }
+	if alone := NeedOf([]*Bound{next}); alone > available {
+		return refuse(alone)
+	}
+	needed := func(dropped []*Served, part int64) int64 {
+		stay := s.Snapshots.open.bounds(dropped)
+		n := NeedOf(stay)
+		next.beside(stay, func(l *BoundList) { n += l.Need.Segment + l.Need.Texts/part })
+		return n
+	}
+	surplus := max(0, len(s.Snapshots.Retained.Entries)+1-MostPrevious) // would be dropped after the swap anyway
+	if needed(s.Snapshots.Retained.Entries[:surplus], 1) <= available {
+		for range surplus {
+			s.Snapshots.Retained.DropOldest(s.Log, dropForNumber)
+		}
+		if needed(nil, 1) <= available { // no request reads a dropped one
+			return true, nil
+		}
+	}
+	droppable := int64(0)
+	if now != nil {
+		now.beside([]*Bound{next}, func(l *BoundList) { droppable += l.Need.caches() })
+	}
+	if least := needed(s.Snapshots.Retained.Entries, coldPart) - droppable; least > available {
+		return refuse(least)
+	}
+	for len(s.Snapshots.Retained.Entries) > 0 && needed(nil, coldPart) > available {
+		s.Snapshots.Retained.DropOldest(s.Log, DropForMemory)
+	}
+	switch n := needed(nil, coldPart); {
+	case n <= available:
+	case n-droppable > available: // requests still read a dropped snapshot
+		return refuse(n - droppable)
+	default:
+		now.beside([]*Bound{next}, func(l *BoundList) { l.setCaches(0, 0) })
+	}
+	s.Log.Info("no warm-up: there is not enough memory for it; the first requests will be slower",
+		"snapshot", next.Snap.Manifest.ID)
+	return false, nil
+}
+
+// coldPart is the part of its texts with which a snapshot counts that is not warmed up: one of so
+// many.
+const coldPart = 8
+
+// dropUnfit drops retained snapshots, the oldest first, until the others fit beside the current
+// one. The caller holds the lock of s.retained.
+func (s *State) dropUnfit(current *Served) {
+	for s.Shares.IsLimited() && len(s.Snapshots.Retained.Entries) > 0 {
+		bounds := []*Bound{current.Bound}
+		for _, v := range s.Snapshots.Retained.Entries {
+			bounds = append(bounds, v.Bound)
+		}
+		if NeedOf(bounds) <= s.Shares.Snapshots {
+			return
+		}
+		s.Snapshots.Retained.DropOldest(s.Log, DropForMemory)
+	}
+}
+
+// Metrics of the memory limit.
+var (
+	LimitDesc = metrics.NewDesc("hdqs_memory_limit_bytes",
+		"Memory that the process may use; absent without a limit.")
+	SwapsRefusedDesc = metrics.NewDesc("hdqs_swaps_refused_total",
+		"Snapshots that were not served, by what they lacked.", "reason")
+	DroppedDesc = metrics.NewDesc("hdqs_snapshots_dropped_total",
+		"Replaced snapshots that answer no longer, by what ended that: their age, their number, or memory.", "reason")
+)
+
+// CollectMemory collects the limit and what had to go because of it.
+func (s *State) CollectMemory(to chan<- prometheus.Metric) {
+	if s.Shares.IsLimited() {
+		to <- metrics.Gauge(LimitDesc, float64(s.Shares.limit))
+	}
+	to <- metrics.Counter(SwapsRefusedDesc, s.refused.Load(), dropReasons[DropForMemory])
+	for i, reason := range dropReasons {
+		to <- metrics.Counter(DroppedDesc, s.Snapshots.Retained.Dropped[i].Load(), reason)
+	}
+}
+
+// MemoryUse is what the open snapshots need, of what all snapshots may use.
+type MemoryUse struct {
+	Needed, Snapshots int64
+	Limit             int64 // of the process; all are 0 without one
+}
+
+// Memory returns what snapshots need.
+func (s *State) Memory() MemoryUse {
+	if !s.Shares.IsLimited() {
+		return MemoryUse{}
+	}
+	return MemoryUse{NeedOf(s.Snapshots.open.bounds(nil)), s.Shares.Snapshots, s.Shares.limit}
+}
+
+// noteChanges adds changes to those that the server knows, the newest first. A snapshot that is
+// published without a history is compared with the one that it replaces.
+func (s *State) noteChanges(r *Release, earlier *Served) {
+	all := slices.Clone(r.Changes)
+	if before := earlier; len(all) == 0 && before != nil && before.Id != r.Snapshot.Manifest.ID {
+		old := Published{before.Published(), before.Bound.Snap.Manifest}
+		all = append(all, NewChange(old, Published{r.PublishedAt, r.Snapshot.Manifest}))
+	}
+	if known := s.History.Load(); known != nil {
+		for _, c := range *known {
+			if !slices.ContainsFunc(all, func(o *Change) bool { return o.ID == c.ID }) {
+				all = append(all, c)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Change) int { return b.At.Compare(a.At) })
+	all = all[:min(len(all), mostChanges)]
+	s.History.Store(&all)
+}

@@ -1,11 +1,12 @@
-// Package state holds the snapshots that a server answers from: which is current, which replaced
-// ones are kept, who reads them, and what memory they need.
 package state
 
 import (
 	"cmp"
 	"log/slog"
 	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
 
 	"hdqs/api/metrics"
 	"hdqs/api/reply"
@@ -47,4 +48,24 @@ func New(o Options) *State {
 	}
 	s.Budget = wire.NewBudget(s.Shares.Inflight)
 	return s
+}
+
+// Hooks are what the state of the server calls of what stands on it.
+type Hooks struct {
+	Warm    func(next *Served, earlier *Bound) error // answers requests from a snapshot before it is served
+	Emptied func()                                   // bodies that were made may be wrong
+}
+
+// FaultForm is how errors are written below a path, such as those of a standard: also those that
+// are found before the handler of the path is called. Root has no slash at its end.
+type FaultForm struct {
+	Root  string
+	Write func(ctx *fasthttp.RequestCtx, err error)
+}
+
+// Poll is a poll of the store for another snapshot.
+type Poll struct {
+	At      time.Time `json:"at"`
+	Outcome string    `json:"outcome"`
+	Reason  string    `json:"reason,omitempty"` // of a failure
 }
