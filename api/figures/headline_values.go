@@ -15,6 +15,61 @@ import (
 	"hdqs/api/say"
 )
 
+// headline is a figure of a place that has rows.
+type headline struct {
+	value        string // as JSON has it, empty for null
+	rows         int
+	start, end   aggregate.Value
+	level        aggregate.Value
+	units, known aggregate.Value
+	source       *source
+	months       map[string]bool // of NewestMonths, those with rows
+	provisional  bool
+	reason       say.Text // why there is no value
+	refusal      say.Text // of the aggregate
+}
+
+// record is the record of a figure. There is no headline where there are no rows.
+func (f *figure) record(place string) ([]any, error) {
+	h, has := f.of[place]
+	if !has {
+		h = &headline{source: new(source)}
+	}
+	var err error
+	if h.value == "" && h.reason.IsZero() {
+		if h.reason, err = f.missing(place, h, has); err != nil {
+			return nil, err
+		}
+	}
+	var value, complete, request any
+	if h.value != "" {
+		value = number(h.value)
+	}
+	if has {
+		isWhole := f.Newest != contract.NewestMonths || len(h.months) == monthsOfYear
+		complete = isWhole && !h.provisional
+	}
+	requests := f.requests(place)
+	texts := make([]string, len(requests))
+	for i, q := range requests {
+		texts[i] = f.prefix + q.Plan().Paths()[0] + "?" + q.Text()
+	}
+	if request = texts; f.IsPlain() {
+		request = textOf(texts[0])
+	}
+	var updated aggregate.Value
+	if h.source.updated != 0 {
+		updated = aggregate.Value{Kind: aggregate.Time, Int: h.source.updated}
+	}
+	return []any{
+		textOf(place), value, textOf(f.Unit), h.start, h.end, h.level, h.units, h.known,
+		aggregate.Value{Kind: aggregate.Int, Int: int64(h.rows)},
+		textOf(h.source.provider),
+		textOf(h.source.dataset), textOf(h.source.resource), updated, complete, request, h.reason,
+		requests[0],
+	}, nil
+}
+
 // readValues finds the values of all places that have rows.
 func (f *figure) readValues() error {
 	if f.Newest == contract.YearApart {
@@ -181,61 +236,6 @@ func percentText(part, whole *big.Rat) string {
 		text += ".0"
 	}
 	return text
-}
-
-// headline is a figure of a place that has rows.
-type headline struct {
-	value        string // as JSON has it, empty for null
-	rows         int
-	start, end   aggregate.Value
-	level        aggregate.Value
-	units, known aggregate.Value
-	source       *source
-	months       map[string]bool // of NewestMonths, those with rows
-	provisional  bool
-	reason       say.Text // why there is no value
-	refusal      say.Text // of the aggregate
-}
-
-// record is the record of a figure. There is no headline where there are no rows.
-func (f *figure) record(place string) ([]any, error) {
-	h, has := f.of[place]
-	if !has {
-		h = &headline{source: new(source)}
-	}
-	var err error
-	if h.value == "" && h.reason.IsZero() {
-		if h.reason, err = f.missing(place, h, has); err != nil {
-			return nil, err
-		}
-	}
-	var value, complete, request any
-	if h.value != "" {
-		value = number(h.value)
-	}
-	if has {
-		isWhole := f.Newest != contract.NewestMonths || len(h.months) == monthsOfYear
-		complete = isWhole && !h.provisional
-	}
-	requests := f.requests(place)
-	texts := make([]string, len(requests))
-	for i, q := range requests {
-		texts[i] = f.prefix + q.Plan().Paths()[0] + "?" + q.Text()
-	}
-	if request = texts; f.IsPlain() {
-		request = textOf(texts[0])
-	}
-	var updated aggregate.Value
-	if h.source.updated != 0 {
-		updated = aggregate.Value{Kind: aggregate.Time, Int: h.source.updated}
-	}
-	return []any{
-		textOf(place), value, textOf(f.Unit), h.start, h.end, h.level, h.units, h.known,
-		aggregate.Value{Kind: aggregate.Int, Int: int64(h.rows)},
-		textOf(h.source.provider),
-		textOf(h.source.dataset), textOf(h.source.resource), updated, complete, request, h.reason,
-		requests[0],
-	}, nil
 }
 
 // missing says why a figure has no value, with what exists nearest.

@@ -23,6 +23,81 @@ import (
 	"hdqs/api/wire"
 )
 
+// Site answers with pages about what its lists serve.
+type Site struct {
+	State  *state.State
+	Lists  *list.Lists
+	Finder *find.Finder
+	bulk   func() string
+	drawn  pictures
+}
+
+// New returns the pages about lists. bulk is the latest snapshot that has bulk files, empty without
+// one.
+func New(l *list.Lists, bulk func() string) *Site {
+	return &Site{State: l.State, Lists: l, bulk: bulk, Finder: find.New(l)}
+}
+
+// pageHead is what the head of every page needs.
+type pageHead struct {
+	lang.Head
+	OpenAPI string // path of the description of everything
+}
+
+// newPageHead is the head of a page that is in English only.
+func newPageHead(m *list.Mount, title string) pageHead {
+	return place{m, lang.All()[0]}.head(title, "")
+}
+
+// place is where pages are: a mount in a language.
+type place struct {
+	*list.Mount
+	*lang.Language
+}
+
+// head is the head of the page at a path, with its query, below the place.
+func (p place) head(title, here string) pageHead {
+	head := lang.NewHead(p.Language, p.Prefix, p.BaseURL, here, title, p.MadeUp)
+	return pageHead{head, p.Prefix + p.AllDescribed()}
+}
+
+// root is the prefix of the pages.
+func (p place) root() string { return p.Prefix + p.Path }
+
+// pages are the pages of a place.
+type pages struct {
+	Site *Site
+	at   place
+}
+
+// english are the pages of a mount in English.
+func (s *Site) english(m *list.Mount) pages { return pages{s, place{m, lang.All()[0]}} }
+
+// add registers a path below the place. What is at it is made for each request.
+func (p pages) add(path, name string, answer func(*fasthttp.RequestCtx) error, before ...*wire.Gate) {
+	p.route(path, name, answer, p.Site.Lists.Admission.OfPages(before...)...)
+}
+
+// route registers a path below the place.
+func (p pages) route(path, name string, answer func(*fasthttp.RequestCtx) error, gates ...*wire.Gate) {
+	to := list.Route{Name: name, Answer: answer, Gates: gates}
+	p.Site.Lists.Routes.Add(p.at.Mount, p.at.Path+path, to)
+}
+
+// RootOf is the prefix of the pages of a path: that of its mount and its language.
+func (s *Site) RootOf(path string) string { return s.pagesAt(path).at.root() }
+
+// pagesAt are the pages of a path.
+func (s *Site) pagesAt(path string) pages {
+	m := s.Lists.Routes.MountOf(path)
+	for _, l := range lang.All()[1:] {
+		if rest, is := strings.CutPrefix(path[len(m.Prefix):], l.Path); is && (rest == "" || rest[0] == '/') {
+			return pages{s, place{m, l}}
+		}
+	}
+	return s.english(m)
+}
+
 // pagesIn are the templates of pages in a language. The first use parses them, so that a start does
 // not wait.
 func pagesIn(l *lang.Language) *template.Template { return parsedPages()[l]() }
@@ -182,79 +257,4 @@ func (s *Site) sendMade(ctx *fasthttp.RequestCtx, head *list.PageHead, name stri
 		return err
 	}
 	return s.Lists.Pages.Send(ctx, head, list.Made(page))
-}
-
-// Site answers with pages about what its lists serve.
-type Site struct {
-	State  *state.State
-	Lists  *list.Lists
-	Finder *find.Finder
-	bulk   func() string
-	drawn  pictures
-}
-
-// New returns the pages about lists. bulk is the latest snapshot that has bulk files, empty without
-// one.
-func New(l *list.Lists, bulk func() string) *Site {
-	return &Site{State: l.State, Lists: l, bulk: bulk, Finder: find.New(l)}
-}
-
-// pageHead is what the head of every page needs.
-type pageHead struct {
-	lang.Head
-	OpenAPI string // path of the description of everything
-}
-
-// newPageHead is the head of a page that is in English only.
-func newPageHead(m *list.Mount, title string) pageHead {
-	return place{m, lang.All()[0]}.head(title, "")
-}
-
-// place is where pages are: a mount in a language.
-type place struct {
-	*list.Mount
-	*lang.Language
-}
-
-// head is the head of the page at a path, with its query, below the place.
-func (p place) head(title, here string) pageHead {
-	head := lang.NewHead(p.Language, p.Prefix, p.BaseURL, here, title, p.MadeUp)
-	return pageHead{head, p.Prefix + p.AllDescribed()}
-}
-
-// root is the prefix of the pages.
-func (p place) root() string { return p.Prefix + p.Path }
-
-// pages are the pages of a place.
-type pages struct {
-	Site *Site
-	at   place
-}
-
-// english are the pages of a mount in English.
-func (s *Site) english(m *list.Mount) pages { return pages{s, place{m, lang.All()[0]}} }
-
-// add registers a path below the place. What is at it is made for each request.
-func (p pages) add(path, name string, answer func(*fasthttp.RequestCtx) error, before ...*wire.Gate) {
-	p.route(path, name, answer, p.Site.Lists.Admission.OfPages(before...)...)
-}
-
-// route registers a path below the place.
-func (p pages) route(path, name string, answer func(*fasthttp.RequestCtx) error, gates ...*wire.Gate) {
-	to := list.Route{Name: name, Answer: answer, Gates: gates}
-	p.Site.Lists.Routes.Add(p.at.Mount, p.at.Path+path, to)
-}
-
-// RootOf is the prefix of the pages of a path: that of its mount and its language.
-func (s *Site) RootOf(path string) string { return s.pagesAt(path).at.root() }
-
-// pagesAt are the pages of a path.
-func (s *Site) pagesAt(path string) pages {
-	m := s.Lists.Routes.MountOf(path)
-	for _, l := range lang.All()[1:] {
-		if rest, is := strings.CutPrefix(path[len(m.Prefix):], l.Path); is && (rest == "" || rest[0] == '/') {
-			return pages{s, place{m, l}}
-		}
-	}
-	return s.english(m)
 }

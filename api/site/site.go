@@ -19,23 +19,6 @@ import (
 	"hdqs/api/web"
 )
 
-// bodyVersion is the body of VersionPath.
-const bodyVersion = `{"api_version":"` + contract.InterfaceVersion +
-	`","hapi_sqlalchemy_schema_version":"` + contract.SchemaVersion + `"}`
-
-// AnswerEncode makes an application identifier. Its answer contains an e-mail address, so no cache
-// may store it.
-func (s *Site) AnswerEncode(ctx *fasthttp.RequestCtx) error {
-	identifier, issues := contract.EncodeQuery(ctx.URI().QueryString())
-	if issues != nil {
-		return &contract.Invalid{Issues: issues}
-	}
-	reply.FaultHead.Begin(ctx)
-	s.State.SetSnapshot(&ctx.Response.Header)
-	ctx.SetBody(append(render.AppendJSONText([]byte(`{"encoded_app_identifier":`), identifier), '}'))
-	return nil
-}
-
 // AddPages registers the routes of a mount that do not read a table.
 func (s *Site) AddPages(m *list.Mount) {
 	docs := reference{s.english(m), sync.OnceValue(func() []*endpointDocs { return docsOf(m) })}
@@ -261,4 +244,21 @@ func (s *Site) addAssets(m *list.Mount) {
 			return s.Lists.Pages.Send(ctx, &head, contents[i]())
 		}})
 	}
+}
+
+// bodyVersion is the body of VersionPath.
+const bodyVersion = `{"api_version":"` + contract.InterfaceVersion +
+	`","hapi_sqlalchemy_schema_version":"` + contract.SchemaVersion + `"}`
+
+// AnswerEncode makes an application identifier. Its answer contains an e-mail address, so no cache
+// may store it.
+func (s *Site) AnswerEncode(ctx *fasthttp.RequestCtx) error {
+	identifier, issues := contract.EncodeQuery(ctx.URI().QueryString())
+	if issues != nil {
+		return &contract.Invalid{Issues: issues}
+	}
+	reply.FaultHead.Begin(ctx)
+	s.State.SetSnapshot(&ctx.Response.Header)
+	ctx.SetBody(append(render.AppendJSONText([]byte(`{"encoded_app_identifier":`), identifier), '}'))
+	return nil
 }

@@ -9,6 +9,26 @@ import (
 	"hdqs/api/reply"
 )
 
+// publication is the publish time of a snapshot, with the heads that contain it.
+type publication struct {
+	At    time.Time     // in whole seconds; zero when not known
+	heads []*tableHeads // by position in contract.Endpoints
+}
+
+// tableHeads is the heads of the lists of one table.
+type tableHeads struct {
+	latest ListHeads
+	pinned ListHeads // for requests that name the snapshot: their answers never change
+}
+
+// HeadsFor returns the heads of the answer to a request for a list.
+func (p *publication) HeadsFor(l *BoundList, r *contract.Request) *ListHeads {
+	if r.Scanned.Snapshot != "" {
+		return &p.heads[l.position].pinned
+	}
+	return &p.heads[l.position].latest
+}
+
 // ListHeads is the heads of the lists of one table of a snapshot.
 type ListHeads struct {
 	Whole, InParts BodyHeads // InParts of bodies of which parts are sent
@@ -52,24 +72,4 @@ func newListHeads(cacheControl, cdn, id string, at time.Time, source sourceField
 		NotModified: reply.NewHead(shared...),
 		Stale:       source.stale,
 	}
-}
-
-// publication is the publish time of a snapshot, with the heads that contain it.
-type publication struct {
-	At    time.Time     // in whole seconds; zero when not known
-	heads []*tableHeads // by position in contract.Endpoints
-}
-
-// tableHeads is the heads of the lists of one table.
-type tableHeads struct {
-	latest ListHeads
-	pinned ListHeads // for requests that name the snapshot: their answers never change
-}
-
-// HeadsFor returns the heads of the answer to a request for a list.
-func (p *publication) HeadsFor(l *BoundList, r *contract.Request) *ListHeads {
-	if r.Scanned.Snapshot != "" {
-		return &p.heads[l.position].pinned
-	}
-	return &p.heads[l.position].latest
 }

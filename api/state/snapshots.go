@@ -104,6 +104,82 @@ func (s *Snapshots) CurrentID() string {
 	return ""
 }
 
+// Served is a bound snapshot in use. The server has one reference while the snapshot is current or
+// retained. Each request that reads it has another.
+type Served struct {
+	Id          string
+	idField     []byte // id as the value of a header field
+	Bound       *Bound
+	Kept        sync.Map               // what pages have made of the snapshot, by keys of types of their own
+	Date        string                 // of the snapshot
+	WarmUp      atomic.Pointer[WarmUp] // nil before its end
+	Publication atomic.Pointer[publication]
+	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
+	Live        time.Duration             // from publication, or from the start of the process, to Swap
+	Refs        atomic.Int64
+	withdrawn   atomic.Bool
+	open        *OpenSnapshots // that it is one of
+}
+
+// Acquire takes a reference. It reports false if the last one was released.
+func (v *Served) Acquire() bool {
+	for {
+		n := v.Refs.Load()
+		if n == 0 {
+			return false
+		}
+		if v.Refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Release gives a reference back. The last one closes the snapshot.
+func (v *Served) Release(log *slog.Logger) {
+	if v.Refs.Add(-1) > 0 {
+		return
+	}
+	v.open.remove(v)
+	if err := v.Bound.Snap.Close(); err != nil {
+		log.Error("closing a replaced snapshot failed", "snapshot", v.Id, "error", err)
+	}
+	v.Bound = nil // its memory is free now, although the timer of announce may still refer to v
+}
+
+// Keep returns what is kept of the snapshot under a key, which make makes the first time.
+func (v *Served) Keep(key any, make func() any) any {
+	if known, ok := v.Kept.Load(key); ok {
+		return known
+	}
+	known, _ := v.Kept.LoadOrStore(key, make())
+	return known
+}
+
+// Published returns when the channel was moved to the snapshot, zero if that is unknown.
+func (v *Served) Published() time.Time {
+	if at := v.publishedAt.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
+
+// Withdraw refuses what is read of the snapshot from now on.
+func (v *Served) Withdraw() { v.withdrawn.Store(true) }
+
+// Withdrawn returns an error if the snapshot was withdrawn: what was made from it may be wrong.
+func (v *Served) Withdrawn() error {
+	if v.withdrawn.Load() {
+		return reply.ErrNoSnapshot
+	}
+	return nil
+}
+
+// WarmUp is how many requests warmed up a snapshot, and how long that took.
+type WarmUp struct {
+	Requests int
+	Took     time.Duration
+}
+
 // OpenSnapshots are the snapshots that are in memory: the current one, retained ones, and others
 // that a request still reads.
 type OpenSnapshots struct {
@@ -144,6 +220,18 @@ func (o *OpenSnapshots) except(some []*Served) (all []*Bound) {
 	}
 	return all
 }
+
+// limitHeap sets the Go runtime's part: what segments leave. The caller holds the lock.
+func (o *OpenSnapshots) limitHeap() {
+	if o.heapLimit == nil {
+		return
+	}
+	segments := sumOf(o.except(nil), func(n *need) int64 { return n.Segment })
+	o.heapLimit(max(o.whole-segments, programBytes))
+}
+
+// MostPrevious is the maximum number of retained snapshots. Each has indexes of its own.
+const MostPrevious = 2
 
 // Retained is the replaced snapshots that still answer, oldest first. Each entry owns the reference
 // that the server had.
@@ -233,92 +321,4 @@ func (r *Retained) Ids() []string {
 		all = append(all, v.Id)
 	}
 	return all
-}
-
-// MostPrevious is the maximum number of retained snapshots. Each has indexes of its own.
-const MostPrevious = 2
-
-// Served is a bound snapshot in use. The server has one reference while the snapshot is current or
-// retained. Each request that reads it has another.
-type Served struct {
-	Id          string
-	idField     []byte // id as the value of a header field
-	Bound       *Bound
-	Kept        sync.Map               // what pages have made of the snapshot, by keys of types of their own
-	Date        string                 // of the snapshot
-	WarmUp      atomic.Pointer[WarmUp] // nil before its end
-	Publication atomic.Pointer[publication]
-	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
-	Live        time.Duration             // from publication, or from the start of the process, to Swap
-	Refs        atomic.Int64
-	withdrawn   atomic.Bool
-	open        *OpenSnapshots // that it is one of
-}
-
-// Acquire takes a reference. It reports false if the last one was released.
-func (v *Served) Acquire() bool {
-	for {
-		n := v.Refs.Load()
-		if n == 0 {
-			return false
-		}
-		if v.Refs.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
-}
-
-// Release gives a reference back. The last one closes the snapshot.
-func (v *Served) Release(log *slog.Logger) {
-	if v.Refs.Add(-1) > 0 {
-		return
-	}
-	v.open.remove(v)
-	if err := v.Bound.Snap.Close(); err != nil {
-		log.Error("closing a replaced snapshot failed", "snapshot", v.Id, "error", err)
-	}
-	v.Bound = nil // its memory is free now, although the timer of announce may still refer to v
-}
-
-// Keep returns what is kept of the snapshot under a key, which make makes the first time.
-func (v *Served) Keep(key any, make func() any) any {
-	if known, ok := v.Kept.Load(key); ok {
-		return known
-	}
-	known, _ := v.Kept.LoadOrStore(key, make())
-	return known
-}
-
-// Published returns when the channel was moved to the snapshot, zero if that is unknown.
-func (v *Served) Published() time.Time {
-	if at := v.publishedAt.Load(); at != nil {
-		return *at
-	}
-	return time.Time{}
-}
-
-// Withdraw refuses what is read of the snapshot from now on.
-func (v *Served) Withdraw() { v.withdrawn.Store(true) }
-
-// Withdrawn returns an error if the snapshot was withdrawn: what was made from it may be wrong.
-func (v *Served) Withdrawn() error {
-	if v.withdrawn.Load() {
-		return reply.ErrNoSnapshot
-	}
-	return nil
-}
-
-// WarmUp is how many requests warmed up a snapshot, and how long that took.
-type WarmUp struct {
-	Requests int
-	Took     time.Duration
-}
-
-// limitHeap sets the Go runtime's part: what segments leave. The caller holds the lock.
-func (o *OpenSnapshots) limitHeap() {
-	if o.heapLimit == nil {
-		return
-	}
-	segments := sumOf(o.except(nil), func(n *need) int64 { return n.Segment })
-	o.heapLimit(max(o.whole-segments, programBytes))
 }

@@ -39,17 +39,6 @@ type State struct {
 	refused  atomic.Int64 // snapshots that did not fit in memory
 }
 
-// New returns a state without a snapshot. The caller sets Requests and Hooks before the first Swap.
-func New(o Options) *State {
-	log := cmp.Or(o.Logger, slog.Default())
-	s := &State{Log: log, Options: o, Snapshots: &Snapshots{Log: log}, Shares: NewShares(&o), Faults: wire.NewLog(log)}
-	if o.MemoryLimit > 0 {
-		s.Snapshots.open.whole, s.Snapshots.open.heapLimit = HeapLimit(o.MemoryLimit), o.HeapLimit
-	}
-	s.Budget = wire.NewBudget(s.Shares.Inflight)
-	return s
-}
-
 // Hooks are what the state of the server calls of what stands on it.
 type Hooks struct {
 	Warm    func(next *Served, earlier *Bound) error // answers requests from a snapshot before it is served
@@ -68,4 +57,15 @@ type Poll struct {
 	At      time.Time `json:"at"`
 	Outcome string    `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"` // of a failure
+}
+
+// New returns a state without a snapshot. The caller sets Requests and Hooks before the first Swap.
+func New(o Options) *State {
+	log := cmp.Or(o.Logger, slog.Default())
+	s := &State{Log: log, Options: o, Snapshots: &Snapshots{Log: log}, Shares: NewShares(&o), Faults: wire.NewLog(log)}
+	if o.MemoryLimit > 0 {
+		s.Snapshots.open.whole, s.Snapshots.open.heapLimit = HeapLimit(o.MemoryLimit), o.HeapLimit
+	}
+	s.Budget = wire.NewBudget(s.Shares.Inflight)
+	return s
 }
