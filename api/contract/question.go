@@ -127,6 +127,11 @@ func (r *Request) Ask(q *Question) {
 	r.Question.Groups, r.Question.Measures = append(groups[:0], q.Groups...), append(measures[:0], q.Measures...)
 	r.Question.Of, r.Question.fields = slices.Clone(q.Of), nil
 	r.issues, r.hints = nil, nil
+}
+
+// AskWhole is Ask for a request that is answered over HTTP: with its canonical query.
+func (r *Request) AskWhole(q *Question) {
+	r.Ask(q)
 	r.canonicalize(q.plan.byName)
 }
 

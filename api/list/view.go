@@ -36,7 +36,7 @@ func (s *Lists) Answer(ctx *fasthttp.RequestCtx, to *Route, q *contract.Question
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	sc.view = v
-	sc.Request.Ask(q)
+	sc.Request.AskWhole(q)
 	return s.scanned(ctx, to, sc)
 }
 
