@@ -107,8 +107,8 @@ func (p *places) mixed() []bool {
 	return mixed
 }
 
-// isPart reports whether a tuple of a level has names of a lower one: it stands for a place that no
-// list has, and which the place that it has contains. So it contains nothing itself.
+// isPart reports whether a tuple of a level has names of a lower one. Its rows are about a place
+// that no list has, which lies in the place of the tuple. So such a tuple contains no other.
 func (p *places) isPart(tuple uint32, level int) bool {
 	for lower := level + 1; lower < len(p.names); lower++ {
 		if p.hasNames(tuple, lower) {

@@ -34,7 +34,7 @@ type Options struct {
 
 	AllowNoPCodes bool // load without a list of units: every row falls to its country
 	// AllowShrink are the roles that may lose rows, files and countries, and of which a file may be
-	// unusable: their tables are published as they are. AllRoles stands for all of them.
+	// unusable: their tables are published as they are. AllRoles means all of them.
 	AllowShrink     []string
 	AllowEmpty      []string // roles that are meant to have no row
 	StrictResources bool     // drop rows whose resource is in no package
@@ -277,8 +277,8 @@ func (r *result) note(text string) {
 	r.report.Notes = append(r.report.Notes, text)
 }
 
-// sources is what a load knows about where rows come from: the manifest tells it to whoever shows
-// the tables.
+// sources are the resources and datasets that rows come from. They are written to the manifest,
+// from which replicas show them.
 type sources struct {
 	resources map[string]sourceResource // by id
 	datasets  map[string]store.Dataset  // by id

@@ -90,7 +90,7 @@ func (t *table) hasPlaces() bool {
 	return false
 }
 
-// columnData finds a column, nil when there is none of that name.
+// columnData is the column with a name, nil without one.
 func columnData(columns []snapshot.ColumnData, name string) *snapshot.ColumnData {
 	for i := range columns {
 		if columns[i].Name == name {

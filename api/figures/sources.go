@@ -28,9 +28,8 @@ func aggregateOf(path string) *contract.Question {
 // askList answers a question about groups of a list of a snapshot, in the contract's names. The
 // list is checked like any other: damage of its table is found, and the question refused.
 func askList(s *list.Lists, v *state.Served, q *contract.Question) (found answered, err error) {
-	key := list.ListKey{Endpoint: q.Endpoint(), Kind: contract.Aggregate}
-	to := s.Routes.MountIn(contract.ContractNames).Lists[key]
-	err = s.Query(v, &to, q, func(_ *list.Reply, records list.Records) error {
+	to := s.Routes.MountIn(contract.ContractNames).Lists.Of(q)
+	err = s.Query(v, to, q, func(_ *list.Reply, records list.Records) error {
 		found = answered{records.(*aggregates)}
 		return nil
 	})

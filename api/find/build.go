@@ -152,13 +152,12 @@ func listOf(table string) int {
 func (b *builder) addTable(kind Kind) {
 	source := &kindSources[kind]
 	at := listOf(source.table)
-	mount := b.lists.Routes.MountIn(contract.ContractNames)
-	to := mount.Lists[list.ListKey{Endpoint: &contract.Endpoints[at], Kind: contract.Rows}]
-	q := contract.Ask(to.List.Endpoint, contract.Rows)
+	q := contract.Ask(&contract.Endpoints[at], contract.Rows)
+	to := b.lists.Routes.MountIn(contract.ContractNames).Lists.Of(q)
 	for from, more := 0, true; more && from < maxNames; from += contract.MaxLimit {
 		more = false
 		// An error is damage, which Query has noted.
-		_ = b.lists.Query(b.served, &to, q.Page(from, contract.MaxLimit), func(_ *list.Reply, rows list.Records) error {
+		_ = b.lists.Query(b.served, to, q.Page(from, contract.MaxLimit), func(_ *list.Reply, rows list.Records) error {
 			more = rows.Len() == contract.MaxLimit
 			for _, r := range list.TextsOf(rows) {
 				e := entry{kind: kind, country: none, parent: none} // which does not keep the page

@@ -45,14 +45,13 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 	endpoints := contract.FigureEndpoints(s.mount.Names)
 	endpoint := &endpoints[slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Name() == name })]
 	h := endpoint.Contract().Headline
-	to := s.mount.Lists[list.ListKey{Endpoint: endpoint, Kind: contract.Figures}]
 	code := filterOf(h.List(contract.ContractNames), Country).Exactly(country)
 	f := &Figure{
 		Name: name, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis,
 	}
 	q := contract.Ask(endpoint, contract.Figures).Keep(contract.CountryParam, code)
 	f.Request = s.mount.Prefix + endpoint.Path + "?" + contract.QueryOf(q.Pairs()...)
-	err := s.lists.Query(s.served, &to, q, func(_ *list.Reply, rows list.Records) error {
+	err := s.lists.Query(s.served, s.mount.Lists.Of(q), q, func(_ *list.Reply, rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
 			if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
 				continue // a code that differs in case

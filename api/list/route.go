@@ -23,8 +23,8 @@ type Mount struct {
 	Counterpart *Mount // the one with the other names
 	help        string // for requests without a good identifier
 	Paths       []string
-	Kinds       []contract.Kind   // of what is computed of lists
-	Lists       map[ListKey]Route // of lists, what is computed of them, and figures
+	Kinds       []contract.Kind // of what is computed of lists
+	Lists       ListRoutes      // of lists, what is computed of them, and figures
 }
 
 // NewMounts returns the mounts of a server. HAPI names always have their prefix too. The root is
@@ -36,7 +36,7 @@ func NewMounts(o *state.Options, kinds []contract.Kind) []*Mount {
 		mounts = append(mounts, &Mount{Prefix: contract.ContractPrefix, Names: contract.ContractNames})
 	}
 	for _, m := range mounts {
-		m.Lists, m.MadeUp, m.BaseURL, m.Kinds = map[ListKey]Route{}, o.MadeUp, o.BaseURL, kinds
+		m.Lists, m.MadeUp, m.BaseURL, m.Kinds = ListRoutes{}, o.MadeUp, o.BaseURL, kinds
 		m.Counterpart = mounts[slices.IndexFunc(mounts, func(o *Mount) bool { return o.Names != m.Names })]
 		m.help = contract.IdentifierHelp(m.Names, m.Prefix)
 	}
@@ -214,10 +214,19 @@ type ListKey struct {
 	Kind     contract.Kind
 }
 
+// ListRoutes are the routes of lists.
+type ListRoutes map[ListKey]Route
+
+// Of is the route that answers a question. It is a copy.
+func (r ListRoutes) Of(q *contract.Question) *Route {
+	to := r[ListKey{q.Endpoint(), q.Plan().Kind}]
+	return &to
+}
+
 // AddLists registers the paths of an endpoint.
 func (r *Routes) AddLists(m *Mount, e *contract.Endpoint) {
 	add := func(c *RecordSource, k contract.Kind) {
-		plan := contract.NewPlan(e, k)
+		plan := contract.PlanOf(e, k)
 		to := Route{Mount: m, List: plan, RecordSource: c, Name: plan.Name()}
 		m.Lists[ListKey{e, k}] = to
 		for _, path := range plan.Paths() {
@@ -234,7 +243,7 @@ func (r *Routes) AddLists(m *Mount, e *contract.Endpoint) {
 func (r *Routes) AddFigures(m *Mount, source *RecordSource) {
 	endpoints := contract.FigureEndpoints(m.Names)
 	for i := range endpoints {
-		plan := contract.NewPlan(&endpoints[i], source.Kind)
+		plan := contract.PlanOf(&endpoints[i], source.Kind)
 		to := Route{Mount: m, List: plan, RecordSource: source, Name: contract.FiguresPath}
 		m.Lists[ListKey{&endpoints[i], source.Kind}] = to
 		for _, path := range plan.Paths() {

@@ -80,11 +80,6 @@ func (s *Standard) AnswerRows(ctx *fasthttp.RequestCtx, to Route, q *contract.Qu
 	return s.Lists.Answer(ctx, &to, q, v)
 }
 
-// Once is what is made of a snapshot once, by a key.
-func (s *Standard) Once(v *state.Served, key any, make func() (any, error)) (any, error) {
-	return MadeOf(v, key, make)
-}
-
 // Described does work that takes long and needs no snapshot, with the slot for it.
 func (s *Standard) Described(work func() error) error {
 	return s.Lists.Admission.Pass(work, s.Lists.Admission.Slow)

@@ -156,7 +156,7 @@ func (r *Routes) ColdPlans(b, earlier *state.Bound) []*contract.Plan {
 		path := endpoints[i].Contract().Path
 		list := b.Lists[path]
 		if list.Rows > 0 && (earlier == nil || list != earlier.Lists[path]) {
-			plans = append(plans, contract.NewPlan(&endpoints[i], contract.Rows))
+			plans = append(plans, contract.PlanOf(&endpoints[i], contract.Rows))
 		}
 	}
 	slices.SortStableFunc(plans, func(x, y *contract.Plan) int {

@@ -74,13 +74,13 @@ func (c *call) ask(q *contract.Question, whole bool) (*found, error) {
 		all.texts = list.TextsOf(records)
 		return nil
 	}
-	to := c.of.Mount.Lists[list.ListKey{Endpoint: q.Endpoint(), Kind: q.Plan().Kind}]
+	to := c.of.Mount.Lists.Of(q)
 	gate := c.of.Lists.Admission.Gate
 	if to.RecordSource != nil {
 		gate = c.of.Lists.Admission.Slow
 	}
 	to.TakesTurns = true
-	return all, c.pass(gate, func() error { return c.of.Lists.Query(c.served, &to, q, read) })
+	return all, c.pass(gate, func() error { return c.of.Lists.Query(c.served, to, q, read) })
 }
 
 // pass does work with a slot.

@@ -210,15 +210,14 @@ func (s *Service) sumSet(of *sum) *set {
 
 // tableOf is the table of a set, made once a snapshot.
 func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
-	made, err := s.lists.Once(v, of, func() (any, error) {
+	return list.MadeOf(v, of, func() (*table, error) {
 		t := &table{of: of, columns: make([]column, len(of.Properties)-1)}
 		for i := range t.columns {
 			t.columns[i].seen = map[string]uint32{}
 		}
 		for i := range of.made {
 			q := &of.made[i]
-			to := s.routes[list.ListKey{Endpoint: q.ask.Endpoint(), Kind: q.ask.Plan().Kind}]
-			err := s.lists.QueryAll(v, &to, q.ask, func(found list.Valued) { t.add(q, found) })
+			err := s.lists.QueryAll(v, s.routes.Of(q.ask), q.ask, func(found list.Valued) { t.add(q, found) })
 			if err != nil {
 				return nil, err
 			}
@@ -228,8 +227,6 @@ func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
 		}
 		return t, nil
 	})
-	t, _ := made.(*table)
-	return t, err
 }
 
 // answerComputed answers with records of a set that is computed.

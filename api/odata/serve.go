@@ -33,7 +33,6 @@ type lists interface {
 	RowOf(e *contract.Endpoint, key, missing string) (version string, row uint64, err error)
 	Computed(snapshot string, answer func(v *state.Served) error) error
 	QueryAll(v *state.Served, to *list.Route, q *contract.Question, read func(list.Valued)) error
-	Once(v *state.Served, key any, make func() (any, error)) (any, error)
 }
 
 // sender sends what is no rows of lists.
@@ -47,7 +46,7 @@ type sender interface {
 type Service struct {
 	lists  lists
 	sender sender
-	routes map[list.ListKey]list.Route
+	routes list.ListRoutes
 	sets   []*set
 	docs   [2]func() *list.PageContent // $metadata in XML and JSON
 }

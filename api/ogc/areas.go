@@ -57,11 +57,10 @@ func (a *request) answerAreas(c *collection, o *options) error {
 			"The boundaries were replaced. Begin again with the first page.")
 	}
 	return a.service.lists.Computed(snapshot, func(v *state.Served) error {
-		made, err := a.service.lists.Once(v, c, func() (any, error) { return a.areasOf(v, c) })
+		all, err := list.MadeOf(v, c, func() ([]area, error) { return a.areasOf(v, c) })
 		if err != nil {
 			return err
 		}
-		all := made.([]area)
 		var rows []*area
 		total := 0
 		err = list.InTurns(a.ctx, func(pause func() error) error {

@@ -104,7 +104,7 @@ func (s *Service) addAreas() {
 			c.about = h.Reading + " " + h.NotThis + " " + plain.about
 			c.endpoint, c.fields = e, slices.Concat(areaFields, e.Fields[1:])
 			c.route = any
-			c.route.List = contract.NewPlan(e, contract.Figures)
+			c.route.List = contract.PlanOf(e, contract.Figures)
 			s.collections = append(s.collections, &c)
 		}
 	}

@@ -23,11 +23,8 @@ type span [6]any
 // spanOf is the span of a list, found once a snapshot. It is empty where that fails, which is
 // logged.
 func (a *request) spanOf(e *contract.Endpoint) (found span) {
-	_ = a.service.lists.Within("", func(v *state.Served) error {
-		made, err := a.service.lists.Once(v, e, func() (any, error) { return a.service.askSpan(v, e) })
-		if err == nil {
-			found = made.(span)
-		}
+	_ = a.service.lists.Within("", func(v *state.Served) (err error) {
+		found, err = list.MadeOf(v, e, func() (span, error) { return a.service.askSpan(v, e) })
 		return err
 	})
 	return found
@@ -36,9 +33,8 @@ func (a *request) spanOf(e *contract.Endpoint) (found span) {
 // askSpan asks for the least and greatest values.
 func (s *Service) askSpan(v *state.Served, e *contract.Endpoint) (found span, err error) {
 	measures := slices.DeleteFunc(slices.Clone(ends), func(m string) bool { return !e.HasField(m[len("min:"):]) })
-	to := s.routes[list.ListKey{Endpoint: e, Kind: contract.Aggregate}]
 	q := contract.Ask(e, contract.Aggregate).Measure(measures...)
-	err = s.lists.QueryAll(v, &to, q, func(all list.Valued) {
+	err = s.lists.QueryAll(v, s.routes.Of(q), q, func(all list.Valued) {
 		for i, m := range measures {
 			switch v := all.Value(0, i); v.Kind {
 			case aggregate.Null:

@@ -35,7 +35,6 @@ type lists interface {
 	Computed(snapshot string, answer func(v *state.Served) error) error
 	Within(snapshot string, do func(v *state.Served) error) error
 	QueryAll(v *state.Served, to *list.Route, q *contract.Question, read func(list.Valued)) error
-	Once(v *state.Served, key any, make func() (any, error)) (any, error)
 }
 
 // sender sends what is no rows of lists.
@@ -50,7 +49,7 @@ type sender interface {
 type Service struct {
 	lists       lists
 	sender      sender
-	routes      map[list.ListKey]list.Route
+	routes      list.ListRoutes
 	boundaries  *boundary.Set
 	version     string // of the boundaries
 	collections []*collection

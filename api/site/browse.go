@@ -46,11 +46,11 @@ func (q *asker) Keep(key string, find func() ([]string, error)) ([]string, error
 }
 
 func (q *asker) answer(asked *contract.Question) (*browse.Answer, error) {
-	answer, kind := new(browse.Answer), asked.Plan().Kind
-	to := q.mount.Lists[list.ListKey{Endpoint: asked.Endpoint(), Kind: kind}]
-	err := q.server.Lists.Query(q.served, &to, asked, func(a *list.Reply, found list.Records) error {
+	answer := new(browse.Answer)
+	to := q.mount.Lists.Of(asked)
+	err := q.server.Lists.Query(q.served, to, asked, func(a *list.Reply, found list.Records) error {
 		answer.Records = list.TextsOf(found)
-		if kind == contract.Rows && found.Len() > 0 {
+		if asked.Plan().Kind == contract.Rows && found.Len() > 0 {
 			answer.Bytes = a.Form(a.List).Length(a.Page.Ranges)
 		}
 		answer.Total = found.Total()

@@ -111,7 +111,7 @@ func docsOf(m *list.Mount) []*endpointDocs {
 			Names: nameSetTexts[m.Names], OtherNames: nameSetTexts[m.Counterpart.Names],
 			OtherPath: m.Counterpart.Prefix + counterpart.Path,
 			OtherDocs: m.Counterpart.Prefix + DocsPath + "/" + counterpart.Name(),
-			plan:      contract.NewPlan(e, contract.Rows),
+			plan:      contract.PlanOf(e, contract.Rows),
 		}
 		for _, p := range d.plan.Params {
 			about := e.Texts().About(&p)
@@ -129,7 +129,7 @@ func docsOf(m *list.Mount) []*endpointDocs {
 			}
 		}
 		for _, k := range m.Kinds {
-			p := contract.NewPlan(e, k)
+			p := contract.PlanOf(e, k)
 			d.Computed = append(d.Computed, docsComputed{p, m.Prefix + p.Paths()[0]})
 		}
 		for _, f := range e.Fields {
@@ -333,12 +333,12 @@ const countryField = "location_code"
 
 // askExample answers a query, empty if there are no records. country is that of the first record.
 func (r reference) askExample(v *state.Served, p *contract.Plan, query string) (x example, country string, err error) {
-	to := r.pages.at.Lists[list.ListKey{Endpoint: p.Endpoint, Kind: contract.Rows}]
 	q, err := contract.Read(p, query)
 	if err != nil {
 		return x, "", err
 	}
-	err = r.pages.Site.Lists.Query(v, &to, &q.Question, func(a *list.Reply, found list.Records) error {
+	to := r.pages.at.Lists.Of(&q.Question)
+	err = r.pages.Site.Lists.Query(v, to, &q.Question, func(a *list.Reply, found list.Records) error {
 		if found.Len() == 0 {
 			return nil
 		}

@@ -256,7 +256,7 @@ func withPoints(r *render.Renderer, e *contract.Endpoint) (*render.Renderer, err
 // bindFilters returns the filters of an endpoint in HAPI names. In the contract's names it has the
 // same ones at the same positions, but for the last ones.
 func bindFilters(e *contract.Endpoint) []index.Filter {
-	params := contract.NewPlan(e, contract.Rows).Params
+	params := contract.PlanOf(e, contract.Rows).Params
 	filters := make([]index.Filter, len(params))
 	for i, p := range params {
 		filters[i] = index.Filter{Columns: p.Columns, Op: p.Op}

@@ -28,8 +28,8 @@ type Options struct {
 	Check func(ctx context.Context, role, name, file string) (datasets []string, err error)
 
 	Fetch fetch.Options
-	// Progress is told how far the downloads have come. Its total sums the sizes that the catalog
-	// gives. It is called from several goroutines and may be nil.
+	// Progress is called with the bytes that are downloaded. Its total is the sum of the sizes that
+	// the catalog gives. It is called from several goroutines and may be nil.
 	Progress func(loader.Progress)
 }
 
