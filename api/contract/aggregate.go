@@ -225,7 +225,7 @@ func unknownName(param, input, reason, near string, choices []string) Issue {
 		reason += ". There is no choice here"
 	}
 	issue := valueError(param, input, reason+strings.Join(choices, ", "))
-	issue.Meant = meant
+	issue.Details.Meant = meant
 	return issue
 }
 

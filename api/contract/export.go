@@ -145,7 +145,8 @@ func NoTable(r *Request) Issue {
 // is the bound. Programs that read such a file cut the text, or refuse all of it.
 func LongText(r *Request, field string, length, most int) Issue {
 	return Issue{
-		Type: "too_much", Param: formatParam, Input: r.Question.Format, CtxKey: "max_length", CtxInt: most,
+		Type: "too_much", Param: formatParam, Input: r.Question.Format,
+		Details: &Details{Key: "max_length", Number: most},
 		Text: say.Of("A cell of xlsx has at most %s characters, and a record has %s in %s; choose other fields "+
 			"with fields=, filter, or ask for output_format=csv-excel", most, length, field),
 	}
@@ -161,7 +162,7 @@ func TooManyRows(r *Request, rows, most int) Issue {
 	}
 	return Issue{
 		Type: "too_much", Param: "limit", Text: say.Of(text, most, rows), NullInput: true,
-		CtxKey: "max_rows", CtxInt: most,
+		Details: &Details{Key: "max_rows", Number: most},
 	}
 }
 

@@ -146,7 +146,7 @@ func FuzzQuery(f *testing.F) {
 			switch err := r.Parse(); {
 			case errors.As(err, &invalid):
 				for _, issue := range invalid.Issues {
-					if !utf8.ValidString(issue.Text.String() + issue.Input + issue.CtxText) {
+					if !utf8.ValidString(issue.Message().String() + issue.Input) {
 						t.Fatalf("%q: an issue is not valid UTF-8: %+v", query, issue)
 					}
 				}

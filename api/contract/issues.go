@@ -14,17 +14,30 @@ import (
 type Issue struct {
 	Type      string
 	Param     string
-	Part      string   // which reading of a parameter with two possible types failed; mostly empty
 	Text      say.Text // what is wrong, and what helps
-	Meant     string   // the parameter or value that was probably meant, empty if that is not known
 	Input     string
 	NullInput bool      // the input is null: the parameter is absent, or its value is withheld
 	Instead   *Question // the question that is right, nil if that is not known
+	Details   *Details  // nil if there are none
+}
+
+// Details are what only some issues have. Most 422s are of one issue without them.
+type Details struct {
+	Part  string // which reading of a parameter with two possible types failed
+	Meant string // the parameter or value that was probably meant, empty if that is not known
 
 	// The context is a key and its value, a number or a text. It is absent when the key is empty.
-	CtxKey  string
-	CtxInt  int
-	CtxText string
+	Key    string
+	Number int
+	Text   string
+}
+
+// Detail returns the details of an issue, zero if there are none.
+func (i *Issue) Detail() Details {
+	if i.Details == nil {
+		return Details{}
+	}
+	return *i.Details
 }
 
 // Message is what is wrong, and the request that is right if it is known.
@@ -32,7 +45,7 @@ func (i *Issue) Message() say.Text {
 	if i.Instead == nil {
 		return i.Text
 	}
-	return say.Join(i.Text, say.Of("Right: %s", i.CtxText))
+	return say.Join(i.Text, say.Of("Right: %s", i.Details.Text))
 }
 
 // Invalid is the error of a request with invalid parameters. It has the issues of all of them, in
@@ -77,7 +90,8 @@ var (
 // issue is the issue of a value beyond a limit.
 func (b bound) issue(param, input string, limit int) Issue {
 	return Issue{
-		Type: b.kind, Param: param, Input: input, Text: say.Of(b.text, limit), CtxKey: b.key, CtxInt: limit,
+		Type: b.kind, Param: param, Input: input, Text: say.Of(b.text, limit),
+		Details: &Details{Key: b.key, Number: limit},
 	}
 }
 
@@ -106,7 +120,7 @@ func notInEnum(p *Param, input string) Issue {
 	}
 	return Issue{
 		Type: "enum", Param: p.Name, Text: say.Of("Input should be %s", expected), Input: input,
-		Meant: meantValue(p.Enum, input), CtxKey: "expected", CtxText: p.Enum.Expected,
+		Details: &Details{Meant: meantValue(p.Enum, input), Key: "expected", Text: p.Enum.Expected},
 	}
 }
 
@@ -119,8 +133,8 @@ func meantValue(of *Enum, input string) string {
 // tooFew is the issue of an empty list; advice ends the text.
 func tooFew(param, advice string) Issue {
 	return Issue{
-		Type: "too_short", Param: param, CtxKey: "min_length", CtxInt: 1,
-		Text: say.Of("List should have at least 1 value%s", advice),
+		Type: "too_short", Param: param, Text: say.Of("List should have at least 1 value%s", advice),
+		Details: &Details{Key: "min_length", Number: 1},
 	}
 }
 
@@ -135,8 +149,8 @@ func tooManyValues(param, input string, count int) Issue {
 
 func tooMany(param, input string, count, most int, format string) Issue {
 	return Issue{
-		Type: "too_long", Param: param, Input: input, CtxKey: "max_length", CtxInt: most,
-		Text: say.Of(format, most, count),
+		Type: "too_long", Param: param, Input: input, Text: say.Of(format, most, count),
+		Details: &Details{Key: "max_length", Number: most},
 	}
 }
 
@@ -145,14 +159,14 @@ func tooMany(param, input string, count, most int, format string) Issue {
 func notDateTime(param, input string, fault dateTimeFault) []Issue {
 	return []Issue{
 		{
-			Type: "datetime_from_date_parsing", Param: param, Part: "datetime", Input: input,
-			Text:   say.Of("Input should be a valid datetime or date, %s", fault.dateTime),
-			CtxKey: "error", CtxText: fault.dateTime,
+			Type: "datetime_from_date_parsing", Param: param, Input: input,
+			Text:    say.Of("Input should be a valid datetime or date, %s", fault.dateTime),
+			Details: &Details{Part: "datetime", Key: "error", Text: fault.dateTime},
 		},
 		{
-			Type: "date_from_datetime_parsing", Param: param, Part: "date", Input: input,
-			Text:   say.Of("Input should be a valid date or datetime, %s", fault.date),
-			CtxKey: "error", CtxText: fault.date,
+			Type: "date_from_datetime_parsing", Param: param, Input: input,
+			Text:    say.Of("Input should be a valid date or datetime, %s", fault.date),
+			Details: &Details{Part: "date", Key: "error", Text: fault.date},
 		},
 	}
 }
@@ -161,7 +175,7 @@ func notDateTime(param, input string, fault dateTimeFault) []Issue {
 func valueError(param, input, reason string, args ...any) Issue {
 	return Issue{
 		Type: "value_error", Param: param, Text: say.Of("Value error, "+reason, args...), Input: input,
-		CtxKey: "error", CtxText: say.Of(reason, args...).String(),
+		Details: &Details{Key: "error", Text: say.Of(reason, args...).String()},
 	}
 }
 
@@ -170,7 +184,7 @@ func valueError(param, input, reason string, args ...any) Issue {
 func WrongSum(param string, reason say.Text, path string, instead *Question) Issue {
 	issue := Issue{Type: "wrong_sum", Param: param, Text: reason, Instead: instead, NullInput: true}
 	if instead != nil {
-		issue.CtxKey, issue.CtxText = "instead", path+"?"+instead.Text()
+		issue.Details = &Details{Key: "instead", Text: path + "?" + instead.Text()}
 	}
 	return issue
 }
@@ -184,7 +198,7 @@ func twoValues(p *Param, input string) Issue {
 func notEmail(param, input, reason string) Issue {
 	return Issue{
 		Type: "value_error", Param: param, Text: say.Of("value is not a valid email address: %s", reason),
-		Input: input, CtxKey: "reason", CtxText: reason,
+		Input: input, Details: &Details{Key: "reason", Text: reason},
 	}
 }
 

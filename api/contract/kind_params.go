@@ -61,8 +61,8 @@ var sinceKind = &ParamKind{
 		if r.withinMax(p, r.Question.Since) && !snapshotForm.MatchString(r.Question.Since) {
 			r.fault(Issue{
 				Type: "string_pattern_mismatch", Param: p.Name, Input: r.Question.Since,
-				CtxKey: "pattern", CtxText: snapshotPattern,
-				Text: say.Of("String should match pattern '" + snapshotPattern + "': " + aboutSince),
+				Text:    say.Of("String should match pattern '" + snapshotPattern + "': " + aboutSince),
+				Details: &Details{Key: "pattern", Text: snapshotPattern},
 			})
 		}
 	},

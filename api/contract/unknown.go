@@ -136,7 +136,9 @@ func (r *Request) UnknownFaults(preferred bool, hint func(*Request, string) (str
 	for _, name := range r.Scanned.UnknownNames() {
 		meant, text := hint(r, name)
 		issue := extraForbidden(name, text)
-		issue.Meant = meant
+		if meant != "" {
+			issue.Details = &Details{Meant: meant}
+		}
 		all.Issues = append(all.Issues, issue)
 	}
 	return &all

@@ -78,25 +78,26 @@ func (c *call) invalid(issues []contract.Issue) error {
 	maps.Copy(filters, c.args.Filters)
 	for i := range issues {
 		issue := &issues[i]
-		name := cmp.Or(issue.Part, issue.Param)
+		detail := issue.Detail()
+		name := cmp.Or(detail.Part, issue.Param)
 		r.Problems = append(r.Problems, problem{name, issue.Text.String()})
 		if issue.Instead != nil && r.Instead == nil {
 			r.Instead = callFor(issue.Instead)
 		}
 		value, isFilter := filters[name]
-		_, taken := filters[issue.Meant]
+		_, taken := filters[detail.Meant]
 		switch {
 		case !isFilter:
 		case issue.Type == "enum" && name == levelField:
 			filters[name] = contract.Coarsest
 			mended++
-		case issue.Meant == "":
+		case detail.Meant == "":
 		case issue.Type == "enum":
-			filters[name] = issue.Meant
+			filters[name] = detail.Meant
 			mended++
 		case !taken:
 			delete(filters, name)
-			filters[issue.Meant] = value
+			filters[detail.Meant] = value
 			mended++
 		}
 	}

@@ -210,8 +210,9 @@ func appendIssues(dst []byte, issues []contract.Issue) []byte {
 		}
 		dst = render.AppendJSONText(append(dst, `{"type":`...), issue.Type)
 		dst = render.AppendJSONText(append(dst, `,"loc":["query",`...), issue.Param)
-		if issue.Part != "" {
-			dst = render.AppendJSONText(append(dst, ','), issue.Part)
+		detail := issue.Detail()
+		if detail.Part != "" {
+			dst = render.AppendJSONText(append(dst, ','), detail.Part)
 		}
 		dst = render.AppendJSONText(append(dst, `],"msg":`...), issue.Message().String())
 		if issue.NullInput {
@@ -219,12 +220,12 @@ func appendIssues(dst []byte, issues []contract.Issue) []byte {
 		} else {
 			dst = render.AppendJSONText(append(dst, `,"input":`...), issue.Input)
 		}
-		if issue.CtxKey != "" {
-			dst = append(render.AppendJSONText(append(dst, `,"ctx":{`...), issue.CtxKey), ':')
-			if issue.CtxText != "" {
-				dst = render.AppendJSONText(dst, issue.CtxText)
+		if detail.Key != "" {
+			dst = append(render.AppendJSONText(append(dst, `,"ctx":{`...), detail.Key), ':')
+			if detail.Text != "" {
+				dst = render.AppendJSONText(dst, detail.Text)
 			} else {
-				dst = strconv.AppendInt(dst, int64(issue.CtxInt), 10)
+				dst = strconv.AppendInt(dst, int64(detail.Number), 10)
 			}
 			dst = append(dst, '}')
 		}
