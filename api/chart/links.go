@@ -37,6 +37,9 @@ func Links(layer *Layer, targets []Target) template.HTML {
 		b.element(&Element{Kind: Path, Class: t.Class, Title: isolated(t.Name), area: a.path})
 		b.add(`</a>`)
 	}
+	if layer.disputed != nil {
+		b.element(&Element{Kind: Path, Class: "disputed", Lines: layer.disputed})
+	}
 	return b.end()
 }
 
@@ -48,6 +51,13 @@ func (l *Layer) coarser(grid float64, most int) *Layer {
 	for i := range l.areas {
 		a := &l.areas[i]
 		shapes = append(shapes, Shape{a.code, a.name, ringsOf(a.path)})
+	}
+	for _, line := range l.disputed {
+		points := make([][2]float64, len(line))
+		for i, at := range line {
+			points[i] = [2]float64{at[0] / grid, at[1] / grid}
+		}
+		small.disputed = append(small.disputed, points)
 	}
 	small.draw(shapes, func(x, y float64) (float64, float64) { return x / grid, y / grid }, most)
 	return small

@@ -55,12 +55,20 @@ func Map(c *Chart, layer *Layer, areas []Area) (d *Drawing, legend []Shade, miss
 		}
 		d.add(e)
 	}
+	layer.drawDisputed(d)
 	for i := range areas {
 		if !drawn[i] {
 			missing = append(missing, areas[i])
 		}
 	}
 	return d, legend, missing
+}
+
+// drawDisputed draws the borders that are dotted over those of the areas.
+func (l *Layer) drawDisputed(d *Drawing) {
+	if l.disputed != nil {
+		d.add(Element{Kind: Path, Class: "disputed", Lines: l.disputed})
+	}
 }
 
 // viewOf is the part of a layer that has some areas: all of it, or less than half of the world.

@@ -50,6 +50,7 @@ func Points(
 			d.add(Element{Kind: Path, Class: "none", area: world.areas[i].path})
 		}
 	}
+	world.drawDisputed(d)
 	values, texts := make([]float64, 0, len(marks)), make([]string, 0, len(marks))
 	for i := range marks {
 		m := &marks[i]

@@ -90,6 +90,22 @@ func appendRing(path []byte, ring [][2]float64, grid int, place func(lon, lat fl
 	if len(points) < 3 { // all fall on one line
 		return path
 	}
+	return append(appendSteps(path, points), 'z')
+}
+
+// AppendLine appends a line of points, as longitude and latitude, to the path of a map of the
+// world.
+func AppendLine(path []byte, line [][2]float64) []byte {
+	points := make([][2]int, len(line))
+	for i, point := range line {
+		x, y := project(point[0], point[1])
+		points[i] = [2]int{int(math.Round(x)), int(math.Round(y))}
+	}
+	return appendSteps(path, slices.Compact(points))
+}
+
+// appendSteps appends the first point, and the steps from each to the next.
+func appendSteps(path []byte, points [][2]int) []byte {
 	path = number(append(path, 'M'), points[0][0])
 	path = number(append(path, ' '), points[0][1])
 	command := byte('l')
@@ -105,7 +121,7 @@ func appendRing(path []byte, ring [][2]float64, grid int, place func(lon, lat fl
 		path = number(path, dy)
 		command = ' '
 	}
-	return append(path, 'z')
+	return path
 }
 
 func number(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }

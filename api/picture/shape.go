@@ -100,6 +100,7 @@ var rules = []struct {
 	{[]string{"track"}, style{fill: "#f4f6f8"}},
 	{[]string{"path", "map"}, style{stroke: edge, width: 0.75, fixed: true}},
 	{[]string{"path", "map", "none"}, style{fill: hatched}},
+	{[]string{"path", "map", "disputed"}, style{fill: none, stroke: back, width: 1.5, dash: []float64{2, 3}}},
 	{[]string{"path", "points", "none"}, style{fill: "#e3e7eb"}},
 	{[]string{"circle", "points"}, style{stroke: ink, width: 1, fixed: true}},
 	{[]string{"m1"}, style{fill: "#e0effa"}},

