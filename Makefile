@@ -13,15 +13,15 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -tr
 export npm_config_fetch_retries := 4
 export PIP_RETRIES := 9
 
-.PHONY: build help run install release release-check quick test parts browsers clients-short nightly downloads \
-  alerts check unit race whole bucket clients engines edge api-conformance fuzz golden bench drill drill-short \
+.PHONY: build help run install release release-check quick test parts nightly downloads alerts check unit race \
+  whole bucket clients engines edge edge-short api-conformance fuzz golden bench drill drill-short \
   soak soak-whole soak-units soak-rest pictures vendor vendored vulnerabilities clean
 
 # Programs and libraries that tests use. `downloads` fetches them below .cache. Python's are in .ci/python.txt.
 NFPM_PROGRAM := .cache/nfpm/v2.43.4/nfpm
 VERSITYGW := .cache/versitygw/v1.8.0/versitygw
 KUSTOMIZE := .cache/kustomize/v5.7.1/kustomize
-GENERATORS := .cache/oapi-codegen/oapi-codegen .cache/ogen/ogen
+OAPI := .cache/oapi-codegen/oapi-codegen
 AXE := .cache/axe-core/4.14.1/package/axe.min.js
 VNU := .cache/vnu-jar/26.9.27/package/build/dist/vnu.jar
 CLIENTS := $(patsubst %,.cache/%/packages,clients polars2 engines catalogs typed agents strict)
@@ -61,12 +61,7 @@ test: ## everything, from nothing
 
 # The longest first. What the parts need is made before them: while a long part waited for it, make
 # would start shorter ones in all slots.
-parts: browsers whole race unit bucket api-conformance check vendored alerts
-
-# One after the other: browsers of two parts would take all cores of a small machine.
-browsers:
-	@$(MAKE) --no-print-directory --old-file=build clients-short; status=$$?; \
-	  $(MAKE) --no-print-directory --old-file=build edge && exit $$status
+parts: whole race unit edge-short bucket api-conformance check vendored alerts
 
 # Without vet, which check runs once for all.
 PART   = @.ci/part $@
@@ -76,7 +71,7 @@ GOTEST = $(GO) tool gotestsum --format=pkgname --format-icons=text --format-hide
 
 # Programs of tests live shortly. Without this, servers with little memory in use collect garbage all
 # the time: a third of the CPU of whole. Tests of memory set it back.
-race unit whole bucket clients clients-short edge api-conformance: export GOGC := 400
+race unit whole bucket clients edge edge-short api-conformance: export GOGC := 400
 
 alerts: ## the alert rules of deploy/prometheus
 	$(PART) promtool promtool test rules deploy/prometheus/hdqs.test.yml
@@ -93,6 +88,9 @@ UNITS  = $(filter-out hdqs/cmd hdqs/cmd/% hdqs/internal/judge hdqs/internal/gene
 # Left to edge, and a test of a store that HDQS_TEST_STORE names.
 ELSEWHERE := ^Test(Edge|Browser|SelectOnStore)
 
+# Many calls at once of code that other tests share under the race detector, which would take minutes.
+FLOODS := TestAgentsFlood|TestAgentsHostile
+
 # Packages that start no goroutines, in their tests neither, and the tools of benchmarks.
 SEQUENTIAL := $(addprefix hdqs/,bench bench/load bulk bulk/iceberg columnar loader/catalogfile rowdiff \
   $(addprefix api/,additivity boundary browse chart contract country odata picture site textual) \
@@ -101,13 +99,13 @@ SEQUENTIAL := $(addprefix hdqs/,bench bench/load bulk bulk/iceberg columnar load
 # Five to ten times slower than without. Files whose tests it would change, or which are long and have
 # no goroutines, are not built with it.
 race: ## package tests under the race detector
-	$(PART) gcc $(GOTEST) -race -short -skip '$(ELSEWHERE)' $(filter-out $(SEQUENTIAL),$(UNITS))
+	$(PART) gcc $(GOTEST) -race -short -skip '$(ELSEWHERE)|^($(FLOODS))$$' $(filter-out $(SEQUENTIAL),$(UNITS))
 
 # What race has run is not run again.
 unit: ## package tests that the race detector would change or slow down
-	$(PART) '' $(GOTEST) -short -skip '$(ELSEWHERE)' $(shell .ci/unit '$(SEQUENTIAL)' $(UNITS))
+	$(PART) '' $(GOTEST) -short -skip '$(ELSEWHERE)' $(shell .ci/unit '$(SEQUENTIAL)' '$(FLOODS)' $(UNITS))
 
-whole bucket clients clients-short: export HDQS_BINARY := $(abspath $(BIN))
+whole bucket clients edge-short: export HDQS_BINARY := $(abspath $(BIN))
 
 # JudgeFixtures, AddingAnEndpoint and faults of disks under bulk files and copies, like
 # BrowserPictures below, are long and run nightly, in soak. So do the long forms of the others, of
@@ -115,9 +113,9 @@ whole bucket clients clients-short: export HDQS_BINARY := $(abspath $(BIN))
 # failed in turn, and BrowserPages each page twice.
 NIGHTLY := Bucket|Clients|Edge|Browser|JudgeFixtures|AddingAnEndpoint|(DiskFaults|KillPoints)Of
 whole: build ## whole-program tests: the binary, over HTTP
-	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test($(NIGHTLY))' $(WHOLE)
+	$(PART) 'curl' $(GOTEST) -count=1 -parallel=4 -skip '^Test($(NIGHTLY))' $(WHOLE)
 
-downloads: .cache/moto/packages $(VERSITYGW) $(EDGE) $(CLIENTS) .cache/schemathesis/packages
+downloads: .cache/moto/packages $(VERSITYGW) .cache/schemathesis/packages
 
 .cache/%/packages: .ci/venv .ci/python.txt .ci/constraints.txt
 	@.ci/venv $(@D)
@@ -140,25 +138,20 @@ MODULE_nfpm         := github.com/goreleaser/nfpm/v2/cmd/nfpm
 MODULE_versitygw    := github.com/versity/versitygw/cmd/versitygw
 MODULE_kustomize    := sigs.k8s.io/kustomize/kustomize/v5
 MODULE_oapi-codegen := github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
-MODULE_ogen         := github.com/ogen-go/ogen/cmd/ogen@v1.25.0
-$(NFPM_PROGRAM) $(VERSITYGW) $(KUSTOMIZE) $(GENERATORS):
+$(NFPM_PROGRAM) $(VERSITYGW) $(KUSTOMIZE) $(OAPI):
 	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 .ci/again $(GO) install $(MODULE_$(@F))$(addprefix @,$(filter v%,$(notdir $(@D))))
 
 bucket: export HDQS_MOTO := $(abspath .cache/moto/bin/moto_server)
-bucket clients clients-short: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
+bucket clients: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 bucket: build .cache/moto/packages $(VERSITYGW) ## tests of stores and catalogs in a bucket, against two S3 servers
 	$(PART) python3-venv $(GOTEST) -count=1 -parallel=3 -run '^TestBucket' ./cmd/hdqs
 
-CLIENTS_NEED := python3-venv curl node npm chromium
-LONG_CLIENTS := ^TestClients(Generated|EnginesFixtures|CatalogsFixtures|OGC|Gnumeric)$$
-clients clients-short: export HDQS_CLIENTS := $(abspath .cache)
-clients-short: build $(CLIENTS) $(VERSITYGW) ## the same without those that take long, as CI runs it
-	$(PART) '$(CLIENTS_NEED)' $(GOTEST) -count=1 -run '^TestClients' -skip '$(LONG_CLIENTS)' ./cmd/hdqs
-
-clients: export HDQS_CLIENTS_ALL := 1
-clients: build $(CLIENTS) $(GENERATORS) $(VERSITYGW) ## foreign clients: libraries, tables by URL, generated clients
-	for kind in oapi ogen; do (cd cmd/hdqs/testdata/clients/$$kind && $(abspath .ci/again) $(GO) mod download) || exit; done
-	$(PART) '$(CLIENTS_NEED) Rscript ssconvert ogrinfo mvn javac' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
+# Programs of other projects are many, and they change when those change: nightly.
+CLIENTS_NEED := python3-venv node npm chromium Rscript ogrinfo mvn javac
+clients: export HDQS_CLIENTS := $(abspath .cache)
+clients: build $(CLIENTS) $(OAPI) $(VERSITYGW) ## foreign clients: libraries, tables by URL, generated clients
+	cd cmd/hdqs/testdata/clients/oapi && $(abspath .ci/again) $(GO) mod download
+	$(PART) '$(CLIENTS_NEED)' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
 
 engines: build $(VERSITYGW) ## Spark and chDB read every table of bulk files: minutes, with Java 17 or newer
 	HDQS_BINARY=$(abspath $(BIN)) HDQS_VERSITYGW=$(abspath $(VERSITYGW)) .ci/engines
@@ -167,7 +160,7 @@ api-conformance: build .cache/schemathesis/packages ## schemathesis against the 
 	$(PART) python3-venv .ci/schemathesis.sh $(BIN)
 
 EDGE_NEEDS := nginx varnishd gcc chromium systemd-analyze prometheus python3-venv node npm java
-edge: export HDQS_EDGE := 1
+edge edge-short: export HDQS_EDGE := 1
 edge: export HDQS_AXE := $(abspath $(AXE))
 edge: export HDQS_VNU := $(abspath $(VNU))
 edge: export HDQS_WORKERD := $(abspath .cache/workerd)
@@ -175,6 +168,11 @@ edge: export HDQS_KUSTOMIZE := $(abspath $(KUSTOMIZE))
 edge: export HDQS_KUBERNETES := $(abspath .cache/kubernetes/bin/kubernetes-validate)
 edge: $(EDGE) ## the samples of deploy together, caches in front of the service, pages in a browser
 	$(PART) '$(EDGE_NEEDS)' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api ./cmd/hdqs
+
+# The cache that most operators have, and the way of a reader from page to page.
+edge-short: build ## nginx in front of the service, and one journey in a browser
+	$(PART) 'nginx chromium' $(GOTEST) -count=1 \
+	  -run '^Test(Edge(Answers|Forms|Head|Key|Poison|Range|Stale|Unavailable)|BrowserJourney)$$/^(nginx|with.scripts)$$' ./api ./cmd/hdqs
 
 pictures: build ## take the pictures of the documents again
 	HDQS_EDGE=1 HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs -update
@@ -232,7 +230,7 @@ soak-rest: build .cache/schemathesis/packages
 # Of 90 minutes on two quiet cores, fuzz tests take 14, and each of SOAK passes three. A longer night:
 # make nightly FUZZTIME=5m SOAK=10
 nightly: ## an hour and a half: drill, soak and release-check, with the long forms of all tests
-	@status=0; for part in drill soak release-check; do $(MAKE) --keep-going $$part || status=1; done; exit $$status
+	@.ci/install $(sort $(CLIENTS_NEED) $(EDGE_NEEDS)); status=0; for part in drill soak release-check; do $(MAKE) --keep-going $$part || status=1; done; exit $$status
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it
 	$(GO) test $$(grep -rl --include='*_test.go' '"update", false' . | xargs -n 1 dirname | sort -u) \

@@ -2,12 +2,10 @@ package main_test
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,9 +25,9 @@ type wildRequest struct {
 	inHeader      bool
 }
 
-// TestClientsWild sends what programs in use send. Each request is answered as the public service
+// TestWild sends what programs in use send. Each request is answered as the public service
 // answers it, or with a hint that names how to mend it, and as its line expects.
-func TestClientsWild(t *testing.T) {
+func TestWild(t *testing.T) {
 	parallel(t)
 	store := storeOfScale(t, 0.005)
 	requests := readWild(t)
@@ -133,39 +131,16 @@ func (r *wildRequest) isLost(a *answer) bool {
 	return a.status == 422 && strings.Contains(string(a.body), `"extra_forbidden"`)
 }
 
-// checkRows checks that there are records or none, as the body has them to a reader of the browser:
-// a header line alone would be no record to this one, but is to others. It checks that records pass
-// the filters that name their fields.
+// checkRows checks that there are records or none. The judge compares records with their filters.
 func (r *wildRequest) checkRows(t *testing.T, what string, a *answer) {
 	t.Helper()
-	query, _ := url.ParseQuery(r.query)
-	if a.header.Get("X-Result-Count") == "" { // no list
-		if !json.Valid(a.body) || len(a.body) < len(`{"a":"b"}`) {
-			t.Errorf("%s: %.200s", what, a.body)
-		}
-		return
+	count := a.header.Get("X-Result-Count")
+	isList := count != ""
+	if isList && (count != "0") != (r.rows > 0) || !isList && (!json.Valid(a.body) || len(a.body) < len(`{"a":"b"}`)) {
+		t.Errorf("%s: %s records, want some: %v; %.200s", what, count, r.rows > 0, a.body)
 	}
-	count := 0
-	if query.Get("output_format") == "csv" {
-		lines, err := csv.NewReader(bytes.NewReader(a.body)).ReadAll()
-		if count = max(0, len(lines)-1); err != nil || len(lines) == 1 {
-			t.Errorf("%s: CSV of %d lines: %v", what, len(lines), err)
-		}
-	} else {
-		rows := jsonRows(t, a.body)
-		count = len(rows)
-		for name, values := range query {
-			for _, row := range rows {
-				if is := fmt.Sprint(row[name]); slices.Contains(filtersBySame, name) && r.unknown == "" &&
-					!strings.EqualFold(is, values[len(values)-1]) {
-					t.Errorf("%s: a record has %s %s", what, name, is)
-					break
-				}
-			}
-		}
-	}
-	if got := a.header.Get("X-Result-Count"); got != strconv.Itoa(count) || (count > 0) != (r.rows > 0) {
-		t.Errorf("%s: %d records, X-Result-Count %s, want some: %v", what, count, got, r.rows > 0)
+	if isCSV := strings.HasPrefix(a.header.Get("Content-Type"), "text/csv"); isCSV && r.rows == 0 && len(a.body) > 0 {
+		t.Errorf("%s: %q, where a header line alone would be a record to some", what, a.body)
 	}
 }
 
@@ -179,13 +154,6 @@ func jsonRows(t *testing.T, body []byte) []map[string]any {
 		t.Fatalf("%v in %.200s", err, body)
 	}
 	return list.Data
-}
-
-// filtersBySame are filters of which each record has the value itself, but for letters' case.
-var filtersBySame = []string{
-	"location_code", "origin_location_code", "asylum_location_code", "admin_level", "price_flag", "price_type",
-	"ipc_phase", "ipc_type", "gender", "age_range", "population_group", "aggregation_period", "version", "has_hrp",
-	"in_gho", "risk_class",
 }
 
 // faultsOf are the items of a 422.
