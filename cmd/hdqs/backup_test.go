@@ -64,21 +64,3 @@ func TestBackup(t *testing.T) {
 	mustExit(t, 0, append(build, restored, "--snapshot-time", "2026-11-22T00:00:00Z")...)
 	mustExit(t, 0, "verify", "--store", restored, "--require-signature", "--public-key", public)
 }
-
-// TestLaterFormat: a manifest of a later format is refused, and a replica keeps what it serves.
-func TestLaterFormat(t *testing.T) {
-	parallel(t)
-	store := smallStore(t)
-	s := serve(t, "--store", store)
-	view, _ := inspect(t, store)
-	manifest := filepath.Join(store, "manifests", view.ID+".json")
-	later := regexp.MustCompile(`"format": ?2`).ReplaceAll(testkit.ReadFile(t, manifest), []byte(`"format":3`))
-	testkit.ReplaceFile(t, manifest, later)
-	for _, args := range [][]string{{"verify"}, {"serve", "--listen", "127.0.0.1:0"}} {
-		got := mustExit(t, 4, append(args, "--store", store)...)
-		if !strings.Contains(got.stderr, "manifest has format 3, this program reads 1 to 2") {
-			t.Errorf("%q: %s", args, got.stderr)
-		}
-	}
-	s.mustAnswer(t)
-}

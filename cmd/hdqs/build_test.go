@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -107,48 +106,6 @@ func TestBuildReport(t *testing.T) {
 	text = mustExit(t, 0, "inspect", "--store", store, view.ID).stdout
 	if !strings.Contains(text, view.ID) || !strings.Contains(text, "conflict_event") {
 		t.Errorf("inspect by id: %.300s", text)
-	}
-}
-
-// TestEnvironment sets flags by environment variables; a flag wins over its variable.
-func TestEnvironment(t *testing.T) {
-	parallel(t)
-	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
-	env := []string{
-		"HDQS_CATALOG=" + files, "HDQS_STORE=" + store, "HDQS_SNAPSHOT_TIME=" + buildTime,
-		"HDQS_CATALOG_URL=https://catalog.example",
-	}
-	if o := runWith(t, env, "", "build"); o.code != 0 {
-		t.Fatalf("build by variables: exit code %d\n%s", o.code, o.stderr)
-	}
-	view, _ := inspect(t, store)
-	if at := view.SnapshotTime.Format(time.RFC3339); at != buildTime {
-		t.Errorf("HDQS_SNAPSHOT_TIME: snapshot of %s", at)
-	}
-	env = []string{"HDQS_LISTEN=127.0.0.1:0", "HDQS_ADMIN=127.0.0.1:0", "HDQS_IDENTIFIER=require"}
-	s := serveWith(t, env, "--store", store, "--identifier", "off")
-	if s.admin == "" || ask(t, "GET", s.admin+"/healthz").status != 200 {
-		t.Error("HDQS_ADMIN has opened no second listener")
-	}
-	a := ask(t, "GET", s.base+"/api/v2/metadata/dataset?limit=1")
-	if a.status != 200 {
-		t.Errorf("--identifier off does not win over HDQS_IDENTIFIER=require: %d", a.status)
-	}
-	if !bytes.Contains(a.body, []byte(`"catalog_link":"https://catalog.example/dataset/`)) {
-		t.Errorf("HDQS_CATALOG_URL is not in the links: %s", a.body)
-	}
-	h := serveWith(t, env, "--store", store, "--identifier", "off", "--names", "hapi")
-	for path, link := range map[string]string{
-		"/api/v1/metadata/dataset": "hdx_link", "/hapi/api/v2/metadata/dataset": "hdx_link",
-		"/contract/api/v2/metadata/dataset": "catalog_link",
-	} {
-		if a := ask(t, "GET", h.base+path+"?limit=1"); !bytes.Contains(a.body, []byte(`"`+link+`":"https://`)) {
-			t.Errorf("with --names hapi, %s: %d %s", path, a.status, a.body)
-		}
-	}
-	o := runWith(t, []string{"HDQS_SNAPSHOT_POLL=soon"}, "", "serve")
-	if o.code != 2 || !strings.Contains(o.stderr, "HDQS_SNAPSHOT_POLL") {
-		t.Errorf("a bad variable: exit code %d, %q", o.code, o.stderr)
 	}
 }
 

@@ -2,73 +2,25 @@ package main_test
 
 import (
 	"encoding/json"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
+	"strconv"
 	"testing"
 
-	"hdqs/internal/generator"
-	"hdqs/internal/testkit"
+	"hdqs/api/contract"
 )
 
-// compareFigures has a separate program compute every headline figure of every country from the
-// CSV of whole lists, and send every request that a record names. It returns the values by figure
-// and country.
-func compareFigures(t *testing.T, store string, endDate ...string) map[string]map[string]string {
+// figuresOf are the values of all headline figures that a server has, by name and country; "" is a
+// country without a value. TestClientsPages has a separate program recompute them.
+func figuresOf(t *testing.T, s *server, query string) map[string]map[string]string {
 	t.Helper()
-	s := serve(t, "--store", store)
-	python := testkit.Program(t, "python3", "python3")
-	args := append([]string{filepath.Join("testdata", "clients", "figures.py"), s.base}, endDate...)
-	output, err := exec.Command(python, args...).CombinedOutput()
-	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
-	if err != nil {
-		t.Fatalf("figures.py: %v\n%.4000s", err, output)
-	}
-	t.Log(lines[len(lines)-2])
-	return decode[map[string]map[string]string](t, []byte(lines[len(lines)-1]))
-}
-
-var realFigures struct {
-	sync.Mutex
-	values map[string]map[string]string
-}
-
-// figuresOfReal are the values of the real input, which are compared once for all tests.
-func figuresOfReal(t *testing.T, store string) map[string]map[string]string {
-	t.Helper()
-	realFigures.Lock()
-	defer realFigures.Unlock()
-	if realFigures.values == nil {
-		realFigures.values = compareFigures(t, store)
-	}
-	return realFigures.values
-}
-
-// TestFigures compares the headline figures of two generated catalogs with those of a separate
-// program: of one now and of the other at the end of a year, in the long form of both at both. Most
-// of them must have a value somewhere, or the comparison shows nothing.
-func TestFigures(t *testing.T) {
-	parallel(t)
-	known := map[string]bool{}
-	for i, o := range []generator.Options{{Seed: 1}, {Seed: 2, Scale: 0.01}} {
-		store := newStoreOf(t, o)
-		for k, endDate := range [][]string{nil, {"2024-12-31"}} {
-			if i != k && !testkit.Long() {
-				continue
-			}
-			for name, of := range compareFigures(t, store, endDate...) {
-				for _, value := range of {
-					if value != "" {
-						known[name] = true
-					}
-				}
-			}
+	values := map[string]map[string]string{}
+	for _, h := range contract.Headlines {
+		values[h.Name] = map[string]string{}
+		for _, r := range jsonRows(t, ask(t, "GET", s.base+with(contract.FiguresPath+"/"+h.Name+query)).body) {
+			value, _ := r["value"].(json.Number)
+			values[h.Name][r["location_code"].(string)] = value.String()
 		}
 	}
-	if len(known) < 20 {
-		t.Errorf("only these figures have a value anywhere: %v", known)
-	}
+	return values
 }
 
 // figuresOfFixtures are figures of the real input that people have looked up: how many countries
@@ -105,27 +57,26 @@ var totalsOfFixtures = map[string]float64{
 	"funding_asked": 7101895113, "funding_received": 1235081958, "funding_received_all": 1379019584,
 }
 
-// TestFiguresOfFixtures compares the headline figures of the real input with those of a separate
-// program, and with figures that people have looked up.
+// TestFiguresOfFixtures compares the headline figures of the real input with figures that people
+// have looked up.
 func TestFiguresOfFixtures(t *testing.T) {
 	parallel(t)
-	store := fixtureStore(t)
-	values := figuresOfReal(t, store)
+	s := serve(t, "--store", fixtureStore(t))
+	values := figuresOf(t, s, "")
 	for name, want := range decode[map[string]map[string]string](t, []byte(figuresOfFixtures)) {
 		known, total := 0, 0.0
 		for code, value := range values[name] {
 			if value == "" {
 				continue
 			}
-			known++
-			var number float64
-			if err := json.Unmarshal([]byte(value), &number); err != nil {
+			number, err := strconv.ParseFloat(value, 64)
+			if err != nil {
 				t.Errorf("%s of %s: %v", name, code, err)
 			}
-			total += number
+			known, total = known+1, total+number
 		}
-		if got := decode[int](t, []byte(want[""])); known != got {
-			t.Errorf("%s has a value in %d countries, want %d", name, known, got)
+		if want[""] != strconv.Itoa(known) {
+			t.Errorf("%s has a value in %d countries, want %s", name, known, want[""])
 		}
 		for code, value := range want {
 			if got := values[name][code]; code != "" && got != value {
@@ -136,8 +87,7 @@ func TestFiguresOfFixtures(t *testing.T) {
 			t.Errorf("%s of all countries is %f, want %f", name, total, want)
 		}
 	}
-	earlier := compareFigures(t, store, "2016-12-31")
-	if value, has := earlier["internally_displaced"]["HTI"]; value != "" || !has {
+	if value, has := figuresOf(t, s, "?end_date=2016-12-31")["internally_displaced"]["HTI"]; value != "" || !has {
 		t.Errorf("displaced people of HTI at the end of 2016: %q, want none, of two rounds", value)
 	}
 }

@@ -77,13 +77,11 @@ func TestFirstViews(t *testing.T) {
 		parallel(t)
 		s := serve(t)
 		s.testFirstViews(t)
-		s.testRefused(t)
 	})
 	t.Run("real", func(t *testing.T) {
 		parallel(t)
 		s := serve(t, "--store", fixtureStore(t))
 		s.testFirstViews(t)
-		s.testRefused(t)
 		for path, want := range map[string]map[string]float64{
 			"humanitarian-needs?location_code=SDN": {"People in need": 24786370},
 			"humanitarian-needs?location_code=AFG": {"People in need": 23666389, "People reached": 18400000},
@@ -107,7 +105,6 @@ func TestFirstViews(t *testing.T) {
 		}
 		// The newest records of pairs of countries are of several years.
 		mixed := s.view(t, "/browse/refugees-persons-of-concern?latest=true")
-		s.testHealed(t, "refugees", mixed)
 		if !strings.Contains(mixed, refusedFigure) || strings.Contains(mixed, "1\u202f419\u202f609") {
 			t.Error("refugees of several years are added up")
 		}
@@ -172,38 +169,5 @@ func (s *server) testFirstViews(t *testing.T) {
 			!strings.Contains(page, `class="chart`) && !strings.Contains(page, `id="choose-`) {
 			t.Errorf("%s opens without a figure", path)
 		}
-	}
-}
-
-// testRefused opens pages that refuse a figure.
-func (s *server) testRefused(t *testing.T) {
-	t.Helper()
-	for _, path := range []string{
-		"humanitarian-needs?measure=population&by=location_code", "idps?measure=population&by=month",
-		"food-security?measure=population_in_phase&by=year", "baseline-population?measure=population&by=location_code",
-	} {
-		page := s.view(t, "/browse/"+path)
-		if !strings.Contains(page, refusedFigure) {
-			t.Errorf("%s is not refused", path)
-		}
-		s.testHealed(t, "/browse/"+path, page)
-	}
-}
-
-// testHealed checks the button of a page that refuses a figure.
-func (s *server) testHealed(t *testing.T, at, page string) {
-	t.Helper()
-	for _, m := range viewHeal.FindAllStringSubmatch(page, -1) {
-		address := html.UnescapeString(m[1])
-		right := s.view(t, address)
-		total := viewTotal.FindStringSubmatch(right)
-		if total == nil || total[1] == "0" || strings.Contains(right, refusedFigure) ||
-			!strings.Contains(right, `class="tile"`) && !strings.Contains(right, `class="chart`) &&
-				!strings.Contains(right, `id="choose-`) {
-			t.Errorf("%s: the right figure at %s has %q records", at, address, total)
-		}
-	}
-	if strings.Count(page, refusedFigure) != len(viewHeal.FindAllString(page, -1)) {
-		t.Errorf("%s: a figure is refused without a button", at)
 	}
 }

@@ -68,7 +68,7 @@ func TestFixtures(t *testing.T) {
 			t.Errorf("%s: %d rows read, want %d", role, read[role], want)
 		}
 	}
-	testDeclaredOrder(t, store)
+	checkKeys(t, store)
 	_, rows := inspect(t, store)
 	if !maps.Equal(rows, fixtureRows) {
 		t.Errorf("tables have the rows\n%v, want\n%v", rows, fixtureRows)

@@ -185,14 +185,6 @@ func smallCatalog(t *testing.T) string {
 	return newCatalogOf(t, generator.Options{Seed: 1, Small: true})
 }
 
-// newStore builds a catalog into a new store.
-func newStore(t *testing.T, catalogDir string) string {
-	t.Helper()
-	store := filepath.Join(t.TempDir(), "store")
-	mustExit(t, 0, "build", "--catalog", catalogDir, "--store", store, "--snapshot-time", buildTime)
-	return store
-}
-
 // storeOnce returns a store of its own for the test, copied from one that is built once.
 func storeOnce(t *testing.T, name, catalog string) string {
 	t.Helper()
@@ -210,13 +202,13 @@ func storeOnce(t *testing.T, name, catalog string) string {
 	}))
 }
 
-// smallStore returns a store of its own for the test, equal to newStore(t, smallCatalog(t)).
+// smallStore returns a store of its own for the test.
 func smallStore(t *testing.T) string {
 	t.Helper()
 	return newStoreOf(t, generator.Options{Seed: 1, Small: true})
 }
 
-// newStoreOf returns a store of its own for the test, equal to newStore(t, newCatalogOf(t, o)).
+// newStoreOf returns a store of its own for the test.
 func newStoreOf(t *testing.T, o generator.Options) string {
 	t.Helper()
 	return storeOnce(t, fmt.Sprint("store ", o), generated(t, o))
@@ -228,7 +220,7 @@ func fixtureStore(t *testing.T) string {
 	return storeOnce(t, "store of fixtures", filepath.Join(testkit.Fixtures(t), "catalog"))
 }
 
-// sampleStore returns a store of its own for the test, equal to newStore(t, newCatalog(t, 1)).
+// sampleStore returns a store of its own for the test.
 func sampleStore(t *testing.T) string {
 	t.Helper()
 	return newStoreOf(t, generator.Options{Seed: 1})

@@ -161,6 +161,9 @@ func TestQueryOne(t *testing.T) {
 	if !strings.HasPrefix(embedded.stdout, want) || !strings.Contains(embedded.stderr, "are all made up\n") {
 		t.Errorf("the embedded sample answers %q, and says %q", embedded.stdout, embedded.stderr)
 	}
+	if page := mustExit(t, 0, "query", "--store", store, "/browse/idps").stdout; strings.Contains(page, madeUp) {
+		t.Error("the figures of a store are said to be made up")
+	}
 	field := "X-CATALOG-API-APP-IDENTIFIER: " + identifier
 	full := mustExit(t, 0, "query", "-i", "-H", field, "--store", store, sectors)
 	head, body, _ := strings.Cut(full.stdout, "\r\n\r\n")

@@ -114,62 +114,15 @@ func body(code int, text string) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// windows returns the text with a byte order mark and with CR LF at the end of lines.
-func windows(data []byte) []byte {
-	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
-	return append([]byte("\xef\xbb\xbf"), bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))...)
-}
-
-func redirect(to string) func(http.ResponseWriter, *http.Request) {
-	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
-}
-
-func inHeader(old, with string) func([]byte) []byte {
-	return func(data []byte) []byte {
-		end := bytes.IndexByte(data, '\n')
-		return append(bytes.Replace(data[:end:end], []byte(old), []byte(with), 1), data[end:]...)
-	}
-}
-
-// latin1 encodes a text as Western spreadsheets do: every é is one byte.
-func latin1(data []byte) []byte {
-	data = bytes.ReplaceAll(data, []byte("e"), []byte("é"))
-	end := bytes.IndexByte(data, '\n')
-	head := bytes.ReplaceAll(data[:end:end], []byte("é"), []byte("e"))
-	return append(head, bytes.ReplaceAll(data[end:], []byte("é"), []byte("\xe9"))...)
-}
-
-// siteFaults lists the faults, each of another file.
+// siteFaults lists the faults, each of another file. Tests of fetch, upstream and loader have the
+// others that a file can have.
 func siteFaults() []siteFault {
-	const page = "<!DOCTYPE html>\n<html><title>Just a moment...</title></html>"
 	return []siteFault{
 		{"conflict-events/hdx_hapi_conflict_event_global_2025.csv", "500", "stale", "status 500", status(500), nil},
 		{"national-risk/hdx_hapi_national_risk_global.csv", "429 for a second", "new", "", nil, bytes.Clone},
 		{
 			"idps/hdx_hapi_idps_global.csv", "length differs from the catalog's", "stale", "the catalog says",
 			body(200, "location_code\nAFG\n"), nil,
-		},
-		{
-			"rainfall/hdx_hapi_rainfall_global_1yr.csv", "HTML with 200", "stale", "an HTML or XML page",
-			body(200, page), nil,
-		},
-		{
-			"baseline-population/hdx_hapi_population_global_non_hrp.csv", "renamed column", "stale",
-			"header lacks gender",
-			nil, inHeader(",gender,", ",sex,"),
-		},
-		{
-			"food-prices-market-monitor/hdx_hapi_food_price_global_2024.csv", "column twice", "stale",
-			`duplicate column "unit"`, nil, inHeader(",unit,", ",unit,unit,"),
-		},
-		{
-			"refugees-persons-of-concern/hdx_hapi_refugees_global_2020_2024.csv", "byte order mark and CRLF", "new",
-			"", nil, windows,
-		},
-		{"reference/org.csv", "Latin-1", "stale", "look like ISO 8859-1", nil, latin1},
-		{
-			"reference/market.csv", "redirect to the metadata service", "stale", "not in the list of allowed hosts",
-			redirect("http://169.254.169.254/latest/meta-data/"), nil,
 		},
 		{"conflict-events/hdx_hapi_conflict_event_global_2026.csv", "502 once", "new", "", nil, bytes.Clone},
 	}

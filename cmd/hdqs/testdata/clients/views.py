@@ -113,7 +113,7 @@ TODAY = snapshot_day()
 # Rows. A place is its code, or without one what the provider calls it; a province is known by both.
 
 DB = duckdb.connect()
-for law in [*LAW.values(), Law("metadata/admin1"), Law("metadata/admin2"), Law("metadata/location")]:
+for law in [*LAW.values(), Law("metadata/admin1"), Law("metadata/admin2"), Law("metadata/location"), Law("metadata/resource")]:
     status, body = get("/hapi/api/v2/" + law.path + "/export?output_format=csv")
     assert status == 200, (law.path, status, body[:300])
     with open(sys.argv[5] + "/" + law.name + ".csv", "wb") as f:
@@ -796,17 +796,26 @@ for law in LAW.values():
     for _ in range(VIEWS):
         check_view(law, random_view(law))
 
-# Headline figures of all countries, as the interface has them.
+# Headline figures of all countries, as the interface has them, and what it says of their rows.
 for name in HEADLINES:
     records = json.loads(get("/api/v2/figures/%s?limit=10000" % name)[1])["data"]
-    of = headlines(name, {})
+    of = headline(name, {})
     compare(name, {r["location_code"]: [] if r["value"] is None else [float(r["value"])] for r in records},
             {k: [] if v[0] is None else [rounded(name, v[0])]
              for k, v in of.items()})
+    about = {} if name == "price_change_in_a_year" else {place: list(rest) for place, *rest in DB.execute(
+        """select %s, count(*), min(ps), if(max(pe) = '9999', null, max(pe)), max(update_date),
+        if(count(distinct p.resource_catalog_id) = 1 and max(update_date) is not null, min(p.resource_catalog_id), null),
+        from passing p left join resource r on p.resource_catalog_id = r.resource_catalog_id group by 1""" % HEADLINES[name][3]).fetchall()}
     for r in records:
         units = of.get(r["location_code"], (None, None))[1]
         if r["units"] is not None and (r["units"], r["units_known"]) != units:
             fault(name, "%s: units %s of %s, want %s" % (r["location_code"], r["units"], r["units_known"], units))
+        shown = [str(r[f]).replace("T", " ") for f in ("rows", "period_start", "period_end", "updated", "resource")]
+        want = [str(v).replace("T", " ") for v in about.get(r["location_code"], shown)]
+        count("descriptions", r["location_code"] in about)
+        if shown != want or (r["reason"] is None) != (r["value"] is not None):
+            fault(name, "%s: %s is of %s, want %s" % (r["location_code"], r, shown, want))
 
 # Pages of countries: those with the most figures, and others.
 with_figures = {}
