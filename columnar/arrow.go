@@ -5,9 +5,11 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
+	"hdqs/index"
 	"hdqs/snapshot"
 )
 
@@ -34,9 +36,9 @@ type ArrowStream struct {
 	rows    Rows
 	options ArrowOptions
 	columns []arrowColumn
-	count   int    // rows
-	last    *batch // the last one that was read; nil without rows
-	part    batch
+	count   int          // rows
+	last    *index.Batch // the last one that was read; nil without rows
+	part    index.Batch
 	zstd    *zstd.Encoder
 	head    []byte // the schema and the dictionaries
 
@@ -120,7 +122,7 @@ func (a *ArrowStream) writeBatches(w io.Writer) error {
 	if a.isOneBatch() {
 		return a.writeBatch(w, a.last)
 	}
-	for b := range batches(a.rows, a.batchRows()) {
+	for b := range index.Batches(a.rows, a.batchRows()) {
 		var err error
 		if a.zstd != nil {
 			err = a.writeCompressed(w, b)
@@ -163,18 +165,18 @@ func (a *ArrowStream) readTexts() [][]uint32 {
 			}
 		}
 	}
-	for b := range batches(a.rows, a.batchRows()) {
-		a.count += b.n
+	for b := range index.Batches(a.rows, a.batchRows()) {
+		a.count += b.Len()
 		a.last = b
 		for g, seen := range tuples {
-			for _, tuple := range b.readTuples(g) {
+			for _, tuple := range b.Unpacked(&g.Codes) {
 				seen[tuple] = 1
 			}
 		}
 		for i, seen := range codes {
 			if c := a.fields[i].Column; seen != nil && c.Group == nil {
-				for part := range b.parts(&a.part, arrowPart) {
-					for _, code := range part.readCodes(c) {
+				for part := range b.Parts(&a.part, arrowPart) {
+					for _, code := range part.Codes(c) {
 						seen[code] = 1
 					}
 				}
@@ -237,14 +239,14 @@ func (a *ArrowStream) add(buffer []byte) {
 // zeros follow buffers.
 var zeros [bufferAlign]byte
 
-func (a *ArrowStream) writeCompressed(w io.Writer, b *batch) error {
+func (a *ArrowStream) writeCompressed(w io.Writer, b *index.Batch) error {
 	a.begin()
 	for i := range a.columns {
 		c := &a.columns[i]
 		a.add(a.readValid(c, b))
 		a.add(a.read(c, b))
 	}
-	a.message = appendMessage(a.message[:0], arrowRecords(b.n, &a.body))
+	a.message = appendMessage(a.message[:0], arrowRecords(b.Len(), &a.body))
 	if _, err := w.Write(a.message); err != nil {
 		return err
 	}
@@ -254,41 +256,42 @@ func (a *ArrowStream) writeCompressed(w io.Writer, b *batch) error {
 
 // readValid adds a column to the body, and returns the bits that say which rows are not null.
 // Without nulls there are none.
-func (a *ArrowStream) readValid(c *arrowColumn, b *batch) []byte {
+func (a *ArrowStream) readValid(c *arrowColumn, b *index.Batch) []byte {
 	nulls := 0
 	if c.bits = c.bits[:0]; c.isNullable() {
-		nulls = b.n
-		for part := range b.parts(&a.part, arrowPart) {
+		nulls = b.Len()
+		for part := range b.Parts(&a.part, arrowPart) {
 			nulls -= c.readValid(part)
 		}
 	}
-	a.body.nodes = append(a.body.nodes, arrowNode{b.n, nulls})
+	a.body.nodes = append(a.body.nodes, arrowNode{b.Len(), nulls})
 	if nulls == 0 {
 		c.bits = c.bits[:0]
 	}
 	return c.bits
 }
 
-func (a *ArrowStream) read(c *arrowColumn, b *batch) []byte {
-	a.values = resize(a.values, c.size(b.n))
+func (a *ArrowStream) read(c *arrowColumn, b *index.Batch) []byte {
+	n := c.size(b.Len())
+	a.values = slices.Grow(a.values[:0], n)[:n]
 	c.read(a.values, b)
 	return a.values
 }
 
 // lay makes the message of a batch: which rows are null, and the sizes of its buffers. Values are
 // read later.
-func (a *ArrowStream) lay(b *batch) {
+func (a *ArrowStream) lay(b *index.Batch) {
 	a.begin()
 	for i := range a.columns {
 		c := &a.columns[i]
 		a.body.add(len(a.readValid(c, b)))
-		a.body.add(c.size(b.n))
+		a.body.add(c.size(b.Len()))
 	}
-	a.message = appendMessage(a.message[:0], arrowRecords(b.n, &a.body))
+	a.message = appendMessage(a.message[:0], arrowRecords(b.Len(), &a.body))
 }
 
 // writeBatch writes a batch after lay, one column after the other.
-func (a *ArrowStream) writeBatch(w io.Writer, b *batch) error {
+func (a *ArrowStream) writeBatch(w io.Writer, b *index.Batch) error {
 	if _, err := w.Write(a.message); err != nil {
 		return err
 	}
@@ -297,12 +300,12 @@ func (a *ArrowStream) writeBatch(w io.Writer, b *batch) error {
 		if err := writePadded(w, c.bits, len(c.bits)); err != nil {
 			return err
 		}
-		for part := range b.parts(&a.part, arrowPart) {
+		for part := range b.Parts(&a.part, arrowPart) {
 			if _, err := w.Write(a.read(c, part)); err != nil {
 				return err
 			}
 		}
-		if err := writePadded(w, nil, c.size(b.n)); err != nil {
+		if err := writePadded(w, nil, c.size(b.Len())); err != nil {
 			return err
 		}
 	}

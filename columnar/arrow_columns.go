@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hdqs/index"
 	"hdqs/snapshot"
 )
 
@@ -142,11 +143,11 @@ func (a *arrowColumn) setNull(n, entry int) {
 
 func (a *arrowColumn) isTable() bool { return a.words != nil || a.indices != nil || a.flags != nil }
 
-func (a *arrowColumn) entries(b *batch) []uint32 {
+func (a *arrowColumn) entries(b *index.Batch) []uint32 {
 	if a.byTuple {
-		return b.positions(a.field.Column)
+		return b.Positions(a.field.Column)
 	}
-	return b.readCodes(a.field.Column)
+	return b.Codes(a.field.Column)
 }
 
 func (a *arrowColumn) size(rows int) int {
@@ -169,18 +170,18 @@ func (a *arrowColumn) isNullable() bool {
 
 // readValid appends to bits those of the rows of a batch, 0 for null, and returns how many are 1.
 // The rows of all batches but the last are a multiple of 8.
-func (a *arrowColumn) readValid(b *batch) (ones int) {
+func (a *arrowColumn) readValid(b *index.Batch) (ones int) {
 	from := len(a.bits)
-	a.bits = slices.Grow(a.bits, (b.n+7)/8)[:from+(b.n+7)/8]
+	a.bits = slices.Grow(a.bits, (b.Len()+7)/8)[:from+(b.Len()+7)/8]
 	dst := a.bits[from:]
 	switch {
 	case a.isTable():
 		return packBits(dst, a.valid, a.entries(b))
 	case a.field.Type() == Double:
-		a.space = b.readFloats(a.space[:0], a.field.Column)
+		a.space = appendFloats(a.space[:0], b, a.field.Column)
 		return setBits(dst, a.space, func(v float64) bool { return !math.IsNaN(v) })
 	}
-	return setBits(dst, b.readInts(a.field.Column), func(v int64) bool { return v != snapshot.NullInt })
+	return setBits(dst, b.Ints(a.field.Column), func(v int64) bool { return v != snapshot.NullInt })
 }
 
 // setBits sets the bits of dst of values that are valid, clears the others, and returns how many it
@@ -197,12 +198,12 @@ func setBits[T any](dst []byte, values []T, isValid func(T) bool) (ones int) {
 }
 
 // read sets dst to the values of the rows of a batch, 0 for null. It has their size.
-func (a *arrowColumn) read(dst []byte, b *batch) {
+func (a *arrowColumn) read(dst []byte, b *index.Batch) {
 	switch {
 	case a.isTable():
 		a.fill(dst, a.entries(b))
 	case a.field.Type() == Double:
-		a.space = b.readFloats(a.space[:0], a.field.Column)
+		a.space = appendFloats(a.space[:0], b, a.field.Column)
 		for k, v := range a.space {
 			if math.IsNaN(v) {
 				v = 0
@@ -210,7 +211,7 @@ func (a *arrowColumn) read(dst []byte, b *batch) {
 			binary.LittleEndian.PutUint64(dst[8*k:], math.Float64bits(v))
 		}
 	default:
-		for k, v := range b.readInts(a.field.Column) {
+		for k, v := range b.Ints(a.field.Column) {
 			if v == snapshot.NullInt {
 				v = 0
 			}

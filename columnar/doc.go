@@ -3,9 +3,9 @@
 //
 // A Field says which column of the segment becomes which column of the output. Rows says which rows
 // are written: ascending ranges of row ids. Values are read column by column, straight from the
-// packed codes and numbers, some thousands of rows at a time (batch), so memory does not grow with
-// the number of rows. Arrow streams also keep the tuple numbers and ranges of one record batch,
-// which has a million rows at most.
+// packed codes and numbers, some thousands of rows at a time (index.Batch), so memory does not grow
+// with the number of rows. Arrow streams also keep the tuple numbers and ranges of one record
+// batch, which has a million rows at most.
 //
 // # Types
 //
@@ -36,5 +36,5 @@
 // The files, each of which uses those below it:
 //
 //	arrow.go arrow_messages.go arrow_columns.go parquet.go
-//	order.go batch.go parquet_schema.go points.go field.go
+//	order.go parquet_schema.go points.go field.go
 package columnar

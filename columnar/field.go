@@ -80,3 +80,12 @@ func All(seg *snapshot.Segment) Rows {
 		}
 	}
 }
+
+// appendFloats appends the values of a column of kind Decimal in the rows of a batch. Null is NaN,
+// which no value is.
+func appendFloats(dst []float64, b *index.Batch, c *snapshot.Column) []float64 {
+	for _, d := range b.Decs(c) {
+		dst = append(dst, c.Float(d))
+	}
+	return dst
+}

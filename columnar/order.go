@@ -26,11 +26,11 @@ func SortedBy(fields []Field, rows Rows) []Field {
 	for i := range fields {
 		ranks[i] = textRanks(fields[i].Column)
 	}
-	for b := range batches(rows, RowGroup) {
+	for b := range index.Batches(rows, RowGroup) {
 		for i := range fields {
-			columns[i] = b.appendRanks(columns[i][:0], fields[i].Column, ranks[i])
+			columns[i] = appendRanks(columns[i][:0], b, fields[i].Column, ranks[i])
 		}
-		for k := range b.n {
+		for k := range b.Len() {
 			for i := 0; i < len(fields) && !first; i++ {
 				v := columns[i][k]
 				if v < last[i] {
@@ -53,20 +53,20 @@ func SortedBy(fields []Field, rows Rows) []Field {
 }
 
 // appendRanks appends numbers that order like the values of a column, nulls last.
-func (b *batch) appendRanks(dst []int64, c *snapshot.Column, ranks []int64) []int64 {
+func appendRanks(dst []int64, b *index.Batch, c *snapshot.Column, ranks []int64) []int64 {
 	if ranks != nil {
-		for _, code := range b.readCodes(c) {
+		for _, code := range b.Codes(c) {
 			dst = append(dst, ranks[code])
 		}
 		return dst
 	}
 	if c.Coded() { // codes order like values
-		for _, code := range b.readCodes(c) {
+		for _, code := range b.Codes(c) {
 			dst = append(dst, int64(code))
 		}
 		return dst
 	}
-	for _, v := range b.readInts(c) {
+	for _, v := range b.Ints(c) {
 		if v == snapshot.NullInt {
 			v = 1<<63 - 1
 		}
@@ -102,8 +102,8 @@ func Sorted(f *Field, rows Rows) Rows {
 		var space []int64
 		// A counting sort: next is where the next row of each value goes.
 		next := make([]int, f.Column.Cardinality()+2)
-		for b := range batches(rows, RowGroup) {
-			space = b.appendRanks(space[:0], f.Column, ranks)
+		for b := range index.Batches(rows, RowGroup) {
+			space = appendRanks(space[:0], b, f.Column, ranks)
 			for _, rank := range space {
 				next[rank+1]++
 			}
@@ -112,9 +112,9 @@ func Sorted(f *Field, rows Rows) Rows {
 			next[i+1] += next[i]
 		}
 		sorted := make([]uint32, next[len(next)-1])
-		for b := range batches(rows, RowGroup) {
-			space = b.appendRanks(space[:0], f.Column, ranks)
-			ids := b.rowIDs()
+		for b := range index.Batches(rows, RowGroup) {
+			space = appendRanks(space[:0], b, f.Column, ranks)
+			ids := b.IDs()
 			for k, rank := range space {
 				sorted[next[rank]] = ids[k]
 				next[rank]++
@@ -138,8 +138,8 @@ func Bounds(f *Field, rows Rows) (least, most string, ok bool) {
 	c := f.Column
 	ranks := textRanks(c)
 	seen := make([]bool, c.Cardinality()+1)
-	for b := range batches(rows, RowGroup) {
-		for _, code := range b.readCodes(c) {
+	for b := range index.Batches(rows, RowGroup) {
+		for _, code := range b.Codes(c) {
 			seen[code] = true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"hdqs/index"
 	"hdqs/snapshot"
 )
 
@@ -51,7 +52,7 @@ func WriteParquet(w io.Writer, fields []Field, rows Rows, o ParquetOptions) (int
 	}
 	p.file = parquet.NewGenericWriter[any](w, p.options(&o)...)
 	total := 0
-	for b := range batches(rows, o.RowGroup) {
+	for b := range index.Batches(rows, o.RowGroup) {
 		for i, column := range p.file.ColumnWriters() {
 			p.read(b, i)
 			// In parts, so that pages end at pageBytes.
@@ -64,7 +65,7 @@ func WriteParquet(w io.Writer, fields []Field, rows Rows, o ParquetOptions) (int
 		if err := p.file.Flush(); err != nil {
 			return total, err
 		}
-		total += b.n
+		total += b.Len()
 	}
 	if text := geo(fields, p.bounds); text != "" {
 		p.file.SetKeyValueMetadata("geo", text)
@@ -123,16 +124,16 @@ func (p *parquetWriter) options(o *ParquetOptions) []parquet.WriterOption {
 }
 
 // read sets values to those of a field in the rows of a batch.
-func (p *parquetWriter) read(b *batch, i int) {
+func (p *parquetWriter) read(b *index.Batch, i int) {
 	f := &p.fields[i]
-	p.values = resize(p.values, b.n)
+	p.values = slices.Grow(p.values[:0], b.Len())[:b.Len()]
 	switch c := f.Column; f.Type() {
 	case String:
 		null, texts := uint32(c.Cardinality()), c.TextOf
 		if f.TimeText {
 			texts = func(code uint32) string { return p.times[i][code] }
 		}
-		for k, code := range b.readCodes(c) {
+		for k, code := range b.Codes(c) {
 			if code == null {
 				p.values[k] = parquet.NullValue()
 			} else {
@@ -144,7 +145,7 @@ func (p *parquetWriter) read(b *batch, i int) {
 	case Int64, Timestamp:
 		p.readInts(b, i, parquet.Int64Value)
 	case Double:
-		p.floats = b.readFloats(p.floats[:0], c)
+		p.floats = appendFloats(p.floats[:0], b, c)
 		for k, v := range p.floats {
 			if math.IsNaN(v) {
 				p.values[k] = parquet.NullValue()
@@ -157,8 +158,8 @@ func (p *parquetWriter) read(b *batch, i int) {
 	}
 }
 
-func (p *parquetWriter) readInts(b *batch, i int, value func(int64) parquet.Value) {
-	for k, v := range b.readInts(p.fields[i].Column) {
+func (p *parquetWriter) readInts(b *index.Batch, i int, value func(int64) parquet.Value) {
+	for k, v := range b.Ints(p.fields[i].Column) {
 		if v == snapshot.NullInt {
 			p.values[k] = parquet.NullValue()
 		} else {
@@ -168,11 +169,11 @@ func (p *parquetWriter) readInts(b *batch, i int, value func(int64) parquet.Valu
 }
 
 // readPoints makes points of latitudes and longitudes. A point without one of them is null.
-func (p *parquetWriter) readPoints(b *batch, i int) {
-	n := b.n
-	p.floats = b.readFloats(p.floats[:0], p.fields[i].Column)
-	p.floats = b.readFloats(p.floats, p.fields[i].Lon)
-	p.points = resize(p.points, n*pointBytes)[:0]
+func (p *parquetWriter) readPoints(b *index.Batch, i int) {
+	n := b.Len()
+	p.floats = appendFloats(p.floats[:0], b, p.fields[i].Column)
+	p.floats = appendFloats(p.floats, b, p.fields[i].Lon)
+	p.points = slices.Grow(p.points[:0], n*pointBytes)
 	for k, lat := range p.floats[:n] {
 		lon := p.floats[n+k]
 		if math.IsNaN(lat) || math.IsNaN(lon) {

@@ -17,6 +17,7 @@
 //	fold.go patterns.go match.go      texts without case, and patterns
 //	codes.go                          from values to codes to tuples
 //	set.go cache.go frozen.go         sets of rows
+//	batch.go                          values of some rows
 //	query.go                          what callers ask
 //	numbering.go keys.go              rows by their place and other values
 //

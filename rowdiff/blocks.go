@@ -28,25 +28,21 @@ func (b *blocks) whole(rows int) {
 // are not all next to each other.
 func (b *blocks) find(l *list, s *source) bool {
 	b.list, b.byLead = b.list[:0], map[uint64]int{}
-	var rows [windowRows]uint32
-	var words [windowRows]uint64
-	for from := uint32(0); ; {
-		n := l.read(rows[:], from, math.MaxUint32)
-		if n == 0 {
-			return true
-		}
-		s.read(words[:n], rows[:n])
-		for i, lead := range words[:n] {
-			if last := len(b.list) - 1; last >= 0 && b.list[last].lead == lead {
-				b.list[last].to = rows[i] + 1
+	var space [windowRows]uint64
+	for rows := range l.batches(0, math.MaxUint32) {
+		words := space[:rows.Len()]
+		s.read(words, rows)
+		for i, row := range rows.IDs() {
+			if last := len(b.list) - 1; last >= 0 && b.list[last].lead == words[i] {
+				b.list[last].to = row + 1
 				continue
 			}
-			if _, twice := b.byLead[lead]; twice {
+			if _, twice := b.byLead[words[i]]; twice {
 				return false
 			}
-			b.byLead[lead] = len(b.list)
-			b.list = append(b.list, block{lead, rows[i], rows[i] + 1})
+			b.byLead[words[i]] = len(b.list)
+			b.list = append(b.list, block{words[i], row, row + 1})
 		}
-		from = rows[n-1] + 1
 	}
+	return true
 }

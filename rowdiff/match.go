@@ -31,13 +31,16 @@ type candidate struct {
 // So it does not matter how well rows that are side by side go together: a key that differs has at
 // least one row that was not passed over, and then all of its rows are compared.
 func (c *comparison) match(old, current *block) (f found) {
-	switch {
-	case old == nil:
-		c.eachRow(after, current, func(row uint32) { f.add(after, row, noRow) })
-		return f
-	case current == nil:
-		c.eachRow(before, old, func(row uint32) { f.add(before, row, noRow) })
-		return f
+	pair := [sides]*block{old, current}
+	for side, b := range pair {
+		if pair[before+after-side] == nil {
+			for rows := range c.lists[side].batches(b.from, b.to) {
+				for _, row := range rows.IDs() {
+					f.add(side, row, noRow)
+				}
+			}
+			return f
+		}
 	}
 	if len(c.noted) > 0 { // clearing takes as long as its largest size ever asks for
 		c.noted = map[uint64]bool{}
@@ -53,20 +56,6 @@ func (c *comparison) match(old, current *block) (f found) {
 		slices.SortFunc(rows, func(a, b partner) int { return cmp.Compare(a.row, b.row) })
 	}
 	return f
-}
-
-func (c *comparison) eachRow(side int, b *block, f func(row uint32)) {
-	var rows [windowRows]uint32
-	for from := b.from; ; {
-		n := c.lists[side].read(rows[:], from, b.to)
-		for _, row := range rows[:n] {
-			f(row)
-		}
-		if n < len(rows) {
-			return
-		}
-		from = rows[n-1] + 1
-	}
 }
 
 // sideBySide reads two blocks and notes the keys of rows that are not equal to the row beside them.

@@ -1,6 +1,7 @@
 package rowdiff
 
 import (
+	"iter"
 	"sort"
 
 	"hdqs/index"
@@ -12,7 +13,7 @@ const windowRows = 512
 // chunkRows is the number of rows of a chunk of index.Passing.
 const chunkRows = 1 << 16
 
-// list reads the passing rows of one state, from any row on.
+// list has the passing rows of one state, of which it reads any.
 type list struct {
 	passing *index.Passing // nil without the table
 	chunk   index.ChunkRows
@@ -22,11 +23,11 @@ type list struct {
 
 func (l *list) start(p *index.Passing) { l.passing, l.loaded, l.ranges = p, -1, l.ranges[:0] }
 
-// read sets dst to the first passing rows from row from to before row to, and returns their number.
-// It is less than the length of dst only if there are no more.
-func (l *list) read(dst []uint32, from, to uint32) int {
-	n := 0
-	for l.passing != nil && n < len(dst) && from < to {
+// read sets b to the first passing rows from row from to before row to. They are fewer than
+// windowRows only if there are no more.
+func (l *list) read(b *index.Batch, from, to uint32) {
+	b.Clear()
+	for l.passing != nil && b.Len() < windowRows && from < to {
 		k := int(from / chunkRows)
 		if k >= l.passing.Chunks() {
 			break
@@ -37,18 +38,26 @@ func (l *list) read(dst []uint32, from, to uint32) int {
 		}
 		first := sort.Search(len(l.ranges), func(i int) bool { return l.ranges[i].To > from })
 		for _, r := range l.ranges[first:] {
-			row, end := max(r.From, from), min(r.To, to)
-			for ; row < end && n < len(dst); row++ {
-				dst[n] = row
-				n++
+			if r.From >= to || b.Len() == windowRows {
+				return
 			}
-			if n == len(dst) {
-				return n
-			}
+			b.Add(max(r.From, from), min(r.To, to), windowRows)
 		}
 		from = uint32(k+1) * chunkRows
 	}
-	return n
+}
+
+// batches yields the passing rows from row from to before row to.
+func (l *list) batches(from, to uint32) iter.Seq[*index.Batch] {
+	return func(yield func(*index.Batch) bool) {
+		var b index.Batch
+		for l.read(&b, from, to); b.Len() > 0; l.read(&b, from, to) {
+			if !yield(&b) {
+				return
+			}
+			from = b.IDs()[b.Len()-1] + 1
+		}
+	}
 }
 
 // window is the next rows of a block, with their words.
@@ -59,14 +68,14 @@ type window struct {
 	next  uint32 // the row from which on rows are not yet in the window
 	to    uint32 // the end of the block
 	at    int    // position of the first row that is still needed
-	rows  []uint32
-	ids   [windowRows]uint32
+	batch index.Batch
+	rows  []uint32             // of batch
 	read  [][windowRows]uint64 // by position in words
 }
 
 func (w *window) open(l *list, side int, words []word, b *block) {
 	w.list, w.side, w.words = l, side, words
-	w.next, w.to, w.at, w.rows = b.from, b.to, 0, w.ids[:0]
+	w.next, w.to, w.at, w.rows = b.from, b.to, 0, nil
 	if len(w.read) < len(words) {
 		w.read = make([][windowRows]uint64, len(words))
 	}
@@ -77,13 +86,13 @@ func (w *window) fill() bool {
 	if w.at < len(w.rows) {
 		return true
 	}
-	w.at, w.rows = 0, w.ids[:w.list.read(w.ids[:], w.next, w.to)]
-	if len(w.rows) == 0 {
+	w.list.read(&w.batch, w.next, w.to)
+	if w.at, w.rows = 0, w.batch.IDs(); len(w.rows) == 0 {
 		return false
 	}
 	w.next = w.rows[len(w.rows)-1] + 1
 	for k := range w.words {
-		w.words[k][w.side].read(w.read[k][:len(w.rows)], w.rows)
+		w.words[k][w.side].read(w.read[k][:len(w.rows)], &w.batch)
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package rowdiff
 import (
 	"encoding/binary"
 
+	"hdqs/index"
 	"hdqs/snapshot"
 )
 
@@ -137,47 +138,18 @@ func (s *source) at(row uint32) uint64 {
 }
 
 // read sets dst to the words of rows.
-func (s *source) read(dst []uint64, rows []uint32) {
-	if len(rows) == 0 {
-		return
-	}
-	adjacent := int(rows[len(rows)-1]-rows[0]) == len(rows)-1
-	if s.plain != nil {
-		s.readPlain(dst, rows, adjacent)
-		return
-	}
-	if adjacent {
-		s.codes.Unpack64(dst, rows[0])
-	} else {
-		s.codes.Gather64(dst, rows)
-	}
-	classes := s.classes
-	for i, code := range dst {
-		class := classes[code]
-		if class == 0 {
-			class = s.class(uint32(code))
-		}
-		dst[i] = uint64(class)
-	}
-}
-
-// readPlain is read for numbers without a dictionary.
-func (s *source) readPlain(dst []uint64, rows []uint32, adjacent bool) {
-	col := s.plain.sides[s.side]
+func (s *source) read(dst []uint64, rows *index.Batch) {
 	switch {
-	case col.Group != nil: // only the other state has the column in rows
-		for i, row := range rows {
-			dst[i] = s.at(row)
+	case s.plain == nil:
+		for i, code := range rows.Numbers(&s.codes) {
+			class := s.classes[code]
+			if class == 0 {
+				class = s.class(uint32(code))
+			}
+			dst[i] = uint64(class)
 		}
-	case col.Kind == snapshot.Decimal:
-		var space [windowRows]snapshot.Dec
-		values := space[:len(rows)]
-		if adjacent {
-			col.Decs(values, rows[0])
-		} else {
-			col.DecsAt(values, rows)
-		}
-		for i, d := range values {
+	case s.plain.sides[s.side].Kind == snapshot.Decimal:
+		for i, d := range rows.Decs(s.plain.sides[s.side]) {
 			value, scale := s.plain.decWords(s.side, d)
 			if s.scale {
 				value = scale
@@ -185,14 +157,7 @@ func (s *source) readPlain(dst []uint64, rows []uint32, adjacent bool) {
 			dst[i] = value
 		}
 	default:
-		var space [windowRows]int64
-		values := space[:len(rows)]
-		if adjacent {
-			col.Ints(values, rows[0])
-		} else {
-			col.IntsAt(values, rows)
-		}
-		for i, v := range values {
+		for i, v := range rows.Ints(s.plain.sides[s.side]) {
 			dst[i] = uint64(v)
 		}
 	}

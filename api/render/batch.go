@@ -18,15 +18,8 @@ const overshoot = 64
 
 // rowBatch renders up to batch rows. Its memory is reused.
 type rowBatch struct {
-	n       int
-	parts   [batch]index.Range // the rows, in nparts ranges
-	nparts  int
-	rows    [batch]uint32 // the same as nrows row ids; computed when parts are short
-	nrows   int
+	index.Batch
 	low     [batch]uint32
-	ints    [batch]int64
-	decs    [batch]snapshot.Dec
-	numbers [batch]uint64
 	lengths [batch]uint32
 	lanes   []lane       // one for each piece
 	joined  []joinedLane // lanes, with neighbours that are the same in all rows joined to one
@@ -76,72 +69,25 @@ func (f *Form) newBatch() *rowBatch {
 }
 
 // add adds as many rows as fit and returns the first row that did not.
-func (b *rowBatch) add(from, to uint32) uint32 {
-	if room := uint32(batch - b.n); to-from > room {
-		to = from + room
-	}
-	b.parts[b.nparts] = index.Range{From: from, To: to}
-	b.nparts++
-	b.n += int(to - from)
-	return to
-}
+func (b *rowBatch) add(from, to uint32) uint32 { return b.Add(from, to, batch) }
 
 // unpack sets codes to a piece's codes of the batch's rows.
 func (b *rowBatch) unpack(codes []uint32, factors []factor) []uint32 {
-	codes = codes[:b.n]
+	codes = codes[:b.Len()]
 	if len(factors) == 0 {
 		clear(codes)
 		return codes
 	}
-	b.unpackColumn(codes, &factors[0].codes)
+	b.Unpack(codes, &factors[0].codes)
 	for i := 1; i < len(factors); i++ {
-		low, n := b.low[:b.n], factors[i].n
-		b.unpackColumn(low, &factors[i].codes)
+		low, n := b.low[:b.Len()], factors[i].n
+		b.Unpack(low, &factors[i].codes)
 		for k, c := range low {
 			codes[k] = codes[k]*n + c
 		}
 	}
 	return codes
 }
-
-// unpackColumn sets codes to the numbers in p of the batch's rows.
-func (b *rowBatch) unpackColumn(codes []uint32, p *snapshot.Packed) {
-	if p.Width() == 0 {
-		clear(codes)
-		return
-	}
-	if b.scattered() {
-		p.Gather(codes, b.rowIDs())
-		return
-	}
-	for _, r := range b.parts[:b.nparts] {
-		n := r.To - r.From
-		p.Unpack(codes[:n], r.From)
-		codes = codes[n:]
-	}
-}
-
-// sweep is how many rows the parts must have on average for one call for each of them to pay off.
-const sweep = 8
-
-// scattered reports whether the parts are too short for one call for each of them.
-func (b *rowBatch) scattered() bool { return b.n < sweep*b.nparts }
-
-func (b *rowBatch) rowIDs() []uint32 {
-	if b.nrows == 0 {
-		n := 0
-		for _, r := range b.parts[:b.nparts] {
-			for row := r.From; row < r.To; row++ {
-				b.rows[n&(batch-1)] = row
-				n++
-			}
-		}
-		b.nrows = n
-	}
-	return b.rows[:b.nrows]
-}
-
-func (b *rowBatch) clear() { b.n, b.nparts, b.nrows = 0, 0, 0 }
 
 // lookUp sets the texts of the batch's rows and returns their total length.
 func (f *Form) lookUp(b *rowBatch) int {
@@ -197,33 +143,9 @@ func (b *rowBatch) join() {
 	}
 }
 
-func (b *rowBatch) unpackInts(p *piece) []int64 {
-	return unpackValues(b, b.ints[:b.n], p.column.Ints, p.column.IntsAt)
-}
-
-func (b *rowBatch) unpackDecs(p *piece) []snapshot.Dec {
-	return unpackValues(b, b.decs[:b.n], p.column.Decs, p.column.DecsAt)
-}
-
-// unpackValues sets values to those of the batch's rows: from sets successive values, at sets
-// single ones.
-func unpackValues[T any](b *rowBatch, values []T, from func([]T, uint32), at func([]T, []uint32)) []T {
-	if b.scattered() {
-		at(values, b.rowIDs())
-		return values
-	}
-	rest := values
-	for _, r := range b.parts[:b.nparts] {
-		n := r.To - r.From
-		from(rest[:n], r.From)
-		rest = rest[n:]
-	}
-	return values
-}
-
 func (b *rowBatch) writeInts(p *piece, l *lane, null []byte) int {
 	size, stride := 0, l.cells.stride
-	for k, v := range b.unpackInts(p) {
+	for k, v := range b.Ints(p.column) {
 		cell := l.cells.bytes[k*stride:]
 		digits := (*[cellSize]byte)(cell)
 		var start int
@@ -240,7 +162,7 @@ func (b *rowBatch) writeInts(p *piece, l *lane, null []byte) int {
 
 func (b *rowBatch) writeDecs(p *piece, l *lane, null []byte) int {
 	size, stride := 0, l.cells.stride
-	decs := b.unpackDecs(p)
+	decs := b.Decs(p.column)
 	for k := range decs {
 		l.texts[k] = p.decText(l.cells.bytes[k*stride:][:stride], decs[k], null)
 		size += len(l.texts[k])
@@ -267,17 +189,14 @@ func (p *piece) decText(cell []byte, d snapshot.Dec, null []byte) []byte {
 // writeOther writes values that are neither numbers nor fragments: those of columns with very many
 // different texts or times.
 func (b *rowBatch) writeOther(p *piece, l *lane, null []byte) int {
-	size, k := 0, 0
-	for _, r := range b.parts[:b.nparts] {
-		for row := r.From; row < r.To; row++ {
-			value := null
-			if p.point || !p.column.IsNull(row) {
-				value = p.value(nil, row)
-			}
-			l.texts[k] = longText(value, p.after)
-			size += len(l.texts[k])
-			k++
+	size := 0
+	for k, row := range b.IDs() {
+		value := null
+		if p.point || !p.column.IsNull(row) {
+			value = p.value(nil, row)
 		}
+		l.texts[k] = longText(value, p.after)
+		size += len(l.texts[k])
 	}
 	return size
 }

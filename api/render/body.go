@@ -47,7 +47,7 @@ func (b *Body) AppendPart(dst []byte) (_ []byte, more bool) {
 				from = ranges[0].From
 			}
 		}
-		if rows.n == batch || len(ranges) == 0 {
+		if rows.Len() == batch || len(ranges) == 0 {
 			dst, rendered = f.appendBatch(dst, rows), true
 		}
 	}

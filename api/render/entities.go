@@ -104,15 +104,12 @@ func (r *Renderer) Entities() *Form { return r.entities }
 
 // writeNumbers writes the numbers of the batch's rows.
 func (b *rowBatch) writeNumbers(l *lane) int {
-	size, k, stride := 0, 0, l.cells.stride
-	for _, r := range b.parts[:b.nparts] {
-		for row := r.From; row < r.To; row++ {
-			cell := l.cells.bytes[k*stride:]
-			putRowNumber((*[cellSize]byte)(cell), row)
-			l.texts[k] = cell[cellSize-RowKeyDigits : stride]
-			size += stride - (cellSize - RowKeyDigits)
-			k++
-		}
+	size, stride := 0, l.cells.stride
+	for k, row := range b.IDs() {
+		cell := l.cells.bytes[k*stride:]
+		putRowNumber((*[cellSize]byte)(cell), row)
+		l.texts[k] = cell[cellSize-RowKeyDigits : stride]
+		size += stride - (cellSize - RowKeyDigits)
 	}
 	return size
 }

@@ -113,12 +113,12 @@ func appendRows[R index.Range | encode.Run](f *Form, dst []byte, ranges []R) []b
 	for _, r := range ranges {
 		r := index.Range(r)
 		for from := r.From; from < r.To; {
-			if from = b.add(from, r.To); b.n == batch {
+			if from = b.add(from, r.To); b.Len() == batch {
 				dst = f.appendBatch(dst, b)
 			}
 		}
 	}
-	if b.n > 0 {
+	if b.Len() > 0 {
 		dst = f.appendBatch(dst, b)
 	}
 	f.batches.Put(b)
@@ -132,8 +132,8 @@ func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
 		dst = slices.Grow(dst, size+overshoot)
 	}
 	b.join()
-	dst = appendTexts(dst, b.joined, b.n, size)
-	b.clear()
+	dst = appendTexts(dst, b.joined, b.Len(), size)
+	b.Clear()
 	return dst
 }
 

@@ -85,7 +85,7 @@ func (f *Form) Length(ranges []index.Range) int {
 				break
 			}
 			length += f.addLengths(b, r.From, start)
-			if b.n > 0 {
+			if b.Len() > 0 {
 				length += f.measureEach(b)
 			}
 			length += f.measuredAt(b, number)
@@ -93,7 +93,7 @@ func (f *Form) Length(ranges []index.Range) int {
 		}
 		length += f.addLengths(b, r.From, r.To)
 	}
-	if b.n > 0 {
+	if b.Len() > 0 {
 		length += f.measureEach(b)
 	}
 	f.batches.Put(b)
@@ -116,7 +116,7 @@ func (f *Form) addLengths(b *rowBatch, from, to uint32) (length int) {
 					continue
 				}
 			}
-			if b.add(from, from+1); b.n == batch {
+			if b.add(from, from+1); b.Len() == batch {
 				length += f.measureEach(b)
 			}
 		}
@@ -134,7 +134,7 @@ func (f *Form) measuredAt(b *rowBatch, number uint32) int {
 	for from, to := number*measuredRows, (number+1)*measuredRows; from < to; {
 		from = b.add(from, to)
 		length += sum(f.measure(b))
-		b.clear()
+		b.Clear()
 	}
 	f.lengths[number].Store(uint32(length))
 	return length
@@ -143,16 +143,12 @@ func (f *Form) measuredAt(b *rowBatch, number uint32) int {
 // measureEach returns the length of the rows of b, keeps that of each if it can, and clears b.
 func (f *Form) measureEach(b *rowBatch) int {
 	lengths := f.measure(b)
-	k := 0
-	for _, r := range b.parts[:b.nparts] {
-		for row := r.From; row < r.To; row++ {
-			if kept := f.keptLengths(row); kept != nil {
-				kept.set(row%measuredRows, lengths[k])
-			}
-			k++
+	for k, row := range b.IDs() {
+		if kept := f.keptLengths(row); kept != nil {
+			kept.set(row%measuredRows, lengths[k])
 		}
 	}
-	b.clear()
+	b.Clear()
 	return sum(lengths)
 }
 
@@ -165,7 +161,7 @@ func sum(lengths []uint32) (n int) {
 
 // measure returns the length of each row of b, in memory of b.
 func (f *Form) measure(b *rowBatch) []uint32 {
-	lengths, same := b.lengths[:b.n], uint32(0)
+	lengths, same := b.lengths[:b.Len()], uint32(0)
 	clear(lengths)
 	for i := range f.pieces {
 		p, l := &f.pieces[i], &b.lanes[i]
@@ -213,7 +209,7 @@ func (f *fragments) measure(lengths, codes []uint32) {
 }
 
 func (b *rowBatch) measureInts(lengths []uint32, p *piece, null uint32) {
-	for k, v := range b.unpackInts(p) {
+	for k, v := range b.Ints(p.column) {
 		switch {
 		case v == snapshot.NullInt:
 			lengths[k] += null
@@ -227,7 +223,7 @@ func (b *rowBatch) measureInts(lengths []uint32, p *piece, null uint32) {
 
 func (b *rowBatch) measureDecs(lengths []uint32, p *piece, null uint32) {
 	var digits [cellSize]byte
-	decs := b.unpackDecs(p)
+	decs := b.Decs(p.column)
 	for k := range decs {
 		d := &decs[k]
 		form := &decForms[d.Scale]

@@ -28,13 +28,9 @@ func newPackedNumbers(c *snapshot.Column) *packedNumbers {
 	return n
 }
 
-func (b *rowBatch) unpackNumbers(n *packedNumbers) []uint64 {
-	return unpackValues(b, b.numbers[:b.n], n.Packed.Unpack64, n.Packed.Gather64)
-}
-
 func (b *rowBatch) writePackedInts(p *piece, l *lane, null []byte) int {
 	size, stride, rest := 0, l.cells.stride, l.cells.bytes
-	numbers := b.unpackNumbers(p.numbers)
+	numbers := b.Numbers(&p.numbers.Packed)
 	base, first := uint64(p.numbers.Base)-p.numbers.First, p.numbers.First
 	texts := l.texts[:len(numbers)]
 	for k, packed := range numbers {
@@ -60,7 +56,7 @@ func (b *rowBatch) writePackedInts(p *piece, l *lane, null []byte) int {
 
 func (b *rowBatch) writePackedDecs(p *piece, l *lane, null []byte) int {
 	size, stride, rest := 0, l.cells.stride, l.cells.bytes
-	numbers := b.unpackNumbers(p.numbers)
+	numbers := b.Numbers(&p.numbers.Packed)
 	base, scaleBits, forms := uint64(p.numbers.Base), p.numbers.ScaleBits&63, &p.numbers.forms
 	mask := uint64(1)<<scaleBits - 1
 	texts := l.texts[:len(numbers)]

@@ -57,7 +57,7 @@ func (e encoderBatch) add(runs []encode.Run) int {
 			from = e.b.add(from, run.To)
 		}
 	}
-	return e.b.n
+	return e.b.Len()
 }
 
 // setLanes sets lanes to the pieces of the n rows looked up.
