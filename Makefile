@@ -21,7 +21,7 @@ export PIP_RETRIES := 9
 NFPM_PROGRAM := .cache/nfpm/v2.43.4/nfpm
 VERSITYGW := .cache/versitygw/v1.8.0/versitygw
 KUSTOMIZE := .cache/kustomize/v5.7.1/kustomize
-OAPI := .cache/oapi-codegen/oapi-codegen
+GENERATORS := .cache/oapi-codegen/oapi-codegen .cache/ogen/ogen
 AXE := .cache/axe-core/4.14.1/package/axe.min.js
 VNU := .cache/vnu-jar/26.9.27/package/build/dist/vnu.jar
 CLIENTS := $(patsubst %,.cache/%/packages,clients polars2 engines catalogs typed agents strict)
@@ -138,7 +138,8 @@ MODULE_nfpm         := github.com/goreleaser/nfpm/v2/cmd/nfpm
 MODULE_versitygw    := github.com/versity/versitygw/cmd/versitygw
 MODULE_kustomize    := sigs.k8s.io/kustomize/kustomize/v5
 MODULE_oapi-codegen := github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
-$(NFPM_PROGRAM) $(VERSITYGW) $(KUSTOMIZE) $(OAPI):
+MODULE_ogen         := github.com/ogen-go/ogen/cmd/ogen@v1.25.0
+$(NFPM_PROGRAM) $(VERSITYGW) $(KUSTOMIZE) $(GENERATORS):
 	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 .ci/again $(GO) install $(MODULE_$(@F))$(addprefix @,$(filter v%,$(notdir $(@D))))
 
 bucket: export HDQS_MOTO := $(abspath .cache/moto/bin/moto_server)
@@ -149,8 +150,8 @@ bucket: build .cache/moto/packages $(VERSITYGW) ## tests of stores and catalogs 
 # Programs of other projects are many, and they change when those change: nightly.
 CLIENTS_NEED := python3-venv node npm chromium Rscript ogrinfo mvn javac
 clients: export HDQS_CLIENTS := $(abspath .cache)
-clients: build $(CLIENTS) $(OAPI) $(VERSITYGW) ## foreign clients: libraries, tables by URL, generated clients
-	cd cmd/hdqs/testdata/clients/oapi && $(abspath .ci/again) $(GO) mod download
+clients: build $(CLIENTS) $(GENERATORS) $(VERSITYGW) ## foreign clients: libraries, tables by URL, generated clients
+	for kind in oapi ogen; do (cd cmd/hdqs/testdata/clients/$$kind && $(abspath .ci/again) $(GO) mod download) || exit; done
 	$(PART) '$(CLIENTS_NEED)' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
 
 engines: build $(VERSITYGW) ## Spark and chDB read every table of bulk files: minutes, with Java 17 or newer

@@ -72,8 +72,8 @@ func TestClientsOData(t *testing.T) {
 	}
 }
 
-// TestClientsGenerated makes clients of both interface descriptions with two widely used
-// generators. Neither may report an error. The clients in Go must compile, of which one asks for a
+// TestClientsGenerated makes clients of both interface descriptions with three widely used
+// generators. None may report an error. The clients in Go must compile, of which one asks for a
 // list, and those in Java too, of which one makes each request.
 func TestClientsGenerated(t *testing.T) {
 	parallel(t)
@@ -99,6 +99,26 @@ func TestClientsGenerated(t *testing.T) {
 			t.Parallel()
 			s.java(t, filepath.Join(clients, "clients", "bin", "openapi-generator-cli"), set)
 		})
+	}
+	t.Run("ogen", func(t *testing.T) {
+		t.Parallel()
+		s.ogen(t, filepath.Join(clients, "ogen", "ogen"), want)
+	})
+}
+
+// ogen makes clients with ogen of both descriptions. The usual one in HAPI names asks for a list;
+// to compile the other takes minutes.
+func (s *server) ogen(t *testing.T, ogen, want string) {
+	dir := t.TempDir()
+	testkit.Must(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients", "ogen"))))
+	for set, prefix := range nameSets {
+		folder := map[string]string{"contract": "other", "hapi": "api"}[set]
+		file := s.description(t, dir, set, prefix)
+		tool(t, dir, ogen, "--target", folder, "--package", folder, "--loglevel", "error", file)
+	}
+	got := tool(t, dir, "go", "test", "-v", "-vet=off", ".", "-args", s.base+"/hapi", identifier)
+	if !strings.Contains(got, ": "+want) {
+		t.Errorf("the client printed %q, want %q", got, want)
 	}
 }
 
