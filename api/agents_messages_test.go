@@ -1,13 +1,14 @@
-package api
+package api_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/mcp"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -16,7 +17,7 @@ import (
 // other messages of a batch are answered.
 func TestAgentsMessages(t *testing.T) {
 	t.Parallel()
-	address := listen(t, sampleServer(t, state.Options{Agents: true}, 0))
+	address := apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 0))
 	const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 	batch := "[" + strings.Repeat(ping+",", 269) + ping + "]"
 	for _, c := range []struct {
@@ -66,11 +67,8 @@ func TestAgentsMessages(t *testing.T) {
 // TestAgentsPreflight: a browser lets pages send messages, and to no other path.
 func TestAgentsPreflight(t *testing.T) {
 	t.Parallel()
-	preflight := []reply.HeaderField{
-		{Name: "Origin", Value: "http://localhost:6274"},
-		{Name: "Access-Control-Request-Method", Value: "POST"},
-		{Name: "Access-Control-Request-Headers", Value: "content-type,mcp-protocol-version"},
-	}
+	preflight := apitest.Fields("Origin", "http://localhost:6274", "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", "content-type,mcp-protocol-version")
 	for _, c := range []struct {
 		path     string
 		agents   bool
@@ -78,11 +76,11 @@ func TestAgentsPreflight(t *testing.T) {
 	}{
 		{mcp.Path, true, true},
 		{mcp.Path, false, false},
-		{listTarget, true, false},
+		{apitest.Target, true, false},
 		{"/nowhere", true, false},
 	} {
-		a := sampleServer(t, state.Options{Agents: c.agents}, 0).Answer("OPTIONS", c.path, preflight)
-		fields := headerOf(a, "Access-Control-Allow-Headers")
+		a := apitest.Sample(t, state.Options{Agents: c.agents}, 0).Answer("OPTIONS", c.path, preflight)
+		fields := apitest.Header(a, "Access-Control-Allow-Headers")
 		methods := contract.AllowedMethods
 		if c.isOfMine {
 			methods = "POST, OPTIONS"
@@ -94,10 +92,10 @@ func TestAgentsPreflight(t *testing.T) {
 				t.Errorf("%s: %s is in %q", c.path, name, fields)
 			}
 		}
-		if a.Status != 204 || headerOf(a, "Allow") != methods ||
-			headerOf(a, "Access-Control-Allow-Methods") != methods || !strings.Contains(fields, "Content-Type") {
-			t.Errorf("%s: %d, Allow %q, methods %q, fields %q", c.path, a.Status, headerOf(a, "Allow"),
-				headerOf(a, "Access-Control-Allow-Methods"), fields)
+		if a.Status != 204 || apitest.Header(a, "Allow") != methods ||
+			apitest.Header(a, "Access-Control-Allow-Methods") != methods || !strings.Contains(fields, "Content-Type") {
+			t.Errorf("%s: %d, Allow %q, methods %q, fields %q", c.path, a.Status, apitest.Header(a, "Allow"),
+				apitest.Header(a, "Access-Control-Allow-Methods"), fields)
 		}
 	}
 }
@@ -105,7 +103,7 @@ func TestAgentsPreflight(t *testing.T) {
 // TestAgentsForms: arguments in the forms that models send mean the same, or are refused.
 func TestAgentsForms(t *testing.T) {
 	t.Parallel()
-	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 0)), "2025-06-18")
+	session := agent(t, apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 0)), "2025-06-18")
 	plain := map[string]string{
 		"AFG":     `{"list":"idps","limit":2,"filters":{"location_code":"AFG"}}`,
 		"AFG,HTI": `{"list":"idps","limit":2,"filters":{"location_code":["AFG","HTI"]}}`,
@@ -172,7 +170,7 @@ func TestAgentsForms(t *testing.T) {
 // TestAgentsSchemas: strict converters keep all that schemas have, and others can read them.
 func TestAgentsSchemas(t *testing.T) {
 	t.Parallel()
-	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 0)), "2025-06-18")
+	session := agent(t, apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 0)), "2025-06-18")
 	tools, err := session.ListTools(t.Context(), nil)
 	testkit.Must(t, err)
 	var check func(path string, schema map[string]any)
@@ -204,7 +202,7 @@ func TestAgentsSchemas(t *testing.T) {
 // TestAgentsUnknown: a filter that a list does not have is refused, with the one that was meant.
 func TestAgentsUnknown(t *testing.T) {
 	t.Parallel()
-	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 30)), "2025-06-18")
+	session := agent(t, apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 30)), "2025-06-18")
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"rows", `{"list":"location","limit":3,"filters":{"locaton_code":"AFG"}}`, `"filters":{"code":"AFG"}`},
 		{"rows", `{"list":"idps","filters":{"country":"AFG"}}`, `"filters":{"location_code":"AFG"}`},

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"unicode"
+
+	"hdqs/api/apitest"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -80,8 +82,8 @@ func TestAgents(t *testing.T) {
 		{Agents: true, Names: contract.HAPINames, BaseURL: "http://127.0.0.1"},
 		{Agents: true, Identifier: state.IgnoreIdentifier, Strict: true},
 	} {
-		s := sampleServer(t, o, 30)
-		address := listen(t, s)
+		s := apitest.Sample(t, o, 30)
+		address := apitest.Listen(t, s)
 		for _, revision := range []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
 			session := agent(t, address, revision)
 			if got := session.InitializeResult().ProtocolVersion; got != revision {
@@ -93,7 +95,7 @@ func TestAgents(t *testing.T) {
 			plain := s.Answer("GET", path, named)
 			var of struct{ Data []json.RawMessage }
 			if json.Unmarshal(plain.Body, &of) != nil || marshalled(of.Data) != marshalled(a.Rows) ||
-				headerOf(plain, contract.HeaderTotal) != marshalled(a.Total) || a.Snapshot != sampleID {
+				apitest.Header(plain, contract.HeaderTotal) != marshalled(a.Total) || a.Snapshot != apitest.SampleID {
 				t.Errorf("%s: %d %.200s, the tool %.200s of %d in %s", path, plain.Status, plain.Body, a.Rows, a.Total,
 					a.Snapshot)
 			}
@@ -114,7 +116,7 @@ func TestAgents(t *testing.T) {
 }
 
 // named is a header with an identifier.
-var named = []reply.HeaderField{{Name: contract.ContractNames.IdentifierHeader(), Value: goodIdentifier}}
+var named = apitest.Fields(contract.ContractNames.IdentifierHeader(), apitest.Identifier)
 
 // post sends a message of the newest revision.
 func post(t *testing.T, address, body string, header ...string) (int, string, http.Header) {
@@ -156,10 +158,10 @@ func TestAgentsAtTheDoor(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var lock sync.Mutex
-	s := sampleServer(t, state.Options{
+	s := apitest.Sample(t, state.Options{
 		Agents: true, BaseURL: "https://data.example.org", Logger: slog.New(slog.NewTextHandler(locked{&lock, &log}, nil)),
 	}, 30)
-	address := listen(t, s)
+	address := apitest.Listen(t, s)
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`
 	const old = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	listen := strings.ReplaceAll(list, "tools/list", "subscriptions/listen")
@@ -196,11 +198,11 @@ func TestAgentsAtTheDoor(t *testing.T) {
 			t.Errorf("%q: Cache-Control %q", c.header, h.Get("Cache-Control"))
 		}
 	}
-	host := []reply.HeaderField{{Name: "Host", Value: "localhost"}}
-	if a := s.Answer("GET", mcp.Path, host); a.Status != 405 || headerOf(a, "Allow") != "POST" {
-		t.Errorf("GET: %d, Allow %q", a.Status, headerOf(a, "Allow"))
+	host := apitest.Fields("Host", "localhost")
+	if a := s.Answer("GET", mcp.Path, host); a.Status != 405 || apitest.Header(a, "Allow") != "POST" {
+		t.Errorf("GET: %d, Allow %q", a.Status, apitest.Header(a, "Allow"))
 	}
-	if a := sampleServer(t, state.Options{}, 30).Answer("GET", mcp.Path, nil); a.Status != 404 {
+	if a := apitest.Sample(t, state.Options{}, 30).Answer("GET", mcp.Path, nil); a.Status != 404 {
 		t.Errorf("without the option: %d, want 404", a.Status)
 	}
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"figure","arguments":{"countries":` +
@@ -230,7 +232,7 @@ func (l locked) Write(p []byte) (int, error) {
 // are, whatever tool reads them, and without a sign that no reader sees.
 func TestAgentsHostile(t *testing.T) {
 	t.Parallel()
-	s := hostileServer(t)
+	s := apitest.Hostile(t)
 	server := s.NewAgents("test")
 	client, transport := sdk.NewInMemoryTransports()
 	go func() { _ = server.Run(t.Context(), transport) }()
@@ -262,7 +264,7 @@ func TestAgentsHostile(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range hostileTexts {
+	for _, text := range apitest.HostileTexts {
 		for tool, arguments := range map[string]map[string]any{
 			"find": {"words": text}, "figure": {"countries": []string{text}, "figure": text}, "changes": {"list": text},
 			"rows": {"list": "idps", "filters": map[string]any{"location_name": text, "operation": text}},
@@ -275,15 +277,15 @@ func TestAgentsHostile(t *testing.T) {
 // TestAgentsFilters: no filter is ignored, and no answer contains an identifier.
 func TestAgentsFilters(t *testing.T) {
 	t.Parallel()
-	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 0)), "2025-06-18")
+	session := agent(t, apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 0)), "2025-06-18")
 	for _, filters := range []map[string]any{
 		{"location_code": []string{"AFG"}, "location_code__in": []string{"TCD"}},
 		{"location_code": "AFG", "location_code__in": "AFG,TCD"},
-		{"location_code": "AFG", contract.IdentifierParam: goodIdentifier},
+		{"location_code": "AFG", contract.IdentifierParam: apitest.Identifier},
 		{"location_code": []string{""}},
 	} {
 		text, refused := told(t, session, "rows", map[string]any{"list": "idps", "filters": filters})
-		if !refused || strings.Contains(text, goodIdentifier) {
+		if !refused || strings.Contains(text, apitest.Identifier) {
 			t.Errorf("%v: refused %t, %.200s", filters, refused, text)
 		}
 	}
@@ -293,8 +295,8 @@ func TestAgentsFilters(t *testing.T) {
 // pages beside them are answered.
 func TestAgentsFlood(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{Agents: true}, 30)
-	address := listen(t, s)
+	s := apitest.Sample(t, state.Options{Agents: true}, 30)
+	address := apitest.Listen(t, s)
 	inside := make(chan struct{})
 	release := make(chan struct{})
 	for range max(1, runtime.GOMAXPROCS(0)/2) { // all slots
@@ -312,7 +314,8 @@ func TestAgentsFlood(t *testing.T) {
 		calls.Go(func() {
 			const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call",` +
 				`"params":{"name":"find","arguments":{"words":"refugees"}}}`
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/mcp", strings.NewReader(call))
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/mcp",
+				strings.NewReader(call))
 			testkit.Must(t, err)
 			r.Header = http.Header{
 				"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
@@ -326,10 +329,10 @@ func TestAgentsFlood(t *testing.T) {
 			}
 		})
 	}
-	waitFor(t, "calls to wait", func() bool { return s.Lists.Admission.Agents.Waiting() > 0 })
+	testkit.WaitFor(t, "calls to wait", func() bool { return s.Lists.Admission.Agents.Waiting() > 0 })
 	for range 50 { // while no call has a slot
 		for _, target := range []string{"/api/v2/affected-people/idps?limit=1", "/browse/idps"} {
-			if a := ask(t, address, "GET", target, named); a.Status != 200 {
+			if a := apitest.Ask(t, address, "GET", target, named); a.Status != 200 {
 				t.Errorf("%s beside waiting calls: %d %s", target, a.Status, a.Body)
 			}
 		}
@@ -341,7 +344,7 @@ func TestAgentsFlood(t *testing.T) {
 // TestAgentsFaults: a panic costs one call, and the next one is answered.
 func TestAgentsFaults(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	var log bytes.Buffer
 	isFirst := true
 	server := mcp.New(mcp.Options{
@@ -376,7 +379,7 @@ func TestAgentsFaults(t *testing.T) {
 // refused.
 func TestAgentsArguments(t *testing.T) {
 	t.Parallel()
-	address := listen(t, sampleServer(t, state.Options{Agents: true}, 0))
+	address := apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 0))
 	session := agent(t, address, "2025-06-18")
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"rows", `{"list":"idps","limit":0}`, "limit is 0; want 1 or more"},
@@ -411,7 +414,7 @@ func TestAgentsArguments(t *testing.T) {
 // next one.
 func TestAgentsPages(t *testing.T) {
 	t.Parallel()
-	session := agent(t, listen(t, sampleServer(t, state.Options{Agents: true}, 300)), "2025-06-18")
+	session := agent(t, apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 300)), "2025-06-18")
 	tools, err := session.ListTools(t.Context(), nil)
 	testkit.Must(t, err)
 	for _, tool := range tools.Tools {

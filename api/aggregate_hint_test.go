@@ -1,11 +1,13 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/state"
 )
@@ -14,8 +16,8 @@ import (
 // only where a group has several countries.
 func TestUnitsOfOneName(t *testing.T) {
 	t.Parallel()
-	table := sampleTable(planOf(exportedPath).Endpoint, 60, rand.New(rand.NewPCG(1, 2)))
-	for i, row := range table.rows {
+	table := apitest.SampleTable(apitest.Plan(exportedPath).Endpoint, 60, rand.New(rand.NewPCG(1, 2)))
+	for i, row := range table.Rows {
 		row["location_code"] = []string{"CMR", "HTI", "TCD"}[i%3]
 		row["admin1_name"] = []string{"Centre", "Nord", "Lac"}[i%3]
 		if i%2 == 0 {
@@ -23,7 +25,7 @@ func TestUnitsOfOneName(t *testing.T) {
 		}
 		row["admin2_name"] = row["location_code"].(string) + " 1"
 	}
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, []*testTable{table})
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, []*apitest.Table{table})
 	for query, want := range map[string]bool{
 		"group_by=admin1_name":                               true,
 		"group_by=admin_level,admin1_name&limit=1":           true,
@@ -37,7 +39,7 @@ func TestUnitsOfOneName(t *testing.T) {
 		"group_by=admin1_name&measures=distinct:admin2_code": true,
 	} {
 		got := s.Answer("GET", exportedPath+"/aggregate?"+query, nil)
-		hint := headerOf(got, "X-Hint")
+		hint := apitest.Header(got, "X-Hint")
 		has := strings.Contains(hint, "admin1_name have records of several countries")
 		if got.Status != 200 || has != want {
 			t.Errorf("%s: %d %.200s with the hint %q", query, got.Status, got.Body, hint)

@@ -1,12 +1,14 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"math"
 	"runtime"
 	"testing"
 	"time"
+
+	"hdqs/api/apitest"
 
 	"github.com/valyala/fasthttp"
 
@@ -18,9 +20,9 @@ import (
 // Nothing grows with the number of rows, and bodies are rendered into pooled buffers.
 func TestAllocations(t *testing.T) {
 	const bytesBudget = 2 << 10
-	const events = "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier
+	const events = "/api/v2/coordination-context/conflict-events?app_identifier=" + apitest.Identifier
 	for _, rows := range []int{50, 2000} {
-		s := tableServer(t, state.Options{CacheBytes: -1}, "/api/v2/coordination-context/conflict-events", rows)
+		s := apitest.SampleOf(t, state.Options{CacheBytes: -1}, "/api/v2/coordination-context/conflict-events", rows)
 		for _, c := range []struct {
 			target, coding string
 			budget         float64
@@ -42,7 +44,7 @@ func TestAllocations(t *testing.T) {
 			}
 			request := func() {
 				ctx.Response.Reset()
-				s.handle(&ctx)
+				s.Handle(&ctx)
 				if ctx.Response.StatusCode() != 200 {
 					t.Fatal(ctx.Response.StatusCode())
 				}
@@ -69,12 +71,12 @@ func TestAllocations(t *testing.T) {
 // TestAllocationsOfCounting checks that counting a request allocates nothing, nor does a line
 // of the access log.
 func TestAllocationsOfCounting(t *testing.T) {
-	l, _ := openAccessLog(t)
+	l, _ := apitest.OpenAccessLog(t)
 	for _, o := range []state.Options{{}, {AccessLog: l}} {
-		s := sampleServer(t, o, 30)
+		s := apitest.Sample(t, o, 30)
 		var ctx fasthttp.RequestCtx
 		ctx.Init2(s.Lists.Callers.Wrap(nil), nil, true)
-		ctx.Request.SetRequestURI(listTarget + "&limit=5")
+		ctx.Request.SetRequestURI(apitest.Target + "&limit=5")
 		allocations := func(handler fasthttp.RequestHandler) float64 {
 			least := math.Inf(1)
 			for range 5 { // some runs include one-time allocations, ours or of the background
@@ -88,8 +90,8 @@ func TestAllocationsOfCounting(t *testing.T) {
 			}
 			return least
 		}
-		s.handlePublic(&ctx) // the connection gets its record
-		if plain, counted := allocations(s.handle), allocations(s.handlePublic); counted > plain {
+		s.HandlePublic(&ctx) // the connection gets its record
+		if plain, counted := allocations(s.Handle), allocations(s.HandlePublic); counted > plain {
 			t.Errorf("access log %t: %v allocations with counting, %v without",
 				o.AccessLog != nil, counted, plain)
 		}

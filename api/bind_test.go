@@ -1,12 +1,14 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/state"
@@ -17,25 +19,25 @@ import (
 // match its endpoint.
 func TestBindReportsEveryMismatch(t *testing.T) {
 	t.Parallel()
-	tables := sampleTables(t, 6)
+	tables := apitest.SampleTables(t, 6)
 	remove := func(table, column string) {
 		for _, x := range tables {
-			if x.endpoint.Table == table {
-				x.columns = slices.DeleteFunc(x.columns, func(c testColumn) bool { return c.name == column })
+			if x.Endpoint.Table == table {
+				x.Columns = slices.DeleteFunc(x.Columns, func(c apitest.Column) bool { return c.Name == column })
 			}
 		}
 	}
-	change := func(table, column string, by func(*testColumn), value any) {
+	change := func(table, column string, by func(*apitest.Column), value any) {
 		for _, x := range tables {
-			if x.endpoint.Table != table {
+			if x.Endpoint.Table != table {
 				continue
 			}
-			for i := range x.columns {
-				if x.columns[i].name == column {
-					by(&x.columns[i])
+			for i := range x.Columns {
+				if x.Columns[i].Name == column {
+					by(&x.Columns[i])
 				}
 			}
-			for _, row := range x.rows {
+			for _, row := range x.Rows {
 				row[column] = value
 			}
 		}
@@ -43,11 +45,11 @@ func TestBindReportsEveryMismatch(t *testing.T) {
 	remove("location", "has_hrp")
 	remove("rainfall", "stored_admin1_code")
 	remove("idps", "provider_admin2_name")
-	change("funding", "funding_usd", func(c *testColumn) { c.kind = snapshot.Int }, int64(7))
-	change("conflict_event", "event_type", func(c *testColumn) {
-		c.enum = &contract.Enum{Name: "event_type", Values: []string{"riot", "demonstration"}}
+	change("funding", "funding_usd", func(c *apitest.Column) { c.Kind = snapshot.Int }, int64(7))
+	change("conflict_event", "event_type", func(c *apitest.Column) {
+		c.Enum = &contract.Enum{Name: "event_type", Values: []string{"riot", "demonstration"}}
 	}, "riot")
-	_, err := state.Bind(storeSnapshot(t, "bad", sampleTime, tables))
+	_, err := state.Bind(apitest.StoreSnapshot(t, "bad", apitest.SampleTime, tables))
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -61,11 +63,12 @@ func TestBindReportsEveryMismatch(t *testing.T) {
 			t.Errorf("the error does not contain %q:\n%v", part, err)
 		}
 	}
-	s := sampleServer(t, state.Options{}, 3)
-	if err := s.State.Swap(state.Release{Snapshot: storeSnapshot(t, "bad", sampleTime, tables)}); err == nil {
+	s := apitest.Sample(t, state.Options{}, 3)
+	bad := apitest.StoreSnapshot(t, "bad", apitest.SampleTime, tables)
+	if err := s.State.Swap(state.Release{Snapshot: bad}); err == nil {
 		t.Error("Swap accepted a snapshot that does not match the endpoints")
 	}
-	if got := s.Answer("GET", "/api/v2/metadata/sector?app_identifier="+goodIdentifier, nil); got.Status != 200 {
+	if got := s.Answer("GET", "/api/v2/metadata/sector?app_identifier="+apitest.Identifier, nil); got.Status != 200 {
 		t.Errorf("the previous snapshot is not served any more: status %d", got.Status)
 	}
 }
@@ -74,17 +77,17 @@ func TestBindReportsEveryMismatch(t *testing.T) {
 // calls not nullable: rows of view dumps are served as they are.
 func TestUnexpectedNull(t *testing.T) {
 	t.Parallel()
-	tables := sampleTables(t, 3)
+	tables := apitest.SampleTables(t, 3)
 	for _, x := range tables {
-		if x.endpoint.Table != "idps" {
+		if x.Endpoint.Table != "idps" {
 			continue
 		}
-		for _, row := range x.rows {
+		for _, row := range x.Rows {
 			row["operation"], row["population"], row["reference_period_start"] = nil, nil, nil
 		}
 	}
-	s := testServer(t, state.Options{}, tables)
-	got := s.Answer("GET", "/api/v2/affected-people/idps?limit=1&app_identifier="+goodIdentifier, nil)
+	s := apitest.Server(t, state.Options{}, tables)
+	got := s.Answer("GET", "/api/v2/affected-people/idps?limit=1&app_identifier="+apitest.Identifier, nil)
 	for _, part := range []string{`"operation":null`, `"population":null`, `"reference_period_start":null`} {
 		if got.Status != 200 || !strings.Contains(string(got.Body), part) {
 			t.Errorf("%d %s lacks %s", got.Status, got.Body, part)
@@ -95,17 +98,18 @@ func TestUnexpectedNull(t *testing.T) {
 // TestEmptyTables checks that tables without rows answer every filter with an empty list.
 func TestEmptyTables(t *testing.T) {
 	t.Parallel()
-	tables := sampleTables(t, 3)
+	tables := apitest.SampleTables(t, 3)
 	for _, x := range tables {
-		x.rows = nil
+		x.Rows = nil
 	}
-	s := testServer(t, state.Options{}, tables)
+	s := apitest.Server(t, state.Options{}, tables)
 	for i := range contract.Endpoints {
 		for _, p := range contract.Endpoints[i].Filters() {
-			query := "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
+			query := "?app_identifier=" + apitest.Identifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
 			target := contract.Endpoints[i].Path + query
 			got := s.Answer("GET", target, nil)
-			if total, _ := got.field("X-Total-Count"); got.Status != 200 || string(got.Body) != `{"data":[]}` ||
+			if total, _ := apitest.Field(got, "X-Total-Count"); got.Status != 200 ||
+				string(got.Body) != `{"data":[]}` ||
 				total != "0" {
 				t.Errorf("%s: %d %q, total %s", target, got.Status, got.Body, total)
 			}

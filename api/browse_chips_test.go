@@ -1,10 +1,12 @@
-package api
+package api_test
 
 import (
 	"html"
 	"regexp"
 	"slices"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/state"
 )
@@ -15,7 +17,7 @@ var chipPattern = regexp.MustCompile(`<ul class="chips" aria-label="[^"]*">(?s:(
 // part of a text, and names of the other set in those of the page.
 func TestBrowseChips(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 120)
+	s := apitest.Sample(t, state.Options{}, 120)
 	const conflict = "/browse/conflict-events?"
 	for path, want := range map[string][]string{
 		conflict + "location_code=QQA&location_code=QQB":              {"Country: QQB"},
@@ -30,9 +32,9 @@ func TestBrowseChips(t *testing.T) {
 		"/browse/food-security?ipc_phase__in=3&ipc_phase__in=4":       {"Phase: crisis, emergency"},
 		"/hapi/browse/food-security?classification_phase=3":           {"Phase: crisis"},
 	} {
-		page := browsed(s, path)
+		page := apitest.Browse(s, path)
 		for page.Status == 303 {
-			page = browsed(s, headerOf(page, "Location"))
+			page = apitest.Browse(s, apitest.Header(page, "Location"))
 		}
 		var got []string
 		if chips := chipPattern.FindSubmatch(page.Body); chips != nil {
@@ -49,11 +51,12 @@ func TestBrowseChips(t *testing.T) {
 // TestBrowseOData: pages in both names lead to the files of spreadsheets, which are at the root.
 func TestBrowseOData(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	for _, prefix := range []string{"", "/hapi"} {
-		files := regexp.MustCompile(`href="([^"]*/odata/[^"]*)"`).FindAllSubmatch(browsed(s, prefix+"/browse/idps").Body, -1)
+		files := regexp.MustCompile(`href="([^"]*/odata/[^"]*)"`).
+			FindAllSubmatch(apitest.Browse(s, prefix+"/browse/idps").Body, -1)
 		for _, m := range files {
-			if a := browsed(s, string(m[1])); a.Status != 200 {
+			if a := apitest.Browse(s, string(m[1])); a.Status != 200 {
 				t.Errorf("%s/browse/idps leads to %s, which is %d", prefix, m[1], a.Status)
 			}
 		}

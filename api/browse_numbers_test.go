@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -16,6 +16,9 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"
@@ -24,36 +27,29 @@ import (
 )
 
 var (
-	facetPattern  = regexp.MustCompile(`(?s)<h3 id="count-([a-z0-9_]+)">.*?</ul>`)
-	valuePattern  = regexp.MustCompile(`<li><a href="([^"]*)"><bdi>[^<]*</bdi></a>.*<span class="count"()>([^<]*)</span>`)
+	facetPattern = regexp.MustCompile(`(?s)<h3 id="count-([a-z0-9_]+)">.*?</ul>`)
+	valuePattern = regexp.MustCompile(
+		`<li><a href="([^"]*)"><bdi>[^<]*</bdi></a>.*<span class="count"()>([^<]*)</span>`)
 	morePattern   = regexp.MustCompile(`rel="nofollow">and (\S+) more`)
 	figurePattern = regexp.MustCompile(`(?s)<section class="figure".*?</section>`)
-	rowPattern    = regexp.MustCompile(`<tr><td><a href="([^"]*)"[^>]*>.*</a>[^\n]*</td><td class="number[^"]*"(?: title="([^"]*)")?>([^<]*)</td></tr>`)
+	rowPattern    = regexp.MustCompile(
+		`<tr><td><a href="([^"]*)"[^>]*>.*</a>[^\n]*</td><td class="number[^"]*"(?: title="([^"]*)")?>([^<]*)</td></tr>`)
 	sourcePattern = regexp.MustCompile(`<pre class="call"><code>([^<]*)</code></pre></details>`)
 )
-
-// plainNumber is a number of a page, or of an answer, in one form.
-func plainNumber(text string) string {
-	text = strings.NewReplacer("\u202f", "", "\u2212", "-").Replace(html.UnescapeString(text))
-	if f, err := strconv.ParseFloat(text, 64); err == nil {
-		return strconv.FormatFloat(f, 'g', -1, 64)
-	}
-	return text
-}
 
 // TestBrowseNumbers compares the numbers on pages of random records with answers of the interface
 // to the same filters: the total, the counts by value, and the figures of the chart or map. The
 // judge proves those answers.
 func TestBrowseNumbers(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 300)
+	s := apitest.Sample(t, state.Options{}, 300)
 	random := rand.New(rand.NewPCG(testkit.Seed(), 1))
 	var counts, figures, refused int
 	for i := range testkit.Trials(2000, 150) {
 		e := &contract.Endpoints[i%len(contract.Endpoints)]
 		values := randomState(t, s, e, random)
 		path := site.BrowsePath + e.Name() + "?" + values.Encode()
-		page := browsed(s, path)
+		page := apitest.Browse(s, path)
 		list := s.Answer("GET", e.Path+"?"+filtersOf(values, "limit", "1"), nil)
 		if page.Status == 303 {
 			continue // a value with a comma, which is asked in another form
@@ -62,7 +58,8 @@ func TestBrowseNumbers(t *testing.T) {
 			t.Fatalf("%s: status %d, the list's is %d", path, page.Status, list.Status)
 		}
 		total := totalPattern.FindSubmatch(page.Body)
-		if want := headerOf(list, "X-Total-Count"); total == nil || plainNumber(string(total[1])) != plainNumber(want) {
+		if want := apitest.Header(list, "X-Total-Count"); total == nil ||
+			apitest.PlainNumber(string(total[1])) != apitest.PlainNumber(want) {
 			t.Errorf("%s: total %q, want %s", path, total, want)
 		}
 		for _, m := range facetPattern.FindAllSubmatch(page.Body, -1) {
@@ -78,13 +75,14 @@ func TestBrowseNumbers(t *testing.T) {
 					t.Fatal(err)
 				}
 				found := s.Answer("GET", e.Path+"?"+filtersOf(link.Query(), "limit", "0"), nil)
-				if total := headerOf(found, "X-Total-Count"); plainNumber(total) != plainNumber(string(m[3])) {
+				if total := apitest.Header(found, "X-Total-Count"); apitest.PlainNumber(
+					total) != apitest.PlainNumber(string(m[3])) {
 					t.Errorf("%s: %s records of %s, but %s are at %s", path, m[3], field, total, link)
 				}
 			}
 			more := 0
 			if m := morePattern.FindSubmatch(m[0]); m != nil {
-				more, _ = strconv.Atoi(plainNumber(string(m[1])))
+				more, _ = strconv.Atoi(apitest.PlainNumber(string(m[1])))
 			}
 			if n := bytes.Count(m[0], []byte(`class="count"`)) + more; n != len(counted) {
 				t.Errorf("%s: %d values of %s, want %d", path, n, field, len(counted))
@@ -102,7 +100,7 @@ func TestBrowseNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked := request.Query()
-		asked.Set("app_identifier", goodIdentifier)
+		asked.Set("app_identifier", apitest.Identifier)
 		first := !values.Has("measure") && !values.Has("by")
 		if first && (!strings.HasSuffix(request.Path, "/aggregate") || strings.Contains(asked.Encode(), "%2C")) {
 			continue // TestBrowseFirst compares headline figures
@@ -131,7 +129,7 @@ func TestBrowseNumbers(t *testing.T) {
 }
 
 // randomState draws a measure, a grouping, and filters by fields of one record.
-func randomState(t *testing.T, s *Server, e *contract.Endpoint, random *rand.Rand) url.Values {
+func randomState(t *testing.T, s *api.Server, e *contract.Endpoint, random *rand.Rand) url.Values {
 	values := url.Values{}
 	records := answeredBy(t, s, e.Path+"?"+filtersOf(nil, "limit", "50"))
 	for _, p := range slices.Concat(e.Place, e.Params) {
@@ -153,7 +151,7 @@ func randomState(t *testing.T, s *Server, e *contract.Endpoint, random *rand.Ran
 
 // filtersOf is the query of a request with the filters of a page.
 func filtersOf(values url.Values, more ...string) string {
-	all := url.Values{"app_identifier": {goodIdentifier}}
+	all := url.Values{"app_identifier": {apitest.Identifier}}
 	for name, value := range values {
 		if name != "measure" && name != "by" {
 			all[name] = value
@@ -165,7 +163,7 @@ func filtersOf(values url.Values, more ...string) string {
 	return all.Encode()
 }
 
-func answeredBy(t *testing.T, s *Server, path string) []map[string]any {
+func answeredBy(t *testing.T, s *api.Server, path string) []map[string]any {
 	t.Helper()
 	a := s.Answer("GET", path, nil)
 	var body struct{ Data []map[string]any }
@@ -192,7 +190,7 @@ func checkLinked(
 		}
 		number := "–" // a group that has no value
 		if r[figure] != nil && (!apart || r[figure] == r[most]) {
-			number = plainNumber(fmt.Sprint(r[figure]))
+			number = apitest.PlainNumber(fmt.Sprint(r[figure]))
 		}
 		want[fmt.Sprint(value)] = append(want[fmt.Sprint(value)], number)
 	}
@@ -216,7 +214,7 @@ func checkLinked(
 			value = text
 		}
 		shown := cmp.Or(string(m[2]), string(m[3])) // the exact number, where there is a rounded one
-		if compared++; !slices.Contains(want[value], plainNumber(shown)) {
+		if compared++; !slices.Contains(want[value], apitest.PlainNumber(shown)) {
 			t.Errorf("%s: the page has %s of %s %q, want %q", path, shown, field, value, want[value])
 		}
 	}

@@ -1,10 +1,12 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/state"
 )
@@ -13,10 +15,10 @@ import (
 // same currency, unit and type.
 func TestBrowsePrices(t *testing.T) {
 	t.Parallel()
-	tables := figureTables(t)
-	setRows(t, tables, "food_price",
-		priceOf("AFG", 2024, 6, "AFG", "rice", "USD", "10"), priceOf("SDN", 2024, 6, "SDN", "rice", "USD", "30"))
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	tables := apitest.FigureTables(t)
+	apitest.SetRows(t, tables, "food_price", apitest.PriceOf("AFG", 2024, 6, "AFG", "rice", "USD", "10"),
+		apitest.PriceOf("SDN", 2024, 6, "SDN", "rice", "USD", "30"))
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	const view = "/figure/food-prices-market-monitor.csv?commodity_code=rice&location_code__in=SDN,AFG"
 	answer := s.Answer("GET", view, nil)
 	if _, rows, _ := strings.Cut(string(answer.Body), "\n"); !strings.HasPrefix(rows, "2024-06,10,30") {

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/site"
@@ -23,7 +25,7 @@ var rowNumber = regexp.MustCompile(`[?;]row=(\d+)[^"]*#record"`)
 // the whole list gives, without a value last, and what each leads to is that record.
 func TestBrowseSorted(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 120)
+	s := apitest.Sample(t, state.Options{}, 120)
 	random := rand.New(rand.NewPCG(17, 18))
 	tried := 0
 	for i := range contract.Endpoints {
@@ -54,7 +56,7 @@ func TestBrowseSorted(t *testing.T) {
 			want = want[offset:min(offset+limit, len(want))]
 			name := map[bool]string{true: "-", false: ""}[down] + f.Name
 			path := fmt.Sprintf("%s%s?sort=%s&offset=%d&limit=%d", site.BrowsePath, e.Name(), name, offset, limit)
-			page := string(browsed(s, path).Body)
+			page := string(apitest.Browse(s, path).Body)
 			var got []int
 			for _, m := range rowNumber.FindAllStringSubmatch(page, -1) {
 				n, _ := strconv.Atoi(m[1])
@@ -64,7 +66,8 @@ func TestBrowseSorted(t *testing.T) {
 				t.Errorf("%s: rows %v, want %v", path, got, want)
 			}
 			order := map[bool]string{true: "descending", false: "ascending"}[down]
-			if strings.Count(page, `aria-sort="`) > 1 || strings.Contains(page, `aria-sort="`) && !strings.Contains(page, order) {
+			if strings.Count(page, `aria-sort="`) > 1 ||
+				strings.Contains(page, `aria-sort="`) && !strings.Contains(page, order) {
 				t.Errorf("%s: the header says another order", path)
 			}
 			tried++

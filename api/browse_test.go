@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -14,6 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
 	"hdqs/api/site"
@@ -26,26 +29,28 @@ var totalPattern = regexp.MustCompile(`<p class="total"[^>]*><strong>([^<]+)</st
 // list, a row for each record, and links that answer.
 func TestBrowse(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]
 			path := m.Prefix + site.BrowsePath + e.Name()
-			page := browsed(s, path)
+			page := apitest.Browse(s, path)
 			if page.Status != 200 {
 				t.Fatalf("%s: %d %.300s", path, page.Status, page.Body)
 			}
-			list := s.Answer("GET", m.Prefix+e.Path+"?limit=50&app_identifier="+goodIdentifier, nil)
+			list := s.Answer("GET", m.Prefix+e.Path+"?limit=50&app_identifier="+apitest.Identifier, nil)
 			total := totalPattern.FindSubmatch(page.Body)
-			if total == nil || strings.ReplaceAll(string(total[1]), "\u202f", "") != headerOf(list, "X-Total-Count") {
-				t.Errorf("%s: total %q, the list has %s", path, total, headerOf(list, "X-Total-Count"))
+			if total == nil ||
+				strings.ReplaceAll(string(total[1]), "\u202f", "") != apitest.Header(list, "X-Total-Count") {
+				t.Errorf("%s: total %q, the list has %s", path, total, apitest.Header(list, "X-Total-Count"))
 			}
-			if n, want := bytes.Count(page.Body, []byte(`#record"`)), headerOf(list, "X-Result-Count"); want != strconv.Itoa(n) {
+			if n, want := bytes.Count(page.Body, []byte(`#record"`)), apitest.Header(list, "X-Result-Count"); want != strconv.Itoa(
+				n) {
 				t.Errorf("%s: %d rows, want %s", path, n, want)
 			}
 			for _, link := range linksOn(page.Body, path) {
-				if other := browsed(s, link); other.Status != 200 {
+				if other := apitest.Browse(s, link); other.Status != 200 {
 					t.Errorf("%s leads to %s: %d", path, link, other.Status)
 				}
 			}
@@ -70,7 +75,7 @@ func linksOn(body []byte, path string) (links []string) {
 // value offer to add one or to take it away.
 func TestBrowseSeveral(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	const path = site.BrowsePath + "conflict-events"
 	codes := slices.DeleteFunc(groupsIn(t, s, "conflict-events", "location_code", ""), func(code string) bool {
 		return !regexp.MustCompile("^[A-Z]{3}$").MatchString(code)
@@ -79,7 +84,7 @@ func TestBrowseSeveral(t *testing.T) {
 		t.Fatalf("records of %q only", codes)
 	}
 	pair := codes[0] + "%2C" + codes[1]
-	page := string(browsed(s, path+"?measure=records&location_code__in="+pair).Body)
+	page := string(apitest.Browse(s, path+"?measure=records&location_code__in="+pair).Body)
 	for _, want := range []string{
 		`name="location_code" value="` + codes[0] + ", " + codes[1] + `"`,
 		`<th scope="col">Month</th><th scope="col" class="number">`,
@@ -96,13 +101,13 @@ func TestBrowseSeveral(t *testing.T) {
 }
 
 // groupsIn are the values of a field in the records of an endpoint that pass a filter.
-func groupsIn(t *testing.T, s *Server, name, field, filter string) (values []string) {
+func groupsIn(t *testing.T, s *api.Server, name, field, filter string) (values []string) {
 	t.Helper()
 	for _, e := range contract.EndpointsIn(contract.ContractNames) {
 		if e.Name() != name {
 			continue
 		}
-		query := "?measures=count&group_by=" + field + filter + "&app_identifier=" + goodIdentifier
+		query := "?measures=count&group_by=" + field + filter + "&app_identifier=" + apitest.Identifier
 		answer := s.Answer("GET", e.Path+"/aggregate"+query, nil)
 		var body struct{ Data []map[string]any }
 		if err := json.Unmarshal(answer.Body, &body); err != nil || answer.Status != 200 {
@@ -121,7 +126,7 @@ func groupsIn(t *testing.T, s *Server, name, field, filter string) (values []str
 // with others, and the table has their figures.
 func TestBrowsePoints(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	for _, m := range s.Lists.Routes.Mounts {
 		for i, e := range contract.EndpointsIn(m.Names) {
 			if !e.HasPoints() {
@@ -131,7 +136,7 @@ func TestBrowsePoints(t *testing.T) {
 			if e.Contract().Table == "market" {
 				code, name = "code", "name"
 			}
-			query := "?group_by=" + code + "," + name + ",lat,lon&measures=count&app_identifier=" + goodIdentifier
+			query := "?group_by=" + code + "," + name + ",lat,lon&measures=count&app_identifier=" + apitest.Identifier
 			list := s.Answer("GET", m.Prefix+e.Path+"/aggregate"+query, nil)
 			var want struct {
 				Data []struct {
@@ -148,7 +153,7 @@ func TestBrowsePoints(t *testing.T) {
 					placed++
 				}
 			}
-			page := string(browsed(s, m.Prefix+site.BrowsePath+e.Name()+"?by=market&measure=records").Body)
+			page := string(apitest.Browse(s, m.Prefix+site.BrowsePath+e.Name()+"?by=market&measure=records").Body)
 			marks := 0
 			for _, title := range regexp.MustCompile(`<circle[^>]*><title>([^<]*)`).FindAllStringSubmatch(page, -1) {
 				marks++
@@ -171,9 +176,10 @@ func TestBrowsePoints(t *testing.T) {
 func TestBrowseBoundaries(t *testing.T) {
 	t.Parallel()
 	square := func(lon int) string {
-		return fmt.Sprintf(`"geometry":{"type":"Polygon","coordinates":[[[%d,1],[%d,1],[%d,2],[%d,1]]]}`, lon, lon+1, lon+1, lon)
+		return fmt.Sprintf(`"geometry":{"type":"Polygon","coordinates":[[[%d,1],[%d,1],[%d,2],[%d,1]]]}`, lon, lon+1,
+			lon+1, lon)
 	}
-	plain := sampleServer(t, state.Options{}, 30)
+	plain := apitest.Sample(t, state.Options{}, 30)
 	place, unit := "", ""
 	for _, place = range groupsIn(t, plain, "conflict-events", "location_code", "") {
 		if all := groupsIn(t, plain, "conflict-events", "admin1_code", "&location_code="+place); len(all) > 0 {
@@ -191,24 +197,26 @@ func TestBrowseBoundaries(t *testing.T) {
 		t.Fatal(unit, err)
 	}
 	const path = site.BrowsePath + "conflict-events?measure=records"
-	s := sampleServer(t, state.Options{Boundaries: set}, 30)
-	world := string(browsed(s, path+"&by=location_code").Body)
+	s := apitest.Sample(t, state.Options{Boundaries: set}, 30)
+	world := string(apitest.Browse(s, path+"&by=location_code").Body)
 	if strings.Count(world, "<path") != 1 || !strings.Contains(world, "<bdi>The Mapmakers</bdi>") ||
 		strings.Contains(world, `<option value="admin1_code"`) {
 		t.Errorf("the map of countries: %d areas", strings.Count(world, "<path"))
 	}
-	units := string(browsed(s, path+"&location_code="+place+"&by=admin1_code").Body)
+	units := string(apitest.Browse(s, path+"&location_code="+place+"&by=admin1_code").Body)
 	if strings.Count(units, "<path") != 2 || !strings.Contains(units, "<title>Empty</title>") ||
 		strings.Contains(units, "Elsewhere") || strings.Contains(units, "<b>") ||
-		!strings.Contains(units, `value="admin1_code" selected`) || !strings.Contains(units, "<bdi>The Mapmakers</bdi>") {
+		!strings.Contains(units,
+			`value="admin1_code" selected`) || !strings.Contains(units, "<bdi>The Mapmakers</bdi>") {
 		t.Errorf("the map of units: %d areas", strings.Count(units, "<path"))
 	}
-	none := string(browsed(s, path+"&location_code="+place+"&by=admin2_code").Body)
+	none := string(apitest.Browse(s, path+"&location_code="+place+"&by=admin2_code").Body)
 	if !strings.Contains(none, "have none of these units") || !strings.Contains(none, `class="chart bars"`) {
 		t.Error("units that the boundaries do not have")
 	}
-	without := string(browsed(plain, path+"&location_code="+place+"&by=admin1_code").Body)
-	if strings.Contains(without, `value="admin1_code" selected`) || !strings.Contains(without, `value="month" selected`) {
+	without := string(apitest.Browse(plain, path+"&location_code="+place+"&by=admin1_code").Body)
+	if strings.Contains(without, `value="admin1_code" selected`) ||
+		!strings.Contains(without, `value="month" selected`) {
 		t.Error("a map of units without boundaries")
 	}
 }
@@ -217,28 +225,29 @@ func TestBrowseBoundaries(t *testing.T) {
 // that it needs no identifier, and that a page says which files there are not.
 func TestBrowseDownloads(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 60)
+	s := apitest.Sample(t, state.Options{}, 60)
 	for path, list := range map[string]string{
 		"/browse/national-risk?location_name=a&fields=location_name&limit=3": "coordination-context/national-risk",
 		"/hapi/browse/wfp-market?offset=7":                                   "metadata/agency-market",
 	} {
 		var want []string
-		for _, format := range planOf("/api/v2/" + list).Endpoint.ExportFormats() {
+		for _, format := range apitest.Plan("/api/v2/" + list).Endpoint.ExportFormats() {
 			want = append(want, format.Name)
 		}
-		page := browsed(s, path)
+		page := apitest.Browse(s, path)
 		total := strings.ReplaceAll(string(totalPattern.FindSubmatch(page.Body)[1]), "\u202f", "")
 		bare, _, _ := strings.Cut(path, "?")
 		var formats []string
 		for _, link := range linksOn(page.Body, bare+"/download?") {
-			got := browsed(s, link)
+			got := apitest.Browse(s, link)
 			address, err := url.Parse(link)
 			if err != nil {
 				t.Fatal(err)
 			}
 			formats = append(formats, address.Query().Get("output_format"))
-			name := headerOf(got, "Content-Disposition")
-			if rows := headerOf(got, "X-Result-Count"); got.Status != 200 || rows != total || len(got.Body) == 0 ||
+			name := apitest.Header(got, "Content-Disposition")
+			if rows := apitest.Header(got, "X-Result-Count"); got.Status != 200 || rows != total ||
+				len(got.Body) == 0 ||
 				!strings.HasPrefix(name, "attachment; filename=") {
 				t.Errorf("%s: %d, %s rows of %s, %q", link, got.Status, rows, total, name)
 			}
@@ -247,13 +256,13 @@ func TestBrowseDownloads(t *testing.T) {
 			t.Errorf("%s offers %q, want %q", path, formats, want)
 		}
 	}
-	s = sampleServer(t, state.Options{ExportRows: 59}, 60)
-	page := browsed(s, "/browse/conflict-events")
+	s = apitest.Sample(t, state.Options{ExportRows: 59}, 60)
+	page := apitest.Browse(s, "/browse/conflict-events")
 	if links := linksOn(page.Body, "/browse/conflict-events/download"); len(links) > 0 ||
 		!bytes.Contains(page.Body, []byte("has at most 59 records")) {
 		t.Errorf("with 60 of at most 59 records: %q", links)
 	}
-	if got := browsed(s, "/browse/conflict-events/download?output_format=xlsx"); got.Status != 422 {
+	if got := apitest.Browse(s, "/browse/conflict-events/download?output_format=xlsx"); got.Status != 422 {
 		t.Errorf("a download that is too long: %d %s", got.Status, got.Body)
 	}
 }

@@ -1,8 +1,11 @@
-package api
+package api_test
 
 import (
 	"runtime"
 	"testing"
+
+	"hdqs/api/apitest"
+	"hdqs/internal/testkit"
 
 	"hdqs/api/state"
 )
@@ -10,7 +13,7 @@ import (
 // TestPagesTakeTurns checks that a page waits for those before it, and that a query does not.
 func TestPagesTakeTurns(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{}, []*testTable{numberedLocations(3, nil)})
+	s := apitest.Server(t, state.Options{}, []*apitest.Table{apitest.Locations(3, nil)})
 	turns := max(1, runtime.GOMAXPROCS(0)/2)
 	for range turns {
 		if !s.Lists.Admission.Pages.Enter(false) {
@@ -19,8 +22,8 @@ func TestPagesTakeTurns(t *testing.T) {
 	}
 	done := make(chan int)
 	go func() { done <- s.Answer("GET", "/browse/location", nil).Status }()
-	waitFor(t, "a page that waits", func() bool { return s.Lists.Admission.Pages.Waiting() == 1 })
-	if got := s.Answer("GET", "/api/v2/metadata/location?app_identifier="+goodIdentifier, nil); got.Status != 200 {
+	testkit.WaitFor(t, "a page that waits", func() bool { return s.Lists.Admission.Pages.Waiting() == 1 })
+	if got := s.Answer("GET", "/api/v2/metadata/location?app_identifier="+apitest.Identifier, nil); got.Status != 200 {
 		t.Errorf("a query is %d", got.Status)
 	}
 	for range turns {

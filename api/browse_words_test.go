@@ -1,11 +1,13 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/state"
 )
@@ -15,14 +17,14 @@ import (
 func TestBrowseProvisional(t *testing.T) {
 	t.Parallel()
 	within := time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC)
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, provisionalTables(t, within))
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, apitest.ProvisionalTables(t, within))
 	for query, changing := range map[string]bool{
 		"?measure=records&by=month":                   true,
 		"?event_type=demonstration":                   true,
 		"?measure=records&by=month&location_code=MLI": false,
 		"?measure=records&by=month&end_date=2026-07":  false,
 	} {
-		page := string(browsed(s, "/browse/conflict-events"+query).Body)
+		page := string(apitest.Browse(s, "/browse/conflict-events"+query).Body)
 		for _, part := range []string{
 			`mark s1 changing"`, "can still change the figures of 2026-08.", `2026-08 <small>can change</small>`,
 		} {
@@ -40,7 +42,7 @@ func TestBrowseProvisional(t *testing.T) {
 // missing.
 func TestBrowseWords(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 120)
+	s := apitest.Sample(t, state.Options{}, 120)
 	for path, parts := range map[string][]string{
 		"humanitarian-needs?location_code=AFG&population_status=INN&admin_level=0": {
 			"<bdi>Country: ", "<bdi>Status: in need</bdi>", "<bdi>Whole countries</bdi>",
@@ -57,7 +59,7 @@ func TestBrowseWords(t *testing.T) {
 		"operational-presence?measure=org_acronym&by=sector_name":   {"Organisations present by sector"},
 		"conflict-events?measure=records&by=year&location_code=%25": {" countries</bdi>"},
 	} {
-		page := string(browsed(s, "/browse/"+path).Body)
+		page := string(apitest.Browse(s, "/browse/"+path).Body)
 		for _, part := range parts {
 			if !strings.Contains(page, part) {
 				t.Errorf("%s does not have %q", path, part)
@@ -70,7 +72,7 @@ func TestBrowseWords(t *testing.T) {
 			t.Errorf("%s: filters are open though none is wrong", path)
 		}
 	}
-	wrong := string(browsed(s, "/browse/conflict-events?start_date=never").Body)
+	wrong := string(apitest.Browse(s, "/browse/conflict-events?start_date=never").Body)
 	if !strings.Contains(wrong, "<details class=\"group\" open><summary>Time") {
 		t.Error("a wrong filter is hidden")
 	}

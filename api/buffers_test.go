@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bufio"
@@ -13,23 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/apitest"
+
 	"hdqs/api/state"
 )
-
-// smallBufferListener gives its connections a send buffer of few bytes, so that long answers wait
-// for their clients.
-type smallBufferListener struct {
-	net.Listener
-	sendBuffer int
-}
-
-func (l smallBufferListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return c, c.(*net.TCPConn).SetWriteBuffer(l.sendBuffer)
-}
 
 // TestReusedBuffers requests answers of many lengths and codings, pipelined and on several
 // connections at once, by clients that read at different speeds. Every body must arrive unchanged,
@@ -39,18 +26,13 @@ func TestReusedBuffers(t *testing.T) {
 	for _, keep := range []bool{false, true} { // whether idle connections keep their buffers
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := tableServer(t, state.Options{KeepBuffers: keep, CacheBytes: -1},
+			s := apitest.SampleOf(t, state.Options{KeepBuffers: keep, CacheBytes: -1},
 				"/api/v2/metadata/sector", 3000)
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			go s.Serve(smallBufferListener{l, 4 << 10}) //nolint:errcheck // returns when the listener is closed
-			t.Cleanup(func() { l.Close() })
+			address := apitest.ListenSmall(t, s, 4<<10)
 			limits := []int{0, 1, 5, 100, 127, 128, 700, 1500}
 			want := map[string][]byte{}
 			for _, limit := range limits {
-				target := fmt.Sprintf("%s&limit=%d", listTarget, limit)
+				target := fmt.Sprintf("%s&limit=%d", apitest.Target, limit)
 				want[target] = s.Answer("GET", target, nil).Body
 			}
 			var all sync.WaitGroup
@@ -58,7 +40,7 @@ func TestReusedBuffers(t *testing.T) {
 				all.Go(func() {
 					r := rand.New(rand.NewPCG(uint64(client), 7))
 					for range 4 {
-						if err := askPipelined(r, l.Addr().String(), limits, want); err != nil {
+						if err := askPipelined(r, address, limits, want); err != nil {
 							t.Error(err)
 							return
 						}
@@ -83,7 +65,7 @@ func askPipelined(r *rand.Rand, address string, limits []int, want map[string][]
 		var asked []string
 		var requests strings.Builder
 		for more := 1 + r.IntN(4); more > 0; more-- {
-			target := fmt.Sprintf("%s&limit=%d", listTarget, limits[r.IntN(len(limits))])
+			target := fmt.Sprintf("%s&limit=%d", apitest.Target, limits[r.IntN(len(limits))])
 			asked = append(asked, target)
 			fmt.Fprintf(&requests, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: %s\r\n", target,
 				[]string{"identity", "gzip", "zstd"}[r.IntN(3)])
@@ -103,7 +85,7 @@ func askPipelined(r *rand.Rand, address string, limits []int, want map[string][]
 			}
 			body, err := io.ReadAll(response.Body)
 			if err == nil {
-				body, err = decodeBody(response.Header.Get("Content-Encoding"), body)
+				body, err = apitest.Decode(response.Header.Get("Content-Encoding"), body)
 			}
 			if err != nil || !bytes.Equal(body, want[what]) {
 				return fmt.Errorf("%s: received %d bytes, want %d (or the bytes differ): %v", what, len(body),

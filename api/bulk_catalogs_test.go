@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -23,9 +25,9 @@ const (
 func catalogServer(t *testing.T, o state.Options) (address string, flat []byte) {
 	t.Helper()
 	o.Bulk = true
-	s, b := sampleServer(t, o, 3), newBulkDir(t)
+	s, b := apitest.Sample(t, o, 3), apitest.NewBulkDir(t)
 	flat = append([]byte("PAR1"), bytes.Repeat([]byte("figures "), 1000)...)
-	m := &bulk.Manifest{Format: bulk.ManifestFormat, Snapshot: sampleID, Created: sampleTime}
+	m := &bulk.Manifest{Format: bulk.ManifestFormat, Snapshot: apitest.SampleID, Created: apitest.SampleTime}
 	for _, path := range []string{hapiPart, hapiFlat} {
 		sum := sha256.Sum256(flat)
 		f := bulk.File{
@@ -39,9 +41,9 @@ func catalogServer(t *testing.T, o state.Options) (address string, flat []byte) 
 	}
 	data, err := m.Encode()
 	testkit.Must(t, err)
-	testkit.WriteFile(t, filepath.Join(b.dir, bulk.ManifestName(sampleID)), data)
+	testkit.WriteFile(t, filepath.Join(b.Dir, bulk.ManifestName(apitest.SampleID)), data)
 	testkit.Must(t, s.Files.LookForBulk(b.Bulk))
-	return listen(t, s), flat
+	return apitest.Listen(t, s), flat
 }
 
 // TestBulkAsOCHA: below /hapi/bulk/ the paths of OCHA's tree lead to the latest snapshot. Parts of
@@ -56,33 +58,33 @@ func TestBulkAsOCHA(t *testing.T) {
 			if part != "" {
 				header = partOf(part)
 			}
-			got := ask(t, address, "GET", "/hapi/bulk/"+path, header)
+			got := apitest.Ask(t, address, "GET", "/hapi/bulk/"+path, header)
 			want := 302
 			if part == "bytes=4-99" && strings.HasSuffix(path, ".parquet") {
 				want = 400
 			}
-			target := "/hapi/bulk/" + sampleID + "/" + path
-			if got.Status != want || want == 302 && headerOf(got, "Location") != target ||
-				want == 400 && !strings.Contains(headerOf(got, "X-Hint"), target) {
-				t.Errorf("%s %s: %d to %q, %q", path, part, got.Status, headerOf(got, "Location"),
-					headerOf(got, "X-Hint"))
+			target := "/hapi/bulk/" + apitest.SampleID + "/" + path
+			if got.Status != want || want == 302 && apitest.Header(got, "Location") != target ||
+				want == 400 && !strings.Contains(apitest.Header(got, "X-Hint"), target) {
+				t.Errorf("%s %s: %d to %q, %q", path, part, got.Status, apitest.Header(got, "Location"),
+					apitest.Header(got, "X-Hint"))
 			}
 		}
 	}
-	got := ask(t, address, "GET", "/hapi/bulk/"+sampleID+"/"+hapiFlat, partOf("bytes=4-99"))
+	got := apitest.Ask(t, address, "GET", "/hapi/bulk/"+apitest.SampleID+"/"+hapiFlat, partOf("bytes=4-99"))
 	if got.Status != 206 || !bytes.Equal(got.Body, flat[4:100]) ||
-		headerOf(got, "Content-Type") != "application/vnd.apache.parquet" {
+		apitest.Header(got, "Content-Type") != "application/vnd.apache.parquet" {
 		t.Errorf("a part: %d %q", got.Status, got.Body)
 	}
 	for _, path := range []string{"affected-people", "affected-people/idps/admin_level=2/part-0.parquet", "x.json"} {
-		if got := ask(t, address, "GET", "/hapi/bulk/"+path, nil); got.Status != 404 {
+		if got := apitest.Ask(t, address, "GET", "/hapi/bulk/"+path, nil); got.Status != 404 {
 			t.Errorf("%s: %d", path, got.Status)
 		}
 	}
 }
 
 func partOf(bytes string) []reply.HeaderField {
-	return []reply.HeaderField{{Name: "Range", Value: bytes}}
+	return apitest.Fields("Range", bytes)
 }
 
 // TestBulkDocuments: documents of a snapshot do not change; the collection where the latest one is
@@ -93,19 +95,19 @@ func TestBulkDocuments(t *testing.T) {
 	for path, want := range map[string]string{
 		"collection.json": `"href": "./affected-people/collection.json"`, "datapackage.json": `"profile": "data-package"`,
 		"affected-people/idps.json": `"href": "./idps/admin_level=1/part-0.parquet"`,
-		"croissant.json":            `"url": "https://data.example/bulk/` + sampleID + `/manifest.json"`,
+		"croissant.json":            `"url": "https://data.example/bulk/` + apitest.SampleID + `/manifest.json"`,
 	} {
 		for _, prefix := range []string{"/hapi", ""} {
-			got := ask(t, address, "GET", prefix+"/bulk/"+sampleID+"/"+path, nil)
+			got := apitest.Ask(t, address, "GET", prefix+"/bulk/"+apitest.SampleID+"/"+path, nil)
 			if got.Status != 200 || !strings.Contains(string(got.Body), want) ||
-				headerOf(got, "Cache-Control") != reply.ImmutableKept {
+				apitest.Header(got, "Cache-Control") != reply.ImmutableKept {
 				t.Errorf("%s: %d %v, lacks %s:\n%s", path, got.Status, got.Header, want, got.Body)
 			}
 		}
 	}
-	got := ask(t, address, "GET", "/hapi/bulk/collection.json", nil)
-	if got.Status != 200 || headerOf(got, "Cache-Control") != "public, max-age=60" ||
-		!strings.Contains(string(got.Body), `"href": "./`+sampleID+`/affected-people/collection.json"`) {
+	got := apitest.Ask(t, address, "GET", "/hapi/bulk/collection.json", nil)
+	if got.Status != 200 || apitest.Header(got, "Cache-Control") != "public, max-age=60" ||
+		!strings.Contains(string(got.Body), `"href": "./`+apitest.SampleID+`/affected-people/collection.json"`) {
 		t.Errorf("the latest collection: %d %v\n%s", got.Status, got.Header, got.Body)
 	}
 }

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/api/reply"
+	"hdqs/api/apitest"
+
 	"hdqs/api/state"
 	"hdqs/bulk"
 	"hdqs/internal/testkit"
@@ -55,27 +56,28 @@ func TestBulkDamaged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, b := sampleServer(t, state.Options{Bulk: true}, 3), newBulkDir(t)
-			b.put(t, sampleID, rand.New(rand.NewPCG(1, 17)))
-			good := b.files[sampleID+"/"+bulkTable]
+			s, b := apitest.Sample(t, state.Options{Bulk: true}, 3), apitest.NewBulkDir(t)
+			b.Put(t, apitest.SampleID, rand.New(rand.NewPCG(1, 17)))
+			good := b.Files[apitest.SampleID+"/"+apitest.BulkTable]
 			sum := sha256.Sum256(good)
-			path := b.Path(&bulk.File{Path: bulkTable, Format: bulk.Parquet, SHA256: hex.EncodeToString(sum[:])})
+			path := b.Path(
+				&bulk.File{Path: apitest.BulkTable, Format: bulk.Parquet, SHA256: hex.EncodeToString(sum[:])})
 			testkit.Must(t, os.Chtimes(path, long, long))
 			if c.early {
 				c.by(t, path, c.damage(good))
 			}
 			testkit.Must(t, s.Files.LookForBulk(b.Bulk))
-			target := "/bulk/" + sampleID + "/" + bulkTable
-			address := listen(t, s)
+			target := "/bulk/" + apitest.SampleID + "/" + apitest.BulkTable
+			address := apitest.Listen(t, s)
 			get := func(what string, status int) {
 				t.Helper()
-				got := ask(t, address, "GET", target, nil)
-				part := ask(t, address, "GET", target, []reply.HeaderField{{Name: "Range", Value: "bytes=0-9"}})
-				head := ask(t, address, "HEAD", target, nil)
+				got := apitest.Ask(t, address, "GET", target, nil)
+				part := apitest.Ask(t, address, "GET", target, apitest.Fields("Range", "bytes=0-9"))
+				head := apitest.Ask(t, address, "HEAD", target, nil)
 				switch {
 				case status == 200 && got.Status == 200 && bytes.Equal(got.Body, good) && part.Status == 206:
 				case status == 503 && got.Status == 503 && part.Status == 503 && head.Status == 503 &&
-					headerOf(got, "Etag") == "" && headerOf(got, "Cache-Control") == "no-store":
+					apitest.Header(got, "Etag") == "" && apitest.Header(got, "Cache-Control") == "no-store":
 				default:
 					t.Errorf("%s: %d, part %d, HEAD %d with %d bytes, want %d: %v", what, got.Status, part.Status,
 						head.Status, len(got.Body), status, got.Header)
@@ -90,7 +92,7 @@ func TestBulkDamaged(t *testing.T) {
 				t.Error("a look reports nothing")
 			}
 			get("after a look", 503)
-			if other := ask(t, address, "GET", "/bulk/"+sampleID+"/"+bulkText, nil); other.Status != 200 {
+			if other := apitest.Ask(t, address, "GET", sampleBulk+apitest.BulkText, nil); other.Status != 200 {
 				t.Errorf("another file: %d", other.Status)
 			}
 			c.restore(t, path, good)

@@ -1,14 +1,15 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
 	"fmt"
 	"testing"
 
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 )
 
@@ -16,12 +17,12 @@ import (
 // times each, in all codings.
 func TestCachedAnswersAreTheSame(t *testing.T) {
 	t.Parallel()
-	with, without := sampleServer(t, state.Options{}, 500), sampleServer(t, state.Options{CacheBytes: -1}, 500)
-	for i := trials(0, 2); i < len(contract.Endpoints); i += trials(1, 3) {
+	with, without := apitest.Sample(t, state.Options{}, 500), apitest.Sample(t, state.Options{CacheBytes: -1}, 500)
+	for i := apitest.Trials(0, 2); i < len(contract.Endpoints); i += apitest.Trials(1, 3) {
 		for _, query := range []string{"", "&limit=2&offset=1", "&limit=0", "&output_format=csv", "&offset=1000"} {
-			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + query
+			target := contract.Endpoints[i].Path + "?app_identifier=" + apitest.Identifier + query
 			for _, accept := range []string{"identity", "gzip", "zstd", "gzip, identity;q=0"} {
-				header := []reply.HeaderField{{Name: "Accept-Encoding", Value: accept}}
+				header := apitest.Fields("Accept-Encoding", accept)
 				want := without.Answer("GET", target, header)
 				for turn := range 3 {
 					got := with.Answer("GET", target, header)
@@ -29,7 +30,7 @@ func TestCachedAnswersAreTheSame(t *testing.T) {
 						fmt.Sprint(got.Header) != fmt.Sprint(want.Header) && accept == "identity" {
 						t.Fatalf("%s, %s, turn %d:\n got %v\nwant %v", target, accept, turn, got.Header, want.Header)
 					}
-					if accept != "identity" && !bytes.Equal(plainBody(t, got), plainBody(t, want)) {
+					if accept != "identity" && !bytes.Equal(apitest.Body(t, got), apitest.Body(t, want)) {
 						t.Fatalf("%s, %s, turn %d: the decoded bodies differ", target, accept, turn)
 					}
 				}

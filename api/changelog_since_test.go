@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"fmt"
@@ -13,6 +13,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/site"
@@ -30,25 +33,25 @@ var (
 // kind, and each number leads to as many records.
 func TestChangelogSince(t *testing.T) {
 	t.Parallel()
-	before, after := changedTables(t, rand.New(rand.NewPCG(30, 8)), 60, 6)
-	s := changesServer(t, before, after)
-	day := sampleTime.Format(time.DateOnly)
+	before, after := apitest.ChangedTables(t, rand.New(rand.NewPCG(30, 8)), 60, 6)
+	s := apitest.Changed(t, before, after)
+	day := apitest.SampleTime.Format(time.DateOnly)
 	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
-		page := string(browsed(s, m.Prefix+site.ChangelogPath+"?since="+day).Body)
+		page := string(apitest.Browse(s, m.Prefix+site.ChangelogPath+"?since="+day).Body)
 		shown := map[string]string{}
 		for _, l := range sinceList.FindAllStringSubmatch(page, -1) {
 			shown[l[1]] = l[2]
 			if each := sinceEach.FindStringSubmatch(l[2]); each != nil { // all of its countries
-				whole := string(browsed(s, html.UnescapeString(each[1])).Body)
+				whole := string(apitest.Browse(s, html.UnescapeString(each[1])).Body)
 				shown[l[1]] = sinceList.FindStringSubmatch(whole)[2]
 			}
 		}
 		followed, lists := 0, 0
 		for i := range endpoints {
 			e := &endpoints[i]
-			a := s.Answer("GET", m.Prefix+e.Path+"/changes?since=before&app_identifier="+goodIdentifier, nil)
-			header, _ := a.field(contract.HeaderChanges)
+			a := s.Answer("GET", m.Prefix+e.Path+"/changes?since=before&app_identifier="+apitest.Identifier, nil)
+			header, _ := apitest.Field(a, contract.HeaderChanges)
 			var want, got [3]int
 			fmt.Sscanf(header, "added=%d, removed=%d, changed=%d", &want[0], &want[1], &want[2])
 			for _, n := range sinceNumber.FindAllStringSubmatch(shown[e.Name()], -1) {
@@ -57,12 +60,12 @@ func TestChangelogSince(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				number, _ := strconv.Atoi(plainNumber(n[2]))
+				number, _ := strconv.Atoi(apitest.PlainNumber(n[2]))
 				got[slices.Index([]string{"added", "removed", "changed"}, u.Query().Get("kind"))] += number
 				if followed++; followed%7 != 0 {
 					continue
 				}
-				records := string(browsed(s, address).Body)
+				records := string(apitest.Browse(s, address).Body)
 				_, records, _ = strings.Cut(records, `<table class="data cards">`)
 				records, _, _ = strings.Cut(records, "</table>")
 				if rows := len(sinceRows.FindAllString(records, -1)); rows != number {
@@ -85,11 +88,11 @@ func TestChangelogSince(t *testing.T) {
 // TestChangelogSinceNothing: a day before all loads that are kept, a country, and what is no day.
 func TestChangelogSinceNothing(t *testing.T) {
 	t.Parallel()
-	before, after := changedTables(t, rand.New(rand.NewPCG(30, 9)), 30, 3)
-	s := changesServer(t, before, after)
-	none := sampleServer(t, state.Options{}, 5)
+	before, after := apitest.ChangedTables(t, rand.New(rand.NewPCG(30, 9)), 30, 3)
+	s := apitest.Changed(t, before, after)
+	none := apitest.Sample(t, state.Options{}, 5)
 	for _, c := range []struct {
-		server      *Server
+		server      *api.Server
 		query, want string
 	}{
 		{s, "?since=2001-01-01", "the oldest whose records are still kept"},
@@ -100,7 +103,7 @@ func TestChangelogSinceNothing(t *testing.T) {
 		{none, "?since=2001-01-01", "No earlier load is kept"},
 		{none, "", "This is the first load that is known here."},
 	} {
-		page := browsed(c.server, site.ChangelogPath+c.query)
+		page := apitest.Browse(c.server, site.ChangelogPath+c.query)
 		if page.Status != 200 || !strings.Contains(shownText(string(page.Body)), c.want) &&
 			!strings.Contains(string(page.Body), c.want) {
 			t.Errorf("%s: %d, without %q", c.query, page.Status, c.want)

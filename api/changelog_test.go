@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/xml"
@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/list"
 	"hdqs/api/site"
@@ -22,23 +25,23 @@ var tagPattern = regexp.MustCompile(`<[^>]*>`)
 // TestChangelog swaps snapshots. The page and the feed have each change once, the newest first.
 func TestChangelog(t *testing.T) {
 	t.Parallel()
-	s := New(state.Options{Logger: slog.New(slog.DiscardHandler), BaseURL: "https://data.example.org/a&b"})
+	s := api.New(state.Options{Logger: slog.New(slog.DiscardHandler), BaseURL: "https://data.example.org/a&b"})
 	if page := pageOf(t, s, site.ChangelogPath); !strings.Contains(page, "No data is loaded yet.") {
 		t.Error("without a snapshot the page does not say so")
 	}
 	checkFeed(t, s, s.Lists.Routes.Mounts[0])
-	first, second := twoSnapshots(t, 20)
-	at := publishedTime
+	first, second := apitest.TwoSnapshots(t, 20)
+	at := apitest.PublishedTime
 	early := &store.Manifest{
-		Format: 2, ID: "zero", SnapshotTime: sampleTime, CatalogURL: "https://catalog.example",
+		Format: 2, ID: "zero", SnapshotTime: apitest.SampleTime, CatalogURL: "https://catalog.example",
 		Tables: []store.SegmentRef{{Table: "sector", Rows: 1, SHA256: strings.Repeat("1", 64)}},
 	}
 	known := state.NewChange(state.Published{At: at.Add(-time.Hour), Manifest: early}, state.Published{
 		At:       at,
 		Manifest: first.Manifest,
 	})
-	mustSwap(t, s, state.Release{Snapshot: first, PublishedAt: at, Changes: []*state.Change{known}})
-	mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: at.Add(time.Hour)})
+	apitest.Swap(t, s, state.Release{Snapshot: first, PublishedAt: at, Changes: []*state.Change{known}})
+	apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: at.Add(time.Hour)})
 	t.Cleanup(func() { s.State.Snapshots.Current.Swap(nil).Release(s.State.Log) })
 	for _, m := range s.Lists.Routes.Mounts {
 		page := pageOf(t, s, m.Prefix+site.ChangelogPath)
@@ -85,11 +88,11 @@ type (
 
 // checkFeed reads the feed of a mount as XML and checks what RFC 4287 demands: one id, title and
 // time of the feed and of each entry, an author, a link to itself, ids that are IRIs and differ.
-func checkFeed(t *testing.T, s *Server, m *list.Mount) []atomEntry {
+func checkFeed(t *testing.T, s *api.Server, m *list.Mount) []atomEntry {
 	t.Helper()
 	target := m.Prefix + site.FeedPath
 	got := s.Answer("GET", target, nil)
-	if kind := headerOf(got, "Content-Type"); got.Status != 200 || kind != site.FeedType {
+	if kind := apitest.Header(got, "Content-Type"); got.Status != 200 || kind != site.FeedType {
 		t.Fatalf("%s: %d %s", target, got.Status, kind)
 	}
 	var feed struct {

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -10,24 +10,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
-	"hdqs/api/state"
 )
 
-// changesServer serves a snapshot "after", and holds "before".
-func changesServer(t *testing.T, before, after []*testTable) *Server {
-	t.Helper()
-	s := serverOf(t, state.Options{KeepPrevious: time.Hour},
-		storeSnapshot(t, "before", sampleTime, before))
-	mustSwap(t, s, state.Release{Snapshot: storeSnapshot(t, "after", sampleTime, after)})
-	return s
-}
-
 // answerRecords returns the records of an answer.
-func answerRecords(t *testing.T, target string, got Answer) []map[string]json.RawMessage {
+func answerRecords(t *testing.T, target string, got api.Answer) []map[string]json.RawMessage {
 	t.Helper()
 	var answer struct {
 		Data []map[string]json.RawMessage `json:"data"`
@@ -42,15 +34,15 @@ func answerRecords(t *testing.T, target string, got Answer) []map[string]json.Ra
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 7))
-	before, after := changedTables(t, r, 60, 6)
-	s := changesServer(t, before, after)
+	before, after := apitest.ChangedTables(t, r, 60, 6)
+	s := apitest.Changed(t, before, after)
 	const path = "/api/v2/coordination-context/funding/changes"
-	ask := func(query string, fields ...reply.HeaderField) Answer {
-		return s.Answer("GET", path+"?app_identifier="+goodIdentifier+query, fields)
+	ask := func(query string, fields ...reply.HeaderField) api.Answer {
+		return s.Answer("GET", path+"?app_identifier="+apitest.Identifier+query, fields)
 	}
 	first := ask("&since=before")
-	tag, _ := first.field("Etag")
-	exposed, _ := first.field("Access-Control-Expose-Headers")
+	tag, _ := apitest.Field(first, "Etag")
+	exposed, _ := apitest.Field(first, "Access-Control-Expose-Headers")
 	if !strings.HasSuffix(exposed, ", "+contract.HeaderChanges) {
 		t.Errorf("browsers may read %s", exposed)
 	}
@@ -59,14 +51,15 @@ func TestChanges(t *testing.T) {
 	}
 	for range 3 { // rendered, rendered and kept, from the cache
 		got := ask("&since=before")
-		if totals, _ := got.field(contract.HeaderChanges); string(got.Body) != string(first.Body) || totals == "" {
+		if totals, _ := apitest.Field(got, contract.HeaderChanges); string(got.Body) != string(first.Body) ||
+			totals == "" {
 			t.Errorf("the same request again gives another answer, or no totals: %q", totals)
 		}
 	}
-	head := s.Answer("HEAD", path+"?app_identifier="+goodIdentifier+"&since=before", nil)
+	head := s.Answer("HEAD", path+"?app_identifier="+apitest.Identifier+"&since=before", nil)
 	for _, name := range []string{contract.HeaderChanges, "Etag", contract.HeaderTotal, "Link"} {
-		want, _ := first.field(name)
-		if got, _ := head.field(name); head.Status != 200 || got != want {
+		want, _ := apitest.Field(first, name)
+		if got, _ := apitest.Field(head, name); head.Status != 200 || got != want {
 			t.Errorf("HEAD: %d, %s %q, want %q", head.Status, name, got, want)
 		}
 	}
@@ -74,14 +67,14 @@ func TestChanges(t *testing.T) {
 		t.Errorf("since the current snapshot: %s", got.Body)
 	}
 	back := ask("&since=after&snapshot=before")
-	totals, _ := first.field(contract.HeaderChanges)
+	totals, _ := apitest.Field(first, contract.HeaderChanges)
 	var added, removed, changed int
 	fmt.Sscanf(totals, "added=%d, removed=%d, changed=%d", &added, &removed, &changed)
 	want := fmt.Sprintf("added=%d, removed=%d, changed=%d", removed, added, changed)
-	if got, _ := back.field(contract.HeaderChanges); got != want || added+removed+changed == 0 {
+	if got, _ := apitest.Field(back, contract.HeaderChanges); got != want || added+removed+changed == 0 {
 		t.Errorf("the other way round: %s, want %s", got, want)
 	}
-	if other, _ := back.field("Etag"); other == tag {
+	if other, _ := apitest.Field(back, "Etag"); other == tag {
 		t.Errorf("both ways have the tag %s", tag)
 	}
 	few := ask("&since=before&fields=appeal_code,funding_usd&limit=5")
@@ -94,12 +87,12 @@ func TestChanges(t *testing.T) {
 			t.Errorf("a field that was not asked for: %s", record["was"])
 		}
 	}
-	lines := cellsOf(t, ask("&since=before&fields=appeal_code&limit=1&output_format=csv").Body)
+	lines := apitest.Cells(t, ask("&since=before&fields=appeal_code&limit=1&output_format=csv").Body)
 	if len(lines) != 2 || !slices.Equal(lines[0], []string{"change", "appeal_code", "was"}) {
 		t.Errorf("as CSV: %q", lines)
 	}
 	page := ask("&since=before&limit=2")
-	link, _ := page.field("Link")
+	link, _ := apitest.Field(page, "Link")
 	if !strings.Contains(link, "since=before") || !strings.Contains(link, `rel="next"`) {
 		t.Errorf("links: %s", link)
 	}
@@ -109,10 +102,10 @@ func TestChanges(t *testing.T) {
 func TestChangesRefusals(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 7))
-	before, after := changedTables(t, r, 10, 6)
-	s := changesServer(t, before, after)
+	before, after := apitest.ChangedTables(t, r, 10, 6)
+	s := apitest.Changed(t, before, after)
 	for _, m := range s.Lists.Routes.Mounts {
-		path := m.Prefix + contract.EndpointsIn(m.Names)[0].Path + "/changes?app_identifier=" + goodIdentifier
+		path := m.Prefix + contract.EndpointsIn(m.Names)[0].Path + "/changes?app_identifier=" + apitest.Identifier
 		for query, want := range map[string]string{
 			"":                                   `422 {"detail":[{"type":"missing","loc":["query","since"],"msg":"Field required: the id of`,
 			"&since=":                            `422 {"detail":[{"type":"string_pattern_mismatch","loc":["query","since"]`,
@@ -129,7 +122,7 @@ func TestChangesRefusals(t *testing.T) {
 		}
 		target := path + "&since=before"
 		answer := s.Answer("GET", target, nil)
-		tag, _ := answer.field("Etag")
+		tag, _ := apitest.Field(answer, "Etag")
 		s.Answer("GET", target, nil) // which is kept
 		s.State.Snapshots.Retained.Lock()
 		kept := s.State.Snapshots.Retained.Entries
@@ -149,16 +142,16 @@ func TestChangesRefusals(t *testing.T) {
 // TestChangesOfMissingTables checks snapshots of which one has no table.
 func TestChangesOfMissingTables(t *testing.T) {
 	t.Parallel()
-	tables := sampleTables(t, 20)
-	s := changesServer(t, nil, tables)
+	tables := apitest.SampleTables(t, 20)
+	s := apitest.Changed(t, nil, tables)
 	for i := range contract.Endpoints {
-		target := contract.Endpoints[i].Path + "/changes?app_identifier=" + goodIdentifier
+		target := contract.Endpoints[i].Path + "/changes?app_identifier=" + apitest.Identifier
 		added := s.Answer("GET", target+"&since=before", nil)
 		removed := s.Answer("GET", target+"&since=after&snapshot=before", nil)
-		for want, got := range map[string]Answer{
+		for want, got := range map[string]api.Answer{
 			"added=20, removed=0, changed=0": added, "added=0, removed=20, changed=0": removed,
 		} {
-			if totals, _ := got.field(contract.HeaderChanges); totals != want || got.Status != 200 {
+			if totals, _ := apitest.Field(got, contract.HeaderChanges); totals != want || got.Status != 200 {
 				t.Errorf("%s: %d %s, want %s", target, got.Status, totals, want)
 			}
 		}

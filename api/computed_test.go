@@ -1,12 +1,15 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -18,13 +21,13 @@ import (
 // judge proves what is in them.
 func TestComputedAnswers(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{SurrogateKey: true, CacheTag: true}, 300)
+	s := apitest.Sample(t, state.Options{SurrogateKey: true, CacheTag: true}, 300)
 	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := 0; i < len(endpoints); i += 4 {
 			path, field := m.Prefix+endpoints[i].Path, endpoints[i].Fields[0].Name
 			for _, format := range []string{"json", "csv"} {
-				query := "?app_identifier=" + goodIdentifier + "&output_format=" + format
+				query := "?app_identifier=" + apitest.Identifier + "&output_format=" + format
 				list := s.Answer("GET", path+query, nil)
 				checkComputed(t, s, path+"/facets"+query+"&of="+field, list)
 				checkComputed(t, s, path+"/aggregate"+query+"&measures=count&limit=7&group_by="+field, list)
@@ -33,7 +36,7 @@ func TestComputedAnswers(t *testing.T) {
 	}
 }
 
-func checkComputed(t *testing.T, s *Server, target string, list Answer) {
+func checkComputed(t *testing.T, s *api.Server, target string, list api.Answer) {
 	t.Helper()
 	plain := s.Answer("GET", target, nil)
 	if list.Status != 200 || plain.Status != 200 {
@@ -42,21 +45,21 @@ func checkComputed(t *testing.T, s *Server, target string, list Answer) {
 	for _, same := range []string{
 		"X-Snapshot-Id", "Surrogate-Key", "Cache-Tag", "Cache-Control", "Vary", "Last-Modified", "Content-Type",
 	} {
-		if got, want := headerOf(plain, same), headerOf(list, same); got != want {
+		if got, want := apitest.Header(plain, same), apitest.Header(list, same); got != want {
 			t.Errorf("%s: %s is %q, of the list %q", target, same, got, want)
 		}
 	}
-	tag := headerOf(plain, "ETag")
-	if tag == headerOf(list, "ETag") || tag == "" {
+	tag := apitest.Header(plain, "ETag")
+	if tag == apitest.Header(list, "ETag") || tag == "" {
 		t.Errorf("%s: ETag %q is that of the list, or empty", target, tag)
 	}
 	for _, accept := range []string{"identity", "gzip", "zstd", "gzip, identity;q=0"} {
-		header := []reply.HeaderField{{Name: "Accept-Encoding", Value: accept}}
+		header := apitest.Fields("Accept-Encoding", accept)
 		for range 3 { // the third is from the cache
 			got := s.Answer("GET", target, header)
-			again, weak := strings.CutPrefix(headerOf(got, "ETag"), "W/")
-			if !bytes.Equal(plainBody(t, got), plain.Body) || again != tag || weak == (accept == "identity") {
-				t.Fatalf("%s, %s: ETag %q, or another body", target, accept, headerOf(got, "ETag"))
+			again, weak := strings.CutPrefix(apitest.Header(got, "ETag"), "W/")
+			if !bytes.Equal(apitest.Body(t, got), plain.Body) || again != tag || weak == (accept == "identity") {
+				t.Fatalf("%s, %s: ETag %q, or another body", target, accept, apitest.Header(got, "ETag"))
 			}
 			head := s.Answer("HEAD", target, header)
 			if !slices.Equal(head.Header, got.Header) || len(head.Body) > 0 {

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"context"
@@ -11,6 +11,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -26,7 +29,7 @@ const (
 	maxLingerRead = 4 << 20                // bytes that are read from a lingering connection
 )
 
-const plainGet = "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"
+const plainGet = "GET " + apitest.Target + " HTTP/1.1\r\nHost: a\r\n\r\n"
 
 // TestConnectionLimit checks that a connection over a limit gets the same answer as any other 503,
 // is counted and takes no slot, and that each closed connection frees one.
@@ -38,15 +41,15 @@ func TestConnectionLimit(t *testing.T) {
 	} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
-			s := sampleServer(t, o, 3)
-			address, admin := listen(t, s), listenAdmin(t, s)
-			first, second := dial(t, address), dial(t, address)
-			for _, conn := range []testConn{first, second} {
-				if status := conn.get(listTarget); status != 200 {
+			s := apitest.Sample(t, o, 3)
+			address, admin := apitest.Listen(t, s), apitest.ListenAdmin(t, s)
+			first, second := apitest.Dial(t, address), apitest.Dial(t, address)
+			for _, conn := range []apitest.Conn{first, second} {
+				if status := conn.Get(apitest.Target); status != 200 {
 					t.Fatalf("%s: status %d within the limit", rule, status)
 				}
 			}
-			got := exchange(t, address, "GET", plainGet)
+			got := apitest.Exchange(t, address, "GET", plainGet)
 			var names []string
 			for _, f := range got.Header {
 				names = append(names, f.Name)
@@ -63,11 +66,11 @@ func TestConnectionLimit(t *testing.T) {
 				"Cache-Control": reply.NoStore, "Retry-After": "1",
 				"Content-Type": contract.JSONType,
 			} {
-				if value, _ := got.field(name); value != want {
+				if value, _ := apitest.Field(got, name); value != want {
 					t.Errorf("%s: %s: %s", rule, name, value)
 				}
 			}
-			if answer, closed := dial(t, address).raw(t, "GET", plainGet); !closed {
+			if answer, closed := apitest.Dial(t, address).Raw(t, "GET", plainGet); !closed {
 				t.Errorf("%s: the answer lacks Connection: close: %.80q", rule, answer)
 			}
 			if head := unreadAnswer(t, address, "", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"); head.Status != 503 ||
@@ -78,26 +81,26 @@ func TestConnectionLimit(t *testing.T) {
 				t.Errorf("%s: a client that sends nothing: %d %s", rule, silent.Status, silent.Body)
 			}
 			word, _, _ := strings.Cut(strings.TrimPrefix(rule, "connections of one "), " ")
-			m := readMetrics(t, admin)
+			m := apitest.Metrics(t, admin)
 			if m[fmt.Sprintf("hdqs_http_shed_total{reason=%q}", word)] != 4 ||
 				m[`hdqs_http_requests_total{code="503",endpoint="other",format="other"}`] != 4 || m["hdqs_http_connections"] != 2 {
 				t.Errorf("%s: wrong metrics: %v", rule, m)
 			}
-			if status := first.get(listTarget); status != 200 {
+			if status := first.Get(apitest.Target); status != 200 {
 				t.Errorf("%s: status %d on an open connection", rule, status)
 			}
 			first.Close()
-			waitFor(t, "a free slot", func() bool { return s.Lists.Callers.Count() == 1 })
-			third := dial(t, address)
-			if status := third.get(listTarget); status != 200 {
+			testkit.WaitFor(t, "a free slot", func() bool { return s.Lists.Callers.Count() == 1 })
+			third := apitest.Dial(t, address)
+			if status := third.Get(apitest.Target); status != 200 {
 				t.Errorf("%s: status %d after another connection was closed", rule, status)
 			}
-			if got := exchange(t, address, "GET", plainGet); got.Status != 503 {
+			if got := apitest.Exchange(t, address, "GET", plainGet); got.Status != 503 {
 				t.Errorf("%s: status %d: one closed connection freed two slots", rule, got.Status)
 			}
 			second.Close()
 			third.Close()
-			waitFor(t, "all connections to be closed", func() bool { return s.Lists.Callers.Count() == 0 })
+			testkit.WaitFor(t, "all connections to be closed", func() bool { return s.Lists.Callers.Count() == 0 })
 		})
 	}
 }
@@ -107,9 +110,9 @@ func TestConnectionLimit(t *testing.T) {
 // the refusal of others.
 func TestRefusedClients(t *testing.T) {
 	s := lingeringServer(t, state.Options{Connections: 1}) // a refused connection that is silent stays for long
-	address := listen(t, s)
-	admitted := dial(t, address)
-	if status := admitted.get(listTarget); status != 200 {
+	address := apitest.Listen(t, s)
+	admitted := apitest.Dial(t, address)
+	if status := admitted.Get(apitest.Target); status != 200 {
 		t.Fatal(status)
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: testkit.Patience}
@@ -117,7 +120,7 @@ func TestRefusedClients(t *testing.T) {
 	for range 20 {
 		all.Go(func() {
 			for range 20 {
-				response, err := client.Get("http://" + address + listTarget)
+				response, err := client.Get("http://" + address + apitest.Target)
 				if err != nil {
 					t.Error(err)
 					return
@@ -146,13 +149,13 @@ func TestRefusedClients(t *testing.T) {
 			t.Fatalf("connection %d: %.30q %v", i, answer, err)
 		}
 	}
-	if status := admitted.get(listTarget); status != 200 {
+	if status := admitted.Get(apitest.Target); status != 200 {
 		t.Errorf("the admitted connection: status %d", status)
 	}
 }
 
 // startShutdown starts to shut a server down and returns a channel for the result.
-func startShutdown(s *Server) <-chan error {
+func startShutdown(s *api.Server) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
@@ -169,25 +172,25 @@ func TestRequestDuringShutdown(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := sampleServer(t, state.Options{KeepBuffers: keep}, 3)
-			limits := s.connectionLimits()
+			s := apitest.Sample(t, state.Options{KeepBuffers: keep}, 3)
+			limits := s.ConnectionLimits()
 			limits.DrainWait = testkit.Patience // longer than this test takes to send its requests
 			s.Lists.Callers = wire.NewConnections(limits)
-			address := listen(t, s)
-			busy, fresh := dial(t, address), dial(t, address)
-			if status := busy.get(listTarget); status != 200 {
+			address := apitest.Listen(t, s)
+			busy, fresh := apitest.Dial(t, address), apitest.Dial(t, address)
+			if status := busy.Get(apitest.Target); status != 200 {
 				t.Fatal(status)
 			}
-			waitFor(t, "two connections", func() bool { return s.Lists.Callers.Count() == 2 })
+			testkit.WaitFor(t, "two connections", func() bool { return s.Lists.Callers.Count() == 2 })
 			ended := startShutdown(s)
-			waitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
+			testkit.WaitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
 			time.Sleep(drainWait / 4)
-			for _, conn := range []testConn{busy, fresh} {
-				if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
+			for _, conn := range []apitest.Conn{busy, fresh} {
+				if answer, closed := conn.Raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
 					!closed {
 					t.Errorf("keep=%v: a request during shutdown: %.60q, close: %v", keep, answer, closed)
 				}
-				if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
+				if rest, err := io.ReadAll(conn.Reader); err != nil || len(rest) > 0 {
 					t.Errorf("keep=%v: after the answer: %.40q, %v", keep, rest, err)
 				}
 			}
@@ -208,30 +211,30 @@ func TestPartialRequestDuringShutdown(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := sampleServer(t, state.Options{KeepBuffers: keep}, 3)
-			limits := s.connectionLimits()
+			s := apitest.Sample(t, state.Options{KeepBuffers: keep}, 3)
+			limits := s.ConnectionLimits()
 			limits.DrainWait = time.Second // in which a busy machine reads what has arrived
 			s.Lists.Callers = wire.NewConnections(limits)
-			address := listen(t, s)
-			idle, half, unused := dial(t, address), dial(t, address), dial(t, address)
-			for _, conn := range []testConn{idle, half} {
-				if status := conn.get(listTarget); status != 200 {
+			address := apitest.Listen(t, s)
+			idle, half, unused := apitest.Dial(t, address), apitest.Dial(t, address), apitest.Dial(t, address)
+			for _, conn := range []apitest.Conn{idle, half} {
+				if status := conn.Get(apitest.Target); status != 200 {
 					t.Fatal(status)
 				}
 			}
 			if _, err := io.WriteString(half, plainGet[:30]); err != nil {
 				t.Fatal(err)
 			}
-			waitFor(t, "three connections", func() bool { return s.Lists.Callers.Count() == 3 })
+			testkit.WaitFor(t, "three connections", func() bool { return s.Lists.Callers.Count() == 3 })
 			ended := startShutdown(s)
-			waitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
+			testkit.WaitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
 			time.Sleep(2 * limits.DrainWait)
-			if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
+			if answer, closed := half.Raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
 				!closed {
 				t.Errorf("keep=%v: a request completed during shutdown: %.60q, close: %v", keep, answer, closed)
 			}
-			for _, conn := range []testConn{idle, unused, half} {
-				if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
+			for _, conn := range []apitest.Conn{idle, unused, half} {
+				if rest, err := io.ReadAll(conn.Reader); err != nil || len(rest) > 0 {
 					t.Errorf("keep=%v: before the end of the connection: %.40q, %v", keep, rest, err)
 				}
 			}
@@ -246,18 +249,18 @@ func TestPartialRequestDuringShutdown(t *testing.T) {
 // accepts new connections.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
-	address := listen(t, s)
-	conn := dial(t, address)
-	if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || closed {
+	s := apitest.Sample(t, state.Options{}, 3)
+	address := apitest.Listen(t, s)
+	conn := apitest.Dial(t, address)
+	if answer, closed := conn.Raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || closed {
 		t.Errorf("before Drain: %.60q, close: %v", answer, closed)
 	}
 	s.Drain()
-	for _, conn := range []testConn{conn, dial(t, address)} {
-		if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
+	for _, conn := range []apitest.Conn{conn, apitest.Dial(t, address)} {
+		if answer, closed := conn.Raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
 			t.Errorf("draining: %.60q, close: %v", answer, closed)
 		}
-		if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
+		if rest, err := io.ReadAll(conn.Reader); err != nil || len(rest) > 0 {
 			t.Errorf("draining: after the answer: %.40q, %v", rest, err)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"archive/zip"
@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -28,9 +31,9 @@ var (
 )
 
 // countryCodes are the codes of all countries that a server knows.
-func countryCodes(t *testing.T, s *Server) (codes []string) {
+func countryCodes(t *testing.T, s *api.Server) (codes []string) {
 	t.Helper()
-	records, _ := figureAnswer(t, s, "/api/v2/metadata/location")
+	records, _ := apitest.Records(t, s, "/api/v2/metadata/location")
 	for _, r := range records {
 		codes = append(codes, r["code"].(string))
 	}
@@ -43,7 +46,7 @@ func countryCodes(t *testing.T, s *Server) (codes []string) {
 // ends with the figure. No page is too large.
 func TestCountryPages(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, figureTables(t))
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, apitest.FigureTables(t))
 	tiles, missing := 0, 0
 	for _, m := range s.Lists.Routes.Mounts {
 		for _, code := range countryCodes(t, s) {
@@ -52,7 +55,7 @@ func TestCountryPages(t *testing.T) {
 			if page.Status != 200 || len(page.Body) > maxCountryPage {
 				t.Fatalf("%s: %d, %d bytes", path, page.Status, len(page.Body))
 			}
-			figures, _ := figureAnswer(t, s, m.Prefix+"/api/v2/figures?location_code="+code)
+			figures, _ := apitest.Records(t, s, m.Prefix+"/api/v2/figures?location_code="+code)
 			shown, at := tilePattern.FindAllStringSubmatch(string(page.Body), -1), 0
 			for i, r := range figures {
 				if r["value"] == nil {
@@ -90,18 +93,18 @@ func TestCountryPages(t *testing.T) {
 }
 
 // checkTile follows the links of a tile.
-func checkTile(t *testing.T, s *Server, tile []string, value string) {
+func checkTile(t *testing.T, s *api.Server, tile []string, value string) {
 	t.Helper()
 	links := hrefPattern.FindAllStringSubmatch(tile[0], -1)
 	if len(links) != 2 {
 		t.Fatalf("%s has %d links", tile[1], len(links))
 	}
 	view := html.UnescapeString(links[0][1])
-	if page := browsed(s, view); page.Status != 200 || bytes.Contains(page.Body, []byte("Ignored:")) ||
+	if page := apitest.Browse(s, view); page.Status != 200 || bytes.Contains(page.Body, []byte("Ignored:")) ||
 		!bytes.Contains(page.Body, []byte(">All about <bdi>")) {
 		t.Errorf("%s leads to %s: %d", tile[1], view, page.Status)
 	}
-	again, _ := figureAnswer(t, s, html.UnescapeString(links[1][1]))
+	again, _ := apitest.Records(t, s, html.UnescapeString(links[1][1]))
 	if len(again) != 1 || again[0]["value"].(interface{ String() string }).String() != value {
 		t.Errorf("%s: %s answers %v, want %s", tile[1], links[1][1], again, value)
 	}
@@ -110,7 +113,7 @@ func checkTile(t *testing.T, s *Server, tile []string, value string) {
 // TestCountryAnswers checks addresses of pages of countries, and what caches need.
 func TestCountryAnswers(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{SurrogateKey: true, BaseURL: "https://hdqs.example"}, figureTables(t))
+	s := apitest.Server(t, state.Options{SurrogateKey: true, BaseURL: "https://hdqs.example"}, apitest.FigureTables(t))
 	for _, c := range []struct {
 		path   string
 		status int
@@ -128,7 +131,7 @@ func TestCountryAnswers(t *testing.T) {
 		{"/country/afg", 303, ""},
 		{"/country/", 307, ""},
 		{"/country/AFG?snapshot=none", 410, ""},
-		{"/country/AFG?snapshot=" + sampleID, 200, ""},
+		{"/country/AFG?snapshot=" + apitest.SampleID, 200, ""},
 		{"/country/AFG.xlsx", 200, ""},
 		{"/sitemap.xml", 200, "/country</loc>"},
 		{"/llms.txt", 200, "/country/SDN.xlsx"},
@@ -136,7 +139,7 @@ func TestCountryAnswers(t *testing.T) {
 		{"/browse/humanitarian-needs?row=0", 200, `<dd><a href="/country/`},
 		{"/", 200, `<a href="/country/AFG" tabindex="-1">`},
 	} {
-		got := browsed(s, c.path)
+		got := apitest.Browse(s, c.path)
 		if got.Status != c.status || !bytes.Contains(got.Body, []byte(c.want)) ||
 			bytes.Contains(got.Body, []byte("secret")) {
 			t.Errorf("%s: %d, want %d with %s", c.path, got.Status, c.status, c.want)
@@ -144,15 +147,16 @@ func TestCountryAnswers(t *testing.T) {
 		if got.Status != 200 || !strings.Contains(c.path, "/country/") {
 			continue
 		}
-		tag := headerOf(got, "ETag")
-		again := s.Answer("GET", c.path, []reply.HeaderField{{Name: "If-None-Match", Value: tag}})
-		if again.Status != 304 || headerOf(got, "Vary") != "Accept-Encoding" ||
-			!strings.Contains(headerOf(got, "Surrogate-Key"), reply.LandingKey) ||
-			!strings.HasPrefix(headerOf(got, "Cache-Control"), "public") || headerOf(got, "X-Snapshot-Id") != sampleID {
+		tag := apitest.Header(got, "ETag")
+		again := s.Answer("GET", c.path, apitest.Fields("If-None-Match", tag))
+		if again.Status != 304 || apitest.Header(got, "Vary") != "Accept-Encoding" ||
+			!strings.Contains(apitest.Header(got, "Surrogate-Key"), reply.LandingKey) ||
+			!strings.HasPrefix(apitest.Header(got, "Cache-Control"),
+				"public") || apitest.Header(got, "X-Snapshot-Id") != apitest.SampleID {
 			t.Errorf("%s: %d, %v", c.path, again.Status, got.Header)
 		}
 	}
-	if empty := New(state.Options{}); empty.Answer("GET", "/country/AFG", nil).Status != 503 {
+	if empty := api.New(state.Options{}); empty.Answer("GET", "/country/AFG", nil).Status != 503 {
 		t.Error("a page of a country without a snapshot")
 	}
 }
@@ -160,9 +164,10 @@ func TestCountryAnswers(t *testing.T) {
 // TestCountryWorkbook checks that the workbook has each figure of the interface and the sources.
 func TestCountryWorkbook(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier, MadeUp: true}, figureTables(t))
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier, MadeUp: true}, apitest.FigureTables(t))
 	book := s.Answer("GET", "/country/AFG.xlsx", nil)
-	if disposition := headerOf(book, "Content-Disposition"); !strings.Contains(disposition, `filename="hdqs-AFG-`) {
+	if disposition := apitest.Header(book, "Content-Disposition"); !strings.Contains(disposition,
+		`filename="hdqs-AFG-`) {
 		t.Errorf("Content-Disposition: %s", disposition)
 	}
 	files, err := zip.NewReader(bytes.NewReader(book.Body), int64(len(book.Body)))
@@ -187,7 +192,7 @@ func TestCountryWorkbook(t *testing.T) {
 		t.Fatalf("%d sheets", len(sheets))
 	}
 	for sheet, wants := range [][]string{
-		{"made up", sampleID}, nil, {"/humanitarian-needs"}, {"licence_address"},
+		{"made up", apitest.SampleID}, nil, {"/humanitarian-needs"}, {"licence_address"},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(sheets[sheet], want) {
@@ -195,7 +200,7 @@ func TestCountryWorkbook(t *testing.T) {
 			}
 		}
 	}
-	figures, _ := figureAnswer(t, s, "/api/v2/figures?location_code=AFG")
+	figures, _ := apitest.Records(t, s, "/api/v2/figures?location_code=AFG")
 	for _, r := range figures {
 		want := "<v>"
 		if r["value"] == nil {
@@ -216,17 +221,17 @@ func TestCountryWorkbook(t *testing.T) {
 // changed, and leads to the records that differ as long as the one before is served.
 func TestCountryChanges(t *testing.T) {
 	t.Parallel()
-	tables := figureTables(t)
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	tables := apitest.FigureTables(t)
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	for _, x := range tables {
-		if x.endpoint.Table == "humanitarian_needs" {
+		if x.Endpoint.Table == "humanitarian_needs" {
 			targeted := func(row map[string]any) bool { return row["population_status"] == "TGT" }
-			x.rows = slices.DeleteFunc(x.rows, targeted)
+			x.Rows = slices.DeleteFunc(x.Rows, targeted)
 		}
 	}
 	before := s.Answer("GET", "/country/AFG", nil)
-	next := storeSnapshot(t, "20261122T000000Z-000000000002", sampleTime, tables)
-	mustSwap(t, s, state.Release{Snapshot: next, PublishedAt: publishedTime})
+	next := apitest.StoreSnapshot(t, "20261122T000000Z-000000000002", apitest.SampleTime, tables)
+	apitest.Swap(t, s, state.Release{Snapshot: next, PublishedAt: apitest.PublishedTime})
 	page := s.Answer("GET", "/country/AFG", nil)
 	if bytes.Contains(before.Body, []byte(`id="changes"`)) ||
 		bytes.Count(page.Body, []byte(`<li>People in need by sector</li>`)) != 1 {

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/site"
@@ -21,7 +24,7 @@ var linkedPattern = regexp.MustCompile(`(?s)<script type="application/ld\+json">
 func TestLinkedData(t *testing.T) {
 	t.Parallel()
 	const base = "https://data.example.org"
-	s := sampleServer(t, state.Options{BaseURL: base}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: base}, 30)
 	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
@@ -36,10 +39,11 @@ func TestLinkedData(t *testing.T) {
 				t.Fatalf("%s: %v\n%s", path, err, found[1])
 			}
 			if d.Context != "https://schema.org" || d.Type != "Dataset" || d.Name != e.Summary || d.URL != base+path ||
-				len(d.Description) < 50 || len(d.Description) > 5000 || d.Version != sampleID ||
-				d.DateModified != "2026-11-17" || len(d.License) != 1 || d.License[0] != sampleDataset.LicenseURL ||
-				len(d.Provider) != 1 || d.Provider[0].Name != sampleDataset.Publisher ||
-				len(d.Sources) != 1 || d.Sources[0].Name != sampleDataset.Title {
+				len(d.Description) < 50 || len(d.Description) > 5000 || d.Version != apitest.SampleID ||
+				d.DateModified != "2026-11-17" || len(d.License) != 1 ||
+				d.License[0] != apitest.SampleDataset.LicenseURL ||
+				len(d.Provider) != 1 || d.Provider[0].Name != apitest.SampleDataset.Publisher ||
+				len(d.Sources) != 1 || d.Sources[0].Name != apitest.SampleDataset.Title {
 				t.Errorf("%s: %+v", path, d)
 			}
 			if from, to, ok := strings.Cut(d.Period, "/"); e.Group() != "metadata" && (!ok || from == "" || to == "") {
@@ -53,7 +57,7 @@ func TestLinkedData(t *testing.T) {
 	}
 }
 
-func checkDownloads(t *testing.T, s *Server, path string, d *site.LinkedDataset) {
+func checkDownloads(t *testing.T, s *api.Server, path string, d *site.LinkedDataset) {
 	t.Helper()
 	if len(d.Distributions) != 2 {
 		t.Errorf("%s: %d ways to read the records", path, len(d.Distributions))
@@ -66,7 +70,7 @@ func checkDownloads(t *testing.T, s *Server, path string, d *site.LinkedDataset)
 		query := u.Query()
 		query.Set("limit", "1")
 		got := s.Answer("GET", u.Path+"?"+query.Encode(), nil)
-		if kind := headerOf(got, "Content-Type"); got.Status != 200 || !strings.HasPrefix(kind, x.Format) {
+		if kind := apitest.Header(got, "Content-Type"); got.Status != 200 || !strings.HasPrefix(kind, x.Format) {
 			t.Errorf("%s: %s is %d %s, not %s", path, x.URL, got.Status, kind, x.Format)
 		}
 	}
@@ -77,7 +81,7 @@ func checkDownloads(t *testing.T, s *Server, path string, d *site.LinkedDataset)
 func TestLLMs(t *testing.T) {
 	t.Parallel()
 	const base = "https://data.example.org"
-	s := sampleServer(t, state.Options{BaseURL: base}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: base}, 30)
 	link := regexp.MustCompile(`\]\(([^)]+)\)`)
 	for _, m := range s.Lists.Routes.Mounts {
 		got := s.Answer("GET", m.Prefix+site.LlmsPath, nil)
@@ -116,7 +120,7 @@ func TestLLMs(t *testing.T) {
 func TestSitemap(t *testing.T) {
 	t.Parallel()
 	const base = "https://data.example.org"
-	s := sampleServer(t, state.Options{BaseURL: base}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: base}, 30)
 	robots := string(s.Answer("GET", site.RobotsPath, nil).Body)
 	if !strings.Contains(robots, "\nSitemap: "+base+site.SitemapPath+"\n") {
 		t.Errorf("robots.txt: %s", robots)

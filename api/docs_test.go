@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
@@ -18,10 +21,10 @@ import (
 )
 
 // pageOf asks for a page and fails unless it is one.
-func pageOf(t *testing.T, s *Server, target string) string {
+func pageOf(t *testing.T, s *api.Server, target string) string {
 	t.Helper()
-	got := s.Answer("GET", target, []reply.HeaderField{{Name: "Host", Value: "data.example.org"}})
-	if kind, _ := got.field("Content-Type"); got.Status != 200 || kind != reply.HtmlType {
+	got := s.Answer("GET", target, apitest.Fields("Host", "data.example.org"))
+	if kind, _ := apitest.Field(got, "Content-Type"); got.Status != 200 || kind != reply.HtmlType {
 		t.Fatalf("%s: status %d, %s", target, got.Status, kind)
 	}
 	return string(got.Body)
@@ -32,7 +35,7 @@ func pageOf(t *testing.T, s *Server, target string) string {
 func TestDocsPages(t *testing.T) {
 	t.Parallel()
 	for _, names := range []contract.NameSet{contract.ContractNames, contract.HAPINames} {
-		s := sampleServer(t, state.Options{Names: names, BaseURL: "https://data.example.org"}, 30)
+		s := apitest.Sample(t, state.Options{Names: names, BaseURL: "https://data.example.org"}, 30)
 		for _, m := range s.Lists.Routes.Mounts {
 			endpoints := contract.EndpointsIn(m.Names)
 			for i := range endpoints {
@@ -47,7 +50,7 @@ var (
 	answerText = regexp.MustCompile(`(?s)aria-label="Example answer"><code>(.*?)</code></pre>`)
 )
 
-func checkDocsPage(t *testing.T, s *Server, m *list.Mount, e *contract.Endpoint) {
+func checkDocsPage(t *testing.T, s *api.Server, m *list.Mount, e *contract.Endpoint) {
 	t.Helper()
 	target := m.Prefix + "/docs/" + e.Name()
 	page := pageOf(t, s, target)
@@ -88,7 +91,7 @@ func checkDocsPage(t *testing.T, s *Server, m *list.Mount, e *contract.Endpoint)
 // TestDocsWithoutData checks the pages before a snapshot is served.
 func TestDocsWithoutData(t *testing.T) {
 	t.Parallel()
-	empty := New(state.Options{})
+	empty := api.New(state.Options{})
 	if page := pageOf(t, empty, "/docs/sector"); !strings.Contains(page, "No data is loaded yet.") {
 		t.Error("the page without a snapshot does not say that no data is loaded")
 	}
@@ -97,7 +100,7 @@ func TestDocsWithoutData(t *testing.T) {
 // TestDocsExampleIsMadeOnce requests a page twice: its example is made once for each snapshot.
 func TestDocsExampleIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{BaseURL: "https://data.example.org"}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: "https://data.example.org"}, 30)
 	made := func() (n int) {
 		s.State.Snapshots.Current.Load().Kept.Range(func(_, _ any) bool { n++; return true })
 		return n
@@ -106,7 +109,7 @@ func TestDocsExampleIsMadeOnce(t *testing.T) {
 	if again := pageOf(t, s, "/docs/conflict-events"); again != first || made() != 1 {
 		t.Errorf("the page differs, or %d examples were made", made())
 	}
-	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 1)})
+	apitest.Swap(t, s, state.Release{Snapshot: apitest.SampleSnapshot(t, 1)})
 	if after := pageOf(t, s, "/docs/conflict-events"); after == first || made() != 1 {
 		t.Errorf("the page of another snapshot is the same, or %d examples were made", made())
 	}
@@ -115,7 +118,7 @@ func TestDocsExampleIsMadeOnce(t *testing.T) {
 // TestDocsSearch checks what a search finds, and in which order.
 func TestDocsSearch(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
+	s := apitest.Sample(t, state.Options{}, 3)
 	for _, c := range []struct {
 		target, first string // the first link of the results
 		parts         []string
@@ -160,7 +163,7 @@ func TestDocsSearch(t *testing.T) {
 // TestDocsIndex checks that links to the anchors that the reference had as one page still work.
 func TestDocsIndex(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
+	s := apitest.Sample(t, state.Options{}, 3)
 	for _, m := range s.Lists.Routes.Mounts {
 		page := pageOf(t, s, m.Prefix+"/docs")
 		for _, id := range []string{"rules", "links", "browsers", "contents"} {
@@ -181,7 +184,7 @@ func TestDocsIndex(t *testing.T) {
 // differ. The checker of the W3C reads the pages themselves (TestBrowserHTML).
 func TestLinksOfPages(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier}, 30)
+	s := apitest.Sample(t, state.Options{Identifier: state.IgnoreIdentifier}, 30)
 	targets := []string{"/docs?q=location", "/docs?q=nowhere"}
 	for _, m := range s.Lists.Routes.Mounts {
 		targets = append(targets, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath,
@@ -222,7 +225,7 @@ func TestDescribedServer(t *testing.T) {
 		"":                     {"/", "/hapi"},
 		"https://data.example": {"https://data.example", "https://data.example/hapi"},
 	} {
-		s := sampleServer(t, state.Options{BaseURL: base}, 3)
+		s := apitest.Sample(t, state.Options{BaseURL: base}, 3)
 		for path, server := range map[string]string{
 			"/openapi.json": want[0], "/hapi/openapi.json": want[1], "/hapi/openapi-all.json": want[1],
 		} {

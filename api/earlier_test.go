@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"math/rand/v2"
@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/state"
@@ -20,26 +23,28 @@ import (
 // of the lists of units.
 func TestEarlierFilters(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{}, sampleTables(t, 200))
+	s := apitest.Server(t, state.Options{}, apitest.SampleTables(t, 200))
 	random := rand.New(rand.NewPCG(20, 7))
 	found, excluded := map[string]int{}, map[string]int{}
 	for i := range contract.Endpoints {
-		h := hapiEndpoint(i)
+		h := apitest.HAPIEndpoint(i)
 		path := contract.HAPIPrefix + h.Path
-		ask := func(path, query string) Answer {
-			return s.Answer("GET", path+"?"+query+"&app_identifier="+goodIdentifier, nil)
+		ask := func(path, query string) api.Answer {
+			return s.Answer("GET", path+"?"+query+"&app_identifier="+apitest.Identifier, nil)
 		}
 		list := ask(path, "output_format=csv")
-		whole := cellsOf(t, list.Body)
+		whole := apitest.Cells(t, list.Body)
 		for _, p := range h.Params {
 			if !p.Earlier {
 				continue
 			}
 			field := strings.TrimSuffix(strings.TrimSuffix(p.Name, "_min"), "_max")
 			column := slices.Index(whole[0], field)
-			for range trials(12, 4) {
+			for range apitest.Trials(12, 4) {
 				value := whole[1+random.IntN(len(whole)-1)][column]
-				if value == "" || strings.ContainsFunc(value, func(c rune) bool { return c > 'z' || strings.ContainsRune(`%_\`, c) }) {
+				if value == "" ||
+					strings.ContainsFunc(value,
+						func(c rune) bool { return c > 'z' || strings.ContainsRune(`%_\`, c) }) {
 					continue
 				}
 				sent := value
@@ -64,7 +69,7 @@ func TestEarlierFilters(t *testing.T) {
 				last := contract.HAPIPrefix + h.Paths()[len(h.Paths())-1]
 				for _, path := range []string{path, path + "/export", last} {
 					got := ask(path, filter+"&output_format=csv")
-					if got.Status != 200 || !reflect.DeepEqual(cellsOf(t, got.Body), want) {
+					if got.Status != 200 || !reflect.DeepEqual(apitest.Cells(t, got.Body), want) {
 						t.Errorf("%s?%s: %d\n%.300s\nwant %d rows", path, filter, got.Status, got.Body, rows)
 					}
 				}

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bufio"
@@ -19,6 +19,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/reply"
 	"hdqs/internal/testkit"
@@ -50,7 +53,7 @@ var fronts = []*front{
 
 // onFronts runs a test once for each cache.
 func onFronts(t *testing.T, test func(t *testing.T, f *front)) {
-	needEdge(t)
+	apitest.NeedEdge(t)
 	t.Parallel()
 	for _, f := range fronts {
 		t.Run(f.name, func(t *testing.T) {
@@ -61,10 +64,10 @@ func onFronts(t *testing.T, test func(t *testing.T, f *front)) {
 }
 
 // same compares bodies.
-func (f *front) same(t *testing.T, got, want Answer) bool {
+func (f *front) same(t *testing.T, got, want api.Answer) bool {
 	t.Helper()
 	if f.recodes {
-		return bytes.Equal(plainBody(t, got), plainBody(t, want))
+		return bytes.Equal(apitest.Body(t, got), apitest.Body(t, want))
 	}
 	return bytes.Equal(got.Body, want.Body)
 }
@@ -125,9 +128,7 @@ func startVarnish(t *testing.T, replica string) started {
 			address string
 			status  int
 		}{{public, 405}, {purge, 200}} { // the public listener never purges
-			got := ask(t, c.address, "PURGE", "/", []reply.HeaderField{{
-				Name: "Surrogate-Key", Value: strings.Join(keys, " "),
-			}})
+			got := apitest.Ask(t, c.address, "PURGE", "/", apitest.Fields("Surrogate-Key", strings.Join(keys, " ")))
 			if got.Status != c.status {
 				t.Fatalf("PURGE at %s: %d, want %d: %s", c.address, got.Status, c.status, got.Body)
 			}
@@ -240,16 +241,16 @@ func (c *cacheAPI) purge(keys []string) {
 
 // ask sends a request to the cache, and waits until it has kept the answer, if it may and does so
 // later.
-func (g *origin) ask(t *testing.T, method, target string, header []reply.HeaderField) Answer {
+func (g *origin) ask(t *testing.T, method, target string, header []reply.HeaderField) api.Answer {
 	t.Helper()
 	if g.puts == nil {
-		return ask(t, g.address, method, target, header)
+		return apitest.Ask(t, g.address, method, target, header)
 	}
 	before := g.puts()
-	got := ask(t, g.address, method, target, header)
-	state := headerOf(got, "X-Cache")
+	got := apitest.Ask(t, g.address, method, target, header)
+	state := apitest.Header(got, "X-Cache")
 	if method == "GET" && (state == "MISS" || state == "EXPIRED") && got.Status < 500 &&
-		mayKeep.MatchString(headerOf(got, "Cache-Control")) {
+		mayKeep.MatchString(apitest.Header(got, "Cache-Control")) {
 		testkit.WaitFor(t, "the answer to be kept", func() bool { return g.puts() > before })
 	}
 	return got

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/state"
@@ -30,7 +32,7 @@ func TestEdgeRawCases(t *testing.T) {
 
 // marked returns a list target that no cache has stored. The answer names the mark among the
 // unknown parameters.
-func marked(mark string) string { return listTarget + "&" + mark + "=1" }
+func marked(mark string) string { return apitest.Target + "&" + mark + "=1" }
 
 // checkEdge sends a case, then a valid request on the same connection and one on another
 // connection.
@@ -42,7 +44,7 @@ func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
 		}
 	}
 	g.seen()
-	conn := dial(t, g.address)
+	conn := apitest.Dial(t, g.address)
 	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
 	if _, err := io.WriteString(conn, c.bytes(marked("case"+number))); err != nil {
 		t.Fatal(err)
@@ -71,7 +73,7 @@ func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
 		a.status != http.StatusRequestTimeout {
 		t.Errorf("the next request on the connection got status %d", a.status)
 	}
-	a, answered := askNext(t, dial(t, g.address), "other"+number)
+	a, answered := askNext(t, apitest.Dial(t, g.address), "other"+number)
 	if !answered || a.status != http.StatusOK || !a.own("other"+number) {
 		t.Errorf("a request on another connection got status %d and the answer to the request of %q", a.status,
 			a.unknown)
@@ -95,9 +97,9 @@ func (a edgeAnswer) own(mark string) bool {
 }
 
 // readEdge reads an answer; ok is false if the connection ends instead.
-func readEdge(t *testing.T, conn testConn, method string) (a edgeAnswer, ok bool) {
+func readEdge(t *testing.T, conn apitest.Conn, method string) (a edgeAnswer, ok bool) {
 	t.Helper()
-	start, err := conn.reader.Peek(5)
+	start, err := conn.Reader.Peek(5)
 	var timeout net.Error
 	switch {
 	case errors.As(err, &timeout) && timeout.Timeout():
@@ -106,12 +108,12 @@ func readEdge(t *testing.T, conn testConn, method string) (a edgeAnswer, ok bool
 		return edgeAnswer{}, false
 	// The answer to a request without a version has no header and ends with the connection.
 	case string(start) != "HTTP/":
-		if _, err := io.Copy(io.Discard, conn.reader); err != nil {
+		if _, err := io.Copy(io.Discard, conn.Reader); err != nil {
 			t.Fatal(err)
 		}
 		return edgeAnswer{}, true
 	}
-	response, err := http.ReadResponse(conn.reader, &http.Request{Method: method})
+	response, err := http.ReadResponse(conn.Reader, &http.Request{Method: method})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +125,7 @@ func readEdge(t *testing.T, conn testConn, method string) (a edgeAnswer, ok bool
 
 // askNext sends a valid request with Connection: close and checks that it gets at most one answer.
 // There is no answer if the connection has ended.
-func askNext(t *testing.T, conn testConn, mark string) (edgeAnswer, bool) {
+func askNext(t *testing.T, conn apitest.Conn, mark string) (edgeAnswer, bool) {
 	t.Helper()
 	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
 	if _, err := io.WriteString(conn,

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -35,7 +37,7 @@ func TestEdgePoison(t *testing.T) { onFronts(t, testEdgePoison) }
 
 func testEdgePoison(t *testing.T, f *front) {
 	g := startEdge(t, f, state.Options{})
-	list := strings.Replace(listTarget, "?", "?limit=5&", 1)
+	list := strings.Replace(apitest.Target, "?", "?limit=5&", 1)
 	with := func(pairs ...string) (header []reply.HeaderField) {
 		for i := 0; i < len(pairs); i += 2 {
 			header = append(header, reply.HeaderField{Name: pairs[i], Value: pairs[i+1]})
@@ -59,12 +61,12 @@ func testEdgePoison(t *testing.T, f *front) {
 		{list, with("X-Edge-Try", "stale", "X-Edge-Key", "/", "X-Edge-Label", "x"), list},
 		{list, with("Accept", "application/json;odata.metadata=full"), list},
 		{list + "&limit=2", nil, list}, // the last value counts
-		{list + "&limit=2", nil, listTarget + "&limit=2&limit=5"},
+		{list + "&limit=2", nil, apitest.Target + "&limit=2&limit=5"},
 		{list, nil, list + "&limit=2"},
-		{listTarget + "&limit=2&limit=5", nil, list + "&limit=2"},
+		{apitest.Target + "&limit=2&limit=5", nil, list + "&limit=2"},
 		{list + "&Limit=2", nil, list},   // names have no capitals
 		{list + "&l%69mit=2", nil, list}, // another spelling of the name
-		{list + "&l%69mit=2", nil, listTarget + "&l%69mit=2&limit=5"},
+		{list + "&l%69mit=2", nil, apitest.Target + "&l%69mit=2&limit=5"},
 		{list + "%26offset=3", nil, list + "&offset=3"},
 		{list + ";offset=3", nil, list + "&offset=3"},
 		{list + "#&offset=3", nil, list},
@@ -90,7 +92,7 @@ func testEdgePoison(t *testing.T, f *front) {
 			for _, name := range []string{
 				"ETag", "Link", "X-Total-Count", "X-Unknown-Params", "Content-Type", "Content-Range",
 			} {
-				mine, theirs := headerOf(got, name), headerOf(want, name)
+				mine, theirs := apitest.Header(got, name), apitest.Header(want, name)
 				same = same && strings.TrimPrefix(mine, "W/") == strings.TrimPrefix(theirs, "W/")
 			}
 			if !same || bytes.Contains(got.Body, []byte("evil")) {
@@ -101,7 +103,7 @@ func testEdgePoison(t *testing.T, f *front) {
 	}
 	// What cannot be an identifier does not get a kept answer: the service says what is wrong.
 	for _, wrong := range []string{"", "x", "a name", "%22%3E", "../../etc", strings.Repeat("%", 9)} {
-		target := strings.Replace(list, goodIdentifier, wrong, 1)
+		target := strings.Replace(list, apitest.Identifier, wrong, 1)
 		if got := g.ask(t, "GET", target, nil); got.Status != 403 && got.Status != 400 {
 			t.Errorf("%s: %d, want 403", target, got.Status)
 		}
@@ -136,9 +138,9 @@ func testEdgeForms(t *testing.T, f *front) {
 		check := func(header []reply.HeaderField, form string) {
 			t.Helper()
 			got, want := g.ask(t, "GET", target, header), g.server.Answer("GET", target, header)
-			kind, _, _ := strings.Cut(headerOf(want, "Content-Type"), ";")
-			if got.Status != want.Status || !strings.HasPrefix(headerOf(got, "Content-Type"), kind) {
-				t.Errorf("%s for %s: %d %s, want %d %s", target, form, got.Status, headerOf(got, "Content-Type"),
+			kind, _, _ := strings.Cut(apitest.Header(want, "Content-Type"), ";")
+			if got.Status != want.Status || !strings.HasPrefix(apitest.Header(got, "Content-Type"), kind) {
+				t.Errorf("%s for %s: %d %s, want %d %s", target, form, got.Status, apitest.Header(got, "Content-Type"),
 					want.Status, kind)
 			}
 		}
@@ -151,7 +153,7 @@ func testEdgeForms(t *testing.T, f *front) {
 		for _, header := range clients {
 			g.ask(t, "GET", target, header)
 		}
-		if mayKeep.MatchString(headerOf(g.server.Answer("GET", target, browser), "Cache-Control")) {
+		if mayKeep.MatchString(apitest.Header(g.server.Answer("GET", target, browser), "Cache-Control")) {
 			if seen := g.seen(); len(seen) > 0 {
 				t.Errorf("%s: %d requests reached the service for what is kept", target, len(seen))
 			}
@@ -176,7 +178,7 @@ func testEdgeNameSets(t *testing.T, f *front) {
 					for _, other := range g.server.Lists.Routes.Mounts {
 						at := &contract.EndpointsIn(other.Names)[i]
 						targets = append(targets, other.Prefix+at.Path+"?"+p.Name+"="+url.QueryEscape(p.Example())+
-							"&limit=3&app_identifier="+goodIdentifier)
+							"&limit=3&app_identifier="+apitest.Identifier)
 					}
 				}
 			}
@@ -185,7 +187,7 @@ func testEdgeNameSets(t *testing.T, f *front) {
 		for _, target := range append(targets, targets...) {
 			want, got := g.server.Answer("GET", target, nil), g.ask(t, "GET", target, nil)
 			if got.Status != want.Status || !bytes.Equal(got.Body, want.Body) ||
-				headerOf(got, "X-Unknown-Params") != headerOf(want, "X-Unknown-Params") {
+				apitest.Header(got, "X-Unknown-Params") != apitest.Header(want, "X-Unknown-Params") {
 				t.Errorf("%s: %d %.200s\nwant %d %.200s", target, got.Status, got.Body, want.Status, want.Body)
 			}
 		}
@@ -197,11 +199,12 @@ func TestEdgePurge(t *testing.T) { onFronts(t, testEdgePurge) }
 
 func testEdgePurge(t *testing.T, f *front) {
 	g := startEdge(t, f, state.Options{BaseURL: "http://edge.example"})
-	with := func(path string) string { return path + "?limit=4&app_identifier=" + goodIdentifier }
+	with := func(path string) string { return path + "?limit=4&app_identifier=" + apitest.Identifier }
 	targets := []string{
 		with("/api/v2/affected-people/idps"), with("/hapi/api/v2/affected-people/idps"),
 		with("/api/v2/affected-people/idps") + "&location_code=AFG",
-		with("/api/v2/affected-people/refugees-persons-of-concern"), with("/api/v2/metadata/sector"), with("/api/v2/metadata/sector") + "&snapshot=" + sampleID, "/", "/docs",
+		with(
+			"/api/v2/affected-people/refugees-persons-of-concern"), with("/api/v2/metadata/sector"), with("/api/v2/metadata/sector") + "&snapshot=" + apitest.SampleID, "/", "/docs",
 	}
 	keep := func() {
 		for _, target := range targets {
@@ -217,7 +220,7 @@ func testEdgePurge(t *testing.T, f *front) {
 		g.purge(keys)
 		for _, target := range targets {
 			want := int64(0)
-			own := strings.Fields(headerOf(g.server.Answer("GET", target, nil), "Surrogate-Key"))
+			own := strings.Fields(apitest.Header(g.server.Answer("GET", target, nil), "Surrogate-Key"))
 			if slices.ContainsFunc(own, func(k string) bool { return slices.Contains(keys, k) }) {
 				want = 1
 			}
@@ -261,7 +264,7 @@ func testEdgeMessages(t *testing.T, f *front) {
 		}
 	}
 	for _, method := range []string{"POST", "DELETE", "PUT", "PURGE"} {
-		if got := g.ask(t, method, listTarget, nil); got.Status != 405 {
+		if got := g.ask(t, method, apitest.Target, nil); got.Status != 405 {
 			t.Errorf("%s of a list: %d, want 405", method, got.Status)
 		}
 	}
@@ -270,7 +273,7 @@ func testEdgeMessages(t *testing.T, f *front) {
 // TestEdgeCloudFront runs the function of deploy/cloudfront with Node.js, which is not CloudFront:
 // callers of one answer have one address, and nothing that counts is lost.
 func TestEdgeCloudFront(t *testing.T) {
-	needEdge(t)
+	apitest.NeedEdge(t)
 	t.Parallel()
 	const list, label = "/api/v2/metadata/sector", contract.IdentifierParam
 	function := string(testkit.ReadFile(t, "../deploy/cloudfront/function.js"))
@@ -295,8 +298,8 @@ func TestEdgeCloudFront(t *testing.T) {
 		},
 		{
 			list,
-			map[string]value{"limit": one("5"), "code": one("a"), label: one(goodIdentifier)},
-			"code,limit", goodIdentifier, "text/html", "*/*",
+			map[string]value{"limit": one("5"), "code": one("a"), label: one(apitest.Identifier)},
+			"code,limit", apitest.Identifier, "text/html", "*/*",
 		},
 		{
 			list,

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -17,6 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
@@ -29,21 +32,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite files that are made from the endpoints")
 
-// needEdge skips a test that needs nginx or a browser unless HDQS_EDGE is set, as 'make edge' does.
-func needEdge(t *testing.T) {
-	t.Helper()
-	if os.Getenv("HDQS_EDGE") == "" {
-		t.Skip("HDQS_EDGE is not set: 'make edge' runs this with nginx and Chromium")
-	}
-}
-
 // parameterNames returns the names of all parameters of lists, in both sets, but that of the app
 // identifier.
 func parameterNames() []string {
 	var names []string
 	for i := range contract.Endpoints {
-		h := hapiEndpoint(i) // has all filters of the other set, and those of version 1
-		for _, kind := range append(servedKinds(), contract.Rows) {
+		h := apitest.HAPIEndpoint(i) // has all filters of the other set, and those of version 1
+		for _, kind := range append(api.ServedKinds(), contract.Rows) {
 			for _, p := range contract.NewPlan(h, kind).Params {
 				if p.Name != contract.IdentifierParam {
 					names = append(names, p.Name)
@@ -74,7 +69,8 @@ func nginxParams() string {
 		"1;\n\t\"~^(?=.{1,4000}$)(?!(?:.*&)?([a-z0-9_]+)=.*&\\1=)(?:(?:" +
 		strings.Join(append([]string{contract.IdentifierParam}, names...), "|") + ")=[^&]+(?:&|$))+$\" 1;\n}\n\n")
 	for _, name := range names {
-		b.WriteString("map $arg_" + name + " $hdqs_p_" + name + ` { "" ""; default "` + name + "=$arg_" + name + "&\"; }\n")
+		b.WriteString(
+			"map $arg_" + name + " $hdqs_p_" + name + ` { "" ""; default "` + name + "=$arg_" + name + "&\"; }\n")
 	}
 	b.WriteString("\nmap \"\" $hdqs_sorted {\n\tdefault \"")
 	for _, name := range names {
@@ -101,7 +97,7 @@ func TestGoldenNginxParams(t *testing.T) {
 // it.
 type origin struct {
 	front    *front
-	server   *Server
+	server   *api.Server
 	requests atomic.Int64
 	stop     func() // stops the server, not the cache
 	started
@@ -123,9 +119,9 @@ func (g *origin) seen() []string {
 // changed.
 func startEdge(t *testing.T, f *front, o state.Options) *origin {
 	t.Helper()
-	needEdge(t)
+	apitest.NeedEdge(t)
 	o.SurrogateKey, o.CacheTag = true, true
-	g := &origin{front: f, server: sampleServer(t, o, 1500)}
+	g := &origin{front: f, server: apitest.Sample(t, o, 1500)}
 	handler := g.server.Lists.Public.Handler
 	g.server.Lists.Public.Handler = func(ctx *fasthttp.RequestCtx) {
 		g.requests.Add(1)
@@ -152,7 +148,7 @@ func startEdge(t *testing.T, f *front, o state.Options) *origin {
 
 // askCounted sends a request to the cache, and also returns how many requests reached the origin
 // for it.
-func (g *origin) askCounted(t *testing.T, method, target string, header ...reply.HeaderField) (Answer, int64) {
+func (g *origin) askCounted(t *testing.T, method, target string, header ...reply.HeaderField) (api.Answer, int64) {
 	t.Helper()
 	before := g.requests.Load()
 	got := g.ask(t, method, target, header)
@@ -168,7 +164,8 @@ func testEdgeKey(t *testing.T, f *front) {
 	g := startEdge(t, f, state.Options{})
 	other, _ := contract.EncodeIdentifier("another application", "you@example.com")
 	const events = "/api/v2/coordination-context/conflict-events?"
-	first, n := g.askCounted(t, "GET", events+"location_code=AFG&limit=700&has_hrp=true&app_identifier="+goodIdentifier)
+	first, n := g.askCounted(t, "GET",
+		events+"location_code=AFG&limit=700&has_hrp=true&app_identifier="+apitest.Identifier)
 	if first.Status != 200 || n != 1 {
 		t.Fatalf("%d, %d requests", first.Status, n)
 	}
@@ -180,9 +177,9 @@ func testEdgeKey(t *testing.T, f *front) {
 		{"HEAD", events + "app_identifier=" + other + "&limit=700&has_hrp=true&location_code=AFG", nil},
 		{
 			"GET", events + "limit=700&location_code=AFG&has_hrp=true",
-			[]reply.HeaderField{{Name: "X-CATALOG-API-APP-IDENTIFIER", Value: other}},
+			apitest.Fields("X-CATALOG-API-APP-IDENTIFIER", other),
 		},
-		{"GET", events + "limit=700&location_code=AFG&has_hrp=true&", []reply.HeaderField{{Name: "x-catalog-api-app-identifier", Value: goodIdentifier}, {Name: "User-Agent", Value: "x"}, {Name: "Origin", Value: "https://y"}}},
+		{"GET", events + "limit=700&location_code=AFG&has_hrp=true&", apitest.Fields("x-catalog-api-app-identifier", apitest.Identifier, "User-Agent", "x", "Origin", "https://y")},
 	} {
 		got, n := g.askCounted(t, c.method, c.target, c.header...)
 		if got.Status != 200 || n != 0 || c.method == "GET" && !bytes.Equal(got.Body, first.Body) {
@@ -192,8 +189,8 @@ func testEdgeKey(t *testing.T, f *front) {
 			"ETag", "X-Total-Count", "Link", "X-Snapshot-Id", "Access-Control-Allow-Origin",
 			"Cache-Control",
 		} {
-			a, _ := first.field(name)
-			if b, _ := got.field(name); a != b {
+			a, _ := apitest.Field(first, name)
+			if b, _ := apitest.Field(got, name); a != b {
 				t.Errorf("%s: %s %q, want %q", c.target, name, b, a)
 			}
 		}
@@ -217,10 +214,10 @@ func testEdgeKey(t *testing.T, f *front) {
 		if !f.zstd && c.coding == "zstd" {
 			c.coding, c.requests = "", 0
 		}
-		target := events + "limit=700&location_code=AFG&has_hrp=true&app_identifier=" + goodIdentifier
+		target := events + "limit=700&location_code=AFG&has_hrp=true&app_identifier=" + apitest.Identifier
 		got, n := g.askCounted(t, "GET", target, reply.HeaderField{Name: "Accept-Encoding", Value: c.accept})
-		coding, _ := got.field("Content-Encoding")
-		own := g.server.Answer("GET", target, []reply.HeaderField{{Name: "Accept-Encoding", Value: c.accept}})
+		coding, _ := apitest.Field(got, "Content-Encoding")
+		own := g.server.Answer("GET", target, apitest.Fields("Accept-Encoding", c.accept))
 		if got.Status != 200 || coding != c.coding || n != c.requests || !f.same(t, got, own) {
 			t.Errorf("%q: %d, coding %q, %d requests, %d bytes, origin %d", c.accept, got.Status, coding, n,
 				len(got.Body), len(own.Body))
@@ -248,7 +245,8 @@ func testEdgeKey(t *testing.T, f *front) {
 		t.Errorf("question mark: %d", got.Status)
 	}
 	// A 422 is not cached, a 404 is.
-	for target, want := range map[string]int64{events + "limit=x&app_identifier=" + goodIdentifier: 1, "/nowhere": 0} {
+	wrong := events + "limit=x&app_identifier=" + apitest.Identifier
+	for target, want := range map[string]int64{wrong: 1, "/nowhere": 0} {
 		g.askCounted(t, "GET", target)
 		if _, n := g.askCounted(t, "GET", target); n != want {
 			t.Errorf("%s, the second time: %d requests", target, n)
@@ -280,7 +278,7 @@ func testEdgeAnswers(t *testing.T, f *front) {
 			"limit=5", "limit=5&limit=2", "Limit=1", "limit=", "x=1", "lim%69t=3", "snapshot=x",
 			"snapshot=20261120T0200Z-test", "code=%", "code", "&", "output_format=csv",
 		}[random.IntN(12)])
-		pairs = append(pairs, "app_identifier="+goodIdentifier)
+		pairs = append(pairs, "app_identifier="+apitest.Identifier)
 		random.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
 		target := m.Prefix + e.Path + "?" + strings.Join(pairs, "&")
 		want := g.server.Answer("GET", target, nil)
@@ -291,7 +289,7 @@ func testEdgeAnswers(t *testing.T, f *front) {
 				"ETag", "Link", "X-Total-Count", "X-Unknown-Params", "Content-Disposition",
 				"Content-Type",
 			} {
-				same = same && headerOf(want, name) == headerOf(got, name)
+				same = same && apitest.Header(want, name) == apitest.Header(got, name)
 			}
 			if !same {
 				t.Errorf("%s: %d %.200s\nwant %d %.200s\nheaders %q\nwant %q", target, got.Status, got.Body,
@@ -315,14 +313,14 @@ func testEdgeNames(t *testing.T, f *front) {
 				phase, kind = "ipc_phase=2&", "ipc_type=current&"
 			}
 			list := m.Prefix + "/api/v2/food-security-nutrition-poverty/food-security?"
-			first, n := g.askCounted(t, "GET", list+phase+kind+"limit=30&app_identifier="+goodIdentifier)
+			first, n := g.askCounted(t, "GET", list+phase+kind+"limit=30&app_identifier="+apitest.Identifier)
 			if first.Status != 200 || n != 1 {
 				t.Fatalf("%s, names %s: %d, %d requests", list, root, first.Status, n)
 			}
 			for _, header := range []string{"X-CATALOG-API-APP-IDENTIFIER", "X-HDX-HAPI-APP-IDENTIFIER"} {
 				got, n := g.askCounted(t, "GET", list+kind+"limit=30&"+phase, reply.HeaderField{
 					Name:  header,
-					Value: goodIdentifier,
+					Value: apitest.Identifier,
 				})
 				if got.Status != 200 || n != 0 || !bytes.Equal(got.Body, first.Body) {
 					t.Errorf("%s, %s: %d, %d requests, %d bytes", list, header, got.Status, n, len(got.Body))
@@ -355,17 +353,17 @@ func testEdgeStale(t *testing.T, f *front) {
 		MaxAge: -1, SharedMaxAge: 3 * time.Second,
 		StaleWhileRevalidate: 6 * time.Second, StaleIfError: 13 * time.Second,
 	}})
-	target, began := listTarget+"&limit=20", time.Now()
+	target, began := apitest.Target+"&limit=20", time.Now()
 	first, _ := g.askCounted(t, "GET", target)
 	// until asks again and again until an answer is in a state. All answers before it are the first
 	// one. It returns when that answer was asked for, and when it came.
 	until := func(what string, is func(status int, state string) bool) (asked, came time.Time) {
 		t.Helper()
-		waitFor(t, what, func() bool {
+		testkit.WaitFor(t, what, func() bool {
 			asked = time.Now()
 			got, _ := g.askCounted(t, "GET", target)
 			came = time.Now()
-			state, _ := got.field("X-Cache")
+			state, _ := apitest.Field(got, "X-Cache")
 			if is(got.Status, state) {
 				return true
 			}
@@ -382,7 +380,7 @@ func testEdgeStale(t *testing.T, f *front) {
 	if after := came.Sub(began); after < 3*time.Second-rounding {
 		t.Errorf("stale after %s, want 3s", after)
 	}
-	waitFor(t, "the background revalidation", func() bool { return g.requests.Load() > 1 })
+	testkit.WaitFor(t, "the background revalidation", func() bool { return g.requests.Load() > 1 })
 	_, came = until("a fresh answer", func(_ int, state string) bool { return state == "HIT" })
 	if n, most := g.requests.Load(), 2+int64(came.Sub(stale)/(3*time.Second-rounding)); n > most && f.sharesMisses {
 		t.Errorf("%d requests after the revalidation, want %d or fewer", n, most)
@@ -402,18 +400,18 @@ func testEdgeSources(t *testing.T, f *front) {
 	g := startEdge(t, f, state.Options{Freshness: reply.Freshness{
 		MaxAge: -1, SharedMaxAge: time.Second, StaleWhileRevalidate: -1, StaleIfError: -1,
 	}})
-	target := listTarget + "&limit=20"
+	target := apitest.Target + "&limit=20"
 	first, _ := g.askCounted(t, "GET", target)
 	for _, want := range []string{"", "since=2026-11-18", ""} {
-		snap := sampleSnapshot(t, 1500)
+		snap := apitest.SampleSnapshot(t, 1500)
 		at := slices.IndexFunc(snap.Manifest.Sources, func(x store.TableSource) bool { return x.Table == "sector" })
 		if want != "" {
-			snap.Manifest.Sources[at].StaleSince = sampleStale
+			snap.Manifest.Sources[at].StaleSince = apitest.SampleStale
 		}
-		mustSwap(t, g.server, state.Release{Snapshot: snap, PublishedAt: publishedTime})
-		waitFor(t, "nginx to send X-Data-Stale: "+want, func() bool {
+		apitest.Swap(t, g.server, state.Release{Snapshot: snap, PublishedAt: apitest.PublishedTime})
+		testkit.WaitFor(t, "nginx to send X-Data-Stale: "+want, func() bool {
 			got, _ := g.askCounted(t, "GET", target)
-			since, has := got.field(contract.HeaderStale)
+			since, has := apitest.Field(got, contract.HeaderStale)
 			if !bytes.Equal(got.Body, first.Body) {
 				t.Errorf("the body changed: status %d", got.Status)
 			}
@@ -430,7 +428,7 @@ func testEdgeStampede(t *testing.T, f *front) {
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {
-			if got := g.ask(t, "GET", listTarget+"&limit=50", nil); got.Status != 200 {
+			if got := g.ask(t, "GET", apitest.Target+"&limit=50", nil); got.Status != 200 {
 				t.Error(got.Status)
 			}
 		})
@@ -444,9 +442,9 @@ func testEdgeStampede(t *testing.T, f *front) {
 // TestBrowser checks in Chromium that a page of another origin can read rows and headers.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
-	needEdge(t)
-	s := sampleServer(t, state.Options{}, 30)
-	api := "http://" + listen(t, s)
+	apitest.NeedEdge(t)
+	s := apitest.Sample(t, state.Options{}, 30)
+	base := "http://" + apitest.Listen(t, s)
 	page := fmt.Sprintf(`<!doctype html><title>t</title><script>
 (async () => {
   const out = {}, names = ["ETag", "Link", "X-Total-Count", "X-Result-Count", "X-Snapshot-Id", "X-Unknown-Params", "Content-Disposition", "X-Request-Id"];
@@ -461,7 +459,7 @@ func TestBrowser(t *testing.T) {
   out.gone = {status: gone.status, body: await gone.json(), ...read(gone)};
   return JSON.stringify(out);
 })().catch((e) => "failed: " + e).then((result) => fetch("/done", {method: "POST", body: result}));
-</script>`, api+listTarget+"&limit=4&sort_by=x", api+"/api/v2/metadata/sector?output_format=csv&limit=3", goodIdentifier)
+</script>`, base+apitest.Target+"&limit=4&sort_by=x", base+"/api/v2/metadata/sector?output_format=csv&limit=3", apitest.Identifier)
 	result := browser.Posted(t, "/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprint(w, page)
@@ -485,13 +483,13 @@ func TestEdgeRange(t *testing.T) { onFronts(t, testEdgeRange) }
 
 func testEdgeRange(t *testing.T, f *front) {
 	g := startEdge(t, f, state.Options{})
-	for i, first := range []reply.HeaderField{{Name: "Range", Value: "bytes=0-9"}, {Name: "Accept", Value: "*/*"}} {
-		target := fmt.Sprintf("%s&limit=%d", listTarget, 28+i)
+	for i, first := range apitest.Fields("Range", "bytes=0-9", "Accept", "*/*") {
+		target := fmt.Sprintf("%s&limit=%d", apitest.Target, 28+i)
 		want := g.server.Answer("GET", target, nil)
 		for n, header := range [][]reply.HeaderField{
 			{first},
 			{{Name: "Range", Value: "bytes=0-9"}},
-			{{Name: "Range", Value: "bytes=5-"}, {Name: "If-Range", Value: headerOf(want, "Etag")}},
+			{{Name: "Range", Value: "bytes=5-"}, {Name: "If-Range", Value: apitest.Header(want, "Etag")}},
 			{{Name: "Range", Value: "bytes=-3,0-1"}},
 			{},
 		} {
@@ -511,10 +509,10 @@ func TestEdgeHead(t *testing.T) { onFronts(t, testEdgeHead) }
 func testEdgeHead(t *testing.T, f *front) {
 	g := startEdge(t, f, state.Options{})
 	for _, target := range []string{
-		listTarget + "&limit=27",
-		strings.Replace(listTarget, "?", "/export?", 1),
+		apitest.Target + "&limit=27",
+		strings.Replace(apitest.Target, "?", "/export?", 1),
 		"/docs",
-		listTarget + "&limit=x", // 422, which is never stored
+		apitest.Target + "&limit=x", // 422, which is never stored
 	} {
 		g.seen()
 		want := g.server.Answer("GET", target, nil)
@@ -526,7 +524,7 @@ func testEdgeHead(t *testing.T, f *front) {
 				body = nil
 			}
 			if got.Status != want.Status || !bytes.Equal(got.Body, body) ||
-				headerOf(got, "Etag") != headerOf(want, "Etag") {
+				apitest.Header(got, "Etag") != apitest.Header(want, "Etag") {
 				t.Errorf("%s %s: status %d, %d bytes, want %d, %d bytes", method, target, got.Status, len(got.Body),
 					want.Status, len(body))
 			}
@@ -545,7 +543,7 @@ func testEdgeHead(t *testing.T, f *front) {
 	const heads = 100
 	for range heads {
 		all.Go(func() {
-			if got := g.ask(t, "HEAD", listTarget+"&limit=26", nil); got.Status != 200 {
+			if got := g.ask(t, "HEAD", apitest.Target+"&limit=26", nil); got.Status != 200 {
 				t.Errorf("HEADs at once: status %d", got.Status)
 			}
 		})
@@ -562,29 +560,27 @@ func testEdgeHead(t *testing.T, f *front) {
 func TestEdgeBulk(t *testing.T) { onFronts(t, testEdgeBulk) }
 
 func testEdgeBulk(t *testing.T, f *front) {
-	g, b := startEdge(t, f, state.Options{Bulk: true}), newBulkDir(t)
-	b.put(t, sampleID, rand.New(rand.NewPCG(6, 17)))
+	g, b := startEdge(t, f, state.Options{Bulk: true}), apitest.NewBulkDir(t)
+	b.Put(t, apitest.SampleID, rand.New(rand.NewPCG(6, 17)))
 	testkit.Must(t, g.server.Files.LookForBulk(b.Bulk))
-	file := b.files[sampleID+"/"+bulkTable]
+	file := b.Files[apitest.SampleID+"/"+apitest.BulkTable]
 	size := len(file)
 	for _, prefix := range []string{"", "/hapi"} {
-		moved := g.ask(t, "GET", prefix+"/bulk/latest/"+bulkTable, nil)
-		target := prefix + "/bulk/" + sampleID + "/" + bulkTable
-		if at := headerOf(moved, "Location"); moved.Status != 302 || !strings.HasSuffix(at, target) {
+		moved := g.ask(t, "GET", prefix+"/bulk/latest/"+apitest.BulkTable, nil)
+		target := prefix + "/bulk/" + apitest.SampleID + "/" + apitest.BulkTable
+		if at := apitest.Header(moved, "Location"); moved.Status != 302 || !strings.HasSuffix(at, target) {
 			t.Errorf("the latest: %d to %s, want %s", moved.Status, at, target)
 		}
-		part := g.ask(t, "GET", prefix+"/bulk/latest/"+bulkTable, []reply.HeaderField{{
-			Name:  "Range",
-			Value: "bytes=-8",
-		}})
+		part := g.ask(t, "GET", prefix+"/bulk/latest/"+apitest.BulkTable, apitest.Fields("Range", "bytes=-8"))
 		if part.Status != 400 {
 			t.Errorf("a part of the latest: %d, want 400", part.Status)
 		}
 		tag := ""
 		for range 2 { // the second time a cache could answer
 			whole := g.ask(t, "GET", target, nil)
-			if tag = headerOf(whole, "Etag"); whole.Status != 200 || !bytes.Equal(whole.Body, file) || tag == "" ||
-				headerOf(whole, "Accept-Ranges") != "bytes" {
+			if tag = apitest.Header(whole, "Etag"); whole.Status != 200 || !bytes.Equal(whole.Body, file) ||
+				tag == "" ||
+				apitest.Header(whole, "Accept-Ranges") != "bytes" {
 				t.Errorf("the whole file: %d, %d bytes, %v", whole.Status, len(whole.Body), whole.Header)
 			}
 		}
@@ -593,14 +589,14 @@ func testEdgeBulk(t *testing.T, f *front) {
 			status   int
 			from, to int
 		}{
-			{[]reply.HeaderField{{Name: "Range", Value: "bytes=0-3"}}, 206, 0, 4},
-			{[]reply.HeaderField{{Name: "Range", Value: "bytes=-8"}}, 206, size - 8, size},
-			{[]reply.HeaderField{{Name: "Range", Value: "bytes=100000-"}}, 206, 100_000, size},
-			{[]reply.HeaderField{{Name: "Range", Value: "bytes=5-9"}, {Name: "If-Range", Value: tag}}, 206, 5, 10},
-			{[]reply.HeaderField{{Name: "Range", Value: "bytes=5-9"}, {Name: "If-Range", Value: `"other"`}}, 200, 0, size},
-			{[]reply.HeaderField{{Name: "Range", Value: "bytes=0-1,5-6"}}, 416, 0, 0},
-			{[]reply.HeaderField{{Name: "Range", Value: fmt.Sprintf("bytes=%d-", size)}}, 416, 0, 0},
-			{[]reply.HeaderField{{Name: "If-None-Match", Value: tag}}, 304, 0, 0},
+			{apitest.Fields("Range", "bytes=0-3"), 206, 0, 4},
+			{apitest.Fields("Range", "bytes=-8"), 206, size - 8, size},
+			{apitest.Fields("Range", "bytes=100000-"), 206, 100_000, size},
+			{apitest.Fields("Range", "bytes=5-9", "If-Range", tag), 206, 5, 10},
+			{apitest.Fields("Range", "bytes=5-9", "If-Range", `"other"`), 200, 0, size},
+			{apitest.Fields("Range", "bytes=0-1,5-6"), 416, 0, 0},
+			{apitest.Fields("Range", fmt.Sprintf("bytes=%d-", size)), 416, 0, 0},
+			{apitest.Fields("If-None-Match", tag), 304, 0, 0},
 		} {
 			got := g.ask(t, "GET", target, c.header)
 			if got.Status != c.status || c.status < 300 && !bytes.Equal(got.Body, file[c.from:c.to]) {
@@ -609,7 +605,7 @@ func testEdgeBulk(t *testing.T, f *front) {
 			}
 		}
 		head := g.ask(t, "HEAD", target, nil)
-		if length := headerOf(head, "Content-Length"); head.Status != 200 || length != fmt.Sprint(size) {
+		if length := apitest.Header(head, "Content-Length"); head.Status != 200 || length != fmt.Sprint(size) {
 			t.Errorf("HEAD: %d, Content-Length %s, want %d", head.Status, length, size)
 		}
 		wrong := g.ask(t, "GET", target+"?location_code=AFG", nil)
@@ -624,9 +620,9 @@ func testEdgeBulk(t *testing.T, f *front) {
 func TestEdgeOData(t *testing.T) { onFronts(t, testEdgeOData) }
 
 func testEdgeOData(t *testing.T, f *front) {
-	g := startEdge(t, f, state.Options{BaseURL: odataBase})
-	full := []reply.HeaderField{{Name: "Accept", Value: "application/json;odata.metadata=full"}}
-	inJSON := []reply.HeaderField{{Name: "Accept", Value: "application/json"}}
+	g := startEdge(t, f, state.Options{BaseURL: apitest.ODataBase})
+	full := apitest.Fields("Accept", "application/json;odata.metadata=full")
+	inJSON := apitest.Fields("Accept", "application/json")
 	const set = "/odata/v4/org?$top=2&$filter=name%20ne%20'x'"
 	const schema = "/odata/v4/$metadata"
 	for i, c := range []struct {
@@ -645,7 +641,7 @@ func testEdgeOData(t *testing.T, f *front) {
 		{schema, nil, "HIT", "<edmx:Edmx"},
 	} {
 		got := g.ask(t, "GET", c.target, c.header)
-		cache := headerOf(got, "X-Cache")
+		cache := apitest.Header(got, "X-Cache")
 		if got.Status != 200 || cache != c.cache || !strings.Contains(string(got.Body), c.has) {
 			t.Errorf("request %d: %d, %s, want %s: %.200s", i, got.Status, cache, c.cache, got.Body)
 		}

@@ -1,9 +1,11 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/state"
 )
@@ -22,24 +24,33 @@ func TestExcess(t *testing.T) {
 		{[2]int{60, 60}, "The units of AFG add up to 120, more than the 100 of the place that contains them: some " +
 			"units count what others count, or it leaves some of them out. admin_level=coarsest takes its own figure."},
 	} {
-		tables := trapTables(t)
+		tables := apitest.TrapTables(t)
 		for _, table := range tables {
-			if table.endpoint.Table != "food_security" {
+			if table.Endpoint.Table != "food_security" {
 				continue
 			}
-			table.rows = nil
-			for i, place := range []spec{inPlace("AFG"), inPlace("AFG", "AF01"), inPlace("AFG", "AF02")} {
-				table.rows = append(table.rows, fullRow(t, table, with(place, inMonth(2024, 1), spec{
-					"classification_phase": "3+", "classification_type": "current",
-					"population_in_phase": []int{100, c.units[0], c.units[1]}[i],
-				})))
+			table.Rows = nil
+			for i, place := range []apitest.Row{
+				apitest.InPlace("AFG"), apitest.InPlace("AFG", "AF01"), apitest.InPlace("AFG", "AF02"),
+			} {
+				table.Rows = append(
+					table.Rows,
+					apitest.FullRow(t, table, apitest.With(place, apitest.InMonth(2024, 1), apitest.Row{
+						"classification_phase": "3+", "classification_type": "current",
+						"population_in_phase": []int{100, c.units[0], c.units[1]}[i],
+					})),
+				)
 			}
 		}
-		s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
-		a := s.Answer("GET", "/api/v2/food-security-nutrition-poverty/food-security/aggregate?classification_type=current&"+
-			"classification_phase=3%2B&admin_level=1&start_date=2024-01-01&end_date=2024-01-31&"+
-			"measures=sum:population_in_phase", nil)
-		if got := headerOf(a, "X-Hint"); a.Status != 200 || got != c.hint {
+		s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+		a := s.Answer(
+			"GET",
+			"/api/v2/food-security-nutrition-poverty/food-security/aggregate?classification_type=current&"+
+				"classification_phase=3%2B&admin_level=1&start_date=2024-01-01&end_date=2024-01-31&"+
+				"measures=sum:population_in_phase",
+			nil,
+		)
+		if got := apitest.Header(a, "X-Hint"); a.Status != 200 || got != c.hint {
 			t.Errorf("units %v: %d, hint %q, want %q", c.units, a.Status, got, c.hint)
 		}
 	}

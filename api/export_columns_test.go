@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api/apitest"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -121,21 +123,21 @@ func timeText(at testkit.Micros) string {
 // exports without a table.
 func TestExportsOfLists(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{}, exportedPath, 90)
+	s := apitest.SampleOf(t, state.Options{}, exportedPath, 90)
 	for _, format := range []string{"arrow", "parquet"} {
 		query := "?limit=30000&latest=true&output_format=" + format
 		list := exportAnswer(t, s, exportedPath+query)
 		export := exportAnswer(t, s, exportedPath+"/export"+query)
-		tag, _ := list.field("ETag")
-		if other := headerOf(export, "ETag"); !bytes.Equal(list.Body, export.Body) || tag != other {
+		tag, _ := apitest.Field(list, "ETag")
+		if other := apitest.Header(export, "ETag"); !bytes.Equal(list.Body, export.Body) || tag != other {
 			t.Errorf("%s: %d bytes with tag %s, the export has %d with %s", format, len(list.Body), tag,
 				len(export.Body), other)
 		}
 	}
 	const empty = "/hapi/api/v2/climate/rainfall/export?output_format="
 	texts := map[string]string{"csv": "", "csv-excel": "location_code,", "json": state.EmptyJSON, "ndjson": ""}
-	for _, format := range planOf(exportedPath).Endpoint.ExportFormats() {
-		got := s.Answer("GET", empty+format.Name+"&app_identifier="+goodIdentifier, nil)
+	for _, format := range apitest.Plan(exportedPath).Endpoint.ExportFormats() {
+		got := s.Answer("GET", empty+format.Name+"&app_identifier="+apitest.Identifier, nil)
 		want, isText := texts[format.Name]
 		switch {
 		case !isText && (got.Status != 422 || !strings.Contains(string(got.Body), "has no table")):

@@ -1,10 +1,12 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"math/rand/v2"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/state"
@@ -15,7 +17,7 @@ import (
 // of names.
 func TestExportsEqualPages(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 400)
+	s := apitest.Sample(t, state.Options{}, 400)
 	random := rand.New(rand.NewPCG(5, testkit.Seed()))
 	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
@@ -32,9 +34,9 @@ func TestExportsEqualPages(t *testing.T) {
 func TestExportsOverChunks(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/coordination-context/conflict-events"
-	s := tableServer(t, state.Options{}, path, 70_000)
+	s := apitest.SampleOf(t, state.Options{}, path, 70_000)
 	random := rand.New(rand.NewPCG(6, testkit.Seed()))
-	e := planOf(path).Endpoint
+	e := apitest.Plan(path).Endpoint
 	for range testkit.Trials(8, 1) {
 		checkExport(t, s, path, e, randomExport(e, random), random)
 	}

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bufio"
@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/files"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -27,8 +30,8 @@ const exportedPath = "/api/v2/coordination-context/conflict-events"
 // TestExportRules checks limits, errors and header fields of exports.
 func TestExportRules(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{ExportRows: 50}, exportedPath, 60)
-	const list, identifier = exportedPath, "&app_identifier=" + goodIdentifier
+	s := apitest.SampleOf(t, state.Options{ExportRows: 50}, exportedPath, 60)
+	const list, identifier = exportedPath, "&app_identifier=" + apitest.Identifier
 	for _, c := range []struct {
 		target string
 		status int
@@ -54,16 +57,16 @@ func TestExportRules(t *testing.T) {
 		}
 	}
 	first := s.Answer("GET", list+"/export?limit=5&location_code=A%25"+identifier, nil)
-	tag, _ := first.field("ETag")
+	tag, _ := apitest.Field(first, "ETag")
 	same := s.Answer("GET", list+"/export?location_code=A%25&limit=05"+identifier,
-		[]reply.HeaderField{{Name: "If-None-Match", Value: tag}})
+		apitest.Fields("If-None-Match", tag))
 	other := s.Answer("GET", list+"?location_code=A%25&limit=5"+identifier, nil)
-	if otherTag, _ := other.field("ETag"); same.Status != 304 || tag == "" || otherTag == tag {
+	if otherTag, _ := apitest.Field(other, "ETag"); same.Status != 304 || tag == "" || otherTag == tag {
 		t.Errorf("tag %s: %d; the list has %s", tag, same.Status, otherTag)
 	}
 	if head := s.Answer("HEAD", list+"/export?limit=5"+identifier, nil); head.Status != 200 || len(head.Body) > 0 {
 		t.Errorf("HEAD: %d, %d bytes", head.Status, len(head.Body))
-	} else if rows, _ := head.field("X-Result-Count"); rows != "5" {
+	} else if rows, _ := apitest.Field(head, "X-Result-Count"); rows != "5" {
 		t.Errorf("HEAD: %s rows", rows)
 	}
 	if n := s.Files.Exports.Running(); n != 0 {
@@ -78,16 +81,16 @@ func TestFormulasAreText(t *testing.T) {
 		"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "=HYPERLINK(\"http://a.example\",\"x\")",
 		`=cmd|' /C calc'!A0`, "a=1", " =1", "'x", "_x0041_", "<b>&amp;</b>", "a\x01b", "", "-", "ا=1",
 	}
-	table := sampleTable(planOf(exportedPath).Endpoint, len(texts), rand.New(rand.NewPCG(1, 2)))
-	for i, row := range table.rows {
+	table := apitest.SampleTable(apitest.Plan(exportedPath).Endpoint, len(texts), rand.New(rand.NewPCG(1, 2)))
+	for i, row := range table.Rows {
 		row["location_name"] = texts[i]
 	}
-	s := testServer(t, state.Options{}, []*testTable{table})
+	s := apitest.Server(t, state.Options{}, []*apitest.Table{table})
 	target := exportedPath + "/export?fields=location_name,fatalities&output_format="
-	want := cellsOf(t, exportAnswer(t, s, target+"csv").Body)
+	want := apitest.Cells(t, exportAnswer(t, s, target+"csv").Body)
 	body := exportAnswer(t, s, target+"csv-excel").Body
 	compareCells(t, "csv-excel", cellsOfExcel(t, body), want)
-	for i, line := range cellsOf(t, body[len("\ufeff"):])[1:] {
+	for i, line := range apitest.Cells(t, body[len("\ufeff"):])[1:] {
 		if text := line[0]; text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n") || strings.HasPrefix(text, "＝") {
 			t.Errorf("text %d is %q, which may be a formula", i, text)
 		}
@@ -100,12 +103,12 @@ func TestFormulasAreText(t *testing.T) {
 func TestLongTextsOfSheets(t *testing.T) {
 	t.Parallel()
 	texts := []string{strings.Repeat("é", 32767), strings.Repeat("😀", 16384), strings.Repeat("a", 40000)}
-	table := sampleTable(planOf(exportedPath).Endpoint, len(texts), rand.New(rand.NewPCG(1, 2)))
-	for i, row := range table.rows {
+	table := apitest.SampleTable(apitest.Plan(exportedPath).Endpoint, len(texts), rand.New(rand.NewPCG(1, 2)))
+	for i, row := range table.Rows {
 		row["location_name"], row["location_code"] = texts[i], string(rune('A'+i))
 	}
-	s := testServer(t, state.Options{}, []*testTable{table})
-	target := exportedPath + "/export?app_identifier=" + url.QueryEscape(goodIdentifier) + "&output_format="
+	s := apitest.Server(t, state.Options{}, []*apitest.Table{table})
+	target := exportedPath + "/export?app_identifier=" + url.QueryEscape(apitest.Identifier) + "&output_format="
 	counts := map[string]int{"": 32768, "&location_code=A": 0, "&location_code=B": 32768, "&location_code=C": 40000}
 	for filter, length := range counts {
 		want := 200
@@ -119,7 +122,7 @@ func TestLongTextsOfSheets(t *testing.T) {
 		}
 		exportAnswer(t, s, exportedPath+"/export?fields=location_code&output_format=xlsx"+filter)
 	}
-	want := cellsOf(t, exportAnswer(t, s, exportedPath+"/export?location_code=A&output_format=csv").Body)
+	want := apitest.Cells(t, exportAnswer(t, s, exportedPath+"/export?location_code=A&output_format=csv").Body)
 	compareCells(t, "xlsx", cellsOfSheet(t,
 		exportAnswer(t, s, exportedPath+"/export?location_code=A&output_format=xlsx").Body), want)
 }
@@ -128,17 +131,17 @@ func TestLongTextsOfSheets(t *testing.T) {
 // gives its slot and its snapshot back.
 func TestExportSlots(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{Exports: 1}, exportedPath, 30_000)
-	address := listen(t, s)
-	target := exportedPath + "/export?output_format=json&app_identifier=" + url.QueryEscape(goodIdentifier)
+	s := apitest.SampleOf(t, state.Options{Exports: 1}, exportedPath, 30_000)
+	address := apitest.Listen(t, s)
+	target := exportedPath + "/export?output_format=json&app_identifier=" + url.QueryEscape(apitest.Identifier)
 	conn := silentClient(t, address, target)
 	testkit.WaitFor(t, "the export to run", func() bool { return s.Files.Exports.Running() == 1 })
 	got := s.Answer("GET", target, nil)
-	after, _ := got.field("Retry-After")
+	after, _ := apitest.Field(got, "Retry-After")
 	if got.Status != 503 || after == "" || !strings.Contains(string(got.Body), reply.RuleExports) {
 		t.Errorf("a second export: %d %s, Retry-After %q", got.Status, got.Body, after)
 	}
-	if list := s.Answer("GET", exportedPath+"?limit=1&app_identifier="+goodIdentifier, nil); list.Status != 200 {
+	if list := s.Answer("GET", exportedPath+"?limit=1&app_identifier="+apitest.Identifier, nil); list.Status != 200 {
 		t.Errorf("a list beside it: %d", list.Status)
 	}
 	conn.Close()
@@ -148,7 +151,7 @@ func TestExportSlots(t *testing.T) {
 }
 
 // checkEnded checks how the exports of a server ended.
-func checkEnded(t *testing.T, s *Server, want map[files.ExportOutcome]int64) {
+func checkEnded(t *testing.T, s *api.Server, want map[files.ExportOutcome]int64) {
 	t.Helper()
 	for outcome := files.ExportSent; int(outcome) < len(files.ExportOutcomes); outcome++ {
 		if got := s.Files.Exports.Ended[outcome].Load(); got != want[outcome] {
@@ -162,10 +165,10 @@ func checkEnded(t *testing.T, s *Server, want map[files.ExportOutcome]int64) {
 func TestExportCutShort(t *testing.T) {
 	t.Parallel()
 	target := func(format string) string {
-		return exportedPath + "/export?output_format=" + format + "&app_identifier=" + url.QueryEscape(goodIdentifier)
+		return exportedPath + "/export?output_format=" + format + "&app_identifier=" + apitest.Identifier
 	}
-	s := tableServer(t, state.Options{}, exportedPath, 30_000)
-	conn := silentClient(t, listen(t, s), target("json"))
+	s := apitest.SampleOf(t, state.Options{}, exportedPath, 30_000)
+	conn := silentClient(t, apitest.Listen(t, s), target("json"))
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil || response.StatusCode != 200 {
 		t.Fatal(response, err)
@@ -178,8 +181,8 @@ func TestExportCutShort(t *testing.T) {
 	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Files.Exports.Running() == 0 })
 	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportFailed: 1})
 
-	s = tableServer(t, state.Options{ExportTimeout: time.Nanosecond}, exportedPath, 100)
-	address := listen(t, s)
+	s = apitest.SampleOf(t, state.Options{ExportTimeout: time.Nanosecond}, exportedPath, 100)
+	address := apitest.Listen(t, s)
 	for _, format := range []string{"csv", "json", "xlsx", "arrow"} {
 		answer, err := io.ReadAll(silentClient(t, address, target(format)))
 		if err != nil || strings.Contains(string(answer), "\r\n0\r\n") {
@@ -189,8 +192,8 @@ func TestExportCutShort(t *testing.T) {
 	testkit.WaitFor(t, "the slots to be free", func() bool { return s.Files.Exports.Running() == 0 })
 	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportTimedOut: 4})
 	request := "GET " + target("csv") + " HTTP/1.0\r\nHost: a\r\n\r\n"
-	got := exchange(t, address, "GET", request)
-	if hint := headerOf(got, "X-Hint"); got.Status != 505 || !strings.Contains(hint, "proxy_http_version") {
+	got := apitest.Exchange(t, address, "GET", request)
+	if hint := apitest.Header(got, "X-Hint"); got.Status != 505 || !strings.Contains(hint, "proxy_http_version") {
 		t.Errorf("HTTP/1.0: %d with the hint %q", got.Status, hint)
 	}
 }
@@ -199,11 +202,11 @@ func TestExportCutShort(t *testing.T) {
 // notices that such a body is cut.
 func TestExportSizes(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{}, exportedPath, 16_000)
-	address := listen(t, s)
+	s := apitest.SampleOf(t, state.Options{}, exportedPath, 16_000)
+	address := apitest.Listen(t, s)
 	ask := func(method, more string) (*http.Response, []byte, error) {
 		t.Helper()
-		target := exportedPath + "/export?output_format=" + more + "&app_identifier=" + goodIdentifier
+		target := exportedPath + "/export?output_format=" + more + "&app_identifier=" + apitest.Identifier
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+target, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
@@ -231,8 +234,8 @@ func TestExportSizes(t *testing.T) {
 		t.Errorf("HEAD: %d %v, %d bytes, %v", response.StatusCode, response.Header, len(body), err)
 	}
 	// The buffers of this connection hold less than the export.
-	small := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 64 << 10}) })
-	conn := silentClient(t, small, exportedPath+"/export?output_format=arrow&app_identifier="+goodIdentifier)
+	small := apitest.ListenSmall(t, s, 64<<10)
+	conn := silentClient(t, small, exportedPath+"/export?output_format=arrow&app_identifier="+apitest.Identifier)
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil || response.ContentLength <= 0 {
 		t.Fatal(response, err)
@@ -247,11 +250,11 @@ func TestExportSizes(t *testing.T) {
 // snapshot.
 func TestExportPanics(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{}, exportedPath, 60)
+	s := apitest.SampleOf(t, state.Options{}, exportedPath, 60)
 	served := s.State.Snapshots.Current.Load()
 	s.Lists.Admission.Gate = nil // so that finding the rows panics
-	const target = exportedPath + "/export?output_format=arrow&app_identifier=" + goodIdentifier
-	response, err := http.Get("http://" + listen(t, s) + target)
+	const target = exportedPath + "/export?output_format=arrow&app_identifier=" + apitest.Identifier
+	response, err := http.Get("http://" + apitest.Listen(t, s) + target)
 	if err != nil || response.StatusCode != 500 {
 		t.Fatal(response, err)
 	}
@@ -297,8 +300,8 @@ func slowExport(t *testing.T, address, from string, app int) *http.Response {
 // so that another client still gets an export beside slow ones.
 func TestExportsOfOneClient(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{Exports: 9}, exportedPath, 30_000)
-	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 4 << 10}) })
+	s := apitest.SampleOf(t, state.Options{Exports: 9}, exportedPath, 30_000)
+	address := apitest.ListenSmall(t, s, 4<<10)
 	refused := func(from string, app int, rule string) {
 		t.Helper()
 		response := slowExport(t, address, from, app)
@@ -322,7 +325,8 @@ func TestExportsOfOneClient(t *testing.T) {
 	testkit.WaitFor(t, "its slot to be free", func() bool { return s.Files.Exports.Running() == 8 })
 	slowExport(t, address, "192.0.2.99", 99)
 	refused("192.0.2.30", 30, reply.RuleExports)
-	if refusals := [2]int64{s.shedBy(reply.RuleClient), s.shedBy(reply.RuleExports)}; refusals != [2]int64{2, 1} {
+	refusals := [2]int64{apitest.ShedBy(s, reply.RuleClient), apitest.ShedBy(s, reply.RuleExports)}
+	if refusals != [2]int64{2, 1} {
 		t.Errorf("%d refusals were counted", refusals)
 	}
 }
@@ -331,8 +335,8 @@ func TestExportsOfOneClient(t *testing.T) {
 // its slot, though it takes a piece in that time.
 func TestSlowExports(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{Exports: 2, WriteTimeout: 2 * time.Second}, exportedPath, 30_000)
-	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 4 << 10}) })
+	s := apitest.SampleOf(t, state.Options{Exports: 2, WriteTimeout: 2 * time.Second}, exportedPath, 30_000)
+	address := apitest.ListenSmall(t, s, 4<<10)
 	slow := slowExport(t, address, "192.0.2.1", 1)
 	testkit.WaitFor(t, "the end of a slow export", func() bool {
 		time.Sleep(100 * time.Millisecond)

@@ -1,9 +1,8 @@
-package api
+package api_test
 
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/csv"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -16,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -23,11 +25,11 @@ import (
 )
 
 // exportAnswer asks for an export and requires 200.
-func exportAnswer(t *testing.T, s *Server, target string, header ...reply.HeaderField) Answer {
+func exportAnswer(t *testing.T, s *api.Server, target string, header ...reply.HeaderField) api.Answer {
 	t.Helper()
 	got := s.Answer("GET", target, append(header, reply.HeaderField{
 		Name:  "X-CATALOG-API-APP-IDENTIFIER",
-		Value: goodIdentifier,
+		Value: apitest.Identifier,
 	}))
 	if got.Status != 200 {
 		t.Fatalf("%s: %d %.300s", target, got.Status, got.Body)
@@ -36,7 +38,7 @@ func exportAnswer(t *testing.T, s *Server, target string, header ...reply.Header
 }
 
 // pagesOfList is the slow twin of an export: all pages of the list, put together.
-func pagesOfList(t *testing.T, s *Server, path, query, format string, offset, rows int) []byte {
+func pagesOfList(t *testing.T, s *api.Server, path, query, format string, offset, rows int) []byte {
 	t.Helper()
 	var whole []byte
 	const size = 7000
@@ -86,10 +88,10 @@ func randomExport(e *contract.Endpoint, random *rand.Rand) string {
 }
 
 // checkExport compares the exports of a query with its pages.
-func checkExport(t *testing.T, s *Server, path string, e *contract.Endpoint, query string, random *rand.Rand) {
+func checkExport(t *testing.T, s *api.Server, path string, e *contract.Endpoint, query string, random *rand.Rand) {
 	t.Helper()
 	first := exportAnswer(t, s, path+"?"+query+"&limit=1")
-	total, _ := first.field("X-Total-Count")
+	total, _ := apitest.Field(first, "X-Total-Count")
 	n, err := strconv.Atoi(total)
 	if err != nil {
 		t.Fatal(err)
@@ -115,9 +117,9 @@ func checkExport(t *testing.T, s *Server, path string, e *contract.Endpoint, que
 					continue
 				}
 				got := exportAnswer(t, s, ask+name, reply.HeaderField{Name: "Accept-Encoding", Value: coding})
-				counted, _ := got.field("X-Result-Count")
-				all, _ := got.field("X-Total-Count")
-				body := plainBody(t, got)
+				counted, _ := apitest.Field(got, "X-Result-Count")
+				all, _ := apitest.Field(got, "X-Total-Count")
+				body := apitest.Body(t, got)
 				if !bytes.Equal(body, want) || counted != strconv.Itoa(rows) || all != total {
 					t.Fatalf("%s, %s: %s rows of %s, %d bytes:\n%.300s\nwant %d of %s, %d bytes:\n%.300s",
 						ask+name, coding, counted, all, len(body), body, rows, total, len(want), want)
@@ -149,7 +151,7 @@ func checkExport(t *testing.T, s *Server, path string, e *contract.Endpoint, que
 // sheets keep their header.
 func checkCells(t *testing.T, what string, got [][]string, lines []byte) {
 	t.Helper()
-	if want := cellsOf(t, lines); len(want) > 0 {
+	if want := apitest.Cells(t, lines); len(want) > 0 {
 		compareCells(t, what, got, want)
 	} else if len(got) != 1 {
 		t.Errorf("%s: %d lines, want the header alone", what, len(got))
@@ -159,30 +161,31 @@ func checkCells(t *testing.T, what string, got [][]string, lines []byte) {
 // TestExportFormatsAreCounted: the metric of requests names each format of exports.
 func TestExportFormatsAreCounted(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
-	address, admin := listen(t, s), listenAdmin(t, s)
+	s := apitest.Sample(t, state.Options{}, 30)
+	address, admin := apitest.Listen(t, s), apitest.ListenAdmin(t, s)
 	const path = "/api/v2/food-security-nutrition-poverty/food-prices-market-monitor"
-	formats := planOf(path).Endpoint.ExportFormats()
+	formats := apitest.Plan(path).Endpoint.ExportFormats()
 	if len(formats) != len(contract.ExportFormatNames()) {
 		t.Fatalf("the list has %d formats of %d", len(formats), len(contract.ExportFormatNames()))
 	}
 	for _, format := range formats {
-		got := ask(t, address, "GET", path+"/export?output_format="+format.Name+"&app_identifier="+goodIdentifier, nil)
+		got := apitest.Ask(t, address, "GET",
+			path+"/export?output_format="+format.Name+"&app_identifier="+apitest.Identifier, nil)
 		if got.Status != 200 {
 			t.Errorf("%s: %d %.200s", format.Name, got.Status, got.Body)
 		}
 		const series = "hdqs_http_requests_total{code=\"200\",endpoint=\"food-prices-market-monitor/export\","
 		want := fmt.Sprintf("%sformat=%q}", series, format.Name)
-		got = ask(t, admin, "GET", "/metrics", nil) // a request is counted before its answer is sent
+		got = apitest.Ask(t, admin, "GET", "/metrics", nil) // a request is counted before its answer is sent
 		if !strings.Contains(string(got.Body), want+" 1\n") {
 			t.Errorf("no %s in\n%q", want, regexp.MustCompile(`hdqs_http_requests_total.*`).FindAll(got.Body, -1))
 		}
 	}
 }
 
-func checkDisposition(t *testing.T, got Answer, e *contract.Endpoint) {
+func checkDisposition(t *testing.T, got api.Answer, e *contract.Endpoint) {
 	t.Helper()
-	value, _ := got.field("Content-Disposition")
+	value, _ := apitest.Field(got, "Content-Disposition")
 	if !strings.HasPrefix(value, `attachment; filename="`+e.Name()) || !strings.Contains(value, `.csv"`) {
 		t.Errorf("Content-Disposition %q", value)
 	}
@@ -197,19 +200,6 @@ func readAll(t *testing.T, r io.Reader) []byte {
 	return all
 }
 
-// cellsOf are the cells of CSV.
-func cellsOf(t *testing.T, body []byte) [][]string {
-	t.Helper()
-	// The reader of the standard library turns CR LF within a cell into LF.
-	r := csv.NewReader(strings.NewReader(strings.ReplaceAll(string(body), "\r\n", "\n")))
-	r.FieldsPerRecord = -1
-	cells, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cells
-}
-
 // cellsOfExcel are those of CSV for spreadsheet programs, without what makes them harmless.
 func cellsOfExcel(t *testing.T, body []byte) [][]string {
 	t.Helper()
@@ -217,7 +207,7 @@ func cellsOfExcel(t *testing.T, body []byte) [][]string {
 	if !marked {
 		t.Fatalf("no byte order mark: %.50q", body)
 	}
-	cells := cellsOf(t, text)
+	cells := apitest.Cells(t, text)
 	for _, line := range cells {
 		for i, cell := range line {
 			rest, is := strings.CutPrefix(cell, "'")

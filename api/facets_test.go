@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -19,28 +21,28 @@ import (
 func TestFacetsLeftOut(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/metadata/location"
-	table := sampleTable(planOf(path).Endpoint, 0, rand.New(rand.NewPCG(1, 2)))
+	table := apitest.SampleTable(apitest.Plan(path).Endpoint, 0, rand.New(rand.NewPCG(1, 2)))
 	for i := range 250 {
 		for range 1 + i%7 {
-			table.rows = append(table.rows, map[string]any{
-				"id": int64(len(table.rows) * 1_000_003), "code": fmt.Sprintf("C%03d", i), "name": "one",
+			table.Rows = append(table.Rows, map[string]any{
+				"id": int64(len(table.Rows) * 1_000_003), "code": fmt.Sprintf("C%03d", i), "name": "one",
 				"has_hrp": true, "in_gho": i%2 == 0, "from_cods": true,
-				"reference_period_start": publishedTime, "reference_period_end": nil,
+				"reference_period_start": apitest.PublishedTime, "reference_period_end": nil,
 			})
 		}
 	}
-	s := testServer(t, state.Options{SkipWarmUp: true}, []*testTable{table})
+	s := apitest.Server(t, state.Options{SkipWarmUp: true}, []*apitest.Table{table})
 	for _, format := range []string{"", "&output_format=csv", "&limit=3"} {
-		target := path + "/facets?app_identifier=" + goodIdentifier + "&of=code,name,id" + format
+		target := path + "/facets?app_identifier=" + apitest.Identifier + "&of=code,name,id" + format
 		for range 3 { // also from the cache
 			got := s.Answer("GET", target, nil)
-			more, _ := got.field(contract.HeaderMore)
-			exposed, _ := got.field("Access-Control-Expose-Headers")
-			want := fmt.Sprintf("code=50, id=%d", len(table.rows)-contract.MaxFacet)
+			more, _ := apitest.Field(got, contract.HeaderMore)
+			exposed, _ := apitest.Field(got, "Access-Control-Expose-Headers")
+			want := fmt.Sprintf("code=50, id=%d", len(table.Rows)-contract.MaxFacet)
 			if got.Status != 200 || more != want || exposed != reply.ExposedHeaders+", "+contract.HeaderMore {
 				t.Fatalf("%s: %d, %q, want %q, %q", target, got.Status, more, want, exposed)
 			}
-			if total, _ := got.field("X-Total-Count"); total != strconv.Itoa(2*contract.MaxFacet+1) {
+			if total, _ := apitest.Field(got, "X-Total-Count"); total != strconv.Itoa(2*contract.MaxFacet+1) {
 				t.Errorf("%s: %s records", target, total)
 			}
 		}
@@ -51,12 +53,13 @@ func TestFacetsLeftOut(t *testing.T) {
 			want = append(want, fmt.Sprintf(`{"field":"code","value":"C%03d","count":%d}`, i, count))
 		}
 	}
-	got := s.Answer("GET", path+"/facets?of=code&app_identifier="+goodIdentifier, nil)
+	got := s.Answer("GET", path+"/facets?of=code&app_identifier="+apitest.Identifier, nil)
 	if string(got.Body) != `{"data":[`+strings.Join(want[:contract.MaxFacet], ",")+"]}" {
 		t.Errorf("%s\nwant\n%s", got.Body, want)
 	}
-	list := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil)
-	if got, has := list.field("Access-Control-Expose-Headers"); !has || strings.Contains(got, contract.HeaderMore) {
+	list := s.Answer("GET", path+"?app_identifier="+apitest.Identifier, nil)
+	if got, has := apitest.Field(list, "Access-Control-Expose-Headers"); !has ||
+		strings.Contains(got, contract.HeaderMore) {
 		t.Errorf("a list exposes %s", got)
 	}
 }
@@ -65,12 +68,12 @@ func TestFacetsLeftOut(t *testing.T) {
 func TestFacetsOfManyNumbers(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/metadata/location"
-	table := sampleTable(planOf(path).Endpoint, 10_001, rand.New(rand.NewPCG(1, 2)))
-	for i, row := range table.rows {
+	table := apitest.SampleTable(apitest.Plan(path).Endpoint, 10_001, rand.New(rand.NewPCG(1, 2)))
+	for i, row := range table.Rows {
 		row["id"] = int64(i)
 	}
-	s := testServer(t, state.Options{SkipWarmUp: true}, []*testTable{table})
-	target := path + "/facets?app_identifier=" + goodIdentifier + "&of=code,id"
+	s := apitest.Server(t, state.Options{SkipWarmUp: true}, []*apitest.Table{table})
+	target := path + "/facets?app_identifier=" + apitest.Identifier + "&of=code,id"
 	got := s.Answer("GET", target, nil)
 	const reason = `"loc":["query","of"],"msg":"Value error, id has more than 10000`
 	if got.Status != 422 || !strings.Contains(string(got.Body), reason) {
@@ -80,7 +83,7 @@ func TestFacetsOfManyNumbers(t *testing.T) {
 		t.Errorf("%d %.300s", got.Status, got.Body)
 	}
 	got = s.Answer("GET", target+"&has_hrp=true", nil)
-	if more, _ := got.field(contract.HeaderMore); got.Status != 200 || !strings.HasPrefix(more, "id=") {
+	if more, _ := apitest.Field(got, contract.HeaderMore); got.Status != 200 || !strings.HasPrefix(more, "id=") {
 		t.Errorf("%d, more %s, %.300s", got.Status, more, got.Body)
 	}
 }
@@ -88,9 +91,9 @@ func TestFacetsOfManyNumbers(t *testing.T) {
 // TestFacetsWithoutTable checks that an endpoint without a table has no values.
 func TestFacetsWithoutTable(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{SkipWarmUp: true}, "/api/v2/metadata/location", 5)
+	s := apitest.SampleOf(t, state.Options{SkipWarmUp: true}, "/api/v2/metadata/location", 5)
 	for format, want := range map[string]string{"json": state.EmptyJSON, "csv": "field,value,count\r\n"} {
-		target := "/api/v2/climate/rainfall/facets?app_identifier=" + goodIdentifier + "&of=version&output_format=" + format
+		target := "/api/v2/climate/rainfall/facets?app_identifier=" + apitest.Identifier + "&of=version&output_format=" + format
 		if got := s.Answer("GET", target, nil); got.Status != 200 || string(got.Body) != want {
 			t.Errorf("%s: %d %q", target, got.Status, got.Body)
 		}

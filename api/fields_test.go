@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 )
 
@@ -18,7 +19,7 @@ import (
 // and that neither the order nor the set of the names changes the tag.
 func TestAllFields(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	for _, m := range s.Lists.Routes.Mounts {
 		for _, e := range contract.EndpointsIn(m.Names) {
 			for _, format := range []string{"json", "csv"} {
@@ -26,7 +27,7 @@ func TestAllFields(t *testing.T) {
 				if format == "csv" {
 					names = contract.FieldNames(e.CSVFields())
 				}
-				target := m.Prefix + e.Path + "?app_identifier=" + goodIdentifier + "&output_format=" + format
+				target := m.Prefix + e.Path + "?app_identifier=" + apitest.Identifier + "&output_format=" + format
 				slices.Reverse(names)
 				whole := s.Answer("GET", target, nil)
 				all := s.Answer("GET", target+"&fields="+strings.Join(names, ","), nil)
@@ -50,7 +51,7 @@ func TestAllFields(t *testing.T) {
 // TestFieldsOfMissingTable checks the header line of an endpoint whose table the snapshot has not.
 func TestFieldsOfMissingTable(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, state.Options{}, "/api/v2/metadata/sector", 3)
+	s := apitest.SampleOf(t, state.Options{}, "/api/v2/metadata/sector", 3)
 	for target, want := range map[string]string{
 		"/api/v2/metadata/org?fields=org_type_code,acronym&output_format=csv":   "acronym,org_type_code\r\n",
 		"/api/v2/metadata/org?fields=org_type_code,acronym":                     `{"data":[]}`,
@@ -58,7 +59,7 @@ func TestFieldsOfMissingTable(t *testing.T) {
 		"/hapi/api/v2/metadata/dataset?fields=dataset_hdx_id&output_format=csv": "",
 		"/api/v2/metadata/agency-market?fields=name&output_format=geojson":      state.EmptyPoints,
 	} {
-		got := s.Answer("GET", target+"&app_identifier="+goodIdentifier, nil)
+		got := s.Answer("GET", target+"&app_identifier="+apitest.Identifier, nil)
 		if got.Status != 200 || string(got.Body) != want {
 			t.Errorf("%s: %d %s", target, got.Status, got.Body)
 		}
@@ -69,22 +70,22 @@ func TestFieldsOfMissingTable(t *testing.T) {
 // for fields of texts and of numbers, plain and coded, in pages, exports and aggregates.
 func TestAloneNulls(t *testing.T) {
 	t.Parallel()
-	table := sampleTable(planOf(exportedPath).Endpoint, 3000, rand.New(rand.NewPCG(5, 6)))
-	for i, row := range table.rows {
+	table := apitest.SampleTable(apitest.Plan(exportedPath).Endpoint, 3000, rand.New(rand.NewPCG(5, 6)))
+	for i, row := range table.Rows {
 		if i%3 > 0 {
 			row["admin1_code"], row["fatalities"] = nil, nil
 		}
 		row["admin1_name"] = ""
 	}
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, []*testTable{table})
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, []*apitest.Table{table})
 	for _, field := range []string{"admin1_code", "admin1_name", "fatalities"} {
 		for _, path := range []string{
 			"?limit=10000&output_format=csv", "/export?output_format=csv", "/export?output_format=csv-excel",
 		} {
 			for _, coding := range []string{"identity", "gzip", "gzip", "zstd"} {
 				got := s.Answer("GET", exportedPath+path+"&fields="+field,
-					[]reply.HeaderField{{Name: "Accept-Encoding", Value: coding}})
-				body := plainBody(t, got)
+					apitest.Fields("Accept-Encoding", coding))
+				body := apitest.Body(t, got)
 				if lines := bytes.Count(body, []byte("\r\n")); lines != 3001 || bytes.Contains(body, []byte("\n\r\n")) {
 					t.Errorf("%s%s in %s: %d %d lines, or an empty one", field, path, coding, got.Status, lines)
 				}

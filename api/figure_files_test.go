@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"archive/zip"
@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"
@@ -30,14 +32,15 @@ const figureQuery = "?admin_level=2&by=location_code&event_type=political_violen
 // refuse.
 func TestFigureTables(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	choices := regexp.MustCompile(`(?s)<select id="(measure|by)"[^>]*>(.*?)</select>`)
 	value := regexp.MustCompile(`<option value="([^"]*)"`)
-	call := regexp.MustCompile(`<p class="soft">(?:The same|[^<]* The interface)[^<]*</p><pre class="call"><code>([^<]*)`)
+	call := regexp.MustCompile(
+		`<p class="soft">(?:The same|[^<]* The interface)[^<]*</p><pre class="call"><code>([^<]*)`)
 	drawn, refused := 0, 0
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
-		page := browsed(s, site.BrowsePath+e.Name()+"?measure=records")
+		page := apitest.Browse(s, site.BrowsePath+e.Name()+"?measure=records")
 		offered := map[string][]string{}
 		for _, m := range choices.FindAllStringSubmatch(string(page.Body), -1) {
 			for _, v := range value.FindAllStringSubmatch(m[2], -1) {
@@ -47,11 +50,11 @@ func TestFigureTables(t *testing.T) {
 		for _, measure := range offered["measure"] {
 			for _, by := range offered["by"] {
 				query := "?" + url.Values{"measure": {measure}, "by": {by}, "span": {"all"}}.Encode()
-				page := browsed(s, site.BrowsePath+e.Name()+query)
-				file := browsed(s, "/figure/"+e.Name()+".csv"+query)
+				page := apitest.Browse(s, site.BrowsePath+e.Name()+query)
+				file := apitest.Browse(s, "/figure/"+e.Name()+".csv"+query)
 				source := call.FindSubmatch(page.Body)
 				if source == nil {
-					raster := browsed(s, "/figure/"+e.Name()+".png"+query)
+					raster := apitest.Browse(s, "/figure/"+e.Name()+".png"+query)
 					if refused++; raster.Status != 422 || file.Status != 422 ||
 						!bytes.Contains(file.Body, []byte("no_figure")) {
 						t.Errorf("%s%s: no figure, but %d %.200s", e.Name(), query, file.Status, file.Body)
@@ -59,7 +62,7 @@ func TestFigureTables(t *testing.T) {
 					continue
 				}
 				drawn++
-				picture := browsed(s, "/figure/"+e.Name()+".svg"+query)
+				picture := apitest.Browse(s, "/figure/"+e.Name()+".svg"+query)
 				if picture.Status != 200 || !bytes.HasPrefix(picture.Body, []byte("<svg xmlns=")) ||
 					!bytes.Contains(picture.Body, []byte("Humanitarian Data Query Service</text>")) {
 					t.Errorf("%s%s: %d %.300s", e.Name(), query, picture.Status, picture.Body)
@@ -68,7 +71,7 @@ func TestFigureTables(t *testing.T) {
 				if err != nil || file.Status != 200 {
 					t.Fatalf("%s%s: %v %d %.200s", e.Name(), query, err, file.Status, file.Body)
 				}
-				answer := s.Answer("GET", at.Path+"?"+at.RawQuery+"&app_identifier="+goodIdentifier, nil)
+				answer := s.Answer("GET", at.Path+"?"+at.RawQuery+"&app_identifier="+apitest.Identifier, nil)
 				want := numbersOf(t, answer.Body, strings.ReplaceAll(at.Query().Get("measures"), ":", "_"))
 				if got := csvNumbers(t, file.Body); !slices.Equal(got, want) {
 					t.Errorf("%s%s: the file has %q, the interface %q", e.Name(), query, got, want)
@@ -121,8 +124,8 @@ func csvNumbers(t *testing.T, body []byte) (all []string) {
 // TestFigureBook: a workbook has the same figures, and a sheet that says what they are.
 func TestFigureBook(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
-	book := browsed(s, "/figure/conflict-events.xlsx"+figureQuery)
+	s := apitest.Sample(t, state.Options{}, 30)
+	book := apitest.Browse(s, "/figure/conflict-events.xlsx"+figureQuery)
 	files, err := zip.NewReader(bytes.NewReader(book.Body), int64(len(book.Body)))
 	if err != nil {
 		t.Fatalf("%d %v", book.Status, err)
@@ -137,12 +140,14 @@ func TestFigureBook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, number := range csvNumbers(t, browsed(s, "/figure/conflict-events.csv"+figureQuery).Body) {
+	for _, number := range csvNumbers(t, apitest.Browse(s, "/figure/conflict-events.csv"+figureQuery).Body) {
 		if !strings.Contains(text.String(), "<v>"+number+"</v>") {
 			t.Errorf("the workbook lacks %s", number)
 		}
 	}
-	for _, want := range []string{"Kind of event: political violence", "unit", "period", sampleID, "snapshot="} {
+	for _, want := range []string{
+		"Kind of event: political violence", "unit", "period", apitest.SampleID, "snapshot=",
+	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the workbook lacks %q", want)
 		}
@@ -153,41 +158,42 @@ func TestFigureBook(t *testing.T) {
 // says, and is the same when it is asked for again; a country has one too.
 func TestFigurePictures(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
 	named := regexp.MustCompile(`<meta property="og:image" content="https://hdqs.example([^"]+)"`)
 	for _, path := range []string{
 		site.BrowsePath + "conflict-events" + figureQuery, site.BrowsePath + "conflict-events",
 		site.BrowsePath + "funding", "/country/AFG",
 	} {
-		page := browsed(s, path)
+		page := apitest.Browse(s, path)
 		at := named.FindSubmatch(page.Body)
 		if at == nil {
 			t.Fatalf("%s names no picture", path)
 		}
-		first := browsed(s, html.UnescapeString(string(at[1])))
-		again := browsed(s, html.UnescapeString(string(at[1])))
+		first := apitest.Browse(s, html.UnescapeString(string(at[1])))
+		again := apitest.Browse(s, html.UnescapeString(string(at[1])))
 		pixels, err := png.Decode(bytes.NewReader(first.Body))
 		if err != nil || pixels.Bounds() != image.Rect(0, 0, 1200, 630) || len(first.Body) > 150<<10 {
 			t.Errorf("%s: %d, %d bytes, %v", at[1], first.Status, len(first.Body), err)
 		}
-		if !bytes.Equal(first.Body, again.Body) || headerOf(first, "Content-Type") != "image/png" {
-			t.Errorf("%s: another picture the second time, or %s", at[1], headerOf(first, "Content-Type"))
+		if !bytes.Equal(first.Body, again.Body) || apitest.Header(first, "Content-Type") != "image/png" {
+			t.Errorf("%s: another picture the second time, or %s", at[1], apitest.Header(first, "Content-Type"))
 		}
 	}
 	for _, path := range []string{
 		site.BrowsePath + "humanitarian-needs?by=location_code&measure=population", site.BrowsePath + "org?x=1",
 		site.BrowsePath + "conflict-events?event_type=none", site.BrowsePath + "conflict-events?start_date=never",
 	} {
-		if page := browsed(s, path); named.Match(page.Body) {
+		if page := apitest.Browse(s, path); named.Match(page.Body) {
 			t.Errorf("%s names a picture, which is refused", path)
 		}
 	}
 	hostile := "/figure/conflict-events.svg?by=month&measure=records&provider_admin1_name=" +
 		url.QueryEscape("</title><script>\x00\x1b\u202e&'\"")
-	if got := browsed(s, hostile); bytes.Contains(got.Body, []byte("<script")) || got.Status == 500 {
+	if got := apitest.Browse(s, hostile); bytes.Contains(got.Body, []byte("<script")) || got.Status == 500 {
 		t.Errorf("%d %.500s", got.Status, got.Body)
 	}
-	if got := browsed(s, "/figure/conflict-events.png?event_type="+strings.Repeat("x", 2100)); got.Status != 414 {
+	long := "/figure/conflict-events.png?event_type=" + strings.Repeat("x", 2100)
+	if got := apitest.Browse(s, long); got.Status != 414 {
 		t.Errorf("a long address: %d", got.Status)
 	}
 }
@@ -196,20 +202,20 @@ func TestFigurePictures(t *testing.T) {
 // its view, and says why it has no figure.
 func TestEmbed(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
 	const policy = "Content-Security-Policy"
-	frame := browsed(s, "/embed/conflict-events"+figureQuery+"&row=1&limit=7&utm_source=x")
+	frame := apitest.Browse(s, "/embed/conflict-events"+figureQuery+"&row=1&limit=7&utm_source=x")
 	if frame.Status != 422 || !bytes.Contains(frame.Body, []byte("no filter utm_source")) {
 		t.Errorf("a filter that there is not: %d %.300s", frame.Status, frame.Body)
 	}
-	other := browsed(s, "/figure/conflict-events.csv?measure=fatality&by=day")
+	other := apitest.Browse(s, "/figure/conflict-events.csv?measure=fatality&by=day")
 	if other.Status != 422 || !bytes.Contains(other.Body, []byte("no filter measure=fatality, by=day")) {
 		t.Errorf("a measure that there is not: %d %.300s", other.Status, other.Body)
 	}
-	frame = browsed(s, "/embed/conflict-events"+figureQuery+"&row=1&limit=7")
-	if !strings.Contains(headerOf(frame, policy), "frame-ancestors *;") &&
-		!strings.HasSuffix(headerOf(frame, policy), "frame-ancestors *") {
-		t.Errorf("the policy of the frame is %q", headerOf(frame, policy))
+	frame = apitest.Browse(s, "/embed/conflict-events"+figureQuery+"&row=1&limit=7")
+	if !strings.Contains(apitest.Header(frame, policy), "frame-ancestors *;") &&
+		!strings.HasSuffix(apitest.Header(frame, policy), "frame-ancestors *") {
+		t.Errorf("the policy of the frame is %q", apitest.Header(frame, policy))
 	}
 	back := `<a href="https://hdqs.example/browse/conflict-events` + html.EscapeString(figureQuery) + `"`
 	for _, want := range []string{back, "<svg", "Kind of event: political violence", `class="soft about"`} {
@@ -221,13 +227,13 @@ func TestEmbed(t *testing.T) {
 		t.Error("the frame has a script, or a link with what is no part of the figure")
 	}
 	for _, target := range everyPage("") {
-		page := browsed(s, target)
-		is := strings.Contains(headerOf(page, policy), "frame-ancestors *")
+		page := apitest.Browse(s, target)
+		is := strings.Contains(apitest.Header(page, policy), "frame-ancestors *")
 		if is != strings.HasPrefix(target, "/embed/") {
-			t.Errorf("%s: %q", target, headerOf(page, policy))
+			t.Errorf("%s: %q", target, apitest.Header(page, policy))
 		}
 	}
-	wrong := browsed(s, "/embed/humanitarian-needs?by=location_code&measure=population")
+	wrong := apitest.Browse(s, "/embed/humanitarian-needs?by=location_code&measure=population")
 	if wrong.Status != 422 || bytes.Contains(wrong.Body, []byte("<svg")) {
 		t.Errorf("a wrong sum: %d %.300s", wrong.Status, wrong.Body)
 	}
@@ -236,8 +242,8 @@ func TestEmbed(t *testing.T) {
 // TestOEmbed: the description that a page names has its frame, in the size that was asked for.
 func TestOEmbed(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
-	page := browsed(s, site.BrowsePath+"conflict-events"+figureQuery)
+	s := apitest.Sample(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
+	page := apitest.Browse(s, site.BrowsePath+"conflict-events"+figureQuery)
 	link := regexp.MustCompile(`json\+oembed" href="https://hdqs.example([^"]+)`).FindSubmatch(page.Body)
 	if link == nil {
 		t.Fatal("the page names no description")
@@ -246,12 +252,12 @@ func TestOEmbed(t *testing.T) {
 		Type, Version, Title, HTML string
 		Width, Height              int
 	}
-	got := browsed(s, html.UnescapeString(string(link[1]))+"&maxwidth=500&maxheight=9999")
+	got := apitest.Browse(s, html.UnescapeString(string(link[1]))+"&maxwidth=500&maxheight=9999")
 	if err := json.Unmarshal(got.Body, &frame); err != nil || got.Status != 200 {
 		t.Fatalf("%d %v %s", got.Status, err, got.Body)
 	}
 	src := regexp.MustCompile(`src="https://hdqs.example([^"]+)"`).FindStringSubmatch(frame.HTML)
-	if src == nil || browsed(s, html.UnescapeString(src[1])).Status != 200 || frame.Type != "rich" ||
+	if src == nil || apitest.Browse(s, html.UnescapeString(src[1])).Status != 200 || frame.Type != "rich" ||
 		frame.Version != "1.0" || frame.Width != 500 || frame.Height != 560 ||
 		!strings.Contains(frame.HTML, `width="500" height="560"`) || !strings.Contains(frame.Title, "Kind of event") {
 		t.Errorf("%+v", frame)
@@ -271,7 +277,7 @@ func TestOEmbed(t *testing.T) {
 		{"url=" + url.QueryEscape("https://hdqs.example/browse/org?%zz"), 400},
 		{"url=" + url.QueryEscape("https://hdqs.example/browse/org?snapshot=nowhere"), 410},
 	} {
-		if got := browsed(s, "/oembed?"+c.query); got.Status != c.status {
+		if got := apitest.Browse(s, "/oembed?"+c.query); got.Status != c.status {
 			t.Errorf("%s: %d, want %d: %s", c.query, got.Status, c.status, got.Body)
 		}
 	}
@@ -281,10 +287,10 @@ func TestOEmbed(t *testing.T) {
 // its snapshot, whose address answers.
 func TestShare(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
-	page := browsed(s, site.BrowsePath+"conflict-events"+figureQuery)
+	s := apitest.Sample(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
+	page := apitest.Browse(s, site.BrowsePath+"conflict-events"+figureQuery)
 	query := strings.Replace(figureQuery, "political_violence", "demonstration", 1)
-	other := browsed(s, site.BrowsePath+"conflict-events"+query)
+	other := apitest.Browse(s, site.BrowsePath+"conflict-events"+query)
 	title := regexp.MustCompile("<title>[^<]*</title>")
 	if a, b := title.Find(page.Body), title.Find(other.Body); bytes.Equal(a, b) ||
 		!bytes.Contains(a, []byte("Fatalities by country: Districts; Kind of event: political violence")) {
@@ -298,12 +304,13 @@ func TestShare(t *testing.T) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	cited := regexp.MustCompile(`https://hdqs\.example(/browse/[^ "<]*snapshot=[^ "<}]*)`).FindAllSubmatch(page.Body, -1)
+	cited := regexp.MustCompile(`https://hdqs\.example(/browse/[^ "<]*snapshot=[^ "<}]*)`).
+		FindAllSubmatch(page.Body, -1)
 	if len(cited) < 3 {
 		t.Fatalf("%d addresses with a snapshot", len(cited))
 	}
 	for _, m := range cited {
-		if got := browsed(s, html.UnescapeString(string(m[1]))); got.Status != 200 {
+		if got := apitest.Browse(s, html.UnescapeString(string(m[1]))); got.Status != 200 {
 			t.Errorf("%s: %d", m[1], got.Status)
 		}
 	}
@@ -312,9 +319,9 @@ func TestShare(t *testing.T) {
 // TestFigureFormulas: no text of a figure as CSV is one that spreadsheet programs run.
 func TestFigureFormulas(t *testing.T) {
 	t.Parallel()
-	s, harmless := hostileServer(t), 0
+	s, harmless := apitest.Hostile(t), 0
 	for _, by := range []string{"org_acronym", "sector_name", "admin1_name"} {
-		body := browsed(s, "/figure/operational-presence.csv?measure=records&by="+by).Body
+		body := apitest.Browse(s, "/figure/operational-presence.csv?measure=records&by="+by).Body
 		lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
 		if err != nil {
 			t.Fatal(err)

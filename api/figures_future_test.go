@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"fmt"
@@ -10,21 +10,23 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api/apitest"
+
 	"hdqs/api/state"
 )
 
 // pricesOver is a row of the prices of a market in a period that begins in one month and ends in
 // the next, as most recorded prices do.
-func pricesOver(country, from, to, commodity, amount string) spec {
-	return with(priceOf(country, 2024, 1, "1", commodity, "SDG", amount), during(from, to))
+func pricesOver(country, from, to, commodity, amount string) apitest.Row {
+	return apitest.With(apitest.PriceOf(country, 2024, 1, "1", commodity, "SDG", amount), apitest.During(from, to))
 }
 
 // TestChangesOfPricesByStart: prices run from the 15th to the 14th. That of the month before, which
 // also ends in the month that is compared, is no part of the figure or of its period.
 func TestChangesOfPricesByStart(t *testing.T) {
 	t.Parallel()
-	tables := figureTables(t)
-	setRows(t, tables, "food_price",
+	tables := apitest.FigureTables(t)
+	apitest.SetRows(t, tables, "food_price",
 		pricesOver("SDN", "2023-10-15", "2023-11-14", "rice", "1000"),
 		pricesOver("SDN", "2023-11-15", "2023-12-14", "rice", "100"),
 		pricesOver("SDN", "2024-10-15", "2024-11-14", "rice", "1"),
@@ -32,8 +34,8 @@ func TestChangesOfPricesByStart(t *testing.T) {
 		pricesOver("SDN", "2023-10-15", "2023-12-14", "salt", "7"), // no price begins in November
 		pricesOver("SDN", "2024-11-15", "2024-12-14", "salt", "9"),
 	)
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
-	records, _ := figureAnswer(t, s, "/api/v2/figures/price_change_in_a_year?location_code=SDN")
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	records, _ := apitest.Records(t, s, "/api/v2/figures/price_change_in_a_year?location_code=SDN")
 	r := records[0]
 	got := fmt.Sprint(r["value"], " ", r["rows"], " ", r["period_start"], " ", r["period_end"])
 	if want := "50.0 1 2024-11-15T00:00:00 2024-12-14T23:59:59"; got != want {
@@ -41,7 +43,7 @@ func TestChangesOfPricesByStart(t *testing.T) {
 	}
 	prices := [2]string{}
 	for i, month := range []string{"2024-11", "2023-11"} {
-		groups, _ := figureAnswer(t, s, r["request"].([]any)[i].(string))
+		groups, _ := apitest.Records(t, s, r["request"].([]any)[i].(string))
 		for _, g := range groups {
 			if g["month"] == month && g["commodity_code"] == "rice" {
 				prices[i] += fmt.Sprint(g["mean_price"], " ")
@@ -54,29 +56,32 @@ func TestChangesOfPricesByStart(t *testing.T) {
 }
 
 // futureRows are rows that start after the day of the sample snapshot, by their tables.
-func futureRows() map[string][]spec {
-	late := during("2205-01-01", "2205-12-31")
-	tomorrow := during("2026-11-21", "2026-11-21") // in the month of the snapshot
-	event := func(place, period spec) spec {
-		return with(place, period, spec{"event_type": "political_violence", "events": 1, "fatalities": 1})
+func futureRows() map[string][]apitest.Row {
+	late := apitest.During("2205-01-01", "2205-12-31")
+	tomorrow := apitest.During("2026-11-21", "2026-11-21") // in the month of the snapshot
+	event := func(place, period apitest.Row) apitest.Row {
+		return apitest.With(place, period,
+			apitest.Row{"event_type": "political_violence", "events": 1, "fatalities": 1})
 	}
-	return map[string][]spec{
-		"population": people(with(inPlace("MLI"), late), "all all 999"),
+	return map[string][]apitest.Row{
+		"population": apitest.People(apitest.With(apitest.InPlace("MLI"), late), "all all 999"),
 		// Of no figure, but of the newest period of the list.
-		"refugees": people(with(spec{
+		"refugees": apitest.People(apitest.With(apitest.Row{
 			"origin_location_code": "SOM", "asylum_location_code": "KEN", "population_group": "REF",
 		}, late), "f all 1"),
-		"conflict_event": {event(inPlace("SDN"), late), event(inPlace("SDN"), tomorrow)},
-		"national_risk":  {with(spec{"location_code": "AFG"}, late, spec{"overall_risk": decimal("1")})},
+		"conflict_event": {event(apitest.InPlace("SDN"), late), event(apitest.InPlace("SDN"), tomorrow)},
+		"national_risk": {
+			apitest.With(apitest.Row{"location_code": "AFG"}, late, apitest.Row{"overall_risk": apitest.Decimal("1")}),
+		},
 		"food_price": {
 			pricesOver("SDN", "2205-01-15", "2205-02-14", "rice", "1"),
 			pricesOver("SDN", "2026-11-21", "2026-12-14", "rice", "1"),
 		},
-		"funding": {with(spec{"location_code": "SDN", "appeal_code": "X"}, tomorrow, spec{
-			"funding_usd": decimal("3"),
+		"funding": {apitest.With(apitest.Row{"location_code": "SDN", "appeal_code": "X"}, tomorrow, apitest.Row{
+			"funding_usd": apitest.Decimal("3"),
 		})},
-		"poverty_rate": {with(spec{"location_code": "HTI", "admin_level": 0}, late, spec{
-			"headcount_ratio": decimal("1"), "mpi": decimal("0"),
+		"poverty_rate": {apitest.With(apitest.Row{"location_code": "HTI", "admin_level": 0}, late, apitest.Row{
+			"headcount_ratio": apitest.Decimal("1"), "mpi": apitest.Decimal("0"),
 		})},
 	}
 }
@@ -104,25 +109,25 @@ func needsEnd(figure, place string) bool {
 // numbers.
 func TestNoFigureOfTheFuture(t *testing.T) {
 	t.Parallel()
-	without, with := figureTables(t), figureTables(t)
+	without, with := apitest.FigureTables(t), apitest.FigureTables(t)
 	later := futureRows()
 	for i, to := range with {
-		if to.endpoint.Table == "food_price" {
-			for _, tables := range [][]*testTable{without, with} {
-				tables[i].rows = append(tables[i].rows,
-					fullRow(t, to, pricesOver("SDN", "2025-11-15", "2025-12-14", "rice", "4")),
-					fullRow(t, to, pricesOver("SDN", "2026-11-15", "2026-12-14", "rice", "5")))
+		if to.Endpoint.Table == "food_price" {
+			for _, tables := range [][]*apitest.Table{without, with} {
+				tables[i].Rows = append(tables[i].Rows,
+					apitest.FullRow(t, to, pricesOver("SDN", "2025-11-15", "2025-12-14", "rice", "4")),
+					apitest.FullRow(t, to, pricesOver("SDN", "2026-11-15", "2026-12-14", "rice", "5")))
 			}
 		}
-		for _, row := range later[to.endpoint.Table] {
-			to.rows = append(to.rows, fullRow(t, to, row))
+		for _, row := range later[to.Endpoint.Table] {
+			to.Rows = append(to.Rows, apitest.FullRow(t, to, row))
 		}
 	}
 	o := state.Options{Identifier: state.IgnoreIdentifier}
-	a, b := testServer(t, o, without), testServer(t, o, with)
+	a, b := apitest.Server(t, o, without), apitest.Server(t, o, with)
 	for _, query := range []string{"", "&end_date=2300", "&end_date=2024-06-30"} {
-		was, _ := figureAnswer(t, a, "/api/v2/figures?location_code=%25"+query)
-		is, _ := figureAnswer(t, b, "/api/v2/figures?location_code=%25"+query)
+		was, _ := apitest.Records(t, a, "/api/v2/figures?location_code=%25"+query)
+		is, _ := apitest.Records(t, b, "/api/v2/figures?location_code=%25"+query)
 		if len(was) != len(is) || len(is) == 0 {
 			t.Fatalf("%d and %d records", len(was), len(is))
 		}
@@ -143,7 +148,7 @@ func TestNoFigureOfTheFuture(t *testing.T) {
 				}
 			}
 			if u, err := url.Parse(request); r["value"] != nil && err == nil && strings.HasPrefix(request, "/") {
-				again, _ := figureAnswer(t, b, u.String())
+				again, _ := apitest.Records(t, b, u.String())
 				for _, value := range again[0] {
 					if value != r["value"] {
 						t.Errorf("%s: %s gives %v, the figure is %v", name, request, value, r["value"])
@@ -152,7 +157,7 @@ func TestNoFigureOfTheFuture(t *testing.T) {
 			}
 		}
 	}
-	price, _ := figureAnswer(t, b, "/api/v2/figures/price_change_in_a_year?location_code=SDN")
+	price, _ := apitest.Records(t, b, "/api/v2/figures/price_change_in_a_year?location_code=SDN")
 	if got := fmt.Sprint(price[0]["value"], price[0]["request"]); !strings.HasPrefix(got, "25.0") ||
 		!strings.Contains(got, "end_date=2026-11-20&") {
 		t.Errorf("the change of prices is %s", got)

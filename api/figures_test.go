@@ -1,67 +1,26 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 )
 
-// figureTables are trapTables with lists of places, and a country whose figures are of units.
-func figureTables(t *testing.T) []*testTable {
-	t.Helper()
-	tables := trapTables(t)
-	add := func(table string, rows ...spec) {
-		for _, to := range tables {
-			if to.endpoint.Table == table {
-				for _, row := range rows {
-					to.rows = append(to.rows, fullRow(t, to, row))
-				}
-			}
-		}
-	}
-	since := spec{"reference_period_start": inYear(2000)["reference_period_start"]}
-	for i, code := range []string{"SDN", "SOM", "TCD", "HTI", "PAK", "KEN", "CAF"} {
-		add("location", with(since, spec{"id": i + 3, "code": code, "name": "Name of " + code}))
-	}
-	for i, code := range []string{"CF01", "CF02", "CF03", "HT01", "HT02"} {
-		country := map[byte]string{'C': "CAF", 'H': "HTI"}[code[0]]
-		add("admin1", with(since, spec{"id": i + 1, "code": code, "name": code, "location_code": country}))
-	}
-	for _, code := range []string{"CF01", "CF02"} {
-		add("population", people(with(inPlace("CAF", code), inYear(2024)), "all all 7")...)
-	}
-	add("population", people(with(inPlace("CAF"), inYear(2020)), "all all 70")...)
-	elsewhere := with(inPlace("CAF"), spec{"admin_level": 1, "provider_admin1_name": "Elsewhere"}) // in no list
-	add("population", people(with(elsewhere, inYear(2024)), "all all 0")...)
-	return tables
-}
-
-// figureAnswer asks for records.
-func figureAnswer(t *testing.T, s *Server, target string) (records []map[string]any, a Answer) {
-	t.Helper()
-	a = s.Answer("GET", target, nil)
-	var body struct{ Data []map[string]any }
-	decoder := json.NewDecoder(strings.NewReader(string(a.Body)))
-	decoder.UseNumber()
-	if err := decoder.Decode(&body); err != nil || a.Status != 200 {
-		t.Fatalf("%s: %d %v %.500s", target, a.Status, err, a.Body)
-	}
-	return body.Data, a
-}
-
 // TestFigures lists figures of the trap tables: each has a value, or a reason in words.
 func TestFigures(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, figureTables(t))
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, apitest.FigureTables(t))
 	for _, c := range []struct{ query, want string }{
 		{"people_in_need?location_code=AFG", "AFG 50 <nil>"},
 		{"people_in_need?location_code=afg", "AFG 50 <nil>"},
@@ -88,7 +47,7 @@ func TestFigures(t *testing.T) {
 		{"demonstration_events?location_code=SOM", "SOM 1 <nil>"},
 		{"people_in_phase_3_or_worse?location_code__in=AFG,MLI", "AFG 20 <nil>; MLI 4 <nil>"},
 	} {
-		records, _ := figureAnswer(t, s, "/api/v2/figures/"+c.query)
+		records, _ := apitest.Records(t, s, "/api/v2/figures/"+c.query)
 		var got []string
 		for _, r := range records {
 			got = append(got, fmt.Sprint(r["location_code"], " ", r["value"], " ", r["reason"]))
@@ -104,9 +63,9 @@ func TestFigures(t *testing.T) {
 func TestFigureRequests(t *testing.T) {
 	t.Parallel()
 	for _, names := range []contract.NameSet{contract.ContractNames, contract.HAPINames} {
-		s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier, Names: names}, figureTables(t))
+		s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier, Names: names}, apitest.FigureTables(t))
 		for _, prefix := range []string{"", "/hapi"} {
-			records, _ := figureAnswer(t, s, prefix+"/api/v2/figures?location_code=%25")
+			records, _ := apitest.Records(t, s, prefix+"/api/v2/figures?location_code=%25")
 			sent := 0
 			for _, r := range records {
 				request, is := r["request"].(string)
@@ -114,7 +73,7 @@ func TestFigureRequests(t *testing.T) {
 					continue
 				}
 				sent++
-				again, _ := figureAnswer(t, s, request)
+				again, _ := apitest.Records(t, s, request)
 				if len(again) != 1 || len(again[0]) != 1 {
 					t.Fatalf("%s: %v", request, again)
 				}
@@ -125,7 +84,7 @@ func TestFigureRequests(t *testing.T) {
 				}
 				isFigure := func(h contract.Headline) bool { return h.Name == r["figure"] }
 				for _, group := range contract.Headlines[slices.IndexFunc(contract.Headlines, isFigure)].Groups {
-					figureAnswer(t, s, request+"&group_by="+group)
+					apitest.Records(t, s, request+"&group_by="+group)
 				}
 				hapi := prefix == "/hapi" || names == contract.HAPINames
 				below := hapi && names == contract.ContractNames
@@ -144,23 +103,25 @@ func TestFigureRequests(t *testing.T) {
 // TestFigureAnswers checks that figures are answered like lists: pages, CSV, entity tags, errors.
 func TestFigureAnswers(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{}, figureTables(t))
+	s := apitest.Server(t, state.Options{}, apitest.FigureTables(t))
 	const id = "app_identifier=bXktYXBwOm1lQGV4YW1wbGUub3Jn"
 	path := "/api/v2/figures/overall_risk?" + id
-	get := func(target string, header ...reply.HeaderField) Answer { return s.Answer("GET", target, header) }
+	get := func(target string, header ...reply.HeaderField) api.Answer { return s.Answer("GET", target, header) }
 	first := get(path + "&limit=1")
-	if link := headerOf(first, "Link"); headerOf(first, "X-Total-Count") != "2" || !strings.Contains(link, "offset=1") {
-		t.Errorf("total %s, links %s", headerOf(first, "X-Total-Count"), link)
+	if link := apitest.Header(first, "Link"); apitest.Header(first, "X-Total-Count") != "2" ||
+		!strings.Contains(link, "offset=1") {
+		t.Errorf("total %s, links %s", apitest.Header(first, "X-Total-Count"), link)
 	}
-	tag := headerOf(first, "ETag")
+	tag := apitest.Header(first, "ETag")
 	if again := get(path+"&limit=1", reply.HeaderField{Name: "If-None-Match", Value: tag}); again.Status != 304 {
 		t.Errorf("the same again: %d", again.Status)
 	}
-	if other := get("/api/v2/figures/funding_asked?" + id + "&limit=1"); headerOf(other, "ETag") == tag {
+	if other := get("/api/v2/figures/funding_asked?" + id + "&limit=1"); apitest.Header(other, "ETag") == tag {
 		t.Error("two figures have one tag")
 	}
-	if a, b := get("/api/v2/figures/funding_asked?"+id), get("/api/v2/figures/funding_received?"+id); headerOf(a, "ETag") ==
-		headerOf(b, "ETag") {
+	if a, b := get("/api/v2/figures/funding_asked?"+id), get("/api/v2/figures/funding_received?"+id); apitest.Header(a,
+		"ETag") ==
+		apitest.Header(b, "ETag") {
 		t.Error("two figures of a list have one tag")
 	}
 	csv := get(path + "&output_format=csv&location_code__in=AFG,SDN")
@@ -187,16 +148,16 @@ func TestFigureAnswers(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", target, got.Status, got.Body, want)
 		}
 	}
-	if unknown := get(path + "&country=AFG"); headerOf(unknown, "X-Unknown-Params") != "country" ||
-		!strings.Contains(headerOf(unknown, "X-Hint"), "location_code") {
+	if unknown := get(path + "&country=AFG"); apitest.Header(unknown, "X-Unknown-Params") != "country" ||
+		!strings.Contains(apitest.Header(unknown, "X-Hint"), "location_code") {
 		t.Errorf("%v", unknown.Header)
 	}
 	for _, target := range []string{path, "/api/v2/figures?location_code=AFG&" + id, "/api/v2/figures?" + id} {
-		if a := get(target + "&fields=value"); headerOf(a, "X-Unknown-Params") != "fields" {
+		if a := get(target + "&fields=value"); apitest.Header(a, "X-Unknown-Params") != "fields" {
 			t.Errorf("%s: fields has no effect, and is not named: %v", target, a.Header)
 		}
 	}
-	declared, _ := figureAnswer(t, s, "/api/v2/figures?"+id)
+	declared, _ := apitest.Records(t, s, "/api/v2/figures?"+id)
 	if len(declared) != len(contract.Headlines) {
 		t.Errorf("%d declarations, want %d", len(declared), len(contract.Headlines))
 	}
@@ -205,14 +166,14 @@ func TestFigureAnswers(t *testing.T) {
 // TestFiguresWithoutTables asks a server whose snapshot has no table of a figure.
 func TestFiguresWithoutTables(t *testing.T) {
 	t.Parallel()
-	var tables []*testTable
-	for _, table := range figureTables(t) {
-		if table.endpoint.Table == "location" {
+	var tables []*apitest.Table
+	for _, table := range apitest.FigureTables(t) {
+		if table.Endpoint.Table == "location" {
 			tables = append(tables, table)
 		}
 	}
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
-	records, _ := figureAnswer(t, s, "/api/v2/figures?location_code=AFG")
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	records, _ := apitest.Records(t, s, "/api/v2/figures?location_code=AFG")
 	if len(records) != len(contract.Headlines) {
 		t.Errorf("%d records", len(records))
 	}
@@ -226,8 +187,8 @@ func TestFiguresWithoutTables(t *testing.T) {
 // TestCoverage checks what sums say of the units that have rows.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
-	tables := figureTables(t)
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	tables := apitest.FigureTables(t)
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	const list = "/api/v2/geography-infrastructure/baseline-population/aggregate?gender=all&age_range=all&latest=true"
 	const sum = list + "&admin_level=1&measures=sum:population"
 	for query, want := range map[string]string{
@@ -240,17 +201,17 @@ func TestCoverage(t *testing.T) {
 		sum + "&location_code=CAF&group_by=location_code&limit=0":          "units=2/3",
 		sum + "&location_code=CAF&group_by=year,admin1_code,location_code": "units=2/3",
 	} {
-		_, a := figureAnswer(t, s, query)
-		if got := headerOf(a, contract.HeaderCoverage); got != want {
+		_, a := apitest.Records(t, s, query)
+		if got := apitest.Header(a, contract.HeaderCoverage); got != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
 		}
-		exposed := strings.Contains(headerOf(a, "Access-Control-Expose-Headers"), contract.HeaderCoverage)
+		exposed := strings.Contains(apitest.Header(a, "Access-Control-Expose-Headers"), contract.HeaderCoverage)
 		if exposed != (want != "") {
 			t.Errorf("%s: exposed %t", query, exposed)
 		}
 	}
 	target := list + "&admin_level=1&group_by=location_code&measures=coverage,sum:population"
-	records, a := figureAnswer(t, s, target)
+	records, a := apitest.Records(t, s, target)
 	got := map[string]string{}
 	for _, r := range records {
 		got[r["location_code"].(string)] = fmt.Sprint(r["units"], " ", r["units_known"], " ", r["sum_population"])
@@ -259,14 +220,15 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	for _, table := range tables {
-		if table.endpoint.Table == "admin1" {
-			table.rows = table.rows[1:]
+		if table.Endpoint.Table == "admin1" {
+			table.Rows = table.Rows[1:]
 		}
 	}
-	fewer := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
-	records, b := figureAnswer(t, fewer, target)
-	if headerOf(a, "ETag") == headerOf(b, "ETag") || fmt.Sprint(records[1]["units_known"]) != "2" {
-		t.Errorf("another list of units: tags %s and %s, %v", headerOf(a, "ETag"), headerOf(b, "ETag"), records)
+	fewer := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	records, b := apitest.Records(t, fewer, target)
+	if apitest.Header(a, "ETag") == apitest.Header(b, "ETag") || fmt.Sprint(records[1]["units_known"]) != "2" {
+		t.Errorf("another list of units: tags %s and %s, %v", apitest.Header(a, "ETag"), apitest.Header(b, "ETag"),
+			records)
 	}
 }
 
@@ -275,22 +237,22 @@ func TestCoverage(t *testing.T) {
 // nor in another currency.
 func TestChangesOfPrices(t *testing.T) {
 	t.Parallel()
-	tables := figureTables(t)
-	setRows(t, tables, "food_price",
-		priceOf("SDN", 2024, 6, "1", "rice", "SDG", "200"),
-		priceOf("SDN", 2023, 6, "1", "rice", "SDG", "100"),
-		priceOf("SDN", 2024, 6, "1", "salt", "SDG", "10"),
-		priceOf("SDN", 2023, 6, "1", "salt", "SDG", "10"),
-		priceOf("SDN", 2024, 6, "2", "rice", "SDG", "150"),
-		priceOf("SDN", 2023, 6, "2", "rice", "SDG", "100"),
-		priceOf("SDN", 2024, 6, "3", "tea", "SDG", "9000"),
-		priceOf("SDN", 2023, 6, "4", "tea", "USD", "1"),
-		priceOf("SDN", 2024, 6, "4", "tea", "SDG", "900"),
-		priceOf("SDN", 2024, 5, "3", "tea", "SDG", "1"),
-		priceOf("TCD", 2024, 6, "1", "rice", "XAF", "99999.9999"),
-		priceOf("TCD", 2023, 6, "1", "rice", "XAF", "100000"),
+	tables := apitest.FigureTables(t)
+	apitest.SetRows(t, tables, "food_price",
+		apitest.PriceOf("SDN", 2024, 6, "1", "rice", "SDG", "200"),
+		apitest.PriceOf("SDN", 2023, 6, "1", "rice", "SDG", "100"),
+		apitest.PriceOf("SDN", 2024, 6, "1", "salt", "SDG", "10"),
+		apitest.PriceOf("SDN", 2023, 6, "1", "salt", "SDG", "10"),
+		apitest.PriceOf("SDN", 2024, 6, "2", "rice", "SDG", "150"),
+		apitest.PriceOf("SDN", 2023, 6, "2", "rice", "SDG", "100"),
+		apitest.PriceOf("SDN", 2024, 6, "3", "tea", "SDG", "9000"),
+		apitest.PriceOf("SDN", 2023, 6, "4", "tea", "USD", "1"),
+		apitest.PriceOf("SDN", 2024, 6, "4", "tea", "SDG", "900"),
+		apitest.PriceOf("SDN", 2024, 5, "3", "tea", "SDG", "1"),
+		apitest.PriceOf("TCD", 2024, 6, "1", "rice", "XAF", "99999.9999"),
+		apitest.PriceOf("TCD", 2023, 6, "1", "rice", "XAF", "100000"),
 	)
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	for query, want := range map[string]string{
 		"location_code=SDN":                        "50.0 3",
 		"location_code=SDN&commodity_code=rice":    "75.0 2",
@@ -301,7 +263,7 @@ func TestChangesOfPrices(t *testing.T) {
 		"location_code=SDN&commodity_code=nothing": "<nil> 0",
 		"location_code=TCD":                        "0.0 1", // and not -0.0
 	} {
-		records, _ := figureAnswer(t, s, "/api/v2/figures/price_change_in_a_year?"+query)
+		records, _ := apitest.Records(t, s, "/api/v2/figures/price_change_in_a_year?"+query)
 		if got := fmt.Sprint(records[0]["value"], " ", records[0]["rows"]); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}

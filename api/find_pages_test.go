@@ -1,12 +1,14 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/find"
 	"hdqs/api/reply"
@@ -17,7 +19,7 @@ import (
 // TestSearchPages: what the pages of searches say, also for texts that would be markup.
 func TestSearchPages(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	for _, m := range s.Lists.Routes.Mounts {
 		for query, want := range map[string]string{
 			"":             "<h2>Data lists</h2>",
@@ -30,7 +32,7 @@ func TestSearchPages(t *testing.T) {
 			"q=%ff%00afg":                                  "Search",
 		} {
 			a := s.Answer("GET", m.Prefix+site.SearchPath+"?"+query, nil)
-			isPage := a.Status == 200 && headerOf(a, "Content-Type") == reply.HtmlType
+			isPage := a.Status == 200 && apitest.Header(a, "Content-Type") == reply.HtmlType
 			if !isPage || !strings.Contains(string(a.Body), want) {
 				t.Errorf("%s %s: %d, without %q", m.Prefix, query, a.Status, want)
 			}
@@ -42,8 +44,8 @@ func TestSearchPages(t *testing.T) {
 	if a := s.Answer("GET", site.SearchPath+"?q=%zz", nil); a.Status != 400 {
 		t.Errorf("a malformed query: %d, want 400", a.Status)
 	}
-	if a := s.Answer("GET", "/browse?x=1", nil); a.Status != 307 || headerOf(a, "Location") != "/#lists" {
-		t.Errorf("/browse: %d to %q", a.Status, headerOf(a, "Location"))
+	if a := s.Answer("GET", "/browse?x=1", nil); a.Status != 307 || apitest.Header(a, "Location") != "/#lists" {
+		t.Errorf("/browse: %d to %q", a.Status, apitest.Header(a, "Location"))
 	}
 }
 
@@ -51,7 +53,7 @@ func TestSearchPages(t *testing.T) {
 // search for its words finds; programs get JSON, and everybody does below the interface's path.
 func TestMissingPages(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier}, 30)
+	s := apitest.Sample(t, state.Options{Identifier: state.IgnoreIdentifier}, 30)
 	for path, wants := range map[string][]string{
 		"/browse/conflict-event":   {`<a class="path" href="/browse/conflict-events">`, `value="conflict event"`},
 		"/browse/refugees":         {`<a href="/browse/refugees-persons-of-concern">`},
@@ -60,10 +62,10 @@ func TestMissingPages(t *testing.T) {
 		"/wp-login.php":            {"There is no page here"},
 		"/%3Cscript%3Ealert(1)%3C": {"There is no page here"},
 	} {
-		a := s.Answer("GET", path, browserAccept)
-		kept := headerOf(a, "Cache-Control")
-		if a.Status != 404 || headerOf(a, "Content-Type") != reply.HtmlType || kept != reply.NoStore {
-			t.Errorf("%s: %d %s", path, a.Status, headerOf(a, "Content-Type"))
+		a := s.Answer("GET", path, apitest.BrowserAccept)
+		kept := apitest.Header(a, "Cache-Control")
+		if a.Status != 404 || apitest.Header(a, "Content-Type") != reply.HtmlType || kept != reply.NoStore {
+			t.Errorf("%s: %d %s", path, a.Status, apitest.Header(a, "Content-Type"))
 		}
 		for _, want := range wants {
 			if !strings.Contains(string(a.Body), want) {
@@ -73,16 +75,17 @@ func TestMissingPages(t *testing.T) {
 		if strings.Contains(string(a.Body), "<script>") {
 			t.Errorf("%s: markup of the path is on the page", path)
 		}
-		if a := s.Answer("GET", path, nil); a.Status != 404 || string(a.Body) != errorBody(reply.ErrNotFound) {
+		if a := s.Answer("GET", path, nil); a.Status != 404 || string(a.Body) != apitest.ErrorBody(reply.ErrNotFound) {
 			t.Errorf("%s for a program: %d %.100s", path, a.Status, a.Body)
 		}
 	}
 	for _, path := range []string{"/api/v2/nothing", "/hapi/api/v2/nothing", "/bulk/nothing"} {
-		if a := s.Answer("GET", path, browserAccept); a.Status != 404 || headerOf(a, "Content-Type") == reply.HtmlType {
-			t.Errorf("%s: %d %s", path, a.Status, headerOf(a, "Content-Type"))
+		if a := s.Answer("GET", path, apitest.BrowserAccept); a.Status != 404 ||
+			apitest.Header(a, "Content-Type") == reply.HtmlType {
+			t.Errorf("%s: %d %s", path, a.Status, apitest.Header(a, "Content-Type"))
 		}
 	}
-	if a := newServer(t, state.Options{}).Answer("GET", "/browse/x", browserAccept); a.Status != 404 {
+	if a := apitest.Empty(t, state.Options{}).Answer("GET", "/browse/x", apitest.BrowserAccept); a.Status != 404 {
 		t.Errorf("without a snapshot: %d", a.Status)
 	}
 }
@@ -91,7 +94,7 @@ func TestMissingPages(t *testing.T) {
 // where it is one of records.
 func TestSearchAnswersItself(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	asked := map[string]bool{}
 	for _, q := range []string{
 		"afg", "mali", "côte", "a_b", "50%", "back", "refugees", "funding", "code", "population", "x",

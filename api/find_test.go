@@ -1,22 +1,20 @@
-package api
+package api_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
+	"hdqs/api/apitest"
+
 	"hdqs/api/find"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 )
-
-// browserAccept is what browsers accept.
-var browserAccept = []reply.HeaderField{{Name: "Accept", Value: "text/html,application/xhtml+xml,*/*;q=0.8"}}
 
 // TestSuggestions: the field of a search gets names of a kind, as JSON.
 func TestSuggestions(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	for query, most := range map[string]int{"q=a": 8, "q=a&kind=province": 8, "q=refugees&kind=list": 1, "q=": 0} {
 		a := s.Answer("GET", "/search/suggest?"+query, nil)
 		var found find.Answer
@@ -36,7 +34,7 @@ func TestSuggestions(t *testing.T) {
 // snapshot that is replaced keeps none.
 func TestIndexMemory(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 500)
+	s := apitest.Sample(t, state.Options{}, 500)
 	v := s.State.Snapshots.Acquire()
 	var counted int64
 	for _, l := range v.Bound.Lists {
@@ -47,7 +45,7 @@ func TestIndexMemory(t *testing.T) {
 		t.Errorf("the index has %d bytes, %d were counted", size, counted)
 	}
 	s.Answer("GET", "/search?q=a", nil)
-	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 30), PublishedAt: publishedTime})
+	apitest.Swap(t, s, state.Release{Snapshot: apitest.SampleSnapshot(t, 30), PublishedAt: apitest.PublishedTime})
 	kept := 0
 	v.Kept.Range(func(any, any) bool { kept++; return true })
 	if v.Release(s.State.Log); kept > 0 {

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"fmt"
@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"github.com/valyala/fasthttp"
 
@@ -30,11 +33,11 @@ func TestErrorHeaders(t *testing.T) {
 		"Content-Security-Policy Content-Type Date " +
 		"Referrer-Policy X-Content-Type-Options X-Request-Id"
 	quiet := slog.New(slog.DiscardHandler)
-	s := sampleServer(t, state.Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
+	s := apitest.Sample(t, state.Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
 	panics := list.Route{Answer: func(*fasthttp.RequestCtx) error { panic("x") }}
 	s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], "/panic", panics)
-	busy, unready := listen(t, s), listen(t, New(state.Options{Logger: quiet}))
-	stalled := listenStalled(t, sampleServer(t, state.Options{}, 3))
+	busy, unready := apitest.Listen(t, s), apitest.Listen(t, api.New(state.Options{Logger: quiet}))
+	stalled := apitest.ListenStalled(t, apitest.Sample(t, state.Options{}, 3))
 	if !s.Lists.Admission.Gate.Enter(false) {
 		t.Fatal("no free slot")
 	}
@@ -46,31 +49,34 @@ func TestErrorHeaders(t *testing.T) {
 		more             string // in addition to the usual fields
 		body             string
 	}{
-		{unready, get(listTarget, ""), 503, "Retry-After", errorBody(reply.ErrNoSnapshot)},
+		{unready, get(apitest.Target, ""), 503, "Retry-After", apitest.ErrorBody(reply.ErrNoSnapshot)},
 		{
-			busy, get(listTarget, ""), 503, "Retry-After X-Snapshot-Id",
+			busy, get(apitest.Target, ""), 503, "Retry-After X-Snapshot-Id",
 			`{"detail":"Too much is asked at once; try again after Retry-After","rule":"queries at once"}`,
 		},
 		{busy, get("/panic", ""), 500, "X-Snapshot-Id", reply.BodyInternal},
 		{
-			busy, get(listTarget+"&x="+strings.Repeat("y", maxURI), ""), 414, "X-Snapshot-Id",
-			errorBody(reply.ErrURITooLong),
+			busy, get(apitest.Target+"&x="+strings.Repeat("y", api.MaxURI), ""), 414, "X-Snapshot-Id",
+			apitest.ErrorBody(reply.ErrURITooLong),
 		},
 		{
-			busy, get(listTarget+"&x="+strings.Repeat("y", 2*readBuffer), ""), 414, "X-Snapshot-Id",
-			errorBody(reply.ErrURITooLong),
+			busy, get(apitest.Target+"&x="+strings.Repeat("y", 2*api.ReadBuffer), ""), 414, "X-Snapshot-Id",
+			apitest.ErrorBody(reply.ErrURITooLong),
 		},
 		{
-			busy, get(listTarget, "X: "+strings.Repeat("y", 2*readBuffer)+"\r\n"), 431, "X-Snapshot-Id",
-			errorBody(reply.ErrHeadersTooLarge),
+			busy, get(apitest.Target, "X: "+strings.Repeat("y", 2*api.ReadBuffer)+"\r\n"), 431, "X-Snapshot-Id",
+			apitest.ErrorBody(reply.ErrHeadersTooLarge),
 		},
-		{busy, "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("x",
-			2000), 413, "X-Snapshot-Id", errorBody(reply.ErrTooLarge)},
-		{busy, "GET /docs HTTP/1.1\r\n\r\n", 400, "X-Snapshot-Id", errorBody(reply.ErrBadRequest)},
-		{stalled, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", errorBody(reply.ErrTimeout)},
-		{busy, "GET /docs HTTP/2.0\r\nHost: a\r\n\r\n", 505, "X-Snapshot-Id", errorBody(reply.ErrVersionNotSupported)},
+		{busy, "POST " + apitest.Target + " HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("x",
+			2000), 413, "X-Snapshot-Id", apitest.ErrorBody(reply.ErrTooLarge)},
+		{busy, "GET /docs HTTP/1.1\r\n\r\n", 400, "X-Snapshot-Id", apitest.ErrorBody(reply.ErrBadRequest)},
+		{stalled, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", apitest.ErrorBody(reply.ErrTimeout)},
+		{
+			busy, "GET /docs HTTP/2.0\r\nHost: a\r\n\r\n", 505, "X-Snapshot-Id",
+			apitest.ErrorBody(reply.ErrVersionNotSupported),
+		},
 	} {
-		got := exchange(t, c.address, "GET", c.request)
+		got := apitest.Exchange(t, c.address, "GET", c.request)
 		var names []string
 		for _, f := range got.Header {
 			names = append(names, f.Name)
@@ -85,7 +91,7 @@ func TestErrorHeaders(t *testing.T) {
 			"Cache-Control": reply.NoStore, "Retry-After": "1",
 			"Access-Control-Allow-Origin": "*", "Content-Type": contract.JSONType,
 		} {
-			if value, ok := got.field(name); ok && value != want {
+			if value, ok := apitest.Field(got, name); ok && value != want {
 				t.Errorf("%.60q: %s: %s", c.request, name, value)
 			}
 		}
@@ -99,29 +105,29 @@ func TestUnreadHead(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := sampleServer(t, state.Options{KeepBuffers: keep}, 3)
-			whole, stalled := listen(t, s), listenStalled(t, s)
+			s := apitest.Sample(t, state.Options{KeepBuffers: keep}, 3)
+			whole, stalled := apitest.Listen(t, s), apitest.ListenStalled(t, s)
 			const half = " /docs HTTP/1.1\r\nHost: a"
 			for _, rest := range []string{
 				" /docs HTTP/1.1\r\n\r\n",
 				" /docs HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
 				half,
 				" /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n",
-				" /docs?" + strings.Repeat("y", 2*readBuffer) + " HTTP/1.1\r\nHost: a\r\n\r\n",
+				" /docs?" + strings.Repeat("y", 2*api.ReadBuffer) + " HTTP/1.1\r\nHost: a\r\n\r\n",
 			} {
 				address := whole
 				if rest == half { // which is incomplete until the read timeout
 					address = stalled
 				}
-				for _, before := range []string{"", "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
+				for _, before := range []string{"", "GET " + apitest.Target + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
 					full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before,
 						"HEAD"+rest)
 					if bare.Status != full.Status || full.Status < 400 || len(bare.Body) > 0 || len(full.Body) == 0 {
 						t.Errorf("HEAD%.60q: %d with %d bytes, GET %d with %d", rest, bare.Status, len(bare.Body),
 							full.Status, len(full.Body))
 					}
-					length, _ := bare.field("Content-Length")
-					if want, _ := full.field("Content-Length"); length != want {
+					length, _ := apitest.Field(bare, "Content-Length")
+					if want, _ := apitest.Field(full, "Content-Length"); length != want {
 						t.Errorf("HEAD%.60q: Content-Length %s, GET %s", rest, length, want)
 					}
 				}
@@ -132,22 +138,22 @@ func TestUnreadHead(t *testing.T) {
 
 // unreadAnswer returns the answer to a request that cannot be read, optionally after the answer to
 // a valid one. The body is everything up to the end of the connection.
-func unreadAnswer(t *testing.T, address, before, request string) Answer {
+func unreadAnswer(t *testing.T, address, before, request string) api.Answer {
 	t.Helper()
-	conn := dial(t, address)
+	conn := apitest.Dial(t, address)
 	if before != "" {
-		if answer, _ := conn.raw(t, "GET", before); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
+		if answer, _ := conn.Raw(t, "GET", before); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
 			t.Fatalf("the first answer is %.40q", answer)
 		}
 	}
-	go send(conn.Conn, request)
-	response, err := http.ReadResponse(conn.reader, &http.Request{Method: "HEAD"})
+	go apitest.Send(conn.Conn, request)
+	response, err := http.ReadResponse(conn.Reader, &http.Request{Method: "HEAD"})
 	if err != nil {
 		t.Fatalf("%.60q: %v", request, err)
 	}
-	a := Answer{Status: response.StatusCode}
+	a := api.Answer{Status: response.StatusCode}
 	a.Header = append(a.Header, reply.HeaderField{Name: "Content-Length", Value: response.Header.Get("Content-Length")})
-	a.Body, _ = io.ReadAll(conn.reader) // a request that was not read to its end may reset the connection
+	a.Body, _ = io.ReadAll(conn.Reader) // a request that was not read to its end may reset the connection
 	return a
 }
 
@@ -159,25 +165,25 @@ const logPause = time.Second
 func TestErrorLog(t *testing.T) {
 	t.Parallel()
 	var log testkit.Log
-	s := sampleServer(t, state.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, 3)
-	address, admin := listen(t, s), listenAdmin(t, s)
+	s := apitest.Sample(t, state.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, 3)
+	address, admin := apitest.Listen(t, s), apitest.ListenAdmin(t, s)
 	nonsense := func(n int) {
 		for range n {
-			exchange(t, address, "GET", "nonsense\r\n\r\n")
+			apitest.Exchange(t, address, "GET", "nonsense\r\n\r\n")
 		}
 	}
 	lines := func() int { return strings.Count(log.String(), "\n") }
 	began := time.Now()
 	nonsense(200)
-	waitFor(t, "200 counted errors and a log line", func() bool {
-		return readMetrics(t, admin)["hdqs_connection_faults_total"] == 200 && lines() > 0 // counted first
+	testkit.WaitFor(t, "200 counted errors and a log line", func() bool {
+		return apitest.Metrics(t, admin)["hdqs_connection_faults_total"] == 200 && lines() > 0 // counted first
 	})
 	if n := lines(); n > 1+int(time.Since(began)/logPause) {
 		t.Errorf("%d log lines in %s", n, time.Since(began))
 	}
 	time.Sleep(logPause)
 	nonsense(1)
-	waitFor(t, "the number of suppressed messages in the log", func() bool {
+	testkit.WaitFor(t, "the number of suppressed messages in the log", func() bool {
 		reported := lines()
 		for _, m := range regexp.MustCompile(`suppressed=([0-9]+)`).FindAllStringSubmatch(log.String(), -1) {
 			n, _ := strconv.Atoi(m[1])
@@ -190,17 +196,11 @@ func TestErrorLog(t *testing.T) {
 // TestTooLongSaysHowLong: the answer to a request that is too long says the bound.
 func TestTooLongSaysHowLong(t *testing.T) {
 	for body, bound := range map[string]int{
-		errorBody(reply.ErrURITooLong): maxURI, errorBody(reply.ErrHeadersTooLarge): readBuffer,
-		errorBody(reply.ErrTooLarge): mcp.MaxBody,
+		apitest.ErrorBody(reply.ErrURITooLong): api.MaxURI, apitest.ErrorBody(reply.ErrHeadersTooLarge): api.ReadBuffer,
+		apitest.ErrorBody(reply.ErrTooLarge): mcp.MaxBody,
 	} {
 		if want := fmt.Sprintf("%d KiB", bound>>10); !strings.Contains(body, want) {
 			t.Errorf("%s does not say %s", body, want)
 		}
 	}
-}
-
-// errorBody is the body of an error.
-func errorBody(err error) string {
-	_, body := reply.ErrorAnswer(err)
-	return string(body)
 }

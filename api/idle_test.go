@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"io"
@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/state"
 )
@@ -20,8 +22,8 @@ func TestIdleConnections(t *testing.T) {
 		connections = 1500
 		budget      = 300 << 20 / 10000
 	)
-	s := sampleServer(t, state.Options{}, 200)
-	address := listen(t, s)
+	s := apitest.Sample(t, state.Options{}, 200)
+	address := apitest.Listen(t, s)
 	used := func() int64 {
 		for range 3 {
 			runtime.GC()
@@ -31,7 +33,7 @@ func TestIdleConnections(t *testing.T) {
 		return int64(m.HeapInuse + m.StackInuse)
 	}
 	// Warm up, so that one-time allocations are not counted.
-	if got := ask(t, address, "GET", listTarget, nil); got.Status != 200 {
+	if got := apitest.Ask(t, address, "GET", apitest.Target, nil); got.Status != 200 {
 		t.Fatal(got.Status)
 	}
 	before := used()
@@ -44,7 +46,7 @@ func TestIdleConnections(t *testing.T) {
 		}
 		defer conn.Close()
 		all = append(all, conn)
-		if _, err := io.WriteString(conn, "GET "+listTarget+"&limit=20 HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(conn, "GET "+apitest.Target+"&limit=20 HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := conn.Read(answer); err != nil || n < 200 {

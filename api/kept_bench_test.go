@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"cmp"
@@ -7,6 +7,9 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/state"
 )
@@ -47,22 +50,22 @@ func BenchmarkKeptPage(b *testing.B) {
 	}
 }
 
-func keptServer(b *testing.B) *Server {
+func keptServer(b *testing.B) *api.Server {
 	b.Helper()
 	o := state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1}
 	dir := os.Getenv("HDQS_BENCH_STORE")
 	if dir == "" {
-		return sampleServer(b, o, 2000)
+		return apitest.Sample(b, o, 2000)
 	}
-	snap, _ := openShown(b, dir, cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
-	return serverOf(b, o, snap)
+	snap, _ := apitest.OpenShown(b, dir, cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
+	return apitest.Serve(b, o, snap)
 }
 
 // asked counts the filters of BenchmarkKeptPage that nobody asked for before.
 var asked int
 
 // benchInTurns answers a page without and with a parameter, in turns.
-func benchInTurns(b *testing.B, s *Server, first bool, target, kept string) {
+func benchInTurns(b *testing.B, s *api.Server, first bool, target, kept string) {
 	var took, ratios []float64
 	for round := 0; b.Loop(); round++ {
 		var spent [2]float64

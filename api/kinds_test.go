@@ -1,10 +1,13 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/state"
@@ -14,8 +17,8 @@ import (
 // endpoint and both sets of names.
 func TestKindExamples(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 200)
-	kinds := servedKinds()
+	s := apitest.Sample(t, state.Options{}, 200)
+	kinds := api.ServedKinds()
 	if len(kinds) != 4 {
 		t.Fatalf("%d kinds", len(kinds))
 	}
@@ -24,7 +27,8 @@ func TestKindExamples(t *testing.T) {
 		for i := range endpoints {
 			for _, kind := range kinds {
 				p := contract.NewPlan(&endpoints[i], kind)
-				target := m.Prefix + p.Paths()[0] + "?" + p.ExampleQuery(sampleID) + "&app_identifier=" + goodIdentifier
+				target := m.Prefix + p.Paths()[0] + "?" + p.ExampleQuery(
+					apitest.SampleID) + "&app_identifier=" + apitest.Identifier
 				if kind == contract.Export {
 					target += "&output_format=json"
 				}
@@ -34,7 +38,7 @@ func TestKindExamples(t *testing.T) {
 					t.Errorf("%s: %d %.300s: %v", target, got.Status, got.Body, err)
 					continue
 				}
-				if unknown, is := got.field("X-Unknown-Params"); is {
+				if unknown, is := apitest.Field(got, "X-Unknown-Params"); is {
 					t.Errorf("%s: unknown parameters %s", target, unknown)
 				}
 				if len(body.Data) == 0 && kind != contract.Changes {

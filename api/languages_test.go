@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -13,9 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/lang"
-	"hdqs/api/reply"
 	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
@@ -115,8 +117,10 @@ func readHTML(t *testing.T, page []byte) (h htmlTexts) {
 }
 
 // sameWords are texts that are the same in English and another language.
-var sameWords = regexp.MustCompile(`^(?:CSV|JSON|NDJSON|XLSX|Parquet|Arrow|GeoJSON|OpenAPI|llms\.txt|API|APA|BibTeX|Python|curl|R|JavaScript|` +
-	`DuckDB|Power Query|Google Sheets|OData|PNG|SVG|changelog\.atom|US\$|Natural Earth)$`)
+var sameWords = regexp.MustCompile(
+	`^(?:CSV|JSON|NDJSON|XLSX|Parquet|Arrow|GeoJSON|OpenAPI|llms\.txt|API|APA|BibTeX|Python|curl|R|JavaScript|` +
+		`DuckDB|Power Query|Google Sheets|OData|PNG|SVG|changelog\.atom|US\$|Natural Earth)$`,
+)
 
 // englishTexts are the texts in English, and parts of them with two words or more: what stands
 // between arguments, actions and tags.
@@ -140,14 +144,14 @@ func englishTexts(t *testing.T) (keys map[string]bool, parts []string) {
 }
 
 // dataTexts are all texts that the records of a server have, and the names of lists and fields.
-func dataTexts(t *testing.T, s *Server) map[string]bool {
+func dataTexts(t *testing.T, s *api.Server) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
 	for set := range contract.NameSet(state.NameSets) {
 		m := s.Lists.Routes.MountIn(set)
 		for _, e := range contract.EndpointsIn(set) {
 			all[e.Name()] = true
-			answer := s.Answer("GET", m.Prefix+e.Path+"?limit=10000&app_identifier="+goodIdentifier, nil)
+			answer := s.Answer("GET", m.Prefix+e.Path+"?limit=10000&app_identifier="+apitest.Identifier, nil)
 			var found struct{ Data []map[string]any }
 			if err := json.Unmarshal(answer.Body, &found); err != nil || answer.Status != 200 {
 				t.Fatalf("%s: %d, %v", e.Path, answer.Status, err)
@@ -195,10 +199,8 @@ func TestLanguages(t *testing.T) {
 	words := regexp.MustCompile(`[A-Za-z]{3}`)
 	messages, phrases := englishTexts(t)
 	data := dataTexts(t, s)
-	ask := func(path string) Answer {
-		return s.Answer("GET", path, []reply.HeaderField{
-			{Name: "Host", Value: "data.example.org"}, {Name: "Accept", Value: "text/html"},
-		})
+	ask := func(path string) api.Answer {
+		return s.Answer("GET", path, apitest.Fields("Host", "data.example.org", "Accept", "text/html"))
 	}
 	mounts := s.Lists.Routes.Mounts[:1]
 	if testkit.Long() {
@@ -244,7 +246,9 @@ func TestLanguages(t *testing.T) {
 }
 
 // noLanguage is what has no language.
-var noLanguage = regexp.MustCompile(`^/(?:hapi/|contract/)?(?:docs|openapi\.json|llms\.txt|api/|changelog\.atom|figure/|bulk/|odata/|country/\w+\.xlsx|browse/[\w-]+/download)`)
+var noLanguage = regexp.MustCompile(
+	`^/(?:hapi/|contract/)?(?:docs|openapi\.json|llms\.txt|api/|changelog\.atom|figure/|bulk/|odata/|country/\w+\.xlsx|browse/[\w-]+/download)`,
+)
 
 // staysIn reports whether a link leads to a page in the language, to what has no language, or to
 // another server.
@@ -257,16 +261,17 @@ func staysIn(link, prefix string, l *lang.Language) bool {
 }
 
 // sameHead reports whether caches keep two answers in the same way.
-func sameHead(a, b Answer) bool {
-	return a.Status == b.Status && headerOf(a, "Cache-Control") == headerOf(b, "Cache-Control") &&
-		headerOf(a, "Vary") == headerOf(b, "Vary") && headerOf(a, "Location") == headerOf(b, "Location")
+func sameHead(a, b api.Answer) bool {
+	return a.Status == b.Status && apitest.Header(a, "Cache-Control") == apitest.Header(b, "Cache-Control") &&
+		apitest.Header(a,
+			"Vary") == apitest.Header(b, "Vary") && apitest.Header(a, "Location") == apitest.Header(b, "Location")
 }
 
 // TestAlternates: each page names itself and the same page in all languages, with what its address
 // says and without the identifier, and Accept-Language changes nothing.
 func TestAlternates(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{BaseURL: "https://data.example.org"}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: "https://data.example.org"}, 30)
 	for _, m := range s.Lists.Routes.Mounts {
 		for _, path := range []string{
 			"/", "/country/AFG", "/country", "/status", "/changelog", "/identifier", "/search?q=refugees",
@@ -291,8 +296,8 @@ func TestAlternates(t *testing.T) {
 						t.Errorf("%s: in %s at %q and %q", sent, other.Code, alternate, link)
 					}
 				}
-				french := s.Answer("GET", with, []reply.HeaderField{{Name: "Accept-Language", Value: "fr,de;q=0.9"}})
-				if !sameHead(french, answer) || strings.Contains(headerOf(french, "Vary"), "Language") {
+				french := s.Answer("GET", with, apitest.Fields("Accept-Language", "fr,de;q=0.9"))
+				if !sameHead(french, answer) || strings.Contains(apitest.Header(french, "Vary"), "Language") {
 					t.Errorf("%s depends on Accept-Language: %q", sent, french.Header)
 				}
 			}
@@ -301,11 +306,11 @@ func TestAlternates(t *testing.T) {
 	for path, want := range map[string]int{
 		"/de/": 404, "/frx/country": 404, "/fr/docs": 404, "/fr/api/v2/metadata/location": 404, "/fr": 307,
 	} {
-		answer := s.Answer("GET", path, []reply.HeaderField{{Name: "Accept", Value: "text/html"}})
+		answer := s.Answer("GET", path, apitest.Fields("Accept", "text/html"))
 		if answer.Status != want {
 			t.Errorf("%s: %d, want %d", path, answer.Status, want)
 		}
-		if want == 307 && headerOf(answer, "Location") != path+"/" {
+		if want == 307 && apitest.Header(answer, "Location") != path+"/" {
 			t.Error(fmt.Sprint(answer.Header))
 		}
 	}

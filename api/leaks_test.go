@@ -1,11 +1,13 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"github.com/valyala/fasthttp"
 
@@ -26,18 +28,18 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 		requests = 2000
 	}
 	var log testkit.Log
-	s := sampleServer(t, state.Options{Logger: slog.New(slog.NewJSONHandler(&log,
+	s := apitest.Sample(t, state.Options{Logger: slog.New(slog.NewJSONHandler(&log,
 		&slog.HandlerOptions{Level: slog.LevelDebug})), SurrogateKey: true, CacheTag: true}, 40)
 	s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], "/api/panic", list.Route{
 		Answer: func(ctx *fasthttp.RequestCtx) error { panic(ctx.QueryArgs().String()) },
 	})
-	address := listen(t, s)
-	admin := listenAdmin(t, s)
-	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw", "my-app:"}
-	conn := dial(t, address)
+	address := apitest.Listen(t, s)
+	admin := apitest.ListenAdmin(t, s)
+	secrets := []string{apitest.Identifier, "me@example.org", "bXktYXBw", "my-app:"}
+	conn := apitest.Dial(t, address)
 	kinds := []string{
 		"", "&limit=0", "&output_format=csv", "&limit=x", "&start_date=x", "&offset=1&limit=2", "&unknown=1",
-		"&" + goodIdentifier, "&snapshot=x",
+		"&" + apitest.Identifier, "&snapshot=x",
 		"&snapshot=20261120T0200Z-test&limit=2", "&limit=1&location_code=%25", "&me%40example.org=1",
 	}
 	methods := []string{"GET", "GET", "GET", "HEAD", "OPTIONS", "PUT"}
@@ -45,7 +47,7 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 		"", "If-None-Match: *\r\n", "Accept-Encoding: gzip\r\n", "Prefer: handling=strict\r\n",
 		"Accept-Encoding: *;q=0\r\n",
 	}
-	first := readMetrics(t, admin)
+	first := apitest.Metrics(t, admin)
 	for n := range requests {
 		path := contract.Endpoints[n%len(contract.Endpoints)].Path
 		switch n % 97 {
@@ -55,7 +57,7 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 			path = "/api/panic"
 		}
 		method, header := methods[n%len(methods)], tags[n/7%len(tags)]
-		query, identifier := "?"+kinds[n%len(kinds)], goodIdentifier
+		query, identifier := "?"+kinds[n%len(kinds)], apitest.Identifier
 		if n%11 == 3 {
 			identifier = "bXktYXBwOm1lQGV4YW1wbGU=" // my-app:me@example, which is not a valid address
 		}
@@ -67,20 +69,20 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 		if n%50 == 2 {
 			header += "broken " + identifier + "\r\n"
 		}
-		answer, closed := conn.raw(t, method, method+" "+path+query+" HTTP/1.1\r\nHost: a\r\n"+header+"\r\n")
+		answer, closed := conn.Raw(t, method, method+" "+path+query+" HTTP/1.1\r\nHost: a\r\n"+header+"\r\n")
 		for _, secret := range secrets {
 			if strings.Contains(strings.ReplaceAll(answer, identifierHelp, ""), secret) {
 				t.Fatalf("the answer to %s %s%s contains %q: %.400s", method, path, query, secret, answer)
 			}
 		}
 		if closed {
-			conn = dial(t, address)
+			conn = apitest.Dial(t, address)
 		}
 	}
 	if log.String() == "" {
 		t.Error("nothing was logged, so the log was not checked")
 	}
-	page := string(ask(t, admin, "GET", "/metrics", nil).Body)
+	page := string(apitest.Ask(t, admin, "GET", "/metrics", nil).Body)
 	for _, secret := range secrets {
 		if strings.Contains(log.String(), secret) {
 			t.Errorf("the log contains %q", secret)
@@ -89,13 +91,13 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 			t.Errorf("the metrics contain %q", secret)
 		}
 	}
-	last := readMetrics(t, admin)
+	last := apitest.Metrics(t, admin)
 	for series := range last {
 		if _, known := first[series]; !known && !hasKnownLabels(s, series) {
 			t.Errorf("the requests created the series %s", series)
 		}
 	}
-	if answered := requestsWith(last, ""); answered != float64(requests) || last["hdqs_panics_total"] == 0 {
+	if answered := apitest.RequestsWith(last, ""); answered != float64(requests) || last["hdqs_panics_total"] == 0 {
 		t.Errorf("%v of %d answers are counted, and %v panics", answered, requests, last["hdqs_panics_total"])
 	}
 }

@@ -1,11 +1,13 @@
-package api
+package api_test
 
 import (
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/state"
 	"hdqs/api/wire"
@@ -16,42 +18,28 @@ import (
 // their statuses.
 func unreadable() map[string]string {
 	long := strings.Repeat("x", 1<<20)
+	const get, post = "GET " + apitest.Target, "POST " + apitest.Target
 	return map[string]string{
-		"POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\n\r\n" + long:               "413",
-		chunkedPost + "100000\r\n" + long + "\r\n0\r\n\r\n":                                                   "413",
-		chunkedPost + "1;" + long + "\r\nx\r\n0\r\n\r\n":                                                      "413",
-		"GET " + listTarget + "&x=" + long + " HTTP/1.1\r\nHost: a\r\n\r\n":                                   "414",
-		"GET " + listTarget + " HTTP/1.1\r\nHost: a\r\nX: " + long + "\r\n\r\n":                               "431",
-		"GET " + listTarget + " HTTP/1.1\r\nHost: a b\r\n\r\n" + long:                                         "400",
-		"POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n" + long:           "400",
-		"POST " + listTarget + " HTTP/3.0\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello" + long:                "505",
-		"POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n" + long: "400",
-		plainGet[:len(plainGet)-2] + "Content-Length: 1025\r\nExpect: 100-continue\r\n\r\n" + long:            "413",
+		post + " HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\n\r\n" + long:                    "413",
+		chunkedPost + "100000\r\n" + long + "\r\n0\r\n\r\n":                                        "413",
+		chunkedPost + "1;" + long + "\r\nx\r\n0\r\n\r\n":                                           "413",
+		get + "&x=" + long + " HTTP/1.1\r\nHost: a\r\n\r\n":                                        "414",
+		get + " HTTP/1.1\r\nHost: a\r\nX: " + long + "\r\n\r\n":                                    "431",
+		get + " HTTP/1.1\r\nHost: a b\r\n\r\n" + long:                                              "400",
+		post + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n" + long:                "400",
+		post + " HTTP/3.0\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello" + long:                     "505",
+		post + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n" + long:      "400",
+		plainGet[:len(plainGet)-2] + "Content-Length: 1025\r\nExpect: 100-continue\r\n\r\n" + long: "413",
 	}
 }
 
 // lingeringServer returns a server whose connections linger for as long as their clients need.
-func lingeringServer(t *testing.T, o state.Options) *Server {
-	s := sampleServer(t, o, 3)
-	limits := s.connectionLimits()
+func lingeringServer(t *testing.T, o state.Options) *api.Server {
+	s := apitest.Sample(t, o, 3)
+	limits := s.ConnectionLimits()
 	limits.LingerTime = testkit.Patience
 	s.Lists.Callers = wire.NewConnections(limits)
 	return s
-}
-
-// readWhole reads an answer and checks that the connection ends after it.
-func (c testConn) readWhole() (status int, err error) {
-	response, err := http.ReadResponse(c.reader, nil)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		return 0, err
-	}
-	if rest, err := io.ReadAll(c.reader); err != nil || len(rest) > 0 {
-		return 0, fmt.Errorf("after the answer: %.40q, %w", rest, err)
-	}
-	return response.StatusCode, nil
 }
 
 // TestAnswerToUnreadRequest checks that a client that sends a whole request before it reads
@@ -62,20 +50,20 @@ func TestAnswerToUnreadRequest(t *testing.T) {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
 			s := lingeringServer(t, state.Options{KeepBuffers: keep})
-			address := listen(t, s)
+			address := apitest.Listen(t, s)
 			for request, want := range unreadable() {
 				for range 3 {
-					conn := dial(t, address)
+					conn := apitest.Dial(t, address)
 					if _, err := io.WriteString(conn, request); err != nil {
 						t.Fatalf("%.80q: %v", request, err)
 					}
-					if status, err := conn.readWhole(); fmt.Sprint(status) != want || err != nil {
+					if status, err := conn.ReadWhole(); fmt.Sprint(status) != want || err != nil {
 						t.Fatalf("%.80q: %d %v, want %s", request, status, err, want)
 					}
 					conn.Close()
 				}
 			}
-			waitFor(t, "all connections to be closed", func() bool {
+			testkit.WaitFor(t, "all connections to be closed", func() bool {
 				return s.Lists.Callers.Count()+s.Lists.Callers.Lingering() == 0
 			})
 		})

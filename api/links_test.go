@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -20,10 +23,11 @@ import (
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	const rows = 47
-	s := testServer(t, state.Options{}, []*testTable{numberedLocations(rows, nil)})
+	s := apitest.Server(t, state.Options{}, []*apitest.Table{apitest.Locations(rows, nil)})
 	random := rand.New(rand.NewPCG(2, 9))
-	ask := func(query string) (Answer, []int) {
-		got := s.Answer("GET", "/api/v2/metadata/location"+query, []reply.HeaderField{{Name: contract.ContractNames.IdentifierHeader(), Value: goodIdentifier}})
+	ask := func(query string) (api.Answer, []int) {
+		got := s.Answer("GET", "/api/v2/metadata/location"+query,
+			apitest.Fields(contract.ContractNames.IdentifierHeader(), apitest.Identifier))
 		var answer struct{ Data []struct{ ID int } }
 		if err := json.Unmarshal(got.Body, &answer); got.Status != 200 || err != nil {
 			t.Fatalf("%s: %d %v", query, got.Status, err)
@@ -32,7 +36,7 @@ func TestLinks(t *testing.T) {
 		for _, row := range answer.Data {
 			ids = append(ids, row.ID)
 		}
-		if n, _ := got.field(contract.HeaderResult); n != strconv.Itoa(len(ids)) {
+		if n, _ := apitest.Field(got, contract.HeaderResult); n != strconv.Itoa(len(ids)) {
 			t.Errorf("%s: %s %s, %d rows", query, contract.HeaderResult, n, len(ids))
 		}
 		return got, ids
@@ -75,8 +79,9 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	// Filter texts of the maximum length do not make headers that are too long for proxies.
-	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511), []reply.HeaderField{{Name: contract.ContractNames.IdentifierHeader(), Value: goodIdentifier}})
-	if link, _ := long.field("Link"); long.Status != 200 || len(link) > reply.MaxLinks {
+	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511),
+		apitest.Fields(contract.ContractNames.IdentifierHeader(), apitest.Identifier))
+	if link, _ := apitest.Field(long, "Link"); long.Status != 200 || len(link) > reply.MaxLinks {
 		t.Errorf("%d, links of %d bytes", long.Status, len(link))
 	}
 }
@@ -86,10 +91,10 @@ func TestLinks(t *testing.T) {
 func TestLinksOfLongQueries(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/metadata/dataset"
-	datasets := sampleTable(planOf(path).Endpoint, 120, rand.New(rand.NewPCG(5, 6)))
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, []*testTable{datasets})
-	field := func(a Answer, name string) int {
-		n, err := strconv.Atoi(headerOf(a, name))
+	datasets := apitest.SampleTable(apitest.Plan(path).Endpoint, 120, rand.New(rand.NewPCG(5, 6)))
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, []*apitest.Table{datasets})
+	field := func(a api.Answer, name string) int {
+		n, err := strconv.Atoi(apitest.Header(a, name))
 		if a.Status != 200 || err != nil {
 			t.Fatalf("%d, %s: %v", a.Status, name, err)
 		}

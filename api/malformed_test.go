@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"fmt"
@@ -10,11 +10,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
-const chunkedPost = "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+const chunkedPost = "POST " + apitest.Target + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 // TestChunkFraming checks that the framing of a chunked body is limited too. Extensions and
 // trailers longer than the header limit are refused, but a body within its limit may have the
@@ -24,7 +27,7 @@ func TestChunkFraming(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			address := listen(t, sampleServer(t, state.Options{KeepBuffers: keep}, 3))
+			address := apitest.Listen(t, apitest.Sample(t, state.Options{KeepBuffers: keep}, 3))
 			for name, c := range map[string]struct {
 				request string
 				status  int
@@ -41,15 +44,17 @@ func TestChunkFraming(t *testing.T) {
 				},
 				"a long trailer":     {chunkedPost + "0\r\nX: " + strings.Repeat("y", 200<<10) + "\r\n\r\n", 431},
 				"many trailers":      {chunkedPost + "0\r\n" + strings.Repeat("X: y\r\n", 40<<10) + "\r\n", 431},
-				"one byte per chunk": {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
+				"one byte per chunk": {chunkedPost + strings.Repeat("1\r\nx\r\n", api.MaxBody) + "0\r\n\r\n", 405},
 				"one byte per chunk, longest sizes": {chunkedPost + strings.Repeat("000000000000001\r\nx\r\n",
-					maxBody) + "000000000000000\r\n\r\n", 405},
-				"one byte over the limit": {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody+1) + "0\r\n\r\n", 413},
+					api.MaxBody) + "000000000000000\r\n\r\n", 405},
+				"one byte over the limit": {
+					chunkedPost + strings.Repeat("1\r\nx\r\n", api.MaxBody+1) + "0\r\n\r\n", 413,
+				},
 				"one byte per chunk after the longest header": {strings.Replace(chunkedPost, " HTTP",
-					"&x="+strings.Repeat("y", maxURI-200)+" HTTP", 1) +
-					strings.Repeat("000000000000001\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
+					"&x="+strings.Repeat("y", api.MaxURI-200)+" HTTP", 1) +
+					strings.Repeat("000000000000001\r\nx\r\n", api.MaxBody) + "0\r\n\r\n", 405},
 			} {
-				if got := exchange(t, address, "POST", c.request); got.Status != c.status {
+				if got := apitest.Exchange(t, address, "POST", c.request); got.Status != c.status {
 					t.Errorf("%s, keep=%v: %d %s, want %d", name, keep, got.Status, got.Body, c.status)
 				}
 			}
@@ -58,9 +63,9 @@ func TestChunkFraming(t *testing.T) {
 }
 
 // listenCounted is like listen, and also counts the bytes that the server reads.
-func listenCounted(t *testing.T, s *Server) (address string, read *atomic.Int64) {
+func listenCounted(t *testing.T, s *api.Server) (address string, read *atomic.Int64) {
 	read = new(atomic.Int64)
-	return listenFor(t, func(l net.Listener) error { return s.Serve(testkit.CountReads(l, read)) }), read
+	return apitest.ListenFor(t, func(l net.Listener) error { return s.Serve(testkit.CountReads(l, read)) }), read
 }
 
 // TestEndlessRequest checks that of an endless request no more is read than the longest valid
@@ -71,18 +76,18 @@ func TestEndlessRequest(t *testing.T) {
 		chunkedPost + "1;", chunkedPost + "0\r\nX: ", plainGet[:30],
 		plainGet[:len(plainGet)-4],
 	} {
-		address, read := listenCounted(t, sampleServer(t, state.Options{}, 3))
-		conn := dial(t, address)
+		address, read := listenCounted(t, apitest.Sample(t, state.Options{}, 3))
+		conn := apitest.Dial(t, address)
 		go func() {
 			_, err := io.WriteString(conn, begin)
 			for more := strings.Repeat("x", 10_000); err == nil; {
 				_, err = io.WriteString(conn, more)
 			}
 		}()
-		if response, err := http.ReadResponse(conn.reader, nil); err != nil || response.StatusCode/100 != 4 {
+		if response, err := http.ReadResponse(conn.Reader, nil); err != nil || response.StatusCode/100 != 4 {
 			t.Errorf("%.20q: %v, %v", begin[len(begin)-20:], response, err)
 		}
-		if n := read.Load(); n > readBuffer+32*maxBody+readBuffer+maxLingerRead {
+		if n := read.Load(); n > api.ReadBuffer+32*api.MaxBody+api.ReadBuffer+maxLingerRead {
 			t.Errorf("%q: the server read %d bytes", begin[len(begin)-20:], n)
 		}
 	}
@@ -90,19 +95,19 @@ func TestEndlessRequest(t *testing.T) {
 
 // someRequest returns a random legal request, short or long, and the status that it must get.
 func someRequest(r *rand.Rand) (request string, status int) {
-	x := strings.Repeat("x", []int{0, 10, 1000, 20_000, maxURI - 200}[r.IntN(5)])
+	x := strings.Repeat("x", []int{0, 10, 1000, 20_000, api.MaxURI - 200}[r.IntN(5)])
 	switch r.IntN(4) {
 	case 0:
-		return "GET " + listTarget + "&x=" + x + " HTTP/1.1\r\nHost: a\r\n\r\n", 200
+		return "GET " + apitest.Target + "&x=" + x + " HTTP/1.1\r\nHost: a\r\n\r\n", 200
 	case 1:
 		return "GET /nowhere HTTP/1.1\r\nHost: a\r\nX: " + x + "\r\n\r\n", 404
 	case 2:
-		body := strings.Repeat("x", r.IntN(maxBody+1))
-		return fmt.Sprintf("POST %s&x=%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", listTarget, x, len(body),
-			body), 405
+		body := strings.Repeat("x", r.IntN(api.MaxBody+1))
+		return fmt.Sprintf("POST %s&x=%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", apitest.Target, x,
+			len(body), body), 405
 	}
-	return "POST " + listTarget + "&x=" + x + chunkedPost[len("POST "+listTarget):] + strings.Repeat("1;a=b\r\nx\r\n",
-		r.IntN(maxBody+1)) + "0\r\n\r\n", 405
+	return "POST " + apitest.Target + "&x=" + x + chunkedPost[len("POST "+apitest.Target):] + strings.Repeat(
+		"1;a=b\r\nx\r\n", r.IntN(api.MaxBody+1)) + "0\r\n\r\n", 405
 }
 
 // TestPipelining checks that a client may pipeline any number of requests, split into pieces
@@ -113,9 +118,9 @@ func TestPipelining(t *testing.T) {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(3, 9))
-			address := listen(t, sampleServer(t, state.Options{KeepBuffers: keep}, 3))
+			address := apitest.Listen(t, apitest.Sample(t, state.Options{KeepBuffers: keep}, 3))
 			for round := range 6 {
-				conn := dial(t, address)
+				conn := apitest.Dial(t, address)
 				var all strings.Builder
 				var want []int
 				for len(want) < 100 {
@@ -128,7 +133,7 @@ func TestPipelining(t *testing.T) {
 				}
 				go sendPieces(conn, all.String(), r.IntN(3)*20_000)
 				for i, status := range want {
-					response, err := http.ReadResponse(conn.reader, nil)
+					response, err := http.ReadResponse(conn.Reader, nil)
 					if err != nil {
 						t.Fatalf("keep=%v: answer %d: %v", keep, i, err)
 					}
@@ -159,14 +164,14 @@ func sendPieces(w io.Writer, text string, about int) {
 // one does.
 func TestMalformedAdminRequest(t *testing.T) {
 	t.Parallel()
-	address := listenAdmin(t, sampleServer(t, state.Options{}, 3))
+	address := apitest.ListenAdmin(t, apitest.Sample(t, state.Options{}, 3))
 	for _, field := range []string{"Host: a\r\nTransfer-Encoding: identity", "Host: u@a"} {
-		conn := dial(t, address)
+		conn := apitest.Dial(t, address)
 		if _, err := io.WriteString(conn,
 			"GET /healthz HTTP/1.1\r\n"+field+"\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		if status, err := conn.readWhole(); status != 400 || err != nil {
+		if status, err := conn.ReadWhole(); status != 400 || err != nil {
 			t.Errorf("%q: %d %v", field, status, err)
 		}
 	}

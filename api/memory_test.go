@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -11,6 +11,9 @@ import (
 	"testing"
 	"weak"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
@@ -19,7 +22,7 @@ import (
 // memoryServer is a server with a limit and a way to serve snapshots of one table each, which are
 // of about the same size and share nothing.
 type memoryServer struct {
-	*Server
+	*api.Server
 	t     *testing.T
 	lines *testkit.Log
 }
@@ -27,7 +30,7 @@ type memoryServer struct {
 func newMemoryServer(t *testing.T) *memoryServer {
 	t.Helper()
 	lines := new(testkit.Log)
-	s := New(state.Options{
+	s := api.New(state.Options{
 		Logger: slog.New(slog.NewTextHandler(lines, nil)), MemoryLimit: 1 << 30, Identifier: state.IgnoreIdentifier,
 	})
 	t.Cleanup(func() { _ = s.Shutdown(t.Context()) })
@@ -37,12 +40,12 @@ func newMemoryServer(t *testing.T) *memoryServer {
 // swap serves a snapshot. Its table differs from those of other numbers.
 func (s *memoryServer) swap(n int) error {
 	s.t.Helper()
-	rows := numberedLocations(3000, nil)
-	for _, row := range rows.rows {
+	rows := apitest.Locations(3000, nil)
+	for _, row := range rows.Rows {
 		row["name"] = fmt.Sprintf("place %d of %d", row["id"], n)
 	}
-	snap := storeSnapshot(s.t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{rows})
-	err := s.State.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime})
+	snap := apitest.StoreSnapshot(s.t, fmt.Sprintf("s%d", n), apitest.SampleTime, []*apitest.Table{rows})
+	err := s.State.Swap(state.Release{Snapshot: snap, PublishedAt: apitest.PublishedTime})
 	if err != nil {
 		_ = snap.Close()
 	}
@@ -81,7 +84,8 @@ func TestSwapWithinMemory(t *testing.T) {
 	}
 	s.answers("012")
 	one := state.NeedOf([]*state.Bound{s.State.Snapshots.Current.Load().Bound})
-	if caches := s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/location"].Need; one < 1<<20 || caches.Texts < 300_000 {
+	if caches := s.State.Snapshots.Current.Load().Bound.Lists["/api/v2/metadata/location"].Need; one < 1<<20 ||
+		caches.Texts < 300_000 {
 		t.Fatalf("a snapshot needs %d bytes, %d of them for texts: want it larger for the test", one, caches.Texts)
 	}
 
@@ -110,7 +114,7 @@ func TestSwapWithinMemory(t *testing.T) {
 		t.Errorf("%+v, a snapshot needs %d", fault, one)
 	}
 	s.answers("4")
-	series := readMetrics(t, listenAdmin(t, s.Server))
+	series := apitest.Metrics(t, apitest.ListenAdmin(t, s.Server))
 	for name, want := range map[string]float64{
 		"hdqs_memory_limit_bytes": 1 << 30, `hdqs_swaps_refused_total{reason="memory"}`: 1,
 		`hdqs_snapshots_dropped_total{reason="memory"}`: 4, `hdqs_snapshots_dropped_total{reason="age"}`: 0,
@@ -179,11 +183,11 @@ func TestHeapLimitFollowsSegments(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 30
 	var left atomic.Int64
-	s := New(state.Options{MemoryLimit: limit, HeapLimit: left.Store, Logger: slog.New(slog.DiscardHandler)})
-	table := []*testTable{numberedLocations(3000, nil)}
-	snap := storeSnapshot(t, "one", sampleTime, table)
+	s := api.New(state.Options{MemoryLimit: limit, HeapLimit: left.Store, Logger: slog.New(slog.DiscardHandler)})
+	table := []*apitest.Table{apitest.Locations(3000, nil)}
+	snap := apitest.StoreSnapshot(t, "one", apitest.SampleTime, table)
 	bytes := snap.Manifest.Tables[0].Bytes
-	mustSwap(t, s, state.Release{Snapshot: snap})
+	apitest.Swap(t, s, state.Release{Snapshot: snap})
 	if got, want := left.Load(), state.HeapLimit(limit)-bytes; got != want {
 		t.Errorf("with a segment of %d bytes the Go runtime may use %d, want %d", bytes, got, want)
 	}
@@ -250,17 +254,17 @@ func TestSharedTablesCountOnce(t *testing.T) {
 	t.Parallel()
 	s := newMemoryServer(t)
 	dir := t.TempDir()
-	table := []*testTable{numberedLocations(3000, nil)}
+	table := []*apitest.Table{apitest.Locations(3000, nil)}
 	for _, id := range []string{"a", "b"} {
-		writeSnapshot(t, dir+id, id, sampleTime, table)
+		apitest.WriteSnapshot(t, dir+id, id, apitest.SampleTime, table)
 	}
-	first := openSnapshot(t, dir+"a", "a")
-	mustSwap(t, s.Server, state.Release{Snapshot: first, PublishedAt: publishedTime})
+	first := apitest.OpenSnapshot(t, dir+"a", "a")
+	apitest.Swap(t, s.Server, state.Release{Snapshot: first, PublishedAt: apitest.PublishedTime})
 	one := state.NeedOf([]*state.Bound{s.State.Snapshots.Current.Load().Bound})
 	s.State.Shares.Snapshots = one + 1
-	next := openSnapshot(t, dir+"b", "b")
+	next := apitest.OpenSnapshot(t, dir+"b", "b")
 	next.Segments["location"] = first.Segments["location"].Acquire() // as store.OpenAfter does
-	mustSwap(t, s.Server, state.Release{Snapshot: next, PublishedAt: publishedTime})
+	apitest.Swap(t, s.Server, state.Release{Snapshot: next, PublishedAt: apitest.PublishedTime})
 	if n := s.State.Snapshots.Retained.Count(); n != 1 {
 		t.Errorf("%d snapshots are retained, want 1", n)
 	}
@@ -269,7 +273,7 @@ func TestSharedTablesCountOnce(t *testing.T) {
 // TestDerivedBytesOfSums: what was made for sums counts, and is given up with the snapshot.
 func TestDerivedBytesOfSums(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1}, 600)
+	s := apitest.Sample(t, state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1}, 600)
 	const path = "/api/v2/coordination-context/conflict-events"
 	const query = "/aggregate?group_by=event_type&measures=count,sum:events"
 	bound := s.State.Snapshots.Current.Load().Bound

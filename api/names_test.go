@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/state"
 )
@@ -17,7 +20,7 @@ import (
 // renaming maps the HAPI names of an endpoint's fields and parameters to the contract's.
 func renaming(i int) map[string]string {
 	names := map[string]string{}
-	e, h := &contract.Endpoints[i], hapiEndpoint(i)
+	e, h := &contract.Endpoints[i], apitest.HAPIEndpoint(i)
 	for k := range e.Fields {
 		names[h.Fields[k].Name] = e.Fields[k].Name
 	}
@@ -44,7 +47,7 @@ func quotedBack(names map[string]string, text string) string {
 // header line.
 func csvBack(t *testing.T, i int, names map[string]string, lines [][]string) [][]string {
 	t.Helper()
-	h := hapiEndpoint(i)
+	h := apitest.HAPIEndpoint(i)
 	for n, line := range lines {
 		if len(line) != len(h.CSVFields()) {
 			t.Fatalf("%s: line %d has %d cells, want %d", h.Path, n, len(line), len(h.CSVFields()))
@@ -69,15 +72,15 @@ func csvBack(t *testing.T, i int, names map[string]string, lines [][]string) [][
 // Package contract compares the filters.
 func TestHAPINames(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 300)
+	s := apitest.Sample(t, state.Options{}, 300)
 	renamed := 0
 	for i := range contract.Endpoints {
-		names, h := renaming(i), hapiEndpoint(i)
+		names, h := renaming(i), apitest.HAPIEndpoint(i)
 		compare := func(path, form, hapiField, field string) {
 			t.Helper()
 			target := contract.HAPIPrefix + path + strings.ReplaceAll(form, "$F", hapiField)
 			own := contract.Endpoints[i].Path + strings.ReplaceAll(form, "$F", field)
-			const identifier = "&app_identifier=" + goodIdentifier
+			const identifier = "&app_identifier=" + apitest.Identifier
 			compareNames(t, i, names, target, s.Answer("GET", target+identifier, codedPage),
 				s.Answer("GET", own+identifier, codedPage))
 		}
@@ -107,12 +110,12 @@ func TestHAPINames(t *testing.T) {
 }
 
 // compareNames compares an answer in HAPI names with the same in the contract's.
-func compareNames(t *testing.T, i int, names map[string]string, target string, got, want Answer) {
+func compareNames(t *testing.T, i int, names map[string]string, target string, got, want api.Answer) {
 	t.Helper()
-	have, plain := string(plainBody(t, got)), string(plainBody(t, want))
+	have, plain := string(apitest.Body(t, got)), string(apitest.Body(t, want))
 	same := false
-	if strings.HasPrefix(headerOf(got, "Content-Type"), "text/csv") {
-		same = reflect.DeepEqual(csvBack(t, i, names, cellsOf(t, []byte(have))), cellsOf(t, []byte(plain)))
+	if strings.HasPrefix(apitest.Header(got, "Content-Type"), "text/csv") {
+		same = reflect.DeepEqual(csvBack(t, i, names, apitest.Cells(t, []byte(have))), apitest.Cells(t, []byte(plain)))
 	} else {
 		have = quotedBack(names, have)
 		same = have == plain
@@ -121,11 +124,11 @@ func compareNames(t *testing.T, i int, names map[string]string, target string, g
 		t.Errorf("%s: %d\n%.500s\nwant %d\n%.500s", target, got.Status, have, want.Status, plain)
 	}
 	for _, name := range []string{"X-Total-Count", "X-Result-Count", "X-Unknown-Params"} {
-		if a, b := headerOf(got, name), headerOf(want, name); a != b {
+		if a, b := apitest.Header(got, name), apitest.Header(want, name); a != b {
 			t.Errorf("%s: %s is %q, want %q", target, name, a, b)
 		}
 	}
-	if tag := headerOf(got, "ETag"); tag == headerOf(want, "ETag") && want.Status == 200 {
+	if tag := apitest.Header(got, "ETag"); tag == apitest.Header(want, "ETag") && want.Status == 200 {
 		t.Errorf("%s: the tag %s is that of the other form", target, tag)
 	}
 }
@@ -133,13 +136,13 @@ func compareNames(t *testing.T, i int, names map[string]string, target string, g
 // TestHAPIColumns checks the columns that only the CSV of HAPI names has.
 func TestHAPIColumns(t *testing.T) {
 	t.Parallel()
-	tables := sampleTables(t, 300)
-	s := testServer(t, state.Options{}, tables)
+	tables := apitest.SampleTables(t, 300)
+	s := apitest.Server(t, state.Options{}, tables)
 	found := map[string]int{}
 	for i := range contract.Endpoints {
-		h := hapiEndpoint(i)
-		got := s.Answer("GET", contract.HAPIPrefix+h.Path+"?output_format=csv&app_identifier="+goodIdentifier, nil)
-		lines := cellsOf(t, got.Body)
+		h := apitest.HAPIEndpoint(i)
+		got := s.Answer("GET", contract.HAPIPrefix+h.Path+"?output_format=csv&app_identifier="+apitest.Identifier, nil)
+		lines := apitest.Cells(t, got.Body)
 		for k, f := range h.CSVFields() {
 			if slices.Contains(h.Fields, f) {
 				continue
@@ -149,7 +152,7 @@ func TestHAPIColumns(t *testing.T) {
 				after != "admin_level" && f.Name+","+after != "provider_admin1_name,provider_admin2_name" {
 				t.Errorf("%s: column %d is %s, want %s, and %s follows", h.Path, k, lines[0][k], f.Name, after)
 			}
-			for n, row := range tables[i].rows {
+			for n, row := range tables[i].Rows {
 				if lines[1+n][k] != row[f.Name] {
 					t.Errorf("%s: row %d: %s is %q, want %q", h.Path, n, f.Name, lines[1+n][k], row[f.Name])
 				}
@@ -164,11 +167,11 @@ func TestHAPIColumns(t *testing.T) {
 // TestHAPIRoot checks a server that has HAPI names at the root.
 func TestHAPIRoot(t *testing.T) {
 	t.Parallel()
-	usual, swapped := sampleServer(t, state.Options{}, 40), sampleServer(t, state.Options{Names: contract.HAPINames},
-		40)
+	usual, swapped := apitest.Sample(t, state.Options{},
+		40), apitest.Sample(t, state.Options{Names: contract.HAPINames}, 40)
 	for i := range contract.Endpoints {
-		h := hapiEndpoint(i)
-		rest := "?limit=17&app_identifier=" + goodIdentifier
+		h := apitest.HAPIEndpoint(i)
+		rest := "?limit=17&app_identifier=" + apitest.Identifier
 		for _, path := range h.Paths() {
 			want := usual.Answer("GET", contract.HAPIPrefix+path+rest, nil)
 			for _, prefix := range []string{"", contract.HAPIPrefix} {
@@ -189,9 +192,9 @@ func TestHAPIRoot(t *testing.T) {
 }
 
 // sameAnswer compares status, body and the fields that depend on the names.
-func sameAnswer(a, b Answer) bool {
+func sameAnswer(a, b api.Answer) bool {
 	for _, name := range []string{"ETag", "Link", "Content-Disposition"} {
-		if y, _ := b.field(name); headerOf(a, name) != y {
+		if y, _ := apitest.Field(b, name); apitest.Header(a, name) != y {
 			return false
 		}
 	}
@@ -202,29 +205,29 @@ func sameAnswer(a, b Answer) bool {
 // contract, and add no series. Computed answers have names of their own.
 func TestHAPIMetrics(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 40)
-	admin, address := listenAdmin(t, s), listen(t, s)
-	before := readMetrics(t, admin)
+	s := apitest.Sample(t, state.Options{}, 40)
+	admin, address := apitest.ListenAdmin(t, s), apitest.Listen(t, s)
+	before := apitest.Metrics(t, admin)
 	for _, path := range []string{
 		"/hapi/api/v2/metadata/wfp-market", "/hapi/api/v1/metadata/wfp-market", "/api/v2/metadata/agency-market",
 		"/api/v2/metadata/agency-market/aggregate", "/hapi/api/v1/metadata/wfp-market/aggregate",
 		"/hapi/api/v2/nothing", "/hapi/docs", "/hapi/", "/hapi/api/v1/util/version", "/contract/api/v2/metadata/sector",
 	} {
-		ask(t, address, "GET", path+"?app_identifier="+goodIdentifier, nil)
+		apitest.Ask(t, address, "GET", path+"?app_identifier="+apitest.Identifier, nil)
 	}
-	after := readMetrics(t, admin)
+	after := apitest.Metrics(t, admin)
 	for series := range after {
 		if _, known := before[series]; !known && strings.Contains(series, "hapi") {
 			t.Errorf("a new series %s", series)
 		}
 	}
-	if n := requestsWith(after, `endpoint="agency-market"`); n != 3 {
+	if n := apitest.RequestsWith(after, `endpoint="agency-market"`); n != 3 {
 		t.Errorf("%v requests for agency-market, want 3", n)
 	}
-	if n := requestsWith(after, `endpoint="agency-market/aggregate"`); n != 2 {
+	if n := apitest.RequestsWith(after, `endpoint="agency-market/aggregate"`); n != 2 {
 		t.Errorf("%v requests for its aggregates, want 2", n)
 	}
-	if n := requestsWith(after, `endpoint="/docs"`); n != 1 {
+	if n := apitest.RequestsWith(after, `endpoint="/docs"`); n != 1 {
 		t.Errorf("%v requests for /docs, want 1", n)
 	}
 	for _, name := range s.Lists.Routes.Endpoints {

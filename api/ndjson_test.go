@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -18,7 +20,7 @@ import (
 // sets of names and in every coding: its lines are the records.
 func TestNDJSON(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{}, sampleTables(t, 300))
+	s := apitest.Server(t, state.Options{}, apitest.SampleTables(t, 300))
 	seed := testkit.Seed()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 3))
@@ -28,7 +30,8 @@ func TestNDJSON(t *testing.T) {
 		for i := range endpoints {
 			e := &endpoints[i]
 			for _, page := range []string{"", "&limit=7&offset=20", "&limit=0", "&limit=1&offset=299", "&offset=9999"} {
-				target := m.Prefix + e.Path + "?" + randomExport(e, random) + page + "&app_identifier=" + goodIdentifier
+				target := m.Prefix + e.Path + "?" + randomExport(e,
+					random) + page + "&app_identifier=" + apitest.Identifier
 				plain, got := s.Answer("GET", target, nil), s.Answer("GET", target+"&output_format=ndjson", nil)
 				if plain.Status != 200 || got.Status != 200 {
 					t.Fatalf("%s: %d, %d %s", target, plain.Status, got.Status, got.Body)
@@ -53,35 +56,36 @@ func TestNDJSON(t *testing.T) {
 
 // checkLines compares the header of an answer as NDJSON with that as JSON, and its body with those
 // in content codings.
-func checkLines(t *testing.T, s *Server, target string, plain, got Answer) {
+func checkLines(t *testing.T, s *api.Server, target string, plain, got api.Answer) {
 	t.Helper()
 	for _, name := range []string{"X-Total-Count", "X-Result-Count", "Cache-Control", "Vary", "X-Snapshot-Id"} {
-		if a, b := headerOf(got, name), headerOf(plain, name); a != b {
+		if a, b := apitest.Header(got, name), apitest.Header(plain, name); a != b {
 			t.Errorf("%s: %s is %q, as JSON %q", target, name, a, b)
 		}
 	}
-	if have := headerOf(got, "Content-Type"); have != "application/x-ndjson" {
+	if have := apitest.Header(got, "Content-Type"); have != "application/x-ndjson" {
 		t.Errorf("%s: Content-Type %q", target, have)
 	}
-	if have := headerOf(got, "Content-Disposition"); !strings.Contains(have, `_2026-11-20.ndjson"`) {
+	if have := apitest.Header(got, "Content-Disposition"); !strings.Contains(have, `_2026-11-20.ndjson"`) {
 		t.Errorf("%s: Content-Disposition %q", target, have)
 	}
-	if headerOf(got, "ETag") == headerOf(plain, "ETag") {
+	if apitest.Header(got, "ETag") == apitest.Header(plain, "ETag") {
 		t.Errorf("%s: the tag is that of JSON", target)
 	}
-	want := strings.ReplaceAll(headerOf(plain, "Link"), "&offset", "&output_format=ndjson&offset")
-	if links := headerOf(got, "Link"); len(links) > 0 != (len(want) > 0) ||
+	want := strings.ReplaceAll(apitest.Header(plain, "Link"), "&offset", "&output_format=ndjson&offset")
+	if links := apitest.Header(got, "Link"); len(links) > 0 != (len(want) > 0) ||
 		strings.Count(links, "output_format=ndjson") != strings.Count(want, "rel=") {
 		t.Errorf("%s: links %q, as JSON %q", target, links, want)
 	}
 	target += "&output_format=ndjson"
 	head := s.Answer("HEAD", target, nil)
-	if a, b := headerOf(head, "Content-Length"), headerOf(got, "Content-Length"); a != b || len(head.Body) > 0 {
+	if a, b := apitest.Header(head, "Content-Length"), apitest.Header(got, "Content-Length"); a != b ||
+		len(head.Body) > 0 {
 		t.Errorf("%s: HEAD has length %s, GET %s", target, a, b)
 	}
 	for _, coding := range []string{"gzip", "zstd"} {
-		coded := s.Answer("GET", target, []reply.HeaderField{{Name: "Accept-Encoding", Value: coding}})
-		text, err := decodeBody(headerOf(coded, "Content-Encoding"), coded.Body)
+		coded := s.Answer("GET", target, apitest.Fields("Accept-Encoding", coding))
+		text, err := apitest.Decode(apitest.Header(coded, "Content-Encoding"), coded.Body)
 		if err != nil || !bytes.Equal(text, got.Body) {
 			t.Errorf("%s: as %s: %v, other bytes", target, coding, err)
 		}
@@ -92,8 +96,8 @@ func checkLines(t *testing.T, s *Server, target string, plain, got Answer) {
 // page of a table that is missing is empty.
 func TestNDJSONErrors(t *testing.T) {
 	t.Parallel()
-	const path = "/api/v2/climate/rainfall?app_identifier=" + goodIdentifier
-	s := testServer(t, state.Options{}, nil)
+	const path = "/api/v2/climate/rainfall?app_identifier=" + apitest.Identifier
+	s := apitest.Server(t, state.Options{}, nil)
 	for query, want := range map[string]string{
 		"&output_format=ndjson":              "",
 		"&output_format=ndjson&limit=x":      `"loc":["query","limit"]`,
@@ -101,7 +105,7 @@ func TestNDJSONErrors(t *testing.T) {
 		"&output_format=ndjson&start_date=x": `"Invalid start_date format`,
 	} {
 		got := s.Answer("GET", path+query, nil)
-		kind, refused := headerOf(got, "Content-Type"), want != ""
+		kind, refused := apitest.Header(got, "Content-Type"), want != ""
 		if !bytes.Contains(got.Body, []byte(want)) || refused != (got.Status >= 400) ||
 			refused != (kind == contract.JSONType) || !refused && len(got.Body) > 0 {
 			t.Errorf("%s: %d, %s, %s", query, got.Status, kind, got.Body)

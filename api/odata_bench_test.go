@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"cmp"
@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/apitest"
+
 	"hdqs/api/odata"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/api/wire"
 )
@@ -29,9 +30,9 @@ func BenchmarkODataPage(b *testing.B) {
 	if dir == "" {
 		b.Skip("HDQS_BENCH_STORE names no store")
 	}
-	snap, _ := openShown(b, dir, cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
-	s := serverOf(b, state.Options{BaseURL: odataBase, CacheBytes: -1}, snap)
-	const list = "/hapi/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier
+	snap, _ := apitest.OpenShown(b, dir, cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
+	s := apitest.Serve(b, state.Options{BaseURL: apitest.ODataBase, CacheBytes: -1}, snap)
+	const list = "/hapi/api/v2/coordination-context/conflict-events?app_identifier=" + apitest.Identifier
 	const set = odata.Root + "conflict_events"
 	for _, c := range []struct{ name, plain, odata string }{
 		{"neighbours", list + "&offset=20000", set + "?$skip=20000"},
@@ -43,15 +44,15 @@ func BenchmarkODataPage(b *testing.B) {
 	} {
 		for _, coding := range []string{"identity", "gzip"} {
 			b.Run(c.name+"/"+coding, func(b *testing.B) {
-				header := []reply.HeaderField{{Name: "Accept-Encoding", Value: coding}}
+				header := apitest.Fields("Accept-Encoding", coding)
 				ask := func(target string) float64 {
-					before := cpuTime(b)
+					before := apitest.CPUTime(b)
 					for range 8 {
 						if a := s.Answer("GET", target, header); a.Status != 200 || len(a.Body) < 5_000 {
 							b.Fatal(target, a.Status, len(a.Body))
 						}
 					}
-					return float64(cpuTime(b) - before)
+					return float64(apitest.CPUTime(b) - before)
 				}
 				for range 20 { // stored blocks are made by the first requests
 					ask(c.plain)
@@ -78,7 +79,8 @@ func BenchmarkODataPage(b *testing.B) {
 // medians of the rounds: p99 of lists in milliseconds, and its ratio to p99 of lists alone, which
 // should be at most 2 beside filters on a machine that does nothing else.
 func BenchmarkListsBesideOData(b *testing.B) {
-	s := testServer(b, state.Options{BaseURL: odataBase, QueueWait: wire.DefaultWait}, eventTables(b, 250, 96))
+	s := apitest.Server(b, state.Options{BaseURL: apitest.ODataBase, QueueWait: wire.DefaultWait},
+		eventTables(b, 250, 96))
 	var all []string
 	for i := range 95 {
 		all = append(all, fmt.Sprintf("reference_period_start gt 25%02d-01-01", i))
@@ -87,8 +89,8 @@ func BenchmarkListsBesideOData(b *testing.B) {
 	if a := s.Answer("GET", filter, nil); a.Status != 200 {
 		b.Fatalf("%d %s", a.Status, a.Body)
 	}
-	address := "http://" + listen(b, s)
-	const list = "/hapi/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier
+	address := "http://" + apitest.Listen(b, s)
+	const list = "/hapi/api/v2/coordination-context/conflict-events?app_identifier=" + apitest.Identifier
 	p99 := func() float64 {
 		c := &http.Client{Transport: &http.Transport{}}
 		var took []float64

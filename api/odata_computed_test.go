@@ -1,13 +1,11 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
-	"net/http"
 	"net/url"
 	"runtime"
 	"slices"
@@ -16,34 +14,37 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/odata"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
 // eventTables are conflict events of countries by kind and month, a record each.
-func eventTables(tb testing.TB, countries, months int) []*testTable {
+func eventTables(tb testing.TB, countries, months int) []*apitest.Table {
 	tb.Helper()
-	e := planOf("/api/v2/coordination-context/conflict-events").Endpoint
-	table := &testTable{endpoint: e, columns: columnsOf(e)}
-	at := slices.IndexFunc(table.columns, func(c testColumn) bool { return c.name == "event_type" })
+	e := apitest.Plan("/api/v2/coordination-context/conflict-events").Endpoint
+	table := &apitest.Table{Endpoint: e, Columns: apitest.ColumnsOf(e)}
+	at := slices.IndexFunc(table.Columns, func(c apitest.Column) bool { return c.Name == "event_type" })
 	for country := range countries {
 		code := fmt.Sprintf("%c%c%c", 'A'+country/26, 'A'+country%26, 'A'+country%7)
-		for _, kind := range table.columns[at].enum.Values[:3] {
+		for _, kind := range table.Columns[at].Enum.Values[:3] {
 			for month := range months {
-				place := inPlace(code)
+				place := apitest.InPlace(code)
 				if country%5 == 0 {
 					place["location_name"] = []string{"Côte d'Ivoire", "A B/C", "50% | <x>"}[country/5%3] + " " + code
 				}
-				table.rows = append(table.rows, fullRow(tb, table, with(place, inMonth(2018, 1+month), spec{
+				row := apitest.With(place, apitest.InMonth(2018, 1+month), apitest.Row{
 					"event_type": kind, "events": (country*month + len(kind)) % 50, "fatalities": country * month % 90,
-				})))
+				})
+				table.Rows = append(table.Rows, apitest.FullRow(tb, table, row))
 			}
 		}
 	}
-	return []*testTable{table}
+	return []*apitest.Table{table}
 }
 
 const monthlyEvents = "conflict_events_by_country_month"
@@ -52,7 +53,7 @@ const monthlyEvents = "conflict_events_by_country_month"
 // record. Parts with or may be about several properties here.
 func TestODataComputedFilters(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 12, 6))
+	s := apitest.Server(t, state.Options{BaseURL: apitest.ODataBase}, eventTables(t, 12, 6))
 	_, whole := askOData(t, s, monthlyEvents)
 	if len(whole.Value) != 12*3*6 {
 		t.Fatalf("there are %d records", len(whole.Value))
@@ -115,7 +116,7 @@ func TestODataComputedFilters(t *testing.T) {
 // TestODataComputedCost bounds what a long filter of many records costs: each comparison is made
 // with each distinct value, once.
 func TestODataComputedCost(t *testing.T) {
-	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 250, 96))
+	s := apitest.Server(t, state.Options{BaseURL: apitest.ODataBase}, eventTables(t, 250, 96))
 	_, page := askOData(t, s, monthlyEvents, "$count", "true", "$top", "0")
 	if *page.Count != 72_000 {
 		t.Fatalf("there are %d records", *page.Count)
@@ -151,16 +152,17 @@ func TestODataComputedCost(t *testing.T) {
 
 // TestODataComputedBound refuses a filter that needs more comparisons than are made.
 func TestODataComputedBound(t *testing.T) {
-	e := planOf("/api/v2/coordination-context/funding").Endpoint
-	table := &testTable{endpoint: e, columns: columnsOf(e)}
+	e := apitest.Plan("/api/v2/coordination-context/funding").Endpoint
+	table := &apitest.Table{Endpoint: e, Columns: apitest.ColumnsOf(e)}
 	for i := range 12_000 {
-		table.rows = append(table.rows, fullRow(t, table, with(inYear(2020), spec{
+		table.Rows = append(table.Rows, apitest.FullRow(t, table, apitest.With(apitest.InYear(2020), apitest.Row{
 			"location_code": fmt.Sprintf("A%05d", i), "location_name": "Land",
-			"appeal_code": fmt.Sprint("A", i), "requirements_usd": decimal(fmt.Sprint(i)), "funding_usd": decimal("1"),
+			"appeal_code": fmt.Sprint("A",
+				i), "requirements_usd": apitest.Decimal(fmt.Sprint(i)), "funding_usd": apitest.Decimal("1"),
 		})))
 	}
-	s := testServer(t, state.Options{BaseURL: odataBase}, []*testTable{table})
-	ask := func(values int) (Answer, odataPage) {
+	s := apitest.Server(t, state.Options{BaseURL: apitest.ODataBase}, []*apitest.Table{table})
+	ask := func(values int) (api.Answer, odataPage) {
 		list := strings.Repeat(",1", values)[1:]
 		return askOData(t, s, "funding_by_country_year", "$filter", "sum_requirements_usd in ("+list+")", "$top", "1")
 	}
@@ -187,10 +189,10 @@ func usedCPU(tb testing.TB) time.Duration {
 // addresses and letters beyond ASCII.
 func TestODataKeys(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 16, 1))
+	s := apitest.Server(t, state.Options{BaseURL: apitest.ODataBase}, eventTables(t, 16, 1))
 	for _, full := range []string{"?$format=" + url.QueryEscape("application/json;odata.metadata=full"), ""} {
 		var page struct{ Value []map[string]any }
-		readJSON(t, s, odata.Root+monthlyEvents+full, &page)
+		apitest.ReadJSON(t, s, odata.Root+monthlyEvents+full, &page)
 		blanks := 0
 		for _, record := range page.Value {
 			key := record["row_key"].(string)
@@ -203,14 +205,14 @@ func TestODataKeys(t *testing.T) {
 				odata.Root + monthlyEvents + "(%20row_key%20=%20" + url.PathEscape(quoted) + "%20)",
 			}
 			if id, has := record["@odata.id"].(string); has {
-				if _, err := url.Parse(id); err != nil || !strings.HasPrefix(id, odataBase+odata.Root) {
+				if _, err := url.Parse(id); err != nil || !strings.HasPrefix(id, apitest.ODataBase+odata.Root) {
 					t.Fatalf("the id %s is no absolute address: %v", id, err)
 				}
 				targets = append(targets, id)
 			}
 			for _, target := range targets {
 				var one map[string]any
-				readJSON(t, s, target, &one)
+				apitest.ReadJSON(t, s, target, &one)
 				if one["row_key"] != key || one["sum_events"] != record["sum_events"] && full == "" {
 					t.Fatalf("%s: %v, want %v", target, one, record)
 				}
@@ -226,90 +228,26 @@ func TestODataKeys(t *testing.T) {
 // page by page.
 func TestODataLongPages(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 100, 34))
+	s := apitest.Server(t, state.Options{BaseURL: apitest.ODataBase}, eventTables(t, 100, 34))
 	var all []map[string]any
-	for next := odataBase + odata.Root + monthlyEvents + "?$top=10000"; next != ""; {
-		a := s.Answer("GET", strings.TrimPrefix(next, odataBase), fieldsOf("Prefer", "maxpagesize=1000"))
+	for next := apitest.ODataBase + odata.Root + monthlyEvents + "?$top=10000"; next != ""; {
+		a := s.Answer("GET", strings.TrimPrefix(next, apitest.ODataBase), apitest.Fields("Prefer", "maxpagesize=1000"))
 		page := readOData(t, a.Body)
 		all, next = append(all, page.Value...), page.Next
 	}
-	checkLongPage(t, s, odata.Root+monthlyEvents, func(body []byte) {
+	apitest.CheckLongPage(t, s, odata.Root+monthlyEvents, func(body []byte) {
 		if page := readOData(t, body); len(all) != 10_000 || fmt.Sprint(page.Value) != fmt.Sprint(all) {
 			t.Errorf("%d records, want %d", len(page.Value), len(all))
 		}
 	})
 }
 
-// checkLongPage asks for a page that is streamed, over a network, in each coding, and with HEAD.
-func checkLongPage(t *testing.T, s *Server, target string, check func(body []byte)) {
-	t.Helper()
-	plain := s.Answer("GET", target, nil)
-	if plain.Status != 200 || len(plain.Body) < 256<<10 {
-		t.Fatalf("%s: %d, %d bytes", target, plain.Status, len(plain.Body))
-	}
-	check(plain.Body)
-	if head := s.Answer("HEAD", target, nil); head.Status != 200 || headerOf(head, "Etag") != headerOf(plain, "Etag") {
-		t.Errorf("HEAD: %d %v", head.Status, head.Header)
-	}
-	for _, coding := range []string{"gzip", "zstd"} {
-		coded := s.Answer("GET", target, fieldsOf("Accept-Encoding", coding))
-		if body := plainBody(t, coded); len(body) != len(plain.Body) || headerOf(coded, "Content-Encoding") != coding {
-			t.Errorf("%s: %d bytes of %d", coding, len(body), len(plain.Body))
-		}
-		if head := s.Answer("HEAD", target, fieldsOf("Accept-Encoding", coding)); head.Status != 200 {
-			t.Errorf("HEAD in %s: %d", coding, head.Status)
-		}
-	}
-	address := listen(t, s)
-	for range 2 { // on one connection
-		for _, coding := range []string{"identity", "gzip"} {
-			request, err := http.NewRequest("GET", "http://"+address+target, nil)
-			testkit.Must(t, err)
-			request.Header.Set("Accept-Encoding", coding)
-			got, err := http.DefaultClient.Do(request)
-			testkit.Must(t, err)
-			body, err := io.ReadAll(got.Body)
-			testkit.Must(t, err)
-			got.Body.Close()
-			if coding == "gzip" {
-				body = plainBody(t, Answer{Body: body, Header: fieldsOf("Content-Encoding", coding)})
-			}
-			if len(body) != len(plain.Body) {
-				t.Errorf("%s over a network: %d bytes of %d", coding, len(body), len(plain.Body))
-			}
-		}
-		head, err := http.Head("http://" + address + target)
-		testkit.Must(t, err)
-		head.Body.Close()
-	}
-	var readers []net.Conn
-	for range 9 {
-		conn, err := net.Dial("tcp", address)
-		testkit.Must(t, err)
-		defer conn.Close()
-		testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
-		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target)
-		testkit.Must(t, err)
-		_, err = conn.Read(make([]byte, 100))
-		testkit.Must(t, err)
-		readers = append(readers, conn)
-	}
-	got, most := s.State.Budget.Bytes(), int64(len(readers))*(700<<10)
-	if got > most || got == 0 && len(plain.Body) > 3<<20 {
-		t.Errorf("%d slow readers hold %d bytes, want at most %d", len(readers), got, most)
-	}
-	for _, conn := range readers {
-		conn.Close()
-	}
-	waitFor(t, "the budget is free", func() bool { return s.State.Budget.Bytes() == 0 })
-}
-
 // TestODataLeft ends the request of a client that closes its connection while it waits.
 func TestODataLeft(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{BaseURL: odataBase}, eventTables(t, 12, 6))
+	s := apitest.Server(t, state.Options{BaseURL: apitest.ODataBase}, eventTables(t, 12, 6))
 	askOData(t, s, monthlyEvents) // computes it
-	address, admin := listen(t, s), listenAdmin(t, s)
+	address, admin := apitest.Listen(t, s), apitest.ListenAdmin(t, s)
 	slots := max(1, runtime.GOMAXPROCS(0)/2)
 	for range slots {
 		s.Lists.Admission.Computed.Enter(false)
@@ -321,22 +259,17 @@ func TestODataLeft(t *testing.T) {
 		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", odata.Root+monthlyEvents)
 		testkit.Must(t, err)
 		if leaves {
-			waitFor(t, "the request waits", func() bool { return s.Lists.Admission.Computed.Waiting() == 1 })
+			testkit.WaitFor(t, "the request waits", func() bool { return s.Lists.Admission.Computed.Waiting() == 1 })
 			testkit.Must(t, conn.Close())
 		}
 	}
-	waitFor(t, "the other request waits", func() bool { return s.Lists.Admission.Computed.Waiting() == 2 })
+	testkit.WaitFor(t, "the other request waits", func() bool { return s.Lists.Admission.Computed.Waiting() == 2 })
 	for range slots {
 		s.Lists.Admission.Computed.Leave()
 	}
-	waitFor(t, "one is answered and one ends", func() bool {
-		m := readMetrics(t, admin)
+	testkit.WaitFor(t, "one is answered and one ends", func() bool {
+		m := apitest.Metrics(t, admin)
 		return m[`hdqs_http_requests_total{code="408",endpoint="/odata/v4/",format="other"}`] == 1 &&
 			m[`hdqs_http_requests_total{code="200",endpoint="/odata/v4/",format="other"}`] == 1
 	})
-}
-
-// fieldsOf is a header with one field.
-func fieldsOf(name, value string) []reply.HeaderField {
-	return []reply.HeaderField{{Name: name, Value: value}}
 }

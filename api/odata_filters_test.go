@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/index"
@@ -232,7 +234,7 @@ func TestODataFilters(t *testing.T) {
 		at := n % len(endpoints)
 		e := &endpoints[at]
 		if lists[at] == nil {
-			a := s.Answer("GET", contract.HAPIPrefix+e.Path+"?app_identifier="+goodIdentifier, nil)
+			a := s.Answer("GET", contract.HAPIPrefix+e.Path+"?app_identifier="+apitest.Identifier, nil)
 			lists[at] = readOData(t, bytes.Replace(a.Body, []byte(`"data"`), []byte(`"value"`), 1)).Value
 		}
 		var parts []string
@@ -317,9 +319,9 @@ func TestODataParameters(t *testing.T) {
 			if f := e.Fields[at]; f.Type == contract.String || f.Type == contract.Choice {
 				literal = "'" + v + "'"
 			}
-			target := contract.HAPIPrefix + e.Path + "?app_identifier=" + goodIdentifier
+			target := contract.HAPIPrefix + e.Path + "?app_identifier=" + apitest.Identifier
 			target += "&" + p.Name + "=" + url.QueryEscape(v)
-			want := headerOf(s.Answer("GET", target, nil), contract.HeaderTotal)
+			want := apitest.Header(s.Answer("GET", target, nil), contract.HeaderTotal)
 			filter := e.Fields[at].Name + " " + op + " " + literal
 			a, page := askOData(t, s, e.SetName(), "$filter", filter, "$count", "true", "$top", "0")
 			if a.Status != 200 || strconv.Itoa(*page.Count) != want {

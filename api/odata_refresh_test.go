@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/odata"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
-
-const odataBase = "https://odata.example"
 
 // largeList is a list of few columns.
 const largeList = "/api/v2/metadata/sector"
@@ -31,18 +31,18 @@ func largeSnapshots(t *testing.T, rows int) (first, second *store.Snapshot) {
 	t.Helper()
 	st, err := store.Open(t.TempDir())
 	testkit.Must(t, err)
-	e := planOf(largeList).Endpoint
+	e := apitest.Plan(largeList).Endpoint
 	for _, of := range []string{"first", "second"} {
-		table := sampleTable(e, 997, rand.New(rand.NewPCG(1, 2)))
-		for i, row := range table.rows {
+		table := apitest.SampleTable(e, 997, rand.New(rand.NewPCG(1, 2)))
+		for i, row := range table.Rows {
 			row["name"] = largeName(of, i)
 		}
-		once := table.rows
-		table.rows = make([]map[string]any, 0, rows)
+		once := table.Rows
+		table.Rows = make([]map[string]any, 0, rows)
 		for i := range rows { // rows of one table share their values
-			table.rows = append(table.rows, once[i%len(once)])
+			table.Rows = append(table.Rows, once[i%len(once)])
 		}
-		putSnapshot(t, st, of, sampleTime, []*testTable{table})
+		apitest.PutSnapshot(t, st, of, apitest.SampleTime, []*apitest.Table{table})
 		rows -= 1234
 	}
 	first, err = st.Snapshots.Open("first")
@@ -54,11 +54,11 @@ func largeSnapshots(t *testing.T, rows int) (first, second *store.Snapshot) {
 
 // refresh reads all pages of the large list, as a client does. It calls read after each page, and
 // returns the state that all rows are of, and how many there were before the end or a 410.
-func refresh(s *Server, options string, pageSize int, read func(pages int)) (of string, rows int, err error) {
-	size := []reply.HeaderField{{Name: "Prefer", Value: "odata.maxpagesize=" + strconv.Itoa(pageSize)}}
+func refresh(s *api.Server, options string, pageSize int, read func(pages int)) (of string, rows int, err error) {
+	size := apitest.Fields("Prefer", "odata.maxpagesize="+strconv.Itoa(pageSize))
 	version := ""
 	for link, pages := odata.Root+"sector"+options, 1; link != ""; pages++ {
-		a := s.Answer("GET", strings.TrimPrefix(link, odataBase), size)
+		a := s.Answer("GET", strings.TrimPrefix(link, apitest.ODataBase), size)
 		if a.Status == 410 && pages > 1 {
 			return of, rows, errGone
 		}
@@ -105,7 +105,7 @@ func TestODataRefresh(t *testing.T) {
 	}
 	for _, kept := range []time.Duration{testkit.Patience, -1} {
 		first, second := largeSnapshots(t, rows)
-		s := serverOf(t, state.Options{BaseURL: odataBase, KeepPrevious: kept, CacheBytes: -1}, first)
+		s := apitest.Serve(t, state.Options{BaseURL: apitest.ODataBase, KeepPrevious: kept, CacheBytes: -1}, first)
 		const readers = 4
 		var reading sync.WaitGroup
 		half, swapped := make(chan struct{}, readers), make(chan struct{})
@@ -136,7 +136,7 @@ func TestODataRefresh(t *testing.T) {
 		for range readers / 2 {
 			<-half
 		}
-		mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
+		apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime})
 		close(swapped)
 		if of, n, err := refresh(s, "", pageSize, func(int) {}); err != nil || of != "second" || n != rows-1234 {
 			t.Errorf("after the swap: %d rows of %s, %v", n, of, err)

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -17,6 +17,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/odata"
 	"hdqs/api/reply"
@@ -24,8 +27,8 @@ import (
 	"hdqs/internal/testkit"
 )
 
-func odataServer(t *testing.T, rows int) *Server {
-	return sampleServer(t, state.Options{BaseURL: odataBase}, rows)
+func odataServer(t *testing.T, rows int) *api.Server {
+	return apitest.Sample(t, state.Options{BaseURL: apitest.ODataBase}, rows)
 }
 
 // odataPage is an answer with records.
@@ -36,7 +39,7 @@ type odataPage struct {
 }
 
 // askOData asks for records with query options, given as name, value, name, value.
-func askOData(t *testing.T, s *Server, set string, pairs ...string) (Answer, odataPage) {
+func askOData(t *testing.T, s *api.Server, set string, pairs ...string) (api.Answer, odataPage) {
 	t.Helper()
 	target := odata.Root + set
 	for i := 0; i < len(pairs); i += 2 {
@@ -86,14 +89,14 @@ func TestODataForms(t *testing.T) {
 				}
 				for _, coding := range []string{"gzip", "zstd"} {
 					for range 2 {
-						coded := s.Answer("GET", target, []reply.HeaderField{{Name: "Accept-Encoding", Value: coding}})
-						if got := plainBody(t, coded); !bytes.Equal(got, plain.Body) {
+						coded := s.Answer("GET", target, apitest.Fields("Accept-Encoding", coding))
+						if got := apitest.Body(t, coded); !bytes.Equal(got, plain.Body) {
 							t.Fatalf("%s, %s: another body:\n%.500s", target, coding, got)
 						}
 					}
 				}
 				head := s.Answer("HEAD", target, nil)
-				if got := headerOf(head, "Content-Length"); got != strconv.Itoa(len(plain.Body)) {
+				if got := apitest.Header(head, "Content-Length"); got != strconv.Itoa(len(plain.Body)) {
 					t.Fatalf("%s: HEAD says %s bytes of %d", target, got, len(plain.Body))
 				}
 			}
@@ -140,7 +143,7 @@ func TestODataShapes(t *testing.T) {
 		if a.Status >= 400 && (!json.Valid(a.Body) || !utf8.Valid(a.Body)) {
 			t.Errorf("%s: the error is no JSON: %q", request, a.Body)
 		}
-		if v := headerOf(a, "OData-Version"); v != "4.0" {
+		if v := apitest.Header(a, "OData-Version"); v != "4.0" {
 			t.Errorf("%s: OData-Version is %q", request, v)
 		}
 		shapes++
@@ -154,11 +157,11 @@ func TestODataShapes(t *testing.T) {
 func TestODataPages(t *testing.T) {
 	t.Parallel()
 	for _, kept := range []time.Duration{testkit.Patience, -1} {
-		first, second := twoSnapshots(t, 30)
-		s := serverOf(t, state.Options{BaseURL: odataBase, KeepPrevious: kept}, first)
-		small := []reply.HeaderField{{Name: "Prefer", Value: "odata.maxpagesize=4"}}
-		read := func(target string) (Answer, odataPage) {
-			a := s.Answer("GET", strings.TrimPrefix(target, odataBase), small)
+		first, second := apitest.TwoSnapshots(t, 30)
+		s := apitest.Serve(t, state.Options{BaseURL: apitest.ODataBase, KeepPrevious: kept}, first)
+		small := apitest.Fields("Prefer", "odata.maxpagesize=4")
+		read := func(target string) (api.Answer, odataPage) {
+			a := s.Answer("GET", strings.TrimPrefix(target, apitest.ODataBase), small)
 			var page odataPage
 			if a.Status == 200 {
 				page = readOData(t, a.Body)
@@ -179,7 +182,7 @@ func TestODataPages(t *testing.T) {
 			}
 			links[set] = begun.Next
 		}
-		mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
+		apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime})
 		for set, link := range links {
 			got := whole[set][:4:4]
 			for link != "" {
@@ -208,10 +211,9 @@ func TestODataPages(t *testing.T) {
 // TestODataFromPages: a page of another origin may send what OData clients in browsers send.
 func TestODataFromPages(t *testing.T) {
 	t.Parallel()
-	a := odataServer(t, 0).Answer("OPTIONS", odata.Root+"idps", []reply.HeaderField{{
-		Name: "Access-Control-Request-Method", Value: "GET",
-	}, {Name: "Origin", Value: "https://page.example"}})
-	allowed := strings.Split(headerOf(a, "Access-Control-Allow-Headers"), ", ")
+	a := odataServer(t,
+		0).Answer("OPTIONS", odata.Root+"idps", apitest.Fields("Access-Control-Request-Method", "GET", "Origin", "https://page.example"))
+	allowed := strings.Split(apitest.Header(a, "Access-Control-Allow-Headers"), ", ")
 	for _, name := range []string{"OData-MaxVersion", "OData-Version", "Prefer", "Content-Type"} {
 		if a.Status != 204 || !slices.Contains(allowed, name) {
 			t.Errorf("%d: %s is not among %q", a.Status, name, allowed)
@@ -302,7 +304,7 @@ func TestODataSchema(t *testing.T) {
 
 // checkOrder asks for the order that an annotation is about. Properties that can be sorted by only
 // after others are refused alone.
-func checkOrder(t *testing.T, s *Server, set, about, property string) {
+func checkOrder(t *testing.T, s *api.Server, set, about, property string) {
 	t.Helper()
 	got, _ := askOData(t, s, set, "$orderby", property, "$top", "1")
 	isFirst := property == "row_key" || !strings.Contains(string(got.Body), "sorts "+set)
@@ -316,13 +318,14 @@ func checkOrder(t *testing.T, s *Server, set, about, property string) {
 // TestODataCaches checks what caches may keep.
 func TestODataCaches(t *testing.T) {
 	t.Parallel()
-	open, named := sampleServer(t, state.Options{}, 30), odataServer(t, 30)
-	usual := headerOf(named.Answer("GET", "/api/v2/metadata/org?app_identifier="+goodIdentifier, nil), "Cache-Control")
+	open, named := apitest.Sample(t, state.Options{}, 30), odataServer(t, 30)
+	usual := apitest.Header(named.Answer("GET", "/api/v2/metadata/org?app_identifier="+apitest.Identifier, nil),
+		"Cache-Control")
 	for _, set := range []string{"org", "figures", "", "org/$count"} {
 		target := odata.Root + set
-		accept := []reply.HeaderField{{Name: "Accept", Value: "application/json;odata.metadata=none"}}
+		accept := apitest.Fields("Accept", "application/json;odata.metadata=none")
 		for _, c := range []struct {
-			answer Answer
+			answer api.Answer
 			want   string
 		}{
 			{named.Answer("GET", target, nil), usual},
@@ -331,13 +334,13 @@ func TestODataCaches(t *testing.T) {
 			{open.Answer("GET", target, nil), "private, max-age=60"},
 			{named.Answer("GET", target+"?$nothing=1", nil), reply.NoStore},
 		} {
-			if got := headerOf(c.answer, "Cache-Control"); got != c.want {
+			if got := apitest.Header(c.answer, "Cache-Control"); got != c.want {
 				t.Errorf("%q: Cache-Control is %q, want %q", set, got, c.want)
 			}
 		}
-		tag := headerOf(named.Answer("GET", target, nil), "Etag")
-		same := named.Answer("GET", target, []reply.HeaderField{{Name: "If-None-Match", Value: tag}})
-		if same.Status != 304 || headerOf(same, "OData-Version") != "4.0" || tag == "" {
+		tag := apitest.Header(named.Answer("GET", target, nil), "Etag")
+		same := named.Answer("GET", target, apitest.Fields("If-None-Match", tag))
+		if same.Status != 304 || apitest.Header(same, "OData-Version") != "4.0" || tag == "" {
 			t.Errorf("%q with its tag %s: %d %v", set, tag, same.Status, same.Header)
 		}
 	}
@@ -346,12 +349,12 @@ func TestODataCaches(t *testing.T) {
 // TestODataIdentifier checks that an identifier is needed only if it is asked for.
 func TestODataIdentifier(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{ODataIdentifier: true}, 30)
+	s := apitest.Sample(t, state.Options{ODataIdentifier: true}, 30)
 	a := s.Answer("GET", odata.Root+"org", nil)
 	if a.Status != 403 || !strings.Contains(string(a.Body), `{"error":{"code"`) {
 		t.Errorf("without an identifier: %d %s", a.Status, a.Body)
 	}
-	if a := s.Answer("GET", odata.Root+"org?app_identifier="+goodIdentifier, nil); a.Status != 200 {
+	if a := s.Answer("GET", odata.Root+"org?app_identifier="+apitest.Identifier, nil); a.Status != 200 {
 		t.Errorf("with an identifier: %d %s", a.Status, a.Body)
 	}
 }

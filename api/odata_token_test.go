@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"fmt"
@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api/apitest"
+
 	"hdqs/api/odata"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -18,13 +19,13 @@ import (
 // FuzzODataSkipToken asks for pages with any $skiptoken. It is refused, or leads to the rows from
 // its number on of the state that it names, and through the links to all of them up to the last.
 func FuzzODataSkipToken(f *testing.F) {
-	first, second := twoSnapshots(f, 30)
-	s := serverOf(f, state.Options{BaseURL: odataBase, KeepPrevious: testkit.Patience}, first)
+	first, second := apitest.TwoSnapshots(f, 30)
+	s := apitest.Serve(f, state.Options{BaseURL: apitest.ODataBase, KeepPrevious: testkit.Patience}, first)
 	whole := map[string][]string{} // keys and names of rows by state
 	read := func(t testing.TB, target string) (rows []string) {
 		for target != "" {
-			a := s.Answer("GET", strings.TrimPrefix(target, odataBase),
-				[]reply.HeaderField{{Name: "Prefer", Value: "odata.maxpagesize=7"}})
+			a := s.Answer("GET", strings.TrimPrefix(target, apitest.ODataBase),
+				apitest.Fields("Prefer", "odata.maxpagesize=7"))
 			if a.Status != 200 && len(rows) == 0 {
 				return []string{strconv.Itoa(a.Status)}
 			}
@@ -44,7 +45,7 @@ func FuzzODataSkipToken(f *testing.F) {
 		of, _, _ := strings.Cut(rows[0], "-")
 		whole[of] = rows
 		if len(whole) == 1 {
-			mustSwap(f, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
+			apitest.Swap(f, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime})
 		}
 	}
 	if len(whole) != 2 {

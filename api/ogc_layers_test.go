@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/boundary"
 	"hdqs/api/odata"
@@ -33,27 +35,27 @@ func layerRank(f ogcFeature) int {
 // of any size, with any filter, have each feature once, in one order.
 func TestOGCLayers(t *testing.T) {
 	t.Parallel()
-	tables := figureTables(t)
-	price := planOf("/api/v2/food-security-nutrition-poverty/food-prices-market-monitor").Endpoint
-	at := slices.IndexFunc(tables, func(x *testTable) bool { return x.endpoint.Table == price.Table })
-	tables[at].rows = nil
+	tables := apitest.FigureTables(t)
+	price := apitest.Plan("/api/v2/food-security-nutrition-poverty/food-prices-market-monitor").Endpoint
+	at := slices.IndexFunc(tables, func(x *apitest.Table) bool { return x.Endpoint.Table == price.Table })
+	tables[at].Rows = nil
 	for i := range 60 { // the first forty have no place, or half of one
-		row := with(inPlace("AFG"), inMonth(2024, 1+i%12), spec{
-			"market_code": fmt.Sprintf("M%02d", i), "market_name": "Market", "price": decimal("1.5"),
+		row := apitest.With(apitest.InPlace("AFG"), apitest.InMonth(2024, 1+i%12), apitest.Row{
+			"market_code": fmt.Sprintf("M%02d", i), "market_name": "Market", "price": apitest.Decimal("1.5"),
 			"commodity_code": "C",
 		})
 		if i >= 20 {
-			row["lat"] = decimal(fmt.Sprint(i))
+			row["lat"] = apitest.Decimal(fmt.Sprint(i))
 		}
 		if i >= 40 {
-			row["lon"] = decimal(fmt.Sprint(-i))
+			row["lon"] = apitest.Decimal(fmt.Sprint(-i))
 		}
-		tables[at].rows = append(tables[at].rows, fullRow(t, tables[at], row))
+		tables[at].Rows = append(tables[at].Rows, apitest.FullRow(t, tables[at], row))
 	}
-	o := state.Options{BaseURL: odataBase, Identifier: state.IgnoreIdentifier, Boundaries: ogcBoundaries(t)}
-	s := testServer(t, o, tables)
+	o := state.Options{BaseURL: apitest.ODataBase, Identifier: state.IgnoreIdentifier, Boundaries: ogcBoundaries(t)}
+	s := apitest.Server(t, o, tables)
 	var listed struct{ Collections []struct{ ID string } }
-	readJSON(t, s, ogc.Root+"collections", &listed)
+	apitest.ReadJSON(t, s, ogc.Root+"collections", &listed)
 	layers, mixed := 0, 0
 	for _, c := range listed.Collections {
 		items := ogc.Root + "collections/" + c.ID + "/items"
@@ -65,7 +67,7 @@ func TestOGCLayers(t *testing.T) {
 			t.Errorf("%s: features with a geometry are not first", c.ID)
 		}
 		var first ogcPage
-		readJSON(t, s, items+"?limit=10", &first)
+		apitest.ReadJSON(t, s, items+"?limit=10", &first)
 		if len(all) > 0 && placeless(all[0]) == 0 {
 			layers++
 			mixed += placeless(all[len(all)-1])
@@ -98,9 +100,9 @@ func TestOGCLayers(t *testing.T) {
 		t.Errorf("the newest of each market: %d of %d", len(newest), matched)
 	}
 	for _, coding := range []string{"gzip", "zstd"} {
-		a := s.Answer("GET", items, fieldsOf("Accept-Encoding", coding))
+		a := s.Answer("GET", items, apitest.Fields("Accept-Encoding", coding))
 		var page ogcPage
-		testkit.Must(t, json.Unmarshal(plainBody(t, a), &page))
+		testkit.Must(t, json.Unmarshal(apitest.Body(t, a), &page))
 		if len(page.Features) != 60 || page.Features[0].Properties["market_code"] != "M40" {
 			t.Errorf("%s: %d features", coding, len(page.Features))
 		}
@@ -110,8 +112,8 @@ func TestOGCLayers(t *testing.T) {
 // TestOGCExtents compares extents with the features of each collection.
 func TestOGCExtents(t *testing.T) {
 	t.Parallel()
-	o := state.Options{BaseURL: odataBase, Identifier: state.IgnoreIdentifier, Boundaries: ogcBoundaries(t)}
-	s := testServer(t, o, figureTables(t))
+	o := state.Options{BaseURL: apitest.ODataBase, Identifier: state.IgnoreIdentifier, Boundaries: ogcBoundaries(t)}
+	s := apitest.Server(t, o, apitest.FigureTables(t))
 	type described struct {
 		ID, Description string
 		Extent          struct {
@@ -120,11 +122,11 @@ func TestOGCExtents(t *testing.T) {
 		}
 	}
 	var listed struct{ Collections []described }
-	readJSON(t, s, ogc.Root+"collections", &listed)
+	apitest.ReadJSON(t, s, ogc.Root+"collections", &listed)
 	times := 0
 	for _, c := range listed.Collections {
 		var alone described
-		readJSON(t, s, ogc.Root+"collections/"+c.ID, &alone)
+		apitest.ReadJSON(t, s, ogc.Root+"collections/"+c.ID, &alone)
 		if !reflect.DeepEqual(alone, c) || c.Description == "" {
 			t.Errorf("%s: %v alone, and %v in the list", c.ID, alone, c)
 		}
@@ -166,7 +168,7 @@ func TestOGCExtents(t *testing.T) {
 	if times < 5 {
 		t.Errorf("only %d collections have times", times)
 	}
-	if a := newServer(t, o).Answer("GET", ogc.Root+"collections/wfp_market", nil); a.Status != 200 {
+	if a := apitest.Empty(t, o).Answer("GET", ogc.Root+"collections/wfp_market", nil); a.Status != 200 {
 		t.Errorf("without a snapshot: %d %s", a.Status, a.Body)
 	}
 }
@@ -192,27 +194,27 @@ func TestOGCLongPages(t *testing.T) {
 	set, err := boundary.Read(strings.NewReader(
 		`{"type":"FeatureCollection","attribution":"a test","features":[`+strings.Join(features, ",")+`]}`), "")
 	testkit.Must(t, err)
-	s := sampleServer(t, state.Options{BaseURL: odataBase, Boundaries: set}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: apitest.ODataBase, Boundaries: set}, 30)
 	items := ogc.Root + "collections/admin1/items"
-	checkLongPage(t, s, items, func(body []byte) {
+	apitest.CheckLongPage(t, s, items, func(body []byte) {
 		var page ogcPage
 		testkit.Must(t, json.Unmarshal(body, &page))
 		if len(page.Features) != 200 || page.Matched != 200 {
 			t.Errorf("%d features of %d", len(page.Features), page.Matched)
 		}
 	})
-	checkLongPage(t, s, items+"/AF000", func(body []byte) {
+	apitest.CheckLongPage(t, s, items+"/AF000", func(body []byte) {
 		var one ogcFeature
 		testkit.Must(t, json.Unmarshal(body, &one))
 		if one.ID != "AF000" || len(one.Links) == 0 {
 			t.Errorf("the area is %s with the links %v", one.ID, one.Links)
 		}
 	})
-	tag := headerOf(s.Answer("GET", items, nil), "ETag")
-	if a := s.Answer("GET", items, fieldsOf("If-None-Match", tag)); a.Status != 304 {
+	tag := apitest.Header(s.Answer("GET", items, nil), "ETag")
+	if a := s.Answer("GET", items, apitest.Fields("If-None-Match", tag)); a.Status != 304 {
 		t.Errorf("with its tag: %d", a.Status)
 	}
-	if a := s.Answer("GET", items+"?limit=199", fieldsOf("If-None-Match", tag)); a.Status != 200 {
+	if a := s.Answer("GET", items+"?limit=199", apitest.Fields("If-None-Match", tag)); a.Status != 200 {
 		t.Errorf("another page with the tag: %d", a.Status)
 	}
 }
@@ -221,7 +223,7 @@ func TestOGCLongPages(t *testing.T) {
 // their forms, too.
 func TestStandardErrors(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{BaseURL: odataBase, Boundaries: ogcBoundaries(t)}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: apitest.ODataBase, Boundaries: ogcBoundaries(t)}, 30)
 	long := strings.Repeat("x", 9000)
 	for _, c := range []struct {
 		method, target string
@@ -249,18 +251,18 @@ func TestStandardErrors(t *testing.T) {
 		code, text := said.Code, said.Description
 		if strings.HasPrefix(c.target, "/odata/") {
 			code, text = said.Error.Code, said.Error.Message
-			if v := headerOf(a, "OData-Version"); v != "4.0" {
+			if v := apitest.Header(a, "OData-Version"); v != "4.0" {
 				t.Errorf("%s %.60s: OData-Version is %q", c.method, c.target, v)
 			}
 		}
 		if err != nil || a.Status != c.status || code != c.code || text == "" || strings.Contains(text, "{") {
 			t.Errorf("%s %.60s: %d %v %s", c.method, c.target, a.Status, err, a.Body)
 		}
-		if c.status == 405 && headerOf(a, "Allow") == "" {
+		if c.status == 405 && apitest.Header(a, "Allow") == "" {
 			t.Errorf("%s %.60s: no Allow", c.method, c.target)
 		}
 	}
-	empty := newServer(t, state.Options{Boundaries: ogcBoundaries(t)})
+	empty := apitest.Empty(t, state.Options{Boundaries: ogcBoundaries(t)})
 	const markets = ogc.Root + "collections/wfp_market/items"
 	for _, target := range []string{odata.Root + "org", odata.Root + "figures", markets} {
 		a := empty.Answer("GET", target, nil)
@@ -268,7 +270,8 @@ func TestStandardErrors(t *testing.T) {
 			t.Errorf("%s without a snapshot: %d %s", target, a.Status, a.Body)
 		}
 	}
-	if a := s.Answer("POST", "/api/v2/metadata/org?app_identifier="+goodIdentifier, nil); !strings.HasPrefix(string(a.Body), `{"detail"`) {
+	if a := s.Answer("POST", "/api/v2/metadata/org?app_identifier="+apitest.Identifier, nil); !strings.HasPrefix(
+		string(a.Body), `{"detail"`) {
 		t.Errorf("errors of lists changed: %s", a.Body)
 	}
 	if a := s.Answer("GET", "/odatas?"+url.QueryEscape("x"), nil); strings.Contains(string(a.Body), `"error":{`) {

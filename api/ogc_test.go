@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
@@ -43,18 +46,6 @@ type ogcFeature struct {
 	Links      []ogcLink      `json:"links"`
 }
 
-// readJSON reads an answer that must be good.
-func readJSON(t *testing.T, s *Server, target string, into any) Answer {
-	t.Helper()
-	a := s.Answer("GET", strings.TrimPrefix(target, odataBase), nil)
-	d := json.NewDecoder(bytes.NewReader(a.Body))
-	d.UseNumber()
-	if err := d.Decode(into); err != nil || a.Status != 200 {
-		t.Fatalf("%s: %d %v %.500s", target, a.Status, err, a.Body)
-	}
-	return a
-}
-
 // linkOf is the address of a link, empty without one.
 func linkOf(links []ogcLink, rel string) string {
 	at := slices.IndexFunc(links, func(l ogcLink) bool { return l.Rel == rel })
@@ -65,11 +56,11 @@ func linkOf(links []ogcLink, rel string) string {
 }
 
 // allFeatures follows the links to the next pages.
-func allFeatures(t *testing.T, s *Server, target string) (all []ogcFeature, matched int) {
+func allFeatures(t *testing.T, s *api.Server, target string) (all []ogcFeature, matched int) {
 	t.Helper()
 	for target != "" {
 		var page ogcPage
-		readJSON(t, s, target, &page)
+		apitest.ReadJSON(t, s, target, &page)
 		if page.Returned != len(page.Features) || page.Stamp.IsZero() {
 			t.Fatalf("%s: %d features of %d, timeStamp %s", target, len(page.Features), page.Returned, page.Stamp)
 		}
@@ -83,7 +74,7 @@ func allFeatures(t *testing.T, s *Server, target string) (all []ogcFeature, matc
 func TestOGCRows(t *testing.T) {
 	t.Parallel()
 	const rows = 300
-	s := sampleServer(t, state.Options{BaseURL: odataBase, Identifier: state.IgnoreIdentifier}, rows)
+	s := apitest.Sample(t, state.Options{BaseURL: apitest.ODataBase, Identifier: state.IgnoreIdentifier}, rows)
 	lists := 0
 	endpoints := contract.EndpointsIn(contract.HAPINames)
 	for i := range endpoints {
@@ -94,7 +85,7 @@ func TestOGCRows(t *testing.T) {
 		lists++
 		items := ogc.Root + "collections/" + e.SetName() + "/items"
 		var plain ogcPage
-		readJSON(t, s, "/hapi"+e.Path+"?output_format=geojson", &plain)
+		apitest.ReadJSON(t, s, "/hapi"+e.Path+"?output_format=geojson", &plain)
 		all, matched := allFeatures(t, s, items+"?limit=37")
 		if len(all) != rows || matched != rows || len(plain.Features) != rows {
 			t.Fatalf("%s: %d features of %d, want %d", e.Path, len(all), matched, rows)
@@ -103,8 +94,8 @@ func TestOGCRows(t *testing.T) {
 		for i, f := range all {
 			seen[f.ID] = true
 			var one ogcFeature
-			readJSON(t, s, items+"/"+f.ID, &one)
-			if linkOf(one.Links, "collection") != odataBase+strings.TrimSuffix(items, "/items") {
+			apitest.ReadJSON(t, s, items+"/"+f.ID, &one)
+			if linkOf(one.Links, "collection") != apitest.ODataBase+strings.TrimSuffix(items, "/items") {
 				t.Fatalf("%s has the links %v", f.ID, one.Links)
 			}
 			if one.Links = nil; !reflect.DeepEqual(one, f) {
@@ -128,7 +119,7 @@ func TestOGCRows(t *testing.T) {
 }
 
 // testOGCFilters asks for features by values of properties, by boxes and by times.
-func testOGCFilters(t *testing.T, s *Server, items string, e *contract.Endpoint, all []ogcFeature) {
+func testOGCFilters(t *testing.T, s *api.Server, items string, e *contract.Endpoint, all []ogcFeature) {
 	r := rand.New(rand.NewPCG(3, 4))
 	found := 0
 	check := func(query url.Values, passes func(f *ogcFeature) bool) {
@@ -236,10 +227,10 @@ func ogcBoundaries(t *testing.T) *boundary.Set {
 // the same number, a place without a value says why, and none is left out.
 func TestOGCAreas(t *testing.T) {
 	t.Parallel()
-	o := state.Options{BaseURL: odataBase, Identifier: state.IgnoreIdentifier, Boundaries: ogcBoundaries(t)}
-	s := testServer(t, o, figureTables(t))
+	o := state.Options{BaseURL: apitest.ODataBase, Identifier: state.IgnoreIdentifier, Boundaries: ogcBoundaries(t)}
+	s := apitest.Server(t, o, apitest.FigureTables(t))
 	var listed struct{ Collections []struct{ ID string } }
-	readJSON(t, s, ogc.Root+"collections", &listed)
+	apitest.ReadJSON(t, s, ogc.Root+"collections", &listed)
 	values, units, several := 0, 0, 0
 	for _, c := range listed.Collections {
 		level, figure, has := strings.Cut(c.ID, "_")
@@ -252,7 +243,7 @@ func TestOGCAreas(t *testing.T) {
 		for _, f := range all {
 			codes[f.ID] = true
 			var one ogcFeature
-			readJSON(t, s, items+"/"+f.ID, &one)
+			apitest.ReadJSON(t, s, items+"/"+f.ID, &one)
 			if one.Links = nil; !reflect.DeepEqual(one, f) {
 				t.Fatalf("%s: alone it is %v, on a page %v", f.ID, one, f)
 			}
@@ -280,7 +271,7 @@ func TestOGCAreas(t *testing.T) {
 			if level != "admin0" {
 				units++
 			}
-			got, _ := figureAnswer(t, s, request)
+			got, _ := apitest.Records(t, s, request)
 			number := ""
 			for name, v := range got[0] {
 				if strings.Contains(name, "_") && !strings.HasSuffix(name, "_known") || name == "count" {
@@ -307,7 +298,7 @@ func TestOGCAreas(t *testing.T) {
 		if level != "admin0" || !has {
 			continue
 		}
-		plain, _ := figureAnswer(t, s, "/hapi/api/v2/figures/"+figure)
+		plain, _ := apitest.Records(t, s, "/hapi/api/v2/figures/"+figure)
 		for _, record := range plain {
 			at := slices.IndexFunc(all, func(f ogcFeature) bool { return f.ID == record["location_code"] })
 			if at < 0 || !reflect.DeepEqual(all[at].Properties["value"], record["value"]) {
@@ -353,7 +344,7 @@ func TestOGCAreas(t *testing.T) {
 
 // testOGCTimes asks for areas by times: those whose figure has a period with a time in common, and
 // those of no time.
-func testOGCTimes(t *testing.T, s *Server, items string, all []ogcFeature) {
+func testOGCTimes(t *testing.T, s *api.Server, items string, all []ogcFeature) {
 	t.Helper()
 	text := func(f ogcFeature, name string) string { return fmt.Sprint(f.Properties[name]) }
 	days := []string{"1950-01-01", "2023-06-01"}
@@ -385,12 +376,12 @@ func testOGCTimes(t *testing.T, s *Server, items string, all []ogcFeature) {
 func TestOGCAcrossSwap(t *testing.T) {
 	t.Parallel()
 	for _, kept := range []time.Duration{testkit.Patience, -1} {
-		o := state.Options{BaseURL: odataBase, Boundaries: ogcBoundaries(t), KeepPrevious: kept}
-		first, second := twoSnapshots(t, 30)
-		s := serverOf(t, o, first)
+		o := state.Options{BaseURL: apitest.ODataBase, Boundaries: ogcBoundaries(t), KeepPrevious: kept}
+		first, second := apitest.TwoSnapshots(t, 30)
+		s := apitest.Serve(t, o, first)
 		var page ogcPage
-		readJSON(t, s, ogc.Root+"collections/admin0_overall_risk/items?limit=2", &page)
-		mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
+		apitest.ReadJSON(t, s, ogc.Root+"collections/admin0_overall_risk/items?limit=2", &page)
+		apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime})
 		next := linkOf(page.Links, "next")
 		if kept > 0 {
 			rest, _ := allFeatures(t, s, next)
@@ -399,7 +390,7 @@ func TestOGCAcrossSwap(t *testing.T) {
 			}
 			continue
 		}
-		a := s.Answer("GET", strings.TrimPrefix(next, odataBase), nil)
+		a := s.Answer("GET", strings.TrimPrefix(next, apitest.ODataBase), nil)
 		if a.Status != 410 || !strings.Contains(string(a.Body), "Begin again") {
 			t.Errorf("%d %s, want 410", a.Status, a.Body)
 		}
@@ -409,7 +400,7 @@ func TestOGCAcrossSwap(t *testing.T) {
 // TestOGCShapes asks for documents in both forms, and for what is refused.
 func TestOGCShapes(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{BaseURL: odataBase, Boundaries: ogcBoundaries(t)}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: apitest.ODataBase, Boundaries: ogcBoundaries(t)}, 30)
 	const prices = "/collections/food_prices_market_monitor"
 	for _, c := range []struct {
 		target, accept string
@@ -482,9 +473,9 @@ func TestOGCShapes(t *testing.T) {
 		if a.Status != c.status || !strings.Contains(string(a.Body), c.has) {
 			t.Errorf("%s: %d without %q: %.300s", c.target, a.Status, c.has, a.Body)
 		}
-		isPage := strings.HasPrefix(headerOf(a, "Content-Type"), "text/html")
+		isPage := strings.HasPrefix(apitest.Header(a, "Content-Type"), "text/html")
 		if want := bytes.HasPrefix(a.Body, []byte("<!DOCTYPE html>")); isPage != want {
-			t.Errorf("%s: the type is %s", c.target, headerOf(a, "Content-Type"))
+			t.Errorf("%s: the type is %s", c.target, apitest.Header(a, "Content-Type"))
 		}
 		if !isPage && (!json.Valid(a.Body) || !utf8.Valid(a.Body)) {
 			t.Errorf("%s: no JSON: %.200s", c.target, a.Body)
@@ -493,13 +484,13 @@ func TestOGCShapes(t *testing.T) {
 			for _, coding := range []string{"gzip", "zstd"} {
 				coded := s.Answer("GET", strings.TrimSuffix(ogc.Root, "/")+c.target,
 					append(header, reply.HeaderField{Name: "Accept-Encoding", Value: coding}))
-				if got := plainBody(t, coded); len(got) != len(a.Body) {
+				if got := apitest.Body(t, coded); len(got) != len(a.Body) {
 					t.Errorf("%s, %s: another body: %.300s", c.target, coding, got)
 				}
 			}
 		}
 	}
-	strict := sampleServer(t, state.Options{OGCIdentifier: true}, 30)
+	strict := apitest.Sample(t, state.Options{OGCIdentifier: true}, 30)
 	if a := strict.Answer("GET", "/ogc"+prices+"/items", nil); a.Status != 403 {
 		t.Errorf("without an identifier: %d", a.Status)
 	}
@@ -508,7 +499,7 @@ func TestOGCShapes(t *testing.T) {
 // TestOGCDescribed compares the described parameters with those that are taken.
 func TestOGCDescribed(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{BaseURL: odataBase, Boundaries: ogcBoundaries(t)}, 30)
+	s := apitest.Sample(t, state.Options{BaseURL: apitest.ODataBase, Boundaries: ogcBoundaries(t)}, 30)
 	var described struct {
 		Paths map[string]struct {
 			Get struct {
@@ -516,7 +507,7 @@ func TestOGCDescribed(t *testing.T) {
 			}
 		}
 	}
-	readJSON(t, s, ogc.Root+"api", &described)
+	apitest.ReadJSON(t, s, ogc.Root+"api", &described)
 	paths := 0
 	for path, of := range described.Paths {
 		id, isItems := strings.CutSuffix(path, "/items")
@@ -525,7 +516,7 @@ func TestOGCDescribed(t *testing.T) {
 		}
 		paths++
 		var queryables struct{ Properties map[string]any }
-		readJSON(t, s, strings.TrimSuffix(ogc.Root, "/")+id+"/queryables", &queryables)
+		apitest.ReadJSON(t, s, strings.TrimSuffix(ogc.Root, "/")+id+"/queryables", &queryables)
 		named := 1 // geometry
 		for _, p := range of.Get.Parameters {
 			if p.Name == "" { // shared

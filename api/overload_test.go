@@ -1,7 +1,6 @@
-package api
+package api_test
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -11,52 +10,30 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/internal/testkit"
 )
 
-// testConn is a client connection with a reader.
-type testConn struct {
-	net.Conn
-	reader *bufio.Reader
-}
-
-func dial(tb testing.TB, address string) testConn {
-	tb.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { conn.Close() })
-	d := testConn{conn, bufio.NewReader(conn)}
-	d.extend(tb)
-	return d
-}
-
-// extend sets a new deadline. Tests that ask many times over one connection extend it for each
-// request.
-func (d testConn) extend(tb testing.TB) {
-	tb.Helper()
-	testkit.Must(tb, d.SetDeadline(time.Now().Add(testkit.Patience)))
-}
-
 // TestShedding checks that, with all slots taken, lists get a 503 that names the rule after the
 // longest wait, requests without a query are answered, and a slot that is freed in time is used.
 func TestShedding(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{Queries: 2, QueueWait: 20 * time.Millisecond, CacheBytes: -1}, 3)
-	first := s.Answer("GET", listTarget, nil)
+	s := apitest.Sample(t, state.Options{Queries: 2, QueueWait: 20 * time.Millisecond, CacheBytes: -1}, 3)
+	first := s.Answer("GET", apitest.Target, nil)
 	for range 2 {
 		if !s.Lists.Admission.Gate.Enter(false) {
 			t.Fatal("no free slot")
 		}
 	}
 	started := time.Now()
-	got := s.Answer("GET", listTarget, nil)
-	retry, _ := got.field("Retry-After")
-	if control := headerOf(got, "Cache-Control"); got.Status != 503 || retry != "1" || control != reply.NoStore ||
+	got := s.Answer("GET", apitest.Target, nil)
+	retry, _ := apitest.Field(got, "Retry-After")
+	if control := apitest.Header(got, "Cache-Control"); got.Status != 503 || retry != "1" || control != reply.NoStore ||
 		!bytes.Contains(got.Body, []byte(`"rule":"queries at once"`)) || time.Since(started) < 20*time.Millisecond {
 		t.Errorf("%d, Retry-After %q, %q, %s", got.Status, retry, control, got.Body)
 	}
@@ -65,9 +42,9 @@ func TestShedding(t *testing.T) {
 		header         []reply.HeaderField
 		status         int
 	}{
-		{"HEAD", listTarget, nil, 200},
-		{"GET", listTarget, []reply.HeaderField{{Name: "If-None-Match", Value: headerOf(first, "ETag")}}, 304},
-		{"OPTIONS", listTarget, nil, 204},
+		{"HEAD", apitest.Target, nil, 200},
+		{"GET", apitest.Target, apitest.Fields("If-None-Match", apitest.Header(first, "ETag")), 304},
+		{"OPTIONS", apitest.Target, nil, 204},
 		{"GET", "/docs", nil, 200},
 		{"GET", "/docs?q=price", nil, 503}, // rendered for each request, as those below
 		{"GET", "/docs/org", nil, 503},
@@ -76,8 +53,8 @@ func TestShedding(t *testing.T) {
 		{"GET", "/changelog", nil, 503},
 		{"GET", "/country/AFG", nil, 503},
 		{"GET", "/search?q=a", nil, 503},
-		{"GET", "/nowhere", browserAccept, 503},
-		{"GET", listTarget + "&limit=x", nil, 422},
+		{"GET", "/nowhere", apitest.BrowserAccept, 503},
+		{"GET", apitest.Target + "&limit=x", nil, 422},
 	} {
 		if got := s.Answer(c.method, c.target, c.header); got.Status != c.status {
 			t.Errorf("%s %s: %d, want %d", c.method, c.target, got.Status, c.status)
@@ -88,22 +65,22 @@ func TestShedding(t *testing.T) {
 		s.Lists.Admission.Gate.Enter(false)
 	}
 	go func() {
-		waitFor(t, "a waiting request", func() bool { return s.Lists.Admission.Gate.Waiting() == 1 })
+		testkit.WaitFor(t, "a waiting request", func() bool { return s.Lists.Admission.Gate.Waiting() == 1 })
 		s.Lists.Admission.Gate.Leave()
 	}()
-	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
+	if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 {
 		t.Errorf("with a freed slot: status %d", got.Status)
 	}
 	s.Lists.Admission.Gate.Leave()
 
 	s.State.Budget.Add(s.State.Budget.Limit())
-	got = s.Answer("GET", listTarget, nil)
+	got = s.Answer("GET", apitest.Target, nil)
 	if got.Status != 503 || !bytes.Contains(got.Body, []byte(`"rule":"bytes of answers in flight"`)) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 	s.State.Budget.Add(-s.State.Budget.Limit())
 	gate := s.Lists.Admission.Gate
-	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || gate.Running() != 0 || gate.Waiting() != 0 {
+	if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 || gate.Running() != 0 || gate.Waiting() != 0 {
 		t.Errorf("after that: %d, %d slots, %d waiting", got.Status, gate.Running(), gate.Waiting())
 	}
 }
@@ -115,15 +92,15 @@ func TestBytesInFlight(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := testServer(t, state.Options{
+			s := apitest.Server(t, state.Options{
 				KeepBuffers: keep, InflightBytes: 4 << 20,
-			}, []*testTable{numberedLocations(60000, nil)})
-			address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 64 << 10}) })
-			target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
-			if got := ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
+			}, []*apitest.Table{apitest.Locations(60000, nil)})
+			address := apitest.ListenSmall(t, s, 64<<10)
+			target := "/api/v2/metadata/location?app_identifier=" + apitest.Identifier
+			if got := apitest.Ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
 				t.Fatalf("%d, %d bytes", got.Status, len(got.Body))
 			}
-			waitFor(t, "the answer to be read", func() bool { return s.State.Budget.Bytes() == 0 })
+			testkit.WaitFor(t, "the answer to be read", func() bool { return s.State.Budget.Bytes() == 0 })
 			var slow []net.Conn
 			refused := false
 			for end := time.Now().Add(testkit.Patience); !refused && time.Now().Before(end); {
@@ -139,47 +116,24 @@ func TestBytesInFlight(t *testing.T) {
 					}
 				}
 				time.Sleep(5 * time.Millisecond)
-				refused = s.State.Budget.IsFull() && ask(t, address, "GET", target, nil).Status == 503
+				refused = s.State.Budget.IsFull() && apitest.Ask(t, address, "GET", target, nil).Status == 503
 			}
 			if !refused {
 				t.Errorf("with %d bytes in flight on %d connections no request is refused", s.State.Budget.Bytes(),
 					len(slow))
 			}
-			if got := ask(t, address, "HEAD", target, nil); got.Status != 200 {
+			if got := apitest.Ask(t, address, "HEAD", target, nil); got.Status != 200 {
 				t.Errorf("HEAD: %d", got.Status)
 			}
 			for _, conn := range slow {
 				conn.Close()
 			}
-			waitFor(t, "the connections to be closed", func() bool { return s.State.Budget.Bytes() == 0 })
-			if got := ask(t, address, "GET", target, nil); got.Status != 200 {
+			testkit.WaitFor(t, "the connections to be closed", func() bool { return s.State.Budget.Bytes() == 0 })
+			if got := apitest.Ask(t, address, "GET", target, nil); got.Status != 200 {
 				t.Errorf("after that: %d", got.Status)
 			}
 		})
 	}
-}
-
-// get sends a request on an open connection and returns the status, or 0 if that fails.
-func (d testConn) get(target string) int {
-	if _, err := fmt.Fprintf(d, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target); err != nil {
-		return 0
-	}
-	var status, length int
-	for {
-		line, err := d.reader.ReadString('\n')
-		if err != nil {
-			return 0
-		}
-		fmt.Sscanf(line, "HTTP/1.1 %d", &status)        //nolint:errcheck // most lines do not match
-		fmt.Sscanf(line, "Content-Length: %d", &length) //nolint:errcheck // most lines do not match
-		if line == "\r\n" {
-			break
-		}
-	}
-	if _, err := d.reader.Discard(length); err != nil {
-		return 0
-	}
-	return status
 }
 
 // TestSlowClients checks that a client that sends one byte at a time is cut off at the read
@@ -189,21 +143,21 @@ func TestSlowClients(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := testServer(t, state.Options{
+			s := apitest.Server(t, state.Options{
 				ReadTimeout: time.Second, WriteTimeout: 1200 * time.Millisecond, IdleTimeout: 500 * time.Millisecond,
 				KeepBuffers: keep,
-			}, []*testTable{numberedLocations(60000, nil)})
-			address := listen(t, s)
-			var idle testConn
+			}, []*apitest.Table{apitest.Locations(60000, nil)})
+			address := apitest.Listen(t, s)
+			var idle apitest.Conn
 			answered := func(target string) func() bool {
 				return func() bool { // false if a busy machine has sent the request too late
-					idle = dial(t, address)
-					return idle.get(target) == 200
+					idle = apitest.Dial(t, address)
+					return idle.Get(target) == 200
 				}
 			}
-			waitFor(t, "the page of a client that is idle then", answered("/docs"))
-			writer, reader := dial(t, address), dial(t, address)
-			target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
+			testkit.WaitFor(t, "the page of a client that is idle then", answered("/docs"))
+			writer, reader := apitest.Dial(t, address), apitest.Dial(t, address)
+			target := "/api/v2/metadata/location?app_identifier=" + apitest.Identifier
 			for range 8 {
 				fmt.Fprintf(reader, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
 			}
@@ -214,21 +168,21 @@ func TestSlowClients(t *testing.T) {
 					_, err = io.WriteString(writer, "x")
 				}
 			}()
-			answer, err := io.ReadAll(writer.reader)
+			answer, err := io.ReadAll(writer.Reader)
 			if isTimeout(err) || len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 408 ")) {
 				t.Errorf("slow writer: %v after %.60q", err, answer)
 			}
-			if rest, err := io.ReadAll(idle.reader); isTimeout(err) || len(rest) > 0 {
+			if rest, err := io.ReadAll(idle.Reader); isTimeout(err) || len(rest) > 0 {
 				t.Errorf("idle connection: %v after %q", err, rest)
 			}
-			waitFor(t, "the answer to half a request", func() bool {
-				half := dial(t, address)
+			testkit.WaitFor(t, "the answer to half a request", func() bool {
+				half := apitest.Dial(t, address)
 				fmt.Fprint(half, "GET /docs HTTP/1.1\r\nHost: a")
 				answer, _ := io.ReadAll(half)
 				return bytes.HasPrefix(answer, []byte("HTTP/1.1 408 "))
 			})
-			waitFor(t, "the slow reader to be cut off", func() bool { return s.State.Budget.Bytes() == 0 })
-			waitFor(t, "the answer to another client", answered(target+"&limit=1"))
+			testkit.WaitFor(t, "the slow reader to be cut off", func() bool { return s.State.Budget.Bytes() == 0 })
+			testkit.WaitFor(t, "the answer to another client", answered(target+"&limit=1"))
 		})
 	}
 }
@@ -239,82 +193,37 @@ func isTimeout(err error) bool {
 	return errors.As(err, &network) && network.Timeout()
 }
 
-// raw sends bytes and returns the answer as received, with its body decoded.
-func (d testConn) raw(t *testing.T, method, request string) (answer string, closed bool) {
-	t.Helper()
-	d.extend(t)
-	if _, err := io.WriteString(d, request); err != nil {
-		t.Fatal(err)
-	}
-	var head strings.Builder
-	length, coding := 0, ""
-	for {
-		line, err := d.reader.ReadString('\n')
-		if err != nil {
-			t.Fatalf("%.200q: %v after %q", request, err, head.String())
-		}
-		head.WriteString(line)
-		fmt.Sscanf(line, "Content-Length: %d", &length)   //nolint:errcheck // most lines do not match
-		fmt.Sscanf(line, "Content-Encoding: %s", &coding) //nolint:errcheck // most lines do not match
-		closed = closed || line == "Connection: close\r\n"
-		if line == "\r\n" {
-			break
-		}
-	}
-	if method == "HEAD" {
-		return head.String(), closed
-	}
-	body := make([]byte, length)
-	if _, err := io.ReadFull(d.reader, body); err != nil {
-		t.Fatal(err)
-	}
-	body, err := decodeBody(coding, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return head.String() + string(body), closed
-}
-
-// shedBy returns how many requests a rule has refused.
-func (s *Server) shedBy(rule string) int64 {
-	for i := range reply.Rules {
-		if reply.Rules[i].Rule == rule {
-			return s.State.Shed[i].Load()
-		}
-	}
-	panic(fmt.Sprintf("no rule %q", rule))
-}
-
 // TestHalfRequests: clients that send a part of a long request hold its buffer until it is
 // complete. When they hold as many as there may be, more of them are refused, and short requests
 // are answered.
 func TestHalfRequests(t *testing.T) {
 	t.Parallel()
 	const most = 2
-	s := sampleServer(t, state.Options{InflightBytes: 2 * most * readBuffer}, 3)
-	address := listen(t, s)
-	head := "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\nX-Long: " + strings.Repeat("a", 2000)
+	s := apitest.Sample(t, state.Options{InflightBytes: 2 * most * api.ReadBuffer}, 3)
+	address := apitest.Listen(t, s)
+	head := "GET " + apitest.Target + " HTTP/1.1\r\nHost: a\r\nX-Long: " + strings.Repeat("a", 2000)
 	held := s.Lists.Callers.Waiting
-	var half []testConn
+	var half []apitest.Conn
 	for n := range int64(most) {
-		half = append(half, dial(t, address))
+		half = append(half, apitest.Dial(t, address))
 		_, err := io.WriteString(half[n], head)
 		testkit.Must(t, err)
-		testkit.WaitFor(t, "a request that is not complete", func() bool { return held() == (n+1)*readBuffer })
+		testkit.WaitFor(t, "a request that is not complete", func() bool { return held() == (n+1)*api.ReadBuffer })
 	}
-	refused := dial(t, address)
+	refused := apitest.Dial(t, address)
 	_, err := io.WriteString(refused, head)
 	testkit.Must(t, err)
-	if body, _ := io.ReadAll(refused.reader); !bytes.Contains(body, []byte(`"rule":"requests that are not complete"`)) ||
+	if body, _ := io.ReadAll(refused.Reader); !bytes.Contains(body,
+		[]byte(`"rule":"requests that are not complete"`)) ||
 		!bytes.HasPrefix(body, []byte("HTTP/1.1 503 ")) {
 		t.Errorf("got %s", body)
 	}
-	if status := ask(t, address, "GET", listTarget, nil).Status; status != 200 {
+	if status := apitest.Ask(t, address, "GET", apitest.Target, nil).Status; status != 200 {
 		t.Errorf("a short request: %d", status)
 	}
 	_, err = io.WriteString(half[0], "\r\n\r\n")
 	testkit.Must(t, err)
-	if line, _ := half[0].reader.ReadString('\n'); line != "HTTP/1.1 200 OK\r\n" {
+	if line, _ := half[0].Reader.ReadString('\n'); line != "HTTP/1.1 200 OK\r\n" {
 		t.Errorf("a request that was completed: %q", line)
 	}
 	half[1].Close()
@@ -326,28 +235,28 @@ func TestHalfRequests(t *testing.T) {
 func TestBytesOfWaiting(t *testing.T) {
 	t.Parallel()
 	const clients, parts = 60, 4 // parts of pages that may be in flight
-	s := testServer(t, state.Options{
+	s := apitest.Server(t, state.Options{
 		Queries: 1, QueueWait: testkit.Patience, CacheBytes: -1, InflightBytes: parts << 20,
-	}, []*testTable{numberedLocations(60000, nil)})
-	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 64 << 10}) })
+	}, []*apitest.Table{apitest.Locations(60000, nil)})
+	address := apitest.ListenSmall(t, s, 64<<10)
 	if !s.Lists.Admission.Gate.Enter(false) {
 		t.Fatal("no free slot")
 	}
-	target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
-	var all []testConn
+	target := "/api/v2/metadata/location?app_identifier=" + apitest.Identifier
+	var all []apitest.Conn
 	for range clients {
-		all = append(all, dial(t, address))
+		all = append(all, apitest.Dial(t, address))
 		for range 8 { // more than the sockets' buffers hold
 			fmt.Fprintf(all[len(all)-1], "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
 		}
 	}
-	waitFor(t, "the requests", func() bool {
+	testkit.WaitFor(t, "the requests", func() bool {
 		return s.Lists.Admission.Gate.Waiting() > 0 && s.Lists.Callers.Count() == clients
 	})
 	s.Lists.Admission.Gate.Leave()
 	answered := 0
 	for _, c := range all {
-		line, err := c.reader.ReadString('\n')
+		line, err := c.Reader.ReadString('\n')
 		if testkit.Must(t, err); line == "HTTP/1.1 200 OK\r\n" {
 			answered++
 		}

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"net/http"
@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
@@ -27,10 +30,10 @@ type pageChecker struct {
 	light        map[string]bool // pages that were checked in light colours
 }
 
-func newPageChecker(t *testing.T, s *Server) pageChecker {
+func newPageChecker(t *testing.T, s *api.Server) pageChecker {
 	t.Helper()
 	axe := string(testkit.ReadFile(t, os.Getenv("HDQS_AXE"))) // 'make edge' sets it
-	return pageChecker{browser.Open(t), t, "http://" + listen(t, s), axe, map[string]bool{}}
+	return pageChecker{browser.Open(t), t, "http://" + apitest.Listen(t, s), axe, map[string]bool{}}
 }
 
 // check checks a page as it is served, in a window of a width and in light or dark colours: there
@@ -71,7 +74,7 @@ func (p pageChecker) violations(path string, width int, scheme string) {
 // dark ones or on a phone in light ones; in the long form both.
 func TestBrowserPages(t *testing.T) {
 	t.Parallel()
-	needEdge(t)
+	apitest.NeedEdge(t)
 	p := newPageChecker(t, changedServer(t))
 	for i, path := range []string{
 		"/", "/docs", "/identifier", "/docs?q=location", "/docs?q=nowhere", "/docs/conflict-events",
@@ -100,7 +103,7 @@ func TestBrowserPages(t *testing.T) {
 // them in each language.
 func TestBrowserLanguages(t *testing.T) {
 	t.Parallel()
-	needEdge(t)
+	apitest.NeedEdge(t)
 	s := changedServer(t)
 	p := newPageChecker(t, s)
 	if !testkit.Long() {
@@ -125,8 +128,8 @@ func TestBrowserLanguages(t *testing.T) {
 // endpoint open: what swagger-ui leaves without a name gets one.
 func TestBrowserInteractive(t *testing.T) {
 	t.Parallel()
-	needEdge(t)
-	p := newPageChecker(t, sampleServer(t, state.Options{}, 5))
+	apitest.NeedEdge(t)
+	p := newPageChecker(t, apitest.Sample(t, state.Options{}, 5))
 	both := func(path string) {
 		for _, scheme := range []string{"light", "dark"} {
 			p.Media("screen", scheme)
@@ -157,8 +160,8 @@ func TestBrowserInteractive(t *testing.T) {
 // nothing is done that the policies of the pages forbid.
 func TestBrowserLists(t *testing.T) {
 	t.Parallel()
-	needEdge(t)
-	p := newPageChecker(t, sampleServer(t, state.Options{}, 30))
+	apitest.NeedEdge(t)
+	p := newPageChecker(t, apitest.Sample(t, state.Options{}, 30))
 	for i, e := range contract.EndpointsIn(contract.ContractNames) {
 		filters, scripts := "?measure=records&by=location_code&row=0&limit=5", "0"
 		if len(e.Series()) > 0 {
@@ -181,8 +184,8 @@ func TestBrowserLists(t *testing.T) {
 // identifier, in Chromium under the policies of the pages.
 func TestBrowserScripts(t *testing.T) {
 	t.Parallel()
-	needEdge(t)
-	s := sampleServer(t, state.Options{}, 30)
+	apitest.NeedEdge(t)
+	s := apitest.Sample(t, state.Options{}, 30)
 	harness := testkit.ReadFile(t, filepath.Join("testdata", "browser", "scripts.html"))
 	got := browser.Posted(t, "/harness", func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -190,10 +193,7 @@ func TestBrowserScripts(t *testing.T) {
 			w.Header().Set("Content-Type", reply.HtmlType)
 			_, _ = w.Write(harness)
 		default:
-			answer := s.Answer("GET", r.URL.RequestURI(), []reply.HeaderField{{
-				Name:  "Host",
-				Value: "data.example.org",
-			}})
+			answer := s.Answer("GET", r.URL.RequestURI(), apitest.Fields("Host", "data.example.org"))
 			for _, f := range answer.Header {
 				switch f.Name {
 				case "Content-Type":
@@ -226,16 +226,17 @@ func TestBrowserScripts(t *testing.T) {
 // a series that is too long for a mark at each figure.
 func TestBrowserAlone(t *testing.T) {
 	t.Parallel()
-	needEdge(t)
-	tables := sampleTables(t, 3)
+	apitest.NeedEdge(t)
+	tables := apitest.SampleTables(t, 3)
 	for _, table := range tables {
-		for i, row := range table.rows {
+		for i, row := range table.Rows {
 			if _, has := row["reference_period_start"]; has {
 				row["reference_period_start"] = time.Date(1994+15*i, 1, 1, 0, 0, 0, 0, time.UTC)
 			}
 		}
 	}
-	address := listen(t, serverOf(t, state.Options{}, storeSnapshot(t, "alone", sampleTime, tables)))
+	address := apitest.Listen(t,
+		apitest.Serve(t, state.Options{}, apitest.StoreSnapshot(t, "alone", apitest.SampleTime, tables)))
 	p := browser.Open(t)
 	p.Media("screen", "light")
 	p.Goto("http://" + address + "/browse/conflict-events?measure=records&by=month&span=all")
@@ -257,8 +258,8 @@ func TestBrowserAlone(t *testing.T) {
 // names, under the policies of the pages.
 func TestBrowserSuggestions(t *testing.T) {
 	t.Parallel()
-	needEdge(t)
-	address := listen(t, sampleServer(t, state.Options{}, 30))
+	apitest.NeedEdge(t)
+	address := apitest.Listen(t, apitest.Sample(t, state.Options{}, 30))
 	p := browser.Open(t)
 	for _, c := range []struct{ page, field, text string }{
 		{"/", "find", "refug"},

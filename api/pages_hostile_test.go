@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -14,80 +14,25 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/site"
-	"hdqs/api/state"
 	"hdqs/internal/browser"
 	"hdqs/internal/testkit"
-	"hdqs/snapshot"
-	"hdqs/snapshot/store"
 )
 
-// hostileTexts are texts that would run as a script, lead elsewhere, or end the element that shows
-// them, if a page showed them without care. A script sets a variable of the frame's parent.
-var hostileTexts = []string{
-	`<script>top.ran=1</script>`, `"><script>top.ran=2</script>`, `'><img src=x onerror=top.ran=3>`,
-	`<svg onload=top.ran=4>`, `</script><script>top.ran=5</script>`, `</title><script>top.ran=6</script>`,
-	`</textarea><script>top.ran=7</script>`, `</style></svg><script>top.ran=8</script>`,
-	`</option></select><img src=x onerror=top.ran=9>`, `</a><a href=javascript:top.ran=10>`,
-	`" autofocus onfocus="top.ran=11`, `' onmouseover='top.ran=12`, "x onerror=top.ran=13 `",
-	`javascript:top.ran=14`, `JaVa` + "\t" + `ScRiPt:top.ran=15`, ` javascript:top.ran=16`, `javascript://%0atop.ran=17`,
-	`data:text/html,<script>top.ran=18</script>`, `vbscript:top.ran=19`, `//hostile.example/x`,
-	`mailto:somebody@hostile.example`, `file:///etc/passwd`, `https://hostile.example/"onclick="top.ran=20`,
-	`{{top.ran=21}}`, `${top.ran=22}`, `<%= top.ran=23 %>`, `{{constructor.constructor('top.ran=24')()}}`,
-	"line\u2028and paragraph\u2029separators", "\u202egnp.exe", "\u2067\u061cname", "\ufeffmark",
-	`=HYPERLINK("javascript:top.ran=25")`, `@SUM(1)`, `+1`, `-1`, `]]><script>top.ran=26</script>`,
-	`<!--`, `--><script>top.ran=27</script>`, `<![CDATA[`, `&lt;script&gt;top.ran=28&lt;/script&gt;`, `&#60;img&#62;`,
-	`<base href=//hostile.example>`, `<meta http-equiv=refresh content="0;url=javascript:top.ran=29">`,
-	`<iframe srcdoc="<script>top.ran=30</script>">`, `<math><mi xlink:href="javascript:top.ran=31">x</mi></math>`,
-	`\u003cscript>top.ran=32</script>`, `"},{"@type":"Dataset"}]}`, `</template><img src=x onerror=top.ran=33>`,
-	`</desc></text><script>top.ran=34</script>`, `<details open ontoggle=top.ran=35>`, `<style>@import'//hostile.example'`,
-}
-
-// hostileServer serves the sample tables with hostile texts in every column of texts, and in
-// everything that is known of datasets. Its other snapshot has other datasets.
-func hostileServer(t *testing.T) *Server {
-	t.Helper()
-	tables := sampleTables(t, len(hostileTexts))
-	for n, table := range tables {
-		for i, row := range table.rows {
-			for k, c := range table.columns {
-				if c.kind == snapshot.Text && !strings.HasPrefix(c.name, "provider_admin") {
-					row[c.name] = hostileTexts[(i+k+n)%len(hostileTexts)]
-				}
-			}
-		}
-	}
-	snap := storeSnapshot(t, "hostile", sampleTime, tables)
-	m := snap.Manifest
-	m.Datasets = nil
-	var ids []string
-	for i, text := range hostileTexts {
-		at := func(k int) string { return hostileTexts[(i+k)%len(hostileTexts)] }
-		d := store.Dataset{
-			ID: fmt.Sprintf("%03d", i), Name: at(1), Title: text, Publisher: at(2), License: at(3), LicenseURL: at(4),
-			Terms: at(5), Caveats: at(6), Updated: sampleUpdated,
-		}
-		m.Datasets, ids = append(m.Datasets, d), append(ids, d.ID)
-	}
-	for i := range m.Sources {
-		m.Sources[i].Datasets = ids[i : i+20]
-	}
-	s := serverOf(t, state.Options{BaseURL: "http://127.0.0.1"}, sampleSnapshot(t, 30))
-	mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: publishedTime.Add(time.Hour)})
-	return s
-}
-
 // hostilePaths are the addresses of pages: every kind of page, and hostile texts in parameters.
-func hostilePaths(s *Server) []string {
-	text := func(i int) string { return url.QueryEscape(hostileTexts[i%len(hostileTexts)]) }
+func hostilePaths(s *api.Server) []string {
+	text := func(i int) string { return url.QueryEscape(apitest.HostileTexts[i%len(apitest.HostileTexts)]) }
 	paths := []string{"/status", "/changelog", "/identifier"}
 	for n, m := range s.Lists.Routes.Mounts {
 		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+"/docs?q="+text(n), m.Prefix+"/status",
 			m.Prefix+site.CountryPath, m.Prefix+site.CountryPath+"/AFG",
-			m.Prefix+site.CountryPath+"/"+url.PathEscape(hostileTexts[n]),
+			m.Prefix+site.CountryPath+"/"+url.PathEscape(apitest.HostileTexts[n]),
 			m.Prefix+"/search?q="+text(n), m.Prefix+"/search?q=top", m.Prefix+"/search?q=a",
 			m.Prefix+"/browse/"+text(n+9))
 		endpoints := contract.EndpointsIn(m.Names)
@@ -118,15 +63,15 @@ func hostilePaths(s *Server) []string {
 // attribute is made of a text, and every link is one of the web.
 func TestBrowserHostileTexts(t *testing.T) {
 	t.Parallel()
-	needEdge(t)
-	s := hostileServer(t)
+	apitest.NeedEdge(t)
+	s := apitest.Hostile(t)
 	paths := hostilePaths(s)
 	for _, protected := range []bool{true, false} {
 		t.Run(fmt.Sprintf("protected %v", protected), func(t *testing.T) { checkHostile(t, s, paths, protected) })
 	}
 }
 
-func checkHostile(t *testing.T, s *Server, paths []string, protected bool) {
+func checkHostile(t *testing.T, s *api.Server, paths []string, protected bool) {
 	t.Helper()
 	results, reports := openHostile(t, s, append(slices.Clone(paths), "/control"), protected)
 	for _, r := range results[:len(results)-1] {
@@ -153,7 +98,7 @@ type hostileResult struct {
 // openHostile opens pages in Chromium, one after the other, and returns what it found there and
 // what was reported.
 func openHostile(
-	t *testing.T, s *Server, paths []string, protected bool,
+	t *testing.T, s *api.Server, paths []string, protected bool,
 ) (results []hostileResult, reports []string) {
 	t.Helper()
 	plan, err := json.Marshal(paths)
@@ -182,13 +127,13 @@ func openHostile(
 			_, _ = io.WriteString(w, "<!DOCTYPE html><title>Control</title><script>top.ran='control'</script>")
 		default:
 			answer := s.Answer("GET", r.URL.RequestURI(), []reply.HeaderField{
-				{Name: "Host", Value: "127.0.0.1"}, browserAccept[0],
+				{Name: "Host", Value: "127.0.0.1"}, apitest.BrowserAccept[0],
 			})
 			if answer.Status >= 500 {
 				t.Errorf("%s: %d", r.URL.RequestURI(), answer.Status)
 			}
-			w.Header().Set("Content-Type", headerOf(answer, "Content-Type"))
-			setPolicy(w, headerOf(answer, "Content-Security-Policy"), protected)
+			w.Header().Set("Content-Type", apitest.Header(answer, "Content-Type"))
+			setPolicy(w, apitest.Header(answer, "Content-Security-Policy"), protected)
 			w.WriteHeader(answer.Status)
 			_, _ = w.Write(answer.Body)
 		}

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -21,7 +24,7 @@ import (
 // records of all endpoints with and without filters: there must be no error and no warning.
 func TestBrowserHTML(t *testing.T) {
 	t.Parallel()
-	needEdge(t)
+	apitest.NeedEdge(t)
 	checker := os.Getenv("HDQS_VNU")
 	if checker == "" {
 		t.Fatal("HDQS_VNU must name vnu.jar, as 'make edge' sets it")
@@ -30,8 +33,8 @@ func TestBrowserHTML(t *testing.T) {
 	pages := map[string]string{} // addresses by file
 	dir := t.TempDir()
 	for _, path := range htmlPaths(s) {
-		answer := s.Answer("GET", path, []reply.HeaderField{{Name: "Host", Value: "data.example.org"}})
-		if answer.Status != 200 && answer.Status != 422 || headerOf(answer, "Content-Type") != reply.HtmlType {
+		answer := s.Answer("GET", path, apitest.Fields("Host", "data.example.org"))
+		if answer.Status != 200 && answer.Status != 422 || apitest.Header(answer, "Content-Type") != reply.HtmlType {
 			t.Errorf("%s: %d", path, answer.Status)
 		}
 		name := filepath.Join(dir, fmt.Sprintf("%03d.html", len(pages)))
@@ -69,16 +72,16 @@ func TestBrowserHTML(t *testing.T) {
 }
 
 // changedServer serves a snapshot of the sample tables that has replaced another one.
-func changedServer(t *testing.T) *Server {
+func changedServer(t *testing.T) *api.Server {
 	t.Helper()
-	_, second := twoSnapshots(t, 20)
-	s := serverOf(t, state.Options{}, second)
-	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 30), PublishedAt: publishedTime})
+	_, second := apitest.TwoSnapshots(t, 20)
+	s := apitest.Serve(t, state.Options{}, second)
+	apitest.Swap(t, s, state.Release{Snapshot: apitest.SampleSnapshot(t, 30), PublishedAt: apitest.PublishedTime})
 	return s
 }
 
 // htmlPaths are the addresses of all kinds of pages in all their states.
-func htmlPaths(s *Server) []string {
+func htmlPaths(s *api.Server) []string {
 	paths := []string{
 		"/docs/interactive", "/identifier", "/docs?q=location", "/docs?q=nowhere", "/browse/idps?country=AFG",
 		"/browse/conflict-events?admin_level=7&start_date=soon", "/browse/location?name=nowhere", "/search",

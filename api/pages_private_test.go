@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -39,7 +42,7 @@ func everyPage(prefix string) (targets []string) {
 		"/changelog.atom", "/search?q=price", "/search/suggest?q=a",
 		"/openapi.json", "/api/v2", "/nowhere", "/docs/nowhere", "/browse/nowhere", "/bulk", "/bulk/",
 		"/bulk/index.json",
-		"/bulk/latest/manifest.json", "/bulk/" + sampleID, "/browse/org",
+		"/bulk/latest/manifest.json", "/bulk/" + apitest.SampleID, "/browse/org",
 		"/browse/org/download?output_format=csv&limit=2",
 		"/browse/org?location_code=AFG,MLI", "/browse/org?column=acronym&column=name",
 		"/browse/org?limit=5&offset=2&x=1",
@@ -69,8 +72,8 @@ func withPair(target, pair string) string {
 
 // repeats reports whether an identifier is in an answer that caches give to others. A redirect to
 // the path without its last slash repeats the query, and is not stored.
-func repeats(got *Answer, identifier string) bool {
-	if got.Status == 307 && headerOf(*got, "Cache-Control") == reply.NoStore {
+func repeats(got *api.Answer, identifier string) bool {
+	if got.Status == 307 && apitest.Header(*got, "Cache-Control") == reply.NoStore {
 		return false
 	}
 	for _, text := range []string{identifier, strings.TrimRight(identifier, "="), url.QueryEscape(identifier)} {
@@ -86,7 +89,7 @@ func repeats(got *Answer, identifier string) bool {
 // the request: shared caches keep them for all.
 func TestNoIdentifierInAnswers(t *testing.T) {
 	t.Parallel()
-	s, _ := bulkServer(t, state.Options{})
+	s, _ := apitest.BulkServer(t, state.Options{})
 	identifier := visitorIdentifier(t, "secret-visitor")
 	statuses := map[int]int{}
 	for _, m := range s.Lists.Routes.Mounts {
@@ -110,8 +113,8 @@ func TestNoIdentifierInAnswers(t *testing.T) {
 func TestEdgeIdentifiers(t *testing.T) { onFronts(t, testEdgeIdentifiers) }
 
 func testEdgeIdentifiers(t *testing.T, f *front) {
-	g, b := startEdge(t, f, state.Options{Bulk: true, BaseURL: "http://edge.example"}), newBulkDir(t)
-	b.put(t, sampleID, rand.New(rand.NewPCG(6, 17)))
+	g, b := startEdge(t, f, state.Options{Bulk: true, BaseURL: "http://edge.example"}), apitest.NewBulkDir(t)
+	b.Put(t, apitest.SampleID, rand.New(rand.NewPCG(6, 17)))
 	testkit.Must(t, g.server.Files.LookForBulk(b.Bulk))
 	visitors := []string{visitorIdentifier(t, "first-visitor"), visitorIdentifier(t, "second-visitor")}
 	for _, m := range g.server.Lists.Routes.Mounts {
@@ -130,7 +133,7 @@ func testEdgeIdentifiers(t *testing.T, f *front) {
 // parameters that mean nothing, and long addresses are refused.
 func TestPagesDoNotGrow(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 300)
+	s := apitest.Sample(t, state.Options{}, 300)
 	var junk strings.Builder
 	for i := 0; junk.Len() < 38<<10; i++ {
 		fmt.Fprintf(&junk, "x%d=y&", i)
@@ -151,10 +154,10 @@ func TestPagesDoNotGrow(t *testing.T) {
 		}
 	}
 	got := s.Answer("GET", "/browse/conflict-events?"+countries, nil)
-	if location, _ := got.field("Location"); got.Status != 303 || len(location) > 3500 {
+	if location, _ := apitest.Field(got, "Location"); got.Status != 303 || len(location) > 3500 {
 		t.Errorf("%d, a Location of %d bytes: nginx reads a header of 4,096", got.Status, len(location))
 	}
-	target := "/api/v2/metadata/org?app_identifier=" + goodIdentifier + "&" + short
+	target := "/api/v2/metadata/org?app_identifier=" + apitest.Identifier + "&" + short
 	if got = s.Answer("GET", target, nil); got.Status != 200 {
 		t.Errorf("a list: %d", got.Status)
 	}

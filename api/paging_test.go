@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"fmt"
@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -22,17 +25,17 @@ import (
 func TestPinnedPaging(t *testing.T) {
 	t.Parallel()
 	const rows = 100_000
-	first := storeSnapshot(t, "first", sampleTime, []*testTable{numberedLocations(rows, nil)})
-	second := storeSnapshot(t, "second", sampleTime,
-		[]*testTable{numberedLocations(rows, func(id int) bool { return id%10 == 0 })})
-	s := newServer(t, state.Options{SkipWarmUp: true})
-	mustSwap(t, s, state.Release{Snapshot: first, PublishedAt: publishedTime})
-	address := listen(t, s)
+	first := apitest.StoreSnapshot(t, "first", apitest.SampleTime, []*apitest.Table{apitest.Locations(rows, nil)})
+	second := apitest.StoreSnapshot(t, "second", apitest.SampleTime,
+		[]*apitest.Table{apitest.Locations(rows, func(id int) bool { return id%10 == 0 })})
+	s := apitest.Empty(t, state.Options{SkipWarmUp: true})
+	apitest.Swap(t, s, state.Release{Snapshot: first, PublishedAt: apitest.PublishedTime})
+	address := apitest.Listen(t, s)
 	pinned := &pager{address: address, target: "/api/v2/metadata/location?limit=7000&snapshot=first"}
 	loose := &pager{address: address, target: "/api/v2/metadata/location?limit=7000"}
 	for page := 0; ; page++ {
 		if page == 5 {
-			mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime.AddDate(0, 0, 1)})
+			apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime.AddDate(0, 0, 1)})
 		}
 		more := pinned.step(t)
 		loose.step(t)
@@ -55,8 +58,8 @@ func TestPinnedPaging(t *testing.T) {
 
 // dropUnknownLength removes what says how long the body is from the answers to GET and HEAD, if
 // HEAD has no length.
-func dropUnknownLength(get, head *Answer) (dropped bool) {
-	if _, known := head.field("Content-Length"); known {
+func dropUnknownLength(get, head *api.Answer) (dropped bool) {
+	if _, known := apitest.Field(*head, "Content-Length"); known {
 		return false
 	}
 	drop := func(f reply.HeaderField) bool {
@@ -71,25 +74,27 @@ func dropUnknownLength(get, head *Answer) (dropped bool) {
 // depends on which rows were encoded before.
 func TestHead(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, trials(1500, 500))
-	address := listen(t, s)
+	s := apitest.Sample(t, state.Options{}, apitest.Trials(1500, 500))
+	address := apitest.Listen(t, s)
 	withLength, without := 0, 0
 	for i := range contract.Endpoints {
 		for _, rest := range []string{"", "&limit=3", "&limit=0", "&output_format=csv&offset=7"} {
 			for _, accept := range []string{"identity", "gzip", "zstd"} {
-				header := []reply.HeaderField{{Name: "Accept-Encoding", Value: accept}}
-				target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + rest
-				get, head := ask(t, address, "GET", target, header), ask(t, address, "HEAD", target, header)
+				header := apitest.Fields("Accept-Encoding", accept)
+				target := contract.Endpoints[i].Path + "?app_identifier=" + apitest.Identifier + rest
+				get, head := apitest.Ask(t, address, "GET", target,
+					header), apitest.Ask(t, address, "HEAD", target, header)
 				if head.Status != 200 || len(head.Body) > 0 {
 					t.Fatalf("%s: %d, %d bytes", target, head.Status, len(head.Body))
 				}
-				length, _ := head.field("Content-Length")
+				length, _ := apitest.Field(head, "Content-Length")
 				if accept != "identity" && dropUnknownLength(&get, &head) {
 					without++
 				} else if withLength++; length != strconv.Itoa(len(get.Body)) {
 					t.Errorf("%s, %s: HEAD has Content-Length %q, GET %d bytes", target, accept, length, len(get.Body))
 				}
-				a, b := strings.Join(sorted(get.Header), "\n"), strings.Join(sorted(head.Header), "\n")
+				a, b := strings.Join(apitest.SortedHeader(get.Header),
+					"\n"), strings.Join(apitest.SortedHeader(head.Header), "\n")
 				if a != b {
 					t.Errorf("%s: GET\n%s\nHEAD\n%s", target, a, b)
 				}
@@ -100,12 +105,12 @@ func TestHead(t *testing.T) {
 		t.Errorf("%d answers with a length and %d without", withLength, without)
 	}
 	// The connection stays usable.
-	conn := dial(t, address)
+	conn := apitest.Dial(t, address)
 	for range 3 {
-		if _, err := fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a\r\n\r\n", listTarget); err != nil {
+		if _, err := fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a\r\n\r\n", apitest.Target); err != nil {
 			t.Fatal(err)
 		}
-		response, err := http.ReadResponse(conn.reader, &http.Request{Method: "HEAD"})
+		response, err := http.ReadResponse(conn.Reader, &http.Request{Method: "HEAD"})
 		if err != nil || response.StatusCode != 200 || response.Close {
 			t.Fatalf("%v %+v", err, response)
 		}

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"errors"
@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"github.com/valyala/fasthttp"
 
@@ -20,11 +23,11 @@ import (
 
 // breakingServer has two extra paths that return long uncompressed pages whose rendering panics: at
 // once, and after the first part.
-func breakingServer(t *testing.T, log io.Writer) *Server {
+func breakingServer(t *testing.T, log io.Writer) *api.Server {
 	t.Helper()
-	s := testServer(t, state.Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
-		[]*testTable{numberedLocations(10_000, nil)})
-	p := &list.Route{Mount: s.Lists.Routes.Mounts[0], List: planOf("/api/v2/metadata/location")}
+	s := apitest.Server(t, state.Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
+		[]*apitest.Table{apitest.Locations(10_000, nil)})
+	p := &list.Route{Mount: s.Lists.Routes.Mounts[0], List: apitest.Plan("/api/v2/metadata/location")}
 	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
 		s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], path, list.Route{Answer: func(ctx *fasthttp.RequestCtx) error {
 			err := s.Lists.AnswerList(ctx, p)
@@ -46,15 +49,15 @@ func TestPanicInStream(t *testing.T) {
 	t.Parallel()
 	var log testkit.Log
 	s := breakingServer(t, &log)
-	address := listen(t, s)
+	address := apitest.Listen(t, s)
 	served := s.State.Snapshots.Current.Load()
 	for n, path := range []string{"/api/break", "/api/break-later"} {
-		conn := dial(t, address)
+		conn := apitest.Dial(t, address)
 		if _, err := io.WriteString(conn,
-			"GET "+path+"?app_identifier="+goodIdentifier+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			"GET "+path+"?app_identifier="+apitest.Identifier+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		if response, err := http.ReadResponse(conn.reader, nil); err == nil {
+		if response, err := http.ReadResponse(conn.Reader, nil); err == nil {
 			body, err := io.ReadAll(response.Body)
 			if response.StatusCode != 200 || !errors.Is(err, io.ErrUnexpectedEOF) ||
 				int64(len(body)) >= response.ContentLength {
@@ -64,7 +67,7 @@ func TestPanicInStream(t *testing.T) {
 		} else if !errors.Is(err, io.ErrUnexpectedEOF) { // the header may not have been flushed
 			t.Errorf("%s: %v", path, err)
 		}
-		waitFor(t, "the connection to be closed", func() bool { return s.Lists.Callers.Count() == 0 })
+		testkit.WaitFor(t, "the connection to be closed", func() bool { return s.Lists.Callers.Count() == 0 })
 		if s.State.Panics.Load() != int64(n+1) {
 			t.Fatalf("%s: %d panics were counted", path, s.State.Panics.Load())
 		}
@@ -76,10 +79,11 @@ func TestPanicInStream(t *testing.T) {
 	}
 	logged := log.String()
 	if strings.Count(logged, "a request panicked") != 2 || strings.Count(logged, "AppendPart") < 2 ||
-		!strings.Contains(logged, "nil pointer") || strings.Contains(logged, goodIdentifier) {
+		!strings.Contains(logged, "nil pointer") || strings.Contains(logged, apitest.Identifier) {
 		t.Errorf("the log is\n%s", logged)
 	}
-	if got := ask(t, address, "GET", "/api/v2/metadata/location?app_identifier="+goodIdentifier, nil); got.Status != 200 || len(got.Body) < list.MinStreamed {
+	if got := apitest.Ask(t, address, "GET", "/api/v2/metadata/location?app_identifier="+apitest.Identifier, nil); got.Status != 200 ||
+		len(got.Body) < list.MinStreamed {
 		t.Errorf("after that: status %d, %d bytes", got.Status, len(got.Body))
 	}
 }
@@ -91,7 +95,7 @@ func TestPanicWithoutNetwork(t *testing.T) {
 	var log testkit.Log
 	s := breakingServer(t, &log)
 	for _, path := range []string{"/api/break", "/api/break-later"} {
-		if got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil); got.Status != 500 ||
+		if got := s.Answer("GET", path+"?app_identifier="+apitest.Identifier, nil); got.Status != 500 ||
 			string(got.Body) != reply.BodyInternal {
 			t.Errorf("%s: %d %.200s", path, got.Status, got.Body)
 		}
@@ -111,9 +115,9 @@ func (brokenError) As(any) bool { panic("broken") }
 // does not end the process.
 func TestPanicInUnread(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{}, nil)
+	s := apitest.Server(t, state.Options{}, nil)
 	var ctx fasthttp.RequestCtx
-	s.answerUnread(&ctx, brokenError{})
+	s.AnswerUnread(&ctx, brokenError{})
 	status, body := ctx.Response.StatusCode(), string(ctx.Response.Body())
 	if status != 500 || body != reply.BodyInternal ||
 		s.State.Panics.Load() != 1 {
@@ -125,12 +129,13 @@ func TestPanicInUnread(t *testing.T) {
 // the error, and that the previous snapshot stays in service.
 func TestPanicInSwap(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
+	s := apitest.Sample(t, state.Options{}, 3)
 	err := s.State.Swap(state.Release{Snapshot: &store.Snapshot{}}) // without a manifest
 	if err == nil || !strings.Contains(err.Error(), "nil pointer") || !strings.Contains(err.Error(), "bindAfter") {
 		t.Errorf("%v", err)
 	}
-	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.State.Snapshots.Current.Load().Refs.Load() != 1 {
+	if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 ||
+		s.State.Snapshots.Current.Load().Refs.Load() != 1 {
 		t.Errorf("%d, %d references", got.Status, s.State.Snapshots.Current.Load().Refs.Load())
 	}
 }

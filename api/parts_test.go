@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
@@ -24,13 +26,13 @@ func partTargets() []string {
 		for _, format := range []string{"json", "csv", "geojson", "ndjson"} {
 			all = append(all, path+"?output_format="+format)
 		}
-		for _, format := range planOf(points).Endpoint.ExportFormats() {
+		for _, format := range apitest.Plan(points).Endpoint.ExportFormats() {
 			all = append(all, path+"/export?output_format="+format.Name)
 		}
 		all = append(all, path+"/aggregate?group_by=location_code,year", path+"/facets?of=price&output_format=csv")
 	}
 	for i := range all {
-		all[i] += "&app_identifier=" + goodIdentifier
+		all[i] += "&app_identifier=" + apitest.Identifier
 	}
 	return all
 }
@@ -39,23 +41,25 @@ func partTargets() []string {
 // together they must be the whole, with its tag and the length that HEAD gives.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	tables := sampleTables(t, 700)
-	address := listen(t, testServer(t, state.Options{}, tables))
-	other := testServer(t, state.Options{CacheBytes: -1}, tables)
+	tables := apitest.SampleTables(t, 700)
+	address := apitest.Listen(t, apitest.Server(t, state.Options{}, tables))
+	other := apitest.Server(t, state.Options{CacheBytes: -1}, tables)
 	random := rand.New(rand.NewPCG(5, 206))
 	for _, target := range partTargets() {
-		whole := ask(t, address, "GET", target, nil)
-		tag, length := headerOf(whole, "ETag"), len(whole.Body)
-		if whole.Status != 200 || !strings.HasPrefix(tag, `"`) || headerOf(whole, "Accept-Ranges") != "bytes" || length < 100 {
+		whole := apitest.Ask(t, address, "GET", target, nil)
+		tag, length := apitest.Header(whole, "ETag"), len(whole.Body)
+		if whole.Status != 200 || !strings.HasPrefix(tag, `"`) || apitest.Header(whole, "Accept-Ranges") != "bytes" ||
+			length < 100 {
 			t.Errorf("%s: %d, %d bytes, tag %s, Accept-Ranges %q", target, whole.Status, length, tag,
-				headerOf(whole, "Accept-Ranges"))
+				apitest.Header(whole, "Accept-Ranges"))
 			continue
 		}
-		head := ask(t, address, "HEAD", target, nil)
-		if got := headerOf(head, "Content-Length"); !strings.Contains(target, "=arrow") && got != strconv.Itoa(length) {
+		head := apitest.Ask(t, address, "HEAD", target, nil)
+		if got := apitest.Header(head, "Content-Length"); !strings.Contains(target, "=arrow") &&
+			got != strconv.Itoa(length) {
 			t.Errorf("HEAD %s: Content-Length %q, want %d", target, got, length)
 		}
-		if got := headerOf(head, "ETag"); got != tag {
+		if got := apitest.Header(head, "ETag"); got != tag {
 			t.Errorf("HEAD %s: tag %s, want %s", target, got, tag)
 		}
 		var together []byte
@@ -63,12 +67,13 @@ func TestParts(t *testing.T) {
 			from := len(together)
 			to := min(length, from+1+random.IntN(length/3))
 			field := reply.HeaderField{Name: "Range", Value: fmt.Sprintf("bytes=%d-%d", from, to-1)}
-			got := ask(t, address, "GET", target, []reply.HeaderField{field, {Name: "If-Range", Value: tag}})
+			got := apitest.Ask(t, address, "GET", target, []reply.HeaderField{field, {Name: "If-Range", Value: tag}})
 			if n%2 == 1 {
 				got = other.Answer("GET", target, []reply.HeaderField{field})
 			}
 			want := fmt.Sprintf("bytes %d-%d/%d", from, to-1, length)
-			if at := headerOf(got, "Content-Range"); got.Status != 206 || at != want || headerOf(got, "ETag") != tag {
+			if at := apitest.Header(got, "Content-Range"); got.Status != 206 || at != want ||
+				apitest.Header(got, "ETag") != tag {
 				t.Fatalf("%s, %s: %d, Content-Range %q, want %q", target, field.Value, got.Status, at, want)
 			}
 			together = append(together, got.Body...)
@@ -82,10 +87,10 @@ func TestParts(t *testing.T) {
 // TestPartConditions checks when the whole body is sent although a part is asked for.
 func TestPartConditions(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{}, sampleTables(t, 60))
-	target := listTarget + "&limit=50"
+	s := apitest.Server(t, state.Options{}, apitest.SampleTables(t, 60))
+	target := apitest.Target + "&limit=50"
 	whole := s.Answer("GET", target, nil)
-	tag := headerOf(whole, "ETag")
+	tag := apitest.Header(whole, "ETag")
 	part := reply.HeaderField{Name: "Range", Value: "bytes=5-9"}
 	for _, c := range []struct {
 		method string
@@ -95,30 +100,30 @@ func TestPartConditions(t *testing.T) {
 		{"GET", []reply.HeaderField{part}, 206},
 		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: tag}}, 206},
 		{"GET", []reply.HeaderField{part, {Name: "If-Match", Value: tag}}, 206},
-		{"GET", []reply.HeaderField{{Name: "Range", Value: "bytes=-1"}}, 206},
+		{"GET", apitest.Fields("Range", "bytes=-1"), 206},
 		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: `"other"`}}, 200},
 		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: "W/" + tag}}, 200},
-		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: headerOf(whole, "Last-Modified")}}, 200},
+		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: apitest.Header(whole, "Last-Modified")}}, 200},
 		{"GET", []reply.HeaderField{part, {Name: "If-Match", Value: "W/" + tag}}, 412},
 		{"GET", []reply.HeaderField{part, {Name: "If-Match", Value: `"other"`}}, 412},
 		{"GET", []reply.HeaderField{part, {Name: "If-None-Match", Value: tag}}, 304},
 		{"GET", []reply.HeaderField{part, {Name: "Accept-Encoding", Value: "gzip"}}, 200},
 		{"GET", []reply.HeaderField{part, {Name: "Accept-Encoding", Value: "zstd"}}, 200},
 		{"GET", []reply.HeaderField{part, {Name: "Accept-Encoding", Value: "identity"}}, 206},
-		{"GET", []reply.HeaderField{{Name: "Range", Value: "bytes=0-1,3-4"}}, 200},
-		{"GET", []reply.HeaderField{{Name: "Range", Value: "rows=0-1"}}, 200},
-		{"GET", []reply.HeaderField{{Name: "Range", Value: "bytes=" + strconv.Itoa(len(whole.Body)) + "-"}}, 416},
+		{"GET", apitest.Fields("Range", "bytes=0-1,3-4"), 200},
+		{"GET", apitest.Fields("Range", "rows=0-1"), 200},
+		{"GET", apitest.Fields("Range", "bytes="+strconv.Itoa(len(whole.Body))+"-"), 416},
 		{"HEAD", []reply.HeaderField{part}, 200},
 	} {
 		got := s.Answer(c.method, target, c.header)
 		if got.Status != c.status {
 			t.Errorf("%s %v: %d, want %d", c.method, c.header, got.Status, c.status)
 		}
-		_, ranged := got.field("Content-Range")
+		_, ranged := apitest.Field(got, "Content-Range")
 		if ranged != (c.status == 206 || c.status == 416) {
 			t.Errorf("%s %v: Content-Range: %v", c.method, c.header, ranged)
 		}
-		if _, coded := got.field("Content-Encoding"); c.status == 200 && c.method == "GET" && !coded &&
+		if _, coded := apitest.Field(got, "Content-Encoding"); c.status == 200 && c.method == "GET" && !coded &&
 			!bytes.Equal(got.Body, whole.Body) {
 			t.Errorf("%v: not the whole body", c.header)
 		}
@@ -129,28 +134,28 @@ func TestPartConditions(t *testing.T) {
 // has changed, a part is sent only if the request says of what.
 func TestPartsAfterSwap(t *testing.T) {
 	t.Parallel()
-	tables := sampleTables(t, 40)
-	s := testServer(t, state.Options{}, tables)
-	changed, same := tables[0].endpoint.Path, tables[1].endpoint.Path
+	tables := apitest.SampleTables(t, 40)
+	s := apitest.Server(t, state.Options{}, tables)
+	changed, same := tables[0].Endpoint.Path, tables[1].Endpoint.Path
 	part := reply.HeaderField{Name: "Range", Value: "bytes=5-9"}
 	status := func(path, query string, more ...reply.HeaderField) int {
-		return s.Answer("GET", path+"?app_identifier="+goodIdentifier+query, append(more, part)).Status
+		return s.Answer("GET", path+"?app_identifier="+apitest.Identifier+query, append(more, part)).Status
 	}
-	old := headerOf(s.Answer("GET", changed+"?app_identifier="+goodIdentifier, nil), "ETag")
+	old := apitest.Header(s.Answer("GET", changed+"?app_identifier="+apitest.Identifier, nil), "ETag")
 	if got := status(changed, ""); got != 206 {
 		t.Fatalf("before: %d", got)
 	}
-	tables[0].rows = tables[0].rows[:39]
+	tables[0].Rows = tables[0].Rows[:39]
 	for _, id := range []string{"20261121T0200Z-test", "20261121T0300Z-test"} { // the second one changes nothing
-		next := storeSnapshot(t, id, sampleTime, tables)
-		mustSwap(t, s, state.Release{Snapshot: next, PublishedAt: publishedTime})
-		now := headerOf(s.Answer("GET", changed+"?app_identifier="+goodIdentifier, nil), "ETag")
+		next := apitest.StoreSnapshot(t, id, apitest.SampleTime, tables)
+		apitest.Swap(t, s, state.Release{Snapshot: next, PublishedAt: apitest.PublishedTime})
+		now := apitest.Header(s.Answer("GET", changed+"?app_identifier="+apitest.Identifier, nil), "ETag")
 		for what, c := range map[string][2]int{
 			"of what did not change":  {status(same, ""), 206},
 			"without a condition":     {status(changed, ""), 200},
 			"of an export":            {status(changed+"/export", ""), 200},
 			"of the snapshot":         {status(changed, "&snapshot="+id), 206},
-			"of the one before":       {status(changed, "&snapshot="+sampleID), 206},
+			"of the one before":       {status(changed, "&snapshot="+apitest.SampleID), 206},
 			"with the tag":            {status(changed, "", reply.HeaderField{Name: "If-Range", Value: now}), 206},
 			"with the tag before":     {status(changed, "", reply.HeaderField{Name: "If-Range", Value: old}), 200},
 			"if it is the one before": {status(changed, "", reply.HeaderField{Name: "If-Match", Value: old}), 412},
@@ -166,12 +171,12 @@ func TestPartsAfterSwap(t *testing.T) {
 func TestPartsOfLongExports(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/metadata/currency"
-	s := tableServer(t, state.Options{}, path, list.MaxPartRows+1)
+	s := apitest.SampleOf(t, state.Options{}, path, list.MaxPartRows+1)
 	for query, want := range map[string]int{"": 200, "&limit=20000": 206} {
-		target := path + "/export?app_identifier=" + goodIdentifier + query
-		got := s.Answer("GET", target, []reply.HeaderField{{Name: "Range", Value: "bytes=0-9"}})
+		target := path + "/export?app_identifier=" + apitest.Identifier + query
+		got := s.Answer("GET", target, apitest.Fields("Range", "bytes=0-9"))
 		ranges := map[int]string{200: "none", 206: "bytes"}[want]
-		if has := headerOf(got, "Accept-Ranges"); got.Status != want || has != ranges {
+		if has := apitest.Header(got, "Accept-Ranges"); got.Status != want || has != ranges {
 			t.Errorf("%s: %d, Accept-Ranges %s, want %d, %s", query, got.Status, has, want, ranges)
 		}
 	}

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"cmp"
@@ -6,30 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/render"
 	"hdqs/api/state"
 	"hdqs/index"
-	"hdqs/snapshot/store"
 )
-
-// openShown opens the snapshot that a channel of a store shows.
-func openShown(tb testing.TB, dir, channel string) (*store.Snapshot, store.Pointer) {
-	tb.Helper()
-	s, err := store.Open(dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	shown, err := s.Channels.Channel(channel)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	snap, err := s.Snapshots.Open(shown.ID)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return snap, shown
-}
 
 // BenchmarkPlainPage renders pages of 10,000 rows of the snapshot that channel HDQS_BENCH_CHANNEL
 // (stable) of the store at HDQS_BENCH_STORE shows: neighbouring rows, and scattered ones, one in
@@ -41,7 +24,7 @@ func BenchmarkPlainPage(b *testing.B) {
 	if dir == "" {
 		b.Skip("HDQS_BENCH_STORE names no store")
 	}
-	snap, _ := openShown(b, dir, cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
+	snap, _ := apitest.OpenShown(b, dir, cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
 	defer func() {
 		if err := snap.Close(); err != nil {
 			b.Error(err)
@@ -99,7 +82,7 @@ func benchBesideCopy(b *testing.B, target float64, form *render.Form, rows []ind
 		var took [2]float64
 		for i := range 2 {
 			which := (first + i) % 2
-			before := cpuTime(b)
+			before := apitest.CPUTime(b)
 			for range each {
 				if which == 1 {
 					copy(copied, whole)
@@ -114,7 +97,7 @@ func benchBesideCopy(b *testing.B, target float64, form *render.Form, rows []ind
 					b.Fatalf("%d bytes in parts, announced %d, want %d", length, body.Len(), len(whole))
 				}
 			}
-			took[which] = float64(cpuTime(b)-before) / each / 1000
+			took[which] = float64(apitest.CPUTime(b)-before) / each / 1000
 		}
 		made, ratios = append(made, took[0]), append(ratios, took[0]/max(took[1], 0.001))
 	}

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/state"
@@ -83,8 +85,8 @@ func TestRawCases(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := sampleServer(t, state.Options{KeepBuffers: keep}, 3)
-			address, stalled := listen(t, s), listenStalled(t, s)
+			s := apitest.Sample(t, state.Options{KeepBuffers: keep}, 3)
+			address, stalled := apitest.Listen(t, s), apitest.ListenStalled(t, s)
 			for _, c := range cases {
 				t.Run(c.name, func(t *testing.T) {
 					// The server waits for the rest of the request until the read timeout.
@@ -100,8 +102,8 @@ func TestRawCases(t *testing.T) {
 }
 
 func (c *rawCase) check(t *testing.T, address string, stalls bool) {
-	conn := dial(t, address)
-	_, err := io.WriteString(conn, c.bytes(listTarget))
+	conn := apitest.Dial(t, address)
+	_, err := io.WriteString(conn, c.bytes(apitest.Target))
 	if stalls && err == nil {
 		err = conn.Conn.(*net.TCPConn).CloseWrite()
 	}
@@ -116,7 +118,7 @@ func (c *rawCase) check(t *testing.T, address string, stalls bool) {
 		if strings.Count(c.send, "HEAD ") == 1 && i == 1 {
 			method = "HEAD"
 		}
-		response, err := http.ReadResponse(conn.reader, &http.Request{Method: method})
+		response, err := http.ReadResponse(conn.Reader, &http.Request{Method: method})
 		if err != nil {
 			t.Fatalf("answer %d: %v", i, err)
 		}
@@ -128,7 +130,7 @@ func (c *rawCase) check(t *testing.T, address string, stalls bool) {
 			t.Errorf("answer %d: %d of type %q", i, response.StatusCode, response.Header.Get("Content-Type"))
 		}
 	}
-	status := conn.get(listTarget)
+	status := conn.Get(apitest.Target)
 	if closed := status == 0; closed != c.closed {
 		t.Errorf("the connection is closed: %v, want %v (another request got status %d)", closed, c.closed, status)
 	}

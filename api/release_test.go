@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -18,29 +21,12 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// numberedLocations returns a table of locations whose ids are their positions, without those that
-// drop selects.
-func numberedLocations(rows int, drop func(id int) bool) *testTable {
-	t := sampleTable(planOf("/api/v2/metadata/location").Endpoint, 0, nil)
-	for id := range rows {
-		if drop != nil && drop(id) {
-			continue
-		}
-		t.rows = append(t.rows, map[string]any{
-			"id": int64(id), "code": fmt.Sprintf("C%d", id%200), "name": "name", "has_hrp": id%2 == 0, "in_gho": true,
-			"from_cods":              true,
-			"reference_period_start": sampleTime, "reference_period_end": nil,
-		})
-	}
-	return t
-}
-
 var linkForm = regexp.MustCompile(`<([^>]*)>; rel="(\w+)"`)
 
 // linksOf returns the targets of the Link field by relation.
-func linksOf(a Answer) map[string]string {
+func linksOf(a api.Answer) map[string]string {
 	links := map[string]string{}
-	for _, m := range linkForm.FindAllStringSubmatch(headerOf(a, "Link"), -1) {
+	for _, m := range linkForm.FindAllStringSubmatch(apitest.Header(a, "Link"), -1) {
 		links[m[2]] = m[1]
 	}
 	return links
@@ -56,12 +42,9 @@ type pager struct {
 // step requests the next page and reports whether there is another one.
 func (p *pager) step(t *testing.T) (more bool) {
 	t.Helper()
-	got := ask(t, p.address, "GET", p.target,
-		[]reply.HeaderField{{Name: "X-CATALOG-API-APP-IDENTIFIER", Value: goodIdentifier}, {
-			Name:  "Accept-Encoding",
-			Value: "gzip",
-		}})
-	body, err := decodeBody(headerOf(got, "Content-Encoding"), got.Body)
+	got := apitest.Ask(t, p.address, "GET", p.target,
+		apitest.Fields("X-CATALOG-API-APP-IDENTIFIER", apitest.Identifier, "Accept-Encoding", "gzip"))
+	body, err := apitest.Decode(apitest.Header(got, "Content-Encoding"), got.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +58,7 @@ func (p *pager) step(t *testing.T) (more bool) {
 	if p.snapshots == nil {
 		p.snapshots = map[string]bool{}
 	}
-	p.snapshots[headerOf(got, contract.HeaderSnapshot)] = true
+	p.snapshots[apitest.Header(got, contract.HeaderSnapshot)] = true
 	next, ok := linksOf(got)["next"]
 	if !ok {
 		return false
@@ -96,14 +79,14 @@ func (p *pager) step(t *testing.T) (more bool) {
 // found by their pins at every moment.
 func TestPinAcrossSwap(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, state.Options{SkipWarmUp: true})
+	s := apitest.Empty(t, state.Options{SkipWarmUp: true})
 	release := func(id string) state.Release {
 		return state.Release{
-			Snapshot:    storeSnapshot(t, id, sampleTime, []*testTable{numberedLocations(1, nil)}),
-			PublishedAt: publishedTime,
+			Snapshot:    apitest.StoreSnapshot(t, id, apitest.SampleTime, []*apitest.Table{apitest.Locations(1, nil)}),
+			PublishedAt: apitest.PublishedTime,
 		}
 	}
-	mustSwap(t, s, release("a"))
+	apitest.Swap(t, s, release("a"))
 	const settle = 50 * time.Millisecond // long enough for the other goroutine to block
 	bound, err := state.Bind(release("b").Snapshot)
 	if err != nil {
@@ -114,7 +97,8 @@ func TestPinAcrossSwap(t *testing.T) {
 	go func() { found <- s.State.Snapshots.AcquirePinned("b") }()
 	time.Sleep(settle)
 	snapshots := s.State.Snapshots
-	snapshots.Retained.Keep(snapshots.Current.Swap(s.State.NewServed(bound, publishedTime)), time.Hour, s.State.Log)
+	snapshots.Retained.Keep(snapshots.Current.Swap(s.State.NewServed(bound, apitest.PublishedTime)), time.Hour,
+		s.State.Log)
 	s.State.Snapshots.Retained.Unlock()
 	if v := <-found; v == nil {
 		t.Error("b was not found although it became current during the search")
@@ -140,25 +124,29 @@ func TestKeepPrevious(t *testing.T) {
 	t.Parallel()
 	var snapshots []*store.Snapshot
 	for _, n := range []int{0, 1, 2, 3, 4, 3} {
-		snapshots = append(snapshots,
-			storeSnapshot(t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{numberedLocations(n+1, nil)}))
+		snapshots = append(
+			snapshots,
+			apitest.StoreSnapshot(t, fmt.Sprintf("s%d", n), apitest.SampleTime,
+				[]*apitest.Table{apitest.Locations(n+1, nil)}),
+		)
 	}
-	New(state.Options{Logger: slog.New(slog.DiscardHandler)}) // creates the shared encoders outside the synctest bubble
+	api.New(
+		state.Options{Logger: slog.New(slog.DiscardHandler)}) // creates the shared encoders outside the synctest bubble
 	synctest.Test(t, func(t *testing.T) {
-		s := New(state.Options{
+		s := api.New(state.Options{
 			Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Minute,
 			Identifier: state.IgnoreIdentifier,
 		})
 		swap := func(n int) *state.Served {
-			mustSwap(t, s, state.Release{Snapshot: snapshots[n], PublishedAt: publishedTime})
+			apitest.Swap(t, s, state.Release{Snapshot: snapshots[n], PublishedAt: apitest.PublishedTime})
 			return s.State.Snapshots.Current.Load()
 		}
 		check := func(id string, status int) {
 			t.Helper()
 			got := s.Answer("GET", "/api/v2/metadata/location?snapshot="+id, nil)
-			control, _ := got.field("Cache-Control")
+			control, _ := apitest.Field(got, "Cache-Control")
 			current := s.State.Snapshots.CurrentID()
-			name, _ := got.field(contract.HeaderSnapshot)
+			name, _ := apitest.Field(got, contract.HeaderSnapshot)
 			switch {
 			case got.Status != status:
 				t.Errorf("%s: %d, want %d", id, got.Status, status)
@@ -204,11 +192,11 @@ func TestKeepPrevious(t *testing.T) {
 // TestStrict checks that a server with the option Strict refuses unknown parameters.
 func TestStrict(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{Strict: true}, 3)
-	if got := s.Answer("GET", listTarget+"&snapshot=20261120T0200Z-test&limit=1", nil); got.Status != 200 {
+	s := apitest.Sample(t, state.Options{Strict: true}, 3)
+	if got := s.Answer("GET", apitest.Target+"&snapshot=20261120T0200Z-test&limit=1", nil); got.Status != 200 {
 		t.Errorf("known parameters: %d %s", got.Status, got.Body)
 	}
-	if got := s.Answer("GET", listTarget+"&b=1&a=2", nil); got.Status != 422 ||
+	if got := s.Answer("GET", apitest.Target+"&b=1&a=2", nil); got.Status != 422 ||
 		bytes.Count(got.Body, []byte("extra_forbidden")) != 2 {
 		t.Errorf("unknown parameters: %d %s", got.Status, got.Body)
 	}

@@ -1,10 +1,11 @@
-package api
+package api_test
 
 import (
 	"bufio"
 	"strings"
-	"syscall"
 	"testing"
+
+	"hdqs/api/apitest"
 
 	"github.com/valyala/fasthttp"
 
@@ -21,16 +22,17 @@ func BenchmarkRequest(b *testing.B) {
 		"Gecko/20100101 Firefox/140.0\r\nAccept: */*\r\nAccept-Language: en-US,en;q=0.5\r\n" +
 		"Referer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n"
 	const events = "/api/v2/coordination-context/conflict-events?"
-	const small = events + "location_code=AFG&admin_level=1&start_date=2024&limit=5&app_identifier=" + goodIdentifier
-	s := sampleServer(b, state.Options{}, 2000)
+	const small = events + "location_code=AFG&admin_level=1&start_date=2024&limit=5&app_identifier=" +
+		apitest.Identifier
+	s := apitest.Sample(b, state.Options{}, 2000)
 	for _, c := range []struct {
 		name, target string
 		status       int
 	}{
 		{"kind=small", small, 200},
-		{"kind=page", events + "limit=1000&app_identifier=" + goodIdentifier, 200},
+		{"kind=page", events + "limit=1000&app_identifier=" + apitest.Identifier, 200},
 		{"kind=same", small, 304},
-		{"kind=fault", events + "limit=x&app_identifier=" + goodIdentifier, 422},
+		{"kind=fault", events + "limit=x&app_identifier=" + apitest.Identifier, 422},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var ctx fasthttp.RequestCtx
@@ -38,27 +40,19 @@ func BenchmarkRequest(b *testing.B) {
 			sent := "GET " + c.target + " HTTP/1.1\r\n" + browser
 			if c.status == 304 {
 				first := s.Answer("GET", c.target, nil)
-				sent += "If-None-Match: " + headerOf(first, "ETag") + "\r\n"
+				sent += "If-None-Match: " + apitest.Header(first, "ETag") + "\r\n"
 			}
 			testkit.Must(b, ctx.Request.Read(bufio.NewReader(strings.NewReader(sent+"\r\n"))))
 			b.ReportAllocs()
-			before := cpuTime(b)
+			before := apitest.CPUTime(b)
 			for b.Loop() {
 				ctx.Response.Reset()
 				s.Lists.Public.Handler(&ctx)
 			}
-			b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(apitest.CPUTime(b)-before)/float64(b.N), "cpu-ns/op")
 			if status := ctx.Response.StatusCode(); status != c.status {
 				b.Fatal(status)
 			}
 		})
 	}
-}
-
-// cpuTime returns the processor time of this process in nanoseconds. Other programs change it much
-// less than the time that passes.
-func cpuTime(b *testing.B) int64 {
-	var used syscall.Rusage
-	testkit.Must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return used.Utime.Nano() + used.Stime.Nano()
 }

@@ -1,12 +1,10 @@
-package api
+package api_test
 
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"regexp"
@@ -17,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/admin"
 	"hdqs/api/contract"
@@ -31,39 +30,15 @@ import (
 // identifierHelp is part of the answers to requests without a good identifier.
 var identifierHelp = contract.IdentifierHelp(contract.ContractNames, "")
 
-const listTarget = "/api/v2/metadata/sector?app_identifier=" + goodIdentifier
-
-// decodeBody decodes a body with the standard library where possible. It reads one gzip member
-// only, as browsers do.
-func decodeBody(coding string, body []byte) ([]byte, error) {
-	switch coding {
-	case "gzip":
-		r, err := gzip.NewReader(bytes.NewReader(body))
-		if err != nil {
-			return nil, err
-		}
-		r.Multistream(false)
-		return io.ReadAll(r)
-	case "zstd":
-		r, err := zstd.NewReader(bytes.NewReader(body))
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		return io.ReadAll(r)
-	}
-	return body, nil
-}
-
 // TestLongestRequest checks that a request with every parameter at its maximum, percent-encoded, is
 // accepted, and that a URI over our limit and a header over the buffer size get JSON answers.
 func TestLongestRequest(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
-	address := listen(t, s)
+	s := apitest.Sample(t, state.Options{}, 3)
+	address := apitest.Listen(t, s)
 	for i := range contract.Endpoints {
 		target := contract.Endpoints[i].Path + "?app_identifier=" + strings.Repeat("%20",
-			512-len(goodIdentifier)) + goodIdentifier
+			512-len(apitest.Identifier)) + apitest.Identifier
 		for _, p := range contract.NewPlan(&contract.Endpoints[i], contract.Rows).Params {
 			switch {
 			case p.Name == "app_identifier" || p.List: // 200 long values would not fit
@@ -73,24 +48,24 @@ func TestLongestRequest(t *testing.T) {
 				target += "&" + p.Name + "=" + strings.NewReplacer(" ", "+", ",", "%2C").Replace(p.Example())
 			}
 		}
-		if len(target) > maxURI {
+		if len(target) > api.MaxURI {
 			t.Errorf("%s: a legal request of %d bytes is longer than the limits", contract.Endpoints[i].Path,
 				len(target))
 		}
-		if got := ask(t, address, "GET", target, nil); got.Status != 200 {
+		if got := apitest.Ask(t, address, "GET", target, nil); got.Status != 200 {
 			t.Errorf("%s: %d %.300s", contract.Endpoints[i].Path, got.Status, got.Body)
 		}
 	}
-	for _, length := range []int{maxURI, readBuffer - 20, readBuffer, 200 << 10} {
-		long := listTarget + "&x=" + strings.Repeat("y", length)
-		want := errorBody(reply.ErrURITooLong)
-		if got := ask(t, address, "GET", long, nil); got.Status != 414 || string(got.Body) != want {
+	for _, length := range []int{api.MaxURI, api.ReadBuffer - 20, api.ReadBuffer, 200 << 10} {
+		long := apitest.Target + "&x=" + strings.Repeat("y", length)
+		want := apitest.ErrorBody(reply.ErrURITooLong)
+		if got := apitest.Ask(t, address, "GET", long, nil); got.Status != 414 || string(got.Body) != want {
 			t.Errorf("URI of %d bytes: %d %.100s", len(long), got.Status, got.Body)
 		}
 	}
-	if got := ask(t, address, "GET", listTarget,
-		[]reply.HeaderField{{Name: "X", Value: strings.Repeat("y", 70<<10)}}); got.Status != 431 ||
-		string(got.Body) != errorBody(reply.ErrHeadersTooLarge) {
+	if got := apitest.Ask(t, address, "GET", apitest.Target,
+		apitest.Fields("X", strings.Repeat("y", 70<<10))); got.Status != 431 ||
+		string(got.Body) != apitest.ErrorBody(reply.ErrHeadersTooLarge) {
 		t.Errorf("long header: %d %.100s", got.Status, got.Body)
 	}
 }
@@ -98,16 +73,17 @@ func TestLongestRequest(t *testing.T) {
 // TestIdentifierChangesNothing checks that successful answers are the same for all callers.
 func TestIdentifierChangesNothing(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	other, _ := contract.EncodeIdentifier("another application", "you@example.com")
 	for i := range contract.Endpoints {
-		a := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv&app_identifier="+goodIdentifier,
+		a := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv&app_identifier="+apitest.Identifier,
 			nil)
 		b := s.Answer("GET", contract.Endpoints[i].Path+"?app_identifier="+other+"&limit=5&output_format=csv", nil)
 		c := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv",
-			[]reply.HeaderField{{Name: contract.ContractNames.IdentifierHeader(), Value: other}})
-		for _, x := range []Answer{b, c} {
-			if x.Status != 200 || !bytes.Equal(a.Body, x.Body) || !slices.Equal(sorted(a.Header), sorted(x.Header)) {
+			apitest.Fields(contract.ContractNames.IdentifierHeader(), other))
+		for _, x := range []api.Answer{b, c} {
+			if x.Status != 200 || !bytes.Equal(a.Body, x.Body) ||
+				!slices.Equal(apitest.SortedHeader(a.Header), apitest.SortedHeader(x.Header)) {
 				t.Errorf("%s: the answers to two callers differ", contract.Endpoints[i].Path)
 			}
 		}
@@ -118,17 +94,20 @@ func TestIdentifierChangesNothing(t *testing.T) {
 // may fail, and every snapshot but the last must be closed.
 func TestSwap(t *testing.T) {
 	t.Parallel()
-	s := New(state.Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: -1})
-	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
+	s := api.New(state.Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: -1})
+	if got := s.Answer("GET", apitest.Target, nil); got.Status != 503 {
 		t.Fatalf("without a snapshot: %d", got.Status)
 	}
 	var snapshots []*store.Snapshot
-	for n := range trials(8, 4) {
-		snapshots = append(snapshots,
-			storeSnapshot(t, fmt.Sprintf("snapshot-%d", n), sampleTime.AddDate(0, 0, n), sampleTables(t, 3+n%2)))
+	for n := range apitest.Trials(8, 4) {
+		snapshots = append(
+			snapshots,
+			apitest.StoreSnapshot(t, fmt.Sprintf("snapshot-%d", n), apitest.SampleTime.AddDate(0, 0, n),
+				apitest.SampleTables(t, 3+n%2)),
+		)
 	}
 	swap := func(n int) *state.Served {
-		mustSwap(t, s, state.Release{Snapshot: snapshots[n]})
+		apitest.Swap(t, s, state.Release{Snapshot: snapshots[n]})
 		return s.State.Snapshots.Current.Load()
 	}
 	all := []*state.Served{swap(0)}
@@ -138,9 +117,9 @@ func TestSwap(t *testing.T) {
 	for range 2 {
 		readers.Go(func() {
 			for !stop.Load() {
-				got := s.Answer("GET", listTarget+"&output_format=csv", nil)
-				name, _ := got.field("Content-Disposition")
-				total, _ := got.field("X-Total-Count")
+				got := s.Answer("GET", apitest.Target+"&output_format=csv", nil)
+				name, _ := apitest.Field(got, "Content-Disposition")
+				total, _ := apitest.Field(got, "X-Total-Count")
 				lines := bytes.Count(got.Body, []byte("\n"))
 				if got.Status != 200 || total == "" || !strings.Contains(name, "sector_2026-11-2") || lines < 3 {
 					failed.Add(1)
@@ -170,7 +149,7 @@ func TestSwap(t *testing.T) {
 		t.Errorf("the current snapshot has %d references", last.Refs.Load())
 	}
 	testkit.Must(t, s.Shutdown(t.Context()))
-	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
+	if got := s.Answer("GET", apitest.Target, nil); got.Status != 503 {
 		t.Errorf("after Shutdown: %d", got.Status)
 	}
 }
@@ -179,11 +158,11 @@ func TestSwap(t *testing.T) {
 // both snapshots share, binds the others anew, and leaves nothing that reads a closed table.
 func TestSwapKeepsSharedTables(t *testing.T) {
 	t.Parallel()
-	first, second := twoSnapshots(t, 20)
-	s := newServer(t, state.Options{})
+	first, second := apitest.TwoSnapshots(t, 20)
+	s := apitest.Empty(t, state.Options{})
 	before := make(map[string]*state.BoundList)
 	for _, snap := range []*store.Snapshot{first, second} {
-		mustSwap(t, s, state.Release{Snapshot: snap})
+		apitest.Swap(t, s, state.Release{Snapshot: snap})
 		for path, list := range s.State.Snapshots.Current.Load().Bound.Lists {
 			if old := before[path]; old != nil && (old == list) == strings.HasSuffix(path, "/sector") {
 				t.Errorf("%s: bound again: %v", path, old != list)
@@ -196,8 +175,9 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 		if contract.Endpoints[i].Table == "sector" {
 			want = "7"
 		}
-		got := s.Answer("GET", contract.Endpoints[i].Path+"?app_identifier="+goodIdentifier, nil)
-		if total, _ := got.field(contract.HeaderTotal); got.Status != 200 || total != want || !json.Valid(got.Body) {
+		got := s.Answer("GET", contract.Endpoints[i].Path+"?app_identifier="+apitest.Identifier, nil)
+		if total, _ := apitest.Field(got, contract.HeaderTotal); got.Status != 200 || total != want ||
+			!json.Valid(got.Body) {
 			t.Errorf("%s: %d, %s rows", contract.Endpoints[i].Path, got.Status, total)
 		}
 	}
@@ -206,9 +186,10 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 // TestAcquiredSnapshot checks that a replaced snapshot stays open while a request reads it.
 func TestAcquiredSnapshot(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{KeepPrevious: -1}, 3)
+	s := apitest.Sample(t, state.Options{KeepPrevious: -1}, 3)
 	old := s.State.Snapshots.Acquire()
-	mustSwap(t, s, state.Release{Snapshot: storeSnapshot(t, "next", sampleTime, sampleTables(t, 4))})
+	apitest.Swap(t, s,
+		state.Release{Snapshot: apitest.StoreSnapshot(t, "next", apitest.SampleTime, apitest.SampleTables(t, 4))})
 	if old.Refs.Load() != 1 {
 		t.Fatalf("%d references", old.Refs.Load())
 	}
@@ -228,7 +209,7 @@ func TestAcquiredSnapshot(t *testing.T) {
 // TestAdmin checks the readiness and health endpoints through the life of a server.
 func TestAdmin(t *testing.T) {
 	t.Parallel()
-	s := New(state.Options{Logger: slog.New(slog.DiscardHandler)})
+	s := api.New(state.Options{Logger: slog.New(slog.DiscardHandler)})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +217,7 @@ func TestAdmin(t *testing.T) {
 	go s.ServeAdmin(l) //nolint:errcheck // returns when the listener is closed
 	t.Cleanup(func() { l.Close() })
 	ready := func() (int, state.Readiness) {
-		got := ask(t, l.Addr().String(), "GET", "/readyz", nil)
+		got := apitest.Ask(t, l.Addr().String(), "GET", "/readyz", nil)
 		var r state.Readiness
 		if err := json.Unmarshal(got.Body, &r); err != nil {
 			t.Fatalf("%q: %v", got.Body, err)
@@ -246,19 +227,21 @@ func TestAdmin(t *testing.T) {
 	if status, r := ready(); status != 503 || r.Ready || r.Reason != "no snapshot is loaded yet" {
 		t.Errorf("without a snapshot: %d %+v", status, r)
 	}
-	if got := ask(t, l.Addr().String(), "GET", "/healthz", nil); got.Status != 200 || string(got.Body) != "ok\n" {
+	if got := apitest.Ask(t, l.Addr().String(), "GET", "/healthz", nil); got.Status != 200 ||
+		string(got.Body) != "ok\n" {
 		t.Errorf("healthz: %d %q", got.Status, got.Body)
 	}
-	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "funding" })
-	snap := storeSnapshot(t, "one", sampleTime, tables)
+	tables := slices.DeleteFunc(apitest.SampleTables(t, 3),
+		func(x *apitest.Table) bool { return x.Endpoint.Table == "funding" })
+	snap := apitest.StoreSnapshot(t, "one", apitest.SampleTime, tables)
 	for i := range snap.Manifest.Sources {
-		if source := &snap.Manifest.Sources[i]; source.Table == staleTable {
+		if source := &snap.Manifest.Sources[i]; source.Table == apitest.StaleTable {
 			source.Updated = time.Time{}
 		}
 	}
-	mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: publishedTime})
-	s.State.Polled(state.Poll{At: publishedTime, Outcome: "failed", Reason: "channel: it is empty"})
-	if got := ask(t, listen(t, s), "GET", "/api/v2/metadata/sector", nil); got.Status != 403 {
+	apitest.Swap(t, s, state.Release{Snapshot: snap, PublishedAt: apitest.PublishedTime})
+	s.State.Polled(state.Poll{At: apitest.PublishedTime, Outcome: "failed", Reason: "channel: it is empty"})
+	if got := apitest.Ask(t, apitest.Listen(t, s), "GET", "/api/v2/metadata/sector", nil); got.Status != 403 {
 		t.Errorf("without an identifier: %d", got.Status)
 	}
 	s.Starting("reading the channel")
@@ -273,16 +256,16 @@ func TestAdmin(t *testing.T) {
 		t.Errorf("with a snapshot: %d %+v", status, r)
 	}
 	if len(r.Stale) != 1 || r.Stale[0] != (state.StaleSource{
-		Table: "org", Since: sampleStale,
+		Table: "org", Since: apitest.SampleStale,
 		Why: "it has no column name",
 	}) ||
-		r.PublishedAt == nil || !r.PublishedAt.Equal(publishedTime) || r.LastPoll == nil ||
-		!r.LastPoll.At.Equal(publishedTime) || r.LastPoll.Outcome != "failed" ||
+		r.PublishedAt == nil || !r.PublishedAt.Equal(apitest.PublishedTime) || r.LastPoll == nil ||
+		!r.LastPoll.At.Equal(apitest.PublishedTime) || r.LastPoll.Outcome != "failed" ||
 		r.LastPoll.Reason != "channel: it is empty" {
 		t.Errorf("stale sources, publication and last poll: %+v, last poll %+v", r, r.LastPoll)
 	}
-	series := readMetrics(t, l.Addr().String())
-	published, updated := float64(publishedTime.UnixMilli())/1e3, float64(sampleUpdated.Unix())
+	series := apitest.Metrics(t, l.Addr().String())
+	published, updated := float64(apitest.PublishedTime.UnixMilli())/1e3, float64(apitest.SampleUpdated.Unix())
 	info := `hdqs_snapshot_info{id="one",schema="` + contract.SchemaVersion + `"}`
 	for name, want := range map[string]float64{
 		info: 1, "hdqs_snapshot_published_timestamp_seconds": published,
@@ -301,11 +284,11 @@ func TestAdmin(t *testing.T) {
 		t.Errorf("draining: %d %+v", status, r)
 	}
 	for target, want := range map[string]int{"/": 200, "/api/v2/metadata/sector": 404, "/debug/pprof/": 404} {
-		if got := ask(t, l.Addr().String(), "GET", target, nil); got.Status != want {
+		if got := apitest.Ask(t, l.Addr().String(), "GET", target, nil); got.Status != want {
 			t.Errorf("%s: %d", target, got.Status)
 		}
 	}
-	if got := ask(t, l.Addr().String(), "POST", "/healthz", nil); got.Status != 405 {
+	if got := apitest.Ask(t, l.Addr().String(), "POST", "/healthz", nil); got.Status != 405 {
 		t.Errorf("POST: %d", got.Status)
 	}
 }
@@ -313,23 +296,23 @@ func TestAdmin(t *testing.T) {
 // TestAdminIndex follows every link of the index page, and reads a profile.
 func TestAdminIndex(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{Pprof: true}, 3)
-	private := listenAdmin(t, s)
+	s := apitest.Sample(t, state.Options{Pprof: true}, 3)
+	private := apitest.ListenAdmin(t, s)
 	links := regexp.MustCompile(`href="([^"]+)"`).FindAllStringSubmatch(
-		string(ask(t, private, "GET", "/", nil).Body), -1)
+		string(apitest.Ask(t, private, "GET", "/", nil).Body), -1)
 	if len(links) != len(admin.AdminPaths) { // all but itself, and profiles
 		t.Errorf("%d links", len(links))
 	}
 	for _, link := range links {
-		if got := ask(t, private, "GET", link[1], nil); got.Status != 200 || len(got.Body) == 0 {
+		if got := apitest.Ask(t, private, "GET", link[1], nil); got.Status != 200 || len(got.Body) == 0 {
 			t.Errorf("%s: %d with %d bytes", link[1], got.Status, len(got.Body))
 		}
 	}
-	if got := ask(t, private, "GET", "/debug/pprof/heap", nil); got.Status != 200 ||
+	if got := apitest.Ask(t, private, "GET", "/debug/pprof/heap", nil); got.Status != 200 ||
 		!bytes.HasPrefix(got.Body, []byte{0x1f, 0x8b}) {
 		t.Errorf("the heap profile: %d %.20q", got.Status, got.Body)
 	}
-	if got := ask(t, listen(t, s), "GET", "/debug/pprof/heap", nil); got.Status != 404 {
+	if got := apitest.Ask(t, apitest.Listen(t, s), "GET", "/debug/pprof/heap", nil); got.Status != 404 {
 		t.Errorf("profiles on the public listener: %d", got.Status)
 	}
 }
@@ -337,12 +320,12 @@ func TestAdminIndex(t *testing.T) {
 // TestHostileHost checks that the landing page escapes the caller's Host.
 func TestHostileHost(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
-	got := s.Answer("GET", "/", []reply.HeaderField{{Name: "Host", Value: `"><script>alert(1)</script>`}})
+	s := apitest.Sample(t, state.Options{}, 3)
+	got := s.Answer("GET", "/", apitest.Fields("Host", `"><script>alert(1)</script>`))
 	if strings.Contains(string(got.Body), "<script") {
 		t.Errorf("the host is not escaped in the page: %s", got.Body)
 	}
-	if policy, _ := got.field("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") ||
+	if policy, _ := apitest.Field(got, "Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") ||
 		strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
@@ -356,10 +339,10 @@ func TestHostileHost(t *testing.T) {
 func TestLandingAndHosts(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"", "https://data.example.org/hdqs"} {
-		s := sampleServer(t, state.Options{BaseURL: base}, 3)
-		ours := s.Answer("GET", "/", []reply.HeaderField{{Name: "Host", Value: "data.example.org"}})
-		other := s.Answer("GET", "/", []reply.HeaderField{{Name: "Host", Value: "evil.example"}})
-		control, _ := ours.field("Cache-Control")
+		s := apitest.Sample(t, state.Options{BaseURL: base}, 3)
+		ours := s.Answer("GET", "/", apitest.Fields("Host", "data.example.org"))
+		other := s.Answer("GET", "/", apitest.Fields("Host", "evil.example"))
+		control, _ := apitest.Field(ours, "Cache-Control")
 		kept := control != reply.NoStore
 		if kept != (base != "") || kept && (control != (&reply.Freshness{}).Field() || !bytes.Equal(ours.Body,
 			other.Body)) {
@@ -369,13 +352,10 @@ func TestLandingAndHosts(t *testing.T) {
 		if want := cmp.Or(base, "http://data.example.org") + "/api/v2/"; !bytes.Contains(ours.Body, []byte(want)) {
 			t.Errorf("base URL %q: the page has no link to %s", base, want)
 		}
-		if got := s.Answer("GET", "/",
-			[]reply.HeaderField{{Name: "Host", Value: "data.example.org"}, {
-				Name:  "If-None-Match",
-				Value: headerOf(ours, "ETag"),
-			}}); got.Status != 304 {
+		held := apitest.Fields("Host", "data.example.org", "If-None-Match", apitest.Header(ours, "ETag"))
+		if got := s.Answer("GET", "/", held); got.Status != 304 {
 			t.Errorf("base URL %q, revalidated: %d", base, got.Status)
-		} else if again, _ := got.field("Cache-Control"); again != control {
+		} else if again, _ := apitest.Field(got, "Cache-Control"); again != control {
 			t.Errorf("base URL %q, revalidated: Cache-Control %q", base, again)
 		}
 	}

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"bytes"
@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/list"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/internal/background"
@@ -17,22 +19,26 @@ import (
 
 // Pages of every second row, of neighbouring rows, and of three rows.
 const (
-	scatteredPage = "/api/v2/metadata/location?has_hrp=true&app_identifier=" + goodIdentifier
-	runPage       = "/api/v2/metadata/location?limit=2000&app_identifier=" + goodIdentifier
-	shortPage     = "/api/v2/metadata/location?limit=3&app_identifier=" + goodIdentifier
+	scatteredPage = "/api/v2/metadata/location?has_hrp=true&app_identifier=" + apitest.Identifier
+	runPage       = "/api/v2/metadata/location?limit=2000&app_identifier=" + apitest.Identifier
+	shortPage     = "/api/v2/metadata/location?limit=3&app_identifier=" + apitest.Identifier
 )
 
 var (
-	codedPage = []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}}
-	wholePage = []reply.HeaderField{{Name: "Accept-Encoding", Value: "zstd"}}
+	codedPage = apitest.Fields("Accept-Encoding", "gzip")
+	wholePage = apitest.Fields("Accept-Encoding", "zstd")
 )
 
 // TestLongAnswersLeaveSlots checks that pages that take long to make wait for slots of their own,
 // and that short queries are answered meanwhile.
 func TestLongAnswersLeaveSlots(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{Queries: 1, CacheBytes: -1}, []*testTable{numberedLocations(4*list.ManyCoded,
-		nil)})
+	s := apitest.Server(
+		t,
+		state.Options{Queries: 1, CacheBytes: -1},
+		[]*apitest.Table{apitest.Locations(4*list.ManyCoded,
+			nil)},
+	)
 	a := &s.Lists.Admission
 	a.Gate, a.Slow = wire.NewGate(1, testkit.Patience), wire.NewGate(1, testkit.Patience)
 	if !s.Lists.Admission.Slow.Enter(false) {
@@ -51,7 +57,7 @@ func TestLongAnswersLeaveSlots(t *testing.T) {
 			}
 		})
 	}
-	waitFor(t, "long pages that wait", func() bool { return s.Lists.Admission.Slow.Waiting() == pages })
+	testkit.WaitFor(t, "long pages that wait", func() bool { return s.Lists.Admission.Slow.Waiting() == pages })
 	if got := s.Answer("GET", shortPage, codedPage); got.Status != 200 || s.Lists.Admission.Gate.Running() != 0 {
 		t.Errorf("a short query is %d, with %d slots of short ones taken", got.Status, s.Lists.Admission.Gate.Running())
 	}
@@ -73,10 +79,11 @@ func TestLongAnswersLeaveSlots(t *testing.T) {
 	s.Lists.Admission.Slow = wire.NewGate(1, time.Millisecond)
 	s.Lists.Admission.Slow.Enter(false)
 	got := s.Answer("GET", scatteredPage, codedPage)
-	if got.Status != 503 || !bytes.Contains(got.Body, []byte(`"rule":"queries at once"`)) || s.Lists.Admission.Gate.Running() != 0 {
+	if got.Status != 503 || !bytes.Contains(got.Body, []byte(`"rule":"queries at once"`)) ||
+		s.Lists.Admission.Gate.Running() != 0 {
 		t.Errorf("without a slot in time: %d %s, %d slots of short ones taken", got.Status, got.Body, a.Gate.Running())
 	}
-	if _, has := got.field("X-Total-Count"); has {
+	if _, has := apitest.Field(got, "X-Total-Count"); has {
 		t.Error("the refusal has the header of the page")
 	}
 }
@@ -85,15 +92,15 @@ func TestLongAnswersLeaveSlots(t *testing.T) {
 // short queries do not.
 func TestAggregatesTakeTurns(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{CacheBytes: -1}, []*testTable{numberedLocations(2*list.ManyCoded, nil)})
-	const many = "/api/v2/metadata/location/aggregate?group_by=id&measures=count&limit=10&app_identifier=" + goodIdentifier
+	s := apitest.Server(t, state.Options{CacheBytes: -1}, []*apitest.Table{apitest.Locations(2*list.ManyCoded, nil)})
+	const many = "/api/v2/metadata/location/aggregate?group_by=id&measures=count&limit=10&app_identifier=" + apitest.Identifier
 	turns := make([]background.Turn, background.Turns())
 	for i := range turns {
 		turns[i].Begin()
 	}
-	done := make(chan Answer, 1)
+	done := make(chan api.Answer, 1)
 	go func() { done <- s.Answer("GET", many, codedPage) }()
-	waitFor(t, "the aggregate", func() bool { return s.Lists.Admission.Slow.Running() == 1 })
+	testkit.WaitFor(t, "the aggregate", func() bool { return s.Lists.Admission.Slow.Running() == 1 })
 	if got := s.Answer("GET", shortPage, codedPage); got.Status != 200 {
 		t.Errorf("a short query is %d", got.Status)
 	}
@@ -105,7 +112,7 @@ func TestAggregatesTakeTurns(t *testing.T) {
 	for i := range turns {
 		turns[i].End()
 	}
-	if got := <-done; got.Status != 200 || headerOf(got, "X-Total-Count") != strconv.Itoa(2*list.ManyCoded) {
-		t.Errorf("the aggregate is %d with %s groups", got.Status, headerOf(got, "X-Total-Count"))
+	if got := <-done; got.Status != 200 || apitest.Header(got, "X-Total-Count") != strconv.Itoa(2*list.ManyCoded) {
+		t.Errorf("the aggregate is %d with %s groups", got.Status, apitest.Header(got, "X-Total-Count"))
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"log/slog"
@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -19,17 +22,17 @@ import (
 // both sets of names, and that answers of other statuses do not have them.
 func TestSourceFields(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 200)
-	address := listen(t, s)
+	s := apitest.Sample(t, state.Options{}, 200)
+	address := apitest.Listen(t, s)
 	const fresh, stale = "/api/v2/metadata/location", "/api/v2/metadata/org"
 	for path, since := range map[string]string{fresh: "", stale: "since=2026-11-18"} {
 		for _, prefix := range []string{"", contract.HAPIPrefix} {
 			for _, query := range []string{
-				"", "&output_format=csv", "&limit=3", "&limit=0", "&snapshot=" + sampleID, "&offset=9999",
+				"", "&output_format=csv", "&limit=3", "&limit=0", "&snapshot=" + apitest.SampleID, "&offset=9999",
 			} {
-				target := prefix + path + "?app_identifier=" + goodIdentifier + query
+				target := prefix + path + "?app_identifier=" + apitest.Identifier + query
 				whole := s.Answer("GET", target, nil)
-				tag, _ := whole.field("ETag")
+				tag, _ := apitest.Field(whole, "ETag")
 				for _, c := range []struct {
 					method string
 					header []reply.HeaderField
@@ -37,28 +40,28 @@ func TestSourceFields(t *testing.T) {
 				}{
 					{"GET", nil, 200},
 					{"HEAD", nil, 200},
-					{"GET", []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}}, 200},
-					{"GET", []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}}, 200}, // from the cache
-					{"HEAD", []reply.HeaderField{{Name: "Accept-Encoding", Value: "zstd"}}, 200},
-					{"GET", []reply.HeaderField{{Name: "If-None-Match", Value: tag}}, 304},
-					{"HEAD", []reply.HeaderField{{Name: "If-None-Match", Value: tag}}, 304},
+					{"GET", apitest.Fields("Accept-Encoding", "gzip"), 200},
+					{"GET", apitest.Fields("Accept-Encoding", "gzip"), 200}, // from the cache
+					{"HEAD", apitest.Fields("Accept-Encoding", "zstd"), 200},
+					{"GET", apitest.Fields("If-None-Match", tag), 304},
+					{"HEAD", apitest.Fields("If-None-Match", tag), 304},
 				} {
-					got := ask(t, address, c.method, target, c.header)
-					newest := headerOf(got, contract.HeaderUpdated)
+					got := apitest.Ask(t, address, c.method, target, c.header)
+					newest := apitest.Header(got, contract.HeaderUpdated)
 					if got.Status != c.status || newest != "2026-11-17T23:59:59Z" {
 						t.Errorf("%s %s %v: %d, updated %q", c.method, target, c.header, got.Status, newest)
 					}
-					if value, has := got.field(contract.HeaderStale); value != since || has != (since != "") {
+					if value, has := apitest.Field(got, contract.HeaderStale); value != since || has != (since != "") {
 						t.Errorf("%s %s %v: stale %q, want %q", c.method, target, c.header, value, since)
 					}
 				}
 			}
 		}
 	}
-	for _, target := range []string{stale, stale + "?app_identifier=" + goodIdentifier + "&limit=x", "/docs", "/"} {
-		got := ask(t, address, "GET", target, nil)
-		_, updated := got.field(contract.HeaderUpdated)
-		if _, since := got.field(contract.HeaderStale); updated || since {
+	for _, target := range []string{stale, stale + "?app_identifier=" + apitest.Identifier + "&limit=x", "/docs", "/"} {
+		got := apitest.Ask(t, address, "GET", target, nil)
+		_, updated := apitest.Field(got, contract.HeaderUpdated)
+		if _, since := apitest.Field(got, contract.HeaderStale); updated || since {
 			t.Errorf("%s: %d has fields about sources: %v", target, got.Status, got.Header)
 		}
 	}
@@ -69,15 +72,15 @@ func TestSourceFields(t *testing.T) {
 // change while it is stale, so that no cache keeps a field that is no longer true.
 func TestSourceFieldsAfterSwap(t *testing.T) {
 	t.Parallel()
-	s := New(state.Options{Logger: slog.New(slog.DiscardHandler)})
-	tables := sampleTables(t, 30)
+	s := api.New(state.Options{Logger: slog.New(slog.DiscardHandler)})
+	tables := apitest.SampleTables(t, 30)
 	var bodies, tags []string
-	for i, since := range []time.Time{{}, sampleStale, {}} {
+	for i, since := range []time.Time{{}, apitest.SampleStale, {}} {
 		id := []string{"one", "two", "three"}[i]
-		snap := storeSnapshot(t, id, sampleTime, tables)
+		snap := apitest.StoreSnapshot(t, id, apitest.SampleTime, tables)
 		at := slices.IndexFunc(snap.Manifest.Sources, func(x store.TableSource) bool { return x.Table == "sector" })
 		snap.Manifest.Sources[at].StaleSince = since
-		mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: publishedTime})
+		apitest.Swap(t, s, state.Release{Snapshot: snap, PublishedAt: apitest.PublishedTime})
 		want, earlier := "", 200
 		if !since.IsZero() {
 			want = "since=2026-11-18"
@@ -86,23 +89,21 @@ func TestSourceFieldsAfterSwap(t *testing.T) {
 			earlier = 304
 		}
 		if i > 0 {
-			if got := s.Answer("GET", listTarget, []reply.HeaderField{{
-				Name:  "If-None-Match",
-				Value: tags[0],
-			}}); got.Status != earlier {
+			if got := s.Answer("GET", apitest.Target, apitest.Fields("If-None-Match", tags[0])); got.Status != earlier {
 				t.Errorf("%s, with the tag of the first snapshot: %d", id, got.Status)
 			}
 		}
 		for range 2 { // rendered, then from the cache
-			got := s.Answer("GET", listTarget, []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}})
-			value, has := got.field(contract.HeaderStale)
+			got := s.Answer("GET", apitest.Target, apitest.Fields("Accept-Encoding", "gzip"))
+			value, has := apitest.Field(got, contract.HeaderStale)
 			if value != want || has != (want != "") || got.Status != 200 {
 				t.Errorf("%s: %d, stale %q, want %q", id, got.Status, value, want)
 			}
-			bodies, tags = append(bodies, string(got.Body)), append(tags, headerOf(got, "ETag"))
+			bodies, tags = append(bodies, string(got.Body)), append(tags, apitest.Header(got, "ETag"))
 		}
-		got := s.Answer("GET", listTarget, []reply.HeaderField{{Name: "If-None-Match", Value: tags[len(tags)-1]}})
-		if value, has := got.field(contract.HeaderStale); value != want || has != (want != "") || got.Status != 304 {
+		got := s.Answer("GET", apitest.Target, apitest.Fields("If-None-Match", tags[len(tags)-1]))
+		if value, has := apitest.Field(got, contract.HeaderStale); value != want || has != (want != "") ||
+			got.Status != 304 {
 			t.Errorf("%s: %d, stale %q, want %q", id, got.Status, value, want)
 		}
 	}
@@ -112,8 +113,8 @@ func TestSourceFieldsAfterSwap(t *testing.T) {
 	if tags[0] != tags[4] || tags[0] == tags[2] || tags[0] != tags[1] || tags[2] != tags[3] {
 		t.Errorf("tags %q", tags)
 	}
-	got := s.Answer("GET", listTarget+"&snapshot=two", nil)
-	if value, _ := got.field(contract.HeaderStale); value != "since=2026-11-18" {
+	got := s.Answer("GET", apitest.Target+"&snapshot=two", nil)
+	if value, _ := apitest.Field(got, contract.HeaderStale); value != "since=2026-11-18" {
 		t.Errorf("a snapshot that is kept: %d, stale %q", got.Status, value)
 	}
 }
@@ -122,7 +123,7 @@ func TestSourceFieldsAfterSwap(t *testing.T) {
 // under both sets of names: the period, the last update, what is stale, datasets and licences.
 func TestSourcesOnPages(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{SurrogateKey: true}, 30)
+	s := apitest.Sample(t, state.Options{SurrogateKey: true}, 30)
 	for _, prefix := range []string{"", contract.HAPIPrefix} {
 		landing, docs := s.Answer("GET", prefix+"/", nil), s.Answer("GET", prefix+"/docs", nil)
 		for _, want := range []string{
@@ -155,13 +156,13 @@ func TestSourcesOnPages(t *testing.T) {
 				t.Errorf("%s/docs/org lacks %q", prefix, want)
 			}
 		}
-		for _, page := range []Answer{landing, docs, org} {
-			if keys, _ := page.field("Surrogate-Key"); keys != "all landing snap-"+sampleID {
+		for _, page := range []api.Answer{landing, docs, org} {
+			if keys, _ := apitest.Field(page, "Surrogate-Key"); keys != "all landing snap-"+apitest.SampleID {
 				t.Errorf("keys %q", keys)
 			}
 		}
 	}
-	empty := New(state.Options{Logger: slog.New(slog.DiscardHandler)})
+	empty := api.New(state.Options{Logger: slog.New(slog.DiscardHandler)})
 	for _, path := range []string{"/", "/docs"} {
 		got := empty.Answer("GET", path, nil)
 		if got.Status != 200 || strings.Contains(string(got.Body), "Last update") {

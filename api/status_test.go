@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/site"
@@ -24,12 +27,12 @@ func shownText(page string) string {
 // TestStatus: the page says what /readyz says, for people, and needs no identifier.
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 30)
 	s.State.Polled(state.Poll{
 		At: time.Now().Add(-90 * time.Second), Outcome: "failed", Reason: "s3://secret-bucket is away",
 	})
 	var ready state.Readiness
-	testkit.Must(t, json.Unmarshal(ask(t, listenAdmin(t, s), "GET", "/readyz", nil).Body, &ready))
+	testkit.Must(t, json.Unmarshal(apitest.Ask(t, apitest.ListenAdmin(t, s), "GET", "/readyz", nil).Body, &ready))
 	for _, m := range s.Lists.Routes.Mounts {
 		page := pageOf(t, s, m.Prefix+site.StatusPath)
 		text := shownText(page)
@@ -62,21 +65,21 @@ func TestStatus(t *testing.T) {
 // the same snapshot it is made once.
 func TestStatusStates(t *testing.T) {
 	t.Parallel()
-	empty := New(state.Options{})
+	empty := api.New(state.Options{})
 	if text := shownText(pageOf(t, empty, site.StatusPath)); !strings.Contains(text, "No data is loaded yet.") {
 		t.Errorf("without a snapshot: %s", text)
 	}
-	first, second := twoSnapshots(t, 20)
-	s := serverOf(t, state.Options{}, first)
+	first, second := apitest.TwoSnapshots(t, 20)
+	s := apitest.Serve(t, state.Options{}, first)
 	before := s.Answer("GET", site.StatusPath, nil)
-	s.State.Polled(state.Poll{At: sampleTime, Outcome: "unchanged"})
+	s.State.Polled(state.Poll{At: apitest.SampleTime, Outcome: "unchanged"})
 	if again := s.Answer("GET", site.StatusPath, nil); string(again.Body) != string(before.Body) {
 		t.Error("the page was made twice within its time")
 	}
-	if kept, _ := before.field("Cache-Control"); kept != "public, max-age=5" {
+	if kept, _ := apitest.Field(before, "Cache-Control"); kept != "public, max-age=5" {
 		t.Errorf("Cache-Control: %s", kept)
 	}
-	mustSwap(t, s, state.Release{Snapshot: second, PublishedAt: publishedTime})
+	apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime})
 	text := shownText(pageOf(t, s, site.StatusPath))
 	for _, want := range []string{"Served second", "Earlier ones that still answer first", "Requests are answered."} {
 		if !strings.Contains(text, want) {

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/state"
@@ -30,24 +32,26 @@ var sumValues = map[string][]any{
 	"appeal_code": {"H1", "H2"},
 }
 
-var sumPlaces = []spec{
-	inPlace("AFG"), inPlace("AFG", "AF01"), inPlace("AFG", "AF02"), inPlace("AFG", "AF01", "AF0101"), inPlace("MLI"),
-	inPlace("MLI", "MLI-XXX"), inPlace("MLI", "MLI-XXX", "MLI-XXX-XXX"), inPlace("MLI", "ML01", "ML01-XXX"),
+var sumPlaces = []apitest.Row{
+	apitest.InPlace("AFG"), apitest.InPlace("AFG", "AF01"), apitest.InPlace("AFG", "AF02"),
+	apitest.InPlace("AFG", "AF01", "AF0101"), apitest.InPlace("MLI"), apitest.InPlace("MLI", "MLI-XXX"),
+	apitest.InPlace("MLI", "MLI-XXX", "MLI-XXX-XXX"), apitest.InPlace("MLI", "ML01", "ML01-XXX"),
 }
 
-var sumPeriods = []spec{
-	inYear(2023), inYear(2024), inMonth(2024, 1), inMonth(2024, 2), during("2024-01-15", "2024-02-10"),
+var sumPeriods = []apitest.Row{
+	apitest.InYear(2023), apitest.InYear(2024), apitest.InMonth(2024, 1), apitest.InMonth(2024, 2),
+	apitest.During("2024-01-15", "2024-02-10"),
 }
 
 // sumTable has random rows, of which no two have one key. Few values of each column occur.
-func sumTable(t *testing.T, e *contract.Endpoint, r *rand.Rand) *testTable {
+func sumTable(t *testing.T, e *contract.Endpoint, r *rand.Rand) *apitest.Table {
 	t.Helper()
-	table := &testTable{endpoint: e, columns: columnsOf(e)}
+	table := &apitest.Table{Endpoint: e, Columns: apitest.ColumnsOf(e)}
 	some := map[string][]any{}
-	for _, c := range table.columns {
-		for _, v := range sumValues[c.name] {
+	for _, c := range table.Columns {
+		for _, v := range sumValues[c.Name] {
 			if r.IntN(3) > 0 {
-				some[c.name] = append(some[c.name], v)
+				some[c.Name] = append(some[c.Name], v)
 			}
 		}
 	}
@@ -55,23 +59,23 @@ func sumTable(t *testing.T, e *contract.Endpoint, r *rand.Rand) *testTable {
 	periods = periods[:1+r.IntN(len(periods))]
 	keys := map[string]bool{}
 	for range 1 + r.IntN(40) {
-		row := with(periods[r.IntN(len(periods))])
+		row := apitest.With(periods[r.IntN(len(periods))])
 		if e.Dimension("admin_level") != nil {
-			row = with(row, sumPlaces[r.IntN(len(sumPlaces))])
+			row = apitest.With(row, sumPlaces[r.IntN(len(sumPlaces))])
 		}
-		for _, c := range table.columns {
-			if values := some[c.name]; len(values) > 0 && row[c.name] == nil {
-				row[c.name] = values[r.IntN(len(values))]
+		for _, c := range table.Columns {
+			if values := some[c.Name]; len(values) > 0 && row[c.Name] == nil {
+				row[c.Name] = values[r.IntN(len(values))]
 			}
 		}
 		for _, f := range e.Figures {
 			if f.Use == contract.Added && strings.HasSuffix(f.Field, "_usd") {
-				row[f.Field] = decimal(fmt.Sprint(r.IntN(1000)) + ".25")
+				row[f.Field] = apitest.Decimal(fmt.Sprint(r.IntN(1000)) + ".25")
 			} else if f.Use == contract.Added {
 				row[f.Field] = r.IntN(1000)
 			}
 		}
-		full := fullRow(t, table, row)
+		full := apitest.FullRow(t, table, row)
 		setLevel(full)
 		key := ""
 		for _, column := range e.Key {
@@ -79,7 +83,7 @@ func sumTable(t *testing.T, e *contract.Endpoint, r *rand.Rand) *testTable {
 		}
 		if !keys[key] {
 			keys[key] = true
-			table.rows = append(table.rows, full)
+			table.Rows = append(table.Rows, full)
 		}
 	}
 	return table
@@ -106,7 +110,7 @@ func setLevel(row map[string]any) {
 }
 
 // sumRequest is a random request for a sum, with filters that leave some rows.
-func sumRequest(e *contract.Endpoint, table *testTable, r *rand.Rand) url.Values {
+func sumRequest(e *contract.Endpoint, table *apitest.Table, r *rand.Rand) url.Values {
 	q := url.Values{}
 	for _, f := range e.Figures {
 		if f.Use == contract.Added {
@@ -115,7 +119,7 @@ func sumRequest(e *contract.Endpoint, table *testTable, r *rand.Rand) url.Values
 	}
 	plan := contract.NewPlan(e, contract.Rows)
 	for _, p := range plan.Params {
-		row := table.rows[r.IntN(len(table.rows))]
+		row := table.Rows[r.IntN(len(table.Rows))]
 		if v, has := row[p.Name]; has && v != nil && v != "" && len(p.Columns) == 1 && r.IntN(3) == 0 {
 			q.Set(p.Name, fmt.Sprint(v))
 		}
@@ -165,39 +169,39 @@ func TestRandomSums(t *testing.T) {
 		rounds = 5
 	}
 	for range rounds {
-		var tables, filled []*testTable
+		var tables, filled []*apitest.Table
 		for i := range contract.Endpoints {
 			e := &contract.Endpoints[i]
-			table := &testTable{endpoint: e, columns: columnsOf(e)}
+			table := &apitest.Table{Endpoint: e, Columns: apitest.ColumnsOf(e)}
 			if slices.ContainsFunc(e.Figures, func(f contract.Figure) bool { return f.Use == contract.Added }) {
 				table = sumTable(t, e, r)
 				filled = append(filled, table)
 			}
 			tables = append(tables, table)
 		}
-		s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+		s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 		for range 100 {
 			table := filled[r.IntN(len(filled))]
-			q := sumRequest(table.endpoint, table, r)
-			a := s.Answer("GET", table.endpoint.Path+"/aggregate?"+q.Encode(), nil)
+			q := sumRequest(table.Endpoint, table, r)
+			a := s.Answer("GET", table.Endpoint.Path+"/aggregate?"+q.Encode(), nil)
 			if a.Status == 422 {
 				refusals++
 				q = instead(t, a.Body)
-				a = s.Answer("GET", table.endpoint.Path+"/aggregate?"+q.Encode(), nil)
+				a = s.Answer("GET", table.Endpoint.Path+"/aggregate?"+q.Encode(), nil)
 			} else {
 				answered++
 			}
 			if a.Status != 200 {
-				t.Fatalf("%s?%s: %d: %s", table.endpoint.Path, q.Encode(), a.Status, a.Body)
+				t.Fatalf("%s?%s: %d: %s", table.Endpoint.Path, q.Encode(), a.Status, a.Body)
 			}
-			table.checkSum(t, q)
-			kept := len(table.kept(t, q))
+			lawOfSums{table}.checkSum(t, q)
+			kept := len(lawOfSums{table}.kept(t, q))
 			q.Del("group_by")
 			q.Del("measures")
 			q.Set("limit", "0")
-			a = s.Answer("GET", table.endpoint.Path+"?"+q.Encode(), nil)
-			if got, _ := a.field("X-Total-Count"); a.Status != 200 || got != fmt.Sprint(kept) {
-				t.Fatalf("%s?%s: %d, %s rows, want %d", table.endpoint.Path, q.Encode(), a.Status, got, kept)
+			a = s.Answer("GET", table.Endpoint.Path+"?"+q.Encode(), nil)
+			if got, _ := apitest.Field(a, "X-Total-Count"); a.Status != 200 || got != fmt.Sprint(kept) {
+				t.Fatalf("%s?%s: %d, %s rows, want %d", table.Endpoint.Path, q.Encode(), a.Status, got, kept)
 			}
 		}
 	}
@@ -223,11 +227,14 @@ func instead(t *testing.T, body []byte) url.Values {
 	return q
 }
 
+// lawOfSums decides which rows of a table may be added.
+type lawOfSums struct{ *apitest.Table }
+
 // passing are the rows that pass the filters of a query, of which all are equalities and dates.
-func (t *testTable) passing(tb testing.TB, q url.Values) []map[string]any {
+func (t lawOfSums) passing(tb testing.TB, q url.Values) []map[string]any {
 	tb.Helper()
 	var rows []map[string]any
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		passes := true
 		for name, values := range q {
 			switch name {
@@ -262,7 +269,7 @@ func (t *testTable) passing(tb testing.TB, q url.Values) []map[string]any {
 }
 
 // kept are the rows that a query keeps of those that pass its filters.
-func (t *testTable) kept(tb testing.TB, q url.Values) []map[string]any {
+func (t lawOfSums) kept(tb testing.TB, q url.Values) []map[string]any {
 	tb.Helper()
 	rows := t.passing(tb, q)
 	if q.Get("admin_level") == "coarsest" {
@@ -270,7 +277,7 @@ func (t *testTable) kept(tb testing.TB, q url.Values) []map[string]any {
 			return contains(other, row) && t.sameFields(row, other) && samePeriod(row, other)
 		})
 	}
-	fields := editionFields[t.endpoint.Table]
+	fields := editionFields[t.Endpoint.Table]
 	switch {
 	case q.Get("latest") == "true":
 		return without(rows, func(row, other map[string]any) bool {
@@ -278,7 +285,7 @@ func (t *testTable) kept(tb testing.TB, q url.Values) []map[string]any {
 		})
 	case q.Get("latest") != "edition":
 		return rows
-	case t.endpoint.Table == "funding":
+	case t.Endpoint.Table == "funding":
 		return without(rows, func(row, other map[string]any) bool {
 			isAppeal := func(third map[string]any) bool {
 				return third["location_code"] == row["location_code"] && third["appeal_type"] != nil
@@ -288,7 +295,7 @@ func (t *testTable) kept(tb testing.TB, q url.Values) []map[string]any {
 					return isAppeal(third) && yearOf(third) == yearOf(row)
 				})
 		})
-	case t.endpoint.Table == "refugees" || t.endpoint.Table == "returnees":
+	case t.Endpoint.Table == "refugees" || t.Endpoint.Table == "returnees":
 		dates := url.Values{}
 		for _, name := range []string{"start_date", "end_date"} {
 			if q.Has(name) {
@@ -359,8 +366,8 @@ func contains(row, other map[string]any) bool {
 func isPlaceholder(code any) bool { return strings.HasSuffix(fmt.Sprint(code), "-XXX") }
 
 // sameFields reports whether two rows differ in their places and periods only.
-func (t *testTable) sameFields(a, b map[string]any) bool {
-	return !slices.ContainsFunc(t.endpoint.Key, func(column string) bool {
+func (t lawOfSums) sameFields(a, b map[string]any) bool {
+	return !slices.ContainsFunc(t.Endpoint.Key, func(column string) bool {
 		isPlace := strings.Contains(column, "admin1") || strings.Contains(column, "admin2")
 		isDate := column == contract.PeriodStart || column == "reporting_round"
 		return !isPlace && !isDate && a[column] != b[column] && !(isEverybody(a[column]) && isEverybody(b[column]))
@@ -383,8 +390,8 @@ func sumDay(tb testing.TB, text string, end bool) time.Time {
 	return day
 }
 
-func (t *testTable) sameSeries(a, b map[string]any) bool {
-	return !slices.ContainsFunc(t.endpoint.Series(), func(column string) bool {
+func (t lawOfSums) sameSeries(a, b map[string]any) bool {
+	return !slices.ContainsFunc(t.Endpoint.Series(), func(column string) bool {
 		unit, isName := strings.CutSuffix(column, "_name")
 		if code := "stored_" + strings.TrimPrefix(unit, "provider_") + "_code"; isName && a[code] != nil &&
 			!isPlaceholder(a[code]) && a[code] == b[code] {
@@ -395,13 +402,13 @@ func (t *testTable) sameSeries(a, b map[string]any) bool {
 }
 
 // checkSum compares all pairs of passing rows that are in one group.
-func (t *testTable) checkSum(tb testing.TB, q url.Values) {
+func (t lawOfSums) checkSum(tb testing.TB, q url.Values) {
 	tb.Helper()
 	rows := t.kept(tb, q)
 	for i, a := range rows {
 		for _, b := range rows[:i] {
 			if reason := t.countsTwice(a, b, q, rows); reason != "" && sameGroup(a, b, q.Get("group_by")) {
-				tb.Fatalf("%s?%s adds two rows: %s\n%v\n%v", t.endpoint.Path, q.Encode(), reason, a, b)
+				tb.Fatalf("%s?%s adds two rows: %s\n%v\n%v", t.Endpoint.Path, q.Encode(), reason, a, b)
 			}
 		}
 	}
@@ -427,7 +434,7 @@ func sameGroup(a, b map[string]any, groups string) bool {
 
 // countsTwice says why two rows must not be added, empty if they may. It is written from the rules
 // in words, not from the check.
-func (t *testTable) countsTwice(a, b map[string]any, q url.Values, rows []map[string]any) string {
+func (t lawOfSums) countsTwice(a, b map[string]any, q url.Values, rows []map[string]any) string {
 	differ := func(names ...string) string {
 		for _, name := range names {
 			if a[name] != b[name] {
@@ -456,7 +463,7 @@ func (t *testTable) countsTwice(a, b map[string]any, q url.Values, rows []map[st
 		return "ages"
 	}
 	stock := true
-	switch t.endpoint.Table {
+	switch t.Endpoint.Table {
 	case "humanitarian_needs":
 		if name := differ("sector_code", "population_status"); name != "" {
 			return name
@@ -498,7 +505,7 @@ func (t *testTable) countsTwice(a, b map[string]any, q url.Values, rows []map[st
 	return "figures of different periods"
 }
 
-func (t *testTable) samePlace(a, b map[string]any) bool {
+func (t lawOfSums) samePlace(a, b map[string]any) bool {
 	return a["location_code"] == b["location_code"] && a["stored_admin2_code"] == b["stored_admin2_code"] &&
 		a["provider_admin1_name"] == b["provider_admin1_name"] && a["provider_admin2_name"] == b["provider_admin2_name"]
 }

@@ -1,12 +1,15 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
@@ -18,7 +21,7 @@ const wrongSumsFile = "testdata/sums/wrong.txt"
 // request to send instead, and that one must answer.
 func TestGoldenWrongSums(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, trapTables(t))
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, apitest.TrapTables(t))
 	text := string(testkit.ReadFile(t, wrongSumsFile))
 	intro, rest, _ := strings.Cut(text, "\n$ ")
 	var out strings.Builder
@@ -41,7 +44,7 @@ func TestGoldenWrongSums(t *testing.T) {
 }
 
 // refused is what a caller sees of a refusal, and of the request that it names.
-func refused(t *testing.T, s *Server, target string) string {
+func refused(t *testing.T, s *api.Server, target string) string {
 	t.Helper()
 	a := s.Answer("GET", target, nil)
 	var body struct {
@@ -81,15 +84,15 @@ func refused(t *testing.T, s *Server, target string) string {
 // TestManyRounds sends a sum over more rounds than are counted.
 func TestManyRounds(t *testing.T) {
 	t.Parallel()
-	tables := trapTables(t)
-	var rounds []spec
+	tables := apitest.TrapTables(t)
+	var rounds []apitest.Row
 	for round := range 30_000 {
-		rounds = append(rounds, with(inPlace("AFG"), inMonth(2024, 1), spec{
+		rounds = append(rounds, apitest.With(apitest.InPlace("AFG"), apitest.InMonth(2024, 1), apitest.Row{
 			"reporting_round": round * 7919, "assessment_type": "BA", "operation": "One", "population": 1,
 		}))
 	}
-	setRows(t, tables, "idps", rounds...)
-	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	apitest.SetRows(t, tables, "idps", rounds...)
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	const target = "/api/v2/affected-people/idps/aggregate?measures=sum:population&latest=true"
 	if said := refused(t, s, target); !strings.Contains(said, "more than 10000 values of reporting_round") {
 		t.Error(said)

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bufio"
@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -56,7 +59,7 @@ func readTextCases(t *testing.T, name string) []textCase {
 	lines := bufio.NewScanner(file)
 	for number := 1; lines.Scan(); number++ {
 		word, rest, _ := strings.Cut(lines.Text(), " ")
-		rest = strings.ReplaceAll(rest, "$ID", goodIdentifier)
+		rest = strings.ReplaceAll(rest, "$ID", apitest.Identifier)
 		if word == "request" {
 			method, target, _ := strings.Cut(rest, " ")
 			cases = append(cases, textCase{
@@ -116,10 +119,10 @@ func TestTextCases(t *testing.T) {
 		"": state.RequireIdentifier, "require": state.RequireIdentifier,
 		"observe": state.ObserveIdentifier, "off": state.IgnoreIdentifier,
 	}
-	servers, addresses := map[string]*Server{}, map[string]string{}
+	servers, addresses := map[string]*api.Server{}, map[string]string{}
 	for name, mode := range modes {
-		servers[name] = sampleServer(t, state.Options{Identifier: mode}, textCaseRows)
-		addresses[name] = listen(t, servers[name])
+		servers[name] = apitest.Sample(t, state.Options{Identifier: mode}, apitest.TextCaseRows)
+		addresses[name] = apitest.Listen(t, servers[name])
 	}
 	files, err := filepath.Glob("testdata/http/*.txt")
 	if err != nil || len(files) < 5 {
@@ -127,15 +130,12 @@ func TestTextCases(t *testing.T) {
 	}
 	ran := 0
 	for _, file := range files {
-		if filepath.Base(file) == "rows.txt" {
-			continue
-		}
 		for _, c := range readTextCases(t, file) {
 			ran++
 			t.Run(c.name, func(t *testing.T) {
 				local := servers[c.mode].Answer(c.method, c.target,
-					append([]reply.HeaderField{{Name: "Host", Value: "test.example"}}, c.header...))
-				remote := ask(t, addresses[c.mode], c.method, c.target, c.header)
+					append(apitest.Fields("Host", "test.example"), c.header...))
+				remote := apitest.Ask(t, addresses[c.mode], c.method, c.target, c.header)
 				c.check(t, "Answer", local)
 				c.check(t, "HTTP", remote)
 				if c.revalidates {
@@ -144,7 +144,8 @@ func TestTextCases(t *testing.T) {
 				if string(local.Body) != string(remote.Body) {
 					t.Errorf("Answer and HTTP send different bodies: %q, %q", local.Body, remote.Body)
 				}
-				if l, r := sorted(local.Header), sorted(remote.Header); !slices.Equal(l, r) {
+				if l, r := apitest.SortedHeader(local.Header), apitest.SortedHeader(remote.Header); !slices.Equal(l,
+					r) {
 					t.Errorf("Answer and HTTP send different headers:\n%q\n%q", l, r)
 				}
 			})
@@ -155,20 +156,20 @@ func TestTextCases(t *testing.T) {
 	}
 }
 
-func (c *textCase) check(t *testing.T, by string, got Answer) {
+func (c *textCase) check(t *testing.T, by string, got api.Answer) {
 	t.Helper()
 	if got.Status != c.status {
 		t.Errorf("%s: status %d, want %d; body %q", by, got.Status, c.status, got.Body)
 	}
 	for _, want := range c.has {
-		if value, ok := got.field(want.Name); !ok || value != want.Value &&
+		if value, ok := apitest.Field(got, want.Name); !ok || value != want.Value &&
 			!(want.Value == "$TAG" && tagForm.MatchString(value)) {
 			t.Errorf("%s: %s: %q, want %q", by, want.Name, value, want.Value)
 		}
 	}
 	if c.only != nil {
 		var names []string
-		for _, f := range sorted(got.Header) {
+		for _, f := range apitest.SortedHeader(got.Header) {
 			name, _, _ := strings.Cut(f, ":")
 			names = append(names, name)
 		}
@@ -178,7 +179,7 @@ func (c *textCase) check(t *testing.T, by string, got Answer) {
 		}
 	}
 	for _, name := range c.lacks {
-		if value, ok := got.field(name); ok {
+		if value, ok := apitest.Field(got, name); ok {
 			t.Errorf("%s: unexpected %s: %q", by, name, value)
 		}
 	}
@@ -199,11 +200,11 @@ func (c *textCase) check(t *testing.T, by string, got Answer) {
 
 var tagForm = regexp.MustCompile(`^(W/)?"[A-Za-z0-9_-]{22}"$`)
 
-func (c *textCase) checkRevalidation(t *testing.T, s *Server, first Answer) {
+func (c *textCase) checkRevalidation(t *testing.T, s *api.Server, first api.Answer) {
 	t.Helper()
-	tag, _ := first.field("ETag")
+	tag, _ := apitest.Field(first, "ETag")
 	again := s.Answer(c.method, c.target,
-		append([]reply.HeaderField{{Name: "Host", Value: "test.example"}, {Name: "If-None-Match", Value: tag}},
+		append(apitest.Fields("Host", "test.example", "If-None-Match", tag),
 			c.header...))
 	if again.Status != 304 || len(again.Body) > 0 {
 		t.Errorf("revalidated with %s: %d, %d bytes", tag, again.Status, len(again.Body))
@@ -212,8 +213,8 @@ func (c *textCase) checkRevalidation(t *testing.T, s *Server, first Answer) {
 		"ETag", "Cache-Control", "Vary", "Last-Modified", "X-Snapshot-Id",
 		"Access-Control-Allow-Origin",
 	} {
-		before, _ := first.field(name)
-		if after, _ := again.field(name); before != after {
+		before, _ := apitest.Field(first, name)
+		if after, _ := apitest.Field(again, name); before != after {
 			t.Errorf("revalidated: %s is %q, was %q", name, after, before)
 		}
 	}

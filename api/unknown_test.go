@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"encoding/base64"
@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -54,9 +57,9 @@ func decodings(text string) []string {
 // FuzzUnknownNames checks that no part of a name that an answer repeats is a valid identifier.
 func FuzzUnknownNames(f *testing.F) {
 	for _, seed := range []string{
-		goodIdentifier, "id-" + goodIdentifier, "location_cod", "a-b_c.d",
-		"x%3D" + goodIdentifier, "YWFhYTphQGEuYg", "aaYWFhYTphQGEuYg", "code[]", "code%5B0%5D", "filter[code]",
-		"code[" + goodIdentifier + "]", "amp;code",
+		apitest.Identifier, "id-" + apitest.Identifier, "location_cod", "a-b_c.d",
+		"x%3D" + apitest.Identifier, "YWFhYTphQGEuYg", "aaYWFhYTphQGEuYg", "code[]", "code%5B0%5D", "filter[code]",
+		"code[" + apitest.Identifier + "]", "amp;code",
 	} {
 		f.Add(seed)
 	}
@@ -91,23 +94,23 @@ func FuzzUnknownNames(f *testing.F) {
 
 // askUnknown requests a list with one more parameter. It returns the reported names, and the whole
 // text of two answers: the list, and the error that a strict request gets.
-func askUnknown(t *testing.T, s *Server, query string) (names, answers string) {
+func askUnknown(t *testing.T, s *api.Server, query string) (names, answers string) {
 	t.Helper()
 	target := "/api/v2/metadata/location?limit=0&" + query
-	header := []reply.HeaderField{{Name: "X-CATALOG-API-APP-IDENTIFIER", Value: goodIdentifier}}
+	header := apitest.Fields("X-CATALOG-API-APP-IDENTIFIER", apitest.Identifier)
 	list := s.Answer("GET", target, header)
 	strict := s.Answer("GET", target, append(header, reply.HeaderField{Name: "Prefer", Value: "handling=strict"}))
 	if list.Status != 200 || strict.Status != 422 {
 		t.Fatalf("%s: %d and %d", query, list.Status, strict.Status)
 	}
 	var b strings.Builder
-	for _, a := range []Answer{list, strict} {
+	for _, a := range []api.Answer{list, strict} {
 		for _, f := range a.Header {
 			b.WriteString(f.Name + ": " + f.Value + "\n")
 		}
 		b.Write(a.Body)
 	}
-	names, _ = list.field("X-Unknown-Params")
+	names, _ = apitest.Field(list, "X-Unknown-Params")
 	return names, b.String()
 }
 
@@ -115,7 +118,7 @@ func askUnknown(t *testing.T, s *Server, query string) (names, answers string) {
 // anything that may be an identifier, or a part of one, is withheld.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
+	s := apitest.Sample(t, state.Options{}, 3)
 	for _, name := range []string{
 		"location_cod", "admin1_nam", "foo", "utm_source", "X-Y.z", "sort_by", "reference_period_start_min", "_",
 		"pageSize", "page.size", "LOCATION_CODE",
@@ -156,7 +159,7 @@ func TestUnknownNames(t *testing.T) {
 // decoding of any part of the answers may contain the address or the part of it before the '@'.
 func TestUnknownNamesLeak(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
+	s := apitest.Sample(t, state.Options{}, 3)
 	random := rand.New(rand.NewPCG(11, 403))
 	text := func(alphabet string, least, most int) string {
 		letters := []rune(alphabet)
@@ -188,7 +191,7 @@ func TestUnknownNamesLeak(t *testing.T) {
 		}
 		return text(lower+strings.ToUpper(lower)+digits+"-_.", 0, 9)
 	}
-	for range trials(20000, 1500) {
+	for range apitest.Trials(20000, 1500) {
 		local := text(locals[random.IntN(len(locals))], 5, 12)
 		address := local + "@" + text(domains[random.IntN(len(domains))], 1, 8) + "." + text(lower, 1, 3)
 		identifier, issues := contract.EncodeIdentifier(text(applications[random.IntN(len(applications))], 4, 10),

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"fmt"
@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -43,8 +46,10 @@ func referenceStatus(header http.Header, tag string, published time.Time) int {
 // regular expression.
 func referenceDate(values []string) (time.Time, bool) {
 	const day, month, clock = `(Mon|Tue|Wed|Thu|Fri|Sat|Sun)`, `(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)`, `\d\d:\d\d:\d\d`
-	form := regexp.MustCompile(`^(` + day + `, \d\d ` + month + ` \d{4} ` + clock + ` GMT|(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d\d-` + month +
-		`-\d\d ` + clock + ` GMT|` + day + ` ` + month + ` [ \d]\d ` + clock + ` \d{4})$`)
+	form := regexp.MustCompile(
+		`^(` + day + `, \d\d ` + month + ` \d{4} ` + clock + ` GMT|(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d\d-` + month +
+			`-\d\d ` + clock + ` GMT|` + day + ` ` + month + ` [ \d]\d ` + clock + ` \d{4})$`,
+	)
 	if len(values) != 1 || !form.MatchString(values[0]) {
 		return time.Time{}, false
 	}
@@ -89,12 +94,12 @@ func referenceNotModified(header http.Header, tag string, published time.Time) b
 // reference's.
 func TestConditionsAgainstReference(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, textCaseRows)
+	s := apitest.Sample(t, state.Options{}, apitest.TextCaseRows)
 	random := rand.New(rand.NewPCG(6, 304))
-	target := listTarget + "&limit=2"
+	target := apitest.Target + "&limit=2"
 	first := s.Answer("GET", target, nil)
-	tag, _ := first.field("ETag")
-	published := publishedTime.Truncate(time.Second)
+	tag, _ := apitest.Field(first, "ETag")
+	published := apitest.PublishedTime.Truncate(time.Second)
 	pieces := []string{
 		tag, "W/" + tag, `W/"other"`, `"other"`, `""`, `W/`, `*`, `"`, `w/` + tag[2:], tag + "x",
 		`"a,b"`, `" "`, tag[:len(tag)-1],
@@ -112,7 +117,7 @@ func TestConditionsAgainstReference(t *testing.T) {
 		"Monday, 02-Jan-06 15:04:05 EST", "mon, 02 JAN 2006",
 	}
 	seen := map[int]int{}
-	n := trials(20000, 4000)
+	n := apitest.Trials(20000, 4000)
 	for range n {
 		header := http.Header{}
 		var fields []reply.HeaderField
@@ -160,7 +165,7 @@ func TestConditionsAgainstReference(t *testing.T) {
 		if got.Status != want {
 			t.Fatalf("%s %q: %d, want %d", method, fields, got.Status, want)
 		}
-		if again, _ := got.field("ETag"); again != tag && want != 412 || want == 304 && len(got.Body) > 0 {
+		if again, _ := apitest.Field(got, "ETag"); again != tag && want != 412 || want == 304 && len(got.Body) > 0 {
 			t.Fatalf("%q: tag %s, body %q", fields, again, got.Body)
 		}
 		seen[want]++
@@ -171,13 +176,13 @@ func TestConditionsAgainstReference(t *testing.T) {
 }
 
 // tagsOf returns the tags of every endpoint in both formats.
-func tagsOf(t *testing.T, s *Server, rest string, header ...reply.HeaderField) map[string]string {
+func tagsOf(t *testing.T, s *api.Server, rest string, header ...reply.HeaderField) map[string]string {
 	t.Helper()
 	tags := map[string]string{}
 	for i := range contract.Endpoints {
 		for _, format := range []string{"", "&output_format=csv"} {
-			got := s.Answer("GET", contract.Endpoints[i].Path+"?app_identifier="+goodIdentifier+rest+format, header)
-			tag, _ := got.field("ETag")
+			got := s.Answer("GET", contract.Endpoints[i].Path+"?app_identifier="+apitest.Identifier+rest+format, header)
+			tag, _ := apitest.Field(got, "ETag")
 			if got.Status != 200 || !tagForm.MatchString(tag) {
 				t.Fatalf("%s: %d, tag %q", contract.Endpoints[i].Path, got.Status, tag)
 			}
@@ -191,8 +196,9 @@ func tagsOf(t *testing.T, s *Server, rest string, header ...reply.HeaderField) m
 // the same tags in every coding, and that no two answers have the same tag.
 func TestTagsOfReplicas(t *testing.T) {
 	t.Parallel()
-	one := sampleServer(t, state.Options{}, 300)
-	other := testServer(t, state.Options{Identifier: state.ObserveIdentifier, Strict: true}, sampleTables(t, 300))
+	one := apitest.Sample(t, state.Options{}, 300)
+	other := apitest.Server(t, state.Options{Identifier: state.ObserveIdentifier, Strict: true},
+		apitest.SampleTables(t, 300))
 	want := tagsOf(t, one, "")
 	for _, accept := range []string{"", "gzip", "zstd", "identity;q=0, *"} {
 		for path, tag := range tagsOf(t, other, "", reply.HeaderField{Name: "Accept-Encoding", Value: accept}) {
@@ -217,27 +223,27 @@ func TestTagsOfReplicas(t *testing.T) {
 // that reads it, and that PurgeKeys returns its key.
 func TestTagsAfterChange(t *testing.T) {
 	t.Parallel()
-	tables := sampleTables(t, 12)
-	s := testServer(t, state.Options{SurrogateKey: true, CacheTag: true}, tables)
+	tables := apitest.SampleTables(t, 12)
+	s := apitest.Server(t, state.Options{SurrogateKey: true, CacheTag: true}, tables)
 	for i, x := range tables {
 		before := tagsOf(t, s, "&limit=3")
-		x.rows = x.rows[:len(x.rows)-1]
-		mustSwap(t, s, state.Release{
-			Snapshot:    storeSnapshot(t, fmt.Sprintf("changed-%d", i), sampleTime, tables),
-			PublishedAt: publishedTime,
+		x.Rows = x.Rows[:len(x.Rows)-1]
+		apitest.Swap(t, s, state.Release{
+			Snapshot:    apitest.StoreSnapshot(t, fmt.Sprintf("changed-%d", i), apitest.SampleTime, tables),
+			PublishedAt: apitest.PublishedTime,
 		})
 		after := tagsOf(t, s, "&limit=3")
 		for path, tag := range before {
 			endpoint := strings.TrimSuffix(path, "&output_format=csv")
-			if changed := after[path] != tag; changed != (endpoint == x.endpoint.Path) {
-				t.Errorf("table %s: the tag of %s changed: %v", x.endpoint.Table, path, changed)
+			if changed := after[path] != tag; changed != (endpoint == x.Endpoint.Path) {
+				t.Errorf("table %s: the tag of %s changed: %v", x.Endpoint.Table, path, changed)
 			}
-			got := s.Answer("GET", endpoint+"?limit=3&app_identifier="+goodIdentifier, nil)
-			keys, _ := got.field("Surrogate-Key")
-			purged := slices.ContainsFunc(reply.PurgeKeys([]string{x.endpoint.Table}),
+			got := s.Answer("GET", endpoint+"?limit=3&app_identifier="+apitest.Identifier, nil)
+			keys, _ := apitest.Field(got, "Surrogate-Key")
+			purged := slices.ContainsFunc(reply.PurgeKeys([]string{x.Endpoint.Table}),
 				func(key string) bool { return slices.Contains(strings.Fields(keys), key) })
-			if purged != (endpoint == x.endpoint.Path) {
-				t.Errorf("table %s: %s with the keys %q is purged: %v", x.endpoint.Table, endpoint, keys, purged)
+			if purged != (endpoint == x.Endpoint.Path) {
+				t.Errorf("table %s: %s with the keys %q is purged: %v", x.Endpoint.Table, endpoint, keys, purged)
 			}
 		}
 	}
@@ -247,7 +253,7 @@ func TestTagsAfterChange(t *testing.T) {
 // location. Answers pinned to a snapshot have no key that is purged after a publish.
 func TestPurgeKeys(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{SurrogateKey: true, CacheTag: true}, 12)
+	s := apitest.Sample(t, state.Options{SurrogateKey: true, CacheTag: true}, 12)
 	form := regexp.MustCompile(`^all ep-conflict-events tv-[0-9a-f]{12} snap-20261120T0200Z-test( loc-[A-Z0-9-]+)?$`)
 	pinned := regexp.MustCompile(`^all tv-[0-9a-f]{12} snap-20261120T0200Z-test$`)
 	for query, location := range map[string]string{
@@ -257,26 +263,24 @@ func TestPurgeKeys(t *testing.T) {
 		"&location_code=..": "", "&location_code__in=afg": "AFG", "&location_code__in=SDN,AFG": "",
 		"&location_code__in=SDN,AFG&location_code=SDN": "SDN", "&location_code__in=A%25,AFG": "",
 	} {
-		target := "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier + query
+		target := "/api/v2/coordination-context/conflict-events?app_identifier=" + apitest.Identifier + query
 		got := s.Answer("GET", target, nil)
-		keys, _ := got.field("Surrogate-Key")
-		tags, _ := got.field("Cache-Tag")
+		keys, _ := apitest.Field(got, "Surrogate-Key")
+		tags, _ := apitest.Field(got, "Cache-Tag")
 		m := form.FindStringSubmatch(keys)
 		if m == nil || strings.TrimPrefix(m[1], " loc-") != location || tags != strings.ReplaceAll(keys, " ", ",") {
 			t.Errorf("%s: %q, %q", query, keys, tags)
 		}
-		tag, _ := got.field("ETag")
-		if again := s.Answer("GET", target, []reply.HeaderField{{
-			Name:  "If-None-Match",
-			Value: tag,
-		}}); again.Status != 304 {
+		tag, _ := apitest.Field(got, "ETag")
+		if again := s.Answer("GET", target, apitest.Fields("If-None-Match", tag)); again.Status != 304 {
 			t.Errorf("%s: %d", query, again.Status)
-		} else if again, _ := again.field("Surrogate-Key"); again != keys {
+		} else if again, _ := apitest.Field(again, "Surrogate-Key"); again != keys {
 			t.Errorf("%s: the 304 has the keys %q", query, again)
 		}
 		for _, header := range [][]reply.HeaderField{nil, {{Name: "If-None-Match", Value: tag}}} {
 			got := s.Answer("GET", target+"&snapshot=20261120T0200Z-test", header)
-			if keys, _ := got.field("Surrogate-Key"); !pinned.MatchString(keys) || got.Status != 200 && header == nil {
+			if keys, _ := apitest.Field(got, "Surrogate-Key"); !pinned.MatchString(keys) ||
+				got.Status != 200 && header == nil {
 				t.Errorf("%s: pinned: %d with keys %q", query, got.Status, keys)
 			}
 		}
@@ -288,9 +292,9 @@ func TestPurgeKeys(t *testing.T) {
 		}
 		names[contract.Endpoints[i].Name()] = true
 	}
-	plain := sampleServer(t, state.Options{}, 3)
+	plain := apitest.Sample(t, state.Options{}, 3)
 	landing := plain.Answer("GET", "/", nil)
-	if keys, ok := landing.field("Surrogate-Key"); ok {
+	if keys, ok := apitest.Field(landing, "Surrogate-Key"); ok {
 		t.Errorf("Surrogate-Key without the option: %q", keys)
 	}
 }
@@ -305,17 +309,17 @@ func TestFreshness(t *testing.T) {
 		},
 		"public, max-age=60, s-maxage=3600, stale-while-revalidate=86400, stale-if-error=604800": {CDN: "max-age=9"},
 	} {
-		s := sampleServer(t, state.Options{Freshness: f, BaseURL: "https://data.example.org"}, 3)
-		for _, target := range []string{listTarget, "/docs", "/"} {
+		s := apitest.Sample(t, state.Options{Freshness: f, BaseURL: "https://data.example.org"}, 3)
+		for _, target := range []string{apitest.Target, "/docs", "/"} {
 			got := s.Answer("GET", target, nil)
-			cdn, _ := got.field("CDN-Cache-Control")
-			if control, _ := got.field("Cache-Control"); control != want || cdn != f.CDN {
+			cdn, _ := apitest.Field(got, "CDN-Cache-Control")
+			if control, _ := apitest.Field(got, "Cache-Control"); control != want || cdn != f.CDN {
 				t.Errorf("%s: %q, %q", target, control, cdn)
 			}
 		}
 		if got := s.Answer("GET", "/nowhere", nil); got.Status != 404 {
 			t.Error(got.Status)
-		} else if cdn, ok := got.field("CDN-Cache-Control"); ok {
+		} else if cdn, ok := apitest.Field(got, "CDN-Cache-Control"); ok {
 			t.Errorf("CDN-Cache-Control of a 404: %q", cdn)
 		}
 	}
@@ -326,35 +330,36 @@ func TestFreshness(t *testing.T) {
 // ahead is announced once our clock reaches it. A release without a time has no Last-Modified.
 func TestFuturePublish(t *testing.T) {
 	t.Parallel()
-	s := New(state.Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true}) // so that a swap takes no time
+	s := api.New(state.Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true}) // so that a swap takes no time
 	modified := func() string {
-		got := s.Answer("GET", listTarget, nil)
-		return headerOf(got, "Last-Modified")
+		got := s.Answer("GET", apitest.Target, nil)
+		return apitest.Header(got, "Last-Modified")
 	}
 	var soon time.Time
 	for _, ahead := range []time.Duration{time.Minute, 0, 365 * 24 * time.Hour, 2 * time.Second} {
-		snap, at := storeSnapshot(t, "x", sampleTime, sampleTables(t, 2)), time.Time{}
+		snap, at := apitest.StoreSnapshot(t, "x", apitest.SampleTime, apitest.SampleTables(t, 2)), time.Time{}
 		if ahead > 0 { // measured from now, because opening the snapshot takes time
 			at = time.Now().Add(ahead).Truncate(time.Second).Add(300 * time.Millisecond)
 		}
-		mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: at})
+		apitest.Swap(t, s, state.Release{Snapshot: snap, PublishedAt: at})
 		soon = at
 		early := func() bool { return at.IsZero() || time.Now().Before(at) } // the machine may be busy
 		if text := modified(); text != "" && early() {
 			t.Errorf("published %v: Last-Modified %q", at, text)
 		}
-		if got := s.Answer("GET", listTarget,
-			[]reply.HeaderField{{Name: "If-Modified-Since", Value: "Fri, 31 Dec 9999 23:59:59 " +
-				"GMT"}}); got.Status != 200 && early() {
+		if got := s.Answer("GET", apitest.Target,
+			apitest.Fields("If-Modified-Since", "Fri, 31 Dec 9999 23:59:59 "+
+				"GMT")); got.Status != 200 && early() {
 			t.Errorf("published %v: %d", at, got.Status)
 		}
 	}
-	address := listen(t, s)
-	waitFor(t, "the time of publication", func() bool {
-		got := ask(t, address, "GET", listTarget, nil)
-		date, _ := got.field("Date")
+	address := apitest.Listen(t, s)
+	testkit.WaitFor(t, "the time of publication", func() bool {
+		got := apitest.Ask(t, address, "GET", apitest.Target, nil)
+		date, _ := apitest.Field(got, "Date")
 		sent, err := http.ParseTime(date)
-		if text, _ := got.field("Last-Modified"); err != nil || text != "" && sent.Before(soon.Truncate(time.Second)) {
+		if text, _ := apitest.Field(got, "Last-Modified"); err != nil ||
+			text != "" && sent.Before(soon.Truncate(time.Second)) {
 			t.Fatalf("Date %q, Last-Modified %q: %v", date, text, err)
 		}
 		return modified() == soon.UTC().Format(http.TimeFormat)
@@ -367,26 +372,23 @@ func TestFuturePublish(t *testing.T) {
 // and tags stay the same.
 func TestAnnounce(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{}, 3)
-	first := s.Answer("GET", listTarget, nil)
-	s.State.Announce(publishedTime.Add(2 * time.Second))
-	again := s.Answer("GET", listTarget, nil)
+	s := apitest.Sample(t, state.Options{}, 3)
+	first := s.Answer("GET", apitest.Target, nil)
+	s.State.Announce(apitest.PublishedTime.Add(2 * time.Second))
+	again := s.Answer("GET", apitest.Target, nil)
 	for _, c := range []struct {
 		name string
 		same bool
 	}{{"ETag", true}, {"X-Snapshot-Id", true}, {"Last-Modified", false}} {
-		before, _ := first.field(c.name)
-		if after := headerOf(again, c.name); (before == after) != c.same {
+		before, _ := apitest.Field(first, c.name)
+		if after := apitest.Header(again, c.name); (before == after) != c.same {
 			t.Errorf("%s: %q, then %q", c.name, before, after)
 		}
 	}
 	for second, status := range []int{200, 200, 304} {
-		since := publishedTime.Add(time.Duration(second) * time.Second).Format(http.TimeFormat)
-		for _, target := range []string{listTarget, listTarget + "&snapshot=20261120T0200Z-test"} {
-			if got := s.Answer("GET", target, []reply.HeaderField{{
-				Name:  "If-Modified-Since",
-				Value: since,
-			}}); got.Status != status {
+		since := apitest.PublishedTime.Add(time.Duration(second) * time.Second).Format(http.TimeFormat)
+		for _, target := range []string{apitest.Target, apitest.Target + "&snapshot=20261120T0200Z-test"} {
+			if got := s.Answer("GET", target, apitest.Fields("If-Modified-Since", since)); got.Status != status {
 				t.Errorf("%s, since %s: %d, want %d", target, since, got.Status, status)
 			}
 		}
@@ -401,36 +403,30 @@ func TestRollback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := sampleTables(t, 6)
-	putSnapshot(t, st, "a", sampleTime, tables)
+	tables := apitest.SampleTables(t, 6)
+	apitest.PutSnapshot(t, st, "a", apitest.SampleTime, tables)
 	for _, x := range tables {
-		x.rows = x.rows[:5]
+		x.Rows = x.Rows[:5]
 	}
-	putSnapshot(t, st, "b", sampleTime, tables)
-	s := newServer(t, state.Options{})
+	apitest.PutSnapshot(t, st, "b", apitest.SampleTime, tables)
+	s := apitest.Empty(t, state.Options{})
 	var tags, dates []string
 	for day, id := range []string{"a", "b", "a"} {
 		snap, err := st.Snapshots.Open(id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustSwap(t, s, state.Release{Snapshot: snap, PublishedAt: publishedTime.AddDate(0, 0, day)})
-		got := s.Answer("GET", listTarget, nil)
-		tags, dates = append(tags, headerOf(got, "ETag")), append(dates, headerOf(got, "Last-Modified"))
+		apitest.Swap(t, s, state.Release{Snapshot: snap, PublishedAt: apitest.PublishedTime.AddDate(0, 0, day)})
+		got := s.Answer("GET", apitest.Target, nil)
+		tags, dates = append(tags, apitest.Header(got, "ETag")), append(dates, apitest.Header(got, "Last-Modified"))
 	}
 	if tags[0] != tags[2] || tags[0] == tags[1] {
 		t.Errorf("tags %q, dates %q", tags, dates)
 	}
-	if got := s.Answer("GET", listTarget, []reply.HeaderField{{
-		Name:  "If-Modified-Since",
-		Value: dates[1],
-	}}); got.Status != 200 {
+	if got := s.Answer("GET", apitest.Target, apitest.Fields("If-Modified-Since", dates[1])); got.Status != 200 {
 		t.Errorf("If-Modified-Since the snapshot that was rolled back: %d", got.Status)
 	}
-	if got := s.Answer("GET", listTarget, []reply.HeaderField{{
-		Name:  "If-None-Match",
-		Value: tags[0],
-	}}); got.Status != 304 {
+	if got := s.Answer("GET", apitest.Target, apitest.Fields("If-None-Match", tags[0])); got.Status != 304 {
 		t.Errorf("If-None-Match with the tag of the first snapshot: %d", got.Status)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api
+package api_test
 
 import (
 	"bytes"
@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
+
 	"hdqs/api/contract"
 	"hdqs/api/render"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/index"
 	"hdqs/internal/testkit"
@@ -27,12 +29,12 @@ func TestWarmUp(t *testing.T) {
 		skip  bool
 		names contract.NameSet
 	}{{false, contract.ContractNames}, {false, contract.HAPINames}, {true, contract.ContractNames}} {
-		s := New(state.Options{
+		s := api.New(state.Options{
 			Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), CacheBytes: -1,
 			SkipWarmUp: c.skip, Names: c.names,
 		})
 		s.Lists.WarmLimit = time.Hour
-		mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, rows)})
+		apitest.Swap(t, s, state.Release{Snapshot: apitest.SampleSnapshot(t, rows)})
 		endpoints := contract.EndpointsIn(c.names)
 		for i := range endpoints {
 			e := &endpoints[i]
@@ -40,7 +42,7 @@ func TestWarmUp(t *testing.T) {
 			before := list.Named[contract.ContractNames].Renderer.Bytes() + list.Index.Bytes()
 			for _, coding := range []string{"identity", "gzip", "zstd"} {
 				for _, query := range []string{"", "?output_format=csv", "?limit=100&offset=100"} {
-					got := s.Answer("GET", e.Path+query, []reply.HeaderField{{Name: "Accept-Encoding", Value: coding}})
+					got := s.Answer("GET", e.Path+query, apitest.Fields("Accept-Encoding", coding))
 					if got.Status != 200 {
 						t.Fatalf("%s%s: %d", e.Path, query, got.Status)
 					}
@@ -74,12 +76,12 @@ func TestWarmUpFails(t *testing.T) {
 
 func checkWarmUpFails(t *testing.T, name string, breakList func(*state.BoundList), limit int64) {
 	t.Helper()
-	s := sampleServer(t, state.Options{
+	s := apitest.Sample(t, state.Options{
 		Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), MemoryLimit: limit,
 	}, 20)
 	s.State.Options.SkipWarmUp, s.Lists.WarmLimit = false, time.Hour
-	before := s.Answer("GET", listTarget, nil)
-	next := storeSnapshot(t, "next", sampleTime, sampleTables(t, 21))
+	before := s.Answer("GET", apitest.Target, nil)
+	next := apitest.StoreSnapshot(t, "next", apitest.SampleTime, apitest.SampleTables(t, 21))
 	bound, err := state.Bind(next)
 	if err != nil {
 		t.Fatal(err)
@@ -88,8 +90,9 @@ func checkWarmUpFails(t *testing.T, name string, breakList func(*state.BoundList
 	if err := s.State.SwapTo(bound, s.State.Snapshots.Current.Load().Bound, state.Release{Snapshot: next}); err == nil {
 		t.Errorf("%s, limit %d: the snapshot is served", name, limit)
 	}
-	after := s.Answer("GET", listTarget, nil)
-	if after.Status != 200 || !bytes.Equal(after.Body, before.Body) || s.State.Snapshots.CurrentID() != sampleID {
+	after := s.Answer("GET", apitest.Target, nil)
+	if after.Status != 200 || !bytes.Equal(after.Body, before.Body) ||
+		s.State.Snapshots.CurrentID() != apitest.SampleID {
 		t.Errorf("%s, limit %d: then %d from %s", name, limit, after.Status, s.State.Snapshots.CurrentID())
 	}
 	if err := next.Close(); err != nil {
@@ -101,10 +104,10 @@ func checkWarmUpFails(t *testing.T, name string, breakList func(*state.BoundList
 // replaced snapshot, except for tables that both have, and that the replaced one still answers.
 func TestReplacedSnapshotForgets(t *testing.T) {
 	t.Parallel()
-	first, second := twoSnapshots(t, 300)
-	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1})
+	first, second := apitest.TwoSnapshots(t, 300)
+	s := apitest.Empty(t, state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1})
 	s.Lists.WarmLimit = time.Hour
-	mustSwap(t, s, state.Release{Snapshot: first})
+	apitest.Swap(t, s, state.Release{Snapshot: first})
 	old := s.State.Snapshots.Current.Load().Bound
 	bytesOf := func(path string) int64 {
 		list := old.Lists[path]
@@ -113,7 +116,7 @@ func TestReplacedSnapshotForgets(t *testing.T) {
 	const changed, unchanged = "/api/v2/metadata/sector", "/api/v2/metadata/org"
 	kept, made := bytesOf(unchanged), bytesOf(changed)
 	before := s.Answer("GET", changed+"?snapshot=first", nil)
-	mustSwap(t, s, state.Release{Snapshot: second})
+	apitest.Swap(t, s, state.Release{Snapshot: second})
 	if got := bytesOf(unchanged); got != kept {
 		t.Errorf("the unchanged table has %d bytes, before %d", got, kept)
 	}
@@ -130,7 +133,7 @@ func TestReplacedSnapshotForgets(t *testing.T) {
 // TestCachesFollowLimit: the caches of all tables together get what a snapshot's part has left.
 func TestCachesFollowLimit(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, state.Options{MemoryLimit: 96 << 20}, 600)
+	s := apitest.Sample(t, state.Options{MemoryLimit: 96 << 20}, 600)
 	caches, texts := int64(0), int64(0)
 	for _, l := range s.State.Snapshots.Current.Load().Bound.Lists {
 		caches += l.Need.Blocks + l.Need.Filters

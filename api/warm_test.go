@@ -1,10 +1,13 @@
-package api
+package api_test
 
 import (
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api"
+	"hdqs/api/apitest"
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
@@ -19,7 +22,7 @@ import (
 // and of no other, and that the requests are valid.
 func TestWarmUpRequests(t *testing.T) {
 	t.Parallel()
-	first, second := twoSnapshots(t, 20)
+	first, second := apitest.TwoSnapshots(t, 20)
 	all, sector := 0, 0
 	for i := range contract.Endpoints {
 		n := len(list.WarmRequests) + len(list.WarmFilters(&contract.Endpoints[i]))
@@ -27,10 +30,10 @@ func TestWarmUpRequests(t *testing.T) {
 			sector = n
 		}
 	}
-	s := newServer(t, state.Options{})
+	s := apitest.Empty(t, state.Options{})
 	s.Lists.WarmLimit = time.Hour
 	for i, snap := range []*store.Snapshot{first, second, second.Acquire()} {
-		mustSwap(t, s, state.Release{Snapshot: snap})
+		apitest.Swap(t, s, state.Release{Snapshot: snap})
 		if got, want := s.State.WarmUp().Requests, []int{all, sector, 0}[i]; got != want {
 			t.Errorf("before swap %d, %d requests were answered, want %d", i, got, want)
 		}
@@ -46,15 +49,16 @@ func TestWarmUpRequests(t *testing.T) {
 func TestWarmUpLimit(t *testing.T) {
 	t.Parallel()
 	var log testkit.Log
-	s := newServer(t, state.Options{
+	s := apitest.Empty(t, state.Options{
 		Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	s.Lists.WarmLimit = -1
-	mustSwap(t, s, state.Release{Snapshot: storeSnapshot(t, "slow", sampleTime, sampleTables(t, 3))})
+	apitest.Swap(t, s,
+		state.Release{Snapshot: apitest.StoreSnapshot(t, "slow", apitest.SampleTime, apitest.SampleTables(t, 3))})
 	if !strings.Contains(log.String(), "warming up took too long") || s.State.WarmUp().Requests != 0 {
 		t.Errorf("the log is\n%s", log.String())
 	}
-	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
+	if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 {
 		t.Errorf("then %d", got.Status)
 	}
 }
@@ -63,14 +67,14 @@ func TestWarmUpLimit(t *testing.T) {
 // snapshot is served.
 func TestEndWarmUp(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
+	s := apitest.Empty(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.Lists.WarmLimit = time.Hour
 	s.State.EndWarmUp()
-	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 3)})
+	apitest.Swap(t, s, state.Release{Snapshot: apitest.SampleSnapshot(t, 3)})
 	if n := s.State.WarmUp().Requests; n != 0 {
 		t.Errorf("%d requests were answered", n)
 	}
-	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
+	if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 {
 		t.Errorf("then %d", got.Status)
 	}
 }
@@ -78,9 +82,9 @@ func TestEndWarmUp(t *testing.T) {
 // TestInterruptWarmUp interrupts a warm-up: that one ends, and the next one does not.
 func TestInterruptWarmUp(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
+	s := apitest.Empty(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.Lists.WarmLimit = time.Hour
-	bound, err := state.Bind(sampleSnapshot(t, 3))
+	bound, err := state.Bind(apitest.SampleSnapshot(t, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +95,7 @@ func TestInterruptWarmUp(t *testing.T) {
 	if n := s.State.WarmUp().Requests; n != 0 {
 		t.Errorf("%d requests were answered after the interruption", n)
 	}
-	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 4)})
+	apitest.Swap(t, s, state.Release{Snapshot: apitest.SampleSnapshot(t, 4)})
 	if s.State.WarmUp().Requests == 0 {
 		t.Error("the next warm-up did not answer requests")
 	}
@@ -101,14 +105,15 @@ func TestInterruptWarmUp(t *testing.T) {
 // if the caller wants that, and that a later one does not.
 func TestAnswersBeforeWarmUp(t *testing.T) {
 	t.Parallel()
-	first, second := twoSnapshots(t, 20)
-	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
+	first, second := apitest.TwoSnapshots(t, 20)
+	s := apitest.Empty(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.Lists.WarmLimit = time.Hour
 	calls := 0
 	for i, snap := range []*store.Snapshot{first, second} {
 		err := s.State.Swap(state.Release{Snapshot: snap, Answering: func() {
 			calls++
-			if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.State.Snapshots.CurrentID() != "first" {
+			if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 ||
+				s.State.Snapshots.CurrentID() != "first" {
 				t.Errorf("%d from %q before the warm-up", got.Status, s.State.Snapshots.CurrentID())
 			}
 			if n := s.State.WarmUp().Requests; n != 0 {
@@ -131,9 +136,9 @@ func TestAnswersBeforeWarmUp(t *testing.T) {
 // can be served.
 func TestFirstWarmUpFails(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, state.Options{Identifier: state.IgnoreIdentifier})
+	s := apitest.Empty(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.Lists.WarmLimit = time.Hour
-	snap := sampleSnapshot(t, 20)
+	snap := apitest.SampleSnapshot(t, 20)
 	bound, err := state.Bind(snap)
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +151,7 @@ func TestFirstWarmUpFails(t *testing.T) {
 		t.Fatalf("%v; a request could read: %v", err, reading != nil)
 	}
 	testkit.Must(t, snap.Close())
-	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
+	if got := s.Answer("GET", apitest.Target, nil); got.Status != 503 {
 		t.Errorf("then %d", got.Status)
 	}
 	if n := s.Lists.Bodies.Counts().Bytes; n != 0 {
@@ -159,8 +164,8 @@ func TestFirstWarmUpFails(t *testing.T) {
 		t.Errorf("the request reads %d rows, and the snapshot has %d references", rows, reading.Refs.Load())
 	}
 	reading.Release(s.State.Log)
-	mustSwap(t, s, state.Release{Snapshot: sampleSnapshot(t, 3)})
-	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
+	apitest.Swap(t, s, state.Release{Snapshot: apitest.SampleSnapshot(t, 3)})
+	if got := s.Answer("GET", apitest.Target, nil); got.Status != 200 {
 		t.Errorf("from another snapshot: %d", got.Status)
 	}
 }
@@ -169,13 +174,13 @@ func TestFirstWarmUpFails(t *testing.T) {
 // goroutine, whose thread may have a low priority.
 func TestWarmUpOfSwapStaysOnThread(t *testing.T) {
 	t.Parallel()
-	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s := api.New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
 	s.Lists.WarmLimit = time.Hour
-	bound, err := state.Bind(sampleSnapshot(t, 20))
+	bound, err := state.Bind(apitest.SampleSnapshot(t, 20))
 	if err != nil {
 		t.Fatal(err)
 	}
-	earlier, err := state.Bind(sampleSnapshot(t, 3))
+	earlier, err := state.Bind(apitest.SampleSnapshot(t, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
