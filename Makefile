@@ -92,7 +92,7 @@ ELSEWHERE := ^Test(Edge|Browser|SelectOnStore)
 FLOODS := TestAgentsFlood|TestAgentsHostile
 
 # Packages that start no goroutines, in their tests neither, and the tools of benchmarks.
-SEQUENTIAL := $(addprefix hdqs/,bench bench/load bulk bulk/iceberg columnar loader/catalogfile rowdiff \
+SEQUENTIAL := $(addprefix hdqs/,bench bulk bulk/iceberg columnar loader/catalogfile rowdiff \
   $(addprefix api/,additivity boundary browse chart contract country odata picture site textual) \
   $(addprefix internal/,history memory nearest threshold))
 

@@ -19,7 +19,6 @@ require (
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // agents ask by the Model Context Protocol
 	github.com/parquet-go/parquet-go v0.32.0 // whole tables as Parquet
 	github.com/prometheus/client_golang v1.25.0 // metrics in the form that Prometheus reads
-	github.com/prometheus/procfs v0.22.0 // CPU and memory of the processes that bench measures
 	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar of a load on a terminal
 	github.com/spf13/cobra v1.10.2 // commands, flags, completion
 	github.com/spf13/pflag v1.0.10 // cobra's flag sets, into which the environment variables are read
@@ -74,6 +73,7 @@ require (
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
+	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/richardlehane/mscfb v1.0.9 // indirect
 	github.com/richardlehane/msoleps v1.0.6 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect

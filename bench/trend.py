@@ -1,4 +1,4 @@
-"""Puts the last run of bench into results/trend.csv, in place of the lines of the same version and processor.
+"""Puts the last run of compare.py into results/trend.csv, in place of the lines of the same version and processor.
 
     trend.py VERSION [REPORT [TREND]]
 
@@ -6,8 +6,10 @@ A line is a target, or one of our answers without a target beside nginx's.
 """
 
 import csv
+import datetime
 import json
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -18,7 +20,10 @@ def main(version, report="tmp/bench/bench.json", trend=os.path.join(HERE, "resul
         run = json.load(f)
     with open(trend, newline="") as f:
         head, *lines = csv.reader(f)
-    base = [version, run["Commit"], run["Date"], run["Machine"]["CPU"]]
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
+    with open("/proc/cpuinfo") as f:
+        processor = next(line.split(": ", 1)[1].strip() for line in f if line.startswith("model name"))
+    base = [version, commit, datetime.date.today().isoformat(), processor]
 
     def line(of, control, ratio):
         spread = [digits(ratio[name]) for name in ("Median", "Low", "High")]
