@@ -378,10 +378,17 @@ func TestDocumentFlags(t *testing.T) {
 	known := map[string]bool{"--help": true, "--version": true} // flags, and flags after their command
 	row := regexp.MustCompile("(?m)^\\| `(?:-\\w, )?(--[a-z][a-z-]*)")
 	for section := range strings.SplitSeq(string(text), "\n## ") {
-		command, _, _ := strings.Cut(section, "\n")
-		known[command+" --help"] = true
-		for _, match := range row.FindAllStringSubmatch(section, -1) {
-			known[match[1]], known[command+" "+match[1]] = true, true
+		title, about, _ := strings.Cut(section, "\n")
+		commands := []string{title}
+		if rest, isShared := strings.CutPrefix(about, "\nFlags of "); isShared {
+			names, _, _ := strings.Cut(rest, ".\n")
+			commands = strings.Split(names, ", ")
+		}
+		for _, command := range commands {
+			known[command+" --help"] = true
+			for _, match := range row.FindAllStringSubmatch(section, -1) {
+				known[match[1]], known[command+" "+match[1]] = true, true
+			}
 		}
 	}
 	if len(known) < 100 {

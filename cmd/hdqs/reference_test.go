@@ -129,7 +129,14 @@ func openAPI(t *testing.T) string {
 	return text.String()
 }
 
-// flagReference is a page with a table for each command.
+// sharedFlags are titles of the flags that the same commands have, by one of them.
+var sharedFlags = map[string]string{
+	"store": "Stores", "allow-http": "Web addresses", "cache": "Downloads of a catalog", "catalog-url": "Loads",
+	"config": "Settings", "sign-key": "Signatures", "max-change": "Comparisons before a channel moves",
+}
+
+// flagReference is a page with a table for each command. Flags that several commands have alike are
+// at its end, in one table for those that the same commands have.
 func flagReference() string {
 	var page strings.Builder
 	page.WriteString(`# Flags
@@ -139,37 +146,80 @@ environment variable, for example HDQS_DATA_DIR for --data-dir. The command line
 
 `)
 	commands := newRoot(nil).Commands()
+	having := map[string][]string{} // the names of the commands that have a row
+	titles := map[string]string{}   // of tables at the end, by those names
 	for _, cmd := range commands {
 		fmt.Fprintf(&page, "- [%s](#%s)\n", cmd.Name(), cmd.Name())
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { having[flagRow(f)] = append(having[flagRow(f)], cmd.Name()) })
+	}
+	rowsOf := map[string][]string{}
+	for _, cmd := range commands {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			row := flagRow(f)
+			key := strings.Join(having[row], ", ")
+			if title := sharedFlags[f.Name]; title != "" && len(having[row]) > 1 {
+				titles[key] = title
+			}
+			if row != "" && !slices.Contains(rowsOf[key], row) {
+				rowsOf[key] = append(rowsOf[key], row)
+			}
+		})
 	}
 	for _, cmd := range commands {
 		fmt.Fprintf(&page, "\n## %s\n\n%s.\n", cmd.Name(), strings.TrimSuffix(cmd.Short, "."))
+		var more []string
 		for _, one := range append([]*cobra.Command{cmd}, cmd.Commands()...) {
 			fmt.Fprintf(&page, "\n    %s\n", one.UseLine())
-			writeFlags(&page, one.LocalFlags())
+			var own []string
+			one.LocalFlags().VisitAll(func(f *pflag.Flag) {
+				row := flagRow(f)
+				title := titles[strings.Join(having[row], ", ")]
+				switch {
+				case row != "" && title == "":
+					own = append(own, row)
+				case row != "" && !slices.Contains(more, title):
+					more = append(more, title)
+				}
+			})
+			writeFlags(&page, own)
 		}
+		for i, title := range slices.Sorted(slices.Values(more)) {
+			more[i] = fmt.Sprintf("[%s](#%s)", title, strings.ReplaceAll(strings.ToLower(title), " ", "-"))
+		}
+		if len(more) > 0 {
+			fmt.Fprintf(&page, "\nIt also has the flags of: %s.\n", strings.Join(more, ", "))
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(titles), func(a, b string) int {
+		return strings.Compare(titles[a], titles[b])
+	}) {
+		fmt.Fprintf(&page, "\n## %s\n\nFlags of %s.\n", titles[key], key)
+		writeFlags(&page, rowsOf[key])
 	}
 	return page.String()
 }
 
-func writeFlags(page *strings.Builder, flags *pflag.FlagSet) {
-	head := "\n| flag | default | means |\n|---|---|---|\n"
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Name == "help" {
-			return
-		}
-		value, usage := pflag.UnquoteUsage(f)
-		name := strings.TrimSpace("--" + f.Name + " " + value)
-		if f.Shorthand != "" {
-			name = "-" + f.Shorthand + ", " + name
-		}
-		given := ""
-		if f.DefValue != "" && f.DefValue != "[]" && f.DefValue != "false" {
-			given = "`" + f.DefValue + "`"
-		}
-		fmt.Fprintf(page, "%s| `%s` | %s | %s |\n", head, name, given, cell(usage))
-		head = ""
-	})
+func writeFlags(page *strings.Builder, rows []string) {
+	if len(rows) > 0 {
+		page.WriteString("\n| flag | default | means |\n|---|---|---|\n" + strings.Join(rows, ""))
+	}
+}
+
+// flagRow describes a flag, empty for one that is not described.
+func flagRow(f *pflag.Flag) string {
+	if f.Hidden || f.Name == "help" {
+		return ""
+	}
+	value, usage := pflag.UnquoteUsage(f)
+	name := strings.TrimSpace("--" + f.Name + " " + value)
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	given := ""
+	if f.DefValue != "" && f.DefValue != "[]" && f.DefValue != "false" {
+		given = "`" + f.DefValue + "`"
+	}
+	return fmt.Sprintf("| `%s` | %s | %s |\n", name, given, cell(usage))
 }
 
 // cell escapes what would end a cell or begin markup.
