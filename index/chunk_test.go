@@ -162,31 +162,3 @@ func TestChunkAgainstLists(t *testing.T) {
 		t.Errorf("pairs of shapes %s never intersected", never)
 	}
 }
-
-// TestPage cuts pages out of chunks of all shapes.
-func TestPage(t *testing.T) {
-	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 4))
-	for round := range 1000 {
-		size := []int{chunkRows, 5000, 100}[r.IntN(3)]
-		rows := randomRows(r, size)
-		s := setOf(t, r, rows, size)
-		var cur rowsOf
-		cur.load(s, &s.chunks[0], size)
-		skip, left := r.IntN(len(rows)+3), r.IntN(len(rows)+3)
-		e := emitter{skip: uint64(skip), left: left}
-		e.addRows(&cur, 0)
-		want := rows[min(skip, len(rows)):]
-		want = want[:min(left, len(want))]
-		if got := listRanges(e.ranges); !slices.Equal(got, want) || e.rows != len(want) || e.left != left-len(want) {
-			t.Fatalf("seed %d round %d: skip %d limit %d of %d rows has %d, %d left", seed, round, skip, left,
-				len(rows), len(got), e.left)
-		}
-		for i := 1; i < len(e.ranges); i++ {
-			if e.ranges[i].From <= e.ranges[i-1].To {
-				t.Fatalf("seed %d round %d: ranges %v and %v touch", seed, round, e.ranges[i-1], e.ranges[i])
-			}
-		}
-	}
-}

@@ -5,13 +5,9 @@ package index
 import (
 	"encoding/binary"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
-	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -24,38 +20,6 @@ func listSet(s *set, rows int) []uint32 {
 		e.addRows(&r, uint32(k)<<chunkBits)
 	}
 	return listRanges(e.ranges)
-}
-
-// TestFrozenAgainstRoaring freezes random bitmaps with roaring and reads them back, at any
-// alignment.
-func TestFrozenAgainstRoaring(t *testing.T) {
-	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 5))
-	for round := range 100 {
-		rows := 1 + r.IntN(5*chunkRows)
-		m := roaring.New()
-		for k := range chunkCount(rows) {
-			if r.IntN(3) > 0 {
-				for _, row := range randomRows(r, chunkSize(rows, k)) {
-					m.Add(row + uint32(k)<<chunkBits)
-				}
-			}
-		}
-		if r.IntN(2) == 0 {
-			m.RunOptimize()
-		}
-		data := freezeBitmap(t, m)
-		shift := r.IntN(8)
-		data = append(make([]byte, shift), data...)[shift:]
-		var s set
-		if err := openFrozen(&s, data, rows, false); err != nil {
-			t.Fatalf("seed %d round %d: %v", seed, round, err)
-		}
-		if got := listSet(&s, rows); !slices.Equal(got, m.ToArray()) || s.rows != int(m.GetCardinality()) {
-			t.Fatalf("seed %d round %d: %d rows, want %d", seed, round, len(got), m.GetCardinality())
-		}
-	}
 }
 
 const (

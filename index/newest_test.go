@@ -43,46 +43,6 @@ func compareNewest(x *Index, seg *snapshot.Segment, o *Options, q *Query, r *ran
 	return len(all), nil
 }
 
-// TestNewestOfRandomTables asks random tables, which are in no order, for the newest rows. Series
-// and periods are of random columns.
-func TestNewestOfRandomTables(t *testing.T) {
-	t.Parallel()
-	seed := testkit.Seed()
-	sizes := []int{0, 1, 2, 64, 65, 500, 4097, 66_000, 131_200}
-	for i := range 3 * len(sizes) {
-		rows := sizes[i%len(sizes)]
-		queries := min(60, 10+300_000/(rows+1))
-		if testing.Short() {
-			if queries = min(8, 2+10_000/(rows+1)); i >= 7 {
-				break
-			}
-		}
-		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		seg := randomSegment(t, r, rows)
-		o := Options{CacheBytes: []int{0, -1, 1 << 17}[i%3]}
-		group, times := []string{"", "sorted_", "clustered_", "scattered_"}[r.IntN(4)], []string{"start", "end"}
-		o.PeriodStart, o.PeriodEnd = group+times[r.IntN(2)], group+times[r.IntN(2)]
-		columns := seg.Columns()
-		for range 1 + r.IntN(4) {
-			if c := columns[r.IntN(len(columns))]; c.Kind != snapshot.Decimal && !strings.HasSuffix(c.Name, "big") {
-				o.Series = append(o.Series, c.Name)
-			}
-		}
-		if len(o.Series) == 0 {
-			o.Series = []string{"big"}
-		}
-		x, err := OpenWith(seg, o)
-		if err != nil {
-			t.Fatalf("seed %d table %d: %v", seed, i, err)
-		}
-		for range queries {
-			if _, err := compareNewest(x, seg, &o, randomQuery(r, seg), r); err != nil {
-				t.Fatalf("seed %d table %d of %d rows: %v", seed, i, rows, err)
-			}
-		}
-	}
-}
-
 // TestNewestOfSeries asks tables like real ones for the newest rows, in order and garbled.
 func TestNewestOfSeries(t *testing.T) {
 	t.Parallel()

@@ -9,21 +9,21 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// TestSelectShared runs the same few queries on one Index from many goroutines, and compares with
-// one that nobody shares.
+// TestSelectShared runs the same few queries, half of them for the newest rows, on one Index from
+// many goroutines, and compares with one that nobody shares.
 func TestSelectShared(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed()
 	r := rand.New(rand.NewPCG(seed, 2))
 	seg := randomSegment(t, r, 70_000)
-	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18})
-	if err != nil {
-		t.Fatal(err)
+	o := Options{
+		Series: []string{"scattered_text0", "text1"}, PeriodStart: "clustered_start", PeriodEnd: "clustered_end",
 	}
-	alone, err := Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone, err := OpenWith(seg, o)
+	testkit.Must(t, err)
+	o.CacheBytes = 1 << 18
+	x, err := OpenWith(seg, o)
+	testkit.Must(t, err)
 	n, rounds := 40, 20
 	if testing.Short() { // enough queries that the cache is full
 		n, rounds = 6, 4
@@ -31,6 +31,7 @@ func TestSelectShared(t *testing.T) {
 	queries, pages := make([]*Query, n), make([]Page, n)
 	for i := range queries {
 		queries[i] = randomQuery(r, seg)
+		queries[i].Latest = r.IntN(2) == 0
 		testkit.Must(t, alone.Select(queries[i], &pages[i]))
 	}
 	var wait sync.WaitGroup

@@ -5,133 +5,104 @@ package index
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"testing"
 
-	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
-func decimalOf(text string) snapshot.Dec {
-	d, ok := snapshot.ParseDec(text)
-	if !ok {
-		panic(text)
+// partOf is 2n for what lies before the n-th of some ends and after the one before, and 2n+1 for
+// that end itself, but for what comes twice among the ends.
+func partOf[N int64 | float64](v N, ends []N) (part int) {
+	for k, end := range ends {
+		switch {
+		case v == end:
+			return 2*k + 1
+		case v > end:
+			part += 2
+		}
 	}
-	return d
+	return part
 }
 
-// TestTested compares tests of a caller's own with what they say of each row, on coded columns,
-// columns of tuples and columns of numbers without a dictionary.
+// floatOf is a decimal, which may be kept as its text.
+func floatOf(c *snapshot.Column, at uint32) float64 {
+	v, _ := strconv.ParseFloat(c.DecString(c.Dec(at)), 64)
+	return v
+}
+
+// randomTest is a test of a column that passes values at random, and what it says of each row.
+func randomTest(r *rand.Rand, c *snapshot.Column, key string) (*Test, func(at uint32) bool) {
+	bits := r.Uint64() // which part between two ends passes
+	passes := func(part int) bool { return bits>>(part%64)&1 != 0 }
+	test := &Test{Key: key, Null: r.IntN(2) == 0}
+	somewhere := func() uint32 { return uint32(r.IntN(c.Len())) }
+	switch c.Kind {
+	case snapshot.Text, snapshot.Enum:
+		test.Text = func(s string) bool { return passes(len(s)) }
+		return test, func(at uint32) bool { return test.Text(c.Text(at)) }
+	case snapshot.Decimal:
+		for range r.IntN(5) {
+			if at := somewhere(); !c.IsNull(at) {
+				test.Floats = append(test.Floats, floatOf(c, at))
+			}
+		}
+		test.Float = func(v float64) bool { return passes(partOf(v, test.Floats)) }
+		return test, func(at uint32) bool { return test.Float(floatOf(c, at)) }
+	}
+	for range r.IntN(5) {
+		test.Ints = append(test.Ints, c.Int(somewhere()))
+	}
+	test.Int = func(v int64) bool { return passes(partOf(v, test.Ints)) }
+	return test, func(at uint32) bool { return test.Int(c.Int(at)) }
+}
+
+// TestTested compares tests of a caller's own with what they say of each row, on random tables.
 func TestTested(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(3, 4))
-	const rows = 20000
-	data := &snapshot.TableData{Name: "t", Rows: rows}
-	text := snapshot.ColumnData{Name: "text", Kind: snapshot.Text, Index: true, Values: []string{"b", "a", "Ab", ""}}
-	ints := snapshot.ColumnData{Name: "ints", Kind: snapshot.Int}
-	few := snapshot.ColumnData{Name: "few", Kind: snapshot.Int, Index: true}
-	decs := snapshot.ColumnData{Name: "decs", Kind: snapshot.Decimal}
-	for range rows {
-		text.Codes = append(text.Codes, []uint32{0, 1, 2, 3, snapshot.NullCode}[random.IntN(5)])
-		n, d := random.Int64N(1<<20)-1<<19, decimalOf(fmt.Sprintf("%d.%d", random.IntN(1<<20)-1<<19, random.IntN(100)))
-		if random.IntN(9) == 0 {
-			n, d = snapshot.NullInt, snapshot.Dec{Scale: snapshot.DecNull}
+	seed := testkit.Seed()
+	r := rand.New(rand.NewPCG(seed, 9))
+	for _, rows := range []int{1, 100, 20_000, 20_000, 70_000} {
+		seg := randomSegment(t, r, rows)
+		plain, err := seg.Column("plain")
+		testkit.Must(t, err)
+		if rows >= 20_000 && plain.Coded() {
+			t.Fatal("no numbers without a dictionary")
 		}
-		ints.Ints, decs.Decimals = append(ints.Ints, n), append(decs.Decimals, d)
-		few.Ints = append(few.Ints, random.Int64N(7))
-	}
-	data.Columns = []snapshot.ColumnData{text, ints, few, decs}
-	seg := tables.Segment(t, data)
-	x, err := Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	column := func(name string) *snapshot.Column {
-		c, err := seg.Column(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	if column("ints").Coded() || column("decs").Coded() || !column("few").Coded() {
-		t.Fatal("the columns are not coded as the test needs them")
-	}
-	for i := range 120 {
-		bits := random.Uint64() // which part between two ends passes
-		at := func(ends int) bool { return bits>>(ends%64)&1 != 0 }
-		test := &Test{Key: fmt.Sprint(i), Null: random.IntN(2) == 0}
-		var name string
-		var passes func(row uint32) bool
-		switch random.IntN(4) {
-		case 0:
-			name = "text"
-			test.Text = func(s string) bool { return at(len(s)) }
-			passes = func(row uint32) bool { return test.Text(column(name).Text(row)) }
-		case 1, 2:
-			name = []string{"ints", "few"}[random.IntN(2)]
-			for range random.IntN(5) {
-				test.Ints = append(test.Ints, column(name).Int(uint32(random.IntN(rows))))
+		x, err := Open(seg)
+		testkit.Must(t, err)
+		other := Query{Filters: []Filter{number(AtLeast, 1, "level")}, Limit: rows}
+		var page, passing Page
+		testkit.Must(t, Scan(seg, &other, &passing))
+		for i, c := range seg.Columns() {
+			test, passes := randomTest(r, c, fmt.Sprint(i))
+			q := Query{Filters: []Filter{{Columns: []string{c.Name}, Op: Tested, Test: test}}, Limit: rows}
+			among := []Range{{0, uint32(rows)}}
+			if r.IntN(2) == 0 {
+				q.Filters, among = append(q.Filters, other.Filters...), passing.Ranges
 			}
-			test.Int = func(v int64) bool {
-				part := 0
-				for k, end := range test.Ints {
-					if v == end {
-						return at(40 + k)
-					}
-					if v > end {
-						part++
-					}
+			var want []uint32
+			for _, row := range listRanges(among) {
+				at := row
+				if c.Group != nil {
+					at = uint32(c.Group.Codes.At(row))
 				}
-				return at(part)
-			}
-			passes = func(row uint32) bool { return test.Int(column(name).Int(row)) }
-		default:
-			name = "decs"
-			for range random.IntN(5) {
-				test.Floats = append(test.Floats, float64(random.IntN(1<<20)-1<<19)+0.5*float64(random.IntN(2)))
-			}
-			test.Float = func(v float64) bool {
-				part := 0
-				for k, end := range test.Floats {
-					if v == end {
-						return at(40 + k)
-					}
-					if v > end {
-						part++
-					}
+				if c.IsNull(at) && test.Null || !c.IsNull(at) && passes(at) {
+					want = append(want, row)
 				}
-				return at(part)
 			}
-			passes = func(row uint32) bool { return test.Float(column(name).Dec(row).Float()) }
-		}
-		var page Page
-		q := Query{Filters: []Filter{{Columns: []string{name}, Op: Tested, Test: test}}, Limit: rows}
-		if random.IntN(2) == 0 {
-			q.Filters = append(q.Filters, Filter{Columns: []string{"few"}, Op: AtLeast, Value: Value{Int: 3}})
-		}
-		if err := x.Select(&q, &page); err != nil {
-			t.Fatal(err)
-		}
-		got := map[uint32]bool{}
-		for _, r := range page.Ranges {
-			for row := r.From; row < r.To; row++ {
-				got[row] = true
-			}
-		}
-		for row := range uint32(rows) {
-			want := test.Null
-			if !column(name).IsNull(row) {
-				want = passes(row)
-			}
-			if len(q.Filters) > 1 && column("few").Int(row) < 3 {
-				want = false
-			}
-			if got[row] != want {
-				t.Fatalf("test %d of %s: row %d: %t, want %t", i, name, row, got[row], want)
+			testkit.Must(t, x.Select(&q, &page))
+			if got := listRanges(page.Ranges); !slices.Equal(got, want) {
+				t.Fatalf("seed %d: %s of %d rows: %d rows pass, want %d", seed, c.Name, rows, len(got), len(want))
 			}
 		}
 	}
+	x, err := Open(randomSegment(t, r, 10))
+	testkit.Must(t, err)
 	texts := &Test{Text: func(string) bool { return true }}
-	wrong := &Query{Filters: []Filter{{Columns: []string{"ints"}, Op: Tested, Test: texts}}}
+	wrong := &Query{Filters: []Filter{{Columns: []string{"count"}, Op: Tested, Test: texts}}}
 	if err := x.Select(wrong, new(Page)); err == nil {
 		t.Error("a test of texts was asked of numbers")
 	}

@@ -6,11 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"sync"
-	"testing"
 
-	"hdqs/internal/tables"
-	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -144,41 +140,4 @@ func numbered(format string, n int) []string {
 		texts[i] = fmt.Sprintf(format, i)
 	}
 	return texts
-}
-
-// TestNewestShared asks a new index from several goroutines at once.
-func TestNewestShared(t *testing.T) {
-	t.Parallel()
-	seed := testkit.Seed()
-	r := rand.New(rand.NewPCG(seed, 1))
-	seg := tables.Segment(t, seriesTable(r, 20_000, false))
-	o := Options{Series: []string{"place", "maker", "kind"}, PeriodStart: "start", PeriodEnd: "end"}
-	queries, want := make([]*Query, 8), make([]int, 8)
-	for i := range queries {
-		queries[i] = randomQuery(r, seg)
-		queries[i].Latest = true
-		rows, err := scanNewest(seg, &o, queries[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		want[i] = len(rows)
-	}
-	x, err := OpenWith(seg, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wait sync.WaitGroup
-	for g := range 4 {
-		wait.Go(func() {
-			var p Page
-			for i := range queries {
-				i = (i + g) % len(queries)
-				if err := x.Select(queries[i], &p); err != nil || p.Total != want[i] {
-					t.Errorf("seed %d: total %d, error %v, want %d: %s", seed, p.Total, err, want[i],
-						describe(queries[i]))
-				}
-			}
-		})
-	}
-	wait.Wait()
 }
