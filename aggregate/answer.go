@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"math/bits"
 	"sync"
 
 	"hdqs/index"
@@ -38,12 +37,12 @@ type worker struct {
 	passing *index.Passing
 	*memory
 	keys    *keys
-	rows    []uint32   // by group
-	fast    []runState // the states that can add runs
-	slow    []state    // and the others
-	cursors []cursor   // of the inputs, if all have runs
-	run     run        // rows to be added
-	room    int        // groups that states have room for
+	rows    []uint32       // by group
+	fast    []runState     // the states that can add runs
+	slow    []state        // and the others
+	cursors []index.Cursor // of the inputs, if all have runs
+	run     run            // rows to be added
+	room    int            // groups that states have room for
 	pause   func()
 }
 
@@ -51,13 +50,11 @@ type worker struct {
 type memory struct {
 	chunk  index.ChunkRows
 	ranges []index.Range
-	block  *block
-	at     []uint32 // rows that do not follow each other, for the next block
+	block  *block // rows that are not added yet
+	ofRun  *block // rows of a run
 }
 
-var memories = sync.Pool{New: func() any {
-	return &memory{block: newBlock(), at: make([]uint32, 0, blockRows)}
-}}
+var memories = sync.Pool{New: func() any { return &memory{block: newBlock(), ofRun: newBlock()} }}
 
 func (w *worker) rest() {
 	if w.pause != nil {
@@ -67,15 +64,14 @@ func (w *worker) rest() {
 
 // release gives the memory of a worker to the next one.
 func (w *worker) release() {
-	w.block.reset(nil)
-	w.at = w.at[:0]
+	w.block.Clear()
+	w.ofRun.Clear()
 	memories.Put(w.memory)
 	w.memory = nil
 }
 
 func (w *worker) start() {
 	w.keys = newKeys(w.p)
-	w.block.reset(w.p.spaces)
 	for _, s := range w.p.states {
 		if fast, is := s.(runState); is {
 			w.fast = append(w.fast, fast)
@@ -85,7 +81,7 @@ func (w *worker) start() {
 	}
 	if w.p.runs {
 		for _, in := range w.p.inputs {
-			w.cursors = append(w.cursors, cursor{runs: in.space.runs()})
+			w.cursors = append(w.cursors, index.Cursor{Runs: in.space.Runs()})
 		}
 	}
 	if w.p.dense || len(w.p.inputs) == 0 {
@@ -120,28 +116,31 @@ func (w *worker) addAll() error {
 	return w.flush()
 }
 
-// minRange is the number of rows that follow each other from which on they are read in sequence.
+// minRange is the number of rows that follow each other from which on runs are looked for in them.
 const minRange = 16
 
 func (w *worker) add(k int) error {
-	n := w.passing.Read(k, &w.chunk)
-	if n == 0 {
+	if w.passing.Read(k, &w.chunk) == 0 {
 		return nil
 	}
-	if n > minScattered && !w.chunk.All() {
-		if words := w.chunk.Words(); countRuns(words)*minRange > n {
-			return w.addScattered(words, w.chunk.Base())
+	if w.chunk.IsScattered() {
+		words, from := w.chunk.Words()[:], w.chunk.Base()
+		for len(words) > 0 {
+			n := w.block.AddBits(from, words, blockRows)
+			if words, from = words[n:], from+uint32(n)<<6; len(words) > 0 {
+				if err := w.flush(); err != nil {
+					return err
+				}
+			}
 		}
+		return nil
 	}
 	w.ranges = w.chunk.Ranges(w.ranges[:0])
 	for _, r := range w.ranges {
 		var err error
-		switch {
-		case r.To-r.From < minRange:
-			err = w.addRows(r)
-		case w.p.runs:
+		if w.p.runs && r.To-r.From >= minRange {
 			err = w.addRuns(r.From, r.To)
-		default:
+		} else {
 			err = w.addRange(r.From, r.To)
 		}
 		if err != nil {
@@ -151,57 +150,15 @@ func (w *worker) add(k int) error {
 	return nil
 }
 
-// minScattered is the number of rows in a chunk from which on it is worth while to find out whether
-// they are scattered.
-const minScattered = 1024
-
-// countRuns counts the runs of ones.
-func countRuns(words *[1024]uint64) int {
-	n, last := 0, uint64(0)
-	for _, w := range words {
-		n += bits.OnesCount64(w &^ (w<<1 | last>>63))
-		last = w
-	}
-	return n
-}
-
-// addScattered adds the rows of a chunk one by one.
-func (w *worker) addScattered(words *[1024]uint64, base uint32) error {
-	for i, word := range words {
-		if len(w.at) > blockRows-64 {
-			if err := w.flush(); err != nil {
-				return err
-			}
-		}
-		at := w.at
-		for first := base + uint32(i)<<6; word != 0; word &= word - 1 {
-			at = append(at, first+uint32(bits.TrailingZeros64(word)))
-		}
-		w.at = at
-	}
-	return nil
-}
-
-// addRows adds the rows of a short range.
-func (w *worker) addRows(r index.Range) error {
-	for row := r.From; row < r.To; row++ {
-		w.at = append(w.at, row)
-	}
-	if len(w.at) <= blockRows-minRange {
-		return nil
-	}
-	return w.flush()
-}
-
-// addRange adds the rows from from to to-1.
+// addRange adds the rows from from to to-1, some of them later, with others.
 func (w *worker) addRange(from, to uint32) error {
 	for from < to {
-		n := min(to-from, blockRows)
-		w.block.set(int(n), from, nil)
-		if err := w.addBlock(); err != nil {
+		if from = w.block.Add(from, to, blockRows); w.block.Len() < blockRows {
+			break
+		}
+		if err := w.flush(); err != nil {
 			return err
 		}
-		from += n
 	}
 	return nil
 }
@@ -215,7 +172,7 @@ func (w *worker) addRuns(from, to uint32) error {
 	for from < to {
 		end, key := to, uint64(0)
 		for i, in := range w.p.inputs {
-			code, last := w.cursors[i].seek(from)
+			code, last := w.cursors[i].Seek(from)
 			end = min(end, last)
 			key = key*in.radix + uint64(in.digits[code])
 		}
@@ -256,42 +213,34 @@ func (w *worker) addRun() error {
 
 // addSlow adds rows of one group to the states that cannot add runs.
 func (w *worker) addSlow(from, to, id uint32) error {
-	b := w.block
+	b := w.ofRun
+	b.ids, b.id = nil, id
 	for from < to {
-		n := min(to-from, blockRows)
 		w.rest()
-		b.set(int(n), from, nil)
-		b.ids, b.id = nil, id
+		b.Clear()
+		from = b.Add(from, to, blockRows)
 		for _, s := range w.slow {
 			if err := s.add(b); err != nil {
 				return err
 			}
 		}
-		from += n
 	}
 	return nil
 }
 
-// flush adds the rows that do not follow each other.
+// flush adds the rows of the block.
 func (w *worker) flush() error {
-	if len(w.at) == 0 {
+	b := w.block
+	if b.Len() == 0 {
 		return nil
 	}
-	w.block.set(len(w.at), 0, w.at)
-	err := w.addBlock()
-	w.at = w.at[:0]
-	return err
-}
-
-func (w *worker) addBlock() error {
 	w.rest()
-	b := w.block
 	if err := w.keys.add(b); err != nil {
 		return err
 	}
 	w.grow(w.keys.len())
 	if b.ids == nil {
-		w.rows[b.id] += uint32(b.n)
+		w.rows[b.id] += uint32(b.Len())
 	} else {
 		countRows(w.rows, b.ids)
 	}
@@ -300,6 +249,7 @@ func (w *worker) addBlock() error {
 			return err
 		}
 	}
+	b.Clear()
 	return nil
 }
 

@@ -19,9 +19,9 @@ const MaxNumbers = 10_000
 // index.Passing, or *TooManyValues for a column of more than MaxNumbers numbers.
 func (t *Table) Count(q *index.Query, by ...Group) ([]*Result, error) {
 	plans := make([]*plan, len(by))
-	for i, g := range by {
+	for i := range by {
 		var err error
-		if plans[i], err = t.countPlan(g); err != nil {
+		if plans[i], err = t.countPlan(by[i : i+1]); err != nil {
 			return nil, err
 		}
 	}
@@ -51,7 +51,7 @@ func (t *Table) Count(q *index.Query, by ...Group) ([]*Result, error) {
 		}
 		for k := i; k < len(by); k++ {
 			if p := plans[k]; p.fields[0].c.space == space {
-				all[k], err = p.countResult(counts)
+				all[k], err = p.ofCounts(counts)
 				if err := tooManyValues(by[k], err); err != nil {
 					return nil, err
 				}
@@ -69,37 +69,24 @@ func tooManyValues(g Group, err error) error {
 	return err
 }
 
-// countPlan is the plan of a field that is counted by. Its ranks are the ids of groups.
-func (t *Table) countPlan(g Group) (*plan, error) {
-	c, err := t.column(g.Column)
-	if err != nil {
-		return nil, err
+// countPlan is the plan of a field that is counted by.
+func (t *Table) countPlan(by []Group) (*plan, error) {
+	q := &Question{Groups: by, Measures: []Measure{{Func: Count}}, MaxGroups: math.MaxInt}
+	if c := t.columns[by[0].Column]; c != nil && (c.col.Kind == snapshot.Int || c.col.Kind == snapshot.Decimal) {
+		q.MaxGroups = MaxNumbers
 	}
-	if err := g.check(c.col); err != nil {
-		return nil, err
+	p, err := t.plan(q)
+	if err == nil {
+		p.dense = p.fields[0].c.space != nil
 	}
-	p := &plan{t: t, fields: []*field{{c: c}}, measures: []Measure{{Func: Count}}, maxGroups: math.MaxInt}
-	if c.col.Kind == snapshot.Int || c.col.Kind == snapshot.Decimal {
-		p.maxGroups = MaxNumbers
-	}
-	if c.space != nil {
-		f := newField(c, g.Part)
-		p.fields[0], p.dense, p.natural, p.size = f, true, true, uint64(f.n)+1
-		p.inputs = []*input{{space: c.space, radix: p.size, ranks: make([][]uint32, 1)}}
-	}
-	return p, nil
+	return p, err
 }
 
-// countResult adds up counts by code to those by rank of the field.
-func (p *plan) countResult(counts []uint32) (*Result, error) {
-	f := p.fields[0]
+// ofCounts is the answer to a count by one field, whose codes have these counts.
+func (p *plan) ofCounts(counts []uint32) (*Result, error) {
 	rows := make([]uint32, p.size)
-	if f.ranks == nil {
-		copy(rows, counts)
-	} else {
-		for code, n := range counts {
-			rows[f.ranks[code]] += n
-		}
+	for code, n := range counts {
+		rows[p.inputs[0].digits[code]] += n
 	}
 	return newResult(&worker{p: p, rows: rows, keys: newKeys(p)})
 }

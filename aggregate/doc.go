@@ -22,13 +22,13 @@
 // # Runs
 //
 // Rows are sorted, so many codes stay the same for hundreds of rows. If those of all inputs do
-// (space.runs), rows that follow each other in one group are added together: they are counted by
+// (index.Runs), rows that follow each other in one group are added together: they are counted by
 // subtraction, and a sum is the difference of two prefix sums, of which there is one for every 64
 // rows, and of at most 32 rows at each end.
 // Extremes and different values of a run come from one pass over its codes.
 //
 // Where rows that pass do not follow each other, runs still give the codes of those that lie close
-// together, without reading any (runs.fill).
+// together, without reading any (index.Batch).
 //
 // # Exact figures
 //
@@ -54,7 +54,7 @@
 // The files, each of which uses those below it:
 //
 //	memory.go distinct.go count.go result.go answer.go keys.go
-//	plan.go latest.go extreme.go state.go runs.go numeric.go
+//	plan.go latest.go extreme.go state.go numeric.go
 //	block.go field.go table.go parts.go value.go
 //	question.go                        what is asked
 package aggregate

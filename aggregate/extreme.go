@@ -19,7 +19,7 @@ type codedExtreme struct {
 
 func newCodedExtreme(c *column, largest bool) *codedExtreme {
 	d := c.values()
-	e := &codedExtreme{c: c, max: largest, n: uint32(d.n), scores: make([]uint32, c.space.size)}
+	e := &codedExtreme{c: c, max: largest, n: uint32(d.n), scores: make([]uint32, c.space.Size())}
 	for code := range e.scores {
 		number := d.number(uint32(code))
 		switch {
@@ -65,7 +65,7 @@ func (e *codedExtreme) addRun(from, to, id uint32) {
 	}
 	for from < to && score < e.n {
 		codes := e.buffer[:min(to-from, blockRows)]
-		e.c.space.codes.Unpack(codes, from)
+		e.c.space.Codes().Unpack(codes, from)
 		score = e.best(codes, score)
 		from += uint32(len(codes))
 	}

@@ -3,6 +3,8 @@ package aggregate
 import (
 	"slices"
 	"sync"
+
+	"hdqs/index"
 )
 
 // field is a field of the groups. Its ranks number its values in their order; null has the last.
@@ -38,7 +40,7 @@ func newField(c *column, part Part) *field {
 	}
 	f.n = len(f.numbers)
 	ofCode[d.n] = uint32(f.n)
-	ranks := make([]uint32, c.space.size)
+	ranks := make([]uint32, c.space.Size())
 	for code := range ranks {
 		ranks[code] = ofCode[d.number(uint32(code))]
 	}
@@ -90,7 +92,7 @@ func (f *field) compare(a, b uint64) int {
 // Its digits number the combinations of the fields' ranks that occur, in their order. The digits of
 // a column without a space number its values as they appear.
 type input struct {
-	space  *space
+	space  *index.Space
 	raw    *field
 	radix  uint64   // number of digits
 	digits []uint32 // by code of the space
@@ -113,7 +115,7 @@ type inputs struct {
 func inputBytes(rows int) int { return min(max(1<<20, rows), 16*rows) }
 
 // of returns a copy of the input of the fields of a space.
-func (c *inputs) of(s *space, fields []*field) *input {
+func (c *inputs) of(s *index.Space, fields []*field) *input {
 	var key []byte
 	for _, f := range fields {
 		key = append(append(key, byte(f.part), byte(len(f.c.col.Name))), f.c.col.Name...)
@@ -139,8 +141,8 @@ func (c *inputs) of(s *space, fields []*field) *input {
 	return &out
 }
 
-func newInput(s *space, fields []*field) *input {
-	in := &input{space: s, digits: make([]uint32, s.size), ranks: make([][]uint32, len(fields))}
+func newInput(s *index.Space, fields []*field) *input {
+	in := &input{space: s, digits: make([]uint32, s.Size()), ranks: make([][]uint32, len(fields))}
 	if len(fields) == 1 {
 		f := fields[0]
 		last := uint32(0)

@@ -51,19 +51,19 @@ func (k *keys) add(b *block) error {
 		b.ids, b.id = nil, 0
 		return nil
 	}
-	b.ids = b.idSpace[:b.n]
+	b.ids = b.idSpace[:b.Len()]
 	if k.p.dense {
 		k.addDense(b)
 		return nil
 	}
-	sums := b.keys[:b.n]
+	sums := b.keys[:b.Len()]
 	clear(sums)
 	for i, in := range k.p.inputs {
 		if in.rehash {
 			if err := k.intern(k.rehashed[i], sums, b.scratch); err != nil {
 				return err
 			}
-			for j, id := range b.scratch[:b.n] {
+			for j, id := range b.scratch[:b.Len()] {
 				sums[j] = uint64(id)
 			}
 		}
@@ -77,7 +77,7 @@ func (k *keys) add(b *block) error {
 		if err := k.intern(k.raw[i], b.tokens(in.raw.c), b.scratch); err != nil {
 			return err
 		}
-		for j, id := range b.scratch[:b.n] {
+		for j, id := range b.scratch[:b.Len()] {
 			sums[j] = sums[j]*in.radix + uint64(id)
 		}
 	}

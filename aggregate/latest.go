@@ -11,14 +11,14 @@ func (t *Table) periodRanks() *periods {
 	p := &periods{end: t.end, start: t.start}
 	if t.end != nil {
 		d := t.end.values()
-		p.ends = make([]uint64, t.end.space.size)
+		p.ends = make([]uint64, t.end.space.Size())
 		for code := range p.ends {
 			p.ends[code] = uint64(d.number(uint32(code))) << 32 // null is the last
 		}
 	}
 	if t.start != nil {
 		d := t.start.values()
-		p.starts = make([]uint64, t.start.space.size)
+		p.starts = make([]uint64, t.start.space.Size())
 		for code := range p.starts {
 			if n := d.number(uint32(code)); int(n) < d.n { // null is the first
 				p.starts[code] = uint64(n) + 1
@@ -46,7 +46,7 @@ type newest struct {
 func (l *latest) grow(groups int) { l.found = grown(l.found, groups) }
 
 func (l *latest) add(b *block) error {
-	ranks := l.ranks[:b.n]
+	ranks := l.ranks[:b.Len()]
 	for i := range ranks {
 		ranks[i] = 1
 	}
@@ -60,8 +60,16 @@ func (l *latest) add(b *block) error {
 			ranks[i] += l.p.starts[code]
 		}
 	}
-	for i, token := range b.tokens(l.c) {
-		l.see(b.group(i), newest{rank: ranks[i], token: token})
+	tokens := b.tokens(l.c)
+	if b.ids == nil {
+		for i, token := range tokens {
+			l.see(b.id, newest{rank: ranks[i], token: token})
+		}
+		return nil
+	}
+	ids := b.ids[:len(tokens)]
+	for i, token := range tokens {
+		l.see(ids[i], newest{rank: ranks[i], token: token})
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import "hdqs/snapshot"
 // grouped by.
 func FullBytes(seg *snapshot.Segment) int64 {
 	rows := int64(seg.Rows())
-	n := int64(inputBytes(seg.Rows()) + runBytes(seg.Rows()))
+	n := int64(inputBytes(seg.Rows()))
 	for _, c := range seg.Columns() {
 		positions := int64(c.Len())
 		coded := c.Group != nil || c.Coded()
@@ -37,5 +37,5 @@ func (t *Table) Bytes() int64 {
 	t.inputs.mu.Lock()
 	n := int64(t.inputs.bytes)
 	t.inputs.mu.Unlock()
-	return n + t.made.Load() + int64(runBytes(t.x.Rows())) - t.runsLeft.Load()
+	return n + t.made.Load()
 }

@@ -34,14 +34,7 @@ func TestFullBytes(t *testing.T) {
 		}
 	}
 	kept := int64(table.inputs.bytes)
-	spaces := map[*space]bool{}
 	for _, c := range table.columns {
-		if c.space != nil && !spaces[c.space] {
-			spaces[c.space] = true
-			if long := c.space.long; long != nil {
-				kept += 4 * int64(len(long.first)+len(long.codes))
-			}
-		}
 		kept += 4 * int64(len(c.coding.codes)+len(c.coding.at))
 		if n := c.numeric; n != nil {
 			for _, table := range n.tables {

@@ -127,7 +127,7 @@ func (n *numeric) makeTables() {
 		}
 	}
 	n.measure(&most)
-	size := n.c.space.size
+	size := n.c.space.Size()
 	for range n.limbs {
 		n.tables = append(n.tables, make([]int64, size))
 	}
@@ -158,7 +158,7 @@ func (n *numeric) makeTables() {
 
 func (c *column) rows() int {
 	if c.space != nil {
-		return c.space.codes.Len()
+		return c.space.Codes().Len()
 	}
 	return c.col.Len()
 }
@@ -304,7 +304,7 @@ func (n *numeric) count() bool {
 	if slices.ContainsFunc(n.tables[0], tooLarge) {
 		return false
 	}
-	n.counted = make([]int64, 1<<n.c.space.codes.Width())
+	n.counted = make([]int64, 1<<n.c.space.Codes().Width())
 	for code, v := range n.tables[0] {
 		n.counted[code] = v + 1<<countShift
 		if n.some != nil && n.some[code] == 0 {
@@ -349,7 +349,7 @@ func (n *numeric) add(buffer *[step]uint32, from, to uint32) (sum int64, some ui
 		return n.addPacked(from, to)
 	}
 	total := int64(0)
-	n.c.space.codes.Unpack(buffer[:to-from], from)
+	n.c.space.Codes().Unpack(buffer[:to-from], from)
 	for _, code := range buffer[:to-from] {
 		total += n.counted[code]
 	}

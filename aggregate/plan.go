@@ -13,8 +13,7 @@ type plan struct {
 	inputs    []*input
 	measures  []Measure
 	states    []state
-	uses      []int    // the state of each measure
-	spaces    []*space // whose codes a block may need
+	uses      []int // the state of each measure
 	maxGroups int
 	natural   bool // groups are in order if their keys are
 
@@ -70,7 +69,6 @@ func (p *plan) makeInputs() {
 		var in *input
 		if s := fields[0].c.space; s != nil {
 			in = p.t.inputs.of(s, fields)
-			p.need(s)
 		} else {
 			in = &input{raw: fields[0], radix: uint64(p.maxGroups) + 1, ranks: make([][]uint32, 1)}
 			p.natural = false
@@ -86,13 +84,21 @@ func (p *plan) makeInputs() {
 	}
 	p.size = product
 	p.runs = !slices.ContainsFunc(p.inputs, func(in *input) bool {
-		return in.raw != nil || in.rehash || in.space.runs() == nil
+		return in.raw != nil || in.rehash || !hasLongRuns(in.space)
 	})
 	stride := uint64(1)
 	for i := len(p.inputs) - 1; i >= 0; i-- {
 		p.inputs[i].stride = stride
 		stride *= p.inputs[i].radix
 	}
+}
+
+// minRun is the least average length of runs whose rows are added together.
+const minRun = 32
+
+func hasLongRuns(s *index.Space) bool {
+	runs := s.Runs()
+	return runs != nil && minRun*runs.Len() <= s.Codes().Len()
 }
 
 // Keys up to alwaysDense are always used as ids, up to maxDense if there are enough rows.
@@ -114,13 +120,6 @@ func (p *plan) chooseDense(passing *index.Passing, rows *index.ChunkRows) {
 		n += passing.Count(k, rows)
 	}
 	p.dense = uint64(n)*4 >= p.size
-}
-
-// need makes the codes of a space part of what a block can read.
-func (p *plan) need(s *space) {
-	if s != nil && !slices.Contains(p.spaces, s) {
-		p.spaces = append(p.spaces, s)
-	}
 }
 
 // stateKey identifies a state: measures that need the same share it.
@@ -152,7 +151,6 @@ func (p *plan) addMeasure(m Measure, made map[stateKey]int) error {
 	if !is {
 		at = len(p.states)
 		made[key] = at
-		p.need(c.space)
 		s, err := p.newState(key)
 		if err != nil {
 			return err
@@ -179,11 +177,6 @@ func (p *plan) newState(key stateKey) (state, error) {
 	}
 	if p.t.end == nil && p.t.start == nil {
 		return nil, questionf("latest of column %q: the table has no period", c.col.Name)
-	}
-	for _, period := range []*column{p.t.start, p.t.end} {
-		if period != nil {
-			p.need(period.space)
-		}
 	}
 	return &latest{c: c, p: p.t.periodRanks(), ranks: make([]uint64, blockRows)}, nil
 }

@@ -136,12 +136,12 @@ func (s *sumState) addRaw(b *block) {
 	s.n.eachText(packed, func(i int, d snapshot.Dec) { s.addOdd(b.group(i), d) })
 	var some []uint32
 	if s.nullable {
-		some = b.scratch[:b.n]
+		some = b.scratch[:b.Len()]
 	}
-	values := b.values[:b.n]
+	values := b.values[:b.Len()]
 	s.n.integers(values, packed, some)
 	for _, sums := range s.sums[:len(s.sums)-1] {
-		limb := b.limb[:b.n]
+		limb := b.limb[:b.Len()]
 		for i, v := range values {
 			limb[i] = v & (1<<s.n.width - 1)
 			values[i] = v >> s.n.width

@@ -27,24 +27,13 @@ type Table struct {
 	end     *column
 	inputs  inputs
 
-	runsLeft atomic.Int64 // bytes that runs may still take
-	made     atomic.Int64 // bytes of what columns keep, but inputs and runs
-}
-
-// space is a kind of code that rows have: the codes of a column, or the tuple numbers of a group.
-type space struct {
-	codes snapshot.Packed
-	size  int
-
-	runsOnce sync.Once
-	runsLeft *atomic.Int64 // bytes that runs of the table may still take
-	long     *runs
+	made atomic.Int64 // bytes of what columns keep, but inputs
 }
 
 // column is a column as questions use it. What is derived from it is made at the first use.
 type column struct {
 	col   *snapshot.Column
-	space *space // nil for numbers of rows without a dictionary
+	space *index.Space // nil for numbers of rows without a dictionary
 	made  *atomic.Int64
 
 	codingOnce  sync.Once
@@ -66,20 +55,8 @@ func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 		x: x, columns: make(map[string]*column, len(seg.Columns())),
 		inputs: inputs{most: inputBytes(seg.Rows())},
 	}
-	t.runsLeft.Store(int64(runBytes(seg.Rows())))
-	groups := make(map[*snapshot.Group]*space, len(seg.Groups()))
-	for _, g := range seg.Groups() {
-		groups[g] = &space{codes: g.Codes, size: g.Tuples, runsLeft: &t.runsLeft}
-	}
 	for _, col := range seg.Columns() {
-		c := &column{col: col, made: &t.made}
-		switch {
-		case col.Group != nil:
-			c.space = groups[col.Group]
-		case col.Coded():
-			c.space = &space{codes: col.Codes(), size: col.CodeCount(), runsLeft: &t.runsLeft}
-		}
-		t.columns[col.Name] = c
+		t.columns[col.Name] = &column{col: col, space: x.Space(col.Name), made: &t.made}
 	}
 	for name, to := range map[string]**column{o.PeriodStart: &t.start, o.PeriodEnd: &t.end} {
 		if name == "" {

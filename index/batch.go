@@ -2,6 +2,7 @@ package index
 
 import (
 	"iter"
+	"math/bits"
 	"slices"
 
 	"hdqs/snapshot"
@@ -16,7 +17,7 @@ import (
 // the segment is closed.
 type Batch struct {
 	n        int
-	ranges   []Range
+	ranges   []Range    // none once there are rows of AddBits
 	ids      []uint32   // the same rows, once they are needed
 	unpacked []unpacked // what Unpacked has read
 
@@ -38,9 +39,6 @@ type unpacked struct {
 // Len is the number of rows.
 func (b *Batch) Len() int { return b.n }
 
-// Ranges are the rows as ranges, none of them empty.
-func (b *Batch) Ranges() []Range { return b.ranges }
-
 // Clear takes all rows out.
 func (b *Batch) Clear() {
 	b.n, b.ranges, b.ids = 0, b.ranges[:0], b.ids[:0]
@@ -56,12 +54,47 @@ func (b *Batch) Add(from, to uint32, most int) uint32 {
 	if room := uint32(most - b.n); to-from > room {
 		to = from + room
 	}
-	if from == to {
+	switch {
+	case from == to:
 		return to
+	case b.n > 0 && len(b.ranges) == 0:
+		for row := from; row < to; row++ {
+			b.ids = append(b.ids, row)
+		}
+	default:
+		b.ranges = append(b.ranges, Range{From: from, To: to})
 	}
-	b.ranges = append(b.ranges, Range{From: from, To: to})
 	b.n += int(to - from)
 	return to
+}
+
+// AddBits adds the rows of whole words of a bitmap, whose lowest bit is the row from, as long as
+// there is room for 64 rows below most. It returns the number of these words. Rows that lie apart
+// take less to add this way.
+func (b *Batch) AddBits(from uint32, words []uint64, most int) int {
+	ids, n := b.IDs(), 0
+	for n < len(words) && len(ids) <= most-64 {
+		first := from + uint32(n)<<6
+		for word := words[n]; word != 0; word &= word - 1 {
+			ids = append(ids, first+uint32(bits.TrailingZeros64(word)))
+		}
+		n++
+	}
+	b.ids, b.n, b.ranges = ids, len(ids), b.ranges[:0]
+	return n
+}
+
+// all yields the rows as ranges.
+func (b *Batch) all(yield func(Range) bool) {
+	if len(b.ranges) > 0 {
+		slices.Values(b.ranges)(yield)
+		return
+	}
+	for _, row := range b.ids {
+		if !yield(Range{row, row + 1}) {
+			return
+		}
+	}
 }
 
 // Batches yields rows in batches of at most size, none of them empty. It is always the same batch;
@@ -93,7 +126,7 @@ func (b *Batch) fill(rows iter.Seq[Range], size int) iter.Seq[*Batch] {
 func (b *Batch) Parts(part *Batch, size int) iter.Seq[*Batch] {
 	return func(yield func(*Batch) bool) {
 		part.whole, part.from = b, 0
-		for range part.fill(slices.Values(b.ranges), size) {
+		for range part.fill(b.all, size) {
 			if !yield(part) {
 				return
 			}
@@ -120,7 +153,7 @@ func (b *Batch) IDs() []uint32 {
 // sweep is how many rows the ranges must have on average for one call for each of them to pay off.
 const sweep = 8
 
-func (b *Batch) isScattered() bool { return b.n < sweep*len(b.ranges) }
+func (b *Batch) isScattered() bool { return len(b.ranges) == 0 || b.n < sweep*len(b.ranges) }
 
 // Unpack sets dst to the numbers of the rows in p, each truncated to 32 bits.
 func (b *Batch) Unpack(dst []uint32, p *snapshot.Packed) {
@@ -129,20 +162,37 @@ func (b *Batch) Unpack(dst []uint32, p *snapshot.Packed) {
 
 // Unpacked returns the numbers of the rows in p, which it unpacks at the first call only.
 func (b *Batch) Unpacked(p *snapshot.Packed) []uint32 {
+	numbers, known := b.remembered(p)
+	if !known {
+		b.Unpack(numbers, p)
+	}
+	return numbers
+}
+
+// InSpace returns the codes of the rows in a space, as Unpacked does. The rows must ascend.
+func (b *Batch) InSpace(s *Space) []uint32 {
+	codes, known := b.remembered(&s.codes)
+	if !known && !(b.isScattered() && s.Runs().fill(codes, b.IDs())) {
+		b.Unpack(codes, &s.codes)
+	}
+	return codes
+}
+
+// remembered returns the numbers of the rows in p, or the memory for them if they are not known.
+func (b *Batch) remembered(p *snapshot.Packed) (numbers []uint32, known bool) {
 	for i := range b.unpacked {
 		if b.unpacked[i].of == p {
-			return b.unpacked[i].numbers
+			return b.unpacked[i].numbers, true
 		}
 	}
 	if b.whole != nil {
-		return b.whole.Unpacked(p)[b.from : b.from+b.n]
+		return b.whole.Unpacked(p)[b.from : b.from+b.n], true
 	}
 	k := len(b.unpacked)
 	b.unpacked = slices.Grow(b.unpacked, 1)[:k+1]
 	u := &b.unpacked[k]
 	u.of, u.numbers = p, resize(u.numbers, b.n)
-	b.Unpack(u.numbers, p)
-	return u.numbers
+	return u.numbers, false
 }
 
 // Positions are the positions of the rows in a column: row ids, or tuple numbers.

@@ -54,7 +54,47 @@ func TestBatch(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("seed %d: %d rows, want %d", seed, len(got), len(want))
 			}
+			compareMixed(t, r, seg)
 		}
+	}
+}
+
+// compareMixed adds ranges and bits, in any order, and compares the batch and its parts.
+func compareMixed(t *testing.T, r *rand.Rand, seg *snapshot.Segment) {
+	t.Helper()
+	var b, small index.Batch
+	var want []uint32
+	for range 1 + r.IntN(20) {
+		from := uint32(r.IntN(seg.Rows()))
+		last := uint32(min(int(from)+r.IntN(64), seg.Rows()-1))
+		word := uint64(0)
+		for row := from; row <= last; row++ {
+			word |= 1 << (row - from)
+		}
+		if r.IntN(2) == 0 {
+			word &= r.Uint64()
+			if n := b.AddBits(from, []uint64{word, 0}, b.Len()+64); n == 0 {
+				t.Fatal("no room for one word")
+			}
+		} else {
+			b.Add(from, last+1, 1<<20)
+		}
+		for row := from; row <= last; row++ {
+			if word>>(row-from)&1 != 0 {
+				want = append(want, row)
+			}
+		}
+	}
+	if !slices.Equal(b.IDs(), want) {
+		t.Fatalf("rows %v, want %v", b.IDs(), want)
+	}
+	compareBatch(t, r, seg, &b)
+	for p := range b.Parts(&small, 1+r.IntN(50)) {
+		compareBatch(t, r, seg, p)
+		want = want[p.Len():]
+	}
+	if len(want) > 0 {
+		t.Fatalf("%d rows are in no part", len(want))
 	}
 }
 

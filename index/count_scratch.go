@@ -15,7 +15,6 @@ type countScratch struct {
 	rows   set // that pass
 	data   []uint64
 	parts  int      // chunks with some rows that pass and some that do not
-	built  bool     // runs were found for this query
 	counts []uint32 // by code, or by tuple
 	view   set
 	key    []byte
@@ -30,7 +29,7 @@ const countBatch = 256
 func (t *countScratch) collect(x *Index, p *Passing) {
 	chunks := p.Chunks()
 	t.rows.chunks = slices.Grow(t.rows.chunks[:0], chunks)[:chunks]
-	t.rows.rows, t.parts, t.built, t.data = 0, 0, false, t.data[:0]
+	t.rows.rows, t.parts, t.data = 0, 0, t.data[:0]
 	for k := range t.rows.chunks {
 		c := &t.rows.chunks[k]
 		*c = chunk{at: uint32(8 * len(t.data)), rows: uint32(p.Read(k, &t.chunk))}
@@ -80,7 +79,6 @@ const (
 	valueCost    = 0.8 // a row of a list of rows
 	pairCost     = 8   // a run of a posting
 	codeRunCost  = 4   // the rows of a run of one code
-	buildCost    = 1.2 // a row, to find the runs
 )
 
 // strategy is how a Counter reads the rows.
@@ -93,13 +91,13 @@ const (
 )
 
 // choose returns the strategy that is estimated to cost least.
-func (t *countScratch) choose(x *Index, s *codeSpace) strategy {
+func (t *countScratch) choose(x *Index, s *Space) strategy {
 	if t.rows.rows == 0 || t.rows.rows == x.rows {
 		return byRows
 	}
 	least := rowCountCost * float64(t.rows.rows)
-	if runs := t.runsOf(x, s, least); runs != nil {
-		if cost := codeRunCost * float64(len(runs.codes)); cost < least {
+	if runs := s.Runs(); runs != nil {
+		if cost := codeRunCost * float64(runs.Len()); cost < least {
 			return byRuns
 		}
 		return byRows
@@ -110,33 +108,9 @@ func (t *countScratch) choose(x *Index, s *codeSpace) strategy {
 	return byRows
 }
 
-// runsOf returns the runs of a code space, nil if they are not known. They are found once the codes
-// of rows have taken as long to read as that takes, for one code space a query.
-func (t *countScratch) runsOf(x *Index, s *codeSpace, cost float64) *runTable {
-	if s.scattered.Load() {
-		return nil
-	}
-	t.key = binary.LittleEndian.AppendUint32(append(t.key[:0], runsKey), s.id)
-	if runs, ok := x.cache.get(t.key).(*runTable); ok {
-		return runs
-	}
-	if spent := s.spent.Add(int64(cost)); t.built || float64(spent) < buildCost*float64(x.rows) {
-		return nil
-	}
-	t.built = true
-	s.spent.Store(0)
-	runs := findRuns(s.codes, x.rows)
-	if runs == nil {
-		s.scattered.Store(true)
-		return nil
-	}
-	x.cache.put(t.key, runs, runs.size())
-	return runs
-}
-
 // countCost estimates what counting with the postings of a code space takes, where parts chunks
 // have both rows that pass and others. Before the first time it supposes lists of rows.
-func (s *codeSpace) countCost(rows, parts int) float64 {
+func (s *Space) countCost(rows, parts int) float64 {
 	cost := float64(s.counting.Load())
 	if cost == 0 {
 		cost = valueCost / 2 * float64(s.bytes)
@@ -160,7 +134,7 @@ func (s *set) shapeCost() (cost float64) {
 }
 
 // count sets t.counts to the number of passing rows by code.
-func (t *countScratch) count(x *Index, s *codeSpace, by strategy) error {
+func (t *countScratch) count(x *Index, s *Space, by strategy) error {
 	t.counts = slices.Grow(t.counts[:0], s.size)[:s.size]
 	clear(t.counts)
 	switch {
@@ -170,11 +144,7 @@ func (t *countScratch) count(x *Index, s *codeSpace, by strategy) error {
 	case by == byPostings:
 		return t.countPostings(x, s)
 	case by == byRuns:
-		if runs := t.runsOf(x, s, 0); runs != nil {
-			t.countRuns(s.codes, runs)
-			return nil
-		}
-		fallthrough // dropped from the cache since
+		t.countRuns(s.codes, s.Runs())
 	default:
 		for k := range t.rows.chunks {
 			t.addChunk(s.codes, k)
@@ -191,15 +161,12 @@ func (t *countScratch) add(codes []uint32) {
 	}
 }
 
-// The first bytes of the keys in the cache of the counts of all rows, and of the runs of a code
-// space. No other key starts with them.
-const (
-	wholeKey = 254
-	runsKey  = 253
-)
+// wholeKey is the first byte of the keys in the cache of the counts of all rows. No other key
+// starts with it.
+const wholeKey = 253
 
 // countAll counts all rows of the table.
-func (t *countScratch) countAll(x *Index, s *codeSpace) error {
+func (t *countScratch) countAll(x *Index, s *Space) error {
 	t.key = binary.LittleEndian.AppendUint32(append(t.key[:0], wholeKey), s.id)
 	if known, ok := x.cache.get(t.key).([]uint32); ok {
 		copy(t.counts, known)
@@ -288,7 +255,7 @@ func (t *countScratch) addAt(codes snapshot.Packed, n int) {
 
 // countPostings counts the passing rows in the posting of each code. The longest posting is left
 // out: it has the rest.
-func (t *countScratch) countPostings(x *Index, s *codeSpace) error {
+func (t *countScratch) countPostings(x *Index, s *Space) error {
 	longest, rest, cost := 0, uint32(t.rows.rows), 0.0
 	for code := range t.counts {
 		if len(s.postings.Frozen(uint32(code))) > len(s.postings.Frozen(uint32(longest))) {

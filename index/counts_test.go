@@ -45,10 +45,10 @@ func TestCountStrategies(t *testing.T) {
 						continue
 					}
 					if by == byRuns {
-						counted.built = false
-						if counted.runsOf(x, c.space, 1e12) != nil {
-							tables++
+						if c.space.Runs() == nil {
+							continue
 						}
+						tables++
 					}
 					testkit.Must(t, counted.count(x, c.space, by))
 					if !slices.Equal(counted.counts, want) {
@@ -65,7 +65,7 @@ func TestCountStrategies(t *testing.T) {
 }
 
 // countCodes counts rows by their codes, one by one.
-func countCodes(s *codeSpace, rows []uint32) []uint32 {
+func countCodes(s *Space, rows []uint32) []uint32 {
 	counts := make([]uint32, s.size)
 	for _, row := range rows {
 		counts[s.codes.At(row)]++

@@ -8,7 +8,7 @@
 //	passing.go                        rows that pass, for callers that read them all
 //	kept.go newest.go edition.go      of those, the newest and the coarsest
 //	select.go scan_page.go            pages and totals; pages without sets
-//	runtable.go count_scratch.go      counting by value
+//	runs.go count_scratch.go          counting by value
 //	page.go tested.go                 the page in the making; tests of a caller's own
 //	chunk.go predicate.go             filters bound to a table, from chunk to chunk
 //	number.go                         ranges of numbers

@@ -71,13 +71,14 @@ type Index struct {
 	counting sync.Pool // of *countScratch
 
 	searchBytes atomic.Int64 // of folded dictionaries, lists of tuples and extents
+	runsLeft    atomic.Int64 // bytes that runs may still take
 }
 
 // column is a column as filters use it.
 type column struct {
 	col   *snapshot.Column
 	id    uint32
-	space *codeSpace // nil for numbers of rows without a dictionary
+	space *Space // nil for numbers of rows without a dictionary
 
 	index  *Index
 	folded lazy[foldedTexts]
@@ -85,9 +86,8 @@ type column struct {
 	tuples lazy[tupleLists]
 }
 
-// codeSpace is a kind of code that rows have: the codes of a column, or the tuple numbers of a
-// group.
-type codeSpace struct {
+// Space is a kind of code that rows have: the codes of a column, or the tuple numbers of a group.
+type Space struct {
 	id       uint32
 	codes    snapshot.Packed
 	size     int // number of codes, including null's
@@ -95,10 +95,10 @@ type codeSpace struct {
 	indexed  bool
 	bytes    int // of all frozen postings
 
-	scattered atomic.Bool     // the rows have too many runs to count by them
-	spent     atomic.Int64    // nanoseconds of counting without runs, see countScratch.runsOf
-	counting  atomic.Int64    // nanoseconds that counting by postings takes, 0 before the first time
-	checked   []atomic.Uint32 // one bit a code: openFrozen has checked its posting
+	runs     lazy[Runs]
+	runsLeft *atomic.Int64   // bytes that runs of the table may still take
+	counting atomic.Int64    // nanoseconds that counting by postings takes, 0 before the first time
+	checked  []atomic.Uint32 // one bit a code: openFrozen has checked its posting
 
 	extents lazy[[]atomic.Uint64] // by code, 0 until needed; see extent
 }
@@ -118,11 +118,12 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 		rows: seg.Rows(), columns: make(map[string]*column, len(seg.Columns())),
 		cache: newCache(o.CacheBytes),
 	}
+	x.runsLeft.Store(runBytes(x.rows))
 	x.pool.New = func() any { return new(scratch) }
 	x.counting.New = func() any { return new(countScratch) }
-	groups := make(map[*snapshot.Group]*codeSpace, len(seg.Groups()))
+	groups := make(map[*snapshot.Group]*Space, len(seg.Groups()))
 	for _, g := range seg.Groups() {
-		groups[g] = newCodeSpace(g.Codes, g.Tuples, g.Postings, true)
+		groups[g] = newSpace(g.Codes, g.Tuples, g.Postings, true, &x.runsLeft)
 	}
 	for i, col := range seg.Columns() {
 		c := &column{col: col, id: uint32(i), index: x}
@@ -131,7 +132,7 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 			c.space = groups[col.Group]
 		case col.Coded():
 			p, ok := col.Postings()
-			c.space = newCodeSpace(col.Codes(), col.CodeCount(), p, ok)
+			c.space = newSpace(col.Codes(), col.CodeCount(), p, ok, &x.runsLeft)
 		}
 		if c.space != nil {
 			c.space.id = c.id // of a group, that of its last column
@@ -165,8 +166,10 @@ func (x *Index) prepareKeys(o *Options) error {
 	return err
 }
 
-func newCodeSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed bool) *codeSpace {
-	s := &codeSpace{codes: codes, size: size, postings: p, indexed: indexed && p.Len() >= size}
+func newSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed bool, runsLeft *atomic.Int64) *Space {
+	s := &Space{
+		codes: codes, size: size, postings: p, indexed: indexed && p.Len() >= size, runsLeft: runsLeft,
+	}
 	if s.indexed && !p.Sorted() {
 		s.checked = make([]atomic.Uint32, (size+31)/32)
 		s.bytes = p.FrozenBytes(0, uint32(size))
@@ -174,14 +177,25 @@ func newCodeSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed 
 	return s
 }
 
+// Codes are the codes of the rows.
+func (s *Space) Codes() *snapshot.Packed { return &s.codes }
+
+// Size is the number of codes.
+func (s *Space) Size() int { return s.size }
+
+// Space returns the space of a column, nil for numbers of rows without a dictionary. The table must
+// have the column.
+func (x *Index) Space(column string) *Space { return x.columns[column].space }
+
 // Rows is the number of rows of the table.
 func (x *Index) Rows() int { return x.rows }
 
 // Bytes is the memory of the Index without the segment's: folded dictionaries, lists of tuples,
-// the series, cached rows and totals, and a little for each column.
+// runs, the series, cached rows and totals, and a little for each column.
 func (x *Index) Bytes() int64 {
 	n := x.searchBytes.Load() + int64(x.cache.size()) + x.series.bytes() + x.places.bytes()
-	seen := make(map[*codeSpace]bool)
+	n += runBytes(x.rows) - x.runsLeft.Load()
+	seen := make(map[*Space]bool)
 	for _, c := range x.columns {
 		n += int64(unsafe.Sizeof(*c))
 		if c.space != nil && !seen[c.space] {
@@ -241,7 +255,7 @@ func (c *column) check(op Op) error {
 }
 
 // open makes view a view of the posting of a code.
-func (s *codeSpace) open(view *set, code uint32, rows int) error {
+func (s *Space) open(view *set, code uint32, rows int) error {
 	word, bit := &s.checked[code>>5], uint32(1)<<(code&31)
 	checked := word.Load()&bit != 0
 	if err := openFrozen(view, s.postings.Frozen(code), rows, checked); err != nil {
@@ -268,8 +282,8 @@ func (x *Index) SetCacheBytes(bytes int64) { x.cache.setLimit(int(bytes)) }
 // with any values, without its cache of answered filters.
 func (x *Index) FullBytes(filters []Filter) int64 {
 	n := x.Bytes() - x.searchBytes.Load() - int64(x.cache.size()) + x.series.fullBytes() - x.series.bytes() +
-		x.places.fullBytes() - x.places.bytes()
-	search, seen, spaces := int64(0), map[*column]bool{}, map[*codeSpace]bool{}
+		x.places.fullBytes() - x.places.bytes() + x.runsLeft.Load()
+	search, seen, spaces := int64(0), map[*column]bool{}, map[*Space]bool{}
 	for _, f := range filters {
 		for _, name := range f.Columns {
 			c := x.columns[name]

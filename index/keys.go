@@ -53,7 +53,7 @@ func (x *Index) keyColumnsOf(names []string) (columns []*column, err error) {
 // keyLayout returns the columns of a key, with a place in the key for each, without numbers. fits
 // reports whether there is room for all.
 func keyLayout(columns []*column) (keys rowKeys, fits bool) {
-	seen := map[*codeSpace]bool{}
+	seen := map[*Space]bool{}
 	word, shift := 0, 0
 	for _, c := range columns {
 		k := keyColumn{column: c, group: c.col.Group}

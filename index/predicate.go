@@ -28,7 +28,7 @@ type predicate struct {
 
 // part is the share of a predicate that one code space decides, or one column of numbers.
 type part struct {
-	space   *codeSpace
+	space   *Space
 	codes   codeSet // those that pass
 	count   int     // number of codes
 	run     span    // the codes if they are consecutive, as those of a range of values are
@@ -136,7 +136,7 @@ func (x *Index) merge(w *scratch, a, b *predicate) *predicate {
 }
 
 // partOf returns the predicate's part for a code space. Columns of one group share it.
-func (o *predicate) partOf(s *codeSpace) *part {
+func (o *predicate) partOf(s *Space) *part {
 	for i := range o.parts {
 		if o.parts[i].space == s {
 			return &o.parts[i]

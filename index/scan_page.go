@@ -107,7 +107,7 @@ func (x *Index) extent(w *scratch, o *predicate) (extent, error) {
 }
 
 // extentsIn are the extents of all codes, of which not all are known.
-func (s *codeSpace) extentsIn(x *Index) []atomic.Uint64 {
+func (s *Space) extentsIn(x *Index) []atomic.Uint64 {
 	return *s.extents.get(func() *[]atomic.Uint64 {
 		x.searchBytes.Add(8 * int64(s.size))
 		made := make([]atomic.Uint64, s.size)

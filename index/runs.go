@@ -3,25 +3,103 @@ package index
 import (
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"hdqs/snapshot"
 )
 
-// runTable is the runs of rows with one code, cut at chunks. Counting with it takes a few
-// instructions a run, however many rows that has.
-type runTable struct {
+// Runs are the runs of rows with one code of a space, cut at chunks. To count or to add with them
+// takes a few instructions a run, however many rows that has.
+type Runs struct {
 	first []uint32 // of each chunk its first run, then the number of all runs
 	ends  []uint16 // the last row of a run, in its chunk
 	codes []uint32
 }
 
-// fewRows is the least average length of runs that are worth a table.
+// fewRows is the least average length of runs that are worth their memory of six bytes each.
 const fewRows = 16
 
-// findRuns returns the runs of codes, nil if they are too short. It compares each code with the one
-// before, as many at once as a load has.
-func findRuns(codes snapshot.Packed, rows int) *runTable {
-	t := &runTable{first: make([]uint32, 1, chunkCount(rows)+1)}
+// runBytes is how much memory the runs of a table may take. Rows are sorted by a few columns, and
+// those have nearly all long runs.
+func runBytes(rows int) int64 { return int64(rows / 2) }
+
+// Runs returns the runs of the space, which are found at the first call. It returns nil if they are
+// short, or if those of other spaces take all the memory that there is for runs.
+func (s *Space) Runs() *Runs {
+	found := s.runs.get(func() *Runs {
+		runs := findRuns(s.codes)
+		if size := runs.size(); runs.Len() > 0 && s.runsLeft.Add(-size) < 0 {
+			s.runsLeft.Add(size)
+			return new(Runs)
+		}
+		return runs
+	})
+	if found.Len() == 0 {
+		return nil
+	}
+	return found
+}
+
+// Len is the number of runs.
+func (t *Runs) Len() int { return len(t.codes) }
+
+// Cursor finds the runs of ascending rows.
+type Cursor struct {
+	*Runs
+	code, end uint32 // of the last run that was found
+	next      uint32 // the run after it
+}
+
+// Seek finds the run of a row: its code, and the row after its last one.
+func (c *Cursor) Seek(row uint32) (code, end uint32) {
+	if row < c.end {
+		return c.code, c.end
+	}
+	i, k := c.next, row>>chunkBits
+	if row > c.end {
+		i = max(i, c.first[k])
+		ends, low := c.ends[i:c.first[k+1]], uint16(row)
+		n := 0
+		for n < min(len(ends), 8) && ends[n] < low {
+			n++
+		}
+		if n == 8 {
+			more, _ := slices.BinarySearch(ends[n:], low)
+			n += more
+		}
+		i += uint32(n)
+	}
+	c.code, c.end, c.next = c.codes[i], k<<chunkBits+uint32(c.ends[i])+1, i+1
+	return c.code, c.end
+}
+
+// fill sets codes to those of ascending rows, without reading any. It returns false if there are no
+// runs, or too few rows in each.
+func (t *Runs) fill(codes, rows []uint32) bool {
+	if t == nil || len(rows) == 0 {
+		return false
+	}
+	first, last := Cursor{Runs: t}, Cursor{Runs: t}
+	first.Seek(rows[0])
+	last.Seek(rows[len(rows)-1])
+	if last.next-first.next > uint32(len(rows)/4) {
+		return false
+	}
+	codes = codes[:len(rows)]
+	for i := 0; i < len(rows); {
+		code, end := first.Seek(rows[i])
+		for ; i < len(rows) && rows[i] < end; i++ {
+			codes[i] = code
+		}
+	}
+	return true
+}
+
+// findRuns returns the runs of codes, none if they are too short. It compares each code with the
+// one before, as many at once as a load has.
+func findRuns(codes snapshot.Packed) *Runs {
+	rows := codes.Len()
+	t := &Runs{first: make([]uint32, 1, chunkCount(rows)+1)}
 	width, each := codes.Width(), chunkRows
 	if width > 0 {
 		each = snapshot.LoadBits / width
@@ -41,7 +119,7 @@ func findRuns(codes snapshot.Packed, rows int) *runTable {
 			}
 			t.add(at-1-base, codes.At(at-1))
 			if len(t.codes) > rows/fewRows {
-				return nil
+				return new(Runs)
 			}
 			at++
 		}
@@ -53,16 +131,18 @@ func findRuns(codes snapshot.Packed, rows int) *runTable {
 }
 
 // add adds a run.
-func (t *runTable) add(end uint32, code uint64) {
+func (t *Runs) add(end uint32, code uint64) {
 	t.ends, t.codes = append(t.ends, uint16(end)), append(t.codes, uint32(code))
 }
 
 // size is the memory in bytes.
-func (t *runTable) size() int { return 80 + 4*cap(t.first) + 2*cap(t.ends) + 4*cap(t.codes) }
+func (t *Runs) size() int64 {
+	return int64(unsafe.Sizeof(*t)) + int64(4*cap(t.first)+2*cap(t.ends)+4*cap(t.codes))
+}
 
 // countRuns adds up the rows that pass by the code of the run they are in. Where few rows of a
 // chunk pass, it reads their codes.
-func (t *countScratch) countRuns(codes snapshot.Packed, table *runTable) {
+func (t *countScratch) countRuns(codes snapshot.Packed, table *Runs) {
 	for k := range t.rows.chunks {
 		c := &t.rows.chunks[k]
 		if c.rows == 0 {
