@@ -31,7 +31,7 @@ func (f *accessLogFlags) register(fl *pflag.FlagSet) {
 
 func (f *accessLogFlags) options(log *slog.Logger) (o accesslog.Options, err error) {
 	if f.share < 0 || f.share > 1 || f.share != f.share {
-		return o, exitWith(exitUsage, fmt.Errorf("--access-log-sample %v: want 0 to 1", f.share))
+		return o, usagef("--access-log-sample %v: want 0 to 1", f.share)
 	}
 	o = accesslog.Options{Path: f.path, Share: f.share, Logger: log}
 	if f.path == "" || f.keyFile == "" {
@@ -39,11 +39,11 @@ func (f *accessLogFlags) options(log *slog.Logger) (o accesslog.Options, err err
 	}
 	key, err := os.ReadFile(f.keyFile)
 	if err != nil {
-		return o, exitWith(exitUsage, fmt.Errorf("--access-log-key-file: %w", err))
+		return o, usagef("--access-log-key-file: %w", err)
 	}
 	if o.Key = bytes.TrimSpace(key); len(o.Key) < accesslog.MinKey {
-		return o, exitWith(exitUsage, fmt.Errorf("--access-log-key-file %s: %d bytes, want at least %d",
-			f.keyFile, len(o.Key), accesslog.MinKey))
+		return o, usagef("--access-log-key-file %s: %d bytes, want at least %d",
+			f.keyFile, len(o.Key), accesslog.MinKey)
 	}
 	return o, nil
 }
@@ -55,7 +55,7 @@ func (f *accessLogFlags) open(log *slog.Logger) (*accesslog.Log, error) {
 	}
 	l, err := accesslog.Open(o)
 	if err != nil {
-		return nil, exitWith(exitUsage, fmt.Errorf("--access-log: %w", err))
+		return nil, usagef("--access-log: %w", err)
 	}
 	if o.Key == nil {
 		log.Info("the access log hashes applications with a random key; --access-log-key-file sets a lasting one")

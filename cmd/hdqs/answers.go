@@ -27,17 +27,17 @@ type answerFlags struct {
 }
 
 func (f *answerFlags) register(fl *pflag.FlagSet) {
-	durationVar(fl, &f.Freshness.MaxAge, "max-age", time.Minute, 0, longestPause,
+	numberVar(fl, &f.Freshness.MaxAge, "max-age", time.Minute, 0, longestPause,
 		"how long browsers may use a response")
-	durationVar(fl, &f.Freshness.SharedMaxAge, "s-maxage", time.Hour, 0, longestPause,
+	numberVar(fl, &f.Freshness.SharedMaxAge, "s-maxage", time.Hour, 0, longestPause,
 		"how long shared caches may use a response")
-	durationVar(fl, &f.Freshness.StaleWhileRevalidate, "stale-while-revalidate", 24*time.Hour, 0, longestPause,
+	numberVar(fl, &f.Freshness.StaleWhileRevalidate, "stale-while-revalidate", 24*time.Hour, 0, longestPause,
 		"how long caches may use a stale response while they fetch a fresh one")
-	durationVar(fl, &f.Freshness.StaleIfError, "stale-if-error", 7*24*time.Hour, 0, longestPause,
+	numberVar(fl, &f.Freshness.StaleIfError, "stale-if-error", 7*24*time.Hour, 0, longestPause,
 		"how long caches may use a stale response while this service is unavailable")
 	fl.StringVar(&f.Freshness.CDN, "cdn-cache-control", "",
 		"value of CDN-Cache-Control in successful responses; empty: not sent")
-	durationVar(fl, &f.KeepPrevious, "keep-previous", 15*time.Minute, 0, longestPause,
+	numberVar(fl, &f.KeepPrevious, "keep-previous", 15*time.Minute, 0, longestPause,
 		fmt.Sprintf("how long requests with snapshot=ID may use a replaced snapshot, at most the last %d; 0: never",
 			state.MostPrevious))
 	fl.BoolVar(&f.Strict, "strict", false,
@@ -45,17 +45,18 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.SurrogateKey, "surrogate-key", false,
 		"send purge keys as Surrogate-Key ('hdqs diff' prints what to purge)")
 	fl.BoolVar(&f.CacheTag, "cache-tag", false, "send purge keys as Cache-Tag")
-	fl.IntVar(&f.Queries, "max-queries", 0,
+	numberVar(fl, &f.Queries, "max-queries", 0, 0, mostAtOnce,
 		"list queries that run at once, and as many more that take long; 0: 4 for each core")
-	durationVar(fl, &f.QueueWait, "queue-wait", state.DefaultQueueWait, 0, longestWait,
+	numberVar(fl, &f.QueueWait, "queue-wait", state.DefaultQueueWait, 0, longestWait,
 		"how long a query may wait to run before it gets 503; halved under sustained overload; 0: not at all")
 	fl.Var(&f.inflight, "max-inflight-bytes",
 		"responses being sent above which requests get 503; 0: 512MiB, or less with a memory limit")
-	fl.IntVar(&f.Exports, "max-exports", files.DefaultExports,
+	numberVar(fl, &f.Exports, "max-exports", files.DefaultExports, 1, mostAtOnce,
 		"exports (LIST/export and downloads of pages) that are sent at once, at most half of them "+
 			"to one address or app identifier; more get 503")
-	fl.IntVar(&f.ExportRows, "max-export-rows", files.DefaultExportRows, "records of one export; more get 422")
-	durationVar(fl, &f.ExportTimeout, "export-timeout", files.DefaultExportTimeout, time.Second, longestPause,
+	numberVar(fl, &f.ExportRows, "max-export-rows", files.DefaultExportRows, 1, math.MaxInt32,
+		"records of one export; more get 422")
+	numberVar(fl, &f.ExportTimeout, "export-timeout", files.DefaultExportTimeout, time.Second, longestPause,
 		"longest time that an export may take; then its connection is closed")
 	f.bodyCache.auto = true
 	fl.Var(&f.bodyCache, "body-cache",
@@ -79,9 +80,6 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.Agents, "mcp", false,
 		"answer agents by the Model Context Protocol at /mcp; behind a proxy it needs --base-url")
 	fl.BoolVar(&f.KeepBuffers, "keep-buffers", false, "idle connections keep their buffers of 64 KiB")
-	bound(fl, "max-queries", &f.Queries, 0, mostAtOnce)
-	bound(fl, "max-exports", &f.Exports, 1, mostAtOnce)
-	bound(fl, "max-export-rows", &f.ExportRows, 1, math.MaxInt32)
 }
 
 // finish sets what the flags cannot set themselves, since 0 in an option means its default.

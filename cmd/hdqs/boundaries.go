@@ -42,10 +42,10 @@ Exit codes: 0 success, 1 failed, 2 wrong usage, 3 a source could not be reached.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if from == "" || out == "" {
-				return exitWith(exitUsage, errors.New("boundaries needs --from and --out"))
+				return usagef("boundaries needs --from and --out")
 			}
 			if !(p.Tolerance >= 0 && p.Tolerance <= 1) {
-				return exitWith(exitUsage, fmt.Errorf("--tolerance %g: want 0 to 1 degrees", p.Tolerance))
+				return usagef("--tolerance %g: want 0 to 1 degrees", p.Tolerance)
 			}
 			for i, code := range countries {
 				if countries[i] = strings.ToLower(code); !isCountry.MatchString(countries[i]) {
@@ -95,8 +95,8 @@ var isCountry = regexp.MustCompile("^[a-z]{3}$")
 // addBoundaries adds a file, or those of a folder.
 func addBoundaries(ctx context.Context, from string, countries []string, p *boundary.Published) error {
 	if len(countries) > 0 {
-		return exitWith(exitUsage, errors.New("--countries chooses from a catalog.json on the web; give --from a "+
-			"folder with the files that are wanted"))
+		return usagef("--countries chooses from a catalog.json on the web; give --from a " +
+			"folder with the files that are wanted")
 	}
 	info, err := os.Stat(from)
 	if err != nil {

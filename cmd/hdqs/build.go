@@ -70,18 +70,18 @@ table that no role takes, or checks dropped rows.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.load.catalog == "" || f.store == "" && !f.dryRun {
-				return exitWith(exitUsage, errors.New("build needs --catalog and --store"))
+				return usagef("build needs --catalog and --store")
 			}
 			for _, name := range []string{"bulk-formats", "bulk-tables", "iceberg-location"} {
 				if !f.withBulk && cmd.Flags().Changed(name) {
-					return exitWith(exitUsage, fmt.Errorf("--%s needs --bulk", name))
+					return usagef("--%s needs --bulk", name)
 				}
 			}
 			if err := f.review.read(); err != nil {
 				return exitWith(exitUsage, err)
 			}
 			if f.dryRun && f.sign.key != "" {
-				return exitWith(exitUsage, errors.New("--sign-key signs nothing with --dry-run"))
+				return usagef("--sign-key signs nothing with --dry-run")
 			}
 			if f.dryRun {
 				return f.load.source.plan(

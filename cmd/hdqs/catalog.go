@@ -38,18 +38,16 @@ func (f *sourceFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.Offline, "offline", false, "send no request and use the cached catalog")
 	fl.StringVar(&f.Location, "location-list", "",
 		"file with the list of countries, which no catalog has; default: an embedded list")
-	fl.Int64Var(&f.Fetch.MaxBytes, "max-download", 2<<30, "size limit of one downloaded file, in bytes")
-	durationVar(fl, &f.Fetch.Total, "download-timeout", time.Hour, time.Millisecond, longestPause,
+	numberVar(fl, &f.Fetch.MaxBytes, "max-download", 2<<30, 1, noLimit, "size limit of one downloaded file, in bytes")
+	numberVar(fl, &f.Fetch.Total, "download-timeout", time.Hour, time.Millisecond, longestPause,
 		"time limit for one file, including retries")
-	bound(fl, "max-download", &f.Fetch.MaxBytes, 1, noLimit)
 }
 
 func checkRoles(flag string, roles []string, more ...string) error {
 	known := append(loader.Roles(), more...)
 	for _, role := range roles {
 		if !slices.Contains(known, role) {
-			return exitWith(exitUsage,
-				fmt.Errorf("--%s %q: no such role; roles are %s", flag, role, strings.Join(known, ", ")))
+			return usagef("--%s %q: no such role; roles are %s", flag, role, strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -75,7 +73,7 @@ func (f *sourceFlags) options(address, data string, web fetch.Options) (upstream
 	}
 	if o.Location != "" {
 		if _, err := os.Stat(o.Location); err != nil {
-			return o, exitWith(exitUsage, fmt.Errorf("--location-list: %w", err))
+			return o, usagef("--location-list: %w", err)
 		}
 	}
 	return o, nil

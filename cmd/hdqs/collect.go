@@ -121,9 +121,9 @@ published. The grace must be longer than a load takes.`,
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().IntVar(&o.Keep, "keep", 3, "how many snapshots that no channel shows are kept, the latest first")
-	durationVar(cmd.Flags(), &o.Grace, "grace", 24*time.Hour, 0, longestPause, "age below which nothing is removed")
-	bound(cmd.Flags(), "keep", &o.Keep, 0, mostAtOnce)
+	numberVar(cmd.Flags(), &o.Keep, "keep", 3, 0, mostAtOnce,
+		"how many snapshots that no channel shows are kept, the latest first")
+	numberVar(cmd.Flags(), &o.Grace, "grace", 24*time.Hour, 0, longestPause, "age below which nothing is removed")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "print what would be removed, and remove nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

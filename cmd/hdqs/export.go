@@ -36,15 +36,15 @@ func (f *bulkFlags) options() (o export.Options, err error) {
 	want := "want some of " + strings.Join(formatNames(export.AllFormats), ", ")
 	for _, name := range f.formats {
 		if !slices.Contains(export.AllFormats, bulk.Format(name)) {
-			return o, exitWith(exitUsage, fmt.Errorf("format %q: %s", name, want))
+			return o, usagef("format %q: %s", name, want)
 		}
 		if slices.Contains(o.Formats, bulk.Format(name)) {
-			return o, exitWith(exitUsage, fmt.Errorf("format %q is given twice", name))
+			return o, usagef("format %q is given twice", name)
 		}
 		o.Formats = append(o.Formats, bulk.Format(name))
 	}
 	if len(o.Formats) == 0 {
-		return o, exitWith(exitUsage, errors.New("no format: "+want))
+		return o, usagef("no format: %s", want)
 	}
 	if len(f.tables) > 0 {
 		o.Tables = f.tables
@@ -52,8 +52,8 @@ func (f *bulkFlags) options() (o export.Options, err error) {
 	known := tableNames()
 	for _, name := range f.tables {
 		if !slices.Contains(known, name) {
-			return o, exitWith(exitUsage, fmt.Errorf("there is no table %q%s; want some of %s", name,
-				didYouMean("", name, known), strings.Join(known, ", ")))
+			return o, usagef("there is no table %q%s; want some of %s", name,
+				didYouMean("", name, known), strings.Join(known, ", "))
 		}
 	}
 	return o, nil
@@ -110,8 +110,7 @@ stale, or checks dropped rows.`,
 	f.register(fl)
 	f.load.register(fl, "catalog to load, instead of --store")
 	files.register(fl, "")
-	fl.IntVar(&keep, "keep", 1, "how many earlier exports stay in DIR, the newest first")
-	bound(fl, "keep", &keep, 0, mostAtOnce)
+	numberVar(fl, &keep, "keep", 1, 0, mostAtOnce, "how many earlier exports stay in DIR, the newest first")
 	fl.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

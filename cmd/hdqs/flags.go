@@ -94,41 +94,32 @@ type number interface {
 	int | int64 | time.Duration
 }
 
-// bounded checks the value of a flag when it is set. Its errors name the bounds; the flag parser
-// adds the name of the flag and the value.
+// bounded is the value of a flag with bounds. Its errors name them; the flag parser adds the name of
+// the flag and the value.
 type bounded[T number] struct {
-	pflag.Value
 	into        *T
 	least, most T
-	orZero      bool
+	orZero      bool // 0 is accepted too, and has another meaning
 }
 
-// bound sets the bounds of a registered flag. A value outside them is refused like one that cannot
-// be parsed.
-func bound[T number](fl *pflag.FlagSet, name string, into *T, least, most T) {
-	f := fl.Lookup(name)
-	f.Value = &bounded[T]{Value: f.Value, into: into, least: least, most: most}
+// numberVar registers a flag with bounds.
+func numberVar[T number](fl *pflag.FlagSet, into *T, name string, value, least, most T, usage string) *bounded[T] {
+	*into = value
+	b := &bounded[T]{into: into, least: least, most: most}
+	fl.Var(b, name, usage)
+	return b
 }
 
-func durationVar(
-	fl *pflag.FlagSet, into *time.Duration, name string, value, least, most time.Duration, usage string,
-) {
-	fl.DurationVar(into, name, value, usage)
-	bound(fl, name, into, least, most)
-}
-
-// boundOrZero is bound for a flag that may also be 0, which has another meaning.
-func boundOrZero[T number](fl *pflag.FlagSet, name string, into *T, least, most T) {
-	bound(fl, name, into, least, most)
-	fl.Lookup(name).Value.(*bounded[T]).orZero = true
-}
-
-func (b *bounded[T]) Set(text string) error {
-	if b.Value.Set(text) != nil {
-		if b.Type() == "duration" {
+func (b *bounded[T]) Set(text string) (err error) {
+	if into, is := any(b.into).(*time.Duration); is {
+		if *into, err = time.ParseDuration(text); err != nil {
 			return errors.New("want a number with its unit, such as 90s, 15m or 24h")
 		}
-		return errors.New("want a whole number")
+	} else {
+		n, err := strconv.ParseInt(text, 0, 64)
+		if *b.into = T(n); err != nil {
+			return errors.New("want a whole number")
+		}
 	}
 	switch v := *b.into; {
 	case b.orZero && v == 0 || v >= b.least && v <= b.most:
@@ -139,6 +130,15 @@ func (b *bounded[T]) Set(text string) error {
 		return fmt.Errorf("want 0, or %v to %v", b.least, b.most)
 	}
 	return fmt.Errorf("want %v to %v", b.least, b.most)
+}
+
+func (b *bounded[T]) String() string { return fmt.Sprint(*b.into) }
+
+func (b *bounded[T]) Type() string {
+	if _, is := any(b.into).(*time.Duration); is {
+		return "duration"
+	}
+	return "int"
 }
 
 // flagGroup is a part of the flags in the help of a command.
@@ -237,18 +237,18 @@ func applyConfig(cmd *cobra.Command) error {
 	path := file.Value.String()
 	all, err := readConfig(path)
 	if err != nil {
-		return exitWith(exitUsage, fmt.Errorf("--config: %w", err))
+		return usagef("--config: %w", err)
 	}
 	for _, s := range all {
 		if err := s.check(cmd.Root()); err != nil {
-			return exitWith(exitUsage, fmt.Errorf("%s:%d: %w", path, s.key.Line, err))
+			return usagef("%s:%d: %w", path, s.key.Line, err)
 		}
 		flag := cmd.Flags().Lookup(s.key.Value)
 		if flag == nil || flag.Changed || s.command != "" && s.command != cmd.Name() {
 			continue
 		}
 		if err := s.apply(cmd.Flags(), flag); err != nil {
-			return exitWith(exitUsage, fmt.Errorf("%s:%d: %w", path, s.key.Line, err))
+			return usagef("%s:%d: %w", path, s.key.Line, err)
 		}
 	}
 	return nil
@@ -450,8 +450,7 @@ func (s *size) apply(o *state.Options, log *slog.Logger) error {
 	if !s.auto {
 		limit = memory.Limit{Bytes: s.bytes, Source: "--memory-limit"}
 		if s.bytes > 0 && s.bytes < leastMemory {
-			return exitWith(exitUsage, fmt.Errorf("--memory-limit %d: want 0, or %s or more", s.bytes,
-				memory.Size(leastMemory)))
+			return usagef("--memory-limit %d: want 0, or %s or more", s.bytes, memory.Size(leastMemory))
 		}
 		if group.Bytes > 0 && s.bytes > group.Bytes {
 			log.Warn("--memory-limit is above the limit of the control group, which ends the process first",

@@ -81,7 +81,7 @@ func newIdentifier() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			application, email, err := contract.DecodeIdentifier(args[0])
 			if err != nil {
-				return exitWith(exitUsage, fmt.Errorf("identifier %.80q: %w", args[0], err))
+				return usagef("identifier %.80q: %w", args[0], err)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", application, email)
 			return err

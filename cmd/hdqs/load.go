@@ -44,9 +44,8 @@ func (f *loadFlags) register(fl *pflag.FlagSet, catalog string) {
 		"roles that are meant to have no row, such as idps; repeatable")
 	fl.BoolVar(&f.StrictResources, "strict-resources", false,
 		"drop rows whose resource has no package, as the public service does")
-	fl.IntVar(&f.MaxRows, "max-rows", loader.DefaultMaxRows,
+	numberVar(fl, &f.MaxRows, "max-rows", loader.DefaultMaxRows, 1, math.MaxInt32,
 		"the most rows that a table is built from; a file with more is refused")
-	bound(fl, "max-rows", &f.MaxRows, 1, math.MaxInt32)
 	f.source.register(fl)
 }
 
@@ -62,8 +61,7 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 	if f.snapshotTime != "" {
 		t, err := time.Parse(time.RFC3339, f.snapshotTime)
 		if err != nil {
-			return o, exitWith(exitUsage,
-				fmt.Errorf("--snapshot-time %q: want a time like 2026-11-21T01:02:00Z", f.snapshotTime))
+			return o, usagef("--snapshot-time %q: want a time like 2026-11-21T01:02:00Z", f.snapshotTime)
 		}
 		o.SnapshotTime = t
 	}
@@ -71,8 +69,8 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 		return o, nil
 	}
 	if len(f.source.Only) > 0 || f.source.Location != "" {
-		return o, exitWith(exitUsage, errors.New("--only and --location-list are for a catalog over the network: "+
-			"a directory is read whole, with its reference/location.csv"))
+		return o, usagef("--only and --location-list are for a catalog over the network: " +
+			"a directory is read whole, with its reference/location.csv")
 	}
 	info, err := os.Stat(f.catalog)
 	if errors.Is(err, fs.ErrPermission) {
@@ -242,9 +240,9 @@ type reviewFlags struct {
 
 func (f *reviewFlags) register(fl *pflag.FlagSet) {
 	f.limitFlags.register(fl)
-	fl.IntVar(&f.keep, "keep-changes", 0, "of how many publications the store keeps what they changed, for "+
-		"'hdqs history' and pages of what changed; 0: nothing is written")
-	bound(fl, "keep-changes", &f.keep, 0, mostAtOnce)
+	numberVar(fl, &f.keep, "keep-changes", 0, 0, mostAtOnce,
+		"of how many publications the store keeps what they changed, for 'hdqs history' and pages of what changed; "+
+			"0: nothing is written")
 }
 
 // review compares the snapshots, and keeps what differs. That this fails keeps no snapshot from
@@ -327,9 +325,9 @@ func (s *openStore) keepChanges(ctx context.Context, from, to *store.Snapshot, k
 type deltaFlag struct{ count int }
 
 func (f *deltaFlag) register(fl *pflag.FlagSet) {
-	fl.IntVar(&f.count, "deltas", 1, "from how many of the channel's last snapshots to write deltas to the new one, "+
-		"for replicas of a remote store; 0: none")
-	bound(fl, "deltas", &f.count, 0, 16)
+	numberVar(fl, &f.count, "deltas", 1, 0, 16,
+		"from how many of the channel's last snapshots to write deltas to the new one, for replicas of a remote store; "+
+			"0: none")
 }
 
 // write writes deltas to a snapshot that the channel does not show yet. Without them replicas

@@ -91,8 +91,8 @@ func checkSystem(system, command string) error {
 	if system != "windows" || !slices.Contains(writers, command) {
 		return nil
 	}
-	return exitWith(exitUsage, fmt.Errorf("%s does not run on Windows: use Linux, such as WSL or the container image; "+
-		"query, export, inspect, verify, diff, history, mcp and identifier run here", command))
+	return usagef("%s does not run on Windows: use Linux, such as WSL or the container image; "+
+		"query, export, inspect, verify, diff, history, mcp and identifier run here", command)
 }
 
 // handleSignals installs the signal handlers of the process, which stay until it ends. The context

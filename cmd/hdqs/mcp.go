@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -28,9 +26,9 @@ when it starts, or forwards the messages to a replica that was started with serv
 			base, err := baseURL(address)
 			switch {
 			case err != nil:
-				return exitWith(exitUsage, fmt.Errorf("--url %q: want http or https and a host", address))
+				return usagef("--url %q: want http or https and a host", address)
 			case base != "" && (f.store != "" || f.load.catalog != ""):
-				return exitWith(exitUsage, errors.New("--url asks a replica, so it goes with no --store or --catalog"))
+				return usagef("--url asks a replica, so it goes with no --store or --catalog")
 			case base != "":
 				base = strings.TrimSuffix(base, contract.ContractPrefix) // which was asked for once
 				return mcp.Forward(cmd.Context(), base, userAgent(), os.Stdin, os.Stdout)

@@ -31,7 +31,7 @@ mirrored, but a source was stale or refused, or has a table that no role takes.`
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if catalog == "" || to == "" {
-				return exitWith(exitUsage, errors.New("mirror needs --catalog and --to"))
+				return usagef("mirror needs --catalog and --to")
 			}
 			var target replica.Target = replica.DirTarget(to)
 			var remote *replica.Remote

@@ -144,6 +144,11 @@ func (e *exitError) Unwrap() error { return e.err }
 
 func exitWith(code int, err error) error { return &exitError{code: code, err: err} }
 
+// usagef is an error about wrong usage.
+func usagef(format string, args ...any) error {
+	return exitWith(exitUsage, fmt.Errorf(format, args...))
+}
+
 func printJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

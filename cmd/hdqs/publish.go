@@ -65,9 +65,9 @@ could not be reached, 4 the store is damaged or not signed.`,
 	fl.StringVar(&f.from, "from", "", "publish what this channel shows, in place of ID")
 	fl.StringSliceVar(&f.canary, "canary", nil, "per cent of the replicas that get the snapshot first, by a number "+
 		"that their names give; several are steps, such as 10%,100%")
-	durationVar(fl, &f.hold.For, "hold", 0, 0, longestWait,
+	numberVar(fl, &f.hold.For, "hold", 0, 0, longestWait,
 		"wait until the replicas of each step have served the snapshot for so long without a fault, then go on")
-	durationVar(fl, &f.hold.Most, "give-up", 30*time.Minute, time.Second, longestWait,
+	numberVar(fl, &f.hold.Most, "give-up", 30*time.Minute, time.Second, longestWait,
 		"with --hold: how long a step may take, after which its replicas go back")
 	return cmd
 }
@@ -132,8 +132,8 @@ func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
 		return s.moveMain(cmd, shown, id)
 	}
 	if shown.ID == "" {
-		return exitWith(exitUsage, fmt.Errorf("channel %s shows nothing yet, so that there is nothing that replicas "+
-			"could go back to: publish the first snapshot without --canary and --hold", f.channel))
+		return usagef("channel %s shows nothing yet, so that there is nothing that replicas "+
+			"could go back to: publish the first snapshot without --canary and --hold", f.channel)
 	}
 	for _, percent := range f.shares {
 		if err := f.step(cmd, s, shown, id, percent, &release); err != nil {
@@ -221,8 +221,8 @@ func (f *publishFlags) step(
 // noCanary is the error of a canary that would have no replica.
 func noCanary(channel string, seen []fleet.Seen, percent int) error {
 	if least := fleet.Enough(seen); least > 0 {
-		return exitWith(exitUsage, fmt.Errorf("--canary %d%%: none of the replicas that report to channel %s is among "+
-			"them; %d%% has one", percent, channel, least))
+		return usagef("--canary %d%%: none of the replicas that report to channel %s is among "+
+			"them; %d%% has one", percent, channel, least)
 	}
 	why := "none has ever written a report: start them with --replica NAME, and with a store that they can write to"
 	if len(seen) > 0 {
@@ -255,7 +255,7 @@ The time of publication becomes that of the rollback; no rows change. Replicas w
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if canary && to != "" {
-				return exitWith(exitUsage, errors.New("--canary goes back to what the channel shows: want it or --to"))
+				return usagef("--canary goes back to what the channel shows: want it or --to")
 			}
 			s, release, err := f.begin("rollback", &sign, cmd.ErrOrStderr())
 			if err != nil {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -45,7 +44,7 @@ UTF-8.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 0) == (batch == "") {
-				return exitWith(exitUsage, errors.New("query needs either one PATH?QUERY or --batch"))
+				return usagef("query needs either one PATH?QUERY or --batch")
 			}
 			if batch != "" && !cmd.Flags().Changed("identifier") {
 				f.answers.Identifier = state.RequireIdentifier
@@ -188,7 +187,7 @@ func answerBatch(s *api.Server, name string, stdin io.Reader, stdout io.Writer) 
 		}
 		answer, err := answerLine(s, line)
 		if err != nil {
-			return exitWith(exitUsage, fmt.Errorf("%s:%d: %w", name, n, err))
+			return usagef("%s:%d: %w", name, n, err)
 		}
 		if err := encoder.Encode(answer); err != nil {
 			return err

@@ -70,9 +70,10 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	fl := cmd.Flags()
 	f.register(fl)
 	configFlag(fl)
-	fl.DurationVar(&f.refresh, "refresh", 0, "interval between two builds from --catalog; 0: build once")
-	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute,
-		"interval between two checks of the channel for a new snapshot; 0: never; SIGHUP checks at once")
+	numberVar(fl, &f.refresh, "refresh", 0, shortestPoll, longestPause,
+		"interval between two builds from --catalog; 0: build once").orZero = true
+	numberVar(fl, &f.poll, "snapshot-poll", time.Minute, shortestPoll, longestPause,
+		"interval between two checks of the channel for a new snapshot; 0: never; SIGHUP checks at once").orZero = true
 	fl.StringVar(&f.replica, "replica", "", "name of this replica, no other's: it reports to the store under it, and "+
 		"may get snapshots first: see 'hdqs publish --canary'; empty: neither")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
@@ -82,12 +83,13 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	choiceVar(fl, &f.answers.Identifier, "identifier", identifierModes,
 		"app identifiers: require, observe (count requests without one, but answer them) or off")
 	fl.StringVar(&f.logFormat, "log-format", "text", "messages on stderr: text, json or off")
-	durationVar(fl, &f.shutdownDelay, "shutdown-delay", 0, 0, longestWait,
+	numberVar(fl, &f.shutdownDelay, "shutdown-delay", 0, 0, longestWait,
 		"how long to answer requests after SIGTERM, not ready and with 'Connection: close', before the listener closes")
-	durationVar(fl, &f.drainTimeout, "drain-timeout", 20*time.Second, 0, longestWait,
+	numberVar(fl, &f.drainTimeout, "drain-timeout", 20*time.Second, 0, longestWait,
 		"how long running requests may take after the listener has closed")
-	fl.IntVar(&f.answers.Connections, "max-connections", 0, "open connections above which new ones get 503; 0: 65536")
-	fl.IntVar(&f.answers.ConnectionsPerAddress, "max-connections-per-address", 0,
+	numberVar(fl, &f.answers.Connections, "max-connections", 0, 0, mostAtOnce,
+		"open connections above which new ones get 503; 0: 65536")
+	numberVar(fl, &f.answers.ConnectionsPerAddress, "max-connections-per-address", 0, 0, mostAtOnce,
 		"the same for one IPv4 address or IPv6 /64; 0: no limit, which a CDN or load balancer in front needs")
 	fl.BoolVar(&f.check, "check", false, "check flags, store, snapshot and memory as serve does, "+
 		"print what would be served, and end without listening or changing a file")
@@ -98,10 +100,6 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	f.memory.auto = true
 	fl.Var(&f.memory, "memory-limit", "memory that this process may use: 512MiB, 2GiB; "+
 		"auto: the limit of its control group, or of GOMEMLIMIT; 0: no limit")
-	boundOrZero(fl, "refresh", &f.refresh, shortestPoll, longestPause)
-	boundOrZero(fl, "snapshot-poll", &f.poll, shortestPoll, longestPause)
-	bound(fl, "max-connections", &f.answers.Connections, 0, mostAtOnce)
-	bound(fl, "max-connections-per-address", &f.answers.ConnectionsPerAddress, 0, mostAtOnce)
 	f.load.register(fl, "catalog to build from before serving (see 'hdqs build')")
 	f.answers.register(fl)
 	f.accessLog.register(fl)

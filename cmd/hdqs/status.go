@@ -80,13 +80,12 @@ for a day.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case isFleet && len(args)+len(admins) > 0:
-				return exitWith(exitUsage, errors.New("--fleet reads a store: want it, or replicas to ask"))
+				return usagef("--fleet reads a store: want it, or replicas to ask")
 			case isFleet:
 				return f.printFleet(cmd, asJSON)
 			}
 			if len(args)+len(admins) == 0 {
-				return exitWith(exitUsage,
-					errors.New("status needs the URL of a replica, --admin ADDR, or --fleet --store SRC"))
+				return usagef("status needs the URL of a replica, --admin ADDR, or --fleet --store SRC")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
@@ -113,7 +112,7 @@ for a day.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&isFleet, "fleet", false, "print what replicas have reported to --store")
 	f.register(cmd.Flags())
-	durationVar(cmd.Flags(), &timeout, "timeout", 5*time.Second, shortestTimeout, longestTimeout,
+	numberVar(cmd.Flags(), &timeout, "timeout", 5*time.Second, shortestTimeout, longestTimeout,
 		"how long to wait for the replicas")
 	return cmd
 }

@@ -36,9 +36,9 @@ func (f *netFlags) register(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.Hosts, "allow-host", nil, "allowed hosts, exact or as .suffix; default: any public host")
 	fl.StringVar(&f.UserAgent, "user-agent", "", "User-Agent of requests, such as a name and an address to write to; "+
 		"default: hdqs with its version")
-	durationVar(fl, &f.BackoffMax, "longest-wait", time.Minute, time.Second, longestPause,
+	numberVar(fl, &f.BackoffMax, "longest-wait", time.Minute, time.Second, longestPause,
 		"longest Retry-After of a site that a request waits for")
-	durationVar(fl, &f.Pause, "request-pause", 0, 0, time.Minute,
+	numberVar(fl, &f.Pause, "request-pause", 0, 0, time.Minute,
 		"least time between the beginnings of two requests to a host, for sites that ask for a slower pace")
 }
 
@@ -63,11 +63,11 @@ func (f *trustFlags) register(fl *pflag.FlagSet) {
 func (f *trustFlags) apply(st *store.Store) (*store.Store, error) {
 	switch {
 	case !f.require && f.publicKey != "":
-		return nil, exitWith(exitUsage, errors.New("--public-key checks nothing without --require-signature"))
+		return nil, usagef("--public-key checks nothing without --require-signature")
 	case !f.require:
 		return st, nil
 	case f.publicKey == "":
-		return nil, exitWith(exitUsage, errors.New("--require-signature needs --public-key"))
+		return nil, usagef("--require-signature needs --public-key")
 	}
 	keys, err := f.read()
 	if err != nil {
@@ -101,11 +101,11 @@ func (f *signFlags) apply(into *openStore) error {
 	}
 	text, err := os.ReadFile(f.key)
 	if err != nil {
-		return exitWith(exitUsage, fmt.Errorf("--sign-key: %w", err))
+		return usagef("--sign-key: %w", err)
 	}
 	key, err := store.ParsePrivateKey(text)
 	if err != nil {
-		return exitWith(exitUsage, fmt.Errorf("--sign-key %s: %w", f.key, err))
+		return usagef("--sign-key %s: %w", f.key, err)
 	}
 	into.Store = into.Store.Signing(key)
 	return nil
@@ -123,7 +123,7 @@ func (f *storeFlags) register(fl *pflag.FlagSet) {
 		"snapshot store: a directory, s3://bucket/prefix, or the https:// address of its root")
 	fl.StringVar(&f.channel, "channel", stableChannel, "channel of the store")
 	fl.StringVar(&f.dataDir, "data-dir", dataDir, "directory for downloads and snapshots")
-	durationVar(fl, &f.timeout, "store-timeout", replica.DefaultTimeout, shortestTimeout, longestTimeout,
+	numberVar(fl, &f.timeout, "store-timeout", replica.DefaultTimeout, shortestTimeout, longestTimeout,
 		"longest time for reading or moving a channel, and for reading a manifest of a remote store")
 	f.trust.register(fl)
 	f.net.register(fl)
@@ -135,7 +135,7 @@ type openStore struct{ follow.Source }
 // open opens a store. The copy of a remote store is in the data directory. No request is sent yet.
 func (f *storeFlags) open() (*openStore, error) {
 	if f.store == "" {
-		return nil, exitWith(exitUsage, errors.New("--store is missing: want a directory or an address"))
+		return nil, usagef("--store is missing: want a directory or an address")
 	}
 	if err := refuseCanary(f.channel); err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (f *storeFlags) open() (*openStore, error) {
 // refuseCanary refuses channels that only --canary moves.
 func refuseCanary(name string) error {
 	if main, ok := strings.CutSuffix(name, store.CanaryOf("")); ok {
-		return exitWith(exitUsage, fmt.Errorf("channel %s is that of a canary: name %s, which it is of", name, main))
+		return usagef("channel %s is that of a canary: name %s, which it is of", name, main)
 	}
 	return nil
 }

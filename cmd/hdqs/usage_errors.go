@@ -48,7 +48,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 }
 
 func usageError(cmd *cobra.Command, err error) error {
-	return exitWith(exitUsage, fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath()))
+	return usagef("%w\nsee '%s --help'", err, cmd.CommandPath())
 }
 
 // elsewhere says what to do in place of flags that other servers have.
@@ -141,7 +141,7 @@ func applyEnvironment(flags *pflag.FlagSet) error {
 			return
 		}
 		if setErr := flags.Set(f.Name, value); setErr != nil {
-			err = exitWith(exitUsage, fmt.Errorf("%s: %w", name, setErr))
+			err = usagef("%s: %w", name, setErr)
 		}
 	})
 	return err
@@ -152,7 +152,7 @@ func applyEnvironment(flags *pflag.FlagSet) error {
 func refusePasswords(fl *pflag.FlagSet) (err error) {
 	fl.VisitAll(func(f *pflag.Flag) {
 		if u, parseErr := url.Parse(f.Value.String()); parseErr == nil && u.User != nil && f.Name != "url" {
-			err = exitWith(exitUsage, fmt.Errorf("--%s %s: want an address without user name and password", f.Name, u))
+			err = usagef("--%s %s: want an address without user name and password", f.Name, u)
 		}
 	})
 	return err
