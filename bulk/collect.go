@@ -1,10 +1,12 @@
 package bulk
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"strings"
 
+	"hdqs/internal/objects"
 	"hdqs/snapshot/store"
 )
 
@@ -18,25 +20,27 @@ type Collected struct {
 // that no remaining manifest lists. It is called after store.Collect with the same options and with
 // the snapshots that were removed there, which a dry run leaves. It removes nothing if it cannot
 // read all that decides what remains.
-func Collect(inventory store.Inventory, removed []string, o store.CollectOptions) (*Collected, error) {
-	r := store.NewRemoval(inventory, o)
+func Collect(
+	ctx context.Context, from objects.Store, removed []string, o store.CollectOptions,
+) (*Collected, error) {
+	r := store.NewRemoval(ctx, from, o)
 	// Files are listed before manifests: those of one that is published in between are then in use.
-	files, err := inventory.List(dataDir)
+	files, err := from.List(ctx, dataDir)
 	if err != nil {
 		return nil, err
 	}
-	beside, err := inventory.List(manifestsDir)
+	beside, err := from.List(ctx, manifestsDir)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := idsIn(inventory, path.Dir(store.ManifestName("any")))
+	kept, err := idsIn(ctx, from, path.Dir(store.ManifestName("any")))
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range removed {
 		delete(kept, id)
 	}
-	var gone []store.Object
+	var gone []objects.Object
 	used := map[string]bool{}
 	for _, object := range beside {
 		base := path.Base(object.Name)
@@ -51,7 +55,7 @@ func Collect(inventory store.Inventory, removed []string, o store.CollectOptions
 		if !isManifest || strings.HasPrefix(base, ".") {
 			continue
 		}
-		data, err := inventory.Read(object.Name, MaxManifest)
+		data, _, err := from.Read(ctx, object.Name, "", MaxManifest)
 		if err != nil {
 			return nil, err
 		}
@@ -67,22 +71,22 @@ func Collect(inventory store.Inventory, removed []string, o store.CollectOptions
 	if _, err := r.Remove(gone...); err != nil {
 		return nil, err
 	}
-	n, err := r.Unused(files, func(o store.Object) bool { return used[o.Name] })
+	n, err := r.Unused(files, func(o objects.Object) bool { return used[o.Name] })
 	return &Collected{Files: n, Bytes: r.Bytes}, err
 }
 
 // SnapshotsIn returns the ids of the snapshots that have bulk files.
-func SnapshotsIn(inventory store.Inventory) (map[string]bool, error) {
-	return idsIn(inventory, manifestsDir)
+func SnapshotsIn(ctx context.Context, from objects.Store) (map[string]bool, error) {
+	return idsIn(ctx, from, manifestsDir)
 }
 
-func idsIn(inventory store.Inventory, folder string) (map[string]bool, error) {
-	objects, err := inventory.List(folder)
+func idsIn(ctx context.Context, from objects.Store, folder string) (map[string]bool, error) {
+	all, err := from.List(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
 	ids := map[string]bool{}
-	for _, o := range objects {
+	for _, o := range all {
 		if id, ok := strings.CutSuffix(path.Base(o.Name), manifestExt); ok {
 			ids[id] = true
 		}

@@ -18,12 +18,12 @@ import (
 // imports lists every folder with Go code and which packages of this module it may import.
 var imports = map[string][]string{
 	"snapshot":       {},
-	"snapshot/store": {"snapshot", "internal/atomicfile"},
+	"snapshot/store": {"snapshot", "internal/atomicfile", "internal/objects"},
 	"index":          {"snapshot"},
 	"aggregate":      {"index", "snapshot"},
 	"rowdiff":        {"snapshot", "index"},
 	"columnar":       {"snapshot", "index"},
-	"bulk":           {"columnar", "snapshot", "snapshot/store", "internal/atomicfile"},
+	"bulk":           {"columnar", "snapshot", "snapshot/store", "internal/atomicfile", "internal/objects"},
 	"bulk/export": {
 		"bulk", "bulk/iceberg", "columnar", "snapshot", "snapshot/store", "index", "api/contract", "api/encode",
 		"api/render", "internal/atomicfile",
@@ -31,8 +31,10 @@ var imports = map[string][]string{
 	"bulk/iceberg":       {"bulk", "snapshot/store", "internal/atomicfile"},
 	"loader":             {"snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile"},
 	"loader/catalogfile": {"internal/nearest"},
-	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
-	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
+	"loader/upstream": {
+		"internal/atomicfile", "internal/objects", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile",
+	},
+	"loader/sample": {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api/reply": {
 		"api/contract", "api/encode", "api/render", "api/say", "api/wire", "internal/nearest",
 	},
@@ -105,21 +107,24 @@ var imports = map[string][]string{
 	"api/render":          {"snapshot", "index", "api/encode"},
 	"api/encode":          {},
 	"internal/atomicfile": {},
-	"internal/fetch":      {"internal/atomicfile"},
-	"internal/bucket":     {"internal/fetch"},
+	"internal/objects":    {"internal/atomicfile"},
+
+	"internal/fetch":      {"internal/objects"},
+	"internal/bucket":     {"internal/fetch", "internal/objects"},
 	"internal/memory":     {},
 	"internal/background": {},
 	"internal/replica": {
-		"bulk", "snapshot", "snapshot/store", "internal/atomicfile", "internal/fetch", "internal/bucket",
+		"bulk", "snapshot", "snapshot/store", "internal/atomicfile", "internal/objects", "internal/fetch",
+		"internal/bucket",
 	},
 	"internal/follow": {
 		"api", "api/state", "bulk", "snapshot", "snapshot/store", "internal/atomicfile", "internal/background",
-		"internal/memory", "internal/replica", "internal/fleet", "internal/history",
+		"internal/memory", "internal/objects", "internal/replica", "internal/fleet", "internal/history",
 		"internal/fetch", "loader", // the last two: its tests
 	},
-	"internal/fleet": {"snapshot/store"},
+	"internal/fleet": {"internal/objects", "snapshot/store"},
 	"internal/history": {
-		"api/contract", "api/figures", "api/state", "snapshot", "snapshot/store",
+		"api/contract", "api/figures", "api/state", "internal/objects", "snapshot", "snapshot/store",
 		"loader", // its tests
 	},
 	"internal/threshold": {
@@ -142,7 +147,8 @@ var imports = map[string][]string{
 	"cmd/release":        {"internal/atomicfile"},
 	"cmd/worldmap":       {"api/chart", "internal/atomicfile"},
 	"cmd/hdqs": {
-		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
+		"snapshot", "snapshot/store", "internal/objects", "internal/replica", "internal/fetch", "index", "loader",
+		"loader/sample",
 		"bulk", "bulk/export", "bulk/iceberg", "loader/catalogfile", "loader/upstream", "api", "api/files", "api/reply",
 		"api/state", "api/figures", "api/mcp", "api/boundary", "api/contract", "api/encode", "api/accesslog",
 		"internal/atomicfile", "internal/nearest", "internal/memory", "internal/background", "internal/follow",

@@ -503,11 +503,11 @@ func TestCollect(t *testing.T) {
 	testkit.Must(t, st.Channels.Publish("stable", "s2", old))
 	before := count(t, dir)
 	for _, o := range []store.CollectOptions{{DryRun: true}, {Grace: 72 * time.Hour}, {}} {
-		found, err := store.Collect(st.Inventory(), o)
+		found, err := store.Collect(t.Context(), st.Files(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		bulkFound, err := bulk.Collect(st.Inventory(), found.Manifests, o)
+		bulkFound, err := bulk.Collect(t.Context(), st.Files(), found.Manifests, o)
 		if err != nil {
 			t.Fatal(err)
 		}

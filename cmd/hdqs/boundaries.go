@@ -123,7 +123,7 @@ func fetchBoundaries(
 	ctx context.Context, client *fetch.Client, from string, countries []string, p *boundary.Published,
 ) error {
 	add := func(address, name string) error {
-		data, _, err := client.Read(ctx, fetch.Request{URL: address}, maxBoundaries)
+		data, _, err := client.Read(ctx, address, "", maxBoundaries)
 		if err != nil {
 			return exitWith(exitUpstream, err)
 		}

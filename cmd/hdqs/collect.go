@@ -11,6 +11,7 @@ import (
 	"hdqs/bulk"
 	"hdqs/bulk/iceberg"
 	"hdqs/internal/memory"
+	"hdqs/internal/objects"
 	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
@@ -21,12 +22,12 @@ type collected struct {
 	BulkFiles int `json:"bulk_files"`
 }
 
-func collectAll(inventory store.Inventory, o store.CollectOptions) (*collected, error) {
-	found, err := store.Collect(inventory, o)
+func collectAll(ctx context.Context, from objects.Store, o store.CollectOptions) (*collected, error) {
+	found, err := store.Collect(ctx, from, o)
 	if err != nil {
 		return nil, err
 	}
-	files, err := bulk.Collect(inventory, found.Manifests, o)
+	files, err := bulk.Collect(ctx, from, found.Manifests, o)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +38,8 @@ func collectAll(inventory store.Inventory, o store.CollectOptions) (*collected, 
 // expireIceberg removes the snapshots that were removed from the Iceberg tables of a store. Those
 // of a bucket are changed in a temporary folder: the copy of the store may lack files, or have
 // more.
-func expireIceberg(ctx context.Context, st *openStore, inventory store.Inventory) error {
-	kept, err := bulk.SnapshotsIn(inventory)
+func expireIceberg(ctx context.Context, st *openStore) error {
+	kept, err := bulk.SnapshotsIn(ctx, st.Files())
 	if err != nil {
 		return err
 	}
@@ -89,8 +90,7 @@ published. The grace must be longer than a load takes.`,
 				return err
 			}
 			defer release()
-			inventory := st.SourceInventory(cmd.Context())
-			found, err := collectAll(inventory, o)
+			found, err := collectAll(cmd.Context(), st.Files(), o)
 			if err != nil {
 				return storeError(err)
 			}
@@ -100,7 +100,7 @@ published. The grace must be longer than a load takes.`,
 				}
 			}
 			if !o.DryRun {
-				if err := expireIceberg(cmd.Context(), st, inventory); err != nil {
+				if err := expireIceberg(cmd.Context(), st); err != nil {
 					return storeError(err)
 				}
 			}

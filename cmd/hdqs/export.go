@@ -204,7 +204,7 @@ func (f *buildFlags) updateIceberg(ctx context.Context, into *openStore, id stri
 	var only map[string]bool
 	if into.Remote != nil {
 		var err error
-		if only, err = bulk.SnapshotsIn(into.Remote.Inventory(ctx)); err != nil {
+		if only, err = bulk.SnapshotsIn(ctx, into.Remote); err != nil {
 			return err
 		}
 		only[id] = true

@@ -335,7 +335,7 @@ func printHistory(cmd *cobra.Command, st *openStore, h *history.Row) error {
 	}
 	unknown, later := 0, shown.Pointer
 	for _, p := range shown.Previous {
-		err := h.Kept(st.SourceInventory(ctx), st.Store.Keys, p, later)
+		err := h.Kept(ctx, st.Files(), st.Store.Keys, p, later)
 		if err != nil && ctx.Err() == nil {
 			err = withPair(p.ID, later.ID, open, func(from, to *store.Snapshot) error {
 				return h.Between(from, to, later)

@@ -16,6 +16,7 @@ import (
 	"hdqs/internal/fetch"
 	"hdqs/internal/history"
 	"hdqs/internal/memory"
+	"hdqs/internal/objects"
 	"hdqs/internal/threshold"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
@@ -310,13 +311,13 @@ func (s *openStore) keepChanges(ctx context.Context, from, to *store.Snapshot, k
 		return err
 	}
 	if rows != nil {
-		err = s.PutSourceFile(ctx, history.RowsName(from.Manifest.ID, to.Manifest.ID), rows)
+		err = objects.PutBytes(ctx, s.Files(), history.RowsName(from.Manifest.ID, to.Manifest.ID), rows)
 	}
 	if err == nil {
-		err = s.PutSourceFile(ctx, history.Name(from.Manifest.ID, to.Manifest.ID), text)
+		err = objects.PutBytes(ctx, s.Files(), history.Name(from.Manifest.ID, to.Manifest.ID), text)
 	}
 	if err == nil {
-		err = history.Prune(s.SourceInventory(ctx), keep)
+		err = history.Prune(ctx, s.Files(), keep)
 	}
 	return err
 }

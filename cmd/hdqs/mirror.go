@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/internal/memory"
+	"hdqs/internal/objects"
 	"hdqs/internal/replica"
 	"hdqs/loader"
 	"hdqs/loader/upstream"
@@ -33,14 +34,14 @@ mirrored, but a source was stale or refused, or has a table that no role takes.`
 			if catalog == "" || to == "" {
 				return usagef("mirror needs --catalog and --to")
 			}
-			var target replica.Target = replica.DirTarget(to)
-			var remote *replica.Remote
+			var target objects.Store = objects.Dir(to)
 			if replica.IsRemote(to) {
-				var err error
-				if remote, err = replica.Open(to, net.options()); err != nil {
+				remote, err := replica.Open(to, net.options())
+				if err != nil {
 					return exitWith(exitUsage, err)
 				}
-				target = remote.Tree()
+				remote.Timeout = longestTimeout // of the list of a large mirror
+				target = remote
 			}
 			if !upstream.IsRemote(catalog) {
 				if _, err := os.Stat(catalog); err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/internal/objects"
 	"hdqs/snapshot/store"
 )
 
@@ -61,10 +62,10 @@ func (s *openStore) channelError(ctx context.Context, err error) error {
 	}
 	names, listErr := s.Store.Channels.Names()
 	if s.Remote != nil {
-		var objects []store.Object
+		var all []objects.Object
 		names = nil
-		objects, listErr = s.Remote.Inventory(ctx).List("channels")
-		for _, o := range objects {
+		all, listErr = s.Remote.List(ctx, "channels")
+		for _, o := range all {
 			names = append(names, strings.TrimSuffix(path.Base(o.Name), ".json"))
 		}
 	}

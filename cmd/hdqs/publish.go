@@ -152,8 +152,7 @@ func (f *publishFlags) step(
 	cmd *cobra.Command, s *openStore, shown replica.Version, id string, percent int, release *func(),
 ) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	inventory := s.SourceInventory(ctx)
-	seen, err := fleet.Read(inventory, f.channel, time.Now())
+	seen, err := fleet.Read(ctx, s.Files(), f.channel, time.Now())
 	if err != nil {
 		return storeError(fmt.Errorf("the reports of replicas cannot be read: %w", err))
 	}
@@ -194,7 +193,7 @@ func (f *publishFlags) step(
 			}
 			return nil, err
 		}
-		return fleet.Read(inventory, f.channel, time.Now())
+		return fleet.Read(ctx, s.Files(), f.channel, time.Now())
 	})
 	if err != nil {
 		return storeError(context.Cause(watched))
@@ -436,5 +435,5 @@ func (s *openStore) read(ctx context.Context, channel string) (v replica.Version
 		v.Channel, err = s.Store.Channels.History(channel)
 		return v, err
 	}
-	return s.Remote.Read(ctx, channel)
+	return s.Remote.Channel(ctx, channel)
 }

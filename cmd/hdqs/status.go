@@ -363,7 +363,7 @@ func (f *storeFlags) printFleet(cmd *cobra.Command, asJSON bool) error {
 		return storeError(err)
 	}
 	now := time.Now()
-	seen, err := fleet.Read(s.SourceInventory(ctx), f.channel, now)
+	seen, err := fleet.Read(ctx, s.Files(), f.channel, now)
 	if err != nil {
 		return storeError(fmt.Errorf("all replicas are unknown, since their reports cannot be read: %w", err))
 	}

@@ -1,6 +1,6 @@
-// Package bucket opens S3-compatible buckets by address, such as s3://bucket/prefix, and answers
-// the requests of a fetch.Client with their objects. The endpoint, the region and the credentials
-// come from the usual environment variables.
+// Package bucket opens S3-compatible buckets by address, such as s3://bucket/prefix, as an
+// objects.Store. The endpoint, the region and the credentials come from the usual environment
+// variables.
 package bucket
 
 import (
@@ -13,15 +13,17 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"hdqs/internal/fetch"
 )
 
-// Location is a prefix in a bucket, with a client for it.
+// Location is a prefix in a bucket as an objects.Store. A fetch.Client reads it: RoundTrip answers
+// its requests.
 type Location struct {
-	Client *minio.Client
-	Bucket string
-	Prefix string
-
-	traffic *traffic
+	*fetch.Objects
+	client         *minio.Client
+	bucket, prefix string
+	traffic        *traffic
 }
 
 // tries is how often a request is sent before it fails, with a wait of up to a second before each
@@ -32,7 +34,8 @@ const tries = 4
 // The region is AWS_REGION or AWS_DEFAULT_REGION. Credentials are taken from AWS_ACCESS_KEY_ID,
 // AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, else from the shared credentials file, else from the
 // role of the machine. Without credentials requests are not signed, which public buckets allow.
-func Open(address string) (*Location, error) {
+// The options are those of downloads.
+func Open(address string, o fetch.Options) (*Location, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" {
 		return nil, fmt.Errorf("bucket address %q: want s3://bucket/prefix", address)
@@ -64,11 +67,15 @@ func Open(address string) (*Location, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
-	return &Location{Client: client, Bucket: u.Host, Prefix: strings.Trim(u.Path, "/"), traffic: counted}, nil
+	l := &Location{client: client, bucket: u.Host, prefix: strings.Trim(u.Path, "/"), traffic: counted}
+	o.Transport = l
+	base := url.URL{Scheme: "s3", Host: l.bucket, Path: l.prefix}
+	l.Objects = fetch.New(o).Below(base.String())
+	return l, nil
 }
 
-// Key returns the object name of a path below the prefix.
-func (l *Location) Key(name string) string { return path.Join(l.Prefix, name) }
+// key returns the object name of a path below the prefix.
+func (l *Location) key(name string) string { return path.Join(l.prefix, name) }
 
 // String returns the address.
-func (l *Location) String() string { return "s3://" + path.Join(l.Bucket, l.Prefix) }
+func (l *Location) String() string { return "s3://" + path.Join(l.bucket, l.prefix) }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/internal/fetch"
+	"hdqs/internal/objects"
 )
 
 func TestOpen(t *testing.T) {
@@ -22,7 +25,7 @@ func TestOpen(t *testing.T) {
 	} {
 		t.Setenv("AWS_ENDPOINT_URL_S3", "")
 		t.Setenv("AWS_ENDPOINT_URL", c.endpoint)
-		l, err := Open(c.address)
+		l, err := Open(c.address, fetch.Options{})
 		switch {
 		case c.want == "" && err == nil:
 			t.Errorf("%q with endpoint %q: opened as %s", c.address, c.endpoint, l)
@@ -31,8 +34,8 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	t.Setenv("AWS_ENDPOINT_URL", "")
-	l, err := Open("s3://bucket/a/b/")
-	if err != nil || l.Key("x/y") != "a/b/x/y" || l.Bucket != "bucket" {
+	l, err := Open("s3://bucket/a/b/", fetch.Options{})
+	if err != nil || l.key("x/y") != "a/b/x/y" || l.bucket != "bucket" {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
@@ -71,8 +74,8 @@ func TestTraffic(t *testing.T) {
 	if data, err := io.ReadAll(res.Body); err == nil || string(data) != "0123456789" {
 		t.Errorf("a stalled response: %q, %v", data, err)
 	}
-	l := &Location{traffic: counted}
-	if c := l.Counts(); c != (Counts{Requests: 2, Sent: 3, Received: 20}) {
+	l := &Location{Objects: fetch.New(fetch.Options{}).Below(""), traffic: counted}
+	if c := l.Traffic(); c != (objects.Traffic{Requests: 2, Sent: 3, Received: 20}) {
 		t.Errorf("%+v", c)
 	}
 }

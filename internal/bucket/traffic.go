@@ -5,23 +5,20 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"hdqs/internal/objects"
 )
 
 // stall is how long a service may take to begin a response, and between two reads of its body.
 const stall = 30 * time.Second
 
-// Counts are requests, failed tries included, and bytes of bodies.
-type Counts struct{ Requests, Sent, Received int64 }
-
-// Minus returns the counts since earlier ones.
-func (c Counts) Minus(earlier Counts) Counts {
-	return Counts{c.Requests - earlier.Requests, c.Sent - earlier.Sent, c.Received - earlier.Received}
-}
-
-// Counts returns the traffic of the location's client so far.
-func (l *Location) Counts() Counts {
+// Traffic implements objects.Store.
+func (l *Location) Traffic() objects.Traffic {
 	t := l.traffic
-	return Counts{Requests: t.requests.Load(), Sent: t.sent.Load(), Received: t.received.Load()}
+	return objects.Traffic{
+		Requests: t.requests.Load(), Retries: l.Objects.Traffic().Retries,
+		Sent: t.sent.Load(), Received: t.received.Load(),
+	}
 }
 
 // traffic counts requests and bytes, and closes responses that have stalled.

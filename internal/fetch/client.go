@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -15,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"hdqs/internal/objects"
 )
 
 // Options of a Client; zero values are the defaults.
@@ -63,12 +66,9 @@ type Client struct {
 	visits map[string]visits // by host
 }
 
-// Counts are what a Client has done since New.
-type Counts struct{ Requests, Retries, Bytes int64 }
-
-// Counts returns what the client has done so far.
-func (c *Client) Counts() Counts {
-	return Counts{Requests: c.requests.Load(), Retries: c.retries.Load(), Bytes: c.bytes.Load()}
+// Traffic returns the traffic so far.
+func (c *Client) Traffic() objects.Traffic {
+	return objects.Traffic{Requests: c.requests.Load(), Retries: c.retries.Load(), Received: c.bytes.Load()}
 }
 
 // New returns a Client.
@@ -162,7 +162,7 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 		switch {
 		case f == nil:
 			return nil
-		case f.final || errors.Is(f.err, ErrRefused) || errors.Is(f.err, ErrDisk),
+		case f.final || errors.Is(f.err, ErrRefused) || errors.Is(f.err, objects.ErrDisk),
 			n == c.options.Tries, ctx.Err() != nil:
 			c.giveUp(u, f.err)
 			return fmt.Errorf("fetch %s (try %d of %d): %w", u.Redacted(), n, c.options.Tries, f.err)
@@ -243,6 +243,11 @@ type StatusError struct{ Code int }
 
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("status %d %s", e.Code, http.StatusText(e.Code))
+}
+
+// Is reports whether the status says that there is no such file, which is fs.ErrNotExist.
+func (e *StatusError) Is(target error) bool {
+	return target == fs.ErrNotExist && (e.Code == http.StatusNotFound || e.Code == http.StatusGone)
 }
 
 // temporary are the client errors that another try may cure.

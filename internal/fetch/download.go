@@ -9,90 +9,31 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
+
+	"hdqs/internal/objects"
 )
-
-// Request describes one file. The fields that are set are checked.
-type Request struct {
-	URL    string
-	Size   int64  // bytes of the stored file
-	SHA256 string // hex
-	MD5    string // hex
-	ETag   string // of the copy that the caller has; if it is current, the Result is NotModified
-
-	// Part, if set, is the file that a download is written to until it is complete. A download that
-	// was interrupted resumes where it ended, if the server still has the same file. Without Part
-	// the next download begins at the first byte.
-	Part string
-	// Received, if set, is called with the number of bytes as they arrive. A negative number takes
-	// back bytes that will be downloaded again.
-	Received func(n int64)
-}
-
-// Result describes a download.
-type Result struct {
-	NotModified bool
-	ETag        string
-	Bytes       int64
-	SHA256      string
-}
 
 // ErrPage marks a web page where data was expected: an error of a proxy, a login, a challenge.
 var ErrPage = errors.New("an HTML or XML page instead of data")
 
-// ErrMismatch marks a complete file that differs from its Request in size or digest.
-var ErrMismatch = errors.New("not the file that was asked for")
-
-// Download writes the file to path. An existing file is replaced only by a complete and checked
-// one.
-func (c *Client) Download(ctx context.Context, q Request, path string) (Result, error) {
-	file, address := q.Part, q.URL
-	if file == "" {
-		file, address = path+".part", ""
-	}
-	part, err := OpenPart(file, address, c.options.MaxBytes, q.Size)
-	if err != nil {
-		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
-	}
-	defer part.Close()
-	d := &download{client: c, q: q, part: part}
-	d.received(part.Written)
-	result, err := c.run(ctx, d)
-	switch {
-	case err != nil:
-		return result, errors.Join(err, part.Abort(err))
-	case result.NotModified:
-		return result, part.Discard()
-	}
-	if err := part.Commit(path); err != nil {
-		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
-	}
-	return result, nil
-}
-
-// DownloadTo writes to an open, empty file. Its content is complete and checked only if the error
-// is nil.
-func (c *Client) DownloadTo(ctx context.Context, q Request, file *os.File) (Result, error) {
-	return c.run(ctx, &download{client: c, q: q, part: NewPart(file)})
-}
-
-func (c *Client) run(ctx context.Context, d *download) (Result, error) {
-	if err := c.try(ctx, d.q.URL, d.attempt); err != nil {
-		return Result{}, err
-	}
-	if !d.result.NotModified {
-		d.result.Bytes, d.result.SHA256 = d.part.Written, d.part.SHA256()
-	}
-	return d.result, nil
+// Download writes the file at an address to path. An existing file is replaced only by a complete
+// and checked one.
+func (c *Client) Download(ctx context.Context, q objects.Request, path string) (objects.Result, error) {
+	return objects.Receive(q, path, c.options.MaxBytes, func(part *objects.Part) (objects.Result, error) {
+		d := &download{client: c, q: q, part: part}
+		d.received(part.Written)
+		err := c.try(ctx, q.Name, d.attempt)
+		return d.result, err
+	})
 }
 
 type download struct {
 	client *Client
-	q      Request
-	part   *Part
-	result Result
+	q      objects.Request
+	part   *objects.Part
+	result objects.Result
 }
 
 func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
@@ -117,7 +58,7 @@ func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 	}
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusNotModified {
-		d.result = Result{NotModified: true, ETag: d.q.ETag}
+		d.result = objects.Result{NotModified: true, ETag: d.q.ETag}
 		return nil
 	}
 	if response.StatusCode == http.StatusOK && d.part.Written > 0 {
@@ -135,8 +76,8 @@ func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 		return &failure{err: err, final: true}
 	}
 	if err := d.copy(ctx, response); err != nil {
-		if errors.Is(err, ErrPage) || errors.Is(err, ErrTooLarge) {
-			return &failure{err: errors.Join(err, d.restart(nil).err), final: errors.Is(err, ErrTooLarge)}
+		if errors.Is(err, ErrPage) || errors.Is(err, objects.ErrTooLarge) {
+			return &failure{err: errors.Join(err, d.restart(nil).err), final: errors.Is(err, objects.ErrTooLarge)}
 		}
 		return &failure{err: err}
 	}
@@ -150,14 +91,11 @@ func (d *download) restart(why error) *failure {
 	return &failure{err: errors.Join(why, err), final: err != nil}
 }
 
-// ErrTooLarge marks a body over its size limit.
-var ErrTooLarge = errors.New("body over the size limit")
-
 // copy streams the body into the file and both digests, and enforces the size limit.
 func (d *download) copy(ctx context.Context, response *http.Response) error {
 	limit := d.client.options.MaxBytes
 	if n := response.ContentLength; n >= 0 && d.part.Written+n > limit {
-		return fmt.Errorf("%w: %d bytes announced, at most %d are allowed", ErrTooLarge, d.part.Written+n, limit)
+		return tooLarge(fmt.Sprintf("%d bytes announced", d.part.Written+n), limit)
 	}
 	body := newStallReader(response.Body, d.client.options)
 	defer body.stop()
@@ -169,7 +107,7 @@ func (d *download) copy(ctx context.Context, response *http.Response) error {
 				return ErrPage
 			}
 			if d.part.Written+int64(n) > limit {
-				return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+				return fmt.Errorf("%w: more than %d bytes", objects.ErrTooLarge, limit)
 			}
 			if _, err := d.part.Write(buffer[:n]); err != nil {
 				return err
@@ -197,21 +135,14 @@ func (d *download) received(n int64) {
 // check compares the complete file with the Request. On a mismatch the file is downloaded again: it
 // may have been replaced during the download.
 func (d *download) check() *failure {
-	sha, sum := d.part.SHA256(), d.part.MD5()
-	var err error
-	switch {
-	case d.part.Written == 0:
-		err = errors.New("empty body: 0 bytes, want data")
-	case d.q.Size > 0 && d.part.Written != d.q.Size:
-		err = fmt.Errorf("%d bytes, the catalog says %d", d.part.Written, d.q.Size)
-	case d.q.SHA256 != "" && !strings.EqualFold(sha, d.q.SHA256):
-		err = fmt.Errorf("SHA-256 %s, the catalog says %s", sha, d.q.SHA256)
-	case d.q.MD5 != "" && !strings.EqualFold(sum, d.q.MD5):
-		err = fmt.Errorf("MD5 %s, the catalog says %s", sum, d.q.MD5)
-	default:
+	err := d.part.Check(d.q)
+	if d.part.Written == 0 {
+		err = fmt.Errorf("%w: empty body: 0 bytes, want data", objects.ErrMismatch)
+	}
+	if err == nil {
 		return nil
 	}
-	return d.restart(fmt.Errorf("%w: %w", ErrMismatch, err))
+	return d.restart(err)
 }
 
 // isPage reports whether text begins like HTML or XML. No data file begins with "<".
@@ -240,12 +171,15 @@ func (c *Client) JSON(ctx context.Context, link string, limit int64, v any) erro
 	})
 }
 
-// Read returns a file of at most limit bytes. Of a Request it uses the URL and the ETag only.
-func (c *Client) Read(ctx context.Context, q Request, limit int64) (data []byte, result Result, err error) {
-	err = c.try(ctx, q.URL, func(ctx context.Context, u *url.URL) *failure {
+// Read returns the file of at most limit bytes at an address and its ETag, or ErrNotModified if it
+// has etag.
+func (c *Client) Read(
+	ctx context.Context, link, etag string, limit int64,
+) (data []byte, version string, err error) {
+	err = c.try(ctx, link, func(ctx context.Context, u *url.URL) *failure {
 		header, want := http.Header{}, []int{http.StatusOK}
-		if q.ETag != "" {
-			header.Set("If-None-Match", q.ETag)
+		if etag != "" {
+			header.Set("If-None-Match", etag)
 			want = append(want, http.StatusNotModified)
 		}
 		response, f := c.request(ctx, u, header, want...)
@@ -254,15 +188,13 @@ func (c *Client) Read(ctx context.Context, q Request, limit int64) (data []byte,
 		}
 		if response.StatusCode == http.StatusNotModified {
 			response.Body.Close()
-			result = Result{NotModified: true, ETag: q.ETag}
-			return nil
+			return &failure{err: objects.ErrNotModified, final: true}
 		}
-		result.ETag = response.Header.Get("ETag")
+		version = response.Header.Get("ETag")
 		data, f = c.readAll(response, limit)
-		result.Bytes = int64(len(data))
 		return f
 	})
-	return data, result, err
+	return data, version, err
 }
 
 // readAll reads a body of at most limit bytes and closes it.
@@ -291,7 +223,7 @@ func (c *Client) readAll(response *http.Response, limit int64) ([]byte, *failure
 
 // tooLarge is the error of a body of more than limit bytes.
 func tooLarge(size string, limit int64) error {
-	return fmt.Errorf("%w: %s, at most %d are allowed", ErrTooLarge, size, limit)
+	return fmt.Errorf("%w: %s, at most %d are allowed", objects.ErrTooLarge, size, limit)
 }
 
 // stallReader closes a body that delivers fewer than need bytes within limit, which fails the

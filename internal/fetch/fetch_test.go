@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/objects"
 	"hdqs/internal/testkit"
 )
 
@@ -45,7 +46,7 @@ func serve(
 	return server, count
 }
 
-func fetchFile(t *testing.T, o Options, q Request) (string, Result, error) {
+func fetchFile(t *testing.T, o Options, q objects.Request) (string, objects.Result, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
 	c := New(o)
@@ -96,7 +97,7 @@ func TestFailuresThatPass(t *testing.T) {
 				http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
 			})
 			sum := sha256.Sum256([]byte(content))
-			q := Request{URL: server.URL, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+			q := objects.Request{Name: server.URL, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
 			got, result, err := fetchFile(t, testOptions(), q)
 			if err != nil || got != content || result.Bytes != int64(len(content)) || count.Load() != 2 {
 				t.Fatalf("got %q, %+v, %v after %d requests", got, result, err, count.Load())
@@ -119,7 +120,7 @@ func TestFailuresThatStay(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server, count := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) })
-			_, _, err := fetchFile(t, testOptions(), Request{URL: server.URL})
+			_, _, err := fetchFile(t, testOptions(), objects.Request{Name: server.URL})
 			if err == nil || !strings.Contains(err.Error(), c.want) || count.Load() != c.tries {
 				t.Fatalf("got %v after %d requests", err, count.Load())
 			}
@@ -146,13 +147,13 @@ func TestResume(t *testing.T) {
 			})
 			client := New(testOptions())
 			path := filepath.Join(t.TempDir(), "file")
-			result, err := client.Download(t.Context(), Request{URL: server.URL}, path)
+			result, err := client.Download(t.Context(), objects.Request{Name: server.URL}, path)
 			data, _ := os.ReadFile(path)
 			if err != nil || string(data) != content || result.ETag != etag {
 				t.Fatalf("got %q %+v %v", data, result, err)
 			}
-			if want := int64(len(content)); etag == `"v1"` && client.Counts().Bytes != want {
-				t.Fatalf("%d bytes were downloaded, want %d", client.Counts().Bytes, want)
+			if want := int64(len(content)); etag == `"v1"` && client.Traffic().Received != want {
+				t.Fatalf("%d bytes were downloaded, want %d", client.Traffic().Received, want)
 			}
 		})
 	}
@@ -164,7 +165,7 @@ func TestNotModified(t *testing.T) {
 		w.Header().Set("ETag", `"v1"`)
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
 	})
-	_, result, err := fetchFile(t, testOptions(), Request{URL: server.URL, ETag: `"v1"`})
+	_, result, err := fetchFile(t, testOptions(), objects.Request{Name: server.URL, ETag: `"v1"`})
 	if err != nil || !result.NotModified {
 		t.Fatalf("got %+v %v", result, err)
 	}
@@ -184,7 +185,7 @@ func TestExpiredLink(t *testing.T) {
 			fmt.Fprint(w, content)
 		}
 	})
-	got, _, err := fetchFile(t, testOptions(), Request{URL: server.URL + "/file"})
+	got, _, err := fetchFile(t, testOptions(), objects.Request{Name: server.URL + "/file"})
 	if err != nil || got != content || count.Load() != 4 {
 		t.Fatalf("got %q %v after %d requests", got, err, count.Load())
 	}
@@ -228,7 +229,8 @@ func TestLimits(t *testing.T) {
 		"redirect loop":         {o, loop.URL, "more than 5 redirects"},
 		"wait longer than ours": {o, patient.URL, "asked to wait 1h0m0s"},
 	} {
-		if _, _, err := fetchFile(t, c.o, Request{URL: c.url}); err == nil || !strings.Contains(err.Error(), c.want) {
+		_, _, err := fetchFile(t, c.o, objects.Request{Name: c.url})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
@@ -266,7 +268,7 @@ func TestGuard(t *testing.T) {
 		"not a link":                      {testOptions(), "http://%zz"},
 		"suffix is not a part of a label": {listed, "http://badexample.org/"},
 	} {
-		_, _, err := fetchFile(t, c.o, Request{URL: c.url})
+		_, _, err := fetchFile(t, c.o, objects.Request{Name: c.url})
 		if !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -299,7 +301,7 @@ func TestCancel(t *testing.T) {
 	o.BackoffMin, o.BackoffMax, o.Total = time.Hour, time.Hour, 3*time.Hour
 	time.AfterFunc(20*time.Millisecond, cancel)
 	start := time.Now()
-	_, err := New(o).Download(ctx, Request{URL: server.URL}, filepath.Join(t.TempDir(), "f"))
+	_, err := New(o).Download(ctx, objects.Request{Name: server.URL}, filepath.Join(t.TempDir(), "f"))
 	if !errors.Is(err, context.Canceled) || time.Since(start) >= o.BackoffMin/2 {
 		t.Fatalf("got %v", err)
 	}
@@ -342,7 +344,7 @@ func TestGuardOnRedirect(t *testing.T) {
 			}
 			return guarded(ctx, network, address)
 		}
-		_, err := c.Download(t.Context(), Request{URL: "http://catalog.example/file"}, filepath.Join(t.TempDir(), "file"))
+		_, err := c.Download(t.Context(), objects.Request{Name: "http://catalog.example/file"}, filepath.Join(t.TempDir(), "file"))
 		if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "try 1 of") {
 			t.Errorf("%s: %v", target, err)
 		}
@@ -365,7 +367,8 @@ func TestQueueIsNotTime(t *testing.T) {
 	failed := make(chan error, 20)
 	for i := range cap(failed) {
 		go func() {
-			_, err := c.Download(t.Context(), Request{URL: server.URL}, filepath.Join(t.TempDir(), fmt.Sprint(i)))
+			path := filepath.Join(t.TempDir(), fmt.Sprint(i))
+			_, err := c.Download(t.Context(), objects.Request{Name: server.URL}, path)
 			failed <- err
 		}()
 	}
@@ -412,7 +415,7 @@ func TestManners(t *testing.T) {
 	for i := range 8 {
 		wait.Go(func() {
 			path := filepath.Join(dir, fmt.Sprint(i))
-			if _, err := c.Download(t.Context(), Request{URL: server.URL}, path); err != nil {
+			if _, err := c.Download(t.Context(), objects.Request{Name: server.URL}, path); err != nil {
 				t.Error(err)
 			}
 		})
@@ -423,21 +426,19 @@ func TestManners(t *testing.T) {
 	}
 }
 
-// TestFullDisk checks that a failed write on this machine does not cause another request.
+// TestFullDisk checks that a file that cannot be written on this machine does not cause another
+// request.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
+	part := filepath.Join(t.TempDir(), "part")
 	server, count := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("ETag", `"v1"`)
+		testkit.Must(t, os.Mkdir(part+".of", 0o755)) // where the origin of the part is written
 		fmt.Fprint(w, content)
 	})
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer full.Close()
-	_, err = New(testOptions()).DownloadTo(t.Context(), Request{URL: server.URL}, full)
-	const want = "after 0 bytes: write /dev/full: no space left"
-	if !errors.Is(err, ErrDisk) || !strings.Contains(err.Error(), want) || count.Load() != 1 {
+	q := objects.Request{Name: server.URL, Part: part}
+	_, err := New(testOptions()).Download(t.Context(), q, part+".done")
+	if !errors.Is(err, objects.ErrDisk) || count.Load() != 1 {
 		t.Errorf("after %d requests: %v", count.Load(), err)
 	}
 }
@@ -457,14 +458,14 @@ func TestProxy(t *testing.T) {
 		}
 		return url.Parse(proxy.URL)
 	}
-	data, _, err := fetchFile(t, o, Request{URL: "http://portal.example/a.csv"})
+	data, _, err := fetchFile(t, o, objects.Request{Name: "http://portal.example/a.csv"})
 	if err != nil || data != content+"portal.example" {
 		t.Errorf("behind a proxy: %q, %v", data, err)
 	}
 	for _, link := range []string{
 		"http://169.254.169.254/latest/meta-data", "http://[::1]/", "http://localhost" + proxy.URL[strings.LastIndexByte(proxy.URL, ':'):],
 	} {
-		if _, _, err := fetchFile(t, o, Request{URL: link}); !errors.Is(err, ErrRefused) && link[7] != 'l' {
+		if _, _, err := fetchFile(t, o, objects.Request{Name: link}); !errors.Is(err, ErrRefused) && link[7] != 'l' {
 			t.Errorf("%s: %v", link, err)
 		}
 	}
@@ -472,7 +473,7 @@ func TestProxy(t *testing.T) {
 		t.Errorf("the proxy was asked %d times", count.Load())
 	}
 	o.Proxy = nil // the environment of the tests has none
-	if _, _, err := fetchFile(t, o, Request{URL: proxy.URL}); !errors.Is(err, ErrRefused) {
+	if _, _, err := fetchFile(t, o, objects.Request{Name: proxy.URL}); !errors.Is(err, ErrRefused) {
 		t.Errorf("without a proxy: %v", err)
 	}
 }
@@ -505,7 +506,7 @@ func TestBlocked(t *testing.T) {
 		o.Tries, o.BackoffMax = 3, testkit.Patience // of the block as well
 		client := New(o)
 		for file := range int64(2) {
-			_, err := client.Download(t.Context(), Request{URL: server.URL}, filepath.Join(t.TempDir(), "f"))
+			_, err := client.Download(t.Context(), objects.Request{Name: server.URL}, filepath.Join(t.TempDir(), "f"))
 			var status *StatusError
 			if !errors.As(err, &status) || status.Code != c.status || IsBlocked(err) != c.blocked ||
 				strings.Contains(err.Error(), "--user-agent") != (c.blocked && (file == 0 || c.requests == 2)) {
@@ -531,11 +532,11 @@ func TestBlockEnds(t *testing.T) {
 	o := testOptions()
 	o.BackoffMax = time.Millisecond
 	client := New(o)
-	if _, _, err := client.Read(t.Context(), Request{URL: server.URL}, 1<<20); !IsBlocked(err) {
+	if _, _, err := client.Read(t.Context(), server.URL, "", 1<<20); !IsBlocked(err) {
 		t.Fatalf("first: %v", err)
 	}
 	time.Sleep(2 * time.Millisecond) // longer than the block
-	if _, _, err := client.Read(t.Context(), Request{URL: server.URL}, 1<<20); err != nil {
+	if _, _, err := client.Read(t.Context(), server.URL, "", 1<<20); err != nil {
 		t.Errorf("after the block: %v", err)
 	}
 }
@@ -558,7 +559,7 @@ func TestRetryAfterOfAll(t *testing.T) {
 	var group sync.WaitGroup
 	for range 3 {
 		group.Go(func() {
-			if _, _, err := client.Read(t.Context(), Request{URL: server.URL}, 1<<20); err != nil {
+			if _, _, err := client.Read(t.Context(), server.URL, "", 1<<20); err != nil {
 				t.Error(err)
 			}
 			if took := time.Since(began); took < time.Second {
@@ -572,7 +573,7 @@ func TestRetryAfterOfAll(t *testing.T) {
 	}
 	o.BackoffMax = time.Millisecond
 	requests.Store(0)
-	_, _, err := New(o).Read(t.Context(), Request{URL: server.URL}, 1<<20)
+	_, _, err := New(o).Read(t.Context(), server.URL, "", 1<<20)
 	if !IsBlocked(err) || !strings.Contains(err.Error(), "wait 1s") || requests.Load() != 1 {
 		t.Errorf("too long a wait: %d requests, %v", requests.Load(), err)
 	}
@@ -586,7 +587,7 @@ func TestPause(t *testing.T) {
 	o.Pause = 20 * time.Millisecond
 	client, began := New(o), time.Now()
 	for range 4 {
-		if _, _, err := client.Read(t.Context(), Request{URL: server.URL}, 1<<20); err != nil {
+		if _, _, err := client.Read(t.Context(), server.URL, "", 1<<20); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ package fleet
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"hdqs/internal/objects"
 	"hdqs/snapshot/store"
 )
 
@@ -110,29 +112,29 @@ const reads = 8
 
 // Read reads the reports of a channel's replicas, by name. Now is the present time if no report is
 // of a later one.
-func Read(inventory store.Inventory, channel string, now time.Time) ([]Seen, error) {
+func Read(ctx context.Context, from objects.Store, channel string, now time.Time) ([]Seen, error) {
 	folder := store.ReplicasDir + "/" + channel
-	objects, err := inventory.List(folder)
+	all, err := from.List(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	objects = slices.DeleteFunc(objects, func(o store.Object) bool {
+	all = slices.DeleteFunc(all, func(o objects.Object) bool {
 		name, isReport := strings.CutSuffix(path.Base(o.Name), ".json")
 		return !isReport || path.Dir(o.Name) != folder || store.CheckID(name) != nil
 	})
-	for _, o := range objects {
+	for _, o := range all {
 		if o.Modified.After(now) { // our clock is behind
 			now = o.Modified
 		}
 	}
-	seen := make([]Seen, len(objects))
+	seen := make([]Seen, len(all))
 	var readers errgroup.Group
 	readers.SetLimit(reads)
-	for i, o := range objects {
+	for i, o := range all {
 		readers.Go(func() error {
 			s := &seen[i]
 			s.Age = now.Sub(o.Modified)
-			data, err := inventory.Read(o.Name, store.MaxReplicaReport)
+			data, _, err := from.Read(ctx, o.Name, "", store.MaxReplicaReport)
 			if err == nil {
 				s.Report, err = Parse(o.Name, data)
 			}

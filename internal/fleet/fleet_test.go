@@ -67,7 +67,7 @@ func TestRead(t *testing.T) {
 		"a": Good, "b": Unknown, "c": Unknown, "d": Unknown, "e": Behind, "f": Refuses, "g": Good, "h": Failing,
 	}
 	for clock, now := range map[string]time.Time{"right": time.Now(), "slow": time.Now().Add(-time.Hour)} {
-		all, err := Read(s.Inventory(), "stable", now)
+		all, err := Read(t.Context(), s.Files(), "stable", now)
 		if err != nil || len(all) != len(want) {
 			t.Fatalf("%d reports, %v", len(all), err)
 		}
@@ -81,7 +81,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("known replicas: %q", names)
 		}
 	}
-	if all, err := Read(s.Inventory(), "stable", time.Now().Add(time.Hour)); err != nil || Enough(all) != 0 {
+	if all, err := Read(t.Context(), s.Files(), "stable", time.Now().Add(time.Hour)); err != nil || Enough(all) != 0 {
 		t.Errorf("a clock that is an hour fast: %d per cent, %v; want no known replica", Enough(all), err)
 	}
 	canary := store.StartCanary(main, 100, noon.Add(time.Hour))(store.Channel{}, pointer("s2", 0))

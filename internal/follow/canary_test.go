@@ -147,7 +147,7 @@ func TestReports(t *testing.T) {
 	m := newMember(t, st, "r1")
 	report := func() fleet.Seen {
 		t.Helper()
-		all, err := fleet.Read(st.Inventory(), channel, time.Now())
+		all, err := fleet.Read(t.Context(), st.Files(), channel, time.Now())
 		if err != nil || len(all) != 1 || all[0].Replica != "r1" || all[0].Err != nil {
 			t.Fatalf("%+v, %v", all, err)
 		}

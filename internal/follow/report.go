@@ -9,6 +9,7 @@ import (
 
 	"hdqs/api/state"
 	"hdqs/internal/fleet"
+	"hdqs/internal/objects"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -122,7 +123,7 @@ func (s *Source) putReport(ctx context.Context, r *fleet.Report, text []byte) er
 	if err != nil {
 		return err
 	}
-	return s.PutSourceFile(ctx, name, text)
+	return objects.PutBytes(ctx, s.Files(), name, text)
 }
 
 // isRefusal reports whether a poll failed since the snapshot cannot be served here, and not for the

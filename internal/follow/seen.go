@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
 
@@ -70,7 +71,7 @@ func (f *Follower) showSeen() error {
 	}
 	snap, err := f.open(p, store.Pointer{}, nil)
 	if err == nil {
-		_, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(nil, last.Main, "")})
+		_, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(context.Background(), nil, last.Main, "")})
 	}
 	return err
 }

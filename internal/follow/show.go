@@ -11,6 +11,7 @@ import (
 	"hdqs/bulk"
 	"hdqs/internal/background"
 	"hdqs/internal/memory"
+	"hdqs/internal/objects"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -40,12 +41,12 @@ func (f *Follower) find(
 			n.endStep()
 			n.end = nil
 		} else if n.snapshot != nil {
-			var remote store.Inventory
+			var remote objects.Store
 			if f.source.Remote != nil {
-				remote = f.source.Remote.Inventory(ctx)
+				remote = f.source.Remote
 			}
 			background.Beside(func() {
-				n.changes = f.source.changesOf(remote, v.Channel, shown.ID, n.snapshot, earlier)
+				n.changes = f.source.changesOf(ctx, remote, v.Channel, shown.ID, n.snapshot, earlier)
 			})
 		}
 	}()
@@ -167,7 +168,7 @@ func swapError(id string, err error) error {
 }
 
 // keep makes a served snapshot the one that is served after a restart without the remote store.
-func (f *Follower) keep(from *replica.Replica, fetched *replica.FetchResult, t replica.Traffic) error {
+func (f *Follower) keep(from *replica.Replica, fetched *replica.FetchResult, t objects.Traffic) error {
 	if err := from.Keep(fetched.Version); err != nil {
 		return err
 	}
@@ -202,6 +203,7 @@ const (
 
 // tidy removes unused snapshots from the copy.
 func (f *Follower) tidy() {
+	ctx := context.Background() // for files of this machine
 	lock, err := f.source.Store.Lock("serve: collection")
 	if errors.Is(err, store.ErrLocked) {
 		return // the next change calls tidy again
@@ -210,8 +212,8 @@ func (f *Follower) tidy() {
 		defer lock.Release()
 		o := store.CollectOptions{Keep: copyKeeps, Grace: copyGrace}
 		var removed *store.Collected
-		if removed, err = store.Collect(f.source.Store.Inventory(), o); err == nil {
-			_, err = bulk.Collect(f.source.Store.Inventory(), removed.Manifests, o)
+		if removed, err = store.Collect(ctx, f.source.Store.Files(), o); err == nil {
+			_, err = bulk.Collect(ctx, f.source.Store.Files(), removed.Manifests, o)
 		}
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"hdqs/api/state"
 	"hdqs/internal/history"
+	"hdqs/internal/objects"
 	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
@@ -20,24 +21,16 @@ type Source struct {
 	Canary      *replica.Replica // of the channel's canary; nil for a local store
 }
 
-// SourceInventory lists the store itself, and not its copy.
-func (s *Source) SourceInventory(ctx context.Context) store.Inventory {
+// Files are the files of the store itself, and not those of its copy.
+func (s *Source) Files() objects.Store {
 	if s.Remote != nil {
-		return s.Remote.Inventory(ctx)
+		return s.Remote
 	}
-	return s.Store.Inventory()
-}
-
-// PutSourceFile writes a file into the store itself, and not into its copy.
-func (s *Source) PutSourceFile(ctx context.Context, name string, data []byte) error {
-	if s.Remote != nil {
-		return s.Remote.PutFile(ctx, name, data)
-	}
-	return s.Store.Snapshots.PutFile(name, data)
+	return s.Store.Files()
 }
 
 // traffic returns the traffic with the remote store so far.
-func (s *Source) traffic() (t replica.Traffic) {
+func (s *Source) traffic() (t objects.Traffic) {
 	if s.Remote != nil {
 		t = s.Remote.Traffic()
 	}
@@ -51,14 +44,14 @@ func (s *Source) traffic() (t replica.Traffic) {
 // What is kept is read from the remote store too, if that is not nil. Manifests of open snapshots
 // are not read again: at full scale each takes 10 ms to parse.
 func (s *Source) changesOf(
-	remote store.Inventory, c store.Channel, served string, open ...*store.Snapshot,
+	ctx context.Context, remote objects.Store, c store.Channel, served string, open ...*store.Snapshot,
 ) (changes []*state.Change) {
 	all := append([]store.Pointer{c.Pointer}, c.Previous...)
 	later := 0 // the last one that was compared
 	manifest, _ := s.manifestOf(all[0].ID, open)
 	for i := 1; i < len(all) && all[later].ID != served; i++ {
 		p, to := all[i], all[later]
-		kept := s.keptChange(remote, p.ID, to.ID)
+		kept := s.keptChange(ctx, remote, p.ID, to.ID)
 		before, err := s.manifestOf(p.ID, open)
 		switch {
 		case kept != nil:
@@ -76,12 +69,12 @@ func (s *Source) changesOf(
 
 // keptChange is what the store has kept of two snapshots, nil if it has not. That of a remote store
 // is copied, so that the next start has it.
-func (s *Source) keptChange(remote store.Inventory, from, to string) *state.Change {
-	name := history.Name(from, to)
-	data, err := s.Store.Inventory().Read(name, history.MaxChange)
+func (s *Source) keptChange(ctx context.Context, remote objects.Store, from, to string) *state.Change {
+	name, here := history.Name(from, to), s.Store.Files()
+	data, _, err := here.Read(ctx, name, "", history.MaxChange)
 	copied := isAbsent(err) && remote != nil
 	if copied {
-		data, err = remote.Read(name, history.MaxChange)
+		data, _, err = remote.Read(ctx, name, "", history.MaxChange)
 	}
 	if err != nil {
 		return nil
@@ -91,8 +84,8 @@ func (s *Source) keptChange(remote store.Inventory, from, to string) *state.Chan
 		return nil // the change is then shown without numbers of rows
 	}
 	if copied {
-		if err := s.Store.Snapshots.PutFile(name, data); err == nil {
-			_ = history.Prune(s.Store.Inventory(), mostKept) // the next one tries again
+		if err := objects.PutBytes(ctx, here, name, data); err == nil {
+			_ = history.Prune(ctx, here, mostKept) // the next one tries again
 		}
 	}
 	return kept.Change

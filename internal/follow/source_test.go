@@ -2,6 +2,7 @@ package follow
 
 import (
 	"bytes"
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"hdqs/internal/history"
+	"hdqs/internal/objects"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
@@ -27,17 +29,17 @@ func TestManifestOfOpenSnapshot(t *testing.T) {
 
 // remoteFiles is a remote store that counts what is read from it.
 type remoteFiles struct {
-	store.Inventory
+	objects.Store
 	files map[string][]byte
 	reads int
 }
 
-func (r *remoteFiles) Read(name string, _ int64) ([]byte, error) {
+func (r *remoteFiles) Read(_ context.Context, name, _ string, _ int64) ([]byte, string, error) {
 	r.reads++
 	if data := r.files[name]; data != nil {
-		return data, nil
+		return data, "", nil
 	}
-	return nil, fs.ErrNotExist
+	return nil, "", fs.ErrNotExist
 }
 
 // TestKeptChanges: changes of snapshots that were removed are those that were kept, from the store
@@ -49,7 +51,7 @@ func TestKeptChanges(t *testing.T) {
 	s := &Source{Store: st, ChannelName: channel}
 	c, err := st.Channels.History(channel)
 	testkit.Must(t, err)
-	want := s.changesOf(nil, c, "")
+	want := s.changesOf(t.Context(), nil, c, "")
 	if len(want) != 2 || want[0].From != ids[1] || want[1].From != ids[0] || want[0].Counts != nil {
 		t.Fatalf("%d changes: %+v", len(want), want)
 	}
@@ -68,13 +70,13 @@ func TestKeptChanges(t *testing.T) {
 	for _, id := range ids[:2] {
 		testkit.Must(t, os.Remove(filepath.Join(st.Dir(), "manifests", id+".json")))
 	}
-	if got := s.changesOf(nil, c, ""); len(got) != 0 {
+	if got := s.changesOf(t.Context(), nil, c, ""); len(got) != 0 {
 		t.Errorf("without manifests: %d changes", len(got))
 	}
 	remote := &remoteFiles{files: files}
-	check := func(what string, from store.Inventory, reads int) {
+	check := func(what string, from objects.Store, reads int) {
 		t.Helper()
-		got := s.changesOf(from, c, "")
+		got := s.changesOf(t.Context(), from, c, "")
 		if len(got) != 2 || remote.reads != reads {
 			t.Fatalf("%s: %d changes, %d reads, want %d", what, len(got), remote.reads, reads)
 		}
@@ -91,7 +93,7 @@ func TestKeptChanges(t *testing.T) {
 	name := history.Name(ids[1], ids[2])
 	forged := bytes.Replace(files[name], []byte(ids[1]), []byte(ids[0]), 1)
 	testkit.Must(t, st.Snapshots.PutFile(name, forged))
-	if got := s.changesOf(nil, c, ""); len(got) != 1 || got[0].To != ids[1] {
+	if got := s.changesOf(t.Context(), nil, c, ""); len(got) != 1 || got[0].To != ids[1] {
 		t.Errorf("forged: %d changes", len(got))
 	}
 }

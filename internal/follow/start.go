@@ -74,7 +74,7 @@ func (f *Follower) showKept() (store.Pointer, error) {
 	snap, err := f.open(p, store.Pointer{}, nil)
 	if err == nil {
 		kept, _ := f.source.Store.Channels.History(f.source.ChannelName) // for changes only
-		_, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(nil, kept, "")})
+		_, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(context.Background(), nil, kept, "")})
 	}
 	return p, err
 }

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -23,6 +24,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/figures"
 	"hdqs/api/state"
+	"hdqs/internal/objects"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -157,9 +159,9 @@ func (k *Kept) EachRow(data []byte, do func(line []byte) error) error {
 }
 
 // Prune removes what is kept but for the newest publications.
-func Prune(inventory store.Inventory, keep int) error {
-	all, err := inventory.List(folder)
-	slices.SortFunc(all, func(a, b store.Object) int {
+func Prune(ctx context.Context, from objects.Store, keep int) error {
+	all, err := from.List(ctx, folder)
+	slices.SortFunc(all, func(a, b objects.Object) int {
 		return cmp.Or(b.Modified.Compare(a.Modified), strings.Compare(b.Name, a.Name))
 	})
 	stays := map[string]bool{}
@@ -172,7 +174,7 @@ func Prune(inventory store.Inventory, keep int) error {
 		stem, isRows := strings.CutSuffix(strings.TrimSuffix(o.Name, ".json"), ".ndjson.gz")
 		// Rows that are newer than all else may be those of a publication that has just begun.
 		if err == nil && !stays[stem] && (!isRows || i > 0) {
-			_, err = inventory.Remove(o)
+			_, err = from.Remove(ctx, o)
 		}
 	}
 	return err

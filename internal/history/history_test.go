@@ -207,7 +207,7 @@ func TestRow(t *testing.T) {
 		err := r.Current(snaps[2], pointer(2))
 		for i := 3; i > 0 && err == nil; i-- {
 			if kept {
-				err = r.Kept(st.Inventory(), st.Keys, pointer(i-1), pointer(i))
+				err = r.Kept(t.Context(), st.Files(), st.Keys, pointer(i-1), pointer(i))
 			} else {
 				err = r.Between(snaps[i-1], snaps[i], pointer(i))
 			}
@@ -254,8 +254,8 @@ func TestRow(t *testing.T) {
 		t.Errorf("no row: %q, %v", text, err)
 	}
 
-	testkit.Must(t, Prune(st.Inventory(), 2))
-	left, err := st.Inventory().List(folder)
+	testkit.Must(t, Prune(t.Context(), st.Files(), 2))
+	left, err := st.Files().List(t.Context(), folder)
 	if err != nil || len(left) != 4 {
 		t.Errorf("left %+v, %v", left, err)
 	}

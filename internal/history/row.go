@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/figures"
 	"hdqs/api/state"
+	"hdqs/internal/objects"
 	"hdqs/snapshot/store"
 )
 
@@ -78,9 +80,11 @@ func (r *Row) Between(from, to *store.Snapshot, p store.Pointer) error {
 }
 
 // Kept is Between for what a store has kept of two snapshots.
-func (r *Row) Kept(inventory store.Inventory, keys *store.Keys, from, to store.Pointer) error {
+func (r *Row) Kept(
+	ctx context.Context, files objects.Store, keys *store.Keys, from, to store.Pointer,
+) error {
 	r.publishedAs(to)
-	text, err := inventory.Read(Name(from.ID, to.ID), MaxChange)
+	text, _, err := files.Read(ctx, Name(from.ID, to.ID), "", MaxChange)
 	if err != nil {
 		return err
 	}
@@ -91,7 +95,7 @@ func (r *Row) Kept(inventory store.Inventory, keys *store.Keys, from, to store.P
 	if kept.Rows == "" {
 		return errors.New("more rows have changed than are kept")
 	}
-	rows, err := inventory.Read(RowsName(from.ID, to.ID), MaxRows)
+	rows, _, err := files.Read(ctx, RowsName(from.ID, to.ID), "", MaxRows)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"hdqs/bulk"
 	"hdqs/internal/atomicfile"
+	"hdqs/internal/objects"
 	"hdqs/snapshot/store"
 )
 
@@ -44,10 +45,10 @@ func (r *Remote) putBulk(ctx context.Context, local *store.Store, id, before str
 		earlier = bulkFilesOf(m)
 	}
 	return r.putAll(ctx, local, "bulk/data", bulkFilesOf(m), earlier, everything, func() error {
-		if err := r.putBytes(ctx, bulk.SignatureName(id), signature); err != nil {
+		if err := objects.PutBytes(ctx, r, bulk.SignatureName(id), signature); err != nil {
 			return err
 		}
-		return r.putBytes(ctx, bulk.ManifestName(id), data)
+		return objects.PutBytes(ctx, r, bulk.ManifestName(id), data)
 	})
 }
 
@@ -60,13 +61,13 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 	if err != nil {
 		return err
 	}
-	listed, err := r.listed(ctx, icebergDir)
+	there, err := listed(ctx, r, icebergDir)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		file := local.Snapshots.Path(name)
-		if _, ok := listed[name]; ok {
+		if _, ok := there[name]; ok {
 			continue // a name depends on the content, or FetchIceberg has read the file
 		}
 		if err := r.putIceberg(ctx, name, file); err != nil {
@@ -74,15 +75,15 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 		}
 	}
 	for _, name := range hints {
-		if err := r.putFile(ctx, name, local.Snapshots.Path(name)); err != nil {
+		if err := objects.PutFile(ctx, r, name, local.Snapshots.Path(name)); err != nil {
 			return err
 		}
 	}
-	for name, o := range listed {
+	for name, o := range there {
 		here := slices.Contains(names, name) || slices.Contains(hints, name)
 		if !here && time.Since(o.Modified) > rewriteAge {
-			if err := r.objects.remove(ctx, name); err != nil {
-				return r.wrap(name, err)
+			if _, err := r.Remove(ctx, o); err != nil {
+				return err
 			}
 		}
 	}
@@ -115,19 +116,17 @@ func (r *Remote) putIceberg(ctx context.Context, name, file string) error {
 	if err != nil {
 		return err
 	}
-	err = r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), condition{absent: true})
-	if errors.Is(err, errPrecondition) {
+	err = r.Put(ctx, name, bytes.NewReader(data), int64(len(data)), objects.Condition{Absent: true})
+	if errors.Is(err, objects.ErrCondition) {
 		// The first try of this write may have succeeded without an answer.
-		there, _, readErr := r.objects.read(ctx, name, "", int64(len(data)))
+		there, _, readErr := r.at.Read(ctx, name, "", int64(len(data)))
 		if readErr == nil && bytes.Equal(there, data) {
 			return nil
 		}
 		err = fmt.Errorf("%w: another load or gc has written it meanwhile; run this one again", ErrConflict)
-	}
-	if err != nil {
 		return r.wrap(name, err)
 	}
-	return nil
+	return err
 }
 
 // FetchBulk downloads the bulk files of a snapshot that the local store lacks, then their manifest.
@@ -158,12 +157,12 @@ func (r *Replica) FetchBulk(ctx context.Context, id string, whole bool) (fetched
 // FetchIceberg downloads the files of Iceberg tables that the local store lacks, so that a writer
 // adds to them. The remote store must be one that can be listed.
 func (r *Replica) FetchIceberg(ctx context.Context) error {
-	listed, err := r.remote.listed(ctx, icebergDir)
+	there, err := listed(ctx, r.remote, icebergDir)
 	if err != nil {
 		return err
 	}
 	var lacking []file
-	for name, o := range listed {
+	for name, o := range there {
 		f := file{store.SegmentRef{Table: name, Bytes: o.Bytes}, name}
 		same := f.isIn(r.local, false) && strings.HasSuffix(name, ".avro") // named by content
 		if !same && filepath.IsLocal(filepath.FromSlash(name)) {
@@ -171,7 +170,7 @@ func (r *Replica) FetchIceberg(ctx context.Context) error {
 		}
 	}
 	return eachFile(ctx, lacking, func(ctx context.Context, f file) error {
-		data, err := r.remote.read(ctx, f.name, bulk.MaxManifest)
+		data, _, err := r.remote.Read(ctx, f.name, "", bulk.MaxManifest)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 
+	"hdqs/internal/objects"
 	"hdqs/snapshot/store"
 )
 
@@ -36,15 +37,15 @@ func (r *Remote) putDeltas(ctx context.Context, local *store.Store, m *store.Man
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	listed, err := r.listed(ctx, path.Dir(names[0]))
+	there, err := listed(ctx, r, path.Dir(names[0]))
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if _, there := listed[name]; there {
+		if _, ok := there[name]; ok {
 			continue
 		}
-		if err := r.putFile(ctx, name, local.Snapshots.Path(name)); err != nil {
+		if err := objects.PutFile(ctx, r, name, local.Snapshots.Path(name)); err != nil {
 			return err
 		}
 	}

@@ -32,8 +32,7 @@
 //
 // The files, each of which uses those below it:
 //
-//	bucket.go                          opens a store; buckets
-//	push.go bulk.go pull.go            what is written and read
-//	delta.go tree.go files.go collect.go web.go
+//	push.go bulk.go pull.go tree.go    what is written and read
+//	delta.go files.go
 //	remote.go                          a remote store and its local copy
 package replica

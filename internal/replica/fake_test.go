@@ -224,7 +224,7 @@ func publishRemote(
 	t *testing.T, r *Remote, channel, id string, at time.Time, trust *store.Store,
 ) (Version, error) {
 	t.Helper()
-	base, err := r.Read(t.Context(), channel)
+	base, err := r.Channel(t.Context(), channel)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return base, err
 	}

@@ -1,13 +1,11 @@
 package replica
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -16,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hdqs/bulk"
+	"hdqs/internal/objects"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -109,12 +108,12 @@ func (r *Remote) putAll(
 func (r *Remote) putFiles(
 	ctx context.Context, local *store.Store, folder string, files []file, inUse map[string]bool, rewrite time.Duration,
 ) error {
-	listed, err := r.listed(ctx, folder)
+	there, err := listed(ctx, r, folder)
 	if err != nil {
 		return err
 	}
 	return eachFile(ctx, files, func(ctx context.Context, f file) error {
-		o, ok := listed[f.name]
+		o, ok := there[f.name]
 		if ok && o.Bytes == f.Bytes && (inUse[f.SHA256] || time.Since(o.Modified) < rewrite) {
 			return nil
 		}
@@ -122,7 +121,7 @@ func (r *Remote) putFiles(
 		if !f.isIn(local, true) { // a damaged file must not be uploaded
 			return fmt.Errorf("%w: %s does not have the digest in its name; build again", snapshot.ErrCorrupt, path)
 		}
-		return r.putFile(ctx, f.name, path)
+		return objects.PutFile(ctx, r, f.name, path)
 	})
 }
 
@@ -176,11 +175,9 @@ func (r *Replica) fetchFiles(
 				count(func() { n.Fallbacks, n.Fault = n.Fallbacks+1, r.remote.wrap(d.Name(), err) })
 			}
 		}
-		err := store.AddFile(f.pathIn(r.local), f.SHA256, func(to *os.File) error {
-			return r.remote.objects.download(ctx, f.name, f.SegmentRef, to)
-		})
-		if err != nil {
-			return r.remote.wrap(f.name, missingIsCorrupt(err))
+		q := objects.Request{Name: f.name, Size: f.Bytes, SHA256: f.SHA256}
+		if _, err := r.remote.Download(ctx, q, f.pathIn(r.local)); err != nil {
+			return missingIsCorrupt(err)
 		}
 		count(func() { n.Files, n.Bytes = n.Files+1, n.Bytes+f.Bytes })
 		return nil
@@ -188,51 +185,22 @@ func (r *Replica) fetchFiles(
 	return n, err
 }
 
-// putBytes uploads a file. Without data there is none.
-func (r *Remote) putBytes(ctx context.Context, name string, data []byte) error {
-	if len(data) == 0 {
-		return nil
+// listed returns the objects of a folder by name.
+func listed(ctx context.Context, from objects.Store, folder string) (map[string]objects.Object, error) {
+	all, err := from.List(ctx, folder)
+	byName := make(map[string]objects.Object, len(all))
+	for _, o := range all {
+		byName[o.Name] = o
 	}
-	if err := r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), condition{}); err != nil {
-		return r.wrap(name, err)
-	}
-	return nil
-}
-
-func (r *Remote) listed(ctx context.Context, folder string) (map[string]store.Object, error) {
-	objects, err := r.Inventory(ctx).List(folder)
-	if err != nil {
-		return nil, err
-	}
-	listed := map[string]store.Object{}
-	for _, o := range objects {
-		listed[o.Name] = o
-	}
-	return listed, nil
-}
-
-func (r *Remote) putFile(ctx context.Context, name, file string) error {
-	in, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	if err := r.objects.put(ctx, name, in, info.Size(), condition{}); err != nil {
-		return r.wrap(name, err)
-	}
-	return nil
+	return byName, err
 }
 
 // addByDelta downloads a delta and makes the segment from it. One is made at a time, which bounds
 // memory, and leaves the other cores to requests.
 func (r *Replica) addByDelta(ctx context.Context, d store.Delta) (size int64, err error) {
-	delta, _, err := r.remote.objects.read(ctx, d.Name(), "", d.MaxBytes())
+	delta, _, err := r.remote.at.Read(ctx, d.Name(), "", d.MaxBytes())
 	if err != nil {
-		return 0, err
+		return 0, r.remote.explain(err)
 	}
 	r.making.Lock()
 	defer r.making.Unlock()

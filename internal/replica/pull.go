@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"hdqs/internal/atomicfile"
+	"hdqs/internal/objects"
 	"hdqs/snapshot/store"
 )
 
@@ -42,7 +43,7 @@ func (r *Replica) Read(ctx context.Context) (v Version, err error) {
 		etag = last.Version
 	}
 	v, err = r.remote.readChannel(ctx, r.channel, etag)
-	if errors.Is(err, errNotModified) {
+	if errors.Is(err, objects.ErrNotModified) {
 		return Version{Channel: last.Channel, etag: etag, complete: true}, nil
 	}
 	if err == nil {
@@ -155,7 +156,7 @@ func (r *Replica) fetchReport(ctx context.Context, id string) error {
 	if _, err := r.local.Snapshots.Report(id); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	report, err := r.remote.read(ctx, store.ReportName(id), store.MaxManifest)
+	report, _, err := r.remote.Read(ctx, store.ReportName(id), "", store.MaxManifest)
 	if err == nil && json.Valid(report) {
 		return r.local.Snapshots.PutReport(id, report)
 	}
@@ -172,10 +173,10 @@ func (r *Remote) manifestFile(ctx context.Context, id string) (data, signature [
 func (r *Remote) signed(
 	ctx context.Context, name, signatureName string, limit int64,
 ) (data, signature []byte, err error) {
-	if data, err = r.read(ctx, name, limit); err != nil {
+	if data, _, err = r.Read(ctx, name, "", limit); err != nil {
 		return nil, nil, err
 	}
-	if signature, err = r.read(ctx, signatureName, store.MaxSignature); errors.Is(err, fs.ErrNotExist) {
+	if signature, _, err = r.Read(ctx, signatureName, "", store.MaxSignature); errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	return data, signature, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"hdqs/internal/objects"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -71,7 +72,7 @@ func (r *Remote) putManifest(ctx context.Context, local *store.Store, p store.Po
 	}{
 		{store.ReportName(p.ID), report}, {store.SignatureName(p.ID), signature}, {store.ManifestName(p.ID), manifest},
 	} {
-		if err := r.putBytes(ctx, file.name, file.data); err != nil {
+		if err := objects.PutBytes(ctx, r, file.name, file.data); err != nil {
 			return err
 		}
 	}
@@ -101,14 +102,14 @@ func (r *Remote) putSignature(ctx context.Context, local *store.Store, id string
 		return err
 	}
 	name := store.SignatureName(id)
-	there, err := r.read(ctx, name, store.MaxSignature)
+	there, _, err := r.Read(ctx, name, "", store.MaxSignature)
 	if err == nil && bytes.Equal(there, signature) {
 		return nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return r.putBytes(ctx, name, signature)
+	return objects.PutBytes(ctx, r, name, signature)
 }
 
 // moveChannel replaces base by next if the remote channel is still base. It signs next if the store
@@ -128,20 +129,20 @@ func (r *Remote) moveChannel(
 	if err != nil {
 		return base, err
 	}
-	only := condition{etag: base.etag, absent: base.ID == ""}
+	only := objects.Condition{ETag: base.etag, Absent: base.ID == ""}
 	if base.ID != "" && base.etag == "" {
 		return base, r.wrap(name, fmt.Errorf("%w: the service sends no ETags, which writes of a channel need",
 			ErrUnavailable))
 	}
 	err = r.limit(ctx, "moving channel "+channel, func(ctx context.Context) error {
-		return r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), only)
+		return r.Put(ctx, name, bytes.NewReader(data), int64(len(data)), only)
 	})
-	if err != nil && !errors.Is(err, errPrecondition) {
-		return base, r.wrap(name, err)
+	if err != nil && !errors.Is(err, objects.ErrCondition) {
+		return base, err
 	}
 	// A first try whose response was lost may have moved the channel, and the next try of the same
 	// write was then refused.
-	now, readErr := r.Read(ctx, channel)
+	now, readErr := r.Channel(ctx, channel)
 	switch {
 	case readErr == nil && now.Pointer == next.Pointer:
 		return now, nil
@@ -178,12 +179,12 @@ func (r *Remote) Move(
 	if err != nil {
 		return base, err
 	}
-	listed, err := r.listed(ctx, "segments")
+	there, err := listed(ctx, r, "segments")
 	if err != nil {
 		return base, err
 	}
 	for _, ref := range m.Tables {
-		if o, ok := listed[store.SegmentName(ref.SHA256)]; !ok || o.Bytes != ref.Bytes {
+		if o, ok := there[store.SegmentName(ref.SHA256)]; !ok || o.Bytes != ref.Bytes {
 			return base, fmt.Errorf("%s: %w: snapshot %s: segment %.12s of table %q is missing or does not have "+
 				"%d bytes", r.address, snapshot.ErrCorrupt, id, ref.SHA256, ref.Table, ref.Bytes)
 		}
@@ -192,12 +193,6 @@ func (r *Remote) Move(
 		return base, err
 	}
 	return r.moveChannel(ctx, channel, base, next(base.Channel, p), trust)
-}
-
-// PutFile stores a file that is no part of a snapshot, such as the report of a replica. A store
-// that can only be read gives ErrReadOnly.
-func (r *Remote) PutFile(ctx context.Context, name string, data []byte) error {
-	return r.putBytes(ctx, name, data)
 }
 
 // signManifest signs a manifest that has no signature, if the local store has a key.
@@ -212,5 +207,5 @@ func (r *Remote) signManifest(
 	if err != nil || signature == nil {
 		return err
 	}
-	return r.putBytes(ctx, store.SignatureName(p.ID), signature)
+	return objects.PutBytes(ctx, r, store.SignatureName(p.ID), signature)
 }

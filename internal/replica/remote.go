@@ -1,21 +1,21 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
-	"os"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/minio/minio-go/v7"
-
 	"hdqs/internal/bucket"
+	"hdqs/internal/fetch"
+	"hdqs/internal/objects"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -27,50 +27,13 @@ var (
 	ErrUnavailable = errors.New("replica: remote store is unavailable")
 	// ErrConflict marks a channel that another writer has moved first.
 	ErrConflict = errors.New("replica: channel was moved by someone else")
-	// ErrReadOnly marks a write to a store that can only be read.
-	ErrReadOnly = errors.New("replica: store is read-only, want an s3:// address")
 )
 
-// errNotModified marks an object that still has the ETag of the request.
-var errNotModified = errors.New("replica: not modified")
-
-// errPrecondition marks a write whose condition was not met.
-var errPrecondition = errors.New("replica: precondition failed")
-
-// Traffic counts requests, failed tries included, and bytes of bodies.
-type Traffic = bucket.Counts
-
-type entry struct {
-	store.Object
-	etag string
-}
-
-// condition restricts a write. The zero value is no condition.
-type condition struct {
-	absent bool   // the object must not exist
-	etag   string // the object must have this ETag
-}
-
-// objects accesses the files of a remote store. The errors are fs.ErrNotExist, errNotModified,
-// errPrecondition and ErrReadOnly; all others are ErrUnavailable.
-type objects interface {
-	// read returns an object of at most limit bytes and its ETag, or errNotModified if it has etag.
-	read(ctx context.Context, name, etag string, limit int64) (data []byte, version string, err error)
-	// download writes a segment to an empty file.
-	download(ctx context.Context, name string, ref store.SegmentRef, file *os.File) error
-	list(ctx context.Context, folder string) ([]entry, error)
-	// stat returns the entry of one object. Its time may differ from that of list by a fraction of
-	// a second.
-	stat(ctx context.Context, name string) (entry, error)
-	put(ctx context.Context, name string, body io.Reader, size int64, only condition) error
-	remove(ctx context.Context, name string) error
-	traffic() Traffic
-}
-
-// Remote is a remote store. Goroutines may share it.
+// Remote is a remote store. Its files are an objects.Store, whose errors name the address; those of
+// the way there are ErrUnavailable. Goroutines may share it.
 type Remote struct {
 	address string
-	objects objects
+	at      objects.Store
 
 	// Timeout is the longest time for reading a small file, for listing a folder, and for moving a
 	// channel. Open sets DefaultTimeout. Segments have no such limit: a transfer fails when it
@@ -82,6 +45,26 @@ type Remote struct {
 
 // DefaultTimeout is long enough for two lost connections and short enough to wait for.
 const DefaultTimeout = 10 * time.Second
+
+// Open returns the store at s3://bucket/prefix, or the read-only store below an https:// address.
+// It sends no request. The options apply to web addresses; Tries defaults to 3.
+func Open(address string, o fetch.Options) (*Remote, error) {
+	r := &Remote{address: strings.TrimRight(address, "/"), Timeout: DefaultTimeout}
+	var err error
+	switch {
+	case strings.HasPrefix(address, "s3://"):
+		r.at, err = bucket.Open(address, fetch.Options{
+			Tries: 4, BackoffMin: 100 * time.Millisecond, Parallel: parallel, MaxBytes: math.MaxInt64,
+		})
+	case IsRemote(address):
+		o.Tries, o.Parallel = cmp.Or(o.Tries, 3), cmp.Or(o.Parallel, parallel)
+		o.BackoffMax = cmp.Or(o.BackoffMax, 5*time.Second)
+		r.at = fetch.New(o).Below(r.address)
+	default:
+		err = fmt.Errorf("store address %q: want s3://bucket/prefix or https://host/path", address)
+	}
+	return r, err
+}
 
 // limit runs f, which reads and writes small files, for at most the Timeout.
 func (r *Remote) limit(ctx context.Context, what string, f func(context.Context) error) error {
@@ -110,8 +93,76 @@ const parallel = 4
 // Address returns the address without trailing slashes.
 func (r *Remote) Address() string { return r.address }
 
-// Traffic returns the traffic so far.
-func (r *Remote) Traffic() Traffic { return r.objects.traffic() }
+// Traffic implements objects.Store.
+func (r *Remote) Traffic() objects.Traffic { return r.at.Traffic() }
+
+// Read implements objects.Store. It is for small files.
+func (r *Remote) Read(ctx context.Context, name, etag string, limit int64) (data []byte, version string, err error) {
+	err = r.limit(ctx, "reading "+name, func(ctx context.Context) error {
+		data, version, err = r.at.Read(ctx, name, etag, limit)
+		return r.explain(err)
+	})
+	return data, version, r.wrap(name, err)
+}
+
+// Download implements objects.Store.
+func (r *Remote) Download(ctx context.Context, q objects.Request, path string) (objects.Result, error) {
+	result, err := r.at.Download(ctx, q, path)
+	return result, r.wrap(q.Name, r.explain(err))
+}
+
+// List implements objects.Store.
+func (r *Remote) List(ctx context.Context, folder string) (all []objects.Object, err error) {
+	err = r.limit(ctx, "listing "+folder, func(ctx context.Context) error {
+		all, err = r.at.List(ctx, folder)
+		return r.explain(err)
+	})
+	return all, r.wrap(folder, err)
+}
+
+// Stat implements objects.Store.
+func (r *Remote) Stat(ctx context.Context, name string) (objects.Object, error) {
+	o, err := r.at.Stat(ctx, name)
+	return o, r.wrap(name, r.explain(err))
+}
+
+// Put implements objects.Store.
+func (r *Remote) Put(ctx context.Context, name string, body io.Reader, size int64, only objects.Condition) error {
+	return r.wrap(name, r.explain(r.at.Put(ctx, name, body, size, only)))
+}
+
+// Remove implements objects.Store.
+func (r *Remote) Remove(ctx context.Context, listed objects.Object) (bool, error) {
+	removed, err := r.at.Remove(ctx, listed)
+	return removed, r.wrap(listed.Name, r.explain(err))
+}
+
+// explain marks an error that is neither about an object nor about this machine as one of the way
+// to the store.
+func (r *Remote) explain(err error) error {
+	is := func(targets ...error) bool {
+		return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+	}
+	switch {
+	case err == nil || is(objects.ErrCondition, objects.ErrReadOnly, fetch.ErrRefused, objects.ErrDisk):
+		return err
+	case is(objects.ErrNotModified):
+		return objects.ErrNotModified
+	case is(fs.ErrNotExist):
+		return fs.ErrNotExist
+	case is(objects.ErrMismatch, objects.ErrTooLarge):
+		return fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// wrap names what an error is about.
+func (r *Remote) wrap(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s/%s: %w", r.address, name, err)
+}
 
 // Version is a version of a channel: its content and its ETag.
 type Version struct {
@@ -120,9 +171,9 @@ type Version struct {
 	complete bool // the local store has all its files
 }
 
-// Read returns a channel. If there is none the error is fs.ErrNotExist; pass the zero Version to
+// Channel reads a channel. If there is none the error is fs.ErrNotExist; pass the zero Version to
 // Push then.
-func (r *Remote) Read(ctx context.Context, channel string) (Version, error) {
+func (r *Remote) Channel(ctx context.Context, channel string) (Version, error) {
 	return r.readChannel(ctx, channel, "")
 }
 
@@ -131,61 +182,13 @@ func (r *Remote) readChannel(ctx context.Context, channel, etag string) (v Versi
 	if err != nil {
 		return v, err
 	}
-	data, version, err := r.readVersion(ctx, name, etag, store.MaxChannel)
+	data, version, err := r.Read(ctx, name, etag, store.MaxChannel)
 	if err != nil {
 		return v, err
 	}
 	v.etag = version
-	if v.Channel, err = store.ParseChannel(data); err != nil {
-		return v, r.wrap(name, err)
-	}
-	return v, nil
-}
-
-// read returns a file of at most limit bytes.
-func (r *Remote) read(ctx context.Context, name string, limit int64) ([]byte, error) {
-	data, _, err := r.readVersion(ctx, name, "", limit)
-	return data, err
-}
-
-// readVersion is read of a file that may be unchanged, for errNotModified, with its version.
-func (r *Remote) readVersion(
-	ctx context.Context, name, etag string, limit int64,
-) (data []byte, version string, err error) {
-	err = r.limit(ctx, "reading "+name, func(ctx context.Context) error {
-		data, version, err = r.objects.read(ctx, name, etag, limit)
-		return err
-	})
-	if err != nil {
-		return nil, "", r.wrap(name, err)
-	}
-	return data, version, nil
-}
-
-func (r *Remote) wrap(name string, err error) error {
-	return fmt.Errorf("%s/%s: %w", r.address, name, err)
-}
-
-// bucketError maps an error of the S3 client to those of objects. A missing bucket is not a missing
-// object: it is ErrUnavailable.
-func bucketError(err error) error {
-	var answer minio.ErrorResponse
-	if errors.As(err, &answer) {
-		switch {
-		case answer.StatusCode == http.StatusNotModified:
-			return errNotModified
-		case answer.StatusCode == http.StatusPreconditionFailed || answer.Code == "ConditionalRequestConflict":
-			return errPrecondition
-		case answer.Code == "NoSuchBucket":
-			return fmt.Errorf("%w: there is no such bucket: make it, or correct the address: %w", ErrUnavailable, err)
-		case answer.Code == "NoSuchKey":
-			return fs.ErrNotExist
-		case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:
-			return fmt.Errorf("%w: it refused access, check the credentials and their permissions: %w",
-				ErrUnavailable, err)
-		}
-	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	v.Channel, err = store.ParseChannel(data)
+	return v, r.wrap(name, err)
 }
 
 // Replica is a local store that follows a channel of a remote one. Reading and fetching may run at

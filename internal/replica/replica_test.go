@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/objects"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -186,7 +187,7 @@ func TestConflict(t *testing.T) {
 	if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "snapshot three") {
 		t.Errorf("second writer of a channel: %v", err)
 	}
-	if now, err := r.Read(t.Context(), "stable"); err != nil || now.ID != "three" {
+	if now, err := r.Channel(t.Context(), "stable"); err != nil || now.ID != "three" {
 		t.Errorf("the channel shows %s, %v", now.ID, err)
 	}
 }
@@ -534,7 +535,7 @@ func TestCollectRemote(t *testing.T) {
 	}
 	b.set(old)
 	o := store.CollectOptions{Grace: 24 * time.Hour}
-	found, err := store.Collect(r.Inventory(t.Context()), o)
+	found, err := store.Collect(t.Context(), r, o)
 	if err != nil || len(found.Manifests) != 1 || found.Segments != 1 || found.Kept != 1 {
 		t.Fatalf("%+v, %v", found, err)
 	}
@@ -557,7 +558,7 @@ func TestCollectRemote(t *testing.T) {
 			return false
 		}
 	})
-	if _, err := store.Collect(r.Inventory(t.Context()), o); err != nil {
+	if _, err := store.Collect(t.Context(), r, o); err != nil {
 		t.Fatal(err)
 	}
 	if !collected.Load() {
@@ -619,7 +620,7 @@ func TestMoveFrom(t *testing.T) {
 	if now, err := r.Move(t.Context(), "stable", v, "s1", next, s); !errors.Is(err, ErrConflict) {
 		t.Errorf("moved from s1, which it does not show: %+v, %v", now, err)
 	}
-	now, err := r.Read(t.Context(), "stable")
+	now, err := r.Channel(t.Context(), "stable")
 	testkit.Must(t, err)
 	canary := store.CanaryOf("stable")
 	if c, err := r.Move(t.Context(), canary, Version{}, "s1", store.StartCanary(now.Channel, 5, noon), s); err != nil ||
@@ -630,14 +631,14 @@ func TestMoveFrom(t *testing.T) {
 		t.Errorf("a second canary: %+v, %v", c, err)
 	}
 	name, err := store.ReplicaName("stable", "r1")
-	testkit.Must(t, errors.Join(err, r.PutFile(t.Context(), name, []byte("{}"))))
-	listed, err := r.Inventory(t.Context()).List(store.ReplicasDir + "/stable")
+	testkit.Must(t, errors.Join(err, objects.PutBytes(t.Context(), r, name, []byte("{}"))))
+	listed, err := r.List(t.Context(), store.ReplicasDir+"/stable")
 	if err != nil || len(listed) != 1 || listed[0].Name != name {
 		t.Errorf("reports %+v, %v", listed, err)
 	}
 	web, err := Open("https://store.example.org", fetch.Options{})
 	testkit.Must(t, err)
-	if err := web.PutFile(t.Context(), name, []byte("{}")); !errors.Is(err, ErrReadOnly) {
+	if err := objects.PutBytes(t.Context(), web, name, []byte("{}")); !errors.Is(err, objects.ErrReadOnly) {
 		t.Errorf("behind a web server: %v", err)
 	}
 }
@@ -704,10 +705,10 @@ func TestWeb(t *testing.T) {
 	if f := mustFetch(t, NewReplica(r, reader, "stable"), reader); f.Files != 2 || cut.Load() != 2 {
 		t.Errorf("%+v, %d bodies were cut", f, cut.Load())
 	}
-	if _, err := r.Push(t.Context(), s, "stable", Version{}, false); !errors.Is(err, ErrReadOnly) {
+	if _, err := r.Push(t.Context(), s, "stable", Version{}, false); !errors.Is(err, objects.ErrReadOnly) {
 		t.Errorf("push: %v", err)
 	}
-	if _, err := store.Collect(r.Inventory(t.Context()), store.CollectOptions{}); !errors.Is(err, ErrReadOnly) {
+	if _, err := store.Collect(t.Context(), r, store.CollectOptions{}); !errors.Is(err, objects.ErrReadOnly) {
 		t.Errorf("collect: %v", err)
 	}
 	o.AllowPrivate = false
@@ -752,7 +753,7 @@ func TestCopyTree(t *testing.T) {
 	write("a/x.csv", "x")
 	write("z.csv", "z")
 	write("empty.csv", "")
-	local := DirTarget(filepath.Join(t.TempDir(), "copy"))
+	local := objects.Dir(filepath.Join(t.TempDir(), "copy"))
 	for _, step := range []struct {
 		name string
 		sent int
@@ -761,7 +762,7 @@ func TestCopyTree(t *testing.T) {
 			write("a/x.csv", "y")
 		}
 		b.take("")
-		for _, to := range []Target{r.Tree(), local} {
+		for _, to := range []objects.Store{r, local} {
 			c, err := CopyTree(t.Context(), dir, "list.json", to)
 			if err != nil || c.Sent != step.sent || c.Files != 4 {
 				t.Errorf("%s to %T: %+v, %v", step.name, to, c, err)

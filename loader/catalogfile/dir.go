@@ -11,8 +11,8 @@ import (
 // too: a catalog need not be trusted, and messages show the first line of a file.
 type Dir string
 
-// check refuses a path that leads out of the folder.
-func (d Dir) check(name string) error {
+// Check refuses a path that leads out of the folder.
+func (d Dir) Check(name string) error {
 	folder, err := filepath.EvalSymlinks(string(d))
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (d Dir) check(name string) error {
 
 // Open implements fs.FS.
 func (d Dir) Open(name string) (fs.File, error) {
-	if err := d.check(name); err != nil {
+	if err := d.Check(name); err != nil {
 		return nil, err
 	}
 	return os.DirFS(string(d)).Open(name)
@@ -38,7 +38,7 @@ func (d Dir) Open(name string) (fs.File, error) {
 
 // Stat implements fs.StatFS.
 func (d Dir) Stat(name string) (fs.FileInfo, error) {
-	if err := d.check(name); err != nil {
+	if err := d.Check(name); err != nil {
 		return nil, err
 	}
 	return fs.Stat(os.DirFS(string(d)), name)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/objects"
 	"hdqs/loader/catalogfile"
 )
 
@@ -188,7 +189,7 @@ const packagesPerSearch = 100
 // has any more are left out. A search whose answer is too large is repeated in halves.
 func (s *ckanSite) byID(ctx context.Context, ids []string, use func([]*ckanPackage)) error {
 	found, err := s.search(ctx, "id:("+strings.Join(ids, " OR ")+")")
-	if half := len(ids) / 2; half > 0 && errors.Is(err, fetch.ErrTooLarge) {
+	if half := len(ids) / 2; half > 0 && errors.Is(err, objects.ErrTooLarge) {
 		if err := s.byID(ctx, ids[:half], use); err != nil {
 			return err
 		}

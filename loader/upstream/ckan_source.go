@@ -30,7 +30,7 @@ const (
 )
 
 type ckanSource struct {
-	remote
+	*fetch.Client
 	site     *ckanSite
 	found    map[string]*ckanPackage // packages of the organization, by name
 	noMirror error                   // why the site is not read as a mirror

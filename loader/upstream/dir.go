@@ -2,15 +2,12 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"sync/atomic"
 
-	"hdqs/internal/fetch"
+	"hdqs/internal/objects"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
@@ -19,16 +16,28 @@ import (
 // mirror that lists every one of its files.
 type dirSource struct {
 	listsAll
-	dir   string
-	bytes atomic.Int64
+	objects.Dir
+	bytes atomic.Int64 // that were copied
 }
 
 func (s *dirSource) kind() string { return "directory" }
 
-func (s *dirSource) counts() fetch.Counts { return fetch.Counts{Bytes: s.bytes.Load()} }
+// Traffic is that of copies.
+func (s *dirSource) Traffic() objects.Traffic { return objects.Traffic{Received: s.bytes.Load()} }
+
+// Download copies a file that lies in the directory.
+func (s *dirSource) Download(ctx context.Context, q objects.Request, path string) (objects.Result, error) {
+	if err := catalogfile.Dir(s.Dir).Check(q.Name); err != nil {
+		return objects.Result{}, err
+	}
+	result, err := s.Dir.Download(ctx, q, path)
+	s.bytes.Add(result.Bytes)
+	return result, err
+}
 
 func (s *dirSource) list(context.Context) (*listing, error) {
-	c, others, err := catalogfile.Find(catalogfile.Dir(s.dir), loader.IsDataRole)
+	tree := catalogfile.Dir(s.Dir)
+	c, others, err := catalogfile.Find(tree, loader.IsDataRole)
 	if err == nil {
 		err = c.CheckPaths()
 	}
@@ -36,11 +45,11 @@ func (s *dirSource) list(context.Context) (*listing, error) {
 		err = errNoTree
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.dir, err)
+		return nil, fmt.Errorf("%s: %w", s.Dir, err)
 	}
-	l := treeListing(c, func(p string) string { return p })
+	l := treeListing(c)
 	for i := range l.files {
-		if info, err := fs.Stat(catalogfile.Dir(s.dir), l.files[i].Path); err == nil && l.files[i].size == 0 {
+		if info, err := fs.Stat(tree, l.files[i].Path); err == nil && l.files[i].size == 0 {
 			l.files[i].size = info.Size()
 		}
 	}
@@ -58,62 +67,4 @@ func (s *dirSource) list(context.Context) (*listing, error) {
 		l.note = "not copied, since a load does not read them: " + strings.Join(left, ", ")
 	}
 	return l, nil
-}
-
-func (s *dirSource) download(ctx context.Context, f *FileState, d destination) (result fetch.Result, err error) {
-	in, info, err := catalogfile.Open(catalogfile.Dir(s.dir), f.link)
-	if err != nil {
-		return result, err
-	}
-	defer in.Close()
-	result, err = copyObject(&progressReader{ctx, in, d.received}, d.to, info.Size())
-	s.bytes.Add(result.Bytes)
-	result.ETag = result.SHA256
-	switch {
-	case err != nil:
-	case f.SHA256 != "" && result.SHA256 != f.SHA256:
-		err = fmt.Errorf("%s: sha256 %s, the catalog says %s", f.link, result.SHA256, f.SHA256)
-	case result.SHA256 == d.etag:
-		result.NotModified = true
-	default:
-		return result, nil
-	}
-	return result, errors.Join(err, os.Remove(d.to))
-}
-
-// progressReader reads until its context ends, and reports how much.
-type progressReader struct {
-	ctx      context.Context
-	from     io.Reader
-	received func(n int64)
-}
-
-// Read reads from the file.
-func (r *progressReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := r.from.Read(p)
-	r.received(int64(n))
-	return n, err
-}
-
-// copyObject copies a file of at most limit bytes.
-func copyObject(from io.Reader, to string, limit int64) (result fetch.Result, err error) {
-	file, err := os.Create(to)
-	if err != nil {
-		return result, fmt.Errorf("%w: %w", fetch.ErrDisk, err)
-	}
-	defer file.Close() // after Sync, whose error counts
-	part := fetch.NewPart(file)
-	_, err = io.Copy(part, io.LimitReader(from, limit+1))
-	if err == nil && part.Written > limit {
-		err = fmt.Errorf("over the size limit of %d bytes", limit)
-	}
-	if err == nil {
-		if err = file.Sync(); err != nil {
-			err = fmt.Errorf("%w: %w", fetch.ErrDisk, err)
-		}
-	}
-	return fetch.Result{Bytes: part.Written, SHA256: part.SHA256()}, err
 }

@@ -14,7 +14,7 @@
 //	sync.go                            a sync: lists, fetches, makes the tree
 //	tree.go sync_packages.go           the tree; the packages that rows name
 //	fetch_files.go check.go            downloads and their check
-//	dir.go mirror.go bucket.go ckan_source.go ckan.go
+//	dir.go tree_source.go ckan_source.go ckan.go
 //	source.go                          what a kind of source offers; the state of a file
 //	cache.go                           the copies
 package upstream

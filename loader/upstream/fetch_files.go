@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"hdqs/internal/fetch"
+	"hdqs/internal/objects"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
@@ -186,11 +186,14 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	if have && (f.md5 == "" || f.md5 == old.Hash) { // else its bytes are others, whatever an ETag says
 		etag = old.ETag
 	}
-	result, err := s.from.download(ctx, f,
-		destination{etag: etag, to: to, part: s.cache.partPath(f.key), received: func(n int64) {
+	q := objects.Request{
+		Name: f.link, Size: f.size, SHA256: f.SHA256, MD5: f.md5, ETag: etag, Part: s.cache.partPath(f.key),
+		Received: func(n int64) {
 			f.received += n
 			s.move(f.Path, n)
-		}})
+		},
+	}
+	result, err := s.from.Download(ctx, q, to)
 	var suspect error
 	var datasets []string
 	if err == nil && !result.NotModified {
@@ -235,7 +238,7 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 			s.stop(err)
 		}
 	}
-	if errors.Is(err, fetch.ErrDisk) {
+	if errors.Is(err, objects.ErrDisk) {
 		s.stop(err) // not the source's fault: end the sync, without calling copies stale
 	}
 	switch {

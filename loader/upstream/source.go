@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/objects"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
@@ -50,7 +51,7 @@ type FileState struct {
 
 	key      string
 	otherKey string // that it had if its path had no id, or had one
-	link     string
+	link     string // the address of the file, in a tree its path
 	size     int64
 	hash     string // as the catalog says it, in lower case
 	md5      string // the same, if it is one
@@ -97,14 +98,15 @@ type listing struct {
 type source interface {
 	kind() string
 	list(ctx context.Context) (*listing, error)
-	download(ctx context.Context, f *FileState, d destination) (fetch.Result, error)
+	// Download and Traffic are those of an objects.Store.
+	Download(ctx context.Context, q objects.Request, path string) (objects.Result, error)
+	Traffic() objects.Traffic
 	// listsPackages reports whether packages has anything to list: a tree has listed its packages
 	// already.
 	listsPackages() bool
 	// packages lists the packages of these datasets, which rows of the data files name. It calls
 	// use for each part of the list, so that no more than that part has to be in memory.
 	packages(ctx context.Context, datasets []string, use func(*listing)) error
-	counts() fetch.Counts
 }
 
 // listsAll is the part of a source that is a tree: its list has the packages too.
@@ -113,25 +115,6 @@ type listsAll struct{}
 func (listsAll) listsPackages() bool { return false }
 
 func (listsAll) packages(context.Context, []string, func(*listing)) error { return nil }
-
-// remote downloads the files of a source.
-type remote struct{ client *fetch.Client }
-
-func (r remote) counts() fetch.Counts { return r.client.Counts() }
-
-func (r remote) download(ctx context.Context, f *FileState, d destination) (fetch.Result, error) {
-	q := fetch.Request{
-		URL: f.link, Size: f.size, SHA256: f.SHA256, MD5: f.md5, ETag: d.etag, Part: d.part, Received: d.received,
-	}
-	return r.client.Download(ctx, q, d.to)
-}
-
-// destination says where a download is written.
-type destination struct {
-	etag     string // of the copy that is there
-	to, part string
-	received func(n int64)
-}
 
 // errNoTree says that an answer is no catalog.json.
 var errNoTree = errors.New("no catalog.json of format 1 with resources")
@@ -152,15 +135,14 @@ func checkTree(c *catalogfile.File) error {
 	return nil
 }
 
-// treeListing turns the entries of a tree into files; linkOf is the address of a path. The address
-// of a tree is not that of the catalog it was copied from: where catalog.json has none, the loader
-// uses its default.
-func treeListing(c *catalogfile.File, linkOf func(string) string) *listing {
+// treeListing turns the entries of a tree into files. The address of a tree is not that of the
+// catalog it was copied from: where catalog.json has none, the loader uses its default.
+func treeListing(c *catalogfile.File) *listing {
 	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime, datasets: c.Datasets}
 	for _, r := range c.Resources {
 		f := FileState{
 			SourceReport: loader.SourceReport{Role: r.Role, Path: r.Path, LastModified: r.LastModified},
-			Dataset:      r.Dataset, ID: r.ID, SHA256: strings.ToLower(r.SHA256), link: linkOf(r.Path), size: r.Size,
+			Dataset:      r.Dataset, ID: r.ID, SHA256: strings.ToLower(r.SHA256), link: r.Path, size: r.Size,
 		}
 		f.key = f.newKey()
 		l.files = append(l.files, f)

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"hdqs/internal/bucket"
 	"hdqs/internal/fetch"
+	"hdqs/internal/objects"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
@@ -37,8 +39,8 @@ func Sync(ctx context.Context, o Options) (*Summary, error) {
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
-	c := from.counts()
-	s.summary.Requests, s.summary.Retries, s.summary.Bytes = c.Requests, c.Retries, c.Bytes
+	t := from.Traffic()
+	s.summary.Requests, s.summary.Retries, s.summary.Bytes = t.Requests, t.Retries, t.Received
 	s.summary.Seconds = time.Since(began).Seconds()
 	return s.summary, nil
 }
@@ -162,19 +164,25 @@ func (s *syncRun) keepDelisted(l *listing, last *savedListing) {
 // CKAN site.
 func openSource(ctx context.Context, o Options) (source, error) {
 	if !IsRemote(o.Source) {
-		return &dirSource{dir: o.Source}, nil
+		return &dirSource{Dir: objects.Dir(o.Source)}, nil
 	}
 	if strings.HasPrefix(o.Source, "s3://") {
-		return openBucket(o)
+		o.Fetch.Parallel = downloads
+		at, err := bucket.Open(o.Source, o.Fetch)
+		return &treeSource{Store: at, name: "s3"}, err
 	}
 	base := strings.TrimRight(o.Source, "/")
 	client := fetch.New(o.Fetch)
-	ckan := &ckanSource{remote: remote{client}, site: &ckanSite{base: base, client: client}}
+	ckan := &ckanSource{Client: client, site: &ckanSite{base: base, client: client}}
 	if o.Offline {
 		return ckan, nil
 	}
-	tree := &mirrorSource{base: base, remote: remote{client}}
-	err := tree.readCatalog(ctx)
+	// One request, so that a site that has no such file is not asked again.
+	tree := &treeSource{Store: client.Below(base), name: "mirror", catalog: &catalogfile.File{}}
+	err := client.JSON(ctx, base+"/"+catalogfile.Name, catalogfile.MaxBytes, tree.catalog)
+	if err == nil {
+		err = checkTree(tree.catalog)
+	}
 	var badTree *badTreeError
 	var tooMany *catalogfile.TooManyError
 	var badKey *catalogfile.UnknownKeyError
@@ -183,7 +191,7 @@ func openSource(ctx context.Context, o Options) (source, error) {
 		return tree, nil
 	case errors.Is(err, fetch.ErrRefused) || ctx.Err() != nil:
 		return nil, err
-	case errors.As(err, &badTree), errors.As(err, &tooMany), errors.Is(err, fetch.ErrTooLarge),
+	case errors.As(err, &badTree), errors.As(err, &tooMany), errors.Is(err, objects.ErrTooLarge),
 		errors.As(err, &badKey) && badKey.Near != "":
 		tree.fault = err // it is a mirror, and its last good listing can be used
 		return tree, nil

@@ -68,7 +68,7 @@ func TestCanary(t *testing.T) {
 	}
 
 	age(t, s, time.Now(), 100*time.Hour)
-	found, err := Collect(s.Inventory(), CollectOptions{})
+	found, err := Collect(t.Context(), s.Files(), CollectOptions{})
 	if err != nil || len(found.Manifests) != 1 || found.Manifests[0] != "s3" {
 		t.Errorf("collected %+v, %v; want s3", found, err)
 	}
@@ -115,7 +115,7 @@ func TestReplicaReports(t *testing.T) {
 		at := time.Now().Add(-age)
 		testkit.Must(t, os.Chtimes(filepath.Join(s.Dir(), path), at, at))
 	}
-	if _, err := Collect(s.Inventory(), CollectOptions{}); err != nil {
+	if _, err := Collect(t.Context(), s.Files(), CollectOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	left, err := NamesIn(filepath.Join(s.Dir(), ReplicasDir, "stable"))

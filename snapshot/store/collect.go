@@ -2,10 +2,10 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -13,21 +13,8 @@ import (
 	"time"
 
 	"hdqs/internal/atomicfile"
+	"hdqs/internal/objects"
 )
-
-// Object is a file of a store, wherever that is kept.
-type Object struct {
-	Name     string // relative to the store's root, with slashes
-	Bytes    int64
-	Modified time.Time
-}
-
-// Inventory lists and removes the files of a store: a directory, or the objects below an address.
-type Inventory interface {
-	List(folder string) ([]Object, error)          // all files of a folder and of those in it
-	Read(name string, limit int64) ([]byte, error) // fs.ErrNotExist if there is none
-	Remove(o Object) (removed bool, err error)     // false if it was rewritten since it was listed
-}
 
 // CollectOptions are what a collection keeps.
 type CollectOptions struct {
@@ -48,25 +35,25 @@ type Collected struct {
 // Collect removes the snapshots that no channel points to, except the latest Keep, with their
 // reports and signatures, and the segments that no remaining snapshot names, with the deltas that
 // make them. It removes nothing if it cannot read all that decides what remains.
-func Collect(inventory Inventory, o CollectOptions) (*Collected, error) {
+func Collect(ctx context.Context, from objects.Store, o CollectOptions) (*Collected, error) {
 	// List segments before manifests: a snapshot published in between is then among the manifests.
-	segments, err := inventory.List(segmentsDir)
+	segments, err := from.List(ctx, segmentsDir)
 	if err != nil {
 		return nil, err
 	}
-	deltas, err := inventory.List(deltasDir)
+	deltas, err := from.List(ctx, deltasDir)
 	if err != nil {
 		return nil, err
 	}
-	manifests, err := inventory.List(manifestsDir)
+	manifests, err := from.List(ctx, manifestsDir)
 	if err != nil {
 		return nil, err
 	}
-	shown, err := shownBy(inventory)
+	shown, err := shownBy(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	c := collection{Removal: NewRemoval(inventory, o), found: &Collected{}, used: map[string]bool{}}
+	c := collection{Removal: NewRemoval(ctx, from, o), found: &Collected{}, used: map[string]bool{}}
 	if err := c.sort(manifests, shown); err != nil {
 		return nil, err
 	}
@@ -77,29 +64,32 @@ func Collect(inventory Inventory, o CollectOptions) (*Collected, error) {
 
 // Removal removes files of a store that nothing uses.
 type Removal struct {
-	Bytes     int64 // of what was removed, or would have been
-	inventory Inventory
-	options   CollectOptions
+	Bytes   int64 // of what was removed, or would have been
+	ctx     context.Context
+	from    objects.Store
+	options CollectOptions
 }
 
 // NewRemoval returns a Removal that has removed nothing.
-func NewRemoval(inventory Inventory, o CollectOptions) *Removal {
+func NewRemoval(ctx context.Context, from objects.Store, o CollectOptions) *Removal {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	return &Removal{inventory: inventory, options: o}
+	return &Removal{ctx: ctx, from: from, options: o}
 }
 
 // Young reports whether a file may belong to a snapshot that is about to be published.
-func (r *Removal) Young(o Object) bool { return r.options.Now.Sub(o.Modified) < r.options.Grace }
+func (r *Removal) Young(o objects.Object) bool {
+	return r.options.Now.Sub(o.Modified) < r.options.Grace
+}
 
 // Remove removes files, and returns how many. Those that were rewritten since they were listed
 // stay.
-func (r *Removal) Remove(gone ...Object) (files int, err error) {
+func (r *Removal) Remove(gone ...objects.Object) (files int, err error) {
 	for _, o := range gone {
 		removed := true
 		if !r.options.DryRun {
-			if removed, err = r.inventory.Remove(o); err != nil {
+			if removed, err = r.from.Remove(r.ctx, o); err != nil {
 				return files, err
 			}
 		}
@@ -112,8 +102,8 @@ func (r *Removal) Remove(gone ...Object) (files int, err error) {
 }
 
 // Unused removes those files that are neither young nor used.
-func (r *Removal) Unused(all []Object, used func(o Object) bool) (files int, err error) {
-	return r.Remove(slices.DeleteFunc(all, func(o Object) bool { return r.Young(o) || used(o) })...)
+func (r *Removal) Unused(all []objects.Object, used func(o objects.Object) bool) (files int, err error) {
+	return r.Remove(slices.DeleteFunc(all, func(o objects.Object) bool { return r.Young(o) || used(o) })...)
 }
 
 // forgetAfter is how long the report of a replica is kept that is not renewed.
@@ -121,18 +111,18 @@ const forgetAfter = 7 * 24 * time.Hour
 
 // forget removes the reports of replicas that are no more.
 func (c *collection) forget() error {
-	reports, err := c.inventory.List(ReplicasDir)
+	reports, err := c.from.List(c.ctx, ReplicasDir)
 	if err != nil {
 		return err
 	}
-	_, err = c.Unused(reports, func(o Object) bool { return c.options.Now.Sub(o.Modified) <= forgetAfter })
+	_, err = c.Unused(reports, func(o objects.Object) bool { return c.options.Now.Sub(o.Modified) <= forgetAfter })
 	return err
 }
 
 // shownBy returns the snapshots that channels point to. Previous ones are kept by number only
 // (Keep).
-func shownBy(inventory Inventory) (map[string]bool, error) {
-	channels, err := inventory.List(channelsDir)
+func shownBy(ctx context.Context, from objects.Store) (map[string]bool, error) {
+	channels, err := from.List(ctx, channelsDir)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +131,7 @@ func shownBy(inventory Inventory) (map[string]bool, error) {
 		if !strings.HasSuffix(o.Name, jsonExt) || strings.HasPrefix(path.Base(o.Name), ".") {
 			continue
 		}
-		data, err := inventory.Read(o.Name, MaxChannel)
+		data, _, err := from.Read(ctx, o.Name, "", MaxChannel)
 		if err != nil {
 			return nil, err
 		}
@@ -157,13 +147,13 @@ func shownBy(inventory Inventory) (map[string]bool, error) {
 type collection struct {
 	*Removal
 	found   *Collected
-	used    map[string]bool // names of segments to keep
-	removed []Object        // in the manifests' folder, manifests first
+	used    map[string]bool  // names of segments to keep
+	removed []objects.Object // in the manifests' folder, manifests first
 }
 
 // sort finds the manifests to remove, and the segments of those that remain.
-func (c *collection) sort(all []Object, shown map[string]bool) error {
-	var manifests, beside []Object
+func (c *collection) sort(all []objects.Object, shown map[string]bool) error {
+	var manifests, beside []objects.Object
 	for _, o := range all {
 		if id, ok := strings.CutSuffix(path.Base(o.Name), jsonExt); ok && CheckID(id) == nil {
 			manifests = append(manifests, o)
@@ -171,7 +161,7 @@ func (c *collection) sort(all []Object, shown map[string]bool) error {
 			beside = append(beside, o)
 		}
 	}
-	slices.SortFunc(manifests, func(a, b Object) int {
+	slices.SortFunc(manifests, func(a, b objects.Object) int {
 		return cmp.Or(b.Modified.Compare(a.Modified), strings.Compare(a.Name, b.Name))
 	})
 	stays, spare := map[string]bool{}, c.options.Keep
@@ -211,8 +201,8 @@ func (c *collection) sort(all []Object, shown map[string]bool) error {
 	return nil
 }
 
-func (c *collection) use(o Object) error {
-	data, err := c.inventory.Read(o.Name, MaxManifest)
+func (c *collection) use(o objects.Object) error {
+	data, _, err := c.from.Read(c.ctx, o.Name, "", MaxManifest)
 	if err != nil {
 		return err
 	}
@@ -228,17 +218,17 @@ func (c *collection) use(o Object) error {
 
 // remove removes manifests before segments: if it ends early, every remaining manifest has all its
 // segments.
-func (c *collection) remove(segments, deltas []Object) (err error) {
+func (c *collection) remove(segments, deltas []objects.Object) (err error) {
 	if _, err = c.Remove(c.removed...); err != nil {
 		return err
 	}
-	c.found.Segments, err = c.Unused(segments, func(o Object) bool {
+	c.found.Segments, err = c.Unused(segments, func(o objects.Object) bool {
 		return !strings.HasSuffix(o.Name, segmentExt) || c.used[o.Name]
 	})
 	if err != nil {
 		return err
 	}
-	_, err = c.Unused(deltas, func(o Object) bool {
+	_, err = c.Unused(deltas, func(o objects.Object) bool {
 		segment, ok := deltaTarget(o.Name)
 		return !ok || c.used[segment]
 	})
@@ -252,59 +242,24 @@ func (c *collection) remove(segments, deltas []Object) (err error) {
 // except those that are younger than the grace, which atomicfile bounds.
 func (s *Store) Sweep(grace time.Duration) error {
 	return filepath.WalkDir(s.Snapshots.dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() {
-			return ignoreAbsent(err)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile
+			return nil
+		case err != nil || !e.IsDir():
+			return err
 		}
 		return atomicfile.SweepAfter(path, grace)
 	})
 }
 
-// Inventory is the store's directory as Collect sees it.
-func (s *Store) Inventory() Inventory { return dirInventory(s.Snapshots.dir) }
+// Files are the files of the store's directory.
+func (s *Store) Files() objects.Store { return files{objects.Dir(s.Snapshots.dir)} }
 
-// dirInventory is the Inventory of a directory.
-type dirInventory string
+// files is a store's directory. A file that cannot be one of a store is damaged.
+type files struct{ objects.Dir }
 
-func (d dirInventory) path(name string) string {
-	return filepath.Join(string(d), filepath.FromSlash(name))
-}
-
-func (d dirInventory) List(folder string) ([]Object, error) {
-	var objects []Object
-	err := filepath.WalkDir(d.path(folder), func(name string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return ignoreAbsent(err)
-		}
-		info, err := e.Info()
-		if err != nil {
-			return ignoreAbsent(err)
-		}
-		rel, err := filepath.Rel(string(d), name)
-		objects = append(objects, Object{Name: filepath.ToSlash(rel), Bytes: info.Size(), Modified: info.ModTime()})
-		return err
-	})
-	return objects, err
-}
-
-// ignoreAbsent passes over files that have gone meanwhile.
-func ignoreAbsent(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-func (d dirInventory) Read(name string, limit int64) ([]byte, error) {
-	return ReadFile(d.path(name), limit)
-}
-
-func (d dirInventory) Remove(o Object) (bool, error) {
-	info, err := os.Stat(d.path(o.Name))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Equal(o.Modified) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return true, os.Remove(d.path(o.Name))
+// Read implements objects.Store.
+func (f files) Read(ctx context.Context, name, etag string, limit int64) ([]byte, string, error) {
+	data, version, err := f.Dir.Read(ctx, name, etag, limit)
+	return data, version, asCorrupt(err)
 }

@@ -56,14 +56,14 @@ func TestCollect(t *testing.T) {
 	before, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*"))
 	dry := o
 	dry.DryRun = true
-	would, err := Collect(s.Inventory(), dry)
+	would, err := Collect(t.Context(), s.Files(), dry)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if after, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*")); !slices.Equal(before, after) {
 		t.Error("a dry run removed something")
 	}
-	did, err := Collect(s.Inventory(), o)
+	did, err := Collect(t.Context(), s.Files(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestCollectIsCareful(t *testing.T) {
 		testkit.Must(t, s.Channels.Publish("channel", "s1", noon))
 		testkit.Must(t, damage(s))
 		before, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*"))
-		if found, err := Collect(s.Inventory(), CollectOptions{Now: time.Now().Add(time.Hour)}); err == nil {
+		if found, err := Collect(t.Context(), s.Files(), CollectOptions{Now: time.Now().Add(time.Hour)}); err == nil {
 			t.Errorf("%s: collected %+v", name, found)
 		}
 		if after, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*")); !slices.Equal(before, after) {
@@ -126,7 +126,8 @@ func TestCollectRandom(t *testing.T) {
 			}
 		}
 		keep := random.IntN(3)
-		if _, err := Collect(s.Inventory(), CollectOptions{Keep: keep, Now: time.Now().Add(time.Hour)}); err != nil {
+		o := CollectOptions{Keep: keep, Now: time.Now().Add(time.Hour)}
+		if _, err := Collect(t.Context(), s.Files(), o); err != nil {
 			t.Fatal(err)
 		}
 		used := map[string]bool{}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -61,8 +62,8 @@ func (s *Store) DeltasTo(m *Manifest) (names []string, err error) {
 	for _, ref := range m.Tables {
 		wanted[SegmentName(ref.SHA256)] = true
 	}
-	objects, err := s.Inventory().List(deltasDir)
-	for _, o := range objects {
+	all, err := s.Files().List(context.Background(), deltasDir)
+	for _, o := range all {
 		if segment, ok := deltaTarget(o.Name); ok && wanted[segment] {
 			names = append(names, o.Name)
 		}

@@ -81,12 +81,12 @@ func TestCollectDeltas(t *testing.T) {
 	testkit.Must(t, os.WriteFile(stray, nil, 0o600))
 	testkit.Must(t, s.Channels.Publish("channel", "s3", noon))
 	o := CollectOptions{Grace: time.Hour, Now: now.Add(time.Minute)}
-	_, err := Collect(s.Inventory(), o)
+	_, err := Collect(t.Context(), s.Files(), o)
 	if err != nil || !exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {
 		t.Errorf("a young delta was removed, %v", err)
 	}
 	o.Now = now.Add(2 * time.Hour)
-	if _, err := Collect(s.Inventory(), o); err != nil {
+	if _, err := Collect(t.Context(), s.Files(), o); err != nil {
 		t.Fatal(err)
 	}
 	if exists(s, Delta{manifests[0].Tables[0], manifests[1].Tables[0]}) {

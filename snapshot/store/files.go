@@ -2,17 +2,17 @@ package store
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"hdqs/internal/atomicfile"
+	"hdqs/internal/objects"
 )
 
 // Pending is a file that has no name yet, since that follows from its content: it buffers, counts
@@ -79,52 +79,25 @@ func AddFile(path, hash string, fill func(*os.File) error) error {
 	return f.Commit()
 }
 
-// openRegular opens a regular file for reading and refuses anything else: opening a named pipe
-// would wait until something writes to it. O_NONBLOCK is for a pipe that replaces the file between
-// the check and the opening.
-func openRegular(path string) (*os.File, error) {
-	if err := checkRegular(path); err != nil {
-		return nil, err
+// asCorrupt marks the error of a file that cannot be one of a store.
+func asCorrupt(err error) error {
+	if errors.Is(err, objects.ErrIrregular) || errors.Is(err, objects.ErrTooLarge) {
+		return corruptf("%v", err)
 	}
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-}
-
-func checkRegular(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return corruptf("%s is not a regular file", path)
-	}
-	return nil
+	return err
 }
 
 // ReadFile reads a regular file of at most limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	f, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var data bytes.Buffer
-	if info, err := f.Stat(); err == nil && info.Size() <= limit {
-		data.Grow(int(info.Size()) + bytes.MinRead)
-	}
-	if _, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if int64(data.Len()) > limit {
-		return nil, corruptf("%s has more than %d bytes", path, limit)
-	}
-	return data.Bytes(), nil
+	data, err := objects.ReadFile(path, limit)
+	return data, asCorrupt(err)
 }
 
 // HashFile is the SHA-256 of a regular file.
 func HashFile(path string) (string, error) {
-	f, err := openRegular(path)
+	f, err := objects.OpenRegular(path)
 	if err != nil {
-		return "", err
+		return "", asCorrupt(err)
 	}
 	defer f.Close()
 	h := sha256.New()

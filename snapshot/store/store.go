@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"hdqs/internal/atomicfile"
+	"hdqs/internal/objects"
 	"hdqs/snapshot"
 )
 
@@ -332,7 +333,7 @@ func (s *Segments) openRef(ref SegmentRef, cores int) (*snapshot.Segment, error)
 
 // openAs opens a file and checks that it is the segment that a manifest describes.
 func openAs(ref SegmentRef, path string, cores int) (segment *snapshot.Segment, err error) {
-	if err = checkRegular(path); err == nil {
+	if err = asCorrupt(objects.CheckRegular(path)); err == nil {
 		segment, err = snapshot.OpenSegmentOn(path, cores)
 	}
 	switch {

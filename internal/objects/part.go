@@ -1,4 +1,4 @@
-package fetch
+package objects
 
 import (
 	"crypto/md5"
@@ -21,18 +21,18 @@ var ErrDisk = errors.New("cannot write what was received")
 
 // Part is a file that a body is written to, and the digests of what was written.
 //
-// A part that was opened by OpenPart can be resumed by another process. If its process ends early,
-// it leaves two files: the bytes that were received, and, with the suffix .of, the address and
-// validator of the file on the server. Without a strong validator the next process begins at the
-// first byte. It also does after a reboot, since bytes that never reached the disk may be missing
-// then.
+// The part of a Request that names it can be resumed by another process. If its process ends early,
+// it leaves two files: the bytes that were received, and, with the suffix .of, the name and
+// validator of the object. Without a strong validator the next process begins at the first byte. It
+// also does after a reboot, since bytes that never reached the disk may be missing then.
 type Part struct {
 	Written   int64  // bytes so far
 	Validator string // strong ETag of the file on the server; "" if the part cannot be resumed
 
 	file     *os.File
 	sha, md5 hash.Hash
-	address  string // of the file on the server; "" if no other process may resume the part
+	address  string           // of the object; "" if no other process may resume the part
+	temp     *atomicfile.File // the file, if it has a name that no other process uses
 }
 
 const (
@@ -40,28 +40,31 @@ const (
 	maxOrigin    = 8 << 10
 )
 
-// NewPart returns a part that writes to an open, empty file.
-func NewPart(file *os.File) *Part { return &Part{file: file, sha: sha256.New(), md5: md5.New()} }
-
-// OpenPart opens a part of the file at an address. It resumes what an earlier process left, if that
-// is at most most bytes and less than size, unless size is 0 for unknown. With an empty address
-// nothing is resumed and nothing is left. The caller closes the part.
+// newPart makes the part of a download to path. It resumes what an earlier process left in q.Part,
+// if that is at most most bytes and less than the object has. The caller closes the part.
 //
-// A part is not an atomicfile.File: the next process must know its name, and Sweep must not remove
-// it.
-func OpenPart(name, address string, most, size int64) (*Part, error) {
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
+// Such a part is not an atomicfile.File: the next process must know its name, and Sweep must not
+// remove it.
+func newPart(q Request, path string, most int64) (*Part, error) {
+	p := &Part{sha: sha256.New(), md5: md5.New()}
+	var err error
+	if q.Part == "" {
+		if p.temp, err = atomicfile.Create(path); err != nil {
+			return nil, diskError(err)
+		}
+		p.file = p.temp.OS()
+		return p, nil
+	}
+	if p.file, err = os.OpenFile(q.Part, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return nil, diskError(err)
 	}
-	p := NewPart(file)
-	p.address = address
+	p.address = q.Name
 	below := most + 1
-	if size > 0 {
-		below = min(below, size)
+	if q.Size > 0 {
+		below = min(below, q.Size)
 	}
 	if err := p.resume(below); err != nil {
-		return nil, errors.Join(diskError(err), p.Discard(), file.Close())
+		return nil, errors.Join(diskError(err), p.Discard(), p.Close())
 	}
 	return p, nil
 }
@@ -156,6 +159,12 @@ func (p *Part) MD5() string { return hex.EncodeToString(p.md5.Sum(nil)) }
 // Commit syncs the complete file and renames it to path. On an error neither path nor the part is
 // left.
 func (p *Part) Commit(path string) error {
+	if p.temp != nil {
+		if err := p.temp.Commit(); err != nil {
+			return diskError(err)
+		}
+		return nil
+	}
 	err := atomicfile.Rename(p.file, path)
 	if _, statErr := os.Stat(p.file.Name()); err != nil && errors.Is(statErr, fs.ErrNotExist) {
 		err = errors.Join(err, os.Remove(path)) // renamed, but the directory could not be synced
@@ -177,11 +186,19 @@ func (p *Part) Abort(why error) error {
 
 // Discard removes the part and the file with its origin.
 func (p *Part) Discard() error {
+	if p.temp != nil {
+		return p.temp.Discard()
+	}
 	return errors.Join(removeIfThere(p.file.Name()), removeIfThere(p.file.Name()+originSuffix))
 }
 
 // Close closes the file.
-func (p *Part) Close() error { return p.file.Close() }
+func (p *Part) Close() error {
+	if p.temp != nil {
+		return p.temp.Discard()
+	}
+	return p.file.Close()
+}
 
 func readOrigin(path string) (string, error) {
 	f, err := os.Open(path)

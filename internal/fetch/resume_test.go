@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/objects"
 	"hdqs/internal/testkit"
 )
 
@@ -17,7 +19,8 @@ import (
 // file on the server is still the same.
 func TestPartOutlivesProcess(t *testing.T) {
 	t.Parallel()
-	if bootID() == "" {
+	bootID, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
 		t.Skip("this system has no boot identifier")
 	}
 	for name, c := range map[string]struct {
@@ -29,11 +32,12 @@ func TestPartOutlivesProcess(t *testing.T) {
 		"replaced file":   {`"v2"`, "/file", nil, "bytes=10-"},
 		"another address": {`"v1"`, "/other", nil, ""},
 		"after a reboot": {`"v1"`, "/file", func(part string) error {
-			text, err := os.ReadFile(part + originSuffix)
+			text, err := os.ReadFile(part + ".of")
 			if err != nil {
 				return err
 			}
-			return os.WriteFile(part+originSuffix, []byte(strings.Replace(string(text), bootID(), "other", 1)), 0o644)
+			text = bytes.Replace(text, bytes.TrimSpace(bootID), []byte("other"), 1)
+			return os.WriteFile(part+".of", text, 0o644)
 		}, ""},
 		"longer than the file": {`"v1"`, "/file", func(part string) error {
 			return os.WriteFile(part, []byte(content+content), 0o644)
@@ -59,11 +63,12 @@ func TestPartOutlivesProcess(t *testing.T) {
 			path, part := filepath.Join(dir, "file"), filepath.Join(dir, "part")
 			ctx, cancel := context.WithCancel(t.Context())
 			var received int64
-			q := Request{URL: server.URL + "/file", Size: int64(len(content)), Part: part, Received: func(n int64) {
+			q := objects.Request{Name: server.URL + "/file", Size: int64(len(content)), Part: part}
+			q.Received = func(n int64) {
 				if received += n; received == 10 {
 					cancel()
 				}
-			}}
+			}
 			if _, err := New(testOptions()).Download(ctx, q, path); err == nil {
 				t.Fatal("the first download was not stopped")
 			}
@@ -71,7 +76,7 @@ func TestPartOutlivesProcess(t *testing.T) {
 				testkit.Must(t, c.spoil(part))
 			}
 			stopped, asked, received = false, nil, 0
-			q.URL = server.URL + c.url
+			q.Name = server.URL + c.url
 			result, err := New(testOptions()).Download(t.Context(), q, path)
 			data, _ := os.ReadFile(path)
 			size := int64(len(content))
@@ -100,7 +105,7 @@ func TestSlowDrip(t *testing.T) {
 	})
 	o := testOptions()
 	o.Stall, o.MinRate, o.Tries = time.Second, 1000, 1
-	_, _, err := fetchFile(t, o, Request{URL: server.URL})
+	_, _, err := fetchFile(t, o, objects.Request{Name: server.URL})
 	if err == nil || !strings.Contains(err.Error(), "body cut after") {
 		t.Errorf("got %v", err)
 	}
