@@ -93,7 +93,7 @@ FLOODS := TestAgentsFlood|TestAgentsHostile
 
 # Packages that start no goroutines, in their tests neither, and the tools of benchmarks.
 SEQUENTIAL := $(addprefix hdqs/,bench bulk bulk/iceberg columnar loader/catalogfile rowdiff \
-  $(addprefix api/,additivity boundary browse chart contract country odata picture site textual) \
+  $(addprefix api/,additivity boundary chart contract picture textual) \
   $(addprefix internal/,history memory nearest threshold))
 
 # Five to ten times slower than without. Files whose tests it would change, or which are long and have
@@ -168,7 +168,7 @@ edge: export HDQS_WORKERD := $(abspath .cache/workerd)
 edge: export HDQS_KUSTOMIZE := $(abspath $(KUSTOMIZE))
 edge: export HDQS_KUBERNETES := $(abspath .cache/kubernetes/bin/kubernetes-validate)
 edge: $(EDGE) ## the samples of deploy together, caches in front of the service, pages in a browser
-	$(PART) '$(EDGE_NEEDS)' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api ./cmd/hdqs
+	$(PART) '$(EDGE_NEEDS)' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api ./api/site ./cmd/hdqs
 
 # The cache that most operators have, and the way of a reader from page to page.
 edge-short: build ## nginx in front of the service, and one journey in a browser

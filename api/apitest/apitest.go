@@ -165,3 +165,33 @@ func Main(m *testing.M) {
 	os.RemoveAll(sampleStores.root)
 	os.Exit(code)
 }
+
+// EveryPage are addresses of every kind of page and file, with queries of the kinds that pages
+// repeat in links.
+func EveryPage(prefix string) (targets []string) {
+	for _, path := range []string{
+		"/", "/docs", "/docs?q=price", "/docs/org", "/docs/interactive", "/docs/identifier", "/changelog",
+		"/country", "/country/AFG", "/country/AFG.xlsx", "/country/AFX", "/country/afg",
+		"/changelog.atom", "/search?q=price", "/search/suggest?q=a",
+		"/openapi.json", "/api/v2", "/nowhere", "/docs/nowhere", "/browse/nowhere", "/bulk", "/bulk/",
+		"/bulk/index.json",
+		"/bulk/latest/manifest.json", "/bulk/" + SampleID, "/browse/org",
+		"/browse/org/download?output_format=csv&limit=2",
+		"/browse/org?location_code=AFG,MLI", "/browse/org?column=acronym&column=name",
+		"/browse/org?limit=5&offset=2&x=1",
+		"/browse/conflict-events?by=location_code&measure=events", "/browse/conflict-events?admin_level=0&latest=true",
+		"/browse/conflict-events?row=1", "/browse/conflict-events?limit=x",
+		"/browse/idps?location_code=AFG&by=admin1_code",
+		"/figure/conflict-events.csv?by=location_code&measure=records", "/figure/conflict-events.xlsx",
+		"/figure/conflict-events.svg", "/figure/conflict-events.png", "/country/AFG.png",
+		"/figure/humanitarian-needs.csv?limit=x", "/figure/idps.csv?location_code=AFG,MLI",
+		"/embed/conflict-events?by=location_code&measure=records&x=1", "/embed/conflict-events?measure=fatalities",
+		"/oembed?url=http://example.org/browse/conflict-events", "/oembed?url=x",
+		"/api/v2/metadata/org?limit=2", "/api/v2/metadata/org?limit=x",
+		"/api/v2/metadata/org/facets?fields=org_type_code",
+		"/api/v2/coordination-context/conflict-events/aggregate?group_by=location_code&measures=count",
+	} {
+		targets = append(targets, prefix+path)
+	}
+	return targets
+}

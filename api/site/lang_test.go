@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package site_test
 
 import (
 	"encoding/json"
@@ -31,7 +31,7 @@ type langFile struct {
 
 func readLang(t *testing.T, code string) (f langFile) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("lang", code+".json"))
+	text, err := os.ReadFile(filepath.Join("..", "lang", code+".json"))
 	if err == nil {
 		err = json.Unmarshal(text, &f)
 	}
@@ -98,7 +98,7 @@ func TestSaid(t *testing.T) {
 	t.Parallel()
 	formats := map[string]bool{"Value error, %s": true}
 	for _, dir := range []string{"browse", "contract", "figures", "reply", "say"} {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func goKeys(t *testing.T) (said, all map[string]bool) {
 	for _, dir := range []string{
 		"browse", "chart", "country", "find", "lang", "picture", "site", "state", "../internal/follow", "../loader",
 	} {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}

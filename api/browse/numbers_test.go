@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package browse_test
 
 import (
 	"bytes"
@@ -18,7 +18,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package site_test
 
 import (
 	"encoding/json"
@@ -15,7 +15,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/site"

@@ -1,4 +1,4 @@
-package api_test
+package find_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/find"
 	"hdqs/api/state"
 )

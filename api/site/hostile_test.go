@@ -1,4 +1,4 @@
-package api_test
+package site_test
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"

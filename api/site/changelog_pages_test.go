@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package site_test
 
 import (
 	"encoding/xml"
@@ -13,7 +13,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/list"
 	"hdqs/api/site"
 	"hdqs/api/state"

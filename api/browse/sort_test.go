@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package browse_test
 
 import (
 	"fmt"
@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"

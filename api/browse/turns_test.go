@@ -1,13 +1,12 @@
-package api_test
+package browse_test
 
 import (
 	"runtime"
 	"testing"
 
 	"hdqs/api/apitest"
-	"hdqs/internal/testkit"
-
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestPagesTakeTurns checks that a page waits for those before it, and that a query does not.

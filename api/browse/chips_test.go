@@ -1,4 +1,4 @@
-package api_test
+package browse_test
 
 import (
 	"html"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 )
 

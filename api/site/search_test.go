@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package site_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/find"
 	"hdqs/api/reply"
 	"hdqs/api/site"

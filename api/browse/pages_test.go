@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package browse_test
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
 	"hdqs/api/site"

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package site_test
 
 import (
 	"archive/zip"
@@ -18,7 +18,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"
@@ -226,7 +225,7 @@ func TestEmbed(t *testing.T) {
 	if bytes.Contains(frame.Body, []byte("<script")) || bytes.Contains(frame.Body, []byte("row=1")) {
 		t.Error("the frame has a script, or a link with what is no part of the figure")
 	}
-	for _, target := range everyPage("") {
+	for _, target := range apitest.EveryPage("") {
 		page := apitest.Browse(s, target)
 		is := strings.Contains(apitest.Header(page, policy), "frame-ancestors *")
 		if is != strings.HasPrefix(target, "/embed/") {

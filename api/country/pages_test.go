@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package country_test
 
 import (
 	"archive/zip"
@@ -14,12 +14,13 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/site"
 	"hdqs/api/state"
 )
+
+var hrefPattern = regexp.MustCompile(`href="([^"]+)`)
 
 // maxCountryPage is the most bytes of the page of a country.
 const maxCountryPage = 25_000

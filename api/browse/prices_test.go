@@ -1,13 +1,12 @@
 //go:build !race
 
-package api_test
+package browse_test
 
 import (
 	"strings"
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 )
 

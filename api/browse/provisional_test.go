@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package browse_test
 
 import (
 	"strings"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 )
 
