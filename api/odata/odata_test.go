@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package odata_test
 
 import (
 	"bytes"
@@ -19,7 +19,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/odata"
 	"hdqs/api/reply"

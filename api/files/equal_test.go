@@ -1,13 +1,12 @@
 //go:build !race
 
-package api_test
+package files_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"

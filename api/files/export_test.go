@@ -1,4 +1,4 @@
-package api_test
+package files_test
 
 import (
 	"archive/zip"
@@ -17,7 +17,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"

@@ -1,4 +1,4 @@
-package api_test
+package files_test
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 	"hdqs/bulk"
 	"hdqs/internal/testkit"

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package ogc_test
 
 import (
 	"encoding/json"
@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/boundary"
 	"hdqs/api/odata"
 	"hdqs/api/ogc"

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package figures_test
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 )
 

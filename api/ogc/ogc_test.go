@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package ogc_test
 
 import (
 	"bytes"
@@ -18,7 +18,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
 	"hdqs/api/ogc"

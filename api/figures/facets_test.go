@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package figures_test
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"

@@ -1,4 +1,4 @@
-package api_test
+package files_test
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/bulk"

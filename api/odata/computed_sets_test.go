@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package odata_test
 
 import (
 	"fmt"
@@ -16,7 +16,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/odata"
 	"hdqs/api/state"

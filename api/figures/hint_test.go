@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package figures_test
 
 import (
 	"math/rand/v2"
@@ -8,15 +8,16 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 )
+
+const eventsPath = "/api/v2/coordination-context/conflict-events"
 
 // TestUnitsOfOneName checks that groups by names that units of several countries share get a hint,
 // only where a group has several countries.
 func TestUnitsOfOneName(t *testing.T) {
 	t.Parallel()
-	table := apitest.SampleTable(apitest.Plan(exportedPath).Endpoint, 60, rand.New(rand.NewPCG(1, 2)))
+	table := apitest.SampleTable(apitest.Plan(eventsPath).Endpoint, 60, rand.New(rand.NewPCG(1, 2)))
 	for i, row := range table.Rows {
 		row["location_code"] = []string{"CMR", "HTI", "TCD"}[i%3]
 		row["admin1_name"] = []string{"Centre", "Nord", "Lac"}[i%3]
@@ -38,7 +39,7 @@ func TestUnitsOfOneName(t *testing.T) {
 		"group_by=admin1_name&location_code=none":            false,
 		"group_by=admin1_name&measures=distinct:admin2_code": true,
 	} {
-		got := s.Answer("GET", exportedPath+"/aggregate?"+query, nil)
+		got := s.Answer("GET", eventsPath+"/aggregate?"+query, nil)
 		hint := apitest.Header(got, "X-Hint")
 		has := strings.Contains(hint, "admin1_name have records of several countries")
 		if got.Status != 200 || has != want {

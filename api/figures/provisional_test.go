@@ -1,13 +1,12 @@
 //go:build !race
 
-package api_test
+package figures_test
 
 import (
 	"testing"
 	"time"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/state"
 )

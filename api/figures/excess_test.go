@@ -1,12 +1,11 @@
 //go:build !race
 
-package api_test
+package figures_test
 
 import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 )
 

@@ -1,4 +1,4 @@
-package api_test
+package files_test
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"

@@ -1,4 +1,4 @@
-package api_test
+package odata_test
 
 import (
 	"encoding/json"
@@ -12,7 +12,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/odata"
 	"hdqs/api/state"

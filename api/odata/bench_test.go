@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package odata_test
 
 import (
 	"cmp"
@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/odata"
 	"hdqs/api/state"
 	"hdqs/api/wire"

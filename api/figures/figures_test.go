@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package figures_test
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package odata_test
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/odata"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"

@@ -1,4 +1,4 @@
-package api_test
+package files_test
 
 import (
 	"bytes"
@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/api/apitest"
-
 	"github.com/parquet-go/parquet-go"
 
+	"hdqs/api/apitest"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )

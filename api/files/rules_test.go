@@ -1,4 +1,4 @@
-package api_test
+package files_test
 
 import (
 	"bufio"
@@ -16,7 +16,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/files"
 	"hdqs/api/reply"
 	"hdqs/api/state"

@@ -1,21 +1,23 @@
 //go:build !race
 
-package api_test
+package figures_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
-const wrongSumsFile = "testdata/sums/wrong.txt"
+var update = flag.Bool("update", false, "rewrite wrong.txt")
+
+const wrongSumsFile = "testdata/wrong.txt"
 
 // TestGoldenWrongSums sends requests for sums that would be wrong. Each must be refused with a
 // request to send instead, and that one must answer.
