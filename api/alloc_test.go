@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/api/apitest"
-
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/apitest"
 	"hdqs/api/state"
 )
 

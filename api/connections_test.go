@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +15,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -264,4 +264,41 @@ func TestDrain(t *testing.T) {
 			t.Errorf("draining: after the answer: %.40q, %v", rest, err)
 		}
 	}
+}
+
+// TestHalfRequests: clients that send a part of a long request hold its buffer until it is
+// complete. When they hold as many as there may be, more of them are refused, and short requests
+// are answered.
+func TestHalfRequests(t *testing.T) {
+	t.Parallel()
+	const most = 2
+	s := apitest.Sample(t, state.Options{InflightBytes: 2 * most * api.ReadBuffer}, 3)
+	address := apitest.Listen(t, s)
+	head := "GET " + apitest.Target + " HTTP/1.1\r\nHost: a\r\nX-Long: " + strings.Repeat("a", 2000)
+	held := s.Lists.Callers.Waiting
+	var half []apitest.Conn
+	for n := range int64(most) {
+		half = append(half, apitest.Dial(t, address))
+		_, err := io.WriteString(half[n], head)
+		testkit.Must(t, err)
+		testkit.WaitFor(t, "a request that is not complete", func() bool { return held() == (n+1)*api.ReadBuffer })
+	}
+	refused := apitest.Dial(t, address)
+	_, err := io.WriteString(refused, head)
+	testkit.Must(t, err)
+	if body, _ := io.ReadAll(refused.Reader); !bytes.Contains(body,
+		[]byte(`"rule":"requests that are not complete"`)) ||
+		!bytes.HasPrefix(body, []byte("HTTP/1.1 503 ")) {
+		t.Errorf("got %s", body)
+	}
+	if status := apitest.Ask(t, address, "GET", apitest.Target, nil).Status; status != 200 {
+		t.Errorf("a short request: %d", status)
+	}
+	_, err = io.WriteString(half[0], "\r\n\r\n")
+	testkit.Must(t, err)
+	if line, _ := half[0].Reader.ReadString('\n'); line != "HTTP/1.1 200 OK\r\n" {
+		t.Errorf("a request that was completed: %q", line)
+	}
+	half[1].Close()
+	testkit.WaitFor(t, "the buffers", func() bool { return held() == 0 })
 }

@@ -22,7 +22,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/reply"
 	"hdqs/internal/testkit"
 )

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"

@@ -17,11 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/api"
-	"hdqs/api/apitest"
-
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"

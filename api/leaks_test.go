@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"hdqs/api/apitest"
-
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/state"

@@ -8,7 +8,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/internal/testkit"

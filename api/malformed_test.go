@@ -12,7 +12,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )

@@ -11,7 +11,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/internal/testkit"

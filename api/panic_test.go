@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"hdqs/api"
-	"hdqs/api/apitest"
-
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api"
+	"hdqs/api/apitest"
 	"hdqs/api/list"
 	"hdqs/api/render"
 	"hdqs/api/reply"

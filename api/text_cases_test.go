@@ -15,7 +15,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/reply"
 	"hdqs/api/state"
 )

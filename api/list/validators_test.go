@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package list_test
 
 import (
 	"fmt"
@@ -15,13 +15,14 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
+
+var tagForm = regexp.MustCompile(`^(W/)?"[A-Za-z0-9_-]{22}"$`)
 
 // referenceStatus applies conditions to a 200 step by step, as section 13.2.2 of RFC 9110 defines
 // it.

@@ -1,4 +1,4 @@
-package api_test
+package list_test
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 )
 

@@ -1,4 +1,4 @@
-package api_test
+package state_test
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"

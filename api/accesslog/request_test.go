@@ -1,11 +1,10 @@
-package api_test
+package accesslog_test
 
 import (
 	"strings"
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"

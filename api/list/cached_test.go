@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package list_test
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/state"
 )

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package list_test
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/render"
 	"hdqs/api/state"

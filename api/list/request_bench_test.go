@@ -1,14 +1,13 @@
-package api_test
+package list_test
 
 import (
 	"bufio"
 	"strings"
 	"testing"
 
-	"hdqs/api/apitest"
-
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/apitest"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )

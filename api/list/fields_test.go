@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package list_test
 
 import (
 	"bytes"
@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/state"
 )
+
+const eventsPath = "/api/v2/coordination-context/conflict-events"
 
 // TestAllFields checks that naming all fields, in any order, is the same request as naming none,
 // and that neither the order nor the set of the names changes the tag.
@@ -70,7 +71,7 @@ func TestFieldsOfMissingTable(t *testing.T) {
 // for fields of texts and of numbers, plain and coded, in pages, exports and aggregates.
 func TestAloneNulls(t *testing.T) {
 	t.Parallel()
-	table := apitest.SampleTable(apitest.Plan(exportedPath).Endpoint, 3000, rand.New(rand.NewPCG(5, 6)))
+	table := apitest.SampleTable(apitest.Plan(eventsPath).Endpoint, 3000, rand.New(rand.NewPCG(5, 6)))
 	for i, row := range table.Rows {
 		if i%3 > 0 {
 			row["admin1_code"], row["fatalities"] = nil, nil
@@ -83,7 +84,7 @@ func TestAloneNulls(t *testing.T) {
 			"?limit=10000&output_format=csv", "/export?output_format=csv", "/export?output_format=csv-excel",
 		} {
 			for _, coding := range []string{"identity", "gzip", "gzip", "zstd"} {
-				got := s.Answer("GET", exportedPath+path+"&fields="+field,
+				got := s.Answer("GET", eventsPath+path+"&fields="+field,
 					apitest.Fields("Accept-Encoding", coding))
 				body := apitest.Body(t, got)
 				if lines := bytes.Count(body, []byte("\r\n")); lines != 3001 || bytes.Contains(body, []byte("\n\r\n")) {
@@ -93,7 +94,7 @@ func TestAloneNulls(t *testing.T) {
 		}
 	}
 	const null = "/aggregate?measures=min:fatalities&location_code=nowhere&output_format=csv"
-	got := s.Answer("GET", exportedPath+null, nil)
+	got := s.Answer("GET", eventsPath+null, nil)
 	if string(got.Body) != "min_fatalities\r\n\"\"\r\n" {
 		t.Errorf("a figure that is null: %q", got.Body)
 	}

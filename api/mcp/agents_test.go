@@ -1,4 +1,4 @@
-package api_test
+package mcp_test
 
 import (
 	"bytes"
@@ -13,10 +13,9 @@ import (
 	"testing"
 	"unicode"
 
-	"hdqs/api/apitest"
-
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/mcp"
 	"hdqs/api/reply"

@@ -1,79 +1,21 @@
-package api_test
+package state_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/url"
-	"regexp"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
-
-var linkForm = regexp.MustCompile(`<([^>]*)>; rel="(\w+)"`)
-
-// linksOf returns the targets of the Link field by relation.
-func linksOf(a api.Answer) map[string]string {
-	links := map[string]string{}
-	for _, m := range linkForm.FindAllStringSubmatch(apitest.Header(a, "Link"), -1) {
-		links[m[2]] = m[1]
-	}
-	return links
-}
-
-// pager follows next links over HTTP and collects ids.
-type pager struct {
-	address, target string
-	ids             []int
-	snapshots       map[string]bool
-}
-
-// step requests the next page and reports whether there is another one.
-func (p *pager) step(t *testing.T) (more bool) {
-	t.Helper()
-	got := apitest.Ask(t, p.address, "GET", p.target,
-		apitest.Fields("X-CATALOG-API-APP-IDENTIFIER", apitest.Identifier, "Accept-Encoding", "gzip"))
-	body, err := apitest.Decode(apitest.Header(got, "Content-Encoding"), got.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answer struct{ Data []struct{ ID int } }
-	if err := json.Unmarshal(body, &answer); got.Status != 200 || err != nil {
-		t.Fatalf("%s: %d %v %.200s", p.target, got.Status, err, body)
-	}
-	for _, row := range answer.Data {
-		p.ids = append(p.ids, row.ID)
-	}
-	if p.snapshots == nil {
-		p.snapshots = map[string]bool{}
-	}
-	p.snapshots[apitest.Header(got, contract.HeaderSnapshot)] = true
-	next, ok := linksOf(got)["next"]
-	if !ok {
-		return false
-	}
-	base, err := url.Parse(p.target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reference, err := base.Parse(next)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.target = reference.String()
-	return true
-}
 
 // TestPinAcrossSwap checks that during a swap the snapshot being replaced and its replacement are
 // found by their pins at every moment.

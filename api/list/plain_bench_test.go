@@ -1,4 +1,4 @@
-package api_test
+package list_test
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/render"
 	"hdqs/api/state"

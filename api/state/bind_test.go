@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package state_test
 
 import (
 	"net/url"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/state"
 	"hdqs/snapshot"

@@ -1,4 +1,4 @@
-package api_test
+package list_test
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/list"
 	"hdqs/api/state"
 	"hdqs/api/wire"

@@ -1,4 +1,4 @@
-package api_test
+package list_test
 
 import (
 	"bufio"
@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 )
 

@@ -1,4 +1,4 @@
-package api_test
+package mcp_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/mcp"
 	"hdqs/api/state"

@@ -1,4 +1,4 @@
-package api_test
+package list_test
 
 import (
 	"log/slog"
@@ -8,7 +8,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/render"

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package list_test
 
 import (
 	"encoding/base64"
@@ -13,7 +13,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"

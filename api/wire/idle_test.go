@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package wire_test
 
 import (
 	"io"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"hdqs/api/apitest"
-
 	"hdqs/api/state"
 )
 

@@ -1,0 +1,9 @@
+package accesslog_test
+
+import (
+	"testing"
+
+	"hdqs/api/apitest"
+)
+
+func TestMain(m *testing.M) { apitest.Main(m) }

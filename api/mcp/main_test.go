@@ -1,0 +1,9 @@
+package mcp_test
+
+import (
+	"testing"
+
+	"hdqs/api/apitest"
+)
+
+func TestMain(m *testing.M) { apitest.Main(m) }
