@@ -330,18 +330,7 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 }
 
 func exportedReceiver(d *ast.FuncDecl) bool {
-	if d.Recv == nil {
-		return true
-	}
-	typ := d.Recv.List[0].Type
-	if star, ok := typ.(*ast.StarExpr); ok {
-		typ = star.X
-	}
-	if generic, ok := typ.(*ast.IndexExpr); ok {
-		typ = generic.X
-	}
-	name, ok := typ.(*ast.Ident)
-	return ok && name.IsExported()
+	return d.Recv == nil || ast.IsExported(receiverName(d))
 }
 
 func checkSpecs(t *testing.T, path string, d *ast.GenDecl) {

@@ -2,11 +2,8 @@ package cmd
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,20 +56,9 @@ func TestMethods(t *testing.T) {
 		}
 		return all[name]
 	}
-	for folder := range imports {
-		files, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			addMethods(of, folder, file)
+	for _, f := range goFiles(t) {
+		if !f.test {
+			addMethods(of, f.dir, f.ast)
 		}
 	}
 	if len(all) < 500 {

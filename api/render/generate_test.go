@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -26,197 +25,86 @@ type micros int64
 
 type decimal string // exact text
 
-// kindNames are the kinds of columns. Wide ones have too many values to be coded.
-var kindNames = []string{"text", "enum", "int", "wideInt", "decimal", "wideDecimal", "bool", "time"}
-
 var oddTexts = []string{
 	"", "plain", "with, comma", `with "quotes"`, `back\slash`, "line\nfeed", "carriage\rreturn", "tab\there",
 	"\b\f\x00\x01\x1f\x7f", "<a href='x'>&amp;</a>", "Ünïcödé", "العربية", "漢字かな交じり文", "😀🎉", "\u2028\u2029",
 	" leading and trailing ", "=1+1", "'", `""`, ",", "\r\n", "Ménaka / Kidal – nord",
 }
 
-// randomValue returns a non-null value of a kind, one of about spread different values.
-func randomValue(r *rand.Rand, kind string, spread int) any {
-	switch kind {
-	case "text":
+// randomTable returns a table with some columns of every kind, in groups and alone, in random
+// order.
+func randomTable(t testing.TB, r *rand.Rand, rows int) *table {
+	text := func() string {
 		if r.IntN(3) == 0 {
 			return oddTexts[r.IntN(len(oddTexts))]
 		}
-		return "name " + strconv.Itoa(r.IntN(spread))
-	case "enum":
-		return "value " + strconv.Itoa(r.IntN(5))
-	case "int":
-		return int64(r.IntN(spread) - spread/3)
-	case "wideInt":
-		return int64(r.Uint64())>>r.IntN(64) | 1
-	case "decimal":
-		return decimal(strconv.FormatFloat(float64(r.IntN(spread))/8, 'f', -1, 64))
-	case "wideDecimal":
-		switch r.IntN(12) {
-		case 0:
-			return decimal(fmt.Sprintf("%d.%d1", r.Int64(), r.Int64())) // does not fit a Dec
-		case 1:
-			return decimal(strconv.FormatFloat(r.ExpFloat64()*1e-6, 'f', -1, 64))
-		case 2:
-			return decimal(strconv.FormatFloat(r.ExpFloat64()*1e19, 'f', -1, 64))
-		}
-		return decimal(strconv.FormatFloat(r.NormFloat64()*1e5, 'f', r.IntN(9), 64))
-	case "bool":
-		return r.IntN(2) == 0
-	case "time":
-		t := micros(r.IntN(spread)) * 86_400_000_000 * 31
-		if r.IntN(8) == 0 {
-			t += micros(r.IntN(86_400_000_000))
-		}
-		return t
+		return "name " + strconv.Itoa(r.IntN(200))
 	}
-	panic("unknown kind " + kind)
-}
-
-// randomTable returns a table with columns of every kind, in groups and alone, in random order.
-func randomTable(t testing.TB, r *rand.Rand, rows int) *table {
-	tab := &table{rows: rows, values: map[string][]any{}}
-	data := &snapshot.TableData{Name: "random", Rows: rows}
-	nulls := r.IntN(3)
-	column := func(name, kind string, n int) (snapshot.ColumnData, []any) {
-		values := make([]any, n)
-		spread := 1 + r.IntN(200)
-		for i := range values {
-			if nulls == 0 || r.IntN(4*nulls) != 0 {
-				values[i] = randomValue(r, kind, spread)
-			}
-		}
-		return columnData(t, name, kind, values), values
+	data := tables.Random(r, rows, text, []string{"sorted", "clustered", "scattered"}[:r.IntN(4)]...)
+	some := func(columns []snapshot.ColumnData) []snapshot.ColumnData {
+		r.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+		return columns[:1+r.IntN(6)]
 	}
-	number := 0
-	for range r.IntN(4) {
-		g := snapshot.GroupData{
-			Name: fmt.Sprint("group", len(data.Groups)), Tuples: 1 + r.IntN(300),
-			Codes: make([]uint32, rows),
-		}
-		at, sorted := 0, r.IntN(2) == 0
-		for i := range g.Codes {
-			switch {
-			case !sorted:
-				at = r.IntN(g.Tuples)
-			case r.IntN(5) == 0 && at+1 < g.Tuples:
-				at++
-			}
-			g.Codes[i] = uint32(at)
-		}
-		for range 1 + r.IntN(5) {
-			name := fmt.Sprint("c", number)
-			number++
-			c, values := column(name, kindNames[r.IntN(len(kindNames))], g.Tuples)
-			g.Columns = append(g.Columns, c)
-			for _, code := range g.Codes {
-				tab.values[name] = append(tab.values[name], values[code])
-			}
-			tab.fields = append(tab.fields, Field{Name: name, Column: name})
-		}
-		data.Groups = append(data.Groups, g)
+	for i := range data.Groups {
+		data.Groups[i].Columns = some(data.Groups[i].Columns)
 	}
-	for range 1 + r.IntN(6) {
-		name := fmt.Sprint("c", number)
-		number++
-		c, values := column(name, kindNames[r.IntN(len(kindNames))], rows)
-		c.Index = r.IntN(3) == 0
-		data.Columns = append(data.Columns, c)
-		tab.values[name] = values
-		tab.fields = append(tab.fields, Field{Name: name, Column: name})
-	}
+	data.Columns = some(data.Columns)
+	tab := newTable(t, data)
 	if r.IntN(2) == 0 {
 		r.Shuffle(len(tab.fields), func(i, j int) { tab.fields[i], tab.fields[j] = tab.fields[j], tab.fields[i] })
 	}
 	if r.IntN(4) == 0 {
 		tab.fields[0].Name = `an "odd", name`
 	}
-	tab.seg = tables.Segment(t, data)
 	return tab
 }
 
-func columnData(t testing.TB, name, kind string, values []any) snapshot.ColumnData {
-	c := snapshot.ColumnData{Name: name}
-	known := map[string]uint32{}
-	text := func(v any) {
-		if v == nil {
-			c.Codes = append(c.Codes, snapshot.NullCode)
-			return
-		}
-		s := v.(string)
-		code, ok := known[s]
-		if !ok {
-			code = uint32(len(c.Values))
-			known[s] = code
-			c.Values = append(c.Values, s)
-		}
-		c.Codes = append(c.Codes, code)
-	}
-	ints := func(v any) {
-		n := int64(snapshot.NullInt)
-		switch v := v.(type) {
-		case int64:
-			n = v
-		case micros:
-			n = int64(v)
-		case bool:
-			n = 0
-			if v {
-				n = 1
+// newTable writes a table, of which each column is a field.
+func newTable(t testing.TB, data *snapshot.TableData) *table {
+	tab := &table{rows: data.Rows, values: map[string][]any{}, seg: tables.Segment(t, data)}
+	add := func(columns []snapshot.ColumnData, at func(row int) int) {
+		for i := range columns {
+			c := &columns[i]
+			for row := range data.Rows {
+				tab.values[c.Name] = append(tab.values[c.Name], valueOf(c, at(row)))
 			}
-		}
-		c.Ints = append(c.Ints, n)
-	}
-	switch kind {
-	case "text":
-		c.Kind = snapshot.Text
-	case "enum":
-		c.Kind = snapshot.Enum
-		for i := range uint32(5) {
-			c.Values = append(c.Values, fmt.Sprint("value ", i))
-			known[c.Values[i]] = i
-		}
-	case "int", "wideInt":
-		c.Kind = snapshot.Int
-	case "bool":
-		c.Kind = snapshot.Bool
-	case "time":
-		c.Kind = snapshot.Time
-	default:
-		c.Kind = snapshot.Decimal
-	}
-	for _, v := range values {
-		switch c.Kind {
-		case snapshot.Text, snapshot.Enum:
-			text(v)
-		case snapshot.Decimal:
-			appendDecimalData(t, &c, known, v)
-		default:
-			ints(v)
+			tab.fields = append(tab.fields, Field{Name: c.Name, Column: c.Name})
 		}
 	}
-	return c
+	for _, g := range data.Groups {
+		add(g.Columns, func(row int) int { return int(g.Codes[row]) })
+	}
+	add(data.Columns, func(row int) int { return row })
+	return tab
 }
 
-func appendDecimalData(t testing.TB, c *snapshot.ColumnData, known map[string]uint32, v any) {
-	d := snapshot.Dec{Scale: snapshot.DecNull}
-	if v != nil {
-		var fits bool
-		if d, fits = snapshot.ParseDec(string(v.(decimal))); !fits {
-			plain, ok := snapshot.PlainDecimal(string(v.(decimal)))
-			if !ok {
-				t.Fatalf("%v is not a decimal", v)
-			}
-			code, ok := known[plain]
-			if !ok {
-				code = uint32(len(c.Texts))
-				known[plain] = code
-				c.Texts = append(c.Texts, plain)
-			}
-			d = snapshot.Dec{Mantissa: int64(code), Scale: snapshot.DecText}
+// valueOf is a value of a column.
+func valueOf(c *snapshot.ColumnData, at int) any {
+	switch c.Kind {
+	case snapshot.Text, snapshot.Enum:
+		if c.Codes[at] != snapshot.NullCode {
+			return c.Values[c.Codes[at]]
+		}
+	case snapshot.Decimal:
+		switch d := c.Decimals[at]; d.Scale {
+		case snapshot.DecNull:
+		case snapshot.DecText:
+			return decimal(c.Texts[d.Mantissa])
+		default:
+			return decimal(d.String())
+		}
+	default:
+		switch n := c.Ints[at]; {
+		case n == snapshot.NullInt:
+		case c.Kind == snapshot.Bool:
+			return n == 1
+		case c.Kind == snapshot.Time:
+			return micros(n)
+		default:
+			return n
 		}
 	}
-	c.Decimals = append(c.Decimals, d)
+	return nil
 }
 
 // randomRanges returns ascending ranges of rows that do not touch.

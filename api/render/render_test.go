@@ -241,7 +241,8 @@ func TestConcurrentUse(t *testing.T) {
 func TestNoRows(t *testing.T) {
 	t.Parallel()
 	tab := randomTable(t, rand.New(rand.NewPCG(1, 2)), 10)
-	render, err := New(tab.seg, []Field{{"x", "c0"}, {"y", "c0"}}, encode.Options{})
+	column := tab.fields[0].Column
+	render, err := New(tab.seg, []Field{{"x", column}, {"y", column}}, encode.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +258,8 @@ func TestNoRows(t *testing.T) {
 func TestNewReportsAll(t *testing.T) {
 	t.Parallel()
 	tab := randomTable(t, rand.New(rand.NewPCG(1, 2)), 10)
-	_, err := New(tab.seg, []Field{{"x", "none"}, {"y", "c0"}, {"y", "c0"}, {"z", "nor this"}}, encode.Options{})
+	y := Field{"y", tab.fields[0].Column}
+	_, err := New(tab.seg, []Field{{"x", "none"}, y, y, {"z", "nor this"}}, encode.Options{})
 	if !errors.Is(err, snapshot.ErrNoColumn) {
 		t.Errorf("error %v, want ErrNoColumn in it", err)
 	}

@@ -5,13 +5,11 @@ package render
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"testing"
 
 	"hdqs/api/encode"
 	"hdqs/index"
-	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
 
@@ -155,24 +153,21 @@ func naivePoints(tab *table, fields []Field, lat, lon string, ranges []index.Ran
 func TestManyValues(t *testing.T) {
 	t.Parallel()
 	n := maxCodes + 10
-	tab := &table{rows: n, values: map[string][]any{}, fields: []Field{{"a", "a"}, {"b", "b"}, {"c", "c"}}}
-	data := &snapshot.TableData{Name: "wide", Rows: n}
-	for name, make := range map[string]func(i int) any{
-		"a": func(i int) any { return fmt.Sprintf("%s %d", oddTexts[i%len(oddTexts)], i) },
-		"b": func(i int) any { return micros(i) * 1_000_000 },
-		"c": func(i int) any { return decimal(strconv.Itoa(i) + ".5") },
-	} {
-		kind := map[string]string{"a": "text", "b": "time", "c": "decimal"}[name]
-		for i := range n {
-			v := make(i)
-			if i%1000 == 7 {
-				v = nil
-			}
-			tab.values[name] = append(tab.values[name], v)
+	texts := snapshot.ColumnData{Name: "a", Kind: snapshot.Text}
+	times := snapshot.ColumnData{Name: "b", Kind: snapshot.Time}
+	decimals := snapshot.ColumnData{Name: "c", Kind: snapshot.Decimal}
+	for i := range n {
+		code, at, d := uint32(i), int64(i)*1_000_000, snapshot.Dec{Mantissa: int64(10*i + 5), Scale: 1}
+		texts.Values = append(texts.Values, fmt.Sprintf("%s %d", oddTexts[i%len(oddTexts)], i))
+		if i%1000 == 7 {
+			code, at, d = snapshot.NullCode, snapshot.NullInt, snapshot.Dec{Scale: snapshot.DecNull}
 		}
-		data.Columns = append(data.Columns, columnData(t, name, kind, tab.values[name]))
+		texts.Codes, times.Ints = append(texts.Codes, code), append(times.Ints, at)
+		decimals.Decimals = append(decimals.Decimals, d)
 	}
-	tab.seg = tables.Segment(t, data)
+	tab := newTable(t, &snapshot.TableData{
+		Name: "wide", Rows: n, Columns: []snapshot.ColumnData{texts, times, decimals},
+	})
 	render, err := New(tab.seg, tab.fields, encode.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -133,7 +133,7 @@ func randomDecimals(r *rand.Rand, n, variety int) snapshot.ColumnData {
 		case variety == 2 && len(known) < 200 && r.IntN(8) == 0:
 			text = fmt.Sprintf("%d.%s%d", r.IntN(5)-2, strings.Repeat("0", r.IntN(30)), 1+r.IntN(1000))
 		case variety == 2 && len(known) < 200 && r.IntN(20) == 0:
-			text = fmt.Sprintf("%d%s.5", r.IntN(5)-2, strings.Repeat("7", r.IntN(400)))
+			text = fmt.Sprintf("%d%s.5", r.IntN(5)-2, strings.Repeat("7", r.IntN(300)))
 		case variety == 3:
 			text = fmt.Sprintf("%de-%d", r.Int64()-math.MaxInt64/2, r.IntN(snapshot.MaxScale+1))
 		}
