@@ -94,8 +94,8 @@ type number interface {
 	int | int64 | time.Duration
 }
 
-// bounded is the value of a flag with bounds. Its errors name them; the flag parser adds the name of
-// the flag and the value.
+// bounded is the value of a flag with bounds. Its errors name them; the flag parser adds the name
+// of the flag and the value.
 type bounded[T number] struct {
 	into        *T
 	least, most T

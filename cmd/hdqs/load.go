@@ -327,8 +327,8 @@ type deltaFlag struct{ count int }
 
 func (f *deltaFlag) register(fl *pflag.FlagSet) {
 	numberVar(fl, &f.count, "deltas", 1, 0, 16,
-		"from how many of the channel's last snapshots to write deltas to the new one, for replicas of a remote store; "+
-			"0: none")
+		"from how many of the channel's last snapshots to write deltas to the new one, for replicas of a remote "+
+			"store; 0: none")
 }
 
 // write writes deltas to a snapshot that the channel does not show yet. Without them replicas
