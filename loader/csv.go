@@ -312,7 +312,7 @@ func (r *csvReader) skipLine(fault *rowFault) error {
 	for {
 		n := bytes.IndexByte(r.buf[r.pos:r.end], '\n')
 		if fault.reason == rowTooLong && bytes.IndexByte(r.buf[r.pos:r.end], '"') >= 0 {
-			return fmt.Errorf("%s:%d: row of more than %d bytes with quotes: where it ends cannot be told", r.name,
+			return fmt.Errorf("%s:%d: row of more than %d bytes with quotes: its end is ambiguous", r.name,
 				fault.line, maxRowBytes)
 		}
 		if n >= 0 {

@@ -78,14 +78,14 @@ func TestCSVBounds(t *testing.T) {
 		"quoted row one byte longer":    {"a,b\n1,\"" + long[3:] + "\"\n3,4\n", "(2 row_too_long) [<3> <4>]"},
 		"quote never closed": {
 			"a,b\n1,\"" + long + long,
-			"error: f:2: row of more than 1048576 bytes with quotes: where it ends cannot be told",
+			"error: f:2: row of more than 1048576 bytes with quotes: its end is ambiguous",
 		},
 		"quote never closed, with line breaks": {
 			"a,b\n1,\"" + strings.Repeat("x\n", maxRowBytes), "error: f:2: a quote is not closed within 1048576 bytes",
 		},
 		"long row with a quote": {
 			"a,b\n1," + long + long +
-				"\"\n3,4\n", "error: f:2: row of more than 1048576 bytes with quotes: where it ends cannot be told",
+				"\"\n3,4\n", "error: f:2: row of more than 1048576 bytes with quotes: its end is ambiguous",
 		},
 		"as many columns as are read": {"a,b" + strings.Repeat(",", maxColumns-2) + "\n", "none"},
 		"a column more": {

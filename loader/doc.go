@@ -44,18 +44,13 @@
 //
 // # Tests
 //
-// Three tests compare whole loads with an independent computation. Each proves something that the
-// others do not:
+// Two tests compare whole loads with an independent computation. Each proves something that the
+// other does not:
 //
 //   - TestBothKindsOfCatalogAgree generates one world as files and as dumps of the joined views,
 //     and wants equal segments: joins, and the loading of views.
 //   - TestHostileCatalog generates a catalog full of faults: each bad row is reported by file and
 //     line, each useless file is refused, and the tables are those of the catalog without faults.
-//   - compareWithOracle loads the sample, the real files and random catalogs with a slow second
-//     loader too. The real files have what no generator thought of, the random ones combinations
-//     of faulty, unlisted and duplicate cells. In a trial of 16 deliberate mistakes these alone
-//     found 3: an unlisted market identified by its code only, a place named at level 2 but coded
-//     at level 1, and a code of level 1 without a name.
 //
 // TestFinishAgainstNaive does the same for the table builder alone: dropping duplicates and
 // sorting.

@@ -44,7 +44,7 @@ type publishedArea struct {
 	file  string
 }
 
-// isTree is what folders of the catalog have beside the file that is read: earlier versions, and
+// What folders of the catalog have beside the file that is read: earlier versions, and
 // other geometries. Its STAC documents are no boundaries either.
 var (
 	isVersion = regexp.MustCompile(`^v[0-9]+$`)

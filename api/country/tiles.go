@@ -30,7 +30,7 @@ type Tile struct {
 	record textual.Record
 }
 
-// figureFields are the fields of a record of a figure.
+// The fields of a record of a figure.
 const (
 	valueField    = "value"
 	startField    = "period_start"

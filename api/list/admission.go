@@ -81,7 +81,7 @@ func (d *Admission) AnswerFailed(ctx *fasthttp.RequestCtx, err error) {
 func (d *Admission) OfPages(before ...*wire.Gate) []*wire.Gate { return append(before, d.Gate) }
 
 // A page of at least manyRuns runs of rows is compressed row by row, and in zstd every page is
-// compressed whole. With at least manyCoded rows that takes long.
+// compressed whole. With at least ManyCoded rows that takes long.
 const (
 	manyRuns  = 32
 	ManyCoded = 1000

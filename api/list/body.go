@@ -35,7 +35,7 @@ func (a *Reply) sendBody(own *Finished, isLong, isCoded bool, write func(dst []b
 }
 
 // inPieces reports whether the encoder makes the body from its pieces: one that is longer than
-// minEncoded, of more rows than it takes at a time. For fewer rows the library is about as fast.
+// MinEncoded, of more rows than it takes at a time. For fewer rows the library is about as fast.
 func (a *Reply) inPieces() bool {
 	if a.Coding == encode.Identity || a.List.Segment == nil || a.Page.Rows <= encode.BatchRows || a.isWritten() {
 		return false

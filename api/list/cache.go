@@ -77,7 +77,7 @@ type cachedBody struct {
 	lent bool // an answer has sent it, and may still be reading it
 }
 
-// inFlight is the rec of a body that a request is rendering.
+// inFlight is a body that a request is rendering.
 type inFlight struct {
 	Key     bodyKey
 	keep    bool
@@ -101,7 +101,7 @@ type bodyShard struct {
 	seen     [seenKeys]uint64 // hashes of keys that were requested once
 }
 
-// newBodyCache returns a cache of at most so many bytes. Zero is cacheBytes; a negative number
+// newBodyCache returns a cache of at most so many bytes. Zero is CacheBytes; a negative number
 // returns nil, which caches nothing.
 func newBodyCache(bytes int64, budget *wire.Budget) *BodyCache {
 	switch {
@@ -142,7 +142,7 @@ func (c *BodyCache) do(key bodyKey, create func() (Finished, error)) (*cachedBod
 }
 
 // begin returns the body of a key, waiting for it if another request is rendering it. If there is
-// no body, the caller renders it and then calls end with the rec returned here, which is nil if
+// no body, the caller renders it and then calls end with the entry returned here, which is nil if
 // there is no cache. An error is from the request that was rendering the body.
 func (c *BodyCache) begin(key bodyKey) (*cachedBody, *inFlight, error) {
 	if c == nil {
@@ -194,7 +194,7 @@ func (c *BodyCache) Counts() (all cacheCounts) {
 	return all
 }
 
-// start adds an in-flight rec. Its body will be cached if the key was requested before.
+// start adds an in-flight entry. Its body will be cached if the key was requested before.
 func (s *bodyShard) start(key bodyKey, emptied uint64) *inFlight {
 	m := new(inFlight)
 	if n := len(s.free); n > 0 {
@@ -208,7 +208,7 @@ func (s *bodyShard) start(key bodyKey, emptied uint64) *inFlight {
 	return m
 }
 
-// end removes an in-flight rec, and gives a copy of the body to the cache and to the waiters.
+// end removes an in-flight entry, and gives a copy of the body to the cache and to the waiters.
 // With an error the waiters get that. With neither, each renders its own.
 func (c *BodyCache) end(m *inFlight, result Finished, err error) {
 	if m == nil {
@@ -226,7 +226,7 @@ func (c *BodyCache) end(m *inFlight, result Finished, err error) {
 		memory = s.makeRoom(len(result.Body)+cachedOverhead, len(result.Body))
 	}
 	s.Unlock()
-	// Requests that arrive during the copy still find the rec.
+	// Requests that arrive during the copy still find the entry.
 	if memory == nil {
 		memory = make([]byte, 0, len(result.Body))
 	}
@@ -264,7 +264,7 @@ func (c *BodyCache) Empty() {
 	}
 }
 
-// finish wakes the waiters. An rec that nobody waited for is reused.
+// finish wakes the waiters. An entry that nobody waited for is reused.
 func (s *bodyShard) finish(m *inFlight, result *cachedBody, err error) {
 	delete(s.inFlight, m.Key)
 	if m.done == nil {

@@ -17,7 +17,7 @@ import (
 	"hdqs/internal/background"
 )
 
-// manyRows is a number of rows that is longer than minEncoded in any format: a record takes at
+// manyRows is a number of rows that is longer than MinEncoded in any format: a record takes at
 // least 8 bytes.
 const manyRows = reply.MinEncoded / 8
 

@@ -60,22 +60,22 @@ func TextsOf(found Records) []textual.Record {
 type RecordSource struct {
 	Kind contract.Kind
 
-	// version is part of the entity tags. Increment it when answers change that depend on the same
+	// Version is part of the entity tags. Increment it when answers change that depend on the same
 	// rows and query, so that caches drop old ones.
 	Version byte
 
-	// long recordSources take turns as long pages do, one for each core at a time. That bounds what
-	// they hold in memory too: an aggregate of 100,000 groups can take 30 MB.
+	// Long sources take turns as long pages do, one for each core at a time. That bounds what they
+	// hold in memory too: an aggregate of 100,000 groups can take 30 MB.
 	Long bool
 
-	// compute finds the records of a request. An error that is *contract.Invalid is the caller's.
-	// The table may be missing (a.list.segment is nil).
+	// Compute finds the records of a request. An error that is *contract.Invalid is the caller's.
+	// The table may be missing (a.List.Segment is nil).
 	Compute func(s *Lists, a *Reply) (Records, error)
 
 	// Seed, if set, appends what entity tags depend on besides the list's table and the query.
 	Seed func(dst []byte, e *contract.Endpoint, b *state.Bound) []byte
 
-	// answer answers a request that asks for a file, and is set instead of compute.
+	// Answer answers a request that asks for a file, and is set instead of Compute.
 	Answer func(a *Reply) error
 }
 

@@ -52,8 +52,8 @@ func (s *Requests) Recovered(ctx *fasthttp.RequestCtx) {
 // RequestLog is what is counted of one request of the public listener. It belongs to the request's
 // connection, which reuses it, so that all who take part in the answer can fill in what they know.
 type RequestLog struct {
-	began    time.Duration // since processStart
-	endpoint int           // position in Server.endpoints
+	began    time.Duration // since ProcessStart
+	endpoint int           // position in Routes.Endpoints
 	format   metrics.Format
 	status   int
 	Streamed bool // the stream of its body finishes the record, once ready

@@ -89,7 +89,7 @@ type Route struct {
 	MaxURI   int                                       // longest address; 0 for that of pages
 
 	Name     string // in metrics: the same for all paths of one thing
-	endpoint int    // position in Server.endpoints
+	endpoint int    // position in Routes.Endpoints
 }
 
 // Routes are what a server answers.
@@ -133,7 +133,7 @@ func (r *Routes) handle(path string, handler fasthttp.RequestHandler) {
 	r.routers[trunk].ANY(path, handler)
 }
 
-// ComputedKinds returns the last parts of the paths of recordSources.
+// ComputedKinds returns the last parts of the paths of RecordSources.
 func (r *Routes) ComputedKinds() []string {
 	kinds := make([]string, len(r.RecordSources))
 	for i, c := range r.RecordSources {
@@ -142,11 +142,11 @@ func (r *Routes) ComputedKinds() []string {
 	return kinds
 }
 
-// otherEndpoint is the position in Server.endpoints for requests for unknown paths, and for those
+// otherEndpoint is the position in Routes.Endpoints for requests for unknown paths, and for those
 // that could not be read.
 const otherEndpoint = 0
 
-// endpointOf returns the position of a name in Server.endpoints. Once the metrics exist, none is
+// endpointOf returns the position of a name in Routes.Endpoints. Once the metrics exist, no name is
 // added.
 func (r *Routes) endpointOf(name string) int {
 	at := slices.Index(r.Endpoints, name)

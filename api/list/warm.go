@@ -84,7 +84,7 @@ type WarmUp struct {
 // workOnAll is work on all cores, in threads of a low priority: the first requests may come
 // meanwhile.
 func (w *WarmUp) workOnAll() error {
-	workers := runtime.GOMAXPROCS(0) // before there is a thread more, which stays for the requests
+	workers := runtime.GOMAXPROCS(0) // read before More raises it by one, for the requests
 	defer background.More()()
 	var group errgroup.Group
 	for range workers {

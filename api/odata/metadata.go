@@ -16,7 +16,7 @@ import (
 	"hdqs/api/render"
 )
 
-// vocabulary is a vocabulary of annotations.
+// vocabulary is an OData vocabulary and the alias that $metadata uses for it.
 type vocabulary struct{ Alias, Namespace string }
 
 var vocabularies = []vocabulary{

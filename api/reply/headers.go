@@ -134,7 +134,7 @@ var (
 	FaultHead    = NewHead(Safe("Cache-Control", NoStore, "Content-Type", contract.JSONType)...)
 	NotFoundHead = NewHead(Safe("Cache-Control", unknownPathKept, "Content-Type", contract.JSONType)...)
 
-	// optionsHead is the answer to a preflight request. It is the same for all callers, so an edge
+	// OptionsHead is the answer to a preflight request. It is the same for all callers, so an edge
 	// may cache it.
 	OptionsHead = NewHead(
 		"Allow", contract.AllowedMethods,

@@ -17,7 +17,7 @@ const MaxLinks = 2 << 10
 // caller's answer to another.
 //
 // A client that follows next takes its absence for the end. So a query has next either on every
-// page that has a following one, or on no page: next is written first, and maxLinks is compared
+// page that has a following one, or on no page: next is written first, and MaxLinks is compared
 // with its length at the longest offset.
 func AppendLinks(dst []byte, r *contract.Request, rows int) []byte {
 	limit, offset, total := uint64(r.Question.Limit), r.Question.Offset, uint64(rows)

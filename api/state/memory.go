@@ -36,7 +36,7 @@ import (
 // room for that, it is not warmed up, and counts with an eighth of them: to make that room,
 // retained snapshots are dropped first, then the caches of the current one. After the swap,
 // retained ones are dropped until all fit with everything.
-// cacheBytes is the default of Options.CacheBytes without a memory limit.
+// CacheBytes is the default of Options.CacheBytes without a memory limit.
 const CacheBytes = 64 << 20
 
 // Shares are the parts of the memory limit, see the table above.

@@ -122,7 +122,7 @@ func (s *State) publish(next *Served, r Release) {
 	if next.Live = time.Since(ProcessStart); !r.PublishedAt.IsZero() {
 		next.Live = max(0, min(next.Live, time.Since(r.PublishedAt)))
 	}
-	s.Snapshots.Retained.Lock() // so that acquirePinned finds the old one, either as current or as retained
+	s.Snapshots.Retained.Lock() // so that AcquirePinned finds the old one, either as current or as retained
 	defer s.Snapshots.Retained.Unlock()
 	old := s.Snapshots.Current.Swap(next)
 	s.Snapshots.Retained.drop(s.Log, notCounted, func(v *Served) bool { return v.Id == next.Id })
@@ -169,7 +169,7 @@ const dateLag = 2 * time.Second
 // published. So answers have no publish time until Date has certainly reached it.
 func (s *State) announce(v *Served, published time.Time) {
 	v.publishedAt.Store(&published)
-	manifest := v.Bound.Snap.Manifest // the timer below may fire after v.bound was freed
+	manifest := v.Bound.Snap.Manifest // the timer below may fire after v.Bound was freed
 	ahead := time.Until(published.Truncate(time.Second).Add(dateLag))
 	if ahead <= 0 {
 		v.Publication.Store(s.newPublication(manifest, published))
@@ -313,7 +313,7 @@ func (s *State) makeRoom(next, now *Bound) (canWarm bool, err error) {
 const coldPart = 8
 
 // dropUnfit drops retained snapshots, the oldest first, until the others fit beside the current
-// one. The caller holds the lock of s.retained.
+// one. The caller holds the lock of s.Snapshots.Retained.
 func (s *State) dropUnfit(current *Served) {
 	for s.Shares.IsLimited() && len(s.Snapshots.Retained.Entries) > 0 {
 		bounds := []*Bound{current.Bound}

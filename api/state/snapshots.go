@@ -33,7 +33,7 @@ func (s *Snapshots) Acquire() *Served {
 	}
 }
 
-// AcquirePinned is like acquire for the snapshot with an id, current or retained.
+// AcquirePinned is like Acquire for the snapshot with an id, current or retained.
 func (s *Snapshots) AcquirePinned(id string) *Served {
 	return s.newest(func(v *Served) bool { return v.Id == id && v.Acquire() })
 }

@@ -92,8 +92,8 @@ func ReadCatalog(fsys fs.FS) (*File, error) {
 }
 
 // Find reads the catalog.json of a tree and adds the files that it does not list: its packages, and
-// when it lists no file at all, those in the folders of the roles. others is what lies in the
-// folders and is not read; folders in them end in a slash.
+// when it lists no file at all, those in the folders of the roles. others lists what those
+// folders have that no role uses; names of folders end in a slash.
 func Find(fsys fs.FS, isDataRole func(string) bool) (f *File, others []string, err error) {
 	if f, err = ReadCatalog(fsys); err != nil {
 		return nil, nil, err
