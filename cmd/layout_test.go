@@ -17,6 +17,7 @@ import (
 
 // imports lists every folder with Go code and which packages of this module it may import.
 var imports = map[string][]string{
+	"schema":         {},
 	"snapshot":       {},
 	"snapshot/store": {"snapshot", "internal/atomicfile", "internal/objects"},
 	"index":          {"snapshot"},
@@ -28,8 +29,10 @@ var imports = map[string][]string{
 		"bulk", "bulk/iceberg", "columnar", "snapshot", "snapshot/store", "index", "api/contract", "api/encode",
 		"api/render", "internal/atomicfile",
 	},
-	"bulk/iceberg":       {"bulk", "snapshot/store", "internal/atomicfile"},
-	"loader":             {"snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile"},
+	"bulk/iceberg": {"bulk", "snapshot/store", "internal/atomicfile"},
+	"loader": {
+		"schema", "snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile",
+	},
 	"loader/catalogfile": {"internal/nearest"},
 	"loader/upstream": {
 		"internal/atomicfile", "internal/objects", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile",
@@ -100,7 +103,7 @@ var imports = map[string][]string{
 	"api/textual":         {"api/contract", "api/say"},
 	"api/web":             {},
 	"api/additivity":      {"api/contract"},
-	"api/contract":        {"aggregate", "api/say", "index", "internal/nearest"},
+	"api/contract":        {"aggregate", "api/say", "index", "internal/nearest", "schema"},
 	"api/wire":            {"api/metrics"},
 	"api/metrics":         {},
 	"api/accesslog":       {},
@@ -159,7 +162,7 @@ var imports = map[string][]string{
 // testOnly lists the packages that every test may import.
 var testOnly = []string{
 	"internal/generator", "internal/ckantest", "internal/testkit", "internal/browser", "loader/sample",
-	"internal/tables", "snapshot/store", "api/lang", "api/web",
+	"internal/tables", "snapshot/store", "schema", "api/lang", "api/web",
 }
 
 const (

@@ -91,7 +91,7 @@ func (f *goFile) built(race bool) bool {
 
 // elsewhere are tests that run by hand, since they need a store that HDQS_TEST_STORE names, or only
 // nightly.
-var elsewhere = regexp.MustCompile(`^Test(SelectOnStore|JudgeFixtures$|BrowserPictures$|AddingAnEndpoint$|(DiskFaults|KillPoints)Of)`)
+var elsewhere = regexp.MustCompile(`^Test(SelectOnStore|JudgeFixtures$|BrowserPictures$|AddingA(List|Field)$|(DiskFaults|KillPoints)Of)`)
 
 var isTest = regexp.MustCompile(`^(Test|Fuzz|Example)`)
 

@@ -5,6 +5,7 @@ package loader
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -18,13 +19,34 @@ import (
 // twinTable has every kind of column, in rows and in a group, and an order that mixes them.
 var twinTable = &table{
 	name: "twin",
-	columns: record(
-		group("g", integer("gi"), text("gt", 5).orNull(), decimal("gd").orNull(), instant("gm").orNull()),
-		rows(text("t", 5).orNull(), enum("e", []string{"z", "a", "m"}).orNull(), integer("i").orNull(),
-			decimal("d").orNull(), flag("b"), instant("m"))),
+	columns: []column{
+		integer("gi").in("g"), text("gt", 5).orNull().in("g"), decimal("gd").orNull().in("g"),
+		instant("gm").orNull().in("g"),
+		text("t", 5).orNull(), enum("e", []string{"z", "a", "m"}).orNull(), integer("i").orNull(),
+		decimal("d").orNull(), flag("b"), instant("m"),
+	},
 	key:   []string{"gi", "t", "e", "i"},
 	order: []string{"e", "gt", "m", "t", "i", "gm", "b"},
 }
+
+// Columns of tables of tests.
+func text(name string, maxLen int) column {
+	return column{name: name, kind: snapshot.Text, maxLen: maxLen}
+}
+
+func enum(name string, values []string) column {
+	return column{name: name, kind: snapshot.Enum, values: values, index: true}
+}
+
+func integer(name string) column { return column{name: name, kind: snapshot.Int} }
+func decimal(name string) column { return column{name: name, kind: snapshot.Decimal} }
+func flag(name string) column    { return column{name: name, kind: snapshot.Bool} }
+func instant(name string) column { return column{name: name, kind: snapshot.Time} }
+
+func (c column) orNull() column                  { c.nullable = true; return c }
+func (c column) orBlank() column                 { c.nullable, c.blank = true, true; return c }
+func (c column) in(group string) column          { c.group = group; return c }
+func (c column) between(from, to float64) column { c.limits = &limits{from, to}; return c }
 
 // twinRow is a row: nil, string, int64 or the text of a decimal by column.
 type twinRow map[string]any
@@ -277,8 +299,9 @@ func checkDense(t *testing.T, data *snapshot.TableData) {
 func TestDuplicatesListTheirKeys(t *testing.T) {
 	t.Parallel()
 	a := newTableBuilder(&table{
-		name: "small", columns: rows(text("code", 0), integer("n").orNull(), instant("day"),
-			text("name", 0)), key: []string{"code", "n", "day"},
+		name: "small", columns: []column{
+			text("code", 0), integer("n").orNull(), instant("day"), text("name", 0),
+		}, key: []string{"code", "n", "day"},
 	})
 	for i, name := range []string{"old", "new"} {
 		a.column("code").setString("A,1")
@@ -301,7 +324,7 @@ func TestDuplicatesListTheirKeys(t *testing.T) {
 // TestForgottenColumn checks that committing a row without one of its values panics.
 func TestForgottenColumn(t *testing.T) {
 	t.Parallel()
-	a := newTableBuilder(&table{name: "small", columns: rows(text("code", 0), integer("n"))})
+	a := newTableBuilder(&table{name: "small", columns: []column{text("code", 0), integer("n")}})
 	defer func() {
 		if r := fmt.Sprint(recover()); !strings.Contains(r, `"n"`) {
 			t.Errorf("commit without n panics with %s", r)
@@ -314,7 +337,7 @@ func TestForgottenColumn(t *testing.T) {
 // caseColumns are the columns that the case file uses.
 var caseColumns = map[string]column{
 	"text5": text("c", 5), "text5?": text("c", 5).orNull(), "blank5?": text("c", 5).orBlank(),
-	"int": integer("c"), "int?": integer("c").orNull(), "count": integer("c").nonNegative(),
+	"int": integer("c"), "int?": integer("c").orNull(), "count": integer("c").between(0, math.MaxFloat64),
 	"rank": integer("c").between(1, 250),
 	"dec":  decimal("c"), "dec?": decimal("c").orNull(), "share": decimal("c").between(0, 1),
 	"enum": enum("c", []string{"f", "m", "all"}), "enum?": enum("c", []string{"f", "m", "all"}).orNull(),

@@ -19,9 +19,9 @@
 //	available.go             the list of available data
 //	catalog.go check.go      the files of a catalog, by role; the check of a downloaded file
 //	views_read.go            the steps that read a dump
-//	themes.go themes_*.go    one literal for each table: columns, key, order, files, steps, dump
+//	themes.go                the theme of each list of package schema: table, files, steps, dump
 //	steps_*.go steps.go      steps: cells to columns, places, joins
-//	theme.go                 what a theme declares; columns that many tables share
+//	theme.go                 what belongs to a theme
 //	reader.go                the rows of a role: steps, places, sources
 //	packages.go units.go     packages and places of a catalog
 //	scan.go                  a file as a stream of rows, given to a reader
@@ -29,7 +29,7 @@
 //	uri.go                   links
 //	builder_finish.go        duplicates, order, and the snapshot's form of a table
 //	builder.go cells.go      rows of a table in load order; the values of cells
-//	table.go                 the declaration of a table; finished tables
+//	table.go                 the table of a list; finished tables
 //	report.go fetched.go     what was fetched, read, kept, dropped, and why
 //
 // From a catalog, a row that fails a check is dropped and counted, and of rows with one key one is
@@ -40,7 +40,7 @@
 // dates that may not be null it is a fault. Texts are never trimmed. Decimals keep their exact
 // digits.
 //
-// A new theme is a literal in one of the themes_*.go files: docs/adding-an-endpoint.md.
+// A new theme is a list of package schema: docs/adding-a-list.md.
 //
 // # Tests
 //

@@ -360,6 +360,22 @@ func (u *units) setCountry(a *tableBuilder, country int32) {
 	})
 }
 
+// Columns of the list of locations.
+const (
+	headerISO3      = "ISO 3166-1 Alpha 3-Codes"
+	headerM49       = "M49 English"
+	headerPreferred = "Preferred Term"
+	headerHRP       = "Has HRP"
+	headerGHO       = "In GHO"
+	headerStart     = "Reference Period Start"
+)
+
+// The columns of the two lists of places.
+var (
+	locationHeaders = []string{headerISO3, headerPreferred, headerM49, headerHRP, headerGHO, headerStart}
+	unitHeaders     = []string{"Location", "Admin Level", "P-Code", "Name", "Parent P-Code", "Valid from date"}
+)
+
 // newJoinTable makes the rows of a list findable, the last of each key, and adds the built-in rows.
 func newJoinTable(th *theme, rows *tableBuilder) *joinTable {
 	t := &joinTable{rows: rows, at: make(map[string]int, rows.rows)}

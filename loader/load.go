@@ -161,6 +161,7 @@ type roleRows struct {
 	uses      sourceUses
 	resources []*ResourceReport
 	refused   []Refusal
+	lacking   []string // added columns that a file does not have
 }
 
 // result gathers the tables of the snapshot to be, and what is reported and remembered of them.

@@ -43,6 +43,32 @@ func (p *pass) lostFiles(th *theme, out *roleRows) error {
 	return nil
 }
 
+// lostColumns is the error of a role with a file that lacks a column of which the previous snapshot
+// has values: what was added late is gone again.
+func (p *pass) lostColumns(th *theme, out *roleRows) error {
+	if len(out.lacking) == 0 || !p.load.previous.hasRows(th.table.name) || p.load.opts.mayShrink(th.role) {
+		return nil
+	}
+	seg, err := p.load.previous.open(th.table.name)
+	if err != nil {
+		return nil // a damaged store must not stop the load that repairs it
+	}
+	defer seg.Close()
+	for _, name := range out.lacking {
+		c, err := seg.Column(name)
+		if err != nil {
+			continue
+		}
+		for i := range uint32(c.Len()) {
+			if !c.IsNull(i) {
+				return fmt.Errorf("a file has no column %s, which has values in the current snapshot; "+
+					"--allow-shrink=%s accepts it", name, th.role)
+			}
+		}
+	}
+	return nil
+}
+
 // lostCountries is the error of a data table without a row of a country that the previous snapshot
 // has rows of.
 func (l *load) lostCountries(th *theme, data *snapshot.TableData) error {

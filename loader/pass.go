@@ -145,6 +145,7 @@ func (p *pass) readRole(ctx context.Context, th *theme) (*roleRows, error) {
 			out.resources = append(out.resources, report)
 		}
 		if bad < 0 {
+			out.lacking = f.lacking
 			return out, nil
 		}
 		files = slices.Concat(files[:bad], files[bad+1:])
@@ -175,7 +176,7 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	if err != nil {
 		return err
 	}
-	if why := cmp.Or(p.unusable(th, out.refused), p.lostFiles(th, out)); why != nil {
+	if why := cmp.Or(p.unusable(th, out.refused), p.lostFiles(th, out), p.lostColumns(th, out)); why != nil {
 		return p.keepTable(th, out, why)
 	}
 	data, found := out.rows.finish(false)

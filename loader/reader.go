@@ -47,6 +47,7 @@ type sourceReader struct {
 	lastUse *sourceUse
 	useKey  []byte
 	notes   []*placeNote // by tuple of a place; may be shorter
+	lacking []string     // added columns that a file does not have
 
 	file sourceFile
 	row  sourceRow

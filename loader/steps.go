@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"hdqs/schema"
 	"hdqs/snapshot"
 )
 
@@ -25,6 +26,30 @@ func readAs(header, name string) step {
 			return nil
 		}
 	}}
+}
+
+// readColumn sets a column of rows from the cell under its header. A file may lack one that was
+// added to the list.
+func readColumn(c *schema.Column) step {
+	s := readAs(c.FileHeader(), c.Name)
+	if !c.Added {
+		return s
+	}
+	s.wanted, s.optional = nil, s.wanted
+	bind := s.bind
+	s.bind = func(f *sourceReader) rowStep {
+		f.noteLacking(c)
+		return bind(f)
+	}
+	return s
+}
+
+// noteLacking notes that the file has no column of a list.
+func (f *sourceReader) noteLacking(c *schema.Column) {
+	if header := c.FileHeader(); f.file.csv.position(header) < 0 {
+		f.file.report.note("no column " + header + ": it is null in all rows")
+		f.lacking = append(f.lacking, c.Name)
+	}
 }
 
 // once sets the tuple of a key. It calls read for the first row with these cells only.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hdqs/schema"
 )
 
 // readOrgType sets the type of a listed organisation: the code from its row, the description from
@@ -187,8 +189,8 @@ func bindMarket(f *sourceReader) rowStep {
 func copyMarket(to *tuples, markets *tableBuilder, row int) {
 	from := markets.group("place")
 	tuple := int(from.codes[row])
-	for _, c := range unitColumns {
-		to.column(c.name).copyFrom(from.column(c.name), tuple)
+	for _, name := range schema.UnitColumns {
+		to.column(name).copyFrom(from.column(name), tuple)
 	}
 	to.column("market_name").copyFrom(markets.column("name"), row)
 	to.column("lat").copyFrom(markets.column("lat"), row)

@@ -1,15 +1,15 @@
 package loader
 
 import (
-	"math"
 	"slices"
 	"strings"
 
+	"hdqs/schema"
 	"hdqs/snapshot"
 )
 
-// table declares one table of a snapshot: what a row holds, which rows are duplicates, and how rows
-// are ordered. Everything that reads, checks, sorts or writes the table works from this literal.
+// table is one table of a snapshot: what a row holds, which rows are duplicates, and how rows are
+// ordered. Everything that reads, checks, sorts or writes the table works from it.
 type table struct {
 	name    string
 	columns []column
@@ -18,8 +18,8 @@ type table struct {
 	// every row.
 	key []string
 
-	// order is the sort order, tie-breaks included; nil: that of the key. Rows that are equal in
-	// all of it keep the order they were loaded in.
+	// order is the sort order, tie-breaks included. Rows that are equal in all of it keep the order
+	// they were loaded in.
 	order []string
 }
 
@@ -38,47 +38,37 @@ type column struct {
 // limits bounds a number, both ends included.
 type limits struct{ from, to float64 }
 
-// Shorthands for declarations.
-
-func text(name string, maxLen int) column {
-	return column{name: name, kind: snapshot.Text, maxLen: maxLen}
+// kinds are how segments store the kinds of columns.
+var kinds = map[schema.Kind]snapshot.Kind{
+	schema.Text: snapshot.Text, schema.URI: snapshot.Text, schema.Choice: snapshot.Enum, schema.Integer: snapshot.Int,
+	schema.Decimal: snapshot.Decimal, schema.Flag: snapshot.Bool, schema.Time: snapshot.Time,
 }
 
-func enum(name string, values []string) column {
-	return column{name: name, kind: snapshot.Enum, values: values, index: true}
-}
-
-func integer(name string) column { return column{name: name, kind: snapshot.Int} }
-func decimal(name string) column { return column{name: name, kind: snapshot.Decimal} }
-func flag(name string) column    { return column{name: name, kind: snapshot.Bool} }
-func instant(name string) column { return column{name: name, kind: snapshot.Time} }
-
-func (c column) orNull() column  { c.nullable = true; return c }
-func (c column) orBlank() column { c.nullable, c.blank = true, true; return c }
-func (c column) indexed() column { c.index = true; return c }
-
-func (c column) between(from, to float64) column {
-	c.limits = &limits{from, to}
-	return c
-}
-
-// nonNegative bounds a count or a price.
-func (c column) nonNegative() column { return c.between(0, maxNumber) }
-
-const maxNumber = math.MaxFloat64
-
-// group puts columns into one tuple dictionary.
-func group(name string, columns ...column) []column {
-	for i := range columns {
-		columns[i].group, columns[i].index = name, false
+// tableOf is the table of a list.
+func tableOf(l *schema.List) *table {
+	t := &table{name: l.Table, key: l.Key, order: l.Order}
+	if l.KeepAll {
+		t.key = nil
 	}
-	return columns
+	for i := range l.Columns {
+		c := &l.Columns[i]
+		stored := column{
+			name: c.Name, kind: kinds[c.Kind], nullable: c.Null, blank: c.Blank, maxLen: c.MaxLen, group: c.Group,
+			index: c.Group == "" && (c.Index || c.Kind == schema.Choice || c.Lookup() && l.Filtered(c.Name)),
+		}
+		if c.Kind == schema.URI {
+			stored.maxLen = maxURI
+		}
+		if c.Enum != nil {
+			stored.values = c.Enum.Values
+		}
+		if c.Bounds != nil {
+			stored.limits = &limits{c.Bounds.Least, c.Bounds.Most}
+		}
+		t.columns = append(t.columns, stored)
+	}
+	return t
 }
-
-// record joins blocks of columns into the columns of a table.
-func record(blocks ...[]column) []column { return slices.Concat(blocks...) }
-
-func rows(columns ...column) []column { return columns }
 
 // hasPlaces reports whether rows of the table refer to places by number.
 func (t *table) hasPlaces() bool {

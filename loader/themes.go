@@ -1,35 +1,195 @@
 package loader
 
 import (
-	"cmp"
+	"regexp"
 	"slices"
+	"strings"
 
 	"hdqs/loader/catalogfile"
+	"hdqs/schema"
 )
 
 // themes are all themes, in the order in which manifests and reports list their tables.
-var themes = slices.Concat(
-	metadataThemes, coordinationThemes, affectedThemes, foodThemes, climateThemes, geographyThemes)
+var themes = func() []*theme {
+	var all []*theme
+	var add func(l *schema.List)
+	add = func(l *schema.List) {
+		all = append(all, newTheme(l))
+		for _, other := range schema.Lists {
+			if listedAfter[other.Table] == l.Table {
+				add(other)
+			}
+		}
+	}
+	for _, l := range schema.Lists {
+		if listedAfter[l.Table] == "" {
+			add(l)
+		}
+	}
+	return joined(all)
+}()
+
+// listedAfter are tables of which the place in manifests is not that in the specification. The ids
+// of snapshots follow from the order.
+var listedAfter = map[string]string{"dataset": "market", "resource": "dataset", "returnees": "refugees"}
 
 // dataThemes are the themes of the data endpoints.
 var dataThemes = slices.DeleteFunc(slices.Clone(themes), func(th *theme) bool { return th.category == "" })
 
 var tables = func() []*table {
-	var all []*table
-	for _, th := range themes {
-		if th.table.order == nil {
-			th.table.order = th.table.key
-		}
-		if th.category != "" {
-			th.subcategory = cmp.Or(th.subcategory, th.role)
-			if th.places == nil {
-				th.places = inPlace
-			}
-		}
-		all = append(all, th.table)
+	all := make([]*table, len(themes))
+	for i, th := range themes {
+		all[i] = th.table
 	}
 	return all
 }()
+
+// joinedLists are the reference lists that the loader reads row by row, in the order in which it
+// reads them: a list that another one joins comes first.
+var joinedLists = listsOf("org-type", "sector", "currency", "commodity", "org", "market")
+
+func listsOf(roles ...string) []*theme {
+	var lists []*theme
+	for _, role := range roles {
+		for _, th := range themes {
+			if th.role == role {
+				lists = append(lists, th)
+			}
+		}
+	}
+	return lists
+}
+
+// availabilityName is the table that may be derived from the others.
+const availabilityName = "data_availability"
+
+// newTheme makes the theme of a list.
+func newTheme(l *schema.List) *theme {
+	th := &theme{
+		list: l, table: tableOf(l), role: l.Source.Role, published: inputOf(&l.Source),
+		steps: stepsOf(l), checks: ownChecks[l.Table], view: ownViews[l.Table],
+	}
+	if l.Data() {
+		th.category, th.subcategory = l.Group(), l.Source.Subcategory
+		for i := range l.Columns {
+			c := &l.Columns[i]
+			if prefix, is := strings.CutSuffix(c.Name, "location_code"); is {
+				th.places = append(th.places, placeGroup{c.Group, prefix})
+			}
+		}
+	}
+	return th
+}
+
+// joined sets by which columns rows of a list are looked up that another theme joins.
+func joined(all []*theme) []*theme {
+	for _, th := range all {
+		for _, role := range th.joins() {
+			for _, list := range all {
+				if list.role == role {
+					list.joinedBy = list.table.key
+				}
+			}
+		}
+	}
+	return all
+}
+
+func inputOf(s *schema.Source) Input {
+	in := Input{Dataset: s.Dataset, First: s.First, Optional: s.Optional}
+	if s.Named != "" {
+		in.Named = regexp.MustCompile(s.Named)
+	}
+	if s.Left != "" {
+		in.Left = regexp.MustCompile(s.Left)
+	}
+	return in
+}
+
+// stepsOf are the steps that read a row of the files of a list: one for each column of rows and
+// each group, in the order in which they are stored, and the one that finds the source. It is nil
+// for the lists of places, which have readers of their own (lists.go), and for those that have no
+// files.
+func stepsOf(l *schema.List) []step {
+	switch l.Source.Role {
+	case "", catalogfile.LocationRole, catalogfile.UnitRole:
+		return nil
+	case "org":
+		return []step{read("acronym"), read("name"), readOrgType()}
+	}
+	var steps []step
+	source, seen := []step(nil), map[string]bool{"": true}
+	for i := range l.Columns {
+		switch c := &l.Columns[i]; {
+		case c.Name == "resource_catalog_id":
+			source = []step{readIDs()}
+		case c.Group == "":
+			steps = append(steps, readColumn(c))
+		case !seen[c.Group]:
+			seen[c.Group] = true
+			steps = append(steps, readGroupOf(l, c.Group))
+		}
+	}
+	return append(steps, source...)
+}
+
+// readGroupOf is the step that reads a group of a list. Those that places, periods and reference
+// lists describe have the names of these.
+func readGroupOf(l *schema.List, name string) step {
+	var columns []string
+	for i := range l.Columns {
+		if c := &l.Columns[i]; c.Group == name {
+			columns = append(columns, c.Name)
+		}
+	}
+	switch name {
+	case "place":
+		switch {
+		case slices.Contains(columns, "admin2_ref"):
+			return readUnit2(columns[len(schema.UnitColumns):]...)
+		case slices.Contains(columns, "admin1_ref"):
+			return readUnit1()
+		}
+		return readCountry(name, "")
+	case "origin", "asylum":
+		return readCountry(name, name+"_")
+	case "period":
+		if l.Column(periodEnd).Null {
+			return readOpenPeriod()
+		}
+		return readPeriod()
+	case "market":
+		return readMarket()
+	case "commodity":
+		return readCommodity()
+	case "org":
+		return readOrg()
+	case "sector": // the file's own name is used where there must be one
+		return readSector(!l.Column("sector_name").Null)
+	}
+	return readGroup(name, columns...)
+}
+
+// ownChecks are the checks of tables that have some.
+var ownChecks = map[string][]step{"poverty_rate": {checkPovertyIndex()}}
+
+// ownViews say what is not usual in the dumps of tables.
+var ownViews = map[string]view{
+	"location":  {needed: "reference_period_start"},
+	"admin1":    {hidden: "is_unspecified", needed: "reference_period_start"},
+	"admin2":    {hidden: "is_unspecified", needed: "reference_period_start"},
+	"commodity": {name: "wfp_commodity_view"},
+	"market":    {name: "wfp_market_view"},
+	"dataset": {renamed: map[string]string{
+		"dataset_catalog_id":    "hdx_id",
+		"dataset_catalog_stub":  "hdx_stub",
+		"dataset_catalog_title": "title",
+	}},
+	"resource": {assumed: map[string]bool{"is_hxl": true}, renamed: map[string]string{
+		"resource_catalog_id":   "hdx_id",
+		"dataset_catalog_title": "dataset_title",
+	}},
+}
 
 // tableNamed finds the declaration of a table. An unknown name is a programming error.
 func tableNamed(name string) *table {
@@ -57,7 +217,8 @@ func IsDataRole(role string) bool { return dataTheme(role) != nil }
 // Inputs are the roles that a CKAN site publishes, data themes first.
 func Inputs() []Input {
 	var inputs []Input
-	for _, th := range slices.Concat(dataThemes, metadataThemes) {
+	references := slices.DeleteFunc(slices.Clone(themes), func(th *theme) bool { return th.category != "" })
+	for _, th := range slices.Concat(dataThemes, references) {
 		if in := th.published; in.Dataset != "" {
 			in.Role = th.role
 			inputs = append(inputs, in)

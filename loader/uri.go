@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hdqs/loader/catalogfile"
+	"hdqs/schema"
 )
 
 // badLink is the reason of a row with a link that is no http or https address with a host. Such a
@@ -168,4 +169,4 @@ func licenseLink(uri string) string {
 }
 
 // maxURI is the longest link that a record may hold.
-const maxURI = 2083
+const maxURI = schema.MaxURI

@@ -101,7 +101,7 @@ func (th *theme) viewSteps() []step {
 func newViewColumn(th *theme, c *column) step {
 	s := step{bind: func(f *sourceReader) rowStep { return newViewCell(f, th, f.rows.column(c.name)) }}
 	header := []string{th.viewHeader(c.name)}
-	if _, assumed := th.view.assumed[c.name]; assumed {
+	if _, assumed := th.view.assumed[c.name]; assumed || th.list.Column(c.name).Added {
 		s.optional = header
 	} else {
 		s.wanted = header
@@ -114,6 +114,13 @@ func newViewCell(f *sourceReader, th *theme, to *vector) rowStep {
 	csv, header := f.file.csv, th.viewHeader(to.name)
 	at, needed := csv.position(header), to.name == th.view.needed
 	assumed := th.view.assumed[to.name]
+	if declared := th.list.Column(to.name); at < 0 && declared.Added {
+		f.noteLacking(declared)
+		return func() *rowFault {
+			to.setNull()
+			return nil
+		}
+	}
 	if at < 0 {
 		f.file.report.Faults = append(f.file.report.Faults,
 			fmt.Sprintf("no column %s: %t is assumed for every row", header, assumed))

@@ -3,8 +3,8 @@
 // form of a query, the application identifier, and the OpenAPI description. It needs no network and
 // no data.
 //
-// An endpoint is one literal (endpoints_*.go), in the contract's names. EndpointsIn derives the
-// endpoints in HAPI names from them, by the tables in nameset.go. NewPlan prepares an endpoint for
+// An endpoint is a list of package schema, in the contract's names. EndpointsIn derives the
+// endpoints in HAPI names from them. NewPlan prepares an endpoint for
 // reading. A Question is what is asked of it, as values: the program makes its own with Ask, and a
 // Request reads one. A Request is scanned once (Scan) and then parsed (Parse), which also makes its
 // canonical query.
@@ -16,6 +16,6 @@
 //	kind_params.go fields.go aggregate.go
 //	canonical.go question.go export.go value_lists.go
 //	identifier.go selection.go request.go scan.go
-//	issues.go nameset.go endpoints_*.go figures.go
+//	issues.go nameset.go endpoints.go figures.go
 //	dates.go numbers.go plan.go blocks.go endpoint.go
 package contract

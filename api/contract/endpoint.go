@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hdqs/index"
+	"hdqs/schema"
 )
 
 // Endpoint declares one list endpoint. Faults are reported in the order of its parameters: Place,
@@ -225,7 +226,6 @@ func null(parts ...[]Field) []Field {
 func text(name string, limit int) []Field { return []Field{{Name: name, Type: String, Max: limit}} }
 func choice(name string, e *Enum) []Field { return []Field{{Name: name, Type: Choice, Enum: e}} }
 
-func uris(names ...string) []Field     { return fieldsOf(URI, names) }
 func integers(names ...string) []Field { return fieldsOf(Integer, names) }
 func decimals(names ...string) []Field { return fieldsOf(Number, names) }
 func booleans(names ...string) []Field { return fieldsOf(Boolean, names) }
@@ -241,12 +241,6 @@ func fieldsOf(t Type, names []string) []Field {
 
 func filters(parts ...[]Param) []Param { return slices.Concat(parts...) }
 
-// is matches the whole value exactly.
-func is(name string, limit int) []Param { return several(textFilter(name, limit, index.Equal)) }
-
-// fullName is like is, for names, which have no list of several values.
-func fullName(name string, limit int) []Param { return textFilter(name, limit, index.Equal) }
-
 // like matches the whole value in any case, with wildcards.
 func like(name string, limit int) []Param { return several(textFilter(name, limit, index.Like)) }
 
@@ -255,11 +249,6 @@ func contains(name string, limit int) []Param { return textFilter(name, limit, i
 
 func textFilter(name string, limit int, op index.Op) []Param {
 	return []Param{{Name: name, Type: String, Max: limit, Op: op, Columns: []string{name}}}
-}
-
-// number matches an integer column.
-func number(name string) []Param {
-	return several([]Param{{Name: name, Type: Integer, Op: index.Equal, Columns: []string{name}}})
 }
 
 func flag(name string) []Param {
@@ -287,18 +276,6 @@ func several(filter []Param) []Param {
 // on sets the columns of a filter if they are not named like the parameter.
 func on(filter []Param, columns ...string) []Param {
 	filter[0].Columns = columns
-	return filter
-}
-
-// example sets the value that the documentation shows for a filter.
-func example(value string, filter []Param) []Param {
-	filter[0].example = value
-	return filter
-}
-
-// atMost documents the longest value of an enum parameter.
-func atMost(limit int, filter []Param) []Param {
-	filter[0].Max = limit
 	return filter
 }
 
@@ -337,30 +314,17 @@ type ParamKind struct {
 // SeveralSuffix is what the name of a parameter for several values adds to the plain one.
 const SeveralSuffix = "__in"
 
-// Edition declares what is published together: rows with the same country, level and Fields are of
-// one edition if they have one period. With Coarsest, editions are of all levels.
-type Edition struct {
-	Fields []string
+// Edition and Provisional are those of a list.
+type (
+	Edition     = schema.Edition
+	Provisional = schema.Provisional
+)
 
-	// Whole takes the newest period of the whole list, by Fields: of a year in which nobody went
-	// from one country to another there is no row, so the newest of that pair says nothing.
-	Whole bool
-
-	// Having takes the newest year, by its start, in which a row has a value in this field.
-	Having string
-}
-
-// Provisional is which rows of a list are provisional: their source will replace them. It is
-// declared, never guessed from dates: risks of 2024 are published in 2023, and the presence of
-// organisations ends in years to come.
-type Provisional uint8
-
-// The declarations. Unfinished are rows of a period that had not ended when their resource was last
-// changed. NotFinal are rows whose version is not final.
+// The declarations of what is provisional.
 const (
-	Never Provisional = iota
-	Unfinished
-	NotFinal
+	Never      = schema.Never
+	Unfinished = schema.Unfinished
+	NotFinal   = schema.NotFinal
 )
 
 // CountryParam is the parameter with the country of headline figures.

@@ -3,23 +3,37 @@ package contract
 import (
 	"slices"
 	"strings"
+
+	"hdqs/schema"
 )
 
-// Which rows may be added up is declared with each endpoint, in three parts: the key of a row, the
-// use of each number of a record, and what a sum over each other field would mean. The checks of
-// sums, the docs and the interface description are derived from these.
+// Which rows may be added up is declared with each list (package schema). The checks of sums, the
+// docs and the interface description are derived from the declarations.
+type (
+	Use       = schema.Use
+	Spread    = schema.Spread
+	Dimension = schema.Dimension
+	Total     = schema.Total
+)
 
-// Use is what may be done with the numbers of a field.
-type Use uint8
-
-// The uses. Added are amounts, such as people or money. An average of an Averaged field means
-// something, a sum does not. Apart are rates, indices and ranks: neither does. A Label is a number
-// that names something, such as a level or a round.
+// The uses of numbers.
 const (
-	Added Use = 1 + iota
-	Averaged
-	Apart
-	Label
+	Added    = schema.Added
+	Averaged = schema.Averaged
+	Apart    = schema.Apart
+	Label    = schema.Label
+)
+
+// The kinds of dimension.
+const (
+	Parts       = schema.Parts
+	Levels      = schema.Levels
+	Totals      = schema.Totals
+	Overlapping = schema.Overlapping
+	Alike       = schema.Alike
+	Flow        = schema.Flow
+	Stock       = schema.Stock
+	Yearly      = schema.Yearly
 )
 
 // Figure declares the use of a number of a record.
@@ -27,55 +41,6 @@ type Figure struct {
 	Field string
 	Use   Use
 	Noun  string // what the number is, for error texts: people, an index
-}
-
-// Spread is how the rows with different values of a dimension relate to one another.
-type Spread uint8
-
-// The kinds of dimension. In Parts nothing is counted twice. Levels are those of places, of which
-// each contains the next one. Totals are parts of which some values contain others. Overlapping
-// values count the same people. The figures of Alike can only be compared within one value, which
-// matters to averages. Flow is the period of figures that add up over time, Stock that of figures
-// of which each counts everything anew, Yearly that of figures of a year that are not added up over
-// years.
-const (
-	Parts Spread = 1 + iota
-	Levels
-	Totals
-	Overlapping
-	Alike
-	Flow
-	Stock
-	Yearly
-)
-
-// Dimension declares what adding over a field of a record means.
-type Dimension struct {
-	Field  string
-	Kind   Spread
-	Also   []string // further fields that tell the same: names, ages as numbers
-	Totals []Total  // Totals: which values contain others
-	Ranges bool     // Totals: values are also ranges of ages, which can contain or overlap others
-	Keep   string   // the value of rows that are not broken down, such as all
-
-	Everybody []string // values of rows that count everybody
-}
-
-// Total is a value that contains others.
-type Total struct {
-	Value string
-	Parts []string // nil: all others
-}
-
-// Of lists the values among some that the total contains.
-func (t *Total) Of(values []string) []string {
-	var parts []string
-	for _, v := range values {
-		if v != t.Value && (t.Parts == nil || slices.Contains(t.Parts, v)) {
-			parts = append(parts, v)
-		}
-	}
-	return parts
 }
 
 // Series are the columns that rows have in common which differ only in when they are from: the key
@@ -105,8 +70,8 @@ func (e *Endpoint) AddsOverTime() bool {
 
 // The columns of the period of a row.
 const (
-	PeriodStart = "reference_period_start"
-	PeriodEnd   = "reference_period_end"
+	PeriodStart = schema.PeriodStart
+	PeriodEnd   = schema.PeriodEnd
 )
 
 // Figure is the declaration of a number, nil for other fields.
@@ -128,97 +93,6 @@ func (e *Endpoint) Dimension(field string) *Dimension {
 	}
 	return nil
 }
-
-// The functions that declarations are made of.
-
-func keyOf(parts ...[]string) []string { return slices.Concat(parts...) }
-
-func figures(parts ...[]Figure) []Figure { return slices.Concat(parts...) }
-
-// Amounts may be added up. Averaged numbers may be averaged, but not added up, and others neither.
-// Labels are numbers that name something. noun says of what they are the number or sum.
-func amounts(noun string, fields ...string) []Figure  { return used(Added, noun, fields) }
-func averaged(noun string, fields ...string) []Figure { return used(Averaged, noun, fields) }
-func neither(noun string, fields ...string) []Figure  { return used(Apart, noun, fields) }
-func labels(fields ...string) []Figure                { return used(Label, "a number that names something", fields) }
-
-func used(use Use, noun string, fields []string) []Figure {
-	all := make([]Figure, len(fields))
-	for i, field := range fields {
-		all[i] = Figure{Field: field, Use: use, Noun: noun}
-	}
-	return all
-}
-
-func dimensions(parts ...[]Dimension) []Dimension { return slices.Concat(parts...) }
-
-func parts(field string, also ...string) []Dimension { return dimension(Parts, field, also) }
-func overlapping(field string, also ...string) []Dimension {
-	return dimension(Overlapping, field, also)
-}
-func alike(field string, also ...string) []Dimension { return dimension(Alike, field, also) }
-
-func dimension(kind Spread, field string, also []string) []Dimension {
-	return []Dimension{{Field: field, Kind: kind, Also: also}}
-}
-
-// totals declares the values of a field that contain others.
-func totals(field string, all ...Total) []Dimension {
-	return []Dimension{{Field: field, Kind: Totals, Totals: all}}
-}
-
-// keep sets the value that rows of a dimension have if they are not broken down.
-func keep(value string, d []Dimension) []Dimension {
-	d[0].Keep = value
-	return d
-}
-
-// everybody sets the values of rows that count everybody.
-func everybody(values []string, d []Dimension) []Dimension {
-	d[0].Everybody = values
-	return d
-}
-
-// total is a value that contains the given others, all without any.
-func total(value string, parts ...string) Total { return Total{Value: value, Parts: parts} }
-
-// Declarations that many endpoints share.
-var (
-	// unit2 and unit1 are the place of a row, as it is stored: the unit of the lowest level, which
-	// has a code also where records print null, and what the provider calls it.
-	unit2 = []string{"stored_admin2_code", "provider_admin1_name", "provider_admin2_name"}
-	unit1 = []string{"stored_admin1_code", "provider_admin1_name"}
-
-	journeyKey = []string{
-		"origin_location_code", "asylum_location_code", "population_group", "gender", "age_range", PeriodStart,
-	}
-	journeyOrder = []string{
-		"origin_location_ref", "asylum_location_ref", "population_group", "gender", "age_range", PeriodStart,
-	}
-
-	level     = labels("admin_level")
-	ageLabels = labels("min_age", "max_age")
-
-	levels    = []Dimension{{Field: "admin_level", Kind: Levels}}
-	inCountry = parts("location_code", "location_name")
-	inUnit1   = dimensions(inCountry, parts("admin1_code", "admin1_name"), levels)
-	inUnit2   = dimensions(inUnit1, parts("admin2_code", "admin2_name"))
-	fromFile  = parts("resource_catalog_id")
-
-	genders   = everybody([]string{"all"}, keep("all", totals("gender", total("all"))))
-	ageRanges = []Dimension{{
-		Field: "age_range", Kind: Totals, Also: []string{"min_age", "max_age"}, Totals: []Total{total("all")},
-		Ranges: true, Keep: "all", Everybody: []string{"all"},
-	}}
-	anyGroup   = keep("all", totals("population_group", total("all")))
-	betweenTwo = dimensions(
-		parts("origin_location_code", "origin_location_name"), parts("asylum_location_code", "asylum_location_name"),
-	)
-
-	flow   = []Dimension{{Field: PeriodStart, Kind: Flow, Also: []string{PeriodEnd}}}
-	stock  = []Dimension{{Field: PeriodStart, Kind: Stock, Also: []string{PeriodEnd}}}
-	yearly = []Dimension{{Field: PeriodStart, Kind: Yearly, Also: []string{PeriodEnd}}}
-)
 
 // SumRules says in sentences which figures NAME/aggregate adds up, and over what. They follow from
 // the declarations, as do the errors for other requests. There are none for lists without figures.
@@ -247,7 +121,7 @@ func (t Texts) SumRules() []string {
 		switch {
 		case d.Kind == Totals:
 			field := t.of.names.Name(d.Field)
-			rules = append(rules, "No total beside its parts, unless grouped by "+field+": "+d.totals()+".")
+			rules = append(rules, "No total beside its parts, unless grouped by "+field+": "+totalsOf(d)+".")
 		case d.Kind == Stock || d.Kind == Yearly:
 			rules = append(rules, "One period in each group: latest=edition, start_date and end_date that leave "+
 				"one, or grouped by "+PeriodStart+" (by year, quarter or month if each has one period).")
@@ -258,8 +132,8 @@ func (t Texts) SumRules() []string {
 	return rules
 }
 
-// totals are the values that contain others, in words.
-func (d *Dimension) totals() string {
+// totalsOf are the values that contain others, in words.
+func totalsOf(d *Dimension) string {
 	var all []string
 	for _, t := range d.Totals {
 		if t.Parts == nil {
@@ -299,7 +173,7 @@ func (e *Endpoint) dimensionsOf(kind Spread) []string {
 func (t Texts) SeriesText() string {
 	var names []string
 	for _, column := range t.of.Series() {
-		if slices.Contains(unit2, column) || slices.Contains(unit1, column) {
+		if unitColumns[column] {
 			column = "place"
 		}
 		if name := t.of.names.Name(column); !slices.Contains(names, name) {
@@ -307,6 +181,12 @@ func (t Texts) SeriesText() string {
 		}
 	}
 	return inSentence(names)
+}
+
+// unitColumns are the columns of keys that are the unit of a row.
+var unitColumns = map[string]bool{
+	"stored_admin1_code": true, "stored_admin2_code": true,
+	"provider_admin1_name": true, "provider_admin2_name": true,
 }
 
 // inSentence joins names: a, b and c.

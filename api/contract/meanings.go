@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hdqs/index"
+	"hdqs/schema"
 )
 
 //go:embed meanings.txt
@@ -17,7 +18,6 @@ var (
 	meanings    = section("fields")
 	filterOnly  = section("filters")
 	addingUp    = section("adding up")
-	units       = section("units")
 	examples    = section("examples")
 	removed     = section("removed filters")
 	paramTexts  = section("parameters")
@@ -109,8 +109,16 @@ func LabelOf(name string) string {
 // ShortName is what the list has in a few words, empty for metadata.
 func (t Texts) ShortName() string { return shortNames[t.of.Contract().Name()] }
 
-// Unit is the unit of the field's numbers, empty if they have none of their own.
-func (t Texts) Unit(field string) string { return units[ContractNames.Name(field)] }
+// Unit is the unit of the field's numbers. It is empty if they have none, as people and ranks, or
+// if it is in another field.
+func (t Texts) Unit(field string) string {
+	if l := schema.Of(t.of.Table); l != nil {
+		if c := l.Column(ContractNames.Name(field)); c != nil {
+			return c.Unit
+		}
+	}
+	return ""
+}
 
 // AddingUp is how figures of several records may be added up. It is empty for lists of codes.
 func (t Texts) AddingUp() string { return t.of.names.text(addingUp[t.of.Table]) }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"hdqs/schema"
 )
 
 // NameSet is a set of names for parameters, fields, paths and the identifier's header. Under both
@@ -20,28 +22,6 @@ const (
 // String is the set's name, contract or hapi.
 func (s NameSet) String() string { return [...]string{"contract", "hapi"}[s] }
 
-// namePairs are the names of parameters and fields that differ, by set. Everything that reads or
-// writes a name derives it from this table.
-var namePairs = [...][2]string{
-	{"resource_catalog_id", "resource_hdx_id"},
-	{"dataset_catalog_id", "dataset_hdx_id"},
-	{"dataset_catalog_stub", "dataset_hdx_stub"},
-	{"dataset_catalog_title", "dataset_hdx_title"},
-	{"catalog_provider_stub", "hdx_provider_stub"},
-	{"catalog_provider_name", "hdx_provider_name"},
-	{"catalog_link", "hdx_link"},
-	{"catalog_api_link", "hdx_api_link"},
-	{"provider_catalog_link", "provider_hdx_link"},
-	{"provider_catalog_api_link", "provider_hdx_api_link"},
-	{"dataset_catalog_provider_stub", "dataset_hdx_provider_stub"},
-	{"dataset_catalog_provider_name", "dataset_hdx_provider_name"},
-	{"dataset_catalog_link", "dataset_hdx_link"},
-	{"dataset_catalog_api_link", "dataset_hdx_api_link"},
-	{"api_updated_date", "hapi_updated_date"},
-	{"classification_phase", "ipc_phase"},
-	{"classification_type", "ipc_type"},
-}
-
 // identifierHeaders are the header fields of the application identifier, by set.
 var identifierHeaders = [...]string{"X-CATALOG-API-APP-IDENTIFIER", "X-HDX-HAPI-APP-IDENTIFIER"}
 
@@ -51,10 +31,8 @@ func (s NameSet) IdentifierHeader() string { return identifierHeaders[s] }
 // renamed has the set's name for each name of the other set that differs.
 var renamed = func() (maps [2]map[string]string) {
 	maps[ContractNames], maps[HAPINames] = map[string]string{}, map[string]string{}
-	for _, pair := range namePairs {
-		for s := range NameSet(len(pair)) {
-			maps[s][pair[1-s]] = pair[s]
-		}
+	for _, n := range schema.HAPINames {
+		maps[ContractNames][n[HAPINames]], maps[HAPINames][n[ContractNames]] = n[ContractNames], n[HAPINames]
 	}
 	return maps
 }()
@@ -115,38 +93,6 @@ const (
 	AllowedMethods = "GET, HEAD, OPTIONS"
 )
 
-// publicEndpoint is what the public service calls an endpoint. Paths are without their root.
-type publicEndpoint struct {
-	path string   // of the contract, in version 2
-	v2   []string // the public service's paths of version 2, the described one first; nil for the contract's
-	v1   []string // its paths of version 1; nil for those of version 2
-	noun string   // in its operationId; empty for the name of the table
-}
-
-// publicEndpoints has the endpoints that the public service does not call by the contract's path in
-// both versions and by the table.
-var publicEndpoints = [...]publicEndpoint{
-	{"metadata/resource", nil, nil, "resources"},
-	{"metadata/agency-commodity", []string{"metadata/wfp-commodity"}, nil, "wfp_commodities"},
-	{"metadata/agency-market", []string{"metadata/wfp-market"}, nil, "wfp_market"},
-	{
-		"coordination-context/operational-presence", nil,
-		[]string{"coordination-context/operational-presence", "themes/3w"},
-		"",
-	},
-	{"coordination-context/conflict-events", nil, []string{"coordination-context/conflict-event"}, ""},
-	{"affected-people/refugees-persons-of-concern", nil, []string{"affected-people/refugees"}, ""},
-	{"food-security-nutrition-poverty/food-security", nil, []string{"food/food-security"}, ""},
-	{"food-security-nutrition-poverty/food-prices-market-monitor", nil, []string{"food/food-price"}, ""},
-	{"food-security-nutrition-poverty/poverty-rate", nil, []string{"population-social/poverty-rate"}, ""},
-	{"climate/rainfall", []string{"climate/rainfall", "climate/hazards-rainfall"}, nil, ""}, // clients use both
-	{
-		"geography-infrastructure/baseline-population", nil,
-		[]string{"population-social/population", "themes/population"},
-		"",
-	},
-}
-
 // Paths of both versions begin with these. Those without a version are version 1: the public
 // service answers them, and does not describe them.
 const (
@@ -155,13 +101,13 @@ const (
 	unversionedRoot = "/api/"
 )
 
-// paths are the public service's paths of the endpoint, the described one first.
-func (p *publicEndpoint) paths() []string {
-	v2 := p.v2
+// publicPaths are the public service's paths of a list, the described one first.
+func publicPaths(l *schema.List) []string {
+	v2 := l.Public.V2
 	if v2 == nil {
-		v2 = []string{p.path}
+		v2 = []string{l.Path}
 	}
-	v1 := p.v1
+	v1 := l.Public.V1
 	if v1 == nil {
 		v1 = v2
 	}
@@ -208,15 +154,10 @@ var wordBreaks = strings.NewReplacer("/", "_", "-", "_")
 func inHAPINames(e *Endpoint) Endpoint {
 	h := *e
 	h.names, h.contract = HAPINames, e
-	public := publicEndpoint{path: strings.TrimPrefix(e.Path, v2Root)}
-	for _, p := range publicEndpoints {
-		if p.path == public.path {
-			public = p
-		}
-	}
-	paths := public.paths()
+	l := schema.Of(e.Table)
+	paths := publicPaths(l)
 	h.Path, h.also = paths[0], paths[1:]
-	h.operation = "get_" + cmp.Or(public.noun, e.Table) + wordBreaks.Replace(h.Path) + "_get"
+	h.operation = "get_" + cmp.Or(l.Public.Noun, e.Table) + wordBreaks.Replace(h.Path) + "_get"
 	h.Note = HAPINames.text(e.Note)
 	h.Fields, h.Place, h.Params = slices.Clone(e.Fields), slices.Clone(e.Place), slices.Clone(e.Params)
 	for i := range h.Fields {
@@ -251,12 +192,12 @@ func withProviderNames(e *Endpoint) []Field {
 // hapiText replaces the contract's names in a text.
 var hapiText = func() *strings.Replacer {
 	var pairs []string
-	for _, pair := range namePairs {
-		pairs = append(pairs, pair[ContractNames], pair[HAPINames])
+	for _, n := range schema.HAPINames {
+		pairs = append(pairs, n[:]...)
 	}
-	for _, p := range publicEndpoints {
-		if p.v2 != nil {
-			pairs = append(pairs, p.path, p.v2[0])
+	for _, l := range schema.Lists {
+		if l.Public.V2 != nil {
+			pairs = append(pairs, l.Path, l.Public.V2[0])
 		}
 	}
 	return strings.NewReplacer(append(pairs, identifierHeaders[:]...)...)
@@ -290,7 +231,3 @@ func earlierFilters(e *Endpoint) []Param {
 	}
 	return all
 }
-
-// Endpoints are all list endpoints, in the order of the specification. endpoints_*.go hold one path
-// group each.
-var Endpoints = slices.Concat(metadata, coordination, affected, food, climate, geography)

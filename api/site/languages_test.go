@@ -220,12 +220,12 @@ func TestLanguages(t *testing.T) {
 				if !sameHead(answer, first) {
 					t.Errorf("%s: %d, %q", at, answer.Status, answer.Header)
 				}
-				page := readHTML(t, answer.Body)
+				page, lacking := readHTML(t, answer.Body), untranslated(t, l.Code)
 				if page.lang != l.Code || (page.dir == "rtl") != l.IsRTL() {
 					t.Errorf("%s: lang %q, dir %q", at, page.lang, page.dir)
 				}
 				for _, text := range page.texts {
-					if english[text] && !isSame(l, messages, data, text) {
+					if english[text] && !lacking[text] && !isSame(l, messages, data, text) {
 						t.Errorf("%s says %q", at, text)
 					}
 					for _, phrase := range phrases {

@@ -16,7 +16,7 @@ func TestThemesAreGenerated(t *testing.T) {
 	t.Parallel()
 	for _, in := range loader.Inputs() {
 		if !catalogfile.IsReference(in.Role) && !slices.Contains(generator.Roles(), in.Role) {
-			t.Errorf("the generator has no rows for theme %s: see \"The sample\" in docs/adding-an-endpoint.md", in.Role)
+			t.Errorf("the generator has no rows for theme %s: see \"The sample\" in docs/adding-a-list.md", in.Role)
 		}
 	}
 }
