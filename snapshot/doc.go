@@ -15,6 +15,7 @@
 //	writer.go encode_decimal.go            a table becomes a segment; decimals
 //	encode.go                              columns, with a dictionary or without
 //	encode_postings.go freezer.go          postings: of a load, of a replica
+//	nulls.go                               columns that are not in the file
 //	open.go column.go                      a segment is read and checked; its columns
 //	numbers.go postings.go frozen.go       numbers, postings and the bitmaps in them
 //	dictionary.go                          distinct values, in order

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Segment is one table's file, read as it is in memory. It never changes after OpenSegment, so any
-// number of goroutines may share it. Strings and byte slices it returns are views into its memory
-// and valid until Close.
+// Segment is one table's file, read as it is in memory. It never changes after OpenSegment and
+// AddNulls, so any number of goroutines may share it. Strings and byte slices it returns are views
+// into its memory and valid until Close.
 type Segment struct {
 	name    string
 	rows    int

@@ -70,7 +70,8 @@ const (
 )
 
 // Bind binds all endpoints to a snapshot. The error lists every table and column that does not
-// match its endpoint.
+// match its endpoint. Nobody else may use the segments of the snapshot meanwhile: they get the
+// columns of nulls that they lack.
 func Bind(snap *store.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
 
 // BindPair binds both of two snapshots that are compared.
@@ -204,6 +205,9 @@ func bindList(position int, seg *snapshot.Segment, version string, tier encode.T
 // bindSegment binds the endpoint at a position to its table.
 func bindSegment(position int, seg *snapshot.Segment, tier encode.Tier) (*BoundList, error) {
 	e := &contract.Endpoints[position]
+	if err := addNulls(seg, e.Fields); err != nil {
+		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
+	}
 	var faults []error
 	for _, f := range e.Fields {
 		faults = append(faults, fieldFault(seg, f))
@@ -243,6 +247,27 @@ func bindSegment(position int, seg *snapshot.Segment, tier encode.Tier) (*BoundL
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
 	return list, nil
+}
+
+// addNulls gives a segment the columns of fields that may be null and that it does not have: an
+// earlier program wrote it, or takes it over from then.
+func addNulls(seg *snapshot.Segment, fields []contract.Field) error {
+	var nulls []snapshot.ColumnData
+	for i := range fields {
+		f := &fields[i]
+		if _, err := seg.Column(f.Name); err == nil || !f.Nullable {
+			continue
+		}
+		null := snapshot.ColumnData{Name: f.Name, Kind: KindsOf[f.Type][0]}
+		if f.Enum != nil {
+			null.Values = f.Enum.Values
+		}
+		nulls = append(nulls, null)
+	}
+	if nulls == nil {
+		return nil
+	}
+	return seg.AddNulls(nulls)
 }
 
 // withPoints returns a renderer that also writes GeoJSON if the endpoint's records have a place.

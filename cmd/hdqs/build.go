@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hdqs/api/reply"
+	"hdqs/internal/follow"
 	"hdqs/internal/replica"
 	"hdqs/loader"
 	"hdqs/snapshot"
@@ -225,7 +226,8 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 // stopped is for a load after which the channel has not moved: its report is printed all the same.
 func (f *buildFlags) stopped(l *loaded, err error) (*loaded, error) {
 	l.Outcome = "not published"
-	if !replica.IsRemote(f.store) {
+	_, refused := errors.AsType[*follow.RefusedError](err)
+	if !refused && !replica.IsRemote(f.store) {
 		err = fmt.Errorf("%w\nTo publish it as it is, without another load: hdqs publish --store %s --channel %s %s",
 			err, f.store, f.channel, l.Snapshot)
 	}

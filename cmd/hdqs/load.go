@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/follow"
 	"hdqs/internal/history"
 	"hdqs/internal/memory"
 	"hdqs/internal/objects"
@@ -130,6 +131,16 @@ func (f *loadFlags) run(
 	bar := newProgress(messages, "loading")
 	defer bar.finish()
 	o.Progress = func(p loader.Progress) { bar.update(p.Path, p.Done, p.Total) }
+	publish := o.BeforePublish
+	o.BeforePublish = func(id string) error {
+		if err := bindAll(o.Store, id); err != nil { // no replica of this program could serve it
+			return &follow.RefusedError{ID: id, Err: err}
+		}
+		if publish == nil {
+			return nil
+		}
+		return publish(id)
+	}
 	var err error
 	l.Report, err = interruptible(ctx, func() (*loader.Report, error) { return loader.Build(ctx, o) })
 	if err == nil {

@@ -1,0 +1,253 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hdqs/internal/testkit"
+)
+
+// edits are the edits of docs/adding-a-list.md in a copy of the repository.
+type edits struct {
+	t     *testing.T
+	root  string
+	files map[string]int // how many lines are added to each
+}
+
+// guide returns a copy of the repository, the document and its code blocks: a list, its meanings,
+// its case, a field, its meaning.
+func guide(t *testing.T) (e *edits, text string, blocks []string) {
+	t.Helper()
+	text = string(testkit.ReadFile(t, filepath.Join("..", "..", "docs", "adding-a-list.md")))
+	blocks = codeBlocks(t, text)
+	if len(blocks) != 5 {
+		t.Fatalf("%d code blocks, want list, meanings, case, field and meaning", len(blocks))
+	}
+	return &edits{t: t, root: copyTree(t), files: map[string]int{}}, text, blocks
+}
+
+// insert adds text to a file before the last line that begins with mark.
+func (e *edits) insert(name, mark, text string) {
+	e.t.Helper()
+	insertBefore(e.t, e.root, name, mark, text)
+	e.count(name, text)
+}
+
+func (e *edits) count(name, text string) {
+	e.files[name] += strings.Count(strings.TrimSpace(text), "\n") + 1
+}
+
+// atMost wants no more files and lines by hand.
+func (e *edits) atMost(files, lines int) {
+	e.t.Helper()
+	sum := 0
+	for _, n := range e.files {
+		sum += n
+	}
+	if e.t.Logf("by hand: %v", e.files); len(e.files) > files || sum > lines {
+		e.t.Errorf("%d files and %d lines by hand, want at most %d and %d", len(e.files), sum, files, lines)
+	}
+}
+
+// run runs a command in the copy.
+func (e *edits) run(command string) {
+	e.t.Helper()
+	if out, err := e.shell(command).CombinedOutput(); err != nil {
+		e.t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+}
+
+func (e *edits) shell(command string) *exec.Cmd {
+	cmd := exec.CommandContext(e.t.Context(), "/bin/sh", "-c", "exec "+command)
+	// Without the names of folders in what is compiled, the build cache has most of it.
+	cmd.Dir, cmd.Env = e.root, environment("GOFLAGS=-trimpath")
+	return cmd
+}
+
+// TestAddingAField follows the document for a field: two files. The new program then serves and
+// verifies a store of this one, and loads files without the field: it is null.
+func TestAddingAField(t *testing.T) {
+	parallel(t)
+	e, _, blocks := guide(t)
+	e.insert("schema/coordination.go", "\t\t\tperiod, resource),", blocks[3])
+	e.insert("api/contract/meanings.txt", "# Food.", blocks[4])
+	e.atMost(2, 5)
+	e.run("go test -short -vet=off ./schema ./loader ./api/contract ./api/state")
+	if !testkit.Long() {
+		return
+	}
+	e.run("go build -o hdqs ./cmd/hdqs")
+	catalog, store := filepath.Join(e.root, "loader/sample/catalog"), t.TempDir()
+	mustExit(t, 0, "build", "--catalog", catalog, "--store", store)
+	for _, command := range []string{"serve --check", "build --catalog " + catalog, "verify", "serve --check"} {
+		e.run("./hdqs " + command + " --store " + store)
+	}
+	serving := e.shell("./hdqs serve --store " + store)
+	s := listening(t, startCommand(t, []string{"HDQS_LISTEN=127.0.0.1:0", "HDQS_DATA_DIR=" + t.TempDir()}, serving))
+	a := ask(t, "GET", s.base+"/api/v2/coordination-context/national-risk?limit=1&app_identifier="+identifier)
+	if a.status != 200 || !strings.Contains(string(a.body), `"conflict_risk":null`) {
+		t.Errorf("a field that neither files nor rows have: %d %s", a.status, a.body)
+	}
+}
+
+// TestAddingAList follows docs/adding-a-list.md in a copy of the repository: it makes the three
+// edits of the document and runs its commands, the tests that compare the edits among them. The
+// short form ends after the document's tests.
+func TestAddingAList(t *testing.T) {
+	parallel(t)
+	e, guide, blocks := guide(t)
+	e.insert("schema/climate.go", "}\n", blocks[0])
+	fields, sums, _ := strings.Cut(blocks[1], "\n[adding up]\n")
+	e.insert("api/contract/meanings.txt", "# Places.", fields)
+	e.insert("api/contract/meanings.txt", "refugees: ", sums)
+	testkit.WriteFile(t, filepath.Join(e.root, "loader/testdata/catalogs/air_quality.txt"), []byte(blocks[2]))
+	e.count("loader/testdata/catalogs/air_quality.txt", blocks[2])
+	e.atMost(3, 60)
+
+	var commands []string
+	command := regexp.MustCompile(`(?m)^    ((go test|make|bin/hdqs|curl) .*)$`)
+	for _, m := range command.FindAllStringSubmatch(guide, -1) {
+		commands = append(commands, m[1])
+	}
+	if len(commands) != 4 {
+		t.Fatalf("commands %q, want one that tests, builds, serves and asks", commands)
+	}
+	for _, command := range commands[:testkit.Trials(2, 1)] {
+		e.run(command)
+	}
+	if !testkit.Long() {
+		return
+	}
+
+	// The directory of the document: a file of the theme under any name, and the units.
+	written, catalog := t.TempDir(), t.TempDir()
+	writeSections(t, written, string(testkit.ReadFile(t, filepath.Join(e.root, "loader/testdata/catalogs/base.txt"))))
+	writeSections(t, written, blocks[2])
+	for from, to := range map[string]string{
+		"air-quality/hdx_hapi_air_quality_global.csv": "air-quality/any.csv",
+		"reference/pcodes.csv":                        "reference/pcodes.csv",
+	} {
+		testkit.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(catalog, to)), 0o755))
+		testkit.WriteFile(t, filepath.Join(catalog, to), testkit.ReadFile(t, filepath.Join(written, from)))
+	}
+	serving := e.shell(strings.Replace(commands[2], "DIR", catalog, 1))
+	s := listening(t, startCommand(t, []string{"HDQS_LISTEN=127.0.0.1:0", "HDQS_DATA_DIR=" + t.TempDir()}, serving))
+	get := func(path string) string {
+		t.Helper()
+		a := ask(t, "GET", s.base+path)
+		if a.status != 200 {
+			t.Fatalf("%s: %d %s", path, a.status, a.body)
+		}
+		return string(a.body)
+	}
+
+	const path = "/api/v2/climate/air-quality"
+	address := strings.Trim(strings.TrimPrefix(commands[3], "curl "), "'")
+	asked, ok := strings.CutPrefix(address, "http://127.0.0.1:8080"+path+"?")
+	if !ok {
+		t.Fatalf("the last command asks %s", address)
+	}
+	if body := get("/docs/air-quality"); !strings.Contains(body, "Concentration in micrograms") {
+		t.Errorf("the page: %.500s", body)
+	}
+	var page struct {
+		Data []struct {
+			Location      string  `json:"location_code"`
+			Admin2        *string `json:"admin2_name"`
+			Pollutant     string
+			Concentration float64
+		}
+	}
+	body := get(path + "?" + asked)
+	if err := json.Unmarshal([]byte(body), &page); err != nil {
+		t.Fatalf("%v in %s", err, body)
+	}
+	if len(page.Data) != 2 || page.Data[0].Admin2 == nil || *page.Data[0].Admin2 != "Paghman" ||
+		page.Data[0].Concentration != 41.5 || page.Data[1].Pollutant != "ozone" || page.Data[1].Location != "AFG" {
+		t.Errorf("records: %s", body)
+	}
+	body = get(path + "?pollutant=oz%25&output_format=csv&app_identifier=" + identifier)
+	if strings.Count(body, "\n") != 2 {
+		t.Errorf("a filter of the new column: %s", body)
+	}
+	body = get("/api/v2/metadata/data-availability?subcategory=air-quality&app_identifier=" + identifier)
+	if !strings.Contains(body, `"Paghman"`) {
+		t.Errorf("list of available data: %s", body)
+	}
+	var description struct {
+		Paths map[string]struct{ Get struct{ Summary string } }
+	}
+	testkit.Must(t, json.Unmarshal([]byte(get("/openapi.json")), &description))
+	if got := description.Paths[path].Get.Summary; got != "Concentration of pollutants in the air" {
+		t.Errorf("summary in the OpenAPI document: %q", got)
+	}
+}
+
+// codeBlocks are the fenced blocks of a document.
+func codeBlocks(t *testing.T, document string) []string {
+	t.Helper()
+	var blocks []string
+	for _, m := range regexp.MustCompile("(?ms)^```\\w*\n(.*?)^```$").FindAllStringSubmatch(document, -1) {
+		blocks = append(blocks, m[1])
+	}
+	return blocks
+}
+
+// copyTree copies what the program and its tests in loader and api/contract are built from.
+func copyTree(t *testing.T) string {
+	t.Helper()
+	from, to := filepath.Join("..", ".."), t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum", "Makefile"} {
+		testkit.WriteFile(t, filepath.Join(to, name), testkit.ReadFile(t, filepath.Join(from, name)))
+	}
+	dirs := []string{
+		".ci", "aggregate", "api", "bulk", "cmd/hdqs", "columnar", "index", "internal", "loader", "rowdiff", "schema",
+		"snapshot", "testdata",
+	}
+	for _, dir := range dirs {
+		testkit.Must(t, os.CopyFS(filepath.Join(to, dir), os.DirFS(filepath.Join(from, dir))))
+	}
+	return to
+}
+
+// insertBefore inserts text into a file before the last line that begins with mark.
+func insertBefore(t *testing.T, root, name, mark, text string) {
+	t.Helper()
+	file := filepath.Join(root, filepath.FromSlash(name))
+	data := string(testkit.ReadFile(t, file))
+	at := strings.LastIndex(data, "\n"+mark) + 1
+	if at == 0 {
+		t.Fatalf("%s: no line begins with %q", name, mark)
+	}
+	testkit.WriteFile(t, file, []byte(data[:at]+text+data[at:]))
+}
+
+// writeSections writes the files of a case of loader/testdata/catalogs.
+func writeSections(t *testing.T, dir, text string) {
+	t.Helper()
+	columns := strings.NewReplacer(
+		"{ADM}", "location_code,has_hrp,in_gho,provider_admin1_name,provider_admin2_name,"+
+			"admin1_code,admin1_name,admin2_code,admin2_name,admin_level",
+		"{REF}", "reference_period_start,reference_period_end,dataset_hdx_id,resource_hdx_id,warning,error",
+	)
+	sections := regexp.MustCompile(`(?m)^-- (.*) --$`)
+	at := sections.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		name := text[m[2]:m[3]]
+		if strings.HasPrefix(name, "want ") {
+			continue
+		}
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		testkit.Must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		testkit.WriteFile(t, file, []byte(columns.Replace(strings.TrimSpace(text[m[1]:end]))+"\n"))
+	}
+}
