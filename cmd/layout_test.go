@@ -96,21 +96,22 @@ var imports = map[string][]string{
 	"api/country": {
 		"api/browse", "api/chart", "api/contract", "api/lang", "api/render", "api/say", "api/textual",
 	},
-	"api/boundary":        {"api/chart"},
-	"api/chart":           {"api/lang"},
-	"api/lang":            {"api/say"},
-	"api/say":             {},
-	"api/textual":         {"api/contract", "api/say"},
-	"api/web":             {},
-	"api/additivity":      {"api/contract"},
-	"api/contract":        {"aggregate", "api/say", "index", "internal/nearest", "schema"},
-	"api/wire":            {"api/metrics"},
-	"api/metrics":         {},
-	"api/accesslog":       {},
-	"api/render":          {"snapshot", "index", "api/encode"},
-	"api/encode":          {},
-	"internal/atomicfile": {},
-	"internal/objects":    {"internal/atomicfile"},
+	"api/boundary":                 {"api/chart"},
+	"api/chart":                    {"api/lang"},
+	"api/lang":                     {"api/say"},
+	"api/say":                      {},
+	"api/textual":                  {"api/contract", "api/say"},
+	"api/web":                      {},
+	"api/additivity":               {"api/contract"},
+	"api/contract":                 {"aggregate", "api/say", "index", "internal/nearest", "schema"},
+	"api/wire":                     {"api/metrics"},
+	"api/metrics":                  {},
+	"api/accesslog":                {},
+	"api/render":                   {"snapshot", "index", "api/encode"},
+	"api/encode":                   {},
+	"internal/atomicfile":          {},
+	"internal/objects":             {"internal/atomicfile"},
+	"internal/objects/objectstest": {"internal/objects", "internal/testkit"},
 
 	"internal/fetch":      {"internal/objects"},
 	"internal/bucket":     {"internal/fetch", "internal/objects"},
@@ -161,8 +162,8 @@ var imports = map[string][]string{
 
 // testOnly lists the packages that every test may import.
 var testOnly = []string{
-	"internal/generator", "internal/ckantest", "internal/testkit", "internal/browser", "loader/sample",
-	"internal/tables", "snapshot/store", "schema", "api/lang", "api/web",
+	"internal/generator", "internal/ckantest", "internal/testkit", "internal/browser", "internal/objects/objectstest",
+	"loader/sample", "internal/tables", "snapshot/store", "schema", "api/lang", "api/web",
 }
 
 const (

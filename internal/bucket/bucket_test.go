@@ -10,7 +10,20 @@ import (
 
 	"hdqs/internal/fetch"
 	"hdqs/internal/objects"
+	"hdqs/internal/objects/objectstest"
+	"hdqs/internal/testkit"
 )
+
+func TestMain(m *testing.M) { objectstest.Main(m) }
+
+func TestLocation(t *testing.T) {
+	objectstest.Run(t, func(t *testing.T) objectstest.Kind {
+		b := objectstest.NewBucket(t.Name())
+		l, err := Open(b.Address(), fetch.Options{Tries: 4, BackoffMin: time.Millisecond})
+		testkit.Must(t, err)
+		return objectstest.Kind{Store: l, Write: b.Write, Bucket: b}
+	})
+}
 
 func TestOpen(t *testing.T) {
 	for _, c := range []struct{ address, endpoint, want string }{

@@ -128,49 +128,6 @@ func TestFailuresThatStay(t *testing.T) {
 	}
 }
 
-// TestResume checks that bytes before the cut are not downloaded again, and that a file that
-// changed meanwhile is downloaded from its first byte.
-func TestResume(t *testing.T) {
-	t.Parallel()
-	for name, etag := range map[string]string{"same file": `"v1"`, "replaced file": `"v2"`} {
-		t.Run(name, func(t *testing.T) {
-			server, _ := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
-				if n == 1 {
-					cut(w)
-					return
-				}
-				if r.Header.Get("Range") != "bytes=10-" || r.Header.Get("If-Range") != `"v1"` {
-					t.Errorf("requested range %q if %q", r.Header.Get("Range"), r.Header.Get("If-Range"))
-				}
-				w.Header().Set("ETag", etag)
-				http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
-			})
-			client := New(testOptions())
-			path := filepath.Join(t.TempDir(), "file")
-			result, err := client.Download(t.Context(), objects.Request{Name: server.URL}, path)
-			data, _ := os.ReadFile(path)
-			if err != nil || string(data) != content || result.ETag != etag {
-				t.Fatalf("got %q %+v %v", data, result, err)
-			}
-			if want := int64(len(content)); etag == `"v1"` && client.Traffic().Received != want {
-				t.Fatalf("%d bytes were downloaded, want %d", client.Traffic().Received, want)
-			}
-		})
-	}
-}
-
-func TestNotModified(t *testing.T) {
-	t.Parallel()
-	server, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("ETag", `"v1"`)
-		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
-	})
-	_, result, err := fetchFile(t, testOptions(), objects.Request{Name: server.URL, ETag: `"v1"`})
-	if err != nil || !result.NotModified {
-		t.Fatalf("got %+v %v", result, err)
-	}
-}
-
 // TestExpiredLink checks that a redirect is followed again when the link that it led to returns
 // 403.
 func TestExpiredLink(t *testing.T) {

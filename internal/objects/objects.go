@@ -1,6 +1,6 @@
 // Package objects is the one way to the files of a store, a catalog and a mirror, wherever they
 // are. Dir has them in a directory; fetch.Objects reads them over HTTP, and bucket.Location reads
-// and writes those of an S3 bucket.
+// and writes those of an S3 bucket. objectstest has the tests that all three pass.
 //
 // A download arrives in a Part: it is counted, hashed and compared with its Request, and gets its
 // name only when it is complete. Retries are those of the client of each kind.

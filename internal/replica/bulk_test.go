@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"hdqs/bulk"
+	"hdqs/internal/objects/objectstest"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -48,7 +49,7 @@ func TestBulkPushAndFetch(t *testing.T) {
 	first := publish(t, writer, "s1", table("a", 1))
 	addBulk(t, writer, first, "one", "two")
 	v := mustPush(t, r, writer, Version{})
-	puts := b.take("PUT")
+	puts := b.Take("PUT")
 	if n := len(puts); n != 7 || puts[n-1] != "PUT channels/stable.json" || puts[n-2] != "PUT bulk/snapshots/s1.json" {
 		t.Errorf("requests %q", puts)
 	}
@@ -63,15 +64,15 @@ func TestBulkPushAndFetch(t *testing.T) {
 	if err := bulk.Open(reader).Verify(first); err != nil {
 		t.Error(err)
 	}
-	b.take("")
-	if got, err = replica.FetchBulk(t.Context(), "s1", false); err != nil || got.Files != 0 || len(b.take("")) != 0 {
+	b.Take("")
+	if got, err = replica.FetchBulk(t.Context(), "s1", false); err != nil || got.Files != 0 || len(b.Take("")) != 0 {
 		t.Errorf("fetched again: %+v, %v", got, err)
 	}
 
 	second := publish(t, writer, "s2", table("a", 2))
 	addBulk(t, writer, second, "one", "three")
 	v = mustPush(t, r, writer, v)
-	if puts = b.take("PUT bulk/data"); len(puts) != 1 {
+	if puts = b.Take("PUT bulk/data"); len(puts) != 1 {
 		t.Errorf("the second snapshot uploads %q, want one file", puts)
 	}
 	mustFetch(t, replica, reader)
@@ -99,16 +100,14 @@ func TestBulkFetchRefuses(t *testing.T) {
 	m := addBulk(t, writer, publish(t, writer, "s1", table("a", 1)), "some text", "another")
 	mustPush(t, r, writer, Version{})
 	name := m.Tables[0].Files[0].Name()
-	good := b.objects[name]
+	good := b.Objects[name]
 	for what, damage := range map[string]func(){
-		"missing": func() { delete(b.objects, name) },
-		"changed": func() { b.objects[name] = fakeObject{data: []byte("Some text"), modified: noon} },
-		"cut":     func() { b.objects[name] = fakeObject{data: []byte("some"), modified: noon} },
-		"longer":  func() { b.objects[name] = fakeObject{data: bytes.Repeat([]byte("a"), 99), modified: noon} },
+		"missing": func() { delete(b.Objects, name) },
+		"changed": func() { b.Objects[name] = objectstest.Object{Data: []byte("Some text"), Modified: noon} },
+		"cut":     func() { b.Objects[name] = objectstest.Object{Data: []byte("some"), Modified: noon} },
+		"longer":  func() { b.Objects[name] = objectstest.Object{Data: bytes.Repeat([]byte("a"), 99), Modified: noon} },
 	} {
-		b.mu.Lock()
-		damage()
-		b.mu.Unlock()
+		b.Set(func(b *objectstest.Bucket) { damage() })
 		_, err := NewReplica(r, reader, "stable").FetchBulk(t.Context(), "s1", false)
 		if !errors.Is(err, snapshot.ErrCorrupt) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error %v", what, err)
@@ -120,9 +119,7 @@ func TestBulkFetchRefuses(t *testing.T) {
 			t.Errorf("%s: the file is there", what)
 		}
 	}
-	b.mu.Lock()
-	b.objects[name] = good
-	b.mu.Unlock()
+	b.Set(func(b *objectstest.Bucket) { b.Objects[name] = good })
 	if _, err := NewReplica(r, reader, "stable").FetchBulk(t.Context(), "s1", false); err != nil {
 		t.Error(err)
 	}
@@ -147,14 +144,12 @@ func TestBulkSigned(t *testing.T) {
 	if _, err := replica.FetchBulk(t.Context(), "s1", false); err != nil {
 		t.Error(err)
 	}
-	b.mu.Lock()
-	delete(b.objects, bulk.SignatureName("s1"))
-	b.mu.Unlock()
+	b.Set(func(b *objectstest.Bucket) { delete(b.Objects, bulk.SignatureName("s1")) })
 	replica = NewReplica(r, newStore(t).Trusting(keys), "stable")
 	if _, err := replica.FetchBulk(t.Context(), "s1", false); !errors.Is(err, store.ErrSignature) {
 		t.Errorf("without a signature: %v", err)
 	}
-	if n := len(b.take("GET bulk/data")); n != 1 {
+	if n := len(b.Take("GET bulk/data")); n != 1 {
 		t.Errorf("%d downloads of files, want that of the signed manifest only", n)
 	}
 }
@@ -173,7 +168,7 @@ func TestIcebergPushAndFetch(t *testing.T) {
 	}
 	testkit.Must(t, r.PushIceberg(t.Context(), writer))
 	want := []string{"PUT bulk/iceberg/a/metadata/v1.metadata.json", "PUT bulk/iceberg/a/metadata/version-hint.text"}
-	if puts := b.take("PUT"); !slices.Equal(puts, want) {
+	if puts := b.Take("PUT"); !slices.Equal(puts, want) {
 		t.Errorf("requests %q, want %q", puts, want)
 	}
 	testkit.Must(t, NewReplica(r, other, "stable").FetchIceberg(t.Context()))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/objects/objectstest"
 	"hdqs/internal/tables"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
@@ -50,11 +51,11 @@ func TestFetchByDelta(t *testing.T) {
 			t.Errorf("fetched first %+v", f.Fetched)
 		}
 	}
-	b.take("")
+	b.Take("")
 	second := publishNext(t, writer, first, "s2", tables.Wide("a", 2), tables.Wide("b", 1))
 	v = mustPush(t, bucket, writer, v)
 	d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
-	puts := b.take("PUT")
+	puts := b.Take("PUT")
 	at, last := slices.Index(puts, "PUT "+d.Name()), slices.Index(puts, "PUT channels/stable.json")
 	if at < 0 || at > last {
 		t.Errorf("uploaded %q, want the delta before the channel", puts)
@@ -77,8 +78,8 @@ func TestFetchByDelta(t *testing.T) {
 			t.Errorf("received %d bytes, the segment has %d", n, second.Tables[0].Bytes)
 		}
 	}
-	b.take("")
-	if mustPush(t, bucket, writer, v); len(b.take("PUT")) > 0 {
+	b.Take("")
+	if mustPush(t, bucket, writer, v); len(b.Take("PUT")) > 0 {
 		t.Error("a second push uploads something")
 	}
 	fresh := newStore(t)
@@ -86,7 +87,7 @@ func TestFetchByDelta(t *testing.T) {
 	if f.Files != 2 || f.Deltas != 0 || f.Fallbacks != 0 {
 		t.Errorf("a new replica fetched %+v", f.Fetched)
 	}
-	if gets := b.take("GET deltas"); len(gets) > 0 {
+	if gets := b.Take("GET deltas"); len(gets) > 0 {
 		t.Errorf("a new replica asked for %q", gets)
 	}
 }
@@ -131,11 +132,11 @@ func TestDeltaFaults(t *testing.T) {
 			second := publishNext(t, writer, first, "s2", tables.Wide("a", 2))
 			mustPush(t, r, writer, v)
 			d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
-			b.set(func(b *fakeBucket) {
-				o := b.objects[d.Name()]
-				if delete(b.objects, d.Name()); c.fault != nil {
-					o.data = c.fault(o.data)
-					b.objects[d.Name()] = o
+			b.Set(func(b *objectstest.Bucket) {
+				o := b.Objects[d.Name()]
+				if delete(b.Objects, d.Name()); c.fault != nil {
+					o.Data = c.fault(o.Data)
+					b.Objects[d.Name()] = o
 				}
 			})
 			if c.own != nil {
@@ -168,8 +169,8 @@ func TestDeltaInterrupted(t *testing.T) {
 	mustPush(t, r, writer, v)
 	ctx, cancel := context.WithCancel(t.Context())
 	d := store.Delta{From: first.Tables[0], To: second.Tables[0]}
-	b.set(func(b *fakeBucket) {
-		b.fault = func(_ http.ResponseWriter, _ *http.Request, name string) bool {
+	b.Set(func(b *objectstest.Bucket) {
+		b.Fault = func(_ http.ResponseWriter, _ *http.Request, name string) bool {
 			if name == d.Name() {
 				cancel()
 			}

@@ -2,86 +2,50 @@ package replica
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"hdqs/internal/fetch"
+	"hdqs/internal/objects/objectstest"
 )
 
-// TestTimeout: a store that accepts requests and does not answer them, or that sends a byte now and
-// then, fails each small file within the Timeout, whatever the retries are. Segments may take
-// longer.
+// TestTimeout: a store that does not answer fails each small file within the Timeout. Segments may
+// take longer. That a server is not waited for any longer is in the suite of internal/objects.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	const timeout = 300 * time.Millisecond
-	b, bucket := newFake(t)
+	b, r := newFake(t)
 	writer := newStore(t)
 	publish(t, writer, "s1", table("a", 1))
-	mustPush(t, bucket, writer, Version{})
-	files := http.FileServer(http.Dir(writer.Dir()))
-	hang := func(part string, drip bool) func(http.ResponseWriter, *http.Request, string) bool {
-		return func(w http.ResponseWriter, r *http.Request, _ string) bool {
-			if part == "" || !strings.Contains(r.URL.Path, part) {
+	mustPush(t, r, writer, Version{})
+	hang := func(part string, longest time.Duration) {
+		b.Set(func(b *objectstest.Bucket) {
+			b.Fault = func(_ http.ResponseWriter, r *http.Request, name string) bool {
+				if strings.HasPrefix(name, part) {
+					select {
+					case <-r.Context().Done():
+					case <-time.After(longest):
+					}
+				}
 				return false
 			}
-			if drip {
-				w.Header().Set("Content-Length", "1000")
-			}
-			for r.Context().Err() == nil {
-				if drip {
-					fmt.Fprint(w, " ")
-					_ = http.NewResponseController(w).Flush()
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			return true
+		})
+	}
+	waits := make(chan string, 100)
+	r.Waiting = func(what string) { waits <- what }
+	for _, part := range []string{"channels/", "manifests/s1.json"} {
+		hang(part, time.Hour)
+		r.Timeout = 1100 * time.Millisecond
+		_, err := NewReplica(r, newStore(t), "stable").Fetch(t.Context())
+		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "within 1.1s (--store-timeout)") {
+			t.Errorf("%s hangs: %v, want ErrUnavailable with the limit", part, err)
+		}
+		if what := <-waits; !strings.HasPrefix(what, "reading "+part) {
+			t.Errorf("%s hangs: waiting for %q", part, what)
 		}
 	}
-	for _, part := range []string{"/channels/", "/manifests/s1.json"} {
-		for _, drip := range []bool{false, true} {
-			fault := hang(part, drip)
-			b.set(func(b *fakeBucket) { b.fault = fault })
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if !fault(w, r, "") {
-					files.ServeHTTP(w, r)
-				}
-			}))
-			defer server.Close()
-			web, err := Open(server.URL, fetch.Options{AllowHTTP: true, AllowPrivate: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range []*Remote{bucket, web} {
-				replica := NewReplica(r, newStore(t), "stable")
-				r.Timeout = timeout
-				began := time.Now()
-				_, err := replica.Fetch(t.Context())
-				took := time.Since(began)
-				if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "within 300ms") {
-					t.Errorf("%s of %s hangs (drip %v): %v, want ErrUnavailable with the limit",
-						part, r.address, drip, err)
-				}
-				if took < timeout || took > 25*time.Second { // a stalled response takes 30s
-					t.Errorf("%s of %s hangs (drip %v): the error came after %s", part, r.address, drip, took)
-				}
-			}
-		}
-	}
-
-	// A segment that takes longer than the Timeout arrives.
-	slow := func(w http.ResponseWriter, r *http.Request, _ string) bool {
-		if strings.Contains(r.URL.Path, "/segments/") {
-			time.Sleep(27 * timeout)
-		}
-		return false
-	}
-	b.set(func(b *fakeBucket) { b.fault = slow })
+	r.Timeout = 5 * time.Second // of small files, on a busy machine
+	hang("segments/", 6*time.Second)
 	reader := newStore(t)
-	replica := NewReplica(bucket, reader, "stable")
-	bucket.Timeout = 25 * timeout // the machine may be busy
-	mustFetch(t, replica, reader)
+	mustFetch(t, NewReplica(r, reader, "stable"), reader)
 }
