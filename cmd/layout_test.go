@@ -35,7 +35,8 @@ var imports = map[string][]string{
 	},
 	"loader/catalogfile": {"internal/nearest"},
 	"loader/upstream": {
-		"internal/atomicfile", "internal/objects", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile",
+		"schema", "internal/atomicfile", "internal/objects", "internal/fetch", "internal/bucket", "loader",
+		"loader/catalogfile",
 	},
 	"loader/sample": {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api/reply": {
@@ -136,7 +137,7 @@ var imports = map[string][]string{
 		"snapshot/store",
 		"loader", // its tests
 	},
-	"internal/generator": {"testdata"},
+	"internal/generator": {"schema"},
 	"internal/judge":     {"testdata"},
 	"internal/ckantest":  {},
 	"internal/testkit":   {},

@@ -366,7 +366,7 @@ func (v *vector) read(cell []byte) reason {
 			return badNumber
 		}
 		v.setInt(i)
-		if !v.limits.hold(float64(i)) {
+		if !v.limits.Hold(float64(i)) {
 			return outOfBounds
 		}
 	case snapshot.Decimal:
@@ -390,7 +390,7 @@ func (v *vector) read(cell []byte) reason {
 func (v *vector) readDecimal(cell []byte) reason {
 	if d, ok := snapshot.ParseDec(string(cell)); ok {
 		v.setDecimal(d)
-		if v.limits != nil && !v.limits.hold(d.Float()) {
+		if v.limits != nil && !v.limits.Hold(d.Float()) {
 			return outOfBounds
 		}
 		return ""
@@ -404,14 +404,11 @@ func (v *vector) readDecimal(cell []byte) reason {
 		return badNumber // beyond a float64: no record could print it
 	}
 	v.setExact(digits)
-	if !v.limits.hold(f) {
+	if !v.limits.Hold(f) {
 		return outOfBounds
 	}
 	return ""
 }
-
-// hold reports whether f is within the limits; nil limits hold for every number.
-func (l *limits) hold(f float64) bool { return l == nil || l.from <= f && f <= l.to }
 
 // origins are the lines that rows were read from. Rows mostly follow each other line by line: only
 // the first of such a run is kept.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/schema"
 	"hdqs/snapshot"
 )
 
@@ -43,10 +44,13 @@ func decimal(name string) column { return column{name: name, kind: snapshot.Deci
 func flag(name string) column    { return column{name: name, kind: snapshot.Bool} }
 func instant(name string) column { return column{name: name, kind: snapshot.Time} }
 
-func (c column) orNull() column                  { c.nullable = true; return c }
-func (c column) orBlank() column                 { c.nullable, c.blank = true, true; return c }
-func (c column) in(group string) column          { c.group = group; return c }
-func (c column) between(from, to float64) column { c.limits = &limits{from, to}; return c }
+func (c column) orNull() column         { c.nullable = true; return c }
+func (c column) orBlank() column        { c.nullable, c.blank = true, true; return c }
+func (c column) in(group string) column { c.group = group; return c }
+func (c column) between(from, to float64) column {
+	c.limits = &schema.Bounds{Least: from, Most: to}
+	return c
+}
 
 // twinRow is a row: nil, string, int64 or the text of a decimal by column.
 type twinRow map[string]any

@@ -26,17 +26,14 @@ type table struct {
 type column struct {
 	name     string
 	kind     snapshot.Kind
-	nullable bool     // the record allows null here; an empty cell is null
-	blank    bool     // an empty cell is the empty text although null is allowed
-	maxLen   int      // longest text in code points; 0 is no bound
-	values   []string // of an Enum, in sort order
-	limits   *limits  // of a number; nil is no bound
-	group    string   // the tuple dictionary that holds it; "" for a column of rows
-	index    bool     // a filter uses it (columns of rows only: groups always have postings)
+	nullable bool           // the record allows null here; an empty cell is null
+	blank    bool           // an empty cell is the empty text although null is allowed
+	maxLen   int            // longest text in code points; 0 is no bound
+	values   []string       // of an Enum, in sort order
+	limits   *schema.Bounds // of a number; nil is no bound
+	group    string         // the tuple dictionary that holds it; "" for a column of rows
+	index    bool           // a filter uses it (columns of rows only: groups always have postings)
 }
-
-// limits bounds a number, both ends included.
-type limits struct{ from, to float64 }
 
 // kinds are how segments store the kinds of columns.
 var kinds = map[schema.Kind]snapshot.Kind{
@@ -53,7 +50,8 @@ func tableOf(l *schema.List) *table {
 	for i := range l.Columns {
 		c := &l.Columns[i]
 		stored := column{
-			name: c.Name, kind: kinds[c.Kind], nullable: c.Null, blank: c.Blank, maxLen: c.MaxLen, group: c.Group,
+			name: c.Name, kind: kinds[c.Kind], nullable: c.Null, blank: c.Blank, maxLen: c.MaxLen, limits: c.Bounds,
+			group: c.Group,
 			index: c.Group == "" && (c.Index || c.Kind == schema.Choice || c.Lookup() && l.Filtered(c.Name)),
 		}
 		if c.Kind == schema.URI {
@@ -61,9 +59,6 @@ func tableOf(l *schema.List) *table {
 		}
 		if c.Enum != nil {
 			stored.values = c.Enum.Values
-		}
-		if c.Bounds != nil {
-			stored.limits = &limits{c.Bounds.Least, c.Bounds.Most}
 		}
 		t.columns = append(t.columns, stored)
 	}

@@ -23,15 +23,7 @@ type contractEndpoint struct {
 	Ties    []contractOrder `json:"tie_break"`
 }
 
-type contractField struct {
-	Name      string
-	JSONType  string `json:"json_type"`
-	Number    string
-	Format    string
-	Nullable  bool
-	MaxLength int
-	Enum      []string
-}
+type contractField struct{ Name string }
 
 type contractParam struct{ Columns []string }
 
@@ -73,8 +65,9 @@ func storedColumn(name string) string {
 	return name
 }
 
-// TestTablesAreThoseOfTheContract compares the tables of public lists with the contract. Lists of
-// our own are in no contract.
+// TestTablesAreThoseOfTheContract compares orders and indexes of the tables of public lists with
+// the contract. TestContractEndpoints of api/contract compares their fields. Lists of our own are
+// in no contract.
 func TestTablesAreThoseOfTheContract(t *testing.T) {
 	t.Parallel()
 	endpoints := readContract(t)
@@ -83,45 +76,8 @@ func TestTablesAreThoseOfTheContract(t *testing.T) {
 	}
 	for name, e := range endpoints {
 		table := tableNamed(name)
-		checkFields(t, table, e)
 		checkOrder(t, table, e)
 		checkIndexes(t, table, e)
-	}
-}
-
-func checkFields(t *testing.T, table *table, e contractEndpoint) {
-	t.Helper()
-	for _, f := range e.Fields {
-		c, ok := columnOf(table, f.Name)
-		if !ok {
-			t.Errorf("%s: no column for field %q", table.name, f.Name)
-			continue
-		}
-		if c.nullable != f.Nullable {
-			t.Errorf("%s.%s: nullable is %v, the contract says %v", table.name, f.Name, c.nullable, f.Nullable)
-		}
-		if c.maxLen != f.MaxLength {
-			t.Errorf("%s.%s: at most %d characters, the contract says %d", table.name, f.Name, c.maxLen, f.MaxLength)
-		}
-		if !slices.Equal(c.values, f.Enum) {
-			t.Errorf("%s.%s: values %q, the contract says %q", table.name, f.Name, c.values, f.Enum)
-		}
-		want := snapshot.Text
-		switch {
-		case f.Enum != nil:
-			want = snapshot.Enum
-		case f.JSONType == "boolean":
-			want = snapshot.Bool
-		case f.Number == "int":
-			want = snapshot.Int
-		case f.JSONType == "number":
-			want = snapshot.Decimal
-		case f.Format == "date-time":
-			want = snapshot.Time
-		}
-		if c.kind != want {
-			t.Errorf("%s.%s: kind %d, the contract's field is of kind %d", table.name, f.Name, c.kind, want)
-		}
 	}
 }
 
@@ -162,40 +118,6 @@ func checkIndexes(t *testing.T, table *table, e contractEndpoint) {
 	}
 }
 
-// TestTablesAgreeWithThemselves looks for mistakes that the contract cannot show: names used twice,
-// keys and orders with unknown columns.
-func TestTablesAgreeWithThemselves(t *testing.T) {
-	t.Parallel()
-	names := map[string]bool{}
-	for _, table := range tables {
-		if names[table.name] {
-			t.Errorf("table %q occurs twice", table.name)
-		}
-		names[table.name] = true
-		columns := map[string]bool{}
-		for _, c := range table.columns {
-			if columns[c.name] {
-				t.Errorf("%s.%s occurs twice", table.name, c.name)
-			}
-			columns[c.name] = true
-			if (c.kind == snapshot.Enum) != (c.values != nil) {
-				t.Errorf("%s.%s: values %q for kind %d", table.name, c.name, c.values, c.kind)
-			}
-			if c.limits != nil && c.kind != snapshot.Int && c.kind != snapshot.Decimal {
-				t.Errorf("%s.%s: limits for kind %d", table.name, c.name, c.kind)
-			}
-			if c.group != "" && c.index {
-				t.Errorf("%s.%s: groups are indexed whole", table.name, c.name)
-			}
-		}
-		for _, name := range append(slices.Clone(table.key), table.order...) {
-			if !columns[name] {
-				t.Errorf("%s: key or order names %q, which is no column", table.name, name)
-			}
-		}
-	}
-}
-
 // TestThemes looks for literals that contradict themselves or each other.
 func TestThemes(t *testing.T) {
 	t.Parallel()
@@ -206,7 +128,7 @@ func TestThemes(t *testing.T) {
 			t.Errorf("%s: category %q, subcategory %q, places %v: want all or none",
 				name, th.category, th.subcategory, th.places)
 		}
-		if isData && (th.role == "" || th.steps == nil || th.published.Dataset == "") {
+		if isData && (th.role == "" || th.steps == nil || th.list.Source.Dataset == "") {
 			t.Errorf("%s: a data theme has a role, steps and a dataset", name)
 		}
 		if isData && catalogfile.IsReference(th.role) {

@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"regexp"
 	"strings"
 
 	"hdqs/schema"
@@ -17,8 +16,7 @@ type theme struct {
 
 	// role names the theme's files: the folder of a data theme, the file in reference/ of a list.
 	// Empty for tables that the loader makes from others.
-	role      string
-	published Input // where a CKAN site has the files
+	role string
 
 	// steps read a row of these files. Nil for the lists of places, which have readers of their own
 	// (lists.go).
@@ -57,17 +55,6 @@ func (th *theme) joins() []string {
 		}
 	}
 	return roles
-}
-
-// Input says where a CKAN site publishes the files of a role: the dataset, and which of its CSV
-// resources count.
-type Input struct {
-	Role     string         // set by Inputs
-	Dataset  string         // name of the CKAN dataset
-	Named    *regexp.Regexp // what names of its resources match; nil matches all
-	Left     *regexp.Regexp // what names of tables match that no role need take; nil matches none
-	First    bool           // only the first CSV resource that matches
-	Optional bool           // the loader has a copy of its own
 }
 
 // view declares how a dump of one of the incumbent's views becomes a table. Most columns have the

@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -66,7 +65,7 @@ const availabilityName = "data_availability"
 // newTheme makes the theme of a list.
 func newTheme(l *schema.List) *theme {
 	th := &theme{
-		list: l, table: tableOf(l), role: l.Source.Role, published: inputOf(&l.Source),
+		list: l, table: tableOf(l), role: l.Source.Role,
 		steps: stepsOf(l), checks: ownChecks[l.Table], view: ownViews[l.Table],
 	}
 	if l.Data() {
@@ -93,17 +92,6 @@ func joined(all []*theme) []*theme {
 		}
 	}
 	return all
-}
-
-func inputOf(s *schema.Source) Input {
-	in := Input{Dataset: s.Dataset, First: s.First, Optional: s.Optional}
-	if s.Named != "" {
-		in.Named = regexp.MustCompile(s.Named)
-	}
-	if s.Left != "" {
-		in.Left = regexp.MustCompile(s.Left)
-	}
-	return in
 }
 
 // stepsOf are the steps that read a row of the files of a list: one for each column of rows and
@@ -214,17 +202,19 @@ func dataTheme(role string) *theme {
 // IsDataRole reports whether a role is that of a data theme.
 func IsDataRole(role string) bool { return dataTheme(role) != nil }
 
-// Inputs are the roles that a CKAN site publishes, data themes first.
-func Inputs() []Input {
-	var inputs []Input
-	references := slices.DeleteFunc(slices.Clone(themes), func(th *theme) bool { return th.category != "" })
-	for _, th := range slices.Concat(dataThemes, references) {
-		if in := th.published; in.Dataset != "" {
-			in.Role = th.role
-			inputs = append(inputs, in)
+// Inputs are where a CKAN site publishes the files of roles, data themes first.
+func Inputs() []schema.Source {
+	var data, references []schema.Source
+	for _, th := range themes {
+		switch {
+		case th.list.Source.Dataset == "":
+		case th.category != "":
+			data = append(data, th.list.Source)
+		default:
+			references = append(references, th.list.Source)
 		}
 	}
-	return inputs
+	return append(data, references...)
 }
 
 // headersOf are the columns that the files of a role must have, and those that they may have.

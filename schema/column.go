@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 )
 
@@ -63,6 +64,9 @@ type Enum struct {
 
 // Bounds are the least and the greatest number of a column.
 type Bounds struct{ Least, Most float64 }
+
+// Hold reports whether f is within the bounds; nil holds for every number.
+func (b *Bounds) Hold(f float64) bool { return b == nil || b.Least <= f && f <= b.Most }
 
 // Match is how a filter compares.
 type Match uint8
@@ -170,5 +174,8 @@ func (f Filter) several() Filter             { f.Several = true; return f }
 func (f Filter) exact() Filter               { f.Exact = true; return f }
 func (f Filter) atMost(maxLen int) Filter    { f.MaxLen = maxLen; return f }
 func (f Filter) example(value string) Filter { f.Sample = value; return f }
+
+// matching compiles a regular expression.
+func matching(names string) *regexp.Regexp { return regexp.MustCompile(names) }
 
 func names(parts ...[]string) []string { return slices.Concat(parts...) }

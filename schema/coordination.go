@@ -61,7 +61,7 @@ var coordination = []*List{
 			inUnit2, fromFile, totals("event_type", total("political_violence", "civilian_targeting")), flow,
 		),
 		Provisional: Unfinished,
-		Source:      Source{Dataset: "hdx-hapi-conflict-event", Named: `(?i)Conflict Events`},
+		Source:      Source{Dataset: "hdx-hapi-conflict-event", Named: matching(`(?i)Conflict Events`)},
 		Public:      Public{V1: []string{"coordination-context/conflict-event"}},
 	},
 	{

@@ -51,7 +51,8 @@ var food = []*List{
 			alike("unit"), alike("price_flag"), alike("price_type"), flow,
 		),
 		Source: Source{
-			Dataset: "hdx-hapi-food-price", Named: `(?i)Food Prices \d`, Left: `Food Prices (19\d\d|200\d|201[0-6])$`,
+			Dataset: "hdx-hapi-food-price", Named: matching(`(?i)Food Prices \d`),
+			Left: matching(`Food Prices (19\d\d|200\d|201[0-6])$`),
 		},
 		Public: Public{V1: []string{"food/food-price"}},
 	},

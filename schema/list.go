@@ -2,6 +2,7 @@ package schema
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -36,12 +37,12 @@ type Source struct {
 	// Role names the files: the last part of Path for data. Reference lists without one are made
 	// from other files.
 	Role        string
-	Dataset     string // name of the CKAN dataset: hdx-hapi- and the role for data
-	Named       string // a regular expression that names of its resources match; empty matches all
-	Left        string // one that names of tables match that no role need take; empty matches none
-	First       bool   // only the first CSV resource that matches
-	Optional    bool   // the loader has a copy of its own
-	Subcategory string // in the list of available data: the role
+	Dataset     string         // name of the CKAN dataset: hdx-hapi- and the role for data
+	Named       *regexp.Regexp // what names of its resources match; nil matches all
+	Left        *regexp.Regexp // what names of tables match that no role need take; nil matches none
+	First       bool           // only the first CSV resource that matches
+	Optional    bool           // the loader has a copy of its own
+	Subcategory string         // in the list of available data: the role
 }
 
 // Public is what the public service (HDX HAPI) calls a list, where that is not the path in both

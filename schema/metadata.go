@@ -57,8 +57,8 @@ var metadata = []*List{
 		},
 		Order: []string{"id"},
 		Source: Source{
-			Role: "pcodes", Dataset: "global-pcodes", Named: `(?i)^global_pcodes_adm_1_2`,
-			Left: `^(global_pcodes|global_pcode_lengths)\.csv$`, First: true,
+			Role: "pcodes", Dataset: "global-pcodes", Named: matching(`(?i)^global_pcodes_adm_1_2`),
+			Left: matching(`^(global_pcodes|global_pcode_lengths)\.csv$`), First: true,
 		},
 	},
 	{
@@ -84,7 +84,9 @@ var metadata = []*List{
 		Columns: columns(text("code", 32), text("name", 512)),
 		Filters: []Filter{like("code")},
 		Order:   []string{"code"},
-		Source:  Source{Role: "currency", Dataset: "hdx-hapi-food-price", Named: `(?i)Currencies`, First: true},
+		Source: Source{
+			Role: "currency", Dataset: "hdx-hapi-food-price", Named: matching(`(?i)Currencies`), First: true,
+		},
 	},
 	{
 		Path:    "metadata/org",
@@ -102,8 +104,8 @@ var metadata = []*List{
 		Filters: []Filter{is("code"), contains("description")},
 		Order:   []string{"code"},
 		Source: Source{
-			Role: "org-type", Dataset: "organization-types-beta", Named: `(?i)CSV no HXL`, Left: otherForms,
-			First: true, Optional: true,
+			Role: "org-type", Dataset: "organization-types-beta", Named: matching(`(?i)CSV no HXL`),
+			Left: otherForms, First: true, Optional: true,
 		},
 	},
 	{
@@ -114,8 +116,8 @@ var metadata = []*List{
 		Filters: []Filter{like("code"), contains("name")},
 		Order:   []string{"code"},
 		Source: Source{
-			Role: "sector", Dataset: "global-coordination-groups-beta", Named: `(?i)CSV no HXL`, Left: otherForms,
-			First: true, Optional: true,
+			Role: "sector", Dataset: "global-coordination-groups-beta", Named: matching(`(?i)CSV no HXL`),
+			Left: otherForms, First: true, Optional: true,
 		},
 	},
 	{
@@ -126,8 +128,10 @@ var metadata = []*List{
 		Columns: columns(text("code", 32), choice("category", commodityCategories), text("name", 512)),
 		Filters: []Filter{like("code"), is("category"), contains("name")},
 		Order:   []string{"code"},
-		Source:  Source{Role: "commodity", Dataset: "hdx-hapi-food-price", Named: `(?i)Commodities`, First: true},
-		Public:  Public{V2: []string{"metadata/wfp-commodity"}, Noun: "wfp_commodities"},
+		Source: Source{
+			Role: "commodity", Dataset: "hdx-hapi-food-price", Named: matching(`(?i)Commodities`), First: true,
+		},
+		Public: Public{V2: []string{"metadata/wfp-commodity"}, Noun: "wfp_commodities"},
 	},
 	{
 		Path:    "metadata/agency-market",
@@ -136,8 +140,10 @@ var metadata = []*List{
 		Columns: columns(place2, text("code", 32).from("market_code"), text("name", 512).from("market_name"), point),
 		Filters: []Filter{like("code"), contains("name")},
 		Order:   []string{"code"},
-		Source:  Source{Role: "market", Dataset: "hdx-hapi-food-price", Named: `(?i)Markets`, First: true},
-		Public:  Public{V2: []string{"metadata/wfp-market"}, Noun: "wfp_market"},
+		Source: Source{
+			Role: "market", Dataset: "hdx-hapi-food-price", Named: matching(`(?i)Markets`), First: true,
+		},
+		Public: Public{V2: []string{"metadata/wfp-market"}, Noun: "wfp_market"},
 	},
 	{
 		Path:    "metadata/data-availability",
@@ -164,4 +170,4 @@ var location = group("location", integer("location_ref").label(), codeAndName)
 
 // otherForms match tables of the datasets of lists that no role need take: the same rows in other
 // forms or without their names, and those with a row of hashtags.
-const otherForms = `^(Organization Types|Global Coordination Groups) \(Beta\) (- )?(CSV|Google Sheet|JSON)$`
+var otherForms = matching(`^(Organization Types|Global Coordination Groups) \(Beta\) (- )?(CSV|Google Sheet|JSON)$`)

@@ -8,7 +8,12 @@ import (
 // TestLists finds literals that name columns that they do not have, or contradict themselves.
 func TestLists(t *testing.T) {
 	t.Parallel()
+	tables := map[string]bool{}
 	for _, l := range Lists {
+		if tables[l.Table] {
+			t.Errorf("%s: table %s is declared twice", l.Path, l.Table)
+		}
+		tables[l.Table] = true
 		for _, name := range slices.Concat(l.Record, l.Order, l.Key, l.LastingKey(), l.Rounds) {
 			if l.Column(name) == nil {
 				t.Errorf("%s: no column %q, which record, order or key name", l.Path, name)
@@ -25,7 +30,10 @@ func TestLists(t *testing.T) {
 				t.Errorf("%s: filter %s does not go with the column's kind %d", l.Path, f.Column, c.Kind)
 			}
 		}
-		for _, c := range l.Columns {
+		for i, c := range l.Columns {
+			if l.Column(c.Name) != &l.Columns[i] || c.Bounds != nil && c.Kind != Integer && c.Kind != Decimal {
+				t.Errorf("%s: column %s is declared twice, or bounded and no number", l.Path, c.Name)
+			}
 			if c.Added && (!c.Null || c.Group != "" || c.Hidden) {
 				t.Errorf("%s: %s was added: it may be null, is in no group and is not hidden", l.Path, c.Name)
 			}

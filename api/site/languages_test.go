@@ -229,7 +229,7 @@ func TestLanguages(t *testing.T) {
 						t.Errorf("%s says %q", at, text)
 					}
 					for _, phrase := range phrases {
-						if strings.Contains(text, phrase) {
+						if strings.Contains(text, phrase) && !lacking[phrase] {
 							t.Errorf("%s says %q in %.200q", at, phrase, text)
 						}
 					}

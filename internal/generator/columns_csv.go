@@ -30,8 +30,8 @@ func columnsOf(text string) map[string][]string {
 	return all
 }
 
-// csvHeaders are the columns of each role's files as the catalog publishes them, viewHeaders those
-// of the views.
+// csvHeaders are the columns of files as the catalog publishes them, viewHeaders those of the
+// views, where they do not follow from package schema.
 var csvHeaders, viewHeaders = columnsOf(headersText), columnsOf(viewsText)
 
 type printer func(*line, *row)
@@ -175,11 +175,13 @@ func (r *row) csvClock(which int) string {
 	return " 00:00:00+00:00"
 }
 
-func bind(header []string, own map[string]printer) []printer {
+func bind(header []string, own, others map[string]printer) []printer {
 	all := make([]printer, len(header))
 	for i, name := range header {
-		if all[i] = own[name]; all[i] == nil {
-			all[i] = putBoth[name]
+		for _, printers := range []map[string]printer{others, own, putBoth} {
+			if all[i] == nil {
+				all[i] = printers[name]
+			}
 		}
 		if all[i] == nil {
 			panic("generator: no printer for the column " + name)

@@ -2,8 +2,8 @@ package generator
 
 import "slices"
 
-func bindView(view string) []printer {
-	columns := slices.Clone(viewHeaders[view])
+func bindView(view string, header []string, others map[string]printer) []printer {
+	columns := slices.Clone(header)
 	for i, column := range columns {
 		switch {
 		case view == "poverty_rate" && column == "admin_level":
@@ -12,7 +12,7 @@ func bindView(view string) []printer {
 			columns[i] = "market_" + column
 		}
 	}
-	return bind(columns, putView)
+	return bind(columns, putView, others)
 }
 
 // putView prints the columns of the views, with all joins done.

@@ -1,19 +1,20 @@
 package generator
 
-import (
-	"encoding/json"
-
-	"hdqs/testdata"
-)
+import "hdqs/schema"
 
 // theme is one kind of data: a role in the directory catalog, a view in the database.
 type theme struct {
-	role, view    string
-	dataset       string                   // the catalog's own dataset, which only catalog.json names
+	role          string
+	unnamed       bool                     // catalog.json does not name the dataset
 	byteOrderMark bool                     // and lines end with CR LF
 	moved         bool                     // the columns of that file, as in file
 	files         func(*world) []file      // nil: one file
 	rows          func(*world, func(*row)) // of that file
+
+	// Set by withColumns.
+	view, dataset      string
+	header, viewHeader []string
+	printers           map[string]printer // of columns that have none in columns_csv.go and columns_view.go
 }
 
 type file struct {
@@ -23,21 +24,21 @@ type file struct {
 	rows   func(emit func(*row))
 }
 
-var themes = []*theme{
-	{"conflict-events", "conflict_event", "conflict-event", true, false, (*world).conflictFiles, nil},
-	{"operational-presence", "operational_presence", "operational-presence", false, false, nil, (*world).presenceRows},
-	{"funding", "funding", "funding", true, false, nil, (*world).fundingRows},
-	{"national-risk", "national_risk", "", false, false, nil, (*world).riskRows},
-	{"humanitarian-needs", "humanitarian_needs", "humanitarian-needs", false, false, (*world).needsFiles, nil},
-	{"refugees-persons-of-concern", "refugees", "refugees", true, false, (*world).refugeeFiles, nil},
-	{"returnees", "returnees", "returnees", true, false, nil, (*world).returneeRows},
-	{"idps", "idps", "idps", true, true, nil, (*world).idpRows},
-	{"food-security", "food_security", "food-security", true, false, nil, (*world).foodRows},
-	{"food-prices-market-monitor", "food_price", "food-price", false, false, (*world).priceFiles, nil},
-	{"poverty-rate", "poverty_rate", "poverty-rate", false, false, nil, (*world).povertyRows},
-	{"rainfall", "rainfall", "rainfall", true, false, (*world).rainfallFiles, nil},
-	{"baseline-population", "population", "population", true, false, (*world).populationFiles, nil},
-}
+var themes = withColumns([]*theme{
+	{role: "conflict-events", byteOrderMark: true, files: (*world).conflictFiles},
+	{role: "operational-presence", rows: (*world).presenceRows},
+	{role: "funding", byteOrderMark: true, rows: (*world).fundingRows},
+	{role: "national-risk", unnamed: true, rows: (*world).riskRows},
+	{role: "humanitarian-needs", files: (*world).needsFiles},
+	{role: "refugees-persons-of-concern", byteOrderMark: true, files: (*world).refugeeFiles},
+	{role: "returnees", byteOrderMark: true, rows: (*world).returneeRows},
+	{role: "idps", byteOrderMark: true, moved: true, rows: (*world).idpRows},
+	{role: "food-security", byteOrderMark: true, rows: (*world).foodRows},
+	{role: "food-prices-market-monitor", files: (*world).priceFiles},
+	{role: "poverty-rate", rows: (*world).povertyRows},
+	{role: "rainfall", byteOrderMark: true, files: (*world).rainfallFiles},
+	{role: "baseline-population", byteOrderMark: true, files: (*world).populationFiles},
+})
 
 // filesOf are the files of a theme. The only one of many has the name of the view.
 func (t *theme) filesOf(w *world) []file {
@@ -48,21 +49,17 @@ func (t *theme) filesOf(w *world) []file {
 	return []file{{name: "hdx_hapi_" + t.view + "_global.csv", moved: t.moved, rows: rows}}
 }
 
-// contract has the enumerations of the public contract.
-var contract = func() (c struct {
-	Enums map[string]struct {
-		Values []string `json:"values_in_sort_order"`
+// enum is the values of an enumeration, in its sort order.
+func enum(name string) []string {
+	for _, l := range schema.Lists {
+		for _, c := range l.Columns {
+			if c.Enum != nil && c.Enum.Name == name {
+				return c.Enum.Values
+			}
+		}
 	}
-},
-) {
-	if err := json.Unmarshal(testdata.Contract, &c); err != nil {
-		panic(err)
-	}
-	return c
-}()
-
-// enum is the values of an enumeration, in the contract's order.
-func enum(name string) []string { return contract.Enums[name].Values }
+	panic("generator: no enumeration " + name)
+}
 
 // The periods of trap rows. No ordinary row starts on such a day, so keys do not collide.
 var (

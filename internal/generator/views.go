@@ -49,19 +49,19 @@ type views struct {
 	loaded   string
 }
 
-func (v *views) begin(view string) (*stream, error) {
+func (v *views) begin(view string, header []string) (*stream, error) {
 	s, err := create(v.dir, view+"_view.csv", v.compress)
 	if err != nil {
 		return nil, err
 	}
 	s.psql = true
-	s.row(viewHeaders[view]...)
+	s.row(header...)
 	return s, nil
 }
 
 func (v *views) writeTheme(t *theme, c *Count) error {
-	columns := bindView(t.view)
-	s, err := v.begin(t.view)
+	columns := bindView(t.view, t.viewHeader, t.printers)
+	s, err := v.begin(t.view, t.viewHeader)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (v *views) writeLists() error {
 		"wfp_commodity": v.viewCommodities,
 		"wfp_market":    v.viewMarkets,
 	} {
-		s, err := v.begin(view)
+		s, err := v.begin(view, viewHeaders[view])
 		if err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (v *views) viewCommodities(s *stream) {
 }
 
 func (v *views) viewMarkets(s *stream) {
-	columns := bindView("wfp_market")
+	columns := bindView("wfp_market", viewHeaders["wfp_market"], nil)
 	for _, m := range v.world.markets {
 		s.put(columns, &row{at: m.at, market: m})
 	}

@@ -100,8 +100,8 @@ func Write(dir string, o Options) ([]Count, error) {
 					return err
 				}
 				e := manifestEntry{Role: t.role, Path: done.path, Size: done.size, SHA256: done.sha256}
-				if t.dataset != "" { // rows of the national risk have no ids: a loader takes them from its package
-					e.Dataset, e.ID = "hdx-hapi-"+t.dataset, uuid(o.Seed, "published/"+f.name)
+				if !t.unnamed { // rows of the national risk have no ids: a loader takes them from its package
+					e.Dataset, e.ID = t.dataset, uuid(o.Seed, "published/"+f.name)
 					e.LastModified = "2026-11-20T09:31:02"
 				}
 				mu.Lock()
@@ -174,12 +174,12 @@ func (t *theme) writeFile(dir string, f file, o Options) (c Count, done written,
 	if err != nil {
 		return c, done, err
 	}
-	header := csvHeaders[t.role]
+	header := t.header
 	if f.moved { // the second half of the columns to the front, and an unknown one
 		half := len(header) / 2
 		header = slices.Concat(header[half:], []string{"made_up"}, header[:half])
 	}
-	columns := bind(header, putCSV)
+	columns := bind(header, putCSV, t.printers)
 	if t.byteOrderMark {
 		s.buf, s.ends = append(s.buf, "\ufeff"...), "\r\n"
 	}

@@ -74,7 +74,7 @@ func (w *world) list(role string) (rows [][]string) {
 }
 
 func (w *world) putMarkets(l *line) {
-	columns := bind(csvHeaders["market"], putCSV)
+	columns := bind(csvHeaders["market"], putCSV, nil)
 	src := w.packages.source("food-prices", 0)
 	for i, m := range w.markets {
 		r := row{at: m.at, market: m, src: src}

@@ -12,6 +12,7 @@ import (
 	"hdqs/internal/fetch"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
+	"hdqs/schema"
 )
 
 const (
@@ -159,7 +160,7 @@ func (c *ckanSource) listRiskWorkbook(ctx context.Context, l *listing) (*ckanPac
 }
 
 // packageOf finds the package of an input, nil when the site does not have it.
-func (c *ckanSource) packageOf(ctx context.Context, l *listing, in *loader.Input) (*ckanPackage, error) {
+func (c *ckanSource) packageOf(ctx context.Context, l *listing, in *schema.Source) (*ckanPackage, error) {
 	if p, ok := c.found[in.Dataset]; ok || strings.HasPrefix(in.Dataset, ownDatasets) {
 		return p, nil
 	}
@@ -219,7 +220,7 @@ func (c *ckanSource) packages(ctx context.Context, datasets []string, use func(*
 }
 
 // pick finds the resources of an input in its package, and marks those that need not be read.
-func pick(in *loader.Input, p *ckanPackage) (picked []*ckanResource) {
+func pick(in *schema.Source, p *ckanPackage) (picked []*ckanResource) {
 	for i := range p.Resources {
 		r := &p.Resources[i]
 		fits := r.form() == "csv" && isThere(r.State) && (in.Named == nil || in.Named.MatchString(string(r.Name)))

@@ -16,6 +16,7 @@ import (
 	"hdqs/internal/testkit"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
+	"hdqs/schema"
 )
 
 // publishedNames are the datasets and resources of the portal as the programs that publish them
@@ -81,7 +82,7 @@ func TestPublishedNames(t *testing.T) {
 	t.Parallel()
 	inputs := loader.Inputs()
 	for _, c := range publishedNames {
-		i := slices.IndexFunc(inputs, func(in loader.Input) bool { return in.Role == c.role })
+		i := slices.IndexFunc(inputs, func(in schema.Source) bool { return in.Role == c.role })
 		if i < 0 || inputs[i].Dataset != c.dataset {
 			t.Errorf("%s: no input of the dataset %s", c.role, c.dataset)
 			continue
