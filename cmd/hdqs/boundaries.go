@@ -15,7 +15,7 @@ import (
 	"hdqs/api/boundary"
 	"hdqs/internal/atomicfile"
 	"hdqs/internal/fetch"
-	"hdqs/loader/upstream"
+	"hdqs/internal/objects"
 )
 
 // maxBoundaries is the most bytes of one downloaded file of boundaries.
@@ -54,7 +54,7 @@ Exit codes: 0 success, 1 failed, 2 wrong usage, 3 a source could not be reached.
 				}
 			}
 			read := addBoundaries
-			if upstream.IsRemote(from) {
+			if objects.IsRemote(from) {
 				client := fetch.New(net.options())
 				read = func(ctx context.Context, from string, countries []string, p *boundary.Published) error {
 					return fetchBoundaries(ctx, client, from, countries, p)

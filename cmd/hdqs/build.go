@@ -13,6 +13,7 @@ import (
 
 	"hdqs/api/reply"
 	"hdqs/internal/follow"
+	"hdqs/internal/objects"
 	"hdqs/internal/replica"
 	"hdqs/loader"
 	"hdqs/snapshot"
@@ -227,7 +228,7 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 func (f *buildFlags) stopped(l *loaded, err error) (*loaded, error) {
 	l.Outcome = "not published"
 	_, refused := errors.AsType[*follow.RefusedError](err)
-	if !refused && !replica.IsRemote(f.store) {
+	if !refused && !objects.IsRemote(f.store) {
 		err = fmt.Errorf("%w\nTo publish it as it is, without another load: hdqs publish --store %s --channel %s %s",
 			err, f.store, f.channel, l.Snapshot)
 	}

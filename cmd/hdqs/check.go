@@ -15,8 +15,7 @@ import (
 	"hdqs/internal/background"
 	"hdqs/internal/follow"
 	"hdqs/internal/memory"
-	"hdqs/internal/replica"
-	"hdqs/loader/upstream"
+	"hdqs/internal/objects"
 )
 
 // checkAll does what serve does until it is ready, without listening, and prints what would be
@@ -92,12 +91,12 @@ func (f *serveFlags) checkedStore(
 ) (st *openStore, remove func(), err error) {
 	remove = func() {}
 	switch {
-	case replica.IsRemote(f.store):
+	case objects.IsRemote(f.store):
 		if f.dataDir, remove, err = temporaryDir("check"); err != nil {
 			return nil, nil, err
 		}
 	case f.load.catalog != "":
-		if !upstream.IsRemote(f.load.catalog) {
+		if !objects.IsRemote(f.load.catalog) {
 			if _, err := os.Stat(f.load.catalog); err != nil {
 				return nil, nil, fmt.Errorf("--catalog: %w", err)
 			}

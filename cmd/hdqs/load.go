@@ -21,7 +21,6 @@ import (
 	"hdqs/internal/threshold"
 	"hdqs/loader"
 	"hdqs/loader/catalogfile"
-	"hdqs/loader/upstream"
 	"hdqs/snapshot/store"
 )
 
@@ -67,7 +66,7 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 		}
 		o.SnapshotTime = t
 	}
-	if upstream.IsRemote(f.catalog) {
+	if objects.IsRemote(f.catalog) {
 		return o, nil
 	}
 	if len(f.source.Only) > 0 || f.source.Location != "" {
@@ -118,7 +117,7 @@ func (f *loadFlags) run(
 ) (*loaded, error) {
 	l := &loaded{}
 	dir := f.catalog
-	if upstream.IsRemote(f.catalog) {
+	if objects.IsRemote(f.catalog) {
 		s, release, err := f.source.sync(ctx, f.catalog, data, web, messages)
 		if err != nil {
 			return nil, err

@@ -11,7 +11,6 @@ import (
 	"hdqs/internal/objects"
 	"hdqs/internal/replica"
 	"hdqs/loader"
-	"hdqs/loader/upstream"
 )
 
 func newMirror() *cobra.Command {
@@ -35,7 +34,7 @@ mirrored, but a source was stale or refused, or has a table that no role takes.`
 				return usagef("mirror needs --catalog and --to")
 			}
 			var target objects.Store = objects.Dir(to)
-			if replica.IsRemote(to) {
+			if objects.IsRemote(to) {
 				remote, err := replica.Open(to, net.options())
 				if err != nil {
 					return exitWith(exitUsage, err)
@@ -43,7 +42,7 @@ mirrored, but a source was stale or refused, or has a table that no role takes.`
 				remote.Timeout = longestTimeout // of the list of a large mirror
 				target = remote
 			}
-			if !upstream.IsRemote(catalog) {
+			if !objects.IsRemote(catalog) {
 				if _, err := os.Stat(catalog); err != nil {
 					return fmt.Errorf("catalog: %w", err)
 				}

@@ -21,7 +21,7 @@ import (
 	"hdqs/api/state"
 	"hdqs/internal/background"
 	"hdqs/internal/follow"
-	"hdqs/internal/replica"
+	"hdqs/internal/objects"
 	"hdqs/loader"
 	"hdqs/loader/sample"
 	"hdqs/snapshot/store"
@@ -377,7 +377,7 @@ func (f *serveFlags) preopen(fits func(*store.Manifest) bool) *follow.Preopened 
 // store may share it.
 func (f *serveFlags) seenFile() string {
 	path, err := filepath.Abs(f.store)
-	if err != nil || replica.IsRemote(f.store) {
+	if err != nil || objects.IsRemote(f.store) {
 		path = f.store
 	}
 	sum := sha256.Sum256([]byte(path))

@@ -18,6 +18,7 @@ import (
 	"hdqs/internal/atomicfile"
 	"hdqs/internal/fetch"
 	"hdqs/internal/follow"
+	"hdqs/internal/objects"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -140,7 +141,7 @@ func (f *storeFlags) open() (*openStore, error) {
 	if err := refuseCanary(f.channel); err != nil {
 		return nil, err
 	}
-	if !replica.IsRemote(f.store) {
+	if !objects.IsRemote(f.store) {
 		return f.openLocal(f.store)
 	}
 	s, err := f.openLocal(filepath.Join(f.dataDir, "store"))
@@ -175,7 +176,7 @@ func (f *storeFlags) openLocal(dir string) (*openStore, error) {
 // openExisting is open for commands that only read: a missing directory is a mistake, not an empty
 // store.
 func (f *storeFlags) openExisting() (*openStore, error) {
-	if f.store != "" && !replica.IsRemote(f.store) {
+	if f.store != "" && !objects.IsRemote(f.store) {
 		if err := checkStore(f.store); err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 	"hdqs/api/state"
 	"hdqs/bulk"
 	"hdqs/bulk/iceberg"
-	"hdqs/internal/replica"
+	"hdqs/internal/objects"
 	"hdqs/snapshot/store"
 )
 
@@ -66,7 +66,7 @@ again, to a temporary directory, but for bulk files. The exit code is 4 if anyth
 
 // verify finds a snapshot and returns what is wrong with it as fault. err is any other failure.
 func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writer) (id string, fault, err error) {
-	if replica.IsRemote(f.store) {
+	if objects.IsRemote(f.store) {
 		fresh, remove, err := temporaryDir("verify")
 		if err != nil {
 			return "", nil, err

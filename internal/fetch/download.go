@@ -154,15 +154,8 @@ func isPage(start []byte) bool {
 // JSON decodes a response of at most limit bytes into v. Text that is not JSON is retried, since it
 // may be an error page or cut; JSON that v does not accept is not.
 func (c *Client) JSON(ctx context.Context, link string, limit int64, v any) error {
-	return c.try(ctx, link, func(ctx context.Context, u *url.URL) *failure {
-		response, f := c.request(ctx, u, http.Header{"Accept": {"application/json"}}, http.StatusOK)
-		if f != nil {
-			return f
-		}
-		data, f := c.readAll(response, limit)
-		if f != nil {
-			return f
-		}
+	header := http.Header{"Accept": {"application/json"}}
+	return c.read(ctx, link, header, limit, func(_ *http.Response, data []byte) *failure {
 		if err := json.Unmarshal(data, v); err != nil {
 			var malformed *json.SyntaxError
 			return &failure{err: fmt.Errorf("unexpected JSON: %w", err), final: !errors.As(err, &malformed)}
@@ -176,12 +169,27 @@ func (c *Client) JSON(ctx context.Context, link string, limit int64, v any) erro
 func (c *Client) Read(
 	ctx context.Context, link, etag string, limit int64,
 ) (data []byte, version string, err error) {
-	err = c.try(ctx, link, func(ctx context.Context, u *url.URL) *failure {
-		header, want := http.Header{}, []int{http.StatusOK}
-		if etag != "" {
-			header.Set("If-None-Match", etag)
-			want = append(want, http.StatusNotModified)
-		}
+	header := http.Header{}
+	if etag != "" {
+		header.Set("If-None-Match", etag)
+	}
+	err = c.read(ctx, link, header, limit, func(response *http.Response, body []byte) *failure {
+		data, version = body, response.Header.Get("ETag")
+		return nil
+	})
+	return data, version, err
+}
+
+// read calls use with a response and its body of at most limit bytes.
+func (c *Client) read(
+	ctx context.Context, link string, header http.Header, limit int64,
+	use func(*http.Response, []byte) *failure,
+) error {
+	want := []int{http.StatusOK}
+	if header.Get("If-None-Match") != "" {
+		want = append(want, http.StatusNotModified)
+	}
+	return c.try(ctx, link, func(ctx context.Context, u *url.URL) *failure {
 		response, f := c.request(ctx, u, header, want...)
 		if f != nil {
 			return f
@@ -190,11 +198,12 @@ func (c *Client) Read(
 			response.Body.Close()
 			return &failure{err: objects.ErrNotModified, final: true}
 		}
-		version = response.Header.Get("ETag")
-		data, f = c.readAll(response, limit)
-		return f
+		data, f := c.readAll(response, limit)
+		if f != nil {
+			return f
+		}
+		return use(response, data)
 	})
-	return data, version, err
 }
 
 // readAll reads a body of at most limit bytes and closes it.

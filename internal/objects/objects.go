@@ -11,6 +11,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -69,6 +71,13 @@ type Store interface {
 	Remove(ctx context.Context, listed Object) (removed bool, err error)
 	// Traffic returns the traffic so far.
 	Traffic() Traffic
+}
+
+// IsRemote reports whether an address is not that of a directory.
+func IsRemote(address string) bool {
+	return slices.ContainsFunc([]string{"s3://", "https://", "http://"}, func(scheme string) bool {
+		return strings.HasPrefix(address, scheme)
+	})
 }
 
 // MostListed bounds List of a bucket, whose owner need not be trusted.

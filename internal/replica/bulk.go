@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func (r *Remote) putBulk(ctx context.Context, local *store.Store, id, before str
 // must have begun with the tables of the remote one (FetchIceberg). If someone else has written the
 // next version of a table meanwhile the error is ErrConflict.
 func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
-	names, hints, err := icebergFiles(local)
+	names, hints, err := icebergFiles(ctx, local)
 	if err != nil {
 		return err
 	}
@@ -90,22 +91,16 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 	return nil
 }
 
-func icebergFiles(local *store.Store) (names, hints []string, err error) {
-	root := local.Snapshots.Path(icebergDir)
-	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") {
-			return err
+func icebergFiles(ctx context.Context, local *store.Store) (names, hints []string, err error) {
+	all, err := local.Files().List(ctx, icebergDir)
+	for _, o := range all {
+		switch base := path.Base(o.Name); {
+		case strings.HasPrefix(base, "."): // it is being written
+		case base == icebergHint:
+			hints = append(hints, o.Name)
+		default:
+			names = append(names, o.Name)
 		}
-		rel, err := filepath.Rel(local.Dir(), file)
-		if name := filepath.ToSlash(rel); d.Name() == icebergHint {
-			hints = append(hints, name)
-		} else {
-			names = append(names, name)
-		}
-		return err
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
 	}
 	return names, hints, err
 }

@@ -56,7 +56,7 @@ func Open(address string, o fetch.Options) (*Remote, error) {
 		r.at, err = bucket.Open(address, fetch.Options{
 			Tries: 4, BackoffMin: 100 * time.Millisecond, Parallel: parallel, MaxBytes: math.MaxInt64,
 		})
-	case IsRemote(address):
+	case objects.IsRemote(address):
 		o.Tries, o.Parallel = cmp.Or(o.Tries, 3), cmp.Or(o.Parallel, parallel)
 		o.BackoffMax = cmp.Or(o.BackoffMax, 5*time.Second)
 		r.at = fetch.New(o).Below(r.address)
@@ -78,13 +78,6 @@ func (r *Remote) limit(ctx context.Context, what string, f func(context.Context)
 		return fmt.Errorf("%s was not done within %s (--store-timeout): %w", what, r.Timeout, err)
 	}
 	return err
-}
-
-// IsRemote reports whether the address of a store is that of a remote one.
-func IsRemote(address string) bool {
-	return slices.ContainsFunc([]string{"s3://", "https://", "http://"}, func(scheme string) bool {
-		return strings.HasPrefix(address, scheme)
-	})
 }
 
 // parallel is how many segments are transferred at once.

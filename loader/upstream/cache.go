@@ -1,13 +1,11 @@
 package upstream
 
 import (
-	"crypto/md5"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"hdqs/internal/atomicfile"
+	"hdqs/internal/objects"
 )
 
 // cache is a directory of objects named by their digest, and an index of what each resource was
@@ -114,16 +113,8 @@ func (c *cache) find(key string) (cacheEntry, bool) {
 
 // md5Of is the MD5 of an object, "" if it cannot be read.
 func (c *cache) md5Of(sha string) string {
-	f, err := os.Open(c.objectPath(sha))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := md5.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	o, _ := objects.Dir(c.dir).Stat(context.Background(), "objects/"+sha) // without an ETag on an error
+	return o.ETag
 }
 
 // keep moves a downloaded file into the cache under its digest.
@@ -220,10 +211,5 @@ func (c *cache) link(sha, path string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("tree: %w", err)
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return atomicfile.WriteFrom(path, in)
 }

@@ -77,12 +77,6 @@ var ErrUnreachable = errors.New("upstream: the catalog cannot be read, and the c
 // packageID restricts ids that rows name to what is safe in a search and in a file name.
 var packageID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,100}$`)
 
-// IsRemote reports whether a catalog is read over the network.
-func IsRemote(source string) bool {
-	return strings.HasPrefix(source, "https://") || strings.HasPrefix(source, "http://") || strings.HasPrefix(source,
-		"s3://")
-}
-
 // listing is what a source has: files to download, and texts that were part of its answers.
 type listing struct {
 	catalogURL   string

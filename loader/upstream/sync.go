@@ -163,7 +163,7 @@ func (s *syncRun) keepDelisted(l *listing, last *savedListing) {
 // openSource finds out what kind of source an address is: a tree with a catalog.json, or else a
 // CKAN site.
 func openSource(ctx context.Context, o Options) (source, error) {
-	if !IsRemote(o.Source) {
+	if !objects.IsRemote(o.Source) {
 		return &dirSource{Dir: objects.Dir(o.Source)}, nil
 	}
 	if strings.HasPrefix(o.Source, "s3://") {

@@ -159,7 +159,19 @@ func (s *Segments) AddByDelta(d Delta, delta []byte, applier *snapshot.DeltaAppl
 	if err != nil {
 		return err
 	}
-	return AddFile(to, d.To.SHA256, func(f *os.File) error {
-		return applier.Apply(f, from, delta, d.To.Bytes)
-	})
+	f, err := CreatePending(s.folder)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if err := applier.Apply(f, from, delta, d.To.Bytes); err != nil {
+		return err
+	}
+	switch _, got, err := f.Finish(); {
+	case err != nil:
+		return err
+	case got != d.To.SHA256:
+		return corruptf("it has the SHA-256 %s, the manifest says %s", got, d.To.SHA256)
+	}
+	return f.CommitAs(to)
 }

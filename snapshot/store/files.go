@@ -58,27 +58,6 @@ func HasFile(path string, bytes int64, hash string, whole bool) bool {
 	return err == nil && got == hash
 }
 
-// AddFile stores what fill writes to a file. The file gets its name only if its content has the
-// right SHA-256.
-func AddFile(path, hash string, fill func(*os.File) error) error {
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Discard()
-	if err := fill(f.OS()); err != nil {
-		return err
-	}
-	got, err := HashFile(f.Name())
-	if err != nil {
-		return err
-	}
-	if got != hash {
-		return corruptf("it has the SHA-256 %s, the manifest says %s", got, hash)
-	}
-	return f.Commit()
-}
-
 // asCorrupt marks the error of a file that cannot be one of a store.
 func asCorrupt(err error) error {
 	if errors.Is(err, objects.ErrIrregular) || errors.Is(err, objects.ErrTooLarge) {
