@@ -10,11 +10,13 @@ import (
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/objects"
 )
 
 // Location is a prefix in a bucket as an objects.Store. A fetch.Client reads it: RoundTrip answers
@@ -23,12 +25,15 @@ type Location struct {
 	*fetch.Objects
 	client         *minio.Client
 	bucket, prefix string
-	traffic        *traffic
+	meter          *fetch.Meter
 }
 
 // tries is how often a request is sent before it fails, with a wait of up to a second before each
 // retry.
 const tries = 4
+
+// stall is how long a service may take to begin a response, and for each part of its body.
+const stall = 30 * time.Second
 
 // Open parses an address. AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL select another service than AWS.
 // The region is AWS_REGION or AWS_DEFAULT_REGION. Credentials are taken from AWS_ACCESS_KEY_ID,
@@ -57,21 +62,28 @@ func Open(address string, o fetch.Options) (*Location, error) {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	transport.ResponseHeaderTimeout = stall
-	counted := &traffic{next: transport, stall: stall}
+	meter := &fetch.Meter{Next: transport, Stall: stall, MinRate: cmp.Or(o.MinRate, fetch.MinRate)}
 	client, err := minio.New(endpoint, &minio.Options{
 		Creds: credentials.NewChainCredentials([]credentials.Provider{
 			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},
 		}),
-		Secure: secure, Region: region, Transport: counted, MaxRetries: tries,
+		Secure: secure, Region: region, Transport: meter, MaxRetries: tries,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
-	l := &Location{client: client, bucket: u.Host, prefix: strings.Trim(u.Path, "/"), traffic: counted}
+	l := &Location{client: client, bucket: u.Host, prefix: strings.Trim(u.Path, "/"), meter: meter}
 	o.Transport = l
 	base := url.URL{Scheme: "s3", Host: l.bucket, Path: l.prefix}
 	l.Objects = fetch.New(o).Below(base.String())
 	return l, nil
+}
+
+// Traffic implements objects.Store.
+func (l *Location) Traffic() objects.Traffic {
+	t := l.meter.Traffic()
+	t.Retries = l.Objects.Traffic().Retries
+	return t
 }
 
 // key returns the object name of a path below the prefix.

@@ -33,7 +33,7 @@ type Options struct {
 	BackoffMax   time.Duration // default 60 s; a longer Retry-After ends the tries
 	Pause        time.Duration // least time between the beginnings of two requests to a host
 	Stall        time.Duration // longest time without a byte, default 60 s; see MinRate
-	MinRate      int64         // bytes a second over each Stall, default 256; slower bodies are retried
+	MinRate      int64         // bytes a second over each Stall, default MinRate; slower bodies are retried
 	// Proxy finds the proxy of a request; nil: HTTPS_PROXY, HTTP_PROXY and NO_PROXY do.
 	Proxy func(*http.Request) (*url.URL, error)
 	Total time.Duration // for one file: all tries and the waits between them, default 1 h
@@ -50,6 +50,9 @@ func (e *FinalError) Unwrap() error { return e.error }
 // Final marks an error of a Transport, so that the request is not retried.
 func Final(err error) error { return &FinalError{err} }
 
+// MinRate is the default of Options.MinRate.
+const MinRate = 256
+
 const maxRedirects = 5
 
 // Client downloads files. Goroutines may share it.
@@ -59,7 +62,7 @@ type Client struct {
 	slots    chan struct{}
 	requests atomic.Int64
 	retries  atomic.Int64
-	bytes    atomic.Int64
+	meter    *Meter
 	proxies  sync.Map // addresses of proxies, which were chosen here and may be private
 
 	mu     sync.Mutex
@@ -68,7 +71,9 @@ type Client struct {
 
 // Traffic returns the traffic so far.
 func (c *Client) Traffic() objects.Traffic {
-	return objects.Traffic{Requests: c.requests.Load(), Retries: c.retries.Load(), Received: c.bytes.Load()}
+	t := c.meter.Traffic()
+	t.Requests, t.Retries = c.requests.Load(), c.retries.Load()
+	return t
 }
 
 // New returns a Client.
@@ -80,38 +85,39 @@ func New(o Options) *Client {
 	o.BackoffMin = cmp.Or(o.BackoffMin, time.Second)
 	o.BackoffMax = cmp.Or(o.BackoffMax, time.Minute)
 	o.Stall = cmp.Or(o.Stall, time.Minute)
-	o.MinRate = cmp.Or(o.MinRate, 256)
+	o.MinRate = cmp.Or(o.MinRate, MinRate)
 	o.Total = cmp.Or(o.Total, time.Hour)
-	c := &Client{options: o, slots: make(chan struct{}, o.Parallel), visits: map[string]visits{}}
+	c := &Client{
+		options: o, slots: make(chan struct{}, o.Parallel), visits: map[string]visits{},
+		meter: &Meter{Stall: o.Stall, MinRate: o.MinRate},
+	}
 	if o.Proxy == nil {
 		o.Proxy = http.ProxyFromEnvironment
 	}
 	plain := &net.Dialer{Timeout: 15 * time.Second}
 	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: c.checkConnection}
-	c.http = &http.Client{
-		Transport: &http.Transport{
-			Proxy: func(r *http.Request) (*url.URL, error) {
-				u, err := o.Proxy(r)
-				if u != nil {
-					ports := map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}
-					c.proxies.Store(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ports[u.Scheme], "80")), true)
-				}
-				return u, err
-			},
-			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-				if _, ok := c.proxies.Load(address); ok {
-					return plain.DialContext(ctx, network, address)
-				}
-				return dialer.DialContext(ctx, network, address)
-			},
-			TLSHandshakeTimeout:    15 * time.Second,
-			ResponseHeaderTimeout:  o.Stall,
-			MaxResponseHeaderBytes: 1 << 16,
-			DisableCompression:     true, // sizes and digests are those of the stored file
-			ForceAttemptHTTP2:      true,
+	c.meter.Next = &http.Transport{
+		Proxy: func(r *http.Request) (*url.URL, error) {
+			u, err := o.Proxy(r)
+			if u != nil {
+				ports := map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}
+				c.proxies.Store(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ports[u.Scheme], "80")), true)
+			}
+			return u, err
 		},
-		CheckRedirect: c.checkRedirect,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if _, ok := c.proxies.Load(address); ok {
+				return plain.DialContext(ctx, network, address)
+			}
+			return dialer.DialContext(ctx, network, address)
+		},
+		TLSHandshakeTimeout:    15 * time.Second,
+		ResponseHeaderTimeout:  o.Stall,
+		MaxResponseHeaderBytes: 1 << 16,
+		DisableCompression:     true, // sizes and digests are those of the stored file
+		ForceAttemptHTTP2:      true,
 	}
+	c.http = &http.Client{Transport: c.meter, CheckRedirect: c.checkRedirect}
 	if o.Transport != nil {
 		c.http.Transport = o.Transport
 	}

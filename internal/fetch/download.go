@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"hdqs/internal/objects"
 )
@@ -97,11 +96,9 @@ func (d *download) copy(ctx context.Context, response *http.Response) error {
 	if n := response.ContentLength; n >= 0 && d.part.Written+n > limit {
 		return tooLarge(fmt.Sprintf("%d bytes announced", d.part.Written+n), limit)
 	}
-	body := newStallReader(response.Body, d.client.options)
-	defer body.stop()
 	buffer := make([]byte, 64<<10)
 	for {
-		n, err := body.Read(buffer)
+		n, err := response.Body.Read(buffer)
 		if n > 0 {
 			if d.part.Written == 0 && isPage(buffer[:n]) {
 				return ErrPage
@@ -112,7 +109,6 @@ func (d *download) copy(ctx context.Context, response *http.Response) error {
 			if _, err := d.part.Write(buffer[:n]); err != nil {
 				return err
 			}
-			d.client.bytes.Add(int64(n))
 			d.received(int64(n))
 		}
 		switch {
@@ -213,12 +209,9 @@ func (c *Client) readAll(response *http.Response, limit int64) ([]byte, *failure
 		err := tooLarge(fmt.Sprintf("%d bytes announced", response.ContentLength), limit)
 		return nil, &failure{err: err, final: true}
 	}
-	body := newStallReader(response.Body, c.options)
-	defer body.stop()
 	var data bytes.Buffer
 	data.Grow(int(max(response.ContentLength, 0)) + bytes.MinRead) // so that it does not grow while it is read
-	n, err := data.ReadFrom(io.LimitReader(body, limit+1))
-	c.bytes.Add(n)
+	n, err := data.ReadFrom(io.LimitReader(response.Body, limit+1))
 	switch {
 	case err != nil:
 		return nil, &failure{err: fmt.Errorf("body cut after %d bytes: %w", n, err)}
@@ -234,29 +227,3 @@ func (c *Client) readAll(response *http.Response, limit int64) ([]byte, *failure
 func tooLarge(size string, limit int64) error {
 	return fmt.Errorf("%w: %s, at most %d are allowed", objects.ErrTooLarge, size, limit)
 }
-
-// stallReader closes a body that delivers fewer than need bytes within limit, which fails the
-// pending read.
-type stallReader struct {
-	body  io.ReadCloser
-	timer *time.Timer
-	limit time.Duration
-	need  int64 // bytes that restart the timer
-	got   int64 // bytes since the timer was restarted
-}
-
-func newStallReader(body io.ReadCloser, o Options) *stallReader {
-	need := max(1, int64(o.Stall.Seconds()*float64(o.MinRate)))
-	return &stallReader{body: body, limit: o.Stall, need: need, timer: time.AfterFunc(o.Stall, func() { body.Close() })}
-}
-
-func (r *stallReader) Read(p []byte) (int, error) {
-	n, err := r.body.Read(p)
-	if r.got += int64(n); r.got >= r.need {
-		r.got = 0
-		r.timer.Reset(r.limit)
-	}
-	return n, err
-}
-
-func (r *stallReader) stop() { r.timer.Stop() }

@@ -50,7 +50,7 @@ func fetchFile(t *testing.T, o Options, q objects.Request) (string, objects.Resu
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
 	c := New(o)
-	c.http.Transport.(*http.Transport).ResponseHeaderTimeout = 0 // a short Stall is for bodies
+	c.meter.Next.(*http.Transport).ResponseHeaderTimeout = 0 // a short Stall is for bodies
 	result, err := c.Download(t.Context(), q, path)
 	left, globErr := filepath.Glob(path + ".*")
 	if globErr != nil || len(left) > 0 {
@@ -293,7 +293,7 @@ func TestGuardOnRedirect(t *testing.T) {
 		o := testOptions()
 		o.AllowPrivate = false
 		c := New(o)
-		transport := c.http.Transport.(*http.Transport)
+		transport := c.meter.Next.(*http.Transport)
 		guarded := transport.DialContext
 		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			if address == "catalog.example:80" {

@@ -1,0 +1,51 @@
+package fetch
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/internal/objects"
+)
+
+// TestMeter checks that bodies are counted in both directions, that a stalled response fails, and
+// that a slow reader does not.
+func TestMeter(t *testing.T) {
+	t.Parallel()
+	stalled := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, "0123456789")
+		if r.URL.Path == "/stall" {
+			_ = http.NewResponseController(w).Flush()
+			<-stalled
+		}
+	}))
+	defer server.Close()
+	defer close(stalled)
+	counted := &Meter{Next: http.DefaultTransport, Stall: time.Second}
+	client := &http.Client{Transport: counted}
+	res, err := client.Post(server.URL, "text/plain", strings.NewReader("abc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * counted.Stall)
+	if data, err := io.ReadAll(res.Body); err != nil || string(data) != "0123456789" {
+		t.Errorf("a slow reader gets %q, %v", data, err)
+	}
+	if err := res.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	if res, err = client.Get(server.URL + "/stall"); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := io.ReadAll(res.Body); err == nil || string(data) != "0123456789" {
+		t.Errorf("a stalled response: %q, %v", data, err)
+	}
+	if c := counted.Traffic(); c != (objects.Traffic{Requests: 2, Sent: 3, Received: 20}) {
+		t.Errorf("%+v", c)
+	}
+}
