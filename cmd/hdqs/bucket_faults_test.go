@@ -8,78 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 )
-
-// TestBucketKill kills a load with SIGKILL at each stage of publishing. The bucket shows the
-// complete old snapshot until the pointer is written, and the next load succeeds.
-func TestBucketKill(t *testing.T) {
-	o := onVersity(t)
-	files, data := smallCatalog(t), t.TempDir()
-	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data}
-
-	// Into an empty bucket: there is nothing to see until the load has ended.
-	o.killAt(t, "/segments/", 3, append(load, "--snapshot-time", buildTime))
-	o.run(t, 1, "verify", "--store", storeAddress)
-	o.run(t, 0, append(load, "--snapshot-time", buildTime)...)
-	old := o.inspect(t, data).ID
-
-	for i, stage := range []struct {
-		name string
-		nth  int
-	}{{"/segments/", 1}, {"/segments/", 2}, {".report.json", 1}, {"/manifests/", 2}, {"/channels/", 1}} {
-		t.Run(fmt.Sprintf("%s %d", strings.Trim(stage.name, "/"), stage.nth), func(t *testing.T) {
-			changeRows(t, files, "poverty-rate")
-			next := append(load, "--snapshot-time", fmt.Sprintf("2026-11-22T0%d:00:00Z", i))
-			o.killAt(t, stage.name, stage.nth, next)
-			// The data directory of the killed load, an empty one, and the bucket itself are as
-			// before.
-			for _, dir := range []string{data, t.TempDir()} {
-				if now := o.inspect(t, dir).ID; now != old {
-					t.Errorf("the store shows %s, want %s", now, old)
-				}
-			}
-			o.run(t, 0, "verify", "--store", storeAddress)
-			if i%2 == 1 { // in every other stage the next load is a different one
-				changeRows(t, files, "poverty-rate")
-			}
-			o.run(t, 0, next...)
-			now := o.inspect(t, t.TempDir()).ID
-			if now == old {
-				t.Error("the next load published nothing")
-			}
-			old = now
-			o.run(t, 0, "verify", "--store", storeAddress)
-		})
-	}
-}
-
-// killAt runs a command and kills it at its nth PUT of a path with the given part.
-func (o *objectStore) killAt(t *testing.T, part string, nth int, args []string) {
-	t.Helper()
-	var load *process
-	var mu sync.Mutex
-	mu.Lock() // until the process is known
-	o.beforeEach(func(r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, part) {
-			return
-		}
-		if nth--; nth == 0 {
-			load.kill()
-			panic(http.ErrAbortHandler)
-		}
-	})
-	load = o.start(t, args...)
-	mu.Unlock()
-	<-load.ended
-	o.beforeEach(nil)
-	if load.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("the load was not killed: %v\n%s", load.cmd.ProcessState, load.log)
-	}
-}
 
 // pauseAtChannel holds the first request that writes a channel until release is closed.
 func (o *objectStore) pauseAtChannel() (reached, release chan struct{}) {

@@ -255,46 +255,31 @@ func (o *objectStore) testOutage(t *testing.T, data string, s *server) {
 }
 
 // testDamage damages the bucket: a running replica keeps its snapshot, a replica with a copy of
-// the store serves the copy, and a replica without one does not start. internal/replica has more
-// kinds of damage.
+// the store serves the copy, and a replica without one does not start. internal/replica and
+// internal/follow have all kinds of damage.
 func (o *objectStore) testDamage(t *testing.T, files, data string, s *server) {
 	query := []string{"query", "--store", storeAddress, with("/api/v2/metadata/location?limit=1"), "--data-dir"}
 	kept := t.TempDir()
 	o.run(t, 0, append(query, kept)...)
 	from, to, changed := o.publishChange(t, files, data, "poverty-rate")
 	segment := "store/segments/" + slices.Sorted(maps.Keys(changed))[0] + ".seg"
-	manifest, channel := "store/manifests/"+to+".json", "store/channels/stable.json"
 	flip := func(b []byte) []byte { return flipBit(len(b) / 2)(b) }
-	for _, fault := range []struct {
-		name, object string
-		damage       func([]byte) []byte // nil removes the object
-		says         string
-	}{
-		{"flipped bit in a segment", segment, flip, "SHA-256"},
-		{"missing manifest", manifest, nil, "missing"},
-		{"truncated pointer", channel, func(b []byte) []byte { return b[:20] }, "channel"},
-	} {
-		good := o.get(t, fault.object)
-		if fault.damage == nil {
-			o.remove(t, fault.object)
-		} else {
-			o.put(t, fault.object, fault.damage(good))
-		}
-		cold := o.run(t, 4, "serve", "--store", storeAddress, "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0")
-		if !strings.Contains(cold.stderr, fault.says) || strings.Contains(cold.stderr, "listening") {
-			t.Errorf("%s: a start with an empty data directory: %s", fault.name, cold.stderr)
-		}
-		o.run(t, 4, "verify", "--store", storeAddress)
-		warm := o.serve(t, "--store", storeAddress, "--data-dir", kept)
-		if !warm.logged("serving snapshot " + from) {
-			t.Errorf("%s: a start with a copy of the store: %s", fault.name, warm.log)
-		}
-		testkit.WaitFor(t, "the refusal at the start: "+fault.name, func() bool { return warm.logged(oldOneStays) })
-		warm.stop(t)
-		s.signalAndWait(t, "the refusal: "+fault.name, oldOneStays)
-		s.mustAnswer(t)
-		o.put(t, fault.object, good)
+	good := o.get(t, segment)
+	o.put(t, segment, flip(good))
+	cold := o.run(t, 4, "serve", "--store", storeAddress, "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0")
+	if !strings.Contains(cold.stderr, "SHA-256") || strings.Contains(cold.stderr, "listening") {
+		t.Errorf("a start with an empty data directory: %s", cold.stderr)
 	}
+	o.run(t, 4, "verify", "--store", storeAddress)
+	warm := o.serve(t, "--store", storeAddress, "--data-dir", kept)
+	if !warm.logged("serving snapshot " + from) {
+		t.Errorf("a start with a copy of the store: %s", warm.log)
+	}
+	testkit.WaitFor(t, "the refusal at the start", func() bool { return warm.logged(oldOneStays) })
+	warm.stop(t)
+	s.signalAndWait(t, "the refusal", oldOneStays)
+	s.mustAnswer(t)
+	o.put(t, segment, good)
 	if s.logged("to=" + to) {
 		t.Errorf("a damaged snapshot was served:\n%s", s.log)
 	}
