@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -72,6 +73,27 @@ func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 		*to = c
 	}
 	return t, nil
+}
+
+// GroupOf returns what numbers the group of a row, as a question with these groups has them. It
+// must not be called by several goroutines at once.
+func (t *Table) GroupOf(groups []Group) (func(row uint32) uint32, error) {
+	p, err := t.plan(&Question{Groups: groups, MaxGroups: math.MaxUint32 - 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(groups) == 0 {
+		return func(uint32) uint32 { return 0 }, nil
+	}
+	keys, b := newKeys(p), newBlock()
+	return func(row uint32) uint32 {
+		b.Clear()
+		b.Add(row, row+1, blockRows)
+		if keys.add(b) != nil {
+			panic("aggregate: more groups than rows")
+		}
+		return b.group(0)
+	}, nil
 }
 
 func (t *Table) column(name string) (*column, error) {

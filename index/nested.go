@@ -2,40 +2,41 @@ package index
 
 import "slices"
 
-// FirstNested finds two passing rows of which A is of a place that contains that of B, with the
-// same values in Options.Nested, and periods that have a moment in common, or any; nil if there are
-// none. The error is ErrManyOverlaps, or that of Passing.
-func (o *Overlaps) FirstNested(q *Query, anyPeriod bool) (*Overlap, error) {
+// Nested yields two passing rows of one group of which A is of a place that contains that of B,
+// with the same values in Options.Nested, and periods that have a moment in common, or any, until
+// yield returns false. The error is ErrManyOverlaps, or that of Passing.
+func (o *Overlaps) Nested(q *Query, s *Search, yield func(Overlap) bool) error {
 	p := o.x.places
 	if p == nil {
-		return nil, nil
+		return nil
 	}
 	passing, err := o.x.Passing(q)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var chunk ChunkRows
 	for _, n := range *p.nestings() {
-		if pair := n.firstOf(passing, &chunk); pair != nil {
-			return pair, nil
+		if !n.each(passing, &chunk, s, yield) {
+			return nil
 		}
 	}
 	o.nestedOnce.Do(func() { o.findMixed(p) })
 	among := o.mixed
-	if !anyPeriod {
+	if !s.AnyPeriod {
 		among = o.crossed
 	}
 	byLevel, n := make([][]uint32, len(p.units)), 0
-	for r := range passing.in(among).Rows(0, MaxOverlaps+1) {
-		if n += int(r.To - r.From); n > MaxOverlaps {
-			return nil, ErrManyOverlaps
+	for r := range passing.in(among).Rows(0, s.Most+1) {
+		if n += int(r.To - r.From); n > s.Most {
+			return ErrManyOverlaps
 		}
 		for row := r.From; row < r.To; row++ {
 			level := p.levelOf(uint32(p.group.Codes.At(row)))
 			byLevel[level] = append(byLevel[level], row)
 		}
 	}
-	return o.firstCrossing(p, byLevel, anyPeriod), nil
+	o.eachNested(p, byLevel, s, yield)
+	return nil
 }
 
 // in is those of the passing rows that a set has.
@@ -47,23 +48,28 @@ func (p *Passing) in(s *set) *Passing {
 	return &Passing{x: p.x, predicates: append(predicates, &predicate{set: s})}
 }
 
-// firstOf finds a passing row that another one of the same period contains.
-func (n *nesting) firstOf(passing *Passing, chunk *ChunkRows) *Overlap {
-	first := make(map[uint32]uint32) // passing row of each class
+// each yields passing rows that others of the same period and group contain. It reports whether
+// there may be more.
+func (n *nesting) each(passing *Passing, chunk *ChunkRows, s *Search, yield func(Overlap) bool) bool {
+	type class struct{ class, group uint32 }
+	first := make(map[class]uint32) // passing row of each class
 	for i := range passing.among(n.outer.rows, chunk) {
-		first[n.outer.classes[i]] = n.outer.rows[i]
+		row := n.outer.rows[i]
+		first[class{n.outer.classes[i], s.GroupOf(row)}] = row
 	}
 	if len(first) == 0 {
-		return nil
+		return true
 	}
 	for i := range passing.among(n.inner.rows, chunk) {
-		for class := n.inner.classes[i]; class != noClass; class = n.above[class] {
-			if outer, has := first[class]; has {
-				return &Overlap{outer, n.inner.rows[i]}
+		row := n.inner.rows[i]
+		group := s.GroupOf(row)
+		for of := n.inner.classes[i]; of != noClass; of = n.above[of] {
+			if outer, has := first[class{of, group}]; has && !yield(Overlap{outer, row}) {
+				return false
 			}
 		}
 	}
-	return nil
+	return true
 }
 
 // findMixed finds the rows of which one may contain another.
@@ -90,23 +96,25 @@ func (o *Overlaps) findMixed(p *places) {
 	o.bytes.Add(int64(o.mixed.size() + o.crossed.size()))
 }
 
-// firstCrossing finds a row that another one of an overlapping period, or of any, contains, among
-// rows by level.
-func (o *Overlaps) firstCrossing(p *places, byLevel [][]uint32, anyPeriod bool) *Overlap {
+// eachNested yields rows that others of their group and of an overlapping period, or of any,
+// contain, among rows by level.
+func (o *Overlaps) eachNested(p *places, byLevel [][]uint32, s *Search, yield func(Overlap) bool) {
 	type class struct {
 		level int
 		key   rowKey
 		named bool
+		group uint32
 	}
 	outer := map[class]map[Period]uint32{} // a row of each period
 	for level, rows := range byLevel {
 		for _, row := range rows {
-			period := o.Period(row)
+			period, group := o.Period(row), s.GroupOf(row)
 			for l := range level {
-				for _, key := range []class{{l, o.keys[l].of(row), false}, {l, o.named[l].of(row), true}} {
+				coded, named := class{l, o.keys[l].of(row), false, group}, class{l, o.named[l].of(row), true, group}
+				for _, key := range []class{coded, named} {
 					for other, container := range outer[key] {
-						if anyPeriod || period.meets(other) {
-							return &Overlap{container, row}
+						if (s.AnyPeriod || period.meets(other)) && !yield(Overlap{container, row}) {
+							return
 						}
 					}
 				}
@@ -114,9 +122,9 @@ func (o *Overlaps) firstCrossing(p *places, byLevel [][]uint32, anyPeriod bool) 
 			if level == len(o.keys) || p.isPart(uint32(p.group.Codes.At(row)), level) {
 				continue
 			}
-			keys := []class{{level, o.keys[level].of(row), false}}
+			keys := []class{{level, o.keys[level].of(row), false, group}}
 			if p.hasNames(uint32(p.group.Codes.At(row)), level) {
-				keys = append(keys, class{level, o.named[level].of(row), true})
+				keys = append(keys, class{level, o.named[level].of(row), true, group})
 			}
 			for _, key := range keys {
 				if outer[key] == nil {
@@ -126,5 +134,4 @@ func (o *Overlaps) firstCrossing(p *places, byLevel [][]uint32, anyPeriod bool) 
 			}
 		}
 	}
-	return nil
 }

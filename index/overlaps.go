@@ -40,8 +40,12 @@ func (x *Index) NewOverlaps() (*Overlaps, error) {
 // Bytes is the memory of what was found so far.
 func (o *Overlaps) Bytes() int64 { return o.bytes.Load() }
 
-// MaxOverlaps is the most passing rows that overlap others that First looks at.
-const MaxOverlaps = 1 << 18
+// Search says which rows that overlap are looked for.
+type Search struct {
+	GroupOf   func(row uint32) uint32 // both rows are of one group
+	AnyPeriod bool                    // Nested: whatever their periods
+	Most      int                     // passing rows that overlap others of the table
+}
 
 // Period is the period of a row.
 func (o *Overlaps) Period(row uint32) Period { return o.x.period.of(o.x.period.tuple(row)) }
@@ -112,37 +116,42 @@ func (o *Overlaps) findRows() (found []uint32) {
 // Overlap is two rows of one series whose periods have a moment in common.
 type Overlap struct{ A, B uint32 }
 
-// ErrManyOverlaps is the error for more passing rows that overlap others of the table than First
+// ErrManyOverlaps is the error for more passing rows that overlap others of the table than a search
 // looks at.
 var ErrManyOverlaps = errors.New("index: too many rows have periods that overlap those of others")
 
-// First finds two passing rows that overlap, nil if there are none. The error is ErrManyOverlaps,
-// or that of Passing.
-func (o *Overlaps) First(q *Query) (*Overlap, error) {
+// Meeting yields two passing rows of one group and series whose periods differ and have a moment in
+// common, until yield returns false. The error is ErrManyOverlaps, or that of Passing.
+func (o *Overlaps) Meeting(q *Query, s *Search, yield func(Overlap) bool) error {
 	if o.crossing == nil || len(o.rows()) == 0 {
-		return nil, nil
+		return nil
 	}
 	passing, err := o.x.Passing(q)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	type class struct {
+		key   rowKey
+		group uint32
 	}
 	var chunk ChunkRows
 	keys := o.x.series.inOrder().keys
-	seen, n := map[rowKey][]uint32{}, 0
+	seen, n := map[class][]uint32{}, 0
 	for i := range passing.among(o.found, &chunk) {
-		if n++; n > MaxOverlaps {
-			return nil, ErrManyOverlaps
+		if n++; n > s.Most {
+			return ErrManyOverlaps
 		}
 		row := o.found[i]
-		key, p := keys.of(row), o.Period(row)
-		for _, earlier := range seen[key] {
-			if other := o.Period(earlier); other != p && p.meets(other) {
-				return &Overlap{earlier, row}, nil
+		of, p := class{keys.of(row), s.GroupOf(row)}, o.Period(row)
+		for _, earlier := range seen[of] {
+			other := o.Period(earlier)
+			if other != p && p.meets(other) && !yield(Overlap{earlier, row}) {
+				return nil
 			}
 		}
-		seen[key] = append(seen[key], row)
+		seen[of] = append(seen[of], row)
 	}
-	return nil, nil
+	return nil
 }
 
 // among yields the positions of those of some ascending rows that pass, and reads chunks into one.

@@ -343,9 +343,9 @@ func TestEditionOfYear(t *testing.T) {
 	}
 }
 
-// TestFirstNested compares the search for a row that another one contains with a comparison of all
+// TestNested compares the search for a row that another one contains with a comparison of all
 // pairs of rows.
-func TestFirstNested(t *testing.T) {
+func TestNested(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed()
 	found, crossing := 0, 0
@@ -367,17 +367,27 @@ func TestFirstNested(t *testing.T) {
 			all.Limit = len(rows)
 			testkit.Must(t, x.Select(&all, &page))
 			passing := listRanges(page.Ranges)
-			anyPeriod := r.IntN(3) == 0
+			anyPeriod, groups := r.IntN(3) == 0, uint32(1+r.IntN(2))
 			contains := func(a, b uint32) bool {
 				p, other := &rows[a], &rows[b]
-				return p.contains(other) && p.sameFields(other) &&
+				return a%groups == b%groups && p.contains(other) && p.sameFields(other) &&
 					(anyPeriod || p.start <= other.end && other.start <= p.end)
 			}
 			want := false
 			for _, a := range passing {
 				want = want || slices.ContainsFunc(passing, func(b uint32) bool { return contains(a, b) })
 			}
-			got, err := o.FirstNested(q, anyPeriod)
+			var got *Overlap
+			goesOn := r.IntN(2) == 0
+			err := o.Nested(q, &Search{
+				GroupOf: func(row uint32) uint32 { return row % groups }, AnyPeriod: anyPeriod, Most: len(rows),
+			}, func(found Overlap) bool {
+				if !contains(found.A, found.B) {
+					t.Errorf("seed %d table %d: %v of %+v", seed, i, found, rows)
+				}
+				got = &found
+				return goesOn
+			})
 			if err != nil || (got != nil) != want || got != nil && !contains(got.A, got.B) {
 				t.Fatalf("seed %d table %d: found %v, %v; want one %t: %s\n%+v", seed, i, got, err, want,
 					describe(q), rows)

@@ -144,10 +144,7 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		lines = append([]string{country}, lines...)
 	}
 	fields = append(fields, lines...)
-	sum := &rightSum{
-		q: v.q, isAll: len(v.s.asked.Pairs()) == 0, asked: v.s.asked.Copy().Add(declared), fields: fields,
-		measures: d.Measures,
-	}
+	sum := &rightSum{q: v.q, asked: v.s.asked.Copy().Add(declared), fields: fields, measures: d.Measures}
 	if err := sum.read(); err != nil {
 		return nil, err
 	}

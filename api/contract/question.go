@@ -28,8 +28,9 @@ type Question struct {
 	ExportFile
 	CSV, GeoJSON, NDJSON bool // the form of the answer; JSON without one
 
-	// Trial asks only whether an answer would be refused: it has neither records nor remedies.
-	Trial bool
+	// Apart is a field of Aggregate, or empty: the remedy of a refusal is then the same question
+	// about those of its values whose rows are right by themselves, if there are any.
+	Apart string
 }
 
 // Filter is a filter of a question: the position of its parameter in Plan.Params, and its value, or

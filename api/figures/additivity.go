@@ -3,45 +3,45 @@ package figures
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
-	"sync"
 
 	"hdqs/aggregate"
 	"hdqs/api/additivity"
 	"hdqs/api/contract"
 	"hdqs/api/say"
-	"hdqs/index"
 )
 
 // Sums and means are checked before they are made: against what the endpoint declares of its
 // fields, and against the values that occur among the rows that pass the filters (package
 // additivity), after latest and admin_level=coarsest.
 //
-// A field whose values overlap must have one value in each group, whether a filter leaves it, or
+// The rows of each group are judged for themselves: what falls into different groups is not added
+// up. A field whose values overlap must have one value in each, whether a filter leaves it, or
 // latest, or nothing else occurs.
 
 // check finds what is wrong with the sums and means of a request.
 func (c *checker) check(r *contract.Question) ([]violation, error) {
-	e := c.plan.Endpoint
 	var wrong []violation
 	amount, average := "", ""
 	for _, m := range r.Measures {
 		if m.Func != aggregate.Sum && m.Func != aggregate.Mean {
 			continue
 		}
-		figure := e.Figure(e.Fields[m.Field].Column())
+		figure := c.plan.Endpoint.Figure(c.plan.Endpoint.Fields[m.Field].Column())
 		switch {
 		case !figure.Allows(m.Func):
 			wrong = append(wrong, c.notSummable(m, figure))
 		case figure.Use == contract.Added:
-			amount = e.MeasureName(m)
+			amount = c.plan.Endpoint.MeasureName(m)
 		default:
-			average = e.MeasureName(m)
+			average = c.plan.Endpoint.MeasureName(m)
 		}
 	}
 	if amount == "" && average == "" {
 		return wrong, nil
 	}
+	s := &sum{Question: r, measure: cmp.Or(amount, average), groups: questionOf(r, c.plan.Endpoint, nil).Groups}
 	asked := c.questions(r, amount, average)
 	var by []aggregate.Group
 	for _, q := range asked {
@@ -55,26 +55,48 @@ func (c *checker) check(r *contract.Question) ([]violation, error) {
 			say.Of("%s adds up rows of more than %s values of %s.", q.measure, many.Max, q.field),
 			say.Of("Group by %s, or filter.", q.field)))), nil
 	}
+	if err == nil {
+		err = c.lookInGroups(s, asked, counts)
+	}
 	if err != nil {
 		return nil, err
 	}
-	measure := cmp.Or(amount, average)
-	onePeriod := sync.OnceValues(func() (bool, error) {
-		return c.oneInEach(r, c.groupsOf(r), contract.PeriodStart, contract.PeriodEnd)
-	})
 	add := func(w *violation, failed error) {
 		if w != nil {
 			wrong = append(wrong, *w)
 		}
 		err = cmp.Or(err, failed)
 	}
-	add(c.checkLowerPlace(r, measure))
-	add(c.checkNested(r, measure, onePeriod))
+	add(c.checkLowerPlace(s))
+	add(c.checkNested(s))
 	for i := range asked {
-		add(c.judge(r, &asked[i], valuesOf(counts[i]), onePeriod))
+		add(c.judge(s, &asked[i], valuesOf(counts[i])))
 	}
-	add(c.checkOverlaps(r, amount))
+	add(c.checkOverlaps(s, amount))
 	return wrong, err
+}
+
+// lookInGroups asks in one question which fields have several values in a group.
+func (c *checker) lookInGroups(s *sum, asked []dimensionQuestion, counts []*aggregate.Result) (err error) {
+	columns, needsPeriod := []string(nil), c.isOfAnyPeriod(s.Question)
+	for i := range asked {
+		switch asked[i].Kind {
+		case contract.Overlapping:
+			if counts[i].Len() > 1 {
+				columns = append(columns, asked[i].Field)
+			}
+		case contract.Stock, contract.Yearly:
+			needsPeriod = true
+		}
+	}
+	if needsPeriod {
+		columns = append(columns, contract.PeriodStart, contract.PeriodEnd)
+	}
+	s.several, err = c.several(s.Question, s.groups, columns...)
+	s.periods = parts{}
+	s.periods.add(s.several[contract.PeriodStart])
+	s.periods.add(s.several[contract.PeriodEnd])
+	return err
 }
 
 // notSummable is what is wrong with a measure of a number that is no amount.
@@ -133,56 +155,35 @@ func (c *checker) questions(r *contract.Question, amount, average string) (asked
 	return asked
 }
 
-// judge returns what is wrong with adding over a dimension, nil if nothing is. onePeriod reports
-// whether the rows of each group have one period.
-func (c *checker) judge(
-	r *contract.Question, q *dimensionQuestion, values []string, onePeriod func() (bool, error),
-) (*violation, error) {
-	found := additivity.Check(q.Dimension, values)
+// judge returns what is wrong with adding over a dimension, nil if nothing is.
+func (c *checker) judge(s *sum, q *dimensionQuestion, values []string) (*violation, error) {
 	switch {
 	case q.Kind == contract.Overlapping:
-		return c.judgeOverlapping(r, q, values)
+		return c.judgeOverlapping(s, q, values)
 	case q.Kind == contract.Stock || q.Kind == contract.Yearly:
-		return c.judgePeriods(r, q, values, onePeriod)
-	case found == nil:
+		return c.judgePeriods(s, q, values)
+	case additivity.Check(q.Dimension, values) == nil:
 		return nil, nil
+	}
+	var found *additivity.Violation // of the first group
+	where, err := c.judgeGroups(s.Question, s.groups, q.Field, func(values []string) bool {
+		of := additivity.Check(q.Dimension, values)
+		found = cmp.Or(found, of)
+		return of != nil
+	})
+	if err != nil || !c.isWrong(where) {
+		return nil, err
+	}
+	found = cmp.Or(found, additivity.Check(q.Dimension, values))
+	switch {
 	case q.Kind == contract.Alike:
 		return c.grouping(q, say.Join(
 			say.Of("%s compares what cannot be compared: rows of %s %s pass.", q.measure, q.field, say.And(values)),
 			say.Of("Group by %s, or keep one value.", q.field))), nil
 	case found.Total != "":
-		return c.mixes(r, q, values, say.Of("%s contains %s", found.Total, say.And(found.Parts))), nil
-	default:
-		return c.mixes(r, q, values, say.Of("%s overlaps %s", found.Ranges[0], found.Ranges[1])), nil
+		return c.mixes(s, q, values, say.Of("%s contains %s", found.Total, say.And(found.Parts))), nil
 	}
-}
-
-// oneInEach reports whether the rows of each group have one value in each of some columns.
-func (c *checker) oneInEach(r *contract.Question, groups []aggregate.Group, columns ...string) (bool, error) {
-	question := &aggregate.Question{Query: c.query(r), Groups: groups, Pause: c.pause}
-	for _, column := range columns {
-		question.Measures = append(question.Measures, aggregate.Measure{Func: aggregate.Distinct, Column: column})
-	}
-	found, err := c.adder.Table.Answer(question)
-	if _, many := errors.AsType[*contract.Invalid](tooMany(err)); many {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	for group := range found.Len() {
-		for i := range columns {
-			if found.Measure(group, i).Int > 1 {
-				return false, nil
-			}
-		}
-	}
-	return true, nil
-}
-
-// groupsOf are the groups of a request.
-func (c *checker) groupsOf(r *contract.Question) []aggregate.Group {
-	return questionOf(r, c.plan.Endpoint, nil).Groups
+	return c.mixes(s, q, values, say.Of("%s overlaps %s", found.Ranges[0], found.Ranges[1])), nil
 }
 
 // grouping is a wrong sum that grouping by another field mends.
@@ -204,15 +205,15 @@ func (c *checker) keeping(q *dimensionQuestion, value string, text say.Text) *vi
 }
 
 // keeps reports whether a filter can keep the rows that are not broken down.
-func (c *checker) keeps(r *contract.Question, q *dimensionQuestion, values []string) bool {
+func (c *checker) keeps(s *sum, q *dimensionQuestion, values []string) bool {
 	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) &&
-		c.covers(r, func(query *contract.Question) { c.keep(query, q.field, q.Keep) })
+		c.covers(s.Question, func(query *contract.Question) { c.keep(query, q.field, q.Keep) })
 }
 
 // mixes is a wrong sum over values that contain others, or overlap, as said.
-func (c *checker) mixes(r *contract.Question, q *dimensionQuestion, values []string, why say.Text) *violation {
+func (c *checker) mixes(s *sum, q *dimensionQuestion, values []string, why say.Text) *violation {
 	text := say.Of("%s counts twice: rows of several values of %s pass, of which %s.", q.measure, q.field, why)
-	if c.keeps(r, q, values) {
+	if c.keeps(s, q, values) {
 		return c.keeping(q, q.Keep, text)
 	}
 	return c.grouping(q, say.Join(text,
@@ -220,17 +221,17 @@ func (c *checker) mixes(r *contract.Question, q *dimensionQuestion, values []str
 }
 
 // judgeOverlapping looks for several values in a group.
-func (c *checker) judgeOverlapping(r *contract.Question, q *dimensionQuestion, values []string) (*violation, error) {
-	if len(values) < 2 {
+func (c *checker) judgeOverlapping(s *sum, q *dimensionQuestion, values []string) (*violation, error) {
+	where := s.several[q.Field]
+	isEverybody := s.Everybody && q.Everybody != nil
+	if isEverybody && len(where) > 0 { // one value, unless a place has rows of several
+		found, err := c.several(s.Question, c.withPlaces(s.groups, q), q.Field)
+		if where = found[q.Field]; err != nil {
+			return nil, err
+		}
+	}
+	if !c.isWrong(where) {
 		return nil, nil
-	}
-	groups := c.groupsOf(r)
-	isEverybody := r.Everybody && q.Everybody != nil
-	if isEverybody { // one value, unless a place has rows of several
-		groups = c.withPlaces(groups, q)
-	}
-	if one, err := c.oneInEach(r, groups, q.Field); one || err != nil {
-		return nil, err
 	}
 	text := say.Of("%s counts the same people several times: rows of %s %s pass.", q.measure, q.field, say.And(values))
 	sending := func(sent string, fix func(*contract.Question)) *violation {
@@ -240,11 +241,11 @@ func (c *checker) judgeOverlapping(r *contract.Question, q *dimensionQuestion, v
 	}
 	isRound := slices.Contains(c.plan.Endpoint.Rounds, q.Field)
 	switch {
-	case isRound && !r.Edition && !c.group:
+	case isRound && !s.Edition && !c.group && !isOverTime(s.Question):
 		return sending("latest=edition", setEdition), nil
-	case q.Everybody != nil && !isEverybody && !c.group && c.covers(r, setEverybody):
+	case q.Everybody != nil && !isEverybody && !c.group && c.covers(s.Question, setEverybody):
 		return sending("everybody=true", setEverybody), nil
-	case c.keeps(r, q, values):
+	case c.keeps(s, q, values):
 		return c.keeping(q, q.Keep, text), nil
 	}
 	return c.grouping(q, say.Join(text, say.Of("Group by %s, or keep one value with a filter.", q.field))), nil
@@ -265,16 +266,21 @@ func (c *checker) withPlaces(groups []aggregate.Group, q *dimensionQuestion) []a
 }
 
 // judgePeriods looks for figures of several periods in a group, each of which counts everybody.
-func (c *checker) judgePeriods(
-	r *contract.Question, q *dimensionQuestion, values []string, onePeriod func() (bool, error),
-) (*violation, error) {
-	one, err := onePeriod()
-	if !one && err == nil && r.Latest && c.plan.Endpoint.Units() != nil {
-		one, err = c.oneInEach(r, []aggregate.Group{{Column: countryColumn}, {Column: levelColumn}},
+func (c *checker) judgePeriods(s *sum, q *dimensionQuestion, values []string) (*violation, error) {
+	where := s.periods
+	if len(where) > 0 && s.Latest && c.plan.Endpoint.Units() != nil {
+		levels, err := c.several(s.Question, []aggregate.Group{{Column: countryColumn}, {Column: levelColumn}},
 			contract.PeriodStart, contract.PeriodEnd)
+		if err != nil {
+			return nil, err
+		}
+		where = maps.Clone(where)
+		maps.DeleteFunc(where, func(part string, _ bool) bool {
+			return !levels[contract.PeriodStart][part] && !levels[contract.PeriodEnd][part]
+		})
 	}
-	if one || err != nil {
-		return nil, err
+	if !c.isWrong(where) {
+		return nil, nil
 	}
 	why := say.Of("and each counts everybody anew")
 	if q.Kind == contract.Yearly {
@@ -282,16 +288,11 @@ func (c *checker) judgePeriods(
 	}
 	text := func(format string) say.Text { return say.Of(format, q.measure, say.And(values), why) }
 	format := "%s counts the same people several times: rows of periods that start at %s pass, %s."
-	isPart := slices.ContainsFunc(r.Groups, func(g contract.Group) bool { return g.Part != aggregate.Whole })
 	switch {
-	case isPart:
-		return &violation{
-			param: groupBy,
-			text: say.Join(text("%s counts the same people several times: rows of periods that start at %s pass, "+
-				"several of them in one group, %s."), say.Of("Group by %s instead.", q.field)),
-			fix: func(query *contract.Question) { groupByStart(query, q.field) },
-		}, nil
-	case r.Latest:
+	case isOverTime(s.Question):
+		return c.grouping(q, say.Join(text("%s counts the same people several times: rows of periods that start at %s "+
+			"pass, several of them in one group, %s."), say.Of("Group by %s.", q.field))), nil
+	case s.Latest:
 		format = "%s counts the same people several times: rows of periods that start at %s pass, since the " +
 			"newest rows of some places are older than those of others, %s."
 	}
@@ -301,7 +302,7 @@ func (c *checker) judgePeriods(
 			say.Of("Send latest=edition, keep one period with start_date and end_date, or group by %s.", q.field)),
 		fix: func(query *contract.Question) {
 			if setEdition(query); c.group {
-				groupByStart(query, q.field)
+				query.GroupBy(q.field)
 			}
 		},
 	}, nil
@@ -309,24 +310,18 @@ func (c *checker) judgePeriods(
 
 // checkOverlaps looks for rows of one series whose periods overlap, such as a year and one of its
 // months.
-func (c *checker) checkOverlaps(r *contract.Question, amount string) (*violation, error) {
+func (c *checker) checkOverlaps(s *sum, amount string) (*violation, error) {
 	e := c.plan.Endpoint
-	byStart := c.isGrouped(r, contract.PeriodStart)
-	if amount == "" || c.adder.Overlaps == nil || !byStart && !e.AddsOverTime() {
+	if amount == "" || c.adder.Overlaps == nil || !c.isGrouped(s.Question, contract.PeriodStart) && !e.AddsOverTime() {
 		return nil, nil
 	}
-	if byStart {
-		if one, err := c.oneInEach(r, c.groupsOf(r), contract.PeriodEnd); one || err != nil {
-			return nil, err
-		}
-	}
-	found, err := c.adder.Overlaps.First(c.query(r))
-	many := errors.Is(err, index.ErrManyOverlaps)
-	if err != nil && !many || err == nil && found == nil {
+	by := slices.DeleteFunc(slices.Clone(s.groups), func(g aggregate.Group) bool { return g.Part != aggregate.Whole })
+	found, where, _, err := c.search(s, by, false, c.adder.Overlaps.Meeting) // a year is of no month
+	if err != nil || !c.isWrong(where) {
 		return nil, err
 	}
 	text := say.Of("%s may count twice: more than %s rows pass whose periods overlap those of others.",
-		amount, index.MaxOverlaps)
+		amount, maxOverlaps)
 	if found != nil {
 		text = say.Of("%s counts twice: rows of one place pass whose periods overlap, such as %s and %s.", amount,
 			c.adder.Overlaps.Period(found.A), c.adder.Overlaps.Period(found.B))
@@ -335,10 +330,7 @@ func (c *checker) checkOverlaps(r *contract.Question, amount string) (*violation
 	return &violation{
 		param: groupBy,
 		text:  say.Join(text, say.Of("Group by %s and %s.", start, end)),
-		fix: func(query *contract.Question) {
-			groupByStart(query, start)
-			query.GroupBy(end)
-		},
+		fix:   func(query *contract.Question) { query.GroupBy(start, end) },
 	}, nil
 }
 
@@ -348,7 +340,7 @@ func (c *checker) hint(r *contract.Question) (hint say.Text, err error) {
 	e := c.plan.Endpoint
 	for i := range e.Dimensions {
 		d := &e.Dimensions[i]
-		if d.Kind != contract.Stock || !r.Latest && !r.Edition || !c.adds(r) || c.isGrouped(r, d.Field) {
+		if d.Kind != contract.Stock || !r.Latest && !r.Edition || !adds(r) || c.isGrouped(r, d.Field) {
 			continue
 		}
 		counts, err := c.counts(r, aggregate.Group{Column: d.Field})
@@ -363,7 +355,7 @@ func (c *checker) hint(r *contract.Question) (hint say.Text, err error) {
 }
 
 // adds reports whether a request asks for a sum or mean.
-func (c *checker) adds(r *contract.Question) bool {
+func adds(r *contract.Question) bool {
 	return slices.ContainsFunc(r.Measures, func(m contract.Measure) bool {
 		return m.Func == aggregate.Sum || m.Func == aggregate.Mean
 	})

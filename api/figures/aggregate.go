@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"errors"
 	"strings"
 
 	"hdqs/aggregate"
@@ -9,7 +8,6 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/render"
 	"hdqs/api/say"
-	"hdqs/index"
 )
 
 // aggregates are the records of a request of kind Aggregate.
@@ -96,9 +94,6 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	}
 	found.total = found.result.Len()
 	found.from, found.n = pageOf(r, found.total)
-	if r.Trial {
-		return found, nil
-	}
 	if found.covered, err = coverageOf(s, a, found, adds.Table, question.Pause); err != nil {
 		return nil, tooMany(err)
 	}
@@ -160,43 +155,6 @@ func (f *aggregates) mixesCountries(measure int) bool {
 		}
 	}
 	return false
-}
-
-// questionOf asks for what a request asks for, but for coverage.
-func questionOf(r *contract.Question, e *contract.Endpoint, q *index.Query) *aggregate.Question {
-	question := &aggregate.Question{Query: q}
-	for _, g := range r.Groups {
-		group := aggregate.Group{Column: e.Fields[g.Field].Column(), Part: g.Part}
-		question.Groups = append(question.Groups, group)
-	}
-	for _, m := range r.Measures {
-		if m.Func == contract.Coverage {
-			continue
-		}
-		measure := aggregate.Measure{Func: m.Func}
-		if m.Func != aggregate.Count {
-			measure.Column = e.Fields[m.Field].Column()
-		}
-		question.Measures = append(question.Measures, measure)
-	}
-	return question
-}
-
-// tooMany turns the limits on groups and values into errors of the request.
-func tooMany(err error) error {
-	var param string
-	var text say.Text
-	if e, ok := errors.AsType[*aggregate.TooManyGroups](err); ok {
-		param = "group_by"
-		text = say.Of("There are more than %s groups; group by fewer fields, or filter", e.Max)
-	} else if e, ok := errors.AsType[*aggregate.TooManyValues](err); ok {
-		param = "measures"
-		text = say.Of("distinct of %s has more than %s values in all groups; group by fewer fields, or filter",
-			e.Column, e.Max)
-	} else {
-		return err
-	}
-	return &contract.Invalid{Issues: []contract.Issue{{Type: "too_much", Param: param, Text: text, NullInput: true}}}
 }
 
 // pageOf returns where the page of a request begins among all records, and how many it has.

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,11 @@ import (
 // countryColumn is the country of a record, and the name of its field in both sets.
 const countryColumn = contract.CountryParam
 
-const groupBy = "group_by"
+// Parameters that errors name.
+const (
+	groupBy       = "group_by"
+	measuresParam = "measures"
+)
 
 // violation is a reason why figures of a request would be wrong.
 type violation struct {
@@ -32,7 +37,20 @@ type checker struct {
 	adder *state.Adder
 	group bool   // remedies group, and do not keep one value
 	pause func() // of long computations; nil without turns
+
+	// The rows of each value of this column are judged for themselves, as if the others did not
+	// pass; empty to judge all rows together.
+	apart string
+	odd   parts // with apart: whose rows alone are wrong
+
+	nests bool // places of some groups contain those of others
 }
+
+// parts are those of the rows of which something is true: values of the column that tells rows
+// apart, or the empty one for all rows.
+type parts map[string]bool
+
+func (p parts) add(more parts) { maps.Copy(p, more) }
 
 func (c *checker) isGrouped(r *contract.Question, column string) bool {
 	return slices.ContainsFunc(r.Groups, func(g contract.Group) bool {
@@ -65,18 +83,22 @@ func (c *checker) counts(r *contract.Question, by ...aggregate.Group) ([]*aggreg
 func valuesOf(counts *aggregate.Result) []string {
 	values := make([]string, counts.Len())
 	for i := range values {
-		switch v := counts.Group(i, 0); v.Kind {
-		case aggregate.Null:
-			values[i] = "null"
-		case aggregate.Time:
-			values[i] = time.UnixMicro(v.Int).UTC().Format(time.DateOnly)
-		case aggregate.Bool:
-			values[i] = strconv.FormatInt(v.Int, 10)
-		default:
-			values[i] = v.String()
-		}
+		values[i] = textOfValue(counts.Group(i, 0))
 	}
 	return values
+}
+
+// textOfValue is a value as a query has it.
+func textOfValue(v aggregate.Value) string {
+	switch v.Kind {
+	case aggregate.Null:
+		return "null"
+	case aggregate.Time:
+		return time.UnixMicro(v.Int).UTC().Format(time.DateOnly)
+	case aggregate.Bool:
+		return strconv.FormatInt(v.Int, 10)
+	}
+	return v.String()
 }
 
 // covers reports whether the rows that pass an edited question are in as many countries as all
@@ -103,10 +125,12 @@ func (c *checker) keep(q *contract.Question, field, value string) {
 	q.Keep(field, c.plan.Param(field).Exactly(value))
 }
 
-// groupByStart replaces years, quarters and months by the start of the period.
-func groupByStart(q *contract.Question, field string) {
-	q.DropGroups(func(g contract.Group) bool { return g.Part != aggregate.Whole })
-	q.GroupBy(field)
+// isOverTime reports whether a request groups by time. Its remedies keep all times.
+func isOverTime(q *contract.Question) bool {
+	return slices.ContainsFunc(q.Groups, func(g contract.Group) bool {
+		column := q.Endpoint().Fields[g.Field].Column()
+		return g.Part != aggregate.Whole || column == contract.PeriodStart || column == contract.PeriodEnd
+	})
 }
 
 // replaceMeasure replaces a measure by others that are not asked for yet.

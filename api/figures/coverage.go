@@ -52,10 +52,6 @@ func coverageSeed(dst []byte, e *contract.Endpoint, b *state.Bound) []byte {
 // unitLists are the paths of the lists of units, by level less 1.
 var unitLists = [...]string{"/api/v2/metadata/admin1", "/api/v2/metadata/admin2"}
 
-// maxCoverage is the most groups of a country, a level and what is grouped by. Beyond it the
-// coverage is shown only to those who ask for it, who then get the error.
-const maxCoverage = 500_000
-
 // coverageOf counts the units that have rows, for requests that ask for it or that add up amounts
 // of units. Units that are grouped by do not count as groups here: each would cover only itself.
 func coverageOf(
@@ -80,6 +76,7 @@ func coverageOf(
 			kept, groups = append(kept, i), append(groups, g)
 		}
 	}
+	// Of more groups the coverage is shown only to those who ask for it, who then get the error.
 	counter := unitCounter{table: table, query: a.Query, pause: pause, levels: levels}
 	byKey, err := counter.count(groups, known)
 	if _, many := errors.AsType[*aggregate.TooManyGroups](err); many && !asked {
@@ -183,31 +180,8 @@ func (c *unitCounter) hasUnits(level int) bool { return level > 0 && level <= c.
 func (c *unitCounter) question(groups []aggregate.Group) *aggregate.Question {
 	place := []aggregate.Group{{Column: countryColumn}, {Column: levelColumn}}
 	return &aggregate.Question{
-		Query: &c.query, MaxGroups: maxCoverage, Pause: c.pause, Groups: slices.Concat(groups, place),
+		Query: &c.query, MaxGroups: maxGroups, Pause: c.pause, Groups: slices.Concat(groups, place),
 	}
-}
-
-// startAlike reports whether a row and the next one have the same first fields.
-func startAlike(rows *aggregate.Result, row, fields int) bool {
-	for k := range fields {
-		if rows.Group(row, k) != rows.Group(row+1, k) {
-			return false
-		}
-	}
-	return true
-}
-
-// groupKey is the first fields of a group as one key.
-func groupKey(rows *aggregate.Result, group, fields int) string {
-	var key []byte
-	for k := range fields {
-		key = appendKey(key, rows.Group(group, k))
-	}
-	return string(key)
-}
-
-func appendKey(key []byte, v aggregate.Value) []byte {
-	return append(v.Append(append(key, byte(v.Kind))), 0)
 }
 
 type unitsKey struct{}

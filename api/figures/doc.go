@@ -11,5 +11,6 @@
 //	excess.go coverage.go                a hint at sums that are too large; places with figures
 //	suggest.go                           the question to ask instead of a wrong one
 //	additivity.go levels.go              why a sum is wrong: rows that overlap, places in places
+//	groups.go                            what is found in the groups of a request
 //	sources.go checker.go                answers of lists, with their sources; a request to check
 package figures

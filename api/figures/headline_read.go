@@ -27,11 +27,10 @@ type headlineReader struct {
 
 // Parameters of the lists that figures are made of.
 const (
-	measuresParam = "measures"
-	startParam    = "start_date"
-	endParam      = "end_date"
-	monthPart     = "month"
-	newestStart   = "max:" + contract.PeriodStart
+	startParam  = "start_date"
+	endParam    = "end_date"
+	monthPart   = "month"
+	newestStart = "max:" + contract.PeriodStart
 )
 
 const monthsOfYear = 12

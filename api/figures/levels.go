@@ -1,15 +1,12 @@
 package figures
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
-	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/say"
-	"hdqs/index"
 )
 
 // Sums over places of several levels: rows may be added up unless one is of a place that contains
@@ -42,24 +39,24 @@ func (c *checker) lowestGroup(r *contract.Question) (level int, field string) {
 
 // checkLowerPlace looks for rows of the coarsest places that have no place of the level that is
 // grouped by: they would be one group of all countries.
-func (c *checker) checkLowerPlace(r *contract.Question, measure string) (*violation, error) {
-	level, field := c.lowestGroup(r)
-	if !r.Coarsest || level == 0 || c.plan.Endpoint.Units() == nil {
+func (c *checker) checkLowerPlace(s *sum) (*violation, error) {
+	level, field := c.lowestGroup(s.Question)
+	if !s.Coarsest || level == 0 || c.plan.Endpoint.Units() == nil {
 		return nil, nil
 	}
-	counts, err := c.counts(r, aggregate.Group{Column: levelColumn})
-	if err != nil {
+	least := ""
+	where, err := c.judgeGroups(s.Question, nil, levelColumn, func(levels []string) bool {
+		least = levels[0]
+		return least < strconv.Itoa(level)
+	})
+	if err != nil || !c.isWrong(where) {
 		return nil, err
 	}
-	levels := valuesOf(counts[0])
-	if len(levels) == 0 || levels[0] >= strconv.Itoa(level) {
-		return nil, nil
-	}
-	kept, fix := c.keepLevel(r, level)
+	kept, fix := c.keepLevel(s.Question, level)
 	return &violation{
 		param: levelColumn,
 		text: say.Join(say.Of("%s by %s leaves places out: with %s rows of level %s pass, which have no %s.",
-			measure, field, levelColumn+"="+contract.Coarsest, levels[0], field),
+			s.measure, field, levelColumn+"="+contract.Coarsest, least, field),
 			say.Of("Send %s, or group by %s.", kept, countryColumn)),
 		fix: fix,
 	}, nil
@@ -120,53 +117,58 @@ func (c *checker) countEdited(r *contract.Question, edit func(*contract.Question
 	return c.list.CountRows(edited)
 }
 
-// checkNested looks for rows of which one is of a place that contains the other's. onePeriod
-// reports whether the rows of each group have one period.
-func (c *checker) checkNested(
-	r *contract.Question, measure string, onePeriod func() (bool, error),
-) (*violation, error) {
-	e := c.plan.Endpoint
-	if c.adder.Overlaps == nil || c.isGrouped(r, levelColumn) {
+// isOfAnyPeriod reports whether rows count the same whatever their periods: a figure of this year
+// has in it who was counted in a part of the country the year before.
+func (c *checker) isOfAnyPeriod(r *contract.Question) bool {
+	return isStock(c.plan.Endpoint) && !(r.Coarsest && r.Edition) && !c.isGrouped(r, contract.PeriodStart)
+}
+
+// isStock reports whether each period counts everything anew.
+func isStock(e *contract.Endpoint) bool {
+	return slices.ContainsFunc(e.Dimensions, func(d contract.Dimension) bool {
+		return d.Kind == contract.Stock
+	})
+}
+
+// checkNested looks for rows of one group of which one is of a place that contains the other's. It
+// notes those of different groups.
+func (c *checker) checkNested(s *sum) (*violation, error) {
+	if c.adder.Overlaps == nil || c.isGrouped(s.Question, levelColumn) {
 		return nil, nil
 	}
-	isStock := slices.ContainsFunc(e.Dimensions, func(d contract.Dimension) bool { return d.Kind == contract.Stock })
-	// A figure of this year has in it who was counted in a part of the country the year before.
-	anyPeriod := isStock && !(r.Coarsest && r.Edition) &&
-		!c.isGrouped(r, contract.PeriodStart)
-	if anyPeriod {
-		one, err := onePeriod()
-		if anyPeriod = !one; err != nil {
-			return nil, err
-		}
+	anyPeriod := c.isOfAnyPeriod(s.Question) && len(s.periods) > 0
+	found, where, many, err := c.search(s, nil, anyPeriod, c.adder.Overlaps.Nested)
+	if err == nil && found != nil && len(s.groups) > 0 {
+		found, where, many, err = c.search(s, s.groups, anyPeriod, c.adder.Overlaps.Nested)
+		c.nests = len(where) == 0
 	}
-	found, err := c.adder.Overlaps.FirstNested(c.query(r), anyPeriod)
-	many := errors.Is(err, index.ErrManyOverlaps)
-	if err != nil && !many || err == nil && found == nil {
+	if err != nil || !c.isWrong(where) {
 		return nil, err
 	}
 	several := "%s may count twice: more than %s rows pass of places with rows of several levels."
 	twice := "%s counts twice: rows of %s pass, and of %s, which contains it."
-	if r.Coarsest && !r.Edition && isStock && !c.group {
+	canKeepNewest := s.Coarsest && !s.Edition && isStock(c.plan.Endpoint) && !c.group && !isOverTime(s.Question)
+	if canKeepNewest {
 		several = "%s may count twice: more than %s rows pass of places with rows of several levels, " +
 			"in different periods."
 		twice = "%s counts twice: rows of %s pass, and of %s, which contains it, in different periods."
 	}
-	text := say.Of(several, measure, index.MaxOverlaps)
-	if found != nil {
-		text = say.Of(twice, measure, c.placeOf(found.B), c.placeOf(found.A))
+	text := say.Of(several, s.measure, maxOverlaps)
+	if !many {
+		text = say.Of(twice, s.measure, c.placeOf(found.B), c.placeOf(found.A))
 	}
 	w := &violation{param: levelColumn}
-	lowest, _ := c.lowestGroup(r)
+	lowest, _ := c.lowestGroup(s.Question)
 	switch {
-	case c.group || r.Coarsest && (r.Edition || !isStock):
-		w.text = say.Join(text, say.Of("Group by admin_level."))
-		w.fix = func(query *contract.Question) { query.GroupBy(levelColumn) }
-	case r.Coarsest:
+	case canKeepNewest:
 		w.text = say.Join(text, say.Of("Send %s, or group by %s.", "latest=edition", levelColumn))
 		w.fix = setEdition
+	case c.group || s.Coarsest:
+		w.text = say.Join(text, say.Of("Group by admin_level."))
+		w.fix = func(query *contract.Question) { query.GroupBy(levelColumn) }
 	case lowest > 0:
 		var kept string
-		kept, w.fix = c.keepLevel(r, lowest)
+		kept, w.fix = c.keepLevel(s.Question, lowest)
 		w.text = say.Join(text, say.Of("Send %s, or group by %s.", kept, levelColumn))
 	default:
 		w.text = say.Join(text, say.Of("Send admin_level=coarsest, keep one level, or group by admin_level."))

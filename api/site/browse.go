@@ -37,14 +37,6 @@ func (q *asker) Ask(asked *contract.Question) (*browse.Answer, error) {
 	return list.MadeOf(q.served, keptFigure{asked.Endpoint()}, ask)
 }
 
-// leftKey is the key of what browse.Source keeps.
-type leftKey string
-
-// Keep implements browse.Source.
-func (q *asker) Keep(key string, find func() ([]string, error)) ([]string, error) {
-	return list.MadeOf(q.served, leftKey(key), find)
-}
-
 func (q *asker) answer(asked *contract.Question) (*browse.Answer, error) {
 	answer := new(browse.Answer)
 	to := q.mount.Lists.Of(asked)

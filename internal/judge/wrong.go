@@ -41,12 +41,28 @@ func (rd *reader) wrongSum(e *endpoint, groups []group, measures []measure, rows
 		return true
 	}
 	for _, field := range alike[lastPart(e.Path)] {
-		if averages && !c.isApart(field) && len(valuesOf(field, rows)) > 1 {
+		isMixed := func(rows []row) bool { return len(valuesOf(field, rows)) > 1 }
+		if averages && !c.isApart(field) && c.inGroups(c.groupKey, isMixed) {
 			return true
 		}
 	}
 	// The slowest last.
 	return amounts && (c.overlaps() || c.hasTotals() || c.hasPeriods()) || hasLevels && c.nests()
+}
+
+// inGroups reports whether something is wrong with the rows of a group, by a key that they have in
+// common.
+func (c *sumCheck) inGroups(key func(r row) string, wrong func(rows []row) bool) bool {
+	groups := map[string][]row{}
+	for _, r := range c.rows {
+		groups[key(r)] = append(groups[key(r)], r)
+	}
+	for _, rows := range groups {
+		if wrong(rows) {
+			return true
+		}
+	}
+	return false
 }
 
 // leavesOut reports whether figures of lower places have rows without such a place.
@@ -67,13 +83,10 @@ func (c *sumCheck) nests() bool {
 	}
 	always := slices.Contains(stocks, lastPart(c.e.Path)) && !(c.rd.kept.coarsest && c.rd.kept.edition) &&
 		!c.isApart(periodStart) && !c.oneInEach(c.groupKey, periodColumns...)
-	like := map[string][]row{}
-	for _, r := range c.rows {
-		like[fieldsKey(c.e, r)] = append(like[fieldsKey(c.e, r)], r)
-	}
-	for _, rows := range like {
+	key := func(r row) string { return c.groupKey(r) + "\x00" + fieldsKey(c.e, r) }
+	return c.inGroups(key, func(rows []row) bool {
 		if len(valuesOf("admin_level", rows)) < 2 {
-			continue
+			return false
 		}
 		for _, whole := range rows {
 			if whole.stored["admin_level"].(int64) == lowestLevel {
@@ -85,8 +98,8 @@ func (c *sumCheck) nests() bool {
 				}
 			}
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // groupKey is a text that the rows of a group have in common.
@@ -141,13 +154,19 @@ func (c *sumCheck) hasTotals() bool {
 		if c.e.field(field) == nil || c.isApart(field) {
 			continue
 		}
-		present := valuesOf(field, c.rows)
-		for _, whole := range present {
-			for _, part := range present {
-				if contains(field, whole, part) {
-					return true
+		mixes := func(rows []row) bool {
+			present := valuesOf(field, rows)
+			for _, whole := range present {
+				for _, part := range present {
+					if contains(field, whole, part) {
+						return true
+					}
 				}
 			}
+			return false
+		}
+		if c.inGroups(c.groupKey, mixes) {
+			return true
 		}
 	}
 	return false
@@ -158,9 +177,7 @@ func (c *sumCheck) hasTotals() bool {
 func (c *sumCheck) hasPeriods() bool {
 	isStock := slices.Contains(stocks, lastPart(c.e.Path)) || lastPart(c.e.Path) == "returnees"
 	switch {
-	case c.isApart(periodStart):
-		return !c.oneInEach(c.groupKey, "reference_period_end") && c.hasCrossing()
-	case !isStock:
+	case c.isApart(periodStart) || !isStock:
 		return c.hasCrossing()
 	case c.rd.kept.edition || c.oneInEach(c.groupKey, periodColumns...):
 		return false
@@ -172,11 +189,16 @@ func (c *sumCheck) hasPeriods() bool {
 	return true
 }
 
-// hasCrossing looks for rows of one series with different periods that share a moment.
+// hasCrossing looks for rows of one series with different periods that share a moment. The month
+// that a year begins with is not the time of that year, so parts of the time are no groups here.
 func (c *sumCheck) hasCrossing() bool {
+	whole := *c
+	whole.groups = slices.DeleteFunc(slices.Clone(c.groups), func(g group) bool {
+		return c.e.field(g.name) == nil
+	})
 	bySeries := map[string][]row{}
 	for _, r := range c.rows {
-		text := seriesKey(c.e, r)
+		text := whole.groupKey(r) + "\x00" + seriesKey(c.e, r)
 		for _, other := range bySeries[text] {
 			same := keyText(periodColumns, r) == keyText(periodColumns, other)
 			if !same && sharesMoment(r, other) {
