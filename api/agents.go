@@ -19,8 +19,10 @@ import (
 // program.
 func (s *Server) NewAgents(version string) *mcp.Server {
 	m := s.Lists.Routes.MountIn(contract.ContractNames)
+	own := *m
+	own.TakesTurns = true
 	return mcp.New(mcp.Options{
-		Lists: s.Lists, Mount: m, Version: version, Log: s.State.Log,
+		Lists: s.Lists, Mount: &own, Version: version, Log: s.State.Log,
 		Sources: func(v *state.Served, name string) *state.Sources {
 			return site.SourcesOf(s.State, m, v, name)
 		},

@@ -18,7 +18,6 @@ const (
 	ofName        = "a name of a field, a parameter or a part of a path"
 	ofNumber      = "the digits of a number or a time"
 	ofValue       = "a value of the data"
-	ofOurs        = "text of the program, to be replaced by its values: nothing may be added"
 )
 
 // readers are the functions and variables of api that take text apart, by their room, with what
@@ -38,25 +37,22 @@ var readers = map[string]map[string]string{
 		"readFeatures": ofFile,
 	},
 	"browse": {
-		"addRecords":   ofDeclaration,
-		"aggregate":    ofDeclaration,
-		"ask":          ofName,
-		"cellOf":       ofName,
-		"chipText":     ofName,
-		"choose":       ofDeclaration,
-		"filtersText":  ofOurs,
-		"isQuiet":      ofName,
-		"label":        ofName,
-		"measuresOf":   ofDeclaration,
-		"nounLabel":    ofName,
-		"readState":    ofRequest,
-		"RelativePath": ofOurs,
-		"rounded":      ofNumber,
-		"shortTime":    ofNumber,
-		"sort":         ofRequest,
-		"suggest":      ofName,
-		"titleOf":      ofDeclaration,
-		"total":        ofOurs,
+		"addRecords": ofDeclaration,
+		"aggregate":  ofDeclaration,
+		"ask":        ofName,
+		"cellOf":     ofName,
+		"chipText":   ofName,
+		"choose":     ofDeclaration,
+		"isQuiet":    ofName,
+		"label":      ofName,
+		"measuresOf": ofDeclaration,
+		"nounLabel":  ofName,
+		"readState":  ofRequest,
+		"rounded":    ofNumber,
+		"shortTime":  ofNumber,
+		"sort":       ofRequest,
+		"suggest":    ofName,
+		"titleOf":    ofDeclaration,
 	},
 	"chart": {
 		"between": ofNumber,
@@ -147,13 +143,12 @@ var readers = map[string]map[string]string{
 		"rangeOf":    ofRequest,
 	},
 	"site": {
-		"addCountry":   ofRequest,
-		"addOEmbed":    ofRequest,
-		"answerOEmbed": ofOurs,
-		"pagesAt":      ofRequest,
-		"readSearch":   ofRequest,
-		"searched":     ofRequest,
-		"viewOf":       ofRequest,
+		"addCountry": ofRequest,
+		"addOEmbed":  ofRequest,
+		"pagesAt":    ofRequest,
+		"readSearch": ofRequest,
+		"searched":   ofRequest,
+		"viewOf":     ofRequest,
 	},
 	"state": {
 		"AnswerError": ofRequest,

@@ -90,9 +90,11 @@ func askFacets(q *Question, s state) ([]facet, error) {
 			chosen, to, add := toggle(q.Plan, s, field, q.Plan.Param(field).Exactly(text))
 			if v.Chosen, v.Add = chosen, add; chosen {
 				several := len(chosenOf(s, field)) > 1
-				if v.Link = widened(q, s, to...); several && !hasRecords(q, v.Link) {
-					v.Link = widened(q, s, valuesPairs(field)...) // the others have none
+				at := widened(q, s, to...)
+				if several && !hasRecords(q, at) {
+					at = widened(q, s, valuesPairs(field)...) // the others have none
 				}
+				v.Link = at.link()
 			} else if to != nil {
 				v.Link = s.with(to...)
 			}
@@ -137,7 +139,7 @@ func (f *facet) recount(q *Question, s state) error {
 		if p != nil {
 			chosen = []string{f.Field, p.Exactly(v.Value), f.Field + contract.SeveralSuffix, ""}
 		}
-		n, err := total(q, s.with(chosen...))
+		n, err := total(q, s.set(chosen...))
 		if err != nil {
 			return err
 		}

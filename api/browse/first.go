@@ -365,7 +365,7 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Questi
 	all := v.s.set(append(pairs, measureParam, of, byParam, by)...)
 	for i := 0; i < len(pairs); i += 2 {
 		text := chipText(v.q.Language, v.q.known.named, v.q.Plan.Param(pairs[i]), pairs[i+1:i+2])
-		x.Chosen = append(x.Chosen, link{text, widened(v.q, all, pairs[i], "")})
+		x.Chosen = append(x.Chosen, link{text, widened(v.q, all, pairs[i], "").link()})
 	}
 	x.offer(v.q, all, of, by)
 }
@@ -393,8 +393,8 @@ func heal(q *Question, s state) (string, error) {
 			return "", err
 		}
 		if page == nil || page.answers() || len(page.Choosers) > 0 && len(page.Drawings) == 0 {
-			if address := at.with(); hasRecords(q, address) {
-				return address, nil
+			if at = at.set(); hasRecords(q, at) {
+				return at.link(), nil
 			}
 		}
 	}

@@ -173,7 +173,7 @@ type pageForm struct {
 	Keep      []option // parameters that the form of filters sends on
 	KeepAll   []option // those that the form of columns sends on
 	Countries []Country
-	Chips     []link
+	Chips     []chip
 	Clear     string // the page without filters; empty if it has none
 	Facets    []facet
 }

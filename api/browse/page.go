@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,19 +54,19 @@ type use struct {
 	Snippets         []Snippet
 }
 
-// New makes a page. If clean is not empty, the page is at that address. A page with an error in its
-// parameters says what is wrong with them and has no records.
-func New(q *Question) (p *Page, clean string, err error) {
+// New makes a page. If clean is not nil, the page is at the address with these parameters. A page
+// with an error in its parameters says what is wrong with them and has no records.
+func New(q *Question) (p *Page, clean url.Values, err error) {
 	e, l := q.Plan.Endpoint, q.Language
 	path := q.Prefix + "/browse/" + e.Name()
 	s, clean, err := readState(q.Plan, q.Language, path, q.Query)
-	if err != nil || clean != "" {
+	if err != nil || clean != nil {
 		return nil, clean, err
 	}
 	r, err := contract.Read(q.Plan, s.query())
 	wrong, isWrong := Problems(err)
 	if err != nil && !isWrong {
-		return nil, "", err
+		return nil, nil, err
 	}
 	s.asked = &r.Question
 	p = &Page{
@@ -74,11 +75,11 @@ func New(q *Question) (p *Page, clean string, err error) {
 		Path: path, Docs: q.Root + "/docs/" + e.Name(), Freshness: q.Freshness, Dataset: q.Dataset,
 	}
 	if p.Form.Countries, err = countries(q); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	q.known.countries = p.Form.Countries
 	if q.known.named, err = namesOf(q, s); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	if p.Form.Chips = chips(q, s); len(p.Form.Chips) > 0 {
 		p.Form.Clear = s.address(s.copy(append(names(q.Plan), contract.EverybodyParam, "offset", rowParam)...))
@@ -90,7 +91,7 @@ func New(q *Question) (p *Page, clean string, err error) {
 	if !isWrong {
 		answer, err = q.Source.Ask(s.asked)
 		if wrong, isWrong = Problems(err); err != nil && !isWrong {
-			return nil, "", err
+			return nil, nil, err
 		}
 	}
 	without := []string{"offset", rowParam}
@@ -100,18 +101,18 @@ func New(q *Question) (p *Page, clean string, err error) {
 		without = append(without, w.Param)
 	}
 	if isWrong {
-		rest := link{l.T("The page without that"), s.address(s.copy(without...))}
-		p.Problem.Ways = withRecords(q, rest, link{l.T("All records"), path})
+		rest := way{l.T("The page without that"), state{path: path, values: s.copy(without...)}}
+		p.Problem.Ways = withRecords(q, rest, way{l.T("All records"), state{path: path}})
 	} else {
 		unknown, hint := reply.UnknownOf(r)
 		p.Problem.Unknown, p.Problem.Hint = strings.Join(unknown, ", "), hint
 		if err := p.addRecords(q, s, answer); err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
 	}
 	p.Form.Groups = form(q.Plan, s, wrongByParam(l, wrong))
 	p.share(q, s)
-	return p, "", nil
+	return p, nil, nil
 }
 
 // addRecords adds what an answer has, and counts by value.
@@ -127,8 +128,12 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 	p.Records.From, p.Records.To = Count(offset+1), Count(offset+len(records))
 	switch {
 	case answer.Total == 0:
-		all := link{q.Language.T("all filters"), s.path}
-		p.Problem.Ways = withRecords(q, append(slices.Clone(p.Form.Chips), all)...)
+		var ways []way
+		for _, c := range p.Form.Chips {
+			ways = append(ways, c.way)
+		}
+		ways = append(ways, way{q.Language.T("all filters"), state{path: s.path}})
+		p.Problem.Ways = withRecords(q, ways...)
 	case len(records) == 0:
 		p.Problem.Ways = []link{{q.Language.T("The first page of %s", p.Records.Total), s.with()}}
 	}
@@ -229,7 +234,7 @@ func (p *Page) addLinks(q *Question, s state) {
 			p.Form.KeepAll = append(p.Form.KeepAll, hidden)
 		}
 	}
-	p.Use.Snippets = Snippets(q.Base+q.Root+e.Path, q.Base+contract.ODataRoot, e.SetName(), filters)
+	p.Use.Snippets = Snippets(q.Base, q.Root+e.Path, q.Base+contract.ODataRoot, e.SetName(), filters)
 }
 
 // textUnless is a number in an address, empty for the one that it means without.

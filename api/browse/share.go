@@ -109,13 +109,11 @@ func cutText(text string, most int) string {
 // figure.
 func (p *Page) filtersText(x *figure) string {
 	var all []string
-	l := p.Language
-	before := l.T("%[1]s: %[2]s", nounLabel(l, contract.CountryParam), "")
 	for _, chip := range p.Form.Chips {
-		if name, isCountry := strings.CutPrefix(chip.Text, before); isCountry {
-			all = slices.Insert(all, 0, name)
+		if chip.countries != "" {
+			all = slices.Insert(all, 0, chip.countries)
 		} else {
-			all = append(all, chip.Text)
+			all = append(all, chip.text)
 		}
 	}
 	if x != nil {

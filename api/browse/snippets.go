@@ -45,17 +45,17 @@ func scriptText(text string) string {
 func mText(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
 
 // Snippets are programs that read all records of a list with these parameters, in several
-// languages. base is the address of the list, and feed that of OData, which is for all records
-// only: filters of lists match otherwise. All but two ask for an export, which is one answer
-// however many records there are.
-func Snippets(base, feed, set string, filters url.Values) (all []Snippet) {
+// languages. path is that of the list below the address of the service, and feed the address of
+// OData, which is for all records only: filters of lists match otherwise. All but two ask for an
+// export, which is one answer however many records there are.
+func Snippets(base, path, feed, set string, filters url.Values) (all []Snippet) {
 	languages := []string{"curl", "Python", "R", "JavaScript", "DuckDB", "Power Query", "Google Sheets"}
 	if len(filters) == 0 {
 		languages = append(languages, "OData")
 	}
 	for _, language := range languages {
 		var code strings.Builder
-		if err := snippetTexts().ExecuteTemplate(&code, language, list{base, filters, feed, set}); err != nil {
+		if err := snippetTexts().ExecuteTemplate(&code, language, list{base, path, filters, feed, set}); err != nil {
 			panic(err) // the programs are part of this one
 		}
 		all = append(all, Snippet{language, code.String()})
@@ -65,13 +65,13 @@ func Snippets(base, feed, set string, filters url.Values) (all []Snippet) {
 
 // list is what a program reads.
 type list struct {
-	address   string
-	filters   url.Values
-	Feed, Set string
+	Service, path string
+	filters       url.Values
+	Feed, Set     string
 }
 
 // Path is the address of exports of the list.
-func (l list) Path() string { return l.address + "/export" }
+func (l list) Path() string { return l.Service + l.path + "/export" }
 
 // Export is the address of an export in a format.
 func (l list) Export(format string) string { return l.Path() + "?" + l.in(format).Encode() }
@@ -86,7 +86,7 @@ func (l list) in(format string) url.Values {
 func (l list) Pages() string {
 	values := url.Values{"limit": {"10000"}}
 	maps.Copy(values, l.filters)
-	return l.address + "?" + values.Encode()
+	return l.Service + l.path + "?" + values.Encode()
 }
 
 // Pairs are the parameters of an export in JSON, in JavaScript.
@@ -116,12 +116,5 @@ func (l list) Query() string {
 	return strings.Join(query, ", ")
 }
 
-// Service is the address of exports up to the host, and RelativePath the rest.
-func (l list) Service() string { return strings.TrimSuffix(l.Path(), "/"+l.RelativePath()) }
-
-// RelativePath is the path of exports.
-func (l list) RelativePath() string {
-	_, rest, _ := strings.Cut(l.Path(), "://")
-	_, path, _ := strings.Cut(rest, "/")
-	return path
-}
+// RelativePath is the path of exports below the service.
+func (l list) RelativePath() string { return strings.TrimPrefix(l.path, "/") + "/export" }

@@ -57,14 +57,14 @@ type state struct {
 }
 
 // readState reads the query of a page. If a form sent it, with parameters that have no value or one
-// for each column, clean is the address that says the same.
+// for each column, clean are the parameters that say the same.
 //
 // Links of the page have only parameters with a meaning, and no identifier: caches give the page to
 // others, and a link for each value would repeat whatever was sent.
-func readState(p *contract.Plan, l *lang.Language, path, query string) (s state, clean string, err error) {
+func readState(p *contract.Plan, l *lang.Language, path, query string) (s state, clean url.Values, err error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return s, "", fmt.Errorf("%w: %w", ErrAddress, err)
+		return s, nil, fmt.Errorf("%w: %w", ErrAddress, err)
 	}
 	s = state{path: path, language: l, values: values, unknown: url.Values{}}
 	values.Del(contract.IdentifierParam)
@@ -98,9 +98,9 @@ func readState(p *contract.Plan, l *lang.Language, path, query string) (s state,
 	}
 	splitCountries(values)
 	if values.Encode() == before {
-		return s, "", nil
+		return s, nil, nil
 	}
-	return s, s.address(values), nil
+	return s, values, nil
 }
 
 // splitCountries turns several codes of countries in one field of the form into a list.
@@ -144,14 +144,14 @@ func chosenFields(e *contract.Endpoint, columns []string) string {
 
 func (s state) address(values url.Values) string { return address(s.path, values) }
 
+// link is the address of the page.
+func (s state) link() string { return s.address(s.values) }
+
 // with is the address of the first page of records after parameters have been set, given as name,
 // value, name, value. An empty value removes a parameter.
-func (s state) with(pairs ...string) string {
-	at := s.set(pairs...)
-	return at.address(at.values)
-}
+func (s state) with(pairs ...string) string { return s.set(pairs...).link() }
 
-// set is the address that with returns.
+// set is the page at the address that with returns.
 func (s state) set(pairs ...string) state {
 	at := state{path: s.path, language: s.language, values: s.copy("offset", rowParam)}
 	for i := 0; i < len(pairs); i += 2 {

@@ -53,13 +53,28 @@ func mixed(l *lang.Language, d *contract.Dimension, name string, values []string
 	return ""
 }
 
-// chips are the parameters in use, each with the page without it.
-func chips(q *Question, s state) []link {
-	var all []link
+// chip is a parameter in use, with the page without it.
+type chip struct {
+	way
+	countries string // in words, if it is theirs
+}
+
+func (c chip) Text() string    { return c.text }
+func (c chip) Address() string { return c.at.link() }
+
+const severalCountries = contract.CountryParam + contract.SeveralSuffix
+
+// chips are the parameters in use.
+func chips(q *Question, s state) []chip {
+	var all []chip
 	for _, name := range append(names(q.Plan), contract.EverybodyParam) {
 		if values := s.values[name]; len(values) > 0 {
-			text := chipText(q.Language, q.known.named, q.Plan.Param(name), values)
-			all = append(all, link{text, widened(q, s, name, "")})
+			p := q.Plan.Param(name)
+			c := chip{way: way{chipText(q.Language, q.known.named, p, values), widened(q, s, name, "")}}
+			if name == contract.CountryParam || name == severalCountries {
+				c.countries = valueWords(q.Language, q.known.named[contract.CountryParam], p, values)
+			}
+			all = append(all, c)
 		}
 	}
 	return all

@@ -1,33 +1,33 @@
 package browse
 
-import (
-	"net/url"
-	"slices"
-	"strings"
-
-	"hdqs/api/contract"
-)
+import "hdqs/api/contract"
 
 // A page that refuses something has links to pages that do not. Each is asked before it is offered.
 
-// withRecords are the links to pages that have records.
-func withRecords(q *Question, links ...link) []link {
-	return slices.DeleteFunc(links, func(l link) bool { return !hasRecords(q, l.Address) })
+// way is a page that is offered.
+type way struct {
+	text string
+	at   state
 }
 
-func hasRecords(q *Question, address string) bool {
-	n, err := total(q, address)
+// withRecords are the links to pages that have records.
+func withRecords(q *Question, ways ...way) (links []link) {
+	for _, w := range ways {
+		if hasRecords(q, w.at) {
+			links = append(links, link{w.text, w.at.link()})
+		}
+	}
+	return links
+}
+
+func hasRecords(q *Question, at state) bool {
+	n, err := total(q, at)
 	return err == nil && n > 0
 }
 
 // total is how many records a page has.
-func total(q *Question, address string) (int, error) {
-	_, query, _ := strings.Cut(address, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return 0, err
-	}
-	r, err := contract.Read(q.Plan, state{values: values}.query()) // as the page does
+func total(q *Question, at state) (int, error) {
+	r, err := contract.Read(q.Plan, at.query()) // as the page does
 	if err != nil {
 		return 0, err
 	}
@@ -38,12 +38,12 @@ func total(q *Question, address string) (int, error) {
 	return answer.Total, nil
 }
 
-// widened is the address of a page with one filter less. The newest edition of a list can then be
-// of a time from which the other filters keep no record: the address is then of all times.
-func widened(q *Question, s state, pairs ...string) string {
-	address := s.with(pairs...)
-	if e := q.Plan.Endpoint.Edition; e == nil || !e.Whole || hasRecords(q, address) {
-		return address
+// widened is the page with one filter less. The newest edition of a list can then be of a time from
+// which the other filters keep no record: the page is then of all times.
+func widened(q *Question, s state, pairs ...string) state {
+	at := s.set(pairs...)
+	if e := q.Plan.Endpoint.Edition; e == nil || !e.Whole || hasRecords(q, at) {
+		return at
 	}
-	return s.with(append(pairs, latestParam, "")...)
+	return s.set(append(pairs, latestParam, "")...)
 }

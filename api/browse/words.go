@@ -134,10 +134,10 @@ var levelNames = map[string]string{
 // chipText is a filter in words.
 func chipText(l *lang.Language, named map[string]map[string]string, p *contract.Param, values []string) string {
 	field, isList := strings.CutSuffix(p.Name, contract.SeveralSuffix)
-	if isList {
-		values = splitLists(values)
-	}
 	text := strings.Join(values, ", ")
+	if isList {
+		text = strings.Join(splitLists(values), ", ")
+	}
 	switch {
 	case field == latestParam && text == contract.LatestEdition:
 		return l.T("Only the newest edition")
@@ -152,14 +152,22 @@ func chipText(l *lang.Language, named map[string]map[string]string, p *contract.
 	case text == "%":
 		return l.T("%[1]s: %[2]s", label(l, field), l.T("any"))
 	}
-	words := make([]string, len(values))
-	for i, value := range values {
-		words[i] = filterWords(l, named[field], p, value)
-	}
-	if text = l.List(words); field == levelParam {
+	if text = valueWords(l, named[field], p, values); field == levelParam {
 		return text
 	}
 	return l.T("%[1]s: %[2]s", nounLabel(l, field), text)
+}
+
+// valueWords are the values of a filter in words.
+func valueWords(l *lang.Language, named map[string]string, p *contract.Param, values []string) string {
+	if strings.HasSuffix(p.Name, contract.SeveralSuffix) {
+		values = splitLists(values)
+	}
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = filterWords(l, named, p, value)
+	}
+	return l.List(words)
 }
 
 // filterWords are the records that a value of a filter chooses, in words. A filter that looks for a

@@ -28,8 +28,7 @@ func aggregateOf(path string) *contract.Question {
 // askList answers a question about groups of a list of a snapshot, in the contract's names. The
 // list is checked like any other: damage of its table is found, and the question refused.
 func askList(s *list.Lists, v *state.Served, q *contract.Question) (found answered, err error) {
-	to := s.Routes.MountIn(contract.ContractNames).Lists.Of(q)
-	err = s.Query(v, to, q, func(_ *list.Reply, records list.Records) error {
+	err = s.Query(v, s.Routes.MountIn(contract.ContractNames), q, func(_ *list.Reply, records list.Records) error {
 		found = answered{records.(*aggregates)}
 		return nil
 	})

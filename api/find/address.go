@@ -126,8 +126,7 @@ func (s *search) has(q *contract.Question) (has bool, err error) {
 	if q == nil {
 		return false, nil
 	}
-	to := s.mount.Lists.Of(q)
-	err = s.lists.Query(s.served, to, q.Copy().Page(0, 0), func(_ *list.Reply, rows list.Records) error {
+	err = s.lists.Query(s.served, s.mount, q.Copy().Page(0, 0), func(_ *list.Reply, rows list.Records) error {
 		has = rows.Total() > 0
 		return nil
 	})

@@ -153,11 +153,11 @@ func (b *builder) addTable(kind Kind) {
 	source := &kindSources[kind]
 	at := listOf(source.table)
 	q := contract.Ask(&contract.Endpoints[at], contract.Rows)
-	to := b.lists.Routes.MountIn(contract.ContractNames).Lists.Of(q)
+	m := b.lists.Routes.MountIn(contract.ContractNames)
 	for from, more := 0, true; more && from < maxNames; from += contract.MaxLimit {
 		more = false
 		// An error is damage, which Query has noted.
-		_ = b.lists.Query(b.served, to, q.Page(from, contract.MaxLimit), func(_ *list.Reply, rows list.Records) error {
+		_ = b.lists.Query(b.served, m, q.Page(from, contract.MaxLimit), func(_ *list.Reply, rows list.Records) error {
 			more = rows.Len() == contract.MaxLimit
 			for _, r := range list.TextsOf(rows) {
 				e := entry{kind: kind, country: none, parent: none} // which does not keep the page

@@ -51,7 +51,7 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 	}
 	q := contract.Ask(endpoint, contract.Figures).Keep(contract.CountryParam, code)
 	f.Request = s.mount.Prefix + endpoint.Path + "?" + contract.QueryOf(q.Pairs()...)
-	err := s.lists.Query(s.served, s.mount.Lists.Of(q), q, func(_ *list.Reply, rows list.Records) error {
+	err := s.lists.Query(s.served, s.mount, q, func(_ *list.Reply, rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
 			if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
 				continue // a code that differs in case

@@ -43,6 +43,7 @@ func New(s *state.State, kinds []contract.Kind) *Lists {
 	l.Routes = Routes{
 		state: s, identifiers: l.Identifiers, admission: &l.Admission, answer: l.AnswerList,
 		routers: map[string]*router.Router{}, Mounts: NewMounts(o, kinds), Endpoints: []string{"other"},
+		sources: map[contract.Kind]*RecordSource{},
 	}
 	l.Requests = Requests{s, &l.Routes}
 	s.Hooks.Warm, s.Hooks.Emptied = l.Warm, l.Bodies.Empty

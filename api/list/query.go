@@ -8,10 +8,11 @@ import (
 	"hdqs/api/state"
 )
 
-// Query answers a question about a snapshot, and gives the records to read. They are valid until
-// read returns. A page has a slot already, so that no limit is checked here; for others see Pass.
+// Query answers a question about a snapshot as below a mount, and gives the records to read. They
+// are valid until read returns. A page has a slot already, so that no limit is checked here; for
+// others see Pass.
 func (s *Lists) Query(
-	v *state.Served, to *Route, q *contract.Question, read func(*Reply, Records) error,
+	v *state.Served, m *Mount, q *contract.Question, read func(*Reply, Records) error,
 ) (err error) {
 	if !v.Acquire() {
 		return reply.ErrNoSnapshot
@@ -22,11 +23,11 @@ func (s *Lists) Query(
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	a := &Reply{
-		Scratch: sc, Endpoint: endpoint, Served: v, List: table, RecordSource: to.RecordSource,
-		Path: to.Mount.Prefix + q.Plan().Paths()[0],
+		Scratch: sc, Endpoint: endpoint, Served: v, List: table, RecordSource: s.Routes.sources[q.Plan().Kind],
+		Path: m.Prefix + q.Plan().Paths()[0],
 	}
 	a.Request.Ask(q)
-	if to.TakesTurns && to.RecordSource != nil && to.RecordSource.Long {
+	if m.TakesTurns && a.RecordSource != nil && a.RecordSource.Long {
 		a.turn.BeginLong()
 		defer a.turn.EndLong()
 		a.HasTurn = true

@@ -25,6 +25,7 @@ type Mount struct {
 	Paths       []string
 	Kinds       []contract.Kind // of what is computed of lists
 	Lists       ListRoutes      // of lists, what is computed of them, and figures
+	TakesTurns  bool            // long computations of Query take turns with those of requests
 }
 
 // NewMounts returns the mounts of a server. HAPI names always have their prefix too. The root is
@@ -78,7 +79,6 @@ type Route struct {
 	List         *contract.Plan
 	RecordSource *RecordSource // of a list that is not of rows
 	Public       bool          // a list that needs no identifier
-	TakesTurns   bool          // long computations of Query take turns with those of requests
 
 	// Of what is no list.
 	Answer   func(*fasthttp.RequestCtx) error          // returns the error to answer with
@@ -101,6 +101,7 @@ type Routes struct {
 	routers       map[string]*router.Router                       // by what trunkOf returns
 	Mounts        []*Mount
 	RecordSources []*RecordSource
+	sources       map[contract.Kind]*RecordSource // and that of figures
 	Endpoints     []string // names of endpoints in metrics
 }
 
@@ -217,17 +218,12 @@ type ListKey struct {
 // ListRoutes are the routes of lists.
 type ListRoutes map[ListKey]Route
 
-// Of is the route that answers a question. It is a copy.
-func (r ListRoutes) Of(q *contract.Question) *Route {
-	to := r[ListKey{q.Endpoint(), q.Plan().Kind}]
-	return &to
-}
-
 // AddLists registers the paths of an endpoint.
 func (r *Routes) AddLists(m *Mount, e *contract.Endpoint) {
 	add := func(c *RecordSource, k contract.Kind) {
 		plan := contract.PlanOf(e, k)
 		to := Route{Mount: m, List: plan, RecordSource: c, Name: plan.Name()}
+		r.sources[k] = c
 		m.Lists[ListKey{e, k}] = to
 		for _, path := range plan.Paths() {
 			r.Add(m, path, to)
@@ -242,6 +238,7 @@ func (r *Routes) AddLists(m *Mount, e *contract.Endpoint) {
 // AddFigures registers the paths of the headline figures.
 func (r *Routes) AddFigures(m *Mount, source *RecordSource) {
 	endpoints := contract.FigureEndpoints(m.Names)
+	r.sources[source.Kind] = source
 	for i := range endpoints {
 		plan := contract.PlanOf(&endpoints[i], source.Kind)
 		to := Route{Mount: m, List: plan, RecordSource: source, Name: contract.FiguresPath}

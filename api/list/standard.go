@@ -120,10 +120,10 @@ func Named[T any](
 }
 
 // QueryAll is Query for all records that are computed, page by page.
-func (s *Standard) QueryAll(v *state.Served, to *Route, q *contract.Question, read func(Valued)) error {
+func (s *Standard) QueryAll(v *state.Served, q *contract.Question, read func(Valued)) error {
 	q = q.Copy()
 	for offset, total := 0, 1; offset < total; offset += contract.MaxLimit {
-		err := s.Lists.Query(v, to, q.Page(offset, contract.MaxLimit), func(_ *Reply, found Records) error {
+		err := s.Lists.Query(v, s.Mount, q.Page(offset, contract.MaxLimit), func(_ *Reply, found Records) error {
 			read(found.(Valued))
 			total = found.Total()
 			return nil

@@ -74,13 +74,11 @@ func (c *call) ask(q *contract.Question, whole bool) (*found, error) {
 		all.texts = list.TextsOf(records)
 		return nil
 	}
-	to := c.of.Mount.Lists.Of(q)
 	gate := c.of.Lists.Admission.Gate
-	if to.RecordSource != nil {
+	if q.Plan().Kind != contract.Rows {
 		gate = c.of.Lists.Admission.Slow
 	}
-	to.TakesTurns = true
-	return all, c.pass(gate, func() error { return c.of.Lists.Query(c.served, to, q, read) })
+	return all, c.pass(gate, func() error { return c.of.Lists.Query(c.served, c.of.Mount, q, read) })
 }
 
 // pass does work with a slot.

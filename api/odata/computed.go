@@ -217,7 +217,7 @@ func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
 		}
 		for i := range of.made {
 			q := &of.made[i]
-			err := s.lists.QueryAll(v, s.routes.Of(q.ask), q.ask, func(found list.Valued) { t.add(q, found) })
+			err := s.lists.QueryAll(v, q.ask, func(found list.Valued) { t.add(q, found) })
 			if err != nil {
 				return nil, err
 			}

@@ -262,7 +262,7 @@ func (s *Service) addFigures(v *state.Served, c *collection, countries []string,
 	if countries != nil {
 		q.KeepAll(contract.CountryParam, countries)
 	}
-	return s.lists.QueryAll(v, &c.route, q, func(found list.Valued) {
+	return s.lists.QueryAll(v, q, func(found list.Valued) {
 		fields := found.Fields()
 		for i, texts := range list.TextsOf(found) {
 			place := texts.Value(fields[0].Name)

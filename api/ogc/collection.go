@@ -92,7 +92,6 @@ func (s *Service) addAreas() {
 		s.collections = append(s.collections, &plain)
 		for _, h := range contract.AllHeadlines() {
 			_, e := contract.HeadlineOf(h.Name, contract.HAPINames)
-			any := s.routes[list.ListKey{Endpoint: e, Kind: contract.Figures}]
 			if level > 0 {
 				e = h.OfUnits(level, contract.HAPINames)
 			}
@@ -103,8 +102,6 @@ func (s *Service) addAreas() {
 			c.id, c.title = plain.id+"_"+h.Name, h.Title+", "+levelNames[level]
 			c.about = h.Reading + " " + h.NotThis + " " + plain.about
 			c.endpoint, c.fields = e, slices.Concat(areaFields, e.Fields[1:])
-			c.route = any
-			c.route.List = contract.PlanOf(e, contract.Figures)
 			s.collections = append(s.collections, &c)
 		}
 	}

@@ -34,7 +34,7 @@ func (a *request) spanOf(e *contract.Endpoint) (found span) {
 func (s *Service) askSpan(v *state.Served, e *contract.Endpoint) (found span, err error) {
 	measures := slices.DeleteFunc(slices.Clone(ends), func(m string) bool { return !e.HasField(m[len("min:"):]) })
 	q := contract.Ask(e, contract.Aggregate).Measure(measures...)
-	err = s.lists.QueryAll(v, s.routes.Of(q), q, func(all list.Valued) {
+	err = s.lists.QueryAll(v, q, func(all list.Valued) {
 		for i, m := range measures {
 			switch v := all.Value(0, i); v.Kind {
 			case aggregate.Null:

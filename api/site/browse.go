@@ -2,6 +2,7 @@ package site
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -39,8 +40,7 @@ func (q *asker) Ask(asked *contract.Question) (*browse.Answer, error) {
 
 func (q *asker) answer(asked *contract.Question) (*browse.Answer, error) {
 	answer := new(browse.Answer)
-	to := q.mount.Lists.Of(asked)
-	err := q.server.Lists.Query(q.served, to, asked, func(a *list.Reply, found list.Records) error {
+	err := q.server.Lists.Query(q.served, q.mount, asked, func(a *list.Reply, found list.Records) error {
 		answer.Records = list.TextsOf(found)
 		if asked.Plan().Kind == contract.Rows && found.Len() > 0 {
 			answer.Bytes = a.Form(a.List).Length(a.Page.Ranges)
@@ -133,9 +133,9 @@ func (of *view) withPage(
 		return reply.ErrBadRequest
 	case err != nil:
 		return err
-	case clean != "":
-		query := strings.TrimPrefix(clean, of.pages.at.root()+BrowsePath+of.name())
-		reply.Redirect(ctx, fasthttp.StatusSeeOther, of.pages.at.root()+below+of.name()+ending+query)
+	case clean != nil:
+		to := strings.TrimSuffix(of.pages.at.root()+below+of.name()+ending+"?"+clean.Encode(), "?")
+		reply.Redirect(ctx, fasthttp.StatusSeeOther, to)
 		return nil
 	}
 	return answer(page)
@@ -144,7 +144,7 @@ func (of *view) withPage(
 // pageOf makes the page of a query. all says whether tables of figures have all groups.
 func (of *view) pageOf(
 	ctx *fasthttp.RequestCtx, v *state.Served, query string, all bool,
-) (page *browse.Page, clean string, err error) {
+) (page *browse.Page, clean url.Values, err error) {
 	q := of.question
 	e := q.Plan.Endpoint
 	q.Query, q.Base, q.AllFigures = query, of.pages.Site.Lists.Pages.BaseOf(ctx), all
@@ -161,7 +161,7 @@ func (of *view) pageOf(
 		Period: source.Period, Updated: source.Updated, StaleSince: source.StaleSince,
 	}
 	if q.Dataset, err = ask.linkedOf(e, q.Base); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	return browse.New(&q)
 }

@@ -337,8 +337,7 @@ func (r reference) askExample(v *state.Served, p *contract.Plan, query string) (
 	if err != nil {
 		return x, "", err
 	}
-	to := r.pages.at.Lists.Of(&q.Question)
-	err = r.pages.Site.Lists.Query(v, to, &q.Question, func(a *list.Reply, found list.Records) error {
+	err = r.pages.Site.Lists.Query(v, r.pages.at.Mount, &q.Question, func(a *list.Reply, found list.Records) error {
 		if found.Len() == 0 {
 			return nil
 		}

@@ -224,9 +224,8 @@ func (of *view) answerOEmbed(
 	ctx *fasthttp.RequestCtx, v *state.Served, at *url.URL, head *list.PageHead,
 ) error {
 	page, clean, err := of.pageOf(ctx, v, at.RawQuery, false)
-	if clean != "" {
-		_, query, _ := strings.Cut(clean, "?")
-		page, _, err = of.pageOf(ctx, v, query, false)
+	if clean != nil {
+		page, _, err = of.pageOf(ctx, v, clean.Encode(), false)
 	}
 	switch {
 	case errors.Is(err, browse.ErrAddress):

@@ -190,7 +190,7 @@ type measurement struct {
 
 // ask asks for the records of an answer, which are more than there are countries.
 func (m *measurement) ask(q *contract.Question) (records []textual.Record, err error) {
-	err = m.lists.Query(m.served, m.mount.Lists.Of(q), q, func(_ *list.Reply, found list.Records) error {
+	err = m.lists.Query(m.served, m.mount, q, func(_ *list.Reply, found list.Records) error {
 		if found.Total() > found.Len() {
 			return fmt.Errorf("%d records, at most %d can be compared", found.Total(), found.Len())
 		}
