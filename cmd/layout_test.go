@@ -55,7 +55,8 @@ var imports = map[string][]string{
 		"api/textual", "index", "rowdiff", "snapshot",
 	},
 	"api/find": {
-		"api/contract", "api/lang", "api/list", "api/say", "api/state", "internal/background", "internal/nearest",
+		"api/contract", "api/lang", "api/list", "api/say", "api/state", "api/textual", "internal/background",
+		"internal/nearest",
 	},
 	"api/files": {
 		"api/contract", "api/encode", "api/list", "api/metrics", "api/render", "api/reply", "api/state",

@@ -12,6 +12,9 @@ import (
 
 // result is what is shown of a hit.
 func (s *search) result(h hit) (r Result, err error) {
+	if h.answer != nil {
+		return s.resultOf(*h.answer)
+	}
 	e := &s.entries[h.id]
 	r = Result{Kind: e.kind.String(), Name: s.nameOf(e), Code: e.code, Within: e.of}
 	var country []string
@@ -20,16 +23,8 @@ func (s *search) result(h hit) (r Result, err error) {
 		country = []string{contract.CountryParam, s.entries[h.country].code}
 	}
 	switch at := bits.TrailingZeros32(e.lists); {
-	case e.kind == FigureKind && country == nil:
-		r.Address, _ = s.rows(at) // which begins with its figures
 	case e.kind == FigureKind:
-		r.Address, _ = s.country(country[1])
-		if !s.brief {
-			r.Figure, err = s.figure(e.code, country[1])
-		}
-		if r.Figure != nil && r.Figure.View != "" {
-			r.Address = r.Figure.View
-		}
+		r.Address, _ = s.rows(at) // which begins with its figures
 	case e.kind == List:
 		r.Code = contract.EndpointsIn(s.mount.Names)[at].Name()
 		r.Address, r.Question = s.rows(at, country...)

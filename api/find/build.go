@@ -11,6 +11,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/state"
+	"hdqs/api/textual"
 )
 
 // kindSources say where the names of each kind are: the table, its fields with the code and the
@@ -36,7 +37,9 @@ var kindSources = [kinds]struct{ kind, table, code, name, of, parent, filter str
 }
 
 // languages are those in which countries have names.
-var languages = []language.Tag{language.English, language.French, language.Spanish, language.Arabic}
+var languages = []language.Tag{
+	language.English, language.French, language.Spanish, language.Arabic, language.Russian, language.Chinese,
+}
 
 // maxNames is the most names of a kind: four times as many districts as there are. Further ones are
 // left out.
@@ -52,7 +55,9 @@ type builder struct {
 }
 
 func newBuilder() *builder {
-	b := &builder{Index: &Index{also: map[int32][]string{}, countries: map[string][]int32{}}, at: map[string]*[]int32{}}
+	b := &builder{at: map[string]*[]int32{}, Index: &Index{
+		also: map[int32][]string{}, countries: map[string][]int32{}, names: map[string][]int32{}, people: map[string][]int32{},
+	}}
 	for k := range b.coded {
 		b.coded[k] = map[string]int32{}
 	}
@@ -70,7 +75,7 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 		case List:
 			b.eachList(func(e *contract.Endpoint, own entry) {
 				own.name, own.code = e.Summary, e.Name()
-				b.add(own, phrases()["lists"][e.Name()], e.Texts().GroupTitle())
+				b.add(own, vocabularies().others[e.Name()], e.Texts().GroupTitle())
 			})
 		case Field:
 			b.eachList(b.addFields)
@@ -91,6 +96,8 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 // finish sorts the words.
 func (b *builder) finish() *Index {
 	b.nameCountries()
+	b.countryWords = wordsIn(b.countries)
+	b.firstCountry = int32(slices.IndexFunc(b.entries, func(e entry) bool { return e.kind == Country }))
 	b.words = slices.Sorted(maps.Keys(b.at))
 	for _, w := range b.words {
 		ids := *b.at[w]
@@ -105,7 +112,7 @@ func (b *builder) finish() *Index {
 }
 
 // add appends an entry, with the words of its name and code, other names, and texts.
-func (b *builder) add(e entry, others []string, texts ...string) {
+func (b *builder) add(e entry, others []string, texts ...string) int32 {
 	id, words := int32(len(b.entries)), wordsOf(e.name)
 	e.folded = strings.Join(words, " ")
 	b.entries = append(b.entries, e)
@@ -133,6 +140,7 @@ func (b *builder) add(e entry, others []string, texts ...string) {
 			b.also[id] = append(b.also[id], code)
 		}
 	}
+	return id
 }
 
 // entryOf is the entry with a code.
@@ -163,19 +171,25 @@ func (b *builder) addTable(kind Kind) {
 				e := entry{kind: kind, country: none, parent: none} // which does not keep the page
 				e.code, e.name = strings.Clone(r.Value(source.code)), strings.Clone(r.Value(source.name))
 				var others []string
+				towns := 0 // of others, the last
 				switch kind {
 				case Country:
-					others = countryNames(e.code)
+					others, e.urgency = countryNames(e.code), urgencyOf(r)
 				case Sector:
-					others = phrases()["sectors"][e.code]
+					others = vocabularies().others[e.code]
 				case Dataset, File:
 					e.of, e.lists = strings.Clone(r.Value(source.of)), 1<<at
 				default:
 					e.country = b.entryOf(Country, r.Value(source.of))
 					e.parent = b.entryOf(Province, r.Value(source.parent))
+					if e.country != none && (kind == Province || kind == District) {
+						key := b.entries[e.country].code + " " + folded(e.name)
+						others = slices.Concat(otherNames().names[key], otherNames().towns[key])
+						towns = len(otherNames().towns[key])
+					}
 				}
 				if e.code != "" && e.name != "" {
-					b.add(e, others)
+					b.nameAs(b.add(e, others), others[:len(others)-towns])
 				}
 			}
 			return nil
@@ -183,9 +197,56 @@ func (b *builder) addTable(kind Kind) {
 	}
 }
 
+// urgencyOf orders countries of one name: those with a response plan, then those of the overview.
+func urgencyOf(r textual.Record) uint8 {
+	switch {
+	case r.Value("has_hrp") == "true":
+		return 2
+	case r.Value("in_gho") == "true":
+		return 1
+	}
+	return 0
+}
+
+// nameAs notes how a question names an entry: by its name, also without what is in parentheses
+// after it, by others, and where its codes are known to people, by its code.
+func (b *builder) nameAs(id int32, others []string) {
+	e := &b.entries[id]
+	if e.kind >= Dataset {
+		return
+	}
+	plain, more, _ := strings.Cut(e.name, " (") // "Iran (Islamic Republic of)", "Bread (bakery)"
+	names := append([]string{e.name, plain, more + " " + plain}, others...)
+	if e.kind != Commodity && e.kind != Market {
+		names = append(names, e.code)
+	}
+	for _, name := range names {
+		if key := strings.Join(needed(vocabularies().asides, wordsOf(name)), " "); key != "" {
+			b.nameOne(b.names, key, id)
+		}
+	}
+	if e.kind == Country {
+		for _, name := range otherNames().people[e.code] {
+			b.nameOne(b.people, folded(name), id)
+		}
+	}
+}
+
+func (b *builder) nameOne(names map[string][]int32, key string, id int32) {
+	ids := names[key]
+	if n := len(ids); n > 0 && ids[n-1] == id {
+		return
+	}
+	if ids == nil {
+		b.bytes += nameKeyBytes + int64(len(key))
+	}
+	names[key] = append(ids, id)
+	b.bytes += postingBytes
+}
+
 // countryNames are the other names of a country.
 func countryNames(code string) []string {
-	names := slices.Clone(phrases()["countries"][code])
+	names := slices.Clone(otherNames().names[code])
 	if region, err := language.ParseRegion(code); err == nil {
 		for _, l := range languages {
 			names = append(names, display.Regions(l).Name(region))
@@ -224,7 +285,7 @@ func (b *builder) addFigures() {
 		for _, h := range contract.Headlines {
 			if own.kind = FigureKind; h.Path == e.Path {
 				own.name, own.code = h.Title, h.Name
-				b.add(own, phrases()["figures"][h.Name])
+				b.add(own, vocabularies().others[h.Name])
 			}
 		}
 	})
@@ -292,6 +353,7 @@ const (
 	entryBytes   = 120
 	wordBytes    = 56
 	postingBytes = 4
+	nameKeyBytes = 56
 	nameBytes    = 400
 )
 

@@ -5,8 +5,10 @@
 // An Index of the names of a snapshot is made once, during the warm-up. It is in memory only, and
 // counts with the tables whose names it has. Each name has its words, in lower case and without
 // accents; each word has the names in which it occurs. A search needs every word: the whole word,
-// or for words of three letters and the last one its beginning. words.txt has the words that the
-// data does not have: short forms, and the words of other languages.
+// or for words of three letters and the last one its beginning.
 //
-// A search whose words name a country and a headline figure is answered with the figure itself.
+// Words that name a figure or a list are a question (parse.go). Each of its words is used in the
+// query that answers it, asks for nothing, or is left over. Only where none is left over the answer
+// has a number (answer.go): a number for another question is worse than no number. The files in
+// words have the words of questions, one for each language; names.txt has other names of places.
 package find

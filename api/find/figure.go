@@ -2,15 +2,19 @@ package find
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
+	"strconv"
+	"strings"
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/say"
+	"hdqs/api/textual"
 )
 
-// Figure is a headline figure of a country.
+// Figure is a headline figure of a country, or of a part of what it counts.
 type Figure struct {
 	Name     string       `json:"name"`
 	Value    *json.Number `json:"value"` // nil: there is none, see Reason
@@ -25,6 +29,8 @@ type Figure struct {
 	Reason   say.Text     `json:"reason,omitzero"`
 	View     string       `json:"view,omitempty"` // page of the rows that it is made of
 	Request  string       `json:"request"`        // to the interface, for the same figure
+
+	rows *contract.Question // which rows it is made of, or the first of several requests; nil: of none
 }
 
 // figureKey is the key of a figure in what a snapshot keeps.
@@ -34,24 +40,34 @@ type figureKey struct {
 	name, country string
 }
 
-// figure is a headline figure of a country, which is read once.
-func (s *search) figure(name, country string) (*Figure, error) {
-	key := figureKey{s.mount, s.language, name, country}
-	return list.MadeOf(s.served, key, func() (*Figure, error) { return s.readFigure(name, country) })
+// figure is the headline figure of an answer's country: the newest is read once.
+func (s *search) figure(a *answer) (*Figure, error) {
+	commodity := ""
+	if len(a.ids) == 1 && a.figure.Takes != "" {
+		commodity = s.entries[a.ids[0][0]].code
+	}
+	if a.until != "" || commodity != "" {
+		return s.readFigure(a, commodity)
+	}
+	key := figureKey{s.mount, s.language, a.figure.Name, s.entries[a.at.country].code}
+	return list.MadeOf(s.served, key, func() (*Figure, error) { return s.readFigure(a, "") })
 }
 
 // readFigure reads a headline figure of a country, as a request for it does.
-func (s *search) readFigure(name, country string) (*Figure, error) {
-	endpoints := contract.FigureEndpoints(s.mount.Names)
-	endpoint := &endpoints[slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Name() == name })]
-	h := endpoint.Contract().Headline
-	code := filterOf(h.List(contract.ContractNames), Country).Exactly(country)
-	f := &Figure{
-		Name: name, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis,
+func (s *search) readFigure(a *answer, commodity string) (*Figure, error) {
+	h, endpoint := contract.HeadlineOf(a.figure.Name, s.mount.Names)
+	country := s.entries[a.at.country].code
+	f := &Figure{Name: h.Name, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis}
+	q := contract.Ask(endpoint, contract.Figures)
+	q.Keep(s.mount.Names.Name(contract.CountryParam), filterOf(a.endpoint(), Country).Exactly(country))
+	if a.until != "" {
+		q.Keep(endParam, a.until)
 	}
-	q := contract.Ask(endpoint, contract.Figures).Keep(contract.CountryParam, code)
+	if commodity != "" {
+		q.Keep(h.Takes, commodity)
+	}
 	f.Request = s.mount.Prefix + endpoint.Path + "?" + contract.QueryOf(q.Pairs()...)
-	err := s.lists.Query(s.served, s.mount, q, func(_ *list.Reply, rows list.Records) error {
+	err := s.read(q, func(rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
 			if r.Value(s.mount.Names.Name(contract.CountryParam)) != country {
 				continue // a code that differs in case
@@ -61,12 +77,188 @@ func (s *search) readFigure(name, country string) (*Figure, error) {
 			}
 			f.Start, f.End = r.Value("period_start"), r.Value("period_end")
 			f.Provider, f.Dataset, f.Reason = r.Value("provider"), r.Value("dataset"), r.Reason
-			f.Complete = r.Value("complete") == "true"
-			if r.Value("rows") != "0" { // the page of the rows that it is made of, or of the first of several
-				f.View = s.page("/browse/"+h.List(s.mount.Names).Name()) + "?" + contract.QueryOf(r.Rows.Pairs()...)
+			f.Complete, f.rows = r.Value("complete") == "true", r.Rows
+			if r.Value("rows") != "0" {
+				f.View = s.viewOf(h.List(s.mount.Names), r.Rows)
+			} else if why := s.elsewhere(a); !why.IsZero() {
+				f.Reason = why
 			}
 		}
 		return nil
 	})
 	return f, err
+}
+
+// viewOf is the page of some rows of a list.
+func (s *search) viewOf(e *contract.Endpoint, rows *contract.Question) string {
+	return s.page("/browse/") + e.Name() + "?" + contract.QueryOf(rows.Pairs()...)
+}
+
+// narrowed is the figure of the answer's filters: the sum that the figure is, over fewer rows. It
+// has no number where the checks of sums refuse it, or where only some of the units have rows.
+func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
+	f := *base
+	f.Value, f.Reason, f.View, f.Reading, f.Not = nil, say.Text{}, "", "", "" // which are of the whole
+	q := base.rows.Copy().In(s.mount.Names)
+	s.narrow(q, a)
+	if a.until != "" && a.figure.Newest == contract.NewestMonths {
+		q.Keep(startParam, a.until).Keep(endParam, a.until)
+	}
+	f.rows = q
+	for _, field := range []string{"sector_code", "category"} { // filters that match a part of a code
+		if q.Has(field) {
+			q.GroupBy(field)
+		}
+	}
+	if why, err := s.keepPeople(q, a); err != nil || !why.IsZero() {
+		f.Reason = why
+		return &f, err
+	}
+	value := q.MeasureNames()[0]
+	q.Measure(value, "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
+	f.View = s.viewOf(q.Endpoint(), q)
+	f.Request = s.mount.Prefix + q.Plan().Paths()[0] + "?" + q.Text()
+	f.Reason = say.Of("no record is of all that")
+	if s.isPartOfOther(a) {
+		f.Reason = say.Of("the list has the unit by its name only, which others have as a part")
+		return &f, nil
+	}
+	err := s.read(q, func(rows list.Records) error {
+		for _, r := range list.TextsOf(rows) {
+			n, known := r.Text(strings.Replace(value, ":", "_", 1))
+			if !known || !isExactly(q, a, r) {
+				continue
+			}
+			f.Value, f.Reason = new(json.Number(n)), say.Text{}
+			f.Start, f.End = r.Value("min_"+contract.PeriodStart), r.Value("max_"+contract.PeriodEnd)
+		}
+		if c := rows.Notes().Coverage; f.Value != nil && c.IsPart() && !s.isWholeUnit(a, c) {
+			f.Value, f.Reason = nil, say.Of("only %s of %s units have such records", c.Have, c.All)
+		}
+		return nil
+	})
+	if invalid, refused := errors.AsType[*contract.Invalid](err); refused {
+		f.Reason, err = invalid.Issues[0].Text, nil
+	}
+	if f.Start == "" { // of no record
+		f.Value = nil
+	}
+	f.Provider, f.Dataset = "", "" // of all rows of the figure
+	return &f, err
+}
+
+// isWholeUnit reports whether the units of a country that have rows are all of the unit that was
+// asked for: it itself, or its districts.
+func (s *search) isWholeUnit(a *answer, c say.Coverage) bool {
+	if a.at.unit == none {
+		return false
+	}
+	provinces, districts := 0, 0
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.kind == Province && e.country == a.at.country {
+			provinces++
+		}
+		if e.kind == District && e.parent == a.at.unit {
+			districts++
+		}
+	}
+	return c.Have >= max(districts, 1) || c.Have == 1 && c.All <= provinces
+}
+
+// isExactly reports whether a group has the values of the filters that match parts of codes.
+func isExactly(q *contract.Question, a *answer, r textual.Record) bool {
+	for _, field := range []string{"sector_code", "category"} {
+		for _, want := range q.Texts(field) {
+			if r.Has(field) && !strings.EqualFold(r.Value(field), q.Plan().Param(field).Literal(want)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isPartOfOther reports whether a unit is asked for by its name, as the list does not have its
+// code, and other units of the country have that name as a part.
+func (s *search) isPartOfOther(a *answer) bool {
+	if a.at.unit == none || s.entries[a.at.unit].lists&(1<<a.list) != 0 {
+		return false
+	}
+	u := &s.entries[a.at.unit]
+	return slices.ContainsFunc(s.entries, func(e entry) bool {
+		return e.kind == u.kind && e.country == u.country && e.code != u.code && strings.Contains(e.folded, u.folded)
+	})
+}
+
+// people are the sexes and ages that questions name: a value of gender, the least age, and the age
+// below which they are; and what needs call them.
+var people = map[string]struct {
+	gender      string
+	least, less int
+	category    string
+}{
+	"women": {"f", 18, 0, "Adult - Female"}, "men": {"m", 18, 0, "Adult - Male"},
+	"girls": {"f", 0, 18, "Children - Female"}, "boys": {"m", 0, 18, "Children - Male"},
+	"children": {"", 0, 18, "Children"}, "adults": {"", 18, 0, "Adult"},
+	"female": {"f", 0, 0, "Female"}, "male": {"m", 0, 0, "Male"},
+	"under5": {"", 0, 5, ""}, "elderly": {"", 60, 0, "Elderly"},
+}
+
+// keepPeople keeps the rows of a sex or an age. It says why there are none: a range of ages can
+// have some of the people that were asked for, and others.
+func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err error) {
+	of, has := people[a.who]
+	if !has {
+		return why, nil
+	}
+	if e := q.Endpoint(); e.HasField("category") {
+		if of.category == "" {
+			return say.Of("the list does not count them"), nil
+		}
+		q.Drop(contract.EverybodyParam).Keep("category", of.category).GroupBy("category")
+		return why, nil
+	}
+	if of.gender != "" {
+		q.Keep("gender", of.gender)
+	}
+	if of.least == 0 && of.less == 0 {
+		return why, nil
+	}
+	ages := q.Copy().Drop("gender", "age_range").GroupBy("gender", "age_range", "min_age", "max_age")
+	ranges, genders := map[int]string{}, map[string]bool{}
+	end, open := map[int]int{}, 1<<30
+	err = s.read(ages, func(rows list.Records) error {
+		for _, r := range list.TextsOf(rows) {
+			low, errLow := strconv.Atoi(r.Value("min_age"))
+			high, errHigh := strconv.Atoi(r.Value("max_age"))
+			if errLow != nil {
+				continue // all ages
+			}
+			if errHigh != nil {
+				high = open
+			}
+			ranges[low], end[low], genders[r.Value("gender")] = r.Value("age_range"), high, true
+		}
+		return nil
+	})
+	if err != nil {
+		return why, err
+	}
+	last := of.less - 1
+	if of.less == 0 {
+		last = open
+	}
+	var chosen []string
+	next := of.least
+	for next <= last && ranges[next] != "" {
+		chosen, next = append(chosen, ranges[next]), end[next]+1
+	}
+	if next != last+1 {
+		return say.Of("its ranges of ages have others too"), nil
+	}
+	q.KeepAll("age_range", chosen)
+	if of.gender == "" && !genders["all"] {
+		q.KeepAll("gender", []string{"f", "m"})
+	}
+	return why, nil
 }

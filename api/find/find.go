@@ -17,7 +17,7 @@ import (
 // Bounds of a search, in bytes and words. Further ones are left out.
 const (
 	MaxBytes  = 200
-	maxWords  = 12
+	maxWords  = 30
 	mostParts = 4 // words that are looked for one by one, where no name has all
 )
 
@@ -73,7 +73,8 @@ type Query struct {
 // Answer is what a search has found.
 type Answer struct {
 	Query   string   `json:"query"`
-	Instead string   `json:"instead,omitempty"` // what was searched for, as nothing has the query's words
+	Instead string   `json:"instead,omitempty"`  // what was searched for, as nothing has the query's words
+	Left    []string `json:"left_out,omitempty"` // words of the query that nothing answers to
 	Total   int      `json:"total"`
 	Kinds   []Count  `json:"kinds"`
 	Results []Result `json:"results"`
@@ -104,7 +105,10 @@ type Result struct {
 	Lists   []Link  `json:"lists,omitempty"`  // that have records of it
 	Figure  *Figure `json:"figure,omitempty"`
 
-	Question *contract.Question `json:"-"` // what the page shows; nil if it is not of rows of a list
+	// What the page shows, or the sum that a figure is; nil if it is not of rows of a list.
+	Question *contract.Question `json:"-"`
+
+	Country, Until string `json:"-"` // of a figure
 }
 
 // Link is a page with records of a list.
@@ -134,6 +138,7 @@ type hit struct {
 	key     uint64
 	id      int32
 	country int32
+	answer  *answer // in place of an entry
 }
 
 // Find answers a search from a snapshot, with addresses below a mount.
@@ -143,40 +148,50 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	}
 	s := &search{f.indexOf(v), f.lists, v, m, q.Brief, q.Language}
 	a := &Answer{Query: q.Text, Results: []Result{}, Kinds: []Count{}}
-	words := wordsOf(q.Text[:min(len(q.Text), MaxBytes)])
-	words = words[:min(len(words), maxWords)]
-	hits, err := s.hits(words)
-	if other := s.near(words); len(hits) == 0 && err == nil && other != nil {
-		hits, err = s.hits(other)
-		a.Instead = strings.Join(other, " ")
+	words, written := splitWords(q.Text[:min(len(q.Text), MaxBytes)])
+	if len(q.Text) > MaxBytes {
+		a.Left = append(a.Left, q.Text[MaxBytes:])
 	}
-	if len(hits) == 0 && len(words) > 1 {
-		parts := needed(words)
-		parts = parts[:min(len(parts), mostParts)]
-		for _, word := range parts {
-			one := s.match([]string{word}, true, nil)
-			hits = append(hits, hitsOf(one[:min(len(one), q.Limit)], none)...)
-		}
-		a.Instead = strings.Join(parts, ", ")
+	if len(words) > maxWords {
+		a.Left = append(a.Left, written[maxWords:]...)
+	}
+	words, written = words[:min(len(words), maxWords)], written[:min(len(written), maxWords)]
+	answers := s.ask(a, words, written)
+	hits, err := s.hits(words)
+	if len(hits) == 0 && len(answers) == 0 && err == nil {
+		hits, err = s.nearHits(a, words, q.Limit)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var n [kinds]int
-	for _, h := range hits {
-		n[s.entries[h.id].kind]++
+	kindOf := func(h hit) string {
+		if h.answer != nil && (h.answer.figure == nil || h.answer.narrowing() && !h.answer.figure.IsPlain()) {
+			return List.String()
+		} else if h.answer != nil {
+			return FigureKind.String()
+		}
+		return s.entries[h.id].kind.String()
+	}
+	all := make([]hit, 0, len(answers)+len(hits))
+	for i := range answers {
+		all = append(all, hit{answer: &answers[i]})
+	}
+	all = append(all, hits...)
+	n := map[string]int{}
+	for _, h := range all {
+		n[kindOf(h)]++
 	}
 	for kind := range kinds {
-		if n[kind] > 0 {
-			a.Kinds = append(a.Kinds, Count{kind.String(), n[kind]})
+		if n[kind.String()] > 0 {
+			a.Kinds = append(a.Kinds, Count{kind.String(), n[kind.String()]})
 		}
 	}
 	if q.Kind != "" {
-		hits = slices.DeleteFunc(hits, func(h hit) bool { return s.entries[h.id].kind.String() != q.Kind })
+		all = slices.DeleteFunc(all, func(h hit) bool { return kindOf(h) != q.Kind })
 	}
-	a.Total = len(hits)
-	from := min(max(q.Offset, 0), len(hits))
-	for _, h := range hits[from:min(from+q.Limit, len(hits))] {
+	a.Total = len(all)
+	from := min(max(q.Offset, 0), len(all))
+	for _, h := range all[from:min(from+q.Limit, len(all))] {
 		r, err := s.result(h)
 		if err != nil {
 			return nil, err
@@ -186,10 +201,51 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	return a, nil
 }
 
+// ask understands the words as a question, and notes which of them no query has.
+func (s *search) ask(a *Answer, words, written []string) []answer {
+	q := s.parse(words, written)
+	if q == nil {
+		return nil
+	}
+	if other := s.corrected(q, words, written); other != nil {
+		if again := s.parse(other, other); again != nil && len(again.left) < len(q.left) {
+			q, a.Instead = again, strings.Join(other, " ")
+		}
+	}
+	q.left = append(q.left, a.Left...)
+	a.Left = q.left
+	return s.answers(q)
+}
+
+// nearHits are the entries that have the words as they were probably meant, or some of the words.
+func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err error) {
+	if other := s.near(words); other != nil {
+		hits, err = s.hits(other)
+		a.Instead = strings.Join(other, " ")
+	}
+	if len(hits) > 0 || err != nil || len(words) < 2 {
+		return hits, err
+	}
+	parts := needed(vocabularies().asides, words)
+	var found []string
+	a.Left = nil
+	for _, word := range parts[:min(len(parts), mostParts)] {
+		one := s.match([]string{word}, true, nil)
+		hits = append(hits, hitsOf(one[:min(len(one), limit)], none)...)
+		if len(one) > 0 {
+			found = append(found, word)
+		} else {
+			a.Left = append(a.Left, word)
+		}
+	}
+	a.Instead = strings.Join(found, ", ")
+	return hits, nil
+}
+
 // hitsOf are the entries of keys, in a country if one is given.
 func hitsOf(keys []uint64, country int32) (hits []hit) {
 	for _, key := range keys {
-		hits = append(hits, hit{key, int32(key & idMask), country})
+		hits = append(hits, hit{key, int32(key & idMask), country, nil})
 	}
 	return hits
 }
@@ -207,7 +263,7 @@ func (s *search) hits(words []string) ([]hit, error) {
 	for _, m := range mentions {
 		isOpen := m.rest[len(m.rest)-1] == words[len(words)-1]
 		there := s.match(m.rest, isOpen, func(e *entry) bool { return s.isIn(e, m.country) })
-		hits = slices.Concat(hits, hitsOf(there, m.country), hitsOf(s.themes(m), m.country))
+		hits = slices.Concat(hits, hitsOf(there, m.country))
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.key, b.key) })
 	seen := map[[2]int32]bool{}
@@ -227,34 +283,11 @@ func (s *search) hits(words []string) ([]hit, error) {
 func (s *search) isIn(e *entry, country int32) bool {
 	switch e.kind {
 	case FigureKind:
-		return true
+		return false // which questions are answered with
 	case List, Sector, Commodity, Organisation:
 		return e.lists&s.entries[country].lists != 0
 	}
 	return e.country == country
-}
-
-// themes are the figures of which words have another name whole among other words, such as "how
-// many people are in need of help".
-func (s *search) themes(m mention) (keys []uint64) {
-	rest := needed(m.rest)
-	isThere := func(word string) bool { return slices.Contains(rest, word) }
-	for id := range s.entries {
-		if s.entries[id].kind != FigureKind {
-			break // they are the first
-		}
-		longest := 0
-		for _, name := range append([]string{s.entries[id].folded}, s.also[int32(id)]...) {
-			words := needed(strings.Split(name, " "))
-			if len(slices.DeleteFunc(slices.Clone(words), isThere)) == 0 && len(words) < len(rest) {
-				longest = max(longest, len(words))
-			}
-		}
-		if longest > 0 {
-			keys = append(keys, hasWords<<rankBit|uint64(255-longest)<<lengthBit|uint64(id))
-		}
-	}
-	return keys
 }
 
 // mostChecked is how many hits are looked at that have records somewhere, but perhaps not in the

@@ -35,6 +35,7 @@ func (k Kind) String() string { return kindSources[k].kind }
 // entry is a name in the index.
 type entry struct {
 	kind    Kind
+	urgency uint8  // of a country, see urgencyOf
 	lists   uint32 // with records of it, a bit for each position in contract.Endpoints
 	country int32  // entry of its country, none without one
 	parent  int32  // of a district: its province
@@ -49,14 +50,18 @@ const none = -1
 // Index is the names of a snapshot. Its names never change and do not use the snapshot's memory, so
 // any number of goroutines may share it.
 type Index struct {
-	entries   []entry
-	also      map[int32][]string // folded: other names of an entry
-	words     []string           // sorted
-	postings  [][]int32          // of each word: entries, ascending
-	countries map[string][]int32 // by folded name, other name or code: two are called Congo
-	longest   int                // words in the longest of them
-	bytes     int64
-	levels    sync.Pool // of *levels, all zero
+	entries      []entry
+	also         map[int32][]string // folded: other names of an entry
+	words        []string           // sorted
+	postings     [][]int32          // of each word: entries, ascending
+	countries    map[string][]int32 // by folded name, other name or code: two are called Congo
+	names        map[string][]int32 // of what questions are about, without asides
+	people       map[string][]int32 // countries by what those who come from them are called
+	countryWords []string           // of names of countries, sorted
+	firstCountry int32              // entry; the others follow
+	longest      int                // words in the longest of them
+	bytes        int64
+	levels       sync.Pool // of *levels, all zero
 }
 
 // levels are how many words of a search each entry has, while it is matched.
@@ -99,7 +104,7 @@ const begun = 1 << 7
 // match finds the entries that have all needed words, as keys in order. isOpen is set if the last
 // word may go on.
 func (x *Index) match(words []string, isOpen bool, keep func(*entry) bool) (keys []uint64) {
-	must, last := needed(words), words[len(words)-1]
+	must, last := needed(vocabularies().asides, words), words[len(words)-1]
 	found, _ := x.levels.Get().(*levels)
 	if found == nil {
 		found = &levels{of: make([]uint8, len(x.entries))}
@@ -165,7 +170,19 @@ func (x *Index) key(id int32, whole string, isBegun bool) uint64 {
 	if e.lists == 0 || e.kind >= Dataset {
 		rank += later
 	}
-	return uint64(rank)<<rankBit | uint64(e.kind)<<kindBit | uint64(min(len(e.folded), 255))<<lengthBit | uint64(id)
+	length := uint64(min(len(e.folded), 255))
+	if rank == isWhole { // of places with one name those with a response plan come first
+		length = 2 - uint64(x.countryOf(id).urgency)
+	}
+	return uint64(rank)<<rankBit | uint64(e.kind)<<kindBit | length<<lengthBit | uint64(id)
+}
+
+// countryOf is the country of an entry, or the entry.
+func (x *Index) countryOf(id int32) *entry {
+	if e := &x.entries[id]; e.country != none {
+		return &x.entries[e.country]
+	}
+	return &x.entries[id]
 }
 
 // tier is isWhole or beginsWith, negative if an entry is neither.
@@ -208,7 +225,7 @@ func (x *Index) mentions(words []string) []mention {
 		for from := 0; from+n <= len(words); from++ {
 			name := strings.Join(words[from:from+n], " ")
 			for _, id := range x.countries[name] {
-				if n > 1 || !stopWords()[name] {
+				if n > 1 || vocabularies().asides[name] == "" {
 					all = append(all, mention{id, slices.Concat(words[:from], words[from+n:])})
 				}
 			}
@@ -226,7 +243,7 @@ func (x *Index) near(words []string) []string {
 	var other []string
 	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
-		if from < to || stopWords()[word] || len(word) <= prefixFrom {
+		if from < to || vocabularies().asides[word] != "" || len(word) <= prefixFrom {
 			continue
 		}
 		_, size := utf8.DecodeRuneInString(word)

@@ -1,105 +1,294 @@
 package find
 
 import (
-	_ "embed"
+	"embed"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"hdqs/api/contract"
 )
 
-//go:embed words.txt
-var wordsText string
+//go:embed words/*.txt names.txt
+var files embed.FS
 
-// phrases are the lines of words.txt, by section and code.
-var phrases = sync.OnceValue(func() map[string]map[string][]string {
-	all, section := map[string]map[string][]string{}, map[string][]string(nil)
-	for line := range strings.Lines(wordsText) {
-		line = strings.TrimSpace(line)
-		if name, ok := strings.CutPrefix(line, "["); ok {
-			section = map[string][]string{}
-			all[strings.TrimSuffix(name, "]")] = section
-			continue
+// term is what the query of a question with a phrase has.
+type term struct {
+	topics []string    // figures and lists, of which it is one
+	pairs  [][2]string // filters: fields and values
+	who    string      // a sex or an age
+	by     string      // what a view is drawn by
+	month  string      // two digits
+	isWeak bool        // it means this only where nothing else does
+}
+
+// sides of a movement, of the place that follows. Words with fromOrOf mean one of the two.
+const (
+	fromSide = "from"
+	fromOrOf = "of"
+	inSide   = "in"
+	toSide   = "to"
+	isNewest = "newest" // no side: a word that asks for the newest
+	isEmpty  = "empty"  // a word that asks for nothing
+)
+
+// vocabulary is the words of questions in all languages, as the files in words have them.
+type vocabulary struct {
+	terms  map[string][]term   // by phrase, without the words of asides
+	asides map[string]string   // phrases that say a side, ask for the newest, or for nothing
+	others map[string][]string // phrases of a figure, a list, or a sector, by its name or code
+	words  []string            // that are in phrases, sorted
+	kept   map[string]bool     // phrases whose asides count: "by country", "who does what where"
+}
+
+// longestPhrase is the most words of a phrase that is looked for.
+const longestPhrase = 7
+
+// linesOf are the lines of a file that have something, each cut at its colon.
+func linesOf(name string) (lines [][2]string) {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	for line := range strings.Lines(string(text)) {
+		left, right, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if ok && left[0] != '#' {
+			lines = append(lines, [2]string{left, strings.TrimSpace(right)})
 		}
-		code, words, ok := strings.Cut(line, ":")
-		if !ok || line[0] == '#' {
-			continue
-		}
-		for phrase := range strings.SplitSeq(words, ",") {
-			section[code] = append(section[code], strings.TrimSpace(phrase))
+	}
+	return lines
+}
+
+// listed are texts with commas between them.
+func listed(text string) (all []string) {
+	for one := range strings.SplitSeq(text, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			all = append(all, one)
 		}
 	}
 	return all
-})
+}
 
-// stopWords are words that need not match.
-var stopWords = sync.OnceValue(func() map[string]bool {
-	all := map[string]bool{}
-	for words := range maps.Values(phrases()["stop"]) {
-		for _, word := range words {
-			all[strings.Join(wordsOf(word), " ")] = true
+// vocabularyOf are the words of some languages.
+func vocabularyOf(languages ...string) *vocabulary {
+	v := &vocabulary{terms: map[string][]term{}, asides: map[string]string{}, others: map[string][]string{}, kept: map[string]bool{}}
+	var lines [][2]string
+	for _, language := range languages {
+		lines = append(lines, linesOf("words/"+language+".txt")...)
+	}
+	for _, line := range lines {
+		side := strings.TrimPrefix(line[0], "side=")
+		if side == line[0] && side != isNewest && side != isEmpty {
+			continue
+		}
+		for _, phrase := range listed(line[1]) {
+			if key := folded(phrase); v.asides[key] == "" || v.asides[key] == isEmpty {
+				v.asides[key] = side
+			}
 		}
 	}
-	return all
+	words := map[string]bool{}
+	for _, line := range lines {
+		t := termOf(line[0])
+		for _, phrase := range listed(line[1]) {
+			all := wordsOf(phrase)
+			key := strings.Join(needed(v.asides, all), " ")
+			if len(all) > 1 && (v.asides[all[0]] != "" && t != nil && t.by != "" || key == strings.Join(all, " ")) {
+				key = strings.Join(all, " ")
+				v.kept[key] = slices.ContainsFunc(all, func(w string) bool { return v.asides[w] != "" })
+			}
+			if t != nil {
+				v.terms[key] = append(v.terms[key], *t)
+			}
+			for word := range strings.FieldsSeq(key) {
+				words[word] = true
+			}
+		}
+		if t == nil || t.isWeak {
+			continue
+		}
+		for _, name := range t.topics {
+			v.others[name] = append(v.others[name], listed(line[1])...)
+		}
+		if len(t.topics) == 0 && len(t.pairs) == 1 {
+			v.others[t.pairs[0][1]] = append(v.others[t.pairs[0][1]], listed(line[1])...)
+		}
+	}
+	for _, h := range contract.Headlines { // who looks for a list has the words of its figures
+		name := h.List(contract.ContractNames).Name()
+		v.others[name] = append(v.others[name], v.others[h.Name]...)
+	}
+	v.words = slices.Sorted(maps.Keys(words))
+	return v
+}
+
+// vocabularies are the words of all languages.
+var vocabularies = sync.OnceValue(func() *vocabulary { return vocabularyOf("en", "fr", "es", "ar") })
+
+// termOf reads the left side of a line, nil of one whose words are asides.
+func termOf(text string) *term {
+	t := new(term)
+	text, t.isWeak = strings.CutPrefix(text, "?")
+	for word := range strings.FieldsSeq(text) {
+		field, value, hasValue := strings.Cut(word, "=")
+		switch {
+		case field == "side" || word == isNewest || word == isEmpty:
+			return nil
+		case !hasValue:
+			t.topics = append(t.topics, word)
+		case field == "who":
+			t.who = value
+		case field == "by":
+			t.by = value
+		case field == "month":
+			t.month = value
+		default:
+			t.pairs = append(t.pairs, [2]string{field, strings.ReplaceAll(value, "~", " ")})
+		}
+	}
+	return t
+}
+
+// placeNames are the lines of names.txt.
+type placeNames struct {
+	names  map[string][]string // by code of a country, or that and the name of a unit
+	towns  map[string][]string // in a unit
+	people map[string][]string // what those of a country are called
+}
+
+var otherNames = sync.OnceValue(func() *placeNames {
+	p := &placeNames{map[string][]string{}, map[string][]string{}, map[string][]string{}}
+	for _, line := range linesOf("names.txt") {
+		code, unit, isUnit := strings.Cut(line[0], " ")
+		names, towns, _ := strings.Cut(line[1], ";")
+		switch {
+		case code == "people":
+			p.people[unit] = listed(names)
+			continue
+		case isUnit:
+			code += " " + folded(unit)
+		}
+		p.names[code], p.towns[code] = listed(names), listed(towns)
+	}
+	return p
 })
 
 // letters are those that decomposition does not change, and that people write in another way.
 var letters = map[rune]string{
 	'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h",
-	'ة': "ه", 'ى': "ي",
+	'ة': "ه", 'ى': "ي", 'ک': "ك", 'ی': "ي",
 }
 
-// article is the Arabic one, which is written with its word.
-const article = "ال"
+// The Arabic article, which is written with its word, and the two endings of a plural.
+const (
+	article    = "ال"
+	pluralIn   = "ين"
+	pluralOn   = "ون"
+	leastStems = len(pluralIn) + 2 // bytes of a word with such an ending
+)
 
 // wordsOf are the words of a text as they are compared: in lower case, without accents, without
 // apostrophes and without an Arabic article.
 func wordsOf(text string) []string {
-	var words []string
+	words, _ := splitWords(text)
+	return words
+}
+
+// splitWords returns the words of a text as they are compared, and as they are written.
+func splitWords(text string) (words, written []string) {
+	text = norm.NFKD.String(strings.ToValidUTF8(text, " "))
 	var word strings.Builder
-	end := func() {
-		if word.Len() == 0 {
-			return
+	from, skip := none, false
+	end := func(to int) {
+		if word.Len() > 0 {
+			words, written = append(words, stem(word.String())), append(written, norm.NFC.String(text[from:to]))
 		}
-		w := word.String()
-		for rest := strings.TrimPrefix(w, article); len(rest) > len(article) && len(rest) < len(w); {
-			w, rest = rest, strings.TrimPrefix(rest, article)
-		}
-		words = append(words, w)
 		word.Reset()
+		from = none
 	}
-	for _, r := range norm.NFKD.String(strings.ToValidUTF8(text, " ")) {
+	for at, r := range text {
+		if skip { // the s after an apostrophe
+			skip = false
+			continue
+		}
+		if from < 0 {
+			from = at
+		}
 		switch r = unicode.ToLower(r); {
 		case 'a' <= r && r <= 'z', '0' <= r && r <= '9': // no look-ups for most
 			word.WriteByte(byte(r))
 		case r == ' ':
-			end()
+			end(at)
 		case letters[r] != "":
 			word.WriteString(letters[r])
-		case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Lm, r), isApostrophe(r):
+		case r == '.': // of D.R.C.
+		case r == '+' && word.Len() > 0 && isDigit(word.String()[word.Len()-1]): // of 3+
+			word.WriteByte('+')
+		case isApostrophe(r):
+			if isElided(word.String()) {
+				end(at)
+			} else if isGenitive(text[at+utf8.RuneLen(r):]) {
+				end(at)
+				skip = true
+			}
+		case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Lm, r):
 		case unicode.IsLetter(r), unicode.IsNumber(r):
 			word.WriteRune(r)
 		default:
-			end()
+			end(at)
 		}
 	}
-	end()
-	return words
+	end(len(text))
+	return words, written
+}
+
+// stem is a word without an Arabic article, with one ending for both of a plural.
+func stem(word string) string {
+	for rest := strings.TrimPrefix(word, article); len(rest) > len(article) && len(rest) < len(word); {
+		word, rest = rest, strings.TrimPrefix(rest, article)
+	}
+	if rest, ok := strings.CutSuffix(word, pluralIn); ok && len(rest) >= leastStems {
+		return rest + pluralOn
+	}
+	return word
+}
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
+
+// isElided reports whether a word before an apostrophe is one of its own, as in French.
+func isElided(word string) bool {
+	switch word {
+	case "c", "d", "j", "l", "n", "qu", "s":
+		return true
+	}
+	return false
+}
+
+// isGenitive reports whether what follows an apostrophe is the English s of a name that ends there.
+func isGenitive(rest string) bool {
+	if rest == "" || rest[0] != 's' && rest[0] != 'S' {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(rest[1:])
+	return !unicode.IsLetter(next) && !unicode.IsNumber(next)
 }
 
 // isApostrophe reports whether a sign stands within a word.
-func isApostrophe(r rune) bool { return strings.ContainsRune("'’‘`´ʹ.", r) }
+func isApostrophe(r rune) bool { return strings.ContainsRune("'’‘`´ʹʼ", r) }
 
 // folded is a text as it is compared.
 func folded(text string) string { return strings.Join(wordsOf(text), " ") }
 
-// needed are the words that must match: those that are no stop words, or all if no other is left.
-func needed(words []string) []string {
+// needed are the words that must match: those that are no asides, or all if no other is left.
+func needed(asides map[string]string, words []string) []string {
 	var all []string
 	for _, w := range words {
-		if !stopWords()[w] {
+		if asides[w] == "" {
 			all = append(all, w)
 		}
 	}

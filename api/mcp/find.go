@@ -21,6 +21,8 @@ type result struct {
 	Within string `json:"within,omitempty"`
 	Use    []use  `json:"use,omitempty"`
 
+	Nothing string `json:"nothing,omitempty"` // why a figure has no value
+
 	// Of lists and figures only.
 	Reading string   `json:"reading,omitempty"`
 	Filters []string `json:"filters,omitempty"`
@@ -55,6 +57,11 @@ func search(c *call) (*Answer, error) {
 		a.Rows = append(a.Rows, marshal(resultOf(&found.Results[i])))
 	}
 	switch {
+	case len(found.Left) > 0:
+		a.Warnings = append(a.Warnings, fmt.Sprintf("nothing here answers to %s: these words are left out, so that the "+
+			"figures below are of other questions", quoted(found.Left)))
+	case found.Total > 0 && found.Instead != "" && found.Results != nil && found.Results[0].Kind == "figure":
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%q is read as %q", found.Query, found.Instead))
 	case found.Total > 0 && found.Instead != "":
 		a.Warnings = append(a.Warnings,
 			fmt.Sprintf("nothing has all words of %q; this has %q", found.Query, found.Instead))
@@ -67,6 +74,15 @@ func search(c *call) (*Answer, error) {
 			"no place, organisation, sector, commodity, market, list, figure or dataset has the words %q", found.Query)}
 	}
 	return a, nil
+}
+
+// quoted are words in quotation marks, with commas between them.
+func quoted(words []string) string {
+	var all []string
+	for _, w := range words {
+		all = append(all, strconv.Quote(w))
+	}
+	return strings.Join(all, ", ")
 }
 
 // find finds names for words.
@@ -88,8 +104,23 @@ func resultOf(f *find.Result) *result {
 	arguments := map[string]any{}
 	if at, country := path.Split(f.Address); strings.HasSuffix(at, "/country/") {
 		arguments["countries"] = []string{country}
+	} else if f.Country != "" {
+		arguments["countries"] = []string{f.Country}
+	}
+	if f.Until != "" {
+		arguments["end_date"] = f.Until
+	}
+	if f.Figure != nil && f.Figure.Value == nil {
+		r.Nothing = f.Figure.Reason.String()
 	}
 	switch e := listNamed(f.Code); {
+	case f.Kind == "figure" && f.Question != nil: // of a part
+		h, _ := contract.HeadlineOf(f.Code, contract.ContractNames)
+		of := callFor(f.Question)
+		list := of.Arguments["list"].(string)
+		delete(of.Arguments, "list")
+		r.Use, r.Reading = []use{{of.Tool, []string{list}, of.Arguments}}, h.Reading
+		return r
 	case f.Kind == "figure":
 		arguments["figure"] = f.Code
 		h, _ := contract.HeadlineOf(f.Code, contract.ContractNames)

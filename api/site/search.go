@@ -114,9 +114,9 @@ func normalized(q find.Query) find.Query {
 	return q
 }
 
-// SuggestionsOf is a search for suggestions, in English.
+// SuggestionsOf is a search for agents: what is suggested, in English, with the figures.
 func SuggestionsOf(q find.Query) find.Query {
-	q.Limit, q.Brief, q.Language = suggested, true, lang.All()[0]
+	q.Limit, q.Language = suggested, lang.All()[0]
 	return normalized(q)
 }
 
