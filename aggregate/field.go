@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"slices"
-	"sync"
 
 	"hdqs/index"
 )
@@ -101,41 +100,26 @@ type input struct {
 	stride uint64
 }
 
-// inputs keeps inputs of a table, since those of several fields take longer to make than a short
-// answer. Once they take more than most bytes, it starts again.
-type inputs struct {
-	mu    sync.Mutex
-	made  map[string]*input
-	bytes int
-	most  int
-}
-
-// inputBytes is how much the inputs of a table may take: little for a short one, which answers soon
+// inputBytes is how much the inputs of a table may take that are kept, since those of several
+// fields take longer to make than a short answer: little for a short table, which answers soon
 // without them, and a byte a row for a long one, whose places are many.
 func inputBytes(rows int) int { return min(max(1<<20, rows), 16*rows) }
 
-// of returns a copy of the input of the fields of a space.
-func (c *inputs) of(s *index.Space, fields []*field) *input {
-	var key []byte
+// input returns a copy of the input of the fields of a space.
+func (t *Table) input(s *index.Space, fields []*field) *input {
+	var name []byte
 	for _, f := range fields {
-		key = append(append(key, byte(f.part), byte(len(f.c.col.Name))), f.c.col.Name...)
+		name = append(append(name, byte(f.part), byte(len(f.c.col.Name))), f.c.col.Name...)
 	}
-	c.mu.Lock()
-	in := c.made[string(key)]
-	c.mu.Unlock()
-	if in == nil {
+	key := string(name)
+	in, known := t.inputs.Get(key)
+	if !known {
 		in = newInput(s, fields)
 		size := 4 * len(in.digits)
 		for _, ranks := range in.ranks {
 			size += 4 * len(ranks)
 		}
-		c.mu.Lock()
-		if c.bytes+size > c.most || c.made == nil {
-			c.made, c.bytes = make(map[string]*input), 0
-		}
-		c.made[string(key)] = in
-		c.bytes += size
-		c.mu.Unlock()
+		t.inputs.Put(key, in, int64(size))
 	}
 	out := *in
 	return &out

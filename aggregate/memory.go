@@ -34,8 +34,5 @@ func FullBytes(seg *snapshot.Segment) int64 {
 
 // Bytes is the memory of the Table: what it has made of columns so far.
 func (t *Table) Bytes() int64 {
-	t.inputs.mu.Lock()
-	n := int64(t.inputs.bytes)
-	t.inputs.mu.Unlock()
-	return n + t.made.Load()
+	return t.inputs.Bytes() + t.made.Load()
 }

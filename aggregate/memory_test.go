@@ -33,7 +33,7 @@ func TestFullBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept := int64(table.inputs.bytes)
+	kept := table.inputs.Bytes()
 	for _, c := range table.columns {
 		kept += 4 * int64(len(c.coding.codes)+len(c.coding.at))
 		if n := c.numeric; n != nil {

@@ -68,7 +68,7 @@ func (p *plan) makeInputs() {
 	for _, fields := range bySpace {
 		var in *input
 		if s := fields[0].c.space; s != nil {
-			in = p.t.inputs.of(s, fields)
+			in = p.t.input(s, fields)
 		} else {
 			in = &input{raw: fields[0], radix: uint64(p.maxGroups) + 1, ranks: make([][]uint32, 1)}
 			p.natural = false

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"hdqs/index"
+	"hdqs/internal/cache"
 	"hdqs/snapshot"
 )
 
@@ -26,7 +27,7 @@ type Table struct {
 	columns map[string]*column
 	start   *column // of the period, or nil
 	end     *column
-	inputs  inputs
+	inputs  *cache.Cache[string, *input]
 
 	made atomic.Int64 // bytes of what columns keep, but inputs
 }
@@ -54,7 +55,7 @@ type coding struct {
 func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 	t := &Table{
 		x: x, columns: make(map[string]*column, len(seg.Columns())),
-		inputs: inputs{most: inputBytes(seg.Rows())},
+		inputs: cache.New[string, *input](int64(inputBytes(seg.Rows())), nil),
 	}
 	for _, col := range seg.Columns() {
 		t.columns[col.Name] = &column{col: col, space: x.Space(col.Name), made: &t.made}

@@ -20,8 +20,8 @@ var imports = map[string][]string{
 	"schema":         {},
 	"snapshot":       {},
 	"snapshot/store": {"snapshot", "internal/atomicfile", "internal/objects"},
-	"index":          {"snapshot"},
-	"aggregate":      {"index", "snapshot"},
+	"index":          {"snapshot", "internal/cache"},
+	"aggregate":      {"index", "snapshot", "internal/cache"},
 	"rowdiff":        {"snapshot", "index"},
 	"columnar":       {"snapshot", "index"},
 	"bulk":           {"columnar", "snapshot", "snapshot/store", "internal/atomicfile", "internal/objects"},
@@ -47,6 +47,7 @@ var imports = map[string][]string{
 		"api/render", "api/reply", "api/wire", "index", "snapshot", "snapshot/store",
 	},
 	"api/list": {
+		"internal/cache",
 		"aggregate", "api/accesslog", "api/contract", "api/encode", "api/metrics", "api/render", "api/reply", "api/say",
 		"api/state", "api/textual", "api/wire", "index", "internal/background", "internal/nearest",
 	},
@@ -63,6 +64,7 @@ var imports = map[string][]string{
 		"api/wire", "bulk", "columnar", "index", "internal/background", "snapshot",
 	},
 	"api/site": {
+		"internal/cache",
 		"api/browse", "api/chart", "api/contract", "api/country", "api/find", "api/lang", "api/list",
 		"api/picture", "api/render", "api/reply", "api/say", "api/state", "api/textual", "api/web", "api/wire",
 		"internal/nearest",
@@ -117,6 +119,7 @@ var imports = map[string][]string{
 
 	"internal/fetch":      {"internal/objects"},
 	"internal/bucket":     {"internal/fetch", "internal/objects"},
+	"internal/cache":      {},
 	"internal/memory":     {},
 	"internal/background": {},
 	"internal/replica": {

@@ -66,7 +66,7 @@ type Index struct {
 	places   *places  // nil without Options.Level
 	edition  *edition // nil without Options.Edition
 	period   *period  // nil without Options.Series and Edition
-	cache    *cache
+	cache    answers
 	pool     sync.Pool // of *scratch
 	counting sync.Pool // of *countScratch
 
@@ -116,7 +116,7 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 	}
 	x := &Index{
 		rows: seg.Rows(), columns: make(map[string]*column, len(seg.Columns())),
-		cache: newCache(o.CacheBytes),
+		cache: newAnswers(o.CacheBytes),
 	}
 	x.runsLeft.Store(runBytes(x.rows))
 	x.pool.New = func() any { return new(scratch) }
@@ -193,7 +193,7 @@ func (x *Index) Rows() int { return x.rows }
 // Bytes is the memory of the Index without the segment's: folded dictionaries, lists of tuples,
 // runs, the series, cached rows and totals, and a little for each column.
 func (x *Index) Bytes() int64 {
-	n := x.searchBytes.Load() + int64(x.cache.size()) + x.series.bytes() + x.places.bytes()
+	n := x.searchBytes.Load() + x.cache.Bytes() + x.series.bytes() + x.places.bytes()
 	n += runBytes(x.rows) - x.runsLeft.Load()
 	seen := make(map[*Space]bool)
 	for _, c := range x.columns {
@@ -207,7 +207,7 @@ func (x *Index) Bytes() int64 {
 }
 
 // Forget drops the cached rows and totals.
-func (x *Index) Forget() { x.cache.clear() }
+func (x *Index) Forget() { x.cache.Clear() }
 
 // foldedTexts returns the column's dictionary in folded form, made at the first call.
 func (c *column) foldedTexts() *foldedTexts {
@@ -276,12 +276,12 @@ func cacheBytes(rows int) int {
 func (x *Index) CacheBytes() int64 { return int64(cacheBytes(x.rows)) }
 
 // SetCacheBytes changes the limit of the cache of answered filters, and evicts what is above it.
-func (x *Index) SetCacheBytes(bytes int64) { x.cache.setLimit(int(bytes)) }
+func (x *Index) SetCacheBytes(bytes int64) { x.cache.SetLimit(bytes) }
 
 // FullBytes estimates the memory of the Index (Bytes) once all of these filters have been used,
 // with any values, without its cache of answered filters.
 func (x *Index) FullBytes(filters []Filter) int64 {
-	n := x.Bytes() - x.searchBytes.Load() - int64(x.cache.size()) + x.series.fullBytes() - x.series.bytes() +
+	n := x.Bytes() - x.searchBytes.Load() - x.cache.Bytes() + x.series.fullBytes() - x.series.bytes() +
 		x.places.fullBytes() - x.places.bytes() + x.runsLeft.Load()
 	search, seen, spaces := int64(0), map[*column]bool{}, map[*Space]bool{}
 	for _, f := range filters {

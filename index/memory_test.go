@@ -35,7 +35,7 @@ func TestFullBytes(t *testing.T) {
 			filters = append(filters, q.Filters...)
 			testkit.Must(t, x.Select(q, &page))
 		}
-		full, used := x.FullBytes(filters), x.Bytes()-int64(x.cache.size())
+		full, used := x.FullBytes(filters), x.Bytes()-x.cache.Bytes()
 		if used > idle {
 			searched++
 		}
@@ -68,16 +68,16 @@ func TestSetCacheBytes(t *testing.T) {
 		testkit.Must(t, x.Select(q, &page))
 		queries, totals = append(queries, q), append(totals, page.Total)
 	}
-	if x.cache.size() == 0 {
+	if x.cache.Bytes() == 0 {
 		t.Fatal("nothing was cached")
 	}
-	for _, limit := range []int64{int64(x.cache.size()) / 2, 0} {
+	for _, limit := range []int64{x.cache.Bytes() / 2, 0} {
 		x.SetCacheBytes(limit)
 		for i, q := range queries {
 			if err := x.Select(q, &page); err != nil || page.Total != totals[i] {
 				t.Fatalf("query %d: total %d, %v; want %d", i, page.Total, err, totals[i])
 			}
-			if n := int64(x.cache.size()); n > limit {
+			if n := x.cache.Bytes(); n > limit {
 				t.Fatalf("%d bytes are cached, the limit is %d", n, limit)
 			}
 		}

@@ -251,7 +251,7 @@ func TestKept(t *testing.T) {
 			}
 			dropped[q.Coarsest && !q.Latest && !q.Edition] += passing.Total - len(want)
 		}
-		if used := x.Bytes() - int64(x.cache.size()) - x.searchBytes.Load(); used > idle {
+		if used := x.Bytes() - x.cache.Bytes() - x.searchBytes.Load(); used > idle {
 			t.Errorf("%d bytes in use, estimate %d", used, idle)
 		}
 	}

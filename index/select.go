@@ -326,7 +326,7 @@ func (x *Index) materialized(w *scratch, o *predicate) (*predicate, error) {
 		return nil, err
 	}
 	done := &predicate{key: o.key, parts: o.parts, all: o.all, set: rows, cost: o.cost}
-	if size := done.size(); o.spent.Load() > 0 || size <= int(x.cache.limit.Load())/largeShare {
+	if size := done.size(); o.spent.Load() > 0 || int64(size) <= x.cache.Limit()/largeShare {
 		x.cache.put(o.key, done, size)
 	} else {
 		o.spent.Store(int64(o.cost))

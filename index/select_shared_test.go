@@ -50,7 +50,7 @@ func TestSelectShared(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if limit := 1 << 18; x.cache.size() > limit {
-		t.Errorf("cache takes %d bytes, the limit is %d", x.cache.size(), limit)
+	if limit := int64(1 << 18); x.cache.Bytes() > limit {
+		t.Errorf("cache takes %d bytes, the limit is %d", x.cache.Bytes(), limit)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"hdqs/internal/testkit"
 )
@@ -166,10 +167,4 @@ func TestFilterErrors(t *testing.T) {
 }
 
 // forget drops an entry, to measure what it saves.
-func (c *cache) forget(key []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.entries[string(key)]; e != nil {
-		c.drop(e)
-	}
-}
+func (c answers) forget(key []byte) { c.Delete(unsafe.String(&key[0], len(key))) }

@@ -32,7 +32,7 @@ type copier struct {
 func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 	c := &d.copier
 	c.blocks = &t.blocks
-	if c.blocks.cache.nearlyFull() {
+	if c.blocks.cache.IsNearlyFull() {
 		budget = 0
 	}
 	c.blocks.open()

@@ -49,6 +49,6 @@
 //	table.go                           the choice for a body
 //	stored_blocks.go deflate_stored.go stored blocks
 //	copied.go row_blocks.go batch.go deflate.go counts.go matcher.go edit.go
-//	block_header.go code.go block_cache.go rows.go crc.go stream.go whole.go negotiate.go
+//	block_header.go code.go sized_blocks.go rows.go crc.go stream.go whole.go negotiate.go
 //	block.go huffman.go bits.go        bits of DEFLATE
 package encode

@@ -1,11 +1,15 @@
 package encode
 
+import "hdqs/internal/cache"
+
 type storedBlocks struct{ large, small sizedBlocks }
 
-func newStoredBlocks(cache *BlockCache, rows Rows, block func(rows Rows, from, to uint32) *storedBlock) storedBlocks {
+func newStoredBlocks(
+	in *cache.Clock, rows Rows, block func(rows Rows, from, to uint32) *storedBlock,
+) storedBlocks {
 	return storedBlocks{
-		large: sizedBlocks{cache: cache, rows: rows, encode: block, size: storedRows},
-		small: sizedBlocks{cache: cache, rows: rows, encode: block, size: smallRows},
+		large: sizedBlocks{cache: in, rows: rows, encode: block, size: storedRows},
+		small: sizedBlocks{cache: in, rows: rows, encode: block, size: smallRows},
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"hdqs/internal/cache"
 )
 
 // longRuns returns ascending runs of rows that do not touch, most of them long enough for stored
@@ -37,8 +39,8 @@ func TestStoredAgainstPlain(t *testing.T) {
 	for range tables {
 		n := 2000 + r.IntN(8000)
 		rows := newFakeRows(r, n, r.IntN(3) == 0)
-		cache := NewBlockCache(int64(1+r.IntN(100)) << 10)
-		table := NewTable(rows, Options{Cache: cache})
+		blocks := cache.NewClock(int64(1+r.IntN(100)) << 10)
+		table := NewTable(rows, Options{Cache: blocks})
 		alwaysCopy(table)
 		var all sync.WaitGroup
 		for range 3 {
@@ -62,8 +64,8 @@ func TestStoredAgainstPlain(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if used := cache.used.Load(); used < 0 || used > cache.limit.Load() {
-			t.Errorf("cache holds %d bytes, the limit is %d", used, cache.limit.Load())
+		if used := blocks.Bytes(); used < 0 || used > blocks.Limit() {
+			t.Errorf("cache holds %d bytes, the limit is %d", used, blocks.Limit())
 		}
 	}
 }
@@ -112,25 +114,4 @@ func FuzzStored(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestReserve checks that reserved memory leaves half of a cache to blocks, and that what is
-// refused is not counted.
-func TestReserve(t *testing.T) {
-	t.Parallel()
-	c := NewBlockCache(100)
-	for _, step := range []struct {
-		bytes int64
-		fits  bool
-		used  int64
-	}{{30, true, 30}, {30, false, 30}, {20, true, 50}, {1, false, 50}} {
-		if got := c.Reserve(step.bytes); got != step.fits || c.Bytes() != step.used {
-			t.Errorf("%d bytes: %v, and %d are counted; want %v and %d", step.bytes, got, c.Bytes(), step.fits,
-				step.used)
-		}
-	}
-	c.Release(50)
-	if c.Bytes() != 0 || !c.Reserve(50) {
-		t.Errorf("%d bytes after all are released", c.Bytes())
-	}
 }

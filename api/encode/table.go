@@ -1,6 +1,10 @@
 package encode
 
-import "sync"
+import (
+	"sync"
+
+	"hdqs/internal/cache"
+)
 
 // Tier limits the encoders that a Table uses.
 type Tier uint8
@@ -26,8 +30,8 @@ func (t Tier) String() string {
 
 // Options of a Table.
 type Options struct {
-	Tier  Tier        // zero is Stored
-	Cache *BlockCache // of stored blocks; nil is a cache of the table's own, of DefaultCacheBytes
+	Tier  Tier         // zero is Stored
+	Cache *cache.Clock // of stored blocks; nil is one of the table's own, of DefaultCacheBytes
 }
 
 // Table compresses bodies of a table's rows in one output format. Any number of goroutines may
@@ -51,16 +55,15 @@ var bodyBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // NewTable returns a Table of rows.
 func NewTable(rows Rows, o Options) *Table {
-	cache := o.Cache
-	if cache == nil {
-		cache = NewBlockCache(0)
+	if o.Cache == nil {
+		o.Cache = cache.NewClock(DefaultCacheBytes)
 	}
 	t := &Table{rows: rows, tier: o.Tier}
 	t.firstCode = sync.OnceValue(func() *blockCode { return newFirstCode(rows) })
-	t.blocks = newStoredBlocks(cache, rows, deflateBlock)
+	t.blocks = newStoredBlocks(o.Cache, rows, deflateBlock)
 	t.writers.New = func() any { return newDeflater(rows, t.firstCode()) }
 	t.copied = rowTable{
-		blocks: sizedBlocks{cache: cache, rows: rows, size: rowBlockRows, encode: t.rowBlock},
+		blocks: sizedBlocks{cache: o.Cache, rows: rows, size: rowBlockRows, encode: t.rowBlock},
 		code:   sync.OnceValue(t.newRowCode),
 	}
 	return t

@@ -10,6 +10,7 @@ import (
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/api/wire"
+	"hdqs/internal/cache"
 )
 
 // BodyCache caches bodies at their second request, and lets requests wait for a body that another
@@ -72,8 +73,6 @@ type Finished struct {
 type cachedBody struct {
 	wire.Shared
 	Finished
-	Key  bodyKey
-	used bool // since the clock's hand passed last
 	lent bool // an answer has sent it, and may still be reading it
 }
 
@@ -91,11 +90,9 @@ type inFlight struct {
 type bodyShard struct {
 	sync.Mutex
 	found    cacheCounts
-	kept     map[bodyKey]*cachedBody
-	clock    []*cachedBody // the bodies in kept, in the order of the clock's hand
-	hand     int
-	Bytes    int
-	Limit    int
+	kept     *cache.Cache[bodyKey, *cachedBody]
+	wanted   int    // the length of the body that others are evicted for
+	spare    []byte // memory of one of them that has room for it
 	inFlight map[bodyKey]*inFlight
 	free     []*inFlight
 	seen     [seenKeys]uint64 // hashes of keys that were requested once
@@ -114,7 +111,8 @@ func newBodyCache(bytes int64, budget *wire.Budget) *BodyCache {
 	c := &BodyCache{maxBody: limit / 4, budget: budget}
 	for i := range c.shards {
 		s := &c.shards[i]
-		s.Limit, s.kept, s.inFlight = limit, map[bodyKey]*cachedBody{}, map[bodyKey]*inFlight{}
+		s.kept = cache.New[bodyKey](int64(limit), s.evicted)
+		s.inFlight = map[bodyKey]*inFlight{}
 	}
 	return c
 }
@@ -150,8 +148,8 @@ func (c *BodyCache) begin(key bodyKey) (*cachedBody, *inFlight, error) {
 	}
 	s := &c.shards[key.shard()]
 	s.Lock()
-	if b := s.kept[key]; b != nil {
-		b.used, b.lent = true, true
+	if b, ok := s.kept.Get(key); ok {
+		b.lent = true
 		b.Acquire(1)
 		s.found.Hits++
 		s.Unlock()
@@ -188,8 +186,8 @@ func (c *BodyCache) Counts() (all cacheCounts) {
 		all.Hits += s.found.Hits
 		all.Joins += s.found.Joins
 		all.Misses += s.found.Misses
-		all.Bytes += int64(s.Bytes)
 		s.Unlock()
+		all.Bytes += s.kept.Bytes()
 	}
 	return all
 }
@@ -223,22 +221,23 @@ func (c *BodyCache) end(m *inFlight, result Finished, err error) {
 	}
 	var memory []byte
 	if m.keep && len(result.Body) <= c.maxBody {
-		memory = s.makeRoom(len(result.Body)+cachedOverhead, len(result.Body))
+		s.wanted = len(result.Body)
+		s.kept.MakeRoom(int64(s.wanted + cachedOverhead))
+		memory = s.spare
+		s.wanted, s.spare = 0, nil
 	}
 	s.Unlock()
 	// Requests that arrive during the copy still find the entry.
 	if memory == nil {
 		memory = make([]byte, 0, len(result.Body))
 	}
-	b := &cachedBody{Key: m.Key, Finished: result}
+	b := &cachedBody{Finished: result}
 	b.Body = append(memory, result.Body...)
 	b.Init(c.budget, cap(b.Body)+cachedOverhead)
 	s.Lock()
 	b.Acquire(m.waiters)
 	b.lent = m.waiters > 0
-	if b.Size() <= c.maxBody && m.emptied == c.emptied.Load() {
-		s.keep(b)
-	} else {
+	if m.emptied != c.emptied.Load() || !s.kept.Put(m.Key, b, int64(b.Size())) {
 		b.Evict()
 	}
 	s.finish(m, b, nil)
@@ -254,12 +253,7 @@ func (c *BodyCache) Empty() {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.Lock()
-		for _, b := range s.clock {
-			b.Evict()
-		}
-		clear(s.kept)
-		clear(s.clock)
-		s.clock, s.Bytes, s.hand = s.clock[:0], 0, 0
+		s.kept.Clear()
 		s.Unlock()
 	}
 }
@@ -275,35 +269,11 @@ func (s *bodyShard) finish(m *inFlight, result *cachedBody, err error) {
 	close(m.done)
 }
 
-// keep adds a body.
-func (s *bodyShard) keep(b *cachedBody) {
-	s.makeRoom(b.Size(), -1)
-	s.kept[b.Key] = b
-	s.clock = append(s.clock, b)
-	s.Bytes += b.Size()
-}
-
-// makeRoom evicts bodies until there is room for another of some size: those that were not used
-// since the clock's hand passed them last. It returns the memory of one of them if length bytes fit
-// in it, at most a quarter of them to spare, and no answer ever sent it.
-func (s *bodyShard) makeRoom(size, length int) (memory []byte) {
-	for s.Bytes+size > s.Limit && len(s.clock) > 0 {
-		s.hand %= len(s.clock)
-		old := s.clock[s.hand]
-		if old.used {
-			old.used = false
-			s.hand++
-			continue
-		}
-		s.Bytes -= old.Size()
-		delete(s.kept, old.Key)
-		old.Evict()
-		if has := cap(old.Body); !old.lent && length <= has && has <= length+length/4 {
-			memory, old.Body = old.Body[:0], nil
-		}
-		last := len(s.clock) - 1
-		s.clock[s.hand], s.clock[last] = s.clock[last], nil
-		s.clock = s.clock[:last]
+// evicted notes that a body is not cached any more. Its memory is used again if the body that it
+// leaves for fits in it, with at most a quarter of that to spare, and no answer ever sent it.
+func (s *bodyShard) evicted(b *cachedBody) {
+	b.Evict()
+	if has := cap(b.Body); !b.lent && s.wanted <= has && has <= s.wanted+s.wanted/4 {
+		s.spare, b.Body = b.Body[:0], nil
 	}
-	return memory
 }

@@ -7,6 +7,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
+	"hdqs/internal/cache"
 )
 
 // Form renders the rows of one segment in one output format. It holds the text around the rows and
@@ -27,7 +28,7 @@ type rowForm struct {
 	pieces []piece
 	ids    []uint32 // number of each piece's first fragment for the encoder; the last element is the total
 	table  *encode.Table
-	cache  *encode.BlockCache // of the table
+	cache  *cache.Clock // of the table
 
 	measured   sync.Once
 	lengths    []measuredLength             // of each measuredRows rows; 0 before it is computed

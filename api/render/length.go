@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"hdqs/index"
+	"hdqs/internal/cache"
 	"hdqs/snapshot"
 )
 
@@ -13,27 +14,34 @@ import (
 // Adding up the lengths of the texts costs a third of rendering. So lengths are kept once they are
 // known. For neighbouring rows that is the length of each measuredRows rows. For scattered ones it
 // is the length of each row, in two bytes, for groups of measuredRows rows of which one was
-// requested. Lengths of rows count towards the limit of stored blocks; when it is reached, no more
-// are kept.
+// requested. Lengths of rows count towards the limit of stored blocks; near it, no more are kept.
 const measuredRows = 128
 
 type measuredLength = atomic.Uint32
 
 // rowLengths are the lengths of measuredRows rows, two in each number, the first in its lower half.
 // A length that is 0 is not known, or too long.
-type rowLengths [measuredRows / 2]atomic.Uint32
+type rowLengths struct {
+	cache.Mark
+	in      *atomic.Pointer[rowLengths] // the place where they are found
+	lengths [measuredRows / 2]atomic.Uint32
+}
 
-const rowLengthsBytes = measuredRows * 2
+// Size is their memory, with that of the places where they are found.
+func (*rowLengths) Size() int64 { return measuredRows*2 + 48 }
+
+// Drop takes them out of their form.
+func (l *rowLengths) Drop() { l.in.CompareAndSwap(l, nil) }
 
 // at returns the length of a row, by its position among the rows.
 func (l *rowLengths) at(i uint32) uint32 {
-	return l[i/2%(measuredRows/2)].Load() >> (i % 2 * 16) & math.MaxUint16
+	return l.lengths[i/2%(measuredRows/2)].Load() >> (i % 2 * 16) & math.MaxUint16
 }
 
 // set sets the length of a row. Goroutines that do so at the same time set the same.
 func (l *rowLengths) set(i, length uint32) {
 	if length <= math.MaxUint16 {
-		l[i/2%(measuredRows/2)].Or(length << (i % 2 * 16))
+		l.lengths[i/2%(measuredRows/2)].Or(length << (i % 2 * 16))
 	}
 }
 
@@ -42,32 +50,21 @@ func (f *Form) open() {
 	f.measured.Do(func() {
 		f.lengths = make([]measuredLength, f.rows/measuredRows)
 		f.rowLengths = make([]atomic.Pointer[rowLengths], (f.rows+measuredRows-1)/measuredRows)
-		f.cache.Join(f.forgetLengths)
 	})
-}
-
-// forgetLengths gives up the lengths of single rows and returns their memory.
-func (f *Form) forgetLengths() (bytes int64) {
-	for i := range f.rowLengths {
-		if f.rowLengths[i].Load() != nil && f.rowLengths[i].Swap(nil) != nil {
-			bytes += rowLengthsBytes
-		}
-	}
-	return bytes
 }
 
 // keptLengths returns the lengths near a row; nil if there is no memory for them.
 func (f *Form) keptLengths(row uint32) *rowLengths {
-	at := &f.rowLengths[row/measuredRows]
-	known := at.Load()
-	if known != nil || !f.cache.Reserve(rowLengthsBytes) {
+	in := &f.rowLengths[row/measuredRows]
+	known := in.Load()
+	if known != nil || f.cache.IsNearlyFull() {
 		return known
 	}
-	known = new(rowLengths)
-	if !at.CompareAndSwap(nil, known) {
-		f.cache.Release(rowLengthsBytes)
-		return at.Load()
+	known = &rowLengths{in: in}
+	if !in.CompareAndSwap(nil, known) {
+		return in.Load()
 	}
+	f.cache.Add(known)
 	return known
 }
 
@@ -109,6 +106,9 @@ func (f *Form) Length(ranges []index.Range) int {
 func (f *Form) addLengths(b *rowBatch, from, to uint32) (length int) {
 	for from < to {
 		known := f.rowLengths[from/measuredRows].Load()
+		if known != nil {
+			known.Use()
+		}
 		for end := min(to, from-from%measuredRows+measuredRows); from < end; from++ {
 			if known != nil {
 				if n := known.at(from % measuredRows); n > 0 {

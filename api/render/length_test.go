@@ -7,6 +7,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
+	"hdqs/internal/cache"
 )
 
 // TestRowLengths measures single rows with memory for all lengths, for some, and for none. The
@@ -18,9 +19,10 @@ func TestRowLengths(t *testing.T) {
 	for at := uint32(0); at < 1000; at += 3 {
 		ranges = append(ranges, index.Range{From: at, To: at + 1})
 	}
-	for _, limit := range []int64{1 << 20, 3 * rowLengthsBytes, 1} {
-		cache := encode.NewBlockCache(limit)
-		render, err := New(tab.seg, tab.fields, encode.Options{Cache: cache})
+	one := (*rowLengths)(nil).Size()
+	for _, limit := range []int64{1 << 20, 3 * one, 1} {
+		lengths := cache.NewClock(limit)
+		render, err := New(tab.seg, tab.fields, encode.Options{Cache: lengths})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,18 +32,18 @@ func TestRowLengths(t *testing.T) {
 				t.Fatalf("limit %d: Length is %d, want %d", limit, got, want)
 			}
 		}
-		if kept := cache.Bytes(); kept > limit || kept == 0 && limit > 1 {
+		if kept := lengths.Bytes(); kept > limit || kept == 0 && limit > 1 {
 			t.Errorf("%d bytes are kept, want at most %d", kept, limit)
 		}
-		if render.Forget(); cache.Bytes() != 0 {
-			t.Errorf("%d bytes are kept after Forget", cache.Bytes())
+		if render.Forget(); lengths.Bytes() != 0 {
+			t.Errorf("%d bytes are kept after Forget", lengths.Bytes())
 		}
-		cache.SetLimit(1 << 20)
-		if render.JSON().Length(ranges[:1]); cache.Bytes() != rowLengthsBytes {
-			t.Errorf("%d bytes are kept for one row, want %d", cache.Bytes(), rowLengthsBytes)
+		lengths.SetLimit(1 << 20)
+		if render.JSON().Length(ranges[:1]); lengths.Bytes() != one {
+			t.Errorf("%d bytes are kept for one row, want %d", lengths.Bytes(), one)
 		}
-		if cache.SetLimit(rowLengthsBytes - 1); cache.Bytes() != 0 {
-			t.Errorf("%d bytes are kept above the limit", cache.Bytes())
+		if lengths.SetLimit(one - 1); lengths.Bytes() != 0 {
+			t.Errorf("%d bytes are kept above the limit", lengths.Bytes())
 		}
 	}
 }

@@ -5,22 +5,11 @@ import "unsafe"
 // blockBytes is the limit of a renderer's own cache of stored blocks, for that many rows.
 func blockBytes(rows int) int64 { return cachedBytes*int64(rows) + minCache }
 
-// subsetPart is the part of the limit of stored blocks that those of subsets may have besides: one
-// in so many.
-const subsetPart = 8
-
 // BlockBytes is the default limit of the renderer's stored blocks.
-func (r *Renderer) BlockBytes() int64 {
-	bytes := blockBytes(r.json.rows)
-	return bytes + bytes/subsetPart
-}
+func (r *Renderer) BlockBytes() int64 { return blockBytes(r.json.rows) }
 
 // SetBlockBytes changes the limit of the stored blocks, and drops the blocks above it.
-func (r *Renderer) SetBlockBytes(bytes int64) {
-	subsets := bytes / (subsetPart + 1)
-	r.options.Cache.SetLimit(bytes - subsets)
-	r.subsets.setLimit(subsets)
-}
+func (r *Renderer) SetBlockBytes(bytes int64) { r.options.Cache.SetLimit(bytes) }
 
 // linesPart is the part of the form of NDJSON that counts, one in so many: hardly any table is
 // requested in all formats, and counted whole it would be a seventh of all.

@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
+	"hdqs/internal/cache"
 	"hdqs/internal/tables"
 	"hdqs/snapshot"
 )
@@ -81,7 +82,7 @@ func TestPackedNumbers(t *testing.T) {
 		if least := len(fields) / 2; packed < least { // where many are equal, columns have a dictionary
 			t.Fatalf("%d columns are written from packed numbers, want at least %d", packed, least)
 		}
-		o := encode.Options{Cache: encode.NewBlockCache(math.MaxInt32)}
+		o := encode.Options{Cache: cache.NewClock(math.MaxInt32)}
 		slow := newFormOf(f.rows, f.fields, f.dialect, pieces, o)
 		for range 20 {
 			ranges := randomRanges(r, data.Rows)

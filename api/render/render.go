@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"hdqs/api/encode"
+	"hdqs/internal/cache"
 	"hdqs/snapshot"
 )
 
@@ -30,7 +31,7 @@ type Renderer struct {
 	seg                                 *snapshot.Segment
 	options                             encode.Options
 	sharedJSON, sharedCSV, sharedPoints sharedFragments
-	subsets                             *subsets
+	subsets                             *cache.Cache[subsetKey, *Form]
 
 	properties  []int // of points: the position of each field of a record among the form's, 0 without
 	pointFields []boundField
@@ -41,12 +42,12 @@ type Renderer struct {
 // own.
 func New(seg *snapshot.Segment, fields []Field, o encode.Options) (*Renderer, error) {
 	if o.Cache == nil {
-		o.Cache = encode.NewBlockCache(blockBytes(seg.Rows()))
+		o.Cache = cache.NewClock(blockBytes(seg.Rows()))
 	}
 	r := &Renderer{
 		seg: seg, options: o,
 		sharedJSON: sharedFragments{}, sharedCSV: sharedFragments{}, sharedPoints: sharedFragments{},
-		subsets: &subsets{limit: blockBytes(seg.Rows()) / subsetPart},
+		subsets: cache.New[subsetKey, *Form](maxSubsets, nil),
 	}
 	return r.Renamed(fields, fields)
 }
@@ -73,7 +74,7 @@ func (r *Renderer) Renamed(fields, csv []Field) (*Renderer, error) {
 // Bytes is the memory of the fragments that have been made, and of all stored blocks in the cache,
 // for renderers with other names as well.
 func (r *Renderer) Bytes() int64 {
-	n := r.options.Cache.Bytes() + r.subsets.size()
+	n := r.options.Cache.Bytes()
 	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV, r.sharedPoints} {
 		for _, f := range shared {
 			n += f.bytes()
@@ -85,8 +86,8 @@ func (r *Renderer) Bytes() int64 {
 // Forget gives up fragments and stored blocks, also for renderers with other names. They are made
 // again when they are needed.
 func (r *Renderer) Forget() {
-	r.options.Cache.Forget()
-	r.subsets.forget()
+	r.options.Cache.Clear()
+	r.subsets.Clear()
 	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV, r.sharedPoints} {
 		for _, f := range shared {
 			f.forget()
@@ -96,10 +97,10 @@ func (r *Renderer) Forget() {
 
 // A renderer's own block cache has cachedBytes for each row, enough for the gzip blocks of all rows
 // of most tables, or for both codings of half of them. So the memory of stored blocks is
-// proportional to what is served: 290 MB for 12 million rows, if all are requested.
+// proportional to what is served: 330 MB for 12 million rows, if all are requested.
 const (
-	cachedBytes = 24
-	minCache    = 1 << 20
+	cachedBytes = 27
+	minCache    = 9 << 17
 )
 
 // boundField is a field with its column. A point has two: column is its latitude.

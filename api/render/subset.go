@@ -3,14 +3,13 @@ package render
 import (
 	"bytes"
 	"slices"
-	"sync"
 
 	"hdqs/api/encode"
 )
 
 // A subset is a form of records with some of their fields. It has no texts of its own: each field
-// is cut out of the fragments of the whole record. So the memory of subsets is their stored blocks
-// and a few kilobytes each, however many different ones are requested.
+// is cut out of the fragments of the whole record. So the memory of subsets is their stored blocks,
+// in the cache of the whole form's, and a few kilobytes each, however many are requested.
 
 // part is a field within fragments.
 type part struct {
@@ -151,89 +150,37 @@ func commonSuffix(a, b []byte) int {
 	return n
 }
 
-// subsets are the forms of fields that were requested last, of a renderer and of those with other
-// names. Each has a cache of stored blocks of its own, which goes with it.
-type subsets struct {
-	mu     sync.Mutex
-	limit  int64 // of all stored blocks
-	recent []subsetForm
-}
-
-type subsetForm struct {
+// subsetKey says of which form a subset is, and which fields it has: a byte each.
+type subsetKey struct {
 	of     *Form
-	fields []int
-	cache  *encode.BlockCache
-	form   *Form
+	fields string
 }
 
-// maxSubsets bounds the number of forms that are kept.
+// maxSubsets bounds the number of subsets that are kept.
 const maxSubsets = 8
-
-// get returns the form of some fields of a form, in ascending order.
-func (s *subsets) get(of *Form, fields []int, o encode.Options) *Form {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := slices.IndexFunc(s.recent, func(known subsetForm) bool {
-		return known.of == of && slices.Equal(known.fields, fields)
-	})
-	var found subsetForm
-	if at >= 0 {
-		found = s.recent[at]
-		s.recent = slices.Delete(s.recent, at, at+1)
-	} else {
-		o.Cache = encode.NewBlockCache(s.limit)
-		found = subsetForm{of, slices.Clone(fields), o.Cache, of.subset(fields, o)}
-	}
-	for len(s.recent) >= maxSubsets || len(s.recent) > 0 && s.bytes()+found.cache.Bytes() > s.limit {
-		s.recent = slices.Delete(s.recent, 0, 1)
-	}
-	s.recent = append(s.recent, found)
-	return found.form
-}
-
-// size is bytes for callers that have not locked s.
-func (s *subsets) size() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bytes()
-}
-
-// bytes is the memory of the stored blocks of all forms, and of their lists, which of many forms of
-// a large table take more than what is stored.
-func (s *subsets) bytes() (n int64) {
-	for _, known := range s.recent {
-		n += known.cache.Bytes() + known.cache.ListBytes()
-	}
-	return n
-}
-
-func (s *subsets) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.recent)
-	s.recent = s.recent[:0]
-}
-
-func (s *subsets) setLimit(bytes int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.limit = bytes
-	clear(s.recent) // their caches have the limit of before
-	s.recent = s.recent[:0]
-}
 
 // Subset returns the form of records with some of their fields, which are given by their positions
 // in the record, in ascending order. Those of features are their properties. Up to a few forms are
 // kept for the next calls.
 func (r *Renderer) Subset(of *Form, fields []int) *Form {
-	if of != r.points {
-		return r.subsets.get(of, fields, r.options)
-	}
-	positions := []int{0} // the geometry
-	for _, at := range fields {
-		if property := r.properties[at]; property > 0 {
-			positions = append(positions, property)
+	positions := fields
+	if of == r.points {
+		positions = []int{0} // the geometry
+		for _, at := range fields {
+			if property := r.properties[at]; property > 0 {
+				positions = append(positions, property)
+			}
 		}
 	}
-	return r.subsets.get(of, positions, r.options)
+	var key [maxPieces]byte
+	for i, at := range positions {
+		key[i] = byte(at)
+	}
+	k := subsetKey{of, string(key[:len(positions)])}
+	form, known := r.subsets.Get(k)
+	if !known {
+		form = of.subset(positions, r.options)
+		r.subsets.Put(k, form, 1)
+	}
+	return form
 }

@@ -23,7 +23,7 @@ func TestSubsetBytes(t *testing.T) {
 	ranges := []index.Range{{From: 0, To: 20_000}}
 	all := r.JSON().Append(nil, ranges)
 	before, seen := r.Bytes(), map[string]bool{}
-	limit := blockBytes(seg.Rows()) / subsetPart
+	limit := blockBytes(seg.Rows())
 	source := rand.New(rand.NewPCG(1, 2))
 	most := int64(0)
 	for range 120 {
@@ -34,16 +34,16 @@ func TestSubsetBytes(t *testing.T) {
 			form.AppendCoded(nil, encode.Gzip, ranges)
 			most = max(most, r.Bytes()-before)
 		}
-		if len(r.subsets.recent) > maxSubsets {
-			t.Fatalf("%d forms are kept", len(r.subsets.recent))
+		if n := r.subsets.Bytes(); n > maxSubsets {
+			t.Fatalf("%d forms are kept", n)
 		}
 	}
-	if len(seen) < 60 || most == 0 || most > 2*limit {
+	if len(seen) < 60 || most == 0 || most > limit {
 		t.Errorf("%d subsets took %d bytes, the limit is %d", len(seen), most, limit)
 	}
 	r.Forget()
-	if left := r.subsets.size(); left != 0 {
-		t.Errorf("%d bytes are left", left)
+	if left := r.subsets.Bytes() + r.options.Cache.Bytes(); left != 0 {
+		t.Errorf("%d forms or bytes are left", left)
 	}
 	if got := r.JSON().Append(nil, ranges); !slices.Equal(got, all) {
 		t.Error("the whole records are different afterwards")

@@ -92,13 +92,13 @@ func (s *Site) kept(
 	ctx *fasthttp.RequestCtx, v *state.Served, name string, f *figureFile, make func() ([]byte, error),
 ) (err error) {
 	key := v.Id + " " + s.Lists.Pages.BaseOf(ctx) + " " + string(ctx.RequestURI())
-	body := s.drawn.get(key)
+	body, _ := s.drawn.Get(key)
 	if body == nil {
 		if body, err = make(); err != nil || body == nil {
 			return err
 		}
 		if f.kind == "png" {
-			s.drawn.put(key, body)
+			s.drawn.Put(key, body, int64(len(key)+len(body)))
 		}
 	}
 	return s.sendFile(ctx, &f.head, body, "inline", name+"-"+v.Date+"."+f.kind)

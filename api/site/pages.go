@@ -21,6 +21,7 @@ import (
 	"hdqs/api/state"
 	"hdqs/api/web"
 	"hdqs/api/wire"
+	"hdqs/internal/cache"
 )
 
 // Site answers with pages about what its lists serve.
@@ -29,13 +30,16 @@ type Site struct {
 	Lists  *list.Lists
 	Finder *find.Finder
 	bulk   func() string
-	drawn  pictures
+	drawn  *cache.Cache[string, []byte] // pictures
 }
 
 // New returns the pages about lists. bulk is the latest snapshot that has bulk files, empty without
 // one.
 func New(l *list.Lists, bulk func() string) *Site {
-	return &Site{State: l.State, Lists: l, bulk: bulk, Finder: find.New(l)}
+	return &Site{
+		State: l.State, Lists: l, bulk: bulk, Finder: find.New(l),
+		drawn: cache.New[string, []byte](maxPictures, nil),
+	}
 }
 
 // pageHead is what the head of every page needs.

@@ -3,7 +3,6 @@ package site
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"hdqs/api/browse"
 	"hdqs/api/country"
@@ -54,35 +53,5 @@ func cardOfCountry(p place, page *country.Page, share *browse.Share) *picture.Ca
 }
 
 // Pictures that were drawn are kept for those who ask for them again, such as the programs that
-// show previews of a link: at most so many bytes, the newest ones.
+// show previews of a link: at most so many bytes.
 const maxPictures = 4 << 20
-
-type pictures struct {
-	sync.Mutex
-	bodies map[string][]byte
-	order  []string
-	bytes  int
-}
-
-func (p *pictures) get(key string) []byte {
-	p.Lock()
-	defer p.Unlock()
-	return p.bodies[key]
-}
-
-func (p *pictures) put(key string, body []byte) {
-	p.Lock()
-	defer p.Unlock()
-	if p.bodies[key] != nil || len(body) > maxPictures {
-		return
-	}
-	if p.bodies == nil {
-		p.bodies = map[string][]byte{}
-	}
-	p.bodies[key], p.order = body, append(p.order, key)
-	for p.bytes += len(key) + len(body); p.bytes > maxPictures; p.order = p.order[1:] {
-		oldest := p.order[0]
-		p.bytes -= len(oldest) + len(p.bodies[oldest])
-		delete(p.bodies, oldest)
-	}
-}
