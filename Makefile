@@ -127,7 +127,7 @@ downloads: .cache/moto/packages $(VERSITYGW) .cache/schemathesis/packages
 .cache/typed/packages: cmd/hdqs/testdata/clients/typed/package-lock.json
 	@.ci/npm ci $(@D) $<
 
-.cache/workerd/packages: api/testdata/edge/package-lock.json
+.cache/workerd/packages: api/edge/testdata/worker/package-lock.json
 	@.ci/npm ci $(@D) $< --ignore-scripts
 
 # What checks the pages for accessibility, and their HTML, which needs Java.
@@ -168,12 +168,12 @@ edge: export HDQS_WORKERD := $(abspath .cache/workerd)
 edge: export HDQS_KUSTOMIZE := $(abspath $(KUSTOMIZE))
 edge: export HDQS_KUBERNETES := $(abspath .cache/kubernetes/bin/kubernetes-validate)
 edge: $(EDGE) ## the samples of deploy together, caches in front of the service, pages in a browser
-	$(PART) '$(EDGE_NEEDS)' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api ./api/site ./cmd/hdqs
+	$(PART) '$(EDGE_NEEDS)' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api/edge ./api/site ./cmd/hdqs
 
 # The cache that most operators have, and the way of a reader from page to page.
 edge-short: build ## nginx in front of the service, and one journey in a browser
 	$(PART) 'nginx chromium' $(GOTEST) -count=1 \
-	  -run '^Test(Edge(Answers|Forms|Head|Key|Poison|Range|Stale|Unavailable)|BrowserJourney)$$/^(nginx|with.scripts)$$' ./api ./cmd/hdqs
+	  -run '^Test(Edge(Answers|Forms|Head|Key|Poison|Range|Stale|Unavailable)|BrowserJourney)$$/^(nginx|with.scripts)$$' ./api/edge ./cmd/hdqs
 
 pictures: build ## take the pictures of the documents again
 	HDQS_EDGE=1 HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs -update

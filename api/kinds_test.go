@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"hdqs/api"
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
@@ -17,14 +16,15 @@ import (
 func TestKindExamples(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{}, 200)
-	kinds := api.ServedKinds()
+	kinds := s.Lists.Routes.RecordSources
 	if len(kinds) != 4 {
 		t.Fatalf("%d kinds", len(kinds))
 	}
 	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
-			for _, kind := range kinds {
+			for _, source := range kinds {
+				kind := source.Kind
 				p := contract.NewPlan(&endpoints[i], kind)
 				target := m.Prefix + p.Paths()[0] + "?" + p.ExampleQuery(
 					apitest.SampleID) + "&app_identifier=" + apitest.Identifier

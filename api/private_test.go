@@ -3,7 +3,6 @@ package api
 import (
 	"github.com/valyala/fasthttp"
 
-	"hdqs/api/contract"
 	"hdqs/api/wire"
 )
 
@@ -13,9 +12,6 @@ const (
 	MaxBody    = maxBody
 	ReadBuffer = readBuffer
 )
-
-// ServedKinds is servedKinds.
-func ServedKinds() []contract.Kind { return servedKinds() }
 
 // Handle is handle.
 func (s *Server) Handle(ctx *fasthttp.RequestCtx) { s.handle(ctx) }

@@ -287,7 +287,7 @@ func TestLayers(t *testing.T) {
 // testPackages are those of tests and test programs.
 var testPackages = []string{
 	"internal/generator", "internal/judge", "internal/ckantest", "internal/testkit", "internal/tables",
-	"internal/browser", "internal/objects/objectstest", "api/apitest",
+	"internal/browser", "internal/objects/objectstest", "api/apitest", "api/edge",
 }
 
 func TestDocumentMakeTargets(t *testing.T) {

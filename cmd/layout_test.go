@@ -88,6 +88,7 @@ var imports = map[string][]string{
 		"api/state", "api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot",
 		"snapshot/store",
 	},
+	"api/edge": {}, // caches before a server: tests only
 	"api/apitest": { // the fixture of tests
 		"api", "api/accesslog", "api/contract", "api/reply", "api/state", "bulk", "internal/testkit", "snapshot",
 		"snapshot/store",

@@ -1,4 +1,4 @@
-package api_test
+package edge_test
 
 import (
 	"bytes"
@@ -275,7 +275,7 @@ func TestEdgeCloudFront(t *testing.T) {
 	apitest.NeedEdge(t)
 	t.Parallel()
 	const list, label = "/api/v2/metadata/sector", contract.IdentifierParam
-	function := string(testkit.ReadFile(t, "../deploy/cloudfront/function.js"))
+	function := string(testkit.ReadFile(t, "../../deploy/cloudfront/function.js"))
 	type value struct {
 		Value      string  `json:"value"`
 		MultiValue []value `json:"multiValue,omitempty"`

@@ -1,4 +1,4 @@
-package api_test
+package edge_test
 
 import (
 	"bufio"
@@ -74,8 +74,8 @@ func (f *front) same(t *testing.T, got, want api.Answer) bool {
 // startNginxFront: nginx has no purge by key, but its files have the heads of answers.
 func startNginxFront(t *testing.T, replica string) started {
 	t.Helper()
-	nginx := testkit.StartNginx(t, "../deploy/nginx", "", replica)
-	text := string(testkit.ReadFile(t, "../docs/caching.md"))
+	nginx := testkit.StartNginx(t, "../../deploy/nginx", "", replica)
+	text := string(testkit.ReadFile(t, "../../docs/caching.md"))
 	line := regexp.MustCompile("(?m)^    (grep -.*)$").FindStringSubmatch(text)
 	if line == nil {
 		t.Fatal("docs/caching.md has no command that purges nginx's cache by key")
@@ -105,7 +105,7 @@ func replaceOnce(t *testing.T, file string, pairs ...string) string {
 // startVarnish runs deploy/varnish with the parameters that its first lines name.
 func startVarnish(t *testing.T, replica string) started {
 	t.Helper()
-	const file = "../deploy/varnish/hdqs.vcl"
+	const file = "../../deploy/varnish/hdqs.vcl"
 	host, port, _ := net.SplitHostPort(replica)
 	vcl := replaceOnce(t, file, `"8080"`, `"`+port+`"`, `"8090"`, `"`+port+`"`)
 	vcl = strings.ReplaceAll(vcl, `.host = "127.0.0.1"`, `.host = "`+host+`"`)
@@ -148,10 +148,10 @@ func startWorker(t *testing.T, replica string) started {
 	cache := httptest.NewServer(kept)
 	t.Cleanup(cache.Close)
 	dir, address := t.TempDir(), testkit.FreeAddress(t)
-	config := replaceOnce(t, "../deploy/cloudflare/workerd.capnp", "127.0.0.1:8070", cache.Listener.Addr().String(),
+	config := replaceOnce(t, "../../deploy/cloudflare/workerd.capnp", "127.0.0.1:8070", cache.Listener.Addr().String(),
 		"127.0.0.1:8081", address, "http://127.0.0.1:8080", "http://"+replica)
 	testkit.WriteFile(t, filepath.Join(dir, "workerd.capnp"), []byte(config))
-	testkit.WriteFile(t, filepath.Join(dir, "worker.js"), testkit.ReadFile(t, "../deploy/cloudflare/worker.js"))
+	testkit.WriteFile(t, filepath.Join(dir, "worker.js"), testkit.ReadFile(t, "../../deploy/cloudflare/worker.js"))
 	testkit.RunListening(t, address, exec.Command(found[0], "serve", filepath.Join(dir, "workerd.capnp")))
 	return started{address: address, purge: kept.purge, puts: kept.puts.Load}
 }

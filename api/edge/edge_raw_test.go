@@ -1,4 +1,4 @@
-package api_test
+package edge_test
 
 import (
 	"errors"

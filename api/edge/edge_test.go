@@ -1,9 +1,10 @@
-package api_test
+package edge_test
 
 import (
 	"bytes"
 	"flag"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -35,9 +36,13 @@ var update = flag.Bool("update", false, "rewrite files that are made from the en
 // identifier.
 func parameterNames() []string {
 	var names []string
+	kinds := []contract.Kind{contract.Rows}
+	for _, source := range api.New(state.Options{Logger: slog.New(slog.DiscardHandler)}).Lists.Routes.RecordSources {
+		kinds = append(kinds, source.Kind)
+	}
 	for i := range contract.Endpoints {
 		h := apitest.HAPIEndpoint(i) // has all filters of the other set, and those of version 1
-		for _, kind := range append(api.ServedKinds(), contract.Rows) {
+		for _, kind := range kinds {
 			for _, p := range contract.NewPlan(h, kind).Params {
 				if p.Name != contract.IdentifierParam {
 					names = append(names, p.Name)
@@ -82,13 +87,13 @@ func nginxParams() string {
 // TestGoldenNginxParams checks that deploy/nginx/params.conf matches the endpoints.
 func TestGoldenNginxParams(t *testing.T) {
 	t.Parallel()
-	const file = "../deploy/nginx/params.conf"
+	const file = "../../deploy/nginx/params.conf"
 	if *update {
 		testkit.Must(t, os.WriteFile(file, []byte(nginxParams()), 0o644))
 	}
 	text, err := os.ReadFile(file)
 	if err != nil || string(text) != nginxParams() {
-		t.Errorf("%s does not match the endpoints (go test ./api -run Golden -update rewrites it): %v", file, err)
+		t.Errorf("%s does not match the endpoints (go test ./api/edge -run Golden -update rewrites it): %v", file, err)
 	}
 }
 

@@ -1,6 +1,6 @@
 //go:build !race
 
-package api_test
+package edge_test
 
 import (
 	"bytes"
