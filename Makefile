@@ -168,7 +168,7 @@ edge: export HDQS_WORKERD := $(abspath .cache/workerd)
 edge: export HDQS_KUSTOMIZE := $(abspath $(KUSTOMIZE))
 edge: export HDQS_KUBERNETES := $(abspath .cache/kubernetes/bin/kubernetes-validate)
 edge: $(EDGE) ## the samples of deploy together, caches in front of the service, pages in a browser
-	$(PART) '$(EDGE_NEEDS)' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api/edge ./api/site ./cmd/hdqs
+	$(PART) '$(EDGE_NEEDS)' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' -skip '^TestBrowserPictures$$' ./api/edge ./api/site ./internal/browser ./cmd/hdqs
 
 # The cache that most operators have, and the way of a reader from page to page.
 edge-short: build ## nginx in front of the service, and one journey in a browser

@@ -1,6 +1,6 @@
 //go:build !race
 
-package list_test
+package reply_test
 
 import (
 	"fmt"

@@ -1,0 +1,9 @@
+package reply_test
+
+import (
+	"testing"
+
+	"hdqs/api/apitest"
+)
+
+func TestMain(m *testing.M) { apitest.Main(m) }

@@ -1,0 +1,151 @@
+package testkit
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// TestChangeCSV: cells are changed and records left out by the names in the header, and texts that
+// need quotes keep their bytes.
+func TestChangeCSV(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "below", "a.csv")
+	WriteFile(t, path, []byte("name,n\n\"a, \"\"b\"\"\",1\nc,2\nd,3\n"))
+	ChangeCSV(t, path, func(cell func(name string) *string) bool {
+		*cell("n") += "0"
+		return *cell("name") != "c"
+	})
+	if got := string(ReadFile(t, path)); got != "name,n\n\"a, \"\"b\"\"\",10\nd,30\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestReplaceFile: who has the old file open goes on to read that.
+func TestReplaceFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a")
+	WriteFile(t, path, []byte("old"))
+	old, err := os.Open(path)
+	Must(t, err)
+	defer old.Close()
+	ReplaceFile(t, path, []byte("new"))
+	if text, err := io.ReadAll(old); err != nil || string(text) != "old" {
+		t.Errorf("the open file has %q, %v", text, err)
+	}
+	files, err := os.ReadDir(filepath.Dir(path))
+	if Must(t, err); string(ReadFile(t, path)) != "new" || len(files) != 1 {
+		t.Errorf("%q, %d files", ReadFile(t, path), len(files))
+	}
+}
+
+// TestOwnAddresses: no two calls name the same host, and a free address can be listened on.
+func TestOwnAddresses(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 100 {
+		host := OwnHost()
+		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() || seen[host] {
+			t.Fatalf("%s: loopback %v, seen before %v", host, ip.IsLoopback(), seen[host])
+		}
+		seen[host] = true
+	}
+	l, err := net.Listen("tcp", FreeAddress(t))
+	Must(t, err)
+	l.Close()
+}
+
+// TestCountReads counts what clients send, not what they get.
+func TestCountReads(t *testing.T) {
+	t.Parallel()
+	var read atomic.Int64
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	Must(t, err)
+	l := CountReads(plain, &read)
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	Must(t, err)
+	defer client.Close()
+	server, err := l.Accept()
+	Must(t, err)
+	defer server.Close()
+	_, err = io.WriteString(client, "12345")
+	Must(t, err)
+	buffer := make([]byte, 5)
+	_, err = io.ReadFull(server, buffer)
+	Must(t, err)
+	_, err = io.WriteString(server, "123456789")
+	Must(t, err)
+	Must(t, server.(interface{ CloseWrite() error }).CloseWrite())
+	if answer, err := io.ReadAll(client); err != nil || len(answer) != 9 || read.Load() != 5 {
+		t.Errorf("%d bytes sent, %d counted, %v", len(answer), read.Load(), err)
+	}
+	l.Close()
+	if _, err := l.Accept(); err == nil {
+		t.Error("a closed listener accepts")
+	}
+}
+
+// TestLog: several writers lose no line while others read.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	var log Log
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for n := range 100 {
+				fmt.Fprintln(&log, n)
+				_ = log.String()
+			}
+		})
+	}
+	all.Wait()
+	if n := strings.Count(log.String(), "\n"); n != 800 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+// TestRunListening starts a program that listens, and ends it with the test that started it.
+func TestRunListening(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	address := FreeAddress(t)
+	host, port, err := net.SplitHostPort(address)
+	Must(t, err)
+	t.Run("runs", func(t *testing.T) {
+		command := exec.Command(python, "-m", "http.server", "--bind", host, "--directory", t.TempDir(), port)
+		RunListening(t, address, command)
+	})
+	if conn, err := net.Dial("tcp", address); err == nil {
+		conn.Close()
+		t.Error("the program goes on after its test")
+	}
+}
+
+// TestWithoutLine leaves out one line of a configuration.
+func TestWithoutLine(t *testing.T) {
+	t.Parallel()
+	if got := withoutLine("a {\n\tlisten 1;\n\tlisten6 2;\n}\n", "listen6 "); got != "a {\n\tlisten 1;\n}\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestReadArrowRefuses: a stream that is cut off, or has a length that leads out of it, is an error.
+func TestReadArrowRefuses(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "ARROW1", "\xff\xff\xff\xff", "\xff\xff\xff\xff\x08\x00\x00\x00abc"} {
+		if table, err := ReadArrow([]byte(text)); err == nil {
+			t.Errorf("%q is read as %v", text, table)
+		}
+	}
+}
