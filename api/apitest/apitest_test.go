@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { apitest.Main(m) }
 
-// TestSampleTables: tables have each value of each enumeration, nulls where they may be, and the same
-// rows each time.
+// TestSampleTables: tables have each value of each enumeration, nulls where they may be, and the
+// same rows each time.
 func TestSampleTables(t *testing.T) {
 	t.Parallel()
 	tables, again := apitest.SampleTables(t, 200), apitest.SampleTables(t, 200)

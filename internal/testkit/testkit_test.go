@@ -140,7 +140,8 @@ func TestWithoutLine(t *testing.T) {
 	}
 }
 
-// TestReadArrowRefuses: a stream that is cut off, or has a length that leads out of it, is an error.
+// TestReadArrowRefuses: a stream that is cut off, or has a length that leads out of it, is an
+// error.
 func TestReadArrowRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "ARROW1", "\xff\xff\xff\xff", "\xff\xff\xff\xff\x08\x00\x00\x00abc"} {
