@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// TestRefusedKeepsTable checks that the table of a file that cannot be used is kept, with those
-// that are joined with it, and that nothing is marked once the file can be used again.
+// TestRefusedKeepsTable checks that the table of a list that cannot be used is kept, with those that
+// are joined with it, and that nothing is marked once the file can be used again. TestLosses of
+// upstream has files of themes.
 func TestRefusedKeepsTable(t *testing.T) {
 	t.Parallel()
 	whole := smallWorld(t)
@@ -29,45 +30,17 @@ func TestRefusedKeepsTable(t *testing.T) {
 	rename := func(old, other string) func([]byte) []byte {
 		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(other), 1) }
 	}
-	const presence = "operational-presence/hdx_hapi_operational_presence_global.csv"
-	const funding = "funding/hdx_hapi_funding_global.csv"
 	for name, c := range map[string]struct {
 		files fstest.MapFS
 		want  []string
 		why   string
 	}{
-		"renamed column": {
-			with(funding, rename("appeal_code", "appeal_id")),
-			[]string{"funding"},
-			"header lacks appeal_code",
-		},
-		"older ids": {
-			with(funding, rename("dataset_hdx_id", "dataset_id")),
-			[]string{"funding"},
-			"has dataset_id",
-		},
-		"a page": {
-			with(presence, func([]byte) []byte { return []byte("<html><body>later</body></html>") }),
-			[]string{"operational_presence"},
-			"header lacks",
-		},
-		"an open quote": {
-			with(presence, func(b []byte) []byte { return append(b, `"`+strings.Repeat("x", maxRowBytes+10)...) }),
-			[]string{"operational_presence"},
-			"a quote is not closed",
-		},
-		"many columns": {
-			with(funding, func(b []byte) []byte { return append(bytes.Repeat([]byte("c,"), 600), b...) }),
-			[]string{"funding"},
-			"at most 512",
-		},
 		"a list": {
 			with("reference/org.csv", rename("acronym", "akronym")),
 			[]string{"operational_presence", "org"},
 			"header lacks acronym",
 		},
-		"a list gone":  {without("reference/market.csv"), []string{"food_price", "market"}, "from"},
-		"a theme gone": {without(funding), []string{"funding"}, "is not in the catalog any more"},
+		"a list gone": {without("reference/market.csv"), []string{"food_price", "market"}, "from"},
 		"a list of a list": {
 			with("reference/org-type.csv", rename("HR.info ID", "ID")),
 			[]string{"operational_presence", "org", "org_type"},

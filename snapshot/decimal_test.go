@@ -168,13 +168,3 @@ func FuzzDecimal(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkParseDec(b *testing.B) {
-	texts := []string{"12.50", "0.0341", "1834", "-7.25", "123456.789"}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		if _, ok := ParseDec(texts[i%len(texts)]); !ok {
-			b.Fatal("refused")
-		}
-	}
-}

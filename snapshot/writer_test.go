@@ -109,15 +109,3 @@ func (w *fullWriter) Write(b []byte) (int, error) {
 	w.room -= len(b)
 	return len(b), nil
 }
-
-// TestWriteLeavesItsInput: writing does not change the table.
-func TestWriteLeavesItsInput(t *testing.T) {
-	t.Parallel()
-	table, same := goldenTable(), goldenTable()
-	first := fileOf(t, table)
-	second := fileOf(t, table)
-	third := fileOf(t, same)
-	if string(first) != string(second) || string(first) != string(third) {
-		t.Error("writing changed the table")
-	}
-}

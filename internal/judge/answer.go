@@ -121,7 +121,7 @@ func (w *world) answerList(e *endpoint, kind string, q query) answer {
 		return jsonAnswer(400, `{"detail":"Invalid `+name+
 			` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`)
 	}
-	rd := &reader{contract: w.contract, q: q, formats: formatsOf(e, kind), levels: seriesOf(e) != nil}
+	rd := &reader{contract: w.contract, q: q, formats: formatsOf(e, kind), levels: e.series != nil}
 	for _, p := range inOrder(w.contract, e) {
 		rd.read(p)
 		rd.readList(p)

@@ -3,6 +3,8 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // contract is the interface as the judge reads it from the condensed testdata/contract.json. The
@@ -15,6 +17,7 @@ type contract struct {
 	Paths    []*endpoint         `json:"endpoints"`
 	Other    []*otherRoute       `json:"other_routes"`
 	Errors   map[string]any      `json:"errors"`
+	Sums     *sumLaw             `json:"sums"`
 	byPath   map[string]*endpoint
 	otherFor map[string]*otherRoute
 }
@@ -35,6 +38,22 @@ type endpoint struct {
 	Fields []*field   `json:"fields"`
 	Order  []*sortKey `json:"order_by"`
 	Tie    []*sortKey `json:"tie_break"`
+	key    []string   // the columns that identify a row in every load
+	series []string   // those that rows have in common which differ only in their dates; nil without dates
+}
+
+// sumLaw says what figures are and which of them may be added up. Lists are by the last part of
+// their path.
+type sumLaw struct {
+	NotInKeys   []string            `json:"not_in_keys"` // columns that others determine, or that do not identify
+	Additive    []string            `json:"additive"`    // people, events, deaths and money, wherever they occur
+	Averaged    []string            `json:"averaged"`    // further fields whose mean has a meaning
+	Overlapping map[string][]string `json:"overlapping"` // fields of a list whose values count the same people
+	Stocks      []string            `json:"stocks"`      // lists whose figures count everything anew in each period
+	Yearly      []string            `json:"yearly"`      // or in each year
+	Alike       map[string][]string `json:"alike"`       // fields that averaged figures must have in common
+	// Totals are the values of fields that contain other ones: those that are listed, or all.
+	Totals map[string]map[string][]string `json:"totals"`
 }
 
 // param is one query parameter. Match is the comparison by which it restricts Columns.
@@ -94,9 +113,36 @@ func parseContract(text []byte) (*contract, error) {
 	}
 	for _, e := range c.Paths {
 		c.byPath[e.Path] = e
+		if c.Sums != nil { // the full contract has none
+			c.identify(e)
+		}
 	}
 	for _, o := range c.Other {
 		c.otherFor[o.Path] = o
 	}
 	return c, nil
+}
+
+const periodStart = "reference_period_start"
+
+// identify finds the columns that identify a row: those of the order, with codes instead of the
+// numbers of a load. The round of a count is a date: each round counts everybody anew.
+func (c *contract) identify(e *endpoint) {
+	for _, k := range slices.Concat(e.Order, e.Tie) {
+		column := strings.TrimSuffix(k.Column, "_stored")
+		if unit, isNumber := strings.CutSuffix(column, "_ref"); isNumber {
+			column = unit + "_code"
+		}
+		if column == "id" {
+			column = "code"
+		}
+		if !slices.Contains(c.Sums.NotInKeys, column) {
+			e.key = append(e.key, column)
+		}
+	}
+	if slices.Contains(e.key, periodStart) {
+		e.series = slices.DeleteFunc(slices.Clone(e.key), func(column string) bool {
+			return column == periodStart || column == "reporting_round"
+		})
+	}
 }

@@ -13,5 +13,5 @@
 //	answer.go identifier.go extend.go  the right answer
 //	link.go issues.go request.go render.go match.go
 //	world.go values.go csvtext.go      rows and their values
-//	declared.go contract.go            what is declared
+//	contract.go                        what is declared
 package judge

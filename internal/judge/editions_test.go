@@ -200,7 +200,7 @@ func laterEdition(t *testing.T, from string, seed uint64) string {
 				case change == 1 && strings.HasPrefix(raw, "reference_period_") && err == nil:
 					row[column] = at.AddDate(-1-rng.IntN(5), 0, 0).Format("2006-01-02 15:04:05")
 				case change == 2 && (kind == "int" || kind == "dec") && rng.IntN(2) == 0 && !isFixed(e, raw) &&
-					!slices.Contains(keyOf(e), name) && !strings.HasSuffix(name, "_age"):
+					!slices.Contains(e.key, name) && !strings.HasSuffix(name, "_age"):
 					row[column] = fmt.Sprint(rng.IntN(1000))
 				}
 			}

@@ -156,7 +156,7 @@ func (m *maker) fewerFields() request {
 }
 
 func (m *maker) newestOnly() request {
-	e := m.fittingEndpoint(func(e *endpoint) bool { return seriesOf(e) != nil })
+	e := m.fittingEndpoint(func(e *endpoint) bool { return e.series != nil })
 	pairs := m.filters(e, 3)
 	if row := m.anyRow(e); m.chance(40) && e.param("end_date") != nil { // as it was known then
 		pairs = append(pairs, pair{"end_date", m.fitting(e.param("end_date"), row)})
@@ -250,12 +250,11 @@ func (m *maker) aggregated() request {
 
 // keepApart groups by, or filters by one value of, each field whose values must not be added up.
 func (m *maker) keepApart(e *endpoint, groups []string, pairs []pair) ([]string, []pair) {
-	row := m.anyRow(e)
+	row, law, name := m.anyRow(e), m.w.contract.Sums, lastPart(e.Path)
 	for _, f := range e.Fields {
-		name := lastPart(e.Path)
-		if f.Name != "admin_level" && !slices.Contains(overlapping[name], f.Name) &&
-			!slices.Contains(alike[name], f.Name) && !slices.Contains(withTotals, f.Name) &&
-			(f.Name != periodStart || !slices.Contains(stocks, name)) {
+		if f.Name != "admin_level" && !slices.Contains(law.Overlapping[name], f.Name) &&
+			!slices.Contains(law.Alike[name], f.Name) && law.Totals[f.Name] == nil &&
+			(f.Name != periodStart || !slices.Contains(law.Stocks, name)) {
 			continue
 		}
 		p := e.param(f.Name)
@@ -284,9 +283,10 @@ func (m *maker) measure(e *endpoint) string {
 	if function != "sum" && function != "mean" || m.chance(5) {
 		return function + ":" + f.Name
 	}
+	law := m.w.contract.Sums
 	var fit []string
 	for _, f := range e.Fields {
-		if slices.Contains(additive, f.Name) || function == "mean" && slices.Contains(averaged, f.Name) {
+		if slices.Contains(law.Additive, f.Name) || function == "mean" && slices.Contains(law.Averaged, f.Name) {
 			fit = append(fit, f.Name)
 		}
 	}

@@ -42,7 +42,7 @@ func meansEverybody(field string, value any) bool {
 // Lists without dates have no latest.
 func (rd *reader) readSelection(e *endpoint) {
 	name := lastPart(e.Path)
-	if value, sent := rd.q.last("latest"); sent && seriesOf(e) != nil {
+	if value, sent := rd.q.last("latest"); sent && e.series != nil {
 		_, has := editionFields[name]
 		ok := value == "edition" && has
 		if rd.kept.edition = ok; !ok {
@@ -166,7 +166,7 @@ func hasCode(r row, unit string) bool {
 // seriesKey is what rows of one series have in common. A place that has a code is that code.
 func seriesKey(e *endpoint, r row) string {
 	var b strings.Builder
-	for _, column := range seriesOf(e) {
+	for _, column := range e.series {
 		unit := strings.TrimSuffix(strings.TrimPrefix(column, "provider_"), "_name")
 		if strings.HasSuffix(column, "_name") && strings.HasPrefix(unit, "admin") && hasCode(r, unit) {
 			continue
@@ -181,7 +181,7 @@ func seriesKey(e *endpoint, r row) string {
 func fieldsKey(e *endpoint, r row) string {
 	var b strings.Builder
 	b.WriteString(valueKey(r.stored["location_code"]))
-	for _, column := range seriesOf(e) {
+	for _, column := range e.series {
 		v := r.stored[column]
 		switch fields := everybodyFields[lastPart(e.Path)]; {
 		case strings.Contains(column, "admin"):

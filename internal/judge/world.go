@@ -44,7 +44,7 @@ type rowTexts struct {
 func (r row) compared(e *endpoint) (key, record string) {
 	r.texts.once.Do(func() {
 		var b strings.Builder
-		r.texts.key = keyText(keyOf(e), r)
+		r.texts.key = keyText(e.key, r)
 		b.WriteString(r.texts.key)
 		for _, f := range e.Fields {
 			b.WriteString(valueKey(r.at(f.Name)))

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,15 +20,18 @@ func (c *sumCheck) isApart(field string) bool {
 	return slices.ContainsFunc(c.groups, func(g group) bool { return g.name == field })
 }
 
+// isOne reports whether the list is one of some.
+func (c *sumCheck) isOne(lists []string) bool { return slices.Contains(lists, lastPart(c.e.Path)) }
+
 func (rd *reader) wrongSum(e *endpoint, groups []group, measures []measure, rows []row) bool {
-	c := &sumCheck{e, rd, groups, rows}
+	c, law := &sumCheck{e, rd, groups, rows}, rd.contract.Sums
 	amounts, averages := false, false
 	for _, m := range measures {
 		switch {
 		case !m.adds():
-		case slices.Contains(additive, m.field.Name):
+		case slices.Contains(law.Additive, m.field.Name):
 			amounts = true
-		case m.function == "mean" && slices.Contains(averaged, m.field.Name):
+		case m.function == "mean" && slices.Contains(law.Averaged, m.field.Name):
 			averages = true
 		default:
 			return true
@@ -40,7 +44,7 @@ func (rd *reader) wrongSum(e *endpoint, groups []group, measures []measure, rows
 	if hasLevels && c.leavesOut() {
 		return true
 	}
-	for _, field := range alike[lastPart(e.Path)] {
+	for _, field := range law.Alike[lastPart(e.Path)] {
 		isMixed := func(rows []row) bool { return len(valuesOf(field, rows)) > 1 }
 		if averages && !c.isApart(field) && c.inGroups(c.groupKey, isMixed) {
 			return true
@@ -81,7 +85,7 @@ func (c *sumCheck) nests() bool {
 	if c.isApart("admin_level") || len(valuesOf("admin_level", c.rows)) < 2 {
 		return false
 	}
-	always := slices.Contains(stocks, lastPart(c.e.Path)) && !(c.rd.kept.coarsest && c.rd.kept.edition) &&
+	always := c.isOne(c.rd.contract.Sums.Stocks) && !(c.rd.kept.coarsest && c.rd.kept.edition) &&
 		!c.isApart(periodStart) && !c.oneInEach(c.groupKey, periodColumns...)
 	key := func(r row) string { return c.groupKey(r) + "\x00" + fieldsKey(c.e, r) }
 	return c.inGroups(key, func(rows []row) bool {
@@ -127,7 +131,7 @@ func (c *sumCheck) oneInEach(key func(r row) string, columns ...string) bool {
 // overlaps looks for rows of a group that count the same people: of several values of a field. The
 // values that mean everybody are one, unless a place has rows of several of them.
 func (c *sumCheck) overlaps() bool {
-	for _, field := range overlapping[lastPart(c.e.Path)] {
+	for _, field := range c.rd.contract.Sums.Overlapping[lastPart(c.e.Path)] {
 		key := c.groupKey
 		if field == "category" && c.rd.kept.everybody {
 			key = func(r row) string {
@@ -150,7 +154,7 @@ func (c *sumCheck) overlaps() bool {
 
 // hasTotals looks for values that contain other ones.
 func (c *sumCheck) hasTotals() bool {
-	for _, field := range withTotals {
+	for field, totals := range c.rd.contract.Sums.Totals {
 		if c.e.field(field) == nil || c.isApart(field) {
 			continue
 		}
@@ -158,7 +162,7 @@ func (c *sumCheck) hasTotals() bool {
 			present := valuesOf(field, rows)
 			for _, whole := range present {
 				for _, part := range present {
-					if contains(field, whole, part) {
+					if whole != part && (contains(totals, whole, part) || field == "age_range" && overlaps(whole, part)) {
 						return true
 					}
 				}
@@ -172,10 +176,36 @@ func (c *sumCheck) hasTotals() bool {
 	return false
 }
 
+// contains reports whether one value counts what another one counts too.
+func contains(totals map[string][]string, whole, part string) bool {
+	parts, isTotal := totals[whole]
+	return isTotal && (len(parts) == 0 || slices.Contains(parts, part))
+}
+
+// overlaps reports whether two ranges of ages, such as 0-4, 5 and 80+, share an age. What is no
+// range may have any age.
+func overlaps(a, b string) bool {
+	fromA, toA, okA := ages(a)
+	fromB, toB, okB := ages(b)
+	return !okA || !okB || fromA <= toB && fromB <= toA
+}
+
+func ages(text string) (from, to int, ok bool) {
+	low, high, isRange := strings.Cut(text, "-")
+	if open, isOpen := strings.CutSuffix(text, "+"); isOpen {
+		low, high = open, "1000"
+	} else if !isRange {
+		high = low
+	}
+	from, errFrom := strconv.Atoi(low)
+	to, errTo := strconv.Atoi(high)
+	return from, to, errFrom == nil && errTo == nil
+}
+
 // hasPeriods looks for figures of several times that count everything anew, and for figures of
 // times of which one is a part of another.
 func (c *sumCheck) hasPeriods() bool {
-	isStock := slices.Contains(stocks, lastPart(c.e.Path)) || lastPart(c.e.Path) == "returnees"
+	isStock := c.isOne(c.rd.contract.Sums.Stocks) || c.isOne(c.rd.contract.Sums.Yearly)
 	switch {
 	case c.isApart(periodStart) || !isStock:
 		return c.hasCrossing()
