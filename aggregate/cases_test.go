@@ -13,6 +13,7 @@ import (
 
 	"hdqs/index"
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -53,13 +54,9 @@ func smallTable(t *testing.T) *Table {
 	}
 	seg := tables.Segment(t, data)
 	x, err := index.Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	table, err := Open(x, seg, Options{PeriodStart: "start"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return table
 }
 
@@ -169,22 +166,16 @@ func TestTooManyGroups(t *testing.T) {
 		Name: "wide", Rows: rows, Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: ints}},
 	})
 	x, err := index.Open(wide)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	table, err = Open(x, wide, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	q = &Question{Groups: []Group{{"n", Whole}}, Measures: []Measure{{Count, ""}}}
 	if _, err := table.Answer(q); !errors.As(err, &many) || many.Max != DefaultMaxGroups {
 		t.Errorf("error %v", err)
 	}
 	q.MaxGroups = rows
 	r, err := table.Answer(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if last := fmt.Sprint(r.Group(rows-1, 0)); r.Len() != rows || last != "149999000" {
 		t.Errorf("%d groups, the last is %s", r.Len(), last)
 	}

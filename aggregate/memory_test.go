@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hdqs/index"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -17,13 +18,9 @@ func TestFullBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	seg := generate(t, r, 50_000)
 	x, err := index.Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	table, err := Open(x, seg, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, c := range seg.Columns() {
 		q := &Question{Groups: []Group{{c.Name, Whole}}, Measures: []Measure{{Min, c.Name}}}
 		if c.Kind == snapshot.Int || c.Kind == snapshot.Decimal {

@@ -150,13 +150,9 @@ func TestManyDistinct(t *testing.T) {
 	data := &snapshot.TableData{Name: "many", Rows: rows, Columns: []snapshot.ColumnData{group, value}}
 	seg := tables.Segment(t, data)
 	x, err := index.Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	table, err := Open(x, seg, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if words := table.columns["value"].values().n/64 + 1; words*groups <= maxBits {
 		t.Fatalf("%d words for each of %d groups are not too many", words, groups)
 	}

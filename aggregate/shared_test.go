@@ -8,6 +8,7 @@ import (
 
 	"hdqs/index"
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -18,25 +19,17 @@ func TestShared(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	seg := generate(t, r, 70_000)
 	x, err := index.Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o := Options{PeriodStart: "start", PeriodEnd: "end"}
 	table, err := Open(x, seg, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	alone, err := Open(x, seg, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var wait sync.WaitGroup
 	for range 3 {
 		q := randomQuestion(r, seg)
 		answer, err := alone.Answer(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		want := lines(answer, q)
 		for range 2 {
 			wait.Go(func() {
@@ -72,13 +65,9 @@ func TestPauses(t *testing.T) {
 	}}
 	seg := tables.Segment(t, data)
 	x, err := index.Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	table, err := Open(x, seg, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	some := &index.Query{Filters: []index.Filter{{
 		Op: index.Equal, Columns: []string{"kind"}, Value: index.Value{Text: "v"},
 	}}}

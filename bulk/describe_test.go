@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // described is a manifest with a table of two levels, and one without any.
@@ -46,9 +48,7 @@ func described() *Manifest {
 func documents(t *testing.T, m *Manifest, base string) map[string]string {
 	t.Helper()
 	all, err := m.Documents(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	texts := map[string]string{}
 	for name, text := range all {
 		var parsed map[string]any

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -29,13 +30,9 @@ func small() *Manifest {
 func TestManifestIsReadAsWritten(t *testing.T) {
 	t.Parallel()
 	data, err := small().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	m, err := ParseManifest(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	again, err := m.Encode()
 	if err != nil || string(again) != string(data) {
 		t.Errorf("read and written again, %v:\n%s\nwas:\n%s", err, again, data)
@@ -88,9 +85,7 @@ func TestManifestRefusesWrongFields(t *testing.T) {
 		m := small()
 		damage(m)
 		data, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := ParseManifest(data); !errors.Is(err, snapshot.ErrCorrupt) {
 			t.Errorf("%s: error %v, want ErrCorrupt", name, err)
 		}
@@ -103,14 +98,10 @@ func TestManifestRefusesWrongFields(t *testing.T) {
 // FuzzManifest checks that what is accepted stays in its folder and can be written and read again.
 func FuzzManifest(f *testing.F) {
 	good, err := small().Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	f.Add(good)
 	catalogs, err := described().Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	f.Add(catalogs)
 	f.Add([]byte(strings.ReplaceAll(string(catalogs), "affected-people/idps", "-")))
 	for _, change := range [][2]string{
@@ -147,9 +138,7 @@ func FuzzManifest(f *testing.F) {
 			t.Fatal(err)
 		}
 		again, err := m.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := ParseManifest(again); err != nil {
 			t.Fatalf("cannot be read again: %v", err)
 		}

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // The comment of a package with many files lists them from top to bottom: a file uses those below
@@ -97,9 +99,7 @@ func listedPackages(t *testing.T) (all []listedPackage) {
 	command := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "./...")
 	command.Dir, command.Stderr = "..", os.Stderr
 	out, err := command.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p listedPackage
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
@@ -115,9 +115,7 @@ func listedPackages(t *testing.T) (all []listedPackage) {
 func sourceFiles(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, f := range files {
 		if name := filepath.Base(f); name != "doc.go" && !strings.HasSuffix(name, "_test.go") {
 			names = append(names, name)
@@ -168,18 +166,14 @@ func arrowsOf(t *testing.T, p listedPackage, exports map[string]string) (all []a
 	var files []*ast.File
 	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		files = append(files, file)
 	}
 	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
 	config := types.Config{Importer: importer.ForCompiler(fset, "gc", open)}
 	checked, err := config.Check(p.ImportPath, fset, files, info)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	at := map[[2]string]int{}
 	for use, object := range info.Uses {
 		if f, ok := object.(*types.Func); ok {

@@ -58,9 +58,7 @@ func documents(t *testing.T) []document {
 		docs = append(docs, doc)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if len(docs) < 5 {
 		t.Fatalf("found only %d documents", len(docs))
 	}
@@ -137,9 +135,7 @@ func anchors(t *testing.T, file string) []string {
 func TestDocumentPaths(t *testing.T) {
 	topLevel := map[string]bool{}
 	entries, err := os.ReadDir("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, e := range entries {
 		topLevel[e.Name()] = e.IsDir()
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // imports lists every folder with Go code and which packages of this module it may import.
@@ -112,8 +114,8 @@ var imports = map[string][]string{
 	"api/wire":                     {"api/metrics"},
 	"api/metrics":                  {},
 	"api/accesslog":                {},
-	"api/render":                   {"snapshot", "index", "api/encode"},
-	"api/encode":                   {},
+	"api/render":                   {"snapshot", "index", "api/encode", "internal/cache"},
+	"api/encode":                   {"internal/cache"},
 	"internal/atomicfile":          {},
 	"internal/objects":             {"internal/atomicfile"},
 	"internal/objects/objectstest": {"internal/objects", "internal/testkit"},
@@ -195,9 +197,7 @@ type goFile struct {
 func goFiles(t *testing.T) []goFile {
 	t.Helper()
 	files, err := parsedTree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if len(files) < 10 {
 		t.Fatalf("found only %d Go files: the walk has missed most of the tree", len(files))
 	}

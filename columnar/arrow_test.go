@@ -146,9 +146,7 @@ func TestArrowSize(t *testing.T) {
 		{scattered, ArrowOptions{Batch: 1992}, false},
 	} {
 		stream, err := NewArrowStream(fields, slices.Values(test.ranges), test.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var b bytes.Buffer
 		testkit.Must(t, stream.Write(&b))
 		size, ok := stream.Size()
@@ -156,9 +154,7 @@ func TestArrowSize(t *testing.T) {
 			t.Errorf("%d ranges, %+v: size %d, %t; %d bytes written", len(test.ranges), test.o, size, ok, b.Len())
 		}
 		table, err := testkit.ReadArrow(b.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for k, row := range rowsOf(test.ranges) {
 			for i := range fields {
 				if v, want := describeArrow(table.Rows[k][i]), wantValue(&fields[i], row); v != want {

@@ -28,9 +28,7 @@ import (
 func openFile(t testing.TB, data []byte) *parquet.File {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return f
 }
 
@@ -52,9 +50,7 @@ func readRows(t testing.TB, f *parquet.File) (rows [][]string) {
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 		}
 		testkit.Must(t, from.Close())
 	}
@@ -143,9 +139,7 @@ func TestParquetTwin(t *testing.T) {
 		o := ParquetOptions{RowGroup: 1 + r.IntN(2500), Bloom: []string{fields[0].Name}}
 		var file, again bytes.Buffer
 		n, err := WriteParquet(&file, fields, slices.Values(ranges), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := WriteParquet(&again, fields, slices.Values(ranges), o); err != nil {
 			t.Fatal(err)
 		}
@@ -182,9 +176,7 @@ func checkStatistics(t *testing.T, f *parquet.File, fields []Field, rows []uint3
 		for i, chunk := range group.ColumnChunks() {
 			bounds := &f.Metadata().RowGroups[g].Columns[i].MetaData.Statistics
 			index, err := chunk.ColumnIndex()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			nulls := int64(0)
 			pages := chunk.Pages()
 			for at := 0; ; at++ {
@@ -192,9 +184,7 @@ func checkStatistics(t *testing.T, f *parquet.File, fields []Field, rows []uint3
 				if errors.Is(err, io.EOF) {
 					break
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				values := make([]parquet.Value, page.NumValues())
 				if n, err := page.Values().ReadValues(values); n != len(values) {
 					t.Fatal(n, err)

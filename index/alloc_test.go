@@ -15,9 +15,7 @@ import (
 func TestAllocations(t *testing.T) {
 	seg := randomSegment(t, rand.New(rand.NewPCG(1, 7)), 200_000)
 	x, err := Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	q := &Query{Limit: 10_000, Filters: []Filter{
 		text(Contains, "a", "scattered_text0", "clustered_text1"), number(AtLeast, 0, "level"),
 		text(Contains, "%", "enum"),

@@ -155,9 +155,7 @@ func BenchmarkSelect(b *testing.B) {
 			q := &Query{Filters: query.filters, Limit: 10_000}
 			var want, got Page
 			cold, err := OpenWith(seg, Options{CacheBytes: -1})
-			if err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, err)
 			testkit.Must(b, cold.Select(q, &want))
 			for _, mode := range []string{"operands", "totals", "cold"} {
 				b.Run(fmt.Sprintf("rows=%d/query=%s/cache=%s", rows, query.name, mode), func(b *testing.B) {
@@ -191,9 +189,7 @@ func BenchmarkSelect(b *testing.B) {
 func BenchmarkContains(b *testing.B) {
 	seg := benchSegment(b, 2_000_000)
 	x, err := OpenWith(seg, Options{CacheBytes: -1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	for _, pattern := range []string{"manda", "an", "a", "ma%ra", "_ara", "xyz"} {
 		q := &Query{Filters: []Filter{text(Contains, pattern, "unit_name")}, Limit: 100}
 		f := &q.Filters[0]
@@ -224,9 +220,7 @@ func BenchmarkNumbers(b *testing.B) {
 		}
 		seg := benchSegment(b, rows)
 		x, err := OpenWith(seg, Options{CacheBytes: -1})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		for _, c := range []struct {
 			name    string
 			filters []Filter

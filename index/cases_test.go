@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -48,9 +49,7 @@ func TestQueryCases(t *testing.T) {
 	for _, path := range files {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			file, err := os.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			defer file.Close()
 			c := &caseFile{t: t}
 			lines := bufio.NewScanner(file)

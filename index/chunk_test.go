@@ -103,9 +103,7 @@ func freeze(t testing.TB, rows []uint32) []byte {
 func freezeBitmap(t testing.TB, m *roaring.Bitmap) []byte {
 	data := make([]byte, m.GetFrozenSizeInBytes()+64)
 	n, err := m.FreezeTo(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return data[:n]
 }
 

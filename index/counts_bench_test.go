@@ -5,6 +5,8 @@ package index
 import (
 	"fmt"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // BenchmarkFacets counts the rows of the queries of BenchmarkSelect by two groups and two enums.
@@ -22,9 +24,7 @@ func BenchmarkFacets(b *testing.B) {
 			continue
 		}
 		x, err := Open(benchSegment(b, rows))
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		for _, query := range queries {
 			for _, c := range []struct {
 				name string
@@ -35,9 +35,7 @@ func BenchmarkFacets(b *testing.B) {
 			} {
 				count := func() {
 					counter, err := x.Counter(&Query{Filters: query.filters})
-					if err != nil {
-						b.Fatal(err)
-					}
+					testkit.Must(b, err)
 					defer counter.Close()
 					for _, column := range c.by {
 						if _, err := counter.ByCode(column); err != nil {

@@ -21,16 +21,12 @@ func TestCountStrategies(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		seg := randomSegment(t, r, rows)
 		x, err := Open(seg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var counted countScratch
 		for range 6 {
 			q := randomQuery(r, seg)
 			passing, err := x.Passing(q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			counted.collect(x, passing)
 			var page Page
 			testkit.Must(t, Scan(seg, &Query{Filters: q.Filters, Limit: math.MaxInt}, &page))
@@ -77,16 +73,12 @@ func countCodes(s *Space, rows []uint32) []uint32 {
 func TestCounterErrors(t *testing.T) {
 	t.Parallel()
 	x, err := Open(randomSegment(t, rand.New(rand.NewPCG(1, 1)), 10))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := x.Counter(&Query{Filters: []Filter{{Op: Equal}}}); !errors.Is(err, ErrFilter) {
 		t.Errorf("a filter without columns: %v", err)
 	}
 	c, err := x.Counter(&Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer c.Close()
 	if _, err := c.ByCode("no such column"); !errors.Is(err, ErrFilter) {
 		t.Errorf("a column that is not there: %v", err)

@@ -27,9 +27,7 @@ type matchCase struct {
 func readMatchCases(t testing.TB) []matchCase {
 	t.Helper()
 	file, err := os.Open("testdata/match.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer file.Close()
 	var cases []matchCase
 	lines := bufio.NewScanner(file)

@@ -23,9 +23,7 @@ func TestFullBytes(t *testing.T) {
 			Series:      []string{"scattered_text0", "text1"},
 			PeriodStart: "clustered_start", PeriodEnd: "clustered_end",
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		idle := x.Bytes()
 		var filters []Filter
 		var page Page
@@ -57,9 +55,7 @@ func TestSetCacheBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	seg := randomSegment(t, r, 3000)
 	x, err := Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var queries []*Query
 	var totals []int
 	var page Page

@@ -28,9 +28,7 @@ func BenchmarkNewest(b *testing.B) {
 		} {
 			o := Options{Series: c.series, PeriodStart: "start", PeriodEnd: "start"}
 			x, err := OpenWith(seg, o)
-			if err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, err)
 			name := fmt.Sprintf("rows=%d/series=%s", rows, c.name)
 			b.Run(name+"/stretches", func(b *testing.B) {
 				measure(b, func() { x.series.found.made.Store(x.series.find()) })

@@ -67,9 +67,7 @@ func TestNewestOfSeries(t *testing.T) {
 			o.Series = []string{"place", "kind", "number"}
 		}
 		x, err := OpenWith(seg, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for range queries {
 			q := randomQuery(r, seg)
 			if r.IntN(2) == 0 && len(q.Filters) > 1 { // fewer filters, more rows
@@ -105,9 +103,7 @@ func TestNewestOptions(t *testing.T) {
 		}
 	}
 	x, err := Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, passing := x.Passing(&Query{Latest: true})
 	for _, err := range []error{passing, x.Select(&Query{Latest: true, Limit: 1}, new(Page))} {
 		if !errors.Is(err, ErrFilter) || !strings.Contains(err.Error(), "no series") {

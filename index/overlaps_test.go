@@ -59,19 +59,13 @@ func TestOverlaps(t *testing.T) {
 		x, err := OpenWith(seg, Options{
 			Series: []string{"series", "number"}[r.IntN(2):], PeriodStart: "start", PeriodEnd: "end",
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		o, err := x.NewOverlaps()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		least := Value{Int: int64(r.IntN(5))}
 		q := &Query{Limit: 100, Filters: []Filter{{Columns: []string{"number"}, Op: AtLeast, Value: least}}}
 		got, err := firstMeeting(o, q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		want := allOverlaps(t, o, seg, q)
 		if (got == nil) != (len(want) == 0) || got != nil && !want[*got] {
 			t.Fatalf("found %v, want one of %v", got, want)
@@ -116,13 +110,9 @@ func TestOverlapsOfChunks(t *testing.T) {
 	x, err := OpenWith(tables.Segment(t, data), Options{
 		Series: []string{"number"}, PeriodStart: "start", PeriodEnd: "end",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o, err := x.NewOverlaps()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	of := func(least int64) *Query {
 		return &Query{Filters: []Filter{{Columns: []string{"number"}, Op: AtLeast, Value: Value{Int: least}}}}
 	}

@@ -113,9 +113,7 @@ func TestPassingAgainstScan(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		seg := randomSegment(t, r, rows)
 		x, err := OpenWith(seg, limits[i%len(limits)])
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for range queries {
 			q := randomQuery(r, seg)
 			var want Page
@@ -136,9 +134,7 @@ func TestPassingErrors(t *testing.T) {
 	t.Parallel()
 	seg := randomSegment(t, rand.New(rand.NewPCG(1, 1)), 10)
 	x, err := Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, f := range []Filter{{Op: Equal}, text(Equal, "a", "no such column"), text(Below, "a", "text0")} {
 		q := &Query{Filters: []Filter{f}}
 		_, err := x.Passing(q)

@@ -220,9 +220,7 @@ func TestKept(t *testing.T) {
 		o := placedOptions()
 		o.CacheBytes = []int{0, -1}[i%2]
 		x, err := OpenWith(seg, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		idle := x.FullBytes(nil)
 		for range 12 {
 			q := randomQuery(r, seg)
@@ -272,9 +270,7 @@ func TestWholeEdition(t *testing.T) {
 		o := placedOptions()
 		o.Edition = &Edition{Columns: []string{"kind"}, Whole: true}
 		x, err := OpenWith(seg, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		dates := number(Below, int64(r.IntN(6)), "start")
 		q := &Query{Edition: true, Limit: len(rows), Filters: []Filter{dates, text(Equal, "A", "region")}}
 		var got Page
@@ -300,9 +296,7 @@ func TestEditionOfYear(t *testing.T) {
 	t.Parallel()
 	at := func(day string) int64 {
 		parsed, err := time.Parse(time.DateOnly, day)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return parsed.UnixMicro()
 	}
 	appeal := snapshot.ColumnData{
@@ -324,9 +318,7 @@ func TestEditionOfYear(t *testing.T) {
 	x, err := OpenWith(tables.Segment(t, data), Options{
 		PeriodStart: "start", PeriodEnd: "end", Edition: &Edition{Columns: []string{"region"}, Having: "appeal"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, c := range []struct {
 		filters []Filter
 		want    []uint32
@@ -353,13 +345,9 @@ func TestNested(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		rows := placedRows(r, 1+r.IntN(60))
 		x, err := OpenWith(tables.Segment(t, placedTable(rows)), placedOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		o, err := x.NewOverlaps()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for range 6 {
 			q := &Query{Coarsest: r.IntN(2) == 0, Filters: []Filter{number(AtLeast, r.Int64N(1000), "number")}}
 			var page Page

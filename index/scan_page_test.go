@@ -20,9 +20,7 @@ func TestPageByScan(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, uint64(table)))
 		seg := randomSegment(t, r, []int{300, 5000, 66_000, 140_000}[table])
 		x, err := Open(seg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for range 150 {
 			f := randomFilter(r, seg)
 			f.Values = randomValues(r, seg, &f)

@@ -44,9 +44,7 @@ func TestSelectAgainstScan(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, uint64(table)))
 				seg := randomSegment(t, r, c.rows)
 				x, err := OpenWith(seg, limits[table%len(limits)])
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				var got, want Page
 				for range c.queries {
 					q := randomQuery(r, seg)
@@ -76,9 +74,7 @@ func TestDamagedPosting(t *testing.T) {
 	for range tables {
 		seg := randomSegment(t, r, 70_000)
 		x, err := Open(seg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, c := range x.columns {
 			if c.space == nil || c.space.checked == nil {
 				continue
@@ -114,9 +110,7 @@ func TestBytes(t *testing.T) {
 	t.Parallel()
 	seg := randomSegment(t, rand.New(rand.NewPCG(3, 3)), 70_000)
 	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	empty := x.Bytes()
 	r := rand.New(rand.NewPCG(3, 4))
 	var p Page
@@ -138,9 +132,7 @@ func TestFilterErrors(t *testing.T) {
 	t.Parallel()
 	seg := randomSegment(t, rand.New(rand.NewPCG(1, 1)), 10)
 	x, err := Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, f := range []Filter{
 		{Columns: []string{"no_such"}, Op: Equal},
 		{Columns: []string{"text0", "no_such"}, Op: Equal},

@@ -44,9 +44,7 @@ func BenchmarkSeveral(b *testing.B) {
 			}
 			for _, known := range []bool{true, false} {
 				x, err := Open(seg)
-				if err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(b, err)
 				b.Run(fmt.Sprintf("%s/values=%d/known=%t", c.name, n, known), func(b *testing.B) {
 					var p Page
 					q := &Query{Filters: []Filter{f}, Limit: 100}

@@ -79,9 +79,7 @@ func TestKeysOfSeveralValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 4))
 	seg := randomSegment(t, r, 100)
 	x, err := Open(seg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	texts := func(all ...string) (values []Value) {
 		for _, text := range all {
 			values = append(values, Value{Text: text})

@@ -33,9 +33,7 @@ func build(t *testing.T, st *store.Store, files fs.FS, at time.Time) *Report {
 	opts := Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at}
 	opts.AllowEmpty = absentRoles(files)
 	report, err := Build(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return report
 }
 
@@ -51,9 +49,7 @@ func absentRoles(files fs.FS) []string {
 func copyFS(t *testing.T, from fs.FS) fstest.MapFS {
 	t.Helper()
 	files, err := readFS(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return files
 }
 
@@ -76,9 +72,7 @@ func readFS(from fs.FS) (fstest.MapFS, error) {
 func smallWorld(t *testing.T) fstest.MapFS {
 	t.Helper()
 	files, err := generatedSmall()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return maps.Clone(files)
 }
 
@@ -245,9 +239,7 @@ func TestSameInputSameBytes(t *testing.T) {
 			Catalog: sample.FS, CatalogName: fmt.Sprint("at ",
 				parallel), Store: st, SnapshotTime: someDay, Parallel: parallel,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		manifests = append(manifests, readManifest(t, st, report.Snapshot))
 	}
 	for _, m := range manifests[1:] {
@@ -416,9 +408,7 @@ func TestSwitches(t *testing.T) {
 		CatalogURL: "https://x.example/", Parallel: 1,
 		Progress: func(p Progress) { last = p },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if report.CatalogURL != "https://x.example" || report.SnapshotTime.Before(time.Now().Add(-time.Minute)) {
 		t.Errorf("catalog %s at %v", report.CatalogURL, report.SnapshotTime)
 	}
@@ -439,9 +429,7 @@ func TestReportSurvives(t *testing.T) {
 	st := openStore(t)
 	report := build(t, st, sample.FS, someDay)
 	data, err := st.Snapshots.Report(report.Snapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var kept Report
 	testkit.Must(t, json.Unmarshal(data, &kept))
 	var a, b bytes.Buffer
@@ -456,13 +444,9 @@ func TestReportSurvives(t *testing.T) {
 func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
 	t.Helper()
 	m, err := st.Snapshots.Manifest(r.Snapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	marked, err := StaleIn(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if !sameStale(marked, r.Stale) {
 		t.Errorf("the manifest marks %v, the report %v", marked, r.Stale)
 	}

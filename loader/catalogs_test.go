@@ -114,18 +114,14 @@ func buildFiles(t *testing.T, files fs.FS) (*Report, *store.Snapshot) {
 	t.Helper()
 	st := openStore(t)
 	report, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return report, openBuilt(t, st, report)
 }
 
 func openBuilt(t *testing.T, st *store.Store, report *Report) *store.Snapshot {
 	t.Helper()
 	snap, err := st.Snapshots.Open(report.Snapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { snap.Close() })
 	return snap
 }
@@ -136,9 +132,7 @@ func segmentRows(t *testing.T, seg *snapshot.Segment, names []string) []string {
 	var columns []*snapshot.Column
 	for _, name := range names {
 		c, err := seg.Column(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		columns = append(columns, c)
 	}
 	var out []string

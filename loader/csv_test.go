@@ -243,9 +243,7 @@ func BenchmarkCSV(b *testing.B) {
 func TestTooManyLines(t *testing.T) {
 	t.Parallel()
 	r, err := newCSV("f.csv", strings.NewReader("a\n1\n2\n3\n"), []string{"a"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	testkit.Must(t, r.read())
 	r.next = maxLines
 	if err := r.read(); err != nil {

@@ -40,9 +40,7 @@ func TestHeaderOnly(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			faults := 0
 			for _, r := range report.Resources {
 				faults += len(r.Faults)
@@ -108,9 +106,7 @@ func TestRestoredLists(t *testing.T) {
 				"both": "location",
 			}[name]]
 			path, err := st.Segments.SegmentPath(damaged)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			testkit.Must(t, os.Truncate(path, 10))
 			_, err = Build(t.Context(),
 				Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(2 * time.Hour)})
@@ -135,9 +131,7 @@ func TestListsNotFetched(t *testing.T) {
 	}}
 	got, err := Build(t.Context(),
 		Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(time.Hour), Fetched: fetched})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if paths := stalePaths(t, st, got); !got.Partial || !slices.Equal(paths,
 		[]string{"admin1", "admin2", "location"}) || !strings.Contains(got.Stale[0].Why, "status 500") {
 		t.Errorf("partial %t, stale %v", got.Partial, got.Stale)
@@ -164,9 +158,7 @@ func TestFetchedStates(t *testing.T) {
 	load := func(o Options) *Report {
 		t.Helper()
 		r, err := Build(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return r
 	}
 	first := load(options(someDay, SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceNew}))

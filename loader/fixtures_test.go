@@ -23,9 +23,7 @@ var someDay = time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)
 func openStore(t testing.TB) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return st
 }
 
@@ -49,13 +47,9 @@ func TestFixtureTagRows(t *testing.T) {
 	}
 	for _, path := range paths {
 		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		r, err := newCSV(path, f, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		rows := 0
 		for err = r.read(); err == nil; err = r.read() {
 			rows++

@@ -33,9 +33,7 @@ func TestHostileCatalog(t *testing.T) {
 				Catalog: os.DirFS(dir), Store: openStore(t), SnapshotTime: someDay,
 				CatalogURL: "https://example.com",
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return report
 	}
 	report := load(hostile)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -26,9 +27,7 @@ func TestBothKindsOfCatalogAgree(t *testing.T) {
 	} {
 		files, dumps := t.TempDir(), t.TempDir()
 		counts, err := generator.Write(files, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := generator.WriteViews(dumps, o); err != nil {
 			t.Fatal(err)
 		}
@@ -60,13 +59,9 @@ func TestBothKindsOfCatalogAgree(t *testing.T) {
 func tableReports(t *testing.T, dir string) map[string]TableReport {
 	t.Helper()
 	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	report, err := Build(context.Background(), Options{Catalog: os.DirFS(dir), CatalogName: dir, Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	byName := map[string]TableReport{}
 	for _, table := range report.Tables {
 		byName[table.Table] = table

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -17,9 +18,7 @@ func TestTagged(t *testing.T) {
 	for _, c := range readCases(t, "testdata/packages/tagged.txt") {
 		info, want := c.cut(" -> ")
 		asText, err := json.Marshal(info)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		forms := []json.RawMessage{[]byte(info), asText} // the catalog writes JSON within JSON
 		if info == "absent" {
 			forms = []json.RawMessage{nil, []byte("null"), []byte(`""`)}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // countingFS counts how often each file is opened.
@@ -112,9 +114,7 @@ func TestPlan(t *testing.T) {
 			report, err := Build(t.Context(), Options{
 				Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(time.Hour), Fetched: c.fetch,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if got := files.opens[funding]; got != c.reads {
 				t.Errorf("a theme was read %d times, want %d", got, c.reads)
 			}

@@ -111,9 +111,7 @@ func TestReuseOfDamaged(t *testing.T) {
 	store := openStore(t)
 	first := build(t, store, sample.FS, someDay)
 	path, err := store.Segments.SegmentPath(segmentsOf(first)["idps"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	testkit.Must(t, os.Remove(path))
 	second := build(t, store, sample.FS, someDay)
 	if reused := reusedTables(second); !slices.Equal(reused, allThemes("idps")) {
@@ -153,9 +151,7 @@ func TestShrunk(t *testing.T) {
 				Catalog: rows(c.rows), Store: store, SnapshotTime: someDay,
 				AllowShrink: allowed(c.allow), AllowEmpty: Roles(),
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		snap := openBuilt(t, store, report)
 		available := 1
 		if c.want == 0 {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // idpsOf is a file of displaced people: a number of rows for each place, which is country, code and
@@ -100,9 +102,7 @@ func TestOldStateIsNoBaseline(t *testing.T) {
 	was := fileState{Path: "idps/a.csv", Report: &ResourceReport{}}
 	l.previous.state.Roles = map[string]roleState{"idps": {Files: []fileState{was}}}
 	r, err := l.readCatalog(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l.compareMisplaced(r)
 	if r.report.Summary == "" || slices.ContainsFunc(r.report.Resources,
 		func(f *ResourceReport) bool { return len(f.Faults) > 0 }) {

@@ -26,9 +26,7 @@ const describedPackage = `{"id": "set", "name": "stub", "title": "T", "organizat
 func manifestOf(t *testing.T, st *store.Store, r *Report) *store.Manifest {
 	t.Helper()
 	m, err := st.Snapshots.Manifest(r.Snapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return m
 }
 
@@ -210,9 +208,7 @@ func TestSourcesAfterFormat1(t *testing.T) {
 	testkit.Must(t, st.Snapshots.PutManifest(&old))
 	testkit.Must(t, st.Channels.Publish(defaultChannel, old.ID, someDay))
 	snap, err := st.Snapshots.Open("old")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if err := snap.Close(); err != nil {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -22,9 +23,7 @@ func TestUnreadForms(t *testing.T) {
 	} {
 		files := fstest.MapFS{"idps/e_2024.csv": {Data: []byte("x")}, path: {Data: []byte("x")}}
 		c, err := openCatalog(files, "test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		isNamed := len(c.unread) == 1 && strings.HasPrefix(path, strings.TrimSuffix(c.unread[0].Path, "/"))
 		if isNamed != named || !named && len(c.unread) > 0 {
 			t.Errorf("%s: %v", path, c.unread)

@@ -41,9 +41,7 @@ func buildViews(t *testing.T, fsys fstest.MapFS) (*store.Snapshot, *Report) {
 	t.Helper()
 	st := openStore(t)
 	report, err := Build(t.Context(), Options{Catalog: fsys, CatalogName: "dumps", Store: st})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return openBuilt(t, st, report), report
 }
 
@@ -257,9 +255,7 @@ func cutRows(path string, rows int) func(fstest.MapFS) {
 func TestNoView(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	fsys := fstest.MapFS{"location_view.csv": &fstest.MapFile{Data: []byte("id,code\n1,ABC\n")}}
 	if _, err = Build(context.Background(), Options{Catalog: fsys, CatalogName: "dumps", Store: st}); err == nil {
 		t.Fatal("a directory without a usable dump was published")

@@ -78,9 +78,7 @@ func makeWorkbook(t testing.TB, sheetName string, rows []string, parts map[strin
 		if err == nil {
 			_, err = io.WriteString(f, all[name])
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 	testkit.Must(t, w.Close())
 	return out.Bytes()
@@ -108,9 +106,7 @@ ALB,2,98,2.9,3.8,2.6,4.4,0,,2024-01-01,2024-12-31
 func TestRiskWorkbook(t *testing.T) {
 	t.Parallel()
 	r, err := riskTable(bytes.NewReader(makeWorkbook(t, "INFORM Risk 2024 (a-z)", riskSheetRows, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if got, _ := io.ReadAll(r); string(got) != riskCSV {
 		t.Errorf("got\n%s\nwant\n%s", got, riskCSV)
 	}
@@ -165,13 +161,9 @@ func rowsOf(r *Report, table string) int {
 func firstLocation(t *testing.T, files fs.FS) string {
 	t.Helper()
 	data, err := fs.ReadFile(files, "reference/location.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(data), "\ufeff"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	at := slices.IndexFunc(rows[0], func(name string) bool { return strings.Contains(name, "Alpha 3") })
 	for _, row := range rows[1:] {
 		if len(row[at]) == 3 {
@@ -244,14 +236,10 @@ func TestFixtureRiskWorkbook(t *testing.T) {
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("no real workbook beside the repository")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer book.Close()
 	r, err := riskTable(book)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	derived := testkit.ReadFile(t, fixtures+"catalog/national-risk/hdx_hapi_national_risk_global.csv")
 	got, want := byName(t, r), byName(t, strings.NewReader(strings.TrimPrefix(string(derived), "\ufeff")))
 	if len(got) != 191 || len(got) != len(want) {
@@ -269,9 +257,7 @@ func TestFixtureRiskWorkbook(t *testing.T) {
 func byName(t *testing.T, r io.Reader) []map[string]string {
 	t.Helper()
 	rows, err := csv.NewReader(r).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var out []map[string]string
 	for _, row := range rows[1:] {
 		m := map[string]string{}

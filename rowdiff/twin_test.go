@@ -10,6 +10,7 @@ import (
 
 	"hdqs/index"
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -436,9 +437,7 @@ func TestCompareAgainstPlainCode(t *testing.T) {
 			old, states[before] = nil, nil
 		}
 		tables, err := Open(old, current, m.shape.columns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for range 10 {
 			requests--
 			filters := m.filters()
@@ -474,9 +473,7 @@ func compared(t *testing.T, tables *Tables, filters []plainFilter) (got []Change
 			continue
 		}
 		x, err := index.Open(seg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if passing[side], err = x.Passing(&q); err != nil {
 			t.Fatal(err)
 		}
@@ -485,9 +482,7 @@ func compared(t *testing.T, tables *Tables, filters []plainFilter) (got []Change
 		got = append(got, c)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return got, totals
 }
 

@@ -5,14 +5,14 @@ package snapshot
 import (
 	"bytes"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestReadingAllocatesNothing calls the accessors that every request uses.
 func TestReadingAllocatesNothing(t *testing.T) {
 	s, err := ReadSegment(fileOf(t, goldenTable()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	town, _ := s.Column("town")
 	day, _ := s.Column("day")
 	exact, _ := s.Column("exact")

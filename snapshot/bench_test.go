@@ -70,9 +70,7 @@ func wideFile(tb testing.TB, rows int) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "wide.seg")
 	f, err := os.Create(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	defer f.Close()
 	testkit.Must(tb, WriteSegment(f, wideTable(rows)))
 	return path
@@ -119,9 +117,7 @@ func TestWideTable(t *testing.T) {
 	table := wideTable(70_000)
 	testkit.Must(t, WriteSegment(&file, table))
 	s, err := ReadSegment(file.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if err := compareTable(s, table); err != nil {
 		t.Error(err)
 	}

@@ -37,9 +37,7 @@ func TestBulkAgainstSingle(t *testing.T) {
 	var file bytes.Buffer
 	testkit.Must(t, WriteSegment(&file, data))
 	seg, err := ReadSegment(file.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, c := range seg.Columns() {
 		from, n := uint32(r.IntN(rows/2)), rows/3
 		ints, decs := make([]int64, n), make([]Dec, n)

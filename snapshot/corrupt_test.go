@@ -24,13 +24,9 @@ func fileOf(tb testing.TB, t *TableData) []byte {
 func reseal(tb testing.TB, file []byte, edit func(d *directory, data []byte)) []byte {
 	tb.Helper()
 	footer, offset, err := readFooter(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	d, err := readDirectory(footer, offset)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	data := bytes.Clone(file[:offset])
 	edit(d, data)
 	return seal(d, data)

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 var repeated = regexp.MustCompile(`\((.)\*(\d+)\)`)
@@ -21,9 +23,7 @@ var repeated = regexp.MustCompile(`\((.)\*(\d+)\)`)
 func TestDecimalCases(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/decimal.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {

@@ -19,9 +19,7 @@ func openFile(t *testing.T, table *TableData) (s *Segment, path string) {
 	path = filepath.Join(t.TempDir(), "table.seg")
 	testkit.WriteFile(t, path, fileOf(t, table))
 	s, err := OpenSegment(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s, path
 }
 

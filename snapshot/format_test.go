@@ -85,9 +85,7 @@ func TestKeptSegments(t *testing.T) {
 	}
 	for _, path := range files {
 		s, err := OpenSegment(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if err := compareTable(s, goldenTable()); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestAddNulls adds a column of each kind to segments with and without rows.
@@ -12,13 +14,9 @@ func TestAddNulls(t *testing.T) {
 	for _, rows := range []int{0, 1, 70_000} {
 		var file bytes.Buffer
 		n := ColumnData{Name: "n", Kind: Int, Ints: make([]int64, rows)}
-		if err := WriteSegment(&file, &TableData{Name: "t", Rows: rows, Columns: []ColumnData{n}}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, WriteSegment(&file, &TableData{Name: "t", Rows: rows, Columns: []ColumnData{n}}))
 		s, err := ReadSegment(file.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		kinds := []Kind{Text, Enum, Int, Decimal, Bool, Time}
 		var columns []ColumnData
 		for _, k := range kinds {
@@ -27,9 +25,7 @@ func TestAddNulls(t *testing.T) {
 				columns[len(columns)-1].Values = []string{"b", "a"}
 			}
 		}
-		if err := s.AddNulls(columns); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.AddNulls(columns))
 		for _, k := range kinds {
 			c, err := s.Column(k.String())
 			if err != nil || c.Kind != k || !slices.Contains(s.Columns(), c) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"hdqs/internal/testkit"
 )
 
 // randomRows makes a bitmap with containers of all types.
@@ -70,9 +72,7 @@ func TestAppendFrozen(t *testing.T) {
 	for i, b := range bitmaps {
 		rows := b.ToArray()
 		got, err := reused.append(make([]byte, 8), rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if loaded, err := loader.append(make([]byte, 8), rows); err != nil || !bytes.Equal(loaded, got) {
 			t.Errorf("bitmap %d: a load writes %d bytes, %v, a replica %d others", i, len(loaded), err, len(got))
 		}

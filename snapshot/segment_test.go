@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestSegmentRoundTrip writes random tables and compares the segment with the table.
@@ -96,9 +98,7 @@ func TestEmptyAndConstant(t *testing.T) {
 			},
 		}
 		s, err := ReadSegment(fileOf(t, table))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if err := compareTable(s, table); err != nil {
 			t.Errorf("%d rows: %v", rows, err)
 		}
@@ -281,9 +281,7 @@ func rowsOf(p *Postings, code uint32) (rows []uint32, err error) {
 func TestSegmentShared(t *testing.T) {
 	t.Parallel()
 	s, err := ReadSegment(fileOf(t, goldenTable()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() { touch(s) })

@@ -8,6 +8,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestPiecesAgainstPlain encodes random bodies of random tables and decodes them with the standard
@@ -123,9 +125,7 @@ func FuzzBlock(f *testing.F) {
 		})
 		d.endDeflate()
 		got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(d.matcher.block.bits.out)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("DEFLATE: %d bytes, want %d", len(got), len(want))
 		}

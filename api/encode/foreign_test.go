@@ -30,9 +30,7 @@ func TestForeignDecoders(t *testing.T) {
 	if err == nil {
 		err = decoder.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	in := bufio.NewWriterSize(pipe, 1<<20)
 	send := func(coding byte, coded, plain []byte) { // an error of one write is that of the last flush
 		head := binary.LittleEndian.AppendUint32([]byte{coding}, uint32(len(coded)))

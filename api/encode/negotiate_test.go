@@ -10,15 +10,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestNegotiate checks the cases of testdata/accept_encoding.txt.
 func TestNegotiate(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/accept_encoding.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer f.Close()
 	cases := 0
 	for line, n := bufio.NewScanner(f), 1; line.Scan(); n++ {

@@ -20,14 +20,10 @@ func gunzip(t testing.TB, b []byte) []byte {
 	t.Helper()
 	in := bytes.NewReader(b)
 	r, err := stdgzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r.Multistream(false)
 	plain, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if in.Len() != 0 {
 		t.Fatalf("%d bytes after the first member", in.Len())
 	}
@@ -38,9 +34,7 @@ func gunzip(t testing.TB, b []byte) []byte {
 func unzstd(t testing.TB, b []byte) []byte {
 	t.Helper()
 	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer d.Close()
 	var h zstd.Header
 	testkit.Must(t, h.Decode(b))
@@ -48,9 +42,7 @@ func unzstd(t testing.TB, b []byte) []byte {
 		t.Fatalf("window %d, want at most 8 MB", h.WindowSize)
 	}
 	plain, err := d.DecodeAll(b, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if len(plain) >= 256 && (!h.HasFCS || h.FrameContentSize != uint64(len(plain))) {
 		t.Fatalf("content size %d (known: %v), want %d", h.FrameContentSize, h.HasFCS, len(plain))
 	}

@@ -192,9 +192,7 @@ func BenchmarkRender(b *testing.B) {
 	for _, shape := range []string{"events", "rain"} {
 		seg, fields := benchTable(b, shape, benchRows)
 		render, err := New(seg, fields, encode.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		for _, sel := range []string{"contiguous", "scattered", "month"} {
 			ranges := selection(sel)
 			for _, c := range []struct {
@@ -233,9 +231,7 @@ func BenchmarkRender(b *testing.B) {
 // body, rendered each time.
 func BenchmarkCoded(b *testing.B) {
 	level6, err := gzip.NewWriterLevel(nil, 6)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	for _, shape := range []string{"events", "rain"} {
 		seg, fields := benchTable(b, shape, benchRows)
 		for _, sel := range []string{"contiguous", "scattered", "month"} {
@@ -246,9 +242,7 @@ func BenchmarkCoded(b *testing.B) {
 						continue // the same as Pieces
 					}
 					render, err := New(seg, fields, encode.Options{Tier: tier})
-					if err != nil {
-						b.Fatal(err)
-					}
+					testkit.Must(b, err)
 					benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=%s,tier=%v", shape, sel, coding, tier),
 						func(dst []byte) []byte {
 							return render.JSON().AppendCoded(dst, coding, ranges)
@@ -256,9 +250,7 @@ func BenchmarkCoded(b *testing.B) {
 				}
 			}
 			render, err := New(seg, fields, encode.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, err)
 			var plain []byte
 			benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=gzip,control=level6", shape, sel),
 				func(dst []byte) []byte {

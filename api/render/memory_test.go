@@ -8,6 +8,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
+	"hdqs/internal/testkit"
 )
 
 // fragmentBytes returns the memory of the fragments that exist.
@@ -44,9 +45,7 @@ func TestFullBytes(t *testing.T) {
 		rows := 1 + r.IntN(4000)
 		tab := randomTable(t, r, rows)
 		render, err := New(tab.seg, tab.fields, encode.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, f := range []*Form{render.json, render.lines, render.csv} {
 			for i := range f.pieces { // every code, also those of combinations that no row has
 				for _, fr := range []*fragments{f.pieces[i].fragments, f.pieces[i].exact} {

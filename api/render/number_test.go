@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -18,9 +19,7 @@ import (
 func TestDecimals(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/decimals.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer f.Close()
 	for line, n := bufio.NewScanner(f), 1; line.Scan(); n++ {
 		if line.Text() == "" || line.Text()[0] == '#' {
@@ -52,9 +51,7 @@ func TestDecimalsAgainstFloats(t *testing.T) {
 	ordinary := 0
 	check := func(text string) {
 		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if f == 0 {
 			f = 0 // a decimal zero has no sign
 		}

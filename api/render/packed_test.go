@@ -12,6 +12,7 @@ import (
 	"hdqs/index"
 	"hdqs/internal/cache"
 	"hdqs/internal/tables"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -67,9 +68,7 @@ func TestPackedNumbers(t *testing.T) {
 		add(decs)
 	}
 	render, err := New(tables.Segment(t, data), fields, encode.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, f := range []*Form{render.JSON(), render.CSV()} {
 		packed := 0
 		pieces := slices.Clone(f.pieces)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hdqs/index"
+	"hdqs/internal/testkit"
 )
 
 // tableRecords are some rows of a table, as records that are written value by value.
@@ -45,9 +46,7 @@ func TestRecords(t *testing.T) {
 		var names []string
 		for _, f := range tab.fields {
 			c, err := tab.seg.Column(f.Column)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			names = append(names, f.Name)
 			v := NewValues(c)
 			records.values = append(records.values, v)

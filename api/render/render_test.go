@@ -23,6 +23,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -157,13 +158,9 @@ func checkCoded(t *testing.T, f *Form, ranges []index.Range, want string) {
 		} else {
 			out, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		plain, err := io.ReadAll(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if got := string(plain); got != want {
 			t.Fatalf("%v of %v:\n got %s\nwant %s", coding, ranges, difference(got, want), difference(want, got))
 		}
@@ -198,9 +195,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	for range rounds {
 		render, err := New(tab.seg, tab.fields, encode.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -243,9 +238,7 @@ func TestNoRows(t *testing.T) {
 	tab := randomTable(t, rand.New(rand.NewPCG(1, 2)), 10)
 	column := tab.fields[0].Column
 	render, err := New(tab.seg, []Field{{"x", column}, {"y", column}}, encode.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if got := string(render.JSON().Append(nil, nil)); got != `{"data":[]}` {
 		t.Errorf("JSON %s", got)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/encode"
 	"hdqs/index"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -28,9 +29,7 @@ func TestAgainstTwins(t *testing.T) {
 	for range tables {
 		tab := randomTable(t, r, r.IntN(1+r.IntN(3000)))
 		render, err := New(tab.seg, tab.fields, encode.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		lat, lon := tab.twoNumbers(t, r)
 		if lon != "" {
 			places++
@@ -93,9 +92,7 @@ func (tab *table) twoNumbers(t *testing.T, r *rand.Rand) (lat, lon string) {
 	for _, i := range r.Perm(len(tab.fields)) {
 		name := tab.fields[i].Column
 		c, err := tab.seg.Column(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if c.Kind == snapshot.Decimal {
 			lat, lon = name, lat
 		}
@@ -169,9 +166,7 @@ func TestManyValues(t *testing.T) {
 		Name: "wide", Rows: n, Columns: []snapshot.ColumnData{texts, times, decimals},
 	})
 	render, err := New(tab.seg, tab.fields, encode.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ranges := []index.Range{{From: 0, To: 3000}, {From: uint32(n) - 5, To: uint32(n)}}
 	checkForm(t, render.JSON(), ranges, naiveJSON(tab, ranges))
 	checkForm(t, render.CSV(), ranges, naiveCSV(tab, ranges))

@@ -42,9 +42,7 @@ func written(paths *[]string) func(*bulk.File) {
 func toStore(t *testing.T, st *store.Store, snap *store.Snapshot, o Options) *bulk.Manifest {
 	t.Helper()
 	m, err := ToStore(t.Context(), bulk.Open(st), snap, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return m
 }
 
@@ -64,9 +62,7 @@ func TestFilesHaveTheRecords(t *testing.T) {
 			parts := 0
 			for _, f := range info.Files {
 				data, err := os.ReadFile(b.Path(&f))
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				switch f.Format {
 				case bulk.Parquet:
 					parts++
@@ -178,9 +174,7 @@ func rendered(t *testing.T, seg *snapshot.Segment, info *bulk.Table) (records []
 		fields = append(fields, render.Field{Name: f.Name, Column: f.Column()})
 	}
 	r, err := render.New(seg, fields, encode.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var ranges []index.Range
 	if seg.Rows() > 0 {
 		ranges = []index.Range{{From: 0, To: uint32(seg.Rows())}}
@@ -209,9 +203,7 @@ func rendered(t *testing.T, seg *snapshot.Segment, info *bulk.Table) (records []
 func parquetRecords(t *testing.T, data []byte, info *bulk.Table) (records []map[string]any) {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	rows := parquet.NewGenericReader[any](f)
 	defer rows.Close()
 	space := make([]parquet.Row, 64)
@@ -227,9 +219,7 @@ func parquetRecords(t *testing.T, data []byte, info *bulk.Table) (records []map[
 		if errors.Is(err, io.EOF) {
 			return records
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 }
 
@@ -296,9 +286,7 @@ func checkSources(t *testing.T, b *bulk.Bulk, m *bulk.Manifest) {
 		t.Fatal("there is no sources.csv")
 	}
 	data, err := os.ReadFile(b.Path(f))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	lines, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil || len(lines) != 1+len(m.Tables) || lines[1][3] != "Events, \"all\"" || lines[1][5] != "CC BY" {
 		t.Errorf("sources.csv: %v, %v", lines, err)
@@ -321,15 +309,11 @@ func TestUnchangedTablesAreTakenOver(t *testing.T) {
 	second.ID = "s2"
 	second.Tables = slices.Clone(second.Tables)
 	ref, err := st.Segments.PutSegment(randomTable(rand.New(rand.NewPCG(5, 5)), endpoint("org"), 20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	second.Tables[slices.Index(tested, "org")] = ref
 	testkit.Must(t, st.Snapshots.PutManifest(&second))
 	snap, err := st.Snapshots.Open("s2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer snap.Close()
 	var paths []string
 	o.Written = written(&paths)
@@ -349,9 +333,7 @@ func TestUnchangedTablesAreTakenOver(t *testing.T) {
 	}
 	// Written in another store, from nothing, the files are the same.
 	fresh, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	again := toStore(t, fresh, snap, Options{PartitionRows: 100})
 	a, errA := m.Encode()
 	b, errB := again.Encode()
@@ -371,9 +353,7 @@ func TestOtherLayouts(t *testing.T) {
 	b := bulk.Open(st)
 	path := filepath.Join(dir, bulk.ManifestName("s1"))
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	earlier := bytes.Replace(data, []byte(was.Table("org").Layout), []byte("0123456789abcdef"), 1)
 	testkit.Must(t, os.WriteFile(path, earlier, 0o644))
 	var paths []string
@@ -465,18 +445,14 @@ func TestSignedManifests(t *testing.T) {
 		t.Errorf("with its signature: %v", err)
 	}
 	data, signature, err := trusting.ManifestFile("s1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := trusting.CheckManifest("s1", append(data, ' '), signature); !errors.Is(err, store.ErrSignature) {
 		t.Errorf("other bytes: error %v", err)
 	}
 	other := *m
 	other.Snapshot = "s2"
 	otherData, err := other.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if err := trusting.AddManifest("s2", otherData, signature); !errors.Is(err, store.ErrSignature) {
 		t.Errorf("another snapshot: error %v", err)
 	}
@@ -497,20 +473,14 @@ func TestCollect(t *testing.T) {
 		}
 		return os.Chtimes(path, old, old)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	testkit.Must(t, st.Channels.Publish("stable", "s2", old))
 	before := count(t, dir)
 	for _, o := range []store.CollectOptions{{DryRun: true}, {Grace: 72 * time.Hour}, {}} {
 		found, err := store.Collect(t.Context(), st.Files(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		bulkFound, err := bulk.Collect(t.Context(), st.Files(), found.Manifests, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		want := 3 * len(tested)
 		if o.Grace > 0 {
 			want = 0
@@ -542,9 +512,7 @@ func count(t *testing.T, dir string) (n int) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return n
 }
 
@@ -558,9 +526,7 @@ func TestTree(t *testing.T) {
 		_, snap := randomStore(t, dir, uint64(max(i, 1)), 150, id)
 		var paths []string
 		m, folder, err := ToTree(t.Context(), into, snap, 1, Options{PartitionRows: 100, Written: written(&paths)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if i == 1 && !slices.Equal(paths, []string{"sources.csv"}) {
 			t.Errorf("unchanged tables were written again: %q", paths)
 		}
@@ -569,9 +535,7 @@ func TestTree(t *testing.T) {
 		}
 		checkTree(t, into, m)
 		info, err := os.Stat(filepath.Join(folder, "org", "part-0.parquet"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if i > 0 && os.SameFile(info, inode) != (i == 1) {
 			t.Errorf("%s: the file of an unchanged table is the same: %v", id, i != 1)
 		}
@@ -588,9 +552,7 @@ func TestTree(t *testing.T) {
 	}
 	names := func() (names []string) {
 		entries, err := os.ReadDir(into)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
@@ -606,17 +568,13 @@ func TestTree(t *testing.T) {
 func checkTree(t *testing.T, dir string, m *bulk.Manifest) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "latest", "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got, err := bulk.ParseManifest(data)
 	if err != nil || got.Snapshot != m.Snapshot {
 		t.Fatalf("latest is %v, %v; want %s", got, err, m.Snapshot)
 	}
 	documents, err := m.Documents("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for name, text := range documents {
 		if got := testkit.ReadFile(t, filepath.Join(dir, m.Snapshot, name)); !bytes.Equal(got, text) {
 			t.Errorf("%s is not what the manifest gives", name)

@@ -22,9 +22,7 @@ var tested = []string{"market", "conflict_event", "org", "refugees", "food_price
 func randomStore(t testing.TB, dir string, seed uint64, rows int, id string) (*store.Store, *store.Snapshot) {
 	t.Helper()
 	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r := rand.New(rand.NewPCG(seed, 9))
 	m := &store.Manifest{
 		Format: store.ManifestFormat, ID: id, SnapshotTime: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC),
@@ -35,17 +33,13 @@ func randomStore(t testing.TB, dir string, seed uint64, rows int, id string) (*s
 	}
 	for _, name := range tested {
 		ref, err := st.Segments.PutSegment(randomTable(r, endpoint(name), rows))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		m.Tables = append(m.Tables, ref)
 		m.Sources = append(m.Sources, store.TableSource{Table: name, Datasets: []string{"d1"}})
 	}
 	testkit.Must(t, st.Snapshots.PutManifest(m))
 	snap, err := st.Snapshots.Open(m.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { snap.Close() })
 	return st, snap
 }

@@ -78,9 +78,7 @@ type read struct {
 func build(t *testing.T, table *Table) *read {
 	t.Helper()
 	made, err := Build(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r := &read{t: t, made: made}
 	testkit.Must(t, json.Unmarshal(made.JSON, &r.json))
 	return r
@@ -356,9 +354,7 @@ func TestWriteKeepsWhatCopiesHave(t *testing.T) {
 	copied := filepath.Join(t.TempDir(), "metadata")
 	testkit.Must(t, os.CopyFS(copied, os.DirFS(dir)))
 	entries, err := os.ReadDir(copied)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for i, e := range entries { // in any order
 		at := time.Unix(int64(1e9+i*7919%97), 0)
 		testkit.Must(t, os.Chtimes(filepath.Join(copied, e.Name()), at, at))

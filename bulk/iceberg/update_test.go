@@ -48,9 +48,7 @@ func putFile(t *testing.T, b *bulk.Bulk, path string, rows []cells) bulk.File {
 func TestUpdateReadsFooters(t *testing.T) {
 	dir := t.TempDir()
 	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	b := bulk.Open(st)
 	text := func(s string) *string { return &s }
 	n := func(v int64) *int64 { return &v }
@@ -69,9 +67,7 @@ func TestUpdateReadsFooters(t *testing.T) {
 			},
 		}}}
 		data, err := m.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		testkit.WriteFile(t, filepath.Join(dir, bulk.ManifestName(id)), data)
 	}
 	at := time.Unix(1_700_000_000, 0).UTC()
@@ -122,9 +118,7 @@ func readWritten(t *testing.T, dir string) *read {
 	t.Helper()
 	r := &read{t: t, made: &Metadata{Files: map[string][]byte{}}}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, e := range entries {
 		r.made.Files[e.Name()] = testkit.ReadFile(t, filepath.Join(dir, e.Name()))
 	}

@@ -19,9 +19,7 @@ import (
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
 	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	b, at := bulk.Open(st), time.Unix(1_700_000_000, 0).UTC()
 	place := func(s string) []cells { return []cells{{Place: &s}} }
 	one, two := putFile(t, b, "event/part-0.parquet", place("b")), putFile(t, b, "event/part-1.parquet", place("c"))

@@ -60,9 +60,7 @@ func stored(t *testing.T, store string) map[string]storedFile {
 		files[name] = storedFile{testkit.ReadFile(t, path), info.ModTime()}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return files
 }
 
@@ -113,9 +111,7 @@ func TestBuildReport(t *testing.T) {
 func TestReportUnprinted(t *testing.T) {
 	parallel(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer full.Close()
 	store := filepath.Join(t.TempDir(), "store")
 	var messages strings.Builder

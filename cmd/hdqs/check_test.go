@@ -23,9 +23,7 @@ func filesBelow(t *testing.T, dir string) string {
 		found = append(found, path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return strings.Join(found, "\n")
 }
 
@@ -36,9 +34,7 @@ func TestServeCheck(t *testing.T) {
 	store := sampleStore(t)
 	view, _ := inspect(t, store)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer taken.Close()
 	inUse := taken.Addr().String()
 	remote := httptest.NewServer(http.FileServer(http.Dir(store)))

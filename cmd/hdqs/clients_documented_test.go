@@ -56,9 +56,7 @@ func TestClientsEnginesAsDocumented(t *testing.T) {
 
 	_, endpoint, _ := strings.Cut(o.env[0], "=")
 	address, err := url.Parse(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	fill := strings.NewReplacer("https://HOST", s.base, "STORE", folder, "s3://BUCKET/PREFIX", storeAddress,
 		"IDENTIFIER", identifier, "https://ENDPOINT", endpoint, "/BUCKET/PREFIX/", "/"+bucketName+"/store/", "SHA256", parquet.SHA256,
 		"'KEY'", "'"+bucketKey+"'", "'SECRET'", "'"+bucketKey+"'", "REGION 'REGION'", "REGION '"+bucketRegion+
@@ -69,15 +67,11 @@ func TestClientsEnginesAsDocumented(t *testing.T) {
 	for i := range lines {
 		lines[i].Code = id.ReplaceAllString(fill.Replace(lines[i].Code), m.Snapshot)
 		text, err := json.Marshal(lines[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		plan.Write(append(text, '\n'))
 	}
 	script, err := filepath.Abs(filepath.Join("testdata", "clients", "documented.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	command := append(slices.Clone(o.env), "AWS_ALLOW_HTTP=true", "STORE="+folder,
 		filepath.Join(dir, environment, "bin", "python"), script, work)
 	answers := strings.Split(strings.TrimSpace(fetchProgram("env", command...)(t, plan.String())), "\n")

@@ -69,17 +69,11 @@ func addBulk(t *testing.T, folder string, rows int, formats ...bulk.Format) {
 func openShown(t *testing.T, folder string) (*store.Store, *store.Snapshot) {
 	t.Helper()
 	st, err := store.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	p, err := st.Channels.Channel("stable")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	snap, err := st.Snapshots.Open(p.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return st, snap
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // TestClientsReadByURL has libraries for tables read lists by URL with their usual calls. Each must
@@ -73,9 +75,7 @@ func summary(t *testing.T, body []byte, field string) string {
 			continue
 		}
 		value, err := number.Float64()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		sum += value
 	}
 	if len(rows) == 0 || sum == 0 {

@@ -209,9 +209,7 @@ func sumOf(t *testing.T, rows []map[string]any, field string) int64 {
 	for _, row := range rows {
 		if number, is := row[field].(json.Number); is {
 			value, err := number.Int64()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			sum += value
 		}
 	}

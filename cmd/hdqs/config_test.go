@@ -52,9 +52,7 @@ func TestInit(t *testing.T) {
 			}
 		})
 		flags, err = configure(t, written, command)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		flags.Visit(func(f *pflag.Flag) {
 			if f.Name != "config" {
 				t.Errorf("%s --%s is set by comments", command, f.Name)
@@ -81,9 +79,7 @@ func TestConfigPrecedence(t *testing.T) {
 		{"build", "bulk", "true"},
 	} {
 		flags, err := configure(t, text, c.command, "--data-dir", "from-flag")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if got := flags.Lookup(c.flag).Value.String(); got != c.want {
 			t.Errorf("%s --%s is %q, want %q", c.command, c.flag, got, c.want)
 		}

@@ -180,9 +180,7 @@ func TestEdgeUnits(t *testing.T) {
 	t.Parallel()
 	analyze := testkit.Program(t, "systemd-analyze", "systemd")
 	names, err := filepath.Glob(filepath.Join(deployedUnits, "*.*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	dir := t.TempDir()
 	units, restrictions := []string{"verify", "--man=no"}, map[string][]string{}
 	for _, path := range names {

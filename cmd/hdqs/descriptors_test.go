@@ -29,9 +29,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 	for _, address := range []string{s.base, s.admin} { // those of the admin listener have no limit
 		for range 2 * files {
 			c, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			idle = append(idle, c)
 		}
 		if address == s.base {

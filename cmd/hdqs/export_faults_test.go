@@ -69,9 +69,7 @@ func TestExportKillPoints(t *testing.T) {
 					t.Errorf("the next export leaves %s", id)
 				}
 				entries, err := os.ReadDir(dir)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				for _, e := range entries {
 					if strings.HasPrefix(e.Name(), ".") {
 						t.Errorf("%s has been left", e.Name())

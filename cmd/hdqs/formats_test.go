@@ -76,26 +76,20 @@ func listDigests(t *testing.T, store string) string {
 func unpack(t *testing.T, archive, dir string) {
 	t.Helper()
 	unzipped, err := gzip.NewReader(bytes.NewReader(testkit.ReadFile(t, archive)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for files := tar.NewReader(unzipped); ; {
 		header, err := files.Next()
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		path := filepath.Join(dir, filepath.FromSlash(header.Name))
 		if header.FileInfo().IsDir() {
 			testkit.Must(t, os.MkdirAll(path, 0o755))
 			continue
 		}
 		data, err := io.ReadAll(files)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		testkit.WriteFile(t, path, data)
 	}
 }

@@ -50,9 +50,7 @@ func measure(file string) int {
 func runMeasured(t *testing.T, args ...string) (got cmdResult, peak int64) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	file := filepath.Join(t.TempDir(), "peak")
 	cmd := exec.CommandContext(t.Context(), self, append([]string{binary}, args...)...)
 	cmd.Env = environment(measureFile + "=" + file)
@@ -122,9 +120,7 @@ func withFile(t *testing.T, dir, role, path string) func(w io.Writer) {
 	}](t, testkit.ReadFile(t, filepath.Join(dir, "catalog.json")))
 	catalog.Resources = append(catalog.Resources, entry{role, path})
 	text, err := json.Marshal(catalog)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return func(w io.Writer) { _, _ = w.Write(text) }
 }
 

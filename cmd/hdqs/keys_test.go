@@ -55,17 +55,11 @@ func checkKeys(t *testing.T, dir string) {
 func stableSnapshot(t *testing.T, dir string) *snapshots.Snapshot {
 	t.Helper()
 	s, err := snapshots.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	p, err := s.Channels.Channel("stable")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	snap, err := s.Snapshots.Open(p.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = snap.Close() })
 	return snap
 }

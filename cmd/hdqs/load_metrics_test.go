@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"hdqs/internal/testkit"
 	"hdqs/loader"
 )
 
@@ -27,9 +28,7 @@ func TestLoadFindings(t *testing.T) {
 	} {
 		m.end(t.Context(), time.Now(), &loaded{Report: &c.report}, nil)
 		families, err := registry.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var got []string
 		for _, f := range families {
 			for _, one := range f.GetMetric() {

@@ -153,9 +153,7 @@ func once(t *testing.T, name string, build func() (string, error)) string {
 	t.Helper()
 	built, _ := shared.LoadOrStore(name, sync.OnceValues(build))
 	folder, err := built.(func() (string, error))()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return folder
 }
 

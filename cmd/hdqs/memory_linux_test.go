@@ -27,9 +27,7 @@ func (p *process) anonymousBytes(t *testing.T) int64 {
 		t.Fatalf("no RssAnon in\n%s", status)
 	}
 	n, err := strconv.ParseInt(string(found[1]), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return n << 10
 }
 

@@ -40,9 +40,7 @@ func TestQueryIsHTTP(t *testing.T) {
 	for _, r := range requests {
 		r.Headers["Host"] = strings.TrimPrefix(s.base, "http://") // it is in the landing page
 		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		fmt.Fprintf(&lines, "%s\n", text)
 	}
 	o := runWith(t, nil, lines.String(), "query", "--store", store, "--batch", "-")

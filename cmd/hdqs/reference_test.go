@@ -248,9 +248,7 @@ func metricTable(t *testing.T) string {
 			continue // of the Go runtime or the process
 		}
 		help, err := strconv.Unquote(m[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		labels := ""
 		if m[3] != "" {
 			labels = "`" + strings.ReplaceAll(m[3], ",", "`, `") + "`"

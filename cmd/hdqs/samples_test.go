@@ -186,9 +186,7 @@ func (s *samples) startTLS(t *testing.T, replicas []string) (base, plain string,
 	t.Cleanup(client.CloseIdleConnections)
 	return "https://" + front.Address, "http://" + front.Redirect, func(url string) answer {
 		res, err := client.Get(url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer res.Body.Close()
 		body, err := io.ReadAll(res.Body)
 		if err != nil || res.ProtoMajor != 2 || res.TLS.Version != tls.VersionTLS13 {
@@ -204,21 +202,15 @@ const selfMadeName = "hdqs.example.org"
 func selfMade(t *testing.T) (folder string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	from := x509.Certificate{
 		SerialNumber: big.NewInt(1), DNSNames: []string{selfMadeName}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, &from, &from, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	folder, pool = t.TempDir(), x509.NewCertPool()
 	chain := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
 	pool.AppendCertsFromPEM(chain)

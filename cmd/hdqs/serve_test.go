@@ -67,9 +67,7 @@ func (s *server) testJSON(t *testing.T, e *endpoint) (total int) {
 		t.Fatalf("%d %q", a.status, a.header.Get("Content-Type"))
 	}
 	total, err := strconv.Atoi(a.header.Get("X-Total-Count"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	records := decode[struct{ Data []json.RawMessage }](t, a.body).Data
 	if len(records) != min(total, 10000) || total == 0 {
 		t.Errorf("%d records, X-Total-Count %d", len(records), total)
@@ -92,9 +90,7 @@ func keys(t *testing.T, object []byte) []string {
 		if err == io.EOF {
 			return names
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if name, ok := token.(string); ok && at%2 == 1 {
 			names = append(names, name)
 		}
@@ -111,9 +107,7 @@ func (s *server) testCSV(t *testing.T, e *endpoint, total int) {
 		t.Errorf("CSV: Content-Disposition %q", d)
 	}
 	lines, err := csv.NewReader(bytes.NewReader(a.body)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if !slices.Equal(lines[0], e.names()) {
 		t.Errorf("CSV: header %q, want %q", lines[0], e.names())
 	}

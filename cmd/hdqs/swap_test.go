@@ -188,9 +188,7 @@ func TestShutdownWaitsForSlowReader(t *testing.T) {
 	s := serve(t)
 	whole := ask(t, "GET", s.base+with("/api/v2/coordination-context/conflict-events"))
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer conn.Close()
 	// A small buffer keeps most of the answer in the server. A very small one only slows TCP down.
 	testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(32<<10))
@@ -198,9 +196,7 @@ func TestShutdownWaitsForSlowReader(t *testing.T) {
 	var got bytes.Buffer
 	chunk := make([]byte, 16<<10)
 	n, err := conn.Read(chunk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got.Write(chunk[:n])
 	s.signal(t, syscall.SIGTERM)
 	for {

@@ -41,9 +41,7 @@ func (f *fakeSystemd) hear(t *testing.T) {
 	t.Helper()
 	f.notify = filepath.Join(t.TempDir(), "notify")
 	in, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: f.notify, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { in.Close() })
 	go func() {
 		message := make([]byte, 1<<16)
@@ -63,14 +61,10 @@ func (f *fakeSystemd) open(t *testing.T, name, address string) string {
 	var plain net.ListenConfig
 	plain.SetMultipathTCP(false) // as systemd's
 	l, err := plain.Listen(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer l.Close()
 	file, err := l.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { file.Close() })
 	f.sockets, f.names = append(f.sockets, file), append(f.names, name)
 	return l.Addr().String()
@@ -207,9 +201,7 @@ func TestPassedSocketFlags(t *testing.T) {
 	}
 	s.stop(t)
 	null, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer null.Close()
 	f.sockets, f.names = []*os.File{null}, []string{"other"}
 	if p := f.start(t, nil); p.wait(t) != 2 || !p.logged("the passed socket other: ") {

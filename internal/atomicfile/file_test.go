@@ -15,9 +15,7 @@ import (
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -88,9 +86,7 @@ func TestTargetIsDirectory(t *testing.T) {
 		t.Error("a directory was replaced by a file")
 	}
 	f, err := Create(filepath.Join(dir, "segment"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if err := f.CommitAs(filepath.Join(dir, "a.json")); err == nil {
 		t.Error("a directory was replaced by a file")
 	}
@@ -104,9 +100,7 @@ func TestCommitAs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f, err := Create(filepath.Join(dir, "segment"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := f.Write([]byte("text")); err != nil {
 		t.Fatal(err)
 	}
@@ -120,9 +114,7 @@ func TestCommitAs(t *testing.T) {
 func TestWriteErrorHasCount(t *testing.T) {
 	t.Parallel()
 	f, err := Create(filepath.Join(t.TempDir(), "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer f.Discard()
 	if _, err := f.Write([]byte("text")); err != nil {
 		t.Fatal(err)
@@ -145,9 +137,7 @@ func TestSweepRemovesLeftovers(t *testing.T) {
 		testkit.Must(t, errors.Join(os.WriteFile(path, []byte("cut"), 0o600), os.Chtimes(path, at, at)))
 	}
 	f, err := Create(filepath.Join(dir, "stable.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	mine := filepath.Base(f.Name())
 	testkit.Must(t, f.Discard())
 	leave(mine, old)
@@ -172,9 +162,7 @@ func TestSweepSparesWriters(t *testing.T) {
 	var pending []*File
 	for _, name := range []string{"a.json", "c"} {
 		f, err := Create(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer f.Discard()
 		testkit.Must(t, os.Chtimes(f.Name(), old, old))
 		pending = append(pending, f)

@@ -226,9 +226,7 @@ func TestForgedReport(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	const name = "replicas/stable/a.json"
 	text, err := json.Marshal(seen("a", pointer("s1", 0)).Report)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testkit.Must(f, err)
 	f.Add(text)
 	f.Add([]byte(`{"replica":"a","channel":"stable","due_seconds":1,"refused":{"id":"s1","stage":"open"}}`))
 	f.Add([]byte(`{"replica":"../a","channel":"stable","due_seconds":-1}`))

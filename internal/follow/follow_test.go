@@ -34,18 +34,14 @@ const channel = "stable"
 func newStore(t *testing.T, times ...time.Time) (*store.Store, []string) {
 	t.Helper()
 	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var ids []string
 	for _, at := range times {
 		report, err := loader.Build(t.Context(), loader.Options{
 			Catalog: sample.FS, CatalogName: "sample", Store: st, Channel: channel, SnapshotTime: at,
 			CatalogURL: "https://" + at.Format("2006-01-02") + ".example.org",
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		ids = append(ids, report.Snapshot)
 	}
 	return st, ids
@@ -114,9 +110,7 @@ func TestFollow(t *testing.T) {
 		if err == nil {
 			err = os.Truncate(path, 10)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if err := next(soonest, latest); stageOf(err) != stageChannel || f.served() != ids[0] {
 			t.Errorf("a damaged channel: serves %s, %v; want %s and an error of the channel", f.served(), err, ids[0])
 		}
@@ -258,9 +252,7 @@ func buildShorter(t *testing.T, st *store.Store, at time.Time) *loader.Report {
 	report, err := loader.Build(t.Context(), loader.Options{
 		Catalog: os.DirFS(dir), CatalogName: "sample", Store: st, Channel: channel, SnapshotTime: at,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return report
 }
 
@@ -269,22 +261,16 @@ func buildShorter(t *testing.T, st *store.Store, at time.Time) *loader.Report {
 func TestFirstWaits(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	address := "http://" + closed.Addr().String() + "/"
 	closed.Close()
 	for _, patient := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFollowed(nil)
 			remote, err := replica.Open(address, fetch.Options{AllowHTTP: true, AllowPrivate: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			st, err := store.Open(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			f.source.Store, f.source.Remote, f.source.Copy = st, remote, replica.NewReplica(remote, st, channel)
 			f.options.Patient = patient
 			ctx, cancel := context.WithCancel(t.Context())

@@ -19,9 +19,7 @@ func TestPreopen(t *testing.T) {
 	t.Parallel()
 	st, _ := newStore(t, time.Now())
 	p, err := st.Channels.Channel(channel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	fits := func(*store.Manifest) bool { return true }
 	preopen := func() *Preopened {
 		return Preopen(func() (*Source, error) { return &Source{Store: st, ChannelName: channel}, nil }, fits)

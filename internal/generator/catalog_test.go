@@ -21,13 +21,9 @@ func sampleOf(t *testing.T) (catalog, views string) {
 	t.Helper()
 	catalog, views = t.TempDir(), t.TempDir()
 	kept, err := Write(catalog, Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	shown, err := WriteViews(views, Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if !slices.Equal(kept, shown) {
 		t.Errorf("rows of the catalog %v, of the views %v", kept, shown)
 	}
@@ -53,9 +49,7 @@ func readCSV(t *testing.T, path string) *table {
 	text := testkit.ReadFile(t, path)
 	if strings.HasSuffix(path, ".gz") {
 		z, err := gzip.NewReader(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if text, err = io.ReadAll(z); err != nil {
 			t.Fatal(err)
 		}
@@ -125,9 +119,7 @@ func TestSameOptionsSameBytes(t *testing.T) {
 			all[name] = string(text)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return all
 	}
 	for _, make := range []func(string, Options) ([]Count, error){Write, WriteViews} {

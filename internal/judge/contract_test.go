@@ -25,9 +25,7 @@ func TestCondensedContract(t *testing.T) {
 		return
 	}
 	c, err := parseContract(testkit.ReadFile(t, full))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	withoutSource(c.Errors)
 	now, err := parseContract(testdata.Contract)
 	testkit.Must(t, err)

@@ -24,22 +24,16 @@ func writeEdition(t *testing.T, from string, edit func(*endpoint, [][]string) []
 	t.Helper()
 	to := t.TempDir()
 	c, err := parseContract(testdata.Contract)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, e := range c.Paths {
 		name := dumpOf(e.Path) + ".csv"
 		text, err := readMaybeGzip(filepath.Join(from, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		records, err := splitCSV(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var b bytes.Buffer
 		testkit.Must(t, csv.NewWriter(&b).WriteAll(edit(e, records)))
 		testkit.WriteFile(t, filepath.Join(to, name), b.Bytes())

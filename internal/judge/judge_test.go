@@ -23,13 +23,9 @@ import (
 func smallWorld(t testing.TB) *world {
 	t.Helper()
 	c, err := parseContract(testdata.Contract)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w, err := readWorld(c, "testdata/views", "", time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return w
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/internal/testkit"
 	"hdqs/testdata"
 )
 
@@ -21,13 +22,9 @@ import (
 func readServed(t *testing.T, base, snapshot string) *world {
 	t.Helper()
 	c, err := parseContract(testdata.Contract)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	client, err := newClient(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	w := &world{contract: c, rows: map[string][]row{}}
 	for _, e := range c.Paths {
 		if err := w.readPages(client, e, snapshot); err != nil {

@@ -40,9 +40,7 @@ func TestJudge(t *testing.T) {
 	inputs := []input{{"made", made, made, allKinds, "1500"}, {"odd", odd, odd, allKinds, "1500"}}
 	if testkit.Long() {
 		small, err := filepath.Abs("testdata/views")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		large := generate(generator.WriteViews, generator.Options{Seed: 12, Scale: 0.01})
 		inputs = []input{
 			{"made", made, made, allKinds, "4000"},
@@ -85,9 +83,7 @@ func judge(t *testing.T, w *world, base string, flags ...string) {
 func worldOf(t *testing.T, flags ...string) *world {
 	t.Helper()
 	w, err := parse(append([]string{"-snapshot-time", wholeTime}, flags...)).world()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return w
 }
 
@@ -111,13 +107,9 @@ func judgeChanges(t *testing.T, w *world, binary, views string, seed uint64) {
 func snapshotOf(t *testing.T, base string) string {
 	t.Helper()
 	c, err := newClient(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got, err := c.send(request{Method: "GET", Path: pathPrefix + "metadata/sector?limit=0&app_identifier=" + goodOne})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return got.Headers.Get("X-Snapshot-Id")
 }
 
@@ -207,9 +199,7 @@ func command(t *testing.T, name string, args ...string) {
 func serveStore(t *testing.T, binary, store string, flags ...string) string {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer log.Close()
 	cmd := exec.Command(binary, append([]string{"serve", "--store", store, "--listen", "127.0.0.1:0"}, flags...)...)
 	cmd.Stdout, cmd.Stderr = log, log

@@ -41,9 +41,7 @@ func TestWrongSumFixtures(t *testing.T) {
 	base := serveStore(t, binary, store)
 	w := readServed(t, base, "")
 	c, err := newClient(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	text := string(testkit.ReadFile(t, filepath.Join("..", "..", "cmd", "hdqs", "testdata", "wrong_sums.txt")))
 	traps := trapText.FindAllStringSubmatch(text, -1)
 	refused, lists, judged := 0, map[string]bool{}, map[string]bool{}
@@ -111,9 +109,7 @@ func (c *trapCheck) judge(path string) reply {
 func (c *trapCheck) get(path string) reply {
 	c.Helper()
 	got, err := c.c.send(request{Method: "GET", Path: path, Headers: map[string]string{identifierHeader: goodOne}})
-	if err != nil {
-		c.Fatal(err)
-	}
+	testkit.Must(c, err)
 	return got
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -16,9 +18,7 @@ func TestRoundTrip(t *testing.T) {
 		}},
 	}
 	data, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got, err := Parse(data)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)

@@ -103,9 +103,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		text, err := json.Marshal(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		again, err := Parse(text)
 		if err != nil {
 			t.Fatalf("%s is written %s, which gives %v", data, text, err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"hdqs/internal/testkit"
 	"hdqs/loader/sample"
 )
 
@@ -53,8 +54,6 @@ func readAll(t *testing.T, from fs.FS) map[string][]byte {
 		all[path], err = fs.ReadFile(from, path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return all
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/loader"
 	"hdqs/loader/sample"
 	"hdqs/snapshot/store"
@@ -146,9 +147,7 @@ func TestBlockedWhileDownloading(t *testing.T) {
 		return false
 	}
 	server.Unlock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s := mustSync(t, o)
 	sameTree(t, s.Dir)
 	named := 0
@@ -181,9 +180,7 @@ func TestBlockedPortalKeepsTheSnapshot(t *testing.T) {
 	t.Parallel()
 	server, o := site(t)
 	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	build := func(n int) *loader.Report {
 		t.Helper()
 		s := mustSync(t, o)
@@ -215,14 +212,10 @@ func TestNeedsOfANewYear(t *testing.T) {
 	next := strings.Replace(old, "2026", "2027", 1)
 	server, o := site(t)
 	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	before := loadTree(t, mustSync(t, o), st, 0)
 	data, err := fs.ReadFile(sample.FS, old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	drifted := bytes.Replace(data, []byte("population_status"), []byte("pin_status"), 1)
 	if bytes.Equal(drifted, data) {
 		t.Fatal("the header has no population_status")
@@ -270,8 +263,6 @@ func loadTree(t *testing.T, s *Summary, st *store.Store, n int) *loader.Report {
 		Catalog: os.DirFS(s.Dir), CatalogName: "test", Store: st, Channel: "stable", Parallel: 1,
 		SnapshotTime: somewhen.Add(time.Duration(n) * time.Hour), Fetched: &s.FetchReport, Verified: true,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return r
 }

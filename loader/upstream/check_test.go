@@ -112,9 +112,7 @@ func TestDatasetsFromCheck(t *testing.T) {
 
 	// The index of an older program, without datasets.
 	c, err := openCache(o.Cache)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for key, e := range c.entries {
 		e.Datasets, e.Scanned = nil, false
 		c.entries[key] = e
@@ -180,9 +178,7 @@ func checkRiskWorkbook(t *testing.T, name string) {
 		files[path] = &fstest.MapFile{Data: data}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var c catalogfile.File
 	testkit.Must(t, json.Unmarshal(files["catalog.json"].Data, &c))
 	var kept []catalogfile.Entry
@@ -209,9 +205,7 @@ func checkRiskWorkbook(t *testing.T, name string) {
 	}
 	for path, v := range map[string]any{"catalog.json": c, "packages/inform.json": pack} {
 		data, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		files[path] = &fstest.MapFile{Data: data}
 	}
 	files["index.xlsx"] = &fstest.MapFile{Data: []byte(book)}

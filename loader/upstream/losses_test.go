@@ -226,9 +226,7 @@ func goodRow(head, row []string) []string {
 func filtered(t *testing.T, data []byte, keep func(i int, head, row []string) bool) []byte {
 	t.Helper()
 	rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	for i, row := range rows {
@@ -344,9 +342,7 @@ func (w *world) build(
 		change(&o)
 	}
 	r, err := loader.Build(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return r
 }
 
@@ -559,9 +555,7 @@ func (w *world) checkLoss(t *testing.T, l loss, n int, r *loader.Report) {
 	before, now := tableIn(w.first, w.role), tableIn(r, w.role)
 	said := strings.Join(r.Losses(), "\n")
 	m, err := w.store.Snapshots.Manifest(r.Snapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	switch {
 	case l.finds != "":
 		w.checkFound(t, l, r)

@@ -123,9 +123,7 @@ func TestRecordedPackages(t *testing.T) {
 		if err := json.Unmarshal(data, &head); err == nil && head.Result != nil {
 			data = head.Result
 			err = json.Unmarshal(data, &head)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 		}
 		if byID[head.ID] == nil {
 			ids = append(ids, head.ID)

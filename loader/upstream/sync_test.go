@@ -54,9 +54,7 @@ func requestsOf(s *ckantest.Site) string {
 func mustSync(t *testing.T, o Options) *Summary {
 	t.Helper()
 	summary, err := Sync(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return summary
 }
 

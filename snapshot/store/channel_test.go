@@ -25,9 +25,7 @@ func TestHistory(t *testing.T) {
 		t.Helper()
 		testkit.Must(t, s.Channels.Publish("channel", id, noon.Add(time.Hour)))
 		c, err := s.Channels.History("channel")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got := []string{c.ID}
 		for _, p := range c.Previous {
 			got = append(got, p.ID)

@@ -57,16 +57,12 @@ func TestCollect(t *testing.T) {
 	dry := o
 	dry.DryRun = true
 	would, err := Collect(t.Context(), s.Files(), dry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if after, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*")); !slices.Equal(before, after) {
 		t.Error("a dry run removed something")
 	}
 	did, err := Collect(t.Context(), s.Files(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if fmt.Sprint(*did) != fmt.Sprint(*would) {
 		t.Errorf("did %+v, would %+v", did, would)
 	}
@@ -132,9 +128,7 @@ func TestCollectRandom(t *testing.T) {
 		}
 		used := map[string]bool{}
 		ids, err := s.Snapshots.Manifests()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		channels, _ := s.Channels.Names()
 		if len(ids) > keep+len(channels) {
 			t.Errorf("%d snapshots remain, keep %d and %d channels", len(ids), keep, len(channels))
@@ -181,9 +175,7 @@ func TestSweep(t *testing.T) {
 				if err == nil {
 					err = atomicfile.TryLock(f)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				defer f.Close()
 			}
 		}

@@ -37,9 +37,7 @@ func TestLockOfAnotherUser(t *testing.T) {
 		release := func() error { return nil }
 		if held {
 			f, err := os.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			testkit.Must(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
 			release = func() error { return errors.Join(os.Remove(path), f.Close()) }
 		}

@@ -16,9 +16,7 @@ func TestLock(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	first, err := s.Lock("first operation")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, err = s.Lock("second operation")
 	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "first operation") ||
 		!strings.Contains(err.Error(), "process ") {
@@ -26,9 +24,7 @@ func TestLock(t *testing.T) {
 	}
 	testkit.Must(t, first.Release())
 	third, err := s.Lock("third operation")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	testkit.Must(t, third.Release())
 	if _, err := os.Stat(filepath.Join(s.Dir(), lockName)); !os.IsNotExist(err) {
 		t.Errorf("the lock file remains: %v", err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -37,9 +38,7 @@ const firstManifest = `{"format": 1, "id": "s1", "snapshot_time": "2024-03-01T12
 func TestSources(t *testing.T) {
 	t.Parallel()
 	m, err := ParseManifest([]byte(goodManifest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s := m.Source("a")
 	updated := time.Date(2024, 2, 29, 6, 7, 8, 0, time.UTC)
 	if !s.Updated.Equal(updated) || s.StaleWhy != "cut off" || s.StaleSince.IsZero() {

@@ -55,15 +55,11 @@ func TestAcquire(t *testing.T) {
 	s := newStore(t)
 	putSnapshot(t, s, "s1", smallTable("n", 1))
 	snap, err := s.Snapshots.Open("s1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	other := snap.Acquire()
 	testkit.Must(t, snap.Close())
 	again, err := s.Snapshots.OpenAfter("s1", other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if again.Segments["n"] != other.Segments["n"] {
 		t.Error("the segment was mapped again, want the shared one")
 	}

@@ -15,13 +15,9 @@ import (
 func newTestKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
 	t.Helper()
 	private, public, err := NewKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	key, err := ParsePrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	keys, err := ParsePublicKeys(public)
 	if err != nil || len(keys) != 1 {
 		t.Fatal(keys, err)
@@ -282,9 +278,7 @@ func TestSteps(t *testing.T) {
 func TestParseKeys(t *testing.T) {
 	t.Parallel()
 	private, public, err := NewKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, text := range []string{"", "key", string(private), string(public) + string(private)} {
 		if keys, err := ParsePublicKeys([]byte(text)); err == nil {
 			t.Errorf("public keys of %q: %v", text, keys)

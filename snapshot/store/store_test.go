@@ -22,9 +22,7 @@ var noon = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
 func newStore(t *testing.T) *Store {
 	t.Helper()
 	s, err := Open(filepath.Join(t.TempDir(), "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -44,9 +42,7 @@ func putSnapshot(t *testing.T, s *Store, id string, tables ...*snapshot.TableDat
 	}
 	for _, table := range tables {
 		ref, err := s.Segments.PutSegment(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		m.Tables = append(m.Tables, ref)
 	}
 	testkit.Must(t, s.Snapshots.PutManifest(m))
@@ -82,9 +78,7 @@ func compareSegment(t *testing.T, s *Store, snap *Snapshot, want *snapshot.Table
 			continue
 		}
 		path, err := s.Segments.SegmentPath(ref.SHA256)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, data.Bytes()) {
 			t.Errorf("%s: file differs from WriteSegment's bytes, %v", want.Name, err)
 		}
@@ -95,9 +89,7 @@ func compareSegment(t *testing.T, s *Store, snap *Snapshot, want *snapshot.Table
 		t.Fatalf("segment of %s: %+v", want.Name, segment)
 	}
 	n, err := segment.Column("n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for i, c := range want.Columns {
 		if c.Name != "n" {
 			continue
@@ -142,9 +134,7 @@ func TestStoreRoundTrip(t *testing.T) {
 		t.Fatalf("manifest has hash %s (%v), channel says %s", hash, err, p.SHA256)
 	}
 	snap, err := s.Snapshots.Open(p.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer snap.Close()
 	for _, want := range []*snapshot.TableData{one, two} {
 		compareSegment(t, s, snap, want)
@@ -174,21 +164,15 @@ func TestStoreKeepsWhatItHas(t *testing.T) {
 	m1 := putSnapshot(t, s, "s1", smallTable("same", 1), smallTable("other", 1))
 	path, _ := s.Segments.SegmentPath(m1.Tables[0].SHA256)
 	before, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	putSnapshot(t, s, "s2", smallTable("same", 1), smallTable("other", 2))
 	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the file of an unchanged table was written again (%v)", err)
 	}
 	a, err := s.Snapshots.Open("s1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	b, err := s.Snapshots.OpenAfter("s2", a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	same := b.Segments["same"]
 	if same != a.Segments["same"] || b.Segments["other"] == a.Segments["other"] {
 		t.Error("segments are not shared")
@@ -217,13 +201,9 @@ func TestStoreOpensWhatWasPublished(t *testing.T) {
 	putSnapshot(t, s, "s1", smallTable("n", 1))
 	testkit.Must(t, s.Channels.Publish("current", "s1", noon))
 	p, err := s.Channels.Channel("current")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	snap, err := s.Snapshots.OpenPointer(p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer snap.Close()
 	path := filepath.Join(s.Snapshots.dir, manifestsDir, "s1.json")
 	data := testkit.ReadFile(t, path)
