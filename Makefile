@@ -148,7 +148,7 @@ bucket: build .cache/moto/packages $(VERSITYGW) ## tests of stores and catalogs 
 	$(PART) python3-venv $(GOTEST) -count=1 -parallel=3 -run '^TestBucket' ./cmd/hdqs
 
 # Programs of other projects are many, and they change when those change: nightly.
-CLIENTS_NEED := python3-venv node npm chromium Rscript ogrinfo mvn javac
+CLIENTS_NEED := python3-venv node npm chromium Rscript mvn javac
 clients: export HDQS_CLIENTS := $(abspath .cache)
 clients: build $(CLIENTS) $(GENERATORS) $(VERSITYGW) ## foreign clients: libraries, tables by URL, generated clients
 	for kind in oapi ogen; do (cd cmd/hdqs/testdata/clients/$$kind && $(abspath .ci/again) $(GO) mod download) || exit; done

@@ -3,14 +3,12 @@ package loader
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -420,22 +418,6 @@ func TestSwitches(t *testing.T) {
 	}
 	if last.Done != last.Total || last.Total == 0 {
 		t.Errorf("progress ended at %d of %d", last.Done, last.Total)
-	}
-}
-
-// TestReportSurvives checks that the report beside the manifest is the one that Build returns.
-func TestReportSurvives(t *testing.T) {
-	t.Parallel()
-	st := openStore(t)
-	report := build(t, st, sample.FS, someDay)
-	data, err := st.Snapshots.Report(report.Snapshot)
-	testkit.Must(t, err)
-	var kept Report
-	testkit.Must(t, json.Unmarshal(data, &kept))
-	var a, b bytes.Buffer
-	testkit.Must(t, errors.Join(report.WriteText(&a), kept.WriteText(&b)))
-	if a.String() != b.String() || !reflect.DeepEqual(report.Rows, kept.Rows) {
-		t.Errorf("kept report:\n%s\nwant:\n%s", b.String(), a.String())
 	}
 }
 

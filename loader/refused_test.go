@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestRefusedKeepsTable checks that the table of a list that cannot be used is kept, with those that
-// are joined with it, and that nothing is marked once the file can be used again. TestLosses of
-// upstream has files of themes.
+// TestRefusedKeepsTable checks that the table of a list that cannot be used is kept, with those
+// that are joined with it, and that nothing is marked once the file can be used again. TestLosses
+// of upstream has files of themes.
 func TestRefusedKeepsTable(t *testing.T) {
 	t.Parallel()
 	whole := smallWorld(t)

@@ -4,9 +4,7 @@ package loader
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"crypto/md5"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -111,33 +109,6 @@ func TestViews(t *testing.T) {
 	}
 	if !report.Partial {
 		t.Error("a dropped row makes a load partial, this one is not")
-	}
-}
-
-// TestViewsOfAnyForm checks that dumps give the same snapshot when they are compressed, or have a
-// byte order mark, CR LF, or a hash file.
-func TestViewsOfAnyForm(t *testing.T) {
-	t.Parallel()
-	fsys, _ := smallViews(t)
-	_, plain := buildViews(t, fsys)
-	other := fstest.MapFS{}
-	for name, file := range fsys {
-		view, isDump := strings.CutSuffix(name, ".csv")
-		if !isDump {
-			other[name] = file
-			continue
-		}
-		text := "\ufeff" + strings.ReplaceAll(string(file.Data), "\n", "\r\n")
-		var packed bytes.Buffer
-		w := gzip.NewWriter(&packed)
-		fmt.Fprint(w, text)
-		testkit.Must(t, w.Close())
-		other[name+".gz"] = &fstest.MapFile{Data: packed.Bytes()}
-		other[view+".hash"] = &fstest.MapFile{Data: fmt.Appendf(nil, "%x  %s\n", md5.Sum([]byte(text)), name)}
-	}
-	_, packed := buildViews(t, other)
-	if packed.Snapshot != plain.Snapshot || len(packed.Refused) > 0 {
-		t.Errorf("snapshot %s, refused %v; the plain dumps gave %s", packed.Snapshot, packed.Refused, plain.Snapshot)
 	}
 }
 

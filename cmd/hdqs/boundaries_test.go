@@ -10,9 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -131,78 +129,6 @@ func TestBoundariesCatalog(t *testing.T) {
 	}
 }
 
-// TestClientsOGC lists, filters and counts with GDAL, and compares the counts with the lists.
-func TestClientsOGC(t *testing.T) {
-	parallel(t)
-	clientsDir(t)
-	if _, err := exec.LookPath("ogrinfo"); err != nil {
-		t.Skip("no ogrinfo: install GDAL (gdal-bin)")
-	}
-	dir := t.TempDir()
-	testkit.Must(t, os.WriteFile(filepath.Join(dir, "afg_adm1.geojson"), publishedUnits("AF01", "AF02"), 0o644))
-	file := filepath.Join(dir, "b.geojson")
-	mustExit(t, 0, "boundaries", "--from", filepath.Join(dir, "afg_adm1.geojson"), "--out", file)
-	s := serve(t, "--store", sampleStore(t), "--boundaries", file)
-	source := "OAPIF:" + s.base + "/ogc"
-	layers := tool(t, dir, "ogrinfo", source)
-	for _, want := range []string{": food_prices_market_monitor ", ": admin1_people_in_need "} {
-		if !strings.Contains(layers, want) {
-			t.Errorf("no layer %q in %s", want, layers)
-		}
-	}
-	const prices = "/hapi/api/v2/food-security-nutrition-poverty/food-prices-market-monitor"
-	rows := s.list(t, prices)
-	count := func(args ...string) string {
-		said := tool(t, dir, "ogrinfo", append([]string{"-so", source, "food_prices_market_monitor"}, args...)...)
-		found := featureCount.FindStringSubmatch(said)
-		if found == nil {
-			t.Fatalf("%v: %s", args, said)
-		}
-		return found[1]
-	}
-	matching := func(passes func(row map[string]any) bool) string {
-		n := 0
-		for _, row := range rows {
-			if passes(row) {
-				n++
-			}
-		}
-		if n == 0 {
-			t.Fatal("the sample has no such row")
-		}
-		return fmt.Sprint(n)
-	}
-	first := rows[0]
-	market, price := first["market_code"].(string), fmt.Sprint(first["price"])
-	lon, lat := numberOf(t, first["lon"]), numberOf(t, first["lat"])
-	for _, c := range []struct {
-		args   []string
-		passes func(row map[string]any) bool
-	}{
-		{nil, func(map[string]any) bool { return true }},
-		{[]string{"-where", "market_code = '" + market + "'"}, func(row map[string]any) bool {
-			return row["market_code"] == market
-		}},
-		{[]string{"-where", "market_code = '" + market + "' AND price >= " + price}, func(row map[string]any) bool {
-			return row["market_code"] == market && numberOf(t, row["price"]) >= numberOf(t, first["price"])
-		}},
-		{
-			[]string{"-spat", fmt.Sprint(lon - 1), fmt.Sprint(lat - 1), fmt.Sprint(lon + 1), fmt.Sprint(lat + 1)},
-			func(row map[string]any) bool {
-				if row["lon"] == nil || row["lat"] == nil {
-					return false
-				}
-				x, y := numberOf(t, row["lon"])-lon, numberOf(t, row["lat"])-lat
-				return -1 <= x && x <= 1 && -1 <= y && y <= 1
-			},
-		},
-	} {
-		if got, want := count(c.args...), matching(c.passes); got != want {
-			t.Errorf("%v: %s features, want %s", c.args, got, want)
-		}
-	}
-}
-
 // TestClientsLayers reads layers of which only some places have boundaries with GDAL, as QGIS does:
 // the first ten features decide what a layer is.
 func TestClientsLayers(t *testing.T) {
@@ -249,12 +175,3 @@ func TestClientsLayers(t *testing.T) {
 		}
 	}
 }
-
-func numberOf(t *testing.T, v any) float64 {
-	t.Helper()
-	n, err := v.(json.Number).Float64()
-	testkit.Must(t, err)
-	return n
-}
-
-var featureCount = regexp.MustCompile(`Feature Count: ([0-9]+)`)

@@ -174,36 +174,6 @@ func TestBlockedWhileDownloading(t *testing.T) {
 	}
 }
 
-// TestBlockedPortalKeepsTheSnapshot: the snapshot after a block has the rows of the one before, and
-// its report names the sources that are stale.
-func TestBlockedPortalKeepsTheSnapshot(t *testing.T) {
-	t.Parallel()
-	server, o := site(t)
-	st, err := store.Open(t.TempDir())
-	testkit.Must(t, err)
-	build := func(n int) *loader.Report {
-		t.Helper()
-		s := mustSync(t, o)
-		return loadTree(t, s, st, n)
-	}
-	before := build(0)
-	server.Lock()
-	server.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
-		blocks["bot, 403"](w)
-		return true
-	}
-	server.Unlock()
-	after := build(1)
-	if len(after.Stale) == 0 {
-		t.Error("no source is stale")
-	}
-	for i, table := range before.Tables {
-		if after.Tables[i].SHA256 != table.SHA256 {
-			t.Errorf("table %s differs after the block", table.Table)
-		}
-	}
-}
-
 // TestNeedsOfANewYear: a resource of humanitarian needs for a new year whose columns have other
 // names is named with them. The rows of the years before stay.
 func TestNeedsOfANewYear(t *testing.T) {
