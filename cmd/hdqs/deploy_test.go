@@ -30,70 +30,39 @@ func execStart(t *testing.T, unit string) string {
 
 var deployedUnits = filepath.Join("..", "..", "deploy", "systemd")
 
-// TestDeployedCommands runs the command lines that operators copy, those of the units and of the
-// crontab, with paths of the test and with a mirror in place of the catalog.
-func TestDeployedCommands(t *testing.T) {
+// TestDeployedCron runs the command line of the crontab, with paths of the test and with a mirror
+// in place of the catalog. TestDeployedLimits runs those of the units.
+func TestDeployedCron(t *testing.T) {
 	parallel(t)
 	mirror := httptest.NewServer(http.FileServer(http.Dir(newCatalog(t, 1))))
 	defer mirror.Close()
-	deploy := filepath.Join("..", "..", "deploy")
-	key := filepath.Join(t.TempDir(), "sign.pem")
-	mustExit(t, 0, "keygen", "--private", key, "--public", key+".pub")
-	env := testkit.ReadFile(t, filepath.Join(deployedUnits, "build.env"))
-	table := testkit.ReadFile(t, filepath.Join(deploy, "cron", "hdqs-build"))
+	dir := t.TempDir()
+	key, public := newKey(t, t.TempDir(), "sign")
+	table := testkit.ReadFile(t, filepath.Join("..", "..", "deploy", "cron", "hdqs-build"))
 	line := regexp.MustCompile(`(?m)^[\d*]\S* \S+ \S+ \S+ \S+ hdqs (.*)$`).FindSubmatch(table)
 	if line == nil {
 		t.Fatalf("no command in the crontab %q", table)
 	}
-	for _, c := range []struct {
-		name, command string
-		variables     []byte
-		report        string // file that stdout goes to
-	}{
-		{"systemd", execStart(t, "hdqs-build.service"), env, ""},
-		{"cron", string(line[1]), table, "last-load.txt"},
-	} {
-		dir := t.TempDir()
-		here := strings.NewReplacer(
-			"/var/lib/hdqs", dir, "/usr/local/bin/hdqs", binary, "https://data.humdata.org", mirror.URL,
-			"${CREDENTIALS_DIRECTORY}/sign.pem", key, "/etc/hdqs/sign.pem", key,
-			"/etc/hdqs/exceptions.txt", filepath.Join(deployedUnits, "exceptions.txt"))
-		variables := variablesOf(c.variables, here)
-		command := func(line string, more ...string) *exec.Cmd {
-			cmd := exec.Command("/bin/sh", "-c", here.Replace(line))
-			cmd.Env = environment(append(more, "HDQS_ALLOW_HTTP=true", "HDQS_ALLOW_PRIVATE_HOSTS=true")...)
-			cmd.Env = append(cmd.Env, variables...)
-			return cmd
+	here := strings.NewReplacer(
+		"/var/lib/hdqs", dir, "/usr/local/bin/hdqs", binary, "https://data.humdata.org", mirror.URL,
+		"/etc/hdqs/sign.pem", key, "/etc/hdqs/exceptions.txt", filepath.Join(deployedUnits, "exceptions.txt"))
+	run := func(more ...string) (string, error) {
+		cmd := exec.Command("/bin/sh", "-c", here.Replace(string(line[1])))
+		cmd.Env = environment(append(more, "HDQS_ALLOW_HTTP=true", "HDQS_ALLOW_PRIVATE_HOSTS=true")...)
+		cmd.Env = append(cmd.Env, variablesOf(table, here)...)
+		out, err := cmd.Output()
+		return string(out), err
+	}
+	for _, want := range []string{": published", ": unchanged"} {
+		mail, err := run()
+		report := string(testkit.ReadFile(t, filepath.Join(dir, "last-load.txt")))
+		if err != nil || mail != "" || !strings.Contains(report, want) {
+			t.Errorf("%v, want %q in the report:\n%.1500s\nand nothing in a mail: %s", err, want, report, mail)
 		}
-		run := func(more ...string) (string, error) {
-			out, err := command(c.command, more...).Output()
-			if c.report != "" {
-				if len(out) > 0 && err == nil && more == nil {
-					t.Errorf("%s: cron would mail about a complete load: %s", c.name, out)
-				}
-				if more == nil {
-					out = testkit.ReadFile(t, filepath.Join(dir, c.report))
-				}
-			}
-			return string(out), err
-		}
-		for _, want := range []string{": published", ": unchanged"} {
-			if out, err := run(); err != nil || !strings.Contains(out, want) {
-				t.Errorf("%s: %v, want %q in the report:\n%.1500s", c.name, err, want, out)
-			}
-		}
-		mustExit(t, 0, "verify", "--store", filepath.Join(dir, "store"), "--require-signature",
-			"--public-key", key+".pub")
-		if c.name == "systemd" {
-			got, err := command(execStart(t, "hdqs-gc.service")).CombinedOutput()
-			if err != nil || !strings.Contains(string(got), "removed 0 snapshots") {
-				t.Errorf("gc: %v, %s", err, got)
-			}
-		}
-		out, err := run("HDQS_MAX_DOWNLOAD=0")
-		if failed := err != nil; failed != (c.report == "") || c.report != "" && !strings.Contains(out, "exit code 2") {
-			t.Errorf("%s: a failed load: %v, %s", c.name, err, out)
-		}
+	}
+	mustExit(t, 0, "verify", "--store", filepath.Join(dir, "store"), "--require-signature", "--public-key", public)
+	if mail, err := run("HDQS_MAX_DOWNLOAD=0"); err != nil || !strings.Contains(mail, "exit code 2") {
+		t.Errorf("a failed load: %v, %s", err, mail)
 	}
 }
 
@@ -109,23 +78,26 @@ func TestDeployedLimits(t *testing.T) {
 	unit := string(testkit.ReadFile(t, filepath.Join(deployedUnits, "hdqs-build.service")))
 	stop := strings.ReplaceAll(setting(t, strings.ReplaceAll(unit, "\\\n", ""), "ExecStopPost"), "%%", "%")
 	env := testkit.ReadFile(t, filepath.Join(deployedUnits, "build.env"))
-	load := func(catalog string, code int) string {
-		t.Helper()
+	run := func(line, catalog string, more ...string) (string, int) {
 		here := strings.NewReplacer("/var/lib/hdqs", dir, "/var/lib/prometheus/node-exporter", metrics,
 			"/usr/local/bin/hdqs", binary, "https://data.humdata.org", catalog, "/etc/hdqs/exceptions.txt", exceptions,
 			"${CREDENTIALS_DIRECTORY}/sign.pem", key)
-		cmd := exec.Command("/bin/sh", "-c", here.Replace(execStart(t, "hdqs-build.service")))
-		cmd.Env = append(environment(), variablesOf(env, here)...)
+		cmd := exec.Command("/bin/sh", "-c", here.Replace(line))
+		cmd.Env = append(append(environment(), variablesOf(env, here)...), more...)
 		out, _ := cmd.CombinedOutput()
-		if got := cmd.ProcessState.ExitCode(); got != code {
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	load := func(catalog string, code int) string {
+		t.Helper()
+		out, got := run(execStart(t, "hdqs-build.service"), catalog)
+		if got != code {
 			t.Fatalf("exit code %d, want %d:\n%s", got, code, out)
 		}
-		after := exec.Command("/bin/sh", "-c", here.Replace(strings.TrimPrefix(stop, "-+")))
-		after.Env = append(environment(), "EXIT_CODE=exited", fmt.Sprint("EXIT_STATUS=", code))
-		if out, err := after.CombinedOutput(); err != nil {
-			t.Fatalf("ExecStopPost: %v\n%s", err, out)
+		status := fmt.Sprint("EXIT_STATUS=", code)
+		if after, failed := run(strings.TrimPrefix(stop, "-+"), catalog, "EXIT_CODE=exited", status); failed != 0 {
+			t.Fatalf("ExecStopPost: %d\n%s", failed, after)
 		}
-		return string(out)
+		return out
 	}
 	text := func(name string) string { return string(testkit.ReadFile(t, filepath.Join(metrics, name))) }
 
@@ -160,6 +132,11 @@ func TestDeployedLimits(t *testing.T) {
 	if now, _ := inspect(t, filepath.Join(dir, "store")); now.ID == shown.ID {
 		t.Error("an accepted figure was not published")
 	}
+	out, code := run(execStart(t, "hdqs-gc.service"), bad)
+	if code != 0 || !strings.Contains(out, "removed 0 snapshots") {
+		t.Errorf("gc: %d, %s", code, out)
+	}
+	mustExit(t, 0, "verify", "--store", filepath.Join(dir, "store"), "--require-signature", "--public-key", key+".pub")
 }
 
 // variablesOf returns the variables of an environment file or of a crontab.
