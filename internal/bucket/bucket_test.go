@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,17 @@ func TestLocation(t *testing.T) {
 		testkit.Must(t, err)
 		return objectstest.Kind{Store: l, Write: b.Write, Bucket: b}
 	})
+}
+
+// TestRoot: the objects of a bucket without a prefix have no slash before their names.
+func TestRoot(t *testing.T) {
+	b := objectstest.NewBucket(t.Name())
+	b.Write("folder/file", []byte("1"))
+	l, err := Open("s3://"+strings.ToLower(t.Name())+"/", fetch.Options{Tries: 1})
+	testkit.Must(t, err)
+	if data, _, err := l.Read(t.Context(), "folder/file", "", 10); err != nil || string(data) != "1" {
+		t.Errorf("%q, %v", data, err)
+	}
 }
 
 func TestOpen(t *testing.T) {
