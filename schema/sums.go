@@ -114,7 +114,7 @@ var (
 		Field: "age_range", Kind: Totals, Also: []string{"min_age", "max_age"}, Totals: []Total{total("all")},
 		Ranges: true, Keep: "all", Everybody: []string{"all"},
 	}}
-	anyGroup   = keep("all", totals("population_group", total("all")))
+	anyGroup   = overlapping("population_group")
 	betweenTwo = dimensions(
 		parts("origin_location_code", "origin_location_name"), parts("asylum_location_code", "asylum_location_name"),
 	)

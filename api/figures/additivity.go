@@ -333,30 +333,3 @@ func (c *checker) checkOverlaps(s *sum, amount string) (*violation, error) {
 		fix:   func(query *contract.Question) { query.GroupBy(start, end) },
 	}, nil
 }
-
-// hint returns a caveat for sums that are correct but easy to misread: the newest rows of several
-// places may be of different periods.
-func (c *checker) hint(r *contract.Question) (hint say.Text, err error) {
-	e := c.plan.Endpoint
-	for i := range e.Dimensions {
-		d := &e.Dimensions[i]
-		if d.Kind != contract.Stock || !r.Latest && !r.Edition || !adds(r) || c.isGrouped(r, d.Field) {
-			continue
-		}
-		counts, err := c.counts(r, aggregate.Group{Column: d.Field})
-		if err != nil || counts[0].Len() < 2 {
-			return hint, err
-		}
-		values := valuesOf(counts[0])
-		return say.Of("The newest rows are of %s periods, which start from %s to %s; group by %s to tell them "+
-			"apart.", len(values), values[0], values[len(values)-1], e.Names().Name(d.Field)), nil
-	}
-	return hint, nil
-}
-
-// adds reports whether a request asks for a sum or mean.
-func adds(r *contract.Question) bool {
-	return slices.ContainsFunc(r.Measures, func(m contract.Measure) bool {
-		return m.Func == aggregate.Sum || m.Func == aggregate.Mean
-	})
-}

@@ -110,41 +110,14 @@ func (f *aggregates) addNotes(a *list.Reply, check *checker, named string, count
 	if notes.Provisional, err = a.ProvisionalMonths(); err != nil {
 		return err
 	}
-	hint, err := check.hint(&a.Request.Question)
-	if err != nil {
+	if notes.Hints, err = check.hints(&a.Request.Question, &a.Query); err != nil {
 		return err
 	}
-	excess, err := check.excess(&a.Request.Question, &a.Query)
-	if err != nil {
-		return err
-	}
-	notes.Hint = say.Join(hint, excess)
 	if named != "" && f.mixesCountries(countries) {
-		notes.Hint = say.Join(notes.Hint, say.Of("Groups of %s have records of several countries, which share that "+
+		notes.Hints = append(notes.Hints, say.Of("Groups of %s have records of several countries, which share that "+
 			"name; group by %s too.", named, countryColumn))
 	}
 	return nil
-}
-
-// unitsByName returns the name field by which a request groups places, if nothing in the groups
-// says in which country each is; empty otherwise.
-func unitsByName(r *contract.Question) (name string) {
-	e, has := r.Endpoint(), false
-	for i := range e.Fields {
-		has = has || e.Fields[i].Name == countryColumn
-	}
-	for _, g := range r.Groups {
-		switch field := e.Fields[g.Field].Name; field {
-		case countryColumn, "location_name", "location_ref":
-			return ""
-		case "admin1_name", "admin2_name", "provider_admin1_name", "provider_admin2_name", "market_name":
-			name = field
-		}
-	}
-	if !has {
-		return ""
-	}
-	return name
 }
 
 // mixesCountries reports whether a group has several countries, by the measure that counts them.

@@ -8,7 +8,8 @@
 //	headlines.go                         headline figures as records
 //	headline_values.go headline_read.go  their values; the rows that they are made of
 //	aggregate.go                         figures of groups
-//	excess.go coverage.go                a hint at sums that are too large; places with figures
+//	hints.go excess.go                   what an answer takes in or leaves out; sums that are too large
+//	coverage.go                          places with figures
 //	suggest.go                           the question to ask instead of a wrong one
 //	additivity.go levels.go              why a sum is wrong: rows that overlap, places in places
 //	groups.go                            what is found in the groups of a request

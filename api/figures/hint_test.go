@@ -50,3 +50,58 @@ func TestUnitsOfOneName(t *testing.T) {
 		}
 	}
 }
+
+// TestHints: an answer says what a name took in, which countries a level leaves out, and that places
+// of one group contain those of another.
+func TestHints(t *testing.T) {
+	t.Parallel()
+	tables := apitest.TrapTables(t)
+	var rows []apitest.Row
+	add := func(name string, place apitest.Row) {
+		rows = append(rows, apitest.With(place, apitest.InMonth(2024, 1), apitest.Row{
+			"location_name": name, "event_type": "political_violence", "events": 1, "fatalities": 1,
+		}))
+	}
+	add("Niger", apitest.InPlace("NER"))
+	add("Nigeria", apitest.InPlace("NGA", "NG01"))
+	add("Nigeria", apitest.InPlace("NGA", "NG01", "NG0101"))
+	add("Sudan", apitest.InPlace("SDN", "SD02", "SD0201"))
+	for i := range rows {
+		rows[i]["admin1_name"], rows[i]["stored_admin1_name"] = "North", "North"
+	}
+	for _, code := range []string{"AFG", "BDI", "SDN"} {
+		add("Name of "+code, apitest.InPlace(code, code[:2]+"01"))
+	}
+	apitest.SetRows(t, tables, "conflict_event", rows...)
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	const (
+		niger = "location_name=Niger: 2 countries: NER, NGA; location_code=NER is one"
+		all   = "admin_level=0 leaves out AFG, BDI and 2 more, which have other levels"
+		nests = "Places of some groups contain those of others, so the groups are not to be added up."
+	)
+	for query, want := range map[string]string{
+		"location_name=Niger&admin_level__in=0,1&measures=sum:events":                   niger,
+		"location_name=Niger&admin_level__in=0,1&measures=count&group_by=location_code": "",
+		"location_code=NER&measures=sum:events":                                         "",
+		"location_name=nigeria&admin_level=1":                                           "",
+		"admin_level=0&measures=sum:events":                                             all + "; admin_level=coarsest has all",
+		"admin_level=0&group_by=admin1_code":                                            all,
+		"admin_level=0&location_code__in=NER,SDN&measures=sum:events": "admin_level=0 leaves out SDN, which have other " +
+			"levels; admin_level=coarsest has all",
+		"location_name=Niger&admin_level=0": "admin_level=0 leaves out NGA, which have other levels; " +
+			"admin_level=coarsest has all",
+		"admin1_name=North&admin_level=2&measures=sum:events": "admin1_name=North: 2 places: NG01, SD02; admin1_code=NG01 " +
+			"is one | admin_level=2 leaves out NER, which have other levels; admin_level=coarsest has all",
+		"location_code=NGA&group_by=admin2_code&measures=sum:events": nests,
+		"location_code=NGA&group_by=admin_level&measures=sum:events": "",
+	} {
+		got := s.Answer("GET", eventsPath+"/aggregate?"+query, nil)
+		if hint := apitest.Header(got, "X-Hint"); got.Status != 200 || hint != want {
+			t.Errorf("%s: %d %.300s with the hint %q, want %q", query, got.Status, got.Body, hint, want)
+		}
+	}
+	got := s.Answer("GET", eventsPath+"?location_name=Niger&admin_level=0", nil)
+	if hint := apitest.Header(got, "X-Hint"); hint != "" {
+		t.Errorf("a list has the hint %q", hint)
+	}
+}

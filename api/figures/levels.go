@@ -81,17 +81,15 @@ func (c *checker) placeOf(row uint32) (place string) {
 }
 
 // keepLevel keeps the rows of a level and says how. Where that leaves places out, it keeps the
-// coarsest of the rows that are not above it. Remedies that group take countries instead.
+// coarsest of the rows that are not above it. Remedies that group take all levels apart instead.
 func (c *checker) keepLevel(r *contract.Question, level int) (said string, fix func(query *contract.Question)) {
 	const levelsParam = levelColumn + contract.SeveralSuffix
 	at := strconv.Itoa(level)
 	said = levelColumn + "=" + at
 	if c.group {
 		return said, func(query *contract.Question) {
-			query.DropGroups(func(g contract.Group) bool {
-				return levelOfField(c.plan.Endpoint.Fields[g.Field].Name) > 0
-			})
-			query.GroupBy(countryColumn)
+			query.Coarsest = false
+			query.GroupBy(countryColumn, levelColumn)
 		}
 	}
 	levels := r.Texts(levelsParam)

@@ -138,6 +138,9 @@ func (p pausing) AppendCell(dst []byte, record, field int, csv bool) []byte {
 	return p.Records.AppendCell(dst, record, field, csv)
 }
 
+// betweenHints separates several hints.
+const betweenHints = " | "
+
 // setHeader sets the header fields of the answer's own.
 func (f *Finished) setHeader(h *fasthttp.ResponseHeader) {
 	if len(f.provisional) > 0 {
@@ -146,7 +149,7 @@ func (f *Finished) setHeader(h *fasthttp.ResponseHeader) {
 	for _, own := range f.header {
 		// There may be hints already, at what the request may have meant.
 		if others := h.Peek(own.Name); own.Name == contract.HeaderHint && len(others) > 0 {
-			own.Value = string(others) + " " + own.Value
+			own.Value = string(others) + betweenHints + own.Value
 		}
 		h.Set(own.Name, own.Value)
 	}
@@ -156,8 +159,12 @@ func (f *Finished) setHeader(h *fasthttp.ResponseHeader) {
 // are: X-Hint and X-Data-Provisional are exposed anyway.
 func headerOf(n *say.Notes) (fields []reply.HeaderField) {
 	add := func(name, value string) { fields = append(fields, reply.HeaderField{Name: name, Value: value}) }
-	if !n.Hint.IsZero() {
-		add(contract.HeaderHint, n.Hint.String())
+	hints := make([]string, len(n.Hints))
+	for i, hint := range n.Hints {
+		hints[i] = hint.String()
+	}
+	if len(hints) > 0 {
+		add(contract.HeaderHint, strings.Join(hints, betweenHints))
 	}
 	if len(n.Provisional) > 0 {
 		add(contract.HeaderProvisional, strings.Join(n.Provisional, ", "))

@@ -102,7 +102,7 @@ type Routes struct {
 	Mounts        []*Mount
 	RecordSources []*RecordSource
 	sources       map[contract.Kind]*RecordSource // and that of figures
-	Endpoints     []string // names of endpoints in metrics
+	Endpoints     []string                        // names of endpoints in metrics
 }
 
 // HandlerOf returns the handler of a path, nil for an unknown one.

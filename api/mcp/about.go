@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/find"
+	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/api/textual"
 )
@@ -30,13 +31,12 @@ type scope struct {
 	To        string `json:"period_end,omitempty"`
 	records   int
 	resources []string
+	hints     []say.Text
 }
 
 // groups asks for measures of the records that pass, in groups by fields.
-func (c *call) groups(q *contract.Question, by []string, measures ...string) ([]textual.Record, error) {
-	q = q.As(contract.Aggregate).GroupBy(by...).Measure(measures...).Page(0, contract.MaxLimit)
-	found, err := c.ask(q, false)
-	return found.texts, err
+func (c *call) groups(q *contract.Question, by []string, measures ...string) (*found, error) {
+	return c.ask(q.As(contract.Aggregate).GroupBy(by...).Measure(measures...).Page(0, contract.MaxLimit), false)
 }
 
 // scopeOf counts the records that pass, by level and source file, in one aggregate.
@@ -46,7 +46,11 @@ func (c *call) scopeOf(q *contract.Question) (s scope, err error) {
 		measures = append(measures, "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
 	}
 	found, err := c.groups(q, []string{levelField, resourceField}, measures...)
-	for _, g := range found {
+	if err != nil {
+		return s, err
+	}
+	s.hints = found.notes.Hints
+	for _, g := range found.texts {
 		count, _ := strconv.Atoi(g.Value("count"))
 		s.records += count
 		level, err := strconv.Atoi(g.Value(levelField)) // there may be none
@@ -195,8 +199,11 @@ func (c *call) valuesOf(q *contract.Question, field string) (values []string, er
 		n, _ := strconv.Atoi(r.Value("count"))
 		return n
 	}
-	slices.SortStableFunc(found, func(a, b textual.Record) int { return cmp.Compare(count(b), count(a)) })
-	for _, group := range found {
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(found.texts, func(a, b textual.Record) int { return cmp.Compare(count(b), count(a)) })
+	for _, group := range found.texts {
 		value, ok := group.Text(field)
 		if !ok {
 			value = "null"

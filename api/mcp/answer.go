@@ -7,6 +7,8 @@ import (
 	"maps"
 	"unicode"
 	"unicode/utf8"
+
+	"hdqs/api/say"
 )
 
 // mostBytes is the length of the longest answer, which has no more characters than bytes.
@@ -47,6 +49,14 @@ type Answer struct {
 	URL      string            `json:"url"` // of a request that gives the same
 
 	Rows []json.RawMessage `json:"-"`
+}
+
+func (a *Answer) warn(hints ...say.Text) {
+	for _, hint := range hints {
+		if !hint.IsZero() {
+			a.Warnings = append(a.Warnings, hint.String())
+		}
+	}
 }
 
 // Nothing says that there is nothing, and what there is instead.

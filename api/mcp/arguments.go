@@ -248,7 +248,7 @@ func (c *call) filters() (e *contract.Endpoint, all []filter, err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.args.Filters)) {
 		value := c.args.Filters[name]
 		plain, isSeveral := strings.CutSuffix(name, contract.SeveralSuffix)
-		if _, twice := c.args.Filters[plain]; isSeveral && twice {
+		if _, twice := c.args.Filters[plain].([]any); isSeveral && twice {
 			return nil, nil, &refusal{Message: fmt.Sprintf("%s and %s are one filter; want one of them", plain, name)}
 		}
 		several, isList := value.([]any)

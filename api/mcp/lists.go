@@ -9,7 +9,6 @@ import (
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
-	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/api/textual"
 )
@@ -35,9 +34,8 @@ func (c *call) records(
 	if notes.Coverage.All > 0 {
 		a.Coverage = fmt.Sprintf("units=%d/%d", notes.Coverage.Have, notes.Coverage.All)
 	}
-	if hint := say.Join(hint, notes.Hint); !hint.IsZero() {
-		a.Warnings = append(a.Warnings, hint.String())
-	}
+	a.warn(hint)
+	a.warn(notes.Hints...)
 	if e != nil {
 		a.List = e.Name()
 		for _, f := range e.Figures {
@@ -87,7 +85,7 @@ func rows(c *call) (*Answer, error) {
 	}
 	if isSum {
 		a.Records, a.Units = &s.records, unitsOf(e, measures)
-	} else if len(s.Levels) > 1 && !q.Has(levelField) && len(e.Figures) > 0 {
+	} else if a.warn(s.hints...); len(s.Levels) > 1 && !q.Has(levelField) && len(e.Figures) > 0 {
 		a.Warnings = append(a.Warnings, "these records are of several admin levels: those of a country or province "+
 			"contain those of its parts. Do not add them up; the call in instead keeps each place once")
 		a.Instead = c.withFilter(levelField, contract.Coarsest)

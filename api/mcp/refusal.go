@@ -127,7 +127,7 @@ func callFor(q *contract.Question) *Call {
 	}
 	for pair := range slices.Chunk(q.Pairs(), 2) {
 		several, isSeveral := strings.CutSuffix(pair[0], contract.SeveralSuffix)
-		if isSeveral && !strings.Contains(pair[1], `\`) {
+		if isSeveral && !strings.Contains(pair[1], `\`) && !q.Has(several) {
 			filters[several] = q.Texts(pair[0])
 		} else {
 			filters[pair[0]] = pair[1]

@@ -2,7 +2,7 @@ package say
 
 // Notes is what an answer says besides its records.
 type Notes struct {
-	Hint        Text     // a caveat
+	Hints       []Text   // caveats
 	Provisional []string // months whose figures their source can still change
 	Coverage    Coverage // of a sum of units: where the fewest have rows
 	Left        []Left   // values that facets leave out
