@@ -58,8 +58,8 @@ func referenceDate(values []string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// referenceNotModified is the reference for notModified. It uses regular expressions for the
-// grammar and the standard library for dates.
+// referenceNotModified is the reference for what package reply does. It uses regular
+// expressions for the grammar and the standard library for dates.
 func referenceNotModified(header http.Header, tag string, published time.Time) bool {
 	if lines := header.Values("If-None-Match"); len(lines) > 0 {
 		for _, line := range lines {

@@ -132,7 +132,7 @@ func openAPI(t *testing.T) string {
 // sharedFlags are titles of the flags that the same commands have, by one of them.
 var sharedFlags = map[string]string{
 	"store": "Stores", "allow-http": "Web addresses", "cache": "Downloads of a catalog", "catalog-url": "Loads",
-	"config": "Settings", "sign-key": "Signatures", "max-change": "Comparisons before a channel moves",
+	"max-change": "Comparisons before a channel moves",
 }
 
 // flagReference is a page with a table for each command. Flags that several commands have alike are
@@ -143,13 +143,11 @@ func flagReference() string {
 
 Made by "go test ./cmd/hdqs -run TestReference -update" from the help of the program. Every flag is also an
 environment variable, for example HDQS_DATA_DIR for --data-dir. The command line wins.
-
 `)
 	commands := newRoot(nil).Commands()
 	having := map[string][]string{} // the names of the commands that have a row
 	titles := map[string]string{}   // of tables at the end, by those names
 	for _, cmd := range commands {
-		fmt.Fprintf(&page, "- [%s](#%s)\n", cmd.Name(), cmd.Name())
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { having[flagRow(f)] = append(having[flagRow(f)], cmd.Name()) })
 	}
 	rowsOf := map[string][]string{}
@@ -166,11 +164,10 @@ environment variable, for example HDQS_DATA_DIR for --data-dir. The command line
 		})
 	}
 	for _, cmd := range commands {
-		fmt.Fprintf(&page, "\n## %s\n\n%s.\n", cmd.Name(), strings.TrimSuffix(cmd.Short, "."))
-		var more []string
+		fmt.Fprintf(&page, "\n## %s\n%s:", cmd.Name(), strings.TrimSuffix(cmd.Short, "."))
+		var own, more []string
 		for _, one := range append([]*cobra.Command{cmd}, cmd.Commands()...) {
-			fmt.Fprintf(&page, "\n    %s\n", one.UseLine())
-			var own []string
+			fmt.Fprintf(&page, " `%s`.", one.UseLine())
 			one.LocalFlags().VisitAll(func(f *pflag.Flag) {
 				row := flagRow(f)
 				title := titles[strings.Join(having[row], ", ")]
@@ -181,19 +178,20 @@ environment variable, for example HDQS_DATA_DIR for --data-dir. The command line
 					more = append(more, title)
 				}
 			})
-			writeFlags(&page, own)
 		}
 		for i, title := range slices.Sorted(slices.Values(more)) {
 			more[i] = fmt.Sprintf("[%s](#%s)", title, strings.ReplaceAll(strings.ToLower(title), " ", "-"))
 		}
 		if len(more) > 0 {
-			fmt.Fprintf(&page, "\nIt also has the flags of: %s.\n", strings.Join(more, ", "))
+			fmt.Fprintf(&page, "\nIt also has the flags of: %s.", strings.Join(more, ", "))
 		}
+		page.WriteString("\n")
+		writeFlags(&page, own)
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(titles), func(a, b string) int {
 		return strings.Compare(titles[a], titles[b])
 	}) {
-		fmt.Fprintf(&page, "\n## %s\n\nFlags of %s.\n", titles[key], key)
+		fmt.Fprintf(&page, "\n## %s\nFlags of %s.\n", titles[key], key)
 		writeFlags(&page, rowsOf[key])
 	}
 	return page.String()
