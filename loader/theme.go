@@ -36,7 +36,7 @@ type theme struct {
 	// which the incumbent lists under another name. A data theme without a subcategory has its role
 	// as that.
 	category, subcategory string
-	places                []placeGroup // of a data theme: the groups that hold its places; nil: inPlace
+	places                []placeGroup // of a data theme: the groups that hold its places
 }
 
 // headers are the columns that files of the theme must have, and those that are used when they are
