@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"crypto/sha256"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/index"
+	"hdqs/snapshot"
 )
 
 // Provisional is which rows of a list are provisional, by the month in which their period starts.
@@ -96,25 +98,27 @@ func (s *State) ProvisionalOf(b *Bound, e *contract.Endpoint, l *BoundList) (*Pr
 	if known := kept.Load(); known != nil {
 		return known, nil
 	}
-	queries := []index.Query{{Filters: []index.Filter{notFinal(e)}}}
+	var rows iter.Seq[index.Range]
+	var err error
 	if e.Provisional == contract.Unfinished {
-		var err error
-		if queries, err = unfinished(b, l); err != nil {
-			return nil, err
-		}
+		rows, err = unfinished(b, l)
+	} else {
+		rows, err = notFinal(e, l)
 	}
-	found, err := l.provisional(queries)
+	if err != nil {
+		return nil, err
+	}
+	found, err := l.provisional(rows)
 	if err == nil {
 		kept.Store(found)
 	}
 	return found, err
 }
 
-// unfinished keeps the rows whose period ends after their resource was last changed: a query for
-// each resource of the list.
-func unfinished(b *Bound, l *BoundList) (queries []index.Query, err error) {
+// unfinished are the rows whose period ends after their resource was last changed.
+func unfinished(b *Bound, l *BoundList) (iter.Seq[index.Range], error) {
 	const resource = "resource_catalog_id"
-	changed, err := resourceTimes(b)
+	times, err := resourceTimes(b)
 	if err != nil {
 		return nil, err
 	}
@@ -122,20 +126,71 @@ func unfinished(b *Bound, l *BoundList) (queries []index.Query, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for code := range ids.Cardinality() {
-		id := ids.TextOf(uint32(code))
-		if at, known := changed[id]; known {
-			queries = append(queries, index.Query{Filters: []index.Filter{
-				{Columns: []string{resource}, Op: index.Equal, Value: index.Value{Text: id}},
-				{Columns: []string{contract.PeriodEnd}, Op: index.AtLeast, Value: index.Value{Int: at + 1}},
-			}})
+	lasts, err := l.Segment.Column(contract.PeriodEnd)
+	if err != nil {
+		return nil, err
+	}
+	// By code of the rows, which is quick to read: when the resource was changed, which is never
+	// where that is not known, and the end of the period.
+	idSpace, lastSpace := l.Index.Space(resource), l.Index.Space(contract.PeriodEnd)
+	changed, ends := make([]int64, idSpace.Size()), make([]int64, lastSpace.Size())
+	for code := range changed {
+		if at, known := times[textOf(ids, uint32(code))]; known {
+			changed[code] = at
+		} else {
+			changed[code] = math.MaxInt64
 		}
 	}
-	return queries, nil
+	for code := range ends {
+		ends[code] = intOf(lasts, uint32(code))
+	}
+	return func(yield func(index.Range) bool) {
+		row, found := uint32(0), index.Range{}
+		for rows := range index.Batches(slices.Values([]index.Range{{To: uint32(l.Rows)}}), 1<<12) {
+			endCodes := rows.Unpacked(lastSpace.Codes())
+			for k, code := range rows.Unpacked(idSpace.Codes()) {
+				switch {
+				case ends[endCodes[k]] <= changed[code]:
+				case row == found.To:
+					found.To++
+				case found.To > 0 && !yield(found):
+					return
+				default:
+					found = index.Range{From: row, To: row + 1}
+				}
+				row++
+			}
+		}
+		if found.To > 0 {
+			yield(found)
+		}
+	}, nil
 }
 
-// notFinal keeps the rows whose version is not final.
-func notFinal(e *contract.Endpoint) index.Filter {
+// textOf is the text of a code of a column's space, empty for null.
+func textOf(c *snapshot.Column, code uint32) string {
+	switch {
+	case c.Group == nil && int(code) < c.Cardinality():
+		return c.TextOf(code)
+	case c.Group == nil || c.IsNull(code):
+		return ""
+	}
+	return c.Text(code)
+}
+
+// intOf is the number of a code of a column's space, snapshot.NullInt for null.
+func intOf(c *snapshot.Column, code uint32) int64 {
+	switch {
+	case c.Group != nil:
+		return c.Int(code)
+	case int(code) < c.Cardinality():
+		return c.IntOf(code)
+	}
+	return snapshot.NullInt
+}
+
+// notFinal are the rows whose version is not final.
+func notFinal(e *contract.Endpoint, l *BoundList) (iter.Seq[index.Range], error) {
 	f := index.Filter{Columns: []string{"version"}, Op: index.Equal}
 	for i := range e.Fields {
 		if e.Fields[i].Name != "version" {
@@ -147,28 +202,25 @@ func notFinal(e *contract.Endpoint) index.Filter {
 			}
 		}
 	}
-	return f
+	passing, err := l.Index.Passing(&index.Query{Filters: []index.Filter{f}})
+	if err != nil {
+		return nil, err
+	}
+	return passing.Rows(0, math.MaxInt), nil
 }
 
-// provisional finds the rows that pass one of some queries, by month.
-func (l *BoundList) provisional(queries []index.Query) (*Provisional, error) {
+// provisional notes provisional rows by month.
+func (l *BoundList) provisional(rows iter.Seq[index.Range]) (*Provisional, error) {
 	starts, err := l.Segment.Column(contract.PeriodStart)
 	if err != nil {
 		return nil, err
 	}
 	startOf := func(row uint32) uint64 { return starts.Codes().At(starts.Position(row)) }
-	var ranges []index.Range
+	ranges := slices.Collect(rows)
 	passes := make([]bool, starts.Cardinality()+1) // by code of a start; the last is null
-	for i := range queries {
-		passing, err := l.Index.Passing(&queries[i])
-		if err != nil {
-			return nil, err
-		}
-		for r := range passing.Rows(0, math.MaxInt) {
-			ranges = append(ranges, r)
-			for row := r.From; row < r.To; row++ {
-				passes[startOf(row)] = true
-			}
+	for _, r := range ranges {
+		for row := r.From; row < r.To; row++ {
+			passes[startOf(row)] = true
 		}
 	}
 	monthOf := make([]int, len(passes)) // by code, from 1 on; codes ascend like times
