@@ -37,6 +37,10 @@ func TestErrorHeaders(t *testing.T) {
 	s.Lists.Routes.Add(s.Lists.Routes.Mounts[0], "/panic", panics)
 	busy, unready := apitest.Listen(t, s), apitest.Listen(t, api.New(state.Options{Logger: quiet}))
 	stalled := apitest.ListenStalled(t, apitest.Sample(t, state.Options{}, 3))
+	full := apitest.Listen(t, apitest.Sample(t, state.Options{Connections: 1}, 3))
+	if held := apitest.Dial(t, full); held.Get("/docs") != 200 {
+		t.Fatal("no connection")
+	}
 	if !s.Lists.Admission.Gate.Enter(false) {
 		t.Fatal("no free slot")
 	}
@@ -52,6 +56,10 @@ func TestErrorHeaders(t *testing.T) {
 		{
 			busy, get(apitest.Target, ""), 503, "Retry-After X-Snapshot-Id",
 			`{"detail":"Too much is asked at once; try again after Retry-After","rule":"queries at once"}`,
+		},
+		{
+			full, get(apitest.Target, ""), 503, "Retry-After X-Snapshot-Id",
+			`{"detail":"Too much is asked at once; try again after Retry-After","rule":"connections"}`,
 		},
 		{busy, get("/panic", ""), 500, "X-Snapshot-Id", reply.BodyInternal},
 		{

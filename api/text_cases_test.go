@@ -17,6 +17,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // textCase is a request of testdata/http/*.txt and what its answer must be. Its lines are
@@ -50,9 +51,7 @@ type textCase struct {
 
 func readTextCases(t *testing.T, name string) []textCase {
 	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer file.Close()
 	var cases []textCase
 	lines := bufio.NewScanner(file)

@@ -18,9 +18,7 @@ func openLog(t *testing.T, o Options) *Log {
 	t.Helper()
 	o.Logger = slog.New(slog.DiscardHandler)
 	l, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -124,9 +122,7 @@ func TestReopen(t *testing.T) {
 func TestDrops(t *testing.T) {
 	t.Parallel()
 	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer reader.Close()
 	l := &Log{
 		options: Options{Share: 1, Logger: slog.New(slog.DiscardHandler)}, threshold: 1 << 32,
@@ -164,9 +160,7 @@ func TestDrops(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	l := openLog(t, Options{Path: filepath.Join(t.TempDir(), "log"), Share: 1})
 	if first := []byte("x\n"); true {
 		l.writeBatch(full, first, &first)

@@ -15,6 +15,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
 
@@ -23,9 +24,7 @@ func TestAdmin(t *testing.T) {
 	t.Parallel()
 	s := api.New(state.Options{Logger: slog.New(slog.DiscardHandler)})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	go s.ServeAdmin(l) //nolint:errcheck // returns when the listener is closed
 	t.Cleanup(func() { l.Close() })
 	ready := func() (int, state.Readiness) {

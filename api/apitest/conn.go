@@ -59,9 +59,7 @@ type Conn struct {
 func Dial(tb testing.TB, address string) Conn {
 	tb.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	tb.Cleanup(func() { conn.Close() })
 	d := Conn{conn, bufio.NewReader(conn)}
 	d.extend(tb)
@@ -128,9 +126,7 @@ func (d Conn) Raw(t *testing.T, method, request string) (answer string, closed b
 		t.Fatal(err)
 	}
 	body, err := Decode(coding, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return head.String() + string(body), closed
 }
 

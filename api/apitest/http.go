@@ -45,9 +45,7 @@ func Cells(t *testing.T, body []byte) [][]string {
 	r := csv.NewReader(strings.NewReader(strings.ReplaceAll(string(body), "\r\n", "\n")))
 	r.FieldsPerRecord = -1
 	cells, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return cells
 }
 
@@ -148,9 +146,7 @@ func ListenAdmin(tb testing.TB, s *api.Server) string { return ListenFor(tb, s.S
 func ListenFor(tb testing.TB, serve func(net.Listener) error) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	go serve(l) //nolint:errcheck // returns when the listener is closed
 	tb.Cleanup(func() { l.Close() })
 	return l.Addr().String()
@@ -170,9 +166,7 @@ func Ask(tb testing.TB, address, method, target string, header []reply.HeaderFie
 func Exchange(tb testing.TB, address, method, request string) api.Answer {
 	tb.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	defer conn.Close()
 	testkit.Must(tb, conn.SetDeadline(time.Now().Add(testkit.Patience)))
 	go Send(conn, request)
@@ -197,9 +191,7 @@ func Exchange(tb testing.TB, address, method, request string) api.Answer {
 func Body(t *testing.T, a api.Answer) []byte {
 	t.Helper()
 	body, err := Decode(Header(a, "Content-Encoding"), a.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return body
 }
 
@@ -300,9 +292,7 @@ func OpenAccessLog(t *testing.T) (l *accesslog.Log, read func() []Logged) {
 	l, err := accesslog.Open(accesslog.Options{
 		Path: path, Share: 1, Key: []byte("a key for this test"), Logger: slog.New(slog.DiscardHandler),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(l.Close)
 	return l, func() (lines []Logged) {
 		text := string(testkit.ReadFile(t, path))

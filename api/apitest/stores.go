@@ -34,9 +34,7 @@ func WriteSnapshot(tb testing.TB, dir, id string, at time.Time, tables []*Table)
 	testkit.Must(tb, os.MkdirAll(dir, 0o755))
 	testkit.Must(tb, os.Symlink(filepath.Join(sampleStores.root, "segments"), filepath.Join(dir, "segments")))
 	st, err := store.Open(dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	PutSnapshot(tb, st, id, at, tables)
 }
 
@@ -49,9 +47,7 @@ func PutSnapshot(tb testing.TB, st *store.Store, id string, at time.Time, tables
 	}
 	for _, t := range tables {
 		ref, err := st.Segments.PutSegment(t.data(tb))
-		if err != nil {
-			tb.Fatal(err)
-		}
+		testkit.Must(tb, err)
 		manifest.Tables = append(manifest.Tables, ref)
 		source := store.TableSource{Table: ref.Table, Updated: SampleUpdated, Datasets: []string{SampleDataset.ID}}
 		if ref.Table == StaleTable {
@@ -66,13 +62,9 @@ func PutSnapshot(tb testing.TB, st *store.Store, id string, at time.Time, tables
 func OpenSnapshot(tb testing.TB, dir, id string) *store.Snapshot {
 	tb.Helper()
 	st, err := store.Open(dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	snap, err := st.Snapshots.Open(id)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	return snap
 }
 
@@ -126,9 +118,7 @@ var SampleDataset = store.Dataset{
 func TwoSnapshots(t testing.TB, rows int) (first, second *store.Snapshot) {
 	t.Helper()
 	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	tables := SampleTables(t, rows)
 	PutSnapshot(t, st, "first", SampleTime, tables)
 	for _, x := range tables {
@@ -150,17 +140,11 @@ func TwoSnapshots(t testing.TB, rows int) (first, second *store.Snapshot) {
 func OpenShown(tb testing.TB, dir, channel string) (*store.Snapshot, store.Pointer) {
 	tb.Helper()
 	s, err := store.Open(dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	shown, err := s.Channels.Channel(channel)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	snap, err := s.Snapshots.Open(shown.ID)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	return snap, shown
 }
 
@@ -183,9 +167,7 @@ func NewBulkDir(t *testing.T) *BulkDir {
 	t.Helper()
 	dir := t.TempDir()
 	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return &BulkDir{bulk.Open(st), dir, map[string][]byte{}}
 }
 
@@ -211,9 +193,7 @@ func (b *BulkDir) Put(t *testing.T, id string, r *rand.Rand) {
 		Files: []bulk.File{make(BulkOfNothing, bulk.CSV, 0)},
 	}
 	data, err := manifest.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	testkit.WriteFile(t, filepath.Join(b.Dir, bulk.ManifestName(id)), data)
 	b.Files[id+"/manifest.json"] = data
 }

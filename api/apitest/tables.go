@@ -14,6 +14,7 @@ import (
 	"hdqs/api"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -290,16 +291,12 @@ func typedValue(tb testing.TB, c Column, value any) any {
 			return Decimal(v)
 		}
 		n, err := v.Int64()
-		if err != nil {
-			tb.Fatal(err)
-		}
+		testkit.Must(tb, err)
 		return n
 	case string:
 		if c.Kind == snapshot.Time {
 			at, err := time.Parse("2006-01-02T15:04:05.999999", v)
-			if err != nil {
-				tb.Fatal(err)
-			}
+			testkit.Must(tb, err)
 			return at
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hdqs/api/chart"
+	"hdqs/internal/testkit"
 )
 
 // polygon is the geometry of a square.
@@ -38,9 +39,7 @@ var good = fileOf(whose,
 func TestRead(t *testing.T) {
 	t.Parallel()
 	s, err := Read(strings.NewReader(good), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if s.Source != "The Mapmakers" || s.Features != [3]int{2, 3, 1} || !s.Has(1) || !s.Has(2) || s.Countries == nil {
 		t.Errorf("%+v", s)
 	}
@@ -73,9 +72,7 @@ func TestReadUncoded(t *testing.T) {
 		`{"ISO_A3":"-99","NAME":"Nobody's"}`, polygon(5, 47),
 		`{"ISO_A3":null,"NAME":"Sea"}`, polygon(8, 47),
 	)), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if s.Features != [3]int{1, 0, 0} || s.Uncoded != 2 {
 		t.Errorf("%+v", s)
 	}
@@ -199,9 +196,7 @@ func TestReadRounded(t *testing.T) {
 	t.Parallel()
 	const at = `{"type":"Polygon","coordinates":[[[179,-80],[180.00000000000017,-80],[180,-90.0000001],[179,-80.0008]]]}`
 	s, err := Read(strings.NewReader(fileOf(whose, `{"iso3":"ATA"}`, at, `{"iso3":"NZL"}`, polygon(170, -44))), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Countries,
 		[]chart.Area{{Code: "ATA", Text: "1"}}); len(missing) > 0 {
 		t.Errorf("missing %v in %s", missing, drawing.HTML())

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // twin writes the rows as a template does.
@@ -36,9 +38,7 @@ func TestBody(t *testing.T) {
 			}
 		}
 		var want strings.Builder
-		if err := twin.Execute(&want, rows); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, twin.Execute(&want, rows))
 		// Both are right for a quotation mark and a plus; templates write them by number.
 		same := strings.NewReplacer("&#43;", "+", "&#34;", `"`, "&quot;", `"`)
 		if got := same.Replace(string(body(rows))); got != same.Replace(want.String()) {

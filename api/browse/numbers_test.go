@@ -70,9 +70,7 @@ func TestBrowseNumbers(t *testing.T) {
 					break
 				}
 				link, err := url.Parse(html.UnescapeString(string(m[1])))
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				found := s.Answer("GET", e.Path+"?"+filtersOf(link.Query(), "limit", "0"), nil)
 				if total := apitest.Header(found, "X-Total-Count"); apitest.PlainNumber(
 					total) != apitest.PlainNumber(string(m[3])) {
@@ -95,9 +93,7 @@ func TestBrowseNumbers(t *testing.T) {
 		}
 		// The page names the request for its figures, which has the filters of the page.
 		request, err := url.Parse(html.UnescapeString(string(source[1])))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		asked := request.Query()
 		asked.Set("app_identifier", apitest.Identifier)
 		first := !values.Has("measure") && !values.Has("by")
@@ -195,9 +191,7 @@ func checkLinked(
 	}
 	for _, m := range shown {
 		link, err := url.Parse(html.UnescapeString(string(m[1])))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if !link.Query().Has(field) {
 			continue // a null, or a part of a period
 		}

@@ -20,6 +20,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 var totalPattern = regexp.MustCompile(`<p class="total"[^>]*><strong>([^<]+)</strong>`)
@@ -240,9 +241,7 @@ func TestBrowseDownloads(t *testing.T) {
 		for _, link := range linksOn(page.Body, bare+"/download?") {
 			got := apitest.Browse(s, link)
 			address, err := url.Parse(link)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			formats = append(formats, address.Query().Get("output_format"))
 			name := apitest.Header(got, "Content-Disposition")
 			if rows := apitest.Header(got, "X-Result-Count"); got.Status != 200 || rows != total ||

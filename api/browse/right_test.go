@@ -8,6 +8,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/say"
 	"hdqs/api/textual"
+	"hdqs/internal/testkit"
 )
 
 // oddPlaces answers sums of records of some countries, and refuses those with an odd one.
@@ -54,9 +55,7 @@ func TestRightSum(t *testing.T) {
 			q: &Question{Plan: contract.NewPlan(e, contract.Rows), Source: o}, asked: contract.Ask(e, contract.Rows),
 			fields: []string{"location_code"}, measures: []string{"sum:fatalities"},
 		}
-		if err := s.read(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.read())
 		var right []string
 		for _, row := range s.rows {
 			right = append(right, row.fields[0])

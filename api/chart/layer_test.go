@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // square is a shape of four corners, with as many points on each side.
@@ -118,9 +120,7 @@ func TestPoints(t *testing.T) {
 				t.Errorf("%d places: a mark at %v, %v is not in %v", count, x, y, view)
 			}
 			v, err := strconv.ParseFloat(m[5][strings.LastIndex(m[5], " ")+1:], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			total += v
 		}
 		if total != sum {

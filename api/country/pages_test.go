@@ -18,6 +18,7 @@ import (
 	"hdqs/api/reply"
 	"hdqs/api/site"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 var hrefPattern = regexp.MustCompile(`href="([^"]+)`)
@@ -172,20 +173,14 @@ func TestCountryWorkbook(t *testing.T) {
 		t.Errorf("Content-Disposition: %s", disposition)
 	}
 	files, err := zip.NewReader(bytes.NewReader(book.Body), int64(len(book.Body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var sheets []string
 	for _, f := range files.File {
 		if strings.HasPrefix(f.Name, "xl/worksheets/") {
 			r, err := f.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			text, err := io.ReadAll(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			sheets = append(sheets, html.UnescapeString(string(text)))
 		}
 	}

@@ -113,9 +113,7 @@ func readEdge(t *testing.T, conn apitest.Conn, method string) (a edgeAnswer, ok 
 		return edgeAnswer{}, true
 	}
 	response, err := http.ReadResponse(conn.Reader, &http.Request{Method: method})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // rawCase is a case of testdata/raw/*.txt, which explains the format.
@@ -27,9 +28,7 @@ type rawCase struct {
 func readRawCases(t *testing.T, name string) []rawCase {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var cases []rawCase
 	for number, line := range strings.Split(string(text), "\n") {
 		word, rest, _ := strings.Cut(line, " ")
@@ -106,9 +105,7 @@ func (c *rawCase) check(t *testing.T, address string, stalls bool) {
 	if stalls && err == nil {
 		err = conn.Conn.(*net.TCPConn).CloseWrite()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for i, want := range c.answers {
 		if want == "none" {
 			break

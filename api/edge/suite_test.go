@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"os/exec"
 	"slices"
 	"strings"
@@ -155,39 +154,6 @@ func testEdgeForms(t *testing.T, f *front) {
 		if mayKeep.MatchString(apitest.Header(g.server.Answer("GET", target, browser), "Cache-Control")) {
 			if seen := g.seen(); len(seen) > 0 {
 				t.Errorf("%s: %d requests reached the service for what is kept", target, len(seen))
-			}
-		}
-	}
-}
-
-// TestEdgeNameSets: an answer with names of one set is never sent to who asks in the other one, and
-// a parameter of the other set has the effect that the service gives it.
-func TestEdgeNameSets(t *testing.T) { onFronts(t, testEdgeNameSets) }
-
-func testEdgeNameSets(t *testing.T, f *front) {
-	g := startEdge(t, f, state.Options{})
-	random := rand.New(rand.NewPCG(3, 9))
-	for _, i := range random.Perm(len(contract.Endpoints))[:12] {
-		var targets []string
-		for _, m := range g.server.Lists.Routes.Mounts {
-			e := &contract.EndpointsIn(m.Names)[i]
-			for _, p := range contract.NewPlan(e, contract.Rows).Params {
-				if p.Name != contract.IdentifierParam && random.IntN(6) == 0 {
-					// The same parameters below every prefix.
-					for _, other := range g.server.Lists.Routes.Mounts {
-						at := &contract.EndpointsIn(other.Names)[i]
-						targets = append(targets, other.Prefix+at.Path+"?"+p.Name+"="+url.QueryEscape(p.Example())+
-							"&limit=3&app_identifier="+apitest.Identifier)
-					}
-				}
-			}
-		}
-		random.Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
-		for _, target := range append(targets, targets...) {
-			want, got := g.server.Answer("GET", target, nil), g.ask(t, "GET", target, nil)
-			if got.Status != want.Status || !bytes.Equal(got.Body, want.Body) ||
-				apitest.Header(got, "X-Unknown-Params") != apitest.Header(want, "X-Unknown-Params") {
-				t.Errorf("%s: %d %.200s\nwant %d %.200s", target, got.Status, got.Body, want.Status, want.Body)
 			}
 		}
 	}

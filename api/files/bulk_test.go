@@ -368,9 +368,7 @@ func TestBulkIsCounted(t *testing.T) {
 	broken := apitest.NewBulkDir(t)
 	broken.Put(t, apitest.SampleID, rand.New(rand.NewPCG(5, 1)))
 	m, err := broken.Manifest(apitest.SampleID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	f, _ := m.Find(apitest.BulkText)
 	testkit.WriteFile(t, broken.Path(f), []byte("short"))
 	other := apitest.Sample(t, state.Options{Bulk: true}, 3)

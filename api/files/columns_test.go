@@ -36,9 +36,7 @@ func columnValues(t *testing.T, format string, body []byte) (names []string, row
 		return table.Names, table.Rows
 	}
 	file, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var times []bool
 	for _, path := range file.Schema().Columns() {
 		leaf, _ := file.Schema().Lookup(path...)

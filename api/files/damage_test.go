@@ -27,9 +27,7 @@ func TestBulkDamaged(t *testing.T) {
 	unseen := func(t *testing.T, path string, data []byte) { // as a disk that changes bits
 		t.Helper()
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		testkit.WriteFile(t, path, data)
 		testkit.Must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	}

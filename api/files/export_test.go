@@ -21,6 +21,7 @@ import (
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/index"
+	"hdqs/internal/testkit"
 )
 
 // exportAnswer asks for an export and requires 200.
@@ -92,9 +93,7 @@ func checkExport(t *testing.T, s *api.Server, path string, e *contract.Endpoint,
 	first := exportAnswer(t, s, path+"?"+query+"&limit=1")
 	total, _ := apitest.Field(first, "X-Total-Count")
 	n, err := strconv.Atoi(total)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	offset, limit, rows := 0, "", n
 	if random.IntN(2) == 0 {
 		offset = random.IntN(n + 2)
@@ -193,9 +192,7 @@ func checkDisposition(t *testing.T, got api.Answer, e *contract.Endpoint) {
 func readAll(t *testing.T, r io.Reader) []byte {
 	t.Helper()
 	all, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return all
 }
 
@@ -222,9 +219,7 @@ func cellsOfExcel(t *testing.T, body []byte) [][]string {
 func cellsOfSheet(t *testing.T, body []byte) [][]string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var sheet struct {
 		Rows []struct {
 			Cells []struct {
@@ -238,9 +233,7 @@ func cellsOfSheet(t *testing.T, body []byte) [][]string {
 	}
 	for _, part := range z.File {
 		file, err := part.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		content := readAll(t, file)
 		var into any = &sheet
 		if part.Name != "xl/worksheets/sheet1.xml" {
@@ -279,9 +272,7 @@ func sheetCell(t *testing.T, kind, style, value, text string) string {
 	case kind == "inlineStr":
 		return sheetEscape.ReplaceAllStringFunc(text, func(hex string) string {
 			code, err := strconv.ParseUint(hex[2:6], 16, 16)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			return string(rune(code))
 		})
 	case kind == "b" && value == "1":
@@ -292,9 +283,7 @@ func sheetCell(t *testing.T, kind, style, value, text string) string {
 		return value
 	}
 	days, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	since := time.Duration(days * 24 * float64(time.Hour)).Round(10 * time.Microsecond)
 	at := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).Add(since)
 	if at.Nanosecond() != 0 {

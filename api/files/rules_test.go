@@ -207,13 +207,9 @@ func TestExportSizes(t *testing.T) {
 		t.Helper()
 		target := exportedPath + "/export?output_format=" + more + "&app_identifier=" + apitest.Identifier
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+target, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer response.Body.Close()
 		body, err := io.ReadAll(response.Body)
 		return response, body, err
@@ -267,9 +263,7 @@ func TestExportPanics(t *testing.T) {
 func silentClient(t *testing.T, address, target string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
 	if _, err := io.WriteString(conn, "GET "+target+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
@@ -289,9 +283,7 @@ func slowExport(t *testing.T, address, from string, app int) *http.Response {
 	target := exportedPath + "/export?output_format=json&app_identifier=" + url.QueryEscape(appIdentifier(app))
 	conn := silentClient(t, address, target+" HTTP/1.1\r\nX-Forwarded-For: "+from+"\r\nIgnored: ")
 	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return response
 }
 

@@ -103,9 +103,7 @@ func TestBytesInFlight(t *testing.T) {
 			for end := time.Now().Add(testkit.Patience); !refused && time.Now().Before(end); {
 				if !s.State.Budget.IsFull() { // not full any more if the kernel has buffered another answer
 					conn, err := net.Dial("tcp", address)
-					if err != nil {
-						t.Fatal(err)
-					}
+					testkit.Must(t, err)
 					defer conn.Close()
 					slow = append(slow, conn)
 					for range 8 { // more than the sockets' buffers hold

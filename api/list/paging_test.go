@@ -19,6 +19,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 var linkForm = regexp.MustCompile(`<([^>]*)>; rel="(\w+)"`)
@@ -45,9 +46,7 @@ func (p *pager) step(t *testing.T) (more bool) {
 	got := apitest.Ask(t, p.address, "GET", p.target,
 		apitest.Fields("X-CATALOG-API-APP-IDENTIFIER", apitest.Identifier, "Accept-Encoding", "gzip"))
 	body, err := apitest.Decode(apitest.Header(got, "Content-Encoding"), got.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var answer struct{ Data []struct{ ID int } }
 	if err := json.Unmarshal(body, &answer); got.Status != 200 || err != nil {
 		t.Fatalf("%s: %d %v %.200s", p.target, got.Status, err, body)
@@ -64,13 +63,9 @@ func (p *pager) step(t *testing.T) (more bool) {
 		return false
 	}
 	base, err := url.Parse(p.target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	reference, err := base.Parse(next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	p.target = reference.String()
 	return true
 }

@@ -11,6 +11,7 @@ import (
 	"hdqs/api/render"
 	"hdqs/api/state"
 	"hdqs/index"
+	"hdqs/internal/testkit"
 )
 
 // BenchmarkPlainPage renders pages of 10,000 rows of the snapshot that channel HDQS_BENCH_CHANNEL
@@ -30,9 +31,7 @@ func BenchmarkPlainPage(b *testing.B) {
 		}
 	}()
 	bound, err := state.Bind(snap)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	const page, apart = 10_000, 12
 	for _, c := range []struct {
 		name, path string

@@ -82,9 +82,7 @@ func checkWarmUpFails(t *testing.T, name string, breakList func(*state.BoundList
 	before := s.Answer("GET", apitest.Target, nil)
 	next := apitest.StoreSnapshot(t, "next", apitest.SampleTime, apitest.SampleTables(t, 21))
 	bound, err := state.Bind(next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	breakList(bound.Lists["/api/v2/metadata/sector"])
 	if err := s.State.SwapTo(bound, s.State.Snapshots.Current.Load().Bound, state.Release{Snapshot: next}); err == nil {
 		t.Errorf("%s, limit %d: the snapshot is served", name, limit)

@@ -84,9 +84,7 @@ func TestInterruptWarmUp(t *testing.T) {
 	s := apitest.Empty(t, state.Options{Identifier: state.IgnoreIdentifier})
 	s.Lists.WarmLimit = time.Hour
 	bound, err := state.Bind(apitest.SampleSnapshot(t, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s.State.InterruptWarmUp()
 	if err := s.State.SwapTo(bound, nil, state.Release{}); err != nil { // as Swap goes on
 		t.Fatal(err)
@@ -119,9 +117,7 @@ func TestAnswersBeforeWarmUp(t *testing.T) {
 				t.Errorf("%d requests were answered before the warm-up", n)
 			}
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if calls != 1 || s.State.WarmUp().Requests == 0 || s.State.Snapshots.Current.Load().Refs.Load() != 1 {
 			t.Errorf("after swap %d: %d calls, %d requests to warm up, %d references", i, calls,
 				s.State.WarmUp().Requests,
@@ -139,9 +135,7 @@ func TestFirstWarmUpFails(t *testing.T) {
 	s.Lists.WarmLimit = time.Hour
 	snap := apitest.SampleSnapshot(t, 20)
 	bound, err := state.Bind(snap)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	bound.Lists["/api/v2/metadata/sector"].Index = new(index.Index)
 	var reading *state.Served
 	hold := func() { reading = s.State.Snapshots.Acquire() }
@@ -176,13 +170,9 @@ func TestWarmUpOfSwapStaysOnThread(t *testing.T) {
 	s := api.New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
 	s.Lists.WarmLimit = time.Hour
 	bound, err := state.Bind(apitest.SampleSnapshot(t, 20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	earlier, err := state.Bind(apitest.SampleSnapshot(t, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	bound.Lists["/api/v2/metadata/sector"].Named[contract.ContractNames].Renderer = new(render.Renderer) // panics
 	err = s.Lists.Warm(s.State.NewServed(bound, time.Time{}), earlier)
 	if err == nil || !strings.Contains(err.Error(), "list.(*Lists).Warm(") {

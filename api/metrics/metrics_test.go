@@ -8,6 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+
+	"hdqs/internal/testkit"
 )
 
 // gather returns the metrics of a collector by their family.
@@ -16,9 +18,7 @@ func gather(t *testing.T, c prometheus.Collector) map[string][]*dto.Metric {
 	r := prometheus.NewPedanticRegistry()
 	r.MustRegister(c)
 	families, err := r.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	all := map[string][]*dto.Metric{}
 	for _, f := range families {
 		all[f.GetName()] = f.GetMetric()

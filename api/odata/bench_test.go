@@ -18,6 +18,7 @@ import (
 	"hdqs/api/odata"
 	"hdqs/api/state"
 	"hdqs/api/wire"
+	"hdqs/internal/testkit"
 )
 
 // BenchmarkODataPage compares pages of 10,000 records by OData with those of the list, of the
@@ -111,9 +112,7 @@ func BenchmarkListsBesideOData(b *testing.B) {
 		if err == nil {
 			err = clients.Start()
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		time.Sleep(200 * time.Millisecond) // until they have started
 		took := p99()
 		stop.Close()

@@ -108,9 +108,7 @@ func TestODataShapes(t *testing.T) {
 	t.Parallel()
 	s := odataServer(t, 300)
 	text, err := os.ReadFile("testdata/odata.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	shapes := 0
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\n")

@@ -401,9 +401,7 @@ func TestAnnounce(t *testing.T) {
 func TestRollback(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	tables := apitest.SampleTables(t, 6)
 	apitest.PutSnapshot(t, st, "a", apitest.SampleTime, tables)
 	for _, x := range tables {
@@ -414,9 +412,7 @@ func TestRollback(t *testing.T) {
 	var tags, dates []string
 	for day, id := range []string{"a", "b", "a"} {
 		snap, err := st.Snapshots.Open(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		apitest.Swap(t, s, state.Release{Snapshot: snap, PublishedAt: apitest.PublishedTime.AddDate(0, 0, day)})
 		got := s.Answer("GET", apitest.Target, nil)
 		tags, dates = append(tags, apitest.Header(got, "ETag")), append(dates, apitest.Header(got, "Last-Modified"))

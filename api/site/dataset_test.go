@@ -14,6 +14,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 var linkedPattern = regexp.MustCompile(`(?s)<script type="application/ld\+json">(.*?)</script>`)
@@ -63,9 +64,7 @@ func checkDownloads(t *testing.T, s *api.Server, path string, d *site.LinkedData
 	}
 	for _, x := range d.Distributions {
 		u, err := url.Parse(x.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		query := u.Query()
 		query.Set("limit", "1")
 		got := s.Answer("GET", u.Path+"?"+query.Encode(), nil)

@@ -21,6 +21,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // figureQuery is a view of conflict events whose figures may be added up.
@@ -87,9 +88,7 @@ func TestFigureTables(t *testing.T) {
 func numbersOf(t *testing.T, body []byte, field string) (all []string) {
 	t.Helper()
 	var answer struct{ Data []map[string]json.RawMessage }
-	if err := json.Unmarshal(body, &answer); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(body, &answer))
 	field, most, apart := strings.Cut(field, ",") // rates have a figure where all records have the same one
 	for _, record := range answer.Data {
 		if text := string(record[field]); text != "null" && (!apart || text == string(record[most])) {
@@ -108,9 +107,7 @@ func numbersOf(t *testing.T, body []byte, field string) (all []string) {
 func csvNumbers(t *testing.T, body []byte) (all []string) {
 	t.Helper()
 	lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, line := range lines[1:] {
 		if text := line[len(line)-1]; text != "" {
 			all = append(all, text)
@@ -132,9 +129,7 @@ func TestFigureBook(t *testing.T) {
 	var text strings.Builder
 	for _, f := range files.File {
 		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := io.Copy(&text, r); err != nil {
 			t.Fatal(err)
 		}
@@ -322,9 +317,7 @@ func TestFigureFormulas(t *testing.T) {
 	for _, by := range []string{"org_acronym", "sector_name", "admin1_name"} {
 		body := apitest.Browse(s, "/figure/operational-presence.csv?measure=records&by="+by).Body
 		lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, line := range lines {
 			for _, text := range line {
 				if strings.HasPrefix(text, "'") {

@@ -101,9 +101,7 @@ func openHostile(
 ) (results []hostileResult, reports []string) {
 	t.Helper()
 	plan, err := json.Marshal(paths)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	harness := bytes.Replace(testkit.ReadFile(t, filepath.Join("testdata", "browser", "hostile.html")),
 		[]byte("PLAN"), bytes.ReplaceAll(plan, []byte(`\`), []byte(`\\`)), 1)
 	reported := make(chan struct{})

@@ -21,6 +21,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/web"
+	"hdqs/internal/testkit"
 )
 
 // langFile is a file of texts.
@@ -35,9 +36,7 @@ func readLang(t *testing.T, code string) (f langFile) {
 	if err == nil {
 		err = json.Unmarshal(text, &f)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return f
 }
 
@@ -61,14 +60,10 @@ var inTemplates = []*regexp.Regexp{regexp.MustCompile(`(?s)\[\[(.+?)\]\]`), rege
 func templateKeys(t *testing.T, keys map[string]bool) {
 	t.Helper()
 	names, err := fs.Glob(web.Templates, "*.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, name := range names {
 		source, err := fs.ReadFile(web.Templates, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, texts := range inTemplates {
 			for _, found := range texts.FindAllStringSubmatch(string(source), -1) {
 				keys[strings.Join(strings.Fields(found[1]), " ")] = true
@@ -99,14 +94,10 @@ func TestSaid(t *testing.T) {
 	formats := map[string]bool{"Value error, %s": true}
 	for _, dir := range []string{"browse", "contract", "figures", "reply", "say"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, name := range files {
 			parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			ast.Inspect(parsed, func(n ast.Node) bool {
 				if e, ok := n.(ast.Expr); ok {
 					if text, ok := constant(e); ok {
@@ -136,17 +127,13 @@ func goKeys(t *testing.T) (said, all map[string]bool) {
 		"browse", "chart", "country", "find", "lang", "picture", "site", "state", "../internal/follow", "../loader",
 	} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
 			parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			ast.Inspect(parsed, func(n ast.Node) bool {
 				if e, ok := n.(ast.Expr); ok {
 					if value, ok := constant(e); ok {
@@ -256,9 +243,7 @@ func TestTexts(t *testing.T) {
 	dataKeys(literal)
 	if dir != "" {
 		text, _ := json.MarshalIndent(slices.Sorted(maps.Keys(needed)), "", "")
-		if err := os.WriteFile(dir, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(dir, text, 0o600))
 	}
 	for _, l := range lang.All()[1:] {
 		file := readLang(t, l.Code)

@@ -13,6 +13,7 @@ import (
 	"hdqs/api/reply"
 	"hdqs/api/site"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestSearchPages: what the pages of searches say, also for texts that would be markup.
@@ -101,9 +102,7 @@ func TestSearchAnswersItself(t *testing.T) {
 		prefix := s.Lists.Routes.Mounts[len(asked)%len(s.Lists.Routes.Mounts)].Prefix
 		a := s.Answer("GET", prefix+"/search/suggest?q="+url.QueryEscape(q), nil)
 		var found find.Answer
-		if err := json.Unmarshal(a.Body, &found); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, json.Unmarshal(a.Body, &found))
 		for _, r := range found.Results {
 			addresses := []string{r.Address}
 			for _, l := range r.Lists {

@@ -19,6 +19,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/site"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 var (
@@ -56,9 +57,7 @@ func TestChangelogSince(t *testing.T) {
 			for _, n := range sinceNumber.FindAllStringSubmatch(shown[e.Name()], -1) {
 				address := html.UnescapeString(n[1])
 				u, err := url.Parse(address)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				number, _ := strconv.Atoi(apitest.PlainNumber(n[2]))
 				got[slices.Index([]string{"added", "removed", "changed"}, u.Query().Get("kind"))] += number
 				if followed++; followed%7 != 0 {

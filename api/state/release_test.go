@@ -31,9 +31,7 @@ func TestPinAcrossSwap(t *testing.T) {
 	apitest.Swap(t, s, release("a"))
 	const settle = 50 * time.Millisecond // long enough for the other goroutine to block
 	bound, err := state.Bind(release("b").Snapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s.State.Snapshots.Retained.Lock()
 	found := make(chan *state.Served, 1)
 	go func() { found <- s.State.Snapshots.AcquirePinned("b") }()

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/internal/testkit"
 )
 
 // TestClosedTwice checks that closing a connection twice frees only one slot.
@@ -129,25 +131,17 @@ func TestInherited(t *testing.T) {
 	var plain net.ListenConfig
 	plain.SetMultipathTCP(false)
 	socket, err := plain.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer socket.Close()
 	file, err := socket.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer file.Close()
 	passed, err := net.FileListener(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	n := NewConnections(Options{Budget: NewBudget(0)})
 	l := n.Listen(Inherited{passed})
 	before, err := net.Dial("tcp", socket.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer before.Close()
 	// The connection has not been accepted when the end begins.
 	ended := make(chan struct{})
@@ -171,9 +165,7 @@ func TestInherited(t *testing.T) {
 	defer after.Close()
 	for _, client := range []net.Conn{before, after} {
 		c, err := socket.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer c.Close()
 		if c.RemoteAddr().String() != client.LocalAddr().String() {
 			t.Errorf("accepted %s, want %s", c.RemoteAddr(), client.LocalAddr())

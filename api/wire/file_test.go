@@ -17,9 +17,7 @@ import (
 func connected(t *testing.T) (server, client net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer l.Close()
 	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
 		t.Fatal(err)
@@ -43,9 +41,7 @@ func openNumbers(t *testing.T, n int) (*os.File, []byte) {
 	path := filepath.Join(t.TempDir(), "file")
 	testkit.WriteFile(t, path, data)
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f, data
 }

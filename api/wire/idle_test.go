@@ -11,6 +11,7 @@ import (
 
 	"hdqs/api/apitest"
 	"hdqs/api/state"
+	"hdqs/internal/testkit"
 )
 
 // TestIdleConnections measures the memory of an idle connection after an answer. 10,000 of them may
@@ -40,9 +41,7 @@ func TestIdleConnections(t *testing.T) {
 	answer := make([]byte, 64<<10)
 	for range connections {
 		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer conn.Close()
 		all = append(all, conn)
 		if _, err := io.WriteString(conn, "GET "+apitest.Target+"&limit=20 HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {

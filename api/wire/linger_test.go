@@ -23,9 +23,7 @@ import (
 func serve(t *testing.T, o Options) (n *Connections, address string, read *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o.ReadBuffer, o.MaxBody, o.Budget = 16<<10, 16, NewBudget(0)
 	if o.LingerTime == 0 {
 		o.LingerTime = testkit.Patience
@@ -70,9 +68,7 @@ type client struct {
 func dial(t *testing.T, address string) client {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	testkit.Must(t, conn.SetDeadline(time.Now().Add(testkit.Patience)))
 	return client{conn, bufio.NewReader(conn)}
@@ -101,9 +97,7 @@ func get(t *testing.T, address string) int {
 		t.Fatal(err)
 	}
 	status, err := c.readWhole()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return status
 }
 
