@@ -89,8 +89,14 @@ var readers = map[string]map[string]string{
 	},
 	"find": {
 		"begins":        ofValue,
+		"cutPart":       ofRequest,
+		"linesOf":       ofDeclaration,
+		"nameAs":        ofValue,
 		"nameCountries": ofValue,
-		"phrases":       ofDeclaration,
+		"otherNames":    ofDeclaration,
+		"pageOf":        ofName,
+		"stem":          ofRequest,
+		"termOf":        ofDeclaration,
 	},
 	"lang": {
 		"Between":    ofNumber,
@@ -103,6 +109,7 @@ var readers = map[string]map[string]string{
 		"MountOf": ofName,
 	},
 	"mcp": {
+		"byUnitName":   ofName,
 		"callFor":      ofName,
 		"decode":       ofRequest,
 		"filters":      ofName,

@@ -16,7 +16,7 @@ func (s *search) result(h hit) (r Result, err error) {
 		return s.resultOf(*h.answer)
 	}
 	e := &s.entries[h.id]
-	r = Result{Kind: e.kind.String(), Name: s.nameOf(e), Code: e.code, Within: e.of}
+	r = Result{Kind: e.kind.String(), Name: s.nameOf(e), Code: e.code, Within: e.of, Whole: isNamed(h.key)}
 	var country []string
 	if h.country != none && e.country == none {
 		r.Name += ", " + s.nameOf(&s.entries[h.country])
@@ -30,6 +30,9 @@ func (s *search) result(h hit) (r Result, err error) {
 		r.Address, r.Question = s.rows(at, country...)
 	default:
 		r.Lists, err = s.links(e, h.country)
+		if err == nil && r.Whole && e.country != none && (e.kind == Province || e.kind == District) {
+			r.Lists, err = s.linksByName(e, r.Lists)
+		}
 		r.Address, r.Question = s.entry(e, r.Lists)
 	}
 	for _, id := range []int32{e.parent, e.country} {
@@ -112,6 +115,30 @@ func (s *search) links(e *entry, country int32) (links []Link, err error) {
 		}
 		named := &contract.EndpointsIn(s.mount.Names)[at]
 		links = append(links, Link{Name: named.Name(), Title: named.Summary, Address: address, Question: q})
+	}
+	return links, nil
+}
+
+// linksByName adds the pages with records of a unit in lists that do not have its code: their
+// provider may have another one for it.
+func (s *search) linksByName(e *entry, links []Link) ([]Link, error) {
+	name := strings.TrimSuffix(kindSources[e.kind].filter, "code") + "name"
+	lists := s.entries[e.country].lists &^ e.lists
+	for _, at := range shown {
+		list := &contract.Endpoints[at]
+		is := func(p *contract.Param) bool { return p.Name == name }
+		if lists&(1<<at) == 0 || filterWhere(list, is) == nil {
+			continue
+		}
+		address, q := s.rows(at, contract.CountryParam, s.entries[e.country].code, name, e.name)
+		has, err := s.has(q)
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			named := &contract.EndpointsIn(s.mount.Names)[at]
+			links = append(links, Link{Name: named.Name(), Title: named.Summary, Address: address, Question: q})
+		}
 	}
 	return links, nil
 }

@@ -7,17 +7,9 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
-	"hdqs/api/list"
+	"hdqs/api/lang"
 	"hdqs/api/say"
 )
-
-// answer is one way to answer a question: with a figure of a place, or with a page of a list.
-type answer struct {
-	*question
-	figure *contract.Headline // nil: a page
-	at     place
-	isNear bool // of a place whose name has that of the question as a part
-}
 
 // answers are the ways to answer a question, the best first. A bare figure or list has none: names
 // of both are found anyway.
@@ -69,11 +61,6 @@ func (s *search) containing(q *question) (others []int32) {
 	return others[:min(len(others), mostPlaces)]
 }
 
-// showsNumber reports whether nothing of the question is left, so that a number may answer it.
-func (a *answer) showsNumber() bool {
-	return len(a.left) == 0 && !a.isNear && a.by == "" && a.compared == nil && a.at.country != none
-}
-
 // resultOf is what is shown of an answer.
 func (s *search) resultOf(a answer) (r Result, err error) {
 	if a.figure == nil {
@@ -93,12 +80,17 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 	if narrowing && !a.figure.IsPlain() {
 		return s.pageOf(&a), nil
 	}
+	if narrowing && !a.showsNumber() {
+		page := s.pageOf(&a)
+		r.Address, r.Question = page.Address, page.Question
+		return r, nil
+	}
 	base, err := s.figure(&a)
 	if err != nil {
 		return r, err
 	}
 	f := base
-	if narrowing && a.showsNumber() && base.rows != nil && s.elsewhere(&a).IsZero() {
+	if narrowing && base.rows != nil && s.elsewhere(&a).IsZero() {
 		if f, err = s.narrowed(&a, base); err != nil {
 			return r, err
 		}
@@ -108,17 +100,9 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 		r.Address = f.View
 	}
 	if a.showsNumber() {
-		r.Figure = s.inTime(&a, f)
+		r.Figure = inTime(s.language, &a, f)
 	}
 	return r, nil
-}
-
-// narrowing reports whether the question has filters that the figure itself does not take.
-func (a *answer) narrowing() bool {
-	isOfMonths := a.until != "" && a.figure.Newest == contract.NewestMonths
-	takes := len(a.ids) == 1 && a.figure.Takes != "" && len(a.ids[0]) == 1
-	return isOfMonths || a.who != "" || len(a.ids) > 0 && !takes || a.at.unit != none || a.at.origin != none ||
-		!isOwn(a.figure.Name, a.pairs)
 }
 
 // titleOf names what is asked for: the figure or list, how it is narrowed, and the place.
@@ -151,14 +135,14 @@ func (s *search) titleOf(a *answer, title string) string {
 }
 
 // inTime is a figure without its number if it is not of the time that was asked for, with a reason.
-func (s *search) inTime(a *answer, f *Figure) *Figure {
+func inTime(l *lang.Language, a *answer, f *Figure) *Figure {
 	n := len(a.until)
 	if f.Value == nil || n == 0 || f.Start[:n] <= a.until && (f.End == "" || f.End[:n] >= a.until) {
 		return f
 	}
 	g := *f
 	g.Value, g.Reason = nil, say.Of("no value of %s; the newest until then is of %s", a.until,
-		s.language.Period(f.Start, f.End))
+		l.Period(f.Start, f.End))
 	return &g
 }
 
@@ -182,7 +166,7 @@ func (s *search) pageOf(a *answer) Result {
 		for _, id := range a.compared {
 			codes = append(codes, s.entries[id].code)
 		}
-		q.KeepAll(filterOf(e, Country).Name, codes)
+		q.KeepAll(s.mount.Names.Name(cmp.Or(a.placeField(), filterOf(e, Country).Name)), codes)
 	}
 	if a.since {
 		q.Keep(startParam, a.until)
@@ -207,12 +191,6 @@ func (s *search) pageOf(a *answer) Result {
 	return r
 }
 
-// Parameters with the first and the last time of records.
-const (
-	startParam = "start_date"
-	endParam   = "end_date"
-)
-
 // byOf is what the view of a question is drawn by, empty if it is not drawn.
 func (a *answer) byOf(h *contract.Headline) string {
 	field := byFields[a.by]
@@ -229,93 +207,4 @@ func (a *answer) byOf(h *contract.Headline) string {
 		return filterOf(a.endpoint(), Country).Name
 	}
 	return field
-}
-
-// narrow adds the filters of an answer to a question about its list.
-func (s *search) narrow(q *contract.Question, a *answer) {
-	e, names := a.endpoint(), s.mount.Names
-	keep := func(field, value string) {
-		if p := q.Plan().Param(names.Name(field)); p != nil {
-			q.Keep(p.Name, p.Exactly(value))
-		}
-	}
-	if a.at.country != none {
-		keep(cmp.Or(a.placeField(), filterOf(e, Country).Name), s.entries[a.at.country].code)
-	}
-	if a.at.origin != none {
-		keep("origin_location_code", s.entries[a.at.origin].code)
-	}
-	if a.at.unit != none {
-		u := &s.entries[a.at.unit]
-		if filter := kindSources[u.kind].filter; u.lists&(1<<a.list) != 0 {
-			keep(filter, u.code)
-		} else {
-			keep(strings.TrimSuffix(filter, "code")+"name", u.name)
-		}
-	}
-	for _, pair := range a.pairs {
-		keep(pair[0], pair[1])
-	}
-	for _, ids := range a.ids {
-		first := &s.entries[ids[0]]
-		var codes []string
-		for _, id := range ids {
-			if c := s.entries[id].code; s.entries[id].lists&(1<<a.list) != 0 || len(ids) == 1 {
-				codes = append(codes, c)
-			}
-		}
-		if len(codes) == 0 {
-			codes = []string{first.code}
-		}
-		if field := names.Name(kindSources[first.kind].filter); len(codes) > 1 && q.Plan().Param(field+contract.SeveralSuffix) != nil {
-			q.KeepAll(field, codes)
-		} else {
-			keep(kindSources[first.kind].filter, codes[0])
-		}
-	}
-}
-
-// placeField is the field with the place of the answer's figure, empty without one.
-func (a *answer) placeField() string {
-	if a.figure == nil && len(a.figures) == 1 {
-		return a.figures[0].Place
-	}
-	if a.figure == nil {
-		return ""
-	}
-	return a.figure.Place
-}
-
-// elsewhere says of which countries a list has records, as it has none of one.
-func (s *search) elsewhere(a *answer) (why say.Text) {
-	if s.entries[a.at.country].lists&(1<<a.list) != 0 {
-		return why
-	}
-	var names []string
-	n := 0
-	for id := s.firstCountry; int(id) < len(s.entries) && s.entries[id].kind == Country; id++ {
-		if s.entries[id].lists&(1<<a.list) != 0 {
-			if n++; n <= mostElsewhere {
-				names = append(names, s.nameOf(&s.entries[id]))
-			}
-		}
-	}
-	if n == 0 {
-		return why
-	}
-	if n > mostElsewhere {
-		names = append(names, "…")
-	}
-	return say.Of("there are no such records of %s here; there are of %s countries: %s",
-		s.nameOf(&s.entries[a.at.country]), n, s.language.List(names))
-}
-
-// mostElsewhere is how many countries with records are named where one has none.
-const mostElsewhere = 6
-
-// read reads the records of a question.
-func (s *search) read(q *contract.Question, read func(list.Records) error) error {
-	return s.lists.Query(s.served, s.mount, q, func(_ *list.Reply, rows list.Records) error {
-		return read(rows)
-	})
 }

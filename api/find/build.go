@@ -14,28 +14,6 @@ import (
 	"hdqs/api/textual"
 )
 
-// kindSources say where the names of each kind are: the table, its fields with the code and the
-// name, with the country or the provider, and with the province; and the filter of data lists.
-var kindSources = [kinds]struct{ kind, table, code, name, of, parent, filter string }{
-	FigureKind:   {kind: "figure"},
-	Country:      {"country", "location", "code", "name", "", "", contract.CountryParam},
-	List:         {kind: "list"},
-	Sector:       {"sector", "sector", "code", "name", "", "", "sector_code"},
-	Province:     {"province", "admin1", "code", "name", contract.CountryParam, "", "admin1_code"},
-	Commodity:    {"commodity", "commodity", "code", "name", "", "", "commodity_code"},
-	Organisation: {"organisation", "org", "acronym", "name", "", "", "org_acronym"},
-	Market:       {"market", "market", "code", "name", contract.CountryParam, "", "market_code"},
-	District:     {"district", "admin2", "code", "name", contract.CountryParam, "admin1_code", "admin2_code"},
-	Dataset: {
-		"dataset", "dataset", "dataset_catalog_id", "dataset_catalog_title", "catalog_provider_name", "",
-		"dataset_catalog_id",
-	},
-	Field: {kind: "field"},
-	File: {
-		"file", "resource", "resource_catalog_id", "name", "dataset_catalog_provider_name", "", "resource_catalog_id",
-	},
-}
-
 // languages are those in which countries have names.
 var languages = []language.Tag{
 	language.English, language.French, language.Spanish, language.Arabic, language.Russian, language.Chinese,
@@ -56,7 +34,8 @@ type builder struct {
 
 func newBuilder() *builder {
 	b := &builder{at: map[string]*[]int32{}, Index: &Index{
-		also: map[int32][]string{}, countries: map[string][]int32{}, names: map[string][]int32{}, people: map[string][]int32{},
+		also: map[int32][]string{}, countries: map[string][]int32{}, names: map[string][]int32{},
+		people: map[string][]int32{},
 	}}
 	for k := range b.coded {
 		b.coded[k] = map[string]int32{}
@@ -217,7 +196,7 @@ func (b *builder) nameAs(id int32, others []string) {
 	}
 	plain, more, _ := strings.Cut(e.name, " (") // "Iran (Islamic Republic of)", "Bread (bakery)"
 	names := append([]string{e.name, plain, more + " " + plain}, others...)
-	if e.kind != Commodity && e.kind != Market {
+	if e.kind != Commodity && e.kind != Market && !slices.Contains(wordCodes, e.code) {
 		names = append(names, e.code)
 	}
 	for _, name := range names {
@@ -231,6 +210,9 @@ func (b *builder) nameAs(id int32, others []string) {
 		}
 	}
 }
+
+// wordCodes are codes of countries that are words of questions, too.
+var wordCodes = []string{"EST", "MAR", "NOR", "PER", "SEN", "SUR", "TON"}
 
 func (b *builder) nameOne(names map[string][]int32, key string, id int32) {
 	ids := names[key]
@@ -306,26 +288,6 @@ func (b *builder) addFields(e *contract.Endpoint, own entry) {
 
 // isMetadata reports whether a list is about the data.
 func isMetadata(e *contract.Endpoint) bool { return e.Group() == "metadata" }
-
-// filterOf is the filter of a list that chooses the records of a kind of names, nil without one.
-func filterOf(e *contract.Endpoint, kind Kind) *contract.Param {
-	return filterWhere(e, func(p *contract.Param) bool {
-		return p.Name == kindSources[kind].filter || kind == Country && p.Name == "asylum_"+contract.CountryParam
-	})
-}
-
-// filterWhere is the first filter of a list that is as wanted, nil without one. A search asks for
-// hundreds, and Filters copies them all.
-func filterWhere(e *contract.Endpoint, is func(*contract.Param) bool) *contract.Param {
-	for _, some := range [][]contract.Param{e.Place, e.Params} {
-		for i := range some {
-			if is(&some[i]) {
-				return &some[i]
-			}
-		}
-	}
-	return nil
-}
 
 // addRecords notes which names a data list has records of: those of codes in its dictionaries.
 func (b *builder) addRecords(at int) {

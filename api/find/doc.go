@@ -11,4 +11,12 @@
 // query that answers it, asks for nothing, or is left over. Only where none is left over the answer
 // has a number (answer.go): a number for another question is worse than no number. The files in
 // words have the words of questions, one for each language; names.txt has other names of places.
+//
+//	find.go                            a search, and what it finds
+//	answer.go figure.go narrow.go      what answers a question, with its number and filters
+//	address.go result.go               pages with records of a name; what is found
+//	build.go                           the index of a snapshot
+//	parse.go places.go parts.go        the words of a question
+//	index.go                           names by their words
+//	words.go                           words as they are compared, and those of the languages
 package find

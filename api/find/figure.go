@@ -3,6 +3,7 @@ package find
 import (
 	"encoding/json"
 	"errors"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,19 +43,15 @@ type figureKey struct {
 
 // figure is the headline figure of an answer's country: the newest is read once.
 func (s *search) figure(a *answer) (*Figure, error) {
-	commodity := ""
-	if len(a.ids) == 1 && a.figure.Takes != "" {
-		commodity = s.entries[a.ids[0][0]].code
-	}
-	if a.until != "" || commodity != "" {
-		return s.readFigure(a, commodity)
+	if a.until != "" {
+		return s.readFigure(a)
 	}
 	key := figureKey{s.mount, s.language, a.figure.Name, s.entries[a.at.country].code}
-	return list.MadeOf(s.served, key, func() (*Figure, error) { return s.readFigure(a, "") })
+	return list.MadeOf(s.served, key, func() (*Figure, error) { return s.readFigure(a) })
 }
 
 // readFigure reads a headline figure of a country, as a request for it does.
-func (s *search) readFigure(a *answer, commodity string) (*Figure, error) {
+func (s *search) readFigure(a *answer) (*Figure, error) {
 	h, endpoint := contract.HeadlineOf(a.figure.Name, s.mount.Names)
 	country := s.entries[a.at.country].code
 	f := &Figure{Name: h.Name, Unit: h.Unit, Reading: h.Reading, Not: h.NotThis}
@@ -62,9 +59,6 @@ func (s *search) readFigure(a *answer, commodity string) (*Figure, error) {
 	q.Keep(s.mount.Names.Name(contract.CountryParam), filterOf(a.endpoint(), Country).Exactly(country))
 	if a.until != "" {
 		q.Keep(endParam, a.until)
-	}
-	if commodity != "" {
-		q.Keep(h.Takes, commodity)
 	}
 	f.Request = s.mount.Prefix + endpoint.Path + "?" + contract.QueryOf(q.Pairs()...)
 	err := s.read(q, func(rows list.Records) error {
@@ -116,23 +110,30 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	}
 	value := q.MeasureNames()[0]
 	q.Measure(value, "min:"+contract.PeriodStart, "max:"+contract.PeriodEnd)
+	isByName := a.at.unit != none && s.entries[a.at.unit].lists&(1<<a.list) == 0
+	if isByName && q.Endpoint().HasField("admin_level") {
+		q.Measure(append(q.MeasureNames(), "max:admin_level")...)
+	}
+	isProvince := false
 	f.View = s.viewOf(q.Endpoint(), q)
 	f.Request = s.mount.Prefix + q.Plan().Paths()[0] + "?" + q.Text()
 	f.Reason = say.Of("no record is of all that")
-	if s.isPartOfOther(a) {
+	if isPartOfOther(s.Index, a) {
 		f.Reason = say.Of("the list has the unit by its name only, which others have as a part")
 		return &f, nil
 	}
 	err := s.read(q, func(rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
-			n, known := r.Text(strings.Replace(value, ":", "_", 1))
+			n, known := r.Text(sumField(q))
 			if !known || !isExactly(q, a, r) {
 				continue
 			}
 			f.Value, f.Reason = new(json.Number(n)), say.Text{}
+			isProvince = isByName && r.Value("max_admin_level") == "1" && s.entries[a.at.unit].kind == Province
 			f.Start, f.End = r.Value("min_"+contract.PeriodStart), r.Value("max_"+contract.PeriodEnd)
 		}
-		if c := rows.Notes().Coverage; f.Value != nil && c.IsPart() && !s.isWholeUnit(a, c) {
+		c := rows.Notes().Coverage
+		if f.Value != nil && c.IsPart() && a.isNarrow() && !isProvince && !isWholeUnit(s.Index, a, c) {
 			f.Value, f.Reason = nil, say.Of("only %s of %s units have such records", c.Have, c.All)
 		}
 		return nil
@@ -149,13 +150,13 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 
 // isWholeUnit reports whether the units of a country that have rows are all of the unit that was
 // asked for: it itself, or its districts.
-func (s *search) isWholeUnit(a *answer, c say.Coverage) bool {
+func isWholeUnit(x *Index, a *answer, c say.Coverage) bool {
 	if a.at.unit == none {
 		return false
 	}
 	provinces, districts := 0, 0
-	for i := range s.entries {
-		e := &s.entries[i]
+	for i := range x.entries {
+		e := &x.entries[i]
 		if e.kind == Province && e.country == a.at.country {
 			provinces++
 		}
@@ -180,12 +181,12 @@ func isExactly(q *contract.Question, a *answer, r textual.Record) bool {
 
 // isPartOfOther reports whether a unit is asked for by its name, as the list does not have its
 // code, and other units of the country have that name as a part.
-func (s *search) isPartOfOther(a *answer) bool {
-	if a.at.unit == none || s.entries[a.at.unit].lists&(1<<a.list) != 0 {
+func isPartOfOther(x *Index, a *answer) bool {
+	if a.at.unit == none || x.entries[a.at.unit].lists&(1<<a.list) != 0 {
 		return false
 	}
-	u := &s.entries[a.at.unit]
-	return slices.ContainsFunc(s.entries, func(e entry) bool {
+	u := &x.entries[a.at.unit]
+	return slices.ContainsFunc(x.entries, func(e entry) bool {
 		return e.kind == u.kind && e.country == u.country && e.code != u.code && strings.Contains(e.folded, u.folded)
 	})
 }
@@ -204,6 +205,20 @@ var people = map[string]struct {
 	"under5": {"", 0, 5, ""}, "elderly": {"", 60, 0, "Elderly"},
 }
 
+// sumField is the field with the measure of a figure's question.
+func sumField(q *contract.Question) string { return strings.Replace(q.MeasureNames()[0], ":", "_", 1) }
+
+// sumOf is the only sum of a question, nil if there is none.
+func sumOf(s *search, q *contract.Question) (sum *big.Rat, err error) {
+	err = s.read(q, func(rows list.Records) error {
+		for _, r := range list.TextsOf(rows) {
+			sum, _ = new(big.Rat).SetString(r.Value(sumField(q)))
+		}
+		return nil
+	})
+	return sum, err
+}
+
 // keepPeople keeps the rows of a sex or an age. It says why there are none: a range of ages can
 // have some of the people that were asked for, and others.
 func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err error) {
@@ -218,19 +233,24 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 		q.Drop(contract.EverybodyParam).Keep("category", of.category).GroupBy("category")
 		return why, nil
 	}
-	if of.gender != "" {
-		q.Keep("gender", of.gender)
-	}
-	if of.least == 0 && of.less == 0 {
-		return why, nil
+	total, err := sumOf(s, q)
+	if err != nil {
+		return why, err
 	}
 	ages := q.Copy().Drop("gender", "age_range").GroupBy("gender", "age_range", "min_age", "max_age")
 	ranges, genders := map[int]string{}, map[string]bool{}
 	end, open := map[int]int{}, 1<<30
+	counted, all := new(big.Rat), new(big.Rat) // by sex and age, or by sex
 	err = s.read(ages, func(rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
 			low, errLow := strconv.Atoi(r.Value("min_age"))
 			high, errHigh := strconv.Atoi(r.Value("max_age"))
+			n, _ := new(big.Rat).SetString(r.Value(sumField(q)))
+			if isSex := r.Value("gender") != "all"; isSex && n != nil && errLow != nil {
+				all.Add(all, n)
+			} else if isSex && n != nil {
+				counted.Add(counted, n)
+			}
 			if errLow != nil {
 				continue // all ages
 			}
@@ -243,6 +263,19 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 	})
 	if err != nil {
 		return why, err
+	}
+	isOfAges := of.least > 0 || of.less > 0
+	if !isOfAges {
+		counted = all
+	}
+	if total == nil || counted.Cmp(total) != 0 {
+		return say.Of("only %s of its people are counted by sex and age", counted.RatString()), nil
+	}
+	if of.gender != "" {
+		q.Keep("gender", of.gender)
+	}
+	if !isOfAges {
+		return why, nil
 	}
 	last := of.less - 1
 	if of.less == 0 {

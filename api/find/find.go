@@ -2,12 +2,10 @@ package find
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 
-	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/state"
@@ -61,86 +59,6 @@ func (f *Finder) indexOf(v *state.Served) *Index {
 	}).(func() *Index)()
 }
 
-// Query is a search.
-type Query struct {
-	Text          string
-	Kind          string // only names of this kind; empty: all
-	Offset, Limit int
-	Brief         bool           // names only: no figures are read
-	Language      *lang.Language // of names and of the addresses of pages
-}
-
-// Answer is what a search has found.
-type Answer struct {
-	Query   string   `json:"query"`
-	Instead string   `json:"instead,omitempty"`  // what was searched for, as nothing has the query's words
-	Left    []string `json:"left_out,omitempty"` // words of the query that nothing answers to
-	Total   int      `json:"total"`
-	Kinds   []Count  `json:"kinds"`
-	Results []Result `json:"results"`
-}
-
-// JSON is the answer as programs get it.
-func (a *Answer) JSON() []byte {
-	body, err := json.Marshal(a)
-	if err != nil {
-		panic(err) // there are only texts and numbers
-	}
-	return body
-}
-
-// Count is how many results are of a kind.
-type Count struct {
-	Kind string `json:"kind"`
-	N    int    `json:"count"`
-}
-
-// Result is a name that was found, with where to see its records.
-type Result struct {
-	Kind    string  `json:"kind"`
-	Name    string  `json:"name"`
-	Code    string  `json:"code"`
-	Within  string  `json:"within,omitempty"` // the place that it is in, who provides it, or what it means
-	Address string  `json:"address"`          // of a page with records
-	Lists   []Link  `json:"lists,omitempty"`  // that have records of it
-	Figure  *Figure `json:"figure,omitempty"`
-
-	// What the page shows, or the sum that a figure is; nil if it is not of rows of a list.
-	Question *contract.Question `json:"-"`
-
-	Country, Until string `json:"-"` // of a figure
-}
-
-// Link is a page with records of a list.
-type Link struct {
-	Name    string `json:"name"`
-	Title   string `json:"title"`
-	Address string `json:"address"`
-
-	Question *contract.Question `json:"-"` // what the page shows
-}
-
-// search is a search that is being answered.
-type search struct {
-	*Index
-	lists    *list.Lists
-	served   *state.Served
-	mount    *list.Mount
-	brief    bool
-	language *lang.Language
-}
-
-// page is an address of a page.
-func (s *search) page(path string) string { return s.mount.Prefix + s.language.Path + path }
-
-// hit is an entry that was found, in a country if the search names one besides.
-type hit struct {
-	key     uint64
-	id      int32
-	country int32
-	answer  *answer // in place of an entry
-}
-
 // Find answers a search from a snapshot, with addresses below a mount.
 func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) {
 	if q.Language == nil {
@@ -156,8 +74,12 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 		a.Left = append(a.Left, written[maxWords:]...)
 	}
 	words, written = words[:min(len(words), maxWords)], written[:min(len(written), maxWords)]
-	answers := s.ask(a, words, written)
-	hits, err := s.hits(words)
+	hits, err := s.datasets(words, &q)
+	var answers []answer
+	if hits == nil && err == nil {
+		answers = s.ask(a, words, written)
+		hits, err = s.hits(words)
+	}
 	if len(hits) == 0 && len(answers) == 0 && err == nil {
 		hits, err = s.nearHits(a, words, q.Limit)
 	}
@@ -186,6 +108,14 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 			a.Kinds = append(a.Kinds, Count{kind.String(), n[kind.String()]})
 		}
 	}
+	isList := func(h hit) bool { return kindOf(h) == List.String() }
+	if q.Kind == List.String() && !slices.ContainsFunc(all, isList) {
+		for i := range answers {
+			answers[i].figure = nil
+		}
+		answers = answers[:min(len(answers), 1)]
+		all = all[:len(answers)]
+	}
 	if q.Kind != "" {
 		all = slices.DeleteFunc(all, func(h hit) bool { return kindOf(h) != q.Kind })
 	}
@@ -201,16 +131,35 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	return a, nil
 }
 
+// datasets are the hits of a search with the word dataset, which the titles of datasets do not
+// have.
+func (s *search) datasets(words []string, q *Query) (hits []hit, err error) {
+	rest := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "dataset" || w == "datasets" })
+	if len(rest) == 0 || len(rest) == len(words) || q.Kind != "" && q.Kind != Dataset.String() {
+		return nil, nil
+	}
+	hits, err = s.hits(rest)
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return s.entries[h.id].kind != Dataset })
+	if len(hits) == 0 {
+		return nil, err
+	}
+	q.Kind = Dataset.String()
+	return hits, err
+}
+
 // ask understands the words as a question, and notes which of them no query has.
 func (s *search) ask(a *Answer, words, written []string) []answer {
 	q := s.parse(words, written)
 	if q == nil {
-		return nil
+		q = &question{list: none, left: written}
 	}
 	if other := s.corrected(q, words, written); other != nil {
 		if again := s.parse(other, other); again != nil && len(again.left) < len(q.left) {
 			q, a.Instead = again, strings.Join(other, " ")
 		}
+	}
+	if q.list == none {
+		return nil
 	}
 	q.left = append(q.left, a.Left...)
 	a.Left = q.left

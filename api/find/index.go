@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"hdqs/api/contract"
 	"hdqs/internal/nearest"
 )
 
@@ -31,6 +32,48 @@ const (
 
 // String is the name of a kind.
 func (k Kind) String() string { return kindSources[k].kind }
+
+// kindSources say where the names of each kind are: the table, its fields with the code and the
+// name, with the country or the provider, and with the province; and the filter of data lists.
+var kindSources = [kinds]struct{ kind, table, code, name, of, parent, filter string }{
+	FigureKind:   {kind: "figure"},
+	Country:      {"country", "location", "code", "name", "", "", contract.CountryParam},
+	List:         {kind: "list"},
+	Sector:       {"sector", "sector", "code", "name", "", "", "sector_code"},
+	Province:     {"province", "admin1", "code", "name", contract.CountryParam, "", "admin1_code"},
+	Commodity:    {"commodity", "commodity", "code", "name", "", "", "commodity_code"},
+	Organisation: {"organisation", "org", "acronym", "name", "", "", "org_acronym"},
+	Market:       {"market", "market", "code", "name", contract.CountryParam, "", "market_code"},
+	District:     {"district", "admin2", "code", "name", contract.CountryParam, "admin1_code", "admin2_code"},
+	Dataset: {
+		"dataset", "dataset", "dataset_catalog_id", "dataset_catalog_title", "catalog_provider_name", "",
+		"dataset_catalog_id",
+	},
+	Field: {kind: "field"},
+	File: {
+		"file", "resource", "resource_catalog_id", "name", "dataset_catalog_provider_name", "", "resource_catalog_id",
+	},
+}
+
+// filterOf is the filter of a list that chooses the records of a kind of names, nil without one.
+func filterOf(e *contract.Endpoint, kind Kind) *contract.Param {
+	return filterWhere(e, func(p *contract.Param) bool {
+		return p.Name == kindSources[kind].filter || kind == Country && p.Name == "asylum_"+contract.CountryParam
+	})
+}
+
+// filterWhere is the first filter of a list that is as wanted, nil without one. A search asks for
+// hundreds, and Filters copies them all.
+func filterWhere(e *contract.Endpoint, is func(*contract.Param) bool) *contract.Param {
+	for _, some := range [][]contract.Param{e.Place, e.Params} {
+		for i := range some {
+			if is(&some[i]) {
+				return &some[i]
+			}
+		}
+	}
+	return nil
+}
 
 // entry is a name in the index.
 type entry struct {
@@ -149,6 +192,9 @@ const (
 	hasBeginnings = 6
 	later         = 3 // is added
 )
+
+// isNamed reports whether the search of a key is the whole name of its entry.
+func isNamed(key uint64) bool { return key>>rankBit == isWhole || key>>rankBit == isWhole+later }
 
 // The bits of a key: how well the entry matches, its kind, the length of its name, and the entry.
 const (

@@ -60,7 +60,8 @@ func TestHits(t *testing.T) {
 		"sudan": "SDN, SSD", "SUDÁN": "SDN, SSD", "soudan": "SDN, SSD", "السودان": "SDN, SSD", "sdn": "SDN",
 		"sud": "SSD, SDN", "suda": "SDN, SSD", "soudan du sud": "SSD, SDN", "Судан": "SDN, SSD", "苏丹": "SDN",
 		"DRC": "COD", "D.R.C.": "COD", "congo": "COD, COG", "cote d'ivoire": "CIV", "ivory coast": "CIV",
-		"people and need": "people_in_need, refugees_by_asylum", "kassala": "SD11, SD11053", "kassala sudan": "SD11, SD11053",
+		"people and need": "people_in_need, refugees_by_asylum", "kassala": "SD11, SD11053",
+		"kassala sudan": "SD11, SD11053",
 		"kassala syria": "", "sheikh saad": "7", "angstrom oeuvre": "A/B-C", "": "",
 	} {
 		if got := firstOf(x, text); got != want {

@@ -11,148 +11,13 @@ import (
 	"hdqs/internal/nearest"
 )
 
-// part is a part of a question: words that mean one thing together.
-type part struct {
-	from    int // position of its first word
-	written string
-	side    string // before it
-	terms   []term
-	ids     []int32 // names of the data
-	people  bool    // it is what people of a country are called
-	time    string  // a year, or a month as two digits
-	used    bool
-}
-
-// question is a question in words, as it was understood: what its query has, and what was left.
-type question struct {
-	figures  []*contract.Headline // any of them; without one, the question is of the list
-	list     int                  // position in contract.Endpoints
-	pairs    [][2]string          // filters
-	ids      [][]int32            // filters: entries of one kind, any of which is meant
-	who, by  string
-	places   []place  // any of them, the best first
-	compared []int32  // countries, if several are meant together
-	until    string   // a year or a month, from which since is open
-	since    bool     //
-	asked    []string // what was used as a filter, as it is written
-	replaces bool     // one of them is in place of a filter of the figure
-	left     []string // what no query has, as it is written
-}
-
-// place is a place that a question is about. Each is an entry or none.
-type place struct{ country, unit, origin int32 }
-
-// token is a word that is no aside.
-type token struct {
-	word, written, side string
-}
-
-// tokensOf leaves out the asides of a text, and notes the sides before words.
-func (v *vocabulary) tokensOf(words, written []string) (all []token) {
-	side := ""
-	for i := 0; i < len(words); {
-		n := min(longestPhrase, len(words)-i)
-		aside := ""
-		for ; n > 0; n-- {
-			phrase := strings.Join(words[i:i+n], " ")
-			if aside = v.asides[phrase]; aside != "" || v.kept[phrase] {
-				break
-			}
-		}
-		n = max(n, 1)
-		switch aside {
-		case "":
-			all = append(all, token{strings.Join(words[i:i+n], " "), strings.Join(written[i:i+n], " "), side})
-			side = ""
-		case isNewest, isEmpty:
-		default:
-			side = aside
-		}
-		i += n
-	}
-	return all
-}
-
-// partsOf are the parts of a question, in order: the longest phrases and names that there are.
-func (x *Index) partsOf(tokens []token) (parts []*part) {
-	taken := make([]bool, len(tokens))
-	for n := min(longestPhrase, len(tokens)); n > 0; n-- {
-		for from := 0; from+n <= len(tokens); from++ {
-			if slices.Contains(taken[from:from+n], true) {
-				continue
-			}
-			var words, written []string
-			for _, t := range tokens[from : from+n] {
-				words, written = append(words, t.word), append(written, t.written)
-			}
-			p := x.partOf(strings.Join(words, " "))
-			if p == nil && n == 1 {
-				p = x.cutPart(words[0])
-			}
-			if p == nil && n > 1 {
-				continue
-			} else if p == nil {
-				p = new(part)
-			}
-			p.from, p.written, p.side = from, strings.Join(written, " "), cmp.Or(tokens[from].side, p.side)
-			parts = append(parts, p)
-			for i := from; i < from+n; i++ {
-				taken[i] = true
-			}
-		}
-	}
-	slices.SortFunc(parts, func(a, b *part) int { return a.from - b.from })
-	return parts
-}
-
-// partOf is what a phrase means, nil if it means nothing.
-func (x *Index) partOf(phrase string) *part {
-	p := &part{terms: vocabularies().terms[phrase], ids: x.names[phrase]}
-	if len(p.ids) == 0 && len(x.people[phrase]) > 0 {
-		p.ids, p.people = x.people[phrase], true
-	}
-	if isTime(phrase) {
-		p.time = phrase
-	}
-	if len(p.terms)+len(p.ids) == 0 && p.time == "" {
-		return nil
-	}
-	return p
-}
-
-// cutPart is partOf for an Arabic word without the preposition that is written with it. It is cut
-// only where the whole word means nothing.
-func (x *Index) cutPart(word string) *part {
-	for _, before := range []struct{ letters, side string }{
-		{"لل", toSide}, {"ل", toSide}, {"ب", inSide}, {"و", ""}, {"ف", ""}, {"ك", ""},
-	} {
-		rest, has := strings.CutPrefix(word, before.letters)
-		if !has {
-			continue
-		}
-		if p := x.partOf(stem(rest)); p != nil {
-			p.side = before.side
-			return p
-		}
-	}
-	return nil
-}
-
-// isTime reports whether a word is a year, or a month as two digits.
-func isTime(word string) bool {
-	if strings.Trim(word, "0123456789") != "" {
-		return false
-	}
-	return len(word) == 4 && "1950" <= word && word <= "2099" || len(word) == 2 && "01" <= word && word <= "12"
-}
-
 // isTopic reports whether a part is a figure or a list, and may not be a filter.
-func (x *Index) isTopic(p *part, weak bool) bool {
+func (p *part) isTopic(weak bool) bool {
 	return slices.ContainsFunc(p.terms, func(t term) bool { return len(t.topics) > 0 && t.isWeak == weak })
 }
 
 // isFilter reports whether a part may be a filter.
-func (x *Index) isFilter(p *part) bool {
+func (x *parser) isFilter(p *part) bool {
 	isSector := func(id int32) bool { return x.entries[id].kind == Sector }
 	isOther := func(t term) bool { return len(t.topics) == 0 }
 	return slices.ContainsFunc(p.terms, isOther) || slices.ContainsFunc(p.ids, isSector)
@@ -160,8 +25,26 @@ func (x *Index) isFilter(p *part) bool {
 
 // parse understands a question, nil if it is about no figure and no list.
 func (x *Index) parse(words, written []string) *question {
-	parts := x.partsOf(vocabularies().tokensOf(words, written))
 	q := &question{list: none}
+	r := &parser{Index: x, question: q}
+	r.parts = r.partsOf(vocabularies().tokensOf(words, written))
+	if !r.takeTopics() {
+		return nil
+	}
+	r.addFilters()
+	r.addTimes()
+	r.addPlaces()
+	for _, p := range r.parts {
+		if !p.used {
+			q.left = append(q.left, p.written)
+		}
+	}
+	return q
+}
+
+// takeTopics finds what the question is about: the figures or lists that all parts have in common
+// which name some. It returns false if no part does.
+func (x *parser) takeTopics() bool {
 	var topics []string
 	take := func(p *part, weak bool) {
 		for _, t := range p.terms {
@@ -171,44 +54,33 @@ func (x *Index) parse(words, written []string) *question {
 			common := slices.DeleteFunc(slices.Clone(t.topics), func(name string) bool {
 				return topics != nil && !slices.Contains(topics, name)
 			})
-			if len(common) > 0 && q.addPairs(t.pairs) {
+			if len(common) > 0 && x.addPairs(t.pairs) {
 				topics, p.used = common, true
 				if len(t.pairs) > 0 && !isOwn(common[0], t.pairs) {
-					q.asked, q.replaces = append(q.asked, p.written), true
+					x.asked, x.replaces = append(x.asked, p.written), true
 				}
 				return
 			}
 		}
 	}
-	for _, p := range parts {
-		if x.isTopic(p, false) && !x.isFilter(p) {
+	for _, p := range x.parts {
+		if p.isTopic(false) && !x.isFilter(p) {
 			take(p, false)
 		}
 	}
-	for _, p := range parts {
-		if topics == nil && x.isTopic(p, false) {
+	for _, p := range x.parts {
+		if topics == nil && p.isTopic(false) {
 			take(p, false)
 		}
 	}
-	for _, p := range parts {
-		if isNone := topics == nil; !p.used && x.isTopic(p, true) {
+	for _, p := range x.parts {
+		if isNone := topics == nil; !p.used && p.isTopic(true) {
 			take(p, true)
-			p.used = p.used || !isNone
+			p.used = p.used || !isNone && slices.Contains(p.terms[0].topics, "population") // who live there
 		}
 	}
-	if topics == nil {
-		return nil
-	}
-	q.setTopics(topics)
-	x.addFilters(q, parts)
-	x.addTimes(q, parts)
-	x.addPlaces(q, parts)
-	for _, p := range parts {
-		if !p.used {
-			q.left = append(q.left, p.written)
-		}
-	}
-	return q
+	x.setTopics(topics)
+	return topics != nil
 }
 
 // isOwn reports whether filters are those of a figure.
@@ -233,8 +105,6 @@ func (q *question) setTopics(topics []string) {
 	}
 }
 
-func (q *question) endpoint() *contract.Endpoint { return &contract.Endpoints[q.list] }
-
 // addPairs adds filters. It adds nothing if there is another value already.
 func (q *question) addPairs(pairs [][2]string) bool {
 	for _, pair := range pairs {
@@ -258,15 +128,16 @@ var byFields = map[string]string{
 }
 
 // addFilters uses the parts that are filters of the list, or say what its view is drawn by.
-func (x *Index) addFilters(q *question, parts []*part) {
-	e := q.endpoint()
-	for _, p := range parts {
+func (x *parser) addFilters() {
+	e, q := x.endpoint(), x.question
+	for _, p := range x.parts {
 		for _, t := range p.terms {
 			if p.used || len(t.topics) > 0 || t.month != "" {
 				continue
 			}
 			switch field := byFields[t.by]; {
 			case t.by != "" && t.isWeak: // it depends on the places
+			case t.by == "person": // no view divides
 			case t.by != "":
 				if field == "" || e.HasField(field) {
 					if p.used = true; q.by == "" || q.by == "place" {
@@ -278,6 +149,9 @@ func (x *Index) addFilters(q *question, parts []*part) {
 					q.who, p.used = t.who, true
 					q.asked = append(q.asked, p.written)
 				}
+			case slices.ContainsFunc(q.ids, func(ids []int32) bool {
+				return kindSources[x.entries[ids[0]].kind].filter == t.pairs[0][0]
+			}):
 			case e.HasField(t.pairs[0][0]):
 				if p.used = q.addPairs(t.pairs); p.used {
 					q.asked = append(q.asked, p.written)
@@ -286,7 +160,8 @@ func (x *Index) addFilters(q *question, parts []*part) {
 		}
 		for _, kind := range []Kind{Sector, Commodity, Market, Organisation} {
 			of := slices.DeleteFunc(slices.Clone(p.ids), func(id int32) bool { return x.entries[id].kind != kind })
-			isTaken := slices.ContainsFunc(q.ids, func(ids []int32) bool { return x.entries[ids[0]].kind == kind })
+			isTaken := slices.ContainsFunc(q.ids, func(ids []int32) bool { return x.entries[ids[0]].kind == kind }) ||
+				slices.ContainsFunc(q.pairs, func(p [2]string) bool { return p[0] == kindSources[kind].filter })
 			if !p.used && len(of) > 0 && !isTaken && filterOf(e, kind) != nil && len(x.placesOf(p)) == 0 {
 				q.ids, p.used = append(q.ids, of), true
 				q.asked = append(q.asked, p.written)
@@ -296,7 +171,8 @@ func (x *Index) addFilters(q *question, parts []*part) {
 }
 
 // addTimes uses a year and a month.
-func (x *Index) addTimes(q *question, parts []*part) {
+func (x *parser) addTimes() {
+	q, parts := x.question, x.parts
 	if !q.endpoint().HasPeriod() {
 		return
 	}
@@ -331,7 +207,9 @@ func (x *Index) addTimes(q *question, parts []*part) {
 // none. One letter may be wrong in five.
 func (x *Index) corrected(q *question, words, written []string) (other []string) {
 	for i, word := range words {
-		if !slices.Contains(q.left, written[i]) || utf8.RuneCountInString(word) < leastCorrected {
+		_, from, to := x.span(word, i == len(words)-1)
+		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to
+		if isKnown || utf8.RuneCountInString(word) < leastCorrected {
 			continue
 		}
 		most := utf8.RuneCountInString(word) / leastCorrected

@@ -32,7 +32,8 @@ func (x *Index) inOrder(ids []int32) {
 var movements = []string{"idps", "returnees", "funding", "operational-presence"}
 
 // addPlaces uses the parts that name places.
-func (x *Index) addPlaces(q *question, parts []*part) {
+func (x *parser) addPlaces() {
+	q, parts := x.question, x.parts
 	country := filterOf(q.endpoint(), Country)
 	if country == nil {
 		return
@@ -43,17 +44,27 @@ func (x *Index) addPlaces(q *question, parts []*part) {
 			named = append(named, p)
 		}
 	}
+	isJoined := false
+	for i, p := range named {
+		if p.side == andSide && i > 0 {
+			p.side, isJoined = named[i-1].side, true
+		}
+	}
 	if len(named) > 1 { // "Niger, Nigeria": the first may be a state of the second
 		named = slices.DeleteFunc(named, func(p *part) bool {
-			return slices.ContainsFunc(named, func(o *part) bool { return o != p && x.unitsOf(q, p, x.placesOf(o)) != nil })
+			return slices.ContainsFunc(named, func(other *part) bool {
+				return other != p && x.unitsOf(p, x.placesOf(other)) != nil
+			})
 		})
 	}
 	places := []place{{none, none, none}}
-	isPair := country.Name != contract.CountryParam && q.endpoint().Name() != "returnees"
 	switch {
-	case isPair && len(named) > 0:
-		if places = x.movement(q, named); places == nil {
-			x.compare(q, named)
+	case q.hasPair() && len(named) > 0:
+		if !isJoined {
+			places = x.movement(named)
+		}
+		if isJoined || places == nil {
+			places = x.compare(named)
 		}
 	case len(named) == 1 && (named[0].side != fromSide || !slices.Contains(movements, q.endpoint().Name())):
 		places = nil
@@ -62,10 +73,10 @@ func (x *Index) addPlaces(q *question, parts []*part) {
 		}
 		named[0].used = true
 	case len(named) > 1 && !slices.ContainsFunc(named, func(p *part) bool { return p.side == fromSide }):
-		x.compare(q, named)
+		places = x.compare(named)
 	}
 	q.places = places
-	x.addUnit(q, parts)
+	x.addUnit()
 	for _, p := range parts { // "the state of Borno", "the country Chad"
 		for _, t := range p.terms {
 			if p.used || t.by == "" || !t.isWeak {
@@ -79,23 +90,52 @@ func (x *Index) addPlaces(q *question, parts []*part) {
 	}
 }
 
-// compare uses countries that are meant together.
-func (x *Index) compare(q *question, named []*part) {
+// compare uses countries that are meant together. Those on another side are left, and where only
+// one is on its side it is the place.
+func (x *parser) compare(named []*part) (places []place) {
+	var all []int32
 	for _, p := range named {
-		if all := x.placesOf(p); len(all) == 1 {
-			q.compared, p.used = append(q.compared, all[0]), true
+		if of := x.placesOf(p); len(of) == 1 && p.side == named[0].side && p.people == named[0].people {
+			all, p.used = append(all, of[0]), true
 		}
 	}
-	q.by = cmp.Or(q.by, "place")
+	x.onlySide(named[0])
+	if len(all) == 1 {
+		return []place{{all[0], none, none}}
+	}
+	x.compared, x.by = all, cmp.Or(x.by, "place")
+	return []place{{none, none, none}}
+}
+
+// onlySide keeps the figures of the side of a movement that a country is on.
+func (x *parser) onlySide(p *part) {
+	field := ""
+	if p.isOrigin() {
+		field = "origin_location_code"
+	} else if p.side != "" {
+		field = "asylum_location_code"
+	}
+	isOther := func(h *contract.Headline) bool { return h.Place != field }
+	if field != "" && x.hasPair() {
+		x.figures = slices.DeleteFunc(x.figures, isOther)
+	}
+}
+
+// isOrigin reports whether people come from the country of a part.
+func (p *part) isOrigin() bool { return p.people || p.side == fromSide || p.side == fromOrOf }
+
+// hasPair reports whether the list has two countries, of which one can be asked for without the
+// other.
+func (q *question) hasPair() bool {
+	return q.endpoint().HasField("origin_location_code") && q.endpoint().Name() != "returnees"
 }
 
 // movement uses one or two countries of people who are in one and come from the other. It returns
 // nil if it is not said which is which.
-func (x *Index) movement(q *question, named []*part) (places []place) {
-	isFrom := func(p *part) bool { return p.people || p.side == fromSide || p.side == fromOrOf }
+func (x *parser) movement(named []*part) (places []place) {
 	var origin, asylum *part
 	for _, p := range named {
-		if isFrom(p) && origin == nil {
+		if p.isOrigin() && origin == nil {
 			origin = p
 		} else if asylum == nil {
 			asylum = p
@@ -104,14 +144,14 @@ func (x *Index) movement(q *question, named []*part) (places []place) {
 	if len(named) == 2 && origin == nil && named[1].side != "" && named[0].side == "" { // Afghanistan refugees in Iran
 		origin, asylum = named[0], named[1]
 	}
-	only := func(name string) {
-		q.figures = slices.DeleteFunc(q.figures, func(h *contract.Headline) bool { return h.Place != name })
+	if origin != nil && asylum != nil && asylum.side == "" && !origin.people && asylum.from > origin.from {
+		return nil // from Pakistan, Iran: both can be meant
 	}
 	switch {
 	case len(named) > 2 || len(named) == 2 && (origin == nil || asylum == nil):
 		return nil
 	case origin != nil && asylum != nil:
-		only("asylum_location_code")
+		x.onlySide(&part{side: inSide})
 		for _, at := range x.placesOf(asylum) {
 			for _, from := range x.placesOf(origin) {
 				places = append(places, place{at, none, from})
@@ -119,11 +159,8 @@ func (x *Index) movement(q *question, named []*part) (places []place) {
 		}
 		origin.used, asylum.used = true, true
 		return places
-	case origin != nil:
-		only("origin_location_code")
-	case asylum.side != "":
-		only("asylum_location_code")
 	}
+	x.onlySide(named[0])
 	for _, id := range x.placesOf(named[0]) {
 		places = append(places, place{id, none, none})
 	}
@@ -133,10 +170,10 @@ func (x *Index) movement(q *question, named []*part) (places []place) {
 
 // unitsOf are the units that a part names, in some countries if there are any, which the list can
 // be asked for: provinces before districts.
-func (x *Index) unitsOf(q *question, p *part, countries []int32) (units []int32) {
+func (x *parser) unitsOf(p *part, countries []int32) (units []int32) {
 	for _, id := range p.ids {
 		e := &x.entries[id]
-		if (e.kind == Province || e.kind == District) && filterOf(q.endpoint(), e.kind) != nil &&
+		if (e.kind == Province || e.kind == District) && filterOf(x.endpoint(), e.kind) != nil &&
 			(len(countries) == 0 || slices.Contains(countries, e.country)) {
 			units = append(units, id)
 		}
@@ -152,7 +189,8 @@ func (x *Index) unitsOf(q *question, p *part, countries []int32) (units []int32)
 }
 
 // addUnit uses a province or district. Of two the one within the other is meant.
-func (x *Index) addUnit(q *question, parts []*part) {
+func (x *parser) addUnit() {
+	q, parts := x.question, x.parts
 	var countries []int32
 	for _, at := range q.places {
 		if at.country != none {
@@ -161,7 +199,7 @@ func (x *Index) addUnit(q *question, parts []*part) {
 	}
 	var units []int32
 	for _, p := range parts {
-		found := x.unitsOf(q, p, countries)
+		found := x.unitsOf(p, countries)
 		isFrom := p.side == fromSide && slices.Contains(movements, q.endpoint().Name())
 		if p.used || len(found) == 0 || isFrom || q.compared != nil {
 			continue
@@ -185,6 +223,3 @@ func (x *Index) addUnit(q *question, parts []*part) {
 		q.places = append(q.places, place{x.entries[id].country, id, none})
 	}
 }
-
-// mostPlaces is how many places of one name are shown.
-const mostPlaces = 6

@@ -33,6 +33,7 @@ const (
 	fromOrOf = "of"
 	inSide   = "in"
 	toSide   = "to"
+	andSide  = "and"    // of the place before
 	isNewest = "newest" // no side: a word that asks for the newest
 	isEmpty  = "empty"  // a word that asks for nothing
 )
@@ -76,7 +77,9 @@ func listed(text string) (all []string) {
 
 // vocabularyOf are the words of some languages.
 func vocabularyOf(languages ...string) *vocabulary {
-	v := &vocabulary{terms: map[string][]term{}, asides: map[string]string{}, others: map[string][]string{}, kept: map[string]bool{}}
+	v := &vocabulary{
+		terms: map[string][]term{}, asides: map[string]string{}, others: map[string][]string{}, kept: map[string]bool{},
+	}
 	var lines [][2]string
 	for _, language := range languages {
 		lines = append(lines, linesOf("words/"+language+".txt")...)
@@ -203,13 +206,13 @@ func wordsOf(text string) []string {
 func splitWords(text string) (words, written []string) {
 	text = norm.NFKD.String(strings.ToValidUTF8(text, " "))
 	var word strings.Builder
-	from, skip := none, false
+	from, skip := -1, false
 	end := func(to int) {
 		if word.Len() > 0 {
 			words, written = append(words, stem(word.String())), append(written, norm.NFC.String(text[from:to]))
 		}
 		word.Reset()
-		from = none
+		from = -1
 	}
 	for at, r := range text {
 		if skip { // the s after an apostrophe

@@ -3,13 +3,13 @@ package mcp
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"hdqs/api/contract"
-	"hdqs/api/find"
 	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/api/textual"
@@ -126,6 +126,9 @@ func (c *call) nothing(a *Answer, q *contract.Question, filters []filter) (err e
 	e := q.Endpoint()
 	filters = slices.DeleteFunc(filters, func(f filter) bool { return slices.Contains(selection, f.name) })
 	a.Nothing = new(Nothing)
+	if a.Instead, err = byUnitName(c, q, filters); err != nil {
+		return err
+	}
 	for _, f := range filters {
 		if err = c.nearestWithout(a.Nothing, q, f); err != nil {
 			return err
@@ -153,6 +156,33 @@ func (c *call) nothing(a *Answer, q *contract.Question, filters []filter) (err e
 		}
 	}
 	return err
+}
+
+// byUnitName is the call with the name of a unit in place of its code, if records have it: lists
+// can have units with codes of their provider, which are in no list of codes. It is nil otherwise.
+func byUnitName(c *call, q *contract.Question, filters []filter) (*Call, error) {
+	for _, f := range filters {
+		unit, isCode := strings.CutSuffix(f.name, "_code")
+		if unit != "admin1" && unit != "admin2" || !isCode {
+			continue
+		}
+		found, err := c.ask(contract.Ask(listNamed(unit), contract.Rows).Keep("code", f.text), false)
+		if err != nil || len(found.texts) != 1 {
+			return nil, err
+		}
+		name, country := found.texts[0].Value("name"), found.texts[0].Value(contract.CountryParam)
+		named := q.Copy().Drop(f.name)
+		named.Keep(unit+"_name", q.Plan().Param(unit+"_name").Exactly(name)).Keep(contract.CountryParam, country)
+		s, err := c.scopeOf(named)
+		if err != nil || s.records == 0 {
+			return nil, err
+		}
+		other := maps.Clone(c.args.Filters)
+		other[unit+"_name"], other[contract.CountryParam] = name, country
+		delete(other, f.name)
+		return c.with("filters", other), nil
+	}
+	return nil, nil
 }
 
 // without are filters in words.
@@ -270,15 +300,27 @@ func missing(c *call, a *Answer, q *contract.Question, filters []filter) error {
 	return nil
 }
 
-// codesOf are the codes that texts most probably mean, of names of a kind; nil if one means none.
+// codesOf are the codes that texts most probably mean, of names of a kind: all that have a text as
+// their name. It is nil if one means none, or any of several countries.
 func (c *call) codesOf(texts []string, kind string) (codes []string, err error) {
 	for _, text := range texts {
 		found, err := c.find(text, kind, 0)
 		if err != nil || len(found.Results) == 0 {
 			return nil, err
 		}
-		is := func(r find.Result) bool { return strings.EqualFold(r.Code, text) || strings.EqualFold(r.Name, text) }
-		codes = append(codes, found.Results[max(0, slices.IndexFunc(found.Results, is))].Code)
+		n := 0
+		for _, r := range found.Results {
+			if r.Whole {
+				codes, n = append(codes, r.Code), n+1
+			}
+		}
+		switch {
+		case n > 0:
+		case kind == "country" && len(found.Results) > 1:
+			return nil, nil
+		default:
+			codes = append(codes, found.Results[0].Code)
+		}
 	}
 	return codes, nil
 }

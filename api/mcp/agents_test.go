@@ -279,6 +279,7 @@ func TestAgentsFilters(t *testing.T) {
 	session := agent(t, apitest.Listen(t, apitest.Sample(t, state.Options{Agents: true}, 0)), "2025-06-18")
 	for _, filters := range []map[string]any{
 		{"location_code": []string{"AFG"}, "location_code__in": []string{"TCD"}},
+		{"location_code": []string{"AFG", "TCD"}, "location_code__in": "AFG,TCD"},
 		{"location_code": "AFG", contract.IdentifierParam: apitest.Identifier},
 		{"location_code": []string{""}},
 	} {

@@ -249,7 +249,9 @@ func (c *call) filters() (e *contract.Endpoint, all []filter, err error) {
 		value := c.args.Filters[name]
 		plain, isSeveral := strings.CutSuffix(name, contract.SeveralSuffix)
 		if _, twice := c.args.Filters[plain].([]any); isSeveral && twice {
-			return nil, nil, &refusal{Message: fmt.Sprintf("%s and %s are one filter; want one of them", plain, name)}
+			return nil, nil, &refusal{
+				Message: fmt.Sprintf("%s and %s both have several values; want one of them", plain, name),
+			}
 		}
 		several, isList := value.([]any)
 		f, texts := filter{name: name, text: textOf(value)}, []string{}

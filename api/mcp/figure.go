@@ -117,7 +117,8 @@ func checkCountries(c *call) error {
 			return err
 		}
 		r := &refusal{Message: fmt.Sprintf("%q is no code of a country here; want three capital letters", code)}
-		if r.Instead = c.with("countries", codes); codes == nil {
+		r.Instead = c.with("countries", codes)
+		if codes == nil || len(codes) > len(c.args.Countries) && c.args.Figure == "" { // which needs one country
 			r.Instead = &Call{"find", map[string]any{"words": code, "kind": "country"}}
 		}
 		return r

@@ -58,8 +58,8 @@ func search(c *call) (*Answer, error) {
 	}
 	switch {
 	case len(found.Left) > 0:
-		a.Warnings = append(a.Warnings, fmt.Sprintf("nothing here answers to %s: these words are left out, so that the "+
-			"figures below are of other questions", quoted(found.Left)))
+		a.Warnings = append(a.Warnings, fmt.Sprintf("nothing here answers to %s: these words are left out, so "+
+			"that the figures below are of other questions", quoted(found.Left)))
 	case found.Total > 0 && found.Instead != "" && found.Results != nil && found.Results[0].Kind == "figure":
 		a.Warnings = append(a.Warnings, fmt.Sprintf("%q is read as %q", found.Query, found.Instead))
 	case found.Total > 0 && found.Instead != "":

@@ -1,0 +1,130 @@
+package find
+
+import (
+	"cmp"
+	"strings"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/say"
+)
+
+// answer is one way to answer a question: with a figure of a place, or with a page of a list.
+type answer struct {
+	*question
+	figure *contract.Headline // nil: a page
+	at     place
+	isNear bool // of a place whose name has that of the question as a part
+}
+
+// showsNumber reports whether nothing of the question is left, so that a number may answer it.
+func (a *answer) showsNumber() bool {
+	return len(a.left) == 0 && !a.isNear && a.by == "" && a.compared == nil && a.at.country != none
+}
+
+// narrowing reports whether the question has filters, or a time, that the figure does not take.
+func (a *answer) narrowing() bool {
+	return a.until != "" && a.figure.Newest == contract.NewestMonths || a.isNarrow()
+}
+
+// isNarrow reports whether the question has filters that the figure itself does not take.
+func (a *answer) isNarrow() bool {
+	return a.who != "" || len(a.ids) > 0 || a.at.unit != none || a.at.origin != none ||
+		!isOwn(a.figure.Name, a.pairs)
+}
+
+// Parameters with the first and the last time of records.
+const (
+	startParam = "start_date"
+	endParam   = "end_date"
+)
+
+// narrow adds the filters of an answer to a question about its list.
+func (s *search) narrow(q *contract.Question, a *answer) {
+	e, names := a.endpoint(), s.mount.Names
+	keep := func(field, value string) {
+		if p := q.Plan().Param(names.Name(field)); p != nil {
+			q.Keep(p.Name, p.Exactly(value))
+		}
+	}
+	if a.at.country != none {
+		keep(cmp.Or(a.placeField(), filterOf(e, Country).Name), s.entries[a.at.country].code)
+	}
+	if a.at.origin != none {
+		keep("origin_location_code", s.entries[a.at.origin].code)
+	}
+	if a.at.unit != none {
+		u := &s.entries[a.at.unit]
+		if filter := kindSources[u.kind].filter; u.lists&(1<<a.list) != 0 {
+			keep(filter, u.code)
+		} else {
+			keep(strings.TrimSuffix(filter, "code")+"name", u.name)
+		}
+	}
+	for _, pair := range a.pairs {
+		keep(pair[0], pair[1])
+	}
+	for _, ids := range a.ids {
+		first := &s.entries[ids[0]]
+		var codes []string
+		for _, id := range ids {
+			if c := s.entries[id].code; s.entries[id].lists&(1<<a.list) != 0 || len(ids) == 1 {
+				codes = append(codes, c)
+			}
+		}
+		if len(codes) == 0 {
+			codes = []string{first.code}
+		}
+		field := names.Name(kindSources[first.kind].filter)
+		if len(codes) > 1 && q.Plan().Param(field+contract.SeveralSuffix) != nil {
+			q.KeepAll(field, codes)
+		} else {
+			keep(kindSources[first.kind].filter, codes[0])
+		}
+	}
+}
+
+// placeField is the field with the place of the answer's figure, empty without one.
+func (a *answer) placeField() string {
+	if a.figure == nil && len(a.figures) == 1 {
+		return a.figures[0].Place
+	}
+	if a.figure == nil {
+		return ""
+	}
+	return a.figure.Place
+}
+
+// elsewhere says of which countries a list has records, as it has none of one.
+func (s *search) elsewhere(a *answer) (why say.Text) {
+	if s.entries[a.at.country].lists&(1<<a.list) != 0 {
+		return why
+	}
+	var names []string
+	n := 0
+	for id := s.firstCountry; int(id) < len(s.entries) && s.entries[id].kind == Country; id++ {
+		if s.entries[id].lists&(1<<a.list) != 0 {
+			if n++; n <= mostElsewhere {
+				names = append(names, s.nameOf(&s.entries[id]))
+			}
+		}
+	}
+	if n == 0 {
+		return why
+	}
+	if n > mostElsewhere {
+		names = append(names, "…")
+	}
+	return say.Of("there are no such records of %s here; there are of %s countries: %s",
+		s.nameOf(&s.entries[a.at.country]), n, s.language.List(names))
+}
+
+// mostElsewhere is how many countries with records are named where one has none.
+const mostElsewhere = 6
+
+// read reads the records of a question.
+func (s *search) read(q *contract.Question, read func(list.Records) error) error {
+	return s.lists.Query(s.served, s.mount, q, func(_ *list.Reply, rows list.Records) error {
+		return read(rows)
+	})
+}

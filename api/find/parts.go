@@ -1,0 +1,156 @@
+package find
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// part is a part of a question: words that mean one thing together.
+type part struct {
+	from    int // position of its first word
+	written string
+	side    string // before it
+	terms   []term
+	ids     []int32 // names of the data
+	people  bool    // it is what people of a country are called
+	time    string  // a year, or a month as two digits
+	used    bool
+}
+
+// question is a question in words, as it was understood: what its query has, and what was left.
+type question struct {
+	figures  []*contract.Headline // any of them; without one, the question is of the list
+	list     int                  // position in contract.Endpoints
+	pairs    [][2]string          // filters
+	ids      [][]int32            // filters: entries of one kind, any of which is meant
+	who, by  string
+	places   []place  // any of them, the best first
+	compared []int32  // countries, if several are meant together
+	until    string   // a year or a month, from which since is open
+	since    bool     //
+	asked    []string // what was used as a filter, as it is written
+	replaces bool     // one of them is in place of a filter of the figure
+	left     []string // what no query has, as it is written
+}
+
+// place is a place that a question is about. Each is an entry or none.
+type place struct{ country, unit, origin int32 }
+
+// token is a word that is no aside.
+type token struct {
+	word, written, side string
+}
+
+// tokensOf leaves out the asides of a text, and notes the sides before words.
+func (v *vocabulary) tokensOf(words, written []string) (all []token) {
+	side := ""
+	for i := 0; i < len(words); {
+		n := min(longestPhrase, len(words)-i)
+		aside := ""
+		for ; n > 0; n-- {
+			phrase := strings.Join(words[i:i+n], " ")
+			if aside = v.asides[phrase]; aside != "" || v.kept[phrase] {
+				break
+			}
+		}
+		n = max(n, 1)
+		switch aside {
+		case "":
+			all = append(all, token{strings.Join(words[i:i+n], " "), strings.Join(written[i:i+n], " "), side})
+			side = ""
+		case isNewest, isEmpty:
+		default:
+			side = aside
+		}
+		i += n
+	}
+	return all
+}
+
+// partsOf are the parts of a question, in order: the longest phrases and names that there are.
+func (x *parser) partsOf(tokens []token) (parts []*part) {
+	taken := make([]bool, len(tokens))
+	for n := min(longestPhrase, len(tokens)); n > 0; n-- {
+		for from := 0; from+n <= len(tokens); from++ {
+			if slices.Contains(taken[from:from+n], true) {
+				continue
+			}
+			var words, written []string
+			for _, t := range tokens[from : from+n] {
+				words, written = append(words, t.word), append(written, t.written)
+			}
+			p := x.partOf(strings.Join(words, " "))
+			if p == nil && n == 1 {
+				p = x.cutPart(words[0])
+			}
+			if p == nil && n > 1 {
+				continue
+			} else if p == nil {
+				p = new(part)
+			}
+			p.from, p.written, p.side = from, strings.Join(written, " "), cmp.Or(tokens[from].side, p.side)
+			parts = append(parts, p)
+			for i := from; i < from+n; i++ {
+				taken[i] = true
+			}
+		}
+	}
+	slices.SortFunc(parts, func(a, b *part) int { return a.from - b.from })
+	return parts
+}
+
+// partOf is what a phrase means, nil if it means nothing.
+func (x *parser) partOf(phrase string) *part {
+	p := &part{terms: vocabularies().terms[phrase], ids: x.names[phrase]}
+	if len(p.ids) == 0 && len(x.people[phrase]) > 0 {
+		p.ids, p.people = x.people[phrase], true
+	}
+	if isTime(phrase) {
+		p.time = phrase
+	}
+	if len(p.terms)+len(p.ids) == 0 && p.time == "" {
+		return nil
+	}
+	return p
+}
+
+// cutPart is partOf for an Arabic word without the preposition that is written with it. It is cut
+// only where the whole word means nothing.
+func (x *parser) cutPart(word string) *part {
+	for _, before := range []struct{ letters, side string }{
+		{"لل", toSide}, {"ل", toSide}, {"ب", inSide}, {"و", andSide}, {"ف", ""}, {"ك", ""},
+	} {
+		rest, has := strings.CutPrefix(word, before.letters)
+		if !has {
+			continue
+		}
+		if p := x.partOf(stem(rest)); p != nil {
+			p.side = before.side
+			return p
+		}
+	}
+	return nil
+}
+
+// isTime reports whether a word is a year, or a month as two digits.
+func isTime(word string) bool {
+	if strings.Trim(word, "0123456789") != "" {
+		return false
+	}
+	return len(word) == 4 && "1950" <= word && word <= "2099" || len(word) == 2 && "01" <= word && word <= "12"
+}
+
+// parser reads the parts of a question.
+type parser struct {
+	*Index
+	*question
+	parts []*part
+}
+
+func (q *question) endpoint() *contract.Endpoint { return &contract.Endpoints[q.list] }
+
+// mostPlaces is how many places of one name are shown.
+const mostPlaces = 6

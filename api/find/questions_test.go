@@ -1,0 +1,212 @@
+package find
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/api/contract"
+	"hdqs/loader/sample"
+)
+
+// questionIndex has the names of the embedded sample, and the units of names.txt.
+func questionIndex(t testing.TB) *Index {
+	b := newBuilder()
+	read := func(file string, do func(value func(string) string)) {
+		f, err := sample.FS.Open("reference/" + file + ".csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		rows, err := csv.NewReader(f).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows[1:] {
+			do(func(column string) string { return row[slices.Index(rows[0], column)] })
+		}
+	}
+	add := func(kind Kind, code, name, country string, others ...string) {
+		e := entry{kind: kind, code: code, name: name, country: b.entryOf(Country, country), parent: none, lists: 1}
+		b.nameAs(b.add(e, others), others)
+	}
+	urgency := map[string]uint8{}
+	read("location", func(value func(string) string) {
+		code := value("ISO 3166-1 Alpha 3-Codes")
+		add(Country, code, value("Preferred Term"), "", countryNames(code)...)
+		if value("Has HRP") == "Y" {
+			urgency[code] = 2
+		}
+	})
+	for i := range b.entries {
+		b.entries[i].urgency = urgency[b.entries[i].code]
+	}
+	read("sector", func(value func(string) string) {
+		add(Sector, value("ACRONYM"), value("Preferred Term"), "", vocabularies().others[value("ACRONYM")]...)
+	})
+	for _, line := range linesOf("names.txt") {
+		if country, unit, isUnit := strings.Cut(line[0], " "); isUnit && country != "people" {
+			names, _, _ := strings.Cut(line[1], ";")
+			add(Province, country+" "+unit, unit, country, listed(names)...)
+		}
+	}
+	for _, unit := range []string{
+		"NGA Niger", "NGA Zamfara", "NGA Yobe", "NGA Kano", "MOZ Gaza", "COL Sucre", "VEN Sucre", "COL Bolivar",
+		"VEN Bolivar", "COL Amazonas", "VEN Amazonas",
+	} {
+		country, name, _ := strings.Cut(unit, " ")
+		add(Province, unit, name, country)
+	}
+	read("pcodes", func(value func(string) string) {
+		if value("Admin Level") == "1" {
+			add(Province, value("P-Code"), value("Name"), value("Location"))
+		}
+	})
+	read("commodity", func(value func(string) string) { add(Commodity, value("code"), value("name"), "") })
+	read("org", func(value func(string) string) { add(Organisation, value("acronym"), value("name"), "") })
+	read("market", func(value func(string) string) {
+		add(Market, value("market_code"), value("market_name"), value("location_code"))
+	})
+	return b.finish()
+}
+
+// understood is a question as the cases of tests have it.
+func understood(x *Index, text string) string {
+	words, written := splitWords(text)
+	q := x.parse(words, written)
+	if q == nil {
+		return "no question"
+	}
+	code := func(id int32) string {
+		if id == none {
+			return ""
+		}
+		return x.entries[id].code
+	}
+	var all []string
+	for _, h := range q.figures {
+		all = append(all, h.Name)
+	}
+	if len(q.figures) == 0 {
+		all = append(all, contract.Endpoints[q.list].Name())
+	}
+	said := strings.Join(all, "|")
+	var places []string
+	for _, at := range q.places {
+		text := strings.TrimSpace(code(at.country) + " " + strings.TrimPrefix(code(at.unit), code(at.country)+" "))
+		if at.origin != none {
+			text += "<" + code(at.origin)
+		}
+		places = append(places, text)
+	}
+	if places = slices.DeleteFunc(places, func(s string) bool { return s == "" }); len(places) > 0 {
+		said += " of " + strings.Join(places, "|")
+	}
+	for i, id := range q.compared {
+		said += map[bool]string{true: " of ", false: "+"}[i == 0] + code(id)
+	}
+	for _, pair := range q.pairs {
+		if h := q.figures; len(h) == 0 || !isOwn(h[0].Name, [][2]string{pair}) {
+			said += " " + pair[0] + "=" + pair[1]
+		}
+	}
+	for _, ids := range q.ids {
+		said += fmt.Sprintf(" %s=%s", x.entries[ids[0]].kind, code(ids[0]))
+	}
+	for name, value := range map[string]string{"who": q.who} {
+		if value != "" {
+			said += " " + name + "=" + value
+		}
+	}
+	if q.by != "" {
+		said += " by=" + q.by
+	}
+	if q.until != "" {
+		said += map[bool]string{true: " since ", false: " in "}[q.since] + q.until
+	}
+	if len(q.left) > 0 {
+		said += " without " + strings.Join(q.left, ", ")
+	}
+	return said
+}
+
+// TestQuestions: questions as people type them, in four languages. A case is a question, an equals
+// sign, and what it asks for: figures or a list, places, filters, a time, and the words that are
+// left over, without which no number may be shown.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	x := questionIndex(t)
+	text, err := os.ReadFile("testdata/questions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		question, want, ok := strings.Cut(strings.TrimSpace(line), " = ")
+		if !ok {
+			continue
+		}
+		n++
+		if got := understood(x, question); got != want {
+			t.Errorf("%q\n got %s\nwant %s", question, got, want)
+		}
+	}
+	if n < 400 {
+		t.Errorf("only %d questions", n)
+	}
+}
+
+// TestFiltersOfWords: each filter of the words is one that its lists take.
+func TestFiltersOfWords(t *testing.T) {
+	t.Parallel()
+	for phrase, terms := range vocabularies().terms {
+		for _, of := range terms {
+			for _, pair := range of.pairs {
+				taken := 0
+				for i := range contract.Endpoints {
+					q := contract.Ask(&contract.Endpoints[i], contract.Rows)
+					if p := q.Plan().Param(pair[0]); p != nil && !isMetadata(q.Endpoint()) {
+						q.Keep(pair[0], pair[1]) // panics for another value
+						taken++
+					}
+				}
+				if taken == 0 {
+					t.Errorf("%q: no list has %s", phrase, pair[0])
+				}
+			}
+		}
+	}
+}
+
+// FuzzQuestions: whatever is asked, each word is used, asks for nothing, or is left over.
+func FuzzQuestions(f *testing.F) {
+	for _, text := range []string{
+		"cholera deaths sudan", "refugees from Afghanistan in Iran 2010", "لاجئون من أفغانستان", "top 5 by by in",
+		"phase 3+ l'd'qu's", "niger nigeria niger", "in in in", "2010 01 2011",
+	} {
+		f.Add(text)
+	}
+	x := questionIndex(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		words, written := splitWords(text[:min(len(text), MaxBytes)])
+		if len(words) != len(written) {
+			t.Fatalf("%q: %d words, %d as written", text, len(words), len(written))
+		}
+		q := x.parse(words, written)
+		if q == nil {
+			return
+		}
+		if len(q.figures) == 0 && q.list < 0 || len(q.places) == 0 && filterOf(q.endpoint(), Country) != nil {
+			t.Errorf("%q: a question about nothing: %+v", text, q)
+		}
+		known := strings.Join(written, " ")
+		for _, word := range q.left {
+			if !strings.Contains(known, word) {
+				t.Errorf("%q: %q is left, but not there", text, word)
+			}
+		}
+	})
+}
