@@ -62,20 +62,8 @@ var s3Servers = []s3Server{
 	{"versitygw", "HDQS_VERSITYGW", (*objectStore).startVersity},
 }
 
-// onS3Servers runs a test with a bucket of each S3 server.
-func onS3Servers(t *testing.T, test func(*testing.T, *objectStore)) {
-	t.Helper()
-	t.Parallel()
-	for _, s := range s3Servers {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			test(t, newObjectStore(t, s))
-		})
-	}
-}
-
-// onVersity returns a bucket of the faster server, which checks signatures, for a test of what the
-// two do alike.
+// onVersity returns a bucket of the faster server, which checks signatures. TestBucketSuite tests
+// what the two may do differently.
 func onVersity(t *testing.T) *objectStore {
 	t.Helper()
 	t.Parallel()
@@ -325,11 +313,6 @@ func (o *objectStore) get(t *testing.T, name string) []byte {
 func (o *objectStore) put(t *testing.T, name string, data []byte) {
 	t.Helper()
 	o.must(t, http.MethodPut, name, data)
-}
-
-func (o *objectStore) remove(t *testing.T, name string) {
-	t.Helper()
-	o.must(t, http.MethodDelete, name, nil)
 }
 
 // list returns the names and sizes of all objects below a prefix.
