@@ -139,7 +139,12 @@ func listOf(table string) int {
 func (b *builder) addTable(kind Kind) {
 	source := &kindSources[kind]
 	at := listOf(source.table)
-	q := contract.Ask(&contract.Endpoints[at], contract.Rows)
+	fields := []string{source.code, source.name, source.of, source.parent}
+	if kind == Country {
+		fields = append(fields, "has_hrp", "in_gho") // of urgencyOf
+	}
+	q := contract.Ask(&contract.Endpoints[at], contract.Rows).
+		Select(slices.DeleteFunc(fields, func(name string) bool { return name == "" })...)
 	m := b.lists.Routes.MountIn(contract.ContractNames)
 	for from, more := 0, true; more && from < maxNames; from += contract.MaxLimit {
 		more = false
