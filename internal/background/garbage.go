@@ -3,24 +3,25 @@ package background
 import (
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 )
 
-// steps counts what runs now: the start, or up to two steps of swaps, an abandoned one and the
-// next.
+// steps has the GOGC of what runs now: the start, or up to two steps of swaps, an abandoned one and
+// the next. The largest is in effect.
 var steps struct {
 	sync.Mutex
-	running int
+	running []int
 }
 
 // garbagePercent is GOGC. Requests allocate little compared with what is kept (stored blocks,
 // fragments, bodies), so the default of 100 would mostly double the memory without need.
 const garbagePercent = 50
 
-// GOGC during a start, when the heap is small, and during a step of a swap.
+// GOGC during a start, when the heap is small, and during what follows it, or a step of a swap.
 const (
 	GarbageInStart = 400
-	garbageInSwap  = 200
+	GarbageInSwap  = 200
 )
 
 // SetGarbagePercent sets GOGC unless the environment does.
@@ -44,7 +45,7 @@ func Beside(step func()) {
 // collections, which use all cores while they run: requests then wait for a core until the kernel
 // takes it from a collector, which is up to 4 ms.
 func BeginStep() (end func()) {
-	endMore, collect := More(), CollectLess(garbageInSwap)
+	endMore, collect := More(), CollectLess(GarbageInSwap)
 	return func() {
 		endMore()
 		collect()
@@ -55,16 +56,22 @@ func BeginStep() (end func()) {
 // garbage as a swap. With garbagePercent it would collect 17 times, since the heap is small at
 // first, which takes a quarter of the CPU until /readyz says yes.
 func CollectLess(garbage int) (collect func()) {
+	changeSteps(func() { steps.running = append(steps.running, garbage) })
+	return sync.OnceFunc(func() {
+		changeSteps(func() {
+			at := slices.Index(steps.running, garbage)
+			steps.running = slices.Delete(steps.running, at, at+1)
+		})
+	})
+}
+
+// changeSteps sets GOGC after a change of steps.
+func changeSteps(change func()) {
 	steps.Lock()
 	defer steps.Unlock()
-	if steps.running++; steps.running == 1 && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+	if change(); len(steps.running) == 0 {
+		SetGarbagePercent()
+	} else if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(slices.Max(steps.running))
 	}
-	return sync.OnceFunc(func() {
-		steps.Lock()
-		defer steps.Unlock()
-		if steps.running--; steps.running == 0 {
-			SetGarbagePercent()
-		}
-	})
 }

@@ -19,7 +19,7 @@ func TestBeginStep(t *testing.T) {
 		threads, garbage string
 		during, usual    int // GOGC
 	}{
-		{"", "", garbageInSwap, garbagePercent}, {"3", "", garbageInSwap, garbagePercent}, {"3", "70", 70, 70},
+		{"", "", GarbageInSwap, garbagePercent}, {"3", "", GarbageInSwap, garbagePercent}, {"3", "70", 70, 70},
 	} {
 		debug.SetGCPercent(c.usual)
 		t.Setenv("GOMAXPROCS", c.threads)
@@ -58,7 +58,7 @@ func TestBeginStep(t *testing.T) {
 		endStep := BeginStep()
 		collect()
 		collect()
-		check("in a step that began in a start", want+1, inStart)
+		check("in a step that began in a start", want+1, c.during)
 		endStep()
 		check("after both", want, c.usual)
 	}
