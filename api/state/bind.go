@@ -249,8 +249,21 @@ func bindSegment(position int, seg *snapshot.Segment, tier encode.Tier) (*BoundL
 	return list, nil
 }
 
+// Complete gives a snapshot the columns that Bind would, for readers of tables that need no more.
+func Complete(snap *store.Snapshot) error {
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		if seg := snap.Segments[e.Table]; seg != nil {
+			if err := addNulls(seg, e.Fields); err != nil {
+				return fmt.Errorf("api: %s: %w", e.Path, err)
+			}
+		}
+	}
+	return nil
+}
+
 // addNulls gives a segment the columns of fields that may be null and that it does not have: an
-// earlier program wrote it, or takes it over from then.
+// earlier program wrote it, or the rows are those of an earlier load.
 func addNulls(seg *snapshot.Segment, fields []contract.Field) error {
 	var nulls []snapshot.ColumnData
 	for i := range fields {

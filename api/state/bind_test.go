@@ -72,6 +72,39 @@ func TestBindReportsEveryMismatch(t *testing.T) {
 	}
 }
 
+// TestMissingColumns: fields that may be null and that a snapshot does not have are null in answers
+// of every kind, and for filters.
+func TestMissingColumns(t *testing.T) {
+	t.Parallel()
+	lacks := map[string]string{
+		"conflict_event": "fatalities", "rainfall": "version", "national_risk": "meta_missing_indicators_pct",
+		"org": "org_type_code",
+	}
+	tables := apitest.SampleTables(t, 6)
+	for _, x := range tables {
+		lacking := func(c apitest.Column) bool { return c.Name == lacks[x.Endpoint.Table] }
+		x.Columns = slices.DeleteFunc(x.Columns, lacking)
+	}
+	s := apitest.Server(t, state.Options{}, tables)
+	for _, c := range []struct{ target, want string }{
+		{"coordination-context/conflict-events?limit=1", `"fatalities":null`},
+		{"coordination-context/conflict-events?limit=1&output_format=csv", ",,"},
+		{"coordination-context/conflict-events/aggregate?measures=max:fatalities", `"max_fatalities":null`},
+		{"coordination-context/conflict-events/export?output_format=ndjson", `"fatalities":null`},
+		{"climate/rainfall?limit=1", `"version":null`},
+		{"climate/rainfall?version=final", `{"data":[]}`},
+		{"climate/rainfall/facets?of=version", `"value":null`},
+		{"coordination-context/national-risk?limit=1", `"meta_missing_indicators_pct":null`},
+		{"metadata/org?limit=1", `"org_type_code":null`},
+		{"metadata/org?org_type_code=433", `{"data":[]}`},
+	} {
+		got := s.Answer("GET", "/api/v2/"+c.target+"&app_identifier="+apitest.Identifier, nil)
+		if got.Status != 200 || !strings.Contains(string(got.Body), c.want) {
+			t.Errorf("%s: %d %.300s lacks %s", c.target, got.Status, got.Body, c.want)
+		}
+	}
+}
+
 // TestUnexpectedNull checks that a null is rendered as null even in a field that the contract
 // calls not nullable: rows of view dumps are served as they are.
 func TestUnexpectedNull(t *testing.T) {

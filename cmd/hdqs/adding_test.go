@@ -106,7 +106,9 @@ func TestAddingAField(t *testing.T) {
 	e.run("go build -o hdqs ./cmd/hdqs")
 	catalog, store := filepath.Join(e.root, "loader/sample/catalog"), t.TempDir()
 	mustExit(t, 0, "build", "--catalog", catalog, "--store", store)
-	for _, command := range []string{"serve --check", "build --catalog " + catalog, "verify", "serve --check"} {
+	for _, command := range []string{
+		"serve --check", "export " + t.TempDir(), "build --bulk --catalog " + catalog, "verify", "serve --check",
+	} {
 		e.run("./hdqs " + command + " --store " + store)
 	}
 	serving := e.shell("./hdqs serve --store " + store)

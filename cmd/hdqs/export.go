@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hdqs/api/state"
 	"hdqs/bulk"
 	"hdqs/bulk/export"
 	"hdqs/bulk/iceberg"
@@ -173,6 +174,9 @@ func runExport(
 		return nil, err
 	}
 	defer snap.Close()
+	if err := state.Complete(snap); err != nil {
+		return nil, err
+	}
 	written := map[bulk.Format]int{}
 	o.Written = func(f *bulk.File) { written[f.Format]++ }
 	m, path, err := export.ToTree(ctx, args[0], snap, keep, o)
@@ -244,6 +248,9 @@ func (f *buildFlags) bulkOf(ctx context.Context, into *openStore, messages io.Wr
 			return err
 		}
 		defer snap.Close()
+		if err := state.Complete(snap); err != nil {
+			return err
+		}
 		written := map[bulk.Format]int{}
 		o.Written = func(f *bulk.File) { written[f.Format]++ }
 		m, err := export.ToStore(ctx, bulk.Open(into.Store), snap, o)
