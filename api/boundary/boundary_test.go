@@ -157,7 +157,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestReadBounds(t *testing.T) {
 	t.Parallel()
 	e := new(endless)
-	if _, err := Read(e, "x"); err == nil || !strings.Contains(err.Error(), "larger than") || e.n > 2*MaxBytes {
+	if _, err := Read(e, "x"); err == nil || !strings.Contains(err.Error(), "larger than") || e.n > 2*maxBytes {
 		t.Errorf("read %d bytes: %v", e.n, err)
 	}
 }

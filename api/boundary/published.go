@@ -77,7 +77,7 @@ func (p *Published) AddTree(tree fs.FS) error {
 				return nil
 			}
 		}
-		if !IsPublished(name) {
+		if !isPublished(name) {
 			return nil
 		}
 		data, err := fs.ReadFile(tree, name)
@@ -88,8 +88,8 @@ func (p *Published) AddTree(tree fs.FS) error {
 	})
 }
 
-// IsPublished reports whether a file can be one of boundaries, by its name.
-func IsPublished(name string) bool {
+// isPublished reports whether a file can be one of boundaries, by its name.
+func isPublished(name string) bool {
 	return slices.Contains([]string{".geojson", ".json", ".parquet", ".zip"}, strings.ToLower(path.Ext(name)))
 }
 

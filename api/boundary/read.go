@@ -13,7 +13,7 @@ import (
 
 // Bounds of a file. maxText is the most bytes of a code, a name or a source.
 const (
-	MaxBytes  = 128 << 20
+	maxBytes  = 128 << 20
 	maxPoints = 5_000_000
 	maxText   = 512
 )
@@ -43,13 +43,13 @@ type collection struct {
 // Read reads a file. source says whose boundaries they are; if it is empty, the collection's member
 // "attribution" does.
 func Read(in io.Reader, source string) (*Set, error) {
-	text, err := io.ReadAll(io.LimitReader(in, MaxBytes+1))
+	text, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > MaxBytes {
+	if len(text) > maxBytes {
 		return nil, fmt.Errorf("the file is larger than %d bytes; simplify the boundaries, as a page shows no more "+
-			"than a thousand points across", MaxBytes)
+			"than a thousand points across", maxBytes)
 	}
 	var file collection
 	if err := json.Unmarshal(text, &file); err != nil {

@@ -18,7 +18,6 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
-	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -34,7 +33,7 @@ func TestBrowse(t *testing.T) {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]
-			path := m.Prefix + site.BrowsePath + e.Name()
+			path := m.Prefix + "/browse/" + e.Name()
 			page := apitest.Browse(s, path)
 			if page.Status != 200 {
 				t.Fatalf("%s: %d %.300s", path, page.Status, page.Body)
@@ -76,7 +75,7 @@ func linksOn(body []byte, path string) (links []string) {
 func TestBrowseSeveral(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{}, 30)
-	const path = site.BrowsePath + "conflict-events"
+	const path = "/browse/conflict-events"
 	codes := slices.DeleteFunc(groupsIn(t, s, "conflict-events", "location_code", ""), func(code string) bool {
 		return !regexp.MustCompile("^[A-Z]{3}$").MatchString(code)
 	})
@@ -153,7 +152,7 @@ func TestBrowsePoints(t *testing.T) {
 					placed++
 				}
 			}
-			page := string(apitest.Browse(s, m.Prefix+site.BrowsePath+e.Name()+"?by=market&measure=records").Body)
+			page := string(apitest.Browse(s, m.Prefix+"/browse/"+e.Name()+"?by=market&measure=records").Body)
 			marks := 0
 			for _, title := range regexp.MustCompile(`<circle[^>]*><title>([^<]*)`).FindAllStringSubmatch(page, -1) {
 				marks++
@@ -196,7 +195,7 @@ func TestBrowseBoundaries(t *testing.T) {
 	if err != nil || unit == "" {
 		t.Fatal(unit, err)
 	}
-	const path = site.BrowsePath + "conflict-events?measure=records"
+	const path = "/browse/conflict-events?measure=records"
 	s := apitest.Sample(t, state.Options{Boundaries: set}, 30)
 	world := string(apitest.Browse(s, path+"&by=location_code").Body)
 	if strings.Count(world, "<path") != 1 || !strings.Contains(world, "<bdi>The Mapmakers</bdi>") ||

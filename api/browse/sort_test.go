@@ -14,7 +14,6 @@ import (
 
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
-	"hdqs/api/site"
 	"hdqs/api/state"
 )
 
@@ -54,7 +53,7 @@ func TestBrowseSorted(t *testing.T) {
 			})
 			want = want[offset:min(offset+limit, len(want))]
 			name := map[bool]string{true: "-", false: ""}[down] + f.Name
-			path := fmt.Sprintf("%s%s?sort=%s&offset=%d&limit=%d", site.BrowsePath, e.Name(), name, offset, limit)
+			path := fmt.Sprintf("%s%s?sort=%s&offset=%d&limit=%d", "/browse/", e.Name(), name, offset, limit)
 			page := string(apitest.Browse(s, path).Body)
 			var got []int
 			for _, m := range rowNumber.FindAllStringSubmatch(page, -1) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"hdqs/api/apitest"
-	"hdqs/api/site"
 	"hdqs/api/state"
 )
 
@@ -30,7 +29,7 @@ func TestBrowseSource(t *testing.T) {
 		}
 	}
 	s := apitest.Serve(t, state.Options{}, apitest.StoreSnapshot(t, "sources", apitest.SampleTime, tables))
-	page := string(apitest.Browse(s, site.BrowsePath+"conflict-events?row=0").Body)
+	page := string(apitest.Browse(s, "/browse/conflict-events?row=0").Body)
 	for _, want := range []string{title, file, "2024-05-06 07:08:09"} {
 		if !strings.Contains(page, "<bdi>"+want+"</bdi>") {
 			t.Errorf("the record's source has no %q", want)

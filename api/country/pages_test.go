@@ -16,7 +16,6 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/reply"
-	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -52,7 +51,7 @@ func TestCountryPages(t *testing.T) {
 	tiles, missing := 0, 0
 	for _, m := range s.Lists.Routes.Mounts {
 		for _, code := range countryCodes(t, s) {
-			path := m.Prefix + site.CountryPath + "/" + code
+			path := m.Prefix + "/country/" + code
 			page := s.Answer("GET", path, nil)
 			if page.Status != 200 || len(page.Body) > maxCountryPage {
 				t.Fatalf("%s: %d, %d bytes", path, page.Status, len(page.Body))

@@ -13,8 +13,8 @@ import (
 	"hdqs/bulk"
 )
 
-// BulkInventory is what there is of bulk files. It is replaced whole.
-type BulkInventory struct {
+// bulkInventory is what there is of bulk files. It is replaced whole.
+type bulkInventory struct {
 	Latest string // the latest snapshot served here that has bulk files, empty without one
 	index  *list.PageContent
 	byID   map[string]*bulkFiles
@@ -57,9 +57,9 @@ func (s *Files) LookForBulk(b *bulk.Bulk) error {
 	}
 	before := s.Bulk.Load()
 	if before == nil {
-		before = &BulkInventory{}
+		before = &bulkInventory{}
 	}
-	next := &BulkInventory{Latest: before.Latest, byID: map[string]*bulkFiles{}, gone: map[string]bool{}}
+	next := &bulkInventory{Latest: before.Latest, byID: map[string]*bulkFiles{}, gone: map[string]bool{}}
 	current, known := s.State.Snapshots.CurrentID(), before.openFiles()
 	for _, id := range ids {
 		files := before.byID[id]
@@ -102,7 +102,7 @@ func (s *Files) LookForBulk(b *bulk.Bulk) error {
 }
 
 // openFiles returns the files of the latest snapshot, by name.
-func (n *BulkInventory) openFiles() map[string]*openFile {
+func (n *bulkInventory) openFiles() map[string]*openFile {
 	known := map[string]*openFile{}
 	if files := n.byID[n.Latest]; files != nil {
 		for _, f := range files.byPath {

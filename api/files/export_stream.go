@@ -143,7 +143,7 @@ func (st *exportStream) writeBody(to io.Writer) (err error) {
 // exportPipe passes pieces of a body on to be sent. Meanwhile others may be made.
 type exportPipe struct {
 	*io.PipeWriter
-	exports *ExportGate
+	exports *exportGate
 	end     func() // gives back the thread that a long export lets the Go runtime use; nil before
 }
 
@@ -183,8 +183,8 @@ func (st *exportStream) Close() error {
 	return nil
 }
 
-// ExportGate bounds exports: those that run, and those that use a core.
-type ExportGate struct {
+// exportGate bounds exports: those that run, and those that use a core.
+type exportGate struct {
 	slots chan struct{} // of streams that run, most of which wait for their clients
 	turns chan struct{} // of streams that read and render rows
 	Ended [len(ExportOutcomes)]atomic.Int64
@@ -193,17 +193,17 @@ type ExportGate struct {
 	Held map[string]int // slots by client, which is an address or an app identifier
 }
 
-// NewExportGate makes a gate for some streams at once. Half of the cores are for other requests: if
+// newExportGate makes a gate for some streams at once. Half of the cores are for other requests: if
 // all were busy with long work, the Go runtime would look for new requests only every 10 ms.
-func NewExportGate(streams, cores int) *ExportGate {
-	return &ExportGate{
+func newExportGate(streams, cores int) *exportGate {
+	return &exportGate{
 		slots: make(chan struct{}, streams), turns: make(chan struct{}, max(1, cores/2)), Held: map[string]int{},
 	}
 }
 
 // enter takes a slot for what a request counts for, or returns the rule that it would violate. No
 // client gets more than half of the slots, so that slow ones leave some to the others.
-func (g *ExportGate) enter(clients []string) (rule string) {
+func (g *exportGate) enter(clients []string) (rule string) {
 	g.Mu.Lock()
 	defer g.Mu.Unlock()
 	if len(g.slots) == cap(g.slots) {
@@ -222,7 +222,7 @@ func (g *ExportGate) enter(clients []string) (rule string) {
 }
 
 // leave gives back a slot.
-func (g *ExportGate) leave(clients []string) {
+func (g *exportGate) leave(clients []string) {
 	g.Mu.Lock()
 	defer g.Mu.Unlock()
 	<-g.slots
@@ -234,12 +234,12 @@ func (g *ExportGate) leave(clients []string) {
 }
 
 // begin waits for a turn, which the caller gives back with end.
-func (g *ExportGate) begin() { g.turns <- struct{}{} }
+func (g *exportGate) begin() { g.turns <- struct{}{} }
 
-func (g *ExportGate) end() { <-g.turns }
+func (g *exportGate) end() { <-g.turns }
 
 // Running is how many streams run.
-func (g *ExportGate) Running() int { return len(g.slots) }
+func (g *exportGate) Running() int { return len(g.slots) }
 
 // ExportOutcome is how an export ended.
 type ExportOutcome uint8
@@ -279,7 +279,7 @@ var (
 )
 
 // Collect collects what exports count.
-func (g *ExportGate) Collect(to chan<- prometheus.Metric) {
+func (g *exportGate) Collect(to chan<- prometheus.Metric) {
 	to <- metrics.Gauge(ExportsDesc, float64(g.Running()))
 	for outcome := ExportSent; int(outcome) < len(ExportOutcomes); outcome++ {
 		to <- metrics.Counter(EndedDesc, g.Ended[outcome].Load(), ExportOutcomes[outcome])

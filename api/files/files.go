@@ -14,8 +14,8 @@ import (
 type Files struct {
 	State   *state.State
 	Lists   *list.Lists
-	Exports *ExportGate
-	Bulk    atomic.Pointer[BulkInventory]
+	Exports *exportGate
+	Bulk    atomic.Pointer[bulkInventory]
 }
 
 // New returns the files of lists.
@@ -23,5 +23,5 @@ func New(l *list.Lists) *Files {
 	o := &l.State.Options
 	o.Exports, o.ExportRows = cmp.Or(o.Exports, DefaultExports), cmp.Or(o.ExportRows, DefaultExportRows)
 	o.ExportTimeout = cmp.Or(o.ExportTimeout, DefaultExportTimeout)
-	return &Files{State: l.State, Lists: l, Exports: NewExportGate(o.Exports, runtime.GOMAXPROCS(0))}
+	return &Files{State: l.State, Lists: l, Exports: newExportGate(o.Exports, runtime.GOMAXPROCS(0))}
 }

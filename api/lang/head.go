@@ -25,17 +25,17 @@ func (h Head) At(title, here string) Head {
 	return h
 }
 
-// Version is a page in a language.
-type Version struct{ Code, Name, Address string }
+// version is a page in a language.
+type version struct{ Code, Name, Address string }
 
 // Versions are the page in all languages, or the start page in them if the page has one only.
-func (h Head) Versions() (all []Version) {
+func (h Head) Versions() (all []version) {
 	here := h.here
 	if here == "" {
 		here = "/"
 	}
 	for _, l := range All() {
-		all = append(all, Version{l.Code, l.Name, h.Root + l.Path + here})
+		all = append(all, version{l.Code, l.Name, h.Root + l.Path + here})
 	}
 	return all
 }

@@ -35,8 +35,8 @@ type Scratch struct {
 	reply   Reply  // that is being made
 }
 
-// Scratches pools the memory of requests.
-var Scratches = sync.Pool{New: func() any {
+// scratches pools the memory of requests.
+var scratches = sync.Pool{New: func() any {
 	sc := new(Scratch)
 	sc.Pause = sc.turn.Pause
 	return sc
@@ -51,7 +51,7 @@ func (sc *Scratch) Release() {
 		sc.Body = nil
 	}
 	sc.view, sc.reply = nil, Reply{}
-	Scratches.Put(sc)
+	scratches.Put(sc)
 }
 
 // Reply is the state of an answer to a list request.
@@ -78,7 +78,7 @@ type Reply struct {
 // errors in the request, the snapshot that answers, and whether the client has the answer already.
 // It returns the error to answer with.
 func (s *Lists) AnswerList(ctx *fasthttp.RequestCtx, to *Route) (err error) {
-	sc := Scratches.Get().(*Scratch)
+	sc := scratches.Get().(*Scratch)
 	defer sc.Release()
 	r := &sc.Request
 	if kind := r.Scanned.Scan(to.List, ctx.URI().QueryString()); kind != to.List.Kind {

@@ -38,7 +38,7 @@ func New(s *state.State, kinds []contract.Kind) *Lists {
 		Pages:       Pages{s},
 		Heads:       Heads{s},
 		Admission:   newAdmission(s, runtime.GOMAXPROCS(0)),
-		Bodies:      newBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: WarmLimit,
+		Bodies:      newBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: warmLimit,
 	}
 	l.Routes = Routes{
 		state: s, identifiers: l.Identifiers, admission: &l.Admission, answer: l.AnswerList,

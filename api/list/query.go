@@ -20,7 +20,7 @@ func (s *Lists) Query(
 	endpoint := q.Endpoint().Contract()
 	table := v.Bound.Lists[endpoint.List()]
 	defer s.State.EndList(v, &err)
-	sc := Scratches.Get().(*Scratch)
+	sc := scratches.Get().(*Scratch)
 	defer sc.Release()
 	a := &Reply{
 		Scratch: sc, Endpoint: endpoint, Served: v, List: table, RecordSource: s.Routes.sources[q.Plan().Kind],

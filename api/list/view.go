@@ -33,7 +33,7 @@ type View struct {
 
 // Answer answers a question about rows through a view. It returns the error to answer with.
 func (s *Lists) Answer(ctx *fasthttp.RequestCtx, to *Route, q *contract.Question, v *View) error {
-	sc := Scratches.Get().(*Scratch)
+	sc := scratches.Get().(*Scratch)
 	defer sc.Release()
 	sc.view = v
 	sc.Request.AskWhole(q)

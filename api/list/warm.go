@@ -40,9 +40,9 @@ type warmRequest struct {
 	coding encode.Coding
 }
 
-// WarmLimit bounds the time of all warm-up requests. For twelve million rows they take 0.28 s on
+// warmLimit bounds the time of all warm-up requests. For twelve million rows they take 0.28 s on
 // one core.
-const WarmLimit = 5 * time.Second
+const warmLimit = 5 * time.Second
 
 // Warm answers the warm-up requests from a snapshot, for the tables that have changed since an
 // earlier one, the largest first. The earlier Bound may be nil. An error or a panic means that the
@@ -172,7 +172,7 @@ func (w *WarmUp) rehearse(p *contract.Plan, r warmRequest, buffer *wire.BodyBuff
 	s, v := w.Server, w.Served
 	var ctx fasthttp.RequestCtx
 	ctx.Init(new(fasthttp.Request), nil, s.State.Faults)
-	sc := Scratches.Get().(*Scratch)
+	sc := scratches.Get().(*Scratch)
 	defer sc.Release()
 	sc.Request.Scanned.Scan(p, []byte(r.query))
 	if err := sc.Request.Parse(); err != nil {

@@ -125,7 +125,7 @@ func (c *call) cite(a *Answer, e *contract.Endpoint, used func(*state.SourceData
 func (c *call) nothing(a *Answer, q *contract.Question, filters []filter) (err error) {
 	e := q.Endpoint()
 	filters = slices.DeleteFunc(filters, func(f filter) bool { return slices.Contains(selection, f.name) })
-	a.Nothing = new(Nothing)
+	a.Nothing = new(nothing)
 	if a.Instead, err = byUnitName(c, q, filters); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func without(filters []filter) string {
 }
 
 // nearestWithout adds what passes without some of the filters.
-func (c *call) nearestWithout(n *Nothing, q *contract.Question, filters ...filter) error {
+func (c *call) nearestWithout(n *nothing, q *contract.Question, filters ...filter) error {
 	var names, fields []string
 	for _, f := range filters {
 		names, fields = append(names, f.name), append(fields, strings.TrimSuffix(f.name, contract.SeveralSuffix))

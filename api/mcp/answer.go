@@ -44,7 +44,7 @@ type Answer struct {
 	License  string            `json:"license,omitempty"` // where no source of the records is known
 	Warnings []string          `json:"warnings,omitempty"`
 	Instead  *Call             `json:"instead,omitempty"` // what was probably meant
-	Nothing  *Nothing          `json:"nothing,omitempty"`
+	Nothing  *nothing          `json:"nothing,omitempty"`
 	Snapshot string            `json:"snapshot"`
 	URL      string            `json:"url"` // of a request that gives the same
 
@@ -59,8 +59,8 @@ func (a *Answer) warn(hints ...say.Text) {
 	}
 }
 
-// Nothing says that there is nothing, and what there is instead.
-type Nothing struct {
+// nothing says that there is nothing, and what there is instead.
+type nothing struct {
 	Statement string     `json:"statement"`
 	Nearest   []existing `json:"nearest,omitempty"`
 }

@@ -74,7 +74,7 @@ func describeFigure(c *call, a *Answer, h *contract.Headline, rows []textual.Rec
 		if h != nil {
 			of = h.Title
 		}
-		a.Nothing = &Nothing{Statement: fmt.Sprintf("%s is not known of %s: %s", of, c.args.Countries, reason)}
+		a.Nothing = &nothing{Statement: fmt.Sprintf("%s is not known of %s: %s", of, c.args.Countries, reason)}
 		if c.args.EndDate != "" {
 			a.Nothing.Nearest = []existing{{
 				Without: "end_date=" + c.args.EndDate, Call: c.with("end_date", nil, "end_date"),

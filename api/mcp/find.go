@@ -66,11 +66,11 @@ func search(c *call) (*Answer, error) {
 		a.Warnings = append(a.Warnings,
 			fmt.Sprintf("nothing has all words of %q; this has %q", found.Query, found.Instead))
 	case found.Total == 0 && len(found.Kinds) > 0:
-		a.Nothing = &Nothing{Statement: fmt.Sprintf("no %s has the words %q; names of other kinds have, see kinds",
+		a.Nothing = &nothing{Statement: fmt.Sprintf("no %s has the words %q; names of other kinds have, see kinds",
 			c.args.Kind, found.Query)}
 		a.Instead = &Call{"find", map[string]any{"words": c.args.Words}}
 	case found.Total == 0:
-		a.Nothing = &Nothing{Statement: fmt.Sprintf(
+		a.Nothing = &nothing{Statement: fmt.Sprintf(
 			"no place, organisation, sector, commodity, market, list, figure or dataset has the words %q", found.Query)}
 	}
 	return a, nil

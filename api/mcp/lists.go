@@ -128,7 +128,7 @@ func changes(c *call) (*Answer, error) {
 	every := func(*state.SourceDataset) bool { return true }
 	if since == "" || since == held.Snapshot {
 		a := &Answer{List: e.Name(), URL: c.address(state.SourcesPath, "list", e.Name())}
-		a.Nothing = &Nothing{Statement: "no earlier snapshot is held here to compare " + held.Snapshot + ", loaded " +
+		a.Nothing = &nothing{Statement: "no earlier snapshot is held here to compare " + held.Snapshot + ", loaded " +
 			held.Loaded + ", with. Keep its id, and ask for changes since it later"}
 		c.cite(a, e, every)
 		return a, nil
@@ -143,7 +143,7 @@ func changes(c *call) (*Answer, error) {
 		return nil, err
 	}
 	if a.Total == 0 {
-		a.Nothing = &Nothing{Statement: "no such record of " + e.Name() + " has changed since " + since}
+		a.Nothing = &nothing{Statement: "no such record of " + e.Name() + " has changed since " + since}
 	}
 	c.cite(a, e, every)
 	return a, nil
@@ -179,7 +179,7 @@ func source(c *call) (*Answer, error) {
 	a.Total = len(a.Rows)
 	a.Rows = a.Rows[min(c.args.Offset, a.Total):]
 	if a.Total == 0 {
-		a.Nothing = &Nothing{Statement: "no dataset of the catalog is known as the source of " + c.args.List}
+		a.Nothing = &nothing{Statement: "no dataset of the catalog is known as the source of " + c.args.List}
 	}
 	return a, nil
 }

@@ -20,8 +20,8 @@ const (
 	workbookEnding = ".odc"
 )
 
-// Query is the query of Power Query that reads a set. base is the address of the service.
-func Query(base, set string) string {
+// powerQuery is the query of Power Query that reads a set. base is the address of the service.
+func powerQuery(base, set string) string {
 	return "let\n  Source = OData.Feed(\"" + base + "\", null, [Implementation = \"2.0\"]),\n" +
 		"  Records = Source{[Name = \"" + set + "\", Signature = \"table\"]}[Data]\nin\n  Records"
 }
@@ -63,7 +63,7 @@ func connection(base string, of *set) []byte {
 	query := `<Mashup xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ` +
 		`xmlns="http://schemas.microsoft.com/DataMashup"><Client>EXCEL</Client><Version>2.55.5010.641</Version>` +
 		`<MinVersion>1.5.3296.0</MinVersion><Culture>en-US</Culture><SafeCombine>true</SafeCombine><Items>` +
-		`<Query Name="` + of.Name + `"><Formula><![CDATA[` + Query(base, of.Name) + `]]></Formula>` +
+		`<Query Name="` + of.Name + `"><Formula><![CDATA[` + powerQuery(base, of.Name) + `]]></Formula>` +
 		`<IsParameterQuery xsi:nil="true"/><IsDirectQuery xsi:nil="true"/></Query></Items></Mashup>`
 	return []byte(strings.NewReplacer("{name}", of.Name, "{title}", xmlText(of.title), "{query}", xmlText(query)).
 		Replace(connectionText))

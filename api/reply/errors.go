@@ -37,7 +37,7 @@ var (
 	ErrMethodNotAllowed    = fault(fasthttp.StatusMethodNotAllowed, "Method Not Allowed")
 	ErrNotAcceptable       = fault(fasthttp.StatusNotAcceptable, "Not Acceptable: accept identity, gzip or zstd")
 	ErrTimeout             = fault(fasthttp.StatusRequestTimeout, "Request Timeout")
-	ErrPrecondition        = fault(fasthttp.StatusPreconditionFailed, "Precondition Failed")
+	errPrecondition        = fault(fasthttp.StatusPreconditionFailed, "Precondition Failed")
 	ErrNoSuchRange         = fault(fasthttp.StatusRequestedRangeNotSatisfiable, "Range Not Satisfiable")
 	ErrVersionNotSupported = fault(fasthttp.StatusHTTPVersionNotSupported, "HTTP Version Not Supported: send HTTP/1.1")
 	ErrBulkGone            = fault(fasthttp.StatusGone, "The bulk files of this snapshot are not kept any longer")
@@ -49,8 +49,8 @@ var (
 		"8 KiB for OData and features, 2 KiB for pages and files; send fewer or shorter values")
 	ErrPartOfLatest = fault(fasthttp.StatusBadRequest, "Parts of a file are read from /bulk/ID/, "+
 		"not from /bulk/latest/: another snapshot may come between two parts")
-	ErrNoBulkFile = unavailable(RetryRefused, "This file cannot be read at the moment")
-	ErrNoSnapshot = unavailable(RetryAfter, "No snapshot is loaded yet")
+	ErrNoBulkFile = unavailable(retryRefused, "This file cannot be read at the moment")
+	ErrNoSnapshot = unavailable(retryAfter, "No snapshot is loaded yet")
 )
 
 func fault(status int, text string) *Fault { return &Fault{Status: status, Text: text} }
@@ -176,7 +176,7 @@ func WaitOf(err error) string {
 		return f.Wait
 	}
 	if _, busy := errors.AsType[*Busy](err); busy {
-		return string(RetryAfter)
+		return string(retryAfter)
 	}
 	return ""
 }

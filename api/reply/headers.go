@@ -51,8 +51,8 @@ var (
 	NameRequestID   = []byte(HeaderRequestID)
 	NameRetryAfter  = []byte("Retry-After")
 
-	RetryAfter   = []byte("1")
-	RetryRefused = []byte("5") // of a bulk file, which may be put back soon
+	retryAfter   = []byte("1")
+	retryRefused = []byte("5") // of a bulk file, which may be put back soon
 )
 
 // Freshness is how long caches may use a successful answer. Zero durations are the defaults: 1
@@ -121,7 +121,7 @@ func (h Head) Begin(ctx *fasthttp.RequestCtx) *fasthttp.ResponseHeader {
 
 // Redirect answers with another address, which no cache keeps.
 func Redirect(ctx *fasthttp.RequestCtx, status int, to string) *fasthttp.ResponseHeader {
-	h := PlainHead.Begin(ctx)
+	h := plainHead.Begin(ctx)
 	h.Set("Location", to)
 	h.Set("Cache-Control", NoStore)
 	ctx.SetStatusCode(status)
@@ -130,7 +130,7 @@ func Redirect(ctx *fasthttp.RequestCtx, status int, to string) *fasthttp.Respons
 
 // Heads that depend neither on options nor on the snapshot.
 var (
-	PlainHead    = NewHead(Safe()...)
+	plainHead    = NewHead(Safe()...)
 	FaultHead    = NewHead(Safe("Cache-Control", NoStore, "Content-Type", contract.JSONType)...)
 	NotFoundHead = NewHead(Safe("Cache-Control", unknownPathKept, "Content-Type", contract.JSONType)...)
 

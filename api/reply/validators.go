@@ -68,7 +68,7 @@ type Validators struct {
 // reports that the client has the answer.
 func (v *Validators) Check(request *fasthttp.RequestHeader, may wire.Conditions) (same bool, err error) {
 	if may&wire.Precondition != 0 && !preconditionHolds(request, v.Strong, v.Published) {
-		return false, ErrPrecondition
+		return false, errPrecondition
 	}
 	return may&wire.Revalidation != 0 && notModified(request, v.Tag, v.Published), nil
 }

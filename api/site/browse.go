@@ -14,8 +14,8 @@ import (
 	"hdqs/api/state"
 )
 
-// BrowsePath is the prefix of the pages of records, below a mount's.
-const BrowsePath = "/browse/"
+// browsePath is the prefix of the pages of records, below a mount's.
+const browsePath = "/browse/"
 
 // asker answers the questions of one page from one snapshot. The server is the caller, so it needs
 // no identifier.
@@ -72,9 +72,9 @@ func (p pages) addBrowse() {
 			Head: p.at.head("", "").Head, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
 			Counterpart: m.Counterpart.Prefix + counterparts[i].Path,
 		}}
-		p.add(BrowsePath+e.Name(), BrowsePath, func(ctx *fasthttp.RequestCtx) error {
+		p.add(browsePath+e.Name(), browsePath, func(ctx *fasthttp.RequestCtx) error {
 			wrong := func(page *browse.Page) []string { return page.Problem.Wrong }
-			return of.answerView(ctx, BrowsePath, "browse.html", &head, wrong)
+			return of.answerView(ctx, browsePath, "browse.html", &head, wrong)
 		}, p.Site.Lists.Admission.Pages)
 		views[e.Name()] = of
 		of.addFrame()
@@ -83,8 +83,8 @@ func (p pages) addBrowse() {
 			continue // tables have no language
 		}
 		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
-		download.Public, download.Name = true, BrowsePath+browse.DownloadPath[1:]
-		p.Site.Lists.Routes.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
+		download.Public, download.Name = true, browsePath+browse.DownloadPath[1:]
+		p.Site.Lists.Routes.Add(m, browsePath+e.Name()+browse.DownloadPath, download)
 	}
 	p.addOEmbed(views)
 }

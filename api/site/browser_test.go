@@ -15,7 +15,6 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/reply"
-	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/browser"
 	"hdqs/internal/testkit"
@@ -167,9 +166,9 @@ func TestBrowserLists(t *testing.T) {
 			filters, scripts = "?measure=records&limit=5", "1"
 		}
 		if i%3 == 0 || testkit.Long() {
-			p.check(site.BrowsePath+e.Name()+"?limit=5", 1280, "light")
+			p.check("/browse/"+e.Name()+"?limit=5", 1280, "light")
 		}
-		p.check(site.BrowsePath+e.Name()+filters, 390, "dark")
+		p.check("/browse/"+e.Name()+filters, 390, "dark")
 		if got := p.Eval(`document.querySelectorAll("#series .uplot").length`); got != scripts {
 			t.Errorf("%s: %s charts that a script draws, want %s", e.Name(), got, scripts)
 		}

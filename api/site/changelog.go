@@ -129,7 +129,7 @@ func listsOf(m *list.Mount, table string) []pageEndpoint {
 // changelogOf is what the page or the feed of a place shows now.
 func (p pages) changelogOf(base string) changelog {
 	data := changelog{
-		pageHead: p.at.head(p.at.T("What changed"), ChangelogPath), Base: base, Self: base + p.at.Prefix + FeedPath,
+		pageHead: p.at.head(p.at.T("What changed"), changelogPath), Base: base, Self: base + p.at.Prefix + feedPath,
 	}
 	updated := time.Time{}
 	if v := p.Site.State.Snapshots.Acquire(); v != nil {
@@ -148,14 +148,14 @@ func (p pages) changelogOf(base string) changelog {
 
 // Paths of what changed, and the media type of the feed (RFC 4287).
 const (
-	ChangelogPath = "/changelog"
-	FeedPath      = "/changelog.atom"
-	FeedType      = "application/atom+xml; charset=utf-8"
+	changelogPath = "/changelog"
+	feedPath      = "/changelog.atom"
+	feedType      = "application/atom+xml; charset=utf-8"
 )
 
 func (p pages) addChangelog() {
 	head := p.Site.sharedHead(reply.HtmlType)
-	p.add(ChangelogPath, ChangelogPath, func(ctx *fasthttp.RequestCtx) error {
+	p.add(changelogPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
 		data := p.changelogOf("")
 		if v := p.Site.State.Snapshots.Acquire(); v != nil {
 			defer v.Release(p.Site.State.Log)
@@ -175,10 +175,10 @@ func (p pages) addChangelog() {
 	if !p.at.IsEnglish() {
 		return
 	}
-	feed := p.Site.hostHead(FeedType)
-	p.add(FeedPath, ChangelogPath, func(ctx *fasthttp.RequestCtx) error {
+	feed := p.Site.hostHead(feedType)
+	p.add(feedPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
 		body, err := rendered(texts(), "changelog.atom", p.changelogOf(p.Site.Lists.Pages.BaseOf(ctx)))
-		return p.Site.sendMade(ctx, &feed, FeedPath, body, err)
+		return p.Site.sendMade(ctx, &feed, feedPath, body, err)
 	})
 }
 

@@ -14,7 +14,6 @@ import (
 	"hdqs/api"
 	"hdqs/api/apitest"
 	"hdqs/api/list"
-	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
@@ -25,7 +24,7 @@ var tagPattern = regexp.MustCompile(`<[^>]*>`)
 func TestChangelog(t *testing.T) {
 	t.Parallel()
 	s := api.New(state.Options{Logger: slog.New(slog.DiscardHandler), BaseURL: "https://data.example.org/a&b"})
-	if page := pageOf(t, s, site.ChangelogPath); !strings.Contains(page, "No data is loaded yet.") {
+	if page := pageOf(t, s, "/changelog"); !strings.Contains(page, "No data is loaded yet.") {
 		t.Error("without a snapshot the page does not say so")
 	}
 	checkFeed(t, s, s.Lists.Routes.Mounts[0])
@@ -43,15 +42,15 @@ func TestChangelog(t *testing.T) {
 	apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: at.Add(time.Hour)})
 	t.Cleanup(func() { s.State.Snapshots.Current.Swap(nil).Release(s.State.Log) })
 	for _, m := range s.Lists.Routes.Mounts {
-		page := pageOf(t, s, m.Prefix+site.ChangelogPath)
+		page := pageOf(t, s, m.Prefix+"/changelog")
 		text := shownText(page)
 		newer := strings.Index(text, "with snapshot first, 1 table has changed.")
 		older := strings.Index(text, "with snapshot zero,")
 		if newer < 0 || older < newer || strings.Count(page, `<section`) != 2 {
-			t.Errorf("%s%s:\n%s", m.Prefix, site.ChangelogPath, text)
+			t.Errorf("%s%s:\n%s", m.Prefix, "/changelog", text)
 		}
 		if want := " 20 7 \u221213"; !strings.Contains(text, want) {
-			t.Errorf("%s%s does not say %q:\n%s", m.Prefix, site.ChangelogPath, want, text)
+			t.Errorf("%s%s does not say %q:\n%s", m.Prefix, "/changelog", want, text)
 		}
 		entries := checkFeed(t, s, m)
 		if len(entries) != 2 || entries[0].Title != "Snapshot second" || entries[1].ID != known.ID {
@@ -89,9 +88,9 @@ type (
 // time of the feed and of each entry, an author, a link to itself, ids that are IRIs and differ.
 func checkFeed(t *testing.T, s *api.Server, m *list.Mount) []atomEntry {
 	t.Helper()
-	target := m.Prefix + site.FeedPath
+	target := m.Prefix + "/changelog.atom"
 	got := s.Answer("GET", target, nil)
-	if kind := apitest.Header(got, "Content-Type"); got.Status != 200 || kind != site.FeedType {
+	if kind := apitest.Header(got, "Content-Type"); got.Status != 200 || kind != "application/atom+xml; charset=utf-8" {
 		t.Fatalf("%s: %d %s", target, got.Status, kind)
 	}
 	var feed struct {

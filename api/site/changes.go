@@ -87,7 +87,7 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 	if day, err := time.Parse(time.DateOnly, c.Since); err == nil {
 		c.Day = c.Since
 		base, c.Late = p.Site.heldAt(day.AddDate(0, 0, 1))
-		c.Files = p.at.root() + BrowsePath + "resource?update_date_min=" + url.QueryEscape(c.Since)
+		c.Files = p.at.root() + browsePath + "resource?update_date_min=" + url.QueryEscape(c.Since)
 	}
 	if base == nil {
 		return c, nil
@@ -161,7 +161,7 @@ func (p pages) addChanges(
 	}
 	l := listChanges{pageEndpoint: newPageEndpoint(p.at.Mount, e)}
 	address := func(code, kind string) string {
-		return p.at.root() + ChangelogPath + "?" + contract.QueryOf(
+		return p.at.root() + changelogPath + "?" + contract.QueryOf(
 			contract.SinceParam, c.Since, listParam, e.Name(), contract.CountryParam, cmp.Or(code, c.Country),
 			kindParam, kind)
 	}

@@ -19,8 +19,8 @@ import (
 	"hdqs/internal/nearest"
 )
 
-// CountryPath is the path of the list of countries. The pages of countries are below it.
-const CountryPath = "/country"
+// countryPath is the path of the list of countries. The pages of countries are below it.
+const countryPath = "/country"
 
 const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -75,7 +75,7 @@ func (p pages) addCountry() {
 	card := &figureFile{kind: "png", head: p.Site.hostHead(pngType)}
 	book := p.Site.sharedHead(workbookType)
 	add := func(path string, answer func(*fasthttp.RequestCtx, *state.Served, *country.Overview) error) {
-		p.add(path, CountryPath, func(ctx *fasthttp.RequestCtx) error {
+		p.add(path, countryPath, func(ctx *fasthttp.RequestCtx) error {
 			return p.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
 				all, err := p.Site.overviewOf(v)
 				if err != nil {
@@ -85,12 +85,12 @@ func (p pages) addCountry() {
 			})
 		}, p.Site.Lists.Admission.Pages)
 	}
-	add(CountryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
+	add(countryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
 		return p.answerPage(ctx, "countries.html",
-			countriesPage{p.at.head(p.at.T("Countries"), CountryPath), all, nil, "", nil}, &countries)
+			countriesPage{p.at.head(p.at.T("Countries"), countryPath), all, nil, "", nil}, &countries)
 	})
-	add(CountryPath+"/"+list.Wildcard, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) error {
-		_, sent, _ := strings.Cut(reply.PathOf(ctx), CountryPath+"/")
+	add(countryPath+"/"+list.Wildcard, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) error {
+		_, sent, _ := strings.Cut(reply.PathOf(ctx), countryPath+"/")
 		code, isBook := strings.CutSuffix(sent, ".xlsx")
 		code, isCard := strings.CutSuffix(code, ".png")
 		at := all.Find(code)
@@ -118,7 +118,7 @@ func (p pages) answerNoCountry(
 	ctx *fasthttp.RequestCtx, all *country.Overview, sent string, head *list.PageHead,
 ) error {
 	if c := all.Find(strings.ToUpper(sent)); c != nil {
-		reply.Redirect(ctx, fasthttp.StatusSeeOther, p.at.root()+CountryPath+"/"+c.Code)
+		reply.Redirect(ctx, fasthttp.StatusSeeOther, p.at.root()+countryPath+"/"+c.Code)
 		return nil
 	}
 	page := countriesPage{p.at.head(p.at.T("No such country"), ""), all, nil, sent, nearCountries(all, sent)}
@@ -180,7 +180,7 @@ func (p pages) answerCountry(
 		return err
 	}
 	data := countryPage{
-		pageHead: p.at.head(p.at.Country(at.Code, at.Name), CountryPath+"/"+url.PathEscape(at.Code)),
+		pageHead: p.at.head(p.at.Country(at.Code, at.Name), countryPath+"/"+url.PathEscape(at.Code)),
 		Page:     page, Snapshot: v.Id, Share: p.shareOf(ctx, page),
 		Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
 	}
@@ -190,7 +190,7 @@ func (p pages) answerCountry(
 
 // shareOf is what the page of a country says of itself elsewhere.
 func (p pages) shareOf(ctx *fasthttp.RequestCtx, page *country.Page) *browse.Share {
-	address := p.Site.Lists.Pages.BaseOf(ctx) + p.at.root() + CountryPath + "/" + page.Code
+	address := p.Site.Lists.Pages.BaseOf(ctx) + p.at.root() + countryPath + "/" + page.Code
 	share := &browse.Share{
 		Title:   p.at.T("%s: headline figures", p.at.Country(page.Code, page.Name)),
 		Address: address, MadeUp: p.at.MadeUp,
@@ -212,7 +212,7 @@ func (p pages) answerWorkbook(
 	}
 	var book bytes.Buffer
 	if err := page.WriteWorkbook(&book, aboutBook(p.at.Mount, v)); err != nil {
-		p.Site.State.LogFault(CountryPath, err)
+		p.Site.State.LogFault(countryPath, err)
 		return err
 	}
 	return p.Site.sendFile(ctx, head, book.Bytes(), "attachment", "hdqs-"+at.Code+"-"+v.Date+".xlsx")
@@ -264,7 +264,7 @@ func (p pages) countryChange(v *state.Served, page *country.Page) *countryChange
 		}
 	}
 	if len(change.Lists) > 0 && p.Site.State.Snapshots.Holds(c.From) {
-		change.Records = p.at.root() + ChangelogPath + "?" +
+		change.Records = p.at.root() + changelogPath + "?" +
 			contract.QueryOf(contract.SinceParam, c.From, contract.CountryParam, page.Code)
 	}
 	return change
@@ -291,13 +291,13 @@ func (p pages) worldOf(v *state.Served) (drawing template.HTML, boundaries strin
 			}
 			targets = append(targets, chart.Target{
 				Code: c.Code, Name: p.at.Country(c.Code, c.Name), Class: class,
-				Address: p.at.root() + CountryPath + "/" + url.PathEscape(c.Code),
+				Address: p.at.root() + countryPath + "/" + url.PathEscape(c.Code),
 			})
 		}
 		return chart.Links(layer, targets), nil
 	})
 	if err != nil {
-		p.Site.State.LogFault(CountryPath, err)
+		p.Site.State.LogFault(countryPath, err)
 	}
 	return drawing, boundaries
 }

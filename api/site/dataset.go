@@ -63,10 +63,10 @@ func newLinkedDataset(m *list.Mount, b *state.Bound, e *contract.Endpoint, base 
 ) *LinkedDataset {
 	root, manifest := base+m.Prefix, b.Snap.Manifest
 	source := manifest.Source(e.Table)
-	file := root + BrowsePath + e.Name() + browse.DownloadPath + "?output_format=" // which needs no identifier
+	file := root + browsePath + e.Name() + browse.DownloadPath + "?output_format=" // which needs no identifier
 	d := &LinkedDataset{
 		Context: "https://schema.org", Type: "Dataset", Name: e.Summary, Description: descriptionOf(e),
-		URL: root + BrowsePath + e.Name(), Identifier: e.Name(), Version: manifest.ID, Free: true,
+		URL: root + browsePath + e.Name(), Identifier: e.Name(), Version: manifest.ID, Free: true,
 		Period: b.Coverage(e.Contract()).Interval(), Places: places,
 		Distributions: []linkedDownload{
 			{"DataDownload", "text/csv", file + contract.FormatCSV},

@@ -29,7 +29,7 @@ func TestLinkedData(t *testing.T) {
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]
-			path := m.Prefix + site.BrowsePath + e.Name()
+			path := m.Prefix + "/browse/" + e.Name()
 			var d site.LinkedDataset
 			found := linkedPattern.FindStringSubmatch(pageOf(t, s, path))
 			if found == nil {
@@ -82,33 +82,33 @@ func TestLLMs(t *testing.T) {
 	s := apitest.Sample(t, state.Options{BaseURL: base}, 30)
 	link := regexp.MustCompile(`\]\(([^)]+)\)`)
 	for _, m := range s.Lists.Routes.Mounts {
-		got := s.Answer("GET", m.Prefix+site.LlmsPath, nil)
+		got := s.Answer("GET", m.Prefix+"/llms.txt", nil)
 		text := string(got.Body)
 		if got.Status != 200 || !strings.HasPrefix(text, "# Humanitarian") || !strings.Contains(text, "\n\n> ") {
-			t.Errorf("%s%s: %d %.200s", m.Prefix, site.LlmsPath, got.Status, text)
+			t.Errorf("%s%s: %d %.200s", m.Prefix, "/llms.txt", got.Status, text)
 		}
 		head, _, _ := strings.Cut(text, "\n## ")
 		if strings.Contains(head, "](") {
-			t.Errorf("%s%s has links before what must be known", m.Prefix, site.LlmsPath)
+			t.Errorf("%s%s has links before what must be known", m.Prefix, "/llms.txt")
 		}
 		for _, e := range contract.EndpointsIn(m.Names) {
 			for _, rule := range append(e.Texts().SumRules(), e.Texts().AddingUp()) {
 				if !strings.Contains(head, rule) {
-					t.Errorf("%s%s does not say of %s: %s", m.Prefix, site.LlmsPath, e.Name(), rule)
+					t.Errorf("%s%s does not say of %s: %s", m.Prefix, "/llms.txt", e.Name(), rule)
 				}
 			}
 			if !strings.Contains(text, ": GET "+base+m.Prefix+e.Path+"\n") {
-				t.Errorf("%s%s lacks %s", m.Prefix, site.LlmsPath, e.Path)
+				t.Errorf("%s%s lacks %s", m.Prefix, "/llms.txt", e.Path)
 			}
 		}
 		links := link.FindAllStringSubmatch(text, -1)
 		if len(links) < 30 {
-			t.Errorf("%s%s has %d links", m.Prefix, site.LlmsPath, len(links))
+			t.Errorf("%s%s has %d links", m.Prefix, "/llms.txt", len(links))
 		}
 		for _, l := range links {
 			path, ours := strings.CutPrefix(l[1], base)
 			if got := s.Answer("GET", path, nil); !ours || got.Status != 200 {
-				t.Errorf("%s%s leads to %s: %d", m.Prefix, site.LlmsPath, l[1], got.Status)
+				t.Errorf("%s%s leads to %s: %d", m.Prefix, "/llms.txt", l[1], got.Status)
 			}
 		}
 	}
@@ -119,11 +119,11 @@ func TestSitemap(t *testing.T) {
 	t.Parallel()
 	const base = "https://data.example.org"
 	s := apitest.Sample(t, state.Options{BaseURL: base}, 30)
-	robots := string(s.Answer("GET", site.RobotsPath, nil).Body)
-	if !strings.Contains(robots, "\nSitemap: "+base+site.SitemapPath+"\n") {
+	robots := string(s.Answer("GET", "/robots.txt", nil).Body)
+	if !strings.Contains(robots, "\nSitemap: "+base+"/sitemap.xml"+"\n") {
 		t.Errorf("robots.txt: %s", robots)
 	}
-	listed := string(s.Answer("GET", site.SitemapPath, nil).Body)
+	listed := string(s.Answer("GET", "/sitemap.xml", nil).Body)
 	places := regexp.MustCompile(`<loc>([^<]+)</loc>`).FindAllStringSubmatch(listed, -1)
 	if len(places) != 6+2*len(contract.Endpoints) {
 		t.Errorf("%d addresses", len(places))

@@ -22,9 +22,9 @@ import (
 // index is the same for every snapshot. A page has an example with real records, so it is rendered
 // for each request, from the snapshot that is served then.
 
-// DocsPath is the path of the reference.
+// docsPath is the path of the reference.
 const (
-	DocsPath        = "/docs"
+	docsPath        = "/docs"
 	interactivePath = "/docs/interactive"
 	identifierPath  = "/identifier"
 )
@@ -91,7 +91,7 @@ type endpointDocs struct {
 }
 
 // Docs is the address of the endpoint's page.
-func (d *endpointDocs) Docs() string { return d.Prefix + DocsPath + "/" + d.Name }
+func (d *endpointDocs) Docs() string { return d.Prefix + docsPath + "/" + d.Name }
 
 // nameSetTexts are the sets of names in words.
 var nameSetTexts = map[contract.NameSet]string{
@@ -110,7 +110,7 @@ func docsOf(m *list.Mount) []*endpointDocs {
 			SumRules: e.Texts().SumRules(), Series: e.Texts().SeriesText(),
 			Names: nameSetTexts[m.Names], OtherNames: nameSetTexts[m.Counterpart.Names],
 			OtherPath: m.Counterpart.Prefix + counterpart.Path,
-			OtherDocs: m.Counterpart.Prefix + DocsPath + "/" + counterpart.Name(),
+			OtherDocs: m.Counterpart.Prefix + docsPath + "/" + counterpart.Name(),
 			plan:      contract.PlanOf(e, contract.Rows),
 		}
 		for _, p := range d.plan.Params {
@@ -159,7 +159,7 @@ func newDocsIndex(m *list.Mount, fill func(*contract.Endpoint, *pageEndpoint)) d
 		pageHead: newPageHead(m, "Reference"),
 		Version:  contract.InterfaceVersion, EncodePath: m.Prefix + contract.EncodePath,
 		Header: m.Names.IdentifierHeader(), HAPI: m.Names == contract.HAPINames,
-		Counterpart: m.Counterpart.Prefix + DocsPath,
+		Counterpart: m.Counterpart.Prefix + docsPath,
 		Interactive: hapi.Prefix + interactivePath,
 		Groups:      pageGroups(m, fill), Figures: contract.Headlines, MaxSearch: maxSearch,
 	}
@@ -272,7 +272,7 @@ func (r reference) addEndpoint(name string, docs func() *endpointDocs) {
 	s := r.pages.Site
 	head := s.hostHead(reply.HtmlType)
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
-	r.pages.add(DocsPath+"/"+name, DocsPath, func(ctx *fasthttp.RequestCtx) error {
+	r.pages.add(docsPath+"/"+name, docsPath, func(ctx *fasthttp.RequestCtx) error {
 		d := docs()
 		page := endpointPage{endpointDocs: *d, Base: s.Lists.Pages.BaseOf(ctx), Identifier: identifier}
 		query := exampleQuery

@@ -15,7 +15,6 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
-	"hdqs/api/site"
 	"hdqs/api/state"
 )
 
@@ -186,8 +185,8 @@ func TestLinksOfPages(t *testing.T) {
 	s := apitest.Sample(t, state.Options{Identifier: state.IgnoreIdentifier}, 30)
 	targets := []string{"/docs?q=location", "/docs?q=nowhere"}
 	for _, m := range s.Lists.Routes.Mounts {
-		targets = append(targets, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath,
-			m.Prefix+site.CountryPath, m.Prefix+site.CountryPath+"/AFG")
+		targets = append(targets, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+"/status", m.Prefix+"/changelog",
+			m.Prefix+"/country", m.Prefix+"/country/AFG")
 		for _, e := range contract.EndpointsIn(m.Names) {
 			targets = append(targets, m.Prefix+"/docs/"+e.Name())
 		}

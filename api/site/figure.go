@@ -208,7 +208,7 @@ var errNoView = &reply.Fault{
 
 // viewOf is the list of a path of a view or its figure, empty for other paths.
 func viewOf(path string) string {
-	if name, isPage := strings.CutPrefix(path, BrowsePath); isPage {
+	if name, isPage := strings.CutPrefix(path, browsePath); isPage {
 		return name
 	}
 	if name, isFrame := strings.CutPrefix(path, browse.EmbedPath); isFrame {

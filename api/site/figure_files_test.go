@@ -19,7 +19,6 @@ import (
 
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
-	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -40,7 +39,7 @@ func TestFigureTables(t *testing.T) {
 	drawn, refused := 0, 0
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
-		page := apitest.Browse(s, site.BrowsePath+e.Name()+"?measure=records")
+		page := apitest.Browse(s, "/browse/"+e.Name()+"?measure=records")
 		offered := map[string][]string{}
 		for _, m := range choices.FindAllStringSubmatch(string(page.Body), -1) {
 			for _, v := range value.FindAllStringSubmatch(m[2], -1) {
@@ -50,7 +49,7 @@ func TestFigureTables(t *testing.T) {
 		for _, measure := range offered["measure"] {
 			for _, by := range offered["by"] {
 				query := "?" + url.Values{"measure": {measure}, "by": {by}, "span": {"all"}}.Encode()
-				page := apitest.Browse(s, site.BrowsePath+e.Name()+query)
+				page := apitest.Browse(s, "/browse/"+e.Name()+query)
 				file := apitest.Browse(s, "/figure/"+e.Name()+".csv"+query)
 				source := call.FindSubmatch(page.Body)
 				if source == nil {
@@ -155,8 +154,8 @@ func TestFigurePictures(t *testing.T) {
 	s := apitest.Sample(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
 	named := regexp.MustCompile(`<meta property="og:image" content="https://hdqs.example([^"]+)"`)
 	for _, path := range []string{
-		site.BrowsePath + "conflict-events" + figureQuery, site.BrowsePath + "conflict-events",
-		site.BrowsePath + "funding", "/country/AFG",
+		"/browse/conflict-events" + figureQuery, "/browse/conflict-events",
+		"/browse/funding", "/country/AFG",
 	} {
 		page := apitest.Browse(s, path)
 		at := named.FindSubmatch(page.Body)
@@ -174,8 +173,8 @@ func TestFigurePictures(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		site.BrowsePath + "humanitarian-needs?by=location_code&measure=population", site.BrowsePath + "org?x=1",
-		site.BrowsePath + "conflict-events?event_type=none", site.BrowsePath + "conflict-events?start_date=never",
+		"/browse/humanitarian-needs?by=location_code&measure=population", "/browse/org?x=1",
+		"/browse/conflict-events?event_type=none", "/browse/conflict-events?start_date=never",
 	} {
 		if page := apitest.Browse(s, path); named.Match(page.Body) {
 			t.Errorf("%s names a picture, which is refused", path)
@@ -237,7 +236,7 @@ func TestEmbed(t *testing.T) {
 func TestOEmbed(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
-	page := apitest.Browse(s, site.BrowsePath+"conflict-events"+figureQuery)
+	page := apitest.Browse(s, "/browse/conflict-events"+figureQuery)
 	link := regexp.MustCompile(`json\+oembed" href="https://hdqs.example([^"]+)`).FindSubmatch(page.Body)
 	if link == nil {
 		t.Fatal("the page names no description")
@@ -282,9 +281,9 @@ func TestOEmbed(t *testing.T) {
 func TestShare(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{BaseURL: "https://hdqs.example"}, 30)
-	page := apitest.Browse(s, site.BrowsePath+"conflict-events"+figureQuery)
+	page := apitest.Browse(s, "/browse/conflict-events"+figureQuery)
 	query := strings.Replace(figureQuery, "political_violence", "demonstration", 1)
-	other := apitest.Browse(s, site.BrowsePath+"conflict-events"+query)
+	other := apitest.Browse(s, "/browse/conflict-events"+query)
 	title := regexp.MustCompile("<title>[^<]*</title>")
 	if a, b := title.Find(page.Body), title.Find(other.Body); bytes.Equal(a, b) ||
 		!bytes.Contains(a, []byte("Fatalities by country: Districts; Kind of event: political violence")) {

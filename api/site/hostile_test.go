@@ -30,14 +30,14 @@ func hostilePaths(s *api.Server) []string {
 	paths := []string{"/status", "/changelog", "/identifier"}
 	for n, m := range s.Lists.Routes.Mounts {
 		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+"/docs?q="+text(n), m.Prefix+"/status",
-			m.Prefix+site.CountryPath, m.Prefix+site.CountryPath+"/AFG",
-			m.Prefix+site.CountryPath+"/"+url.PathEscape(apitest.HostileTexts[n]),
+			m.Prefix+"/country", m.Prefix+"/country/AFG",
+			m.Prefix+"/country/"+url.PathEscape(apitest.HostileTexts[n]),
 			m.Prefix+"/search?q="+text(n), m.Prefix+"/search?q=top", m.Prefix+"/search?q=a",
 			m.Prefix+"/browse/"+text(n+9))
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]
-			page := m.Prefix + site.BrowsePath + e.Name()
+			page := m.Prefix + "/browse/" + e.Name()
 			if m.Prefix != "" {
 				paths = append(paths, page+"?row=1&by="+text(i))
 				continue
@@ -48,7 +48,7 @@ func hostilePaths(s *api.Server) []string {
 					filter = p.Name
 				}
 			}
-			paths = append(paths, site.DocsPath+"/"+e.Name(), page+"?row=1&by=location_code&measure=records",
+			paths = append(paths, "/docs/"+e.Name(), page+"?row=1&by=location_code&measure=records",
 				page+"?"+filter+"="+text(i)+"&by=sector_name&"+text(i+5)+"="+text(i+6),
 				page+"?admin_level="+text(i+1)+"&fields="+text(i+2)+"&limit="+text(i+3))
 		}

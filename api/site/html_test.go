@@ -14,7 +14,6 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/reply"
-	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -92,16 +91,16 @@ func htmlPaths(s *api.Server) []string {
 	paths = append(paths, "/fr/", "/es/country/AFG", "/ar/", "/ar/country/AFG", "/ar/identifier", "/ar/status",
 		"/ar/browse/humanitarian-needs?row=0", "/fr/browse/food-security", "/hapi/es/search?q=refugees+AFG")
 	for _, m := range s.Lists.Routes.Mounts {
-		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath)
-		countries := m.Prefix + site.CountryPath
+		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+"/status", m.Prefix+"/changelog")
+		countries := m.Prefix + "/country"
 		paths = append(paths, countries, countries+"/AFG", countries+"/MLI")
 		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
-			page := m.Prefix + site.BrowsePath + endpoints[i].Name()
+			page := m.Prefix + "/browse/" + endpoints[i].Name()
 			paths = append(paths, page,
 				page+"?row=0&latest=true&by=location_code&measure=records&limit=5&admin_level=1")
 			if i%8 == 0 {
-				paths = append(paths, m.Prefix+site.DocsPath+"/"+endpoints[i].Name())
+				paths = append(paths, m.Prefix+"/docs/"+endpoints[i].Name())
 			}
 		}
 	}

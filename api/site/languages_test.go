@@ -17,7 +17,6 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
-	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -27,7 +26,7 @@ func languagePaths(m contract.NameSet) []string {
 	paths := []string{
 		"/", "/identifier", "/nothing", "/search", "/search?q=refugees+AFG", "/search?q=organisations",
 		"/search?q=xyzzyqwx",
-		site.StatusPath, site.ChangelogPath, "/changelog?since=2001-01-01", "/changelog?since=x", site.CountryPath,
+		"/status", "/changelog", "/changelog?since=2001-01-01", "/changelog?since=x", "/country",
 		"/country/AFG", "/country/MLI", "/country/AFX", "/browse/location?name=nowhere", "/browse/idps?nofilter=AFG",
 		"/browse/conflict-events?admin_level=7&start_date=soon&event_type=x", "/browse/org?limit=5&offset=100000",
 		"/browse/humanitarian-needs?measure=population&by=location_code", "/browse/operational-presence?limit=x",
@@ -35,7 +34,7 @@ func languagePaths(m contract.NameSet) []string {
 	}
 	endpoints := contract.EndpointsIn(m)
 	for i := range endpoints {
-		page := site.BrowsePath + endpoints[i].Name()
+		page := "/browse/" + endpoints[i].Name()
 		paths = append(paths, page, page+"?row=0&latest=true&by=location_code&measure=records&limit=5&admin_level=1",
 			"/embed/"+endpoints[i].Name())
 	}

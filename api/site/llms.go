@@ -18,9 +18,9 @@ import (
 
 // Paths of texts for programs.
 const (
-	LlmsPath    = "/llms.txt"
-	RobotsPath  = "/robots.txt"
-	SitemapPath = "/sitemap.xml"
+	llmsPath    = "/llms.txt"
+	robotsPath  = "/robots.txt"
+	sitemapPath = "/sitemap.xml"
 
 	textType = "text/plain; charset=utf-8"
 	xmlType  = "application/xml; charset=utf-8"
@@ -62,17 +62,17 @@ func sumRules(e *contract.Endpoint) string {
 
 // robotsText keeps crawlers out of the endless combinations of filters.
 func robotsText(_ *list.Mount, host string) ([]byte, error) {
-	return []byte("User-agent: *\nDisallow: /*?\nSitemap: " + host + SitemapPath + "\n"), nil
+	return []byte("User-agent: *\nDisallow: /*?\nSitemap: " + host + sitemapPath + "\n"), nil
 }
 
 // sitemap lists the pages without parameters.
 func sitemap(m *list.Mount, host string) ([]byte, error) {
 	var all []string
-	for _, path := range []string{"/", CountryPath, DocsPath, identifierPath, StatusPath, ChangelogPath} {
+	for _, path := range []string{"/", countryPath, docsPath, identifierPath, statusPath, changelogPath} {
 		all = append(all, host+m.Prefix+path)
 	}
 	for _, e := range contract.EndpointsIn(m.Names) {
-		all = append(all, host+m.Prefix+BrowsePath+e.Name(), host+m.Prefix+DocsPath+"/"+e.Name())
+		all = append(all, host+m.Prefix+browsePath+e.Name(), host+m.Prefix+docsPath+"/"+e.Name())
 	}
 	return rendered(texts(), "sitemap.xml", all)
 }
@@ -94,9 +94,9 @@ func (s *Site) addTexts(m *list.Mount) {
 			return s.Lists.Pages.Send(ctx, &head, list.Made(bytes.ReplaceAll(made(), []byte(here), base)))
 		}})
 	}
-	add(LlmsPath, textType, llmsText)
+	add(llmsPath, textType, llmsText)
 	if m.Prefix == "" {
-		add(RobotsPath, textType, robotsText)
-		add(SitemapPath, xmlType, sitemap)
+		add(robotsPath, textType, robotsText)
+		add(sitemapPath, xmlType, sitemap)
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
-	"hdqs/api/site"
 	"hdqs/api/state"
 )
 
@@ -48,7 +47,7 @@ func TestMadeUp(t *testing.T) {
 			t.Errorf("%s does not say that figures are made up, or says it of others", path)
 		}
 	}
-	for _, path := range []string{"/", "/docs", site.StatusPath} {
+	for _, path := range []string{"/", "/docs", "/status"} {
 		if page := apitest.Browse(empty, path); !bytes.Contains(page.Body, []byte(says)) {
 			t.Errorf("%s without a snapshot does not say it", path)
 		}

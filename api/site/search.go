@@ -19,7 +19,7 @@ import (
 
 // Paths of the search, and of what its field suggests while somebody types.
 const (
-	SearchPath  = "/search"
+	searchPath  = "/search"
 	suggestPath = "/search/suggest"
 )
 
@@ -94,7 +94,7 @@ func (p place) searchAddress(text, kind string, offset int) string {
 	if offset > 0 {
 		from = strconv.Itoa(offset)
 	}
-	return p.root() + SearchPath + "?" + contract.QueryOf("q", text, "kind", kind, "offset", from)
+	return p.root() + searchPath + "?" + contract.QueryOf("q", text, "kind", kind, "offset", from)
 }
 
 // readSearch reads the parameters of a search.
@@ -144,8 +144,8 @@ func (p pages) addSearch() {
 			return answer(ctx, q)
 		})
 	}
-	add(SearchPath, func(ctx *fasthttp.RequestCtx, q find.Query) (err error) {
-		page := searchPage{pageHead: p.at.head(p.at.T("Search"), SearchPath), Text: q.Text}
+	add(searchPath, func(ctx *fasthttp.RequestCtx, q find.Query) (err error) {
+		page := searchPage{pageHead: p.at.head(p.at.T("Search"), searchPath), Text: q.Text}
 		if q.Text == "" {
 			page.Groups = pageGroups(p.at.Mount, nil)
 		} else {
@@ -167,7 +167,7 @@ func (p pages) addSearch() {
 		}
 		return p.Site.Lists.Pages.Send(ctx, &json, list.Made(found.JSON()))
 	})
-	p.route(strings.TrimSuffix(BrowsePath, "/"), "/", func(ctx *fasthttp.RequestCtx) error {
+	p.route(strings.TrimSuffix(browsePath, "/"), "/", func(ctx *fasthttp.RequestCtx) error {
 		reply.Redirect(ctx, fasthttp.StatusTemporaryRedirect, p.at.root()+"/#lists")
 		return nil
 	})

@@ -11,7 +11,6 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/find"
 	"hdqs/api/reply"
-	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -31,7 +30,7 @@ func TestSearchPages(t *testing.T) {
 			"q=" + strings.Repeat("refugees+", 150):        "Search",
 			"q=%ff%00afg":                                  "Search",
 		} {
-			a := s.Answer("GET", m.Prefix+site.SearchPath+"?"+query, nil)
+			a := s.Answer("GET", m.Prefix+"/search?"+query, nil)
 			isPage := a.Status == 200 && apitest.Header(a, "Content-Type") == reply.HtmlType
 			if !isPage || !strings.Contains(string(a.Body), want) {
 				t.Errorf("%s %s: %d, without %q", m.Prefix, query, a.Status, want)
@@ -41,7 +40,7 @@ func TestSearchPages(t *testing.T) {
 			}
 		}
 	}
-	if a := s.Answer("GET", site.SearchPath+"?q=%zz", nil); a.Status != 400 {
+	if a := s.Answer("GET", "/search?q=%zz", nil); a.Status != 400 {
 		t.Errorf("a malformed query: %d, want 400", a.Status)
 	}
 	if a := s.Answer("GET", "/browse?x=1", nil); a.Status != 307 || apitest.Header(a, "Location") != "/#lists" {

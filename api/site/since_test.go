@@ -17,7 +17,6 @@ import (
 	"hdqs/api"
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
-	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -38,7 +37,7 @@ func TestChangelogSince(t *testing.T) {
 	day := apitest.SampleTime.Format(time.DateOnly)
 	for _, m := range s.Lists.Routes.Mounts {
 		endpoints := contract.EndpointsIn(m.Names)
-		page := string(apitest.Browse(s, m.Prefix+site.ChangelogPath+"?since="+day).Body)
+		page := string(apitest.Browse(s, m.Prefix+"/changelog?since="+day).Body)
 		shown := map[string]string{}
 		for _, l := range sinceList.FindAllStringSubmatch(page, -1) {
 			shown[l[1]] = l[2]
@@ -101,7 +100,7 @@ func TestChangelogSinceNothing(t *testing.T) {
 		{none, "?since=2001-01-01", "No earlier load is kept"},
 		{none, "", "This is the first load that is known here."},
 	} {
-		page := apitest.Browse(c.server, site.ChangelogPath+c.query)
+		page := apitest.Browse(c.server, "/changelog"+c.query)
 		if page.Status != 200 || !strings.Contains(shownText(string(page.Body)), c.want) &&
 			!strings.Contains(string(page.Body), c.want) {
 			t.Errorf("%s: %d, without %q", c.query, page.Status, c.want)

@@ -24,7 +24,7 @@ func (s *Site) AddPages(m *list.Mount) {
 	docs := reference{s.english(m), sync.OnceValue(func() []*endpointDocs { return docsOf(m) })}
 	for _, page := range fixedPages(m) {
 		answer := s.fixed(m, page)
-		if page.name == DocsPath {
+		if page.name == docsPath {
 			answer = docs.searched(answer)
 		}
 		for _, path := range page.paths {
@@ -147,7 +147,7 @@ func makePages(m *list.Mount) []*fixedPage {
 		page(contract.VersionPath, contract.JSONType, reply.DataPolicy, fixed([]byte(bodyVersion)), versions...),
 		page("/api/v2", contract.JSONType, reply.DataPolicy, fixed(indexBody(m)), contract.IndexPaths(m.Names)...),
 		page("/openapi.json", contract.JSONType, reply.DataPolicy, description(m.Kinds...), m.AllDescribed()),
-		page(DocsPath, reply.HtmlType, PagePolicy, docs, DocsPath, "/redoc"),
+		page(docsPath, reply.HtmlType, PagePolicy, docs, docsPath, "/redoc"),
 		page(interactivePath, reply.HtmlType, interactivePolicy, interactive, interactivePath),
 	}
 	for _, l := range lang.All() {
@@ -208,7 +208,7 @@ type barePage struct {
 // fixed answers with a page in the coding that the client prefers.
 func (s *Site) fixed(m *list.Mount, page *fixedPage) answer {
 	head := list.NewPageHead(page.contentType, page.policy, reply.PageKey, s.Lists.Pages.Fields()...)
-	if page.name != DocsPath {
+	if page.name != docsPath {
 		return func(ctx *fasthttp.RequestCtx) error { return s.Lists.Pages.Send(ctx, &head, page.content()) }
 	}
 	head.Key = reply.LandingKey // it shows the snapshot

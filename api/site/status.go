@@ -15,8 +15,8 @@ import (
 	"hdqs/api/state"
 )
 
-// StatusPath is the path of the page about what is served.
-const StatusPath = "/status"
+// statusPath is the path of the page about what is served.
+const statusPath = "/status"
 
 // statusKept is how long the page is used once it is made, here and in caches.
 const statusKept = 5 * time.Second
@@ -88,10 +88,10 @@ func (p pages) addStatus() {
 	head := list.NewPageHead(reply.HtmlType, PagePolicy, reply.LandingKey,
 		"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding")
 	kept := new(statusPage)
-	p.route(StatusPath, StatusPath, func(ctx *fasthttp.RequestCtx) error {
+	p.route(statusPath, statusPath, func(ctx *fasthttp.RequestCtx) error {
 		made, err := p.statusContent(kept)
 		if err != nil {
-			p.Site.State.LogFault(StatusPath, err)
+			p.Site.State.LogFault(statusPath, err)
 			return err
 		}
 		return p.Site.Lists.Pages.Send(ctx, &head, made)
@@ -122,7 +122,7 @@ func (p pages) statusContent(kept *statusPage) (*list.PageContent, error) {
 func (p pages) statusOf(v *state.Served) statusData {
 	r, now := p.Site.State.ReadinessOf(v), time.Now()
 	data := statusData{
-		pageHead: p.at.head(p.at.T("Status of the service"), StatusPath), Now: newStatusTime(p.at, now, now),
+		pageHead: p.at.head(p.at.T("Status of the service"), statusPath), Now: newStatusTime(p.at, now, now),
 		State: "Requests are answered.",
 	}
 	switch {

@@ -13,7 +13,6 @@ import (
 	"hdqs/api"
 	"hdqs/api/apitest"
 	"hdqs/api/contract"
-	"hdqs/api/site"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
@@ -33,7 +32,7 @@ func TestStatus(t *testing.T) {
 	var ready state.Readiness
 	testkit.Must(t, json.Unmarshal(apitest.Ask(t, apitest.ListenAdmin(t, s), "GET", "/readyz", nil).Body, &ready))
 	for _, m := range s.Lists.Routes.Mounts {
-		page := pageOf(t, s, m.Prefix+site.StatusPath)
+		page := pageOf(t, s, m.Prefix+"/status")
 		text := shownText(page)
 		for _, want := range []string{
 			"Requests are answered.", "Served " + ready.Snapshot, "20 November 2026, 02:00 UTC",
@@ -43,18 +42,18 @@ func TestStatus(t *testing.T) {
 			`Figures &lt;made up&gt; &amp; more`,
 		} {
 			if !strings.Contains(text, want) {
-				t.Errorf("%s%s does not say %q:\n%s", m.Prefix, site.StatusPath, want, text)
+				t.Errorf("%s%s does not say %q:\n%s", m.Prefix, "/status", want, text)
 			}
 		}
 		if strings.Contains(page, "secret-bucket") || strings.Contains(page, "it has no column name") {
-			t.Errorf("%s%s shows what is for operators", m.Prefix, site.StatusPath)
+			t.Errorf("%s%s shows what is for operators", m.Prefix, "/status")
 		}
 		for _, e := range contract.EndpointsIn(m.Names) {
 			row := `<tr id="table-` + e.Name() + `"><td><a href="` + m.Prefix + "/browse/" + e.Name() + `">`
 			count := `<td class="count">` + inGroups(ready.Rows[e.Table]) + "</td></tr>"
 			_, rest, found := strings.Cut(page, row)
 			if line, _, _ := strings.Cut(rest, "</tr>"); !found || !strings.HasSuffix(line+"</tr>", count) {
-				t.Errorf("%s%s: no row of %s with %d records", m.Prefix, site.StatusPath, e.Name(), ready.Rows[e.Table])
+				t.Errorf("%s%s: no row of %s with %d records", m.Prefix, "/status", e.Name(), ready.Rows[e.Table])
 			}
 		}
 	}
@@ -65,21 +64,21 @@ func TestStatus(t *testing.T) {
 func TestStatusStates(t *testing.T) {
 	t.Parallel()
 	empty := api.New(state.Options{})
-	if text := shownText(pageOf(t, empty, site.StatusPath)); !strings.Contains(text, "No data is loaded yet.") {
+	if text := shownText(pageOf(t, empty, "/status")); !strings.Contains(text, "No data is loaded yet.") {
 		t.Errorf("without a snapshot: %s", text)
 	}
 	first, second := apitest.TwoSnapshots(t, 20)
 	s := apitest.Serve(t, state.Options{}, first)
-	before := s.Answer("GET", site.StatusPath, nil)
+	before := s.Answer("GET", "/status", nil)
 	s.State.Polled(state.Poll{At: apitest.SampleTime, Outcome: "unchanged"})
-	if again := s.Answer("GET", site.StatusPath, nil); string(again.Body) != string(before.Body) {
+	if again := s.Answer("GET", "/status", nil); string(again.Body) != string(before.Body) {
 		t.Error("the page was made twice within its time")
 	}
 	if kept, _ := apitest.Field(before, "Cache-Control"); kept != "public, max-age=5" {
 		t.Errorf("Cache-Control: %s", kept)
 	}
 	apitest.Swap(t, s, state.Release{Snapshot: second, PublishedAt: apitest.PublishedTime})
-	text := shownText(pageOf(t, s, site.StatusPath))
+	text := shownText(pageOf(t, s, "/status"))
 	for _, want := range []string{"Served second", "Earlier ones that still answer first", "Requests are answered."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("after the swap the page does not say %q:\n%s", want, text)

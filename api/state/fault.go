@@ -20,20 +20,20 @@ import (
 func (s *State) FinishFault(ctx *fasthttp.RequestCtx, err error) (status int) {
 	status, body := reply.ErrorAnswer(err)
 	s.SetSnapshot(&ctx.Response.Header)
-	var id [2 * RequestIDBytes]byte
-	NewRequestID(&id)
+	var id [2 * requestIDBytes]byte
+	newRequestID(&id)
 	ctx.Response.Header.SetCanonical(reply.NameRequestID, id[:])
 	ctx.SetStatusCode(status)
 	ctx.SetBody(body)
 	return status
 }
 
-// RequestIDBytes is the length of a request's id before it is written in hexadecimal digits.
-const RequestIDBytes = 16
+// requestIDBytes is the length of a request's id before it is written in hexadecimal digits.
+const requestIDBytes = 16
 
-// NewRequestID makes a random id. It is used only to search the log.
-func NewRequestID(to *[2 * RequestIDBytes]byte) {
-	var id [RequestIDBytes]byte
+// newRequestID makes a random id. It is used only to search the log.
+func newRequestID(to *[2 * requestIDBytes]byte) {
+	var id [requestIDBytes]byte
 	binary.NativeEndian.PutUint64(id[:8], rand.Uint64())
 	binary.NativeEndian.PutUint64(id[8:], rand.Uint64())
 	hex.Encode(to[:], id[:])
