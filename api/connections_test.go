@@ -28,8 +28,8 @@ const (
 
 const plainGet = "GET " + apitest.Target + " HTTP/1.1\r\nHost: a\r\n\r\n"
 
-// TestConnectionLimit checks what api adds to the limits of package wire: a connection over one gets
-// the same answer as any other 503, whatever it sends, and is counted as one.
+// TestConnectionLimit checks what api adds to the limits of package wire: a connection over one
+// gets the same answer as any other 503, whatever it sends, and is counted as one.
 func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
 	for rule, o := range map[string]state.Options{

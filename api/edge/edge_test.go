@@ -257,8 +257,8 @@ func testEdgeKey(t *testing.T, f *front) {
 }
 
 // TestEdgeAnswers compares answers through a cache with our own, twice each, for random requests in
-// many spellings, each below every prefix: an answer with names of one set is never sent to who asks
-// in the other one, and a parameter of the other set has the effect that the service gives it.
+// many spellings, each below every prefix: an answer with names of one set is never sent to who
+// asks in the other one, and a parameter of the other set has the effect that the service gives it.
 func TestEdgeAnswers(t *testing.T) { onFronts(t, testEdgeAnswers) }
 
 func testEdgeAnswers(t *testing.T, f *front) {
