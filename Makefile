@@ -109,8 +109,7 @@ whole bucket clients edge-short: export HDQS_BINARY := $(abspath $(BIN))
 
 # JudgeFixtures, AddingAList, AddingAField and faults of disks under bulk files and copies, like
 # BrowserPictures below, are long and run nightly, in soak. So do the long forms of the others, of
-# which Figures has one catalog now and one at another date, ExportKillPoints each step killed or
-# failed in turn, and BrowserPages each page twice.
+# which ExportKillPoints has each step killed or failed in turn, and BrowserPages each page twice.
 NIGHTLY := Bucket|Clients|Edge|Browser|JudgeFixtures|AddingA(List|Field)|(DiskFaults|KillPoints)Of
 whole: build ## whole-program tests: the binary, over HTTP
 	$(PART) 'curl' $(GOTEST) -count=1 -parallel=4 -skip '^Test($(NIGHTLY))' $(WHOLE)

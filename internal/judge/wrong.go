@@ -162,7 +162,8 @@ func (c *sumCheck) hasTotals() bool {
 			present := valuesOf(field, rows)
 			for _, whole := range present {
 				for _, part := range present {
-					if whole != part && (contains(totals, whole, part) || field == "age_range" && overlaps(whole, part)) {
+					shareAges := field == "age_range" && overlaps(whole, part)
+					if whole != part && (shareAges || contains(totals, whole, part)) {
 						return true
 					}
 				}
