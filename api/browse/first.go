@@ -264,6 +264,9 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 		if f[5] == "false" {
 			t.Note = l.T("Not complete: months are missing, or their figures can still change.")
 		}
+		if part := PartOf(l, h, r); part != "" && len(records) == 1 {
+			t.Note = part
+		}
 		if text := coverageText(l, fieldsOf(r, "units", "units_known", "admin_level")); text != "" {
 			partial = append(partial, v.nameOf(f[0])+" "+text)
 		}

@@ -26,10 +26,11 @@ func (o *oddPlaces) Ask(q *contract.Question) (*Answer, error) {
 	measure := q.Endpoint().MeasureName(q.Measures[0])
 	right := slices.DeleteFunc(slices.Clone(places), func(place string) bool { return slices.Contains(o.odd, place) })
 	if measure != "count" && len(right) < len(places) {
-		issue := contract.Issue{Text: say.Of("It counts twice.")}
+		var instead *contract.Question
 		if len(right) > 0 {
-			issue.Instead = q.Copy().Keep(q.Apart+contract.SeveralSuffix, right...)
+			instead = q.Copy().Keep(q.Apart+contract.SeveralSuffix, right...)
 		}
+		issue := contract.WrongSum("measures", say.Of("It counts twice."), "/", instead)
 		return nil, &contract.Invalid{Issues: []contract.Issue{issue}}
 	}
 	fields := []string{"location_code", strings.ReplaceAll(measure, ":", "_")}

@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/textual"
 	"hdqs/index"
 )
 
@@ -204,6 +205,23 @@ func coverageText(l *lang.Language, units []string) string {
 	}
 	text := map[string]string{"1": "%[1]s of %[2]s provinces", "2": "%[1]s of %[2]s districts"}[units[2]]
 	return l.T(cmp.Or(text, "%[1]s of %[2]s units"), l.Number(units[0]), l.Number(units[1]))
+}
+
+// PartOf says in words what a figure is only a part of, empty if it is whole or that is not known.
+func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
+	isPart := r.Value("complete") == "false"
+	switch months, outOf := r.Value("months"), r.Value("out_of"); {
+	case months != r.Value("of_months"):
+		return l.T("%s of 12 months", months)
+	case h.LeastOthers > 0 && isPart:
+		return l.T("in %s countries of asylum", r.Value("other_places"))
+	case h.OutOfFilters != "" && outOf != "":
+		return l.T("of %s people analysed", l.Rounded(outOf))
+	case h.Whole && !r.Reason.IsZero():
+		said, _ := l.Say(r.Reason)
+		return said
+	}
+	return ""
 }
 
 // isTrue reports whether a flag that the interface accepts is set.

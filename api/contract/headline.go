@@ -20,10 +20,16 @@ type Headline struct {
 	Newest   Newest   // which time it is of
 	Measures []string // of the aggregate; of two, the value is the first in per cent of the second
 	Weight   string   // of two means: the field by which a row counts
-	Whole    bool     // the value is of a country: it has none where only its units have rows
+	Whole    bool     // the value is of a country; newer rows of its units are named
+	Aging    bool     // as known at a time, it has no value where its rows end over a year before
+	Other    string   // field of the list with the country on the other side
 	Takes    string   // a further parameter
 	Groups   []string // by what else the aggregate may be grouped
 	Series   string   // month or year, if figures of several of them can be compared
+
+	LeastOthers  int    `json:"least_others"`   // countries on the other side of a complete figure
+	OutOf        string `json:"out_of"`         // measure of the whole that the value is a part of
+	OutOfFilters string `json:"out_of_filters"` // its rows, one for each of the value; empty for the same
 
 	Reading string // how to read it
 	NotThis string `json:"not"` // what it is not
@@ -75,6 +81,14 @@ func (h *Headline) List(s NameSet) *Endpoint {
 // Question asks for groups of the rows that the figure is of, in the names of a set.
 func (h *Headline) Question(s NameSet) *Question {
 	return declared(h.List(s), h.Filters)
+}
+
+// WholeQuestion asks for groups of the rows of the whole that the figure is a part of.
+func (h *Headline) WholeQuestion(s NameSet) *Question {
+	if h.OutOfFilters == "" {
+		return h.Question(s)
+	}
+	return declared(h.List(s), h.OutOfFilters)
 }
 
 // declared asks for groups of the rows that pass declared filters.
@@ -130,7 +144,7 @@ var (
 		text(CountryParam, 128), null(decimals("value")), text("unit", 0),
 		null(times("period_start", "period_end"), integers("admin_level", "units", "units_known")), integers("rows"),
 		null(text("provider", 0), text("dataset", 0), text("resource", 0), times("updated"), booleans("complete")),
-		text("request", 0), null(text("reason", 0)),
+		null(integers("months", "of_months"), decimals("out_of"), integers("other_places")), text("request", 0), null(text("reason", 0)),
 	)
 	headlinesOfPlace = record(text("figure", 0), headlineFields)
 
@@ -178,6 +192,7 @@ func (h *Headline) OfUnits(level int, s NameSet) *Endpoint {
 	digit := strconv.Itoa(level)
 	of := *h
 	of.Place, of.Filters = "admin"+digit+"_code", strings.Replace(h.Filters, coarsest, "admin_level="+digit, 1)
+	of.OutOfFilters = strings.Replace(h.OutOfFilters, coarsest, "admin_level="+digit, 1)
 	if h.Whole || of.Filters == h.Filters || !h.List(ContractNames).HasField(of.Place) {
 		return nil
 	}

@@ -60,6 +60,9 @@ func (q *Question) tiles() ([]Tile, error) {
 			t.Period = q.Language.Period(r.Value(startField), r.Value(endField))
 			units := r.Value(unitsField)
 			t.Coverage = coverageText(q.Language, r.Value(levelField), units, r.Value("units_known"))
+			if t.Mark = browse.PartOf(q.Language, t.Headline, r); t.OutOfFilters != "" && t.Mark != "" {
+				t.Coverage, t.Mark = t.Mark, "" // not the whole country, whatever the level
+			}
 			if err := q.addSeries(&t); err != nil {
 				return nil, err
 			}
@@ -97,7 +100,6 @@ func (q *Question) records(l *Listed) string {
 const (
 	mostMonths  = 36
 	leastPoints = 3
-	monthsOf    = 12 // a figure of months
 )
 
 // addSeries adds the figures of earlier years or months, if they can be compared: of the same
@@ -123,8 +125,8 @@ func (q *Question) addSeries(t *Tile) error {
 			labels = append(labels, strconv.Itoa(year))
 		}
 	}
-	months, all := 0, 0
-	for i, label := range labels {
+	all := 0
+	for _, label := range labels {
 		text, has := known[label]
 		if !has && len(points) == 0 {
 			continue
@@ -133,14 +135,11 @@ func (q *Question) addSeries(t *Tile) error {
 		if points = append(points, chart.Point{Value: v, Text: q.Language.Rounded(text), Known: has}); has {
 			all++
 		}
-		if has && i >= len(labels)-monthsOf {
-			months++
-		}
 	}
 	changing := t.record.Value("complete") == "false"
 	switch {
-	case changing && t.Newest == contract.NewestMonths && months < monthsOf && months > 0:
-		t.Mark, changing = q.Language.T("%s of 12 months", strconv.Itoa(months)), false
+	case t.Mark != "":
+		changing = false
 	case changing:
 		t.Mark = q.Language.T("provisional")
 	}

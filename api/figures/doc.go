@@ -6,6 +6,7 @@
 //	facets.go                            counts by value
 //	changes_write.go changes.go          records that differ between two snapshots
 //	headlines.go                         headline figures as records
+//	headline_extent.go                   what they are a part of
 //	headline_values.go headline_read.go  their values; the rows that they are made of
 //	aggregate.go                         figures of groups
 //	hints.go excess.go                   what an answer takes in or leaves out; sums that are too large

@@ -75,7 +75,9 @@ type figure struct {
 
 	of map[string]*headline // places with rows
 	// What exists of places besides these rows, in words; nil until it is needed.
-	alike, others map[string]say.Text
+	alike, otherKinds map[string]say.Text
+
+	others aggregate.Value // countries on the other side, of figures that have one
 }
 
 // read returns the records of a figure: of the countries that were asked for, or of all that have
@@ -94,6 +96,9 @@ func (c *headlineReader) read(h *contract.Headline) (records [][]any, err error)
 		}
 		if len(f.of) > 0 {
 			if err := f.readValues(); err != nil {
+				return nil, err
+			}
+			if err := f.readExtents(); err != nil {
 				return nil, err
 			}
 		}

@@ -27,6 +27,7 @@ type headline struct {
 	provisional  bool
 	reason       say.Text // why there is no value
 	refusal      say.Text // of the aggregate
+	outOf        number   // the whole that the value is a part of, empty for null
 }
 
 // record is the record of a figure. There is no headline where there are no rows.
@@ -41,12 +42,20 @@ func (f *figure) record(place string) ([]any, error) {
 			return nil, err
 		}
 	}
-	var value, complete, request any
+	var value, complete, request, outOf any
 	if h.value != "" {
 		value = number(h.value)
 	}
+	if h.outOf != "" {
+		outOf = h.outOf
+	}
+	var months, ofMonths, others aggregate.Value
 	if has {
-		isWhole := f.Newest != contract.NewestMonths || len(h.months) == monthsOfYear
+		isWhole := f.others.Int >= int64(f.LeastOthers)
+		if others = f.others; f.Newest == contract.NewestMonths {
+			months, ofMonths = intOf(len(h.months)), intOf(monthsOfYear)
+			isWhole = len(h.months) == monthsOfYear
+		}
 		complete = isWhole && !h.provisional
 	}
 	requests := f.requests(place)
@@ -63,12 +72,12 @@ func (f *figure) record(place string) ([]any, error) {
 	}
 	return []any{
 		textOf(place), value, textOf(f.Unit), h.start, h.end, h.level, h.units, h.known,
-		aggregate.Value{Kind: aggregate.Int, Int: int64(h.rows)},
-		textOf(h.source.provider),
-		textOf(h.source.dataset), textOf(h.source.resource), updated, complete, request, h.reason,
-		requests[0],
+		intOf(h.rows), textOf(h.source.provider), textOf(h.source.dataset), textOf(h.source.resource), updated,
+		complete, months, ofMonths, outOf, others, request, h.reason, requests[0],
 	}, nil
 }
+
+func intOf(n int) aggregate.Value { return aggregate.Value{Kind: aggregate.Int, Int: int64(n)} }
 
 // readValues finds the values of all places that have rows.
 func (f *figure) readValues() error {
@@ -130,8 +139,8 @@ func (f *figure) measure(places ...string) error {
 		}
 		switch {
 		case v.Kind == aggregate.Null || v.Kind == aggregate.Differ:
-		case f.Whole && h.level != aggregate.Value{Kind: aggregate.Int}:
-			h.reason = say.Of("the newest records are of units of the country, not of the whole")
+		case v.Kind == aggregate.Decimal && strings.HasPrefix(f.Measures[0], "sum:"):
+			h.value = v.String() // an integer where every row is
 		default:
 			h.value = rows.number(i, 1)
 		}
@@ -268,12 +277,12 @@ func (f *figure) absent(place string) (reason say.Text, err error) {
 	if records, has := f.alike[place]; has {
 		return say.Of("no record of %s is of the newest period; there is, of this kind: %s", place, records), nil
 	}
-	if f.others == nil {
-		if f.others, err = f.recordsOf(f.in(f.all(), f.codes...)); err != nil {
+	if f.otherKinds == nil {
+		if f.otherKinds, err = f.recordsOf(f.in(f.all(), f.codes...)); err != nil {
 			return reason, err
 		}
 	}
-	if records, has := f.others[place]; has {
+	if records, has := f.otherKinds[place]; has {
 		return say.Of("no record of %s in the list %s is of this kind; there is, of other kinds or times: %s",
 			place, f.list.Name(), records), nil
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -84,6 +85,11 @@ func describeFigure(c *call, a *Answer, h *contract.Headline, rows []textual.Rec
 		a.Warnings = append(a.Warnings, fmt.Sprintf(
 			"%d of %d values are null: not known, not 0; reason says what exists nearest", len(rows)-known, len(rows)))
 	}
+	for _, row := range rows {
+		if part := partOf(h, row); part != "" && len(a.Warnings) < mostWarnings {
+			a.Warnings = append(a.Warnings, cmp.Or(row.Value("figure"), row.Value(contract.CountryParam))+": "+part)
+		}
+	}
 	if h == nil || known == 0 {
 		return
 	}
@@ -95,6 +101,29 @@ func describeFigure(c *call, a *Answer, h *contract.Headline, rows []textual.Rec
 	c.cite(a, h.List(contract.ContractNames), func(d *state.SourceDataset) bool {
 		return slices.Contains(named, d.Title)
 	})
+}
+
+// mostWarnings is how many warnings an answer has of values that are parts.
+const mostWarnings = 12
+
+// partOf says what a value is only a part of, empty if it is whole or that is not known.
+func partOf(h *contract.Headline, row textual.Record) string {
+	if h == nil {
+		h, _ = contract.HeadlineOf(row.Value("figure"), contract.ContractNames)
+	}
+	months, outOf := row.Value("months"), row.Value("out_of")
+	switch _, isValue := row.Text("value"); {
+	case h == nil || !isValue:
+	case months != row.Value("of_months"):
+		return fmt.Sprintf("%s of %s months have records", months, row.Value("of_months"))
+	case h.LeastOthers > 0 && row.Value("complete") == "false":
+		return fmt.Sprintf("only what %s countries of asylum have", row.Value("other_places"))
+	case h.OutOfFilters != "" && outOf != "":
+		return fmt.Sprintf("of %s people who were analysed, which is not the whole country", outOf)
+	case h.Whole && !row.Reason.IsZero():
+		return row.Reason.String()
+	}
+	return ""
 }
 
 // checkCountries refuses what is no code of a country: an answer would look as if nothing were

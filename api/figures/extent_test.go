@@ -1,0 +1,113 @@
+//go:build !race
+
+package figures_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hdqs/api/apitest"
+	"hdqs/api/state"
+)
+
+// TestFiguresOfParts: a figure says of how many months it is, of how many people or dollars, and how
+// many countries there are on the other side. A value of other times than those that are asked for
+// is none.
+func TestFiguresOfParts(t *testing.T) {
+	t.Parallel()
+	tables := apitest.FigureTables(t)
+	phase := func(place apitest.Row, phase string, people int) apitest.Row {
+		return apitest.With(place, apitest.InMonth(2024, 1), apitest.Row{
+			"classification_phase": phase, "classification_type": "current", "population_in_phase": people,
+		})
+	}
+	apitest.SetRows(t, tables, "food_security",
+		phase(apitest.InPlace("AFG"), "3+", 10), phase(apitest.InPlace("AFG"), "all", 40),
+		phase(apitest.InPlace("MLI", "ML01"), "3+", 1), phase(apitest.InPlace("MLI", "ML01"), "all", 4),
+		phase(apitest.InPlace("MLI", "ML02"), "3+", 2), phase(apitest.InPlace("MLI", "ML02"), "all", 5),
+		phase(apitest.InPlace("TCD", "TD01"), "3+", 1), phase(apitest.InPlace("TCD", "TD02"), "3+", 2),
+		phase(apitest.InPlace("TCD", "TD02"), "all", 5),
+	)
+	var refugees []apitest.Row
+	for _, pair := range [][2]string{{"SDN", "TCD"}, {"SDN", "EGY"}, {"SYR", "TUR"}} {
+		refugees = append(refugees, apitest.With(apitest.InYear(2023), apitest.Row{
+			"origin_location_code": pair[0], "asylum_location_code": pair[1], "population_group": "REF",
+			"gender": "all", "age_range": "all", "population": 5,
+		}))
+	}
+	apitest.SetRows(t, tables, "refugees", refugees...)
+	var events []apitest.Row
+	for _, month := range []int{1, 2, 4, 5, 6, 7, 8, 9, 10} {
+		events = append(events, apitest.With(apitest.InPlace("SDN"), apitest.InMonth(2024, month), apitest.Row{
+			"event_type": "political_violence", "events": 2, "fatalities": 1,
+		}))
+	}
+	events = append(events, apitest.With(apitest.InPlace("TCD"), apitest.InMonth(1997, 1), apitest.Row{
+		"event_type": "political_violence", "events": 7, "fatalities": 1,
+	}))
+	apitest.SetRows(t, tables, "conflict_event", events...)
+	poor := func(place, period apitest.Row, ratio string) apitest.Row {
+		return apitest.With(place, period, apitest.Row{
+			"headcount_ratio": apitest.Decimal(ratio), "mpi": apitest.Decimal("0"),
+		})
+	}
+	apitest.SetRows(t, tables, "poverty_rate",
+		poor(apitest.InPlace("TCD"), apitest.InYear(2015), "80"), poor(apitest.InPlace("TCD"), apitest.InYear(2019), "87.1"),
+		poor(apitest.InPlace("TCD", "TD01"), apitest.InYear(2021), "94.5"),
+		poor(apitest.InPlace("SDN"), apitest.InYear(2014), "52.5"),
+		poor(apitest.InPlace("MLI", "ML01"), apitest.InYear(2014), "50"),
+	)
+	apitest.SetRows(t, tables, "funding", apitest.With(apitest.Row{"location_code": "SDN"}, apitest.InYear(2024), apitest.Row{
+		"appeal_code": "H1", "appeal_type": "Plan", "funding_usd": apitest.Decimal("30"),
+		"requirements_usd": apitest.Decimal("120"),
+	}))
+	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
+	fields := []string{"value", "complete", "months", "of_months", "out_of", "other_places"}
+	for query, want := range map[string]string{
+		"people_in_phase_3_or_worse?location_code=AFG":                   "10 true <nil> <nil> 40 <nil>",
+		"people_in_phase_3_or_worse?location_code=MLI":                   "3 true <nil> <nil> 9 <nil>",
+		"people_in_phase_3_or_worse?location_code=TCD":                   "3 true <nil> <nil> <nil> <nil>",
+		"refugees_by_origin?location_code=SDN":                           "10 false <nil> <nil> <nil> 3",
+		"refugees_by_asylum?location_code=TCD":                           "5 true <nil> <nil> <nil> 2",
+		"political_violence_events?location_code=SDN":                    "18 false 9 12 <nil> <nil>",
+		"political_violence_events?location_code=TCD&end_date=1997-06":   "7 false 1 12 <nil> <nil>",
+		"political_violence_events?location_code=TCD&end_date=2023-12":   "<nil> false 1 12 <nil> <nil>",
+		"political_violence_events?location_code=SDN&end_date=2030":      "18 false 9 12 <nil> <nil>",
+		"funding_received?location_code=SDN":                             "30 true <nil> <nil> 120 <nil>",
+		"funding_percent?location_code=SDN":                              "25.0 true <nil> <nil> 120 <nil>",
+		"poverty_headcount?location_code=SDN":                            "52.5 true <nil> <nil> <nil> <nil>",
+		"poverty_headcount?location_code=TCD":                            "87.1 true <nil> <nil> <nil> <nil>",
+		"poverty_headcount?location_code=TCD&end_date=2016":              "80.0 true <nil> <nil> <nil> <nil>",
+		"poverty_headcount?location_code=MLI":                            "<nil> <nil> <nil> <nil> <nil> <nil>",
+		"people_in_phase_3_or_worse?location_code=AFG&end_date=2040-01":  "10 true <nil> <nil> 40 <nil>",
+		"people_in_phase_3_or_worse?location_code=MLI&output_format=csv": "",
+	} {
+		if want == "" {
+			got := s.Answer("GET", "/api/v2/figures/"+query, nil)
+			if !strings.Contains(string(got.Body), ",True,,,9,,") {
+				t.Errorf("%s: %s", query, got.Body)
+			}
+			continue
+		}
+		records, _ := apitest.Records(t, s, "/api/v2/figures/"+query)
+		var got []string
+		for _, field := range fields {
+			got = append(got, fmt.Sprint(records[0][field]))
+		}
+		if is := strings.Join(got, " "); is != want {
+			t.Errorf("%s: %s, want %s; reason %v", query, is, want, records[0]["reason"])
+		}
+	}
+	for query, want := range map[string]string{
+		"poverty_headcount?location_code=TCD": "a newer survey, of 2021-01, is of provinces only",
+		"poverty_headcount?location_code=SDN": "<nil>",
+		"political_violence_events?location_code=TCD&end_date=2023-12": "its newest records before that time are of " +
+			"1997-01, more than a year before it",
+	} {
+		records, _ := apitest.Records(t, s, "/api/v2/figures/"+query)
+		if got := fmt.Sprint(records[0]["reason"]); got != want {
+			t.Errorf("%s: the reason is %q, want %q", query, got, want)
+		}
+	}
+}
