@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,6 +24,9 @@ import (
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
+
+// errInternal is an error that is not the caller's.
+var errInternal = errors.New("internal")
 
 // TestErrorHeaders checks the header of each error that testdata/http cannot produce: the names of
 // all fields, and the values that caches and callers depend on.
@@ -61,7 +65,7 @@ func TestErrorHeaders(t *testing.T) {
 			full, get(apitest.Target, ""), 503, "Retry-After X-Snapshot-Id",
 			`{"detail":"Too much is asked at once; try again after Retry-After","rule":"connections"}`,
 		},
-		{busy, get("/panic", ""), 500, "X-Snapshot-Id", reply.BodyInternal},
+		{busy, get("/panic", ""), 500, "X-Snapshot-Id", apitest.ErrorBody(errInternal)},
 		{
 			busy, get(apitest.Target+"&x="+strings.Repeat("y", api.MaxURI), ""), 414, "X-Snapshot-Id",
 			apitest.ErrorBody(reply.ErrURITooLong),

@@ -14,7 +14,6 @@ import (
 	"hdqs/api/apitest"
 	"hdqs/api/list"
 	"hdqs/api/render"
-	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
@@ -95,7 +94,7 @@ func TestPanicWithoutNetwork(t *testing.T) {
 	s := breakingServer(t, &log)
 	for _, path := range []string{"/api/break", "/api/break-later"} {
 		if got := s.Answer("GET", path+"?app_identifier="+apitest.Identifier, nil); got.Status != 500 ||
-			string(got.Body) != reply.BodyInternal {
+			string(got.Body) != apitest.ErrorBody(errInternal) {
 			t.Errorf("%s: %d %.200s", path, got.Status, got.Body)
 		}
 	}
@@ -118,7 +117,7 @@ func TestPanicInUnread(t *testing.T) {
 	var ctx fasthttp.RequestCtx
 	s.AnswerUnread(&ctx, brokenError{})
 	status, body := ctx.Response.StatusCode(), string(ctx.Response.Body())
-	if status != 500 || body != reply.BodyInternal ||
+	if status != 500 || body != apitest.ErrorBody(errInternal) ||
 		s.State.Panics.Load() != 1 {
 		t.Errorf("%d %s; %d panics were counted", status, body, s.State.Panics.Load())
 	}

@@ -62,8 +62,8 @@ func unavailable(wait []byte, text string) *Fault {
 // ErrInternal is an error of the server itself.
 var ErrInternal = errors.New("api: a request failed")
 
-// BodyInternal is the body of any error that is not the caller's.
-const BodyInternal = `{"error_sample_list":[],"error":"` + internal + `"}`
+// bodyInternal is the body of any error that is not the caller's.
+const bodyInternal = `{"error_sample_list":[],"error":"` + internal + `"}`
 
 const internal = "Internal Server Error. Response data is invalid."
 
@@ -130,7 +130,7 @@ func ErrorAnswer(err error) (status int, body []byte) {
 	}
 	status, texts := textsOf(err)
 	if status == fasthttp.StatusInternalServerError {
-		return status, []byte(BodyInternal)
+		return status, []byte(bodyInternal)
 	}
 	return status, jsonTexts(texts...)
 }
