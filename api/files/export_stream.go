@@ -82,7 +82,7 @@ var exportPieces = sync.Pool{New: func() any { return new([exportPiece]byte) }}
 
 // WriteTo sends the body. Another goroutine makes it, whose thread has a low priority, so that it
 // does not keep short queries from a core: a piece is made while the one before it is sent. Few
-// exports are made at a time (ExportGate).
+// exports are made at a time (exportGate).
 func (st *exportStream) WriteTo(w io.Writer) (sent int64, err error) {
 	pieces, pipe := io.Pipe()
 	to := &exportPipe{PipeWriter: pipe, exports: st.server.Exports}

@@ -64,7 +64,7 @@ type Validators struct {
 	Published time.Time // zero if unknown
 }
 
-// Check looks for those conditions that a request may have. The error is ErrPrecondition; same
+// Check looks for those conditions that a request may have. The error is errPrecondition; same
 // reports that the client has the answer.
 func (v *Validators) Check(request *fasthttp.RequestHeader, may wire.Conditions) (same bool, err error) {
 	if may&wire.Precondition != 0 && !preconditionHolds(request, v.Strong, v.Published) {
