@@ -117,12 +117,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 		return err
 	}
 	defer options.AccessLog.Close()
-	collect := func() {}
-	if f.load.catalog == "" {
-		collect = background.CollectLess(background.GarbageInStart)
-	} else {
-		background.SetGarbagePercent() // a build makes more
-	}
+	collect := f.collectLess()
 	defer collect()
 	if err := errors.Join(f.memory.apply(&options, log), limitConnections(&options, log)); err != nil {
 		return err
@@ -187,6 +182,15 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	notify.ready(follower.Shown(), nil)
 	background.Start(func() { settle(server, settled) })
 	return f.run(ctx, server, source, follower, notify, public.failed)
+}
+
+// collectLess lets garbage accumulate during a start, unless it builds: that makes more.
+func (f *serveFlags) collectLess() (collect func()) {
+	if f.load.catalog == "" {
+		return background.CollectLess(background.GarbageInStart)
+	}
+	background.SetGarbagePercent()
+	return func() {}
 }
 
 // settle does what can wait until a start has ended: it makes the index of names, and gives memory
