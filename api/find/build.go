@@ -199,8 +199,10 @@ func (b *builder) nameAs(id int32, others []string) {
 	if e.kind >= Dataset {
 		return
 	}
-	plain, more, _ := strings.Cut(e.name, " (") // "Iran (Islamic Republic of)", "Bread (bakery)"
-	names := append([]string{e.name, plain, more + " " + plain}, others...)
+	names := append([]string{e.name}, others...)
+	if plain, more, ok := strings.Cut(e.name, " ("); ok { // "Iran (Islamic Republic of)", "Bread (bakery)"
+		names = append(names, plain, more+" "+plain)
+	}
 	if e.kind != Commodity && e.kind != Market && !slices.Contains(wordCodes, e.code) {
 		names = append(names, e.code)
 	}

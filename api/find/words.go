@@ -197,19 +197,27 @@ const (
 
 // wordsOf are the words of a text as they are compared: in lower case, without accents, without
 // apostrophes and without an Arabic article.
-func wordsOf(text string) []string {
-	words, _ := splitWords(text)
+func wordsOf(text string) (words []string) {
+	eachWord(text, func(word, _ string) { words = append(words, word) })
 	return words
 }
 
 // splitWords returns the words of a text as they are compared, and as they are written.
 func splitWords(text string) (words, written []string) {
+	eachWord(text, func(word, as string) {
+		words, written = append(words, word), append(written, norm.NFC.String(as))
+	})
+	return words, written
+}
+
+// eachWord calls do with each word of a text as it is compared, and as it is written, decomposed.
+func eachWord(text string, do func(word, as string)) {
 	text = norm.NFKD.String(strings.ToValidUTF8(text, " "))
 	var word strings.Builder
 	from, skip := -1, false
 	end := func(to int) {
 		if word.Len() > 0 {
-			words, written = append(words, stem(word.String())), append(written, norm.NFC.String(text[from:to]))
+			do(stem(word.String()), text[from:to])
 		}
 		word.Reset()
 		from = -1
@@ -247,7 +255,6 @@ func splitWords(text string) (words, written []string) {
 		}
 	}
 	end(len(text))
-	return words, written
 }
 
 // stem is a word without an Arabic article, with one ending for both of a plural.
