@@ -144,7 +144,8 @@ var (
 		text(CountryParam, 128), null(decimals("value")), text("unit", 0),
 		null(times("period_start", "period_end"), integers("admin_level", "units", "units_known")), integers("rows"),
 		null(text("provider", 0), text("dataset", 0), text("resource", 0), times("updated"), booleans("complete")),
-		null(integers("months", "of_months"), decimals("out_of"), integers("other_places")), text("request", 0), null(text("reason", 0)),
+		null(integers("months", "of_months"), decimals("out_of"), integers("other_places")), text("request", 0),
+		null(text("reason", 0)),
 	)
 	headlinesOfPlace = record(text("figure", 0), headlineFields)
 

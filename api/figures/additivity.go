@@ -199,7 +199,7 @@ func (c *checker) grouping(q *dimensionQuestion, text say.Text) *violation {
 func (c *checker) keeping(q *dimensionQuestion, value string, text say.Text) *violation {
 	w := c.grouping(q, say.Join(text, say.Of("Send %s, or group by %s.", q.field+"="+value, q.field)))
 	if !c.group {
-		w.fix = func(query *contract.Question) { c.keep(query, q.field, value) }
+		w.fix = func(query *contract.Question) { keep(query, q.field, value) }
 	}
 	return w
 }
@@ -207,7 +207,7 @@ func (c *checker) keeping(q *dimensionQuestion, value string, text say.Text) *vi
 // keeps reports whether a filter can keep the rows that are not broken down.
 func (c *checker) keeps(s *sum, q *dimensionQuestion, values []string) bool {
 	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) &&
-		c.covers(s.Question, func(query *contract.Question) { c.keep(query, q.field, q.Keep) })
+		c.covers(s.Question, func(query *contract.Question) { keep(query, q.field, q.Keep) })
 }
 
 // mixes is a wrong sum over values that contain others, or overlap, as said.
@@ -225,7 +225,7 @@ func (c *checker) judgeOverlapping(s *sum, q *dimensionQuestion, values []string
 	where := s.several[q.Field]
 	isEverybody := s.Everybody && q.Everybody != nil
 	if isEverybody && len(where) > 0 { // one value, unless a place has rows of several
-		found, err := c.several(s.Question, c.withPlaces(s.groups, q), q.Field)
+		found, err := c.several(s.Question, withPlaces(c.plan.Endpoint, s.groups, q), q.Field)
 		if where = found[q.Field]; err != nil {
 			return nil, err
 		}
@@ -252,8 +252,7 @@ func (c *checker) judgeOverlapping(s *sum, q *dimensionQuestion, values []string
 }
 
 // withPlaces adds the other dimensions to groups, without the period.
-func (c *checker) withPlaces(groups []aggregate.Group, q *dimensionQuestion) []aggregate.Group {
-	e := c.plan.Endpoint
+func withPlaces(e *contract.Endpoint, groups []aggregate.Group, q *dimensionQuestion) []aggregate.Group {
 	for i := range e.Fields {
 		column := e.Fields[i].Column()
 		switch d := e.Dimension(column); {

@@ -121,8 +121,8 @@ func (c *checker) covers(q *contract.Question, edit func(*contract.Question)) bo
 }
 
 // keep leaves one value of a field.
-func (c *checker) keep(q *contract.Question, field, value string) {
-	q.Keep(field, c.plan.Param(field).Exactly(value))
+func keep(q *contract.Question, field, value string) {
+	q.Keep(field, q.Plan().Param(field).Exactly(value))
 }
 
 // isOverTime reports whether a request groups by time. Its remedies keep all times.

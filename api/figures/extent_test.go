@@ -11,9 +11,9 @@ import (
 	"hdqs/api/state"
 )
 
-// TestFiguresOfParts: a figure says of how many months it is, of how many people or dollars, and how
-// many countries there are on the other side. A value of other times than those that are asked for
-// is none.
+// TestFiguresOfParts: a figure says of how many months it is, of how many people or dollars, and
+// how many countries there are on the other side. A value of other times than those that are asked
+// for is none.
 func TestFiguresOfParts(t *testing.T) {
 	t.Parallel()
 	tables := apitest.FigureTables(t)
@@ -53,13 +53,15 @@ func TestFiguresOfParts(t *testing.T) {
 		})
 	}
 	apitest.SetRows(t, tables, "poverty_rate",
-		poor(apitest.InPlace("TCD"), apitest.InYear(2015), "80"), poor(apitest.InPlace("TCD"), apitest.InYear(2019), "87.1"),
+		poor(apitest.InPlace("TCD"), apitest.InYear(2015), "80"),
+		poor(apitest.InPlace("TCD"), apitest.InYear(2019), "87.1"),
 		poor(apitest.InPlace("TCD", "TD01"), apitest.InYear(2021), "94.5"),
 		poor(apitest.InPlace("SDN"), apitest.InYear(2014), "52.5"),
 		poor(apitest.InPlace("MLI", "ML01"), apitest.InYear(2014), "50"),
 	)
-	apitest.SetRows(t, tables, "funding", apitest.With(apitest.Row{"location_code": "SDN"}, apitest.InYear(2024), apitest.Row{
-		"appeal_code": "H1", "appeal_type": "Plan", "funding_usd": apitest.Decimal("30"),
+	apitest.SetRows(t, tables, "funding", apitest.With(apitest.InYear(2024), apitest.Row{
+		"location_code": "SDN",
+		"appeal_code":   "H1", "appeal_type": "Plan", "funding_usd": apitest.Decimal("30"),
 		"requirements_usd": apitest.Decimal("120"),
 	}))
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)

@@ -51,8 +51,8 @@ func TestUnitsOfOneName(t *testing.T) {
 	}
 }
 
-// TestHints: an answer says what a name took in, which countries a level leaves out, and that places
-// of one group contain those of another.
+// TestHints: an answer says what a name took in, which countries a level leaves out, and that
+// places of one group contain those of another.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	tables := apitest.TrapTables(t)
@@ -75,6 +75,7 @@ func TestHints(t *testing.T) {
 	apitest.SetRows(t, tables, "conflict_event", rows...)
 	s := apitest.Server(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	const (
+		has   = "; admin_level=coarsest has all"
 		niger = "location_name=Niger: 2 countries: NER, NGA; location_code=NER is one"
 		all   = "admin_level=0 leaves out AFG, BDI and 2 more, which have other levels"
 		nests = "Places of some groups contain those of others, so the groups are not to be added up."
@@ -84,14 +85,14 @@ func TestHints(t *testing.T) {
 		"location_name=Niger&admin_level__in=0,1&measures=count&group_by=location_code": "",
 		"location_code=NER&measures=sum:events":                                         "",
 		"location_name=nigeria&admin_level=1":                                           "",
-		"admin_level=0&measures=sum:events":                                             all + "; admin_level=coarsest has all",
+		"admin_level=0&measures=sum:events":                                             all + has,
 		"admin_level=0&group_by=admin1_code":                                            all,
-		"admin_level=0&location_code__in=NER,SDN&measures=sum:events": "admin_level=0 leaves out SDN, which have other " +
-			"levels; admin_level=coarsest has all",
+		"admin_level=0&location_code__in=NER,SDN&measures=sum:events": "admin_level=0 leaves out SDN, which have " +
+			"other levels" + has,
 		"location_name=Niger&admin_level=0": "admin_level=0 leaves out NGA, which have other levels; " +
 			"admin_level=coarsest has all",
-		"admin1_name=North&admin_level=2&measures=sum:events": "admin1_name=North: 2 places: NG01, SD02; admin1_code=NG01 " +
-			"is one | admin_level=2 leaves out NER, which have other levels; admin_level=coarsest has all",
+		"admin1_name=North&admin_level=2&measures=sum:events": "admin1_name=North: 2 places: NG01, SD02; " +
+			"admin1_code=NG01 is one | admin_level=2 leaves out NER, which have other levels" + has,
 		"location_code=NGA&group_by=admin2_code&measures=sum:events": nests,
 		"location_code=NGA&group_by=admin_level&measures=sum:events": "",
 	} {

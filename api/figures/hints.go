@@ -113,7 +113,7 @@ func (c *checker) levelHint(r *contract.Question) (hint say.Text, err error) {
 	}
 	hint = say.Of("%s=%s leaves out %s, which have other levels", param, strings.Join(levels, ","),
 		shortened(left))
-	if lowest, _ := c.lowestGroup(r); lowest == 0 && r.Plan().Param(levelColumn).Takes(contract.Coarsest) {
+	if lowest, _ := lowestGroup(r); lowest == 0 && r.Plan().Param(levelColumn).Takes(contract.Coarsest) {
 		hint = say.Of("%s; %s=%s has all", hint, levelColumn, contract.Coarsest)
 	}
 	return hint, nil

@@ -27,9 +27,9 @@ func levelOfField(name string) int {
 }
 
 // lowestGroup is the level of the lowest places that a request groups by, and a field of it.
-func (c *checker) lowestGroup(r *contract.Question) (level int, field string) {
+func lowestGroup(r *contract.Question) (level int, field string) {
 	for _, g := range r.Groups {
-		name := c.plan.Endpoint.Fields[g.Field].Name
+		name := r.Endpoint().Fields[g.Field].Name
 		if of := levelOfField(name); of > level {
 			level, field = of, name
 		}
@@ -40,7 +40,7 @@ func (c *checker) lowestGroup(r *contract.Question) (level int, field string) {
 // checkLowerPlace looks for rows of the coarsest places that have no place of the level that is
 // grouped by: they would be one group of all countries.
 func (c *checker) checkLowerPlace(s *sum) (*violation, error) {
-	level, field := c.lowestGroup(s.Question)
+	level, field := lowestGroup(s.Question)
 	if !s.Coarsest || level == 0 || c.plan.Endpoint.Units() == nil {
 		return nil, nil
 	}
@@ -156,7 +156,7 @@ func (c *checker) checkNested(s *sum) (*violation, error) {
 		text = say.Of(twice, s.measure, c.placeOf(found.B), c.placeOf(found.A))
 	}
 	w := &violation{param: levelColumn}
-	lowest, _ := c.lowestGroup(s.Question)
+	lowest, _ := lowestGroup(s.Question)
 	switch {
 	case canKeepNewest:
 		w.text = say.Join(text, say.Of("Send %s, or group by %s.", "latest=edition", levelColumn))
