@@ -114,24 +114,25 @@ func (s *search) titleOf(a *answer, title string) string {
 	if len(a.asked) > 0 {
 		name += ": " + s.language.List(a.asked)
 	}
+	parts := []string{name}
 	if a.at.unit != none {
-		name += ", " + s.entries[a.at.unit].name
+		parts = append(parts, s.entries[a.at.unit].name)
 	}
 	if a.at.origin != none {
-		name += ", " + s.language.T("from %s", s.nameOf(&s.entries[a.at.origin]))
+		parts = append(parts, s.language.T("from %s", s.nameOf(&s.entries[a.at.origin])))
 	}
 	for i, id := range append([]int32{a.at.country}, a.compared...) {
 		switch {
 		case id == none:
 		case i == 0 && a.replaces && a.placeField() == "origin_location_code":
-			name += ", " + s.language.T("from %s", s.nameOf(&s.entries[id]))
+			parts = append(parts, s.language.T("from %s", s.nameOf(&s.entries[id])))
 		case i == 0 && a.replaces && a.placeField() == "asylum_location_code":
-			name += ", " + s.language.T("in %s", s.nameOf(&s.entries[id]))
+			parts = append(parts, s.language.T("in %s", s.nameOf(&s.entries[id])))
 		default:
-			name += ", " + s.nameOf(&s.entries[id])
+			parts = append(parts, s.nameOf(&s.entries[id]))
 		}
 	}
-	return name
+	return s.language.List(parts)
 }
 
 // inTime is a figure without its number if it is not of the time that was asked for, with a reason.
