@@ -169,15 +169,23 @@ func (s *search) pageOf(a *answer) Result {
 		}
 		q.KeepAll(s.mount.Names.Name(cmp.Or(a.placeField(), filterOf(e, Country).Name)), codes)
 	}
+	if pinned := pinnedBy[a.by]; pinned != "" { // the figure's own value
+		q.Drop(s.mount.Names.Name(pinned))
+	}
 	if a.since {
 		q.Keep(startParam, a.until)
+		if a.last != "" {
+			q.Keep(endParam, a.last)
+		}
 	} else if a.until != "" {
 		q.Keep(startParam, a.until).Keep(endParam, a.until)
 	}
 	pairs := q.Pairs()
 	if by := a.byOf(h); by != "" {
 		if strings.HasPrefix(by, "admin") && by != "admin_level" && q.Coarsest {
-			pairs = q.Keep("admin_level", by[5:6]).Pairs()
+			if has, err := s.has(q.Copy().Keep("admin_level", by[5:6])); err == nil && has {
+				pairs = q.Keep("admin_level", by[5:6]).Pairs() // a country of its own would hide its units
+			}
 		}
 		pairs = append(pairs, "by", by)
 		if h != nil && h.IsPlain() && !strings.HasPrefix(h.Measures[0], "distinct") {
@@ -192,6 +200,11 @@ func (s *search) pageOf(a *answer) Result {
 	return r
 }
 
+// pinnedBy are the filters of figures that views by other values do not have.
+var pinnedBy = map[string]string{
+	"sector": "sector_code", "gender": "gender", "age": "age_range", "phase": "classification_phase",
+}
+
 // byOf is what the view of a question is drawn by, empty if it is not drawn.
 func (a *answer) byOf(h *contract.Headline) string {
 	field := byFields[a.by]
@@ -200,6 +213,8 @@ func (a *answer) byOf(h *contract.Headline) string {
 		return "month"
 	case a.by == "time":
 		return "year"
+	case a.by == "compare" && h != nil:
+		return h.Place
 	case a.by == "place" && a.at.country != none && a.compared == nil && a.endpoint().HasField("admin1_name"):
 		return "admin1_name"
 	case a.by == "place" && h != nil:

@@ -195,8 +195,8 @@ func (x *parser) addTimes() {
 		}
 	}
 	for _, p := range parts { // between two years
-		if len(p.time) == 4 && !p.used && q.by == "time" {
-			p.used = true
+		if len(p.time) == 4 && !p.used && q.by == "time" && q.last == "" && p.time > q.until {
+			q.last, p.used = p.time, true
 		}
 	}
 	q.since = q.by == "time" && q.until != ""

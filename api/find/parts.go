@@ -29,8 +29,9 @@ type question struct {
 	who, by  string
 	places   []place  // any of them, the best first
 	compared []int32  // countries, if several are meant together
-	until    string   // a year or a month, from which since is open
-	since    bool     //
+	until    string   // a year or a month
+	since    bool     // it is the first of several
+	last     string   // the last of them, if it is named
 	asked    []string // what was used as a filter, as it is written
 	replaces bool     // one of them is in place of a filter of the figure
 	left     []string // what no query has, as it is written

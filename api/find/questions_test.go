@@ -126,6 +126,9 @@ func understood(x *Index, text string) string {
 	}
 	if q.until != "" {
 		said += map[bool]string{true: " since ", false: " in "}[q.since] + q.until
+		if q.last != "" {
+			said += " to " + q.last
+		}
 	}
 	if len(q.left) > 0 {
 		said += " without " + strings.Join(q.left, ", ")
