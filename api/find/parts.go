@@ -43,11 +43,12 @@ type place struct{ country, unit, origin int32 }
 // token is a word that is no aside.
 type token struct {
 	word, written, side string
+	isApart             bool // asides are before it
 }
 
 // tokensOf leaves out the asides of a text, and notes the sides before words.
 func (v *vocabulary) tokensOf(words, written []string) (all []token) {
-	side := ""
+	side, isApart := "", false
 	for i := 0; i < len(words); {
 		n := min(longestPhrase, len(words)-i)
 		aside := ""
@@ -60,16 +61,20 @@ func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 		n = max(n, 1)
 		switch aside {
 		case "":
-			all = append(all, token{strings.Join(words[i:i+n], " "), strings.Join(written[i:i+n], " "), side})
-			side = ""
+			all = append(all, token{strings.Join(words[i:i+n], " "), strings.Join(written[i:i+n], " "), side, isApart})
+			side, isApart = "", false
 		case isNewest, isEmpty:
+			isApart = true
 		default:
-			side = aside
+			side, isApart = aside, true
 		}
 		i += n
 	}
 	return all
 }
+
+// compass are words that make another name of the place that follows.
+var compass = []string{"north", "south", "east", "west", "nord", "sud", "est", "ouest", "norte", "sur", "este", "oeste"}
 
 // partsOf are the parts of a question, in order: the longest phrases and names that there are.
 func (x *parser) partsOf(tokens []token) (parts []*part) {
@@ -84,6 +89,9 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 				words, written = append(words, t.word), append(written, t.written)
 			}
 			p := x.partOf(strings.Join(words, " "))
+			if p != nil && n > 1 && tokens[from+1].isApart && slices.Contains(compass, words[0]) {
+				p = nil // the south of Sudan is not South Sudan
+			}
 			if p == nil && n == 1 {
 				p = x.cutPart(words[0])
 			}
