@@ -92,7 +92,7 @@ func constant(e ast.Expr) (string, bool) {
 func TestSaid(t *testing.T) {
 	t.Parallel()
 	formats := map[string]bool{"Value error, %s": true}
-	for _, dir := range []string{"browse", "contract", "figures", "reply", "say"} {
+	for _, dir := range []string{"browse", "contract", "figures", "find", "reply", "say"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		testkit.Must(t, err)
 		for _, name := range files {
