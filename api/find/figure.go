@@ -95,6 +95,9 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	f.Value, f.Reason, f.View, f.Reading, f.Not = nil, say.Text{}, "", "", "" // which are of the whole
 	q := base.rows.Copy().In(s.mount.Names)
 	s.narrow(q, a)
+	if a.at.unit != none && a.figure.Whole { // whose rows are of the whole country
+		q.Keep("admin_level", contract.Coarsest)
+	}
 	if a.until != "" && a.figure.Newest == contract.NewestMonths {
 		q.Keep(startParam, a.until).Keep(endParam, a.until)
 	}
