@@ -39,7 +39,7 @@ const figuresOfFixtures = `{
 	"political_violence_fatalities": {"": "242", "SDN": "26", "UKR": "29", "FRA": "0"},
 	"demonstration_events": {"": "242"},
 	"civilian_targeting_events": {"": "242"},
-	"funding_asked": {"": "3", "AFG": "3059587797.0"},
+	"funding_asked": {"": "3", "AFG": "3059587797"},
 	"funding_received": {"": "3"},
 	"funding_received_all": {"": "3"},
 	"funding_percent": {"": "3"},
