@@ -83,6 +83,9 @@ func (o options) check(w *world, out io.Writer) error {
 				if t.compare(c, *other, expected); expected.Status != 200 {
 					t.add(*other, []string{"it is suggested instead of a wrong request, and wrong as well"})
 				}
+				if what := w.lost(r, *other); what != "" {
+					t.add(*other, []string{"it is suggested instead of " + r.Path + ", without " + what})
+				}
 			}
 			return nil
 		})

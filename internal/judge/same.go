@@ -57,6 +57,52 @@ func suggested(r request, got reply) *request {
 	}
 }
 
+// lost is what is asked of an endpoint and is not in the request that a refusal suggests.
+func (w *world) lost(asked, right request) string {
+	path, was, _ := strings.Cut(asked.Path, "?")
+	_, now, _ := strings.Cut(right.Path, "?")
+	e, _ := w.computed(path)
+	return e.lost(readQuery(was), readQuery(now))
+}
+
+// lost is what is asked for and is not in the request that a refusal suggests, empty if all is: its
+// groups, its filters, and all times of a question over time. The level may differ, and where no
+// time is a group, the suggested request may be about the newest rows.
+func (e *endpoint) lost(asked, right query) string {
+	isOverTime := false
+	for _, p := range asked {
+		value, has := right.last(p.name)
+		want, got := strings.Split(p.value, ","), strings.Split(value, ",")
+		isLost := func(text string) bool { return !slices.Contains(got, text) }
+		switch last, _ := asked.last(p.name); {
+		case last != p.value || last == "": // another value counts, or there is no filter
+		case p.name == "group_by":
+			isOverTime = slices.ContainsFunc(want, func(name string) bool {
+				return slices.Contains(periodParts, name) || slices.Contains(periodColumns, name)
+			})
+			if slices.ContainsFunc(want, isLost) {
+				return "group_by=" + p.value
+			}
+		case p.name == "start_date" || p.name == "end_date": // suggested as instants
+			if !has {
+				return p.name
+			}
+		case p.name == "admin_level" || e.param(p.name) == nil || len(e.param(p.name).Columns) == 0:
+		case e.param(p.name).Type == "boolean": // suggested as true or false
+			if !has {
+				return p.name
+			}
+		case len(want) != len(got) || slices.ContainsFunc(want, isLost):
+			return p.name + "=" + p.value
+		}
+	}
+	was, _ := asked.last("latest")
+	if now, _ := right.last("latest"); isOverTime && was != now {
+		return "latest=" + was
+	}
+	return ""
+}
+
 // valuesDifference compares bodies value by value. Numbers are compared exactly, however they are
 // written.
 func valuesDifference(want, got string) string {

@@ -85,7 +85,9 @@ func (c *trapCheck) check() bool {
 	case named == nil || len(named.Path) != len("/hapi"+hapiNames.Replace(instead.Path)): // maybe in another order
 		c.errorf("in HAPI names: %.600s, want %s", hapi.Body, instead.Path)
 	default:
-		c.testFilters(instead.Path)
+		if what := c.w.lost(r, *instead); what != "" {
+			c.errorf("names %s, without %s", instead.Path, what)
+		}
 		c.testCountries(instead.Path)
 		c.testValue(instead.Path, right.Body, c.get(named.Path).Body)
 	}
@@ -135,23 +137,6 @@ func (c *trapCheck) testValue(path, body, hapi string) {
 	}
 	if want, err := strconv.ParseFloat(c.value, 64); err != nil || total != want {
 		c.errorf("%s: the figure is %f, want %s", path, total, c.value)
-	}
-}
-
-// testFilters looks for filters of a trap that the request instead of it has lost.
-func (c *trapCheck) testFilters(instead string) {
-	c.Helper()
-	_, kept := c.reader(instead)
-	_, rd := c.reader(pathPrefix + c.path)
-	changed := []string{"measures", "group_by", "latest", "admin_level", "start_date", "end_date"}
-	for _, p := range rd.q {
-		value, _ := kept.q.last(p.name)
-		want, got := strings.Split(p.value, ","), strings.Split(value, ",")
-		slices.Sort(want)
-		slices.Sort(got)
-		if !slices.Contains(changed, p.name) && !slices.Equal(got, want) {
-			c.errorf("names %s, without %s=%s", instead, p.name, p.value)
-		}
 	}
 }
 
