@@ -54,8 +54,8 @@ func endpointOf(l *schema.List) Endpoint {
 
 // Filters of a period.
 var dates = []Param{
-	{Name: "start_date", Type: Day, Op: index.AtLeastOrNull, Columns: []string{PeriodEnd}},
-	{Name: "end_date", Type: Day, Op: index.Below, Columns: []string{PeriodStart}},
+	{Name: StartParam, Type: Day, Op: index.AtLeastOrNull, Columns: []string{PeriodEnd}},
+	{Name: EndParam, Type: Day, Op: index.Below, Columns: []string{PeriodStart}},
 }
 
 // placeFilters are the filters by the place of a row. Places are matched as they are stored, not as

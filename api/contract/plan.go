@@ -132,6 +132,12 @@ func withLists(params []Param) []Param {
 	return all
 }
 
+// StartParam and EndParam are the parameters with the first and the last time of records.
+const (
+	StartParam = "start_date"
+	EndParam   = "end_date"
+)
+
 // SnapshotParam names the snapshot that must answer. It extends the contract: a caller who pages
 // through a list with it sees no change between pages.
 const SnapshotParam = "snapshot"

@@ -41,13 +41,13 @@ type checker struct {
 	// The rows of each value of this column are judged for themselves, as if the others did not
 	// pass; empty to judge all rows together.
 	apart string
-	odd   parts // with apart: whose rows alone are wrong
+	odd   parts // with apart: the values of which the rows are wrong
 
 	nests bool // places of some groups contain those of others
 }
 
-// parts are those of the rows of which something is true: values of the column that tells rows
-// apart, or the empty one for all rows.
+// parts is a set of values of the column by which rows are judged apart. Where all rows are judged
+// together, the empty value is for all of them.
 type parts map[string]bool
 
 func (p parts) add(more parts) { maps.Copy(p, more) }

@@ -19,7 +19,8 @@ type sum struct {
 	periods parts             // with several periods in a group
 }
 
-// groups are those by which the check looks at rows: by what tells them apart, and some.
+// groups are the groups of a question of the check: the column by which rows are judged apart, if
+// there is one, then by.
 func (c *checker) groups(by []aggregate.Group) []aggregate.Group {
 	if c.apart == "" {
 		return by
@@ -27,7 +28,7 @@ func (c *checker) groups(by []aggregate.Group) []aggregate.Group {
 	return append([]aggregate.Group{{Column: c.apart}}, by...)
 }
 
-// partOf is the part of a group of a result of groups.
+// partOf is the part of a row of a result that is grouped by groups.
 func (c *checker) partOf(rows *aggregate.Result, group int) string {
 	if c.apart == "" {
 		return ""
@@ -45,7 +46,7 @@ func (c *checker) isWrong(found parts) bool {
 	return len(found) > 0
 }
 
-// several are the parts with a group of rows that has several values of a column, by column.
+// several finds, for each column, the parts with a group whose rows have several values of it.
 func (c *checker) several(
 	r *contract.Question, by []aggregate.Group, columns ...string,
 ) (found map[string]parts, err error) {
@@ -78,7 +79,7 @@ func (c *checker) several(
 	return found, nil
 }
 
-// judgeGroups are the parts with a group of rows whose values of a field judge finds wrong.
+// judgeGroups finds the parts with a group of which the values of a field are wrong, as judge says.
 func (c *checker) judgeGroups(
 	r *contract.Question, by []aggregate.Group, field string, judge func(values []string) bool,
 ) (found parts, err error) {

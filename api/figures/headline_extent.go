@@ -64,8 +64,8 @@ func (f *figure) readOtherRows(places ...string) error {
 		}
 	}
 	base := f.WholeQuestion(contract.ContractNames).Add(f.given)
-	if base.Edition = f.base.Edition; f.base.Has(endParam) {
-		base.Add(f.base.Only(endParam))
+	if base.Edition = f.base.Edition; f.base.Has(contract.EndParam) {
+		base.Add(f.base.Only(contract.EndParam))
 	}
 	parts, err := f.ask(f.in(f.base, places...), by, "count")
 	if err != nil {
@@ -78,11 +78,11 @@ func (f *figure) readOtherRows(places ...string) error {
 	wholes, sums := map[string]*big.Rat{}, map[string]*big.Rat{}
 	for i := range rows.len() {
 		if rows.at(i, len(by)).Int == 1 {
-			wholes[rows.keyOf(i, len(by))] = ratOf(rows.number(i, len(by)+1))
+			wholes[groupKey(rows.result, i, len(by))] = ratOf(rows.number(i, len(by)+1))
 		}
 	}
 	for i := range parts.len() {
-		place, whole := parts.at(i, 0).Text, wholes[parts.keyOf(i, len(by))]
+		place, whole := parts.at(i, 0).Text, wholes[groupKey(parts.result, i, len(by))]
 		switch sum, known := sums[place]; {
 		case whole == nil || parts.at(i, len(by)).Int != 1:
 			sums[place] = nil
@@ -101,19 +101,10 @@ func (f *figure) readOtherRows(places ...string) error {
 	return nil
 }
 
-// keyOf is the first fields of a group as one key.
-func (t answered) keyOf(group, fields int) string {
-	var key []byte
-	for k := range fields {
-		key = appendKey(key, t.at(group, k))
-	}
-	return string(key)
-}
-
 // dropAged takes values away that are asked for as they were known at a time, where they end more
 // than a year before it: newer rows are left out.
 func (f *figure) dropAged() error {
-	end, has := f.endOfGiven()
+	end, has := endOf(f.given)
 	if !has {
 		return nil
 	}
@@ -131,10 +122,10 @@ func (f *figure) dropAged() error {
 	return nil
 }
 
-// endOfGiven is the end of the time that is asked for.
-func (f *figure) endOfGiven() (end time.Time, has bool) {
-	for _, filter := range f.given.Filters {
-		if f.given.Plan().Params[filter.Param].Name == endParam {
+// endOf is the end of the time that a question asks for.
+func endOf(q *contract.Question) (end time.Time, has bool) {
+	for _, filter := range q.Filters {
+		if q.Plan().Params[filter.Param].Name == contract.EndParam {
 			return time.UnixMicro(filter.Value.Int).UTC(), true
 		}
 	}
@@ -144,9 +135,7 @@ func (f *figure) endOfGiven() (end time.Time, has bool) {
 // nameUnits says of which time there are newer rows of units of the countries.
 func (f *figure) nameUnits() error {
 	units := f.all().Add(f.given).Keep(levelColumn+contract.SeveralSuffix, "1", "2")
-	if today := f.today().Format(time.DateOnly); f.hasFuture && !f.given.Has(endParam) {
-		units.Keep(endParam, today)
-	}
+	f.dropFuture(units)
 	rows, err := f.ask(f.in(units, f.codes...), []string{f.Place}, newestStart)
 	for i := 0; err == nil && i < rows.len(); i++ {
 		h, newest := f.of[rows.at(i, 0).Text], rows.at(i, 1)

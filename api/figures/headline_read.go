@@ -27,8 +27,6 @@ type headlineReader struct {
 
 // Parameters of the lists that figures are made of.
 const (
-	startParam  = "start_date"
-	endParam    = "end_date"
 	monthPart   = "month"
 	newestStart = "max:" + contract.PeriodStart
 )
@@ -133,7 +131,7 @@ func (f *figure) between(q *contract.Question, first, last time.Time) *contract.
 	if today := f.today().Format(time.DateOnly); len(f.future) > 0 && strings.HasPrefix(today, until) {
 		until = today
 	}
-	return q.Copy().Keep(startParam, first.Format("2006-01")).Keep(endParam, until)
+	return q.Copy().Keep(contract.StartParam, first.Format("2006-01")).Keep(contract.EndParam, until)
 }
 
 // today is the day of the snapshot.
@@ -142,6 +140,14 @@ func (f *figure) today() time.Time {
 }
 
 // futureKey is the key of what a snapshot keeps of the future of a list.
+// dropFuture leaves rows that start after the snapshot's day out of a question, unless the request
+// says until when.
+func (f *figure) dropFuture(q *contract.Question) {
+	if f.hasFuture && !f.given.Has(contract.EndParam) {
+		q.Keep(contract.EndParam, f.today().Format(time.DateOnly))
+	}
+}
+
 type futureKey struct{ path string }
 
 // leaveOutFuture restricts the figure to rows that start on the snapshot's day or before: one wrong
@@ -152,7 +158,7 @@ func (f *figure) leaveOutFuture() (err error) {
 	from := tomorrow.Format(time.DateOnly) // and what started before, and has not ended
 	isLater := func(v aggregate.Value) bool { return v.Kind == aggregate.Time && v.Int >= tomorrow.UnixMicro() }
 	f.hasFuture, err = list.MadeOf(f.a.Served, futureKey{f.Path}, func() (bool, error) {
-		rows, err := f.ask(f.all().Keep(startParam, from), nil, newestStart)
+		rows, err := f.ask(f.all().Keep(contract.StartParam, from), nil, newestStart)
 		return err == nil && isLater(rows.at(0, 0)), err
 	})
 	if err != nil || !f.hasFuture {
@@ -162,11 +168,11 @@ func (f *figure) leaveOutFuture() (err error) {
 	if f.Newest == contract.NewestMonths || f.isOfWholeList() {
 		of = f.all().Add(f.given)
 	}
-	rows, err := f.ask(of.Keep(startParam, from), []string{f.Place}, newestStart)
+	rows, err := f.ask(of.Keep(contract.StartParam, from), []string{f.Place}, newestStart)
 	for i := 0; err == nil && i < rows.len(); i++ {
 		if isLater(rows.at(i, 1)) {
 			f.future[rows.at(i, 0).Text] = true
-			f.base.Keep(endParam, f.today().Format(time.DateOnly))
+			f.base.Keep(contract.EndParam, f.today().Format(time.DateOnly))
 		}
 	}
 	return err
@@ -192,7 +198,7 @@ func (f *figure) request(q *contract.Question, groups []string, measures ...stri
 func (f *figure) requests(place string) (requests []*contract.Question) {
 	rows := f.in(f.base, place)
 	if f.Newest != contract.NewestMonths && !f.future[place] && (len(f.future) == 0 || !f.isOfWholeList()) {
-		rows.Drop(endParam).Add(f.given)
+		rows.Drop(contract.EndParam).Add(f.given)
 	}
 	month, has := f.months[place]
 	switch {
@@ -239,9 +245,9 @@ func (f *figure) readRows() error {
 	case contract.NewestMonths:
 		until := f.all().Add(f.given)
 		if len(f.future) > 0 {
-			until.Keep(endParam, f.today().Format(time.DateOnly))
+			until.Keep(contract.EndParam, f.today().Format(time.DateOnly))
 		}
-		f.base.Drop(endParam)
+		f.base.Drop(contract.EndParam)
 		rows, err := f.ask(until, nil, newestStart)
 		if err != nil || rows.at(0, 0).Kind != aggregate.Time {
 			return err

@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-	"time"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
@@ -286,9 +285,7 @@ func (f *figure) absent(place string) (reason say.Text, err error) {
 		return say.Of("no record of %s in the list %s is of this kind; there is, of other kinds or times: %s",
 			place, f.list.Name(), records), nil
 	}
-	if f.hasFuture && !f.given.Has(endParam) {
-		kind.Keep(endParam, f.today().Format(time.DateOnly))
-	}
+	f.dropFuture(kind)
 	all, err := f.recordsOfAll(kind)
 	return say.Of("no record of %s at any level; %s", place, all), err
 }

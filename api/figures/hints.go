@@ -130,9 +130,9 @@ func shortened(codes []string) say.Text {
 // unitsByName returns the name field by which a request groups places, if nothing in the groups
 // says in which country each is; empty otherwise.
 func unitsByName(r *contract.Question) (name string) {
-	e, has := r.Endpoint(), false
-	for i := range e.Fields {
-		has = has || e.Fields[i].Name == countryColumn
+	e := r.Endpoint()
+	if !e.HasField(countryColumn) {
+		return ""
 	}
 	for _, g := range r.Groups {
 		switch field := e.Fields[g.Field].Name; field {
@@ -141,9 +141,6 @@ func unitsByName(r *contract.Question) (name string) {
 		case "admin1_name", "admin2_name", "provider_admin1_name", "provider_admin2_name", "market_name":
 			name = field
 		}
-	}
-	if !has {
-		return ""
 	}
 	return name
 }

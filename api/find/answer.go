@@ -173,12 +173,12 @@ func (s *search) pageOf(a *answer) Result {
 		q.Drop(s.mount.Names.Name(pinned))
 	}
 	if a.since {
-		q.Keep(startParam, a.until)
+		q.Keep(contract.StartParam, a.until)
 		if a.last != "" {
-			q.Keep(endParam, a.last)
+			q.Keep(contract.EndParam, a.last)
 		}
 	} else if a.until != "" {
-		q.Keep(startParam, a.until).Keep(endParam, a.until)
+		q.Keep(contract.StartParam, a.until).Keep(contract.EndParam, a.until)
 	}
 	pairs := q.Pairs()
 	if by := a.byOf(h); by != "" {

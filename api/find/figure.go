@@ -58,7 +58,7 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 	q := contract.Ask(endpoint, contract.Figures)
 	q.Keep(s.mount.Names.Name(contract.CountryParam), filterOf(a.endpoint(), Country).Exactly(country))
 	if a.until != "" {
-		q.Keep(endParam, a.until)
+		q.Keep(contract.EndParam, a.until)
 	}
 	f.Request = s.mount.Prefix + endpoint.Path + "?" + contract.QueryOf(q.Pairs()...)
 	err := s.read(q, func(rows list.Records) error {
@@ -99,7 +99,7 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 		q.Keep("admin_level", contract.Coarsest)
 	}
 	if a.until != "" && a.figure.Newest == contract.NewestMonths {
-		q.Keep(startParam, a.until).Keep(endParam, a.until)
+		q.Keep(contract.StartParam, a.until).Keep(contract.EndParam, a.until)
 	}
 	f.rows = q
 	for _, field := range []string{"sector_code", "category"} { // filters that match a part of a code

@@ -33,12 +33,6 @@ func (a *answer) isNarrow() bool {
 		!isOwn(a.figure.Name, a.pairs)
 }
 
-// Parameters with the first and the last time of records.
-const (
-	startParam = "start_date"
-	endParam   = "end_date"
-)
-
 // narrow adds the filters of an answer to a question about its list.
 func (s *search) narrow(q *contract.Question, a *answer) {
 	e, names := a.endpoint(), s.mount.Names

@@ -19,6 +19,15 @@ func (x *Index) placesOf(p *part) (countries []int32) {
 	return countries
 }
 
+// use uses a part for the countries that it names.
+func (x *parser) use(p *part) (places []place) {
+	p.used = true
+	for _, id := range x.placesOf(p) {
+		places = append(places, place{id, none, none})
+	}
+	return places
+}
+
 // inOrder sorts places of one name: those with a response plan first, then by name.
 func (x *Index) inOrder(ids []int32) {
 	slices.SortStableFunc(ids, func(a, b int32) int {
@@ -67,11 +76,7 @@ func (x *parser) addPlaces() {
 			places = x.compare(named)
 		}
 	case len(named) == 1 && (named[0].side != fromSide || !slices.Contains(movements, q.endpoint().Name())):
-		places = nil
-		for _, id := range x.placesOf(named[0]) {
-			places = append(places, place{id, none, none})
-		}
-		named[0].used = true
+		places = x.use(named[0])
 	case len(named) > 1 && !slices.ContainsFunc(named, func(p *part) bool { return p.side == fromSide }):
 		places = x.compare(named)
 	}
@@ -161,11 +166,7 @@ func (x *parser) movement(named []*part) (places []place) {
 		return places
 	}
 	x.onlySide(named[0])
-	for _, id := range x.placesOf(named[0]) {
-		places = append(places, place{id, none, none})
-	}
-	named[0].used = true
-	return places
+	return x.use(named[0])
 }
 
 // unitsOf are the units that a part names, in some countries if there are any, which the list can
