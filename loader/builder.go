@@ -84,7 +84,7 @@ func (b *tableBuilder) group(name string) *tuples {
 }
 
 // commit makes the values that were set the next row. Every column of rows and every group must
-// have been set.
+// have been set, but for added groups that no row sets.
 func (b *tableBuilder) commit() {
 	for _, v := range b.own {
 		if v.len() != b.rows+1 {
@@ -92,7 +92,7 @@ func (b *tableBuilder) commit() {
 		}
 	}
 	for _, g := range b.groups {
-		if len(g.codes) != b.rows+1 {
+		if len(g.codes) != b.rows+1 && !g.isLacking() {
 			panic(fmt.Sprintf("loader: row %d of %q has no %q", b.rows, b.table.name, g.name))
 		}
 	}
@@ -136,6 +136,9 @@ func (g *tuples) column(name string) *vector {
 	}
 	panic(fmt.Sprintf("loader: group %q has no column %q", g.name, name))
 }
+
+// isLacking reports whether it is an added group that no row has set.
+func (g *tuples) isLacking() bool { return g.columns[0].added && len(g.codes) == 0 }
 
 func (g *tuples) has(name string) bool {
 	for _, v := range g.columns {

@@ -15,6 +15,7 @@ import (
 // finish drops duplicate rows (unless keepDuplicates, as for view dumps: they are only counted),
 // sorts the rest, and returns the table. The builder cannot be used afterwards.
 func (b *tableBuilder) finish(keepDuplicates bool) (*snapshot.TableData, duplicateRows) {
+	b.groups = slices.DeleteFunc(b.groups, (*tuples).isLacking)
 	b.oneTuplePerValue()
 	ids := make([]uint32, b.rows)
 	for i := range ids {

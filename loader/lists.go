@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"hdqs/loader/catalogfile"
@@ -174,8 +175,28 @@ func (l *locationReader) readRow() *rowFault {
 		code: code, name: name, start: start,
 		hasHRP: l.readFlag(3, code, func(c *countryUnit, last countryUnit) { c.hasHRP = last.hasHRP }),
 		inGHO:  l.readFlag(4, code, func(c *countryUnit, last countryUnit) { c.inGHO = last.inGHO }),
+
+		classes: l.readClasses(),
 	})
 	return nil
+}
+
+// readClasses reads the classes of a country: of each the first header that has one.
+func (l *locationReader) readClasses() (classes [len(classColumns)]string) {
+	for i, headers := range classHeaders {
+		for _, header := range headers {
+			at := l.csv.position(header)
+			if at < 0 || classes[i] != "" {
+				continue
+			}
+			if cell := l.csv.cells[at]; utf8.RuneCount(cell) <= classLimits[i] {
+				classes[i] = string(cell)
+			} else {
+				l.report.odd(l.csv.cellFault(tooLong, header, cell))
+			}
+		}
+	}
+	return classes
 }
 
 type unitReader struct {
@@ -252,10 +273,14 @@ func (p *pass) restoreCountries(previous []*snapshot.TableData) error {
 // countriesIn reads the table of locations.
 func countriesIn(data *snapshot.TableData) (countries []countryUnit) {
 	for row := range data.Rows {
-		countries = append(countries, countryUnit{
+		c := countryUnit{
 			code: rowText(data, "code", row), name: rowText(data, "name", row), start: rowInt(data, periodStart, row),
 			hasHRP: rowInt(data, "has_hrp", row) == 1, inGHO: rowInt(data, "in_gho", row) == 1,
-		})
+		}
+		for i, name := range classColumns {
+			c.classes[i] = rowText(data, name, row)
+		}
+		countries = append(countries, c)
 	}
 	return countries
 }
@@ -313,10 +338,14 @@ func (p *pass) restoreUnits(previous []*snapshot.TableData) error {
 func (u *units) tables() (location, admin1, admin2 *tableBuilder) {
 	location = newTableBuilder(tableNamed("location"))
 	admin1, admin2 = newTableBuilder(tableNamed("admin1")), newTableBuilder(tableNamed("admin2"))
+	classified := slices.ContainsFunc(u.countries, func(c countryUnit) bool { return c.classes != noClasses })
 	for i, c := range u.countries {
 		setUnit(location, int32(i), c.code, c.name, c.start)
 		location.column("has_hrp").setBool(c.hasHRP)
 		location.column("in_gho").setBool(c.inGHO)
+		if classified {
+			setClasses(location.group("classes"), c.classes)
+		}
 		location.commit()
 	}
 	for i, a := range u.level1[:u.real[1]] {
@@ -351,6 +380,21 @@ func setUnit(a *tableBuilder, at int32, code, name string, start int64) {
 	})
 }
 
+// noClasses are those of a country that its list says nothing of.
+var noClasses [len(classColumns)]string
+
+func setClasses(g *tuples, classes [len(classColumns)]string) {
+	g.put(fmt.Appendf(nil, "%q", classes), func() {
+		for i, name := range classColumns {
+			if to := g.column(name); classes[i] == "" {
+				to.setNull()
+			} else {
+				to.setString(classes[i])
+			}
+		}
+	})
+}
+
 func (u *units) setCountry(a *tableBuilder, country int32) {
 	g, c := a.group("location"), u.countries[country]
 	g.put([]byte(c.code), func() {
@@ -374,6 +418,21 @@ const (
 var (
 	locationHeaders = []string{headerISO3, headerPreferred, headerM49, headerHRP, headerGHO, headerStart}
 	unitHeaders     = []string{"Location", "Admin Level", "P-Code", "Name", "Parent P-Code", "Valid from date"}
+)
+
+// The classes of a country: their columns, the headers that have them, the first one first, and how
+// many characters they may have. The list has the short forms of names for fewer countries.
+var (
+	classColumns = [...]string{"region", "subregion", "intermediate_region", "income_group", "name_ru", "name_zh"}
+	classHeaders = [len(classColumns)][]string{
+		{"Region Name"},
+		{"Sub-region Name"},
+		{"Intermediate Region Name"},
+		{"World Bank Income Level"},
+		{"Russian Short", "M49 Russian"},
+		{"Chinese Short", "M49 Chinese"},
+	}
+	classLimits = [len(classColumns)]int{128, 128, 128, 128, maxPlaceName, maxPlaceName}
 )
 
 // newJoinTable makes the rows of a list findable, the last of each key, and adds the built-in rows.

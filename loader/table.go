@@ -31,6 +31,7 @@ type column struct {
 	maxLen   int            // longest text in code points; 0 is no bound
 	values   []string       // of an Enum, in sort order
 	limits   *schema.Bounds // of a number; nil is no bound
+	added    bool           // files may lack it
 	group    string         // the tuple dictionary that holds it; "" for a column of rows
 	index    bool           // a filter uses it (columns of rows only: groups always have postings)
 }
@@ -51,7 +52,7 @@ func tableOf(l *schema.List) *table {
 		c := &l.Columns[i]
 		stored := column{
 			name: c.Name, kind: kinds[c.Kind], nullable: c.Null, blank: c.Blank, maxLen: c.MaxLen, limits: c.Bounds,
-			group: c.Group,
+			added: c.Added, group: c.Group,
 			index: c.Group == "" && (c.Index || c.Kind == schema.Choice || c.Lookup() && l.Filtered(c.Name)),
 		}
 		if c.Kind == schema.URI {

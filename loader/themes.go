@@ -221,7 +221,7 @@ func Inputs() []schema.Source {
 func headersOf(role string) (wanted, optional []string, ok bool) {
 	switch role {
 	case catalogfile.LocationRole:
-		return locationHeaders, nil, true
+		return locationHeaders, slices.Concat(classHeaders[:]...), true
 	case catalogfile.UnitRole:
 		return unitHeaders, nil, true
 	}

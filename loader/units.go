@@ -19,6 +19,7 @@ const orphanUnit, orphanCountry = "SS0001", "SSD"
 type countryUnit struct {
 	code, name     string
 	hasHRP, inGHO  bool
+	classes        [len(classColumns)]string // empty where there is none
 	start          int64
 	placeholder1   int32 // its placeholder of level 1, a position in units.level1
 	placeholderOf2 int32 // the placeholder of level 2 below that

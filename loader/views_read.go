@@ -79,6 +79,7 @@ func (th *theme) viewSteps() []step {
 	for i := range t.columns {
 		c := &t.columns[i]
 		switch {
+		case c.group != "" && c.added: // dumps have none
 		case c.group != "":
 			if groups[c.group] == nil {
 				order = append(order, c.group)

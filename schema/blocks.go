@@ -56,6 +56,11 @@ var (
 	shown2  = columns(text("admin2_code", 128).orNull(), text("admin2_name", 512).orNull())
 	level   = integer("admin_level").label()
 
+	// classes are the groups of countries that a country is in, as its list names them, and its
+	// names in languages that only that list has. Lists and snapshots may lack all of them.
+	classes = addedGroup("classes", text("region", 128), text("subregion", 128), text("intermediate_region", 128),
+		text("income_group", 128), text("name_ru", 512), text("name_zh", 512))
+
 	// movement is people who left one country for another, or came back.
 	movement = columns(
 		group("origin", integer("origin_location_ref").hidden(), text("origin_location_code", 128),

@@ -39,8 +39,8 @@ type Column struct {
 	Header string  // in files: the name in HAPI names
 	Unit   string  // of a number: a symbol of the SI, % or the code of a currency; may be empty
 
-	// Added is a column of rows that the list did not have at first. Files and snapshots may lack
-	// it: it is null then.
+	// Added is a column that the list did not have at first. Files and snapshots may lack it: it is
+	// null then. A group of added columns is left out of tables in which no row has it.
 	Added bool
 
 	Use  Use    // what may be done with a number
@@ -150,6 +150,15 @@ func group(name string, parts ...part) block {
 	all := slices.Clone(columns(parts...))
 	for i := range all {
 		all[i].Group = name
+	}
+	return all
+}
+
+// addedGroup is a group that the list did not have at first. Records do not show it.
+func addedGroup(name string, parts ...part) block {
+	all := hidden(group(name, parts...))
+	for i := range all {
+		all[i] = all[i].added()
 	}
 	return all
 }

@@ -25,7 +25,7 @@ func complete(groups ...[]*List) []*List {
 			l.Record = defaultRecord(l.Columns)
 		}
 		for _, c := range l.Columns { // records go on as they did
-			if c.Added && !slices.Contains(l.Record, c.Name) {
+			if c.Added && !c.Hidden && !slices.Contains(l.Record, c.Name) {
 				l.Record = append(slices.Clone(l.Record), c.Name)
 			}
 		}

@@ -38,7 +38,7 @@ var metadata = []*List{
 		Summary: "Locations (countries)",
 		Columns: columns(
 			integer("id").label(), text("code", 128), text("name", 512), flag("has_hrp"), flag("in_gho"),
-			flag("from_cods"), openPeriod),
+			flag("from_cods"), openPeriod, classes),
 		Filters: []Filter{is("id"), like("code"), contains("name"), only("has_hrp"), only("in_gho")},
 		Order:   []string{"id"},
 		Source:  Source{Role: "location"},

@@ -24,6 +24,9 @@ type Bound struct {
 	Snap  *store.Snapshot
 	Lists map[string]*BoundList // by path
 
+	Countries  []Country
+	classified bool // the countries have classes
+
 	provisional []atomic.Pointer[Provisional] // by position of the list; nil until needed
 	finding     sync.Mutex                    // is held while provisional rows are found
 }
@@ -120,6 +123,7 @@ func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound
 		Snap: snap, Lists: make(map[string]*BoundList, len(lists)),
 		provisional: make([]atomic.Pointer[Provisional], len(lists)),
 	}
+	b.Countries, b.classified = countriesIn(snap.Segments["location"])
 	for i, list := range lists {
 		b.Lists[contract.Endpoints[i].Path] = list
 	}

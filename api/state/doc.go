@@ -11,5 +11,6 @@
 //	memory.go                    the parts of the memory limit, and what snapshots need of it
 //	options.go                   what an operator sets
 //	sources.go bind.go           sources of tables; tables that answer
+//	countries.go                 the list of countries
 //	adder.go selection.go        what sums need; options of indexes
 package state
