@@ -1,7 +1,6 @@
 package find
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -28,24 +27,31 @@ type builder struct {
 	*Index
 	lists  *list.Lists
 	served *state.Served
-	at     map[string]*[]int32 // entries by word
-	coded  [kinds]map[string]int32
+	coded  [kinds]grouping // entries by code
+	twice  []int32         // entries with the code of an earlier one: several organisations can have one
+	texts  strings.Builder // of names as they are compared; its texts stay when others are added
+	inText grouping        // entries by word
+	called grouping        // entries by name, see Index.names
+	folds  []string        // of the entry that is added
 }
 
-func newBuilder() *builder {
-	b := &builder{at: map[string]*[]int32{}, Index: &Index{
-		also: map[int32][]string{}, countries: map[string][]int32{}, names: map[string][]int32{},
-		people: map[string][]int32{},
+func newBuilder(most int) *builder {
+	b := &builder{Index: &Index{
+		also: map[int32][]string{}, countries: map[string][]int32{}, people: map[string][]int32{},
+		entries: make([]entry, 0, most),
 	}}
-	for k := range b.coded {
-		b.coded[k] = map[string]int32{}
-	}
+	b.inText.expect(2 * most)
+	b.called.expect(most / 2)
 	return b
 }
 
 // BuildIndex makes the index of a snapshot. A table that cannot be read gives no names.
 func BuildIndex(s *list.Lists, v *state.Served) *Index {
-	b := newBuilder()
+	most := int64(0)
+	for _, l := range v.Bound.Lists {
+		most += FullBytes(l) / nameBytes
+	}
+	b := newBuilder(int(most))
 	b.lists, b.served = s, v
 	for kind := range kinds {
 		switch kind {
@@ -54,7 +60,7 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 		case List:
 			b.eachList(func(e *contract.Endpoint, own entry) {
 				own.name, own.code = e.Summary, e.Name()
-				b.add(own, vocabularies().others[e.Name()], e.Texts().GroupTitle())
+				b.add(own, vocabularies().others[e.Name()], nil, e.Texts().GroupTitle())
 			})
 		case Field:
 			b.eachList(b.addFields)
@@ -65,9 +71,9 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 	for i := range contract.Endpoints {
 		b.addRecords(i)
 	}
-	for i := range b.entries { // several organisations can have one code
-		e := &b.entries[i]
-		e.lists = b.entries[b.coded[e.kind][e.code]].lists
+	for _, id := range b.twice {
+		e := &b.entries[id]
+		e.lists = b.entries[b.entryOf(e.kind, e.code)].lists
 	}
 	return b.finish()
 }
@@ -77,55 +83,119 @@ func (b *builder) finish() *Index {
 	b.nameCountries()
 	b.countryWords = wordsIn(b.countries)
 	b.firstCountry = int32(slices.IndexFunc(b.entries, func(e entry) bool { return e.kind == Country }))
-	b.words = slices.Sorted(maps.Keys(b.at))
-	for _, w := range b.words {
-		ids := *b.at[w]
-		b.postings = append(b.postings, slices.Clip(ids))
-		b.bytes += wordBytes + int64(len(w)) + postingBytes*int64(cap(ids))
-	}
+	var ranks []int32
+	b.words, ranks = b.inText.sorted()
+	b.postings = b.inText.groups(ranks)
+	b.names, b.named = &b.called.numbered, b.called.groups(nil)
+	b.bytes += wordBytes*int64(len(b.words)) + nameKeyBytes*int64(len(b.names.texts)) +
+		postingBytes*int64(len(b.inText.uses)+len(b.called.uses))
 	for i := range b.entries {
 		e := &b.entries[i]
-		b.bytes += entryBytes + int64(len(e.name)+len(e.code)+len(e.of)+len(e.folded))
+		b.bytes += entryBytes + int64(len(e.name)+len(e.code)+len(e.of))
 	}
 	return b.Index
 }
 
-// add appends an entry, with the words of its name and code, other names, and texts.
-func (b *builder) add(e entry, others []string, texts ...string) int32 {
-	id, words := int32(len(b.entries)), wordsOf(e.name)
-	e.folded = strings.Join(words, " ")
+// textChunk is how many bytes of texts are allocated at once.
+const textChunk = 64 << 10
+
+// fold is a text as it is compared.
+func (b *builder) fold(text string) string {
+	if most := 2 * len(text); b.texts.Cap()-b.texts.Len() < most {
+		b.texts = strings.Builder{}
+		b.texts.Grow(max(textChunk, most))
+		b.bytes += int64(b.texts.Cap())
+	}
+	from := b.texts.Len()
+	eachWord(text, func(word []byte, _ string) {
+		if b.texts.Len() > from {
+			b.texts.WriteByte(' ')
+		}
+		b.texts.Write(word)
+	})
+	return b.texts.String()[from:]
+}
+
+// add appends an entry, with the words of its name and code, other names, towns in it, and texts.
+func (b *builder) add(e entry, others, towns []string, texts ...string) {
+	id := int32(len(b.entries))
+	if e.folded == "" {
+		e.folded = b.fold(e.name)
+	}
 	b.entries = append(b.entries, e)
-	if _, twice := b.coded[e.kind][e.code]; !twice {
-		b.coded[e.kind][e.code] = id
+	if b.entryOf(e.kind, e.code) != none {
+		b.twice = append(b.twice, id)
+	} else {
+		b.coded[e.kind].add(e.code, id)
 	}
-	for _, text := range slices.Concat([]string{e.code, e.of}, others, texts) {
-		words = append(words, wordsOf(text)...)
-	}
-	for _, word := range words {
-		ids := b.at[word]
-		if ids == nil {
-			ids = new([]int32)
-			b.at[word] = ids
-		}
-		if n := len(*ids); n == 0 || (*ids)[n-1] != id {
-			*ids = append(*ids, id)
-		}
-	}
+	code := b.fold(e.code)
+	all := append(b.folds[:0], e.folded)
 	for _, other := range others {
-		b.also[id] = append(b.also[id], folded(other))
+		all = append(all, b.fold(other))
 	}
-	if e.kind < Dataset {
-		if code := folded(e.code); code != strings.ToLower(e.code) {
-			b.also[id] = append(b.also[id], code)
+	b.nameAs(&e, id, code, all)
+	for _, town := range towns {
+		all = append(all, b.fold(town))
+	}
+	isOdd := e.kind < Dataset && !strings.EqualFold(code, e.code)
+	if all = append(all, code); isOdd {
+		b.also[id] = slices.Clone(all[1:])
+	} else if len(all) > 2 {
+		b.also[id] = slices.Clone(all[1 : len(all)-1])
+	}
+	for _, text := range texts {
+		all = append(all, b.fold(text))
+	}
+	for _, text := range append(all, b.fold(e.of)) {
+		for word := range strings.FieldsSeq(text) {
+			b.inText.add(word, id)
 		}
 	}
-	return id
+	b.folds = all
+}
+
+// nameAs notes how a question names an entry: by its names, also without what is in parentheses
+// after it, and where its codes are known to people, by its code. What is one word is not noted:
+// the words of entries are anyway.
+func (b *builder) nameAs(e *entry, id int32, code string, names []string) {
+	if !e.kind.isNamed() {
+		return
+	}
+	isWord := func(text string) bool { return strings.IndexByte(text, ' ') < 0 }
+	asides := vocabularies().asides
+	note := func(name string) {
+		isAside := func(w string) bool { return asides[w] != "" }
+		if words := strings.Fields(name); slices.ContainsFunc(words, isAside) {
+			name = strings.Join(needed(asides, words), " ")
+		}
+		if name != "" {
+			b.called.add(name, id)
+		}
+	}
+	if !isWord(e.folded) {
+		note(e.folded)
+	}
+	for _, other := range names[1:] {
+		note(other)
+	}
+	if plain, more, ok := strings.Cut(e.name, " ("); ok { // "Iran (Islamic Republic of)", "Bread (bakery)"
+		note(b.fold(plain))
+		note(b.fold(more + " " + plain))
+	}
+	if e.hasKnownCode() && !isWord(code) {
+		note(code)
+	}
+	if e.kind == Country {
+		for _, name := range otherNames().people[e.code] {
+			addTo(b.people, folded(name), id)
+		}
+	}
 }
 
 // entryOf is the entry with a code.
 func (b *builder) entryOf(kind Kind, code string) int32 {
-	if id, ok := b.coded[kind][code]; ok {
-		return id
+	if n := b.coded[kind].of(code); n != none {
+		return b.coded[kind].last[n]
 	}
 	return none
 }
@@ -139,6 +209,7 @@ func listOf(table string) int {
 func (b *builder) addTable(kind Kind) {
 	source := &kindSources[kind]
 	at := listOf(source.table)
+	b.coded[kind].expect(b.served.Bound.Lists[contract.Endpoints[at].Path].Rows)
 	fields := []string{source.code, source.name, source.of, source.parent}
 	if kind == Country {
 		fields = append(fields, "has_hrp", "in_gho") // of urgencyOf
@@ -152,28 +223,26 @@ func (b *builder) addTable(kind Kind) {
 		_ = b.lists.Query(b.served, m, q.Page(from, contract.MaxLimit), func(_ *list.Reply, rows list.Records) error {
 			more = rows.Len() == contract.MaxLimit
 			for _, r := range list.TextsOf(rows) {
-				e := entry{kind: kind, country: none, parent: none} // which does not keep the page
-				e.code, e.name = strings.Clone(r.Value(source.code)), strings.Clone(r.Value(source.name))
-				var others []string
-				towns := 0 // of others, the last
+				e := entry{kind: kind, country: none, parent: none}
+				e.code, e.name = r.Value(source.code), r.Value(source.name)
+				e.folded = b.fold(e.name)
+				var others, towns []string
 				switch kind {
 				case Country:
 					others, e.urgency = countryNames(e.code), urgencyOf(r)
 				case Sector:
 					others = vocabularies().others[e.code]
 				case Dataset, File:
-					e.of, e.lists = strings.Clone(r.Value(source.of)), 1<<at
+					e.of, e.lists = r.Value(source.of), 1<<at
 				default:
 					e.country = b.entryOf(Country, r.Value(source.of))
 					e.parent = b.entryOf(Province, r.Value(source.parent))
 					if e.country != none && (kind == Province || kind == District) {
-						key := b.entries[e.country].code + " " + folded(e.name)
-						others = slices.Concat(otherNames().names[key], otherNames().towns[key])
-						towns = len(otherNames().towns[key])
+						others, towns = otherNames().of(b.entries[e.country].code, e.folded)
 					}
 				}
 				if e.code != "" && e.name != "" {
-					b.nameAs(b.add(e, others), others[:len(others)-towns])
+					b.add(e, others, towns)
 				}
 			}
 			return nil
@@ -192,45 +261,11 @@ func urgencyOf(r textual.Record) uint8 {
 	return 0
 }
 
-// nameAs notes how a question names an entry: by its name, also without what is in parentheses
-// after it, by others, and where its codes are known to people, by its code.
-func (b *builder) nameAs(id int32, others []string) {
-	e := &b.entries[id]
-	if e.kind >= Dataset {
-		return
+// addTo adds an entry to those with a name.
+func addTo(names map[string][]int32, name string, id int32) {
+	if !slices.Contains(names[name], id) {
+		names[name] = append(names[name], id)
 	}
-	names := append([]string{e.name}, others...)
-	if plain, more, ok := strings.Cut(e.name, " ("); ok { // "Iran (Islamic Republic of)", "Bread (bakery)"
-		names = append(names, plain, more+" "+plain)
-	}
-	if e.kind != Commodity && e.kind != Market && !slices.Contains(wordCodes, e.code) {
-		names = append(names, e.code)
-	}
-	for _, name := range names {
-		if key := strings.Join(needed(vocabularies().asides, wordsOf(name)), " "); key != "" {
-			b.nameOne(b.names, key, id)
-		}
-	}
-	if e.kind == Country {
-		for _, name := range otherNames().people[e.code] {
-			b.nameOne(b.people, folded(name), id)
-		}
-	}
-}
-
-// wordCodes are codes of countries that are words of questions, too.
-var wordCodes = []string{"EST", "MAR", "NOR", "PER", "SEN", "SUR", "TON"}
-
-func (b *builder) nameOne(names map[string][]int32, key string, id int32) {
-	ids := names[key]
-	if n := len(ids); n > 0 && ids[n-1] == id {
-		return
-	}
-	if ids == nil {
-		b.bytes += nameKeyBytes + int64(len(key))
-	}
-	names[key] = append(ids, id)
-	b.bytes += postingBytes
 }
 
 // countryNames are the other names of a country.
@@ -246,14 +281,12 @@ func countryNames(code string) []string {
 
 // nameCountries makes the table of the names of countries.
 func (b *builder) nameCountries() {
-	for _, code := range slices.Sorted(maps.Keys(b.coded[Country])) {
-		id := b.coded[Country][code]
+	for _, code := range slices.Sorted(slices.Values(b.coded[Country].texts)) {
+		id := b.entryOf(Country, code)
 		plain, _, _ := strings.Cut(b.entries[id].name, " (") // "Iran (Islamic Republic of)"
 		for _, name := range append([]string{b.entries[id].folded, folded(code), folded(plain)}, b.also[id]...) {
-			if !slices.Contains(b.countries[name], id) {
-				b.countries[name] = append(b.countries[name], id)
-				b.longest = max(b.longest, strings.Count(name, " ")+1)
-			}
+			addTo(b.countries, name, id)
+			b.longest = max(b.longest, strings.Count(name, " ")+1)
 		}
 	}
 }
@@ -274,7 +307,7 @@ func (b *builder) addFigures() {
 		for _, h := range contract.Headlines {
 			if own.kind = FigureKind; h.Path == e.Path {
 				own.name, own.code = h.Title, h.Name
-				b.add(own, vocabularies().others[h.Name])
+				b.add(own, vocabularies().others[h.Name], nil)
 			}
 		}
 	})
@@ -289,7 +322,7 @@ func (b *builder) addFields(e *contract.Endpoint, own entry) {
 		}
 		own.kind, own.code, own.of = Field, f.Name, e.Texts().Meaning(f.Name)
 		own.name = strings.ReplaceAll(f.Name, "_", " ")
-		b.add(own, nil)
+		b.add(own, nil, nil)
 	}
 }
 
@@ -319,10 +352,10 @@ func (b *builder) addRecords(at int) {
 
 // Costs of the index in memory, in bytes. nameBytes is the most that the name of a row takes.
 const (
-	entryBytes   = 120
-	wordBytes    = 56
+	entryBytes   = 88
+	wordBytes    = 20
 	postingBytes = 4
-	nameKeyBytes = 56
+	nameKeyBytes = 48
 	nameBytes    = 400
 )
 

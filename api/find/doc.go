@@ -18,5 +18,6 @@
 //	build.go                           the index of a snapshot
 //	parse.go places.go parts.go        the words of a question
 //	index.go                           names by their words
+//	group.go                           entries by texts
 //	words.go                           words as they are compared, and those of the languages
 package find

@@ -93,18 +93,50 @@ const none = -1
 // Index is the names of a snapshot. Its names never change and do not use the snapshot's memory, so
 // any number of goroutines may share it.
 type Index struct {
-	entries      []entry
-	also         map[int32][]string // folded: other names of an entry
-	words        []string           // sorted
-	postings     [][]int32          // of each word: entries, ascending
-	countries    map[string][]int32 // by folded name, other name or code: two are called Congo
-	names        map[string][]int32 // of what questions are about, without asides
+	entries   []entry
+	also      map[int32][]string // folded: other names of an entry
+	words     []string           // sorted
+	postings  groups             // of each word: entries, ascending
+	countries map[string][]int32 // by folded name, other name or code: two are called Congo
+	names     *numbered          // of what questions are about, without asides, if they are
+	// several words, or are not the name or code of the entry: a group of named
+	named        groups
 	people       map[string][]int32 // countries by what those who come from them are called
 	countryWords []string           // of names of countries, sorted
 	firstCountry int32              // entry; the others follow
 	longest      int                // words in the longest of them
 	bytes        int64
 	levels       sync.Pool // of *levels, all zero
+}
+
+// wordCodes are codes of countries that are words of questions, too.
+var wordCodes = []string{"EST", "MAR", "NOR", "PER", "SEN", "SUR", "TON"}
+
+// isNamed reports whether questions name entries of a kind.
+func (k Kind) isNamed() bool { return k < Dataset && kindSources[k].table != "" }
+
+// hasKnownCode reports whether people know the code of an entry.
+func (e *entry) hasKnownCode() bool {
+	return e.kind != Commodity && e.kind != Market && !slices.Contains(wordCodes, e.code)
+}
+
+// idsOf are the entries that a question names with a phrase, ascending.
+func (x *parser) idsOf(phrase string) (ids []int32) {
+	if at := x.names.of(phrase); at != none {
+		ids = append(ids, x.named.at(at)...)
+	}
+	at, has := slices.BinarySearch(x.words, phrase)
+	if !has {
+		return ids
+	}
+	for _, id := range x.postings.at(int32(at)) {
+		e := &x.entries[id]
+		if e.kind.isNamed() && (e.folded == phrase || e.hasKnownCode() && strings.EqualFold(e.code, phrase)) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // levels are how many words of a search each entry has, while it is matched.
@@ -155,7 +187,7 @@ func (x *Index) match(words []string, isOpen bool, keep func(*entry) bool) (keys
 	for k, word := range must {
 		whole, from, to := x.span(word, isOpen && word == last)
 		for i := from; i < to; i++ {
-			for _, id := range x.postings[i] {
+			for _, id := range x.postings.at(int32(i)) {
 				if found.of[id]&^begun != uint8(k) {
 					continue
 				}

@@ -1,7 +1,10 @@
 package find
 
 import (
+	"maps"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,7 +14,7 @@ import (
 
 // smallIndex has a few names of most kinds.
 func smallIndex() *Index {
-	b := newBuilder()
+	b := newBuilder(10)
 	add := func(kind Kind, code, name, country string, others ...string) {
 		e := entry{kind: kind, code: code, name: name, country: b.entryOf(Country, country), parent: none, lists: 1}
 		if code == "COD" {
@@ -20,7 +23,7 @@ func smallIndex() *Index {
 		if kind == Organisation {
 			e.lists = 2 // of no country: without a server nobody can say what is there
 		}
-		b.nameAs(b.add(e, others), others)
+		b.add(e, others, nil)
 	}
 	add(FigureKind, "people_in_need", "People in need", "", vocabularies().others["people_in_need"]...)
 	add(FigureKind, "refugees_by_asylum", "Refugees by asylum", "", vocabularies().others["refugees_by_asylum"]...)
@@ -121,9 +124,12 @@ func plainMatch(x *Index, words []string) (keys []uint64) {
 		hasAll, isBegun := true, false
 		for _, word := range needed(vocabularies().asides, words) {
 			whole, from, to := x.span(word, word == words[len(words)-1])
-			first := slices.IndexFunc(x.postings[from:to], func(ids []int32) bool { return slices.Contains(ids, id) })
-			hasAll = hasAll && first >= 0
-			isBegun = isBegun || first > 0 || !whole
+			first := from
+			for first < to && !slices.Contains(x.postings.at(int32(first)), id) {
+				first++
+			}
+			hasAll = hasAll && first < to
+			isBegun = isBegun || first > from || !whole
 		}
 		if hasAll {
 			keys = append(keys, x.key(id, strings.Join(words, " "), isBegun))
@@ -174,4 +180,39 @@ func FuzzHits(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestGrouping: texts are in order, and each has the entries that were added to it, once.
+func TestGrouping(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, expected := range []int{0, 10, 5000} {
+		var g grouping
+		if expected > 0 {
+			g.expect(expected)
+		}
+		plain := map[string][]int32{}
+		for id := range int32(2000) {
+			for range 3 {
+				text := strings.Repeat("same beginning ", random.IntN(2)) + strconv.Itoa(random.IntN(1500))
+				if g.add(text, id); !slices.Contains(plain[text], id) {
+					plain[text] = append(plain[text], id)
+				}
+			}
+		}
+		texts, ranks := g.sorted()
+		if want := slices.Sorted(maps.Keys(plain)); !slices.Equal(texts, want) {
+			t.Fatalf("%d texts, want %d", len(texts), len(want))
+		}
+		byRank, byNumber := g.groups(ranks), g.groups(nil)
+		for i, text := range texts {
+			of := [][]int32{byRank.at(int32(i)), byNumber.at(g.of(text))}
+			if !slices.Equal(of[0], plain[text]) || !slices.Equal(of[1], plain[text]) {
+				t.Errorf("%q has %d, want %d", text, of, plain[text])
+			}
+		}
+		if g.of("another") != none || new(numbered).of("") != none {
+			t.Error("a text that was not added has a number")
+		}
+	}
 }

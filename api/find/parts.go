@@ -113,7 +113,7 @@ func (x *parser) partsOf(tokens []token) (parts []*part) {
 
 // partOf is what a phrase means, nil if it means nothing.
 func (x *parser) partOf(phrase string) *part {
-	p := &part{terms: vocabularies().terms[phrase], ids: x.names[phrase]}
+	p := &part{terms: vocabularies().terms[phrase], ids: x.idsOf(phrase)}
 	if len(p.ids) == 0 && len(x.people[phrase]) > 0 {
 		p.ids, p.people = x.people[phrase], true
 	}
@@ -136,7 +136,7 @@ func (x *parser) cutPart(word string) *part {
 		if !has {
 			continue
 		}
-		if p := x.partOf(stem(rest)); p != nil {
+		if p := x.partOf(string(stem([]byte(rest)))); p != nil {
 			p.side = before.side
 			return p
 		}

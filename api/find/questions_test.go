@@ -14,7 +14,7 @@ import (
 
 // questionIndex has the names of the embedded sample, and the units of names.txt.
 func questionIndex(t testing.TB) *Index {
-	b := newBuilder()
+	b := newBuilder(10)
 	read := func(file string, do func(value func(string) string)) {
 		f, err := sample.FS.Open("reference/" + file + ".csv")
 		if err != nil {
@@ -31,7 +31,7 @@ func questionIndex(t testing.TB) *Index {
 	}
 	add := func(kind Kind, code, name, country string, others ...string) {
 		e := entry{kind: kind, code: code, name: name, country: b.entryOf(Country, country), parent: none, lists: 1}
-		b.nameAs(b.add(e, others), others)
+		b.add(e, others, nil)
 	}
 	urgency := map[string]uint8{}
 	read("location", func(value func(string) string) {

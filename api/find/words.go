@@ -1,6 +1,7 @@
 package find
 
 import (
+	"bytes"
 	"embed"
 	"maps"
 	"slices"
@@ -162,10 +163,20 @@ type placeNames struct {
 	names  map[string][]string // by code of a country, or that and the name of a unit
 	towns  map[string][]string // in a unit
 	people map[string][]string // what those of a country are called
+	units  map[string]bool     // countries with names of units
+}
+
+// of are other names of a unit of a country, and of towns in it, by its name as it is compared.
+func (p *placeNames) of(country, unit string) (names, towns []string) {
+	if !p.units[country] {
+		return nil, nil
+	}
+	key := country + " " + unit
+	return p.names[key], p.towns[key]
 }
 
 var otherNames = sync.OnceValue(func() *placeNames {
-	p := &placeNames{map[string][]string{}, map[string][]string{}, map[string][]string{}}
+	p := &placeNames{map[string][]string{}, map[string][]string{}, map[string][]string{}, map[string]bool{}}
 	for _, line := range linesOf("names.txt") {
 		code, unit, isUnit := strings.Cut(line[0], " ")
 		names, towns, _ := strings.Cut(line[1], ";")
@@ -174,7 +185,7 @@ var otherNames = sync.OnceValue(func() *placeNames {
 			p.people[unit] = listed(names)
 			continue
 		case isUnit:
-			code += " " + folded(unit)
+			p.units[code], code = true, code+" "+folded(unit)
 		}
 		p.names[code], p.towns[code] = listed(names), listed(towns)
 	}
@@ -188,39 +199,41 @@ var letters = map[rune]string{
 }
 
 // The Arabic article, which is written with its word, and the two endings of a plural.
-const (
-	article    = "ال"
-	pluralIn   = "ين"
-	pluralOn   = "ون"
+var (
+	article    = []byte("ال")
+	pluralIn   = []byte("ين")
+	pluralOn   = []byte("ون")
 	leastStems = len(pluralIn) + 2 // bytes of a word with such an ending
 )
 
 // wordsOf are the words of a text as they are compared: in lower case, without accents, without
 // apostrophes and without an Arabic article.
 func wordsOf(text string) (words []string) {
-	eachWord(text, func(word, _ string) { words = append(words, word) })
+	eachWord(text, func(word []byte, _ string) { words = append(words, string(word)) })
 	return words
 }
 
 // splitWords returns the words of a text as they are compared, and as they are written.
 func splitWords(text string) (words, written []string) {
-	eachWord(text, func(word, as string) {
-		words, written = append(words, word), append(written, norm.NFC.String(as))
+	eachWord(text, func(word []byte, as string) {
+		words, written = append(words, string(word)), append(written, norm.NFC.String(as))
 	})
 	return words, written
 }
 
 // eachWord calls do with each word of a text as it is compared, and as it is written, decomposed.
-func eachWord(text string, do func(word, as string)) {
-	text = norm.NFKD.String(strings.ToValidUTF8(text, " "))
-	var word strings.Builder
+func eachWord(text string, do func(word []byte, as string)) {
+	if !isASCII(text) {
+		text = norm.NFKD.String(strings.ToValidUTF8(text, " "))
+	}
+	var room [64]byte
+	word := room[:0]
 	from, skip := -1, false
 	end := func(to int) {
-		if word.Len() > 0 {
-			do(stem(word.String()), text[from:to])
+		if len(word) > 0 {
+			do(stem(word), text[from:to])
 		}
-		word.Reset()
-		from = -1
+		word, from = word[:0], -1
 	}
 	for at, r := range text {
 		if skip { // the s after an apostrophe
@@ -232,16 +245,16 @@ func eachWord(text string, do func(word, as string)) {
 		}
 		switch r = unicode.ToLower(r); {
 		case 'a' <= r && r <= 'z', '0' <= r && r <= '9': // no look-ups for most
-			word.WriteByte(byte(r))
+			word = append(word, byte(r))
 		case r == ' ':
 			end(at)
 		case letters[r] != "":
-			word.WriteString(letters[r])
+			word = append(word, letters[r]...)
 		case r == '.': // of D.R.C.
-		case r == '+' && word.Len() > 0 && isDigit(word.String()[word.Len()-1]): // of 3+
-			word.WriteByte('+')
+		case r == '+' && len(word) > 0 && isDigit(word[len(word)-1]): // of 3+
+			word = append(word, '+')
 		case isApostrophe(r):
-			if isElided(word.String()) {
+			if isElided(string(word)) {
 				end(at)
 			} else if isGenitive(text[at+utf8.RuneLen(r):]) {
 				end(at)
@@ -249,7 +262,7 @@ func eachWord(text string, do func(word, as string)) {
 			}
 		case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Lm, r):
 		case unicode.IsLetter(r), unicode.IsNumber(r):
-			word.WriteRune(r)
+			word = utf8.AppendRune(word, r)
 		default:
 			end(at)
 		}
@@ -258,14 +271,26 @@ func eachWord(text string, do func(word, as string)) {
 }
 
 // stem is a word without an Arabic article, with one ending for both of a plural.
-func stem(word string) string {
-	for rest := strings.TrimPrefix(word, article); len(rest) > len(article) && len(rest) < len(word); {
-		word, rest = rest, strings.TrimPrefix(rest, article)
+func stem(word []byte) []byte {
+	if len(word) == 0 || word[0] < utf8.RuneSelf {
+		return word
 	}
-	if rest, ok := strings.CutSuffix(word, pluralIn); ok && len(rest) >= leastStems {
-		return rest + pluralOn
+	for rest := bytes.TrimPrefix(word, article); len(rest) > len(article) && len(rest) < len(word); {
+		word, rest = rest, bytes.TrimPrefix(rest, article)
+	}
+	if rest, ok := bytes.CutSuffix(word, pluralIn); ok && len(rest) >= leastStems {
+		return append(rest, pluralOn...)
 	}
 	return word
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
