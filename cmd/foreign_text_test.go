@@ -43,6 +43,7 @@ var readers = map[string]map[string]string{
 		"cellOf":     ofName,
 		"chipText":   ofName,
 		"choose":     ofDeclaration,
+		"inContract": ofDeclaration,
 		"isQuiet":    ofName,
 		"label":      ofName,
 		"measuresOf": ofDeclaration,
@@ -52,7 +53,6 @@ var readers = map[string]map[string]string{
 		"shortTime":  ofNumber,
 		"sort":       ofRequest,
 		"suggest":    ofName,
-		"titleOf":    ofDeclaration,
 	},
 	"chart": {
 		"between": ofNumber,

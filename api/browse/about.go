@@ -17,13 +17,16 @@ type about struct {
 	Providers            []string
 	Licenses             []link
 	More                 int // providers that are not named
+
+	from, to        string // the period, as the interface writes it
+	updated, loaded string // when the newest file changed, and when it was read
 }
 
 // maxProviders is how many providers and licences a figure names.
 const maxProviders = 4
 
-// resource is the dataset of a file, and who provides it.
-type resource struct{ dataset, provider string }
+// resource is the dataset of a file, who provides it, and when it changed.
+type resource struct{ dataset, provider, updated string }
 
 // about asks where the records of a question come from, and of when and where they are. A
 // page asks once for all of its figures of the same records.
@@ -56,9 +59,7 @@ func (q *Question) about(rows *contract.Question) (*about, error) {
 		}
 		end, files = max(end, f[1]), append(files, f[2])
 	}
-	if start != "" {
-		a.Period = q.Language.Period(start, end)
-	}
+	a.from, a.to, a.loaded = start, end, q.Freshness.Loaded
 	if len(groups) > 0 {
 		if err := a.addSources(q, files); err != nil {
 			return nil, err
@@ -78,7 +79,7 @@ func (q *Question) about(rows *contract.Question) (*about, error) {
 // addSources adds the providers and licences of files.
 func (a *about) addSources(q *Question, files []string) error {
 	if q.known.resources == nil {
-		fields := []string{"resource_catalog_id", "dataset_catalog_id", "dataset_catalog_provider_name"}
+		fields := []string{"resource_catalog_id", "dataset_catalog_id", "dataset_catalog_provider_name", "update_date"}
 		for i := range fields {
 			fields[i] = q.Plan.Endpoint.Names().Name(fields[i])
 		}
@@ -89,12 +90,13 @@ func (a *about) addSources(q *Question, files []string) error {
 		q.known.resources = map[string]resource{}
 		for _, r := range found {
 			f := fieldsOf(r, fields...)
-			q.known.resources[f[0]] = resource{f[1], f[2]}
+			q.known.resources[f[0]] = resource{f[1], f[2], f[3]}
 		}
 	}
 	providers, licenses := map[string]bool{}, map[string]string{}
 	for _, file := range files {
 		of := q.known.resources[file]
+		a.updated = max(a.updated, of.updated)
 		if of.provider != "" {
 			providers[of.provider] = true
 		}
@@ -134,6 +136,14 @@ func (a *about) addPlaces(q *Question, rows *contract.Question) error {
 			return err
 		}
 		count, _ := strconv.Atoi(found[0].Value("distinct_" + field))
+		if count == 1 {
+			of, _, err := q.groups(rows, []string{field}, "count")
+			if err != nil || len(of) == 0 {
+				return err
+			}
+			a.Places = q.nameOf(of[len(of)-1].Value(field))
+			return nil
+		}
 		a.Places = q.Language.T("%s countries", lang.Count(count))
 		return nil
 	}

@@ -11,6 +11,7 @@
 //	first.go drawings.go       the first view: tiles and drawings
 //	figure.go                  the drawing that an address asks for
 //	draw.go national.go        maps, charts and tables of figures
+//	title.go                   what figures are called
 //	changes.go record.go       records that differ; one record
 //	sort.go table.go           records in another order, and as a table
 //	cells.go parts.go          rows as HTML; what templates show of records and figures

@@ -181,7 +181,10 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 			x.Chart.Whole = link{from, s.with(spanParam, "all")}
 		}
 		labels = labels[all-most:]
-		x.span = l.T("%s to %s", labels[0], labels[most-1])
+	}
+	if from, to := timeOf(labels, groups); from != "" {
+		x.setTime(l, from, to)
+		c.Title = cmp.Or(x.Title, c.Title)
 	}
 	if all := len(names); all > maxPanels {
 		const text = "The %[1]s with the greatest figures of %[2]s are drawn. The table has all."

@@ -55,7 +55,8 @@ func TestDrawTime(t *testing.T) {
 			s.values.Set(spanParam, "all")
 			most = maxLabels
 		}
-		x.drawTime(new(Question), &chart.Chart{ID: "figure"}, s, groups, measure{"events", "sum", "Events"}, &b)
+		m := measure{name: "events", function: "sum", label: "Events"}
+		x.drawTime(new(Question), &chart.Chart{ID: "figure"}, s, groups, m, &b)
 		if !slices.Equal(x.Chart.Cut, c.cut) {
 			t.Errorf("%d lines, %d months: %q, want %q", c.lines, c.months, x.Chart.Cut, c.cut)
 		}

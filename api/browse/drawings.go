@@ -18,10 +18,7 @@ import (
 func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, columns []string) (*figure, error) {
 	d := drawingOf(h)
 	l := v.q.Language
-	x := &figure{
-		ID: v.id, Title: l.T("%[1]s, by %[2]s", l.T(h.Title), nounOf(l, "location_code")),
-		Data: data{Head: []string{nounLabel(l, "location_code")}},
-	}
+	x := &figure{ID: v.id, Data: data{Head: []string{nounLabel(l, "location_code")}}}
 	declared := v.declared(&d)
 	v.choose(x, &d, declared)
 	figures, names := map[string][]group{}, []string{h.Name}
@@ -57,7 +54,19 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	if len(known) < 2 {
 		return nil, nil
 	}
-	c := &chart.Chart{ID: v.id, Title: x.Title, Language: l}
+	rows := v.s.asked.Copy().Add(declared)
+	var err error
+	if x.About, err = v.q.about(rows); err != nil {
+		return nil, err
+	}
+	x.About.Unit, x.About.Places = l.T(h.Unit), l.T("%s countries", lang.Count(len(known)))
+	x.entitle(v.q, rows, named{
+		what: l.T(cmp.Or(h.Each, h.Title)), each: h.Each != "", by: nounOf(l, "location_code"),
+		where: v.q.whereOf(rows, x.About, true),
+	})
+	from, to := periodOf(records)
+	x.setTime(l, from, to)
+	c := &chart.Chart{ID: v.id, Title: x.Title, Unit: x.About.Unit, Language: l}
 	c.Description = describe(l, measure{label: l.T(h.Title)},
 		l.T("%[1]s countries, most for %[2]s", lang.Count(len(known)), known[0].name))
 	x.drawMap(c, x.world(v.q), known)
@@ -83,25 +92,35 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 		x.Data.Rows = append(x.Data.Rows, append(row, cell{}))
 		x.Data.Codes = append(x.Data.Codes, all[i].value)
 	}
-	period := x.addPeriods(l, records)
+	x.addPeriods(l, records)
 	_, e := contract.HeadlineOf(h.Name, v.q.Plan.Endpoint.Names())
 	_, pairs, _ := v.ask(h, e)
 	x.Source = strings.TrimSuffix(v.q.Base+v.q.Root+e.Path+"?"+contract.QueryOf(pairs...), "?")
-	if err := x.tell(v.q, v.s.asked.Copy().Add(declared), l.T(h.Unit)); err != nil {
-		return nil, err
-	}
-	x.About.Period, x.About.Places = period, l.T("%s countries", lang.Count(len(known)))
 	return x, nil
 }
 
+// periodOf is the time of all records of countries that have a figure.
+func periodOf(records []textual.Record) (start, end string) {
+	for _, r := range records {
+		f := fieldsOf(r, "period_start", "period_end", "value")
+		if f[2] == "" {
+			continue
+		}
+		if start == "" || f[0] != "" && f[0] < start {
+			start = f[0]
+		}
+		end = max(end, f[1])
+	}
+	return start, end
+}
+
 // addPeriods writes the time and the coverage of the records of countries into the last column of a
-// table. It returns the time of all.
-func (x *figure) addPeriods(l *lang.Language, records []textual.Record) string {
+// table.
+func (x *figure) addPeriods(l *lang.Language, records []textual.Record) {
 	byPlace := map[string]textual.Record{}
 	for _, r := range records {
 		byPlace[r.Value("location_code")] = r
 	}
-	start, end := "", ""
 	for i, code := range x.Data.Codes {
 		f := fieldsOf(byPlace[code], "period_start", "period_end", "units", "units_known", "admin_level")
 		text := l.Period(f[0], f[1])
@@ -109,12 +128,7 @@ func (x *figure) addPeriods(l *lang.Language, records []textual.Record) string {
 			text = l.T("%[1]s, from %[2]s", text, units)
 		}
 		x.Data.Rows[i][len(x.Data.Head)-1] = cell{Text: text}
-		if start == "" || f[0] != "" && f[0] < start {
-			start = f[0]
-		}
-		end = max(end, f[1])
 	}
-	return l.Period(start, end)
 }
 
 // maxFirstBars is how many bars stand below a map.
@@ -148,8 +162,7 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	if err := sum.read(); err != nil {
 		return nil, err
 	}
-	title := v.titleOf(d)
-	x := &figure{ID: v.id, Title: l.T("%[1]s, by %[2]s", title, b.label)}
+	x := &figure{ID: v.id, Title: l.T("%[1]s by %[2]s", l.T(d.Title), b.label)}
 	x.Limit.Changing = sum.changing
 	v.choose(x, d, declared)
 	for _, place := range sum.left {
@@ -168,7 +181,10 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		b.fields = append(b.fields, "line")
 	}
 	_, field, _ := strings.Cut(d.Measures[0], ":")
-	m := measure{name: names.Name(field), label: title}
+	m := measure{name: names.Name(field), label: label(l, field), declared: d.Measures}
+	if err := x.tell(v.q, sum.asked, m, b); err != nil {
+		return nil, err
+	}
 	x.draw(v.q, v.s, groups, m, b)
 	pairs := append(declared.Pairs(), contract.SnapshotParam, "")
 	if sum.kept != nil {
@@ -181,7 +197,7 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	if err := x.addNational(v.q, v.s, sum.asked, fields, d.Measures[0]); err != nil {
 		return nil, err
 	}
-	return x, x.tell(v.q, sum.asked, unitOf(l, e, m))
+	return x, nil
 }
 
 // byWords is what a drawing is by, in words.

@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +73,9 @@ func drawFigure(q *Question, s state) (*figure, error) {
 		x.Refusal.Heal, err = heal(q, s)
 		return x, err
 	}
+	if err := x.tell(q, s.asked, m, &by); err != nil {
+		return nil, err
+	}
 	x.draw(q, s, groups, m, &by)
 	if err := x.addNational(q, s, s.asked, by.fields, m.request()); err != nil {
 		return nil, err
@@ -81,7 +83,7 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	if err := x.addOthers(q, s, &by, request, total); err != nil {
 		return nil, err
 	}
-	return x, x.tell(q, s.asked, unitOf(l, e, m))
+	return x, nil
 }
 
 // drawUnits draws by province or district the records of that level, where the address asks for a
@@ -104,11 +106,13 @@ func drawUnits(q *Question, s state, by *by) (*figure, error) {
 }
 
 // tell adds what a reader must know of a figure of some records.
-func (x *figure) tell(q *Question, rows *contract.Question, unit string) (err error) {
+func (x *figure) tell(q *Question, rows *contract.Question, m measure, b *by) (err error) {
 	if x.About, err = q.about(rows); err != nil {
 		return err
 	}
-	x.About.Unit, x.About.Period = unit, cmp.Or(x.span, x.About.Period)
+	what, unit := q.whatOf(rows, m, b.value)
+	x.About.Unit = unit
+	x.entitle(q, rows, named{what: what, by: b.label, where: q.whereOf(rows, x.About, b.as == onCountries)})
 	return nil
 }
 

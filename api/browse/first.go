@@ -176,21 +176,6 @@ func (v *viewer) declared(d *contract.Drawing) *contract.Question {
 	return declared
 }
 
-// titleOf is the title of a drawing. Where the address chooses other records than the declaration,
-// the title is that of the figure alone.
-func (v *viewer) titleOf(d *contract.Drawing) string {
-	own := d.Question(v.q.Plan.Endpoint).Pairs()
-	for i := 0; i < len(own); i += 2 {
-		stem := strings.TrimSuffix(own[i], contract.SeveralSuffix)
-		given := slices.Concat(v.s.values[stem], v.s.values[stem+contract.SeveralSuffix])
-		if stem != levelParam && stem != latestParam && given != nil && !slices.Equal(given, own[i+1:i+2]) {
-			_, field, _ := strings.Cut(d.Measures[0], ":")
-			return label(v.q.Language, field)
-		}
-	}
-	return v.q.Language.T(d.Title)
-}
-
 // headline asks for a figure with the filters of the address. It is not ok if the figure does not
 // take one of them.
 func (v *viewer) headline(name string) (h *contract.Headline, records []textual.Record, ok bool, err error) {

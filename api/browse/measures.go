@@ -13,7 +13,11 @@ import (
 const countMeasure = "records"
 
 // measure is a figure that can be drawn.
-type measure struct{ name, function, label string }
+type measure struct {
+	name, function, label string
+
+	declared []string // the measures of a drawing that has others
+}
 
 // request is the measure in a request, and field the name of its figure in a record.
 func (m measure) request() string {
@@ -21,6 +25,14 @@ func (m measure) request() string {
 		return "count"
 	}
 	return m.function + ":" + m.name
+}
+
+// requested are the measures of the figure.
+func (m measure) requested() []string {
+	if m.declared != nil {
+		return m.declared
+	}
+	return []string{m.request()}
 }
 
 func (m measure) field() string { return strings.ReplaceAll(m.request(), ":", "_") }
@@ -45,22 +57,23 @@ func measuresOf(l *lang.Language, e *contract.Endpoint) []measure {
 		name := e.Names().Name(f.Field)
 		switch f.Use {
 		case contract.Added:
-			all = append(all, measure{name, "sum", label(l, name)})
+			all = append(all, measure{name: name, function: "sum", label: label(l, name)})
 		case contract.Averaged:
-			all = append(all, measure{name, "mean", l.T("Mean of %s", strings.ToLower(label(l, name)))})
+			text := l.T("Mean of %s", strings.ToLower(label(l, name)))
+			all = append(all, measure{name: name, function: "mean", label: text})
 		case contract.Apart:
 			i := slices.IndexFunc(e.Fields, func(x contract.Field) bool { return x.Name == name })
 			if rank(e, &e.Fields[i]) == amount {
-				all = append(all, measure{name, only, label(l, name)})
+				all = append(all, measure{name: name, function: only, label: label(l, name)})
 			}
 		}
 	}
 	for _, h := range contract.Headlines {
 		if field, distinct := strings.CutPrefix(h.Measures[0], "distinct:"); distinct && h.Path == e.Contract().Path {
-			all = append(all, measure{e.Names().Name(field), "distinct", l.T(h.Title)})
+			all = append(all, measure{name: e.Names().Name(field), function: "distinct", label: l.T(h.Title)})
 		}
 	}
-	return append(all, measure{countMeasure, "count", l.T("Number of records")})
+	return append(all, measure{name: countMeasure, function: "count", label: l.T("Number of records")})
 }
 
 // unitOf is what a measure counts, for an axis.

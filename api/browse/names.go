@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 )
 
 func countries(q *Question) ([]Country, error) {
@@ -44,6 +45,9 @@ var codeTables = []struct{ field, table, name string }{
 	{"admin1_code", "admin1", "name"},
 }
 
+// largeTables have too many codes for each page, so that only those are read that are chosen.
+var largeTables = []struct{ field, table string }{{"commodity_code", "commodity"}, {"market_code", "market"}}
+
 // namesOf are the names of codes that the endpoint's records have, by field. Those of provinces are
 // of the country that is chosen.
 func namesOf(q *Question, s state) (map[string]map[string]string, error) {
@@ -78,6 +82,22 @@ func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		for i := range codes {
+			if closedFields[t.field] {
+				codes[i].Name = translated(q.Language, codes[i].Name)
+			}
+		}
+		named[t.field] = byCode(codes)
+	}
+	for _, t := range largeTables {
+		values := slices.Concat(s.asked.Texts(t.field), s.asked.Texts(t.field+contract.SeveralSuffix))
+		if len(values) == 0 || !q.Plan.Endpoint.HasField(t.field) {
+			continue
+		}
+		codes, err := listOfCodes(q, q.all(t.table).KeepAll("code", splitLists(values)), "name")
+		if _, wrong := Problems(err); err != nil && !wrong {
+			return nil, err
+		}
 		named[t.field] = byCode(codes)
 	}
 	return named, nil
@@ -108,4 +128,29 @@ func countryPage(q *Question, s state) *link {
 		}
 	}
 	return nil
+}
+
+// closedFields are fields with names, or codes of names, of closed lists.
+var closedFields = map[string]bool{
+	"sector_code": true, "sector_name": true, "org_type_code": true, "org_type_description": true,
+}
+
+// closedNames are the names of sectors and of types of organisations, which are lists that nobody
+// adds to, so that they have translations.
+var closedNames = []string{
+	"Camp Coordination / Management", "Cash programming", "Education", "Early Recovery", "Food Security", "Health",
+	"Humanitarian assistance (unspecified)", "Intersectoral", "Logistics", "Multi-sector (unspecified)", "Nutrition",
+	"Protection", "Child Protection", "Gender Based Violence", "Housing, Land and Property", "Mine Action",
+	"Emergency Shelter and NFI", "Emergency Telecommunications", "Water Sanitation Hygiene",
+	"Academic / Research", "Donor", "Embassy", "Government", "International NGO", "International Organization", "Media",
+	"Military", "National NGO", "Other", "Private sector", "Red Cross / Red Crescent", "Religious", "United Nations",
+	"Civil Society", "Observer", "Development Programme", "Local NGO",
+}
+
+// translated is a name of a closed list in the language, and another name as it is.
+func translated(l *lang.Language, name string) string {
+	if slices.Contains(closedNames, name) {
+		return l.T(name)
+	}
+	return name
 }

@@ -25,19 +25,22 @@ type pager struct{ First, Previous, Next, Last string }
 
 // figure is what a page draws of all records that pass.
 type figure struct {
-	ID, Title string // ID is unique on the page
-	Chosen    []link // filters that were chosen for the reader, each with the page without it
-	Form      figureForm
-	Chart     drawnChart
-	Map       drawnMap
-	Data      data
-	Limit     limit
-	Refusal   refusal
-	About     *about
-	Source    string // the same figures as a request
+	ID      string // unique on the page
+	Title   string // one sentence: what, where and when
+	Second  string // unit, source and days
+	Chosen  []link // filters that were chosen for the reader, each with the page without it
+	Form    figureForm
+	Chart   drawnChart
+	Map     drawnMap
+	Data    data
+	Limit   limit
+	Refusal refusal
+	About   *about
+	Source  string // the same figures as a request
 
-	units say.Coverage
-	span  string // the time that a chart shows, where that is not all of it
+	units    say.Coverage
+	sentence string // the title without its time
+	lasts    string // over how long figures are added up, in words
 }
 
 // figureForm is the form that draws something else.

@@ -50,12 +50,12 @@ func TestBrowseWords(t *testing.T) {
 		"conflict-events?location_code__in=AFG,MLI&event_type=political_violence": {
 			"<bdi>Country: ", "<bdi>Kind of event: political violence</bdi>",
 		},
-		"food-security?latest=edition": {"<bdi>Only the newest edition</bdi>", "<bdi>Phase: crisis, emergency, "},
+		"food-security?latest=edition": {"<bdi>Latest round</bdi>", "<bdi>Phase: crisis, emergency, "},
 		"food-prices-market-monitor":   {`<option value="" selected>Choose one</option>`},
 		"national-risk?measure=overall_risk&by=location_code": {
 			`<option value="overall_risk" selected>Overall risk</option>`, "Overall risk by country",
 		},
-		"operational-presence?measure=org_acronym&by=sector_name":   {"Organisations present by sector"},
+		"operational-presence?measure=org_acronym&by=sector_name":   {"countries: organisations present by sector, "},
 		"conflict-events?measure=records&by=year&location_code=%25": {" countries</bdi>"},
 	} {
 		page := string(apitest.Browse(s, "/browse/"+path).Body)

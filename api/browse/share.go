@@ -25,17 +25,18 @@ var Kinds = []string{"svg", "png", "csv", "xlsx"}
 
 // Share is what a view says of itself elsewhere: in previews of links, frames and citations.
 type Share struct {
-	Title, Filters string // of the view; its filters in words
-	Description    string
-	Facts          string // of the figure, as sentences
-	Address        string // of the view
-	Cited          string // of the view with its snapshot
-	Image, Frame   string // addresses of the picture and of the page for frames, empty without a figure
-	OEmbed         string // address of the description of the frame
-	Files          []link
-	Embed          string // code of the frame
-	Citations      []citation
-	MadeUp         bool
+	Title, Second string // of the view: one sentence, and a second line
+	Filters       string // what was chosen, in words
+	Description   string
+	Facts         string // of the figure, as sentences
+	Address       string // of the view
+	Cited         string // of the view with its snapshot
+	Image, Frame  string // addresses of the picture and of the page for frames, empty without a figure
+	OEmbed        string // address of the description of the frame
+	Files         []link
+	Embed         string // code of the frame
+	Citations     []citation
+	MadeUp        bool
 }
 
 type citation struct{ Style, Text string }
@@ -58,10 +59,7 @@ func (p *Page) share(q *Question, s state) {
 	r := &Share{MadeUp: q.MadeUp, Title: p.Summary, Filters: given, Address: q.Base + s.address(values)}
 	p.Share = r
 	if drawn := x != nil && len(x.Refusal.Refused) == 0 && len(x.Data.Rows) > 0; drawn {
-		if len(s.copy(contract.SnapshotParam)) > 0 {
-			r.Title = x.Title
-		}
-		r.Filters = p.filtersText(x)
+		r.Title, r.Second, r.Filters = x.Title, x.Second, p.filtersText(x)
 		files := func(kind string) string {
 			prefix := q.Root
 			if kind == "svg" || kind == "png" {
@@ -75,20 +73,24 @@ func (p *Page) share(q *Question, s state) {
 		r.Image, r.Frame = q.Base+files("png"), q.Base+address(q.Prefix+EmbedPath+e.Name(), values)
 		r.OEmbed = q.Base + q.Prefix + OEmbedPath + "?" + contract.QueryOf("url", r.Address, "format", "json")
 	}
-	p.Title = cutText(strings.TrimSuffix(r.Title+": "+given, ": "), longestTitle)
-	if r.Title != p.Summary {
-		p.Title += " · " + p.Summary
+	if r.Second == "" {
+		r.Title = strings.TrimSuffix(r.Title+": "+given, ": ")
 	}
-	r.Description = cmp.Or(r.Filters, l.T("%s: figures, records and their sources.", p.Summary))
+	r.Title = cutText(r.Title, longestTitle)
+	p.Title = r.Title
+	r.Description = cmp.Or(r.Second, l.T("%s: figures, records and their sources.", p.Summary))
 	if r.Frame == "" {
 		return
 	}
 	r.Embed = Frame(r.Frame, p.Title, "100%", FrameHeight)
 	r.Facts = x.About.text(l)
-	r.Description = strings.TrimPrefix(r.Filters+". ", ". ") + r.Facts
+	r.Description = r.Second
+	if r.Filters != "" {
+		r.Description += ". " + l.T("This figure shows:") + " " + r.Filters + "."
+	}
 	pinned := state{path: q.Base + s.path, values: values}
 	r.Cited = pinned.with(contract.SnapshotParam, q.Freshness.Snapshot)
-	r.cite(q, x, strings.TrimSuffix(x.Title+": "+r.Filters, ": "))
+	r.cite(q, x, r.Title)
 }
 
 // Frame is the code that shows a page in a frame of another page.
@@ -133,6 +135,12 @@ func (a *about) text(l *lang.Language) string {
 	return strings.TrimSpace(b.String())
 }
 
+// Rest are the facts that a title and its second line do not have, as sentences.
+func (a *about) Rest(l *lang.Language) string {
+	rest := about{Places: a.Places, Licenses: a.Licenses}
+	return rest.text(l)
+}
+
 // Facts are names and texts of what is known of a figure.
 func (a *about) Facts(l *lang.Language) [][2]string {
 	return slices.DeleteFunc([][2]string{
@@ -144,12 +152,12 @@ func (a *about) Facts(l *lang.Language) [][2]string {
 	}, func(fact [2]string) bool { return fact[1] == "" })
 }
 
-// cite adds citations of a figure. They name its providers as authors, and the snapshot, whose
-// figures stay as they are.
+// cite adds citations of a figure. They name its providers as authors, and no author where these
+// are not known; and the snapshot, whose figures stay as they are.
 func (r *Share) cite(q *Question, x *figure, title string) {
 	l := q.Language
 	service := l.T(ServiceTitle)
-	author := cmp.Or(x.About.Source(l), service)
+	author := x.About.Source(l)
 	if r.MadeUp {
 		title = l.T("[Made-up sample] %s", title)
 	}
@@ -161,21 +169,27 @@ func (r *Share) cite(q *Question, x *figure, title string) {
 		note = " " + l.T("%[1]s: %[2]s", l.T("Licence"), license) + "."
 	}
 	var authors []string
-	for _, name := range append(slices.Clone(x.About.Providers), service) {
+	for _, name := range x.About.Providers {
 		authors = append(authors, "{"+texText(name)+"}")
-	}
-	if n := len(authors); n > 1 {
-		authors = authors[:n-1]
 	}
 	if x.About.More > 0 {
 		authors = append(authors, "others")
 	}
-	field := func(name, value string) string { return "  " + name + " = {" + value + "},\n" }
+	field := func(name, value string) string {
+		if value == "" {
+			return ""
+		}
+		return "  " + name + " = {" + value + "},\n"
+	}
+	published := day.Format("2006, January 2")
+	apa := author + ". (" + published + "). " + title
+	if author == "" { // the title takes its place
+		apa = title + ". (" + published + ")."
+	}
 	r.Citations = []citation{
-		{l.T("Text"), author + ", " + l.T("“%s”", title) + ", " + service + ", " +
+		{l.T("Text"), strings.TrimPrefix(author+", ", ", ") + l.T("“%s”", title) + ", " + service + ", " +
 			l.T("snapshot %[1]s of %[2]s", id, l.Day(day)) + "." + note + " " + r.Cited},
-		{"APA", author + ". (" + day.Format("2006, January 2") + "). " + title + " (Snapshot " + id +
-			") [Data set]. " + service + ". " + r.Cited},
+		{"APA", apa + " (Snapshot " + id + ") [Data set]. " + service + ". " + r.Cited},
 		{"BibTeX", "@misc{hdqs-" + q.Plan.Endpoint.Name() + "-" + day.Format("20060102") + ",\n" +
 			field("author", strings.Join(authors, " and ")) + field("title", "{"+texText(title)+"}") +
 			field("year", day.Format("2006")) + field("month", day.Format("1")) +

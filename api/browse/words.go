@@ -50,6 +50,8 @@ func meaning(l *lang.Language, e *contract.Endpoint, field string) string {
 func worded(l *lang.Language, field, value string) (text, code string) {
 	text = l.T(contract.Words(field, value))
 	switch {
+	case text == "" && closedFields[contract.ContractNames.Name(field)]:
+		return translated(l, value), ""
 	case text == "":
 		return value, ""
 	case strings.ToUpper(value) != value || contract.ContractNames.Name(field) == "admin_level":
@@ -129,7 +131,7 @@ const levelParam = "admin_level"
 
 // levelNames are the values of a filter by level in words.
 var levelNames = map[string]string{
-	contract.Coarsest: "Whole countries or their units", "0": "Whole countries", "1": "Provinces", "2": "Districts",
+	contract.Coarsest: "National totals", "0": "Whole countries", "1": "Provinces", "2": "Districts",
 }
 
 // chipText is a filter in words.
@@ -141,13 +143,13 @@ func chipText(l *lang.Language, named map[string]map[string]string, p *contract.
 	}
 	switch {
 	case field == latestParam && text == contract.LatestEdition:
-		return l.T("Only the newest edition")
+		return l.T("Latest round")
 	case field == latestParam && isTrue(text):
 		return l.T("Only the newest records")
 	case field == latestParam:
 		return l.T("Records of all times")
 	case field == contract.EverybodyParam && isTrue(text):
-		return l.T("Records that count everybody")
+		return l.T("All ages and sexes together")
 	case field == "start_date":
 		return l.T("Since %s", text)
 	case text == "%":

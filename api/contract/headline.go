@@ -27,6 +27,8 @@ type Headline struct {
 	Groups   []string // by what else the aggregate may be grouped
 	Series   string   // month or year, if figures of several of them can be compared
 
+	Each string // the title where there is a figure for each country; empty for one with "by country"
+
 	LeastOthers  int    `json:"least_others"`   // countries on the other side of a complete figure
 	OutOf        string `json:"out_of"`         // measure of the whole that the value is a part of
 	OutOfFilters string `json:"out_of_filters"` // its rows, one for each of the value; empty for the same
@@ -227,7 +229,8 @@ type View struct {
 type Drawing struct {
 	Figure string // name of the headline figure; the other fields are empty
 
-	Title    string
+	Title    string   // with %s for the name of what must be chosen
+	Unit     string   // empty for that of the measure
 	Filters  string   // query that chooses the rows
 	Measures []string // of the aggregate; each of several is a line
 	Names    []string // of the lines of several measures

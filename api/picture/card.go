@@ -17,18 +17,18 @@ const (
 
 // Card is what a picture shows.
 type Card struct {
-	Language       *lang.Language
-	MadeUp         string // that the figures are made up, empty if they are not
-	Title, Filters string
-	Chart          *chart.Drawing
-	Bars           []chart.Bar // in place of a chart
-	Tiles          []Tile      // in place of both
-	More           int         // bars that are not among them
-	Legend         []Key
-	Notes          string // what is left out, and whose boundaries there are
-	Facts          string // unit, period, places, provider, licence
-	Service        string
-	Address        string // of the view
+	Language      *lang.Language
+	MadeUp        string // that the figures are made up, empty if they are not
+	Title, Second string
+	Chart         *chart.Drawing
+	Bars          []chart.Bar // in place of a chart
+	Tiles         []Tile      // in place of both
+	More          int         // bars that are not among them
+	Legend        []Key
+	Notes         string // what is left out, and whose boundaries there are
+	Facts         string // unit, period, places, provider, licence
+	Service       string
+	Address       string // of the view
 }
 
 // Tile is a single figure.
@@ -50,7 +50,7 @@ const (
 
 var (
 	titled  = &style{fill: ink, size: 34, bold: true}
-	filters = &style{fill: soft, size: 21}
+	second  = &style{fill: soft, size: 21}
 	noted   = &style{fill: soft, size: 15}
 	facts   = &style{fill: ink, size: 17}
 	banner  = &style{fill: ink, size: 20, bold: true}
@@ -61,7 +61,7 @@ var (
 
 // SVG is the card as a drawing.
 func (c *Card) SVG() []byte {
-	d := newDrawing(strings.TrimSpace(c.Title+" "+c.Filters), newLetters())
+	d := newDrawing(strings.TrimSpace(c.Title+" "+c.Second), newLetters())
 	c.draw(d, d.letters)
 	d.add("</svg>")
 	return []byte(d.String())
@@ -109,8 +109,8 @@ func (c *Card) draw(to sink, l *letters) {
 		top += bandHigh - 12
 	}
 	top = c.paragraph(to, l, top, titled, c.Title, 2)
-	if c.Filters != "" {
-		top = c.paragraph(to, l, top+2, filters, c.Filters, 2)
+	if c.Second != "" {
+		top = c.paragraph(to, l, top+2, second, c.Second, 2)
 	}
 	low := Height - 50.0
 	to.shape([]ring{page.rectangle(margin, low, inner, 1)}, &style{fill: line}, "")

@@ -62,8 +62,8 @@ func cards() map[string]*Card {
 
 // dressed is a card with texts around it, as long as they get.
 func dressed(c *Card) *Card {
-	c.MadeUp, c.Title, c.Filters = "made up", hostile, strings.Repeat(hostile, 30)
-	c.Notes, c.Facts, c.Service, c.Address = c.Filters, c.Filters, "service", strings.Repeat("https://example.org/", 90)
+	c.MadeUp, c.Title, c.Second = "made up", hostile, strings.Repeat(hostile, 30)
+	c.Notes, c.Facts, c.Service, c.Address = c.Second, c.Second, "service", strings.Repeat("https://example.org/", 90)
 	return c
 }
 

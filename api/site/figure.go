@@ -158,7 +158,7 @@ func (of *view) figureBook(v *state.Served, page *browse.Page) ([]byte, error) {
 		}
 	}
 	about := &render.Table{Name: "About", Head: []string{"title", page.Drawn.Figure.Title}, Rows: [][]any{
-		{"filters", page.Share.Filters},
+		{"second line", page.Drawn.Figure.Second}, {"filters", page.Share.Filters},
 	}}
 	for _, fact := range page.Drawn.Figure.About.Facts(nil) {
 		about.Rows = append(about.Rows, []any{strings.ToLower(fact[0]), fact[1]})

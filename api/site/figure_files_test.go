@@ -252,7 +252,7 @@ func TestOEmbed(t *testing.T) {
 	src := regexp.MustCompile(`src="https://hdqs.example([^"]+)"`).FindStringSubmatch(frame.HTML)
 	if src == nil || apitest.Browse(s, html.UnescapeString(src[1])).Status != 200 || frame.Type != "rich" ||
 		frame.Version != "1.0" || frame.Width != 500 || frame.Height != 560 ||
-		!strings.Contains(frame.HTML, `width="500" height="560"`) || !strings.Contains(frame.Title, "Kind of event") {
+		!strings.Contains(frame.HTML, `width="500" height="560"`) || !strings.HasPrefix(frame.Title, "Deaths in political violence by country, ") {
 		t.Errorf("%+v", frame)
 	}
 	for _, c := range []struct {
@@ -286,7 +286,7 @@ func TestShare(t *testing.T) {
 	other := apitest.Browse(s, "/browse/conflict-events"+query)
 	title := regexp.MustCompile("<title>[^<]*</title>")
 	if a, b := title.Find(page.Body), title.Find(other.Body); bytes.Equal(a, b) ||
-		!bytes.Contains(a, []byte("Fatalities by country: Districts; Kind of event: political violence")) {
+		!bytes.Contains(a, []byte("Deaths in political violence by country, ")) {
 		t.Errorf("titles %q and %q", a, b)
 	}
 	for _, want := range []string{

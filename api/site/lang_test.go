@@ -166,7 +166,7 @@ func dataKeys(keys map[string]bool) {
 		}
 	}
 	for _, h := range contract.Headlines {
-		add(h.Title, h.Unit, h.Reading, h.NotThis)
+		add(h.Title, h.Each, h.Unit, h.Reading, h.NotThis)
 	}
 	for _, v := range contract.Views {
 		for _, d := range v.Drawings {

@@ -21,7 +21,7 @@ func newCard(p place, share *browse.Share) *picture.Card {
 // card is the picture of a page's first drawing.
 func (of *view) card(page *browse.Page) *picture.Card {
 	x, c := page.Drawn.Figure, newCard(of.pages.at, page.Share)
-	c.Title, c.Filters, c.Facts, c.Chart = x.Title, page.Share.Filters, page.Share.Facts, x.Chart.Drawing
+	c.Title, c.Second, c.Facts, c.Chart = x.Title, x.Second, x.About.Rest(c.Language), x.Chart.Drawing
 	if x.Chart.Bars == nil { // there is no map of the same
 		c.Bars, c.More = x.Chart.AllBars, x.Chart.Left
 	}
@@ -34,7 +34,11 @@ func (of *view) card(page *browse.Page) *picture.Card {
 	for _, line := range x.Chart.Lines {
 		c.Legend = append(c.Legend, picture.Key{Class: line.Class, Text: line.Name, Line: true})
 	}
-	c.Notes = strings.Join(x.Limits(of.pages.at.Language), " ")
+	notes := x.Limits(of.pages.at.Language)
+	if chosen := page.Share.Filters; chosen != "" {
+		notes = append(notes, c.Language.T("This figure shows:")+" "+chosen+".")
+	}
+	c.Notes = strings.Join(notes, " ")
 	return c
 }
 

@@ -83,7 +83,8 @@ func (j *journey) filter() {
 
 // chart reads the figures over time: with arrow keys where there are scripts, else from the table.
 func (j *journey) chart() {
-	j.says(`document.querySelector("#figure-heading").textContent`, "Deaths in political violence, by month")
+	const title = `document.querySelector("#figure-heading").textContent.replace(/^[^:]*: |, [^,]*$/g, "")`
+	j.says(title, "deaths in political violence by month")
 	visible := `getComputedStyle(document.querySelector("#series > svg")).display !== "none"`
 	const row = `[...document.querySelector("#figures").tBodies[0].rows].at(-1)`
 	if j.scripts {
