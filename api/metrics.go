@@ -14,43 +14,36 @@ import (
 
 var (
 	shedDesc = metrics.NewDesc("hdqs_http_shed_total",
-		"Requests and connections that were refused, by the limit that was reached.", "reason")
+		"Refused requests and connections. The reason is the limit that was reached.", "reason")
 	waitDesc = metrics.NewDesc("hdqs_queue_wait_seconds",
 		"How long list queries waited for a slot; 0 if one was free.")
 	hitsDesc   = metrics.NewDesc("hdqs_body_cache_hits_total", "Bodies found in the cache.")
 	missesDesc = metrics.NewDesc("hdqs_body_cache_misses_total", "Bodies that were made.")
 	joinsDesc  = metrics.NewDesc("hdqs_body_cache_joins_total",
 		"Requests that waited for a body that another request made.")
-	cachedDesc  = metrics.NewDesc("hdqs_body_cache_bytes", "Memory of the cached bodies.")
-	runningDesc = metrics.NewDesc("hdqs_queries_running", "List queries that run.")
-	waitingDesc = metrics.NewDesc("hdqs_queries_waiting", "List queries that wait for a slot.")
-	budgetDesc  = metrics.NewDesc("hdqs_http_in_flight_bytes",
-		"Bytes of answers that clients have not taken yet, with the memory of their connections.")
+	cachedDesc      = metrics.NewDesc("hdqs_body_cache_bytes", "Memory of the cached bodies.")
+	runningDesc     = metrics.NewDesc("hdqs_queries_running", "List queries that run.")
+	waitingDesc     = metrics.NewDesc("hdqs_queries_waiting", "List queries that wait for a slot.")
+	budgetDesc      = metrics.NewDesc("hdqs_http_in_flight_bytes", "Bytes of answers that clients have not taken yet.")
 	connectionsDesc = metrics.NewDesc("hdqs_http_connections", "Open connections of the public listener.")
-	faultsDesc      = metrics.NewDesc("hdqs_connection_faults_total", "Messages of the HTTP library, "+
-		"mostly about requests that it could not read; at most one a second is logged.")
-	logDroppedDesc = metrics.NewDesc("hdqs_access_log_dropped_total",
-		"Lines of the access log that were dropped, since too many waited or writing failed.")
-	panicsDesc = metrics.NewDesc("hdqs_panics_total", "Requests that panicked.")
-	heldDesc   = metrics.NewDesc("hdqs_snapshots_held",
-		"Snapshots that answer: the current one, and replaced ones for requests that name them.")
-	infoDesc      = metrics.NewDesc("hdqs_snapshot_info", "The served snapshot; always 1.", "id", "schema")
-	publishedDesc = metrics.NewDesc("hdqs_snapshot_published_timestamp_seconds",
+	faultsDesc      = metrics.NewDesc("hdqs_connection_faults_total",
+		"Messages of the HTTP library, mostly about unreadable requests; at most one a second is logged.")
+	logDroppedDesc = metrics.NewDesc("hdqs_access_log_dropped_total", "Lines of the access log that were dropped.")
+	panicsDesc     = metrics.NewDesc("hdqs_panics_total", "Requests that panicked.")
+	heldDesc       = metrics.NewDesc("hdqs_snapshots_held", "Snapshots that answer: the current one and replaced ones.")
+	infoDesc       = metrics.NewDesc("hdqs_snapshot_info", "The served snapshot; always 1.", "id", "schema")
+	publishedDesc  = metrics.NewDesc("hdqs_snapshot_published_timestamp_seconds",
 		"When the channel was moved to the served snapshot.")
 	ageDesc  = metrics.NewDesc("hdqs_snapshot_age_seconds", "Time since the data of the served snapshot was loaded.")
-	rowsDesc = metrics.NewDesc("hdqs_table_rows", "Rows of a table of the served snapshot.", "table")
+	rowsDesc = metrics.NewDesc("hdqs_table_rows", "Rows of the table.", "table")
 	liveDesc = metrics.NewDesc("hdqs_publish_to_live_seconds",
-		"Time from the publication of the served snapshot, or from the start of the process if that was later, "+
-			"until it was served.")
+		"Time from the publication of the served snapshot, or a later start of the process, until it was served.")
 	updatedDesc = metrics.NewDesc("hdqs_source_updated_timestamp_seconds",
-		"When the newest source of a table of the served snapshot was changed.", "table")
-	staleDesc = metrics.NewDesc("hdqs_source_stale",
-		"Whether the load could not use the present form of a table's source, and kept an older one.", "table")
-	bytesDesc = metrics.NewDesc("hdqs_table_bytes", "Length of the segment of a table of the served snapshot.", "table")
+		"When the newest source of the table was changed.", "table")
+	staleDesc = metrics.NewDesc("hdqs_source_stale", "1 if the table is older than its source.", "table")
+	bytesDesc = metrics.NewDesc("hdqs_table_bytes", "Length of the segment of the table.", "table")
 
-	derivedDesc = metrics.NewDesc("hdqs_derived_bytes",
-		"Memory of caches that are derived from the served snapshot: fragments, stored blocks, "+
-			"lengths of rows, lists for searching.")
+	derivedDesc = metrics.NewDesc("hdqs_derived_bytes", "Memory of caches of the served snapshot.")
 )
 
 // collector collects what the server counts itself. What changes with each request is in

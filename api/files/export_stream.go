@@ -274,8 +274,7 @@ func outcomeOf(err error) ExportOutcome {
 var (
 	ExportsDesc = metrics.NewDesc("hdqs_exports_running", "Exports and downloads that are being sent.")
 	EndedDesc   = metrics.NewDesc("hdqs_exports_total",
-		"Exports and downloads that ended, by outcome: sent to the end, failed, the client was too slow (timeout) "+
-			"or went away (disconnected).", "outcome")
+		"Exports and downloads that ended: sent, failed, or the client was too slow (timeout) or went away.", "outcome")
 )
 
 // Collect collects what exports count.

@@ -121,11 +121,11 @@ func (r *Requests) CountUnknown(endpoint, parameters int) {
 var (
 	requestsDesc = NewDesc("hdqs_http_requests_total", "Requests of the public listener.", "endpoint", "code", "format")
 	durationDesc = NewDesc("hdqs_http_request_duration_seconds",
-		"Time from a request to its answer, of a streamed answer to its last byte.", "endpoint", "coding", "code")
+		"Time from a request to its answer, or to the last byte of a streamed one.", "endpoint", "coding", "code")
 	bytesDesc      = NewDesc("hdqs_http_response_bytes_total", "Bytes of answers without their headers.", "coding")
 	inFlightDesc   = NewDesc("hdqs_http_in_flight", "Requests that are being answered.")
 	unknownDesc    = NewDesc("hdqs_unknown_parameters_total", "Parameters that the endpoint does not know.", "endpoint")
-	identifierDesc = NewDesc("hdqs_identifier_total", "Checks of application identifiers by their result.", "result")
+	identifierDesc = NewDesc("hdqs_identifier_total", "Checks of app identifiers.", "result")
 )
 
 // Describe implements prometheus.Collector.

@@ -332,9 +332,9 @@ var (
 	LimitDesc = metrics.NewDesc("hdqs_memory_limit_bytes",
 		"Memory that the process may use; absent without a limit.")
 	SwapsRefusedDesc = metrics.NewDesc("hdqs_swaps_refused_total",
-		"Snapshots that were not served, by what they lacked.", "reason")
+		"Snapshots that were not served, since they lacked what the reason names.", "reason")
 	DroppedDesc = metrics.NewDesc("hdqs_snapshots_dropped_total",
-		"Replaced snapshots that answer no longer, by what ended that: their age, their number, or memory.", "reason")
+		"Replaced snapshots that answer no longer, because of their age, their number, or memory.", "reason")
 )
 
 // CollectMemory collects the limit and what had to go because of it.

@@ -20,13 +20,12 @@ type accessLogFlags struct {
 
 func (f *accessLogFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.path, "access-log", "",
-		"file to which a line of JSON is appended for each request; -: stdout; stderr: stderr; empty: none; "+
-			"SIGHUP opens the file again")
+		"file to which a line of JSON is appended for each request; - is stdout; SIGHUP opens it again")
 	fl.Float64Var(&f.share, "access-log-sample", 1,
-		"share of the successful requests that the access log has, 0 to 1; it always has those with an error")
+		"share of the successful requests that are logged, 0 to 1")
 	fl.StringVar(&f.keyFile, "access-log-key-file", "",
-		fmt.Sprintf("file with the secret key by which the access log hashes applications, at least %d bytes; "+
-			"empty: a random key, so that hashes differ after each start", accesslog.MinKey))
+		fmt.Sprintf("file with the key of hashes of applications, at least %d bytes; empty: a new key at each start",
+			accesslog.MinKey))
 }
 
 func (f *accessLogFlags) options(log *slog.Logger) (o accesslog.Options, err error) {

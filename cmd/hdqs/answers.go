@@ -35,50 +35,47 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 		"how long caches may use a stale response while they fetch a fresh one")
 	numberVar(fl, &f.Freshness.StaleIfError, "stale-if-error", 7*24*time.Hour, 0, longestPause,
 		"how long caches may use a stale response while this service is unavailable")
-	fl.StringVar(&f.Freshness.CDN, "cdn-cache-control", "",
-		"value of CDN-Cache-Control in successful responses; empty: not sent")
+	fl.StringVar(&f.Freshness.CDN, "cdn-cache-control", "", "value of CDN-Cache-Control in successful responses")
 	numberVar(fl, &f.KeepPrevious, "keep-previous", 15*time.Minute, 0, longestPause,
-		fmt.Sprintf("how long requests with snapshot=ID may use a replaced snapshot, at most the last %d; 0: never",
+		fmt.Sprintf("how long snapshot=ID may name a replaced snapshot, at most the last %d; 0: never",
 			state.MostPrevious))
 	fl.BoolVar(&f.Strict, "strict", false,
-		"refuse unknown parameters with 422, as 'Prefer: handling=strict' does for one request")
-	fl.BoolVar(&f.SurrogateKey, "surrogate-key", false,
-		"send purge keys as Surrogate-Key ('hdqs diff' prints what to purge)")
+		"refuse unknown parameters with 422, as 'Prefer: handling=strict' does")
+	fl.BoolVar(&f.SurrogateKey, "surrogate-key", false, "send purge keys as Surrogate-Key")
 	fl.BoolVar(&f.CacheTag, "cache-tag", false, "send purge keys as Cache-Tag")
 	numberVar(fl, &f.Queries, "max-queries", 0, 0, mostAtOnce,
-		"list queries that run at once, and as many more that take long; 0: 4 for each core")
+		"list queries at once, and as many more that take long; 0: 4 for each core")
 	numberVar(fl, &f.QueueWait, "queue-wait", state.DefaultQueueWait, 0, longestWait,
-		"how long a query may wait to run before it gets 503; halved under sustained overload; 0: not at all")
+		"how long a query may wait before it gets 503; halved under sustained overload")
 	fl.Var(&f.inflight, "max-inflight-bytes",
-		"responses being sent above which requests get 503; 0: 512MiB, or less with a memory limit")
+		"bytes of responses being sent above which requests get 503; 0: 512MiB, or less with a memory limit")
 	numberVar(fl, &f.Exports, "max-exports", files.DefaultExports, 1, mostAtOnce,
-		"exports (LIST/export and downloads of pages) that are sent at once, at most half of them "+
-			"to one address or app identifier; more get 503")
+		"exports and downloads at once, at most half of them to one address or app identifier; more get 503")
 	numberVar(fl, &f.ExportRows, "max-export-rows", files.DefaultExportRows, 1, math.MaxInt32,
 		"records of one export; more get 422")
 	numberVar(fl, &f.ExportTimeout, "export-timeout", files.DefaultExportTimeout, time.Second, longestPause,
-		"longest time that an export may take; then its connection is closed")
+		"longest time of an export; then its connection is closed")
 	f.bodyCache.auto = true
 	fl.Var(&f.bodyCache, "body-cache",
-		"finished bodies that are cached for equal requests; 0: no cache; auto: 64MiB, or less with a memory limit")
+		"bytes of finished bodies that are cached; 0: none; auto: 64MiB, or less with a memory limit")
 	choiceVar(fl, &f.Compression, "compression", words(encode.Stored, encode.Pieces, encode.Whole),
-		"encoders of gzip: stored (stored blocks and pieces), pieces (no stored blocks) or whole (the library only)")
+		"encoders of gzip: stored, pieces (no stored blocks) or whole (the library only)")
 	choiceVar(fl, &f.Names, "names", words(contract.ContractNames, contract.HAPINames),
 		"names of fields, parameters and paths at the root: contract, with HAPI names below "+contract.HAPIPrefix+
 			"; or hapi, with the contract's below "+contract.ContractPrefix)
 	fl.StringVar(&f.BaseURL, "base-url", "",
-		"public address of the service, such as https://HOST, for links on the landing page; "+
-			"empty: the host of the request, and caches may not keep that page")
+		"public address of the service, such as https://HOST, for links; empty: the host of the request, and "+
+			"caches may not keep such pages")
 	fl.BoolVar(&f.Bulk, "bulk", false,
 		"serve the bulk files that the store has below "+files.BulkPath)
 	choiceVar(fl, &f.BulkIdentifier, "bulk-identifier", []word[bool]{{"optional", false}, {"required", true}},
-		"app identifiers of requests for bulk files: optional, or required where --identifier requires them")
+		"app identifiers for bulk files: optional, or required where --identifier requires them")
 	choiceVar(fl, &f.ODataIdentifier, "odata-identifier", []word[bool]{{"optional", false}, {"required", true}},
-		"app identifiers of OData requests: optional, or required where --identifier requires them")
+		"as --bulk-identifier, for OData")
 	choiceVar(fl, &f.OGCIdentifier, "ogc-identifier", []word[bool]{{"optional", false}, {"required", true}},
-		"app identifiers of requests for features: optional, or required where --identifier requires them")
+		"as --bulk-identifier, for features at /ogc")
 	fl.BoolVar(&f.Agents, "mcp", false,
-		"answer agents by the Model Context Protocol at /mcp; behind a proxy it needs --base-url")
+		"answer agents (MCP) at /mcp; behind a proxy it needs --base-url")
 	fl.BoolVar(&f.KeepBuffers, "keep-buffers", false, "idle connections keep their buffers of 64 KiB")
 }
 

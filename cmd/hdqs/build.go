@@ -106,7 +106,7 @@ table that no role takes, or checks dropped rows.`,
 	f.sign.register(fl)
 	f.review.register(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print the report as JSON")
-	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to, for the page of a CI job")
+	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print which files would be downloaded, and download none")
 	f.load.register(fl, "catalog to load")
 	f.registerBulk(fl)
@@ -115,10 +115,10 @@ table that no role takes, or checks dropped rows.`,
 }
 
 func (f *buildFlags) registerBulk(fl *pflag.FlagSet) {
-	fl.BoolVar(&f.withBulk, "bulk", false, "write the tables as files for other programs too, beside the store's own")
+	fl.BoolVar(&f.withBulk, "bulk", false, "write the tables as Parquet and CSV files too")
 	f.bulk.register(fl, "bulk-")
-	fl.StringVar(&f.icebergLocation, "iceberg-location", "", "address of the store for readers of its Iceberg tables, "+
-		"such as s3://BUCKET/PREFIX; default: that of --store")
+	fl.StringVar(&f.icebergLocation, "iceberg-location", "", "address of the store for readers of its Iceberg tables; "+
+		"default: that of --store")
 }
 
 func (f *buildFlags) report(l *loaded, out, messages io.Writer) error {

@@ -28,16 +28,16 @@ type sourceFlags struct{ upstream.Options }
 
 func (f *sourceFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.Cache, "cache", "",
-		"directory for the downloaded files of the catalog; default: one below --data-dir")
+		"directory for downloaded files; default: one below --data-dir")
 	fl.StringSliceVar(&f.Only, "only", nil,
-		"roles to download; the files of other roles are taken from the cache")
+		"roles to download; files of others are taken from the cache")
 	fl.StringSliceVar(&f.AllowShrink, "allow-shrink", nil,
 		"roles that may lose files, countries or more than half of their rows, as in --allow-shrink=idps; "+
 			"without a value: all roles")
 	fl.Lookup("allow-shrink").NoOptDefVal = loader.AllRoles
 	fl.BoolVar(&f.Offline, "offline", false, "send no request and use the cached catalog")
 	fl.StringVar(&f.Location, "location-list", "",
-		"file with the list of countries, which no catalog has; default: an embedded list")
+		"file with the list of countries; default: an embedded list")
 	numberVar(fl, &f.Fetch.MaxBytes, "max-download", 2<<30, 1, noLimit, "size limit of one downloaded file, in bytes")
 	numberVar(fl, &f.Fetch.Total, "download-timeout", time.Hour, time.Millisecond, longestPause,
 		"time limit for one file, including retries")

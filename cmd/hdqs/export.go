@@ -29,7 +29,7 @@ type bulkFlags struct{ formats, tables []string }
 
 func (f *bulkFlags) register(fl *pflag.FlagSet, prefix string) {
 	fl.StringSliceVar(&f.formats, prefix+"formats", formatNames(export.Formats),
-		"formats of the files of tables; hapi-parquet is Parquet in the layout and the names of HDX HAPI")
+		"formats of the files; hapi-parquet too, in the layout and names of HDX HAPI")
 	fl.StringSliceVar(&f.tables, prefix+"tables", nil, "tables to write; default: all")
 }
 

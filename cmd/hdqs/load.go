@@ -40,9 +40,9 @@ func (f *loadFlags) register(fl *pflag.FlagSet, catalog string) {
 	fl.StringVar(&f.snapshotTime, "snapshot-time", "",
 		"time of the load, such as 2026-11-21T01:02:00Z; default: that of catalog.json, else now")
 	fl.BoolVar(&f.AllowNoPCodes, "allow-no-pcodes", false,
-		"build without a list of administrative units: every row is assigned to its country only")
+		"build without a list of administrative units: every row is placed at its country")
 	fl.StringSliceVar(&f.AllowEmpty, "allow-empty", nil,
-		"roles that are meant to have no row, such as idps; repeatable")
+		"roles that are meant to have no row")
 	fl.BoolVar(&f.StrictResources, "strict-resources", false,
 		"drop rows whose resource has no package, as the public service does")
 	numberVar(fl, &f.MaxRows, "max-rows", loader.DefaultMaxRows, 1, math.MaxInt32,
@@ -188,9 +188,9 @@ type limitFlags struct {
 
 func (f *limitFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.most, "max-change", "", "largest change of rows, places and headline figures, in all and by "+
-		"country, in per cent of the smaller number: 100% lets a number double or halve; empty: not compared")
-	fl.StringVar(&f.exceptions, "exceptions", "", "file with other bounds for tables, figures and countries, one "+
-		"a line: NAME COUNTRY BOUND [until YYYY-MM-DD], as in 'idps SOM any until 2026-12-31'; * is any")
+		"country: 100% lets a number double or halve; empty: not compared")
+	fl.StringVar(&f.exceptions, "exceptions", "", "file with other bounds, one a line: NAME COUNTRY BOUND "+
+		"[until YYYY-MM-DD], as in 'idps SOM any until 2026-12-31'; * is any")
 }
 
 func (f *limitFlags) isSet() bool { return f.most != "" }
@@ -252,8 +252,7 @@ type reviewFlags struct {
 func (f *reviewFlags) register(fl *pflag.FlagSet) {
 	f.limitFlags.register(fl)
 	numberVar(fl, &f.keep, "keep-changes", 0, 0, mostAtOnce,
-		"of how many publications the store keeps what they changed, for 'hdqs history' and pages of what changed; "+
-			"0: nothing is written")
+		"of how many publications the store keeps what they changed, for 'hdqs history' and /changelog")
 }
 
 // review compares the snapshots, and keeps what differs. That this fails keeps no snapshot from
@@ -337,8 +336,7 @@ type deltaFlag struct{ count int }
 
 func (f *deltaFlag) register(fl *pflag.FlagSet) {
 	numberVar(fl, &f.count, "deltas", 1, 0, 16,
-		"from how many of the channel's last snapshots to write deltas to the new one, for replicas of a remote "+
-			"store; 0: none")
+		"from how many of the channel's last snapshots to write deltas, for replicas of a remote store")
 }
 
 // write writes deltas to a snapshot that the channel does not show yet. Without them replicas

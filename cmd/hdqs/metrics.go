@@ -37,12 +37,12 @@ func newLoadMetrics(to prometheus.Registerer) *loadMetrics {
 		}),
 		files: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "hdqs_load_files",
-			Help: "Files of the last load of the catalog: read, refused, or unread, since no role takes them.",
+			Help: "Files of the last load: read, refused, or unread, since no role takes them.",
 		}, []string{"state"}),
 	}
 	m.found = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "hdqs_load_findings",
-		Help: "Rows that the last load dropped or found odd, and faults of files, by the reason in its report.",
+		Help: "Rows that the last load dropped or found odd, and faults of files.",
 	}, []string{"reason"})
 	m.found.WithLabelValues("fault_in_a_file") // so that it is there before the first load
 	to.MustRegister(m.seconds, m.found, m.files)

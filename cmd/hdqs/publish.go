@@ -63,12 +63,12 @@ could not be reached, 4 the store is damaged or not signed.`,
 	f.review.register(fl)
 	f.deltas.register(fl)
 	fl.StringVar(&f.from, "from", "", "publish what this channel shows, in place of ID")
-	fl.StringSliceVar(&f.canary, "canary", nil, "per cent of the replicas that get the snapshot first, by a number "+
-		"that their names give; several are steps, such as 10%,100%")
+	fl.StringSliceVar(&f.canary, "canary", nil, "per cent of the replicas that get the snapshot first; several "+
+		"are steps, such as 10%,100%")
 	numberVar(fl, &f.hold.For, "hold", 0, 0, longestWait,
-		"wait until the replicas of each step have served the snapshot for so long without a fault, then go on")
+		"how long the replicas of each step must serve the snapshot without a fault")
 	numberVar(fl, &f.hold.Most, "give-up", 30*time.Minute, time.Second, longestWait,
-		"with --hold: how long a step may take, after which its replicas go back")
+		"with --hold: how long a step may take before its replicas go back")
 	return cmd
 }
 

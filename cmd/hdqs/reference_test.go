@@ -131,8 +131,8 @@ func openAPI(t *testing.T) string {
 
 // sharedFlags are titles of the flags that the same commands have, by one of them.
 var sharedFlags = map[string]string{
-	"store": "Stores", "allow-http": "Web addresses", "cache": "Downloads of a catalog", "catalog-url": "Loads",
-	"max-change": "Comparisons before a channel moves",
+	"store": "Stores", "allow-http": "Web addresses", "cache": "Downloads", "catalog-url": "Loads",
+	"max-change": "Comparisons", "sign-key": "Signing",
 }
 
 // flagReference is a page with a table for each command. Flags that several commands have alike are
@@ -142,7 +142,8 @@ func flagReference() string {
 	page.WriteString(`# Flags
 
 Made by "go test ./cmd/hdqs -run TestReference -update" from the help of the program. Every flag is also an
-environment variable, for example HDQS_DATA_DIR for --data-dir. The command line wins.
+environment variable, for example HDQS_DATA_DIR for --data-dir. The command line wins. After a flag is its default,
+or what it takes.
 `)
 	commands := newRoot(nil).Commands()
 	having := map[string][]string{} // the names of the commands that have a row
@@ -183,7 +184,7 @@ environment variable, for example HDQS_DATA_DIR for --data-dir. The command line
 			more[i] = fmt.Sprintf("[%s](#%s)", title, strings.ReplaceAll(strings.ToLower(title), " ", "-"))
 		}
 		if len(more) > 0 {
-			fmt.Fprintf(&page, "\nIt also has the flags of: %s.", strings.Join(more, ", "))
+			fmt.Fprintf(&page, "\nAlso: %s.", strings.Join(more, ", "))
 		}
 		page.WriteString("\n")
 		writeFlags(&page, own)
@@ -199,7 +200,7 @@ environment variable, for example HDQS_DATA_DIR for --data-dir. The command line
 
 func writeFlags(page *strings.Builder, rows []string) {
 	if len(rows) > 0 {
-		page.WriteString("\n| flag | default | means |\n|---|---|---|\n" + strings.Join(rows, ""))
+		page.WriteString("\n| flag | means |\n|---|---|\n" + strings.Join(rows, ""))
 	}
 }
 
@@ -209,15 +210,14 @@ func flagRow(f *pflag.Flag) string {
 		return ""
 	}
 	value, usage := pflag.UnquoteUsage(f)
+	if f.DefValue != "" && f.DefValue != "[]" && f.DefValue != "false" {
+		value = strings.Trim(f.DefValue, "[]")
+	}
 	name := strings.TrimSpace("--" + f.Name + " " + value)
 	if f.Shorthand != "" {
 		name = "-" + f.Shorthand + ", " + name
 	}
-	given := ""
-	if f.DefValue != "" && f.DefValue != "[]" && f.DefValue != "false" {
-		given = "`" + f.DefValue + "`"
-	}
-	return fmt.Sprintf("| `%s` | %s | %s |\n", name, given, cell(usage))
+	return fmt.Sprintf("| `%s` | %s |\n", name, cell(usage))
 }
 
 // cell escapes what would end a cell or begin markup.
@@ -249,15 +249,15 @@ func metricTable(t *testing.T) string {
 		testkit.Must(t, err)
 		labels := ""
 		if m[3] != "" {
-			labels = "`" + strings.ReplaceAll(m[3], ",", "`, `") + "`"
+			labels = " By `" + strings.ReplaceAll(m[3], ",", "`, `") + "`."
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |\n", m[1], labels, cell(help)))
+		rows = append(rows, fmt.Sprintf("| `%s` | %s%s |\n", m[1], cell(help), labels))
 	}
 	slices.Sort(rows)
 	if len(rows) < 40 {
 		t.Errorf("only %d metrics", len(rows))
 	}
-	table := "| metric | labels | means |\n|---|---|---|\n" + strings.Join(rows, "")
+	table := "| metric | means |\n|---|---|\n" + strings.Join(rows, "")
 	collected, err := registry.(prometheus.Gatherer).Gather() // also what is not described
 	if err != nil {
 		t.Error(err)

@@ -73,34 +73,34 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	numberVar(fl, &f.refresh, "refresh", 0, shortestPoll, longestPause,
 		"interval between two builds from --catalog; 0: build once").orZero = true
 	numberVar(fl, &f.poll, "snapshot-poll", time.Minute, shortestPoll, longestPause,
-		"interval between two checks of the channel for a new snapshot; 0: never; SIGHUP checks at once").orZero = true
-	fl.StringVar(&f.replica, "replica", "", "name of this replica, no other's: it reports to the store under it, and "+
-		"may get snapshots first: see 'hdqs publish --canary'; empty: neither")
+		"interval between two polls of the channel; 0: never; SIGHUP polls at once").orZero = true
+	fl.StringVar(&f.replica, "replica", "", "unique name of this replica, for reports in the store and "+
+		"'hdqs publish --canary'; empty: neither")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
 	fl.StringVar(&f.admin, "admin", "",
 		"address of a second listener with /healthz, /readyz and /metrics; keep it private")
 	fl.BoolVar(&f.answers.Pprof, "admin-pprof", false, "add Go's profiles to the admin listener, below /debug/pprof/")
 	choiceVar(fl, &f.answers.Identifier, "identifier", identifierModes,
-		"app identifiers: require, observe (count requests without one, but answer them) or off")
+		"app identifiers: require, observe (count requests without one) or off")
 	fl.StringVar(&f.logFormat, "log-format", "text", "messages on stderr: text, json or off")
 	numberVar(fl, &f.shutdownDelay, "shutdown-delay", 0, 0, longestWait,
-		"how long to answer requests after SIGTERM, not ready and with 'Connection: close', before the listener closes")
+		"how long to answer requests after SIGTERM, not ready, before the listener closes")
 	numberVar(fl, &f.drainTimeout, "drain-timeout", 20*time.Second, 0, longestWait,
 		"how long running requests may take after the listener has closed")
 	numberVar(fl, &f.answers.Connections, "max-connections", 0, 0, mostAtOnce,
 		"open connections above which new ones get 503; 0: 65536")
 	numberVar(fl, &f.answers.ConnectionsPerAddress, "max-connections-per-address", 0, 0, mostAtOnce,
-		"the same for one IPv4 address or IPv6 /64; 0: no limit, which a CDN or load balancer in front needs")
-	fl.BoolVar(&f.check, "check", false, "check flags, store, snapshot and memory as serve does, "+
-		"print what would be served, and end without listening or changing a file")
-	fl.StringVar(&f.boundaries, "boundaries", "", "GeoJSON file of countries and their units for the maps of /browse, "+
-		"in place of the built-in countries")
+		"the same for one IPv4 address or IPv6 /64; 0: no limit, as behind a CDN")
+	fl.BoolVar(&f.check, "check", false, "check flags, store, snapshot and memory, print what would be "+
+		"served, and end; no file is changed")
+	fl.StringVar(&f.boundaries, "boundaries", "", "GeoJSON file of countries and their units for maps; "+
+		"default: built-in countries")
 	fl.StringVar(&f.whose, "boundaries-source", "",
-		"whose boundaries these are, for a line below each map; empty: the member \"attribution\" of the file")
+		"whose boundaries these are, below each map; empty: \"attribution\" of the file")
 	f.memory.auto = true
-	fl.Var(&f.memory, "memory-limit", "memory that this process may use: 512MiB, 2GiB; "+
+	fl.Var(&f.memory, "memory-limit", "memory that this process may use, such as 2GiB; "+
 		"auto: the limit of its control group, or of GOMEMLIMIT; 0: no limit")
-	f.load.register(fl, "catalog to build from before serving (see 'hdqs build')")
+	f.load.register(fl, "catalog to build from before serving")
 	f.answers.register(fl)
 	f.accessLog.register(fl)
 	groupFlags(cmd, serveGroups)

@@ -40,7 +40,7 @@ func (f *netFlags) register(fl *pflag.FlagSet) {
 	numberVar(fl, &f.BackoffMax, "longest-wait", time.Minute, time.Second, longestPause,
 		"longest Retry-After of a site that a request waits for")
 	numberVar(fl, &f.Pause, "request-pause", 0, 0, time.Minute,
-		"least time between the beginnings of two requests to a host, for sites that ask for a slower pace")
+		"least time between the beginnings of two requests to a host")
 }
 
 func (f *netFlags) options() fetch.Options {
@@ -57,7 +57,7 @@ type trustFlags struct {
 
 func (f *trustFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.require, "require-signature", false,
-		"refuse snapshots and channels that no key of --public-key has signed, and older versions of a channel")
+		"refuse what no key of --public-key has signed, and older versions of a channel")
 	fl.StringVar(&f.publicKey, "public-key", "", "PEM file with one or more ed25519 public keys")
 }
 
@@ -93,7 +93,7 @@ type signFlags struct{ key string }
 
 func (f *signFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.key, "sign-key", "",
-		"PEM file with the ed25519 private key that signs manifest and channel: see 'hdqs keygen'")
+		"PEM file with the private key that signs manifest and channel: see 'hdqs keygen'")
 }
 
 func (f *signFlags) apply(into *openStore) error {
@@ -125,7 +125,7 @@ func (f *storeFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.channel, "channel", stableChannel, "channel of the store")
 	fl.StringVar(&f.dataDir, "data-dir", dataDir, "directory for downloads and snapshots")
 	numberVar(fl, &f.timeout, "store-timeout", replica.DefaultTimeout, shortestTimeout, longestTimeout,
-		"longest time for reading or moving a channel, and for reading a manifest of a remote store")
+		"longest time for reading or moving a channel, or reading a manifest")
 	f.trust.register(fl)
 	f.net.register(fl)
 }

@@ -74,7 +74,7 @@ type Outcomes struct {
 func NewOutcomes(to prometheus.Registerer, what, help string, all ...string) Outcomes {
 	o := Outcomes{
 		total: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "hdqs_" + what + "s_total", Help: help + " by their outcome.",
+			Name: "hdqs_" + what + "s_total", Help: help + ".",
 		}, []string{"outcome"}),
 		last: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "hdqs_" + what + "_last_success_timestamp_seconds",
@@ -119,7 +119,7 @@ func NewMetrics(to prometheus.Registerer) *Metrics {
 		Outcomes: NewOutcomes(to, "poll", "Polls of the store",
 			Unchanged, Swapped, Failed, Interrupted),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "hdqs_poll_failures_total", Help: "Polls of the store that failed, by the stage that failed.",
+			Name: "hdqs_poll_failures_total", Help: "Polls of the store that failed.",
 		}, []string{"stage"}),
 	}
 	for _, at := range stages {
@@ -127,23 +127,23 @@ func NewMetrics(to prometheus.Registerer) *Metrics {
 	}
 	m.segments = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "hdqs_fetched_segments_total",
-		Help: "Segments of tables that polls have downloaded from a remote store, as deltas or whole.",
+		Help: "Segments that were downloaded from a remote store, as deltas or whole.",
 	}, []string{"form"})
 	m.bytes = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "hdqs_fetched_segment_bytes_total", Help: "Bytes of these segments, or of their deltas.",
+		Name: "hdqs_fetched_segment_bytes_total", Help: "Bytes of downloaded segments or deltas.",
 	}, []string{"form"})
 	m.fallbacks = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "hdqs_delta_fallbacks_total",
-		Help: "Deltas that could not be used, so that whole segments were downloaded.",
+		Help: "Deltas that could not be used.",
 	})
 	m.canary = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "hdqs_canary",
-		Help: "Whether the replica serves the snapshot of a canary, and not that of its channel: 1 or 0.",
+		Help: "1 if the replica serves the snapshot of a canary.",
 	})
 	m.count(&replica.Fetched{})
 	to.MustRegister(m.segments, m.bytes, m.fallbacks, m.canary, m.failures)
 	to.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "hdqs_poll_running_seconds", Help: "How long the present poll of the store has taken; 0 if none runs.",
+		Name: "hdqs_poll_running_seconds", Help: "How long the poll of the store that runs has taken; 0 if none runs.",
 	}, m.running))
 	return m
 }
