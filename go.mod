@@ -43,7 +43,10 @@ require (
 	mvdan.cc/gofumpt v0.12.0 // indirect
 )
 
-require github.com/prometheus/client_model v0.6.3 // what a scrape returns, for tests
+require (
+	github.com/prometheus/client_model v0.6.3 // what a scrape returns, for tests
+	github.com/rogpeppe/go-internal v1.16.0 // testscript: commands of the program and their answers, as text
+)
 
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect

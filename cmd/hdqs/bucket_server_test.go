@@ -49,7 +49,10 @@ type proxied struct {
 	sent, received int64
 }
 
-const bucketName = "data"
+const (
+	bucketName   = "data"
+	storeAddress = "s3://" + bucketName + "/store"
+)
 
 // s3Server is a program that serves buckets.
 type s3Server struct {
@@ -340,18 +343,6 @@ func (o *objectStore) list(t *testing.T, prefix string) map[string]int64 {
 func (o *objectStore) run(t *testing.T, code int, args ...string) cmdResult {
 	t.Helper()
 	return mustExitWith(t, o.env, code, args...)
-}
-
-// serve starts a replica that reads the channel of its store on SIGHUP only.
-func (o *objectStore) serve(t *testing.T, args ...string) *server {
-	t.Helper()
-	return serveWith(t, o.env, append([]string{"--listen", "127.0.0.1:0", "--snapshot-poll", "1h"}, args...)...)
-}
-
-// start starts a command through the proxy and does not wait for its end.
-func (o *objectStore) start(t *testing.T, args ...string) *process {
-	t.Helper()
-	return start(t, o.env, args...)
 }
 
 // inspect returns the snapshot of the store in the bucket.

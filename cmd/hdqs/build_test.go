@@ -2,8 +2,6 @@ package main_test
 
 import (
 	"io/fs"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -105,22 +103,4 @@ func TestBuildReport(t *testing.T) {
 	if !strings.Contains(text, view.ID) || !strings.Contains(text, "conflict_event") {
 		t.Errorf("inspect by id: %.300s", text)
 	}
-}
-
-// TestReportUnprinted: a report that cannot be printed is an error that says what was published.
-func TestReportUnprinted(t *testing.T) {
-	parallel(t)
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	testkit.Must(t, err)
-	defer full.Close()
-	store := filepath.Join(t.TempDir(), "store")
-	var messages strings.Builder
-	cmd := exec.CommandContext(t.Context(), binary, "build", "--catalog", newCatalog(t, 1), "--store", store)
-	cmd.Env, cmd.Stdout, cmd.Stderr = environment(), full, &messages
-	_ = cmd.Run() // the exit code says it
-	want := ": published, but the report cannot be printed: "
-	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(messages.String(), want) {
-		t.Errorf("exit code %d: %s", code, messages.String())
-	}
-	mustExit(t, 0, "verify", "--store", store)
 }

@@ -2,94 +2,11 @@ package main_test
 
 import (
 	"io"
-	"io/fs"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"hdqs/internal/testkit"
 )
-
-// filesBelow lists the files and folders below a folder.
-func filesBelow(t *testing.T, dir string) string {
-	t.Helper()
-	var found []string
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		found = append(found, path)
-		return err
-	})
-	testkit.Must(t, err)
-	return strings.Join(found, "\n")
-}
-
-// TestServeCheck checks that `serve --check` prints what would be served, ends with the documented
-// exit code, does not listen and changes no file.
-func TestServeCheck(t *testing.T) {
-	parallel(t)
-	store := sampleStore(t)
-	view, _ := inspect(t, store)
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	testkit.Must(t, err)
-	defer taken.Close()
-	inUse := taken.Addr().String()
-	remote := httptest.NewServer(http.FileServer(http.Dir(store)))
-	defer remote.Close()
-	damaged := copyStore(t, store)
-	change(t, segmentOf(t, damaged, "conflict_event"), flipBit(5000))
-	keys := t.TempDir()
-	public := filepath.Join(keys, "public.pem")
-	mustExit(t, 0, "keygen", "--private", filepath.Join(keys, "private.pem"), "--public", public)
-	garbage := filepath.Join(t.TempDir(), "key.pub")
-	testkit.Must(t, os.WriteFile(garbage, []byte("no key"), 0o600))
-	data := t.TempDir()
-	web := []string{"--allow-http", "--allow-private-hosts"}
-	for name, c := range map[string]struct {
-		code  int
-		want  string
-		flags []string
-	}{
-		"a directory":           {0, view.ID, []string{"--store", store}},
-		"a web server":          {0, view.ID, append(slices.Clone(web), "--store", remote.URL)},
-		"the address is taken":  {0, inUse, []string{"--store", store, "--listen", inUse}},
-		"enough memory":         {0, "with a limit of 64.0 MiB", []string{"--store", store, "--memory-limit", "64MiB"}},
-		"the sample":            {0, "tables      25", nil},
-		"a catalog, not loaded": {0, "has not been loaded yet", []string{"--catalog", t.TempDir()}},
-		"too little memory":     {1, "does not fit in memory", []string{"--store", store, "--memory-limit", "32MiB"}},
-		"no such directory":     {1, "no such folder", []string{"--store", filepath.Join(data, "none")}},
-		"no such catalog":       {1, "--catalog", []string{"--catalog", filepath.Join(data, "none")}},
-		"a bad address":         {2, "--listen", []string{"--store", store, "--listen", "nowhere"}},
-		"a bad mode":            {2, "--identifier", []string{"--store", store, "--identifier", "maybe"}},
-		"a bad key": {2, "--public-key", []string{
-			"--store", store, "--require-signature", "--public-key", garbage,
-		}},
-		"a bad log key": {2, "--access-log-key-file", []string{
-			"--store", store, "--access-log", "-", "--access-log-key-file", garbage,
-		}},
-		"nobody answers":    {3, "connection refused", append(slices.Clone(web), "--store", "http://127.0.0.1:1")},
-		"a damaged table":   {4, "conflict_event", []string{"--store", damaged}},
-		"nothing is signed": {4, "sign", []string{"--store", store, "--require-signature", "--public-key", public}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			before := filesBelow(t, store) + filesBelow(t, data)
-			args := append([]string{"serve", "--check", "--data-dir", data}, c.flags...)
-			o := run(t, args...)
-			if o.code != c.code || !strings.Contains(o.stdout+o.stderr, c.want) {
-				t.Errorf("exit code %d, want %d and %q:\n%s%s", o.code, c.code, c.want, o.stdout, o.stderr)
-			}
-			if strings.Contains(o.stderr, "listening on") {
-				t.Errorf("it listens:\n%s", o.stderr)
-			}
-			if after := filesBelow(t, store) + filesBelow(t, data); after != before {
-				t.Errorf("files before:\n%s\nafter:\n%s", before, after)
-			}
-		})
-	}
-}
 
 // TestStatus asks replicas of which some are good, and one each serves another snapshot, refuses
 // swaps, is not ready, or is not there.

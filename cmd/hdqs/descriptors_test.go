@@ -53,17 +53,3 @@ func TestDescriptorsRunOut(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, s.log)
 	}
 }
-
-// TestLimitsTooLow: where serve would end with a stack trace, it says which limit to raise.
-func TestLimitsTooLow(t *testing.T) {
-	parallel(t)
-	for limit, says := range map[string]string{
-		"ulimit -n 40":      "may open 40 files, serve needs 128: raise LimitNOFILE=",
-		"ulimit -v 2000000": "address space of this process is limited to 1.9 GiB, serve needs 4.0 GiB",
-	} {
-		out, err := exec.Command("sh", "-c", limit+` && exec "$0" serve --listen 127.0.0.1:0`, binary).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), says) || strings.Contains(string(out), "goroutine") {
-			t.Errorf("%s: %v, %s", limit, err, out)
-		}
-	}
-}

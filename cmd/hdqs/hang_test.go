@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -62,99 +61,15 @@ func (f *faultyServer) args(data string, more ...string) []string {
 // startServe starts the server and waits until its admin listener is open.
 func startServe(t *testing.T, env []string, args ...string) *server {
 	t.Helper()
-	s := &server{process: start(t, env, append([]string{"serve"}, args...)...)}
+	return adminListening(t, start(t, env, append([]string{"serve"}, args...)...))
+}
+
+func adminListening(t *testing.T, p *process) *server {
+	t.Helper()
+	s := &server{process: p}
 	s.waitFor(t, "admin listener", func() bool { return adminLine.MatchString(s.log.String()) })
 	s.admin = adminLine.FindStringSubmatch(s.log.String())[1]
 	return s
-}
-
-// TestMoveWhileStoreHangs: a command that moves a channel ends within its timeout when the store
-// does not answer, and says what it waits for.
-func TestMoveWhileStoreHangs(t *testing.T) {
-	parallel(t)
-	f := newFaultyServer(t, "bucket", copyStore(t, smallStore(t)))
-	f.hangs.Store(true)
-	for _, args := range [][]string{{"rollback"}, {"publish", "any"}, {"rollback", "--canary"}, {"gc"}} {
-		began := time.Now()
-		args = append(append(args, f.flags...), "--store-timeout", "2s", "--data-dir", t.TempDir())
-		o := runWith(t, f.env, "", args...)
-		if took := time.Since(began); o.code != 3 || took > 20*time.Second ||
-			!strings.Contains(o.stderr, "waiting for s3://") ||
-			!strings.Contains(o.stderr, "was not done within 2s (--store-timeout)") {
-			t.Errorf("%q: exit code %d after %s\n%s", args, o.code, took, o.stderr)
-		}
-	}
-}
-
-// TestStartWhileStoreHangs: a replica with a copy of its store serves the copy, though the store
-// does not answer. A poll that hangs is logged, SIGHUP begins another one, and the end does not
-// wait for it.
-func TestStartWhileStoreHangs(t *testing.T) {
-	parallel(t)
-	store, data := sampleStore(t), t.TempDir()
-	f := newFaultyServer(t, "web", store)
-	serveWith(t, f.env, f.args(data)...).stop(t)
-	old, _ := inspect(t, store)
-
-	f.hangs.Store(true)
-	began := time.Now()
-	s := serveWith(t, f.env, f.args(data, "--store-timeout", "5m")...)
-	t.Logf("listens after %s", time.Since(began))
-	s.mustAnswer(t)
-	if id := s.snapshotID(t); id != old.ID || !s.logged("serving the kept snapshot") {
-		t.Errorf("snapshot %s is served, want the kept %s\n%s", id, old.ID, s.log)
-	}
-	testkit.WaitFor(t, "the hang in the log", func() bool { return s.logged("is taking long") })
-	if strings.Contains(s.scrape(t), "hdqs_poll_running_seconds 0\n") {
-		t.Error("hdqs_poll_running_seconds is 0 while the look hangs")
-	}
-
-	buildOther(t, store, "2026-12-01T00:00:00Z")
-	next, _ := inspect(t, store)
-	s.signalAndWait(t, "the interruption in the log", "SIGHUP has interrupted")
-	f.hangs.Store(false)
-	s.signal(t, syscall.SIGHUP) // the poll that goes on may be too early or in time
-	s.waitFor(t, "the swap to the new snapshot", func() bool { return s.logged("to=" + next.ID) })
-	s.mustAnswer(t)
-
-	f.hangs.Store(true)
-	s.signal(t, syscall.SIGHUP)
-	time.Sleep(100 * time.Millisecond)
-	if code := s.stop(t); code != 0 {
-		t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, s.log)
-	}
-}
-
-// TestStartWithoutCopy: while a store hangs and there is no copy of it, the admin listener says so.
-// SIGHUP begins another poll, SIGTERM ends the process, and the timeout does.
-func TestStartWithoutCopy(t *testing.T) {
-	parallel(t)
-	f := newFaultyServer(t, "web", t.TempDir())
-	f.hangs.Store(true)
-	s := startServe(t, f.env, f.args(t.TempDir(), "--store-timeout", "5m")...)
-	if a := ask(t, "GET", s.admin+"/healthz"); a.status != 200 {
-		t.Errorf("/healthz: %d", a.status)
-	}
-	readiness := func() (status int, reason string) {
-		a := ask(t, "GET", s.admin+"/readyz")
-		return a.status, decode[struct{ Reason string }](t, a.body).Reason
-	}
-	testkit.WaitFor(t, "the reason of /readyz", func() bool {
-		status, reason := readiness()
-		return status == 503 && strings.HasPrefix(reason, "reading channel stable")
-	})
-	s.signalAndWait(t, "another poll", "polling again")
-	testkit.WaitFor(t, "the time in the reason", func() bool {
-		_, reason := readiness()
-		return regexp.MustCompile(`, for ([5-9]|\d\d+)s so far`).MatchString(reason)
-	})
-	if code := s.stop(t); code != 130 || s.logged("panic") || s.logged("listening on") {
-		t.Errorf("exit code %d after SIGTERM, want 130\n%s", code, s.log)
-	}
-	short := mustExitWith(t, f.env, 3, append([]string{"serve"}, f.args(t.TempDir(), "--store-timeout", "300ms")...)...)
-	if !strings.Contains(short.stderr, "300ms") {
-		t.Errorf("stderr %s, want the timeout in it", short.stderr)
-	}
 }
 
 // TestDeafStore: the timeout also ends a poll whose connection is open and whose handshake hangs.
@@ -190,7 +105,7 @@ func TestDeadFileSystem(t *testing.T) {
 	point(old)
 	s := serve(t, "--store", link, "--snapshot-poll", "1h", "--store-timeout", "10s")
 	point(dead)
-	s.signalAndWait(t, "the failed poll", oldOneStays)
+	s.signalAndWait(t, "the failed poll", "the old one stays")
 	if !s.logged("the store does not answer: reading channel stable has taken 10s") {
 		t.Errorf("log %s, want the reason", s.log)
 	}

@@ -5,12 +5,15 @@ package main_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +23,7 @@ import (
 	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
 	"hdqs/loader"
+	"hdqs/loader/sample"
 )
 
 // binary is the program under test.
@@ -79,9 +83,6 @@ var patient = []string{
 	"HDQS_QUEUE_WAIT=10m", "HDQS_STORE_TIMEOUT=5m", "HDQS_DRAIN_TIMEOUT=10m",
 	"HDQS_ALLOW_EMPTY=" + strings.Join(loader.Roles(), ","),
 }
-
-// noneEmpty makes empty themes a fault, as by default.
-var noneEmpty = []string{"HDQS_ALLOW_EMPTY="}
 
 // environment returns this process's environment with patient instead of its HDQS_ variables, and
 // with extra ones.
@@ -174,6 +175,15 @@ func newCatalogOf(t *testing.T, o generator.Options) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "catalog")
 	testkit.Must(t, os.CopyFS(dir, os.DirFS(generated(t, o))))
+	return dir
+}
+
+// embeddedCatalog returns a copy of the sample for the test.
+func embeddedCatalog(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	testkit.Must(t, os.CopyFS(dir, sample.FS))
+	testkit.Must(t, os.Remove(filepath.Join(dir, "catalog.json"))) // it has the sums of files that may change
 	return dir
 }
 
@@ -270,4 +280,40 @@ func inspect(t *testing.T, store string) (view snapshotView, rows map[string]int
 		rows[table.Table] = table.Rows
 	}
 	return view, rows
+}
+
+// longNumber is a field of a row: a number in which another last digit is as good.
+var longNumber = regexp.MustCompile(`,(\d+\.\d+|\d{5,}),`)
+
+// changeRows changes the long numbers in a role's first file, and updates catalog.json.
+func changeRows(t *testing.T, dir, role string) {
+	t.Helper()
+	path := filepath.Join(dir, "catalog.json")
+	c := decode[map[string]any](t, testkit.ReadFile(t, path))
+	for _, entry := range c["resources"].([]any) {
+		r := entry.(map[string]any)
+		if r["role"] != role {
+			continue
+		}
+		file := filepath.Join(dir, r["path"].(string))
+		data := bytes.TrimRight(testkit.ReadFile(t, file), "\r\n")
+		numbers := longNumber.FindAllIndex(data, -1)
+		if numbers == nil {
+			t.Fatalf("%s: no long number", file)
+		}
+		for _, number := range numbers {
+			digit := &data[number[1]-2]
+			*digit = '0' + (*digit-'0'+1)%10
+		}
+		testkit.WriteFile(t, file, data)
+		sum := sha256.Sum256(data)
+		r["size"], r["sha256"] = len(data), hex.EncodeToString(sum[:])
+		text, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		testkit.WriteFile(t, path, text)
+		return
+	}
+	t.Fatalf("no file of role %s", role)
 }

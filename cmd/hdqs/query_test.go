@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -144,51 +143,4 @@ func variedRequests(t *testing.T) (requests []batchRequest) {
 		add("HEAD", path, map[string]string{"Accept-Encoding": "gzip"})
 	}
 	return requests
-}
-
-// TestQueryOne sends single queries as a person does.
-func TestQueryOne(t *testing.T) {
-	const sectors = "/api/v2/metadata/sector?code=shl"
-	store := sampleStore(t)
-	o := mustExit(t, 0, "query", "--store", store, with(sectors))
-	const want = `{"data":[{"code":"SHL","name":"`
-	if !strings.HasPrefix(o.stdout, want) || o.stderr != "200 OK\n" {
-		t.Errorf("stdout %q, stderr %q; want %q..., 200 OK", o.stdout, o.stderr, want)
-	}
-	embedded := mustExit(t, 0, "query", with(sectors))
-	if !strings.HasPrefix(embedded.stdout, want) || !strings.Contains(embedded.stderr, "are all made up\n") {
-		t.Errorf("the embedded sample answers %q, and says %q", embedded.stdout, embedded.stderr)
-	}
-	if page := mustExit(t, 0, "query", "--store", store, "/browse/idps").stdout; strings.Contains(page, madeUp) {
-		t.Error("the figures of a store are said to be made up")
-	}
-	field := "X-CATALOG-API-APP-IDENTIFIER: " + identifier
-	full := mustExit(t, 0, "query", "-i", "-H", field, "--store", store, sectors)
-	head, body, _ := strings.Cut(full.stdout, "\r\n\r\n")
-	if body != o.stdout || !strings.HasPrefix(head, "HTTP/1.1 200 OK\r\n") ||
-		!strings.Contains(head, "\r\nX-Total-Count: 1\r\n") {
-		t.Errorf("with -i: %q", full.stdout)
-	}
-	if bare := mustExit(t, 0, "query", "--store", store, sectors); bare.stdout != o.stdout {
-		t.Errorf("without an identifier: %q", bare.stdout)
-	}
-	for _, args := range [][]string{
-		{"--identifier", "require", sectors}, {"/nothing"}, {with("/api/v2/metadata/sector?limit=x")},
-	} {
-		refused := mustExit(t, 1, append([]string{"query", "--store", store}, args...)...)
-		if !strings.HasPrefix(refused.stderr, "4") {
-			t.Errorf("query %q: stderr %q, want a status", args, refused.stderr)
-		}
-	}
-	// A batch can also be a file of plain paths.
-	file := filepath.Join(t.TempDir(), "requests")
-	testkit.WriteFile(t, file, []byte(with(sectors)+"\r\n\n/nothing\n"))
-	printed := mustExit(t, 0, "query", "--store", store, "--batch", file).stdout
-	lines := strings.Split(strings.TrimSpace(printed), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], `"status":200`) || !strings.Contains(lines[1], `"status":404`) {
-		t.Errorf("batch of plain paths: %q", lines)
-	}
-	mustExit(t, 2, "query", "--store", store)
-	mustExit(t, 2, "query", "--store", store, "--batch", file, "/too")
-	mustExit(t, 1, "query", "--store", filepath.Join(store, "nothing"), "/")
 }

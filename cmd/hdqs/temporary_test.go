@@ -10,7 +10,7 @@ import (
 )
 
 // TestLeftovers: a start without a store removes the temporary folders of killed processes, and
-// those only; gc removes temporary files of killed writers.
+// those only.
 func TestLeftovers(t *testing.T) {
 	parallel(t)
 	tmp := t.TempDir()
@@ -45,17 +45,4 @@ func TestLeftovers(t *testing.T) {
 		}
 	}
 	folders(0)
-
-	store := smallStore(t)
-	left := filepath.Join(store, "segments", ".segment123456789")
-	testkit.WriteFile(t, left, []byte("half"))
-	testkit.Must(t, os.Chtimes(left, old, old))
-	mustExit(t, 0, "gc", "--store", store, "--dry-run")
-	if _, err := os.Stat(left); err != nil {
-		t.Error(err)
-	}
-	mustExit(t, 0, "gc", "--store", store)
-	if _, err := os.Stat(left); err == nil {
-		t.Error("gc has left a temporary file")
-	}
 }

@@ -1,0 +1,245 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"hdqs/internal/ckantest"
+	"hdqs/internal/testkit"
+)
+
+// webServer serves files, or a CKAN site.
+type webServer struct {
+	*httptest.Server
+	hangs atomic.Bool
+	paths testkit.Log // that it was asked for
+}
+
+func (s *story) serve(args []string) bool {
+	s.start(args)
+	started := listening(s.T, s.server(args[0]).process)
+	s.servers[args[0]] = started
+	s.script.Setenv(args[0], started.base)
+	s.script.Setenv(args[0]+"_HOST", strings.TrimPrefix(started.base, "http://"))
+	return true
+}
+
+func (s *story) start(args []string) bool {
+	flags := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args[1:]...)
+	cmd := exec.Command(binary, flags...)
+	cmd.Dir = s.script.Getenv("WORK")
+	started := adminListening(s.T, startCommand(s.T, s.variables(), cmd))
+	s.servers[args[0]] = started
+	s.script.Setenv(args[0]+"_ADMIN", started.admin)
+	return true
+}
+
+func (s *story) polls(args []string) bool {
+	server := s.server(args[0])
+	for range mustNumber(s.T, args[1]) {
+		moved := time.Now()
+		server.waitFor(s.T, "a later poll", func() bool {
+			type polled struct {
+				LastPoll struct{ At time.Time } `json:"last_poll"`
+			}
+			return decode[polled](s.T, ask(s.T, "GET", server.admin+"/readyz").body).LastPoll.At.After(moved)
+		})
+	}
+	return true
+}
+
+func (s *story) hangup(args []string) bool {
+	s.server(args[0]).signalAndWait(s.T, args[1], args[1])
+	return true
+}
+
+func (s *story) await(args []string) bool {
+	server := s.server(args[0])
+	server.waitFor(s.T, args[1], func() bool { return server.logged(args[1]) })
+	return true
+}
+
+func (s *story) signal(args []string) bool {
+	s.server(args[0]).signal(s.T, syscall.SIGHUP)
+	return true
+}
+
+func (s *story) ends(args []string) bool {
+	server := s.server(args[0])
+	if code := server.stop(s.T); code != mustNumber(s.T, args[1]) {
+		s.script.Fatalf("exit code %d\n%s", code, server.log)
+	}
+	return true
+}
+
+func (s *story) ask(args []string) bool {
+	var fields []string
+	for _, field := range args[2:] {
+		name, value, _ := strings.Cut(field, ":")
+		fields = append(fields, name, value)
+	}
+	a := ask(s.T, "GET", args[1], fields...)
+	_, _ = s.script.Stdout().Write(a.body)
+	testkit.Must(s.T, a.header.Write(s.script.Stderr()))
+	if a.status != mustNumber(s.T, args[0]) {
+		s.script.Fatalf("status %d", a.status)
+	}
+	return true
+}
+
+func (s *story) becomes(args []string) bool {
+	testkit.WaitFor(s.T, args[1]+" at "+args[0], func() bool {
+		if strings.HasPrefix(args[0], "http:") {
+			return bytes.Contains(ask(s.T, http.MethodGet, args[0]).body, []byte(args[1]))
+		}
+		text, err := os.ReadFile(s.script.MkAbs(args[0]))
+		return err == nil && bytes.Contains(text, []byte(args[1]))
+	})
+	return true
+}
+
+func (s *story) logged(args []string) bool { return s.server(args[0]).logged(args[1]) }
+
+func (s *story) server(name string) *server {
+	found := s.servers[name]
+	if found == nil {
+		s.script.Fatalf("no server %s", name)
+	}
+	return found
+}
+
+// variables are those of the script that a server needs too.
+func (s *story) variables() (all []string) {
+	all = append(all, "TMPDIR="+s.script.Getenv("TMPDIR"))
+	if s.objects != nil {
+		all = append(all, s.objects.env...)
+	}
+	return all
+}
+
+func (s *story) web(args []string) bool {
+	return s.open(args[0], http.FileServer(http.Dir(s.script.MkAbs(args[1]))))
+}
+
+func (s *story) site(args []string) bool {
+	return s.open(args[0], &ckantest.Site{Files: os.DirFS(args[1])})
+}
+
+func (s *story) open(name string, files http.Handler) bool {
+	w := new(webServer)
+	w.Server = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(&w.paths, r.URL.Path)
+		hung := w.hangs.Load()
+		for r.Context().Err() == nil && w.hangs.Load() {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if !hung {
+			files.ServeHTTP(out, r)
+		}
+	}))
+	s.T.Cleanup(w.Close)
+	s.webs[name] = w
+	s.script.Setenv(name, w.URL)
+	return true
+}
+
+func (s *story) close(args []string) bool {
+	s.webs[args[0]].Close()
+	return true
+}
+
+func (s *story) hang(args []string) bool {
+	s.webs[args[0]].hangs.Store(args[1] == "on")
+	return true
+}
+
+func (s *story) asked(args []string) bool {
+	return regexp.MustCompile(args[1]).MatchString(s.webs[args[0]].paths.String())
+}
+
+func (s *story) bucket([]string) bool {
+	s.objects = newObjectStore(s.T, s3Servers[1])
+	for _, variable := range s.objects.env {
+		name, value, _ := strings.Cut(variable, "=")
+		s.script.Setenv(name, value)
+	}
+	return true
+}
+
+func (s *story) list(args []string) bool {
+	for _, name := range slices.Sorted(maps.Keys(s.objects.list(s.T, args[0]))) {
+		fmt.Fprintln(s.script.Stdout(), name)
+	}
+	return true
+}
+
+func (s *story) put(args []string) bool {
+	s.objects.put(s.T, args[0], testkit.ReadFile(s.T, s.script.MkAbs(args[1])))
+	return true
+}
+
+func (s *story) get(args []string) bool {
+	testkit.WriteFile(s.T, s.script.MkAbs(args[1]), s.objects.get(s.T, args[0]))
+	return true
+}
+
+func (s *story) upload(args []string) bool {
+	there := s.objects.list(s.T, args[0]+"/")
+	for name, file := range stored(s.T, s.script.MkAbs(args[1])) {
+		_, has := there[args[0]+"/"+name]
+		if !has && (strings.HasPrefix(name, "segments/") || strings.HasPrefix(name, "manifests/")) {
+			s.objects.put(s.T, args[0]+"/"+name, file.data)
+		}
+	}
+	return true
+}
+
+func (s *story) offline(args []string) bool {
+	s.objects.setOffline(args[0] == "on")
+	return true
+}
+
+func (s *story) requests([]string) bool {
+	for _, p := range s.objects.take(s.T) {
+		fmt.Fprintln(s.script.Stdout(), p.method, p.path)
+	}
+	return true
+}
+
+func (s *story) pause(args []string) bool {
+	s.paused, s.resumed = make(chan struct{}), make(chan struct{})
+	var first sync.Once
+	s.objects.beforeEach(func(r *http.Request) {
+		isFirst := false
+		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, args[0]) {
+			first.Do(func() { isFirst = true })
+		}
+		if isFirst {
+			close(s.paused)
+			<-s.resumed
+		}
+	})
+	return true
+}
+
+func (s *story) isPaused([]string) bool {
+	<-s.paused
+	return true
+}
+
+func (s *story) resume([]string) bool {
+	close(s.resumed)
+	return true
+}
