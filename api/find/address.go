@@ -3,6 +3,7 @@ package find
 import (
 	"math/bits"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -31,7 +32,9 @@ func (s *search) result(h hit) (r Result, err error) {
 	default:
 		r.Lists, err = s.links(e, h.country)
 		if err == nil && r.Whole && e.country != none && (e.kind == Province || e.kind == District) {
-			r.Lists, err = s.linksByName(e, r.Lists)
+			var more []Link
+			more, err = linksByName(s, e)
+			r.Lists = append(r.Lists, more...)
 		}
 		r.Address, r.Question = s.entry(e, r.Lists)
 	}
@@ -91,12 +94,8 @@ func (s *search) links(e *entry, country int32) (links []Link, err error) {
 	if country != none && e.country == none {
 		lists, isChecked = lists&s.entries[country].lists, true
 	}
-	for _, at := range shown {
-		if lists&(1<<at) == 0 {
-			continue
-		}
-		var pairs []string
-		if filterOf(&contract.Endpoints[at], e.kind) != nil {
+	return s.linksTo(lists, isChecked, func(list *contract.Endpoint) (pairs []string) {
+		if filterOf(list, e.kind) != nil {
 			pairs = append(pairs, kindSources[e.kind].filter, e.code)
 		}
 		if e.kind == Organisation {
@@ -105,11 +104,37 @@ func (s *search) links(e *entry, country int32) (links []Link, err error) {
 		if country != none && e.country == none {
 			pairs = append(pairs, contract.CountryParam, s.entries[country].code)
 		}
+		return pairs
+	})
+}
+
+// linksByName are the pages with records of a unit in lists that do not have its code: their
+// provider may have another one for it.
+func linksByName(s *search, e *entry) ([]Link, error) {
+	name := nameFilter(e.kind)
+	return s.linksTo(s.entries[e.country].lists&^e.lists, true, func(list *contract.Endpoint) []string {
+		if filterWhere(list, func(p *contract.Param) bool { return p.Name == name }) == nil {
+			return nil
+		}
+		return []string{contract.CountryParam, s.entries[e.country].code, name, e.name}
+	})
+}
+
+// linksTo are the pages of some lists with the filters that they have, names and values. Those that
+// are checked have records, and filters.
+func (s *search) linksTo(
+	lists uint32, isChecked bool, filters func(*contract.Endpoint) []string,
+) (links []Link, err error) {
+	for _, at := range shown {
+		if lists&(1<<at) == 0 {
+			continue
+		}
+		pairs := filters(&contract.Endpoints[at])
 		address, q := s.rows(at, pairs...)
 		if isChecked {
 			if has, err := s.has(q); err != nil {
 				return nil, err
-			} else if !has {
+			} else if !has || pairs == nil {
 				continue
 			}
 		}
@@ -119,28 +144,20 @@ func (s *search) links(e *entry, country int32) (links []Link, err error) {
 	return links, nil
 }
 
-// linksByName adds the pages with records of a unit in lists that do not have its code: their
-// provider may have another one for it.
-func (s *search) linksByName(e *entry, links []Link) ([]Link, error) {
-	name := strings.TrimSuffix(kindSources[e.kind].filter, "code") + "name"
-	lists := s.entries[e.country].lists &^ e.lists
-	for _, at := range shown {
-		list := &contract.Endpoints[at]
-		is := func(p *contract.Param) bool { return p.Name == name }
-		if lists&(1<<at) == 0 || filterWhere(list, is) == nil {
-			continue
-		}
-		address, q := s.rows(at, contract.CountryParam, s.entries[e.country].code, name, e.name)
-		has, err := s.has(q)
-		if err != nil {
-			return nil, err
-		}
-		if has {
-			named := &contract.EndpointsIn(s.mount.Names)[at]
-			links = append(links, Link{Name: named.Name(), Title: named.Summary, Address: address, Question: q})
-		}
+// nameFilter is the filter by the name of a province or district.
+func nameFilter(kind Kind) string {
+	return strings.TrimSuffix(kindSources[kind].filter, "code") + "name"
+}
+
+// keepExactly keeps the rows with a value, in a list that has the filter. The country may be that
+// of asylum.
+func keepExactly(q *contract.Question, names contract.NameSet, field, value string) {
+	if p := filterOf(q.Endpoint().Contract(), Country); field == contract.CountryParam && p != nil {
+		field = p.Name
 	}
-	return links, nil
+	if p := q.Plan().Param(names.Name(field)); p != nil {
+		q.Keep(p.Name, p.Exactly(value))
+	}
 }
 
 // has reports whether a question has records.
@@ -158,24 +175,19 @@ func (s *search) has(q *contract.Question) (has bool, err error) {
 // rows is the page of some records of a list, with filters by names in the contract, and what it
 // shows: nil if a name is too long for its filter.
 func (s *search) rows(at int, pairs ...string) (address string, q *contract.Question) {
-	isLong := false
 	q = contract.Ask(&contract.EndpointsIn(s.mount.Names)[at], contract.Rows)
 	address = s.page("/browse/") + q.Endpoint().Name()
-	for i := 0; i < len(pairs); i += 2 {
-		name, value := pairs[i], pairs[i+1]
-		if p := filterOf(&contract.Endpoints[at], Country); name == contract.CountryParam && p != nil {
-			name = p.Name
-		}
-		if p := q.Plan().Param(s.mount.Names.Name(name)); p != nil {
-			q.Keep(p.Name, p.Exactly(value))
-			isLong = isLong || p.Max > 0 && utf8.RuneCountInString(p.Exactly(value)) > p.Max
-		}
+	for pair := range slices.Chunk(pairs, 2) {
+		keepExactly(q, s.mount.Names, pair[0], pair[1])
 	}
-	if pairs := q.Pairs(); pairs != nil {
+	pairs = q.Pairs()
+	if pairs != nil {
 		address += "?" + contract.QueryOf(pairs...)
 	}
-	if isLong {
-		return address, nil
+	for pair := range slices.Chunk(pairs, 2) {
+		if p := q.Plan().Param(pair[0]); p.Max > 0 && utf8.RuneCountInString(pair[1]) > p.Max {
+			return address, nil
+		}
 	}
 	return address, q
 }

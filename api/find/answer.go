@@ -51,7 +51,7 @@ func (s *search) containing(q *question) (others []int32) {
 	is := func(id int32) bool {
 		return slices.ContainsFunc(q.places, func(at place) bool { return at.country == id || at.origin == id })
 	}
-	for id := s.firstCountry; int(id) < len(s.entries) && s.entries[id].kind == Country; id++ {
+	for id := range s.eachCountry {
 		name := " " + s.entries[id].folded + " "
 		if !is(id) && strings.Contains(name, " "+s.entries[q.places[0].country].folded+" ") {
 			others = append(others, id)

@@ -1,6 +1,7 @@
 package find
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,12 +37,12 @@ type builder struct {
 }
 
 func newBuilder(most int) *builder {
-	b := &builder{Index: &Index{
-		also: map[int32][]string{}, countries: map[string][]int32{}, people: map[string][]int32{},
-		entries: make([]entry, 0, most),
+	b := &builder{inText: newGrouping(2 * most), called: newGrouping(most / 2), Index: &Index{
+		also: map[int32][]string{}, people: map[string][]int32{}, entries: make([]entry, 0, most),
 	}}
-	b.inText.expect(2 * most)
-	b.called.expect(most / 2)
+	for kind := range b.coded {
+		b.coded[kind] = newGrouping(0)
+	}
 	return b
 }
 
@@ -80,19 +81,19 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 
 // finish sorts the words.
 func (b *builder) finish() *Index {
-	b.nameCountries()
-	b.countryWords = wordsIn(b.countries)
-	b.firstCountry = int32(slices.IndexFunc(b.entries, func(e entry) bool { return e.kind == Country }))
+	words := map[string]bool{}
+	for id := range b.eachCountry {
+		for _, name := range append(b.also[id], b.entries[id].folded) {
+			for word := range strings.FieldsSeq(name) {
+				words[word] = true
+			}
+		}
+	}
+	b.countryWords = slices.Sorted(maps.Keys(words))
 	var ranks []int32
 	b.words, ranks = b.inText.sorted()
 	b.postings = b.inText.groups(ranks)
-	b.names, b.named = &b.called.numbered, b.called.groups(nil)
-	b.bytes += wordBytes*int64(len(b.words)) + nameKeyBytes*int64(len(b.names.texts)) +
-		postingBytes*int64(len(b.inText.uses)+len(b.called.uses))
-	for i := range b.entries {
-		e := &b.entries[i]
-		b.bytes += entryBytes + int64(len(e.name)+len(e.code)+len(e.of))
-	}
+	b.names, b.named = b.called.at, b.called.groups(nil)
 	return b.Index
 }
 
@@ -104,7 +105,6 @@ func (b *builder) fold(text string) string {
 	if most := 2 * len(text); b.texts.Cap()-b.texts.Len() < most {
 		b.texts = strings.Builder{}
 		b.texts.Grow(max(textChunk, most))
-		b.bytes += int64(b.texts.Cap())
 	}
 	from := b.texts.Len()
 	eachWord(text, func(word []byte, _ string) {
@@ -187,14 +187,16 @@ func (b *builder) nameAs(e *entry, id int32, code string, names []string) {
 	}
 	if e.kind == Country {
 		for _, name := range otherNames().people[e.code] {
-			addTo(b.people, folded(name), id)
+			if key := folded(name); !slices.Contains(b.people[key], id) {
+				b.people[key] = append(b.people[key], id)
+			}
 		}
 	}
 }
 
 // entryOf is the entry with a code.
 func (b *builder) entryOf(kind Kind, code string) int32 {
-	if n := b.coded[kind].of(code); n != none {
+	if n, has := b.coded[kind].at[code]; has {
 		return b.coded[kind].last[n]
 	}
 	return none
@@ -209,7 +211,7 @@ func listOf(table string) int {
 func (b *builder) addTable(kind Kind) {
 	source := &kindSources[kind]
 	at := listOf(source.table)
-	b.coded[kind].expect(b.served.Bound.Lists[contract.Endpoints[at].Path].Rows)
+	b.coded[kind] = newGrouping(b.served.Bound.Lists[contract.Endpoints[at].Path].Rows)
 	fields := []string{source.code, source.name, source.of, source.parent}
 	if kind == Country {
 		fields = append(fields, "has_hrp", "in_gho") // of urgencyOf
@@ -261,13 +263,6 @@ func urgencyOf(r textual.Record) uint8 {
 	return 0
 }
 
-// addTo adds an entry to those with a name.
-func addTo(names map[string][]int32, name string, id int32) {
-	if !slices.Contains(names[name], id) {
-		names[name] = append(names[name], id)
-	}
-}
-
 // countryNames are the other names of a country.
 func countryNames(code string) []string {
 	names := slices.Clone(otherNames().names[code])
@@ -277,18 +272,6 @@ func countryNames(code string) []string {
 		}
 	}
 	return names
-}
-
-// nameCountries makes the table of the names of countries.
-func (b *builder) nameCountries() {
-	for _, code := range slices.Sorted(slices.Values(b.coded[Country].texts)) {
-		id := b.entryOf(Country, code)
-		plain, _, _ := strings.Cut(b.entries[id].name, " (") // "Iran (Islamic Republic of)"
-		for _, name := range append([]string{b.entries[id].folded, folded(code), folded(plain)}, b.also[id]...) {
-			addTo(b.countries, name, id)
-			b.longest = max(b.longest, strings.Count(name, " ")+1)
-		}
-	}
 }
 
 // eachList calls do with the lists that have rows, and an entry of them.
@@ -350,17 +333,8 @@ func (b *builder) addRecords(at int) {
 	}
 }
 
-// Costs of the index in memory, in bytes. nameBytes is the most that the name of a row takes.
-const (
-	entryBytes   = 88
-	wordBytes    = 20
-	postingBytes = 4
-	nameKeyBytes = 48
-	nameBytes    = 400
-)
-
-// Bytes is the memory of the index.
-func (x *Index) Bytes() int64 { return x.bytes }
+// nameBytes is the most memory that the name of a row takes.
+const nameBytes = 400
 
 // FullBytes is the most memory that an index takes for the names of a table.
 func FullBytes(l *state.BoundList) int64 {

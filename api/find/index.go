@@ -93,20 +93,16 @@ const none = -1
 // Index is the names of a snapshot. Its names never change and do not use the snapshot's memory, so
 // any number of goroutines may share it.
 type Index struct {
-	entries   []entry
-	also      map[int32][]string // folded: other names of an entry
-	words     []string           // sorted
-	postings  groups             // of each word: entries, ascending
-	countries map[string][]int32 // by folded name, other name or code: two are called Congo
-	names     *numbered          // of what questions are about, without asides, if they are
+	entries  []entry
+	also     map[int32][]string // folded: other names of an entry
+	words    []string           // sorted
+	postings groups             // of each word: entries, ascending
+	names    map[string]int32   // of what questions are about, without asides, if they are
 	// several words, or are not the name or code of the entry: a group of named
 	named        groups
 	people       map[string][]int32 // countries by what those who come from them are called
 	countryWords []string           // of names of countries, sorted
-	firstCountry int32              // entry; the others follow
-	longest      int                // words in the longest of them
-	bytes        int64
-	levels       sync.Pool // of *levels, all zero
+	levels       sync.Pool          // of *levels, all zero
 }
 
 // wordCodes are codes of countries that are words of questions, too.
@@ -121,8 +117,8 @@ func (e *entry) hasKnownCode() bool {
 }
 
 // idsOf are the entries that a question names with a phrase, ascending.
-func (x *parser) idsOf(phrase string) (ids []int32) {
-	if at := x.names.of(phrase); at != none {
+func (x *Index) idsOf(phrase string) (ids []int32) {
+	if at, has := x.names[phrase]; has {
 		ids = append(ids, x.named.at(at)...)
 	}
 	at, has := slices.BinarySearch(x.words, phrase)
@@ -239,7 +235,7 @@ const (
 // key orders the entries that match a search.
 func (x *Index) key(id int32, whole string, isBegun bool) uint64 {
 	e := &x.entries[id]
-	rank := x.tier(id, whole)
+	rank := tier(x, id, whole)
 	if rank < 0 {
 		if rank = hasWords; isBegun {
 			rank = hasBeginnings
@@ -264,7 +260,7 @@ func (x *Index) countryOf(id int32) *entry {
 }
 
 // tier is isWhole or beginsWith, negative if an entry is neither.
-func (x *Index) tier(id int32, whole string) int {
+func tier(x *Index, id int32, whole string) int {
 	best := none
 	for _, name := range x.also[id] {
 		switch {
@@ -297,22 +293,28 @@ type mention struct {
 
 // mentions are the ways in which words name a country, the longest name first. The words besides
 // must be some.
-func (x *Index) mentions(words []string) []mention {
-	var all []mention
-	for n := min(x.longest, len(words)-1); n > 0; n-- {
+func (x *Index) mentions(words []string) (all []mention) {
+	asides := vocabularies().asides
+	for n := len(words) - 1; n > 0 && all == nil; n-- {
 		for from := 0; from+n <= len(words); from++ {
-			name := strings.Join(words[from:from+n], " ")
-			for _, id := range x.countries[name] {
-				if n > 1 || vocabularies().asides[name] == "" {
-					all = append(all, mention{id, slices.Concat(words[:from], words[from+n:])})
-				}
+			name := words[from : from+n]
+			if asides[name[0]] != "" || asides[name[n-1]] != "" {
+				continue
+			}
+			named := &part{ids: x.idsOf(strings.Join(needed(asides, name), " "))}
+			for _, id := range x.placesOf(named) {
+				all = append(all, mention{id, slices.Concat(words[:from], words[from+n:])})
 			}
 		}
-		if all != nil {
-			return all
-		}
 	}
-	return nil
+	return all
+}
+
+// eachCountry calls do with all countries, in their order.
+func (x *Index) eachCountry(do func(id int32) bool) {
+	first := slices.IndexFunc(x.entries, func(e entry) bool { return e.kind == Country })
+	for id := int32(max(first, 0)); int(id) < len(x.entries) && x.entries[id].kind == Country && do(id); id++ {
+	}
 }
 
 // near returns the words with those that nothing has replaced by the nearest ones with the same

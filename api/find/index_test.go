@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+	"unsafe"
 
 	"hdqs/api/contract"
 )
@@ -187,10 +188,7 @@ func TestGrouping(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, expected := range []int{0, 10, 5000} {
-		var g grouping
-		if expected > 0 {
-			g.expect(expected)
-		}
+		g := newGrouping(expected)
 		plain := map[string][]int32{}
 		for id := range int32(2000) {
 			for range 3 {
@@ -206,13 +204,27 @@ func TestGrouping(t *testing.T) {
 		}
 		byRank, byNumber := g.groups(ranks), g.groups(nil)
 		for i, text := range texts {
-			of := [][]int32{byRank.at(int32(i)), byNumber.at(g.of(text))}
+			of := [][]int32{byRank.at(int32(i)), byNumber.at(g.at[text])}
 			if !slices.Equal(of[0], plain[text]) || !slices.Equal(of[1], plain[text]) {
 				t.Errorf("%q has %d, want %d", text, of, plain[text])
 			}
 		}
-		if g.of("another") != none || new(numbered).of("") != none {
-			t.Error("a text that was not added has a number")
+	}
+}
+
+// Bytes is the memory of the index, with texts of names that are cut from pages.
+func (x *Index) Bytes() int64 {
+	n := cap(x.entries)*int(unsafe.Sizeof(entry{})) + cap(x.words)*int(unsafe.Sizeof("")) +
+		40*len(x.names)
+	for _, g := range []groups{x.postings, x.named} {
+		n += 4 * (cap(g.ends) + cap(g.ids))
+	}
+	for i := range x.entries {
+		e := &x.entries[i]
+		n += 2*len(e.folded) + len(e.name) + len(e.code) + len(e.of)
+		for _, other := range x.also[int32(i)] {
+			n += len(other) + int(unsafe.Sizeof(other))
 		}
 	}
+	return int64(n)
 }

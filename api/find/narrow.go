@@ -2,7 +2,6 @@ package find
 
 import (
 	"cmp"
-	"strings"
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
@@ -36,11 +35,7 @@ func (a *answer) isNarrow() bool {
 // narrow adds the filters of an answer to a question about its list.
 func (s *search) narrow(q *contract.Question, a *answer) {
 	e, names := a.endpoint(), s.mount.Names
-	keep := func(field, value string) {
-		if p := q.Plan().Param(names.Name(field)); p != nil {
-			q.Keep(p.Name, p.Exactly(value))
-		}
-	}
+	keep := func(field, value string) { keepExactly(q, names, field, value) }
 	if a.at.country != none {
 		keep(cmp.Or(a.placeField(), filterOf(e, Country).Name), s.entries[a.at.country].code)
 	}
@@ -52,7 +47,7 @@ func (s *search) narrow(q *contract.Question, a *answer) {
 		if filter := kindSources[u.kind].filter; u.lists&(1<<a.list) != 0 {
 			keep(filter, u.code)
 		} else {
-			keep(strings.TrimSuffix(filter, "code")+"name", u.name)
+			keep(nameFilter(u.kind), u.name)
 		}
 	}
 	for _, pair := range a.pairs {
@@ -96,7 +91,7 @@ func (s *search) elsewhere(a *answer) (why say.Text) {
 	}
 	var names []string
 	n := 0
-	for id := s.firstCountry; int(id) < len(s.entries) && s.entries[id].kind == Country; id++ {
+	for id := range s.eachCountry {
 		if s.entries[id].lists&(1<<a.list) != 0 {
 			if n++; n <= mostElsewhere {
 				names = append(names, s.nameOf(&s.entries[id]))

@@ -2,9 +2,7 @@ package find
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"hdqs/api/contract"
@@ -238,14 +236,3 @@ func (x *Index) corrected(q *question, words, written []string) (other []string)
 }
 
 const leastCorrected = 5
-
-// wordsIn are the words of names, sorted.
-func wordsIn(names map[string][]int32) []string {
-	all := map[string]bool{}
-	for name := range names {
-		for word := range strings.FieldsSeq(name) {
-			all[word] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
-}
