@@ -168,7 +168,7 @@ or what it takes.
 		fmt.Fprintf(&page, "\n## %s\n%s:", cmd.Name(), strings.TrimSuffix(cmd.Short, "."))
 		var own, more []string
 		for _, one := range append([]*cobra.Command{cmd}, cmd.Commands()...) {
-			fmt.Fprintf(&page, " `%s`.", one.UseLine())
+			fmt.Fprintf(&page, " `%s`.", strings.TrimSuffix(one.UseLine(), " [flags]"))
 			one.LocalFlags().VisitAll(func(f *pflag.Flag) {
 				row := flagRow(f)
 				title := titles[strings.Join(having[row], ", ")]
