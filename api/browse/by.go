@@ -55,7 +55,7 @@ func bysOf(q *Question, s state) []by {
 				continue
 			}
 		case f.Name == "admin1_name": // countries share names of provinces, and codes are told apart by filters
-			b.fields = []string{"admin1_code", f.Name}
+			b.fields, b.level = []string{"admin1_code", f.Name}, 1
 			if len(chosenOf(s, contract.CountryParam)) != 1 {
 				b.fields = append(b.fields, contract.CountryParam)
 			}

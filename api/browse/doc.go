@@ -10,6 +10,7 @@
 //	page.go share.go           the page, and what it says of itself elsewhere
 //	first.go drawings.go       the first view: tiles and drawings
 //	figure.go                  the drawing that an address asks for
+//	offer.go                   choices that draw something, and which records they bring
 //	draw.go national.go        maps, charts and tables of figures
 //	title.go                   what figures are called
 //	changes.go record.go       records that differ; one record

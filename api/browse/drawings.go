@@ -20,7 +20,9 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	l := v.q.Language
 	x := &figure{ID: v.id, Data: data{Head: []string{nounLabel(l, "location_code")}}}
 	declared := v.declared(&d)
-	v.choose(x, &d, declared)
+	if err := v.choose(x, &d, declared); err != nil {
+		return nil, err
+	}
 	figures, names := map[string][]group{}, []string{h.Name}
 	for _, name := range columns {
 		if name != h.Name {
@@ -164,7 +166,9 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	}
 	x := &figure{ID: v.id, Title: l.T("%[1]s by %[2]s", l.T(d.Title), b.label)}
 	x.Limit.Changing = sum.changing
-	v.choose(x, d, declared)
+	if err := v.choose(x, d, declared); err != nil {
+		return nil, err
+	}
 	for _, place := range sum.left {
 		x.Limit.LeftOut = append(x.Limit.LeftOut, v.nameOf(place))
 	}

@@ -1,107 +1,60 @@
 package browse
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/say"
-	"hdqs/api/textual"
 )
 
-// offer adds a form that draws another measure, or by something else, of the records of an address.
-func (x *figure) offer(q *Question, s state, measure, by string) {
-	for _, m := range measuresOf(q.Language, q.Plan.Endpoint) {
-		x.Form.Measures = append(x.Form.Measures, option{m.name, m.label, m.name == measure})
-	}
-	for _, b := range bysOf(q, s) {
-		x.Form.Bys = append(x.Form.Bys, option{b.value, b.choice(q.Language), b.value == by})
-	}
-	x.Form.Keep = keptIn(s.copy(measureParam, byParam, spanParam))
-}
-
 func drawFigure(q *Question, s state) (*figure, error) {
-	e := q.Plan.Endpoint
-	l := q.Language
-	measures, bys := measuresOf(l, e), bysOf(q, s)
-	if len(bys) == 0 {
+	e, l := q.Plan.Endpoint, q.Language
+	m, by := q.drawnOf(s)
+	if by == nil {
 		return nil, nil
 	}
-	isAsked := func(m measure) bool { return m.name == s.values.Get(measureParam) }
-	m := measures[max(0, slices.IndexFunc(measures, isAsked))]
-	by := bys[max(0, slices.IndexFunc(bys, func(b by) bool { return b.value == s.values.Get(byParam) }))]
-	x := &figure{ID: "figure", Title: l.T("%[1]s by %[2]s", m.label, by.label)}
-	x.offer(q, s, m.name, by.value)
-	request, most := m.requests()
-	x.Source = s.groups(q.Base+q.Root+e.Path+"/aggregate", by.fields, request)
-	answer, err := q.Source.Ask(s.asked.As(contract.Aggregate).GroupBy(by.fields...).Measure(request...))
-	issues, isWrong := Problems(err)
-	if err != nil && !isWrong {
+	asked := by.label
+	by, t, err := q.turned(s, m, by)
+	if err != nil {
 		return nil, err
 	}
-	var records []textual.Record
-	total := 0
-	if answer != nil {
-		x.units = answer.Notes.Coverage
-		records, total, x.Limit.Coverage = answer.Records, answer.Total, unitsText(l, x.units)
-		x.Limit.Changing = answer.Notes.Provisional
+	x := &figure{ID: "figure", Title: l.T("%[1]s by %[2]s", m.label, by.label)}
+	if err := x.offer(q, s, m, by); err != nil {
+		return nil, err
 	}
-	if len(records) < total {
-		issues = append(issues, tooManyGroups(total))
+	if by.label != asked {
+		const text = "Drawn by %[2]s: by %[1]s, these records count people or things more than once."
+		x.Limit.Turned = l.T(text, asked, by.label)
 	}
-	if len(issues) > 0 {
-		if x, err := drawUnits(q, s, &by); x != nil || err != nil {
-			return x, err
-		}
-		x.Refusal.Refused = messages(issues)
-		x.Refusal.Heal, err = heal(q, s)
-		return x, err
+	if len(t.issues) > 0 {
+		x.Refusal.Refused = messages(t.issues)
+		return x, x.heal(q, s)
 	}
-	groups := groupsOf(q, records, &by, m.field())
-	for i, r := range records {
-		if text, ok := r.Text(most); ok && groups[i].known && text != groups[i].sent {
+	if x.Chosen = q.brought(s, t.at); len(x.Chosen) > 0 || x.Limit.Turned != "" {
+		x.drawn = t.at.set(measureParam, m.name, byParam, by.value)
+	}
+	s = t.at
+	request, _ := m.requests()
+	x.Source = s.groups(q.Base+q.Root+e.Path+"/aggregate", by.fields, request)
+	x.Limit.Coverage, x.Limit.Changing = unitsText(l, t.answer.Notes.Coverage), t.answer.Notes.Provisional
+	groups := groupsOf(q, t.answer.Records, by, m.field())
+	for i := range groups {
+		if t.several[i] {
 			groups[i].known = false
 			x.Limit.Several++
 		}
 	}
-	if x.Limit.Several > 0 && x.Limit.Several == len(groups) {
-		x.Refusal.Refused = append(x.Refusal.Refused, say.Join(
-			say.Of("%s: the records have several values, which are not added up or averaged.", m.label),
-			say.Of("Choose a level, and only the newest edition.")))
-		x.Refusal.Heal, err = heal(q, s)
-		return x, err
-	}
-	if err := x.tell(q, s.asked, m, &by); err != nil {
+	if err := x.tell(q, s.asked, m, by); err != nil {
 		return nil, err
 	}
-	x.draw(q, s, groups, m, &by)
+	x.draw(q, s, groups, m, by)
 	if err := x.addNational(q, s, s.asked, by.fields, m.request()); err != nil {
 		return nil, err
 	}
-	if err := x.addOthers(q, s, &by, request, total); err != nil {
+	if err := x.addOthers(q, s, by, request, t.answer.Total); err != nil {
 		return nil, err
 	}
-	return x, nil
-}
-
-// drawUnits draws by province or district the records of that level, where the address asks for a
-// whole country or its units. It is nil if no unit of that level has records, or they are refused.
-func drawUnits(q *Question, s state, by *by) (*figure, error) {
-	level := strings.TrimPrefix(by.value[:min(len(by.value), len("admin1"))], "admin")
-	isOne := len(chosenOf(s, "location_code")) == 1
-	if !isOne || s.values.Get(levelParam) != contract.Coarsest || level != "1" && level != "2" {
-		return nil, nil
-	}
-	at := state{path: s.path, values: s.copy(levelParam), asked: s.asked.Copy().Keep(levelParam, level)}
-	at.values.Set(levelParam, level)
-	x, err := drawFigure(q, at)
-	if err != nil || len(x.Refusal.Refused) > 0 || len(x.Data.Rows) == 0 || x.units.All > 0 && x.units.Have == 0 {
-		return nil, err
-	}
-	text := chipText(q.Language, q.known.named, q.Plan.Param(levelParam), []string{level})
-	x.Chosen = []link{{text, at.with(levelParam, "")}}
 	return x, nil
 }
 

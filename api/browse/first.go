@@ -94,7 +94,9 @@ func firstOf(q *Question, s state) (*first, error) {
 		t := v.tile(h, records)
 		if f.Tiles = append(f.Tiles, t); t.Value != "" && f.Chosen == nil {
 			d, x := drawingOf(h), new(figure)
-			v.choose(x, &d, v.declared(&d))
+			if err := v.choose(x, &d, v.declared(&d)); err != nil {
+				return nil, err
+			}
 			f.Chosen = x.Chosen
 		}
 	}
@@ -340,9 +342,9 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 	return c, nil
 }
 
-// choose adds the filters that were chosen for the reader, each with the page without it, and the
-// form that draws something else of the same records.
-func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Question) {
+// choose adds the filters that were chosen for the reader, each with the page without it where that
+// draws something, and the form that draws something else of the same records.
+func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Question) error {
 	of, by := countMeasure, v.q.Plan.Endpoint.Names().Name(d.By)
 	for _, m := range measuresOf(v.q.Language, v.q.Plan.Endpoint) {
 		if _, field, _ := strings.Cut(d.Measures[0], ":"); m.name == v.q.Plan.Endpoint.Names().Name(field) {
@@ -350,18 +352,34 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Questi
 		}
 	}
 	pairs := filters.Pairs()
-	all := v.s.set(append(pairs, measureParam, of, byParam, by)...)
-	for i := 0; i < len(pairs); i += 2 {
-		text := chipText(v.q.Language, v.q.known.named, v.q.Plan.Param(pairs[i]), pairs[i+1:i+2])
-		x.Chosen = append(x.Chosen, link{text, widened(v.q, all, pairs[i], "").link()})
+	all, ok := v.q.reading(v.s.set(append(pairs, measureParam, of, byParam, by)...))
+	if !ok {
+		return nil
 	}
-	x.offer(v.q, all, of, by)
+	for i := 0; i < len(pairs); i += 2 {
+		chosen := link{Text: chipText(v.q.Language, v.q.known.named, v.q.Plan.Param(pairs[i]), pairs[i+1:i+2])}
+		without := widened(v.q, all, pairs[i], "")
+		right, err := v.q.isRight(without)
+		if err != nil {
+			return err
+		}
+		if right {
+			chosen.Address = without.link()
+		}
+		x.Chosen = append(x.Chosen, chosen)
+	}
+	m, b := v.q.drawnOf(all)
+	if b == nil {
+		return nil
+	}
+	x.asked = all
+	return x.offer(v.q, all, m, b)
 }
 
-// heal is the page that shows the right figure of what a refused page is about: of the same
-// records, else of the same places and times, else of the same places, else of all. Each is read
-// before it is offered.
-func heal(q *Question, s state) (string, error) {
+// heal adds the page that shows the right figure of what a refused one is about, with that figure:
+// of the same records, else of the same places and times, else of the same places, else of all.
+// Each is read before it is offered.
+func (x *figure) heal(q *Question, s state) error {
 	isPlace := func(name string) bool { return isCountry(strings.TrimSuffix(name, contract.SeveralSuffix)) }
 	for _, keep := range []func(name string) bool{
 		func(name string) bool {
@@ -378,13 +396,17 @@ func heal(q *Question, s state) (string, error) {
 		at := s.only(keep)
 		page, err := firstOf(q, at)
 		if err != nil {
-			return "", err
+			return err
 		}
 		if page == nil || page.answers() || len(page.Choosers) > 0 && len(page.Drawings) == 0 {
 			if at = at.set(); hasRecords(q, at) {
-				return at.link(), nil
+				if x.Refusal.Heal = at.link(); page != nil && len(page.Drawings) > 0 {
+					x.Refusal.Right = page.Drawings[0]
+					x.Refusal.Right.ID = "right"
+				}
+				return nil
 			}
 		}
 	}
-	return "", nil
+	return nil
 }

@@ -110,6 +110,9 @@ func New(q *Question) (p *Page, clean url.Values, err error) {
 			return nil, nil, err
 		}
 	}
+	if x := p.Drawn.Figure; x != nil && x.drawn.path != "" && q.AllFigures {
+		return nil, x.drawn.values, nil // files do not say that they are of other records
+	}
 	p.Form.Groups = form(q.Plan, s, wrongByParam(l, wrong))
 	p.share(q, s)
 	return p, nil, nil
@@ -172,16 +175,30 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 	if p.Drawn.First == nil {
 		p.Drawn.TableFirst = s.isFirst()
 		if p.Drawn.Figure, err = drawFigure(q, s); p.Drawn.Figure != nil {
-			p.isOffered(measureParam, s, p.Drawn.Figure.Form.Measures)
-			p.isOffered(byParam, s, p.Drawn.Figure.Form.Bys)
+			isMeasure := func(m measure) bool { return m.name == s.values.Get(measureParam) }
+			p.isKnown(measureParam, s, slices.ContainsFunc(measuresOf(q.Language, q.Plan.Endpoint), isMeasure))
+			isBy := func(b by) bool { return b.value == s.values.Get(byParam) }
+			p.isKnown(byParam, s, slices.ContainsFunc(bysOf(q, s), isBy))
 		}
 		return err
 	}
-	for _, x := range p.Drawn.First.Drawings {
-		if len(x.Refusal.Refused) > 0 {
-			if x.Refusal.Heal, err = heal(q, s); err != nil {
+	for i, x := range p.Drawn.First.Drawings {
+		if len(x.Refusal.Refused) == 0 {
+			continue
+		}
+		if x.asked.path != "" { // the same records by something else
+			other, err := drawFigure(q, x.asked)
+			if err != nil {
 				return err
 			}
+			if other != nil && len(other.Refusal.Refused) == 0 {
+				other.ID, other.Chosen = x.ID, append(x.Chosen, other.Chosen...)
+				p.Drawn.First.Drawings[i] = other
+				continue
+			}
+		}
+		if err = x.heal(q, s); err != nil {
+			return err
 		}
 	}
 	if all := p.Drawn.First.Drawings; len(all) > 0 {
@@ -190,10 +207,9 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 	return nil
 }
 
-// isOffered notes that a value of the address is not offered, so that another figure is drawn.
-func (p *Page) isOffered(name string, s state, offered []option) {
-	value := s.values.Get(name)
-	if value != "" && !slices.ContainsFunc(offered, func(o option) bool { return o.Value == value }) {
+// isKnown notes a value of the address that the list does not have, so that another figure is drawn.
+func (p *Page) isKnown(name string, s state, known bool) {
+	if value := s.values.Get(name); value != "" && !known {
 		p.Problem.Unknown = strings.TrimPrefix(p.Problem.Unknown+", "+name+"="+value, ", ")
 	}
 }

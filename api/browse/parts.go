@@ -38,9 +38,11 @@ type figure struct {
 	About   *about
 	Source  string // the same figures as a request
 
-	units    say.Coverage
 	sentence string // the title without its time
 	lasts    string // over how long figures are added up, in words
+
+	asked state // the page that draws the same, with what was chosen for the reader; without a path for none
+	drawn state // the page of the records that are drawn, if its address is another; without a path else
 }
 
 // figureForm is the form that draws something else.
@@ -81,6 +83,7 @@ type data struct {
 
 // limit is what a reader must know of a figure that is not all of what it seems to be.
 type limit struct {
+	Turned   string   // that it is drawn by something else than the address asks for
 	LeftOut  []string // places of which sums would be wrong
 	Coverage string   // that not all units have records
 	National []string // countries of which this is not the figure of the whole country, with that one
@@ -93,7 +96,8 @@ type limit struct {
 // refusal is why there is no figure.
 type refusal struct {
 	Refused []say.Text
-	Heal    string // the page that shows the right figure
+	Heal    string  // the page that shows the right figure
+	Right   *figure // that figure, nil where the page shows none before a choice
 }
 
 // seriesKey is a line of the legend of a chart over time.

@@ -53,8 +53,11 @@ const FrameHeight = "560"
 // share adds how the view is called, shared and cited.
 func (p *Page) share(q *Question, s state) {
 	l := q.Language
-	values := s.copy(rowParam, columnParam, sortParam, moreParam, "limit", "offset", contract.FieldsParam)
 	x, e := p.Drawn.Figure, q.Plan.Endpoint
+	if x != nil && x.drawn.path != "" {
+		s = x.drawn
+	}
+	values := s.copy(rowParam, columnParam, sortParam, moreParam, "limit", "offset", contract.FieldsParam)
 	given := p.filtersText(nil)
 	r := &Share{MadeUp: q.MadeUp, Title: p.Summary, Filters: given, Address: q.Base + s.address(values)}
 	p.Share = r
@@ -240,6 +243,9 @@ func (x *figure) Limits(l *lang.Language) (all []string) {
 		if len(names) > 0 {
 			all = append(all, text+" "+strings.Join(names, between)+".")
 		}
+	}
+	if x.Limit.Turned != "" {
+		all = append(all, x.Limit.Turned)
 	}
 	listed(l.T("This is not the figure of the whole country:"), x.Limit.National, "; ")
 	all = append(all, x.Chart.Cut...)

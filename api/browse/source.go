@@ -54,6 +54,7 @@ type known struct {
 	named     map[string]map[string]string // names of codes, by field
 	resources map[string]resource
 	abouts    map[string]*about
+	trials    map[string]*trial
 }
 
 // Country is a country for suggestions.

@@ -15,12 +15,11 @@ var (
 	viewTotal = regexp.MustCompile(`<p class="total"[^>]*>[^<]*<strong>([^<]+)</strong>`)
 	viewTile  = regexp.MustCompile(
 		`(?s)<div class="tile"><h2>([^<]*)</h2>\s*<p class="value[^"]*">(?:<strong(?: title="([^"]*)")?>([^<]*)</strong>)?`)
-	viewHeal   = regexp.MustCompile(`<a class="button" href="([^"]*)">Show the right figure</a>`)
 	viewOption = regexp.MustCompile(`(?s)<select id="choose-commodity_code".*?<option value="([^"]+)"`)
 )
 
 // refusedFigure is on pages that refuse a figure.
-const refusedFigure = "No figure, since it would be wrong."
+const refusedFigure = "so that their sum would be wrong."
 
 // view is a page of records.
 func (s *server) view(t *testing.T, path string) string {
@@ -105,16 +104,22 @@ func TestFirstViews(t *testing.T) {
 		}
 		// The newest records of pairs of countries are of several years.
 		mixed := s.view(t, "/browse/refugees-persons-of-concern?latest=true")
-		if !strings.Contains(mixed, refusedFigure) || strings.Contains(mixed, "1\u202f419\u202f609") {
+		if !strings.Contains(mixed, "Latest round, in place of: Only the newest records") ||
+			strings.Contains(mixed, "1\u202f419\u202f609") {
 			t.Error("refugees of several years are added up")
 		}
 		if page := s.view(t, "/browse/food-security?admin_level=1"); !strings.Contains(page, "17\u202f213\u202f584") {
 			t.Error("the page of provinces does not name the figure of the country")
 		}
-		const wrong = "/browse/humanitarian-needs?admin_level=2&by=location_code&location_code=SDN&measure=population"
-		const right = "/browse/humanitarian-needs?location_code=SDN"
-		if m := viewHeal.FindStringSubmatch(s.view(t, wrong)); m == nil || m[1] != right {
-			t.Errorf("%s is healed by %q", wrong, m)
+		// A choice of provinces brings their level and the newest round.
+		for _, by := range []string{
+			"idps?admin_level=coarsest&location_code=AFG", "idps?admin_level=coarsest&latest=edition&location_code=AFG",
+			"humanitarian-needs?admin_level=2&location_code=SDN",
+		} {
+			page := s.view(t, "/browse/"+by+"&by=admin1_name&measure=population")
+			if strings.Contains(page, refusedFigure) || !strings.Contains(page, `class="chart bars"`) {
+				t.Errorf("%s is not drawn by province", by)
+			}
 		}
 	})
 }
