@@ -24,6 +24,7 @@ type by struct {
 	as           drawing
 	fields       []string // that the records of one figure have in common; the first is its value
 	level        int      // of the units
+	each         bool     // bars are of each combination of values of the fields
 }
 
 // bysOf are what figures can be drawn by: time, countries, units of one country, places,

@@ -38,12 +38,14 @@ func groupsOf(q *Question, records []textual.Record, b *by, field string) []grou
 		switch {
 		case b.as == onCountries:
 			name = q.nameOf(value)
+		case b.each:
+			name = q.joined(r, b.fields)
 		case b.as == asBars && len(b.fields) == 1:
 			name, code = worded(l, b.fields[0], value)
 		case b.as != overTime:
 			name, _ = r.Text(b.fields[1])
 		}
-		if b.as == asBars && len(b.fields) > 2 {
+		if b.as == asBars && len(b.fields) > 2 && !b.each {
 			name = cmp.Or(name, l.T("not given")) + ", " + q.nameOf(r.Value(b.fields[2]))
 		}
 		g := newGroup(l, value, name, r.Value(field))

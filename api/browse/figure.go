@@ -31,7 +31,7 @@ func drawFigure(q *Question, s state) (*figure, error) {
 		x.Refusal.Refused = messages(t.issues)
 		return x, x.heal(q, s)
 	}
-	if x.Chosen = q.brought(s, t.at); len(x.Chosen) > 0 || x.Limit.Turned != "" {
+	if x.Chosen = q.brought(s, t.at); !by.each && (len(x.Chosen) > 0 || x.Limit.Turned != "") {
 		x.drawn = t.at.set(measureParam, m.name, byParam, by.value)
 	}
 	s = t.at

@@ -1,12 +1,15 @@
 package browse
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"hdqs/api/contract"
 	"hdqs/api/say"
+	"hdqs/api/textual"
 )
 
 // A reader who chooses by what a figure is drawn has not chosen the level, the edition and the
@@ -212,7 +215,48 @@ func (q *Question) turned(s state, m measure, b *by) (*by, *trial, error) {
 			return &bys[i], t, nil
 		}
 	}
-	return b, own, nil
+	each, t, err := q.apart(own, m)
+	if err != nil || each == nil || !t.draws() || q.AllFigures { // files have no name for it
+		return b, own, err
+	}
+	return each, t, nil
+}
+
+// apart draws what a refusal says is not added up: each combination of the values of the fields by
+// which it groups. There is no by where it names none.
+func (q *Question) apart(refused *trial, m measure) (*by, *trial, error) {
+	request, _ := m.requests()
+	right := refused.issues[0].Instead
+	if right == nil || !slices.Equal(right.MeasureNames(), request) {
+		return nil, nil, nil
+	}
+	b := &by{fields: right.GroupNames(), each: true}
+	var labels []string
+	for _, field := range b.fields {
+		labels = append(labels, byWords(q.Language, field))
+	}
+	b.label = q.Language.List(labels)
+	at, ok := q.reading(refused.at.only(func(string) bool { return false }).set(right.Pairs()...))
+	if !ok {
+		return nil, nil, nil
+	}
+	t, err := q.try(at, m, b)
+	return b, t, err
+}
+
+// joined are the values of fields in words.
+func (q *Question) joined(r textual.Record, fields []string) string {
+	var words []string
+	for _, field := range fields {
+		value := r.Value(field)
+		if isCountry(field) {
+			value = q.nameOf(value)
+		} else {
+			value, _ = worded(q.Language, field, shortTime(value))
+		}
+		words = append(words, cmp.Or(value, q.Language.T("not given")))
+	}
+	return strings.Join(words, ", ")
 }
 
 // leastDrawn is how many groups a choice must have to be offered: one bar compares nothing.

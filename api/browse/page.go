@@ -207,7 +207,7 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 	return nil
 }
 
-// isKnown notes a value of the address that the list does not have, so that another figure is drawn.
+// isKnown notes a value of the address that the list does not have: another figure is drawn then.
 func (p *Page) isKnown(name string, s state, known bool) {
 	if value := s.values.Get(name); value != "" && !known {
 		p.Problem.Unknown = strings.TrimPrefix(p.Problem.Unknown+", "+name+"="+value, ", ")

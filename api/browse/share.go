@@ -61,7 +61,8 @@ func (p *Page) share(q *Question, s state) {
 	given := p.filtersText(nil)
 	r := &Share{MadeUp: q.MadeUp, Title: p.Summary, Filters: given, Address: q.Base + s.address(values)}
 	p.Share = r
-	if drawn := x != nil && len(x.Refusal.Refused) == 0 && len(x.Data.Rows) > 0; drawn {
+	isApart := x != nil && x.Limit.Turned != "" && x.drawn.path == "" // no address draws it
+	if drawn := x != nil && len(x.Refusal.Refused) == 0 && len(x.Data.Rows) > 0; drawn && !isApart {
 		r.Title, r.Second, r.Filters = x.Title, x.Second, p.filtersText(x)
 		files := func(kind string) string {
 			prefix := q.Root
