@@ -63,12 +63,21 @@ func (p Pointer) check() error {
 	if err := checkHash(p.SHA256); err != nil {
 		return corruptf("channel to %s: %v", p.ID, err)
 	}
+	if p.Figures == "" {
+		return nil
+	}
+	if err := checkHash(p.Figures); err != nil {
+		return corruptf("channel to %s: figures: %v", p.ID, err)
+	}
 	return nil
 }
 
 // Moved returns the channel after it moves to p, without a signature. The zero Channel has pointed
 // to nothing yet. A channel's time only moves forward, by at least one second, whatever clocks say:
 // readers treat the later of two times as current, and HTTP dates have whole seconds.
+//
+// A publication without figures drops those of the previous pointers too: programs from before
+// there were figures can read the channel then.
 func (c Channel) Moved(p Pointer) Channel {
 	p.PublishedAt = p.PublishedAt.UTC().Round(0)
 	if earliest := c.PublishedAt.UTC().Truncate(time.Second).Add(time.Second); c.ID != "" &&
@@ -77,6 +86,9 @@ func (c Channel) Moved(p Pointer) Channel {
 	}
 	next := Channel{Pointer: p}
 	for _, old := range append([]Pointer{c.Pointer}, c.Previous...) {
+		if p.Figures == "" {
+			old.Figures = ""
+		}
 		if old.ID != "" && old.ID != p.ID && len(next.Previous) < maxPrevious {
 			next.Previous = append(next.Previous, old)
 		}
@@ -108,6 +120,14 @@ func PublishAt(at time.Time) Next {
 	return func(before Channel, p Pointer) Channel {
 		p.PublishedAt = at
 		return before.Moved(p)
+	}
+}
+
+// WithFigures is a Next whose publication has a file of figures, by its SHA-256.
+func (n Next) WithFigures(hash string) Next {
+	return func(before Channel, p Pointer) Channel {
+		p.Figures = hash
+		return n(before, p)
 	}
 }
 

@@ -33,8 +33,9 @@ type Collected struct {
 }
 
 // Collect removes the snapshots that no channel points to, except the latest Keep, with their
-// reports and signatures, and the segments that no remaining snapshot names, with the deltas that
-// make them. It removes nothing if it cannot read all that decides what remains.
+// reports and signatures, the segments that no remaining snapshot names, with the deltas that make
+// them, and the figures that no channel names. It removes nothing if it cannot read all that
+// decides what remains.
 func Collect(ctx context.Context, from objects.Store, o CollectOptions) (*Collected, error) {
 	// List segments before manifests: a snapshot published in between is then among the manifests.
 	segments, err := from.List(ctx, segmentsDir)
@@ -49,15 +50,28 @@ func Collect(ctx context.Context, from objects.Store, o CollectOptions) (*Collec
 	if err != nil {
 		return nil, err
 	}
-	shown, err := shownBy(ctx, from)
+	figures, err := from.List(ctx, figuresDir)
 	if err != nil {
 		return nil, err
+	}
+	channels, err := channelsOf(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	shown := map[string]bool{} // previous snapshots are kept by number only (Keep)
+	for i := range channels {
+		shown[channels[i].ID] = true
 	}
 	c := collection{Removal: NewRemoval(ctx, from, o), found: &Collected{}, used: map[string]bool{}}
 	if err := c.sort(manifests, shown); err != nil {
 		return nil, err
 	}
-	err = c.remove(segments, deltas)
+	for i := range channels {
+		for _, p := range append(channels[i].Previous, channels[i].Pointer) {
+			c.used[FiguresName(p.Figures)] = true
+		}
+	}
+	err = c.remove(segments, deltas, figures)
 	c.found.Bytes = c.Bytes
 	return c.found, err
 }
@@ -119,15 +133,13 @@ func (c *collection) forget() error {
 	return err
 }
 
-// shownBy returns the snapshots that channels point to. Previous ones are kept by number only
-// (Keep).
-func shownBy(ctx context.Context, from objects.Store) (map[string]bool, error) {
-	channels, err := from.List(ctx, channelsDir)
+// channelsOf reads all channels.
+func channelsOf(ctx context.Context, from objects.Store) (all []Channel, err error) {
+	files, err := from.List(ctx, channelsDir)
 	if err != nil {
 		return nil, err
 	}
-	shown := map[string]bool{}
-	for _, o := range channels {
+	for _, o := range files {
 		if !strings.HasSuffix(o.Name, jsonExt) || strings.HasPrefix(path.Base(o.Name), ".") {
 			continue
 		}
@@ -139,15 +151,15 @@ func shownBy(ctx context.Context, from objects.Store) (map[string]bool, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Name, err)
 		}
-		shown[channel.ID] = true
+		all = append(all, channel)
 	}
-	return shown, nil
+	return all, nil
 }
 
 type collection struct {
 	*Removal
 	found   *Collected
-	used    map[string]bool  // names of segments to keep
+	used    map[string]bool  // names of segments and figures to keep
 	removed []objects.Object // in the manifests' folder, manifests first
 }
 
@@ -218,7 +230,7 @@ func (c *collection) use(o objects.Object) error {
 
 // remove removes manifests before segments: if it ends early, every remaining manifest has all its
 // segments.
-func (c *collection) remove(segments, deltas []objects.Object) (err error) {
+func (c *collection) remove(segments, deltas, figures []objects.Object) (err error) {
 	if _, err = c.Remove(c.removed...); err != nil {
 		return err
 	}
@@ -233,6 +245,9 @@ func (c *collection) remove(segments, deltas []objects.Object) (err error) {
 		return !ok || c.used[segment]
 	})
 	if err != nil {
+		return err
+	}
+	if _, err = c.Unused(figures, func(o objects.Object) bool { return c.used[o.Name] }); err != nil {
 		return err
 	}
 	return c.forget()

@@ -1,8 +1,9 @@
 // Package store keeps snapshots in a directory.
 //
-// A store has four folders: segments, named by the SHA-256 of their content; manifests, each of
+// A store has five folders: segments, named by the SHA-256 of their content; manifests, each of
 // which names the segments of one snapshot; channels, each of which points to the manifest to
-// serve; and deltas, each of which makes a segment from an earlier one of the table.
+// serve; deltas, each of which makes a segment from an earlier one of the table; and figures, which
+// publications have.
 //
 // Readers need no lock. A file gets its final name when it is complete and on disk, and only
 // channels are ever replaced. Writers take Lock, one at a time. A channel keeps its previous
@@ -16,6 +17,7 @@
 //
 //	verify.go collect.go lock.go  for operators: checks, removal, one writer at a time
 //	delta.go                      deltas to the segments of a snapshot
+//	figures.go                    figures of publications
 //	canary.go channel.go          what replicas serve: a part of them, all
 //	copy.go                       snapshots from store to store
 //	sign.go                       keys and signatures

@@ -38,7 +38,8 @@ type SegmentRef struct {
 type Pointer struct {
 	ID          string    `json:"id"`
 	PublishedAt time.Time `json:"published_at"`
-	SHA256      string    `json:"sha256"` // of the manifest's file
+	SHA256      string    `json:"sha256"`            // of the manifest's file
+	Figures     string    `json:"figures,omitempty"` // SHA-256 of the publication's file of figures; empty without one
 }
 
 // Same reports whether two pointers are of one publication.
@@ -55,6 +56,7 @@ const (
 	MaxManifest  = 64 << 20 // also of a report
 	MaxChannel   = 16 << 10 // also of the lock file
 	MaxSignature = 1 << 10
+	MaxFigures   = 16 << 20
 )
 
 const (

@@ -171,7 +171,11 @@ func (c Channel) signedText(name string) []byte {
 }
 
 func (p Pointer) appendText(text []byte) []byte {
-	return fmt.Appendf(text, "%s %s %s\n", p.ID, p.SHA256, p.PublishedAt.UTC().Format(time.RFC3339Nano))
+	text = fmt.Appendf(text, "%s %s %s", p.ID, p.SHA256, p.PublishedAt.UTC().Format(time.RFC3339Nano))
+	if p.Figures != "" {
+		text = fmt.Appendf(text, " %s", p.Figures)
+	}
+	return append(text, '\n')
 }
 
 // CheckChannel checks the signature of a channel, if the store requires signatures. The error is

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,9 +127,14 @@ func TestSignedChannel(t *testing.T) {
 		"memory's order": func(c *Channel) { c.Previous = []Pointer{c.Previous[1], c.Previous[0]} },
 		"memory's time": func(c *Channel) {
 			c.Previous = []Pointer{
-				{"s2", noon, c.Previous[0].SHA256},
+				{ID: "s2", PublishedAt: noon, SHA256: c.Previous[0].SHA256},
 				c.Previous[1],
 			}
+		},
+		"figures": func(c *Channel) { c.Figures = c.SHA256 },
+		"memory's figures": func(c *Channel) {
+			c.Previous = slices.Clone(c.Previous)
+			c.Previous[0].Figures = c.SHA256
 		},
 		"no signature":    func(c *Channel) { c.Signature = "" },
 		"other signature": func(c *Channel) { c.Signature = s.Signing(key).Keys.SignChannel("other", *c).Signature },

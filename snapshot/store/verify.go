@@ -3,12 +3,13 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 )
 
-// Verify reads every file of a snapshot from disk again. It checks the hashes of segments, that of
-// the manifest if a channel points to it, and everything that Segment.Verify checks. The error has
-// all faults.
+// Verify reads every file of a snapshot from disk again. It checks the hashes of segments, those of
+// the manifest and the figures if a channel points to it, and everything that Segment.Verify
+// checks. The error has all faults.
 func (s *Store) Verify(id string) error {
 	m, err := s.Snapshots.Manifest(id)
 	if err != nil {
@@ -23,6 +24,11 @@ func (s *Store) Verify(id string) error {
 		c, err := s.Channels.readChannel(name) // without its signature: this is about one snapshot
 		if err == nil && c.ID == id {
 			_, err = s.Snapshots.Published(c.Pointer)
+			if err == nil && c.Figures != "" {
+				if _, err = s.Snapshots.Figures(c.Pointer); errors.Is(err, fs.ErrNotExist) {
+					err = corruptf("the channel names %s: %v", FiguresName(c.Figures), err)
+				}
+			}
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("channel %s: %w", name, err))
