@@ -55,8 +55,7 @@ var readers = map[string]map[string]string{
 		"suggest":    ofName,
 	},
 	"chart": {
-		"between": ofNumber,
-		"World":   ofDeclaration,
+		"World": ofDeclaration,
 	},
 	"contract": {
 		"cutNumber":     ofNumber,

@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 	// The map of a country has its units and no others.
 	drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Units(1, []string{"AF01", "AF99", ""}), []chart.Area{
 		{Code: "AF01", Name: "Kabul", Value: 3, Text: "3"}, {Code: "AF99", Name: "new", Value: 4, Text: "4"},
-	})
+	}, nil)
 	text := string(drawing.HTML())
 	if strings.Count(text, "<path") != 2 || !strings.Contains(text, "Kabul: 3") || !strings.Contains(text, "كابول") ||
 		len(missing) != 1 || missing[0].Code != "AF99" {
@@ -77,7 +77,7 @@ func TestReadUncoded(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	areas := []chart.Area{{Code: "FRA", Name: "France", Text: "3"}}
-	drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Countries, areas)
+	drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Countries, areas, nil)
 	text := string(drawing.HTML())
 	if strings.Count(text, "<path") != 3 || !strings.Contains(text, "Nobody&#39;s</title>") ||
 		len(missing) > 0 {
@@ -181,7 +181,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, layer := range []*chart.Layer{s.Countries, s.Units(1, []string{"AF01"}), s.Units(2, nil)} {
 			if layer != nil {
-				drawing, _, _ := chart.Map(&chart.Chart{ID: "x"}, layer, nil)
+				drawing, _, _ := chart.Map(&chart.Chart{ID: "x"}, layer, nil, nil)
 				if strings.Contains(string(drawing.HTML()), "<b>") || strings.Contains(string(drawing.HTML()), "NaN") {
 					t.Errorf("%s", drawing.HTML())
 				}
@@ -198,7 +198,7 @@ func TestReadRounded(t *testing.T) {
 	s, err := Read(strings.NewReader(fileOf(whose, `{"iso3":"ATA"}`, at, `{"iso3":"NZL"}`, polygon(170, -44))), "")
 	testkit.Must(t, err)
 	if drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Countries,
-		[]chart.Area{{Code: "ATA", Text: "1"}}); len(missing) > 0 {
+		[]chart.Area{{Code: "ATA", Text: "1"}}, nil); len(missing) > 0 {
 		t.Errorf("missing %v in %s", missing, drawing.HTML())
 	}
 }

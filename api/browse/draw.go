@@ -27,7 +27,9 @@ type group struct {
 	text, exact string // exact is empty if it is the text
 	sent        string // the figure as the interface writes it
 	number      float64
-	known       bool // has a figure
+	known       bool   // has a figure
+	class       int    // by the provider of the figures, from 1 on
+	link        string // to the records
 }
 
 func groupsOf(q *Question, records []textual.Record, b *by, field string) []group {
@@ -85,6 +87,9 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 	c := &chart.Chart{
 		ID: cmp.Or(x.ID, "figure"), Title: x.Title, Unit: unitOf(l, q.Plan.Endpoint, m), Language: l,
 	}
+	if x.About != nil {
+		c.Unit = x.About.Unit
+	}
 	x.Data.Head = []string{capital(b.label), m.label}
 	if b.as == overTime {
 		x.drawTime(q, c, s, groups, m, b)
@@ -98,9 +103,17 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 		onPoints: "%[1]s places, most for %[2]s", asBars: "%[1]s groups",
 	}[b.as]
 	c.Description = describe(l, m, l.T(what, lang.Count(len(groups)), groups[0].name))
+	filter := b.fields[0]
+	links := isFilter(q.Plan, filter)
+	link := s.linker(filter, filter+contract.SeveralSuffix, "offset", rowParam)
+	for i := range groups {
+		if g := &groups[i]; links && g.value != "" && !contract.IsPlaceholder(g.value) {
+			g.link = link(q.Plan.Param(filter).Exactly(g.value))
+		}
+	}
 	switch b.as {
 	case onCountries:
-		x.drawMap(c, x.world(q), groups)
+		x.drawMap(c, x.world(q), groups, nil)
 	case onUnits:
 		layer := q.Boundaries.Units(b.level, codesOf(groups))
 		if layer == nil {
@@ -109,7 +122,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 			break
 		}
 		x.Map.Boundaries = q.Boundaries.Source
-		x.drawMap(c, layer, groups)
+		x.drawMap(c, layer, groups, nil)
 	case onPoints:
 		x.drawPoints(q, c, groups, m)
 	default:
@@ -120,14 +133,11 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 		listed = groups[:min(len(groups), maxFigures)]
 	}
 	x.Data.Unlisted = len(groups) - len(listed)
-	filter := b.fields[0]
-	links := isFilter(q.Plan, filter)
-	link := s.linker(filter, filter+contract.SeveralSuffix, "offset", rowParam)
 	for i := range listed {
 		g := &listed[i]
 		name := cell{Text: g.name, Code: g.code, Name: true}
-		if links && g.value != "" && !contract.IsPlaceholder(g.value) {
-			name.Link, name.About = link(q.Plan.Param(filter).Exactly(g.value)), l.T("Records of %s", g.name)
+		if g.link != "" {
+			name.Link, name.About = g.link, l.T("Records of %s", g.name)
 		}
 		x.Data.Rows = append(x.Data.Rows, []cell{name, g.cell()})
 		if b.as != asBars || len(b.fields) > 1 {
@@ -283,16 +293,26 @@ func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	x.Chart.Drawing = chart.Bars(c, x.Chart.AllBars)
 }
 
-func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {
+// drawMap draws a map, or bars where too few areas have a figure for one.
+func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group, classes *chart.Scheme) {
 	var areas []chart.Area
 	for _, g := range groups {
 		if g.known {
-			areas = append(areas, chart.Area{Code: g.value, Name: g.name, Value: g.number, Text: g.text})
+			areas = append(areas, chart.Area{
+				Code: g.value, Name: g.name, Value: g.number, Text: g.text, Class: g.class, Link: g.link,
+			})
 		}
+	}
+	if len(areas) < chart.MapLeast {
+		x.Map.Boundaries = ""
+		x.drawBars(c, groups)
+		return
 	}
 	var missing []chart.Area
 	x.Map.Blank = true
-	x.Chart.Drawing, x.Chart.Legend, missing = chart.Map(c, layer, areas)
+	x.Chart.Drawing, x.Chart.Legend, missing = chart.Map(c, layer, areas, classes)
+	x.Chart.Key = x.key(c)
+	x.Map.Unseen = lang.Count(len(missing))
 	texts := make([]string, min(len(missing), maxBars))
 	for i := range texts {
 		texts[i] = missing[i].Name + " " + missing[i].Text
@@ -301,6 +321,14 @@ func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {
 		texts = append(texts, c.Language.T("%s more", lang.Count(more)))
 	}
 	x.Map.Missing = c.Language.List(texts)
+}
+
+// key is what the classes of a map are of: the unit and the time.
+func (x *figure) key(c *chart.Chart) string {
+	if x.when == "" {
+		return c.Unit
+	}
+	return c.Language.T("%[1]s, %[2]s", c.Unit, x.when)
 }
 
 // drawPoints draws marks at places. Counts of several places can be added up; means cannot.
@@ -329,6 +357,7 @@ func (x *figure) drawPoints(q *Question, c *chart.Chart, groups []group, m measu
 		}
 	}
 	x.Chart.Drawing, x.Chart.Legend = chart.Points(c, world, places, total)
+	x.Chart.Key = x.key(c)
 }
 
 // describe is a chart in words.

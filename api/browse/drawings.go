@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,12 +72,22 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	c := &chart.Chart{ID: v.id, Title: x.Title, Unit: x.About.Unit, Language: l}
 	c.Description = describe(l, measure{label: l.T(h.Title)},
 		l.T("%[1]s countries, most for %[2]s", lang.Count(len(known)), known[0].name))
-	x.drawMap(c, x.world(v.q), known)
-	picture := x.Chart.Drawing
-	c.ID += "-bars"
-	x.drawBars(c, known[:min(len(known), maxFirstBars)])
-	x.Chart.Drawing, x.Chart.Bars, x.Chart.Left = picture, x.Chart.Drawing, max(0, len(known)-maxFirstBars)
 	link := v.s.linker(h.Place, h.Place+contract.SeveralSuffix, "offset", rowParam)
+	for i := range known {
+		if !strings.Contains(known[i].value, ",") { // a list, as forms send it
+			known[i].link = link(known[i].value)
+		}
+	}
+	classes, err := v.classesOf(h, rows, known)
+	if err != nil {
+		return nil, err
+	}
+	x.drawMap(c, x.world(v.q), known, classes)
+	if picture := x.Chart.Drawing; x.Map.Blank {
+		c.ID += "-bars"
+		x.drawBars(c, known[:min(len(known), maxFirstBars)])
+		x.Chart.Drawing, x.Chart.Bars, x.Chart.Left = picture, x.Chart.Drawing, max(0, len(known)-maxFirstBars)
+	}
 	x.Data.Head = append(x.Data.Head, l.T("Period"))
 	for i := range all {
 		row := []cell{{Text: all[i].name, Name: true}}
@@ -99,6 +110,31 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	_, pairs, _ := v.ask(h, e)
 	x.Source = strings.TrimSuffix(v.q.Base+v.q.Root+e.Path+"?"+contract.QueryOf(pairs...), "?")
 	return x, nil
+}
+
+// classesOf sets the classes that the provider of a figure gives countries. It is nil if there are
+// none.
+func (v *viewer) classesOf(h *contract.Headline, rows *contract.Question, groups []group) (*chart.Scheme, error) {
+	if h.Classes == "" {
+		return nil, nil
+	}
+	found, _, err := v.q.groups(rows, []string{h.Place, h.Classes}, "count")
+	if err != nil {
+		return nil, err
+	}
+	class := map[string]int{}
+	for _, r := range found {
+		f := fieldsOf(r, h.Place, h.Classes)
+		class[f[0]], _ = strconv.Atoi(f[1])
+	}
+	for i := range groups {
+		groups[i].class = class[groups[i].value]
+	}
+	scheme := &chart.Scheme{Name: chart.Inform}
+	for k := 1; contract.Words(h.Classes, strconv.Itoa(k)) != ""; k++ {
+		scheme.Texts = append(scheme.Texts, v.q.Language.T(contract.Words(h.Classes, strconv.Itoa(k))))
+	}
+	return scheme, nil
 }
 
 // periodOf is the time of all records of countries that have a figure.

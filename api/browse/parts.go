@@ -39,6 +39,7 @@ type figure struct {
 	Source  string // the same figures as a request
 
 	sentence string // the title without its time
+	when     string // the time in the title
 	lasts    string // over how long figures are added up, in words
 
 	asked state // the page that draws the same, with what was chosen for the reader; without a path for none
@@ -59,6 +60,7 @@ type drawnChart struct {
 	AllBars  []chart.Bar    // that could be drawn
 	Lines    []seriesKey
 	Legend   []chart.Shade
+	Key      string   // what the classes of the legend are of
 	Left     int      // groups that are not drawn
 	Cut      []string // what a chart over time leaves out, in words
 	Whole    link     // the page that draws all of it
@@ -66,11 +68,12 @@ type drawnChart struct {
 
 // drawnMap is what a map lacks.
 type drawnMap struct {
-	Blank      bool   // it has areas without a figure
-	Boundaries string // whose they are; empty without a map
-	Unmapped   string // whose boundaries have none of the units
-	Missing    string // areas that it does not have
-	Placeless  int    // groups without a place on it
+	Blank      bool       // it has areas without a figure
+	Boundaries string     // whose they are; empty without a map
+	Unmapped   string     // whose boundaries have none of the units
+	Missing    string     // areas that it does not have, with their figures
+	Unseen     lang.Count // how many those are
+	Placeless  int        // groups without a place on it
 }
 
 // data is the figures as a table.

@@ -62,7 +62,7 @@ func (x *figure) setTime(l *lang.Language, from, to string) {
 		when = l.T("report of %s", shortPeriod(l, x.About.updated, x.About.updated))
 		exact = l.DayOf(x.About.updated)
 	}
-	x.About.Period = exact
+	x.About.Period, x.when = exact, when
 	x.Title = x.sentence
 	if when != "" {
 		x.Title = l.T("%[1]s, %[2]s", x.sentence, when)

@@ -10,6 +10,7 @@
 //
 // The files, each of which uses those below it:
 //
-//	spark.go links.go line.go bars.go points.go map.go
+//	spark.go line.go bars.go points.go map.go links.go
+//	classes.go
 //	drawing.go svg.go layer.go simplify.go project.go
 package chart

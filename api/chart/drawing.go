@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,7 +28,8 @@ type Element struct {
 	At           [4]float64     // x and y, then width and height, or the radius
 	Lines        [][][2]float64 // of a path, through points
 	Text, Figure string
-	RTL          bool // a row begins on the right
+	RTL          bool   // a row begins on the right
+	Link         string // to more about an area
 
 	area  string  // of a path: an outline as its layer has it
 	scale float64 // of a text that says so: what the numbers of an axis are divided by
@@ -72,7 +74,12 @@ func (d *Drawing) add(e Element) { d.Elements = append(d.Elements, e) }
 type svg struct {
 	strings.Builder
 	digits int
+
+	tip, left, below float64 // size of the text of a link, and where it is
 }
+
+// tipSize is how many letters of the text of a link are as wide as a map.
+const tipSize = 55
 
 // HTML is the drawing as a part of a page.
 func (d *Drawing) HTML() template.HTML {
@@ -95,21 +102,36 @@ func (b *svg) end() template.HTML {
 
 // drawing writes all but the end of a drawing.
 func (b *svg) drawing(d *Drawing) *svg {
-	c, size := &d.about, viewBox(d.View)
+	c, view := &d.about, d.View
+	role := "img"
+	linked := slices.ContainsFunc(d.Elements, func(e Element) bool { return e.Link != "" })
+	if b.tip = d.View[2] / tipSize; linked {
+		role = "group" // an image would hide its links
+		view[3] += 2 * b.tip
+		b.left, b.below = d.View[0]+b.tip, d.View[1]+view[3]-b.tip/2
+	}
+	size := viewBox(view)
 	if d.Class == "bars" {
 		size = ` width="100%" height="` + Digits(d.View[3]) + `"`
 	}
 	b.Grow(500 + len(d.Elements)*map[string]int{"map": 300, "map points": 150, "lines": 100, "bars": 420}[d.Class])
 	b.digits = d.Digits
-	b.add(`<svg class="chart `, d.Class, `" role="img"`, size,
+	b.add(`<svg class="chart `, d.Class, `" role="`, role, `"`, size,
 		` aria-labelledby="`, c.ID, `-title" aria-describedby="`, c.ID, `-desc"><title id="`, c.ID, `-title">`,
 		html.EscapeString(c.Title), `</title><desc id="`, c.ID, `-desc">`, html.EscapeString(c.Description), `</desc>`)
-	if d.Class == "map" { // what areas without a figure are filled with: no shade, since each would be a class
+	// What areas without a figure are filled with: no shade, since each would be a class.
+	if strings.HasPrefix(d.Class, "map") && d.Class != "map points" {
 		b.add(`<pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" `,
 			`patternTransform="rotate(45) scale(`, fine(d.View[2]/800), `)"><line y2="8"/></pattern>`)
 	}
+	if role == "group" {
+		b.add(`<g font-size="`, fine(b.tip), `">`)
+	}
 	for i := range d.Elements {
 		b.element(&d.Elements[i])
+	}
+	if role == "group" {
+		b.add(`</g>`)
 	}
 	return b
 }
@@ -139,6 +161,15 @@ func (b *svg) number(x float64) *svg {
 func (b *svg) element(e *Element) {
 	if e.Kind == Row {
 		b.row(e)
+		return
+	}
+	if e.Link != "" {
+		// The text is seen where the link is pointed at or has the focus, and is its name.
+		link := *e
+		link.Link, link.Title = "", ""
+		b.add(`<a href="`, html.EscapeString(e.Link), `">`).element(&link)
+		b.add(`<text class="tip" x="`, Digits(b.left), `" y="`, Digits(b.below), `">`)
+		b.add(html.EscapeString(e.Title), `</text></a>`)
 		return
 	}
 	b.add("<", string(e.Kind))

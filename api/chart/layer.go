@@ -20,6 +20,9 @@ type Layer struct {
 	disputed [][][2]float64 // borders that are drawn dotted, each a line of points
 	box      box            // what is shown of the plane
 	flat     bool
+
+	once   sync.Once
+	coarse *Layer // what small returns
 }
 
 // area is what a map colours.

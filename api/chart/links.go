@@ -43,6 +43,19 @@ func Links(layer *Layer, targets []Target) template.HTML {
 	return b.end()
 }
 
+// The map of the whole world has as many points as a page can have: one of its units is smallGrid
+// of a layer, and its areas have at most smallBytes.
+const (
+	smallGrid  = 2
+	smallBytes = 29_000
+)
+
+// small is the layer for a map of all of it.
+func (l *Layer) small() *Layer {
+	l.once.Do(func() { l.coarse = l.coarser(smallGrid, smallBytes) })
+	return l.coarse
+}
+
 // coarser is the layer in units of which one is several of its own, with areas of at most so many
 // bytes.
 func (l *Layer) coarser(grid float64, most int) *Layer {

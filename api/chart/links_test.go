@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"html"
 	"strings"
 	"testing"
 )
@@ -50,5 +51,22 @@ func TestSpark(t *testing.T) {
 	flat := []Point{{Value: 0, Known: true}, {Value: 0, Known: true}}
 	if got := string(Spark("", flat, false)); strings.Contains(got, "NaN") {
 		t.Error(got)
+	}
+}
+
+// TestMapLinks: areas with a link are reached with the tab key, and their names have their figures;
+// a map with links is no image, which would hide them.
+func TestMapLinks(t *testing.T) {
+	t.Parallel()
+	areas := []Area{
+		{Code: "AFG", Name: hostile, Value: 1, Text: "1", Link: "/browse/x?a=1&b=2"}, {Code: "SDN", Text: "2"},
+	}
+	drawing, _, _ := Map(&Chart{ID: "x"}, World(), areas, nil)
+	text := string(drawing.HTML())
+	elements(t, drawing.HTML())
+	link := `<a href="/browse/x?a=1&amp;b=2"><path class="m`
+	if strings.Count(text, "<a ") != 1 || !strings.Contains(text, link) || strings.Contains(text, `role="img"`) ||
+		!strings.Contains(text, html.EscapeString(isolated(hostile)+": 1")+"</text></a>") {
+		t.Errorf("%s", text)
 	}
 }

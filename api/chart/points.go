@@ -51,7 +51,7 @@ func Points(
 		}
 	}
 	world.drawDisputed(d)
-	values, texts := make([]float64, 0, len(marks)), make([]string, 0, len(marks))
+	values := make([]float64, 0, len(marks))
 	for i := range marks {
 		m := &marks[i]
 		switch {
@@ -62,9 +62,9 @@ func Points(
 		default:
 			continue
 		}
-		values, texts = append(values, m.value), append(texts, m.text)
+		values = append(values, m.value)
 	}
-	class, legend := classify(c.Language, values, texts)
+	class, legend := classify(c, values)
 	radius := (view.right - view.left) / 160
 	for i := range marks {
 		m, shade, size := &marks[i], "several", radius

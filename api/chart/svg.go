@@ -12,8 +12,9 @@ import (
 type Chart struct {
 	ID          string // unique on the page
 	Title       string
-	Description string // the figures in words, for who does not see the chart
-	Unit        string // of the figures, on the axis
+	Description string  // the figures in words, for who does not see the chart
+	Unit        string  // of the figures, on the axis
+	Around      float64 // what figures are above or below of, such as 100 per cent of normal; 0 for nothing
 	Language    *lang.Language
 }
 

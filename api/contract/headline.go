@@ -27,7 +27,8 @@ type Headline struct {
 	Groups   []string // by what else the aggregate may be grouped
 	Series   string   // month or year, if figures of several of them can be compared
 
-	Each string // the title where there is a figure for each country; empty for one with "by country"
+	Classes string // field of the list with the class that its provider gives the value
+	Each    string // the title where there is a figure for each country; empty for one with "by country"
 
 	LeastOthers  int    `json:"least_others"`   // countries on the other side of a complete figure
 	OutOf        string `json:"out_of"`         // measure of the whole that the value is a part of

@@ -25,6 +25,7 @@ type Card struct {
 	Tiles         []Tile      // in place of both
 	More          int         // bars that are not among them
 	Legend        []Key
+	Key           string // what the legend is of
 	Notes         string // what is left out, and whose boundaries there are
 	Facts         string // unit, period, places, provider, licence
 	Service       string
@@ -55,7 +56,8 @@ var (
 	facts   = &style{fill: ink, size: 17}
 	banner  = &style{fill: ink, size: 20, bold: true}
 	keyed   = &style{fill: ink, size: 17}
-	service = &style{fill: ink, size: 17, bold: true}
+	bold    = &style{fill: ink, size: 17, bold: true}
+	service = bold
 	source  = &style{fill: soft, size: 16, anchor: "end"}
 )
 
@@ -133,7 +135,7 @@ func (c *Card) draw(to sink, l *letters) {
 	low -= heightOf(l, noted, notes, 2)
 	c.paragraph(to, l, low, noted, notes, 2)
 	if len(c.Legend) > 0 {
-		low -= 30
+		low -= 30 * c.legendRows(l)
 		c.legend(to, l, low)
 	}
 	in := area{margin, top + 8, inner, low - top - 18}
@@ -147,14 +149,38 @@ func (c *Card) draw(to sink, l *letters) {
 	}
 }
 
-// legend writes keys beside each other, as many as there is room for.
-func (c *Card) legend(to sink, l *letters, top float64) {
-	x := float64(margin)
-	for _, k := range c.Legend {
-		width := l.width(k.Text, keyed)
+// legendRows is in how many rows the keys are.
+func (c *Card) legendRows(l *letters) float64 {
+	rows := 0
+	c.eachKey(l, func(_ *Key, _ float64, row int) { rows = row + 1 })
+	return float64(rows)
+}
+
+// eachKey calls put with each key and its place, in at most two rows.
+func (c *Card) eachKey(l *letters, put func(k *Key, x float64, row int)) {
+	x, row := float64(margin), 0
+	if c.Key != "" {
+		x += l.width(c.Key, bold) + 24
+	}
+	for i := range c.Legend {
+		width := l.width(c.Legend[i].Text, keyed)
 		if x+width+38 > Width-margin {
-			return
+			if x, row = margin, row+1; row == 2 {
+				return
+			}
 		}
+		put(&c.Legend[i], x, row)
+		x += width + 66
+	}
+}
+
+// legend writes keys beside each other, below what they are of.
+func (c *Card) legend(to sink, l *letters, above float64) {
+	if c.Key != "" {
+		to.text(point{margin, above + 19}, bold, c.Key)
+	}
+	c.eachKey(l, func(k *Key, x float64, row int) {
+		top := above + 30*float64(row)
 		s := styleOf("path map " + k.Class)
 		shape := matrix{scale: 1}.rectangle(x, top+4, 30, 18)
 		if k.Line {
@@ -163,8 +189,7 @@ func (c *Card) legend(to sink, l *letters, top float64) {
 		}
 		to.shape([]ring{shape}, s, "")
 		to.text(point{x + 38, top + 19}, keyed, k.Text)
-		x += width + 66
-	}
+	})
 }
 
 // tiles draws single figures, at most six.

@@ -37,7 +37,7 @@ func cards() map[string]*Card {
 	}
 	c := &chart.Chart{ID: "x", Title: hostile, Description: hostile, Unit: hostile}
 	areas := []chart.Area{{Code: "AFG", Name: hostile, Value: 9, Text: "9"}, {Code: "SDN", Value: 1, Text: "1"}}
-	world, legend, _ := chart.Map(c, chart.World(), areas)
+	world, legend, _ := chart.Map(c, chart.World(), areas, nil)
 	points, _ := chart.Points(c, chart.World(), []chart.Place{{Name: hostile, Lat: 34, Lon: 69, Text: "1"}}, nil)
 	var keys []Key
 	for _, shade := range legend {

@@ -25,8 +25,9 @@ func (of *view) card(page *browse.Page) *picture.Card {
 	if x.Chart.Bars == nil { // there is no map of the same
 		c.Bars, c.More = x.Chart.AllBars, x.Chart.Left
 	}
+	c.Key = x.Chart.Key
 	for _, shade := range x.Chart.Legend {
-		c.Legend = append(c.Legend, picture.Key{Class: shade.Class, Text: shade.Text})
+		c.Legend = append(c.Legend, picture.Key{Class: x.Chart.Drawing.Class + " " + shade.Class, Text: shade.Text})
 	}
 	if x.Map.Blank {
 		c.Legend = append(c.Legend, picture.Key{Class: "none", Text: of.pages.at.T("no figure")})
