@@ -86,6 +86,10 @@ var readers = map[string]map[string]string{
 	"files": {
 		"answerBulk": ofRequest,
 	},
+	"figures": {
+		"OpenKept": ofFile,
+		"place":    ofFile,
+	},
 	"find": {
 		"begins":        ofValue,
 		"cutPart":       ofRequest,

@@ -55,7 +55,7 @@ var imports = map[string][]string{
 	},
 	"api/figures": {
 		"aggregate", "api/additivity", "api/contract", "api/list", "api/render", "api/reply", "api/say", "api/state",
-		"api/textual", "index", "rowdiff", "snapshot",
+		"api/textual", "index", "rowdiff", "snapshot", "snapshot/store",
 	},
 	"api/find": {
 		"api/contract", "api/lang", "api/list", "api/say", "api/state", "api/textual", "internal/background",

@@ -60,18 +60,21 @@ func (l *load) publish(r *result) error {
 	}
 	m.ID = manifestID(m)
 	report.Outcome, report.Snapshot = "published", m.ID
-	text, err := json.MarshalIndent(report, "", "  ")
-	if err != nil {
-		return err
-	}
 	if err := l.opts.Store.Snapshots.PutManifest(m); err != nil {
 		return err
 	}
-	if err := l.opts.Store.Snapshots.PutReport(m.ID, text); err != nil {
+	if err := l.putReport(report); err != nil {
 		return err
 	}
+	var p Publication
 	if l.opts.BeforePublish != nil {
-		if err := l.opts.BeforePublish(m.ID); err != nil {
+		if p, err = l.opts.BeforePublish(m.ID); err != nil {
+			return err
+		}
+	}
+	if len(p.Changed) > 0 {
+		report.Changed, report.Partial = p.Changed, true
+		if err := l.putReport(report); err != nil {
 			return err
 		}
 	}
@@ -81,7 +84,16 @@ func (l *load) publish(r *result) error {
 	if published.IsZero() {
 		published = time.Now()
 	}
-	return l.opts.Store.Channels.Publish(l.opts.Channel, m.ID, published)
+	return l.opts.Store.Channels.Move(l.opts.Channel, m.ID, store.PublishAt(published).WithFigures(p.Figures))
+}
+
+// putReport stores the report beside the manifest.
+func (l *load) putReport(r *Report) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return l.opts.Store.Snapshots.PutReport(r.Snapshot, text)
 }
 
 // manifestID names a snapshot by its time and content, so that equal loads have equal names.

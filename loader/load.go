@@ -46,13 +46,19 @@ type Options struct {
 
 	// BeforePublish is called with the id of a new snapshot when its files are there and the
 	// channel does not show it yet. Its error is that of the load. It may be nil.
-	BeforePublish func(id string) error
+	BeforePublish func(id string) (Publication, error)
 
 	// MaxRows bounds the rows of a table, which are held in memory until it is written: a file with
 	// more is refused. 0 is DefaultMaxRows.
 	MaxRows  int
 	Parallel int            // tables loaded at once; 0 is the number of cores, at most 4
 	Progress func(Progress) // called from time to time, from several goroutines; may be nil
+}
+
+// Publication is what is known of a snapshot before the channel shows it.
+type Publication struct {
+	Figures string   // its file of figures (store.Pointer.Figures)
+	Changed []string // for Report.Changed
 }
 
 // mayShrink reports whether the operator has allowed a role to lose files and rows.

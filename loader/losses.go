@@ -211,6 +211,12 @@ func (r *Report) Losses() (lines []string) {
 	for _, f := range r.Fell {
 		lines = append(lines, "fewer rows: "+f.String())
 	}
+	for _, text := range r.Changed[:min(len(r.Changed), mostNames)] {
+		lines = append(lines, "large change: "+text)
+	}
+	if more := len(r.Changed) - mostNames; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %s more", countOf(more, "large change")))
+	}
 	for _, t := range r.Tables {
 		if d := t.Duplicates; d.Different > 0 {
 			lines = append(lines, fmt.Sprintf("duplicate rows: %s: %s with other values than the one kept, first: %s",
@@ -236,7 +242,7 @@ func (r *Report) Losses() (lines []string) {
 // Counts are the rows that were dropped or are noteworthy, by reason, and the faults of files. Rows
 // that are left out by rule are not in it.
 func (r *Report) Counts() map[string]int {
-	counts := map[string]int{string(duplicateRow): 0, "fault_in_a_file": 0}
+	counts := map[string]int{string(duplicateRow): 0, "fault_in_a_file": 0, "changed_figure": len(r.Changed)}
 	for _, f := range r.Resources {
 		counts["fault_in_a_file"] += len(f.Faults)
 		for why, e := range f.Drops {

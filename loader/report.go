@@ -24,8 +24,8 @@ type Report struct {
 	Outcome string `json:"outcome"`
 
 	// Partial says that a source was refused or kept from an older snapshot, that a file has a
-	// fault, that our own checks dropped rows, that duplicate rows differ, or that rows are gone or
-	// missing (Fell, Empty).
+	// fault, that our own checks dropped rows, that duplicate rows differ, that rows are gone or
+	// missing (Fell, Empty), or that figures have changed more than usual (Changed).
 	// Rows that upstream marked in error, skipped units and unknown resources do not count.
 	Partial bool `json:"partial"`
 
@@ -35,6 +35,7 @@ type Report struct {
 	Summary      string            `json:"summary,omitempty"` // of misplaced rows, which no load has counted before
 	Empty        []string          `json:"empty,omitempty"`   // roles without a row, although none may be
 	Fell         []Fall            `json:"fell,omitempty"`    // tables that lost rows
+	Changed      []string          `json:"changed,omitempty"` // headline figures that changed more than usual
 	MissingRoles []string          `json:"missing_roles,omitempty"`
 	Notes        []string          `json:"notes,omitempty"`
 	Resources    []*ResourceReport `json:"resources"`

@@ -137,6 +137,9 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	for _, f := range r.Fell {
 		row("%s | fewer rows | %s", f.Table, markdownText(f.String()))
 	}
+	for _, text := range r.Changed[:min(len(r.Changed), mostNames)] {
+		row("headline figures | large change | %s", markdownText(text))
+	}
 	for _, s := range r.Refused {
 		row("%s | refused | %s", markdownText(s.Path), markdownText(s.Why))
 	}
@@ -245,6 +248,9 @@ func (r *Report) Incomplete() []string {
 		if f.matters() {
 			note("", f.Table, "fewer rows")
 		}
+	}
+	if len(r.Changed) > 0 {
+		note("", "headline figures", countOf(len(r.Changed), "large change"))
 	}
 	for _, t := range r.Tables {
 		if n := t.Duplicates.Different; n > 0 {

@@ -32,6 +32,7 @@ type Endpoint struct {
 
 	// Of headline figures (headline.go) only.
 	Headline *Headline // nil for the path of all of them
+	History  bool      // what the figure was before
 	list     string
 
 	// Of endpoints in HAPI names (nameset.go) only.

@@ -160,6 +160,12 @@ var (
 	)
 )
 
+// historyFields are the fields of a value that a publication began with.
+var historyFields = record(
+	text(CountryParam, 128), times("published"), text("snapshot", 0), null(decimals("value")), text("unit", 0),
+	null(times("period_start", "period_end"), integers("admin_level")), booleans("definition_changed"),
+)
+
 // upTo is the filter by which a figure is as it was known at a time.
 var upTo = dates[1:]
 
@@ -180,6 +186,27 @@ var figureEndpoints = func() (all [2][]Endpoint) {
 			Path: FiguresPath + "/" + h.Name, Summary: h.Title, list: h.Path, Fields: headlineFields, Place: country,
 			Params: filters(h.takes(), upTo), Headline: h,
 		})
+	}
+	for i := range all[ContractNames] {
+		e := all[ContractNames][i]
+		e.names, e.contract = HAPINames, &all[ContractNames][i]
+		all[HAPINames] = append(all[HAPINames], e)
+	}
+	return all
+}()
+
+// HistoryPath is the last part of the path of what a headline figure was before.
+const HistoryPath = "/history"
+
+// FigureHistories are the endpoints of what the headline figures were before, in the order of
+// Headlines.
+func FigureHistories(s NameSet) []Endpoint { return figureHistories[s] }
+
+var figureHistories = func() (all [2][]Endpoint) {
+	for i := range Headlines {
+		e := figureEndpoints[ContractNames][i+1]
+		e.Path, e.Fields, e.Params, e.History = e.Path+HistoryPath, historyFields, nil, true
+		all[ContractNames] = append(all[ContractNames], e)
 	}
 	for i := range all[ContractNames] {
 		e := all[ContractNames][i]

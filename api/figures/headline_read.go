@@ -20,9 +20,11 @@ type headlineReader struct {
 	names   contract.NameSet
 	prefix  string // of the requests that records name
 	sources map[string]source
-	chosen  bool               // some countries are asked for
-	codes   []string           // theirs
-	given   *contract.Question // filters besides the countries
+
+	computes bool               // also what the publication has kept
+	chosen   bool               // some countries are asked for
+	codes    []string           // theirs
+	given    *contract.Question // filters besides the countries
 }
 
 // Parameters of the lists that figures are made of.
@@ -36,9 +38,6 @@ const monthsOfYear = 12
 func newHeadlineReader(s *list.Lists, a *list.Reply) (c *headlineReader, err error) {
 	c = &headlineReader{s: s, a: a, names: a.Request.Scanned.Names(), given: a.Request.Question.Copy()}
 	c.prefix = s.Routes.MountIn(c.names).Prefix
-	if c.sources, err = sourcesOf(s, a.Served); err != nil {
-		return nil, err
-	}
 	places := aggregateOf(locationsPath).GroupBy("code")
 	for _, suffix := range []string{"", contract.SeveralSuffix} {
 		if param := contract.CountryParam + suffix; c.given.Has(param) {
@@ -71,7 +70,8 @@ type figure struct {
 
 	hasFuture bool // some place of the list has such rows
 
-	of map[string]*headline // places with rows
+	of  map[string]*headline // places with rows
+	why map[string]say.Text  // places without rows, and why; nil until it is known
 	// What exists of places besides these rows, in words; nil until it is needed.
 	alike, otherKinds map[string]say.Text
 
@@ -81,26 +81,11 @@ type figure struct {
 // read returns the records of a figure: of the countries that were asked for, or of all that have
 // rows, by code.
 func (c *headlineReader) read(h *contract.Headline) (records [][]any, err error) {
-	f := &figure{
-		headlineReader: c, Headline: h, list: h.List(contract.ContractNames), months: map[string]time.Time{},
-		future: map[string]bool{}, of: map[string]*headline{},
+	f, err := newFigure(c, h)
+	if err != nil {
+		return nil, err
 	}
-	f.filters = h.Question(contract.ContractNames)
-	f.base = f.filters.Copy().Add(c.given)
 	places := f.codes
-	if !f.chosen || len(places) > 0 {
-		if err := f.readRows(); err != nil {
-			return nil, err
-		}
-		if len(f.of) > 0 {
-			if err := f.readValues(); err != nil {
-				return nil, err
-			}
-			if err := f.readExtents(); err != nil {
-				return nil, err
-			}
-		}
-	}
 	if !f.chosen {
 		places = slices.Sorted(maps.Keys(f.of))
 	}
@@ -112,6 +97,38 @@ func (c *headlineReader) read(h *contract.Headline) (records [][]any, err error)
 		records = append(records, record)
 	}
 	return records, nil
+}
+
+// newFigure reads a figure of the countries that were asked for, or of all: as the publication of
+// the snapshot has kept it, or else computed.
+func newFigure(c *headlineReader, h *contract.Headline) (*figure, error) {
+	f := &figure{
+		headlineReader: c, Headline: h, list: h.List(contract.ContractNames), months: map[string]time.Time{},
+		future: map[string]bool{}, of: map[string]*headline{},
+	}
+	f.filters = h.Question(contract.ContractNames)
+	f.base = f.filters.Copy().Add(c.given)
+	if kept := keptIn(c, h); kept != nil {
+		return f, kept.restore(f)
+	}
+	return f, computeFigure(f)
+}
+
+// computeFigure finds the rows and values of a figure.
+func computeFigure(f *figure) (err error) {
+	if f.chosen && len(f.codes) == 0 {
+		return nil
+	}
+	if f.sources, err = sourcesOf(f.s, f.a.Served); err != nil {
+		return err
+	}
+	if err := f.readRows(); err != nil || len(f.of) == 0 {
+		return err
+	}
+	if err := f.readValues(); err != nil {
+		return err
+	}
+	return f.readExtents()
 }
 
 // all asks for all rows of the list.
@@ -291,7 +308,7 @@ func (f *figure) describe(q *contract.Question) error {
 		measure := func(k int) aggregate.Value { return rows.at(i, len(by)+k) }
 		h := f.of[place]
 		if h == nil {
-			h = &headline{source: &from, start: measure(1), end: end, months: map[string]bool{}}
+			h = &headline{source: &from, start: measure(1), end: end, seen: map[string]bool{}}
 			if len(measures) > 2 {
 				h.level = measure(2)
 			}
@@ -311,7 +328,8 @@ func (f *figure) describe(q *contract.Question) error {
 		}
 		h.provisional = h.provisional || f.list.IsUnfinished(end.Int, from.updated)
 		if len(by) > 3 {
-			h.months[rows.at(i, 3).Text] = true
+			h.seen[rows.at(i, 3).Text] = true
+			h.months = len(h.seen)
 		}
 	}
 	return nil

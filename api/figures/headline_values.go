@@ -22,24 +22,30 @@ type headline struct {
 	level        aggregate.Value
 	units, known aggregate.Value
 	source       *source
-	months       map[string]bool // of NewestMonths, those with rows
+	months       int             // of NewestMonths: how many have rows
+	seen         map[string]bool // which these are, while they are counted
 	provisional  bool
 	reason       say.Text // why there is no value
 	refusal      say.Text // of the aggregate
 	outOf        number   // the whole that the value is a part of, empty for null
 }
 
-// record is the record of a figure. There is no headline where there are no rows.
-func (f *figure) record(place string) ([]any, error) {
-	h, has := f.of[place]
-	if !has {
-		h = &headline{source: new(source)}
+// headlineOf is a figure of a place, with the reason if it has no value, and whether it has rows.
+func headlineOf(f *figure, place string) (h *headline, has bool, err error) {
+	if h, has = f.of[place]; !has {
+		h = &headline{source: new(source), reason: f.why[place]}
 	}
-	var err error
 	if h.value == "" && h.reason.IsZero() {
-		if h.reason, err = f.missing(place, h, has); err != nil {
-			return nil, err
-		}
+		h.reason, err = f.missing(place, h, has)
+	}
+	return h, has, err
+}
+
+// record is the record of a figure of a place.
+func (f *figure) record(place string) ([]any, error) {
+	h, has, err := headlineOf(f, place)
+	if err != nil {
+		return nil, err
 	}
 	var value, complete, request, outOf any
 	if h.value != "" {
@@ -52,8 +58,8 @@ func (f *figure) record(place string) ([]any, error) {
 	if has {
 		isWhole := f.others.Int >= int64(f.LeastOthers)
 		if others = f.others; f.Newest == contract.NewestMonths {
-			months, ofMonths = intOf(len(h.months)), intOf(monthsOfYear)
-			isWhole = len(h.months) == monthsOfYear
+			months, ofMonths = intOf(h.months), intOf(monthsOfYear)
+			isWhole = h.months == monthsOfYear
 		}
 		complete = isWhole && !h.provisional
 	}

@@ -27,6 +27,9 @@ func headlineSeed(dst []byte, e *contract.Endpoint, b *state.Bound) []byte {
 	for i := range contract.Endpoints {
 		dst = append(dst, b.Lists[contract.Endpoints[i].Path].Version...)
 	}
+	if e.History {
+		dst = append(dst, b.Figures.SHA256...)
+	}
 	return append(dst, '\n')
 }
 
@@ -113,6 +116,9 @@ func (t *table) Value(record, field int) aggregate.Value {
 
 // computeHeadlines finds the records of a request for headline figures.
 func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
+	if a.Endpoint.History {
+		return computeHistory(s, a)
+	}
 	c, err := newHeadlineReader(s, a)
 	if err != nil {
 		return nil, err

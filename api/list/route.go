@@ -237,15 +237,18 @@ func (r *Routes) AddLists(m *Mount, e *contract.Endpoint) {
 
 // AddFigures registers the paths of the headline figures.
 func (r *Routes) AddFigures(m *Mount, source *RecordSource) {
-	endpoints := contract.FigureEndpoints(m.Names)
 	r.sources[source.Kind] = source
-	for i := range endpoints {
-		plan := contract.PlanOf(&endpoints[i], source.Kind)
-		to := Route{Mount: m, List: plan, RecordSource: source, Name: contract.FiguresPath}
-		m.Lists[ListKey{&endpoints[i], source.Kind}] = to
-		for _, path := range plan.Paths() {
-			r.Add(m, path, to)
-			m.Paths = append(m.Paths, m.Prefix+path)
+	for _, endpoints := range [][]contract.Endpoint{
+		contract.FigureEndpoints(m.Names), contract.FigureHistories(m.Names),
+	} {
+		for i := range endpoints {
+			plan := contract.PlanOf(&endpoints[i], source.Kind)
+			to := Route{Mount: m, List: plan, RecordSource: source, Name: contract.FiguresPath}
+			m.Lists[ListKey{&endpoints[i], source.Kind}] = to
+			for _, path := range plan.Paths() {
+				r.Add(m, path, to)
+				m.Paths = append(m.Paths, m.Prefix+path)
+			}
 		}
 	}
 }

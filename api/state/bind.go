@@ -27,8 +27,17 @@ type Bound struct {
 	Countries  []Country
 	classified bool // the countries have classes
 
+	Figures KeptFigures // of its publication
+
 	provisional []atomic.Pointer[Provisional] // by position of the list; nil until needed
 	finding     sync.Mutex                    // is held while provisional rows are found
+}
+
+// KeptFigures is the file of headline figures of a publication, and its SHA-256. Both are empty if
+// the publication has none. Figures that it does not have are computed.
+type KeptFigures struct {
+	SHA256 string
+	Data   []byte
 }
 
 // BoundList is one endpoint with the rows it answers from. Segment, index and renderers are nil if

@@ -28,6 +28,9 @@ type Release struct {
 	// snapshot is compared with the one that it replaces.
 	Changes []*Change
 
+	// Figures are those that the publication has kept.
+	Figures KeptFigures
+
 	// Answering may be nil. If it is set and no snapshot is served yet, Swap serves this one at
 	// once, calls Answering, and then warms the snapshot up. If that fails, the snapshot is
 	// withdrawn, and none is served until the next Swap.
@@ -51,6 +54,7 @@ func (s *State) Swap(r Release) error {
 	if err != nil {
 		return err
 	}
+	bound.Figures = r.Figures
 	if err := s.SwapTo(bound, earlier, r); err != nil {
 		return err
 	}

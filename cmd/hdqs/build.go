@@ -17,6 +17,7 @@ import (
 	"hdqs/internal/replica"
 	"hdqs/loader"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 type buildFlags struct {
@@ -170,12 +171,12 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err != nil {
 		return nil, err
 	}
-	o.BeforePublish = func(id string) error {
-		if err := f.review.review(ctx, into, shown.ID, id, into.Store.Snapshots.OpenAfter, messages); err != nil {
-			return err
+	o.BeforePublish = func(id string) (loader.Publication, error) {
+		p, err := f.beforePublish(ctx, into, shown, id, messages)
+		if err != nil {
+			return p, err
 		}
-		f.deltas.write(into, shown, id, messages)
-		return write(id)
+		return p, write(id)
 	}
 	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
 	if err != nil && l != nil && l.Report != nil && l.Outcome == "published" {
@@ -222,6 +223,22 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	fmt.Fprintf(messages, "pushed %s to %s: %d requests, %d bytes sent\n",
 		now.ID, into.Remote.Address(), t.Requests, t.Sent)
 	return l, into.Copy.Keep(now)
+}
+
+// beforePublish compares a snapshot with what the channel shows, and stores what belongs to the
+// publication.
+func (f *buildFlags) beforePublish(
+	ctx context.Context, into *openStore, shown store.Channel, id string, messages io.Writer,
+) (p loader.Publication, err error) {
+	open := into.Store.Snapshots.OpenAfter
+	kept := f.review.figures.keep(ctx, into, shown, id, open, messages)
+	if err = f.review.review(ctx, into, shown.ID, id, open, kept, messages); err != nil {
+		return p, err
+	}
+	p.Figures = kept.hash
+	p.Changed, err = kept.changed(f.review.rules.Exceptions, f.load.source.AllowShrink)
+	f.deltas.write(into, shown, id, messages)
+	return p, err
 }
 
 // stopped is for a load after which the channel has not moved: its report is printed all the same.

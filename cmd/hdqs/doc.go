@@ -7,6 +7,6 @@
 //	main.go manual.go                  the list of commands, signals, exit codes
 //	mcp.go query.go inspect.go collect.go build.go export.go boundaries.go status.go check.go
 //	serve.go answers.go publish.go verify.go mirror.go accesslog.go not_found.go metrics.go
-//	listen.go load.go catalog.go diff.go store.go version.go flags.go keygen.go usage_errors.go
-//	output.go systemd.go               what is printed; notices to systemd
+//	listen.go load.go figures.go catalog.go diff.go store.go version.go flags.go keygen.go
+//	usage_errors.go output.go systemd.go   what is printed; notices to systemd
 package main

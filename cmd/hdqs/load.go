@@ -131,12 +131,9 @@ func (f *loadFlags) run(
 	defer bar.finish()
 	o.Progress = func(p loader.Progress) { bar.update(p.Path, p.Done, p.Total) }
 	publish := o.BeforePublish
-	o.BeforePublish = func(id string) error {
+	o.BeforePublish = func(id string) (loader.Publication, error) {
 		if err := bindAll(o.Store, id); err != nil { // no replica of this program could serve it
-			return &follow.RefusedError{ID: id, Err: err}
-		}
-		if publish == nil {
-			return nil
+			return loader.Publication{}, &follow.RefusedError{ID: id, Err: err}
 		}
 		return publish(id)
 	}
@@ -197,14 +194,10 @@ func (f *limitFlags) isSet() bool { return f.most != "" }
 
 // read reads the values of the flags. Its errors are wrong usage.
 func (f *limitFlags) read() (err error) {
-	if f.most == "" {
-		if f.exceptions != "" {
-			return errors.New("--exceptions needs --max-change")
+	if f.most != "" {
+		if f.rules.Most, err = threshold.ParseBound(f.most); err != nil {
+			return fmt.Errorf("--max-change %w", err)
 		}
-		return nil
-	}
-	if f.rules.Most, err = threshold.ParseBound(f.most); err != nil {
-		return fmt.Errorf("--max-change %w", err)
 	}
 	if f.exceptions == "" {
 		return nil
@@ -224,7 +217,7 @@ func (f *limitFlags) read() (err error) {
 const mostExcesses = 20
 
 // compare returns an error that names the changes that are too large.
-func (f *limitFlags) compare(ctx context.Context, channel string, before, after *store.Snapshot) error {
+func (f *limitFlags) compare(ctx context.Context, channel string, before, after threshold.Side) error {
 	all, err := threshold.Compare(ctx, before, after, f.rules, time.Now())
 	if err != nil || len(all) == 0 {
 		return err
@@ -246,11 +239,13 @@ func (f *limitFlags) compare(ctx context.Context, channel string, before, after 
 // reviewFlags say what is done with two snapshots before a channel moves from one to the other.
 type reviewFlags struct {
 	limitFlags
-	keep int
+	figures figuresFlag
+	keep    int
 }
 
 func (f *reviewFlags) register(fl *pflag.FlagSet) {
 	f.limitFlags.register(fl)
+	f.figures.register(fl)
 	numberVar(fl, &f.keep, "keep-changes", 0, 0, mostAtOnce,
 		"of how many publications the store keeps what they changed, for 'hdqs history' and /changelog")
 }
@@ -258,8 +253,7 @@ func (f *reviewFlags) register(fl *pflag.FlagSet) {
 // review compares the snapshots, and keeps what differs. That this fails keeps no snapshot from
 // being published.
 func (f *reviewFlags) review(
-	ctx context.Context, s *openStore, from, to string,
-	open func(id string, earlier *store.Snapshot) (*store.Snapshot, error), messages io.Writer,
+	ctx context.Context, s *openStore, from, to string, open opener, kept keptFigures, messages io.Writer,
 ) (err error) {
 	switch {
 	case from == "" && f.isSet():
@@ -273,7 +267,10 @@ func (f *reviewFlags) review(
 	err = withPair(from, to, open, func(before, after *store.Snapshot) error {
 		compared = true
 		if f.isSet() {
-			if err := f.compare(ctx, s.ChannelName, before, after); err != nil {
+			if err := f.compare(
+				ctx, s.ChannelName, threshold.Side{Snapshot: before, Figures: kept.before},
+				threshold.Side{Snapshot: after, Figures: kept.after},
+			); err != nil {
 				return err
 			}
 		}
@@ -297,7 +294,7 @@ func (f *reviewFlags) review(
 
 // withPair opens two snapshots and closes them afterwards.
 func withPair(
-	from, to string, open func(id string, earlier *store.Snapshot) (*store.Snapshot, error),
+	from, to string, open opener,
 	do func(before, after *store.Snapshot) error,
 ) error {
 	before, err := open(from, nil)

@@ -23,8 +23,8 @@ func TestLoadFindings(t *testing.T) {
 		{loader.Report{Resources: []*loader.ResourceReport{{
 			Drops:  map[string]*loader.Examples{"bad_date": {Count: 3}, "no_code": {Count: 7, ByRule: true}},
 			Faults: []string{"a"},
-		}}}, "[bad_date 3 different_duplicate 0 fault_in_a_file 1]"},
-		{loader.Report{}, "[different_duplicate 0 fault_in_a_file 0]"},
+		}}}, "[bad_date 3 changed_figure 0 different_duplicate 0 fault_in_a_file 1]"},
+		{loader.Report{}, "[changed_figure 0 different_duplicate 0 fault_in_a_file 0]"},
 	} {
 		m.end(t.Context(), time.Now(), &loaded{Report: &c.report}, nil)
 		families, err := registry.Gather()

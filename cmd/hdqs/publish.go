@@ -105,7 +105,7 @@ func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer func() { release() }()
-	id := strings.Join(args, "")
+	id, from := strings.Join(args, ""), store.Pointer{}
 	if f.from != "" {
 		v, err := s.read(cmd.Context(), f.from)
 		if err != nil {
@@ -113,43 +113,49 @@ func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
 			from.ChannelName = f.from
 			return storeError(fmt.Errorf("--from: %w", from.channelError(cmd.Context(), err)))
 		}
-		id = v.ID
+		id, from = v.ID, v.Pointer
 	}
 	shown, err := s.toMove(cmd, id)
 	if err != nil {
 		return err
 	}
-	open := func(id string, earlier *store.Snapshot) (*store.Snapshot, error) {
-		return s.openNamed(cmd.Context(), []string{id}, earlier, cmd.ErrOrStderr())
-	}
-	if err := f.review.review(cmd.Context(), s, shown.ID, id, open, cmd.ErrOrStderr()); err != nil {
+	open := s.opener(cmd)
+	kept := f.review.figures.keep(cmd.Context(), s, shown.Channel, id, open, cmd.ErrOrStderr(), from)
+	if err := f.review.review(cmd.Context(), s, shown.ID, id, open, kept, cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	if s.Remote == nil {
 		f.deltas.write(s, shown.Channel, id, cmd.ErrOrStderr())
 	}
 	if len(f.shares) == 0 {
-		return s.moveMain(cmd, shown, id)
+		return s.moveMain(cmd, shown, id, kept.hash)
 	}
 	if shown.ID == "" {
 		return usagef("channel %s shows nothing yet, so that there is nothing that replicas "+
 			"could go back to: publish the first snapshot without --canary and --hold", f.channel)
 	}
 	for _, percent := range f.shares {
-		if err := f.step(cmd, s, shown, id, percent, &release); err != nil {
+		if err := f.step(cmd, s, shown, id, kept.hash, percent, &release); err != nil {
 			return err
 		}
 	}
 	if !f.isHeld {
 		return nil
 	}
-	return s.moveMain(cmd, shown, id)
+	return s.moveMain(cmd, shown, id, kept.hash)
+}
+
+// opener opens snapshots of the store, which are downloaded from a remote one.
+func (s *openStore) opener(cmd *cobra.Command) opener {
+	return func(id string, earlier *store.Snapshot) (*store.Snapshot, error) {
+		return s.openNamed(cmd.Context(), []string{id}, earlier, cmd.ErrOrStderr())
+	}
 }
 
 // step moves the canary and waits for a verdict. Nobody has the lock meanwhile: a load may go on,
 // and ends the canary if it moves the channel.
 func (f *publishFlags) step(
-	cmd *cobra.Command, s *openStore, shown replica.Version, id string, percent int, release *func(),
+	cmd *cobra.Command, s *openStore, shown replica.Version, id, figures string, percent int, release *func(),
 ) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	seen, err := fleet.Read(ctx, s.Files(), f.channel, time.Now())
@@ -166,7 +172,7 @@ func (f *publishFlags) step(
 		return storeError(err)
 	}
 	if !canary.IsOf(shown.Channel) || canary.ID != id || canary.Canary.Percent != percent { // else a watch goes on
-		next := store.StartCanary(shown.Channel, percent, time.Now())
+		next := store.StartCanary(shown.Channel, percent, time.Now()).WithFigures(figures)
 		if canary, err = s.move(ctx, name, canary, id, next); err != nil {
 			return s.snapshotError(ctx, id, err)
 		}
@@ -206,7 +212,8 @@ func (f *publishFlags) step(
 	if err != nil || verdict == fleet.Served {
 		return storeError(err)
 	}
-	if _, err := s.move(ctx, name, canary, shown.ID, store.EndCanary(time.Now())); err != nil {
+	end := store.EndCanary(time.Now()).WithFigures(shown.Figures)
+	if _, err := s.move(ctx, name, canary, shown.ID, end); err != nil {
 		return errors.Join(storeError(err), fmt.Errorf("the canary %s could not be ended", id))
 	}
 	what := "was not served by all its replicas within --give-up " + f.hold.Most.String()
@@ -238,6 +245,7 @@ func newRollback() *cobra.Command {
 	var (
 		f      storeFlags
 		sign   signFlags
+		kept   figuresFlag
 		to     string
 		canary bool
 	)
@@ -276,11 +284,13 @@ The time of publication becomes that of the rollback; no rows change. Replicas w
 			case to == "":
 				to = shown.Previous[0].ID
 			}
-			return s.moveMain(cmd, shown, to)
+			figures := kept.keep(cmd.Context(), s, shown.Channel, to, s.opener(cmd), cmd.ErrOrStderr())
+			return s.moveMain(cmd, shown, to, figures.hash)
 		},
 	}
 	f.register(cmd.Flags())
 	sign.register(cmd.Flags())
+	kept.register(cmd.Flags())
 	cmd.Flags().StringVar(&to, "to", "", "id of the snapshot; default: the one before the current one")
 	cmd.Flags().BoolVar(&canary, "canary", false, "move the replicas of the channel's canary to what the channel shows")
 	return cmd
@@ -296,7 +306,8 @@ func (s *openStore) endCanary(cmd *cobra.Command, shown replica.Version) error {
 	case !canary.IsOf(shown.Channel) || canary.ID == shown.ID:
 		return fmt.Errorf("channel %s has no canary now", s.ChannelName)
 	}
-	if _, err := s.move(ctx, name, canary, shown.ID, store.EndCanary(time.Now())); err != nil {
+	end := store.EndCanary(time.Now()).WithFigures(shown.Figures)
+	if _, err := s.move(ctx, name, canary, shown.ID, end); err != nil {
 		return storeError(err)
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "canary of channel %s: %s, before %s\n", s.ChannelName, shown.ID, canary.ID)
@@ -371,9 +382,9 @@ func (s *openStore) unmoved(ctx context.Context, shown, canary replica.Version) 
 }
 
 // moveMain moves the channel, and prints the keys to purge.
-func (s *openStore) moveMain(cmd *cobra.Command, before replica.Version, id string) error {
+func (s *openStore) moveMain(cmd *cobra.Command, before replica.Version, id, figures string) error {
 	ctx, out, messages := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if _, err := s.move(ctx, s.ChannelName, before, id, store.PublishAt(time.Now())); err != nil {
+	if _, err := s.move(ctx, s.ChannelName, before, id, store.PublishAt(time.Now()).WithFigures(figures)); err != nil {
 		return s.snapshotError(ctx, id, err)
 	}
 	line := fmt.Sprintf("channel %s: %s", s.ChannelName, id)

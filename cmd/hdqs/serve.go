@@ -424,6 +424,14 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 	if err := st.Store.Keys.CheckMove(f.channel, st.Store.Channels.IsSigned(f.channel)); err != nil {
 		return nil, storeError(err)
 	}
+	shown, _ := st.Store.Channels.History(f.channel) // a damaged one is replaced
+	o.BeforePublish = func(id string) (p loader.Publication, err error) {
+		figures := figuresFlag{keptPeriod}
+		kept := figures.keep(ctx, st, shown, id, st.Store.Snapshots.OpenAfter, messages)
+		p.Figures = kept.hash
+		p.Changed, err = kept.changed(nil, f.load.source.AllowShrink)
+		return p, err
+	}
 	return f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
 }
 

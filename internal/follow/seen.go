@@ -71,7 +71,10 @@ func (f *Follower) showSeen() error {
 	}
 	snap, err := f.open(p, store.Pointer{}, nil)
 	if err == nil {
-		_, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(context.Background(), nil, last.Main, "")})
+		_, err = f.show(p, found{
+			snapshot: snap, figures: f.figuresOf(p),
+			changes: f.source.changesOf(context.Background(), nil, last.Main, ""),
+		})
 	}
 	return err
 }

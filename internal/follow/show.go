@@ -20,6 +20,7 @@ import (
 // found is a snapshot that is ready to be served.
 type found struct {
 	snapshot *store.Snapshot      // nil if the server has it already
+	figures  state.KeptFigures    // of its publication
 	changes  []*state.Change      // by it and by those before it
 	fetched  *replica.FetchResult // nil for a local store
 	end      func()               // of the step of a swap that began with opening; nil if there was none
@@ -41,6 +42,7 @@ func (f *Follower) find(
 			n.endStep()
 			n.end = nil
 		} else if n.snapshot != nil {
+			n.figures = f.figuresOf(v.Pointer)
 			var remote objects.Store
 			if f.source.Remote != nil {
 				remote = f.source.Remote
@@ -73,9 +75,22 @@ func (f *Follower) find(
 	return n, err
 }
 
+// figuresOf reads the figures that a publication has kept. Without them they are computed.
+func (f *Follower) figuresOf(p store.Pointer) state.KeptFigures {
+	data, err := f.source.Store.Snapshots.Figures(p)
+	if err != nil {
+		if p.Figures != "" {
+			f.log.Warn("the figures of the publication cannot be read, and are computed",
+				"snapshot", p.ID, "error", err)
+		}
+		return state.KeptFigures{}
+	}
+	return state.KeptFigures{SHA256: p.Figures, Data: data}
+}
+
 // open opens a snapshot of the local store. It returns nil if it is the one that is shown.
 func (f *Follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store.Snapshot, error) {
-	if p.ID == shown.ID && p.SHA256 == shown.SHA256 {
+	if p.ID == shown.ID && p.SHA256 == shown.SHA256 && p.Figures == shown.Figures {
 		return nil, nil
 	}
 	if earlier == nil {
@@ -111,7 +126,8 @@ func (f *Follower) show(p store.Pointer, next found) (changed bool, err error) {
 	}
 	f.ReportStep("warming up snapshot " + p.ID)
 	release := state.Release{
-		Snapshot: snap, PublishedAt: p.PublishedAt, Changes: next.changes, Answering: f.options.Answering,
+		Snapshot: snap, PublishedAt: p.PublishedAt, Changes: next.changes, Figures: next.figures,
+		Answering: f.options.Answering,
 	}
 	if f.shown.ID == "" {
 		err = f.swap(release)

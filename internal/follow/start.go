@@ -74,7 +74,9 @@ func (f *Follower) showKept() (store.Pointer, error) {
 	snap, err := f.open(p, store.Pointer{}, nil)
 	if err == nil {
 		kept, _ := f.source.Store.Channels.History(f.source.ChannelName) // for changes only
-		_, err = f.show(p, found{snapshot: snap, changes: f.source.changesOf(context.Background(), nil, kept, "")})
+		_, err = f.show(p, found{
+			snapshot: snap, figures: f.figuresOf(p), changes: f.source.changesOf(context.Background(), nil, kept, ""),
+		})
 	}
 	return p, err
 }

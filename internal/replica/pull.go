@@ -147,7 +147,27 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool)
 	if err := r.local.Snapshots.AddManifest(p, data, signature); err != nil {
 		return err
 	}
+	if err := r.fetchFigures(ctx, p); err != nil {
+		return err
+	}
 	return r.fetchReport(ctx, p.ID)
+}
+
+// fetchFigures downloads the figures of a publication if the local store lacks them. A publication
+// whose figures are missing or damaged works: they are computed.
+func (r *Replica) fetchFigures(ctx context.Context, p store.Pointer) error {
+	if _, err := r.local.Snapshots.Figures(p); err == nil || p.Figures == "" {
+		return nil
+	}
+	data, _, err := r.remote.Read(ctx, store.FiguresName(p.Figures), "", store.MaxFigures)
+	if errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
+		return err
+	}
+	if err == nil && store.CheckFigures(p.Figures, data) == nil {
+		_, err = r.local.Snapshots.PutFigures(data)
+		return err
+	}
+	return nil
 }
 
 // fetchReport downloads a report if the local store lacks it. The report is informative, and a

@@ -13,10 +13,10 @@ import (
 )
 
 // Push uploads the snapshot that a channel of a local store shows: the segments that the remote
-// store lacks, then the manifest with signature and report, then the deltas and bulk files, if
-// there are any, then the channel. The channel is written only if it is still base; otherwise the
-// error is ErrConflict. With everything, files that the remote store has are uploaded too, because
-// they may be damaged.
+// store lacks, then the manifest with signature and report, then the deltas, bulk files and
+// figures, if there are any, then the channel. The channel is written only if it is still base;
+// otherwise the error is ErrConflict. With everything, files that the remote store has are
+// uploaded too, because they may be damaged.
 func (r *Remote) Push(
 	ctx context.Context, local *store.Store, channel string, base Version, everything bool,
 ) (Version, error) {
@@ -48,7 +48,22 @@ func (r *Remote) Push(
 	if err := r.putBulk(ctx, local, p.ID, base.ID, everything); err != nil {
 		return base, err
 	}
+	if err := r.putFigures(ctx, local, p); err != nil {
+		return base, err
+	}
 	return r.moveChannel(ctx, channel, base, base.Moved(p), local)
+}
+
+// putFigures uploads the figures of a publication, if it has some.
+func (r *Remote) putFigures(ctx context.Context, local *store.Store, p store.Pointer) error {
+	if p.Figures == "" {
+		return nil
+	}
+	data, err := local.Snapshots.Figures(p)
+	if err != nil {
+		return err
+	}
+	return objects.PutBytes(ctx, r, store.FiguresName(p.Figures), data)
 }
 
 // putManifest uploads a manifest after its report and signature, so that a reader who finds the

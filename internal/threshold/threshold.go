@@ -13,7 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -23,7 +23,6 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/figures"
 	"hdqs/api/list"
-	"hdqs/api/state"
 	"hdqs/api/textual"
 	"hdqs/snapshot/store"
 )
@@ -72,24 +71,63 @@ const (
 	whatRows    = "rows"
 )
 
+// Side is a snapshot, and the headline figures that its publication has kept. If these are nil,
+// they are computed.
+type Side struct {
+	*store.Snapshot
+	Figures *figures.Kept
+}
+
 // Compare returns the changes between two open snapshots that the rules do not accept, the largest
 // first. It closes neither.
-func Compare(ctx context.Context, before, after *store.Snapshot, r Rules, at time.Time) ([]Excess, error) {
+func Compare(ctx context.Context, before, after Side, r Rules, at time.Time) ([]Excess, error) {
 	changed, _ := store.Compare(before.Manifest, after.Manifest)
 	tables := map[string]bool{}
 	for _, c := range changed {
 		tables[c.Table] = true
 	}
 	var sides [2]map[key]number
-	for i, snap := range []*store.Snapshot{before, after} {
+	for i, side := range []Side{before, after} {
 		var err error
-		if sides[i], err = measure(ctx, snap, tables); err != nil {
-			return nil, fmt.Errorf("figures of snapshot %s: %w", snap.Manifest.ID, err)
+		if sides[i], err = measure(ctx, side, tables); err != nil {
+			return nil, fmt.Errorf("figures of snapshot %s: %w", side.Manifest.ID, err)
 		}
 	}
-	var all []Excess
-	for k, was := range sides[0] {
-		now, has := sides[1][k]
+	sameRules(before.Figures, after.Figures, sides[0])
+	return excesses(sides[0], sides[1], r, at), nil
+}
+
+// CompareFigures is Compare for the headline figures alone, that two publications have kept.
+func CompareFigures(before, after *figures.Kept, r Rules, at time.Time) ([]Excess, error) {
+	var sides [2]map[key]number
+	for i, kept := range []*figures.Kept{before, after} {
+		m := measurement{found: map[key]number{}}
+		for _, h := range contract.AllHeadlines() {
+			if err := m.addKept(kept, h, r.Noise); err != nil {
+				return nil, err
+			}
+		}
+		sides[i] = m.found
+	}
+	sameRules(before, after, sides[0])
+	return excesses(sides[0], sides[1], r, at), nil
+}
+
+// sameRules leaves out figures that are declared otherwise than before: these cannot be compared.
+func sameRules(before, after *figures.Kept, numbers map[key]number) {
+	if before == nil || after == nil {
+		return
+	}
+	for _, h := range contract.AllHeadlines() {
+		if !before.SameRule(h, after) {
+			maps.DeleteFunc(numbers, func(k key, _ number) bool { return k.what == "" && k.name == h.Name })
+		}
+	}
+}
+
+func excesses(before, after map[key]number, r Rules, at time.Time) (all []Excess) {
+	for k, was := range before {
+		now, has := after[k]
 		switch {
 		case !has && k.what == "":
 			now.text = "none"
@@ -111,7 +149,7 @@ func Compare(ctx context.Context, before, after *store.Snapshot, r Rules, at tim
 		return cmp.Or(cmp.Compare(b.factor, a.factor), strings.Compare(a.Name, b.Name),
 			strings.Compare(a.Place, b.Place), strings.Compare(a.What, b.What))
 	})
-	return withoutParts(all), nil
+	return withoutParts(all)
 }
 
 // withoutParts leaves out what follows from another excess: a table without a row has none of any
@@ -152,29 +190,24 @@ func (n number) change(now number) float64 {
 }
 
 // measure reads the numbers of a snapshot that depend on some tables.
-func measure(ctx context.Context, snap *store.Snapshot, tables map[string]bool) (map[key]number, error) {
-	bound, err := state.Bind(snap)
+func measure(ctx context.Context, side Side, tables map[string]bool) (map[key]number, error) {
+	offline, err := figures.NewOffline(side.Acquire()) // which Close closes
 	if err != nil {
 		return nil, err
 	}
-	bound.Snap = snap.Acquire() // which Release closes
-	m := measurement{found: map[key]number{}}
-	m.lists = list.New(state.New(state.Options{Logger: slog.New(slog.DiscardHandler)}), nil)
-	m.served = m.lists.State.NewServed(bound, time.Time{})
-	defer m.served.Release(m.lists.State.Log)
-	m.lists.Routes.RecordSources = []*list.RecordSource{figures.AggregateSource}
-	m.mount = m.lists.Routes.MountIn(contract.ContractNames)
-	for i := range contract.Endpoints {
-		m.lists.Routes.AddLists(m.mount, &contract.Endpoints[i])
-	}
-	m.lists.Routes.AddFigures(m.mount, figures.HeadlineSource)
+	defer offline.Close()
+	m := measurement{offline, map[key]number{}}
 	for i := range contract.Endpoints {
 		if e := &contract.Endpoints[i]; err == nil && tables[e.Table] {
 			err = errors.Join(ctx.Err(), m.addTable(e))
 		}
 	}
 	for i := range contract.Headlines {
-		if h := &contract.Headlines[i]; err == nil && tables[h.List(contract.ContractNames).Table] {
+		switch h := &contract.Headlines[i]; {
+		case err != nil || !tables[h.List(contract.ContractNames).Table]:
+		case side.Figures != nil:
+			err = m.addKept(side.Figures, h, 0)
+		default:
 			err = errors.Join(ctx.Err(), m.addFigure(h))
 		}
 	}
@@ -182,15 +215,13 @@ func measure(ctx context.Context, snap *store.Snapshot, tables map[string]bool) 
 }
 
 type measurement struct {
-	lists  *list.Lists
-	served *state.Served
-	mount  *list.Mount
-	found  map[key]number
+	of    *figures.Offline
+	found map[key]number
 }
 
 // ask asks for the records of an answer, which are more than there are countries.
 func (m *measurement) ask(q *contract.Question) (records []textual.Record, err error) {
-	err = m.lists.Query(m.served, m.mount, q, func(_ *list.Reply, found list.Records) error {
+	err = m.of.Lists.Query(m.of.Served, m.of.Mount, q, func(_ *list.Reply, found list.Records) error {
 		if found.Total() > found.Len() {
 			return fmt.Errorf("%d records, at most %d can be compared", found.Total(), found.Len())
 		}
@@ -252,16 +283,37 @@ func (m *measurement) addFigure(h *contract.Headline) error {
 	if err != nil {
 		return err
 	}
-	n := number{points: h.Newest == contract.YearApart}
-	if h.IsPlain() && (strings.HasPrefix(h.Measures[0], "sum:") || strings.HasPrefix(h.Measures[0], "distinct:")) {
-		n.least = leastRows
-	}
 	for _, r := range records {
-		if err := m.add(key{name: h.Name, place: r.Value(contract.CountryParam)}, r, "value", n); err != nil {
+		if err := m.add(key{name: h.Name, place: r.Value(contract.CountryParam)}, r, "value", numberOf(h)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// numberOf is a number of a figure, without its value.
+func numberOf(h *contract.Headline) number {
+	n := number{points: h.Newest == contract.YearApart}
+	if h.IsPlain() && (strings.HasPrefix(h.Measures[0], "sum:") || strings.HasPrefix(h.Measures[0], "distinct:")) {
+		n.least = leastRows
+	}
+	return n
+}
+
+// addKept adds a headline figure of all countries that a publication has kept.
+func (m *measurement) addKept(kept *figures.Kept, h *contract.Headline, noise float64) error {
+	values, err := kept.Values(h)
+	for place, text := range values {
+		n := numberOf(h)
+		if n.text = text; n.least > 0 {
+			n.least = max(n.least, noise)
+		}
+		if n.value, err = strconv.ParseFloat(text, 64); err != nil {
+			return fmt.Errorf("%s of %s: %w", h.Name, place, err)
+		}
+		m.found[key{name: h.Name, place: place}] = n
+	}
+	return err
 }
 
 // add adds the number that a field of a record has. Null is none.

@@ -60,7 +60,7 @@ func TestCompare(t *testing.T) {
 	from, to := open(before), open(bad)
 	texts := func(r Rules, a, b *store.Snapshot) (texts []string) {
 		t.Helper()
-		found, err := Compare(t.Context(), a, b, r, day)
+		found, err := Compare(t.Context(), Side{Snapshot: a}, Side{Snapshot: b}, r, day)
 		testkit.Must(t, err)
 		for i := range found {
 			texts = append(texts, found[i].String())

@@ -1,0 +1,300 @@
+package figures
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/state"
+	"hdqs/snapshot/store"
+)
+
+// Making is what the figures of a publication are made from.
+type Making struct {
+	Of     *store.Manifest
+	Open   func() (*store.Snapshot, error) // of its tables; called only if figures have to be computed
+	Before *Kept                           // what the channel shows, nil if that is not known
+	Shown  Edition                         // its publication
+	Others []*Kept                         // of which figures can be taken over
+	Since  time.Time                       // earlier values are not kept, but for those that still held then
+}
+
+// Make makes the figures of a publication. Figures that are made of the same tables as those of
+// another publication are not computed again.
+func (m *Making) Make() (*Kept, error) {
+	day := m.Of.SnapshotTime.UTC().Format(time.DateOnly)
+	k := &Kept{
+		Format: keptFormat, Snapshot: m.Of.ID, Day: day, Began: m.Shown, figures: map[string]*keptFigure{},
+	}
+	var lacking []*contract.Headline
+	for _, h := range contract.AllHeadlines() {
+		if k.figures[h.Name] = m.takeOver(h, day); k.figures[h.Name] == nil {
+			lacking = append(lacking, h)
+		}
+	}
+	if len(lacking) > 0 {
+		if err := m.compute(k, lacking); err != nil {
+			return nil, err
+		}
+	}
+	if m.Before == nil {
+		k.Began = Edition{}
+	} else if m.Before.Began.Snapshot != "" {
+		k.Began = m.Before.Began
+	}
+	for _, f := range k.figures {
+		if err := m.remember(f); err != nil {
+			return nil, err
+		}
+	}
+	m.number(k)
+	return k, nil
+}
+
+// takeOver is the figure of another publication that was made of the same rows, nil without one. Of
+// a day before that other one, rows may be in the future that were not then.
+func (m *Making) takeOver(h *contract.Headline, day string) *keptFigure {
+	made := madeOf(m.Of, h)
+	for _, from := range append([]*Kept{m.Before}, m.Others...) {
+		if from == nil || from.figures[h.Name] == nil || from.Day > day {
+			continue
+		}
+		if f := *from.figures[h.Name]; f.Made == made || f.Made == made+day {
+			return &f
+		}
+	}
+	return nil
+}
+
+// madeOf is a digest of all that the values of a figure depend on, but for the day.
+func madeOf(m *store.Manifest, h *contract.Headline) string {
+	text := declaredBy(h)
+	for _, path := range []string{h.Path, locationsPath, resourcesPath, unitLists[0], unitLists[1]} {
+		table := contract.Endpoints[slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool {
+			return e.Path == path
+		})].Table
+		for _, ref := range m.Tables {
+			if ref.Table == table {
+				text += " " + ref.SHA256
+			}
+		}
+	}
+	return digest([]byte(text))
+}
+
+// compute computes figures of all countries.
+func (m *Making) compute(k *Kept, all []*contract.Headline) error {
+	snap, err := m.Open()
+	if err != nil {
+		return err
+	}
+	offline, err := NewOffline(snap)
+	if err != nil {
+		return err
+	}
+	defer offline.Close()
+	c := &headlineReader{
+		s: offline.Lists, a: &list.Reply{Served: offline.Served}, computes: true,
+		given: contract.Ask(&contract.FigureEndpoints(contract.ContractNames)[0], contract.Figures),
+	}
+	rows, err := askList(c.s, c.a.Served, aggregateOf(locationsPath).GroupBy("code"))
+	if err != nil {
+		return err
+	}
+	var countries []string
+	for i := range rows.len() {
+		countries = append(countries, rows.at(i, 0).Text)
+	}
+	for _, h := range all {
+		f, err := newFigure(c, h)
+		if err == nil {
+			k.figures[h.Name], err = packAll(f, countries)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", h.Name, err)
+		}
+		if k.figures[h.Name].Made = madeOf(m.Of, h); f.hasFuture {
+			k.figures[h.Name].Made += k.Day
+		}
+	}
+	return nil
+}
+
+// packAll is a figure of countries, and of other places with rows. Nothing of it is in the memory
+// of the snapshot.
+func packAll(f *figure, countries []string) (*keptFigure, error) {
+	kept := &keptFigure{
+		Name: f.Name, Declared: declaredBy(f.Headline), Others: intIn(f.others), Edition: f.base.Edition,
+		From: f.base.Texts(contract.StartParam), Until: f.base.Texts(contract.EndParam),
+		lines: map[string][]byte{},
+	}
+	for code := range f.future {
+		kept.Future = append(kept.Future, strings.Clone(code))
+	}
+	slices.Sort(kept.Future)
+	for _, code := range slices.AppendSeq(slices.Clone(countries), maps.Keys(f.of)) {
+		p, err := pack(f, code)
+		if err == nil {
+			kept.lines[strings.Clone(code)], err = json.Marshal(p)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", code, err)
+		}
+	}
+	return kept, nil
+}
+
+// remember adds earlier values to a figure. Positions are those in Before.Earlier, from 2, and 1
+// for Shown.
+func (m *Making) remember(f *keptFigure) error {
+	var old *keptFigure
+	if m.Before != nil {
+		old = m.Before.figures[f.Name]
+	}
+	f.places = map[string]*keptPlace{}
+	for code := range f.lines {
+		p, err := f.place(code)
+		if err != nil {
+			return err
+		}
+		f.places[code], p.Was = p, nil // of another publication
+		now := keptEntry{Value: p.Value, Start: p.Start, End: p.End, Level: p.Level}
+		if old != nil && old.lines[code] != nil {
+			was, err := old.place(code)
+			if err != nil {
+				return err
+			}
+			for _, entry := range was.Was {
+				entry.At++
+				p.Was = append(p.Was, entry)
+			}
+			now.Redefined = old.Declared != f.Declared && len(p.Was) > 0
+		}
+		if first := len(p.Was) == 0; first && p.Value != "" || !first && p.Was[0].Value != p.Value || now.Redefined {
+			p.Was = slices.Insert(p.Was, 0, now)
+		}
+	}
+	return nil
+}
+
+// number leaves out what is too old, and lists the publications that are left.
+func (m *Making) number(k *Kept) {
+	var all []Edition
+	if m.Before != nil {
+		all = append([]Edition{m.Shown}, m.Before.Earlier...)
+	}
+	used := make([]bool, len(all)+1)
+	for _, f := range k.figures {
+		for _, p := range f.places {
+			for i, entry := range p.Was {
+				used[entry.At] = true
+				if entry.At > 0 && !all[entry.At-1].Published.After(m.Since) {
+					p.Was = p.Was[:i+1]
+					break
+				}
+			}
+		}
+	}
+	position := make([]int, len(used))
+	for i, edition := range all {
+		if used[i+1] {
+			k.Earlier = append(k.Earlier, edition)
+			position[i+1] = len(k.Earlier)
+		}
+	}
+	for _, f := range k.figures {
+		for _, p := range f.places {
+			for i := range p.Was {
+				p.Was[i].At = position[p.Was[i].At]
+			}
+		}
+	}
+}
+
+// Encode is the file of figures that were made.
+func (k *Kept) Encode() ([]byte, error) {
+	var file bytes.Buffer
+	to := gzip.NewWriter(&file)
+	lines := json.NewEncoder(to)
+	lines.SetEscapeHTML(false)
+	if err := lines.Encode(k); err != nil {
+		return nil, err
+	}
+	codes, names := map[string]bool{}, slices.Sorted(maps.Keys(k.figures))
+	for _, name := range names {
+		if err := lines.Encode(k.figures[name]); err != nil {
+			return nil, err
+		}
+		for code := range k.figures[name].places {
+			codes[code] = true
+		}
+	}
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		for _, name := range names {
+			p := k.figures[name].places[code]
+			if p == nil {
+				continue
+			}
+			if len(p.Was) > 0 {
+				p.Was[0].shorten(p)
+			}
+			if _, err := fmt.Fprintf(to, "%s %s ", code, name); err != nil {
+				return nil, err
+			}
+			if err := lines.Encode(p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := to.Close(); err != nil {
+		return nil, err
+	}
+	return file.Bytes(), nil
+}
+
+// shorten leaves out what the entry has in common with its place, as most have.
+func (e *keptEntry) shorten(p *keptPlace) {
+	if same := (keptEntry{e.At, p.Value, p.Start, p.End, p.Level, e.Redefined, false}); same.equal(e) {
+		*e = keptEntry{At: e.At, Redefined: e.Redefined, Same: true}
+	}
+}
+
+func (e *keptEntry) equal(o *keptEntry) bool {
+	same := func(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
+	return e.Value == o.Value && same(e.Start, o.Start) && same(e.End, o.End) && same(e.Level, o.Level)
+}
+
+// Offline answers questions about a snapshot without a server.
+type Offline struct {
+	Lists  *list.Lists
+	Served *state.Served
+	Mount  *list.Mount
+}
+
+// NewOffline takes a snapshot over, which Close closes.
+func NewOffline(snap *store.Snapshot) (*Offline, error) {
+	bound, err := state.Bind(snap)
+	if err != nil {
+		return nil, err
+	}
+	o := &Offline{Lists: list.New(state.New(state.Options{Logger: slog.New(slog.DiscardHandler)}), nil)}
+	o.Served = o.Lists.State.NewServed(bound, time.Time{})
+	o.Lists.Routes.RecordSources = []*list.RecordSource{AggregateSource}
+	o.Mount = o.Lists.Routes.MountIn(contract.ContractNames)
+	for i := range contract.Endpoints {
+		o.Lists.Routes.AddLists(o.Mount, &contract.Endpoints[i])
+	}
+	o.Lists.Routes.AddFigures(o.Mount, HeadlineSource)
+	return o, nil
+}
+
+// Close gives up the snapshot.
+func (o *Offline) Close() { o.Served.Release(o.Lists.State.Log) }

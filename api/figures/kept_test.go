@@ -1,0 +1,142 @@
+package figures
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/api/contract"
+	"hdqs/api/say"
+	"hdqs/internal/testkit"
+	"hdqs/snapshot/store"
+)
+
+// TestRemember: a value that a publication begins with is an entry; what held when the time of
+// earlier values begins stays; another declaration is no change of the data.
+func TestRemember(t *testing.T) {
+	t.Parallel()
+	day := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.UTC) }
+	h, name := contract.AllHeadlines()[0], contract.Headlines[0].Name
+	publish := func(before *Kept, n int, declared, value string, since time.Time) *Kept {
+		t.Helper()
+		m := &Making{Of: &store.Manifest{ID: day(n).Format("d02")}, Before: before, Since: since}
+		if before != nil {
+			m.Shown = Edition{before.Snapshot, day(n - 1)}
+		}
+		k := &Kept{Format: keptFormat, Snapshot: m.Of.ID}
+		line, err := json.Marshal(keptPlace{Value: value})
+		testkit.Must(t, err)
+		f := &keptFigure{Name: name, Declared: declared, lines: map[string][]byte{"SDN": line}}
+		k.figures = map[string]*keptFigure{name: f}
+		testkit.Must(t, m.remember(f))
+		m.number(k)
+		data, err := k.Encode()
+		testkit.Must(t, err)
+		opened, err := OpenKept(data)
+		testkit.Must(t, err)
+		return opened
+	}
+	history := func(k *Kept) string {
+		p, err := k.figures[name].place("SDN")
+		testkit.Must(t, err)
+		var all []string
+		for _, e := range p.Was {
+			text := k.Snapshot
+			if e.At > 0 {
+				text = k.Earlier[e.At-1].Snapshot
+			}
+			if text += "=" + e.Value; e.Redefined {
+				text += "!"
+			}
+			all = append(all, text)
+		}
+		return strings.Join(all, " ")
+	}
+	var k *Kept
+	for i, c := range []struct {
+		declared, value, want string
+		since                 int
+	}{
+		{"a", "", "", 1},
+		{"a", "24", "d02=24", 1},
+		{"a", "24", "d02=24", 1},
+		{"a", "25", "d04=25 d02=24", 1},
+		{"a", "", "d05= d04=25 d02=24", 1},
+		{"b", "", "d06=! d05= d04=25 d02=24", 1},
+		{"b", "26", "d07=26 d06=! d05= d04=25 d02=24", 1},
+		{"b", "26", "d07=26 d06=! d05= d04=25", 4}, // 25 still held at the beginning of the fourth day
+		{"b", "26", "d07=26", 20},
+	} {
+		k = publish(k, i+1, c.declared, c.value, day(c.since))
+		if got := history(k); got != c.want {
+			t.Errorf("publication %d: %s, want %s", i+1, got, c.want)
+		}
+	}
+	if values, err := k.Values(h); err != nil || values["SDN"] != "26" || len(k.Earlier) != 1 {
+		t.Errorf("%v, %v, %v", values, k.Earlier, err)
+	}
+}
+
+// TestPackText: a text is read back as it was, and nothing else is a text.
+func TestPackText(t *testing.T) {
+	t.Parallel()
+	text := say.Of("%s of %s, %s", say.Of("%s rows", 3), say.And([]string{"a", "b"}), "c")
+	for _, want := range []say.Text{{}, say.Of("none"), text} {
+		data, err := json.Marshal(packText(want))
+		testkit.Must(t, err)
+		var from any
+		testkit.Must(t, json.Unmarshal(data, &from))
+		if got, ok := unpackText(from); !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v", data, got)
+		}
+	}
+	for _, bad := range []string{`3`, `[]`, `[3]`, `["%s"]`, `["a", "b"]`, `["%s", 3]`, `["%s", ["%s"]]`} {
+		var from any
+		testkit.Must(t, json.Unmarshal([]byte(bad), &from))
+		if got, ok := unpackText(from); ok {
+			t.Errorf("%s is read as %v", bad, got)
+		}
+	}
+}
+
+// FuzzOpenKept: any bytes are figures or an error.
+func FuzzOpenKept(f *testing.F) {
+	name := contract.Headlines[0].Name
+	f.Add(`{"format":1,"snapshot":"a","earlier":[]}` + "\n" + `{"figure":"` + name + `","until":["2026-13"]}` + "\n" +
+		`SDN ` + name + ` {"v":"1","n":1,"r":["%s","x"],"w":[{"b":true},{"a":9,"v":"NaN"}]}` + "\n")
+	f.Add(`{"format":1,"snapshot":"a"}` + "\n" + "SDN x {}\n")
+	f.Add("{}\n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		var file bytes.Buffer
+		to := gzip.NewWriter(&file)
+		_, err := to.Write([]byte(text))
+		testkit.Must(t, err)
+		testkit.Must(t, to.Close())
+		k, err := OpenKept(file.Bytes())
+		if err != nil {
+			return
+		}
+		for _, h := range contract.AllHeadlines() {
+			kept := k.figures[h.Name]
+			values, err := k.Values(h)
+			if kept == nil || err != nil {
+				continue
+			}
+			for place, text := range values {
+				if !json.Valid([]byte(text)) {
+					t.Errorf("%s of %s is %q", h.Name, place, text)
+				}
+			}
+			c := &headlineReader{names: contract.ContractNames, given: h.Question(contract.ContractNames)}
+			g := &figure{
+				headlineReader: c, Headline: h, list: h.List(contract.ContractNames), months: map[string]time.Time{},
+				future: map[string]bool{}, of: map[string]*headline{}, base: h.Question(contract.ContractNames),
+			}
+			_ = kept.restore(g) // which may be an error, and no panic
+		}
+	})
+}

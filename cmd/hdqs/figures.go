@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"hdqs/api/contract"
+	"hdqs/api/figures"
+	"hdqs/internal/objects"
+	"hdqs/internal/threshold"
+	"hdqs/loader"
+	"hdqs/snapshot/store"
+)
+
+// figuresFlag says how long a channel keeps what its headline figures were before.
+type figuresFlag struct{ period time.Duration }
+
+// keptPeriod is two years.
+const keptPeriod = 2 * 365 * 24 * time.Hour
+
+func (f *figuresFlag) register(fl *pflag.FlagSet) {
+	numberVar(fl, &f.period, "keep-figures", keptPeriod, 0, longestPause,
+		"how long earlier values of headline figures are kept, which each publication has in a file beside its "+
+			"figures; 0: no file, so that each replica computes the figures, and nobody knows earlier ones")
+}
+
+// opener opens a snapshot of a store, which shares segments with an earlier one that is open.
+type opener func(id string, earlier *store.Snapshot) (*store.Snapshot, error)
+
+// keptFigures are the headline figures of a publication and of the one before. Those are nil that
+// are not known.
+type keptFigures struct {
+	before, after *figures.Kept
+	hash          string // of the file, empty without one
+}
+
+// keep makes the figures of a snapshot before a channel moves to it, and stores them. others are
+// publications whose figures may be of the same snapshot. Without the file replicas compute the
+// figures, so that an error is only reported.
+func (f *figuresFlag) keep(
+	ctx context.Context, s *openStore, shown store.Channel, id string, open opener, messages io.Writer,
+	others ...store.Pointer,
+) (k keptFigures) {
+	if f.period == 0 {
+		return k
+	}
+	if err := f.tryKeep(ctx, s, shown, id, open, messages, others, &k); err != nil {
+		fmt.Fprintf(messages, "hdqs: warning: --keep-figures: %s is published without figures, which replicas "+
+			"compute, and their history ends: %v\n", id, err)
+		return keptFigures{}
+	}
+	return k
+}
+
+func (f *figuresFlag) tryKeep(
+	ctx context.Context, s *openStore, shown store.Channel, id string, open opener, messages io.Writer,
+	others []store.Pointer, k *keptFigures,
+) (err error) {
+	making := &figures.Making{
+		Shown: figures.Edition{Snapshot: shown.ID, Published: shown.PublishedAt}, Since: time.Now().Add(-f.period),
+		Open: func() (*store.Snapshot, error) { return open(id, nil) },
+	}
+	if making.Of, err = s.manifest(ctx, []string{id}, messages); err != nil {
+		return err
+	}
+	if shown.ID != "" {
+		if k.before, err = s.figuresOf(ctx, shown.Pointer); err != nil {
+			fmt.Fprintf(messages, "hdqs: the history of the headline figures begins with %s: those of %s cannot be "+
+				"read: %v\n", id, shown.ID, err)
+		}
+	}
+	making.Before = k.before
+	for _, p := range append(others, shown.Previous...) {
+		if p.ID != id {
+			continue
+		}
+		if other, err := s.figuresOf(ctx, p); err == nil {
+			making.Others = append(making.Others, other)
+		}
+	}
+	made, err := making.Make()
+	if err != nil {
+		return err
+	}
+	data, err := made.Encode()
+	if err != nil {
+		return err
+	}
+	if k.after, err = figures.OpenKept(data); err != nil {
+		return err
+	}
+	if k.hash, err = s.Store.Snapshots.PutFigures(data); err == nil && s.Remote != nil {
+		err = objects.PutBytes(ctx, s.Remote, store.FiguresName(k.hash), data)
+	}
+	return err
+}
+
+// figuresOf reads the figures of a publication.
+func (s *openStore) figuresOf(ctx context.Context, p store.Pointer) (*figures.Kept, error) {
+	data, err := s.Store.Snapshots.Figures(p)
+	if err != nil && s.Remote != nil && p.Figures != "" {
+		if data, _, err = s.Remote.Read(ctx, store.FiguresName(p.Figures), "", store.MaxFigures); err == nil {
+			err = store.CheckFigures(p.Figures, data)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	k, err := figures.OpenKept(data)
+	if err == nil && k.Snapshot != p.ID {
+		err = fmt.Errorf("the figures are of snapshot %s", k.Snapshot)
+	}
+	return k, err
+}
+
+// What a figure may change without being named: by so many per cent of the smaller number, which is
+// threefold, or by less than so many people, events or dollars.
+const (
+	usualChange = 200
+	usualNoise  = 100
+)
+
+// changed names the figures that have changed by more than usual, or are gone. Those of roles that
+// may shrink are not named.
+func (k *keptFigures) changed(exceptions []threshold.Exception, mayShrink []string) (lines []string, err error) {
+	if k.before == nil || k.after == nil {
+		return nil, nil
+	}
+	rules := threshold.Rules{Most: usualChange, Noise: usualNoise}
+	for _, h := range contract.Headlines {
+		role := h.List(contract.ContractNames).Name()
+		if slices.Contains(mayShrink, loader.AllRoles) || slices.Contains(mayShrink, role) {
+			rules.Exceptions = append(rules.Exceptions, threshold.Exception{Name: h.Name, Most: threshold.Any})
+		}
+	}
+	rules.Exceptions = append(rules.Exceptions, exceptions...)
+	all, err := threshold.CompareFigures(k.before, k.after, rules, time.Now())
+	for i := range all {
+		lines = append(lines, all[i].String())
+	}
+	return lines, err
+}
