@@ -87,8 +87,9 @@ var readers = map[string]map[string]string{
 		"answerBulk": ofRequest,
 	},
 	"figures": {
-		"OpenKept": ofFile,
-		"place":    ofFile,
+		"OpenKept":     ofFile,
+		"place":        ofFile,
+		"unpackSeries": ofFile,
 	},
 	"find": {
 		"begins":        ofValue,

@@ -67,7 +67,7 @@ var imports = map[string][]string{
 	},
 	"api/site": {
 		"internal/cache",
-		"api/browse", "api/chart", "api/contract", "api/country", "api/find", "api/lang", "api/list",
+		"api/browse", "api/chart", "api/contract", "api/country", "api/figures", "api/find", "api/lang", "api/list",
 		"api/picture", "api/render", "api/reply", "api/say", "api/state", "api/textual", "api/web", "api/wire",
 		"internal/nearest",
 		"snapshot/store",

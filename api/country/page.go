@@ -24,6 +24,7 @@ type Question struct {
 	Overview *Overview
 	Country  *Country
 	Dataset  func(id string) Dataset
+	Series   func(h *contract.Headline, code string) (known map[string]string, ok bool) // that is kept
 }
 
 // Dataset is a dataset that records are from. A text is empty if it is not known.

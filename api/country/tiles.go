@@ -162,6 +162,9 @@ func (q *Question) figuresOverTime(t *Tile) (map[string]string, error) {
 	if t.Series == "" {
 		return nil, nil
 	}
+	if known, ok := q.Series(t.Headline, q.Country.Code); ok {
+		return known, nil
+	}
 	e := t.List(contract.ContractNames)
 	groups, measures := []string{t.Series}, []string{t.Measures[0]}
 	if e.Units() != nil {

@@ -6,6 +6,7 @@
 //	facets.go                            counts by value
 //	changes_write.go changes.go          records that differ between two snapshots
 //	history.go kept_make.go              what figures were before; the figures of a publication
+//	series.go                            figures over time
 //	headlines.go kept.go                 headline figures as records; figures that are kept
 //	headline_extent.go                   what they are a part of
 //	headline_values.go headline_read.go  their values; the rows that they are made of

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
@@ -140,9 +141,17 @@ func packAll(f *figure, countries []string) (*keptFigure, error) {
 		kept.Future = append(kept.Future, strings.Clone(code))
 	}
 	slices.Sort(kept.Future)
+	var series map[string]map[string]string
+	if keepsSeries(f.Headline) {
+		var err error
+		if series, err = readSeries(f); err != nil {
+			return nil, err
+		}
+	}
 	for _, code := range slices.AppendSeq(slices.Clone(countries), maps.Keys(f.of)) {
 		p, err := pack(f, code)
 		if err == nil {
+			p.Series = packSeries(series[code])
 			kept.lines[strings.Clone(code)], err = json.Marshal(p)
 		}
 		if err != nil {
@@ -222,7 +231,10 @@ func (m *Making) number(k *Kept) {
 // Encode is the file of figures that were made.
 func (k *Kept) Encode() ([]byte, error) {
 	var file bytes.Buffer
-	to := gzip.NewWriter(&file)
+	to, err := zstd.NewWriter(&file, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
 	lines := json.NewEncoder(to)
 	lines.SetEscapeHTML(false)
 	if err := lines.Encode(k); err != nil {

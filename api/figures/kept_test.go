@@ -1,13 +1,13 @@
 package figures
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"hdqs/api/contract"
 	"hdqs/api/say"
@@ -106,17 +106,14 @@ func TestPackText(t *testing.T) {
 // FuzzOpenKept: any bytes are figures or an error.
 func FuzzOpenKept(f *testing.F) {
 	name := contract.Headlines[0].Name
+	packer, err := zstd.NewWriter(nil)
+	testkit.Must(f, err)
 	f.Add(`{"format":1,"snapshot":"a","earlier":[]}` + "\n" + `{"figure":"` + name + `","until":["2026-13"]}` + "\n" +
 		`SDN ` + name + ` {"v":"1","n":1,"r":["%s","x"],"w":[{"b":true},{"a":9,"v":"NaN"}]}` + "\n")
 	f.Add(`{"format":1,"snapshot":"a"}` + "\n" + "SDN x {}\n")
 	f.Add("{}\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		var file bytes.Buffer
-		to := gzip.NewWriter(&file)
-		_, err := to.Write([]byte(text))
-		testkit.Must(t, err)
-		testkit.Must(t, to.Close())
-		k, err := OpenKept(file.Bytes())
+		k, err := OpenKept(packer.EncodeAll([]byte(text), nil))
 		if err != nil {
 			return
 		}

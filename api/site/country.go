@@ -13,6 +13,7 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/country"
+	"hdqs/api/figures"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -167,6 +168,9 @@ func (p pages) countryOf(v *state.Served, at *country.Country) (*country.Page, e
 					Title: d.Title, Link: d.Link, Provider: d.Provider, License: d.License, LicenseURL: d.LicenseURL,
 					Updated: d.Updated,
 				}
+			},
+			Series: func(h *contract.Headline, code string) (map[string]string, bool) {
+				return figures.SeriesOf(p.Site.Lists, v, h, code)
 			},
 		})
 	})

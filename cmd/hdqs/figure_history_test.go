@@ -6,6 +6,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +94,14 @@ func TestFigureHistory(t *testing.T) {
 	computed := serve(t, "--store", dir)
 	if !computed.logged("are computed") {
 		t.Error("a damaged file is not reported")
+	}
+	for _, country := range []string{"AFG", "SDN", "UKR"} {
+		lines := regexp.MustCompile(`(?s)<svg class="spark".*?</svg>`)
+		drawn := lines.FindAllString(string(ask(t, "GET", kept.base+"/country/"+country).body), -1)
+		again := lines.FindAllString(string(ask(t, "GET", computed.base+"/country/"+country).body), -1)
+		if len(drawn) == 0 || !slices.Equal(drawn, again) {
+			t.Errorf("lines of %s: %q, computed %q", country, drawn, again)
+		}
 	}
 	a, b := figuresOf(t, kept, ""), figuresOf(t, computed, "")
 	for name := range a {

@@ -25,10 +25,10 @@ const (
 	manifestsDir = "manifests" // <id>.json, <id>.report.json, <id>.sig
 	channelsDir  = "channels"  // <name>.json
 	deltasDir    = "deltas"    // <sha256>-<sha256>.delta
-	figuresDir   = "figures"   // <sha256>.gz
+	figuresDir   = "figures"   // <sha256>.zst
 	segmentExt   = ".seg"
 	deltaExt     = ".delta"
-	figuresExt   = ".gz"
+	figuresExt   = ".zst"
 	jsonExt      = ".json"
 )
 

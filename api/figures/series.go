@@ -1,0 +1,137 @@
+package figures
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"hdqs/aggregate"
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/state"
+)
+
+// SeriesLength is how many months or years, up to the newest one, a figure over time has.
+const SeriesLength = 36
+
+// keepsSeries reports whether a publication keeps a figure over time: if sums have to look for
+// places in places, or for pairs of countries. To ask for these takes 300 ms at full scale, for
+// the first page of a country. Others take 20 ms together, and would make the file larger by a
+// third.
+func keepsSeries(h *contract.Headline) bool {
+	return h.Series != "" && (h.Question(contract.ContractNames).Coarsest || h.Other != "")
+}
+
+// readSeries finds the figure over time of all places that have rows: by month up to the newest one
+// of the list, or by year. It has values of the same level, and of as many units, as the figure
+// itself. Where the checks of sums refuse it, a place has none.
+func readSeries(f *figure) (all map[string]map[string]string, err error) {
+	all = map[string]map[string]string{}
+	asked := f.filters.Copy()
+	if f.Series == monthPart {
+		newest, err := f.ask(f.all(), nil, newestStart)
+		if err != nil || newest.at(0, 0).Kind != aggregate.Time {
+			return all, err
+		}
+		asked.Keep(contract.StartParam, monthOf(newest.at(0, 0)).AddDate(0, 1-SeriesLength, 0).Format("2006-01"))
+	}
+	by, measures := []string{f.Place, f.Series}, []string{f.Measures[0]}
+	hasUnits := f.list.Units() != nil
+	if hasUnits {
+		measures = append(measures, contract.CoverageName)
+	}
+	read := func(places ...string) error {
+		rows, err := f.ask(f.in(asked, places...), by, measures...)
+		for i := 0; err == nil && i < rows.len(); i++ {
+			place, at := rows.at(i, 0).Text, rows.at(i, 1).String()
+			h, v := f.of[place], rows.at(i, 2)
+			if h == nil || v.Kind == aggregate.Null || v.Kind == aggregate.Differ {
+				continue
+			}
+			level := aggregate.Value{}
+			if rows.level {
+				level = rows.levelOf(i)
+			}
+			if hasUnits && (level != h.level || rows.at(i, 3) != h.units) {
+				continue
+			}
+			if all[place] == nil {
+				all[place] = map[string]string{}
+			}
+			all[place][strings.Clone(at)] = strings.Clone(rows.number(i, 2))
+		}
+		return err
+	}
+	err = read(f.codes...)
+	if _, refused := errors.AsType[*contract.Invalid](err); !refused {
+		return all, err
+	}
+	clear(all)
+	for place := range f.of {
+		if err := read(place); err != nil {
+			if _, refused := errors.AsType[*contract.Invalid](err); !refused {
+				return nil, err
+			}
+			delete(all, place)
+		}
+	}
+	return all, nil
+}
+
+// packSeries is a figure over time as a text: the last month or year, then the values from it back,
+// with commas between them, empty for those that are not known.
+func packSeries(of map[string]string) string {
+	last := ""
+	for at := range of {
+		last = max(last, at)
+	}
+	if last == "" {
+		return ""
+	}
+	text, at := last, last
+	for left := len(of); left > 0; at = before(at) {
+		text += ","
+		if value, has := of[at]; has {
+			text += value
+			left--
+		}
+	}
+	return text
+}
+
+// unpackSeries is the reverse of packSeries.
+func unpackSeries(text string) map[string]string {
+	of := map[string]string{}
+	at, values, _ := strings.Cut(text, ",")
+	for value := range strings.SplitSeq(values, ",") {
+		if value != "" && isNumber(value) {
+			of[at] = value
+		}
+		at = before(at)
+	}
+	return of
+}
+
+// before is the month or year before one.
+func before(at string) string {
+	if month, err := time.Parse("2006-01", at); err == nil {
+		return month.AddDate(0, -1, 0).Format("2006-01")
+	}
+	year, _ := strconv.Atoi(at)
+	return strconv.Itoa(year - 1)
+}
+
+// SeriesOf is a figure of a country over time, by month or year, as the publication of a snapshot
+// has kept it. It reports false if it has not, so that the list has to be asked.
+func SeriesOf(s *list.Lists, v *state.Served, h *contract.Headline, code string) (map[string]string, bool) {
+	kept := keptOf(s, v)
+	if kept == nil || !keepsSeries(h) || kept.figures[h.Name] == nil || kept.figures[h.Name].Declared != declaredBy(h) {
+		return nil, false
+	}
+	p, err := kept.figures[h.Name].place(code)
+	if err != nil {
+		return nil, false
+	}
+	return unpackSeries(p.Series), true
+}
