@@ -53,7 +53,7 @@ func TestBrowseWords(t *testing.T) {
 		"food-security?latest=edition": {"<bdi>Latest round</bdi>", "<bdi>Phase: crisis, emergency, "},
 		"food-prices-market-monitor":   {`<option value="" selected>Choose one</option>`},
 		"national-risk?measure=overall_risk&by=location_code": {
-			`<option value="overall_risk" selected>Overall risk</option>`, "Overall risk by country",
+			`<option value="overall_risk" selected>Overall risk</option>`, "Risk of humanitarian crises by country",
 		},
 		"operational-presence?measure=org_acronym&by=sector_name":   {"countries: organisations present by sector, "},
 		"conflict-events?measure=records&by=year&location_code=%25": {" countries</bdi>"},
