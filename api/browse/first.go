@@ -68,6 +68,12 @@ func (s state) isFirst() bool { return !s.values.Has(measureParam) && !s.values.
 
 // firstOf reads the first view of a list, nil if the list has none.
 func firstOf(q *Question, s state) (*first, error) {
+	if h := q.figureOf(s); h != nil {
+		f, err := firstOfFigure(q, s, h)
+		if err != nil || f != nil {
+			return f, err
+		}
+	}
 	view := q.Plan.Endpoint.View()
 	if view == nil {
 		return nil, nil
@@ -342,15 +348,20 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 	return c, nil
 }
 
+// measureOf is the name of what a drawing measures, among those that pages offer.
+func (q *Question) measureOf(d *contract.Drawing) string {
+	for _, m := range measuresOf(q.Language, q.Plan.Endpoint) {
+		if _, field, _ := strings.Cut(d.Measures[0], ":"); m.name == q.Plan.Endpoint.Names().Name(field) {
+			return m.name
+		}
+	}
+	return countMeasure
+}
+
 // choose adds the filters that were chosen for the reader, each with the page without it where that
 // draws something, and the form that draws something else of the same records.
 func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Question) error {
-	of, by := countMeasure, v.q.Plan.Endpoint.Names().Name(d.By)
-	for _, m := range measuresOf(v.q.Language, v.q.Plan.Endpoint) {
-		if _, field, _ := strings.Cut(d.Measures[0], ":"); m.name == v.q.Plan.Endpoint.Names().Name(field) {
-			of = m.name
-		}
-	}
+	of, by := v.q.measureOf(d), v.q.Plan.Endpoint.Names().Name(d.By)
 	pairs := filters.Pairs()
 	all, ok := v.q.reading(v.s.set(append(pairs, measureParam, of, byParam, by)...))
 	if !ok {

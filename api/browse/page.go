@@ -167,6 +167,7 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 	if p.Records.Total == "0" {
 		return nil
 	}
+	p.isKnown(figureParam, s, q.figureOf(s) != nil)
 	if s.isFirst() {
 		if p.Drawn.First, err = firstOf(q, s); err != nil {
 			return err

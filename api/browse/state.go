@@ -23,11 +23,12 @@ const (
 	byParam      = "by"      // by what: a field, or a part of the period
 	spanParam    = "span"    // all: months are drawn from the first on
 	sortParam    = "sort"    // a column that the records are sorted by, the greatest first with a minus
+	figureParam  = "figure"  // the headline figure that the page is about
 	moreParam    = "more"    // a field of which all values are counted
 )
 
 // own are the parameters that the interface does not have.
-var own = []string{rowParam, columnParam, measureParam, byParam, spanParam, sortParam, moreParam}
+var own = []string{rowParam, columnParam, measureParam, byParam, spanParam, sortParam, figureParam, moreParam}
 
 // ErrAddress is the error of an address that is not encoded as addresses are.
 var ErrAddress = errors.New("browse: the address is malformed")

@@ -5,6 +5,7 @@ package country_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"html"
 	"io"
 	"regexp"
@@ -28,6 +29,7 @@ const maxCountryPage = 25_000
 var (
 	tilePattern = regexp.MustCompile(
 		`(?s)<li><h3><a href="[^"]*">([^<]*)</a></h3>\n<p><data value="([^"]*)" title="[^"]*">([^<]*)</data>(.*?)</li>`)
+	topPattern   = regexp.MustCompile(`<p class="value[^"]*"><strong(?: title="([^"]*)")?>([^<]*)</strong>`)
 	sparkPattern = regexp.MustCompile(`class="spark"[^>]*aria-label="[^"]*, ([^",]*) in \d{4}(?:-\d\d)?"`)
 )
 
@@ -104,6 +106,9 @@ func checkTile(t *testing.T, s *api.Server, tile []string, value string) {
 	if page := apitest.Browse(s, view); page.Status != 200 || bytes.Contains(page.Body, []byte("Ignored:")) ||
 		!bytes.Contains(page.Body, []byte(">All about <bdi>")) {
 		t.Errorf("%s leads to %s: %d", tile[1], view, page.Status)
+	} else if m := topPattern.FindSubmatch(page.Body); m == nil ||
+		apitest.PlainNumber(cmp.Or(string(m[1]), string(m[2]))) != apitest.PlainNumber(value) {
+		t.Errorf("%s is %s, but %s begins with %q", tile[1], value, view, m)
 	}
 	again, _ := apitest.Records(t, s, html.UnescapeString(links[1][1]))
 	if len(again) != 1 || again[0]["value"].(interface{ String() string }).String() != value {

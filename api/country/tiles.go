@@ -75,7 +75,6 @@ func (q *Question) tiles() ([]Tile, error) {
 // view is the page of the records that a figure is made of. Without a figure it is the page of all
 // records of the country, and without records it is empty.
 func (q *Question) view(t *Tile) string {
-	e := t.List(q.Names)
 	if t.Exact == "" {
 		is := func(l Listed) bool { return l.List.Path == t.Path && l.Field == t.Place }
 		if i := slices.IndexFunc(q.Country.Lists, is); i >= 0 {
@@ -83,11 +82,7 @@ func (q *Question) view(t *Tile) string {
 		}
 		return ""
 	}
-	pairs := t.record.Rows.Pairs()
-	if function, field, _ := strings.Cut(t.Measures[0], ":"); function == "sum" || function == "mean" {
-		pairs = append(pairs, "measure", q.Names.Name(field))
-	}
-	return q.Prefix + "/browse/" + e.Name() + "?" + contract.QueryOf(pairs...)
+	return browse.FigurePage(q.Prefix, t.Headline, t.record.Rows)
 }
 
 // records is the page of all records that a list has of the country.

@@ -1,0 +1,112 @@
+package browse
+
+import (
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// A tile of a country opens the page of its own figure: the same number, its years or months, and
+// its provinces. The records below are those that it is made of.
+
+// figureOf is the headline figure that the page is about, nil without one.
+func (q *Question) figureOf(s state) *contract.Headline {
+	h, _ := contract.HeadlineOf(s.values.Get(figureParam), q.Plan.Endpoint.Names())
+	if h == nil || h.Path != q.Plan.Endpoint.Contract().Path {
+		return nil
+	}
+	return h
+}
+
+// FigurePage is the page of a headline figure, with the records that it is made of, below a prefix.
+func FigurePage(prefix string, h *contract.Headline, rows *contract.Question) string {
+	pairs := append(rows.Pairs(), figureParam, h.Name)
+	return prefix + "/browse/" + rows.Endpoint().Name() + "?" + contract.QueryOf(pairs...)
+}
+
+// firstOfFigure reads the view of one headline figure: its tile, and drawings of its own numbers. Of
+// the address it takes the countries.
+func firstOfFigure(q *Question, s state, h *contract.Headline) (*first, error) {
+	place := q.Plan.Endpoint.Names().Name(h.Place)
+	v := &viewer{q: q, s: s.only(func(name string) bool {
+		return name == place || name == place+contract.SeveralSuffix || name == contract.SnapshotParam
+	})}
+	_, records, _, err := v.headline(h.Name)
+	if err != nil || len(records) == 0 {
+		return nil, err
+	}
+	f := &first{Tiles: []tile{v.tile(h, records)}}
+	view := q.Plan.Endpoint.View()
+	for _, read := range []func() (*figure, error){
+		func() (*figure, error) { return v.overTime(h, view) },
+		func() (*figure, error) { return v.byProvince(h) },
+	} {
+		if err := f.add(v, read); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.Drawings) > 0 {
+		return f, nil
+	}
+	for i := range view.Drawings {
+		if err := f.add(v, func() (*figure, error) { return v.drawing(&view.Drawings[i], view.Figures) }); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.Drawings) == 0 { // beside other countries
+		v.s = s.only(func(name string) bool { return name == contract.SnapshotParam })
+		return f, f.add(v, func() (*figure, error) { return v.drawing(&contract.Drawing{Figure: h.Name}, nil) })
+	}
+	return f, nil
+}
+
+// add adds a drawing that compares something.
+func (f *first) add(v *viewer, read func() (*figure, error)) error {
+	v.id = "figure" + strings.Repeat("-more", len(f.Drawings))
+	x, err := read()
+	if err != nil || x == nil || len(x.Refusal.Refused) > 0 || len(x.Data.Rows) < leastDrawn {
+		return err
+	}
+	x.ID = v.id
+	f.Drawings = append(f.Drawings, x)
+	return nil
+}
+
+// overTime draws a figure by year or month, else what the list draws so; nil without either.
+func (v *viewer) overTime(h *contract.Headline, view *contract.View) (*figure, error) {
+	if h.IsPlain() && h.Series != "" {
+		d := contract.Drawing{Title: h.Title, Filters: h.Filters, Measures: h.Measures, By: h.Series}
+		if h.Series == "month" {
+			d.Months = newestMonths
+		}
+		return v.aggregate(&d)
+	}
+	at := slices.IndexFunc(view.Drawings, func(d contract.Drawing) bool { return d.By == "month" || d.By == "year" })
+	if at < 0 {
+		return nil, nil
+	}
+	return v.drawing(&view.Drawings[at], nil)
+}
+
+// byProvince draws a figure by the provinces of one country, nil where its records have none.
+func (v *viewer) byProvince(h *contract.Headline) (*figure, error) {
+	const province = "admin1_name"
+	if !h.IsPlain() || h.Place != contract.CountryParam || !v.isOne() || !v.q.Plan.Endpoint.HasField(province) {
+		return nil, nil
+	}
+	d := drawingOf(h)
+	declared := v.declared(&d)
+	if err := v.addMonths(&d, declared); err != nil {
+		return nil, err
+	}
+	at, ok := v.q.reading(v.s.set(append(declared.Pairs(), measureParam, v.q.measureOf(&d), byParam, province)...))
+	if !ok {
+		return nil, nil
+	}
+	x, err := drawFigure(v.q, at)
+	if err != nil || x == nil || x.Limit.Turned != "" {
+		return nil, err
+	}
+	return x, nil
+}
