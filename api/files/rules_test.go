@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -16,7 +17,9 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
+	"hdqs/api/contract"
 	"hdqs/api/files"
+	"hdqs/api/render"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
@@ -159,26 +162,27 @@ func checkEnded(t *testing.T, s *api.Server, want map[files.ExportOutcome]int64)
 	}
 }
 
-// TestExportCutShort checks that a client notices that an export was not completed: the snapshot
-// is withdrawn after the first part was sent, or the export takes too long.
+// TestExportCutShort checks that a client notices that an export was not completed, since it took
+// too long: after the first part was sent, or before.
 func TestExportCutShort(t *testing.T) {
 	t.Parallel()
 	target := func(format string) string {
 		return exportedPath + "/export?output_format=" + format + "&app_identifier=" + apitest.Identifier
 	}
-	s := apitest.SampleOf(t, state.Options{}, exportedPath, 30_000)
-	conn := silentClient(t, apitest.Listen(t, s), target("json"))
+	const limit = 300 * time.Millisecond
+	s := apitest.SampleOf(t, state.Options{ExportTimeout: limit}, exportedPath, 30_000)
+	conn := silentClient(t, apitest.ListenSmall(t, s, 64<<10), target("json"))
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil || response.StatusCode != 200 {
 		t.Fatal(response, err)
 	}
-	s.State.Snapshots.Current.Load().Withdraw()
+	time.Sleep(2 * limit)
 	if body, err := io.ReadAll(response.Body); err == nil {
-		t.Errorf("after the snapshot was withdrawn: %d bytes without an error, of %s rows", len(body),
+		t.Errorf("after the time was over: %d bytes without an error, of %s rows", len(body),
 			response.Header.Get("X-Result-Count"))
 	}
 	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Files.Exports.Running() == 0 })
-	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportFailed: 1})
+	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportTimedOut: 1})
 
 	s = apitest.SampleOf(t, state.Options{ExportTimeout: time.Nanosecond}, exportedPath, 100)
 	address := apitest.Listen(t, s)
@@ -229,15 +233,17 @@ func TestExportSizes(t *testing.T) {
 		t.Errorf("HEAD: %d %v, %d bytes, %v", response.StatusCode, response.Header, len(body), err)
 	}
 	// The buffers of this connection hold less than the export.
+	const limit = 300 * time.Millisecond
+	s = apitest.SampleOf(t, state.Options{ExportTimeout: limit}, exportedPath, 16_000)
 	small := apitest.ListenSmall(t, s, 64<<10)
 	conn := silentClient(t, small, exportedPath+"/export?output_format=arrow&app_identifier="+apitest.Identifier)
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil || response.ContentLength <= 0 {
 		t.Fatal(response, err)
 	}
-	s.State.Snapshots.Current.Load().Withdraw()
+	time.Sleep(2 * limit)
 	if body, err := io.ReadAll(response.Body); err == nil {
-		t.Errorf("after the snapshot was withdrawn: %d bytes of %d without an error", len(body), response.ContentLength)
+		t.Errorf("after the time was over: %d bytes of %d without an error", len(body), response.ContentLength)
 	}
 }
 
@@ -257,6 +263,23 @@ func TestExportPanics(t *testing.T) {
 	if n := s.Files.Exports.Running(); n != 0 || served.Refs.Load() != 1 {
 		t.Errorf("%d slots are taken, and the snapshot has %d references", n, served.Refs.Load())
 	}
+}
+
+// TestExportFails: an export whose rendering panics is cut short, and counts as failed.
+func TestExportFails(t *testing.T) {
+	t.Parallel()
+	s := apitest.SampleOf(t, state.Options{Logger: slog.New(slog.DiscardHandler)}, exportedPath, 60)
+	served := s.State.Snapshots.Current.Load()
+	served.Bound.Lists[exportedPath].Named[contract.ContractNames].Renderer = new(render.Renderer)
+	const target = exportedPath + "/export?output_format=json&app_identifier=" + apitest.Identifier
+	if response, err := http.Get("http://" + apitest.Listen(t, s) + target); err == nil {
+		defer response.Body.Close()
+		if body, err := io.ReadAll(response.Body); err == nil {
+			t.Errorf("%d, %d bytes without an error", response.StatusCode, len(body))
+		}
+	}
+	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Files.Exports.Running() == 0 })
+	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportFailed: 1})
 }
 
 // silentClient sends a request and reads nothing by itself.

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"hdqs/api/encode"
 	"hdqs/api/reply"
@@ -30,7 +29,6 @@ type BodyCache struct {
 	shards  [bodyShards]bodyShard
 	maxBody int // the longest body that is cached
 	budget  *wire.Budget
-	emptied atomic.Uint64 // calls of empty
 }
 
 // Sizes of the body cache.
@@ -80,7 +78,6 @@ type cachedBody struct {
 type inFlight struct {
 	Key     bodyKey
 	keep    bool
-	emptied uint64 // of the cache when the rendering began
 	waiters int
 	done    chan struct{} // closed at the end; nil while nobody waits
 	result  *cachedBody   // nil when there is no body to share
@@ -166,7 +163,7 @@ func (c *BodyCache) begin(key bodyKey) (*cachedBody, *inFlight, error) {
 		<-done
 		return m.result, nil, m.err
 	}
-	m := s.start(key, c.emptied.Load())
+	m := s.start(key)
 	s.found.Misses++
 	s.Unlock()
 	return nil, m, nil
@@ -193,14 +190,14 @@ func (c *BodyCache) Counts() (all cacheCounts) {
 }
 
 // start adds an in-flight entry. Its body will be cached if the key was requested before.
-func (s *bodyShard) start(key bodyKey, emptied uint64) *inFlight {
+func (s *bodyShard) start(key bodyKey) *inFlight {
 	m := new(inFlight)
 	if n := len(s.free); n > 0 {
 		m, s.free = s.free[n-1], s.free[:n-1]
 	}
 	hash := key.hash()
 	seen := &s.seen[hash>>32%seenKeys]
-	*m = inFlight{Key: key, keep: *seen == hash, emptied: emptied}
+	*m = inFlight{Key: key, keep: *seen == hash}
 	*seen = hash
 	s.inFlight[key] = m
 	return m
@@ -237,25 +234,11 @@ func (c *BodyCache) end(m *inFlight, result Finished, err error) {
 	s.Lock()
 	b.Acquire(m.waiters)
 	b.lent = m.waiters > 0
-	if m.emptied != c.emptied.Load() || !s.kept.Put(m.Key, b, int64(b.Size())) {
+	if !s.kept.Put(m.Key, b, int64(b.Size())) {
 		b.Evict()
 	}
 	s.finish(m, b, nil)
 	s.Unlock()
-}
-
-// Empty drops all bodies, and those that are being rendered once they are finished.
-func (c *BodyCache) Empty() {
-	if c == nil {
-		return
-	}
-	c.emptied.Add(1)
-	for i := range c.shards {
-		s := &c.shards[i]
-		s.Lock()
-		s.kept.Clear()
-		s.Unlock()
-	}
 }
 
 // finish wakes the waiters. An entry that nobody waited for is reused.

@@ -346,29 +346,3 @@ func TestSharedBodiesProperty(t *testing.T) {
 		}
 	}
 }
-
-// TestEmptyBodyCache: what was being rendered when the cache was emptied is not cached.
-func TestEmptyBodyCache(t *testing.T) {
-	t.Parallel()
-	c := newBodyCache(0, wire.NewBudget(0))
-	render := func(empty func()) {
-		_, m, _ := c.begin(testKey(1))
-		empty()
-		c.end(m, Finished{Body: []byte("body")}, nil)
-	}
-	render(func() {}) // the first request of a key is never cached
-	render(c.Empty)
-	if n := c.Counts().Bytes; n != 0 {
-		t.Errorf("%d bytes are cached", n)
-	}
-	render(func() {})
-	if n := c.Counts().Bytes; n == 0 {
-		t.Error("nothing is cached after that")
-	}
-	c.Empty()
-	if b, m, _ := c.begin(testKey(1)); b != nil || c.Counts().Bytes != 0 {
-		t.Error("a body is cached after the cache was emptied")
-	} else {
-		c.end(m, Finished{}, nil)
-	}
-}

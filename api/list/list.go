@@ -113,7 +113,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	}
 	endpoint := to.List.Endpoint.Contract()
 	list := served.Bound.Lists[endpoint.List()]
-	defer s.State.EndList(served, &err)
+	defer served.Release(s.State.Log)
 	if r.Question.Since != "" && !s.State.Snapshots.Holds(r.Question.Since) {
 		return s.goneSince()
 	}

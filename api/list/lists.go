@@ -46,6 +46,6 @@ func New(s *state.State, kinds []contract.Kind) *Lists {
 		sources: map[contract.Kind]*RecordSource{},
 	}
 	l.Requests = Requests{s, &l.Routes}
-	s.Hooks.Warm, s.Hooks.Emptied = l.Warm, l.Bodies.Empty
+	s.Hooks.Warm = l.Warm
 	return l
 }

@@ -19,7 +19,7 @@ func (s *Lists) Query(
 	}
 	endpoint := q.Endpoint().Contract()
 	table := v.Bound.Lists[endpoint.List()]
-	defer s.State.EndList(v, &err)
+	defer v.Release(s.State.Log)
 	sc := scratches.Get().(*Scratch)
 	defer sc.Release()
 	a := &Reply{

@@ -112,16 +112,12 @@ func (s *Lists) stream(a *Reply) {
 	SendStream(a.Ctx, b, length, encode.Identity, min(length, partMemory))
 }
 
-// Next renders the next part, unless the snapshot was withdrawn.
-func (b *PartBody) Next() error {
+// Next renders the next part.
+func (b *PartBody) Next() {
 	b.turn.Begin()
 	defer b.turn.End()
 	b.part = parts.Get().(*[]byte)
 	*b.part, b.more = b.next((*b.part)[:0])
-	if b.served != nil {
-		return b.served.Withdrawn()
-	}
-	return nil
 }
 
 // drop returns the part's buffer.
@@ -137,9 +133,7 @@ func (b *PartBody) WriteTo(w io.Writer) (sent int64, err error) {
 	defer b.state.RecoverBody(&err)
 	for b.part != nil || b.more {
 		if b.part == nil {
-			if err := b.Next(); err != nil {
-				return sent, err
-			}
+			b.Next()
 		}
 		n, err := w.Write(*b.part)
 		sent += int64(n)

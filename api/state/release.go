@@ -32,8 +32,8 @@ type Release struct {
 	Figures KeptFigures
 
 	// Answering may be nil. If it is set and no snapshot is served yet, Swap serves this one at
-	// once, calls Answering, and then warms the snapshot up. If that fails, the snapshot is
-	// withdrawn, and none is served until the next Swap.
+	// once, calls Answering, and then warms the snapshot up. If that fails, none is served until
+	// the next Swap.
 	Answering func()
 }
 
@@ -95,29 +95,13 @@ func (s *State) serveFirst(bound *Bound, canWarm bool, r Release) error {
 	r.Answering()
 	if canWarm {
 		if err := s.Hooks.Warm(next, nil); err != nil {
-			s.withdraw(next)
+			if s.Snapshots.Current.CompareAndSwap(next, nil) { // answers that are being made are right
+				next.Release(s.Log)
+			}
 			return err
 		}
 	}
 	return r.Snapshot.Close()
-}
-
-// withdraw ends the serving of the first snapshot, whose warm-up has failed. Answers that were made
-// from it may be wrong: they are removed from the body cache, and those that are being made are
-// refused.
-func (s *State) withdraw(v *Served) {
-	v.Withdraw()
-	s.Hooks.Emptied()
-	if s.Snapshots.Current.CompareAndSwap(v, nil) {
-		v.Release(s.Log)
-	}
-}
-
-// EndList ends the reading of a list for a request, and gives the snapshot back. An answer from a
-// snapshot that was withdrawn meanwhile is refused.
-func (s *State) EndList(v *Served, err *error) {
-	*err = cmp.Or(*err, v.Withdrawn())
-	v.Release(s.Log)
 }
 
 // publish makes a snapshot the current one.

@@ -117,7 +117,6 @@ type Served struct {
 	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
 	Live        time.Duration             // from publication, or from the start of the process, to Swap
 	Refs        atomic.Int64
-	withdrawn   atomic.Bool
 	open        *OpenSnapshots // that it is one of
 }
 
@@ -161,17 +160,6 @@ func (v *Served) Published() time.Time {
 		return *at
 	}
 	return time.Time{}
-}
-
-// Withdraw refuses what is read of the snapshot from now on.
-func (v *Served) Withdraw() { v.withdrawn.Store(true) }
-
-// Withdrawn returns an error if the snapshot was withdrawn: what was made from it may be wrong.
-func (v *Served) Withdrawn() error {
-	if v.withdrawn.Load() {
-		return reply.ErrNoSnapshot
-	}
-	return nil
 }
 
 // WarmUp is how many requests warmed up a snapshot, and how long that took.

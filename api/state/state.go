@@ -41,8 +41,7 @@ type State struct {
 
 // Hooks are what the state of the server calls of what stands on it.
 type Hooks struct {
-	Warm    func(next *Served, earlier *Bound) error // answers requests from a snapshot before it is served
-	Emptied func()                                   // bodies that were made may be wrong
+	Warm func(next *Served, earlier *Bound) error // answers requests from a snapshot before it is served
 }
 
 // FaultForm is how errors are written below a path, such as those of a standard: also those that
