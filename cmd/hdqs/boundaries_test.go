@@ -30,37 +30,6 @@ func publishedUnits(codes ...string) []byte {
 	return []byte(`{"type":"FeatureCollection","features":[` + strings.Join(features, ",") + `]}`)
 }
 
-// TestBoundaries makes a file of boundaries from a folder and from an address, and a server reads
-// it.
-func TestBoundaries(t *testing.T) {
-	parallel(t)
-	dir := t.TempDir()
-	testkit.Must(t, os.Mkdir(filepath.Join(dir, "afg"), 0o755))
-	testkit.WriteFile(t, filepath.Join(dir, "afg", "adm1.geojson"), publishedUnits("AF01", "AF02"))
-	file := filepath.Join(t.TempDir(), "b.geojson")
-	got := mustExit(t, 0, "boundaries", "--from", dir, "--out", file).stdout
-	if want := "0 countries, 2 first-level units, 0 second-level units of 1 files"; !strings.Contains(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	fromDir, err := os.ReadFile(file)
-	testkit.Must(t, err)
-	web := httptest.NewServer(http.FileServer(http.Dir(dir)))
-	defer web.Close()
-	named := filepath.Join(dir, "afg_adm1.geojson")
-	testkit.Must(t, os.Rename(filepath.Join(dir, "afg", "adm1.geojson"), named))
-	mustExit(t, 0, "boundaries", "--from", web.URL+"/afg_adm1.geojson", "--out", file, "--allow-http",
-		"--allow-private-hosts")
-	fromWeb, err := os.ReadFile(file)
-	testkit.Must(t, err)
-	if string(fromDir) != string(fromWeb) {
-		t.Errorf("of the address: %s\nof the folder: %s", fromWeb, fromDir)
-	}
-	s := serve(t, "--store", sampleStore(t), "--boundaries", file)
-	if body := ask(t, "GET", s.base+"/ogc/collections/admin1/items").body; !strings.Contains(string(body), `"AF02"`) {
-		t.Errorf("the server has %s", body)
-	}
-}
-
 // countryRow and unitRow are rows of GeoParquet files of boundaries.
 type countryRow struct {
 	Name     string `parquet:"adm0_name"`

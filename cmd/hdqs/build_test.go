@@ -4,11 +4,9 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
-	"hdqs/api/contract"
 	"hdqs/internal/testkit"
 )
 
@@ -64,43 +62,3 @@ func stored(t *testing.T, store string) map[string]storedFile {
 
 // times matches what differs between the reports of two runs.
 var times = regexp.MustCompile(`"seconds": [-+.0-9e]+`)
-
-// TestBuildReport checks the report on stdout and the one beside the manifest.
-func TestBuildReport(t *testing.T) {
-	parallel(t)
-	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
-	o := mustExit(t, 0, "build", "--catalog", files, "--store", store, "--json")
-	printed := decode[report](t, []byte(o.stdout))
-	if printed.Outcome != "published" || printed.Partial || len(printed.Tables) != len(contract.Endpoints) ||
-		printed.Rows.Kept == 0 {
-		t.Errorf("report: %+v", printed)
-	}
-	beside := testkit.ReadFile(t, filepath.Join(store, "manifests", printed.Snapshot+".report.json"))
-	kept := decode[report](t, beside)
-	if kept.Snapshot != printed.Snapshot || kept.Rows != printed.Rows || len(kept.Tables) != len(contract.Endpoints) {
-		t.Errorf("the report beside the manifest differs: %+v", kept)
-	}
-	if got := mustExit(t, 0, "inspect", "--store", store, "--report", "--json").stdout; got != string(beside) {
-		t.Error("inspect --report --json does not print the report beside the manifest")
-	}
-	text := mustExit(t, 0, "inspect", "--store", store, "--report").stdout
-	for _, table := range printed.Tables {
-		if !strings.Contains(text, table.Table) {
-			t.Errorf("table %s is not in the text of the report", table.Table)
-		}
-	}
-	view, _ := inspect(t, store)
-	if view.ID != printed.Snapshot || len(view.Tables) != len(contract.Endpoints) {
-		t.Errorf("inspect: snapshot %s with %d tables", view.ID, len(view.Tables))
-	}
-	for i, table := range view.Tables {
-		want := printed.Tables[i]
-		if table.Table != want.Table || table.Rows != want.Rows || table.SHA256 != want.SHA256 {
-			t.Errorf("inspect: %+v, report: %+v", table, want)
-		}
-	}
-	text = mustExit(t, 0, "inspect", "--store", store, view.ID).stdout
-	if !strings.Contains(text, view.ID) || !strings.Contains(text, "conflict_event") {
-		t.Errorf("inspect by id: %.300s", text)
-	}
-}

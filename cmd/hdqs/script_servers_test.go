@@ -3,11 +3,13 @@ package main_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,6 +27,22 @@ type webServer struct {
 	*httptest.Server
 	hangs atomic.Bool
 	paths testkit.Log // that it was asked for
+	files *ckantest.Site
+
+	mu     sync.Mutex
+	faults map[string]http.HandlerFunc // by the beginning of a path, or by a file of the site
+}
+
+// faultOf is the fault of what a request asks for, nil without one.
+func (w *webServer) faultOf(r *http.Request) http.HandlerFunc {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for path, fault := range w.faults {
+		if strings.HasPrefix(r.URL.Path, path) || r.URL.Query().Get("path") == path {
+			return fault
+		}
+	}
+	return nil
 }
 
 func (s *story) serve(args []string) bool {
@@ -76,9 +94,21 @@ func (s *story) signal(args []string) bool {
 	return true
 }
 
-func (s *story) ends(args []string) bool {
+func (s *story) kill9(args []string) bool {
+	s.server(args[0]).kill()
+	return true
+}
+
+func (s *story) drain(args []string) bool {
+	s.server(args[0]).signal(s.T, syscall.SIGTERM)
+	return true
+}
+
+func (s *story) ends(args []string) bool { return s.drain(args) && s.ended(args) }
+
+func (s *story) ended(args []string) bool {
 	server := s.server(args[0])
-	if code := server.stop(s.T); code != mustNumber(s.T, args[1]) {
+	if code := server.wait(s.T); code != mustNumber(s.T, args[1]) {
 		s.script.Fatalf("exit code %d\n%s", code, server.log)
 	}
 	return true
@@ -91,11 +121,17 @@ func (s *story) ask(args []string) bool {
 		fields = append(fields, name, value)
 	}
 	a := ask(s.T, "GET", args[1], fields...)
-	_, _ = s.script.Stdout().Write(a.body)
+	fmt.Fprintf(s.script.Stdout(), "%s\n", bytes.TrimSuffix(a.body, []byte("\n")))
 	testkit.Must(s.T, a.header.Write(s.script.Stderr()))
 	if a.status != mustNumber(s.T, args[0]) {
 		s.script.Fatalf("status %d", a.status)
 	}
+	return true
+}
+
+func (s *story) heads(args []string) bool {
+	name, value, _ := strings.Cut(args[1], ": ")
+	testkit.WaitFor(s.T, args[1], func() bool { return ask(s.T, "GET", args[0]).header.Get(name) == value })
 	return true
 }
 
@@ -134,18 +170,67 @@ func (s *story) web(args []string) bool {
 }
 
 func (s *story) site(args []string) bool {
-	return s.open(args[0], &ckantest.Site{Files: os.DirFS(args[1])})
+	files := &ckantest.Site{
+		Files: os.DirFS(args[1]), Override: map[string][]byte{}, Modified: map[string]string{},
+	}
+	s.open(args[0], files)
+	s.webs[args[0]].files = files
+	return true
+}
+
+func (s *story) fault(args []string) bool {
+	w := s.webs[args[0]]
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if args[2] == "off" {
+		delete(w.faults, args[1])
+		return true
+	}
+	status := mustNumber(s.T, args[2])
+	w.faults[args[1]] = func(out http.ResponseWriter, _ *http.Request) {
+		out.Header().Set("Retry-After", "1")
+		out.WriteHeader(status)
+		_, _ = io.WriteString(out, strings.Join(args[3:], " "))
+	}
+	return true
+}
+
+func (s *story) onceOnly(args []string) bool {
+	s.fault(args)
+	w, requests := s.webs[args[0]], new(atomic.Int64)
+	fault := w.faults[args[1]]
+	w.faults[args[1]] = func(out http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 1 { // files are downloaded two at a time
+			fault(out, r)
+			return
+		}
+		w.files.ServeHTTP(out, r)
+	}
+	return true
+}
+
+func (s *story) modified(args []string) bool {
+	site := s.webs[args[0]].files
+	site.Lock()
+	defer site.Unlock()
+	site.Modified[args[1]] = args[2]
+	site.Override[args[1]] = testkit.ReadFile(s.T, filepath.Join(s.script.Getenv("FILES"), args[1]))
+	return true
 }
 
 func (s *story) open(name string, files http.Handler) bool {
-	w := new(webServer)
+	w := &webServer{faults: map[string]http.HandlerFunc{}}
 	w.Server = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		fmt.Fprintln(&w.paths, r.URL.Path)
 		hung := w.hangs.Load()
 		for r.Context().Err() == nil && w.hangs.Load() {
 			time.Sleep(20 * time.Millisecond)
 		}
-		if !hung {
+		switch fault := w.faultOf(r); {
+		case hung:
+		case fault != nil:
+			fault(out, r)
+		default:
 			files.ServeHTTP(out, r)
 		}
 	}))

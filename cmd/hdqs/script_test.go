@@ -35,6 +35,13 @@ func TestBucketScripts(t *testing.T) {
 	runScripts(t, "bucket")
 }
 
+// TestFixtureScripts runs those of testdata/fixtures, which need the real input.
+func TestFixtureScripts(t *testing.T) {
+	parallel(t)
+	testkit.Fixtures(t)
+	runScripts(t, "fixtures")
+}
+
 // story is a script that runs.
 type story struct {
 	*testing.T
@@ -57,8 +64,11 @@ func (t scriptT) Verbose() bool { return testing.Verbose() }
 
 type storyKey struct{}
 
-// runScripts runs the scripts of a folder. HDQS is the program, IDENTIFIER one of an application.
+// runScripts runs the scripts of a folder. HDQS is the program, IDENTIFIER one of an application, ROOT this
+// repository.
 func runScripts(t *testing.T, folder string) {
+	root, err := filepath.Abs("../..")
+	testkit.Must(t, err)
 	commands := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, command := range scriptCommands {
 		commands[name] = func(ts *testscript.TestScript, not bool, args []string) {
@@ -72,7 +82,7 @@ func runScripts(t *testing.T, folder string) {
 	testscript.RunT(scriptT{t}, testscript.Params{
 		Dir: filepath.Join("testdata", folder), Cmds: commands,
 		Setup: func(env *testscript.Env) error {
-			env.Vars = append(env.Vars, environment("HDQS="+binary, "IDENTIFIER="+identifier)...)
+			env.Vars = append(env.Vars, environment("HDQS="+binary, "IDENTIFIER="+identifier, "ROOT="+root)...)
 			env.Values[storyKey{}] = &story{
 				T: env.T().(scriptT).T, servers: map[string]*server{}, webs: map[string]*webServer{},
 			}
@@ -89,13 +99,16 @@ var scriptCommands = map[string]func(s *story, args []string) bool{
 	"until":    (*story).until,    // PATTERN ARG...: before long the program prints what matches
 	"unfit":    (*story).unfit,    // NAME STORE LIKE: the id of a new snapshot that no server can serve
 	"catalog":  (*story).catalog,  // NAME OPTION...: a generated catalog, or the embedded one
-	"store":    (*story).store,    // NAME OPTION...: a store with one snapshot of a generated catalog
+	"store":    (*story).store,    // NAME OPTION...: a store of a generated catalog, or of the fixtures
 	"change":   (*story).change,   // CATALOG ROLE: other figures in the files of a role
 	"spoil":    (*story).spoil,    // CATALOG: a part of it cannot be used any more
 	"web":      (*story).web,      // NAME FOLDER: a web server, whose address is in NAME
 	"site":     (*story).site,     // NAME CATALOG: a CKAN site, whose address is in NAME
 	"close":    (*story).close,    // NAME: the web server or site is gone
 	"hang":     (*story).hang,     // NAME on|off: the web server does not answer
+	"fault":    (*story).fault,    // NAME PATH STATUS|off [TEXT]: its answers for paths that begin so, or a file of a site
+	"once":     (*story).onceOnly, // NAME PATH STATUS: so it answers the first request for a file of a site
+	"modified": (*story).modified, // NAME PATH TIME: when the site says that a file was changed
 	"asked":    (*story).asked,    // NAME PATTERN: a path that the web server was asked for matches
 	"bucket":   (*story).bucket,   // an S3 server with the bucket "data", for all commands that follow
 	"objects":  (*story).list,     // PREFIX: the names of objects are stdout
@@ -111,6 +124,7 @@ var scriptCommands = map[string]func(s *story, args []string) bool{
 	"damage":   (*story).damage,   // PATTERN flip|cut|TEXT: the first file that matches has other bytes
 	"files":    (*story).files,    // COUNT PATTERN: so many files match
 	"tree":     (*story).tree,     // NAME FOLDER: the content of all files but locks, as one text
+	"digests":  (*story).digests,  // STORE: a line for each list is stdout, with the digest of its rows
 	"snapshot": (*story).snapshot, // NAME STORE [CHANNEL]: the id that a channel shows
 	"segment":  (*story).segment,  // NAME STORE TABLE: the file of a table
 	"last":     (*story).last,     // NAME: the last line of stdout
@@ -122,8 +136,12 @@ var scriptCommands = map[string]func(s *story, args []string) bool{
 	"hangup":   (*story).hangup,   // NAME TEXT: SIGHUP, after which the server logs the text once more
 	"await":    (*story).await,    // NAME TEXT: the server logs it before long
 	"signal":   (*story).signal,   // NAME: sends the server SIGHUP
+	"kill9":    (*story).kill9,    // NAME: SIGKILL
+	"drain":    (*story).drain,    // NAME: SIGTERM
+	"ended":    (*story).ended,    // NAME CODE: the server exits with the code
 	"ends":     (*story).ends,     // NAME CODE: SIGTERM, after which the server exits with the code
-	"ask":      (*story).ask,      // STATUS URL [NAME:VALUE]...: the body is stdout, the header stderr
+	"heads":    (*story).heads,    // URL FIELD: before long the header of the answer has the field
+	"ask":      (*story).ask,      // STATUS URL [NAME:VALUE]...: the body is stdout, with a line end; the header stderr
 	"becomes":  (*story).becomes,  // URL|FILE TEXT: before long the body at the address, or the file, has the text
 }
 
@@ -190,7 +208,11 @@ func (s *story) catalog(args []string) bool {
 }
 
 func (s *story) store(args []string) bool {
-	s.script.Setenv(args[0], newStoreOf(s.T, s.options(args[1:])))
+	if len(args) > 1 && args[1] == "fixtures" {
+		s.script.Setenv(args[0], fixtureStore(s.T))
+	} else {
+		s.script.Setenv(args[0], newStoreOf(s.T, s.options(args[1:])))
+	}
 	return true
 }
 
@@ -262,6 +284,11 @@ func (s *story) tree(args []string) bool {
 		}
 	}
 	s.script.Setenv(args[0], fmt.Sprintf("%x", sum.Sum(nil)))
+	return true
+}
+
+func (s *story) digests(args []string) bool {
+	fmt.Fprint(s.script.Stdout(), listDigests(s.T, s.script.MkAbs(args[0])))
 	return true
 }
 

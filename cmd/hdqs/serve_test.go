@@ -11,10 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
-	"hdqs/api/contract"
 	"hdqs/internal/testkit"
 )
 
@@ -152,51 +150,3 @@ func (s *server) testPages(t *testing.T) {
 
 // madeUp is what every page of the embedded sample says, and none of a store or a catalog.
 const madeUp = "These figures are made up."
-
-// TestHealth follows the admin listener from the start to the end of a process.
-func TestHealth(t *testing.T) {
-	parallel(t)
-	s := serve(t, "--shutdown-delay", "10s")
-	type readiness struct {
-		Ready, Draining bool
-		Snapshot        string
-		Rows            map[string]int
-		Missing         []string
-	}
-	ready := func() (int, readiness) {
-		a := ask(t, "GET", s.admin+"/readyz")
-		return a.status, decode[readiness](t, a.body)
-	}
-	if a := ask(t, "GET", s.admin+"/healthz"); a.status != 200 {
-		t.Errorf("/healthz: %d", a.status)
-	}
-	status, r := ready()
-	if status != 200 || !r.Ready || r.Draining || r.Snapshot == "" || len(r.Rows) != len(contract.Endpoints) ||
-		len(r.Missing) != 0 {
-		t.Errorf("/readyz: %d %+v", status, r)
-	}
-	for _, path := range []string{"/healthz", "/readyz"} {
-		if a := ask(t, "GET", s.base+path); a.status != 404 {
-			t.Errorf("%s on the public listener: %d, want 404", path, a.status)
-		}
-	}
-	s.signal(t, syscall.SIGTERM)
-	testkit.WaitFor(t, "/readyz to report draining", func() bool {
-		status, r := ready()
-		return status == 503 && !r.Ready && r.Draining
-	})
-	if a := ask(t, "GET", s.admin+"/healthz"); a.status != 200 {
-		t.Errorf("/healthz while draining: %d", a.status)
-	}
-	if a := ask(t, "GET", s.base+with("/api/v2/metadata/sector")); a.status != 200 {
-		t.Errorf("a request while draining: %d", a.status)
-	}
-	if code := s.wait(t); code != 0 {
-		t.Errorf("exit code %d, want 0", code)
-	}
-	for _, base := range []string{s.base, s.admin} {
-		if _, err := tryAsk("GET", base+"/healthz"); err == nil {
-			t.Errorf("%s still answers after the exit", base)
-		}
-	}
-}

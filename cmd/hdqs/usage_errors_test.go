@@ -102,17 +102,6 @@ func spoil(t *testing.T, catalog string) {
 	testkit.WriteFile(t, funding, []byte(strings.Join(lines, "\n")))
 }
 
-// TestIdentifier encodes and decodes an application and its address.
-func TestIdentifier(t *testing.T) {
-	t.Parallel()
-	if o := mustExit(t, 0, "identifier", "encode", "hdqs-test", "test@example.org"); o.stdout != identifier+"\n" {
-		t.Errorf("encoded as %q", o.stdout)
-	}
-	if o := mustExit(t, 0, "identifier", "decode", identifier); o.stdout != "hdqs-test\ntest@example.org\n" {
-		t.Errorf("decoded as %q", o.stdout)
-	}
-}
-
 // TestServeHelp: the help of serve lists every flag once, in groups.
 func TestServeHelp(t *testing.T) {
 	help := mustExit(t, 0, "serve", "--help").stdout
@@ -138,16 +127,4 @@ func TestServeHelp(t *testing.T) {
 	if _, rest, _ := strings.Cut(help, "\nOther flags:\n"); strings.Count(rest, "\n") != 1 {
 		t.Errorf("flags without a group:\n%s", rest)
 	}
-}
-
-// TestListenOnPort: an address that is only a port is one on the default host.
-func TestListenOnPort(t *testing.T) {
-	parallel(t)
-	s := serveWith(t, nil, "--listen", "0", "--admin", "0")
-	for _, base := range []string{s.base, s.admin} {
-		if !strings.HasPrefix(base, "http://127.0.0.1:") {
-			t.Errorf("listens on %s, want a port of 127.0.0.1", base)
-		}
-	}
-	s.mustAnswer(t)
 }
