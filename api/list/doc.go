@@ -9,6 +9,7 @@
 //	warm.go                     requests before a snapshot is served
 //	records.go values.go        what is computed of rows
 //	list.go stream.go parts.go  rows of a list; streams; parts of a body
+//	meant.go                    names that were probably meant
 //	lists.go                    lists, with all that they need
 //	identify.go content.go      identifiers; pages that are made once
 //	request_log.go route.go     the log of requests; routes

@@ -11,6 +11,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/encode"
 	"hdqs/api/reply"
+	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/index"
@@ -239,8 +240,11 @@ func (s *Lists) render(a *Reply) (own Finished, err error) {
 	h := s.Heads.Begin(a)
 	if a.provisional.Any() {
 		own.provisional = a.provisional.Months(a.provisionalOnPage())
-		own.setHeader(h)
 	}
+	if a.Page.Total == 0 {
+		own.header = headerOf(&say.Notes{Hints: a.NameHints()})
+	}
+	own.setHeader(h)
 	isPlain := a.Coding == encode.Identity && a.List.Segment != nil && !a.isWritten()
 	switch pieces := a.inPieces(); {
 	case a.Ctx.IsHead() && isPlain:

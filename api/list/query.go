@@ -100,6 +100,9 @@ func (r *rowRecords) Notes() (notes say.Notes) {
 	if r.a.provisional.Any() {
 		notes.Provisional = r.a.provisional.Names(r.a.provisionalOnPage())
 	}
+	if r.Total() == 0 {
+		notes.Hints = r.a.NameHints()
+	}
 	return notes
 }
 

@@ -2,6 +2,7 @@ package list
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -155,6 +156,19 @@ func (f *Finished) setHeader(h *fasthttp.ResponseHeader) {
 	}
 }
 
+// inASCII is a text with other letters as in an address: many programs read a header as Latin-1.
+func inASCII(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if ' ' <= r && r <= '~' {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(url.PathEscape(string(r)))
+		}
+	}
+	return b.String()
+}
+
 // headerOf has notes as header fields. Browsers need to know only the names of those that there
 // are: X-Hint and X-Data-Provisional are exposed anyway.
 func headerOf(n *say.Notes) (fields []reply.HeaderField) {
@@ -164,7 +178,7 @@ func headerOf(n *say.Notes) (fields []reply.HeaderField) {
 		hints[i] = hint.String()
 	}
 	if len(hints) > 0 {
-		add(contract.HeaderHint, strings.Join(hints, betweenHints))
+		add(contract.HeaderHint, inASCII(strings.Join(hints, betweenHints)))
 	}
 	if len(n.Provisional) > 0 {
 		add(contract.HeaderProvisional, strings.Join(n.Provisional, ", "))

@@ -1,0 +1,62 @@
+package list
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"hdqs/api/contract"
+	"hdqs/api/say"
+	"hdqs/index"
+)
+
+// mostMeant is how many names a hint has.
+const mostMeant = 3
+
+// NameHints are names that were probably meant by filters of names which match none: the same but
+// for accents, apostrophes, or how letters are composed.
+func (a *Reply) NameHints() (hints []say.Text) {
+	q := &a.Request.Question
+	for _, f := range q.Filters {
+		p := &q.Plan().Params[f.Param]
+		if p.Op != index.Contains || a.List.Segment == nil {
+			continue
+		}
+		want := p.Literal(f.Value.Text)
+		c, fault := a.List.Segment.Column(p.Columns[0])
+		if bare := bareName(want); fault == nil && bare != "" {
+			if names := meantNames(c.Cardinality(), c.TextOf, strings.ToLower(want), bare); names != nil {
+				hints = append(hints, say.Of("%s: %s", p.Name, contract.DidYouMean(strings.Join(names, ", "))))
+			}
+		}
+	}
+	return hints
+}
+
+// meantNames are the first of n names that have a text as its bare form has it, none if one has the
+// text itself.
+func meantNames(n int, name func(uint32) string, text, bare string) (all []string) {
+	for code := range uint32(n) {
+		own := name(code)
+		switch {
+		case strings.Contains(strings.ToLower(own), text):
+			return nil
+		case len(all) < mostMeant && strings.Contains(bareName(own), bare):
+			all = append(all, own)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// bareName is a name in lower case, without accents and apostrophes.
+func bareName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) || strings.ContainsRune("'’‘`´ʹʼ", r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFD.String(name))
+}
