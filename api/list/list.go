@@ -242,7 +242,7 @@ func (s *Lists) render(a *Reply) (own Finished, err error) {
 		own.provisional = a.provisional.Months(a.provisionalOnPage())
 	}
 	if a.Page.Total == 0 {
-		own.header = headerOf(&say.Notes{Hints: a.NameHints()})
+		own.header = headerOf(&say.Notes{Hints: NameHints(&a.Request.Question, a.List)})
 	}
 	own.setHeader(h)
 	isPlain := a.Coding == encode.Identity && a.List.Segment != nil && !a.isWritten()

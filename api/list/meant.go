@@ -9,6 +9,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/say"
+	"hdqs/api/state"
 	"hdqs/index"
 )
 
@@ -17,15 +18,14 @@ const mostMeant = 3
 
 // NameHints are names that were probably meant by filters of names which match none: the same but
 // for accents, apostrophes, or how letters are composed.
-func (a *Reply) NameHints() (hints []say.Text) {
-	q := &a.Request.Question
+func NameHints(q *contract.Question, of *state.BoundList) (hints []say.Text) {
 	for _, f := range q.Filters {
 		p := &q.Plan().Params[f.Param]
-		if p.Op != index.Contains || a.List.Segment == nil {
+		if p.Op != index.Contains || of.Segment == nil {
 			continue
 		}
 		want := p.Literal(f.Value.Text)
-		c, fault := a.List.Segment.Column(p.Columns[0])
+		c, fault := of.Segment.Column(p.Columns[0])
 		if bare := bareName(want); fault == nil && bare != "" {
 			if names := meantNames(c.Cardinality(), c.TextOf, strings.ToLower(want), bare); names != nil {
 				hints = append(hints, say.Of("%s: %s", p.Name, contract.DidYouMean(strings.Join(names, ", "))))

@@ -101,7 +101,7 @@ func (r *rowRecords) Notes() (notes say.Notes) {
 		notes.Provisional = r.a.provisional.Names(r.a.provisionalOnPage())
 	}
 	if r.Total() == 0 {
-		notes.Hints = r.a.NameHints()
+		notes.Hints = NameHints(&r.a.Request.Question, r.a.List)
 	}
 	return notes
 }
