@@ -136,7 +136,8 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 			ways = append(ways, c.way)
 		}
 		ways = append(ways, way{q.Language.T("all filters"), state{path: s.path}})
-		p.Problem.Ways, p.Problem.Hint = withRecords(q, ways...), say.Join(p.Problem.Hint, say.Join(answer.Notes.Hints...))
+		p.Problem.Ways = withRecords(q, ways...)
+		p.Problem.Hint = say.Join(p.Problem.Hint, say.Join(answer.Notes.Hints...))
 	case len(records) == 0:
 		p.Problem.Ways = []link{{q.Language.T("The first page of %s", p.Records.Total), s.with()}}
 	}

@@ -11,7 +11,6 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/encode"
 	"hdqs/api/reply"
-	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/index"
@@ -242,7 +241,7 @@ func (s *Lists) render(a *Reply) (own Finished, err error) {
 		own.provisional = a.provisional.Months(a.provisionalOnPage())
 	}
 	if a.Page.Total == 0 {
-		own.header = headerOf(&say.Notes{Hints: NameHints(&a.Request.Question, a.List)})
+		own.header = hintHeader(NameHints(&a.Request.Question, a.List))
 	}
 	own.setHeader(h)
 	isPlain := a.Coding == encode.Identity && a.List.Segment != nil && !a.isWritten()

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -8,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
 	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/index"
@@ -59,4 +61,32 @@ func bareName(name string) string {
 		}
 		return unicode.ToLower(r)
 	}, norm.NFD.String(name))
+}
+
+// betweenHints separates several hints.
+const betweenHints = " | "
+
+// hintHeader has hints as a header field, none without hints.
+func hintHeader(hints []say.Text) []reply.HeaderField {
+	if len(hints) == 0 {
+		return nil
+	}
+	all := make([]string, len(hints))
+	for i, hint := range hints {
+		all[i] = hint.String()
+	}
+	return []reply.HeaderField{{Name: contract.HeaderHint, Value: inASCII(strings.Join(all, betweenHints))}}
+}
+
+// inASCII is a text with other letters as in an address: many programs read a header as Latin-1.
+func inASCII(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if ' ' <= r && r <= '~' {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(url.PathEscape(string(r)))
+		}
+	}
+	return b.String()
 }

@@ -2,7 +2,6 @@ package list
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -139,9 +138,6 @@ func (p pausing) AppendCell(dst []byte, record, field int, csv bool) []byte {
 	return p.Records.AppendCell(dst, record, field, csv)
 }
 
-// betweenHints separates several hints.
-const betweenHints = " | "
-
 // setHeader sets the header fields of the answer's own.
 func (f *Finished) setHeader(h *fasthttp.ResponseHeader) {
 	if len(f.provisional) > 0 {
@@ -156,30 +152,11 @@ func (f *Finished) setHeader(h *fasthttp.ResponseHeader) {
 	}
 }
 
-// inASCII is a text with other letters as in an address: many programs read a header as Latin-1.
-func inASCII(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if ' ' <= r && r <= '~' {
-			b.WriteRune(r)
-		} else {
-			b.WriteString(url.PathEscape(string(r)))
-		}
-	}
-	return b.String()
-}
-
 // headerOf has notes as header fields. Browsers need to know only the names of those that there
 // are: X-Hint and X-Data-Provisional are exposed anyway.
 func headerOf(n *say.Notes) (fields []reply.HeaderField) {
+	fields = hintHeader(n.Hints)
 	add := func(name, value string) { fields = append(fields, reply.HeaderField{Name: name, Value: value}) }
-	hints := make([]string, len(n.Hints))
-	for i, hint := range n.Hints {
-		hints[i] = hint.String()
-	}
-	if len(hints) > 0 {
-		add(contract.HeaderHint, inASCII(strings.Join(hints, betweenHints)))
-	}
 	if len(n.Provisional) > 0 {
 		add(contract.HeaderProvisional, strings.Join(n.Provisional, ", "))
 	}
