@@ -78,7 +78,7 @@ func NewOutcomes(to prometheus.Registerer, what, help string, all ...string) Out
 		}, []string{"outcome"}),
 		last: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "hdqs_" + what + "_last_success_timestamp_seconds",
-			Help: help + ": when the last one ended that did not fail; 0 before the first.",
+			Help: help + ": when the last success ended; 0 before the first.",
 		}),
 	}
 	for _, outcome := range all {
