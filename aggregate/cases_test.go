@@ -68,7 +68,7 @@ func TestFigures(t *testing.T) {
 			Columns: []string{"place"}, Op: index.Equal, Value: index.Value{Text: code},
 		}}}
 	}
-	by := func(column string, part Part) []Group { return []Group{{column, part}} }
+	by := func(column string, part Part) []Group { return []Group{{column, part, nil}} }
 	for _, c := range []struct {
 		name string
 		q    Question
@@ -130,8 +130,8 @@ func TestBadQuestions(t *testing.T) {
 		q    Question
 		want string
 	}{
-		{Question{Groups: []Group{{"none", Whole}}}, `no column "none"`},
-		{Question{Groups: []Group{{"place", Year}}}, `"place" of kind text has no part`},
+		{Question{Groups: []Group{{"none", Whole, nil}}}, `no column "none"`},
+		{Question{Groups: []Group{{"place", Year, nil}}}, `"place" of kind text has no part`},
 		{Question{Measures: []Measure{{Sum, "place"}}}, `"place" of kind text has no measure sum`},
 		{Question{Measures: []Measure{{Mean, "start"}}}, `"start" of kind time has no measure mean`},
 		{Question{Measures: []Measure{{Count, "place"}}}, "count has no column"},
@@ -147,7 +147,7 @@ func TestTooManyGroups(t *testing.T) {
 	t.Parallel()
 	table := smallTable(t)
 	var many *TooManyGroups
-	q := &Question{Groups: []Group{{"start", Whole}, {"people", Whole}}, MaxGroups: 8}
+	q := &Question{Groups: []Group{{"start", Whole, nil}, {"people", Whole, nil}}, MaxGroups: 8}
 	if r, err := table.Answer(q); err != nil || r.Len() != 8 {
 		t.Errorf("eight groups of at most eight: %v", err)
 	}
@@ -169,7 +169,7 @@ func TestTooManyGroups(t *testing.T) {
 	testkit.Must(t, err)
 	table, err = Open(x, wide, Options{})
 	testkit.Must(t, err)
-	q = &Question{Groups: []Group{{"n", Whole}}, Measures: []Measure{{Count, ""}}}
+	q = &Question{Groups: []Group{{"n", Whole, nil}}, Measures: []Measure{{Count, ""}}}
 	if _, err := table.Answer(q); !errors.As(err, &many) || many.Max != DefaultMaxGroups {
 		t.Errorf("error %v", err)
 	}
@@ -179,11 +179,11 @@ func TestTooManyGroups(t *testing.T) {
 	if last := fmt.Sprint(r.Group(rows-1, 0)); r.Len() != rows || last != "149999000" {
 		t.Errorf("%d groups, the last is %s", r.Len(), last)
 	}
-	_, err = table.Count(&index.Query{}, Group{"n", Whole})
+	_, err = table.Count(&index.Query{}, Group{"n", Whole, nil})
 	if values, ok := errors.AsType[*TooManyValues](err); !ok || values.Column != "n" || values.Max != MaxNumbers {
 		t.Errorf("too many numbers are counted: %v", err)
 	}
-	for _, g := range []Group{{"no such column", Whole}, {"n", Year}} {
+	for _, g := range []Group{{"no such column", Whole, nil}, {"n", Year, nil}} {
 		if _, err := table.Count(&index.Query{}, g); !errors.Is(err, ErrQuestion) {
 			t.Errorf("by %v: %v", g, err)
 		}

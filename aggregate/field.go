@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"maps"
 	"slices"
 
 	"hdqs/index"
@@ -11,40 +12,64 @@ import (
 type field struct {
 	c       *column
 	part    Part
+	classes *Classes
 	input   int      // the input that has it, and
 	at      int      // its place there
 	ranks   []uint32 // by code of the space; nil if they are the same
 	n       int      // ranks without null's
 	numbers []int64  // of parts, by rank
+	names   []string // of classes, by rank
 }
 
-func newField(c *column, part Part) *field {
-	f := &field{c: c, part: part}
+func newField(c *column, g Group) *field {
+	f := &field{c: c, part: g.Part, classes: g.Classes}
 	if c.space == nil {
 		return f
 	}
 	d := c.values()
 	f.ranks, f.n = d.codes, d.n
-	if part == Whole {
+	if f.classes != nil {
+		f.rankClasses(d)
+	}
+	if f.part == Whole {
 		return f
 	}
 	// A column of times is coded. Later times have later parts, so equal parts are neighbours.
 	ofCode := make([]uint32, d.n+1)
 	for code := range uint32(d.n) {
-		number := part.number(c.col.IntOf(code))
+		number := f.part.number(c.col.IntOf(code))
 		if k := len(f.numbers); k == 0 || f.numbers[k-1] != number {
 			f.numbers = append(f.numbers, number)
 		}
 		ofCode[code] = uint32(len(f.numbers) - 1)
 	}
-	f.n = len(f.numbers)
-	ofCode[d.n] = uint32(f.n)
-	ranks := make([]uint32, c.space.Size())
+	f.rankAs(d, ofCode, len(f.numbers))
+	return f
+}
+
+// rankClasses ranks the values by the names of their classes.
+func (f *field) rankClasses(d *coding) {
+	f.names = slices.Compact(slices.Sorted(maps.Values(f.classes.Of)))
+	ofCode := make([]uint32, d.n+1)
+	for code := range uint32(d.n) {
+		ofCode[code] = uint32(len(f.names))
+		if name, has := f.classes.Of[f.c.value(code).Text]; has {
+			at, _ := slices.BinarySearch(f.names, name)
+			ofCode[code] = uint32(at)
+		}
+	}
+	f.rankAs(d, ofCode, len(f.names))
+}
+
+// rankAs sets the ranks to those of the values, by their numbers, of which null gets the last.
+func (f *field) rankAs(d *coding, ofValue []uint32, n int) {
+	f.n = n
+	ofValue[d.n] = uint32(n)
+	ranks := make([]uint32, f.c.space.Size())
 	for code := range ranks {
-		ranks[code] = ofCode[d.number(uint32(code))]
+		ranks[code] = ofValue[d.number(uint32(code))]
 	}
 	f.ranks = ranks
-	return f
 }
 
 // number is the number of the value of a code of the space.
@@ -71,6 +96,8 @@ func (f *field) value(rank uint64) Value {
 		return Value{}
 	case f.part != Whole:
 		return f.part.value(f.numbers[rank])
+	case f.classes != nil:
+		return Value{Kind: Text, Text: f.names[rank]}
 	}
 	return f.c.value(uint32(rank))
 }
@@ -110,6 +137,9 @@ func (t *Table) input(s *index.Space, fields []*field) *input {
 	var name []byte
 	for _, f := range fields {
 		name = append(append(name, byte(f.part), byte(len(f.c.col.Name))), f.c.col.Name...)
+		if f.classes != nil {
+			name = append(append(append(name, 0), f.classes.Key...), 0)
+		}
 	}
 	key := string(name)
 	in, known := t.inputs.Get(key)

@@ -3,6 +3,7 @@ package aggregate
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"hdqs/index"
@@ -31,6 +32,9 @@ func randomQuestion(r *rand.Rand, seg *snapshot.Segment) *Question {
 		if c.Kind == snapshot.Time {
 			g.Part = Part(r.IntN(4))
 		}
+		if c.Kind == snapshot.Text && r.IntN(2) == 0 {
+			g.Classes = randomClasses(r, c)
+		}
 		q.Groups = append(q.Groups, g)
 	}
 	for len(q.Measures) < 1+r.IntN(5) {
@@ -45,6 +49,17 @@ func randomQuestion(r *rand.Rand, seg *snapshot.Segment) *Question {
 		q.Measures = append(q.Measures, m)
 	}
 	return q
+}
+
+// randomClasses has three of four values of a column, and one that it does not have.
+func randomClasses(r *rand.Rand, c *snapshot.Column) *Classes {
+	of := map[string]string{"no such text": "none"}
+	for i := range uint32(c.Len()) {
+		if !c.IsNull(i) && r.IntN(4) > 0 {
+			of[strings.Clone(c.Text(i))] = fmt.Sprintf("class %d", r.IntN(4))
+		}
+	}
+	return &Classes{Key: fmt.Sprint(of), Of: of}
 }
 
 // randomQuery has up to three filters with values that occur.

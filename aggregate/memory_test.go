@@ -22,7 +22,7 @@ func TestFullBytes(t *testing.T) {
 	table, err := Open(x, seg, Options{})
 	testkit.Must(t, err)
 	for _, c := range seg.Columns() {
-		q := &Question{Groups: []Group{{c.Name, Whole}}, Measures: []Measure{{Min, c.Name}}}
+		q := &Question{Groups: []Group{{c.Name, Whole, nil}}, Measures: []Measure{{Min, c.Name}}}
 		if c.Kind == snapshot.Int || c.Kind == snapshot.Decimal {
 			q.Measures = append(q.Measures, Measure{Sum, c.Name})
 		}

@@ -35,7 +35,7 @@ func (t *Table) plan(q *Question) (*plan, error) {
 		if err := g.check(c.col); err != nil {
 			return nil, err
 		}
-		p.fields = append(p.fields, newField(c, g.Part))
+		p.fields = append(p.fields, newField(c, g))
 	}
 	p.makeInputs()
 	made := map[stateKey]int{}

@@ -21,8 +21,16 @@ const (
 
 // Group is a field to group by.
 type Group struct {
-	Column string
-	Part   Part
+	Column  string
+	Part    Part
+	Classes *Classes // of a Text column; nil without
+}
+
+// Classes put the texts of a column into classes. Rows of one class are a group, those with other
+// texts and with null are the group of null.
+type Classes struct {
+	Key string            // tells these apart from others
+	Of  map[string]string // the class by text
 }
 
 // Func is what a measure computes from the rows of a group.
@@ -103,6 +111,9 @@ func (e *TooManyValues) Error() string {
 func (g Group) check(c *snapshot.Column) error {
 	if g.Part > Month || g.Part != Whole && c.Kind != snapshot.Time {
 		return questionf("column %q of kind %s has no part %d", c.Name, c.Kind, g.Part)
+	}
+	if g.Classes != nil && (g.Part != Whole || c.Kind != snapshot.Text) {
+		return questionf("column %q of kind %s has no classes", c.Name, c.Kind)
 	}
 	return nil
 }

@@ -160,7 +160,9 @@ func TestManyDistinct(t *testing.T) {
 	for i := range all {
 		all[i] = uint32(i)
 	}
-	q := &Question{Query: &index.Query{}, Groups: []Group{{"group", Whole}}, Measures: []Measure{{Distinct, "value"}}}
+	q := &Question{
+		Query: &index.Query{}, Groups: []Group{{"group", Whole, nil}}, Measures: []Measure{{Distinct, "value"}},
+	}
 	if err := compareAnswer(table, &twinTable{seg: seg}, q, all); err != nil {
 		t.Error(err)
 	}

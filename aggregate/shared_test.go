@@ -75,11 +75,12 @@ func TestPauses(t *testing.T) {
 		q    Question
 		want int
 	}{
-		"ranges":         {Question{Groups: []Group{{"kind", Whole}}}, rows / blockRows},
-		"scattered rows": {Question{Query: some, Groups: []Group{{"kind", Whole}}}, rows / 4 / blockRows},
-		"runs":           {Question{Groups: []Group{{"place", Whole}}, Measures: []Measure{{Sum, "number"}}}, 7},
+		"ranges":         {Question{Groups: []Group{{"kind", Whole, nil}}}, rows / blockRows},
+		"scattered rows": {Question{Query: some, Groups: []Group{{"kind", Whole, nil}}}, rows / 4 / blockRows},
+		"runs":           {Question{Groups: []Group{{"place", Whole, nil}}, Measures: []Measure{{Sum, "number"}}}, 7},
 		"long runs": {
-			Question{Groups: []Group{{"place", Whole}}, Measures: []Measure{{Distinct, "number"}}}, rows / blockRows,
+			Question{Groups: []Group{{"place", Whole, nil}}, Measures: []Measure{{Distinct, "number"}}},
+			rows / blockRows,
 		},
 	} {
 		n := 0

@@ -153,6 +153,11 @@ func (t *twinTable) answer(q *Question, rows []uint32) []string {
 			if g.Part != Whole {
 				v, text = g.twinPart(v)
 			}
+			if g.Classes != nil {
+				class, has := g.Classes.Of[v.text]
+				v = twinValue{null: v.null || !has, text: class}
+				text = v.render(snapshot.Text)
+			}
 			fields = append(fields, v)
 			texts = append(texts, fmt.Sprintf("%t %s", v.null, text))
 		}

@@ -54,8 +54,8 @@ var imports = map[string][]string{
 		"api/state", "api/textual", "api/wire", "index", "internal/background", "internal/nearest",
 	},
 	"api/figures": {
-		"aggregate", "api/additivity", "api/contract", "api/list", "api/render", "api/reply", "api/say", "api/state",
-		"api/textual", "index", "rowdiff", "snapshot", "snapshot/store",
+		"aggregate", "api/additivity", "api/contract", "api/lang", "api/list", "api/render", "api/reply", "api/say",
+		"api/state", "api/textual", "index", "rowdiff", "snapshot", "snapshot/store",
 	},
 	"api/find": {
 		"api/contract", "api/lang", "api/list", "api/say", "api/state", "api/textual", "internal/background",

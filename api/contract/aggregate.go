@@ -69,7 +69,7 @@ func (e *Endpoint) exampleGroup() string {
 // HasPeriod reports whether records have a period.
 func (e *Endpoint) HasPeriod() bool { return positionOf(e.Fields, PeriodStart) >= 0 }
 
-// GroupNames are the names that group_by and of take.
+// GroupNames are the names that group_by and of take, but for classes of countries.
 func (e *Endpoint) GroupNames() []string {
 	names := make([]string, 0, len(e.Fields)+len(partNames))
 	for i := range e.Fields {
@@ -88,8 +88,11 @@ func (r *Request) readGroups(p *Param, to []Group) []Group {
 	for _, name := range names {
 		g, known := e.groupOf(name)
 		if !known {
-			reason := fmt.Sprintf("%q is no field of the records", name)
-			r.fault(unknownName(p.Name, name, reason, name, e.GroupNames()))
+			reason, choices := fmt.Sprintf("%q is no field of the records", name), e.GroupNames()
+			if len(nearNames(name, choices)) == 0 && len(nearNames(name, classGroups(e))) > 0 {
+				choices = classGroups(e)
+			}
+			r.fault(unknownName(p.Name, name, reason, name, choices))
 			continue
 		}
 		if !slices.Contains(to, g) {
@@ -104,8 +107,53 @@ func (e *Endpoint) groupOf(name string) (g Group, known bool) {
 	if part := slices.Index(partNames[:], name); part > 0 && e.HasPeriod() {
 		return Group{Field: positionOf(e.Fields, PeriodStart), Part: aggregate.Part(part)}, true
 	}
-	g.Field = positionOf(e.Fields, name)
-	return g, g.Field >= 0
+	if g.Field = positionOf(e.Fields, name); g.Field >= 0 {
+		return g, true
+	}
+	return classField(e, name)
+}
+
+// classField is what a name of a class groups by.
+func classField(e *Endpoint, name string) (g Group, known bool) {
+	for i := range e.Fields {
+		prefix, is := countryPrefix(e, i)
+		if class := slices.Index(classNames[:], strings.TrimPrefix(name, prefix)); is && class > 0 &&
+			strings.HasPrefix(name, prefix) {
+			return Group{Field: i, Class: Class(class)}, true
+		}
+	}
+	return g, false
+}
+
+// countryPrefix is what the names of classes begin with that are of a field with codes of
+// countries.
+func countryPrefix(e *Endpoint, field int) (prefix string, is bool) {
+	name := e.Fields[field].Name
+	if e.Table == "location" {
+		return "", name == "code"
+	}
+	if !strings.HasSuffix(name, CountryParam) {
+		return "", false
+	}
+	return name[:len(name)-len(CountryParam)], true
+}
+
+// className is the name of a class in group_by and in records.
+func className(e *Endpoint, g Group) string {
+	prefix, _ := countryPrefix(e, g.Field)
+	return prefix + classNames[g.Class]
+}
+
+// classGroups are the names of classes that group_by takes.
+func classGroups(e *Endpoint) (names []string) {
+	for i := range e.Fields {
+		if prefix, is := countryPrefix(e, i); is {
+			for _, name := range classNames[RegionClass:] {
+				names = append(names, prefix+name)
+			}
+		}
+	}
+	return names
 }
 
 // readMeasures reads measures. A measure that is repeated counts once.
@@ -165,7 +213,7 @@ func isAlone(f aggregate.Func) bool { return f == aggregate.Count || f == Covera
 // mayCover reports whether the groups of a request are of countries whose units the list has.
 func (q *Question) mayCover() bool {
 	return q.plan.Endpoint.UnitLevels() > 0 && slices.ContainsFunc(q.Groups, func(g Group) bool {
-		return q.plan.Endpoint.Fields[g.Field].Name == CountryParam
+		return q.plan.Endpoint.Fields[g.Field].Name == CountryParam && g.IsWhole()
 	})
 }
 
@@ -251,7 +299,10 @@ func notMeasure(param, input, name, field string) Issue {
 
 // groupName is the name of a group's field in group_by and in records.
 func (e *Endpoint) groupName(g Group) string {
-	if g.Part != aggregate.Whole {
+	switch {
+	case g.Class != NoClass:
+		return className(e, g)
+	case g.Part != aggregate.Whole:
 		return partNames[g.Part]
 	}
 	return e.Fields[g.Field].Name
@@ -277,6 +328,9 @@ func (e *Endpoint) appendGroups(dst []byte, groups []Group) []byte {
 // groupField is the field of a record with what it is grouped by.
 func (e *Endpoint) groupField(g Group) Field {
 	f := e.Fields[g.Field]
+	if g.Class != NoClass {
+		return null(text(className(e, g), maxSlug))[0]
+	}
 	switch g.Part {
 	case aggregate.Year:
 		return Field{Name: partNames[aggregate.Year], Type: Integer, Nullable: f.Nullable}

@@ -49,7 +49,7 @@ func public(e *Endpoint, contract []publicField) *Endpoint {
 	}
 	p := *e
 	p.Fields = slices.DeleteFunc(slices.Clone(e.Fields), func(f Field) bool { return own[f.Name] })
-	p.Params = slices.DeleteFunc(slices.Clone(e.Params), func(p Param) bool { return own[p.Columns[0]] })
+	p.Params = slices.DeleteFunc(slices.Clone(e.Params), func(p Param) bool { return p.Grouped || own[p.Columns[0]] })
 	return &p
 }
 

@@ -13,9 +13,9 @@
 //
 //	openapi.go openapi_kinds.go        the description
 //	unknown.go headline.go meanings.go
-//	kind_params.go fields.go aggregate.go
+//	kind_params.go resolve.go fields.go aggregate.go
 //	canonical.go question.go export.go value_lists.go
 //	identifier.go selection.go request.go scan.go
 //	issues.go nameset.go endpoints.go figures.go
-//	dates.go numbers.go plan.go blocks.go endpoint.go
+//	dates.go numbers.go own_groups.go country_groups.go plan.go blocks.go endpoint.go
 package contract

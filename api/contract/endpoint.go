@@ -173,6 +173,7 @@ type Param struct {
 	List     bool       // this is that second parameter, or with Own one with several values
 	Required bool       // of Own: 422 without it
 	Own      *ParamKind // of a kind of request: neither a filter nor of the page; nil for others
+	Grouped  bool       // its values are groups of countries (country_groups.go)
 	Earlier  bool       // a filter of version 1 that version 2 of the public service does not have
 	example  string     // for the documentation; empty for a value by name or type (meanings.go)
 }

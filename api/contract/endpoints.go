@@ -49,6 +49,7 @@ func endpointOf(l *schema.List) Endpoint {
 	if l.Column(PeriodStart) != nil {
 		e.Params = append(e.Params, dates...)
 	}
+	e.Params = append(e.Params, groupFilters(l)...)
 	return e
 }
 

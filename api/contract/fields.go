@@ -154,6 +154,8 @@ func (q *Question) TooManyNumbers(g Group, most int) *Invalid {
 func (q *Question) Restricts(param int, g Group) bool {
 	p, field := &q.plan.Params[param], q.plan.Endpoint.Fields[g.Field].Name
 	switch {
+	case p.Grouped || g.Class != NoClass:
+		return false
 	case p.Type == Day:
 		return field == PeriodStart || field == PeriodEnd
 	case p.Op == index.AtLeast:

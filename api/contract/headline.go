@@ -174,17 +174,17 @@ var upTo = dates[1:]
 func FigureEndpoints(s NameSet) []Endpoint { return figureEndpoints[s] }
 
 var figureEndpoints = func() (all [2][]Endpoint) {
-	country := like(CountryParam, 128)
+	country, groups := like(CountryParam, 128), []Param{groupFilter("", CountryParam)}
 	index := Endpoint{
 		Path: FiguresPath, Summary: "Headline figures", list: v2Root + "metadata/location", Fields: headlinesOfPlace,
-		Place: country, Params: upTo,
+		Place: country, Params: filters(upTo, groups),
 	}
 	all[ContractNames] = []Endpoint{index}
 	for i := range Headlines {
 		h := &Headlines[i]
 		all[ContractNames] = append(all[ContractNames], Endpoint{
 			Path: FiguresPath + "/" + h.Name, Summary: h.Title, list: h.Path, Fields: headlineFields, Place: country,
-			Params: filters(h.takes(), upTo), Headline: h,
+			Params: filters(h.takes(), upTo, groups), Headline: h,
 		})
 	}
 	for i := range all[ContractNames] {

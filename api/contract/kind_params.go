@@ -2,6 +2,7 @@ package contract
 
 import (
 	"regexp"
+	"slices"
 
 	"hdqs/aggregate"
 	"hdqs/api/say"
@@ -15,16 +16,17 @@ func kindParams(e *Endpoint, k Kind) []Param {
 			Required: kind.issue != nil, example: example,
 		}
 	}
+	groups := slices.Concat(e.GroupNames(), classGroups(e))
 	fields := names(FieldsParam, fieldsKind, FieldNames(e.Fields), "")
 	latest := e.selectionParams()
 	switch k {
 	case Aggregate:
 		return filters([]Param{
-			names(groupParam, groupKind, e.GroupNames(), e.exampleGroup()),
+			names(groupParam, groupKind, groups, e.exampleGroup()),
 			{Name: measureParam, Type: String, List: true, Own: measureKind, example: aggregate.Count.String()},
 		}, latest)
 	case Facets:
-		return filters([]Param{names(ofParam, ofKind, e.GroupNames(), e.exampleGroup())}, latest)
+		return filters([]Param{names(ofParam, ofKind, groups, e.exampleGroup())}, latest)
 	case Changes:
 		return filters([]Param{fields}, latest, []Param{{
 			Name: SinceParam, Type: String, Max: maxSnapshotID, Own: sinceKind, Required: true,

@@ -24,6 +24,7 @@ var (
 	matching    = section("matching")
 	kindTexts   = section("kinds")
 	figureTexts = section("figures")
+	groupTexts  = section("country groups")
 	valueWords  = wordsOf(section("words"))
 
 	fieldLabels   = section("labels")
@@ -233,6 +234,8 @@ func (p *Param) describeMatch() string {
 		how = "contains"
 	case p.IsLevel():
 		how = "level"
+	case p.Grouped:
+		how = GroupParam
 	case p.Type == String:
 		how = "text"
 	}

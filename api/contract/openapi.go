@@ -118,6 +118,8 @@ func Description(s NameSet, base, prefix string, kinds ...Kind) ([]byte, error) 
 	if d.All {
 		paths, schemas := figurePaths(s)
 		d.Paths, d.Schemas = append(d.Paths, paths...), append(d.Schemas, schemas...)
+		path, schemas := groupsPath(s)
+		d.Paths, d.Schemas = append(d.Paths, path), append(d.Schemas, schemas...)
 	}
 	return json.Marshal(fill("", d))
 }

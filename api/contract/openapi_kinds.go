@@ -198,6 +198,22 @@ func figurePaths(s NameSet) (paths, schemas Object) {
 	}
 }
 
+// groupsPath describes the path of the groups, and the schemas of their records.
+func groupsPath(s NameSet) (path Member, schemas Object) {
+	const schema = "CountryGroup"
+	e := &GroupsEndpoints(s)[0]
+	meaning := func(field string) string { return groupTexts[field] }
+	record := recordSchema(kindTexts["groups records"], e.Fields, meaning)
+	members := Object{{"description", groupTexts["members"]}, {"type", "array"}, {"items", Object{{"type", "string"}}}}
+	for i, property := range record[2][1].(Object) {
+		if property[0] == "members" {
+			record[2][1].(Object)[i][1] = members
+		}
+	}
+	described := NewPlan(e, Figures).figureOperation("listGroups", schema, kindTexts["groups all"])
+	return Member{GroupsPath, described}, Object{{schema, record}, {schema + "List", listSchema(schema)}}
+}
+
 // figureOperation describes requests for headline figures.
 func (p *Plan) figureOperation(id, record, about string, before ...any) any {
 	o := operation{

@@ -14,10 +14,11 @@ import (
 // Question is what is asked of a list: which of its rows, and what is made of them. Requests are
 // read to questions; pages and figures make theirs with the methods below.
 type Question struct {
-	plan    *Plan
-	Filters []Filter // at most one of a parameter
-	Limit   int
-	Offset  uint64
+	plan      *Plan
+	countries *CountryGroups // of the snapshot that answers; nil until the question is resolved
+	Filters   []Filter       // at most one of a parameter
+	Limit     int
+	Offset    uint64
 
 	// What is asked for besides rows that pass and their page. Each kind of question has some of
 	// it.
@@ -47,7 +48,11 @@ type Filter struct {
 type Group struct {
 	Field int
 	Part  aggregate.Part
+	Class Class
 }
+
+// IsWhole reports whether each value of the field is a group of its own.
+func (g Group) IsWhole() bool { return g.Part == aggregate.Whole && g.Class == NoClass }
 
 // Measure is one figure of a group. Field is a position in the endpoint's fields, -1 for Count and
 // Coverage, which is two figures.
@@ -168,7 +173,7 @@ func (q *Question) Copy() *Question {
 // rows.
 func (q *Question) As(k Kind) *Question {
 	c := Ask(q.plan.Endpoint, k)
-	c.Filters = slices.Clone(q.Filters)
+	c.Filters, c.countries = slices.Clone(q.Filters), q.countries
 	c.Coarsest, c.Latest, c.Edition, c.Everybody = q.Coarsest, q.Latest, q.Edition, q.Everybody
 	return c
 }
@@ -212,6 +217,7 @@ func (q *Question) Drop(names ...string) *Question {
 // Only is a question of the same kind with the filters of some names alone.
 func (q *Question) Only(names ...string) *Question {
 	c := Ask(q.plan.Endpoint, q.plan.Kind)
+	c.countries = q.countries
 	for _, f := range q.Filters {
 		if slices.Contains(names, q.plan.Params[f.Param].Name) {
 			c.Filters = append(c.Filters, f)

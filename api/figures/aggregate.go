@@ -97,7 +97,10 @@ func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if found.covered, err = coverageOf(s, a, found, adds.Table, question.Pause); err != nil {
 		return nil, tooMany(err)
 	}
-	return found, found.addNotes(a, &check, named, measures)
+	if found.notes.Countries, err = countryCoverage(adds.Table, &a.Request.Question, question); err == nil {
+		err = found.addNotes(a, &check, named, measures)
+	}
+	return found, err
 }
 
 // addNotes adds what the answer says besides its groups. named is the name field by which units are

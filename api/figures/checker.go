@@ -54,7 +54,7 @@ func (p parts) add(more parts) { maps.Copy(p, more) }
 
 func (c *checker) isGrouped(r *contract.Question, column string) bool {
 	return slices.ContainsFunc(r.Groups, func(g contract.Group) bool {
-		return g.Part == aggregate.Whole && c.plan.Endpoint.Fields[g.Field].Column() == column
+		return g.IsWhole() && c.plan.Endpoint.Fields[g.Field].Column() == column
 	})
 }
 

@@ -12,7 +12,7 @@
 //	headline_values.go headline_read.go  their values; the rows that they are made of
 //	aggregate.go                         figures of groups
 //	hints.go excess.go                   what an answer takes in; sums that are too large
-//	coverage.go                          places with figures
+//	country_groups.go coverage.go        groups of countries; places with figures
 //	suggest.go                           the question to ask instead of a wrong one
 //	additivity.go levels.go              why a sum is wrong: rows that overlap, places in places
 //	groups.go                            what is found in the groups of a request

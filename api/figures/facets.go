@@ -90,6 +90,7 @@ func countFacets(a *list.Reply, table *aggregate.Table) ([]facetCounts, error) {
 				same = append(same, k)
 				by = append(by, aggregate.Group{
 					Column: a.Endpoint.Fields[r.Question.Of[k].Field].Column(), Part: r.Question.Of[k].Part,
+					Classes: r.Question.Classes(r.Question.Of[k]),
 				})
 			}
 		}

@@ -180,7 +180,7 @@ func appendKey(key []byte, v aggregate.Value) []byte {
 func questionOf(r *contract.Question, e *contract.Endpoint, q *index.Query) *aggregate.Question {
 	question := &aggregate.Question{Query: q}
 	for _, g := range r.Groups {
-		group := aggregate.Group{Column: e.Fields[g.Field].Column(), Part: g.Part}
+		group := aggregate.Group{Column: e.Fields[g.Field].Column(), Part: g.Part, Classes: r.Classes(g)}
 		question.Groups = append(question.Groups, group)
 	}
 	for _, m := range r.Measures {

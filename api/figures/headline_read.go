@@ -39,11 +39,13 @@ func newHeadlineReader(s *list.Lists, a *list.Reply) (c *headlineReader, err err
 	c = &headlineReader{s: s, a: a, names: a.Request.Scanned.Names(), given: a.Request.Question.Copy()}
 	c.prefix = s.Routes.MountIn(c.names).Prefix
 	places := aggregateOf(locationsPath).GroupBy("code")
-	for _, suffix := range []string{"", contract.SeveralSuffix} {
-		if param := contract.CountryParam + suffix; c.given.Has(param) {
-			places.Keep("code"+suffix, c.given.Texts(param)...)
-			c.given.Drop(param)
-			c.chosen = true
+	for _, of := range [][2]string{{contract.CountryParam, "code"}, {contract.GroupParam, contract.GroupParam}} {
+		for _, suffix := range []string{"", contract.SeveralSuffix} {
+			if param := of[0] + suffix; c.given.Has(param) {
+				places.Keep(of[1]+suffix, c.given.Texts(param)...)
+				c.given.Drop(param)
+				c.chosen = true
+			}
 		}
 	}
 	if !c.chosen {

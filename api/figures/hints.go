@@ -135,6 +135,9 @@ func unitsByName(r *contract.Question) (name string) {
 		return ""
 	}
 	for _, g := range r.Groups {
+		if g.Class != contract.NoClass {
+			continue
+		}
 		switch field := e.Fields[g.Field].Name; field {
 		case countryColumn, "location_name", "location_ref":
 			return ""

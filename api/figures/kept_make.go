@@ -304,7 +304,8 @@ func NewOffline(snap *store.Snapshot) (*Offline, error) {
 	for i := range contract.Endpoints {
 		o.Lists.Routes.AddLists(o.Mount, &contract.Endpoints[i])
 	}
-	o.Lists.Routes.AddFigures(o.Mount, HeadlineSource)
+	of := slices.Concat(contract.FigureEndpoints(o.Mount.Names), contract.FigureHistories(o.Mount.Names))
+	o.Lists.Routes.AddComputed(o.Mount, HeadlineSource, contract.FiguresPath, of...)
 	return o, nil
 }
 

@@ -36,6 +36,7 @@ type Language struct {
 	said    map[string]string // what the interface says, by its format in English
 
 	countries map[string]string
+	groups    map[string]string // of countries, by slug
 }
 
 // All are the languages, English first.
@@ -65,11 +66,12 @@ func (l *Language) read(messages *catalog.Builder) {
 		Said  map[string]string // sentences of the interface
 
 		Countries map[string]string // names of the UN where those of CLDR differ, by code
+		Groups    map[string]string // names of groups of countries, by slug
 	}
 	if err := json.Unmarshal(source, &file); err != nil {
 		panic(l.Code + ".json: " + err.Error())
 	}
-	l.countries, l.said = file.Countries, file.Said
+	l.countries, l.groups, l.said = file.Countries, file.Groups, file.Said
 	for key, value := range file.Texts {
 		switch value := value.(type) {
 		case string:
@@ -173,6 +175,15 @@ func (l *Language) Template(source string) string {
 		}
 		return text
 	})
+}
+
+// Group is the name of a group of countries with a slug, which is known where the list of countries
+// makes the group. name is that in English, or that of an operator's own.
+func (l *Language) Group(slug, name string) string {
+	if text, known := l.or().groups[slug]; known {
+		return text
+	}
+	return name
 }
 
 // Country is the name of a country with a code of ISO 3166. name is that which the data have: it is

@@ -111,9 +111,13 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if err != nil {
 		return err
 	}
+	defer served.Release(s.State.Log)
+	if err := contract.Resolve(&r.Question, served.Bound.Groups); err != nil {
+		s.answerInvalid(ctx, r, err)
+		return nil
+	}
 	endpoint := to.List.Endpoint.Contract()
 	list := served.Bound.Lists[endpoint.List()]
-	defer served.Release(s.State.Log)
 	if r.Question.Since != "" && !s.State.Snapshots.Holds(r.Question.Since) {
 		return s.goneSince()
 	}
@@ -331,6 +335,9 @@ func (s *Lists) makeTag(a *Reply) (err error) {
 		if c.Seed != nil {
 			a.text = c.Seed(a.text, a.Endpoint, a.Served.Bound)
 		}
+	}
+	if groups := a.Request.Question.GroupsDigest(); groups != "" {
+		a.text = append(append(append(a.text, '\n'), groups...), '\n')
 	}
 	a.text = a.Request.AppendCanonical(a.text)
 	if a.view != nil {

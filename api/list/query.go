@@ -27,6 +27,9 @@ func (s *Lists) Query(
 		Path: m.Prefix + q.Plan().Paths()[0],
 	}
 	a.Request.Ask(q)
+	if err := contract.Resolve(&a.Request.Question, v.Bound.Groups); err != nil {
+		return err
+	}
 	if m.TakesTurns && a.RecordSource != nil && a.RecordSource.Long {
 		a.turn.BeginLong()
 		defer a.turn.EndLong()

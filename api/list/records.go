@@ -160,8 +160,8 @@ func headerOf(n *say.Notes) (fields []reply.HeaderField) {
 	if len(n.Provisional) > 0 {
 		add(contract.HeaderProvisional, strings.Join(n.Provisional, ", "))
 	}
-	if n.Coverage.All > 0 {
-		add(contract.HeaderCoverage, fmt.Sprintf("units=%d/%d", n.Coverage.Have, n.Coverage.All))
+	if coverage := n.CoverageText(); coverage != "" {
+		add(contract.HeaderCoverage, coverage)
 	}
 	var more []string
 	for _, left := range n.Left {

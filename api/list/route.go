@@ -235,20 +235,19 @@ func (r *Routes) AddLists(m *Mount, e *contract.Endpoint) {
 	}
 }
 
-// AddFigures registers the paths of the headline figures.
-func (r *Routes) AddFigures(m *Mount, source *RecordSource) {
-	r.sources[source.Kind] = source
-	for _, endpoints := range [][]contract.Endpoint{
-		contract.FigureEndpoints(m.Names), contract.FigureHistories(m.Names),
-	} {
-		for i := range endpoints {
-			plan := contract.PlanOf(&endpoints[i], source.Kind)
-			to := Route{Mount: m, List: plan, RecordSource: source, Name: contract.FiguresPath}
-			m.Lists[ListKey{&endpoints[i], source.Kind}] = to
-			for _, path := range plan.Paths() {
-				r.Add(m, path, to)
-				m.Paths = append(m.Paths, m.Prefix+path)
-			}
+// AddComputed registers the paths of endpoints that are not of rows. Name is that in metrics. The
+// first source of a kind is that of questions of the kind.
+func (r *Routes) AddComputed(m *Mount, source *RecordSource, name string, endpoints ...contract.Endpoint) {
+	if r.sources[source.Kind] == nil {
+		r.sources[source.Kind] = source
+	}
+	for i := range endpoints {
+		plan := contract.PlanOf(&endpoints[i], source.Kind)
+		to := Route{Mount: m, List: plan, RecordSource: source, Name: name}
+		m.Lists[ListKey{&endpoints[i], source.Kind}] = to
+		for _, path := range plan.Paths() {
+			r.Add(m, path, to)
+			m.Paths = append(m.Paths, m.Prefix+path)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -31,9 +30,7 @@ func (c *call) records(
 	a := &Answer{Units: map[string]string{}, URL: c.address(p.Paths()[0], pairs...)}
 	notes := &found.notes
 	a.Rows, a.Total, a.Partial = found.json, found.total, strings.Join(notes.Provisional, ", ")
-	if notes.Coverage.All > 0 {
-		a.Coverage = fmt.Sprintf("units=%d/%d", notes.Coverage.Have, notes.Coverage.All)
-	}
+	a.Coverage = notes.CoverageText()
 	a.warn(hint)
 	a.warn(notes.Hints...)
 	if e != nil {

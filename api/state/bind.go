@@ -24,8 +24,8 @@ type Bound struct {
 	Snap  *store.Snapshot
 	Lists map[string]*BoundList // by path
 
-	Countries  []Country
-	classified bool // the countries have classes
+	Countries []Country
+	Groups    *contract.CountryGroups
 
 	Figures KeptFigures // of its publication
 
@@ -84,7 +84,9 @@ const (
 // Bind binds all endpoints to a snapshot. The error lists every table and column that does not
 // match its endpoint. Nobody else may use the segments of the snapshot meanwhile: they get the
 // columns of nulls that they lack.
-func Bind(snap *store.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
+func Bind(snap *store.Snapshot) (*Bound, error) {
+	return bindAfter(snap, nil, Options{Compression: encode.Stored})
+}
 
 // BindPair binds both of two snapshots that are compared.
 func BindPair(from, to *store.Snapshot) (bound [2]*Bound, err error) {
@@ -96,7 +98,7 @@ func BindPair(from, to *store.Snapshot) (bound [2]*Bound, err error) {
 
 // bindAfter reuses what an earlier Bound has for segments that both snapshots share, so that a
 // refresh of one small table opens one index. Without an earlier one it uses all cores.
-func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound, err error) {
+func bindAfter(snap *store.Snapshot, earlier *Bound, o Options) (b *Bound, err error) {
 	defer bindingPanicked(&err)
 	versions := make(map[string]string, len(snap.Manifest.Tables))
 	for _, ref := range snap.Manifest.Tables {
@@ -105,7 +107,7 @@ func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound
 	lists, faults := make([]*BoundList, len(contract.Endpoints)), make([]error, len(contract.Endpoints))
 	bind := func(i int) {
 		e := &contract.Endpoints[i]
-		lists[i], faults[i] = bindList(i, snap.Segments[e.Table], versions[e.Table], tier)
+		lists[i], faults[i] = bindList(i, snap.Segments[e.Table], versions[e.Table], o.Compression)
 	}
 	var workers sync.WaitGroup
 	for i := range contract.Endpoints {
@@ -132,7 +134,7 @@ func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound
 		Snap: snap, Lists: make(map[string]*BoundList, len(lists)),
 		provisional: make([]atomic.Pointer[Provisional], len(lists)),
 	}
-	b.Countries, b.classified = countriesIn(snap.Segments["location"])
+	b.setCountries(o.Groups)
 	for i, list := range lists {
 		b.Lists[contract.Endpoints[i].Path] = list
 	}
@@ -411,7 +413,7 @@ func (l *BoundList) FillQuery(q *index.Query, r *contract.Question) {
 	q.Latest, q.Edition, q.Coarsest = r.Latest, r.Edition, r.Coarsest && l.nested
 	for i := range r.Filters {
 		f := l.Filters[r.Filters[i].Param]
-		f.Value, f.Values = r.Filters[i].Value, r.Filters[i].Values
+		f.Value, f.Values = r.Values(&r.Filters[i])
 		q.Filters = append(q.Filters, f)
 	}
 	if r.Everybody {

@@ -137,6 +137,9 @@ func TestEmptyTables(t *testing.T) {
 	s := apitest.Server(t, state.Options{}, tables)
 	for i := range contract.Endpoints {
 		for _, p := range contract.Endpoints[i].Filters() {
+			if p.Grouped { // no country, no group
+				continue
+			}
 			query := "?app_identifier=" + apitest.Identifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
 			target := contract.Endpoints[i].Path + query
 			got := s.Answer("GET", target, nil)

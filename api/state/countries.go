@@ -1,8 +1,11 @@
 package state
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
+	"hdqs/api/contract"
 	"hdqs/snapshot"
 )
 
@@ -10,12 +13,75 @@ import (
 type Country struct {
 	Code, Name     string
 	HasHRP, InGHO  bool
-	Classes        [4]string // by position of classColumns, as the list names them
+	Classes        [len(classColumns)]string // by contract.Class, as the list names them
 	NameRU, NameZH string
 }
 
 // classColumns are the columns with what countries are grouped by.
-var classColumns = [...]string{"region", "subregion", "intermediate_region", "income_group"}
+var classColumns = [...]string{
+	contract.RegionClass: "region", contract.SubregionClass: "subregion", contract.MiddleClass: "intermediate_region",
+	contract.IncomeClass: "income_group",
+}
+
+// setCountries reads the list of countries, and makes the groups of it, with an operator's own.
+func (b *Bound) setCountries(own []contract.CountryGroup) {
+	var classified bool
+	b.Countries, classified = countriesIn(b.Snap.Segments["location"])
+	b.Groups = contract.NewCountryGroups(groupsOf(b.Countries, classified, own), !classified)
+}
+
+// checkGroups finds mistakes in an operator's own groups.
+func (b *Bound) checkGroups(own []contract.CountryGroup) error {
+	if own == nil {
+		return nil
+	}
+	listed := contract.NewCountryGroups(groupsOf(b.Countries, !b.Groups.Lacking, nil), b.Groups.Lacking)
+	codes := make([]string, len(b.Countries))
+	for i := range codes {
+		codes[i] = b.Countries[i].Code
+	}
+	if err := contract.CheckGroups(own, listed, codes); err != nil {
+		return fmt.Errorf("--groups: %w", err)
+	}
+	return nil
+}
+
+// groupsOf are the groups that the list of countries makes, and those of an operator: of two with
+// one slug, the operator's.
+func groupsOf(countries []Country, classified bool, own []contract.CountryGroup) []contract.CountryGroup {
+	all := slices.Clone(own)
+	add := func(kind, slug, name, code string) {
+		at := slices.IndexFunc(all, func(g contract.CountryGroup) bool { return g.Slug == slug })
+		switch {
+		case at < 0:
+			all = append(all, contract.CountryGroup{Kind: kind, Slug: slug, Name: name, Members: []string{code}})
+		case all[at].Kind == kind:
+			all[at].Members = append(all[at].Members, code)
+		}
+	}
+	for i := range countries {
+		c := &countries[i]
+		for class, name := range c.Classes {
+			if class == int(contract.IncomeClass) && name != "" {
+				name += " income"
+			}
+			if slug := contract.Slug(name); slug != "" {
+				add(contract.ClassKinds[class], slug, name, c.Code)
+			}
+		}
+		if classified && c.HasHRP {
+			add(contract.PlanGroup, "has-hrp", "Countries with a humanitarian response plan", c.Code)
+		}
+		if classified && c.InGHO {
+			add(contract.PlanGroup, "in-gho", "Countries in the Global Humanitarian Overview", c.Code)
+		}
+	}
+	for i := range all {
+		slices.Sort(all[i].Members)
+	}
+	contract.SortGroups(all)
+	return all
+}
 
 // countriesIn reads the list of countries; nil is one without rows. Classified is whether it has
 // the columns of classes: those of earlier loads do not. The texts are copies, which outlive the
@@ -42,10 +108,12 @@ func countriesIn(seg *snapshot.Segment) (all []Country, classified bool) {
 			HasHRP: flag("has_hrp", row), InGHO: flag("in_gho", row),
 		}
 		for i, name := range classColumns {
-			c.Classes[i] = text(name, row)
+			if name != "" {
+				c.Classes[i] = text(name, row)
+			}
 		}
 		all = append(all, c)
 	}
-	_, err := seg.Column(classColumns[0])
+	_, err := seg.Column(classColumns[contract.RegionClass])
 	return all, err == nil
 }

@@ -28,6 +28,10 @@ type Options struct {
 	// Boundaries are those of the maps on pages. nil is the built-in countries.
 	Boundaries *boundary.Set
 
+	// Groups are groups of countries beside those that the list of countries makes. CheckGroups
+	// finds their mistakes.
+	Groups []contract.CountryGroup
+
 	// Logger gets errors. They never contain bytes of a request. nil is slog.Default.
 	Logger *slog.Logger
 

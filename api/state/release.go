@@ -50,11 +50,16 @@ func (s *State) Swap(r Release) error {
 		defer now.Release(s.Log)
 		earlier = now.Bound
 	}
-	bound, err := bindAfter(r.Snapshot, earlier, s.Options.Compression)
+	bound, err := bindAfter(r.Snapshot, earlier, s.Options)
 	if err != nil {
 		return err
 	}
 	bound.Figures = r.Figures
+	if err := bound.checkGroups(s.Options.Groups); err != nil && earlier == nil {
+		return err
+	} else if err != nil { // what is served must not depend on a file that was right at the start
+		s.Log.Warn("groups of countries do not fit the new snapshot", "snapshot", r.Snapshot.Manifest.ID, "error", err)
+	}
 	if err := s.SwapTo(bound, earlier, r); err != nil {
 		return err
 	}

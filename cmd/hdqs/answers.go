@@ -110,6 +110,23 @@ func baseURL(text string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
+// readGroups reads the file of --groups. It returns nil without one.
+func (f *serveFlags) readGroups() ([]contract.CountryGroup, error) {
+	if f.groups == "" {
+		return nil, nil
+	}
+	file, err := os.Open(f.groups)
+	if err != nil {
+		return nil, fmt.Errorf("--groups: %w", err)
+	}
+	defer file.Close()
+	groups, err := contract.ReadGroups(file)
+	if err != nil {
+		return nil, fmt.Errorf("--groups %s: %w", f.groups, err)
+	}
+	return groups, nil
+}
+
 // readBoundaries reads the file of --boundaries and says what it has. It returns nil without one.
 func (f *serveFlags) readBoundaries(messages io.Writer) (*boundary.Set, error) {
 	if f.boundaries == "" {

@@ -155,7 +155,7 @@ var serveGroups = []flagGroup{
 	}},
 	{"Where it listens", []string{"listen", "admin", "admin-pprof", "base-url"}},
 	{"Requests and answers", []string{
-		"identifier", "strict", "names", "compression", "boundaries", "boundaries-source",
+		"identifier", "strict", "names", "compression", "boundaries", "boundaries-source", "groups",
 		"bulk", "bulk-identifier", "odata-identifier", "ogc-identifier", "mcp",
 	}},
 	{"Limits", []string{

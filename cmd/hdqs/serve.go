@@ -43,6 +43,7 @@ type serveFlags struct {
 	accessLog     accessLogFlags
 	boundaries    string
 	whose         string // the boundaries are
+	groups        string
 	memory        size
 	check         bool
 	load          loadFlags
@@ -97,6 +98,7 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 		"default: built-in countries")
 	fl.StringVar(&f.whose, "boundaries-source", "",
 		"whose boundaries these are, below each map; empty: \"attribution\" of the file")
+	fl.StringVar(&f.groups, "groups", "", "CSV file (group,name,location_code) of own groups of countries")
 	f.memory.auto = true
 	fl.Var(&f.memory, "memory-limit", "memory that this process may use, such as 2GiB; "+
 		"auto: the limit of its control group, or of GOMEMLIMIT; 0: no limit")
@@ -229,6 +231,9 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o state.Opt
 		return p, o, errors.New("--refresh needs --catalog; --snapshot-poll is how often --store is polled")
 	}
 	if o.Boundaries, err = f.readBoundaries(messages); err != nil {
+		return p, o, err
+	}
+	if o.Groups, err = f.readGroups(); err != nil {
 		return p, o, err
 	}
 	if p, err = takePassed(); err != nil {
