@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"hdqs/api/contract"
+	"hdqs/api/list"
 	"hdqs/index"
 )
 
@@ -41,9 +43,19 @@ func (n *node) walk(do func(*node)) {
 	}
 }
 
-// compile makes filters of the index of a $filter: each of its parts restricts one property.
-func (s *set) compile(n *node) (filters []index.Filter, err error) {
+// compile makes filters of the index of a $filter: each of its parts restricts one property. Groups
+// of countries become filters of the question, since only the snapshot that answers has them.
+func (s *set) compile(n *node, q *contract.Question) (filters []index.Filter, err error) {
 	for _, part := range conditions(n) {
+		if part.op == grouped {
+			if err := s.keepGroups(part, q); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if part.has(grouped) {
+			return nil, notImplemented("$filter: groups of countries can be joined with other conditions by and only")
+		}
 		switch of, other := part.about(); {
 		case other >= 0:
 			return nil, notImplemented("$filter: or and not can be about one property only, and this one is about %s "+
@@ -60,6 +72,53 @@ func (s *set) compile(n *node) (filters []index.Filter, err error) {
 		}
 	}
 	return filters, nil
+}
+
+// keepGroups keeps the rows of groups of countries.
+func (s *set) keepGroups(n *node, q *contract.Question) error {
+	at := slices.IndexFunc(s.groups, func(g grouping) bool { return g.property == n.property })
+	name := s.groups[at].name
+	if q.Has(name) || q.Has(name+contract.SeveralSuffix) {
+		return notImplemented("$filter: %s can be asked for once; use %s in ('A','B') for one of several", name, name)
+	}
+	var slugs []string
+	for i := range n.literals {
+		slugs = append(slugs, n.literals[i].text)
+	}
+	q.KeepAll(name, slugs)
+	return nil
+}
+
+// has reports whether a node has a comparison of a kind.
+func (n *node) has(o op) (found bool) {
+	n.walk(func(c *node) { found = found || c.op == o })
+	return found
+}
+
+// resolve makes comparisons of codes of countries of those of their groups.
+func (n *node) resolve(groups *contract.CountryGroups) (err error) {
+	if n == nil {
+		return nil
+	}
+	n.walk(func(c *node) {
+		if c.op != grouped {
+			return
+		}
+		var codes []value
+		for i := range c.literals {
+			of := groups.Group(c.literals[i].text)
+			if of == nil {
+				err = badRequest("$filter: there is no group of countries %s; %s lists those that there are",
+					list.Quoted(c.literals[i].text), contract.GroupsPath)
+				return
+			}
+			for _, code := range of.Members {
+				codes = append(codes, value{kind: text, text: code})
+			}
+		}
+		c.op, c.literals = in, codes
+	})
+	return err
 }
 
 // filtersOf is a condition on one property: a list of texts, which clients send long ones of and

@@ -179,6 +179,7 @@ func (s *Service) computedSets() (all []*set) {
 	}
 	for _, of := range all {
 		of.Properties = withKey(of.Properties, aboutComputedKey)
+		of.addGroups()
 	}
 	return all
 }
@@ -234,6 +235,9 @@ func (a *request) answerComputed() error {
 	return a.service.lists.Computed(a.state, func(v *state.Served) error {
 		t, err := a.service.tableOf(v, a.of)
 		if err != nil {
+			return err
+		}
+		if err := a.filter.resolve(v.Bound.Groups); err != nil {
 			return err
 		}
 		found := &records{table: t}

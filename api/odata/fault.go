@@ -2,6 +2,7 @@ package odata
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 
@@ -25,9 +26,12 @@ func faultOf(err error) *reply.Fault {
 	if !is {
 		return nil
 	}
-	text := ""
+	text, made := "", notImplemented
 	for _, issue := range invalid.Issues {
 		text += issue.Message().String() + " "
+		if strings.Contains(issue.Param, contract.GroupParam) { // no such group
+			made = badRequest
+		}
 	}
-	return notImplemented("%s", text)
+	return made("%s", text)
 }

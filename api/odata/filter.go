@@ -30,11 +30,13 @@ const (
 	contains
 	startsWith
 	endsWith
+	grouped // the country is in one of the groups
 )
 
 // opNames are the operations as they are written.
 var opNames = [...]string{
 	"and", "or", "not", "", "", "eq", "ne", "gt", "ge", "lt", "le", "in", "contains", "startswith", "endswith",
+	"",
 }
 
 // mirrored is an operation with its sides exchanged.
@@ -248,6 +250,9 @@ func (p *parser) comparison() *node {
 			return p.compared(p.test(o, left, right))
 		}
 	}
+	if at := slices.IndexFunc(p.set.groups, func(g grouping) bool { return g.name == p.token }); at >= 0 {
+		return p.inGroups(&p.set.groups[at])
+	}
 	left := p.side()
 	o := slices.IndexFunc(opNames[:], func(name string) bool { return name != "" && p.is(name) })
 	switch o := op(max(o, 0)); {
@@ -265,6 +270,27 @@ func (p *parser) comparison() *node {
 		p.fail("%s is not expected where a comparison is", list.Quoted(p.token))
 	}
 	return &node{op: is, property: left.property}
+}
+
+// inGroups reads which groups a country is in.
+func (p *parser) inGroups(of *grouping) (n *node) {
+	p.next()
+	left := side{property: of.property}
+	switch {
+	case p.is(opNames[in]):
+		p.next()
+		n = p.list(left)
+	case p.is(opNames[eq]):
+		p.next()
+		n = p.test(eq, left, p.side())
+	default:
+		panic(notImplemented("$filter: %s can be compared by eq and in only", of.name))
+	}
+	if slices.ContainsFunc(n.literals, func(v value) bool { return v.kind != text }) {
+		p.fail("%s is compared with a text, such as 'western-africa'", of.name)
+	}
+	n.op = grouped
+	return n
 }
 
 // side reads a literal, a property, or a function of a property.

@@ -41,10 +41,31 @@ type set struct {
 	Name, title, About string
 	Properties         []property // the key is the last
 	sorted             []int      // properties by which the rows are sorted, and can be asked to be
+	groups             []grouping // what a $filter has besides properties
 
 	list     list.Route         // of the rows of a list
 	endpoint *contract.Endpoint // of a list, in HAPI names
 	made     []question         // of a set that is computed; nil for lists
+}
+
+// grouping is a name that only a $filter has: the groups of countries of a property.
+type grouping struct {
+	name     string
+	property int
+}
+
+// addGroups adds the groups of properties with codes of countries.
+func (s *set) addGroups() {
+	for i := range s.Properties {
+		name := s.Properties[i].Name
+		switch {
+		case strings.HasSuffix(name, contract.CountryParam):
+			prefix := name[:len(name)-len(contract.CountryParam)]
+			s.groups = append(s.groups, grouping{prefix + contract.GroupParam, i})
+		case s.endpoint != nil && s.endpoint.Table == "location" && name == "code":
+			s.groups = append(s.groups, grouping{contract.GroupParam, i})
+		}
+	}
 }
 
 func (s *set) indexOf(name string) int {
@@ -100,6 +121,7 @@ func listSet(to list.Route) *set {
 		s.Properties = append(s.Properties, p)
 	}
 	s.Properties = withKey(s.Properties, aboutRowKey)
+	s.addGroups()
 	// Rows can be sorted by what they are sorted by, as far as it is printed and OData would sort
 	// it alike: enums have an order of their own, and nulls come last here and first there.
 	for _, column := range e.Order {

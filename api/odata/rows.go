@@ -35,7 +35,8 @@ func (a *request) limit() int {
 
 // answerRows answers with rows of a list.
 func (a *request) answerRows() error {
-	filters, err := a.of.compile(a.filter)
+	q := contract.Ask(a.of.endpoint, contract.Rows)
+	filters, err := a.of.compile(a.filter, q)
 	if err != nil {
 		return err
 	}
@@ -59,8 +60,7 @@ func (a *request) answerRows() error {
 	case a.form.level == full || a.form.quoted:
 		v.Write = a.writeRows
 	}
-	q := contract.Ask(a.of.endpoint, contract.Rows).Page(int(offset), limit)
-	return a.service.lists.AnswerRows(a.ctx, a.of.list, q, v)
+	return a.service.lists.AnswerRows(a.ctx, a.of.list, q.Page(int(offset), limit), v)
 }
 
 // meaning is what the answer depends on besides the table and the page.
