@@ -134,7 +134,7 @@ var readers = map[string]map[string]string{
 	"odata": {
 		"answer":      ofRequest,
 		"bestForm":    ofRequest,
-		"checkOrder":  ofRequest,
+		"orderOf":     ofRequest,
 		"keyIn":       ofRequest,
 		"read":        ofRequest,
 		"readOptions": ofRequest,

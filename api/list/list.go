@@ -2,6 +2,7 @@ package list
 
 import (
 	"crypto/sha256"
+	"errors"
 	"math"
 	"strconv"
 	"sync"
@@ -404,6 +405,9 @@ func (sc *Scratch) Find(l *state.BoundList) error {
 		return nil
 	}
 	sc.SetQuery(l)
+	if sc.view != nil && sc.view.Choose != nil {
+		return sc.view.Choose(l, &sc.Query, &sc.Page)
+	}
 	if q := &sc.Query; sc.view != nil && sc.view.PlacesFirst && !q.Latest && !q.Edition && !q.Coarsest {
 		return sc.findPlacesFirst(l)
 	}
@@ -436,7 +440,7 @@ func (s *Heads) setListKeys(h *fasthttp.ResponseHeader, a *Reply) {
 
 // Failed logs why a query failed, unless that is the caller's fault, and returns the error.
 func (s *Lists) Failed(a *Reply, err error) error {
-	if !reply.IsInvalid(err) && !reply.IsRefusal(err) {
+	if _, is := errors.AsType[*reply.Fault](err); !is && !reply.IsInvalid(err) && !reply.IsRefusal(err) {
 		s.State.LogFault(a.Endpoint.Path, err)
 	}
 	return err

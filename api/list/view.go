@@ -24,6 +24,10 @@ type View struct {
 	// order, since what is newest depends on all rows that pass.
 	PlacesFirst bool
 
+	// Choose, if set, fills the page in place of the index: with rows of those that pass the query,
+	// in any order.
+	Choose func(l *state.BoundList, q *index.Query, page *index.Page) error
+
 	Around func(sc *Scratch, l *state.BoundList) (head, tail []byte) // of the rows
 	Write  func(dst []byte, sc *Scratch, l *state.BoundList) []byte  // the body; nil for entities
 	Finish func(h *fasthttp.ResponseHeader)                          // sets header fields of its own

@@ -43,23 +43,33 @@ func (n *node) walk(do func(*node)) {
 	}
 }
 
-// compile makes filters of the index of a $filter: each of its parts restricts one property. Groups
-// of countries become filters of the question, since only the snapshot that answers has them.
-func (s *set) compile(n *node, q *contract.Question) (filters []index.Filter, err error) {
+// compile makes filters of the index of a $filter: each of its parts restricts one property, but
+// for those that are joined. Groups of countries become filters of the question, since only the
+// snapshot that answers has them.
+func (s *set) compile(n *node, q *contract.Question) (filters []index.Filter, joined []*node, err error) {
 	for _, part := range conditions(n) {
-		if part.op == grouped {
+		switch {
+		case part.op == grouped:
 			if err := s.keepGroups(part, q); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			continue
+		case part.has(grouped):
+			return nil, nil, notImplemented(
+				"$filter: groups of countries can be joined with other conditions by and only")
 		}
-		if part.has(grouped) {
-			return nil, notImplemented("$filter: groups of countries can be joined with other conditions by and only")
-		}
+		more, rest := s.divide(part)
+		filters, joined = append(filters, more...), append(joined, rest...)
+	}
+	return filters, joined, nil
+}
+
+// divide divides a condition into filters of the index and conditions about several properties.
+func (s *set) divide(n *node) (filters []index.Filter, joined []*node) {
+	for _, part := range conditions(n) {
 		switch of, other := part.about(); {
 		case other >= 0:
-			return nil, notImplemented("$filter: or and not can be about one property only, and this one is about %s "+
-				"and %s; ask once for each, or filter by one of them", s.Properties[of].Name, s.Properties[other].Name)
+			joined = append(joined, part)
 		case of >= 0:
 			filters = append(filters, s.filtersOf(part, of)...)
 		case part.eval(nil) != yes:
@@ -71,7 +81,7 @@ func (s *set) compile(n *node, q *contract.Question) (filters []index.Filter, er
 			})
 		}
 	}
-	return filters, nil
+	return filters, joined
 }
 
 // keepGroups keeps the rows of groups of countries.

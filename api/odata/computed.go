@@ -263,6 +263,9 @@ func (a *request) find(found *records, pause func() error) error {
 		}
 	}
 	limit, passed := a.limit(), 0
+	if a.order != nil {
+		return a.findSorted(found, matches, pause)
+	}
 	for i := 0; i < found.len() && passed != total && (total < 0 || len(found.rows) < limit); i++ {
 		if i%recordsPerPause == 0 {
 			if err := pause(); err != nil {
@@ -279,6 +282,34 @@ func (a *request) find(found *records, pause func() error) error {
 	}
 	if found.total = max(total, passed); a.key != "" && passed == 0 {
 		return list.NotFound("%s has no record with the key %s", a.of.Name, list.Quoted(a.key))
+	}
+	return nil
+}
+
+// findSorted finds the records of a page in an order that is asked for.
+func (a *request) findSorted(found *records, matches func(int) verdict, pause func() error) error {
+	var rows []uint32
+	for i := range uint32(found.len()) {
+		if i%recordsPerPause == 0 {
+			if err := pause(); err != nil {
+				return err
+			}
+		}
+		if matches(int(i)) == yes {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) > mostChosen {
+		return (&choice{of: a.of}).tooMany(strconv.Itoa(len(rows)))
+	}
+	a.of.sort(rows, a.order, func(property int, row uint32) value {
+		c := &found.columns[property]
+		return c.values[c.codes[row]]
+	})
+	found.total = len(rows)
+	rows = rows[min(a.skip, uint64(len(rows))):]
+	for _, row := range rows[:min(len(rows), a.limit())] {
+		found.rows = append(found.rows, int(row))
 	}
 	return nil
 }

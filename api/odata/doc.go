@@ -6,7 +6,7 @@
 //	serve.go files.go metadata.go  addresses; files for other programs; the description
 //	computed.go match.go           sets of figures and sums, and a $filter on them
 //	rows.go write.go               records of lists, and their text
-//	options.go                     query options
+//	options.go choose.go           query options; rows that the index alone does not find
 //	compile.go eval.go filter.go   a $filter: its conditions, their results, its tree
 //	fault.go model.go literal.go   errors; sets and properties; values
 //

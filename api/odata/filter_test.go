@@ -44,7 +44,7 @@ func FuzzFilter(f *testing.F) {
 			}
 			return
 		}
-		if _, err := fuzzSet.compile(n, nil); err != nil {
+		if _, joined, err := fuzzSet.compile(n, nil); err != nil || joined != nil {
 			return
 		}
 		for _, part := range conditions(n) {

@@ -98,6 +98,7 @@ func (s *set) Annotations() object {
 	}
 	return object{
 		{"Core.Description", s.title},
+		{"Core.LongDescription", s.limits()},
 		{"Capabilities.TopSupported", true},
 		{"Capabilities.SkipSupported", true},
 		{"Capabilities.CountRestrictions", object{{"Countable", true}}},
@@ -115,6 +116,17 @@ func (s *set) Annotations() object {
 		{"Capabilities.UpdateRestrictions", object{{"Updatable", false}}},
 		{"Capabilities.DeleteRestrictions", object{{"Deletable", false}}},
 	}
+}
+
+// limits says what works with a set beyond what its other annotations promise, which clients obey
+// whatever the number of rows.
+func (s *set) limits() string {
+	text := fmt.Sprintf("Where the $filter leaves at most %d rows, $orderby takes any property, asc or desc, and or "+
+		"may join any properties.", mostChosen)
+	for _, of := range s.groups {
+		text += fmt.Sprintf(" A $filter can have %s eq 'SLUG', a group of %s.", of.name, contract.GroupsPath)
+	}
+	return text
 }
 
 //go:embed metadata.xml.tmpl

@@ -3,7 +3,6 @@ package odata
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -49,6 +48,7 @@ func (f form) contentType() string {
 type options struct {
 	filter    *node
 	selected  []int // properties, ascending; nil for all
+	order     []by  // nil for that of the rows
 	top       int64 // -1 without
 	skip      uint64
 	count     bool
@@ -141,7 +141,7 @@ func (o *options) read(s *set, name, text string) (err error) {
 	case "select":
 		o.selected, err = s.selection(text)
 	case "orderby":
-		err = s.checkOrder(text)
+		o.order, err = s.orderOf(text)
 	case "count":
 		if o.count, err = strconv.ParseBool(text); err != nil || len(text) < len("true") {
 			return badRequest("$count is true or false")
@@ -195,35 +195,35 @@ func (s *set) selection(text string) (all []int, err error) {
 	return all, nil
 }
 
-// checkOrder accepts a $orderby that is the order of the rows.
-func (s *set) checkOrder(text string) error {
+// orderOf reads a $orderby. It is nil for the order of the rows. Nothing after the key matters.
+func (s *set) orderOf(text string) (order []by, err error) {
+	isOfRows := true
 	for i, part := range strings.Split(text, ",") {
 		name, direction, _ := strings.Cut(strings.TrimSpace(part), " ")
-		at := s.indexOf(name)
+		of := by{s.indexOf(name), strings.EqualFold(strings.TrimSpace(direction), "desc")}
 		switch {
-		case at < 0:
-			return badRequest("$orderby: there is no property %s; %s", list.Quoted(name), s.near(name))
-		case direction != "" && !strings.EqualFold(strings.TrimSpace(direction), "asc"):
-			return s.noOrder()
-		case s.Properties[at].isKey():
-			return nil // nothing after the key matters
-		case i >= len(s.sorted) || s.sorted[i] != at:
-			return s.noOrder()
+		case of.property < 0:
+			return nil, badRequest("$orderby: there is no property %s; %s", list.Quoted(name), s.near(name))
+		case !of.down && direction != "" && !strings.EqualFold(strings.TrimSpace(direction), "asc"):
+			return nil, badRequest("$orderby: %s is neither asc nor desc", list.Quoted(direction))
 		}
-	}
-	return nil
-}
-
-func (s *set) noOrder() error {
-	order := fmt.Sprintf("%s by row_key", s.Name)
-	if len(s.sorted) > 0 {
-		order += " and by"
-		for _, at := range s.sorted {
-			order += " " + s.Properties[at].Name
+		if slices.ContainsFunc(order, func(b by) bool { return b.property == of.property }) {
+			isOfRows = false
+			continue // it sorts nothing any more
 		}
+		order = append(order, of)
+		if s.Properties[of.property].isKey() {
+			if isOfRows && !of.down {
+				return nil, nil
+			}
+			return order, nil
+		}
+		isOfRows = isOfRows && !of.down && i < len(s.sorted) && s.sorted[i] == of.property
 	}
-	return notImplemented("$orderby: rows come in the order of the table only, which sorts %s, ascending; leave "+
-		"$orderby out and sort in the client", order)
+	if isOfRows {
+		return nil, nil
+	}
+	return order, nil
 }
 
 // formOf is how an answer is written to a client that sends a value of Accept, or $format. mayXML

@@ -36,12 +36,15 @@ func (a *request) limit() int {
 // answerRows answers with rows of a list.
 func (a *request) answerRows() error {
 	q := contract.Ask(a.of.endpoint, contract.Rows)
-	filters, err := a.of.compile(a.filter, q)
+	filters, joined, err := a.of.compile(a.filter, q)
 	if err != nil {
 		return err
 	}
 	v := &list.View{
 		Version: a.state, Filters: filters, Fields: a.selected, Around: a.around, Finish: a.finish, Key: a.meaning(),
+	}
+	if joined != nil || a.order != nil {
+		v.Choose = (&choice{of: a.of, joined: joined, order: a.order}).page
 	}
 	limit, offset := a.limit(), a.skip
 	switch {
