@@ -117,8 +117,15 @@ func (e *Endpoint) Group() string {
 	return parts[len(parts)-2]
 }
 
-// Name is the last part of the path.
-func (e *Endpoint) Name() string { return e.Path[strings.LastIndexByte(e.Path, '/')+1:] }
+// Name is the last part of the path, or of a history the last two.
+func (e *Endpoint) Name() string {
+	path, isHistory := strings.CutSuffix(e.Path, HistoryPath)
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if isHistory {
+		name += "-history"
+	}
+	return name
+}
 
 // SetName is the name of the list among the entity sets of OData, which have no hyphens. It is made
 // of the name in HAPI names.

@@ -3,6 +3,7 @@ package figures
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
@@ -75,7 +76,7 @@ func (e *keptEntry) record(h *contract.Headline, code string, at Edition) []any 
 	if e.Value != "" {
 		value = number(e.Value)
 	}
-	published := aggregate.Value{Kind: aggregate.Time, Int: at.Published.UnixMicro()}
+	published := aggregate.Value{Kind: aggregate.Time, Int: at.Published.Truncate(time.Second).UnixMicro()}
 	return []any{
 		textOf(code), published, textOf(at.Snapshot), value, textOf(h.Unit), valueOf(aggregate.Time, e.Start),
 		valueOf(aggregate.Time, e.End), valueOf(aggregate.Int, e.Level), e.Redefined,
