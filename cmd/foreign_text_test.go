@@ -76,9 +76,6 @@ var readers = map[string]map[string]string{
 		"WebLink":       ofValue,
 		"wordsOf":       ofDeclaration,
 	},
-	"country": {
-		"view": ofDeclaration,
-	},
 	"encode": {
 		"weight":  ofRequest,
 		"weights": ofRequest,

@@ -105,20 +105,33 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 	case p.Type == contract.Integer || p.Type == contract.Number || p.Type == contract.Exact:
 		c.Kind = "number"
 	case isCountry(p.Name):
-		c.Label = l.T("Country codes")
+		c.Label = l.T("Countries")
 		if p.Name != contract.CountryParam {
 			c.Label = l.T("%s, several", c.Label)
 		}
-		c.List, c.Placeholder = listOf(p.Name), l.T("AFG or AFG, SDN, TCD")
-		if len(values) == 0 {
-			c.Value = joinList(splitLists(s.values[p.Name+contract.SeveralSuffix]), ", ")
+		c.List, c.Placeholder = listOf(p.Name), l.T("Sudan, or Sudan, Chad")
+		codes := splitLists(s.values[p.Name+contract.SeveralSuffix])
+		if len(values) > 0 {
+			codes = values[len(values)-1:]
 		}
+		c.Value = s.countryNames(codes)
 	default:
 		c.List = listOf(p.Name)
 		c.Placeholder = p.Example()
 		c.suggest(e.Contract(), contract.ContractNames.Name(p.Name))
 	}
 	return c
+}
+
+// countryNames are countries in words, as the form takes them.
+func (s state) countryNames(codes []string) string {
+	names := make([]string, len(codes))
+	for i, code := range codes {
+		if names[i] = code; s.called != nil && !strings.Contains(s.called(code), ",") {
+			names[i] = s.called(code)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // suggest chooses the names that are suggested for a filter in the contract's name.
@@ -178,9 +191,14 @@ type pageForm struct {
 	Facets    []facet
 }
 
-// CountryCodes are suggestions for a field of the form, with the names.
+// CountryCodes are suggestions for a field that takes several countries: their names, with the codes.
 func (p *pageForm) CountryCodes() template.HTML {
-	return options(p.Countries, func(c Country) (value, text string) { return c.Code, c.Name })
+	return options(p.Countries, func(c Country) (value, text string) {
+		if strings.Contains(c.Name, ",") {
+			return c.Code, c.Name
+		}
+		return c.Name, c.Code
+	})
 }
 
 // CountryNames are the same by name.

@@ -29,7 +29,7 @@ func listOfCodes(q *Question, asked *contract.Question, name string) ([]Country,
 	}
 	all := make([]Country, len(answer.Records))
 	for i, r := range answer.Records {
-		all[i] = Country{Code: r.Value("code"), Name: r.Value(name)}
+		all[i] = Country{Code: r.Value("code"), Name: r.Value(name), English: r.Value(name)}
 		if asked.Endpoint().Table == "location" {
 			all[i].Name = q.Language.Country(all[i].Code, all[i].Name)
 		}

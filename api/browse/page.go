@@ -34,6 +34,7 @@ type Page struct {
 type problem struct {
 	Wrong   []string
 	Ways    []link // pages with records, of one without
+	Nowhere string // names that are of no country
 	Unknown string // names of parameters
 	Hint    say.Text
 }
@@ -59,7 +60,11 @@ type use struct {
 func New(q *Question) (p *Page, clean url.Values, err error) {
 	e, l := q.Plan.Endpoint, q.Language
 	path := q.Prefix + "/browse/" + e.Name()
-	s, clean, err := readState(q.Plan, q.Language, path, q.Query)
+	all, err := countries(q)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, clean, err := readState(q, path, all)
 	if err != nil || clean != nil {
 		return nil, clean, err
 	}
@@ -74,9 +79,7 @@ func New(q *Question) (p *Page, clean url.Values, err error) {
 		Summary: l.T(e.Summary), AddingUp: l.T(e.Texts().AddingUp()),
 		Path: path, Docs: q.Root + "/docs/" + e.Name(), Freshness: q.Freshness, Dataset: q.Dataset,
 	}
-	if p.Form.Countries, err = countries(q); err != nil {
-		return nil, nil, err
-	}
+	p.Form.Countries, p.Problem.Nowhere = all, l.List(s.nowhere)
 	q.known.countries = p.Form.Countries
 	if q.known.named, err = namesOf(q, s); err != nil {
 		return nil, nil, err
@@ -113,6 +116,7 @@ func New(q *Question) (p *Page, clean url.Values, err error) {
 	if x := p.Drawn.Figure; x != nil && x.drawn.path != "" && q.AllFigures {
 		return nil, x.drawn.values, nil // files do not say that they are of other records
 	}
+	s.called = q.nameOf
 	p.Form.Groups = form(q.Plan, s, wrongByParam(l, wrong))
 	p.share(q, s)
 	return p, nil, nil

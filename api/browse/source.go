@@ -57,8 +57,8 @@ type known struct {
 	trials    map[string]*trial
 }
 
-// Country is a country for suggestions.
-type Country struct{ Code, Name string }
+// Country is a country for suggestions, with its name in the language of the page and in English.
+type Country struct{ Code, Name, English string }
 
 // Problems are the errors in the parameters of a question.
 func Problems(err error) (all []contract.Issue, ok bool) {

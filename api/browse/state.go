@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,7 +51,10 @@ type state struct {
 	path     string // of the page
 	language *lang.Language
 	values   url.Values
+	nowhere  []string   // what names no country
 	unknown  url.Values // parameters without a meaning, which no link repeats
+
+	called func(code string) string // the name of a country, for the form
 
 	// The page's question for records, which New reads from the address. Changed addresses have
 	// none.
@@ -62,7 +66,8 @@ type state struct {
 //
 // Links of the page have only parameters with a meaning, and no identifier: caches give the page to
 // others, and a link for each value would repeat whatever was sent.
-func readState(p *contract.Plan, l *lang.Language, path, query string) (s state, clean url.Values, err error) {
+func readState(q *Question, path string, all []Country) (s state, clean url.Values, err error) {
+	p, l, query := q.Plan, q.Language, q.Query
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return s, nil, fmt.Errorf("%w: %w", ErrAddress, err)
@@ -97,30 +102,66 @@ func readState(p *contract.Plan, l *lang.Language, path, query string) (s state,
 			delete(values, name)
 		}
 	}
-	splitCountries(values)
+	s.nowhere = nameCountries(values, all)
 	if values.Encode() == before {
 		return s, nil, nil
 	}
 	return s, values, nil
 }
 
-// splitCountries turns several codes of countries in one field of the form into a list.
-func splitCountries(values url.Values) {
-	for name, all := range values {
-		if !isCountry(name) || !slices.ContainsFunc(all, func(v string) bool { return strings.Contains(v, ",") }) {
-			continue
+// nameCountries turns the names of countries in a field of the form into codes, and several into a
+// list. It returns what names no country.
+func nameCountries(values url.Values, all []Country) (unknown []string) {
+	var places lang.Places
+	isCode := func(text string) bool {
+		return slices.ContainsFunc(all, func(c Country) bool { return c.Code == text })
+	}
+	find := func(text string) (code string, ok bool) {
+		if isCode(text) || strings.ContainsAny(text, `%_\`) { // a pattern is no name
+			return text, true
 		}
-		codes := splitLists(all)
-		for i := range codes {
-			codes[i] = strings.TrimSpace(codes[i])
+		for i := 0; places.IsEmpty() && i < len(all); i++ {
+			places.Add(all[i].Code, all[i].English)
 		}
-		codes = slices.DeleteFunc(codes, func(code string) bool { return code == "" })
-		if values.Del(name); len(codes) == 1 && !strings.Contains(codes[0], ",") {
-			values.Set(name, codes[0])
-		} else if len(codes) > 0 {
-			values.Set(name+contract.SeveralSuffix, joinList(codes, ","))
+		code = places.Find(text)
+		return cmp.Or(code, text), code != ""
+	}
+	if sent := values["location_name"]; len(sent) == 1 && !values.Has(contract.CountryParam) {
+		isPart := func(c Country) bool { return strings.Contains(strings.ToLower(c.English), strings.ToLower(sent[0])) }
+		if code, ok := find(sent[0]); ok && !slices.ContainsFunc(all, isPart) { // of another language
+			values.Del("location_name")
+			values.Set(contract.CountryParam, code)
 		}
 	}
+	for name, sent := range values {
+		field := strings.TrimSuffix(name, contract.SeveralSuffix)
+		if !isCountry(field) || len(sent) == 0 {
+			continue
+		}
+		texts, isList := splitLists(sent), field != name
+		if len(sent) == 1 && !isList {
+			if code, ok := find(sent[0]); ok { // a name can have a comma
+				texts = []string{code}
+			}
+		}
+		var codes []string
+		for _, text := range texts {
+			code, ok := find(strings.TrimSpace(text))
+			if code == "" {
+				continue
+			}
+			if codes = append(codes, code); !ok {
+				unknown = append(unknown, code)
+			}
+		}
+		switch values.Del(name); {
+		case len(codes) == 1 && !isList && !strings.Contains(codes[0], ","):
+			values.Set(field, codes[0])
+		case len(codes) > 0:
+			values.Set(field+contract.SeveralSuffix, joinList(codes, ","))
+		}
+	}
+	return unknown
 }
 
 func isCountry(name string) bool { return strings.HasSuffix(name, "location_code") }

@@ -9,6 +9,7 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/textual"
 )
 
@@ -16,6 +17,7 @@ import (
 type Overview struct {
 	Countries []Country // by name
 	byCode    map[string]int
+	places    lang.Places
 	newest    map[string]string // the newest month of a list, by path
 	datasets  map[string]string // by resource
 }
@@ -54,6 +56,7 @@ func NewOverview(source browse.Source) (*Overview, error) {
 	slices.SortStableFunc(o.Countries, func(a, b Country) int { return strings.Compare(a.Name, b.Name) })
 	for i := range o.Countries {
 		o.byCode[o.Countries[i].Code] = i
+		o.places.Add(o.Countries[i].Code, o.Countries[i].Name)
 	}
 	files, err := askAll(source, allOf("resource").Select(resourceField, "dataset_catalog_id"))
 	if err != nil {
@@ -125,6 +128,9 @@ func (o *Overview) Find(code string) *Country {
 	}
 	return &o.Countries[at]
 }
+
+// Named returns the code of a country that a text names in any language, empty if it names none.
+func (o *Overview) Named(text string) string { return o.places.Find(text) }
 
 // What are the lists with records of the country, in a few words each.
 func (c *Country) What() (names []string) {

@@ -141,7 +141,10 @@ func TestCountryAnswers(t *testing.T) {
 		{"/country/AFG.xlsx", 200, ""},
 		{"/sitemap.xml", 200, "/country</loc>"},
 		{"/llms.txt", 200, "/country/SDN.xlsx"},
-		{"/browse/humanitarian-needs?location_code=afg", 200, `<a href="/country/AFG">All about <bdi>`},
+		{"/browse/humanitarian-needs?location_code=afg", 303, ""},
+		{"/browse/humanitarian-needs?location_code=AFG", 200, `<a href="/country/AFG">All about <bdi>`},
+		{"/fr/browse/humanitarian-needs?location_code=Name+of+AFG%2C+mali", 303, ""},
+		{"/browse/humanitarian-needs?location_code=Atlantis", 200, "No country is called <bdi>Atlantis</bdi>."},
 		{"/browse/humanitarian-needs?row=0", 200, `<dd><a href="/country/`},
 		{"/", 200, `<a href="/country/AFG" tabindex="-1">`},
 	} {

@@ -33,6 +33,7 @@ const (
 // changesSince is what differs between an earlier snapshot, which is still kept, and the current
 // one.
 type changesSince struct {
+	Nowhere                    bool            // Country names no country
 	Since, Country, List, Kind string          // as they were asked for
 	Day                        string          // since, if it is one
 	Base                       *statusSnapshot // that is compared with, nil if there is none
@@ -80,8 +81,9 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 	if err != nil {
 		return nil, err
 	}
-	if code := strings.ToUpper(c.Country); all.Find(c.Country) == nil && all.Find(code) != nil {
-		c.Country = code
+	if c.Country != "" && all.Find(c.Country) == nil {
+		code := all.Named(c.Country)
+		c.Nowhere, c.Country = code == "", cmp.Or(code, c.Country)
 	}
 	base := p.Site.State.Snapshots.AcquirePinned(c.Since)
 	if day, err := time.Parse(time.DateOnly, c.Since); err == nil {

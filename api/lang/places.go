@@ -1,0 +1,73 @@
+package lang
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Places finds countries by their code or by a name in any of the languages, in any case, and with
+// or without accents.
+type Places struct {
+	codes map[string]string // by folded name
+}
+
+// IsEmpty reports whether there is no country.
+func (p *Places) IsEmpty() bool { return len(p.codes) == 0 }
+
+// Add adds a country with its name in English.
+func (p *Places) Add(code, name string) {
+	if p.codes == nil {
+		p.codes = map[string]string{}
+	}
+	add := func(text string) {
+		if _, known := p.codes[folded(text)]; !known {
+			p.codes[folded(text)] = code
+		}
+	}
+	if strings.ToUpper(folded(code)) == code { // letters alone
+		add(code)
+	}
+	add(name)
+	for _, l := range All() {
+		add(l.Country(code, name))
+		if region, err := language.ParseRegion(code); err == nil && len(code) == len("AFG") {
+			add(l.regions.Name(region)) // the short name, such as Syria
+		}
+	}
+}
+
+// leastBegun is how many letters the beginning of a name needs to stand for it.
+const leastBegun = 4
+
+// Find returns the code of a country, empty if the text names none. The beginning of a name stands
+// for it if no other country's name begins so.
+func (p *Places) Find(text string) string {
+	sought := folded(text)
+	if code, known := p.codes[sought]; known || len([]rune(sought)) < leastBegun {
+		return code
+	}
+	found := ""
+	for name, code := range p.codes {
+		if strings.HasPrefix(name, sought) && code != found {
+			if found != "" {
+				return ""
+			}
+			found = code
+		}
+	}
+	return found
+}
+
+// folded is a text without accents, signs and the difference of capital letters.
+func folded(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, norm.NFKD.String(text))
+}
