@@ -32,12 +32,13 @@ func (s *Site) AddPages(m *list.Mount) {
 		}
 	}
 	docs.add()
-	s.addSources(m)
 	s.addTexts(m)
 	s.addAssets(m)
 	for _, l := range lang.All() {
 		p := pages{s, place{m, l}}
 		p.addLanding()
+		p.addTopics()
+		p.addSources()
 		p.addBrowse()
 		p.addCountry()
 		p.addStatus()

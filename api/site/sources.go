@@ -1,10 +1,6 @@
 package site
 
 import (
-	"encoding/json"
-
-	"github.com/valyala/fasthttp"
-
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/state"
@@ -35,15 +31,4 @@ func SourcesOf(of *state.State, m *list.Mount, v *state.Served, name string) *st
 		all.Lists = append(all.Lists, l)
 	}
 	return all
-}
-
-// addSources registers the sources of a mount.
-func (s *Site) addSources(m *list.Mount) {
-	head := s.sharedHead(contract.JSONType)
-	s.english(m).add(state.SourcesPath, state.SourcesPath, func(ctx *fasthttp.RequestCtx) error {
-		return s.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
-			body, err := json.Marshal(SourcesOf(s.State, m, v, string(ctx.QueryArgs().Peek("list"))))
-			return s.sendMade(ctx, &head, state.SourcesPath, body, err)
-		})
-	})
 }

@@ -1,0 +1,104 @@
+package site
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+)
+
+// topicsPath is the path of the page of all lists.
+const topicsPath = "/topics"
+
+// addTopics registers the page of all lists, those about the data behind the data last.
+func (p pages) addTopics() {
+	head := p.Site.hostHead(reply.HtmlType)
+	p.add(topicsPath, topicsPath, func(ctx *fasthttp.RequestCtx) error {
+		return p.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+			data := newLanding(p.at, v.Bound)
+			data.pageHead = p.at.head(p.at.T("Topics"), topicsPath)
+			return p.answerPage(ctx, "topics.html", topicsData(data), &head)
+		})
+	})
+}
+
+// topicsData is what the page of all lists shows.
+type topicsData landingData
+
+// sourcesPage is what the page of sources shows: datasets by provider.
+type sourcesPage struct {
+	pageHead
+	Providers []provider
+	Datasets  int
+}
+
+type provider struct {
+	Name     string
+	Datasets []sourceOnPage
+}
+
+// sourceOnPage is a dataset with the lists that have its records.
+type sourceOnPage struct {
+	state.PageDataset
+	Lists []*contract.Endpoint
+}
+
+// newSources lists the datasets of a snapshot by provider, each with its lists.
+func newSources(p place, v *state.Served) sourcesPage {
+	page := sourcesPage{pageHead: p.head(p.T("Sources"), state.SourcesPath)}
+	manifest, at := v.Bound.Snap.Manifest, map[string]int{}
+	var all []sourceOnPage
+	endpoints := contract.EndpointsIn(p.Names)
+	for i := range endpoints {
+		e := &endpoints[i]
+		if e.Group() == "metadata" {
+			continue
+		}
+		for _, id := range manifest.Source(e.Contract().Table).Datasets {
+			k, known := at[id]
+			if !known {
+				k = len(all)
+				at[id], all = k, append(all, sourceOnPage{PageDataset: state.PageDatasetOf(manifest, id)})
+			}
+			all[k].Lists = append(all[k].Lists, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b sourceOnPage) int {
+		return cmp.Or(strings.Compare(a.Provider, b.Provider), strings.Compare(a.Title, b.Title))
+	})
+	page.Datasets = len(all)
+	for _, s := range all {
+		if n := len(page.Providers); n == 0 || page.Providers[n-1].Name != s.Provider {
+			page.Providers = append(page.Providers, provider{Name: s.Provider})
+		}
+		last := &page.Providers[len(page.Providers)-1]
+		last.Datasets = append(last.Datasets, s)
+	}
+	return page
+}
+
+// addSources registers the sources of a mount: as a page for people, in each language, and as JSON
+// for programs, which do not ask for HTML.
+func (p pages) addSources() {
+	fields := slices.Clone(p.Site.landingFields())
+	if at := slices.Index(fields, "Vary"); at >= 0 {
+		fields[at+1] = "Accept, " + fields[at+1]
+	}
+	page, data := headOf(reply.HtmlType, fields), headOf(contract.JSONType, fields)
+	p.add(state.SourcesPath, state.SourcesPath, func(ctx *fasthttp.RequestCtx) error {
+		return p.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
+			if !p.at.IsEnglish() || strings.Contains(string(ctx.Request.Header.Peek("Accept")), "text/html") {
+				return p.answerPage(ctx, "sources-page.html", newSources(p.at, v), &page)
+			}
+			body, err := json.Marshal(SourcesOf(p.Site.State, p.at.Mount, v, string(ctx.QueryArgs().Peek("list"))))
+			return p.Site.sendMade(ctx, &data, state.SourcesPath, body, err)
+		})
+	})
+}
+
