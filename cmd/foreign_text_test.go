@@ -93,7 +93,6 @@ var readers = map[string]map[string]string{
 		"cutPart":       ofRequest,
 		"linesOf":       ofDeclaration,
 		"nameAs":        ofValue,
-		"nameCountries": ofValue,
 		"otherNames":    ofDeclaration,
 		"pageOf":        ofName,
 		"stem":          ofRequest,

@@ -21,32 +21,45 @@ func (x *parser) isFilter(p *part) bool {
 	return slices.ContainsFunc(p.terms, isOther) || slices.ContainsFunc(p.ids, isSector)
 }
 
-// parse understands a question, nil if it is about no figure and no list.
-func (x *Index) parse(words, written []string) *question {
-	q := &question{list: none}
-	r := &parser{Index: x, question: q}
-	r.parts = r.partsOf(vocabularies().tokensOf(words, written))
-	if !r.takeTopics() {
-		return nil
-	}
-	r.addFilters()
-	r.addTimes()
-	r.addPlaces()
-	for _, p := range r.parts {
-		if !p.used {
-			q.left = append(q.left, p.written)
+// parse understands a question, nil if it is about no figure and no list. Where parts name several,
+// it is about the first that leaves the fewest words over.
+func (x *Index) parse(words, written []string) (best *question) {
+	parts := (&parser{Index: x}).partsOf(vocabularies().tokensOf(words, written))
+	for first, p := range parts {
+		if best != nil && !p.isTopic(false) {
+			continue
+		}
+		q := &question{list: none}
+		r := &parser{x, q, nil}
+		for _, p := range parts {
+			own := *p
+			r.parts = append(r.parts, &own)
+		}
+		if !r.takeTopics(r.parts[first]) {
+			return nil
+		}
+		r.addFilters()
+		r.addTimes()
+		r.addPlaces()
+		for _, p := range r.parts {
+			if !p.used {
+				q.left = append(q.left, p.written)
+			}
+		}
+		if best == nil || len(q.left) < len(best.left) {
+			best = q
 		}
 	}
-	return q
+	return best
 }
 
 // takeTopics finds what the question is about: the figures or lists that all parts have in common
-// which name some. It returns false if no part does.
-func (x *parser) takeTopics() bool {
+// which name some, beginning with one. It returns false if no part does.
+func (x *parser) takeTopics(first *part) bool {
 	var topics []string
 	take := func(p *part, weak bool) {
 		for _, t := range p.terms {
-			if len(t.topics) == 0 || t.isWeak != weak {
+			if len(t.topics) == 0 || t.isWeak != weak || t.isMore && topics == nil {
 				continue
 			}
 			common := slices.DeleteFunc(slices.Clone(t.topics), func(name string) bool {
@@ -61,8 +74,8 @@ func (x *parser) takeTopics() bool {
 			}
 		}
 	}
-	for _, p := range x.parts {
-		if p.isTopic(false) && !x.isFilter(p) {
+	for _, p := range append([]*part{first}, x.parts...) {
+		if !p.used && p.isTopic(false) && !x.isFilter(p) {
 			take(p, false)
 		}
 	}
@@ -72,9 +85,8 @@ func (x *parser) takeTopics() bool {
 		}
 	}
 	for _, p := range x.parts {
-		if isNone := topics == nil; !p.used && p.isTopic(true) {
+		if !p.used && p.isTopic(true) {
 			take(p, true)
-			p.used = p.used || !isNone && slices.Contains(p.terms[0].topics, "population") // who live there
 		}
 	}
 	x.setTopics(topics)
@@ -158,14 +170,18 @@ func (x *parser) addFilters() {
 		}
 		for _, kind := range []Kind{Sector, Commodity, Market, Organisation} {
 			of := slices.DeleteFunc(slices.Clone(p.ids), func(id int32) bool { return x.entries[id].kind != kind })
-			isTaken := slices.ContainsFunc(q.ids, func(ids []int32) bool { return x.entries[ids[0]].kind == kind }) ||
-				slices.ContainsFunc(q.pairs, func(p [2]string) bool { return p[0] == kindSources[kind].filter })
-			if !p.used && len(of) > 0 && !isTaken && filterOf(e, kind) != nil && len(x.placesOf(p)) == 0 {
+			if !p.used && len(of) > 0 && !x.hasFilter(kind) && filterOf(e, kind) != nil && len(x.placesOf(p)) == 0 {
 				q.ids, p.used = append(q.ids, of), true
 				q.asked = append(q.asked, p.written)
 			}
 		}
 	}
+}
+
+// hasFilter reports whether a question keeps the records of names of a kind.
+func (x *parser) hasFilter(kind Kind) bool {
+	return slices.ContainsFunc(x.ids, func(ids []int32) bool { return x.entries[ids[0]].kind == kind }) ||
+		slices.ContainsFunc(x.pairs, func(p [2]string) bool { return p[0] == kindSources[kind].filter })
 }
 
 // addTimes uses a year and a month.

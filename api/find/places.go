@@ -88,6 +88,9 @@ func (x *parser) addPlaces() {
 				continue
 			}
 			isNamed := q.places[0].country != none && (t.by == "place" || q.places[0].unit != none)
+			if t.by == "sector" { // "the health sector"
+				isNamed = x.hasFilter(Sector)
+			}
 			if p.used = true; !isNamed && (q.by == "" || q.by == "place") {
 				q.by = t.by
 			}

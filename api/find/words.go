@@ -26,6 +26,7 @@ type term struct {
 	by     string      // what a view is drawn by
 	month  string      // two digits
 	isWeak bool        // it means this only where nothing else does
+	isMore bool        // it is a part of another phrase, and means nothing alone
 }
 
 // sides of a movement, of the place that follows. Words with fromOrOf mean one of the two.
@@ -138,6 +139,8 @@ var vocabularies = sync.OnceValue(func() *vocabulary { return vocabularyOf("en",
 func termOf(text string) *term {
 	t := new(term)
 	text, t.isWeak = strings.CutPrefix(text, "?")
+	text, t.isMore = strings.CutPrefix(text, "+")
+	t.isWeak = t.isWeak || t.isMore
 	for word := range strings.FieldsSeq(text) {
 		field, value, hasValue := strings.Cut(word, "=")
 		switch {
