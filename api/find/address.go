@@ -30,12 +30,7 @@ func (s *search) result(h hit) (r Result, err error) {
 		r.Code = contract.EndpointsIn(s.mount.Names)[at].Name()
 		r.Address, r.Question = s.rows(at, country...)
 	default:
-		r.Lists, err = s.links(e, h.country)
-		if err == nil && r.Whole && e.country != none && (e.kind == Province || e.kind == District) {
-			var more []Link
-			more, err = linksByName(s, e)
-			r.Lists = append(r.Lists, more...)
-		}
+		r.Lists, err = s.links(e, h.country, r.Whole && (e.kind == Province || e.kind == District))
 		r.Address, r.Question = s.entry(e, r.Lists)
 	}
 	for _, id := range []int32{e.parent, e.country} {
@@ -88,53 +83,37 @@ var shown = func() (all []int) {
 	return all
 }()
 
-// links are the pages with records of an entry, in a country if one is given.
-func (s *search) links(e *entry, country int32) (links []Link, err error) {
-	lists, isChecked := e.lists, e.kind == Organisation // there can be others with its acronym
-	if country != none && e.country == none {
-		lists, isChecked = lists&s.entries[country].lists, true
-	}
-	return s.linksTo(lists, isChecked, func(list *contract.Endpoint) (pairs []string) {
-		if filterOf(list, e.kind) != nil {
-			pairs = append(pairs, kindSources[e.kind].filter, e.code)
-		}
-		if e.kind == Organisation {
-			pairs = append(pairs, "org_name", e.name)
-		}
-		if country != none && e.country == none {
-			pairs = append(pairs, contract.CountryParam, s.entries[country].code)
-		}
-		return pairs
-	})
-}
-
-// linksByName are the pages with records of a unit in lists that do not have its code: their
-// provider may have another one for it.
-func linksByName(s *search, e *entry) ([]Link, error) {
-	name := nameFilter(e.kind)
-	return s.linksTo(s.entries[e.country].lists&^e.lists, true, func(list *contract.Endpoint) []string {
-		if filterWhere(list, func(p *contract.Param) bool { return p.Name == name }) == nil {
-			return nil
-		}
-		return []string{contract.CountryParam, s.entries[e.country].code, name, e.name}
-	})
-}
-
-// linksTo are the pages of some lists with the filters that they have, names and values. Those that
-// are checked have records, and filters.
-func (s *search) linksTo(
-	lists uint32, isChecked bool, filters func(*contract.Endpoint) []string,
-) (links []Link, err error) {
+// links are the pages with records of an entry, in a country if one is given. Where byName is set,
+// they are also those of lists that have a unit by its name only: providers have codes of their own.
+func (s *search) links(e *entry, country int32, byName bool) (links []Link, err error) {
 	for _, at := range shown {
-		if lists&(1<<at) == 0 {
+		list := &contract.Endpoints[at]
+		has := func(kind *entry) bool { return kind.lists&(1<<at) != 0 }
+		isThere := country != none && e.country == none
+		isChecked := isThere || e.kind == Organisation // there can be others with its acronym
+		var pairs []string
+		switch {
+		case has(e) && (!isThere || has(&s.entries[country])):
+			if filterOf(list, e.kind) != nil {
+				pairs = append(pairs, kindSources[e.kind].filter, e.code)
+			}
+			if e.kind == Organisation {
+				pairs = append(pairs, "org_name", e.name)
+			}
+			if isThere {
+				pairs = append(pairs, contract.CountryParam, s.entries[country].code)
+			}
+		case byName && e.country != none && has(&s.entries[e.country]) && list.HasField(nameFilter(e.kind)):
+			isChecked = true
+			pairs = []string{contract.CountryParam, s.entries[e.country].code, nameFilter(e.kind), e.name}
+		default:
 			continue
 		}
-		pairs := filters(&contract.Endpoints[at])
 		address, q := s.rows(at, pairs...)
 		if isChecked {
 			if has, err := s.has(q); err != nil {
 				return nil, err
-			} else if !has || pairs == nil {
+			} else if !has {
 				continue
 			}
 		}

@@ -211,17 +211,6 @@ var people = map[string]struct {
 // sumField is the field with the measure of a figure's question.
 func sumField(q *contract.Question) string { return strings.Replace(q.MeasureNames()[0], ":", "_", 1) }
 
-// sumOf is the only sum of a question, nil if there is none.
-func sumOf(s *search, q *contract.Question) (sum *big.Rat, err error) {
-	err = s.read(q, func(rows list.Records) error {
-		for _, r := range list.TextsOf(rows) {
-			sum, _ = new(big.Rat).SetString(r.Value(sumField(q)))
-		}
-		return nil
-	})
-	return sum, err
-}
-
 // keepPeople keeps the rows of a sex or an age. It says why there are none: a range of ages can
 // have some of the people that were asked for, and others.
 func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err error) {
@@ -236,10 +225,7 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 		q.Drop(contract.EverybodyParam).Keep("category", of.category).GroupBy("category")
 		return why, nil
 	}
-	total, err := sumOf(s, q)
-	if err != nil {
-		return why, err
-	}
+	var total *big.Rat
 	ages := q.Copy().Drop("gender", "age_range").GroupBy("gender", "age_range", "min_age", "max_age")
 	ranges, genders := map[int]string{}, map[string]bool{}
 	end, open := map[int]int{}, 1<<30
@@ -248,10 +234,14 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 		for _, r := range list.TextsOf(rows) {
 			low, errLow := strconv.Atoi(r.Value("min_age"))
 			high, errHigh := strconv.Atoi(r.Value("max_age"))
-			n, _ := new(big.Rat).SetString(r.Value(sumField(q)))
-			if isSex := r.Value("gender") != "all"; isSex && n != nil && errLow != nil {
+			n, isNumber := new(big.Rat).SetString(r.Value(sumField(q)))
+			switch isSex := r.Value("gender") != "all"; {
+			case !isNumber:
+			case !isSex && r.Value("age_range") == "all":
+				total = n
+			case isSex && errLow != nil:
 				all.Add(all, n)
-			} else if isSex && n != nil {
+			case isSex:
 				counted.Add(counted, n)
 			}
 			if errLow != nil {

@@ -252,7 +252,7 @@ func (s *search) withRecords(hits []hit) (with []hit, err error) {
 			if checked++; checked > mostChecked {
 				continue
 			}
-			if links, err := s.links(e, h.country); err != nil {
+			if links, err := s.links(e, h.country, false); err != nil {
 				return nil, err
 			} else if len(links) == 0 {
 				continue
