@@ -64,8 +64,8 @@ func (t scriptT) Verbose() bool { return testing.Verbose() }
 
 type storyKey struct{}
 
-// runScripts runs the scripts of a folder. HDQS is the program, IDENTIFIER one of an application, ROOT this
-// repository.
+// runScripts runs the scripts of a folder. HDQS is the program, IDENTIFIER one of an application,
+// ROOT this repository.
 func runScripts(t *testing.T, folder string) {
 	root, err := filepath.Abs("../..")
 	testkit.Must(t, err)
