@@ -104,6 +104,21 @@ func During(from, to string) Row {
 	return Row{"reference_period_start": start, "reference_period_end": end.Add(24*time.Hour - time.Second)}
 }
 
+// DuringText is a year, a month, a day, or the days FROM..TO.
+func DuringText(text string) Row {
+	if at, err := time.Parse("2006", text); err == nil {
+		return InYear(at.Year())
+	}
+	if at, err := time.Parse("2006-01", text); err == nil {
+		return InMonth(at.Year(), int(at.Month()))
+	}
+	from, to, isRange := strings.Cut(text, "..")
+	if !isRange {
+		to = from
+	}
+	return During(from, to)
+}
+
 // InYear is a whole year.
 func InYear(year int) Row {
 	return During(fmt.Sprintf("%d-01-01", year), fmt.Sprintf("%d-12-31", year))

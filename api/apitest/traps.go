@@ -1,13 +1,16 @@
 package apitest
 
 import (
-	"fmt"
-	"maps"
+	_ "embed"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/internal/testkit"
+	"hdqs/snapshot"
 )
 
 // FigureTables are TrapTables with lists of places, and a country whose figures are of units.
@@ -74,174 +77,68 @@ func ProvisionalTables(t *testing.T, changed time.Time) []*Table {
 	return tables
 }
 
+//go:embed traps.txt
+var trapRows string
+
 // TrapTables are tables in which sums go wrong: places of several levels, totals beside their
 // parts, figures of the same people under several values, and years beside their months.
 func TrapTables(t *testing.T) []*Table {
 	t.Helper()
-	rows := trapRows()
 	var tables []*Table
+	byName := map[string]*Table{}
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
-		table := &Table{Endpoint: e, Columns: ColumnsOf(e)}
-		for _, spec := range rows[e.Table] {
-			table.Rows = append(table.Rows, FullRow(t, table, spec))
-		}
-		delete(rows, e.Table)
-		tables = append(tables, table)
+		tables = append(tables, &Table{Endpoint: e, Columns: ColumnsOf(e)})
+		byName[e.Table] = tables[i]
 	}
-	if len(rows) > 0 {
-		t.Fatalf("rows of unknown tables %v", slices.Collect(maps.Keys(rows)))
+	var table *Table
+	for line := range strings.Lines(trapRows) {
+		line = strings.TrimSpace(line)
+		switch name, isTable := strings.CutPrefix(line, "table "); {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case isTable:
+			if table = byName[name]; table == nil {
+				t.Fatalf("no table %s", name)
+			}
+		default:
+			table.Rows = append(table.Rows, FullRow(t, table, trapRow(t, table, line)))
+		}
 	}
 	return tables
 }
 
-// trapRows are the rows of all lists.
-func trapRows() map[string][]Row {
-	rows := trapRowsOfPeople()
-	maps.Copy(rows, otherTrapRows())
-	return rows
-}
-
-// trapRowsOfPeople are rows of lists that count people by group.
-func trapRowsOfPeople() map[string][]Row {
-	all := func(base Row, number int) []Row { return People(base, fmt.Sprint("all all ", number)) }
-	journey := func(origin, asylum, group string) Row {
-		return Row{"origin_location_code": origin, "asylum_location_code": asylum, "population_group": group}
+// trapRow reads a line of traps.txt.
+func trapRow(t *testing.T, table *Table, line string) Row {
+	t.Helper()
+	head, rest, _ := strings.Cut(line, "; ")
+	place, period, _ := strings.Cut(head, " ")
+	row := Row{}
+	if place != "-" {
+		row = InPlace(strings.Split(place, "/")...)
 	}
-	need := func(place Row, sector, category, status string, number int) Row {
-		return With(place, InYear(2024), Row{
-			"sector_code": sector, "sector_name": "Name of " + sector, "category": category,
-			"population_status": status, "population": number,
-		})
+	if period != "-" {
+		row = With(row, DuringText(period))
 	}
-	count := func(place Row, from string, round int, assessment, operation string, number int) Row {
-		return With(place, During(from, from), Row{
-			"reporting_round": round, "assessment_type": assessment, "operation": operation, "population": number,
-		})
+	for pair := range strings.SplitSeq(rest, "; ") {
+		name, value, _ := strings.Cut(pair, "=")
+		at := slices.IndexFunc(table.Columns, func(c Column) bool { return c.Name == name })
+		if at < 0 {
+			t.Fatalf("table %s has no column %s", table.Endpoint.Table, name)
+		}
+		switch table.Columns[at].Kind {
+		case snapshot.Decimal:
+			row[name] = Decimal(value)
+		case snapshot.Int:
+			n, err := strconv.Atoi(value)
+			testkit.Must(t, err)
+			row[name] = n
+		case snapshot.Time:
+			day, err := time.Parse(time.DateOnly, value)
+			testkit.Must(t, err)
+			row[name] = day
+		default:
+			row[name] = value
+		}
 	}
-	afg, af01, af02 := InPlace("AFG"), InPlace("AFG", "AF01"), InPlace("AFG", "AF02")
-	mli, sdn, som := InPlace("MLI"), InPlace("SDN"), InPlace("SOM")
-	return map[string][]Row{
-		"population": slices.Concat(
-			all(With(afg, InYear(2024)), 100), all(With(af01, InYear(2024)), 60), all(With(af02, InYear(2024)), 40),
-			People(With(mli, InYear(2024)), "all all 50", "f all 26", "m all 24"),
-			People(With(sdn, InYear(2024)), "all 0-4 5", "all 0-17 20", "all 18+ 30"),
-			People(With(som, InYear(2023)), "all all 70"), People(With(som, InYear(2024)), "all all 71"),
-			People(With(InPlace("TCD"), InYear(2024)), "all all 9", "all 0-17 4", "all 18+ 5"),
-			People(With(InPlace("HTI"), InYear(2024)), "f 0-17 4", "f 18+ 5", "m unknown 3"),
-		),
-		"humanitarian_needs": {
-			need(afg, "Intersectoral", "total", "INN", 50), need(afg, "WSH", "total", "INN", 30),
-			need(afg, "EDU", "total", "INN", 25), need(afg, "Intersectoral", "total", "TGT", 40),
-			need(af01, "Intersectoral", "total", "INN", 20), need(afg, "Intersectoral", "Children", "INN", 22),
-			need(sdn, "WSH", "", "INN", 10), need(sdn, "EDU", "", "INN", 12),
-			need(mli, "WSH", "", "INN", 7), need(mli, "WSH", "", "REA", 3),
-			need(som, "Intersectoral", "", "INN", 8),
-		},
-		"idps": {
-			count(afg, "2023-06-30", 15, "BA", "One", 100), count(afg, "2024-06-30", 16, "BA", "One", 120),
-			count(sdn, "2024-01-31", 3, "BA", "One", 50), count(sdn, "2024-01-31", 3, "SA", "One", 20),
-			count(mli, "2024-01-31", 1, "BA", "One", 30), count(mli, "2024-01-31", 1, "BA", "Two", 31),
-			count(InPlace("HTI", "HT01"), "2024-03-31", 2, "BA", "One", 10),
-			count(InPlace("HTI", "HT02"), "2023-03-31", 1, "BA", "One", 11),
-		},
-		"refugees": slices.Concat(
-			People(With(journey("AFG", "PAK", "REF"), InYear(2023)), "all all 90", "f all 50", "m all 40"),
-			People(With(journey("AFG", "PAK", "REF"), InYear(2024)), "all all 80"),
-			People(With(journey("SDN", "TCD", "REF"), InYear(2024)), "all all 60"),
-			People(With(journey("SDN", "TCD", "ASY"), InYear(2024)), "all all 6"),
-			People(With(journey("SOM", "KEN", "REF"), InYear(2024)), "all all 30"),
-			People(With(journey("SOM", "KEN", "all"), InYear(2024)), "all all 33"),
-		),
-		"returnees": slices.Concat(
-			People(With(journey("AFG", "PAK", "RET"), InYear(2023)), "all all 9"),
-			People(With(journey("AFG", "PAK", "RET"), InYear(2024)), "all all 8"),
-			People(With(journey("AFG", "PAK", "RET"), InMonth(2024, 3)), "all all 2"),
-			People(With(journey("SDN", "TCD", "RET"), InYear(2023)),
-				"all all 5", "all 0-17 2", "all 18-59 2", "all 60+ 1"),
-			People(With(journey("SOM", "KEN", "RET"), InYear(2023)), "all all 5"),
-			People(With(journey("SOM", "KEN", "RET"), InYear(2024)), "all all 6"),
-		),
-	}
-}
-
-func otherTrapRows() map[string][]Row {
-	phase := func(place, period Row, phase, kind string, number int) Row {
-		return With(place, period, Row{
-			"classification_phase": phase, "classification_type": kind, "population_in_phase": number,
-		})
-	}
-	event := func(place, period Row, kind string, number int) Row {
-		return With(place, period, Row{"event_type": kind, "events": number, "fatalities": 2 * number})
-	}
-	price := func(market, commodity, currency, unit, kind string, amount Decimal) Row {
-		return With(InPlace("AFG", "AF01"), InMonth(2024, 1), Row{
-			"market_code": market, "commodity_code": commodity, "commodity_name": commodity, "currency_code": currency,
-			"unit": unit, "price_type": kind, "price": amount,
-		})
-	}
-	rain := func(place Row, span, version string, amount Decimal) Row {
-		return With(place, InMonth(2024, 1), Row{
-			"aggregation_period": span, "version": version, "rainfall": amount, "number_pixels": 4,
-		})
-	}
-	afg, af01, af02 := InPlace("AFG"), InPlace("AFG", "AF01"), InPlace("AFG", "AF02")
-	af0101 := InPlace("AFG", "AF01", "AF0101")
-	mli, sdn, som := InPlace("MLI"), InPlace("SDN"), InPlace("SOM")
-	return map[string][]Row{
-		"food_security": {
-			phase(afg, InMonth(2024, 1), "all", "current", 100), phase(afg, InMonth(2024, 1), "1", "current", 50),
-			phase(afg, InMonth(2024, 1), "2", "current", 30), phase(afg, InMonth(2024, 1), "3", "current", 15),
-			phase(afg, InMonth(2024, 1), "4", "current", 5), phase(afg, InMonth(2024, 1), "3+", "current", 20),
-			phase(sdn, InMonth(2024, 1), "3+", "current", 7), phase(sdn, InMonth(2024, 5), "3+", "first projection", 9),
-			phase(mli, InMonth(2023, 1), "3+", "current", 3), phase(mli, InMonth(2024, 1), "3+", "current", 4),
-			phase(InPlace("SOM", "SO01"), InMonth(2024, 1), "3+", "current", 2),
-			phase(InPlace("SOM", "SO01", "SO0101"), InMonth(2024, 1), "3+", "current", 1),
-		},
-		"conflict_event": {
-			event(afg, InMonth(2024, 1), "political_violence", 10),
-			event(afg, InMonth(2024, 1), "civilian_targeting", 4),
-			event(afg, InMonth(2024, 2), "political_violence", 12), event(afg, InMonth(2024, 1), "demonstration", 3),
-			event(sdn, InYear(2024), "political_violence", 30), event(sdn, InMonth(2024, 3), "political_violence", 5),
-			event(InPlace("MLI", "ML01"), InMonth(2024, 1), "political_violence", 6),
-			event(InPlace("MLI", "ML01", "ML0101"), InMonth(2024, 1), "political_violence", 2),
-			event(som, InMonth(2024, 1), "political_violence", 1), event(som, InMonth(2024, 1), "demonstration", 1),
-			event(af0101, InMonth(2023, 12), "demonstration", 1),
-		},
-		"funding": {
-			With(Row{"location_code": "AFG", "appeal_code": "HAFG24"}, InYear(2024), Row{
-				"requirements_usd": Decimal("1000.5"), "funding_usd": Decimal("400.25"), "funding_pct": Decimal("40"),
-			}),
-			With(Row{"location_code": "AFG", "appeal_code": "HAFG24"}, During("2024-07-01", "2025-06-30"), Row{
-				"requirements_usd": Decimal("10"), "funding_usd": Decimal("5"), "funding_pct": Decimal("50"),
-			}),
-			With(Row{"location_code": "SDN", "appeal_code": "Not specified"}, InYear(2024), Row{
-				"funding_usd": Decimal("9007199254740.25"),
-			}),
-		},
-		"food_price": {
-			price("1", "rice", "AFN", "KG", "Retail", "70"), price("1", "rice", "USD", "KG", "Retail", "1"),
-			price("2", "rice", "AFN", "50 KG", "Retail", "3000"), price("2", "oil", "AFN", "L", "Retail", "150"),
-			price("3", "salt", "AFN", "KG", "Retail", "20"), price("3", "salt", "AFN", "KG", "Wholesale", "15"),
-			price("4", "tea", "AFN", "KG", "Retail", "10"), price("5", "tea", "AFN", "KG", "Retail", "20.5"),
-		},
-		"rainfall": {
-			rain(af01, "dekad", "final", "10"), rain(af01, "1-month", "final", "25"), rain(af02, "dekad", "final", "5"),
-			rain(af02, "dekad", "forecast", "6"), rain(InPlace("MLI", "ML01"), "dekad", "final", "3"),
-			rain(InPlace("MLI", "ML01", "ML0101"), "dekad", "final", "4"),
-		},
-		"poverty_rate": {
-			With(Row{"location_code": "AFG", "admin_level": 0}, InYear(2023), Row{
-				"mpi": Decimal("0.2"), "headcount_ratio": Decimal("40"),
-			}),
-		},
-		"national_risk": {
-			With(Row{"location_code": "AFG"}, InYear(2024), Row{"overall_risk": Decimal("8.1"), "global_rank": 3}),
-			With(Row{"location_code": "MLI"}, InYear(2024), Row{"overall_risk": Decimal("7.1"), "global_rank": 9}),
-		},
-		"location": {
-			{"id": 1, "code": "AFG", "name": "Afghanistan", "reference_period_start": time.Unix(0, 0).UTC()},
-			{"id": 2, "code": "MLI", "name": "Mali", "reference_period_start": time.Unix(0, 0).UTC()},
-		},
-	}
+	return row
 }
