@@ -12,6 +12,7 @@
 //	own.go                     the view of one headline figure
 //	figure.go                  the drawing that an address asks for
 //	offer.go                   choices that draw something, and which records they bring
+//	kinds.go                   drawings of groups with two values each
 //	draw.go national.go        maps, charts and tables of figures
 //	title.go                   what figures are called
 //	changes.go record.go       records that differ; one record

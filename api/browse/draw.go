@@ -2,7 +2,6 @@ package browse
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/say"
 	"hdqs/api/textual"
 )
 
@@ -27,7 +27,10 @@ type group struct {
 	text, exact string // exact is empty if it is the text
 	sent        string // the figure as the interface writes it
 	number      float64
-	known       bool   // has a figure
+	known       bool // has a figure
+	isApart     bool // is no part of what the others are parts of
+	units       int  // that have a record, of allUnits; 0 where that is not known
+	allUnits    int
 	class       int    // by the provider of the figures, from 1 on
 	link        string // to the records
 }
@@ -88,7 +91,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 		ID: cmp.Or(x.ID, "figure"), Title: x.Title, Unit: unitOf(l, q.Plan.Endpoint, m), Language: l,
 	}
 	if x.About != nil {
-		c.Unit = x.About.Unit
+		c.Unit, c.Around = x.About.Unit, x.around
 	}
 	x.Data.Head = []string{capital(b.label), m.label}
 	if b.as == overTime {
@@ -98,6 +101,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 	if b.as != asBars || !isEnum(q.Plan.Endpoint, b.value) {
 		sortByFigure(groups)
 	}
+	apart(q, groups, b)
 	what := map[drawing]string{
 		onCountries: "%[1]s countries, most for %[2]s", onUnits: "%[1]s units, most for %[2]s",
 		onPoints: "%[1]s places, most for %[2]s", asBars: "%[1]s groups",
@@ -173,7 +177,7 @@ var newestDrawn = map[string]string{
 // draws the newest, unless the address says which or all.
 func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, m measure, b *by) {
 	l := c.Language
-	codes := secondsOf(groups)
+	codes := secondsOf(groups, len(b.fields) < 2 || b.fields[1] != "line")
 	names := slices.Clone(codes)
 	for i, code := range codes {
 		names[i] = q.nameOf(code)
@@ -203,8 +207,15 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 		x.Chart.Cut = append(x.Chart.Cut, l.T(text, lang.Count(maxPanels), lang.Count(all)))
 	}
 	at := make(map[[2]string]*group, len(groups))
+	fewest := say.Coverage{Have: math.MaxInt}
 	for i := range groups {
+		if g := &groups[i]; g.allUnits > 0 && g.units < fewest.Have && slices.Contains(labels, g.value) {
+			fewest = say.Coverage{Have: g.units, All: g.allUnits}
+		}
 		at[[2]string{groups[i].value, groups[i].second}] = &groups[i]
+	}
+	if fewest.All > 0 { // of what is drawn, not of what is cut off
+		x.Limit.Coverage = unitsText(l, fewest, true)
 	}
 	series := make([]chart.Series, min(len(names), maxPanels))
 	for n, name := range names[:len(series)] {
@@ -213,6 +224,10 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 			p := chart.Point{}
 			if g := at[[2]string{label, codes[n]}]; g != nil {
 				p = chart.Point{Value: g.number, Text: g.text, Known: g.known, Changing: x.isChanging(label)}
+				if p.Part = 2*g.units < g.allUnits; p.Part {
+					p.Text = l.T("%[1]s (%[2]s of %[3]s provinces or districts reported)", p.Text,
+						l.Number(strconv.Itoa(g.units)), l.Number(strconv.Itoa(g.allUnits)))
+				}
 			}
 			series[n].Points = append(series[n].Points, p)
 		}
@@ -270,13 +285,19 @@ func (x *figure) isChanging(label string) bool {
 }
 
 // secondsOf are the second values of groups. If they are more than can be drawn, those with the
-// greatest figures are first.
-func secondsOf(groups []group) []string {
+// greatest figures are first. Words are in the order of the groups, so that a line has the same
+// look in each language.
+func secondsOf(groups []group, areCodes bool) (codes []string) {
 	greatest := map[string]float64{}
 	for i := range groups {
+		if !slices.Contains(codes, groups[i].second) {
+			codes = append(codes, groups[i].second)
+		}
 		greatest[groups[i].second] = max(greatest[groups[i].second], groups[i].number)
 	}
-	codes := slices.Sorted(maps.Keys(greatest))
+	if areCodes {
+		slices.Sort(codes)
+	}
 	if len(codes) > maxPanels {
 		slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(greatest[b], greatest[a]) })
 	}
@@ -288,7 +309,7 @@ func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	drawn := groups[:min(len(groups), maxBars)]
 	x.Chart.Left, x.Chart.AllBars = len(groups)-len(drawn), make([]chart.Bar, len(drawn))
 	for i, g := range drawn {
-		x.Chart.AllBars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text}
+		x.Chart.AllBars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text, Apart: g.isApart}
 	}
 	x.Chart.Drawing = chart.Bars(c, x.Chart.AllBars)
 }
@@ -384,6 +405,20 @@ func isEnum(e *contract.Endpoint, name string) bool {
 	return slices.ContainsFunc(e.Fields, func(f contract.Field) bool {
 		return f.Name == name && (f.Type == contract.Choice || isNumber(&f))
 	})
+}
+
+// apart puts the figure over all sectors, which is no sector, before those of sectors, and says
+// what it counts.
+func apart(q *Question, groups []group, b *by) {
+	const all = "Intersectoral"
+	at := slices.IndexFunc(groups, func(g group) bool { return g.value == all })
+	if b.value != "sector_name" && b.value != "sector_code" || at < 0 {
+		return
+	}
+	g := groups[at]
+	g.name, g.isApart = q.Language.T("All sectors (each person once)"), true
+	copy(groups[1:at+1], groups[:at])
+	groups[0] = g
 }
 
 func codesOf(groups []group) []string {

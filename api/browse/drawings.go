@@ -2,6 +2,7 @@ package browse
 
 import (
 	"cmp"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -54,6 +55,10 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	}
 	sortByFigure(all)
 	known := slices.DeleteFunc(slices.Clone(all), func(g group) bool { return !g.known })
+	if h.LeastFirst {
+		slices.Reverse(known)
+	}
+	endsOf(records).nameYears(l, known)
 	if len(known) < 2 {
 		return nil, nil
 	}
@@ -69,9 +74,12 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	})
 	from, to := periodOf(records)
 	x.setTime(l, from, to)
-	c := &chart.Chart{ID: v.id, Title: x.Title, Unit: x.About.Unit, Language: l}
-	c.Description = describe(l, measure{label: l.T(h.Title)},
-		l.T("%[1]s countries, most for %[2]s", lang.Count(len(known)), known[0].name))
+	c := &chart.Chart{ID: v.id, Title: x.Title, Unit: x.About.Unit, Language: l, Around: h.Around}
+	order := "%[1]s countries, most for %[2]s"
+	if h.LeastFirst {
+		order = "%[1]s countries, least for %[2]s"
+	}
+	c.Description = describe(l, measure{label: l.T(h.Title)}, l.T(order, lang.Count(len(known)), known[0].name))
 	link := v.s.linker(h.Place, h.Place+contract.SeveralSuffix, "offset", rowParam)
 	for i := range known {
 		if !strings.Contains(known[i].value, ",") { // a list, as forms send it
@@ -152,6 +160,46 @@ func periodOf(records []textual.Record) (start, end string) {
 	return start, end
 }
 
+// ends are when the figures of places end, as the interface writes it.
+type ends map[string]string
+
+// endsOf are the ends of the figures in records of a headline figure.
+func endsOf(records []textual.Record) ends {
+	at := ends{}
+	for _, r := range records {
+		if f := fieldsOf(r, "location_code", "period_end", "value"); f[1] != "" && f[2] != "" {
+			at[f[0]] = f[1]
+		}
+	}
+	return at
+}
+
+// areOneTime reports whether the figures are of times less than a year apart, so that they can be
+// added up.
+func (at ends) areOneTime() bool {
+	all := slices.Sorted(maps.Values(at))
+	if len(all) == 0 {
+		return true
+	}
+	const day = len(time.DateOnly)
+	from, err := time.Parse(time.DateOnly, all[0][:min(len(all[0]), day)])
+	to, failed := time.Parse(time.DateOnly, all[len(all)-1][:min(len(all[len(all)-1]), day)])
+	return err != nil || failed != nil || !to.After(from.AddDate(1, 0, 0))
+}
+
+// nameYears writes the year of its figure behind the name of each place, where figures are of times
+// more than a year apart.
+func (at ends) nameYears(l *lang.Language, groups []group) {
+	if at.areOneTime() {
+		return
+	}
+	for i := range groups {
+		if end := at[groups[i].value]; len(end) > len("2006") {
+			groups[i].name = l.T("%[1]s, %[2]s", groups[i].name, end[:len("2006")])
+		}
+	}
+}
+
 // addPeriods writes the time and the coverage of the records of countries into the last column of a
 // table.
 func (x *figure) addPeriods(l *lang.Language, records []textual.Record) {
@@ -211,8 +259,11 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	if x.Refusal.Refused = sum.refused; len(x.Refusal.Refused) > 0 {
 		return x, nil
 	}
-	x.Limit.Coverage = unitsText(l, sum.units)
+	x.Limit.Coverage = unitsText(l, sum.units, b.as == overTime)
 	groups := v.combined(d, b, sum, lines)
+	if err := v.addReports(d, b, sum, groups, lines); err != nil {
+		return nil, err
+	}
 	if !slices.ContainsFunc(groups, func(g group) bool { return g.known }) || b.as == onCountries && len(groups) < 2 {
 		return nil, nil
 	}
@@ -222,10 +273,34 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	}
 	_, field, _ := strings.Cut(d.Measures[0], ":")
 	m := measure{name: names.Name(field), label: label(l, field), declared: d.Measures}
+	if d.As == contract.AsPyramid {
+		b.label = l.T("%[1]s and %[2]s", b.label, nounOf(l, d.Lines[0]))
+	}
 	if err := x.tell(v.q, sum.asked, m, b); err != nil {
 		return nil, err
 	}
-	x.draw(v.q, v.s, groups, m, b)
+	if len(lines) == len(d.Lines) { // of one country, or of all
+		groups = x.priceUnit(l, sum, groups)
+	}
+	switch {
+	case d.As == "":
+		x.draw(v.q, v.s, groups, m, b)
+	default:
+		if b.as == onCountries {
+			found, _, err := v.q.groups(sum.asked, []string{b.value}, "max:"+contract.PeriodEnd)
+			if err != nil {
+				return nil, err
+			}
+			at := ends{}
+			for _, r := range found {
+				at[r.Value(b.value)] = r.Value("max_" + contract.PeriodEnd)
+			}
+			at.nameYears(l, groups)
+		}
+		if !x.drawAs(v.q, d, groups, b) {
+			return nil, nil
+		}
+	}
 	pairs := append(declared.Pairs(), contract.SnapshotParam, "")
 	if sum.kept != nil {
 		pairs = append(pairs, sum.place, "", sum.place+contract.SeveralSuffix, joinList(sum.kept, ","))
@@ -283,10 +358,18 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 		for i, field := range fields {
 			name := row.fields[i]
 			switch {
+			case field == "unit" && i > 0 && fields[i-1] == "currency_code" && texts != nil:
+				texts[len(texts)-1] = v.q.Language.T("%[1]s per %[2]s", texts[len(texts)-1], strings.ToLower(name))
+				continue
 			case i == at || b.as == overTime && !slices.Contains(lines, field):
 				continue
 			case isCountry(field) && len(lines) != 1:
 				name = v.nameOf(name)
+			case d.As == "" || d.As == contract.AsYears:
+				if name, _ = worded(v.q.Language, field, name); field == "price_type" {
+					name = strings.ToLower(name)
+				}
+				name = cmp.Or(v.q.known.named[field][row.fields[i]], name)
 			}
 			texts = append(texts, name)
 		}
@@ -307,6 +390,11 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 				}
 				g.name = cmp.Or(g.name, v.q.Language.T("not given"))
 			}
+			if d.As != "" {
+				if g.second = second; b.as == asBars {
+					g.name, _ = worded(v.q.Language, b.value, value)
+				}
+			}
 			key := [2]string{value, second}
 			seen[key] = append(seen[key], figure)
 			if i, known := index[key]; known {
@@ -322,6 +410,65 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 			groups[i] = newGroup(v.q.Language, key[0], key[0], medianText(seen[key]))
 			groups[i].second = key[1]
 		}
+	}
+	return groups
+}
+
+// addReports notes of each point in time how many units have a record, where some have few.
+func (v *viewer) addReports(d *contract.Drawing, b *by, sum *rightSum, groups []group, lines []string) error {
+	if b.as != overTime || d.Within != contract.WithinLast || !sum.units.IsPart() {
+		return nil
+	}
+	levels, _, err := v.q.groups(sum.asked, nil, "max:"+levelParam)
+	if err != nil || len(levels) == 0 {
+		return err
+	}
+	units := "admin" + levels[0].Value("max_"+levelParam) + "_code"
+	found, _, err := v.q.groups(sum.asked, sum.fields, "distinct:"+units)
+	if err != nil {
+		return err
+	}
+	counted := &rightSum{fields: sum.fields}
+	for _, r := range found {
+		counted.rows = append(counted.rows, figureRow{fieldsOf(r, sum.fields...), fieldsOf(r, "distinct_"+units)})
+	}
+	slices.SortFunc(counted.rows, func(a, b figureRow) int { return slices.Compare(a.fields, b.fields) })
+	for _, of := range v.combined(d, b, counted, lines) {
+		for i := range groups {
+			if groups[i].value == of.value && groups[i].second == of.second {
+				groups[i].units, groups[i].allUnits = int(of.number), sum.units.All
+			}
+		}
+	}
+	return nil
+}
+
+// priceUnit says in which currency, per what and of how many markets prices are. Prices of other
+// kinds, of which there are fewer, have no place on the same axis: they are named.
+func (x *figure) priceUnit(l *lang.Language, sum *rightSum, groups []group) []group {
+	at := slices.Index(sum.fields, "market_code")
+	if at < 0 || len(groups) == 0 {
+		return groups
+	}
+	counts, kinds := map[string]int{}, []string(nil)
+	for i := range groups {
+		if counts[groups[i].second]++; counts[groups[i].second] == 1 {
+			kinds = append(kinds, groups[i].second)
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	if len(kinds) > 1 {
+		x.Chart.Cut = append(x.Chart.Cut, l.T("Not drawn, since they are of another kind: %s.", l.List(kinds[1:])))
+	}
+	groups = slices.DeleteFunc(groups, func(g group) bool { return g.second != kinds[0] })
+	markets := map[string]bool{}
+	for _, row := range sum.rows {
+		markets[row.fields[at]] = true
+	}
+	x.About.Unit = l.T("%[2]s, median of %[1]s markets", lang.Count(len(markets)), kinds[0])
+	x.setTime(l, x.About.from, x.About.to)
+	for i := range groups {
+		groups[i].second = ""
 	}
 	return groups
 }

@@ -37,7 +37,8 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	s = t.at
 	request, _ := m.requests()
 	x.Source = s.groups(q.Base+q.Root+e.Path+"/aggregate", by.fields, request)
-	x.Limit.Coverage, x.Limit.Changing = unitsText(l, t.answer.Notes.Coverage), t.answer.Notes.Provisional
+	x.Limit.Coverage = unitsText(l, t.answer.Notes.Coverage, by.as == overTime)
+	x.Limit.Changing = t.answer.Notes.Provisional
 	groups := groupsOf(q, t.answer.Records, by, m.field())
 	for i := range groups {
 		if t.several[i] {
@@ -63,8 +64,8 @@ func (x *figure) tell(q *Question, rows *contract.Question, m measure, b *by) (e
 	if x.About, err = q.about(rows); err != nil {
 		return err
 	}
-	what, unit := q.whatOf(rows, m, b.value)
-	x.About.Unit = unit
+	what, unit, around := q.whatOf(rows, m, b.value)
+	x.About.Unit, x.around = unit, around
 	x.entitle(q, rows, named{what: what, by: b.label, where: q.whereOf(rows, x.About, b.as == onCountries)})
 	return nil
 }
@@ -89,10 +90,14 @@ func (x *figure) addOthers(q *Question, s state, by *by, request []string, total
 }
 
 // unitsText says in words how many units have records, if not all have.
-func unitsText(l *lang.Language, units say.Coverage) string {
+func unitsText(l *lang.Language, units say.Coverage, overTime bool) string {
 	if !units.IsPart() {
 		return ""
 	}
-	const text = "Where the fewest have records, it is %[1]s of %[2]s provinces or districts."
+	text := "%[1]s of %[2]s provinces or districts have data."
+	if overTime {
+		text = "In the time with the fewest reports, %[1]s of %[2]s provinces or districts reported; " +
+			"do not compare it with the others."
+	}
 	return l.T(text, l.Number(strconv.Itoa(units.Have)), l.Number(strconv.Itoa(units.All)))
 }

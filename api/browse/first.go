@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdqs/api/contract"
@@ -54,6 +55,9 @@ type chooser struct {
 	Name, Label string
 	Options     []option
 	Keep        []option
+	Optional    bool // the first option is all
+
+	most string // the option with the most records
 }
 
 // viewer reads the first view.
@@ -85,8 +89,31 @@ func firstOf(q *Question, s state) (*first, error) {
 		if err != nil || c == nil {
 			return f, err
 		}
-		if f.Choosers = append(f.Choosers, *c); len(chosenOf(s, field)) == 0 {
+		if f.Choosers = append(f.Choosers, *c); len(chosenOf(v.s, field)) > 0 {
+			continue
+		}
+		if c.most == "" {
 			return f, nil
+		}
+		v.s = state{path: s.path, values: v.s.copy(), asked: v.s.asked.Copy().Keep(field, c.most)}
+		v.s.values.Set(field, c.most)
+		if q.known.named, err = namesOf(q, v.s); err != nil {
+			return nil, err
+		}
+	}
+	for _, field := range view.Offer {
+		c, err := v.chooser(append(slices.Clone(view.Choose), field))
+		if err != nil {
+			return nil, err
+		}
+		if c != nil && len(c.Options) > 1 {
+			isAll := len(chosenOf(v.s, field)) == 0
+			for i := range c.Options {
+				c.Options[i].Selected = c.Options[i].Selected && !isAll
+			}
+			c.Options = slices.Insert(c.Options, 0, option{Label: v.q.Language.T("all"), Selected: isAll})
+			c.Optional = true
+			f.Choosers = append(f.Choosers, *c)
 		}
 	}
 	for _, name := range view.Figures {
@@ -272,6 +299,10 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	if start != "" {
 		t.Period = l.Period(start, end)
 	}
+	if lasts := h.Question(v.q.Plan.Endpoint.Names()).Texts("aggregation_period"); len(lasts) == 1 && end != "" {
+		text, _ := worded(l, "aggregation_period", lasts[0])
+		t.Period = l.T("%s to %s", text, l.DayOf(end))
+	}
 	delete(sources, "")
 	if names := slices.Sorted(maps.Keys(sources)); len(names) == 1 {
 		t.Source = names[0]
@@ -283,7 +314,7 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	case n == 0:
 	case len(records) == 1:
 		t.Value, t.Exact, t.Of = known[0].text, known[0].exact, known[0].name
-	case h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:"):
+	case h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:") && endsOf(records).areOneTime():
 		t.Value, t.Exact = rounded(l, plainDigits(sum.FloatString(sumDigits)))
 		t.Of = l.T("%s countries", lang.Count(n))
 	default: // no figure of several countries together
@@ -320,14 +351,18 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 	if name := strings.TrimSuffix(field, "_code") + "_name"; !isCountry(field) {
 		by = append(by, name)
 	}
-	groups, _, err := v.q.groups(v.s.asked.Copy().Drop(field, field+contract.SeveralSuffix), by, "count")
+	rows := v.s.asked.Copy().Drop(field, field+contract.SeveralSuffix)
+	groups, _, err := v.q.groups(rows.As(contract.Aggregate).Page(0, contract.MaxLimit), by, "count")
 	if err != nil || len(groups) == 0 {
 		return nil, err
 	}
 	c := &chooser{Name: field, Label: nounLabel(v.q.Language, field)}
-	chosen := chosenOf(v.s, field)
+	chosen, records := chosenOf(v.s, field), 0
 	for _, r := range groups {
 		f := fieldsOf(r, by...)
+		if n, _ := strconv.Atoi(r.Value("count")); n > records && f[0] != "" {
+			c.most, records = f[0], n
+		}
 		name := v.nameOf(f[0])
 		if len(f) > 1 {
 			name = f[1]
@@ -337,8 +372,8 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 		}
 	}
 	slices.SortStableFunc(c.Options, func(a, b option) int { return strings.Compare(a.Label, b.Label) })
-	if len(chosen) == 0 {
-		c.Options = slices.Insert(c.Options, 0, option{Label: v.q.Language.T("Choose one"), Selected: true})
+	for i := range c.Options {
+		c.Options[i].Selected = c.Options[i].Selected || len(chosen) == 0 && c.Options[i].Value == c.most
 	}
 	for _, name := range append(slices.Clone(fields[:len(fields)-1]), "start_date", "end_date") {
 		for _, value := range v.s.values[name] {

@@ -38,9 +38,10 @@ type figure struct {
 	About   *about
 	Source  string // the same figures as a request
 
-	sentence string // the title without its time
-	when     string // the time in the title
-	lasts    string // over how long figures are added up, in words
+	around   float64 // what figures are above or below of; 0 for nothing
+	sentence string  // the title without its time
+	when     string  // the time in the title
+	lasts    string  // over how long figures are added up, in words
 
 	asked state // the page that draws the same, with what was chosen for the reader; without a path for none
 	drawn state // the page of the records that are drawn, if its address is another; without a path else

@@ -50,8 +50,8 @@ func TestBrowseWords(t *testing.T) {
 		"conflict-events?location_code__in=AFG,MLI&event_type=political_violence": {
 			"<bdi>Country: ", "<bdi>Kind of event: political violence</bdi>",
 		},
-		"food-security?latest=edition": {"<bdi>Latest round</bdi>", "<bdi>Phase: crisis, emergency, "},
-		"food-prices-market-monitor":   {`<option value="" selected>Choose one</option>`},
+		"food-security?latest=edition": {"<bdi>Latest round</bdi>", "<bdi>Phase: none or minimal, "},
+		"food-prices-market-monitor":   {": price of "},
 		"national-risk?measure=overall_risk&by=location_code": {
 			`<option value="overall_risk" selected>Overall risk</option>`, "Risk of humanitarian crises by country",
 		},

@@ -138,16 +138,17 @@ var silent = []string{
 
 // whatOf is what measures of some records count, and in which unit: the title of the figure that is
 // declared of the same, else the name of the measure, with the values of other filters. by is the
-// field of the groups, whose values the drawing names.
-func (q *Question) whatOf(rows *contract.Question, m measure, by string) (what, unit string) {
+// field of the groups, whose values the drawing names. around is what figures are above or below
+// of.
+func (q *Question) whatOf(rows *contract.Question, m measure, by string) (what, unit string, around float64) {
 	l, e := q.Language, q.Plan.Endpoint
 	what = m.label
 	most := -1
 	var said []string // parameters that the title implies
-	fits := func(title, of, filters string, measures []string) {
+	fits := func(title, of, filters string, measures []string, middle float64) {
 		own, ok := impliedBy(rows, filters)
 		if ok && len(own) > most && slices.Equal(inContract(measures), inContract(m.requested())) {
-			what, most, said = l.T(title), len(own), own
+			what, most, said, around = l.T(title), len(own), own, middle
 			if of != "" {
 				unit = l.T(of)
 			}
@@ -163,7 +164,7 @@ func (q *Question) whatOf(rows *contract.Question, m measure, by string) (what, 
 				}
 			}
 			if d.Figure == "" {
-				fits(title, "", d.Filters, d.Measures)
+				fits(title, d.Unit, d.Filters, d.Measures, d.Around)
 			}
 		}
 	}
@@ -172,7 +173,7 @@ func (q *Question) whatOf(rows *contract.Question, m measure, by string) (what, 
 			if unit == "" && slices.Equal(inContract(h.Measures), inContract(m.requested())) {
 				unit = l.T(h.Unit)
 			}
-			fits(h.Title, h.Unit, h.Filters, h.Measures)
+			fits(h.Title, h.Unit, h.Filters, h.Measures, h.Around)
 		}
 	}
 	var rest []string
@@ -195,7 +196,7 @@ func (q *Question) whatOf(rows *contract.Question, m measure, by string) (what, 
 	if len(rest) > 0 {
 		what = l.T("%[1]s (%[2]s)", what, l.List(rest))
 	}
-	return what, cmp.Or(unit, unitOf(l, e, m))
+	return what, cmp.Or(unit, unitOf(l, e, m)), around
 }
 
 // impliedBy are the parameters of declared filters that a question about records has too. It is not
@@ -207,7 +208,7 @@ func impliedBy(rows *contract.Question, filters string) (own []string, ok bool) 
 		given := rows.Texts(pairs[i])
 		switch {
 		case isSilent(pairs[i]) || isAny(pairs[i+1]) && given == nil:
-		case !slices.Equal(given, pairs[i+1:i+2]):
+		case !slices.Equal(splitLists(given), splitLists(pairs[i+1:i+2])):
 			return nil, false
 		default:
 			own = append(own, pairs[i])

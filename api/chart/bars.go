@@ -7,34 +7,82 @@ type Bar struct {
 	Name  string
 	Value float64
 	Text  string // the figure as pages write it
+	Apart bool   // it is no part of what the others are parts of
+
+	Parts []float64 // what the value is made of, each with the class of its position; nil for one part
+	Texts []string  // of the parts
 }
 
-// BarStep is the height of a bar with its name above it.
-const BarStep = 36
+// BarStep is the height of a bar with its name above it, and MiddleOver how far the line of what
+// bars are around goes over each on both sides.
+const (
+	BarStep    = 36
+	MiddleOver = 4
+)
 
 // Bars draws bars below each other, from the side from which the language is written.
 func Bars(c *Chart, bars []Bar) *Drawing {
 	d := newDrawing(c, "bars", box{bottom: float64(len(bars)*BarStep + 4)}, len(bars))
 	d.Digits = 2
-	least, most := 0.0, 0.0
+	origin := c.Around
+	least, most := origin, origin
 	for _, bar := range bars {
 		least, most = min(least, bar.Value), max(most, bar.Value)
 	}
+	if origin != 0 { // in the middle, with room on both sides
+		far := 1.05 * max(most-origin, origin-least)
+		least, most = origin-far, origin+far
+	}
 	if least == most {
-		most = 1
+		most = least + 1
 	}
 	x := func(v float64) float64 { return (v - least) / (most - least) * 100 }
 	for i, bar := range bars {
-		top, from, to := float64(i*BarStep), min(x(0), x(bar.Value)), max(x(0), x(bar.Value))
+		top, from, to := float64(i*BarStep), min(x(origin), x(bar.Value)), max(x(origin), x(bar.Value))
+		middle := 0.0
+		if origin != 0 {
+			middle = min(max(0.01, x(origin)), 99.8)
+		}
 		if c.Language.IsRTL() {
 			from, to = 100-to, 100-from
+			middle = min(1, middle) * (100 - middle)
 		}
 		d.add(Element{
+			Class: bar.class(origin), Middle: middle, Parts: bar.parts(c, x),
 			Kind: Row, Title: isolated(bar.Name) + ": " + bar.Text, Text: cut(bar.Name, 36), Figure: bar.Text,
 			At: [4]float64{from, top + 16, max(0.2, to-from), top + 22}, RTL: c.Language.IsRTL(),
 		})
 	}
 	return d
+}
+
+// class is how a bar differs from others.
+func (bar *Bar) class(origin float64) string {
+	switch {
+	case bar.Apart:
+		return "apart"
+	case origin != 0 && bar.Value < origin:
+		return "below"
+	case origin != 0:
+		return "above"
+	}
+	return ""
+}
+
+// parts are the parts of a bar beside each other, nil for one of one part.
+func (bar *Bar) parts(c *Chart, x func(float64) float64) (all []Part) {
+	sum := 0.0
+	for k, v := range bar.Parts {
+		from, to := x(sum), x(sum+v)
+		sum += v
+		if c.Language.IsRTL() {
+			from, to = 100-to, 100-from
+		}
+		if v > 0 {
+			all = append(all, Part{shade(k + 1), bar.Texts[k], from, to - from})
+		}
+	}
+	return all
 }
 
 // cut shortens a name to a number of characters.

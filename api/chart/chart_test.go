@@ -163,7 +163,9 @@ func TestPanels(t *testing.T) {
 func TestBars(t *testing.T) {
 	t.Parallel()
 	width := regexp.MustCompile(`class="bar"[^>]* width="([0-9.]+)%"`)
-	bars := []Bar{{"a", 10, "10"}, {hostile, 5, "5"}, {"zero", 0, "0"}}
+	bars := []Bar{
+		{Name: "a", Value: 10, Text: "10"}, {Name: hostile, Value: 5, Text: "5"}, {Name: "zero", Text: "0"},
+	}
 	drawing := Bars(&Chart{ID: "x", Title: "t"}, bars).HTML()
 	if counts, _ := elements(t, drawing); counts["rect"] != 6 {
 		t.Errorf("%v", counts)

@@ -181,7 +181,12 @@ func equalRatios(least, most float64) []float64 {
 		times []float64
 		step  int // of the power of ten
 	}{
-		{[]float64{1, 2, 5}, 1}, {[]float64{1, 3}, 1}, {[]float64{1}, 1}, {[]float64{1}, 2}, {[]float64{1}, 3}, {nil, 1},
+		{[]float64{1, 2, 5}, 1},
+		{[]float64{1, 3}, 1},
+		{[]float64{1}, 1},
+		{[]float64{1}, 2},
+		{[]float64{1}, 3},
+		{nil, 1},
 	} {
 		var limits []float64
 		for power := -21; power < 30; power++ {

@@ -28,11 +28,19 @@ type Element struct {
 	At           [4]float64     // x and y, then width and height, or the radius
 	Lines        [][][2]float64 // of a path, through points
 	Text, Figure string
-	RTL          bool   // a row begins on the right
-	Link         string // to more about an area
+	RTL          bool    // a row begins on the right
+	Link         string  // to more about an area
+	Parts        []Part  // of a row, in place of its bar
+	Middle       float64 // of a row: where figures are neither above nor below, in per cent; 0 without one
 
 	area  string  // of a path: an outline as its layer has it
 	scale float64 // of a text that says so: what the numbers of an axis are divided by
+}
+
+// Part is a part of a bar: where it begins and how wide it is, in per cent of the page's width.
+type Part struct {
+	Class, Title string
+	At, Width    float64
 }
 
 // Kind is the name of an element in SVG, or Row: a bar with its name and figure above it. Its x and
@@ -111,7 +119,7 @@ func (b *svg) drawing(d *Drawing) *svg {
 		b.left, b.below = d.View[0]+b.tip, d.View[1]+view[3]-b.tip/2
 	}
 	size := viewBox(view)
-	if d.Class == "bars" {
+	if strings.HasPrefix(d.Class, "bars") {
 		size = ` width="100%" height="` + Digits(d.View[3]) + `"`
 	}
 	b.Grow(500 + len(d.Elements)*map[string]int{"map": 300, "map points": 150, "lines": 100, "bars": 420}[d.Class])
@@ -211,6 +219,14 @@ func (b *svg) line(points [][2]float64, level bool) {
 	}
 }
 
+// AllParts are the parts of a row's bar.
+func (e *Element) AllParts() []Part {
+	if e.Parts != nil {
+		return e.Parts
+	}
+	return []Part{{Class: strings.TrimSpace("bar " + e.Class), At: e.At[0], Width: e.At[2]}}
+}
+
 // row writes a bar with its name and figure. Texts are of the page's size, so that they can be read
 // on a phone.
 func (b *svg) row(e *Element) {
@@ -221,8 +237,21 @@ func (b *svg) row(e *Element) {
 	top, below := Digits(e.At[1]), Digits(e.At[3])
 	b.add(`<g><title>`, html.EscapeString(e.Title), `</title>`, name, top, `">`, html.EscapeString(e.Text), `</text>`,
 		figure, top, `">`, html.EscapeString(e.Figure), `</text><rect class="track" x="0" y="`, below,
-		`" width="100%" height="8"/><rect class="bar" x="`, fine(e.At[0]), `%" y="`, below, `" width="`,
-		fine(e.At[2]), `%" height="8"/></g>`)
+		`" width="100%" height="8"/>`)
+	for _, part := range e.AllParts() {
+		b.add(`<rect class="`, part.Class, `" x="`, fine(part.At), `%" y="`, below, `" width="`, fine(part.Width),
+			`%" height="8"`)
+		if part.Title == "" {
+			b.add(`/>`)
+			continue
+		}
+		b.add(`><title>`, html.EscapeString(part.Title), `</title></rect>`)
+	}
+	if e.Middle != 0 {
+		b.add(`<rect class="middle-line" x="`, fine(e.Middle), `%" y="`, Digits(e.At[3]-MiddleOver),
+			`" width="1.5" height="`, Digits(8+2*MiddleOver), `"/>`)
+	}
+	b.add(`</g>`)
 }
 
 // Digits writes a number with at most one digit after the point.

@@ -12,6 +12,7 @@ type Point struct {
 	Known bool
 
 	Changing bool // it can still change
+	Part     bool // it is of a few places only
 }
 
 // Series is a line of a chart.
@@ -167,7 +168,7 @@ func (p *plane) paths(s *Series) (path, changing [][][2]float64) {
 
 // look is the class of a mark.
 func (p *Point) look() string {
-	if p.Changing {
+	if p.Changing || p.Part {
 		return " changing"
 	}
 	return ""

@@ -27,6 +27,9 @@ type Headline struct {
 	Groups   []string // by what else the aggregate may be grouped
 	Series   string   // month or year, if figures of several of them can be compared
 
+	LeastFirst bool    `json:"least_first"` // the least figure is what readers look for
+	Around     float64 // what the value is above or below of, such as 100 per cent of normal
+
 	Classes string // field of the list with the class that its provider gives the value
 	Each    string // the title where there is a figure for each country; empty for one with "by country"
 
@@ -250,6 +253,7 @@ type View struct {
 	Path     string   `json:"list"`
 	Figures  []string // names of headline figures
 	Choose   []string // fields of which one value each must be chosen before anything is drawn
+	Offer    []string // fields of which one value may be chosen then
 	Drawings []Drawing
 }
 
@@ -268,7 +272,20 @@ type Drawing struct {
 	Within   Within   // how groups become one where several have the same place in the drawing
 	Months   int      // only so many newest months; 0 for all
 	One      bool     // only where one country is chosen
+	Around   float64  // what figures are above or below of
+	As       As       // how it is drawn; empty for what By says
 }
+
+// As is a way of drawing groups with two values each.
+type As string
+
+// The ways: shares of phases in bars, ages by gender to both sides, and two years beside each
+// other.
+const (
+	AsStack   As = "stack"
+	AsPyramid As = "pyramid"
+	AsYears   As = "years"
+)
 
 // Question asks for groups of the rows that the drawing chooses of a list.
 func (d *Drawing) Question(e *Endpoint) *Question { return declared(e, d.Filters) }

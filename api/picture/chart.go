@@ -40,7 +40,7 @@ func (in area) draw(to sink, d *chart.Drawing) {
 func (in area) fit(to sink, d *chart.Drawing, shift float64) {
 	view := d.View
 	scale := min(in.width/max(1, view[2]), in.height/max(1, view[3]))
-	if d.Class == "bars" { // the card has as many as there is room for
+	if strings.HasPrefix(d.Class, "bars") { // the card has as many as there is room for
 		view[2], scale = barWide, in.width/barWide
 	}
 	left := in.x + (in.width-scale*view[2])*shift
@@ -77,7 +77,14 @@ func (in area) fit(to sink, d *chart.Drawing, shift float64) {
 				}
 			}
 			to.shape([]ring{m.rectangle(0, e.At[3], barWide, 8)}, styled("track"), "")
-			to.shape([]ring{m.rectangle(x/100*barWide, e.At[3], width/100*barWide, 8)}, styled("bar"), "")
+			for _, part := range e.AllParts() {
+				bar := m.rectangle(part.At/100*barWide, e.At[3], part.Width/100*barWide, 8)
+				to.shape([]ring{bar}, styled(part.Class), part.Title)
+			}
+			if e.Middle != 0 {
+				line := m.rectangle(e.Middle/100*barWide, e.At[3]-chart.MiddleOver, 1.5, 8+2*chart.MiddleOver)
+				to.shape([]ring{line}, styled("middle-line"), "")
+			}
 		}
 	}
 }
