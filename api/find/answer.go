@@ -169,8 +169,8 @@ func (s *search) pageOf(a *answer) Result {
 		}
 		q.KeepAll(s.mount.Names.Name(cmp.Or(a.placeField(), filterOf(e, Country).Name)), codes)
 	}
-	if pinned := pinnedBy[a.by]; pinned != "" { // the figure's own value
-		q.Drop(s.mount.Names.Name(pinned))
+	if field := strings.Replace(byFields[a.by], "_name", "_code", 1); h != nil && isPinned(h, field) {
+		q.Drop(s.mount.Names.Name(field))
 	}
 	if a.since {
 		q.Keep(contract.StartParam, a.until)
@@ -200,9 +200,9 @@ func (s *search) pageOf(a *answer) Result {
 	return r
 }
 
-// pinnedBy are the filters of figures that views by other values do not have.
-var pinnedBy = map[string]string{
-	"sector": "sector_code", "gender": "gender", "age": "age_range", "phase": "classification_phase",
+// isPinned reports whether a figure keeps one value of a field.
+func isPinned(h *contract.Headline, field string) bool {
+	return h.Question(contract.ContractNames).Has(field)
 }
 
 // byOf is what the view of a question is drawn by, empty if it is not drawn.

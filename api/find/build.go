@@ -90,10 +90,7 @@ func (b *builder) finish() *Index {
 		}
 	}
 	b.countryWords = slices.Sorted(maps.Keys(words))
-	var ranks []int32
-	b.words, ranks = b.inText.sorted()
-	b.postings = b.inText.groups(ranks)
-	b.names, b.named = b.called.at, b.called.groups(nil)
+	b.words, b.names = b.inText.sorted(), b.called.sorted()
 	return b.Index
 }
 

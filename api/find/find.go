@@ -77,7 +77,9 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	hits, err := s.datasets(words, &q)
 	var answers []answer
 	if hits == nil && err == nil {
-		answers = s.ask(a, words, written)
+		if answers = s.ask(a, words, written); q.Brief {
+			answers = s.completed(a, words, answers)
+		}
 		hits, err = s.hits(words)
 	}
 	if len(hits) == 0 && len(answers) == 0 && err == nil {
@@ -164,6 +166,41 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 	q.left = append(q.left, a.Left...)
 	a.Left = q.left
 	return s.answers(q)
+}
+
+// mostCompleted is how many countries are suggested for a word that has begun.
+const mostCompleted = 3
+
+// completed are answers to a question whose last word may go on as the name of a country, before
+// others unless these are of a country already.
+func (s *search) completed(a *Answer, words []string, answers []answer) []answer {
+	before, last := words[:len(words)-1], words[len(words)-1]
+	isOfCountry := len(a.Left) == 0 && len(answers) > 0 && answers[0].at.country != none && answers[0].at.unit == none
+	if len(before) == 0 || len(last) < lastFrom || isOfCountry {
+		return answers
+	}
+	var ids, others []int32 // by their names, by other ones
+	begins := func(name string) bool { return strings.HasPrefix(name, last) }
+	for id := range s.eachCountry {
+		if begins(s.entries[id].folded) {
+			ids = append(ids, id)
+		} else if slices.ContainsFunc(s.also[id], begins) {
+			others = append(others, id)
+		}
+	}
+	s.inOrder(ids)
+	s.inOrder(others)
+	ids = append(ids, others...)
+	var all []answer
+	for _, id := range ids[:min(len(ids), mostCompleted)] {
+		whole := append(slices.Clone(before), strings.ToLower(s.entries[id].code))
+		if q := s.parse(whole, whole); q != nil && len(q.left) == 0 {
+			a.Left = nil
+			all = append(all, s.answers(q)...)
+		}
+	}
+	all = slices.DeleteFunc(all, func(of answer) bool { return of.isNear })
+	return append(all, answers...)
 }
 
 // nearHits are the entries that have the words as they were probably meant, or some of the words.

@@ -32,42 +32,42 @@ func (g *grouping) add(text string, id int32) {
 	}
 }
 
-// sorted returns the texts in order, and the rank of each number.
-func (g *grouping) sorted() (texts []string, ranks []int32) {
-	texts, ranks = slices.Sorted(maps.Keys(g.at)), make([]int32, len(g.at))
-	for i, text := range texts {
-		ranks[g.at[text]] = int32(i)
-	}
-	return texts, ranks
+// grouped are the entries of texts.
+type grouped struct {
+	texts []string // sorted
+	ends  []int32  // of the entries of the texts before
+	ids   []int32  // ascending for each text
 }
 
-// groups are the entries of each text, in the order of ranks, or without them of numbers.
-func (g *grouping) groups(ranks []int32) groups {
-	at := func(u use) int32 {
-		if ranks == nil {
-			return u.text
-		}
-		return ranks[u.text]
+// at are the entries of the text with a rank.
+func (g *grouped) at(rank int) []int32 { return g.ids[g.ends[rank]:g.ends[rank+1]] }
+
+// of are the entries of a text.
+func (g *grouped) of(text string) []int32 {
+	if rank, has := slices.BinarySearch(g.texts, text); has {
+		return g.at(rank)
 	}
-	all := groups{make([]int32, len(g.last)+1), make([]int32, len(g.uses))}
+	return nil
+}
+
+// sorted are the entries by text.
+func (g *grouping) sorted() grouped {
+	all := grouped{slices.Sorted(maps.Keys(g.at)), make([]int32, len(g.at)+1), make([]int32, len(g.uses))}
+	ranks := make([]int32, len(g.at))
+	for rank, text := range all.texts {
+		ranks[g.at[text]] = int32(rank)
+	}
 	for _, u := range g.uses {
-		all.ends[at(u)+1]++
+		all.ends[ranks[u.text]+1]++
 	}
-	for i := range g.last {
-		all.ends[i+1] += all.ends[i]
+	for rank := range all.texts {
+		all.ends[rank+1] += all.ends[rank]
 	}
 	next := slices.Clone(all.ends)
 	for _, u := range g.uses {
-		all.ids[next[at(u)]] = u.id
-		next[at(u)]++
+		rank := ranks[u.text]
+		all.ids[next[rank]] = u.id
+		next[rank]++
 	}
 	return all
 }
-
-// groups are entries, ascending in each group.
-type groups struct {
-	ends []int32 // of the groups before
-	ids  []int32
-}
-
-func (g groups) at(i int32) []int32 { return g.ids[g.ends[i]:g.ends[i+1]] }

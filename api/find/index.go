@@ -93,13 +93,10 @@ const none = -1
 // Index is the names of a snapshot. Its names never change and do not use the snapshot's memory, so
 // any number of goroutines may share it.
 type Index struct {
-	entries  []entry
-	also     map[int32][]string // folded: other names of an entry
-	words    []string           // sorted
-	postings groups             // of each word: entries, ascending
-	names    map[string]int32   // of what questions are about, without asides, if they are
-	// several words, or are not the name or code of the entry: a group of named
-	named        groups
+	entries []entry
+	also    map[int32][]string // folded: other names of an entry
+	words   grouped            // entries by word
+	names   grouped            // entries by what questions call them, other than by one word or a code
 	people       map[string][]int32 // countries by what those who come from them are called
 	countryWords []string           // of names of countries, sorted
 	levels       sync.Pool          // of *levels, all zero
@@ -118,14 +115,8 @@ func (e *entry) hasKnownCode() bool {
 
 // idsOf are the entries that a question names with a phrase, ascending.
 func (x *Index) idsOf(phrase string) (ids []int32) {
-	if at, has := x.names[phrase]; has {
-		ids = append(ids, x.named.at(at)...)
-	}
-	at, has := slices.BinarySearch(x.words, phrase)
-	if !has {
-		return ids
-	}
-	for _, id := range x.postings.at(int32(at)) {
+	ids = slices.Clone(x.names.of(phrase))
+	for _, id := range x.words.of(phrase) {
 		e := &x.entries[id]
 		if e.kind.isNamed() && (e.folded == phrase || e.hasKnownCode() && strings.EqualFold(e.code, phrase)) {
 			ids = append(ids, id)
@@ -151,7 +142,7 @@ const (
 // span is the range of indexed words that a word of a search matches. whole reports whether the
 // first of them is the word itself; the others begin with it.
 func (x *Index) span(word string, isOpen bool) (whole bool, from, to int) {
-	from, whole = slices.BinarySearch(x.words, word)
+	from, whole = slices.BinarySearch(x.words.texts, word)
 	to = from
 	if whole {
 		to++
@@ -163,7 +154,7 @@ func (x *Index) span(word string, isOpen bool) (whole bool, from, to int) {
 	if utf8.RuneCountInString(word) < least {
 		return whole, from, to
 	}
-	for to < len(x.words) && strings.HasPrefix(x.words[to], word) {
+	for to < len(x.words.texts) && strings.HasPrefix(x.words.texts[to], word) {
 		to++
 	}
 	return whole, from, to
@@ -183,7 +174,7 @@ func (x *Index) match(words []string, isOpen bool, keep func(*entry) bool) (keys
 	for k, word := range must {
 		whole, from, to := x.span(word, isOpen && word == last)
 		for i := from; i < to; i++ {
-			for _, id := range x.postings.at(int32(i)) {
+			for _, id := range x.words.at(i) {
 				if found.of[id]&^begun != uint8(k) {
 					continue
 				}
@@ -318,25 +309,29 @@ func (x *Index) eachCountry(do func(id int32) bool) {
 }
 
 // near returns the words with those that nothing has replaced by the nearest ones with the same
-// first letter, nil if there is no other way to read them. All words would take 10 ms.
+// first letter, nil if there are none. All words would take 10 ms.
 func (x *Index) near(words []string) []string {
-	var other []string
-	for i, word := range words {
+	return respelled(words, func(i int, word string) string {
 		_, from, to := x.span(word, i == len(words)-1)
 		if from < to || vocabularies().asides[word] != "" || len(word) <= prefixFrom {
-			continue
+			return ""
 		}
 		_, size := utf8.DecodeRuneInString(word)
-		first, _ := slices.BinarySearch(x.words, word[:size])
-		last, _ := slices.BinarySearch(x.words, word[:size]+"\U0010ffff")
-		best := nearest.Within(word, x.words[first:last], len(word)/4)
-		if best == "" {
-			return nil
+		first, _ := slices.BinarySearch(x.words.texts, word[:size])
+		last, _ := slices.BinarySearch(x.words.texts, word[:size]+"\U0010ffff")
+		return nearest.Within(word, x.words.texts[first:last], len(word)/4)
+	})
+}
+
+// respelled are words with other ones in place of some, nil if of replaces none.
+func respelled(words []string, of func(i int, word string) string) (other []string) {
+	for i, word := range words {
+		if meant := of(i, word); meant != "" {
+			if other == nil {
+				other = slices.Clone(words)
+			}
+			other[i] = meant
 		}
-		if other == nil {
-			other = slices.Clone(words)
-		}
-		other[i] = best
 	}
 	return other
 }

@@ -126,7 +126,7 @@ func plainMatch(x *Index, words []string) (keys []uint64) {
 		for _, word := range needed(vocabularies().asides, words) {
 			whole, from, to := x.span(word, word == words[len(words)-1])
 			first := from
-			for first < to && !slices.Contains(x.postings.at(int32(first)), id) {
+			for first < to && !slices.Contains(x.words.at(first), id) {
 				first++
 			}
 			hasAll = hasAll && first < to
@@ -198,26 +198,26 @@ func TestGrouping(t *testing.T) {
 				}
 			}
 		}
-		texts, ranks := g.sorted()
-		if want := slices.Sorted(maps.Keys(plain)); !slices.Equal(texts, want) {
-			t.Fatalf("%d texts, want %d", len(texts), len(want))
+		all := g.sorted()
+		if want := slices.Sorted(maps.Keys(plain)); !slices.Equal(all.texts, want) {
+			t.Fatalf("%d texts, want %d", len(all.texts), len(want))
 		}
-		byRank, byNumber := g.groups(ranks), g.groups(nil)
-		for i, text := range texts {
-			of := [][]int32{byRank.at(int32(i)), byNumber.at(g.at[text])}
-			if !slices.Equal(of[0], plain[text]) || !slices.Equal(of[1], plain[text]) {
-				t.Errorf("%q has %d, want %d", text, of, plain[text])
+		for rank, text := range all.texts {
+			if !slices.Equal(all.at(rank), plain[text]) || !slices.Equal(all.of(text), plain[text]) {
+				t.Errorf("%q has %d and %d, want %d", text, all.at(rank), all.of(text), plain[text])
 			}
+		}
+		if all.of("another") != nil {
+			t.Error("a text that was not added has entries")
 		}
 	}
 }
 
 // Bytes is the memory of the index, with texts of names that are cut from pages.
 func (x *Index) Bytes() int64 {
-	n := cap(x.entries)*int(unsafe.Sizeof(entry{})) + cap(x.words)*int(unsafe.Sizeof("")) +
-		40*len(x.names)
-	for _, g := range []groups{x.postings, x.named} {
-		n += 4 * (cap(g.ends) + cap(g.ids))
+	n := cap(x.entries) * int(unsafe.Sizeof(entry{}))
+	for _, g := range []grouped{x.words, x.names} {
+		n += cap(g.texts)*int(unsafe.Sizeof("")) + 4*(cap(g.ends)+cap(g.ids))
 	}
 	for i := range x.entries {
 		e := &x.entries[i]

@@ -219,14 +219,13 @@ func (x *parser) addTimes() {
 // corrected returns the words with those that mean nothing replaced by what was probably meant: a
 // unit of the country that is named, or a word of countries and figures. It is nil if there are
 // none. One letter may be wrong in five.
-func (x *Index) corrected(q *question, words, written []string) (other []string) {
-	for i, word := range words {
+func (x *Index) corrected(q *question, words, written []string) []string {
+	return respelled(words, func(i int, word string) (best string) {
 		_, from, to := x.span(word, i == len(words)-1)
 		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to
 		if isKnown || utf8.RuneCountInString(word) < leastCorrected {
-			continue
+			return ""
 		}
-		most := utf8.RuneCountInString(word) / leastCorrected
 		var units []string
 		for _, at := range q.places {
 			for id := range x.entries {
@@ -235,20 +234,11 @@ func (x *Index) corrected(q *question, words, written []string) (other []string)
 				}
 			}
 		}
-		best := ""
 		for _, known := range [][]string{units, vocabularies().words, x.countryWords} {
-			if best == "" {
-				best = nearest.Within(word, known, most)
-			}
+			best = cmp.Or(best, nearest.Within(word, known, utf8.RuneCountInString(word)/leastCorrected))
 		}
-		if best != "" {
-			if other == nil {
-				other = slices.Clone(words)
-			}
-			other[i] = best
-		}
-	}
-	return other
+		return best
+	})
 }
 
 const leastCorrected = 5

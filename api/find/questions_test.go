@@ -213,3 +213,26 @@ func FuzzQuestions(f *testing.F) {
 		}
 	})
 }
+
+// TestCompleted: a question whose last word has begun gets the countries that it can be, before
+// what else it can mean; one of a country stays as it is.
+func TestCompleted(t *testing.T) {
+	t.Parallel()
+	s := &search{Index: questionIndex(t), brief: true}
+	for text, want := range map[string]string{
+		"people in need in sud": "SDN ZAF", "risk ch": "TCD CHL", "risk sudan": "SDN", "sud": "",
+		"refugees from afghanistan in ira": "IRN IRQ", "cholera deaths sud": "",
+	} {
+		words, written := splitWords(text)
+		a := new(Answer)
+		var got []string
+		for _, one := range s.completed(a, words, s.ask(a, words, written)) {
+			if len(a.Left) == 0 && one.at.country != none && !one.isNear && len(got) < 2 {
+				got = append(got, s.entries[one.at.country].code)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: got %q, left %q, want %q", text, got, a.Left, want)
+		}
+	}
+}
