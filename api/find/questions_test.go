@@ -53,13 +53,6 @@ func questionIndex(t testing.TB) *Index {
 			add(Province, country+" "+unit, unit, country, listed(names)...)
 		}
 	}
-	for _, unit := range []string{
-		"NGA Niger", "NGA Zamfara", "NGA Yobe", "NGA Kano", "MOZ Gaza", "COL Sucre", "VEN Sucre", "COL Bolivar",
-		"VEN Bolivar", "COL Amazonas", "VEN Amazonas",
-	} {
-		country, name, _ := strings.Cut(unit, " ")
-		add(Province, unit, name, country)
-	}
 	read("pcodes", func(value func(string) string) {
 		if value("Admin Level") == "1" {
 			add(Province, value("P-Code"), value("Name"), value("Location"))
