@@ -11,13 +11,10 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/state"
-	"hdqs/api/textual"
 )
 
-// languages are those in which countries have names.
-var languages = []language.Tag{
-	language.English, language.French, language.Spanish, language.Arabic, language.Russian, language.Chinese,
-}
+// languages are those in which countries have names, besides those in the list of countries.
+var languages = []language.Tag{language.English, language.French, language.Spanish, language.Arabic}
 
 // maxNames is the most names of a kind: four times as many districts as there are. Further ones are
 // left out.
@@ -210,9 +207,6 @@ func (b *builder) addTable(kind Kind) {
 	at := listOf(source.table)
 	b.coded[kind] = newGrouping(b.served.Bound.Lists[contract.Endpoints[at].Path].Rows)
 	fields := []string{source.code, source.name, source.of, source.parent}
-	if kind == Country {
-		fields = append(fields, "has_hrp", "in_gho") // of urgencyOf
-	}
 	q := contract.Ask(&contract.Endpoints[at], contract.Rows).
 		Select(slices.DeleteFunc(fields, func(name string) bool { return name == "" })...)
 	m := b.lists.Routes.MountIn(contract.ContractNames)
@@ -228,7 +222,11 @@ func (b *builder) addTable(kind Kind) {
 				var others, towns []string
 				switch kind {
 				case Country:
-					others, e.urgency = countryNames(e.code), urgencyOf(r)
+					is := func(c state.Country) bool { return c.Code == e.code }
+					if at := slices.IndexFunc(b.served.Bound.Countries, is); at >= 0 {
+						c := &b.served.Bound.Countries[at]
+						others, e.urgency = countryNames(e.code, c.NameRU, c.NameZH), urgencyOf(c)
+					}
 				case Sector:
 					others = vocabularies().others[e.code]
 				case Dataset, File:
@@ -250,19 +248,20 @@ func (b *builder) addTable(kind Kind) {
 }
 
 // urgencyOf orders countries of one name: those with a response plan, then those of the overview.
-func urgencyOf(r textual.Record) uint8 {
+func urgencyOf(c *state.Country) uint8 {
 	switch {
-	case r.Value("has_hrp") == "true":
+	case c.HasHRP:
 		return 2
-	case r.Value("in_gho") == "true":
+	case c.InGHO:
 		return 1
 	}
 	return 0
 }
 
-// countryNames are the other names of a country.
-func countryNames(code string) []string {
-	names := slices.Clone(otherNames().names[code])
+// countryNames are the other names of a country, with those that its list has.
+func countryNames(code string, listed ...string) []string {
+	names := slices.DeleteFunc(listed, func(name string) bool { return name == "" })
+	names = append(names, otherNames().names[code]...)
 	if region, err := language.ParseRegion(code); err == nil {
 		for _, l := range languages {
 			names = append(names, display.Regions(l).Name(region))

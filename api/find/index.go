@@ -93,10 +93,10 @@ const none = -1
 // Index is the names of a snapshot. Its names never change and do not use the snapshot's memory, so
 // any number of goroutines may share it.
 type Index struct {
-	entries []entry
-	also    map[int32][]string // folded: other names of an entry
-	words   grouped            // entries by word
-	names   grouped            // entries by what questions call them, other than by one word or a code
+	entries      []entry
+	also         map[int32][]string // folded: other names of an entry
+	words        grouped            // entries by word
+	names        grouped            // entries by what questions call them, other than by one word or a code
 	people       map[string][]int32 // countries by what those who come from them are called
 	countryWords []string           // of names of countries, sorted
 	levels       sync.Pool          // of *levels, all zero
