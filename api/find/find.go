@@ -174,13 +174,13 @@ const mostCompleted = 3
 // completed are answers to a question whose last word may go on as the name of a country, before
 // others unless these are of a country already.
 func (s *search) completed(a *Answer, words []string, answers []answer) []answer {
-	before, last := words[:len(words)-1], words[len(words)-1]
 	isOfCountry := len(a.Left) == 0 && len(answers) > 0 && answers[0].at.country != none && answers[0].at.unit == none
-	if len(before) == 0 || len(last) < lastFrom || isOfCountry {
+	if len(words) < 2 || isOfCountry {
 		return answers
 	}
+	before, last := words[:len(words)-1], words[len(words)-1]
 	var ids, others []int32 // by their names, by other ones
-	begins := func(name string) bool { return strings.HasPrefix(name, last) }
+	begins := func(name string) bool { return len(last) >= lastFrom && strings.HasPrefix(name, last) }
 	for id := range s.eachCountry {
 		if begins(s.entries[id].folded) {
 			ids = append(ids, id)

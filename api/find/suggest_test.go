@@ -14,11 +14,14 @@ import (
 func TestSuggestions(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{}, 30)
-	for query, most := range map[string]int{"q=a": 8, "q=a&kind=province": 8, "q=refugees&kind=list": 2, "q=": 0} {
+	for query, most := range map[string]int{
+		"q=a": 8, "q=a&kind=province": 8, "q=refugees&kind=list": 2, "q=": 0, "q=...": 0, "q=%20": 0, "q=of": 8,
+		"": 0,
+	} {
 		a := s.Answer("GET", "/search/suggest?"+query, nil)
 		var found find.Answer
 		err := json.Unmarshal(a.Body, &found)
-		if n := len(found.Results); err != nil || n > most || n == 0 && most > 0 {
+		if n := len(found.Results); a.Status != 200 || err != nil || n > most || n == 0 && most > 0 {
 			t.Errorf("%s: %d %v, %d results, want 1 to %d", query, a.Status, err, n, most)
 		}
 		for _, r := range found.Results {
