@@ -166,7 +166,21 @@ func (s *story) variables() (all []string) {
 }
 
 func (s *story) web(args []string) bool {
-	return s.open(args[0], http.FileServer(http.Dir(s.script.MkAbs(args[1]))))
+	files := http.FileServer(http.Dir(s.script.MkAbs(args[1])))
+	if len(args) > 2 {
+		return s.open(args[0], http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			files.ServeHTTP(sizeless{w}, r)
+		}))
+	}
+	return s.open(args[0], files)
+}
+
+// sizeless does not announce how long an answer is.
+type sizeless struct{ http.ResponseWriter }
+
+func (w sizeless) WriteHeader(status int) {
+	w.Header().Del("Content-Length")
+	w.ResponseWriter.WriteHeader(status)
 }
 
 func (s *story) site(args []string) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -96,13 +97,14 @@ func runScripts(t *testing.T, folder string) {
 var scriptCommands = map[string]func(s *story, args []string) bool{
 	"hdqs":     (*story).hdqs,     // ARG...: the program exits with 0
 	"exits":    (*story).exits,    // CODE ARG...: the program exits with the code
+	"bounded":  (*story).bounded,  // CODE MB ARG...: exits, and takes at most so much memory
 	"until":    (*story).until,    // PATTERN ARG...: before long the program prints what matches
 	"unfit":    (*story).unfit,    // NAME STORE LIKE: the id of a new snapshot that no server can serve
 	"catalog":  (*story).catalog,  // NAME OPTION...: a generated catalog, or the embedded one
 	"store":    (*story).store,    // NAME OPTION...: a store of a generated catalog, or of the fixtures
 	"change":   (*story).change,   // CATALOG ROLE: other figures in the files of a role
 	"spoil":    (*story).spoil,    // CATALOG: a part of it cannot be used any more
-	"web":      (*story).web,      // NAME FOLDER: a web server, whose address is in NAME
+	"web":      (*story).web,      // NAME FOLDER [sizeless]: a web server, whose address is in NAME
 	"site":     (*story).site,     // NAME CATALOG: a CKAN site, whose address is in NAME
 	"close":    (*story).close,    // NAME: the web server or site is gone
 	"hang":     (*story).hang,     // NAME on|off: the web server does not answer
@@ -156,6 +158,23 @@ func (s *story) exits(args []string) bool {
 	}
 	s.script.Logf("exit code %d", exit.ExitCode())
 	return args[0] == strconv.Itoa(exit.ExitCode())
+}
+
+func (s *story) bounded(args []string) bool {
+	self, err := os.Executable()
+	testkit.Must(s.T, err)
+	file := s.script.MkAbs("peak")
+	s.script.Setenv(measureFile, file)
+	defer s.script.Setenv(measureFile, "")
+	err = s.script.Exec(self, append([]string{binary}, args[2:]...)...)
+	exit, _ := errors.AsType[*exec.ExitError](err)
+	code := 0
+	if exit != nil {
+		code = exit.ExitCode()
+	}
+	peak, most := mustNumber(s.T, s.script.ReadFile(file)), mustNumber(s.T, args[1])
+	s.script.Logf("exit code %d, %d MB", code, peak>>20)
+	return code == mustNumber(s.T, args[0]) && (peak>>20 <= most || raceDetector)
 }
 
 func (s *story) until(args []string) bool {
