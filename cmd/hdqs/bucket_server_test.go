@@ -65,14 +65,6 @@ var s3Servers = []s3Server{
 	{"versitygw", "HDQS_VERSITYGW", (*objectStore).startVersity},
 }
 
-// onVersity returns a bucket of the faster server, which checks signatures. TestBucketSuite tests
-// what the two may do differently.
-func onVersity(t *testing.T) *objectStore {
-	t.Helper()
-	t.Parallel()
-	return newObjectStore(t, s3Servers[1])
-}
-
 // newObjectStore starts an S3 server, which ends with the test, and makes a bucket.
 func newObjectStore(t *testing.T, s s3Server) *objectStore {
 	t.Helper()
@@ -343,13 +335,6 @@ func (o *objectStore) list(t *testing.T, prefix string) map[string]int64 {
 func (o *objectStore) run(t *testing.T, code int, args ...string) cmdResult {
 	t.Helper()
 	return mustExitWith(t, o.env, code, args...)
-}
-
-// inspect returns the snapshot of the store in the bucket.
-func (o *objectStore) inspect(t *testing.T, data string) snapshotView {
-	t.Helper()
-	text := o.run(t, 0, "inspect", "--store", storeAddress, "--data-dir", data, "--json").stdout
-	return decode[snapshotView](t, []byte(text))
 }
 
 func (p *proxied) String() string { return fmt.Sprintf("%s %s %d", p.method, p.path, p.status) }

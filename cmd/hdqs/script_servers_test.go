@@ -294,6 +294,14 @@ func (s *story) get(args []string) bool {
 	return true
 }
 
+func (s *story) download(args []string) bool {
+	for name := range s.objects.list(s.T, args[0]) {
+		path := filepath.Join(s.script.MkAbs(args[1]), filepath.FromSlash(name))
+		testkit.WriteFile(s.T, path, s.objects.get(s.T, name))
+	}
+	return true
+}
+
 func (s *story) upload(args []string) bool {
 	there := s.objects.list(s.T, args[0]+"/")
 	for name, file := range stored(s.T, s.script.MkAbs(args[1])) {

@@ -117,6 +117,7 @@ var scriptCommands = map[string]func(s *story, args []string) bool{
 	"put":      (*story).put,      // OBJECT FILE: as someone else with the bucket's keys could
 	"get":      (*story).get,      // OBJECT FILE
 	"upload":   (*story).upload,   // FOLDER STORE: the segments and manifests that the folder of the bucket lacks
+	"download": (*story).download, // PREFIX FOLDER: all objects whose names begin so
 	"offline":  (*story).offline,  // on|off: connections to the S3 server break
 	"requests": (*story).requests, // the requests since the last time are stdout, each "METHOD path"
 	"pause":    (*story).pause,    // PART: holds the first PUT to a path with the part
