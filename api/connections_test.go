@@ -138,38 +138,33 @@ func startShutdown(s *api.Server) <-chan error {
 // is answered in full, with Connection: close.
 func TestRequestDuringShutdown(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} {
-		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
-			t.Parallel()
-			s := apitest.Sample(t, state.Options{KeepBuffers: keep}, 3)
-			limits := s.ConnectionLimits()
-			limits.DrainWait = testkit.Patience // longer than this test takes to send its requests
-			s.Lists.Callers = wire.NewConnections(limits)
-			address := apitest.Listen(t, s)
-			busy, fresh := apitest.Dial(t, address), apitest.Dial(t, address)
-			if status := busy.Get(apitest.Target); status != 200 {
-				t.Fatal(status)
-			}
-			testkit.WaitFor(t, "two connections", func() bool { return s.Lists.Callers.Count() == 2 })
-			ended := startShutdown(s)
-			testkit.WaitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
-			time.Sleep(drainWait / 4)
-			for _, conn := range []apitest.Conn{busy, fresh} {
-				if answer, closed := conn.Raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
-					!closed {
-					t.Errorf("keep=%v: a request during shutdown: %.60q, close: %v", keep, answer, closed)
-				}
-				if rest, err := io.ReadAll(conn.Reader); err != nil || len(rest) > 0 {
-					t.Errorf("keep=%v: after the answer: %.40q, %v", keep, rest, err)
-				}
-			}
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			if _, err := net.Dial("tcp", address); err == nil {
-				t.Error("it still listens after Shutdown")
-			}
-		})
+	s := apitest.Sample(t, state.Options{}, 3)
+	limits := s.ConnectionLimits()
+	limits.DrainWait = testkit.Patience // longer than this test takes to send its requests
+	s.Lists.Callers = wire.NewConnections(limits)
+	address := apitest.Listen(t, s)
+	busy, fresh := apitest.Dial(t, address), apitest.Dial(t, address)
+	if status := busy.Get(apitest.Target); status != 200 {
+		t.Fatal(status)
+	}
+	testkit.WaitFor(t, "two connections", func() bool { return s.Lists.Callers.Count() == 2 })
+	ended := startShutdown(s)
+	testkit.WaitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
+	time.Sleep(drainWait / 4)
+	for _, conn := range []apitest.Conn{busy, fresh} {
+		if answer, closed := conn.Raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
+			!closed {
+			t.Errorf("a request during shutdown: %.60q, close: %v", answer, closed)
+		}
+		if rest, err := io.ReadAll(conn.Reader); err != nil || len(rest) > 0 {
+			t.Errorf("after the answer: %.40q, %v", rest, err)
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := net.Dial("tcp", address); err == nil {
+		t.Error("it still listens after Shutdown")
 	}
 }
 
@@ -177,40 +172,35 @@ func TestRequestDuringShutdown(t *testing.T) {
 // anything, but waits for the rest of a request that has begun to arrive and answers it in full.
 func TestPartialRequestDuringShutdown(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} {
-		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
-			t.Parallel()
-			s := apitest.Sample(t, state.Options{KeepBuffers: keep}, 3)
-			limits := s.ConnectionLimits()
-			limits.DrainWait = time.Second // in which a busy machine reads what has arrived
-			s.Lists.Callers = wire.NewConnections(limits)
-			address := apitest.Listen(t, s)
-			idle, half, unused := apitest.Dial(t, address), apitest.Dial(t, address), apitest.Dial(t, address)
-			for _, conn := range []apitest.Conn{idle, half} {
-				if status := conn.Get(apitest.Target); status != 200 {
-					t.Fatal(status)
-				}
-			}
-			if _, err := io.WriteString(half, plainGet[:30]); err != nil {
-				t.Fatal(err)
-			}
-			testkit.WaitFor(t, "three connections", func() bool { return s.Lists.Callers.Count() == 3 })
-			ended := startShutdown(s)
-			testkit.WaitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
-			time.Sleep(2 * limits.DrainWait)
-			if answer, closed := half.Raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
-				!closed {
-				t.Errorf("keep=%v: a request completed during shutdown: %.60q, close: %v", keep, answer, closed)
-			}
-			for _, conn := range []apitest.Conn{idle, unused, half} {
-				if rest, err := io.ReadAll(conn.Reader); err != nil || len(rest) > 0 {
-					t.Errorf("keep=%v: before the end of the connection: %.40q, %v", keep, rest, err)
-				}
-			}
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		})
+	s := apitest.Sample(t, state.Options{}, 3)
+	limits := s.ConnectionLimits()
+	limits.DrainWait = time.Second // in which a busy machine reads what has arrived
+	s.Lists.Callers = wire.NewConnections(limits)
+	address := apitest.Listen(t, s)
+	idle, half, unused := apitest.Dial(t, address), apitest.Dial(t, address), apitest.Dial(t, address)
+	for _, conn := range []apitest.Conn{idle, half} {
+		if status := conn.Get(apitest.Target); status != 200 {
+			t.Fatal(status)
+		}
+	}
+	if _, err := io.WriteString(half, plainGet[:30]); err != nil {
+		t.Fatal(err)
+	}
+	testkit.WaitFor(t, "three connections", func() bool { return s.Lists.Callers.Count() == 3 })
+	ended := startShutdown(s)
+	testkit.WaitFor(t, "the shutdown to begin", s.Lists.Callers.Draining)
+	time.Sleep(2 * limits.DrainWait)
+	if answer, closed := half.Raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
+		!closed {
+		t.Errorf("a request completed during shutdown: %.60q, close: %v", answer, closed)
+	}
+	for _, conn := range []apitest.Conn{idle, unused, half} {
+		if rest, err := io.ReadAll(conn.Reader); err != nil || len(rest) > 0 {
+			t.Errorf("before the end of the connection: %.40q, %v", rest, err)
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -113,37 +113,32 @@ func TestErrorHeaders(t *testing.T) {
 // without the body, also as the second request of its connection.
 func TestUnreadHead(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} {
-		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
-			t.Parallel()
-			s := apitest.Sample(t, state.Options{KeepBuffers: keep}, 3)
-			whole, stalled := apitest.Listen(t, s), apitest.ListenStalled(t, s)
-			const half = " /docs HTTP/1.1\r\nHost: a"
-			for _, rest := range []string{
-				" /docs HTTP/1.1\r\n\r\n",
-				" /docs HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-				half,
-				" /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n",
-				" /docs?" + strings.Repeat("y", 2*api.ReadBuffer) + " HTTP/1.1\r\nHost: a\r\n\r\n",
-			} {
-				address := whole
-				if rest == half { // which is incomplete until the read timeout
-					address = stalled
-				}
-				for _, before := range []string{"", "GET " + apitest.Target + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
-					full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before,
-						"HEAD"+rest)
-					if bare.Status != full.Status || full.Status < 400 || len(bare.Body) > 0 || len(full.Body) == 0 {
-						t.Errorf("HEAD%.60q: %d with %d bytes, GET %d with %d", rest, bare.Status, len(bare.Body),
-							full.Status, len(full.Body))
-					}
-					length, _ := apitest.Field(bare, "Content-Length")
-					if want, _ := apitest.Field(full, "Content-Length"); length != want {
-						t.Errorf("HEAD%.60q: Content-Length %s, GET %s", rest, length, want)
-					}
-				}
+	s := apitest.Sample(t, state.Options{}, 3)
+	whole, stalled := apitest.Listen(t, s), apitest.ListenStalled(t, s)
+	const half = " /docs HTTP/1.1\r\nHost: a"
+	for _, rest := range []string{
+		" /docs HTTP/1.1\r\n\r\n",
+		" /docs HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+		half,
+		" /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n",
+		" /docs?" + strings.Repeat("y", 2*api.ReadBuffer) + " HTTP/1.1\r\nHost: a\r\n\r\n",
+	} {
+		address := whole
+		if rest == half { // which is incomplete until the read timeout
+			address = stalled
+		}
+		for _, before := range []string{"", "GET " + apitest.Target + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
+			full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before,
+				"HEAD"+rest)
+			if bare.Status != full.Status || full.Status < 400 || len(bare.Body) > 0 || len(full.Body) == 0 {
+				t.Errorf("HEAD%.60q: %d with %d bytes, GET %d with %d", rest, bare.Status, len(bare.Body),
+					full.Status, len(full.Body))
 			}
-		})
+			length, _ := apitest.Field(bare, "Content-Length")
+			if want, _ := apitest.Field(full, "Content-Length"); length != want {
+				t.Errorf("HEAD%.60q: Content-Length %s, GET %s", rest, length, want)
+			}
+		}
 	}
 }
 

@@ -23,41 +23,36 @@ const chunkedPost = "POST " + apitest.Target + " HTTP/1.1\r\nHost: a\r\nTransfer
 // longest framing that it needs.
 func TestChunkFraming(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} {
-		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
-			t.Parallel()
-			address := apitest.Listen(t, apitest.Sample(t, state.Options{KeepBuffers: keep}, 3))
-			for name, c := range map[string]struct {
-				request string
-				status  int
-			}{
-				"a long extension": {
-					chunkedPost + "1;" + strings.Repeat("x", 200<<10) + "\r\ny\r\n0\r\n\r\n",
-					413,
-				},
-				"many extensions": {chunkedPost + strings.Repeat("1;"+strings.Repeat("x", 1000)+"\r\ny\r\n",
-					500) + "0\r\n\r\n", 413},
-				"a long extension of the last chunk": {
-					chunkedPost + "1\r\ny\r\n0;" + strings.Repeat("x", 200<<10) + "\r\n\r\n",
-					413,
-				},
-				"a long trailer":     {chunkedPost + "0\r\nX: " + strings.Repeat("y", 200<<10) + "\r\n\r\n", 431},
-				"many trailers":      {chunkedPost + "0\r\n" + strings.Repeat("X: y\r\n", 40<<10) + "\r\n", 431},
-				"one byte per chunk": {chunkedPost + strings.Repeat("1\r\nx\r\n", api.MaxBody) + "0\r\n\r\n", 405},
-				"one byte per chunk, longest sizes": {chunkedPost + strings.Repeat("000000000000001\r\nx\r\n",
-					api.MaxBody) + "000000000000000\r\n\r\n", 405},
-				"one byte over the limit": {
-					chunkedPost + strings.Repeat("1\r\nx\r\n", api.MaxBody+1) + "0\r\n\r\n", 413,
-				},
-				"one byte per chunk after the longest header": {strings.Replace(chunkedPost, " HTTP",
-					"&x="+strings.Repeat("y", api.MaxURI-200)+" HTTP", 1) +
-					strings.Repeat("000000000000001\r\nx\r\n", api.MaxBody) + "0\r\n\r\n", 405},
-			} {
-				if got := apitest.Exchange(t, address, "POST", c.request); got.Status != c.status {
-					t.Errorf("%s, keep=%v: %d %s, want %d", name, keep, got.Status, got.Body, c.status)
-				}
-			}
-		})
+	address := apitest.Listen(t, apitest.Sample(t, state.Options{}, 3))
+	for name, c := range map[string]struct {
+		request string
+		status  int
+	}{
+		"a long extension": {
+			chunkedPost + "1;" + strings.Repeat("x", 200<<10) + "\r\ny\r\n0\r\n\r\n",
+			413,
+		},
+		"many extensions": {chunkedPost + strings.Repeat("1;"+strings.Repeat("x", 1000)+"\r\ny\r\n",
+			500) + "0\r\n\r\n", 413},
+		"a long extension of the last chunk": {
+			chunkedPost + "1\r\ny\r\n0;" + strings.Repeat("x", 200<<10) + "\r\n\r\n",
+			413,
+		},
+		"a long trailer":     {chunkedPost + "0\r\nX: " + strings.Repeat("y", 200<<10) + "\r\n\r\n", 431},
+		"many trailers":      {chunkedPost + "0\r\n" + strings.Repeat("X: y\r\n", 40<<10) + "\r\n", 431},
+		"one byte per chunk": {chunkedPost + strings.Repeat("1\r\nx\r\n", api.MaxBody) + "0\r\n\r\n", 405},
+		"one byte per chunk, longest sizes": {chunkedPost + strings.Repeat("000000000000001\r\nx\r\n",
+			api.MaxBody) + "000000000000000\r\n\r\n", 405},
+		"one byte over the limit": {
+			chunkedPost + strings.Repeat("1\r\nx\r\n", api.MaxBody+1) + "0\r\n\r\n", 413,
+		},
+		"one byte per chunk after the longest header": {strings.Replace(chunkedPost, " HTTP",
+			"&x="+strings.Repeat("y", api.MaxURI-200)+" HTTP", 1) +
+			strings.Repeat("000000000000001\r\nx\r\n", api.MaxBody) + "0\r\n\r\n", 405},
+	} {
+		if got := apitest.Exchange(t, address, "POST", c.request); got.Status != c.status {
+			t.Errorf("%s: %d %s, want %d", name, got.Status, got.Body, c.status)
+		}
 	}
 }
 
@@ -113,35 +108,30 @@ func someRequest(r *rand.Rand) (request string, status int) {
 // anywhere: the size of one does not count towards the limits of another.
 func TestPipelining(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} {
-		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
-			t.Parallel()
-			r := rand.New(rand.NewPCG(3, 9))
-			address := apitest.Listen(t, apitest.Sample(t, state.Options{KeepBuffers: keep}, 3))
-			for round := range 6 {
-				conn := apitest.Dial(t, address)
-				var all strings.Builder
-				var want []int
-				for len(want) < 100 {
-					request, status := someRequest(r)
-					if round == 0 {
-						request, status = plainGet, 200 // short, so that all are sent in one segment
-					}
-					all.WriteString(request)
-					want = append(want, status)
-				}
-				go sendPieces(conn, all.String(), r.IntN(3)*20_000)
-				for i, status := range want {
-					response, err := http.ReadResponse(conn.Reader, nil)
-					if err != nil {
-						t.Fatalf("keep=%v: answer %d: %v", keep, i, err)
-					}
-					if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != status {
-						t.Fatalf("keep=%v: answer %d: %d %v, want %d", keep, i, response.StatusCode, err, status)
-					}
-				}
+	r := rand.New(rand.NewPCG(3, 9))
+	address := apitest.Listen(t, apitest.Sample(t, state.Options{}, 3))
+	for round := range 6 {
+		conn := apitest.Dial(t, address)
+		var all strings.Builder
+		var want []int
+		for len(want) < 100 {
+			request, status := someRequest(r)
+			if round == 0 {
+				request, status = plainGet, 200 // short, so that all are sent in one segment
 			}
-		})
+			all.WriteString(request)
+			want = append(want, status)
+		}
+		go sendPieces(conn, all.String(), r.IntN(3)*20_000)
+		for i, status := range want {
+			response, err := http.ReadResponse(conn.Reader, nil)
+			if err != nil {
+				t.Fatalf("answer %d: %v", i, err)
+			}
+			if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != status {
+				t.Fatalf("answer %d: %d %v, want %d", i, response.StatusCode, err, status)
+			}
+		}
 	}
 }
 

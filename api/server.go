@@ -104,7 +104,7 @@ func (s *Server) listener(
 		DisablePreParseMultipartForm: true,
 		CloseOnShutdown:              true,
 		LazyRequestTime:              true,
-		ReduceMemoryUsage:            !o.KeepBuffers,
+		ReduceMemoryUsage:            true,
 		ReadBufferSize:               readBuffer,
 		WriteBufferSize:              wire.WriteBuffer,
 		MaxRequestBodySize:           maxBody,

@@ -80,20 +80,15 @@ func (c *rawCase) bytes(list string) string { return strings.ReplaceAll(c.send, 
 func TestRawCases(t *testing.T) {
 	t.Parallel()
 	cases := allRawCases(t)
-	for _, keep := range []bool{false, true} {
-		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
-			t.Parallel()
-			s := apitest.Sample(t, state.Options{KeepBuffers: keep}, 3)
-			address, stalled := apitest.Listen(t, s), apitest.ListenStalled(t, s)
-			for _, c := range cases {
-				t.Run(c.name, func(t *testing.T) {
-					// The server waits for the rest of the request until the read timeout.
-					if slices.Contains(c.answers, "408") || slices.Contains(c.answers, "none") {
-						c.check(t, stalled, true)
-					} else {
-						c.check(t, address, false)
-					}
-				})
+	s := apitest.Sample(t, state.Options{}, 3)
+	address, stalled := apitest.Listen(t, s), apitest.ListenStalled(t, s)
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			// The server waits for the rest of the request until the read timeout.
+			if slices.Contains(c.answers, "408") || slices.Contains(c.answers, "none") {
+				c.check(t, stalled, true)
+			} else {
+				c.check(t, address, false)
 			}
 		})
 	}

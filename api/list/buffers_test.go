@@ -22,33 +22,28 @@ import (
 // whichever connection used its buffer before.
 func TestReusedBuffers(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} { // whether idle connections keep their buffers
-		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
-			t.Parallel()
-			s := apitest.SampleOf(t, state.Options{KeepBuffers: keep, CacheBytes: -1},
-				"/api/v2/metadata/sector", 3000)
-			address := apitest.ListenSmall(t, s, 4<<10)
-			limits := []int{0, 1, 5, 100, 127, 128, 700, 1500}
-			want := map[string][]byte{}
-			for _, limit := range limits {
-				target := fmt.Sprintf("%s&limit=%d", apitest.Target, limit)
-				want[target] = s.Answer("GET", target, nil).Body
+	s := apitest.SampleOf(t, state.Options{CacheBytes: -1},
+		"/api/v2/metadata/sector", 3000)
+	address := apitest.ListenSmall(t, s, 4<<10)
+	limits := []int{0, 1, 5, 100, 127, 128, 700, 1500}
+	want := map[string][]byte{}
+	for _, limit := range limits {
+		target := fmt.Sprintf("%s&limit=%d", apitest.Target, limit)
+		want[target] = s.Answer("GET", target, nil).Body
+	}
+	var all sync.WaitGroup
+	for client := range 12 {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(client), 7))
+			for range 4 {
+				if err := askPipelined(r, address, limits, want); err != nil {
+					t.Error(err)
+					return
+				}
 			}
-			var all sync.WaitGroup
-			for client := range 12 {
-				all.Go(func() {
-					r := rand.New(rand.NewPCG(uint64(client), 7))
-					for range 4 {
-						if err := askPipelined(r, address, limits, want); err != nil {
-							t.Error(err)
-							return
-						}
-					}
-				})
-			}
-			all.Wait()
 		})
 	}
+	all.Wait()
 }
 
 // askPipelined sends several pipelined batches of requests over one connection and checks the

@@ -86,48 +86,43 @@ func TestShedding(t *testing.T) {
 // ends, and that other requests are refused meanwhile.
 func TestBytesInFlight(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} {
-		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
-			t.Parallel()
-			s := apitest.Server(t, state.Options{
-				KeepBuffers: keep, InflightBytes: 4 << 20,
-			}, []*apitest.Table{apitest.Locations(60000, nil)})
-			address := apitest.ListenSmall(t, s, 64<<10)
-			target := "/api/v2/metadata/location?app_identifier=" + apitest.Identifier
-			if got := apitest.Ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
-				t.Fatalf("%d, %d bytes", got.Status, len(got.Body))
+	s := apitest.Server(t, state.Options{
+		InflightBytes: 4 << 20,
+	}, []*apitest.Table{apitest.Locations(60000, nil)})
+	address := apitest.ListenSmall(t, s, 64<<10)
+	target := "/api/v2/metadata/location?app_identifier=" + apitest.Identifier
+	if got := apitest.Ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
+		t.Fatalf("%d, %d bytes", got.Status, len(got.Body))
+	}
+	testkit.WaitFor(t, "the answer to be read", func() bool { return s.State.Budget.Bytes() == 0 })
+	var slow []net.Conn
+	refused := false
+	for end := time.Now().Add(testkit.Patience); !refused && time.Now().Before(end); {
+		if !s.State.Budget.IsFull() { // not full any more if the kernel has buffered another answer
+			conn, err := net.Dial("tcp", address)
+			testkit.Must(t, err)
+			defer conn.Close()
+			slow = append(slow, conn)
+			for range 8 { // more than the sockets' buffers hold
+				fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
 			}
-			testkit.WaitFor(t, "the answer to be read", func() bool { return s.State.Budget.Bytes() == 0 })
-			var slow []net.Conn
-			refused := false
-			for end := time.Now().Add(testkit.Patience); !refused && time.Now().Before(end); {
-				if !s.State.Budget.IsFull() { // not full any more if the kernel has buffered another answer
-					conn, err := net.Dial("tcp", address)
-					testkit.Must(t, err)
-					defer conn.Close()
-					slow = append(slow, conn)
-					for range 8 { // more than the sockets' buffers hold
-						fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
-					}
-				}
-				time.Sleep(5 * time.Millisecond)
-				refused = s.State.Budget.IsFull() && apitest.Ask(t, address, "GET", target, nil).Status == 503
-			}
-			if !refused {
-				t.Errorf("with %d bytes in flight on %d connections no request is refused", s.State.Budget.Bytes(),
-					len(slow))
-			}
-			if got := apitest.Ask(t, address, "HEAD", target, nil); got.Status != 200 {
-				t.Errorf("HEAD: %d", got.Status)
-			}
-			for _, conn := range slow {
-				conn.Close()
-			}
-			testkit.WaitFor(t, "the connections to be closed", func() bool { return s.State.Budget.Bytes() == 0 })
-			if got := apitest.Ask(t, address, "GET", target, nil); got.Status != 200 {
-				t.Errorf("after that: %d", got.Status)
-			}
-		})
+		}
+		time.Sleep(5 * time.Millisecond)
+		refused = s.State.Budget.IsFull() && apitest.Ask(t, address, "GET", target, nil).Status == 503
+	}
+	if !refused {
+		t.Errorf("with %d bytes in flight on %d connections no request is refused", s.State.Budget.Bytes(),
+			len(slow))
+	}
+	if got := apitest.Ask(t, address, "HEAD", target, nil); got.Status != 200 {
+		t.Errorf("HEAD: %d", got.Status)
+	}
+	for _, conn := range slow {
+		conn.Close()
+	}
+	testkit.WaitFor(t, "the connections to be closed", func() bool { return s.State.Budget.Bytes() == 0 })
+	if got := apitest.Ask(t, address, "GET", target, nil); got.Status != 200 {
+		t.Errorf("after that: %d", got.Status)
 	}
 }
 
@@ -135,51 +130,45 @@ func TestBytesInFlight(t *testing.T) {
 // timeout, and one that reads slowly at the write timeout. Other clients are served meanwhile.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} {
-		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
-			t.Parallel()
-			s := apitest.Server(t, state.Options{
-				ReadTimeout: time.Second, WriteTimeout: 1200 * time.Millisecond, IdleTimeout: 500 * time.Millisecond,
-				KeepBuffers: keep,
-			}, []*apitest.Table{apitest.Locations(60000, nil)})
-			address := apitest.Listen(t, s)
-			var idle apitest.Conn
-			answered := func(target string) func() bool {
-				return func() bool { // false if a busy machine has sent the request too late
-					idle = apitest.Dial(t, address)
-					return idle.Get(target) == 200
-				}
-			}
-			testkit.WaitFor(t, "the page of a client that is idle then", answered("/docs"))
-			writer, reader := apitest.Dial(t, address), apitest.Dial(t, address)
-			target := "/api/v2/metadata/location?app_identifier=" + apitest.Identifier
-			for range 8 {
-				fmt.Fprintf(reader, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
-			}
-			go func() { // until the connection ends
-				_, err := io.WriteString(writer, "GET "+target+" HTTP/1.1\r\nHost: a\r\nX-Slow: ")
-				for err == nil {
-					time.Sleep(20 * time.Millisecond)
-					_, err = io.WriteString(writer, "x")
-				}
-			}()
-			answer, err := io.ReadAll(writer.Reader)
-			if isTimeout(err) || len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 408 ")) {
-				t.Errorf("slow writer: %v after %.60q", err, answer)
-			}
-			if rest, err := io.ReadAll(idle.Reader); isTimeout(err) || len(rest) > 0 {
-				t.Errorf("idle connection: %v after %q", err, rest)
-			}
-			testkit.WaitFor(t, "the answer to half a request", func() bool {
-				half := apitest.Dial(t, address)
-				fmt.Fprint(half, "GET /docs HTTP/1.1\r\nHost: a")
-				answer, _ := io.ReadAll(half)
-				return bytes.HasPrefix(answer, []byte("HTTP/1.1 408 "))
-			})
-			testkit.WaitFor(t, "the slow reader to be cut off", func() bool { return s.State.Budget.Bytes() == 0 })
-			testkit.WaitFor(t, "the answer to another client", answered(target+"&limit=1"))
-		})
+	s := apitest.Server(t, state.Options{
+		ReadTimeout: time.Second, WriteTimeout: 1200 * time.Millisecond, IdleTimeout: 500 * time.Millisecond,
+	}, []*apitest.Table{apitest.Locations(60000, nil)})
+	address := apitest.Listen(t, s)
+	var idle apitest.Conn
+	answered := func(target string) func() bool {
+		return func() bool { // false if a busy machine has sent the request too late
+			idle = apitest.Dial(t, address)
+			return idle.Get(target) == 200
+		}
 	}
+	testkit.WaitFor(t, "the page of a client that is idle then", answered("/docs"))
+	writer, reader := apitest.Dial(t, address), apitest.Dial(t, address)
+	target := "/api/v2/metadata/location?app_identifier=" + apitest.Identifier
+	for range 8 {
+		fmt.Fprintf(reader, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
+	}
+	go func() { // until the connection ends
+		_, err := io.WriteString(writer, "GET "+target+" HTTP/1.1\r\nHost: a\r\nX-Slow: ")
+		for err == nil {
+			time.Sleep(20 * time.Millisecond)
+			_, err = io.WriteString(writer, "x")
+		}
+	}()
+	answer, err := io.ReadAll(writer.Reader)
+	if isTimeout(err) || len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 408 ")) {
+		t.Errorf("slow writer: %v after %.60q", err, answer)
+	}
+	if rest, err := io.ReadAll(idle.Reader); isTimeout(err) || len(rest) > 0 {
+		t.Errorf("idle connection: %v after %q", err, rest)
+	}
+	testkit.WaitFor(t, "the answer to half a request", func() bool {
+		half := apitest.Dial(t, address)
+		fmt.Fprint(half, "GET /docs HTTP/1.1\r\nHost: a")
+		answer, _ := io.ReadAll(half)
+		return bytes.HasPrefix(answer, []byte("HTTP/1.1 408 "))
+	})
+	testkit.WaitFor(t, "the slow reader to be cut off", func() bool { return s.State.Budget.Bytes() == 0 })
+	testkit.WaitFor(t, "the answer to another client", answered(target+"&limit=1"))
 }
 
 // isTimeout reports whether a connection was still open when the test's own patience ended.

@@ -127,10 +127,6 @@ type Options struct {
 	// OGCIdentifier refuses requests for features that have no valid application identifier, if
 	// Identifier refuses other requests.
 	OGCIdentifier bool
-
-	// KeepBuffers lets idle connections keep their read buffers of 64 KiB. Otherwise an idle
-	// connection has 1.2 KiB, and needs no more system calls (package wire).
-	KeepBuffers bool
 }
 
 // DefaultQueueWait is the default of Options.QueueWait.

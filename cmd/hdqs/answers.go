@@ -76,7 +76,6 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 		"as --bulk-identifier, for features at /ogc")
 	fl.BoolVar(&f.Agents, "mcp", false,
 		"answer agents (MCP) at /mcp; behind a proxy it needs --base-url")
-	fl.BoolVar(&f.KeepBuffers, "keep-buffers", false, "idle connections keep their buffers of 64 KiB")
 }
 
 // finish sets what the flags cannot set themselves, since 0 in an option means its default.

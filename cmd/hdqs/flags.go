@@ -160,7 +160,7 @@ var serveGroups = []flagGroup{
 	}},
 	{"Limits", []string{
 		"max-queries", "queue-wait", "max-inflight-bytes", "memory-limit", "max-connections",
-		"max-connections-per-address", "body-cache", "keep-buffers",
+		"max-connections-per-address", "body-cache",
 		"max-exports", "max-export-rows", "export-timeout",
 	}},
 	{"Caches in front", []string{
