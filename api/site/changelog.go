@@ -9,6 +9,7 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/figures"
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
@@ -23,6 +24,7 @@ type changelog struct {
 	Served  *statusSnapshot
 	Changes []changeOnPage
 	Asked   *changesSince // nil for all
+	Query   string        // of the feed's address: which changes are shown
 }
 
 // changeOnPage is a change in the names of a mount.
@@ -40,6 +42,10 @@ type changeOnPage struct {
 	Counted                 bool // the numbers of rows are known
 	at                      time.Time
 	counts                  state.RowCounts
+	Figures                 []revised // headline figures with other values
+	MoreFigures             int       // that are not listed
+	about                   *about    // which changes are shown
+	feed                    string    // address of the feed
 }
 
 // since is the day since which changes are shown, empty for all.
@@ -127,23 +133,58 @@ func listsOf(m *list.Mount, table string) []pageEndpoint {
 }
 
 // changelogOf is what the page or the feed of a place shows now.
-func (p pages) changelogOf(base string) changelog {
+func (p pages) changelogOf(ctx *fasthttp.RequestCtx, base string, isFeed bool) (changelog, error) {
 	data := changelog{
 		pageHead: p.at.head(p.at.T("What changed"), changelogPath), Base: base, Self: base + p.at.Prefix + feedPath,
+		Updated: time.Time{}.Format(time.RFC3339),
 	}
-	updated := time.Time{}
-	if v := p.Site.State.Snapshots.Acquire(); v != nil {
-		now := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
-		data.Served, updated = newStatusSnapshot(p.at, v), now.Time()
-		v.Release(p.Site.State.Log)
-	}
+	var changes []*state.Change
 	if known := p.Site.State.History.Load(); known != nil {
-		for _, c := range *known {
-			data.Changes = append(data.Changes, onPage(c, p.at, base))
+		changes = slices.Clone(*known)
+	}
+	v := p.Site.State.Snapshots.Acquire()
+	if v == nil {
+		return data, nil
+	}
+	defer v.Release(p.Site.State.Log)
+	now := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
+	data.Served, data.Updated = newStatusSnapshot(p.at, v), now.Time().UTC().Format(time.RFC3339)
+	of, err := aboutOf(ctx, v, p.at.Names, isFeed)
+	if err != nil {
+		return data, err
+	}
+	if !of.isAll() {
+		data.Query = "?" + of.query
+		data.Self += data.Query
+	}
+	revisions := figures.RevisionsOf(p.Site.Lists, v)
+	for _, c := range withOthers(changes, revisions) {
+		change := onPage(c, p.at, base)
+		change.about, change.feed = &of, data.Self
+		change.revise(p.at, v, figures.RevisionsIn(revisions, c))
+		if of.code != "" {
+			change.count(of.code)
+		}
+		data.Changes = append(data.Changes, change)
+	}
+	data.Changes = of.restrict(data.Changes)
+	return data, nil
+}
+
+// withOthers adds publications of which only the figures are known that they have changed.
+func withOthers(changes []*state.Change, revisions map[figures.Edition][]figures.Revision) []*state.Change {
+	var others []*state.Change
+	for edition := range revisions {
+		c := (&state.Change{To: edition.Snapshot}).PublishedAt(edition.Published)
+		if !slices.ContainsFunc(changes, func(o *state.Change) bool { return o.ID == c.ID }) {
+			others = append(others, c)
 		}
 	}
-	data.Updated = updated.UTC().Format(time.RFC3339)
-	return data
+	byTime := func(a, b *state.Change) int { return b.At.Compare(a.At) }
+	slices.SortFunc(others, byTime)
+	changes = append(changes, others[:min(len(others), mostEditionsMore)]...)
+	slices.SortStableFunc(changes, byTime)
+	return changes
 }
 
 // Paths of what changed, and the media type of the feed (RFC 4287).
@@ -156,10 +197,12 @@ const (
 func (p pages) addChangelog() {
 	head := p.Site.sharedHead(reply.HtmlType)
 	p.add(changelogPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
-		data := p.changelogOf("")
+		data, err := p.changelogOf(ctx, "", false)
+		if err != nil {
+			return err
+		}
 		if v := p.Site.State.Snapshots.Acquire(); v != nil {
 			defer v.Release(p.Site.State.Log)
-			var err error
 			if data.Asked, err = p.changesOf(ctx, v); err != nil {
 				return err
 			}
@@ -177,13 +220,20 @@ func (p pages) addChangelog() {
 	}
 	feed := p.Site.hostHead(feedType)
 	p.add(feedPath, changelogPath, func(ctx *fasthttp.RequestCtx) error {
-		body, err := rendered(texts(), "changelog.atom", p.changelogOf(p.Site.Lists.Pages.BaseOf(ctx)))
+		data, err := p.changelogOf(ctx, p.Site.Lists.Pages.BaseOf(ctx), true)
+		if err != nil {
+			return err
+		}
+		body, err := rendered(texts(), "changelog.atom", data)
 		return p.Site.sendMade(ctx, &feed, feedPath, body, err)
 	})
 }
 
 // Summary is the change in a sentence.
 func (c *changeOnPage) Summary() string {
+	if c.From == "" {
+		return c.language.T("What else this load changed is not known any more.")
+	}
 	const changed = "Compared with snapshot %[2]s, %[1]s tables have changed."
 	return c.language.T(changed, lang.Count(len(c.Tables)), c.From) + " " + c.Same
 }

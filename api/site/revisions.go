@@ -1,0 +1,183 @@
+package site
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/browse"
+	"hdqs/api/contract"
+	"hdqs/api/figures"
+	"hdqs/api/say"
+	"hdqs/api/state"
+)
+
+// about is which changes a page or feed shows: of a country, a group of them, and a list. What is
+// empty is not asked for.
+type about struct {
+	query string // as an address has it
+	code  string
+	codes []string // of the country or group; nil for all
+	list  *contract.Endpoint
+}
+
+// aboutOf reads which changes a page or feed shows. What is not known is an error: a feed of all
+// changes would look as if it were that of a country. A page says itself that it knows no such
+// country.
+func aboutOf(
+	ctx *fasthttp.RequestCtx, v *state.Served, names contract.NameSet, isFeed bool,
+) (a about, err error) {
+	text := func(name string) string { return strings.Clone(strings.TrimSpace(string(ctx.QueryArgs().Peek(name)))) }
+	country, group, list := text(contract.CountryParam), text(contract.GroupParam), text(listParam)
+	unknown := func(param, sent, want string) error {
+		return &contract.Invalid{Issues: []contract.Issue{{
+			Type: "value_error", Param: param, Input: sent, Text: say.Of("%s: want %s", param, want),
+		}}}
+	}
+	if country != "" {
+		at := slices.IndexFunc(v.Bound.Countries, func(c state.Country) bool {
+			return strings.EqualFold(c.Code, country) || strings.EqualFold(c.Name, country)
+		})
+		switch {
+		case at >= 0:
+			a.code = v.Bound.Countries[at].Code
+		case isFeed:
+			return a, unknown(contract.CountryParam, country, "the code of a country, such as SDN")
+		default:
+			a.code = country
+		}
+		a.codes = []string{a.code}
+	}
+	if group != "" {
+		g := v.Bound.Groups.Group(group)
+		if g == nil {
+			return a, unknown(contract.GroupParam, group, "a group of countries, as GET /api/v2/groups lists them")
+		}
+		group = g.Slug
+		if a.codes = slices.Clone(g.Members); a.code != "" {
+			a.codes = slices.DeleteFunc(a.codes, func(code string) bool { return code != a.code })
+		}
+	}
+	if list != "" {
+		endpoints := contract.EndpointsIn(names)
+		at := slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Name() == list })
+		if at < 0 {
+			return a, unknown(listParam, list, "the name of a list, such as conflict-events")
+		}
+		a.list = &endpoints[at]
+	}
+	a.query = contract.QueryOf(contract.GroupParam, group, listParam, list, contract.CountryParam, a.code)
+	return a, nil
+}
+
+// isAll reports whether all changes are shown.
+func (a *about) isAll() bool { return a.query == "" }
+
+// How many values of headline figures a change names.
+const (
+	mostRevisions    = 12
+	mostRevisionsOf  = 200
+	mostEditionsMore = 40 // publications of which nothing else is known
+)
+
+// revised is a value of a headline figure that a publication has changed, in words.
+type revised struct{ Text, Address string }
+
+// revise adds the values of headline figures that a change has to do with.
+func (c *changeOnPage) revise(at place, v *state.Served, all []figures.Revision) {
+	a := c.about
+	most := mostRevisions
+	if !a.isAll() {
+		most = mostRevisionsOf
+	}
+	for _, r := range all {
+		if a.codes != nil && !slices.Contains(a.codes, r.Place) ||
+			a.list != nil && r.Figure.Path != a.list.Contract().Path {
+			continue
+		}
+		if len(c.Figures) == most {
+			c.MoreFigures++
+			continue
+		}
+		name := ""
+		is := func(c state.Country) bool { return c.Code == r.Place }
+		if i := slices.IndexFunc(v.Bound.Countries, is); i >= 0 {
+			name = v.Bound.Countries[i].Name
+		}
+		before, after := valuesOf(at, r)
+		c.Figures = append(c.Figures, revised{
+			Text: at.T("%[1]s, %[2]s: %[3]s → %[4]s", at.T(r.Figure.Title), at.Country(r.Place, name), before,
+				after),
+			Address: at.root() + countryPath + "/" + url.PathEscape(r.Place),
+		})
+	}
+}
+
+// valuesOf are both values, rounded unless they would look the same.
+func valuesOf(at place, r figures.Revision) (before, after string) {
+	before, after = at.Rounded(r.Before), at.Rounded(r.After)
+	if before == after {
+		before, after = at.Number(r.Before), at.Number(r.After)
+	}
+	none := at.T("not known")
+	return cmp.Or(before, none), cmp.Or(after, none)
+}
+
+// shows reports whether a change has to do with what is shown.
+func (a *about) shows(c *changeOnPage) bool {
+	if a.isAll() || len(c.Figures) > 0 {
+		return true
+	}
+	for i := range c.Tables {
+		table := c.Tables[i].Table
+		switch {
+		case a.list != nil && a.list.Table != table:
+		case a.codes == nil:
+			return true
+		default:
+			for _, code := range a.codes {
+				if c.counts[table][code] != [3]int{} {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// restrict leaves out changes, and their lists, that have nothing to do with what is shown.
+func (a *about) restrict(all []changeOnPage) []changeOnPage {
+	return slices.DeleteFunc(all, func(c changeOnPage) bool { return !a.shows(&c) })
+}
+
+// Others is how many more values of headline figures there are, empty for none.
+func (c *changeOnPage) Others() string {
+	if c.MoreFigures == 0 {
+		return ""
+	}
+	return browse.Count(c.MoreFigures)
+}
+
+// EntryID is the id of the change in a feed: entries of other feeds, which say less or more, have
+// other ids.
+func (c *changeOnPage) EntryID() string {
+	if c.about.isAll() {
+		return c.ID
+	}
+	return c.feed + "#" + c.Anchor()
+}
+
+// Title is what a change is called in a feed of a country, group or list.
+func (c *changeOnPage) Title() string {
+	if c.about.isAll() || len(c.Figures) == 0 {
+		return "Snapshot " + c.To
+	}
+	title := c.Figures[0].Text
+	if more := len(c.Figures) + c.MoreFigures - 1; more > 0 {
+		title += " (and " + browse.Count(more) + " more)" // feeds are in English
+	}
+	return title
+}
