@@ -104,7 +104,7 @@ func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
 	paths := d["paths"].(map[string]any)
 	want := len(Endpoints)*(1+len(kinds)) + 2
 	if len(kinds) > 0 {
-		want += 3 // of headline figures, and of groups of countries
+		want += 4 // of headline figures and their history, and of groups of countries
 		for i := range Headlines {
 			want += len(Headlines[i].takes())
 		}

@@ -69,6 +69,14 @@ func TestFigureTexts(t *testing.T) {
 			t.Errorf("the field %s of figures is not described", f.Name)
 		}
 	}
+	for _, f := range historyFields {
+		if wasTexts[f.Name] == "" {
+			t.Errorf("the field %s of what figures were is not described", f.Name)
+		}
+	}
+	if len(wasTexts) != len(historyFields) {
+		t.Errorf("%d fields are described, there are %d", len(wasTexts), len(historyFields))
+	}
 	if len(figureTexts) != len(headlinesOfPlace) {
 		t.Errorf("%d fields are described, there are %d", len(figureTexts), len(headlinesOfPlace))
 	}

@@ -24,6 +24,7 @@ var (
 	matching    = section("matching")
 	kindTexts   = section("kinds")
 	figureTexts = section("figures")
+	wasTexts    = section("figure history")
 	groupTexts  = section("country groups")
 	valueWords  = wordsOf(section("words"))
 

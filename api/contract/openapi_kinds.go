@@ -150,6 +150,7 @@ func (t Texts) measurePattern() string {
 const (
 	figureSchema  = "Figure"
 	figuresSchema = "FigureOrDeclaration"
+	historySchema = "FigureBefore"
 )
 
 // figurePaths describes the paths of the headline figures, and the schemas of their records.
@@ -174,6 +175,12 @@ func figurePaths(s NameSet) (paths, schemas Object) {
 		{FiguresPath, index.figureOperation("listFigures", figuresSchema, kindTexts["figures all"])},
 		{FiguresPath + "/{name}", one.figureOperation("getFigure", figureSchema, kindTexts["figures one"], name)},
 	}
+	past := FigureHistories(s)[0]
+	past.Summary = figure.Summary
+	paths = append(paths, Member{
+		FiguresPath + "/{name}" + HistoryPath, NewPlan(&past, Figures).figureOperation(
+			"getFigureHistory", historySchema, kindTexts["figures history"], name),
+	})
 	for _, e := range endpoints[1:] {
 		if h := e.Headline; h.Takes != "" {
 			paths = append(paths, Member{e.Path, NewPlan(&e, Figures).figureOperation(
@@ -193,6 +200,9 @@ func figurePaths(s NameSet) (paths, schemas Object) {
 	return paths, Object{
 		{figureSchema, record},
 		{figureSchema + "List", listSchema(figureSchema)},
+		{historySchema, recordSchema(kindTexts["figures history records"], historyFields,
+			func(field string) string { return wasTexts[field] })},
+		{historySchema + "List", listSchema(historySchema)},
 		{figuresSchema, either},
 		{figuresSchema + "List", listSchema(figuresSchema)},
 	}
@@ -221,6 +231,9 @@ func (p *Plan) figureOperation(id, record, about string, before ...any) any {
 		HasDates: true, IdentifierHeader: p.Endpoint.names.IdentifierHeader(), Identifier: examples[IdentifierParam],
 		Content:    Object{{JSONType, Object{{"schema", ref("schemas", record+"List")}}}},
 		Parameters: before, Named: len(before) > 0,
+	}
+	if p.Endpoint.History {
+		o.Records, o.HasDates = kindTexts["figures history records"], false
 	}
 	for i := range p.Params {
 		o.Parameters = append(o.Parameters, p.Endpoint.Texts().parameter(&p.Params[i]))

@@ -30,6 +30,7 @@ type arguments struct {
 	GroupBy                          []string `json:"group_by"`
 	Filters                          map[string]any
 	Limit, Offset                    int
+	History                          bool
 }
 
 // read reads the arguments of a tool. Unknown ones are refused: one that is ignored gives an answer
@@ -66,7 +67,7 @@ func (c *call) read(t *mcp.Tool, sent json.RawMessage) error {
 	err := decode(marshal(c.sent), &c.args)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		field := strings.ToLower(wrong.Field)
-		want := cmp.Or(map[string]string{"string": "a string"}[known[field]], "an "+known[field])
+		want := cmp.Or(map[string]string{"string": "a string", "boolean": "true or false"}[known[field]], "an "+known[field])
 		return &refusal{Message: fmt.Sprintf("%s has the type %s; want %s", field, wrong.Value, want)}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.sent)) {

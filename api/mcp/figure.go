@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/say"
 	"hdqs/api/state"
 	"hdqs/api/textual"
 )
@@ -32,6 +33,9 @@ func figure(c *call) (*Answer, error) {
 			Instead: c.with("countries", c.args.Countries[:1]),
 		}
 	}
+	if c.args.History {
+		return figureHistory(c, h)
+	}
 	if h == nil {
 		e = &contract.FigureEndpoints(contract.ContractNames)[0]
 	}
@@ -46,6 +50,41 @@ func figure(c *call) (*Answer, error) {
 	}
 	a.Rows = a.Rows[min(c.args.Offset, len(a.Rows)):]
 	describeFigure(c, a, h, values)
+	return a, nil
+}
+
+// figureHistory answers with what a figure was in earlier publications.
+func figureHistory(c *call, h *contract.Headline) (*Answer, error) {
+	switch {
+	case h == nil:
+		return nil, &refusal{
+			Message: "history is of one figure: name it", Instead: c.with("history", nil, "history"),
+		}
+	case c.args.EndDate != "" || c.args.Commodity != "":
+		return nil, &refusal{
+			Message: "history has all publications, and goes with no end_date or commodity_code",
+			Instead: c.with("end_date", nil, "end_date", "commodity_code"),
+		}
+	}
+	at := slices.Index(contract.AllHeadlines(), h)
+	plan := contract.PlanOf(&contract.FigureHistories(contract.ContractNames)[at], contract.Figures)
+	a, _, values, err := c.records(nil, plan, "limit", strconv.Itoa(mostRows),
+		contract.CountryParam+contract.SeveralSuffix, strings.Join(c.args.Countries, ","))
+	if err != nil {
+		return nil, err
+	}
+	a.Figure, a.Reading, a.NotThis, a.Units["value"] = h.Name, h.Reading, h.NotThis, h.Unit
+	if len(values) == 0 {
+		a.Nothing = &nothing{Statement: fmt.Sprintf("no value of %s was ever kept of %s", h.Title, c.args.Countries)}
+	}
+	for _, row := range values {
+		if row.Value("definition_changed") == "true" {
+			a.warn(say.Of("definition_changed: that value was computed by another rule than the one before, so the " +
+				"two cannot be compared"))
+			break
+		}
+	}
+	a.Rows = a.Rows[min(c.args.Offset, len(a.Rows)):]
 	return a, nil
 }
 
