@@ -308,10 +308,14 @@ func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !g.known })
 	drawn := groups[:min(len(groups), maxBars)]
 	x.Chart.Left, x.Chart.AllBars = len(groups)-len(drawn), make([]chart.Bar, len(drawn))
+	x.Chart.Groups = len(groups)
 	for i, g := range drawn {
 		x.Chart.AllBars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text, Apart: g.isApart}
 	}
 	x.Chart.Drawing = chart.Bars(c, x.Chart.AllBars)
+	if len(drawn) > framedBars {
+		x.Chart.Few = chart.Bars(c, x.Chart.AllBars[:framedBars])
+	}
 }
 
 // drawMap draws a map, or bars where too few areas have a figure for one.

@@ -75,6 +75,9 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	from, to := periodOf(records)
 	x.setTime(l, from, to)
 	c := &chart.Chart{ID: v.id, Title: x.Title, Unit: x.About.Unit, Language: l, Around: h.Around}
+	if h.Unit == "per cent" {
+		c.Full = 100
+	}
 	order := "%[1]s countries, most for %[2]s"
 	if h.LeastFirst {
 		order = "%[1]s countries, least for %[2]s"

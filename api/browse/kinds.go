@@ -109,9 +109,13 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 	c.Description = describe(l, measure{label: x.sentence}, l.T("%[1]s groups", lang.Count(len(bars))))
 	x.Chart.AllBars = bars
 	drawn := bars[:min(len(bars), maxBars)]
-	x.Chart.Left = len(bars) - len(drawn)
+	x.Chart.Left, x.Chart.Groups = len(bars)-len(drawn), len(bars)
 	x.Chart.Drawing = chart.Bars(c, drawn)
 	x.Chart.Drawing.Class += " " + chart.Phases
+	if len(drawn) > framedBars {
+		x.Chart.Few = chart.Bars(c, drawn[:framedBars])
+		x.Chart.Few.Class = x.Chart.Drawing.Class
+	}
 	x.Chart.Key = l.T("Share of the people analysed")
 	return len(bars) > 0
 }

@@ -57,14 +57,32 @@ type figureForm struct {
 type drawnChart struct {
 	Drawing  *chart.Drawing
 	OverTime bool           // a script may draw the lines too
+	Few      *chart.Drawing // in a frame, which has no room for all bars; nil for the same
 	Bars     *chart.Drawing // below a map of the same figures
 	AllBars  []chart.Bar    // that could be drawn
 	Lines    []seriesKey
 	Legend   []chart.Shade
 	Key      string   // what the classes of the legend are of
 	Left     int      // groups that are not drawn
+	Groups   int      // of bars, drawn or not
 	Cut      []string // what a chart over time leaves out, in words
 	Whole    link     // the page that draws all of it
+}
+
+// Framed is the drawing that a frame has room for.
+func (d *drawnChart) Framed() *chart.Drawing {
+	if d.Few != nil && d.Bars == nil {
+		return d.Few
+	}
+	return d.Drawing
+}
+
+// FramedLeft is how many bars a frame has no room for.
+func (d *drawnChart) FramedLeft() lang.Count {
+	if d.Framed() == d.Few && d.Few != nil {
+		return lang.Count(d.Groups - framedBars)
+	}
+	return 0
 }
 
 // drawnMap is what a map lacks.
@@ -111,6 +129,7 @@ type seriesKey struct{ Class, Name string }
 // lines its table has.
 const (
 	maxBars    = 30
+	framedBars = 8
 	maxLabels  = 600
 	maxFigures = 600
 

@@ -145,6 +145,12 @@ func (a *about) Rest(l *lang.Language) string {
 	return rest.text(l)
 }
 
+// Origin is the provider and the licence, as sentences.
+func (a *about) Origin(l *lang.Language) string {
+	origin := about{Providers: a.Providers, More: a.More, Licenses: a.Licenses}
+	return origin.text(l)
+}
+
 // Facts are names and texts of what is known of a figure.
 func (a *about) Facts(l *lang.Language) [][2]string {
 	return slices.DeleteFunc([][2]string{

@@ -71,8 +71,15 @@ func (x *figure) setTime(l *lang.Language, from, to string) {
 	if exact != when {
 		second = append(second, exact)
 	}
-	second = slices.DeleteFunc(second, func(text string) bool { return text == "" })
-	x.Second = strings.Join(second, l.T(";")+" ")
+	x.Second = ""
+	for _, text := range second {
+		switch {
+		case x.Second == "":
+			x.Second = text
+		case text != "":
+			x.Second = l.T("%[1]s; %[2]s", x.Second, text)
+		}
+	}
 }
 
 // shortPeriod is a time as a title has it: a year where most of one is meant, else months.

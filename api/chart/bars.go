@@ -25,7 +25,7 @@ func Bars(c *Chart, bars []Bar) *Drawing {
 	d := newDrawing(c, "bars", box{bottom: float64(len(bars)*BarStep + 4)}, len(bars))
 	d.Digits = 2
 	origin := c.Around
-	least, most := origin, origin
+	least, most := origin, max(origin, c.Full)
 	for _, bar := range bars {
 		least, most = min(least, bar.Value), max(most, bar.Value)
 	}

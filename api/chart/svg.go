@@ -15,6 +15,7 @@ type Chart struct {
 	Description string  // the figures in words, for who does not see the chart
 	Unit        string  // of the figures, on the axis
 	Around      float64 // what figures are above or below of, such as 100 per cent of normal; 0 for nothing
+	Full        float64 // the figure of the longest bar, such as 100 per cent; 0 for the greatest
 	Language    *lang.Language
 }
 
