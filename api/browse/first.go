@@ -60,6 +60,9 @@ type chooser struct {
 	most string // the option with the most records
 }
 
+// firstID is the id of the first drawing of a page.
+const firstID = "figure"
+
 // viewer reads the first view.
 type viewer struct {
 	q  *Question
@@ -136,8 +139,22 @@ func firstOf(q *Question, s state) (*first, error) {
 	has := func(l link) bool {
 		return slices.ContainsFunc(f.Drawings[0].Chosen, func(c link) bool { return c.Text == l.Text })
 	}
+	if v.hasProvinces() && len(view.Figures) > 0 { // a map of them comes first
+		h, _ := contract.HeadlineOf(view.Figures[0], q.Plan.Endpoint.Names())
+		x, err := v.byProvince(h)
+		if err != nil {
+			return nil, err
+		}
+		if x != nil && x.Map.Blank {
+			f.Drawings = append(f.Drawings, x)
+		}
+	}
+	hasMap := len(f.Drawings) > 0
 	for i := range view.Drawings {
-		v.id = "figure" + strings.Repeat("-more", len(f.Drawings))
+		if d := &view.Drawings[i]; hasMap && d.By == "admin1_name" && d.As == "" {
+			continue // bars of the same
+		}
+		v.id = firstID + strings.Repeat("-more", len(f.Drawings))
 		x, err := v.drawing(&view.Drawings[i], view.Figures)
 		if err != nil {
 			return nil, err

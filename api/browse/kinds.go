@@ -117,7 +117,7 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 		x.Chart.Few.Class = x.Chart.Drawing.Class
 	}
 	x.Chart.Key = l.T("Share of the people analysed")
-	return len(bars) > 0
+	return len(bars) > 1 || len(bars) == 1 && x.ID == firstID // one bar compares nothing
 }
 
 // drawPyramid draws women and men by age.

@@ -89,9 +89,15 @@ func (v *viewer) overTime(h *contract.Headline, view *contract.View) (*figure, e
 	return v.drawing(&view.Drawings[at], nil)
 }
 
+// hasProvinces reports whether there are boundaries of provinces.
+func (v *viewer) hasProvinces() bool { return v.q.Boundaries != nil && v.q.Boundaries.Has(1) }
+
 // byProvince draws a figure by the provinces of one country, nil where its records have none.
 func (v *viewer) byProvince(h *contract.Headline) (*figure, error) {
-	const province = "admin1_name"
+	province := "admin1_name"
+	if v.hasProvinces() { // a map
+		province = "admin1_code"
+	}
 	if !h.IsPlain() || h.Place != contract.CountryParam || !v.isOne() || !v.q.Plan.Endpoint.HasField(province) {
 		return nil, nil
 	}

@@ -160,7 +160,7 @@ func TestMapOfNeighbours(t *testing.T) {
 		t.Errorf("shows %q with %d areas, missing %v", size, paths, missing)
 	}
 	drawing, _, _ = Map(&Chart{ID: "x"}, World(), []Area{{Code: "TCD"}, {Code: "COL"}, {Code: "MMR"}}, nil)
-	if !strings.Contains(string(drawing.HTML()), `viewBox="0 0 1000 425"`) {
+	if !strings.Contains(string(drawing.HTML()), `viewBox="0 0 800 340"`) {
 		t.Errorf("shows %.200s", drawing.HTML())
 	}
 }

@@ -46,8 +46,8 @@ func Links(layer *Layer, targets []Target) template.HTML {
 // The map of the whole world has as many points as a page can have: one of its units is smallGrid
 // of a layer, and its areas have at most smallBytes.
 const (
-	smallGrid  = 2
-	smallBytes = 29_000
+	smallGrid  = 2.5
+	smallBytes = 24_000
 )
 
 // small is the layer for a map of all of it.
