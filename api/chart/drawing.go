@@ -83,6 +83,8 @@ type svg struct {
 	strings.Builder
 	digits int
 
+	hatch string // id of the pattern of areas without a figure
+
 	tip, left, below float64 // size of the text of a link, and where it is
 }
 
@@ -129,7 +131,8 @@ func (b *svg) drawing(d *Drawing) *svg {
 		html.EscapeString(c.Title), `</title><desc id="`, c.ID, `-desc">`, html.EscapeString(c.Description), `</desc>`)
 	// What areas without a figure are filled with: no shade, since each would be a class.
 	if strings.HasPrefix(d.Class, "map") && d.Class != "map points" {
-		b.add(`<pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" `,
+		b.hatch = c.ID + "-hatch" // each map has its own, since it is as large as the map is shown
+		b.add(`<pattern id="`, b.hatch, `" width="8" height="8" patternUnits="userSpaceOnUse" `,
 			`patternTransform="rotate(45) scale(`, fine(d.View[2]/800), `)"><line y2="8"/></pattern>`)
 	}
 	if role == "group" {
@@ -183,6 +186,9 @@ func (b *svg) element(e *Element) {
 	b.add("<", string(e.Kind))
 	if e.Kind != Text {
 		b.add(` class="`, e.Class, `"`)
+	}
+	if e.Class == "none" && b.hatch != "" {
+		b.add(` fill="url(#`, b.hatch, `)"`)
 	}
 	for i, place := range places[e.Kind] {
 		b.add(" ", place, `="`).number(e.At[i]).add(`"`)
