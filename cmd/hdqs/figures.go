@@ -25,8 +25,8 @@ const keptPeriod = 2 * 365 * 24 * time.Hour
 
 func (f *figuresFlag) register(fl *pflag.FlagSet) {
 	numberVar(fl, &f.period, "keep-figures", keptPeriod, 0, longestPause,
-		"how long earlier values of headline figures are kept, which each publication has in a file beside its "+
-			"figures; 0: no file, so that each replica computes the figures, and nobody knows earlier ones")
+		"how long earlier values of headline figures are kept in the store; 0: no figures are stored, and replicas "+
+			"compute them")
 }
 
 // opener opens a snapshot of a store, which shares segments with an earlier one that is open.

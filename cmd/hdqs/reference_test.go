@@ -132,7 +132,7 @@ func openAPI(t *testing.T) string {
 // sharedFlags are titles of the flags that the same commands have, by one of them.
 var sharedFlags = map[string]string{
 	"store": "Stores", "allow-http": "Web addresses", "cache": "Downloads", "catalog-url": "Loads",
-	"max-change": "Comparisons", "sign-key": "Signing",
+	"max-change": "Comparisons", "sign-key": "Publications",
 }
 
 // flagReference is a page with a table for each command. Flags that several commands have alike are
