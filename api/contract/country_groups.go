@@ -122,6 +122,12 @@ func groupFilters(l *schema.List) (params []Param) {
 	return params
 }
 
+// IsGroupParam reports whether a parameter takes groups of countries.
+func IsGroupParam(name string) bool {
+	name = strings.TrimSuffix(name, SeveralSuffix)
+	return name == GroupParam || name == "origin_"+GroupParam || name == "asylum_"+GroupParam
+}
+
 func groupFilter(prefix, column string) Param {
 	return Param{
 		Name: prefix + GroupParam, Type: String, Max: maxSlug, Op: index.Equal, Columns: []string{column},

@@ -15,7 +15,8 @@ import (
 
 // figure answers with headline figures.
 func figure(c *call) (*Answer, error) {
-	if err := checkCountries(c); err != nil {
+	codes, groups, err := countriesOf(c)
+	if err != nil {
 		return nil, err
 	}
 	h, e := contract.HeadlineOf(c.args.Figure, contract.ContractNames)
@@ -27,6 +28,10 @@ func figure(c *call) (*Answer, error) {
 			all = append(all, h.Name)
 		}
 		return nil, c.noSuch("figure", c.args.Figure, "_", all)
+	case groups != nil:
+		return nil, &refusal{
+			Message: "all figures are of one country: name a figure", Instead: c.with("figure", contract.Headlines[0].Name),
+		}
 	case len(c.args.Countries) > 1:
 		return nil, &refusal{
 			Message: "all figures are of one country: name a figure, or one country",
@@ -40,7 +45,8 @@ func figure(c *call) (*Answer, error) {
 		e = &contract.FigureEndpoints(contract.ContractNames)[0]
 	}
 	a, _, values, err := c.records(nil, contract.PlanOf(e, contract.Figures), "limit", strconv.Itoa(mostRows),
-		contract.CountryParam+contract.SeveralSuffix, strings.Join(c.args.Countries, ","),
+		contract.CountryParam+contract.SeveralSuffix, strings.Join(codes, ","),
+		contract.GroupParam+contract.SeveralSuffix, strings.Join(groups, ","),
 		"end_date", c.args.EndDate, "commodity_code", c.args.Commodity)
 	if err != nil {
 		return nil, err
@@ -165,31 +171,39 @@ func partOf(h *contract.Headline, row textual.Record) string {
 	return ""
 }
 
-// checkCountries refuses what is no code of a country: an answer would look as if nothing were
-// known of the country that is meant.
-func checkCountries(c *call) error {
-	if len(c.args.Countries) == 0 {
-		return nil
-	}
-	found, err := c.ask(contract.Ask(listNamed("location"), contract.Rows).Page(0, mostRows), false)
-	if err != nil {
-		return err
-	}
+// countriesOf are the codes or the groups of countries of a call. It refuses what is neither: an
+// answer would look as if nothing were known of the country that is meant.
+func countriesOf(c *call) (codes, groups []string, err error) {
+	bound := c.served.Bound
 	for _, code := range c.args.Countries {
-		is := func(r textual.Record) bool { return r.Value("code") == code }
-		if slices.ContainsFunc(found.texts, is) {
+		if bound.Groups.Group(code) != nil {
+			groups = append(groups, code)
+		} else {
+			codes = append(codes, code)
+		}
+	}
+	if codes != nil && groups != nil {
+		return nil, nil, &refusal{
+			Message: "countries are codes or groups of countries, not both", Instead: c.with("countries", groups),
+		}
+	}
+	for _, code := range codes {
+		if slices.ContainsFunc(bound.Countries, func(of state.Country) bool { return of.Code == code }) {
 			continue
 		}
 		codes, err := c.codesOf(c.args.Countries, "country")
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		r := &refusal{Message: fmt.Sprintf("%q is no code of a country here; want three capital letters", code)}
 		r.Instead = c.with("countries", codes)
 		if codes == nil || len(codes) > len(c.args.Countries) && c.args.Figure == "" { // which needs one country
 			r.Instead = &Call{"find", map[string]any{"words": code, "kind": "country"}}
 		}
-		return r
+		if bound.Groups.Group(contract.Slug(code)) != nil {
+			r.Instead = c.with("countries", []string{contract.Slug(code)})
+		}
+		return nil, nil, r
 	}
-	return nil
+	return codes, groups, nil
 }

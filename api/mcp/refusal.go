@@ -92,7 +92,7 @@ func (c *call) invalid(issues []contract.Issue) error {
 			filters[name] = contract.Coarsest
 			mended++
 		case detail.Meant == "":
-		case issue.Type == "enum":
+		case issue.Type == "enum" || contract.IsGroupParam(name):
 			filters[name] = detail.Meant
 			mended++
 		case !taken:

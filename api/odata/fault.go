@@ -2,7 +2,6 @@ package odata
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/valyala/fasthttp"
 
@@ -29,7 +28,7 @@ func faultOf(err error) *reply.Fault {
 	text, made := "", notImplemented
 	for _, issue := range invalid.Issues {
 		text += issue.Message().String() + " "
-		if strings.Contains(issue.Param, contract.GroupParam) { // no such group
+		if contract.IsGroupParam(issue.Param) { // no such group
 			made = badRequest
 		}
 	}
