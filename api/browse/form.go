@@ -29,10 +29,10 @@ type formGroup struct {
 }
 
 // form is the filters of an endpoint with their values, places first. wrong has what is wrong with
-// a value by the parameter's name.
-func form(p *contract.Plan, s state, wrong map[string]string) []formGroup {
+// a value by the parameter's name. groups are those of countries.
+func form(p *contract.Plan, s state, wrong map[string]string, groups []Country) []formGroup {
 	l := s.language
-	groups := []formGroup{{Title: l.T("Place")}, {Title: l.T("Time")}, {Title: l.T("What")}}
+	parts := []formGroup{{Title: l.T("Place")}, {Title: l.T("Time")}, {Title: l.T("What")}}
 	for i := range p.Params {
 		param := &p.Params[i]
 		if len(param.Columns) == 0 && param.Name != latestParam {
@@ -43,25 +43,39 @@ func form(p *contract.Plan, s state, wrong map[string]string) []formGroup {
 		if c == nil {
 			continue
 		}
-		g := &groups[2]
+		if param.Grouped && !param.List {
+			c.choose(l, groups)
+		}
+		g := &parts[2]
 		switch {
 		case param.Type == contract.Day || param.Name == latestParam:
-			g = &groups[1]
+			g = &parts[1]
 		case isPlace(param.Name):
-			g = &groups[0]
+			g = &parts[0]
 		}
 		g.Controls = append(g.Controls, *c)
 		if g.Open = g.Open || c.Wrong != ""; c.Value != "" {
 			g.InUse++
 		}
 	}
-	return slices.DeleteFunc(groups, func(g formGroup) bool { return len(g.Controls) == 0 })
+	return slices.DeleteFunc(parts, func(g formGroup) bool { return len(g.Controls) == 0 })
 }
 
 func isPlace(name string) bool {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "origin_"), "asylum_")
 	return strings.HasPrefix(name, "location_") || strings.HasPrefix(name, "admin") ||
-		name == "has_hrp" || name == "in_gho"
+		name == "has_hrp" || name == "in_gho" || contract.IsGroupParam(name)
+}
+
+// choose makes the control one of groups of countries. Without any it stays a text.
+func (c *control) choose(l *lang.Language, groups []Country) {
+	if len(groups) == 0 {
+		return
+	}
+	c.Kind, c.Options = "select", []option{{"", l.T("any"), c.Value == ""}}
+	for _, g := range groups {
+		c.Options = append(c.Options, option{g.Code, g.Name, g.Code == c.Value})
+	}
 }
 
 // newControl is the control of a filter. That of a country takes several codes. Other lists of

@@ -100,7 +100,32 @@ func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 		}
 		named[t.field] = byCode(codes)
 	}
+	for i := range q.Plan.Params {
+		if p := &q.Plan.Params[i]; p.Grouped && !p.List {
+			groups, err := countryGroups(q)
+			if err != nil {
+				return nil, err
+			}
+			q.known.groups, named[p.Name] = groups, byCode(groups)
+		}
+	}
 	return named, nil
+}
+
+// countryGroups are the groups of countries, with their names in the language of the page.
+func countryGroups(q *Question) (groups []Country, err error) {
+	answer, err := q.Source.Ask(contract.Ask(&contract.GroupsEndpoints(contract.ContractNames)[0], contract.Figures))
+	if err != nil {
+		return nil, err
+	}
+	name := "name"
+	if !q.Language.IsEnglish() {
+		name += "_" + q.Language.Code
+	}
+	for _, r := range answer.Records {
+		groups = append(groups, Country{Code: r.Value("slug"), Name: r.Value(name)})
+	}
+	return groups, nil
 }
 
 // nameOf is the name of a country, or the code of one without.

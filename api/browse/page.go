@@ -117,7 +117,7 @@ func New(q *Question) (p *Page, clean url.Values, err error) {
 		return nil, x.drawn.values, nil // files do not say that they are of other records
 	}
 	s.called = q.nameOf
-	p.Form.Groups = form(q.Plan, s, wrongByParam(l, wrong))
+	p.Form.Groups = form(q.Plan, s, wrongByParam(l, wrong), q.known.groups)
 	p.share(q, s)
 	return p, nil, nil
 }

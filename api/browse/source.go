@@ -51,6 +51,7 @@ type Question struct {
 // known is what one page has asked for.
 type known struct {
 	countries []Country
+	groups    []Country                    // of countries, by slug
 	named     map[string]map[string]string // names of codes, by field
 	resources map[string]resource
 	abouts    map[string]*about

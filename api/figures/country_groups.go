@@ -11,19 +11,10 @@ import (
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/say"
-	"hdqs/api/state"
 )
 
-// GroupsSource answers with the groups of countries.
-var GroupsSource = &list.RecordSource{
-	Kind: contract.Figures, Version: '1', Compute: listGroups,
-	Seed: func(dst []byte, e *contract.Endpoint, b *state.Bound) []byte {
-		return append(append(append(append(dst, e.Path...), '\n'), b.Groups.Digest...), '\n')
-	},
-}
-
-// listGroups are the groups as records. Names of an operator's own are in one language.
-func listGroups(_ *list.Lists, a *list.Reply) (list.Records, error) {
+// listGroups are the groups of countries as records. Names of an operator's own are in one language.
+func listGroups(a *list.Reply) list.Records {
 	groups := a.Served.Bound.Groups
 	found := &table{fields: a.Endpoint.Fields}
 	for i := range groups.All {
@@ -43,7 +34,7 @@ func listGroups(_ *list.Lists, a *list.Reply) (list.Records, error) {
 		found.notes.Hints = []say.Text{say.Of("the countries of this snapshot have no regions and incomes, since the " +
 			"list that it was made from does not say them")}
 	}
-	return found, nil
+	return found
 }
 
 // countryCoverage is how many countries of the groups that a request chooses, or groups by, have

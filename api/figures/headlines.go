@@ -30,6 +30,9 @@ func headlineSeed(dst []byte, e *contract.Endpoint, b *state.Bound) []byte {
 	if e.History {
 		dst = append(dst, b.Figures.SHA256...)
 	}
+	if e.Path == contract.GroupsPath {
+		dst = append(dst, b.Groups.Digest...)
+	}
 	return append(dst, '\n')
 }
 
@@ -118,6 +121,9 @@ func (t *table) Value(record, field int) aggregate.Value {
 func computeHeadlines(s *list.Lists, a *list.Reply) (list.Records, error) {
 	if a.Endpoint.History {
 		return computeHistory(s, a)
+	}
+	if a.Endpoint.Path == contract.GroupsPath {
+		return listGroups(a), nil
 	}
 	c, err := newHeadlineReader(s, a)
 	if err != nil {

@@ -235,12 +235,9 @@ func (r *Routes) AddLists(m *Mount, e *contract.Endpoint) {
 	}
 }
 
-// AddComputed registers the paths of endpoints that are not of rows. Name is that in metrics. The
-// first source of a kind is that of questions of the kind.
+// AddComputed registers the paths of endpoints that are not of rows. Name is that in metrics.
 func (r *Routes) AddComputed(m *Mount, source *RecordSource, name string, endpoints ...contract.Endpoint) {
-	if r.sources[source.Kind] == nil {
-		r.sources[source.Kind] = source
-	}
+	r.sources[source.Kind] = source
 	for i := range endpoints {
 		plan := contract.PlanOf(&endpoints[i], source.Kind)
 		to := Route{Mount: m, List: plan, RecordSource: source, Name: name}
