@@ -13,7 +13,8 @@ import (
 	"hdqs/api/say"
 )
 
-// listGroups are the groups of countries as records. Names of an operator's own are in one language.
+// listGroups are the groups of countries as records. Names of an operator's own are in one
+// language.
 func listGroups(a *list.Reply) list.Records {
 	groups := a.Served.Bound.Groups
 	found := &table{fields: a.Endpoint.Fields}

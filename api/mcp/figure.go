@@ -30,7 +30,8 @@ func figure(c *call) (*Answer, error) {
 		return nil, c.noSuch("figure", c.args.Figure, "_", all)
 	case groups != nil:
 		return nil, &refusal{
-			Message: "all figures are of one country: name a figure", Instead: c.with("figure", contract.Headlines[0].Name),
+			Message: "all figures are of one country: name a figure",
+			Instead: c.with("figure", contract.Headlines[0].Name),
 		}
 	case len(c.args.Countries) > 1:
 		return nil, &refusal{
