@@ -42,7 +42,6 @@ var readers = map[string]map[string]string{
 		"ask":        ofName,
 		"cellOf":     ofName,
 		"chipText":   ofName,
-		"choose":     ofDeclaration,
 		"inContract": ofDeclaration,
 		"isQuiet":    ofName,
 		"label":      ofName,
@@ -53,6 +52,7 @@ var readers = map[string]map[string]string{
 		"shortTime":  ofNumber,
 		"sort":       ofRequest,
 		"suggest":    ofName,
+		"Newest":     ofValue,
 	},
 	"chart": {
 		"World": ofDeclaration,

@@ -43,6 +43,7 @@ type tile struct {
 	Exact              string // the number that the value rounds
 	Of                 string // the country, or how many there are
 	Period, Source     string
+	Age                string // that it is old
 	Coverage           string
 	Partial            []string // countries of which some units have no records
 	LeftOut            []string // places without a value, and why
@@ -299,7 +300,7 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 		end = max(end, f[3])
 		sources[f[4]] = true
 		if f[5] == "false" {
-			t.Note = l.T("Not complete: months are missing, or their figures can still change.")
+			t.Note = l.T("Preliminary: months are missing, or not finished.")
 		}
 		if part := PartOf(l, h, r); part != "" && len(records) == 1 {
 			t.Note = part
@@ -315,6 +316,7 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	}
 	if start != "" {
 		t.Period = l.Period(start, end)
+		t.Age = lang.Age(l, end, v.q.Freshness.Loaded, h.Series == "month")
 	}
 	if lasts := h.Question(v.q.Plan.Endpoint.Names()).Texts("aggregation_period"); len(lasts) == 1 && end != "" {
 		text, _ := worded(l, "aggregation_period", lasts[0])

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"errors"
+	"strings"
 
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
@@ -83,6 +84,19 @@ func messages(issues []contract.Issue) (all []say.Text) {
 // Freshness is the age of the records. A text is empty if it is not known.
 type Freshness struct {
 	Snapshot, Loaded, Period, Updated, StaleSince string
+}
+
+// Newest is the month of the newest records. Where their periods end after the load, as those of
+// projects do, it is that in which their source was changed.
+func (f Freshness) Newest(l *lang.Language) string {
+	_, end, _ := strings.Cut(f.Period, "/")
+	if end > f.Loaded {
+		end = f.Updated
+	}
+	if end == "" {
+		return ""
+	}
+	return shortPeriod(l, end+"T00:00:00", end+"T00:00:00")
 }
 
 // groups asks for measures of the rows of a question, by the fields that a group has in common.

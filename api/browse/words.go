@@ -214,7 +214,10 @@ func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
 	isPart := r.Value("complete") == "false"
 	switch months, outOf := r.Value("months"), r.Value("out_of"); {
 	case months != r.Value("of_months"):
-		return l.T("%s of 12 months", months)
+		had, _ := strconv.Atoi(months)
+		of, _ := strconv.Atoi(r.Value("of_months"))
+		period := l.Period(r.Value("period_start"), r.Value("period_end"))
+		return l.T("%[2]s only: %[1]s of 12 months are missing", lang.Count(of-had), period)
 	case h.LeastOthers > 0 && isPart:
 		return l.T("in %s countries of asylum", r.Value("other_places"))
 	case h.OutOfFilters != "" && outOf != "":

@@ -23,6 +23,7 @@ type Question struct {
 	Contract browse.Source // in the contract's names
 	Overview *Overview
 	Country  *Country
+	Loaded   string // day
 	Dataset  func(id string) Dataset
 	Series   func(h *contract.Headline, code string) (known map[string]string, ok bool) // that is kept
 }
@@ -33,7 +34,9 @@ type Dataset struct{ Title, Link, Provider, License, LicenseURL, Updated string 
 // Page is what a page shows of a country.
 type Page struct {
 	*Country
+	Figures  []Tile // all, as they are declared
 	Tiles    []Tile // with a value
+	Newest   string // month of the newest record
 	Missing  []Tile // without one
 	Coverage []Covered
 	Sources  []Dataset
@@ -66,6 +69,19 @@ func New(q *Question) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Figures = all
+	slices.SortStableFunc(p.Figures, func(a, b Tile) int { return order(&a) - order(&b) })
+	for i := range q.Country.Lists {
+		l := &q.Country.Lists[i]
+		for _, day := range l.Newest {
+			if day <= q.Loaded && day > p.Newest { // projects begin later
+				p.Newest = day
+			}
+		}
+	}
+	if p.Newest != "" {
+		p.Newest = q.Language.Period(monthOf(p.Newest))
+	}
 	for _, t := range all {
 		if t.Value == "" {
 			p.Missing = append(p.Missing, t)
@@ -96,6 +112,23 @@ func New(q *Question) (*Page, error) {
 	}
 	slices.SortStableFunc(p.Sources, func(a, b Dataset) int { return strings.Compare(a.Title, b.Title) })
 	return p, nil
+}
+
+// monthOf is the month of a day, as times.
+func monthOf(day string) (start, end string) {
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return day, day
+	}
+	first := at.AddDate(0, 0, 1-at.Day())
+	return first.Format(timeFormat), first.AddDate(0, 1, 0).Add(-time.Second).Format(timeFormat)
+}
+
+// order is the place of a figure's topic, which is that of its first figure.
+func order(t *Tile) int {
+	return slices.IndexFunc(contract.Headlines, func(h contract.Headline) bool {
+		return h.List(contract.ContractNames).Texts().GroupTitle() == t.Topic
+	})
 }
 
 // mostSources is how many sources the page lists; the workbook has all.

@@ -2,6 +2,7 @@ package country
 
 import (
 	"html/template"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"hdqs/api/browse"
 	"hdqs/api/chart"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/say"
 	"hdqs/api/textual"
 )
@@ -22,6 +24,11 @@ type Tile struct {
 	Coverage     string
 	Provider     string
 	Mark         string // what is not complete
+	Age          string // that it is old
+	Change       string // against the year before
+	Before       string // the figure of that year
+	Topic        string // of its list
+	Covered      string // without a value: other countries that its list has
 	Spark        template.HTML
 	View         string   // address of the records
 	API          string   // address of the same figure
@@ -55,9 +62,13 @@ func (q *Question) tiles() ([]Tile, error) {
 			API: q.Root + contract.FiguresPath + "/" + name + "?" +
 				contract.QueryOf(contract.CountryParam, q.Country.Code),
 		}
-		if t.View = q.view(&t); t.Exact != "" {
+		t.Topic = t.List(contract.ContractNames).Texts().GroupTitle()
+		if t.View = q.view(&t); t.Exact == "" {
+			t.Covered = q.covered(&t)
+		} else {
 			t.Value, t.Provider = q.Language.Rounded(t.Exact), r.Value(providerField)
 			t.Period = q.Language.Period(r.Value(startField), r.Value(endField))
+			t.Age = lang.Age(q.Language, r.Value(endField), q.Loaded, t.Series == "month")
 			units := r.Value(unitsField)
 			t.Coverage = coverageText(q.Language, r.Value(levelField), units, r.Value("units_known"))
 			if t.Mark = browse.PartOf(q.Language, t.Headline, r); t.OutOfFilters != "" && t.Mark != "" {
@@ -66,10 +77,99 @@ func (q *Question) tiles() ([]Tile, error) {
 			if err := q.addSeries(&t); err != nil {
 				return nil, err
 			}
+			if err := q.addOthers(&t); err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+// mostCovered is how many other countries a missing figure names, and how many of the other side a
+// partial one does.
+const mostCovered = 3
+
+// covered names other countries of the list of a figure, empty for none.
+func (q *Question) covered(t *Tile) string {
+	var names []string
+	for i := range q.Overview.Countries {
+		c := &q.Overview.Countries[i]
+		if slices.ContainsFunc(c.Lists, func(l Listed) bool { return l.List.Path == t.Path && l.Field == t.Place }) {
+			names = append(names, q.Language.Country(c.Code, c.Name))
+		}
+	}
+	return q.some(names)
+}
+
+// some names a few of several things.
+func (q *Question) some(names []string) string {
+	if more := len(names) - mostCovered; more > 0 {
+		names = append(names[:mostCovered:mostCovered], q.Language.T("%s more", lang.Count(more)))
+	}
+	return q.Language.List(names)
+}
+
+// addOthers names the countries of the other side of a figure that has few of them.
+func (q *Question) addOthers(t *Tile) error {
+	if t.LeastOthers == 0 || t.record.Value("complete") != "false" {
+		return nil
+	}
+	asked := t.record.Rows.In(contract.ContractNames).As(contract.Aggregate).GroupBy(t.Other).Measure("count")
+	answer, err := q.Contract.Ask(asked)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, r := range answer.Records {
+		if c := q.Overview.Find(r.Value(t.Other)); c != nil {
+			names = append(names, q.Language.Country(c.Code, c.Name))
+		}
+	}
+	slices.Sort(names)
+	t.Mark = q.Language.T("only in %s", q.some(names))
+	return nil
+}
+
+// addChange adds the change against the year before: of a figure of a year, or of 12 months against
+// the 12 before them. known are the figures over time.
+func (q *Question) addChange(t *Tile, known map[string]string) {
+	end := t.record.Value(endField)
+	if len(end) < len("2006-01") || t.Mark != "" {
+		return
+	}
+	now, err := strconv.ParseFloat(t.Exact, 64)
+	before, label := 0.0, ""
+	switch last, failed := time.Parse("2006-01", end[:len("2006-01")]); {
+	case err != nil || failed != nil:
+		return
+	case t.Series == "year":
+		label = strconv.Itoa(last.Year() - 1)
+		if before, err = strconv.ParseFloat(known[label], 64); err != nil {
+			return
+		}
+	case t.Series == "month":
+		for back := 12; back < 24; back++ {
+			month, err := strconv.ParseFloat(known[last.AddDate(0, -back, 0).Format("2006-01")], 64)
+			if err != nil {
+				return // a month is missing
+			}
+			before += month
+		}
+		label = q.Language.T("the 12 months before")
+	}
+	if before > 0 {
+		change := (now - before) / before * 100
+		sign := ""
+		switch {
+		case math.Abs(change) < 0.05:
+			change = 0
+		case change > 0:
+			sign = "+"
+		}
+		t.Change = sign + q.Language.Number(strconv.FormatFloat(change, 'f', 1, 64)) + "\u00a0%"
+		t.Before = q.Language.T("%[1]s: %[2]s", label, q.Language.Rounded(strconv.FormatFloat(before, 'f', -1, 64)))
+	}
 }
 
 // view is the page of the records that a figure is made of. Without a figure it is the page of all
@@ -136,8 +236,9 @@ func (q *Question) addSeries(t *Tile) error {
 	case t.Mark != "":
 		changing = false
 	case changing:
-		t.Mark = q.Language.T("provisional")
+		t.Mark = q.Language.T("preliminary: the newest months can still change")
 	}
+	q.addChange(t, known)
 	for len(points) > 0 && !points[len(points)-1].Known {
 		points, labels = points[:len(points)-1], labels[:len(labels)-1]
 	}

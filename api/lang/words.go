@@ -163,3 +163,26 @@ func (l *Language) Period(from, to string) string {
 	}
 	return l.T("days %s to %s", first, last)
 }
+
+// monthsOld is the age in months from which a figure counts as old: of a month, and of a year, which
+// is published in the year after.
+const monthsOld, yearsOld = 6, 18
+
+// Age says how old a figure is that ends on a day, seen from another one. It is empty for one that
+// is as new as those of its kind are.
+func Age(l *Language, end, seen string, isMonthly bool) string {
+	of, err := time.Parse(time.DateOnly, end[:min(len(end), len(time.DateOnly))])
+	at, failed := time.Parse(time.DateOnly, seen)
+	months := (at.Year()-of.Year())*12 + int(at.Month()) - int(of.Month())
+	least := yearsOld
+	if isMonthly {
+		least = monthsOld
+	}
+	switch {
+	case err != nil || failed != nil || months < least:
+		return ""
+	case isMonthly && months < 24:
+		return l.T("%s months old", Count(months))
+	}
+	return l.T("%s years old", Count((months+6)/12))
+}

@@ -32,3 +32,27 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// TestAge: a figure is old that is older than those of its kind are.
+func TestAge(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		end     string
+		monthly bool
+		want    string
+	}{
+		{"2026-06-30T23:59:59", true, ""},
+		{"2026-04-30T23:59:59", true, "7 months old"},
+		{"2025-12-31", false, ""},
+		{"2025-01-31", true, "22 months old"},
+		{"2024-10-31", true, "2 years old"},
+		{"2024-12-24", false, "2 years old"},
+		{"2021-06-30", false, "5 years old"},
+		{"2029-12-31", false, ""},
+		{"", false, ""},
+	} {
+		if got := Age(nil, c.end, "2026-11-28", c.monthly); got != c.want {
+			t.Errorf("%s is %q, want %q", c.end, got, c.want)
+		}
+	}
+}

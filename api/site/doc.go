@@ -5,6 +5,7 @@
 //
 //	site.go llms.go         all routes, and pages that are the same for each; texts for crawlers
 //	revisions.go            which changes are shown, with the figures that they changed
+//	topics.go               all lists; all sources
 //	changes.go country.go   records that changed; countries
 //	sources.go figure.go    sources; drawings and tables of figures as files
 //	search.go docs.go       search; the reference

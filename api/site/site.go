@@ -37,8 +37,8 @@ func (s *Site) AddPages(m *list.Mount) {
 	for _, l := range lang.All() {
 		p := pages{s, place{m, l}}
 		p.addLanding()
-		p.addTopics()
-		p.addSources()
+		addTopics(p)
+		addSources(p)
 		p.addBrowse()
 		p.addCountry()
 		p.addStatus()

@@ -17,7 +17,7 @@ import (
 const topicsPath = "/topics"
 
 // addTopics registers the page of all lists, those about the data behind the data last.
-func (p pages) addTopics() {
+func addTopics(p pages) {
 	head := p.Site.hostHead(reply.HtmlType)
 	p.add(topicsPath, topicsPath, func(ctx *fasthttp.RequestCtx) error {
 		return p.Site.withSnapshot(snapshotIn(ctx), func(v *state.Served) error {
@@ -85,7 +85,7 @@ func newSources(p place, v *state.Served) sourcesPage {
 
 // addSources registers the sources of a mount: as a page for people, in each language, and as JSON
 // for programs, which do not ask for HTML.
-func (p pages) addSources() {
+func addSources(p pages) {
 	fields := slices.Clone(p.Site.landingFields())
 	if at := slices.Index(fields, "Vary"); at >= 0 {
 		fields[at+1] = "Accept, " + fields[at+1]
@@ -101,4 +101,3 @@ func (p pages) addSources() {
 		})
 	})
 }
-
