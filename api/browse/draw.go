@@ -111,7 +111,9 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 	links := isFilter(q.Plan, filter)
 	link := s.linker(filter, filter+contract.SeveralSuffix, "offset", rowParam)
 	for i := range groups {
-		if g := &groups[i]; links && g.value != "" && !contract.IsPlaceholder(g.value) {
+		g := &groups[i]
+		isList := isCountry(filter) && strings.Contains(g.value, ",") // as forms send it
+		if links && g.value != "" && !contract.IsPlaceholder(g.value) && !isList {
 			g.link = link(q.Plan.Param(filter).Exactly(g.value))
 		}
 	}

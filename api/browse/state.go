@@ -339,7 +339,8 @@ func chosenOf(s state, field string) []string {
 
 // valuesPairs are the parameters of the page of records with some values of a field.
 func valuesPairs(field string, values ...string) []string {
-	if len(values) == 1 {
+	isList := isCountry(field) && strings.Contains(strings.Join(values, ""), ",") // as forms send it
+	if len(values) == 1 && !isList {
 		return []string{field, values[0], field + contract.SeveralSuffix, ""}
 	}
 	return []string{field, "", field + contract.SeveralSuffix, joinList(values, ",")}
