@@ -87,6 +87,7 @@ func (p pages) addBrowse() {
 		p.Site.Lists.Routes.Add(m, browsePath+e.Name()+browse.DownloadPath, download)
 	}
 	p.addOEmbed(views)
+	addCompare(p, views)
 }
 
 // snapshotIn is the id of the snapshot that a request names, empty for the current one.
