@@ -53,6 +53,7 @@ var readers = map[string]map[string]string{
 		"sort":       ofRequest,
 		"suggest":    ofName,
 		"Newest":     ofValue,
+		"measureOf":  ofDeclaration,
 	},
 	"chart": {
 		"World": ofDeclaration,
@@ -156,6 +157,7 @@ var readers = map[string]map[string]string{
 		"readSearch": ofRequest,
 		"searched":   ofRequest,
 		"viewOf":     ofRequest,
+		"fill":       ofDeclaration,
 	},
 	"state": {
 		"AnswerError": ofRequest,

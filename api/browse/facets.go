@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,9 +111,17 @@ func askFacets(q *Question, s state) ([]facet, error) {
 	return slices.DeleteFunc(facets, func(f facet) bool { return len(f.all) == 0 }), nil
 }
 
-// cut chooses the values that the page lists: the most frequent ones and those that are chosen,
-// years in their order. Of the field that the address says it lists all.
+// cut chooses the values that the page lists: the newest years, else the most frequent values, and
+// those that are chosen; ages in their order. Of the field that the address says it lists all.
 func (f *facet) cut(s state) {
+	switch strings.TrimPrefix(f.Field, "ipc_") {
+	case "year": // the newest first, without gaps
+		slices.SortFunc(f.all, func(a, b facetValue) int { return strings.Compare(b.Value, a.Value) })
+	case "age_range":
+		slices.SortFunc(f.all, func(a, b facetValue) int {
+			return cmp.Or(cmp.Compare(youngest(a.Value), youngest(b.Value)), strings.Compare(a.Value, b.Value))
+		})
+	}
 	for i, v := range f.all {
 		if i < shownValues || v.Chosen || s.values.Get(moreParam) == f.Field {
 			f.Values = append(f.Values, v)
@@ -121,9 +130,16 @@ func (f *facet) cut(s state) {
 	if f.More = len(f.all) - len(f.Values); f.More > 0 {
 		f.All = s.with(moreParam, f.Field) + "#count-" + f.Field
 	}
-	if f.Field == "year" {
-		slices.SortFunc(f.Values, func(a, b facetValue) int { return strings.Compare(b.Value, a.Value) })
+}
+
+// youngest is the first age of a range, such as 5-9 or 80+, below all for what is no range.
+func youngest(ages string) int {
+	digits := len(ages) - len(strings.TrimLeft(ages, "0123456789"))
+	n, err := strconv.Atoi(ages[:digits])
+	if err != nil {
+		return -1
 	}
+	return n
 }
 
 // recount counts what the filter for a value finds, where that can be more than the records with

@@ -205,7 +205,7 @@ type pageForm struct {
 	Facets    []facet
 }
 
-// CountryCodes are suggestions for a field that takes several countries: their names, with the codes.
+// CountryCodes are suggestions for a field that takes several countries: names, with their codes.
 func (p *pageForm) CountryCodes() template.HTML {
 	return options(p.Countries, func(c Country) (value, text string) {
 		if strings.Contains(c.Name, ",") {

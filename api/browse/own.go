@@ -25,8 +25,8 @@ func FigurePage(prefix string, h *contract.Headline, rows *contract.Question) st
 	return prefix + "/browse/" + rows.Endpoint().Name() + "?" + contract.QueryOf(pairs...)
 }
 
-// firstOfFigure reads the view of one headline figure: its tile, and drawings of its own numbers. Of
-// the address it takes the countries.
+// firstOfFigure reads the view of one headline figure: its tile, and drawings of its own numbers.
+// Of the address it takes the countries.
 func firstOfFigure(q *Question, s state, h *contract.Headline) (*first, error) {
 	place := q.Plan.Endpoint.Names().Name(h.Place)
 	v := &viewer{q: q, s: s.only(func(name string) bool {

@@ -120,6 +120,31 @@ func (o *Overview) add(source browse.Source, e *contract.Endpoint, field string)
 	return err
 }
 
+// NewestMonth is the month of the newest records that do not begin after a day, in words.
+func (o *Overview) NewestMonth(l *lang.Language, loaded string) string {
+	newest := ""
+	for i := range o.Countries {
+		newest = max(newest, o.Countries[i].newestDay(loaded))
+	}
+	if newest == "" {
+		return ""
+	}
+	return l.Period(monthOf(newest))
+}
+
+// newestDay is the day on which the newest records of the country begin, unless that is after the
+// load, as projects can.
+func (c *Country) newestDay(loaded string) (newest string) {
+	for i := range c.Lists {
+		for _, day := range c.Lists[i].Newest {
+			if day <= loaded {
+				newest = max(newest, day)
+			}
+		}
+	}
+	return newest
+}
+
 // Find returns the country with a code, nil without one.
 func (o *Overview) Find(code string) *Country {
 	at, known := o.byCode[code]

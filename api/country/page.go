@@ -71,16 +71,8 @@ func New(q *Question) (*Page, error) {
 	}
 	p.Figures = all
 	slices.SortStableFunc(p.Figures, func(a, b Tile) int { return order(&a) - order(&b) })
-	for i := range q.Country.Lists {
-		l := &q.Country.Lists[i]
-		for _, day := range l.Newest {
-			if day <= q.Loaded && day > p.Newest { // projects begin later
-				p.Newest = day
-			}
-		}
-	}
-	if p.Newest != "" {
-		p.Newest = q.Language.Period(monthOf(p.Newest))
+	if newest := q.Country.newestDay(q.Loaded); newest != "" {
+		p.Newest = q.Language.Period(monthOf(newest))
 	}
 	for _, t := range all {
 		if t.Value == "" {

@@ -7,8 +7,10 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	var p Places
 	for code, name := range map[string]string{
-		"SDN": "Sudan", "SSD": "South Sudan", "TCD": "Chad", "CIV": "Côte d'Ivoire", "NER": "Niger", "NGA": "Nigeria",
-		"SYR": "Syrian Arab Republic", "IRN": "Iran (Islamic Republic of)", "GNQ": "Equatorial Guinea", "X01": "Nowhere",
+		"SDN": "Sudan", "SSD": "South Sudan", "TCD": "Chad", "CIV": "Côte d'Ivoire", "NER": "Niger",
+		"NGA": "Nigeria",
+		"SYR": "Syrian Arab Republic", "IRN": "Iran (Islamic Republic of)",
+		"GNQ": "Equatorial Guinea", "X01": "Nowhere",
 	} {
 		p.Add(code, name)
 	}

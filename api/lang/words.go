@@ -164,8 +164,8 @@ func (l *Language) Period(from, to string) string {
 	return l.T("days %s to %s", first, last)
 }
 
-// monthsOld is the age in months from which a figure counts as old: of a month, and of a year, which
-// is published in the year after.
+// monthsOld is the age in months from which a figure counts as old: of a month, and of a year,
+// which is published in the year after.
 const monthsOld, yearsOld = 6, 18
 
 // Age says how old a figure is that ends on a day, seen from another one. It is empty for one that

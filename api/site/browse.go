@@ -61,7 +61,8 @@ type view struct {
 // name is that of the list in addresses.
 func (of *view) name() string { return of.question.Plan.Endpoint.Name() }
 
-func (p pages) addBrowse() {
+// addBrowse registers the pages of records, and returns them by the name of the list.
+func (p pages) addBrowse() map[string]*view {
 	m := p.at.Mount
 	head := p.Site.hostHead(reply.HtmlType)
 	endpoints, counterparts := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Counterpart.Names)
@@ -87,7 +88,7 @@ func (p pages) addBrowse() {
 		p.Site.Lists.Routes.Add(m, browsePath+e.Name()+browse.DownloadPath, download)
 	}
 	p.addOEmbed(views)
-	addCompare(p, views)
+	return views
 }
 
 // snapshotIn is the id of the snapshot that a request names, empty for the current one.

@@ -18,8 +18,8 @@ import (
 	"hdqs/api/state"
 )
 
-// comparePath is the path of the page that compares countries. Its parameters are a figure, names of
-// countries, and whether it is for each 1,000 people.
+// comparePath is the path of the page that compares countries. Its parameters are a figure, names
+// of countries, and whether it is for each 1,000 people.
 const (
 	comparePath  = "/compare"
 	figureParam  = "figure"

@@ -34,7 +34,9 @@ func TestCompare(t *testing.T) {
 	if known == 0 || known != len(shown) || !strings.Contains(string(page.Body), "called <bdi>Atlantis</bdi>") {
 		t.Errorf("%d figures, %d shown: %.3000s", known, len(shown), page.Body)
 	}
-	for _, path := range []string{"/compare", "/fr/compare?figure=x&country=AFG", "/ar/compare?country=AFG%2CSDN&per=1000"} {
+	for _, path := range []string{
+		"/compare", "/fr/compare?figure=x&country=AFG", "/ar/compare?country=AFG%2CSDN&per=1000",
+	} {
 		if page := apitest.Browse(s, path); page.Status != 200 {
 			t.Errorf("%s: %d", path, page.Status)
 		}

@@ -162,7 +162,8 @@ func (p pages) countryOf(v *state.Served, at *country.Country) (*country.Page, e
 			Prefix: p.at.root(), Root: p.at.Prefix, Language: p.at.Language, Names: p.at.Names,
 			Source:   &asker{p.Site, v, p.at.Mount},
 			Contract: &asker{p.Site, v, p.Site.Lists.Routes.MountIn(contract.ContractNames)},
-			Overview: all, Country: at, Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime), Dataset: func(id string) country.Dataset {
+			Overview: all, Country: at, Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
+			Dataset: func(id string) country.Dataset {
 				d := state.PageDatasetOf(v.Bound.Snap.Manifest, id)
 				return country.Dataset{
 					Title: d.Title, Link: d.Link, Provider: d.Provider, License: d.License, LicenseURL: d.LicenseURL,

@@ -6,12 +6,12 @@
 //	site.go llms.go         all routes, and pages that are the same for each; texts for crawlers
 //	revisions.go            which changes are shown, with the figures that they changed
 //	topics.go               all lists; all sources
+//	compare.go              countries beside each other
 //	changes.go country.go   records that changed; countries
 //	sources.go figure.go    sources; drawings and tables of figures as files
 //	search.go docs.go       search; the reference
 //	changelog.go status.go  what snapshots changed; what is served
 //	dataset.go picture.go   a list as linked data; pictures for links to pages
-//	compare.go              countries beside each other
 //	browse.go               records of a list, and the answers that they come from
 //	pages.go                what all pages need: templates, places, heads
 package site

@@ -193,12 +193,13 @@ type pageGroup struct {
 type pageEndpoint struct {
 	Name, Path, Summary string
 	Rows                string
+	IsData              bool // not about the data behind the data
 	Source              state.PageSource
 	Datasets            []state.PageDataset // on the endpoint's page
 }
 
 func newPageEndpoint(m *list.Mount, e *contract.Endpoint) pageEndpoint {
-	return pageEndpoint{Name: e.Name(), Path: m.Prefix + e.Path, Summary: e.Summary}
+	return pageEndpoint{Name: e.Name(), Path: m.Prefix + e.Path, Summary: e.Summary, IsData: e.Group() != "metadata"}
 }
 
 // pageGroups lists all endpoints of a mount. fill adds what a snapshot has of an endpoint; nil adds

@@ -39,7 +39,7 @@ func (s *Site) AddPages(m *list.Mount) {
 		p.addLanding()
 		addTopics(p)
 		addSources(p)
-		p.addBrowse()
+		addCompare(p, p.addBrowse())
 		p.addCountry()
 		p.addStatus()
 		p.addSearch()
@@ -56,6 +56,7 @@ func (p pages) addLanding() {
 			made := served.Keep(landingPage(p.at), func() any { return newLanding(p.at, served.Bound) })
 			data = made.(landingData)
 			data.World, data.Boundaries = p.worldOf(served)
+			data.Live, data.Newest = liveOf(p, served)
 			served.Release(p.Site.State.Log)
 		}
 		data.Base = p.Site.Lists.Pages.BaseOf(ctx)
@@ -81,6 +82,8 @@ type landingData struct {
 	Identifier string
 	Bulk       string // the latest snapshot that has bulk files, empty without one
 	Groups     []pageGroup
+	Live       []liveFigure
+	Newest     string        // month of the newest figures of the start page
 	World      template.HTML // a map that leads to countries
 	Boundaries string        // whose it has
 }

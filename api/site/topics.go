@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/lang"
+	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 )
@@ -100,4 +104,73 @@ func addSources(p pages) {
 			return p.Site.sendMade(ctx, &data, state.SourcesPath, body, err)
 		})
 	})
+}
+
+// liveFigure is a headline figure on the start page: of the country where it is greatest.
+type liveFigure struct{ Title, Value, Unit, Where, Age, Address string }
+
+// liveNames are the figures of the start page, of which the first three with a value are shown.
+var liveNames = []string{
+	"people_in_need", "people_in_phase_3_or_worse", "internally_displaced", "funding_percent", "overall_risk",
+}
+
+const mostLive = 3
+
+// liveKey is the key of what a snapshot keeps for start pages.
+type liveKey place
+
+type live struct {
+	figures []liveFigure
+	newest  string
+}
+
+// liveOf are the figures of the start page, none after an error, and the month of the newest data.
+func liveOf(p pages, v *state.Served) ([]liveFigure, string) {
+	made, err := list.MadeOf(v, liveKey(p.at), func() (*live, error) {
+		made, source := new(live), &asker{p.Site, v, p.at.Mount}
+		all, err := p.Site.overviewOf(v)
+		if err != nil {
+			return nil, err
+		}
+		loaded := state.DayOf(v.Bound.Snap.Manifest.SnapshotTime)
+		made.newest = all.NewestMonth(p.at.Language, loaded)
+		for _, name := range liveNames {
+			h, e := contract.HeadlineOf(name, p.at.Names)
+			answer, err := source.Ask(contract.Ask(e, contract.Figures))
+			if err != nil {
+				return nil, err
+			}
+			most, value := -1, 0.0
+			for i, r := range answer.Records {
+				n, err := strconv.ParseFloat(r.Value("value"), 64)
+				if err == nil && (most < 0 || n > value) {
+					most, value = i, n
+				}
+			}
+			if most < 0 || value == 0 {
+				continue
+			}
+			r := answer.Records[most]
+			c := all.Find(r.Value(contract.CountryParam))
+			if c == nil {
+				continue
+			}
+			made.figures = append(made.figures, liveFigure{
+				Title: p.at.T(h.Title), Value: p.at.Rounded(r.Value("value")), Unit: p.at.T(h.Unit),
+				Where: p.at.T("%[1]s, %[2]s", p.at.Country(c.Code, c.Name),
+					p.at.Period(r.Value("period_start"), r.Value("period_end"))),
+				Age:     lang.Age(p.at.Language, r.Value("period_end"), loaded, h.Series == "month"),
+				Address: browse.FigurePage(p.at.root(), h, r.Rows),
+			})
+			if len(made.figures) == mostLive {
+				break
+			}
+		}
+		return made, nil
+	})
+	if err != nil {
+		p.Site.State.LogFault("/", err)
+		return nil, ""
+	}
+	return made.figures, made.newest
 }
