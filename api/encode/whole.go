@@ -17,6 +17,10 @@ const wholeWindow = 256 << 10
 // as much for 10 to 25 % fewer bytes.
 const gzipLevel = 1
 
+// pageLevel is the level of pages for people, which are small and made for each request: they take
+// a millisecond or two more, and are 12 % shorter.
+const pageLevel = 6
+
 type gzipWriter struct {
 	w    *gzip.Writer
 	sink sink
@@ -30,26 +34,36 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-var gzipWriters = sync.Pool{New: func() any {
-	g := new(gzipWriter)
-	w, err := gzip.NewWriterLevel(&g.sink, gzipLevel)
-	if err != nil {
-		panic(err) // the level is a constant
-	}
-	g.w = w
-	return g
-}}
+var gzipWriters, pageWriters = writersOf(gzipLevel), writersOf(pageLevel)
+
+// writersOf are idle writers of a level.
+func writersOf(level int) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		g := new(gzipWriter)
+		w, err := gzip.NewWriterLevel(&g.sink, level)
+		if err != nil {
+			panic(err) // the level is a constant
+		}
+		g.w = w
+		return g
+	}}
+}
 
 // AppendGzip appends body as one gzip member. It serves bodies that are not rows of a Table.
-func AppendGzip(dst, body []byte) []byte {
-	g := gzipWriters.Get().(*gzipWriter)
+func AppendGzip(dst, body []byte) []byte { return appendGzip(dst, body, gzipWriters) }
+
+// AppendPage appends a page for people as one gzip member.
+func AppendPage(dst, body []byte) []byte { return appendGzip(dst, body, pageWriters) }
+
+func appendGzip(dst, body []byte, writers *sync.Pool) []byte {
+	g := writers.Get().(*gzipWriter)
 	g.sink.b = dst
 	g.w.Reset(&g.sink)
 	// A sink never fails, so neither call can.
 	_, _ = g.w.Write(body)
 	_ = g.w.Close()
 	dst, g.sink.b = g.sink.b, nil
-	gzipWriters.Put(g)
+	writers.Put(g)
 	return dst
 }
 

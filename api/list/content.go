@@ -31,7 +31,7 @@ func MadeOnce(write func() ([]byte, error)) func() *PageContent {
 // NewContent compresses a body once for each coding.
 func NewContent(body []byte) *PageContent {
 	return &PageContent{map[encode.Coding][]byte{
-		encode.Identity: body, encode.Gzip: encode.AppendGzip(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
+		encode.Identity: body, encode.Gzip: encode.AppendPage(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
 	}, reply.BodyTag(body)}
 }
 
@@ -114,7 +114,13 @@ func (c Made) tagOf() *reply.EntityTag {
 }
 
 func (c Made) send(ctx *fasthttp.RequestCtx, _ *state.State, coding encode.Coding) {
-	sent := reply.Encoded(&ctx.Response.Header, nil, c, coding, true)
+	var sent []byte
+	if coding == encode.Gzip {
+		ctx.Response.Header.Set("Content-Encoding", coding.String())
+		sent = encode.AppendPage(nil, c)
+	} else {
+		sent = reply.Encoded(&ctx.Response.Header, nil, c, coding, true)
+	}
 	ctx.Response.SetBodyRaw(sent)
 	wire.ChargeOther(ctx, cap(sent))
 }
