@@ -171,8 +171,8 @@ func (g *group) cell() cell {
 }
 
 var newestDrawn = map[string]string{
-	"month": "The newest %[1]s of %[2]s months are drawn and in the table.",
-	"year":  "The newest %[1]s of %[2]s years are drawn and in the table.",
+	"month": "The newest %[1]s of %[2]s months are shown.",
+	"year":  "The newest %[1]s of %[2]s years are shown.",
 }
 
 // drawTime draws lines over time: one, or one for each value of the second field. Of months it

@@ -28,10 +28,10 @@ func TestDrawTime(t *testing.T) {
 		cut           []string
 	}{
 		{1, 9, false, nil},
-		{1, 37, false, []string{"The newest 36 of 37 months are drawn and in the table."}},
+		{1, 37, false, []string{"The newest 36 of 37 months are shown."}},
 		{chart.Classes, maxLabels, true, nil},
 		{maxPanels + 2, 24, false, []string{"The 12 with the greatest figures of 14 are drawn. The table has all."}},
-		{2, maxLabels + 9, true, []string{"The newest 600 of 609 months are drawn and in the table."}},
+		{2, maxLabels + 9, true, []string{"The newest 600 of 609 months are shown."}},
 	} {
 		var groups []group
 		all := months(c.months)
