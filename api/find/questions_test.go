@@ -181,7 +181,7 @@ func TestFiltersOfWords(t *testing.T) {
 func FuzzQuestions(f *testing.F) {
 	for _, text := range []string{
 		"cholera deaths sudan", "refugees from Afghanistan in Iran 2010", "لاجئون من أفغانستان", "top 5 by by in",
-		"phase 3+ l'd'qu's", "niger nigeria niger", "in in in", "2010 01 2011",
+		"phase 3+ l'd'qu's", "niger nigeria niger", "in in in", "2010 01 2011", "", "...", "risk ira",
 	} {
 		f.Add(text)
 	}
@@ -190,6 +190,12 @@ func FuzzQuestions(f *testing.F) {
 		words, written := splitWords(text[:min(len(text), MaxBytes)])
 		if len(words) != len(written) {
 			t.Fatalf("%q: %d words, %d as written", text, len(words), len(written))
+		}
+		a, s := new(Answer), &search{Index: x, brief: true}
+		for _, one := range s.completed(a, words, s.ask(a, words, written)) {
+			if one.figure == nil && one.list == none {
+				t.Errorf("%q: an answer of nothing", text)
+			}
 		}
 		q := x.parse(words, written)
 		if q == nil {
