@@ -156,7 +156,7 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 		q = &question{list: none, left: written}
 	}
 	if other := s.corrected(q, words, written); other != nil {
-		if again := s.parse(other, other); again != nil && len(again.left) < len(q.left) {
+		if again := s.parse(other, other); again != nil && len(again.left) < len(q.left) && !q.isElsewhere(again) {
 			q, a.Instead = again, strings.Join(other, " ")
 		}
 	}
@@ -166,6 +166,17 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 	q.left = append(q.left, a.Left...)
 	a.Left = q.left
 	return s.answers(q)
+}
+
+// isElsewhere reports whether a corrected question is about another country than the question names.
+func (q *question) isElsewhere(corrected *question) bool {
+	country := func(q *question) int32 {
+		if len(q.places) == 0 {
+			return none
+		}
+		return q.places[0].country
+	}
+	return country(q) != none && country(q) != country(corrected)
 }
 
 // mostCompleted is how many countries are suggested for a word that has begun.

@@ -316,11 +316,16 @@ func (x *Index) near(words []string) []string {
 		if from < to || vocabularies().asides[word] != "" || len(word) <= prefixFrom {
 			return ""
 		}
-		_, size := utf8.DecodeRuneInString(word)
-		first, _ := slices.BinarySearch(x.words.texts, word[:size])
-		last, _ := slices.BinarySearch(x.words.texts, word[:size]+"\U0010ffff")
-		return nearest.Within(word, x.words.texts[first:last], len(word)/4)
+		return nearest.Within(word, withFirst(word, x.words.texts), len(word)/4)
 	})
+}
+
+// withFirst are the sorted words with the first letter of a word. "Youth" is not "south".
+func withFirst(word string, words []string) []string {
+	_, size := utf8.DecodeRuneInString(word)
+	first, _ := slices.BinarySearch(words, word[:size])
+	last, _ := slices.BinarySearch(words, word[:size]+"\U0010ffff")
+	return words[first:last]
 }
 
 // respelled are words with other ones in place of some, nil if of replaces none.

@@ -234,8 +234,20 @@ func (x *Index) corrected(q *question, words, written []string) []string {
 				}
 			}
 		}
-		for _, known := range [][]string{units, vocabularies().words, x.countryWords} {
-			best = cmp.Or(best, nearest.Within(word, known, utf8.RuneCountInString(word)/leastCorrected))
+		slices.Sort(units)
+		most := utf8.RuneCountInString(word) / leastCorrected
+		for _, known := range [][]string{units, vocabularies().words} {
+			best = cmp.Or(best, nearest.Within(word, withFirst(word, known), most))
+		}
+		if best != "" {
+			return best
+		}
+		countries := slices.Clone(withFirst(word, x.countryWords))
+		best = nearest.Within(word, countries, most)
+		named := func(name string) []int32 { return x.placesOf(&part{ids: x.idsOf(name)}) }
+		isSame := func(name string) bool { return slices.Equal(named(name), named(best)) }
+		if nearest.Within(word, slices.DeleteFunc(countries, isSame), most) != "" {
+			return "" // Niger or Nigeria
 		}
 		return best
 	})

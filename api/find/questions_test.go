@@ -213,6 +213,22 @@ func FuzzQuestions(f *testing.F) {
 	})
 }
 
+// TestCorrected: a word is corrected where one is meant for sure, and never into another country.
+func TestCorrected(t *testing.T) {
+	t.Parallel()
+	s := &search{Index: questionIndex(t)}
+	for text, want := range map[string]string{
+		"refugees in pakistn": "refugees in pakistan", "risk nigera": "", "protests youth sudan": "", "risk sudn": "",
+		"risk somala": "risk somalia", "refuges in pakistan": "refugee in pakistan", "risk afghanistaan": "risk afghanistan",
+	} {
+		words, written := splitWords(text)
+		a := new(Answer)
+		if s.ask(a, words, written); a.Instead != want {
+			t.Errorf("%q: got %q, want %q", text, a.Instead, want)
+		}
+	}
+}
+
 // TestCompleted: a question whose last word has begun gets the countries that it can be, before
 // what else it can mean; one of a country stays as it is.
 func TestCompleted(t *testing.T) {
