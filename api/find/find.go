@@ -200,12 +200,13 @@ func (s *search) completed(a *Answer, words []string, answers []answer) []answer
 		}
 	}
 	s.inOrder(ids)
-	s.inOrder(others)
-	ids = append(ids, others...)
+	if s.inOrder(others); len(answers) == 0 || answers[0].at.country == none || len(a.Left) > 0 {
+		ids = append(ids, others...)
+	}
 	var all []answer
 	for _, id := range ids[:min(len(ids), mostCompleted)] {
 		whole := append(slices.Clone(before), strings.ToLower(s.entries[id].code))
-		if q := s.parse(whole, whole); q != nil && len(q.left) == 0 {
+		if q := s.parse(whole, whole); q != nil && len(q.left) == 0 && q.compared == nil {
 			a.Left = nil
 			all = append(all, s.answers(q)...)
 		}

@@ -235,11 +235,15 @@ func (x *Index) key(id int32, whole string, isBegun bool) uint64 {
 	if e.lists == 0 || e.kind >= Dataset {
 		rank += later
 	}
-	length := uint64(min(len(e.folded), 255))
+	kind, length := e.kind, uint64(min(len(e.folded), 255))
 	if rank == isWhole { // of places with one name those with a response plan come first
 		length = 2 - uint64(x.countryOf(id).urgency)
+		isOwn := e.folded == whole || strings.EqualFold(e.code, whole)
+		if kind == Province && !isOwn && !slices.Contains(x.names.of(whole), id) {
+			kind, length = District, length+3 // it is a town in it, after the districts of that name
+		}
 	}
-	return uint64(rank)<<rankBit | uint64(e.kind)<<kindBit | length<<lengthBit | uint64(id)
+	return uint64(rank)<<rankBit | uint64(kind)<<kindBit | length<<lengthBit | uint64(id)
 }
 
 // countryOf is the country of an entry, or the entry.

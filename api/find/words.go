@@ -114,7 +114,7 @@ func vocabularyOf(languages ...string) *vocabulary {
 				words[word] = true
 			}
 		}
-		if t == nil || t.isWeak {
+		if t == nil || t.isMore || t.isWeak && len(t.topics) > 1 {
 			continue
 		}
 		for _, name := range t.topics {
