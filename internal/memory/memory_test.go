@@ -1,124 +1,53 @@
 package memory
 
 import (
-	"os"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"hdqs/internal/testkit"
 )
 
-// The lines of mountinfo that the tests share.
-const (
-	rootMount = "23 1 0:20 / / rw - ext4 /dev/root rw\n"
-	v1Mount   = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
-	v2Mount   = "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
-)
-
+// TestCgroupLimit finds the limits of testdata/cgroups.txt.
 func TestCgroupLimit(t *testing.T) {
-	for name, c := range map[string]struct {
-		groups, mounts string
-		files          map[string]string
-		want           Limit
-		fault          string
-	}{
-		"no control groups": {},
-		"version 2, own group": {
-			"0::/system.slice/hdqs.service\n", rootMount + v2Mount,
-			map[string]string{"/sys/fs/cgroup/system.slice/hdqs.service/memory.max": "536870912\n"},
-			Limit{536870912, "/sys/fs/cgroup/system.slice/hdqs.service/memory.max"},
-			"",
-		},
-		"version 2, a group around it is smaller": {
-			"0::/a/b/c\n", v2Mount,
-			map[string]string{
-				"/sys/fs/cgroup/a/b/c/memory.max": "max\n", "/sys/fs/cgroup/a/b/memory.max": "900000\n",
-				"/sys/fs/cgroup/a/memory.max": "700000\n",
-			},
-			Limit{700000, "/sys/fs/cgroup/a/memory.max"},
-			"",
-		},
-		"version 2, in a container": {
-			"0::/\n", "41 31 0:38 / /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n",
-			map[string]string{"/sys/fs/cgroup/memory.max": "1073741824\n"},
-			Limit{1073741824, "/sys/fs/cgroup/memory.max"},
-			"",
-		},
-		"version 2, no limit": {
-			"0::/a\n", v2Mount, map[string]string{"/sys/fs/cgroup/a/memory.max": "max\n"}, Limit{}, "",
-		},
-		"version 2, in a group that is not mounted": {
-			"0::/../other\n", "41 31 0:38 /docker/a /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n",
-			map[string]string{"/sys/fs/cgroup/memory.max": "800000\n"},
-			Limit{800000, "/sys/fs/cgroup/memory.max"},
-			"",
-		},
-		"version 1": {
-			"5:cpu,cpuacct:/x\n4:memory:/a/b\n0::/\n", v1Mount,
-			map[string]string{
-				"/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes": "209715200\n",
-				"/sys/fs/cgroup/memory/memory.limit_in_bytes":     "9223372036854771712\n",
-			},
-			Limit{209715200, "/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes"},
-			"",
-		},
-		"version 1, in a container": {
-			"4:memory:/docker/abc\n", "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
-			map[string]string{"/sys/fs/cgroup/memory/memory.limit_in_bytes": "209715200\n"},
-			Limit{209715200, "/sys/fs/cgroup/memory/memory.limit_in_bytes"},
-			"",
-		},
-		"version 1, no limit, and version 2 without the controller": {
-			"4:memory:/a\n0::/\n", v1Mount + "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
-			map[string]string{"/sys/fs/cgroup/memory/a/memory.limit_in_bytes": "9223372036854771712\n"},
-			Limit{},
-			"",
-		},
-		"a name with a space and one with a colon": {
-			"0::/a b/c:d\n", "41 31 0:38 / /mnt/c\\040g rw - cgroup2 cgroup2 rw\n",
-			map[string]string{"/mnt/c g/a b/c:d/memory.max": "123456789\n"},
-			Limit{123456789, "/mnt/c g/a b/c:d/memory.max"},
-			"",
-		},
-		"a file with other content": {
-			"0::/a\n", v2Mount,
-			map[string]string{"/sys/fs/cgroup/a/memory.max": "lots\n"},
-			Limit{},
-			`/sys/fs/cgroup/a/memory.max: "lots" is no limit of memory`,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			root := t.TempDir()
-			write := func(file, content string) {
-				path := filepath.Join(root, file)
-				testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-				testkit.Must(t, os.WriteFile(path, []byte(content), 0o600))
-			}
-			if c.groups != "" {
-				write("proc/self/cgroup", c.groups)
-				write("proc/self/mountinfo", c.mounts)
-			}
-			for file, content := range c.files {
-				write(file, content)
-			}
-			got, err := limitBelow(root)
-			if c.fault != "" {
-				if err == nil || err.Error() != c.fault {
-					t.Errorf("error %v, want %s", err, c.fault)
-				}
-				return
-			}
-			if err != nil || got != c.want {
-				t.Errorf("%+v, %v; want %+v", got, err, c.want)
-			}
-		})
+	archive, err := txtar.ParseFile("testdata/cgroups.txt")
+	testkit.Must(t, err)
+	cases, root, want := 0, "", ""
+	check := func() {
+		limit, err := limitBelow(root)
+		got := fmt.Sprint(limit.Bytes, " ", limit.Source)
+		switch {
+		case err != nil:
+			got = "fault " + err.Error()
+		case limit == (Limit{}):
+			got = "none"
+		}
+		if got != want {
+			t.Errorf("case %d: %s, want %s", cases, got, want)
+		}
+	}
+	for _, f := range append(archive.Files, txtar.File{Name: "case"}) {
+		if !strings.HasPrefix(f.Name, "case") {
+			testkit.WriteFile(t, filepath.Join(root, f.Name), f.Data)
+			continue
+		}
+		if root != "" {
+			check()
+		}
+		cases, root, want = cases+1, t.TempDir(), strings.TrimSpace(string(f.Data))
+	}
+	if cases < 11 {
+		t.Errorf("%d cases", cases)
 	}
 }
 
 // FuzzHierarchies: any content of the two files gives paths below a mount, and no panic.
 func FuzzHierarchies(f *testing.F) {
-	f.Add("4:memory:/a/b\n0::/\n", rootMount+v1Mount+v2Mount)
+	f.Add("4:memory:/a/b\n0::/\n", "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"+
+		"41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw,nsdelegate\n")
 	f.Add("0::/../other\n", "41 31 0:38 /docker/a /sys/fs/c\\040g ro - cgroup2 cgroup2 rw\n")
 	f.Add("0::\n:::\n", "\\777 - \\ - -\n")
 	f.Fuzz(func(t *testing.T, groups, mounts string) {
