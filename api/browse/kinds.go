@@ -161,17 +161,17 @@ func ageOf(text string) int {
 	return age
 }
 
-// drawYears draws the newest year beside the year before, month by month, of the series that has
-// the newest figure.
+// drawYears draws the newest year beside the year before, month by month. It draws nothing of
+// several series, each of which would need two lines.
 func (x *figure) drawYears(c *chart.Chart, groups []group) bool {
 	l := c.Language
 	if len(groups) == 0 {
 		return false
 	}
 	newest := slices.MaxFunc(groups, func(a, b group) int { return strings.Compare(a.value, b.value) })
-	at, _, _ := byTwo(groups)
+	at, _, kinds := byTwo(groups)
 	year, err := strconv.Atoi(newest.value[:min(len(newest.value), len("2006"))])
-	if err != nil {
+	if err != nil || len(kinds) > 1 {
 		return false
 	}
 	var labels []string

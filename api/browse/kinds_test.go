@@ -54,10 +54,11 @@ func TestDrawKinds(t *testing.T) {
 			"B 50 % in crisis or worse, of 2 people analysed; A 30 % in crisis or worse, of 100 people analysed",
 		},
 		{
-			"2023-12 x 1\n2024-01 x 2\n2024-02 x 3\n2022-05 x 4\n2023-02 y 5", (*figure).drawYears,
+			"2023-12 x 1\n2024-01 x 2\n2024-02 x 3\n2022-05 x 4", (*figure).drawYears,
 			"January; February; December",
 		},
 		{"2024-01 x 2\n2022-01 x 3", (*figure).drawYears, "nothing"},
+		{"2024-01 x 2\n2023-01 x 3\n2024-01 y 4", (*figure).drawYears, "nothing"},
 	} {
 		if got := draw(c.text, c.how); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
