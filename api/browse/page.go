@@ -113,13 +113,19 @@ func New(q *Question) (p *Page, clean url.Values, err error) {
 			return nil, nil, err
 		}
 	}
-	if x := p.Drawn.Figure; x != nil && x.drawn.path != "" && q.AllFigures {
-		return nil, x.drawn.values, nil // files do not say that they are of other records
+	if x := p.Drawn.Figure; x != nil && x.drawn.path != "" && q.AllFigures && p.isAsAsked() {
+		return nil, x.drawn.values, nil // files do not say which records were chosen
 	}
 	s.called = q.nameOf
 	p.Form.Groups = form(q.Plan, s, wrongByParam(l, wrong), q.known.groups)
 	p.share(q, s)
 	return p, nil, nil
+}
+
+// isAsAsked reports whether the figure has the measure and the groups that the address asks for.
+func (p *Page) isAsAsked() bool {
+	x := p.Drawn.Figure
+	return p.Problem.Unknown == "" && (x == nil || x.Limit.Turned == "")
 }
 
 // addRecords adds what an answer has, and counts by value.

@@ -235,6 +235,8 @@ func (p *Page) NoFigure() []string {
 			all = append(all, said)
 		}
 		return all
+	case x != nil && x.Limit.Turned != "":
+		return []string{x.Limit.Turned}
 	case x != nil && len(x.Data.Rows) > 0:
 		return nil
 	case p.Drawn.First != nil && len(p.Drawn.First.Choosers) > 0:

@@ -149,7 +149,11 @@ func (p pages) changelogOf(ctx *fasthttp.RequestCtx, base string, isFeed bool) (
 	defer v.Release(p.Site.State.Log)
 	now := state.Published{At: v.Published(), Manifest: v.Bound.Snap.Manifest}
 	data.Served, data.Updated = newStatusSnapshot(p.at, v), now.Time().UTC().Format(time.RFC3339)
-	of, err := aboutOf(ctx, v, p.at.Names, isFeed)
+	all, err := p.Site.overviewOf(v)
+	if err != nil {
+		return data, err
+	}
+	of, err := aboutOf(ctx, v, all, p.at.Names, isFeed)
 	if err != nil {
 		return data, err
 	}

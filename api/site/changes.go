@@ -81,10 +81,6 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 	if err != nil {
 		return nil, err
 	}
-	if c.Country != "" && all.Find(c.Country) == nil {
-		code := all.Named(c.Country)
-		c.Nowhere, c.Country = code == "", cmp.Or(code, c.Country)
-	}
 	base := p.Site.State.Snapshots.AcquirePinned(c.Since)
 	if day, err := time.Parse(time.DateOnly, c.Since); err == nil {
 		c.Day = c.Since
@@ -96,6 +92,21 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 	}
 	defer base.Release(p.Site.State.Log)
 	c.Base = newStatusSnapshot(p.at, base)
+	if err := p.compare(c, v, base, all); err != nil {
+		return nil, err
+	}
+	// Records may have a code that no country has, so a name is looked for only where it is no code.
+	if len(c.Lists) == 0 && c.Records == nil && c.Country != "" && all.Find(c.Country) == nil {
+		if c.Nowhere = all.Named(c.Country) == ""; !c.Nowhere {
+			c.Country = all.Named(c.Country)
+			return c, p.compare(c, v, base, all)
+		}
+	}
+	return c, nil
+}
+
+// compare adds the records of all lists that differ.
+func (p pages) compare(c *changesSince, v, base *state.Served, all *country.Overview) error {
 	endpoints := contract.EndpointsIn(p.at.Names)
 	data := slices.IndexFunc(endpoints, func(e contract.Endpoint) bool { return e.Group() != "metadata" })
 	for i := range endpoints {
@@ -105,10 +116,10 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 			continue
 		}
 		if err := p.addChanges(c, v, base, e, all); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // heldAt is the snapshot that is kept and was served at a time, or else the oldest one that is

@@ -10,6 +10,7 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/country"
 	"hdqs/api/figures"
 	"hdqs/api/say"
 	"hdqs/api/state"
@@ -28,26 +29,25 @@ type about struct {
 // changes would look as if it were that of a country. A page says itself that it knows no such
 // country.
 func aboutOf(
-	ctx *fasthttp.RequestCtx, v *state.Served, names contract.NameSet, isFeed bool,
+	ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview, names contract.NameSet, isFeed bool,
 ) (a about, err error) {
 	text := func(name string) string { return strings.Clone(strings.TrimSpace(string(ctx.QueryArgs().Peek(name)))) }
-	country, group, list := text(contract.CountryParam), text(contract.GroupParam), text(listParam)
+	place, group, list := text(contract.CountryParam), text(contract.GroupParam), text(listParam)
 	unknown := func(param, sent, want string) error {
 		return &contract.Invalid{Issues: []contract.Issue{{
 			Type: "value_error", Param: param, Input: sent, Text: say.Of("%s: want %s", param, want),
 		}}}
 	}
-	if country != "" {
-		at := slices.IndexFunc(v.Bound.Countries, func(c state.Country) bool {
-			return strings.EqualFold(c.Code, country) || strings.EqualFold(c.Name, country)
-		})
-		switch {
-		case at >= 0:
-			a.code = v.Bound.Countries[at].Code
+	if place != "" {
+		switch code := all.Named(place); {
+		case all.Find(place) != nil:
+			a.code = place
+		case code != "":
+			a.code = code
 		case isFeed:
-			return a, unknown(contract.CountryParam, country, "the code of a country, such as SDN")
+			return a, unknown(contract.CountryParam, place, "the code or name of a country, such as SDN")
 		default:
-			a.code = country
+			a.code = place
 		}
 		a.codes = []string{a.code}
 	}

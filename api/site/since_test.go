@@ -95,7 +95,7 @@ func TestChangelogSinceNothing(t *testing.T) {
 		{s, "?since=2001-01-01", "the oldest whose records are still kept"},
 		{s, "?since=2001-01-01", "/browse/resource?update_date_min=2001-01-01"},
 		{s, "?since=after", "No record differs."},
-		{s, "?since=before&location_code=QQQ", "No country is called QQQ."},
+		{s, "?since=before&location_code=QQQ", "No country is called <bdi>QQQ</bdi>."},
 		{s, "?since=%3Cb%3E", "&lt;b&gt; is neither a day"},
 		{none, "?since=2001-01-01", "No earlier load is kept"},
 		{none, "", "This is the first load that is known here."},
