@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
 )
@@ -37,6 +38,11 @@ func (p *Places) Add(code, name string) {
 			add(l.regions.Name(region)) // the short name, such as Syria
 		}
 	}
+}
+
+// Order compares names as the language sorts them.
+func Order(l *Language) func(a, b string) int {
+	return collate.New(l.or().tag, collate.IgnoreCase).CompareString
 }
 
 // leastBegun is how many letters the beginning of a name needs to stand for it.

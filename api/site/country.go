@@ -14,6 +14,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/country"
 	"hdqs/api/figures"
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -41,6 +42,20 @@ type countriesPage struct {
 	Share *browse.Share
 	Sent  string   // the name that is unknown
 	Near  []string // codes of countries that may be meant
+}
+
+// Listed are the countries in the order of the page's language: those with a response plan, or all.
+func (c countriesPage) Listed(withPlan bool) (all []*country.Country) {
+	for i := range c.Countries {
+		if at := &c.Countries[i]; !withPlan || at.HasHRP {
+			all = append(all, at)
+		}
+	}
+	order := lang.Order(c.Language)
+	slices.SortStableFunc(all, func(a, b *country.Country) int {
+		return order(c.Language.Country(a.Code, a.Name), c.Language.Country(b.Code, b.Name))
+	})
+	return all
 }
 
 // countryChange is what the newest snapshot has changed in a country.
