@@ -120,22 +120,8 @@ func firstOf(q *Question, s state) (*first, error) {
 			f.Choosers = append(f.Choosers, *c)
 		}
 	}
-	for _, name := range view.Figures {
-		h, records, _, err := v.headline(name)
-		if err != nil {
-			return nil, err
-		}
-		if len(records) == 0 {
-			continue
-		}
-		t := v.tile(h, records)
-		if f.Tiles = append(f.Tiles, t); t.Value != "" && f.Chosen == nil {
-			d, x := drawingOf(h), new(figure)
-			if err := v.choose(x, &d, v.declared(&d)); err != nil {
-				return nil, err
-			}
-			f.Chosen = x.Chosen
-		}
+	if err := f.addTiles(v, view.Figures); err != nil {
+		return nil, err
 	}
 	has := func(l link) bool {
 		return slices.ContainsFunc(f.Drawings[0].Chosen, func(c link) bool { return c.Text == l.Text })
@@ -168,6 +154,28 @@ func firstOf(q *Question, s state) (*first, error) {
 		f.Chosen = nil // the drawing says it
 	}
 	return f, nil
+}
+
+// addTiles adds the headline figures of some names that have records.
+func (f *first) addTiles(v *viewer, names []string) error {
+	for _, name := range names {
+		h, records, _, err := v.headline(name)
+		if err != nil {
+			return err
+		}
+		if len(records) == 0 {
+			continue
+		}
+		t := v.tile(h, records)
+		if f.Tiles = append(f.Tiles, t); t.Value != "" && f.Chosen == nil {
+			d, x := drawingOf(h), new(figure)
+			if err := v.choose(x, &d, v.declared(&d)); err != nil {
+				return err
+			}
+			f.Chosen = x.Chosen
+		}
+	}
+	return nil
 }
 
 // drawing reads one drawing, nil if there is nothing to draw.
