@@ -353,6 +353,7 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 	}
 	seen := map[[2]string][]string{}
 	index := map[[2]string]int{}
+	market, markets := slices.Index(fields, "market_code"), map[string]map[string]bool{} // of each line
 	for _, row := range sum.rows {
 		value, texts := row.fields[at], []string(nil)
 		if isDay {
@@ -400,6 +401,12 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 			}
 			key := [2]string{value, second}
 			seen[key] = append(seen[key], figure)
+			if market >= 0 {
+				if markets[second] == nil {
+					markets[second] = map[string]bool{}
+				}
+				markets[second][row.fields[market]] = true
+			}
 			if i, known := index[key]; known {
 				groups[i] = g // the newest is the last
 			} else {
@@ -411,7 +418,7 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 	for key, i := range index {
 		if d.Within == contract.WithinMedian {
 			groups[i] = newGroup(v.q.Language, key[0], key[0], medianText(seen[key]))
-			groups[i].second = key[1]
+			groups[i].second, groups[i].units = key[1], len(markets[key[1]])
 		}
 	}
 	return groups
@@ -449,8 +456,7 @@ func (v *viewer) addReports(d *contract.Drawing, b *by, sum *rightSum, groups []
 // priceUnit says in which currency, per what and of how many markets prices are. Prices of other
 // kinds, of which there are fewer, have no place on the same axis: they are named.
 func (x *figure) priceUnit(l *lang.Language, sum *rightSum, groups []group) []group {
-	at := slices.Index(sum.fields, "market_code")
-	if at < 0 || len(groups) == 0 {
+	if !slices.Contains(sum.fields, "market_code") || len(groups) == 0 {
 		return groups
 	}
 	counts, kinds := map[string]int{}, []string(nil)
@@ -464,11 +470,7 @@ func (x *figure) priceUnit(l *lang.Language, sum *rightSum, groups []group) []gr
 		x.Chart.Cut = append(x.Chart.Cut, l.T("Not drawn, since they are of another kind: %s.", l.List(kinds[1:])))
 	}
 	groups = slices.DeleteFunc(groups, func(g group) bool { return g.second != kinds[0] })
-	markets := map[string]bool{}
-	for _, row := range sum.rows {
-		markets[row.fields[at]] = true
-	}
-	x.About.Unit = l.T("%[2]s, median of %[1]s markets", lang.Count(len(markets)), kinds[0])
+	x.About.Unit = l.T("%[2]s, median of %[1]s markets", lang.Count(groups[0].units), kinds[0])
 	x.setTime(l, x.About.from, x.About.to)
 	for i := range groups {
 		groups[i].second = ""
