@@ -2,7 +2,6 @@ package browse
 
 import (
 	"cmp"
-	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -25,33 +24,9 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	if err := v.choose(x, &d, declared); err != nil {
 		return nil, err
 	}
-	figures, names := map[string][]group{}, []string{h.Name}
-	for _, name := range columns {
-		if name != h.Name {
-			names = append(names, name)
-		}
-	}
-	var all []group
-	for _, name := range names {
-		other, found, ok, err := v.headline(name)
-		if err != nil {
-			return nil, err
-		}
-		if !ok || other.Place != h.Place {
-			continue
-		}
-		x.Data.Head = append(x.Data.Head, l.T(other.Title))
-		for _, r := range found {
-			f := fieldsOf(r, "location_code", "value")
-			g := newGroup(l, f[0], v.nameOf(f[0]), f[1])
-			if name == h.Name {
-				all = append(all, g)
-			}
-			for len(figures[f[0]]) < len(x.Data.Head)-2 {
-				figures[f[0]] = append(figures[f[0]], group{})
-			}
-			figures[f[0]] = append(figures[f[0]], g)
-		}
+	all, figures, err := v.columns(x, h, columns)
+	if err != nil {
+		return nil, err
 	}
 	sortByFigure(all)
 	known := slices.DeleteFunc(slices.Clone(all), func(g group) bool { return !g.known })
@@ -63,7 +38,6 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 		return nil, nil
 	}
 	rows := v.s.asked.Copy().Add(declared)
-	var err error
 	if x.About, err = v.q.about(rows); err != nil {
 		return nil, err
 	}
@@ -99,6 +73,54 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 		x.drawBars(c, known[:min(len(known), maxFirstBars)])
 		x.Chart.Drawing, x.Chart.Bars, x.Chart.Left = picture, x.Chart.Drawing, max(0, len(known)-maxFirstBars)
 	}
+	x.addCountries(l, all, figures, link)
+	x.addPeriods(l, records)
+	_, e := contract.HeadlineOf(h.Name, v.q.Plan.Endpoint.Names())
+	_, pairs, _ := v.ask(h, e)
+	x.Source = strings.TrimSuffix(v.q.Base+v.q.Root+e.Path+"?"+contract.QueryOf(pairs...), "?")
+	return x, nil
+}
+
+// columns reads a figure and others of the same countries, which are columns of the table.
+func (v *viewer) columns(
+	x *figure, h *contract.Headline, columns []string,
+) (all []group, figures map[string][]group, err error) {
+	l := v.q.Language
+	figures = map[string][]group{}
+	names := []string{h.Name}
+	for _, name := range columns {
+		if name != h.Name {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		other, found, ok, err := v.headline(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok || other.Place != h.Place {
+			continue
+		}
+		x.Data.Head = append(x.Data.Head, l.T(other.Title))
+		for _, r := range found {
+			f := fieldsOf(r, "location_code", "value")
+			g := newGroup(l, f[0], v.nameOf(f[0]), f[1])
+			if name == h.Name {
+				all = append(all, g)
+			}
+			for len(figures[f[0]]) < len(x.Data.Head)-2 {
+				figures[f[0]] = append(figures[f[0]], group{})
+			}
+			figures[f[0]] = append(figures[f[0]], g)
+		}
+	}
+	return all, figures, nil
+}
+
+// addCountries adds a row to the table for each country.
+func (x *figure) addCountries(
+	l *lang.Language, all []group, figures map[string][]group, link func(value string) string,
+) {
 	x.Data.Head = append(x.Data.Head, l.T("Period"))
 	for i := range all {
 		row := []cell{{Text: all[i].name, Name: true}}
@@ -116,11 +138,6 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 		x.Data.Rows = append(x.Data.Rows, append(row, cell{}))
 		x.Data.Codes = append(x.Data.Codes, all[i].value)
 	}
-	x.addPeriods(l, records)
-	_, e := contract.HeadlineOf(h.Name, v.q.Plan.Endpoint.Names())
-	_, pairs, _ := v.ask(h, e)
-	x.Source = strings.TrimSuffix(v.q.Base+v.q.Root+e.Path+"?"+contract.QueryOf(pairs...), "?")
-	return x, nil
 }
 
 // classesOf sets the classes that the provider of a figure gives countries. It is nil if there are
@@ -161,46 +178,6 @@ func periodOf(records []textual.Record) (start, end string) {
 		end = max(end, f[1])
 	}
 	return start, end
-}
-
-// ends are when the figures of places end, as the interface writes it.
-type ends map[string]string
-
-// endsOf are the ends of the figures in records of a headline figure.
-func endsOf(records []textual.Record) ends {
-	at := ends{}
-	for _, r := range records {
-		if f := fieldsOf(r, "location_code", "period_end", "value"); f[1] != "" && f[2] != "" {
-			at[f[0]] = f[1]
-		}
-	}
-	return at
-}
-
-// areOneTime reports whether the figures are of times less than a year apart, so that they can be
-// added up.
-func (at ends) areOneTime() bool {
-	all := slices.Sorted(maps.Values(at))
-	if len(all) == 0 {
-		return true
-	}
-	const day = len(time.DateOnly)
-	from, err := time.Parse(time.DateOnly, all[0][:min(len(all[0]), day)])
-	to, failed := time.Parse(time.DateOnly, all[len(all)-1][:min(len(all[len(all)-1]), day)])
-	return err != nil || failed != nil || !to.After(from.AddDate(1, 0, 0))
-}
-
-// nameYears writes the year of its figure behind the name of each place, where figures are of times
-// more than a year apart.
-func (at ends) nameYears(l *lang.Language, groups []group) {
-	if at.areOneTime() {
-		return
-	}
-	for i := range groups {
-		if end := at[groups[i].value]; len(end) > len("2006") {
-			groups[i].name = l.T("%[1]s, %[2]s", groups[i].name, end[:len("2006")])
-		}
-	}
 }
 
 // addPeriods writes the time and the coverage of the records of countries into the last column of a
@@ -285,24 +262,8 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	if len(lines) == len(d.Lines) { // of one country, or of all
 		groups = x.priceUnit(l, sum, groups)
 	}
-	switch {
-	case d.As == "":
-		x.draw(v.q, v.s, groups, m, b)
-	default:
-		if b.as == onCountries {
-			found, _, err := v.q.groups(sum.asked, []string{b.value}, "max:"+contract.PeriodEnd)
-			if err != nil {
-				return nil, err
-			}
-			at := ends{}
-			for _, r := range found {
-				at[r.Value(b.value)] = r.Value("max_" + contract.PeriodEnd)
-			}
-			at.nameYears(l, groups)
-		}
-		if !x.drawAs(v.q, d, groups, b) {
-			return nil, nil
-		}
+	if ok, err := v.drawGroups(x, d, sum, groups, m, b); err != nil || !ok {
+		return nil, err
 	}
 	pairs := append(declared.Pairs(), contract.SnapshotParam, "")
 	if sum.kept != nil {
@@ -316,6 +277,28 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		return nil, err
 	}
 	return x, nil
+}
+
+// drawGroups draws the groups of a drawing. It is not ok if there is nothing to draw.
+func (v *viewer) drawGroups(
+	x *figure, d *contract.Drawing, sum *rightSum, groups []group, m measure, b *by,
+) (ok bool, err error) {
+	if d.As == "" {
+		x.draw(v.q, v.s, groups, m, b)
+		return true, nil
+	}
+	if b.as == onCountries {
+		found, _, err := v.q.groups(sum.asked, []string{b.value}, "max:"+contract.PeriodEnd)
+		if err != nil {
+			return false, err
+		}
+		at := ends{}
+		for _, r := range found {
+			at[r.Value(b.value)] = r.Value("max_" + contract.PeriodEnd)
+		}
+		at.nameYears(v.q.Language, groups)
+	}
+	return x.drawAs(v.q, d, groups, b), nil
 }
 
 // byWords is what a drawing is by, in words.
@@ -451,31 +434,6 @@ func (v *viewer) addReports(d *contract.Drawing, b *by, sum *rightSum, groups []
 		}
 	}
 	return nil
-}
-
-// priceUnit says in which currency, per what and of how many markets prices are. Prices of other
-// kinds, of which there are fewer, have no place on the same axis: they are named.
-func (x *figure) priceUnit(l *lang.Language, sum *rightSum, groups []group) []group {
-	if !slices.Contains(sum.fields, "market_code") || len(groups) == 0 {
-		return groups
-	}
-	counts, kinds := map[string]int{}, []string(nil)
-	for i := range groups {
-		if counts[groups[i].second]++; counts[groups[i].second] == 1 {
-			kinds = append(kinds, groups[i].second)
-		}
-	}
-	slices.SortStableFunc(kinds, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
-	if len(kinds) > 1 {
-		x.Chart.Cut = append(x.Chart.Cut, l.T("Not drawn, since they are of another kind: %s.", l.List(kinds[1:])))
-	}
-	groups = slices.DeleteFunc(groups, func(g group) bool { return g.second != kinds[0] })
-	x.About.Unit = l.T("%[2]s, median of %[1]s markets", lang.Count(groups[0].units), kinds[0])
-	x.setTime(l, x.About.from, x.About.to)
-	for i := range groups {
-		groups[i].second = ""
-	}
-	return groups
 }
 
 // medianText is the median of the texts that are numbers.

@@ -88,37 +88,8 @@ func firstOf(q *Question, s state) (*first, error) {
 	}
 	v := &viewer{q: q, s: s}
 	f := new(first)
-	for i, field := range view.Choose {
-		c, err := v.chooser(view.Choose[:i+1])
-		if err != nil || c == nil {
-			return f, err
-		}
-		if f.Choosers = append(f.Choosers, *c); len(chosenOf(v.s, field)) > 0 {
-			continue
-		}
-		if c.most == "" {
-			return f, nil
-		}
-		v.s = state{path: s.path, values: v.s.copy(), asked: v.s.asked.Copy().Keep(field, c.most)}
-		v.s.values.Set(field, c.most)
-		if q.known.named, err = namesOf(q, v.s); err != nil {
-			return nil, err
-		}
-	}
-	for _, field := range view.Offer {
-		c, err := v.chooser(append(slices.Clone(view.Choose), field))
-		if err != nil {
-			return nil, err
-		}
-		if c != nil && len(c.Options) > 1 {
-			isAll := len(chosenOf(v.s, field)) == 0
-			for i := range c.Options {
-				c.Options[i].Selected = c.Options[i].Selected && !isAll
-			}
-			c.Options = slices.Insert(c.Options, 0, option{Label: v.q.Language.T("all"), Selected: isAll})
-			c.Optional = true
-			f.Choosers = append(f.Choosers, *c)
-		}
+	if ok, err := f.addChoosers(v, view); err != nil || !ok {
+		return f, err
 	}
 	if err := f.addTiles(v, view.Figures); err != nil {
 		return nil, err
@@ -176,6 +147,44 @@ func (f *first) addTiles(v *viewer, names []string) error {
 		}
 	}
 	return nil
+}
+
+// addChoosers adds the forms for what must be chosen, and for what may be. What the reader has not
+// chosen is what has the most records. It is not ok if there is nothing to choose from.
+func (f *first) addChoosers(v *viewer, view *contract.View) (ok bool, err error) {
+	for i, field := range view.Choose {
+		c, err := v.chooser(view.Choose[:i+1])
+		if err != nil || c == nil {
+			return false, err
+		}
+		if f.Choosers = append(f.Choosers, *c); len(chosenOf(v.s, field)) > 0 {
+			continue
+		}
+		if c.most == "" {
+			return false, nil
+		}
+		v.s = state{path: v.s.path, values: v.s.copy(), asked: v.s.asked.Copy().Keep(field, c.most)}
+		v.s.values.Set(field, c.most)
+		if v.q.known.named, err = namesOf(v.q, v.s); err != nil {
+			return false, err
+		}
+	}
+	for _, field := range view.Offer {
+		c, err := v.chooser(append(slices.Clone(view.Choose), field))
+		if err != nil {
+			return false, err
+		}
+		if c != nil && len(c.Options) > 1 {
+			isAll := len(chosenOf(v.s, field)) == 0
+			for i := range c.Options {
+				c.Options[i].Selected = c.Options[i].Selected && !isAll
+			}
+			c.Options = slices.Insert(c.Options, 0, option{Label: v.q.Language.T("all"), Selected: isAll})
+			c.Optional = true
+			f.Choosers = append(f.Choosers, *c)
+		}
+	}
+	return true, nil
 }
 
 // drawing reads one drawing, nil if there is nothing to draw.

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/textual"
 )
 
 // drawAs draws groups with two values each in a way of its own that the declaration of a drawing
@@ -203,4 +205,69 @@ func (x *figure) drawYears(c *chart.Chart, groups []group) bool {
 	c.Title, c.Description = x.Title, describe(l, measure{label: x.sentence}, series[1].Name+", "+series[0].Name)
 	x.Chart.Drawing = chart.Lines(c, labels, series)
 	return true
+}
+
+// ends are when the figures of places end, as the interface writes it.
+type ends map[string]string
+
+// endsOf are the ends of the figures in records of a headline figure.
+func endsOf(records []textual.Record) ends {
+	at := ends{}
+	for _, r := range records {
+		if f := fieldsOf(r, "location_code", "period_end", "value"); f[1] != "" && f[2] != "" {
+			at[f[0]] = f[1]
+		}
+	}
+	return at
+}
+
+// areOneTime reports whether the figures are of times less than a year apart, so that they can be
+// added up.
+func (at ends) areOneTime() bool {
+	all := slices.Sorted(maps.Values(at))
+	if len(all) == 0 {
+		return true
+	}
+	const day = len(time.DateOnly)
+	from, err := time.Parse(time.DateOnly, all[0][:min(len(all[0]), day)])
+	to, failed := time.Parse(time.DateOnly, all[len(all)-1][:min(len(all[len(all)-1]), day)])
+	return err != nil || failed != nil || !to.After(from.AddDate(1, 0, 0))
+}
+
+// nameYears writes the year of its figure behind the name of each place, where figures are of times
+// more than a year apart.
+func (at ends) nameYears(l *lang.Language, groups []group) {
+	if at.areOneTime() {
+		return
+	}
+	for i := range groups {
+		if end := at[groups[i].value]; len(end) > len("2006") {
+			groups[i].name = l.T("%[1]s, %[2]s", groups[i].name, end[:len("2006")])
+		}
+	}
+}
+
+// priceUnit says in which currency, per what and of how many markets prices are. Prices of other
+// kinds, of which there are fewer, have no place on the same axis: they are named.
+func (x *figure) priceUnit(l *lang.Language, sum *rightSum, groups []group) []group {
+	if !slices.Contains(sum.fields, "market_code") || len(groups) == 0 {
+		return groups
+	}
+	counts, kinds := map[string]int{}, []string(nil)
+	for i := range groups {
+		if counts[groups[i].second]++; counts[groups[i].second] == 1 {
+			kinds = append(kinds, groups[i].second)
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	if len(kinds) > 1 {
+		x.Chart.Cut = append(x.Chart.Cut, l.T("Not drawn, since they are of another kind: %s.", l.List(kinds[1:])))
+	}
+	groups = slices.DeleteFunc(groups, func(g group) bool { return g.second != kinds[0] })
+	x.About.Unit = l.T("%[2]s, median of %[1]s markets", lang.Count(groups[0].units), kinds[0])
+	x.setTime(l, x.About.from, x.About.to)
+	for i := range groups {
+		groups[i].second = ""
+	}
+	return groups
 }
