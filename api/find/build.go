@@ -50,7 +50,7 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 		most += FullBytes(l) / nameBytes
 	}
 	b := newBuilder(int(most))
-	b.lists, b.served = s, v
+	b.lists, b.served, b.hasNoGroups = s, v, v.Bound.Groups.Lacking
 	for kind := range kinds {
 		switch kind {
 		case FigureKind:

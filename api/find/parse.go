@@ -162,6 +162,8 @@ func (x *parser) addFilters() {
 			case slices.ContainsFunc(q.ids, func(ids []int32) bool {
 				return kindSources[x.entries[ids[0]].kind].filter == t.pairs[0][0]
 			}):
+			case t.pairs[0][0] == contract.GroupParam:
+				x.addGroup(p, t.pairs[0][1])
 			case e.HasField(t.pairs[0][0]):
 				if p.used = q.addPairs(t.pairs); p.used {
 					q.asked = append(q.asked, p.written)
@@ -175,6 +177,22 @@ func (x *parser) addFilters() {
 				q.asked = append(q.asked, p.written)
 			}
 		}
+	}
+}
+
+// addGroup uses a part that names a group of countries. In a movement the side before it says whose.
+func (x *parser) addGroup(p *part, slug string) {
+	e, q := x.endpoint(), x.question
+	plan := contract.PlanOf(e, contract.Rows)
+	for _, side := range []string{"", "asylum_", "origin_"} {
+		name := side + contract.GroupParam
+		if plan.Param(name) == nil || x.hasNoGroups || side != "" && p.isOrigin() != (side == "origin_") {
+			continue
+		}
+		if p.used = q.addPairs([][2]string{{name, slug}}); p.used {
+			q.asked = append(q.asked, p.written)
+		}
+		return
 	}
 }
 
