@@ -180,7 +180,8 @@ func (x *parser) addFilters() {
 	}
 }
 
-// addGroup uses a part that names a group of countries. In a movement the side before it says whose.
+// addGroup uses a part that names a group of countries. In a movement the side before it says
+// whose.
 func (x *parser) addGroup(p *part, slug string) {
 	e, q := x.endpoint(), x.question
 	plan := contract.PlanOf(e, contract.Rows)

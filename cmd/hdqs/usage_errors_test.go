@@ -32,6 +32,9 @@ func TestGoldenMistakes(t *testing.T) {
 	testkit.WriteFile(t, filepath.Join(dir, "without", "reference", "location.csv"), nil)
 	testkit.Must(t, os.Rename(copyStore(t, store), filepath.Join(dir, "data", "store")))
 	testkit.WriteFile(t, filepath.Join(dir, "batch"), []byte("api/v2/metadata/sector\n"))
+	groups := "group,name,location_code\n"
+	testkit.WriteFile(t, filepath.Join(dir, "groups.csv"), []byte(groups+"west,West,MLI\nwest,,MLI\nEast 1,East,SOM\n"))
+	testkit.WriteFile(t, filepath.Join(dir, "codes.csv"), []byte(groups+"west,West,MLI\nwest,,XXX\n"))
 	partial := newCatalog(t, 1)
 	spoil(t, partial)
 	placeholders := []string{
