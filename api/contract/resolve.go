@@ -16,7 +16,9 @@ import (
 // Resolve gives a question the groups of countries of the snapshot that answers it. The error is
 // *Invalid if there is no such group.
 func Resolve(q *Question, g *CountryGroups) error {
-	q.countries = g
+	if q.countries = g; q.GroupsDigest() == "" {
+		return nil
+	}
 	var issues []Issue
 	for i := range q.Filters {
 		p := &q.plan.Params[q.Filters[i].Param]

@@ -152,7 +152,8 @@ func compareClasses(t *testing.T, s *api.Server) {
 						want[groups.All[at].Slug] += countOf(r)
 					}
 				}
-				got, _ := apitest.Records(t, s, target+name)
+				got, answer := apitest.Records(t, s, target+name)
+				checkCoverage(t, of.path+" by "+name, answer, byCode, codes, groups.All, kind)
 				for _, r := range got {
 					if want[r[name]] != countOf(r) {
 						t.Errorf("%s: %s %v: %v, want %v", of.path, name, r[name], r["count"], want[r[name]])
@@ -163,6 +164,33 @@ func compareClasses(t *testing.T, s *api.Server) {
 				}
 			}
 		}
+	}
+}
+
+// checkCoverage compares X-Coverage of counts by class with the countries that have records: of the
+// groups that have any, the smallest part.
+func checkCoverage(
+	t *testing.T, what string, answer api.Answer, byCode []map[string]any, codes string, all []contract.CountryGroup,
+	kind string,
+) {
+	t.Helper()
+	least, want := 2.0, ""
+	for _, g := range all {
+		have := 0
+		for _, r := range byCode {
+			if g.Kind == kind && slices.Contains(g.Members, r[codes].(string)) {
+				have++
+			}
+		}
+		if part := float64(have) / float64(len(g.Members)); have > 0 && part < least {
+			least, want = part, fmt.Sprintf("countries=%d/%d", have, len(g.Members))
+		}
+	}
+	got, _ := apitest.Field(answer, contract.HeaderCoverage)
+	var have, of float64
+	_, err := fmt.Sscanf(got, "countries=%f/%f", &have, &of)
+	if (err == nil) != (want != "") || err == nil && have/of != least {
+		t.Errorf("%s: coverage %q, want %q", what, got, want)
 	}
 }
 
