@@ -140,8 +140,8 @@ func RevisionsIn(all map[Edition][]Revision, c *state.Change) []Revision {
 }
 
 // EarlierOf is the value that a figure of a country had before its present one, and the publication
-// that changed it. It reports false if none is kept, if there was no value, and if another rule gave
-// it, so that the two cannot be compared.
+// that changed it. It reports false if none is kept, if there was no value, and if another rule
+// gave it, so that the two cannot be compared.
 func EarlierOf(s *list.Lists, v *state.Served, h *contract.Headline, code string) (value string, at Edition, ok bool) {
 	kept := keptOf(s, v)
 	if kept == nil || kept.figures[h.Name] == nil || kept.figures[h.Name].lines[code] == nil {

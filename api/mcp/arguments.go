@@ -67,7 +67,8 @@ func (c *call) read(t *mcp.Tool, sent json.RawMessage) error {
 	err := decode(marshal(c.sent), &c.args)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		field := strings.ToLower(wrong.Field)
-		want := cmp.Or(map[string]string{"string": "a string", "boolean": "true or false"}[known[field]], "an "+known[field])
+		kinds := map[string]string{"string": "a string", "boolean": "true or false"}
+		want := cmp.Or(kinds[known[field]], "an "+known[field])
 		return &refusal{Message: fmt.Sprintf("%s has the type %s; want %s", field, wrong.Value, want)}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.sent)) {
