@@ -84,7 +84,8 @@ var shown = func() (all []int) {
 }()
 
 // links are the pages with records of an entry, in a country if one is given. Where byName is set,
-// they are also those of lists that have a unit by its name only: providers have codes of their own.
+// they are also those of lists that have a unit by its name only, since providers have codes of
+// their own.
 func (s *search) links(e *entry, country int32, byName bool) (links []Link, err error) {
 	for _, at := range shown {
 		list := &contract.Endpoints[at]

@@ -168,7 +168,8 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 	return s.answers(q)
 }
 
-// isElsewhere reports whether a corrected question is about another country than the question names.
+// isElsewhere reports whether a corrected question is about another country than the one that the
+// question names.
 func (q *question) isElsewhere(corrected *question) bool {
 	country := func(q *question) int32 {
 		if len(q.places) == 0 {

@@ -33,7 +33,8 @@ func smallIndex() *Index {
 		"AND": "Andorra", "CIV": "Côte d’Ivoire", "COD": "Democratic Republic of the Congo", "COG": "Congo",
 		"GIN": "Guinea", "GNB": "Guinea-Bissau", "SDN": "Sudan", "SSD": "South Sudan", "SYR": "Syrian Arab Republic",
 	} {
-		add(Country, code, name, "", countryNames(code, map[string]string{"SDN": "Судан", "SSD": "Южный Судан"}[code])...)
+		russian := map[string]string{"SDN": "Судан", "SSD": "Южный Судан"}[code]
+		add(Country, code, name, "", countryNames(code, russian)...)
 	}
 	add(Province, "SD11", "Kassala", "SDN")
 	add(District, "SD11053", "Madeinat Kassala", "SDN")

@@ -219,7 +219,8 @@ func TestCorrected(t *testing.T) {
 	s := &search{Index: questionIndex(t)}
 	for text, want := range map[string]string{
 		"refugees in pakistn": "refugees in pakistan", "risk nigera": "", "protests youth sudan": "", "risk sudn": "",
-		"risk somala": "risk somalia", "refuges in pakistan": "refugee in pakistan", "risk afghanistaan": "risk afghanistan",
+		"risk somala": "risk somalia", "refuges in pakistan": "refugee in pakistan",
+		"risk afghanistaan": "risk afghanistan",
 	} {
 		words, written := splitWords(text)
 		a := new(Answer)

@@ -124,15 +124,20 @@ func TestSourcesOnPages(t *testing.T) {
 	t.Parallel()
 	s := apitest.Sample(t, state.Options{SurrogateKey: true}, 30)
 	for _, prefix := range []string{"", contract.HAPIPrefix} {
-		landing, docs := s.Answer("GET", prefix+"/", nil), s.Answer("GET", prefix+"/docs", nil)
-		for _, want := range []string{
-			"Records cover <strong>", "The newest source was changed on <strong>17 November 2026</strong>",
-			`<strong>Older than their sources:</strong> <a href="` + prefix + `/docs/org"><bdi>org</bdi></a>.`,
-			`<strong class="age">Older than its source since 18 November 2026.</strong>`,
-			`<span class="age">Last update 17 November 2026.</span>`,
+		docs := s.Answer("GET", prefix+"/docs", nil)
+		stale := `<strong>Older than their sources:</strong> <a href="` + prefix + `/docs/org"><bdi>org</bdi></a>.`
+		for path, all := range map[string][]string{
+			"/": {"Newest data: ", stale},
+			"/topics": {
+				`<strong class="age">Older than its source since 18 November 2026.</strong>`,
+				`<span class="age">Last update 17 November 2026.</span>`,
+			},
 		} {
-			if !strings.Contains(string(landing.Body), want) {
-				t.Errorf("%s/ lacks %q", prefix, want)
+			page := s.Answer("GET", prefix+path, nil)
+			for _, want := range all {
+				if !strings.Contains(string(page.Body), want) {
+					t.Errorf("%s%s lacks %q", prefix, path, want)
+				}
 			}
 		}
 		for _, want := range []string{
@@ -155,7 +160,7 @@ func TestSourcesOnPages(t *testing.T) {
 				t.Errorf("%s/docs/org lacks %q", prefix, want)
 			}
 		}
-		for _, page := range []api.Answer{landing, docs, org} {
+		for _, page := range []api.Answer{s.Answer("GET", prefix+"/", nil), docs, org} {
 			if keys, _ := apitest.Field(page, "Surrogate-Key"); keys != "all landing snap-"+apitest.SampleID {
 				t.Errorf("keys %q", keys)
 			}

@@ -95,7 +95,7 @@ func (p pages) changesOf(ctx *fasthttp.RequestCtx, v *state.Served) (*changesSin
 	if err := p.compare(c, v, base, all); err != nil {
 		return nil, err
 	}
-	// Records may have a code that no country has, so a name is looked for only where it is no code.
+	// Records may have a code that no country has: a text is a name only where no record has it.
 	if len(c.Lists) == 0 && c.Records == nil && c.Country != "" && all.Find(c.Country) == nil {
 		if c.Nowhere = all.Named(c.Country) == ""; !c.Nowhere {
 			c.Country = all.Named(c.Country)

@@ -210,7 +210,11 @@ func TestLinksOfPages(t *testing.T) {
 	}
 	for link, from := range links {
 		path, fragment, has := strings.Cut(link, "#")
-		if got := s.Answer("GET", path, nil); got.Status != 200 || has && !ids[path+"#"+fragment] {
+		got := s.Answer("GET", path, nil)
+		if got.Status == 303 { // made-up codes with a comma are written as lists
+			got = s.Answer("GET", apitest.Header(got, "Location"), nil)
+		}
+		if got.Status != 200 || has && !ids[path+"#"+fragment] {
 			t.Errorf("%s links to %s, which does not exist", from, link)
 		}
 	}
