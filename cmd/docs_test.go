@@ -365,7 +365,7 @@ func receiverName(d *ast.FuncDecl) string {
 }
 
 // removedFlags are those that the changelog and the notes on upgrades still name.
-var removedFlags = []string{"--scrub"}
+var removedFlags = []string{"--scrub", "--keep-buffers"}
 
 // TestDocumentFlags checks that the program has each flag that a document names, and that commands
 // in documents have theirs. TestReference of cmd/hdqs keeps docs/flags.md.
