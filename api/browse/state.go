@@ -120,8 +120,10 @@ func nameCountries(values url.Values, all []Country) (unknown []string) {
 		if isCode(text) || strings.ContainsAny(text, `%_\`) { // a pattern is no name
 			return text, true
 		}
-		for i := 0; places.IsEmpty() && i < len(all); i++ {
-			places.Add(all[i].Code, all[i].English)
+		if places.IsEmpty() {
+			for _, c := range all {
+				places.Add(c.Code, c.English)
+			}
 		}
 		code = places.Find(text)
 		return cmp.Or(code, text), code != ""

@@ -231,7 +231,10 @@ func (f *buildFlags) beforePublish(
 	ctx context.Context, into *openStore, shown store.Channel, id string, messages io.Writer,
 ) (p loader.Publication, err error) {
 	open := into.Store.Snapshots.OpenAfter
-	kept := f.review.figures.keep(ctx, into, shown, id, open, messages)
+	kept, err := f.review.figures.keep(ctx, into, shown, id, open, messages)
+	if err != nil {
+		return p, err
+	}
 	if err = f.review.review(ctx, into, shown.ID, id, open, kept, messages); err != nil {
 		return p, err
 	}

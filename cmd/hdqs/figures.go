@@ -40,33 +40,32 @@ type keptFigures struct {
 }
 
 // keep makes the figures of a snapshot before a channel moves to it, and stores them. others are
-// publications whose figures may be of the same snapshot. Without the file replicas compute the
-// figures, so that an error is only reported.
+// publications whose figures may be of the same snapshot. Without the file their history would end,
+// so nothing is published where it cannot be stored.
 func (f *figuresFlag) keep(
 	ctx context.Context, s *openStore, shown store.Channel, id string, open opener, messages io.Writer,
 	others ...store.Pointer,
-) (k keptFigures) {
+) (k keptFigures, err error) {
 	if f.period == 0 {
-		return k
+		return k, nil
 	}
-	if err := f.tryKeep(ctx, s, shown, id, open, messages, others, &k); err != nil {
-		fmt.Fprintf(messages, "hdqs: warning: --keep-figures: %s is published without figures, which replicas "+
-			"compute, and their history ends: %v\n", id, err)
-		return keptFigures{}
+	of, err := s.manifest(ctx, []string{id}, messages)
+	if err != nil {
+		return k, err
 	}
-	return k
+	if err := f.tryKeep(ctx, s, shown, of, open, messages, others, &k); err != nil {
+		return keptFigures{}, fmt.Errorf("headline figures (--keep-figures 0 publishes without them): %w", err)
+	}
+	return k, nil
 }
 
 func (f *figuresFlag) tryKeep(
-	ctx context.Context, s *openStore, shown store.Channel, id string, open opener, messages io.Writer,
+	ctx context.Context, s *openStore, shown store.Channel, of *store.Manifest, open opener, messages io.Writer,
 	others []store.Pointer, k *keptFigures,
 ) (err error) {
-	making := &figures.Making{
-		Shown: figures.Edition{Snapshot: shown.ID, Published: shown.PublishedAt}, Since: time.Now().Add(-f.period),
-		Open: func() (*store.Snapshot, error) { return open(id, nil) },
-	}
-	if making.Of, err = s.manifest(ctx, []string{id}, messages); err != nil {
-		return err
+	id, making := of.ID, &figures.Making{
+		Of: of, Shown: figures.Edition{Snapshot: shown.ID, Published: shown.PublishedAt}, Since: time.Now().Add(-f.period),
+		Open: func() (*store.Snapshot, error) { return open(of.ID, nil) },
 	}
 	if shown.ID != "" {
 		if k.before, err = s.figuresOf(ctx, shown.Pointer); err != nil {

@@ -14,7 +14,7 @@ import (
 var (
 	viewTotal = regexp.MustCompile(`<p class="total"[^>]*>[^<]*<strong>([^<]+)</strong>`)
 	viewTile  = regexp.MustCompile(
-		`(?s)<div class="tile"><h2>([^<]*)</h2>\s*<p class="value[^"]*">(?:<strong(?: title="([^"]*)")?>([^<]*)</strong>)?`)
+		`(?s)<div class="tile(?: part)?"><h2>([^<]*)</h2>\s*<p class="value[^"]*">(?:<strong(?: title="([^"]*)")?>([^<]*)</strong>)?`)
 	viewOption = regexp.MustCompile(`(?s)<select id="choose-commodity_code".*?<option value="([^"]+)"`)
 )
 
@@ -25,6 +25,9 @@ const refusedFigure = "so that their sum would be wrong."
 func (s *server) view(t *testing.T, path string) string {
 	t.Helper()
 	a := ask(t, "GET", s.base+path)
+	if a.status == 303 { // the page of the same values in the form that links have
+		a = ask(t, "GET", s.base+a.header.Get("Location"))
+	}
 	if a.status != 200 {
 		t.Fatalf("%s: %d %.300s", path, a.status, a.body)
 	}
@@ -139,7 +142,7 @@ func (s *server) testFirstViews(t *testing.T) {
 		path := "/browse/" + h.List[strings.LastIndex(h.List, "/")+1:]
 		whole := tilesOf(view(path))
 		lists[path] = true
-		some, sum := 0, 0.0
+		some, sum, most := 0, 0.0, 0.0
 		for place, value := range s.headlineValues(t, h.Name, "") {
 			query := "?" + h.Place + "=" + place
 			page := view(path + query)
@@ -155,12 +158,13 @@ func (s *server) testFirstViews(t *testing.T) {
 			case value == nil || got != *value:
 				t.Errorf("%s%s: %s is %v, shown %t, want %v", path, query, h.Title, got, shown, value)
 			default:
-				compared, some, sum = compared+1, some+1, sum+*value
+				compared, some, sum, most = compared+1, some+1, sum+*value, max(most, *value)
 			}
 		}
 		if got, shown := whole[h.Title]; shown && some > 1 && strings.HasPrefix(h.Measure, "sum:") &&
 			!strings.Contains(h.Measure, " ") {
-			if sums++; math.Abs(got-sum) > 1e-9*math.Abs(sum) {
+			apart := got == most && strings.Contains(view(path), "the highest of")
+			if sums++; math.Abs(got-sum) > 1e-9*math.Abs(sum) && !apart {
 				t.Errorf("%s: %s is %v, the countries have %v", path, h.Title, got, sum)
 			}
 		}

@@ -116,14 +116,14 @@ func (j *journey) chart() {
 	j.Wait(`document.querySelector("#figures").checkVisibility()`)
 }
 
-// drawMap chooses a map of countries, and follows a country from its table.
+// drawMap chooses countries, of which two make no map but bars, and follows one from its table.
 func (j *journey) drawMap() {
 	j.TabTo(`x.id === "by"`)
 	j.Type("c")
 	j.Follow(`x.textContent === "Draw"`, "Enter")
-	j.says(`document.querySelector("#figure-heading").textContent`, "Fatalities by country")
-	const areas = `[...document.querySelectorAll(".map path:not(.none) title")]`
-	j.says(areas+`.map((x) => x.textContent.split(":")[0]).sort().join()`, "Chad,Colombia")
+	j.says(`document.querySelector("#figure-heading").textContent`, "Colombia, Chad: deaths in political "+
+		"violence by country, January 2024 to February 2026")
+	j.says(`document.querySelector(".drawing .chart").classList.contains("bars")`, "true")
 	j.TabTo(`x.tagName === "SUMMARY" && x.textContent === "The figures as a table"`)
 	j.Press("Enter")
 	j.Follow(`x.closest("#figures") && x.textContent === "Chad"`, "Enter")

@@ -120,7 +120,10 @@ func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	open := s.opener(cmd)
-	kept := f.review.figures.keep(cmd.Context(), s, shown.Channel, id, open, cmd.ErrOrStderr(), from)
+	kept, err := f.review.figures.keep(cmd.Context(), s, shown.Channel, id, open, cmd.ErrOrStderr(), from)
+	if err != nil {
+		return err
+	}
 	if err := f.review.review(cmd.Context(), s, shown.ID, id, open, kept, cmd.ErrOrStderr()); err != nil {
 		return err
 	}
@@ -284,7 +287,14 @@ The time of publication becomes that of the rollback; no rows change. Replicas w
 			case to == "":
 				to = shown.Previous[0].ID
 			}
-			figures := kept.keep(cmd.Context(), s, shown.Channel, to, s.opener(cmd), cmd.ErrOrStderr())
+			if _, err := s.manifest(cmd.Context(), []string{to}, cmd.ErrOrStderr()); err != nil {
+				return err
+			}
+			figures, err := kept.keep(cmd.Context(), s, shown.Channel, to, s.opener(cmd), cmd.ErrOrStderr())
+			if err != nil { // a full disk must not hold wrong data in place
+				fmt.Fprintf(cmd.ErrOrStderr(), "hdqs: warning: %s is shown without figures, which replicas compute, and "+
+					"their history ends: %v\n", to, err)
+			}
 			return s.moveMain(cmd, shown, to, figures.hash)
 		},
 	}

@@ -432,7 +432,10 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 	shown, _ := st.Store.Channels.History(f.channel) // a damaged one is replaced
 	o.BeforePublish = func(id string) (p loader.Publication, err error) {
 		figures := figuresFlag{keptPeriod}
-		kept := figures.keep(ctx, st, shown, id, st.Store.Snapshots.OpenAfter, messages)
+		kept, err := figures.keep(ctx, st, shown, id, st.Store.Snapshots.OpenAfter, messages)
+		if err != nil {
+			return p, err
+		}
 		p.Figures = kept.hash
 		p.Changed, err = kept.changed(nil, f.load.source.AllowShrink)
 		return p, err

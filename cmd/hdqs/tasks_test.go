@@ -178,7 +178,7 @@ func TestTasks(t *testing.T) {
 				p.t.Errorf("%d pages", p.loads)
 			}
 			p.follow("All about Sudan")
-			p.want("Several providers, or not named") // the file names no resource that is known
+			p.want("source not listed in this copy") // the file names no resource that is known
 		},
 		"the price of wheat flour in a market of Syria": func(p *person) {
 			p.submit("Search", "A country, a place, an organisation, a question", "wheat flour syria")
