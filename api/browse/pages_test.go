@@ -49,7 +49,8 @@ func TestBrowse(t *testing.T) {
 				t.Errorf("%s: %d rows, want %s", path, n, want)
 			}
 			for _, link := range linksOn(page.Body, path) {
-				if other := apitest.Browse(s, link); other.Status != 200 {
+				// A made-up code that is the name of another country is read as that.
+				if other := apitest.Browse(s, link); other.Status != 200 && other.Status != 303 {
 					t.Errorf("%s leads to %s: %d", path, link, other.Status)
 				}
 			}
