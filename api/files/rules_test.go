@@ -169,7 +169,7 @@ func TestExportCutShort(t *testing.T) {
 	target := func(format string) string {
 		return exportedPath + "/export?output_format=" + format + "&app_identifier=" + apitest.Identifier
 	}
-	const limit = 300 * time.Millisecond
+	const limit = 2 * time.Second
 	s := apitest.SampleOf(t, state.Options{ExportTimeout: limit}, exportedPath, 30_000)
 	conn := silentClient(t, apitest.ListenSmall(t, s, 64<<10), target("json"))
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)

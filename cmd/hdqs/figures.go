@@ -49,9 +49,11 @@ func (f *figuresFlag) keep(
 	if f.period == 0 {
 		return k, nil
 	}
-	of, err := s.manifest(ctx, []string{id}, messages)
+	of, err := s.Store.Snapshots.Manifest(id) // of a new snapshot, which a bucket does not have yet
 	if err != nil {
-		return k, err
+		if of, err = s.manifest(ctx, []string{id}, messages); err != nil {
+			return k, err
+		}
 	}
 	if err := f.tryKeep(ctx, s, shown, of, open, messages, others, &k); err != nil {
 		return keptFigures{}, fmt.Errorf("headline figures (--keep-figures 0 publishes without them): %w", err)
