@@ -80,7 +80,7 @@ func readSeries(f *figure) (all map[string]map[string]string, err error) {
 }
 
 // packSeries is a figure over time as a text: the last month or year, then the values from it back,
-// with commas between them, empty for those that are not known.
+// with commas between them, empty for those that are not known. It is tooLong for what does not fit.
 func packSeries(of map[string]string) string {
 	last := ""
 	for at := range of {
@@ -89,16 +89,26 @@ func packSeries(of map[string]string) string {
 	if last == "" {
 		return ""
 	}
-	text, at := last, last
-	for left := len(of); left > 0; at = before(at) {
-		text += ","
+	text, at := []byte(last), last
+	for left, steps := len(of), 0; left > 0; at, steps = before(at), steps+1 {
+		if steps == mostSteps {
+			return tooLong
+		}
+		text = append(text, ',')
 		if value, has := of[at]; has {
-			text += value
+			text = append(text, value...)
 			left--
 		}
 	}
-	return text
+	return string(text)
 }
+
+// A series has at most two centuries of months. View dumps may have any year, of which the list is
+// asked.
+const (
+	mostSteps = 2400
+	tooLong   = "-"
+)
 
 // unpackSeries is the reverse of packSeries.
 func unpackSeries(text string) map[string]string {
@@ -130,7 +140,7 @@ func SeriesOf(s *list.Lists, v *state.Served, h *contract.Headline, code string)
 		return nil, false
 	}
 	p, err := kept.figures[h.Name].place(code)
-	if err != nil {
+	if err != nil || p.Series == tooLong {
 		return nil, false
 	}
 	return unpackSeries(p.Series), true

@@ -55,16 +55,27 @@ func (f *figuresFlag) keep(
 			return k, err
 		}
 	}
-	if err := f.tryKeep(ctx, s, shown, of, open, messages, others, &k); err != nil {
+	data, err := f.compute(ctx, s, shown, of, open, messages, others, &k)
+	if err != nil {
+		fmt.Fprintf(messages, "hdqs: warning: --keep-figures: %s is published without figures, which replicas "+
+			"compute, and their history ends: %v\n", id, err)
+		return keptFigures{}, nil
+	}
+	if k.hash, err = s.Store.Snapshots.PutFigures(data); err == nil && s.Remote != nil {
+		err = objects.PutBytes(ctx, s.Remote, store.FiguresName(k.hash), data)
+	}
+	if err != nil {
 		return keptFigures{}, fmt.Errorf("headline figures (--keep-figures 0 publishes without them): %w", err)
 	}
 	return k, nil
 }
 
-func (f *figuresFlag) tryKeep(
+// compute makes the file of the figures of a snapshot. What the figures of a view dump cannot have,
+// such as a country without a code, is an error.
+func (f *figuresFlag) compute(
 	ctx context.Context, s *openStore, shown store.Channel, of *store.Manifest, open opener, messages io.Writer,
 	others []store.Pointer, k *keptFigures,
-) (err error) {
+) (data []byte, err error) {
 	id, making := of.ID, &figures.Making{
 		Of: of, Shown: figures.Edition{Snapshot: shown.ID, Published: shown.PublishedAt}, Since: time.Now().Add(-f.period),
 		Open: func() (*store.Snapshot, error) { return open(of.ID, nil) },
@@ -86,19 +97,13 @@ func (f *figuresFlag) tryKeep(
 	}
 	made, err := making.Make()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	data, err := made.Encode()
-	if err != nil {
-		return err
+	if data, err = made.Encode(); err != nil {
+		return nil, err
 	}
-	if k.after, err = figures.OpenKept(data); err != nil {
-		return err
-	}
-	if k.hash, err = s.Store.Snapshots.PutFigures(data); err == nil && s.Remote != nil {
-		err = objects.PutBytes(ctx, s.Remote, store.FiguresName(k.hash), data)
-	}
-	return err
+	k.after, err = figures.OpenKept(data)
+	return data, err
 }
 
 // figuresOf reads the figures of a publication.
