@@ -80,7 +80,8 @@ func readSeries(f *figure) (all map[string]map[string]string, err error) {
 }
 
 // packSeries is a figure over time as a text: the last month or year, then the values from it back,
-// with commas between them, empty for those that are not known. It is tooLong for what does not fit.
+// with commas between them, empty for those that are not known. It is tooLong for what does not
+// fit.
 func packSeries(of map[string]string) string {
 	last := ""
 	for at := range of {

@@ -11,8 +11,9 @@ import (
 	"hdqs/api/state"
 )
 
-// TestBrowserFrames: in the height that the code of a frame has, each drawing is there with its title,
-// its source and the way to its page, at three widths, and nothing of that must be scrolled to.
+// TestBrowserFrames: in the height that the code of a frame has, each drawing is there with its
+// title, its source and the way to its page, at three widths, and nothing of that must be scrolled
+// to.
 func TestBrowserFrames(t *testing.T) {
 	t.Parallel()
 	apitest.NeedEdge(t)

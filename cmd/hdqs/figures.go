@@ -73,11 +73,12 @@ func (f *figuresFlag) keep(
 // compute makes the file of the figures of a snapshot. What the figures of a view dump cannot have,
 // such as a country without a code, is an error.
 func (f *figuresFlag) compute(
-	ctx context.Context, s *openStore, shown store.Channel, of *store.Manifest, open opener, messages io.Writer,
-	others []store.Pointer, k *keptFigures,
+	ctx context.Context, s *openStore, shown store.Channel, of *store.Manifest, open opener,
+	messages io.Writer, others []store.Pointer, k *keptFigures,
 ) (data []byte, err error) {
 	id, making := of.ID, &figures.Making{
-		Of: of, Shown: figures.Edition{Snapshot: shown.ID, Published: shown.PublishedAt}, Since: time.Now().Add(-f.period),
+		Of: of, Shown: figures.Edition{Snapshot: shown.ID, Published: shown.PublishedAt},
+		Since: time.Now().Add(-f.period),
 		Open: func() (*store.Snapshot, error) { return open(of.ID, nil) },
 	}
 	if shown.ID != "" {

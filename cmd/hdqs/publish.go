@@ -292,8 +292,8 @@ The time of publication becomes that of the rollback; no rows change. Replicas w
 			}
 			figures, err := kept.keep(cmd.Context(), s, shown.Channel, to, s.opener(cmd), cmd.ErrOrStderr())
 			if err != nil { // a full disk must not hold wrong data in place
-				fmt.Fprintf(cmd.ErrOrStderr(), "hdqs: warning: %s is shown without figures, which replicas compute, and "+
-					"their history ends: %v\n", to, err)
+				fmt.Fprintf(cmd.ErrOrStderr(), "hdqs: warning: %s is shown without figures, which replicas "+
+					"compute, and their history ends: %v\n", to, err)
 			}
 			return s.moveMain(cmd, shown, to, figures.hash)
 		},
