@@ -79,7 +79,7 @@ func (f *figuresFlag) compute(
 	id, making := of.ID, &figures.Making{
 		Of: of, Shown: figures.Edition{Snapshot: shown.ID, Published: shown.PublishedAt},
 		Since: time.Now().Add(-f.period),
-		Open: func() (*store.Snapshot, error) { return open(of.ID, nil) },
+		Open:  func() (*store.Snapshot, error) { return open(of.ID, nil) },
 	}
 	if shown.ID != "" {
 		if k.before, err = s.figuresOf(ctx, shown.Pointer); err != nil {
