@@ -32,6 +32,9 @@ type Question struct {
 	// Apart is a field of Aggregate, or empty: the remedy of a refusal is then the same question
 	// about those of its values whose rows are right by themselves, if there are any.
 	Apart string
+
+	// Unhinted is an Aggregate whose asker shows no hints, which cost as much as the sums.
+	Unhinted bool
 }
 
 // Filter is a filter of a question: the position of its parameter in Plan.Params, and its value, or

@@ -113,6 +113,9 @@ func (f *aggregates) addNotes(a *list.Reply, check *checker, named string, count
 	if notes.Provisional, err = a.ProvisionalMonths(); err != nil {
 		return err
 	}
+	if a.Request.Question.Unhinted {
+		return nil
+	}
 	if notes.Hints, err = check.hints(&a.Request.Question, &a.Query); err != nil {
 		return err
 	}

@@ -39,6 +39,10 @@ func (q *asker) Ask(asked *contract.Question) (*browse.Answer, error) {
 }
 
 func (q *asker) answer(asked *contract.Question) (*browse.Answer, error) {
+	if asked.Plan().Kind == contract.Aggregate { // a page says what a drawing lacks in its own words
+		asked = asked.Copy()
+		asked.Unhinted = true
+	}
 	answer := new(browse.Answer)
 	err := q.server.Lists.Query(q.served, q.mount, asked, func(a *list.Reply, found list.Records) error {
 		answer.Records = list.TextsOf(found)
