@@ -231,7 +231,11 @@ func (f *buildFlags) beforePublish(
 	ctx context.Context, into *openStore, shown store.Channel, id string, messages io.Writer,
 ) (p loader.Publication, err error) {
 	open := into.Store.Snapshots.OpenAfter
-	kept, err := f.review.figures.keep(ctx, into, shown, id, open, messages)
+	of, err := into.Store.Snapshots.Manifest(id)
+	if err != nil {
+		return p, storeError(err)
+	}
+	kept, err := f.review.figures.keep(ctx, into, shown, of, open, messages)
 	if err != nil {
 		return p, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"hdqs/api/contract"
@@ -43,29 +44,42 @@ type keptFigures struct {
 // publications whose figures may be of the same snapshot. Without the file their history would end,
 // so nothing is published where it cannot be stored.
 func (f *figuresFlag) keep(
-	ctx context.Context, s *openStore, shown store.Channel, id string, open opener, messages io.Writer,
+	ctx context.Context, s *openStore, shown store.Channel, of *store.Manifest, open opener, messages io.Writer,
 	others ...store.Pointer,
 ) (k keptFigures, err error) {
 	if f.period == 0 {
 		return k, nil
 	}
-	of, err := s.Store.Snapshots.Manifest(id) // of a new snapshot, which a bucket does not have yet
-	if err != nil {
-		if of, err = s.manifest(ctx, []string{id}, messages); err != nil {
-			return k, err
-		}
-	}
 	data, err := f.compute(ctx, s, shown, of, open, messages, others, &k)
 	if err != nil {
 		fmt.Fprintf(messages, "hdqs: warning: --keep-figures: %s is published without figures, which replicas "+
-			"compute, and their history ends: %v\n", id, err)
+			"compute, and their history ends: %v\n", of.ID, err)
 		return keptFigures{}, nil
 	}
-	if k.hash, err = s.Store.Snapshots.PutFigures(data); err == nil && s.Remote != nil {
+	if k.hash, err = s.Store.Snapshots.PutFigures(data); err != nil {
+		return keptFigures{}, fmt.Errorf("%s: %w", withoutFigures, err)
+	}
+	return k, nil
+}
+
+const withoutFigures = "headline figures (--keep-figures 0 publishes without them)"
+
+// keepThere is keep for a snapshot that the store has already. A load uploads the figures to a
+// bucket together with its snapshot; this does it by itself.
+func (f *figuresFlag) keepThere(
+	cmd *cobra.Command, s *openStore, shown store.Channel, of *store.Manifest, others ...store.Pointer,
+) (k keptFigures, err error) {
+	ctx := cmd.Context()
+	k, err = f.keep(ctx, s, shown, of, s.opener(cmd), cmd.ErrOrStderr(), others...)
+	if err != nil || k.hash == "" || s.Remote == nil {
+		return k, err
+	}
+	data, err := s.Store.Snapshots.Figures(store.Pointer{Figures: k.hash})
+	if err == nil {
 		err = objects.PutBytes(ctx, s.Remote, store.FiguresName(k.hash), data)
 	}
 	if err != nil {
-		return keptFigures{}, fmt.Errorf("headline figures (--keep-figures 0 publishes without them): %w", err)
+		return keptFigures{}, fmt.Errorf("%s: %w", withoutFigures, err)
 	}
 	return k, nil
 }

@@ -119,12 +119,15 @@ func (f *publishFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	open := s.opener(cmd)
-	kept, err := f.review.figures.keep(cmd.Context(), s, shown.Channel, id, open, cmd.ErrOrStderr(), from)
+	of, err := s.manifest(cmd.Context(), []string{id}, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	if err := f.review.review(cmd.Context(), s, shown.ID, id, open, kept, cmd.ErrOrStderr()); err != nil {
+	kept, err := f.review.figures.keepThere(cmd, s, shown.Channel, of, from)
+	if err != nil {
+		return err
+	}
+	if err := f.review.review(cmd.Context(), s, shown.ID, id, s.opener(cmd), kept, cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	if s.Remote == nil {
@@ -287,10 +290,11 @@ The time of publication becomes that of the rollback; no rows change. Replicas w
 			case to == "":
 				to = shown.Previous[0].ID
 			}
-			if _, err := s.manifest(cmd.Context(), []string{to}, cmd.ErrOrStderr()); err != nil {
+			of, err := s.manifest(cmd.Context(), []string{to}, cmd.ErrOrStderr())
+			if err != nil {
 				return err
 			}
-			figures, err := kept.keep(cmd.Context(), s, shown.Channel, to, s.opener(cmd), cmd.ErrOrStderr())
+			figures, err := kept.keepThere(cmd, s, shown.Channel, of)
 			if err != nil { // a full disk must not hold wrong data in place
 				fmt.Fprintf(cmd.ErrOrStderr(), "hdqs: warning: %s is shown without figures, which replicas "+
 					"compute, and their history ends: %v\n", to, err)

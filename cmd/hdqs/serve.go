@@ -432,7 +432,11 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 	shown, _ := st.Store.Channels.History(f.channel) // a damaged one is replaced
 	o.BeforePublish = func(id string) (p loader.Publication, err error) {
 		figures := figuresFlag{keptPeriod}
-		kept, err := figures.keep(ctx, st, shown, id, st.Store.Snapshots.OpenAfter, messages)
+		of, err := st.Store.Snapshots.Manifest(id)
+		if err != nil {
+			return p, storeError(err)
+		}
+		kept, err := figures.keep(ctx, st, shown, of, st.Store.Snapshots.OpenAfter, messages)
 		if err != nil {
 			return p, err
 		}
