@@ -29,7 +29,7 @@ type Group struct {
 // Classes put the texts of a column into classes. Rows of one class are a group, those with other
 // texts and with null are the group of null.
 type Classes struct {
-	Key string            // tells these apart from others
+	Key string            // the same for the same classes
 	Of  map[string]string // the class by text
 }
 

@@ -84,9 +84,8 @@ func (x *figure) setTime(l *lang.Language, from, to string) {
 
 // shortPeriod is a time as a title has it: a year where most of one is meant, else months.
 func shortPeriod(l *lang.Language, from, to string) string {
-	const instant = "2006-01-02T15:04:05"
-	start, err := time.Parse(instant, from)
-	end, failed := time.Parse(instant, to)
+	start, err := time.Parse(lang.Instant, from)
+	end, failed := time.Parse(lang.Instant, to)
 	if err != nil || failed != nil {
 		return l.Period(from, to)
 	}
@@ -96,7 +95,7 @@ func shortPeriod(l *lang.Language, from, to string) string {
 		first = time.Date(start.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
 		last = time.Date(start.Year(), time.December, 31, 23, 59, 59, 0, time.UTC)
 	}
-	return l.Period(first.Format(instant), last.Format(instant))
+	return l.Period(first.Format(lang.Instant), last.Format(lang.Instant))
 }
 
 // whereOf is the place of some records in words: the country with its province or market, a few
@@ -224,7 +223,7 @@ func impliedBy(rows *contract.Question, filters string) (own []string, ok bool) 
 	return own, true
 }
 
-// isAny reports whether a value of a filter stands for all.
+// isAny reports whether a value of a filter chooses nothing: all, or any text.
 func isAny(value string) bool { return value == "all" || value == "%" }
 
 // isSilent reports whether a title does not name the values of a filter.
@@ -274,6 +273,5 @@ func timeOf(labels []string, groups []group) (from, to string) {
 	if err != nil || failed != nil {
 		return "", ""
 	}
-	const instant = "2006-01-02T15:04:05"
-	return start.Format(instant), end.AddDate(years, months, 0).Add(-time.Second).Format(instant)
+	return start.Format(lang.Instant), end.AddDate(years, months, 0).Add(-time.Second).Format(lang.Instant)
 }

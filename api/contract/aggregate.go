@@ -117,7 +117,7 @@ func (e *Endpoint) groupOf(name string) (g Group, known bool) {
 func classField(e *Endpoint, name string) (g Group, known bool) {
 	for i := range e.Fields {
 		prefix, is := countryPrefix(e, i)
-		if class := slices.Index(classNames[:], strings.TrimPrefix(name, prefix)); is && class > 0 &&
+		if class := slices.Index(ClassNames[:], strings.TrimPrefix(name, prefix)); is && class > 0 &&
 			strings.HasPrefix(name, prefix) {
 			return Group{Field: i, Class: Class(class)}, true
 		}
@@ -141,14 +141,14 @@ func countryPrefix(e *Endpoint, field int) (prefix string, is bool) {
 // className is the name of a class in group_by and in records.
 func className(e *Endpoint, g Group) string {
 	prefix, _ := countryPrefix(e, g.Field)
-	return prefix + classNames[g.Class]
+	return prefix + ClassNames[g.Class]
 }
 
 // classGroups are the names of classes that group_by takes.
 func classGroups(e *Endpoint) (names []string) {
 	for i := range e.Fields {
 		if prefix, is := countryPrefix(e, i); is {
-			for _, name := range classNames[RegionClass:] {
+			for _, name := range ClassNames[RegionClass:] {
 				names = append(names, prefix+name)
 			}
 		}

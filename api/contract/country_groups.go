@@ -49,8 +49,8 @@ const (
 	IncomeClass
 )
 
-// classNames are the classes in group_by, and in records.
-var classNames = [...]string{
+// ClassNames are the classes in group_by, and the columns of the list of countries that have them.
+var ClassNames = [...]string{
 	RegionClass: "region", SubregionClass: "subregion", MiddleClass: "intermediate_region", IncomeClass: "income_group",
 }
 
@@ -66,7 +66,7 @@ type CountryGroups struct {
 	Digest  string         // of all that is here
 	Lacking bool           // the list of countries says nothing of classes
 
-	classes [len(classNames)]*aggregate.Classes
+	classes [len(ClassNames)]*aggregate.Classes
 }
 
 // NewCountryGroups prepares groups for questions.
@@ -87,7 +87,7 @@ func NewCountryGroups(all []CountryGroup, lacking bool) *CountryGroups {
 		}
 	}
 	g.Digest = fmt.Sprintf("%x", sum.Sum(nil)[:16])
-	for class, name := range classNames {
+	for class, name := range ClassNames {
 		g.classes[class].Key = name + g.Digest
 	}
 	return g

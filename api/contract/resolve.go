@@ -10,9 +10,6 @@ import (
 	"hdqs/internal/nearest"
 )
 
-// Which countries are in a group is data of the snapshot that answers, so a question is read first,
-// and resolved when that is known.
-
 // Resolve gives a question the groups of countries of the snapshot that answers it. The error is
 // *Invalid if there is no such group.
 func Resolve(q *Question, g *CountryGroups) error {
@@ -31,7 +28,7 @@ func Resolve(q *Question, g *CountryGroups) error {
 	for param, groups := range map[string][]Group{groupParam: q.Groups, ofParam: q.Of} {
 		for _, of := range groups {
 			if of.Class != NoClass && g.Lacking {
-				issues = append(issues, valueError(param, className(q.plan.Endpoint, of), g.whyLacking()))
+				issues = append(issues, valueError(param, className(q.plan.Endpoint, of), seeGroups))
 			}
 		}
 	}
@@ -41,10 +38,12 @@ func Resolve(q *Question, g *CountryGroups) error {
 	return nil
 }
 
-func (g *CountryGroups) whyLacking() string {
-	return "the countries of this snapshot have no regions and incomes, since the list that it was made from does " +
-		"not say them; see " + GroupsPath + " for the groups that there are"
-}
+// WhyLacking is why a snapshot has no groups by classes.
+const WhyLacking = "the countries of this snapshot have no regions and incomes, since the list that it was made " +
+	"from does not say them"
+
+// seeGroups leads to the groups that there are.
+const seeGroups = WhyLacking + "; see " + GroupsPath + " for the groups that there are"
 
 // unknown is the issue of a group that is not there.
 func (g *CountryGroups) unknown(param, slug string) Issue {
@@ -56,11 +55,10 @@ func (g *CountryGroups) unknown(param, slug string) Issue {
 	reason := fmt.Sprintf("%q is no group of countries; ", slug)
 	switch {
 	case len(near) > 0:
-		reason += "near ones: " + strings.Join(near, ", ") + "; "
+		reason += "near ones: " + strings.Join(near, ", ") + "; all are at " + GroupsPath
 	case g.Lacking:
-		reason += g.whyLacking()
-	}
-	if !strings.HasSuffix(reason, GroupsPath+" for the groups that there are") {
+		reason += seeGroups
+	default:
 		reason += "all are at " + GroupsPath
 	}
 	issue := valueError(param, slug, reason)
@@ -70,8 +68,8 @@ func (g *CountryGroups) unknown(param, slug string) Issue {
 	return issue
 }
 
-// GroupsDigest tells apart answers by which countries are in which group, empty if the answer does
-// not depend on it.
+// GroupsDigest is a digest of the groups of countries that the answer depends on, empty if it
+// depends on none.
 func (q *Question) GroupsDigest() string {
 	hasClass := func(g Group) bool { return g.Class != NoClass }
 	if slices.ContainsFunc(q.Filters, func(f Filter) bool { return q.plan.Params[f.Param].Grouped }) ||

@@ -113,7 +113,7 @@ func monthOf(day string) (start, end string) {
 		return day, day
 	}
 	first := at.AddDate(0, 0, 1-at.Day())
-	return first.Format(timeFormat), first.AddDate(0, 1, 0).Add(-time.Second).Format(timeFormat)
+	return first.Format(lang.Instant), first.AddDate(0, 1, 0).Add(-time.Second).Format(lang.Instant)
 }
 
 // order is the place of a figure's topic, which is that of its first figure.
@@ -190,7 +190,7 @@ func cellOf(t *Tile, f *contract.Field) any {
 	case f.Name == "request":
 		return strings.Join(t.record.Requests, "\n")
 	case f.Type == contract.DateTime:
-		if at, err := time.Parse(timeFormat, text); err == nil {
+		if at, err := time.Parse(lang.Instant, text); err == nil {
 			return at
 		}
 	case f.Type == contract.Boolean:

@@ -6,9 +6,6 @@ import (
 	"hdqs/api/lang"
 )
 
-// timeFormat is a time in records.
-const timeFormat = "2006-01-02T15:04:05"
-
 // unitTexts are parts of the units of a level in words, by level.
 var unitTexts = [levels]string{"the whole country", "%[1]s of %[2]s provinces", "%[1]s of %[2]s districts"}
 

@@ -32,8 +32,7 @@ func listGroups(a *list.Reply) list.Records {
 	}
 	found.from, found.n = pageOf(&a.Request.Question, len(found.records))
 	if groups.Lacking {
-		found.notes.Hints = []say.Text{say.Of("the countries of this snapshot have no regions and incomes, since the " +
-			"list that it was made from does not say them")}
+		found.notes.Hints = []say.Text{say.Of(contract.WhyLacking)}
 	}
 	return found
 }

@@ -138,21 +138,3 @@ func (e Edition) key() Edition { return Edition{e.Snapshot, e.Published.UTC().Ro
 func RevisionsIn(all map[Edition][]Revision, c *state.Change) []Revision {
 	return all[Edition{c.To, c.At}.key()]
 }
-
-// EarlierOf is the value that a figure of a country had before its present one, and the publication
-// that changed it. It reports false if none is kept, if there was no value, and if another rule
-// gave it, so that the two cannot be compared.
-func EarlierOf(s *list.Lists, v *state.Served, h *contract.Headline, code string) (value string, at Edition, ok bool) {
-	kept := keptOf(s, v)
-	if kept == nil || kept.figures[h.Name] == nil || kept.figures[h.Name].lines[code] == nil {
-		return "", at, false
-	}
-	p, err := kept.figures[h.Name].place(code)
-	if err != nil || len(p.Was) < 2 || p.Was[0].Redefined || p.Was[1].Value == "" {
-		return "", at, false
-	}
-	if at, err = kept.editionOf(v, p.Was[0].At); err != nil {
-		return "", at, false
-	}
-	return p.Was[1].Value, at, true
-}

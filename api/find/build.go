@@ -222,9 +222,7 @@ func (b *builder) addTable(kind Kind) {
 				var others, towns []string
 				switch kind {
 				case Country:
-					is := func(c state.Country) bool { return c.Code == e.code }
-					if at := slices.IndexFunc(b.served.Bound.Countries, is); at >= 0 {
-						c := &b.served.Bound.Countries[at]
+					if c := b.served.Bound.Country(e.code); c != nil {
 						others, e.urgency = countryNames(e.code, c.NameRU, c.NameZH), urgencyOf(c)
 					}
 				case Sector:

@@ -126,14 +126,16 @@ func (l *Language) Between(interval string) string {
 	return l.T("days %s to %s", l.DayOf(from), l.DayOf(to))
 }
 
+// Instant is the form of a time in records.
+const Instant = "2006-01-02T15:04:05"
+
 // Period is the time of a figure in words, as short as it can be: 2024, or January to March 2025.
 func (l *Language) Period(from, to string) string {
-	const instant = "2006-01-02T15:04:05"
-	start, err := time.Parse(instant, from)
+	start, err := time.Parse(Instant, from)
 	if err != nil {
 		return ""
 	}
-	end, err := time.Parse(instant, to)
+	end, err := time.Parse(Instant, to)
 	if err != nil {
 		return l.T("since %s", l.Day(start))
 	}

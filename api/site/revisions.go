@@ -103,9 +103,8 @@ func (c *changeOnPage) revise(at place, v *state.Served, all []figures.Revision)
 			continue
 		}
 		name := ""
-		is := func(c state.Country) bool { return c.Code == r.Place }
-		if i := slices.IndexFunc(v.Bound.Countries, is); i >= 0 {
-			name = v.Bound.Countries[i].Name
+		if listed := v.Bound.Country(r.Place); listed != nil {
+			name = listed.Name
 		}
 		before, after := valuesOf(at, r)
 		c.Figures = append(c.Figures, revised{

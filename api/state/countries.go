@@ -13,14 +13,17 @@ import (
 type Country struct {
 	Code, Name     string
 	HasHRP, InGHO  bool
-	Classes        [len(classColumns)]string // by contract.Class, as the list names them
+	Classes        [len(contract.ClassNames)]string // by contract.Class, as the list names them
 	NameRU, NameZH string
 }
 
-// classColumns are the columns with what countries are grouped by.
-var classColumns = [...]string{
-	contract.RegionClass: "region", contract.SubregionClass: "subregion", contract.MiddleClass: "intermediate_region",
-	contract.IncomeClass: "income_group",
+// Country is a country of the list, nil if its code is not in it.
+func (b *Bound) Country(code string) *Country {
+	at := slices.IndexFunc(b.Countries, func(c Country) bool { return c.Code == code })
+	if at < 0 {
+		return nil
+	}
+	return &b.Countries[at]
 }
 
 // setCountries reads the list of countries, and makes the groups of it, with an operator's own.
@@ -107,13 +110,13 @@ func countriesIn(seg *snapshot.Segment) (all []Country, classified bool) {
 			NameRU: text("name_ru", row), NameZH: text("name_zh", row),
 			HasHRP: flag("has_hrp", row), InGHO: flag("in_gho", row),
 		}
-		for i, name := range classColumns {
+		for i, name := range contract.ClassNames {
 			if name != "" {
 				c.Classes[i] = text(name, row)
 			}
 		}
 		all = append(all, c)
 	}
-	_, err := seg.Column(classColumns[contract.RegionClass])
+	_, err := seg.Column(contract.ClassNames[contract.RegionClass])
 	return all, err == nil
 }
