@@ -177,23 +177,33 @@ func (g *tuples) wrong(now int64) (why reason, detail string) {
 }
 
 func wrongPeriod(start, end int64, now time.Time) (why reason, detail string) {
-	from, last := time.UnixMicro(start).UTC(), now.AddDate(mostYearsAhead, 0, 0)
+	const day = 24 * time.Hour
+	from, to := time.UnixMicro(start).UTC(), time.UnixMicro(end).UTC().Truncate(day)
+	tooFar := func(name string, at time.Time, years int) (reason, string) {
+		return tooLate, fmt.Sprintf("%s: %s, at most %s, %d years after the load",
+			name, at.Format(time.DateOnly), now.AddDate(years, 0, 0).Format(time.DateOnly), years)
+	}
 	switch {
 	case start == snapshot.NullInt:
 	case from.Year() < 1900:
 		return tooEarly, fmt.Sprintf("%s: %s, at least 1900-01-01", periodStart, from.Format(time.DateOnly))
-	case from.After(last):
-		return tooLate, fmt.Sprintf("%s: %s, at most %s, %d years after the load",
-			periodStart, from.Format(time.DateOnly), last.Format(time.DateOnly), mostYearsAhead)
-	case end != snapshot.NullInt && end < start:
-		return endFirst, fmt.Sprintf("%s: %s", periodEnd, time.UnixMicro(end).UTC().Format(time.DateOnly))
+	case from.After(now.AddDate(mostYearsToStart, 0, 0)):
+		return tooFar(periodStart, from, mostYearsToStart)
+	case end == snapshot.NullInt:
+	case end < start:
+		return endFirst, fmt.Sprintf("%s: %s", periodEnd, to.Format(time.DateOnly))
+	case to.After(now.AddDate(mostYearsToEnd, 0, 0)):
+		return tooFar(periodEnd, to, mostYearsToEnd)
 	}
 	return "", ""
 }
 
-// mostYearsAhead is how long after the load a period may start: plans and projections are of the
-// next years. No series begins before 1900. A start beyond these is a slip of a digit.
-const mostYearsAhead = 5
+// A period starts and ends at most so many years after the load: plans and projections are of the
+// next years. No series begins before 1900. A date beyond these is a slip of a digit.
+const (
+	mostYearsToStart = 5
+	mostYearsToEnd   = 20
+)
 
 func wrongAges(text string, least, most int64) (why reason, detail string) {
 	var from, to int
