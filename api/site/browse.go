@@ -17,45 +17,6 @@ import (
 // browsePath is the prefix of the pages of records, below a mount's.
 const browsePath = "/browse/"
 
-// asker answers the questions of one page from one snapshot. The server is the caller, so it needs
-// no identifier.
-type asker struct {
-	server *Site
-	served *state.Served
-	mount  *list.Mount
-}
-
-// keptFigure is the key of a headline figure of all countries. A snapshot keeps it, since every
-// first page of its list asks for it.
-type keptFigure struct{ Endpoint *contract.Endpoint }
-
-// Ask implements browse.Source.
-func (q *asker) Ask(asked *contract.Question) (*browse.Answer, error) {
-	if asked.Plan().Kind != contract.Figures || len(asked.Filters) > 0 {
-		return q.answer(asked)
-	}
-	ask := func() (*browse.Answer, error) { return q.answer(asked) }
-	return list.MadeOf(q.served, keptFigure{asked.Endpoint()}, ask)
-}
-
-func (q *asker) answer(asked *contract.Question) (*browse.Answer, error) {
-	if asked.Plan().Kind == contract.Aggregate { // a page says what a drawing lacks in its own words
-		asked = asked.Copy()
-		asked.Unhinted = true
-	}
-	answer := new(browse.Answer)
-	err := q.server.Lists.Query(q.served, q.mount, asked, func(a *list.Reply, found list.Records) error {
-		answer.Records = list.TextsOf(found)
-		if asked.Plan().Kind == contract.Rows && found.Len() > 0 {
-			answer.Bytes = a.Form(a.List).Length(a.Page.Ranges)
-		}
-		answer.Total = found.Total()
-		answer.Notes = found.Notes()
-		return nil
-	})
-	return answer, err
-}
-
 // view is a page of records: what its route and its place say of it.
 type view struct {
 	pages    pages

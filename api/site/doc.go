@@ -12,6 +12,6 @@
 //	search.go docs.go       search; the reference
 //	changelog.go status.go  what snapshots changed; what is served
 //	dataset.go picture.go   a list as linked data; pictures for links to pages
-//	browse.go               records of a list, and the answers that they come from
+//	browse.go asker.go      records of a list, and the answers that they come from
 //	pages.go                what all pages need: templates, places, heads
 package site

@@ -31,6 +31,8 @@ type Site struct {
 	Finder *find.Finder
 	bulk   func() string
 	drawn  *cache.Cache[string, []byte] // pictures
+
+	answers *cache.Cache[askedBefore, outcome]
 }
 
 // New returns the pages about lists. bulk is the latest snapshot that has bulk files, empty without
@@ -38,7 +40,7 @@ type Site struct {
 func New(l *list.Lists, bulk func() string) *Site {
 	return &Site{
 		State: l.State, Lists: l, bulk: bulk, Finder: find.New(l),
-		drawn: cache.New[string, []byte](maxPictures, nil),
+		drawn: cache.New[string, []byte](maxPictures, nil), answers: cache.New[askedBefore, outcome](maxAnswers, nil),
 	}
 }
 

@@ -3,6 +3,8 @@
 package textual
 
 import (
+	"unsafe"
+
 	"hdqs/api/contract"
 	"hdqs/api/say"
 )
@@ -51,6 +53,17 @@ func CSVBytes(records []Record) (n int) {
 			n += len(v.text) + 1
 		}
 		n++
+	}
+	return n
+}
+
+// Bytes is about how much memory records take.
+func Bytes(records []Record) (n int64) {
+	for _, r := range records {
+		n += int64(unsafe.Sizeof(r))
+		for _, v := range r.values {
+			n += int64(unsafe.Sizeof(v)) + int64(len(v.text))
+		}
 	}
 	return n
 }
