@@ -23,7 +23,7 @@ type trial struct {
 	answer  *Answer
 	several []bool // groups whose records have several values of a rate
 	issues  []contract.Issue
-	places  int // groups with a name and a figure
+	places  int // groups with a name and a figure, counted up to leastDrawn
 }
 
 // draws reports whether there is something to draw.
@@ -81,14 +81,14 @@ func (t *trial) count(m measure, b *by, most string) {
 		t.issues = append(t.issues, tooManyGroups(t.answer.Total))
 		return
 	}
-	named, several := map[string]bool{}, 0
+	named, several, field := map[string]bool{}, 0, m.field()
 	t.several = make([]bool, len(t.answer.Records))
 	for i, r := range t.answer.Records {
-		figure, name := r.Value(m.field()), r.Value(b.fields[0])
+		figure, name := r.Value(field), r.Value(b.fields[0])
 		if text, ok := r.Text(most); ok && figure != "" && text != figure {
 			t.several[i] = true
 			several++
-		} else if figure != "" && name != "" && !contract.IsPlaceholder(name) {
+		} else if len(named) < leastDrawn && figure != "" && name != "" && !contract.IsPlaceholder(name) {
 			named[name] = true
 		}
 	}
