@@ -1,8 +1,9 @@
 // Package generator writes catalogs that look like the real one and are entirely made up: a world
 // of places, organisations, markets and packages, and themes with rows about it: those of the
 // public lists, and of any other list of package schema a few rows that follow from its columns.
-// Country codes, names and currencies are real (ISO 3166-1, UN M49, ISO 4217). Every place below
-// them, every code and every figure is drawn from a seeded generator.
+// Country codes, names, regions, income levels and currencies are real (ISO 3166-1, UN M49, World
+// Bank, ISO 4217). Every place below them, every code and every figure is drawn from a seeded
+// generator.
 //
 // The same world is written in two forms. Write makes the directory catalog that a loader reads:
 // standardised CSV files whose codes may be stale, wrong or missing, as in the real ones.

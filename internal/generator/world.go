@@ -8,8 +8,29 @@ import (
 	"strings"
 )
 
+// countriesText has a line for each country: ISO 3166-1 codes, UN M49 code, whether it has a plan
+// (H) or an appeal (G), the UN M49 code of its smallest region, the World Bank's income level, the
+// ISO 4217 code of its currency, and its name. A - is nothing.
+//
 //go:embed countries.txt
 var countriesText string
+
+// regionsText has the UN M49 regions: code, region, sub-region and intermediate region. Antarctica
+// is in none.
+//
+//go:embed regions.txt
+var regionsText string
+
+var regions = func() map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(regionsText) {
+		code, names, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "|")
+		all[code] = strings.Split(names, "|")
+	}
+	return all
+}()
+
+var incomes = map[string]string{"L": "Low", "M": "Lower middle", "U": "Upper middle", "H": "High"}
 
 // world holds everything that rows refer to.
 type world struct {
@@ -42,9 +63,10 @@ type location struct {
 	id            int
 	iso3, iso2    string
 	m49           string
-	name          string // as printed
-	preferred, un string // the two columns that name is made of
-	plan, appeal  bool   // has_hrp and in_gho
+	name          string   // as printed
+	preferred, un string   // the two columns that name is made of
+	plan, appeal  bool     // has_hrp and in_gho
+	classes       []string // region, sub-region, intermediate region and income level; empty: in none
 	start         day
 	currency      string
 	language      language
@@ -117,13 +139,14 @@ var uncoded = map[string]*location{
 
 func (w *world) readCountries() {
 	for i, line := range strings.Split(strings.TrimSpace(countriesText), "\n") {
-		f := strings.SplitN(line, " ", 5)
+		f := strings.SplitN(line, " ", 8)
 		if only := w.sizes.countries; len(only) > 0 && !slices.Contains(only, f[0]) {
 			continue
 		}
 		l := &location{
-			id: len(w.locations) + 1, iso3: f[0], iso2: f[1], m49: f[2], name: f[4], preferred: f[4], un: f[4],
-			plan: f[3] == "H", appeal: f[3] != "-", start: date(1974, 1, 1),
+			id: len(w.locations) + 1, iso3: f[0], iso2: f[1], m49: f[2], name: f[7], preferred: f[7], un: f[7],
+			plan: f[3] == "H", appeal: f[3] != "-", start: date(1974, 1, 1), currency: f[6],
+			classes:  slices.Concat(regions[f[4]], []string{incomes[f[5]]}),
 			language: language(hashOf(w.seed, f[0]) % uint64(len(wordLists["first"]))),
 		}
 		switch {
@@ -133,12 +156,6 @@ func (w *world) readCountries() {
 			l.preferred = "Cote d'Ivoire" // printed by its United Nations name
 		case i%4 == 0:
 			l.start = date(1975+i%40, 1+i%12, 1+i%28)
-		}
-		l.currency = "USD"
-		for _, c := range currencies {
-			if c.code[:2] == l.iso2 {
-				l.currency = c.code
-			}
 		}
 		w.locations = append(w.locations, l)
 		w.byCode[l.iso3] = l

@@ -1,6 +1,9 @@
 package generator
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func (w *world) writeLists(dir string) ([]manifestEntry, error) {
 	var entries []manifestEntry
@@ -39,10 +42,11 @@ func (w *world) list(role string) (rows [][]string) {
 	case "location":
 		for i, c := range w.taxonomy {
 			if c.id == 0 {
-				add(itoa(i+1), "", "", "", "", "", c.iso2, c.iso3, c.preferred, "", "1974-01-01")
+				add(itoa(i+1), "", "", "", "", "", c.iso2, c.iso3, c.preferred, "", "", "", "", "", "1974-01-01")
 			} else {
-				add(itoa(i+1), c.m49, yes(c.plan), yes(c.appeal), c.iso2, c.iso3, "", "", c.preferred, c.un,
-					c.start.String())
+				add(slices.Concat([]string{
+					itoa(i + 1), c.m49, yes(c.plan), yes(c.appeal), c.iso2, c.iso3, "", "", c.preferred, c.un,
+				}, c.classes, []string{c.start.String()})...)
 			}
 		}
 	case "pcodes":

@@ -1,7 +1,7 @@
 // Package sample embeds a small catalog, so that the program serves data without any other file.
-// Its country codes, names and currencies are facts; all places below them, all organisations and
-// every figure are made up by internal/generator and mean nothing. It has every kind of row that a
-// loader must get right, and every value of every enum.
+// Its country codes, names, currencies, regions and income levels are facts; all places below them,
+// all organisations and every figure are made up by internal/generator and mean nothing. It has
+// every kind of row that a loader must get right, and every value of every enum.
 package sample
 
 import (
