@@ -26,6 +26,9 @@ type Question struct {
 	Loaded   string // day
 	Dataset  func(id string) Dataset
 	Series   func(h *contract.Headline, code string) (known map[string]string, ok bool) // that is kept
+
+	// Past is the value before the present one, and the day of the publication that replaced it.
+	Past func(h *contract.Headline, code string) (value, replaced string, err error)
 }
 
 // Dataset is a dataset that records are from. A text is empty if it is not known.

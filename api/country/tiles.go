@@ -27,6 +27,7 @@ type Tile struct {
 	Age          string // that it is old
 	Change       string // against the year before
 	Before       string // the figure of that year
+	Was          string // what an earlier publication had
 	Topic        string // of its list
 	Covered      string // without a value: other countries that its list has
 	Spark        template.HTML
@@ -79,6 +80,14 @@ func (q *Question) tiles() ([]Tile, error) {
 			}
 			if err := q.addOthers(&t); err != nil {
 				return nil, err
+			}
+			if value, replaced, err := q.Past(t.Headline, q.Country.Code); err != nil {
+				return nil, err
+			} else if value != "" {
+				if t.Was = q.Language.Rounded(value); t.Was == t.Value {
+					t.Was = q.Language.Number(value)
+				}
+				t.Was = q.Language.Until(t.Was, replaced)
 			}
 		}
 		all = append(all, t)

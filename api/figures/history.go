@@ -24,24 +24,17 @@ func computeHistory(s *list.Lists, a *list.Reply) (list.Records, error) {
 		found.notes.Hints = append(found.notes.Hints, say.Of("no earlier values of this figure are kept"))
 		return found, nil
 	}
-	of, codes := kept.figures[h.Name], c.codes
+	codes := c.codes
 	if !c.chosen {
-		codes = slices.Sorted(maps.Keys(of.lines))
+		codes = slices.Sorted(maps.Keys(kept.figures[h.Name].lines))
 	}
 	for _, code := range codes {
-		if of.lines[code] == nil {
-			continue
-		}
-		p, err := of.place(code)
+		past, err := kept.past(a.Served, h, code)
 		if err != nil {
 			return nil, err
 		}
-		for _, entry := range p.Was {
-			edition, err := kept.editionOf(a.Served, entry.At)
-			if err != nil {
-				return nil, err
-			}
-			found.records = append(found.records, entry.record(h, code, edition))
+		for i := range past {
+			found.records = append(found.records, past[i].record(h, code))
 		}
 	}
 	began := kept.Began
@@ -71,15 +64,59 @@ func (k *Kept) editionOf(v *state.Served, at int) (Edition, error) {
 	return k.Earlier[at-1], nil
 }
 
-func (e *keptEntry) record(h *contract.Headline, code string, at Edition) []any {
-	var value any
-	if e.Value != "" {
-		value = number(e.Value)
+// Past is a value of a figure that a publication began with.
+type Past struct {
+	Edition
+	Value      string // as JSON has it; empty for null
+	Start, End aggregate.Value
+	Level      aggregate.Value
+	Redefined  bool // by another declaration than the value before, so that the two cannot be compared
+}
+
+// past is what a figure of a place was, the latest value first.
+func (k *Kept) past(v *state.Served, h *contract.Headline, code string) (all []Past, err error) {
+	of := k.figures[h.Name]
+	if of == nil || of.lines[code] == nil {
+		return nil, nil
 	}
-	published := aggregate.Value{Kind: aggregate.Time, Int: at.Published.Truncate(time.Second).UnixMicro()}
+	p, err := of.place(code)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range p.Was {
+		edition, err := k.editionOf(v, e.At)
+		if err != nil {
+			return nil, err
+		}
+		start, end := valueOf(aggregate.Time, e.Start), valueOf(aggregate.Time, e.End)
+		all = append(all, Past{edition, e.Value, start, end, valueOf(aggregate.Int, e.Level), e.Redefined})
+	}
+	return all, nil
+}
+
+// PastOf is what a figure of a country was in the publications that are kept, as far as the values
+// can be compared: the present value first. It is empty where a snapshot has no kept figures, and
+// where the figure is declared in another way now.
+func PastOf(s *list.Lists, v *state.Served, h *contract.Headline, code string) ([]Past, error) {
+	kept := keptOf(s, v)
+	if kept == nil || kept.figures[h.Name] == nil || kept.figures[h.Name].Declared != declaredBy(h) {
+		return nil, nil
+	}
+	all, err := kept.past(v, h, code)
+	if i := slices.IndexFunc(all, func(p Past) bool { return p.Redefined }); i >= 0 {
+		all = all[:i+1]
+	}
+	return all, err
+}
+
+func (p *Past) record(h *contract.Headline, code string) []any {
+	var value any
+	if p.Value != "" {
+		value = number(p.Value)
+	}
+	published := aggregate.Value{Kind: aggregate.Time, Int: p.Published.Truncate(time.Second).UnixMicro()}
 	return []any{
-		textOf(code), published, textOf(at.Snapshot), value, textOf(h.Unit), valueOf(aggregate.Time, e.Start),
-		valueOf(aggregate.Time, e.End), valueOf(aggregate.Int, e.Level), e.Redefined,
+		textOf(code), published, textOf(p.Snapshot), value, textOf(h.Unit), p.Start, p.End, p.Level, p.Redefined,
 	}
 }
 
@@ -107,18 +144,14 @@ func RevisionsOf(s *list.Lists, v *state.Served) map[Edition][]Revision {
 				continue
 			}
 			for _, code := range slices.Sorted(maps.Keys(of.lines)) {
-				p, err := of.place(code)
+				past, err := kept.past(v, h, code)
 				if err != nil {
 					return nil, err
 				}
-				for i, entry := range p.Was[:max(0, len(p.Was)-1)] {
-					edition, err := kept.editionOf(v, entry.At)
-					if err != nil {
-						return nil, err
-					}
-					if !entry.Redefined {
-						edition = edition.key()
-						all[edition] = append(all[edition], Revision{h, code, p.Was[i+1].Value, entry.Value})
+				for i := range max(0, len(past)-1) {
+					if !past[i].Redefined {
+						edition := past[i].key()
+						all[edition] = append(all[edition], Revision{h, code, past[i+1].Value, past[i].Value})
 					}
 				}
 			}

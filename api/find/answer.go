@@ -24,19 +24,19 @@ func (s *search) answers(q *question) (all []answer) {
 	isPage := q.by != "" || len(q.figures) == 0 || q.places[0].country == none && len(q.left) == 0
 	for _, at := range q.places {
 		if isPage {
-			all = append(all, answer{q, nil, at, false})
+			all = append(all, answer{question: q, at: at})
 		}
 	}
 	for _, at := range q.places {
 		for _, h := range q.figures {
 			if at.country != none || !isPage {
-				all = append(all, answer{q, h, at, false})
+				all = append(all, answer{question: q, figure: h, at: at})
 			}
 		}
 	}
 	for _, id := range s.containing(q) {
 		for _, h := range q.figures[:min(len(q.figures), 1)] {
-			all = append(all, answer{q, h, place{id, none, none}, true})
+			all = append(all, answer{question: q, figure: h, at: place{id, none, none}, isNear: true})
 		}
 	}
 	return all
@@ -100,7 +100,7 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 		r.Address = f.View
 	}
 	if a.showsNumber() {
-		r.Figure = inTime(s.language, &a, f)
+		r.Figure, r.Before = inTime(s.language, &a, f), a.before
 	}
 	return r, nil
 }

@@ -51,6 +51,7 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 	}
 	b := newBuilder(int(most))
 	b.lists, b.served, b.hasNoGroups = s, v, v.Bound.Groups.Lacking
+	b.year = v.Bound.Snap.Manifest.SnapshotTime.UTC().Year()
 	for kind := range kinds {
 		switch kind {
 		case FigureKind:

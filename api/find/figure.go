@@ -31,7 +31,8 @@ type Figure struct {
 	View     string       `json:"view,omitempty"` // page of the rows that it is made of
 	Request  string       `json:"request"`        // to the interface, for the same figure
 
-	rows *contract.Question // which rows it is made of, or the first of several requests; nil: of none
+	extent [2]string          // level and units of the places
+	rows   *contract.Question // which rows it is made of, or the first of several requests; nil: of none
 }
 
 // figureKey is the key of a figure in what a snapshot keeps.
@@ -69,6 +70,7 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 			if value, known := r.Text("value"); known {
 				f.Value = new(json.Number(value))
 			}
+			f.extent = [2]string{r.Value("admin_level"), r.Value("units")}
 			f.Start, f.End = r.Value("period_start"), r.Value("period_end")
 			f.Provider, f.Dataset, f.Reason = r.Value("provider"), r.Value("dataset"), r.Reason
 			f.Complete, f.rows = r.Value("complete") == "true", r.Rows

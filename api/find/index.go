@@ -100,6 +100,7 @@ type Index struct {
 	people       map[string][]int32 // countries by what those who come from them are called
 	countryWords []string           // of names of countries, sorted
 	levels       sync.Pool          // of *levels, all zero
+	year         int                // of the snapshot
 	hasNoGroups  bool               // the countries have no regions and incomes
 }
 

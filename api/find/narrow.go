@@ -14,11 +14,12 @@ type answer struct {
 	figure *contract.Headline // nil: a page
 	at     place
 	isNear bool // of a place whose name has that of the question as a part
+	before *Before
 }
 
 // showsNumber reports whether nothing of the question is left, so that a number may answer it.
 func (a *answer) showsNumber() bool {
-	return len(a.left) == 0 && !a.isNear && a.by == "" && a.compared == nil && a.at.country != none
+	return len(a.left) == 0 && !a.isNear && (a.by == "" || a.before != nil) && a.compared == nil && a.at.country != none
 }
 
 // narrowing reports whether the question has filters, or a time, that the figure does not take.

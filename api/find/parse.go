@@ -41,6 +41,9 @@ func (x *Index) parse(words, written []string) (best *question) {
 		r.addFilters()
 		r.addTimes()
 		r.addPlaces()
+		if q.by == "compare" && q.compared == nil && q.until != "" { // with an earlier time
+			q.by, q.since = "time", true
+		}
 		for _, p := range r.parts {
 			if !p.used {
 				q.left = append(q.left, p.written)

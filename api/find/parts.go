@@ -3,6 +3,7 @@ package find
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdqs/api/contract"
@@ -119,6 +120,11 @@ func (x *parser) partOf(phrase string) *part {
 	}
 	if isTime(phrase) {
 		p.time = phrase
+	}
+	for _, t := range p.terms {
+		if after, err := strconv.Atoi(t.year); err == nil {
+			return &part{time: strconv.Itoa(x.year + after)}
+		}
 	}
 	if len(p.terms)+len(p.ids) == 0 && p.time == "" {
 		return nil

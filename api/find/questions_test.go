@@ -15,6 +15,7 @@ import (
 // questionIndex has the names of the embedded sample, and the units of names.txt.
 func questionIndex(t testing.TB) *Index {
 	b := newBuilder(10)
+	b.year = 2026
 	read := func(file string, do func(value func(string) string)) {
 		f, err := sample.FS.Open("reference/" + file + ".csv")
 		if err != nil {

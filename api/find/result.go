@@ -52,6 +52,7 @@ type Result struct {
 	Address string  `json:"address"`          // of a page with records
 	Lists   []Link  `json:"lists,omitempty"`  // that have records of it
 	Figure  *Figure `json:"figure,omitempty"`
+	Before  *Before `json:"before,omitempty"` // what the figure is compared with
 
 	// What the page shows, or the sum that a figure is; nil if it is not of rows of a list.
 	Question *contract.Question `json:"-"`

@@ -25,6 +25,7 @@ type term struct {
 	who    string      // a sex or an age
 	by     string      // what a view is drawn by
 	month  string      // two digits
+	year   string      // how many after that of the snapshot, with its sign; empty for none
 	isWeak bool        // it means this only where nothing else does
 	isMore bool        // it is a part of another phrase, and means nothing alone
 }
@@ -103,7 +104,7 @@ func vocabularyOf(languages ...string) *vocabulary {
 		for _, phrase := range listed(line[1]) {
 			all := wordsOf(phrase)
 			key := strings.Join(needed(v.asides, all), " ")
-			if len(all) > 1 && (v.asides[all[0]] != "" && t != nil && t.by != "" || key == strings.Join(all, " ")) {
+			if len(all) > 1 && (t != nil && (t.year != "" || t.by != "" && v.asides[all[0]] != "") || key == strings.Join(all, " ")) {
 				key = strings.Join(all, " ")
 				v.kept[key] = slices.ContainsFunc(all, func(w string) bool { return v.asides[w] != "" })
 			}
@@ -154,6 +155,8 @@ func termOf(text string) *term {
 			t.by = value
 		case field == "month":
 			t.month = value
+		case field == "year":
+			t.year = value
 		default:
 			t.pairs = append(t.pairs, [2]string{field, strings.ReplaceAll(value, "~", " ")})
 		}

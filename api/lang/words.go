@@ -112,6 +112,11 @@ func (l *Language) DayOf(text string) string {
 	return l.Day(at)
 }
 
+// Until is a value that a publication of a day has replaced.
+func (l *Language) Until(value, day string) string {
+	return l.T("%[1]s until the publication of %[2]s", value, l.DayOf(day))
+}
+
 // Between is the time between two days as ISO 8601 has it, with two dots for an open end.
 func (l *Language) Between(interval string) string {
 	from, to, both := strings.Cut(interval, "/")

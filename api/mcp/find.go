@@ -21,7 +21,8 @@ type result struct {
 	Within string `json:"within,omitempty"`
 	Use    []use  `json:"use,omitempty"`
 
-	Nothing string `json:"nothing,omitempty"` // why a figure has no value
+	Nothing string       `json:"nothing,omitempty"` // why a figure has no value
+	Before  *find.Before `json:"before,omitempty"`  // what a figure was, of a question over time
 
 	// Of lists and figures only.
 	Reading string   `json:"reading,omitempty"`
@@ -122,7 +123,10 @@ func resultOf(f *find.Result) *result {
 		r.Use, r.Reading = []use{{of.Tool, []string{list}, of.Arguments}}, h.Reading
 		return r
 	case f.Kind == "figure":
-		arguments["figure"] = f.Code
+		if arguments["figure"] = f.Code; f.Before != nil && f.Before.Changed != "" {
+			arguments["history"] = true
+		}
+		r.Before = f.Before
 		h, _ := contract.HeadlineOf(f.Code, contract.ContractNames)
 		r.Use, r.Reading = []use{{"figure", nil, arguments}}, h.Reading
 		return r

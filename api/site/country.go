@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -187,6 +188,13 @@ func (p pages) countryOf(v *state.Served, at *country.Country) (*country.Page, e
 			},
 			Series: func(h *contract.Headline, code string) (map[string]string, bool) {
 				return figures.SeriesOf(p.Site.Lists, v, h, code)
+			},
+			Past: func(h *contract.Headline, code string) (value, replaced string, err error) {
+				past, err := figures.PastOf(p.Site.Lists, v, h, code)
+				if len(past) > 1 {
+					value, replaced = past[1].Value, past[0].Published.UTC().Format(time.DateOnly)
+				}
+				return value, replaced, err
 			},
 		})
 	})

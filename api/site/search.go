@@ -71,7 +71,8 @@ type kindLink struct {
 // foundResult is a result as a page shows it.
 type foundResult struct {
 	find.Result
-	Value, Period string
+	Value, Period  string
+	Was, WasPeriod string // what the value is compared with
 }
 
 func foundResults(l *lang.Language, found *find.Answer) (all []foundResult) {
@@ -82,6 +83,12 @@ func foundResults(l *lang.Language, found *find.Answer) (all []foundResult) {
 				f.Value = browse.Number(l, figure.Value.String())
 			}
 			f.Period = l.Period(figure.Start, figure.End)
+		}
+		if was := r.Before; was != nil {
+			f.Was, f.WasPeriod = browse.Number(l, was.Value.String()), l.Period(was.Start, was.End)
+			if was.Changed != "" {
+				f.Was = l.Until(f.Was, was.Changed)
+			}
 		}
 		all = append(all, f)
 	}

@@ -1,0 +1,79 @@
+package find
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"hdqs/api/figures"
+)
+
+// Before is the earlier value of a figure that a question over time compares with: that of a time,
+// or the one that an earlier publication had.
+type Before struct {
+	Value   json.Number `json:"value"`
+	Start   string      `json:"period_start,omitempty"`
+	End     string      `json:"period_end,omitempty"`
+	Changed string      `json:"changed,omitempty"` // the day of the publication that replaced it; empty for a time
+}
+
+// addBefore adds to answers what a question over time compares the present figure with, and puts
+// those that have it first.
+func (s *search) addBefore(all []answer) (with []answer, err error) {
+	order := func(a answer) int {
+		if a.before != nil {
+			return 0
+		}
+		return 1
+	}
+	for i, a := range all {
+		isWhole := len(a.left) == 0 && !a.isNear && a.compared == nil && a.at.country != none && a.last == ""
+		if a.by != "time" || !isWhole || a.figure == nil || a.narrowing() {
+			continue
+		}
+		if all[i], err = s.compare(a); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(all, func(a, b answer) int { return order(a) - order(b) })
+	return all, nil
+}
+
+// compare adds to an answer what the present figure is compared with. Nothing is added where that
+// is not known, or is of other places than the present one.
+func (s *search) compare(a answer) (answer, error) {
+	question := *a.question
+	question.until = ""
+	now := answer{question: &question, figure: a.figure, at: a.at}
+	f, err := s.figure(&now)
+	if err != nil || f.Value == nil {
+		return a, err
+	}
+	if a.until != "" {
+		earlier, err := s.readFigure(&a)
+		if err != nil {
+			return a, err
+		}
+		earlier = inTime(s.language, &a, earlier)
+		isSame := earlier.Start == f.Start && earlier.End == f.End
+		if earlier.Value != nil && !isSame && earlier.extent == f.extent && earlier.Complete == f.Complete {
+			now.before = &Before{Value: *earlier.Value, Start: earlier.Start, End: earlier.End}
+			return now, nil
+		}
+	}
+	past, err := figures.PastOf(s.lists, s.served, a.figure, s.entries[a.at.country].code)
+	for i, p := range past {
+		n := len(a.until)
+		start, end := p.Start.String(), p.End.String()
+		isThen := n == 0 || start[:min(n, len(start))] <= a.until && cmp.Or(end, a.until)[:n] >= a.until
+		if i > 0 && p.Value != "" && p.Level == past[0].Level && isThen {
+			now.before = &Before{
+				Value: json.Number(p.Value), Start: start, End: end,
+				Changed: past[i-1].Published.UTC().Format(time.DateOnly),
+			}
+			return now, nil
+		}
+	}
+	return a, err
+}
