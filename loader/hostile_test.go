@@ -137,7 +137,7 @@ func TestViewFaults(t *testing.T) {
 		applyChange(t, c, fsys, name, change)
 		s, report := buildViews(t, fsys)
 		var added []string
-		for line := range strings.SplitSeq(describeReport(report), "\n") {
+		for line := range strings.SplitSeq(describeReport(t, report), "\n") {
 			if !slices.Contains(strings.Split(wants["report"], "\n"), line) {
 				added = append(added, line)
 			}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"hdqs/internal/testkit"
-	"hdqs/loader/sample"
 )
 
 func reusedTables(r *Report) []string {
@@ -24,11 +23,11 @@ func reusedTables(r *Report) []string {
 	return out
 }
 
-// allThemes are the tables of the themes of generated catalogs, but for some.
+// allThemes are the tables of the themes with data, but for some.
 func allThemes(but ...string) []string {
 	var out []string
 	for _, src := range dataThemes {
-		if isGenerated(src) && !slices.Contains(but, src.table.name) {
+		if !slices.Contains(but, src.table.name) {
 			out = append(out, src.table.name)
 		}
 	}
@@ -108,12 +107,12 @@ func TestReuse(t *testing.T) {
 // TestReuseOfDamaged checks that a table that cannot be read any more is made again.
 func TestReuseOfDamaged(t *testing.T) {
 	t.Parallel()
-	store := openStore(t)
-	first := build(t, store, sample.FS, someDay)
+	store, files := openStore(t), smallWorld(t)
+	first := build(t, store, files, someDay)
 	path, err := store.Segments.SegmentPath(segmentsOf(first)["idps"])
 	testkit.Must(t, err)
 	testkit.Must(t, os.Remove(path))
-	second := build(t, store, sample.FS, someDay)
+	second := build(t, store, files, someDay)
 	if reused := reusedTables(second); !slices.Equal(reused, allThemes("idps")) {
 		t.Errorf("reused %v", reused)
 	}
