@@ -254,7 +254,7 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 	} else {
 		x.Chart.Drawing, x.Chart.OverTime = chart.Lines(c, labels, series), len(labels) >= chart.FewLabels
 	}
-	x.Data.Rows = x.timeRows(l, labels, codes, at)
+	x.Data.Times, x.Data.Rows = true, x.timeRows(l, labels, codes, at)
 }
 
 // timeRows are the rows of the table of figures over time.
@@ -340,7 +340,7 @@ func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group, cla
 	x.Chart.Drawing, x.Chart.Legend, missing = chart.Map(c, layer, areas, classes)
 	x.Chart.Key = x.key(c)
 	x.Map.Unseen = lang.Count(len(missing))
-	texts := make([]string, min(len(missing), maxBars))
+	texts := make([]string, min(len(missing), maxLeftOut))
 	for i := range texts {
 		texts[i] = missing[i].Name + " " + missing[i].Text
 	}

@@ -67,11 +67,19 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	if err != nil {
 		return nil, err
 	}
-	x.drawMap(c, x.world(v.q), known, classes)
-	if picture := x.Chart.Drawing; x.Map.Blank {
+	first, isMap := known[:min(len(known), maxFirstBars)], len(known) >= chart.MapLeast
+	switch {
+	case isMap && v.hasMap:
+		x.drawBars(c, first)
+		x.Map.Elsewhere, x.Chart.Left = x.asked.link(), len(known)-len(first)
+	case isMap:
+		x.drawMap(c, x.world(v.q), known, classes)
+		picture := x.Chart.Drawing
 		c.ID += "-bars"
-		x.drawBars(c, known[:min(len(known), maxFirstBars)])
-		x.Chart.Drawing, x.Chart.Bars, x.Chart.Left = picture, x.Chart.Drawing, max(0, len(known)-maxFirstBars)
+		x.drawBars(c, first)
+		x.Chart.Drawing, x.Chart.Bars, x.Chart.Left = picture, x.Chart.Drawing, len(known)-len(first)
+	default:
+		x.drawBars(c, known)
 	}
 	x.addCountries(l, all, figures, link)
 	x.addPeriods(l, records)
@@ -89,7 +97,7 @@ func (v *viewer) columns(
 	figures = map[string][]group{}
 	names := []string{h.Name}
 	for _, name := range columns {
-		if name != h.Name {
+		if name != h.Name && !v.hasMap { // the table of the map has them
 			names = append(names, name)
 		}
 	}

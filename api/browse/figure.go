@@ -59,6 +59,17 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	return x, nil
 }
 
+// shorten leaves out the lines of the table after the first ones, unless the address asks for all.
+func (x *figure) shorten(s state) {
+	if x.Data.Open = s.values.Get(moreParam) == moreFigures; x.Data.Open || x.Data.Times {
+		return
+	}
+	if x.Data.More = max(0, len(x.Data.Rows)-shownFigures); x.Data.More > 0 {
+		x.Data.Rows = x.Data.Rows[:shownFigures]
+		x.Data.All = s.with(moreParam, moreFigures) + "#" + x.ID + "-heading"
+	}
+}
+
 // tell adds what a reader must know of a figure of some records.
 func (x *figure) tell(q *Question, rows *contract.Question, m measure, b *by) (err error) {
 	if x.About, err = q.about(rows); err != nil {

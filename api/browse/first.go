@@ -69,6 +69,8 @@ type viewer struct {
 	q  *Question
 	s  state
 	id string // of the drawing
+
+	hasMap bool // a drawing before it is a map: each takes ten thousand bytes
 }
 
 // isFirst reports whether the address leaves it to the page what is drawn.
@@ -119,6 +121,7 @@ func firstOf(q *Question, s state) (*first, error) {
 		}
 		if x != nil {
 			f.Drawings = append(f.Drawings, x)
+			v.hasMap = v.hasMap || x.Map.Blank
 		}
 	}
 	if len(f.Drawings) > 0 && !slices.ContainsFunc(f.Chosen, func(l link) bool { return !has(l) }) {

@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"html/template"
 	"slices"
 	"strings"
 
@@ -15,8 +14,8 @@ type control struct {
 	Kind               string // text, date, number, select
 	Value              string
 	Options            []option // of a select
-	List               string   // id of a list of suggestions, of a text
 	Suggest, Suggested string   // kind of names that are suggested, and what of them: code or name
+	Several            bool     // of which the field takes more than one
 	Placeholder        string
 	Wrong              string // what is wrong with the value
 }
@@ -123,14 +122,14 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 		if p.Name != contract.CountryParam {
 			c.Label = l.T("%s, several", c.Label)
 		}
-		c.List, c.Placeholder = listOf(p.Name), l.T("Sudan, or Sudan, Chad")
+		c.Suggest, c.Suggested, c.Several = "country", "name", true
+		c.Placeholder = l.T("Sudan, or Sudan, Chad")
 		codes := splitLists(s.values[p.Name+contract.SeveralSuffix])
 		if len(values) > 0 {
 			codes = values[len(values)-1:]
 		}
 		c.Value = s.countryNames(codes)
 	default:
-		c.List = listOf(p.Name)
 		c.Placeholder = p.Example()
 		c.suggest(e.Contract(), contract.ContractNames.Name(p.Name))
 	}
@@ -154,6 +153,7 @@ func (c *control) suggest(e *contract.Endpoint, param string) {
 		param = e.Table + "_" + param
 	}
 	for prefix, kind := range map[string]string{
+		"location_": "country", "origin_location_": "country", "asylum_location_": "country",
 		"market_": "market", "commodity_": "commodity", "admin1_": "province", "admin2_": "district",
 		"sector_": "sector", "org_": "organisation",
 	} {
@@ -176,56 +176,13 @@ func choices(l *lang.Language, p *contract.Param, chosen string) []option {
 	return options
 }
 
-// Ids of the lists of suggestions.
-const (
-	countryCodes = "country-codes"
-	countryNames = "country-names"
-)
-
-// listOf is the list of suggestions for a text filter, empty without one.
-func listOf(name string) string {
-	switch {
-	case isCountry(name):
-		return countryCodes
-	case strings.HasSuffix(name, "location_name"):
-		return countryNames
-	}
-	return ""
-}
-
 // pageForm is what chooses records: the forms of filters and of columns, the filters in use, and
 // counts.
 type pageForm struct {
-	Groups    []formGroup
-	Keep      []option // parameters that the form of filters sends on
-	KeepAll   []option // those that the form of columns sends on
-	Countries []Country
-	Chips     []chip
-	Clear     string // the page without filters; empty if it has none
-	Facets    []facet
-}
-
-// CountryCodes are suggestions for a field that takes several countries: names, with their codes.
-func (p *pageForm) CountryCodes() template.HTML {
-	return options(p.Countries, func(c Country) (value, text string) {
-		if strings.Contains(c.Name, ",") {
-			return c.Code, c.Name
-		}
-		return c.Name, c.Code
-	})
-}
-
-// CountryNames are the same by name.
-func (p *pageForm) CountryNames() template.HTML {
-	return options(p.Countries, func(c Country) (value, text string) { return c.Name, "" })
-}
-
-func options(all []Country, of func(Country) (value, text string)) template.HTML {
-	var b strings.Builder
-	for _, c := range all {
-		value, text := of(c)
-		b.WriteString(`<option value="` + template.HTMLEscapeString(value) + `">`)
-		b.WriteString(template.HTMLEscapeString(text) + "</option>")
-	}
-	return template.HTML(b.String()) //nolint:gosec // escaped
+	Groups  []formGroup
+	Keep    []option // parameters that the form of filters sends on
+	KeepAll []option // those that the form of columns sends on
+	Chips   []chip
+	Clear   string // the page without filters; empty if it has none
+	Facets  []facet
 }

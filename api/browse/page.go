@@ -79,8 +79,7 @@ func New(q *Question) (p *Page, clean url.Values, err error) {
 		Summary: l.T(e.Summary), AddingUp: l.T(e.Texts().AddingUp()),
 		Path: path, Docs: q.Root + "/docs/" + e.Name(), Freshness: q.Freshness, Dataset: q.Dataset,
 	}
-	p.Form.Countries, p.Problem.Nowhere = all, l.List(s.nowhere)
-	q.known.countries = p.Form.Countries
+	q.known.countries, p.Problem.Nowhere = all, l.List(s.nowhere)
 	if q.known.named, err = namesOf(q, s); err != nil {
 		return nil, nil, err
 	}
@@ -115,6 +114,13 @@ func New(q *Question) (p *Page, clean url.Values, err error) {
 	}
 	if x := p.Drawn.Figure; x != nil && x.drawn.path != "" && q.AllFigures && p.isAsAsked() {
 		return nil, x.drawn.values, nil // files do not say which records were chosen
+	}
+	if drawn := slices.Concat([]*figure{p.Drawn.Figure}, p.Drawn.More); !q.AllFigures {
+		for _, x := range drawn {
+			for ; x != nil; x = x.Refusal.Right {
+				x.shorten(s)
+			}
+		}
 	}
 	s.called = q.nameOf
 	p.Form.Groups = form(q.Plan, s, wrongByParam(l, wrong), q.known.groups)

@@ -89,6 +89,7 @@ func (d *drawnChart) FramedLeft() lang.Count {
 type drawnMap struct {
 	Blank      bool       // it has areas without a figure
 	Boundaries string     // whose they are; empty without a map
+	Elsewhere  string     // the page that draws one, if this page has another map
 	Unmapped   string     // whose boundaries have none of the units
 	Missing    string     // areas that it does not have, with their figures
 	Unseen     lang.Count // how many those are
@@ -101,6 +102,10 @@ type data struct {
 	Rows     [][]cell
 	Codes    []string // of the names, empty without codes
 	Unlisted int      // groups that are not in it
+	Times    bool     // rows are months or years
+	More     int      // rows that are left out until a reader asks for all
+	All      string   // the page that has them, empty if no row is left out
+	Open     bool     // it is the page that has all
 }
 
 // limit is what a reader must know of a figure that is not all of what it seems to be.
@@ -126,12 +131,15 @@ type refusal struct {
 type seriesKey struct{ Class, Name string }
 
 // maxBars is how many bars a page draws, maxLabels how many points in time, and maxFigures how many
-// lines its table has.
+// lines its table has, of which shownFigures are there before a reader asks for all: a thousand
+// provinces take 16,000 bytes.
 const (
 	maxBars    = 30
 	framedBars = 8
 	maxLabels  = 600
 	maxFigures = 600
+
+	shownFigures = 30
 
 	newestMonths = 36 // are drawn first
 	maxPanels    = 12 // are drawn beside each other

@@ -25,8 +25,11 @@ const (
 	spanParam    = "span"    // all: months are drawn from the first on
 	sortParam    = "sort"    // a column that the records are sorted by, the greatest first with a minus
 	figureParam  = "figure"  // the headline figure that the page is about
-	moreParam    = "more"    // a field of which all values are counted
+	moreParam    = "more"    // a field of which all values are counted, or moreFigures
 )
+
+// moreFigures asks for all lines of the tables of figures.
+const moreFigures = "figures"
 
 // own are the parameters that the interface does not have.
 var own = []string{rowParam, columnParam, measureParam, byParam, spanParam, sortParam, figureParam, moreParam}

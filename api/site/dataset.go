@@ -55,7 +55,7 @@ type linkedDownload struct {
 
 // mostLinked is how many licences, providers, sources and places a description lists: a page must
 // not grow with the number of sources.
-const mostLinked = 25
+const mostLinked = 10
 
 // newLinkedDataset describes an endpoint. Places are the countries of its records.
 func newLinkedDataset(m *list.Mount, b *state.Bound, e *contract.Endpoint, base string,

@@ -7,16 +7,19 @@ for (const input of document.querySelectorAll("input[data-suggest]:not([list])")
   names.id = input.id + "-names";
   input.after(names);
   input.setAttribute("list", names.id);
-  const { suggest, value } = input.dataset;
+  const { suggest, value, several } = input.dataset;
+  // Of several names with commas between them, the last is being typed.
+  const before = () => several === undefined ? "" : input.value.match(/^(.*,\s*)?/)[0];
+  const typed = () => input.value.slice(before().length).trim();
   let waits;
   const offer = async (text) => {
     const kind = suggest === "all" ? "" : "&kind=" + suggest;
     const answer = await fetch(from + "?q=" + encodeURIComponent(text) + kind);
-    if (!answer.ok || input.value.trim() !== text) return;
+    if (!answer.ok || typed() !== text) return;
     const found = (await answer.json()).results;
     names.replaceChildren(...found.map((r) => {
       const option = document.createElement("option");
-      option.value = value === "code" ? r.code : r.name;
+      option.value = before() + (value === "code" ? r.code : r.name);
       option.label = [value === "code" ? r.name : r.kind, r.within].filter(Boolean).join(", ");
       // Browsers leave out what does not have the text, such as the name of a country for DRC.
       if (!(option.value + option.label).toLowerCase().includes(text.toLowerCase())) option.label = text + ": " + option.label;
@@ -27,7 +30,7 @@ for (const input of document.querySelectorAll("input[data-suggest]:not([list])")
     clearTimeout(waits);
     const isChosen = !event.inputType || event.inputType === "insertReplacementText";
     if (isChosen && suggest === "all") return input.form.requestSubmit();
-    const text = input.value.trim();
+    const text = typed();
     if (!isChosen && text.length > 1) waits = setTimeout(offer, 150, text);
   });
 }
