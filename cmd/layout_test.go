@@ -58,8 +58,8 @@ var imports = map[string][]string{
 		"api/state", "api/textual", "index", "rowdiff", "snapshot", "snapshot/store",
 	},
 	"api/find": {
-		"api/contract", "api/lang", "api/list", "api/say", "api/state", "api/textual", "internal/background",
-		"internal/nearest",
+		"api/contract", "api/figures", "api/lang", "api/list", "api/say", "api/state", "api/textual",
+		"internal/background", "internal/nearest",
 	},
 	"api/files": {
 		"api/contract", "api/encode", "api/list", "api/metrics", "api/render", "api/reply", "api/state",

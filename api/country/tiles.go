@@ -87,7 +87,7 @@ func (q *Question) tiles() ([]Tile, error) {
 				if t.Was = q.Language.Rounded(value); t.Was == t.Value {
 					t.Was = q.Language.Number(value)
 				}
-				t.Was = q.Language.Until(t.Was, replaced)
+				t.Was = lang.Until(q.Language, t.Was, replaced)
 			}
 		}
 		all = append(all, t)

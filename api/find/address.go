@@ -46,6 +46,8 @@ func (s *search) nameOf(e *entry) string {
 	switch e.kind {
 	case Country:
 		return s.language.Country(e.code, e.name)
+	case Group:
+		return s.language.Group(e.code, e.name)
 	case FigureKind, List:
 		return s.language.T(e.name)
 	}
@@ -58,6 +60,8 @@ func (s *search) entry(e *entry, links []Link) (string, *contract.Question) {
 	switch {
 	case e.kind == Country:
 		return s.country(e.code)
+	case e.kind == Group:
+		return s.rows(listOf("location"), contract.GroupParam, e.code)
 	case e.kind == Field:
 		return s.mount.Prefix + "/docs/" + links[0].Name + "#field-" + s.mount.Names.Name(e.code), nil
 	case len(links) > 0:

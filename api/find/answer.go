@@ -22,6 +22,11 @@ func (s *search) answers(q *question) (all []answer) {
 		q.places = []place{{none, none, none}}
 	}
 	isPage := q.by != "" || len(q.figures) == 0 || q.places[0].country == none && len(q.left) == 0
+	for _, h := range q.figures {
+		if of := (answer{question: q, figure: h, at: q.places[0]}); of.isOfGroup() {
+			all = append(all, of)
+		}
+	}
 	for _, at := range q.places {
 		if isPage {
 			all = append(all, answer{question: q, at: at})
@@ -29,8 +34,8 @@ func (s *search) answers(q *question) (all []answer) {
 	}
 	for _, at := range q.places {
 		for _, h := range q.figures {
-			if at.country != none || !isPage {
-				all = append(all, answer{question: q, figure: h, at: at})
+			if of := (answer{question: q, figure: h, at: at}); (at.country != none || !isPage) && !of.isOfGroup() {
+				all = append(all, of)
 			}
 		}
 	}
@@ -69,7 +74,11 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 	r = Result{Kind: FigureKind.String(), Code: a.figure.Name, Name: s.titleOf(&a, a.figure.Title)}
 	if a.at.country == none {
 		r.Address, _ = s.rows(bits.TrailingZeros32(1 << a.list))
-		return r, nil
+		if !s.brief && a.isOfGroup() && a.showsNumber() {
+			r.Figure, err = ofGroup(s, &a)
+			r.Address, r.Question = cmp.Or(r.Figure.View, r.Address), r.Figure.rows
+		}
+		return r, err
 	}
 	r.Country, r.Until = s.entries[a.at.country].code, a.until
 	r.Address, _ = s.country(r.Country)

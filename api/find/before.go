@@ -20,29 +20,24 @@ type Before struct {
 
 // addBefore adds to answers what a question over time compares the present figure with, and puts
 // those that have it first.
-func (s *search) addBefore(all []answer) (with []answer, err error) {
-	order := func(a answer) int {
-		if a.before != nil {
-			return 0
-		}
-		return 1
-	}
+func addBefore(s *search, all []answer) (with []answer, err error) {
 	for i, a := range all {
 		isWhole := len(a.left) == 0 && !a.isNear && a.compared == nil && a.at.country != none && a.last == ""
 		if a.by != "time" || !isWhole || a.figure == nil || a.narrowing() {
 			continue
 		}
-		if all[i], err = s.compare(a); err != nil {
+		if all[i], err = comparedBy(s, a); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(all, func(a, b answer) int { return order(a) - order(b) })
-	return all, nil
+	isOne := func(a answer) bool { return a.before != nil }
+	rest := slices.DeleteFunc(slices.Clone(all), isOne)
+	return append(slices.DeleteFunc(all, func(a answer) bool { return !isOne(a) }), rest...), nil
 }
 
-// compare adds to an answer what the present figure is compared with. Nothing is added where that
-// is not known, or is of other places than the present one.
-func (s *search) compare(a answer) (answer, error) {
+// comparedBy adds to an answer what the present figure is compared with. Nothing is added where
+// that is not known, or is of other places than the present one.
+func comparedBy(s *search, a answer) (answer, error) {
 	question := *a.question
 	question.until = ""
 	now := answer{question: &question, figure: a.figure, at: a.at}

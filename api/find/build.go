@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/language/display"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/state"
 )
@@ -36,6 +37,7 @@ type builder struct {
 func newBuilder(most int) *builder {
 	b := &builder{inText: newGrouping(2 * most), called: newGrouping(most / 2), Index: &Index{
 		also: map[int32][]string{}, people: map[string][]int32{}, entries: make([]entry, 0, most),
+		slugs: map[string]bool{}, ownGroups: map[string]string{},
 	}}
 	for kind := range b.coded {
 		b.coded[kind] = newGrouping(0)
@@ -50,12 +52,16 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 		most += FullBytes(l) / nameBytes
 	}
 	b := newBuilder(int(most))
-	b.lists, b.served, b.hasNoGroups = s, v, v.Bound.Groups.Lacking
+	b.lists, b.served = s, v
 	b.year = v.Bound.Snap.Manifest.SnapshotTime.UTC().Year()
 	for kind := range kinds {
 		switch kind {
 		case FigureKind:
 			b.addFigures()
+		case Group:
+			for i := range v.Bound.Groups.All {
+				b.addGroup(&v.Bound.Groups.All[i])
+			}
 		case List:
 			b.eachList(func(e *contract.Endpoint, own entry) {
 				own.name, own.code = e.Summary, e.Name()
@@ -75,6 +81,30 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 		e.lists = b.entries[b.entryOf(e.kind, e.code)].lists
 	}
 	return b.finish()
+}
+
+// addGroup adds a group of countries. The words of questions have the names of all but an
+// operator's own, which are named as here, or by their slug.
+func (b *builder) addGroup(g *contract.CountryGroup) {
+	e := entry{kind: Group, code: g.Slug, name: g.Name, country: none, parent: none}
+	others := slices.Clone(vocabularies().others[g.Slug])
+	if b.slugs[g.Slug] = true; g.Kind == contract.OwnGroup {
+		for _, text := range []string{g.Slug, g.Name} {
+			b.ownGroups[strings.Join(needed(vocabularies().asides, wordsOf(text)), " ")] = g.Slug
+		}
+	} else {
+		for _, l := range lang.All() {
+			others = append(others, l.Group(g.Slug, g.Name))
+		}
+	}
+	if b.served != nil {
+		b.eachList(func(l *contract.Endpoint, own entry) {
+			if filterOf(l, Group) != nil {
+				e.lists |= own.lists
+			}
+		})
+	}
+	b.add(e, others, nil)
 }
 
 // finish sorts the words.

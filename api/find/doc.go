@@ -13,7 +13,9 @@
 // words have the words of questions, one for each language; names.txt has other names of places.
 //
 //	find.go                            a search, and what it finds
-//	answer.go figure.go narrow.go      what answers a question, with its number and filters
+//	before.go                          what a question over time compares a figure with
+//	answer.go regions.go               what answers a question; figures of groups of countries
+//	figure.go narrow.go                its number and filters
 //	address.go result.go               pages with records of a name; what is found
 //	build.go                           the index of a snapshot
 //	parse.go places.go parts.go        the words of a question

@@ -141,6 +141,9 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 		if f.Value != nil && c.IsPart() && a.isNarrow() && !isProvince && !isWholeUnit(s.Index, a, c) {
 			f.Value, f.Reason = nil, say.Of("only %s of %s units have such records", c.Have, c.All)
 		}
+		if c := rows.Notes().Countries; f.Value != nil && c.IsPart() {
+			f.Value, f.Reason = nil, say.Of("only %s of %s countries have such records", c.Have, c.All)
+		}
 		return nil
 	})
 	if invalid, refused := errors.AsType[*contract.Invalid](err); refused {

@@ -79,7 +79,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	if hits == nil && err == nil {
 		if answers = s.ask(a, words, written); q.Brief {
 			answers = s.completed(a, words, answers)
-		} else if answers, err = s.addBefore(answers); err != nil {
+		} else if answers, err = addBefore(s, answers); err != nil {
 			return nil, err
 		}
 		hits, err = s.hits(words)

@@ -17,6 +17,7 @@ type Kind uint8
 const (
 	FigureKind Kind = iota
 	Country
+	Group
 	List
 	Sector
 	Province
@@ -38,6 +39,7 @@ func (k Kind) String() string { return kindSources[k].kind }
 var kindSources = [kinds]struct{ kind, table, code, name, of, parent, filter string }{
 	FigureKind:   {kind: "figure"},
 	Country:      {"country", "location", "code", "name", "", "", contract.CountryParam},
+	Group:        {kind: "group", filter: contract.GroupParam},
 	List:         {kind: "list"},
 	Sector:       {"sector", "sector", "code", "name", "", "", "sector_code"},
 	Province:     {"province", "admin1", "code", "name", contract.CountryParam, "", "admin1_code"},
@@ -101,7 +103,8 @@ type Index struct {
 	countryWords []string           // of names of countries, sorted
 	levels       sync.Pool          // of *levels, all zero
 	year         int                // of the snapshot
-	hasNoGroups  bool               // the countries have no regions and incomes
+	slugs        map[string]bool    // of the groups of countries that there are
+	ownGroups    map[string]string  // slugs of the operator's own ones, by name
 }
 
 // wordCodes are codes of countries that are words of questions, too.

@@ -2,6 +2,7 @@ package find
 
 import (
 	"cmp"
+	"slices"
 
 	"hdqs/api/contract"
 	"hdqs/api/list"
@@ -19,7 +20,8 @@ type answer struct {
 
 // showsNumber reports whether nothing of the question is left, so that a number may answer it.
 func (a *answer) showsNumber() bool {
-	return len(a.left) == 0 && !a.isNear && (a.by == "" || a.before != nil) && a.compared == nil && a.at.country != none
+	return len(a.left) == 0 && !a.isNear && (a.by == "" || a.before != nil) && a.compared == nil &&
+		(a.at.country != none || a.isOfGroup())
 }
 
 // narrowing reports whether the question has filters, or a time, that the figure does not take.
@@ -29,8 +31,9 @@ func (a *answer) narrowing() bool {
 
 // isNarrow reports whether the question has filters that the figure itself does not take.
 func (a *answer) isNarrow() bool {
+	others := slices.DeleteFunc(slices.Clone(a.pairs), func(p [2]string) bool { return contract.IsGroupParam(p[0]) })
 	return a.who != "" || len(a.ids) > 0 || a.at.unit != none || a.at.origin != none ||
-		!isOwn(a.figure.Name, a.pairs)
+		!isOwn(a.figure.Name, others)
 }
 
 // narrow adds the filters of an answer to a question about its list.

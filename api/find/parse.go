@@ -183,23 +183,6 @@ func (x *parser) addFilters() {
 	}
 }
 
-// addGroup uses a part that names a group of countries. In a movement the side before it says
-// whose.
-func (x *parser) addGroup(p *part, slug string) {
-	e, q := x.endpoint(), x.question
-	plan := contract.PlanOf(e, contract.Rows)
-	for _, side := range []string{"", "asylum_", "origin_"} {
-		name := side + contract.GroupParam
-		if plan.Param(name) == nil || x.hasNoGroups || side != "" && p.isOrigin() != (side == "origin_") {
-			continue
-		}
-		if p.used = q.addPairs([][2]string{{name, slug}}); p.used {
-			q.asked = append(q.asked, p.written)
-		}
-		return
-	}
-}
-
 // hasFilter reports whether a question keeps the records of names of a kind.
 func (x *parser) hasFilter(kind Kind) bool {
 	return slices.ContainsFunc(x.ids, func(ids []int32) bool { return x.entries[ids[0]].kind == kind }) ||

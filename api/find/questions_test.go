@@ -16,6 +16,16 @@ import (
 func questionIndex(t testing.TB) *Index {
 	b := newBuilder(10)
 	b.year = 2026
+	for _, terms := range vocabularies().terms {
+		for _, of := range terms {
+			if len(of.pairs) == 1 && of.pairs[0][0] == contract.GroupParam {
+				b.slugs[of.pairs[0][1]] = true
+			}
+		}
+	}
+	for slug, name := range map[string]string{"lcb": "Countries of the Lake Chad Basin", "sahel": "Sahel"} {
+		b.addGroup(&contract.CountryGroup{Kind: contract.OwnGroup, Slug: slug, Name: name})
+	}
 	read := func(file string, do func(value func(string) string)) {
 		f, err := sample.FS.Open("reference/" + file + ".csv")
 		if err != nil {

@@ -104,7 +104,8 @@ func vocabularyOf(languages ...string) *vocabulary {
 		for _, phrase := range listed(line[1]) {
 			all := wordsOf(phrase)
 			key := strings.Join(needed(v.asides, all), " ")
-			if len(all) > 1 && (t != nil && (t.year != "" || t.by != "" && v.asides[all[0]] != "") || key == strings.Join(all, " ")) {
+			isWhole := t != nil && (t.year != "" || t.by != "" && v.asides[all[0]] != "")
+			if len(all) > 1 && (isWhole || key == strings.Join(all, " ")) {
 				key = strings.Join(all, " ")
 				v.kept[key] = slices.ContainsFunc(all, func(w string) bool { return v.asides[w] != "" })
 			}

@@ -113,7 +113,7 @@ func (l *Language) DayOf(text string) string {
 }
 
 // Until is a value that a publication of a day has replaced.
-func (l *Language) Until(value, day string) string {
+func Until(l *Language, value, day string) string {
 	return l.T("%[1]s until the publication of %[2]s", value, l.DayOf(day))
 }
 

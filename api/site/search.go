@@ -87,7 +87,7 @@ func foundResults(l *lang.Language, found *find.Answer) (all []foundResult) {
 		if was := r.Before; was != nil {
 			f.Was, f.WasPeriod = browse.Number(l, was.Value.String()), l.Period(was.Start, was.End)
 			if was.Changed != "" {
-				f.Was = l.Until(f.Was, was.Changed)
+				f.Was = lang.Until(l, f.Was, was.Changed)
 			}
 		}
 		all = append(all, f)

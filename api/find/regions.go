@@ -1,0 +1,74 @@
+package find
+
+import (
+	"strings"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/say"
+)
+
+// group is the filter by a group of countries that a question has, empty without one.
+func (q *question) group() (param, slug string) {
+	for _, pair := range q.pairs {
+		if contract.IsGroupParam(pair[0]) {
+			return pair[0], pair[1]
+		}
+	}
+	return "", ""
+}
+
+// addGroup uses a part that names a group of countries. In a movement the side before it says
+// whose. A province of a country that is named is meant before a group of its name.
+func (x *parser) addGroup(p *part, slug string) {
+	q, plan := x.question, contract.PlanOf(x.endpoint(), contract.Rows)
+	for _, other := range x.parts {
+		if countries := x.placesOf(other); other != p && len(countries) > 0 && x.unitsOf(p, countries) != nil {
+			return
+		}
+	}
+	for _, side := range []string{"", "asylum_", "origin_"} {
+		name := side + contract.GroupParam
+		if plan.Param(name) == nil || !x.slugs[slug] || side != "" && p.isOrigin() != (side == "origin_") {
+			continue
+		}
+		if p.used = q.addPairs([][2]string{{name, slug}}); p.used {
+			q.asked = append(q.asked, p.written)
+		}
+		return
+	}
+}
+
+// isOfGroup reports whether an answer is a figure of a group of countries that is one sum.
+func (a *answer) isOfGroup() bool {
+	param, _ := a.group()
+	return a.figure != nil && a.at.country == none && a.figure.IsPlain() &&
+		a.figure.Place == strings.TrimSuffix(param, contract.GroupParam)+contract.CountryParam &&
+		(strings.HasPrefix(a.figure.Measures[0], "sum:") || strings.HasPrefix(a.figure.Measures[0], "distinct"))
+}
+
+// ofGroup is the figure of a group of countries: the sum that the figure of a country is, over all
+// of them. It has no number where the checks of sums refuse it, or where only some have records.
+func ofGroup(s *search, a *answer) (*Figure, error) {
+	h, endpoint := contract.HeadlineOf(a.figure.Name, s.mount.Names)
+	_, slug := a.group()
+	base := &Figure{Name: h.Name, Unit: h.Unit, Complete: true, Reason: say.Of("no record is of all that")}
+	q := contract.Ask(endpoint, contract.Figures).Keep(contract.GroupParam, slug)
+	if a.until != "" {
+		q.Keep(contract.EndParam, a.until)
+	}
+	base.Request = s.mount.Prefix + endpoint.Path + "?" + contract.QueryOf(q.Pairs()...)
+	err := s.read(q, func(rows list.Records) error {
+		for _, r := range list.TextsOf(rows) {
+			if base.rows == nil && r.Rows != nil {
+				base.rows = r.Rows.In(s.mount.Names).Drop(s.mount.Names.Name(h.Place))
+			}
+		}
+		return nil
+	})
+	if err != nil || base.rows == nil {
+		return base, err
+	}
+	f, err := s.narrowed(a, base)
+	return inTime(s.language, a, f), err
+}
