@@ -7,6 +7,5 @@
 // name, and a random number. Its writer holds a lock on it, so that Sweep, which every new write in
 // the directory begins with, can tell a slow writer from one that was killed.
 //
-// The library google/renameio does the writing, except where the final name depends on the content
-// or the temporary file must survive its process; Rename is for those two.
+// The library google/renameio does the writing, except where the final name depends on the content.
 package atomicfile

@@ -70,7 +70,15 @@ func (f *File) Commit() error {
 
 // CommitAs is Commit under another name in the same directory, for names that depend on the
 // content.
-func (f *File) CommitAs(path string) error { return Rename(f.OS(), path) }
+func (f *File) CommitAs(path string) error {
+	if err := f.OS().Sync(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
 
 // Discard closes the file, and removes it if it was not committed.
 func (f *File) Discard() error {
@@ -98,18 +106,6 @@ func WriteFrom(path string, from io.Reader) error {
 		return err
 	}
 	return f.Commit()
-}
-
-// Rename makes an open file durable under another name in the same file system. It does not close
-// the file.
-func Rename(f *os.File, path string) error {
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return SyncDir(filepath.Dir(path))
 }
 
 // MkdirAll makes a directory with its parents, and makes its name durable.

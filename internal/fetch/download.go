@@ -20,9 +20,8 @@ var ErrPage = errors.New("an HTML or XML page instead of data")
 // Download writes the file at an address to path. An existing file is replaced only by a complete
 // and checked one.
 func (c *Client) Download(ctx context.Context, q objects.Request, path string) (objects.Result, error) {
-	return objects.Receive(q, path, c.options.MaxBytes, func(part *objects.Part) (objects.Result, error) {
+	return objects.Receive(path, func(part *objects.Part) (objects.Result, error) {
 		d := &download{client: c, q: q, part: part}
-		d.received(part.Written)
 		err := c.try(ctx, q.Name, d.attempt)
 		return d.result, err
 	})
@@ -71,9 +70,7 @@ func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 		}
 	}
 	d.result.ETag = response.Header.Get("ETag")
-	if err := d.part.Begin(d.result.ETag); err != nil {
-		return &failure{err: err, final: true}
-	}
+	d.part.Begin(d.result.ETag)
 	if err := d.copy(ctx, response); err != nil {
 		if errors.Is(err, ErrPage) || errors.Is(err, objects.ErrTooLarge) {
 			return &failure{err: errors.Join(err, d.restart(nil).err), final: errors.Is(err, objects.ErrTooLarge)}

@@ -378,14 +378,12 @@ func TestManners(t *testing.T) {
 // request.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	part := filepath.Join(t.TempDir(), "part")
+	path := filepath.Join(t.TempDir(), "file")
 	server, count := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("ETag", `"v1"`)
-		testkit.Must(t, os.Mkdir(part+".of", 0o755)) // where the origin of the part is written
+		testkit.Must(t, os.MkdirAll(filepath.Join(path, "below"), 0o755)) // nothing can replace it
 		fmt.Fprint(w, content)
 	})
-	q := objects.Request{Name: server.URL, Part: part}
-	_, err := New(testOptions()).Download(t.Context(), q, part+".done")
+	_, err := New(testOptions()).Download(t.Context(), objects.Request{Name: server.URL}, path)
 	if !errors.Is(err, objects.ErrDisk) || count.Load() != 1 {
 		t.Errorf("after %d requests: %v", count.Load(), err)
 	}

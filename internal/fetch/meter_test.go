@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -47,5 +48,23 @@ func TestMeter(t *testing.T) {
 	}
 	if c := counted.Traffic(); c != (objects.Traffic{Requests: 2, Sent: 3, Received: 20}) {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestSlowDrip checks that a body slower than MinRate fails as a stalled one does.
+func TestSlowDrip(t *testing.T) {
+	t.Parallel()
+	server, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			fmt.Fprint(w, "x")
+			w.(http.Flusher).Flush()
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	o := testOptions()
+	o.Stall, o.MinRate, o.Tries = time.Second, 1000, 1
+	_, _, err := fetchFile(t, o, objects.Request{Name: server.URL})
+	if err == nil || !strings.Contains(err.Error(), "body cut after") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -40,7 +40,7 @@ func (d Dir) Read(_ context.Context, name, etag string, limit int64) ([]byte, st
 
 // Download implements Store. It copies the file.
 func (d Dir) Download(ctx context.Context, q Request, path string) (Result, error) {
-	return Receive(q, path, 0, func(p *Part) (Result, error) {
+	return Receive(path, func(p *Part) (Result, error) {
 		in, err := OpenRegular(d.Path(q.Name))
 		if err != nil {
 			return Result{}, err
@@ -48,9 +48,6 @@ func (d Dir) Download(ctx context.Context, q Request, path string) (Result, erro
 		defer in.Close()
 		info, err := in.Stat()
 		if err != nil {
-			return Result{}, err
-		}
-		if err := p.Restart(); err != nil { // a copy is made whole
 			return Result{}, err
 		}
 		from := &copying{ctx, in, q.Received}

@@ -1,9 +1,13 @@
 package objects
 
 import (
+	"crypto/md5"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
+
+	"hdqs/internal/atomicfile"
 )
 
 // Request describes one object to download. The fields that are set are checked.
@@ -14,11 +18,6 @@ type Request struct {
 	MD5    string // hex
 	ETag   string // of the copy that the caller has; if it is current, the Result is NotModified
 
-	// Part, if set, is the file that a download is written to until it is complete. A download that
-	// was interrupted resumes where it ended, if the server still has the same file. It is for
-	// callers that lock its directory. Without Part several processes may download the same file,
-	// and each begins at the first byte.
-	Part string
 	// Received, if set, is called with the number of bytes as they arrive. A negative number takes
 	// back bytes that will be downloaded again.
 	Received func(n int64)
@@ -40,22 +39,26 @@ var (
 )
 
 // Receive makes a Part, has it filled and checked, and gives it the name path. An existing file is
-// replaced only then. A part that can be resumed has at most most bytes.
-func Receive(q Request, path string, most int64, fill func(*Part) (Result, error)) (Result, error) {
-	part, err := newPart(q, path, most)
+// replaced only then.
+func Receive(path string, fill func(*Part) (Result, error)) (Result, error) {
+	file, err := atomicfile.Create(path)
 	if err != nil {
-		return Result{}, err
+		return Result{}, diskError(err)
 	}
-	defer part.Close()
+	defer file.Discard()
+	part := &Part{file: file.OS(), sha: sha256.New(), md5: md5.New()}
 	result, err := fill(part)
 	result.Bytes, result.SHA256 = part.Written, part.SHA256()
 	switch {
 	case err != nil:
-		return Result{}, errors.Join(err, part.Abort(err))
+		return Result{}, err
 	case result.NotModified:
-		return result, part.Discard()
+		return result, nil
 	}
-	return result, part.Commit(path)
+	if err := file.Commit(); err != nil {
+		return result, diskError(err)
+	}
+	return result, nil
 }
 
 // Check compares the complete part with a Request.

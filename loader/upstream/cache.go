@@ -62,9 +62,6 @@ type rejection struct {
 // forgetAfter is how long an object is kept that no sync uses.
 const forgetAfter = 30 * 24 * time.Hour
 
-// dropPartsAfter is how long a download that was stopped can be resumed.
-const dropPartsAfter = 7 * 24 * time.Hour
-
 var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 func openCache(dir string) (*cache, error) {
@@ -91,9 +88,9 @@ func openCache(dir string) (*cache, error) {
 func (c *cache) indexPath() string            { return filepath.Join(c.dir, "index.json") }
 func (c *cache) objectPath(sha string) string { return filepath.Join(c.dir, "objects", sha) }
 
-// newPath is where a complete download is put before its check, and partPath where it is written.
-func (c *cache) newPath(key string) string  { return filepath.Join(c.dir, "parts", nameOf(key)+".new") }
-func (c *cache) partPath(key string) string { return filepath.Join(c.dir, "parts", nameOf(key)) }
+// partsPath has downloads, and newPath is one that is complete and not checked yet.
+func (c *cache) partsPath() string         { return filepath.Join(c.dir, "parts") }
+func (c *cache) newPath(key string) string { return filepath.Join(c.partsPath(), nameOf(key)+".new") }
 
 // nameOf makes a file name from a key, which may contain anything.
 func nameOf(key string) string {
@@ -167,9 +164,9 @@ func (c *cache) save(now time.Time) error {
 	return c.writeIndex()
 }
 
-// tidy removes objects that the index does not name, abandoned parts, and files of a process that
-// was killed while writing. The caller has the cache for itself.
-func (c *cache) tidy(now time.Time) error {
+// tidy removes objects that the index does not name, and what a process that was killed was
+// downloading or writing. The caller has the cache for itself.
+func (c *cache) tidy() error {
 	used := map[string]bool{}
 	for _, e := range c.entries {
 		used[e.SHA256] = true
@@ -185,15 +182,8 @@ func (c *cache) tidy(now time.Time) error {
 	}
 	trees, globErr := filepath.Glob(filepath.Join(c.dir, ".tree-*"))
 	err = errors.Join(err, globErr, atomicfile.Sweep(c.dir))
-	for _, path := range trees {
+	for _, path := range append(trees, c.partsPath()) {
 		err = errors.Join(err, os.RemoveAll(path))
-	}
-	parts, listErr := os.ReadDir(filepath.Join(c.dir, "parts"))
-	err = errors.Join(err, listErr)
-	for _, p := range parts {
-		if info, statErr := p.Info(); statErr == nil && now.Sub(info.ModTime()) > dropPartsAfter {
-			err = errors.Join(err, os.Remove(filepath.Join(c.dir, "parts", p.Name())))
-		}
 	}
 	return err
 }

@@ -187,7 +187,7 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 		etag = old.ETag
 	}
 	q := objects.Request{
-		Name: f.link, Size: f.size, SHA256: f.SHA256, MD5: f.md5, ETag: etag, Part: s.cache.partPath(f.key),
+		Name: f.link, Size: f.size, SHA256: f.SHA256, MD5: f.md5, ETag: etag,
 		Received: func(n int64) {
 			f.received += n
 			s.move(f.Path, n)

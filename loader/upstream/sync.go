@@ -79,7 +79,7 @@ func (s *syncRun) run(ctx context.Context) error {
 			s.summary.Packages++
 		}
 	}
-	return errors.Join(err, s.cache.save(s.began), s.cache.tidy(s.began))
+	return errors.Join(err, s.cache.save(s.began), s.cache.tidy())
 }
 
 func (s *syncRun) savedListing() *savedListing {

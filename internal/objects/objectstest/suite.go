@@ -32,7 +32,7 @@ type Kind struct {
 // Run tests a kind of Store. open makes one for each test.
 func Run(t *testing.T, open func(t *testing.T) Kind) {
 	tests := map[string]func(*testing.T, Kind){
-		"read": testRead, "download": testDownload, "refusals": testRefusals, "part": testPart, "writes": testWrites,
+		"read": testRead, "download": testDownload, "refusals": testRefusals, "writes": testWrites,
 		"conditions": testConditions, "removal": testRemoval, "read only": testReadOnly,
 		"cut": testCut, "failures": testFailures, "hang": testHang, "too large": testTooLarge,
 	}
@@ -165,38 +165,6 @@ func testRefusals(t *testing.T, k Kind) {
 	blocked := filepath.Join(path, "below a file")
 	if _, err := k.Store.Download(t.Context(), request(), blocked); !errors.Is(err, objects.ErrDisk) {
 		t.Errorf("a file that cannot be written: %v", err)
-	}
-}
-
-// testPart stops a download, which goes on in its part, and leaves nothing else when it is done.
-func testPart(t *testing.T, k Kind) {
-	k.Write(name, data)
-	dir := t.TempDir()
-	path, q := filepath.Join(dir, "files", "file"), request()
-	q.Part = filepath.Join(dir, "parts", "part")
-	testkit.Must(t, errors.Join(os.Mkdir(filepath.Dir(path), 0o755), os.Mkdir(filepath.Dir(q.Part), 0o755)))
-	if k.Bucket != nil {
-		k.Bucket.Set(func(b *Bucket) { b.Fault = cutAfter(5000, 100) })
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var received int64
-	q.Received = func(n int64) {
-		received += n
-		cancel()
-	}
-	if _, err := k.Store.Download(ctx, q, path); err == nil {
-		t.Error("the first download was not stopped")
-	}
-	if k.Bucket != nil {
-		k.Bucket.Set(func(b *Bucket) { b.Fault = nil })
-	}
-	q.Received, received = func(n int64) { received += n }, 0
-	if _, err := k.Store.Download(t.Context(), q, path); err != nil || received != q.Size {
-		t.Errorf("the second download: %v, %d bytes were reported", err, received)
-	}
-	mustBe(t, path, data)
-	if left, err := os.ReadDir(filepath.Dir(q.Part)); err != nil || len(left) > 0 {
-		t.Errorf("parts %v, %v", left, err)
 	}
 }
 
