@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -12,8 +11,6 @@ type answer struct {
 	Status      int
 	ContentType string
 	Total       *int
-	Allow       string
-	Location    string
 	File        string // start of a CSV's file name
 	Hint        string // a text that X-Hint has
 	More        string // X-Facet-More
@@ -25,7 +22,6 @@ type answer struct {
 
 const (
 	checkExact   = "exact"   // the same bytes
-	checkHint    = "hint"    // the same error, and a hint whose text is the server's own
 	checkReasons = "reasons" // the same except the reason why a date is bad
 	checkSome    = "some"    // any body that is not empty
 	checkRefused = "refused" // an error of the same parameters
@@ -38,69 +34,29 @@ const (
 	csvType  = "text/csv; charset=utf-8"
 	lineType = "application/x-ndjson"
 	geoType  = "application/geo+json"
-	htmlType = "text/html"
-	methods  = "GET, HEAD, OPTIONS"
 )
 
 func jsonAnswer(status int, body string) answer {
 	return answer{Status: status, ContentType: jsonType, Check: checkExact, Body: body}
 }
 
-// answer applies the checks in the contract's order.
+// answer answers a request for a list, or for what is computed from one.
 func (w *world) answer(r request) answer {
-	path, text, hasQuery := strings.Cut(r.Path, "?")
-	q := readQuery(text)
-	a := w.answerRoute(r, path, q, text, hasQuery)
+	path, text, _ := strings.Cut(r.Path, "?")
+	e, kind := w.listOf(path)
+	a := w.answerList(e, kind, readQuery(text))
 	if r.Method == "HEAD" {
 		a.Body, a.Check = "", checkExact
 	}
 	return a
 }
 
-func (w *world) answerRoute(r request, path string, q query, text string, hasQuery bool) answer {
-	e, other := w.contract.byPath[path], w.contract.otherFor[path]
-	below, kind := w.computed(path)
-	known := e != nil || other != nil || below != nil
-	if r.Method == "OPTIONS" && known {
-		return answer{Status: 204, Allow: methods, Check: checkExact}
+// listOf is the endpoint of a path, and what is computed from its rows: empty for the rows.
+func (w *world) listOf(path string) (e *endpoint, kind string) {
+	if e = w.contract.byPath[path]; e != nil {
+		return e, ""
 	}
-	if fault := identifierFault(r, path, q); fault != "" {
-		a := jsonAnswer(403, `{"error":`+quoted(fault)+`}`)
-		a.Check = checkHint
-		return a
-	}
-	if trimmed := strings.TrimSuffix(path, "/"); !known && trimmed != path && w.isRoute(trimmed) {
-		if hasQuery {
-			trimmed += "?" + text
-		}
-		return answer{Status: 307, Location: trimmed, Check: checkExact}
-	}
-	switch {
-	case !known:
-		return jsonAnswer(404, `{"detail":"Not Found"}`)
-	case r.Method != "GET" && r.Method != "HEAD":
-		a := jsonAnswer(405, `{"detail":"Method Not Allowed"}`)
-		a.Allow = methods
-		return a
-	case e != nil:
-		return w.answerList(e, "", q)
-	case below != nil:
-		return w.answerList(below, kind, q)
-	}
-	return w.answerOther(other, q)
-}
-
-func (w *world) isRoute(path string) bool {
-	e, _ := w.computed(path)
-	return w.contract.byPath[path] != nil || w.contract.otherFor[path] != nil || e != nil
-}
-
-// computed splits the path of a computed list. The endpoint is nil if the path is of no such list.
-func (w *world) computed(path string) (e *endpoint, kind string) {
 	cut := strings.LastIndexByte(path, '/')
-	if cut < 0 || !slices.Contains([]string{"aggregate", "facets", "changes"}, path[cut+1:]) {
-		return nil, ""
-	}
 	return w.contract.byPath[path[:cut]], path[cut+1:]
 }
 
@@ -229,26 +185,4 @@ func (rd *reader) unprocessable() answer {
 		a.Body = strings.Join(slices.Compact(names), " ")
 	}
 	return a
-}
-
-func (w *world) answerOther(o *otherRoute, q query) answer {
-	switch lastPart(o.Path) {
-	case "encode_app_identifier":
-		rd := &reader{contract: w.contract, q: q}
-		for _, p := range o.Params {
-			rd.read(p)
-		}
-		if len(rd.issues) > 0 {
-			return rd.unprocessable()
-		}
-		return answer{Status: 200, ContentType: jsonType, Check: checkSome}
-	case "version":
-		return jsonAnswer(200, fmt.Sprintf(`{"api_version":%s,"hapi_sqlalchemy_schema_version":"0.9.17"}`,
-			quoted(w.contract.Version)))
-	case "openapi.json":
-		return answer{Status: 200, ContentType: jsonType, Check: checkSome}
-	case "favicon.ico":
-		return answer{Status: 200, Check: checkSome}
-	}
-	return answer{Status: 200, ContentType: htmlType, Check: checkSome}
 }

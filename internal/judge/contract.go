@@ -10,16 +10,15 @@ import (
 // contract is the interface as the judge reads it from the condensed testdata/contract.json. The
 // full contract decodes into the same types, because they name a subset of its keys.
 type contract struct {
-	Name     string              `json:"contract"`
-	Version  string              `json:"interface_version"`
-	Enums    map[string]enumFact `json:"enums"`
-	Common   []*param            `json:"common_params"`
-	Paths    []*endpoint         `json:"endpoints"`
-	Other    []*otherRoute       `json:"other_routes"`
-	Errors   map[string]any      `json:"errors"`
-	Sums     *sumLaw             `json:"sums"`
-	byPath   map[string]*endpoint
-	otherFor map[string]*otherRoute
+	Name    string              `json:"contract"`
+	Version string              `json:"interface_version"`
+	Enums   map[string]enumFact `json:"enums"`
+	Common  []*param            `json:"common_params"`
+	Paths   []*endpoint         `json:"endpoints"`
+	Other   []*otherRoute       `json:"other_routes"`
+	Errors  map[string]any      `json:"errors"`
+	Sums    *sumLaw             `json:"sums"`
+	byPath  map[string]*endpoint
 }
 
 // enumFact is a closed list of values, in sort order.
@@ -97,7 +96,7 @@ type sortKey struct {
 	Nulls     string `json:"nulls"`
 }
 
-// otherRoute is a path that is not a list of records.
+// otherRoute is a path that is not a list of records, which is not judged.
 type otherRoute struct {
 	Path     string   `json:"path"`
 	Auth     bool     `json:"auth"`
@@ -107,7 +106,7 @@ type otherRoute struct {
 
 // parseContract parses the condensed or the full contract.
 func parseContract(text []byte) (*contract, error) {
-	c := &contract{byPath: map[string]*endpoint{}, otherFor: map[string]*otherRoute{}}
+	c := &contract{byPath: map[string]*endpoint{}}
 	if err := json.Unmarshal(text, c); err != nil {
 		return nil, fmt.Errorf("contract: %w", err)
 	}
@@ -116,9 +115,6 @@ func parseContract(text []byte) (*contract, error) {
 		if c.Sums != nil { // the full contract has none
 			c.identify(e)
 		}
-	}
-	for _, o := range c.Other {
-		c.otherFor[o.Path] = o
 	}
 	return c, nil
 }

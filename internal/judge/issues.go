@@ -92,11 +92,6 @@ func (e *endpoint) param(name string) *param {
 func (rd *reader) read(p *param) {
 	value, sent := rd.q.last(p.Name)
 	if !sent {
-		if p.Required && p.Match == "none" {
-			rd.issues = append(rd.issues, issue{
-				typ: "missing", msg: "Field required", loc: []string{"query", p.Name}, input: "null",
-			})
-		}
 		return
 	}
 	switch p.Type {
@@ -122,7 +117,6 @@ func (rd *reader) read(p *param) {
 		if t, ok := parseInstant(value, p.Match == "overlap_end"); ok {
 			rd.filters = append(rd.filters, timeFilter(p, t))
 		}
-	case "email": // of the route that makes identifiers, which are not judged
 	default:
 		panic(fmt.Sprintf("parameter %s has the unknown type %q", p.Name, p.Type))
 	}

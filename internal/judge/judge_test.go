@@ -40,12 +40,9 @@ func TestCases(t *testing.T) {
 		verb, rest, _ := strings.Cut(line, " ")
 		switch verb {
 		case "", "#":
-		case "ask", "bare":
+		case "ask":
 			r := request{}
 			r.Method, r.Path, _ = strings.Cut(rest, " ")
-			if verb == "ask" {
-				r.Headers = map[string]string{identifierHeader: goodOne}
-			}
 			got = w.answer(r)
 		case "rows":
 			cases++
@@ -99,15 +96,7 @@ func serveAnswers(t *testing.T, w *world, spoil func(r request, a *answer)) stri
 		}
 		h := rw.Header()
 		h.Set("Access-Control-Allow-Origin", "*")
-		h["Content-Type"] = nil // else the library guesses one
-		for name, value := range map[string]string{
-			"Content-Type": a.ContentType, "Allow": a.Allow,
-			"Location": a.Location,
-		} {
-			if value != "" {
-				h.Set(name, value)
-			}
-		}
+		h.Set("Content-Type", a.ContentType)
 		if a.Total != nil {
 			h.Set("X-Total-Count", fmt.Sprint(*a.Total))
 			h.Set("Vary", "Accept-Encoding")
@@ -130,8 +119,6 @@ func serveAnswers(t *testing.T, w *world, spoil func(r request, a *answer)) stri
 			a.Body = `{"detail":[` + strings.Join(items, ",") + `]}`
 		case checkSome:
 			a.Body = "something"
-		case checkHint:
-			a.Body = strings.TrimSuffix(a.Body, "}") + `,"hint":"read on"}`
 		}
 		body := []byte(a.Body)
 		if coding := coding(r, len(body)); coding != "" && a.Total != nil {
@@ -196,17 +183,15 @@ func TestSeesFaults(t *testing.T) {
 		name, kind string
 		spoil      func(*answer)
 	}{
-		{"status", "route", status(404, 405)},
+		{"status", "odd", status(400, 422)},
 		{"total", "boundary", func(a *answer) { *orZero(&a.Total) += 1 }},
 		{"a byte", "boundary", replace("2024", "2025")},
 		{"order", "boundary", replace("},{", "}, {")},
 		{"empty answer", "odd", replace(`"data":[]`, `"data":null`)},
-		{"allow", "route", func(a *answer) { a.Allow = strings.Replace(a.Allow, ", HEAD", "", 1) }},
-		{"location", "route", func(a *answer) { a.Location = strings.Replace(a.Location, "%20", "+", 1) }},
 		{"type", "boundary", func(a *answer) { a.ContentType = strings.TrimSuffix(a.ContentType, "; charset=utf-8") }},
 		{"line end", "boundary", func(a *answer) { a.Body = strings.TrimSuffix(a.Body, "\r\n") }},
 		{"reason", "odd", replace("input is too short", "too short")},
-		{"error text", "identifier", replace("Missing app", "Missing the app")},
+		{"error text", "odd", replace("Input should", "Inputs should")},
 		{"file name", "boundary", func(a *answer) { a.File = strings.Replace(a.File, "a", "b", 1) }},
 		{"a sum", "aggregate", func(a *answer) { a.Body = sums.ReplaceAllString(a.Body, "${1}9") }},
 		{"a count", "facets", replace(`"count":1`, `"count":2`)},

@@ -28,26 +28,24 @@ var requestKinds = map[string]struct {
 	share int
 	make  func(*maker) request
 }{
-	"boundary":   {25, (*maker).boundary},
-	"odd":        {15, (*maker).odd},
-	"combined":   {20, (*maker).combined},
-	"identifier": {4, (*maker).identified},
-	"route":      {4, (*maker).routed},
-	"in":         {5, (*maker).severalValues},
-	"fields":     {3, (*maker).fewerFields},
-	"latest":     {5, (*maker).newestOnly},
-	"ndjson":     {2, (*maker).asLines},
-	"geojson":    {2, (*maker).asPoints},
-	"aggregate":  {9, (*maker).aggregated},
-	"facets":     {5, (*maker).counted},
-	"changes":    {5, (*maker).changed},
-	"long":       {5, (*maker).long},
+	"boundary":  {25, (*maker).boundary},
+	"odd":       {15, (*maker).odd},
+	"combined":  {20, (*maker).combined},
+	"in":        {5, (*maker).severalValues},
+	"fields":    {3, (*maker).fewerFields},
+	"latest":    {5, (*maker).newestOnly},
+	"ndjson":    {2, (*maker).asLines},
+	"geojson":   {2, (*maker).asPoints},
+	"aggregate": {9, (*maker).aggregated},
+	"facets":    {5, (*maker).counted},
+	"changes":   {5, (*maker).changed},
+	"long":      {5, (*maker).long},
 }
 
 // The kinds that need nothing but rows: changes need an earlier state, long ones many rows.
 const (
 	extensionKinds = "in,fields,latest,ndjson,geojson,aggregate,facets"
-	allKinds       = "boundary,odd,combined,identifier,route," + extensionKinds
+	allKinds       = "boundary,odd,combined," + extensionKinds
 )
 
 // requests returns n requests of the named kinds.
@@ -239,55 +237,4 @@ func escape(text string, style int) string {
 		}
 	}
 	return b.String()
-}
-
-func (m *maker) identified() request {
-	e := m.endpoint()
-	value := pick(m, []string{goodOne, badOne, ""})
-	r := request{Method: pick(m, []string{"GET", "GET", "GET", "HEAD"}), Path: e.Path, Headers: map[string]string{}}
-	pairs := []pair{{"limit", "2"}}
-	switch m.rng.IntN(6) {
-	case 0: // no identifier
-	case 1, 2:
-		pairs = append(pairs, pair{"app_identifier", value})
-	case 3:
-		r.Headers[identifierHeader] = value
-	case 4: // in both: the query wins unless it is empty
-		pairs = append(pairs, pair{"app_identifier", value})
-		r.Headers[identifierHeader] = pick(m, []string{goodOne, badOne})
-	case 5: // the last of several
-		pairs = append(pairs, pair{"app_identifier", pick(m, []string{goodOne, badOne})}, pair{"app_identifier", value})
-	}
-	if m.chance(10) {
-		pairs = append(pairs, pair{"start_date", "bad"}, pair{"limit", "x"})
-	}
-	r.Path += m.query(pairs)
-	return r
-}
-
-func (m *maker) routed() request {
-	path := m.endpoint().Path
-	r := request{Method: "GET", Headers: map[string]string{}}
-	if m.chance(75) {
-		r.Headers[identifierHeader] = goodOne
-	}
-	query := pick(m, []string{"", "?limit=1", "?a=b%20c&d=%C3%A9", "?limit=1&app_identifier=" + goodOne})
-	switch m.rng.IntN(5) {
-	case 0:
-		r.Path = pick(m, oddValues["path"]) + query
-	case 1:
-		r.Path = path + "/" + query
-	case 2:
-		r.Path = pick(m, m.w.contract.Other).Path
-		r.Method = pick(m, []string{"GET", "HEAD", "POST", "OPTIONS"})
-	case 3:
-		r.Path = path + query
-		r.Method = pick(m, []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"})
-	case 4: // a CORS preflight request
-		r = request{Method: "OPTIONS", Path: path + query, Headers: map[string]string{
-			"Origin": "https://example.org", "Access-Control-Request-Method": "GET",
-			"Access-Control-Request-Headers": strings.ToLower(identifierHeader),
-		}}
-	}
-	return r
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/base64"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,6 +15,12 @@ type request struct {
 	Path    string
 	Headers map[string]string
 }
+
+const identifierHeader = "X-CATALOG-API-APP-IDENTIFIER"
+
+// goodOne is the identifier that is sent. Which others are good, and what is answered without one,
+// are cases of api/testdata/http and of api/contract.
+var goodOne = base64.StdEncoding.EncodeToString([]byte("judge-app:judge@example.org"))
 
 // query holds the decoded parameters in the order of the query string.
 type query []pair

@@ -61,7 +61,7 @@ func suggested(r request, got reply) *request {
 func (w *world) lost(asked, right request) string {
 	path, was, _ := strings.Cut(asked.Path, "?")
 	_, now, _ := strings.Cut(right.Path, "?")
-	e, _ := w.computed(path)
+	e, _ := w.listOf(path)
 	return e.lost(readQuery(was), readQuery(now))
 }
 
