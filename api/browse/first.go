@@ -21,7 +21,6 @@ import (
 // first is the first view of a list for the filters of an address.
 type first struct {
 	Tiles    []tile
-	Chosen   []link // what was chosen for the reader of the tiles
 	Choosers []chooser
 	Drawings []*figure
 }
@@ -49,6 +48,7 @@ type tile struct {
 	LeftOut            []string // places without a value, and why
 	Reading, Not       string
 	Note               string // that it is not complete
+	Chosen             []link // filters that were chosen for the reader
 }
 
 // chooser is a form for one value of a field, which must be chosen before anything is drawn.
@@ -96,9 +96,6 @@ func firstOf(q *Question, s state) (*first, error) {
 	if err := f.addTiles(v, view.Figures); err != nil {
 		return nil, err
 	}
-	has := func(l link) bool {
-		return slices.ContainsFunc(f.Drawings[0].Chosen, func(c link) bool { return c.Text == l.Text })
-	}
 	if v.hasProvinces() && len(view.Figures) > 0 { // a map of them comes first
 		h, _ := contract.HeadlineOf(view.Figures[0], q.Plan.Endpoint.Names())
 		x, err := v.byProvince(h)
@@ -124,9 +121,6 @@ func firstOf(q *Question, s state) (*first, error) {
 			v.hasMap = v.hasMap || x.Map.Blank
 		}
 	}
-	if len(f.Drawings) > 0 && !slices.ContainsFunc(f.Chosen, func(l link) bool { return !has(l) }) {
-		f.Chosen = nil // the drawing says it
-	}
 	return f, nil
 }
 
@@ -140,14 +134,9 @@ func (f *first) addTiles(v *viewer, names []string) error {
 		if len(records) == 0 {
 			continue
 		}
-		t := v.tile(h, records)
-		if f.Tiles = append(f.Tiles, t); t.Value != "" && f.Chosen == nil {
-			d, x := drawingOf(h), new(figure)
-			if err := v.choose(x, &d, v.declared(&d)); err != nil {
-				return err
-			}
-			f.Chosen = x.Chosen
-		}
+		t, d := v.tile(h, records), drawingOf(h)
+		t.Chosen = v.named(v.declared(&d))
+		f.Tiles = append(f.Tiles, t)
 	}
 	return nil
 }
@@ -432,6 +421,16 @@ func (q *Question) measureOf(d *contract.Drawing) string {
 	return countMeasure
 }
 
+// named are filters in words.
+func (v *viewer) named(filters *contract.Question) (chosen []link) {
+	pairs := filters.Pairs()
+	for i := 0; i < len(pairs); i += 2 {
+		text := chipText(v.q.Language, v.q.known.named, v.q.Plan.Param(pairs[i]), pairs[i+1:i+2])
+		chosen = append(chosen, link{Text: text})
+	}
+	return chosen
+}
+
 // choose adds the filters that were chosen for the reader, each with the page without it where that
 // draws something, and the form that draws something else of the same records.
 func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Question) error {
@@ -441,17 +440,16 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Questi
 	if !ok {
 		return nil
 	}
-	for i := 0; i < len(pairs); i += 2 {
-		chosen := link{Text: chipText(v.q.Language, v.q.known.named, v.q.Plan.Param(pairs[i]), pairs[i+1:i+2])}
-		without := widened(v.q, all, pairs[i], "")
+	x.Chosen = v.named(filters)
+	for i := range x.Chosen {
+		without := widened(v.q, all, pairs[2*i], "")
 		right, err := v.q.isRight(without)
 		if err != nil {
 			return err
 		}
 		if right {
-			chosen.Address = without.link()
+			x.Chosen[i].Address = without.link()
 		}
-		x.Chosen = append(x.Chosen, chosen)
 	}
 	m, b := v.q.drawnOf(all)
 	if b == nil {

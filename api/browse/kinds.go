@@ -93,7 +93,7 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 			continue
 		}
 		percent := func(v float64) string { return l.Number(strconv.FormatFloat(v/total*100, 'f', 1, 64)) }
-		bar := chart.Bar{Name: name, Value: 100, Text: l.T("%[1]s %% in crisis or worse, of %[2]s people analysed",
+		bar := chart.Bar{Name: name, Value: 100, Text: l.T("%[1]s %% of %[2]s",
 			percent(worse), l.Rounded(strconv.FormatFloat(total, 'f', 0, 64)))}
 		for n := range phases {
 			v, text := 0.0, ""
@@ -118,7 +118,7 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 		x.Chart.Few = chart.Bars(c, drawn[:framedBars])
 		x.Chart.Few.Class = x.Chart.Drawing.Class
 	}
-	x.Chart.Key = l.T("Share of the people analysed")
+	x.Chart.Key = l.T("Of the people analysed; the figure is the share in crisis or worse (phases 3 to 5)")
 	return len(bars) > 1 || len(bars) == 1 && x.ID == firstID // one bar compares nothing
 }
 

@@ -51,7 +51,7 @@ func TestDrawKinds(t *testing.T) {
 		{"0-4 f 1\n5-9 f 2", pyramid, "nothing"},
 		{
 			"A 1 70\nA 3 30\nB 2 1\nB 4 1\nC 1 0", stack,
-			"B 50 % in crisis or worse, of 2 people analysed; A 30 % in crisis or worse, of 100 people analysed",
+			"B 50 % of 2; A 30 % of 100",
 		},
 		{
 			"2023-12 x 1\n2024-01 x 2\n2024-02 x 3\n2022-05 x 4", (*figure).drawYears,

@@ -71,7 +71,7 @@
     out.textContent = `${label(xs[i])}: ${figures.join(" · ")}`;
   };
   const chart = new uPlot({
-    width: 600, height: 300, legend: {show: false},
+    width: Math.max(200, place.clientWidth), height: 300, legend: {show: false},
     scales: {x: {time: false}, y: {range: (_, least, most) => {
       const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
       return low === high ? [0, 1] : uPlot.rangeNum(low, high, {min: {pad: low < 0 ? .1 : 0, soft: 0, mode: 1}, max: {pad: .1, soft: 0, mode: 1}});
