@@ -142,6 +142,21 @@ var sums = []sum{
 	},
 }
 
+// groupsSet is the set of the groups of countries.
+const groupsSet = "groups"
+
+// addGroups adds the groups of a snapshot.
+func (t *table) addGroups(all []contract.CountryGroup) {
+	for i := range all {
+		for _, code := range all[i].Members {
+			for at, cell := range []string{all[i].Slug, all[i].Kind, all[i].Name, code} {
+				t.put(at, aggregate.Value{Kind: aggregate.Text, Text: cell}, render.AppendJSONText(nil, cell))
+			}
+			t.keys = append(t.keys, all[i].Slug+"|"+code)
+		}
+	}
+}
+
 const aboutComputedKey = "What the record is about: stays the same from load to load."
 
 // computedSets are the sets that are not rows of lists.
@@ -173,7 +188,17 @@ func (s *Service) computedSets() (all []*set) {
 			counts.made = append(counts.made, question{byCountry, of.Name, 1})
 		}
 	}
-	all = []*set{figures, counts}
+	groups := &set{
+		Name: groupsSet, title: "Groups of countries, a record for each country of each",
+		About: "Join it with other sets by the country to filter them by groups, or add up by them.",
+		Properties: []property{
+			{Name: contract.GroupParam, kind: text, About: "The slug of the group, as in a $filter of other sets."},
+			{Name: "kind", kind: text, About: "What kind of group it is."},
+			{Name: "name", kind: text, About: "The group's name."},
+			{Name: contract.CountryParam, kind: text, About: "A country of the group."},
+		},
+	}
+	all = []*set{figures, counts, groups}
 	for i := range sums {
 		all = append(all, s.sumSet(&sums[i]))
 	}
@@ -223,6 +248,9 @@ func (s *Service) tableOf(v *state.Served, of *set) (*table, error) {
 				return nil, err
 			}
 		}
+		if of.Name == groupsSet {
+			t.addGroups(v.Bound.Groups.All)
+		}
 		for i := range t.columns {
 			t.columns[i].seen = nil
 		}
@@ -245,7 +273,7 @@ func (a *request) answerComputed() error {
 		if err := list.InTurns(a.ctx, find); err != nil {
 			return err
 		}
-		return a.send(found, v.Id)
+		return a.send(found, v.Id, v.Bound.Groups.Digest)
 	})
 }
 
@@ -315,7 +343,7 @@ func (a *request) findSorted(found *records, matches func(int) verdict, pause fu
 }
 
 // send answers with the records of a page.
-func (a *request) send(found *records, state string) error {
+func (a *request) send(found *records, state, groups string) error {
 	contentType, pieces := a.form.contentType(), found.Len()+2
 	piece := func(dst []byte, i int) []byte {
 		return a.piece(dst, found, i, func(i int) string { return found.keys[found.rows[i]] }, state)
@@ -324,7 +352,7 @@ func (a *request) send(found *records, state string) error {
 		contentType, pieces = "text/plain", 1
 		piece = func(dst []byte, _ int) []byte { return strconv.AppendInt(dst, int64(found.total), 10) }
 	}
-	content, err := list.InPieces(a.ctx, append(a.meaning(), state...), pieces, piece)
+	content, err := list.InPieces(a.ctx, append(a.meaning(), state+groups...), pieces, piece)
 	if err == nil {
 		err = a.service.sender.Send(a.ctx, contentType, content)
 	}

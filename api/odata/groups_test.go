@@ -53,6 +53,11 @@ func TestODataGroups(t *testing.T) {
 	if compared < 40 {
 		t.Errorf("only %d compared", compared)
 	}
+	a, _ := askOData(t, s, "groups", "$filter", "group eq 'one' or group eq 'two'", "$select", "group")
+	if n := strings.Count(string(a.Body), `"row_key":"one|`); a.Status != 200 || n != 2 ||
+		!strings.Contains(string(a.Body), `"row_key":"two|SOM"`) {
+		t.Errorf("groups: %d %s", a.Status, a.Body)
+	}
 	for filter, want := range map[string]string{
 		"group eq 'three'":                    "400 is no group of countries",
 		"group eq 'one' or admin_level eq 0":  "501 by and only",

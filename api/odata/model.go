@@ -45,10 +45,12 @@ type set struct {
 
 	list     list.Route         // of the rows of a list
 	endpoint *contract.Endpoint // of a list, in HAPI names
-	made     []question         // of a set that is computed; nil for lists
+	made     []question         // of a set that is computed; nil for lists and groups
 }
 
-// grouping is a name that only a $filter has: the groups of countries of a property.
+// grouping is a name that only a $filter has: the groups of countries of a property. A country is
+// in several, so no record has one as its value, and clients read a declared property that records
+// lack as null. The set of groups has them as records.
 type grouping struct {
 	name     string
 	property int
@@ -59,6 +61,7 @@ func (s *set) addGroups() {
 	for i := range s.Properties {
 		name := s.Properties[i].Name
 		switch {
+		case s.indexOf(contract.GroupParam) >= 0: // a property of its own
 		case strings.HasSuffix(name, contract.CountryParam):
 			prefix := name[:len(name)-len(contract.CountryParam)]
 			s.groups = append(s.groups, grouping{prefix + contract.GroupParam, i})

@@ -126,7 +126,7 @@ func (s *Service) answer(ctx *fasthttp.RequestCtx) error {
 	case rest != "" && rest != "()":
 		return notImplemented("%s has no parts that can be asked for: use $select", list.Quoted(path))
 	}
-	if of.made != nil {
+	if of.endpoint == nil {
 		return a.answerComputed()
 	}
 	return a.answerRows()

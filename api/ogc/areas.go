@@ -61,6 +61,18 @@ func (a *request) answerAreas(c *collection, o *options) error {
 		if err != nil {
 			return err
 		}
+		state := v.Id + "." + a.service.version
+		if a.sent.Has(contract.GroupParam) {
+			of := v.Bound.Groups.Group(o.group)
+			if of == nil {
+				return invalid("there is no group of countries %s; %s lists those that there are", list.Quoted(o.group),
+					contract.GroupsPath)
+			}
+			o.members = append([]string{}, of.Members...)
+			if o.countries, err = a.service.countriesOf(v, c.level); err != nil {
+				return err
+			}
+		}
 		var rows []*area
 		total := 0
 		err = list.InTurns(a.ctx, func(pause func() error) error {
@@ -73,7 +85,7 @@ func (a *request) answerAreas(c *collection, o *options) error {
 		if o.one && len(rows) == 0 {
 			return list.NotFound("%s has no feature %s", c.id, list.Quoted(o.equal["code"]))
 		}
-		return a.sendAreas(c, o, rows, total, v.Id+"."+a.service.version)
+		return a.sendAreas(c, o, rows, total, state)
 	})
 }
 
@@ -128,7 +140,7 @@ func (a *request) sendAreas(c *collection, o *options, rows []*area, total int, 
 		}
 		return dst
 	}
-	meaning := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s", a.base, a.path, a.sent.Encode(), total, state)
+	meaning := fmt.Appendf(nil, "ogc 2 %s %s %s %d %s %s", a.base, a.path, a.sent.Encode(), total, state, o.members)
 	content, err := list.InPieces(a.ctx, meaning, pieces, piece)
 	if err == nil {
 		err = a.service.sender.Send(a.ctx, geoJSONType, content)
@@ -145,6 +157,10 @@ func (o *options) passes(x *area) bool {
 		}
 	}
 	if x.first >= o.next || x.last < o.from {
+		return false
+	}
+	if country := cmp.Or(o.countries[x.Code], x.Country, x.Code); o.members != nil &&
+		!slices.Contains(o.members, country) {
 		return false
 	}
 	touches := func(b box) bool {
@@ -246,6 +262,26 @@ func (a *request) areasOf(v *state.Served, c *collection) (all []area, err error
 			cmp.Compare(b.values, a.values), strings.Compare(a.Code, b.Code))
 	})
 	return all, nil
+}
+
+type countriesKey struct{ level int }
+
+// countriesOf are the countries of the units of a level, by the list of them: boundaries do not
+// always have them as codes. Of level 0 there are none.
+func (s *Service) countriesOf(v *state.Served, level int) (map[string]string, error) {
+	return list.MadeOf(v, countriesKey{level}, func() (map[string]string, error) {
+		of := map[string]string{}
+		if level == 0 {
+			return of, nil
+		}
+		e := contract.EndpointOf(fmt.Sprint("admin", level), contract.HAPINames)
+		q := contract.Ask(e, contract.Aggregate).GroupBy("code", contract.CountryParam)
+		return of, s.lists.QueryAll(v, q, func(found list.Valued) {
+			for i := range found.Len() {
+				of[found.Value(i, 0).String()] = found.Value(i, 1).String()
+			}
+		})
+	})
 }
 
 // isCountry reports whether a code can be that of a country.

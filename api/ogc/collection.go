@@ -89,6 +89,10 @@ func (s *Service) addAreas() {
 			f := &areaFields[i]
 			plain.params = append(plain.params, param{f.Name, "As the boundaries have it.", f, f.Type, nil})
 		}
+		plain.params = append(plain.params, param{
+			contract.GroupParam, "Of the countries of a group, by its slug in " + contract.GroupsPath + ".", nil,
+			contract.String, nil,
+		})
 		s.collections = append(s.collections, &plain)
 		for _, h := range contract.AllHeadlines() {
 			_, e := contract.HeadlineOf(h.Name, contract.HAPINames)

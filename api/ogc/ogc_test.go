@@ -227,7 +227,32 @@ func ogcBoundaries(t *testing.T) *boundary.Set {
 func TestOGCAreas(t *testing.T) {
 	t.Parallel()
 	o := state.Options{BaseURL: apitest.ODataBase, Identifier: state.IgnoreIdentifier, Boundaries: ogcBoundaries(t)}
+	o.Groups = []contract.CountryGroup{
+		{Kind: contract.OwnGroup, Slug: "ours", Name: "Ours", Members: []string{"CAF", "HTI"}},
+	}
 	s := apitest.Server(t, o, apitest.FigureTables(t))
+	for target, want := range map[string]string{
+		"admin0/items?group=ours":                "CAF HTI",
+		"admin0_population/items?group=ours":     "CAF HTI",
+		"admin1/items?group=ours":                "CF01 CF03 HT01",
+		"admin1_population/items?group=ours":     "CF01 CF03 HT01 CF02", // which has no boundaries
+		"admin0/items?group=ours&code=AFG":       "",
+		"admin0_population/items?group=none":     "400",
+		"admin0_population/queryables?group=one": "400",
+	} {
+		a := s.Answer("GET", ogc.Root+"collections/"+target, nil)
+		var page ogcPage
+		var codes []string
+		if testkit.Must(t, json.Unmarshal(a.Body, &page)); a.Status != 200 {
+			codes = append(codes, fmt.Sprint(a.Status))
+		}
+		for _, f := range page.Features {
+			codes = append(codes, f.Properties["code"].(string))
+		}
+		if got := strings.Join(codes, " "); got != want {
+			t.Errorf("%s: %s, want %s", target, got, want)
+		}
+	}
 	var listed struct{ Collections []struct{ ID string } }
 	apitest.ReadJSON(t, s, ogc.Root+"collections", &listed)
 	values, units, several := 0, 0, 0

@@ -39,6 +39,10 @@ type options struct {
 	equal   map[string]string
 	filters []index.Filter // of rows
 	own     []byte         // the list's own parameters, as a query
+	group   string         // of countries, of areas
+	members []string       // its countries; nil without a group
+
+	countries map[string]string // of units, where a group is asked for
 }
 
 // newOptions are the options of a request that restricts nothing.
@@ -96,6 +100,10 @@ func (o *options) readParam(c *collection, name, text string) error {
 			"collections/%s/queryables lists", list.Quoted(name), c.id)
 	}
 	p := &c.params[at]
+	if p.field == nil && c.level != ofList {
+		o.group = text
+		return nil
+	}
 	if p.field == nil {
 		o.own = fmt.Appendf(o.own, "%s=%s&", name, url.QueryEscape(text))
 		return nil
