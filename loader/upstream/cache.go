@@ -89,7 +89,8 @@ func (c *cache) indexPath() string            { return filepath.Join(c.dir, "ind
 func (c *cache) objectPath(sha string) string { return filepath.Join(c.dir, "objects", sha) }
 
 // partsPath has downloads, and newPath is one that is complete and not checked yet.
-func (c *cache) partsPath() string         { return filepath.Join(c.dir, "parts") }
+func (c *cache) partsPath() string { return filepath.Join(c.dir, "parts") }
+
 func (c *cache) newPath(key string) string { return filepath.Join(c.partsPath(), nameOf(key)+".new") }
 
 // nameOf makes a file name from a key, which may contain anything.
