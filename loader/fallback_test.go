@@ -184,7 +184,7 @@ func TestFetchedStates(t *testing.T) {
 	refused := load(options(someDay.Add(3*time.Hour),
 		SourceReport{
 			Role: "conflict-events", Path: "conflict-events/2025.csv", State: SourceRefused,
-			Why: "status 404",
+			Why: "status 404 ```",
 		}))
 	if !slices.Equal(stalePaths(t, st, refused), []string{"conflict_event"}) ||
 		segmentsOf(refused)["conflict_event"] != segmentsOf(first)["conflict_event"] {
@@ -197,6 +197,9 @@ func TestFetchedStates(t *testing.T) {
 		if !strings.Contains(text.String(), want) || !strings.Contains(markdown.String(), want) {
 			t.Errorf("%q is not in\n%s\nor not in\n%s", want, text.String()[:500], markdown.String())
 		}
+	}
+	if strings.Count(markdown.String(), "```") != 2 {
+		t.Errorf("a text ends the block:\n%s", &markdown)
 	}
 }
 

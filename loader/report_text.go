@@ -108,86 +108,39 @@ func writeExamples(b *strings.Builder, what string, e *Examples) {
 	}
 }
 
-// maxMarkdownLines bounds each list of the summary: a job page is read, not searched.
-const maxMarkdownLines = 30
+// mostLosses bounds the summary: a job page is read, not searched.
+const mostLosses = 30
 
-// WriteMarkdown writes a short summary for the page of a job: the outcome, what could not be used,
-// which tables changed.
+// WriteMarkdown writes a short summary for the page of a job: the outcome, what was lost, and which
+// tables were made anew. It is one block of text, so that nothing in it is markup.
 func (r *Report) WriteMarkdown(w io.Writer) error {
-	var b strings.Builder
 	state := "complete"
 	if r.Partial {
 		state = "**partial**"
 	}
-	fmt.Fprintf(&b, "### hdqs load: %s, %s\n\n", r.Outcome, state)
-	fmt.Fprintf(&b, "Snapshot `%s` of %s from %s; %d rows read, %d kept, %d dropped by our checks; %.1f s.\n\n",
-		r.Snapshot, r.SnapshotTime.Format("2006-01-02 15:04 MST"), markdownText(r.Catalog),
-		r.Rows.Read, r.Rows.Kept, r.Rows.Dropped, r.Seconds)
-	if f := r.Fetched; f != nil {
-		fmt.Fprintf(&b, "Catalog %s.\n\n", markdownText(f.summary()))
-	}
-	var lines []string
-	row := func(format string, cells ...any) { lines = append(lines, fmt.Sprintf("| "+format+" |", cells...)) }
-	for _, s := range r.Stale {
-		row("%s | stale since %s | %s", markdownText(s.Path), s.Since.Format("2006-01-02 15:04"), markdownText(s.Why))
-	}
-	for _, role := range r.Empty {
-		row("%s | no rows | ", role)
-	}
-	for _, f := range r.Fell {
-		row("%s | fewer rows | %s", f.Table, markdownText(f.String()))
-	}
-	for _, text := range r.Changed[:min(len(r.Changed), mostNames)] {
-		row("headline figures | large change | %s", markdownText(text))
-	}
-	for _, s := range r.Refused {
-		row("%s | refused | %s", markdownText(s.Path), markdownText(s.Why))
-	}
+	lines := []string{fmt.Sprintf("snapshot %s of %s from %s: %d rows read, %d kept, %d dropped by our checks; %.1f s",
+		r.Snapshot, r.SnapshotTime.Format("2006-01-02 15:04 MST"), r.Catalog,
+		r.Rows.Read, r.Rows.Kept, r.Rows.Dropped, r.Seconds)}
 	if r.Fetched != nil {
-		for _, s := range r.Fetched.Sources {
-			if s.State == SourceRefused && s.Role != "" {
-				row("%s | not fetched | %s", markdownText(s.Path), markdownText(s.Why))
-			}
-		}
+		lines = append(lines, "catalog "+r.Fetched.summary())
 	}
-	markdownTable(&b, "| not used as it is now | state | why |\n|---|---|---|\n", lines)
-	lines = nil
-	for _, f := range r.Resources {
-		for _, why := range reasons(f.Drops) {
-			e := f.Drops[why]
-			row("%s | %s | %d | %s", markdownText(f.Path), why, e.Count, markdownText(e.First[0]))
-		}
+	losses := r.Losses()
+	lines = append(lines, losses[:min(len(losses), mostLosses)]...)
+	if more := len(losses) - mostLosses; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more, see the report", more))
 	}
-	markdownTable(&b, "| rows not used in | reason | rows | first |\n|---|---|--:|---|\n", lines)
-	lines = nil
+	var anew []string
 	for _, t := range r.Tables {
 		if !t.Reused {
-			row("%s | %d | %d | `%s`", t.Table, t.Rows, t.Bytes, clip(t.SHA256, 12))
+			anew = append(anew, t.Table)
 		}
 	}
-	markdownTable(&b, "| table made anew | rows | bytes | segment |\n|---|--:|--:|---|\n", lines)
-	_, err := io.WriteString(w, b.String())
+	if anew != nil {
+		lines = append(lines, "tables made anew: "+strings.Join(anew, ", "))
+	}
+	text := strings.ReplaceAll(strings.Join(lines, "\n"), "```", "'''")
+	_, err := fmt.Fprintf(w, "### hdqs load: %s, %s\n\n```text\n%s\n```\n\n", r.Outcome, state, text)
 	return err
-}
-
-func markdownTable(b *strings.Builder, head string, lines []string) {
-	if len(lines) == 0 {
-		return
-	}
-	b.WriteString(head)
-	for _, line := range lines[:min(len(lines), maxMarkdownLines)] {
-		b.WriteString(line + "\n")
-	}
-	if more := len(lines) - maxMarkdownLines; more > 0 {
-		fmt.Fprintf(b, "\nand %d more\n", more)
-	}
-	b.WriteString("\n")
-}
-
-// markdownText escapes text from files and answers, so that it cannot end a cell or begin a tag.
-func markdownText(s string) string {
-	s = strings.Join(strings.Fields(clip(s, 300)), " ")
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "`", "'", "[", `\[`, "*", `\*`, "_", `\_`).Replace(s)
 }
 
 // finish sorts the report, whose parts were added as tables became ready, and sums it up.
