@@ -1,14 +1,10 @@
 package testkit
 
 import (
-	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -46,22 +42,6 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
-// TestOwnAddresses: no two calls name the same host, and a free address can be listened on.
-func TestOwnAddresses(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for range 100 {
-		host := OwnHost()
-		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() || seen[host] {
-			t.Fatalf("%s: loopback %v, seen before %v", host, ip.IsLoopback(), seen[host])
-		}
-		seen[host] = true
-	}
-	l, err := net.Listen("tcp", FreeAddress(t))
-	Must(t, err)
-	l.Close()
-}
-
 // TestCountReads counts what clients send, not what they get.
 func TestCountReads(t *testing.T) {
 	t.Parallel()
@@ -90,53 +70,6 @@ func TestCountReads(t *testing.T) {
 	l.Close()
 	if _, err := l.Accept(); err == nil {
 		t.Error("a closed listener accepts")
-	}
-}
-
-// TestLog: several writers lose no line while others read.
-func TestLog(t *testing.T) {
-	t.Parallel()
-	var log Log
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for n := range 100 {
-				fmt.Fprintln(&log, n)
-				_ = log.String()
-			}
-		})
-	}
-	all.Wait()
-	if n := strings.Count(log.String(), "\n"); n != 800 {
-		t.Errorf("%d lines", n)
-	}
-}
-
-// TestRunListening starts a program that listens, and ends it with the test that started it.
-func TestRunListening(t *testing.T) {
-	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not installed")
-	}
-	address := FreeAddress(t)
-	host, port, err := net.SplitHostPort(address)
-	Must(t, err)
-	t.Run("runs", func(t *testing.T) {
-		command := exec.Command(python, "-m", "http.server", "--bind", host, "--directory", t.TempDir(), port)
-		RunListening(t, address, command)
-	})
-	if conn, err := net.Dial("tcp", address); err == nil {
-		conn.Close()
-		t.Error("the program goes on after its test")
-	}
-}
-
-// TestWithoutLine leaves out one line of a configuration.
-func TestWithoutLine(t *testing.T) {
-	t.Parallel()
-	if got := withoutLine("a {\n\tlisten 1;\n\tlisten6 2;\n}\n", "listen6 "); got != "a {\n\tlisten 1;\n}\n" {
-		t.Errorf("%q", got)
 	}
 }
 
