@@ -158,7 +158,13 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 		q = &question{list: none, left: written}
 	}
 	if other := s.corrected(q, words, written); other != nil {
-		if again := s.parse(other, other); again != nil && len(again.left) < len(q.left) && !q.isElsewhere(again) {
+		as := slices.Clone(other)
+		for i, word := range words {
+			if other[i] == word {
+				as[i] = written[i]
+			}
+		}
+		if again := s.parse(other, as); again != nil && len(again.left) < len(q.left) && !q.isElsewhere(again) {
 			q, a.Instead = again, strings.Join(other, " ")
 		}
 	}
@@ -231,7 +237,7 @@ func (s *search) nearHits(a *Answer, words []string, limit int) (hits []hit, err
 	var found []string
 	a.Left = nil
 	for _, word := range parts[:min(len(parts), mostParts)] {
-		one := s.match([]string{word}, true, nil)
+		one := s.match([]string{word}, true, func(e *entry) bool { return e.kind != FigureKind })
 		hits = append(hits, hitsOf(one[:min(len(one), limit)], none)...)
 		if len(one) > 0 {
 			found = append(found, word)

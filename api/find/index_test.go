@@ -1,6 +1,7 @@
 package find
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -108,9 +109,19 @@ func TestWords(t *testing.T) {
 		}
 	}
 	v := vocabularies()
-	for phrase := range v.terms {
+	for phrase, terms := range v.terms {
 		if v.asides[phrase] != "" {
 			t.Errorf("%q means something, and is an aside", phrase)
+		}
+		meanings := map[string]bool{}
+		for _, of := range terms {
+			isFigure := len(of.topics) > 0 && strings.Contains(of.topics[0], "_")
+			if isFigure && !of.isWeak {
+				meanings[fmt.Sprint(of.topics, of.pairs)] = true
+			}
+		}
+		if len(meanings) > 1 {
+			t.Errorf("%q means several figures: %v", phrase, slices.Sorted(maps.Keys(meanings)))
 		}
 	}
 	for _, line := range linesOf("names.txt") {

@@ -35,8 +35,11 @@ func (x *Index) parse(words, written []string) (best *question) {
 			own := *p
 			r.parts = append(r.parts, &own)
 		}
-		if !r.takeTopics(r.parts[first]) {
+		isGuess := !r.takeTopics(r.parts[first])
+		if isGuess && !r.isOfPeople() {
 			return nil
+		} else if isGuess {
+			q.setTopics([]string{"population"})
 		}
 		r.addFilters()
 		r.addTimes()
@@ -49,11 +52,21 @@ func (x *Index) parse(words, written []string) (best *question) {
 				q.left = append(q.left, p.written)
 			}
 		}
+		if isGuess && q.left != nil {
+			return nil
+		}
 		if best == nil || len(q.left) < len(best.left) {
 			best = q
 		}
 	}
 	return best
+}
+
+// isOfPeople reports whether parts name a sex or an age, and a country: "women and girls in Chad".
+func (x *parser) isOfPeople() bool {
+	isWho := func(t term) bool { return t.who != "" }
+	return slices.ContainsFunc(x.parts, func(p *part) bool { return slices.ContainsFunc(p.terms, isWho) }) &&
+		slices.ContainsFunc(x.parts, func(p *part) bool { return len(x.placesOf(p)) > 0 })
 }
 
 // takeTopics finds what the question is about: the figures or lists that all parts have in common
@@ -87,9 +100,11 @@ func (x *parser) takeTopics(first *part) bool {
 			take(p, false)
 		}
 	}
-	for _, p := range x.parts {
-		if !p.used && p.isTopic(true) {
-			take(p, true)
+	for range 2 { // parts of another phrase may be before it: "aid reached"
+		for _, p := range x.parts {
+			if !p.used && p.isTopic(true) {
+				take(p, true)
+			}
 		}
 	}
 	x.setTopics(topics)
@@ -189,36 +204,46 @@ func (x *parser) hasFilter(kind Kind) bool {
 		slices.ContainsFunc(x.pairs, func(p [2]string) bool { return p[0] == kindSources[kind].filter })
 }
 
-// addTimes uses a year and a month.
+// addTimes uses a year and a month. Two of them are a time from one to the other.
 func (x *parser) addTimes() {
-	q, parts := x.question, x.parts
+	q := x.question
 	if !q.endpoint().HasPeriod() {
 		return
 	}
-	for i, p := range parts {
-		if len(p.time) != 4 || q.until != "" {
+	for i, p := range x.parts {
+		switch {
+		case len(p.time) != 4 || p.used:
+		case q.until == "":
+			q.until = x.monthOf(i)
+		case q.last == "" && (q.by == "" || q.by == "time" || q.by == "month"):
+			q.last, q.by = x.monthOf(i), cmp.Or(q.by, "time")
+		}
+	}
+	if q.last != "" {
+		q.until, q.last = min(q.until, q.last), max(q.until, q.last)
+	}
+	q.since = q.until != "" && (q.by == "time" || q.last != "")
+}
+
+// monthOf uses a year, with the month beside it if there is one.
+func (x *parser) monthOf(at int) string {
+	year := x.parts[at]
+	year.used = true
+	for _, k := range []int{at - 1, at + 1} {
+		if k < 0 || k >= len(x.parts) || x.parts[k].used {
 			continue
 		}
-		q.until, p.used = p.time, true
-		for _, k := range []int{i + 1, i - 1} {
-			if k < 0 || k >= len(parts) || parts[k].used {
-				continue
-			}
-			month := parts[k].time
-			for _, t := range parts[k].terms {
-				month = cmp.Or(t.month, month)
-			}
-			if len(month) == 2 && len(q.until) == 4 {
-				q.until, parts[k].used = q.until+"-"+month, true
-			}
+		p := x.parts[k]
+		month := p.time
+		for _, t := range p.terms {
+			month = cmp.Or(t.month, month)
+		}
+		if len(month) == 2 {
+			p.used = true
+			return year.time + "-" + month
 		}
 	}
-	for _, p := range parts { // between two years
-		if len(p.time) == 4 && !p.used && q.by == "time" && q.last == "" && p.time > q.until {
-			q.last, p.used = p.time, true
-		}
-	}
-	q.since = q.by == "time" && q.until != ""
+	return year.time
 }
 
 // corrected returns the words with those that mean nothing replaced by what was probably meant: a

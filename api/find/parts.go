@@ -47,9 +47,16 @@ type token struct {
 	isApart             bool // asides are before it
 }
 
-// tokensOf leaves out the asides of a text, and notes the sides before words.
+// isAcronym reports whether a word is one of two to four capitals: the WHO is not who.
+func isAcronym(written string) bool {
+	return len(written) >= 2 && len(written) <= 4 && strings.Trim(written, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// tokensOf leaves out the asides of a text, and notes the sides before words. A text all in
+// capitals has no acronyms.
 func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 	side, isApart := "", false
+	isCapital := !slices.ContainsFunc(written, func(w string) bool { return w != strings.ToUpper(w) })
 	for i := 0; i < len(words); {
 		n := min(longestPhrase, len(words)-i)
 		aside := ""
@@ -58,6 +65,9 @@ func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 			if aside = v.asides[phrase]; aside != "" || v.kept[phrase] {
 				break
 			}
+		}
+		if n == 1 && !isCapital && isAcronym(written[i]) {
+			aside = ""
 		}
 		n = max(n, 1)
 		switch aside {

@@ -53,10 +53,11 @@ func (x *parser) addPlaces() {
 			named = append(named, p)
 		}
 	}
-	isJoined := false
+	isJoined := len(named) > 1 && (q.by == "compare" ||
+		slices.ContainsFunc(named[1:], func(p *part) bool { return p.side == andSide }))
 	for i, p := range named {
-		if p.side == andSide && i > 0 {
-			p.side, isJoined = named[i-1].side, true
+		if isJoined && i > 0 && (p.side == andSide || p.side == "") { // "in Pakistan, Iran and Turkey"
+			p.side = named[i-1].side
 		}
 	}
 	if len(named) > 1 { // "Niger, Nigeria": the first may be a state of the second
@@ -124,8 +125,12 @@ func (x *parser) onlySide(p *part) {
 		field = "asylum_location_code"
 	}
 	isOther := func(h *contract.Headline) bool { return h.Place != field }
-	if field != "" && x.hasPair() {
-		x.figures = slices.DeleteFunc(x.figures, isOther)
+	if field == "" || !x.hasPair() {
+		return
+	}
+	own := slices.DeleteFunc(slices.Clone(x.figures), isOther)
+	if len(own) > 0 || p.side != fromOrOf { // "the refugee population of Chad" is in Chad
+		x.figures = own
 	}
 }
 
