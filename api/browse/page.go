@@ -37,6 +37,9 @@ type problem struct {
 	Nowhere string // names that are of no country
 	Unknown string // names of parameters
 	Hint    say.Text
+
+	Elsewhere []facet // where there are records, of a page without any
+	Wider     bool    // without some of the other filters
 }
 
 // drawn is what the page draws.
@@ -170,6 +173,11 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 	p.Use.OData, p.Use.Set = contract.ODataRoot, q.Plan.Endpoint.SetName()
 	if p.Form.Facets, err = askFacets(q, s); err != nil {
 		return err
+	}
+	if answer.Total == 0 {
+		if p.Problem.Elsewhere, p.Problem.Wider, err = elsewhere(q, s, slices.Clone(p.Form.Facets)); err != nil {
+			return err
+		}
 	}
 	p.Warnings = sumWarnings(q, s, p.Form.Facets)
 	if err = p.addFigures(q, s); err != nil || s.values.Get(rowParam) == "" {

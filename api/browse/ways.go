@@ -1,6 +1,10 @@
 package browse
 
-import "hdqs/api/contract"
+import (
+	"slices"
+
+	"hdqs/api/contract"
+)
 
 // A page that refuses something has links to pages that do not. Each is asked before it is offered.
 
@@ -10,14 +14,42 @@ type way struct {
 	at   state
 }
 
-// withRecords are the links to pages that have records.
+// withRecords are the links to pages that have records, each page once.
 func withRecords(q *Question, ways ...way) (links []link) {
 	for _, w := range ways {
-		if hasRecords(q, w.at) {
-			links = append(links, link{w.text, w.at.link()})
+		to := w.at.link()
+		if !slices.ContainsFunc(links, func(l link) bool { return l.Address == to }) && hasRecords(q, w.at) {
+			links = append(links, link{w.text, to})
 		}
 	}
 	return links
+}
+
+// elsewhere is where there are records, of a page without any: the values of the fields by which
+// the page filters, among the records that pass its other filters. Where those leave none, it is
+// among all records of the places of the page, else of its times, else of the list; it is wider
+// then. facets are those of the page.
+func elsewhere(q *Question, s state, facets []facet) (found []facet, wider bool, err error) {
+	isTime := func(name string) bool { return name == "start_date" || name == "end_date" }
+	isFiltered := func(field string) bool {
+		return field == "year" && (s.values.Has("start_date") || s.values.Has("end_date")) || len(chosenOf(s, field)) > 0
+	}
+	kept := []func(name string) bool{isPlace, isTime, func(string) bool { return false }}
+	for i := 0; ; i++ {
+		for _, f := range facets {
+			f.Values = slices.DeleteFunc(f.Values, func(v facetValue) bool { return v.Link == "" || v.Chosen })
+			if isFiltered(f.Field) && len(f.Values) > 0 {
+				found = append(found, f)
+			}
+		}
+		if len(found) > 0 || i == len(kept) {
+			return found, i > 0, nil
+		}
+		at := s.only(func(name string) bool { return name == contract.SnapshotParam || kept[i](name) })
+		if facets, err = askFacets(q, at); err != nil {
+			return nil, false, err
+		}
+	}
 }
 
 func hasRecords(q *Question, at state) bool {
