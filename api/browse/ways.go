@@ -32,7 +32,10 @@ func withRecords(q *Question, ways ...way) (links []link) {
 func elsewhere(q *Question, s state, facets []facet) (found []facet, wider bool, err error) {
 	isTime := func(name string) bool { return name == "start_date" || name == "end_date" }
 	isFiltered := func(field string) bool {
-		return field == "year" && (s.values.Has("start_date") || s.values.Has("end_date")) || len(chosenOf(s, field)) > 0
+		if field == "year" {
+			return s.values.Has("start_date") || s.values.Has("end_date")
+		}
+		return len(chosenOf(s, field)) > 0
 	}
 	kept := []func(name string) bool{isPlace, isTime, func(string) bool { return false }}
 	for i := 0; ; i++ {

@@ -31,7 +31,8 @@ func TestElsewhere(t *testing.T) {
 		}
 		for _, w := range ways {
 			to := html.UnescapeString(w[1])
-			if total := apitest.Browse(s, to); !strings.Contains(string(total.Body), "<strong>"+w[2]+"</strong> record") {
+			total := "<strong>" + w[2] + "</strong> record"
+			if !strings.Contains(string(apitest.Browse(s, to).Body), total) {
 				t.Errorf("%s leads to %s, which has not %s records", path, to, w[2])
 			}
 		}

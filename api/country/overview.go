@@ -157,6 +157,10 @@ func (o *Overview) Find(code string) *Country {
 // Named returns the code of a country that a text names in any language, empty if it names none.
 func (o *Overview) Named(text string) string { return o.places.Find(text) }
 
+// Containing are the codes of countries of which the code or a name in any language has a text in
+// it.
+func (o *Overview) Containing(text string) map[string]bool { return o.places.Containing(text) }
+
 // What are the lists with records of the country, in a few words each.
 func (c *Country) What() (names []string) {
 	for i := range c.Lists {

@@ -67,6 +67,28 @@ func (p *Places) Find(text string) string {
 	return found
 }
 
+// Containing are the codes of countries of which the code or a name has a text in it.
+func (p *Places) Containing(text string) map[string]bool {
+	found, sought := map[string]bool{}, folded(text)
+	for name, code := range p.codes {
+		if strings.Contains(name, sought) {
+			found[code] = true
+		}
+	}
+	return found
+}
+
+// Contains reports whether a name has a text in it, in any case and with or without accents.
+func Contains(name, text string) bool { return strings.Contains(folded(name), folded(text)) }
+
+// Initial is the letter with which a name begins, a capital without accents.
+func Initial(name string) string {
+	for _, r := range folded(name) {
+		return string(unicode.ToUpper(r))
+	}
+	return ""
+}
+
 // folded is a text without accents, signs and the difference of capital letters.
 func folded(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -23,7 +23,11 @@ import (
 )
 
 // countryPath is the path of the list of countries. The pages of countries are below it.
-const countryPath = "/country"
+// Its parameter is a part of the names that are listed.
+const (
+	countryPath = "/country"
+	nameParam   = "name"
+)
 
 const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -40,23 +44,53 @@ type countryPage struct {
 type countriesPage struct {
 	pageHead
 	*country.Overview
-	Share *browse.Share
-	Sent  string   // the name that is unknown
-	Near  []string // codes of countries that may be meant
+	Share  *browse.Share
+	Sent   string            // the name that is unknown
+	Near   []string          // codes of countries that may be meant
+	Filter string            // what the names of those that are listed have in them
+	Plans  []listedCountry   // with a response plan
+	ByName [][]listedCountry // all, those with one initial together
 }
 
-// Listed are the countries in the order of the page's language: those with a response plan, or all.
-func (c countriesPage) Listed(withPlan bool) (all []*country.Country) {
+// listedCountry is a country of the list, with its name in the language of the page.
+type listedCountry struct {
+	*country.Country
+	Name, Address string
+}
+
+// Initial is the first letter of the name.
+func (c listedCountry) Initial() string { return lang.Initial(c.Name) }
+
+// list adds the countries whose codes or names in the language of the page have its text in them,
+// else those of which a name in another language has.
+func (c *countriesPage) list() {
+	var named, all []listedCountry
+	others := c.Containing(c.Filter)
 	for i := range c.Countries {
-		if at := &c.Countries[i]; !withPlan || at.HasHRP {
-			all = append(all, at)
+		at := &c.Countries[i]
+		name, address := c.Language.Country(at.Code, at.Name), c.Prefix+countryPath+"/"+at.Code
+		if others[at.Code] {
+			all = append(all, listedCountry{at, name, address})
+		}
+		if lang.Contains(name, c.Filter) || strings.EqualFold(at.Code, c.Filter) {
+			named = append(named, listedCountry{at, name, address})
 		}
 	}
+	if len(named) > 0 {
+		all = named
+	}
 	order := lang.Order(c.Language)
-	slices.SortStableFunc(all, func(a, b *country.Country) int {
-		return order(c.Language.Country(a.Code, a.Name), c.Language.Country(b.Code, b.Name))
-	})
-	return all
+	slices.SortStableFunc(all, func(a, b listedCountry) int { return order(a.Name, b.Name) })
+	for _, at := range all {
+		if at.HasHRP {
+			c.Plans = append(c.Plans, at)
+		}
+		if n := len(c.ByName) - 1; n >= 0 && c.ByName[n][0].Initial() == at.Initial() {
+			c.ByName[n] = append(c.ByName[n], at)
+		} else {
+			c.ByName = append(c.ByName, []listedCountry{at})
+		}
+	}
 }
 
 // countryChange is what the newest snapshot has changed in a country.
@@ -103,8 +137,12 @@ func (p pages) addCountry() {
 		}, p.Site.Lists.Admission.Pages)
 	}
 	add(countryPath, func(ctx *fasthttp.RequestCtx, _ *state.Served, all *country.Overview) error {
-		return p.answerPage(ctx, "countries.html",
-			countriesPage{p.at.head(p.at.T("Countries"), countryPath), all, nil, "", nil}, &countries)
+		page := &countriesPage{pageHead: p.at.head(p.at.T("Countries"), countryPath), Overview: all}
+		page.Filter = strings.TrimSpace(string(ctx.QueryArgs().Peek(nameParam)))
+		if page.list(); len(page.ByName) == 0 {
+			page.Near = nearCountries(all, page.Filter)
+		}
+		return p.answerPage(ctx, "countries.html", page, &countries)
 	})
 	add(countryPath+"/"+list.Wildcard, func(ctx *fasthttp.RequestCtx, v *state.Served, all *country.Overview) error {
 		_, sent, _ := strings.Cut(reply.PathOf(ctx), countryPath+"/")
@@ -138,7 +176,9 @@ func (p pages) answerNoCountry(
 		reply.Redirect(ctx, fasthttp.StatusSeeOther, p.at.root()+countryPath+"/"+c.Code)
 		return nil
 	}
-	page := countriesPage{p.at.head(p.at.T("No such country"), ""), all, nil, sent, nearCountries(all, sent)}
+	page := countriesPage{
+		pageHead: p.at.head(p.at.T("No such country"), ""), Overview: all, Sent: sent, Near: nearCountries(all, sent),
+	}
 	err := p.answerPage(ctx, "countries.html", page, head)
 	if ctx.Response.StatusCode() == fasthttp.StatusOK {
 		ctx.SetStatusCode(fasthttp.StatusNotFound)
