@@ -120,17 +120,35 @@ func (o *Overview) add(source browse.Source, e *contract.Endpoint, field string)
 	return err
 }
 
-// NewestMonth is the month of the newest records that do not begin after a day, in words.
-func (o *Overview) NewestMonth(l *lang.Language, loaded string) string {
-	newest := ""
-	for i := range o.Countries {
-		newest = max(newest, o.Countries[i].newestDay(loaded))
-	}
-	if newest == "" {
-		return ""
-	}
-	return l.Period(monthOf(newest))
+// Dated is a list with the day on which its newest records begin.
+type Dated struct {
+	List *contract.Endpoint // in the contract's names
+	Day  string
 }
+
+// NewestLists are the lists with the newest records that do not begin after a day, the newest first.
+func (o *Overview) NewestLists(loaded string) (all []Dated) {
+	for i := range o.Countries {
+		for _, l := range o.Countries[i].Lists {
+			newest := ""
+			for _, day := range l.Newest {
+				if day <= loaded {
+					newest = max(newest, day)
+				}
+			}
+			at := slices.IndexFunc(all, func(d Dated) bool { return d.List == l.List })
+			if at < 0 {
+				at, all = len(all), append(all, Dated{List: l.List})
+			}
+			all[at].Day = max(all[at].Day, newest)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Dated) int { return strings.Compare(b.Day, a.Day) })
+	return slices.DeleteFunc(all, func(d Dated) bool { return d.Day == "" })
+}
+
+// Month is the month of the newest records, in words.
+func (d Dated) Month(l *lang.Language) string { return l.Period(monthOf(d.Day)) }
 
 // newestDay is the day on which the newest records of the country begin, unless that is after the
 // load, as projects can.

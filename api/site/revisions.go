@@ -102,16 +102,21 @@ func (c *changeOnPage) revise(at place, v *state.Served, all []figures.Revision)
 			c.MoreFigures++
 			continue
 		}
-		name := ""
-		if listed := v.Bound.Country(r.Place); listed != nil {
-			name = listed.Name
-		}
-		before, after := valuesOf(at, r)
-		c.Figures = append(c.Figures, revised{
-			Text: at.T("%[1]s, %[2]s: %[3]s → %[4]s", at.T(r.Figure.Title), at.Country(r.Place, name), before,
-				after),
-			Address: at.root() + countryPath + "/" + url.PathEscape(r.Place),
-		})
+		c.Figures = append(c.Figures, revisedOf(at, v, r))
+	}
+}
+
+// revisedOf is a value that a publication has changed, with the page of its country.
+func revisedOf(at place, v *state.Served, r figures.Revision) revised {
+	name := ""
+	if listed := v.Bound.Country(r.Place); listed != nil {
+		name = listed.Name
+	}
+	before, after := valuesOf(at, r)
+	return revised{
+		Text: at.T("%[1]s, %[2]s: %[3]s → %[4]s", at.T(r.Figure.Title), at.Country(r.Place, name), before,
+			after),
+		Address: at.root() + countryPath + "/" + url.PathEscape(r.Place),
 	}
 }
 

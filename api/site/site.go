@@ -56,7 +56,8 @@ func (p pages) addLanding() {
 			made := served.Keep(landingPage(p.at), func() any { return newLanding(p.at, served.Bound) })
 			data = made.(landingData)
 			data.World, data.Boundaries = p.worldOf(served)
-			data.Live, data.Newest = liveOf(p, served)
+			now := liveOf(p, served)
+			data.Live, data.Newest, data.News = now.figures, now.newest, now.news
 			served.Release(p.Site.State.Log)
 		}
 		data.Base = p.Site.Lists.Pages.BaseOf(ctx)
@@ -84,6 +85,7 @@ type landingData struct {
 	Groups     []pageGroup
 	Live       []liveFigure
 	Newest     string        // month of the newest figures of the start page
+	News       []revised     // values that have changed, and lists with new records
 	World      template.HTML // a map that leads to countries
 	Boundaries string        // whose it has
 }

@@ -11,6 +11,8 @@ import (
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/country"
+	"hdqs/api/figures"
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
@@ -114,18 +116,21 @@ var liveNames = []string{
 	"people_in_need", "people_in_phase_3_or_worse", "internally_displaced", "funding_percent", "overall_risk",
 }
 
-const mostLive = 3
+// How many figures the start page shows, and how many values that the newest publication has changed
+// and lists that have the newest records.
+const mostLive, mostNews = 3, 3
 
 // liveKey is the key of what a snapshot keeps for start pages.
 type liveKey place
 
 type live struct {
 	figures []liveFigure
-	newest  string
+	newest  string // month of the newest data
+	news    []revised
 }
 
-// liveOf are the figures of the start page, none after an error, and the month of the newest data.
-func liveOf(p pages, v *state.Served) ([]liveFigure, string) {
+// liveOf is what the start page says of the data, nothing after an error.
+func liveOf(p pages, v *state.Served) live {
 	made, err := list.MadeOf(v, liveKey(p.at), func() (*live, error) {
 		made, source := new(live), &asker{p.Site, v, p.at.Mount}
 		all, err := p.Site.overviewOf(v)
@@ -133,7 +138,11 @@ func liveOf(p pages, v *state.Served) ([]liveFigure, string) {
 			return nil, err
 		}
 		loaded := state.DayOf(v.Bound.Snap.Manifest.SnapshotTime)
-		made.newest = all.NewestMonth(p.at.Language, loaded)
+		lists := all.NewestLists(loaded)
+		if len(lists) > 0 {
+			made.newest = lists[0].Month(p.at.Language)
+		}
+		made.news = newsOf(p, v, lists[:min(len(lists), mostNews)])
 		for _, name := range liveNames {
 			h, e := contract.HeadlineOf(name, p.at.Names)
 			answer, err := source.Ask(contract.Ask(e, contract.Figures))
@@ -170,7 +179,36 @@ func liveOf(p pages, v *state.Served) ([]liveFigure, string) {
 	})
 	if err != nil {
 		p.Site.State.LogFault("/", err)
-		return nil, ""
+		return live{}
 	}
-	return made.figures, made.newest
+	return *made
+}
+
+// hasBoth reports whether a value was known before, and is now.
+func hasBoth(r figures.Revision) bool { return r.Before != "" && r.After != "" }
+
+// newsOf is what is new: values that the newest publication that did so has changed, one of each
+// figure, and the lists with the newest records.
+func newsOf(p pages, v *state.Served, lists []country.Dated) (news []revised) {
+	var newest figures.Edition
+	revisions := figures.RevisionsOf(p.Site.Lists, v)
+	for edition, all := range revisions {
+		if edition.Published.After(newest.Published) && slices.ContainsFunc(all, hasBoth) {
+			newest = edition
+		}
+	}
+	var before *contract.Headline
+	for _, r := range revisions[newest] {
+		if r.Figure != before && hasBoth(r) && len(news) < mostNews {
+			news, before = append(news, revisedOf(p.at, v, r)), r.Figure
+		}
+	}
+	for _, d := range lists {
+		e := contract.EndpointOf(d.List.Table, p.at.Names)
+		news = append(news, revised{
+			Text:    p.at.T("%[1]s: %[2]s", p.at.T(e.Summary), d.Month(p.at.Language)),
+			Address: p.at.root() + browsePath + e.Name(),
+		})
+	}
+	return news
 }
