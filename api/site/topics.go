@@ -116,8 +116,8 @@ var liveNames = []string{
 	"people_in_need", "people_in_phase_3_or_worse", "internally_displaced", "funding_percent", "overall_risk",
 }
 
-// How many figures the start page shows, and how many values that the newest publication has changed
-// and lists that have the newest records.
+// How many figures the start page shows, and how many values that the newest publication has
+// changed and lists that have the newest records.
 const mostLive, mostNews = 3, 3
 
 // liveKey is the key of what a snapshot keeps for start pages.
