@@ -126,7 +126,8 @@ type Dated struct {
 	Day  string
 }
 
-// NewestLists are the lists with the newest records that do not begin after a day, the newest first.
+// NewestLists are the lists with the day of their newest records that do not begin after a day, the
+// newest first.
 func (o *Overview) NewestLists(loaded string) (all []Dated) {
 	for i := range o.Countries {
 		for _, l := range o.Countries[i].Lists {
