@@ -118,7 +118,7 @@ func TestDeployedLimits(t *testing.T) {
 	}
 	shown, _ := inspect(t, filepath.Join(dir, "store"))
 	out := load(bad, 1)
-	if !strings.Contains(out, "internally_displaced, ABW: 91267 before, 912670 after, more than 200 % apart") {
+	if !strings.Contains(out, "internally_displaced, ABW: 2070 before, 20700 after, more than 200 % apart") {
 		t.Errorf("the message is\n%s", out)
 	}
 	if now, _ := inspect(t, filepath.Join(dir, "store")); now.ID != shown.ID {

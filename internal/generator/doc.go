@@ -32,5 +32,5 @@
 //	traps.go                           rows that are hard to load
 //	themes_*.go themes.go output.go edits.go columns_view.go
 //	lists.go outlines.go columns_csv.go line.go row.go place.go
-//	world.go scale.go words.go packages.go random.go number.go day.go
+//	people.go world.go scale.go words.go packages.go random.go number.go day.go
 package generator

@@ -1,5 +1,8 @@
 package generator
 
+// longAgo is so many days that a row before it is no part of a newest figure: forty years.
+const longAgo = 14_610
+
 // edited emits the rows of a file as a later edition has them: of one row in so many, a quarter is
 // gone, a quarter has a new row beside it, and half have other figures.
 func edited(rows func(emit func(*row)), one int, r *random) func(emit func(*row)) {
@@ -15,7 +18,10 @@ func edited(rows func(emit func(*row)), one int, r *random) func(emit func(*row)
 				return
 			case 1:
 				emit(from)
-				other.start-- // a key that no ordinary row has
+				other.start -= longAgo // a key that no ordinary row has
+				if other.end != noDay {
+					other.end -= longAgo
+				}
 				emit(&other)
 			default:
 				other.count++

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -94,8 +95,8 @@ func (w *world) inventCommodities(r *random) {
 			name = fmt.Sprintf("%s no. %d", name, n+1)
 		}
 		w.commodities = append(w.commodities, &commodity{
-			categories[i%len(categories)], name,
-			itoa(50 + i*7 + r.below(7)),
+			categories[i%len(categories)], name, itoa(50 + i*7 + r.below(7)),
+			cmp.Or(foodMeasures[i%len(foodBases)], "KG"), 0.4 + 3*r.unit(),
 		})
 	}
 }

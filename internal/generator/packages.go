@@ -56,8 +56,8 @@ func (p *packages) addResource(d *dataset, name, format string) {
 		id: id, name: name, format: format, dataset: d, check: fileCheck(h % 5),
 		url: fmt.Sprintf("https://catalog.example.org/dataset/%s/resource/%s/download/%s.%s", d.id, id, file,
 			strings.ToLower(format)),
-		modified: fmt.Sprintf("20%02d-%02d-%02dT%02d:%02d:%02d.%06d", 23+h>>8%4, 1+h>>16%10, 1+h>>24%28, h>>32%24,
-			h>>40%60, h>>48%60, h%1000000),
+		modified: fmt.Sprintf("%d-11-%02dT%02d:%02d:%02d.%06d", lastYear, 1+h>>24%20, h>>32%24, h>>40%60, h>>48%60,
+			h%1000000),
 	}
 	d.resources = append(d.resources, r)
 }

@@ -6,7 +6,8 @@ type sizes struct {
 	trapStep                      int      // one trap place in this many is used
 	deepCountries, admin1, admin2 int      // countries with units below them; numbers of units
 	orgs, markets, commodities    int
-	conflictFrom, conflictMonths  int // first year; months of a year
+	conflictFrom                  int // first year
+	conflictMonths, conflictLast  int // months of the first and of the last year
 	conflictUnits                 int // reporting units below countries in the last year
 	presence                      int // rows
 	fundingFrom                   int
@@ -14,7 +15,7 @@ type sizes struct {
 	needsYears, needsRows         int // files, rows of one
 	refugeeFrom, refugeePairs     int // first year; pairs of countries in the last year
 	returneeFrom, returneePairs   int
-	idpRows                       int
+	idpRows, idpRounds            int // rows; most rounds of an operation
 	foodAnalyses                  int // rows of food security are about 14 an analysed unit
 	priceFrom, priceSeries        int // first year; series of prices in a year
 	priceMonths                   int
@@ -28,17 +29,17 @@ type sizes struct {
 // sample is the catalog embedded in the program.
 var sample = sizes{
 	trapStep:      1,
-	deepCountries: 25, admin1: 56, admin2: 110,
+	deepCountries: 25, admin1: 56, admin2: 90,
 	orgs: 46, markets: 52, commodities: 40,
-	conflictFrom: 2024, conflictMonths: 2, conflictUnits: 36,
-	presence: 420, fundingFrom: 2021, riskCountries: 60,
-	needsYears: 2, needsRows: 260,
-	refugeeFrom: 2018, refugeePairs: 9, returneeFrom: 2022, returneePairs: 7,
-	idpRows: 330, foodAnalyses: 30,
-	priceFrom: 2023, priceSeries: 44, priceMonths: 3,
-	povertyCountries: 14,
-	rainYears:        2, rainDekads: 3, rainUnits1: 16, rainUnits2: 24,
-	populationUnits: 16, populationBands: 2,
+	conflictFrom: 2025, conflictMonths: 2, conflictLast: 10, conflictUnits: 110,
+	presence: 420, fundingFrom: 2021, riskCountries: 120,
+	needsYears: 2, needsRows: 1200,
+	refugeeFrom: 2018, refugeePairs: 26, returneeFrom: 2022, returneePairs: 20,
+	idpRows: 545, idpRounds: 8, foodAnalyses: 115,
+	priceFrom: 2024, priceSeries: 45, priceMonths: 12,
+	povertyCountries: 20,
+	rainYears:        2, rainDekads: 5, rainUnits1: 90, rainUnits2: 8,
+	populationUnits: 16, populationBands: 4,
 }
 
 // small is for tests that load a catalog many times. Its countries are those that traps name.
@@ -51,11 +52,11 @@ var small = sizes{
 	trapStep:      6,
 	deepCountries: 7, admin1: 12, admin2: 20,
 	orgs: 31, markets: 9, commodities: 12,
-	conflictFrom: 2025, conflictMonths: 1, conflictUnits: 6,
+	conflictFrom: 2025, conflictMonths: 1, conflictLast: 1, conflictUnits: 6,
 	presence: 24, fundingFrom: 2025, riskCountries: 5,
 	needsYears: 1, needsRows: 24,
 	refugeeFrom: 2024, refugeePairs: 1, returneeFrom: 2025, returneePairs: 1,
-	idpRows: 24, foodAnalyses: 2,
+	idpRows: 24, idpRounds: 4, foodAnalyses: 2,
 	priceFrom: 2026, priceSeries: 5, priceMonths: 2,
 	povertyCountries: 3,
 	rainYears:        1, rainDekads: 1, rainUnits1: 4, rainUnits2: 4,
@@ -67,11 +68,11 @@ var full = sizes{
 	trapStep:      1,
 	deepCountries: 158, admin1: 2543, admin2: 30687,
 	orgs: 2585, markets: 9739, commodities: 1135,
-	conflictFrom: 1997, conflictMonths: 12, conflictUnits: 4600,
+	conflictFrom: 1997, conflictMonths: 12, conflictLast: 10, conflictUnits: 4600,
 	presence: 43620, fundingFrom: 2000, riskCountries: 191,
 	needsYears: 3, needsRows: 430_000,
 	refugeeFrom: 2000, refugeePairs: 9600, returneeFrom: 2018, returneePairs: 180,
-	idpRows: 80_000, foodAnalyses: 26_500,
+	idpRows: 80_000, idpRounds: 12, foodAnalyses: 26_500,
 	priceFrom: 2017, priceSeries: 21_000, priceMonths: 12,
 	povertyCountries: 110,
 	rainYears:        5, rainDekads: 36, rainUnits1: 2500, rainUnits2: 4700,

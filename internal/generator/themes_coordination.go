@@ -1,6 +1,10 @@
 package generator
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
 var eventTypes = enum("event_type")
 
@@ -15,18 +19,20 @@ func (w *world) conflictFiles() []file {
 			name:   fmt.Sprintf("hdx_hapi_conflict_event_global_%d.csv", year),
 			tagged: year == s.conflictFrom,
 			rows: func(emit func(*row)) {
-				r := newRandom(w.seed, fmt.Sprintf("conflict/%d", year))
 				// Coverage grows: a fifth of the units in the first year, all in the last.
 				part := 1.0
 				if span := lastYear - s.conflictFrom; span > 5 {
 					part = 0.2 + 0.8*float64(year-s.conflictFrom)/float64(span)
 				}
 				reporting := units[:int(float64(len(units))*part)]
-				months := s.conflictMonths
-				if year == lastYear {
-					months = min(months, 10)
+				from, to := 1, 12
+				switch year {
+				case lastYear:
+					to = s.conflictLast
+				case s.conflictFrom:
+					from = 13 - s.conflictMonths
 				}
-				w.conflictYear(r, year, months, reporting, emit)
+				w.conflictYear(year, from, to, reporting, emit)
 				if year == lastYear {
 					w.trapRows(w.packages.source("political-violence-events", 0), emit, func(r *row, i int) {
 						r.kind, r.count, r.deaths = eventTypes[i%3], i, i/2
@@ -39,35 +45,25 @@ func (w *world) conflictFiles() []file {
 	return files
 }
 
-func (w *world) conflictYear(r *random, year, months int, units []*place, emit func(*row)) {
-	var nations []*place
+func (w *world) conflictYear(year, from, to int, units []*place, emit func(*row)) {
+	var places []*place
 	for i, l := range w.locations {
-		if !l.plan && (len(w.deep) > 100 || i%20 == 0) {
-			nations = append(nations, w.national[l.id-1])
+		if !l.plan && (len(w.deep) > 100 || l.appeal && i%5 == 0) {
+			places = append(places, w.national[l.id-1])
 		}
 	}
+	places = append(places, units...)
 	sources := []*resource{
 		w.packages.source("civilian-targeting-events", 0), w.packages.source("demonstration-events", 0),
 		w.packages.source("political-violence-events", 0),
 	}
 	for kind, event := range eventTypes {
-		for m := 1; m <= months; m++ {
+		for m := from; m <= to; m++ {
 			first, last := month(year, m)
-			for i := range len(nations) + len(units) {
-				var at *place
-				if i < len(nations) {
-					at = nations[i]
-				} else {
-					at = units[i-len(nations)]
-				}
+			for _, at := range places {
 				one := row{at: at, src: sources[kind], start: first, end: last, kind: event}
 				one.deathsNull = kind == 1
-				if r.chance(14) {
-					one.count = 1 + r.skewed(60)
-					if kind != 1 {
-						one.deaths = r.skewed(40)
-					}
-				}
+				one.count, one.deaths = eventsOf(w.seed, at, kind, first)
 				if at.name1 != "" && at.code1 != at.admin1().code {
 					one.warning = "PCode unknown " + at.code1 + "->" + at.code2
 				}
@@ -75,6 +71,23 @@ func (w *world) conflictYear(r *random, year, months int, units []*place, emit f
 			}
 		}
 	}
+}
+
+// eventsOf are the events of a kind at a place in a month, and the deaths in them. Those against
+// civilians are a part of political violence, which differs by country.
+func eventsOf(seed uint64, at *place, kind int, month day) (events, deaths int) {
+	r := &random{state: seed ^ mix(uint64(at.unit.id)<<32|uint64(month))}
+	violence := at.location().condition.violence
+	political := int(violence * float64(r.below(40)))
+	killed := political * r.below(200) / 100
+	against := political * r.below(60) / 100
+	switch kind {
+	case 0:
+		return against, killed * against / max(1, 2*political)
+	case 1:
+		return r.below(2 + int(4*violence)), 0
+	}
+	return political, killed
 }
 
 // presenceRows are who does what, where, by country with a plan.
@@ -88,7 +101,7 @@ func (w *world) presenceRows(emit func(*row)) {
 	}
 	for i, l := range plans {
 		rows := w.sizes.presence / len(plans)
-		start, end := date(2024, 1+i%12, 1), date(2025, 3+i%9, 30)
+		start, end := date(lastYear, 1+i%7, 1), date(lastYear, 4+i%7, 0)
 		switch i % 7 {
 		case 3:
 			end = noDay
@@ -103,7 +116,7 @@ func (w *world) presenceRows(emit func(*row)) {
 	src := w.packages.source(plans[0].stub()+"-operational-presence", b2i(len(plans) > 3))
 	w.trapRows(src, emit, func(r *row, i int) {
 		r.org, r.sector = w.orgs[i%len(oddOrgs)], sectors[i%len(sectors)]
-		if i%4 == 1 {
+		if r.at.iso3 == "CAN" { // what has no end counts as new
 			r.end = noDay
 		}
 	})
@@ -152,14 +165,20 @@ func (w *world) fundingRows(emit func(*row)) {
 		src := w.packages.source("fts-requirements-and-funding-"+l.stub(), 0)
 		for year := lastYear + 1; year >= w.sizes.fundingFrom; year-- {
 			one := row{home: l, src: src, start: date(year, 1, 1), end: date(year, 12, 31)}
-			one.appeal = appeal{code: "Not specified", name: "Not specified", given: 1000 +
-				r.skewed(90_000_000), neededNull: true, pctNull: true}
+			// A plan asks for more money each year. For the next year, little is given yet.
+			c := &l.condition
+			needed := 1_000_000 + r.part(c.crowd.need, c.targeted*c.perHead*max(0.3, 1-0.06*float64(lastYear-year)), 8)
+			given := r.part(needed, c.funded, 15)
+			if year > lastYear {
+				given /= 20
+			}
+			one.appeal = appeal{
+				code: "Not specified", name: "Not specified", given: r.part(given, 0.15, 60), neededNull: true, pctNull: true,
+			}
 			emit(&one)
-			if !l.plan && !r.chance(30) {
+			if !l.plan && year != lastYear && !r.chance(30) {
 				continue
 			}
-			needed := 1_000_000 + r.skewed(2_000_000_000)
-			given := int(float64(needed) * r.unit() * 0.9)
 			one.appeal = appeal{
 				code: fmt.Sprintf("H%s%02d", l.iso3, year%100),
 				name: fmt.Sprintf("%s Response Plan %d (invented)", l.name, year),
@@ -193,26 +212,42 @@ func (w *world) fundingTraps(emit func(*row)) {
 	emit(&one)
 }
 
+// riskRows are the countries with units and some of the others, the last of which have rare values.
 func (w *world) riskRows(emit func(*row)) {
 	r := newRandom(w.seed, "risk")
 	src := w.packages.source("inform-risk-index-made-up", 1)
-	for i := range w.sizes.riskCountries {
-		l := w.locations[i*len(w.locations)/w.sizes.riskCountries]
-		overall := 5 + r.below(91)
-		risk := &riskRow{class: 1 + i%5, rank: 1 + i*113%w.sizes.riskCountries}
-		for k := range risk.risks {
-			risk.risks[k] = fix(min(100, max(0, overall+r.between(-5, 5))), 1)
+	others := slices.DeleteFunc(slices.Clone(w.locations), func(l *location) bool { return slices.Contains(w.deep, l) })
+	all := make([]*row, w.sizes.riskCountries)
+	overall := make([]int, len(all))
+	for i := range all {
+		risk := &riskRow{missing: floating(float64(r.below(18)) / 51), recentness: floating(float64(r.below(60)) / 67)}
+		one := &row{src: src, risk: risk, start: date(lastYear, 1, 1), end: date(lastYear, 12, 31)}
+		if one.home = w.deep[i%len(w.deep)]; i >= len(w.deep) {
+			one.home = others[(i-len(w.deep))*len(others)/(len(all)-len(w.deep))]
 		}
-		risk.missing = floating(float64(r.below(18)) / 51)
-		risk.recentness = floating(float64(r.below(60)) / 67)
-		switch i {
+		c := &one.home.condition
+		level, product := 15+30*c.poor+25*c.violence+15*r.unit()+15*float64(b2i(one.home.plan)), 1.0
+		for k := range risk.risks[1:] {
+			n := min(100, max(0, int(level)+r.between(-5, 5)))
+			risk.risks[1+k], product = fix(n, 1), product*float64(n)
+		}
+		overall[i] = int(math.Round(math.Cbrt(product)))
+		switch len(all) - i {
 		case 1:
 			risk.missing, risk.recentness = number{}, number{}
 		case 2:
 			risk.missing, risk.recentness = fix(0, 0), floating(1.25e-5)
 		case 3:
-			risk.risks = [4]number{fix(0, 0), fix(10, 0), fix(100, 1), fix(0, 1)}
+			risk.risks, overall[i] = [4]number{{}, fix(10, 0), fix(100, 1), fix(0, 1)}, 0
 		}
-		emit(&row{home: l, src: src, risk: risk, start: date(2026, 1, 1), end: date(2026, 12, 31)})
+		risk.risks[0], all[i] = fix(overall[i], 1), one
+	}
+	worst := slices.SortedStableFunc(slices.Values(overall), func(a, b int) int { return b - a })
+	for i, one := range all {
+		one.risk.rank = 1 + slices.Index(worst, overall[i])
+		for _, least := range []int{0, 20, 35, 50, 65} { // of the classes of the index, from 1 to 5
+			one.risk.class += b2i(overall[i] >= least)
+		}
+		emit(one)
 	}
 }

@@ -43,7 +43,7 @@ func (w *world) rainOf(r *random, i, n int, at *place, emit func(*row)) {
 	} else {
 		one.pc2, one.src = itoa(1_000_000+i), w.packages.source(l.stub()+"-rainfall-subnational", 1)
 	}
-	wet := r.unit() * 40
+	wet := 5 + r.unit()*40
 	for dekad := range w.sizes.rainDekads {
 		// The year runs from the last dekad of October backwards.
 		m := 10 - dekad/3
@@ -65,10 +65,8 @@ func (w *world) rainOf(r *random, i, n int, at *place, emit func(*row)) {
 		for k, period := range aggregations {
 			one.kind = period
 			sum *= [...]float64{1, 3, 2.8}[k]
-			rain, normal := wet*sum*r.unit(), wet*sum*(0.4+r.unit()/4)
-			if r.chance(6) {
-				rain = float64(r.below(4))
-			}
+			normal := wet * sum * (0.4 + r.unit()/4)
+			rain := normal * (0.5 + r.unit())
 			if r.chance(1) {
 				rain = r.unit() * 1e-4
 			}
@@ -153,11 +151,17 @@ func (w *world) populationFiles() []file {
 	return files
 }
 
-// census emits the population of a country, its first-level and its second-level units.
+// census emits the population of a country, its first-level and its second-level units, fewer of
+// which are old.
 func (w *world) census(r *random, l *location, emit func(*row)) {
 	src := w.packages.source("cod-ps-"+l.stub(), 0)
 	total := w.packages.source("cod-ps-"+l.stub(), 1)
-	year := 2018 + l.id%7
+	width := max(5, 60/w.sizes.populationBands) // in years
+	bands := make([]float64, w.sizes.populationBands)
+	for i := range bands {
+		bands[i] = 1 / (1 + 0.3*float64(i*width)/10)
+	}
+	year := lastYear - 4 + l.id%4
 	for level := range 3 {
 		units := w.placesOf(l, level)
 		if level == 2 {
@@ -170,20 +174,23 @@ func (w *world) census(r *random, l *location, emit func(*row)) {
 			if level == 0 {
 				one.src = total
 			}
-			people := 1000 + r.skewed(3_000_000)
-			for _, gender := range []string{"f", "m", "all"} {
+			// The bands add up to the women and to the men, and these to all.
+			all := at.crowd().people
+			women := r.part(all, 0.505, 2)
+			byGender := [2][]int{split(women, bands), split(all-women, bands)}
+			for i, gender := range []string{"f", "m", "all"} {
 				one.gender = gender
-				for band := range w.sizes.populationBands {
-					low := band * 5
-					one.age = age{fmt.Sprintf("%d-%d", low, low+4), low, low + 4}
-					if band == w.sizes.populationBands-1 {
-						one.age = age{fmt.Sprintf("%d+", low), low, -1}
+				for band := range bands {
+					one.age = age{fmt.Sprintf("%d-%d", band*width, band*width+width-1), band * width, band*width + width - 1}
+					if band == len(bands)-1 {
+						one.age = age{fmt.Sprintf("%d+", band*width), band * width, -1}
 					}
-					one.count = people * (w.sizes.populationBands - band) / (w.sizes.populationBands * 7) * (1 +
-						b2i(gender == "all"))
+					if one.count = byGender[i%2][band]; i == 2 {
+						one.count += byGender[1][band]
+					}
 					emit(&one)
 				}
-				one.age, one.count = allAges, people*(1+b2i(gender == "all"))
+				one.age, one.count = allAges, [3]int{women, all - women, all}[i]
 				emit(&one)
 			}
 		}

@@ -1,6 +1,9 @@
 package generator
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 var (
 	phases     = []string{"all", "3+", "1", "2", "3", "4", "5"} // in the order of the files
@@ -17,7 +20,7 @@ func (w *world) foodRows(emit func(*row)) {
 	for analysis := 0; made < w.sizes.foodAnalyses; analysis++ {
 		countries := min(40, len(w.deep))
 		l := w.deep[analysis%countries]
-		start := date(2017, 1, 1) + day(analysis/countries*61)
+		start := date(lastYear, 9, 1) - day(analysis/countries*183) // the newest first
 		units := append(w.placesOf(l, 0), w.placesOf(l, 1)...)
 		units = append(units, w.placesOf(l, 2)...)
 		units = units[:min(len(units), 1+r.below(len(units)), w.sizes.foodAnalyses-made)]
@@ -38,24 +41,26 @@ func (w *world) foodRows(emit func(*row)) {
 }
 
 func foodUnit(r *random, one row, emit func(*row)) {
-	people := 500 + r.skewed(900_000)
+	// Of the people 0.8 are analysed. The phases are counted so that they add up to these.
+	all := one.at.crowd().people * 4 / 5
+	hungry := r.part(all, one.at.location().condition.hunger, 20)
+	counts := [7]int{all, hungry, 0, r.part(all, 0.27, 15), 0, r.part(hungry, 0.2, 30), r.part(hungry, 0.01, 90)}
+	counts[2], counts[4] = all-hungry-counts[3], hungry-counts[5]-counts[6]
+	// A marked row has the same key as a good one, which is missing for some units.
 	bad := r.chance(30)
-	parts := [7]int{100, 0, r.between(10, 60), r.between(10, 30), r.between(0, 9), r.between(0, 1), 0}
-	parts[6] = b2i(r.chance(3))
-	parts[1] = parts[4] + parts[5] + parts[6]
+	lost := bad && one.at.level != "0" && r.chance(60)
 	if r.chance(2) {
 		one.warning = warnings[1]
 	}
 	for i, phase := range phases {
-		one.kind, one.count = phase, people*parts[i]/100
-		one.values[0] = trim(parts[i], 2)
+		one.kind, one.count = phase, counts[i]
+		one.values[0] = trim(counts[i]*100/max(1, all), 2)
 		if bad {
-			// A marked row has the same key as a good one.
 			marked := one
 			marked.count, marked.fault = one.count+1, errorTexts[1+r.below(3)]
 			emit(&marked)
 		}
-		if !bad || r.chance(40) {
+		if !lost {
 			emit(&one)
 		}
 	}
@@ -85,11 +90,10 @@ func (w *world) priceFiles() []file {
 // five series.
 func (w *world) priceSeries(i, year int, emit func(*row)) {
 	r := newRandom(w.seed, fmt.Sprintf("price/%d", i))
-	groups := (w.sizes.priceSeries + 4) / 5
-	m := w.markets[i/5*len(w.markets)/groups]
+	m := pricedMarket(w, i)
 	c := w.commodities[(i/5*3+i%5*(len(w.commodities)/7))%len(w.commodities)]
 	one := row{
-		at: m.at, market: m, commodity: c, src: w.packages.source("food-prices", 0), measure: pick(r, measures),
+		at: m.at, market: m, commodity: c, src: w.packages.source("food-prices", 0), measure: c.measure,
 		flag: "actual", trade: "Retail",
 	}
 	if r.chance(12) {
@@ -102,20 +106,22 @@ func (w *world) priceSeries(i, year int, emit func(*row)) {
 		one.trade = pick(r, priceTypes)
 	}
 	one.currency = m.at.location().currency
-	scale := 1 + r.skewed(20_000)
-	rate := 0.002 + r.unit()
+	rate := rateOf(w.seed, one.currency)
+	// A price of some dollars goes up or down by the same part each year, and a little each month.
+	dollars, growth := c.dollars*(0.7+0.6*r.unit()), 0.9+0.35*r.unit()
 	noise := newRandom(w.seed, fmt.Sprintf("price/%d/%d", i, year))
 	for mth := 1; mth <= w.sizes.priceMonths; mth++ {
+		years := float64(year-lastYear) + float64(mth)/12
+		cents := int(100 * dollars * rate * math.Pow(growth, years) * (0.96 + 0.08*noise.unit()))
 		if noise.chance(8) || year == lastYear && mth > 10 {
 			continue
 		}
-		cents := scale*100 + noise.below(scale*60+5)
-		if scale > 200 {
+		if cents > 20_000 {
 			cents -= cents % 100 // high prices are round
 		}
 		one.start = date(year, mth, 15)
 		one.end = date(year, mth+1, 15) - 1
-		one.values[0], one.values[1] = trim(cents, 2), trim(int(float64(cents)*rate), 2)
+		one.values[0], one.values[1] = trim(cents, 2), trim(int(float64(cents)/rate), 2)
 		one.warning = ""
 		if m.at.level == "0" {
 			one.warning = "no adm1 name|no adm2 name"
@@ -124,20 +130,32 @@ func (w *world) priceSeries(i, year int, emit func(*row)) {
 	}
 }
 
+// pricedMarket is the market of the i-th series.
+func pricedMarket(w *world, i int) *market {
+	return w.markets[i/5*len(w.markets)/((w.sizes.priceSeries+4)/5)]
+}
+
+// rateOf is how many units of a currency a dollar is worth. It is made up, but for the dollar.
+func rateOf(seed uint64, currency string) float64 {
+	if currency == "USD" {
+		return 1
+	}
+	return math.Pow(1500, newRandom(seed, "currency/"+currency).unit())
+}
+
 func (w *world) priceTraps(emit func(*row)) {
 	src := w.packages.source("food-prices", 1)
 	n := 0
 	for _, flag := range priceFlags {
 		for _, trade := range priceTypes {
 			for i := range 3 {
-				m, trap := w.markets[(n*3+i)%len(w.markets)], w.traps[n%len(w.traps)]
+				m, trap := pricedMarket(w, (n*3+i)*5%w.sizes.priceSeries), w.traps[n%len(w.traps)]
 				one := row{ // with the names of another place, and none of its codes
 					at: m.at, market: m,
 					shown:     &place{iso3: m.at.location().iso3, pa1: trap.pa1, pa2: trap.pa2, level: trap.level, unit: m.at.unit},
 					commodity: w.commodities[n%len(w.commodities)], src: src,
 					measure: measures[n%len(measures)], flag: flag, trade: trade,
-					currency: currencies[(n*5)%len(currencies)].code,
-					start:    trapDay + day(i), end: trapEnd,
+					currency: m.at.location().currency, start: trapDay + day(i), end: trapEnd,
 				}
 				one.values = [5]number{trim(n*37, 2), fix(n, 2)}
 				if n%7 == 3 {
@@ -152,13 +170,13 @@ func (w *world) priceTraps(emit func(*row)) {
 		emit(&row{
 			at: w.markets[i].at, market: w.markets[i], commodity: c, src: src, measure: "KG", flag: "actual",
 			trade:    "Retail",
-			currency: "BYR", start: trapDay + 5, end: trapEnd, values: [5]number{fix(0, 0), fix(0, 0)},
+			currency: w.markets[i].at.location().currency, start: trapDay + 5, end: trapEnd, values: [5]number{fix(0, 0), fix(0, 0)},
 		})
 	}
 	m := w.markets[0]
 	one := row{
 		at: m.at, market: m, commodity: w.commodities[0], src: w.packages.unknown(0), measure: "", flag: "actual",
-		trade: "Retail", currency: "USD",
+		trade: "Retail", currency: m.at.location().currency,
 		start: trapDay + 6, end: trapEnd, values: [5]number{oddity(4), {}},
 	}
 	emit(&one)
@@ -174,8 +192,8 @@ func (w *world) povertyRows(emit func(*row)) {
 		for _, at := range append(w.placesOf(l, 0), w.placesOf(l, 1)...) {
 			for survey := range 1 + i%2 {
 				surveyed(r, row{
-					at: at, src: src, start: date(2012+survey*6+i%3, 1, 1),
-					end: date(2013+survey*6+i%3, 12, 31), clock: byte(1 + i%2),
+					at: at, src: src, start: date(2022-survey*6+i%3, 1, 1),
+					end: date(2023-survey*6+i%3, 12, 31), clock: byte(1 + i%2),
 				}, emit)
 			}
 		}
@@ -196,11 +214,13 @@ func (w *world) povertyRows(emit func(*row)) {
 }
 
 func surveyed(r *random, one row, emit func(*row)) {
-	headcount, intensity := r.below(950_000), 330_000+r.below(300_000) // 1/10,000 of a per cent
+	// In 1/10,000 of a per cent. Who is poor in many ways suffers more of them.
+	headcount := min(950_000, r.part(1_000_000, one.at.location().condition.poor, 15))
+	intensity := 340_000 + headcount/4 + r.below(20_000)
 	mpi := round(float64(headcount)*float64(intensity)/1e12, 4)
 	one.values = [5]number{
-		fix(mpi, 4), fix(headcount, 4), fix(intensity, 4), fix(r.below(300_000), 4),
-		fix(headcount/2, 4),
+		fix(mpi, 4), fix(headcount, 4), fix(intensity, 4), fix((1_000_000-headcount)*r.between(10, 40)/100, 4),
+		fix(headcount*r.between(30, 60)/100, 4),
 	}
 	if r.chance(3) || one.start == trapDay {
 		one.values[2] = number{}

@@ -58,13 +58,14 @@ func asSent(r *random, name string) string {
 var accented = strings.NewReplacer("a", "á", "e", "é", "o", "ô", "i", "ï")
 
 var (
-	orgKinds  = wordLists["orgKinds"][0]
-	orgLinks  = wordLists["orgLinks"][0]
-	orgGoals  = wordLists["orgGoals"][0]
-	orgPlaces = wordLists["orgPlaces"][0]
-	foodBases = wordLists["foodBases"][0] // the n-th belongs to the n-th category, modulo their number
-	foodKinds = wordLists["foodKinds"][0]
-	measures  = wordLists["measures"][0]
+	orgKinds     = wordLists["orgKinds"][0]
+	orgLinks     = wordLists["orgLinks"][0]
+	orgGoals     = wordLists["orgGoals"][0]
+	orgPlaces    = wordLists["orgPlaces"][0]
+	foodBases    = wordLists["foodBases"][0] // the n-th belongs to the n-th category, modulo their number
+	foodKinds    = wordLists["foodKinds"][0]
+	foodMeasures = wordLists["foodMeasures"][0] // of each base; KG where it is empty
+	measures     = wordLists["measures"][0]
 
 	categories = enum("commodity_category")
 )

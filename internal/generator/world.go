@@ -43,7 +43,8 @@ type world struct {
 	codes     []codeLine // the list of p-codes, line by line
 	admin1    []*admin1  // ids in this order
 	admin2    []*admin2
-	deep      []*location // locations with units below them, those with a plan first
+	deep      []*location               // locations with units below them, those with a plan first
+	hosts     map[*location][]*location // of each of these: the other locations, the nearest first
 
 	orgs        []*org
 	commodities []*commodity
@@ -68,6 +69,7 @@ type location struct {
 	plan, appeal  bool     // has_hrp and in_gho
 	classes       []string // region, sub-region, intermediate region and income level; empty: in none
 	start         day
+	condition     condition
 	currency      string
 	language      language
 	units1        []*admin1
@@ -83,6 +85,7 @@ type admin1 struct {
 	unspecified bool
 	connector   *admin2
 	units       []*admin2
+	crowd       crowd
 }
 
 type admin2 struct {
@@ -91,6 +94,7 @@ type admin2 struct {
 	parent      *admin1
 	start       day
 	unspecified bool
+	crowd       crowd
 }
 
 // codeLine is a line of the list of p-codes.
@@ -107,6 +111,8 @@ type org struct {
 
 type commodity struct {
 	category, name, code string
+	measure              string  // in which most markets sell it
+	dollars              float64 // what one costs, more or less
 }
 
 type market struct {
@@ -121,6 +127,8 @@ func newWorld(o Options) *world {
 	w.readCountries()
 	w.inventUnits()
 	w.numberUnits()
+	populate(w)
+	findHosts(w)
 	w.showPlaces()
 	w.inventOrgs(newRandom(w.seed, "orgs"))
 	w.inventCommodities(newRandom(w.seed, "commodities"))
@@ -182,25 +190,28 @@ func (w *world) inventUnits() {
 		w.deep = append(w.deep, ecuador)
 	}
 	share := map[*location]float64{}
-	var planned, others float64
+	var planned, others, plans float64
 	for _, l := range w.deep {
 		share[l] = 0.15 + r.unit()*r.unit()
 		if l.plan {
 			share[l] = 0.5 + r.unit()
 			planned += share[l]
+			plans++
 		} else {
 			share[l] *= r.unit() * 2
 			others += share[l]
 		}
 	}
+	// Countries with a plan have 0.16 of the units of the real list.
+	ofPlans := min(0.84, 1.26*plans/float64(len(w.deep)))
 	for _, l := range w.locations {
 		if share[l] == 0 {
 			w.codes = append(w.codes, trapCodes[l.iso3]...)
 			continue
 		}
-		part := 0.84 * share[l] / others
+		part := (1 - ofPlans) * share[l] / others
 		if l.plan {
-			part = 0.16 * share[l] / planned
+			part = ofPlans * share[l] / planned
 		}
 		w.inventCountry(r, l, max(2, int(float64(w.sizes.admin1)*part+0.5)),
 			max(3, int(float64(w.sizes.admin2)*part+0.5)))

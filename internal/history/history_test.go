@@ -130,7 +130,7 @@ func TestMake(t *testing.T) {
 		}
 		seen += n[0] + n[1] + n[2]
 	}
-	if n := kept.Change.Counts["idps"]["AFG"]; n != [3]int{0, 14, 0} || seen < 40 {
+	if n := kept.Change.Counts["idps"]["AFG"]; n != [3]int{0, 35, 0} || seen < 40 {
 		t.Errorf("AFG: %v; %d changes in all", n, seen)
 	}
 	count := 0
@@ -167,7 +167,7 @@ func TestSigned(t *testing.T) {
 	if _, err := Parse(from, to, signed, st.Keys); err != nil {
 		t.Errorf("without keys: %v", err)
 	}
-	forged := bytes.Replace(signed, []byte("14"), []byte("13"), 1)
+	forged := bytes.Replace(signed, []byte("35"), []byte("34"), 1)
 	for name, text := range map[string][]byte{"unsigned": plain, "forged": forged, "empty": nil} {
 		if _, err := Parse(from, to, text, strict); !errors.Is(err, store.ErrSignature) {
 			t.Errorf("%s: %v", name, err)
@@ -183,7 +183,7 @@ func TestRow(t *testing.T) {
 	t.Parallel()
 	one := func(population string) func(string) string {
 		return lines("AFG", func(line string) string {
-			if strings.Contains(line, "Haldan") && strings.Contains(line, ",1,2017-01-31,") {
+			if strings.Contains(line, "Kaswan") && strings.Contains(line, ",1,2025-01-01,") {
 				parts := strings.Split(line, ",BA,")
 				_, rest, _ := strings.Cut(parts[1], ",")
 				return parts[0] + ",BA," + population + "," + rest

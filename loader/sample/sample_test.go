@@ -13,7 +13,7 @@ import (
 )
 
 // maxBytes bounds the sample, which is embedded in the program.
-const maxBytes = 2 << 20
+const maxBytes = 4 << 20
 
 func TestSampleIsWhatTheGeneratorWrites(t *testing.T) {
 	if testing.Short() {

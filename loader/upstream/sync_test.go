@@ -100,7 +100,7 @@ func sameTree(t *testing.T, dir string, except ...string) {
 
 const (
 	presence = "operational-presence/hdx_hapi_operational_presence_global.csv"
-	conflict = "conflict-events/hdx_hapi_conflict_event_global_2024.csv"
+	conflict = "conflict-events/hdx_hapi_conflict_event_global_2025.csv"
 )
 
 func TestSyncFromCKAN(t *testing.T) {
