@@ -239,10 +239,18 @@ func (r *Report) Losses() (lines []string) {
 	return lines
 }
 
-// Counts are the rows that were dropped or are noteworthy, by reason, and the faults of files. Rows
-// that are left out by rule are not in it.
+// Counts are the rows that were dropped or are noteworthy, by reason, the faults of files, and what
+// differs from the snapshot before. Rows that are left out by rule are not in it.
 func (r *Report) Counts() map[string]int {
-	counts := map[string]int{string(duplicateRow): 0, "fault_in_a_file": 0, "changed_figure": len(r.Changed)}
+	counts := map[string]int{
+		string(duplicateRow): 0, "fault_in_a_file": 0, "changed_figure": len(r.Changed),
+		"list_without_rows": len(r.Empty), "stale_source": len(r.Stale), "table_fell": 0,
+	}
+	for _, f := range r.Fell {
+		if f.matters() {
+			counts["table_fell"]++
+		}
+	}
 	for _, f := range r.Resources {
 		counts["fault_in_a_file"] += len(f.Faults)
 		for why, e := range f.Drops {

@@ -34,6 +34,7 @@ type buildFlags struct {
 
 	dryRun   bool
 	markdown string
+	metrics  string
 }
 
 func newBuild() *cobra.Command {
@@ -95,6 +96,11 @@ table that no role takes, or checks dropped rows.`,
 			if l == nil {
 				return err
 			}
+			if f.metrics != "" && err == nil {
+				if err := writeFindings(f.metrics, l); err != nil { // the snapshot has been published
+					fmt.Fprintf(cmd.ErrOrStderr(), "hdqs: warning: --metrics: %v\n", err)
+				}
+			}
 			if err := f.report(l, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
 				return fmt.Errorf("snapshot %s: %s, but the report cannot be printed: %w", l.Snapshot, l.Outcome, err)
 			}
@@ -108,6 +114,7 @@ table that no role takes, or checks dropped rows.`,
 	f.review.register(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print the report as JSON")
 	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to")
+	fl.StringVar(&f.metrics, "metrics", "", "file for what the load has found, as node exporter reads metrics")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print which files would be downloaded, and download none")
 	f.load.register(fl, "catalog to load")
 	f.registerBulk(fl)

@@ -23,8 +23,15 @@ func TestLoadFindings(t *testing.T) {
 		{loader.Report{Resources: []*loader.ResourceReport{{
 			Drops:  map[string]*loader.Examples{"bad_date": {Count: 3}, "no_code": {Count: 7, ByRule: true}},
 			Faults: []string{"a"},
-		}}}, "[bad_date 3 changed_figure 0 different_duplicate 0 fault_in_a_file 1]"},
-		{loader.Report{}, "[changed_figure 0 different_duplicate 0 fault_in_a_file 0]"},
+		}}}, "[bad_date 3 changed_figure 0 different_duplicate 0 fault_in_a_file 1 " +
+			"list_without_rows 0 stale_source 0 table_fell 0]"},
+		{
+			loader.Report{
+				Changed: []string{"a"}, Fell: []loader.Fall{{Countries: []string{"AFG"}}, {Rows: 9, Before: 9}}, Empty: []string{"idps"},
+				Stale: make([]loader.Stale, 1),
+			},
+			"[changed_figure 1 different_duplicate 0 fault_in_a_file 0 list_without_rows 1 stale_source 1 table_fell 1]",
+		},
 	} {
 		m.end(t.Context(), time.Now(), &loaded{Report: &c.report}, nil)
 		families, err := registry.Gather()

@@ -42,7 +42,7 @@ func newLoadMetrics(to prometheus.Registerer) *loadMetrics {
 	}
 	m.found = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "hdqs_load_findings",
-		Help: "Rows that the last load dropped or found odd, and faults of files.",
+		Help: "Rows that the last load dropped or found odd, faults of files, and large changes.",
 	}, []string{"reason"})
 	m.found.WithLabelValues("fault_in_a_file") // so that it is there before the first load
 	to.MustRegister(m.seconds, m.found, m.files)
@@ -56,14 +56,27 @@ func (m *loadMetrics) count(files loader.FileCounts) {
 	}
 }
 
+// writeFindings writes what a load has found as a file for the textfile collector of node exporter.
+// How a load ends is not in it: the unit that starts it can tell also if it was killed.
+func writeFindings(file string, l *loaded) error {
+	m, of := newLoadMetrics(prometheus.NewRegistry()), prometheus.NewRegistry()
+	of.MustRegister(m.found, m.files)
+	m.find(l)
+	return prometheus.WriteToTextfile(file, of)
+}
+
+func (m *loadMetrics) find(l *loaded) {
+	m.found.Reset()
+	for reason, n := range l.Counts() {
+		m.found.WithLabelValues(reason).Set(float64(n))
+	}
+	m.count(l.Files)
+}
+
 func (m *loadMetrics) end(ctx context.Context, began time.Time, l *loaded, err error) {
 	m.seconds.Set(time.Since(began).Seconds())
 	if err == nil {
-		m.found.Reset()
-		for reason, n := range l.Counts() {
-			m.found.WithLabelValues(reason).Set(float64(n))
-		}
-		m.count(l.Files)
+		m.find(l)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
