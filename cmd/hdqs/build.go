@@ -96,11 +96,6 @@ table that no role takes, or checks dropped rows.`,
 			if l == nil {
 				return err
 			}
-			if f.metrics != "" && err == nil {
-				if err := writeFindings(f.metrics, l); err != nil { // the snapshot has been published
-					fmt.Fprintf(cmd.ErrOrStderr(), "hdqs: warning: --metrics: %v\n", err)
-				}
-			}
 			if err := f.report(l, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
 				return fmt.Errorf("snapshot %s: %s, but the report cannot be printed: %w", l.Snapshot, l.Outcome, err)
 			}
@@ -137,6 +132,11 @@ func (f *buildFlags) report(l *loaded, out, messages io.Writer) error {
 		}
 		if err != nil { // no failure: the snapshot has been published
 			fmt.Fprintf(messages, "hdqs: warning: --markdown: %v\n", err)
+		}
+	}
+	if f.metrics != "" && l.Outcome != "not published" {
+		if err := writeFindings(f.metrics, l); err != nil {
+			fmt.Fprintf(messages, "hdqs: warning: --metrics: %v\n", err)
 		}
 	}
 	if f.asJSON {

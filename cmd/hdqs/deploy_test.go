@@ -116,7 +116,8 @@ func TestDeployedLimits(t *testing.T) {
 		text("hdqs_load.prom") != "hdqs_load_exit_code 0\n" {
 		t.Errorf("node exporter is left %q, %q", success, text("hdqs_load.prom"))
 	}
-	if found := text("hdqs_findings.prom"); !strings.Contains(found, "hdqs_load_findings{reason=\"changed_figure\"} 0\n") {
+	found := text("hdqs_findings.prom")
+	if !strings.Contains(found, "hdqs_load_findings{reason=\"changed_figure\"} 0\n") {
 		t.Errorf("node exporter is left %q", found)
 	}
 	shown, _ := inspect(t, filepath.Join(dir, "store"))

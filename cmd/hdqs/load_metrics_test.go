@@ -27,10 +27,11 @@ func TestLoadFindings(t *testing.T) {
 			"list_without_rows 0 stale_source 0 table_fell 0]"},
 		{
 			loader.Report{
-				Changed: []string{"a"}, Fell: []loader.Fall{{Countries: []string{"AFG"}}, {Rows: 9, Before: 9}}, Empty: []string{"idps"},
-				Stale: make([]loader.Stale, 1),
+				Fell:    []loader.Fall{{Countries: []string{"AFG"}}, {Rows: 9, Before: 9}},
+				Changed: []string{"a"}, Empty: []string{"idps"}, Stale: make([]loader.Stale, 1),
 			},
-			"[changed_figure 1 different_duplicate 0 fault_in_a_file 0 list_without_rows 1 stale_source 1 table_fell 1]",
+			"[changed_figure 1 different_duplicate 0 fault_in_a_file 0 list_without_rows 1 stale_source 1 " +
+				"table_fell 1]",
 		},
 	} {
 		m.end(t.Context(), time.Now(), &loaded{Report: &c.report}, nil)
