@@ -15,8 +15,6 @@ import (
 var (
 	shedDesc = metrics.NewDesc("hdqs_http_shed_total",
 		"Refused requests and connections. The reason is the limit that was reached.", "reason")
-	waitDesc = metrics.NewDesc("hdqs_queue_wait_seconds",
-		"How long list queries waited for a slot; 0 if one was free.")
 	hitsDesc   = metrics.NewDesc("hdqs_body_cache_hits_total", "Bodies found in the cache.")
 	missesDesc = metrics.NewDesc("hdqs_body_cache_misses_total", "Bodies that were made.")
 	joinsDesc  = metrics.NewDesc("hdqs_body_cache_joins_total",
@@ -53,7 +51,7 @@ type collector struct{ server *Server }
 // Describe implements prometheus.Collector.
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
-		shedDesc, waitDesc, hitsDesc, missesDesc, joinsDesc, cachedDesc, runningDesc, waitingDesc,
+		shedDesc, hitsDesc, missesDesc, joinsDesc, cachedDesc, runningDesc, waitingDesc,
 		files.ExportsDesc, files.EndedDesc, budgetDesc,
 		connectionsDesc, faultsDesc, panicsDesc, heldDesc, logDroppedDesc, infoDesc, publishedDesc, ageDesc,
 		rowsDesc, bytesDesc, liveDesc, updatedDesc, staleDesc,
@@ -70,7 +68,6 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	for i := range reply.Rules {
 		to <- metrics.Counter(shedDesc, s.State.Shed[i].Load(), reply.Rules[i].Reason)
 	}
-	to <- metrics.Durations(waitDesc, nil, s.Lists.Admission.Gate.Waits(), s.Lists.Admission.Slow.Waits())
 	cached := s.Lists.Bodies.Counts()
 	to <- metrics.Counter(hitsDesc, cached.Hits)
 	to <- metrics.Counter(missesDesc, cached.Misses)

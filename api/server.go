@@ -77,9 +77,11 @@ func New(o state.Options) *Server {
 	s.Lists.Routes.RecordSources = append(slices.Clone(recordSources), s.Files.ExportSource())
 	s.Lists.Callers = wire.NewConnections(s.connectionLimits())
 	s.addRoutes()
-	s.State.Requests = metrics.NewRequests(s.Lists.Routes.Endpoints, contract.ExportFormatNames())
 	s.registry = metrics.NewRegistry()
-	s.registry.MustRegister(s.State.Requests, collector{s})
+	s.State.Requests = metrics.NewRequests(s.registry, s.Lists.Routes.Endpoints, contract.ExportFormatNames())
+	waits := metrics.NewWaits(s.registry)
+	s.Lists.Admission.Gate.Waits, s.Lists.Admission.Slow.Waits = waits, waits
+	s.registry.MustRegister(collector{s})
 	s.Lists.Public = s.listener(noLimit, s.handlePublic, func(ctx *fasthttp.RequestCtx, err error) {
 		s.answerUnread(ctx, err)
 		s.Lists.Requests.CountUnread(ctx)

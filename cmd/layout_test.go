@@ -111,7 +111,7 @@ var imports = map[string][]string{
 	"api/web":                      {},
 	"api/additivity":               {"api/contract"},
 	"api/contract":                 {"aggregate", "api/say", "index", "internal/nearest", "schema"},
-	"api/wire":                     {"api/metrics"},
+	"api/wire":                     {},
 	"api/metrics":                  {},
 	"api/accesslog":                {},
 	"api/render":                   {"snapshot", "index", "api/encode", "internal/cache"},

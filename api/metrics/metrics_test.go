@@ -12,11 +12,9 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// gather returns the metrics of a collector by their family.
-func gather(t *testing.T, c prometheus.Collector) map[string][]*dto.Metric {
+// gather returns metrics by their family.
+func gather(t *testing.T, r *prometheus.Registry) map[string][]*dto.Metric {
 	t.Helper()
-	r := prometheus.NewPedanticRegistry()
-	r.MustRegister(c)
 	families, err := r.Gather()
 	testkit.Must(t, err)
 	all := map[string][]*dto.Metric{}
@@ -34,51 +32,13 @@ func labelsOf(m *dto.Metric) (text string) {
 	return text
 }
 
-// TestHistogram compares the buckets with a count of all durations.
-func TestHistogram(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 2))
-	durations := []time.Duration{0, -1, bounds[0], bounds[0] + 1, bounds[len(bounds)-1], bounds[len(bounds)-1] + 1}
-	for range 5000 {
-		durations = append(durations, time.Duration(random.Int64N(1<<random.IntN(36))))
-	}
-	var h Histogram
-	var sum time.Duration
-	for _, d := range durations {
-		h.Observe(d)
-		sum += d
-	}
-	var m dto.Metric
-	if err := Durations(prometheus.NewDesc("a", "b", nil, nil), nil, &h, &h).Write(&m); err != nil { // two gates
-		t.Fatal(err)
-	}
-	got := m.GetHistogram()
-	if got.GetSampleCount() != uint64(2*len(durations)) || got.GetSampleSum() != (2*sum).Seconds() {
-		t.Errorf("%d durations of %v s, want %d of %v", got.GetSampleCount(), got.GetSampleSum(), 2*len(durations),
-			(2 * sum).Seconds())
-	}
-	if len(got.GetBucket()) != len(bounds) {
-		t.Fatalf("%d buckets", len(got.GetBucket()))
-	}
-	for i, b := range got.GetBucket() {
-		want := uint64(0)
-		for _, d := range durations {
-			if d <= bounds[i] {
-				want += 2
-			}
-		}
-		if b.GetUpperBound() != bounds[i].Seconds() || b.GetCumulativeCount() != want {
-			t.Errorf("up to %v: %d, want %d", b.GetUpperBound(), b.GetCumulativeCount(), want)
-		}
-	}
-}
-
 // TestRequests counts in several goroutines while others collect, and compares with a plain count.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	names := []string{"other", "org", "sector"}
 	formats := []string{"other", "json", "csv"}
-	r := NewRequests(names, formats[1:])
+	registry := prometheus.NewPedanticRegistry()
+	r := NewRequests(registry, names, formats[1:])
 	type outcome struct {
 		endpoint, status int
 		format           Format
@@ -96,7 +56,7 @@ func TestRequests(t *testing.T) {
 				return
 			default:
 			}
-			if n := gather(t, r)["hdqs_http_in_flight"][0].GetGauge().GetValue(); n < 0 || n > goroutines*each {
+			if n := gather(t, registry)["hdqs_http_in_flight"][0].GetGauge().GetValue(); n < 0 || n > goroutines*each {
 				t.Errorf("%v requests in flight", n)
 			}
 		}
@@ -124,7 +84,7 @@ func TestRequests(t *testing.T) {
 	counting.Wait()
 	close(stop)
 	collecting.Wait()
-	all := gather(t, r)
+	all := gather(t, registry)
 	if n := all["hdqs_http_in_flight"][0].GetGauge().GetValue(); n != 0 {
 		t.Errorf("%v requests in flight at the end", n)
 	}

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"hdqs/api/metrics"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // DefaultWait keeps all but one in a hundred answers of an overloaded server within three times the
@@ -29,8 +29,10 @@ type Gate struct {
 	waiting  atomic.Int64
 	each     atomic.Int64 // nanoseconds of wait for each request ahead in the queue, smoothed
 	overload overloadWindow
-	waits    metrics.Histogram
 	rests    Rate
+
+	// Waits, if set, gets how many seconds each request that got a slot has waited for it.
+	Waits prometheus.Observer
 }
 
 // NewGate returns a gate. Zero slots are 4 for each core. wait is the longest wait for a slot: zero
@@ -76,16 +78,13 @@ func (g *Gate) Running() int { return len(g.slots) }
 // Waiting returns how many requests wait for a slot.
 func (g *Gate) Waiting() int64 { return g.waiting.Load() }
 
-// Waits returns how long requests have waited for a slot. It does not count those that got none.
-func (g *Gate) Waits() *metrics.Histogram { return &g.waits }
-
 // take takes a slot, waiting if needed. Under sustained overload, requests that would wait for more
 // than half of the longest wait are refused: then few of those that join the queue wait in vain,
 // and good answers are not all as late as possible.
 func (g *Gate) take() bool {
 	select {
 	case g.slots <- struct{}{}:
-		g.waits.Observe(0)
+		g.waited(0)
 		return true
 	default:
 	}
@@ -103,11 +102,17 @@ func (g *Gate) take() bool {
 	select {
 	case g.slots <- struct{}{}:
 		waited := time.Since(arrived)
-		g.waits.Observe(waited)
+		g.waited(waited)
 		g.learn(ahead, waited)
 		return true
 	case <-t.C:
 		return false
+	}
+}
+
+func (g *Gate) waited(d time.Duration) {
+	if g.Waits != nil {
+		g.Waits.Observe(d.Seconds())
 	}
 }
 
