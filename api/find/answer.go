@@ -80,8 +80,8 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 		}
 		return r, err
 	}
-	r.Country, r.Until = s.entries[a.at.country].code, a.until
-	r.Address, _ = s.country(r.Country)
+	r.Countries, r.Until = []string{s.entries[a.at.country].code}, a.until
+	r.Address, _ = s.country(r.Countries[0])
 	if s.brief {
 		return r, nil
 	}
@@ -171,12 +171,16 @@ func (s *search) pageOf(a *answer) Result {
 		q.Edition = h.Newest == contract.NewestEdition && a.by != "time" && a.by != "month" && a.until == ""
 	}
 	s.narrow(q, a)
+	for _, id := range a.compared {
+		r.Countries = append(r.Countries, s.entries[id].code)
+	}
 	if a.compared != nil {
-		var codes []string
-		for _, id := range a.compared {
-			codes = append(codes, s.entries[id].code)
-		}
-		q.KeepAll(s.mount.Names.Name(cmp.Or(a.placeField(), filterOf(e, Country).Name)), codes)
+		q.KeepAll(s.mount.Names.Name(cmp.Or(a.placeField(), filterOf(e, Country).Name)), r.Countries)
+	}
+	of := answer{question: a.question, figure: h, at: a.at}
+	isOfEach := (a.by == "place" || a.by == "compare") && a.at.country == none && !a.since && len(a.left) == 0
+	if h != nil && isOfEach && !of.narrowing() {
+		r.Headline, r.Until = h.Name, a.until
 	}
 	if field := strings.Replace(byFields[a.by], "_name", "_code", 1); h != nil && isPinned(h, field) {
 		q.Drop(s.mount.Names.Name(field))

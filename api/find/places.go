@@ -78,8 +78,15 @@ func (x *parser) addPlaces() {
 		}
 	case len(named) == 1 && (named[0].side != fromSide || !slices.Contains(movements, q.endpoint().Name())):
 		places = x.use(named[0])
-	case len(named) > 1 && !slices.ContainsFunc(named, func(p *part) bool { return p.side == fromSide }):
+	case len(named) > 1 && (isJoined || x.isRun(named)) &&
+		!slices.ContainsFunc(named, func(p *part) bool { return p.side == fromSide }):
 		places = x.compare(named)
+	case len(named) > 1: // "US funding for Ukraine": the last in which something is
+		at := len(named) - 1
+		for at > 0 && named[at].isOrigin() {
+			at--
+		}
+		places = x.use(named[at])
 	}
 	q.places = places
 	x.addUnit()
@@ -97,6 +104,12 @@ func (x *parser) addPlaces() {
 			}
 		}
 	}
+}
+
+// isRun reports whether parts follow each other.
+func (x *parser) isRun(parts []*part) bool {
+	first := slices.Index(x.parts, parts[0])
+	return first+len(parts) <= len(x.parts) && slices.Equal(parts, x.parts[first:first+len(parts)])
 }
 
 // compare uses countries that are meant together. Those on another side are left, and where only

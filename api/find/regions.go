@@ -42,7 +42,7 @@ func (x *parser) addGroup(p *part, slug string) {
 // isOfGroup reports whether an answer is a figure of a group of countries that is one sum.
 func (a *answer) isOfGroup() bool {
 	param, _ := a.group()
-	return a.figure != nil && a.at.country == none && a.figure.IsPlain() &&
+	return param != "" && a.figure != nil && a.at.country == none && a.figure.IsPlain() &&
 		a.figure.Place == strings.TrimSuffix(param, contract.GroupParam)+contract.CountryParam &&
 		(strings.HasPrefix(a.figure.Measures[0], "sum:") || strings.HasPrefix(a.figure.Measures[0], "distinct"))
 }

@@ -57,7 +57,9 @@ type Result struct {
 	// What the page shows, or the sum that a figure is; nil if it is not of rows of a list.
 	Question *contract.Question `json:"-"`
 
-	Country, Until string `json:"-"` // of a figure
+	Headline  string   `json:"-"` // of a page of countries: the figure with a value of each
+	Countries []string `json:"-"` // of a figure; none: all
+	Until     string   `json:"-"` // of a figure
 	Whole          bool   `json:"-"` // the search is its name, or its code
 }
 

@@ -105,8 +105,8 @@ func resultOf(f *find.Result) *result {
 	arguments := map[string]any{}
 	if at, country := path.Split(f.Address); strings.HasSuffix(at, "/country/") {
 		arguments["countries"] = []string{country}
-	} else if f.Country != "" {
-		arguments["countries"] = []string{f.Country}
+	} else if f.Countries != nil {
+		arguments["countries"] = f.Countries
 	}
 	if f.Until != "" {
 		arguments["end_date"] = f.Until
@@ -133,6 +133,9 @@ func resultOf(f *find.Result) *result {
 	case f.Kind == "country":
 		r.Use = []use{{"figure", nil, arguments}}
 	case f.Kind == "list" && e != nil:
+		if arguments["figure"] = f.Headline; f.Headline != "" {
+			r.Use = []use{{"figure", nil, arguments}}
+		}
 		r.Filters, r.Fields, r.Sums = filterNames(e), contract.FieldNames(e.Fields), e.Texts().SumRules()
 	}
 	for _, link := range append(f.Lists, find.Link{Question: f.Question}) {
