@@ -36,6 +36,14 @@ func TestFiguresOfParts(t *testing.T) {
 			"gender": "all", "age_range": "all", "population": 5,
 		}))
 	}
+	for year, asylums := range map[int]int{2020: 99, 2021: 100, 2022: 150} {
+		for i := range asylums {
+			refugees = append(refugees, apitest.With(apitest.InYear(year), apitest.Row{
+				"origin_location_code": "SDN", "asylum_location_code": fmt.Sprintf("A%02X", i), "population_group": "REF",
+				"gender": "all", "age_range": "all", "population": 2,
+			}))
+		}
+	}
 	apitest.SetRows(t, tables, "refugees", refugees...)
 	var events []apitest.Row
 	for _, month := range []int{1, 2, 4, 5, 6, 7, 8, 9, 10} {
@@ -71,6 +79,9 @@ func TestFiguresOfParts(t *testing.T) {
 		"people_in_phase_3_or_worse?location_code=MLI":                   "3 true <nil> <nil> 9 <nil>",
 		"people_in_phase_3_or_worse?location_code=TCD":                   "3 true <nil> <nil> <nil> <nil>",
 		"refugees_by_origin?location_code=SDN":                           "10 false <nil> <nil> <nil> 3",
+		"refugees_by_origin?location_code=SDN&end_date=2020":             "198 false <nil> <nil> <nil> 99",
+		"refugees_by_origin?location_code=SDN&end_date=2021":             "200 true <nil> <nil> <nil> 100",
+		"refugees_by_origin?location_code=SDN&end_date=2022":             "300 true <nil> <nil> <nil> 150",
 		"refugees_by_asylum?location_code=TCD":                           "5 true <nil> <nil> <nil> 2",
 		"political_violence_events?location_code=SDN":                    "18 false 9 12 <nil> <nil>",
 		"political_violence_events?location_code=TCD&end_date=1997-06":   "7 false 1 12 <nil> <nil>",
