@@ -285,51 +285,74 @@ func (v *viewer) ask(h *contract.Headline, e *contract.Endpoint) (asked *contrac
 	return asked, pairs, true
 }
 
-// tile is a figure of one country, or of all that are in view.
+// tile is a figure of one country, of all that are in view, or of the one where it is highest, if
+// figures of several are none.
 func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	l := v.q.Language
 	t := tile{Title: l.T(h.Title), Unit: l.T(h.Unit), Reading: l.T(h.Reading), Not: l.T(h.NotThis)}
-	sum, sources := new(big.Rat), map[string]bool{}
-	var partial []string
+	sum, byCode := new(big.Rat), map[string]textual.Record{}
 	var known []group
-	var start, end string
 	for _, r := range records {
-		f := fieldsOf(r, "location_code", "value", "period_start", "period_end", "provider", "complete")
-		if f[1] == "" {
+		code, value := r.Value("location_code"), r.Value("value")
+		if value == "" {
 			reason, _ := l.Say(r.Reason)
-			t.LeftOut = append(t.LeftOut, l.T("%[1]s: %[2]s", v.nameOf(f[0]), reason))
+			t.LeftOut = append(t.LeftOut, l.T("%[1]s: %[2]s", v.nameOf(code), reason))
 			continue
 		}
-		number, _ := new(big.Rat).SetString(f[1])
+		number, _ := new(big.Rat).SetString(value)
 		sum.Add(sum, number)
-		known = append(known, newGroup(l, f[0], v.nameOf(f[0]), f[1]))
-		if start == "" || f[2] < start {
-			start = f[2]
+		known = append(known, newGroup(l, code, v.nameOf(code), value))
+		byCode[code] = r
+	}
+	t.LeftOut = cutList(l, t.LeftOut)
+	sortByFigure(known)
+	n := len(known)
+	if n == 0 {
+		return t
+	}
+	t.Value, t.Exact, t.Of = known[0].text, known[0].exact, known[0].name
+	isSum := h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:") && endsOf(records).areOneTime()
+	switch {
+	case n == 1:
+	case isSum:
+		t.Value, t.Exact = rounded(l, plainDigits(sum.FloatString(sumDigits)))
+		t.Of = l.T("%s countries", lang.Count(n))
+	default:
+		t.Of = l.T("%[2]s, the highest of %[1]s countries", lang.Count(n), t.Of)
+		known = known[:1]
+	}
+	t.describe(v, h, known, byCode)
+	return t
+}
+
+// describe adds when the figures of countries are of, who provides them, and what they lack.
+func (t *tile) describe(v *viewer, h *contract.Headline, known []group, records map[string]textual.Record) {
+	l, sources := v.q.Language, map[string]bool{}
+	var partial []string
+	var start, end, updated string
+	for _, g := range known {
+		r := records[g.value]
+		if from := r.Value("period_start"); start == "" || from < start {
+			start = from
 		}
-		end = max(end, f[3])
-		sources[f[4]] = true
-		if f[5] == "false" {
+		end, updated = max(end, r.Value("period_end")), max(updated, r.Value("updated"))
+		sources[r.Value("provider")] = true
+		if r.Value("complete") == "false" {
 			t.Note = l.T("Preliminary: months are missing, or not finished.")
 		}
-		if part := PartOf(l, h, r); part != "" && len(records) == 1 {
+		if part := PartOf(l, h, r); part != "" && len(known) == 1 {
 			t.Note = part
 		}
 		if text := coverageText(l, fieldsOf(r, "units", "units_known", "admin_level")); text != "" {
-			partial = append(partial, v.nameOf(f[0])+" "+text)
+			t.Coverage = l.T("From %s.", text)
+			partial = append(partial, g.name+" "+text)
 		}
 	}
-	if n := len(partial); n == 1 && len(records) == 1 {
-		t.Coverage = l.T("From %s.", strings.TrimPrefix(partial[0], known[0].name+" "))
-	} else if n > 0 {
-		t.Partial = cutList(l, partial)
+	if len(known) > 1 {
+		t.Coverage, t.Partial = "", cutList(l, partial)
 	}
 	if start != "" {
-		t.Period = l.Period(start, end)
-		t.Age = lang.Age(l, end, v.q.Freshness.Loaded, h.Series == "month")
-	}
-	if lasts := h.Question(v.q.Plan.Endpoint.Names()).Texts("aggregation_period"); len(lasts) == 1 && end != "" {
-		text, _ := worded(l, "aggregation_period", lasts[0])
-		t.Period = l.T("%s to %s", text, l.DayOf(end))
+		t.Period, t.Age = When(l, h, start, end, updated, v.q.Freshness.Loaded)
 	}
 	delete(sources, "")
 	if names := slices.Sorted(maps.Keys(sources)); len(names) == 1 {
@@ -337,20 +360,6 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	} else if len(names) > 1 {
 		t.Source = l.T("%s providers", lang.Count(len(names)))
 	}
-	sortByFigure(known)
-	switch n := len(known); {
-	case n == 0:
-	case len(records) == 1:
-		t.Value, t.Exact, t.Of = known[0].text, known[0].exact, known[0].name
-	case h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:") && endsOf(records).areOneTime():
-		t.Value, t.Exact = rounded(l, plainDigits(sum.FloatString(sumDigits)))
-		t.Of = l.T("%s countries", lang.Count(n))
-	default: // no figure of several countries together
-		t.Value, t.Exact = known[0].text, known[0].exact
-		t.Of = l.T("%[2]s, the highest of %[1]s countries", lang.Count(n), known[0].name)
-	}
-	t.LeftOut = cutList(l, t.LeftOut)
-	return t
 }
 
 // cutList leaves out what is too much to read.

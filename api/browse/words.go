@@ -229,6 +229,21 @@ func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
 	return ""
 }
 
+// When is the time of a headline figure in words, and how old it is on a day. What goes on ends after
+// that: the figure is of the day on which its file was updated.
+func When(l *lang.Language, h *contract.Headline, start, end, updated, on string) (period, age string) {
+	isMonthly := h.Series == "month"
+	if end > on && updated != "" {
+		return l.T("report of %s", shortPeriod(l, updated, updated)), lang.Age(l, updated, on, isMonthly)
+	}
+	period = l.Period(start, end)
+	if lasts := h.Question(contract.ContractNames).Texts("aggregation_period"); len(lasts) == 1 && end != "" {
+		text, _ := worded(l, "aggregation_period", lasts[0])
+		period = l.T("%s to %s", text, l.DayOf(end))
+	}
+	return period, lang.Age(l, end, on, isMonthly)
+}
+
 // isTrue reports whether a flag that the interface accepts is set.
 func isTrue(text string) bool {
 	return slices.Contains([]string{"1", "true", "t", "y", "yes", "on"}, strings.ToLower(text))

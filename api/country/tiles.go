@@ -68,8 +68,8 @@ func (q *Question) tiles() ([]Tile, error) {
 			t.Covered = q.covered(&t)
 		} else {
 			t.Value, t.Provider = q.Language.Rounded(t.Exact), r.Value(providerField)
-			t.Period = q.Language.Period(r.Value(startField), r.Value(endField))
-			t.Age = lang.Age(q.Language, r.Value(endField), q.Loaded, t.Series == "month")
+			t.Period, t.Age = browse.When(q.Language, t.Headline, r.Value(startField), r.Value(endField),
+				r.Value("updated"), q.Loaded)
 			units := r.Value(unitsField)
 			t.Coverage = coverageText(q.Language, r.Value(levelField), units, r.Value("units_known"))
 			if t.Mark = browse.PartOf(q.Language, t.Headline, r); t.OutOfFilters != "" && t.Mark != "" {

@@ -22,6 +22,7 @@ type Figure struct {
 	Unit     string       `json:"unit"`
 	Start    string       `json:"period_start,omitempty"`
 	End      string       `json:"period_end,omitempty"`
+	Updated  string       `json:"-"` // when its file was
 	Provider string       `json:"provider,omitempty"`
 	Dataset  string       `json:"dataset,omitempty"`
 	Complete bool         `json:"complete"`
@@ -73,6 +74,7 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 			f.extent = [2]string{r.Value("admin_level"), r.Value("units")}
 			f.Start, f.End = r.Value("period_start"), r.Value("period_end")
 			f.Provider, f.Dataset, f.Reason = r.Value("provider"), r.Value("dataset"), r.Reason
+			f.Updated = r.Value("updated")
 			f.Complete, f.rows = r.Value("complete") == "true", r.Rows
 			if r.Value("rows") != "0" {
 				f.View = s.viewOf(h.List(s.mount.Names), r.Rows)

@@ -13,7 +13,6 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/country"
-	"hdqs/api/lang"
 	"hdqs/api/reply"
 	"hdqs/api/state"
 )
@@ -167,8 +166,9 @@ func (c *comparePage) fill(p place, source browse.Source, codes []string, loaded
 			row.Reason = said(p.Language, r.Reason)
 		} else {
 			row.number, _ = strconv.ParseFloat(row.Exact, 64)
-			row.Value, row.Period = p.Rounded(row.Exact), p.Period(r.Value("period_start"), r.Value("period_end"))
-			row.Age = lang.Age(p.Language, r.Value("period_end"), loaded, c.Figure.Series == "month")
+			row.Value = p.Rounded(row.Exact)
+			row.Period, row.Age = browse.When(p.Language, c.Figure, r.Value("period_start"), r.Value("period_end"),
+				r.Value("updated"), loaded)
 			if n := people[code]; n > 0 {
 				row.head = row.number / n * 1000
 				row.Head = browse.Number(p.Language, strconv.FormatFloat(row.head, 'f', 6, 64))

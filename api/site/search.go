@@ -15,6 +15,7 @@ import (
 	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
+	"hdqs/api/state"
 )
 
 // Paths of the search, and of what its field suggests while somebody types.
@@ -75,14 +76,16 @@ type foundResult struct {
 	Was, WasPeriod string // what the value is compared with
 }
 
-func foundResults(l *lang.Language, found *find.Answer) (all []foundResult) {
+// foundResults are results in words. figures are of a snapshot that was loaded on a day.
+func foundResults(l *lang.Language, found *find.Answer, loaded string) (all []foundResult) {
 	for _, r := range found.Results {
 		f := foundResult{Result: r}
 		if figure := r.Figure; figure != nil {
 			if figure.Value != nil {
 				f.Value = browse.Number(l, figure.Value.String())
 			}
-			f.Period = l.Period(figure.Start, figure.End)
+			h, _ := contract.HeadlineOf(figure.Name, contract.ContractNames)
+			f.Period, _ = browse.When(l, h, figure.Start, figure.End, figure.Updated, loaded)
 		}
 		if was := r.Before; was != nil {
 			f.Was, f.WasPeriod = browse.Number(l, was.Value.String()), l.Period(was.Start, was.End)
@@ -127,15 +130,16 @@ func SuggestionsOf(q find.Query) find.Query {
 	return normalized(q)
 }
 
-// find answers a search from the current snapshot.
-func (p pages) find(q find.Query) (*find.Answer, error) {
+// find answers a search from the current snapshot, and says on which day that was loaded.
+func (p pages) find(q find.Query) (found *find.Answer, loaded string, err error) {
 	v, err := p.Site.State.Snapshots.AcquireFor("")
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer v.Release(p.Site.State.Log)
 	q.Language = p.at.Language
-	return p.Site.Finder.Find(v, p.at.Mount, q)
+	found, err = p.Site.Finder.Find(v, p.at.Mount, q)
+	return found, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime), err
 }
 
 // addSearch registers the search of a place.
@@ -165,7 +169,7 @@ func (p pages) addSearch() {
 	})
 	add(suggestPath, func(ctx *fasthttp.RequestCtx, q find.Query) error {
 		q.Limit, q.Brief = suggested, true
-		found, err := p.find(q)
+		found, _, err := p.find(q)
 		if err != nil {
 			return err
 		}
@@ -185,10 +189,11 @@ func (p pages) addFound(page *searchPage, q find.Query) (err error) {
 	q.Limit = foundOnPage
 	here := strings.TrimPrefix(p.at.searchAddress(q.Text, q.Kind, q.Offset), p.at.root())
 	page.pageHead = p.at.head(p.at.T("Search: %s", q.Text), here)
-	if page.Answer, err = p.find(q); err != nil {
+	var loaded string
+	if page.Answer, loaded, err = p.find(q); err != nil {
 		return err
 	}
-	page.Results = foundResults(p.at.Language, page.Answer)
+	page.Results = foundResults(p.at.Language, page.Answer, loaded)
 	all := 0
 	for _, c := range page.Answer.Kinds {
 		all += c.N
@@ -229,8 +234,8 @@ func (s *Site) AnswerMissing(ctx *fasthttp.RequestCtx, sent, near string) error 
 	return s.Lists.Admission.Pass(func() error {
 		page := searchPage{pageHead: p.at.head(p.at.T("Not found"), ""), Missing: true, Near: near}
 		q := find.Query{Text: missingWords(sent[len(p.at.Prefix):]), Limit: foundMissing, Brief: true}
-		if found, err := p.find(q); err == nil { // without a snapshot too, there is a page
-			page.Text, page.Results = q.Text, foundResults(p.at.Language, found)
+		if found, loaded, err := p.find(q); err == nil { // without a snapshot too, there is a page
+			page.Text, page.Results = q.Text, foundResults(p.at.Language, found, loaded)
 		}
 		err := p.answerPage(ctx, "search.html", page, &head)
 		if ctx.Response.StatusCode() == fasthttp.StatusOK {

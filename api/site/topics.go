@@ -13,7 +13,6 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/country"
 	"hdqs/api/figures"
-	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -164,11 +163,11 @@ func liveOf(p pages, v *state.Served) live {
 			if c == nil {
 				continue
 			}
+			period, age := browse.When(p.at.Language, h, r.Value("period_start"), r.Value("period_end"),
+				r.Value("updated"), loaded)
 			made.figures = append(made.figures, liveFigure{
 				Title: p.at.T(h.Title), Value: p.at.Rounded(r.Value("value")), Unit: p.at.T(h.Unit),
-				Where: p.at.T("%[1]s, %[2]s", p.at.Country(c.Code, c.Name),
-					p.at.Period(r.Value("period_start"), r.Value("period_end"))),
-				Age:     lang.Age(p.at.Language, r.Value("period_end"), loaded, h.Series == "month"),
+				Where: p.at.T("%[1]s, %[2]s", p.at.Country(c.Code, c.Name), period), Age: age,
 				Address: browse.FigurePage(p.at.root(), h, r.Rows),
 			})
 			if len(made.figures) == mostLive {
