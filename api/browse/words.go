@@ -229,8 +229,8 @@ func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
 	return ""
 }
 
-// When is the time of a headline figure in words, and how old it is on a day. What goes on ends after
-// that: the figure is of the day on which its file was updated.
+// When is the time of a headline figure in words, and how old it is on a day. What goes on ends
+// after that: the figure is of the day on which its file was updated.
 func When(l *lang.Language, h *contract.Headline, start, end, updated, on string) (period, age string) {
 	isMonthly := h.Series == "month"
 	if end > on && updated != "" {
