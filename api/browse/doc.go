@@ -9,7 +9,7 @@
 //
 //	page.go share.go           the page, and what it says of itself elsewhere
 //	first.go drawings.go       the first view: tiles and drawings
-//	own.go                     the view of one headline figure
+//	own.go tile.go             the view of one headline figure; figures of what is in view
 //	figure.go                  the drawing that an address asks for
 //	offer.go                   choices that draw something, and which records they bring
 //	kinds.go                   drawings of groups with two values each

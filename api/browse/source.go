@@ -90,7 +90,7 @@ type Freshness struct {
 // projects do, it is that in which their source was changed.
 func (f Freshness) Newest(l *lang.Language) string {
 	_, end, _ := strings.Cut(f.Period, "/")
-	if end > f.Loaded {
+	if end == ".." {
 		end = f.Updated
 	}
 	if end == "" {

@@ -108,7 +108,8 @@ type PageSource struct {
 // SourceOf returns what pages show of an endpoint, without its datasets.
 func (b *Bound) SourceOf(e *contract.Endpoint) PageSource {
 	s := b.Snap.Manifest.Source(e.Table)
-	return PageSource{b.Coverage(e).Interval(), dayOnPage(s.Updated), dayOnPage(s.StaleSince)}
+	covered := b.Coverage(e).seenOn(b.Snap.Manifest.SnapshotTime)
+	return PageSource{covered.Interval(), dayOnPage(s.Updated), dayOnPage(s.StaleSince)}
 }
 
 // SourceOfAll returns what pages show of all tables together.
@@ -124,6 +125,7 @@ func (b *Bound) SourceOfAll() PageSource {
 			updated = at
 		}
 	}
+	covered = covered.seenOn(b.Snap.Manifest.SnapshotTime)
 	return PageSource{Period: covered.Interval(), Updated: dayOnPage(updated)}
 }
 
@@ -174,6 +176,14 @@ func TitleOf(d *store.Dataset) string { return cmp.Or(d.Title, d.Name, d.ID) }
 // DatasetLink is the address of a dataset in its catalog, empty if the catalog has none.
 func DatasetLink(m *store.Manifest, d *store.Dataset) string {
 	return contract.WebLink(strings.TrimRight(m.CatalogURL, "/") + "/dataset/" + url.PathEscape(cmp.Or(d.Name, d.ID)))
+}
+
+// seenOn is the period as it is known on a day: what goes on has no end yet, whatever is planned.
+func (p Period) seenOn(day time.Time) Period {
+	if p.To.After(day) {
+		p.To = time.Time{}
+	}
+	return p
 }
 
 // Interval is the period as ISO 8601 has it, with two dots for an open end.

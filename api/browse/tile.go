@@ -1,0 +1,135 @@
+package browse
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+	"hdqs/api/lang"
+	"hdqs/api/textual"
+)
+
+// tile is a headline figure of what is in view.
+type tile struct {
+	Title, Value, Unit string
+	Exact              string // the number that the value rounds
+	Of                 string // the country, or how many there are
+	Period, Source     string
+	Age                string // that it is old
+	Coverage           string
+	Partial            []string // countries of which some units have no records
+	LeftOut            []string // places without a value, and why
+	Reading, Not       string
+	Note               string // that it is not complete
+	Chosen             []link // filters that were chosen for the reader
+}
+
+// addTiles adds the headline figures of some names that have records.
+func (f *first) addTiles(v *viewer, names []string) error {
+	for _, name := range names {
+		h, records, _, err := v.headline(name)
+		if err != nil {
+			return err
+		}
+		if len(records) == 0 {
+			continue
+		}
+		t, d := v.tile(h, records), drawingOf(h)
+		t.Chosen = v.named(v.declared(&d))
+		f.Tiles = append(f.Tiles, t)
+	}
+	return nil
+}
+
+// tile is a figure of one country, of all that are in view, or of the one where it is highest, if
+// figures of several are none.
+func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
+	l := v.q.Language
+	t := tile{Title: l.T(h.Title), Unit: l.T(h.Unit), Reading: l.T(h.Reading), Not: l.T(h.NotThis)}
+	sum, byCode := new(big.Rat), map[string]textual.Record{}
+	var known []group
+	for _, r := range records {
+		code, value := r.Value("location_code"), r.Value("value")
+		if value == "" {
+			reason, _ := l.Say(r.Reason)
+			t.LeftOut = append(t.LeftOut, l.T("%[1]s: %[2]s", v.nameOf(code), reason))
+			continue
+		}
+		number, _ := new(big.Rat).SetString(value)
+		sum.Add(sum, number)
+		known = append(known, newGroup(l, code, v.nameOf(code), value))
+		byCode[code] = r
+	}
+	t.LeftOut = cutList(l, t.LeftOut)
+	sortByFigure(known)
+	n := len(known)
+	if n == 0 {
+		return t
+	}
+	t.Value, t.Exact, t.Of = known[0].text, known[0].exact, known[0].name
+	isSum := h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:") && endsOf(records).areOneTime()
+	switch {
+	case n == 1:
+	case isSum:
+		t.Value, t.Exact = rounded(l, plainDigits(sum.FloatString(sumDigits)))
+		t.Of = l.T("%s countries", lang.Count(n))
+	default:
+		t.Of = l.T("%[2]s, the highest of %[1]s countries", lang.Count(n), t.Of)
+		known = known[:1]
+	}
+	t.describe(v, h, known, byCode)
+	return t
+}
+
+// describe adds when the figures of countries are of, who provides them, and what they lack.
+func (t *tile) describe(v *viewer, h *contract.Headline, known []group, records map[string]textual.Record) {
+	l, sources := v.q.Language, map[string]bool{}
+	var partial []string
+	var start, end, updated string
+	for _, g := range known {
+		r := records[g.value]
+		if from := r.Value("period_start"); start == "" || from < start {
+			start = from
+		}
+		end, updated = max(end, r.Value("period_end")), max(updated, r.Value("updated"))
+		sources[r.Value("provider")] = true
+		if r.Value("complete") == "false" {
+			t.Note = l.T("Preliminary: months are missing, or not finished.")
+		}
+		if part := PartOf(l, h, r); part != "" && len(known) == 1 {
+			t.Note = part
+		}
+		if text := coverageText(l, fieldsOf(r, "units", "units_known", "admin_level")); text != "" {
+			t.Coverage = l.T("From %s.", text)
+			partial = append(partial, g.name+" "+text)
+		}
+	}
+	if len(known) > 1 {
+		t.Coverage, t.Partial = "", cutList(l, partial)
+	}
+	if start != "" {
+		t.Period, t.Age = When(l, h, start, end, updated, v.q.Freshness.Loaded)
+	}
+	delete(sources, "")
+	if names := slices.Sorted(maps.Keys(sources)); len(names) == 1 {
+		t.Source = names[0]
+	} else if len(names) > 1 {
+		t.Source = l.T("%s providers", lang.Count(len(names)))
+	}
+}
+
+// cutList leaves out what is too much to read.
+func cutList(l *lang.Language, all []string) []string {
+	if n := len(all) - maxLeftOut; n > 0 {
+		return append(all[:maxLeftOut], l.T("and %s more countries, in the table", lang.Count(n)))
+	}
+	return all
+}
+
+// maxLeftOut is how many places without a figure are named, sumDigits how many decimals a sum has.
+const (
+	maxLeftOut = 8
+	sumDigits  = 6
+)
