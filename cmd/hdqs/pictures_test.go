@@ -15,18 +15,20 @@ import (
 const events = "/browse/conflict-events?admin_level=2&event_type=political_violence"
 
 // pictures are the pages that are checked, what to do before a picture is taken, and the sizes
-// whose picture docs/pages.md shows.
+// whose picture docs/pages.md shows. TestPicturedPages reads the same addresses without a browser.
 var pictures = []struct{ name, path, then, shown string }{
 	{"start", "/", "", ""},
 	{"funding", "/browse/funding", "", "desktop"},
 	{"records", events + "&location_code__in=AFG,SDN,TCD", "", "desktop phone"},
 	{"bars", "/browse/humanitarian-needs?by=sector_name&measure=records", "", ""},
+	{"map", "/browse/humanitarian-needs", "", "desktop"},
+	{"compare", "/compare?figure=people_in_need&country=Haiti,+Chad,+Niger", "", "desktop"},
 	{"markets", "/browse/food-prices-market-monitor?by=market&measure=records", "", "desktop"},
 	{"refused", "/browse/humanitarian-needs?by=location_code&measure=population", "", ""},
 	{"record", events + "&row=2", "#record", "desktop"},
-	{"country", "/country/AFG", "", "desktop phone"},
+	{"country", "/country/HTI", "", "desktop phone"},
 	{"use", "/browse/funding?location_code=AFG", "#use", "desktop"},
-	{"search", "/search?q=refugees+afghanistan", "", "desktop"},
+	{"search", "/search?q=people+in+need+haiti", "", "desktop"},
 	{"reference", "/docs", "", ""},
 	{"endpoint", "/docs/conflict-events", "", ""},
 	{"interactive", "/docs/interactive", "", ""},
@@ -92,5 +94,32 @@ func TestBrowserPictures(t *testing.T) {
 	take("records-dark.webp")
 	if faults := p.Faults(); len(faults) > 0 {
 		t.Errorf("faults: %q", faults)
+	}
+}
+
+// TestPicturedPages: no page that the documents show is a refusal, is empty, or has drawings or
+// headline figures of zeros.
+func TestPicturedPages(t *testing.T) {
+	parallel(t)
+	s := serve(t)
+	drawn := regexp.MustCompile(`class="chart|class="value"|class="results"|class="bar"|<data value=`)
+	for _, x := range pictures {
+		if x.shown == "" {
+			continue
+		}
+		page := s.view(t, x.path)
+		for _, refusal := range []string{
+			"their sum would be wrong", "No record passes", "No figure", "Nothing matches", ">0</strong>", `<data value="0"`,
+		} {
+			if strings.Contains(page, refusal) {
+				t.Errorf("%s: %s says %q", x.name, x.path, refusal)
+			}
+		}
+		if !drawn.MatchString(page) || !strings.Contains(page, "<h1") {
+			t.Errorf("%s: %s shows no figure", x.name, x.path)
+		}
+		if x.then != "" && !strings.Contains(page, `id="`+x.then[1:]+`"`) {
+			t.Errorf("%s: %s has no %s", x.name, x.path, x.then)
+		}
 	}
 }
