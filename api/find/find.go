@@ -20,19 +20,22 @@ const (
 )
 
 // Finder answers searches from the snapshots of a server.
-type Finder struct{ lists *list.Lists }
+type Finder struct {
+	lists *list.Lists
+	also  func(*state.Served)
+}
 
 // New returns the finder of a server. From then on the index of a snapshot that replaces another
-// one is made during its warm-up. That of the first one can wait until requests are answered
-// (Prepare).
-func New(s *list.Lists) *Finder {
-	f, warm := &Finder{s}, s.State.Hooks.Warm
+// one is made during its warm-up, and then also is called with it. That of the first one can wait
+// until requests are answered (Prepare).
+func New(s *list.Lists, also func(*state.Served)) *Finder {
+	f, warm := &Finder{s, also}, s.State.Hooks.Warm
 	s.State.Shares.NameBytes = FullBytes
 	s.State.Hooks.Warm = func(next *state.Served, earlier *state.Bound) error {
 		err := warm(next, earlier)
 		ends := s.State.Options.SkipWarmUp || s.State.NoWarmUp.Load() || s.State.CutWarmUp.Load()
 		if err == nil && earlier != nil && !ends {
-			background.Run(func() { f.indexOf(next) })
+			background.Run(func() { f.prepare(next) })
 		}
 		return err
 	}
@@ -45,9 +48,14 @@ func (f *Finder) Prepare() {
 	if v := f.lists.State.Snapshots.Acquire(); v != nil {
 		defer v.Release(f.lists.State.Log)
 		if v.WarmUp.Load() != nil {
-			f.indexOf(v)
+			f.prepare(v)
 		}
 	}
+}
+
+func (f *Finder) prepare(v *state.Served) {
+	f.indexOf(v)
+	f.also(v)
 }
 
 type indexKey struct{}

@@ -36,12 +36,19 @@ type Site struct {
 }
 
 // New returns the pages about lists. bulk is the latest snapshot that has bulk files, empty without
-// one.
+// one. What all pages of countries need is made with the names that are searched, before the first
+// of them is asked for.
 func New(l *list.Lists, bulk func() string) *Site {
-	return &Site{
-		State: l.State, Lists: l, bulk: bulk, Finder: find.New(l),
+	s := &Site{
+		State: l.State, Lists: l, bulk: bulk,
 		drawn: cache.New[string, []byte](maxPictures, nil), answers: cache.New[askedBefore, outcome](maxAnswers, nil),
 	}
+	s.Finder = find.New(l, func(v *state.Served) {
+		if _, err := s.overviewOf(v); err != nil {
+			s.State.LogFault(countryPath, err)
+		}
+	})
+	return s
 }
 
 // pageHead is what the head of every page needs.
