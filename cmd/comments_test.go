@@ -41,11 +41,14 @@ func TestFilesInComments(t *testing.T) {
 // Names after a dot or a slash are parts of others.
 var inCamelCase = regexp.MustCompile(`(?:^|[\s(])([a-z]+[A-Z]\w*)`)
 
+// testName matches names of tests in comments, also those of other packages.
+var testName = regexp.MustCompile(`(?:^|[\s("'])((?:Test|Fuzz|Benchmark)[A-Z]\w*)`)
+
 // otherNames are such words that name nothing here.
 var otherNames = []string{"oEmbed", "operationId", "operationIds", "selectAll"}
 
 // TestNamesInComments checks that the names in comments are of the package, or of a package that
-// uses it.
+// uses it, and that the tests that they name exist.
 func TestNamesInComments(t *testing.T) {
 	names := map[string]map[string]bool{} // by folder; of all in ""
 	note := func(folder, name string) {
@@ -72,6 +75,11 @@ func TestNamesInComments(t *testing.T) {
 				known := names[f.dir][name] || names[""][name] && !names[f.dir][exported]
 				if !known && !slices.Contains(otherNames, name) {
 					t.Errorf("%s: a comment names %s, which does not exist", f.fset.Position(group.Pos()), name)
+				}
+			}
+			for _, match := range testName.FindAllStringSubmatch(group.Text(), -1) {
+				if !names[""][match[1]] {
+					t.Errorf("%s: a comment names %s, which does not exist", f.fset.Position(group.Pos()), match[1])
 				}
 			}
 		}

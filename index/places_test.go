@@ -258,8 +258,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestWholeEdition keeps the period that is the newest of all rows of a group, and TestHaving the
-// newest year in which a row has a value.
+// TestWholeEdition keeps the period that is the newest of all rows of a group.
 func TestWholeEdition(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed()

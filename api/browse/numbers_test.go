@@ -97,7 +97,7 @@ func TestBrowseNumbers(t *testing.T) {
 		asked.Set("app_identifier", apitest.Identifier)
 		first := !values.Has("measure") && !values.Has("by")
 		if first && (!strings.HasSuffix(request.Path, "/aggregate") || strings.Contains(asked.Encode(), "%2C")) {
-			continue // TestBrowseFirst compares headline figures
+			continue // TestFirstViews of cmd/hdqs compares headline figures
 		}
 		said := bytes.Contains(section, []byte("This figure shows:"))
 		if said && !first {

@@ -118,7 +118,7 @@ func readFilters(t *testing.T, plan *Plan, query string) string {
 func TestTwoValues(t *testing.T) {
 	var r Request
 	twinPairs(t, func(plan *Plan, p *Param, twin string) {
-		if p.List { // see TestListsUnderBothNames
+		if p.List { // several values under both names are united
 			return
 		}
 		value := url.QueryEscape(p.Example())

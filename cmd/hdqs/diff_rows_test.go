@@ -9,7 +9,7 @@ import (
 )
 
 // TestDiffRows compares 'diff --rows' of the sample and a later edition of it with answers to
-// requests for changes. TestChangesAgainstLists of api compares those with the lists.
+// requests for changes. The judge compares those with the rows of both states.
 func TestDiffRows(t *testing.T) {
 	parallel(t)
 	store := sampleStore(t)

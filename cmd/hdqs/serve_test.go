@@ -17,7 +17,7 @@ import (
 )
 
 // TestServeSample starts the program without a catalog, as a newcomer does, and asks for
-// everything. TestCompressionTiers asks the encoders.
+// everything.
 func TestServeSample(t *testing.T) {
 	s := serve(t)
 	testkit.WaitFor(t, "Last-Modified, which is known after the first poll", func() bool {
