@@ -346,7 +346,11 @@ func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Questi
 // of the same records, else of the same places and times, else of the same places, else of all.
 // Each is read before it is offered.
 func (x *figure) heal(q *Question, s state) error {
-	isPlace := func(name string) bool { return isCountry(strings.TrimSuffix(name, contract.SeveralSuffix)) }
+	isPlace := func(name string) bool {
+		name = strings.TrimSuffix(name, contract.SeveralSuffix)
+		is := func(p contract.Param) bool { return p.Name == name && name != levelParam }
+		return isCountry(name) || slices.ContainsFunc(q.Plan.Endpoint.Place, is)
+	}
 	for _, keep := range []func(name string) bool{
 		func(name string) bool {
 			return !slices.Contains([]string{

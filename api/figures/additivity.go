@@ -295,6 +295,9 @@ func (c *checker) judgePeriods(s *sum, q *dimensionQuestion, values []string) (*
 		format = "%s counts the same people several times: rows of periods that start at %s pass, since the " +
 			"newest rows of some places are older than those of others, %s."
 	}
+	if !c.leaves(s.Question, setEdition) { // the newest period of the list is of other places
+		return c.grouping(q, say.Join(text(format), say.Of("Group by %s.", q.field))), nil
+	}
 	return &violation{
 		param: contract.LatestParam,
 		text: say.Join(text(format),

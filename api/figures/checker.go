@@ -120,6 +120,14 @@ func (c *checker) covers(q *contract.Question, edit func(*contract.Question)) bo
 	return err == nil && slices.EqualFunc(all, some, func(a, b *aggregate.Result) bool { return a.Len() == b.Len() })
 }
 
+// leaves reports whether rows pass an edited question.
+func (c *checker) leaves(q *contract.Question, edit func(*contract.Question)) bool {
+	kept := q.Copy()
+	edit(kept)
+	rows, err := c.counts(kept, aggregate.Group{Column: contract.PeriodStart})
+	return err == nil && rows[0].Len() > 0
+}
+
 // keep leaves one value of a field.
 func keep(q *contract.Question, field, value string) {
 	q.Keep(field, q.Plan().Param(field).Exactly(value))
