@@ -85,7 +85,7 @@ func askFacets(q *Question, s state) ([]facet, error) {
 		case !known:
 			v.Label = q.Language.T("not given")
 		case text == "":
-			v.Label = q.Language.T("empty") // a filter cannot ask for it
+			v.Label = q.Language.T("none") // a filter cannot ask for it
 		case contract.IsPlaceholder(text): // a filter also finds records of whole countries
 		default:
 			chosen, to, add := toggle(q.Plan, s, field, q.Plan.Param(field).Exactly(text))
@@ -151,6 +151,9 @@ func (f *facet) recount(q *Question, s state) error {
 	}
 	for i := range f.Values {
 		v := &f.Values[i]
+		if v.Link == "" && !v.Chosen { // no filter finds it
+			continue
+		}
 		chosen := []string{"start_date", v.Value, "end_date", v.Value}
 		if p != nil {
 			chosen = []string{f.Field, p.Exactly(v.Value), f.Field + contract.SeveralSuffix, ""}
@@ -160,7 +163,7 @@ func (f *facet) recount(q *Question, s state) error {
 			return err
 		}
 		if p != nil && v.Count != Count(n) {
-			v.Label, v.Code = filterWords(q.Language, q.known.named[f.Field], p, p.Exactly(v.Value)), ""
+			v.Label, v.Code = q.Language.T("%s, all", v.Label), ""
 		}
 		v.Count = Count(n)
 	}

@@ -358,7 +358,7 @@ func (x *figure) heal(q *Question, s state) error {
 			}, name)
 		},
 		func(name string) bool {
-			return isPlace(name) || name == "start_date" || name == "end_date" || name == contract.SnapshotParam
+			return isPlace(name) || isTime(name) || name == contract.SnapshotParam
 		},
 		isPlace,
 		func(string) bool { return false },

@@ -64,10 +64,29 @@ func (c chip) Address() string { return c.at.link() }
 
 const severalCountries = contract.CountryParam + contract.SeveralSuffix
 
+// isTime reports whether a parameter says when periods are.
+func isTime(name string) bool { return name == "start_date" || name == "end_date" }
+
+// yearOf is the year that an address chooses, empty where it chooses another time or none.
+func yearOf(s state) string {
+	if year := s.values.Get("start_date"); len(year) == len("2006") && year == s.values.Get("end_date") {
+		return year
+	}
+	return ""
+}
+
 // chips are the parameters in use.
 func chips(q *Question, s state) []chip {
 	var all []chip
+	year := yearOf(s)
 	for _, name := range append(names(q.Plan), contract.EverybodyParam) {
+		if isTime(name) && year != "" {
+			if name == "start_date" {
+				text := q.Language.T("%[1]s: %[2]s", nounLabel(q.Language, "year"), year)
+				all = append(all, chip{way: way{text, widened(q, s, "start_date", "", "end_date", "")}})
+			}
+			continue
+		}
 		if values := s.values[name]; len(values) > 0 {
 			p := q.Plan.Param(name)
 			c := chip{way: way{chipText(q.Language, q.known.named, p, values), widened(q, s, name, "")}}

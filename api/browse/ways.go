@@ -30,7 +30,6 @@ func withRecords(q *Question, ways ...way) (links []link) {
 // among all records of the places of the page, else of its times, else of the list; it is wider
 // then. facets are those of the page.
 func elsewhere(q *Question, s state, facets []facet) (found []facet, wider bool, err error) {
-	isTime := func(name string) bool { return name == "start_date" || name == "end_date" }
 	isFiltered := func(field string) bool {
 		if field == "year" {
 			return s.values.Has("start_date") || s.values.Has("end_date")
