@@ -3,6 +3,8 @@ package site
 import (
 	"cmp"
 	"html/template"
+	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,12 +15,15 @@ import (
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/country"
+	"hdqs/api/find"
+	"hdqs/api/lang"
 	"hdqs/api/reply"
 	"hdqs/api/state"
+	"hdqs/api/textual"
 )
 
-// comparePath is the path of the page that compares countries. Its parameters are a figure, names
-// of countries, and whether it is for each 1,000 people.
+// comparePath is the path of the page that compares countries, and groups of them. Its parameters
+// are a figure, names, and whether it is for each 1,000 people.
 const (
 	comparePath  = "/compare"
 	figureParam  = "figure"
@@ -27,7 +32,7 @@ const (
 	perHead      = "1000"
 )
 
-// How many countries a page compares.
+// How many places a page compares.
 const leastCompared, mostCompared = 2, 6
 
 // populationFigure is the figure of the people that a figure is shared among.
@@ -37,12 +42,12 @@ const populationFigure = "population"
 type comparePage struct {
 	pageHead
 	Figures   []figureChoice
-	All       []countryName
-	Chosen    string // names of countries, as the field has them
-	Unknown   string // names of no country
+	Chosen    string // names of places, as the field has them
+	Unknown   string // names of none
 	TooMany   bool
 	PerHead   bool
-	IsCounted bool // the figure can be for each 1,000 people
+	NoPeople  string // places of which the people are not known
+	IsCounted bool   // the figure can be for each 1,000 people
 	Figure    *contract.Headline
 	Unit      string
 	Rows      []compared
@@ -55,14 +60,16 @@ type figureChoice struct {
 	Selected    bool
 }
 
-type countryName struct{ Code, Name string }
-
-// compared is a country's figure. A text is empty if it is not known.
+// compared is the figure of a country, or of a group of them. A text is empty if it is not known.
 type compared struct {
-	countryName
-	Value, Exact, Period, Age, Head string
-	Reason                          template.HTML
-	number, head                    float64
+	Name, Address                         string
+	Value, Exact, Period, Age, Head, Part string
+	Reason                                template.HTML
+
+	key          string   // the code, or the slug of a group
+	codes        []string // of the country, or of those in the group
+	isGroup      bool
+	number, head float64
 }
 
 // addCompare registers the page. views are the pages of lists by name.
@@ -74,15 +81,15 @@ func addCompare(p pages, views map[string]*view) {
 			if err != nil {
 				return err
 			}
-			page, codes := newCompare(p.at, ctx, all)
-			if len(codes) >= leastCompared {
-				source := &asker{p.Site, v, p.at.Mount}
-				err = page.fill(p.at, source, codes, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime))
+			page, err := newCompare(p, v, ctx, all)
+			if err == nil && len(page.Rows) >= leastCompared {
+				err = page.fill(p.at, &asker{p.Site, v, p.at.Mount}, state.DayOf(v.Bound.Snap.Manifest.SnapshotTime))
 			}
-			if err == nil && page.Chart != "" {
+			isGroup := func(c compared) bool { return c.isGroup }
+			if err == nil && page.Chart != "" && !slices.ContainsFunc(page.Rows, isGroup) {
 				of := views[page.Figure.List(p.at.Names).Name()]
 				place := p.at.Names.Name(page.Figure.Place) + contract.SeveralSuffix
-				query := contract.QueryOf(figureParam, page.Figure.Name, place, strings.Join(codes, ","))
+				query := contract.QueryOf(figureParam, page.Figure.Name, place, page.keys())
 				page.Page, _, err = of.pageOf(ctx, v, query, false)
 			}
 			if err != nil {
@@ -94,9 +101,11 @@ func addCompare(p pages, views map[string]*view) {
 }
 
 // newCompare reads what an address asks to compare.
-func newCompare(p place, ctx *fasthttp.RequestCtx, all *country.Overview) (page comparePage, codes []string) {
+func newCompare(
+	p pages, v *state.Served, ctx *fasthttp.RequestCtx, all *country.Overview,
+) (page *comparePage, err error) {
 	args := ctx.QueryArgs()
-	page = comparePage{Figure: &contract.Headlines[0], PerHead: string(args.Peek(headParam)) == perHead}
+	page = &comparePage{Figure: &contract.Headlines[0], PerHead: string(args.Peek(headParam)) == perHead}
 	for i := range contract.Headlines {
 		h := &contract.Headlines[i]
 		if h.Name == string(args.Peek(figureParam)) {
@@ -105,11 +114,7 @@ func newCompare(p place, ctx *fasthttp.RequestCtx, all *country.Overview) (page 
 	}
 	for i := range contract.Headlines {
 		h := &contract.Headlines[i]
-		page.Figures = append(page.Figures, figureChoice{h.Name, p.T(h.Title), h == page.Figure})
-	}
-	for i := range all.Countries {
-		c := &all.Countries[i]
-		page.All = append(page.All, countryName{c.Code, p.Country(c.Code, c.Name)})
+		page.Figures = append(page.Figures, figureChoice{h.Name, p.at.T(h.Title), h == page.Figure})
 	}
 	var names, unknown []string
 	for _, sent := range args.PeekMulti(countryParam) {
@@ -119,65 +124,159 @@ func newCompare(p place, ctx *fasthttp.RequestCtx, all *country.Overview) (page 
 		}
 		for _, text := range texts {
 			text = strings.TrimSpace(text)
-			switch code := all.Named(text); {
-			case text == "" || slices.Contains(codes, code):
-			case code == "":
+			c, err := comparedOf(p, v, all, page.Figure, text)
+			isSame := func(other compared) bool { return other.key == c.key }
+			switch {
+			case err != nil:
+				return nil, err
+			case text == "" || slices.ContainsFunc(page.Rows, isSame):
+			case c.codes == nil:
 				unknown = append(unknown, text)
-			case len(codes) == mostCompared:
+			case len(page.Rows) == mostCompared:
 				page.TooMany = true
 			default:
-				codes, names = append(codes, code), append(names, p.Country(code, all.Find(code).Name))
+				page.Rows, names = append(page.Rows, c), append(names, c.Name)
 			}
 		}
 	}
-	page.Chosen, page.Unknown = strings.Join(names, ", "), p.List(unknown)
-	here := contract.QueryOf(figureParam, page.Figure.Name, countryParam, strings.Join(codes, ","))
-	page.pageHead = p.head(p.T("Compare countries"), strings.TrimSuffix(comparePath+"?"+here, "?"))
-	return page, codes
+	page.Chosen, page.Unknown = strings.Join(names, ", "), p.at.List(unknown)
+	here := contract.QueryOf(figureParam, page.Figure.Name, countryParam, page.keys())
+	page.pageHead = p.at.head(p.at.T("Compare countries"), strings.TrimSuffix(comparePath+"?"+here, "?"))
+	return page, nil
 }
 
-// fill asks for the figure of each country, and for its people.
-func (c *comparePage) fill(p place, source browse.Source, codes []string, loaded string) error {
-	ask := func(name string) (*browse.Answer, error) {
-		_, e := contract.HeadlineOf(name, p.Names)
-		return source.Ask(contract.Ask(e, contract.Figures).KeepAll(contract.CountryParam, codes))
+// keys are the codes of all places.
+func (c *comparePage) keys() string {
+	var all []string
+	for i := range c.Rows {
+		all = append(all, c.Rows[i].key)
 	}
-	answer, err := ask(c.Figure.Name)
+	return strings.Join(all, ",")
+}
+
+// comparedOf is the country or group that a text names, without codes if it names none.
+func comparedOf(
+	p pages, v *state.Served, all *country.Overview, h *contract.Headline, text string,
+) (c compared, err error) {
+	if code := all.Named(text); code != "" {
+		name, address := p.at.Country(code, all.Find(code).Name), p.at.root()+countryPath+"/"+code
+		return compared{Name: name, Address: address, key: code, codes: []string{code}}, nil
+	}
+	g := v.Bound.Groups.Group(text)
+	if g == nil {
+		q := find.Query{Text: text, Kind: find.Group.String(), Limit: 1, Brief: true, Language: p.at.Language}
+		found, err := p.Site.Finder.Find(v, p.at.Mount, q)
+		if err != nil || len(found.Results) == 0 || !found.Results[0].Whole {
+			return c, err
+		}
+		g = v.Bound.Groups.Group(found.Results[0].Code)
+	}
+	param := p.at.Names.Name(strings.TrimSuffix(h.Place, contract.CountryParam) + contract.GroupParam)
+	address := p.at.root() + browsePath + h.List(p.at.Names).Name() + "?" + contract.QueryOf(param, g.Slug)
+	return compared{
+		Name: p.at.Group(g.Slug, g.Name), Address: address, key: g.Slug, codes: g.Members, isGroup: true,
+	}, nil
+}
+
+// fill asks for the figure of all countries, and for their people.
+func (c *comparePage) fill(p place, source browse.Source, loaded string) error {
+	var codes []string // of countries, of which it is said why they have no figure
+	for i := range c.Rows {
+		if !c.Rows[i].isGroup {
+			codes = append(codes, c.Rows[i].key)
+		}
+	}
+	ask := func(name string) (map[string]textual.Record, error) {
+		_, e := contract.HeadlineOf(name, p.Names)
+		records := map[string]textual.Record{}
+		all := contract.Ask(e, contract.Figures)
+		for _, q := range []*contract.Question{all, all.Copy().KeepAll(contract.CountryParam, codes)} {
+			answer, err := source.Ask(q)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range answer.Records {
+				records[r.Value(contract.CountryParam)] = r
+			}
+		}
+		return records, nil
+	}
+	figures, err := ask(c.Figure.Name)
 	if err != nil {
 		return err
 	}
 	function, _, _ := strings.Cut(c.Figure.Measures[0], ":")
-	c.IsCounted = c.Figure.IsPlain() && function == "sum" && c.Figure.Name != populationFigure
-	people := map[string]float64{}
-	if c.PerHead = c.PerHead && c.IsCounted; c.PerHead {
-		counted, err := ask(populationFigure)
-		if err != nil {
+	isSum := c.Figure.IsPlain() && function == "sum"
+	c.IsCounted = isSum && c.Figure.Name != populationFigure
+	c.PerHead = c.PerHead && c.IsCounted
+	var people map[string]textual.Record
+	if c.PerHead {
+		if people, err = ask(populationFigure); err != nil {
 			return err
 		}
-		for _, r := range counted.Records {
-			people[r.Value(contract.CountryParam)], _ = strconv.ParseFloat(r.Value("value"), 64)
+	}
+	var without []string
+	for i := range c.Rows {
+		if c.Rows[i].fill(p, c.Figure, isSum, figures, people, loaded); c.PerHead && c.Rows[i].Head == "" {
+			without = append(without, c.Rows[i].Name)
 		}
 	}
-	for _, r := range answer.Records {
-		code := r.Value(contract.CountryParam)
-		at := slices.IndexFunc(c.All, func(n countryName) bool { return n.Code == code })
-		row := compared{countryName: c.All[at], Exact: r.Value("value")}
-		if row.Exact == "" {
-			row.Reason = said(p.Language, r.Reason)
-		} else {
-			row.number, _ = strconv.ParseFloat(row.Exact, 64)
-			row.Value = p.Rounded(row.Exact)
-			row.Period, row.Age = browse.When(p.Language, c.Figure, r.Value("period_start"), r.Value("period_end"),
-				r.Value("updated"), loaded)
-			if n := people[code]; n > 0 {
-				row.head = row.number / n * 1000
-				row.Head = browse.Number(p.Language, strconv.FormatFloat(row.head, 'f', 6, 64))
-			}
-		}
-		c.Rows = append(c.Rows, row)
-	}
+	c.NoPeople = p.List(without)
 	c.draw(p)
 	return nil
+}
+
+// fill adds the figure, which of a group is the sum of those of its countries, if it can be added
+// up and they are of one time. people are nil unless it is for each 1,000 of them.
+func (c *compared) fill(
+	p place, h *contract.Headline, isSum bool, figures, people map[string]textual.Record, loaded string,
+) {
+	var known []textual.Record
+	var start, end, updated string
+	sum, heads := new(big.Rat), 0.0
+	for _, code := range c.codes {
+		r := figures[code]
+		value, isNumber := new(big.Rat).SetString(r.Value("value"))
+		if !isNumber {
+			c.Reason = said(p.Language, r.Reason)
+			continue
+		}
+		if from := r.Value("period_start"); start == "" || from < start {
+			start = from
+		}
+		end, updated = max(end, r.Value("period_end")), max(updated, r.Value("updated"))
+		known, c.Part = append(known, r), browse.PartOf(p.Language, h, r)
+		sum.Add(sum, value)
+		n, err := strconv.ParseFloat(people[code].Value("value"), 64)
+		if err != nil {
+			n = math.NaN()
+		}
+		heads += n
+	}
+	if c.isGroup {
+		c.Part, c.Reason = "", ""
+		if len(known) < len(c.codes) {
+			c.Part = p.T("from %[1]s of %[2]s countries", lang.Count(len(known)), lang.Count(len(c.codes)))
+		}
+		if !isSum || !browse.OneTime(known) {
+			const why = "Its figures of several countries, or of times more than a year apart, are not added up"
+			known, c.Reason = nil, template.HTML(template.HTMLEscapeString(p.T(why))) //nolint:gosec // escaped
+		}
+	}
+	if len(known) == 0 {
+		return
+	}
+	c.Exact = strings.TrimSuffix(strings.TrimRight(sum.FloatString(contract.HeadlineDigits), "0"), ".")
+	if !c.isGroup {
+		c.Exact = known[0].Value("value")
+	}
+	c.Value = p.Rounded(c.Exact)
+	c.number, _ = sum.Float64()
+	c.Period, c.Age = browse.When(p.Language, h, start, end, updated, loaded)
+	if heads > 0 {
+		c.head = c.number / heads * 1000
+		c.Head = browse.Number(p.Language, strconv.FormatFloat(c.head, 'f', 6, 64))
+	}
 }
 
 // draw draws bars of the countries that have a figure, the greatest first.
@@ -199,6 +298,9 @@ func (c *comparePage) draw(p place) {
 			bar.Value, bar.Text = row.head, row.Head
 		}
 		if bar.Text != "" {
+			if row.isGroup && row.Part != "" {
+				bar.Text = p.T("%[1]s (%[2]s)", bar.Text, row.Part)
+			}
 			bars = append(bars, bar)
 		}
 	}

@@ -3,11 +3,13 @@
 package site_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
 	"hdqs/api/apitest"
+	"hdqs/api/contract"
 	"hdqs/api/state"
 )
 
@@ -40,5 +42,42 @@ func TestCompare(t *testing.T) {
 		if page := apitest.Browse(s, path); page.Status != 200 {
 			t.Errorf("%s: %d", path, page.Status)
 		}
+	}
+}
+
+// TestCompareGroups: the figure of a group is the sum of those of its countries, and says of how
+// many of them it is.
+func TestCompareGroups(t *testing.T) {
+	t.Parallel()
+	ours := contract.CountryGroup{
+		Kind: contract.OwnGroup, Slug: "our-crises", Name: "Our crises", Members: []string{"AFG", "CAF", "SDN"},
+	}
+	options := state.Options{Identifier: state.IgnoreIdentifier, Groups: []contract.CountryGroup{ours}}
+	s := apitest.Server(t, options, apitest.FigureTables(t))
+	sum := func(figure string) (total float64, known int) {
+		figures, _ := apitest.Records(t, s, "/api/v2/figures/"+figure+"?location_code__in=AFG,CAF,SDN")
+		for _, r := range figures {
+			if n, ok := r["value"].(interface{ Float64() (float64, error) }); ok {
+				f, err := n.Float64()
+				if err != nil {
+					t.Fatal(err)
+				}
+				total, known = total+f, known+1
+			}
+		}
+		return total, known
+	}
+	for figure, name := range map[string]string{"people_in_need": "our+crises", "internally_displaced": "our-crises"} {
+		total, known := sum(figure)
+		page := string(apitest.Browse(s, "/compare?figure="+figure+"&country=MLI%2C"+name).Body)
+		row := regexp.MustCompile(`Our crises</bdi></a></td>(.*)`).FindString(page)
+		value := fmt.Sprintf(`<data value="%v"`, total)
+		if known == 0 || !strings.Contains(row, value) || !strings.Contains(row, fmt.Sprintf("from %d of 3", known)) {
+			t.Errorf("%s: want %s of %d countries: %s", figure, value, known, row)
+		}
+	}
+	page := string(apitest.Browse(s, "/compare?figure=overall_risk&country=AFG%2COur+crises").Body)
+	if !strings.Contains(page, "are not added up") {
+		t.Error("ratings of countries are added up")
 	}
 }
