@@ -129,14 +129,22 @@ type Revision struct {
 
 type revisionsKey struct{}
 
-// RevisionsOf are the values that publications have changed, as far as those of a snapshot are
-// kept, in the order of the figures, then of the codes of places. The first values that were kept,
-// and those of another declaration, are no changes.
+// mostRevised is of how many publications there are revisions, which are kept in memory: two years
+// of nights have 170,000. Feeds and pages show fewer publications.
+const mostRevised = 100
+
+// RevisionsOf are the values that the latest publications have changed, as far as those of a
+// snapshot are kept, in the order of the figures, then of the codes of places. The first values
+// that were kept, and those of another declaration, are no changes.
 func RevisionsOf(s *list.Lists, v *state.Served) map[Edition][]Revision {
 	all, err := list.MadeOf(v, revisionsKey{}, func() (map[Edition][]Revision, error) {
 		all, kept := map[Edition][]Revision{}, keptOf(s, v)
 		if kept == nil {
 			return all, nil
+		}
+		var since time.Time
+		if len(kept.Earlier) > mostRevised {
+			since = kept.Earlier[mostRevised-1].Published
 		}
 		for _, h := range contract.AllHeadlines() {
 			of := kept.figures[h.Name]
@@ -149,6 +157,9 @@ func RevisionsOf(s *list.Lists, v *state.Served) map[Edition][]Revision {
 					return nil, err
 				}
 				for i := range max(0, len(past)-1) {
+					if past[i].Published.Before(since) {
+						break
+					}
 					if !past[i].Redefined {
 						edition := past[i].key()
 						all[edition] = append(all[edition], Revision{h, code, past[i+1].Value, past[i].Value})
