@@ -94,7 +94,7 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 		r.Address, r.Question = page.Address, page.Question
 		return r, nil
 	}
-	base, err := s.figure(&a)
+	base, err := s.readFigure(&a)
 	if err != nil {
 		return r, err
 	}

@@ -41,7 +41,7 @@ func comparedBy(s *search, a answer) (answer, error) {
 	question := *a.question
 	question.until = ""
 	now := answer{question: &question, figure: a.figure, at: a.at}
-	f, err := s.figure(&now)
+	f, err := s.readFigure(&now)
 	if err != nil || f.Value == nil {
 		return a, err
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
-	"hdqs/api/lang"
 	"hdqs/api/list"
 	"hdqs/api/say"
 	"hdqs/api/textual"
@@ -34,22 +33,6 @@ type Figure struct {
 
 	extent [2]string          // level and units of the places
 	rows   *contract.Question // which rows it is made of, or the first of several requests; nil: of none
-}
-
-// figureKey is the key of a figure in what a snapshot keeps.
-type figureKey struct {
-	mount         *list.Mount
-	language      *lang.Language
-	name, country string
-}
-
-// figure is the headline figure of an answer's country: the newest is read once.
-func (s *search) figure(a *answer) (*Figure, error) {
-	if a.until != "" {
-		return s.readFigure(a)
-	}
-	key := figureKey{s.mount, s.language, a.figure.Name, s.entries[a.at.country].code}
-	return list.MadeOf(s.served, key, func() (*Figure, error) { return s.readFigure(a) })
 }
 
 // readFigure reads a headline figure of a country, as a request for it does.
