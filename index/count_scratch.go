@@ -26,7 +26,7 @@ type countScratch struct {
 const countBatch = 256
 
 // collect sets t.rows to the rows that pass: a bit or less a row of the table.
-func (t *countScratch) collect(x *Index, p *Passing) {
+func (t *countScratch) collect(p *Passing) {
 	chunks := p.Chunks()
 	t.rows.chunks = slices.Grow(t.rows.chunks[:0], chunks)[:chunks]
 	t.rows.rows, t.parts, t.data = 0, 0, t.data[:0]
@@ -298,7 +298,7 @@ func (x *Index) Counter(q *Query) (*Counter, error) {
 		return nil, err
 	}
 	s := x.counting.Get().(*countScratch)
-	s.collect(x, rows)
+	s.collect(rows)
 	return &Counter{x, s}, nil
 }
 

@@ -27,7 +27,7 @@ func TestCountStrategies(t *testing.T) {
 			q := randomQuery(r, seg)
 			passing, err := x.Passing(q)
 			testkit.Must(t, err)
-			counted.collect(x, passing)
+			counted.collect(passing)
 			var page Page
 			testkit.Must(t, Scan(seg, &Query{Filters: q.Filters, Limit: math.MaxInt}, &page))
 			found := listRanges(page.Ranges)

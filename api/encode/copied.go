@@ -158,7 +158,7 @@ func (d *deflater) encodeCopied(cut int) {
 		}
 		m.copyRows(x)
 		if i+1 == len(c.copies) || c.copies[i+1].after != x.after {
-			m.skipRow(x)
+			m.skipRow()
 			from = m.at
 		}
 	}
@@ -207,7 +207,7 @@ func (d *matcher) copyRows(x *copied) {
 }
 
 // skipRow skips the row of the batch that was copied last.
-func (d *matcher) skipRow(x *copied) {
+func (d *matcher) skipRow() {
 	d.at += d.back
 	d.base -= uint32(d.back)
 	d.from = d.at - d.length
