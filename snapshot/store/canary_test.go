@@ -16,7 +16,7 @@ import (
 // with a step forward, and a collection keeps what the replicas of both channels need.
 func TestCanary(t *testing.T) {
 	t.Parallel()
-	key, keys := newTestKeys(t)
+	key, keys := testkit.SigningKey(t)
 	s := newStore(t).Signing(key)
 	for i, id := range []string{"s1", "s2", "s3"} {
 		putSnapshot(t, s, id, smallTable("a", int64(i)))

@@ -13,25 +13,12 @@ import (
 	"hdqs/snapshot"
 )
 
-func newTestKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
-	t.Helper()
-	private, public, err := NewKeys()
-	testkit.Must(t, err)
-	key, err := ParsePrivateKey(private)
-	testkit.Must(t, err)
-	keys, err := ParsePublicKeys(public)
-	if err != nil || len(keys) != 1 {
-		t.Fatal(keys, err)
-	}
-	return key, keys
-}
-
 // TestTrusting: a reader that requires signatures gets nothing unsigned, by any way of reading.
 func TestTrusting(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	key, keys := newTestKeys(t)
-	_, others := newTestKeys(t)
+	key, keys := testkit.SigningKey(t)
+	_, others := testkit.SigningKey(t)
 	putSnapshot(t, s, "plain", smallTable("table", 1))
 	putSnapshot(t, s.Signing(key), "signed", smallTable("table", 2))
 	ways := map[string]func(*Store, string) error{
@@ -76,7 +63,7 @@ func TestTrusting(t *testing.T) {
 func TestSignatureCoversEveryByte(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	key, keys := newTestKeys(t)
+	key, keys := testkit.SigningKey(t)
 	putSnapshot(t, s.Signing(key), "s1", smallTable("table", 1))
 	strict := s.Trusting(keys)
 	for _, path := range []string{s.Snapshots.Path(ManifestName("s1")), s.Snapshots.Path(SignatureName("s1"))} {
@@ -101,8 +88,8 @@ func TestSignatureCoversEveryByte(t *testing.T) {
 func TestSignedChannel(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	key, keys := newTestKeys(t)
-	_, others := newTestKeys(t)
+	key, keys := testkit.SigningKey(t)
+	_, others := testkit.SigningKey(t)
 	signing := s.Signing(key)
 	for i, id := range []string{"s1", "s2", "s3"} {
 		putSnapshot(t, signing, id, smallTable("table", int64(i)))
@@ -166,8 +153,8 @@ func TestSignedChannel(t *testing.T) {
 func TestStaysSigned(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	key, _ := newTestKeys(t)
-	_, others := newTestKeys(t)
+	key, _ := testkit.SigningKey(t)
+	_, others := testkit.SigningKey(t)
 	for i, id := range []string{"s1", "s2"} {
 		putSnapshot(t, s.Signing(key), id, smallTable("table", int64(i)))
 	}
@@ -198,8 +185,8 @@ func TestStaysSigned(t *testing.T) {
 func TestSignsWhatWasUnsigned(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	key, keys := newTestKeys(t)
-	other, _ := newTestKeys(t)
+	key, keys := testkit.SigningKey(t)
+	other, _ := testkit.SigningKey(t)
 	signing, strict := s.Signing(key), s.Trusting(keys)
 	move := func(by *Store, id string) error { return by.Channels.Publish("channel", id, noon) }
 	putSnapshot(t, s, "s1", smallTable("table", 1))
@@ -236,7 +223,7 @@ func TestSignsWhatWasUnsigned(t *testing.T) {
 // follow it back.
 func TestSteps(t *testing.T) {
 	t.Parallel()
-	key, keys := newTestKeys(t)
+	key, keys := testkit.SigningKey(t)
 	s := newStore(t).Signing(key)
 	strict := s.Trusting(keys)
 	step := func(by *Store, from, to Channel) error {
@@ -295,7 +282,10 @@ func TestParseKeys(t *testing.T) {
 			t.Errorf("private key of %q", text)
 		}
 	}
-	if keys, err := ParsePublicKeys(append(public, public...)); err != nil || len(keys) != 2 {
+	key, err := ParsePrivateKey(private)
+	testkit.Must(t, err)
+	if keys, err := ParsePublicKeys(append(public, public...)); err != nil || len(keys) != 2 ||
+		!keys[1].Equal(key.Public()) {
 		t.Errorf("two keys: %d, %v", len(keys), err)
 	}
 }
