@@ -5,10 +5,7 @@ package aggregate
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"hdqs/index"
 	"hdqs/internal/tables"
@@ -94,28 +91,9 @@ func BenchmarkAggregate(b *testing.B) {
 				answer()
 				answer()
 				b.Run(fmt.Sprintf("query=%s/by=%s/%s=%s", query.name, by, m.Func, m.Column), func(b *testing.B) {
-					measure(b, answer)
+					testkit.MeasureCPU(b, answer)
 				})
 			}
 		}
 	}
-}
-
-// measure runs f as b.Loop does. Besides the time it reports CPU time, which other processes
-// disturb less.
-func measure(b *testing.B, f func()) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	b.ReportAllocs()
-	var from, to unix.Timespec
-	n := 0
-	for b.Loop() {
-		if n == 0 {
-			unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &from)
-		}
-		f()
-		n++
-	}
-	unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &to)
-	b.ReportMetric(float64(to.Nano()-from.Nano())/float64(n), "cpu-ns/op")
 }

@@ -5,35 +5,13 @@ package index
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"hdqs/internal/tables"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
-
-// measure runs f as b.Loop does. Besides the time it reports CPU time, which other processes
-// disturb less.
-func measure(b *testing.B, f func()) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	b.ReportAllocs()
-	var from, to unix.Timespec
-	n := 0
-	for b.Loop() {
-		if n == 0 {
-			unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &from)
-		}
-		f()
-		n++
-	}
-	unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &to)
-	b.ReportMetric(float64(to.Nano()-from.Nano())/float64(n), "cpu-ns/op")
-}
 
 // benchSegment is a table shaped like the largest real ones: a group of nested units in sort order,
 // a group of months that repeats within each unit, some enums, a flag of the unit, and numbers.
@@ -168,7 +146,7 @@ func BenchmarkSelect(b *testing.B) {
 					}
 					w := new(scratch)
 					w.makeKeys(x, q.Filters)
-					measure(b, func() {
+					testkit.MeasureCPU(b, func() {
 						if mode == "operands" {
 							x.cache.forget(w.key)
 						}
@@ -197,7 +175,7 @@ func BenchmarkContains(b *testing.B) {
 			b.Run("pattern="+pattern+"/find="+what, func(b *testing.B) {
 				c, codes := x.columns["unit_name"], newCodeSet(30_001)
 				var p Page
-				measure(b, func() {
+				testkit.MeasureCPU(b, func() {
 					switch what {
 					case "texts":
 						c.textsMatching(f.Op, f.values(), codes)
@@ -232,7 +210,7 @@ func BenchmarkNumbers(b *testing.B) {
 			b.Run(fmt.Sprintf("rows=%d/column=%s", rows, c.name), func(b *testing.B) {
 				q := &Query{Filters: c.filters, Limit: 10_000}
 				var p Page
-				measure(b, func() {
+				testkit.MeasureCPU(b, func() {
 					testkit.Must(b, x.Select(q, &p))
 				})
 			})

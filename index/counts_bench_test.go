@@ -47,7 +47,7 @@ func BenchmarkFacets(b *testing.B) {
 					count()
 				}
 				b.Run(fmt.Sprintf("rows=%d/query=%s/by=%s", rows, query.name, c.name), func(b *testing.B) {
-					measure(b, count)
+					testkit.MeasureCPU(b, count)
 				})
 			}
 		}

@@ -31,7 +31,7 @@ func BenchmarkNewest(b *testing.B) {
 			testkit.Must(b, err)
 			name := fmt.Sprintf("rows=%d/series=%s", rows, c.name)
 			b.Run(name+"/stretches", func(b *testing.B) {
-				measure(b, func() { x.series.found.made.Store(x.series.find()) })
+				testkit.MeasureCPU(b, func() { x.series.found.made.Store(x.series.find()) })
 				b.ReportMetric(float64(x.series.found.made.Load().size()), "bytes")
 			})
 			for _, query := range []struct {
@@ -56,7 +56,7 @@ func BenchmarkNewest(b *testing.B) {
 						w := new(scratch)
 						w.makeKeys(x, q.Filters)
 						key := append([]byte{254}, w.key...)
-						measure(b, func() {
+						testkit.MeasureCPU(b, func() {
 							if mode == "none" {
 								x.Forget()
 							} else {

@@ -51,7 +51,7 @@ func BenchmarkSeveral(b *testing.B) {
 					for range 3 {
 						testkit.Must(b, x.Select(q, &p))
 					}
-					measure(b, func() {
+					testkit.MeasureCPU(b, func() {
 						if !known {
 							x.Forget()
 						}
