@@ -34,16 +34,14 @@ type edition struct {
 	keys    [2]rowKeys // with level, and without
 	moments []moment   // by tuple of periods
 
-	// Of whole ones: a row of each period that each has. There are hundreds, of more than a million
-	// rows.
-	periods map[editionPeriod]uint32
+	// Of whole ones: their numbers, and a row of each period that each has. There are hundreds of
+	// periods, of more than a million rows.
+	numbers numbering
+	periods []editionPeriod
 }
 
-// editionPeriod is an edition with a tuple of periods.
-type editionPeriod struct {
-	key   rowKey
-	tuple uint32
-}
+// editionPeriod is an edition with a period that it has.
+type editionPeriod struct{ number, tuple, row uint32 }
 
 // newEdition returns the edition of Options, nil if there is none.
 func newEdition(x *Index, o *Options, rules *keyRules) (e *edition, err error) {
@@ -68,7 +66,7 @@ func newEdition(x *Index, o *Options, rules *keyRules) (e *edition, err error) {
 }
 
 // prepare numbers the values of columns.
-func (e *edition) prepare(x *Index) {
+func (e *edition) prepare(rows int) {
 	e.once.Do(func() {
 		e.keys[0] = e.rules.rowKeys(append(e.columns[:len(e.columns):len(e.columns)], e.level...))
 		e.keys[1] = e.rules.rowKeys(e.columns)
@@ -77,60 +75,88 @@ func (e *edition) prepare(x *Index) {
 		} else {
 			e.moments = e.period.years()
 		}
-		if !e.whole || x.columns[e.period.start.Name].space == nil {
-			return
-		}
-		e.periods = map[editionPeriod]uint32{}
-		for rows, keys := range x.eachPassing(new(scratch), e.keys[0]) {
-			for i, row := range rows {
-				e.periods[editionPeriod{keys[i], e.period.tuple(row)}] = row
-			}
+		if e.whole && e.period.group != nil {
+			e.findPeriods(rows)
 		}
 	})
+}
+
+// findPeriods finds the periods of each edition.
+func (e *edition) findPeriods(rows int) {
+	var of [blockRows]rowKey
+	some := make([]uint32, 0, len(of))
+	seen := map[editionPeriod]bool{}
+	for from := 0; from < rows; from += len(of) {
+		some = some[:0]
+		for row := from; row < min(from+len(of), rows); row++ {
+			some = append(some, uint32(row))
+		}
+		e.keys[0].readRows(of[:], some)
+		var last editionPeriod
+		for i, row := range some {
+			one := editionPeriod{number: e.numbers.add(of[i]), tuple: e.period.tuple(row)}
+			if i > 0 && one == last || seen[one] {
+				continue
+			}
+			last, seen[one] = one, true
+			one.row = row
+			e.periods = append(e.periods, one)
+		}
+	}
 }
 
 // findWhole is findEdition of whole editions, by the filters of the period in w.predicates: they
 // pass a period or do not. Only rows of the periods that are the newest of an edition are read.
 func (x *Index) findWhole(w *scratch) *set {
 	e := x.edition
-	e.prepare(x)
-	if e.periods != nil {
-		passes := func(row uint32) bool {
-			return !slices.ContainsFunc(w.predicates, func(o *predicate) bool { return !o.passes(row) })
-		}
-		newest := map[rowKey]moment{}
-		for p, row := range e.periods {
-			if passes(row) {
-				newest[p.key] = max(newest[p.key], e.moments[p.tuple])
-			}
-		}
-		found := new(predicate)
-		of := found.partOf(x.columns[e.period.start.Name].space)
-		for p, row := range e.periods {
-			if e.moments[p.tuple] == newest[p.key] && passes(row) {
-				of.codes.add(p.tuple)
-			}
-		}
-		of.count = of.codes.count()
-		of.findRun()
-		w.predicates = append(w.predicates[:0], found)
-		x.addAll(w)
-		w.predicates[0] = &predicate{set: w.builder.build()}
-		isNewest := true // each edition with these periods, as mostly
-		for p := range e.periods {
-			isNewest = isNewest && (!of.codes.has(p.tuple) || e.moments[p.tuple] == newest[p.key])
-		}
-		if isNewest {
-			return w.predicates[0].set
+	e.prepare(x.rows)
+	space := x.columns[e.period.start.Name].space
+	if e.period.group == nil || space == nil {
+		return x.findEdition(w, false)
+	}
+	newest := make([]moment, len(e.numbers.keys))
+	passing := slices.DeleteFunc(slices.Clone(e.periods), func(p editionPeriod) bool {
+		return slices.ContainsFunc(w.predicates, func(o *predicate) bool { return !o.passes(p.row) })
+	})
+	for _, p := range passing {
+		newest[p.number] = max(newest[p.number], e.moments[p.tuple])
+	}
+	found := new(predicate)
+	of := found.partOf(space)
+	kept := map[editionPeriod]bool{}
+	for _, p := range passing {
+		if p.row = 0; e.moments[p.tuple] == newest[p.number] {
+			of.codes.add(p.tuple)
+			kept[p] = true
 		}
 	}
-	return x.findEdition(w, false)
+	of.count = of.codes.count()
+	of.findRun()
+	w.predicates = append(w.predicates[:0], found)
+	if !slices.ContainsFunc(e.periods, func(p editionPeriod) bool {
+		p.row = 0
+		return of.codes.has(p.tuple) && !kept[p]
+	}) {
+		x.addAll(w) // all editions have one newest period, as they do mostly
+		return w.builder.build()
+	}
+	b := &w.builder
+	b.reset(x.rows)
+	for rows, keys := range x.eachPassing(w, e.keys[0]) {
+		for i, row := range rows {
+			number, _ := e.numbers.find(keys[i])
+			if kept[editionPeriod{number: number, tuple: e.period.tuple(row)}] {
+				b.addRow(row)
+			}
+		}
+	}
+	return b.build()
 }
 
 // findEdition finds the rows of the newest editions among those that pass w.predicates.
 func (x *Index) findEdition(w *scratch, coarsest bool) *set {
 	e := x.edition
-	e.prepare(x)
+	e.prepare(x.rows)
 	keys := e.keys[0]
 	if coarsest {
 		keys = e.keys[1]
