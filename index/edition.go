@@ -33,15 +33,7 @@ type edition struct {
 	once    sync.Once  // finds the following
 	keys    [2]rowKeys // with level, and without
 	moments []moment   // by tuple of periods
-
-	// Of whole ones: their numbers, and a row of each period that each has. There are hundreds of
-	// periods, of more than a million rows.
-	numbers numbering
-	periods []editionPeriod
 }
-
-// editionPeriod is an edition with a period that it has.
-type editionPeriod struct{ number, tuple, row uint32 }
 
 // newEdition returns the edition of Options, nil if there is none.
 func newEdition(x *Index, o *Options, rules *keyRules) (e *edition, err error) {
@@ -66,7 +58,7 @@ func newEdition(x *Index, o *Options, rules *keyRules) (e *edition, err error) {
 }
 
 // prepare numbers the values of columns.
-func (e *edition) prepare(rows int) {
+func (e *edition) prepare() {
 	e.once.Do(func() {
 		e.keys[0] = e.rules.rowKeys(append(e.columns[:len(e.columns):len(e.columns)], e.level...))
 		e.keys[1] = e.rules.rowKeys(e.columns)
@@ -75,88 +67,13 @@ func (e *edition) prepare(rows int) {
 		} else {
 			e.moments = e.period.years()
 		}
-		if e.whole && e.period.group != nil {
-			e.findPeriods(rows)
-		}
 	})
-}
-
-// findPeriods finds the periods of each edition.
-func (e *edition) findPeriods(rows int) {
-	var of [blockRows]rowKey
-	some := make([]uint32, 0, len(of))
-	seen := map[editionPeriod]bool{}
-	for from := 0; from < rows; from += len(of) {
-		some = some[:0]
-		for row := from; row < min(from+len(of), rows); row++ {
-			some = append(some, uint32(row))
-		}
-		e.keys[0].readRows(of[:], some)
-		var last editionPeriod
-		for i, row := range some {
-			one := editionPeriod{number: e.numbers.add(of[i]), tuple: e.period.tuple(row)}
-			if i > 0 && one == last || seen[one] {
-				continue
-			}
-			last, seen[one] = one, true
-			one.row = row
-			e.periods = append(e.periods, one)
-		}
-	}
-}
-
-// findWhole is findEdition of whole editions, by the filters of the period in w.predicates: they
-// pass a period or do not. Only rows of the periods that are the newest of an edition are read.
-func (x *Index) findWhole(w *scratch) *set {
-	e := x.edition
-	e.prepare(x.rows)
-	space := x.columns[e.period.start.Name].space
-	if e.period.group == nil || space == nil {
-		return x.findEdition(w, false)
-	}
-	newest := make([]moment, len(e.numbers.keys))
-	passing := slices.DeleteFunc(slices.Clone(e.periods), func(p editionPeriod) bool {
-		return slices.ContainsFunc(w.predicates, func(o *predicate) bool { return !o.passes(p.row) })
-	})
-	for _, p := range passing {
-		newest[p.number] = max(newest[p.number], e.moments[p.tuple])
-	}
-	found := new(predicate)
-	of := found.partOf(space)
-	kept := map[editionPeriod]bool{}
-	for _, p := range passing {
-		if p.row = 0; e.moments[p.tuple] == newest[p.number] {
-			of.codes.add(p.tuple)
-			kept[p] = true
-		}
-	}
-	of.count = of.codes.count()
-	of.findRun()
-	w.predicates = append(w.predicates[:0], found)
-	if !slices.ContainsFunc(e.periods, func(p editionPeriod) bool {
-		p.row = 0
-		return of.codes.has(p.tuple) && !kept[p]
-	}) {
-		x.addAll(w) // all editions have one newest period, as they do mostly
-		return w.builder.build()
-	}
-	b := &w.builder
-	b.reset(x.rows)
-	for rows, keys := range x.eachPassing(w, e.keys[0]) {
-		for i, row := range rows {
-			number, _ := e.numbers.find(keys[i])
-			if kept[editionPeriod{number: number, tuple: e.period.tuple(row)}] {
-				b.addRow(row)
-			}
-		}
-	}
-	return b.build()
 }
 
 // findEdition finds the rows of the newest editions among those that pass w.predicates.
 func (x *Index) findEdition(w *scratch, coarsest bool) *set {
 	e := x.edition
-	e.prepare(x.rows)
+	e.prepare()
 	keys := e.keys[0]
 	if coarsest {
 		keys = e.keys[1]
@@ -229,7 +146,7 @@ func (x *Index) bindWhole(w *scratch, q *Query) error {
 		if err := x.predicates(inner); err != nil {
 			return nil, err
 		}
-		return x.findWhole(inner), nil
+		return x.findEdition(inner, false), nil
 	})
 	if err != nil {
 		return err

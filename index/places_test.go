@@ -109,23 +109,15 @@ func placedTable(rows []placedRow) *snapshot.TableData {
 	level := snapshot.ColumnData{Kind: snapshot.Int}
 	start, end := snapshot.ColumnData{Kind: snapshot.Time}, snapshot.ColumnData{Kind: snapshot.Time}
 	number := snapshot.ColumnData{Name: "number", Kind: snapshot.Int}
-	tuples := map[[2]int64]uint32{} // of periods, as tables have each once
 	for i, p := range rows {
-		place.Codes = append(place.Codes, uint32(i))
+		place.Codes, period.Codes = append(place.Codes, uint32(i)), append(period.Codes, uint32(i))
 		level.Ints, number.Ints = append(level.Ints, int64(p.level)), append(number.Ints, p.number)
-		last := int64(p.end)
+		start.Ints, end.Ints = append(start.Ints, int64(p.start)), append(end.Ints, int64(p.end))
 		if p.end == math.MaxInt {
-			last = snapshot.NullInt
+			end.Ints[i] = snapshot.NullInt
 		}
-		tuple, known := tuples[[2]int64{int64(p.start), last}]
-		if !known {
-			tuple = uint32(len(start.Ints))
-			tuples[[2]int64{int64(p.start), last}] = tuple
-			start.Ints, end.Ints = append(start.Ints, int64(p.start)), append(end.Ints, last)
-		}
-		period.Codes = append(period.Codes, tuple)
 	}
-	place.Tuples, period.Tuples = len(rows), len(tuples)
+	place.Tuples, period.Tuples = len(rows), len(rows)
 	for name, of := range map[string]func(p *placedRow) string{
 		"region": func(p *placedRow) string { return p.region },
 		"code1":  func(p *placedRow) string { return p.code1 }, "code2": func(p *placedRow) string { return p.code2 },
