@@ -221,8 +221,8 @@ func endsOf(records []textual.Record) ends {
 	return at
 }
 
-// OneTime reports whether headline figures of countries are of times less than a year apart, so that
-// they can be added up.
+// OneTime reports whether headline figures of countries are of times less than a year apart, so
+// that they can be added up.
 func OneTime(records []textual.Record) bool { return endsOf(records).areOneTime() }
 
 // areOneTime reports whether the figures are of times less than a year apart, so that they can be

@@ -189,7 +189,7 @@ func (c *checker) judge(s *sum, q *dimensionQuestion, values []string) (*violati
 // grouping is a wrong sum that grouping by another field mends.
 func (c *checker) grouping(q *dimensionQuestion, text say.Text) *violation {
 	return &violation{
-		param: c.paramOf(q.Dimension),
+		param: paramOf(c.plan, q.Dimension),
 		text:  text,
 		fix:   func(query *contract.Question) { query.GroupBy(q.field) },
 	}

@@ -59,9 +59,9 @@ func (c *checker) isGrouped(r *contract.Question, column string) bool {
 }
 
 // paramOf is the parameter that an error about a dimension names: its filter, or group_by.
-func (c *checker) paramOf(d *contract.Dimension) string {
-	name := c.plan.Endpoint.Names().Name(d.Field)
-	if slices.ContainsFunc(c.plan.Params, func(p contract.Param) bool { return p.Name == name }) {
+func paramOf(plan *contract.Plan, d *contract.Dimension) string {
+	name := plan.Endpoint.Names().Name(d.Field)
+	if slices.ContainsFunc(plan.Params, func(p contract.Param) bool { return p.Name == name }) {
 		return name
 	}
 	return groupBy

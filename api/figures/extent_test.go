@@ -39,8 +39,9 @@ func TestFiguresOfParts(t *testing.T) {
 	for year, asylums := range map[int]int{2020: 99, 2021: 100, 2022: 150} {
 		for i := range asylums {
 			refugees = append(refugees, apitest.With(apitest.InYear(year), apitest.Row{
-				"origin_location_code": "SDN", "asylum_location_code": fmt.Sprintf("A%02X", i), "population_group": "REF",
-				"gender": "all", "age_range": "all", "population": 2,
+				"origin_location_code": "SDN", "asylum_location_code": fmt.Sprintf("A%02X", i),
+				"population_group": "REF",
+				"gender":           "all", "age_range": "all", "population": 2,
 			}))
 		}
 	}

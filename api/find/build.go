@@ -76,6 +76,9 @@ func BuildIndex(s *list.Lists, v *state.Served) *Index {
 	for i := range contract.Endpoints {
 		b.addRecords(i)
 	}
+	for i := range v.Bound.Groups.All {
+		b.limitGroup(&v.Bound.Groups.All[i])
+	}
 	for _, id := range b.twice {
 		e := &b.entries[id]
 		e.lists = b.entries[b.entryOf(e.kind, e.code)].lists
@@ -105,6 +108,21 @@ func (b *builder) addGroup(g *contract.CountryGroup) {
 		})
 	}
 	b.add(e, others, nil)
+}
+
+// limitGroup leaves a group only lists that have records of one of its countries.
+func (b *builder) limitGroup(g *contract.CountryGroup) {
+	lists := uint32(0)
+	for _, code := range g.Members {
+		if id := b.entryOf(Country, code); id != none {
+			lists |= b.entries[id].lists
+		}
+	}
+	for i := range b.entries {
+		if e := &b.entries[i]; e.kind == Group && e.code == g.Slug {
+			e.lists &= lists
+		}
+	}
 }
 
 // finish sorts the words.

@@ -60,7 +60,7 @@ type Result struct {
 	Headline  string   `json:"-"` // of a page of countries: the figure with a value of each
 	Countries []string `json:"-"` // of a figure; none: all
 	Until     string   `json:"-"` // of a figure
-	Whole          bool   `json:"-"` // the search is its name, or its code
+	Whole     bool     `json:"-"` // the search is its name, or its code
 }
 
 // Link is a page with records of a list.
