@@ -102,7 +102,7 @@ func TestFirstViews(t *testing.T) {
 				}
 			}
 		}
-		if page := s.view(t, "/browse/conflict-events"); !strings.Contains(page, "42 of 140 districts") {
+		if page := s.view(t, "/browse/conflict-events?more=figures"); !strings.Contains(page, "42 of 140 districts") {
 			t.Error("the page does not say of how many districts figures are")
 		}
 		// The newest records of pairs of countries are of several years.

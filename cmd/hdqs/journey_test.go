@@ -77,8 +77,8 @@ func (j *journey) filter() {
 	j.Type("p")
 	j.Follow(`x.textContent === "Show records"`, "Enter")
 	j.says("location.search", "?admin_level=2&event_type=political_violence&location_code__in=TCD%2CCOL")
-	j.says(`document.querySelector(".total strong").textContent`, "24")
-	j.says(`document.querySelectorAll(".records > .scroll tbody tr").length`, "24")
+	j.says(`document.querySelector(".total strong").textContent`, "96")
+	j.says(`document.querySelectorAll(".records > .scroll tbody tr").length`, "50")
 }
 
 // chart reads the figures over time: with arrow keys where there are scripts, else from the table.
@@ -122,14 +122,14 @@ func (j *journey) drawMap() {
 	j.Type("c")
 	j.Follow(`x.textContent === "Draw"`, "Enter")
 	j.says(`document.querySelector("#figure-heading").textContent`, "Colombia, Chad: deaths in political "+
-		"violence by country, January 2024 to February 2026")
+		"violence by country, November 2025 to October 2026")
 	j.says(`document.querySelector(".drawing .chart").classList.contains("bars")`, "true")
 	j.TabTo(`x.tagName === "SUMMARY" && x.textContent === "The figures as a table"`)
 	j.Press("Enter")
 	j.Follow(`x.closest("#figures") && x.textContent === "Chad"`, "Enter")
 	j.says("location.search",
 		"?admin_level=2&by=location_code&event_type=political_violence&location_code=TCD&measure=fatalities"+
-			"&start_date=2023-03")
+			"&start_date=2023-11")
 }
 
 // program copies the program in Python.
