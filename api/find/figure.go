@@ -123,9 +123,7 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 			f.Start, f.End = r.Value("min_"+contract.PeriodStart), r.Value("max_"+contract.PeriodEnd)
 		}
 		c := rows.Notes().Coverage
-		units, _ := strconv.Atoi(base.extent[1]) // of the figure itself; null: not counted
-		isLess := c.IsPart() && (units == 0 || c.Have < units)
-		if f.Value != nil && isLess && a.isNarrow() && !isProvince && !isWholeUnit(s.Index, a, c) {
+		if f.Value != nil && c.IsPart() && a.isNarrow() && !isProvince && !isWholeUnit(s.Index, a, c) {
 			f.Value, f.Reason = nil, say.Of("only %s of %s units have such records", c.Have, c.All)
 		}
 		if c := rows.Notes().Countries; f.Value != nil && c.IsPart() {
