@@ -226,12 +226,18 @@ func (s *State) refuse(m *store.Manifest, needed int64) error {
 	return &MemoryError{Snapshot: m.ID, Needed: needed, Available: s.Shares.Snapshots, Limit: s.Shares.limit}
 }
 
+// readersWait is how long a snapshot without room waits until no dropped one is read any more.
+const readersWait = 10 * time.Second
+
 // RoomFor makes room for reading the segments of a snapshot that no open one has: it drops retained
-// snapshots, the oldest first. The error is a MemoryError if they do not fit beside the current one
-// even so; then it drops none.
+// snapshots, the oldest first. Without room it waits for those who still read a dropped one. The
+// error is a MemoryError if they do not fit beside the current one even so; then it drops none.
 func (s *State) RoomFor(m *store.Manifest) error {
 	if !s.Shares.IsLimited() {
 		return nil
+	}
+	for end := time.Now().Add(readersWait); s.readersKeepFrom(m) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
 	}
 	s.Snapshots.Retained.Lock()
 	defer s.Snapshots.Retained.Unlock()
@@ -245,6 +251,14 @@ func (s *State) RoomFor(m *store.Manifest) error {
 		s.Snapshots.Retained.DropOldest(s.Log, DropForMemory)
 	}
 	return nil
+}
+
+// readersKeepFrom reports whether a snapshot lacks room while dropped ones are still read.
+func (s *State) readersKeepFrom(m *store.Manifest) bool {
+	s.Snapshots.Retained.Lock()
+	defer s.Snapshots.Retained.Unlock()
+	read := s.Snapshots.open.bounds(s.Snapshots.Retained.Entries)
+	return len(read) > 1 && NeedOf(read)+newBytes(m, read) > s.Shares.Snapshots
 }
 
 // makeRoom makes room for opening another snapshot, and reports whether there is so much of it that

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 	"weak"
 
 	"hdqs/api"
@@ -245,6 +246,23 @@ func TestSlowReaderCounts(t *testing.T) {
 	reader.Release(s.Server.State.Log)
 	s.mustSwap(2)
 	s.answers("2")
+}
+
+// TestRoomAfterReaders: a snapshot without room waits until a dropped one is no longer read.
+func TestRoomAfterReaders(t *testing.T) {
+	t.Parallel()
+	s := newMemoryServer(t)
+	s.mustSwap(0)
+	one := state.NeedOf([]*state.Bound{s.State.Snapshots.Current.Load().Bound})
+	reader := s.State.Snapshots.Acquire()
+	s.State.Shares.Snapshots = one + one/50
+	s.mustSwap(1) // 0 is dropped, but read
+	ended := time.AfterFunc(50*time.Millisecond, func() { reader.Release(s.Server.State.Log) })
+	next := store.SegmentRef{Table: "location", SHA256: "other", Bytes: one / 100}
+	testkit.Must(t, s.State.RoomFor(&store.Manifest{ID: "next", Tables: []store.SegmentRef{next}}))
+	if ended.Stop() {
+		t.Error("there was room while the first snapshot was still read")
+	}
 }
 
 // TestSharedTablesCountOnce: a snapshot with the table of the current one fits where there is
