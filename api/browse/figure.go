@@ -8,6 +8,8 @@ import (
 	"hdqs/api/say"
 )
 
+// drawFigure draws what an address asks for. A refused figure leads nowhere yet: heal does that,
+// which draws others.
 func drawFigure(q *Question, s state) (*figure, error) {
 	e, l := q.Plan.Endpoint, q.Language
 	m, by := q.drawnOf(s)
@@ -29,7 +31,7 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	}
 	if len(t.issues) > 0 {
 		x.Refusal.Refused = messages(t.issues)
-		return x, x.heal(q, s)
+		return x, nil
 	}
 	if x.Chosen = q.brought(s, t.at); !by.each && (len(x.Chosen) > 0 || x.Limit.Turned != "") {
 		x.drawn = t.at.set(measureParam, m.name, byParam, by.value)

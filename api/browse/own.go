@@ -111,7 +111,7 @@ func (v *viewer) byProvince(h *contract.Headline) (*figure, error) {
 		return nil, nil
 	}
 	x, err := drawFigure(v.q, at)
-	if err != nil || x == nil || x.Limit.Turned != "" {
+	if err != nil || x == nil || x.Limit.Turned != "" || len(x.Refusal.Refused) > 0 {
 		return nil, err
 	}
 	return x, nil

@@ -205,6 +205,9 @@ func (p *Page) addFigures(q *Question, s state) (err error) {
 			p.isKnown(measureParam, s, slices.ContainsFunc(measuresOf(q.Language, q.Plan.Endpoint), isMeasure))
 			isBy := func(b by) bool { return b.value == s.values.Get(byParam) }
 			p.isKnown(byParam, s, slices.ContainsFunc(bysOf(q, s), isBy))
+			if len(p.Drawn.Figure.Refusal.Refused) > 0 {
+				return p.Drawn.Figure.heal(q, s)
+			}
 		}
 		return err
 	}
