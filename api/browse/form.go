@@ -118,10 +118,7 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 	case p.Type == contract.Integer || p.Type == contract.Number || p.Type == contract.Exact:
 		c.Kind = "number"
 	case isCountry(p.Name):
-		c.Label = l.T("Countries")
-		if p.Name != contract.CountryParam {
-			c.Label = l.T("%s, several", c.Label)
-		}
+		c.Label = l.T("%s, several", label(l, strings.TrimSuffix(p.Name, "_code")+"_name"))
 		c.Suggest, c.Suggested, c.Several = "country", "name", true
 		c.Placeholder = l.T("Sudan, or Sudan, Chad")
 		codes := splitLists(s.values[p.Name+contract.SeveralSuffix])

@@ -99,7 +99,7 @@ func (x *figure) drawStack(q *Question, c *chart.Chart, groups []group) bool {
 			v, text := 0.0, ""
 			if of[n] != nil {
 				v = of[n].number / total * 100
-				text = x.Chart.Legend[n].Text + ": " + of[n].text + " (" + percent(of[n].number) + " %)"
+				text = l.T("%[1]s: %[2]s", x.Chart.Legend[n].Text, of[n].text+" ("+percent(of[n].number)+" %)")
 			}
 			bar.Parts, bar.Texts = append(bar.Parts, v), append(bar.Texts, text)
 		}

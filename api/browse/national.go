@@ -47,7 +47,8 @@ func (x *figure) addNational(
 		switch own := of[c.Code]; {
 		case len(own) == 0 || !slices.ContainsFunc(slices.Concat(own, keys[c.Code]), differs) || len(keys[c.Code]) == 0:
 		case len(own) == 1:
-			x.Limit.National = append(x.Limit.National, c.Name+": "+q.Language.Number(plainDigits(whole[own[0]])))
+			number := q.Language.Number(plainDigits(whole[own[0]]))
+			x.Limit.National = append(x.Limit.National, q.Language.T("%[1]s: %[2]s", c.Name, number))
 		default:
 			x.Limit.National = append(x.Limit.National, c.Name)
 		}

@@ -90,9 +90,9 @@ func New(q *Question) (*Page, error) {
 		c := Covered{l, q.Language.T(l.List.Summary), q.records(l)}
 		switch {
 		case strings.HasPrefix(l.Field, "origin"):
-			c.Title += ": " + q.Language.T("those from here")
+			c.Title = q.Language.T("%[1]s: %[2]s", c.Title, q.Language.T("those from here"))
 		case strings.HasPrefix(l.Field, "asylum"):
-			c.Title += ": " + q.Language.T("those who live here")
+			c.Title = q.Language.T("%[1]s: %[2]s", c.Title, q.Language.T("those who live here"))
 		}
 		p.Coverage = append(p.Coverage, c)
 		for _, resource := range l.resources {

@@ -121,7 +121,7 @@ func (s *search) titleOf(a *answer, title string) string {
 	}
 	name := s.language.T(title)
 	if len(a.asked) > 0 {
-		name += ": " + s.language.List(a.asked)
+		name = s.language.T("%[1]s: %[2]s", name, s.language.List(a.asked))
 	}
 	parts := []string{name}
 	if a.at.unit != none {
