@@ -3,14 +3,18 @@ package main_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,7 +44,9 @@ var (
 	taskImage  = regexp.MustCompile(`<meta property="og:image" content="([^"]*)">`)
 	taskEmbed  = regexp.MustCompile(`(?s)<textarea [^>]*id="embed"[^>]*>(.*?)</textarea>`)
 	taskChange = regexp.MustCompile(`kind=([a-z]+)&amp;list=([a-z-]+)&[^>]*>([0-9]+)</a>`)
-	taskFrame  = regexp.MustCompile(`src="([^"]*)"`)
+	taskNumber = regexp.MustCompile(`<(?:data value="([^"]*)"|` +
+		`p class="value[^"]*">\s*<strong(?: title="([^"]*)")?>([^<]*)<)`)
+	taskFrame = regexp.MustCompile(`src="([^"]*)"`)
 )
 
 func plainText(text string) string {
@@ -155,7 +161,8 @@ func (p *person) want(texts ...string) {
 	}
 }
 
-// TestTasks does what people come for, by the words of the pages, on the real input.
+// TestTasks does what people come for by the words of the pages, in English and in French, on the
+// sample and on the real input. testdata/tasks.txt has the tasks, and explains their language.
 func TestTasks(t *testing.T) {
 	parallel(t)
 	squares := filepath.Join(t.TempDir(), "provinces.json")
@@ -167,117 +174,162 @@ func TestTasks(t *testing.T) {
 	}
 	testkit.Must(t, os.WriteFile(squares, []byte(`{"type":"FeatureCollection","attribution":"made up","features":[`+
 		strings.Join(features, ",")+`]}`), 0o600))
-	s := serve(t, "--store", fixtureStore(t), "--boundaries", squares)
-	for name, task := range map[string]func(p *person){
-		"people in need in Sudan, and who says so": func(p *person) {
-			p.submit("Search", "A country, a place, an organisation, a question", "people in need sudan")
-			p.want("24786370 people", "2024")
-			p.follow("People in need, Sudan")
-			p.want("24786370")
-			if p.loads != 3 || !strings.Contains(p.page, "All about") {
-				p.t.Errorf("%d pages", p.loads)
+	tasks := strings.Split(string(testkit.ReadFile(t, filepath.Join("testdata", "tasks.txt"))), "\n\ntask ")[1:]
+	if len(tasks) < 30 {
+		t.Errorf("%d tasks, want at least 30", len(tasks))
+	}
+	for input, store := range map[string]func(t *testing.T) string{"sample": sampleStore, "real": fixtureStore} {
+		s := serve(t, "--store", store(t), "--boundaries", squares)
+		for _, task := range tasks {
+			name, steps, _ := strings.Cut(task, "\n")
+			if name, only, is := strings.Cut(name, " ("); is && only != "only "+input+")" {
+				t.Log(name, "is not of the", input)
+				continue
 			}
-			p.follow("All about Sudan")
-			p.want("source not listed in this copy") // the file names no resource that is known
-		},
-		"the price of wheat flour in a market of Syria": func(p *person) {
-			p.submit("Search", "A country, a place, an organisation, a question", "wheat flour syria")
-			p.follow("Wheat flour, Syrian Arab Republic")
-			p.submit("Show records", "Market", "Al Mayadin")
-			months := s.records(p.t, pricesPath[len("/api/v2/"):]+"/aggregate?location_code=SYR&commodity_code=58"+
-				"&market_name=Al%20Mayadin&group_by=month,unit,currency_code&measures=mean:price")
-			rows := p.figures()
-			if len(rows) == 0 || len(months) < len(rows) || rows[len(rows)-1][0] != months[len(months)-1]["month"] {
-				p.t.Errorf("%s has %d months, the interface %d", p.at, len(rows), len(months))
+			for at, start := range []string{"/", "/fr/"} {
+				t.Run(input+start+name, func(t *testing.T) {
+					p := &person{server: s, t: t}
+					p.open(start)
+					for step := range strings.Lines(strings.TrimSpace(steps)) {
+						p.do(strings.TrimSpace(step), at)
+					}
+				})
 			}
-			book := workbook(p.t, ask(p.t, "GET", s.base+p.link("XLSX")).body)
-			for _, text := range []string{"SYP", "KG", "snapshot"} {
-				if !strings.Contains(book+p.page, text) {
-					p.t.Errorf("the workbook does not say %s", text)
-				}
-			}
-			p.want("Citation")
-		},
-		"deaths in Burkina Faso by month": func(p *person) {
-			p.submit("Search", "A country, a place, an organisation, a question", "fatalities burkina faso")
-			p.follow("Conflict events and fatalities by month, Burkina Faso")
-			if rows := p.figures(); fmt.Sprint(rows) != "[[2025-01 can change 0]]" {
-				p.t.Errorf("deaths by month: %v", rows)
-			}
-			p.runR("conflict-events", "subset(records, event_type == 'political_violence' & "+
-				"startsWith(reference_period_start, '2025-01'))$fatalities", "0")
-		},
-		"a map of displaced people by province": func(p *person) {
-			p.submit("Search", "A country, a place, an organisation, a question", "displaced people haiti")
-			p.follow("Internally displaced people, Haiti")
-			p.submit("Draw", "by", "province (map)")
-			sums := s.records(p.t, "affected-people/idps/aggregate?location_code=HTI&admin_level=1&latest=edition"+
-				"&group_by=admin1_name&measures=sum:population")
-			shown := fmt.Sprint(p.figures())
-			for _, r := range sums {
-				if !strings.Contains(shown, fmt.Sprintf("[%v %v]", r["admin1_name"], r["sum_population"])) {
-					p.t.Errorf("%s does not show %v: %s", p.at, r, shown)
-				}
-			}
-			if !strings.Contains(p.page, `class="chart map"`) || len(sums) != 10 {
-				p.t.Errorf("%s has no map of %d provinces", p.at, len(sums))
-			}
-		},
-		"organisations in nutrition in a district": func(p *person) {
-			p.submit("Search", "A country, a place, an organisation, a question", "nutrition somalia")
-			p.follow("Nutrition, Somalia")
-			p.submit("Show records", "District", "Afgooye")
-			found := s.records(p.t, "coordination-context/operational-presence/aggregate?location_code=SOM"+
-				"&sector_code=NUT&admin2_name=Afgooye&latest=edition&measures=distinct:org_acronym")
-			if rows := p.figures(); len(rows) != 1 || rows[0][1] != fmt.Sprint(found[0]["distinct_org_acronym"]) {
-				p.t.Errorf("%s has %v, the interface %v", p.at, rows, found)
-			}
-		},
-		"a chart in a message": func(p *person) {
-			p.follow("How many people need help, and where?")
-			image := ask(p.t, "GET", html.UnescapeString(taskImage.FindStringSubmatch(p.page)[1]))
-			if image.status != 200 || !bytes.HasPrefix(image.body, []byte("\x89PNG")) || len(image.body) > 150_000 ||
-				!bytes.Equal(image.body[16:24], []byte{0, 0, 4, 176, 0, 0, 2, 118}) { // 1200 by 630
-				p.t.Errorf("the picture: %d, %d bytes", image.status, len(image.body))
-			}
-		},
-		"a chart in another page": func(p *person) {
-			p.follow("How many people need help, and where?")
-			frame := html.UnescapeString(taskEmbed.FindStringSubmatch(p.page)[1])
-			address := html.UnescapeString(taskFrame.FindStringSubmatch(frame)[1])
-			a := ask(p.t, "GET", address)
-			policy := a.header.Get("Content-Security-Policy")
-			inner := &person{server: s, t: p.t, page: string(a.body), at: address}
-			if inner.want("24786370"); a.status != 200 || !strings.Contains(policy, "frame-ancestors *") {
-				p.t.Errorf("%s: %d %s", address, a.status, policy)
-			}
-		},
-		"countries with data on returnees": func(p *person) {
-			p.follow("People who went back")
-			known := 0
-			for _, r := range s.records(p.t, "figures/returned_refugees") {
-				if r["value"] != nil {
-					known++
-				}
-			}
-			rows := p.figures()
-			if p.want("27 countries", "South Sudan"); known != 27 || len(rows) != 27 {
-				p.t.Errorf("%d countries in the table, %d have a figure", len(rows), known)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := &person{server: s, t: t}
-			p.open("/")
-			task(p)
-		})
+		}
 	}
 }
 
-// runR runs the program in R that the page shows, where R is installed, and an expression of its
-// records, whose sum is known.
-func (p *person) runR(list, figures, want string) {
+// do takes one step of a task, in the words of one of its languages.
+func (p *person) do(step string, language int) {
 	p.t.Helper()
+	verb, words, _ := strings.Cut(step, " ")
+	if both := strings.Split(words, " | "); len(both) > 1 {
+		words = both[language]
+	}
+	switch verb {
+	case "search":
+		at := []string{
+			"A country, a place, an organisation, a question", "Un pays, un lieu, une organisation, une question",
+		}
+		p.submit([]string{"Search", "Rechercher"}[language], at[language], words)
+	case "follow":
+		p.follow(words)
+	case "fill": // button: label = value; label = value
+		button, rest, _ := strings.Cut(words, ": ")
+		var filled []string
+		for pair := range strings.SplitSeq(rest, "; ") {
+			label, value, _ := strings.Cut(pair, " = ")
+			filled = append(filled, label, value)
+		}
+		p.submit(button, filled...)
+	case "says":
+		p.want(words)
+	case "draws":
+		if is, _ := regexp.MatchString(`class="chart [^"]*\b`+words+`\b`, p.page); !is {
+			p.t.Errorf("%s has no drawing %s", p.at, words)
+		}
+	case "number":
+		p.number(words)
+	case "table":
+		p.table(words)
+	case "file": // link: text
+		link, text, _ := strings.Cut(words, ": ")
+		a := ask(p.t, "GET", p.base+strings.TrimPrefix(p.link(link), p.base))
+		if all := string(a.body); !strings.Contains(all, text) && !strings.Contains(workbook(p.t, a.body), text) {
+			p.t.Errorf("the file %s of %s does not say %q", link, p.at, text)
+		}
+	case "picture":
+		p.picture()
+	case "frame":
+		p.frame(words)
+	case "R":
+		p.runR(p.at, words)
+	default:
+		p.t.Fatalf("no step is called %q", verb)
+	}
+}
+
+// number fails unless the first number of a page is what its records give.
+func (p *person) number(expression string) {
+	p.t.Helper()
+	groups := p.compute(expression)
+	m := taskNumber.FindStringSubmatch(p.page)
+	if len(groups) != 1 || m == nil {
+		p.t.Fatalf("%s: %v of records, on the page %v", p.at, groups, m)
+	}
+	for _, want := range groups {
+		if shown := cmp.Or(m[1], m[2], m[3]); !asShown(shown, want) {
+			p.t.Errorf("%s says %s, its records give %v", p.at, shown, want)
+		}
+	}
+}
+
+// table fails unless the rows of the table of figures are what records give: all of them, but for
+// a table of times, which begins with the newest, and for a long one, which has its first 30 rows.
+// Names of places and sectors are known in English only: in French their figures are compared.
+func (p *person) table(expression string) {
+	p.t.Helper()
+	groups, rows := p.compute(expression), p.figures()
+	isTime := strings.Contains(expression, "by month") || strings.Contains(expression, "by year")
+	for name := range groups {
+		if isTime && len(rows) > 0 && name < rows[0][0][:len(name)] {
+			delete(groups, name)
+		}
+	}
+	if len(rows) == 0 || len(rows) != min(len(groups), 30) {
+		p.t.Errorf("%s has %d rows, its records give %d", p.at, len(rows), len(groups))
+	}
+	left := slices.Sorted(maps.Values(groups))
+	for _, row := range rows {
+		name := row[0]
+		if isTime {
+			name, _, _ = strings.Cut(name, " ") // not what stands beside it, such as "can change"
+		}
+		want, is := groups[name]
+		isFrench := strings.Contains(p.at, "/fr/")
+		at := -1
+		for i, v := range left {
+			if far := off(row[1], v); (isFrench || is && v == want) && (at < 0 || far < off(row[1], left[at])) {
+				at = i
+			}
+		}
+		if at < 0 || !asShown(row[1], left[at]) {
+			p.t.Errorf("%s says %q, its records give %v", p.at, row, want)
+			continue
+		}
+		left = slices.Delete(left, at, at+1)
+	}
+}
+
+// picture fails unless the preview of a page is a picture of 1200 by 630.
+func (p *person) picture() {
+	p.t.Helper()
+	image := ask(p.t, "GET", html.UnescapeString(taskImage.FindStringSubmatch(p.page)[1]))
+	if image.status != 200 || !bytes.HasPrefix(image.body, []byte("\x89PNG")) || len(image.body) > 150_000 ||
+		!bytes.Equal(image.body[16:24], []byte{0, 0, 4, 176, 0, 0, 2, 118}) {
+		p.t.Errorf("the picture: %d, %d bytes", image.status, len(image.body))
+	}
+}
+
+// frame fails unless the frame that a page offers may stand in any page, and says something.
+func (p *person) frame(words string) {
+	p.t.Helper()
+	frame := html.UnescapeString(taskEmbed.FindStringSubmatch(p.page)[1])
+	address := html.UnescapeString(taskFrame.FindStringSubmatch(frame)[1])
+	a := ask(p.t, "GET", address)
+	policy := a.header.Get("Content-Security-Policy")
+	inner := &person{server: p.server, t: p.t, page: string(a.body), at: address}
+	if inner.want(words); a.status != 200 || !strings.Contains(policy, "frame-ancestors *") {
+		p.t.Errorf("%s: %d %s", address, a.status, policy)
+	}
+}
+
+// runR runs the program in R that the page shows, where R is installed, and compares the sum of an
+// expression with what records give: EXPRESSION => SUM.
+func (p *person) runR(list, words string) {
+	p.t.Helper()
+	figures, expression, _ := strings.Cut(words, " => ")
+	want := strconv.FormatFloat(p.compute(expression)[""], 'f', -1, 64)
 	r, err := exec.LookPath("Rscript")
 	if err != nil || !testkit.Long() {
 		return
@@ -322,23 +374,33 @@ func TestTaskOfChanges(t *testing.T) {
 	edition := newCatalogOf(t, generator.Options{Seed: 1, Edited: 8})
 	run(t, "build", "--catalog", edition, "--store", store, "--snapshot-time", "2026-11-28T00:00:00Z")
 	s.signalAndWait(t, "the swap", "snapshot swapped")
-	p := &person{server: s, t: t}
-	p.open("/")
-	p.follow("What changed")
-	p.submit("Show", "Since", "2026-11-21", "Country", "AFG")
+	for _, language := range [][]string{
+		{"/", "What changed", "Show", "Since", "Country"}, {"/fr/", "Ce qui a changé", "Montrer", "Depuis", "Pays"},
+	} {
+		p := &person{server: s, t: t}
+		p.open(language[0])
+		p.follow(language[1])
+		p.submit(language[2], language[3], "2026-11-21", language[4], "Afghanistan")
+		p.changes(from.ID)
+	}
+}
+
+// changes fails unless the numbers of changes of Afghanistan are those of the interface.
+func (p *person) changes(since string) {
+	p.t.Helper()
 	compared := 0
 	for _, m := range taskChange.FindAllStringSubmatch(p.page, -1) {
 		place := "location_code"
 		if m[2] == "refugees-persons-of-concern" || m[2] == "returnees" {
 			place = "origin_location_code"
 		}
-		a := ask(t, "GET", s.base+with(listPathOf(t, m[2])+"/changes?"+place+"=AFG&limit=1&since="+from.ID))
+		a := ask(p.t, "GET", p.base+with(listPathOf(p.t, m[2])+"/changes?"+place+"=AFG&limit=1&since="+since))
 		compared++
 		if totals := a.header.Get("X-Changes"); !strings.Contains(totals, m[1]+"="+m[3]) {
-			t.Errorf("%s: %s %s, the interface says %s", m[2], m[1], m[3], totals)
+			p.t.Errorf("%s: %s %s, the interface says %s", m[2], m[1], m[3], totals)
 		}
 	}
 	if compared < 10 {
-		t.Errorf("%s has only %d numbers", p.at, compared)
+		p.t.Errorf("%s has only %d numbers", p.at, compared)
 	}
 }
