@@ -110,6 +110,10 @@ func newFigure(c *headlineReader, h *contract.Headline) (*figure, error) {
 	}
 	f.filters = h.Question(contract.ContractNames)
 	f.base = f.filters.Copy().Add(c.given)
+	var err error
+	if f.sources, err = sourcesOf(c.s, c.a.Served); err != nil {
+		return nil, err
+	}
 	if kept := keptIn(c, h); kept != nil {
 		return f, kept.restore(f)
 	}
@@ -120,9 +124,6 @@ func newFigure(c *headlineReader, h *contract.Headline) (*figure, error) {
 func computeFigure(f *figure) (err error) {
 	if f.chosen && len(f.codes) == 0 {
 		return nil
-	}
-	if f.sources, err = sourcesOf(f.s, f.a.Served); err != nil {
-		return err
 	}
 	if err := f.readRows(); err != nil || len(f.of) == 0 {
 		return err
@@ -300,7 +301,7 @@ func (f *figure) describe(q *contract.Question) error {
 		return err
 	}
 	for i := range rows.len() {
-		place, from, end := rows.at(i, 0).Text, f.sources[rows.at(i, 1).Text], rows.at(i, 2)
+		place, from, end := rows.at(i, 0).Text, rows.at(i, 1).Text, rows.at(i, 2)
 		if place == "" {
 			continue // rows of a level that are of no unit
 		}
@@ -310,13 +311,15 @@ func (f *figure) describe(q *contract.Question) error {
 		measure := func(k int) aggregate.Value { return rows.at(i, len(by)+k) }
 		h := f.of[place]
 		if h == nil {
-			h = &headline{source: &from, start: measure(1), end: end, seen: map[string]bool{}}
+			h = &headline{start: measure(1), end: end, seen: map[string]bool{}}
 			if len(measures) > 2 {
 				h.level = measure(2)
 			}
 			f.of[place] = h
 		}
-		h.source.join(from)
+		if !slices.Contains(h.sources, from) {
+			h.sources = append(h.sources, from)
+		}
 		h.rows += int(measure(0).Int)
 		start := measure(1)
 		if h.start.Kind == aggregate.Null || start.Kind != aggregate.Null && start.Int < h.start.Int {
@@ -328,7 +331,7 @@ func (f *figure) describe(q *contract.Question) error {
 		if len(measures) > 2 && (measure(2) != h.level || measure(3) != h.level) {
 			h.level = aggregate.Value{}
 		}
-		h.provisional = h.provisional || f.list.IsUnfinished(end.Int, from.updated)
+		h.provisional = h.provisional || f.list.IsUnfinished(end.Int, f.sources[from].updated)
 		if len(by) > 3 {
 			h.seen[rows.at(i, 3).Text] = true
 			h.months = len(h.seen)

@@ -21,7 +21,7 @@ type headline struct {
 	start, end   aggregate.Value
 	level        aggregate.Value
 	units, known aggregate.Value
-	source       *source
+	sources      []string        // ids of resources
 	months       int             // of NewestMonths: how many have rows
 	seen         map[string]bool // which these are, while they are counted
 	provisional  bool
@@ -33,7 +33,7 @@ type headline struct {
 // headlineOf is a figure of a place, with the reason if it has no value, and whether it has rows.
 func headlineOf(f *figure, place string) (h *headline, has bool, err error) {
 	if h, has = f.of[place]; !has {
-		h = &headline{source: new(source), reason: f.why[place]}
+		h = &headline{reason: f.why[place]}
 	}
 	if h.value == "" && h.reason.IsZero() {
 		h.reason, err = f.missing(place, h, has)
@@ -71,13 +71,21 @@ func (f *figure) record(place string) ([]any, error) {
 	if request = texts; f.IsPlain() {
 		request = textOf(texts[0])
 	}
+	var from source
+	for i, id := range h.sources {
+		if of := f.sources[id]; i == 0 {
+			from = of
+		} else {
+			from.join(of)
+		}
+	}
 	var updated aggregate.Value
-	if h.source.updated != 0 {
-		updated = aggregate.Value{Kind: aggregate.Time, Int: h.source.updated}
+	if from.updated != 0 {
+		updated = aggregate.Value{Kind: aggregate.Time, Int: from.updated}
 	}
 	return []any{
 		textOf(place), value, textOf(f.Unit), h.start, h.end, h.level, h.units, h.known,
-		intOf(h.rows), textOf(h.source.provider), textOf(h.source.dataset), textOf(h.source.resource), updated,
+		intOf(h.rows), textOf(from.provider), textOf(from.dataset), textOf(from.resource), updated,
 		complete, months, ofMonths, outOf, others, request, h.reason, requests[0],
 	}, nil
 }

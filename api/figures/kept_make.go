@@ -75,10 +75,14 @@ func (m *Making) takeOver(h *contract.Headline, day string) *keptFigure {
 	return nil
 }
 
-// madeOf is a digest of all that the values of a figure depend on, but for the day.
+// madeOf is a digest of all that the values of a figure depend on, but for the day. The list of
+// resources changes each night, so only figures whose rows are provisional by it depend on it.
 func madeOf(m *store.Manifest, h *contract.Headline) string {
-	text := declaredBy(h)
-	for _, path := range []string{h.Path, locationsPath, resourcesPath, unitLists[0], unitLists[1]} {
+	text, paths := declaredBy(h), []string{h.Path, locationsPath, unitLists[0], unitLists[1]}
+	if h.List(contract.ContractNames).Provisional == contract.Unfinished {
+		paths = append(paths, resourcesPath)
+	}
+	for _, path := range paths {
 		table := contract.Endpoints[slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool {
 			return e.Path == path
 		})].Table

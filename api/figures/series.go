@@ -16,11 +16,10 @@ import (
 const SeriesLength = 36
 
 // keepsSeries reports whether a publication keeps a figure over time: if sums have to look for
-// places in places, or for pairs of countries. To ask for these takes 300 ms at full scale, for
-// the first page of a country. Others take 20 ms together, and would make the file larger by a
-// third.
+// places in places. To ask for these takes 300 ms at full scale, for the first page of a country.
+// Others take 20 ms together, and would make the file larger by two thirds.
 func keepsSeries(h *contract.Headline) bool {
-	return h.Series != "" && (h.Question(contract.ContractNames).Coarsest || h.Other != "")
+	return h.Series != "" && h.Question(contract.ContractNames).Coarsest
 }
 
 // readSeries finds the figure over time of all places that have rows: by month up to the newest one
