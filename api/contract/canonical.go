@@ -84,8 +84,8 @@ func (q *Question) appendParam(dst []byte, position int) []byte {
 		return append(appendFilter(named, p, f), '&') // also an empty text
 	case q.Coarsest && p.IsLevel() && !p.List:
 		dst = append(named, Coarsest...)
-	case position == q.plan.format && q.formatName() != p.Default:
-		dst = append(named, q.formatName()...)
+	case position == q.plan.format && q.Format != p.Default:
+		dst = append(named, q.Format...)
 	}
 	if len(dst) <= len(named) {
 		return dst[:from]

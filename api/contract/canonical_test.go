@@ -45,7 +45,7 @@ func checkCanonical(t *testing.T, p *Plan, query string) {
 			filters = append(filters, v)
 		}
 		slices.Sort(filters)
-		return fmt.Sprint(filters, r.Question.Limit, min(r.Question.Offset, 1<<62), r.Question.CSV)
+		return fmt.Sprint(filters, r.Question.Limit, min(r.Question.Offset, 1<<62), r.Question.Format)
 	}
 	if a, b := text(&first), text(&again); a != b && !strings.Contains(a, "-0") {
 		t.Fatalf("%q: the canonical form %q means something else:\n%s\n%s", query, canonical, a, b)

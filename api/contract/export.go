@@ -111,16 +111,9 @@ func (e *Endpoint) exportPage() []Param {
 	}
 }
 
-func (q *Question) setFormat(name string) {
-	q.Format, q.GeoJSON, q.NDJSON = name, name == FormatGeoJSON, name == FormatNDJSON
-	q.CSV = name == FormatCSV || name == FormatExcelCSV || name == FormatXLSX
-}
-
-// ExportFormat is the format of an export.
-func (f *ExportFile) ExportFormat() ExportFormat { return formatOf(f.Format) }
-
-func formatOf(name string) ExportFormat {
-	at := slices.IndexFunc(exportFormats, func(f ExportFormat) bool { return f.Name == name })
+// ExportFormat is the format of the answer.
+func (q *Question) ExportFormat() ExportFormat {
+	at := slices.IndexFunc(exportFormats, func(f ExportFormat) bool { return f.Name == q.Format })
 	return exportFormats[max(at, 0)]
 }
 
@@ -189,16 +182,7 @@ func (r *Request) FileName(date string) string {
 	}
 	b.WriteByte('_')
 	b.WriteString(date)
-	switch {
-	case r.Scanned.Kind() == Export:
-		b.WriteString(formatOf(r.Question.Format).extension)
-	case r.Question.GeoJSON:
-		b.WriteString(".geojson")
-	case r.Question.NDJSON:
-		b.WriteString(".ndjson")
-	default:
-		b.WriteString(".csv")
-	}
+	b.WriteString(r.Question.ExportFormat().extension)
 	return b.String()
 }
 

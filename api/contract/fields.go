@@ -39,7 +39,7 @@ func FieldNames(fields []Field) []string {
 
 // AllFields are the fields of the answer's records without FieldsParam.
 func (q *Question) AllFields() []Field {
-	if q.CSV {
+	if q.InCSV() {
 		return q.plan.Endpoint.CSVFields()
 	}
 	return q.plan.Endpoint.Fields

@@ -26,8 +26,9 @@ type Question struct {
 	Aggregation
 	Of    []Group // Facets: the fields whose values are counted, in the order asked for
 	Since string  // Changes: the id of the snapshot to compare with
-	ExportFile
-	CSV, GeoJSON, NDJSON bool // the form of the answer; JSON without one
+
+	Format     string // of the answer: a value of output_format
+	Compressed bool   // Export: buffers of an Arrow stream
 
 	// Apart is a field of Aggregate, or empty: the remedy of a refusal is then the same question
 	// about those of its values whose rows are right by themselves, if there are any.
@@ -89,12 +90,6 @@ type Selection struct {
 
 func (s *Selection) reset() { *s = Selection{fields: s.fields} }
 
-// ExportFile is what a request of kind Export asks for.
-type ExportFile struct {
-	Format     string
-	Compressed bool // buffers of an Arrow stream
-}
-
 // plans are the plans of PlanOf.
 var plans sync.Map
 
@@ -150,10 +145,7 @@ func (q *Question) reset(p *Plan) {
 	aggregation.reset()
 	*q = Question{
 		plan: p, Filters: q.Filters[:0], Limit: p.usualLimit(), Selection: selection, Aggregation: aggregation,
-		Of: q.Of[:0],
-	}
-	if p.Kind == Export {
-		q.setFormat(FormatCSV)
+		Of: q.Of[:0], Format: p.Params[p.format].Default,
 	}
 }
 
@@ -381,19 +373,9 @@ func (q *Question) Select(names ...string) *Question {
 	return q
 }
 
-// formatName is the format of the answer, as output_format has it.
-func (q *Question) formatName() string {
-	switch {
-	case q.Format != "":
-		return q.Format
-	case q.CSV:
-		return FormatCSV
-	case q.GeoJSON:
-		return FormatGeoJSON
-	case q.NDJSON:
-		return FormatNDJSON
-	}
-	return FormatJSON
+// InCSV reports whether records are lines of cells, those of a sheet among them.
+func (q *Question) InCSV() bool {
+	return q.Format == FormatCSV || q.Format == FormatExcelCSV || q.Format == FormatXLSX
 }
 
 // Text is the question as the query of a request, as people read it: sorted by name, without its

@@ -117,11 +117,8 @@ func (r *Request) readPage(p *Param, text string) {
 	case "output_format":
 		if !p.Enum.has(text) {
 			r.fault(notInEnum(p, text))
-		}
-		if r.Scanned.plan.Kind == Export {
-			r.Question.setFormat(text)
 		} else {
-			r.Question.CSV, r.Question.GeoJSON, r.Question.NDJSON = text == "csv", text == "geojson", text == "ndjson"
+			r.Question.Format = text
 		}
 	default:
 		// The contract repeats an identifier that is too long, like any value; see package api.

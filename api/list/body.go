@@ -51,9 +51,9 @@ func (a *Reply) inPieces() bool {
 // that of CSV, which then has no header line either, as in the public service. Its clients would
 // take a header line for a record.
 func (sc *Scratch) IsEmptyFile() bool {
-	r := &sc.Request
-	return sc.Page.Rows == 0 && (r.Question.NDJSON || r.Question.CSV && r.Scanned.Names() == contract.HAPINames &&
-		(r.Question.Format == "" || r.Question.Format == contract.FormatCSV))
+	format, names := sc.Request.Question.Format, sc.Request.Scanned.Names()
+	return sc.Page.Rows == 0 &&
+		(format == contract.FormatNDJSON || format == contract.FormatCSV && names == contract.HAPINames)
 }
 
 // Append renders the page.
@@ -66,10 +66,10 @@ func (sc *Scratch) Append(dst []byte, l *state.BoundList) []byte {
 		return append(append(dst, head...), tail...)
 	case sc.IsEmptyFile():
 		return dst
-	case l.Segment == nil && sc.Request.Question.CSV:
+	case l.Segment == nil && sc.Request.Question.InCSV():
 		names := contract.FieldNames(sc.Request.Question.AnswerFields())
 		return append(append(dst, strings.Join(names, ",")...), "\r\n"...)
-	case l.Segment == nil && sc.Request.Question.GeoJSON:
+	case l.Segment == nil && sc.Request.Question.Format == contract.FormatGeoJSON:
 		return append(dst, state.EmptyPoints...)
 	case l.Segment == nil:
 		return append(dst, state.EmptyJSON...)
@@ -84,12 +84,12 @@ func (sc *Scratch) Form(l *state.BoundList) *render.Form {
 		return sc.viewForm(r, l)
 	}
 	form := r.JSON()
-	switch {
-	case sc.Request.Question.CSV:
+	switch sc.Request.Question.Format {
+	case contract.FormatCSV, contract.FormatExcelCSV, contract.FormatXLSX:
 		form = r.CSV()
-	case sc.Request.Question.NDJSON:
+	case contract.FormatNDJSON:
 		form = r.Lines()
-	case sc.Request.Question.GeoJSON:
+	case contract.FormatGeoJSON:
 		form = r.Points()
 	}
 	if sc.Request.Question.Fields != nil {

@@ -128,7 +128,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if !ok {
 		return reply.ErrNotAcceptable
 	}
-	if r.Question.Format != "" && !r.Question.ExportFormat().Text && !encode.RefusesIdentity(accept) {
+	if r.Scanned.Kind() == contract.Export && !r.Question.ExportFormat().Text && !encode.RefusesIdentity(accept) {
 		coding = encode.Identity // compressed already, or sent faster as it is
 	}
 	a := &sc.reply
@@ -155,7 +155,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		defer a.tellNoLength()
 	}
 	switch {
-	case r.Question.Format != "":
+	case r.Scanned.Kind() == contract.Export:
 		err = a.RecordSource.Answer(a)
 	case ctx.IsHead() && coding == encode.Identity && a.RecordSource == nil && !sc.isWritten():
 		_, err = s.render(a) // only counts, which takes no slot
@@ -367,22 +367,13 @@ func (s *Heads) Begin(a *Reply) *fasthttp.ResponseHeader {
 	if a.strongTag() != nil && a.CanBeInParts() {
 		heads = &a.heads.InParts
 	}
-	var h *fasthttp.ResponseHeader
-	if r := &a.Request; r.Question.CSV || r.Question.NDJSON || r.Question.GeoJSON || r.Question.Format != "" {
-		from := &heads.CSV
-		switch {
-		case r.Question.NDJSON:
-			from = &heads.NDJSON
-		case r.Question.GeoJSON:
-			from = &heads.Points
-		}
-		h = from.Begin(a.Ctx)
-		name := a.Request.FileName(a.Served.Date)
+	r := &a.Request
+	h := heads.Of(r.Question.Format).Begin(a.Ctx)
+	if r.Question.Format != contract.FormatJSON || r.Scanned.Kind() == contract.Export {
+		name := r.FileName(a.Served.Date)
 		a.text = append(append(append(a.text[:0], `attachment; filename="`...), name...), `"; filename*=UTF-8''`...)
 		a.text = append(a.text, name...)
 		h.SetCanonical(reply.NameDisposition, a.text)
-	} else {
-		h = heads.JSON.Begin(a.Ctx)
 	}
 	if a.view != nil {
 		a.view.Finish(h)
@@ -391,7 +382,7 @@ func (s *Heads) Begin(a *Reply) *fasthttp.ResponseHeader {
 	h.SetCanonical(reply.NameTotal, a.text)
 	a.text = strconv.AppendInt(a.text[:0], int64(a.Page.Rows), 10)
 	h.SetCanonical(reply.NameResult, a.text)
-	if a.text = reply.AppendLinks(a.text[:0], &a.Request, a.Page.Total); len(a.text) > 0 && a.view == nil {
+	if a.text = reply.AppendLinks(a.text[:0], r, a.Page.Total); len(a.text) > 0 && a.view == nil {
 		h.SetCanonical(reply.NameLink, a.text)
 	}
 	s.setValidators(h, a)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/contract"
 	"hdqs/api/encode"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -20,7 +21,7 @@ const MaxPartRows = 20_000
 
 // CanBeInParts reports whether parts of the answer are sent, once its rows are counted.
 func (a *Reply) CanBeInParts() bool {
-	return a.Request.Question.Format == "" || a.Page.Rows <= MaxPartRows
+	return a.Request.Scanned.Kind() != contract.Export || a.Page.Rows <= MaxPartRows
 }
 
 // strongTag is the tag of the answer if that is strong, nil otherwise.

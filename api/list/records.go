@@ -121,7 +121,7 @@ func (a *Reply) appendRecords(dst []byte, found Records) []byte {
 	if a.IsEmptyFile() {
 		return dst
 	}
-	return render.AppendRecords(dst, contract.FieldNames(found.Fields()), found, a.Request.Question.CSV)
+	return render.AppendRecords(dst, contract.FieldNames(found.Fields()), found, a.Request.Question.InCSV())
 }
 
 // pausing are records whose rendering pauses.

@@ -153,21 +153,15 @@ func (rec *RequestLog) noteRoute(r *Route) {
 	}
 	rec.endpoint = r.endpoint
 	if r.List != nil {
-		rec.format = formatJSON
+		rec.format = formatNamed(contract.FormatJSON)
 	}
 }
 
-// The formats of lists; those of exports are named by the request.
-var (
-	formatJSON    = formatNamed(contract.FormatJSON)
-	formatCSV     = formatNamed(contract.FormatCSV)
-	formatNDJSON  = formatNamed(contract.FormatNDJSON)
-	formatGeoJSON = formatNamed(contract.FormatGeoJSON)
-)
+var formatNames = contract.ExportFormatNames()
 
 // formatNamed returns a format as metrics count it: Other without such a name.
 func formatNamed(name string) metrics.Format {
-	return metrics.Format(slices.Index(contract.ExportFormatNames(), name) + 1)
+	return metrics.Format(slices.Index(formatNames, name) + 1)
 }
 
 // noteRequest records what the parameters of a list request say. A query with errors is not logged:
@@ -176,15 +170,8 @@ func (rec *RequestLog) noteRequest(r *contract.Request, ok bool) {
 	if rec == nil {
 		return
 	}
-	switch {
-	case r.Question.Format != "":
-		rec.format = formatNamed(r.Question.Format)
-	case r.Question.CSV:
-		rec.format = formatCSV
-	case r.Question.NDJSON:
-		rec.format = formatNDJSON
-	case r.Question.GeoJSON:
-		rec.format = formatGeoJSON
+	if format := r.Question.Format; format != contract.FormatJSON { // noteRoute begins with that
+		rec.format = formatNamed(format)
 	}
 	if n := r.Scanned.UnknownCount(); n > 0 {
 		rec.server.State.Requests.CountUnknown(rec.endpoint, n)

@@ -39,6 +39,19 @@ type ListHeads struct {
 // BodyHeads is a head for each form of a body.
 type BodyHeads struct{ JSON, NDJSON, CSV, Points reply.Head }
 
+// Of is the head of a format. That of a file other than these has another content type.
+func (b *BodyHeads) Of(format string) *reply.Head {
+	switch format {
+	case contract.FormatJSON:
+		return &b.JSON
+	case contract.FormatNDJSON:
+		return &b.NDJSON
+	case contract.FormatGeoJSON:
+		return &b.Points
+	}
+	return &b.CSV
+}
+
 // newBodyHeads makes heads that begin with the fields that every answer sets: before fasthttp sets
 // a field, it searches for it from the first on.
 func newBodyHeads(ranges string, shared []string) BodyHeads {
