@@ -33,6 +33,16 @@ type edition struct {
 	once    sync.Once  // finds the following
 	keys    [2]rowKeys // with level, and without
 	moments []moment   // by tuple of periods
+
+	// Of whole editions, if periods are a group of columns: a row of each period that each edition
+	// has. There are hundreds, of more than a million rows.
+	periods map[editionPeriod]uint32
+}
+
+// editionPeriod is an edition with a tuple of periods.
+type editionPeriod struct {
+	key   rowKey
+	tuple uint32
 }
 
 // newEdition returns the edition of Options, nil if there is none.
@@ -57,8 +67,8 @@ func newEdition(x *Index, o *Options, rules *keyRules) (e *edition, err error) {
 	return e, nil
 }
 
-// prepare numbers the values of columns.
-func (e *edition) prepare() {
+// prepare numbers the values of columns, and finds the periods of whole editions.
+func (e *edition) prepare(x *Index) {
 	e.once.Do(func() {
 		e.keys[0] = e.rules.rowKeys(append(e.columns[:len(e.columns):len(e.columns)], e.level...))
 		e.keys[1] = e.rules.rowKeys(e.columns)
@@ -67,13 +77,59 @@ func (e *edition) prepare() {
 		} else {
 			e.moments = e.period.years()
 		}
+		if !e.whole || e.having != nil || e.period.group == nil {
+			return
+		}
+		e.periods = map[editionPeriod]uint32{}
+		for rows, keys := range x.eachPassing(new(scratch), e.keys[0]) {
+			for i, row := range rows {
+				e.periods[editionPeriod{keys[i], e.period.tuple(row)}] = row
+			}
+		}
 	})
+}
+
+// findWhole is findEdition of whole editions, by the filters of the period in w.predicates. These
+// pass all rows of a period or none.
+func (x *Index) findWhole(w *scratch) (*set, error) {
+	e := x.edition
+	if e.prepare(x); e.periods == nil {
+		return x.findEdition(w, false), nil
+	}
+	newest := map[rowKey]editionPeriod{}
+	for p, row := range e.periods {
+		if slices.ContainsFunc(w.predicates, func(o *predicate) bool { return !o.passes(row) }) {
+			continue
+		}
+		if of, has := newest[p.key]; !has || e.moments[of.tuple] < e.moments[p.tuple] {
+			newest[p.key] = p
+		}
+	}
+	found := new(predicate)
+	of := found.partOf(x.columns[e.period.start.Name].space)
+	for _, p := range newest {
+		of.codes.add(p.tuple)
+	}
+	of.count = of.codes.count()
+	of.findRun()
+	rows, err := found.materialize(x, w)
+	if err != nil {
+		return nil, err
+	}
+	for p := range e.periods {
+		if of.codes.has(p.tuple) && e.moments[p.tuple] < e.moments[newest[p.key].tuple] {
+			// The newest period of one edition is an older one of another.
+			w.predicates = append(w.predicates[:0], &predicate{set: rows})
+			return x.findEdition(w, false), nil
+		}
+	}
+	return rows, nil
 }
 
 // findEdition finds the rows of the newest editions among those that pass w.predicates.
 func (x *Index) findEdition(w *scratch, coarsest bool) *set {
 	e := x.edition
-	e.prepare()
+	e.prepare(x)
 	keys := e.keys[0]
 	if coarsest {
 		keys = e.keys[1]
@@ -146,7 +202,7 @@ func (x *Index) bindWhole(w *scratch, q *Query) error {
 		if err := x.predicates(inner); err != nil {
 			return nil, err
 		}
-		return x.findEdition(inner, false), nil
+		return x.findWhole(inner)
 	})
 	if err != nil {
 		return err

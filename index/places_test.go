@@ -109,15 +109,23 @@ func placedTable(rows []placedRow) *snapshot.TableData {
 	level := snapshot.ColumnData{Kind: snapshot.Int}
 	start, end := snapshot.ColumnData{Kind: snapshot.Time}, snapshot.ColumnData{Kind: snapshot.Time}
 	number := snapshot.ColumnData{Name: "number", Kind: snapshot.Int}
+	tuples := map[[2]int64]uint32{} // of periods, as tables have each once
 	for i, p := range rows {
-		place.Codes, period.Codes = append(place.Codes, uint32(i)), append(period.Codes, uint32(i))
+		place.Codes = append(place.Codes, uint32(i))
 		level.Ints, number.Ints = append(level.Ints, int64(p.level)), append(number.Ints, p.number)
-		start.Ints, end.Ints = append(start.Ints, int64(p.start)), append(end.Ints, int64(p.end))
+		last := int64(p.end)
 		if p.end == math.MaxInt {
-			end.Ints[i] = snapshot.NullInt
+			last = snapshot.NullInt
 		}
+		tuple, known := tuples[[2]int64{int64(p.start), last}]
+		if !known {
+			tuple = uint32(len(start.Ints))
+			tuples[[2]int64{int64(p.start), last}] = tuple
+			start.Ints, end.Ints = append(start.Ints, int64(p.start)), append(end.Ints, last)
+		}
+		period.Codes = append(period.Codes, tuple)
 	}
-	place.Tuples, period.Tuples = len(rows), len(rows)
+	place.Tuples, period.Tuples = len(rows), len(tuples)
 	for name, of := range map[string]func(p *placedRow) string{
 		"region": func(p *placedRow) string { return p.region },
 		"code1":  func(p *placedRow) string { return p.code1 }, "code2": func(p *placedRow) string { return p.code2 },
@@ -258,14 +266,33 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestWholeEdition keeps the period that is the newest of all rows of a group.
+// ungroup makes columns of their own of a group of numbers.
+func ungroup(data *snapshot.TableData, at int) {
+	group := data.Groups[at]
+	data.Groups = slices.Delete(data.Groups, at, at+1)
+	for _, c := range group.Columns {
+		tuples := c.Ints
+		c.Ints = nil
+		for _, tuple := range group.Codes {
+			c.Ints = append(c.Ints, tuples[tuple])
+		}
+		data.Columns = append(data.Columns, c)
+	}
+}
+
+// TestWholeEdition keeps the period that is the newest of all rows of a group, where periods are a
+// group of columns and where they are not.
 func TestWholeEdition(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed()
 	for i := range 60 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		rows := placedRows(r, 1+r.IntN(100))
-		seg := tables.Segment(t, placedTable(rows))
+		data := placedTable(rows)
+		if i%2 == 1 {
+			ungroup(data, 1)
+		}
+		seg := tables.Segment(t, data)
 		o := placedOptions()
 		o.Edition = &Edition{Columns: []string{"kind"}, Whole: true}
 		x, err := OpenWith(seg, o)
