@@ -177,7 +177,7 @@ func (s *Service) answerDocument(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	body, err := serviceDocument(s.sender.BaseOf(ctx)+Root, o.form, s.sets)
+	body, err := serviceDocument(s.sender.BaseOf(ctx), o.form, s.sets)
 	if err != nil {
 		return err
 	}
