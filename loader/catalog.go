@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/internal/nearest"
 	"hdqs/loader/catalogfile"
 )
 
@@ -20,7 +21,7 @@ func Unread(other string) *Refusal {
 	folder := strings.ToLower(role)
 	switch {
 	case !IsDataRole(folder) && folder != catalogfile.ReferenceFolder:
-		return nil
+		return stranger(other)
 	case role != folder:
 		return &Refusal{folder, other, other + " is not read: want a folder with the name " + folder}
 	case !strings.HasSuffix(file, "/") && !catalogfile.MayHaveRows("", file):
@@ -31,6 +32,22 @@ func Unread(other string) *Refusal {
 	}
 	return &Refusal{role, other, other + " is not read: want files in the folder " + role +
 		" itself, with names that end in .csv, .csv.gz or .csv.zst"}
+}
+
+// stranger is Unread of what is in no folder of a role: a file, or a folder with tables.
+func stranger(other string) *Refusal {
+	folder, isFolder := strings.CutSuffix(other, "/")
+	switch {
+	case !isFolder && !catalogfile.IsTable(other):
+		return nil
+	case !isFolder:
+		return &Refusal{"", other, other + " is not read: want it in the folder of its list, such as idps, or in reference"}
+	}
+	why := " is not read: no list has this folder"
+	if near := nearest.Of(folder, append(Roles(), catalogfile.ReferenceFolder)); near != "" {
+		why += "; did you mean " + near + "?"
+	}
+	return &Refusal{"", other, other + why}
 }
 
 // openCatalog lists a directory: by its catalog.json when that names resources, else by its

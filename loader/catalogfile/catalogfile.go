@@ -227,5 +227,10 @@ func TrimCompression(name string) string {
 	return name
 }
 
+// IsTable reports whether a file is CSV, compressed or not, or a workbook, by its name.
+func IsTable(name string) bool {
+	return strings.Contains(strings.ToLower(name), ".csv") || IsWorkbook(name)
+}
+
 // IsWorkbook reports whether a file is a spreadsheet rather than CSV.
 func IsWorkbook(name string) bool { return strings.HasSuffix(name, ".xlsx") }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -126,7 +127,7 @@ func (f *File) addFolders(fsys fs.FS, isDataRole func(string) bool) (others []st
 		case role == Name, role == packageFolder, strings.HasPrefix(role, "."):
 			continue
 		case role != ReferenceFolder && !isDataRole(role):
-			others = append(others, role)
+			others = append(others, stranger(fsys, folder))
 			continue
 		}
 		files, err := fs.ReadDir(fsys, role)
@@ -152,6 +153,16 @@ func (f *File) addFolders(fsys fs.FS, isDataRole func(string) bool) (others []st
 		}
 	}
 	return others, nil
+}
+
+// stranger names a file or folder at the root that is that of no role. The name ends in a slash if
+// it is a folder with tables.
+func stranger(fsys fs.FS, found fs.DirEntry) string {
+	files, _ := fs.ReadDir(fsys, found.Name()) // none of a file
+	if slices.ContainsFunc(files, func(file fs.DirEntry) bool { return IsTable(file.Name()) }) {
+		return found.Name() + "/"
+	}
+	return found.Name()
 }
 
 // DecodeList decodes a JSON array one element at a time. An element of a few bytes may decode into
