@@ -165,16 +165,22 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 	if q == nil {
 		q = &question{list: none, left: written}
 	}
-	if other := s.corrected(q, words, written); other != nil {
+	for range 2 { // a place can be corrected only once the list is known
+		other := s.corrected(q, words, written)
+		if other == nil {
+			break
+		}
 		as := slices.Clone(other)
 		for i, word := range words {
 			if other[i] == word {
 				as[i] = written[i]
 			}
 		}
-		if again := s.parse(other, as); again != nil && len(again.left) < len(q.left) && !q.isElsewhere(again) {
-			q, a.Instead = again, strings.Join(other, " ")
+		again := s.parse(other, as)
+		if again == nil || len(again.left) >= len(q.left) || q.isElsewhere(again) {
+			break
 		}
+		q, a.Instead, words, written = again, strings.Join(other, " "), other, as
 	}
 	if q.list == none {
 		return nil

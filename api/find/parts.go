@@ -84,8 +84,13 @@ func (v *vocabulary) tokensOf(words, written []string) (all []token) {
 	return all
 }
 
-// compass are words that make another name of the place that follows.
-var compass = []string{"north", "south", "east", "west", "nord", "sud", "est", "ouest", "norte", "sur", "este", "oeste"}
+// compass are words that make another name of the place beside them.
+var compass = []string{
+	"north", "south", "east", "west", "nord", "sud", "est", "ouest", "norte", "sur", "sul", "este", "oeste",
+	"northern", "southern", "eastern", "western", "central", "oriental", "occidental",
+	"upper", "lower", "middle", "haut", "haute", "bas", "basse", "moyen", "alta", "baja",
+	"شمال", "جنوب", "شرق", "غرب", "وسط",
+}
 
 // partsOf are the parts of a question, in order: the longest phrases and names that there are.
 func (x *parser) partsOf(tokens []token) (parts []*part) {

@@ -231,7 +231,7 @@ func TestCorrected(t *testing.T) {
 	for text, want := range map[string]string{
 		"refugees in pakistn": "refugees in pakistan", "risk nigera": "", "protests youth sudan": "", "risk sudn": "",
 		"risk somala": "risk somalia", "refuges in pakistan": "refugee in pakistan",
-		"risk afghanistaan": "risk afghanistan",
+		"risk afghanistaan": "risk afghanistan", "fatalites ukrain": "fatalities ukraine",
 	} {
 		words, written := splitWords(text)
 		a := new(Answer)

@@ -104,7 +104,8 @@ func vocabularyOf(languages ...string) *vocabulary {
 		for _, phrase := range listed(line[1]) {
 			all := wordsOf(phrase)
 			key := strings.Join(needed(v.asides, all), " ")
-			isWhole := t != nil && (t.year != "" || t.by != "" && v.asides[all[0]] != "")
+			isWhole := t != nil && (t.year != "" || t.by != "" && v.asides[all[0]] != "" ||
+				t.who != "" && strings.ContainsAny(key, "0123456789")) // 60 is no age, but over 60 is
 			if len(all) > 1 && (isWhole || key == strings.Join(all, " ")) {
 				key = strings.Join(all, " ")
 				v.kept[key] = slices.ContainsFunc(all, func(w string) bool { return v.asides[w] != "" })
