@@ -232,6 +232,7 @@ func TestCorrected(t *testing.T) {
 		"refugees in pakistn": "refugees in pakistan", "risk nigera": "", "protests youth sudan": "", "risk sudn": "",
 		"risk somala": "risk somalia", "refuges in pakistan": "refugee in pakistan",
 		"risk afghanistaan": "risk afghanistan", "fatalites ukrain": "fatalities ukraine",
+		"refugees in pakistna": "refugees in pakistan",
 	} {
 		words, written := splitWords(text)
 		a := new(Answer)

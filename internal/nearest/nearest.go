@@ -58,26 +58,30 @@ func Several(text string, names []string, most int) []string {
 // minPart is the length from which a text may be meant as a part of a name.
 const minPart = 3
 
-// distance returns the edit distance of two texts, in bytes.
+// distance returns the edit distance of two texts, in bytes. Two neighbours that are swapped count
+// as one edit, since hands swap letters as often as they miss one.
 func distance(a, b string) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
-	row := make([]int, len(b)+1)
+	// Rows of the table of distances between beginnings of the texts: this one, and the two before.
+	row, above, before := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		corner := row[0]
+		before, above, row = above, row, before
 		row[0] = i + 1
 		for j := range len(b) {
-			next := min(row[j], row[j+1]) + 1
+			row[j+1] = min(row[j], above[j+1]) + 1
 			if a[i] == b[j] {
-				next = min(next, corner)
+				row[j+1] = min(row[j+1], above[j])
 			} else {
-				next = min(next, corner+1)
+				row[j+1] = min(row[j+1], above[j]+1)
 			}
-			corner, row[j+1] = row[j+1], next
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
 	}
 	return row[len(b)]

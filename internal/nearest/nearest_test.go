@@ -19,6 +19,9 @@ func TestOf(t *testing.T) {
 	if got := Within("package", names, 0) + Within("packag", names, 2); got != "packages" {
 		t.Errorf("within a distance: got %q", got)
 	}
+	if got := Within("foramt", names, 1) + Within("pacakegs", names, 2); got != "formatpackages" {
+		t.Errorf("swapped letters: got %q", got)
+	}
 	if got := Of("ab", []string{"ax", "ay"}); got != "ax" {
 		t.Errorf("two names as near: got %q, want the first", got)
 	}
