@@ -45,6 +45,7 @@ type comparePage struct {
 	Chosen    string // names of places, as the field has them
 	Unknown   string // names of none
 	TooMany   bool
+	HasGroups bool // of the example
 	PerHead   bool
 	NoPeople  string // places of which the people are not known
 	IsCounted bool   // the figure can be for each 1,000 people
@@ -139,6 +140,7 @@ func newCompare(
 			}
 		}
 	}
+	page.HasGroups = v.Bound.Groups.Group("western-africa") != nil
 	page.Chosen, page.Unknown = strings.Join(names, ", "), p.at.List(unknown)
 	here := contract.QueryOf(figureParam, page.Figure.Name, countryParam, page.keys())
 	page.pageHead = p.at.head(p.at.T("Compare countries"), strings.TrimSuffix(comparePath+"?"+here, "?"))
