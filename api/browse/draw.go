@@ -185,7 +185,7 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 		names[i] = q.nameOf(code)
 	}
 	if len(b.fields) > 1 {
-		x.Data.Head = append([]string{capital(l.T(b.value))}, names...)
+		x.Data.Head = headOf(capital(l.T(b.value)), names, m.label)
 	}
 	labels := axis(groups, b.value)
 	most := maxLabels
@@ -200,8 +200,8 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 		}
 		labels = labels[all-most:]
 	}
-	if from, to := timeOf(labels, groups); from != "" {
-		x.setTime(l, from, to)
+	if from, to := timeOf(labels, groups); from != "" && x.About != nil {
+		x.setWhen(l, shortPeriod(l, from, to), l.Period(from, to))
 		c.Title = cmp.Or(x.Title, c.Title)
 	}
 	if all := len(names); all > maxPanels {
@@ -255,6 +255,15 @@ func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, 
 		x.Chart.Drawing, x.Chart.OverTime = chart.Lines(c, labels, series), len(labels) >= chart.FewLabels
 	}
 	x.Data.Times, x.Data.Rows = true, x.timeRows(l, labels, codes, at)
+}
+
+// headOf is the head of a table over time. A series without a name has that of the measure.
+func headOf(first string, names []string, measure string) []string {
+	head := []string{first}
+	for _, name := range names {
+		head = append(head, cmp.Or(name, measure))
+	}
+	return head
 }
 
 // timeRows are the rows of the table of figures over time.
@@ -413,12 +422,17 @@ func isEnum(e *contract.Endpoint, name string) bool {
 	})
 }
 
+// allSectors is the sector of people in need of any sector. Organisations can have it too, as one
+// of their sectors.
+const allSectors = "Intersectoral"
+
+func countsSectors(e *contract.Endpoint) bool { return e.Table == "humanitarian_needs" }
+
 // apart puts the figure over all sectors, which is no sector, before those of sectors, and says
 // what it counts.
 func apart(q *Question, groups []group, b *by) {
-	const all = "Intersectoral"
-	at := slices.IndexFunc(groups, func(g group) bool { return g.value == all })
-	if b.value != "sector_name" && b.value != "sector_code" || at < 0 {
+	at := slices.IndexFunc(groups, func(g group) bool { return g.value == allSectors })
+	if b.value != "sector_name" && b.value != "sector_code" || at < 0 || !countsSectors(q.Plan.Endpoint) {
 		return
 	}
 	g := groups[at]

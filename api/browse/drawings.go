@@ -32,6 +32,7 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 	known := slices.DeleteFunc(slices.Clone(all), func(g group) bool { return !g.known })
 	if h.LeastFirst {
 		slices.Reverse(known)
+		copy(all, known)
 	}
 	endsOf(records).nameYears(l, known)
 	if len(known) < 2 {

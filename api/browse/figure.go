@@ -41,6 +41,9 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	x.Source = s.groups(q.Base+q.Root+e.Path+"/aggregate", by.fields, request)
 	x.Limit.Coverage = unitsText(l, t.answer.Notes.Coverage, by.as == overTime)
 	x.Limit.Changing = t.answer.Notes.Provisional
+	if err := q.nameGroups(t.answer.Records, by.fields); err != nil {
+		return nil, err
+	}
 	groups := groupsOf(q, t.answer.Records, by, m.field())
 	for i := range groups {
 		if t.several[i] {

@@ -8,6 +8,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/textual"
 )
 
 func countries(q *Question) ([]Country, error) {
@@ -51,14 +52,7 @@ var largeTables = []struct{ field, table string }{{"commodity_code", "commodity"
 // namesOf are the names of codes that the endpoint's records have, by field. Those of provinces are
 // of the country that is chosen.
 func namesOf(q *Question, s state) (map[string]map[string]string, error) {
-	byCode := func(all []Country) map[string]string {
-		names := make(map[string]string, len(all))
-		for _, c := range all {
-			names[c.Code] = c.Name
-		}
-		return names
-	}
-	places := byCode(q.known.countries)
+	places := namesByCode(q.known.countries)
 	levels := map[string]string{}
 	for level, name := range levelNames {
 		levels[level] = q.Language.T(name)
@@ -87,7 +81,10 @@ func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 				codes[i].Name = translated(q.Language, codes[i].Name)
 			}
 		}
-		named[t.field] = byCode(codes)
+		named[t.field] = namesByCode(codes)
+	}
+	if countsSectors(q.Plan.Endpoint) {
+		named["sector_code"][allSectors] = q.Language.T("All sectors together")
 	}
 	for _, t := range largeTables {
 		values := slices.Concat(s.asked.Texts(t.field), s.asked.Texts(t.field+contract.SeveralSuffix))
@@ -98,7 +95,7 @@ func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 		if _, wrong := Problems(err); err != nil && !wrong {
 			return nil, err
 		}
-		named[t.field] = byCode(codes)
+		named[t.field] = namesByCode(codes)
 	}
 	for i := range q.Plan.Params {
 		if p := &q.Plan.Params[i]; p.Grouped && !p.List {
@@ -106,10 +103,39 @@ func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			q.known.groups, named[p.Name] = groups, byCode(groups)
+			q.known.groups, named[p.Name] = groups, namesByCode(groups)
 		}
 	}
 	return named, nil
+}
+
+func namesByCode(all []Country) map[string]string {
+	names := make(map[string]string, len(all))
+	for _, c := range all {
+		names[c.Code] = c.Name
+	}
+	return names
+}
+
+// nameGroups reads the names of the codes of large tables by which some records are grouped.
+func (q *Question) nameGroups(records []textual.Record, fields []string) error {
+	for _, t := range largeTables {
+		if !slices.Contains(fields, t.field) || len(records) == 0 {
+			continue
+		}
+		var codes []string
+		for _, r := range records {
+			if code := r.Value(t.field); code != "" && !slices.Contains(codes, code) {
+				codes = append(codes, code)
+			}
+		}
+		all, err := listOfCodes(q, q.all(t.table).KeepAll("code", codes), "name")
+		if _, wrong := Problems(err); err != nil && !wrong {
+			return err
+		}
+		q.known.named[t.field] = namesByCode(all)
+	}
+	return nil
 }
 
 // countryGroups are the groups of countries, with their names in the language of the page.

@@ -249,11 +249,11 @@ func (q *Question) joined(r textual.Record, fields []string) string {
 	var words []string
 	for _, field := range fields {
 		value := r.Value(field)
-		if isCountry(field) {
-			value = q.nameOf(value)
-		} else {
-			value, _ = worded(q.Language, field, shortTime(value))
+		name := q.known.named[field][value]
+		if name == "" {
+			name, _ = worded(q.Language, field, shortTime(value))
 		}
+		value = name
 		words = append(words, cmp.Or(value, q.Language.T("not given")))
 	}
 	return strings.Join(words, ", ")

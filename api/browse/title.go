@@ -62,6 +62,11 @@ func (x *figure) setTime(l *lang.Language, from, to string) {
 		when = l.T("report of %s", shortPeriod(l, x.About.updated, x.About.updated))
 		exact = l.DayOf(x.About.updated)
 	}
+	x.setWhen(l, when, exact)
+}
+
+// setWhen completes the title with a time in words, and in words that have its days.
+func (x *figure) setWhen(l *lang.Language, when, exact string) {
 	x.About.Period, x.when = exact, when
 	x.Title = x.sentence
 	if when != "" {

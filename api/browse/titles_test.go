@@ -14,6 +14,7 @@ import (
 var (
 	headings = regexp.MustCompile(`(?s)<h2 id="figure[a-z-]*-heading">([^<]*)</h2>\s*<p class="second"><bdi>([^<]*)</bdi>`)
 	inYear   = regexp.MustCompile(`, .*\b\d{4}\b`)
+	overTime = regexp.MustCompile(` by (year|month),`)
 	coded    = regexp.MustCompile(`\b[A-Z]{3}\b|: \d|%`)
 )
 
@@ -31,6 +32,9 @@ func TestTitles(t *testing.T) {
 			where := strings.Contains(title, ": ") || strings.Contains(title, " country, ")
 			if !where || !inYear.MatchString(title) || coded.MatchString(title) || strings.Count(second, "; ") < 1 {
 				t.Errorf("%s: %q, %q", name, title, second)
+			}
+			if overTime.MatchString(title) && strings.Contains(title, "report of") {
+				t.Errorf("%s: %q has one time for all of its years", name, title)
 			}
 			if i > 0 {
 				continue

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"slices"
+	"strings"
 
 	"hdqs/api/contract"
 )
@@ -34,7 +35,8 @@ func elsewhere(q *Question, s state, facets []facet) (found []facet, wider bool,
 		if field == "year" {
 			return s.values.Has("start_date") || s.values.Has("end_date")
 		}
-		return len(chosenOf(s, field)) > 0
+		name := strings.TrimSuffix(field, "_code") + "_name"
+		return len(chosenOf(s, field)) > 0 || s.values.Has(name)
 	}
 	kept := []func(name string) bool{isPlace, isTime, func(string) bool { return false }}
 	for i := 0; ; i++ {

@@ -18,6 +18,7 @@ func TestElsewhere(t *testing.T) {
 	section := regexp.MustCompile(`(?s)<section class="elsewhere".*?</section>`)
 	way := regexp.MustCompile(`<a href="([^"]*)"><bdi>[^<]*</bdi></a> <span class="soft">\(([^)]*)\)`)
 	for path, want := range map[string]string{
+		"/browse/conflict-events?location_name=Nowhere":                           "<dt>Country</dt>",
 		"/browse/conflict-events?location_code=ZZZ":                               "<dt>Country</dt>",
 		"/browse/conflict-events?location_code=ZZZ&start_date=1900":               "<dt>Country</dt>",
 		"/browse/conflict-events?location_code=AFG&start_date=1900&end_date=1900": "<dt>Year</dt>",

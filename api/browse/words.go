@@ -189,6 +189,9 @@ func filterWords(l *lang.Language, named map[string]string, p *contract.Param, v
 			names = append(names, named[code])
 		}
 	}
+	if whole := named[text]; whole != "" && len(names) > 1 {
+		return l.T("%s, all", whole)
+	}
 	return cmp.Or(l.List(names), "…"+text+"…")
 }
 
