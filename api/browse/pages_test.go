@@ -38,7 +38,7 @@ func TestBrowse(t *testing.T) {
 			if page.Status != 200 {
 				t.Fatalf("%s: %d %.300s", path, page.Status, page.Body)
 			}
-			list := s.Answer("GET", m.Prefix+e.Path+"?limit=50&app_identifier="+apitest.Identifier, nil)
+			list := s.Answer("GET", m.Prefix+e.Path+"?limit=25&app_identifier="+apitest.Identifier, nil)
 			total := totalPattern.FindSubmatch(page.Body)
 			if total == nil ||
 				strings.ReplaceAll(string(total[1]), "\u202f", "") != apitest.Header(list, "X-Total-Count") {
@@ -126,7 +126,7 @@ func groupsIn(t *testing.T, s *api.Server, name, field, filter string) (values [
 // with others, and the table has their figures.
 func TestBrowsePoints(t *testing.T) {
 	t.Parallel()
-	s := apitest.Sample(t, state.Options{}, 30)
+	s := apitest.Sample(t, state.Options{}, 20)
 	for _, m := range s.Lists.Routes.Mounts {
 		for i, e := range contract.EndpointsIn(m.Names) {
 			if !e.HasPoints() {

@@ -139,7 +139,7 @@ const (
 	maxLabels  = 600
 	maxFigures = 600
 
-	shownFigures = 30
+	shownFigures = 20
 
 	newestMonths = 36 // are drawn first
 	maxPanels    = 12 // are drawn beside each other

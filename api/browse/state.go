@@ -42,9 +42,9 @@ const latestParam = "latest"
 
 // pageSize is how many records a page has unless its address says otherwise, and the sizes that it
 // offers.
-const pageSize = 50
+const pageSize = 25
 
-var pageSizes = []int{50, 100, 500}
+var pageSizes = []int{25, 100, 500}
 
 // maxPage is the most records of a page: more than that is for programs.
 const maxPage = 500

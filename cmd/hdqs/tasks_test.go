@@ -265,7 +265,7 @@ func (p *person) number(expression string) {
 }
 
 // table fails unless the rows of the table of figures are what records give: all of them, but for
-// a table of times, which begins with the newest, and for a long one, which has its first 30 rows.
+// a table of times, which begins with the newest, and for a long one, which has its first 20 rows.
 // Names of places and sectors are known in English only: in French their figures are compared.
 func (p *person) table(expression string) {
 	p.t.Helper()
@@ -276,7 +276,7 @@ func (p *person) table(expression string) {
 			delete(groups, name)
 		}
 	}
-	if len(rows) == 0 || len(rows) != min(len(groups), 30) {
+	if len(rows) == 0 || len(rows) != min(len(groups), 20) {
 		p.t.Errorf("%s has %d rows, its records give %d", p.at, len(rows), len(groups))
 	}
 	left := slices.Sorted(maps.Values(groups))
