@@ -212,6 +212,11 @@ const maxFirstBars = 12
 // aggregate draws groups of the records that pass, nil if none does.
 func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	e, names := v.q.Plan.Endpoint, v.q.Plan.Endpoint.Names()
+	if d.By == "admin1_name" && d.As == "" && v.hasProvinces() && v.isOne() { // a map in place of bars
+		onMap := *d
+		onMap.By, onMap.Group = "admin1_code", nil
+		d = &onMap
+	}
 	declared := v.declared(d)
 	if err := v.addMonths(d, declared); err != nil {
 		return nil, err
@@ -223,6 +228,8 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		b.as = overTime
 	case isCountry(d.By):
 		b.as = onCountries
+	case d.By == "admin1_code":
+		b.as, b.level = onUnits, 1
 	}
 	fields := slices.Clone(d.Group)
 	if fields == nil {
@@ -378,6 +385,8 @@ func (v *viewer) combined(d *contract.Drawing, b *by, sum *rightSum, lines []str
 			switch b.as {
 			case onCountries:
 				g.name = v.nameOf(value)
+			case onUnits:
+				g.name = cmp.Or(v.q.known.named[b.value][value], v.nameOf(value))
 			case overTime:
 				g.second = second
 			default:

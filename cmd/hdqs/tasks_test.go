@@ -167,10 +167,12 @@ func TestTasks(t *testing.T) {
 	parallel(t)
 	squares := filepath.Join(t.TempDir(), "provinces.json")
 	var features []string
-	for i := range 10 { // made up, so that there is a map of the provinces of Haiti
-		features = append(features, fmt.Sprintf(`{"type":"Feature","properties":{"adm0_pcode":"HTI",
-			"adm1_pcode":"HT%02d","adm1_name":"p%d"},"geometry":{"type":"Polygon","coordinates":
-			[[[%[2]d,18],[%[3]d,18],[%[3]d,19],[%[2]d,19],[%[2]d,18]]]}}`, i+1, i, i+1))
+	for i := range 20 { // made up, so that there are maps of the provinces of Haiti and Mozambique
+		place := []string{"HTI", "MOZ"}[i%2]
+		features = append(features, fmt.Sprintf(`{"type":"Feature","properties":{"adm0_pcode":"%[4]s",
+			"adm1_pcode":"%[5]s%02[1]d","adm1_name":"p%[1]d"},"geometry":{"type":"Polygon","coordinates":
+			[[[%[2]d,18],[%[3]d,18],[%[3]d,19],[%[2]d,19],[%[2]d,18]]]}}`, i/2+1, i, i+1, place,
+			map[string]string{"HTI": "HT", "MOZ": "MZ"}[place]))
 	}
 	testkit.Must(t, os.WriteFile(squares, []byte(`{"type":"FeatureCollection","attribution":"made up","features":[`+
 		strings.Join(features, ",")+`]}`), 0o600))
