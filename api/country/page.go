@@ -25,7 +25,7 @@ type Question struct {
 	Country  *Country
 	Loaded   string // day
 	Dataset  func(id string) Dataset
-	Series   func(h *contract.Headline, code string) (known map[string]string, ok bool) // that is kept
+	Series   func(h *contract.Headline, code string) (map[string]string, error) // a figure over time
 
 	// Past is the value before the present one, and the day of the publication that replaced it.
 	Past func(h *contract.Headline, code string) (value, replaced string, err error)

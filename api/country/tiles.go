@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"hdqs/api/browse"
@@ -207,10 +206,10 @@ const (
 )
 
 // addSeries adds the figures of earlier years or months, if they can be compared: of the same
-// admin level, and of as many units. A refusal of the interface leaves the line out.
+// admin level, and of as many units.
 func (q *Question) addSeries(t *Tile) error {
-	known, err := q.figuresOverTime(t)
-	if _, refused := browse.Problems(err); err != nil && !refused {
+	known, err := q.Series(t.Headline, q.Country.Code)
+	if err != nil {
 		return err
 	}
 	var points []chart.Point
@@ -260,37 +259,4 @@ func (q *Question) addSeries(t *Tile) error {
 		t.Spark = chart.Spark(said, points, changing)
 	}
 	return nil
-}
-
-// figuresOverTime are the figures by year or month, as the interface answers.
-func (q *Question) figuresOverTime(t *Tile) (map[string]string, error) {
-	if t.Series == "" {
-		return nil, nil
-	}
-	if known, ok := q.Series(t.Headline, q.Country.Code); ok {
-		return known, nil
-	}
-	e := t.List(contract.ContractNames)
-	groups, measures := []string{t.Series}, []string{t.Measures[0]}
-	if e.Units() != nil {
-		groups, measures = append([]string{t.Place}, groups...), append(measures, contract.CoverageName)
-	}
-	asked := t.Question(contract.ContractNames).Keep(t.Place, q.Country.Code).GroupBy(groups...).Measure(measures...)
-	if newest, err := time.Parse(time.DateOnly, q.Overview.newest[t.Path]); err == nil && t.Series == "month" {
-		asked.Keep("start_date", newest.AddDate(0, 1-mostMonths, 1-newest.Day()).Format("2006-01"))
-	}
-	answer, err := q.Contract.Ask(asked)
-	if err != nil {
-		return nil, err
-	}
-	known := map[string]string{}
-	for _, r := range answer.Records {
-		alike := r.Value(levelField) == t.record.Value(levelField) &&
-			r.Value(unitsField) == t.record.Value(unitsField)
-		text, has := r.Text(strings.ReplaceAll(t.Measures[0], ":", "_"))
-		if has && (alike || e.Units() == nil) {
-			known[r.Value(t.Series)] = text
-		}
-	}
-	return known, nil
 }

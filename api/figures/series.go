@@ -12,8 +12,8 @@ import (
 	"hdqs/api/state"
 )
 
-// SeriesLength is how many months or years, up to the newest one, a figure over time has.
-const SeriesLength = 36
+// seriesLength is how many months or years, up to the newest one, a figure over time has.
+const seriesLength = 36
 
 // keepsSeries reports whether a publication keeps a figure over time: if sums have to look for
 // places in places. To ask for these takes 300 ms at full scale, for the first page of a country.
@@ -33,7 +33,7 @@ func readSeries(f *figure) (all map[string]map[string]string, err error) {
 		if err != nil || newest.at(0, 0).Kind != aggregate.Time {
 			return all, err
 		}
-		asked.Keep(contract.StartParam, monthOf(newest.at(0, 0)).AddDate(0, 1-SeriesLength, 0).Format("2006-01"))
+		asked.Keep(contract.StartParam, monthOf(newest.at(0, 0)).AddDate(0, 1-seriesLength, 0).Format("2006-01"))
 	}
 	by, measures := []string{f.Place, f.Series}, []string{f.Measures[0]}
 	hasUnits := f.list.Units() != nil
@@ -133,15 +133,25 @@ func before(at string) string {
 }
 
 // SeriesOf is a figure of a country over time, by month or year, as the publication of a snapshot
-// has kept it. It reports false if it has not, so that the list has to be asked.
-func SeriesOf(s *list.Lists, v *state.Served, h *contract.Headline, code string) (map[string]string, bool) {
-	kept := keptOf(s, v)
-	if kept == nil || !keepsSeries(h) || kept.figures[h.Name] == nil || kept.figures[h.Name].Declared != declaredBy(h) {
-		return nil, false
+// has kept it, or else computed. It is empty where that is not known, and of figures that cannot be
+// compared over time.
+func SeriesOf(s *list.Lists, v *state.Served, h *contract.Headline, code string) (map[string]string, error) {
+	if h.Series == "" {
+		return nil, nil
 	}
-	p, err := kept.figures[h.Name].place(code)
-	if err != nil || p.Series == tooLong {
-		return nil, false
+	c := &headlineReader{
+		s: s, a: &list.Reply{Served: v}, chosen: true, codes: []string{code},
+		given: contract.Ask(&contract.FigureEndpoints(contract.ContractNames)[0], contract.Figures),
 	}
-	return unpackSeries(p.Series), true
+	if kept := keptIn(c, h); kept != nil && keepsSeries(h) && kept.lines[code] != nil {
+		if p, err := kept.place(code); err != nil || p.Series != tooLong {
+			return unpackSeries(p.Series), err
+		}
+	}
+	f, err := newFigure(c, h)
+	if err != nil || f.of[code] == nil {
+		return nil, err
+	}
+	all, err := readSeries(f)
+	return all[code], err
 }

@@ -226,7 +226,7 @@ func (p pages) countryOf(v *state.Served, at *country.Country) (*country.Page, e
 					Updated: d.Updated,
 				}
 			},
-			Series: func(h *contract.Headline, code string) (map[string]string, bool) {
+			Series: func(h *contract.Headline, code string) (map[string]string, error) {
 				return figures.SeriesOf(p.Site.Lists, v, h, code)
 			},
 			Past: func(h *contract.Headline, code string) (value, replaced string, err error) {
