@@ -168,17 +168,40 @@ func (q *Question) country(code string) *Country {
 	return &q.known.countries[at]
 }
 
-// countryPage leads to the page of the only country of the records.
+// countryPage is the page of the only country of the records, nil for several.
 func countryPage(q *Question, s state) *link {
+	if c := onlyCountry(q, s); c != nil {
+		return &link{c.Name, q.Prefix + "/country/" + url.PathEscape(c.Code)}
+	}
+	return nil
+}
+
+// onlyCountry is the country that is chosen, nil for none and for several.
+func onlyCountry(q *Question, s state) *Country {
 	for i := range q.Plan.Endpoint.Fields {
 		name := q.Plan.Endpoint.Fields[i].Name
 		if codes := chosenOf(s, name); isCountry(name) && len(codes) == 1 {
 			if c := q.country(codes[0]); c != nil {
-				return &link{c.Name, q.Prefix + "/country/" + url.PathEscape(c.Code)}
+				return c
 			}
 		}
 	}
 	return nil
+}
+
+// feedOf is the query of the feed of what changed: in the list, of the only country and group.
+func feedOf(q *Question, s state) string {
+	list, code, group := q.Plan.Endpoint.Name(), "", ""
+	if c := onlyCountry(q, s); c != nil {
+		code = c.Code
+	}
+	for i := range s.asked.Filters {
+		p := &q.Plan.Params[s.asked.Filters[i].Param]
+		if chosen := chosenOf(s, strings.TrimSuffix(p.Name, contract.SeveralSuffix)); p.Grouped && len(chosen) == 1 {
+			group = chosen[0]
+		}
+	}
+	return "?" + contract.QueryOf("list", list, contract.GroupParam, group, contract.CountryParam, code)
 }
 
 // closedFields are fields with names, or codes of names, of closed lists.

@@ -99,6 +99,9 @@ func New(q *Question) (p *Page, clean url.Values, err error) {
 			return nil, nil, err
 		}
 	}
+	if !isWrong {
+		p.Feed = feedOf(q, s)
+	}
 	without := []string{"offset", rowParam}
 	for _, w := range wrong {
 		text, _ := l.Say(w.Message())

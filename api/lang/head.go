@@ -7,7 +7,8 @@ type Head struct {
 	Prefix   string // of the pages in the language
 	Host     string // of absolute addresses, empty if it is not known
 	Title    string
-	MadeUp   bool // the figures are
+	MadeUp   bool   // the figures are
+	Feed     string // query of what changed of the country, group or list of the page, empty for all
 
 	here string // path and query of the page below the prefix
 }
@@ -16,7 +17,9 @@ type Head struct {
 // is in one language only.
 func NewHead(l *Language, root, host, here, title string, madeUp bool) Head {
 	l = l.or()
-	return Head{l, root, root + l.Path, host, title, madeUp, here}
+	return Head{
+		Language: l, Root: root, Prefix: root + l.Path, Host: host, Title: title, MadeUp: madeUp, here: here,
+	}
 }
 
 // At is the head of another page of the same place.

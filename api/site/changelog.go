@@ -24,7 +24,6 @@ type changelog struct {
 	Served  *statusSnapshot
 	Changes []changeOnPage
 	Asked   *changesSince // nil for all
-	Query   string        // of the feed's address: which changes are shown
 }
 
 // changeOnPage is a change in the names of a mount.
@@ -158,8 +157,8 @@ func (p pages) changelogOf(ctx *fasthttp.RequestCtx, base string, isFeed bool) (
 		return data, err
 	}
 	if !of.isAll() {
-		data.Query = "?" + of.query
-		data.Self += data.Query
+		data.Feed = "?" + of.query
+		data.Self += data.Feed
 	}
 	revisions := figures.RevisionsOf(p.Site.Lists, v)
 	for _, c := range withOthers(changes, revisions) {

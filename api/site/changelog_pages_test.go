@@ -4,6 +4,7 @@ package site_test
 
 import (
 	"encoding/xml"
+	"html"
 	"log/slog"
 	"net/url"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/apitest"
+	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/state"
 	"hdqs/snapshot/store"
@@ -61,6 +63,32 @@ func TestChangelog(t *testing.T) {
 			if !strings.Contains(page, `id="`+anchor+`"`) {
 				t.Errorf("an entry leads to %s, which the page does not have", anchor)
 			}
+		}
+	}
+}
+
+// TestFeedsOfPages: pages of a country, list and group lead to what changed in these alone.
+func TestFeedsOfPages(t *testing.T) {
+	t.Parallel()
+	team := contract.CountryGroup{Kind: contract.OwnGroup, Slug: "team", Name: "Team", Members: []string{"AFG", "MLI"}}
+	s := apitest.Sample(t, state.Options{Groups: []contract.CountryGroup{team}}, 5)
+	for path, want := range map[string]string{
+		"/":                                      "",
+		"/country/AFG":                           "?location_code=AFG",
+		"/fr/browse/idps":                        "?list=idps",
+		"/browse/idps?location_code=AFG":         "?list=idps&amp;location_code=AFG",
+		"/browse/idps?location_code__in=AFG,TCD": "?list=idps",
+		"/browse/idps?group=team":                "?group=team&amp;list=idps",
+		"/browse/idps?group=nonsense":            "",
+	} {
+		page := string(s.Answer("GET", path, nil).Body)
+		link := `type="application/atom+xml" title="`
+		if !strings.Contains(page, link) || strings.Count(page, `href="/changelog.atom`+want+`">`) != 2 {
+			t.Errorf("%s does not lead to the feed %q", path, want)
+		}
+		feed := "/changelog.atom" + html.UnescapeString(want)
+		if got := s.Answer("GET", feed, nil); got.Status != 200 {
+			t.Errorf("%s: %d", feed, got.Status)
 		}
 	}
 }

@@ -252,6 +252,7 @@ func (p pages) answerCountry(
 		Page:     page, Snapshot: v.Id, Share: p.shareOf(ctx, page),
 		Loaded: state.DayOf(v.Bound.Snap.Manifest.SnapshotTime),
 	}
+	data.Feed = "?" + contract.QueryOf(contract.CountryParam, at.Code)
 	data.Change = p.countryChange(v, page)
 	return p.answerPage(ctx, "country.html", data, head)
 }
