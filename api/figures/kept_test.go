@@ -137,3 +137,43 @@ func FuzzOpenKept(f *testing.F) {
 		}
 	})
 }
+
+// TestTakeOver: a figure is computed again if its list has changed, and of the list of resources
+// only those figures depend whose rows are provisional by it.
+func TestTakeOver(t *testing.T) {
+	t.Parallel()
+	manifest := func(changed string) *store.Manifest {
+		m := &store.Manifest{}
+		for i := range contract.Endpoints {
+			ref := store.SegmentRef{Table: contract.Endpoints[i].Table, SHA256: "same"}
+			if ref.Table == changed {
+				ref.SHA256 = "other"
+			}
+			m.Tables = append(m.Tables, ref)
+		}
+		return m
+	}
+	for _, c := range []struct {
+		figure, changed string
+		want            bool
+	}{
+		{"internally_displaced", "", true},
+		{"internally_displaced", "resource", true},
+		{"internally_displaced", "funding", true},
+		{"internally_displaced", "idps", false},
+		{"internally_displaced", "location", false},
+		{"internally_displaced", "admin2", false},
+		{"demonstration_events", "funding", true},
+		{"demonstration_events", "resource", false},
+	} {
+		h, _ := contract.HeadlineOf(c.figure, contract.ContractNames)
+		old := &Kept{Day: "2026-03-01", figures: map[string]*keptFigure{c.figure: {Made: madeOf(manifest(""), h)}}}
+		m := &Making{Of: manifest(c.changed), Before: old}
+		if got := m.takeOver(h, "2026-03-02") != nil; got != c.want {
+			t.Errorf("%s after a change of %q: taken over is %t, want %t", c.figure, c.changed, got, c.want)
+		}
+		if m.takeOver(h, "2026-02-28") != nil {
+			t.Errorf("%s of a day before is taken over", c.figure)
+		}
+	}
+}
