@@ -173,8 +173,6 @@ func (c *ckanSource) packageOf(ctx context.Context, l *listing, in *schema.Sourc
 	return p, err
 }
 
-func (c *ckanSource) listsPackages() bool { return true }
-
 // packages lists the packages that rows name, and the two that are listed although no row need name
 // them: those of the national risk index and of the organisations.
 func (c *ckanSource) packages(ctx context.Context, datasets []string, use func(*listing)) error {

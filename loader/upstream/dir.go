@@ -15,7 +15,6 @@ import (
 // dirSource is a tree on this disk. A load reads such a tree directly; here it is copied, for a
 // mirror that lists every one of its files.
 type dirSource struct {
-	listsAll
 	objects.Dir
 	bytes atomic.Int64 // that were copied
 }

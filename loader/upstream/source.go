@@ -95,20 +95,14 @@ type source interface {
 	// Download and Traffic are those of an objects.Store.
 	Download(ctx context.Context, q objects.Request, path string) (objects.Result, error)
 	Traffic() objects.Traffic
-	// listsPackages reports whether packages has anything to list: a tree has listed its packages
-	// already.
-	listsPackages() bool
+}
+
+// packageSource is a source whose list has no packages, as that of a tree has.
+type packageSource interface {
 	// packages lists the packages of these datasets, which rows of the data files name. It calls
 	// use for each part of the list, so that no more than that part has to be in memory.
 	packages(ctx context.Context, datasets []string, use func(*listing)) error
 }
-
-// listsAll is the part of a source that is a tree: its list has the packages too.
-type listsAll struct{}
-
-func (listsAll) listsPackages() bool { return false }
-
-func (listsAll) packages(context.Context, []string, func(*listing)) error { return nil }
 
 // errNoTree says that an answer is no catalog.json.
 var errNoTree = errors.New("no catalog.json of format 1 with resources")

@@ -13,7 +13,8 @@ import (
 // fetchPackages reads the packages that rows name. Without them the data is complete but its
 // sources lack their description, so the last copies are used then.
 func (s *syncRun) fetchPackages(ctx context.Context, last *savedListing) error {
-	if !s.from.listsPackages() {
+	from, has := s.from.(packageSource)
+	if !has {
 		return nil
 	}
 	datasets, err := s.datasets(ctx)
@@ -25,7 +26,7 @@ func (s *syncRun) fetchPackages(ctx context.Context, last *savedListing) error {
 		err = fmt.Errorf("rows name %d packages, at most %d are read", n, catalogfile.MaxFiles)
 	} else {
 		err = s.bounded(ctx, "the list of packages", func(ctx context.Context) error {
-			return s.from.packages(ctx, datasets, func(l *listing) { s.fetchAll(ctx, l) })
+			return from.packages(ctx, datasets, func(l *listing) { s.fetchAll(ctx, l) })
 		})
 	}
 	if err != nil {

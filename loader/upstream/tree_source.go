@@ -14,7 +14,6 @@ import (
 
 // treeSource is a tree with a catalog.json, at an HTTP address or in a bucket.
 type treeSource struct {
-	listsAll
 	objects.Store
 	name    string            // of the kind of source
 	catalog *catalogfile.File // nil until it is read
