@@ -2,61 +2,14 @@ package main_test
 
 import (
 	"errors"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"hdqs/internal/testkit"
 )
-
-// faultyServer is a remote store, behind a web server or in a bucket, that can hang.
-type faultyServer struct {
-	flags []string // of commands that use it
-	env   []string
-	hangs atomic.Bool // accepts requests and does not answer them
-}
-
-// newFaultyServer serves a directory as a remote store of one of the two kinds.
-func newFaultyServer(t *testing.T, kind, dir string) *faultyServer {
-	t.Helper()
-	f := new(faultyServer)
-	files := http.StripPrefix("/"+bucketName, http.FileServer(http.Dir(dir)))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hung := f.hangs.Load()
-		for r.Context().Err() == nil && f.hangs.Load() {
-			time.Sleep(20 * time.Millisecond)
-		}
-		if !hung {
-			files.ServeHTTP(w, r)
-		}
-	}))
-	t.Cleanup(server.Close)
-	if kind == "bucket" {
-		f.flags = []string{"--store", "s3://" + bucketName}
-		f.env = []string{
-			"AWS_ENDPOINT_URL=" + server.URL, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
-			"AWS_REGION=us-east-1",
-		}
-	} else {
-		f.flags = []string{"--store", server.URL + "/" + bucketName, "--allow-http", "--allow-private-hosts"}
-	}
-	return f
-}
-
-// args returns the flags of a replica that looks on SIGHUP only.
-func (f *faultyServer) args(data string, more ...string) []string {
-	args := append([]string{
-		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--snapshot-poll", "1h", "--data-dir", data,
-	}, f.flags...)
-	return append(args, more...)
-}
 
 // startServe starts the server and waits until its admin listener is open.
 func startServe(t *testing.T, env []string, args ...string) *server {
@@ -70,21 +23,6 @@ func adminListening(t *testing.T, p *process) *server {
 	s.waitFor(t, "admin listener", func() bool { return adminLine.MatchString(s.log.String()) })
 	s.admin = adminLine.FindStringSubmatch(s.log.String())[1]
 	return s
-}
-
-// TestDeafStore: the timeout also ends a poll whose connection is open and whose handshake hangs.
-func TestDeafStore(t *testing.T) {
-	parallel(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts connections, and nobody reads
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	o := mustExit(t, 3, "serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(),
-		"--store", "https://"+l.Addr().String(), "--allow-private-hosts", "--store-timeout", "300ms")
-	if !strings.Contains(o.stderr, "300ms") {
-		t.Errorf("stderr %s, want the timeout in it", o.stderr)
-	}
 }
 
 // TestDeadFileSystem: a look at a directory on a file system that does not answer fails after

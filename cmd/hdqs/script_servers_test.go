@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -261,6 +262,14 @@ func (s *story) close(args []string) bool {
 
 func (s *story) hang(args []string) bool {
 	s.webs[args[0]].hangs.Store(args[1] == "on")
+	return true
+}
+
+func (s *story) deaf(args []string) bool {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts connections
+	testkit.Must(s.T, err)
+	s.T.Cleanup(func() { l.Close() })
+	s.script.Setenv(args[0], l.Addr().String())
 	return true
 }
 

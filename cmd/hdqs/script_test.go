@@ -108,6 +108,7 @@ var scriptCommands = map[string]func(s *story, args []string) bool{
 	"site":     (*story).site,     // NAME CATALOG: a CKAN site, whose address is in NAME
 	"close":    (*story).close,    // NAME: the web server or site is gone
 	"hang":     (*story).hang,     // NAME on|off: the web server does not answer
+	"deaf":     (*story).deaf,     // NAME: an address where connections are accepted, and nobody reads
 	"fault":    (*story).fault,    // NAME PATH STATUS|off [TEXT]: its answers for paths that begin so, or a file
 	"once":     (*story).onceOnly, // NAME PATH STATUS: so it answers the first request for a file of a site
 	"modified": (*story).modified, // NAME PATH TIME: when the site says that a file was changed

@@ -3,10 +3,13 @@ package main_test
 import (
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -138,9 +141,18 @@ func TestSecondSignal(t *testing.T) {
 func TestEndIsBounded(t *testing.T) {
 	parallel(t)
 	store := sampleStore(t)
-	f := newFaultyServer(t, "web", store)
-	s := serveWith(t, f.env, f.args(t.TempDir(), "--store-timeout", "5m",
-		"--shutdown-delay", "500ms", "--drain-timeout", "1s")...)
+	var hangs atomic.Bool // requests are accepted and not answered
+	files := http.FileServer(http.Dir(store))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hangs.Load() {
+			<-r.Context().Done()
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	s := serve(t, "--store", web.URL, "--allow-http", "--allow-private-hosts", "--data-dir", t.TempDir(),
+		"--snapshot-poll", "1h", "--store-timeout", "5m", "--shutdown-delay", "500ms", "--drain-timeout", "1s")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +165,7 @@ func TestEndIsBounded(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	f.hangs.Store(true)
+	hangs.Store(true)
 	s.signal(t, syscall.SIGHUP)
 	answers := func() string {
 		counted := regexp.MustCompile(`(?m)^hdqs_http_requests_total.*`)
