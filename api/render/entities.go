@@ -94,13 +94,11 @@ func (r *Renderer) WithEntities(fields []Field, version string, days func(column
 		}
 	}
 	bound = append(bound, boundField{name: RowKeyField, column: rowNumbers})
-	other := *r
-	other.entities = newForm(r.seg.Rows(), bound, entitiesDialect{version: version}, r.sharedJSON, r.options)
-	return &other, nil
+	return r.with(entitiesForm, bound, entitiesDialect{version: version}), nil
 }
 
 // Entities returns the form of entities, nil unless the renderer is one of WithEntities.
-func (r *Renderer) Entities() *Form { return r.entities }
+func (r *Renderer) Entities() *Form { return r.forms[entitiesForm] }
 
 // writeNumbers writes the numbers of the batch's rows.
 func (b *rowBatch) writeNumbers(l *lane) int {

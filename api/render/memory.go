@@ -6,14 +6,16 @@ import "unsafe"
 func blockBytes(rows int) int64 { return cachedBytes*int64(rows) + minCache }
 
 // BlockBytes is the default limit of the renderer's stored blocks.
-func (r *Renderer) BlockBytes() int64 { return blockBytes(r.json.rows) }
+func (r *Renderer) BlockBytes() int64 { return blockBytes(r.seg.Rows()) }
 
 // SetBlockBytes changes the limit of the stored blocks, and drops the blocks above it.
 func (r *Renderer) SetBlockBytes(bytes int64) { r.options.Cache.SetLimit(bytes) }
 
-// linesPart is the part of the form of NDJSON that counts, one in so many: hardly any table is
-// requested in all formats, and counted whole it would be a seventh of all.
-const linesPart = 4
+// counted is the part of each form that counts, one in so many: hardly any table is requested in
+// all formats, and counted whole NDJSON would be a seventh of all.
+var counted = [formKinds]int64{
+	jsonForm: 1, csvForm: 1, linesForm: 4, pointsForm: 1, featuresForm: 4, entitiesForm: 4,
+}
 
 // FullBytes estimates the memory of renderers once every fragment has been requested, without their
 // caches of stored blocks. Fragments that they share count once. The texts of a piece are taken to
@@ -21,15 +23,10 @@ const linesPart = 4
 func FullBytes(renderers ...*Renderer) (n int64) {
 	seen := map[*fragments]bool{}
 	for _, r := range renderers {
-		n += r.json.fullBytes(seen) + r.csv.fullBytes(seen) + r.lines.fullBytes(seen)/linesPart
-		if r.points != nil {
-			n += r.points.fullBytes(seen)
-		}
-		if r.features != nil {
-			n += r.features.fullBytes(seen) / linesPart
-		}
-		if r.entities != nil {
-			n += r.entities.fullBytes(seen) / linesPart
+		for kind, f := range r.forms {
+			if f != nil {
+				n += f.fullBytes(seen) / counted[kind]
+			}
 		}
 	}
 	return n

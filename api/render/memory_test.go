@@ -46,7 +46,7 @@ func TestFullBytes(t *testing.T) {
 		tab := randomTable(t, r, rows)
 		render, err := New(tab.seg, tab.fields, encode.Options{})
 		testkit.Must(t, err)
-		for _, f := range []*Form{render.json, render.lines, render.csv} {
+		for _, f := range []*Form{render.JSON(), render.Lines(), render.CSV()} {
 			for i := range f.pieces { // every code, also those of combinations that no row has
 				for _, fr := range []*fragments{f.pieces[i].fragments, f.pieces[i].exact} {
 					for code := 0; fr != nil && code < fr.n; code += chunkSize {

@@ -80,8 +80,9 @@ func plan(fields []boundField, d dialect, shared sharedFragments) []piece {
 	return pieces
 }
 
-// sharedFragments are the fragments of a segment's forms in one output format, by what their texts
-// are made of. Forms whose names differ share those in which no name differs.
+// sharedFragments are the fragments of a segment's forms, by what their texts are made of. Forms
+// whose names differ share those in which no name differs. JSON and CSV never have the same text
+// before a field, so a form in CSV shares nothing with one in JSON.
 type sharedFragments map[string]*fragments
 
 // piece returns the piece of a run without values.

@@ -56,10 +56,9 @@ func (r *Renderer) WithPoints(fields []Field, lat, lon string) (*Renderer, error
 		}
 		bound = append(bound, others...)
 	}
-	other := *r
+	other := r.with(pointsForm, bound, pointsDialect{properties: len(properties)})
 	other.properties, other.pointFields = positions, bound
-	other.points = newForm(r.seg.Rows(), bound, pointsDialect{properties: len(properties)}, r.sharedPoints, r.options)
-	return &other, nil
+	return other, nil
 }
 
 // featuresDialect writes points that have an id after their properties. What is around them differs
@@ -81,18 +80,15 @@ func (featuresDialect) end() []byte { return []byte(`},`) }
 // WithFeatures returns a renderer that also writes points with ids, which are the keys of rows, if
 // it is one of WithPoints. One goroutine at a time may call it.
 func (r *Renderer) WithFeatures(version string) *Renderer {
-	if r.points == nil {
+	if r.Points() == nil {
 		return r
 	}
-	other := *r
 	bound := append(slices.Clip(r.pointFields), boundField{name: RowKeyField, column: rowNumbers})
-	d := featuresDialect{pointsDialect{properties: len(bound) - 2}, version}
-	other.features = newForm(r.seg.Rows(), bound, d, r.sharedPoints, r.options)
-	return &other
+	return r.with(featuresForm, bound, featuresDialect{pointsDialect{properties: len(bound) - 2}, version})
 }
 
 // Features returns the form of points with ids, nil unless the renderer is one of WithFeatures.
-func (r *Renderer) Features() *Form { return r.features }
+func (r *Renderer) Features() *Form { return r.forms[featuresForm] }
 
 // newPointWriter writes points of two columns, which are null where one of them is. Both have the
 // same group, or positions are row ids.

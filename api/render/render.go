@@ -19,23 +19,28 @@ type Field struct {
 // they are first needed, so any number of goroutines may share it. It reads the segment's memory,
 // so it must not be used after the segment's Close.
 type Renderer struct {
-	json   *Form
-	csv    *Form
-	lines  *Form // of JSON, one record each
-	points *Form // nil without
-
-	entities *Form // nil without
-	features *Form // nil without
+	forms [formKinds]*Form // the last three are nil without them
 
 	// What renderers of the same rows with other names share.
-	seg                                 *snapshot.Segment
-	options                             encode.Options
-	sharedJSON, sharedCSV, sharedPoints sharedFragments
-	subsets                             *cache.Cache[subsetKey, *Form]
+	seg     *snapshot.Segment
+	options encode.Options
+	shared  sharedFragments
+	subsets *cache.Cache[subsetKey, *Form]
 
 	properties  []int // of points: the position of each field of a record among the form's, 0 without
 	pointFields []boundField
 }
+
+// The forms of a renderer.
+const (
+	jsonForm = iota
+	csvForm
+	linesForm // of JSON, one record each
+	pointsForm
+	featuresForm
+	entitiesForm
+	formKinds
+)
 
 // New binds the fields of a record to a segment's columns. The error joins all faults, not only the
 // first. The options apply to compressed bodies; without a block cache, the renderer has one of its
@@ -45,9 +50,7 @@ func New(seg *snapshot.Segment, fields []Field, o encode.Options) (*Renderer, er
 		o.Cache = cache.NewClock(blockBytes(seg.Rows()))
 	}
 	r := &Renderer{
-		seg: seg, options: o,
-		sharedJSON: sharedFragments{}, sharedCSV: sharedFragments{}, sharedPoints: sharedFragments{},
-		subsets: cache.New[subsetKey, *Form](maxSubsets, nil),
+		seg: seg, options: o, shared: sharedFragments{}, subsets: cache.New[subsetKey, *Form](maxSubsets, nil),
 	}
 	return r.Renamed(fields, fields)
 }
@@ -64,21 +67,23 @@ func (r *Renderer) Renamed(fields, csv []Field) (*Renderer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.with(jsonForm, boundJSON, jsonDialect{}).with(linesForm, boundJSON, linesDialect{}).
+		with(csvForm, boundCSV, csvDialect{}), nil
+}
+
+// with returns a renderer with another form of a kind.
+func (r *Renderer) with(kind int, fields []boundField, d dialect) *Renderer {
 	other := *r
-	other.json = newForm(r.seg.Rows(), boundJSON, jsonDialect{}, r.sharedJSON, r.options)
-	other.lines = newForm(r.seg.Rows(), boundJSON, linesDialect{}, r.sharedJSON, r.options)
-	other.csv = newForm(r.seg.Rows(), boundCSV, csvDialect{}, r.sharedCSV, r.options)
-	return &other, nil
+	other.forms[kind] = newForm(r.seg.Rows(), fields, d, r.shared, r.options)
+	return &other
 }
 
 // Bytes is the memory of the fragments that have been made, and of all stored blocks in the cache,
 // for renderers with other names as well.
 func (r *Renderer) Bytes() int64 {
 	n := r.options.Cache.Bytes()
-	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV, r.sharedPoints} {
-		for _, f := range shared {
-			n += f.bytes()
-		}
+	for _, f := range r.shared {
+		n += f.bytes()
 	}
 	return n
 }
@@ -88,10 +93,8 @@ func (r *Renderer) Bytes() int64 {
 func (r *Renderer) Forget() {
 	r.options.Cache.Clear()
 	r.subsets.Clear()
-	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV, r.sharedPoints} {
-		for _, f := range shared {
-			f.forget()
-		}
+	for _, f := range r.shared {
+		f.forget()
 	}
 }
 
@@ -138,13 +141,13 @@ func bind(seg *snapshot.Segment, fields []Field) ([]boundField, error) {
 }
 
 // JSON returns the form of JSON records.
-func (r *Renderer) JSON() *Form { return r.json }
+func (r *Renderer) JSON() *Form { return r.forms[jsonForm] }
 
 // Lines returns the form of NDJSON: JSON records, one a line.
-func (r *Renderer) Lines() *Form { return r.lines }
+func (r *Renderer) Lines() *Form { return r.forms[linesForm] }
 
 // CSV returns the form of CSV lines.
-func (r *Renderer) CSV() *Form { return r.csv }
+func (r *Renderer) CSV() *Form { return r.forms[csvForm] }
 
 // Points returns the form of GeoJSON features, nil unless the renderer is one of WithPoints.
-func (r *Renderer) Points() *Form { return r.points }
+func (r *Renderer) Points() *Form { return r.forms[pointsForm] }

@@ -164,7 +164,7 @@ const maxSubsets = 8
 // kept for the next calls.
 func (r *Renderer) Subset(of *Form, fields []int) *Form {
 	positions := fields
-	if of == r.points {
+	if of == r.Points() {
 		positions = []int{0} // the geometry
 		for _, at := range fields {
 			if property := r.properties[at]; property > 0 {
