@@ -33,7 +33,8 @@ var imports = map[string][]string{
 	},
 	"bulk/iceberg": {"bulk", "snapshot/store", "internal/atomicfile"},
 	"loader": {
-		"schema", "snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile",
+		"schema", "snapshot", "snapshot/store", "internal/atomicfile", "internal/nearest", "loader/sample",
+		"loader/catalogfile",
 	},
 	"loader/catalogfile": {"internal/nearest"},
 	"loader/upstream": {

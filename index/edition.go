@@ -91,24 +91,25 @@ func (e *edition) prepare(x *Index) {
 
 // findWhole is findEdition of whole editions, by the filters of the period in w.predicates. These
 // pass all rows of a period or none.
-func (x *Index) findWhole(w *scratch) (*set, error) {
-	e := x.edition
+func (e *edition) findWhole(x *Index, w *scratch) (*set, error) {
 	if e.prepare(x); e.periods == nil {
 		return x.findEdition(w, false), nil
 	}
-	newest := map[rowKey]editionPeriod{}
+	passes := func(row uint32) bool {
+		return !slices.ContainsFunc(w.predicates, func(o *predicate) bool { return !o.passes(row) })
+	}
+	newest := map[rowKey]moment{}
 	for p, row := range e.periods {
-		if slices.ContainsFunc(w.predicates, func(o *predicate) bool { return !o.passes(row) }) {
-			continue
-		}
-		if of, has := newest[p.key]; !has || e.moments[of.tuple] < e.moments[p.tuple] {
-			newest[p.key] = p
+		if passes(row) {
+			newest[p.key] = max(newest[p.key], e.moments[p.tuple])
 		}
 	}
 	found := new(predicate)
 	of := found.partOf(x.columns[e.period.start.Name].space)
-	for _, p := range newest {
-		of.codes.add(p.tuple)
+	for p, row := range e.periods {
+		if passes(row) && e.moments[p.tuple] == newest[p.key] {
+			of.codes.add(p.tuple)
+		}
 	}
 	of.count = of.codes.count()
 	of.findRun()
@@ -117,7 +118,7 @@ func (x *Index) findWhole(w *scratch) (*set, error) {
 		return nil, err
 	}
 	for p := range e.periods {
-		if of.codes.has(p.tuple) && e.moments[p.tuple] < e.moments[newest[p.key].tuple] {
+		if of.codes.has(p.tuple) && e.moments[p.tuple] < newest[p.key] {
 			// The newest period of one edition is an older one of another.
 			w.predicates = append(w.predicates[:0], &predicate{set: rows})
 			return x.findEdition(w, false), nil
@@ -202,7 +203,7 @@ func (x *Index) bindWhole(w *scratch, q *Query) error {
 		if err := x.predicates(inner); err != nil {
 			return nil, err
 		}
-		return x.findWhole(inner)
+		return e.findWhole(x, inner)
 	})
 	if err != nil {
 		return err

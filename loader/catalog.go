@@ -41,7 +41,8 @@ func stranger(other string) *Refusal {
 	case !isFolder && !catalogfile.IsTable(other):
 		return nil
 	case !isFolder:
-		return &Refusal{"", other, other + " is not read: want it in the folder of its list, such as idps, or in reference"}
+		return &Refusal{"", other, other + " is not read: want it in the folder of its list, such as idps, or in " +
+			catalogfile.ReferenceFolder}
 	}
 	why := " is not read: no list has this folder"
 	if near := nearest.Of(folder, append(Roles(), catalogfile.ReferenceFolder)); near != "" {

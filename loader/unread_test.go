@@ -19,7 +19,8 @@ func TestUnreadForms(t *testing.T) {
 		"idps/e_2025.json": true, "idps/e_2025.zip": true, "idps/e_2025.csv.bz2": true, "idps/e_2025.xz": true,
 		"idps/e_2025.csv.part": true, "idps/e_2025": true, "idps/old/e.csv": true, "Idps/e.csv": true,
 		"reference/market_2.csv": true, "reference/market.xlsx": true, "idps/README.md": false, "idps/guide.pdf": false,
-		"idps/LICENSE": false, "idps/.hidden.csv": false, "notes/e.txt": false, "notes/e.csv": true, "e.csv.gz": true, "e.txt": false,
+		"idps/LICENSE": false, "idps/.hidden.csv": false,
+		"notes/e.txt": false, "notes/e.csv": true, "e.csv.gz": true, "e.txt": false,
 	} {
 		files := fstest.MapFS{"idps/e_2024.csv": {Data: []byte("x")}, path: {Data: []byte("x")}}
 		c, err := openCatalog(files, "test")

@@ -222,15 +222,7 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		return nil, err
 	}
 	l := v.q.Language
-	b := &by{value: names.Name(d.By), label: byWords(l, d.By)}
-	switch {
-	case d.By == "month" || d.By == "year":
-		b.as = overTime
-	case isCountry(d.By):
-		b.as = onCountries
-	case d.By == "admin1_code":
-		b.as, b.level = onUnits, 1
-	}
+	b := v.byOf(d)
 	fields := slices.Clone(d.Group)
 	if fields == nil {
 		fields = []string{b.value}
@@ -293,6 +285,20 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 		return nil, err
 	}
 	return x, nil
+}
+
+// byOf is what the groups of a drawing stand for.
+func (v *viewer) byOf(d *contract.Drawing) *by {
+	b := &by{value: v.q.Plan.Endpoint.Names().Name(d.By), label: byWords(v.q.Language, d.By)}
+	switch {
+	case d.By == "month" || d.By == "year":
+		b.as = overTime
+	case isCountry(d.By):
+		b.as = onCountries
+	case d.By == "admin1_code":
+		b.as, b.level = onUnits, 1
+	}
+	return b
 }
 
 // drawGroups draws the groups of a drawing. It is not ok if there is nothing to draw.
