@@ -24,11 +24,11 @@ func (p *Places) Add(code, name string) {
 		p.codes = map[string]string{}
 	}
 	add := func(text string) {
-		if _, known := p.codes[folded(text)]; !known {
-			p.codes[folded(text)] = code
+		if _, known := p.codes[Folded(text)]; !known {
+			p.codes[Folded(text)] = code
 		}
 	}
-	if strings.ToUpper(folded(code)) == code { // letters alone
+	if strings.ToUpper(Folded(code)) == code { // letters alone
 		add(code)
 	}
 	add(name)
@@ -51,7 +51,7 @@ const leastBegun = 4
 // Find returns the code of a country, empty if the text names none. The beginning of a name stands
 // for it if no other country's name begins so.
 func (p *Places) Find(text string) string {
-	sought := folded(text)
+	sought := Folded(text)
 	if code, known := p.codes[sought]; known || len([]rune(sought)) < leastBegun {
 		return code
 	}
@@ -69,7 +69,7 @@ func (p *Places) Find(text string) string {
 
 // Containing are the codes of countries of which the code or a name has a text in it.
 func (p *Places) Containing(text string) map[string]bool {
-	found, sought := map[string]bool{}, folded(text)
+	found, sought := map[string]bool{}, Folded(text)
 	for name, code := range p.codes {
 		if strings.Contains(name, sought) {
 			found[code] = true
@@ -79,18 +79,18 @@ func (p *Places) Containing(text string) map[string]bool {
 }
 
 // Contains reports whether a name has a text in it, in any case and with or without accents.
-func Contains(name, text string) bool { return strings.Contains(folded(name), folded(text)) }
+func Contains(name, text string) bool { return strings.Contains(Folded(name), Folded(text)) }
 
 // Initial is the letter with which a name begins, a capital without accents.
 func Initial(name string) string {
-	for _, r := range folded(name) {
+	for _, r := range Folded(name) {
 		return string(unicode.ToUpper(r))
 	}
 	return ""
 }
 
-// folded is a text without accents, signs and the difference of capital letters.
-func folded(text string) string {
+// Folded is a text without accents, signs and the difference of capital letters.
+func Folded(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r):

@@ -4,11 +4,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"hdqs/api/contract"
+	"hdqs/api/lang"
 	"hdqs/api/reply"
 	"hdqs/api/say"
 	"hdqs/api/state"
@@ -28,7 +26,7 @@ func NameHints(q *contract.Question, of *state.BoundList) (hints []say.Text) {
 		}
 		want := p.Literal(f.Value.Text)
 		c, fault := of.Segment.Column(p.Columns[0])
-		if bare := bareName(want); fault == nil && bare != "" {
+		if bare := lang.Folded(want); fault == nil && bare != "" {
 			if names := meantNames(c.Cardinality(), c.TextOf, strings.ToLower(want), bare); names != nil {
 				hints = append(hints, say.Of("%s: %s", p.Name, contract.DidYouMean(strings.Join(names, ", "))))
 			}
@@ -45,22 +43,12 @@ func meantNames(n int, name func(uint32) string, text, bare string) (all []strin
 		switch {
 		case strings.Contains(strings.ToLower(own), text):
 			return nil
-		case len(all) < mostMeant && strings.Contains(bareName(own), bare):
+		case len(all) < mostMeant && strings.Contains(lang.Folded(own), bare):
 			all = append(all, own)
 		}
 	}
 	slices.Sort(all)
 	return all
-}
-
-// bareName is a name in lower case, without accents and apostrophes.
-func bareName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) || strings.ContainsRune("'’‘`´ʹʼ", r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, norm.NFD.String(name))
 }
 
 // betweenHints separates several hints.
