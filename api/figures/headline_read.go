@@ -159,7 +159,6 @@ func (f *figure) today() time.Time {
 	return f.a.Served.Bound.Snap.Manifest.SnapshotTime.UTC().Truncate(24 * time.Hour)
 }
 
-// futureKey is the key of what a snapshot keeps of the future of a list.
 // dropFuture leaves rows that start after the snapshot's day out of a question, unless the request
 // says until when.
 func (f *figure) dropFuture(q *contract.Question) {
@@ -168,6 +167,7 @@ func (f *figure) dropFuture(q *contract.Question) {
 	}
 }
 
+// futureKey is the key of what a snapshot keeps of the future of a list.
 type futureKey struct{ path string }
 
 // leaveOutFuture restricts the figure to rows that start on the snapshot's day or before: one wrong

@@ -58,6 +58,7 @@ type keptFigure struct {
 	Until    []string `json:"until,omitempty"`
 	Future   []string `json:"future,omitempty"`
 	Others   *int64   `json:"others,omitempty"`
+	Times    []string `json:"times,omitempty"` // months or years of values in Series
 
 	lines  map[string][]byte     // by place, of a file that was read
 	places map[string]*keptPlace // of one that is made

@@ -151,11 +151,12 @@ func packAll(f *figure, countries []string) (*keptFigure, error) {
 		if series, err = readSeries(f); err != nil {
 			return nil, err
 		}
+		kept.Times = timesOf(series)
 	}
 	for _, code := range slices.AppendSeq(slices.Clone(countries), maps.Keys(f.of)) {
 		p, err := pack(f, code)
 		if err == nil {
-			p.Series = packSeries(series[code])
+			p.Series = packSeries(series[code], kept.Times)
 			kept.lines[strings.Clone(code)], err = json.Marshal(p)
 		}
 		if err != nil {

@@ -2,9 +2,9 @@ package figures
 
 import (
 	"errors"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
-	"time"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
@@ -78,58 +78,38 @@ func readSeries(f *figure) (all map[string]map[string]string, err error) {
 	return all, nil
 }
 
-// packSeries is a figure over time as a text: the last month or year, then the values from it back,
-// with commas between them, empty for those that are not known. It is tooLong for what does not
-// fit.
-func packSeries(of map[string]string) string {
-	last := ""
-	for at := range of {
-		last = max(last, at)
-	}
-	if last == "" {
-		return ""
-	}
-	text, at := []byte(last), last
-	for left, steps := len(of), 0; left > 0; at, steps = before(at), steps+1 {
-		if steps == mostSteps {
-			return tooLong
-		}
-		text = append(text, ',')
-		if value, has := of[at]; has {
-			text = append(text, value...)
-			left--
+// timesOf are the months or years of which some place has a value, the latest first.
+func timesOf(series map[string]map[string]string) []string {
+	times := map[string]bool{}
+	for _, of := range series {
+		for at := range of {
+			times[at] = true
 		}
 	}
-	return string(text)
+	all := slices.Sorted(maps.Keys(times))
+	slices.Reverse(all)
+	return all
 }
 
-// A series has at most two centuries of months. View dumps may have any year, of which the list is
-// asked.
-const (
-	mostSteps = 2400
-	tooLong   = "-"
-)
+// packSeries is a figure over time as a text: its values of all times, with commas between them,
+// empty for those that are not known.
+func packSeries(of map[string]string, times []string) string {
+	values := make([]string, len(times))
+	for i, at := range times {
+		values[i] = of[at]
+	}
+	return strings.TrimRight(strings.Join(values, ","), ",")
+}
 
 // unpackSeries is the reverse of packSeries.
-func unpackSeries(text string) map[string]string {
-	of := map[string]string{}
-	at, values, _ := strings.Cut(text, ",")
-	for value := range strings.SplitSeq(values, ",") {
+func unpackSeries(text string, times []string) map[string]string {
+	of, values := map[string]string{}, strings.Split(text, ",")
+	for i, value := range values[:min(len(values), len(times))] {
 		if value != "" && isNumber(value) {
-			of[at] = value
+			of[times[i]] = value
 		}
-		at = before(at)
 	}
 	return of
-}
-
-// before is the month or year before one.
-func before(at string) string {
-	if month, err := time.Parse("2006-01", at); err == nil {
-		return month.AddDate(0, -1, 0).Format("2006-01")
-	}
-	year, _ := strconv.Atoi(at)
-	return strconv.Itoa(year - 1)
 }
 
 // SeriesOf is a figure of a country over time, by month or year, as the publication of a snapshot
@@ -144,9 +124,11 @@ func SeriesOf(s *list.Lists, v *state.Served, h *contract.Headline, code string)
 		given: contract.Ask(&contract.FigureEndpoints(contract.ContractNames)[0], contract.Figures),
 	}
 	if kept := keptIn(c, h); kept != nil && keepsSeries(h) && kept.lines[code] != nil {
-		if p, err := kept.place(code); err != nil || p.Series != tooLong {
-			return unpackSeries(p.Series), err
+		p, err := kept.place(code)
+		if err != nil {
+			return nil, err
 		}
+		return unpackSeries(p.Series, kept.Times), nil
 	}
 	f, err := newFigure(c, h)
 	if err != nil || f.of[code] == nil {

@@ -5,22 +5,23 @@ import (
 	"testing"
 )
 
-// TestPackSeries: a series that was packed is the same again, and one over more than two centuries,
-// or of a year that no calendar counts back to, is not packed.
+// TestPackSeries: series of places that were packed with the times of all are the same again.
 func TestPackSeries(t *testing.T) {
 	t.Parallel()
-	for _, of := range []map[string]string{
-		nil, {"2024": "1"}, {"2024": "1", "2021": "2.5"}, {"2024-02": "3", "2023-11": "0"},
-	} {
-		if got := unpackSeries(packSeries(of)); !maps.Equal(got, of) {
-			t.Errorf("%v became %v", of, got)
+	all := map[string]map[string]string{
+		"AFG": nil, "MLI": {"2024-02": "3", "2023-11": "0"}, "SDN": {"2024-03": "1", "2021-01": "2.5"},
+		"TCD": {"0000-12": "7"},
+	}
+	times := timesOf(all)
+	if len(times) != 5 || times[0] != "2024-03" {
+		t.Fatalf("times %q", times)
+	}
+	for code, of := range all {
+		if got := unpackSeries(packSeries(of, times), times); !maps.Equal(got, of) {
+			t.Errorf("%s: %v became %v", code, of, got)
 		}
 	}
-	for _, of := range []map[string]string{
-		{"2024": "1", "0050": "2"}, {"2024-01": "1", "0000-12": "2"}, {"9999-12": "1", "1900-01": "2"},
-	} {
-		if got := packSeries(of); got != tooLong {
-			t.Errorf("%v became %.60s", of, got)
-		}
+	if got := unpackSeries("1,x,3,4,5,6,7", times); len(got) != 4 {
+		t.Errorf("values without a time, or that are no numbers, became %v", got)
 	}
 }
