@@ -85,9 +85,8 @@ var readers = map[string]map[string]string{
 		"answerBulk": ofRequest,
 	},
 	"figures": {
-		"OpenKept":     ofFile,
-		"place":        ofFile,
-		"unpackSeries": ofFile,
+		"OpenKept": ofFile,
+		"place":    ofFile,
 	},
 	"find": {
 		"begins":     ofValue,

@@ -201,12 +201,18 @@ func (r *Report) Losses() (lines []string) {
 		all = append(all, Reason{since, s.Path + ": ", s.Why})
 	}
 	lines = ByReason(all)
+	var empty []string
 	for _, role := range r.Empty {
-		line := fmt.Sprintf("no rows: %s; --allow-empty %s accepts it", role, role)
 		if i := slices.IndexFunc(r.Refused, func(f Refusal) bool { return f.Role == role }); i >= 0 {
-			line = fmt.Sprintf("no rows: %s; refused: %s", role, r.Refused[i].Why) // which --allow-empty does not mend
+			// --allow-empty does not mend this
+			lines = append(lines, fmt.Sprintf("no rows: %s; refused: %s", role, r.Refused[i].Why))
+		} else {
+			empty = append(empty, role)
 		}
-		lines = append(lines, line)
+	}
+	if len(empty) > 0 {
+		lines = append(lines, fmt.Sprintf("no rows: %s; where that is meant, --allow-empty %s",
+			strings.Join(empty, ", "), strings.Join(empty, ",")))
 	}
 	for _, f := range r.Fell {
 		lines = append(lines, "fewer rows: "+f.String())

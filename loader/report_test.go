@@ -49,11 +49,12 @@ func TestIncomplete(t *testing.T) {
 func TestLossesOfEmptyRoles(t *testing.T) {
 	t.Parallel()
 	r := &Report{
-		Empty:   []string{"idps", "funding"},
+		Empty:   []string{"idps", "funding", "rainfall"},
 		Refused: []Refusal{{Role: "funding", Path: "funding/a.csv", Why: "funding/a.csv: no header row"}},
 	}
 	want := []string{
-		"no rows: idps; --allow-empty idps accepts it", "no rows: funding; refused: funding/a.csv: no header row",
+		"no rows: funding; refused: funding/a.csv: no header row",
+		"no rows: idps, rainfall; where that is meant, --allow-empty idps,rainfall",
 	}
 	if got := r.Losses(); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

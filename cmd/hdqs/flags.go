@@ -450,7 +450,7 @@ func (s *size) apply(o *state.Options, log *slog.Logger) error {
 	if !s.auto {
 		limit = memory.Limit{Bytes: s.bytes, Source: "--memory-limit"}
 		if s.bytes > 0 && s.bytes < leastMemory {
-			return usagef("--memory-limit %d: want 0, or %s or more", s.bytes, memory.Size(leastMemory))
+			return usagef("--memory-limit %s: want 0, or %s or more", memory.Size(s.bytes), memory.Size(leastMemory))
 		}
 		if group.Bytes > 0 && s.bytes > group.Bytes {
 			log.Warn("--memory-limit is above the limit of the control group, which ends the process first",

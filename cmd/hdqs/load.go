@@ -77,6 +77,9 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 	if errors.Is(err, fs.ErrPermission) {
 		err = fmt.Errorf("%w; a systemd unit with ProtectHome= cannot read below /home and /root", err)
 	}
+	if isAbsent(err) {
+		return o, absent("--catalog %s: no such folder; addresses begin with https:// or s3://", f.catalog)
+	}
 	if err != nil {
 		return o, fmt.Errorf("catalog: %w", err)
 	}
