@@ -78,7 +78,7 @@ func (j *journey) filter() {
 	j.Follow(`x.textContent === "Show records"`, "Enter")
 	j.says("location.search", "?admin_level=2&event_type=political_violence&location_code__in=TCD%2CCOL")
 	j.says(`document.querySelector(".total strong").textContent`, "96")
-	j.says(`document.querySelectorAll(".records > .scroll tbody tr").length`, "50")
+	j.says(`document.querySelectorAll(".records > .scroll tbody tr").length`, "25")
 }
 
 // chart reads the figures over time: with arrow keys where there are scripts, else from the table.
