@@ -18,17 +18,19 @@ func (s *search) result(h hit) (r Result, err error) {
 	}
 	e := &s.entries[h.id]
 	r = Result{Kind: e.kind.String(), Name: s.nameOf(e), Code: e.code, Within: e.of, Whole: isNamed(h.key)}
-	var country []string
 	if h.country != none && e.country == none {
-		r.Name += ", " + s.nameOf(&s.entries[h.country])
-		country = []string{contract.CountryParam, s.entries[h.country].code}
+		of := s.nameOf(&s.entries[h.country])
+		if slices.Contains(s.from, h.country) {
+			of = s.language.T("from %s", of)
+		}
+		r.Name += ", " + of
 	}
 	switch at := bits.TrailingZeros32(e.lists); {
 	case e.kind == FigureKind:
 		r.Address, _ = s.rows(at) // which begins with its figures
 	case e.kind == List:
 		r.Code = contract.EndpointsIn(s.mount.Names)[at].Name()
-		r.Address, r.Question = s.rows(at, country...)
+		r.Address, r.Question = s.listOf(e, h.country)
 	default:
 		r.Lists, err = s.links(e, h.country, r.Whole && (e.kind == Province || e.kind == District))
 		r.Address, r.Question = s.entry(e, r.Lists)
@@ -39,6 +41,20 @@ func (s *search) result(h hit) (r Result, err error) {
 		}
 	}
 	return r, err
+}
+
+// listOf is the page of a list, of a country if one is given. It has no question where the list
+// cannot be asked for the side that the country is on.
+func (s *search) listOf(e *entry, country int32) (string, *contract.Question) {
+	at := bits.TrailingZeros32(e.lists)
+	if country == none || e.country != none {
+		return s.rows(at)
+	}
+	side := s.sideOf(&contract.Endpoints[at], country)
+	if side == "" {
+		return "", nil
+	}
+	return s.rows(at, side, s.entries[country].code)
 }
 
 // nameOf is the name of an entry in the language of the search, where it has one.
@@ -106,7 +122,11 @@ func (s *search) links(e *entry, country int32, byName bool) (links []Link, err 
 				pairs = append(pairs, "org_name", e.name)
 			}
 			if isThere {
-				pairs = append(pairs, contract.CountryParam, s.entries[country].code)
+				side := s.sideOf(list, country)
+				if side == "" {
+					continue
+				}
+				pairs = append(pairs, side, s.entries[country].code)
 			}
 		case byName && e.country != none && has(&s.entries[e.country]) && list.HasField(nameFilter(e.kind)):
 			isChecked = true

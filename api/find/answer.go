@@ -133,7 +133,7 @@ func (s *search) titleOf(a *answer, title string) string {
 	for i, id := range append([]int32{a.at.country}, a.compared...) {
 		switch {
 		case id == none:
-		case i == 0 && a.replaces && a.placeField() == "origin_location_code":
+		case i == 0 && a.replaces && a.placeField() == originField:
 			parts = append(parts, s.language.T("from %s", s.nameOf(&s.entries[id])))
 		case i == 0 && a.replaces && a.placeField() == "asylum_location_code":
 			parts = append(parts, s.language.T("in %s", s.nameOf(&s.entries[id])))

@@ -72,7 +72,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	if q.Language == nil {
 		q.Language = lang.All()[0]
 	}
-	s := &search{f.indexOf(v), f.lists, v, m, q.Brief, q.Language}
+	s := &search{f.indexOf(v), f.lists, v, m, q.Brief, q.Language, nil}
 	a := &Answer{Query: q.Text, Results: []Result{}, Kinds: []Count{}}
 	words, written := splitWords(q.Text[:min(len(q.Text), MaxBytes)])
 	if len(q.Text) > MaxBytes {
@@ -186,7 +186,7 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 		return nil
 	}
 	q.left = append(q.left, a.Left...)
-	a.Left = q.left
+	a.Left, s.from = q.left, q.from
 	return s.answers(q)
 }
 
@@ -327,6 +327,13 @@ func (s *search) withRecords(hits []hit) (with []hit, err error) {
 			if links, err := s.links(e, h.country, false); err != nil {
 				return nil, err
 			} else if len(links) == 0 {
+				continue
+			}
+		} else if slices.Contains(s.from, h.country) && e.kind == List {
+			_, q := s.listOf(e, h.country)
+			if has, err := s.has(q); err != nil {
+				return nil, err
+			} else if !has {
 				continue
 			}
 		}

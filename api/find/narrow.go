@@ -44,7 +44,7 @@ func (s *search) narrow(q *contract.Question, a *answer) {
 		keep(cmp.Or(a.placeField(), filterOf(e, Country).Name), s.entries[a.at.country].code)
 	}
 	if a.at.origin != none {
-		keep("origin_location_code", s.entries[a.at.origin].code)
+		keep(originField, s.entries[a.at.origin].code)
 	}
 	if a.at.unit != none {
 		u := &s.entries[a.at.unit]

@@ -29,6 +29,7 @@ type question struct {
 	ids      [][]int32            // filters: entries of one kind, any of which is meant
 	who, by  string
 	places   []place  // any of them, the best first
+	from     []int32  // countries that people or money come from
 	compared []int32  // countries, if several are meant together
 	until    string   // a year or a month
 	since    bool     // it is the first of several

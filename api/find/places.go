@@ -37,6 +37,22 @@ func (x *Index) inOrder(ids []int32) {
 	})
 }
 
+// originField is the field with the country that people come from.
+const originField = "origin_location_code"
+
+// sideOf is the field of a list with a country of the question, on the side that the question says.
+// It is empty if the list has only the other side.
+func (s *search) sideOf(e *contract.Endpoint, country int32) string {
+	switch {
+	case !slices.Contains(s.from, country):
+	case e.HasField(originField):
+		return originField
+	case slices.Contains(movements, e.Name()):
+		return ""
+	}
+	return contract.CountryParam
+}
+
 // movements are the lists whose records of a country are not of those who come from it.
 var movements = []string{"idps", "returnees", "funding", "operational-presence"}
 
@@ -89,6 +105,12 @@ func (x *parser) addPlaces() {
 		places = x.use(named[at])
 	}
 	q.places = places
+	for _, p := range named {
+		isOrigin := q.hasPair() && len(q.figures) > 0 && q.figures[0].Place == originField
+		if p.people && q.hasPair() || p.side == fromSide || p.side == fromOrOf && isOrigin {
+			q.from = append(q.from, x.placesOf(p)...)
+		}
+	}
 	x.addUnit()
 	for _, p := range parts { // "the state of Borno", "the country Chad"
 		for _, t := range p.terms {
@@ -133,7 +155,7 @@ func (x *parser) compare(named []*part) (places []place) {
 func (x *parser) onlySide(p *part) {
 	field := ""
 	if p.isOrigin() {
-		field = "origin_location_code"
+		field = originField
 	} else if p.side != "" {
 		field = "asylum_location_code"
 	}
@@ -153,7 +175,7 @@ func (p *part) isOrigin() bool { return p.people || p.side == fromSide || p.side
 // hasPair reports whether the list has two countries, of which one can be asked for without the
 // other.
 func (q *question) hasPair() bool {
-	return q.endpoint().HasField("origin_location_code") && q.endpoint().Name() != "returnees"
+	return q.endpoint().HasField(originField) && q.endpoint().Name() != "returnees"
 }
 
 // movement uses one or two countries of people who are in one and come from the other. It returns

@@ -80,6 +80,7 @@ type search struct {
 	mount    *list.Mount
 	brief    bool
 	language *lang.Language
+	from     []int32 // countries that the question asks for as those that people or money come from
 }
 
 // page is an address of a page.

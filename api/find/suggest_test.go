@@ -57,3 +57,21 @@ func TestIndexMemory(t *testing.T) {
 
 // fixedIndex is the memory of the names that do not depend on the data: of lists and fields.
 const fixedIndex = 256 << 10
+
+// TestSides: no address of an answer about people or money from a country is of the other side.
+func TestSides(t *testing.T) {
+	t.Parallel()
+	s := apitest.Sample(t, state.Options{}, 500)
+	for _, of := range []string{"refugees", "returnees", "idps", "funding", "refugees and returnees"} {
+		for _, country := range []string{"AFG", "SDN", "SSD", "TCD"} {
+			for _, path := range []string{"/search/suggest?q=", "/search?q=", "/fr/search?q="} {
+				a := s.Answer("GET", path+strings.ReplaceAll(of, " ", "+")+"+from+"+country, nil)
+				for _, wrong := range []string{"asylum_location_code=" + country, "idps?location_code", "funding?location_code"} {
+					if body := string(a.Body); a.Status != 200 || strings.Contains(body, wrong) {
+						t.Errorf("%s from %s at %s: %d, with %s", of, country, path, a.Status, wrong)
+					}
+				}
+			}
+		}
+	}
+}
