@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hdqs/api/contract"
+	"hdqs/api/textual"
 )
 
 // A tile of a country opens the page of its own figure: the same number, its years or months, and
@@ -25,19 +26,69 @@ func FigurePage(prefix string, h *contract.Headline, rows *contract.Question) st
 	return prefix + "/browse/" + rows.Endpoint().Name() + "?" + contract.QueryOf(pairs...)
 }
 
-// firstOfFigure reads the view of one headline figure: its tile, and drawings of its own numbers.
-// Of the address it takes the countries.
+// firstOfFigure reads the view of one headline figure: its tile, and drawings of its own numbers. It
+// is the figure of the address's countries, until its last day if an earlier figure has these rows.
+// Of other rows it is the same sum, and nil where they have none: the view of the list comes then.
 func firstOfFigure(q *Question, s state, h *contract.Headline) (*first, error) {
-	place := q.Plan.Endpoint.Names().Name(h.Place)
-	v := &viewer{q: q, s: s.only(func(name string) bool {
-		return name == place || name == place+contract.SeveralSuffix || name == contract.SnapshotParam
-	})}
-	_, records, _, err := v.headline(h.Name)
-	if err != nil || len(records) == 0 {
+	names := q.Plan.Endpoint.Names()
+	place := []string{names.Name(h.Place), names.Name(h.Place) + contract.SeveralSuffix, contract.SnapshotParam}
+	rows := s.asked.Copy().Drop(place...).Pairs()
+	isOf := func(r textual.Record) bool {
+		return r.Rows != nil && slices.Equal(r.Rows.In(names).Drop(place...).Pairs(), rows)
+	}
+	for _, taken := range [][]string{place, append(place, "end_date", h.Takes)} {
+		v := &viewer{q: q, s: s.only(func(name string) bool { return slices.Contains(taken, name) })}
+		_, records, _, err := v.headline(h.Name)
+		if err != nil {
+			return nil, err
+		}
+		isAll := len(records) > 0 && len(s.asked.Copy().Drop(taken...).Pairs()) == 0
+		if isAll || slices.ContainsFunc(records, isOf) {
+			return v.drawOwn(v.tile(h, records), h)
+		}
+	}
+	v := &viewer{q: q, s: s.only(func(string) bool { return true })}
+	t, err := v.partTile(h)
+	if err != nil || t.Value == "" {
 		return nil, err
 	}
-	f := &first{Tiles: []tile{v.tile(h, records)}}
-	view := q.Plan.Endpoint.View()
+	return v.drawOwn(t, h)
+}
+
+// partTile is the sum that a figure is, of the rows of the address. It has no value if that is no
+// right figure.
+func (v *viewer) partTile(h *contract.Headline) (t tile, err error) {
+	const start, end = contract.PeriodStart, contract.PeriodEnd
+	l, rows := v.q.Language, v.s.asked
+	if !h.IsPlain() {
+		return t, nil
+	}
+	answer, err := v.q.Source.Ask(rows.As(contract.Aggregate).Measure(h.Measures[0], "min:"+start, "max:"+end))
+	if _, wrong := Problems(err); wrong || err == nil && len(answer.Records) == 0 {
+		return t, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	r, about, m := answer.Records[0], (*about)(nil), measure{declared: h.Measures}
+	m.function, m.name, _ = strings.Cut(h.Measures[0], ":")
+	m.name = rows.Endpoint().Names().Name(m.name)
+	if value, known := r.Text(m.field()); known {
+		t.Value, t.Exact = rounded(l, value)
+	}
+	if about, err = v.q.about(rows); err != nil {
+		return t, err
+	}
+	t.Title, t.Unit, _ = v.q.whatOf(rows, m, "")
+	t.Of, t.Period = v.q.whereOf(rows, about, false), l.Period(r.Value("min_"+start), r.Value("max_"+end))
+	t.Source, t.Coverage = about.Source(l), unitsText(l, answer.Notes.Coverage, false)
+	t.Chosen = v.named(rows)
+	return t, nil
+}
+
+// drawOwn adds drawings of the numbers of a figure to its tile.
+func (v *viewer) drawOwn(t tile, h *contract.Headline) (*first, error) {
+	f, view := &first{Tiles: []tile{t}}, v.q.Plan.Endpoint.View()
 	for _, read := range []func() (*figure, error){
 		func() (*figure, error) { return v.overTime(h, view) },
 		func() (*figure, error) { return v.byProvince(h) },
@@ -55,7 +106,7 @@ func firstOfFigure(q *Question, s state, h *contract.Headline) (*first, error) {
 		}
 	}
 	if len(f.Drawings) == 0 { // beside other countries
-		v.s = s.only(func(name string) bool { return name == contract.SnapshotParam })
+		v.s = v.s.only(func(name string) bool { return name == contract.SnapshotParam })
 		return f, f.add(v, func() (*figure, error) { return v.drawing(&contract.Drawing{Figure: h.Name}, nil) })
 	}
 	return f, nil

@@ -60,7 +60,7 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 			f.Updated = r.Value("updated")
 			f.Complete, f.rows = r.Value("complete") == "true", r.Rows
 			if r.Value("rows") != "0" {
-				f.View = s.viewOf(h.List(s.mount.Names), r.Rows)
+				f.View = s.viewOf(h.Name, h.List(s.mount.Names), r.Rows)
 			} else if why := s.elsewhere(a); !why.IsZero() {
 				f.Reason = why
 			}
@@ -70,9 +70,9 @@ func (s *search) readFigure(a *answer) (*Figure, error) {
 	return f, err
 }
 
-// viewOf is the page of some rows of a list.
-func (s *search) viewOf(e *contract.Endpoint, rows *contract.Question) string {
-	return s.page("/browse/") + e.Name() + "?" + contract.QueryOf(rows.Pairs()...)
+// viewOf is the page of a figure of some rows of a list.
+func (s *search) viewOf(figure string, e *contract.Endpoint, rows *contract.Question) string {
+	return s.page("/browse/") + e.Name() + "?" + contract.QueryOf(append(rows.Pairs(), "figure", figure)...)
 }
 
 // narrowed is the figure of the answer's filters: the sum that the figure is, over fewer rows. It
@@ -105,7 +105,7 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 		q.Measure(append(q.MeasureNames(), "max:admin_level")...)
 	}
 	isProvince := false
-	f.View = s.viewOf(q.Endpoint(), q)
+	f.View = s.viewOf(f.Name, q.Endpoint(), q)
 	f.Request = s.mount.Prefix + q.Plan().Paths()[0] + "?" + q.Text()
 	f.Reason = say.Of("no record is of all that")
 	if isPartOfOther(s.Index, a) {
