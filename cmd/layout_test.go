@@ -52,7 +52,8 @@ var imports = map[string][]string{
 	"api/list": {
 		"internal/cache",
 		"aggregate", "api/accesslog", "api/contract", "api/encode", "api/lang", "api/metrics", "api/render",
-		"api/reply", "api/say", "api/state", "api/textual", "api/wire", "index", "internal/background", "internal/nearest",
+		"api/reply", "api/say", "api/state", "api/textual", "api/wire", "index",
+		"internal/background", "internal/nearest",
 	},
 	"api/figures": {
 		"aggregate", "api/additivity", "api/contract", "api/lang", "api/list", "api/render", "api/reply", "api/say",
