@@ -103,7 +103,15 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 		if f, err = s.narrowed(&a, base); err != nil {
 			return r, err
 		}
-		r.Question = f.rows
+		if r.Question = f.rows; f.Value == nil {
+			if r.Lists, err = s.wider(&a, base); err != nil {
+				return r, err
+			}
+		}
+	} else if narrowing {
+		of := *base // without records
+		of.Request = ""
+		f = &of
 	}
 	if f.View != "" {
 		r.Address = f.View
@@ -151,6 +159,7 @@ func inTime(l *lang.Language, a *answer, f *Figure) *Figure {
 		return f
 	}
 	g := *f
+	g.View, g.Request, g.rows = "", "", nil // which are of another time
 	g.Value, g.Reason = nil, say.Of("no value of %s; the newest until then is of %s", a.until,
 		l.Period(f.Start, f.End))
 	return &g

@@ -3,6 +3,7 @@ package find
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -29,7 +30,7 @@ type Figure struct {
 	Not      string       `json:"not"`
 	Reason   say.Text     `json:"reason,omitzero"`
 	View     string       `json:"view,omitempty"` // page of the rows that it is made of
-	Request  string       `json:"request"`        // to the interface, for the same figure
+	Request  string       `json:"request,omitempty"` // to the interface, for the same figure; empty: there is none
 
 	extent [2]string          // level and units of the places
 	rows   *contract.Question // which rows it is made of, or the first of several requests; nil: of none
@@ -80,6 +81,7 @@ func (s *search) viewOf(figure string, e *contract.Endpoint, rows *contract.Ques
 func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	f := *base
 	f.Value, f.Reason, f.View, f.Reading, f.Not = nil, say.Text{}, "", "", "" // which are of the whole
+	f.Request, f.rows = "", nil
 	q := base.rows.Copy().In(s.mount.Names)
 	s.narrow(q, a)
 	if a.at.unit != none && a.figure.Whole { // whose rows are of the whole country
@@ -88,7 +90,6 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	if a.until != "" && a.figure.Newest == contract.NewestMonths {
 		q.Keep(contract.StartParam, a.until).Keep(contract.EndParam, a.until)
 	}
-	f.rows = q
 	for _, field := range []string{"sector_code", "category"} { // filters that match a part of a code
 		if q.Has(field) {
 			q.GroupBy(field)
@@ -106,12 +107,12 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	}
 	isProvince := false
 	f.View = s.viewOf(f.Name, q.Endpoint(), q)
-	f.Request = s.mount.Prefix + q.Plan().Paths()[0] + "?" + q.Text()
-	f.Reason = say.Of("no record is of all that")
 	if isPartOfOther(s.Index, a) {
 		f.Reason = say.Of("the list has the unit by its name only, which others have as a part")
 		return &f, nil
 	}
+	f.Reason, f.rows = say.Of("no record is of all that"), q
+	f.Request = s.mount.Prefix + q.Plan().Paths()[0] + "?" + q.Text()
 	err := s.read(q, func(rows list.Records) error {
 		for _, r := range list.TextsOf(rows) {
 			n, known := r.Text(sumField(q))
@@ -198,6 +199,33 @@ var people = map[string]struct {
 	"under5": {"", 0, 5, ""}, "elderly": {"", 60, 0, "Elderly"},
 }
 
+// wider is the sum of all ages of a sex, or of everybody, where people of an age have no number.
+func (s *search) wider(a *answer, base *Figure) (all []Link, err error) {
+	of := people[a.who]
+	if of.least == 0 && of.less == 0 {
+		return nil, nil
+	}
+	question, who := *a.question, s.language.T("all ages")
+	question.who = ""
+	switch of.gender {
+	case "f":
+		question.who, who = "female", s.language.T("all women and girls")
+	case "m":
+		question.who, who = "male", s.language.T("all men and boys")
+	}
+	question.asked = slices.DeleteFunc(slices.Clone(a.asked), func(written string) bool {
+		return slices.ContainsFunc(vocabularies().terms[folded(written)], func(t term) bool { return t.who != "" })
+	})
+	question.asked = append(question.asked, who)
+	more := answer{question: &question, figure: a.figure, at: a.at}
+	f, err := s.narrowed(&more, base)
+	if err == nil && f.Value != nil {
+		title := s.language.T("%[1]s: %[2]s", s.titleOf(&more, a.figure.Title), s.language.Number(f.Value.String()))
+		all = []Link{{f.rows.Endpoint().Name(), title, f.View, f.rows}}
+	}
+	return all, err
+}
+
 // sumField is the field with the measure of a figure's question.
 func sumField(q *contract.Question) string { return strings.Replace(q.MeasureNames()[0], ":", "_", 1) }
 
@@ -270,7 +298,15 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 		chosen, next = append(chosen, ranges[next]), end[next]+1
 	}
 	if next != last+1 {
-		return say.Of("its ranges of ages have others too"), nil
+		var names []string
+		for _, low := range slices.Sorted(maps.Keys(ranges)) {
+			names = append(names, ranges[low])
+		}
+		all := say.And(names)
+		if of.less > 0 {
+			return say.Of("people under %s years cannot be counted alone: the ranges of ages here are %s", of.less, all), nil
+		}
+		return say.Of("people of %s years and over cannot be counted alone: the ranges of ages here are %s", of.least, all), nil
 	}
 	q.KeepAll("age_range", chosen)
 	if of.gender == "" && !genders["all"] {

@@ -113,6 +113,9 @@ func resultOf(f *find.Result) *result {
 	}
 	if f.Figure != nil && f.Figure.Value == nil {
 		r.Nothing = f.Figure.Reason.String()
+		for _, link := range f.Lists {
+			r.Nothing += "; there is: " + link.Title
+		}
 	}
 	switch e := listNamed(f.Code); {
 	case f.Kind == "figure" && f.Question != nil: // of a part
@@ -122,6 +125,7 @@ func resultOf(f *find.Result) *result {
 		delete(of.Arguments, "list")
 		r.Use, r.Reading = []use{{of.Tool, []string{list}, of.Arguments}}, h.Reading
 		return r
+	case f.Kind == "figure" && f.Figure != nil && f.Figure.Request == "": // no call has an answer
 	case f.Kind == "figure":
 		if arguments["figure"] = f.Code; f.Before != nil && f.Before.Changed != "" {
 			arguments["history"] = true
