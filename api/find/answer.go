@@ -8,6 +8,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/lang"
+	"hdqs/api/list"
 	"hdqs/api/say"
 )
 
@@ -116,6 +117,13 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 	if f.View != "" {
 		r.Address = f.View
 	}
+	if f.Value == nil && a.until != "" && r.Lists == nil && a.showsNumber() {
+		of := *f
+		if of.Reason, r.Lists, err = s.years(&a, f); err != nil {
+			return r, err
+		}
+		f = &of
+	}
 	if a.showsNumber() {
 		r.Figure, r.Before = inTime(s.language, &a, f), a.before
 	}
@@ -149,7 +157,47 @@ func (s *search) titleOf(a *answer, title string) string {
 			parts = append(parts, s.nameOf(&s.entries[id]))
 		}
 	}
+	switch {
+	case a.last != "":
+		parts = append(parts, a.until+"/"+a.last)
+	case a.since:
+		parts = append(parts, s.language.T("since %s", a.until))
+	case a.until != "":
+		parts = append(parts, a.until)
+	}
 	return s.language.List(parts)
+}
+
+// mostYears is how many years with records are links where one has none: the newest.
+const mostYears = 12
+
+// years are the years of which a figure has records, where it has none of the time that was asked
+// for, and why it has none then. Each leads to the same search of that year.
+func (s *search) years(a *answer, f *Figure) (why say.Text, links []Link, err error) {
+	q := a.figure.Question(s.mount.Names)
+	s.narrow(q, &answer{question: &question{list: a.list}, figure: a.figure, at: a.at})
+	rows := q.As(contract.Rows)
+	var names []string
+	err = s.read(q.GroupBy("year").Measure("count"), func(records list.Records) error {
+		for _, r := range list.TextsOf(records) {
+			year := r.Value("year")
+			of := rows.Copy().Keep(contract.StartParam, year).Keep(contract.EndParam, year)
+			link := Link{Name: of.Endpoint().Name(), Title: year, Address: s.viewOf(a.figure.Name, of.Endpoint(), of), Question: of}
+			if before := a.until[:4]; strings.Contains(s.text, before) {
+				text := strings.Replace(s.text, before, year, 1)
+				link.Address = s.page("/search?") + contract.QueryOf("q", text)
+			}
+			names, links = append(names, year), append(links, link)
+		}
+		return nil
+	})
+	if len(names) == 0 || slices.Contains(names, a.until[:4]) || err != nil { // there is another reason
+		return f.Reason, nil, err
+	}
+	slices.Reverse(names)
+	slices.Reverse(links)
+	links = links[:min(len(links), mostYears)]
+	return say.Of("there is no record of %s; there are records of these years: %s", a.until, say.And(names)), links, nil
 }
 
 // inTime is a figure without its number if it is not of the time that was asked for, with a reason.

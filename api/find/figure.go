@@ -29,8 +29,8 @@ type Figure struct {
 	Reading  string       `json:"reading"`
 	Not      string       `json:"not"`
 	Reason   say.Text     `json:"reason,omitzero"`
-	View     string       `json:"view,omitempty"` // page of the rows that it is made of
-	Request  string       `json:"request,omitempty"` // to the interface, for the same figure; empty: there is none
+	View     string       `json:"view,omitempty"`    // page of the rows that it is made of
+	Request  string       `json:"request,omitempty"` // for the same figure; empty: there is none
 
 	extent [2]string          // level and units of the places
 	rows   *contract.Question // which rows it is made of, or the first of several requests; nil: of none
@@ -81,7 +81,7 @@ func (s *search) viewOf(figure string, e *contract.Endpoint, rows *contract.Ques
 func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	f := *base
 	f.Value, f.Reason, f.View, f.Reading, f.Not = nil, say.Text{}, "", "", "" // which are of the whole
-	f.Request, f.rows = "", nil
+	f.Request, f.rows, f.Start, f.End = "", nil, "", ""
 	q := base.rows.Copy().In(s.mount.Names)
 	s.narrow(q, a)
 	if a.at.unit != none && a.figure.Whole { // whose rows are of the whole country
@@ -134,9 +134,8 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	})
 	if invalid, refused := errors.AsType[*contract.Invalid](err); refused {
 		f.Reason, err = invalid.Issues[0].Text, nil
-	}
-	if f.Start == "" { // of no record
-		f.Value = nil
+	} else if f.Start == "" { // of no record
+		f.Value, f.View = nil, ""
 	}
 	f.Provider, f.Dataset = "", "" // of all rows of the figure
 	return &f, err
@@ -306,7 +305,8 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 		if of.less > 0 {
 			return say.Of("people under %s years cannot be counted alone: the ranges of ages here are %s", of.less, all), nil
 		}
-		return say.Of("people of %s years and over cannot be counted alone: the ranges of ages here are %s", of.least, all), nil
+		return say.Of("people of %s years and over cannot be counted alone: the ranges of ages here are %s",
+			of.least, all), nil
 	}
 	q.KeepAll("age_range", chosen)
 	if of.gender == "" && !genders["all"] {

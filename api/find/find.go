@@ -72,7 +72,7 @@ func (f *Finder) Find(v *state.Served, m *list.Mount, q Query) (*Answer, error) 
 	if q.Language == nil {
 		q.Language = lang.All()[0]
 	}
-	s := &search{f.indexOf(v), f.lists, v, m, q.Brief, q.Language, nil}
+	s := &search{f.indexOf(v), f.lists, v, m, q.Brief, q.Language, q.Text, nil}
 	a := &Answer{Query: q.Text, Results: []Result{}, Kinds: []Count{}}
 	words, written := splitWords(q.Text[:min(len(q.Text), MaxBytes)])
 	if len(q.Text) > MaxBytes {

@@ -80,6 +80,7 @@ type search struct {
 	mount    *list.Mount
 	brief    bool
 	language *lang.Language
+	text     string  // of the search
 	from     []int32 // countries that the question asks for as those that people or money come from
 }
 

@@ -114,7 +114,9 @@ func resultOf(f *find.Result) *result {
 	if f.Figure != nil && f.Figure.Value == nil {
 		r.Nothing = f.Figure.Reason.String()
 		for _, link := range f.Lists {
-			r.Nothing += "; there is: " + link.Title
+			if !strings.Contains(r.Nothing, link.Title) {
+				r.Nothing += "; there is: " + link.Title
+			}
 		}
 	}
 	switch e := listNamed(f.Code); {
