@@ -70,7 +70,7 @@ func (s *search) containing(q *question) (others []int32) {
 // resultOf is what is shown of an answer.
 func (s *search) resultOf(a answer) (r Result, err error) {
 	if a.figure == nil {
-		return s.pageOf(&a), nil
+		return s.answerPage(&a)
 	}
 	r = Result{Kind: FigureKind.String(), Code: a.figure.Name, Name: s.titleOf(&a, a.figure.Title)}
 	if a.at.country == none {
@@ -88,12 +88,12 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 	}
 	narrowing := a.narrowing()
 	if narrowing && !a.figure.IsPlain() {
-		return s.pageOf(&a), nil
+		return s.answerPage(&a)
 	}
 	if narrowing && !a.showsNumber() {
-		page := s.pageOf(&a)
-		r.Address, r.Question = page.Address, page.Question
-		return r, nil
+		page, err := s.answerPage(&a)
+		r.Address, r.Question, r.Reason = page.Address, page.Question, page.Reason
+		return r, err
 	}
 	base, err := s.readFigure(&a)
 	if err != nil {
@@ -123,6 +123,9 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 			return r, err
 		}
 		f = &of
+	}
+	if r.Reason = a.noNumber(); !r.Reason.IsZero() && f.Value == nil {
+		r.Reason = f.Reason
 	}
 	if a.showsNumber() {
 		r.Figure, r.Before = inTime(s.language, &a, f), a.before
@@ -213,6 +216,58 @@ func inTime(l *lang.Language, a *answer, f *Figure) *Figure {
 	return &g
 }
 
+// noNumber says why a whole question has no number, nothing of one that has.
+func (a *answer) noNumber() say.Text {
+	switch {
+	case len(a.left) > 0 || a.isNear:
+	case a.compared != nil:
+		return say.Of("the answer is a number for each country, which the page compares")
+	case a.by != "" && a.before == nil:
+		return say.Of("the answer is more than one number, which the page shows")
+	case a.figure != nil && !a.figure.IsPlain() && a.isNarrow():
+		return say.Of("the figure is of the whole country, and cannot be of a part of its records")
+	}
+	return say.Text{}
+}
+
+// answerPage is the page that answers a question, with why it has no number. It leads to no page
+// without records. A name with several codes has a page for each.
+func (s *search) answerPage(a *answer) (Result, error) {
+	r := s.pageOf(a)
+	r.Reason = a.noNumber()
+	if s.brief {
+		return r, nil
+	}
+	has, err := s.has(r.Question)
+	for _, ids := range a.ids {
+		if has && len(ids) == 1 || err != nil {
+			continue
+		}
+		for _, id := range ids[:min(len(ids), mostPlaces)] {
+			e := &s.entries[id]
+			links, err := s.links(e, a.at.country, false)
+			if err != nil {
+				return r, err
+			}
+			for i := range links {
+				links[i].Title = s.language.T("%[1]s: %[2]s", e.name+" ("+e.code+")", s.language.T(links[i].Title))
+			}
+			r.Lists = append(r.Lists, links...)
+		}
+	}
+	if err != nil || has {
+		return r, err
+	}
+	r.Question, r.Reason = nil, say.Of("no record is of all that")
+	if r.Address = s.page("/browse/") + r.Code; a.at.country != none {
+		r.Address, _ = s.country(s.entries[a.at.country].code)
+		if why := s.elsewhere(a); !why.IsZero() {
+			r.Reason = why
+		}
+	}
+	return r, nil
+}
+
 // pageOf is a page of records of the list that answers a question, or a drawing of them.
 func (s *search) pageOf(a *answer) Result {
 	e := a.endpoint()
@@ -231,6 +286,7 @@ func (s *search) pageOf(a *answer) Result {
 	for _, id := range a.compared {
 		r.Countries = append(r.Countries, s.entries[id].code)
 	}
+	compare := s.page("/compare")
 	if a.compared != nil {
 		q.KeepAll(s.mount.Names.Name(cmp.Or(a.placeField(), filterOf(e, Country).Name)), r.Countries)
 	}
@@ -264,6 +320,11 @@ func (s *search) pageOf(a *answer) Result {
 		}
 	}
 	r.Address, r.Question = s.page("/browse/")+q.Endpoint().Name(), q
+	isPage := s.lists.Routes.HandlerOf(compare) != nil
+	if isPage && a.compared != nil && h != nil && a.until == "" && len(a.left) == 0 && !of.narrowing() {
+		r.Address = compare
+		pairs = []string{"figure", h.Name, "country", strings.Join(r.Countries, ", ")}
+	}
 	if pairs != nil {
 		r.Address += "?" + contract.QueryOf(pairs...)
 	}

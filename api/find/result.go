@@ -6,6 +6,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/lang"
 	"hdqs/api/list"
+	"hdqs/api/say"
 	"hdqs/api/state"
 )
 
@@ -53,6 +54,8 @@ type Result struct {
 	Lists   []Link  `json:"lists,omitempty"`  // that have records of it
 	Figure  *Figure `json:"figure,omitempty"`
 	Before  *Before `json:"before,omitempty"` // what the figure is compared with
+
+	Reason say.Text `json:"reason,omitzero"` // why a page answers a question, and no number
 
 	// What the page shows, or the sum that a figure is; nil if it is not of rows of a list.
 	Question *contract.Question `json:"-"`

@@ -111,6 +111,7 @@ func resultOf(f *find.Result) *result {
 	if f.Until != "" {
 		arguments["end_date"] = f.Until
 	}
+	r.Nothing = f.Reason.String()
 	if f.Figure != nil && f.Figure.Value == nil {
 		r.Nothing = f.Figure.Reason.String()
 		for _, link := range f.Lists {
