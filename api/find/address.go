@@ -30,7 +30,7 @@ func (s *search) result(h hit) (r Result, err error) {
 		r.Address, _ = s.rows(at) // which begins with its figures
 	case e.kind == List:
 		r.Code = contract.EndpointsIn(s.mount.Names)[at].Name()
-		r.Address, r.Question = s.listOf(e, h.country)
+		r.Address, r.Question = countryPage(s, e, h.country)
 	default:
 		r.Lists, err = s.links(e, h.country, r.Whole && (e.kind == Province || e.kind == District))
 		r.Address, r.Question = s.entry(e, r.Lists)
@@ -43,14 +43,14 @@ func (s *search) result(h hit) (r Result, err error) {
 	return r, err
 }
 
-// listOf is the page of a list, of a country if one is given. It has no question where the list
-// cannot be asked for the side that the country is on.
-func (s *search) listOf(e *entry, country int32) (string, *contract.Question) {
+// countryPage is the page of a list, of a country if one is given. It has no question where the
+// list cannot be asked for the side that the country is on.
+func countryPage(s *search, e *entry, country int32) (string, *contract.Question) {
 	at := bits.TrailingZeros32(e.lists)
 	if country == none || e.country != none {
 		return s.rows(at)
 	}
-	side := s.sideOf(&contract.Endpoints[at], country)
+	side := sideOf(s, &contract.Endpoints[at], country)
 	if side == "" {
 		return "", nil
 	}
@@ -122,7 +122,7 @@ func (s *search) links(e *entry, country int32, byName bool) (links []Link, err 
 				pairs = append(pairs, "org_name", e.name)
 			}
 			if isThere {
-				side := s.sideOf(list, country)
+				side := sideOf(s, list, country)
 				if side == "" {
 					continue
 				}

@@ -70,7 +70,7 @@ func (s *search) containing(q *question) (others []int32) {
 // resultOf is what is shown of an answer.
 func (s *search) resultOf(a answer) (r Result, err error) {
 	if a.figure == nil {
-		return s.answerPage(&a)
+		return answerPage(s, &a)
 	}
 	r = Result{Kind: FigureKind.String(), Code: a.figure.Name, Name: s.titleOf(&a, a.figure.Title)}
 	if a.at.country == none {
@@ -88,10 +88,10 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 	}
 	narrowing := a.narrowing()
 	if narrowing && !a.figure.IsPlain() {
-		return s.answerPage(&a)
+		return answerPage(s, &a)
 	}
 	if narrowing && !a.showsNumber() {
-		page, err := s.answerPage(&a)
+		page, err := answerPage(s, &a)
 		r.Address, r.Question, r.Reason = page.Address, page.Question, page.Reason
 		return r, err
 	}
@@ -105,7 +105,7 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 			return r, err
 		}
 		if r.Question = f.rows; f.Value == nil {
-			if r.Lists, err = s.wider(&a, base); err != nil {
+			if r.Lists, err = wider(s, &a, base); err != nil {
 				return r, err
 			}
 		}
@@ -119,7 +119,7 @@ func (s *search) resultOf(a answer) (r Result, err error) {
 	}
 	if f.Value == nil && a.until != "" && r.Lists == nil && a.showsNumber() {
 		of := *f
-		if of.Reason, r.Lists, err = s.years(&a, f); err != nil {
+		if of.Reason, r.Lists, err = years(s, &a, f); err != nil {
 			return r, err
 		}
 		f = &of
@@ -176,7 +176,7 @@ const mostYears = 12
 
 // years are the years of which a figure has records, where it has none of the time that was asked
 // for, and why it has none then. Each leads to the same search of that year.
-func (s *search) years(a *answer, f *Figure) (why say.Text, links []Link, err error) {
+func years(s *search, a *answer, f *Figure) (why say.Text, links []Link, err error) {
 	q := a.figure.Question(s.mount.Names)
 	s.narrow(q, &answer{question: &question{list: a.list}, figure: a.figure, at: a.at})
 	rows := q.As(contract.Rows)
@@ -232,7 +232,7 @@ func (a *answer) noNumber() say.Text {
 
 // answerPage is the page that answers a question, with why it has no number. It leads to no page
 // without records. A name with several codes has a page for each.
-func (s *search) answerPage(a *answer) (Result, error) {
+func answerPage(s *search, a *answer) (Result, error) {
 	r := s.pageOf(a)
 	r.Reason = a.noNumber()
 	if s.brief {

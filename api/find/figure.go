@@ -198,8 +198,23 @@ var people = map[string]struct {
 	"under5": {"", 0, 5, ""}, "elderly": {"", 60, 0, "Elderly"},
 }
 
+// notApart says which ranges of ages there are, by their least ages, where none begin or end at an
+// age.
+func notApart(least, less int, ranges map[int]string) say.Text {
+	var names []string
+	for _, low := range slices.Sorted(maps.Keys(ranges)) {
+		names = append(names, ranges[low])
+	}
+	if less > 0 {
+		return say.Of("people under %s years cannot be counted alone: the ranges of ages here are %s", less,
+			say.And(names))
+	}
+	return say.Of("people of %s years and over cannot be counted alone: the ranges of ages here are %s", least,
+		say.And(names))
+}
+
 // wider is the sum of all ages of a sex, or of everybody, where people of an age have no number.
-func (s *search) wider(a *answer, base *Figure) (all []Link, err error) {
+func wider(s *search, a *answer, base *Figure) (all []Link, err error) {
 	of := people[a.who]
 	if of.least == 0 && of.less == 0 {
 		return nil, nil
@@ -297,16 +312,7 @@ func (s *search) keepPeople(q *contract.Question, a *answer) (why say.Text, err 
 		chosen, next = append(chosen, ranges[next]), end[next]+1
 	}
 	if next != last+1 {
-		var names []string
-		for _, low := range slices.Sorted(maps.Keys(ranges)) {
-			names = append(names, ranges[low])
-		}
-		all := say.And(names)
-		if of.less > 0 {
-			return say.Of("people under %s years cannot be counted alone: the ranges of ages here are %s", of.less, all), nil
-		}
-		return say.Of("people of %s years and over cannot be counted alone: the ranges of ages here are %s",
-			of.least, all), nil
+		return notApart(of.least, of.less, ranges), nil
 	}
 	q.KeepAll("age_range", chosen)
 	if of.gender == "" && !genders["all"] {

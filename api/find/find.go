@@ -330,7 +330,7 @@ func (s *search) withRecords(hits []hit) (with []hit, err error) {
 				continue
 			}
 		} else if slices.Contains(s.from, h.country) && e.kind == List {
-			_, q := s.listOf(e, h.country)
+			_, q := countryPage(s, e, h.country)
 			if has, err := s.has(q); err != nil {
 				return nil, err
 			} else if !has {

@@ -42,7 +42,7 @@ const originField = "origin_location_code"
 
 // sideOf is the field of a list with a country of the question, on the side that the question says.
 // It is empty if the list has only the other side.
-func (s *search) sideOf(e *contract.Endpoint, country int32) string {
+func sideOf(s *search, e *contract.Endpoint, country int32) string {
 	switch {
 	case !slices.Contains(s.from, country):
 	case e.HasField(originField):

@@ -66,7 +66,8 @@ func TestSides(t *testing.T) {
 		for _, country := range []string{"AFG", "SDN", "SSD", "TCD"} {
 			for _, path := range []string{"/search/suggest?q=", "/search?q=", "/fr/search?q="} {
 				a := s.Answer("GET", path+strings.ReplaceAll(of, " ", "+")+"+from+"+country, nil)
-				for _, wrong := range []string{"asylum_location_code=" + country, "idps?location_code", "funding?location_code"} {
+				others := []string{"asylum_location_code=" + country, "idps?location_code", "funding?location_code"}
+				for _, wrong := range others {
 					if body := string(a.Body); a.Status != 200 || strings.Contains(body, wrong) {
 						t.Errorf("%s from %s at %s: %d, with %s", of, country, path, a.Status, wrong)
 					}
