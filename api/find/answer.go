@@ -222,7 +222,7 @@ func (a *answer) noNumber() say.Text {
 	case len(a.left) > 0 || a.isNear:
 	case a.compared != nil:
 		return say.Of("the answer is a number for each country, which the page compares")
-	case a.by != "" && a.before == nil:
+	case a.by != "" && a.before == nil, a.figure == nil && len(a.figures) > 0 && a.at.country == none:
 		return say.Of("the answer is more than one number, which the page shows")
 	case a.figure != nil && !a.figure.IsPlain() && a.isNarrow():
 		return say.Of("the figure is of the whole country, and cannot be of a part of its records")

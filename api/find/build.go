@@ -310,6 +310,8 @@ func (b *builder) addTable(kind Kind) {
 					}
 				case Sector:
 					others = vocabularies().others[e.code]
+				case Commodity:
+					others = commodityNames(e.name)
 				case Dataset, File:
 					e.of, e.lists = r.Value(source.of), 1<<at
 				default:
@@ -326,6 +328,13 @@ func (b *builder) addTable(kind Kind) {
 			return nil
 		})
 	}
+}
+
+// commodityNames are the other names of a commodity: those of its name without what is in
+// parentheses.
+func commodityNames(name string) []string {
+	plain, _, _ := strings.Cut(name, " (")
+	return vocabularies().others[commodityWord+folded(plain)]
 }
 
 // urgencyOf orders countries of one name: those with a response plan, then those of the overview.

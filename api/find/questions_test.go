@@ -69,7 +69,9 @@ func questionIndex(t testing.TB) *Index {
 			add(Province, value("P-Code"), value("Name"), value("Location"))
 		}
 	})
-	read("commodity", func(value func(string) string) { add(Commodity, value("code"), value("name"), "") })
+	read("commodity", func(value func(string) string) {
+		add(Commodity, value("code"), value("name"), "", commodityNames(value("name"))...)
+	})
 	read("org", func(value func(string) string) { add(Organisation, value("acronym"), value("name"), "") })
 	read("market", func(value func(string) string) {
 		add(Market, value("market_code"), value("market_name"), value("location_code"))

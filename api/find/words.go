@@ -45,10 +45,13 @@ const (
 type vocabulary struct {
 	terms  map[string][]term   // by phrase, without the words of asides
 	asides map[string]string   // phrases that say a side, ask for the newest, or for nothing
-	others map[string][]string // phrases of a figure, a list, or a sector, by its name or code
+	others map[string][]string // phrases of a figure, list, sector or commodity, by name or code
 	words  []string            // that are in phrases, sorted
 	kept   map[string]bool     // phrases whose asides count: "by country", "who does what where"
 }
+
+// commodityWord is before the name of a commodity, whose words are other names of it.
+const commodityWord = "commodity="
 
 // longestPhrase is the most words of a phrase that is looked for.
 const longestPhrase = 7
@@ -117,6 +120,10 @@ func vocabularyOf(languages ...string) *vocabulary {
 				words[word] = true
 			}
 		}
+		if name, is := strings.CutPrefix(line[0], commodityWord); is {
+			name = commodityWord + strings.ReplaceAll(name, "~", " ")
+			v.others[name] = append(v.others[name], listed(line[1])...)
+		}
 		if t == nil || t.isMore || t.isWeak && len(t.topics) > 1 {
 			continue
 		}
@@ -147,7 +154,7 @@ func termOf(text string) *term {
 	for word := range strings.FieldsSeq(text) {
 		field, value, hasValue := strings.Cut(word, "=")
 		switch {
-		case field == "side" || word == isNewest || word == isEmpty:
+		case field == "side" || field+"=" == commodityWord || word == isNewest || word == isEmpty:
 			return nil
 		case !hasValue:
 			t.topics = append(t.topics, word)
