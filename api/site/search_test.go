@@ -3,12 +3,16 @@
 package site_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"html"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
 	"hdqs/api/apitest"
+	"hdqs/api/contract"
 	"hdqs/api/find"
 	"hdqs/api/reply"
 	"hdqs/api/state"
@@ -121,5 +125,39 @@ func TestSearchAnswersItself(t *testing.T) {
 	}
 	if len(asked) < 20 {
 		t.Errorf("only %d addresses were found", len(asked))
+	}
+}
+
+// TestSearchFigures: the number of each figure, also of a year and of a sector, is
+// at the top of the page that its link opens.
+func TestSearchFigures(t *testing.T) {
+	t.Parallel()
+	s := apitest.Server(t, state.Options{}, apitest.FigureTables(t))
+	shown := regexp.MustCompile(`(?s)<data value="([^"]*)">.*?<a href="([^"]*)">The records it is made of`)
+	top := regexp.MustCompile(`<p class="value[^"]*"><strong(?: title="([^"]*)")?>([^<]*)</strong>`)
+	seen := map[string]int{}
+	for _, m := range s.Lists.Routes.Mounts {
+		for _, h := range contract.Headlines {
+			for _, more := range []string{
+				"Afghanistan", "Afghanistan in 2024", "Mali", "Mali health", "Sudan", "Chad", "Central African Republic",
+			} {
+				query := h.Title + " " + more
+				found := apitest.Browse(s, m.Prefix+"/search?q="+url.QueryEscape(query)).Body
+				of := shown.FindSubmatch(found)
+				if of == nil {
+					continue
+				}
+				seen[more]++
+				view := html.UnescapeString(string(of[2]))
+				got := top.FindSubmatch(apitest.Browse(s, view).Body)
+				if got == nil || apitest.PlainNumber(cmp.Or(string(got[1]), string(got[2]))) !=
+					apitest.PlainNumber(string(of[1])) {
+					t.Errorf("%s: %s is %s, but %s begins with %q", m.Prefix, query, of[1], view, got)
+				}
+			}
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("so few numbers were found: %v", seen)
 	}
 }
