@@ -26,9 +26,9 @@ func FigurePage(prefix string, h *contract.Headline, rows *contract.Question) st
 	return prefix + "/browse/" + rows.Endpoint().Name() + "?" + contract.QueryOf(pairs...)
 }
 
-// firstOfFigure reads the view of one headline figure: its tile, and drawings of its own numbers. It
-// is the figure of the address's countries, until its last day if an earlier figure has these rows.
-// Of other rows it is the same sum, and nil where they have none: the view of the list comes then.
+// firstOfFigure reads the view of one headline figure: its tile, and drawings of its own numbers.
+// It is the figure of the address's countries, until its last day if an earlier figure has these
+// rows. Of other rows it is the same sum, nil where that is not right: the list's view comes then.
 func firstOfFigure(q *Question, s state, h *contract.Headline) (*first, error) {
 	names := q.Plan.Endpoint.Names()
 	place := []string{names.Name(h.Place), names.Name(h.Place) + contract.SeveralSuffix, contract.SnapshotParam}
@@ -63,23 +63,23 @@ func (v *viewer) partTile(h *contract.Headline) (t tile, err error) {
 	if !h.IsPlain() {
 		return t, nil
 	}
-	answer, err := v.q.Source.Ask(rows.As(contract.Aggregate).Measure(h.Measures[0], "min:"+start, "max:"+end))
+	asked := rows.As(contract.Aggregate).Measure(h.Measures[0], "min:"+start, "max:"+end)
+	answer, err := v.q.Source.Ask(asked)
 	if _, wrong := Problems(err); wrong || err == nil && len(answer.Records) == 0 {
 		return t, nil
 	}
 	if err != nil {
 		return t, err
 	}
-	r, about, m := answer.Records[0], (*about)(nil), measure{declared: h.Measures}
-	m.function, m.name, _ = strings.Cut(h.Measures[0], ":")
-	m.name = rows.Endpoint().Names().Name(m.name)
-	if value, known := r.Text(m.field()); known {
+	r, d := answer.Records[0], drawingOf(h)
+	if value, known := r.Text(strings.ReplaceAll(asked.MeasureNames()[0], ":", "_")); known {
 		t.Value, t.Exact = rounded(l, value)
 	}
-	if about, err = v.q.about(rows); err != nil {
+	about, err := v.q.about(rows)
+	if err != nil {
 		return t, err
 	}
-	t.Title, t.Unit, _ = v.q.whatOf(rows, m, "")
+	t.Title, t.Unit, _ = v.q.whatOf(rows, measure{name: v.q.measureOf(&d), declared: h.Measures}, "")
 	t.Of, t.Period = v.q.whereOf(rows, about, false), l.Period(r.Value("min_"+start), r.Value("max_"+end))
 	t.Source, t.Coverage = about.Source(l), unitsText(l, answer.Notes.Coverage, false)
 	t.Chosen = v.named(rows)
