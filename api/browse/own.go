@@ -33,8 +33,8 @@ func firstOfFigure(q *Question, s state, h *contract.Headline) (*first, error) {
 	names := q.Plan.Endpoint.Names()
 	place := []string{names.Name(h.Place), names.Name(h.Place) + contract.SeveralSuffix, contract.SnapshotParam}
 	rows := s.asked.Copy().Drop(place...).Pairs()
-	isOf := func(r textual.Record) bool {
-		return r.Rows != nil && slices.Equal(r.Rows.In(names).Drop(place...).Pairs(), rows)
+	isOf := func(r textual.Record) bool { // days as addresses have them
+		return r.Rows != nil && slices.Equal(s.asked.Only().Add(r.Rows.In(names).Drop(place...)).Pairs(), rows)
 	}
 	for _, taken := range [][]string{place, append(place, "end_date", h.Takes)} {
 		v := &viewer{q: q, s: s.only(func(name string) bool { return slices.Contains(taken, name) })}
