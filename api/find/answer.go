@@ -185,7 +185,7 @@ func years(s *search, a *answer, f *Figure) (why say.Text, links []Link, err err
 		for _, r := range list.TextsOf(records) {
 			year := r.Value("year")
 			of := rows.Copy().Keep(contract.StartParam, year).Keep(contract.EndParam, year)
-			link := Link{Name: of.Endpoint().Name(), Title: year, Address: s.viewOf(a.figure.Name, of.Endpoint(), of), Question: of}
+			link := Link{of.Endpoint().Name(), year, s.viewOf(a.figure.Name, of.Endpoint(), of), of}
 			if before := a.until[:4]; strings.Contains(s.text, before) {
 				text := strings.Replace(s.text, before, year, 1)
 				link.Address = s.page("/search?") + contract.QueryOf("q", text)
