@@ -234,8 +234,8 @@ func wider(s *search, a *answer, base *Figure) (all []Link, err error) {
 	more := answer{question: &question, figure: a.figure, at: a.at}
 	f, err := s.narrowed(&more, base)
 	if err == nil && f.Value != nil {
-		title := s.language.T("%[1]s: %[2]s", s.titleOf(&more, a.figure.Title), s.language.Number(f.Value.String()))
-		all = []Link{{f.rows.Endpoint().Name(), title, f.View, f.rows}}
+		// Without its number, which answers another question.
+		all = []Link{{f.rows.Endpoint().Name(), s.titleOf(&more, a.figure.Title), f.View, f.rows}}
 	}
 	return all, err
 }
