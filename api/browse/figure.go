@@ -36,7 +36,9 @@ func drawFigure(q *Question, s state) (*figure, error) {
 	if x.Chosen = q.brought(s, t.at); !by.each && (len(x.Chosen) > 0 || x.Limit.Turned != "") {
 		x.drawn = t.at.set(measureParam, m.name, byParam, by.value)
 	}
-	s = t.at
+	if s = t.at; x.Limit.Turned != "" { // links go on by what is drawn
+		s.values = s.set(byParam, by.value).values
+	}
 	request, _ := m.requests()
 	x.Source = s.groups(q.Base+q.Root+e.Path+"/aggregate", by.fields, request)
 	x.Limit.Coverage = unitsText(l, t.answer.Notes.Coverage, by.as == overTime)
