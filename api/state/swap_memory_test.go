@@ -229,16 +229,24 @@ func TestDroppedMemoryIsFree(t *testing.T) {
 	}
 }
 
+// readDropped serves 0 and 1 where there is memory for one, of which it returns the size. 0 is
+// dropped, but read until the reader is released.
+func (s *memoryServer) readDropped() (one int64, reader *state.Served) {
+	s.t.Helper()
+	s.mustSwap(0)
+	one = state.NeedOf([]*state.Bound{s.State.Snapshots.Current.Load().Bound})
+	reader = s.State.Snapshots.Acquire()
+	s.State.Shares.Snapshots = one + one/50
+	s.mustSwap(1)
+	return one, reader
+}
+
 // TestSlowReaderCounts: a dropped snapshot that a request still reads counts as in use, so that the
 // next swap is refused until the request has ended.
 func TestSlowReaderCounts(t *testing.T) {
 	t.Parallel()
 	s := newMemoryServer(t)
-	s.mustSwap(0)
-	one := state.NeedOf([]*state.Bound{s.State.Snapshots.Current.Load().Bound})
-	reader := s.State.Snapshots.Acquire()
-	s.State.Shares.Snapshots = one + one/50
-	s.mustSwap(1) // 0 is dropped, but read
+	_, reader := s.readDropped()
 	var fault *state.MemoryError
 	if err := s.swap(2); !errors.As(err, &fault) {
 		t.Fatalf("swap while the first snapshot is read: %v, want a MemoryError", err)
@@ -252,11 +260,7 @@ func TestSlowReaderCounts(t *testing.T) {
 func TestRoomAfterReaders(t *testing.T) {
 	t.Parallel()
 	s := newMemoryServer(t)
-	s.mustSwap(0)
-	one := state.NeedOf([]*state.Bound{s.State.Snapshots.Current.Load().Bound})
-	reader := s.State.Snapshots.Acquire()
-	s.State.Shares.Snapshots = one + one/50
-	s.mustSwap(1) // 0 is dropped, but read
+	one, reader := s.readDropped()
 	ended := time.AfterFunc(50*time.Millisecond, func() { reader.Release(s.Server.State.Log) })
 	next := store.SegmentRef{Table: "location", SHA256: "other", Bytes: one / 100}
 	testkit.Must(t, s.State.RoomFor(&store.Manifest{ID: "next", Tables: []store.SegmentRef{next}}))
