@@ -422,17 +422,21 @@ func isEnum(e *contract.Endpoint, name string) bool {
 	})
 }
 
-// allSectors is the sector of people in need of any sector. Organisations can have it too, as one
-// of their sectors.
-const allSectors = "Intersectoral"
-
-func countsSectors(e *contract.Endpoint) bool { return e.Table == "humanitarian_needs" }
+// allOf is the value that a field has in records of all together, such as the sector of people in
+// need of any sector; empty if a list has none. Organisations have that sector as one of theirs.
+func allOf(e *contract.Endpoint, field string) string {
+	if d := e.Dimension(field); d != nil {
+		return d.Keep
+	}
+	return ""
+}
 
 // apart puts the figure over all sectors, which is no sector, before those of sectors, and says
 // what it counts.
 func apart(q *Question, groups []group, b *by) {
-	at := slices.IndexFunc(groups, func(g group) bool { return g.value == allSectors })
-	if b.value != "sector_name" && b.value != "sector_code" || at < 0 || !countsSectors(q.Plan.Endpoint) {
+	all := allOf(q.Plan.Endpoint, b.value)
+	at := slices.IndexFunc(groups, func(g group) bool { return g.value == all })
+	if b.value != "sector_name" && b.value != "sector_code" || all == "" || at < 0 {
 		return
 	}
 	g := groups[at]

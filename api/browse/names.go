@@ -83,8 +83,8 @@ func namesOf(q *Question, s state) (map[string]map[string]string, error) {
 		}
 		named[t.field] = namesByCode(codes)
 	}
-	if countsSectors(q.Plan.Endpoint) {
-		named["sector_code"][allSectors] = q.Language.T("All sectors together")
+	if all := allOf(q.Plan.Endpoint, "sector_code"); all != "" {
+		named["sector_code"][all] = q.Language.T("All sectors together")
 	}
 	for _, t := range largeTables {
 		values := slices.Concat(s.asked.Texts(t.field), s.asked.Texts(t.field+contract.SeveralSuffix))

@@ -253,8 +253,7 @@ func (q *Question) joined(r textual.Record, fields []string) string {
 		if name == "" {
 			name, _ = worded(q.Language, field, shortTime(value))
 		}
-		value = name
-		words = append(words, cmp.Or(value, q.Language.T("not given")))
+		words = append(words, cmp.Or(name, q.Language.T("not given")))
 	}
 	return strings.Join(words, ", ")
 }
