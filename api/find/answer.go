@@ -185,7 +185,7 @@ func years(s *search, a *answer, f *Figure) (why say.Text, links []Link, err err
 		for _, r := range list.TextsOf(records) {
 			year := r.Value("year")
 			of := rows.Copy().Keep(contract.StartParam, year).Keep(contract.EndParam, year)
-			link := Link{of.Endpoint().Name(), year, s.viewOf(a.figure.Name, of.Endpoint(), of), of}
+			link := Link{of.Endpoint().Name(), year, s.viewOf(a.figure.Name, of.Endpoint(), of), of, true}
 			if before := a.until[:4]; strings.Contains(s.text, before) {
 				text := strings.Replace(s.text, before, year, 1)
 				link.Address = s.page("/search?") + contract.QueryOf("q", text)
@@ -239,8 +239,11 @@ func answerPage(s *search, a *answer) (Result, error) {
 		return r, nil
 	}
 	has, err := s.has(r.Question)
+	if err != nil {
+		return r, err
+	}
 	for _, ids := range a.ids {
-		if has && len(ids) == 1 || err != nil {
+		if has && len(ids) == 1 {
 			continue
 		}
 		for _, id := range ids[:min(len(ids), mostPlaces)] {
@@ -255,8 +258,8 @@ func answerPage(s *search, a *answer) (Result, error) {
 			r.Lists = append(r.Lists, links...)
 		}
 	}
-	if err != nil || has {
-		return r, err
+	if has {
+		return r, nil
 	}
 	r.Question, r.Reason = nil, say.Of("no record is of all that")
 	if r.Address = s.page("/browse/") + r.Code; a.at.country != none {
@@ -286,7 +289,6 @@ func (s *search) pageOf(a *answer) Result {
 	for _, id := range a.compared {
 		r.Countries = append(r.Countries, s.entries[id].code)
 	}
-	compare := s.page("/compare")
 	if a.compared != nil {
 		q.KeepAll(s.mount.Names.Name(cmp.Or(a.placeField(), filterOf(e, Country).Name)), r.Countries)
 	}
@@ -320,6 +322,7 @@ func (s *search) pageOf(a *answer) Result {
 		}
 	}
 	r.Address, r.Question = s.page("/browse/")+q.Endpoint().Name(), q
+	compare := s.page("/compare")
 	isPage := s.lists.Routes.HandlerOf(compare) != nil
 	if isPage && a.compared != nil && h != nil && a.until == "" && len(a.left) == 0 && !of.narrowing() {
 		r.Address = compare

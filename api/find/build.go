@@ -118,11 +118,7 @@ func (b *builder) limitGroup(g *contract.CountryGroup) {
 			lists |= b.entries[id].lists
 		}
 	}
-	for i := range b.entries {
-		if e := &b.entries[i]; e.kind == Group && e.code == g.Slug {
-			e.lists &= lists
-		}
-	}
+	b.entries[b.entryOf(Group, g.Slug)].lists &= lists
 }
 
 // finish sorts the words.

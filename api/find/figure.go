@@ -235,7 +235,7 @@ func wider(s *search, a *answer, base *Figure) (all []Link, err error) {
 	f, err := s.narrowed(&more, base)
 	if err == nil && f.Value != nil {
 		// Without its number, which answers another question.
-		all = []Link{{f.rows.Endpoint().Name(), s.titleOf(&more, a.figure.Title), f.View, f.rows}}
+		all = []Link{{f.rows.Endpoint().Name(), s.titleOf(&more, a.figure.Title), f.View, f.rows, false}}
 	}
 	return all, err
 }

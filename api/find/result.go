@@ -73,6 +73,7 @@ type Link struct {
 	Address string `json:"address"`
 
 	Question *contract.Question `json:"-"` // what the page shows
+	InReason bool               `json:"-"` // the reason of the result has the title
 }
 
 // search is a search that is being answered.

@@ -115,7 +115,7 @@ func resultOf(f *find.Result) *result {
 	if f.Figure != nil && f.Figure.Value == nil {
 		r.Nothing = f.Figure.Reason.String()
 		for _, link := range f.Lists {
-			if !strings.Contains(r.Nothing, link.Title) {
+			if !link.InReason {
 				r.Nothing += "; there is: " + link.Title
 			}
 		}
