@@ -88,7 +88,7 @@ func (q *Question) appendParam(dst []byte, position int) []byte {
 		dst = append(named, q.Format...)
 	}
 	if len(dst) <= len(named) {
-		return dst[:from]
+		return named[:from] // not dst, so that the memory is kept for the next parameter
 	}
 	return append(dst, '&')
 }
