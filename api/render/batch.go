@@ -68,9 +68,6 @@ func (f *Form) newBatch() *rowBatch {
 	return b
 }
 
-// add adds as many rows as fit and returns the first row that did not.
-func (b *rowBatch) add(from, to uint32) uint32 { return b.Add(from, to, batch) }
-
 // unpack sets codes to a piece's codes of the batch's rows.
 func (b *rowBatch) unpack(codes []uint32, factors []factor) []uint32 {
 	codes = codes[:b.Len()]

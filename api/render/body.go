@@ -42,7 +42,7 @@ func (b *Body) AppendPart(dst []byte) (_ []byte, more bool) {
 	rendered := false
 	ranges, from := b.ranges, b.from // in registers: many ranges have one row
 	for len(ranges) > 0 && len(dst)-start < partBytes {
-		if from = rows.add(from, ranges[0].To); from == ranges[0].To {
+		if from = rows.Add(from, ranges[0].To, batch); from == ranges[0].To {
 			if ranges = ranges[1:]; len(ranges) > 0 {
 				from = ranges[0].From
 			}

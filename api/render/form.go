@@ -114,7 +114,7 @@ func appendRows[R index.Range | encode.Run](f *Form, dst []byte, ranges []R) []b
 	for _, r := range ranges {
 		r := index.Range(r)
 		for from := r.From; from < r.To; {
-			if from = b.add(from, r.To); b.Len() == batch {
+			if from = b.Add(from, r.To, batch); b.Len() == batch {
 				dst = f.appendBatch(dst, b)
 			}
 		}

@@ -116,7 +116,7 @@ func (f *Form) addLengths(b *rowBatch, from, to uint32) (length int) {
 					continue
 				}
 			}
-			if b.add(from, from+1); b.Len() == batch {
+			if b.Add(from, from+1, batch); b.Len() == batch {
 				length += f.measureEach(b)
 			}
 		}
@@ -132,7 +132,7 @@ func (f *Form) measuredAt(b *rowBatch, number uint32) int {
 	}
 	length := 0
 	for from, to := number*measuredRows, (number+1)*measuredRows; from < to; {
-		from = b.add(from, to)
+		from = b.Add(from, to, batch)
 		length += sum(f.measure(b))
 		b.Clear()
 	}

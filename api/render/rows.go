@@ -54,7 +54,7 @@ func (e encoderBatch) Append(dst []byte, lanes []encode.Lane, runs []encode.Run)
 func (e encoderBatch) add(runs []encode.Run) int {
 	for _, run := range runs {
 		for from := run.From; from < run.To; {
-			from = e.b.add(from, run.To)
+			from = e.b.Add(from, run.To, batch)
 		}
 	}
 	return e.b.Len()
