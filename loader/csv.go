@@ -359,12 +359,28 @@ func (r *csvReader) splitQuoted() error {
 		if err := r.checkRow(); err != nil {
 			return err
 		}
+		if slices.ContainsFunc(r.cells, r.holdsRows) {
+			return r.fault(misplacedQuote, fmt.Sprintf(
+				"a quoted cell goes on to line %d and has as many commas as the rows there; close the quote", r.next-1))
+		}
 		for _, i := range s.escaped {
 			r.cells[i] = unescape(r.cells[i])
 		}
 		return nil
 	}
 }
+
+// holdsRows reports whether a cell looks like the rows between two stray quotes: from a column to
+// the same column of a later row there are as many commas as columns for each line break. Texts of
+// paragraphs may have as many as a narrow table has columns.
+func (r *csvReader) holdsRows(cell []byte) bool {
+	commas := len(r.header) - 1
+	breaks := bytes.Count(cell, []byte{'\n'})
+	return breaks > 0 && commas >= leastCommas && bytes.Count(cell, []byte{','}) >= commas*breaks
+}
+
+// leastCommas is how many commas a row has at least for holdsRows.
+const leastCommas = 5
 
 // quotedRow scans one row that has quotes.
 type quotedRow struct {
