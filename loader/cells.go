@@ -17,10 +17,15 @@ const (
 const periodStart, periodEnd = "reference_period_start", "reference_period_end"
 
 // parseDay reads the first ten characters of a date cell, YYYY-MM-DD, and gives that day's
-// midnight. What may follow, a time of day and an offset as in 2022-12-31 23:59:59+00:00, is
-// checked for its form and ignored: the source means whole days.
+// midnight. The source means whole days: the first or the last second of a day may follow, and an
+// offset, which is ignored, as in 2022-12-31 23:59:59+00:00. Any other time of day is that of
+// another zone, where the day is another one.
 func parseDay(cell []byte) (midnight int64, ok bool) {
-	if _, ok := parseInstant(cell); !ok {
+	at, ok := parseInstant(cell)
+	if !ok {
+		return 0, false
+	}
+	if of := (at%day + day) % day; of != 0 && of < day-second {
 		return 0, false
 	}
 	return parseTime(time.DateOnly, string(cell[:10]))
@@ -52,10 +57,10 @@ func parseTime(layout, text string) (int64, bool) {
 }
 
 // parseInt parses an integer of at most 18 digits; older files write it with a fraction of zeros,
-// as in 12.0.
+// as in 12.0. Three zeros are none: in many languages 12.000 is twelve thousand.
 func parseInt(cell []byte) (int64, bool) {
 	digits, fraction, _ := bytes.Cut(cell, []byte{'.'})
-	if len(bytes.Trim(fraction, "0")) > 0 || len(bytes.TrimLeft(digits, "+-")) > 18 {
+	if len(bytes.Trim(fraction, "0")) > 0 || len(fraction) == len("000") || len(bytes.TrimLeft(digits, "+-")) > 18 {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(string(digits), 10, 64)

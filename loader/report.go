@@ -301,7 +301,9 @@ const (
 	tooEarly        reason = "period_before_1900"
 	tooLate         reason = "period_too_far_ahead"
 	ageIsDate       reason = "age_is_a_date"
+	periodTooLong   reason = "period_too_long"
 	agesReversed    reason = "ages_out_of_order"
+	agesDiffer      reason = "ages_contradict_range"
 
 	// Of rows that are kept.
 	noErrorWord  reason = "error_says_none"      // the column error has a word such as nan or false

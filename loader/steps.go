@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"hdqs/schema"
@@ -115,7 +116,15 @@ func bindPeriod(f *sourceReader) rowStep {
 		default:
 			end.setInt(endOfDay(last))
 		}
-		return f.checkTuple(k.group)
+		if fault := f.checkTuple(k.group); fault != nil || end.isNull(k.group.n) {
+			return fault
+		}
+		latest := time.UnixMicro(first).UTC().AddDate(mostYears, 0, 0)
+		if end.int(k.group.n) > endOfDay(latest.UnixMicro()) {
+			return csv.fault(periodTooLong, fmt.Sprintf("%s: %s, at most %s, %d years after the start", periodEnd,
+				quoted(to), latest.Format(time.DateOnly), mostYears))
+		}
+		return nil
 	})
 }
 
@@ -191,7 +200,8 @@ func wrongPeriod(start, end int64, now time.Time) (why reason, detail string) {
 		return tooFar(periodStart, from, mostYearsToStart)
 	case end == snapshot.NullInt:
 	case end < start:
-		return endFirst, fmt.Sprintf("%s: %s", periodEnd, to.Format(time.DateOnly))
+		return endFirst, fmt.Sprintf("%s: %s, at least %s, the start", periodEnd, to.Format(time.DateOnly),
+			from.Format(time.DateOnly))
 	case to.After(now.AddDate(mostYearsToEnd, 0, 0)):
 		return tooFar(periodEnd, to, mostYearsToEnd)
 	}
@@ -199,22 +209,41 @@ func wrongPeriod(start, end int64, now time.Time) (why reason, detail string) {
 }
 
 // A period starts and ends at most so many years after the load: plans and projections are of the
-// next years. No series begins before 1900. A date beyond these is a slip of a digit.
+// next years. No series begins before 1900. A date beyond these is a slip of a digit. The longest
+// published period of data has 13 years; one of many more begins with a date that programs write
+// for none, 1900-01-01 or 1970-01-01.
 const (
 	mostYearsToStart = 5
 	mostYearsToEnd   = 20
+	mostYears        = 25
 )
 
 func wrongAges(text string, least, most int64) (why reason, detail string) {
-	var from, to int
-	_, err := fmt.Sscanf(text, "%d-%d", &from, &to)
+	from, to := least, most // of the text, if it is a range
+	n, _ := fmt.Sscanf(text, "%d-%d", &from, &to)
+	switch {
+	case n == 1 && strings.HasSuffix(text, "+"):
+		to = snapshot.NullInt
+	case n == 1:
+		from = least // 18 years and over
+	}
+	said := fmt.Sprintf("age_range: %q, min_age: %s, max_age: %s", clip(text, 120), ageText(least), ageText(most))
 	switch {
 	case dateAsAge.MatchString(text):
 		return ageIsDate, fmt.Sprintf("age_range: %q, expected a form such as 5-9, 80+ or all", clip(text, 120))
-	case err == nil && from > to, least != snapshot.NullInt && most != snapshot.NullInt && least > most:
-		return agesReversed, fmt.Sprintf("age_range: %q, min_age: %d, max_age: %d", clip(text, 120), least, most)
+	case n == 2 && from > to, least != snapshot.NullInt && most != snapshot.NullInt && least > most:
+		return agesReversed, said
+	case least != snapshot.NullInt && least != from, most != snapshot.NullInt && most != to:
+		return agesDiffer, said + ", expected those of the range, or none"
 	}
 	return "", ""
+}
+
+func ageText(age int64) string {
+	if age == snapshot.NullInt {
+		return "none"
+	}
+	return strconv.FormatInt(age, 10)
 }
 
 // month matches names of months in English, French, Spanish, Portuguese and German.
