@@ -2,8 +2,10 @@ package loader
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"hdqs/snapshot"
@@ -359,6 +361,9 @@ func (v *vector) read(cell []byte) reason {
 		if v.maxLen > 0 && len(cell) > v.maxLen && utf8.RuneCount(cell) > v.maxLen {
 			return tooLong
 		}
+		if isEmptyWord(cell) {
+			return emptyAsWord
+		}
 	case snapshot.Enum:
 		if !v.setText(cell) {
 			return unknownEnum
@@ -388,6 +393,22 @@ func (v *vector) read(cell []byte) reason {
 		v.setInt(t)
 	}
 	return ""
+}
+
+// fault is the fault of a row because of a cell that the vector has read.
+func (v *vector) fault(csv *csvReader, why reason, header string, cell []byte) *rowFault {
+	f := csv.cellFault(why, header, cell)
+	switch {
+	case why == unknownEnum:
+		f.detail += ", want one of " + clip(strings.Join(v.values, ", "), 120)
+	case why == tooLong:
+		f.detail += fmt.Sprintf(", %d characters, want at most %d", utf8.RuneCount(cell), v.maxLen)
+	case why == outOfBounds && v.limits.Most == math.MaxFloat64:
+		f.detail += fmt.Sprintf(", want %v or more", v.limits.Least)
+	case why == outOfBounds:
+		f.detail += fmt.Sprintf(", want %v to %v", v.limits.Least, v.limits.Most)
+	}
+	return f
 }
 
 func (v *vector) readDecimal(cell []byte) reason {

@@ -67,6 +67,17 @@ func parseInt(cell []byte) (int64, bool) {
 	return n, err == nil
 }
 
+// isEmptyWord reports whether a text is what programs write for an empty cell or for a formula that
+// has failed. Words that people write too, such as NA and none, may be names.
+func isEmptyWord(cell []byte) bool {
+	switch string(cell) {
+	case "nan", "NaN", "NaT", "<NA>", "None", "NULL", "null", `\N`,
+		"#N/A", "#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!":
+		return true
+	}
+	return false
+}
+
 // parseFlag parses the three forms of booleans in files: Y/N, True/False, t/f, in any case.
 func parseFlag(cell []byte) (value, ok bool) {
 	switch strings.ToLower(string(cell)) {

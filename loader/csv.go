@@ -169,7 +169,11 @@ func (r *csvReader) position(name string) int {
 
 // cellFault is a fault of the current row because of one cell.
 func (r *csvReader) cellFault(why reason, header string, cell []byte) *rowFault {
-	return r.fault(why, header+": "+quoted(cell))
+	detail := header + ": " + quoted(cell)
+	if want := wanted[why]; want != "" {
+		detail += ", want " + want
+	}
+	return r.fault(why, detail)
 }
 
 func (r *csvReader) fault(why reason, detail string) *rowFault {
@@ -283,7 +287,12 @@ func (r *csvReader) notUTF8() error {
 		return fmt.Errorf("%s:%d: %d rows are not UTF-8 but look like ISO 8859-1 (Latin-1); "+
 			"convert the file with iconv -f WINDOWS-1252 -t UTF-8", r.name, r.line, r.latin1)
 	}
-	return r.fault(invalidUTF8, "bytes that are not UTF-8")
+	at := slices.IndexFunc(r.cells, func(cell []byte) bool { return !utf8.Valid(cell) })
+	detail := quoted(r.cells[at])
+	if at < len(r.header) {
+		detail = r.header[at] + ": " + detail
+	}
+	return r.fault(invalidUTF8, detail+", want UTF-8")
 }
 
 // isLatin1 reports whether a text that is not UTF-8 reads like one of ISO 8859-1 or its superset

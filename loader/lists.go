@@ -145,7 +145,7 @@ func (l *locationReader) readFlag(at int, country string, set func(c *countryUni
 		return true
 	case "N", "":
 	default:
-		fault := l.csv.cellFault(badFlag, l.headers[at], l.cell(at))
+		fault := l.csv.fault(badFlag, l.headers[at]+": "+quoted(l.cell(at)))
 		l.report.odd(fault)
 		l.unclear = append(l.unclear, unclearFlag{country, l.csv.name, fault.Error(), set})
 	}

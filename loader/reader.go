@@ -284,6 +284,16 @@ func (t *joinTable) find(key []byte) (row int, ok bool) {
 	return row, ok
 }
 
+// nameElsewhere says that a row has the name of one row of the list and the code of another, ""
+// when it does not. A name that the list does not have is another spelling.
+func (t *joinTable) nameElsewhere(column string, row int, header string, name []byte) string {
+	names := t.rows.column(column)
+	if _, listed := names.byText[string(name)]; !listed || names.text(row) == string(name) || len(name) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s, but its code is that of %q", header, quoted(name), names.text(row))
+}
+
 func keyOf(key []byte, cells ...[]byte) []byte {
 	for _, c := range cells {
 		key = append(append(key, c...), 0xff)

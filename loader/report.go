@@ -268,6 +268,16 @@ func reasons(m map[string]*Examples) []string {
 // report.
 type reason string
 
+// wanted is what cells must have that are at fault for a reason.
+var wanted = map[reason]string{
+	badNumber:       "digits without marks between them and a point before decimals, such as 1234.5",
+	badFlag:         "Y or N, True or False, t or f",
+	badDate:         "a day as YYYY-MM-DD",
+	missing:         "a value",
+	emptyAsWord:     "an empty cell where there is no value",
+	unknownLocation: "a code of the list of countries, such as AFG",
+}
+
 // unreadable reports whether there is no value to keep. After any other reason the value has been
 // set, and the caller decides.
 func (r reason) unreadable() bool {
@@ -281,6 +291,7 @@ const (
 	badDate     reason = "bad_date"
 	unknownEnum reason = "unknown_enum"
 	missing     reason = "missing_value"
+	emptyAsWord reason = "empty_as_word" // a word that programs write for an empty cell
 	tooLong     reason = "text_too_long"
 	outOfBounds reason = "out_of_bounds"
 	endFirst    reason = "end_before_start"
@@ -298,6 +309,8 @@ const (
 	noCode          reason = "no_code"
 	codeTwice       reason = "code_twice"
 	otherCountry    reason = "code_of_another_country"
+	otherName       reason = "name_of_another_code"
+	totalAsUnit     reason = "total_as_unit"
 	tooEarly        reason = "period_before_1900"
 	tooLate         reason = "period_too_far_ahead"
 	ageIsDate       reason = "age_is_a_date"

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hdqs/internal/testkit"
+	"hdqs/snapshot"
 )
 
 // idpsOf is a file of displaced people: a number of rows for each place, which is country, code and
@@ -177,13 +178,19 @@ func FuzzAges(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, from, to uint8) {
 		wrongAges(text, int64(from), int64(to))
-		low, high := min(from, to), max(from, to)
-		for _, good := range []string{
-			fmt.Sprintf("%d-%d", low, high), fmt.Sprintf("%d+", low), fmt.Sprint(low), "all",
+		low, high := int64(min(from, to)), int64(max(from, to))
+		for good, most := range map[string]int64{
+			fmt.Sprintf("%d-%d", low, high): high, fmt.Sprintf("%d+", low): snapshot.NullInt,
+			fmt.Sprint(low): high, "all": high,
 		} {
-			if why, detail := wrongAges(good, int64(low), int64(high)); why != "" {
-				t.Errorf("%s: %s: %s", good, why, detail)
+			for _, least := range []int64{low, snapshot.NullInt} {
+				if why, detail := wrongAges(good, least, most); why != "" {
+					t.Errorf("%s: %s: %s", good, why, detail)
+				}
 			}
+		}
+		if why, _ := wrongAges(fmt.Sprintf("%d-%d", low, high), low, high+1); why == "" {
+			t.Errorf("%d-%d with %d as the highest age has no fault", low, high, high+1)
 		}
 	})
 }

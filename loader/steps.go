@@ -22,7 +22,7 @@ func readAs(header, name string) step {
 		return func() *rowFault {
 			cell := csv.cell(at)
 			if why := to.read(cell); why != "" {
-				return csv.cellFault(why, header, cell)
+				return to.fault(csv, why, header, cell)
 			}
 			return nil
 		}
@@ -322,7 +322,7 @@ func (k *tupleKey) readAll(cells []keyCell) *rowFault {
 	for _, c := range cells {
 		cell := k.cell(c.at)
 		if why := c.to.read(cell); why != "" {
-			return k.csv.cellFault(why, c.header, cell)
+			return c.to.fault(k.csv, why, c.header, cell)
 		}
 	}
 	return nil

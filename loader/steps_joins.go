@@ -21,7 +21,7 @@ func readOrgType() step {
 			return func() *rowFault {
 				cell := f.file.csv.cell(at)
 				if why := code.read(cell); why != "" {
-					return f.file.csv.cellFault(why, header, cell)
+					return code.fault(f.file.csv, why, header, cell)
 				}
 				key = keyOf(key[:0], cell)
 				if row, ok := types.find(key); ok && len(cell) > 0 {
@@ -94,6 +94,12 @@ func (l listJoin) step() step {
 				key = keyOf(key, k.cell(i))
 			}
 			if row, ok := list.find(key); ok {
+				if l.own {
+					wrong := list.nameElsewhere(l.from[0], row, l.columns[0], k.cell(len(l.key)))
+					if wrong != "" {
+						return f.file.csv.fault(otherName, wrong)
+					}
+				}
 				for i, c := range columns {
 					c.to.copyFrom(list.rows.column(l.from[i]), row)
 				}
@@ -134,13 +140,13 @@ func readMarket() step {
 // bindMarket looks up a market unless its code and place, or all its cells, have been seen before.
 func bindMarket(f *sourceReader) rowStep {
 	csv, markets, g := f.file.csv, f.refs.joins["market"], f.rows.group("market")
-	listed := f.newKey(g, "market_code", "location_code", "admin1_code", "admin2_code")
+	listed := f.newKey(g, "market_code", "location_code", "admin1_code", "admin2_code", "market_name")
 	unlisted := f.newKey(g, slices.Concat(placeKey, []string{"market_code"}, marketOwn)...)
 	place, own := f.newPlaceColumns(unlisted), unlisted.vectors(marketOwn, len(placeKey)+1)
 	code := g.column("market_code")
 	readCode := func() *rowFault {
 		if why := code.read(listed.cell(0)); why != "" {
-			return csv.cellFault(why, "market_code", listed.cell(0))
+			return code.fault(csv, why, "market_code", listed.cell(0))
 		}
 		return nil
 	}
@@ -180,6 +186,9 @@ func bindMarket(f *sourceReader) rowStep {
 		if wrong != "" {
 			return csv.fault(otherCountry, wrong)
 		}
+		if wrong = markets.nameElsewhere("name", row, "market_name", listed.cell(4)); wrong != "" {
+			return csv.fault(otherName, wrong)
+		}
 		listed.add()
 		return nil
 	}
@@ -210,7 +219,7 @@ func readIDs() step {
 				f.file.ownUsed++
 			}
 			if why := to.read(resource); why != "" {
-				return csv.cellFault(why, "resource_hdx_id", resource)
+				return to.fault(csv, why, "resource_hdx_id", resource)
 			}
 			f.row.use = f.useOf(dataset, resource)
 			if f.row.use.unknown && f.strict {

@@ -138,6 +138,9 @@ func (s *placeColumns) set() (note *placeNote, fault *rowFault) {
 	if wrong := u.codeElsewhere(country, k.cell(3), k.cell(5)); wrong != "" {
 		return nil, s.csv.fault(otherCountry, wrong)
 	}
+	if fault := s.wrongNames(country); fault != nil {
+		return nil, fault
+	}
 	where := spot{
 		country: country, code1: k.cell(3), code2: k.cell(5),
 		named1: len(k.cell(1)) > 0 || len(k.cell(4)) > 0, named2: len(k.cell(2)) > 0 || len(k.cell(6)) > 0,
@@ -164,6 +167,27 @@ func (s *placeColumns) set() (note *placeNote, fault *rowFault) {
 	}
 	s.place.set(p)
 	return s.noteOf(where, &p, string(unknown)), nil
+}
+
+// wrongNames is the fault of a row whose names are of no unit, or of another one than its codes.
+func (s *placeColumns) wrongNames(country int32) *rowFault {
+	for at, header := range unit2Headers[1:] {
+		if cell := s.key.cell(at + 1); isEmptyWord(cell) {
+			return s.csv.cellFault(emptyAsWord, header, cell)
+		}
+	}
+	for level := 1; level <= 2; level++ {
+		provider, code, name := s.key.cell(level), s.key.cell(2*level+1), s.key.cell(2*level+2)
+		switch wrong := s.units.nameElsewhere(country, level, code, name); {
+		case wrong != "":
+			return s.csv.fault(otherName, wrong)
+		case len(code) == 0 && (totalName.Match(provider) || totalName.Match(name)):
+			return s.csv.fault(totalAsUnit, fmt.Sprintf(
+				"provider_admin%d_name %s, admin%d_name %s: a sum over units counts twice", level, quoted(provider),
+				level, quoted(name)))
+		}
+	}
+	return nil
 }
 
 // noteOf compares the place of a row with what the row says about it.

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -46,6 +47,7 @@ type units struct {
 	of1       map[string]int32
 	of2       map[string]int32
 
+	named  map[unitName]bool
 	listed []listedUnit // read, not yet numbered
 	real   [3]int       // real units of each level
 }
@@ -59,7 +61,9 @@ type listedUnit struct {
 }
 
 func newUnits() *units {
-	return &units{countryOf: map[string]int32{}, of1: map[string]int32{}, of2: map[string]int32{}}
+	return &units{
+		countryOf: map[string]int32{}, of1: map[string]int32{}, of2: map[string]int32{}, named: map[unitName]bool{},
+	}
 }
 
 // addCountry appends a location, unless its code is taken.
@@ -118,9 +122,21 @@ func (u *units) number() (orphans []listedUnit, twice []*rowFault) {
 		}
 	}
 	u.real[2] = len(u.level2)
+	for i, level := range [][]unit{u.level1[:u.real[1]], u.level2[:u.real[2]]} {
+		for _, one := range level {
+			u.named[unitName{i + 1, one.country, one.name}] = true
+		}
+	}
 	u.addPlaceholders2()
 	u.listed = nil
 	return orphans, twice
+}
+
+// unitName is the name of a unit, or of several, in a country.
+type unitName struct {
+	level   int
+	country int32
+	name    string
 }
 
 // addPlaceholders1 adds a placeholder of level 1 for every country.
@@ -187,6 +203,26 @@ func (u *units) codeElsewhere(country int32, codes ...[]byte) string {
 	}
 	return ""
 }
+
+// nameElsewhere says that a row has the name of one unit and the code of another, "" when it does
+// not. A name that no unit of the country has is another spelling.
+func (u *units) nameElsewhere(country int32, level int, code, name []byte) string {
+	of, all := u.of1, u.level1
+	if level == 2 {
+		of, all = u.of2, u.level2
+	}
+	at, ok := of[string(code)]
+	if !ok || all[at].placeholder || all[at].name == string(name) ||
+		!u.named[unitName{level, country, string(name)}] {
+		return ""
+	}
+	return fmt.Sprintf("admin%d_name %s, but admin%d_code %s is that of %s", level, quoted(name), level, quoted(code),
+		quoted([]byte(all[at].name)))
+}
+
+// totalName matches names that sums over units have in place of a name of a unit.
+var totalName = regexp.MustCompile(
+	`(?i)^\W*(?:(?:grand|sub|sous)[- ]*)?tota(?:l|ls|ux|les)\b|^(?:all|overall|المجموع|الإجمالي)$`)
 
 // find2 is the unit of level 2 of a row. unknown is a code in the row that no list has: the row
 // then falls to its country, whatever else it says.

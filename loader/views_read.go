@@ -136,7 +136,7 @@ func newViewCell(f *sourceReader, th *theme, to *vector) rowStep {
 		switch {
 		case why == "":
 		case why.unreadable(), why == missing && needed:
-			return csv.cellFault(why, header, cell)
+			return to.fault(csv, why, header, cell)
 		default:
 			f.odd(why, header+": "+quoted(cell))
 		}
