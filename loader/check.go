@@ -62,7 +62,7 @@ type fileCheck struct {
 
 func (c *fileCheck) open(r *csvReader, _ *ResourceReport) error {
 	c.csv, c.dataset = r, r.position("dataset_hdx_id")
-	c.header = cmp.Or(r.missing(c.wanted), checkIDs(r))
+	c.header = cmp.Or(r.missing(c.wanted), checkRenamed(r))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package loader
 import (
 	"fmt"
 	"hash/crc32"
+	"regexp"
 	"slices"
 )
 
@@ -59,7 +60,9 @@ type sourceFile struct {
 	dataset  []byte // ids for rows that name no source
 	resource []byte
 	ownUsed  int // how many rows these were used for
-	steps    []rowStep
+
+	strangers int // rows that belong into another list
+	steps     []rowStep
 
 	countryAt []int           // positions of its columns that name a country
 	kept      map[string]bool // countries with a row that is kept
@@ -88,7 +91,7 @@ func newSourceReader(t *table, steps []step, refs *references) *sourceReader {
 
 func (f *sourceReader) open(r *csvReader, report *ResourceReport) error {
 	f.bind(r, report)
-	return checkIDs(r)
+	return checkRenamed(r)
 }
 
 func (f *sourceReader) bind(r *csvReader, report *ResourceReport) {
@@ -250,22 +253,29 @@ func rowSum(raw []byte) uint64 {
 	return h ^ h>>32
 }
 
-// checkIDs refuses a file that names its sources in an unknown form. A file may name none; but one
-// that does so under other names, as those of before 2025 did, would look as if it named none.
-func checkIDs(r *csvReader) error {
+// checkRenamed refuses a file in which a column that it may lack has another name, as the ids had
+// before 2025: rows in error would be served, or rows would look as if they named no source.
+func checkRenamed(r *csvReader) error {
 	dataset, resource := r.position("dataset_hdx_id") >= 0, r.position("resource_hdx_id") >= 0
-	for _, other := range []string{"dataset_id", "resource_id"} {
-		if r.position(other) >= 0 && !(dataset && resource) {
-			return fmt.Errorf("%s: header lacks dataset_hdx_id or resource_hdx_id and has %s", r.name, other)
+	for _, name := range []string{"error", "dataset_hdx_id", "resource_hdx_id"} {
+		if r.position(name) >= 0 {
+			continue
+		}
+		if i := slices.IndexFunc(r.header, renamed[name].MatchString); i >= 0 {
+			return fmt.Errorf("%s: header lacks %s and has %s; rename it", r.name, name, r.header[i])
+		}
+		if dataset != resource {
+			return fmt.Errorf("%s: header lacks %s, but has the other id of a source", r.name, name)
 		}
 	}
-	switch {
-	case dataset && !resource:
-		return fmt.Errorf("%s: header lacks resource_hdx_id, but has dataset_hdx_id", r.name)
-	case resource && !dataset:
-		return fmt.Errorf("%s: header lacks dataset_hdx_id, but has resource_hdx_id", r.name)
-	}
 	return nil
+}
+
+// renamed match other names of the columns that files may lack.
+var renamed = map[string]*regexp.Regexp{
+	"error":           regexp.MustCompile(`(?i)^\W*err`),
+	"dataset_hdx_id":  regexp.MustCompile(`(?i)dataset.*id|id.*dataset`),
+	"resource_hdx_id": regexp.MustCompile(`(?i)resource.*id|id.*resource`),
 }
 
 // joinTable is a reference list that rows of other files are joined with: its rows, found by their

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,6 +127,21 @@ func bindPeriod(f *sourceReader) rowStep {
 		}
 		return nil
 	})
+}
+
+// countStrangers counts rows of people who have returned in the list of those who have not, and the
+// other way round: the files of both have the same columns.
+func countStrangers(returned bool) step {
+	return step{bind: func(f *sourceReader) rowStep {
+		groups := f.rows.column("population_group")
+		return func() *rowFault {
+			group := groups.text(f.rows.rows)
+			if slices.Contains([]string{"RET", "RDP", "RRI"}, group) != returned && group != "all" {
+				f.file.strangers++
+			}
+			return nil
+		}
+	}}
 }
 
 // checkPovertyIndex reports rows whose poverty index is not the product of its two factors. It

@@ -68,6 +68,9 @@ func newTheme(l *schema.List) *theme {
 		list: l, table: tableOf(l), role: l.Source.Role,
 		steps: stepsOf(l), checks: ownChecks[l.Table], view: ownViews[l.Table],
 	}
+	if slices.Contains([]string{"refugees", "returnees"}, l.Table) {
+		th.steps = append(th.steps, countStrangers(l.Table == "returnees"))
+	}
 	if l.Data() {
 		th.category, th.subcategory = l.Group(), l.Source.Subcategory
 		for i := range l.Columns {

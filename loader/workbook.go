@@ -184,7 +184,9 @@ func (t *riskRows) row(number int, cells []string) (record []string, err error) 
 		}
 		record = append(record, riskValue(riskHeaders[i].column, cell))
 	}
-	if code := record[0]; code == "" || number == t.header+1 && strings.HasPrefix(code, "(") {
+	isValue := func(cell string) bool { return riskNumber.MatchString(cell) }
+	if code := record[0]; code == "" && !slices.ContainsFunc(record, isValue) ||
+		number == t.header+1 && strings.HasPrefix(code, "(") {
 		return nil, nil // remarks below the table; the row of ranges
 	}
 	return append(record, t.year+"-01-01", t.year+"-12-31"), nil
@@ -192,17 +194,25 @@ func (t *riskRows) row(number int, cells []string) (record []string, err error) 
 
 // names looks for the row of names.
 func (t *riskRows) names(number int, cells []string) (record []string, err error) {
-	find := func(name string) int {
-		return slices.IndexFunc(cells, func(c string) bool { return strings.Join(strings.Fields(c), " ") == name })
+	find := func(name string, from int) int {
+		for at := from; at < len(cells); at++ {
+			if strings.Join(strings.Fields(cells[at]), " ") == name {
+				return at
+			}
+		}
+		return -1
 	}
-	if find(riskHeaders[0].header) < 0 {
+	if find(riskHeaders[0].header, 0) < 0 {
 		return nil, nil
 	}
 	var missing []string
 	for _, h := range riskHeaders {
-		at := find(h.header)
-		if at < 0 {
+		at := find(h.header, 0)
+		switch {
+		case at < 0:
 			missing = append(missing, strconv.Quote(h.header))
+		case find(h.header, at+1) >= 0:
+			return nil, fmt.Errorf("row %d has the name %q twice", number, h.header)
 		}
 		t.at = append(t.at, at)
 		record = append(record, h.column)

@@ -92,6 +92,7 @@ var riskSheetRows = []string{
 	"(a-z)|(0-10)|(Very Low-Very High)|(1-191)|(0-10)|(0-10)|(0-10)|(0-100%)|()",
 	"AFG|=7.3|Very High|=6|=8.9000000000000004|=6.6|=7.7|=3.6999999999999998E-2|=0.42999999999999999",
 	"ALB|=2.9|low|=98|=3.8|=2.6|=4.4|=0|",
+	"|=2.8|low|=99|=3.8|=2.6|=4.4|=0|", // the second row of a merged cell, or a formula without a value
 	"",
 	"|||||||source: made up|",
 }
@@ -101,6 +102,7 @@ location_code,risk_class,global_rank,overall_risk,hazard_exposure_risk,vulnerabi
 
 AFG,5,6,7.3,8.9,6.6,7.7,0.037,0.43,2024-01-01,2024-12-31
 ALB,2,98,2.9,3.8,2.6,4.4,0,,2024-01-01,2024-12-31
+,2,99,2.8,3.8,2.6,4.4,0,,2024-01-01,2024-12-31
 `
 
 func TestRiskWorkbook(t *testing.T) {
@@ -197,6 +199,9 @@ func TestBadWorkbooks(t *testing.T) {
 		"renamed": {
 			makeWorkbook(t, name, []string{strings.Replace(riskNames, "Rank", "RANK 2", 1)}, nil),
 			`lacks the names "Rank"`,
+		},
+		"a name twice": {
+			makeWorkbook(t, name, []string{riskNames + "|Rank"}, nil), `the name "Rank" twice`,
 		},
 		"many parts": {makeWorkbook(t, name, rows, many), "10007 parts, at most 10000"},
 		"bomb": {makeWorkbook(t, name, rows,

@@ -90,6 +90,12 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 		return nil, err
 	}
 	separatePaths(l.files)
+	for _, p := range found { // a part of a dataset, such as hdx-hapi-idps-2
+		isPart := func(in schema.Source) bool { return strings.HasPrefix(string(p.Name), in.Dataset+"-") }
+		if isThere(p.State) && slices.ContainsFunc(loader.Inputs(), isPart) && !slices.Contains(read, p) {
+			read = append(read, p)
+		}
+	}
 	for _, p := range read {
 		l.addUnread(p)
 	}

@@ -70,6 +70,28 @@ func TestUnreadResources(t *testing.T) {
 	}
 }
 
+// TestPartOfDataset: the tables of a dataset whose name is that of one that a role reads, and more,
+// are named.
+func TestPartOfDataset(t *testing.T) {
+	t.Parallel()
+	for name, named := range map[string]bool{
+		"hdx-hapi-idps-2": true, "hdx-hapi-food-price-2016": true, "hdx-hapi-idpsx": false, "hdx-hapi-tcd": false,
+	} {
+		server, o := site(t)
+		server.Edit = func(pkg map[string]any) {
+			if pkg["name"] == "hdx-hapi-returnees" {
+				pkg["name"] = name
+			}
+		}
+		o.DryRun = true
+		got := slices.ContainsFunc(mustSync(t, o).Files,
+			func(f FileState) bool { return strings.HasPrefix(f.Path, name+"/") })
+		if got != named {
+			t.Errorf("%s: named %t, want %t", name, got, named)
+		}
+	}
+}
+
 // TestNamesInOtherCase: names of resources are compared without regard to case.
 func TestNamesInOtherCase(t *testing.T) {
 	t.Parallel()
