@@ -154,7 +154,7 @@ func (s *search) titleOf(a *answer, title string) string {
 		case id == none:
 		case i == 0 && a.replaces && a.placeField() == originField:
 			parts = append(parts, s.language.T("from %s", s.nameOf(&s.entries[id])))
-		case i == 0 && a.replaces && a.placeField() == "asylum_location_code":
+		case i == 0 && a.replaces && a.placeField() == asylumField:
 			parts = append(parts, s.language.T("in %s", s.nameOf(&s.entries[id])))
 		default:
 			parts = append(parts, s.nameOf(&s.entries[id]))
@@ -220,6 +220,8 @@ func inTime(l *lang.Language, a *answer, f *Figure) *Figure {
 func (a *answer) noNumber() say.Text {
 	switch {
 	case len(a.left) > 0 || a.isNear:
+	case a.isOneSided:
+		return say.Of("the list has the country where people or money arrive, not the one that they come from")
 	case a.compared != nil:
 		return say.Of("the answer is a number for each country, which the page compares")
 	case a.by != "" && a.before == nil, a.figure == nil && len(a.figures) > 0 && a.at.country == none:

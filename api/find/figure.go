@@ -124,7 +124,10 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 			f.Start, f.End = r.Value("min_"+contract.PeriodStart), r.Value("max_"+contract.PeriodEnd)
 		}
 		c := rows.Notes().Coverage
-		if f.Value != nil && c.IsPart() && a.isNarrow() && !isProvince && !isWholeUnit(s.Index, a, c) {
+		if a.at.unit != none && c.IsPart() {
+			c.All = partsOf(s.Index, a, c)
+		}
+		if f.Value != nil && c.IsPart() && a.isNarrow() && !isProvince {
 			f.Value, f.Reason = nil, say.Of("only %s of %s units have such records", c.Have, c.All)
 		}
 		if c := rows.Notes().Countries; f.Value != nil && c.IsPart() {
@@ -141,12 +144,9 @@ func (s *search) narrowed(a *answer, base *Figure) (*Figure, error) {
 	return &f, err
 }
 
-// isWholeUnit reports whether the units of a country that have rows are all of the unit that was
-// asked for: it itself, or its districts.
-func isWholeUnit(x *Index, a *answer, c say.Coverage) bool {
-	if a.at.unit == none {
-		return false
-	}
+// partsOf is how many units the unit that was asked for is made of, of the level that the list has
+// of its country: itself, or its districts.
+func partsOf(x *Index, a *answer, c say.Coverage) int {
 	provinces, districts := 0, 0
 	for i := range x.entries {
 		e := &x.entries[i]
@@ -157,7 +157,10 @@ func isWholeUnit(x *Index, a *answer, c say.Coverage) bool {
 			districts++
 		}
 	}
-	return c.Have >= max(districts, 1) || c.Have == 1 && c.All <= provinces
+	if c.All <= provinces {
+		return 1
+	}
+	return max(districts, 1)
 }
 
 // isExactly reports whether a group has the values of the filters that match parts of codes.

@@ -166,21 +166,16 @@ func (s *search) ask(a *Answer, words, written []string) []answer {
 		q = &question{list: none, left: written}
 	}
 	for range 2 { // a place can be corrected only once the list is known
-		other := s.corrected(q, words, written)
-		if other == nil {
+		again, as := s.corrected(q, words, written)
+		if again == nil {
 			break
 		}
-		as := slices.Clone(other)
-		for i, word := range words {
-			if other[i] == word {
-				as[i] = written[i]
-			}
+		var texts []string
+		for _, other := range as {
+			texts = append(texts, strings.Join(other, " "))
 		}
-		again := s.parse(other, as)
-		if again == nil || len(again.left) >= len(q.left) || q.isElsewhere(again) {
-			break
-		}
-		q, a.Instead, words, written = again, strings.Join(other, " "), other, as
+		a.Instead = strings.Join(texts, ", ")
+		q, words, written = again, as[0], respelled(words, written, as[0])
 	}
 	if q.list == none {
 		return nil

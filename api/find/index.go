@@ -319,14 +319,20 @@ func (x *Index) eachCountry(do func(id int32) bool) {
 
 // near returns the words with those that nothing has replaced by the nearest ones with the same
 // first letter, nil if there are none. All words would take 10 ms.
-func (x *Index) near(words []string) []string {
-	return respelled(words, func(i int, word string) string {
+func (x *Index) near(words []string) (other []string) {
+	for i, word := range words {
 		_, from, to := x.span(word, i == len(words)-1)
 		if from < to || vocabularies().asides[word] != "" || len(word) <= prefixFrom {
-			return ""
+			continue
 		}
-		return nearest.Within(word, withFirst(word, x.words.texts), len(word)/4)
-	})
+		if meant := nearest.Within(word, withFirst(word, x.words.texts), len(word)/4); meant != "" {
+			if other == nil {
+				other = slices.Clone(words)
+			}
+			other[i] = meant
+		}
+	}
+	return other
 }
 
 // withFirst are the sorted words with the first letter of a word. "Youth" is not "south".
@@ -335,17 +341,4 @@ func withFirst(word string, words []string) []string {
 	first, _ := slices.BinarySearch(words, word[:size])
 	last, _ := slices.BinarySearch(words, word[:size]+"\U0010ffff")
 	return words[first:last]
-}
-
-// respelled are words with other ones in place of some, nil if of replaces none.
-func respelled(words []string, of func(i int, word string) string) (other []string) {
-	for i, word := range words {
-		if meant := of(i, word); meant != "" {
-			if other == nil {
-				other = slices.Clone(words)
-			}
-			other[i] = meant
-		}
-	}
-	return other
 }

@@ -20,7 +20,7 @@ type answer struct {
 
 // showsNumber reports whether nothing of the question is left, so that a number may answer it.
 func (a *answer) showsNumber() bool {
-	return len(a.left) == 0 && !a.isNear && (a.by == "" || a.before != nil) && a.compared == nil &&
+	return len(a.left) == 0 && !a.isNear && !a.isOneSided && (a.by == "" || a.before != nil) && a.compared == nil &&
 		(a.at.country != none || a.isOfGroup())
 }
 

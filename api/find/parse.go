@@ -82,7 +82,7 @@ func (x *parser) takeTopics(first *part) bool {
 				return topics != nil && !slices.Contains(topics, name)
 			})
 			if len(common) > 0 && x.addPairs(t.pairs) {
-				topics, p.used = common, true
+				topics, p.used, x.by = common, true, cmp.Or(x.by, t.by)
 				if len(t.pairs) > 0 && !isOwn(common[0], t.pairs) {
 					x.asked, x.replaces = append(x.asked, p.written), true
 				}
@@ -151,7 +151,7 @@ func (q *question) addPairs(pairs [][2]string) bool {
 // byFields are the fields that views are drawn by.
 var byFields = map[string]string{
 	"admin1": "admin1_name", "admin2": "admin2_name", "sector": "sector_name", "gender": "gender", "age": "age_range",
-	"origin": "origin_location_code", "asylum": "asylum_location_code", "phase": "classification_phase",
+	"origin": originField, "asylum": asylumField, "phase": "classification_phase",
 	"commodity": "commodity_category", "time": contract.PeriodStart, "month": contract.PeriodStart,
 }
 
@@ -246,41 +246,84 @@ func (x *parser) monthOf(at int) string {
 	return year.time
 }
 
-// corrected returns the words with those that mean nothing replaced by what was probably meant: a
-// unit of the country that is named, or a word of countries and figures. It is nil if there are
-// none. One letter may be wrong in five.
-func (x *Index) corrected(q *question, words, written []string) []string {
-	return respelled(words, func(i int, word string) (best string) {
-		_, from, to := x.span(word, i == len(words)-1)
-		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to
-		if isKnown || utf8.RuneCountInString(word) < leastCorrected {
-			return ""
-		}
-		var units []string
-		for _, at := range q.places {
-			for id := range x.entries {
-				if e := &x.entries[id]; at.country != none && e.country == at.country && e.kind <= District {
-					units = append(units, e.folded)
-				}
+// respellings are a question with the words that mean nothing replaced by what was probably meant:
+// a unit of the country that is named, or a word of figures or countries.
+func (x *Index) respellings(q *question, words, written []string) [][]string {
+	var units []string
+	for _, at := range q.places {
+		for id := range x.entries {
+			if e := &x.entries[id]; at.country != none && e.country == at.country && e.kind <= District {
+				units = append(units, e.folded)
 			}
 		}
-		slices.Sort(units)
-		most := utf8.RuneCountInString(word) / leastCorrected
-		for _, known := range [][]string{units, vocabularies().words} {
-			best = cmp.Or(best, nearest.Within(word, withFirst(word, known), most))
+	}
+	slices.Sort(units)
+	all := [][]string{words}
+	for i, word := range words {
+		_, from, to := x.span(word, i == len(words)-1)
+		isKnown := !slices.Contains(q.left, written[i]) || q.list == none && from < to
+		n := utf8.RuneCountInString(word)
+		if isKnown || n < leastCorrected {
+			continue
 		}
-		if best != "" {
-			return best
+		near := func(known []string, oneIn int) []string { return nearest.All(word, withFirst(word, known), n/oneIn) }
+		var more [][]string
+		for _, meant := range slices.Concat(near(units, oneInPlaces), near(vocabularies().words, oneInWords),
+			near(x.countryWords, oneInPlaces)) {
+			for _, before := range all[:min(len(all), mostRespelled)] {
+				more = append(more, slices.Concat(before[:i], []string{meant}, before[i+1:]))
+			}
 		}
-		countries := slices.Clone(withFirst(word, x.countryWords))
-		best = nearest.Within(word, countries, most)
-		named := func(name string) []int32 { return x.placesOf(&part{ids: x.idsOf(name)}) }
-		isSame := func(name string) bool { return slices.Equal(named(name), named(best)) }
-		if nearest.Within(word, slices.DeleteFunc(countries, isSame), most) != "" {
-			return "" // Niger or Nigeria
+		if more != nil {
+			all = more
 		}
-		return best
-	})
+	}
+	if slices.Equal(all[0], words) {
+		return nil
+	}
+	return all
 }
 
-const leastCorrected = 5
+// corrected understands a question with other spellings, and returns their words. It returns nil if
+// these leave as many words over. Words that are as near to several countries name all of them.
+func (x *Index) corrected(q *question, words, written []string) (best *question, as [][]string) {
+	for _, other := range x.respellings(q, words, written) {
+		again := x.parse(other, respelled(words, written, other))
+		switch {
+		case again == nil || len(again.left) >= len(q.left) || q.isElsewhere(again):
+		case best == nil || len(again.left) < len(best.left):
+			best, as = again, [][]string{other}
+		case len(again.left) == len(best.left) && again.isAlike(best):
+			best.places, as = append(best.places, again.places...), append(as, other)
+		}
+	}
+	return best, as
+}
+
+// respelled are words as they are written, but for those in place of which there are other ones.
+func respelled(words, written, other []string) []string {
+	as := slices.Clone(other)
+	for i, word := range words {
+		if other[i] == word {
+			as[i] = written[i]
+		}
+	}
+	return as
+}
+
+// isAlike reports whether questions are the same, but for the countries that they name.
+func (q *question) isAlike(other *question) bool {
+	isOfCountry := func(q *question) bool { return len(q.places) > 0 && q.places[0].unit == none }
+	return isOfCountry(q) && isOfCountry(other) && q.places[0].country != other.places[0].country &&
+		slices.Equal(q.figures, other.figures) && slices.Equal(q.asked, other.asked)
+}
+
+// The length from which a word is corrected, in how many letters one may be wrong, and how many
+// spellings of the words before are tried with those of the next. Other words than names of places
+// are near to many that mean something else: "training" to "tracking".
+const (
+	leastCorrected = 5
+	oneInPlaces    = 4
+	oneInWords     = 5
+	mostRespelled  = 4
+)

@@ -23,20 +23,21 @@ type part struct {
 
 // question is a question in words, as it was understood: what its query has, and what was left.
 type question struct {
-	figures  []*contract.Headline // any of them; without one, the question is of the list
-	list     int                  // position in contract.Endpoints
-	pairs    [][2]string          // filters
-	ids      [][]int32            // filters: entries of one kind, any of which is meant
-	who, by  string
-	places   []place  // any of them, the best first
-	from     []int32  // countries that people or money come from
-	compared []int32  // countries, if several are meant together
-	until    string   // a year or a month
-	since    bool     // it is the first of several
-	last     string   // the last of them, if it is named
-	asked    []string // what was used as a filter, as it is written
-	replaces bool     // one of them is in place of a filter of the figure
-	left     []string // what no query has, as it is written
+	figures    []*contract.Headline // any of them; without one, the question is of the list
+	list       int                  // position in contract.Endpoints
+	pairs      [][2]string          // filters
+	ids        [][]int32            // filters: entries of one kind, any of which is meant
+	who, by    string
+	places     []place  // any of them, the best first
+	isOneSided bool     // people or money of the place come from it, and the list does not say from where
+	from       []int32  // countries that people or money come from
+	compared   []int32  // countries, if several are meant together
+	until      string   // a year or a month
+	since      bool     // it is the first of several
+	last       string   // the last of them, if it is named
+	asked      []string // what was used as a filter, as it is written
+	replaces   bool     // one of them is in place of a filter of the figure
+	left       []string // what no query has, as it is written
 }
 
 // place is a place that a question is about. Each is an entry or none.

@@ -37,8 +37,11 @@ func (x *Index) inOrder(ids []int32) {
 	})
 }
 
-// originField is the field with the country that people come from.
-const originField = "origin_location_code"
+// The fields with the countries that people come from, and that they are in.
+const (
+	originField = "origin_location_code"
+	asylumField = "asylum_location_code"
+)
 
 // sideOf is the field of a list with a country of the question, on the side that the question says.
 // It is empty if the list has only the other side.
@@ -51,6 +54,12 @@ func sideOf(s *search, e *contract.Endpoint, country int32) string {
 		return ""
 	}
 	return contract.CountryParam
+}
+
+// isOneSided reports whether people or money come from the place of a part, which the list does not
+// say of its records.
+func isOneSided(q *question, p *part) bool {
+	return p.side == fromSide && slices.Contains(movements, q.endpoint().Name())
 }
 
 // movements are the lists whose records of a country are not of those who come from it.
@@ -83,6 +92,12 @@ func (x *parser) addPlaces() {
 			})
 		})
 	}
+	named = slices.DeleteFunc(named, func(p *part) bool { // "Haitians displaced in Haiti"
+		p.used = p.people && !q.hasPair() && slices.ContainsFunc(named, func(other *part) bool {
+			return other != p && slices.Equal(x.placesOf(other), x.placesOf(p))
+		})
+		return p.used
+	})
 	places := []place{{none, none, none}}
 	switch {
 	case q.hasPair() && len(named) > 0:
@@ -90,9 +105,10 @@ func (x *parser) addPlaces() {
 			places = x.movement(named)
 		}
 		if isJoined || places == nil {
-			places = x.compare(named)
+			places = x.compare(x.severalOf(named))
 		}
-	case len(named) == 1 && (named[0].side != fromSide || !slices.Contains(movements, q.endpoint().Name())):
+	case len(named) == 1:
+		q.isOneSided = isOneSided(q, named[0])
 		places = x.use(named[0])
 	case len(named) > 1 && (isJoined || x.isRun(named)) &&
 		!slices.ContainsFunc(named, func(p *part) bool { return p.side == fromSide }):
@@ -151,13 +167,39 @@ func (x *parser) compare(named []*part) (places []place) {
 	return []place{{none, none, none}}
 }
 
+// severalOf uses the only country on one side of a movement as a filter, where there are several on
+// the other, which it returns.
+func (x *parser) severalOf(named []*part) []*part {
+	var origins, others []*part
+	for _, p := range named {
+		if p.isOrigin() {
+			origins = append(origins, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	one, several, field := origins, others, originField
+	if len(others) == 1 {
+		one, several, field = others, origins, asylumField
+	}
+	if len(one) != 1 || len(several) < 2 || len(x.placesOf(one[0])) != 1 {
+		return named
+	}
+	one[0].used = x.addPairs([][2]string{{field, x.entries[x.placesOf(one[0])[0]].code}})
+	x.asked = append(x.asked, one[0].written)
+	if field == originField {
+		x.onlySide(&part{side: inSide})
+	}
+	return several
+}
+
 // onlySide keeps the figures of the side of a movement that a country is on.
 func (x *parser) onlySide(p *part) {
 	field := ""
 	if p.isOrigin() {
 		field = originField
 	} else if p.side != "" {
-		field = "asylum_location_code"
+		field = asylumField
 	}
 	isOther := func(h *contract.Headline) bool { return h.Place != field }
 	if field == "" || !x.hasPair() {
@@ -244,8 +286,7 @@ func (x *parser) addUnit() {
 	var units []int32
 	for _, p := range parts {
 		found := x.unitsOf(p, countries)
-		isFrom := p.side == fromSide && slices.Contains(movements, q.endpoint().Name())
-		if p.used || len(found) == 0 || isFrom || q.compared != nil {
+		if p.used || len(found) == 0 || q.compared != nil {
 			continue
 		}
 		if units != nil {
@@ -258,6 +299,7 @@ func (x *parser) addUnit() {
 			found = within
 		}
 		units, p.used = found, true
+		q.isOneSided = q.isOneSided || isOneSided(q, p)
 	}
 	if units == nil {
 		return

@@ -16,16 +16,28 @@ func Of(text string, names []string) string { return Within(text, names, len(tex
 
 // Within is Of with the greatest edit distance.
 func Within(text string, names []string, most int) string {
-	if len(text) > maxGuessed {
-		return ""
+	for _, name := range All(text, names, most) {
+		return name
 	}
-	best, least := "", most+1
+	return ""
+}
+
+// All returns the names at the smallest edit distance from a text, in their order, unless that is
+// greater than most.
+func All(text string, names []string, most int) (best []string) {
+	if len(text) > maxGuessed {
+		return nil
+	}
 	for _, name := range names {
-		if len(name)-len(text) >= least || len(text)-len(name) >= least {
+		if len(name)-len(text) > most || len(text)-len(name) > most {
 			continue // their distance is no less
 		}
-		if d := distance(text, name); d < least {
-			best, least = name, d
+		d := distance(text, name)
+		if d < most {
+			best, most = best[:0], d
+		}
+		if d <= most {
+			best = append(best, name)
 		}
 	}
 	return best
