@@ -112,12 +112,13 @@ type unitCounter struct {
 // for each row, so it counts the different codes. Rows that are in no unit have codes too: in the
 // countries that have such rows, it takes these off.
 func (c *unitCounter) count(groups []aggregate.Group, known map[string][2]int) (map[string]units, error) {
-	noUnits, countries, err := c.noUnits(nil)
+	var noUnits map[string]int
+	countries, err := c.withoutUnits()
 	if err == nil && len(countries) > 0 {
 		odd := *c // a country's newest and coarsest rows do not depend on other countries
 		odd.query.Filters = append(slices.Clip(odd.query.Filters),
 			index.Filter{Columns: []string{countryColumn}, Op: index.Equal, Values: countries})
-		noUnits, _, err = odd.noUnits(groups)
+		noUnits, err = odd.noUnits(groups)
 	}
 	if err != nil {
 		return nil, err
@@ -147,29 +148,42 @@ func (c *unitCounter) count(groups []aggregate.Group, known map[string][2]int) (
 	return byKey, nil
 }
 
-// noUnits counts the codes of rows that are in no unit, by some groups, the country and the level,
-// and lists their countries.
-func (c *unitCounter) noUnits(groups []aggregate.Group) (n map[string]int, countries []index.Value, err error) {
+// withoutUnits are the countries with rows that are in no unit of their level, the newest ones or
+// others. Most requests are of countries without, and to group by all units takes longer than they.
+func (c *unitCounter) withoutUnits() (countries []index.Value, err error) {
+	unknown := &index.Test{Key: "placeholder", Text: contract.IsPlaceholder}
+	for level := 1; level <= c.levels && err == nil; level++ {
+		of := *c
+		of.query = index.Query{Filters: append(slices.Clip(c.query.Filters),
+			index.Filter{Columns: []string{levelColumn}, Op: index.Equal, Value: index.Value{Int: int64(level)}},
+			index.Filter{Columns: []string{contract.UnitColumns[level]}, Op: index.Tested, Test: unknown})}
+		var rows *aggregate.Result
+		rows, err = c.table.Answer(of.question(nil))
+		for i := 0; err == nil && i < rows.Len(); i++ {
+			countries = append(countries, index.Value{Text: rows.Group(i, 0).Text})
+		}
+	}
+	return countries, err
+}
+
+// noUnits counts the codes of rows that are in no unit, by some groups, the country and the level.
+func (c *unitCounter) noUnits(groups []aggregate.Group) (n map[string]int, err error) {
 	q, country := c.question(groups), len(groups)
 	for level := 1; level <= c.levels; level++ {
 		q.Groups = append(q.Groups, aggregate.Group{Column: contract.UnitColumns[level]})
 	}
 	rows, err := c.table.Answer(q)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	n = map[string]int{}
 	for i := range rows.Len() {
 		level := int(rows.Group(i, country+1).Int)
-		if !c.hasUnits(level) || !contract.IsPlaceholder(rows.Group(i, country+1+level).Text) {
-			continue
-		}
-		n[groupKey(rows, i, country+2)]++
-		if code := rows.Group(i, country).Text; len(countries) == 0 || countries[len(countries)-1].Text != code {
-			countries = append(countries, index.Value{Text: code})
+		if c.hasUnits(level) && contract.IsPlaceholder(rows.Group(i, country+1+level).Text) {
+			n[groupKey(rows, i, country+2)]++
 		}
 	}
-	return n, countries, nil
+	return n, nil
 }
 
 // hasUnits reports whether rows of a level are of units. A list can have rows of a level of which
