@@ -38,7 +38,6 @@ var readers = map[string]map[string]string{
 	},
 	"browse": {
 		"addRecords": ofDeclaration,
-		"aggregate":  ofDeclaration,
 		"ask":        ofName,
 		"cellOf":     ofName,
 		"chipText":   ofName,

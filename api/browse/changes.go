@@ -33,5 +33,5 @@ func wasText(l *lang.Language, e *contract.Endpoint, before textual.Record) stri
 			all = append(all, label(l, f.Name)+" "+cellOf(l, f, isNumber(f) && !isCode(f.Name), before).Text)
 		}
 	}
-	return strings.Join(all, "; ")
+	return strings.Join(all, l.T(";")+" ")
 }

@@ -13,7 +13,8 @@
 //	figure.go                  the drawing that an address asks for
 //	offer.go                   choices that draw something, and which records they bring
 //	kinds.go                   drawings of groups with two values each
-//	draw.go national.go        maps, charts and tables of figures
+//	draw.go overtime.go        maps, charts and tables of figures, and those over time
+//	national.go                figures of whole countries that sums of units differ from
 //	title.go                   what figures are called
 //	changes.go record.go       records that differ; one record
 //	sort.go table.go           records in another order, and as a table

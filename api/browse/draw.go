@@ -6,14 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/lang"
-	"hdqs/api/say"
 	"hdqs/api/textual"
 )
 
@@ -170,151 +168,6 @@ func (g *group) cell() cell {
 	return cell{Text: g.text, Exact: g.exact, Number: true}
 }
 
-var newestDrawn = map[string]string{
-	"month": "The newest %[1]s of %[2]s months are shown.",
-	"year":  "The newest %[1]s of %[2]s years are shown.",
-}
-
-// drawTime draws lines over time: one, or one for each value of the second field. Of months it
-// draws the newest, unless the address says which or all.
-func (x *figure) drawTime(q *Question, c *chart.Chart, s state, groups []group, m measure, b *by) {
-	l := c.Language
-	codes := secondsOf(groups, len(b.fields) < 2 || b.fields[1] != "line")
-	names := slices.Clone(codes)
-	for i, code := range codes {
-		names[i] = q.nameOf(code)
-	}
-	if len(b.fields) > 1 {
-		x.Data.Head = headOf(capital(l.T(b.value)), names, m.label)
-	}
-	labels := axis(groups, b.value)
-	most := maxLabels
-	if b.value == "month" && !s.values.Has(spanParam) && !s.values.Has("start_date") && !s.values.Has("end_date") {
-		most = newestMonths
-	}
-	if all := len(labels); all > most {
-		x.Chart.Cut = append(x.Chart.Cut, l.T(newestDrawn[b.value], lang.Count(most), lang.Count(all)))
-		if most < maxLabels {
-			from := l.T("The whole period, from %s on", labels[max(0, all-maxLabels)])
-			x.Chart.Whole = link{from, s.with(spanParam, "all")}
-		}
-		labels = labels[all-most:]
-	}
-	if from, to := timeOf(labels, groups); from != "" && x.About != nil {
-		x.setWhen(l, shortPeriod(l, from, to), l.Period(from, to))
-		c.Title = cmp.Or(x.Title, c.Title)
-	}
-	if all := len(names); all > maxPanels {
-		const text = "The %[1]s with the greatest figures of %[2]s are drawn. The table has all."
-		x.Chart.Cut = append(x.Chart.Cut, l.T(text, lang.Count(maxPanels), lang.Count(all)))
-	}
-	at := make(map[[2]string]*group, len(groups))
-	fewest := say.Coverage{Have: math.MaxInt}
-	for i := range groups {
-		if g := &groups[i]; g.allUnits > 0 && g.units < fewest.Have && slices.Contains(labels, g.value) {
-			fewest = say.Coverage{Have: g.units, All: g.allUnits}
-		}
-		at[[2]string{groups[i].value, groups[i].second}] = &groups[i]
-	}
-	if fewest.All > 0 { // of what is drawn, not of what is cut off
-		x.Limit.Coverage = unitsText(l, fewest, true)
-	}
-	series := make([]chart.Series, min(len(names), maxPanels))
-	for n, name := range names[:len(series)] {
-		series[n].Name = name
-		for _, label := range labels {
-			p := chart.Point{}
-			if g := at[[2]string{label, codes[n]}]; g != nil {
-				p = chart.Point{Value: g.number, Text: g.text, Known: g.known, Changing: x.isChanging(label)}
-				if p.Part = 2*g.units < g.allUnits; p.Part {
-					p.Text = l.T("%[1]s (%[2]s of %[3]s provinces or districts reported)", p.Text,
-						l.Number(strconv.Itoa(g.units)), l.Number(strconv.Itoa(g.allUnits)))
-				}
-			}
-			series[n].Points = append(series[n].Points, p)
-		}
-		if name != "" && len(series) <= chart.Together {
-			x.Chart.Lines = append(x.Chart.Lines, seriesKey{chart.Class(n), name})
-		}
-	}
-	span := ""
-	if len(labels) > 0 {
-		span = l.T("%s to %s", labels[0], labels[len(labels)-1])
-	}
-	if len(b.fields) > 1 {
-		span += l.T(", a line each for %s", strings.Join(names[:len(series)], ", "))
-	}
-	if len(x.Limit.Changing) > 0 {
-		const text = "Dashed: the source can still change the figures of %s."
-		x.Chart.Cut = append(x.Chart.Cut, l.T(text, l.List(x.Limit.Changing)))
-	}
-	c.Description = strings.Join(append([]string{describe(l, m, span)}, x.Chart.Cut...), " ")
-	if len(series) > chart.Together {
-		x.Chart.Drawing = chart.Panels(c, labels, series)
-	} else {
-		x.Chart.Drawing, x.Chart.OverTime = chart.Lines(c, labels, series), len(labels) >= chart.FewLabels
-	}
-	x.Data.Times, x.Data.Rows = true, x.timeRows(l, labels, codes, at)
-}
-
-// headOf is the head of a table over time. A series without a name has that of the measure.
-func headOf(first string, names []string, measure string) []string {
-	head := []string{first}
-	for _, name := range names {
-		head = append(head, cmp.Or(name, measure))
-	}
-	return head
-}
-
-// timeRows are the rows of the table of figures over time.
-func (x *figure) timeRows(l *lang.Language, labels, codes []string, at map[[2]string]*group) (rows [][]cell) {
-	for _, label := range append(labels, "") {
-		row := []cell{{Text: label}}
-		if label == "" {
-			row[0].Text = l.T("not given")
-		} else if x.isChanging(label) {
-			row[0].Code = l.T("can change")
-		}
-		some := false
-		for _, code := range codes {
-			g := at[[2]string{label, code}]
-			if some = some || g != nil; g == nil {
-				g = new(group)
-			}
-			row = append(row, g.cell())
-		}
-		if some {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-// isChanging reports whether a month or year has figures that can still change.
-func (x *figure) isChanging(label string) bool {
-	return slices.ContainsFunc(x.Limit.Changing, func(month string) bool { return strings.HasPrefix(month, label) })
-}
-
-// secondsOf are the second values of groups. If they are more than can be drawn, those with the
-// greatest figures are first. Words are in the order of the groups, so that a line has the same
-// look in each language.
-func secondsOf(groups []group, areCodes bool) (codes []string) {
-	greatest := map[string]float64{}
-	for i := range groups {
-		if !slices.Contains(codes, groups[i].second) {
-			codes = append(codes, groups[i].second)
-		}
-		greatest[groups[i].second] = max(greatest[groups[i].second], groups[i].number)
-	}
-	if areCodes {
-		slices.Sort(codes)
-	}
-	if len(codes) > maxPanels {
-		slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(greatest[b], greatest[a]) })
-	}
-	return codes
-}
-
 func (x *figure) drawBars(c *chart.Chart, groups []group) {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g group) bool { return !g.known })
 	drawn := groups[:min(len(groups), maxBars)]
@@ -332,8 +185,12 @@ func (x *figure) drawBars(c *chart.Chart, groups []group) {
 // drawMap draws a map, or bars where too few areas have a figure for one.
 func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group, classes *chart.Scheme) {
 	var areas []chart.Area
+	placeless := ""
 	for _, g := range groups {
-		if g.known {
+		switch {
+		case g.known && g.value == "":
+			placeless = g.text
+		case g.known:
 			areas = append(areas, chart.Area{
 				Code: g.value, Name: g.name, Value: g.number, Text: g.text, Class: g.class, Link: g.link,
 			})
@@ -345,7 +202,7 @@ func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group, cla
 		return
 	}
 	var missing []chart.Area
-	x.Map.Blank = true
+	x.Map.Blank, x.Map.Placeless = true, placeless
 	x.Chart.Drawing, x.Chart.Legend, missing = chart.Map(c, layer, areas, classes)
 	x.Chart.Key = x.key(c)
 	x.Map.Unseen = lang.Count(len(missing))
@@ -371,16 +228,20 @@ func (x *figure) key(c *chart.Chart) string {
 func (x *figure) drawPoints(q *Question, c *chart.Chart, groups []group, m measure) {
 	world := x.world(q)
 	var places []chart.Place
+	placeless := 0
 	for i := range groups {
 		g := &groups[i]
 		if !g.placed || !g.known {
-			x.Map.Placeless++
+			placeless++
 			continue
 		}
 		places = append(places, chart.Place{Name: g.name, Lat: g.lat, Lon: g.lon, Value: g.number, Text: g.text})
 	}
 	if len(places) == 0 {
 		return
+	}
+	if placeless > 0 {
+		x.Map.Placeless = Count(placeless)
 	}
 	var total func([]*chart.Place) (float64, string)
 	if m.function != "mean" {
@@ -451,28 +312,4 @@ func codesOf(groups []group) []string {
 		codes = append(codes, groups[i].value)
 	}
 	return codes
-}
-
-// axis is every month or year between the first and the last of the groups, which are in order.
-func axis(groups []group, by string) (labels []string) {
-	first, last := "", ""
-	for i := range groups {
-		if groups[i].value == "" {
-			continue
-		}
-		if first == "" {
-			first = groups[i].value
-		}
-		last = groups[i].value
-	}
-	form, months := "2006-01", 1
-	if by == "year" {
-		form, months = "2006", 12
-	}
-	at, err := time.Parse(form, first)
-	end, failed := time.Parse(form, last)
-	for ; err == nil && failed == nil && !at.After(end); at = at.AddDate(0, months, 0) {
-		labels = append(labels, at.Format(form))
-	}
-	return labels
 }

@@ -112,3 +112,45 @@ func TestAxis(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawTimeFewReports: a drawing begins with its first figure. Marks of times in which fewer
+// than half of the units reported are hollow, and the text says what that means.
+func TestDrawTimeFewReports(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		units  []int // that reported, month by month, of 34; 0 for no figure
+		labels int
+		text   string
+	}{
+		{[]int{0, 0, 34, 0, 34}, 3, ""},
+		{[]int{0, 17, 34}, 2, "In the time with the fewest reports, 17 of 34"},
+		{
+			[]int{16, 0, 3, 34},
+			4,
+			"Hollow: fewer than half of the provinces or districts reported, at the least 3 of 34",
+		},
+	} {
+		var groups []group
+		for i, units := range c.units {
+			month := fmt.Sprintf("2024-%02d", i+1)
+			groups = append(groups, group{value: month, text: "1", known: units > 0, units: units, allUnits: 34})
+			if units == 0 {
+				groups[i].allUnits = 0
+			}
+		}
+		x, b := new(figure), by{value: "month", fields: []string{"month"}}
+		s := state{path: "/browse/x", values: url.Values{}}
+		x.drawTime(new(Question), &chart.Chart{ID: "figure"}, s, groups, measure{label: "People"}, &b)
+		if !strings.HasPrefix(x.Limit.Coverage, c.text) || (x.Limit.Coverage == "") != (c.text == "") {
+			t.Errorf("%v: %s", c.units, x.Limit.Coverage)
+		}
+		svg := string(x.Chart.Drawing.HTML())
+		hollow := strings.Count(svg, `changing"`)
+		if few := len(c.units) == 4; few != (hollow == 2) {
+			t.Errorf("%v: %d hollow marks", c.units, hollow)
+		}
+		if n := strings.Count(svg, ">2024-"); n < c.labels || strings.Contains(svg, ">2024-01<") != (c.units[0] > 0) {
+			t.Errorf("%v: %d months", c.units, n)
+		}
+	}
+}

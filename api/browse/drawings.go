@@ -211,7 +211,7 @@ const maxFirstBars = 12
 
 // aggregate draws groups of the records that pass, nil if none does.
 func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
-	e, names := v.q.Plan.Endpoint, v.q.Plan.Endpoint.Names()
+	e := v.q.Plan.Endpoint
 	if d.By == "admin1_name" && d.As == "" && v.hasProvinces() && v.isOne() { // a map in place of bars
 		onMap := *d
 		onMap.By, onMap.Group = "admin1_code", nil
@@ -259,8 +259,10 @@ func (v *viewer) aggregate(d *contract.Drawing) (*figure, error) {
 	if b.as == overTime && slices.ContainsFunc(groups, func(g group) bool { return g.second != "" }) {
 		b.fields = append(b.fields, "line")
 	}
-	_, field, _ := strings.Cut(d.Measures[0], ":")
-	m := measure{name: names.Name(field), label: label(l, field), declared: d.Measures}
+	m := v.q.measureOf(d)
+	if m.declared = d.Measures; m.function != "distinct" { // of means, it is the median
+		m.label = label(l, m.name)
+	}
 	if d.As == contract.AsPyramid {
 		b.label = l.T("%[1]s and %[2]s", b.label, nounOf(l, d.Lines[0]))
 	}

@@ -294,14 +294,15 @@ func (v *viewer) chooser(fields []string) (*chooser, error) {
 	return c, nil
 }
 
-// measureOf is the name of what a drawing measures, among those that pages offer.
-func (q *Question) measureOf(d *contract.Drawing) string {
-	for _, m := range measuresOf(q.Language, q.Plan.Endpoint) {
-		if _, field, _ := strings.Cut(d.Measures[0], ":"); m.name == q.Plan.Endpoint.Names().Name(field) {
-			return m.name
-		}
+// measureOf is what a drawing measures, among what pages offer: the last of these is the number of
+// records.
+func (q *Question) measureOf(d *contract.Drawing) measure {
+	_, field, _ := strings.Cut(d.Measures[0], ":")
+	all, name := measuresOf(q.Language, q.Plan.Endpoint), q.Plan.Endpoint.Names().Name(field)
+	if at := slices.IndexFunc(all, func(m measure) bool { return m.name == name }); at >= 0 {
+		return all[at]
 	}
-	return countMeasure
+	return all[len(all)-1]
 }
 
 // named are filters in words.
@@ -317,7 +318,7 @@ func (v *viewer) named(filters *contract.Question) (chosen []link) {
 // choose adds the filters that were chosen for the reader, each with the page without it where that
 // draws something, and the form that draws something else of the same records.
 func (v *viewer) choose(x *figure, d *contract.Drawing, filters *contract.Question) error {
-	of, by := v.q.measureOf(d), v.q.Plan.Endpoint.Names().Name(d.By)
+	of, by := v.q.measureOf(d).name, v.q.Plan.Endpoint.Names().Name(d.By)
 	pairs := filters.Pairs()
 	all, ok := v.q.reading(v.s.set(append(pairs, measureParam, of, byParam, by)...))
 	if !ok {

@@ -199,7 +199,7 @@ func (x *figure) drawYears(c *chart.Chart, groups []group) bool {
 	}
 	for n := range series {
 		x.Data.Head = append(x.Data.Head, series[n].Name)
-		x.Chart.Lines = append(x.Chart.Lines, seriesKey{chart.Class(n), series[n].Name})
+		x.Chart.Lines = append(x.Chart.Lines, seriesKey{chart.Class(n), series[n].Name, true})
 	}
 	x.setTime(l, series[1].Name+"-01-01T00:00:00", series[0].Name+"-12-31T23:59:59")
 	c.Title, c.Description = x.Title, describe(l, measure{label: x.sentence}, series[1].Name+", "+series[0].Name)

@@ -79,7 +79,7 @@ func (v *viewer) partTile(h *contract.Headline) (t tile, err error) {
 	if err != nil {
 		return t, err
 	}
-	t.Title, t.Unit, _ = v.q.whatOf(rows, measure{name: v.q.measureOf(&d), declared: h.Measures}, "")
+	t.Title, t.Unit, _ = v.q.whatOf(rows, measure{name: v.q.measureOf(&d).name, declared: h.Measures}, "")
 	t.Of, t.Period = v.q.whereOf(rows, about, false), l.Period(r.Value("min_"+start), r.Value("max_"+end))
 	t.Source, t.Coverage = about.Source(l), unitsText(l, answer.Notes.Coverage, false)
 	t.Chosen = v.named(rows)
@@ -157,7 +157,7 @@ func (v *viewer) byProvince(h *contract.Headline) (*figure, error) {
 	if err := v.addMonths(&d, declared); err != nil {
 		return nil, err
 	}
-	at, ok := v.q.reading(v.s.set(append(declared.Pairs(), measureParam, v.q.measureOf(&d), byParam, province)...))
+	at, ok := v.q.reading(v.s.set(append(declared.Pairs(), measureParam, v.q.measureOf(&d).name, byParam, province)...))
 	if !ok {
 		return nil, nil
 	}

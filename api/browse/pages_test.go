@@ -17,6 +17,7 @@ import (
 	"hdqs/api"
 	"hdqs/api/apitest"
 	"hdqs/api/boundary"
+	"hdqs/api/chart"
 	"hdqs/api/contract"
 	"hdqs/api/state"
 	"hdqs/internal/testkit"
@@ -88,7 +89,7 @@ func TestBrowseSeveral(t *testing.T) {
 	for _, want := range []string{
 		`name="location_code" value="`, // with their names
 		`<th scope="col">Month</th><th scope="col" class="number">`,
-		`class="line s2"`, `?location_code=` + codes[0] + `&amp;measure=records" aria-current="true"`,
+		`class="mark s2"`, `?location_code=` + codes[0] + `&amp;measure=records" aria-current="true"`,
 		`location_code__in=` + pair + "%2C" + codes[2] + `&amp;measure=records">add`,
 	} {
 		if !strings.Contains(page, want) {
@@ -179,10 +180,11 @@ func TestBrowseBoundaries(t *testing.T) {
 		return fmt.Sprintf(`"geometry":{"type":"Polygon","coordinates":[[[%d,1],[%d,1],[%d,2],[%d,1]]]}`, lon, lon+1,
 			lon+1, lon)
 	}
-	plain := apitest.Sample(t, state.Options{}, 30)
+	plain := apitest.Sample(t, state.Options{}, 120)
 	place, unit := "", ""
 	for _, place = range groupsIn(t, plain, "conflict-events", "location_code", "") {
-		if all := groupsIn(t, plain, "conflict-events", "admin1_code", "&location_code="+place); len(all) > 0 {
+		all := groupsIn(t, plain, "conflict-events", "admin1_code", "&location_code="+place)
+		if len(all) >= chart.MapLeast {
 			unit = all[0]
 			break
 		}
@@ -197,7 +199,7 @@ func TestBrowseBoundaries(t *testing.T) {
 		t.Fatal(unit, err)
 	}
 	const path = "/browse/conflict-events?measure=records"
-	s := apitest.Sample(t, state.Options{Boundaries: set}, 30)
+	s := apitest.Sample(t, state.Options{Boundaries: set}, 120)
 	world := string(apitest.Browse(s, path+"&by=location_code").Body)
 	if strings.Count(world, "<path") != 1 || !strings.Contains(world, "<bdi>The Mapmakers</bdi>") ||
 		strings.Contains(world, `<option value="admin1_code"`) {

@@ -93,7 +93,7 @@ type drawnMap struct {
 	Unmapped   string     // whose boundaries have none of the units
 	Missing    string     // areas that it does not have, with their figures
 	Unseen     lang.Count // how many those are
-	Placeless  int        // groups without a place on it
+	Placeless  string     // the figure without a place on it, or how many markets have none; empty without any
 }
 
 // data is the figures as a table.
@@ -128,7 +128,10 @@ type refusal struct {
 }
 
 // seriesKey is a line of the legend of a chart over time.
-type seriesKey struct{ Class, Name string }
+type seriesKey struct {
+	Class, Name string
+	IsLine      bool // else it has only marks
+}
 
 // maxBars is how many bars a page draws, maxLabels how many points in time, and maxFigures how many
 // lines its table has, of which shownFigures are there before a reader asks for all: a thousand

@@ -127,7 +127,7 @@ func (p *Page) filtersText(x *figure) string {
 			all = append(all, chosen.Text)
 		}
 	}
-	return strings.Join(all, "; ")
+	return strings.Join(all, p.Language.T(";")+" ")
 }
 
 // text is a figure's facts as sentences.
@@ -256,7 +256,7 @@ func (x *figure) Limits(l *lang.Language) (all []string) {
 	if x.Limit.Turned != "" {
 		all = append(all, x.Limit.Turned)
 	}
-	listed(l.T("This is not the figure of the whole country:"), x.Limit.National, "; ")
+	listed(l.T("This is not the figure of the whole country:"), x.Limit.National, l.T(";")+" ")
 	all = append(all, x.Chart.Cut...)
 	if x.Limit.Coverage != "" {
 		all = append(all, x.Limit.Coverage)

@@ -23,7 +23,7 @@ func isQuiet(e *contract.Endpoint, name string) bool {
 		return true
 	}
 	before, isCode := strings.CutSuffix(name, "_code")
-	return isCode && e.HasField(before+"_name")
+	return isCode && (e.HasField(before+"_name") || e.HasField(before+"_description"))
 }
 
 // Places of fields in a table. What a reader needs first is in the first screen: where, what, how

@@ -68,6 +68,11 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 	if n == 0 {
 		return t
 	}
+	order := "%[2]s, the highest of %[1]s countries"
+	if h.LeastFirst {
+		order = "%[2]s, the lowest of %[1]s countries"
+		slices.Reverse(known)
+	}
 	t.Value, t.Exact, t.Of = known[0].text, known[0].exact, known[0].name
 	isSum := h.IsPlain() && strings.HasPrefix(h.Measures[0], "sum:") && endsOf(records).areOneTime()
 	switch {
@@ -76,7 +81,7 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 		t.Value, t.Exact = rounded(l, plainDigits(sum.FloatString(sumDigits)))
 		t.Of = l.T("%s countries", lang.Count(n))
 	default:
-		t.Of = l.T("%[2]s, the highest of %[1]s countries", lang.Count(n), t.Of)
+		t.Of = l.T(order, lang.Count(n), t.Of)
 		known = known[:1]
 	}
 	t.describe(v, h, known, byCode)
@@ -85,7 +90,7 @@ func (v *viewer) tile(h *contract.Headline, records []textual.Record) tile {
 
 // describe adds when the figures of countries are of, who provides them, and what they lack.
 func (t *tile) describe(v *viewer, h *contract.Headline, known []group, records map[string]textual.Record) {
-	l, sources := v.q.Language, map[string]bool{}
+	l, sources, parts := v.q.Language, map[string]bool{}, map[string]bool{}
 	var partial []string
 	var start, end, updated string
 	for _, g := range known {
@@ -98,12 +103,15 @@ func (t *tile) describe(v *viewer, h *contract.Headline, known []group, records 
 		if r.Value("complete") == "false" {
 			t.Note = l.T("Preliminary: months are missing, or not finished.")
 		}
-		if part := PartOf(l, h, r); part != "" && len(known) == 1 {
-			t.Note = part
-		}
+		parts[PartOf(l, h, r)] = true
 		if text := coverageText(l, fieldsOf(r, "units", "units_known", "admin_level")); text != "" {
 			t.Coverage = l.T("From %s.", text)
 			partial = append(partial, g.name+" "+text)
+		}
+	}
+	for part := range parts {
+		if part != "" && len(parts) == 1 && (len(known) == 1 || h.Series == "month") { // of each country
+			t.Note = part
 		}
 	}
 	if len(known) > 1 {

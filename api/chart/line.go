@@ -206,6 +206,16 @@ func (s *Series) alone(i int) bool {
 	return (i == 0 || !s.Points[i-1].Known) && (i == len(s.Points)-1 || !s.Points[i+1].Known)
 }
 
+// IsLine reports whether some points are beside each other, so that a line joins them.
+func (s *Series) IsLine() bool {
+	for i := range s.Points {
+		if s.Points[i].Known && !s.alone(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // span is the smallest and the greatest value.
 func span(series []Series) (least, most float64) {
 	for _, s := range series {

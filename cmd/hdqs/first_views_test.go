@@ -92,6 +92,7 @@ func TestFirstViews(t *testing.T) {
 			},
 			"funding": {
 				"Funding asked for": 7101895113, "Funding received for appeals": 1235081958,
+				"Share of the appeal that is funded": 8.583, // of Burkina Faso, the least
 			},
 			"national-risk?location_code=AFG": {"Risk of humanitarian crises": 8.1},
 		} {
