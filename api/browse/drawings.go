@@ -34,7 +34,7 @@ func (v *viewer) byCountry(h *contract.Headline, records []textual.Record, colum
 		slices.Reverse(known)
 		copy(all, known)
 	}
-	endsOf(records).nameYears(l, known)
+	endsOf(records).nameYears(l, v.q.Freshness.Loaded, known)
 	if len(known) < 2 {
 		return nil, nil
 	}
@@ -320,7 +320,7 @@ func (v *viewer) drawGroups(
 		for _, r := range found {
 			at[r.Value(b.value)] = r.Value("max_" + contract.PeriodEnd)
 		}
-		at.nameYears(v.q.Language, groups)
+		at.nameYears(v.q.Language, v.q.Freshness.Loaded, groups)
 	}
 	return x.drawAs(v.q, d, groups, b), nil
 }

@@ -240,12 +240,12 @@ func (at ends) areOneTime() bool {
 
 // nameYears writes the year of its figure behind the name of each place, where figures are of times
 // more than a year apart.
-func (at ends) nameYears(l *lang.Language, groups []group) {
+func (at ends) nameYears(l *lang.Language, on string, groups []group) {
 	if at.areOneTime() {
 		return
 	}
 	for i := range groups {
-		if end := at[groups[i].value]; len(end) > len("2006") {
+		if end := min(at[groups[i].value], on); len(end) > len("2006") { // projects end later
 			groups[i].name = l.T("%[1]s, %[2]s", groups[i].name, end[:len("2006")])
 		}
 	}

@@ -75,10 +75,11 @@ func TestEnds(t *testing.T) {
 	}{
 		{ends{"A": "2023-12-31T23:59:59", "B": "2024-06-30T23:59:59"}, "A B"},
 		{ends{"A": "2021-12-31T23:59:59", "B": "2023-06-30T23:59:59"}, "A, 2021 B, 2023"},
+		{ends{"A": "2029-12-31T23:59:59", "B": "2023-06-30T23:59:59"}, "A, 2025 B, 2023"}, // what goes on
 		{ends{}, "A B"},
 	} {
 		groups := made("A x 1\nB x 2")
-		c.ends.nameYears(nil, groups)
+		c.ends.nameYears(nil, "2025-02-01", groups)
 		if got := groups[0].name + " " + groups[1].name; got != c.want {
 			t.Errorf("%v: %q, want %q", c.ends, got, c.want)
 		}

@@ -57,12 +57,18 @@ func (x *figure) setTime(l *lang.Language, from, to string) {
 	case x.lasts != "" && to != "":
 		exact = l.T("%s to %s", x.lasts, l.DayOf(to))
 		when = exact
-	case to > x.About.loaded && x.About.updated != "":
-		// The records have the end of what goes on, which is not the day that they are of.
+	case goesOn(from, to, x.About.loaded) && x.About.updated != "":
 		when = l.T("report of %s", shortPeriod(l, x.About.updated, x.About.updated))
 		exact = l.DayOf(x.About.updated)
 	}
 	x.setWhen(l, when, exact)
+}
+
+// goesOn reports whether records have the beginning and the end of what goes on for years, such as
+// projects, which are not the days that the figures are of. A plan of this year is of this year.
+func goesOn(from, to, on string) bool {
+	start, err := time.Parse(lang.Instant, from)
+	return to > on && (err != nil || start.AddDate(2, 0, 0).Format(lang.Instant) < to)
 }
 
 // setWhen completes the title with a time in words, and in words that have its days.

@@ -38,6 +38,12 @@ func TestTitleTime(t *testing.T) {
 				updated: "2025-08-06T01:02:03", loaded: "2025-09-01",
 			}, "", "report of August 2025", "6 August 2025",
 		},
+		{
+			about{
+				from: "2025-01-05T00:00:00", to: "2025-12-24T23:59:59",
+				updated: "2025-08-06T01:02:03", loaded: "2025-09-01",
+			}, "", "2025", "5 January to 24 December 2025",
+		},
 		{about{}, "", "", ""},
 	} {
 		x := &figure{About: &c.about, sentence: "Chad: people", lasts: c.lasts}

@@ -232,11 +232,11 @@ func PartOf(l *lang.Language, h *contract.Headline, r textual.Record) string {
 	return ""
 }
 
-// When is the time of a headline figure in words, and how old it is on a day. What goes on ends
-// after that: the figure is of the day on which its file was updated.
+// When is the time of a headline figure in words, and how old it is on a day. A figure of what goes
+// on for years is of the day on which its file was updated.
 func When(l *lang.Language, h *contract.Headline, start, end, updated, on string) (period, age string) {
 	isMonthly := h.Series == "month"
-	if end > on && updated != "" {
+	if updated != "" && goesOn(start, end, on) {
 		return l.T("report of %s", shortPeriod(l, updated, updated)), lang.Age(l, updated, on, isMonthly)
 	}
 	period = l.Period(start, end)
